@@ -1,0 +1,58 @@
+# cdom_module, cdom_program and cdom_test: how a part of this project is declared.
+#
+# A module names its sources, its public headers, the modules of ours that it USES (the
+# architecture: tools/check-includes holds every include against the same table) and the
+# third-party libraries that it LINKS, which are always private.
+find_package(GTest REQUIRED)
+include(GoogleTest)
+
+add_library(cdom_options INTERFACE)
+target_compile_options(cdom_options INTERFACE -Wall -Wextra -Wpedantic -Wshadow -Wconversion
+                                              -Wno-sign-conversion -Werror)
+# Debian's cpprest defines U() and _XPLATSTR otherwise, which breaks other libraries.
+target_compile_definitions(cdom_options INTERFACE _TURN_OFF_PLATFORM_STRING)
+if(CDOM_SANITIZE)
+  target_compile_options(cdom_options INTERFACE -fsanitize=${CDOM_SANITIZE}
+                                                -fno-omit-frame-pointer -fno-sanitize-recover=all)
+  target_link_options(cdom_options INTERFACE -fsanitize=${CDOM_SANITIZE})
+endif()
+
+function(cdom_module name)
+  cmake_parse_arguments(M "" "" "SOURCES;HEADERS;USES;LINKS" ${ARGN})
+  set(target cdom_${name})
+  list(TRANSFORM M_HEADERS PREPEND ${PROJECT_SOURCE_DIR}/include/compute_domain/${name}/)
+  list(TRANSFORM M_USES PREPEND cdom_)
+  add_library(${target} STATIC ${M_SOURCES})
+  target_sources(${target} PUBLIC FILE_SET HEADERS BASE_DIRS ${PROJECT_SOURCE_DIR}/include
+                                  FILES ${M_HEADERS})
+  # Every public header compiles alone: target all_verify_interface_header_sets.
+  set_target_properties(${target} PROPERTIES VERIFY_INTERFACE_HEADER_SETS ON)
+  target_include_directories(${target} PRIVATE ${PROJECT_SOURCE_DIR}/src)
+  target_link_libraries(${target} PUBLIC ${M_USES} PRIVATE cdom_options ${M_LINKS})
+endfunction()
+
+function(cdom_program name)
+  cmake_parse_arguments(P "" "" "SOURCES;USES;LINKS" ${ARGN})
+  list(TRANSFORM P_USES PREPEND cdom_)
+  add_executable(${name} ${P_SOURCES})
+  target_include_directories(${name} PRIVATE ${PROJECT_SOURCE_DIR}/src)
+  target_link_libraries(${name} PRIVATE cdom_options ${P_USES} ${P_LINKS} Threads::Threads)
+endfunction()
+
+# cdom_test(core SOURCES … USES core LINKS … LABELS tsan): the GoogleTest program test_core, each
+# TEST a test of ctest. Label `tsan` is for what has threads.
+function(cdom_test name)
+  cmake_parse_arguments(T "" "TIMEOUT" "SOURCES;USES;LINKS;LABELS" ${ARGN})
+  list(TRANSFORM T_USES PREPEND cdom_)
+  if(NOT T_TIMEOUT)
+    set(T_TIMEOUT 120)
+  endif()
+  add_executable(test_${name} ${T_SOURCES})
+  target_include_directories(test_${name} PRIVATE ${PROJECT_SOURCE_DIR}/src
+                                                  ${PROJECT_SOURCE_DIR}/tests)
+  target_compile_definitions(test_${name} PRIVATE CDOM_SOURCE_DIR="${PROJECT_SOURCE_DIR}")
+  target_link_libraries(test_${name} PRIVATE cdom_options ${T_USES} ${T_LINKS} GTest::gmock
+                                             GTest::gtest_main Threads::Threads)
+  gtest_discover_tests(test_${name} DISCOVERY_TIMEOUT 60
+                       PROPERTIES TIMEOUT ${T_TIMEOUT} LABELS "${name};${T_LABELS}")
+endfunction()

@@ -1,0 +1,43 @@
+#include "compute_domain/base/clock.h"
+
+#include <gtest/gtest.h>
+
+namespace cdom::base {
+namespace {
+
+using namespace std::chrono_literals;
+
+TEST(Clock, ManualTimeMovesOnlyWhenTold) {
+  ManualClock clock;
+  const Time start = clock.now();
+  clock.advance(1500ms);
+  EXPECT_EQ(clock.now() - start, 1500ms);
+  EXPECT_EQ(clock.elapsed(), 1500ms);
+  EXPECT_EQ(to_rfc3339(clock.now()), "2026-01-01T00:00:01Z");
+  EXPECT_EQ(to_rfc3339_micro(clock.now()), "2026-01-01T00:00:01.500000Z");
+}
+
+TEST(Clock, ReadsBackWhatItWrites) {
+  const auto time = parse_rfc3339("2026-02-28T23:59:59.000006Z");
+  ASSERT_TRUE(time);
+  EXPECT_EQ(to_rfc3339_micro(*time), "2026-02-28T23:59:59.000006Z");
+}
+
+TEST(Clock, RefusesWhatIsNoTime) {
+  for (const char* text :
+       {"", "2026-02-30T00:00:00Z", "2026-01-01", "2026-01-01T00:00:00+01:00",
+        "2026-01-01T25:00:00Z", "2026-01-01T00:00:00.Z", "2026-01-01T00:00:00Zx"}) {
+    EXPECT_FALSE(parse_rfc3339(text)) << text;
+  }
+}
+
+TEST(Clock, PrintsShortDurationsAsKubectlDoes) {
+  EXPECT_EQ(short_duration(350ms), "350ms");
+  EXPECT_EQ(short_duration(119s), "119s");
+  EXPECT_EQ(short_duration(10min), "10m");
+  EXPECT_EQ(short_duration(47h), "47h");
+  EXPECT_EQ(short_duration(72h), "3d");
+}
+
+}  // namespace
+}  // namespace cdom::base
