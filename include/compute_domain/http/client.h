@@ -1,0 +1,79 @@
+// Client: sends requests to one server, and opens streams of lines.
+//
+// The one interface through which this project speaks HTTP: make_client() gives the real thing,
+// tests and the sandbox bring in-memory ones. Implementations are thread-safe.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "compute_domain/base/clock.h"
+#include "compute_domain/base/result.h"
+#include "compute_domain/http/message.h"
+
+namespace cdom::http {
+
+// What one read of a stream gave.
+struct StreamRead {
+  enum class What {
+    Line,     // `line` is the next line, without its newline
+    Nothing,  // none came within the wait
+    End,      // the server ended the stream properly
+  };
+  What what = What::Nothing;
+  std::string line;
+};
+
+// The body of one long response, line by line. next() is for one thread; cancel() for any.
+class Stream {
+ public:
+  virtual ~Stream() = default;
+  // Waits at most `wait` (zero: not at all). Unavailable when the connection broke or was idle for
+  // longer than the client's idle timeout; Cancelled after cancel().
+  virtual base::Result<StreamRead> next(base::Duration wait) = 0;
+  virtual void cancel() = 0;
+};
+
+// What open() gave: a stream when the status is 200, else the server's answer.
+struct Opened {
+  Response response;               // status and headers; with a body when `stream` is empty
+  std::unique_ptr<Stream> stream;  // set exactly when response.status is 200
+};
+
+class Client {
+ public:
+  virtual ~Client() = default;
+  // One exchange. An answer of any status is a value; an Error means that no answer came:
+  // Unavailable (transport, timeout) or Cancelled (the client is shutting down). A request that is
+  // known not to have been processed is sent once more; any other broken exchange is reported.
+  virtual base::Result<Response> send(const Request& request) = 0;
+  virtual base::Result<Opened> open(const Request& request) = 0;
+  // Ends what is in flight and refuses what comes later.
+  virtual void shut_down() = 0;
+};
+
+// Where and how to connect. Files are read again for each new connection, the token file once a
+// minute and after a 401, so that rotation needs no restart.
+struct ClientConfig {
+  std::string base_url;         // "https://10.96.0.1:443", "http://127.0.0.1:8001"
+  std::string server_name;      // for certificate and SNI when not the host of base_url
+  std::string ca_file, ca_pem;  // PEM; only these CAs are trusted
+  std::string certificate_file, certificate_pem;  // of the client, with its chain
+  std::string key_file, key_pem;
+  std::string token_file, token;  // bearer token
+  bool insecure_skip_tls_verify = false;
+  std::string user_agent;
+  base::Duration request_timeout = std::chrono::seconds(10);  // idle time of an exchange
+  base::Duration stream_idle_timeout = std::chrono::seconds(120);
+};
+
+// The real client. Call initialize_process() first in main.
+std::unique_ptr<Client> make_client(ClientConfig config, const base::Clock& clock);
+
+// Once, before any other use of this module and before any thread: sizes the library's thread pool
+// (two threads) and keeps the system's CA bundle from being loaded for each connection.
+void initialize_process();
+
+}  // namespace cdom::http

@@ -1,0 +1,38 @@
+// Request and Response: one HTTP exchange as plain values, for both client and server.
+#pragma once
+
+#include <map>
+#include <string>
+
+#include "compute_domain/base/text.h"
+
+namespace cdom::http {
+
+// Field names compare without regard to case, as RFC 9110 has it.
+struct FieldNameLess {
+  bool operator()(const std::string& a, const std::string& b) const {
+    return base::to_lower(a) < base::to_lower(b);
+  }
+};
+using Headers = std::map<std::string, std::string, FieldNameLess>;
+
+struct Request {
+  std::string method = "GET";
+  // Path and query, percent-encoded: "/api/v1/nodes?limit=500".
+  std::string target;
+  Headers headers;
+  std::string body;
+};
+
+struct Response {
+  int status = 200;
+  Headers headers;
+  std::string body;
+};
+
+// Percent-encodes everything but unreserved characters (RFC 3986), for one query value or segment.
+std::string percent_encoded(std::string_view text);
+// The reverse; "+" becomes a space when `plus_is_space` (in a query, as Go encodes it).
+std::string percent_decoded(std::string_view text, bool plus_is_space);
+
+}  // namespace cdom::http
