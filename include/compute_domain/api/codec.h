@@ -1,0 +1,97 @@
+// The JSON codec: text to values and back, for every kind of the table.
+//
+// decode() takes objects of any version we speak and gives Invalid with the path of the field that
+// has the wrong type; unknown fields are ignored. encode() writes what a create request needs, in
+// the shapes of `version`. Patches carry only fields that we own, with their precondition inside.
+// No header here shows the JSON library.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "compute_domain/api/channel_config.h"
+#include "compute_domain/api/kind.h"
+#include "compute_domain/base/result.h"
+
+namespace cdom::api {
+
+// metav1.Status: how an API server words a failure.
+struct Status {
+  int code = 0;
+  std::string reason, message;
+  std::optional<base::Duration> retry_after;
+};
+
+template <class T>
+struct Page {
+  std::vector<T> items;
+  std::string resource_version;
+  std::string continue_token;  // "" on the last page
+};
+
+enum class WatchType { Added, Modified, Deleted, Bookmark, Error, Unknown };
+
+template <class T>
+struct WatchEvent {
+  WatchType type = WatchType::Unknown;
+  T object;       // of a bookmark only meta.resource_version counts
+  Status status;  // of Error
+};
+
+// All of these are instantiated for the kinds of kind.h.
+template <class T>
+base::Result<T> decode(std::string_view json);
+template <class T>
+base::Result<Page<T>> decode_page(std::string_view json);
+template <class T>
+base::Result<WatchEvent<T>> decode_watch_event(std::string_view line);
+template <class T>
+std::string encode(const T& object, std::string_view version);
+
+// A body that is no Status (a proxy's page, plain text) gives one made from the HTTP code.
+Status decode_status(int http_code, std::string_view body);
+// The error that a caller acts upon: 404 NotFound, 409 by reason, 410 Expired, 422 and 400 Invalid,
+// 403 and 401 Forbidden, the rest Unavailable.
+base::Error error_of(const Status& status);
+
+// The resource version in a metadata-bearing answer, or "".
+std::string resource_version_in(std::string_view json);
+std::string uid_in(std::string_view json);
+// Of an APIGroup answer (/apis/<group>): the versions served, the server's preferred one first.
+base::Result<std::vector<std::string>> decode_group_versions(std::string_view json);
+
+// One document of YAML or JSON, or several separated by "---", or a List: each object as JSON text.
+// Invalid: file name, line and what is wrong.
+base::Result<std::vector<std::string>> objects_in_yaml(std::string_view text,
+                                                       std::string_view file_name);
+// "apiVersion" and "kind" of an object's JSON text.
+struct TypeMeta {
+  std::string api_version, kind;
+};
+base::Result<TypeMeta> type_meta_in(std::string_view json);
+
+// Merge patches (RFC 7386). `uid` and `resource_version` are the preconditions; the server answers
+// Conflict (resourceVersion) or Invalid (uid) when they do not hold.
+struct Precondition {
+  std::string uid;
+  std::string resource_version;
+};
+std::string finalizers_patch(const Precondition& if_is, const std::vector<std::string>& finalizers);
+std::string status_patch(const Precondition& if_is, const ComputeDomainStatus& status);
+std::string status_patch(const Precondition& if_is, const ComputeDomainNodeReport& report);
+// ConfigMap: our labels and the data as a whole; keys that are not ours are removed.
+std::string config_map_patch(const Precondition& if_is, const ConfigMap& current,
+                             const ConfigMap& desired);
+std::string event_count_patch(std::int64_t count, base::Time last, std::string_view message);
+// ResourceSlice: spec as a whole.
+std::string slice_patch(const Precondition& if_is, const ResourceSlice& desired,
+                        std::string_view version);
+// Lease: a full PUT body.
+std::string encode_lease_update(const Lease& lease);
+
+// DeleteOptions with preconditions, background propagation.
+std::string delete_options(const Precondition& if_is);
+
+}  // namespace cdom::api

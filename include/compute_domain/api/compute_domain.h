@@ -1,0 +1,78 @@
+// ComputeDomain and ComputeDomainClique, resource.nvidia.com/v1beta1.
+//
+// The shapes of NVIDIA's DRA driver, with conditions and counts of our own added to the status.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "compute_domain/api/meta.h"
+
+namespace cdom::api {
+
+enum class AllocationMode { Single, All };
+std::string_view to_string(AllocationMode mode);
+
+struct ComputeDomainChannel {
+  std::string template_name;  // spec.channel.resourceClaimTemplate.name
+  AllocationMode allocation_mode = AllocationMode::Single;
+
+  friend bool operator==(const ComputeDomainChannel&, const ComputeDomainChannel&) = default;
+};
+
+struct ComputeDomainSpec {
+  std::int64_t num_nodes = 0;                   // 0: as many as come
+  std::optional<ComputeDomainChannel> channel;  // absent: the domain needs no template from us
+
+  friend bool operator==(const ComputeDomainSpec&, const ComputeDomainSpec&) = default;
+};
+
+struct ComputeDomainNodeStatus {
+  std::string name;
+  std::string ip_address;
+  std::string clique;       // "" without a fabric
+  std::int64_t index = -1;  // the slot; -1 without a fabric
+  bool ready = false;       // status: Ready | NotReady
+
+  friend bool operator==(const ComputeDomainNodeStatus&, const ComputeDomainNodeStatus&) = default;
+};
+
+struct ComputeDomainStatus {
+  bool ready = false;  // status: Ready | NotReady
+  std::int64_t observed_generation = 0;
+  std::string ready_nodes;                     // "16/18": ready members of those expected
+  std::int64_t cliques = 0;                    // how many cliques the members are in
+  std::vector<ComputeDomainNodeStatus> nodes;  // by name
+  std::vector<Condition> conditions;           // by type
+
+  friend bool operator==(const ComputeDomainStatus&, const ComputeDomainStatus&) = default;
+};
+
+struct ComputeDomain {
+  ObjectMeta meta;
+  ComputeDomainSpec spec;
+  std::optional<ComputeDomainStatus> status;  // absent until somebody wrote it
+
+  friend bool operator==(const ComputeDomain&, const ComputeDomain&) = default;
+};
+
+struct ComputeDomainCliqueDaemon {
+  std::string node_name, ip_address, clique;
+  std::int64_t index = -1;
+  bool ready = false;
+
+  friend bool operator==(const ComputeDomainCliqueDaemon&,
+                         const ComputeDomainCliqueDaemon&) = default;
+};
+
+// Read only: the reference driver's record, which existing tools look for.
+struct ComputeDomainClique {
+  ObjectMeta meta;
+  std::vector<ComputeDomainCliqueDaemon> daemons;
+
+  friend bool operator==(const ComputeDomainClique&, const ComputeDomainClique&) = default;
+};
+
+}  // namespace cdom::api

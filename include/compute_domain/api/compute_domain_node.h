@@ -1,0 +1,59 @@
+// ComputeDomainNode, resource.nvidia.com/v1beta1: a node's own word about its IMEX.
+//
+// Cluster-scoped, named after the node, written only by that node's agent (its status) and, for
+// fencing, by an administrator (an annotation). It has no owner reference and outlives its Node.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "compute_domain/api/meta.h"
+
+namespace cdom::api {
+
+// What the node's IMEX daemon is in for one group. A state passed through in under a second is not
+// reported.
+enum class DaemonState {
+  None,        // the group needs no daemon here: no fabric, or nothing prepared yet
+  Starting,    // started, has not said READY
+  Recovering,  // WAITING_FOR_RECOVERY: waits for importers of an earlier run
+  Ready,       // said READY for the table of `table_hash`
+  Failed,      // ended, hangs or cannot start; `message` says which
+  Stopped,     // ended for good on this node: the slot may go to another
+};
+std::string_view to_string(DaemonState state);
+
+struct GroupReport {
+  std::string group;       // the group's id
+  std::string table_hash;  // of the node table that the daemon was started with
+  std::int64_t slot = -1;  // -1 without a fabric
+  DaemonState state = DaemonState::None;
+  std::string instance;  // of the daemon: a new one at each start; "" without a daemon
+  base::Time since{};    // when `state` began
+  std::vector<std::string> unreachable;  // current members that the daemon does not reach, by name
+  std::vector<std::string> claims;       // UIDs of the claims prepared here for this group, sorted
+  std::string message;                   // for people: why it is not ready, and what to do
+
+  friend bool operator==(const GroupReport&, const GroupReport&) = default;
+};
+
+struct ComputeDomainNodeReport {
+  std::string boot_id;
+  std::string clique;               // "" without a fabric
+  std::string address;              // where this node's IMEX daemon is reached by the others
+  std::vector<GroupReport> groups;  // by group
+
+  friend bool operator==(const ComputeDomainNodeReport&, const ComputeDomainNodeReport&) = default;
+};
+
+struct ComputeDomainNode {
+  ObjectMeta meta;
+  ComputeDomainNodeReport status;
+
+  friend bool operator==(const ComputeDomainNode&, const ComputeDomainNode&) = default;
+};
+
+const GroupReport* find_group(const ComputeDomainNodeReport& report, std::string_view group);
+
+}  // namespace cdom::api

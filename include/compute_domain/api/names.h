@@ -1,0 +1,32 @@
+// The names that this driver shares with the reference driver and with its users' manifests, and
+// the few of our own. Source of the shared ones: NVIDIA's DRA driver for GPUs.
+#pragma once
+
+namespace cdom::api {
+
+inline constexpr char kDriver[] = "compute-domain.nvidia.com";
+inline constexpr char kGroup[] = "resource.nvidia.com";
+inline constexpr char kChannelClass[] = "compute-domain-default-channel.nvidia.com";
+inline constexpr char kChannelRequest[] = "channel";
+
+inline constexpr char kDomainFinalizer[] = "resource.nvidia.com/computeDomain";
+inline constexpr char kDomainLabel[] = "resource.nvidia.com/computeDomain";  // value: domain UID
+inline constexpr char kTargetLabel[] = "resource.nvidia.com/computeDomainTarget";
+inline constexpr char kTargetWorkload[] = "Workload";
+
+// Ours.
+inline constexpr char kCliqueLabel[] = "resource.nvidia.com/clique";
+inline constexpr char kGroupLabel[] = "resource.nvidia.com/computeDomainGroup";
+inline constexpr char kIsolationLabel[] = "resource.nvidia.com/isolation";  // domain | channel
+inline constexpr char kDomainNamespaceLabel[] = "resource.nvidia.com/computeDomainNamespace";
+inline constexpr char kFencedAnnotation[] = "resource.nvidia.com/fenced";  // value: a boot id
+inline constexpr char kOutOfServiceTaint[] = "node.kubernetes.io/out-of-service";
+
+inline constexpr char kAttributeType[] = "type";      // of a seat: "channel"
+inline constexpr char kAttributeId[] = "id";          // of a seat: 0
+inline constexpr char kAttributeClique[] = "clique";  // of a seat; absent without a fabric
+
+inline constexpr char kAgentAppLabel[] = "app";
+inline constexpr char kAgentApp[] = "compute-domain-agent";
+
+}  // namespace cdom::api

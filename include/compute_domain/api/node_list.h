@@ -1,0 +1,62 @@
+// NodeList: what a group's ConfigMap says, the one document between controller and agents.
+//
+// A group is what one set of IMEX daemons serves: its table has a fixed number of slots, each with
+// a name that never changes, so that a daemon which has read the table never has to be restarted.
+// Which node has a slot, and at which address, may change; the hosts file follows it.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "compute_domain/api/core.h"
+#include "compute_domain/base/result.h"
+
+namespace cdom::api {
+
+// A claim that the list admits on a node, and the channel that its containers get.
+struct Admission {
+  std::string claim_uid;
+  std::int64_t channel = 0;
+
+  friend auto operator<=>(const Admission&, const Admission&) = default;
+};
+
+struct NodeListEntry {
+  std::string node;
+  std::int64_t slot = -1;  // -1 in a group without a table (no fabric)
+  std::string address;     // "" while the node has not told one
+  std::string instance;    // of the node's daemon; "" while none has been reported
+  // A current member: some claim of it is reserved. False: the entry only keeps the slot.
+  bool member = false;
+  std::vector<Admission> admits;  // by claim UID
+
+  friend bool operator==(const NodeListEntry&, const NodeListEntry&) = default;
+};
+
+struct NodeList {
+  std::string group;   // id
+  std::string clique;  // "" : no fabric, empty table, the group only admits
+  std::int64_t slots = 0;
+  // The whole domain has its members and each has an address: daemons may start at once.
+  bool complete = false;
+  std::vector<NodeListEntry> entries;  // by slot, then node
+
+  friend bool operator==(const NodeList&, const NodeList&) = default;
+};
+
+// The name of a slot in every node table and hosts file: "compute-domain-daemon-0003-<group>".
+std::string slot_host_name(std::string_view group, std::int64_t slot);
+// The text of the node table: one name a line, in the order of the slots.
+std::string table_text(const NodeList& list);
+// Of table_text(); what READY refers to. "" for a group without a table.
+std::string table_hash(const NodeList& list);
+
+// The ConfigMap's data: key "nodes.json". encode() is canonical: equal lists give equal text.
+std::string encode_node_list(const NodeList& list);
+// Invalid: names the key or field that is missing or wrong.
+base::Result<NodeList> decode_node_list(const ConfigMap& map);
+
+inline constexpr char kNodeListKey[] = "nodes.json";
+
+}  // namespace cdom::api
