@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -31,6 +32,8 @@ struct GroupReport {
   DaemonState state = DaemonState::None;
   std::string instance;  // of the daemon: a new one at each start; "" without a daemon
   base::Time since{};    // when `state` began
+  // The members that the daemon is connected to, as slots in ascending ranges: "0-3,7".
+  std::string connected;
   std::vector<std::string> unreachable;  // current members that the daemon does not reach, by name
   std::vector<std::string> claims;       // UIDs of the claims prepared here for this group, sorted
   std::string message;                   // for people: why it is not ready, and what to do
@@ -40,7 +43,10 @@ struct GroupReport {
 
 struct ComputeDomainNodeReport {
   std::string boot_id;
-  std::string clique;               // "" without a fabric
+  std::string clique;  // that the node serves; "" without a fabric
+  // The clique that the fabric names now, when that is another one: the node changes over when its
+  // last claim has ended. nullopt otherwise.
+  std::optional<std::string> next_clique;
   std::string address;              // where this node's IMEX daemon is reached by the others
   std::vector<GroupReport> groups;  // by group
 

@@ -27,6 +27,7 @@ struct NodeListEntry {
   std::int64_t slot = -1;  // -1 in a group without a table (no fabric)
   std::string address;     // "" while the node has not told one
   std::string instance;    // of the node's daemon; "" while none has been reported
+  std::string boot_id;     // of the node when it got the slot; "" when not known
   // A current member: some claim of it is reserved. False: the entry only keeps the slot.
   bool member = false;
   std::vector<Admission> admits;  // by claim UID
