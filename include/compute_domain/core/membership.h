@@ -1,0 +1,62 @@
+// Membership: which nodes belong to a domain, from its claims alone.
+//
+// The node of an allocated claim that is reserved for somebody, without admin access, is a member.
+// Allocated but unreserved keeps its slot and is not counted. These functions are the only ones
+// that know where membership comes from. Pure.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "compute_domain/core/world.h"
+
+namespace cdom::core {
+
+// The domain that a claim names in its opaque configuration: of the allocation where there is one,
+// else of the spec. nullopt when it is no claim of this driver. Decoded leniently; an agent refuses
+// a config that is wrong.
+std::optional<std::string> domain_of(const api::ResourceClaim& claim);
+
+// The nodes on which an allocated claim may be used: one for a seat of a node; none when it is not
+// allocated.
+std::vector<std::string> nodes_of(const api::ResourceClaim& claim);
+
+// What a claim means for the domain that it names.
+enum class Standing {
+  Pending,         // not allocated yet
+  Held,            // allocated and not reserved: keeps its slot, is not counted
+  Reserved,        // makes its node a member
+  AdminAccess,     // uses the channel of whoever runs there; starts nothing, is no member
+  WrongNamespace,  // names a domain of another namespace
+};
+Standing standing_of(const api::ResourceClaim& claim, const DomainView& view);
+
+// A node of the domain with the claims that put it there, by UID.
+struct Membership {
+  std::string node;
+  std::optional<std::string> clique;  // nullopt: nobody has told it yet
+  bool counted = false;               // some claim of it is reserved
+  std::vector<std::string> claims;
+
+  friend bool operator==(const Membership&, const Membership&) = default;
+};
+
+// All nodes of the domain, by name.
+std::vector<Membership> memberships_of(const DomainView& view, const NodeViews& nodes,
+                                       const std::vector<StoredList>& lists);
+
+// Those of one group.
+std::vector<Membership> members_of(const GroupWorld& world);
+
+// The groups that the domain's nodes are in, by clique.
+std::vector<GroupKey> groups_of(const DomainView& view, const NodeViews& nodes,
+                                const std::vector<StoredList>& lists);
+
+// Sixteen hex digits: names of objects and hosts are made from it.
+std::string group_id(const GroupKey& key);
+// "compute-domain-group-<id>", in the operator's namespace.
+std::string node_list_name(std::string_view group);
+
+}  // namespace cdom::core

@@ -1,0 +1,97 @@
+// Plan: what a reconcile wants done, in order.
+//
+// The shell applies the actions one by one and stops at the first that does not succeed; any prefix
+// may be the last thing that this process ever does. Every write but Events has a precondition.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "compute_domain/api/compute_domain.h"
+#include "compute_domain/api/core.h"
+#include "compute_domain/api/node_list.h"
+#include "compute_domain/api/resource.h"
+
+namespace cdom::core {
+
+// Writes to the ComputeDomain have its UID and resource version as their precondition.
+struct AddFinalizer {
+  api::ObjectMeta domain;
+  friend bool operator==(const AddFinalizer&, const AddFinalizer&) = default;
+};
+struct RemoveFinalizer {
+  api::ObjectMeta domain;
+  friend bool operator==(const RemoveFinalizer&, const RemoveFinalizer&) = default;
+};
+struct SetStatus {
+  api::ObjectMeta domain;
+  api::ComputeDomainStatus status;
+  friend bool operator==(const SetStatus&, const SetStatus&) = default;
+};
+// Must not exist yet.
+struct CreateTemplate {
+  api::ResourceClaimTemplate object;
+  friend bool operator==(const CreateTemplate&, const CreateTemplate&) = default;
+};
+// Creates the ConfigMap when `current` has no UID (it must not exist yet), else replaces its labels
+// and data under the precondition of that version.
+struct WriteNodeList {
+  api::ObjectMeta current;
+  api::ConfigMap desired;
+  friend bool operator==(const WriteNodeList&, const WriteNodeList&) = default;
+};
+struct RecordEvent {
+  api::ObjectReference involved;
+  std::string type;  // Normal or Warning
+  std::string reason, message;
+  friend bool operator==(const RecordEvent&, const RecordEvent&) = default;
+};
+// Deletes the object and succeeds only when the API server itself answers that it is not there, or
+// shows one that does not carry the label kDomainLabel=`domain_uid`.
+struct EnsureAbsent {
+  enum class What { Template, NodeList };
+  What what;
+  api::ObjectName name;
+  std::string domain_uid;
+  friend bool operator==(const EnsureAbsent&, const EnsureAbsent&) = default;
+};
+// Succeeds only when a live LIST of all ComputeDomains has none with this UID.
+struct EnsureDomainGone {
+  std::string uid;
+  friend bool operator==(const EnsureDomainGone&, const EnsureDomainGone&) = default;
+};
+// Succeeds only when a live LIST of the namespace shows none of these claims allocated.
+struct EnsureClaimsReleased {
+  std::string ns;
+  std::vector<std::string> uids;  // sorted
+  friend bool operator==(const EnsureClaimsReleased&, const EnsureClaimsReleased&) = default;
+};
+// Succeeds only when a live GET answers that there is no Node of this name.
+struct EnsureNodeGone {
+  std::string node;
+  friend bool operator==(const EnsureNodeGone&, const EnsureNodeGone&) = default;
+};
+// Deletes the ComputeDomainNode under the precondition of this version.
+struct DeleteReport {
+  api::ObjectMeta report;
+  friend bool operator==(const DeleteReport&, const DeleteReport&) = default;
+};
+
+using Action = std::variant<AddFinalizer, RemoveFinalizer, SetStatus, CreateTemplate, WriteNodeList,
+                            RecordEvent, EnsureAbsent, EnsureDomainGone, EnsureClaimsReleased,
+                            EnsureNodeGone, DeleteReport>;
+
+struct Plan {
+  std::vector<Action> actions;
+  // Look again after this time even if nothing changes.
+  std::optional<base::Duration> look_again;
+
+  friend bool operator==(const Plan&, const Plan&) = default;
+};
+
+// One line for people: "create ResourceClaimTemplate team-a/train-channel".
+std::string to_string(const Action& action);
+
+}  // namespace cdom::core

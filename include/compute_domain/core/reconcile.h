@@ -1,0 +1,29 @@
+// reconcile: the operator's decisions.
+//
+// Pure, total and deterministic: equal worlds give equal plans, whatever the order of their inputs.
+// Applying plans again and again settles: the goal is reached and the plan is empty.
+#pragma once
+
+#include "compute_domain/core/plan.h"
+#include "compute_domain/core/world.h"
+
+namespace cdom::core {
+
+// A domain key: finalizer, template, status, teardown.
+Plan reconcile(const World& world);
+
+// A group key: its node list.
+Plan reconcile_group(const GroupWorld& world);
+
+// A node key: the report of a node that is gone. `lists` are all node lists that name the node.
+struct ReportWorld {
+  std::string node;
+  NodeView view;
+  std::vector<StoredList> lists;
+};
+Plan reconcile_report(const ReportWorld& world);
+
+// The template that a domain wants; nullopt when it wants none.
+std::optional<api::ResourceClaimTemplate> wanted_template(const api::ComputeDomain& domain);
+
+}  // namespace cdom::core

@@ -1,0 +1,54 @@
+// Slots: which node has which line of a group's node table.
+//
+// How it goes:
+//  1. What is on record is united: the node list, the domain's status, the nodes' reports. Where
+//     they disagree the word of a running daemon wins, then the list, then the status.
+//  2. A node that has a slot keeps it. Others get, by name, the lowest slot that nobody ever had.
+//  3. When none is left, the lowest slot whose holder is neither a member nor possibly running.
+// What it guarantees: no two nodes have one slot, and no slot changes hands while a daemon may
+// still be running in it. Pure.
+#pragma once
+
+#include <map>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "compute_domain/core/world.h"
+
+namespace cdom::core {
+
+struct SlotRecord {
+  std::int64_t slot = -1;
+  std::string boot_id;   // of the node when it got the slot; "" when not known
+  bool running = false;  // by the node's own report
+
+  friend bool operator==(const SlotRecord&, const SlotRecord&) = default;
+};
+using SlotRecords = std::map<std::string, SlotRecord>;  // by node
+
+// Step 1, for one group with `slots` slots. A record outside of the table is dropped; of two nodes
+// with one slot the one that is running keeps it, else the one whose source is stronger, else the
+// first by name.
+SlotRecords recorded_slots(const std::string& group, const api::NodeList* list,
+                           const std::vector<api::ComputeDomainNodeStatus>& status_of_clique,
+                           const NodeViews& nodes, std::int64_t slots);
+
+// Whether it is proven that no daemon of `node` runs in its slot of the group any more: its own
+// word "stopped", another boot, or an administrator's word. Absence proves nothing.
+bool is_fenced(const NodeView& node, const std::string& group, const SlotRecord& record);
+
+struct SlotAssignment {
+  SlotRecords slots;              // of all nodes that hold one, members or not
+  std::vector<std::string> full;  // members that found none, by name
+};
+
+// Steps 2 and 3. `members` get slots; holders that are no members keep theirs until step 3.
+SlotAssignment assigned_slots(SlotRecords records, const std::set<std::string>& members,
+                              const std::set<std::string>& fenced, std::int64_t slots);
+
+// "0-3,7" and back. Text that is no such list gives an empty set.
+std::string slot_ranges(const std::set<std::int64_t>& slots);
+std::set<std::int64_t> parse_slot_ranges(std::string_view text);
+
+}  // namespace cdom::core

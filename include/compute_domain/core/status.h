@@ -1,0 +1,40 @@
+// Status: a domain's readiness in the words of the API, with the Events that a change deserves.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "compute_domain/core/plan.h"
+#include "compute_domain/core/readiness.h"
+
+namespace cdom::core {
+
+inline constexpr char kConditionReady[] = "Ready";
+inline constexpr char kConditionTemplate[] = "TemplateReady";
+inline constexpr char kConditionCliques[] = "SingleClique";
+
+// What became of the wanted ResourceClaimTemplate.
+struct TemplateVerdict {
+  enum class What { NotWanted, Ready, Missing, NameTaken, NameInvalid, BeingDeleted };
+  What what = What::NotWanted;
+  std::string message;
+};
+
+// What a deleted domain still waits for, for people; empty: nothing.
+using WaitsFor = std::vector<std::string>;
+
+api::ComputeDomainStatus computed_status(const World& world, const Readiness& readiness,
+                                         const TemplateVerdict& verdict, const WaitsFor& waits_for);
+
+// Events for what changed between two statuses: conditions and members, each naming the node and
+// the next step.
+std::vector<RecordEvent> events_for(const api::ComputeDomain& domain,
+                                    const api::ComputeDomainStatus& before,
+                                    const api::ComputeDomainStatus& after,
+                                    const Readiness& readiness);
+
+// The domain as an Event's involved object.
+api::ObjectReference reference_to(const api::ComputeDomain& domain);
+api::ObjectReference reference_to(const api::ResourceClaim& claim);
+
+}  // namespace cdom::core

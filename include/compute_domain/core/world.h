@@ -1,0 +1,97 @@
+// World: the immutable snapshot that one reconcile decides on.
+//
+// Plain values, gathered by the shell from its stores. A cached object may be old and a missing one
+// proves nothing: what has to be certain is asked of the API server by an action of the Plan.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "compute_domain/api/compute_domain.h"
+#include "compute_domain/api/compute_domain_node.h"
+#include "compute_domain/api/core.h"
+#include "compute_domain/api/node_list.h"
+#include "compute_domain/api/resource.h"
+
+namespace cdom::core {
+
+struct Settings {
+  std::string operator_namespace = "compute-domain-operator";
+  std::int64_t slots_per_group = 18;  // MAX_NODES_PER_IMEX_DOMAIN
+  base::Duration status_interval = std::chrono::milliseconds(500);
+  base::Duration agent_grace = std::chrono::seconds(60);
+};
+
+// The agent's own pod on a node: its Ready condition is the agent's life.
+struct AgentPod {
+  bool ready = false;
+  base::Time changed{};  // when `ready` last changed
+
+  friend bool operator==(const AgentPod&, const AgentPod&) = default;
+};
+
+// All that is known of one node.
+struct NodeView {
+  std::optional<api::Node> node;
+  std::optional<api::ComputeDomainNode> report;
+  std::optional<AgentPod> agent;
+  std::optional<std::string> published_clique;  // of its ResourceSlice
+
+  friend bool operator==(const NodeView&, const NodeView&) = default;
+};
+using NodeViews = std::map<std::string, NodeView>;  // by node name
+
+// A node list as it lies in the API server. `list` is absent when the text was not written by us:
+// `problem` says what is wrong with it.
+struct StoredList {
+  api::ObjectMeta meta;
+  std::optional<api::NodeList> list;
+  std::string problem;
+
+  friend bool operator==(const StoredList&, const StoredList&) = default;
+};
+
+// One domain and the claims that name it, wherever they are.
+struct DomainView {
+  std::string uid;
+  std::optional<api::ComputeDomain> domain;  // absent: not in the cache
+  std::vector<api::ResourceClaim> claims;    // in any order
+
+  friend bool operator==(const DomainView&, const DomainView&) = default;
+};
+
+// For a domain key: decides template, status and finalizer.
+struct World {
+  base::Time now{};
+  Settings settings;
+  DomainView view;
+  std::vector<StoredList> lists;  // of this domain's groups
+  std::vector<api::ResourceClaimTemplate>
+      templates;                             // labelled with the UID, or of the wanted name
+  NodeViews nodes;                           // that a claim, a list or the status names
+  std::optional<base::Time> status_written;  // by this process
+  std::set<std::string> told_claims;         // UIDs that got their Event from this process
+};
+
+// A group is what one set of IMEX daemons serves. With isolation by domain, one domain and clique.
+struct GroupKey {
+  std::string domain_uid;
+  std::string clique;
+
+  friend auto operator<=>(const GroupKey&, const GroupKey&) = default;
+};
+
+// For a group key: decides the node list.
+struct GroupWorld {
+  base::Time now{};
+  Settings settings;
+  GroupKey key;
+  DomainView view;
+  std::vector<StoredList> lists;  // of this group and of the domain's other groups
+  NodeViews nodes;
+};
+
+}  // namespace cdom::core
