@@ -1,6 +1,7 @@
 // ComputeDomainChannelConfig: the opaque configuration that ties a claim to its domain.
 #pragma once
 
+#include <optional>
 #include <string>
 
 #include "compute_domain/api/compute_domain.h"
@@ -21,5 +22,8 @@ std::string encode_channel_config(const ChannelConfig& config);
 // kind is Invalid with its message (`strict decoding error: unknown field "x"`). An empty domainID
 // is Invalid too.
 base::Result<ChannelConfig> decode_channel_config(const std::string& parameters);
+
+// The domainID of a channel config, read leniently: nullopt when there is none to be found.
+std::optional<std::string> domain_uid_in(const std::string& parameters);
 
 }  // namespace cdom::api

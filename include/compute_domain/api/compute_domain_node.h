@@ -29,6 +29,7 @@ struct GroupReport {
   std::string group;       // the group's id
   std::string table_hash;  // of the node table that the daemon was started with
   std::int64_t slot = -1;  // -1 without a fabric
+  std::int64_t term = 0;   // of the node list entry that this is said of
   DaemonState state = DaemonState::None;
   std::string instance;  // of the daemon: a new one at each start; "" without a daemon
   base::Time since{};    // when `state` began

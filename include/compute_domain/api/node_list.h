@@ -28,6 +28,9 @@ struct NodeListEntry {
   std::string address;     // "" while the node has not told one
   std::string instance;    // of the node's daemon; "" while none has been reported
   std::string boot_id;     // of the node when it got the slot; "" when not known
+  // Counts up with each time that a node of the group is admitted anew. A node's word "stopped"
+  // frees its slot only when it was said of this term, not of an earlier one.
+  std::int64_t term = 0;
   // A current member: some claim of it is reserved. False: the entry only keeps the slot.
   bool member = false;
   std::vector<Admission> admits;  // by claim UID
@@ -41,6 +44,7 @@ struct NodeList {
   std::int64_t slots = 0;
   // The whole domain has its members and each has an address: daemons may start at once.
   bool complete = false;
+  std::int64_t last_term = 0;          // the highest term given so far
   std::vector<NodeListEntry> entries;  // by slot, then node
 
   friend bool operator==(const NodeList&, const NodeList&) = default;

@@ -20,8 +20,9 @@ namespace cdom::core {
 
 struct SlotRecord {
   std::int64_t slot = -1;
-  std::string boot_id;   // of the node when it got the slot; "" when not known
-  bool running = false;  // by the node's own report
+  std::string boot_id;    // of the node when it got the slot; "" when not known
+  std::int64_t term = 0;  // of its last admission
+  bool running = false;   // by the node's own report
 
   friend bool operator==(const SlotRecord&, const SlotRecord&) = default;
 };

@@ -1,0 +1,144 @@
+#include "compute_domain/core/membership.h"
+
+#include <algorithm>
+#include <set>
+
+#include "compute_domain/api/channel_config.h"
+#include "compute_domain/api/names.h"
+#include "compute_domain/base/text.h"
+#include "compute_domain/core/node_lists.h"
+
+namespace cdom::core {
+
+namespace {
+
+// Later configs override earlier ones, and those of the claim come after those of the class.
+std::optional<std::string> uid_in_configs(const std::vector<api::OpaqueConfig>& configs) {
+  std::optional<std::string> uid;
+  for (const api::OpaqueConfig& config : configs) {
+    if (config.driver != api::kDriver) continue;
+    if (auto named = api::domain_uid_in(config.parameters)) uid = std::move(named);
+  }
+  return uid;
+}
+
+bool has_admin_access(const api::ResourceClaim& claim) {
+  return std::ranges::any_of(claim.allocation->devices, [](const api::AllocatedDevice& device) {
+    return device.driver == api::kDriver && device.admin_access;
+  });
+}
+
+bool has_seat(const api::Allocation& allocation) {
+  return std::ranges::any_of(allocation.devices, [](const api::AllocatedDevice& device) {
+    return device.driver == api::kDriver;
+  });
+}
+
+// Whether the node's daemon serves the group, by its own report.
+bool serves(const NodeView& view, std::string_view group) {
+  if (!view.report) return false;
+  const api::GroupReport* report = api::find_group(view.report->status, group);
+  return report != nullptr && report->state != api::DaemonState::Stopped &&
+         (report->state != api::DaemonState::None || !report->claims.empty());
+}
+
+// A node stays in the group that it already is in; else the group is that of its own report, then
+// of what it publishes, then of what the status remembers.
+std::optional<std::string> clique_of(const std::string& node, const DomainView& view,
+                                     const NodeViews& nodes, const std::vector<StoredList>& lists) {
+  const auto it = nodes.find(node);
+  const NodeView* known = it == nodes.end() ? nullptr : &it->second;
+  std::optional<std::string> listed;
+  for (const StoredList& stored : lists) {
+    if (!stored.list) continue;
+    const api::NodeListEntry* entry = find_entry(*stored.list, node);
+    if (entry == nullptr) continue;
+    if (known != nullptr && serves(*known, stored.list->group)) return stored.list->clique;
+    if (entry->member) listed = stored.list->clique;
+  }
+  if (listed) return listed;
+  if (known != nullptr && known->report) return known->report->status.clique;
+  if (known != nullptr && known->published_clique) return known->published_clique;
+  if (view.domain && view.domain->status) {
+    for (const api::ComputeDomainNodeStatus& status : view.domain->status->nodes) {
+      if (status.name == node) return status.clique;
+    }
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+std::optional<std::string> domain_of(const api::ResourceClaim& claim) {
+  if (claim.allocation) {
+    if (!has_seat(*claim.allocation)) return std::nullopt;
+    return uid_in_configs(claim.allocation->configs);
+  }
+  return uid_in_configs(claim.spec.configs);
+}
+
+std::vector<std::string> nodes_of(const api::ResourceClaim& claim) {
+  if (!claim.allocation || !has_seat(*claim.allocation)) return {};
+  if (!claim.allocation->node.empty()) return {claim.allocation->node};
+  return {};
+}
+
+Standing standing_of(const api::ResourceClaim& claim, const DomainView& view) {
+  if (view.domain && claim.meta.ns != view.domain->meta.ns) return Standing::WrongNamespace;
+  if (!claim.allocation) return Standing::Pending;
+  if (has_admin_access(claim)) return Standing::AdminAccess;
+  return claim.reserved_for.empty() ? Standing::Held : Standing::Reserved;
+}
+
+std::vector<Membership> memberships_of(const DomainView& view, const NodeViews& nodes,
+                                       const std::vector<StoredList>& lists) {
+  std::map<std::string, Membership> by_node;
+  for (const api::ResourceClaim& claim : view.claims) {
+    const Standing standing = standing_of(claim, view);
+    if (standing != Standing::Held && standing != Standing::Reserved) continue;
+    for (const std::string& node : nodes_of(claim)) {
+      Membership& membership = by_node[node];
+      membership.node = node;
+      membership.counted = membership.counted || standing == Standing::Reserved;
+      membership.claims.push_back(claim.meta.uid);
+    }
+  }
+  std::vector<Membership> memberships;
+  for (auto& [node, membership] : by_node) {
+    std::ranges::sort(membership.claims);
+    membership.clique = clique_of(node, view, nodes, lists);
+    memberships.push_back(std::move(membership));
+  }
+  return memberships;
+}
+
+std::vector<Membership> members_of(const GroupWorld& world) {
+  std::vector<Membership> members = memberships_of(world.view, world.nodes, world.lists);
+  std::erase_if(members, [&](const Membership& m) { return m.clique != world.key.clique; });
+  return members;
+}
+
+std::vector<GroupKey> groups_of(const DomainView& view, const NodeViews& nodes,
+                                const std::vector<StoredList>& lists) {
+  std::set<std::string> cliques;
+  for (const Membership& membership : memberships_of(view, nodes, lists)) {
+    if (membership.clique) cliques.insert(*membership.clique);
+  }
+  for (const StoredList& stored : lists) {
+    // The label outlives a text that is no longer believed.
+    cliques.insert(stored.list ? stored.list->clique : stored.meta.label(api::kCliqueLabel));
+  }
+  std::vector<GroupKey> keys;
+  for (const std::string& clique : cliques) keys.push_back({view.uid, clique});
+  return keys;
+}
+
+std::string group_id(const GroupKey& key) {
+  return base::hex64(base::fnv1a64(base::cat(key.domain_uid, "/", key.clique)));
+}
+
+std::string node_list_name(std::string_view group) {
+  return base::cat("compute-domain-group-", group);
+}
+
+}  // namespace cdom::core
