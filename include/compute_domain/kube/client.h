@@ -1,0 +1,165 @@
+// Client: the Kubernetes API in terms of typed objects, over an http::Client.
+//
+// One method per verb; each makes one request and never retries, as only the caller knows what a
+// repeated write means (a create whose answer was lost comes back as AlreadyExists). Errors are
+// those of api::error_of, with the server's Retry-After. Thread-safe.
+#pragma once
+
+#include <cstddef>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "compute_domain/api/codec.h"
+#include "compute_domain/api/kind.h"
+#include "compute_domain/base/clock.h"
+#include "compute_domain/base/metrics.h"
+#include "compute_domain/base/result.h"
+#include "compute_domain/http/client.h"
+
+namespace cdom::kube {
+
+// Which objects of a kind; everything of it by default.
+struct Selection {
+  std::string ns;  // "" for all namespaces, and for cluster-scoped kinds
+  std::string label_selector;
+  std::string field_selector;
+};
+
+struct ListOptions {
+  Selection of;
+  std::size_t limit = 0;  // 0: no limit
+  std::string continue_token;
+};
+
+struct WatchOptions {
+  Selection of;
+  std::string resource_version;  // events after this one
+  base::Duration timeout = std::chrono::minutes(5);
+};
+
+class Client {
+ public:
+  // `field_manager` names the writer in managedFields. `metrics` may be null.
+  Client(http::Client& transport, const base::Clock& clock, std::string field_manager,
+         base::Registry* metrics = nullptr);
+
+  // Asks which versions of each API group with several are served and settles on the first of
+  // Kind::versions among them. NotFound when none is. Before that, version_of() is the first.
+  base::Result<void> discover();
+  [[nodiscard]] std::string version_of(const api::Kind& kind) const;
+  // Whether the server has this kind (is the CRD there?). Forbidden when we may not list it.
+  base::Result<bool> serves(const api::Kind& kind) const;
+
+  template <class T>
+  base::Result<T> get(const api::ObjectName& name) const;
+  // One page.
+  template <class T>
+  base::Result<api::Page<T>> list(const ListOptions& options) const;
+  // Every page, 500 objects each. A token that expires between pages gives Expired.
+  template <class T>
+  base::Result<std::vector<T>> list_all(const Selection& of = {}) const;
+  template <class T>
+  base::Result<T> create(const T& object) const;
+  // `merge_patch` as api/codec.h builds them, with their preconditions inside.
+  template <class T>
+  base::Result<T> patch(const api::ObjectName& name, std::string_view subresource,
+                        const std::string& merge_patch) const;
+  // PUT; meta.resource_version is the precondition.
+  base::Result<api::Lease> update(const api::Lease& lease) const;
+  // Success means that the server accepted it: an object with finalizers is still there.
+  template <class T>
+  base::Result<void> remove(const api::ObjectName& name, const api::Precondition& if_is) const;
+  // Lines for api::decode_watch_event, bookmarks among them.
+  template <class T>
+  base::Result<std::unique_ptr<http::Stream>> open_watch(const WatchOptions& options) const;
+
+ private:
+  struct Call {
+    std::string_view verb;  // as RBAC and metrics name it: "create"
+    std::string_view resource;
+    http::Request request;
+  };
+  base::Result<std::string> send(Call call) const;
+  base::Result<std::unique_ptr<http::Stream>> open(Call call) const;
+
+  [[nodiscard]] Call read_call(const api::Kind& kind, const api::ObjectName& name) const;
+  [[nodiscard]] Call list_call(const api::Kind& kind, const ListOptions& options) const;
+  [[nodiscard]] Call watch_call(const api::Kind& kind, const WatchOptions& options) const;
+  [[nodiscard]] Call create_call(const api::Kind& kind, const std::string& ns,
+                                 std::string body) const;
+  [[nodiscard]] Call patch_call(const api::Kind& kind, const api::ObjectName& name,
+                                std::string_view subresource, std::string body) const;
+  [[nodiscard]] Call remove_call(const api::Kind& kind, const api::ObjectName& name,
+                                 const api::Precondition& if_is) const;
+  void count(const Call& call, const std::string& code, base::Duration took) const;
+
+  http::Client& transport_;
+  const base::Clock& clock_;
+  const std::string field_manager_;
+  base::Registry* const metrics_;
+  mutable std::mutex mutex_;
+  std::map<std::string, std::string, std::less<>> versions_;  // group to version, once discovered
+};
+
+template <class T>
+base::Result<T> Client::get(const api::ObjectName& name) const {
+  const auto body = send(read_call(api::kind_of<T>(), name));
+  if (!body) return body.error();
+  return api::decode<T>(*body);
+}
+
+template <class T>
+base::Result<api::Page<T>> Client::list(const ListOptions& options) const {
+  const auto body = send(list_call(api::kind_of<T>(), options));
+  if (!body) return body.error();
+  return api::decode_page<T>(*body);
+}
+
+template <class T>
+base::Result<std::vector<T>> Client::list_all(const Selection& of) const {
+  std::vector<T> all;
+  ListOptions options{.of = of, .limit = 500, .continue_token = {}};
+  do {
+    auto page = list<T>(options);
+    if (!page) return page.error();
+    for (T& item : page->items) all.push_back(std::move(item));
+    options.continue_token = std::move(page->continue_token);
+  } while (!options.continue_token.empty());
+  return all;
+}
+
+template <class T>
+base::Result<T> Client::create(const T& object) const {
+  const api::Kind& kind = api::kind_of<T>();
+  const auto body =
+      send(create_call(kind, object.meta.ns, api::encode<T>(object, version_of(kind))));
+  if (!body) return body.error();
+  return api::decode<T>(*body);
+}
+
+template <class T>
+base::Result<T> Client::patch(const api::ObjectName& name, std::string_view subresource,
+                              const std::string& merge_patch) const {
+  const auto body = send(patch_call(api::kind_of<T>(), name, subresource, merge_patch));
+  if (!body) return body.error();
+  return api::decode<T>(*body);
+}
+
+template <class T>
+base::Result<void> Client::remove(const api::ObjectName& name,
+                                  const api::Precondition& if_is) const {
+  const auto body = send(remove_call(api::kind_of<T>(), name, if_is));
+  if (!body) return body.error();
+  return {};
+}
+
+template <class T>
+base::Result<std::unique_ptr<http::Stream>> Client::open_watch(const WatchOptions& options) const {
+  return open(watch_call(api::kind_of<T>(), options));
+}
+
+}  // namespace cdom::kube

@@ -1,0 +1,55 @@
+// EventRecorder: tells people what happened to an object, without ever getting in the way.
+//
+// record() only queues; step() sends one. As client-go's recorder does, identical events become a
+// count, ten different messages of one reason within ten minutes become one event, and one object
+// may cause 25 writes at once and one per five minutes then. What cannot be sent is counted and
+// logged, nothing else. record() is thread-safe; step() belongs to one thread.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <stop_token>
+#include <string>
+#include <string_view>
+
+#include "compute_domain/api/core.h"
+#include "compute_domain/base/clock.h"
+#include "compute_domain/base/metrics.h"
+#include "compute_domain/kube/client.h"
+
+namespace cdom::kube {
+
+struct EventSource {
+  std::string component;   // "compute-domain-controller"
+  std::string instance;    // the pod or the host
+  std::uint64_t seed = 0;  // of the names' endings: differs from process to process
+};
+
+class EventRecorder {
+ public:
+  // `metrics` may be null.
+  EventRecorder(const Client& client, const base::Clock& clock, EventSource source,
+                base::Registry* metrics = nullptr);
+  ~EventRecorder();
+  EventRecorder(const EventRecorder&) = delete;
+  EventRecorder& operator=(const EventRecorder&) = delete;
+
+  // `type` is Normal or Warning. An event of a cluster-scoped object goes to namespace default.
+  void record(const api::ObjectReference& involved, std::string_view type, std::string_view reason,
+              std::string_view message);
+
+  // Sends one; false when none is due.
+  bool step();
+  // When step() has something to send, on Clock::elapsed(); nullopt when the queue is empty.
+  [[nodiscard]] std::optional<base::Duration> next_due() const;
+  // Sends until `token` asks to stop, sleeping while there is nothing to do.
+  void run(std::stop_token token);
+
+ private:
+  class Queue;
+  const std::unique_ptr<Queue> queue_;
+};
+
+}  // namespace cdom::kube

@@ -1,0 +1,113 @@
+// Informer: keeps a Store equal to what the API server has, and tells of every change.
+//
+// What it guarantees: WatchLoop's order, and that an object which vanished while nobody watched is
+// told as deleted. step() and the callbacks belong to one thread; store(), stop() and last_error()
+// to any.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <stop_token>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "compute_domain/kube/client.h"
+#include "compute_domain/kube/store.h"
+#include "compute_domain/kube/watch_loop.h"
+
+namespace cdom::kube {
+
+struct InformerOptions {
+  Selection of;
+  std::uint64_t seed = 0;  // of the jitter
+  std::size_t page_size = 500;
+};
+
+template <class T>
+class Informer : private WatchSource {
+ public:
+  using Step = WatchLoop::Step;
+  // Null `before`: added; null `after`: deleted. Both are snapshots of the store.
+  using OnChange = std::function<void(const T* before, const T* after)>;
+
+  Informer(const Client& client, const base::Clock& clock, InformerOptions options,
+           typename Store<T>::Indexes indexes = {}, base::Registry* metrics = nullptr)
+      : client_(client),
+        options_(std::move(options)),
+        store_(std::move(indexes)),
+        objects_(metrics == nullptr
+                     ? nullptr
+                     : &metrics->gauge("kube_store_objects", "Objects in the store.",
+                                       {{"resource", std::string(api::kind_of<T>().plural)}})),
+        loop_(*this, clock, options_.seed, std::string(api::kind_of<T>().plural), metrics) {}
+
+  // Called in the stepping thread, after the store has the change. Before the first step.
+  void on_change(OnChange callback) { callbacks_.push_back(std::move(callback)); }
+
+  [[nodiscard]] const Store<T>& store() const { return store_; }
+
+  // As WatchLoop says.
+  Step step(base::Duration wait) { return loop_.step(wait); }
+  [[nodiscard]] std::optional<base::Duration> next_due() const { return loop_.next_due(); }
+  void run(std::stop_token token) { loop_.run(std::move(token)); }
+  void stop() { loop_.stop(); }
+  [[nodiscard]] std::optional<base::Error> last_error() const { return loop_.last_error(); }
+
+ private:
+  base::Result<PageEnd> list_page(const std::string& continue_token) override {
+    if (continue_token.empty()) listed_.clear();
+    auto page = client_.list<T>({options_.of, options_.page_size, continue_token});
+    if (!page) return page.error();
+    for (T& item : page->items) listed_.push_back(std::move(item));
+    return PageEnd{std::move(page->resource_version), std::move(page->continue_token)};
+  }
+
+  void finish_list(const std::string& resource_version) override {
+    const auto changes = store_.replace(std::exchange(listed_, {}), resource_version);
+    for (const Change<T>& change : changes) tell(change);
+  }
+
+  base::Result<std::unique_ptr<http::Stream>> open_watch(const std::string& resource_version,
+                                                         base::Duration timeout) override {
+    return client_.open_watch<T>({options_.of, resource_version, timeout});
+  }
+
+  base::Result<Event> read(std::string_view line) override {
+    auto event = api::decode_watch_event<T>(line);
+    if (!event) return event.error();
+    pending_ = std::move(*event);
+    return Event{pending_.type, pending_.object.meta.resource_version, pending_.status};
+  }
+
+  void apply() override {
+    const std::string version = pending_.object.meta.resource_version;
+    Change<T> change;
+    if (pending_.type == api::WatchType::Deleted) {
+      change = store_.remove(api::name_of(pending_.object.meta));
+    } else if (pending_.type != api::WatchType::Bookmark) {
+      change = store_.put(std::move(pending_.object));
+    }
+    store_.see_version(version);
+    tell(change);
+  }
+
+  void tell(const Change<T>& change) {
+    if (objects_ != nullptr) objects_->set(static_cast<double>(store_.size()));
+    if (!change.before && !change.after) return;
+    for (const OnChange& callback : callbacks_) callback(change.before.get(), change.after.get());
+  }
+
+  const Client& client_;
+  const InformerOptions options_;
+  Store<T> store_;
+  base::Number* const objects_;
+  std::vector<OnChange> callbacks_;
+  std::vector<T> listed_;       // pages so far
+  api::WatchEvent<T> pending_;  // read, not yet applied
+  WatchLoop loop_;
+};
+
+}  // namespace cdom::kube

@@ -1,0 +1,126 @@
+// WatchLoop: list, then watch, for ever: the state machine below every informer.
+//
+// How it goes: 1. List all pages; the last one makes the list the content. 2. Open a watch from the
+// list's version, and take its events. 3. When the watch ends or breaks, open the next from the
+// last version seen. 4. When the server no longer has that version (410), or the same line cannot
+// be read twice, list again. Whatever fails is tried again after a backoff with jitter.
+// What it guarantees: no change between two versions is skipped, and none is applied twice.
+// Stepped by one thread; stop(), has_stopped() and last_error() are for any.
+#pragma once
+
+#include <condition_variable>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <stop_token>
+#include <string>
+#include <string_view>
+
+#include "compute_domain/api/codec.h"
+#include "compute_domain/base/clock.h"
+#include "compute_domain/base/metrics.h"
+#include "compute_domain/base/random.h"
+#include "compute_domain/base/result.h"
+#include "compute_domain/http/client.h"
+
+namespace cdom::kube {
+
+// What the loop needs to know of a kind and its store.
+class WatchSource {
+ public:
+  virtual ~WatchSource() = default;
+
+  struct PageEnd {
+    std::string resource_version;
+    std::string continue_token;  // "" after the last page
+  };
+  // Fetches one page and keeps it until finish_list(); a page without token starts over.
+  virtual base::Result<PageEnd> list_page(const std::string& continue_token) = 0;
+  // Makes what was listed the content of the store.
+  virtual void finish_list(const std::string& resource_version) = 0;
+
+  virtual base::Result<std::unique_ptr<http::Stream>> open_watch(
+      const std::string& resource_version, base::Duration timeout) = 0;
+
+  struct Event {
+    api::WatchType type = api::WatchType::Unknown;
+    std::string resource_version;
+    api::Status status;  // of an Error
+  };
+  // Reads a line and keeps its event until apply(). Invalid when it cannot be read.
+  virtual base::Result<Event> read(std::string_view line) = 0;
+  virtual void apply() = 0;
+};
+
+class WatchLoop {
+ public:
+  // What one step did.
+  enum class Step {
+    Listed,   // one page; has_listed() tells whether it was the last
+    Opened,   // a watch
+    Took,     // one event or bookmark
+    Ended,    // the server closed the watch as it should
+    Failed,   // backs off, see last_error() and next_due()
+    Idle,     // nothing to do within the wait
+    Stopped,  // stop() was called; there will be no more
+  };
+
+  // `name` is the plural of the kind, for logs and metrics; `metrics` may be null.
+  WatchLoop(WatchSource& source, const base::Clock& clock, std::uint64_t seed, std::string name,
+            base::Registry* metrics);
+
+  // One unit of work; waits for it at most `wait`, not at all when that is zero (what it asks of
+  // the server takes as long as it takes).
+  Step step(base::Duration wait);
+  // When a step can do something by itself, on Clock::elapsed(): the end of a backoff, or now. In
+  // an open watch that is for the server to say, and this gives nullopt.
+  [[nodiscard]] std::optional<base::Duration> next_due() const;
+  // Ends a step that waits and makes all later ones give Stopped.
+  void stop();
+  // Steps until `token` asks to stop.
+  void run(std::stop_token token);
+  // Why the last attempt failed; nullopt once an attempt succeeded.
+  [[nodiscard]] std::optional<base::Error> last_error() const;
+
+ private:
+  enum class Phase { List, Open, Read };
+
+  Step list();
+  Step open();
+  Step read(base::Duration wait);
+  Step take(const std::string& line);
+  Step watch_ended();
+  Step watch_failed(const base::Error& error);
+  Step fail(const base::Error& error);
+  void relist();
+  void close_stream();
+  void succeeded();
+  bool wait_for_due(base::Duration wait);
+  [[nodiscard]] base::Duration backoff();
+  void count(const char* what) const;
+
+  WatchSource& source_;
+  const base::Clock& clock_;
+  base::Random random_;
+  const std::string name_;
+  base::Registry* const metrics_;
+
+  Phase phase_ = Phase::List;
+  std::string continue_token_;
+  std::string version_;  // of the last event, bookmark or list that was taken
+  base::Duration opened_at_{};
+  bool has_progressed_ = false;  // since the watch was opened
+  int failures_ = 0;             // since the last progress
+  int unreadable_ = 0;           // lines in a row
+
+  mutable std::mutex mutex_;  // for what follows
+  std::condition_variable changed_;
+  std::unique_ptr<http::Stream> stream_;  // replaced by the stepping thread only
+  std::optional<base::Duration> due_;     // the end of the backoff
+  std::optional<base::Error> last_error_;
+  bool stopped_ = false;
+};
+
+}  // namespace cdom::kube

@@ -1,0 +1,241 @@
+// WorkQueue: the keys that still have to be reconciled.
+//
+// A key is in the queue at most once, however many events named it, and is handed to at most one
+// worker at a time: a key added while a worker holds it comes back after that worker calls done().
+// First come, first served. Thread-safe.
+#pragma once
+
+#include <algorithm>
+#include <chrono>
+#include <condition_variable>
+#include <cstddef>
+#include <deque>
+#include <map>
+#include <mutex>
+#include <optional>
+#include <set>
+#include <stop_token>
+#include <string>
+#include <utility>
+
+#include "compute_domain/base/clock.h"
+#include "compute_domain/base/metrics.h"
+
+namespace cdom::kube {
+
+template <class Key>
+class WorkQueue {
+ public:
+  // The delays of retry(): doubling from the first to the last.
+  static constexpr base::Duration kFirstBackoff = std::chrono::milliseconds(5);
+  static constexpr base::Duration kLastBackoff = std::chrono::seconds(30);
+
+  // `name` labels the metrics; `metrics` may be null.
+  explicit WorkQueue(const base::Clock& clock, const std::string& name = "",
+                     base::Registry* metrics = nullptr);
+
+  void add(const Key& key);
+  // Adds `key` once `delay` has passed; the earliest of several wins.
+  void add_after(const Key& key, base::Duration delay);
+
+  // The next key that is due, or nullopt when none is. The caller must answer with done(), also
+  // when its reconcile failed.
+  [[nodiscard]] std::optional<Key> try_pop();
+  // Waits for one, at most `wait` and no longer than until `stop`.
+  [[nodiscard]] std::optional<Key> pop(base::Duration wait, std::stop_token stop);
+  void done(const Key& key);
+
+  // Adds `key` after its backoff, which doubles with every retry until forget(), or after
+  // `at_least` when that is longer. Call it before done().
+  void retry(const Key& key, std::optional<base::Duration> at_least = std::nullopt);
+  // Its reconcile succeeded: the next backoff is the first one again.
+  void forget(const Key& key);
+
+  // Keys that are due and not held by a worker.
+  [[nodiscard]] std::size_t size() const;
+  // No key is due, delayed or held.
+  [[nodiscard]] bool is_empty() const;
+  // When the next key becomes due, on Clock::elapsed(); nullopt when none will by itself.
+  [[nodiscard]] std::optional<base::Duration> next_due() const;
+
+ private:
+  void add_locked(const Key& key);
+  void add_after_locked(const Key& key, base::Duration delay);
+  void take_due_locked();
+  std::optional<base::Duration> earliest_delayed_locked() const;
+  std::optional<Key> try_pop_locked();
+  void show_sizes_locked();
+
+  struct Gauges {
+    base::Number &ready, &delayed, &held, &retries;
+  };
+
+  const base::Clock& clock_;
+  std::optional<Gauges> gauges_;
+  mutable std::mutex mutex_;
+  std::condition_variable_any changed_;
+  std::deque<Key> ready_;  // due, and held by nobody
+  std::set<Key> waiting_;  // those of ready_, and held ones that were added meanwhile
+  std::set<Key> held_;
+  std::map<Key, base::Duration> due_of_;
+  std::set<std::pair<base::Duration, Key>> delayed_;  // due_of_, the earliest first
+  std::map<Key, int> retries_of_;
+};
+
+template <class Key>
+WorkQueue<Key>::WorkQueue(const base::Clock& clock, const std::string& name,
+                          base::Registry* metrics)
+    : clock_(clock) {
+  if (metrics == nullptr) return;
+  const auto gauge = [&](const char* state) -> base::Number& {
+    return metrics->gauge("kube_work_queue_keys", "Keys in the work queue, by state.",
+                          {{"queue", name}, {"state", state}});
+  };
+  gauges_.emplace(
+      Gauges{gauge("ready"), gauge("delayed"), gauge("held"),
+             metrics->counter("kube_work_queue_retries_total",
+                              "Keys put back after a failed reconcile.", {{"queue", name}})});
+}
+
+template <class Key>
+void WorkQueue<Key>::add(const Key& key) {
+  const std::scoped_lock lock(mutex_);
+  add_locked(key);
+  show_sizes_locked();
+}
+
+template <class Key>
+void WorkQueue<Key>::add_after(const Key& key, base::Duration delay) {
+  const std::scoped_lock lock(mutex_);
+  add_after_locked(key, delay);
+  show_sizes_locked();
+}
+
+template <class Key>
+std::optional<Key> WorkQueue<Key>::try_pop() {
+  const std::scoped_lock lock(mutex_);
+  return try_pop_locked();
+}
+
+template <class Key>
+std::optional<Key> WorkQueue<Key>::pop(base::Duration wait, std::stop_token stop) {
+  const auto give_up = std::chrono::steady_clock::now() + wait;
+  std::unique_lock lock(mutex_);
+  while (!stop.stop_requested()) {
+    if (auto key = try_pop_locked()) return key;
+    if (std::chrono::steady_clock::now() >= give_up) break;
+    const auto earliest = earliest_delayed_locked();
+    auto until = give_up;
+    if (earliest) {
+      until = std::min(until, std::chrono::steady_clock::now() + (*earliest - clock_.elapsed()));
+    }
+    changed_.wait_until(lock, stop, until,
+                        [&] { return !ready_.empty() || earliest_delayed_locked() != earliest; });
+  }
+  return std::nullopt;
+}
+
+template <class Key>
+void WorkQueue<Key>::done(const Key& key) {
+  const std::scoped_lock lock(mutex_);
+  if (held_.erase(key) > 0 && waiting_.contains(key)) {
+    ready_.push_back(key);
+    changed_.notify_one();
+  }
+  show_sizes_locked();
+}
+
+template <class Key>
+void WorkQueue<Key>::retry(const Key& key, std::optional<base::Duration> at_least) {
+  const std::scoped_lock lock(mutex_);
+  const int doublings = std::min(retries_of_[key]++, 20);
+  const base::Duration backoff = std::min(kFirstBackoff * (1 << doublings), kLastBackoff);
+  add_after_locked(key, std::max(backoff, at_least.value_or(backoff)));
+  if (gauges_) gauges_->retries.add();
+  show_sizes_locked();
+}
+
+template <class Key>
+void WorkQueue<Key>::forget(const Key& key) {
+  const std::scoped_lock lock(mutex_);
+  retries_of_.erase(key);
+}
+
+template <class Key>
+std::size_t WorkQueue<Key>::size() const {
+  const std::scoped_lock lock(mutex_);
+  return ready_.size();
+}
+
+template <class Key>
+bool WorkQueue<Key>::is_empty() const {
+  const std::scoped_lock lock(mutex_);
+  return waiting_.empty() && held_.empty() && delayed_.empty();
+}
+
+template <class Key>
+std::optional<base::Duration> WorkQueue<Key>::next_due() const {
+  const std::scoped_lock lock(mutex_);
+  return ready_.empty() ? earliest_delayed_locked() : clock_.elapsed();
+}
+
+template <class Key>
+void WorkQueue<Key>::add_locked(const Key& key) {
+  if (!waiting_.insert(key).second || held_.contains(key)) return;
+  ready_.push_back(key);
+  changed_.notify_one();
+}
+
+template <class Key>
+void WorkQueue<Key>::add_after_locked(const Key& key, base::Duration delay) {
+  if (delay <= base::Duration::zero()) return add_locked(key);
+  const base::Duration due = clock_.elapsed() + delay;
+  const auto [it, is_new] = due_of_.try_emplace(key, due);
+  if (!is_new) {
+    if (it->second <= due) return;
+    delayed_.erase({it->second, key});
+    it->second = due;
+  }
+  delayed_.emplace(due, key);
+  // A worker may be asleep until a later time.
+  changed_.notify_all();
+}
+
+template <class Key>
+void WorkQueue<Key>::take_due_locked() {
+  const base::Duration now = clock_.elapsed();
+  while (!delayed_.empty() && delayed_.begin()->first <= now) {
+    const Key key = delayed_.begin()->second;
+    delayed_.erase(delayed_.begin());
+    due_of_.erase(key);
+    add_locked(key);
+  }
+}
+
+template <class Key>
+std::optional<base::Duration> WorkQueue<Key>::earliest_delayed_locked() const {
+  if (delayed_.empty()) return std::nullopt;
+  return delayed_.begin()->first;
+}
+
+template <class Key>
+std::optional<Key> WorkQueue<Key>::try_pop_locked() {
+  take_due_locked();
+  if (ready_.empty()) return std::nullopt;
+  Key key = std::move(ready_.front());
+  ready_.pop_front();
+  waiting_.erase(key);
+  held_.insert(key);
+  show_sizes_locked();
+  return key;
+}
+
+template <class Key>
+void WorkQueue<Key>::show_sizes_locked() {
+  if (!gauges_) return;
+  gauges_->ready.set(static_cast<double>(ready_.size()));
+  gauges_->delayed.set(static_cast<double>(delayed_.size()));
+  gauges_->held.set(static_cast<double>(held_.size()));
+}
+
+}  // namespace cdom::kube
