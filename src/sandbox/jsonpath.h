@@ -1,0 +1,31 @@
+// JsonPath: the part of Kubernetes' JSONPath that printer columns and selectable fields use.
+//
+// Members (.a, ['a.b']), indexes ([0], [-1]), every element ([*], .*), and filters by one
+// comparison
+// ([?(@.type=="Ready")]) or existence. Anything else is refused by parse(). Immutable.
+#pragma once
+
+#include <memory>
+#include <nlohmann/json_fwd.hpp>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "compute_domain/base/result.h"
+
+namespace cdom::sandbox {
+
+class JsonPath {
+ public:
+  // With or without the braces of `kubectl -o jsonpath`: ".spec.x" and "{.spec.x}".
+  static base::Result<JsonPath> parse(std::string_view text);
+
+  // Pointers into `document`, in its order; empty when nothing is there.
+  [[nodiscard]] std::vector<const nlohmann::json*> find(const nlohmann::json& document) const;
+
+ private:
+  struct Step;
+  std::shared_ptr<const std::vector<Step>> steps_;
+};
+
+}  // namespace cdom::sandbox
