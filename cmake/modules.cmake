@@ -8,7 +8,8 @@ include(GoogleTest)
 
 add_library(cdom_options INTERFACE)
 target_compile_options(cdom_options INTERFACE -Wall -Wextra -Wpedantic -Wshadow -Wconversion
-                                              -Wno-sign-conversion -Werror)
+                                              -Wno-sign-conversion -Wno-missing-field-initializers
+                                              -Werror)
 # Debian's cpprest defines U() and _XPLATSTR otherwise, which breaks other libraries.
 target_compile_definitions(cdom_options INTERFACE _TURN_OFF_PLATFORM_STRING)
 if(CDOM_SANITIZE)

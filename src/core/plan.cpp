@@ -1,0 +1,60 @@
+#include "compute_domain/core/plan.h"
+
+#include "compute_domain/base/text.h"
+
+namespace cdom::core {
+
+namespace {
+
+using base::cat;
+
+std::string named(const api::ObjectMeta& meta) { return api::to_string(api::name_of(meta)); }
+
+struct Sentence {
+  std::string operator()(const AddFinalizer& a) const {
+    return cat("add the finalizer to ComputeDomain ", named(a.domain));
+  }
+  std::string operator()(const RemoveFinalizer& a) const {
+    return cat("remove the finalizer from ComputeDomain ", named(a.domain));
+  }
+  std::string operator()(const SetStatus& a) const {
+    const api::Condition* ready = api::find_condition(a.status.conditions, "Ready");
+    return cat("set the status of ComputeDomain ", named(a.domain), ": ",
+               a.status.ready ? "Ready " : "NotReady ", a.status.ready_nodes,
+               ready == nullptr ? "" : cat(" (", ready->reason, ": ", ready->message, ")"));
+  }
+  std::string operator()(const CreateTemplate& a) const {
+    return cat("create ResourceClaimTemplate ", named(a.object.meta));
+  }
+  std::string operator()(const WriteNodeList& a) const {
+    return cat(a.current.uid.empty() ? "create" : "rewrite", " the node list ",
+               named(a.desired.meta));
+  }
+  std::string operator()(const RecordEvent& a) const {
+    return cat("record ", a.type, " event ", a.reason, " on ", a.involved.kind, " ",
+               api::to_string(api::ObjectName{a.involved.ns, a.involved.name}), ": ", a.message);
+  }
+  std::string operator()(const EnsureAbsent& a) const {
+    return cat("delete ",
+               a.what == EnsureAbsent::What::Template ? "ResourceClaimTemplate " : "the node list ",
+               api::to_string(a.name), " and see that it is gone");
+  }
+  std::string operator()(const EnsureDomainGone& a) const {
+    return cat("see that there is no ComputeDomain with UID ", a.uid);
+  }
+  std::string operator()(const EnsureClaimsReleased& a) const {
+    return cat("see that ", a.uids.size(), " claims in namespace ", a.ns, " are released");
+  }
+  std::string operator()(const EnsureNodeGone& a) const {
+    return cat("see that there is no Node ", a.node);
+  }
+  std::string operator()(const DeleteReport& a) const {
+    return cat("delete ComputeDomainNode ", a.report.name);
+  }
+};
+
+}  // namespace
+
+std::string to_string(const Action& action) { return std::visit(Sentence{}, action); }
+
+}  // namespace cdom::core

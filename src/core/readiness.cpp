@@ -1,0 +1,237 @@
+#include "compute_domain/core/readiness.h"
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include "compute_domain/base/text.h"
+#include "compute_domain/core/node_lists.h"
+#include "compute_domain/core/slots.h"
+
+namespace cdom::core {
+
+namespace {
+
+using base::cat;
+
+struct Verdict {
+  MemberState state = MemberState::Ready;
+  std::string detail = {};
+};
+
+// What is known of one member before anybody asks its peers.
+struct Evidence {
+  const NodeView* view = nullptr;
+  const api::NodeList* list = nullptr;
+  const api::NodeListEntry* entry = nullptr;
+  const api::GroupReport* report = nullptr;
+};
+
+Verdict verdict_on_node(const Evidence& evidence, const World& world) {
+  const NodeView* view = evidence.view;
+  if (view == nullptr || !view->node) {
+    return {MemberState::NodeUnknown,
+            "there is no such Node; if its machine is off for good, delete "
+            "its pods and annotate its ComputeDomainNode as fenced"};
+  }
+  if (view->node->ready == api::ConditionStatus::Unknown) {
+    return {MemberState::NodeUnknown, "its kubelet has stopped answering; check the machine"};
+  }
+  if (!view->report) {
+    return {MemberState::NotReported,
+            "there is no ComputeDomainNode; check that the compute-domain-agent runs there"};
+  }
+  const std::string& boot = view->node->boot_id;
+  const std::string& reported = view->report->status.boot_id;
+  if (!boot.empty() && !reported.empty() && boot != reported) {
+    return {MemberState::Rebooted, "it has rebooted and its agent has not reported since"};
+  }
+  if (view->agent && !view->agent->ready &&
+      world.now - view->agent->changed >= world.settings.agent_grace) {
+    return {MemberState::AgentUnknown, cat("its agent has not been ready for ",
+                                           base::short_duration(world.now - view->agent->changed),
+                                           "; check the compute-domain-agent pod there")};
+  }
+  return {};
+}
+
+Verdict verdict_on_daemon(const Evidence& evidence) {
+  const api::GroupReport* report = evidence.report;
+  if (report == nullptr) return {MemberState::Starting, "it has not prepared a claim yet"};
+  const std::string& said = report->message;
+  switch (report->state) {
+    case api::DaemonState::None:
+    case api::DaemonState::Starting:
+      return {MemberState::Starting, said.empty() ? "its IMEX daemon has not said READY" : said};
+    case api::DaemonState::Stopped:
+      return {MemberState::Starting, "its IMEX daemon has stopped; it starts with the next claim"};
+    case api::DaemonState::Recovering:
+      return {MemberState::Recovering,
+              said.empty() ? "its IMEX daemon waits for peers of an earlier run" : said};
+    case api::DaemonState::Failed:
+      return {MemberState::Failed, said.empty() ? "its IMEX daemon does not run" : said};
+    case api::DaemonState::Ready:
+      break;
+  }
+  if (report->slot != evidence.entry->slot ||
+      report->table_hash != api::table_hash(*evidence.list)) {
+    return {MemberState::WrongTable, "its IMEX daemon runs with another node table"};
+  }
+  return {};
+}
+
+Verdict verdict_on(const Evidence& evidence, const Membership& membership, const World& world) {
+  if (Verdict node = verdict_on_node(evidence, world); node.state != MemberState::Ready) {
+    return node;
+  }
+  if (!membership.clique) return {MemberState::NotReported, "its clique is not known yet"};
+  if (evidence.list == nullptr) return {MemberState::Starting, "its node list is not written yet"};
+  if (evidence.list->slots == 0) {
+    // Without a fabric there is no daemon: prepared is ready.
+    const bool prepared = evidence.report != nullptr &&
+                          std::ranges::any_of(membership.claims, [&](const std::string& uid) {
+                            return std::ranges::binary_search(evidence.report->claims, uid);
+                          });
+    return prepared ? Verdict{} : Verdict{MemberState::Starting, "its claim is not prepared yet"};
+  }
+  if (evidence.entry == nullptr) {
+    if (std::ssize(evidence.list->entries) >= evidence.list->slots) {
+      return {MemberState::NoSlot, cat("the group has ", evidence.list->slots,
+                                       " slots and all are taken; use fewer nodes in one clique")};
+    }
+    return {MemberState::Starting, "it has no slot yet"};
+  }
+  return verdict_on_daemon(evidence);
+}
+
+// One ready member of a group, as its peers see it and as it sees them.
+struct Peer {
+  MemberView* member;
+  std::set<std::int64_t> connected;
+  const std::vector<std::string>* unreachable;
+
+  [[nodiscard]] bool complains_of(const Peer& other) const {
+    return std::ranges::find(*unreachable, other.member->membership.node) != unreachable->end();
+  }
+  [[nodiscard]] bool reaches(const Peer& other) const {
+    return connected.contains(other.member->slot);
+  }
+};
+
+void add_open_pairs(const std::vector<Peer>& peers, std::vector<OpenPair>& open) {
+  for (std::size_t i = 0; i < peers.size(); ++i) {
+    for (std::size_t j = i + 1; j < peers.size(); ++j) {
+      const Peer& a = peers[i];
+      const Peer& b = peers[j];
+      const bool told = a.complains_of(b) || b.complains_of(a);
+      if (!told && (a.reaches(b) || b.reaches(a))) continue;
+      const bool from_b = told && !a.complains_of(b);
+      open.push_back({(from_b ? b : a).member->membership.node,
+                      (from_b ? a : b).member->membership.node, told});
+    }
+  }
+}
+
+// A member that most of the others cannot reach is the one that is lost, not they.
+void blame_the_lost(std::vector<Peer>& peers) {
+  std::vector<std::pair<Peer*, std::size_t>> lost;
+  for (Peer& peer : peers) {
+    const auto complaints = static_cast<std::size_t>(
+        std::ranges::count_if(peers, [&](const Peer& other) { return other.complains_of(peer); }));
+    if (complaints > 0 && 2 * complaints >= peers.size() - 1) lost.emplace_back(&peer, complaints);
+  }
+  for (auto& [peer, complaints] : lost) {
+    peer->member->state = MemberState::Unreachable;
+    peer->member->detail = cat(complaints, " of ", peers.size() - 1,
+                               " members cannot reach its IMEX daemon; check its network");
+  }
+}
+
+}  // namespace
+
+std::string_view to_string(MemberState state) {
+  switch (state) {
+    case MemberState::Ready:
+      return "Ready";
+    case MemberState::NotReported:
+      return "NotReported";
+    case MemberState::NoSlot:
+      return "GroupFull";
+    case MemberState::Starting:
+      return "Starting";
+    case MemberState::Recovering:
+      return "Recovering";
+    case MemberState::Failed:
+      return "ImexFailed";
+    case MemberState::WrongTable:
+      return "WrongNodeTable";
+    case MemberState::Rebooted:
+      return "NodeRebooted";
+    case MemberState::NodeUnknown:
+      return "NodeUnknown";
+    case MemberState::AgentUnknown:
+      return "AgentUnknown";
+    case MemberState::Unreachable:
+      return "Unreachable";
+  }
+  return "Unknown";
+}
+
+Readiness readiness_of(const World& world, const std::vector<Membership>& memberships) {
+  Readiness readiness;
+  std::map<std::string, std::vector<std::size_t>> ready_by_group;
+  std::vector<Evidence> evidence;
+  for (const Membership& membership : memberships) {
+    if (!membership.counted) continue;
+    MemberView member{
+        .membership = membership, .state = {}, .detail = {}, .slot = -1, .address = {}};
+    Evidence known;
+    if (const auto it = world.nodes.find(membership.node); it != world.nodes.end()) {
+      known.view = &it->second;
+    }
+    if (known.view != nullptr && known.view->report) {
+      member.address = known.view->report->status.address;
+    }
+    std::string group;
+    if (membership.clique) {
+      group = group_id({world.view.uid, *membership.clique});
+      known.list = find_list(world.lists, group);
+      if (known.list != nullptr) known.entry = find_entry(*known.list, membership.node);
+      if (known.view != nullptr && known.view->report) {
+        known.report = api::find_group(known.view->report->status, group);
+      }
+    }
+    if (known.entry != nullptr) {
+      member.slot = known.entry->slot;
+      if (!known.entry->address.empty()) member.address = known.entry->address;
+    }
+    const Verdict verdict = verdict_on(known, membership, world);
+    member.state = verdict.state;
+    member.detail = verdict.detail;
+    if (known.view != nullptr && known.view->agent && !known.view->agent->ready) {
+      const base::Duration left =
+          world.settings.agent_grace - (world.now - known.view->agent->changed);
+      if (left > base::Duration::zero()) {
+        readiness.look_again = std::min(readiness.look_again.value_or(left), left);
+      }
+    }
+    if (member.state == MemberState::Ready && known.list->slots > 0) {
+      ready_by_group[group].push_back(readiness.members.size());
+    }
+    readiness.members.push_back(std::move(member));
+    evidence.push_back(known);
+  }
+  for (const auto& [group, indexes] : ready_by_group) {
+    std::vector<Peer> peers;
+    for (const std::size_t index : indexes) {
+      const api::GroupReport& report = *evidence[index].report;
+      peers.push_back(
+          {&readiness.members[index], parse_slot_ranges(report.connected), &report.unreachable});
+    }
+    add_open_pairs(peers, readiness.open_pairs);
+    blame_the_lost(peers);
+  }
+  return readiness;
+}
+
+}  // namespace cdom::core

@@ -1,0 +1,345 @@
+#include "compute_domain/core/reconcile.h"
+
+#include <algorithm>
+#include <set>
+
+#include "compute_domain/api/channel_config.h"
+#include "compute_domain/api/names.h"
+#include "compute_domain/base/text.h"
+#include "compute_domain/core/membership.h"
+#include "compute_domain/core/node_lists.h"
+#include "compute_domain/core/readiness.h"
+#include "compute_domain/core/slots.h"
+#include "compute_domain/core/status.h"
+
+namespace cdom::core {
+
+namespace {
+
+using base::cat;
+
+bool is_labelled(const api::ResourceClaimTemplate& object, const std::string& uid) {
+  return object.meta.label(api::kDomainLabel) == uid;
+}
+
+const api::ResourceClaimTemplate* find_template(const World& world, const api::ObjectName& name) {
+  const auto it = std::ranges::find_if(
+      world.templates, [&](const auto& object) { return api::name_of(object.meta) == name; });
+  return it == world.templates.end() ? nullptr : &*it;
+}
+
+std::string owner_of(const api::ResourceClaimTemplate& object) {
+  const std::string uid = object.meta.label(api::kDomainLabel);
+  for (const api::OwnerReference& owner : object.meta.owners) {
+    return cat(owner.kind, " ", owner.name);
+  }
+  return uid.empty() ? "somebody else" : cat("the ComputeDomain with UID ", uid);
+}
+
+TemplateVerdict verdict_on_template(const World& world) {
+  using What = TemplateVerdict::What;
+  const api::ComputeDomain& domain = *world.view.domain;
+  const auto wanted = wanted_template(domain);
+  if (!wanted) return {What::NotWanted, ""};
+  const std::string& name = wanted->meta.name;
+  if (!base::is_dns_subdomain(name)) {
+    return {What::NameInvalid,
+            cat("spec.channel.resourceClaimTemplate.name: \"", name,
+                "\" is no DNS subdomain (lower-case letters, digits, '-' and '.'); delete the "
+                "ComputeDomain and create it with a valid name")};
+  }
+  const api::ResourceClaimTemplate* found = find_template(world, api::name_of(wanted->meta));
+  if (found == nullptr)
+    return {What::Missing, cat("ResourceClaimTemplate ", name, " is being made")};
+  if (!is_labelled(*found, world.view.uid)) {
+    return {What::NameTaken, cat("ResourceClaimTemplate ", name, " belongs to ", owner_of(*found),
+                                 " and is left alone; delete it, or use another name")};
+  }
+  if (found->meta.is_deleting()) {
+    return {What::BeingDeleted, cat("ResourceClaimTemplate ", name,
+                                    " is being deleted and will be "
+                                    "made again")};
+  }
+  return {What::Ready, cat("pods can use ResourceClaimTemplate ", name)};
+}
+
+// Templates of this domain under a name that it does not want.
+std::vector<api::ObjectName> stray_templates(const World& world,
+                                             const std::optional<api::ObjectName>& wanted) {
+  std::vector<api::ObjectName> names;
+  for (const api::ResourceClaimTemplate& object : world.templates) {
+    const api::ObjectName name = api::name_of(object.meta);
+    if (is_labelled(object, world.view.uid) && name != wanted) names.push_back(name);
+  }
+  std::ranges::sort(names);
+  return names;
+}
+
+std::vector<api::ObjectName> list_names_of(const World& world) {
+  std::vector<api::ObjectName> names;
+  for (const StoredList& stored : world.lists) names.push_back(api::name_of(stored.meta));
+  std::ranges::sort(names);
+  return names;
+}
+
+// Whether a node list that we once wrote can no longer be read: then nobody knows whom it admitted.
+bool has_lost_list(const World& world) {
+  if (std::ranges::any_of(world.lists, [](const StoredList& stored) { return !stored.list; })) {
+    return true;
+  }
+  if (!world.view.domain->status) return false;
+  return std::ranges::any_of(world.view.domain->status->nodes, [&](const auto& status) {
+    return status.index >= 0 &&
+           find_list(world.lists, group_id({world.view.uid, status.clique})) == nullptr;
+  });
+}
+
+// UIDs of the claims that were admitted, or may have been.
+std::set<std::string> admitted_claims(const World& world) {
+  std::set<std::string> admitted;
+  for (const StoredList& stored : world.lists) {
+    if (!stored.list) continue;
+    for (const api::NodeListEntry& entry : stored.list->entries) {
+      for (const api::Admission& admission : entry.admits) admitted.insert(admission.claim_uid);
+    }
+  }
+  if (has_lost_list(world)) {
+    for (const Membership& member : memberships_of(world.view, world.nodes, world.lists)) {
+      admitted.insert(member.claims.begin(), member.claims.end());
+    }
+  }
+  return admitted;
+}
+
+std::string pods_of(const api::ResourceClaim& claim) {
+  std::vector<std::string> pods;
+  for (const api::ClaimConsumer& consumer : claim.reserved_for) pods.push_back(consumer.name);
+  return base::list_names(pods);
+}
+
+// Claims whose containers may still run, with the pods they are for; and nodes whose own word says
+// that they still serve a claim, although it is gone.
+WaitsFor what_still_runs(const World& world) {
+  std::set<std::string> waits;
+  const std::set<std::string> admitted = admitted_claims(world);
+  std::set<std::string> seen;
+  for (const api::ResourceClaim& claim : world.view.claims) {
+    if (!claim.allocation || !admitted.contains(claim.meta.uid)) continue;
+    seen.insert(claim.meta.uid);
+    waits.insert(claim.reserved_for.empty()
+                     ? cat("claim ", claim.meta.name)
+                     : cat("claim ", claim.meta.name, " of pod ", pods_of(claim)));
+  }
+  for (const GroupKey& key : groups_of(world.view, world.nodes, world.lists)) {
+    const std::string group = group_id(key);
+    for (const auto& [node, view] : world.nodes) {
+      if (!view.report) continue;
+      const api::GroupReport* report = api::find_group(view.report->status, group);
+      if (report == nullptr) continue;
+      const SlotRecord record{report->slot, view.report->status.boot_id, report->term, false};
+      if (is_fenced(view, group, record)) continue;
+      for (const std::string& uid : report->claims) {
+        if (!seen.contains(uid)) waits.insert(cat("claim UID ", uid, " on node ", node));
+      }
+    }
+  }
+  return {waits.begin(), waits.end()};
+}
+
+void add_status(const World& world, const Readiness& readiness, const TemplateVerdict& verdict,
+                const WaitsFor& waits_for, Plan& plan) {
+  const api::ComputeDomain& domain = *world.view.domain;
+  const api::ComputeDomainStatus after = computed_status(world, readiness, verdict, waits_for);
+  if (domain.status == after) return;
+  const bool urgent = !domain.status || domain.status->ready != after.ready;
+  if (!urgent && world.status_written) {
+    const base::Duration left =
+        world.settings.status_interval - (world.now - *world.status_written);
+    if (left > base::Duration::zero()) {
+      plan.look_again = std::min(plan.look_again.value_or(left), left);
+      return;
+    }
+  }
+  plan.actions.emplace_back(SetStatus{domain.meta, after});
+  for (RecordEvent& event :
+       events_for(domain, domain.status.value_or(api::ComputeDomainStatus{}), after, readiness)) {
+    plan.actions.emplace_back(std::move(event));
+  }
+}
+
+std::vector<const api::ResourceClaim*> untold_claims(const World& world) {
+  std::vector<const api::ResourceClaim*> claims;
+  for (const api::ResourceClaim& claim : world.view.claims) {
+    if (claim.allocation && !world.told_claims.contains(claim.meta.uid)) claims.push_back(&claim);
+  }
+  std::ranges::sort(claims, {}, [](const api::ResourceClaim* claim) {
+    return std::pair(api::name_of(claim->meta), claim->meta.uid);
+  });
+  return claims;
+}
+
+void tell_claims_of_other_namespaces(const World& world, Plan& plan) {
+  for (const api::ResourceClaim* claim : untold_claims(world)) {
+    if (standing_of(*claim, world.view) != Standing::WrongNamespace) continue;
+    plan.actions.emplace_back(RecordEvent{
+        reference_to(*claim), "Warning", "WrongNamespace",
+        cat("names ComputeDomain ", api::to_string(api::name_of(world.view.domain->meta)),
+            ", which serves claims of its own namespace only; create a ComputeDomain in namespace ",
+            claim->meta.ns)});
+  }
+}
+
+void tell_claims_that_come_too_late(const World& world, Plan& plan) {
+  const std::set<std::string> admitted = admitted_claims(world);
+  for (const api::ResourceClaim* claim : untold_claims(world)) {
+    const Standing standing = standing_of(*claim, world.view);
+    if (standing == Standing::WrongNamespace || admitted.contains(claim->meta.uid)) continue;
+    plan.actions.emplace_back(
+        RecordEvent{reference_to(*claim), "Warning", "ComputeDomainBeingDeleted",
+                    cat("ComputeDomain ", api::to_string(api::name_of(world.view.domain->meta)),
+                        " is being deleted and takes no new claim; delete the pod")});
+  }
+}
+
+void add_children_absent(const World& world, Plan& plan) {
+  for (const api::ObjectName& name : stray_templates(world, std::nullopt)) {
+    plan.actions.emplace_back(EnsureAbsent{EnsureAbsent::What::Template, name, world.view.uid});
+  }
+  for (const api::ObjectName& name : list_names_of(world)) {
+    plan.actions.emplace_back(EnsureAbsent{EnsureAbsent::What::NodeList, name, world.view.uid});
+  }
+}
+
+// The domain is not in the cache, which proves nothing: the API server is asked before anything
+// that carries its UID is removed, or a claim is told that its domain is unknown.
+Plan reconcile_absent(const World& world) {
+  Plan children;
+  add_children_absent(world, children);
+  for (const api::ResourceClaim* claim : untold_claims(world)) {
+    children.actions.emplace_back(
+        RecordEvent{reference_to(*claim), "Warning", "UnknownComputeDomain",
+                    cat("names the ComputeDomain with UID ", world.view.uid,
+                        ", and there is none; delete the pod and use the template of a "
+                        "ComputeDomain that exists")});
+  }
+  if (children.actions.empty()) return {};
+  children.actions.insert(children.actions.begin(), EnsureDomainGone{world.view.uid});
+  return children;
+}
+
+// Teardown. How it goes: the template goes at once, so that no new claim is made; then the status
+// says what still runs; when nothing does, and a live LIST agrees, the node lists go; and only when
+// the API server has confirmed that every child is gone does the finalizer.
+Plan reconcile_deleting(const World& world) {
+  const api::ComputeDomain& domain = *world.view.domain;
+  Plan plan;
+  if (!domain.meta.has_finalizer(api::kDomainFinalizer)) {
+    add_children_absent(world, plan);
+    return plan;
+  }
+  std::vector<api::ObjectName> templates = stray_templates(world, std::nullopt);
+  const auto wanted = wanted_template(domain);
+  if (wanted && base::is_dns_subdomain(wanted->meta.name)) {
+    // Also when the cache does not show it: a create of ours may be on its way.
+    const api::ObjectName name = api::name_of(wanted->meta);
+    if (std::ranges::find(templates, name) == templates.end()) templates.push_back(name);
+  }
+  std::vector<Action> template_removal;
+  for (const api::ObjectName& name : templates) {
+    template_removal.emplace_back(EnsureAbsent{EnsureAbsent::What::Template, name, world.view.uid});
+  }
+  const WaitsFor waits_for = what_still_runs(world);
+  if (!waits_for.empty()) {
+    if (!stray_templates(world, std::nullopt).empty()) {
+      plan.actions = std::move(template_removal);
+    }
+    const auto memberships = memberships_of(world.view, world.nodes, world.lists);
+    add_status(world, readiness_of(world, memberships), {}, waits_for, plan);
+    tell_claims_that_come_too_late(world, plan);
+    return plan;
+  }
+  plan.actions = std::move(template_removal);
+  const std::set<std::string> admitted = admitted_claims(world);
+  if (!admitted.empty()) {
+    plan.actions.emplace_back(
+        EnsureClaimsReleased{domain.meta.ns, {admitted.begin(), admitted.end()}});
+  }
+  std::set<api::ObjectName> lists;
+  for (const api::ObjectName& name : list_names_of(world)) lists.insert(name);
+  for (const GroupKey& key : groups_of(world.view, world.nodes, world.lists)) {
+    lists.insert({world.settings.operator_namespace, node_list_name(group_id(key))});
+  }
+  for (const api::ObjectName& name : lists) {
+    plan.actions.emplace_back(EnsureAbsent{EnsureAbsent::What::NodeList, name, world.view.uid});
+  }
+  plan.actions.emplace_back(RemoveFinalizer{domain.meta});
+  return plan;
+}
+
+Plan reconcile_living(const World& world) {
+  const api::ComputeDomain& domain = *world.view.domain;
+  Plan plan;
+  const TemplateVerdict verdict = verdict_on_template(world);
+  const auto memberships = memberships_of(world.view, world.nodes, world.lists);
+  const Readiness readiness = readiness_of(world, memberships);
+  plan.look_again = readiness.look_again;
+  if (verdict.what != TemplateVerdict::What::NameInvalid) {
+    if (!domain.meta.has_finalizer(api::kDomainFinalizer)) {
+      plan.actions.emplace_back(AddFinalizer{domain.meta});
+    }
+    const auto wanted = wanted_template(domain);
+    if (verdict.what == TemplateVerdict::What::Missing) {
+      plan.actions.emplace_back(CreateTemplate{*wanted});
+    }
+    const auto name = wanted ? std::optional(api::name_of(wanted->meta)) : std::nullopt;
+    for (const api::ObjectName& stray : stray_templates(world, name)) {
+      plan.actions.emplace_back(EnsureAbsent{EnsureAbsent::What::Template, stray, world.view.uid});
+    }
+  }
+  add_status(world, readiness, verdict, {}, plan);
+  tell_claims_of_other_namespaces(world, plan);
+  return plan;
+}
+
+}  // namespace
+
+std::optional<api::ResourceClaimTemplate> wanted_template(const api::ComputeDomain& domain) {
+  if (!domain.spec.channel) return std::nullopt;
+  api::ResourceClaimTemplate object;
+  object.meta.name = domain.spec.channel->template_name;
+  object.meta.ns = domain.meta.ns;
+  object.meta.labels = {{api::kDomainLabel, domain.meta.uid},
+                        {api::kTargetLabel, api::kTargetWorkload}};
+  object.meta.owners = {{.api_version = "resource.nvidia.com/v1beta1",
+                         .kind = "ComputeDomain",
+                         .name = domain.meta.name,
+                         .uid = domain.meta.uid,
+                         .controller = true}};
+  object.spec.requests = {{.name = api::kChannelRequest,
+                           .device_class = api::kChannelClass,
+                           .selectors = {},
+                           .admin_access = false}};
+  object.spec.configs = {{.requests = {api::kChannelRequest},
+                          .driver = api::kDriver,
+                          .parameters = api::encode_channel_config(
+                              {domain.meta.uid, domain.spec.channel->allocation_mode}),
+                          .from_class = false}};
+  return object;
+}
+
+Plan reconcile(const World& world) {
+  if (!world.view.domain) return reconcile_absent(world);
+  if (world.view.domain->meta.is_deleting()) return reconcile_deleting(world);
+  return reconcile_living(world);
+}
+
+Plan reconcile_report(const ReportWorld& world) {
+  if (world.view.node || !world.view.report) return {};
+  for (const StoredList& stored : world.lists) {
+    if (!stored.list || find_entry(*stored.list, world.node) != nullptr) return {};
+  }
+  return {.actions = {EnsureNodeGone{world.node}, DeleteReport{world.view.report->meta}},
+          .look_again = std::nullopt};
+}
+
+}  // namespace cdom::core

@@ -1,0 +1,227 @@
+#include <gmock/gmock.h>
+
+#include "core/builders.h"
+
+namespace cdom::core {
+namespace {
+
+using namespace testing;  // NOLINT(google-build-using-namespace): the builders
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::SizeIs;
+
+const api::NodeListEntry& entry_in(const World& world, const std::string& node) {
+  return *find_entry(list_in(world), node);
+}
+
+TEST(ReconcileGroup, AdmitsTheClaimsOfItsMembersWithASlotEach) {
+  World world = world_of(domain("train").wants(2).finalized(), 2);
+  write_list(world);
+  const api::NodeList& list = list_in(world);
+  ASSERT_THAT(list.entries, SizeIs(2));
+  EXPECT_TRUE(list.complete);
+  EXPECT_EQ(list.entries[0].node, "n1");
+  EXPECT_EQ(list.entries[0].slot, 0);
+  EXPECT_EQ(list.entries[0].address, "10.88.1.1");
+  EXPECT_EQ(list.entries[0].boot_id, "boot-1");
+  EXPECT_EQ(list.entries[0].admits, (std::vector<api::Admission>{{"uid-c1", 0}}));
+  EXPECT_EQ(list.entries[1].slot, 1);
+}
+
+TEST(ReconcileGroup, WritesNothingBeforeTheFinalizerIsThere) {
+  const World world = world_of(domain("train"), 2);
+  EXPECT_THAT(reconcile_group(group_world_of(world)).actions, IsEmpty());
+}
+
+TEST(ReconcileGroup, IsCompleteOnlyWithAllNodesThatTheDomainWants) {
+  World world = world_of(domain("train").wants(3).finalized(), 2);
+  write_list(world);
+  EXPECT_FALSE(list_in(world).complete);
+}
+
+TEST(ReconcileGroup, WithoutACountIsCompleteWhenEveryClaimIsAllocated) {
+  World world = world_of(domain("train").finalized(), 2);
+  world.view.claims.push_back(claim("c3"));
+  write_list(world);
+  EXPECT_FALSE(list_in(world).complete);
+  world.view.claims.pop_back();
+  write_list(world);
+  EXPECT_TRUE(list_in(world).complete);
+}
+
+TEST(ReconcileGroup, KeepsTheSlotOfANodeThatLeavesAndComesBack) {
+  World world = settled_world(2);
+  const auto claim_of_n1 = world.view.claims[0];
+  world.view.claims.erase(world.view.claims.begin());
+  write_list(world);
+  EXPECT_FALSE(entry_in(world, "n1").member);
+  EXPECT_THAT(entry_in(world, "n1").admits, IsEmpty());
+  const std::int64_t term = entry_in(world, "n1").term;
+  world.view.claims.push_back(claim_of_n1);
+  write_list(world);
+  EXPECT_EQ(entry_in(world, "n1").slot, 0);
+  EXPECT_GT(entry_in(world, "n1").term, term);
+}
+
+TEST(ReconcileGroup, GivesSlotsNeverUsedFirst) {
+  World world = settled_world(2);
+  world.view.claims = {claim("c3").on("n3")};
+  world.nodes["n3"] = idle_node("n3");
+  write_list(world);
+  EXPECT_EQ(entry_in(world, "n3").slot, 2);
+}
+
+// A group of one slot: whether n2 gets it when n1 has left.
+World contended_world() {
+  World world = world_of(domain("train").finalized(), 1);
+  world.settings.slots_per_group = 1;
+  write_list(world);
+  report_ready(world);
+  world.view.claims = {claim("c2").on("n2")};
+  world.nodes["n2"] = idle_node("n2");
+  write_list(world);
+  return world;
+}
+
+TEST(ReconcileGroup, NeverGivesAwayASlotWhoseDaemonMayRun) {
+  World world = contended_world();
+  EXPECT_EQ(find_entry(list_in(world), "n2"), nullptr);
+  world.nodes.at("n1").report.reset();  // absence proves nothing
+  world.nodes.at("n1").node.reset();
+  write_list(world);
+  EXPECT_EQ(find_entry(list_in(world), "n2"), nullptr);
+}
+
+TEST(ReconcileGroup, GivesAwayTheSlotOfANodeThatSaysStopped) {
+  World world = contended_world();
+  api::GroupReport& report = group_report(world, "n1");
+  report.state = api::DaemonState::Stopped;
+  report.claims.clear();
+  write_list(world);
+  EXPECT_EQ(entry_in(world, "n2").slot, 0);
+  EXPECT_EQ(find_entry(list_in(world), "n1"), nullptr);
+}
+
+TEST(ReconcileGroup, DoesNotBelieveAStoppedOfAnEarlierTerm) {
+  World world = contended_world();
+  api::GroupReport& report = group_report(world, "n1");
+  report.state = api::DaemonState::Stopped;
+  report.claims.clear();
+  report.term -= 1;
+  write_list(world);
+  EXPECT_EQ(find_entry(list_in(world), "n2"), nullptr);
+}
+
+TEST(ReconcileGroup, GivesAwayTheSlotOfARebootedNode) {
+  World world = contended_world();
+  world.nodes.at("n1").node->boot_id = "boot-2";
+  write_list(world);
+  EXPECT_EQ(entry_in(world, "n2").slot, 0);
+}
+
+TEST(ReconcileGroup, BelievesAnAdministratorsWord) {
+  World tainted = contended_world();
+  tainted.nodes.at("n1").node->taints = {{"node.kubernetes.io/out-of-service", "", "NoExecute"}};
+  write_list(tainted);
+  EXPECT_EQ(entry_in(tainted, "n2").slot, 0);
+
+  World annotated = contended_world();
+  annotated.nodes.at("n1").node.reset();
+  annotated.nodes.at("n1").report->meta.annotations["resource.nvidia.com/fenced"] = "boot-1";
+  write_list(annotated);
+  EXPECT_EQ(entry_in(annotated, "n2").slot, 0);
+}
+
+TEST(ReconcileGroup, TellsOfMoreMembersThanSlots) {
+  World world = world_of(domain("train").finalized(), 3);
+  world.settings.slots_per_group = 2;
+  make_template(world);
+  write_list(world);
+  EXPECT_THAT(list_in(world).entries, SizeIs(2));
+  const Plan plan = reconcile(world);
+  EXPECT_EQ(condition_in(plan, "Ready").reason, "GroupFull");
+  EXPECT_THAT(condition_in(plan, "Ready").message, HasSubstr("n3"));
+}
+
+TEST(ReconcileGroup, RestoresADeletedListWithTheSameSlots) {
+  World world = settled_world(3);
+  world.view.claims.erase(world.view.claims.begin());  // n1 has left: n2 and n3 keep 1 and 2
+  write_list(world);
+  apply_status(world, reconcile(world));
+  world.lists.clear();
+  const Plan plan = write_list(world);
+  EXPECT_EQ(entry_in(world, "n2").slot, 1);
+  EXPECT_EQ(entry_in(world, "n3").slot, 2);
+  EXPECT_EQ(std::get<RecordEvent>(plan.actions.at(1)).reason, "NodeListRestored");
+}
+
+TEST(ReconcileGroup, UndoesAnEditByHand) {
+  World world = settled_world(2);
+  api::ConfigMap edited = config_map_of(list_in(world), *world.view.domain, world.settings);
+  edited.meta.uid = "uid-list";
+  edited.data["nodes.json"] += " ";
+  world.lists = {stored_list(edited)};
+  EXPECT_FALSE(world.lists[0].list);
+  const Plan plan = write_list(world);
+  EXPECT_EQ(entry_in(world, "n2").slot, 1);
+  EXPECT_EQ(std::get<RecordEvent>(plan.actions.at(1)).reason, "NodeListRestored");
+}
+
+TEST(ReconcileGroup, LetsTheWordOfARunningDaemonWin) {
+  World world = settled_world(2);
+  group_report(world, "n1").slot = 7;
+  world.lists.clear();
+  world.view.domain->status.reset();
+  write_list(world);
+  EXPECT_EQ(entry_in(world, "n1").slot, 7);
+}
+
+TEST(ReconcileGroup, AdmitsNobodyNewWhileTheDomainIsDeleted) {
+  World world = settled_world(2);
+  world.view.domain->meta.deletion_time = kNow;
+  world.view.claims.push_back(claim("c3").on("n3"));
+  world.nodes["n3"] = idle_node("n3");
+  write_list(world);
+  EXPECT_THAT(entry_in(world, "n1").admits, SizeIs(1));
+  const api::NodeListEntry* late = find_entry(list_in(world), "n3");
+  EXPECT_TRUE(late == nullptr || late->admits.empty());
+}
+
+TEST(ReconcileGroup, WritesFirstInstancesOnceForAll) {
+  World world = world_of(domain("train").wants(3).finalized(), 3);
+  write_list(world);
+  report_ready(world);
+  const auto last = world.nodes.at("n3").report->status.groups;
+  world.nodes.at("n3").report->status.groups.clear();
+  EXPECT_THAT(reconcile_group(group_world_of(world)).actions, IsEmpty());
+  world.nodes.at("n3").report->status.groups = last;
+  write_list(world);
+  EXPECT_EQ(entry_in(world, "n1").instance, "i-n1");
+  EXPECT_EQ(entry_in(world, "n3").instance, "i-n3");
+}
+
+TEST(ReconcileGroup, WritesANewInstanceAtOnce) {
+  World world = settled_world(2);
+  group_report(world, "n2").instance = "i-n2-again";
+  write_list(world);
+  EXPECT_EQ(entry_in(world, "n2").instance, "i-n2-again");
+}
+
+TEST(ReconcileGroup, KeepsANodeInItsGroupWhenItsCliqueChangesInUse) {
+  World world = settled_world(2);
+  world.nodes.at("n1").report->status.clique = "other.1";
+  EXPECT_THAT(reconcile_group(group_world_of(world)).actions, IsEmpty());
+  EXPECT_THAT(reconcile_group(group_world_of(world, "other.1")).actions, IsEmpty());
+}
+
+TEST(ReconcileGroup, GivesNodesWithoutFabricAnEmptyTable) {
+  World world = world_of(domain("train").finalized(), 1);
+  world.nodes["n1"] = idle_node("n1", "");
+  write_list(world, "");
+  EXPECT_EQ(list_in(world, "").slots, 0);
+  EXPECT_EQ(list_in(world, "").entries.at(0).slot, -1);
+  EXPECT_THAT(list_in(world, "").entries.at(0).admits, SizeIs(1));
+}
+
+}  // namespace
+}  // namespace cdom::core

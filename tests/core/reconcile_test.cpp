@@ -1,0 +1,325 @@
+#include "compute_domain/core/reconcile.h"
+
+#include <gmock/gmock.h>
+
+#include <algorithm>
+
+#include "core/builders.h"
+
+namespace cdom::core {
+namespace {
+
+using namespace testing;  // NOLINT(google-build-using-namespace): the builders
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::SizeIs;
+using namespace std::chrono_literals;
+
+TEST(Reconcile, StartsWithFinalizerThenTemplateThenStatus) {
+  const World world = world_of(domain("train").wants(2), 0);
+  EXPECT_THAT(sentences(reconcile(world)),
+              ElementsAre("add the finalizer to ComputeDomain team-a/train",
+                          "create ResourceClaimTemplate team-a/train-channel",
+                          "set the status of ComputeDomain team-a/train: NotReady 0/2 "
+                          "(WaitingForPods: no pod has a claim of this domain yet)"));
+}
+
+TEST(Reconcile, MakesTheTemplateOfTheReferenceDriver) {
+  const auto made = wanted_template(domain("train"));
+  ASSERT_TRUE(made);
+  EXPECT_EQ(made->meta.label("resource.nvidia.com/computeDomain"), "uid-train");
+  EXPECT_EQ(made->meta.label("resource.nvidia.com/computeDomainTarget"), "Workload");
+  EXPECT_EQ(made->spec.requests.front().name, "channel");
+  EXPECT_EQ(made->spec.requests.front().device_class, "compute-domain-default-channel.nvidia.com");
+  EXPECT_EQ(made->spec.configs.front().driver, "compute-domain.nvidia.com");
+}
+
+TEST(Reconcile, LeavesASettledWorldAlone) {
+  const World world = settled_world(18);
+  EXPECT_TRUE(world.view.domain->status->ready);
+  EXPECT_EQ(world.view.domain->status->ready_nodes, "18/18");
+  EXPECT_THAT(reconcile(world).actions, IsEmpty());
+  EXPECT_THAT(reconcile_group(group_world_of(world)).actions, IsEmpty());
+}
+
+TEST(Reconcile, GivesEqualPlansWhateverTheOrderOfInputs) {
+  World world = settled_world(5);
+  world.nodes.at("n3").node->ready = api::ConditionStatus::Unknown;
+  World turned = world;
+  std::ranges::reverse(turned.view.claims);
+  std::ranges::reverse(turned.lists);
+  std::ranges::reverse(turned.templates);
+  EXPECT_EQ(reconcile(world), reconcile(turned));
+  EXPECT_EQ(reconcile_group(group_world_of(world)), reconcile_group(group_world_of(turned)));
+}
+
+TEST(Reconcile, AnswersAnInvalidTemplateNameBeforeAnySideEffect) {
+  const World world = world_of(domain("train").template_name("Bad_Name"), 0);
+  const Plan plan = reconcile(world);
+  EXPECT_EQ(condition_in(plan, "TemplateReady").reason, "InvalidName");
+  EXPECT_THAT(condition_in(plan, "Ready").message, HasSubstr("\"Bad_Name\" is no DNS subdomain"));
+  for (const Action& action : plan.actions) {
+    EXPECT_TRUE(std::holds_alternative<SetStatus>(action) ||
+                std::holds_alternative<RecordEvent>(action));
+  }
+}
+
+TEST(Reconcile, LeavesATemplateOfSomebodyElseAloneAndSaysWhose) {
+  World world = world_of(domain("train").finalized(), 0);
+  make_template(world);
+  world.templates.front().meta.labels["resource.nvidia.com/computeDomain"] = "uid-other";
+  world.templates.front().meta.owners.front().name = "other";
+  const Plan plan = reconcile(world);
+  EXPECT_EQ(condition_in(plan, "TemplateReady").reason, "NameTaken");
+  EXPECT_THAT(condition_in(plan, "TemplateReady").message, HasSubstr("ComputeDomain other"));
+  EXPECT_THAT(plan.actions, SizeIs(3));  // the status and two Events
+}
+
+TEST(Reconcile, HealsWhenTheTemplateNameIsFree) {
+  World world = world_of(domain("train").finalized(), 0);
+  make_template(world);
+  world.templates.front().meta.labels.clear();
+  apply_status(world, reconcile(world));
+  world.templates.clear();
+  EXPECT_THAT(sentences(reconcile(world)).front(), HasSubstr("create ResourceClaimTemplate"));
+}
+
+TEST(Reconcile, NeedsNoTemplateWhenTheSpecNamesNone) {
+  api::ComputeDomain object = domain("train").finalized();
+  object.spec.channel.reset();
+  const Plan plan = reconcile(world_of(object, 0));
+  EXPECT_THAT(plan.actions, SizeIs(1));
+  EXPECT_EQ(condition_in(plan, "TemplateReady").type, "");
+}
+
+TEST(Reconcile, IsNotReadyWithFewerNodesThanWanted) {
+  World world = settled_world(2);
+  world.view.domain->spec.num_nodes = 3;
+  const Plan plan = reconcile(world);
+  EXPECT_FALSE(status_in(plan)->status.ready);
+  EXPECT_EQ(status_in(plan)->status.ready_nodes, "2/3");
+  EXPECT_EQ(condition_in(plan, "Ready").reason, "WaitingForNodes");
+}
+
+TEST(Reconcile, IsNeverReadyWithoutMembers) {
+  World world = world_of(domain("train").wants(0).finalized(), 0);
+  make_template(world);
+  EXPECT_FALSE(status_in(reconcile(world))->status.ready);
+}
+
+struct LossCase {
+  const char* name;
+  void (*happens)(NodeView&);
+  const char* reason;
+};
+
+class LossOfAMember : public ::testing::TestWithParam<LossCase> {};
+
+TEST_P(LossOfAMember, WithdrawsReadyAtOnceAndNamesTheNode) {
+  World world = settled_world(3);
+  world.status_written = world.now;
+  GetParam().happens(world.nodes.at("n2"));
+  const Plan plan = reconcile(world);
+  ASSERT_NE(status_in(plan), nullptr);
+  EXPECT_FALSE(status_in(plan)->status.ready);
+  EXPECT_EQ(condition_in(plan, "Ready").reason, GetParam().reason);
+  EXPECT_THAT(condition_in(plan, "Ready").message, HasSubstr("n2"));
+  const auto* event = std::get_if<RecordEvent>(&plan.actions.at(1));
+  ASSERT_NE(event, nullptr);
+  EXPECT_THAT(event->message, HasSubstr("node n2"));
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Reconcile, LossOfAMember,
+    ::testing::Values(
+        LossCase{"NodeUnknown", [](NodeView& n) { n.node->ready = api::ConditionStatus::Unknown; },
+                 "NodeUnknown"},
+        LossCase{"NodeMissing", [](NodeView& n) { n.node.reset(); }, "NodeUnknown"},
+        LossCase{"Rebooted", [](NodeView& n) { n.node->boot_id = "boot-2"; }, "NodeRebooted"},
+        LossCase{"AgentGone",
+                 [](NodeView& n) { n.agent = AgentPod{.ready = false, .changed = kNow - 61s}; },
+                 "AgentUnknown"},
+        LossCase{"ReportGone", [](NodeView& n) { n.report.reset(); }, "NotReported"},
+        LossCase{"DaemonFailed",
+                 [](NodeView& n) { n.report->status.groups[0].state = api::DaemonState::Failed; },
+                 "ImexFailed"},
+        LossCase{
+            "Recovering",
+            [](NodeView& n) { n.report->status.groups[0].state = api::DaemonState::Recovering; },
+            "Recovering"},
+        LossCase{"OtherTable", [](NodeView& n) { n.report->status.groups[0].table_hash = "other"; },
+                 "WrongNodeTable"}),
+    [](const auto& loss) { return loss.param.name; });
+
+TEST(Reconcile, KeepsReadyWhileAnAgentIsGoneForLessThanItsGrace) {
+  World world = settled_world(2);
+  world.nodes.at("n1").agent = AgentPod{.ready = false, .changed = kNow - 20s};
+  const Plan plan = reconcile(world);
+  EXPECT_THAT(plan.actions, IsEmpty());
+  EXPECT_EQ(plan.look_again, base::Duration(40s));
+}
+
+TEST(Reconcile, NamesThePairThatIsNotConnected) {
+  World world = settled_world(4);
+  group_report(world, "n2").unreachable = {"n3"};
+  const Plan plan = reconcile(world);
+  EXPECT_EQ(condition_in(plan, "Ready").reason, "MembersNotConnected");
+  EXPECT_EQ(condition_in(plan, "Ready").message, "n2 cannot reach n3");
+  EXPECT_EQ(status_in(plan)->status.ready_nodes, "4/4");
+}
+
+TEST(Reconcile, BlamesTheMemberThatNobodyReaches) {
+  World world = settled_world(4);
+  for (const char* node : {"n1", "n2", "n4"}) group_report(world, node).unreachable = {"n3"};
+  const Plan plan = reconcile(world);
+  EXPECT_EQ(condition_in(plan, "Ready").reason, "Unreachable");
+  EXPECT_EQ(status_in(plan)->status.ready_nodes, "3/4");
+}
+
+TEST(Reconcile, CountsAPairAsConnectedOnlyWhenOneOfTheTwoSaysSo) {
+  World world = settled_world(2);
+  group_report(world, "n1").connected = "";
+  EXPECT_THAT(reconcile(world).actions, IsEmpty());  // n2 still says so
+  group_report(world, "n2").connected = "";
+  EXPECT_EQ(condition_in(reconcile(world), "Ready").reason, "Connecting");
+}
+
+TEST(Reconcile, WritesSmallChangesAtMostOncePerInterval) {
+  World world = world_of(domain("train").wants(4).finalized(), 1);
+  make_template(world);
+  apply_status(world, reconcile(world));
+  world.status_written = world.now - 200ms;
+  world.view.claims.push_back(claim("c2").on("n2"));
+  world.nodes["n2"] = idle_node("n2");
+  const Plan plan = reconcile(world);
+  EXPECT_THAT(plan.actions, IsEmpty());
+  EXPECT_EQ(plan.look_again, base::Duration(300ms));
+}
+
+TEST(Reconcile, CountsAClaimOnlyWhileItIsReserved) {
+  World world = settled_world(2);
+  world.view.claims[1].reserved_for.clear();
+  EXPECT_EQ(status_in(reconcile(world))->status.ready_nodes, "1/2");
+}
+
+TEST(Reconcile, TellsAClaimOfAnotherNamespaceAndDoesNotCountIt) {
+  World world = settled_world(2);
+  world.view.claims.push_back(claim("stray").in("team-b").on("n9"));
+  const Plan plan = reconcile(world);
+  ASSERT_THAT(plan.actions, SizeIs(1));
+  EXPECT_EQ(std::get<RecordEvent>(plan.actions[0]).reason, "WrongNamespace");
+  world.told_claims = {"uid-stray"};
+  EXPECT_THAT(reconcile(world).actions, IsEmpty());
+}
+
+TEST(Reconcile, AsksTheServerBeforeItTellsAClaimThatItsDomainIsUnknown) {
+  World world = settled_world(1);
+  world.view.domain.reset();
+  world.lists.clear();
+  world.templates.clear();
+  const Plan plan = reconcile(world);
+  ASSERT_THAT(plan.actions, SizeIs(2));
+  EXPECT_EQ(plan.actions[0], Action(EnsureDomainGone{"uid-train"}));
+  EXPECT_EQ(std::get<RecordEvent>(plan.actions[1]).reason, "UnknownComputeDomain");
+}
+
+TEST(Reconcile, SweepsChildrenOfADomainOnlyWhenTheServerSaysThatItIsGone) {
+  World world = settled_world(1);
+  world.view.domain.reset();
+  world.view.claims.clear();
+  const Plan plan = reconcile(world);
+  ASSERT_THAT(plan.actions, SizeIs(3));
+  EXPECT_EQ(plan.actions[0], Action(EnsureDomainGone{"uid-train"}));
+  EXPECT_TRUE(std::holds_alternative<EnsureAbsent>(plan.actions[1]));
+  EXPECT_TRUE(std::holds_alternative<EnsureAbsent>(plan.actions[2]));
+}
+
+TEST(Reconcile, WaitsWithTheDeletionForPodsThatStillRunAndNamesThem) {
+  World world = settled_world(2);
+  world.view.domain->meta.deletion_time = kNow;
+  const Plan plan = reconcile(world);
+  EXPECT_EQ(
+      plan.actions.front(),
+      Action(EnsureAbsent{EnsureAbsent::What::Template, {"team-a", "train-channel"}, "uid-train"}));
+  EXPECT_EQ(condition_in(plan, "Ready").reason, "Deleting");
+  EXPECT_THAT(condition_in(plan, "Ready").message, HasSubstr("claim c1 of pod pod-c1"));
+  for (const Action& action : plan.actions) {
+    EXPECT_FALSE(std::holds_alternative<RemoveFinalizer>(action));
+  }
+}
+
+TEST(Reconcile, WaitsWithTheDeletionForANodeThatServesAClaimWhichIsGone) {
+  World world = settled_world(2);
+  world.view.domain->meta.deletion_time = kNow;
+  world.view.claims.clear();
+  world.nodes.at("n1").report->status.groups[0].claims.clear();
+  const Plan plan = reconcile(world);
+  EXPECT_THAT(condition_in(plan, "Ready").message, HasSubstr("claim UID uid-c2 on node n2"));
+}
+
+TEST(Reconcile, KeepsTheFinalizerUntilTheServerConfirmsEveryChildIsGone) {
+  World world = settled_world(2);
+  world.view.domain->meta.deletion_time = kNow;
+  world.view.claims.clear();
+  for (const char* node : {"n1", "n2"}) group_report(world, node).claims.clear();
+  const std::string list = node_list_name(group_id({"uid-train", kClique}));
+  EXPECT_THAT(
+      reconcile(world).actions,
+      ElementsAre(
+          Action(
+              EnsureAbsent{EnsureAbsent::What::Template, {"team-a", "train-channel"}, "uid-train"}),
+          Action(EnsureClaimsReleased{"team-a", {"uid-c1", "uid-c2"}}),
+          Action(EnsureAbsent{
+              EnsureAbsent::What::NodeList, {"compute-domain-operator", list}, "uid-train"}),
+          Action(RemoveFinalizer{world.view.domain->meta})));
+}
+
+TEST(Reconcile, LeavesADeletedDomainToTheOtherFinalizersOnceItsOwnIsGone) {
+  World world = world_of(domain("train").deleting(), 0);
+  world.view.domain->meta.finalizers = {"grove.io/computedomain-finalizer"};
+  EXPECT_THAT(reconcile(world).actions, IsEmpty());
+}
+
+TEST(Reconcile, SaysThatADomainSpansCliques) {
+  World world = settled_world(2);
+  world.view.claims.push_back(claim("c3").on("n3"));
+  world.nodes["n3"] = idle_node("n3", "6f0a5a5e-0000-4000-8000-000000000002.0");
+  const Plan plan = reconcile(world);
+  EXPECT_EQ(status_in(plan)->status.cliques, 2);
+  EXPECT_EQ(condition_in(plan, "SingleClique").reason, "SeveralCliques");
+}
+
+TEST(Reconcile, CountsANodeWithoutFabricAsReadyOncePrepared) {
+  World world = world_of(domain("train").wants(1).finalized(), 1);
+  make_template(world);
+  world.nodes["n1"] = idle_node("n1", "");
+  write_list(world, "");
+  EXPECT_FALSE(status_in(reconcile(world))->status.ready);
+  report_ready(world, "");
+  const Plan plan = reconcile(world);
+  EXPECT_TRUE(status_in(plan)->status.ready);
+  EXPECT_EQ(status_in(plan)->status.nodes.front().index, -1);
+  EXPECT_EQ(status_in(plan)->status.cliques, 0);
+}
+
+TEST(Reconcile, KeepsConditionsOfOtherWriters) {
+  World world = settled_world(1);
+  world.view.domain->status->conditions.push_back(
+      {.type = "Scheduled", .status = api::ConditionStatus::True, .reason = "ByOthers"});
+  world.nodes.at("n1").node->boot_id = "boot-2";
+  EXPECT_EQ(condition_in(reconcile(world), "Scheduled").reason, "ByOthers");
+}
+
+TEST(ReconcileReport, DeletesTheReportOfANodeThatIsGoneAndHoldsNoSlot) {
+  ReportWorld world{.node = "n1", .view = idle_node("n1"), .lists = {}};
+  EXPECT_THAT(reconcile_report(world).actions, IsEmpty());
+  world.view.node.reset();
+  ASSERT_THAT(reconcile_report(world).actions, SizeIs(2));
+  EXPECT_EQ(reconcile_report(world).actions[0], Action(EnsureNodeGone{"n1"}));
+  world.lists = settled_world(1).lists;
+  EXPECT_THAT(reconcile_report(world).actions, IsEmpty());
+}
+
+}  // namespace
+}  // namespace cdom::core
