@@ -1,0 +1,186 @@
+// Imex: the simulated IMEX daemon of each node, and the network between them.
+//
+// At most one daemon runs per node; it reads its node table when it starts, compares the whole
+// table with each peer, and answers what nvidia-imex-ctl would. Where its behaviour is documented
+// and where it is assumed, src/sandbox/cluster/imex_constants.h says. Steppable; one thread.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "compute_domain/base/clock.h"
+#include "compute_domain/base/random.h"
+#include "compute_domain/base/result.h"
+
+namespace cdom::sandbox {
+
+// As `nvidia-imex-ctl -q` prints them.
+enum class ImexState {
+  Initializing,
+  StartingAuthServer,
+  WaitingForPeers,
+  WaitingForRecovery,
+  InitGpu,
+  Ready,
+  ShuttingDown,
+  Unavailable,
+};
+// "READY", "WAITING_FOR_RECOVERY".
+std::string_view name_of(ImexState state);
+
+// As the letters of `nvidia-imex-ctl -N`.
+enum class ImexLink : char {
+  Connected = 'C',
+  Authenticating = 'A',
+  Never = 'N',         // never connected
+  Recovering = 'R',    // lost; nothing has been cleaned up yet
+  Disconnected = 'D',  // the peer said goodbye
+  Invalid = 'I',       // its name does not resolve
+  MapMismatch = 'M',   // its node table differs
+};
+
+struct ImexPeer {
+  std::string name;  // in the node table
+  ImexLink link = ImexLink::Never;
+};
+
+// What the control tool tells of a daemon.
+struct ImexView {
+  ImexState state = ImexState::Unavailable;
+  std::string instance;
+  std::vector<ImexPeer> peers;  // in the order of the node table, without the daemon itself
+};
+
+struct ImexConfig {
+  std::string group;               // whose record of importers the daemon reads and writes
+  std::vector<std::string> table;  // the node table: one name (or address) per index
+  std::string own_address;         // one entry of the table must resolve to it
+};
+
+class ImexNetwork;
+
+// The place of one node's daemon. Made by ImexNetwork::add_node.
+class Imex {
+ public:
+  Imex(ImexNetwork& network, std::string node, std::string address);
+  ~Imex();
+  Imex(const Imex&) = delete;
+  Imex& operator=(const Imex&) = delete;
+
+  // Starts a daemon and gives its instance, a new one at each start. Conflict: one runs already,
+  // and a GPU driver takes one session per operating system. Invalid: the node is not in the table.
+  base::Result<std::string> start(ImexConfig config);
+  // The hosts file, which the daemon reads whenever it connects to a name.
+  void set_hosts(std::map<std::string, std::string> address_by_name);
+  // SIGUSR1: connects to all peers again, at most once per 5 s. Ends a daemon that has not yet
+  // installed its handler.
+  void signal_usr1();
+  // SIGTERM: the daemon tells its peers and leaves no record of importers. One that hangs gets it
+  // when it comes to itself.
+  void stop();
+  // SIGKILL, or a crash.
+  void kill();
+  // A daemon that hangs answers neither its peers nor the control tool.
+  void set_hung(bool hung);
+
+  [[nodiscard]] bool is_running() const;
+  // nullopt: no daemon, or it does not answer (not yet, or it hangs).
+  [[nodiscard]] std::optional<ImexView> query() const;
+  // How often a daemon of this node has ended; tells an owner that its child is gone.
+  [[nodiscard]] std::uint64_t ends() const { return ends_; }
+
+  // While a workload with a channel runs here, every connected peer counts as an importer.
+  void set_importing(bool importing);
+  // The importers for which a daemon of this group would wait, by name.
+  [[nodiscard]] std::vector<std::string> record(const std::string& group) const;
+  void remove_record(const std::string& group);
+
+ private:
+  friend class ImexNetwork;
+  struct Daemon;
+  struct Link;
+  struct Record {
+    std::vector<std::string> table;
+    std::set<std::string> importers;
+  };
+
+  void boot();
+  bool become_ready();
+  void end();
+  void record_importer(const std::string& name);
+  [[nodiscard]] std::optional<std::string> address_of(const std::string& name) const;
+
+  ImexNetwork& network_;
+  const std::string node_, address_;
+  std::map<std::string, std::string> hosts_;
+  std::unique_ptr<Daemon> daemon_;
+  std::map<std::string, Record> records_;  // by group
+  bool importing_ = false;
+  std::uint64_t ends_ = 0;
+};
+
+// All times and choices of the simulation.
+struct ImexParameters {
+  base::Duration ready_delay{};          // from start to READY
+  base::Duration handler_delay{};        // from start to the first answer and the signal handler
+  std::vector<base::Duration> back_off;  // after the first, second, … failed attempt; then the last
+  base::Duration signal_interval{};      // of SIGUSR1 that have an effect
+  base::Duration silence_notice{};       // until a peer that fell silent counts as lost
+  base::Duration reset_notice{};         // until a peer whose process ended counts as lost
+  bool incoming_handshake_connects = true;  // a handshake connects both sides, not just the caller
+
+  // The defaults of imex_constants.h.
+  static ImexParameters documented();
+};
+
+class ImexNetwork {
+ public:
+  ImexNetwork(const base::Clock& clock, base::Random random,
+              ImexParameters parameters = ImexParameters::documented());
+  ~ImexNetwork();
+
+  // Two nodes may not have one name or one address (std::logic_error).
+  Imex& add_node(const std::string& node, const std::string& address);
+  // The node's network is cut from all others, or healed.
+  void set_cut(const std::string& node, bool cut);
+  // The daemon is gone without a word, and what lay in /run with it. The node stays cut until
+  // set_cut(node, false).
+  void power_off(const std::string& node);
+
+  // One unit of one daemon's work, if any has some.
+  bool step();
+  [[nodiscard]] std::optional<base::Duration> next_due() const;
+
+ private:
+  friend class Imex;
+
+  [[nodiscard]] Imex* at(const std::string& address) const;
+  [[nodiscard]] bool hear_each_other(const Imex& one, const Imex& other) const;
+  bool advance(Imex& imex);
+  void attempt(Imex& imex, std::size_t index);
+  void join(Imex& caller, std::size_t index, Imex& callee);
+  void fail(Imex::Link& link, ImexLink letter);
+  // Everybody who is connected with `imex` notices after `delay` that it has gone.
+  void lose(Imex& imex, base::Duration delay);
+  void say_goodbye(Imex& imex);
+  // Losses of which nobody has taken notice yet are none where both sides hear each other again.
+  void heal(Imex& imex);
+
+  const base::Clock& clock_;
+  base::Random random_;
+  const ImexParameters parameters_;
+  std::map<std::string, std::unique_ptr<Imex>> nodes_;
+  std::map<std::string, Imex*> by_address_;
+  std::set<std::string> cut_;
+  // Nothing to do before `wake_`, as far as the last step saw.
+  bool is_quiet_ = false;
+  std::optional<base::Duration> wake_;
+};
+
+}  // namespace cdom::sandbox

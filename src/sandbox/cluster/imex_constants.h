@@ -1,0 +1,31 @@
+// Every number of the simulated IMEX, each with its source. "assumed": nothing public says it.
+#pragma once
+
+#include <array>
+#include <chrono>
+
+#include "compute_domain/base/clock.h"
+
+namespace cdom::sandbox::imex_constants {
+
+// "Normally READY immediately after start" (IMEX guide, quorum). --imex-delay changes it.
+inline constexpr base::Duration kReadyDelay{0};
+// assumed: answers and installs its signal handlers as soon as it runs. A real daemon needs some
+// time, in which SIGUSR1 ends it (seen with the reference driver: signal(7), default action).
+inline constexpr base::Duration kHandlerDelay{0};
+// Seen in NVIDIA's mock project (k8s-test-infra): reconnects after about these times.
+inline constexpr std::array<base::Duration, 4> kBackOff{
+    std::chrono::seconds(15), std::chrono::seconds(31), std::chrono::seconds(62),
+    std::chrono::seconds(125)};
+// "SIGUSR1 … at most once per 5 seconds" (IMEX guide, signals).
+inline constexpr base::Duration kSignalInterval = std::chrono::seconds(5);
+// assumed: a peer behind a dead link is noticed by gRPC's keepalive.
+inline constexpr base::Duration kSilenceNotice = std::chrono::seconds(20);
+// assumed: the kernel resets the connections of a process that ends.
+inline constexpr base::Duration kResetNotice{0};
+// assumed: a handshake that comes in makes both sides connected.
+inline constexpr bool kIncomingHandshakeConnects = true;
+// An address that refuses at once: of names in the table that nobody has.
+inline constexpr char kRefusingAddress[] = "127.0.0.2";
+
+}  // namespace cdom::sandbox::imex_constants
