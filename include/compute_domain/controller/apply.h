@@ -1,0 +1,48 @@
+// apply: carries out a Plan, in order, up to the first action that does not succeed.
+//
+// Every write has its precondition in the request. What the API server answers never goes into a
+// store: the versions written are given back, and the key waits until the informers have seen them.
+// Thread-safe; one call per key at a time.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "compute_domain/base/metrics.h"
+#include "compute_domain/base/result.h"
+#include "compute_domain/controller/memory.h"
+#include "compute_domain/core/plan.h"
+#include "compute_domain/kube/client.h"
+#include "compute_domain/kube/events.h"
+
+namespace cdom::controller {
+
+// What a key has to see in its stores before it is reconciled again.
+struct Written {
+  std::uint64_t domains = 0, templates = 0, lists = 0;
+
+  friend bool operator==(const Written&, const Written&) = default;
+};
+
+struct Applied {
+  base::Result<void> result;
+  Written written;
+  std::size_t actions = 0;  // that succeeded
+};
+
+class Apply {
+ public:
+  Apply(const kube::Client& client, kube::EventRecorder& events, Memory& memory,
+        const base::Clock& clock, base::Registry* metrics);
+
+  Applied operator()(const core::Plan& plan) const;
+
+ private:
+  const kube::Client& client_;
+  kube::EventRecorder& events_;
+  Memory& memory_;
+  const base::Clock& clock_;
+  base::Registry* const metrics_;
+};
+
+}  // namespace cdom::controller

@@ -1,0 +1,60 @@
+// Controller: the reconcile loop around the core.
+//
+// Informers fill stores, changes become keys in a work queue, workers gather a World for a key, let
+// the core decide and apply its Plan. Everything it does is one of its steps, which a test can take
+// one by one; run() takes them on threads of their own.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <stop_token>
+#include <string>
+#include <vector>
+
+#include "compute_domain/base/clock.h"
+#include "compute_domain/base/metrics.h"
+#include "compute_domain/core/world.h"
+#include "compute_domain/kube/client.h"
+
+namespace cdom::controller {
+
+struct Options {
+  core::Settings settings;
+  int workers = 4;
+  std::string instance;    // names this process in Events
+  std::uint64_t seed = 0;  // of jitter and names
+};
+
+class Controller {
+ public:
+  Controller(const kube::Client& client, const base::Clock& clock, base::Registry& metrics,
+             Options options);
+  ~Controller();
+  Controller(const Controller&) = delete;
+  Controller& operator=(const Controller&) = delete;
+
+  // Works until `token` asks to stop; returns when every thread has ended. Stops before that with
+  // an error that a person has to read: a missing CRD or permission at start.
+  base::Result<void> run(std::stop_token token);
+
+  // For stepping from one thread: each does one unit of work and says whether it did any.
+  struct Part {
+    std::string name;
+    std::function<bool()> step;
+  };
+  [[nodiscard]] const std::vector<Part>& parts() const;
+  // When a part can do something by itself, on Clock::elapsed().
+  [[nodiscard]] std::optional<base::Duration> next_due() const;
+
+  // Every store has been filled once.
+  [[nodiscard]] bool has_synced() const;
+  // One line: which watches do not work, and why; "" when all do.
+  [[nodiscard]] std::string trouble() const;
+
+ private:
+  class Loop;
+  const std::unique_ptr<Loop> loop_;
+};
+
+}  // namespace cdom::controller

@@ -1,0 +1,30 @@
+// gather: the immutable World of a key, from the stores. Reads only; thread-safe.
+#pragma once
+
+#include <vector>
+
+#include "compute_domain/controller/key.h"
+#include "compute_domain/controller/memory.h"
+#include "compute_domain/controller/stores.h"
+#include "compute_domain/core/reconcile.h"
+
+namespace cdom::controller {
+
+struct Sources {
+  const Stores& stores;
+  const Memory& memory;
+  const core::Settings& settings;
+  const base::Clock& clock;
+};
+
+core::World gather_domain(const Sources& from, const std::string& uid);
+core::GroupWorld gather_group(const Sources& from, const core::GroupKey& key);
+core::ReportWorld gather_report(const Sources& from, const std::string& node);
+
+// The keys of a domain and of all its groups.
+std::vector<Key> keys_of_domain(const Sources& from, const std::string& uid);
+
+// The plan of a key, by the core.
+core::Plan plan_of(const Sources& from, const Key& key);
+
+}  // namespace cdom::controller

@@ -1,0 +1,31 @@
+// Key: what one reconcile is about.
+#pragma once
+
+#include <string>
+
+#include "compute_domain/core/world.h"
+
+namespace cdom::controller {
+
+// Domain: `id` is the UID of a ComputeDomain; template, status and finalizer are decided.
+// Group: `id` is the UID of its domain, with `clique`; its node list is decided.
+// Report: `id` is the name of a node; whether its ComputeDomainNode outlives its use.
+struct Key {
+  enum class Kind { Domain, Group, Report };
+  Kind kind = Kind::Domain;
+  std::string id;
+  std::string clique = {};
+
+  friend auto operator<=>(const Key&, const Key&) = default;
+};
+
+inline Key domain_key(std::string uid) { return {Key::Kind::Domain, std::move(uid), {}}; }
+inline Key group_key(const core::GroupKey& group) {
+  return {Key::Kind::Group, group.domain_uid, group.clique};
+}
+inline Key report_key(std::string node) { return {Key::Kind::Report, std::move(node), {}}; }
+
+// "domain 6f0a…", "group 6f0a…/clique", "report n01"; for logs.
+std::string to_string(const Key& key);
+
+}  // namespace cdom::controller

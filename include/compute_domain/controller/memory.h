@@ -1,0 +1,46 @@
+// Memory: what this process remembers beside its stores. Losing it costs an extra write, never a
+// wrong one. Thread-safe.
+#pragma once
+
+#include <map>
+#include <mutex>
+#include <optional>
+#include <set>
+#include <string>
+
+#include "compute_domain/base/clock.h"
+#include "compute_domain/core/world.h"
+
+namespace cdom::controller {
+
+class Memory {
+ public:
+  // When this process last wrote the status of a domain.
+  void status_written(const std::string& uid, base::Time when);
+  [[nodiscard]] std::optional<base::Time> status_written(const std::string& uid) const;
+
+  // Claims that got their Event.
+  void claim_told(const std::string& claim_uid);
+  [[nodiscard]] bool is_told(const std::string& claim_uid) const;
+
+  // The agent's pod of a node became ready, stopped being so, or is gone (not ready).
+  void agent_seen(const std::string& node, bool ready, base::Time changed);
+  [[nodiscard]] std::optional<core::AgentPod> agent(const std::string& node) const;
+
+  // When a domain was first seen with members; cleared and given back by formation_ended().
+  void formation_begun(const std::string& uid, base::Duration elapsed);
+  std::optional<base::Duration> formation_ended(const std::string& uid);
+
+  void forget_domain(const std::string& uid);
+  void forget_claim(const std::string& claim_uid);
+  void forget_node(const std::string& node);
+
+ private:
+  mutable std::mutex mutex_;
+  std::map<std::string, base::Time> status_written_;
+  std::set<std::string> told_;
+  std::map<std::string, core::AgentPod> agents_;
+  std::map<std::string, base::Duration> forming_since_;
+};
+
+}  // namespace cdom::controller

@@ -1,0 +1,48 @@
+// Stores: everything that the controller reads, with the indexes that it reads by.
+//
+// The same view serves the running controller (its informers own the stores) and the dry run (which
+// fills stores from files). Thread-safe for reading.
+#pragma once
+
+#include "compute_domain/api/kind.h"
+#include "compute_domain/kube/store.h"
+
+namespace cdom::controller {
+
+struct Stores {
+  const kube::Store<api::ComputeDomain>& domains;
+  const kube::Store<api::ResourceClaim>& claims;
+  const kube::Store<api::ResourceClaimTemplate>& templates;
+  const kube::Store<api::ConfigMap>& lists;
+  const kube::Store<api::ComputeDomainNode>& reports;
+  const kube::Store<api::Node>& nodes;
+  const kube::Store<api::ResourceSlice>& slices;
+  const kube::Store<api::Pod>& agents;
+};
+
+// Names of indexes, and the indexes themselves.
+inline constexpr char kByUid[] = "uid";            // ComputeDomain: its own UID
+inline constexpr char kByTemplate[] = "template";  // ComputeDomain: "ns/name" of its template
+inline constexpr char kByDomain[] = "domain";      // claims, templates, lists: UID of the domain
+inline constexpr char kByNode[] = "node";          // claims, lists, slices, agents: names of nodes
+
+template <class T>
+typename kube::Store<T>::Indexes indexes_of();
+template <>
+kube::Store<api::ComputeDomain>::Indexes indexes_of<api::ComputeDomain>();
+template <>
+kube::Store<api::ResourceClaim>::Indexes indexes_of<api::ResourceClaim>();
+template <>
+kube::Store<api::ResourceClaimTemplate>::Indexes indexes_of<api::ResourceClaimTemplate>();
+template <>
+kube::Store<api::ConfigMap>::Indexes indexes_of<api::ConfigMap>();
+template <>
+kube::Store<api::ComputeDomainNode>::Indexes indexes_of<api::ComputeDomainNode>();
+template <>
+kube::Store<api::Node>::Indexes indexes_of<api::Node>();
+template <>
+kube::Store<api::ResourceSlice>::Indexes indexes_of<api::ResourceSlice>();
+template <>
+kube::Store<api::Pod>::Indexes indexes_of<api::Pod>();
+
+}  // namespace cdom::controller

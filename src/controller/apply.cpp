@@ -1,0 +1,221 @@
+#include "compute_domain/controller/apply.h"
+
+#include <algorithm>
+
+#include "compute_domain/api/codec.h"
+#include "compute_domain/api/names.h"
+#include "compute_domain/base/text.h"
+#include "compute_domain/kube/store.h"
+
+namespace cdom::controller {
+
+namespace {
+
+using base::cat;
+using base::Error;
+using base::ErrorKind;
+using base::Result;
+
+std::string named(const api::ObjectName& name) { return api::to_string(name); }
+
+void note(std::uint64_t& newest, const api::ObjectMeta& written) {
+  newest = std::max(newest, kube::version_number(written.resource_version));
+}
+
+// One plan on its way. Each operator() is one action.
+class Run {
+ public:
+  Run(const kube::Client& client, kube::EventRecorder& events, Memory& memory,
+      const base::Clock& clock, base::Registry* metrics, Written& written)
+      : client_(client),
+        events_(events),
+        memory_(memory),
+        clock_(clock),
+        metrics_(metrics),
+        written_(written) {}
+
+  Result<void> operator()(const core::AddFinalizer& action) {
+    std::vector<std::string> finalizers = action.domain.finalizers;
+    finalizers.emplace_back(api::kDomainFinalizer);
+    return write_finalizers(action.domain, finalizers);
+  }
+
+  Result<void> operator()(const core::RemoveFinalizer& action) {
+    std::vector<std::string> finalizers = action.domain.finalizers;
+    std::erase(finalizers, api::kDomainFinalizer);
+    const Result<void> done = write_finalizers(action.domain, finalizers);
+    // Whoever removed the object has done what this was for.
+    if (!done && done.error().kind == ErrorKind::NotFound) return {};
+    if (done) memory_.forget_domain(action.domain.uid);
+    return done;
+  }
+
+  Result<void> operator()(const core::SetStatus& action) {
+    const auto after = client_.patch<api::ComputeDomain>(
+        api::name_of(action.domain), "status",
+        api::status_patch(precondition(action.domain), action.status));
+    if (!after) return after.error();
+    wrote_domain(after->meta);
+    memory_.status_written(action.domain.uid, clock_.now());
+    observe_formation(action);
+    return {};
+  }
+
+  Result<void> operator()(const core::CreateTemplate& action) {
+    const auto made = client_.create(action.object);
+    if (!made) return made.error();
+    note(written_.templates, made->meta);
+    return {};
+  }
+
+  Result<void> operator()(const core::WriteNodeList& action) {
+    Result<api::ConfigMap> after =
+        action.current.uid.empty()
+            ? client_.create(action.desired)
+            : client_.patch<api::ConfigMap>(
+                  api::name_of(action.desired.meta), "",
+                  api::config_map_patch({action.current.uid, action.current.resource_version},
+                                        {.meta = action.current, .data = {}}, action.desired));
+    if (!after) return after.error();
+    note(written_.lists, after->meta);
+    return {};
+  }
+
+  Result<void> operator()(const core::RecordEvent& action) {
+    events_.record(action.involved, action.type, action.reason, action.message);
+    if (action.involved.kind == "ResourceClaim") memory_.claim_told(action.involved.uid);
+    return {};
+  }
+
+  Result<void> operator()(const core::EnsureAbsent& action) {
+    return action.what == core::EnsureAbsent::What::Template
+               ? ensure_absent<api::ResourceClaimTemplate>(action)
+               : ensure_absent<api::ConfigMap>(action);
+  }
+
+  Result<void> operator()(const core::EnsureDomainGone& action) {
+    const auto domains = client_.list_all<api::ComputeDomain>();
+    if (!domains) return domains.error();
+    for (const api::ComputeDomain& domain : *domains) {
+      if (domain.meta.uid == action.uid) {
+        return Error{ErrorKind::Conflict, cat("ComputeDomain ", named(api::name_of(domain.meta)),
+                                              " exists and is not in the cache yet")};
+      }
+    }
+    memory_.forget_domain(action.uid);
+    return {};
+  }
+
+  Result<void> operator()(const core::EnsureClaimsReleased& action) {
+    const auto claims = client_.list_all<api::ResourceClaim>({.ns = action.ns});
+    if (!claims) return claims.error();
+    for (const api::ResourceClaim& claim : *claims) {
+      if (claim.allocation && std::ranges::binary_search(action.uids, claim.meta.uid)) {
+        return Error{ErrorKind::Conflict,
+                     cat("claim ", named(api::name_of(claim.meta)), " is still allocated")};
+      }
+    }
+    return {};
+  }
+
+  Result<void> operator()(const core::EnsureNodeGone& action) {
+    const auto node = client_.get<api::Node>({"", action.node});
+    if (node) return Error{ErrorKind::Conflict, cat("Node ", action.node, " exists")};
+    if (node.error().kind != ErrorKind::NotFound) return node.error();
+    return {};
+  }
+
+  Result<void> operator()(const core::DeleteReport& action) {
+    const Result<void> done = client_.remove<api::ComputeDomainNode>(
+        api::name_of(action.report), {action.report.uid, action.report.resource_version});
+    if (!done && done.error().kind == ErrorKind::NotFound) return {};
+    return done;
+  }
+
+ private:
+  // Within one plan a later write builds upon an earlier one: the answer to a write whose
+  // precondition held proves that nobody else has written in between.
+  api::Precondition precondition(const api::ObjectMeta& domain) const {
+    return {domain.uid, domain_version_.empty() ? domain.resource_version : domain_version_};
+  }
+
+  void wrote_domain(const api::ObjectMeta& after) {
+    domain_version_ = after.resource_version;
+    note(written_.domains, after);
+  }
+
+  Result<void> write_finalizers(const api::ObjectMeta& domain,
+                                const std::vector<std::string>& finalizers) {
+    const auto after = client_.patch<api::ComputeDomain>(
+        api::name_of(domain), "", api::finalizers_patch(precondition(domain), finalizers));
+    if (!after) return after.error();
+    wrote_domain(after->meta);
+    return {};
+  }
+
+  // The answer to a DELETE does not say that the object is gone; only a GET does.
+  template <class T>
+  Result<void> ensure_absent(const core::EnsureAbsent& action) {
+    for (const bool deleted : {false, true}) {
+      const auto object = client_.get<T>(action.name);
+      if (!object && object.error().kind == ErrorKind::NotFound) return {};
+      if (!object) return object.error();
+      if (object->meta.label(api::kDomainLabel) != action.domain_uid) return {};
+      if (deleted || object->meta.is_deleting()) break;
+      const Result<void> removed =
+          client_.remove<T>(action.name, {object->meta.uid, object->meta.resource_version});
+      if (!removed && removed.error().kind != ErrorKind::NotFound) return removed.error();
+    }
+    return Error{ErrorKind::Unavailable,
+                 cat(api::kind_of<T>().kind, " ", named(action.name),
+                     " is still there; a finalizer of somebody else holds it")};
+  }
+
+  void observe_formation(const core::SetStatus& action) {
+    if (!action.status.ready) {
+      if (!action.status.nodes.empty()) {
+        memory_.formation_begun(action.domain.uid, clock_.elapsed());
+      }
+      return;
+    }
+    const auto begun = memory_.formation_ended(action.domain.uid);
+    if (!begun || metrics_ == nullptr) return;
+    metrics_
+        ->histogram("compute_domain_formation_seconds",
+                    "From the first member that was seen to Ready.",
+                    {0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300})
+        .observe(std::chrono::duration<double>(clock_.elapsed() - *begun).count());
+  }
+
+  const kube::Client& client_;
+  kube::EventRecorder& events_;
+  Memory& memory_;
+  const base::Clock& clock_;
+  base::Registry* const metrics_;
+  Written& written_;
+  std::string domain_version_;  // after this plan's own writes
+};
+
+}  // namespace
+
+Apply::Apply(const kube::Client& client, kube::EventRecorder& events, Memory& memory,
+             const base::Clock& clock, base::Registry* metrics)
+    : client_(client), events_(events), memory_(memory), clock_(clock), metrics_(metrics) {}
+
+Applied Apply::operator()(const core::Plan& plan) const {
+  Applied applied;
+  Run run(client_, events_, memory_, clock_, metrics_, applied.written);
+  for (const core::Action& action : plan.actions) {
+    applied.result = std::visit(run, action);
+    if (!applied.result) {
+      const Error& error = applied.result.error();
+      applied.result =
+          Error{error.kind, cat(core::to_string(action), ": ", error.message), error.retry_after};
+      return applied;
+    }
+    ++applied.actions;
+  }
+  return applied;
+}
+
+}  // namespace cdom::controller

@@ -1,0 +1,364 @@
+#include "compute_domain/controller/controller.h"
+
+#include <algorithm>
+#include <thread>
+
+#include "compute_domain/api/names.h"
+#include "compute_domain/base/log.h"
+#include "compute_domain/base/text.h"
+#include "compute_domain/controller/apply.h"
+#include "compute_domain/controller/gather.h"
+#include "compute_domain/kube/events.h"
+#include "compute_domain/kube/informer.h"
+#include "compute_domain/kube/work_queue.h"
+#include "expectations.h"
+#include "triggers.h"
+
+namespace cdom::controller {
+
+namespace {
+
+using base::cat;
+using base::Error;
+using base::ErrorKind;
+using base::Result;
+
+// What only a person can change is tried again, but seldom.
+constexpr base::Duration kUntilAPersonActs = std::chrono::seconds(30);
+
+std::string_view name_of(Key::Kind kind) {
+  switch (kind) {
+    case Key::Kind::Domain:
+      return "domain";
+    case Key::Kind::Group:
+      return "group";
+    case Key::Kind::Report:
+      return "report";
+  }
+  return "";
+}
+
+}  // namespace
+
+class Controller::Loop {
+ public:
+  Loop(const kube::Client& client, const base::Clock& clock, base::Registry& metrics,
+       Options options);
+
+  Result<void> run(std::stop_token token);
+  [[nodiscard]] const std::vector<Part>& parts() const { return parts_; }
+  [[nodiscard]] std::optional<base::Duration> next_due() const;
+  [[nodiscard]] bool has_synced() const;
+  [[nodiscard]] std::string trouble() const;
+
+ private:
+  template <class T>
+  kube::InformerOptions watching(kube::Selection of) {
+    return {.of = std::move(of), .seed = options_.seed ^ base::fnv1a64(api::kind_of<T>().plural)};
+  }
+  template <class T>
+  void add_part(kube::Informer<T>& informer);
+  void connect_triggers();
+  void count_domains(const api::ComputeDomain* before, const api::ComputeDomain* after);
+
+  bool process_one();
+  void process(const Key& key);
+  void answer(const Key& key, const core::Plan& plan, const Applied& applied);
+  void work(std::stop_token token);
+  Result<void> wait_until_synced(const std::stop_token& token);
+
+  // One watch, whatever its kind.
+  struct Watch {
+    std::string name;
+    std::function<void(std::stop_token)> run;
+    std::function<void()> stop;
+    std::function<bool()> has_synced;
+    std::function<std::optional<Error>()> last_error;
+    std::function<std::optional<base::Duration>()> next_due;
+  };
+
+  const kube::Client& client_;
+  const base::Clock& clock_;
+  base::Registry& metrics_;
+  const Options options_;
+
+  kube::Informer<api::ComputeDomain> domains_;
+  kube::Informer<api::ResourceClaim> claims_;
+  kube::Informer<api::ResourceClaimTemplate> templates_;
+  kube::Informer<api::ConfigMap> lists_;
+  kube::Informer<api::ComputeDomainNode> reports_;
+  kube::Informer<api::Node> nodes_;
+  kube::Informer<api::ResourceSlice> slices_;
+  kube::Informer<api::Pod> agents_;
+
+  const Stores stores_;
+  Memory memory_;
+  const Sources sources_;
+  kube::WorkQueue<Key> queue_;
+  Expectations expectations_;
+  kube::EventRecorder events_;
+  const Apply apply_;
+  const Triggers triggers_;
+  std::vector<Watch> watches_;
+  std::vector<Part> parts_;
+};
+
+Controller::Loop::Loop(const kube::Client& client, const base::Clock& clock,
+                       base::Registry& metrics, Options options)
+    : client_(client),
+      clock_(clock),
+      metrics_(metrics),
+      options_(std::move(options)),
+      domains_(client, clock, watching<api::ComputeDomain>({}), indexes_of<api::ComputeDomain>(),
+               &metrics),
+      claims_(client, clock, watching<api::ResourceClaim>({}), indexes_of<api::ResourceClaim>(),
+              &metrics),
+      templates_(client, clock, watching<api::ResourceClaimTemplate>({}),
+                 indexes_of<api::ResourceClaimTemplate>(), &metrics),
+      lists_(client, clock,
+             watching<api::ConfigMap>(
+                 {.ns = options_.settings.operator_namespace, .label_selector = api::kGroupLabel}),
+             indexes_of<api::ConfigMap>(), &metrics),
+      reports_(client, clock, watching<api::ComputeDomainNode>({}),
+               indexes_of<api::ComputeDomainNode>(), &metrics),
+      nodes_(client, clock, watching<api::Node>({}), indexes_of<api::Node>(), &metrics),
+      slices_(client, clock,
+              watching<api::ResourceSlice>({.field_selector = cat("spec.driver=", api::kDriver)}),
+              indexes_of<api::ResourceSlice>(), &metrics),
+      agents_(client, clock,
+              watching<api::Pod>({.ns = options_.settings.operator_namespace,
+                                  .label_selector = cat(api::kAgentAppLabel, "=", api::kAgentApp)}),
+              indexes_of<api::Pod>(), &metrics),
+      stores_{domains_.store(), claims_.store(), templates_.store(), lists_.store(),
+              reports_.store(), nodes_.store(),  slices_.store(),    agents_.store()},
+      sources_{stores_, memory_, options_.settings, clock},
+      queue_(clock, "reconcile", &metrics),
+      events_(client, clock,
+              {.component = "compute-domain-controller",
+               .instance = options_.instance,
+               .seed = options_.seed},
+              &metrics),
+      apply_(client, events_, memory_, clock, &metrics),
+      triggers_(sources_, memory_, [this](const Key& key) { queue_.add(key); }) {
+  connect_triggers();
+  add_part(domains_);
+  add_part(claims_);
+  add_part(templates_);
+  add_part(lists_);
+  add_part(reports_);
+  add_part(nodes_);
+  add_part(slices_);
+  add_part(agents_);
+  parts_.push_back({"worker", [this] { return process_one(); }});
+  parts_.push_back({"events", [this] { return events_.step(); }});
+}
+
+template <class T>
+void Controller::Loop::add_part(kube::Informer<T>& informer) {
+  const std::string name(api::kind_of<T>().plural);
+  watches_.push_back({.name = name,
+                      .run = [&informer](std::stop_token token) { informer.run(std::move(token)); },
+                      .stop = [&informer] { informer.stop(); },
+                      .has_synced = [&informer] { return informer.store().has_synced(); },
+                      .last_error = [&informer] { return informer.last_error(); },
+                      .next_due = [&informer] { return informer.next_due(); }});
+  parts_.push_back({name, [&informer] {
+                      using Step = typename kube::Informer<T>::Step;
+                      const Step step = informer.step(base::Duration::zero());
+                      return step != Step::Idle && step != Step::Stopped;
+                    }});
+}
+
+void Controller::Loop::connect_triggers() {
+  domains_.on_change([this](const auto* before, const auto* after) {
+    count_domains(before, after);
+    triggers_.on_domain(before, after);
+  });
+  claims_.on_change([this](const auto* b, const auto* a) { triggers_.on_claim(b, a); });
+  templates_.on_change([this](const auto* b, const auto* a) { triggers_.on_template(b, a); });
+  lists_.on_change([this](const auto* b, const auto* a) { triggers_.on_list(b, a); });
+  reports_.on_change([this](const auto* b, const auto* a) { triggers_.on_report(b, a); });
+  nodes_.on_change([this](const auto* b, const auto* a) { triggers_.on_node(b, a); });
+  slices_.on_change([this](const auto* b, const auto* a) { triggers_.on_slice(b, a); });
+  agents_.on_change([this](const auto* b, const auto* a) { triggers_.on_agent(b, a); });
+}
+
+// The gauge has the reference driver's name, so that dashboards keep working.
+void Controller::Loop::count_domains(const api::ComputeDomain* before,
+                                     const api::ComputeDomain* after) {
+  const auto count = [&](const api::ComputeDomain& domain, double by) {
+    const bool ready = domain.status && domain.status->ready;
+    metrics_
+        .gauge("nvidia_dra_compute_domain_info", "ComputeDomains by status.",
+               {{"status", ready ? "Ready" : "NotReady"}})
+        .add(by);
+  };
+  if (before != nullptr) count(*before, -1);
+  if (after != nullptr) count(*after, 1);
+}
+
+bool Controller::Loop::has_synced() const {
+  return std::ranges::all_of(watches_, [](const Watch& watch) { return watch.has_synced(); });
+}
+
+std::string Controller::Loop::trouble() const {
+  std::vector<std::string> lines;
+  for (const Watch& watch : watches_) {
+    if (const auto error = watch.last_error()) {
+      lines.push_back(cat("watch of ", watch.name, ": ", error->message));
+    }
+  }
+  return base::join(lines, "; ");
+}
+
+std::optional<base::Duration> Controller::Loop::next_due() const {
+  std::optional<base::Duration> earliest = has_synced() ? queue_.next_due() : std::nullopt;
+  const auto consider = [&](const std::optional<base::Duration>& due) {
+    if (due) earliest = std::min(earliest.value_or(*due), *due);
+  };
+  consider(events_.next_due());
+  for (const Watch& watch : watches_) consider(watch.next_due());
+  return earliest;
+}
+
+bool Controller::Loop::process_one() {
+  if (!has_synced()) return false;
+  const std::optional<Key> key = queue_.try_pop();
+  if (!key) return false;
+  process(*key);
+  return true;
+}
+
+void Controller::Loop::process(const Key& key) {
+  if (const auto wait = expectations_.wait_for(key, stores_, clock_.elapsed())) {
+    queue_.add_after(key, *wait);
+    queue_.done(key);
+    return;
+  }
+  const base::Duration start = clock_.elapsed();
+  core::Plan plan;
+  Applied applied;
+  try {
+    plan = plan_of(sources_, key);
+    applied = apply_(plan);
+  } catch (const std::exception& broken_invariant) {
+    // A mistake of ours concerns this key only; the others go on.
+    applied.result = Error{ErrorKind::Invalid, cat("broken invariant: ", broken_invariant.what())};
+  }
+  expectations_.expect(key, applied.written, clock_.elapsed());
+  answer(key, plan, applied);
+  metrics_
+      .histogram("compute_domain_reconcile_seconds", "Time of one reconcile, with its writes.",
+                 {0.0001, 0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1, 5},
+                 {{"key", std::string(name_of(key.kind))}})
+      .observe(std::chrono::duration<double>(clock_.elapsed() - start).count());
+  queue_.done(key);
+}
+
+void Controller::Loop::answer(const Key& key, const core::Plan& plan, const Applied& applied) {
+  const std::string outcome(applied.result ? "Done" : base::name_of(applied.result.error().kind));
+  metrics_
+      .counter("compute_domain_reconciles_total", "Reconciles by outcome.",
+               {{"key", std::string(name_of(key.kind))}, {"outcome", outcome}})
+      .add();
+  for (std::size_t i = 0; i < applied.actions; ++i) {
+    base::log_info(core::to_string(plan.actions[i]), {{"key", to_string(key)}});
+  }
+  if (applied.result) {
+    queue_.forget(key);
+    if (plan.look_again) queue_.add_after(key, *plan.look_again);
+    return;
+  }
+  const Error& error = applied.result.error();
+  const base::LogField fields[] = {{"key", to_string(key)}, {"error", outcome}};
+  switch (error.kind) {
+    case ErrorKind::NotFound:
+    case ErrorKind::AlreadyExists:
+    case ErrorKind::Conflict:
+    case ErrorKind::Expired:
+      // Our snapshot is older than the server's; the informer is about to bring the newer one.
+      base::log_debug(error.message, {fields[0], fields[1]});
+      queue_.retry(key, error.retry_after);
+      break;
+    case ErrorKind::Unavailable:
+      base::log_warning(error.message, {fields[0], fields[1]});
+      queue_.retry(key, error.retry_after);
+      break;
+    case ErrorKind::Invalid:
+    case ErrorKind::Forbidden:
+      base::log_error(error.message, {fields[0], fields[1]});
+      queue_.retry(key, kUntilAPersonActs);
+      break;
+    case ErrorKind::Cancelled:
+      break;
+  }
+}
+
+void Controller::Loop::work(std::stop_token token) {
+  while (!token.stop_requested()) {
+    if (const auto key = queue_.pop(std::chrono::seconds(1), token)) process(*key);
+  }
+}
+
+// A missing CRD or permission does not heal by itself: it is told at start instead of being tried
+// for ever. An API server that does not answer is waited for.
+Result<void> Controller::Loop::wait_until_synced(const std::stop_token& token) {
+  while (!token.stop_requested() && !has_synced()) {
+    for (const Watch& watch : watches_) {
+      const auto error = watch.last_error();
+      if (watch.has_synced() || !error) continue;
+      if (error->kind == ErrorKind::NotFound) {
+        return Error{ErrorKind::NotFound,
+                     cat("the cluster does not serve ", watch.name,
+                         ": install the CustomResourceDefinitions of crds/ (and enable "
+                         "resource.k8s.io on the API server), then start again")};
+      }
+      if (error->kind == ErrorKind::Forbidden) {
+        return Error{ErrorKind::Forbidden,
+                     cat(error->message, ": apply the roles of manifests/, then start again")};
+      }
+    }
+    std::this_thread::sleep_for(std::chrono::milliseconds(5));
+  }
+  return {};
+}
+
+Result<void> Controller::Loop::run(std::stop_token token) {
+  std::vector<std::jthread> threads;
+  threads.reserve(watches_.size() + static_cast<std::size_t>(options_.workers) + 1);
+  for (const Watch& watch : watches_) {
+    threads.emplace_back([&watch](std::stop_token own) { watch.run(std::move(own)); });
+  }
+  const auto stop_all = [&] {
+    for (std::jthread& thread : threads) thread.request_stop();
+    for (const Watch& watch : watches_) watch.stop();
+  };
+  const std::stop_callback on_stop(token, stop_all);
+  if (Result<void> synced = wait_until_synced(token); !synced) {
+    stop_all();
+    return synced;
+  }
+  base::log_info("all watches are synced", {{"domains", cat(stores_.domains.size())},
+                                            {"claims", cat(stores_.claims.size())},
+                                            {"nodes", cat(stores_.nodes.size())}});
+  std::vector<std::jthread> workers;
+  for (int i = 0; i < options_.workers; ++i) {
+    workers.emplace_back([this, token] { work(token); });
+  }
+  workers.emplace_back([this, token] { events_.run(token); });
+  for (std::jthread& worker : workers) worker.join();
+  stop_all();
+  return {};
+}
+
+Controller::Controller(const kube::Client& client, const base::Clock& clock,
+                       base::Registry& metrics, Options options)
+    : loop_(std::make_unique<Loop>(client, clock, metrics, std::move(options))) {}
+Controller::~Controller() = default;
+Result<void> Controller::run(std::stop_token token) { return loop_->run(std::move(token)); }
+const std::vector<Controller::Part>& Controller::parts() const { return loop_->parts(); }
+std::optional<base::Duration> Controller::next_due() const { return loop_->next_due(); }
+bool Controller::has_synced() const { return loop_->has_synced(); }
+std::string Controller::trouble() const { return loop_->trouble(); }
+
+}  // namespace cdom::controller

@@ -1,0 +1,38 @@
+// Expectations: what a key has written and not yet seen in the stores.
+//
+// Only an informer writes its store; what the API server answered to a write does not go in. A key
+// that was reconciled again before the informer has seen its own write would decide on a stale
+// snapshot and run into a conflict, so it waits. Thread-safe.
+#pragma once
+
+#include <map>
+#include <mutex>
+#include <optional>
+
+#include "compute_domain/base/clock.h"
+#include "compute_domain/controller/apply.h"
+#include "compute_domain/controller/key.h"
+#include "compute_domain/controller/stores.h"
+
+namespace cdom::controller {
+
+class Expectations {
+ public:
+  // An informer that has not shown a write for this long is behind; preconditions still protect.
+  static constexpr base::Duration kPatience = std::chrono::seconds(5);
+
+  void expect(const Key& key, const Written& written, base::Duration now);
+  // nullopt: the key may be reconciled. Else how long to wait at most; what it waits for is also an
+  // event that brings the key back at once.
+  std::optional<base::Duration> wait_for(const Key& key, const Stores& stores, base::Duration now);
+
+ private:
+  struct Expected {
+    Written written;
+    base::Duration until{};
+  };
+  std::mutex mutex_;
+  std::map<Key, Expected> expected_;
+};
+
+}  // namespace cdom::controller

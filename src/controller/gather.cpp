@@ -1,0 +1,136 @@
+#include "compute_domain/controller/gather.h"
+
+#include <set>
+
+#include "compute_domain/api/names.h"
+#include "compute_domain/core/membership.h"
+#include "compute_domain/core/node_lists.h"
+
+namespace cdom::controller {
+
+namespace {
+
+core::DomainView view_of(const Stores& stores, const std::string& uid) {
+  core::DomainView view{.uid = uid, .domain = std::nullopt, .claims = {}};
+  for (const auto& domain : stores.domains.by_index(kByUid, uid)) view.domain = *domain;
+  for (const auto& claim : stores.claims.by_index(kByDomain, uid)) view.claims.push_back(*claim);
+  return view;
+}
+
+std::vector<core::StoredList> lists_of(const Stores& stores, const std::string& uid) {
+  std::vector<core::StoredList> lists;
+  for (const auto& map : stores.lists.by_index(kByDomain, uid)) {
+    lists.push_back(core::stored_list(*map));
+  }
+  return lists;
+}
+
+std::optional<std::string> published_clique(const Stores& stores, const std::string& node) {
+  std::optional<std::string> clique;
+  for (const auto& slice : stores.slices.by_index(kByNode, node)) {
+    if (slice->driver != api::kDriver) continue;
+    if (!clique) clique = "";
+    for (const api::Device& device : slice->devices) {
+      const auto it = device.attributes.find(api::kAttributeClique);
+      if (it == device.attributes.end()) continue;
+      if (const auto* value = std::get_if<std::string>(&it->second)) clique = *value;
+    }
+  }
+  return clique;
+}
+
+core::NodeView node_view(const Sources& from, const std::string& name) {
+  core::NodeView view;
+  if (const auto node = from.stores.nodes.get({"", name})) view.node = *node;
+  if (const auto report = from.stores.reports.get({"", name})) view.report = *report;
+  view.agent = from.memory.agent(name);
+  view.published_clique = published_clique(from.stores, name);
+  return view;
+}
+
+core::NodeViews nodes_concerned(const Sources& from, const core::DomainView& view,
+                                const std::vector<core::StoredList>& lists) {
+  std::set<std::string> names;
+  for (const api::ResourceClaim& claim : view.claims) {
+    for (const std::string& node : core::nodes_of(claim)) names.insert(node);
+  }
+  for (const core::StoredList& stored : lists) {
+    if (!stored.list) continue;
+    for (const api::NodeListEntry& entry : stored.list->entries) names.insert(entry.node);
+  }
+  if (view.domain && view.domain->status) {
+    for (const auto& status : view.domain->status->nodes) names.insert(status.name);
+  }
+  core::NodeViews nodes;
+  for (const std::string& name : names) nodes.emplace(name, node_view(from, name));
+  return nodes;
+}
+
+}  // namespace
+
+core::World gather_domain(const Sources& from, const std::string& uid) {
+  core::World world;
+  world.now = from.clock.now();
+  world.settings = from.settings;
+  world.view = view_of(from.stores, uid);
+  world.lists = lists_of(from.stores, uid);
+  for (const auto& object : from.stores.templates.by_index(kByDomain, uid)) {
+    world.templates.push_back(*object);
+  }
+  if (world.view.domain && world.view.domain->spec.channel) {
+    const api::ObjectName wanted{world.view.domain->meta.ns,
+                                 world.view.domain->spec.channel->template_name};
+    const auto found = from.stores.templates.get(wanted);
+    if (found && found->meta.label(api::kDomainLabel) != uid) world.templates.push_back(*found);
+  }
+  world.nodes = nodes_concerned(from, world.view, world.lists);
+  world.status_written = from.memory.status_written(uid);
+  for (const api::ResourceClaim& claim : world.view.claims) {
+    if (from.memory.is_told(claim.meta.uid)) world.told_claims.insert(claim.meta.uid);
+  }
+  return world;
+}
+
+core::GroupWorld gather_group(const Sources& from, const core::GroupKey& key) {
+  core::GroupWorld world;
+  world.now = from.clock.now();
+  world.settings = from.settings;
+  world.key = key;
+  world.view = view_of(from.stores, key.domain_uid);
+  world.lists = lists_of(from.stores, key.domain_uid);
+  world.nodes = nodes_concerned(from, world.view, world.lists);
+  return world;
+}
+
+core::ReportWorld gather_report(const Sources& from, const std::string& node) {
+  core::ReportWorld world{.node = node, .view = node_view(from, node), .lists = {}};
+  for (const auto& map : from.stores.lists.by_index(kByNode, node)) {
+    world.lists.push_back(core::stored_list(*map));
+  }
+  return world;
+}
+
+std::vector<Key> keys_of_domain(const Sources& from, const std::string& uid) {
+  std::vector<Key> keys{domain_key(uid)};
+  const core::DomainView view = view_of(from.stores, uid);
+  const std::vector<core::StoredList> lists = lists_of(from.stores, uid);
+  for (const core::GroupKey& group :
+       core::groups_of(view, nodes_concerned(from, view, lists), lists)) {
+    keys.push_back(group_key(group));
+  }
+  return keys;
+}
+
+core::Plan plan_of(const Sources& from, const Key& key) {
+  switch (key.kind) {
+    case Key::Kind::Domain:
+      return core::reconcile(gather_domain(from, key.id));
+    case Key::Kind::Group:
+      return core::reconcile_group(gather_group(from, {key.id, key.clique}));
+    case Key::Kind::Report:
+      return core::reconcile_report(gather_report(from, key.id));
+  }
+  return {};
+}
+
+}  // namespace cdom::controller

@@ -1,0 +1,19 @@
+#include "compute_domain/controller/key.h"
+
+#include "compute_domain/base/text.h"
+
+namespace cdom::controller {
+
+std::string to_string(const Key& key) {
+  switch (key.kind) {
+    case Key::Kind::Domain:
+      return base::cat("domain ", key.id);
+    case Key::Kind::Group:
+      return base::cat("group ", key.id, "/", key.clique);
+    case Key::Kind::Report:
+      return base::cat("report ", key.id);
+  }
+  return key.id;
+}
+
+}  // namespace cdom::controller

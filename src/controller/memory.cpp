@@ -1,0 +1,72 @@
+#include "compute_domain/controller/memory.h"
+
+namespace cdom::controller {
+
+namespace {
+
+template <class Map>
+std::optional<typename Map::mapped_type> value_at(const Map& map, const std::string& key) {
+  const auto it = map.find(key);
+  return it == map.end() ? std::nullopt : std::optional(it->second);
+}
+
+}  // namespace
+
+void Memory::status_written(const std::string& uid, base::Time when) {
+  const std::scoped_lock lock(mutex_);
+  status_written_[uid] = when;
+}
+
+std::optional<base::Time> Memory::status_written(const std::string& uid) const {
+  const std::scoped_lock lock(mutex_);
+  return value_at(status_written_, uid);
+}
+
+void Memory::claim_told(const std::string& claim_uid) {
+  const std::scoped_lock lock(mutex_);
+  told_.insert(claim_uid);
+}
+
+bool Memory::is_told(const std::string& claim_uid) const {
+  const std::scoped_lock lock(mutex_);
+  return told_.contains(claim_uid);
+}
+
+void Memory::agent_seen(const std::string& node, bool ready, base::Time changed) {
+  const std::scoped_lock lock(mutex_);
+  agents_[node] = {.ready = ready, .changed = changed};
+}
+
+std::optional<core::AgentPod> Memory::agent(const std::string& node) const {
+  const std::scoped_lock lock(mutex_);
+  return value_at(agents_, node);
+}
+
+void Memory::formation_begun(const std::string& uid, base::Duration elapsed) {
+  const std::scoped_lock lock(mutex_);
+  forming_since_.try_emplace(uid, elapsed);
+}
+
+std::optional<base::Duration> Memory::formation_ended(const std::string& uid) {
+  const std::scoped_lock lock(mutex_);
+  const auto node = forming_since_.extract(uid);
+  return node.empty() ? std::nullopt : std::optional(node.mapped());
+}
+
+void Memory::forget_domain(const std::string& uid) {
+  const std::scoped_lock lock(mutex_);
+  status_written_.erase(uid);
+  forming_since_.erase(uid);
+}
+
+void Memory::forget_claim(const std::string& claim_uid) {
+  const std::scoped_lock lock(mutex_);
+  told_.erase(claim_uid);
+}
+
+void Memory::forget_node(const std::string& node) {
+  const std::scoped_lock lock(mutex_);
+  agents_.erase(node);
+}
+
+}  // namespace cdom::controller

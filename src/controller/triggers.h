@@ -1,0 +1,39 @@
+// Triggers: which keys a change of an object concerns.
+//
+// Called by the informers' threads after their store has the change. A change that no decision
+// depends upon (a Node's heartbeat) gives no key.
+#pragma once
+
+#include <functional>
+
+#include "compute_domain/controller/gather.h"
+
+namespace cdom::controller {
+
+class Triggers {
+ public:
+  using Add = std::function<void(const Key&)>;
+  Triggers(const Sources& from, Memory& memory, Add add);
+
+  // Null `before`: added; null `after`: deleted.
+  void on_domain(const api::ComputeDomain* before, const api::ComputeDomain* after) const;
+  void on_claim(const api::ResourceClaim* before, const api::ResourceClaim* after) const;
+  void on_template(const api::ResourceClaimTemplate* before,
+                   const api::ResourceClaimTemplate* after) const;
+  void on_list(const api::ConfigMap* before, const api::ConfigMap* after) const;
+  void on_report(const api::ComputeDomainNode* before, const api::ComputeDomainNode* after) const;
+  void on_node(const api::Node* before, const api::Node* after) const;
+  void on_slice(const api::ResourceSlice* before, const api::ResourceSlice* after) const;
+  void on_agent(const api::Pod* before, const api::Pod* after) const;
+
+ private:
+  void add_domain(const std::string& uid) const;
+  // Every domain with a claim on the node or with the node in one of its lists.
+  void add_domains_of_node(const std::string& node) const;
+
+  const Sources from_;
+  Memory& memory_;
+  const Add add_;
+};
+
+}  // namespace cdom::controller
