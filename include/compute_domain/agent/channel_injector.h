@@ -1,0 +1,21 @@
+// ChannelInjector: gives a claim's containers their IMEX channels (CDI files). A port.
+#pragma once
+
+#include <string>
+
+#include "compute_domain/base/result.h"
+#include "compute_domain/core/checkpoint.h"
+
+namespace cdom::agent {
+
+class ChannelInjector {
+ public:
+  virtual ~ChannelInjector() = default;
+  // Makes core::cdi_device_id(claim.uid) mean these channels; repeating it is harmless.
+  virtual base::Result<void> write(const core::ClaimRef& claim,
+                                   const core::ChannelRange& channels) = 0;
+  // Success also when there is nothing.
+  virtual base::Result<void> remove(const std::string& claim_uid) = 0;
+};
+
+}  // namespace cdom::agent

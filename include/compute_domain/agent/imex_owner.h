@@ -1,0 +1,47 @@
+// ImexOwner: whoever owns the node's IMEX daemon. A port.
+//
+// The owner outlives the agent: a daemon goes on while its agent is restarted, and what the owner
+// tells does not depend on which agent asks. Every call returns at once. One thread.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <set>
+#include <string>
+
+#include "compute_domain/api/compute_domain_node.h"
+#include "compute_domain/base/clock.h"
+#include "compute_domain/base/result.h"
+#include "compute_domain/core/node_plan.h"
+
+namespace cdom::agent {
+
+struct ImexStatus {
+  bool running = false;
+  std::string group, table_hash;  // of the last start; "" when there was none in this boot
+  std::int64_t slot = -1;
+  std::string instance;  // a new one at each start
+  // While running: Starting, Recovering or Ready, or Failed when it hangs. Else None after a stop,
+  // Failed when it ended by itself.
+  api::DaemonState state = api::DaemonState::None;
+  std::string message;                      // of Failed
+  bool answers = false;                     // the control tool has had an answer from this instance
+  std::set<std::int64_t> connected;         // slots of peers
+  std::string hosts_revision;               // of the last hosts file, "" when it is not there
+  std::optional<base::Duration> signalled;  // this instance, on Clock::elapsed()
+};
+
+class ImexOwner {
+ public:
+  virtual ~ImexOwner() = default;
+  // Unavailable: the owner does not answer.
+  virtual base::Result<ImexStatus> status() = 0;
+  virtual base::Result<void> write_hosts(const core::WriteHosts& hosts) = 0;
+  // Conflict: a daemon runs already.
+  virtual base::Result<void> start(const core::StartDaemon& config) = 0;
+  virtual base::Result<void> signal() = 0;
+  // SIGTERM; success also when none runs. It has ended once status() says so.
+  virtual base::Result<void> stop() = 0;
+};
+
+}  // namespace cdom::agent

@@ -1,0 +1,81 @@
+// NodeAgent: one node's agent, as a machine that is stepped: gather, reconcile_node, apply.
+//
+// How it goes: kubelet's calls only note what is wanted and read what has been decided; step() does
+// the work, one unit at a time, and never waits for news. What survives a crash is in the ports and
+// in the API server, so an agent may be destroyed at any point and a new one put in its place. One
+// thread.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "compute_domain/agent/channel_injector.h"
+#include "compute_domain/agent/checkpoint_store.h"
+#include "compute_domain/agent/fabric.h"
+#include "compute_domain/agent/imex_owner.h"
+#include "compute_domain/agent/kubelet_state.h"
+#include "compute_domain/base/clock.h"
+#include "compute_domain/base/metrics.h"
+#include "compute_domain/core/node_plan.h"
+#include "compute_domain/kube/client.h"
+
+namespace cdom::agent {
+
+struct NodeAgentOptions {
+  core::NodeIdentity self;
+  core::NodeTimes times;
+  std::string operator_namespace = "compute-domain-operator";
+  std::uint64_t seed = 0;  // of the jitter
+};
+
+struct NodePorts {
+  kube::Client& client;
+  Fabric& fabric;
+  ImexOwner& imex;
+  CheckpointStore& checkpoints;
+  ChannelInjector& channels;
+  KubeletState& kubelet;
+};
+
+// Where one claim stands.
+struct ClaimStep {
+  enum class State {
+    Done,
+    Waiting,  // `reason` says for what; ask again
+    Failed,   // `reason` is the error
+  };
+  State state = State::Waiting;
+  std::string reason;
+  bool permanent = false;                 // Failed: no repetition can help
+  std::vector<core::PreparedSeat> seats;  // Done, of a prepare
+};
+
+class NodeAgent {
+ public:
+  // `metrics` may be null. The ports outlive the agent.
+  NodeAgent(NodePorts ports, const base::Clock& clock, NodeAgentOptions options,
+            base::Registry* metrics = nullptr);
+  ~NodeAgent();
+  NodeAgent(const NodeAgent&) = delete;
+  NodeAgent& operator=(const NodeAgent&) = delete;
+
+  // Asked again until it is Done or Failed; that answer is given once, and the next call is a new
+  // question. A caller that has lost patience just stops asking.
+  ClaimStep prepare(const core::ClaimRef& claim);
+  ClaimStep unprepare(const core::ClaimRef& claim);
+
+  // One unit of work, if there is any; whether there was.
+  bool step();
+  // When step() is worth calling without other news, on Clock::elapsed(). News are kubelet's calls,
+  // events of the watches and changes of the ports.
+  [[nodiscard]] std::optional<base::Duration> next_due() const;
+
+ private:
+  class Shell;
+  const std::unique_ptr<Shell> shell_;
+};
+
+}  // namespace cdom::agent

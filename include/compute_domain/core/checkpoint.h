@@ -1,0 +1,93 @@
+// Checkpoint: what a node agent has to know after a crash, as it lies on the node's disk.
+//
+// It is written before every side effect and after it, so that a fresh agent either repeats an
+// effect, which is harmless, or knows that it is done. Values; belongs to one boot of the node.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace cdom::core {
+
+// A claim in the words of kubelet.
+struct ClaimRef {
+  std::string ns, name, uid;
+
+  friend auto operator<=>(const ClaimRef&, const ClaimRef&) = default;
+};
+// "team-a/train-0-channel".
+std::string to_string(const ClaimRef& claim);
+
+// The IMEX channels that a claim's containers get; none without a fabric.
+struct ChannelRange {
+  std::int64_t first = 0;
+  std::int64_t count = 0;
+
+  friend bool operator==(const ChannelRange&, const ChannelRange&) = default;
+};
+
+// A device of a claim's allocation that is ours.
+struct SeatRef {
+  std::string request, pool, device;
+
+  friend bool operator==(const SeatRef&, const SeatRef&) = default;
+};
+
+enum class ClaimPhase {
+  Started,    // admitted; side effects may have begun
+  Completed,  // kubelet may have been told the devices
+  Ending,     // being unprepared; goes on by itself
+};
+
+struct PreparedClaim {
+  ClaimRef claim;
+  ClaimPhase phase = ClaimPhase::Started;
+  std::string group;
+  ChannelRange channels;
+  std::vector<SeatRef> seats;
+  bool admin_access = false;  // uses the group that runs; does not keep it running
+
+  friend bool operator==(const PreparedClaim&, const PreparedClaim&) = default;
+};
+
+// Where a peer's daemon was to be found, and which one it was.
+struct PeerIdentity {
+  std::string address, instance;
+
+  friend bool operator==(const PeerIdentity&, const PeerIdentity&) = default;
+};
+
+// The group whose IMEX daemon this node runs, or is to run: a GPU driver takes one session.
+struct ServedGroup {
+  std::string group;
+  std::int64_t slots = 0;  // of its table
+  std::int64_t slot = -1;
+  std::int64_t term = 0;                       // of the admission
+  std::map<std::int64_t, PeerIdentity> peers;  // members when the daemon last connected to all
+
+  friend bool operator==(const ServedGroup&, const ServedGroup&) = default;
+};
+
+// A group whose daemon has ended for good here: the word "stopped".
+struct StoppedGroup {
+  std::string group, clique;
+  std::int64_t slot = -1;
+  std::int64_t term = 0;
+
+  friend bool operator==(const StoppedGroup&, const StoppedGroup&) = default;
+};
+
+struct Checkpoint {
+  std::string boot_id;
+  std::optional<std::string> clique;            // that the node serves; nullopt: not known yet
+  std::map<std::string, PreparedClaim> claims;  // by UID
+  std::optional<ServedGroup> served;
+  std::map<std::string, StoppedGroup> stopped;  // by group
+
+  friend bool operator==(const Checkpoint&, const Checkpoint&) = default;
+};
+
+}  // namespace cdom::core

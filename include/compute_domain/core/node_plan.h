@@ -1,0 +1,125 @@
+// NodePlan: what a reconcile of a node wants done, in order.
+//
+// The agent applies the intents one by one and stops at the first that does not succeed; any prefix
+// may be the last thing that this process ever does, and every intent may be repeated.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "compute_domain/api/compute_domain_node.h"
+#include "compute_domain/api/resource.h"
+#include "compute_domain/base/clock.h"
+#include "compute_domain/core/checkpoint.h"
+
+namespace cdom::core {
+
+struct WriteCheckpoint {
+  Checkpoint checkpoint;
+  friend bool operator==(const WriteCheckpoint&, const WriteCheckpoint&) = default;
+};
+// In place: the file may be a bind mount.
+struct WriteHosts {
+  std::string text, revision;
+  friend bool operator==(const WriteHosts&, const WriteHosts&) = default;
+};
+// Writes the node table and starts the daemon with it.
+struct StartDaemon {
+  std::string group;
+  std::int64_t slot = -1;
+  std::string table_text, table_hash;
+  std::string address;  // that it binds
+  friend bool operator==(const StartDaemon&, const StartDaemon&) = default;
+};
+// SIGUSR1: connect to all peers again.
+struct SignalDaemon {
+  friend bool operator==(const SignalDaemon&, const SignalDaemon&) = default;
+};
+// SIGTERM. Done when DaemonView says that it does not run any more.
+struct StopDaemon {
+  friend bool operator==(const StopDaemon&, const StopDaemon&) = default;
+};
+struct WriteCdi {
+  ClaimRef claim;
+  ChannelRange channels;
+  friend bool operator==(const WriteCdi&, const WriteCdi&) = default;
+};
+struct RemoveCdi {
+  std::string claim_uid;
+  friend bool operator==(const RemoveCdi&, const RemoveCdi&) = default;
+};
+
+struct PreparedSeat {
+  SeatRef seat;
+  std::vector<std::string> cdi_ids;  // none without a fabric
+  friend bool operator==(const PreparedSeat&, const PreparedSeat&) = default;
+};
+struct AnswerPrepared {
+  std::string claim_uid;
+  std::vector<PreparedSeat> seats;
+  friend bool operator==(const AnswerPrepared&, const AnswerPrepared&) = default;
+};
+struct AnswerFailed {
+  std::string claim_uid;
+  std::string error;
+  bool permanent = false;  // no repetition can help
+  friend bool operator==(const AnswerFailed&, const AnswerFailed&) = default;
+};
+struct AnswerUnprepared {
+  std::string claim_uid;
+  friend bool operator==(const AnswerUnprepared&, const AnswerUnprepared&) = default;
+};
+
+// Creates the ComputeDomainNode when `current` has no UID; then writes its status, with the UID and
+// resource version as precondition.
+struct PublishReport {
+  api::ObjectMeta current;
+  api::ComputeDomainNodeReport report;
+  friend bool operator==(const PublishReport&, const PublishReport&) = default;
+};
+// Creates the slice, owned by the Node, when it has no UID; else writes its spec under the
+// precondition of its metadata.
+struct PublishSlice {
+  api::ResourceSlice slice;
+  friend bool operator==(const PublishSlice&, const PublishSlice&) = default;
+};
+// A slice of this driver and node that is not the one we publish.
+struct RemoveSlice {
+  api::ObjectMeta slice;
+  friend bool operator==(const RemoveSlice&, const RemoveSlice&) = default;
+};
+
+// Questions to the API server; the answers are in the next NodeWorld. An error is an answer.
+struct LookUpClaim {
+  ClaimRef claim;
+  friend bool operator==(const LookUpClaim&, const LookUpClaim&) = default;
+};
+struct LookUpDomains {
+  std::string ns;
+  friend bool operator==(const LookUpDomains&, const LookUpDomains&) = default;
+};
+
+using Intent = std::variant<WriteCheckpoint, WriteHosts, StartDaemon, SignalDaemon, StopDaemon,
+                            WriteCdi, RemoveCdi, AnswerPrepared, AnswerFailed, AnswerUnprepared,
+                            PublishReport, PublishSlice, RemoveSlice, LookUpClaim, LookUpDomains>;
+
+struct NodePlan {
+  std::vector<Intent> intents;
+  // What kubelet's open questions wait for, by claim UID, for people.
+  std::map<std::string, std::string> waits;
+  // Look again after this time even if nothing changes.
+  std::optional<base::Duration> look_again;
+
+  friend bool operator==(const NodePlan&, const NodePlan&) = default;
+};
+
+// One line for people: "start the IMEX daemon of group 3f0e… in slot 3".
+std::string to_string(const Intent& intent);
+
+// The qualified CDI name of the device that injects a claim's channels.
+std::string cdi_device_id(const std::string& claim_uid);
+
+}  // namespace cdom::core

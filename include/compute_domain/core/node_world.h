@@ -1,0 +1,135 @@
+// NodeWorld: the immutable snapshot that one reconcile of a node decides on.
+//
+// Plain values, gathered by the agent from its informers, its ports and its memory. Durations are
+// points on Clock::elapsed() unless they are called an age or a time span.
+#pragma once
+
+#include <chrono>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "compute_domain/api/compute_domain.h"
+#include "compute_domain/api/compute_domain_node.h"
+#include "compute_domain/api/resource.h"
+#include "compute_domain/base/result.h"
+#include "compute_domain/core/checkpoint.h"
+#include "compute_domain/core/world.h"
+
+namespace cdom::core {
+
+// Time spans that the rules speak of.
+struct NodeTimes {
+  // A daemon starts when its list is complete, or this long unchanged, or this long known.
+  base::Duration list_settles = std::chrono::milliseconds(200);
+  base::Duration list_patience = std::chrono::seconds(1);
+  // The first READY is held this long for connections; a state of less is not told.
+  base::Duration report_hold = std::chrono::seconds(1);
+  base::Duration signal_interval = std::chrono::seconds(5);
+  base::Duration first_restart = std::chrono::milliseconds(250);  // doubles with each failure
+  base::Duration last_restart = std::chrono::seconds(16);
+  base::Duration recovery_notice = std::chrono::seconds(10);
+  base::Duration admission_patience = std::chrono::seconds(5);
+  base::Duration prepare_patience = std::chrono::seconds(40);  // kubelet's own deadline is 45 s
+  base::Duration retry_look_up = std::chrono::seconds(1);      // of an answer that was an error
+  base::Duration doubt_look_up = std::chrono::minutes(1);      // of a claim that nobody admits
+  base::Duration stale_grace = std::chrono::minutes(10);
+};
+
+struct NodeIdentity {
+  std::string name;
+  std::string boot_id;
+  std::string address;  // at which the others reach this node's IMEX daemon
+
+  friend bool operator==(const NodeIdentity&, const NodeIdentity&) = default;
+};
+
+// What the fabric says now: a clique ("" : none), or why it cannot be told.
+struct FabricReading {
+  std::optional<std::string> clique;
+  std::string error;
+
+  friend bool operator==(const FabricReading&, const FabricReading&) = default;
+};
+
+// A node list of the clique that the node serves, and since when it has been as it is.
+struct SeenList {
+  StoredList stored;
+  base::Duration first_seen{};
+  base::Duration changed{};
+  // Members that have an address, by node: since when.
+  std::map<std::string, base::Duration> member_since;
+};
+
+// The IMEX daemon, as its owner tells it.
+struct DaemonView {
+  bool running = false;
+  std::string group, table_hash;  // that it was last started with; "" : never
+  std::int64_t slot = -1;
+  std::string instance;
+  api::DaemonState state = api::DaemonState::None;
+  std::string message;                      // why it ended or could not start
+  bool answers = false;                     // the control tool has had an answer from this instance
+  base::Duration since{};                   // when `state` and `instance` became what they are
+  base::Time since_time{};                  // the same moment on the wall clock
+  int failures = 0;                         // ends in a row without READY between them
+  std::string hosts_revision;               // of the hosts file that lies there
+  std::optional<base::Duration> signalled;  // this instance, last
+  // By slot: since when a peer has been connected, or (absent before READY) not connected.
+  std::map<std::int64_t, base::Duration> connected, disconnected;
+};
+
+// The API server's own answer about a claim.
+struct ClaimReading {
+  std::optional<api::ResourceClaim> claim;
+  std::optional<base::Error> error;  // NotFound among them
+  base::Duration asked{};
+  std::optional<base::Duration> gone_since;  // every answer since then said that it has ended here
+};
+
+struct DomainsReading {
+  std::vector<api::ComputeDomain> domains;
+  std::optional<base::Error> error;
+  base::Duration asked{};
+};
+
+// What kubelet has asked for and has no answer to yet.
+struct WantedClaim {
+  ClaimRef claim;
+  base::Duration since{};
+};
+
+// Objects of our own as a watch shows them. While one that we wrote has not been seen yet,
+// `current` is false and nothing is written.
+template <class T>
+struct Published {
+  std::vector<T> objects;
+  bool current = false;
+};
+
+struct NodeWorld {
+  base::Time now{};
+  base::Duration elapsed{};
+  NodeTimes times;
+  NodeIdentity self;
+  FabricReading fabric;
+  bool lists_synced = false;
+  std::vector<SeenList> lists;  // in any order
+  Checkpoint checkpoint;
+  std::vector<WantedClaim> prepares, unprepares;
+  std::optional<DaemonView> daemon;  // nullopt: its owner does not answer
+  std::string owner_error;           // why
+  Published<api::ComputeDomainNode> report;
+  Published<api::ResourceSlice> slices;           // of this driver on this node
+  std::map<std::string, ClaimReading> readings;   // by claim UID
+  std::map<std::string, DomainsReading> domains;  // by namespace
+  std::set<std::string> known_to_kubelet;         // of the checkpoint's claims, by UID
+};
+
+// Whether the answer proves that the claim has ended here: it is gone, has another UID, or is not
+// allocated to this node any more.
+bool has_ended_here(const ClaimReading& reading, const ClaimRef& claim, const std::string& node);
+
+}  // namespace cdom::core
