@@ -46,8 +46,10 @@ class Client {
  public:
   virtual ~Client() = default;
   // One exchange. An answer of any status is a value; an Error means that no answer came:
-  // Unavailable (transport, timeout) or Cancelled (the client is shutting down). A request that is
-  // known not to have been processed is sent once more; any other broken exchange is reported.
+  // Unavailable (transport, timeout), Invalid (a base URL or target that cannot be used) or
+  // Cancelled (the client is shutting down). A request that may be repeated (GET, HEAD, PUT,
+  // DELETE, an apply or merge PATCH) is sent once more when its connection breaks at once, as a
+  // kept-alive one does that the server has closed; a POST is never sent twice.
   virtual base::Result<Response> send(const Request& request) = 0;
   virtual base::Result<Opened> open(const Request& request) = 0;
   // Ends what is in flight and refuses what comes later.

@@ -3,16 +3,14 @@
 
 #include <map>
 #include <string>
-
-#include "compute_domain/base/text.h"
+#include <string_view>
 
 namespace cdom::http {
 
 // Field names compare without regard to case, as RFC 9110 has it.
 struct FieldNameLess {
-  bool operator()(const std::string& a, const std::string& b) const {
-    return base::to_lower(a) < base::to_lower(b);
-  }
+  using is_transparent = void;
+  bool operator()(std::string_view a, std::string_view b) const;
 };
 using Headers = std::map<std::string, std::string, FieldNameLess>;
 
@@ -32,7 +30,8 @@ struct Response {
 
 // Percent-encodes everything but unreserved characters (RFC 3986), for one query value or segment.
 std::string percent_encoded(std::string_view text);
-// The reverse; "+" becomes a space when `plus_is_space` (in a query, as Go encodes it).
+// The reverse; "+" becomes a space when `plus_is_space` (in a query, as Go encodes it). A "%" that
+// two hex digits do not follow stays as it is.
 std::string percent_decoded(std::string_view text, bool plus_is_space);
 
 }  // namespace cdom::http

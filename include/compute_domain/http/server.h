@@ -1,7 +1,8 @@
 // Server: answers HTTP requests on a loopback or pod address with one I/O thread.
 //
 // A Route function gets each request and gives back a Reply: a whole response, or a stream that it
-// goes on feeding from any thread. Routes run on the I/O thread and must not block for long.
+// goes on feeding from any thread. Routes run on the I/O thread and must not block for long; one
+// that throws is answered by 500 and logged.
 #pragma once
 
 #include <chrono>
@@ -21,35 +22,44 @@ namespace cdom::http {
 class StreamWriter {
  public:
   virtual ~StreamWriter() = default;
-  // False when the peer is gone or has fallen too far behind (8 MiB or 1,000 pieces): stop writing.
+  // False when the reply is over: finished, the peer gone, or so far behind (8 MiB or 1,000 pieces)
+  // that its connection is broken, as a watcher lists again then. An empty text sends nothing.
   virtual bool write(std::shared_ptr<const std::string> text) = 0;
   // Ends the reply properly once all that was written has been sent.
   virtual void finish() = 0;
   // Breaks the connection in the middle, as a failing server does.
   virtual void abort() = 0;
-  // Called once, on the I/O thread, when the peer closed the connection. Set it before returning
-  // from the route.
+  // Called once, on the I/O thread, when the connection ended before finish(): the peer closed it,
+  // fell behind, abort() was called or the server stops. Set it before StreamReply::start returns.
   virtual void on_closed(std::function<void()> callback) = 0;
 };
 
 struct StreamReply {
   Response head;  // status and headers; its body is ignored
+  // Called once on the I/O thread, but not for HEAD, whose reply has no body.
   std::function<void(std::shared_ptr<StreamWriter>)> start;
 };
 
 using Reply = std::variant<Response, StreamReply>;
 
 struct Peer {
-  std::string address;  // "127.0.0.1:43210"
+  std::string address;      // "127.0.0.1:43210"
+  std::string common_name;  // of the client's certificate, when one was demanded
 };
 
 using Route = std::function<Reply(const Request&, const Peer&)>;
 
 struct ServerConfig {
+  // An IP address or "localhost", and a port, 0 for any; without an address on all, IPv6 and IPv4.
   std::string listen = "127.0.0.1:0";
   // PEM texts; plain HTTP when empty.
   std::string certificate_pem, key_pem;
+  std::string client_ca_pem;  // when set, clients must show a certificate of this authority
   std::size_t body_limit = 8u << 20;
+  // The longest that a handshake or a request's header fields may take, and a body may pause.
+  std::chrono::nanoseconds header_timeout = std::chrono::seconds(30);
+  // Until a kept connection brings its next request, or a peer takes more of a whole response.
+  std::chrono::nanoseconds idle_timeout = std::chrono::minutes(2);
 };
 
 class Server {

@@ -1,0 +1,113 @@
+#include "http/pipe.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace cdom::http {
+namespace {
+
+using base::Error;
+using base::ErrorKind;
+
+Error cancelled() { return {ErrorKind::Cancelled, "the request was cancelled"}; }
+
+}  // namespace
+
+void Pipe::set_head(Response head) {
+  const std::lock_guard lock(mutex_);
+  head_ = std::move(head);
+  changed_.notify_all();
+}
+
+bool Pipe::write(std::string_view bytes) {
+  const std::lock_guard lock(mutex_);
+  if (cancelled_ || ended_ || error_) return true;
+  bytes_ += bytes;
+  changed_.notify_all();
+  return has_room();
+}
+
+void Pipe::when_room(std::function<void()> on_room) {
+  {
+    const std::lock_guard lock(mutex_);
+    if (!has_room()) {
+      on_room_ = std::move(on_room);
+      return;
+    }
+  }
+  on_room();
+}
+
+void Pipe::end() {
+  const std::lock_guard lock(mutex_);
+  ended_ = true;
+  changed_.notify_all();
+}
+
+void Pipe::fail(Error error) {
+  const std::lock_guard lock(mutex_);
+  if (ended_ || error_) return;
+  error_ = std::move(error);
+  changed_.notify_all();
+}
+
+base::Result<Response> Pipe::wait_for_head() {
+  std::unique_lock lock(mutex_);
+  changed_.wait(lock, [this] { return cancelled_ || head_ || ended_ || error_; });
+  if (cancelled_) return cancelled();
+  if (head_) return *head_;
+  if (error_) return *error_;
+  return Error{ErrorKind::Unavailable, "the connection ended before an answer"};
+}
+
+base::Result<Pipe::Piece> Pipe::read(base::Duration wait) {
+  constexpr base::Duration kLongest = std::chrono::hours(1);  // keeps wait_for from overflowing
+  std::function<void()> on_room;
+  Piece piece;
+  {
+    std::unique_lock lock(mutex_);
+    changed_.wait_for(lock, std::min(wait, kLongest),
+                      [this] { return cancelled_ || !bytes_.empty() || ended_ || error_; });
+    if (cancelled_) return cancelled();
+    if (bytes_.empty() && error_) return *error_;
+    piece.is_end = bytes_.empty() && ended_;
+    piece.bytes.swap(bytes_);
+    on_room.swap(on_room_);
+  }
+  if (on_room) on_room();
+  return piece;
+}
+
+base::Result<std::string> Pipe::read_all() {
+  std::string all;
+  while (true) {
+    auto piece = read(base::Duration::max());
+    if (!piece) return piece.error();
+    if (piece->is_end) return all;
+    all += piece->bytes;
+  }
+}
+
+void Pipe::cancel() {
+  std::function<void()> on_room;
+  {
+    const std::lock_guard lock(mutex_);
+    cancelled_ = true;
+    bytes_.clear();
+    on_room.swap(on_room_);
+    changed_.notify_all();
+  }
+  if (on_room) on_room();
+}
+
+bool Pipe::is_cancelled() const {
+  const std::lock_guard lock(mutex_);
+  return cancelled_;
+}
+
+bool Pipe::is_over() const {
+  const std::lock_guard lock(mutex_);
+  return ended_ || error_;
+}
+
+}  // namespace cdom::http

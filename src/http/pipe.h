@@ -1,0 +1,66 @@
+// Pipe: one response on its way from the connection to the thread that asked for it.
+//
+// The writer is a thread of the HTTP library and is never blocked: when the reader is kBound bytes
+// behind, write() says so, and the writer goes on when when_room() calls it back. That is how a
+// slow reader slows the server down instead of filling memory. One writer, one reader; cancel()
+// from any thread.
+#pragma once
+
+#include <condition_variable>
+#include <cstddef>
+#include <functional>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "compute_domain/base/clock.h"
+#include "compute_domain/base/result.h"
+#include "compute_domain/http/message.h"
+
+namespace cdom::http {
+
+class Pipe {
+ public:
+  static constexpr std::size_t kBound = 256u << 10;
+
+  // What one read() gave: bytes, the end, or neither within the wait.
+  struct Piece {
+    std::string bytes;
+    bool is_end = false;
+  };
+
+  // Writer. The head comes first; after end() or fail() nothing more is taken.
+  void set_head(Response head);
+  // False when the writer should wait for room.
+  [[nodiscard]] bool write(std::string_view bytes);
+  // Calls `on_room` once: at once when there is room, else from the reader or from cancel().
+  void when_room(std::function<void()> on_room);
+  void end();
+  void fail(base::Error error);
+
+  // Reader. Both give the error once all bytes before it have been read, and Cancelled at once.
+  base::Result<Response> wait_for_head();
+  base::Result<Piece> read(base::Duration wait);
+  // All that is still to come, up to the end.
+  base::Result<std::string> read_all();
+
+  void cancel();
+  [[nodiscard]] bool is_cancelled() const;
+  // All has come, or nothing more will.
+  [[nodiscard]] bool is_over() const;
+
+ private:
+  [[nodiscard]] bool has_room() const { return bytes_.size() < kBound; }
+
+  mutable std::mutex mutex_;
+  std::condition_variable changed_;
+  std::optional<Response> head_;
+  std::string bytes_;
+  std::function<void()> on_room_;  // set while the writer waits for the reader
+  std::optional<base::Error> error_;
+  bool ended_ = false;
+  bool cancelled_ = false;
+};
+
+}  // namespace cdom::http

@@ -1,0 +1,44 @@
+// Transport: the socket of one accepted connection, plain or TLS behind one interface, so that the
+// code above it is compiled once. For the I/O thread only.
+#pragma once
+
+#include <boost/asio/buffer.hpp>
+#include <boost/asio/ip/tcp.hpp>
+#include <boost/asio/ssl/context.hpp>
+#include <cstddef>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace cdom::http {
+
+class Transport {
+ public:
+  // `count` bytes were moved; `ok` is false when the connection has ended or broken.
+  using Done = std::function<void(bool ok, std::size_t count)>;
+
+  virtual ~Transport() = default;
+  virtual void handshake(Done done) = 0;
+  virtual void read_some(boost::asio::mutable_buffer into, Done done) = 0;
+  // Writes all of `buffers`, whose memory has to stay until `done`.
+  virtual void write(const std::vector<boost::asio::const_buffer>& buffers, Done done) = 0;
+  // Common name of the certificate that the peer showed; empty when none was asked for.
+  [[nodiscard]] virtual std::string peer_common_name() = 0;
+
+  // Tells the peer that nothing more comes; reading goes on.
+  void end_sending();
+  // Ends all that is pending; every `done` is still called.
+  void close();
+  // "127.0.0.1:43210".
+  [[nodiscard]] std::string peer_address();
+
+ protected:
+  virtual boost::asio::ip::tcp::socket& socket() = 0;
+};
+
+// With TLS when `tls` is not null.
+std::unique_ptr<Transport> make_transport(boost::asio::ip::tcp::socket socket,
+                                          boost::asio::ssl::context* tls);
+
+}  // namespace cdom::http
