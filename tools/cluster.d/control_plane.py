@@ -1,0 +1,169 @@
+"""The control plane's components: which there are, and with which flags they run."""
+
+import argparse
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Optional
+
+from identity import Identities
+
+SERVERS = ["etcd", "kube-apiserver"]
+CLIENTS = ["kube-controller-manager", "kube-scheduler"]
+COMPONENTS = SERVERS + CLIENTS
+
+PORTS = [*COMPONENTS, "etcd-peer"]
+
+RESOURCE_API_VERSIONS = ["v1", "v1beta2", "v1beta1"]
+SERVICE_RANGE = "10.96.0.0/16"
+SERVICE_ADDRESS = "10.96.0.1"
+
+_AUDIT_POLICY = """\
+apiVersion: audit.k8s.io/v1
+kind: Policy
+omitStages: [RequestReceived]
+rules:
+- level: Metadata
+"""
+
+
+@dataclass(frozen=True)
+class Options:
+    """What a cluster was asked to be."""
+
+    api_versions: Optional[list] = None  # None: what this Kubernetes serves by default
+    only_apiserver: bool = False
+
+    def serves(self, api_version: str) -> bool:
+        """Whether this version of resource.k8s.io is served."""
+        return api_version in (self.api_versions or ["v1"])
+
+    def clients(self) -> list:
+        """The components that run against the API server."""
+        return [] if self.only_apiserver else CLIENTS
+
+    def components(self) -> list:
+        return SERVERS + self.clients()
+
+
+def parse_api_versions(text: str) -> list:
+    versions = text.split(",")
+    for version in versions:
+        if version not in RESOURCE_API_VERSIONS:
+            raise argparse.ArgumentTypeError(
+                f"'{version}' is no version of resource.k8s.io: use some of {','.join(RESOURCE_API_VERSIONS)}")
+    return sorted(set(versions))
+
+
+class ControlPlane:
+    """The files and command lines of one control plane; starts nothing."""
+
+    def __init__(self, directory: Path, options: Options, ports: dict):
+        self._directory = directory
+        self._options = options
+        self._ports = ports
+        self.identities = Identities(directory / "identities")
+        self.audit_log = directory / "audit.log"
+
+    @property
+    def server(self) -> str:
+        return f"https://127.0.0.1:{self._ports['kube-apiserver']}"
+
+    def create_files(self) -> None:
+        identities = self.identities
+        identities.create_authority()
+        identities.create_server("kube-apiserver", [
+            "DNS:kubernetes", "DNS:kubernetes.default", "DNS:kubernetes.default.svc",
+            "DNS:kubernetes.default.svc.cluster.local", "DNS:localhost", "IP:127.0.0.1", f"IP:{SERVICE_ADDRESS}"])
+        identities.create_client("admin", user="kubernetes-admin", group="system:masters")
+        identities.write_kubeconfig("admin", self.server)
+        for component in CLIENTS:
+            identities.create_client(component, user=f"system:{component}")
+            identities.write_kubeconfig(component, self.server)
+        self._audit_policy().write_text(_AUDIT_POLICY)
+
+    def command_line(self, component: str) -> list:
+        flags = {
+            "etcd": self._etcd_flags,
+            "kube-apiserver": self._apiserver_flags,
+            "kube-controller-manager": self._controller_manager_flags,
+            "kube-scheduler": self._scheduler_flags,
+        }[component]()
+        return [component, *(f"--{name}={value}" for name, value in flags.items())]
+
+    def _etcd_flags(self) -> dict:
+        client, peer = self._etcd_url("etcd"), self._etcd_url("etcd-peer")
+        return {
+            "data-dir": self._directory / "etcd",
+            "unsafe-no-fsync": "true",
+            "listen-client-urls": client,
+            "advertise-client-urls": client,
+            "listen-peer-urls": peer,
+            "initial-advertise-peer-urls": peer,
+            "initial-cluster": f"default={peer}",
+            "log-level": "warn",
+        }
+
+    def _apiserver_flags(self) -> dict:
+        identities = self.identities
+        flags = {
+            "etcd-servers": self._etcd_url("etcd"),
+            "bind-address": "127.0.0.1",
+            "advertise-address": "127.0.0.1",
+            # No pod can reach a loopback address, and Kubernetes refuses one as an endpoint.
+            "endpoint-reconciler-type": "none",
+            "secure-port": self._ports["kube-apiserver"],
+            "service-cluster-ip-range": SERVICE_RANGE,
+            "service-account-issuer": "https://kubernetes.default.svc",
+            "service-account-key-file": identities.service_account_key,
+            "service-account-signing-key-file": identities.service_account_key,
+            "client-ca-file": identities.ca,
+            # Nobody holds such a certificate; without the flags the other components ask for them in their logs for ever.
+            "requestheader-client-ca-file": identities.ca,
+            "requestheader-allowed-names": "front-proxy",
+            "requestheader-username-headers": "X-Remote-User",
+            "requestheader-group-headers": "X-Remote-Group",
+            "requestheader-extra-headers-prefix": "X-Remote-Extra-",
+            "tls-cert-file": identities.certificate("kube-apiserver"),
+            "tls-private-key-file": identities.key("kube-apiserver"),
+            # The node authorizer watches ResourceSlices in v1 and keeps a server that has none from getting ready.
+            "authorization-mode": "Node,RBAC" if self._options.serves("v1") else "RBAC",
+            "enable-admission-plugins": "NodeRestriction",
+            "allow-privileged": "true",
+            "audit-policy-file": self._audit_policy(),
+            "audit-log-path": self.audit_log,
+        }
+        if self._options.api_versions is not None:
+            flags["runtime-config"] = ",".join(
+                f"resource.k8s.io/{version}={str(self._options.serves(version)).lower()}"
+                for version in RESOURCE_API_VERSIONS)
+        if self._options.only_apiserver:
+            # Nobody makes the ServiceAccounts without which this plugin refuses every pod.
+            flags["disable-admission-plugins"] = "ServiceAccount"
+        return flags
+
+    def _controller_manager_flags(self) -> dict:
+        return self._client_flags("kube-controller-manager") | {
+            "service-account-private-key-file": self.identities.service_account_key,
+            "root-ca-file": self.identities.ca,
+            "use-service-account-credentials": "true",
+        }
+
+    def _scheduler_flags(self) -> dict:
+        return self._client_flags("kube-scheduler")
+
+    def _client_flags(self, component: str) -> dict:
+        kubeconfig = self.identities.kubeconfig(component)
+        return {
+            "kubeconfig": kubeconfig,
+            "authentication-kubeconfig": kubeconfig,
+            "authorization-kubeconfig": kubeconfig,
+            "leader-elect": "false",
+            "bind-address": "127.0.0.1",
+            "secure-port": self._ports[component],
+        }
+
+    def _etcd_url(self, port: str) -> str:
+        return f"http://127.0.0.1:{self._ports[port]}"
+
+    def _audit_policy(self) -> Path:
+        return self._directory / "audit-policy.yaml"
