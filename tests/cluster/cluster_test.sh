@@ -1,0 +1,160 @@
+#!/bin/bash
+# Shows that tools/cluster keeps its promises: needs Go (tools/setup --cluster), 1 GB of memory and a minute.
+# Not part of ctest: the first run on a machine builds Kubernetes.
+set -euo pipefail
+
+ROOT=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
+WORK=$(mktemp -d)
+readonly ROOT WORK
+readonly MAIN=$WORK/main OLD=$WORK/old
+
+cluster() { "$ROOT/tools/cluster" "$@"; }
+kubectl() { cluster --dir "$MAIN" kubectl "$@"; }
+
+clean_up() {
+  cluster --dir "$MAIN" down || true
+  cluster --dir "$OLD" down || true
+  rm -rf "$WORK"
+}
+trap clean_up EXIT
+
+fail() {
+  echo "FAILED: $*" >&2
+  exit 1
+}
+
+expect() {
+  local wanted=$1 got=$2
+  [ "$got" = "$wanted" ] || fail "expected '$wanted', got '$got'"
+}
+
+expect_failure() {
+  local message=$1
+  shift
+  local output
+  if output=$("$@" 2>&1); then fail "'$*' did not fail"; fi
+  [[ $output == *"$message"* ]] || fail "'$*' failed without '$message': $output"
+}
+
+# Within 20 s: an admission policy takes effect some time after it is created.
+eventually_fails() {
+  local message=$1 attempt
+  shift
+  for attempt in {1..40}; do
+    if ! "$@" >"$WORK/output" 2>&1 && grep -q "$message" "$WORK/output"; then return; fi
+    sleep 0.5
+  done
+  fail "after $attempt attempts, '$*' does not fail with '$message'"
+}
+
+says_where_its_kubeconfig_is() {
+  local last
+  last=$(cluster --dir "$MAIN" up | tail -1)
+  expect "ready: KUBECONFIG=$MAIN/identities/admin.kubeconfig" "$last"
+  [ -s "${last#*=}" ] || fail "no such file: ${last#*=}"
+  expect "No resources found" "$(kubectl get nodes 2>&1)"
+}
+
+second_up_keeps_what_is_there() {
+  kubectl create configmap kept --from-literal=key=value >/dev/null
+  cluster --dir "$MAIN" up >/dev/null
+  expect value "$(kubectl get configmap kept -o 'jsonpath={.data.key}')"
+}
+
+serves_the_current_resource_api() {
+  expect resource.k8s.io/v1 "$(kubectl api-versions | grep ^resource.k8s.io/)"
+}
+
+pods_are_made_for_jobs() {
+  kubectl create job work --image=none >/dev/null
+  kubectl wait --for='jsonpath={.status.active}=1' job/work --timeout=30s >/dev/null
+}
+
+service_account_tokens_are_authenticated() {
+  local token review
+  token=$(kubectl create token default)
+  review='{"apiVersion": "authentication.k8s.io/v1", "kind": "TokenReview", "spec": {"token": "'$token'"}}'
+  expect system:serviceaccount:default:default \
+    "$(kubectl create --raw /apis/authentication.k8s.io/v1/tokenreviews -f - <<<"$review" | jq -r .status.user.username)"
+}
+
+admission_policies_are_enforced() {
+  kubectl apply -f - >/dev/null <<'END'
+apiVersion: admissionregistration.k8s.io/v1
+kind: ValidatingAdmissionPolicy
+metadata: {name: no-forbidden}
+spec:
+  matchConstraints:
+    resourceRules:
+    - {apiGroups: [""], apiVersions: [v1], operations: [CREATE], resources: [configmaps]}
+  validations:
+  - {expression: "object.metadata.name != 'forbidden'", message: that name is forbidden}
+---
+apiVersion: admissionregistration.k8s.io/v1
+kind: ValidatingAdmissionPolicyBinding
+metadata: {name: no-forbidden}
+spec: {policyName: no-forbidden, validationActions: [Deny]}
+END
+  eventually_fails "that name is forbidden" kubectl create configmap forbidden --dry-run=server
+}
+
+audit_log_names_every_request() {
+  local log
+  log=$(cluster --dir "$MAIN" status | sed -n 's/^audit log: *//p')
+  expect 1 "$(jq -r 'select(.verb == "create" and .objectRef.name == "kept") | .level' "$log" | grep -c Metadata)"
+}
+
+old_api_versions_run_beside_it() {
+  cluster --dir "$OLD" up --only apiserver --api-versions v1beta1,v1beta2 >/dev/null
+  expect "resource.k8s.io/v1beta1 resource.k8s.io/v1beta2" \
+    "$(cluster --dir "$OLD" kubectl api-versions | grep ^resource.k8s.io/ | xargs)"
+  expect_failure "a cluster with other options runs" cluster --dir "$OLD" up
+  expect value "$(kubectl get configmap kept -o 'jsonpath={.data.key}')"
+}
+
+replaces_a_cluster_of_which_a_part_has_died() {
+  kill -KILL "$(cut -d' ' -f1 "$MAIN/kube-apiserver.pid")"
+  expect_failure "does not run" cluster --dir "$MAIN" status
+  cluster --dir "$MAIN" up >/dev/null
+  cluster --dir "$MAIN" status >/dev/null
+}
+
+refuses_what_it_cannot_do() {
+  expect_failure "not supported yet" cluster --dir "$WORK/none" up --nodes 3
+  expect_failure "no version of resource.k8s.io" cluster --dir "$WORK/none" up --api-versions v2
+  expect_failure "no cluster in" cluster --dir "$WORK/none" kubectl get nodes
+  mkdir "$WORK/precious"
+  touch "$WORK/precious/file"
+  expect_failure "something else than a cluster" cluster --dir "$WORK/precious" up
+  expect_failure "something else than a cluster" cluster --dir "$WORK/precious" down
+  [ -e "$WORK/precious/file" ] || fail "removed a file that is not its own"
+}
+
+down_leaves_nothing() {
+  local pids pid
+  pids=$(cut -d' ' -f1 "$MAIN"/*.pid "$OLD"/*.pid)
+  cluster --dir "$MAIN" down
+  cluster --dir "$OLD" down
+  cluster --dir "$MAIN" down
+  for pid in $pids; do
+    ! grep -qs "$WORK" "/proc/$pid/cmdline" || fail "process $pid still runs"
+  done
+  [ ! -e "$MAIN" ] || fail "files are left in $MAIN"
+  [ ! -e "$OLD" ] || fail "files are left in $OLD"
+}
+
+for test in \
+  says_where_its_kubeconfig_is \
+  second_up_keeps_what_is_there \
+  serves_the_current_resource_api \
+  pods_are_made_for_jobs \
+  service_account_tokens_are_authenticated \
+  admission_policies_are_enforced \
+  audit_log_names_every_request \
+  old_api_versions_run_beside_it \
+  replaces_a_cluster_of_which_a_part_has_died \
+  refuses_what_it_cannot_do \
+  down_leaves_nothing; do
+  "$test"
+  echo "ok   $test"
+done
