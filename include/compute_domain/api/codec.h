@@ -2,7 +2,8 @@
 //
 // decode() takes objects of any version we speak and gives Invalid with the path of the field that
 // has the wrong type; unknown fields are ignored. encode() writes what a create request needs, in
-// the shapes of `version`. Patches carry only fields that we own, with their precondition inside.
+// the shapes of `version`; times in whole seconds (a Lease's in microseconds), as Kubernetes has
+// them. Patches carry only fields that we own, with their precondition inside.
 // No header here shows the JSON library.
 #pragma once
 
@@ -52,8 +53,9 @@ std::string encode(const T& object, std::string_view version);
 
 // A body that is no Status (a proxy's page, plain text) gives one made from the HTTP code.
 Status decode_status(int http_code, std::string_view body);
-// The error that a caller acts upon: 404 NotFound, 409 by reason, 410 Expired, 422 and 400 Invalid,
-// 403 and 401 Forbidden, the rest Unavailable.
+// The error that a caller acts upon: 404 NotFound, 409 by reason, 410 Expired, 422, 400 and what
+// else cannot succeed when it is sent again (405, 406, 413, 415) Invalid, 403 and 401 Forbidden,
+// the rest Unavailable.
 base::Error error_of(const Status& status);
 
 // The resource version in a metadata-bearing answer, or "".

@@ -1,0 +1,41 @@
+#include "compute_domain/api/compute_domain.h"
+
+#include <algorithm>
+
+#include "compute_domain/api/compute_domain_node.h"
+#include "compute_domain_fields.h"
+#include "document.h"
+
+namespace cdom::api {
+
+namespace {
+
+constexpr std::string_view kReady = "Ready";
+constexpr std::string_view kNotReady = "NotReady";
+
+}  // namespace
+
+void AsReadyWord::read(Decoding& decoding, const Json& json, bool& out) {
+  std::string word;
+  api::read(decoding, json, word);
+  out = word == kReady;
+  if (!out && word != kNotReady) {
+    decoding.fail("must be one of Ready, NotReady, is \"" + word + "\"");
+  }
+}
+
+void AsReadyWord::write(Json& json, bool value) { api::write(json, value ? kReady : kNotReady); }
+
+std::string_view to_string(AllocationMode mode) { return word_of(mode); }
+std::string_view to_string(DaemonState state) { return word_of(state); }
+
+const GroupReport* find_group(const ComputeDomainNodeReport& report, std::string_view group) {
+  const auto found = std::ranges::find(report.groups, group, &GroupReport::group);
+  return found == report.groups.end() ? nullptr : &*found;
+}
+
+CDOM_API_CODEC(ComputeDomain);
+CDOM_API_CODEC(ComputeDomainClique);
+CDOM_API_CODEC(ComputeDomainNode);
+
+}  // namespace cdom::api

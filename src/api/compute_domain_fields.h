@@ -1,0 +1,104 @@
+// The field tables of the kinds of resource.nvidia.com. crds/ has the same fields; a test compares.
+#pragma once
+
+#include "compute_domain/api/channel_config.h"
+#include "compute_domain/api/compute_domain.h"
+#include "compute_domain/api/compute_domain_node.h"
+#include "fields.h"
+#include "meta_fields.h"
+
+namespace cdom::api {
+
+// A bool that is the word Ready or NotReady.
+struct AsReadyWord {
+  static void read(Decoding& decoding, const Json& json, bool& out);
+  static void write(Json& json, bool value);
+};
+
+template <>
+inline constexpr std::array kWords<AllocationMode> = {
+    Word<AllocationMode>{AllocationMode::Single, "Single"},
+    Word<AllocationMode>{AllocationMode::All, "All"}};
+
+template <>
+inline constexpr std::array kWords<DaemonState> = {
+    Word<DaemonState>{DaemonState::None, "None"},
+    Word<DaemonState>{DaemonState::Starting, "Starting"},
+    Word<DaemonState>{DaemonState::Recovering, "Recovering"},
+    Word<DaemonState>{DaemonState::Ready, "Ready"},
+    Word<DaemonState>{DaemonState::Failed, "Failed"},
+    Word<DaemonState>{DaemonState::Stopped, "Stopped"}};
+
+template <>
+inline constexpr auto kFields<ComputeDomainChannel> = std::tuple{
+    field("resourceClaimTemplate.name", &ComputeDomainChannel::template_name, Presence::Always),
+    field("allocationMode", &ComputeDomainChannel::allocation_mode, Presence::Always)};
+
+template <>
+inline constexpr auto kFields<ComputeDomainSpec> =
+    std::tuple{field("numNodes", &ComputeDomainSpec::num_nodes, Presence::Always),
+               field("channel", &ComputeDomainSpec::channel)};
+
+template <>
+inline constexpr auto kFields<ComputeDomainNodeStatus> =
+    std::tuple{field("name", &ComputeDomainNodeStatus::name, Presence::Always),
+               field("ipAddress", &ComputeDomainNodeStatus::ip_address, Presence::Always),
+               field("cliqueID", &ComputeDomainNodeStatus::clique, Presence::Always),
+               field("index", &ComputeDomainNodeStatus::index, Presence::Always),
+               field<AsReadyWord>("status", &ComputeDomainNodeStatus::ready, Presence::Always)};
+
+template <>
+inline constexpr auto kFields<ComputeDomainStatus> =
+    std::tuple{field<AsReadyWord>("status", &ComputeDomainStatus::ready, Presence::Always),
+               field("observedGeneration", &ComputeDomainStatus::observed_generation),
+               field("readyNodes", &ComputeDomainStatus::ready_nodes),
+               field("cliques", &ComputeDomainStatus::cliques),
+               field("nodes", &ComputeDomainStatus::nodes),
+               field("conditions", &ComputeDomainStatus::conditions)};
+
+template <>
+inline constexpr auto kFields<ComputeDomain> = std::tuple{
+    field("metadata", &ComputeDomain::meta, Presence::Always),
+    field("spec", &ComputeDomain::spec, Presence::Always), field("status", &ComputeDomain::status)};
+
+template <>
+inline constexpr auto kFields<ComputeDomainCliqueDaemon> =
+    std::tuple{field("nodeName", &ComputeDomainCliqueDaemon::node_name, Presence::Always),
+               field("ipAddress", &ComputeDomainCliqueDaemon::ip_address, Presence::Always),
+               field("cliqueID", &ComputeDomainCliqueDaemon::clique, Presence::Always),
+               field("index", &ComputeDomainCliqueDaemon::index, Presence::Always),
+               field<AsReadyWord>("status", &ComputeDomainCliqueDaemon::ready, Presence::Always)};
+
+template <>
+inline constexpr auto kFields<ComputeDomainClique> =
+    std::tuple{field("metadata", &ComputeDomainClique::meta, Presence::Always),
+               field("daemons", &ComputeDomainClique::daemons)};
+
+template <>
+inline constexpr auto kFields<GroupReport> =
+    std::tuple{field("group", &GroupReport::group, Presence::Always),
+               field("tableHash", &GroupReport::table_hash),
+               field("slot", &GroupReport::slot, Presence::Always),
+               field("term", &GroupReport::term),
+               field("state", &GroupReport::state, Presence::Always),
+               field("instance", &GroupReport::instance),
+               field("since", &GroupReport::since),
+               field("connected", &GroupReport::connected),
+               field("unreachable", &GroupReport::unreachable),
+               field("claims", &GroupReport::claims),
+               field("message", &GroupReport::message)};
+
+template <>
+inline constexpr auto kFields<ComputeDomainNodeReport> =
+    std::tuple{field("bootID", &ComputeDomainNodeReport::boot_id),
+               field("clique", &ComputeDomainNodeReport::clique),
+               field("nextClique", &ComputeDomainNodeReport::next_clique),
+               field("address", &ComputeDomainNodeReport::address),
+               field("groups", &ComputeDomainNodeReport::groups)};
+
+template <>
+inline constexpr auto kFields<ComputeDomainNode> =
+    std::tuple{field("metadata", &ComputeDomainNode::meta, Presence::Always),
+               field("status", &ComputeDomainNode::status)};
+
+}  // namespace cdom::api

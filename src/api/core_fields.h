@@ -1,0 +1,71 @@
+// The field tables of the built-in kinds.
+#pragma once
+
+#include "compute_domain/api/core.h"
+#include "fields.h"
+#include "meta_fields.h"
+
+namespace cdom::api {
+
+// A bool that is a condition's status: true for "True".
+struct AsConditionWord {
+  static void read(Decoding& decoding, const Json& json, bool& out);
+  static void write(Json& json, bool value);
+};
+
+template <>
+inline constexpr auto kFields<Taint> =
+    std::tuple{field("key", &Taint::key, Presence::Always), field("value", &Taint::value),
+               field("effect", &Taint::effect)};
+
+template <>
+inline constexpr auto kFields<Node> =
+    std::tuple{field("metadata", &Node::meta, Presence::Always),
+               field("spec.taints", &Node::taints), field("status.nodeInfo.bootID", &Node::boot_id),
+               field("status.conditions[type=Ready].status", &Node::ready),
+               field("status.addresses[type=InternalIP].address", &Node::internal_ip)};
+
+template <>
+inline constexpr auto kFields<Pod> =
+    std::tuple{field("metadata", &Pod::meta, Presence::Always),
+               field("spec.nodeName", &Pod::node),
+               field("status.phase", &Pod::phase),
+               field("status.podIP", &Pod::ip),
+               field<AsConditionWord>("status.conditions[type=Ready].status", &Pod::ready),
+               field("status.conditions[type=Ready].lastTransitionTime", &Pod::ready_changed)};
+
+template <>
+inline constexpr auto kFields<ConfigMap> = std::tuple{
+    field("metadata", &ConfigMap::meta, Presence::Always), field("data", &ConfigMap::data)};
+
+template <>
+inline constexpr auto kFields<ObjectReference> =
+    std::tuple{field("apiVersion", &ObjectReference::api_version),
+               field("kind", &ObjectReference::kind), field("namespace", &ObjectReference::ns),
+               field("name", &ObjectReference::name), field("uid", &ObjectReference::uid)};
+
+// `component` stands twice: kubectl before 1.19 prints source.component only.
+template <>
+inline constexpr auto kFields<Event> =
+    std::tuple{field("metadata", &Event::meta, Presence::Always),
+               field("involvedObject", &Event::involved, Presence::Always),
+               field("type", &Event::type, Presence::Always),
+               field("reason", &Event::reason, Presence::Always),
+               field("message", &Event::message, Presence::Always),
+               field("source.component", &Event::component),
+               field("reportingComponent", &Event::component),
+               field("reportingInstance", &Event::instance),
+               field("count", &Event::count, Presence::Always),
+               field("firstTimestamp", &Event::first),
+               field("lastTimestamp", &Event::last)};
+
+template <>
+inline constexpr auto kFields<Lease> =
+    std::tuple{field("metadata", &Lease::meta, Presence::Always),
+               field("spec.holderIdentity", &Lease::holder),
+               field("spec.leaseDurationSeconds", &Lease::duration_seconds),
+               field("spec.leaseTransitions", &Lease::transitions),
+               field<AsMicroTime>("spec.acquireTime", &Lease::acquired),
+               field<AsMicroTime>("spec.renewTime", &Lease::renewed)};
+
+}  // namespace cdom::api

@@ -1,0 +1,281 @@
+// The field tables: how the members of a type are called in JSON, said once per type.
+//
+// kFields<T> lists the fields of T; read() and write() walk it, so that a field is added by adding
+// its line. A field reads and writes as its type does, or as a Shape says: a struct with
+//   static void read(Decoding&, const Json&, Member&);
+//   static void write(Json&, const Member&);
+// Only the functions in fields.cpp look into the JSON library.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <tuple>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "compute_domain/base/clock.h"
+#include "decoding.h"
+#include "json_path.h"
+#include "json_text.h"
+
+namespace cdom::api {
+
+enum class Presence {
+  Optional,  // left out when it has its default
+  Always,    // written in any case
+  Required,  // written in any case, and an error where it is missing
+};
+
+struct AsIs;
+
+template <class Shape, class Owner, class Member>
+struct Field {
+  JsonPath path;
+  Member Owner::*member;
+  Presence presence;
+};
+
+// One line of a table: field("numNodes", &ComputeDomainSpec::num_nodes).
+template <class Shape = AsIs, class Owner, class Member>
+constexpr Field<Shape, Owner, Member> field(JsonPath path, Member Owner::*member,
+                                            Presence presence = Presence::Optional) {
+  return {path, member, presence};
+}
+
+// The fields of T: a std::tuple of Field.
+template <class T>
+inline constexpr std::nullptr_t kFields = nullptr;
+// The words of the enumeration T: a std::array of Word<T>.
+template <class T>
+inline constexpr std::nullptr_t kWords = nullptr;
+
+template <class T>
+concept HasFields = !std::is_null_pointer_v<std::remove_const_t<decltype(kFields<T>)>>;
+template <class T>
+concept HasWords = !std::is_null_pointer_v<std::remove_const_t<decltype(kWords<T>)>>;
+
+template <class T>
+using Word = std::pair<T, std::string_view>;
+
+template <HasWords T>
+constexpr std::string_view word_of(T value) {
+  for (const auto& [candidate, word] : kWords<T>) {
+    if (candidate == value) return word;
+  }
+  return {};
+}
+
+// --- What the library's document can be asked. All of them fail through Decoding.
+
+using Visit = std::function<void(const Json&)>;
+
+// Calls `visit` with the value at `path`, standing there; not when it is absent or null.
+bool visit_field(Decoding& decoding, const Json& object, const JsonPath& path, const Visit& visit);
+void visit_items(Decoding& decoding, const Json& list, const Visit& visit);
+void visit_members(Decoding& decoding, const Json& object,
+                   const std::function<void(const std::string&, const Json&)>& visit);
+bool expect_object(Decoding& decoding, const Json& json);
+
+// The place at `path`, made when it is not there.
+Json& place_at(Json& object, const JsonPath& path);
+Json& append_to(Json& list);
+Json& member_of(Json& object, const std::string& name);
+void make_empty_object(Json& json);
+void make_empty_list(Json& json);
+
+// --- Plain values.
+
+void read(Decoding& decoding, const Json& json, std::string& out);
+void read(Decoding& decoding, const Json& json, std::int64_t& out);
+void read(Decoding& decoding, const Json& json, bool& out);
+void read(Decoding& decoding, const Json& json, base::Time& out);  // RFC 3339
+void write(Json& json, const std::string& value);
+void write(Json& json, std::string_view value);
+void write(Json& json, std::int64_t value);
+void write(Json& json, bool value);
+void write(Json& json, base::Time value);  // in whole seconds, as metav1.Time
+
+// A time with microseconds, as metav1.MicroTime.
+struct AsMicroTime {
+  static void read(Decoding& decoding, const Json& json, std::optional<base::Time>& out);
+  static void write(Json& json, const std::optional<base::Time>& value);
+};
+
+// --- Composed values: enumerations, types with a table, and containers of any of these.
+
+template <HasWords T>
+void read(Decoding& decoding, const Json& json, T& out);
+template <HasWords T>
+void write(Json& json, T value);
+template <HasFields T>
+void read(Decoding& decoding, const Json& json, T& out);
+template <HasFields T>
+void write(Json& json, const T& value);
+template <class T>
+void read(Decoding& decoding, const Json& json, std::optional<T>& out);
+template <class T>
+void write(Json& json, const std::optional<T>& value);
+template <class T>
+void read(Decoding& decoding, const Json& json, std::vector<T>& out);
+template <class T>
+void write(Json& json, const std::vector<T>& list);
+template <class T>
+void read(Decoding& decoding, const Json& json, std::map<std::string, T>& out);
+template <class T>
+void write(Json& json, const std::map<std::string, T>& map);
+
+struct AsIs {
+  template <class T>
+  static void read(Decoding& decoding, const Json& json, T& out) {
+    api::read(decoding, json, out);
+  }
+  template <class T>
+  static void write(Json& json, const T& value) {
+    api::write(json, value);
+  }
+};
+
+// A list whose elements have a Shape.
+template <class Shape>
+struct ListOf {
+  template <class T>
+  static void read(Decoding& decoding, const Json& json, std::vector<T>& out) {
+    out.clear();
+    visit_items(decoding, json,
+                [&](const Json& item) { Shape::read(decoding, item, out.emplace_back()); });
+  }
+  template <class T>
+  static void write(Json& json, const std::vector<T>& list) {
+    make_empty_list(json);
+    for (const T& item : list) Shape::write(append_to(json), item);
+  }
+};
+
+// A map whose values have a Shape.
+template <class Shape>
+struct MapOf {
+  template <class T>
+  static void read(Decoding& decoding, const Json& json, std::map<std::string, T>& out) {
+    out.clear();
+    visit_members(decoding, json, [&](const std::string& name, const Json& value) {
+      Shape::read(decoding, value, out[name]);
+    });
+  }
+  template <class T>
+  static void write(Json& json, const std::map<std::string, T>& map) {
+    make_empty_object(json);
+    for (const auto& [name, value] : map) Shape::write(member_of(json, name), value);
+  }
+};
+
+template <HasWords T>
+void read(Decoding& decoding, const Json& json, T& out) {
+  std::string text;
+  read(decoding, json, text);
+  std::string choices;
+  for (const auto& [value, word] : kWords<T>) {
+    if (word == text) {
+      out = value;
+      return;
+    }
+    choices += choices.empty() ? "" : ", ";
+    choices += word;
+  }
+  decoding.fail("must be one of " + choices + ", is \"" + text + "\"");
+}
+
+template <HasWords T>
+void write(Json& json, T value) {
+  write(json, word_of(value));
+}
+
+template <class Shape, class Owner, class Member>
+void read_field(Decoding& decoding, const Json& json, const Field<Shape, Owner, Member>& field,
+                Owner& out) {
+  const bool found = visit_field(decoding, json, field.path, [&](const Json& value) {
+    Shape::read(decoding, value, out.*field.member);
+  });
+  if (!found && field.presence == Presence::Required) {
+    for (const JsonStep& step : field.path) decoding.enter(step.name);
+    decoding.fail("is required");
+  }
+}
+
+template <HasFields T>
+void read(Decoding& decoding, const Json& json, T& out) {
+  if (!expect_object(decoding, json)) return;
+  std::apply([&](const auto&... field) { (read_field(decoding, json, field, out), ...); },
+             kFields<T>);
+}
+
+// Adds the fields of `value` to the object `json`.
+template <HasFields T>
+void write_fields(Json& json, const T& value) {
+  static const T defaults{};
+  const auto write_one = [&]<class Shape, class Member>(const Field<Shape, T, Member>& field) {
+    const Member& member = value.*field.member;
+    if (field.presence == Presence::Optional && member == defaults.*field.member) return;
+    Shape::write(place_at(json, field.path), member);
+  };
+  std::apply([&](const auto&... field) { (write_one(field), ...); }, kFields<T>);
+}
+
+template <HasFields T>
+void write(Json& json, const T& value) {
+  make_empty_object(json);
+  write_fields(json, value);
+}
+
+template <class T>
+void read(Decoding& decoding, const Json& json, std::optional<T>& out) {
+  read(decoding, json, out.emplace());
+}
+template <class T>
+void write(Json& json, const std::optional<T>& value) {
+  write(json, *value);
+}
+
+template <class T>
+void read(Decoding& decoding, const Json& json, std::vector<T>& out) {
+  ListOf<AsIs>::read(decoding, json, out);
+}
+template <class T>
+void write(Json& json, const std::vector<T>& list) {
+  ListOf<AsIs>::write(json, list);
+}
+
+template <class T>
+void read(Decoding& decoding, const Json& json, std::map<std::string, T>& out) {
+  MapOf<AsIs>::read(decoding, json, out);
+}
+template <class T>
+void write(Json& json, const std::map<std::string, T>& map) {
+  MapOf<AsIs>::write(json, map);
+}
+
+// --- A document that is no Kubernetes object.
+
+base::Result<void> read_document(std::string_view text,
+                                 const std::function<void(Decoding&, const Json&)>& read);
+std::string write_document(const std::function<void(Json&)>& write);
+
+template <HasFields T>
+base::Result<T> decode_fields(std::string_view text) {
+  T value;
+  const auto read_it = [&](Decoding& d, const Json& j) { read(d, j, value); };
+  if (const auto done = read_document(text, read_it); !done) return done.error();
+  return value;
+}
+
+template <HasFields T>
+std::string encode_fields(const T& value) {
+  return write_document([&](Json& json) { write(json, value); });
+}
+
+}  // namespace cdom::api

@@ -1,0 +1,120 @@
+#include "compute_domain/api/resource.h"
+
+#include <nlohmann/json.hpp>
+
+#include "document.h"
+#include "resource_fields.h"
+
+namespace cdom::api {
+
+namespace {
+
+constexpr JsonPath kExpression = "cel.expression";
+constexpr JsonPath kSource = "source";
+constexpr std::string_view kFromClass = "FromClass";
+constexpr std::string_view kFromClaim = "FromClaim";
+
+struct NodeSelectorRequirement {
+  std::string key, op;
+  std::vector<std::string> values;
+};
+
+struct NodeSelectorTerm {
+  std::vector<NodeSelectorRequirement> fields;
+
+  // The node that "metadata.name In [node]" names, or "".
+  [[nodiscard]] std::string one_node() const {
+    const bool is_one = fields.size() == 1 && fields[0].key == "metadata.name" &&
+                        fields[0].op == "In" && fields[0].values.size() == 1;
+    return is_one ? fields[0].values[0] : std::string{};
+  }
+};
+
+struct NodeSelector {
+  std::vector<NodeSelectorTerm> terms;
+};
+
+bool operator==(const NodeSelectorRequirement& a, const NodeSelectorRequirement& b) {
+  return a.key == b.key && a.op == b.op && a.values == b.values;
+}
+bool operator==(const NodeSelectorTerm& a, const NodeSelectorTerm& b) {
+  return a.fields == b.fields;
+}
+
+}  // namespace
+
+template <>
+inline constexpr auto kFields<NodeSelectorRequirement> = std::tuple{
+    field("key", &NodeSelectorRequirement::key), field("operator", &NodeSelectorRequirement::op),
+    field("values", &NodeSelectorRequirement::values)};
+template <>
+inline constexpr auto kFields<NodeSelectorTerm> =
+    std::tuple{field("matchFields", &NodeSelectorTerm::fields)};
+template <>
+inline constexpr auto kFields<NodeSelector> =
+    std::tuple{field("nodeSelectorTerms", &NodeSelector::terms)};
+
+void AsOneNode::read(Decoding& decoding, const Json& json, std::string& node) {
+  NodeSelector selector;
+  api::read(decoding, json, selector);
+  node = selector.terms.size() == 1 ? selector.terms[0].one_node() : std::string{};
+}
+
+void AsOneNode::write(Json& json, const std::string& node) {
+  api::write(json, NodeSelector{{NodeSelectorTerm{{{"metadata.name", "In", {node}}}}}});
+}
+
+void AsCelSelector::read(Decoding& decoding, const Json& json, std::string& out) {
+  visit_field(decoding, json, kExpression,
+              [&](const Json& text) { api::read(decoding, text, out); });
+}
+
+void AsCelSelector::write(Json& json, const std::string& expression) {
+  api::write(place_at(json, kExpression), expression);
+}
+
+void AsJsonText::read(Decoding&, const Json& json, std::string& out) { out = text_of(json); }
+
+// Text that is no JSON is written as a string: the API server, which wants an object here, says so.
+void AsJsonText::write(Json& json, const std::string& text) {
+  auto parsed = parse_json(text);
+  json = parsed ? std::move(*parsed) : Json(text);
+}
+
+void AsAllocatedConfig::read(Decoding& decoding, const Json& json, OpaqueConfig& out) {
+  api::read(decoding, json, out);
+  visit_field(decoding, json, kSource, [&](const Json& source) {
+    std::string word;
+    api::read(decoding, source, word);
+    out.from_class = word == kFromClass;
+  });
+}
+
+void AsAllocatedConfig::write(Json& json, const OpaqueConfig& config) {
+  api::write(json, config);
+  api::write(place_at(json, kSource), config.from_class ? kFromClass : kFromClaim);
+}
+
+void AsAttribute::read(Decoding& decoding, const Json& json, AttributeValue& out) {
+  visit_members(decoding, json, [&](const std::string& type, const Json& value) {
+    if (type == "bool") {
+      api::read(decoding, value, out.emplace<bool>());
+    } else if (type == "int") {
+      api::read(decoding, value, out.emplace<std::int64_t>());
+    } else if (type == "string" || type == "version") {
+      api::read(decoding, value, out.emplace<std::string>());
+    }
+  });
+}
+
+void AsAttribute::write(Json& json, const AttributeValue& value) {
+  constexpr const char* kTypes[] = {"bool", "int", "string"};
+  std::visit([&](const auto& v) { api::write(member_of(json, kTypes[value.index()]), v); }, value);
+}
+
+CDOM_API_CODEC(ResourceClaim);
+CDOM_API_CODEC(ResourceClaimTemplate);
+CDOM_API_CODEC(ResourceSlice);
+CDOM_API_CODEC(DeviceClass);
+
+}  // namespace cdom::api
