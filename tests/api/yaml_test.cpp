@@ -1,0 +1,119 @@
+#include <gmock/gmock.h>
+
+#include "compute_domain/api/codec.h"
+#include "compute_domain/base/text.h"
+
+namespace cdom::api {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+
+// The JSON of the member `v` of an object, as `value` is written in YAML.
+std::string resolved(std::string_view value) {
+  const auto objects = objects_in_yaml(base::cat("apiVersion: v1\nkind: K\nv: ", value), "f");
+  if (!objects) return objects.error().message;
+  const std::string& json = objects->front();
+  const auto start = json.find("\"v\":") + 4;
+  return json.substr(start, json.size() - start - 1);
+}
+
+std::string error_in(std::string_view yaml) {
+  const auto objects = objects_in_yaml(yaml, "f.yaml");
+  return objects ? "no error" : objects.error().message;
+}
+
+TEST(Yaml, ResolvesPlainScalarsAsKubectlDoes) {
+  EXPECT_EQ(resolved("yes"), "true");
+  EXPECT_EQ(resolved("Off"), "false");
+  EXPECT_EQ(resolved("~"), "null");
+  EXPECT_EQ(resolved(""), "null");
+  EXPECT_EQ(resolved("12"), "12");
+  EXPECT_EQ(resolved("-7"), "-7");
+  EXPECT_EQ(resolved("010"), "8");
+  EXPECT_EQ(resolved("0x1F"), "31");
+  EXPECT_EQ(resolved("1_000"), "1000");
+  EXPECT_EQ(resolved("1.5"), "1.5");
+  EXPECT_EQ(resolved("1e3"), "1000");
+  EXPECT_EQ(resolved("9223372036854775807"), "9223372036854775807");
+}
+
+TEST(Yaml, LeavesTextText) {
+  EXPECT_EQ(resolved("\"yes\""), "\"yes\"");
+  EXPECT_EQ(resolved("'12'"), "\"12\"");
+  EXPECT_EQ(resolved("!!str 12"), "\"12\"");
+  EXPECT_EQ(resolved("400G"), "\"400G\"");
+  EXPECT_EQ(resolved("1.2.3"), "\"1.2.3\"");
+  EXPECT_EQ(resolved("2026-01-02"), "\"2026-01-02\"");
+  EXPECT_EQ(resolved("10:30"), "\"10:30\"");
+  EXPECT_EQ(resolved("tRUE"), "\"tRUE\"");
+  EXPECT_EQ(resolved("|\n  a\n  b\n"), R"("a\nb\n")");
+}
+
+TEST(Yaml, GivesEachDocumentAndEachItemOfAList) {
+  const auto objects = objects_in_yaml(R"(# a comment alone makes no object
+---
+apiVersion: v1
+kind: Node
+---
+apiVersion: v1
+kind: List
+items:
+- {apiVersion: v1, kind: Pod}
+- {apiVersion: v1, kind: ConfigMap}
+---
+apiVersion: resource.nvidia.com/v1beta1
+kind: ComputeDomainList
+items:
+- metadata: {name: a}
+)",
+                                       "f");
+  ASSERT_TRUE(objects) << objects.error().message;
+  EXPECT_THAT(
+      *objects,
+      ElementsAre(
+          R"({"apiVersion":"v1","kind":"Node"})", R"({"apiVersion":"v1","kind":"Pod"})",
+          R"({"apiVersion":"v1","kind":"ConfigMap"})",
+          R"({"apiVersion":"resource.nvidia.com/v1beta1","kind":"ComputeDomain","metadata":{"name":"a"}})"));
+}
+
+TEST(Yaml, TakesJsonToo) {
+  EXPECT_THAT(*objects_in_yaml(R"( {"apiVersion":"v1","kind":"Pod","n":1} )", "f"),
+              ElementsAre(R"({"apiVersion":"v1","kind":"Pod","n":1})"));
+}
+
+TEST(Yaml, FindsNothingInAnEmptyFile) { EXPECT_THAT(*objects_in_yaml("", "f"), IsEmpty()); }
+
+TEST(Yaml, ResolvesAliasesAndMergeKeys) {
+  const auto objects = objects_in_yaml(R"(apiVersion: v1
+kind: K
+base: &base {a: 1, b: 2}
+v: {<<: *base, b: 3}
+)",
+                                       "f");
+  ASSERT_TRUE(objects) << objects.error().message;
+  EXPECT_THAT(objects->front(), HasSubstr(R"("v":{"a":1,"b":3})"));
+}
+
+TEST(Yaml, NamesFileLineAndProblem) {
+  EXPECT_THAT(error_in("apiVersion: v1\nkind: Pod\nspec: {a: [1}\n"), HasSubstr("f.yaml:3: "));
+  EXPECT_EQ(error_in("apiVersion: v1\nkind: Pod\nkind: Node\n"),
+            "f.yaml:3: duplicate key \"kind\"");
+  EXPECT_EQ(error_in("---\napiVersion: v1\nkind: Pod\n---\nhello\n"),
+            "f.yaml:5: apiVersion and kind are required: this is not a Kubernetes object");
+  EXPECT_EQ(error_in("apiVersion: v1\nkind: Pod\nspec: .inf\n"),
+            "f.yaml:3: .inf cannot be said in JSON");
+}
+
+TEST(Yaml, BoundsWhatAliasesCanMean) {
+  std::string bomb = "apiVersion: v1\nkind: K\na0: &a0 [x]\n";
+  for (int i = 1; i < 30; ++i) {
+    bomb += base::cat("a", i, ": &a", i, " [*a", i - 1, ", *a", i - 1, "]\n");
+  }
+  EXPECT_THAT(error_in(bomb), HasSubstr("too large"));
+  EXPECT_THAT(error_in("apiVersion: v1\nkind: K\na: &a [*a]\n"), HasSubstr("f.yaml"));
+}
+
+}  // namespace
+}  // namespace cdom::api
