@@ -4,6 +4,7 @@
 // string keys, which is all that Kubernetes objects have.
 #pragma once
 
+#include <compare>
 #include <cstdint>
 #include <map>
 #include <memory>
@@ -78,6 +79,9 @@ class Value {
  private:
   Content content_ = nullptr;
 };
+
+// How two numbers of any type compare by amount; unordered when one is no number (or is NaN).
+std::partial_ordering compare_amounts(const Value& left, const Value& right);
 
 struct Map {
   std::map<std::string, Value, std::less<>> entries;
