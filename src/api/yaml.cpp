@@ -21,12 +21,15 @@ struct YamlProblem {
 int line_of(const YAML::Node& node) { return node.Mark().line + 1; }
 
 // YAML nodes as JSON. An alias stands for a copy of what it names, so a short text can mean an
-// endless one: the number of values and the depth are bounded.
+// endless one: the number of values and the depth are bounded. Without aliases a text has fewer
+// values than bytes.
 class Converter {
  public:
+  explicit Converter(std::size_t text_size) : values_left_(10'000 + 4 * text_size) {}
+
   Json convert(const YAML::Node& node) {
-    constexpr int kMostValues = 1'000'000, kMostDepth = 200;
-    if (++values_ > kMostValues || depth_ > kMostDepth) {
+    constexpr int kMostDepth = 200;
+    if (values_left_-- == 0 || depth_ > kMostDepth) {
       throw YamlProblem{line_of(node), "too large or too deeply nested"};
     }
     ++depth_;
@@ -98,7 +101,7 @@ class Converter {
     }
   }
 
-  int values_ = 0;
+  std::size_t values_left_;
   int depth_ = 0;
 };
 
@@ -141,7 +144,7 @@ std::vector<Document> documents_in(std::string_view text) {
   std::vector<Document> documents;
   for (const YAML::Node& node : YAML::LoadAll(std::string(text))) {
     if (node.IsDefined() && !node.IsNull()) {
-      documents.push_back({Converter().convert(node), line_of(node)});
+      documents.push_back({Converter(text.size()).convert(node), line_of(node)});
     }
   }
   return documents;
