@@ -23,7 +23,8 @@ void apply_defaults(nlohmann::json& object, const Schema& schema);
 std::vector<std::string> prune(nlohmann::json& object, const Schema& schema);
 
 // Everything that is wrong with `object`; empty when nothing is. `old_object` is the stored object
-// of an update, null for a create. CEL rules are checked only when nothing else is wrong.
+// of an update, null for a create. CEL rules are not checked when a
+// value is missing, too long or of a wrong type; a cause says so.
 std::vector<Cause> validate(const nlohmann::json& object, const nlohmann::json* old_object,
                             const Schema& schema);
 

@@ -1,0 +1,22 @@
+// Which part of the stored object a part of the new object is to be compared with.
+#pragma once
+
+#include <nlohmann/json_fwd.hpp>
+#include <string>
+
+#include "sandbox/schema/schema.h"
+
+namespace cdom::sandbox::schema {
+
+// The member of the same name, or null.
+const nlohmann::json* old_member(const nlohmann::json* old_object, const std::string& name);
+
+// The item with the same keys; null for lists that are not of type map, whose items have no
+// identity.
+const nlohmann::json* old_item(const nlohmann::json* old_list, const nlohmann::json& item,
+                               const Schema& list);
+
+// The values of an item's list-map-keys, as an object.
+nlohmann::json keys_of(const nlohmann::json& item, const Schema& list);
+
+}  // namespace cdom::sandbox::schema
