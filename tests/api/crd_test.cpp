@@ -118,9 +118,9 @@ TEST(ComputeDomainCrd, RequiresNoMoreThanTheReferenceDriver) {
   EXPECT_EQ(status["properties"]["nodes"]["x-kubernetes-list-map-keys"], Json({"name"}));
 }
 
-// All YAML of crds/ is objects of Kubernetes.
+// All YAML of crds/ and manifests/ is objects of Kubernetes.
 TEST(Yaml, ReadsEveryManifestOfTheProject) {
-  for (const char* folder : {"crds"}) {
+  for (const char* folder : {"crds", "manifests"}) {
     const auto root = std::filesystem::path(CDOM_SOURCE_DIR) / folder;
     for (const auto& entry : std::filesystem::recursive_directory_iterator(root)) {
       if (entry.path().extension() != ".yaml") continue;

@@ -1,0 +1,154 @@
+#!/bin/bash
+# Shows on a real control plane that crds/ and manifests/ are accepted and mean what they say: needs what
+# tools/cluster needs. Not part of ctest.
+set -euo pipefail
+
+ROOT=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
+WORK=$(mktemp -d)
+readonly ROOT WORK
+readonly OPERATOR=compute-domain-operator
+
+cluster() { "$ROOT/tools/cluster" --dir "$WORK/cluster" "$@"; }
+kubectl() { cluster kubectl "$@"; }
+
+clean_up() {
+  cluster down || true
+  rm -rf "$WORK"
+}
+trap clean_up EXIT
+
+fail() {
+  echo "FAILED: $*" >&2
+  exit 1
+}
+
+refused() {
+  local message=$1 output
+  shift
+  if output=$("$@" 2>&1); then fail "'$*' was not refused"; fi
+  [[ $output == *"$message"* ]] || fail "'$*' was refused without '$message': $output"
+}
+
+# Within 20 s: an admission policy takes effect some time after it is created.
+eventually_refused() {
+  local attempt
+  for attempt in {1..40}; do
+    if ! "${@:2}" >/dev/null 2>&1; then break; fi
+    sleep 0.5
+  done
+  refused "$@"
+}
+
+# As the agent in the pod of node $1; the token of a pod tells the API server the pod's node.
+as_agent_of() {
+  local node=$1
+  shift
+  kubectl "$@" --token="$(<"$WORK/token-$node")" --kubeconfig="$WORK/anonymous"
+}
+
+report() {
+  printf '{apiVersion: resource.nvidia.com/v1beta1, kind: ComputeDomainNode, metadata: {name: %s, annotations: {%s}}}' \
+    "$1" "${2:-}"
+}
+
+slice() {
+  printf '{apiVersion: resource.k8s.io/v1, kind: ResourceSlice, metadata: {name: %s}, spec: {driver: %s, nodeName: %s,
+    pool: {name: %s, generation: 1, resourceSliceCount: 1}, devices: []}}' "$1-$2" "$2" "$1" "$1"
+}
+
+create() { # $1: the object, $2…: who does it
+  local object=$1
+  shift
+  "$@" create -f - <<<"$object" >/dev/null
+}
+
+set_up() {
+  cluster up >/dev/null
+  kubectl apply --server-side -k "$ROOT" >/dev/null
+  kubectl wait --for=condition=Established crd --all --timeout=30s >/dev/null
+  kubectl config view --raw --minify -o json | jq '.users[].user = {}' >"$WORK/anonymous"
+  local node
+  for node in n1 n2; do
+    kubectl create -f - >/dev/null <<<"{apiVersion: v1, kind: Node, metadata: {name: $node}}"
+    kubectl create -f - >/dev/null <<END
+{apiVersion: v1, kind: Pod, metadata: {name: agent-$node, namespace: $OPERATOR},
+ spec: {serviceAccountName: compute-domain-agent, nodeName: $node, containers: [{name: agent, image: none}]}}
+END
+    kubectl create token compute-domain-agent -n "$OPERATOR" --bound-object-kind Pod \
+      --bound-object-name "agent-$node" >"$WORK/token-$node"
+  done
+  kubectl create token compute-domain-agent -n "$OPERATOR" >"$WORK/token-unbound"
+}
+
+expressions_of_policies_have_their_types() {
+  local problems
+  problems=$(kubectl get validatingadmissionpolicies -o json | jq -r '.items[].status.typeChecking.expressionWarnings // [] | .[].warning')
+  [ -z "$problems" ] || fail "$problems"
+}
+
+an_agent_reports_of_its_own_node_only() {
+  eventually_refused 'may not write the ComputeDomainNode' create "$(report other)" as_agent_of n1
+  refused 'may not write the ComputeDomainNode n2' create "$(report n2)" as_agent_of n1
+  refused 'may not write the ComputeDomainNode' create "$(report n1)" as_agent_of unbound
+  create "$(report n1)" as_agent_of n1
+  as_agent_of n1 patch cdn n1 --subresource status --type merge -p '{"status": {"bootID": "b1"}}' >/dev/null
+  refused 'may not write the ComputeDomainNode n1' \
+    as_agent_of n2 patch cdn n1 --subresource status --type merge -p '{"status": {"bootID": "b2"}}'
+}
+
+only_an_administrator_says_that_a_node_is_fenced() {
+  refused 'may not set resource.nvidia.com/fenced' create "$(report n2 'resource.nvidia.com/fenced: b')" as_agent_of n2
+  refused 'cannot patch resource "computedomainnodes"' as_agent_of n1 annotate cdn n1 resource.nvidia.com/fenced=b1
+  kubectl annotate cdn n1 resource.nvidia.com/fenced=b1 >/dev/null
+  as_agent_of n1 patch cdn n1 --subresource status --type merge -p '{"status": {"bootID": "b3"}}' >/dev/null
+}
+
+an_agent_publishes_slices_of_its_own_node_only() {
+  eventually_refused 'may not write ResourceSlices of another node' \
+    create "$(slice n2 compute-domain.nvidia.com)" as_agent_of n1
+  refused 'of compute-domain.nvidia.com only' create "$(slice n1 other.example.com)" as_agent_of n1
+  create "$(slice n1 compute-domain.nvidia.com)" as_agent_of n1
+  refused 'may not write ResourceSlices of another node' \
+    as_agent_of n2 delete resourceslice n1-compute-domain.nvidia.com
+  as_agent_of n1 delete resourceslice n1-compute-domain.nvidia.com >/dev/null
+}
+
+every_example_is_accepted() {
+  local example
+  for example in "$ROOT"/manifests/examples/*.yaml; do
+    kubectl apply --dry-run=server -f "$example" >/dev/null
+  done
+}
+
+set_channel() {
+  kubectl patch cd "$1" --type merge -p "{\"spec\": {\"channel\": $2}}"
+}
+
+the_channel_of_a_domain_is_immutable() {
+  kubectl apply -f "$ROOT/manifests/examples/two-nodes.yaml" >/dev/null
+  kubectl patch cd two-nodes --type merge -p '{"spec": {"numNodes": 3}}' >/dev/null
+  refused 'spec.channel is immutable' set_channel two-nodes '{"allocationMode": "All"}'
+  refused 'spec.channel is immutable' set_channel two-nodes null
+}
+
+a_domain_may_do_without_a_channel_and_a_spec_may_come_later() {
+  local kind='apiVersion: resource.nvidia.com/v1beta1, kind: ComputeDomain'
+  local channel='{"resourceClaimTemplate": {"name": "x"}}'
+  create "{$kind, metadata: {name: bare}, spec: {numNodes: 2}}" kubectl
+  refused 'spec.channel is immutable' set_channel bare "$channel"
+  create "{$kind, metadata: {name: later}}" kubectl
+  set_channel later "$channel" >/dev/null
+}
+
+set_up
+for test in \
+  expressions_of_policies_have_their_types \
+  an_agent_reports_of_its_own_node_only \
+  only_an_administrator_says_that_a_node_is_fenced \
+  an_agent_publishes_slices_of_its_own_node_only \
+  every_example_is_accepted \
+  the_channel_of_a_domain_is_immutable \
+  a_domain_may_do_without_a_channel_and_a_spec_may_come_later; do
+  "$test"
+  echo "ok   $test"
+done
