@@ -1,5 +1,6 @@
 #!/bin/bash
-# Shows that tools/cluster keeps its promises: needs Go (tools/setup --cluster), 1 GB of memory and a minute.
+# cluster_test.sh [VERSION]: shows that tools/cluster keeps its promises, with that version of Kubernetes.
+# Needs Go (tools/setup --cluster), 1 GB of memory and a minute.
 # Not part of ctest: the first run on a machine builds Kubernetes.
 set -euo pipefail
 
@@ -7,8 +8,10 @@ ROOT=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
 WORK=$(mktemp -d)
 readonly ROOT WORK
 readonly MAIN=$WORK/main OLD=$WORK/old
+readonly VERSION=${1:-1.36}
 
 cluster() { "$ROOT/tools/cluster" "$@"; }
+up() { cluster --dir "$1" up --version "$VERSION" "${@:2}"; }
 kubectl() { cluster --dir "$MAIN" kubectl "$@"; }
 
 clean_up() {
@@ -36,6 +39,10 @@ expect_failure() {
   [[ $output == *"$message"* ]] || fail "'$*' failed without '$message': $output"
 }
 
+resource_api_versions() {
+  cluster --dir "$1" kubectl api-versions | sed -n 's|^resource.k8s.io/||p' | xargs
+}
+
 # Within 20 s: an admission policy takes effect some time after it is created.
 eventually_fails() {
   local message=$1 attempt
@@ -49,7 +56,7 @@ eventually_fails() {
 
 says_where_its_kubeconfig_is() {
   local last
-  last=$(cluster --dir "$MAIN" up | tail -1)
+  last=$(up "$MAIN" | tail -1)
   expect "ready: KUBECONFIG=$MAIN/identities/admin.kubeconfig" "$last"
   [ -s "${last#*=}" ] || fail "no such file: ${last#*=}"
   expect "No resources found" "$(kubectl get nodes 2>&1)"
@@ -57,12 +64,13 @@ says_where_its_kubeconfig_is() {
 
 second_up_keeps_what_is_there() {
   kubectl create configmap kept --from-literal=key=value >/dev/null
-  cluster --dir "$MAIN" up >/dev/null
+  up "$MAIN" >/dev/null
   expect value "$(kubectl get configmap kept -o 'jsonpath={.data.key}')"
 }
 
-serves_the_current_resource_api() {
-  expect resource.k8s.io/v1 "$(kubectl api-versions | grep ^resource.k8s.io/)"
+serves_the_resource_api() {
+  local -A versions=([1.36]="v1")
+  expect "${versions[$VERSION]}" "$(resource_api_versions "$MAIN")"
 }
 
 pods_are_made_for_jobs() {
@@ -105,27 +113,26 @@ audit_log_names_every_request() {
 }
 
 old_api_versions_run_beside_it() {
-  cluster --dir "$OLD" up --only apiserver --api-versions v1beta1,v1beta2 >/dev/null
-  expect "resource.k8s.io/v1beta1 resource.k8s.io/v1beta2" \
-    "$(cluster --dir "$OLD" kubectl api-versions | grep ^resource.k8s.io/ | xargs)"
-  expect_failure "a cluster with other options runs" cluster --dir "$OLD" up
+  up "$OLD" --only apiserver --api-versions v1beta1 >/dev/null
+  expect v1beta1 "$(resource_api_versions "$OLD")"
+  expect_failure "a cluster with other options runs" up "$OLD"
   expect value "$(kubectl get configmap kept -o 'jsonpath={.data.key}')"
 }
 
 replaces_a_cluster_of_which_a_part_has_died() {
   kill -KILL "$(cut -d' ' -f1 "$MAIN/kube-apiserver.pid")"
   expect_failure "does not run" cluster --dir "$MAIN" status
-  cluster --dir "$MAIN" up >/dev/null
+  up "$MAIN" >/dev/null
   cluster --dir "$MAIN" status >/dev/null
 }
 
 refuses_what_it_cannot_do() {
-  expect_failure "not supported yet" cluster --dir "$WORK/none" up --nodes 3
-  expect_failure "no version of resource.k8s.io" cluster --dir "$WORK/none" up --api-versions v2
+  expect_failure "not supported yet" up "$WORK/none" --nodes 3
+  expect_failure "has no resource.k8s.io/v2" up "$WORK/none" --api-versions v2
   expect_failure "no cluster in" cluster --dir "$WORK/none" kubectl get nodes
   mkdir "$WORK/precious"
   touch "$WORK/precious/file"
-  expect_failure "something else than a cluster" cluster --dir "$WORK/precious" up
+  expect_failure "something else than a cluster" up "$WORK/precious"
   expect_failure "something else than a cluster" cluster --dir "$WORK/precious" down
   [ -e "$WORK/precious/file" ] || fail "removed a file that is not its own"
 }
@@ -146,7 +153,7 @@ down_leaves_nothing() {
 for test in \
   says_where_its_kubeconfig_is \
   second_up_keeps_what_is_there \
-  serves_the_current_resource_api \
+  serves_the_resource_api \
   pods_are_made_for_jobs \
   service_account_tokens_are_authenticated \
   admission_policies_are_enforced \

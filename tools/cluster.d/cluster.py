@@ -1,15 +1,7 @@
-"""Cluster: one control plane with all that belongs to it, in one directory.
+"""Cluster: one control plane, from up to down. One of which a part has died is not repaired but replaced."""
 
-The directory is claimed by a lock while the cluster changes, and marked by its state file: what is not so marked is
-never removed. A cluster of which a part has died is not repaired but replaced.
-"""
-
-import contextlib
 import dataclasses
-import fcntl
-import json
 import os
-import shutil
 import time
 from pathlib import Path
 from typing import Optional
@@ -17,6 +9,7 @@ from typing import Optional
 import kubernetes_binary
 import ports
 from control_plane import COMPONENTS, PORTS, SERVERS, ControlPlane, Options
+from directory import Directory
 from failure import Failure
 from process import Process
 from readiness import Prober
@@ -27,41 +20,40 @@ _LOG_TAIL_LINES = 20
 
 
 class Cluster:
-    def __init__(self, directory: Path):
-        self._directory = directory
+    def __init__(self, path: Path):
+        self._directory = Directory(path)
 
     def up(self, options: Options, timeout: float) -> None:
-        binary = kubernetes_binary.path()
+        binary = kubernetes_binary.path(options.kubernetes())
         deadline = time.monotonic() + timeout
-        with self._locked(create=True):
+        with self._directory.locked(create=True):
             if self._is_running():
-                if self._read_state()["options"] != dataclasses.asdict(options):
-                    raise Failure(f"a cluster with other options runs in {self._directory}: "
-                                  f"end it first (tools/cluster --dir {self._directory} down)")
+                self._require_options(options)
                 self._wait_until_ready(deadline)
             else:
-                self._remove_contents()
+                self._kill_all()
+                self._directory.clear()
                 self._start(binary, options, deadline)
-        print(f"ready: KUBECONFIG={self._control_plane().identities.kubeconfig('admin')}")
+            print(f"ready: KUBECONFIG={self._kubeconfig()}")
 
     def down(self) -> None:
-        with self._locked(create=False) as exists:
+        with self._directory.locked(create=False) as exists:
             if exists:
-                self._remove_contents()
-                self._directory.rmdir()
+                self._kill_all()
+                self._directory.remove()
 
     def print_status(self) -> bool:
         """Whether all components run."""
-        if not self._state_file().exists():
-            print(f"no cluster in {self._directory}")
+        if self._directory.state() is None:
+            print(f"no cluster in {self._directory.path}")
             return False
         control_plane = self._control_plane()
-        print(f"directory:   {self._directory}")
+        print(f"directory:   {self._directory.path}")
+        print(f"kubernetes:  {self._options().kubernetes().version}")
         print(f"server:      {control_plane.server}")
-        print(f"kubeconfig:  {control_plane.identities.kubeconfig('admin')}")
+        print(f"kubeconfig:  {self._kubeconfig()}")
         print(f"audit log:   {control_plane.audit_log}")
-        components = self._options().components()
-        for component in components:
+        for component in self._options().components():
             pid = self._process(component).pid()
             print(f"{component + ':':<25}{f'runs, process {pid}' if pid else 'does not run'}")
         return self._is_running()
@@ -76,13 +68,13 @@ class Cluster:
 
     def exec_kubectl(self, arguments: list) -> None:
         self._require_state()
-        os.environ["KUBECONFIG"] = str(self._control_plane().identities.kubeconfig("admin"))
-        binary = kubernetes_binary.path()
-        os.execv(binary, [binary, "kubectl", *arguments])
+        binary = kubernetes_binary.path(self._options().kubernetes())
+        environment = {"KUBECONFIG": str(self._kubeconfig()), "KUBECACHEDIR": str(self._path("kubectl-cache"))}
+        os.execve(binary, [binary, "kubectl", *arguments], os.environ | environment)
 
     def _start(self, binary: Path, options: Options, deadline: float) -> None:
         with ports.reserved(PORTS) as numbers:
-            self._write_state({"options": dataclasses.asdict(options), "ports": numbers})
+            self._directory.write_state({"options": dataclasses.asdict(options), "ports": numbers})
             self._control_plane().create_files()
             try:
                 # The API server waits for etcd, but its clients end where they meet none that is ready.
@@ -97,7 +89,7 @@ class Cluster:
     def _run(self, binary: Path, components: list) -> None:
         for component in components:
             command_line = [binary, *self._control_plane().command_line(component)]
-            self._process(component).start(command_line, log=self._log(component), cwd=self._directory)
+            self._process(component).start(command_line, log=self._log(component), cwd=self._directory.path)
 
     def _wait_for_apiserver(self, deadline: float) -> None:
         self._wait_for("kube-apiserver", "its API to be ready", self._prober().is_apiserver_ready, deadline)
@@ -122,73 +114,41 @@ class Cluster:
             time.sleep(_POLL_SECONDS)
 
     def _is_running(self) -> bool:
-        return self._state_file().exists() and all(
+        return self._directory.state() is not None and all(
             self._process(component).pid() is not None for component in self._options().components())
-
-    def _remove_contents(self) -> None:
-        entries = set(self._directory.iterdir())
-        if entries - {self._unfinished_state_file()} and not self._state_file().exists():
-            raise Failure(f"{self._directory} holds something else than a cluster: choose another --dir")
-        self._kill_all()
-        # The state file goes last, so that a removal cut short can be taken up again.
-        for entry in sorted(entries, key=lambda entry: entry == self._state_file()):
-            shutil.rmtree(entry) if entry.is_dir() else entry.unlink()
 
     def _kill_all(self) -> None:
         for component in reversed(COMPONENTS):
             if not self._process(component).kill(_KILL_SECONDS):
                 raise Failure(f"{component} (process {self._process(component).pid()}) does not end")
 
-    @contextlib.contextmanager
-    def _locked(self, create: bool):
-        """Holds the directory's lock, and says whether there is such a directory at all.
+    def _require_state(self) -> None:
+        if self._directory.state() is None:
+            path = self._directory.path
+            raise Failure(f"no cluster in {path}: start one (tools/cluster --dir {path} up)")
 
-        Whoever waited while the directory was removed starts again.
-        """
-        while True:
-            if create:
-                self._directory.mkdir(mode=0o700, parents=True, exist_ok=True)
-            try:
-                descriptor = os.open(self._directory, os.O_RDONLY | os.O_DIRECTORY)
-            except FileNotFoundError:
-                yield False
-                return
-            try:
-                fcntl.flock(descriptor, fcntl.LOCK_EX)
-                if self._is_still(descriptor):
-                    self._require_ownership(descriptor)
-                    yield True
-                    return
-            finally:
-                os.close(descriptor)
-
-    def _require_ownership(self, descriptor: int) -> None:
-        if os.fstat(descriptor).st_uid != os.getuid():
-            raise Failure(f"{self._directory} belongs to somebody else: choose another --dir")
-
-    def _is_still(self, descriptor: int) -> bool:
-        try:
-            return os.path.samestat(os.stat(self._directory), os.fstat(descriptor))
-        except FileNotFoundError:
-            return False
-
-    def _control_plane(self) -> ControlPlane:
-        return ControlPlane(self._directory, self._options(), self._read_state()["ports"])
-
-    def _prober(self) -> Prober:
-        return Prober(self._control_plane().identities, self._read_state()["ports"])
+    def _require_options(self, options: Options) -> None:
+        if self._options() != options:
+            path = self._directory.path
+            raise Failure(f"a cluster with other options runs in {path}: end it first (tools/cluster --dir {path} down)")
 
     def _options(self) -> Options:
-        return Options(**self._read_state()["options"])
+        return Options(**self._directory.state()["options"])
+
+    def _control_plane(self) -> ControlPlane:
+        return ControlPlane(self._directory.path, self._options(), self._directory.state()["ports"])
+
+    def _prober(self) -> Prober:
+        return Prober(self._control_plane().identities, self._directory.state()["ports"])
+
+    def _kubeconfig(self) -> Path:
+        return self._control_plane().identities.kubeconfig("admin")
 
     def _process(self, component: str) -> Process:
-        return Process(self._pid_file(component))
-
-    def _pid_file(self, component: str) -> Path:
-        return self._directory / f"{component}.pid"
+        return Process(self._path(f"{component}.pid"))
 
     def _log(self, component: str) -> Path:
-        return self._directory / f"{component}.log"
+        return self._path(f"{component}.log")
 
     def _read_log(self, component: str) -> str:
         try:
@@ -199,19 +159,5 @@ class Cluster:
     def _log_tail(self, component: str) -> str:
         return "\n".join(self._read_log(component).splitlines()[-_LOG_TAIL_LINES:])
 
-    def _state_file(self) -> Path:
-        return self._directory / "cluster.json"
-
-    def _unfinished_state_file(self) -> Path:
-        return self._directory / "cluster.json.new"
-
-    def _require_state(self) -> None:
-        if not self._state_file().exists():
-            raise Failure(f"no cluster in {self._directory}: start one (tools/cluster --dir {self._directory} up)")
-
-    def _read_state(self) -> dict:
-        return json.loads(self._state_file().read_text())
-
-    def _write_state(self, state: dict) -> None:
-        self._unfinished_state_file().write_text(json.dumps(state))
-        self._unfinished_state_file().rename(self._state_file())
+    def _path(self, name: str) -> Path:
+        return self._directory.path / name

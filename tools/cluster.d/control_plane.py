@@ -1,11 +1,12 @@
 """The control plane's components: which there are, and with which flags they run."""
 
-import argparse
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Optional
 
+from failure import Failure
 from identity import Identities
+from release import DEFAULT, RELEASES, Release
 
 SERVERS = ["etcd", "kube-apiserver"]
 CLIENTS = ["kube-controller-manager", "kube-scheduler"]
@@ -13,7 +14,6 @@ COMPONENTS = SERVERS + CLIENTS
 
 PORTS = [*COMPONENTS, "etcd-peer"]
 
-RESOURCE_API_VERSIONS = ["v1", "v1beta2", "v1beta1"]
 SERVICE_RANGE = "10.96.0.0/16"
 SERVICE_ADDRESS = "10.96.0.1"
 
@@ -30,12 +30,23 @@ rules:
 class Options:
     """What a cluster was asked to be."""
 
-    api_versions: Optional[list] = None  # None: what this Kubernetes serves by default
+    release: str = DEFAULT
+    api_versions: Optional[list] = None  # of resource.k8s.io; None: the release's default
     only_apiserver: bool = False
+
+    def __post_init__(self):
+        known = self.kubernetes().resource_api_versions
+        for version in self.api_versions or []:
+            if version not in known:
+                raise Failure(f"--api-versions: Kubernetes {self.release} has no resource.k8s.io/{version}: "
+                              f"use some of {','.join(known)}")
+
+    def kubernetes(self) -> Release:
+        return RELEASES[self.release]
 
     def serves(self, api_version: str) -> bool:
         """Whether this version of resource.k8s.io is served."""
-        return api_version in (self.api_versions or ["v1"])
+        return api_version in (self.api_versions or self.kubernetes().default_api_versions)
 
     def clients(self) -> list:
         """The components that run against the API server."""
@@ -43,15 +54,6 @@ class Options:
 
     def components(self) -> list:
         return SERVERS + self.clients()
-
-
-def parse_api_versions(text: str) -> list:
-    versions = text.split(",")
-    for version in versions:
-        if version not in RESOURCE_API_VERSIONS:
-            raise argparse.ArgumentTypeError(
-                f"'{version}' is no version of resource.k8s.io: use some of {','.join(RESOURCE_API_VERSIONS)}")
-    return sorted(set(versions))
 
 
 class ControlPlane:
@@ -88,6 +90,9 @@ class ControlPlane:
             "kube-controller-manager": self._controller_manager_flags,
             "kube-scheduler": self._scheduler_flags,
         }[component]()
+        gates = self._options.kubernetes().feature_gates
+        if gates and component != "etcd":
+            flags["feature-gates"] = gates
         return [component, *(f"--{name}={value}" for name, value in flags.items())]
 
     def _etcd_flags(self) -> dict:
@@ -131,11 +136,9 @@ class ControlPlane:
             "allow-privileged": "true",
             "audit-policy-file": self._audit_policy(),
             "audit-log-path": self.audit_log,
+            "runtime-config": ",".join(f"resource.k8s.io/{version}={str(self._options.serves(version)).lower()}"
+                                       for version in self._options.kubernetes().resource_api_versions),
         }
-        if self._options.api_versions is not None:
-            flags["runtime-config"] = ",".join(
-                f"resource.k8s.io/{version}={str(self._options.serves(version)).lower()}"
-                for version in RESOURCE_API_VERSIONS)
         if self._options.only_apiserver:
             # Nobody makes the ServiceAccounts without which this plugin refuses every pod.
             flags["disable-admission-plugins"] = "ServiceAccount"

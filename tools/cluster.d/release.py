@@ -1,0 +1,18 @@
+"""The releases of Kubernetes that a cluster can have, and what each of them needs to do DRA."""
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Release:
+    version: str
+    modules: str  # the file in go/ that names its Go modules
+    resource_api_versions: tuple  # all versions of resource.k8s.io that it can serve
+    default_api_versions: tuple
+    feature_gates: str = ""
+
+
+RELEASES = {
+    "1.36": Release("v1.36.3", "go.mod", ("v1", "v1beta2", "v1beta1"), ("v1",)),
+}
+DEFAULT = "1.36"
