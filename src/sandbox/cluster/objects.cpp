@@ -131,6 +131,21 @@ ObjectKey key_of(const json& object) {
 
 std::string uid_of(const json& object) { return text_at(object, "/metadata/uid"); }
 
+namespace {
+std::string entry_of(const json& map, const std::string& name) {
+  const auto found = map.is_object() ? map.find(name) : map.end();
+  return found != map.end() && found->is_string() ? found->get<std::string>() : std::string();
+}
+}  // namespace
+
+std::string annotation_of(const json& object, const std::string& name) {
+  return entry_of(at(object, "/metadata/annotations"), name);
+}
+
+std::string label_of(const json& object, const std::string& name) {
+  return entry_of(at(object, "/metadata/labels"), name);
+}
+
 bool is_deleting(const json& object) {
   return !text_at(object, "/metadata/deletionTimestamp").empty();
 }

@@ -56,6 +56,8 @@ ObjectKey key_of(const json& object);
 std::string uid_of(const json& object);
 std::string text_at(const json& object, std::string_view pointer);
 const json& at(const json& object, std::string_view pointer);
+std::string annotation_of(const json& object, const std::string& name);
+std::string label_of(const json& object, const std::string& name);
 bool is_deleting(const json& object);
 
 }  // namespace cdom::sandbox

@@ -1,0 +1,203 @@
+#include "sandbox/cluster/garbage_collector.h"
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "sandbox/cluster/pod_facts.h"
+
+namespace cdom::sandbox {
+namespace {
+
+constexpr char kForeground[] = "foregroundDeletion";
+constexpr char kOrphan[] = "orphan";
+
+std::string group_of(const std::string& api_version) {
+  const std::size_t slash = api_version.find('/');
+  return slash == std::string::npos ? "" : api_version.substr(0, slash);
+}
+
+std::set<std::string> owner_uids(const json& object) {
+  std::set<std::string> uids;
+  for (const json& owner : at(object, "/metadata/ownerReferences"))
+    uids.insert(text_at(owner, "/uid"));
+  return uids;
+}
+
+// Nothing changed that matters here.
+bool has_same_fate(const json& before, const json& after) {
+  for (const char* field : {"/metadata/uid", "/metadata/ownerReferences", "/metadata/finalizers",
+                            "/metadata/deletionTimestamp"}) {
+    if (at(before, field) != at(after, field)) return false;
+  }
+  return true;
+}
+
+bool is_harmless(const base::Error& error) {
+  return error.kind == base::ErrorKind::NotFound || error.kind == base::ErrorKind::Conflict;
+}
+
+}  // namespace
+
+GarbageCollector::GarbageCollector(http::Client& client, std::vector<Mirror*> mirrors,
+                                   const base::Clock& clock)
+    : objects_(client), mirrors_(std::move(mirrors)), agenda_(clock) {
+  for (std::size_t i = 0; i < mirrors_.size(); ++i) {
+    mirrors_[i]->on_change([this, i](const Change& change) { see(i, change); });
+  }
+}
+
+void GarbageCollector::see(std::size_t mirror, const Change& change) {
+  if (change.before && change.after && has_same_fate(*change.before, *change.after)) return;
+  const Item item{mirror, change.key};
+  if (change.before) {
+    for (const std::string& uid : owner_uids(*change.before)) {
+      const auto known = dependents_.find(uid);
+      if (known == dependents_.end()) continue;
+      known->second.erase(item);
+      if (known->second.empty()) dependents_.erase(known);
+      // The owner may have waited for this one.
+      for (const json& owner : at(*change.before, "/metadata/ownerReferences")) {
+        if (const auto where = mirror_of(owner)) {
+          const bool namespaced = mirrors_[*where]->resource().namespaced;
+          agenda_.add({*where, {namespaced ? change.key.ns : "", text_at(owner, "/name")}});
+        }
+      }
+    }
+    const bool is_news = !change.after || uid_of(*change.before) != uid_of(*change.after) ||
+                         (is_deleting(*change.after) && !is_deleting(*change.before));
+    if (is_news) look_at_dependents(uid_of(*change.before));
+  }
+  if (!change.after) return;
+  const auto owners = owner_uids(*change.after);
+  for (const std::string& uid : owners) dependents_[uid].insert(item);
+  if (!owners.empty() || is_deleting(*change.after)) agenda_.add(item);
+}
+
+void GarbageCollector::look_at_dependents(const std::string& owner_uid) {
+  for (const Item& item : dependents_of(owner_uid)) agenda_.add(item);
+}
+
+const std::set<GarbageCollector::Item>& GarbageCollector::dependents_of(
+    const std::string& uid) const {
+  static const std::set<Item> kNone;
+  const auto known = dependents_.find(uid);
+  return known == dependents_.end() ? kNone : known->second;
+}
+
+bool GarbageCollector::step() {
+  const auto item = agenda_.pop();
+  if (!item) return false;
+  if (sync(*item)) {
+    agenda_.forget_failures(*item);
+  } else {
+    agenda_.retry(*item);
+  }
+  return true;
+}
+
+std::optional<base::Duration> GarbageCollector::next_due() const { return agenda_.next_due(); }
+
+bool GarbageCollector::sync(const Item& item) {
+  const ObjectPtr object = mirrors_[item.mirror]->find(item.key);
+  if (!object) return true;
+  if (is_deleting(*object)) {
+    if (has_finalizer(*object, kOrphan)) return orphan_dependents(item, *object);
+    if (has_finalizer(*object, kForeground)) return finish_foreground(item, *object);
+    return true;
+  }
+  return collect(item, *object);
+}
+
+std::optional<std::size_t> GarbageCollector::mirror_of(const json& reference) const {
+  const std::string group = group_of(text_at(reference, "/apiVersion"));
+  const std::string kind = text_at(reference, "/kind");
+  for (std::size_t i = 0; i < mirrors_.size(); ++i) {
+    const Resource& resource = mirrors_[i]->resource();
+    if (resource.group == group && resource.kind == kind) return i;
+  }
+  return std::nullopt;
+}
+
+base::Result<GarbageCollector::Owner> GarbageCollector::owner_of(const Item& item,
+                                                                 const json& reference) {
+  const auto where = mirror_of(reference);
+  if (!where || !mirrors_[*where]->is_synced()) return Owner::Unknown;
+  const Mirror& mirror = *mirrors_[*where];
+  // A namespaced owner is looked for in the dependent's own namespace; of a cluster-scoped
+  // dependent there is none.
+  if (mirror.resource().namespaced && item.key.ns.empty()) return Owner::Absent;
+  const ObjectKey key{mirror.resource().namespaced ? item.key.ns : "", text_at(reference, "/name")};
+  const std::string uid = text_at(reference, "/uid");
+  ObjectPtr owner = mirror.find(key);
+  if (!owner || uid_of(*owner) != uid) {
+    auto live = objects_.get(mirror.resource(), key);
+    if (!live && live.error().kind != base::ErrorKind::NotFound) return live.error();
+    if (!live || uid_of(*live) != uid) return Owner::Absent;
+    owner = std::make_shared<const json>(std::move(*live));
+  }
+  const bool waits = is_deleting(*owner) && has_finalizer(*owner, kForeground);
+  return waits ? Owner::WaitsForDependents : Owner::Present;
+}
+
+bool GarbageCollector::collect(const Item& item, const json& object) {
+  bool has_waiting = false;
+  const json& references = at(object, "/metadata/ownerReferences");
+  if (references.empty()) return true;
+  for (const json& reference : references) {
+    const auto owner = owner_of(item, reference);
+    if (!owner) return false;
+    if (*owner == Owner::Present || *owner == Owner::Unknown) return true;
+    has_waiting = has_waiting || *owner == Owner::WaitsForDependents;
+  }
+  DeleteWish wish{.uid = uid_of(object)};
+  if (has_waiting && !dependents_of(uid_of(object)).empty()) wish.propagation = "Foreground";
+  const auto gone = objects_.remove(mirrors_[item.mirror]->resource(), item.key, wish);
+  return gone.has_value() || is_harmless(gone.error());
+}
+
+bool GarbageCollector::finish_foreground(const Item& item, const json& owner) {
+  for (const Item& dependent : dependents_of(uid_of(owner))) {
+    const ObjectPtr object = mirrors_[dependent.mirror]->find(dependent.key);
+    if (!object) continue;
+    agenda_.add(dependent);
+    for (const json& reference : at(*object, "/metadata/ownerReferences")) {
+      const bool blocks = text_at(reference, "/uid") == uid_of(owner) &&
+                          at(reference, "/blockOwnerDeletion") == true;
+      if (blocks) return true;  // its end brings us back
+    }
+  }
+  return drop_finalizer(item, owner, kForeground);
+}
+
+bool GarbageCollector::orphan_dependents(const Item& item, const json& owner) {
+  const std::set<Item> dependents = dependents_of(uid_of(owner));
+  for (const Item& dependent : dependents) {
+    const ObjectPtr object = mirrors_[dependent.mirror]->find(dependent.key);
+    if (!object) continue;
+    json kept = json::array();
+    for (const json& reference : at(*object, "/metadata/ownerReferences")) {
+      if (text_at(reference, "/uid") != uid_of(owner)) kept.push_back(reference);
+    }
+    const json patch{{"metadata", {{"uid", uid_of(*object)}, {"ownerReferences", kept}}}};
+    const auto freed =
+        objects_.merge_patch(mirrors_[dependent.mirror]->resource(), dependent.key, patch);
+    if (!freed && freed.error().kind != base::ErrorKind::NotFound) return false;
+  }
+  return drop_finalizer(item, owner, kOrphan);
+}
+
+bool GarbageCollector::drop_finalizer(const Item& item, const json& object,
+                                      std::string_view finalizer) {
+  json kept = json::array();
+  for (const json& known : at(object, "/metadata/finalizers")) {
+    if (known != finalizer) kept.push_back(known);
+  }
+  const json patch{{"metadata",
+                    {{"uid", uid_of(object)},
+                     {"resourceVersion", text_at(object, "/metadata/resourceVersion")},
+                     {"finalizers", kept}}}};
+  const auto freed = objects_.merge_patch(mirrors_[item.mirror]->resource(), item.key, patch);
+  return freed.has_value() || freed.error().kind == base::ErrorKind::NotFound;
+}
+
+}  // namespace cdom::sandbox

@@ -1,0 +1,56 @@
+// NodeLifecycle: the node controllers of kube-controller-manager.
+//
+// A node whose Lease and status nobody renews for 40 s gets Ready Unknown; Ready Unknown or False
+// puts the taints unreachable or not-ready on it and makes its pods not ready. Pods leave a node
+// under a NoExecute taint when their toleration ends (300 s for those two, as admission gives
+// every pod). Pods of nodes that are gone, and terminating pods of nodes that an administrator
+// declared out of service, are removed by force. One thread.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+
+#include "sandbox/cluster/agenda.h"
+#include "sandbox/cluster/mirrors.h"
+#include "sandbox/cluster/objects.h"
+#include "sandbox/cluster/recorder.h"
+
+namespace cdom::sandbox {
+
+class NodeLifecycle : public Part {
+ public:
+  static constexpr base::Duration kGracePeriod = std::chrono::seconds(40);
+
+  // Needs mirrors of nodes, pods and leases.
+  NodeLifecycle(http::Client& client, const Mirrors& mirrors, const base::Clock& clock,
+                base::Random random);
+
+  bool step() override;
+  [[nodiscard]] std::optional<base::Duration> next_due() const override;
+
+ private:
+  void hear_from(const std::string& node);
+  bool sync_node(const std::string& name);
+  bool become_unknown(const json& node);
+  bool keep_taints(const json& node, const std::string& ready);
+  bool keep_pods_not_ready(const json& node);
+  bool sync_pod(const ObjectKey& key);
+  bool evict(const json& pod, const json& node);
+  bool remove_by_force(const json& pod);
+  void look_at_pods_of(const std::string& node);
+
+  Objects objects_;
+  const base::Clock& clock_;
+  const Mirror& nodes_;
+  const Mirror& pods_;
+  const Mirror& leases_;
+  Recorder recorder_;
+  OwnWrites writes_;
+  Agenda<std::string> node_agenda_;
+  Agenda<ObjectKey> pod_agenda_;
+  std::map<std::string, base::Duration> heard_;          // when a node last gave a sign of life
+  std::map<std::string, base::Duration> missing_since_;  // nodes that pods name and that are absent
+};
+
+}  // namespace cdom::sandbox

@@ -1,0 +1,66 @@
+#include "sandbox/cluster/pod_facts.h"
+
+#include <nlohmann/json.hpp>
+
+#include "sandbox/cluster/objects.h"
+
+namespace cdom::sandbox {
+
+bool is_terminal(const json& pod) {
+  const std::string phase = text_at(pod, "/status/phase");
+  return phase == "Succeeded" || phase == "Failed";
+}
+
+std::string node_of(const json& pod) { return text_at(pod, "/spec/nodeName"); }
+
+std::vector<PodClaim> pod_claims(const json& pod) {
+  std::vector<PodClaim> claims;
+  for (const json& entry : at(pod, "/spec/resourceClaims")) {
+    PodClaim claim{
+        text_at(entry, "/name"), text_at(entry, "/resourceClaimTemplateName"), {}, false};
+    if (claim.template_name.empty()) {
+      claim.claim = text_at(entry, "/resourceClaimName");
+    } else {
+      for (const json& status : at(pod, "/status/resourceClaimStatuses")) {
+        if (text_at(status, "/name") != claim.entry) continue;
+        const std::string name = text_at(status, "/resourceClaimName");
+        claim.is_deliberately_absent = name.empty();
+        if (!name.empty()) claim.claim = name;
+      }
+    }
+    claims.push_back(std::move(claim));
+  }
+  return claims;
+}
+
+std::string controller_uid(const json& object, std::string_view kind) {
+  for (const json& owner : at(object, "/metadata/ownerReferences")) {
+    if (text_at(owner, "/kind") == kind && at(owner, "/controller") == true) {
+      return text_at(owner, "/uid");
+    }
+  }
+  return {};
+}
+
+bool is_reserved_for(const json& claim, const std::string& pod_uid) {
+  for (const json& consumer : at(claim, "/status/reservedFor")) {
+    if (text_at(consumer, "/uid") == pod_uid) return true;
+  }
+  return false;
+}
+
+bool has_finalizer(const json& object, std::string_view finalizer) {
+  for (const json& known : at(object, "/metadata/finalizers")) {
+    if (known == finalizer) return true;
+  }
+  return false;
+}
+
+bool has_condition(const json& object, std::string_view type, std::string_view status) {
+  for (const json& condition : at(object, "/status/conditions")) {
+    if (text_at(condition, "/type") == type) return text_at(condition, "/status") == status;
+  }
+  return false;
+}
+
+}  // namespace cdom::sandbox

@@ -1,0 +1,296 @@
+#include "sandbox/cluster/scheduler.h"
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "compute_domain/base/text.h"
+#include "sandbox/cluster/node_selector.h"
+#include "sandbox/cluster/pod_facts.h"
+
+namespace cdom::sandbox {
+namespace {
+
+constexpr char kName[] = "default-scheduler";
+constexpr base::Duration kFirstBackOff = std::chrono::seconds(1);
+constexpr base::Duration kLastBackOff = std::chrono::seconds(10);
+
+bool wants_scheduling(const json& pod) {
+  const std::string scheduler = text_at(pod, "/spec/schedulerName");
+  return node_of(pod).empty() && !is_deleting(pod) && !is_terminal(pod) &&
+         at(pod, "/spec/schedulingGates").empty() && (scheduler.empty() || scheduler == kName);
+}
+
+// Its claims have been named, or somebody has changed what it asks for.
+bool has_new_needs(const json& before, const json& after) {
+  return at(before, "/status/resourceClaimStatuses") !=
+             at(after, "/status/resourceClaimStatuses") ||
+         at(before, "/spec") != at(after, "/spec");
+}
+
+// "0/36 nodes are available: 3 Insufficient cpu, 33 cannot allocate all claims."
+std::string summary(std::size_t nodes, const std::map<std::string, int>& reasons) {
+  std::vector<std::string> parts;
+  for (const auto& [reason, count] : reasons) parts.push_back(base::cat(count, " ", reason));
+  std::sort(parts.begin(), parts.end());
+  const std::string why = parts.empty() ? "no nodes available to schedule pods"
+                                        : base::cat(base::join(parts, ", "), ".");
+  return parts.empty() ? why : base::cat("0/", nodes, " nodes are available: ", why);
+}
+
+}  // namespace
+
+Scheduler::Scheduler(http::Client& client, const Mirrors& mirrors, const base::Clock& clock,
+                     base::Random random, SchedulerOptions options)
+    : objects_(client),
+      clock_(clock),
+      random_(random),
+      options_(options),
+      mirrors_(mirrors),
+      pods_(mirrors.of(kPods)),
+      nodes_(mirrors.of(kNodes)),
+      claims_(mirrors.of(kClaims)),
+      recorder_(client, clock, base::Random(random.next()), kName),
+      writes_(clock),
+      allocator_(mirrors.of(kSlices), mirrors.of(kClasses)) {
+  mirrors.of(kPods).on_change([this](const Change& change) { see_pod(change); });
+  for (const Resource& resource : {kNodes, kClaims, kSlices, kClasses}) {
+    mirrors.of(resource).on_change([this](const Change&) { wake_parked(); });
+  }
+}
+
+void Scheduler::see_pod(const Change& change) {
+  if (change.after && wants_scheduling(*change.after)) {
+    const auto [entry, is_new] = waiting_.emplace(change.key, Waiting{});
+    if (is_new) {
+      entry->second.turn = ++turns_;
+    } else if (change.before && has_new_needs(*change.before, *change.after)) {
+      entry->second.is_parked = false;
+    }
+    return;
+  }
+  waiting_.erase(change.key);
+  const bool leaves = !change.after || is_terminal(*change.after) || is_deleting(*change.after);
+  if (leaves) wake_parked();
+}
+
+void Scheduler::wake_parked() {
+  for (auto& [key, waiting] : waiting_) waiting.is_parked = false;
+}
+
+const ObjectKey* Scheduler::next_pod() const {
+  const ObjectKey* best = nullptr;
+  std::pair<std::int64_t, std::uint64_t> best_rank;
+  for (const auto& [key, waiting] : waiting_) {
+    if (waiting.is_parked || waiting.due > clock_.elapsed()) continue;
+    const ObjectPtr pod = pods_.find(key);
+    const json& priority = at(*pod, "/spec/priority");
+    const std::pair<std::int64_t, std::uint64_t> rank{
+        priority.is_number() ? -priority.get<std::int64_t>() : 0, waiting.turn};
+    if (best == nullptr || rank < best_rank) {
+      best = &key;
+      best_rank = rank;
+    }
+  }
+  return best;
+}
+
+bool Scheduler::step() {
+  if (!mirrors_.is_synced() || !writes_.all_seen()) return false;
+  const ObjectKey* next = next_pod();
+  if (next == nullptr) return false;
+  schedule(ObjectKey(*next));
+  return true;
+}
+
+std::optional<base::Duration> Scheduler::next_due() const {
+  std::optional<base::Duration> due = writes_.next_due();
+  for (const auto& [key, waiting] : waiting_) {
+    if (!waiting.is_parked) due = earlier(due, waiting.due);
+  }
+  return due;
+}
+
+void Scheduler::schedule(const ObjectKey& key) {
+  const ObjectPtr pod = pods_.find(key);
+  const Refusal refusal = place(*pod);
+  if (!refusal) {
+    waiting_.erase(key);
+    return;
+  }
+  park(key, *pod, *refusal);
+}
+
+base::Result<std::vector<ObjectPtr>> Scheduler::claims_of(const json& pod) const {
+  const auto wait = [](std::string why) {
+    return base::Error{base::ErrorKind::Unavailable, std::move(why)};
+  };
+  std::vector<ObjectPtr> claims;
+  for (const PodClaim& used : pod_claims(pod)) {
+    if (used.is_deliberately_absent) continue;
+    if (!used.claim) {
+      return wait(base::cat("waiting for resource claim of template ", used.template_name,
+                            " to be created"));
+    }
+    const ObjectPtr claim = claims_.find({key_of(pod).ns, *used.claim});
+    if (!claim) return wait(base::cat("resourceclaim \"", *used.claim, "\" not found"));
+    if (is_deleting(*claim)) {
+      return wait(base::cat("resourceclaim \"", *used.claim, "\" is being deleted"));
+    }
+    if (!used.template_name.empty() && controller_uid(*claim, "Pod") != uid_of(pod)) {
+      return wait(base::cat("resourceclaim \"", *used.claim, "\" was not created for the pod"));
+    }
+    claims.push_back(claim);
+  }
+  return claims;
+}
+
+Scheduler::Refusal Scheduler::place(const json& pod) {
+  const auto claims = claims_of(pod);
+  if (!claims) return claims.error().message;
+  std::vector<ObjectPtr> unallocated;
+  for (const ObjectPtr& claim : *claims) {
+    if (at(*claim, "/status/allocation").is_null()) unallocated.push_back(claim);
+  }
+  std::set<DeviceId> in_use;
+  if (!unallocated.empty()) {
+    for (const auto& [key, claim] : claims_.objects()) collect_devices_in_use(*claim, in_use);
+  }
+
+  const ClusterSnapshot cluster = snapshot_of(nodes_, pods_);
+  const Amounts requests = requests_of(pod);
+  std::map<std::string, int> reasons;
+  std::vector<std::pair<double, std::size_t>> candidates;
+  for (std::size_t i = 0; i < cluster.nodes.size(); ++i) {
+    const NodeSnapshot& node = cluster.nodes[i];
+    auto reason = reason_against(pod, requests, node, cluster);
+    for (const ObjectPtr& claim : *claims) {
+      if (!reason &&
+          !matches_node_selector(at(*claim, "/status/allocation/nodeSelector"), *node.node)) {
+        reason = "resourceclaim not available on the node";
+      }
+    }
+    if (reason) {
+      ++reasons[*reason];
+    } else {
+      candidates.emplace_back(fill_of(node, requests), i);
+    }
+  }
+  if (options_.shuffle_equal_nodes) {
+    for (std::size_t i = candidates.size(); i > 1; --i) {
+      std::swap(candidates[i - 1], candidates[random_.below(i)]);
+    }
+  }
+  std::stable_sort(candidates.begin(), candidates.end(),
+                   [](const auto& a, const auto& b) { return a.first < b.first; });
+  for (const auto& [fill, i] : candidates) {
+    const json& node = *cluster.nodes[i].node;
+    auto allocations = allocator_.allocate(unallocated, node, in_use, clock_.now());
+    if (!allocations)
+      return base::cat("running \"DynamicResources\" filter plugin: ", allocations.error().message);
+    if (*allocations) return bind(pod, key_of(node).name, *claims, **allocations);
+    ++reasons["cannot allocate all claims"];
+  }
+  if (free_unused_claim(*claims)) return "";
+  return summary(cluster.nodes.size(), reasons);
+}
+
+Scheduler::Refusal Scheduler::bind(const json& pod, const std::string& node,
+                                   const std::vector<ObjectPtr>& claims,
+                                   const std::vector<json>& allocations) {
+  std::size_t next = 0;
+  for (const ObjectPtr& claim : claims) {
+    const bool is_allocated = !at(*claim, "/status/allocation").is_null();
+    const auto reserved = reserve(pod, *claim, is_allocated ? nullptr : &allocations[next++]);
+    if (!reserved) {
+      const bool is_race = reserved.error().kind == base::ErrorKind::Conflict ||
+                           reserved.error().kind == base::ErrorKind::NotFound;
+      return is_race ? ""
+                     : base::cat("running PreBind plugin \"DynamicResources\": ",
+                                 reserved.error().message);
+    }
+  }
+  const ObjectKey key = key_of(pod);
+  const json binding{
+      {"apiVersion", "v1"},
+      {"kind", "Binding"},
+      {"metadata", {{"name", key.name}, {"namespace", key.ns}, {"uid", uid_of(pod)}}},
+      {"target", {{"apiVersion", "v1"}, {"kind", "Node"}, {"name", node}}}};
+  auto bound = objects_.post(kPods.path(key, "binding"), binding);
+  if (!bound) return base::cat("binding rejected: ", bound.error().message);
+  recorder_.normal(kPods, pod, "Scheduled",
+                   base::cat("Successfully assigned ", to_string(key), " to ", node));
+  // The answer carries no resource version, and the next pod must count this one: read it back.
+  if (auto live = objects_.get(kPods, key)) writes_.note(pods_, *live);
+  return std::nullopt;
+}
+
+base::Result<void> Scheduler::reserve(const json& pod, const json& claim, const json* allocation) {
+  json current = claim;
+  if (allocation != nullptr && !has_finalizer(current, kClaimFinalizer)) {
+    current["metadata"]["finalizers"].push_back(kClaimFinalizer);
+    auto written = objects_.update(kClaims, current);
+    if (!written) return written.error();
+    writes_.note(claims_, *written);
+    current = std::move(*written);
+  }
+  if (allocation == nullptr && is_reserved_for(current, uid_of(pod))) return {};
+  if (allocation != nullptr) current["status"]["allocation"] = *allocation;
+  current["status"]["reservedFor"].push_back(
+      {{"resource", "pods"}, {"name", key_of(pod).name}, {"uid", uid_of(pod)}});
+  auto written = objects_.update(kClaims, current, "status");
+  if (!written) return written.error();
+  writes_.note(claims_, *written);
+  return {};
+}
+
+bool Scheduler::free_unused_claim(const std::vector<ObjectPtr>& claims) {
+  for (const ObjectPtr& claim : claims) {
+    if (at(*claim, "/status/allocation").is_null() || !at(*claim, "/status/reservedFor").empty()) {
+      continue;
+    }
+    json freed = *claim;
+    freed["status"].erase("allocation");
+    auto written = objects_.update(kClaims, freed, "status");
+    if (!written) continue;
+    writes_.note(claims_, *written);
+    return true;
+  }
+  return false;
+}
+
+void Scheduler::park(const ObjectKey& key, const json& pod, const std::string& message) {
+  Waiting& waiting = waiting_[key];
+  const auto delay = kFirstBackOff * (1 << std::min(waiting.attempts, 4));
+  if (message.empty()) {  // a race: at once, with what the mirrors then show
+    waiting.due = clock_.elapsed();
+    return;
+  }
+  // A pod whose claims are still being made has not failed.
+  const bool waits_for_claim = message.rfind("waiting for resource claim", 0) == 0;
+  waiting.is_parked = true;
+  if (waits_for_claim) return;
+  ++waiting.attempts;
+  waiting.due = clock_.elapsed() + std::min<base::Duration>(delay, kLastBackOff);
+  if (message != waiting.last_message) tell(pod, message);
+  waiting.last_message = message;
+}
+
+void Scheduler::tell(const json& pod, const std::string& message) {
+  recorder_.warning(kPods, pod, "FailedScheduling", message);
+  json conditions = json::array();
+  for (const json& condition : at(pod, "/status/conditions")) {
+    if (text_at(condition, "/type") != "PodScheduled") conditions.push_back(condition);
+  }
+  conditions.push_back({{"type", "PodScheduled"},
+                        {"status", "False"},
+                        {"reason", "Unschedulable"},
+                        {"message", message},
+                        {"lastProbeTime", nullptr},
+                        {"lastTransitionTime", base::to_rfc3339(clock_.now())}});
+  const json patch{{"metadata", {{"uid", uid_of(pod)}}},
+                   {"status", {{"phase", "Pending"}, {"conditions", std::move(conditions)}}}};
+  auto told = objects_.merge_patch(kPods, key_of(pod), patch, "status");
+  if (told) writes_.note(pods_, *told);
+}
+
+}  // namespace cdom::sandbox
