@@ -180,6 +180,16 @@ std::optional<ImexView> Imex::query() const {
   return view;
 }
 
+std::vector<std::string> Imex::connected_nodes() const {
+  std::vector<std::string> names;
+  if (!daemon_) return names;
+  for (const Link& link : daemon_->links) {
+    if (link.peer != nullptr) names.push_back(link.peer->node_);
+  }
+  std::sort(names.begin(), names.end());
+  return names;
+}
+
 void Imex::set_importing(bool importing) {
   importing_ = importing;
   if (!importing || !daemon_) return;

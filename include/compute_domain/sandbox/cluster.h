@@ -1,0 +1,104 @@
+// Cluster: a simulated Kubernetes cluster of NVLink racks around any API server.
+//
+// Nodes with kubelets, an IMEX daemon and a node agent each; on request also the control plane's
+// controllers and scheduler. It speaks to the API server only through http::Client, so that the
+// same nodes join the embedded server and a real one. Everything happens in step(), in an order
+// that the seed decides; a thread or a test drives it. One thread.
+//
+// People inject faults with kubectl: annotation sandbox.compute-domain/fault on a Node, or on a
+// Pod for its node; see Fault. Taking the annotation away heals.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "compute_domain/base/clock.h"
+#include "compute_domain/base/result.h"
+#include "compute_domain/http/client.h"
+#include "compute_domain/sandbox/imex.h"
+#include "compute_domain/sandbox/node_plugin.h"
+
+namespace cdom::sandbox {
+
+enum class Fault {
+  PowerOff,    // "power-off": the node is dark; it boots anew, with another boot id, when healed
+  ImexKill,    // "imex-kill": once, SIGKILL to the IMEX daemon
+  ImexHang,    // "imex-hang": the daemon answers nobody
+  AgentCrash,  // "agent-crash": the node agent is gone; it starts again when healed
+  Partition,   // "partition": the node's network is cut, containers and IMEX run on
+  SlowApi,     // "slow-api": watch events come 2 s late, one request in three is lost
+  WatchCut,    // "watch-cut": once, every watch of the agent breaks
+};
+std::string_view name_of(Fault fault);
+std::optional<Fault> fault_named(std::string_view name);
+
+inline constexpr char kFaultAnnotation[] = "sandbox.compute-domain/fault";
+// On a Node: the clique that its fabric names from now on.
+inline constexpr char kCliqueAnnotation[] = "sandbox.compute-domain/clique";
+
+// The pod in which an agent runs; its token is bound to it.
+struct AgentPod {
+  std::string ns, name, uid, node, service_account;
+};
+
+// What containers print: namespace, pod, container, text.
+using PodLog = std::function<void(const std::string&, const std::string&, const std::string&,
+                                  const std::string&)>;
+
+// Where the cluster's parts get their clients and their agents from.
+struct ClusterPorts {
+  // A client for a part of the cluster ("system:kube-scheduler", "system:node:r1n01").
+  std::function<std::unique_ptr<http::Client>(const std::string& user)> component_client;
+  // A client for an agent. An error is tried again.
+  std::function<base::Result<std::unique_ptr<http::Client>>(const AgentPod&)> agent_client;
+  // Empty: nodes without a DRA driver.
+  NodePluginFactory agent;
+  PodLog log;  // may be empty
+};
+
+struct ClusterOptions {
+  int racks = 2;
+  int nodes_per_rack = 18;
+  int plain_nodes = 0;  // further nodes, without a fabric
+  std::uint64_t seed = 1;
+  ImexParameters imex = ImexParameters::documented();
+  bool control_plane = true;  // scheduler, claim, Job and node controllers, garbage collection
+  std::string operator_namespace = "compute-domain-operator";
+  std::string agent_service_account = "compute-domain-agent";
+  bool shuffle_nodes = false;  // the scheduler takes equal nodes in a seeded order, not by name
+  bool shuffle_steps = false;  // step() picks by seed whose turn it is, not one after the other
+};
+
+class Cluster {
+ public:
+  Cluster(const base::Clock& clock, ClusterOptions options, ClusterPorts ports);
+  ~Cluster();
+
+  // One unit of work of some part; whether there was any.
+  bool step();
+  // The Clock::elapsed() at which step() is worth calling again without other news.
+  [[nodiscard]] std::optional<base::Duration> next_due() const;
+
+  [[nodiscard]] std::vector<std::string> nodes() const;
+  // All nodes are registered, and agents run on all of them (if there are agents).
+  [[nodiscard]] bool is_up() const;
+
+  // As the annotation does; a fault stays until heal(). Throws std::out_of_range: no such node.
+  void inject(const std::string& node, Fault fault);
+  void heal(const std::string& node, Fault fault);
+  void set_clique(const std::string& node, const std::string& clique);
+
+  // What only a simulation can show: for the checks of tests.
+  [[nodiscard]] const Imex& imex(const std::string& node) const;
+
+ private:
+  struct Parts;
+  std::unique_ptr<Parts> parts_;
+};
+
+}  // namespace cdom::sandbox

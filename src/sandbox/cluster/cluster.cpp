@@ -1,0 +1,201 @@
+#include "compute_domain/sandbox/cluster.h"
+
+#include <cstdio>
+#include <map>
+#include <stdexcept>
+
+#include "compute_domain/base/text.h"
+#include "sandbox/cluster/claim_controller.h"
+#include "sandbox/cluster/fault_board.h"
+#include "sandbox/cluster/garbage_collector.h"
+#include "sandbox/cluster/job_controller.h"
+#include "sandbox/cluster/machine.h"
+#include "sandbox/cluster/namespace_controller.h"
+#include "sandbox/cluster/node_lifecycle.h"
+#include "sandbox/cluster/scheduler.h"
+
+namespace cdom::sandbox {
+namespace {
+
+constexpr std::pair<Fault, std::string_view> kFaultNames[] = {
+    {Fault::PowerOff, "power-off"},  {Fault::ImexKill, "imex-kill"},
+    {Fault::ImexHang, "imex-hang"},  {Fault::AgentCrash, "agent-crash"},
+    {Fault::Partition, "partition"}, {Fault::SlowApi, "slow-api"},
+    {Fault::WatchCut, "watch-cut"},
+};
+
+std::string two_digits(int number) {
+  return number < 10 ? base::cat("0", number) : std::to_string(number);
+}
+
+// The nodes of all racks, then those without a fabric.
+std::vector<MachineConfig> machine_configs(const ClusterOptions& options,
+                                           const std::string& fabric_uuid) {
+  std::vector<MachineConfig> configs;
+  const auto add = [&](const std::string& name, int rack, int slot, const std::string& clique) {
+    const std::string pod_network = base::cat("10.", 100 + rack, ".", slot, ".");
+    configs.push_back({.description = {.name = name,
+                                       .rack = base::cat("r", rack),
+                                       .clique = clique,
+                                       .address = base::cat("10.88.", rack, ".", slot),
+                                       .pod_cidr = base::cat(pod_network, "0/24")},
+                       .pod_network = pod_network,
+                       .operator_namespace = options.operator_namespace,
+                       .agent_service_account = options.agent_service_account});
+  };
+  for (int rack = 1; rack <= options.racks; ++rack) {
+    for (int slot = 1; slot <= options.nodes_per_rack; ++slot) {
+      const std::string prefix = options.racks > 1 ? base::cat("r", rack) : "";
+      add(base::cat(prefix, "n", two_digits(slot)), rack, slot,
+          base::cat(fabric_uuid, ".", rack - 1));
+    }
+  }
+  for (int slot = 1; slot <= options.plain_nodes; ++slot) {
+    add(base::cat("plain", two_digits(slot)), 0, slot, "");
+  }
+  return configs;
+}
+
+}  // namespace
+
+std::string_view name_of(Fault fault) {
+  for (const auto& [known, name] : kFaultNames) {
+    if (known == fault) return name;
+  }
+  return "";
+}
+
+std::optional<Fault> fault_named(std::string_view name) {
+  for (const auto& [fault, known] : kFaultNames) {
+    if (known == name) return fault;
+  }
+  return std::nullopt;
+}
+
+// Order is life: what is below uses what is above.
+struct Cluster::Parts {
+  const ClusterOptions options;
+  const ClusterPorts ports;
+  base::Random random;
+  std::vector<std::unique_ptr<http::Client>> clients;
+  std::vector<std::unique_ptr<Mirrors>> mirrors;
+  std::unique_ptr<ImexNetwork> network;
+  std::map<std::string, std::unique_ptr<Machine>> machines;
+  std::unique_ptr<FaultBoard> faults;
+  std::vector<std::unique_ptr<Part>> control_plane;
+  std::vector<Part*> turns;
+  std::size_t turn = 0;
+
+  Parts(ClusterOptions options_in, ClusterPorts ports_in)
+      : options(std::move(options_in)), ports(std::move(ports_in)), random(options.seed) {}
+
+  http::Client& client(const std::string& user) {
+    clients.push_back(ports.component_client(user));
+    return *clients.back();
+  }
+  base::Random fork() { return base::Random(random.next()); }
+
+  Mirrors& mirror(const base::Clock& clock, const std::vector<Resource>& resources) {
+    mirrors.push_back(std::make_unique<Mirrors>(client("system:kube-controller-manager"), clock,
+                                                fork(), resources));
+    turns.push_back(mirrors.back().get());
+    return *mirrors.back();
+  }
+  void add(std::unique_ptr<Part> part) {
+    turns.push_back(part.get());
+    control_plane.push_back(std::move(part));
+  }
+  void add_control_plane(const base::Clock& clock, Mirrors& shared);
+  void add_machines(const base::Clock& clock, Mirrors& shared);
+};
+
+void Cluster::Parts::add_control_plane(const base::Clock& clock, Mirrors& shared) {
+  http::Client& manager = client("system:kube-controller-manager");
+  add(std::make_unique<ClaimController>(manager, shared, clock, fork()));
+  add(std::make_unique<Scheduler>(client("system:kube-scheduler"), shared, clock, fork(),
+                                  SchedulerOptions{options.shuffle_nodes}));
+  add(std::make_unique<JobController>(manager, shared, clock, fork()));
+  add(std::make_unique<NodeLifecycle>(manager, shared, clock, fork()));
+  add(std::make_unique<NamespaceController>(manager, shared, clock));
+  Mirrors& owned_only = mirror(clock, {kConfigMaps});
+  std::vector<Mirror*> collected;
+  for (const Mirrors* some : {&shared, &owned_only}) {
+    for (const auto& one : some->all()) collected.push_back(one.get());
+  }
+  add(std::make_unique<GarbageCollector>(manager, std::move(collected), clock));
+}
+
+void Cluster::Parts::add_machines(const base::Clock& clock, Mirrors& shared) {
+  network = std::make_unique<ImexNetwork>(clock, fork(), options.imex);
+  std::map<std::string, Machine*> by_name;
+  for (MachineConfig& config : machine_configs(options, random.uuid())) {
+    const std::string name = config.description.name;
+    auto machine =
+        std::make_unique<Machine>(shared, *network, clock, fork(), std::move(config), ports);
+    by_name[name] = machine.get();
+    turns.push_back(machine.get());
+    machines[name] = std::move(machine);
+  }
+  faults = std::make_unique<FaultBoard>(shared, std::move(by_name));
+}
+
+Cluster::Cluster(const base::Clock& clock, ClusterOptions options, ClusterPorts ports)
+    : parts_(std::make_unique<Parts>(std::move(options), std::move(ports))) {
+  std::vector<Resource> resources{kPods, kNodes};
+  if (parts_->options.control_plane) {
+    resources.insert(resources.end(),
+                     {kClaims, kTemplates, kSlices, kClasses, kJobs, kLeases, kNamespaces});
+  }
+  Mirrors& shared = parts_->mirror(clock, resources);
+  if (parts_->options.control_plane) parts_->add_control_plane(clock, shared);
+  parts_->add_machines(clock, shared);
+}
+
+Cluster::~Cluster() = default;
+
+bool Cluster::step() {
+  Parts& parts = *parts_;
+  const std::size_t count = parts.turns.size();
+  std::size_t next = parts.options.shuffle_steps ? parts.random.below(count) : parts.turn;
+  for (std::size_t i = 0; i < count; ++i, next = (next + 1) % count) {
+    if (!parts.turns[next]->step()) continue;
+    parts.turn = (next + 1) % count;
+    return true;
+  }
+  return parts.network->step();
+}
+
+std::optional<base::Duration> Cluster::next_due() const {
+  auto due = parts_->network->next_due();
+  for (const Part* part : parts_->turns) due = earlier(due, part->next_due());
+  return due;
+}
+
+std::vector<std::string> Cluster::nodes() const {
+  std::vector<std::string> names;
+  for (const auto& [name, machine] : parts_->machines) names.push_back(name);
+  return names;
+}
+
+bool Cluster::is_up() const {
+  for (const auto& [name, machine] : parts_->machines) {
+    if (!machine->is_up()) return false;
+  }
+  return true;
+}
+
+void Cluster::inject(const std::string& node, Fault fault) {
+  parts_->machines.at(node)->inject(fault);
+}
+
+void Cluster::heal(const std::string& node, Fault fault) { parts_->machines.at(node)->heal(fault); }
+
+void Cluster::set_clique(const std::string& node, const std::string& clique) {
+  parts_->machines.at(node)->set_clique(clique);
+}
+
+const Imex& Cluster::imex(const std::string& node) const {
+  return parts_->machines.at(node)->imex();
+}
+
+}  // namespace cdom::sandbox
