@@ -4,7 +4,9 @@
 // A path is made of field names; kItem stands for "any element of the list". Immutable.
 #pragma once
 
+#include <map>
 #include <memory>
+#include <nlohmann/json_fwd.hpp>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -26,12 +28,14 @@ struct MergeRule {
   };
   Kind kind = Kind::Granular;
   std::vector<std::string> keys;
+  // What an absent key stands for ("protocol" of a port: "TCP"), by key.
+  std::map<std::string, std::shared_ptr<const nlohmann::json>> key_defaults = {};
 };
 
 class MergeRules {
  public:
   virtual ~MergeRules() = default;
-  // What stands at `path`, given that it is a list or (not) something else.
+  // How the value at `path` merges, which is a list or else an object or a scalar.
   [[nodiscard]] virtual MergeRule rule_of(const Path& path, bool is_list) const = 0;
 };
 

@@ -1,0 +1,189 @@
+#include "sandbox/patch/fields_of.h"
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "compute_domain/base/text.h"
+
+namespace cdom::sandbox::patch {
+
+namespace {
+
+using nlohmann::json;
+using Kind = MergeRule::Kind;
+
+// Stops a strict walk; caught in fields_of().
+struct Refusal {
+  std::string message;
+};
+
+std::string printed(const Path& path) {
+  std::string out;
+  for (const std::string& step : path) out += step == kItem ? step : "." + step;
+  return out;
+}
+
+class Walk {
+ public:
+  Walk(const MergeRules& rules, bool is_strict) : rules_(rules), is_strict_(is_strict) {}
+
+  void collect(const json& value, FieldSet& set) {
+    const MergeRule rule = rule_here(value);
+    if (!value.is_structured() || value.empty() || rule.kind == Kind::Atomic) {
+      set.is_member = true;
+    } else if (value.is_object()) {
+      for (const auto& [name, member] : value.items()) {
+        below(name, [&] { collect(member, set.children["f:" + name]); });
+      }
+    } else {
+      collect_items(value, rule, set);
+    }
+  }
+
+  // Adds to `changed` what differs between the two values at the same place.
+  void compare(const json& before, const json& after, FieldSet& changed) {
+    if (before == after) return;
+    const MergeRule rule = rule_here(after);
+    const bool is_whole = !after.is_structured() || after.empty() || rule.kind == Kind::Atomic;
+    if (is_whole || before.type() != after.type()) {
+      collect(after, changed);
+    } else if (after.is_object()) {
+      for (const auto& [name, member] : after.items()) {
+        below(name, [&] {
+          FieldSet child;
+          const auto old_member = before.find(name);
+          if (old_member == before.end()) {
+            collect(member, child);
+          } else {
+            compare(*old_member, member, child);
+          }
+          if (!child.is_empty()) changed.children.emplace("f:" + name, std::move(child));
+        });
+      }
+    } else {
+      compare_items(before, after, rule, changed);
+    }
+  }
+
+ private:
+  template <class Do>
+  void below(std::string step, Do what) {
+    path_.push_back(std::move(step));
+    what();
+    path_.pop_back();
+  }
+
+  MergeRule rule_here(const json& value) const {
+    MergeRule rule = rules_.rule_of(path_, value.is_array());
+    if (rule.kind == Kind::Unknown) {
+      if (is_strict_) throw Refusal{base::cat(printed(path_), ": field not declared in schema")};
+      rule.kind = Kind::Atomic;
+    }
+    return rule;
+  }
+
+  std::string element_of(const json& item, const MergeRule& rule) const {
+    if (rule.kind == Kind::Set) return "v:" + item.dump();
+    std::string element = item_element(item, rule);
+    if (element.empty() && is_strict_) {
+      throw Refusal{base::cat(printed(path_), ": associative list with keys has an element that ",
+                              "omits all key fields ", base::join(rule.keys, ", "))};
+    }
+    return element;
+  }
+
+  void collect_items(const json& list, const MergeRule& rule, FieldSet& set) {
+    for (const json& item : list) {
+      const std::string element = element_of(item, rule);
+      if (element.empty()) continue;
+      if (is_strict_ && set.children.contains(element)) {
+        throw Refusal{base::cat(printed(path_), ": duplicate entries for key ", element.substr(2))};
+      }
+      FieldSet& child = set.children[element];
+      if (rule.kind == Kind::Map && item.is_object() && !item.empty()) {
+        below(std::string(kItem), [&] { collect(item, child); });
+      }
+      child.is_member = true;
+    }
+  }
+
+  void compare_items(const json& before, const json& after, const MergeRule& rule,
+                     FieldSet& changed) {
+    for (const json& item : after) {
+      const std::string element = element_of(item, rule);
+      if (element.empty()) continue;
+      const auto old_item = std::ranges::find_if(
+          before, [&](const json& other) { return element_of(other, rule) == element; });
+      FieldSet child;
+      if (old_item == before.end()) {
+        if (rule.kind == Kind::Map) below(std::string(kItem), [&] { collect(item, child); });
+        child.is_member = true;
+      } else if (rule.kind == Kind::Map) {
+        below(std::string(kItem), [&] { compare(*old_item, item, child); });
+      }
+      if (!child.is_empty()) changed.children[element].add(child);
+    }
+  }
+
+  const MergeRules& rules_;
+  bool is_strict_;
+  Path path_;
+};
+
+}  // namespace
+
+std::string item_element(const json& item, const MergeRule& rule) {
+  if (!item.is_object()) return "";
+  json keys = json::object();
+  bool has_any = false;
+  for (const std::string& key : rule.keys) {
+    if (const auto member = item.find(key); member != item.end()) {
+      keys[key] = *member;
+      has_any = true;
+    } else if (const auto found = rule.key_defaults.find(key); found != rule.key_defaults.end()) {
+      keys[key] = *found->second;
+    }
+  }
+  return has_any ? "k:" + keys.dump() : "";
+}
+
+void drop_untracked(FieldSet& set) {
+  for (const char* name : {"f:apiVersion", "f:kind"}) set.children.erase(name);
+  const auto metadata = set.children.find("f:metadata");
+  if (metadata == set.children.end()) return;
+  metadata->second.is_member = false;
+  for (const char* name : {"f:name", "f:namespace", "f:creationTimestamp", "f:selfLink", "f:uid",
+                           "f:clusterName", "f:generation", "f:managedFields", "f:resourceVersion",
+                           "f:deletionTimestamp", "f:deletionGracePeriodSeconds"}) {
+    metadata->second.children.erase(name);
+  }
+  if (metadata->second.is_empty()) set.children.erase(metadata);
+}
+
+base::Result<FieldSet> fields_of(const json& object, const MergeRules& rules) {
+  try {
+    FieldSet set;
+    Walk(rules, true).collect(object, set);
+    drop_untracked(set);
+    return set;
+  } catch (const Refusal& refusal) {
+    return base::Error{base::ErrorKind::Invalid, refusal.message};
+  }
+}
+
+FieldSet stored_fields_of(const json& object, const MergeRules& rules) {
+  FieldSet set;
+  if (object.empty()) return set;
+  Walk(rules, false).collect(object, set);
+  drop_untracked(set);
+  return set;
+}
+
+FieldSet changed_fields(const json& before, const json& after, const MergeRules& rules) {
+  FieldSet changed;
+  Walk(rules, false).compare(before, after, changed);
+  drop_untracked(changed);
+  return changed;
+}
+
+}  // namespace cdom::sandbox::patch
