@@ -5,6 +5,8 @@
 #include "compute_domain/api/codec.h"
 #include "compute_domain/api/names.h"
 #include "compute_domain/base/text.h"
+#include "compute_domain/core/membership.h"
+#include "compute_domain/core/node_lists.h"
 #include "compute_domain/kube/store.h"
 
 namespace cdom::controller {
@@ -87,10 +89,18 @@ class Run {
     return {};
   }
 
-  Result<void> operator()(const core::EnsureAbsent& action) {
-    return action.what == core::EnsureAbsent::What::Template
-               ? ensure_absent<api::ResourceClaimTemplate>(action)
-               : ensure_absent<api::ConfigMap>(action);
+  Result<void> operator()(const core::EnsureTemplateAbsent& action) {
+    return ensure_absent<api::ResourceClaimTemplate>(action.name, action.domain_uid);
+  }
+
+  Result<void> operator()(const core::EnsureNodeListsAbsent& action) {
+    const auto lists = lists_of(action.ns, action.domain_uid);
+    if (!lists) return lists.error();
+    for (const api::ConfigMap& list : *lists) {
+      Result<void> gone = ensure_absent<api::ConfigMap>(api::name_of(list.meta), action.domain_uid);
+      if (!gone) return gone;
+    }
+    return {};
   }
 
   Result<void> operator()(const core::EnsureDomainGone& action) {
@@ -107,15 +117,15 @@ class Run {
   }
 
   Result<void> operator()(const core::EnsureClaimsReleased& action) {
-    const auto claims = client_.list_all<api::ResourceClaim>({.ns = action.ns});
+    const auto maps = lists_of(action.lists_ns, action.domain_uid);
+    if (!maps) return maps.error();
+    std::vector<core::StoredList> lists;
+    for (const api::ConfigMap& map : *maps) lists.push_back(core::stored_list(map));
+    const auto claims = client_.list_all<api::ResourceClaim>({.ns = action.claims_ns});
     if (!claims) return claims.error();
-    for (const api::ResourceClaim& claim : *claims) {
-      if (claim.allocation && std::ranges::binary_search(action.uids, claim.meta.uid)) {
-        return Error{ErrorKind::Conflict,
-                     cat("claim ", named(api::name_of(claim.meta)), " is still allocated")};
-      }
-    }
-    return {};
+    const auto held = core::held_claims(action.domain_uid, lists, *claims);
+    if (held.empty()) return {};
+    return Error{ErrorKind::Conflict, cat(held.size(), " claims are still allocated")};
   }
 
   Result<void> operator()(const core::EnsureNodeGone& action) {
@@ -133,6 +143,12 @@ class Run {
   }
 
  private:
+  Result<std::vector<api::ConfigMap>> lists_of(const std::string& ns,
+                                               const std::string& domain_uid) const {
+    return client_.list_all<api::ConfigMap>(
+        {.ns = ns, .label_selector = cat(api::kDomainLabel, "=", domain_uid)});
+  }
+
   // Within one plan a later write builds upon an earlier one: the answer to a write whose
   // precondition held proves that nobody else has written in between.
   api::Precondition precondition(const api::ObjectMeta& domain) const {
@@ -155,19 +171,19 @@ class Run {
 
   // The answer to a DELETE does not say that the object is gone; only a GET does.
   template <class T>
-  Result<void> ensure_absent(const core::EnsureAbsent& action) {
+  Result<void> ensure_absent(const api::ObjectName& name, const std::string& domain_uid) {
     for (const bool deleted : {false, true}) {
-      const auto object = client_.get<T>(action.name);
+      const auto object = client_.get<T>(name);
       if (!object && object.error().kind == ErrorKind::NotFound) return {};
       if (!object) return object.error();
-      if (object->meta.label(api::kDomainLabel) != action.domain_uid) return {};
+      if (object->meta.label(api::kDomainLabel) != domain_uid) return {};
       if (deleted || object->meta.is_deleting()) break;
       const Result<void> removed =
-          client_.remove<T>(action.name, {object->meta.uid, object->meta.resource_version});
+          client_.remove<T>(name, {object->meta.uid, object->meta.resource_version});
       if (!removed && removed.error().kind != ErrorKind::NotFound) return removed.error();
     }
     return Error{ErrorKind::Unavailable,
-                 cat(api::kind_of<T>().kind, " ", named(action.name),
+                 cat(api::kind_of<T>().kind, " ", named(name),
                      " is still there; a finalizer of somebody else holds it")};
   }
 

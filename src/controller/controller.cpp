@@ -61,10 +61,14 @@ class Controller::Loop {
   void connect_triggers();
   void count_domains(const api::ComputeDomain* before, const api::ComputeDomain* after);
 
-  bool process_one();
-  void process(const Key& key);
-  void answer(const Key& key, const core::Plan& plan, const Applied& applied);
-  void work(std::stop_token token);
+  // All keys of a domain go to one worker: a list that one worker is about to write must not come
+  // after another has seen that there is none.
+  using Queue = kube::WorkQueue<Key>;
+  Queue& queue_of(const Key& key) { return *queues_[base::fnv1a64(key.id) % queues_.size()]; }
+  bool process_one(Queue& queue);
+  void process(Queue& queue, const Key& key);
+  void answer(Queue& queue, const Key& key, const core::Plan& plan, const Applied& applied);
+  void work(Queue& queue, const std::stop_token& token);
   Result<void> wait_until_synced(const std::stop_token& token);
 
   // One watch, whatever its kind.
@@ -94,7 +98,7 @@ class Controller::Loop {
   const Stores stores_;
   Memory memory_;
   const Sources sources_;
-  kube::WorkQueue<Key> queue_;
+  std::vector<std::unique_ptr<Queue>> queues_;  // one for each worker
   Expectations expectations_;
   kube::EventRecorder events_;
   const Apply apply_;
@@ -132,14 +136,13 @@ Controller::Loop::Loop(const kube::Client& client, const base::Clock& clock,
       stores_{domains_.store(), claims_.store(), templates_.store(), lists_.store(),
               reports_.store(), nodes_.store(),  slices_.store(),    agents_.store()},
       sources_{stores_, memory_, options_.settings, clock},
-      queue_(clock, "reconcile", &metrics),
       events_(client, clock,
               {.component = "compute-domain-controller",
                .instance = options_.instance,
                .seed = options_.seed},
               &metrics),
       apply_(client, events_, memory_, clock, &metrics),
-      triggers_(sources_, memory_, [this](const Key& key) { queue_.add(key); }) {
+      triggers_(sources_, memory_, [this](const Key& key) { queue_of(key).add(key); }) {
   connect_triggers();
   add_part(domains_);
   add_part(claims_);
@@ -149,7 +152,10 @@ Controller::Loop::Loop(const kube::Client& client, const base::Clock& clock,
   add_part(nodes_);
   add_part(slices_);
   add_part(agents_);
-  parts_.push_back({"worker", [this] { return process_one(); }});
+  for (int i = 0; i < std::max(1, options_.workers); ++i) {
+    queues_.push_back(std::make_unique<Queue>(clock, cat("worker-", i), &metrics));
+    parts_.push_back({cat("worker-", i), [this, i] { return process_one(*queues_[i]); }});
+  }
   parts_.push_back({"events", [this] { return events_.step(); }});
 }
 
@@ -212,27 +218,30 @@ std::string Controller::Loop::trouble() const {
 }
 
 std::optional<base::Duration> Controller::Loop::next_due() const {
-  std::optional<base::Duration> earliest = has_synced() ? queue_.next_due() : std::nullopt;
+  std::optional<base::Duration> earliest;
   const auto consider = [&](const std::optional<base::Duration>& due) {
     if (due) earliest = std::min(earliest.value_or(*due), *due);
   };
+  if (has_synced()) {
+    for (const auto& queue : queues_) consider(queue->next_due());
+  }
   consider(events_.next_due());
   for (const Watch& watch : watches_) consider(watch.next_due());
   return earliest;
 }
 
-bool Controller::Loop::process_one() {
+bool Controller::Loop::process_one(Queue& queue) {
   if (!has_synced()) return false;
-  const std::optional<Key> key = queue_.try_pop();
+  const std::optional<Key> key = queue.try_pop();
   if (!key) return false;
-  process(*key);
+  process(queue, *key);
   return true;
 }
 
-void Controller::Loop::process(const Key& key) {
+void Controller::Loop::process(Queue& queue, const Key& key) {
   if (const auto wait = expectations_.wait_for(key, stores_, clock_.elapsed())) {
-    queue_.add_after(key, *wait);
-    queue_.done(key);
+    queue.add_after(key, *wait);
+    queue.done(key);
     return;
   }
   const base::Duration start = clock_.elapsed();
@@ -246,16 +255,17 @@ void Controller::Loop::process(const Key& key) {
     applied.result = Error{ErrorKind::Invalid, cat("broken invariant: ", broken_invariant.what())};
   }
   expectations_.expect(key, applied.written, clock_.elapsed());
-  answer(key, plan, applied);
+  answer(queue, key, plan, applied);
   metrics_
       .histogram("compute_domain_reconcile_seconds", "Time of one reconcile, with its writes.",
                  {0.0001, 0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1, 5},
                  {{"key", std::string(name_of(key.kind))}})
       .observe(std::chrono::duration<double>(clock_.elapsed() - start).count());
-  queue_.done(key);
+  queue.done(key);
 }
 
-void Controller::Loop::answer(const Key& key, const core::Plan& plan, const Applied& applied) {
+void Controller::Loop::answer(Queue& queue, const Key& key, const core::Plan& plan,
+                              const Applied& applied) {
   const std::string outcome(applied.result ? "Done" : base::name_of(applied.result.error().kind));
   metrics_
       .counter("compute_domain_reconciles_total", "Reconciles by outcome.",
@@ -265,8 +275,8 @@ void Controller::Loop::answer(const Key& key, const core::Plan& plan, const Appl
     base::log_info(core::to_string(plan.actions[i]), {{"key", to_string(key)}});
   }
   if (applied.result) {
-    queue_.forget(key);
-    if (plan.look_again) queue_.add_after(key, *plan.look_again);
+    queue.forget(key);
+    if (plan.look_again) queue.add_after(key, *plan.look_again);
     return;
   }
   const Error& error = applied.result.error();
@@ -278,25 +288,25 @@ void Controller::Loop::answer(const Key& key, const core::Plan& plan, const Appl
     case ErrorKind::Expired:
       // Our snapshot is older than the server's; the informer is about to bring the newer one.
       base::log_debug(error.message, {fields[0], fields[1]});
-      queue_.retry(key, error.retry_after);
+      queue.retry(key, error.retry_after);
       break;
     case ErrorKind::Unavailable:
       base::log_warning(error.message, {fields[0], fields[1]});
-      queue_.retry(key, error.retry_after);
+      queue.retry(key, error.retry_after);
       break;
     case ErrorKind::Invalid:
     case ErrorKind::Forbidden:
       base::log_error(error.message, {fields[0], fields[1]});
-      queue_.retry(key, kUntilAPersonActs);
+      queue.retry(key, kUntilAPersonActs);
       break;
     case ErrorKind::Cancelled:
       break;
   }
 }
 
-void Controller::Loop::work(std::stop_token token) {
+void Controller::Loop::work(Queue& queue, const std::stop_token& token) {
   while (!token.stop_requested()) {
-    if (const auto key = queue_.pop(std::chrono::seconds(1), token)) process(*key);
+    if (const auto key = queue.pop(std::chrono::seconds(1), token)) process(queue, *key);
   }
 }
 
@@ -342,8 +352,8 @@ Result<void> Controller::Loop::run(std::stop_token token) {
                                             {"claims", cat(stores_.claims.size())},
                                             {"nodes", cat(stores_.nodes.size())}});
   std::vector<std::jthread> workers;
-  for (int i = 0; i < options_.workers; ++i) {
-    workers.emplace_back([this, token] { work(token); });
+  for (const auto& queue : queues_) {
+    workers.emplace_back([this, &queue, token] { work(*queue, token); });
   }
   workers.emplace_back([this, token] { events_.run(token); });
   for (std::jthread& worker : workers) worker.join();

@@ -133,6 +133,26 @@ std::vector<GroupKey> groups_of(const DomainView& view, const NodeViews& nodes,
   return keys;
 }
 
+std::set<std::string> held_claims(const std::string& domain_uid,
+                                  const std::vector<StoredList>& lists,
+                                  const std::vector<api::ResourceClaim>& claims) {
+  std::set<std::string> admitted;
+  bool is_readable = true;
+  for (const StoredList& stored : lists) {
+    is_readable = is_readable && stored.list;
+    if (!stored.list) continue;
+    for (const api::NodeListEntry& entry : stored.list->entries) {
+      for (const api::Admission& admission : entry.admits) admitted.insert(admission.claim_uid);
+    }
+  }
+  std::set<std::string> held;
+  for (const api::ResourceClaim& claim : claims) {
+    if (!claim.allocation || domain_of(claim) != domain_uid) continue;
+    if (!is_readable || admitted.contains(claim.meta.uid)) held.insert(claim.meta.uid);
+  }
+  return held;
+}
+
 std::string group_id(const GroupKey& key) {
   return base::hex64(base::fnv1a64(base::cat(key.domain_uid, "/", key.clique)));
 }

@@ -34,16 +34,17 @@ struct Sentence {
     return cat("record ", a.type, " event ", a.reason, " on ", a.involved.kind, " ",
                api::to_string(api::ObjectName{a.involved.ns, a.involved.name}), ": ", a.message);
   }
-  std::string operator()(const EnsureAbsent& a) const {
-    return cat("delete ",
-               a.what == EnsureAbsent::What::Template ? "ResourceClaimTemplate " : "the node list ",
-               api::to_string(a.name), " and see that it is gone");
+  std::string operator()(const EnsureTemplateAbsent& a) const {
+    return cat("delete ResourceClaimTemplate ", api::to_string(a.name), " and see that it is gone");
+  }
+  std::string operator()(const EnsureNodeListsAbsent& a) const {
+    return cat("delete the node lists of domain ", a.domain_uid, " and see that they are gone");
   }
   std::string operator()(const EnsureDomainGone& a) const {
     return cat("see that there is no ComputeDomain with UID ", a.uid);
   }
   std::string operator()(const EnsureClaimsReleased& a) const {
-    return cat("see that ", a.uids.size(), " claims in namespace ", a.ns, " are released");
+    return cat("see that no claim of domain ", a.domain_uid, " is in use");
   }
   std::string operator()(const EnsureNodeGone& a) const {
     return cat("see that there is no Node ", a.node);

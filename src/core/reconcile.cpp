@@ -75,40 +75,22 @@ std::vector<api::ObjectName> stray_templates(const World& world,
   return names;
 }
 
-std::vector<api::ObjectName> list_names_of(const World& world) {
-  std::vector<api::ObjectName> names;
-  for (const StoredList& stored : world.lists) names.push_back(api::name_of(stored.meta));
-  std::ranges::sort(names);
-  return names;
-}
-
-// Whether a node list that we once wrote can no longer be read: then nobody knows whom it admitted.
+// Whether the status remembers slots of a group whose list is not there any more.
 bool has_lost_list(const World& world) {
-  if (std::ranges::any_of(world.lists, [](const StoredList& stored) { return !stored.list; })) {
-    return true;
-  }
   if (!world.view.domain->status) return false;
   return std::ranges::any_of(world.view.domain->status->nodes, [&](const auto& status) {
-    return status.index >= 0 &&
-           find_list(world.lists, group_id({world.view.uid, status.clique})) == nullptr;
+    const std::string name = node_list_name(group_id({world.view.uid, status.clique}));
+    return status.index >= 0 && std::ranges::none_of(world.lists, [&](const auto& list) {
+             return list.meta.name == name;
+           });
   });
 }
 
-// UIDs of the claims that were admitted, or may have been.
-std::set<std::string> admitted_claims(const World& world) {
-  std::set<std::string> admitted;
-  for (const StoredList& stored : world.lists) {
-    if (!stored.list) continue;
-    for (const api::NodeListEntry& entry : stored.list->entries) {
-      for (const api::Admission& admission : entry.admits) admitted.insert(admission.claim_uid);
-    }
-  }
-  if (has_lost_list(world)) {
-    for (const Membership& member : memberships_of(world.view, world.nodes, world.lists)) {
-      admitted.insert(member.claims.begin(), member.claims.end());
-    }
-  }
-  return admitted;
+// As the cache knows them: enough to say what a deletion waits for, not to prove that nothing is.
+std::set<std::string> cached_held_claims(const World& world) {
+  std::vector<StoredList> lists = world.lists;
+  if (has_lost_list(world)) lists.emplace_back();
+  return held_claims(world.view.uid, lists, world.view.claims);
 }
 
 std::string pods_of(const api::ResourceClaim& claim) {
@@ -121,11 +103,9 @@ std::string pods_of(const api::ResourceClaim& claim) {
 // that they still serve a claim, although it is gone.
 WaitsFor what_still_runs(const World& world) {
   std::set<std::string> waits;
-  const std::set<std::string> admitted = admitted_claims(world);
-  std::set<std::string> seen;
+  const std::set<std::string> held = cached_held_claims(world);
   for (const api::ResourceClaim& claim : world.view.claims) {
-    if (!claim.allocation || !admitted.contains(claim.meta.uid)) continue;
-    seen.insert(claim.meta.uid);
+    if (!held.contains(claim.meta.uid)) continue;
     waits.insert(claim.reserved_for.empty()
                      ? cat("claim ", claim.meta.name)
                      : cat("claim ", claim.meta.name, " of pod ", pods_of(claim)));
@@ -133,13 +113,16 @@ WaitsFor what_still_runs(const World& world) {
   for (const GroupKey& key : groups_of(world.view, world.nodes, world.lists)) {
     const std::string group = group_id(key);
     for (const auto& [node, view] : world.nodes) {
-      if (!view.report) continue;
+      // Nobody waits for a node that is gone or dead: the group goes with its domain, so no other
+      // daemon can ever get into its slot.
+      const bool answers = view.node && view.node->ready != api::ConditionStatus::Unknown;
+      if (!answers || !view.report) continue;
       const api::GroupReport* report = api::find_group(view.report->status, group);
       if (report == nullptr) continue;
       const SlotRecord record{report->slot, view.report->status.boot_id, report->term, false};
       if (is_fenced(view, group, record)) continue;
       for (const std::string& uid : report->claims) {
-        if (!seen.contains(uid)) waits.insert(cat("claim UID ", uid, " on node ", node));
+        if (!held.contains(uid)) waits.insert(cat("claim UID ", uid, " on node ", node));
       }
     }
   }
@@ -190,10 +173,10 @@ void tell_claims_of_other_namespaces(const World& world, Plan& plan) {
 }
 
 void tell_claims_that_come_too_late(const World& world, Plan& plan) {
-  const std::set<std::string> admitted = admitted_claims(world);
+  const std::set<std::string> held = cached_held_claims(world);
   for (const api::ResourceClaim* claim : untold_claims(world)) {
     const Standing standing = standing_of(*claim, world.view);
-    if (standing == Standing::WrongNamespace || admitted.contains(claim->meta.uid)) continue;
+    if (standing == Standing::WrongNamespace || held.contains(claim->meta.uid)) continue;
     plan.actions.emplace_back(
         RecordEvent{reference_to(*claim), "Warning", "ComputeDomainBeingDeleted",
                     cat("ComputeDomain ", api::to_string(api::name_of(world.view.domain->meta)),
@@ -203,10 +186,11 @@ void tell_claims_that_come_too_late(const World& world, Plan& plan) {
 
 void add_children_absent(const World& world, Plan& plan) {
   for (const api::ObjectName& name : stray_templates(world, std::nullopt)) {
-    plan.actions.emplace_back(EnsureAbsent{EnsureAbsent::What::Template, name, world.view.uid});
+    plan.actions.emplace_back(EnsureTemplateAbsent{name, world.view.uid});
   }
-  for (const api::ObjectName& name : list_names_of(world)) {
-    plan.actions.emplace_back(EnsureAbsent{EnsureAbsent::What::NodeList, name, world.view.uid});
+  if (!world.lists.empty()) {
+    plan.actions.emplace_back(
+        EnsureNodeListsAbsent{world.settings.operator_namespace, world.view.uid});
   }
 }
 
@@ -246,7 +230,7 @@ Plan reconcile_deleting(const World& world) {
   }
   std::vector<Action> template_removal;
   for (const api::ObjectName& name : templates) {
-    template_removal.emplace_back(EnsureAbsent{EnsureAbsent::What::Template, name, world.view.uid});
+    template_removal.emplace_back(EnsureTemplateAbsent{name, world.view.uid});
   }
   const WaitsFor waits_for = what_still_runs(world);
   if (!waits_for.empty()) {
@@ -259,19 +243,10 @@ Plan reconcile_deleting(const World& world) {
     return plan;
   }
   plan.actions = std::move(template_removal);
-  const std::set<std::string> admitted = admitted_claims(world);
-  if (!admitted.empty()) {
-    plan.actions.emplace_back(
-        EnsureClaimsReleased{domain.meta.ns, {admitted.begin(), admitted.end()}});
-  }
-  std::set<api::ObjectName> lists;
-  for (const api::ObjectName& name : list_names_of(world)) lists.insert(name);
-  for (const GroupKey& key : groups_of(world.view, world.nodes, world.lists)) {
-    lists.insert({world.settings.operator_namespace, node_list_name(group_id(key))});
-  }
-  for (const api::ObjectName& name : lists) {
-    plan.actions.emplace_back(EnsureAbsent{EnsureAbsent::What::NodeList, name, world.view.uid});
-  }
+  plan.actions.emplace_back(
+      EnsureClaimsReleased{domain.meta.ns, world.settings.operator_namespace, world.view.uid});
+  plan.actions.emplace_back(
+      EnsureNodeListsAbsent{world.settings.operator_namespace, world.view.uid});
   plan.actions.emplace_back(RemoveFinalizer{domain.meta});
   return plan;
 }
@@ -293,7 +268,7 @@ Plan reconcile_living(const World& world) {
     }
     const auto name = wanted ? std::optional(api::name_of(wanted->meta)) : std::nullopt;
     for (const api::ObjectName& stray : stray_templates(world, name)) {
-      plan.actions.emplace_back(EnsureAbsent{EnsureAbsent::What::Template, stray, world.view.uid});
+      plan.actions.emplace_back(EnsureTemplateAbsent{stray, world.view.uid});
     }
   }
   add_status(world, readiness, verdict, {}, plan);

@@ -73,7 +73,7 @@ TEST(Reconcile, LeavesATemplateOfSomebodyElseAloneAndSaysWhose) {
   const Plan plan = reconcile(world);
   EXPECT_EQ(condition_in(plan, "TemplateReady").reason, "NameTaken");
   EXPECT_THAT(condition_in(plan, "TemplateReady").message, HasSubstr("ComputeDomain other"));
-  EXPECT_THAT(plan.actions, SizeIs(3));  // the status and two Events
+  EXPECT_THAT(plan.actions, SizeIs(2));  // the status and an Event
 }
 
 TEST(Reconcile, HealsWhenTheTemplateNameIsFree) {
@@ -231,17 +231,16 @@ TEST(Reconcile, SweepsChildrenOfADomainOnlyWhenTheServerSaysThatItIsGone) {
   const Plan plan = reconcile(world);
   ASSERT_THAT(plan.actions, SizeIs(3));
   EXPECT_EQ(plan.actions[0], Action(EnsureDomainGone{"uid-train"}));
-  EXPECT_TRUE(std::holds_alternative<EnsureAbsent>(plan.actions[1]));
-  EXPECT_TRUE(std::holds_alternative<EnsureAbsent>(plan.actions[2]));
+  EXPECT_TRUE(std::holds_alternative<EnsureTemplateAbsent>(plan.actions[1]));
+  EXPECT_TRUE(std::holds_alternative<EnsureNodeListsAbsent>(plan.actions[2]));
 }
 
 TEST(Reconcile, WaitsWithTheDeletionForPodsThatStillRunAndNamesThem) {
   World world = settled_world(2);
   world.view.domain->meta.deletion_time = kNow;
   const Plan plan = reconcile(world);
-  EXPECT_EQ(
-      plan.actions.front(),
-      Action(EnsureAbsent{EnsureAbsent::What::Template, {"team-a", "train-channel"}, "uid-train"}));
+  EXPECT_EQ(plan.actions.front(),
+            Action(EnsureTemplateAbsent{{"team-a", "train-channel"}, "uid-train"}));
   EXPECT_EQ(condition_in(plan, "Ready").reason, "Deleting");
   EXPECT_THAT(condition_in(plan, "Ready").message, HasSubstr("claim c1 of pod pod-c1"));
   for (const Action& action : plan.actions) {
@@ -263,16 +262,12 @@ TEST(Reconcile, KeepsTheFinalizerUntilTheServerConfirmsEveryChildIsGone) {
   world.view.domain->meta.deletion_time = kNow;
   world.view.claims.clear();
   for (const char* node : {"n1", "n2"}) group_report(world, node).claims.clear();
-  const std::string list = node_list_name(group_id({"uid-train", kClique}));
   EXPECT_THAT(
       reconcile(world).actions,
-      ElementsAre(
-          Action(
-              EnsureAbsent{EnsureAbsent::What::Template, {"team-a", "train-channel"}, "uid-train"}),
-          Action(EnsureClaimsReleased{"team-a", {"uid-c1", "uid-c2"}}),
-          Action(EnsureAbsent{
-              EnsureAbsent::What::NodeList, {"compute-domain-operator", list}, "uid-train"}),
-          Action(RemoveFinalizer{world.view.domain->meta})));
+      ElementsAre(Action(EnsureTemplateAbsent{{"team-a", "train-channel"}, "uid-train"}),
+                  Action(EnsureClaimsReleased{"team-a", "compute-domain-operator", "uid-train"}),
+                  Action(EnsureNodeListsAbsent{"compute-domain-operator", "uid-train"}),
+                  Action(RemoveFinalizer{world.view.domain->meta})));
 }
 
 TEST(Reconcile, LeavesADeletedDomainToTheOtherFinalizersOnceItsOwnIsGone) {

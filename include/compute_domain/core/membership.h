@@ -7,6 +7,7 @@
 
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -53,6 +54,13 @@ std::vector<Membership> members_of(const GroupWorld& world);
 // The groups that the domain's nodes are in, by clique.
 std::vector<GroupKey> groups_of(const DomainView& view, const NodeViews& nodes,
                                 const std::vector<StoredList>& lists);
+
+// UIDs of the domain's claims that a node list admits and that are still allocated: their
+// containers may run. Of a list that cannot be read every allocated claim of the domain may be
+// admitted.
+std::set<std::string> held_claims(const std::string& domain_uid,
+                                  const std::vector<StoredList>& lists,
+                                  const std::vector<api::ResourceClaim>& claims);
 
 // Sixteen hex digits: names of objects and hosts are made from it.
 std::string group_id(const GroupKey& key);

@@ -48,24 +48,30 @@ struct RecordEvent {
   std::string reason, message;
   friend bool operator==(const RecordEvent&, const RecordEvent&) = default;
 };
-// Deletes the object and succeeds only when the API server itself answers that it is not there, or
-// shows one that does not carry the label kDomainLabel=`domain_uid`.
-struct EnsureAbsent {
-  enum class What { Template, NodeList };
-  What what;
+// Deletes the template and succeeds only when the API server itself answers that it is not there,
+// or shows one that does not carry the label kDomainLabel=`domain_uid`.
+struct EnsureTemplateAbsent {
   api::ObjectName name;
   std::string domain_uid;
-  friend bool operator==(const EnsureAbsent&, const EnsureAbsent&) = default;
+  friend bool operator==(const EnsureTemplateAbsent&, const EnsureTemplateAbsent&) = default;
+};
+// Deletes every node list with that label and succeeds only when a live LIST shows none: a cache
+// may not know of one that was just written.
+struct EnsureNodeListsAbsent {
+  std::string ns;
+  std::string domain_uid;
+  friend bool operator==(const EnsureNodeListsAbsent&, const EnsureNodeListsAbsent&) = default;
 };
 // Succeeds only when a live LIST of all ComputeDomains has none with this UID.
 struct EnsureDomainGone {
   std::string uid;
   friend bool operator==(const EnsureDomainGone&, const EnsureDomainGone&) = default;
 };
-// Succeeds only when a live LIST of the namespace shows none of these claims allocated.
+// Succeeds only when held_claims() of live LISTs, of the domain's node lists in `lists_ns` and of
+// the claims in `claims_ns`, is empty.
 struct EnsureClaimsReleased {
-  std::string ns;
-  std::vector<std::string> uids;  // sorted
+  std::string claims_ns, lists_ns;
+  std::string domain_uid;
   friend bool operator==(const EnsureClaimsReleased&, const EnsureClaimsReleased&) = default;
 };
 // Succeeds only when a live GET answers that there is no Node of this name.
@@ -80,8 +86,8 @@ struct DeleteReport {
 };
 
 using Action = std::variant<AddFinalizer, RemoveFinalizer, SetStatus, CreateTemplate, WriteNodeList,
-                            RecordEvent, EnsureAbsent, EnsureDomainGone, EnsureClaimsReleased,
-                            EnsureNodeGone, DeleteReport>;
+                            RecordEvent, EnsureTemplateAbsent, EnsureNodeListsAbsent,
+                            EnsureDomainGone, EnsureClaimsReleased, EnsureNodeGone, DeleteReport>;
 
 struct Plan {
   std::vector<Action> actions;
