@@ -30,8 +30,9 @@ struct StreamRead {
 class Stream {
  public:
   virtual ~Stream() = default;
-  // Waits at most `wait` (zero: not at all). Unavailable when the connection broke or was idle for
-  // longer than the client's idle timeout; Cancelled after cancel().
+  // Waits at most `wait` (zero: not at all). Unavailable when the connection broke or nothing moved
+  // for longer than the client's idle timeout: the server was silent, or 256 KiB waited here to be
+  // read. Cancelled after cancel().
   virtual base::Result<StreamRead> next(base::Duration wait) = 0;
   virtual void cancel() = 0;
 };
