@@ -188,6 +188,7 @@ class CpprestClient : public Client {
       headers.remove(name);  // add() alone would join the two with a comma
       headers.add(name, value);
     };
+    headers.remove("Content-Type");  // set_body() made one up
     if (!config_.user_agent.empty()) set("User-Agent", config_.user_agent);
     if (!config_.server_name.empty()) set("Host", config_.server_name);  // also what TLS asks for
     if (!token.empty()) set("Authorization", "Bearer " + token);

@@ -1,0 +1,113 @@
+// Many watchers, and watchers that do not keep up.
+#include <gtest/gtest.h>
+#include <sys/resource.h>
+
+#include <mutex>
+#include <vector>
+
+#include "http/local.h"
+#include "http/raw_peer.h"
+
+namespace cdom::http {
+namespace {
+
+// All writers that a streaming route was given.
+class Watchers {
+ public:
+  Route route() {
+    return streaming([this](auto writer) {
+      const std::lock_guard lock(mutex_);
+      writers_.push_back(std::move(writer));
+    });
+  }
+  void publish(const std::shared_ptr<const std::string>& text) {
+    const std::lock_guard lock(mutex_);
+    for (const auto& writer : writers_) writer->write(text);
+  }
+  void finish() {
+    const std::lock_guard lock(mutex_);
+    for (const auto& writer : writers_) writer->finish();
+  }
+
+ private:
+  std::mutex mutex_;
+  std::vector<std::shared_ptr<StreamWriter>> writers_;
+};
+
+TEST(Crowd, AThousandWatchersGetAllEvents) {
+  constexpr int kWatchers = 1000, kEvents = 20;
+  rlimit files{};
+  ::getrlimit(RLIMIT_NOFILE, &files);
+  files.rlim_cur = files.rlim_max;
+  ::setrlimit(RLIMIT_NOFILE, &files);
+
+  Watchers watchers;
+  const auto server = serve(watchers.route());
+  const auto client = connect_to(*server);
+  std::vector<std::unique_ptr<Stream>> streams;
+  for (int i = 0; i < kWatchers; ++i) {
+    auto opened = client->open({"GET", "/", {}, {}});
+    ASSERT_TRUE(opened) << opened.error().message;
+    streams.push_back(std::move(opened->stream));
+  }
+  for (int event = 0; event < kEvents; ++event) {
+    watchers.publish(
+        shared("event " + std::to_string(event) + " " + std::string(2000, 'x') + "\n"));
+  }
+  watchers.finish();
+  for (const auto& stream : streams) {
+    for (int event = 0; event < kEvents; ++event) {
+      ASSERT_EQ(next_of(*stream).substr(0, 8),
+                ("event " + std::to_string(event) + " ").substr(0, 8));
+    }
+    ASSERT_EQ(next_of(*stream), "END");
+  }
+}
+
+// What the writer could hand over before the server gave the watcher up.
+std::size_t bytes_taken_for(StreamWriter& writer) {
+  const auto piece = shared(std::string(64u << 10, 'x') + "\n");
+  std::size_t bytes = 0;
+  constexpr std::size_t kEnough = 256u << 20;
+  while (bytes < kEnough && writer.write(piece)) bytes += piece->size();
+  return bytes;
+}
+
+TEST(Crowd, AWatcherThatDoesNotReadIsGivenUpBeforeItFillsMemory) {
+  Gift<std::shared_ptr<StreamWriter>> gift;
+  Gift<bool> closed;
+  const auto server = serve(streaming([&](auto writer) {
+    writer->on_closed([&] { closed.give(true); });
+    gift.give(std::move(writer));
+  }));
+  auto watcher = RawConnection::to(server->address());
+  watcher.send("GET / HTTP/1.1\r\nHost: a\r\n\r\n");
+  const auto writer = gift.wait();
+  ASSERT_TRUE(writer);
+  EXPECT_LT(bytes_taken_for(**writer), 64u << 20);
+  EXPECT_TRUE(closed.wait());
+}
+
+TEST(Crowd, AReaderThatDoesNotReadStopsTheServerNotItself) {
+  Gift<std::shared_ptr<StreamWriter>> gift;
+  const auto server = serve(streaming([&](auto writer) { gift.give(std::move(writer)); }));
+  const auto client = connect_to(*server);
+  auto opened = client->open({"GET", "/", {}, {}});
+  const auto writer = gift.wait();
+  ASSERT_TRUE(opened && writer);
+  // All that was sent is in the server, the sockets and the pipe: the reader holds no more than
+  // its bound, else the server would not have had to give it up.
+  const std::size_t sent = bytes_taken_for(**writer);
+  EXPECT_LT(sent, 64u << 20);
+  std::size_t received = 0;
+  while (true) {
+    auto read = opened->stream->next(kPatience);
+    if (!read) break;
+    ASSERT_EQ(read->what, StreamRead::What::Line);
+    received += read->line.size() + 1;
+  }
+  EXPECT_LE(received, sent);
+}
+
+}  // namespace
+}  // namespace cdom::http

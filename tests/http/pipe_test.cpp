@@ -1,0 +1,67 @@
+#include "http/pipe.h"
+
+#include <gtest/gtest.h>
+
+#include <thread>
+
+namespace cdom::http {
+namespace {
+
+using namespace std::chrono_literals;
+using base::ErrorKind;
+
+TEST(Pipe, GivesAllBytesAndThenTheEnd) {
+  Pipe pipe;
+  pipe.set_head({204, {}, {}});
+  EXPECT_TRUE(pipe.write("ab"));
+  EXPECT_TRUE(pipe.write("c"));
+  pipe.end();
+  EXPECT_EQ(pipe.wait_for_head()->status, 204);
+  EXPECT_EQ(pipe.read(0s)->bytes, "abc");
+  EXPECT_TRUE(pipe.read(0s)->is_end);
+}
+
+TEST(Pipe, AnErrorComesAfterTheBytesBeforeIt) {
+  Pipe pipe;
+  EXPECT_TRUE(pipe.write("ab"));
+  pipe.fail({ErrorKind::Unavailable, "reset"});
+  EXPECT_EQ(pipe.read(0s)->bytes, "ab");
+  EXPECT_EQ(pipe.read(0s).error().message, "reset");
+}
+
+TEST(Pipe, AFullPipeCallsBackOnceTheReaderHasMadeRoom) {
+  Pipe pipe;
+  EXPECT_FALSE(pipe.write(std::string(Pipe::kBound, 'x')));
+  int calls = 0;
+  pipe.when_room([&] { ++calls; });
+  EXPECT_EQ(calls, 0);
+  EXPECT_EQ(pipe.read(0s)->bytes.size(), Pipe::kBound);
+  EXPECT_EQ(calls, 1);
+  pipe.when_room([&] { ++calls; });
+  EXPECT_EQ(calls, 2) << "there is room: at once";
+}
+
+TEST(Pipe, CancellingReleasesTheWriterAndTheReader) {
+  Pipe pipe;
+  EXPECT_FALSE(pipe.write(std::string(Pipe::kBound, 'x')));
+  int calls = 0;
+  pipe.when_room([&] { ++calls; });
+  pipe.cancel();
+  EXPECT_EQ(calls, 1);
+  EXPECT_EQ(pipe.read(0s).error().kind, ErrorKind::Cancelled);
+  EXPECT_TRUE(pipe.write("dropped"));
+}
+
+TEST(Pipe, AReaderWaitsForTheWriter) {
+  Pipe pipe;
+  std::jthread writer([&] {
+    pipe.set_head({});
+    EXPECT_TRUE(pipe.write("late"));
+    pipe.end();
+  });
+  EXPECT_TRUE(pipe.wait_for_head());
+  EXPECT_EQ(*pipe.read_all(), "late");
+}
+
+}  // namespace
+}  // namespace cdom::http

@@ -1,0 +1,123 @@
+#include "http/raw_peer.h"
+
+#include <arpa/inet.h>
+#include <netinet/in.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "http/local.h"
+
+namespace cdom::http {
+namespace {
+
+sockaddr_in loopback(int port) {
+  sockaddr_in address{};
+  address.sin_family = AF_INET;
+  address.sin_port = htons(static_cast<std::uint16_t>(port));
+  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  return address;
+}
+
+}  // namespace
+
+RawConnection::RawConnection(int fd) : fd_(fd) {
+  const timeval limit{kPatience.count(), 0};
+  ::setsockopt(fd_, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof limit);
+  ::setsockopt(fd_, SOL_SOCKET, SO_SNDTIMEO, &limit, sizeof limit);
+}
+
+RawConnection::RawConnection(RawConnection&& other) noexcept
+    : fd_(std::exchange(other.fd_, -1)), received_(std::move(other.received_)) {}
+
+RawConnection::~RawConnection() {
+  if (fd_ >= 0) ::close(fd_);
+}
+
+RawConnection RawConnection::to(const std::string& address) {
+  const int fd = ::socket(AF_INET, SOCK_STREAM, 0);
+  const sockaddr_in peer = loopback(std::stoi(address.substr(address.rfind(':') + 1)));
+  ::connect(fd, reinterpret_cast<const sockaddr*>(&peer), sizeof peer);
+  return RawConnection(fd);
+}
+
+bool RawConnection::send(std::string_view bytes) const {
+  while (!bytes.empty()) {
+    const ssize_t sent = ::send(fd_, bytes.data(), bytes.size(), MSG_NOSIGNAL);
+    if (sent <= 0) return false;
+    bytes.remove_prefix(static_cast<std::size_t>(sent));
+  }
+  return true;
+}
+
+bool RawConnection::fill() {
+  char bytes[16384];
+  const ssize_t count = ::recv(fd_, bytes, sizeof bytes, 0);
+  if (count <= 0) return false;
+  received_.append(bytes, static_cast<std::size_t>(count));
+  return true;
+}
+
+std::string RawConnection::read_until(std::string_view mark) {
+  while (received_.find(mark) == std::string::npos) {
+    if (!fill()) return {};
+  }
+  const std::size_t end = received_.find(mark) + mark.size();
+  std::string text = received_.substr(0, end);
+  received_.erase(0, end);
+  return text;
+}
+
+std::string RawConnection::read_all() {
+  while (fill()) {
+  }
+  return std::exchange(received_, {});
+}
+
+std::string RawConnection::read_request() {
+  std::string request = read_until("\r\n\r\n");
+  constexpr std::string_view kLength = "Content-Length:";
+  const std::size_t field = request.find(kLength);
+  if (field == std::string::npos) return request;
+  const auto length = static_cast<std::size_t>(std::stoul(request.substr(field + kLength.size())));
+  while (received_.size() < length) {
+    if (!fill()) return {};
+  }
+  request += received_.substr(0, length);
+  received_.erase(0, length);
+  return request;
+}
+
+void RawConnection::end_sending() const { ::shutdown(fd_, SHUT_WR); }
+
+RawServer::RawServer(std::function<void(RawConnection&)> script)
+    : listening_(::socket(AF_INET, SOCK_STREAM, 0)) {
+  const sockaddr_in any_port = loopback(0);
+  ::bind(listening_, reinterpret_cast<const sockaddr*>(&any_port), sizeof any_port);
+  ::listen(listening_, 16);
+  thread_ = std::jthread([fd = listening_, script = std::move(script)] {
+    while (true) {
+      const int accepted = ::accept(fd, nullptr, nullptr);
+      if (accepted < 0) return;
+      RawConnection connection(accepted);
+      script(connection);
+    }
+  });
+}
+
+RawServer::~RawServer() {
+  ::shutdown(listening_, SHUT_RDWR);  // accept() returns
+  thread_.join();
+  ::close(listening_);
+}
+
+std::string RawServer::url() const {
+  sockaddr_in address{};
+  socklen_t size = sizeof address;
+  ::getsockname(listening_, reinterpret_cast<sockaddr*>(&address), &size);
+  return "http://127.0.0.1:" + std::to_string(ntohs(address.sin_port));
+}
+
+}  // namespace cdom::http

@@ -1,0 +1,176 @@
+// TLS, client against server, with authorities made by the test.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cstdio>
+#include <fstream>
+
+#include "http/local.h"
+#include "http/test_ca.h"
+
+namespace cdom::http {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::StartsWith;
+
+// Answers with the name in the client's certificate.
+std::unique_ptr<Server> serve_tls(const Identity& identity, const std::string& client_ca_pem = {}) {
+  ServerConfig config;
+  config.certificate_pem = identity.certificate_pem;
+  config.key_pem = identity.key_pem;
+  config.client_ca_pem = client_ca_pem;
+  return serve(
+      [](const Request&, const Peer& peer) -> Reply {
+        return Response{200, {}, "hello " + peer.common_name};
+      },
+      config);
+}
+
+ClientConfig trusting(const Server& server, const std::string& ca_pem) {
+  ClientConfig config = config_for("https://" + server.address());
+  config.ca_pem = ca_pem;
+  return config;
+}
+
+// The body of an answer, or the error.
+std::string answer_to(const ClientConfig& config) {
+  const auto client = connect(config);
+  const auto answer = client->send({"GET", "/", {}, {}});
+  return answer ? answer->body : base::to_string(answer.error());
+}
+
+TEST(Tls, TakesAServerOfTheRightAuthority) {
+  const TestCa ca;
+  const auto server = serve_tls(ca.issue("server", "IP:127.0.0.1"));
+  EXPECT_EQ(answer_to(trusting(*server, ca.pem())), "hello ");
+}
+
+TEST(Tls, RefusesAServerOfAnotherAuthority) {
+  const TestCa ca, other;
+  const auto server = serve_tls(ca.issue("server", "IP:127.0.0.1"));
+  const std::string url = "https://" + server->address();
+  EXPECT_EQ(answer_to(trusting(*server, other.pem())),
+            "Unavailable: GET " + url +
+                "/: certificate of 127.0.0.1 refused: unable to get local issuer certificate");
+}
+
+TEST(Tls, RefusesAnExpiredCertificate) {
+  const TestCa ca;
+  const auto server = serve_tls(ca.issue("server", "IP:127.0.0.1", -60));
+  EXPECT_THAT(answer_to(trusting(*server, ca.pem())), HasSubstr("certificate has expired"));
+}
+
+TEST(Tls, RefusesAnotherName) {
+  const TestCa ca;
+  const auto server = serve_tls(ca.issue("server", "IP:127.0.0.2,DNS:localhost"));
+  EXPECT_THAT(answer_to(trusting(*server, ca.pem())), HasSubstr("IP address mismatch"));
+
+  ClientConfig named = trusting(*server, ca.pem());
+  named.server_name = "kubernetes.default.svc";
+  EXPECT_THAT(answer_to(named), HasSubstr("certificate of kubernetes.default.svc refused: "
+                                          "hostname mismatch"));
+}
+
+TEST(Tls, RefusesANameThatIsOnlyTheCommonName) {
+  const TestCa ca;
+  const auto with_other_name = serve_tls(ca.issue("127.0.0.1", "DNS:other"));
+  EXPECT_THAT(answer_to(trusting(*with_other_name, ca.pem())), StartsWith("Unavailable: "));
+  const auto without_names = serve_tls(ca.issue("127.0.0.1", ""));
+  EXPECT_THAT(answer_to(trusting(*without_names, ca.pem())), StartsWith("Unavailable: "));
+}
+
+TEST(Tls, AsksForTheServerNameWhenOneIsConfigured) {
+  const TestCa ca;
+  const auto server = serve_tls(ca.issue("server", "DNS:kubernetes.default.svc"));
+  ClientConfig config = trusting(*server, ca.pem());
+  config.server_name = "kubernetes.default.svc";
+  EXPECT_EQ(answer_to(config), "hello ");
+}
+
+TEST(Tls, TakesAnyServerWhenToldToSkipVerification) {
+  const TestCa ca;
+  const auto server = serve_tls(ca.issue("server", "DNS:other", -60));
+  ClientConfig config = trusting(*server, {});
+  config.insecure_skip_tls_verify = true;
+  EXPECT_EQ(answer_to(config), "hello ");
+}
+
+TEST(Tls, ShowsTheClientCertificate) {
+  const TestCa ca;
+  const auto server = serve_tls(ca.issue("server", "IP:127.0.0.1"), ca.pem());
+  ClientConfig config = trusting(*server, ca.pem());
+  EXPECT_THAT(answer_to(config), StartsWith("Unavailable: "));
+  const Identity admin = ca.issue("kubernetes-admin", "");
+  config.certificate_pem = admin.certificate_pem;
+  config.key_pem = admin.key_pem;
+  EXPECT_EQ(answer_to(config), "hello kubernetes-admin");
+}
+
+TEST(Tls, NamesTheFileOrFieldThatCannotBeUsed) {
+  const TestCa ca;
+  const auto server = serve_tls(ca.issue("server", "IP:127.0.0.1"));
+  ClientConfig config = trusting(*server, {});
+  config.ca_file = "/nonexistent/ca.crt";
+  EXPECT_THAT(answer_to(config),
+              HasSubstr("certificate authority: /nonexistent/ca.crt: No such file or directory"));
+  config = trusting(*server, "not PEM");
+  EXPECT_THAT(answer_to(config), HasSubstr("certificate authority: no PEM certificate in it"));
+  config = trusting(*server, ca.pem());
+  config.certificate_pem = ca.issue("a", "").certificate_pem;
+  config.key_pem = ca.issue("b", "").key_pem;
+  EXPECT_THAT(answer_to(config), HasSubstr("client certificate: its private key: "));
+}
+
+TEST(Tls, ReadsTheCaFileAnewForEachConnection) {
+  const TestCa before, after;
+  const std::string file = ::testing::TempDir() + "/http_rotated_ca.crt";
+  const auto write = [&](const std::string& pem) { std::ofstream(file) << pem; };
+  const auto server = serve_tls(after.issue("server", "IP:127.0.0.1"));
+  ClientConfig config = trusting(*server, {});
+  config.ca_file = file;
+  const auto client = connect(config);
+  write(before.pem());
+  EXPECT_FALSE(client->send({"GET", "/", {}, {}}));
+  write(after.pem());
+  EXPECT_TRUE(client->send({"GET", "/", {}, {}}));
+  std::remove(file.c_str());
+}
+
+TEST(Tls, CarriesStreamsAndBigBodies) {
+  const TestCa ca;
+  const Identity identity = ca.issue("server", "IP:127.0.0.1");
+  ServerConfig config;
+  config.certificate_pem = identity.certificate_pem;
+  config.key_pem = identity.key_pem;
+  const auto server = serve(
+      [](const Request& request, const Peer&) -> Reply {
+        if (request.method == "PUT") return Response{200, {}, request.body};
+        return StreamReply{{}, [](const auto& writer) {
+                             for (const char* line : {"one\n", "two\n"})
+                               writer->write(shared(line));
+                             writer->finish();
+                           }};
+      },
+      config);
+  const auto client = connect(trusting(*server, ca.pem()));
+  const std::string body(3u << 20, 'x');
+  const auto answer = client->send({"PUT", "/", {}, body});
+  ASSERT_TRUE(answer) << answer.error().message;
+  EXPECT_TRUE(answer->body == body);
+  auto opened = client->open({"GET", "/", {}, {}});
+  ASSERT_TRUE(opened) << opened.error().message;
+  for (const char* line : {"one", "two", "END"}) EXPECT_EQ(next_of(*opened->stream), line);
+}
+
+TEST(Tls, AServerWithAnUnusableIdentityIsInvalid) {
+  ServerConfig config;
+  config.certificate_pem = "not PEM";
+  const auto server = make_server(config, [](const Request&, const Peer&) { return Response{}; });
+  ASSERT_FALSE(server);
+  EXPECT_EQ(server.error().kind, base::ErrorKind::Invalid);
+  EXPECT_THAT(server.error().message, HasSubstr("server certificate: no PEM certificate in it"));
+}
+
+}  // namespace
+}  // namespace cdom::http
