@@ -1,7 +1,6 @@
 #include "compute_domain/http/client.h"
 
 #include <cpprest/http_client.h>
-#include <cpprest/producerconsumerstream.h>
 #include <pplx/threadpool.h>
 
 #include <cstdlib>
@@ -10,6 +9,7 @@
 #include <utility>
 
 #include "compute_domain/base/text.h"
+#include "http/attempt.h"
 #include "http/client_tls.h"
 #include "http/connection_settings.h"
 #include "http/exchange.h"
@@ -28,26 +28,6 @@ using base::Result;
 // this was under way, and is told rather than repeated.
 constexpr base::Duration kBreaksAtOnce = std::chrono::seconds(1);
 
-// May be sent twice with the effect of once (RFC 9110, 9.2.2; a PATCH that names final values).
-bool is_repeatable(const Request& request) {
-  if (request.method == "PATCH") {
-    const auto type = request.headers.find("Content-Type");
-    return type != request.headers.end() && (type->second == "application/apply-patch+yaml" ||
-                                             type->second == "application/merge-patch+json");
-  }
-  return request.method == "GET" || request.method == "HEAD" || request.method == "PUT" ||
-         request.method == "DELETE";
-}
-
-// A body that cannot be rewound: cpprest resends a request by itself when a kept-alive connection
-// ends before the answer, a POST too, but not when it cannot rewind.
-concurrency::streams::istream once_only(const std::string& body) {
-  concurrency::streams::producer_consumer_buffer<uint8_t> buffer(body.size() + 1);
-  buffer.putn_nocopy(reinterpret_cast<const uint8_t*>(body.data()), body.size()).wait();
-  buffer.close(std::ios_base::out).wait();
-  return buffer.create_istream();
-}
-
 class CpprestClient : public Client {
  public:
   CpprestClient(ClientConfig config, const base::Clock& clock)
@@ -57,11 +37,28 @@ class CpprestClient : public Client {
   ~CpprestClient() override { shut_down(); }
 
   Result<Response> send(const Request& request) override {
-    return sent_again_if_broken(request, &CpprestClient::exchange);
+    auto answer = start(requests_.get(), request);
+    if (!answer) return answer.error();
+    auto body = answer->exchange->pipe().read_all();
+    if (!body) return body.error();
+    answer->head.body = std::move(*body);
+    return std::move(answer->head);
   }
+
   Result<Opened> open(const Request& request) override {
-    return sent_again_if_broken(request, &CpprestClient::open_once);
+    auto answer = start(streams_.get(), request);
+    if (!answer) return answer.error();
+    Opened opened{std::move(answer->head), nullptr};
+    if (opened.response.status == 200) {
+      opened.stream = std::make_unique<LineStream>(std::move(answer->exchange), name_of(request));
+      return opened;
+    }
+    auto body = answer->exchange->pipe().read_all();
+    if (!body) return body.error();
+    opened.response.body = std::move(*body);
+    return opened;
   }
+
   void shut_down() override { stop_.request_stop(); }
 
  private:
@@ -110,41 +107,6 @@ class CpprestClient : public Client {
     return {ErrorKind::Invalid, cat("API server URL \"", config_.base_url, "\": ", reason)};
   }
 
-  template <class Answered>
-  Answered sent_again_if_broken(const Request& request,
-                                Answered (CpprestClient::*send_once)(const Request&)) {
-    const base::SystemClock clock;
-    const base::Duration start = clock.elapsed();
-    auto answered = (this->*send_once)(request);
-    const bool broke_at_once = !answered && answered.error().kind == ErrorKind::Unavailable &&
-                               clock.elapsed() - start < kBreaksAtOnce;
-    if (!broke_at_once || !is_repeatable(request)) return answered;
-    return (this->*send_once)(request);
-  }
-
-  Result<Response> exchange(const Request& request) {
-    auto answer = start(requests_.get(), request);
-    if (!answer) return answer.error();
-    auto body = answer->exchange->pipe().read_all();
-    if (!body) return body.error();
-    answer->head.body = std::move(*body);
-    return std::move(answer->head);
-  }
-
-  Result<Opened> open_once(const Request& request) {
-    auto answer = start(streams_.get(), request);
-    if (!answer) return answer.error();
-    Opened opened{std::move(answer->head), nullptr};
-    if (opened.response.status == 200) {
-      opened.stream = std::make_unique<LineStream>(std::move(answer->exchange), name_of(request));
-      return opened;
-    }
-    auto body = answer->exchange->pipe().read_all();
-    if (!body) return body.error();
-    opened.response.body = std::move(*body);
-    return opened;
-  }
-
   // Sends the request and waits for the head of the answer; once more with a new token when the
   // server no longer takes the one we had.
   Result<Answer> start(HttpClient* client, const Request& request) {
@@ -163,11 +125,15 @@ class CpprestClient : public Client {
 
   Result<Answer> start_with(HttpClient& client, const Request& request, const std::string& token) {
     try {
-      auto exchange = std::make_unique<Exchange>(client, message(request, token),
-                                                 explainer(client, request), stop_.get_token());
-      auto head = exchange->pipe().wait_for_head();
-      if (!head) return head.error();
-      return Answer{std::move(*head), std::move(exchange)};
+      const Headers extra = extra_headers(token);
+      const base::SystemClock clock;
+      const base::Duration start = clock.elapsed();
+      const Attempt first(request, extra);
+      auto answer = answer_to(client, first, request);
+      const bool broke_at_once = !answer && answer.error().kind == ErrorKind::Unavailable &&
+                                 clock.elapsed() - start < kBreaksAtOnce;
+      if (!broke_at_once || !first.may_be_repeated()) return answer;
+      return answer_to(client, Attempt(request, extra), request);
     } catch (const web::uri_exception& e) {
       return Error{ErrorKind::Invalid, cat(name_of(request), ": not a valid URI: ", e.what())};
     } catch (const std::exception& e) {
@@ -175,31 +141,23 @@ class CpprestClient : public Client {
     }
   }
 
-  web::http::http_request message(const Request& request, const std::string& token) const {
-    web::http::http_request message(request.method);
-    message.set_request_uri(web::uri(request.target));
-    if (!is_repeatable(request)) {
-      message.set_body(once_only(request.body), request.body.size());
-    } else if (!request.body.empty()) {
-      message.set_body(request.body);
-    }
-    auto& headers = message.headers();
-    const auto set = [&headers](const std::string& name, const std::string& value) {
-      headers.remove(name);  // add() alone would join the two with a comma
-      headers.add(name, value);
-    };
-    headers.remove("Content-Type");  // set_body() made one up
-    if (!config_.user_agent.empty()) set("User-Agent", config_.user_agent);
-    if (!config_.server_name.empty()) set("Host", config_.server_name);  // also what TLS asks for
-    if (!token.empty()) set("Authorization", "Bearer " + token);
-    for (const auto& [name, value] : request.headers) set(name, value);
-    return message;
+  Result<Answer> answer_to(HttpClient& client, const Attempt& attempt, const Request& request) {
+    const base::Duration timeout =
+        &client == streams_.get() ? config_.stream_idle_timeout : config_.request_timeout;
+    auto exchange = std::make_unique<Exchange>(
+        client, attempt.message(), Explainer(name_of(request), timeout, tls_), stop_.get_token());
+    auto head = exchange->pipe().wait_for_head();
+    if (!head) return head.error();
+    return Answer{std::move(*head), std::move(exchange)};
   }
 
-  Explainer explainer(const HttpClient& client, const Request& request) const {
-    return {name_of(request),
-            &client == streams_.get() ? config_.stream_idle_timeout : config_.request_timeout,
-            tls_};
+  [[nodiscard]] Headers extra_headers(const std::string& token) const {
+    Headers headers;
+    if (!config_.user_agent.empty()) headers["User-Agent"] = config_.user_agent;
+    // Also the name that TLS asks for and checks.
+    if (!config_.server_name.empty()) headers["Host"] = config_.server_name;
+    if (!token.empty()) headers["Authorization"] = "Bearer " + token;
+    return headers;
   }
 
   const ClientConfig config_;

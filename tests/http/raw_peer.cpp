@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <utility>
+#include <vector>
 
 #include "http/local.h"
 
@@ -98,11 +99,14 @@ RawServer::RawServer(std::function<void(RawConnection&)> script)
   ::bind(listening_, reinterpret_cast<const sockaddr*>(&any_port), sizeof any_port);
   ::listen(listening_, 16);
   thread_ = std::jthread([fd = listening_, script = std::move(script)] {
+    std::vector<std::jthread> conversations;
     while (true) {
       const int accepted = ::accept(fd, nullptr, nullptr);
       if (accepted < 0) return;
-      RawConnection connection(accepted);
-      script(connection);
+      conversations.emplace_back([&script, accepted] {
+        RawConnection connection(accepted);
+        script(connection);
+      });
     }
   });
 }

@@ -36,8 +36,8 @@ class RawConnection {
   std::string received_;
 };
 
-// A server that runs `script` for one connection after the other, each closed when the script
-// returns. It ends with the object.
+// A server that runs `script` for each connection, in a thread of its own, and closes the
+// connection when the script returns. Its end waits for the scripts.
 class RawServer {
  public:
   explicit RawServer(std::function<void(RawConnection&)> script);
