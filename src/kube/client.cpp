@@ -1,0 +1,218 @@
+#include "compute_domain/kube/client.h"
+
+#include <algorithm>
+#include <charconv>
+#include <utility>
+
+#include "compute_domain/base/text.h"
+
+namespace cdom::kube {
+
+namespace {
+
+constexpr char kJson[] = "application/json";
+constexpr char kMergePatch[] = "application/merge-patch+json";
+
+// A target with its query, one parameter after the other.
+class Target {
+ public:
+  explicit Target(std::string path) : text_(std::move(path)) {}
+
+  Target& with(std::string_view name, std::string_view value) {
+    if (!value.empty()) {
+      text_ += base::cat(separator_, name, "=", http::percent_encoded(value));
+      separator_ = '&';
+    }
+    return *this;
+  }
+  Target& with(const Selection& of) {
+    return with("labelSelector", of.label_selector).with("fieldSelector", of.field_selector);
+  }
+  std::string text() { return std::move(text_); }
+
+ private:
+  std::string text_;
+  char separator_ = '?';
+};
+
+http::Request request_of(std::string method, std::string target, std::string content_type = {},
+                         std::string body = {}) {
+  http::Request request{.method = std::move(method),
+                        .target = std::move(target),
+                        .headers = {{"Accept", kJson}},
+                        .body = std::move(body)};
+  if (!content_type.empty()) request.headers["Content-Type"] = std::move(content_type);
+  return request;
+}
+
+// The seconds of a Retry-After header. Its other form, a date, is not used by API servers.
+std::optional<base::Duration> retry_after_of(const http::Headers& headers) {
+  const auto it = headers.find("Retry-After");
+  if (it == headers.end()) return std::nullopt;
+  int seconds = 0;
+  const char* end = it->second.data() + it->second.size();
+  const auto [at, error] = std::from_chars(it->second.data(), end, seconds);
+  if (error != std::errc() || at != end || seconds < 0) return std::nullopt;
+  return std::chrono::seconds(seconds);
+}
+
+base::Error error_of_response(const http::Response& response, std::string_view verb,
+                              std::string_view resource) {
+  api::Status status = api::decode_status(response.status, response.body);
+  if (!status.retry_after) status.retry_after = retry_after_of(response.headers);
+  base::Error error = api::error_of(status);
+  error.message = base::cat(verb, " ", resource, ": ", error.message);
+  return error;
+}
+
+}  // namespace
+
+Client::Client(http::Client& transport, const base::Clock& clock, std::string field_manager,
+               base::Registry* metrics)
+    : transport_(transport),
+      clock_(clock),
+      field_manager_(std::move(field_manager)),
+      metrics_(metrics) {}
+
+base::Result<void> Client::discover() {
+  for (const api::Kind* kind : api::all_kinds()) {
+    if (kind->versions.size() < 2) continue;
+    {
+      const std::scoped_lock lock(mutex_);
+      if (versions_.contains(kind->group)) continue;
+    }
+    const std::string group(kind->group);
+    const std::vector<std::string> wanted(kind->versions.begin(), kind->versions.end());
+    const auto body = send({"get", "apigroups", request_of("GET", base::cat("/apis/", group))});
+    if (!body && body.error().kind != base::ErrorKind::NotFound) return body.error();
+    std::vector<std::string> served;
+    if (body) {
+      auto decoded = api::decode_group_versions(*body);
+      if (!decoded) return decoded.error();
+      served = std::move(*decoded);
+    }
+    const auto best = std::ranges::find_if(wanted, [&](const std::string& version) {
+      return std::ranges::find(served, version) != served.end();
+    });
+    if (best == wanted.end()) {
+      return base::Error{base::ErrorKind::NotFound,
+                         base::cat("the API server serves ", group, " in none of the versions ",
+                                   base::join(wanted, ", "), ": enable one of them")};
+    }
+    const std::scoped_lock lock(mutex_);
+    versions_[group] = *best;
+  }
+  return {};
+}
+
+std::string Client::version_of(const api::Kind& kind) const {
+  const std::scoped_lock lock(mutex_);
+  const auto it = versions_.find(kind.group);
+  return it == versions_.end() ? std::string(kind.versions.front()) : it->second;
+}
+
+base::Result<bool> Client::serves(const api::Kind& kind) const {
+  const auto body = send(list_call(kind, {.of = {}, .limit = 1, .continue_token = {}}));
+  if (body) return true;
+  if (body.error().kind == base::ErrorKind::NotFound) return false;
+  return body.error();
+}
+
+base::Result<api::Lease> Client::update(const api::Lease& lease) const {
+  const api::Kind& kind = api::kind_of<api::Lease>();
+  const std::string path = api::path_of(kind, version_of(kind), lease.meta.ns, lease.meta.name);
+  const auto body =
+      send({"update", kind.plural,
+            request_of("PUT", Target(path).with("fieldManager", field_manager_).text(), kJson,
+                       api::encode_lease_update(lease))});
+  if (!body) return body.error();
+  return api::decode<api::Lease>(*body);
+}
+
+base::Result<std::string> Client::send(Call call) const {
+  const base::Duration start = clock_.elapsed();
+  auto response = transport_.send(call.request);
+  const base::Duration took = clock_.elapsed() - start;
+  if (!response) {
+    count(call, std::string(base::name_of(response.error().kind)), took);
+    return response.error();
+  }
+  count(call, std::to_string(response->status), took);
+  if (response->status / 100 == 2) return std::move(response->body);
+  return error_of_response(*response, call.verb, call.resource);
+}
+
+base::Result<std::unique_ptr<http::Stream>> Client::open(Call call) const {
+  const base::Duration start = clock_.elapsed();
+  auto opened = transport_.open(call.request);
+  const base::Duration took = clock_.elapsed() - start;
+  if (!opened) {
+    count(call, std::string(base::name_of(opened.error().kind)), took);
+    return opened.error();
+  }
+  count(call, std::to_string(opened->response.status), took);
+  if (opened->stream) return std::move(opened->stream);
+  return error_of_response(opened->response, call.verb, call.resource);
+}
+
+Client::Call Client::read_call(const api::Kind& kind, const api::ObjectName& name) const {
+  return {"get", kind.plural,
+          request_of("GET", api::path_of(kind, version_of(kind), name.ns, name.name))};
+}
+
+Client::Call Client::list_call(const api::Kind& kind, const ListOptions& options) const {
+  Target target(api::path_of(kind, version_of(kind), options.of.ns));
+  target.with(options.of);
+  if (options.limit > 0) target.with("limit", std::to_string(options.limit));
+  target.with("continue", options.continue_token);
+  return {"list", kind.plural, request_of("GET", target.text())};
+}
+
+Client::Call Client::watch_call(const api::Kind& kind, const WatchOptions& options) const {
+  const auto seconds = std::chrono::ceil<std::chrono::seconds>(options.timeout).count();
+  Target target(api::path_of(kind, version_of(kind), options.of.ns));
+  target.with("watch", "true")
+      .with("allowWatchBookmarks", "true")
+      .with("timeoutSeconds", std::to_string(seconds))
+      .with("resourceVersion", options.resource_version)
+      .with(options.of);
+  return {"watch", kind.plural, request_of("GET", target.text())};
+}
+
+Client::Call Client::create_call(const api::Kind& kind, const std::string& ns,
+                                 std::string body) const {
+  Target target(api::path_of(kind, version_of(kind), ns));
+  target.with("fieldManager", field_manager_);
+  return {"create", kind.plural, request_of("POST", target.text(), kJson, std::move(body))};
+}
+
+Client::Call Client::patch_call(const api::Kind& kind, const api::ObjectName& name,
+                                std::string_view subresource, std::string body) const {
+  Target target(api::path_of(kind, version_of(kind), name.ns, name.name, subresource));
+  target.with("fieldManager", field_manager_);
+  return {"patch", kind.plural, request_of("PATCH", target.text(), kMergePatch, std::move(body))};
+}
+
+Client::Call Client::remove_call(const api::Kind& kind, const api::ObjectName& name,
+                                 const api::Precondition& if_is) const {
+  return {"delete", kind.plural,
+          request_of("DELETE", api::path_of(kind, version_of(kind), name.ns, name.name), kJson,
+                     api::delete_options(if_is))};
+}
+
+void Client::count(const Call& call, const std::string& code, base::Duration took) const {
+  if (metrics_ == nullptr) return;
+  const std::string verb(call.verb);
+  const std::string resource(call.resource);
+  metrics_
+      ->counter("kube_requests_total",
+                "Requests to the API server by verb, resource and HTTP code or error.",
+                {{"verb", verb}, {"resource", resource}, {"code", code}})
+      .add();
+  metrics_
+      ->histogram("kube_request_seconds", "Time to the answer of the API server, by verb.",
+                  {0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1, 3, 10}, {{"verb", verb}})
+      .observe(std::chrono::duration<double>(took).count());
+}
+
+}  // namespace cdom::kube

@@ -1,0 +1,182 @@
+#include "compute_domain/kube/client.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "compute_domain/base/text.h"
+#include "kube/fake_server.h"
+
+namespace cdom::kube {
+namespace {
+
+using namespace std::chrono_literals;
+using api::ConfigMap;
+using base::ErrorKind;
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+struct ClientTest : testing::Test {
+  FakeServer server;
+  base::ManualClock clock;
+  base::Registry metrics;
+  Client client{server, clock, "controller", &metrics};
+
+  http::Request last() const { return server.requests().back(); }
+};
+
+TEST_F(ClientTest, GetsAnObjectByItsPath) {
+  server.script(ok(config_map_json("a", "x", 7)));
+  const auto got = client.get<ConfigMap>({"ns", "a"});
+  ASSERT_TRUE(got) << got.error().message;
+  EXPECT_EQ(got->data.at("value"), "x");
+  EXPECT_EQ(got->meta.resource_version, "7");
+  EXPECT_EQ(last().method + " " + last().target, "GET /api/v1/namespaces/ns/configmaps/a");
+  EXPECT_EQ(last().headers.at("Accept"), "application/json");
+}
+
+TEST_F(ClientTest, ListsAPageWithSelectorsEncoded) {
+  const auto page = client.list<ConfigMap>({{"", "app in (a,b)", "metadata.name=x"}, 2, "1.2"});
+  ASSERT_TRUE(page) << page.error().message;
+  EXPECT_EQ(last().target,
+            "/api/v1/configmaps?labelSelector=app%20in%20%28a%2Cb%29"
+            "&fieldSelector=metadata.name%3Dx&limit=2&continue=1.2");
+}
+
+TEST_F(ClientTest, ListsEveryPage) {
+  for (int i = 0; i < 1203; ++i) server.put(base::cat("c", i), "x");
+  const auto all = client.list_all<ConfigMap>();
+  ASSERT_TRUE(all) << all.error().message;
+  EXPECT_EQ(all->size(), 1203U);
+  EXPECT_EQ(server.targets("limit=500").size(), 3U);
+}
+
+TEST_F(ClientTest, NamesTheWriterOfEveryWrite) {
+  server.script(http::Response{201, {}, config_map_json("a", "x", 7)});
+  server.script(ok(config_map_json("a", "y", 8)));
+  ConfigMap map;
+  map.meta.ns = "ns";
+  map.meta.name = "a";
+  ASSERT_TRUE(client.create(map));
+  EXPECT_EQ(last().headers.at("Content-Type"), "application/json");
+  ASSERT_TRUE(client.patch<ConfigMap>({"ns", "a"}, "status", R"({"data":{"value":"y"}})"));
+  EXPECT_EQ(last().headers.at("Content-Type"), "application/merge-patch+json");
+  EXPECT_THAT(
+      server.targets(),
+      ElementsAre("POST /api/v1/namespaces/ns/configmaps?fieldManager=controller",
+                  "PATCH /api/v1/namespaces/ns/configmaps/a/status?fieldManager=controller"));
+}
+
+TEST_F(ClientTest, RemovesOnlyWhatThePreconditionNames) {
+  server.script(ok(status_json(200, "", "")));
+  ASSERT_TRUE(client.remove<ConfigMap>({"ns", "a"}, {.uid = "u1", .resource_version = ""}));
+  EXPECT_EQ(last().method, "DELETE");
+  EXPECT_THAT(last().body, HasSubstr(R"("uid":"u1")"));
+}
+
+TEST_F(ClientTest, UpdatesALeaseAsAWhole) {
+  server.script_status(409, "Conflict");
+  api::Lease lease;
+  lease.meta.ns = "ns";
+  lease.meta.name = "leader";
+  lease.meta.resource_version = "3";
+  const auto updated = client.update(lease);
+  ASSERT_FALSE(updated);
+  EXPECT_EQ(updated.error().kind, ErrorKind::Conflict);
+  EXPECT_THAT(server.targets("PUT"),
+              ElementsAre("PUT /apis/coordination.k8s.io/v1/namespaces/ns/leases/leader"
+                          "?fieldManager=controller"));
+  EXPECT_THAT(last().body, HasSubstr(R"("resourceVersion":"3")"));
+}
+
+TEST_F(ClientTest, TellsTheKindOfEveryFailure) {
+  const std::vector<std::tuple<int, const char*, ErrorKind>> answers = {
+      {404, "NotFound", ErrorKind::NotFound},
+      {409, "AlreadyExists", ErrorKind::AlreadyExists},
+      {409, "Conflict", ErrorKind::Conflict},
+      {410, "Expired", ErrorKind::Expired},
+      {422, "Invalid", ErrorKind::Invalid},
+      {403, "Forbidden", ErrorKind::Forbidden},
+      {500, "InternalError", ErrorKind::Unavailable},
+  };
+  for (const auto& [code, reason, kind] : answers) {
+    server.script_status(code, reason);
+    const auto got = client.get<ConfigMap>({"ns", "a"});
+    ASSERT_FALSE(got) << code;
+    EXPECT_EQ(got.error().kind, kind) << code << " " << reason;
+    EXPECT_THAT(got.error().message, HasSubstr("get configmaps: "));
+  }
+}
+
+TEST_F(ClientTest, TakesTheWaitFromTheHeaderWhenTheBodyIsPlainText) {
+  server.script(
+      http::Response{429, {{"retry-after", "7"}}, "Too many requests, please try again later.\n"});
+  const auto got = client.get<ConfigMap>({"ns", "a"});
+  ASSERT_FALSE(got);
+  EXPECT_EQ(got.error().kind, ErrorKind::Unavailable);
+  EXPECT_EQ(got.error().retry_after, base::Duration(7s));
+}
+
+TEST_F(ClientTest, OpensAWatchWithBookmarks) {
+  const auto stream = client.open_watch<ConfigMap>({{"ns", "", ""}, "42", 90500ms});
+  ASSERT_TRUE(stream) << stream.error().message;
+  EXPECT_EQ(last().target,
+            "/api/v1/namespaces/ns/configmaps?watch=true&allowWatchBookmarks=true"
+            "&timeoutSeconds=91&resourceVersion=42");
+}
+
+TEST_F(ClientTest, AWatchThatIsRefusedIsAnError) {
+  server.script_status(410, "Expired");
+  const auto stream = client.open_watch<ConfigMap>({{}, "1"});
+  ASSERT_FALSE(stream);
+  EXPECT_EQ(stream.error().kind, ErrorKind::Expired);
+}
+
+TEST_F(ClientTest, SettlesOnTheFirstVersionThatIsServed) {
+  server.script(ok(
+      R"({"kind":"APIGroup","apiVersion":"v1","name":"resource.k8s.io","versions":[
+          {"groupVersion":"resource.k8s.io/v1beta1","version":"v1beta1"},
+          {"groupVersion":"resource.k8s.io/v1beta2","version":"v1beta2"}],
+          "preferredVersion":{"groupVersion":"resource.k8s.io/v1beta1","version":"v1beta1"}})"));
+  const api::Kind& claims = api::kind_of<api::ResourceClaim>();
+  EXPECT_EQ(client.version_of(claims), "v1");
+  const auto done = client.discover();
+  ASSERT_TRUE(done) << done.error().message;
+  EXPECT_EQ(client.version_of(claims), "v1beta2");
+  EXPECT_THAT(server.targets(), ElementsAre("GET /apis/resource.k8s.io"));
+}
+
+TEST_F(ClientTest, SaysWhichGroupIsNotServed) {
+  const auto done = client.discover();
+  ASSERT_FALSE(done);
+  EXPECT_EQ(done.error().kind, ErrorKind::NotFound);
+  EXPECT_THAT(done.error().message, HasSubstr("resource.k8s.io in none of the versions v1, "));
+}
+
+TEST_F(ClientTest, KnowsAMissingKindFromAFailure) {
+  const auto there = client.serves(api::kind_of<ConfigMap>());
+  ASSERT_TRUE(there);
+  EXPECT_TRUE(*there);
+  const auto missing = client.serves(api::kind_of<api::ComputeDomain>());
+  ASSERT_TRUE(missing);
+  EXPECT_FALSE(*missing);
+  server.script_status(403, "Forbidden");
+  const auto unknown = client.serves(api::kind_of<ConfigMap>());
+  ASSERT_FALSE(unknown);
+  EXPECT_EQ(unknown.error().kind, ErrorKind::Forbidden);
+}
+
+TEST_F(ClientTest, CountsRequestsByVerbResourceAndCode) {
+  server.script(ok(config_map_json("a", "x", 7)));
+  server.script(std::nullopt);
+  (void)client.get<ConfigMap>({"ns", "a"});
+  (void)client.get<ConfigMap>({"ns", "a"});
+  const std::string text = metrics.render();
+  EXPECT_THAT(text,
+              HasSubstr(R"(kube_requests_total{code="200",resource="configmaps",verb="get"} 1)"));
+  EXPECT_THAT(
+      text,
+      HasSubstr(R"(kube_requests_total{code="Unavailable",resource="configmaps",verb="get"} 1)"));
+}
+
+}  // namespace
+}  // namespace cdom::kube
