@@ -78,7 +78,9 @@ class WatchLoop {
   // an open watch that is for the server to say, and this gives nullopt.
   [[nodiscard]] std::optional<base::Duration> next_due() const;
   // Ends a step that waits and makes all later ones give Stopped.
+  // A list in flight ends when its http::Client shuts down.
   void stop();
+  [[nodiscard]] bool has_stopped() const;
   // Steps until `token` asks to stop.
   void run(std::stop_token token);
   // Why the last attempt failed; nullopt once an attempt succeeded.
@@ -94,7 +96,6 @@ class WatchLoop {
   Step watch_ended();
   Step watch_failed(const base::Error& error);
   Step fail(const base::Error& error);
-  void relist();
   void close_stream();
   void succeeded();
   bool wait_for_due(base::Duration wait);

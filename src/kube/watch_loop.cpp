@@ -1,0 +1,225 @@
+#include "compute_domain/kube/watch_loop.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "compute_domain/base/log.h"
+#include "compute_domain/base/text.h"
+#include "compute_domain/kube/store.h"
+
+namespace cdom::kube {
+
+namespace {
+
+using namespace std::chrono_literals;
+
+// client-go's reflector.
+constexpr base::Duration kFirstBackoff = 800ms;
+constexpr base::Duration kLastBackoff = 30s;
+constexpr base::Duration kVeryShortWatch = 1s;
+constexpr base::Duration kShortestTimeout = 5min;
+
+// A server whose history was set back answers so to a version from its lost future.
+bool is_from_the_future(const base::Error& error) {
+  return error.message.find("Too large resource version") != std::string::npos;
+}
+
+}  // namespace
+
+WatchLoop::WatchLoop(WatchSource& source, const base::Clock& clock, std::uint64_t seed,
+                     std::string name, base::Registry* metrics)
+    : source_(source), clock_(clock), random_(seed), name_(std::move(name)), metrics_(metrics) {}
+
+WatchLoop::Step WatchLoop::step(base::Duration wait) {
+  if (!wait_for_due(wait)) return has_stopped() ? Step::Stopped : Step::Idle;
+  switch (phase_) {
+    case Phase::List:
+      return list();
+    case Phase::Open:
+      return open();
+    case Phase::Read:
+      return read(wait);
+  }
+  return Step::Idle;
+}
+
+std::optional<base::Duration> WatchLoop::next_due() const {
+  const std::scoped_lock lock(mutex_);
+  if (stopped_ || stream_) return std::nullopt;
+  return due_.value_or(clock_.elapsed());
+}
+
+void WatchLoop::stop() {
+  const std::scoped_lock lock(mutex_);
+  stopped_ = true;
+  if (stream_) stream_->cancel();
+  changed_.notify_all();
+}
+
+bool WatchLoop::has_stopped() const {
+  const std::scoped_lock lock(mutex_);
+  return stopped_;
+}
+
+void WatchLoop::run(std::stop_token token) {
+  const std::stop_callback on_stop(token, [this] { stop(); });
+  while (step(1s) != Step::Stopped) {
+  }
+}
+
+std::optional<base::Error> WatchLoop::last_error() const {
+  const std::scoped_lock lock(mutex_);
+  return last_error_;
+}
+
+WatchLoop::Step WatchLoop::list() {
+  const auto page = source_.list_page(continue_token_);
+  if (!page) {
+    // An answer other than "later" means that this token leads nowhere: from the first page then.
+    if (page.error().kind != base::ErrorKind::Unavailable) continue_token_.clear();
+    return fail(page.error());
+  }
+  continue_token_ = page->continue_token;
+  if (continue_token_.empty()) {
+    count("list");
+    version_ = page->resource_version;
+    source_.finish_list(version_);
+    phase_ = Phase::Open;
+  }
+  succeeded();
+  return Step::Listed;
+}
+
+WatchLoop::Step WatchLoop::open() {
+  // Not all watches of all clients end at the same time.
+  const base::Duration timeout = kShortestTimeout + std::chrono::seconds(random_.below(300));
+  auto opened = source_.open_watch(version_, timeout);
+  if (!opened) return watch_failed(opened.error());
+  count("watch");
+  phase_ = Phase::Read;
+  opened_at_ = clock_.elapsed();
+  has_progressed_ = false;
+  succeeded();
+  const std::scoped_lock lock(mutex_);
+  stream_ = std::move(*opened);
+  if (stopped_) stream_->cancel();
+  return Step::Opened;
+}
+
+WatchLoop::Step WatchLoop::read(base::Duration wait) {
+  const auto got = stream_->next(wait);
+  if (has_stopped()) return Step::Stopped;
+  if (!got) return watch_failed(got.error());
+  switch (got->what) {
+    case http::StreamRead::What::Nothing:
+      return Step::Idle;
+    case http::StreamRead::What::End:
+      return watch_ended();
+    case http::StreamRead::What::Line:
+      return take(got->line);
+  }
+  return Step::Idle;
+}
+
+WatchLoop::Step WatchLoop::take(const std::string& line) {
+  const auto event = source_.read(line);
+  if (!event) {
+    // Most likely the end of a broken connection: the same event comes again from version_.
+    ++unreadable_;
+    return watch_failed(event.error());
+  }
+  unreadable_ = 0;
+  if (event->type == api::WatchType::Error) return watch_failed(api::error_of(event->status));
+  if (event->type == api::WatchType::Unknown) {
+    base::log_warning("watch event of unknown type ignored", {{"resource", name_}});
+    return Step::Took;
+  }
+  // What a server repeats is older than what we have, and must not bring back the deleted.
+  if (version_number(event->resource_version) < version_number(version_)) return Step::Took;
+  if (event->resource_version != version_) {
+    has_progressed_ = true;
+    failures_ = 0;
+  }
+  version_ = event->resource_version;
+  count("event");
+  source_.apply();
+  return Step::Took;
+}
+
+WatchLoop::Step WatchLoop::watch_ended() {
+  // A server that ends every watch at once would otherwise be asked without pause.
+  if (!has_progressed_ && clock_.elapsed() - opened_at_ < kVeryShortWatch) {
+    return watch_failed({base::ErrorKind::Unavailable, "the watch ended at once without an event"});
+  }
+  close_stream();
+  phase_ = Phase::Open;
+  return Step::Ended;
+}
+
+WatchLoop::Step WatchLoop::watch_failed(const base::Error& error) {
+  const bool was_open = phase_ == Phase::Read;
+  if (was_open && clock_.elapsed() - opened_at_ >= kLastBackoff) failures_ = 0;
+  close_stream();
+  phase_ = Phase::Open;
+  // Reading the same events once more cannot help when they could not be read twice.
+  const bool is_unreadable = unreadable_ > 1;
+  if (error.kind == base::ErrorKind::Expired || is_from_the_future(error) || is_unreadable) {
+    phase_ = Phase::List;
+  }
+  return fail(error);
+}
+
+WatchLoop::Step WatchLoop::fail(const base::Error& error) {
+  const base::Duration delay = std::max(backoff(), error.retry_after.value_or(0s));
+  if (metrics_ != nullptr) {
+    metrics_
+        ->counter("kube_watch_errors_total", "Failed lists and watches of informers.",
+                  {{"resource", name_}, {"error", std::string(base::name_of(error.kind))}})
+        .add();
+  }
+  base::log_warning("list or watch failed", {{"resource", name_},
+                                             {"error", base::to_string(error)},
+                                             {"retry_in", base::short_duration(delay)}});
+  const std::scoped_lock lock(mutex_);
+  due_ = clock_.elapsed() + delay;
+  last_error_ = error;
+  return Step::Failed;
+}
+
+base::Duration WatchLoop::backoff() {
+  const int doublings = std::min(failures_++, 10);
+  const base::Duration whole = std::min(kFirstBackoff * (1 << doublings), kLastBackoff);
+  // Between half and all of it, so that clients which lost one server do not come back as one.
+  return whole / 2 + base::Duration(random_.below(static_cast<std::uint64_t>((whole / 2).count())));
+}
+
+void WatchLoop::close_stream() {
+  const std::scoped_lock lock(mutex_);
+  stream_.reset();
+}
+
+void WatchLoop::succeeded() {
+  const std::scoped_lock lock(mutex_);
+  last_error_.reset();
+}
+
+bool WatchLoop::wait_for_due(base::Duration wait) {
+  std::unique_lock lock(mutex_);
+  if (!stopped_ && due_ && wait > base::Duration::zero()) {
+    const base::Duration left = *due_ - clock_.elapsed();
+    changed_.wait_for(lock, std::min(wait, left), [this] { return stopped_; });
+  }
+  if (stopped_ || (due_ && clock_.elapsed() < *due_)) return false;
+  due_.reset();
+  return true;
+}
+
+void WatchLoop::count(const char* what) const {
+  if (metrics_ == nullptr) return;
+  metrics_
+      ->counter("kube_watch_steps_total", "Lists, watches and events that informers took.",
+                {{"resource", name_}, {"what", what}})
+      .add();
+}
+
+}  // namespace cdom::kube

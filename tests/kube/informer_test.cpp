@@ -1,0 +1,287 @@
+#include "compute_domain/kube/informer.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "kube/informer_rig.h"
+
+namespace cdom::kube {
+namespace {
+
+using namespace std::chrono_literals;
+using base::ErrorKind;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::Pair;
+using Step = WatchLoop::Step;
+
+TEST(Informer, ListsPageByPageThenWatches) {
+  InformerRig rig;
+  for (const char* name : {"a", "b", "c"}) rig.server.put(name, "1");
+  EXPECT_EQ(rig.step(), Step::Listed);
+  EXPECT_FALSE(rig.informer.store().has_synced());
+  EXPECT_EQ(rig.informer.store().size(), 0U);
+  EXPECT_EQ(rig.step(), Step::Listed);
+  EXPECT_TRUE(rig.informer.store().has_synced());
+  EXPECT_THAT(rig.told, ElementsAre("a:>1", "b:>1", "c:>1"));
+  EXPECT_EQ(rig.step(), Step::Opened);
+  EXPECT_EQ(rig.step(), Step::Idle);
+  EXPECT_THAT(rig.server.targets("watch=true"), ElementsAre(HasSubstr("resourceVersion=103")));
+}
+
+TEST(Informer, TellsEveryChangeWithBeforeAndAfter) {
+  InformerRig rig;
+  rig.server.put("a", "1");
+  rig.settle();
+  rig.server.put("a", "2");
+  rig.server.put("b", "1");
+  rig.server.remove("a");
+  rig.settle();
+  EXPECT_THAT(rig.told, ElementsAre("a:>1", "a:1>2", "b:>1", "a:2>"));
+  EXPECT_THAT(rig.stored(), ElementsAre(Pair("b", "1")));
+}
+
+TEST(Informer, TheStoreHasAChangeWhenItIsTold) {
+  InformerRig rig;
+  std::vector<std::uint64_t> seen;
+  rig.informer.on_change([&](const api::ConfigMap*, const api::ConfigMap* after) {
+    EXPECT_EQ(rig.informer.store().get({"ns", "a"}).get(), after);
+    seen.push_back(rig.informer.store().seen_version());
+  });
+  rig.settle();
+  rig.server.put("a", "1");
+  rig.settle();
+  EXPECT_THAT(seen, ElementsAre(101U));
+}
+
+TEST(Informer, ABookmarkMovesThePositionAndNothingElse) {
+  InformerRig rig;
+  rig.settle();
+  rig.server.end_watches();
+  rig.server.begin_watches_with(
+      watch_line("BOOKMARK",
+                 R"({"kind":"ConfigMap","apiVersion":"v1","metadata":{"resourceVersion":"900"}})"));
+  rig.clock.advance(5min);
+  rig.settle();
+  EXPECT_EQ(rig.informer.store().seen_version(), 900U);
+  rig.server.end_watches();
+  EXPECT_EQ(rig.step(), Step::Ended);
+  EXPECT_EQ(rig.step(), Step::Opened);
+  EXPECT_THAT(rig.server.targets("watch=true").back(), HasSubstr("resourceVersion=900"));
+  EXPECT_TRUE(rig.told.empty());
+}
+
+TEST(Informer, GoesOnFromTheLastVersionWhenAWatchEnds) {
+  InformerRig rig;
+  rig.settle();
+  rig.server.put("a", "1");
+  rig.settle();
+  rig.server.end_watches();
+  EXPECT_EQ(rig.step(), Step::Ended);
+  rig.server.put("a", "2");
+  rig.settle();
+  EXPECT_THAT(rig.told, ElementsAre("a:>1", "a:1>2"));
+  EXPECT_EQ(rig.lists(), 1U);
+  EXPECT_THAT(rig.server.targets("watch=true").back(), HasSubstr("resourceVersion=101"));
+}
+
+TEST(Informer, GoesOnFromTheLastVersionAfterALostConnection) {
+  InformerRig rig;
+  rig.settle();
+  rig.server.break_watches();
+  EXPECT_EQ(rig.step(), Step::Failed);
+  EXPECT_EQ(rig.informer.last_error()->kind, ErrorKind::Unavailable);
+  rig.server.put("a", "1");
+  EXPECT_EQ(rig.step(), Step::Idle) << "it backs off";
+  rig.settle();
+  EXPECT_THAT(rig.told, ElementsAre("a:>1"));
+  EXPECT_EQ(rig.lists(), 1U);
+  EXPECT_EQ(rig.informer.last_error(), std::nullopt);
+}
+
+// 410 comes as an answer or as an event; both mean that changes were missed.
+class InformerExpired : public testing::TestWithParam<bool> {};
+INSTANTIATE_TEST_SUITE_P(AsAnswerOrEvent, InformerExpired, testing::Bool());
+
+TEST_P(InformerExpired, ListsAgainAndTellsWhatItMissed) {
+  InformerRig rig;
+  if (GetParam()) rig.server.report_expired_as_event();
+  for (const char* name : {"gone", "same", "changed"}) rig.server.put(name, "1");
+  rig.settle();
+  rig.told.clear();
+  rig.server.break_watches();
+  rig.server.remove("gone");
+  rig.server.put("changed", "2");
+  rig.server.put("new", "1");
+  rig.server.compact();
+  rig.settle();
+  EXPECT_THAT(rig.told, ElementsAre("changed:1>2", "new:>1", "gone:1>"));
+  EXPECT_EQ(rig.stored(), rig.server.objects());
+  EXPECT_EQ(rig.lists(), 2U);
+}
+
+TEST(Informer, StartsTheListOverWhenItsTokenExpires) {
+  InformerRig rig;
+  for (const char* name : {"a", "b", "c"}) rig.server.put(name, "1");
+  EXPECT_EQ(rig.step(), Step::Listed);
+  rig.server.remove("a");
+  rig.server.compact();
+  EXPECT_EQ(rig.step(), Step::Failed);
+  rig.settle();
+  EXPECT_EQ(rig.stored(), rig.server.objects());
+  EXPECT_THAT(rig.told, ElementsAre("b:>1", "c:>1"));
+}
+
+TEST(Informer, GoesOnWithTheSamePageAfterATransientFailure) {
+  InformerRig rig;
+  for (const char* name : {"a", "b", "c"}) rig.server.put(name, "1");
+  EXPECT_EQ(rig.step(), Step::Listed);
+  rig.server.script_status(500, "InternalError");
+  EXPECT_EQ(rig.step(), Step::Failed);
+  rig.settle();
+  EXPECT_EQ(rig.lists(), 1U);
+  EXPECT_EQ(rig.stored(), rig.server.objects());
+}
+
+TEST(Informer, AWatchThatEndsAtOnceCountsAsAFailure) {
+  InformerRig rig;
+  EXPECT_EQ(rig.step(), Step::Listed);
+  EXPECT_EQ(rig.step(), Step::Opened);
+  rig.server.end_watches();
+  EXPECT_EQ(rig.step(), Step::Failed);
+  EXPECT_GE(*rig.informer.next_due() - rig.clock.elapsed(), 400ms);
+}
+
+TEST(Informer, ATruncatedEventComesAgainOnTheNextConnection) {
+  InformerRig rig;
+  rig.server.put("a", "1");
+  rig.settle();
+  rig.server.truncate_watches();
+  rig.server.put("a", "2");
+  EXPECT_EQ(rig.step(), Step::Failed);
+  rig.settle();
+  EXPECT_THAT(rig.told, ElementsAre("a:>1", "a:1>2"));
+  EXPECT_EQ(rig.lists(), 1U);
+}
+
+TEST(Informer, ListsAroundAnEventThatCannotBeReadTwice) {
+  InformerRig rig;
+  rig.server.put("a", "1");
+  rig.settle();
+  rig.server.begin_watches_with(R"({"type":"MODIFIED","object":{"kind":)");
+  rig.server.break_watches();
+  rig.server.put("a", "2");
+  for (int failures = 0; failures < 3;) {
+    failures += rig.step() == Step::Failed ? 1 : 0;
+    rig.clock.advance(1s);
+  }
+  rig.server.begin_watches_with("");
+  rig.settle();
+  EXPECT_THAT(rig.told, ElementsAre("a:>1", "a:1>2"));
+  EXPECT_EQ(rig.lists(), 2U);
+}
+
+TEST(Informer, DoesNotBringBackWhatWasDeletedWhenAServerRepeatsItself) {
+  InformerRig rig;
+  rig.server.put("a", "1");
+  rig.settle();
+  rig.server.remove("a");
+  rig.settle();
+  rig.server.begin_watches_with(watch_line("MODIFIED", config_map_json("a", "1", 101)));
+  rig.server.break_watches();
+  rig.settle();
+  EXPECT_THAT(rig.told, ElementsAre("a:>1", "a:1>"));
+  EXPECT_TRUE(rig.stored().empty());
+}
+
+TEST(Informer, PassesOverEventsOfATypeItDoesNotKnow) {
+  InformerRig rig;
+  rig.server.begin_watches_with(watch_line("SPLIT", config_map_json("a", "1", 500)));
+  rig.settle();
+  rig.server.put("b", "1");
+  rig.settle();
+  EXPECT_THAT(rig.told, ElementsAre("b:>1"));
+}
+
+TEST(Informer, ListsAgainWhenTheServersHistoryWasSetBack) {
+  InformerRig rig;
+  rig.server.put("a", "1");
+  rig.settle();
+  rig.server.break_watches();
+  EXPECT_EQ(rig.step(), Step::Failed);
+  rig.server.script(http::Response{
+      504, {}, status_json(504, "Timeout", "Too large resource version: 101, current: 7")});
+  rig.settle();
+  EXPECT_EQ(rig.lists(), 2U);
+}
+
+TEST(Informer, WaitsTwiceAsLongWithEveryFailureUpToHalfAMinute) {
+  InformerRig rig;
+  for (int i = 0; i < 10; ++i) rig.server.script(std::nullopt);
+  base::Duration most = 800ms;
+  for (int i = 0; i < 10; ++i) {
+    ASSERT_EQ(rig.step(), Step::Failed);
+    const base::Duration delay = *rig.informer.next_due() - rig.clock.elapsed();
+    EXPECT_GE(delay, most / 2);
+    EXPECT_LE(delay, most);
+    most = std::min<base::Duration>(most * 2, 30s);
+    ASSERT_EQ(rig.step(), Step::Idle);
+    rig.clock.advance(delay);
+  }
+  EXPECT_EQ(rig.step(), Step::Listed);
+}
+
+TEST(Informer, TwoClientsDoNotComeBackAtTheSameTime) {
+  InformerRig one(1);
+  InformerRig two(2);
+  for (InformerRig* rig : {&one, &two}) {
+    rig->server.script(std::nullopt);
+    EXPECT_EQ(rig->step(), Step::Failed);
+  }
+  EXPECT_NE(one.informer.next_due(), two.informer.next_due());
+}
+
+TEST(Informer, WaitsAsLongAsTheServerSaid) {
+  InformerRig rig;
+  rig.server.script_status(429, "TooManyRequests", {{"Retry-After", "17"}});
+  EXPECT_EQ(rig.step(), Step::Failed);
+  EXPECT_EQ(rig.informer.next_due(), base::Duration(17s));
+}
+
+TEST(Informer, SaysWhyItCannotListAndGoesOnTrying) {
+  InformerRig rig;
+  rig.server.script_status(403, "Forbidden");
+  EXPECT_EQ(rig.step(), Step::Failed);
+  EXPECT_EQ(rig.informer.last_error()->kind, ErrorKind::Forbidden);
+  rig.settle();
+  EXPECT_TRUE(rig.informer.store().has_synced());
+}
+
+TEST(Informer, DoesNothingAfterStop) {
+  InformerRig rig;
+  rig.settle();
+  rig.informer.stop();
+  EXPECT_EQ(rig.step(), Step::Stopped);
+  EXPECT_EQ(rig.informer.next_due(), std::nullopt);
+}
+
+TEST(Informer, CountsListsWatchesEventsAndErrors) {
+  InformerRig rig;
+  rig.settle();
+  rig.server.put("a", "1");
+  rig.settle();
+  rig.server.break_watches();
+  rig.settle();
+  const std::string text = rig.metrics.render();
+  for (const char* line :
+       {R"(kube_watch_steps_total{resource="configmaps",what="list"} 1)",
+        R"(kube_watch_steps_total{resource="configmaps",what="watch"} 2)",
+        R"(kube_watch_steps_total{resource="configmaps",what="event"} 1)",
+        R"(kube_watch_errors_total{error="Unavailable",resource="configmaps"} 1)",
+        R"(kube_store_objects{resource="configmaps"} 1)"}) {
+    EXPECT_THAT(text, HasSubstr(line));
+  }
+}
+
+}  // namespace
+}  // namespace cdom::kube

@@ -1,0 +1,134 @@
+#include "compute_domain/kube/work_queue.h"
+
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <string>
+
+namespace cdom::kube {
+namespace {
+
+using namespace std::chrono_literals;
+using base::ManualClock;
+using Queue = WorkQueue<std::string>;
+
+TEST(WorkQueue, GivesKeysInTheOrderOfTheirFirstAdd) {
+  ManualClock clock;
+  Queue queue(clock);
+  for (const char* key : {"b", "a", "b"}) queue.add(key);
+  EXPECT_EQ(queue.size(), 2U);
+  EXPECT_EQ(queue.try_pop(), "b");
+  EXPECT_EQ(queue.try_pop(), "a");
+  EXPECT_EQ(queue.try_pop(), std::nullopt);
+}
+
+TEST(WorkQueue, AKeyAddedWhileHeldComesBackAfterDone) {
+  ManualClock clock;
+  Queue queue(clock);
+  queue.add("a");
+  ASSERT_EQ(queue.try_pop(), "a");
+  queue.add("a");
+  EXPECT_EQ(queue.try_pop(), std::nullopt);
+  queue.done("a");
+  EXPECT_EQ(queue.try_pop(), "a");
+  queue.done("a");
+  EXPECT_TRUE(queue.is_empty());
+}
+
+TEST(WorkQueue, ADelayedKeyComesWhenItsTimeHasPassed) {
+  ManualClock clock;
+  Queue queue(clock);
+  queue.add_after("a", 10s);
+  EXPECT_EQ(queue.try_pop(), std::nullopt);
+  EXPECT_EQ(queue.next_due(), 10s);
+  clock.advance(10s);
+  EXPECT_EQ(queue.try_pop(), "a");
+}
+
+TEST(WorkQueue, TheEarliestOfSeveralDelaysWins) {
+  ManualClock clock;
+  Queue queue(clock);
+  queue.add_after("a", 10s);
+  queue.add_after("a", 3s);
+  queue.add_after("a", 20s);
+  EXPECT_EQ(queue.next_due(), 3s);
+  clock.advance(3s);
+  ASSERT_EQ(queue.try_pop(), "a");
+  queue.done("a");
+  EXPECT_TRUE(queue.is_empty());
+}
+
+TEST(WorkQueue, ADelayThatEndsWhileTheKeyIsHeldIsNotLost) {
+  ManualClock clock;
+  Queue queue(clock);
+  queue.add("a");
+  ASSERT_EQ(queue.try_pop(), "a");
+  queue.add_after("a", 1s);
+  clock.advance(1s);
+  EXPECT_EQ(queue.try_pop(), std::nullopt);
+  queue.done("a");
+  EXPECT_EQ(queue.try_pop(), "a");
+}
+
+TEST(WorkQueue, BacksOffTwiceAsLongWithEveryRetryUpToHalfAMinute) {
+  ManualClock clock;
+  Queue queue(clock);
+  base::Duration expected = 5ms;
+  for (int i = 0; i < 20; ++i) {
+    queue.retry("a");
+    ASSERT_EQ(queue.next_due(), clock.elapsed() + expected);
+    clock.advance(expected);
+    ASSERT_EQ(queue.try_pop(), "a");
+    queue.done("a");
+    expected = std::min<base::Duration>(expected * 2, 30s);
+  }
+  queue.forget("a");
+  queue.retry("a");
+  EXPECT_EQ(queue.next_due(), clock.elapsed() + 5ms);
+}
+
+TEST(WorkQueue, BacksOffOneKeyWithoutTheOthers) {
+  ManualClock clock;
+  Queue queue(clock);
+  for (int i = 0; i < 5; ++i) queue.retry("a");
+  queue.retry("b");
+  clock.advance(5ms);
+  EXPECT_EQ(queue.try_pop(), "a");  // its first delay was the earliest
+  EXPECT_EQ(queue.try_pop(), "b");
+}
+
+TEST(WorkQueue, WaitsAsLongAsTheServerSaid) {
+  ManualClock clock;
+  Queue queue(clock);
+  queue.retry("a", 7s);
+  EXPECT_EQ(queue.next_due(), 7s);
+}
+
+TEST(WorkQueue, NothingIsDueByItselfWhenItIsEmpty) {
+  ManualClock clock;
+  Queue queue(clock);
+  EXPECT_EQ(queue.next_due(), std::nullopt);
+  queue.add("a");
+  clock.advance(1s);
+  EXPECT_EQ(queue.next_due(), 1s);
+}
+
+TEST(WorkQueue, ShowsItsSizes) {
+  ManualClock clock;
+  base::Registry metrics;
+  Queue queue(clock, "domains", &metrics);
+  queue.add("a");
+  queue.add("b");
+  (void)queue.try_pop();
+  queue.retry("c");
+  const std::string text = metrics.render();
+  for (const char* line : {R"(kube_work_queue_keys{queue="domains",state="ready"} 1)",
+                           R"(kube_work_queue_keys{queue="domains",state="held"} 1)",
+                           R"(kube_work_queue_keys{queue="domains",state="delayed"} 1)",
+                           R"(kube_work_queue_retries_total{queue="domains"} 1)"}) {
+    EXPECT_NE(text.find(line), std::string::npos) << line << " in\n" << text;
+  }
+}
+
+}  // namespace
+}  // namespace cdom::kube
