@@ -1,0 +1,43 @@
+#include "kube/event_correlator.h"
+
+#include <algorithm>
+#include <chrono>
+#include <utility>
+
+namespace cdom::kube {
+
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr std::size_t kDistinctMessages = 10;
+constexpr base::Duration kSimilarWithin = 10min;
+constexpr double kBurst = 25;
+constexpr base::Duration kRefill = 300s;
+constexpr char kCombined[] = "(combined from similar events): ";
+
+}  // namespace
+
+EventKey EventCorrelator::combined(EventKey occurrence, base::Duration now) {
+  Similar& similar =
+      similar_.at_or({occurrence.involved, occurrence.type, occurrence.reason}, {{}, now});
+  if (now - similar.last > kSimilarWithin) similar.messages.clear();
+  similar.last = now;
+  if (similar.messages.size() < kDistinctMessages) similar.messages.insert(occurrence.message);
+  if (similar.messages.size() >= kDistinctMessages) occurrence.message = kCombined;
+  return occurrence;
+}
+
+bool EventCorrelator::is_combined(const EventKey& key) { return key.message == kCombined; }
+
+bool EventCorrelator::take_write(const api::ObjectReference& involved, base::Duration now) {
+  Budget& budget = budgets_.at_or(involved, {kBurst, now});
+  const double refilled = std::chrono::duration<double>(now - budget.as_of) / kRefill;
+  budget.writes = std::min(kBurst, budget.writes + refilled);
+  budget.as_of = now;
+  if (budget.writes < 1) return false;
+  budget.writes -= 1;
+  return true;
+}
+
+}  // namespace cdom::kube

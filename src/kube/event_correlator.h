@@ -1,0 +1,52 @@
+// EventCorrelator: keeps a talkative object from flooding the API server with Events.
+//
+// The rules of client-go's tools/record: ten different messages of one (object, type, reason), each
+// within ten minutes of the one before, become one combined event; one object may cause 25 writes
+// at once, and one more per five minutes. Pure but for what it remembers. One thread.
+#pragma once
+
+#include <cstddef>
+#include <set>
+#include <string>
+#include <tuple>
+
+#include "compute_domain/api/core.h"
+#include "compute_domain/base/clock.h"
+#include "kube/recent_map.h"
+
+namespace cdom::kube {
+
+// What makes two occurrences one event with a count.
+struct EventKey {
+  api::ObjectReference involved;
+  std::string type, reason;
+  std::string message;  // of a combined event only its prefix
+
+  friend auto operator<=>(const EventKey&, const EventKey&) = default;
+};
+
+class EventCorrelator {
+ public:
+  // The same key, or that of the combined event. `now` is Clock::elapsed(), here and below.
+  EventKey combined(EventKey occurrence, base::Duration now);
+  static bool is_combined(const EventKey& key);
+  // Whether the object may cause one more write, which is then counted.
+  bool take_write(const api::ObjectReference& involved, base::Duration now);
+
+ private:
+  struct Similar {
+    std::set<std::string> messages;
+    base::Duration last{};
+  };
+  struct Budget {
+    double writes = 0;
+    base::Duration as_of{};
+  };
+  static constexpr std::size_t kRemembered = 4096;
+
+  RecentMap<std::tuple<api::ObjectReference, std::string, std::string>, Similar> similar_{
+      kRemembered};
+  RecentMap<api::ObjectReference, Budget> budgets_{kRemembered};
+};
+
+}  // namespace cdom::kube

@@ -1,0 +1,231 @@
+#include "compute_domain/kube/events.h"
+
+#include <algorithm>
+#include <chrono>
+#include <condition_variable>
+#include <deque>
+#include <mutex>
+#include <utility>
+
+#include "compute_domain/base/log.h"
+#include "compute_domain/base/random.h"
+#include "compute_domain/base/text.h"
+#include "kube/event_correlator.h"
+#include "kube/recent_map.h"
+
+namespace cdom::kube {
+
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr std::size_t kQueueLimit = 1000;
+constexpr std::size_t kSeriesLimit = 4096;
+constexpr std::size_t kMessageLimit = 1024;  // bytes, by Kubernetes' validation of Events
+// As client-go's recorder: twelve attempts, ten seconds apart.
+constexpr int kAttempts = 12;
+constexpr base::Duration kRetryAfter = 10s;
+
+std::string shortened(std::string text) {
+  if (text.size() <= kMessageLimit) return text;
+  std::size_t end = kMessageLimit - 3;
+  // Not in the middle of a UTF-8 character.
+  while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xC0U) == 0x80U) --end;
+  return text.substr(0, end) + "...";
+}
+
+// "<object>.<16 hex digits>", still a DNS subdomain when the object's name is as long as one.
+std::string event_name(const std::string& object, std::uint64_t ending) {
+  std::string prefix = object.substr(0, 253 - 17);
+  while (!prefix.empty() && (prefix.back() == '.' || prefix.back() == '-')) prefix.pop_back();
+  return base::cat(prefix, ".", base::hex64(ending));
+}
+
+}  // namespace
+
+// The recorder behind its header: series of equal events, and which of them have news to send.
+class EventRecorder::Queue {
+ public:
+  Queue(const Client& client, const base::Clock& clock, EventSource source, base::Registry* metrics)
+      : client_(client),
+        clock_(clock),
+        source_(std::move(source)),
+        metrics_(metrics),
+        random_(source_.seed) {}
+
+  void record(EventKey occurrence);
+  bool step();
+  [[nodiscard]] std::optional<base::Duration> next_due() const;
+  void run(const std::stop_token& token);
+
+ private:
+  struct Series {
+    api::Event event;
+    bool is_created = false;  // on the server
+    bool is_queued = false;
+  };
+  enum class Outcome { Sent, Again, Later, Dropped };
+
+  [[nodiscard]] std::shared_ptr<Series> new_series(const EventKey& key);
+  [[nodiscard]] Outcome send(Series& series);
+  [[nodiscard]] Outcome outcome_of(const base::Error& error, const Series& series);
+  void settle(Series& series, const Series& sent, Outcome outcome);
+  void count(const char* outcome) const;
+
+  const Client& client_;
+  const base::Clock& clock_;
+  const EventSource source_;
+  base::Registry* const metrics_;
+
+  mutable std::mutex mutex_;
+  std::condition_variable_any changed_;
+  base::Random random_;
+  EventCorrelator correlator_;
+  RecentMap<EventKey, std::shared_ptr<Series>> series_{kSeriesLimit};
+  std::deque<std::shared_ptr<Series>> queue_;  // those with news, the oldest first
+  base::Duration not_before_{};
+  std::optional<base::Duration> retry_after_;  // of the attempt that failed last
+  int attempts_ = 0;                           // at the first of the queue
+};
+
+void EventRecorder::Queue::record(EventKey occurrence) {
+  const std::scoped_lock lock(mutex_);
+  const base::Duration now = clock_.elapsed();
+  const std::string message = occurrence.message;
+  const EventKey key = correlator_.combined(std::move(occurrence), now);
+  const std::shared_ptr<Series>* known = series_.find(key);
+  if (known == nullptr || !(*known)->is_queued) {
+    if (queue_.size() >= kQueueLimit || !correlator_.take_write(key.involved, now)) {
+      return count("dropped");
+    }
+    if (known == nullptr) known = &series_.at_or(key, new_series(key));
+    (*known)->is_queued = true;
+    queue_.push_back(*known);
+    changed_.notify_one();
+  }
+  api::Event& event = (*known)->event;
+  ++event.count;
+  event.last = clock_.now();
+  event.message =
+      shortened(EventCorrelator::is_combined(key) ? base::cat(key.message, message) : message);
+}
+
+std::shared_ptr<EventRecorder::Queue::Series> EventRecorder::Queue::new_series(
+    const EventKey& key) {
+  auto series = std::make_shared<Series>();
+  api::Event& event = series->event;
+  event.meta.ns = key.involved.ns.empty() ? "default" : key.involved.ns;
+  event.meta.name = event_name(key.involved.name, random_.next());
+  event.involved = key.involved;
+  event.type = key.type;
+  event.reason = key.reason;
+  event.component = source_.component;
+  event.instance = source_.instance;
+  event.count = 0;
+  event.first = clock_.now();
+  return series;
+}
+
+bool EventRecorder::Queue::step() {
+  std::shared_ptr<Series> series;
+  Series copy;
+  {
+    const std::scoped_lock lock(mutex_);
+    if (queue_.empty() || clock_.elapsed() < not_before_) return false;
+    series = queue_.front();
+    copy = *series;
+  }
+  const Outcome outcome = send(copy);
+  const std::scoped_lock lock(mutex_);
+  settle(*series, copy, outcome);
+  return true;
+}
+
+EventRecorder::Queue::Outcome EventRecorder::Queue::send(Series& series) {
+  const api::Event& event = series.event;
+  if (!series.is_created) {
+    const auto created = client_.create<api::Event>(event);
+    // Nobody else makes this name: AlreadyExists is our own create, whose answer was lost.
+    series.is_created = created || created.error().kind == base::ErrorKind::AlreadyExists;
+    return series.is_created ? Outcome::Sent : outcome_of(created.error(), series);
+  }
+  const auto patched = client_.patch<api::Event>(
+      api::name_of(event.meta), "", api::event_count_patch(event.count, event.last, event.message));
+  if (patched) return Outcome::Sent;
+  if (patched.error().kind == base::ErrorKind::NotFound) {
+    // Events live for an hour on the server.
+    series.is_created = false;
+    return Outcome::Again;
+  }
+  return outcome_of(patched.error(), series);
+}
+
+EventRecorder::Queue::Outcome EventRecorder::Queue::outcome_of(const base::Error& error,
+                                                               const Series& series) {
+  if (error.kind == base::ErrorKind::Unavailable && attempts_ + 1 < kAttempts) {
+    retry_after_ = error.retry_after;
+    return Outcome::Later;
+  }
+  base::log_warning(
+      "event not recorded",
+      {{"object", base::cat(series.event.involved.kind, " ", series.event.involved.name)},
+       {"reason", series.event.reason},
+       {"message", series.event.message},
+       {"error", base::to_string(error)}});
+  return Outcome::Dropped;
+}
+
+void EventRecorder::Queue::settle(Series& series, const Series& sent, Outcome outcome) {
+  if (outcome == Outcome::Later) {
+    ++attempts_;
+    not_before_ = clock_.elapsed() + std::max(kRetryAfter, retry_after_.value_or(0s));
+    return count("retried");
+  }
+  series.is_created = sent.is_created;
+  if (outcome == Outcome::Again) return;
+  attempts_ = 0;
+  count(outcome == Outcome::Sent ? "sent" : "failed");
+  // Occurrences that came while it was sent have not been told.
+  series.is_queued = series.event.count != sent.event.count;
+  if (series.is_queued) queue_.push_back(queue_.front());
+  queue_.pop_front();
+}
+
+std::optional<base::Duration> EventRecorder::Queue::next_due() const {
+  const std::scoped_lock lock(mutex_);
+  if (queue_.empty()) return std::nullopt;
+  return std::max(not_before_, clock_.elapsed());
+}
+
+void EventRecorder::Queue::run(const std::stop_token& token) {
+  while (!token.stop_requested()) {
+    if (step()) continue;
+    std::unique_lock lock(mutex_);
+    if (queue_.empty()) {
+      changed_.wait(lock, token, [this] { return !queue_.empty(); });
+    } else {
+      changed_.wait_for(lock, token, not_before_ - clock_.elapsed(), [] { return false; });
+    }
+  }
+}
+
+void EventRecorder::Queue::count(const char* outcome) const {
+  if (metrics_ == nullptr) return;
+  metrics_->counter("kube_events_total", "Events by what became of them.", {{"outcome", outcome}})
+      .add();
+}
+
+EventRecorder::EventRecorder(const Client& client, const base::Clock& clock, EventSource source,
+                             base::Registry* metrics)
+    : queue_(std::make_unique<Queue>(client, clock, std::move(source), metrics)) {}
+EventRecorder::~EventRecorder() = default;
+
+void EventRecorder::record(const api::ObjectReference& involved, std::string_view type,
+                           std::string_view reason, std::string_view message) {
+  queue_->record({involved, std::string(type), std::string(reason), std::string(message)});
+}
+bool EventRecorder::step() { return queue_->step(); }
+std::optional<base::Duration> EventRecorder::next_due() const { return queue_->next_due(); }
+void EventRecorder::run(std::stop_token token) { queue_->run(token); }
+
+}  // namespace cdom::kube

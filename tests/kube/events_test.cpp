@@ -1,0 +1,187 @@
+#include "compute_domain/kube/events.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "compute_domain/base/text.h"
+#include "kube/fake_server.h"
+
+namespace cdom::kube {
+namespace {
+
+using namespace std::chrono_literals;
+using testing::AllOf;
+using testing::ElementsAre;
+using testing::EndsWith;
+using testing::HasSubstr;
+using testing::Not;
+using testing::SizeIs;
+using testing::StartsWith;
+
+const std::string kAnyEvent =
+    R"({"apiVersion":"v1","kind":"Event","metadata":{"name":"x","namespace":"team"}})";
+
+struct EventsTest : testing::Test {
+  FakeServer server;
+  base::ManualClock clock;
+  base::Registry metrics;
+  Client client{server, clock, "controller"};
+  EventRecorder recorder{client, clock, {"controller", "pod-1", 7}, &metrics};
+  api::ObjectReference train{"resource.nvidia.com/v1beta1", "ComputeDomain", "team", "train", "u1"};
+
+  void record(const std::string& message, const std::string& reason = "Waiting") {
+    recorder.record(train, "Normal", reason, message);
+  }
+  // Sends all that is due; the server accepts it.
+  void send() {
+    while (recorder.next_due() == clock.elapsed()) {
+      server.script(ok(kAnyEvent));
+      recorder.step();
+    }
+  }
+  std::vector<std::string> sent() const { return server.targets("/events"); }
+  std::string last_body() const { return server.requests().back().body; }
+};
+
+TEST_F(EventsTest, SendsWhatWasRecorded) {
+  record("2 of 4 nodes");
+  EXPECT_TRUE(server.requests().empty()) << "recording does not send";
+  send();
+  EXPECT_THAT(sent(), ElementsAre("POST /api/v1/namespaces/team/events?fieldManager=controller"));
+  EXPECT_THAT(last_body(),
+              AllOf(HasSubstr(R"("message":"2 of 4 nodes")"), HasSubstr(R"("reason":"Waiting")"),
+                    HasSubstr(R"("uid":"u1")"), HasSubstr(R"("name":"train.)")));
+  EXPECT_FALSE(recorder.step());
+}
+
+TEST_F(EventsTest, PutsEventsOfClusterScopedObjectsIntoDefault) {
+  recorder.record({"v1", "Node", "", "n1", "n1"}, "Warning", "Lost", "gone");
+  send();
+  EXPECT_THAT(sent(), ElementsAre(StartsWith("POST /api/v1/namespaces/default/events")));
+}
+
+TEST_F(EventsTest, CountsWhatHappensAgain) {
+  record("2 of 4 nodes");
+  send();
+  record("2 of 4 nodes");
+  record("2 of 4 nodes");
+  send();
+  EXPECT_THAT(sent(), ElementsAre(StartsWith("POST"), StartsWith("PATCH")));
+  EXPECT_THAT(last_body(), HasSubstr(R"("count":3)"));
+}
+
+TEST_F(EventsTest, MakesOneEventOfWhatHappenedBeforeItWasSent) {
+  for (int i = 0; i < 5; ++i) record("2 of 4 nodes");
+  send();
+  EXPECT_THAT(sent(), ElementsAre(StartsWith("POST")));
+  EXPECT_THAT(last_body(), HasSubstr(R"("count":5)"));
+}
+
+TEST_F(EventsTest, CreatesAnEventAgainThatTheServerForgot) {
+  record("2 of 4 nodes");
+  send();
+  record("2 of 4 nodes");
+  server.script_status(404, "NotFound");
+  EXPECT_TRUE(recorder.step());
+  send();
+  EXPECT_THAT(sent(), ElementsAre(StartsWith("POST"), StartsWith("PATCH"), StartsWith("POST")));
+  EXPECT_THAT(last_body(), HasSubstr(R"("count":2)"));
+}
+
+TEST_F(EventsTest, CombinesTheTenthMessageOfAReasonAndThoseAfterIt) {
+  for (int i = 1; i <= 12; ++i) {
+    record(base::cat(i, " of 18 nodes"));
+    send();
+  }
+  EXPECT_THAT(sent(), SizeIs(12));
+  EXPECT_THAT(server.targets("POST"), SizeIs(10));
+  EXPECT_THAT(last_body(), AllOf(HasSubstr("(combined from similar events): 12 of 18 nodes"),
+                                 HasSubstr(R"("count":3)")));
+  record("something else", "Ready");
+  send();
+  EXPECT_THAT(last_body(), Not(HasSubstr("combined")));
+}
+
+TEST_F(EventsTest, CombinesOnlyWithinTenMinutes) {
+  for (int i = 1; i <= 9; ++i) record(base::cat(i, " of 18 nodes"));
+  clock.advance(11min);
+  record("10 of 18 nodes");
+  send();
+  EXPECT_THAT(last_body(), Not(HasSubstr("combined")));
+}
+
+TEST_F(EventsTest, LetsOneObjectCause25WritesAndThenOnePerFiveMinutes) {
+  for (int i = 0; i < 30; ++i) record("again", base::cat("Reason", i));
+  send();
+  EXPECT_THAT(sent(), SizeIs(25));
+  clock.advance(5min);
+  for (int i = 0; i < 3; ++i) record("again", base::cat("Late", i));
+  send();
+  EXPECT_THAT(sent(), SizeIs(26));
+  EXPECT_THAT(metrics.render(), HasSubstr(R"(kube_events_total{outcome="dropped"} 7)"));
+}
+
+TEST_F(EventsTest, TheBudgetOfOneObjectIsNotThatOfAnother) {
+  for (int i = 0; i < 30; ++i) record("again", base::cat("Reason", i));
+  train.name = "other";
+  record("hello");
+  send();
+  EXPECT_THAT(last_body(), HasSubstr("hello"));
+}
+
+TEST_F(EventsTest, HoldsABoundedNumberWhileTheServerIsAway) {
+  for (int i = 0; i < 3000; ++i) {
+    train.name = base::cat("d", i);
+    record("hello");
+  }
+  send();
+  EXPECT_THAT(sent(), SizeIs(1000));
+}
+
+TEST_F(EventsTest, TriesAgainTenSecondsAfterAFailureTwelveTimesInAll) {
+  record("hello");
+  for (int attempt = 1; attempt <= 12; ++attempt) {
+    server.script(std::nullopt);
+    EXPECT_TRUE(recorder.step());
+    EXPECT_FALSE(recorder.step());
+    clock.advance(10s);
+  }
+  EXPECT_EQ(recorder.next_due(), std::nullopt);
+  EXPECT_THAT(sent(), SizeIs(12));
+  EXPECT_THAT(metrics.render(), HasSubstr(R"(kube_events_total{outcome="failed"} 1)"));
+}
+
+TEST_F(EventsTest, WaitsAsLongAsTheServerSaid) {
+  record("hello");
+  server.script_status(429, "TooManyRequests", {{"Retry-After", "25"}});
+  EXPECT_TRUE(recorder.step());
+  EXPECT_EQ(recorder.next_due(), base::Duration(25s));
+}
+
+TEST_F(EventsTest, DropsWhatTheServerRefusesAndGoesOn) {
+  record("one", "A");
+  record("two", "B");
+  server.script_status(403, "Forbidden");
+  EXPECT_TRUE(recorder.step());
+  send();
+  EXPECT_THAT(last_body(), HasSubstr("two"));
+}
+
+TEST_F(EventsTest, TakesItsOwnNameInUseForALostAnswer) {
+  record("hello");
+  server.script_status(409, "AlreadyExists");
+  EXPECT_TRUE(recorder.step());
+  record("hello");
+  send();
+  EXPECT_THAT(sent(), ElementsAre(StartsWith("POST"), StartsWith("PATCH")));
+}
+
+TEST_F(EventsTest, ShortensAMessageBetweenTwoCharacters) {
+  std::string message(1020, 'x');
+  record(message + "ééé");  // of two bytes each
+  send();
+  EXPECT_THAT(last_body(), HasSubstr(message + "...\""));
+}
+
+}  // namespace
+}  // namespace cdom::kube
