@@ -31,8 +31,8 @@ base::Result<ClusterAccess> in_cluster(
 // A variable of the environment, or "".
 using Environment = std::function<std::string(const char* name)>;
 
-// In kubectl's order: `flag` when given, else $KUBECONFIG, else the pod's service account, else
-// $HOME/.kube/config.
+// In the order of controller-runtime: `flag` when given, else $KUBECONFIG, else the pod's service
+// account, else $HOME/.kube/config.
 base::Result<ClusterAccess> find_cluster(const std::string& flag, const Environment& environment);
 
 }  // namespace cdom::kube

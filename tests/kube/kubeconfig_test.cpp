@@ -1,0 +1,209 @@
+#include "compute_domain/kube/kubeconfig.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+
+#include "compute_domain/base/text.h"
+#include "kube/base64.h"
+
+namespace cdom::kube {
+namespace {
+
+using testing::HasSubstr;
+
+// A directory of its own for each test, gone after it.
+struct KubeconfigTest : testing::Test {
+  std::filesystem::path directory =
+      std::filesystem::path(testing::TempDir()) /
+      base::cat("kubeconfig-", testing::UnitTest::GetInstance()->current_test_info()->name(), "-",
+                ::getpid());
+  KubeconfigTest() { std::filesystem::create_directories(directory); }
+  ~KubeconfigTest() override {
+    std::error_code ignored;
+    std::filesystem::remove_all(directory, ignored);
+  }
+
+  std::string write(const std::string& name, const std::string& content) const {
+    std::ofstream(directory / name) << content;
+    return (directory / name).string();
+  }
+
+  // A kubeconfig with one cluster and user, whose further fields are given.
+  std::string config(const std::string& cluster, const std::string& user) const {
+    return write("config", base::cat("apiVersion: v1\nkind: Config\ncurrent-context: main\n",
+                                     "contexts:\n- name: main\n  context: {cluster: prod, user: me,"
+                                     " namespace: team}\n",
+                                     "clusters:\n- name: prod\n  cluster: {", cluster, "}\n",
+                                     "users:\n- name: me\n  user: {", user, "}\n"));
+  }
+};
+
+constexpr char kServer[] = "server: 'https://10.0.0.1:6443'";
+
+TEST_F(KubeconfigTest, ReadsClusterUserAndNamespace) {
+  const auto access = load_kubeconfig(
+      config("server: 'https://10.0.0.1:6443/', tls-server-name: api, "
+             "certificate-authority-data: Q0EK",
+             "client-certificate-data: Q0VSVA==, client-key-data: S0VZ, token: secret"));
+  ASSERT_TRUE(access) << access.error().message;
+  EXPECT_EQ(access->http.base_url, "https://10.0.0.1:6443");
+  EXPECT_EQ(access->http.server_name, "api");
+  EXPECT_EQ(access->http.ca_pem, "CA\n");
+  EXPECT_EQ(access->http.certificate_pem, "CERT");
+  EXPECT_EQ(access->http.key_pem, "KEY");
+  EXPECT_EQ(access->http.token, "secret");
+  EXPECT_EQ(access->ns, "team");
+  EXPECT_EQ(access->source, (directory / "config").string() + ", context main");
+}
+
+TEST_F(KubeconfigTest, FindsFilesBesideTheKubeconfig) {
+  write("ca.pem", "CA");
+  write("token", "secret");
+  const auto access = load_kubeconfig(
+      config(base::cat(kServer, ", certificate-authority: ca.pem"), "tokenFile: token"));
+  ASSERT_TRUE(access) << access.error().message;
+  EXPECT_EQ(access->http.ca_file, (directory / "ca.pem").string());
+  EXPECT_EQ(access->http.token_file, (directory / "token").string());
+}
+
+TEST_F(KubeconfigTest, TheFirstFileThatDefinesANameWins) {
+  const std::string first = write("first",
+                                  "apiVersion: v1\nkind: Config\ncurrent-context: main\n"
+                                  "clusters:\n- {name: prod, cluster: {server: 'http://one'}}\n");
+  const std::string second =
+      config("server: 'http://two'", "") + ":" + (directory / "missing").string();
+  const auto access = load_kubeconfig(first + ":" + second);
+  ASSERT_TRUE(access) << access.error().message;
+  EXPECT_EQ(access->http.base_url, "http://one");
+  EXPECT_EQ(access->ns, "team");
+}
+
+TEST_F(KubeconfigTest, AContextWithoutUserIsAnonymous) {
+  const auto access =
+      load_kubeconfig(write("c",
+                            "apiVersion: v1\nkind: Config\ncurrent-context: x\n"
+                            "contexts: [{name: x, context: {cluster: x}}]\n"
+                            "clusters: [{name: x, cluster: {server: 'http://127.0.0.1:8001'}}]\n"));
+  ASSERT_TRUE(access) << access.error().message;
+  EXPECT_EQ(access->ns, "default");
+}
+
+TEST_F(KubeconfigTest, SaysWhatIsWrongWithAField) {
+  struct Case {
+    std::string cluster, user, message;
+  };
+  const std::vector<Case> cases = {
+      {"", "", "clusters[prod].cluster.server must be the URL of an API server"},
+      {"server: 7", "", "clusters[prod].cluster.server must be a text"},
+      {base::cat(kServer, ", certificate-authority: ca.pem"), "",
+       "clusters[prod].cluster.certificate-authority names "},
+      {base::cat(kServer, ", certificate-authority-data: '?'"), "",
+       "clusters[prod].cluster.certificate-authority-data is not base64"},
+      {base::cat(kServer, ", certificate-authority-data: Q0EK, insecure-skip-tls-verify: true"), "",
+       "insecure-skip-tls-verify contradicts certificate-authority: remove one of them"},
+      {base::cat(kServer, ", insecure-skip-tls-verify: maybe"), "", "must be true or false"},
+      {base::cat(kServer, ", proxy-url: 'http://p'"), "", "proxy-url is not supported"},
+      {kServer, "exec: {command: aws}", "users[me].user.exec is not supported: use a client"},
+      {kServer, "username: u, password: p", "users[me].user.username is not supported"},
+      {kServer, "as: admin", "users[me].user.as is not supported"},
+      {kServer, "client-certificate-data: Q0VSVA==", "users[me].user.client-key is missing"},
+      {kServer, "client-key-data: S0VZ", "users[me].user.client-certificate is missing"},
+  };
+  for (const Case& c : cases) {
+    const auto access = load_kubeconfig(config(c.cluster, c.user));
+    ASSERT_FALSE(access) << c.message;
+    EXPECT_EQ(access.error().kind, base::ErrorKind::Invalid);
+    EXPECT_THAT(access.error().message, HasSubstr(c.message));
+    EXPECT_THAT(access.error().message, HasSubstr((directory / "config").string()));
+  }
+}
+
+TEST_F(KubeconfigTest, SaysWhatIsWrongWithAFile) {
+  const std::vector<std::pair<std::string, std::string>> cases = {
+      {"", "is no kubeconfig"},
+      {"a: b: c", "config:1"},
+      {"apiVersion: v1\nkind: Config\nclusters: 7\n", "clusters must be a list"},
+      {"apiVersion: v1\nkind: Config\nusers: [{user: {}}]\n", "users[0].name is missing"},
+      {"apiVersion: v1\nkind: Config\ncurrent-context: x\n",
+       "current-context \"x\" is not in contexts"},
+      {"apiVersion: v1\nkind: Config\ncurrent-context: x\n"
+       "contexts: [{name: x, context: {cluster: other}}]\n",
+       "contexts[x].context.cluster names \"other\", which is not in clusters"},
+      {"apiVersion: v1\nkind: Config\ncurrent-context: x\n"
+       "contexts: [{name: x, context: {}}]\n",
+       "contexts[x].context.cluster is missing"},
+  };
+  for (const auto& [content, message] : cases) {
+    const auto access = load_kubeconfig(write("config", content));
+    ASSERT_FALSE(access) << message;
+    EXPECT_THAT(access.error().message, HasSubstr(message));
+  }
+}
+
+TEST_F(KubeconfigTest, SaysWhenThereIsNoFile) {
+  const auto access = load_kubeconfig((directory / "none").string());
+  ASSERT_FALSE(access);
+  EXPECT_THAT(access.error().message, HasSubstr("there is no such file"));
+}
+
+TEST_F(KubeconfigTest, UsesThePodsServiceAccount) {
+  write("token", "secret");
+  write("ca.crt", "CA");
+  write("namespace", "nvidia\n");
+  const auto access = in_cluster("10.96.0.1", "443", directory.string());
+  ASSERT_TRUE(access) << access.error().message;
+  EXPECT_EQ(access->http.base_url, "https://10.96.0.1:443");
+  EXPECT_EQ(access->http.token_file, (directory / "token").string());
+  EXPECT_EQ(access->ns, "nvidia");
+}
+
+TEST_F(KubeconfigTest, ReachesAServerWithAnIpv6AddressByName) {
+  write("token", "secret");
+  write("ca.crt", "CA");
+  const auto access = in_cluster("fd00::1", "443", directory.string());
+  ASSERT_TRUE(access) << access.error().message;
+  EXPECT_EQ(access->http.base_url, "https://kubernetes.default.svc:443");
+}
+
+TEST_F(KubeconfigTest, SaysThatThePodHasNoServiceAccount) {
+  const auto access = in_cluster("10.96.0.1", "443", directory.string());
+  ASSERT_FALSE(access);
+  EXPECT_THAT(access.error().message, HasSubstr("automountServiceAccountToken"));
+}
+
+TEST_F(KubeconfigTest, PrefersTheFlagThenTheVariableThenThePod) {
+  const std::string file = config("server: 'http://file'", "");
+  const auto in_pod = [&](const char* name) -> std::string {
+    return std::string(name) == "KUBERNETES_SERVICE_HOST" ? "10.96.0.1" : "";
+  };
+  const auto with_variable = [&](const char* name) -> std::string {
+    return std::string(name) == "KUBECONFIG" ? file : in_pod(name);
+  };
+  EXPECT_TRUE(find_cluster(file, in_pod));
+  EXPECT_TRUE(find_cluster("", with_variable));
+  const auto pod = find_cluster("", in_pod);
+  ASSERT_FALSE(pod) << "this test does not run in a pod";
+  EXPECT_THAT(pod.error().message, HasSubstr("serviceaccount/token"));
+}
+
+TEST(Base64, DecodesEveryLength) {
+  EXPECT_EQ(base64_decoded(""), "");
+  EXPECT_EQ(base64_decoded("Zg=="), "f");
+  EXPECT_EQ(base64_decoded("Zm8="), "fo");
+  EXPECT_EQ(base64_decoded("Zm9v\nYmFy\n"), "foobar");
+  EXPECT_EQ(base64_decoded("/+8="), "\xff\xef");
+}
+
+TEST(Base64, RefusesWhatIsNone) {
+  for (const char* text : {"Z", "Zg", "Zg=", "Zm8==", "Zg==Zg==", "Z*==", "===="}) {
+    EXPECT_EQ(base64_decoded(text), std::nullopt) << text;
+  }
+}
+
+}  // namespace
+}  // namespace cdom::kube
