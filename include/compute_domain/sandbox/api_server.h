@@ -1,0 +1,94 @@
+// ApiServer: an in-memory Kubernetes API server, without sockets.
+//
+// handle() answers one request as kube-apiserver would, for a user that the caller vouches for;
+// open() starts a watch or follows a log. What it stores is deterministic: equal seeds, clocks and
+// requests give equal objects, uids and resource versions. It has no controllers and no garbage
+// collector: the simulated cluster brings those. Thread-safe.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "compute_domain/base/clock.h"
+#include "compute_domain/base/result.h"
+#include "compute_domain/http/client.h"
+#include "compute_domain/http/message.h"
+
+namespace cdom::sandbox {
+
+namespace server {
+class HttpFront;
+struct ApiState;
+struct Outcome;
+}  // namespace server
+
+// Who asks.
+struct User {
+  std::string name;
+  std::vector<std::string> groups = {};
+  std::map<std::string, std::vector<std::string>> extra = {};
+  std::string uid = {};
+
+  [[nodiscard]] bool is_master() const;
+};
+
+// The administrator: system:masters.
+User admin_user();
+// A component of the control plane that this project simulates ("system:kube-scheduler").
+User component_user(std::string name);
+// A ServiceAccount, as its token says; `node` when the token is bound to a pod there.
+User service_account_user(std::string_view namespace_, std::string_view name,
+                          std::string_view node = {});
+
+struct ApiServerOptions {
+  std::uint64_t seed = 1;
+  // Watch events remembered per resource; a watch from an older resource version is Expired.
+  std::size_t history = 50'000;
+  // Whether watches may ask for sendInitialEvents (feature gate WatchList).
+  bool watch_list = true;
+  // "resource.k8s.io/v1": group versions that this server does not serve.
+  std::vector<std::string> disabled_versions = {};
+};
+
+class ApiServer {
+ public:
+  explicit ApiServer(const base::Clock& clock, ApiServerOptions options = {});
+  ~ApiServer();
+  ApiServer(const ApiServer&) = delete;
+  ApiServer& operator=(const ApiServer&) = delete;
+
+  http::Response handle(const http::Request& request, const User& user);
+  // For requests with watch=true or follow=true; others are answered as by handle(), with the body
+  // as a stream of lines. The stream may outlive the server's other users, not the clock.
+  http::Opened open(const http::Request& request, const User& user);
+
+  // A client in this process. send() and open() call this server directly; streams give what has
+  // happened without blocking when asked to wait zero.
+  std::unique_ptr<http::Client> client(User user);
+
+  // Creates or replaces the objects of a YAML (or JSON) text of one or more documents, as the
+  // administrator. Invalid names the document and the server's answer.
+  base::Result<void> load(std::string_view yaml);
+
+  // Forgets all watch events so far: watches and continue tokens from before become Expired.
+  void compact();
+  // Successful writes so far that reached storage: the resource version.
+  [[nodiscard]] std::uint64_t resource_version() const;
+
+  // Called after each request that changed something, without any lock held. One at most.
+  void on_change(std::function<void()> callback);
+
+ private:
+  friend class server::HttpFront;
+  server::Outcome serve(const http::Request& request, const User& user);
+
+  std::shared_ptr<server::ApiState> state_;
+};
+
+}  // namespace cdom::sandbox

@@ -1,0 +1,40 @@
+// ApiState: everything the API server knows, under one mutex.
+//
+// Every request holds `mutex` from its first look at an object to its answer, so each is atomic and
+// they happen one after the other, as through etcd. Streams share the state and lock it for each
+// piece they give.
+#pragma once
+
+#include <condition_variable>
+#include <functional>
+#include <memory>
+#include <mutex>
+
+#include "compute_domain/base/clock.h"
+#include "compute_domain/base/random.h"
+#include "compute_domain/sandbox/api_server.h"
+#include "sandbox/server/kinds.h"
+#include "sandbox/server/storage.h"
+
+namespace cdom::sandbox::server {
+
+struct ApiState {
+  ApiState(const base::Clock& clock_in, const ApiServerOptions& options_in);
+  ~ApiState();
+
+  const base::Clock& clock;
+  const ApiServerOptions options;
+
+  mutable std::mutex mutex;
+  std::condition_variable changed;  // notified after each write, for streams that wait
+  base::Random random;
+  Storage storage;
+  Kinds kinds;
+  std::function<void()> on_change;
+
+  // What follows from an object having been stored or removed. Called after each write to storage.
+  void stored(const Kind& kind, const StoredObject& object);
+  void removed(const Kind& kind, const StoredObject& object);
+};
+
+}  // namespace cdom::sandbox::server

@@ -1,0 +1,16 @@
+// Outcome: what serving a request came to, before a client or a socket gives it its final form.
+#pragma once
+
+#include <memory>
+
+#include "compute_domain/http/message.h"
+#include "sandbox/server/live_stream.h"
+
+namespace cdom::sandbox::server {
+
+struct Outcome {
+  http::Response response;  // its body counts only when there is no stream
+  std::unique_ptr<LiveStream> stream = nullptr;
+};
+
+}  // namespace cdom::sandbox::server
