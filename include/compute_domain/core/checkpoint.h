@@ -66,6 +66,7 @@ struct ServedGroup {
   std::int64_t slots = 0;  // of its table
   std::int64_t slot = -1;
   std::int64_t term = 0;                       // of the admission
+  bool started = false;                        // a daemon has been started, or is about to be
   std::map<std::int64_t, PeerIdentity> peers;  // members when the daemon last connected to all
 
   friend bool operator==(const ServedGroup&, const ServedGroup&) = default;

@@ -66,6 +66,7 @@ struct SeenList {
 // The IMEX daemon, as its owner tells it.
 struct DaemonView {
   bool running = false;
+  bool stopping = false;          // has been told to stop
   std::string group, table_hash;  // that it was last started with; "" : never
   std::int64_t slot = -1;
   std::string instance;
@@ -74,6 +75,7 @@ struct DaemonView {
   bool answers = false;                     // the control tool has had an answer from this instance
   base::Duration since{};                   // when `state` and `instance` became what they are
   base::Time since_time{};                  // the same moment on the wall clock
+  base::Duration ended{};                   // when it last ended or could not be started
   int failures = 0;                         // ends in a row without READY between them
   std::string hosts_revision;               // of the hosts file that lies there
   std::optional<base::Duration> signalled;  // this instance, last
@@ -121,6 +123,7 @@ struct NodeWorld {
   std::vector<WantedClaim> prepares, unprepares;
   std::optional<DaemonView> daemon;  // nullopt: its owner does not answer
   std::string owner_error;           // why
+  base::Duration owner_silent_since{};
   Published<api::ComputeDomainNode> report;
   Published<api::ResourceSlice> slices;           // of this driver on this node
   std::map<std::string, ClaimReading> readings;   // by claim UID

@@ -1,0 +1,81 @@
+#include "core/node/admission.h"
+
+#include <algorithm>
+
+#include "compute_domain/api/names.h"
+#include "compute_domain/base/text.h"
+#include "compute_domain/core/membership.h"
+
+namespace cdom::core {
+
+namespace {
+
+using base::cat;
+
+const api::NodeList* list_of_domain(const NodeWorld& world, const std::string& domain_uid) {
+  const std::string group = group_id({domain_uid, world.checkpoint.clique.value_or("")});
+  const SeenList* seen = find_seen_list(world, group);
+  return seen == nullptr ? nullptr : &*seen->stored.list;
+}
+
+// The namespace that the domain's node lists name; "" when none is here.
+std::string namespace_of_domain(const NodeWorld& world, const std::string& domain_uid) {
+  for (const SeenList& seen : world.lists) {
+    if (seen.stored.meta.label(api::kDomainLabel) == domain_uid) {
+      return seen.stored.meta.label(api::kDomainNamespaceLabel);
+    }
+  }
+  return "";
+}
+
+bool is_full_without(const api::NodeList& list, const std::string& node) {
+  const bool has_entry =
+      std::ranges::find(list.entries, node, &api::NodeListEntry::node) != list.entries.end();
+  return list.slots > 0 && !has_entry && std::ssize(list.entries) >= list.slots;
+}
+
+}  // namespace
+
+std::optional<AdmittedBy> admission_of(const NodeWorld& world, const std::string& claim_uid) {
+  for (const SeenList& seen : world.lists) {
+    const api::NodeListEntry* entry = own_entry(world, seen);
+    if (entry == nullptr) continue;
+    if (!entry->boot_id.empty() && entry->boot_id != world.self.boot_id) continue;
+    const auto admission = std::ranges::find(entry->admits, claim_uid, &api::Admission::claim_uid);
+    if (admission != entry->admits.end()) return AdmittedBy{&seen, entry, admission->channel};
+  }
+  return std::nullopt;
+}
+
+std::string reason_for_no_admission(const NodeWorld& world, const ClaimRef& claim,
+                                    const std::string& domain_uid, const DomainsReading& domains) {
+  if (domains.error) {
+    return cat("no node list admits ResourceClaim ", to_string(claim),
+               ", and the API server does not answer: ", domains.error->message);
+  }
+  const auto domain = std::ranges::find_if(
+      domains.domains, [&](const api::ComputeDomain& d) { return d.meta.uid == domain_uid; });
+  if (domain == domains.domains.end()) {
+    const std::string home = namespace_of_domain(world, domain_uid);
+    if (!home.empty() && home != claim.ns) {
+      return cat("the ComputeDomain with UID ", domain_uid, " is in namespace ", home,
+                 "; a claim can only use one of its own namespace, ", claim.ns);
+    }
+    return cat("there is no ComputeDomain with UID ", domain_uid, " in namespace ", claim.ns,
+               "; apply it there, or delete the pod if the domain is gone");
+  }
+  const std::string name = cat("ComputeDomain ", api::to_string(api::name_of(domain->meta)));
+  if (domain->meta.is_deleting()) {
+    return cat(name, " is being deleted and admits no new claim");
+  }
+  const api::NodeList* list = list_of_domain(world, domain_uid);
+  if (list != nullptr && is_full_without(*list, world.self.name)) {
+    return cat(name, " has no slot left in this clique: all ", list->slots,
+               " are taken; use fewer nodes");
+  }
+  return cat("no answer from the controller for ", name, " within ",
+             base::short_duration(world.times.admission_patience),
+             "; check that compute-domain-controller runs");
+}
+
+}  // namespace cdom::core

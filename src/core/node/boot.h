@@ -1,0 +1,20 @@
+// Boot, clique and takeover: what has to be settled before anything else on a node is decided.
+#pragma once
+
+#include "core/node/draft.h"
+
+namespace cdom::core {
+
+// The checkpoint is of an earlier boot: no claim, channel or daemon of it can be left.
+bool has_rebooted(const NodeWorld& world);
+void forget_earlier_boot(NodeDraft& draft);
+
+// The clique that the node serves: what the fabric said first, and something else only when nothing
+// of it is in use any more.
+void serve_clique(NodeDraft& draft);
+
+// A daemon that runs while the checkpoint knows of none (it was lost): its claims are those of the
+// last report, so that their Unprepare stops it.
+void take_over_daemon(NodeDraft& draft);
+
+}  // namespace cdom::core

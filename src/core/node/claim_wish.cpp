@@ -1,0 +1,90 @@
+#include "core/node/claim_wish.h"
+
+#include <algorithm>
+#include <optional>
+
+#include "compute_domain/api/names.h"
+#include "compute_domain/base/text.h"
+
+namespace cdom::core {
+
+namespace {
+
+using base::cat;
+
+// Kubelet knows main requests only.
+std::string main_request(const std::string& request) {
+  return request.substr(0, request.find('/'));
+}
+
+std::vector<const api::AllocatedDevice*> seats_on(const api::Allocation& allocation,
+                                                  const std::string& node) {
+  std::vector<const api::AllocatedDevice*> seats;
+  for (const api::AllocatedDevice& device : allocation.devices) {
+    if (device.driver == api::kDriver && device.pool == node) seats.push_back(&device);
+  }
+  return seats;
+}
+
+// The config of the highest precedence: class configs come before those of the claim, and later
+// ones override earlier ones.
+const api::OpaqueConfig* config_for(const api::Allocation& allocation, const std::string& request) {
+  const api::OpaqueConfig* found = nullptr;
+  for (const bool from_class : {true, false}) {
+    for (const api::OpaqueConfig& config : allocation.configs) {
+      if (config.driver != api::kDriver || config.from_class != from_class) continue;
+      const auto names = [&](const std::string& name) {
+        return std::ranges::find(config.requests, name) != config.requests.end();
+      };
+      if (config.requests.empty() || names(request) || names(main_request(request))) {
+        found = &config;
+      }
+    }
+  }
+  return found;
+}
+
+}  // namespace
+
+bool has_ended_here(const ClaimReading& reading, const ClaimRef& claim, const std::string& node) {
+  if (reading.error) return reading.error->kind == base::ErrorKind::NotFound;
+  if (!reading.claim) return false;
+  return reading.claim->meta.uid != claim.uid || !reading.claim->allocation ||
+         seats_on(*reading.claim->allocation, node).empty();
+}
+
+std::variant<ClaimWish, Refusal> wish_of(const ClaimRef& claim, const api::ResourceClaim& object,
+                                         const std::string& node) {
+  const std::string name = cat("ResourceClaim ", to_string(claim));
+  if (object.meta.uid != claim.uid) {
+    return Refusal{cat(name, " has UID ", object.meta.uid, ", kubelet asks for ", claim.uid)};
+  }
+  if (!object.allocation) return Refusal{cat(name, " is not allocated")};
+  const auto devices = seats_on(*object.allocation, node);
+  if (devices.empty()) {
+    return Refusal{cat(name, " has no device of ", api::kDriver, " on node ", node)};
+  }
+
+  ClaimWish wish;
+  const api::OpaqueConfig* config = nullptr;
+  for (const api::AllocatedDevice* device : devices) {
+    wish.seats.push_back({main_request(device->request), device->pool, device->device});
+    wish.admin_access |= device->admin_access;
+    if (config == nullptr) config = config_for(*object.allocation, device->request);
+  }
+  if (config == nullptr) {
+    return Refusal{cat(name, " has no configuration for ", api::kDriver,
+                       ": it needs a ComputeDomainChannelConfig with a domainID; use the "
+                       "ResourceClaimTemplate of a ComputeDomain"),
+                   true};
+  }
+  auto decoded = api::decode_channel_config(config->parameters);
+  if (!decoded) {
+    return Refusal{cat("error decoding config parameters of ", name, ": ", decoded.error().message),
+                   true};
+  }
+  wish.config = std::move(*decoded);
+  return wish;
+}
+
+}  // namespace cdom::core

@@ -1,0 +1,30 @@
+// ClaimWish: what a ResourceClaim asks of this node, read strictly. Pure.
+#pragma once
+
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "compute_domain/api/channel_config.h"
+#include "compute_domain/core/node_world.h"
+
+namespace cdom::core {
+
+struct ClaimWish {
+  api::ChannelConfig config;
+  std::vector<SeatRef> seats;
+  bool admin_access = false;
+};
+
+struct Refusal {
+  std::string error;
+  bool permanent = false;  // nothing about this claim can change it
+
+  friend bool operator==(const Refusal&, const Refusal&) = default;
+};
+
+// `claim` is what kubelet means, `object` what the API server has under that name.
+std::variant<ClaimWish, Refusal> wish_of(const ClaimRef& claim, const api::ResourceClaim& object,
+                                         const std::string& node);
+
+}  // namespace cdom::core

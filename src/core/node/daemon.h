@@ -1,0 +1,17 @@
+// The daemon of the served group: started, kept running, and told of its peers.
+#pragma once
+
+#include "core/node/draft.h"
+
+namespace cdom::core {
+
+// Starts the daemon when its group has a claim and the start policy allows it, again when it has
+// ended by itself; keeps its hosts file equal to the node list; sends SIGUSR1 where that helps.
+void keep_daemon(NodeDraft& draft);
+
+// A daemon that starts again within the term of which the published report says "stopped" might
+// run in a slot that is being given away: that word has to be taken back first.
+bool has_to_take_back_stopped(const NodeWorld& world, const ServedGroup& served);
+bool says_stopped(const NodeWorld& world, const ServedGroup& served);
+
+}  // namespace cdom::core

@@ -1,0 +1,58 @@
+#include "core/node/draft.h"
+
+#include <algorithm>
+
+#include "compute_domain/core/node_lists.h"
+
+namespace cdom::core {
+
+void NodeDraft::save_checkpoint() {
+  // With nothing between them the later of two says it all.
+  if (!plan.intents.empty() && std::holds_alternative<WriteCheckpoint>(plan.intents.back())) {
+    plan.intents.pop_back();
+  }
+  add(WriteCheckpoint{checkpoint});
+}
+
+void NodeDraft::look_again_at(base::Duration moment) {
+  const base::Duration after = std::max(moment - world.elapsed, base::Duration::zero());
+  if (!plan.look_again || after < *plan.look_again) plan.look_again = after;
+}
+
+const SeenList* find_seen_list(const NodeWorld& world, std::string_view group) {
+  const auto it = std::ranges::find_if(world.lists, [&](const SeenList& seen) {
+    return seen.stored.list && seen.stored.list->group == group;
+  });
+  return it == world.lists.end() ? nullptr : &*it;
+}
+
+const api::NodeListEntry* own_entry(const NodeWorld& world, const SeenList& list) {
+  return list.stored.list ? find_entry(*list.stored.list, world.self.name) : nullptr;
+}
+
+api::NodeList table_of(const ServedGroup& served) {
+  api::NodeList list;
+  list.group = served.group;
+  list.slots = served.slots;
+  return list;
+}
+
+bool is_running_for(const std::optional<DaemonView>& daemon, const ServedGroup& served) {
+  return daemon && daemon->running && daemon->group == served.group;
+}
+
+bool is_ready_for(const std::optional<DaemonView>& daemon, const ServedGroup& served) {
+  return is_running_for(daemon, served) && daemon->state == api::DaemonState::Ready &&
+         daemon->slot == served.slot && daemon->table_hash == api::table_hash(table_of(served));
+}
+
+bool keeps_running(const PreparedClaim& claim, std::string_view group) {
+  return claim.group == group && !claim.admin_access && claim.phase != ClaimPhase::Ending;
+}
+
+bool has_live_claim(const Checkpoint& checkpoint, std::string_view group) {
+  return std::ranges::any_of(checkpoint.claims,
+                             [&](const auto& entry) { return keeps_running(entry.second, group); });
+}
+
+}  // namespace cdom::core

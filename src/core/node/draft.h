@@ -1,0 +1,46 @@
+// NodeDraft: a node's plan while it is being made, and the checkpoint as its intents so far would
+// leave it. Handed from rule to rule by reconcile_node.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "compute_domain/core/node_plan.h"
+#include "compute_domain/core/node_world.h"
+
+namespace cdom::core {
+
+struct NodeDraft {
+  const NodeWorld& world;
+  Checkpoint checkpoint;
+  NodePlan plan;
+
+  explicit NodeDraft(const NodeWorld& of) : world(of), checkpoint(of.checkpoint) {}
+
+  void add(Intent intent) { plan.intents.push_back(std::move(intent)); }
+  // The checkpoint as it now is; to be called before any side effect that depends on it.
+  void save_checkpoint();
+  void wait(const std::string& claim_uid, std::string reason) {
+    plan.waits[claim_uid] = std::move(reason);
+  }
+  // At this point on Clock::elapsed(); the earliest of several counts.
+  void look_again_at(base::Duration moment);
+};
+
+// The list of a group, if it is there and readable.
+const SeenList* find_seen_list(const NodeWorld& world, std::string_view group);
+const api::NodeListEntry* own_entry(const NodeWorld& world, const SeenList& list);
+
+// The table of a served group: a function of its id and its size, so that it can be told without
+// the list.
+api::NodeList table_of(const ServedGroup& served);
+
+bool is_running_for(const std::optional<DaemonView>& daemon, const ServedGroup& served);
+// Said READY for the served group's table and slot.
+bool is_ready_for(const std::optional<DaemonView>& daemon, const ServedGroup& served);
+
+// Whether a claim keeps the group's daemon running.
+bool keeps_running(const PreparedClaim& claim, std::string_view group);
+bool has_live_claim(const Checkpoint& checkpoint, std::string_view group);
+
+}  // namespace cdom::core

@@ -1,0 +1,124 @@
+#include "core/node/ending.h"
+
+#include <algorithm>
+
+#include "compute_domain/base/text.h"
+#include "core/node/admission.h"
+
+namespace cdom::core {
+
+namespace {
+
+using base::cat;
+
+bool is_wanted(const NodeWorld& world, const std::string& uid) {
+  return std::ranges::any_of(world.prepares,
+                             [&](const WantedClaim& wanted) { return wanted.claim.uid == uid; });
+}
+
+const ClaimReading* find_reading(const NodeWorld& world, const std::string& uid) {
+  const auto it = world.readings.find(uid);
+  return it == world.readings.end() ? nullptr : &it->second;
+}
+
+bool is_last_of_served(const Checkpoint& checkpoint, const PreparedClaim& claim) {
+  return checkpoint.served && checkpoint.served->group == claim.group && !claim.admin_access &&
+         std::ranges::none_of(checkpoint.claims, [&](const auto& entry) {
+           return entry.first != claim.claim.uid && entry.second.group == claim.group &&
+                  !entry.second.admin_access;
+         });
+}
+
+// Whether the served group's daemon is known to have ended; stops it where it has not.
+bool daemon_has_ended(NodeDraft& draft, const std::string& uid) {
+  const auto& daemon = draft.world.daemon;
+  if (!daemon) {
+    draft.wait(uid, cat("the owner of the IMEX daemon does not answer: ", draft.world.owner_error));
+    return false;
+  }
+  if (!is_running_for(daemon, *draft.checkpoint.served)) return true;
+  if (!daemon->stopping) {
+    draft.add(RemoveCdi{uid});
+    draft.add(StopDaemon{});
+  }
+  draft.wait(uid, cat("the IMEX daemon of group ", daemon->group, " is stopping"));
+  return false;
+}
+
+void remember_stopped(Checkpoint& checkpoint) {
+  const ServedGroup& served = *checkpoint.served;
+  checkpoint.stopped[served.group] = {.group = served.group,
+                                      .clique = checkpoint.clique.value_or(""),
+                                      .slot = served.slot,
+                                      .term = served.term};
+  checkpoint.served.reset();
+}
+
+void begin_ending(NodeDraft& draft, const std::string& uid) {
+  const auto it = draft.checkpoint.claims.find(uid);
+  if (it == draft.checkpoint.claims.end() || it->second.phase == ClaimPhase::Ending) return;
+  it->second.phase = ClaimPhase::Ending;
+  draft.save_checkpoint();
+}
+
+void go_on_ending(NodeDraft& draft, const std::string& uid) {
+  const PreparedClaim& claim = draft.checkpoint.claims.at(uid);
+  const bool last = is_last_of_served(draft.checkpoint, claim);
+  if (last && !daemon_has_ended(draft, uid)) return;
+  draft.add(RemoveCdi{uid});
+  if (last) remember_stopped(draft.checkpoint);
+  draft.checkpoint.claims.erase(uid);
+  draft.save_checkpoint();
+}
+
+}  // namespace
+
+void end_claims(NodeDraft& draft) {
+  for (const WantedClaim& wanted : draft.world.unprepares) begin_ending(draft, wanted.claim.uid);
+  std::vector<std::string> ending;
+  for (const auto& [uid, claim] : draft.checkpoint.claims) {
+    if (claim.phase == ClaimPhase::Ending) ending.push_back(uid);
+  }
+  for (const std::string& uid : ending) go_on_ending(draft, uid);
+  for (const WantedClaim& wanted : draft.world.unprepares) {
+    const std::string& uid = wanted.claim.uid;
+    if (!draft.checkpoint.claims.contains(uid)) draft.add(AnswerUnprepared{uid});
+  }
+}
+
+void doubt_claims(NodeDraft& draft) {
+  const NodeWorld& world = draft.world;
+  if (!world.lists_synced) return;
+  std::vector<std::string> stale;
+  for (const auto& [uid, claim] : draft.checkpoint.claims) {
+    if (claim.phase == ClaimPhase::Ending || is_wanted(world, uid)) continue;
+    if (claim.admin_access || admission_of(world, uid)) continue;
+    const ClaimReading* reading = find_reading(world, uid);
+    const base::Duration interval =
+        reading != nullptr && reading->error && reading->error->kind != base::ErrorKind::NotFound
+            ? world.times.retry_look_up
+            : world.times.doubt_look_up;
+    const base::Duration due = reading == nullptr ? world.elapsed : reading->asked + interval;
+    if (world.elapsed >= due && !claim.claim.name.empty()) draft.add(LookUpClaim{claim.claim});
+    draft.look_again_at(std::max(due, world.elapsed + world.times.retry_look_up));
+    if (reading == nullptr || !reading->gone_since) continue;
+    const base::Duration ends = *reading->gone_since + world.times.stale_grace;
+    if (world.elapsed >= ends && !world.known_to_kubelet.contains(uid)) stale.push_back(uid);
+  }
+  for (const std::string& uid : stale) begin_ending(draft, uid);
+}
+
+std::string doubts_about(const NodeDraft& draft, std::string_view group) {
+  std::vector<std::string> gone;
+  for (const auto& [uid, claim] : draft.checkpoint.claims) {
+    if (claim.group != group || is_wanted(draft.world, uid)) continue;
+    const ClaimReading* reading = find_reading(draft.world, uid);
+    if (reading != nullptr && reading->gone_since) gone.push_back(to_string(claim.claim));
+  }
+  if (gone.empty()) return "";
+  return cat("ResourceClaim ", base::list_names(gone), gone.size() == 1 ? " has" : " have",
+             " ended in the API but not on this node: containers of its pod may still run; the "
+             "channel stays until kubelet unprepares it");
+}
+
+}  // namespace cdom::core

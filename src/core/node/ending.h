@@ -1,0 +1,22 @@
+// Ending claims: Unprepare, a claim that is proven stale, and the daemon that ends with the last.
+//
+// How it goes: the claim is Ending in the checkpoint; its injection is removed; when it was the
+// last of its group the daemon is stopped; once the daemon has ended the claim leaves the
+// checkpoint and the group becomes "stopped" there. What it guarantees: nothing here waits for the
+// API server; a crash anywhere leaves a claim that goes on ending; "stopped" is never said of a
+// daemon that may run. Nothing else stops a daemon.
+#pragma once
+
+#include "core/node/draft.h"
+
+namespace cdom::core {
+
+void end_claims(NodeDraft& draft);
+
+// Asks about claims that no list admits any more, and lets those end that have been gone for long
+// and that kubelet does not name either.
+void doubt_claims(NodeDraft& draft);
+// "ResourceClaim team-a/x is gone, its containers may still run", for the claims of a group.
+std::string doubts_about(const NodeDraft& draft, std::string_view group);
+
+}  // namespace cdom::core

@@ -1,0 +1,22 @@
+// The hosts file of an IMEX daemon: what each name of its node table means just now.
+//
+// It follows the node list while the daemon runs; the table never does. Pure.
+#pragma once
+
+#include <string>
+
+#include "compute_domain/api/node_list.h"
+#include "compute_domain/core/checkpoint.h"
+#include "compute_domain/core/node_plan.h"
+
+namespace cdom::core {
+
+// Where a name without a member leads: it refuses at once, while a name that does not resolve would
+// be asked of the cluster's DNS. IMEX binds its own address explicitly.
+inline constexpr char kNobodysAddress[] = "127.0.0.2";
+
+// One line for each slot of the table; the node's own slot has `own_address`.
+WriteHosts hosts_of(const api::NodeList& list, const ServedGroup& served,
+                    const std::string& own_address);
+
+}  // namespace cdom::core

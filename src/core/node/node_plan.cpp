@@ -1,0 +1,69 @@
+#include "compute_domain/core/node_plan.h"
+
+#include "compute_domain/base/text.h"
+
+namespace cdom::core {
+
+namespace {
+
+using base::cat;
+
+struct Sentence {
+  std::string operator()(const WriteCheckpoint& i) const {
+    return cat("write the checkpoint (", i.checkpoint.claims.size(), " claims)");
+  }
+  std::string operator()(const WriteHosts& i) const {
+    return cat("write the hosts file ", i.revision);
+  }
+  std::string operator()(const StartDaemon& i) const {
+    return cat("start the IMEX daemon of group ", i.group, " in slot ", i.slot);
+  }
+  std::string operator()(const SignalDaemon&) const { return "send SIGUSR1 to the IMEX daemon"; }
+  std::string operator()(const StopDaemon&) const { return "stop the IMEX daemon"; }
+  std::string operator()(const WriteCdi& i) const {
+    return cat("inject ", i.channels.count, " channels from ", i.channels.first, " for claim ",
+               to_string(i.claim));
+  }
+  std::string operator()(const RemoveCdi& i) const {
+    return cat("remove the channels of claim ", i.claim_uid);
+  }
+  std::string operator()(const AnswerPrepared& i) const {
+    return cat("answer that claim ", i.claim_uid, " is prepared");
+  }
+  std::string operator()(const AnswerFailed& i) const {
+    return cat("answer that claim ", i.claim_uid, " failed: ", i.error);
+  }
+  std::string operator()(const AnswerUnprepared& i) const {
+    return cat("answer that claim ", i.claim_uid, " is unprepared");
+  }
+  std::string operator()(const PublishReport& i) const {
+    return cat(i.current.uid.empty() ? "create" : "update", " ComputeDomainNode ", i.current.name);
+  }
+  std::string operator()(const PublishSlice& i) const {
+    return cat(i.slice.meta.uid.empty() ? "create" : "update", " ResourceSlice ", i.slice.meta.name,
+               " with ", i.slice.devices.size(), " seats");
+  }
+  std::string operator()(const RemoveSlice& i) const {
+    return cat("delete ResourceSlice ", i.slice.name);
+  }
+  std::string operator()(const LookUpClaim& i) const {
+    return cat("read ResourceClaim ", to_string(i.claim));
+  }
+  std::string operator()(const LookUpDomains& i) const {
+    return cat("list the ComputeDomains of namespace ", i.ns);
+  }
+};
+
+}  // namespace
+
+std::string to_string(const ClaimRef& claim) {
+  return claim.name.empty() ? claim.uid : cat(claim.ns, "/", claim.name);
+}
+
+std::string to_string(const Intent& intent) { return std::visit(Sentence{}, intent); }
+
+std::string cdi_device_id(const std::string& claim_uid) {
+  return cat("k8s.compute-domain.nvidia.com/claim=", claim_uid, "-channel-0");
+}
+
+}  // namespace cdom::core

@@ -1,0 +1,65 @@
+#include "core/node/peers.h"
+
+#include <algorithm>
+
+namespace cdom::core {
+
+namespace {
+
+// Since when a member that has an address has been out of reach.
+base::Duration lost_since(const SeenList& seen, const api::NodeListEntry& entry,
+                          const DaemonView& daemon) {
+  base::Duration since = daemon.since;
+  if (const auto it = seen.member_since.find(entry.node); it != seen.member_since.end()) {
+    since = std::max(since, it->second);
+  }
+  if (const auto it = daemon.disconnected.find(entry.slot); it != daemon.disconnected.end()) {
+    since = std::max(since, it->second);
+  }
+  return since;
+}
+
+}  // namespace
+
+std::map<std::int64_t, PeerIdentity> peers_in(const api::NodeList& list,
+                                              const ServedGroup& served) {
+  std::map<std::int64_t, PeerIdentity> peers;
+  for (const api::NodeListEntry& entry : list.entries) {
+    if (!entry.member || entry.address.empty() || entry.slot == served.slot) continue;
+    peers[entry.slot] = {entry.address, entry.instance};
+  }
+  return peers;
+}
+
+bool needs_signal(const api::NodeList& list, const ServedGroup& served, const DaemonView& daemon) {
+  return std::ranges::any_of(peers_in(list, served), [&](const auto& entry) {
+    const auto& [slot, identity] = entry;
+    if (identity.instance.empty() || daemon.connected.contains(slot)) return false;
+    const auto before = served.peers.find(slot);
+    return before == served.peers.end() || before->second != identity;
+  });
+}
+
+Connections connections_of(const SeenList& seen, const ServedGroup& served,
+                           const DaemonView& daemon, const NodeWorld& world) {
+  Connections connections;
+  for (const api::NodeListEntry& entry : seen.stored.list->entries) {
+    if (!entry.member || entry.slot == served.slot) continue;
+    if (daemon.connected.contains(entry.slot)) {
+      connections.connected.insert(entry.slot);
+      continue;
+    }
+    connections.complete = false;
+    if (entry.address.empty()) continue;
+    const base::Duration due = lost_since(seen, entry, daemon) + world.times.report_hold;
+    if (due <= world.elapsed) {
+      connections.unreachable.push_back(entry.node);
+    } else {
+      connections.next = std::min(connections.next.value_or(due), due);
+    }
+  }
+  std::ranges::sort(connections.unreachable);
+  return connections;
+}
+
+}  // namespace cdom::core

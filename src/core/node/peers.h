@@ -1,0 +1,33 @@
+// Peers: the members of the served group as this node's daemon has to do with them. Pure.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "compute_domain/core/node_world.h"
+
+namespace cdom::core {
+
+// Members other than this node that have an address, by slot.
+std::map<std::int64_t, PeerIdentity> peers_in(const api::NodeList& list, const ServedGroup& served);
+
+// Whether SIGUSR1 is worth its price: a peer that the daemon is not connected to has an address or
+// an instance that it had not when the daemon last connected to all. A peer of which no instance is
+// known has no daemon to connect to yet; one that left is no reason either.
+bool needs_signal(const api::NodeList& list, const ServedGroup& served, const DaemonView& daemon);
+
+// How a daemon that is READY stands with the other members.
+struct Connections {
+  std::set<std::int64_t> connected;      // slots of members
+  std::vector<std::string> unreachable;  // not connected for the report's hold or longer, by name
+  bool complete = true;                  // every other member is connected
+  // When somebody becomes unreachable by time alone.
+  std::optional<base::Duration> next;
+};
+Connections connections_of(const SeenList& seen, const ServedGroup& served,
+                           const DaemonView& daemon, const NodeWorld& world);
+
+}  // namespace cdom::core

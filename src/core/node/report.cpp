@@ -1,0 +1,287 @@
+#include "core/node/report.h"
+
+#include <algorithm>
+#include <map>
+
+#include "compute_domain/base/text.h"
+#include "compute_domain/core/slots.h"
+#include "core/node/daemon.h"
+#include "core/node/ending.h"
+#include "core/node/peers.h"
+
+namespace cdom::core {
+
+namespace {
+
+using api::DaemonState;
+using base::cat;
+using Groups = std::map<std::string, api::GroupReport>;
+
+// The report as it is now; `hold` is the moment before which it is not worth telling.
+struct Word {
+  api::ComputeDomainNodeReport report;
+  std::optional<base::Duration> hold;
+};
+
+const api::ComputeDomainNode* published(const NodeWorld& world) {
+  return world.report.objects.empty() ? nullptr : &world.report.objects.front();
+}
+
+const api::GroupReport* published_group(const NodeWorld& world, const std::string& group) {
+  const api::ComputeDomainNode* node = published(world);
+  return node == nullptr ? nullptr : api::find_group(node->status, group);
+}
+
+std::vector<std::string> claims_of(const Checkpoint& checkpoint, std::string_view group) {
+  std::vector<std::string> uids;
+  for (const auto& [uid, claim] : checkpoint.claims) {
+    if (claim.group == group && !claim.admin_access && claim.phase != ClaimPhase::Started) {
+      uids.push_back(uid);
+    }
+  }
+  return uids;
+}
+
+std::string joined(std::initializer_list<std::string> sentences) {
+  std::vector<std::string> said;
+  for (const std::string& sentence : sentences) {
+    if (!sentence.empty()) said.push_back(sentence);
+  }
+  return base::join(said, "; ");
+}
+
+// A moment on the wall clock as the API keeps it.
+base::Time told(base::Time time) { return std::chrono::floor<std::chrono::seconds>(time); }
+
+// A state that goes on keeps the time at which it began, also when the agent is a new one.
+base::Time since_of(const api::GroupReport& now, const api::GroupReport* said, base::Time began) {
+  const bool goes_on =
+      said != nullptr && said->state == now.state && said->instance == now.instance;
+  return goes_on ? said->since : told(began);
+}
+
+std::vector<std::string> members_not_connected(const SeenList& seen, const ServedGroup& served,
+                                               const DaemonView& daemon) {
+  std::vector<std::string> names;
+  for (const api::NodeListEntry& entry : seen.stored.list->entries) {
+    if (entry.member && entry.slot != served.slot && !daemon.connected.contains(entry.slot)) {
+      names.push_back(entry.node);
+    }
+  }
+  return names;
+}
+
+std::string recovery_message(NodeDraft& draft, const ServedGroup& served,
+                             const DaemonView& daemon) {
+  const base::Duration notice = daemon.since + draft.world.times.recovery_notice;
+  if (draft.world.elapsed < notice) {
+    draft.look_again_at(notice);
+    return "";
+  }
+  const SeenList* seen = find_seen_list(draft.world, served.group);
+  const auto names =
+      seen == nullptr ? std::vector<std::string>{} : members_not_connected(*seen, served, daemon);
+  return cat("waits for importers of an earlier run",
+             names.empty() ? std::string() : cat("; not connected with ", base::list_names(names)));
+}
+
+// The daemon's part of a group report, and how long to hold it.
+struct DaemonWord {
+  api::GroupReport group;
+  std::optional<base::Duration> hold;
+};
+
+DaemonWord running_word(NodeDraft& draft, const ServedGroup& served, const DaemonView& daemon,
+                        const api::GroupReport* said) {
+  DaemonWord word;
+  word.group.state = daemon.state;
+  word.group.instance = daemon.instance;
+  word.group.message = daemon.message;
+  word.group.since = since_of(word.group, said, daemon.since_time);
+  bool settled =
+      said != nullptr && said->state == daemon.state && said->instance == daemon.instance;
+  if (daemon.state == DaemonState::Recovering) {
+    word.group.message = recovery_message(draft, served, daemon);
+  }
+  if (daemon.state == DaemonState::Ready) {
+    if (const SeenList* seen = find_seen_list(draft.world, served.group)) {
+      const Connections connections = connections_of(*seen, served, daemon, draft.world);
+      word.group.connected = slot_ranges(connections.connected);
+      word.group.unreachable = connections.unreachable;
+      if (connections.next) draft.look_again_at(*connections.next);
+      settled |= connections.complete;
+    } else if (settled) {
+      word.group.connected = said->connected;
+      word.group.unreachable = said->unreachable;
+    }
+  }
+  if (!settled) word.hold = daemon.since + draft.world.times.report_hold;
+  return word;
+}
+
+// Without a daemon that runs: why not, and since when.
+DaemonWord failed_word(const NodeDraft& draft, const api::GroupReport* said) {
+  const NodeWorld& world = draft.world;
+  DaemonWord word;
+  word.group.state = DaemonState::Failed;
+  base::Duration began = world.owner_silent_since;
+  base::Time began_time = world.now - (world.elapsed - began);
+  if (world.daemon) {
+    word.group.instance = world.daemon->instance;
+    word.group.message = world.daemon->message;
+    began = world.daemon->since;
+    began_time = world.daemon->since_time;
+  } else {
+    if (said != nullptr) word.group.instance = said->instance;
+    word.group.message = cat("the owner of the IMEX daemon does not answer: ", world.owner_error,
+                             "; check the compute-domain-imex pod");
+  }
+  word.group.since = since_of(word.group, said, began_time);
+  word.hold = began + world.times.report_hold;
+  return word;
+}
+
+// nullopt: the daemon is about to start, and there is nothing to tell yet.
+std::optional<DaemonWord> daemon_word(NodeDraft& draft, const ServedGroup& served,
+                                      const api::GroupReport* said) {
+  const auto& daemon = draft.world.daemon;
+  if (is_running_for(daemon, served)) return running_word(draft, served, *daemon, said);
+  const bool failed = !daemon || (daemon->state == DaemonState::Failed && !daemon->running);
+  if (failed) return failed_word(draft, said);
+  if (!says_stopped(draft.world, served)) return std::nullopt;
+  // The word "stopped" is taken back before the daemon starts.
+  DaemonWord word;
+  word.group.state = DaemonState::Starting;
+  word.group.since = told(draft.world.now);
+  return word;
+}
+
+void add_served(NodeDraft& draft, Groups& groups, Word& word) {
+  const auto& served = draft.checkpoint.served;
+  if (!served) return;
+  const api::GroupReport* said = published_group(draft.world, served->group);
+  auto of_daemon = daemon_word(draft, *served, said);
+  if (!of_daemon) {
+    if (said != nullptr) groups[served->group] = *said;
+    return;
+  }
+  api::GroupReport& group = of_daemon->group;
+  group.group = served->group;
+  group.table_hash = api::table_hash(table_of(*served));
+  group.slot = served->slot;
+  group.term = served->term;
+  group.claims = claims_of(draft.checkpoint, served->group);
+  const std::string& unread = draft.world.fabric.error;
+  group.message = joined({group.message, doubts_about(draft, served->group),
+                          unread.empty() ? "" : cat("the fabric cannot be read: ", unread)});
+  if (of_daemon->hold && *of_daemon->hold > draft.world.elapsed) word.hold = of_daemon->hold;
+  groups[served->group] = std::move(group);
+}
+
+// Groups without a table: a claim that is prepared is all there is to tell.
+void add_without_fabric(const NodeDraft& draft, Groups& groups) {
+  for (const auto& [uid, claim] : draft.checkpoint.claims) {
+    if (claim.channels.count > 0 || claim.admin_access || claim.phase != ClaimPhase::Completed) {
+      continue;
+    }
+    const auto [it, is_new] = groups.try_emplace(claim.group);
+    if (!is_new) continue;
+    api::GroupReport& group = it->second;
+    const api::GroupReport* said = published_group(draft.world, claim.group);
+    group.group = claim.group;
+    group.claims = claims_of(draft.checkpoint, claim.group);
+    group.message = doubts_about(draft, claim.group);
+    group.since = since_of(group, said, draft.world.now);
+    if (said != nullptr) group.term = said->term;
+    const SeenList* seen = find_seen_list(draft.world, claim.group);
+    const api::NodeListEntry* entry = seen == nullptr ? nullptr : own_entry(draft.world, *seen);
+    if (entry != nullptr) group.term = entry->term;
+  }
+}
+
+void add_stopped(const NodeDraft& draft, Groups& groups, const StoppedGroup& stopped) {
+  const auto [it, is_new] = groups.try_emplace(stopped.group);
+  api::GroupReport& group = it->second;
+  if (!is_new && (group.state != DaemonState::Stopped || group.term >= stopped.term)) return;
+  group = {};
+  group.group = stopped.group;
+  group.slot = stopped.slot;
+  group.term = stopped.term;
+  group.state = DaemonState::Stopped;
+  group.since = since_of(group, published_group(draft.world, stopped.group), draft.world.now);
+}
+
+// A node that only keeps a slot, with nothing of the group on it, says so.
+void add_slots_not_used(const NodeDraft& draft, Groups& groups) {
+  const NodeWorld& world = draft.world;
+  if (!world.daemon) return;
+  for (const SeenList& seen : world.lists) {
+    const api::NodeListEntry* entry = own_entry(world, seen);
+    if (entry == nullptr || entry->member || !entry->admits.empty() || entry->slot < 0) continue;
+    const api::NodeList& list = *seen.stored.list;
+    const bool runs = world.daemon->running && world.daemon->group == list.group;
+    const bool has_claims = std::ranges::any_of(draft.checkpoint.claims, [&](const auto& claim) {
+      return claim.second.group == list.group;
+    });
+    if (runs || has_claims) continue;
+    add_stopped(draft, groups, {list.group, list.clique, entry->slot, entry->term});
+  }
+}
+
+Word word_of(NodeDraft& draft) {
+  const NodeWorld& world = draft.world;
+  Word word;
+  word.report.boot_id = world.self.boot_id;
+  word.report.address = world.self.address;
+  word.report.clique = *draft.checkpoint.clique;
+  if (world.fabric.clique && world.fabric.clique != draft.checkpoint.clique) {
+    word.report.next_clique = world.fabric.clique;
+  }
+  Groups groups;
+  add_served(draft, groups, word);
+  add_without_fabric(draft, groups);
+  for (const auto& [group, stopped] : draft.checkpoint.stopped) add_stopped(draft, groups, stopped);
+  add_slots_not_used(draft, groups);
+  // A daemon whose checkpoint was lost goes on; what was last said of it stands.
+  if (world.daemon && world.daemon->running && !groups.contains(world.daemon->group)) {
+    if (const auto* said = published_group(world, world.daemon->group)) groups[said->group] = *said;
+  }
+  for (auto& [name, group] : groups) word.report.groups.push_back(std::move(group));
+  return word;
+}
+
+// Whether anything but the set of connected members has changed.
+bool is_news(api::ComputeDomainNodeReport said, const api::ComputeDomainNodeReport& now) {
+  for (api::GroupReport& group : said.groups) {
+    if (const auto* same = api::find_group(now, group.group)) group.connected = same->connected;
+  }
+  return said != now;
+}
+
+}  // namespace
+
+void publish_report(NodeDraft& draft) {
+  const NodeWorld& world = draft.world;
+  if (!draft.checkpoint.clique || !world.report.current) return;
+  Word word = word_of(draft);
+  if (word.hold) return draft.look_again_at(*word.hold);
+  const api::ComputeDomainNode* said = published(world);
+  if (said != nullptr && !is_news(said->status, word.report)) return;
+  api::ObjectMeta meta;
+  meta.name = world.self.name;
+  draft.add(PublishReport{said == nullptr ? meta : said->meta, std::move(word.report)});
+}
+
+void forget_stopped(NodeDraft& draft) {
+  const NodeWorld& world = draft.world;
+  if (!world.lists_synced) return;
+  const auto erased = std::erase_if(draft.checkpoint.stopped, [&](const auto& entry) {
+    const StoppedGroup& stopped = entry.second;
+    // The lists of another clique are not watched: nothing is known of them.
+    return stopped.clique == draft.checkpoint.clique &&
+           find_seen_list(world, stopped.group) == nullptr;
+  });
+  if (erased > 0) draft.save_checkpoint();
+}
+
+}  // namespace cdom::core

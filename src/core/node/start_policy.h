@@ -1,0 +1,18 @@
+// The start policy: when a daemon may read its table for the first time.
+//
+// A daemon that starts before its peers' names resolve backs off for 15 s and more, so it is worth
+// a moment to wait for them; but nobody is held back until a count is reached. Pure.
+#pragma once
+
+#include "compute_domain/core/node_world.h"
+
+namespace cdom::core {
+
+// How long to wait still; zero: start now. `unchanged` and `known` are ages.
+base::Duration start_delay(bool complete, base::Duration unchanged, base::Duration known,
+                           const NodeTimes& times);
+
+// How long a daemon that has ended stays ended: doubles with each end in a row without READY.
+base::Duration restart_delay(int failures, const NodeTimes& times);
+
+}  // namespace cdom::core

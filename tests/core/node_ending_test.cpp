@@ -1,0 +1,190 @@
+#include "core/node_scene.h"
+
+namespace cdom::core {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+
+TEST(NodeUnprepare, SucceedsForAClaimThatIsNotKnown) {
+  NodeScene scene;
+  scene.settle().unprepare("a").settle().unprepare("a").settle();
+  EXPECT_TRUE(scene.unprepared.contains("a-uid"));
+}
+
+TEST(NodeUnprepare, OfTheLastClaimStopsTheDaemonAndSaysStopped) {
+  NodeScene scene = serving();
+  scene.unprepare("a").settle();
+
+  EXPECT_TRUE(scene.unprepared.contains("a-uid"));
+  EXPECT_THAT(scene.injected, IsEmpty());
+  EXPECT_EQ(scene.stops, 1);
+  EXPECT_EQ(scene.group()->state, api::DaemonState::Stopped);
+  EXPECT_EQ(scene.group()->slot, 0);
+  EXPECT_EQ(scene.group()->term, 1);
+  EXPECT_THAT(scene.group()->claims, IsEmpty());
+}
+
+TEST(NodeUnprepare, OfOneOfTwoClaimsLeavesTheDaemonAlone) {
+  NodeScene scene = serving();
+  scene.show(train().admits("a").admits("b")).prepare("b").settle();
+  ASSERT_TRUE(scene.is_prepared("b"));
+  scene.unprepare("a").settle();
+
+  EXPECT_EQ(scene.stops, 0);
+  EXPECT_THAT(scene.group()->claims, ElementsAre("b-uid"));
+}
+
+TEST(NodeUnprepare, AnswersOnlyWhenTheDaemonHasEnded) {
+  NodeScene scene = serving();
+  scene.daemon_ends_slowly().unprepare("a").settle();
+  EXPECT_FALSE(scene.unprepared.contains("a-uid"));
+  EXPECT_THAT(scene.reason("a"), HasSubstr("is stopping"));
+  EXPECT_NE(scene.group()->state, api::DaemonState::Stopped);
+
+  scene.daemon_has_ended().settle();
+  EXPECT_TRUE(scene.unprepared.contains("a-uid"));
+  EXPECT_EQ(scene.stops, 1);
+}
+
+TEST(NodeUnprepare, DoesNotSayStoppedWhileTheOwnerOfTheDaemonIsSilent) {
+  NodeScene scene = serving();
+  scene.world.daemon.reset();
+  scene.world.owner_error = "connection refused";
+  scene.world.owner_silent_since = scene.world.elapsed;
+  scene.unprepare("a").advance(seconds(2)).settle();
+
+  EXPECT_FALSE(scene.unprepared.contains("a-uid"));
+  EXPECT_EQ(scene.group()->state, api::DaemonState::Failed);
+  EXPECT_THAT(scene.group()->message, HasSubstr("connection refused"));
+}
+
+TEST(NodeUnprepare, NeverWaitsForTheApiServer) {
+  NodeScene scene = serving();
+  scene.world.report.current = false;  // nothing can be published
+  scene.unprepare("a").settle();
+  EXPECT_TRUE(scene.unprepared.contains("a-uid"));
+  EXPECT_TRUE(scene.world.checkpoint.stopped.contains(train().operator api::NodeList().group));
+
+  scene.world.report.current = true;
+  scene.restart_agent().settle();
+  EXPECT_EQ(scene.group()->state, api::DaemonState::Stopped);
+}
+
+TEST(NodeUnprepare, TakesBackTheWordStoppedBeforeTheDaemonStartsAgainInTheSameTerm) {
+  NodeScene scene = serving();
+  scene.unprepare("a").settle();
+  scene.history.clear();
+  scene.prepare("a").settle();
+
+  const auto index_of = [&](const std::string& what) {
+    return std::ranges::find_if(
+               scene.history,
+               [&](const std::string& line) { return line.find(what) != std::string::npos; }) -
+           scene.history.begin();
+  };
+  EXPECT_LT(index_of("update ComputeDomainNode"), index_of("start the IMEX daemon"));
+  EXPECT_LT(index_of("start the IMEX daemon"), std::ssize(scene.history));
+}
+
+TEST(NodeUnprepare, WritesNothingBeforeTheStartInALaterTerm) {
+  NodeScene scene = serving();
+  scene.unprepare("a").settle();
+  api::NodeList list = train().admits("b");
+  list.entries[0].term = 2;
+  const int writes = scene.report_writes;
+  scene.show(list).prepare("b").settle();
+
+  EXPECT_EQ(scene.starts, 2);
+  EXPECT_EQ(scene.report_writes, writes);
+}
+
+TEST(NodeStopped, IsSaidOfASlotThatIsOnlyKept) {
+  NodeScene scene;
+  api::NodeList list = train(2);
+  list.entries[0].member = false;
+  list.entries[0].term = 3;
+  scene.settle().show(list).settle();
+
+  EXPECT_EQ(scene.group()->state, api::DaemonState::Stopped);
+  EXPECT_EQ(scene.group()->term, 3);
+}
+
+TEST(NodeStopped, IsNotSaidWhileTheDaemonRunsOrItsOwnerIsSilent) {
+  NodeScene scene = serving();
+  api::NodeList list = train(1);
+  list.entries[0].member = false;
+  scene.show(list).settle();
+  EXPECT_EQ(scene.group()->state, api::DaemonState::Ready);
+
+  NodeScene silent;
+  silent.settle().show(list);
+  silent.world.daemon.reset();
+  silent.settle();
+  EXPECT_EQ(silent.group(), nullptr);
+}
+
+TEST(NodeStopped, IsDroppedWhenTheListIsGone) {
+  NodeScene scene = serving();
+  scene.unprepare("a").settle();
+  scene.world.lists_synced = false;
+  scene.show_no_lists().settle();
+  EXPECT_NE(scene.group(), nullptr);
+  scene.world.lists_synced = true;
+  scene.settle();
+  EXPECT_EQ(scene.group(), nullptr);
+  EXPECT_THAT(scene.world.checkpoint.stopped, IsEmpty());
+}
+
+TEST(NodeReboot, ForgetsEverythingOfTheEarlierBoot) {
+  NodeScene scene = serving();
+  scene.world.self.boot_id = "boot-2";
+  scene.daemon_has_ended().settle();
+
+  EXPECT_THAT(scene.injected, IsEmpty());
+  EXPECT_THAT(scene.world.checkpoint.claims, IsEmpty());
+  EXPECT_EQ(scene.report().boot_id, "boot-2");
+  EXPECT_EQ(scene.starts, 1);
+}
+
+NodeScene with_a_claim_that_is_gone() {
+  NodeScene scene = serving();
+  api::NodeList list = train(1);
+  list.entries[0].member = false;
+  scene.delete_claim("a").show(list).advance(minutes(1)).settle();
+  return scene;
+}
+
+TEST(StaleClaim, IsToldInTheReport) {
+  EXPECT_THAT(with_a_claim_that_is_gone().group()->message,
+              HasSubstr("ResourceClaim team-a/a has ended in the API but not on this node"));
+}
+
+TEST(StaleClaim, EndsAfterTenMinutesWhenKubeletDoesNotNameItEither) {
+  NodeScene scene = with_a_claim_that_is_gone();
+  scene.world.known_to_kubelet = {"a-uid"};
+  for (int minute = 0; minute < 12; ++minute) scene.advance(minutes(1)).settle();
+  EXPECT_EQ(scene.stops, 0);
+
+  scene.world.known_to_kubelet = {};
+  scene.settle();
+  EXPECT_EQ(scene.stops, 1);
+  EXPECT_EQ(scene.group()->state, api::DaemonState::Stopped);
+}
+
+TEST(StaleClaim, IsNotDoubtedWhileAListAdmitsIt) {
+  NodeScene scene = serving();
+  scene.delete_claim("a").advance(minutes(30));
+  EXPECT_TRUE(scene.plan().intents.empty());
+}
+
+TEST(StaleClaim, IsNotEndedByATransientAnswer) {
+  NodeScene scene = with_a_claim_that_is_gone();
+  scene.advance(minutes(5)).claim(claim_object("a")).settle();
+  scene.advance(minutes(6)).settle();
+  EXPECT_EQ(scene.stops, 0);
+}
+
+}  // namespace
+}  // namespace cdom::core

@@ -1,0 +1,219 @@
+#include "core/node_scene.h"
+
+namespace cdom::core {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+
+TEST(NodeReport, ComesBeforeTheSlice) {
+  NodeScene scene;
+  scene.settle();
+  EXPECT_THAT(scene.history,
+              ElementsAre("write the checkpoint (0 claims)", "create ComputeDomainNode n00",
+                          "create ResourceSlice n00-compute-domain.nvidia.com with "
+                          "1 seats"));
+  EXPECT_EQ(scene.report().boot_id, kBoot);
+  EXPECT_EQ(scene.report().clique, kClique);
+  EXPECT_EQ(scene.report().address, "10.0.0.1");
+}
+
+TEST(NodeReport, SaysNothingBeforeTheFabricIsKnown) {
+  NodeScene scene;
+  scene.world.fabric = {std::nullopt, "NVML: driver not loaded"};
+  EXPECT_TRUE(scene.plan().intents.empty());
+}
+
+TEST(NodeReport, CostsOneWriteForAFormation) {
+  NodeScene scene;
+  scene.settle();
+  const int before = scene.report_writes;
+  scene.show(train(3).admits("a")).prepare("a").settle();
+  scene.advance(milliseconds(5)).daemon_ready({}).settle();
+  scene.advance(milliseconds(5)).daemon_ready({1}).settle();
+  EXPECT_EQ(scene.report_writes, before);
+  scene.advance(milliseconds(5)).daemon_ready({1, 2}).settle();
+
+  EXPECT_EQ(scene.report_writes, before + 1);
+  EXPECT_EQ(scene.group()->state, api::DaemonState::Ready);
+  EXPECT_EQ(scene.group()->connected, "1-2");
+  EXPECT_EQ(scene.group()->instance, "i1");
+  EXPECT_THAT(scene.group()->claims, ElementsAre("a-uid"));
+  EXPECT_THAT(scene.group()->unreachable, IsEmpty());
+}
+
+TEST(NodeReport, HoldsTheFirstReadyForOneSecondAtMost) {
+  NodeScene scene;
+  scene.settle().show(train(3).admits("a")).prepare("a").settle();
+  scene.daemon_ready({1}).settle();
+  EXPECT_EQ(scene.group(), nullptr);
+  EXPECT_EQ(scene.plan().look_again, seconds(1));
+
+  scene.advance(seconds(1)).settle();
+  EXPECT_EQ(scene.group()->state, api::DaemonState::Ready);
+  EXPECT_EQ(scene.group()->connected, "1");
+  EXPECT_THAT(scene.group()->unreachable, ElementsAre("n02"));
+}
+
+TEST(NodeReport, TellsAMemberOutOfReachAfterASecondAndOneThatIsBackAtOnce) {
+  NodeScene scene = serving(3);
+  scene.advance(seconds(10)).daemon_ready({1}).settle();
+  EXPECT_THAT(scene.group()->unreachable, IsEmpty());
+  EXPECT_EQ(scene.plan().look_again, seconds(1));
+  scene.advance(seconds(1)).settle();
+  EXPECT_THAT(scene.group()->unreachable, ElementsAre("n02"));
+  EXPECT_EQ(scene.group()->connected, "1");
+
+  scene.advance(milliseconds(1)).daemon_ready({1, 2}).settle();
+  EXPECT_THAT(scene.group()->unreachable, IsEmpty());
+  EXPECT_EQ(scene.group()->connected, "1-2");
+}
+
+TEST(NodeReport, LeavesANewcomerThatConnectsInTimeToItsOwnReport) {
+  NodeScene scene = serving(2);
+  const int before = scene.report_writes;
+  scene.advance(minutes(1)).show(train(3).admits("a")).settle();
+  scene.advance(milliseconds(900)).daemon_ready({1, 2}).settle().advance(minutes(1)).settle();
+  EXPECT_EQ(scene.report_writes, before);
+}
+
+TEST(NodeReport, PassesOverAStateOfLessThanASecond) {
+  NodeScene scene = serving(1);
+  const int before = scene.report_writes;
+  scene.advance(minutes(1)).daemon_is(api::DaemonState::Starting).settle();
+  scene.advance(milliseconds(900)).daemon_ready().settle();
+  EXPECT_EQ(scene.report_writes, before);
+}
+
+TEST(NodeReport, TellsAStateThatLasts) {
+  NodeScene scene = serving(1);
+  scene.advance(minutes(1)).daemon_dies("killed by signal 9").settle();
+  EXPECT_EQ(scene.group()->state, api::DaemonState::Ready);
+  scene.daemon_dies("killed by signal 9").daemon_dies("killed by signal 9");
+  scene.advance(seconds(1));
+  scene.world.daemon->failures = 4;  // starts again in 2 s
+  scene.settle();
+  EXPECT_EQ(scene.group()->state, api::DaemonState::Failed);
+  EXPECT_EQ(scene.group()->message, "killed by signal 9");
+}
+
+TEST(NodeReport, TellsANewInstanceOfTheDaemon) {
+  NodeScene scene = serving(1);
+  scene.advance(minutes(1)).daemon_dies().settle().advance(milliseconds(250)).settle();
+  scene.daemon_ready().settle();
+  EXPECT_EQ(scene.group()->instance, "i2");
+  EXPECT_EQ(scene.group()->state, api::DaemonState::Ready);
+}
+
+TEST(NodeReport, SaysWithWhomItRecoversAfterTenSeconds) {
+  NodeScene scene;
+  scene.settle().show(train(3).admits("a")).prepare("a").settle();
+  scene.daemon_is(api::DaemonState::Recovering, {1}).settle();
+  scene.advance(seconds(1)).settle();
+  EXPECT_EQ(scene.group()->state, api::DaemonState::Recovering);
+  EXPECT_EQ(scene.group()->message, "");
+  scene.advance(seconds(9)).settle();
+  EXPECT_EQ(scene.group()->message,
+            "waits for importers of an earlier run; not connected with n02");
+}
+
+TEST(NodeReport, IsWrittenAgainWhenItWasDeletedByHand) {
+  NodeScene scene = serving(2);
+  const api::ComputeDomainNodeReport before = scene.report();
+  scene.world.report.objects.clear();
+  scene.advance(minutes(1)).settle();
+  ASSERT_EQ(scene.world.report.objects.size(), 1U);
+  EXPECT_EQ(scene.report().groups.at(0).state, api::DaemonState::Ready);
+  EXPECT_EQ(scene.report().groups.at(0).claims, before.groups.at(0).claims);
+}
+
+TEST(NodeReport, IsNotWrittenWhileAnEarlierWriteHasNotBeenSeen) {
+  NodeScene scene = serving(1);
+  scene.world.report.current = false;
+  scene.world.self.address = "10.9.9.9";
+  EXPECT_TRUE(scene.plan().intents.empty() ||
+              std::ranges::none_of(scene.plan().intents, [](const Intent& intent) {
+                return std::holds_alternative<PublishReport>(intent);
+              }));
+}
+
+TEST(NodeReport, OfASettledNodeIsQuiet) {
+  NodeScene scene = serving(3);
+  scene.advance(std::chrono::hours(10));
+  EXPECT_EQ(scene.plan(), NodePlan{});
+  scene.restart_agent();
+  EXPECT_EQ(scene.plan(), NodePlan{});
+}
+
+TEST(CliqueChange, KeepsTheOldOneWhileItIsServedAndOffersNoSeat) {
+  NodeScene scene = serving(2);
+  scene.world.fabric.clique = "rack-2.1";
+  scene.settle();
+  EXPECT_EQ(scene.report().clique, kClique);
+  EXPECT_EQ(scene.report().next_clique, "rack-2.1");
+  EXPECT_EQ(scene.group()->state, api::DaemonState::Ready);
+  EXPECT_THAT(scene.world.slices.objects.at(0).devices, IsEmpty());
+
+  scene.unprepare("a").settle();
+  EXPECT_EQ(scene.report().clique, "rack-2.1");
+  EXPECT_EQ(scene.report().next_clique, std::nullopt);
+  EXPECT_EQ(scene.world.checkpoint.clique, "rack-2.1");
+  ASSERT_EQ(scene.world.slices.objects.at(0).devices.size(), 1U);
+  EXPECT_EQ(scene.world.slices.objects.at(0).devices[0].attributes.at("clique"),
+            api::AttributeValue(std::string("rack-2.1")));
+  EXPECT_EQ(scene.group()->state, api::DaemonState::Stopped) << "the word is still to be heard";
+}
+
+TEST(CliqueChange, IsNotReadFromAFabricThatCannotBeRead) {
+  NodeScene scene = serving(1);
+  scene.world.fabric = {std::nullopt, "NVML timed out"};
+  scene.settle();
+  EXPECT_EQ(scene.report().clique, kClique);
+  EXPECT_THAT(scene.group()->message, HasSubstr("NVML timed out"));
+  EXPECT_EQ(scene.world.slices.objects.at(0).devices.size(), 1U);
+}
+
+TEST(NodeSlice, OffersOneSeatWithTypeIdAndClique) {
+  NodeScene scene;
+  scene.settle();
+  const api::ResourceSlice& slice = scene.world.slices.objects.at(0);
+  EXPECT_EQ(slice.pool, kSelf);
+  EXPECT_EQ(slice.node, kSelf);
+  EXPECT_EQ(slice.driver, "compute-domain.nvidia.com");
+  ASSERT_EQ(slice.devices.size(), 1U);
+  EXPECT_EQ(slice.devices[0].name, "channel-0");
+  const std::map<std::string, api::AttributeValue> attributes = {
+      {"type", std::string("channel")}, {"id", std::int64_t{0}}, {"clique", std::string(kClique)}};
+  EXPECT_EQ(slice.devices[0].attributes, attributes);
+}
+
+TEST(NodeSlice, HasNoCliqueAttributeWithoutFabric) {
+  NodeScene scene;
+  scene.world.fabric.clique = "";
+  scene.settle();
+  EXPECT_FALSE(scene.world.slices.objects.at(0).devices.at(0).attributes.contains("clique"));
+}
+
+TEST(NodeSlice, IsPublishedAgainAtOnceWhenSomebodyDeletesIt) {
+  NodeScene scene = serving(1);
+  scene.world.slices.objects.clear();
+  scene.settle();
+  EXPECT_EQ(scene.world.slices.objects.size(), 1U);
+}
+
+TEST(NodeSlice, ReplacesThoseOfAnEarlierDriver) {
+  NodeScene scene;
+  api::ResourceSlice old;
+  old.meta.name = "00000-compute-domain.nvidia.com-n00-abcde";
+  old.meta.uid = "old";
+  old.pool = kSelf;
+  old.pool_generation = 4;
+  scene.world.slices.objects = {old};
+  scene.settle();
+  ASSERT_EQ(scene.world.slices.objects.size(), 1U);
+  EXPECT_EQ(scene.world.slices.objects[0].pool_generation, 5);
+}
+
+}  // namespace
+}  // namespace cdom::core

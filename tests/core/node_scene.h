@@ -1,0 +1,386 @@
+// A node in a test: its NodeWorld, built by sentences, and what becomes of it when plans are
+// applied to it.
+#pragma once
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <functional>
+#include <map>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "compute_domain/api/names.h"
+#include "compute_domain/core/membership.h"
+#include "compute_domain/core/reconcile_node.h"
+
+namespace cdom::core {
+
+using std::chrono::milliseconds;
+using std::chrono::minutes;
+using std::chrono::seconds;
+
+inline constexpr char kSelf[] = "n00";
+inline constexpr char kBoot[] = "boot-1";
+inline constexpr char kClique[] = "rack-1.7";
+
+inline std::string address_of(std::int64_t slot) { return "10.0.0." + std::to_string(slot + 1); }
+inline std::string node_in(std::int64_t slot) {
+  return (slot < 10 ? "n0" : "n") + std::to_string(slot);
+}
+
+inline ClaimRef claim_ref(const std::string& name) { return {"team-a", name, name + "-uid"}; }
+
+inline api::ResourceClaim claim_object(const std::string& name, const std::string& config = R"({
+    "apiVersion":"resource.nvidia.com/v1beta1","kind":"ComputeDomainChannelConfig",
+    "domainID":"train-uid","allocationMode":"Single"})") {
+  api::ResourceClaim claim;
+  claim.meta.name = name;
+  claim.meta.ns = "team-a";
+  claim.meta.uid = name + "-uid";
+  claim.allocation.emplace();
+  claim.allocation->node = kSelf;
+  claim.allocation->devices = {
+      {.request = "channel", .driver = api::kDriver, .pool = kSelf, .device = "channel-0"}};
+  claim.allocation->configs = {
+      {.requests = {"channel"}, .driver = api::kDriver, .parameters = config}};
+  claim.reserved_for = {{.resource = "pods", .name = "p", .uid = "p-uid"}};
+  return claim;
+}
+
+// A group's list with `count` members n00, n01, … in the slots of their number.
+class ListBuilder {
+ public:
+  explicit ListBuilder(const std::string& domain_uid = "train-uid", std::int64_t count = 1) {
+    list_.group = group_id({domain_uid, kClique});
+    list_.clique = kClique;
+    list_.slots = 18;
+    list_.complete = true;
+    for (std::int64_t slot = 0; slot < count; ++slot) member(slot);
+  }
+  ListBuilder& member(std::int64_t slot, const std::string& instance = "") {
+    list_.entries.push_back({.node = node_in(slot),
+                             .slot = slot,
+                             .address = address_of(slot),
+                             .instance = instance,
+                             .boot_id = kBoot,
+                             .term = 1,
+                             .member = true,
+                             .admits = {}});
+    return *this;
+  }
+  ListBuilder& admits(const std::string& claim, std::int64_t channel = 0) {
+    list_.entries.front().admits.push_back({claim + "-uid", channel});
+    return *this;
+  }
+  ListBuilder& growing() {
+    list_.complete = false;
+    return *this;
+  }
+  ListBuilder& without_fabric() {
+    list_.group = "no-fabric";
+    list_.clique = "";
+    list_.slots = 0;
+    for (api::NodeListEntry& entry : list_.entries) entry.slot = -1;
+    return *this;
+  }
+  operator api::NodeList() const { return list_; }  // NOLINT(google-explicit-constructor)
+
+ private:
+  api::NodeList list_;
+};
+
+inline ListBuilder train(std::int64_t count = 1) { return ListBuilder("train-uid", count); }
+
+class NodeScene {
+ public:
+  NodeWorld world;
+  std::set<std::string> injected;  // claim UIDs
+  std::map<std::string, AnswerPrepared> prepared;
+  std::map<std::string, AnswerFailed> failed;
+  std::set<std::string> unprepared;
+  std::string hosts;
+  int report_writes = 0;
+  int starts = 0, stops = 0, signals = 0;
+  std::vector<std::string> history;
+
+  NodeScene() {
+    world.now = base::Time{} + std::chrono::hours(500000);
+    world.elapsed = std::chrono::hours(1);
+    world.self = {kSelf, kBoot, address_of(0)};
+    world.fabric.clique = kClique;
+    world.lists_synced = true;
+    world.daemon.emplace();
+    world.report.current = true;
+    world.slices.current = true;
+  }
+
+  NodeScene& show(const api::NodeList& list) {
+    SeenList* seen = find(list.group);
+    if (seen == nullptr) {
+      world.lists.emplace_back();
+      seen = &world.lists.back();
+      seen->first_seen = world.elapsed;
+    }
+    seen->changed = world.elapsed;
+    seen->stored.list = list;
+    std::map<std::string, base::Duration> since;
+    for (const api::NodeListEntry& entry : list.entries) {
+      if (!entry.member || entry.address.empty()) continue;
+      const auto it = seen->member_since.find(entry.node);
+      since[entry.node] = it == seen->member_since.end() ? world.elapsed : it->second;
+    }
+    seen->member_since = std::move(since);
+    return *this;
+  }
+  NodeScene& show_no_lists() {
+    world.lists.clear();
+    return *this;
+  }
+  // The claim as the API server has it; kubelet's name for it is `name`.
+  NodeScene& claim(const api::ResourceClaim& object) {
+    objects_[object.meta.name] = object;
+    return *this;
+  }
+  NodeScene& delete_claim(const std::string& name) {
+    objects_.erase(name);
+    return *this;
+  }
+  NodeScene& prepare(const std::string& name) {
+    if (!objects_.contains(name)) claim(claim_object(name));
+    prepare_only(name);
+    return *this;
+  }
+  NodeScene& prepare_only(const std::string& name) {
+    forget_answers(name);
+    world.prepares.push_back({claim_ref(name), world.elapsed});
+    return *this;
+  }
+  NodeScene& unprepare(const std::string& name) {
+    forget_answers(name);
+    std::erase_if(world.prepares, [&](const auto& w) { return w.claim == claim_ref(name); });
+    world.unprepares.push_back({claim_ref(name), world.elapsed});
+    return *this;
+  }
+  NodeScene& advance(base::Duration by) {
+    world.elapsed += by;
+    world.now += by;
+    return *this;
+  }
+  NodeScene& daemon_is(api::DaemonState state, std::set<std::int64_t> connected = {}) {
+    DaemonView& daemon = *world.daemon;
+    daemon.answers = true;
+    if (daemon.state != state) {
+      daemon.state = state;
+      daemon.since = world.elapsed;
+      daemon.since_time = world.now;
+    }
+    for (std::int64_t slot = 0; slot < 18; ++slot) {
+      const bool was = daemon.connected.contains(slot);
+      if (was && !connected.contains(slot)) {
+        daemon.connected.erase(slot);
+        daemon.disconnected[slot] = world.elapsed;
+      } else if (!was && connected.contains(slot)) {
+        daemon.connected[slot] = world.elapsed;
+        daemon.disconnected.erase(slot);
+      }
+    }
+    return *this;
+  }
+  NodeScene& daemon_ready(std::set<std::int64_t> connected = {}) {
+    return daemon_is(api::DaemonState::Ready, std::move(connected));
+  }
+  NodeScene& daemon_dies(const std::string& message = "exited with 1") {
+    DaemonView& daemon = *world.daemon;
+    daemon.running = daemon.answers = false;
+    daemon.state = api::DaemonState::Failed;
+    daemon.message = message;
+    daemon.since = daemon.ended = world.elapsed;
+    daemon.since_time = world.now;
+    ++daemon.failures;
+    daemon.connected.clear();
+    return *this;
+  }
+  NodeScene& daemon_ends_slowly() {
+    slow_end_ = true;
+    return *this;
+  }
+  NodeScene& daemon_has_ended() {
+    world.daemon->running = world.daemon->stopping = world.daemon->answers = false;
+    world.daemon->state = api::DaemonState::None;
+    return *this;
+  }
+
+  [[nodiscard]] NodePlan plan() const { return reconcile_node(world); }
+
+  // Applies one intent to the world, as the agent and the node would.
+  void apply(const Intent& intent) {
+    history.push_back(to_string(intent));
+    std::visit([this](const auto& i) { act(i); }, intent);
+  }
+  // Until nothing is left to do; at most `most` intents.
+  NodeScene& settle(int most = 100) {
+    for (;;) {
+      const NodePlan next = plan();
+      if (next.intents.empty()) return *this;
+      for (const Intent& intent : next.intents) {
+        if (most-- == 0) {
+          ADD_FAILURE() << "does not settle: " << testing::PrintToString(history);
+          return *this;
+        }
+        apply(intent);
+      }
+    }
+  }
+  // An agent that has just been started: what only lived in its memory is gone.
+  NodeScene& restart_agent() {
+    world.readings.clear();
+    world.domains.clear();
+    for (WantedClaim& wanted : world.prepares) wanted.since = world.elapsed;
+    for (WantedClaim& wanted : world.unprepares) wanted.since = world.elapsed;
+    return *this;
+  }
+
+  [[nodiscard]] const api::ComputeDomainNodeReport& report() const {
+    return world.report.objects.at(0).status;
+  }
+  [[nodiscard]] const api::GroupReport* group(const std::string& domain_uid = "train-uid") const {
+    return api::find_group(report(), group_id({domain_uid, kClique}));
+  }
+  [[nodiscard]] bool is_prepared(const std::string& name) const {
+    return prepared.contains(name + "-uid");
+  }
+  [[nodiscard]] std::string error(const std::string& name) const {
+    const auto it = failed.find(name + "-uid");
+    return it == failed.end() ? "" : it->second.error;
+  }
+  [[nodiscard]] std::string reason(const std::string& name) const {
+    const NodePlan next = plan();
+    const auto it = next.waits.find(name + "-uid");
+    return it == next.waits.end() ? "" : it->second;
+  }
+
+ private:
+  SeenList* find(const std::string& group) {
+    const auto it = std::ranges::find_if(
+        world.lists, [&](const SeenList& seen) { return seen.stored.list->group == group; });
+    return it == world.lists.end() ? nullptr : &*it;
+  }
+  void forget_answers(const std::string& name) {
+    prepared.erase(name + "-uid");
+    failed.erase(name + "-uid");
+    unprepared.erase(name + "-uid");
+  }
+  void answered(const std::string& uid) {
+    std::erase_if(world.prepares, [&](const auto& w) { return w.claim.uid == uid; });
+  }
+
+  void act(const WriteCheckpoint& i) { world.checkpoint = i.checkpoint; }
+  void act(const WriteHosts& i) {
+    hosts = i.text;
+    world.daemon->hosts_revision = i.revision;
+  }
+  void act(const StartDaemon& i) {
+    ASSERT_FALSE(world.daemon->running) << "two daemons on one node";
+    const std::string revision = world.daemon->hosts_revision;
+    const int failures = world.daemon->failures;
+    world.daemon = DaemonView{.running = true,
+                              .group = i.group,
+                              .table_hash = i.table_hash,
+                              .slot = i.slot,
+                              .instance = "i" + std::to_string(++starts),
+                              .state = api::DaemonState::Starting,
+                              .since = world.elapsed,
+                              .since_time = world.now,
+                              .failures = failures,
+                              .hosts_revision = revision};
+  }
+  void act(const SignalDaemon&) {
+    ASSERT_TRUE(world.daemon->answers) << "the signal would end the daemon";
+    ++signals;
+    world.daemon->signalled = world.elapsed;
+  }
+  void act(const StopDaemon&) {
+    ++stops;
+    if (slow_end_) {
+      world.daemon->stopping = true;
+    } else {
+      daemon_has_ended();
+    }
+  }
+  void act(const WriteCdi& i) { injected.insert(i.claim.uid); }
+  void act(const RemoveCdi& i) { injected.erase(i.claim_uid); }
+  void act(const AnswerPrepared& i) {
+    prepared[i.claim_uid] = i;
+    answered(i.claim_uid);
+  }
+  void act(const AnswerFailed& i) {
+    failed[i.claim_uid] = i;
+    answered(i.claim_uid);
+  }
+  void act(const AnswerUnprepared& i) {
+    unprepared.insert(i.claim_uid);
+    std::erase_if(world.unprepares, [&](const auto& w) { return w.claim.uid == i.claim_uid; });
+  }
+  void act(const PublishReport& i) {
+    ++report_writes;
+    api::ComputeDomainNode node;
+    node.meta = i.current;
+    node.meta.uid = "cdn-uid";
+    node.meta.resource_version = std::to_string(report_writes);
+    node.status = i.report;
+    world.report.objects = {node};
+  }
+  void act(const PublishSlice& i) {
+    api::ResourceSlice slice = i.slice;
+    slice.meta.uid = "slice-uid";
+    std::erase_if(world.slices.objects,
+                  [&](const auto& s) { return s.meta.name == slice.meta.name; });
+    world.slices.objects.push_back(slice);
+  }
+  void act(const RemoveSlice& i) {
+    std::erase_if(world.slices.objects, [&](const auto& s) { return s.meta.name == i.slice.name; });
+  }
+  void act(const LookUpClaim& i) {
+    ClaimReading reading;
+    reading.asked = world.elapsed;
+    if (const auto it = objects_.find(i.claim.name); it != objects_.end()) {
+      reading.claim = it->second;
+    } else {
+      reading.error = base::Error{base::ErrorKind::NotFound, "not found"};
+    }
+    const auto before = world.readings.find(i.claim.uid);
+    if (has_ended_here(reading, i.claim, kSelf)) {
+      reading.gone_since = before != world.readings.end() && before->second.gone_since
+                               ? before->second.gone_since
+                               : world.elapsed;
+    }
+    world.readings[i.claim.uid] = reading;
+  }
+  void act(const LookUpDomains& i) {
+    DomainsReading reading;
+    reading.domains = domains;
+    reading.asked = world.elapsed;
+    world.domains[i.ns] = reading;
+  }
+
+  std::map<std::string, api::ResourceClaim> objects_;
+  bool slow_end_ = false;
+
+ public:
+  std::vector<api::ComputeDomain> domains;  // of team-a
+};
+
+// A node with one claim prepared in a domain of `count` nodes, all connected.
+inline NodeScene serving(std::int64_t count = 1) {
+  NodeScene scene;
+  scene.settle().show(train(count).admits("a")).prepare("a").settle();
+  std::set<std::int64_t> others;
+  for (std::int64_t slot = 1; slot < count; ++slot) others.insert(slot);
+  scene.daemon_ready(others).settle();
+  return scene;
+}
+
+}  // namespace cdom::core
