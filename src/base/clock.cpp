@@ -12,6 +12,9 @@ using std::chrono::seconds;
 
 constexpr Time kManualStart{std::chrono::sys_days{std::chrono::year{2026} / 1 / 1}};
 
+constexpr int kFirstYear = 1678;
+constexpr int kLastYear = 2261;
+
 struct Calendar {
   std::chrono::year_month_day date;
   std::chrono::hh_mm_ss<std::chrono::microseconds> time;
@@ -101,6 +104,10 @@ std::optional<Time> parse_rfc3339(std::string_view text) {
     if (at == first) return std::nullopt;
   }
   if (!skip(text, &at, 'Z') || at != text.size()) return std::nullopt;
+
+  // What 64 bits of nanoseconds can say. Kubernetes has years outside of it: Go's zero time.
+  if (*year < kFirstYear) return Time{std::chrono::sys_days{std::chrono::year{kFirstYear} / 1 / 1}};
+  if (*year > kLastYear) return Time{std::chrono::sys_days{std::chrono::year{kLastYear} / 12 / 31}};
 
   const auto date = std::chrono::year{*year} / *month / *day;
   if (!date.ok() || *hour > 23 || *minute > 59 || *second > 60) return std::nullopt;

@@ -31,6 +31,11 @@ TEST(Clock, RefusesWhatIsNoTime) {
   }
 }
 
+TEST(Clock, BoundsTimesToWhatItCanSay) {
+  EXPECT_EQ(to_rfc3339(parse_rfc3339("0001-01-01T00:00:00Z").value()), "1678-01-01T00:00:00Z");
+  EXPECT_EQ(to_rfc3339(parse_rfc3339("9999-12-31T23:59:59Z").value()), "2261-12-31T00:00:00Z");
+}
+
 TEST(Clock, PrintsShortDurationsAsKubectlDoes) {
   EXPECT_EQ(short_duration(350ms), "350ms");
   EXPECT_EQ(short_duration(119s), "119s");
