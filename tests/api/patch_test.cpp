@@ -1,0 +1,102 @@
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+
+#include "api/samples.h"
+#include "compute_domain/api/codec.h"
+
+namespace cdom::api {
+namespace {
+
+using nlohmann::json;
+
+const Precondition kIfIs{"u-1", "77"};
+
+// The object that the server has after a merge patch (RFC 7386).
+json merged(std::string_view object, std::string_view patch) {
+  json result = json::parse(object);
+  result.merge_patch(json::parse(patch));
+  return result;
+}
+
+TEST(Patch, CarriesItsPrecondition) {
+  const json patch = json::parse(finalizers_patch(kIfIs, {"a/b"}));
+  EXPECT_EQ(patch, json::parse(R"({"metadata":{"uid":"u-1","resourceVersion":"77",
+                                               "finalizers":["a/b"]}})"));
+}
+
+TEST(Patch, LeavesOutAPreconditionThatIsNotGiven) {
+  const json patch = json::parse(finalizers_patch({"u-1", ""}, {}));
+  EXPECT_EQ(patch, json::parse(R"({"metadata":{"uid":"u-1","finalizers":[]}})"));
+}
+
+TEST(StatusPatch, GivesTheWholeStatus) {
+  ComputeDomain domain = sample<ComputeDomain>();
+  const std::string before = encode(domain, "v1beta1");
+  domain.status = ComputeDomainStatus{};  // every field back to its default
+  const auto after =
+      decode<ComputeDomain>(merged(before, status_patch(kIfIs, *domain.status)).dump());
+  ASSERT_TRUE(after) << after.error().message;
+  EXPECT_EQ(*after, domain);
+}
+
+TEST(StatusPatch, GivesTheWholeReport) {
+  ComputeDomainNode node = sample<ComputeDomainNode>();
+  const std::string before = encode(node, "v1beta1");
+  node.status = {"boot-2", "", std::nullopt, "", {}};
+  const auto after =
+      decode<ComputeDomainNode>(merged(before, status_patch(kIfIs, node.status)).dump());
+  ASSERT_TRUE(after) << after.error().message;
+  EXPECT_EQ(*after, node);
+}
+
+TEST(StatusPatch, LeavesForeignFieldsAlone) {
+  const json after = merged(R"({"status":{"status":"Ready","foreign":1}})",
+                            status_patch(kIfIs, ComputeDomainStatus{}));
+  EXPECT_EQ(after["status"]["foreign"], 1);
+  EXPECT_EQ(after["status"]["status"], "NotReady");
+}
+
+TEST(ConfigMapPatch, SetsOurLabelsAndTheDataAsAWhole) {
+  ConfigMap current;
+  current.data = {{"nodes.json", "old"}, {"stray", "x"}};
+  ConfigMap desired;
+  desired.meta.labels = {{"ours", "1"}};
+  desired.data = {{"nodes.json", "new"}};
+  const json after = merged(
+      R"({"metadata":{"labels":{"foreign":"2","ours":"0"}},"data":{"nodes.json":"old","stray":"x"}})",
+      config_map_patch({}, current, desired));
+  EXPECT_EQ(after, json::parse(R"({"metadata":{"labels":{"foreign":"2","ours":"1"}},
+                                   "data":{"nodes.json":"new"}})"));
+}
+
+TEST(EventCountPatch, SetsCountTimeAndMessage) {
+  const auto time = base::parse_rfc3339("2026-01-02T03:04:05Z").value();
+  EXPECT_EQ(json::parse(event_count_patch(3, time, "again")),
+            json::parse(R"({"count":3,"lastTimestamp":"2026-01-02T03:04:05Z","message":"again"})"));
+}
+
+TEST(SlicePatch, HasTheSpecInTheShapeOfTheVersion) {
+  ResourceSlice slice;
+  slice.devices = {{"channel-0", {{"id", std::int64_t{0}}}}};
+  const json patch = json::parse(slice_patch(kIfIs, slice, "v1beta1"));
+  EXPECT_EQ(patch["metadata"]["resourceVersion"], "77");
+  EXPECT_TRUE(patch["spec"]["devices"][0].contains("basic"));
+  EXPECT_EQ(patch.size(), 2U);
+}
+
+TEST(LeaseUpdate, IsTheWholeLeaseWithMicroseconds) {
+  const json body = json::parse(encode_lease_update(sample<Lease>()));
+  EXPECT_EQ(body["metadata"]["resourceVersion"], "77");
+  EXPECT_EQ(body["spec"]["renewTime"], "2026-01-02T03:04:05.000006Z");
+}
+
+TEST(DeleteOptions, HavePreconditionsAndBackgroundPropagation) {
+  EXPECT_EQ(json::parse(delete_options(kIfIs)),
+            json::parse(R"({"apiVersion":"v1","kind":"DeleteOptions",
+                            "propagationPolicy":"Background",
+                            "preconditions":{"uid":"u-1","resourceVersion":"77"}})"));
+}
+
+}  // namespace
+}  // namespace cdom::api
