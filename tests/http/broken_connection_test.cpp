@@ -57,9 +57,9 @@ TEST(BrokenConnection, APostIsNeverSentTwice) {
     int broken = 0;
     for (const auto& target : targets()) {
       const auto answer = client->send({"POST", target, {}, body});
-      EXPECT_LE(script.times(target), 1);
       // Nobody can tell whether a request without a body went out, so that one is not tried again.
-      if (!body.empty()) EXPECT_EQ(script.times(target), 1);
+      EXPECT_LE(script.times(target), 1);
+      EXPECT_GE(script.times(target), body.empty() ? 0 : 1);
       if (answer) continue;
       EXPECT_EQ(answer.error().kind, base::ErrorKind::Unavailable);
       if (++broken == 3) break;
