@@ -1,7 +1,8 @@
 // Rbac: who may do what, from Role, ClusterRole, RoleBinding and ClusterRoleBinding objects.
 //
 // A snapshot: build a new one when one of the objects changes. Immutable, so threads may share it.
-// Not evaluated: aggregationRule (a role has the rules that stand in it).
+// The group system:masters may do everything. Not evaluated: aggregationRule (a role has the rules
+// that stand in it).
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>
@@ -53,7 +54,7 @@ class Rbac {
 
   static Rule rule_of(const nlohmann::json& rule);
   static bool covers(const Rule& rule, const Access& access);
-  static bool means(const Subject& subject, const Binding& binding, const Access& access);
+  static bool means(const Subject& subject, const Access& access);
   [[nodiscard]] const Role* role_of(const Binding& binding) const;
 
   std::vector<Role> roles_;
