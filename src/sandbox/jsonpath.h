@@ -25,6 +25,13 @@ class JsonPath {
 
  private:
   struct Step;
+  class Parser;
+
+  // Adds to `out` what the step leads to from `value`.
+  static void take(const Step& step, const nlohmann::json& value,
+                   std::vector<const nlohmann::json*>& out);
+  static bool passes(const Step& filter, const nlohmann::json& element);
+
   std::shared_ptr<const std::vector<Step>> steps_;
 };
 
