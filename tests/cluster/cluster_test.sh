@@ -78,6 +78,50 @@ pods_are_made_for_jobs() {
   kubectl wait --for='jsonpath={.status.active}=1' job/work --timeout=30s >/dev/null
 }
 
+scheduler_allocates_claims() {
+  local -A version=([1.36]=v1)
+  local api=resource.k8s.io/${version[$VERSION]} now
+  now=$(date --utc +%FT%TZ)
+  kubectl apply -f - >/dev/null <<END
+{apiVersion: v1, kind: Node, metadata: {name: node-1}}
+---
+apiVersion: $api
+kind: DeviceClass
+metadata: {name: channels}
+spec: {selectors: [{cel: {expression: device.driver == 'driver.example'}}]}
+---
+apiVersion: $api
+kind: ResourceSlice
+metadata: {name: node-1}
+spec:
+  driver: driver.example
+  nodeName: node-1
+  pool: {name: node-1, generation: 1, resourceSliceCount: 1}
+  devices: [{name: channel-0}]
+---
+apiVersion: $api
+kind: ResourceClaimTemplate
+metadata: {name: channel}
+spec: {spec: {devices: {requests: [{name: channel, exactly: {deviceClassName: channels}}]}}}
+---
+apiVersion: v1
+kind: Pod
+metadata: {name: claiming}
+spec:
+  # What the node lifecycle controller may not have taken away yet.
+  tolerations: [{key: node.kubernetes.io/not-ready, operator: Exists}]
+  resourceClaims: [{name: channel, resourceClaimTemplateName: channel}]
+  containers: [{name: main, image: none, resources: {claims: [{name: channel}]}}]
+END
+  kubectl patch node node-1 --subresource=status --patch "
+    status:
+      conditions: [{type: Ready, status: 'True', lastHeartbeatTime: $now, lastTransitionTime: $now}]
+      allocatable: {cpu: 1, memory: 1Gi, pods: 10}" >/dev/null
+  kubectl wait --for=condition=PodScheduled pod/claiming --timeout=30s >/dev/null
+  expect node-1 "$(kubectl get pod claiming -o 'jsonpath={.spec.nodeName}')"
+  expect channel-0 "$(kubectl get resourceclaims -o 'jsonpath={.items[*].status.allocation.devices.results[*].device}')"
+}
+
 service_account_tokens_are_authenticated() {
   local token review
   token=$(kubectl create token default)
@@ -155,6 +199,7 @@ for test in \
   second_up_keeps_what_is_there \
   serves_the_resource_api \
   pods_are_made_for_jobs \
+  scheduler_allocates_claims \
   service_account_tokens_are_authenticated \
   admission_policies_are_enforced \
   audit_log_names_every_request \
