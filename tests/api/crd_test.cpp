@@ -1,14 +1,12 @@
 // The CRDs of crds/ against the field tables: whoever adds a field adds it in both.
 #include <gmock/gmock.h>
 
-#include <filesystem>
-#include <fstream>
 #include <nlohmann/json.hpp>
 #include <set>
-#include <sstream>
 
 #include "api/compute_domain_fields.h"
-#include "compute_domain/api/codec.h"
+#include "api/repository.h"
+#include "compute_domain/api/kind.h"
 #include "compute_domain/base/text.h"
 
 namespace cdom::api {
@@ -16,18 +14,8 @@ namespace {
 
 using testing::UnorderedElementsAreArray;
 
-std::string text_of_file(const std::filesystem::path& path) {
-  std::ostringstream text;
-  text << std::ifstream(path).rdbuf();
-  return text.str();
-}
-
 Json schema_of(std::string_view plural) {
-  const std::string file = base::cat("crds/", plural, ".yaml");
-  const auto objects =
-      objects_in_yaml(text_of_file(std::filesystem::path(CDOM_SOURCE_DIR) / file), file);
-  EXPECT_TRUE(objects) << objects.error().message;
-  const Json crd = Json::parse(objects->front());
+  const auto crd = objects_in(base::cat("crds/", plural, ".yaml")).at(0);
   return crd["spec"]["versions"][0]["schema"]["openAPIV3Schema"];
 }
 
@@ -116,19 +104,6 @@ TEST(ComputeDomainCrd, RequiresNoMoreThanTheReferenceDriver) {
   EXPECT_EQ(status["properties"]["nodes"]["items"]["required"],
             Json({"name", "ipAddress", "cliqueID"}));
   EXPECT_EQ(status["properties"]["nodes"]["x-kubernetes-list-map-keys"], Json({"name"}));
-}
-
-// All YAML of crds/ and manifests/ is objects of Kubernetes.
-TEST(Yaml, ReadsEveryManifestOfTheProject) {
-  for (const char* folder : {"crds", "manifests"}) {
-    const auto root = std::filesystem::path(CDOM_SOURCE_DIR) / folder;
-    for (const auto& entry : std::filesystem::recursive_directory_iterator(root)) {
-      if (entry.path().extension() != ".yaml") continue;
-      const auto objects = objects_in_yaml(text_of_file(entry.path()), entry.path().string());
-      ASSERT_TRUE(objects) << objects.error().message;
-      EXPECT_FALSE(objects->empty()) << entry.path();
-    }
-  }
 }
 
 }  // namespace

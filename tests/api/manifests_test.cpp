@@ -1,0 +1,72 @@
+// What manifests/ says, as far as it can be held against itself without a cluster.
+#include <gmock/gmock.h>
+
+#include <set>
+
+#include "api/repository.h"
+#include "compute_domain/base/text.h"
+
+namespace cdom::api {
+namespace {
+
+using nlohmann::json;
+using testing::HasSubstr;
+
+// The text at each place named `key`, at any depth.
+void collect(const json& value, const std::string& key, std::set<std::string>& out) {
+  for (const auto& [name, member] : value.items()) {
+    if (name == key && member.is_string()) out.insert(member.get<std::string>());
+    if (member.is_structured()) collect(member, key, out);
+  }
+}
+
+TEST(Manifests, AreObjectsOfKubernetes) {
+  for (const auto& file : yaml_files("manifests")) {
+    for (const json& object : objects_in(file)) EXPECT_TRUE(object.contains("kind")) << file;
+  }
+}
+
+TEST(Manifests, ConstrainTheServiceAccountThatTheAgentHas) {
+  for (const json& account : objects_in("manifests/agent-rbac.yaml")) {
+    if (account["kind"] != "ServiceAccount") continue;
+    const auto user =
+        base::cat("system:serviceaccount:", account["metadata"]["namespace"].get<std::string>(),
+                  ":", account["metadata"]["name"].get<std::string>());
+    int policies = 0;
+    for (const json& policy : objects_in("manifests/agent-policy.yaml")) {
+      if (policy["kind"] != "ValidatingAdmissionPolicy") continue;
+      ++policies;
+      EXPECT_THAT(policy["spec"]["matchConditions"].dump(), HasSubstr(user));
+    }
+    EXPECT_EQ(policies, 2);
+  }
+}
+
+TEST(Examples, BringTheDomainOfEveryTemplateThatTheirPodsName) {
+  for (const auto& file : yaml_files("manifests/examples")) {
+    std::set<std::string> made, named;
+    for (const json& object : objects_in(file)) {
+      if (object["kind"] == "ComputeDomain") {
+        made.insert(object["spec"]["channel"]["resourceClaimTemplate"]["name"].get<std::string>());
+      } else {
+        collect(object, "resourceClaimTemplateName", named);
+      }
+    }
+    EXPECT_FALSE(named.empty()) << file;
+    EXPECT_EQ(named, made) << file;
+  }
+}
+
+TEST(Examples, CanBeAppliedSideBySide) {
+  std::set<std::string> names;
+  for (const auto& file : yaml_files("manifests/examples")) {
+    for (const json& object : objects_in(file)) {
+      const auto name = base::cat(object["kind"].get<std::string>(), "/",
+                                  object["metadata"]["name"].get<std::string>());
+      EXPECT_TRUE(names.insert(name).second) << name << " is in two examples";
+    }
+  }
+}
+
+}  // namespace
+}  // namespace cdom::api

@@ -1,0 +1,42 @@
+#include "api/repository.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <fstream>
+#include <sstream>
+
+#include "compute_domain/api/codec.h"
+
+namespace cdom::api {
+
+namespace {
+
+const std::filesystem::path kRoot = CDOM_SOURCE_DIR;
+
+}  // namespace
+
+std::vector<std::filesystem::path> yaml_files(const std::filesystem::path& folder) {
+  std::vector<std::filesystem::path> files;
+  for (const auto& entry : std::filesystem::recursive_directory_iterator(kRoot / folder)) {
+    if (entry.path().extension() == ".yaml") files.push_back(entry.path());
+  }
+  std::ranges::sort(files);
+  return files;
+}
+
+std::vector<nlohmann::json> objects_in(const std::filesystem::path& file) {
+  std::ostringstream text;
+  text << std::ifstream(kRoot / file).rdbuf();
+  const auto texts = objects_in_yaml(text.str(), file.string());
+  if (!texts) {
+    ADD_FAILURE() << texts.error().message;
+    return {};
+  }
+  EXPECT_FALSE(texts->empty()) << file;
+  std::vector<nlohmann::json> objects;
+  for (const std::string& object : *texts) objects.push_back(nlohmann::json::parse(object));
+  return objects;
+}
+
+}  // namespace cdom::api
