@@ -5,14 +5,24 @@
 
 namespace cdom::api {
 
-void AsConditionWord::read(Decoding& decoding, const Json& json, bool& out) {
+void AsForeignStatus::read(Decoding& decoding, const Json& json, ConditionStatus& out) {
+  std::string word;
+  api::read(decoding, json, word);
+  out = word == word_of(ConditionStatus::True)    ? ConditionStatus::True
+        : word == word_of(ConditionStatus::False) ? ConditionStatus::False
+                                                  : ConditionStatus::Unknown;
+}
+
+void AsForeignStatus::write(Json& json, ConditionStatus value) { api::write(json, value); }
+
+void AsForeignStatus::read(Decoding& decoding, const Json& json, bool& out) {
   ConditionStatus status{};
-  api::read(decoding, json, status);
+  read(decoding, json, status);
   out = status == ConditionStatus::True;
 }
 
-void AsConditionWord::write(Json& json, bool value) {
-  api::write(json, value ? ConditionStatus::True : ConditionStatus::False);
+void AsForeignStatus::write(Json& json, bool value) {
+  write(json, value ? ConditionStatus::True : ConditionStatus::False);
 }
 
 CDOM_API_CODEC(Node);

@@ -7,8 +7,12 @@
 
 namespace cdom::api {
 
-// A bool that is a condition's status: true for "True".
-struct AsConditionWord {
+// The status of a condition that others write, as a ConditionStatus or as a bool (true for "True").
+// The API server holds such a word against nothing: any other one is Unknown, so that one odd
+// object does not make a whole list unreadable.
+struct AsForeignStatus {
+  static void read(Decoding& decoding, const Json& json, ConditionStatus& out);
+  static void write(Json& json, ConditionStatus value);
   static void read(Decoding& decoding, const Json& json, bool& out);
   static void write(Json& json, bool value);
 };
@@ -22,7 +26,7 @@ template <>
 inline constexpr auto kFields<Node> =
     std::tuple{field("metadata", &Node::meta, Presence::Always),
                field("spec.taints", &Node::taints), field("status.nodeInfo.bootID", &Node::boot_id),
-               field("status.conditions[type=Ready].status", &Node::ready),
+               field<AsForeignStatus>("status.conditions[type=Ready].status", &Node::ready),
                field("status.addresses[type=InternalIP].address", &Node::internal_ip)};
 
 template <>
@@ -31,7 +35,7 @@ inline constexpr auto kFields<Pod> =
                field("spec.nodeName", &Pod::node),
                field("status.phase", &Pod::phase),
                field("status.podIP", &Pod::ip),
-               field<AsConditionWord>("status.conditions[type=Ready].status", &Pod::ready),
+               field<AsForeignStatus>("status.conditions[type=Ready].status", &Pod::ready),
                field("status.conditions[type=Ready].lastTransitionTime", &Pod::ready_changed)};
 
 template <>

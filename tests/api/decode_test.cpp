@@ -123,6 +123,13 @@ TEST(Decode, TakesReadinessOfANodeAndAPodFromTheirConditions) {
   EXPECT_EQ(pod->node, "n1");
 }
 
+TEST(Decode, TakesAnOddConditionOfANodeForUnknown) {
+  const auto node =
+      decode<Node>(R"({"status":{"conditions":[{"type":"Ready","status":"Perhaps"}]}})");
+  ASSERT_TRUE(node) << node.error().message;
+  EXPECT_EQ(node->ready, ConditionStatus::Unknown);
+}
+
 TEST(DecodePage, GivesItemsTheVersionOfTheirList) {
   const auto page = decode_page<ResourceClaim>(R"({
     "kind":"ResourceClaimList","apiVersion":"resource.k8s.io/v1beta1",
