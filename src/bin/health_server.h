@@ -1,0 +1,20 @@
+// Health server: /healthz, /readyz and /metrics of a program.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+
+#include "compute_domain/base/metrics.h"
+#include "compute_domain/base/result.h"
+#include "compute_domain/http/server.h"
+
+namespace cdom::bin {
+
+// `not_ready` gives the reason why the program is not ready, "" when it is. `listen` may be
+// ":8080", for all addresses.
+base::Result<std::unique_ptr<http::Server>> serve_health(const std::string& listen,
+                                                         const base::Registry& metrics,
+                                                         std::function<std::string()> not_ready);
+
+}  // namespace cdom::bin

@@ -1,0 +1,148 @@
+#include "compute_domain/controller/dry_run.h"
+
+#include <set>
+
+#include "compute_domain/api/codec.h"
+#include "compute_domain/api/names.h"
+#include "compute_domain/base/text.h"
+#include "compute_domain/controller/gather.h"
+#include "compute_domain/core/membership.h"
+#include "compute_domain/core/readiness.h"
+
+namespace cdom::controller {
+
+namespace {
+
+using base::cat;
+using base::Error;
+using base::Result;
+
+// Stores that are filled from files instead of by informers.
+struct FilledStores {
+  kube::Store<api::ComputeDomain> domains{indexes_of<api::ComputeDomain>()};
+  kube::Store<api::ResourceClaim> claims{indexes_of<api::ResourceClaim>()};
+  kube::Store<api::ResourceClaimTemplate> templates{indexes_of<api::ResourceClaimTemplate>()};
+  kube::Store<api::ConfigMap> lists{indexes_of<api::ConfigMap>()};
+  kube::Store<api::ComputeDomainNode> reports{indexes_of<api::ComputeDomainNode>()};
+  kube::Store<api::Node> nodes{indexes_of<api::Node>()};
+  kube::Store<api::ResourceSlice> slices{indexes_of<api::ResourceSlice>()};
+  kube::Store<api::Pod> agents{indexes_of<api::Pod>()};
+
+  [[nodiscard]] Stores view() const {
+    return {domains, claims, templates, lists, reports, nodes, slices, agents};
+  }
+};
+
+template <class T>
+Result<void> put(kube::Store<T>& store, const std::string& json, const std::string& file) {
+  Result<T> object = api::decode<T>(json);
+  if (!object) {
+    return Error{base::ErrorKind::Invalid,
+                 cat(file, ": ", api::kind_of<T>().kind, ": ", object.error().message)};
+  }
+  if (object->meta.uid.empty()) object->meta.uid = cat("(not created) ", object->meta.name);
+  store.put(std::move(*object));
+  return {};
+}
+
+Result<void> put(FilledStores& stores, const std::string& json, const std::string& file,
+                 const core::Settings& settings) {
+  const Result<api::TypeMeta> type = api::type_meta_in(json);
+  if (!type) return Error{base::ErrorKind::Invalid, cat(file, ": ", type.error().message)};
+  const std::string& kind = type->kind;
+  if (kind == "ComputeDomain") return put(stores.domains, json, file);
+  if (kind == "ResourceClaim") return put(stores.claims, json, file);
+  if (kind == "ResourceClaimTemplate") return put(stores.templates, json, file);
+  if (kind == "ComputeDomainNode") return put(stores.reports, json, file);
+  if (kind == "Node") return put(stores.nodes, json, file);
+  if (kind == "ResourceSlice") return put(stores.slices, json, file);
+  if (kind == "Pod") return put(stores.agents, json, file);
+  if (kind == "ConfigMap") {
+    const Result<api::ConfigMap> map = api::decode<api::ConfigMap>(json);
+    if (map && map->meta.ns == settings.operator_namespace &&
+        !map->meta.label(api::kGroupLabel).empty()) {
+      return put(stores.lists, json, file);
+    }
+  }
+  return {};
+}
+
+std::string members_text(const core::World& world) {
+  const auto memberships = core::memberships_of(world.view, world.nodes, world.lists);
+  std::string text;
+  for (const core::MemberView& member : core::readiness_of(world, memberships).members) {
+    text +=
+        cat("    ", member.membership.node, "  clique ",
+            member.membership.clique.value_or("unknown"), "  slot ", member.slot, "  ",
+            core::to_string(member.state), member.detail.empty() ? "" : ": ", member.detail, "\n");
+  }
+  return text.empty() ? "    none\n" : text;
+}
+
+std::string plan_text(const Sources& from, const Key& key) {
+  const core::Plan plan = plan_of(from, key);
+  std::string text;
+  int number = 0;
+  for (const core::Action& action : plan.actions) {
+    text += cat("    ", ++number, ". ", core::to_string(action), "\n");
+  }
+  if (plan.look_again) {
+    text += cat("    look again in ", base::short_duration(*plan.look_again), "\n");
+  }
+  return text.empty() ? "    nothing\n" : text;
+}
+
+std::string domain_text(const Sources& from, const std::string& uid) {
+  const core::World world = gather_domain(from, uid);
+  std::string text;
+  if (world.view.domain) {
+    const api::ComputeDomain& domain = *world.view.domain;
+    text += cat(
+        "ComputeDomain ", api::to_string(api::name_of(domain.meta)), ", UID ", uid,
+        domain.meta.is_deleting() ? ", being deleted" : "", "\n  wants ",
+        domain.spec.num_nodes == 0 ? "as many nodes as come" : cat(domain.spec.num_nodes, " nodes"),
+        "; members:\n", members_text(world));
+  } else {
+    text += cat("ComputeDomain with UID ", uid, ": not among the files\n");
+  }
+  for (const Key& key : keys_of_domain(from, uid)) {
+    text += key.kind == Key::Kind::Domain
+                ? cat("  would do for the domain:\n")
+                : cat("  would do for its node list of clique \"", key.clique, "\":\n");
+    text += plan_text(from, key);
+  }
+  return text;
+}
+
+}  // namespace
+
+Result<std::string> dry_run(const std::vector<ObjectFile>& files, const core::Settings& settings,
+                            const base::Clock& clock) {
+  FilledStores stores;
+  for (const ObjectFile& file : files) {
+    const auto objects = api::objects_in_yaml(file.text, file.name);
+    if (!objects) return objects.error();
+    for (const std::string& json : *objects) {
+      if (Result<void> done = put(stores, json, file.name, settings); !done) return done.error();
+    }
+  }
+  std::set<std::string> uids;
+  for (const auto& domain : stores.domains.all()) uids.insert(domain->meta.uid);
+  for (const auto& claim : stores.claims.all()) {
+    if (const auto uid = core::domain_of(*claim)) uids.insert(*uid);
+  }
+  for (const auto& list : stores.lists.all()) {
+    if (const std::string uid = list->meta.label(api::kDomainLabel); !uid.empty()) uids.insert(uid);
+  }
+  if (uids.empty())
+    return std::string("no ComputeDomain, claim or node list among these objects\n");
+
+  const Memory memory;
+  const Stores view = stores.view();
+  const Sources from{view, memory, settings, clock};
+  std::vector<std::string> pages;
+  for (const std::string& uid : uids) pages.push_back(domain_text(from, uid));
+  return base::join(pages, "\n");
+}
+
+}  // namespace cdom::controller
