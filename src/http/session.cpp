@@ -168,9 +168,10 @@ void Session::serve() {
 }
 
 Request Session::take_request() {
-  keep_alive_ = parser_->keep_alive();
+  const bool keeps_alive = parser_->keep_alive();
   auto message = parser_->release();
   is_http10_ = message.version() < 11;
+  keep_alive_ = keeps_alive && !is_http10_;
   is_head_ = message.method() == beast::http::verb::head;
   Request request;
   request.method = text(message.method_string());
@@ -196,7 +197,6 @@ void Session::reply(Response response) {
 void Session::start_stream(const StreamReply& stream) {
   state_ = State::Replying;
   ticks_left_.reset();
-  if (is_http10_) keep_alive_ = false;
   pending_text_ +=
       reply_head(stream.head,
                  {is_http10_ ? Framing::Body::UntilClose : Framing::Body::Chunked, 0, keep_alive_});
