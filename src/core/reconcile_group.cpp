@@ -27,15 +27,14 @@ const api::GroupReport* find_report(const NodeViews& nodes, const std::string& n
   return view != nullptr && view->report ? api::find_group(view->report->status, group) : nullptr;
 }
 
-// The boot in which the node now runs. Either source may lag behind the other: the one that differs
-// from what is on record is the newer.
+// The boot in which the node now runs. Either source may lag behind the other; while the two
+// disagree, what is on record stays.
 std::string current_boot(const NodeView* view, const std::string& on_record) {
-  if (view == nullptr) return on_record;
-  const std::string node = view->node ? view->node->boot_id : "";
-  const std::string report = view->report ? view->report->status.boot_id : "";
-  if (node.empty()) return report.empty() ? on_record : report;
-  if (report.empty() || report == node) return node;
-  return node == on_record ? report : node;
+  const std::string node = view != nullptr && view->node ? view->node->boot_id : "";
+  const std::string report = view != nullptr && view->report ? view->report->status.boot_id : "";
+  if (node.empty() && report.empty()) return on_record;
+  if (node.empty() || report.empty() || node == report) return node.empty() ? report : node;
+  return on_record.empty() ? node : on_record;
 }
 
 // What the writing of one list works on.

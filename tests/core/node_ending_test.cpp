@@ -26,6 +26,20 @@ TEST(NodeUnprepare, OfTheLastClaimStopsTheDaemonAndSaysStopped) {
   EXPECT_THAT(scene.group()->claims, IsEmpty());
 }
 
+TEST(NodeUnprepare, SaysStoppedWithoutFabricToo) {
+  NodeScene scene;
+  scene.world.fabric.clique = "";
+  scene.settle().show(train().admits("a").without_fabric()).prepare("a").settle();
+  scene.unprepare("a").settle();
+  const api::GroupReport* group = api::find_group(scene.report(), "no-fabric");
+  ASSERT_NE(group, nullptr);
+  EXPECT_EQ(group->state, api::DaemonState::Stopped);
+  EXPECT_EQ(group->term, 1);
+
+  scene.show_no_lists().settle();
+  EXPECT_EQ(api::find_group(scene.report(), "no-fabric"), nullptr);
+}
+
 TEST(NodeUnprepare, OfOneOfTwoClaimsLeavesTheDaemonAlone) {
   NodeScene scene = serving();
   scene.show(train().admits("a").admits("b")).prepare("b").settle();

@@ -214,6 +214,16 @@ TEST(ReconcileGroup, KeepsANodeInItsGroupWhenItsCliqueChangesInUse) {
   EXPECT_THAT(reconcile_group(group_world_of(world, "other.1")).actions, IsEmpty());
 }
 
+TEST(ReconcileGroup, StaysQuietWhileNodeAndReportDisagreeOnTheBoot) {
+  World world = settled_world(2);
+  world.nodes.at("n1").node->boot_id = "boot-2";
+  write_list(world);
+  EXPECT_THAT(reconcile_group(group_world_of(world)).actions, IsEmpty());
+  world.nodes.at("n1").report->status.boot_id = "boot-2";
+  write_list(world);
+  EXPECT_EQ(entry_in(world, "n1").boot_id, "boot-2");
+}
+
 TEST(ReconcileGroup, GivesNodesWithoutFabricAnEmptyTable) {
   World world = world_of(domain("train").finalized(), 1);
   world.nodes["n1"] = idle_node("n1", "");

@@ -45,6 +45,23 @@ bool daemon_has_ended(NodeDraft& draft, const std::string& uid) {
   return false;
 }
 
+// Without a fabric there is no daemon, but a last claim there is.
+bool is_last_without_fabric(const Checkpoint& checkpoint, const PreparedClaim& claim) {
+  return claim.channels.count == 0 && !claim.admin_access && !claim.seats.empty() &&
+         std::ranges::count_if(checkpoint.claims, [&](const auto& entry) {
+           return entry.second.group == claim.group && !entry.second.admin_access;
+         }) == 1;
+}
+
+void remember_stopped_without_fabric(NodeDraft& draft, const std::string& group) {
+  const SeenList* seen = find_seen_list(draft.world, group);
+  const api::NodeListEntry* entry = seen == nullptr ? nullptr : own_entry(draft.world, *seen);
+  draft.checkpoint.stopped[group] = {.group = group,
+                                     .clique = draft.checkpoint.clique.value_or(""),
+                                     .slot = -1,
+                                     .term = entry == nullptr ? 0 : entry->term};
+}
+
 void remember_stopped(Checkpoint& checkpoint) {
   const ServedGroup& served = *checkpoint.served;
   checkpoint.stopped[served.group] = {.group = served.group,
@@ -67,6 +84,9 @@ void go_on_ending(NodeDraft& draft, const std::string& uid) {
   if (last && !daemon_has_ended(draft, uid)) return;
   draft.add(RemoveCdi{uid});
   if (last) remember_stopped(draft.checkpoint);
+  if (is_last_without_fabric(draft.checkpoint, claim)) {
+    remember_stopped_without_fabric(draft, claim.group);
+  }
   draft.checkpoint.claims.erase(uid);
   draft.save_checkpoint();
 }

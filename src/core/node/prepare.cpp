@@ -156,8 +156,8 @@ void begin_admitted(NodeDraft& draft, const WantedClaim& wanted, const ClaimWish
     } else {
       draft.checkpoint.served->term = std::max(draft.checkpoint.served->term, admitted.entry->term);
     }
-    draft.checkpoint.stopped.erase(list.group);
   }
+  draft.checkpoint.stopped.erase(list.group);
   draft.checkpoint.claims[wanted.claim.uid] = std::move(claim);
   draft.save_checkpoint();
 }
