@@ -126,6 +126,12 @@ std::string message_of(const Validation& validation, const cel::Bindings& bindin
   return base::cat("failed expression: ", base::trim(validation.program.expression()));
 }
 
+cel::Value failed_variable(std::string_view name, const base::Error& error) {
+  return cel::Value::failure(
+      {base::ErrorKind::Invalid,
+       base::cat("composited variable \"", name, "\" fails to evaluate: ", error.message)});
+}
+
 Failed error_in(const cel::Program& program, const base::Error& error) {
   return {"Invalid",
           base::cat("expression '", program.expression(), "' resulted in error: ", error.message)};
@@ -189,7 +195,7 @@ struct AdmissionPolicies::Policy {
     for (const NamedProgram& variable : variables) {
       auto value = variable.program.evaluate(values);
       known.entries.insert_or_assign(
-          variable.name, value ? *std::move(value) : cel::Value::failure(value.error()));
+          variable.name, value ? *std::move(value) : failed_variable(variable.name, value.error()));
       values["variables"] = cel::Value(known);
     }
     for (const Validation& validation : validations) {
@@ -234,10 +240,11 @@ std::optional<Denial> AdmissionPolicies::review(const AdmissionRequest& request)
     if (!failed) continue;
     const std::string resource =
         request.group.empty() ? request.resource : base::cat(request.resource, ".", request.group);
-    return Denial{code_of(failed->reason), failed->reason,
-                  base::cat(resource, " \"", request.name, "\" is forbidden: ",
-                            "ValidatingAdmissionPolicy '", policy->name, "' with binding '",
-                            binding->name, "' denied request: ", failed->message)};
+    const std::string cause =
+        base::cat("ValidatingAdmissionPolicy '", policy->name, "' with binding '", binding->name,
+                  "' denied request: ", failed->message);
+    return Denial{code_of(failed->reason), failed->reason, cause,
+                  base::cat(resource, " \"", request.name, "\" is forbidden: ", cause)};
   }
   return std::nullopt;
 }

@@ -32,6 +32,7 @@ struct AdmissionRequest {
 struct Denial {
   int code = 422;
   std::string reason;  // of the Status: Invalid, Forbidden, …
+  std::string cause;   // the one in details.causes, which has nothing but a message
   std::string message;  // of the Status, whole: `widgets.g "a" is forbidden: Validating… denied …`
 };
 

@@ -31,10 +31,14 @@ std::vector<std::string> terms_of(std::string_view text) {
 base::Result<std::string> unescaped(std::string_view text) {
   std::string out;
   for (std::size_t i = 0; i < text.size(); ++i) {
-    if (text[i] == '=') return invalid(base::cat("invalid selector: unescaped '=' in ", text));
+    if (text[i] == '=') {
+      // The API server prints the character as its number.
+      return invalid(base::cat("invalid field selector: unescaped character in value: ", int{'='}));
+    }
     if (text[i] == '\\') {
       if (++i == text.size() || std::string_view("\\,=").find(text[i]) == std::string_view::npos) {
-        return invalid(base::cat("invalid field selector: invalid escape sequence in ", text));
+        return invalid(
+            base::cat("invalid field selector: invalid escape sequence: ", text.substr(i - 1, 2)));
       }
     }
     out += text[i];

@@ -62,15 +62,25 @@ base::Error unparsable(std::string_view found, std::string_view expected) {
       base::cat("unable to parse requirement: found '", found, "', expected: ", expected));
 }
 
+// What may stand where a requirement is to begin, by what stands before it.
+base::Result<void> check_start(std::string_view found, bool is_first) {
+  if (is_word(found) || found == "!") return {};
+  return invalid(base::cat(
+      "found '", found,
+      "', expected: ", is_first ? "!, identifier, or 'end of string'" : "identifier after ','"));
+}
+
 base::Result<std::vector<std::string>> parse_values(Tokens& tokens) {
-  if (const auto token = tokens.next(); token != "(") return unparsable(token, "'('");
+  if (const auto token = tokens.next(); token != "(") {
+    return invalid(base::cat("unable to parse requirement: found '", token, "' expected: '('"));
+  }
   std::vector<std::string> values;
   while (true) {
     // An empty value is legal: "in (,a)".
     values.emplace_back(is_word(tokens.peek()) ? tokens.next() : std::string_view());
     const std::string_view sign = tokens.next();
     if (sign == ")") return values;
-    if (sign != ",") return unparsable(sign, "',', or ')'");
+    if (sign != ",") return unparsable(sign, "',' or ')'");
   }
 }
 
@@ -116,24 +126,29 @@ std::optional<long long> integer(const std::string& text) {
   return value;
 }
 
+constexpr std::string_view kKeyRule =
+    "name part must consist of alphanumeric characters, '-', '_' or '.', and must start and end "
+    "with an alphanumeric character (e.g. 'MyName',  or 'my.name',  or '123-abc', regex used for "
+    "validation is '([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]')";
+constexpr std::string_view kValueRule =
+    "a valid label must be an empty string or consist of alphanumeric characters, '-', '_' or '.', "
+    "and must start and end with an alphanumeric character (e.g. 'MyValue',  or 'my_value',  or "
+    "'12345', regex used for validation is '(([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9])?')";
+
 base::Result<void> check(const Requirement& requirement) {
-  if (!is_label_key(requirement.key)) {
-    return invalid(base::cat("key: Invalid value: \"", requirement.key,
-                             "\": name part must consist of alphanumeric characters, '-', '_' or "
-                             "'.', and must start and end with an alphanumeric character"));
+  const auto refuse = [](const auto&... what) {
+    return invalid(base::cat("unable to parse requirement: ", what...));
+  };
+  const auto& [key, op, values] = requirement;
+  if (!is_label_key(key)) return refuse("<nil>: Invalid value: \"", key, "\": ", kKeyRule);
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    if (base::is_label_value(values[i])) continue;
+    return refuse("values[", i, "][", key, "]: Invalid value: \"", values[i], "\": ", kValueRule);
   }
-  for (const std::string& value : requirement.values) {
-    if (!base::is_label_value(value)) {
-      return invalid(base::cat("values: Invalid value: \"", value,
-                               "\": a valid label must be an empty string or consist of "
-                               "alphanumeric characters, '-', '_' or '.'"));
-    }
-  }
-  const bool compares =
-      requirement.op == Operator::GreaterThan || requirement.op == Operator::LessThan;
-  if (compares && !integer(requirement.values.at(0))) {
-    return invalid(base::cat("values[0]: Invalid value: \"", requirement.values.at(0),
-                             "\": for 'Gt', 'Lt' operators, the value must be an integer"));
+  const bool compares = op == Operator::GreaterThan || op == Operator::LessThan;
+  if (compares && !integer(values.at(0))) {
+    return refuse("values[0]: Invalid value: \"", values.at(0),
+                  "\": for 'Gt', 'Lt' operators, the value must be an integer");
   }
   return {};
 }
@@ -192,13 +207,17 @@ base::Result<LabelSelector> LabelSelector::parse(std::string_view text) {
   Tokens tokens(text);
   if (tokens.peek().empty()) return selector;
   while (true) {
+    const bool is_first = selector.requirements_.empty();
+    if (auto start = check_start(tokens.peek(), is_first); !start) return start.error();
     auto requirement = parse_requirement(tokens);
     if (!requirement) return requirement.error();
     if (auto checked = check(*requirement); !checked) return checked.error();
     selector.requirements_.push_back(*std::move(requirement));
     const std::string_view sign = tokens.next();
     if (sign.empty()) return selector;
-    if (sign != ",") return unparsable(sign, "',' or 'end of string'");
+    if (sign != ",") {
+      return invalid(base::cat("found '", sign, "', expected: ',' or 'end of string'"));
+    }
   }
 }
 

@@ -41,6 +41,13 @@ TEST(JsonPatch, ThatFailsChangesNothing) {
   }
 }
 
+TEST(JsonPatch, ReplacingAnAbsentMemberAddsIt) {
+  json document = json::object();
+  ASSERT_TRUE(
+      apply_json_patch(document, json::parse(R"([{"op": "replace", "path": "/a", "value": 1}])")));
+  EXPECT_EQ(document, json::parse(R"({"a": 1})"));
+}
+
 TEST(MergePatch, NullRemovesAndListsAreReplaced) {
   json document = json::parse(R"({"a": {"b": 1, "c": 2}, "l": [1, 2], "s": "x"})");
   apply_merge_patch(document,
@@ -92,6 +99,15 @@ TEST(StrategicMerge, OrdersByTheAuthorsOrderAndKeepsForeignItemsInPlace) {
                       R"({"spec": {"$setElementOrder/containers": [{"name": "b"}, {"name": "a"}],
                           "containers": [{"name": "b", "image": "2"}]}})"),
             json::parse(R"({"spec": {"containers": [{"name": "s"}, {"name": "b", "image": "2"},
+                                                    {"name": "a"}]}})"));
+}
+
+TEST(StrategicMerge, ANewItemComesWhereItsAuthorPutIt) {
+  EXPECT_EQ(strategic(R"({"spec": {"containers": [{"name": "a"}, {"name": "s"}, {"name": "b"}]}})",
+                      R"({"spec": {"$setElementOrder/containers":
+                              [{"name": "n"}, {"name": "b"}, {"name": "a"}],
+                          "containers": [{"name": "n"}]}})"),
+            json::parse(R"({"spec": {"containers": [{"name": "n"}, {"name": "s"}, {"name": "b"},
                                                     {"name": "a"}]}})"));
 }
 

@@ -93,6 +93,12 @@ TEST(Defaults, FillWhatIsAbsentOrNull) {
       "items": [{"state": "NotReady"}, {"state": "Ready"}]}})"));
 }
 
+TEST(Defaults, ANullWithoutDefaultGoesWhereNoneMayBe) {
+  json object = {{"spec", {{"labels", nullptr}, {"nested", {{"n", nullptr}}}}}};
+  apply_defaults(object, *schema_of(kSpec));
+  EXPECT_EQ(object, json::parse(R"({"spec": {"mode": "Single", "nested": {"n": 3}}})"));
+}
+
 TEST(Defaults, DoNotCreateAnAbsentParent) {
   json object = {{"spec", {{"mode", "All"}}}};
   apply_defaults(object, *schema_of(kSpec));

@@ -62,7 +62,7 @@ TEST(Rules, ReasonAndFieldPathAreTheRules) {
 
 TEST(Rules, ARuntimeErrorIsACause) {
   EXPECT_EQ(wrong({{"rule", "self.n > 1"}, {"message", "n > 1"}}, json::object()),
-            "spec: Invalid value: no such key: n evaluating rule: n > 1");
+            "spec: Invalid value: \"object\": no such key: n evaluating rule: n > 1");
 }
 
 TEST(Rules, SeeValuesAsTheSchemaTypesThem) {

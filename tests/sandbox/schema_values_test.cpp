@@ -55,7 +55,9 @@ TEST(Validate, ChecksNumbers) {
   EXPECT_NE(wrong({{"type", "integer"}, {"maximum", 5}}, 6), "");
   EXPECT_EQ(wrong({{"type", "integer"}, {"maximum", 5}}, 5), "");
   EXPECT_NE(wrong({{"type", "integer"}, {"multipleOf", 2}}, 3), "");
-  EXPECT_NE(wrong({{"type", "integer"}, {"format", "int32"}}, 3000000000), "");
+  EXPECT_EQ(wrong({{"type", "integer"}, {"format", "int32"}}, 3000000000),
+            "FieldValueInvalid <nil>: Invalid value: \"\": Checked value must be of type integer "
+            "with format int32 in x\n");
 }
 
 TEST(Validate, ChecksStrings) {
@@ -84,6 +86,12 @@ TEST(Validate, ChecksFormats) {
   EXPECT_FALSE(fits("uuid", "6f0a"));
 }
 
+TEST(Validate, AValueWithoutItsFormatIsOfAnotherType) {
+  EXPECT_EQ(wrong({{"type", "string"}, {"format", "date-time"}}, "yesterday"),
+            "FieldValueTypeInvalid x: Invalid value: \"yesterday\": x in body must be of type "
+            "date-time: \"yesterday\"\n");
+}
+
 TEST(Validate, ChecksListsAndTheirUniqueness) {
   const json strings = {{"type", "array"}, {"items", {{"type", "string"}}}};
   json most_one = strings;
@@ -92,8 +100,9 @@ TEST(Validate, ChecksListsAndTheirUniqueness) {
             "FieldValueTooMany x: Too many: 2: must have at most 1 items\n");
   json set = strings;
   set["x-kubernetes-list-type"] = "set";
-  EXPECT_EQ(wrong(set, json::array({"a", "b", "a"})),
-            "FieldValueDuplicate x[2]: Duplicate value: \"a\"\n");
+  EXPECT_EQ(wrong(set, json::array({"a", "b", "a", "b"})),
+            "FieldValueDuplicate x[2]: Duplicate value: \"a\"\n"
+            "FieldValueDuplicate x[3]: Duplicate value: \"b\"\n");
   EXPECT_EQ(wrong(strings, json::array({"a", "a"})), "");
   EXPECT_NE(wrong(strings, json::array({"a", 1})).find("x[1]"), std::string::npos);
 }
@@ -118,6 +127,10 @@ TEST(Validate, ChecksJunctors) {
   const json one = {{"type", "string"}, {"oneOf", {{{"pattern", "a"}}, {{"pattern", "b"}}}}};
   EXPECT_EQ(wrong(one, "a"), "");
   EXPECT_NE(wrong(one, "ab").find("Found 2 valid alternatives"), std::string::npos);
+  EXPECT_EQ(wrong(one, "c"),
+            "FieldValueInvalid <nil>: Invalid value: \"\": \"x\" must validate one and only one "
+            "schema (oneOf). Found none valid\n"
+            "FieldValueInvalid x: Invalid value: \"c\": x in body should match 'a'\n");
   EXPECT_NE(wrong({{"type", "string"}, {"not", {{"pattern", "a"}}}}, "a"), "");
 }
 

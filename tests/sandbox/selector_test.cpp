@@ -49,6 +49,18 @@ TEST(LabelSelector, RefusesWhatItCannotParse) {
   }
 }
 
+TEST(LabelSelector, WordsItsRefusalsAsTheApiServerDoes) {
+  const auto refusal = [](std::string_view text) {
+    return LabelSelector::parse(text).error().message;
+  };
+  EXPECT_EQ(refusal("a in x"), "unable to parse requirement: found 'x' expected: '('");
+  EXPECT_EQ(refusal("a=b,"), "found '', expected: identifier after ','");
+  EXPECT_EQ(refusal("=b"), "found '=', expected: !, identifier, or 'end of string'");
+  EXPECT_EQ(refusal("a=b=c"), "found '=', expected: ',' or 'end of string'");
+  EXPECT_EQ(refusal("a b"),
+            "unable to parse requirement: found 'b', expected: in, notin, =, ==, !=, gt, lt");
+}
+
 TEST(LabelSelector, ReadsTheObjectForm) {
   const auto selector = LabelSelector::from_object(
       {{"matchLabels", {{"app", "imex"}}},

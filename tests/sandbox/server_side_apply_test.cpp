@@ -146,10 +146,10 @@ TEST(Apply, RefusesAConfigurationThatIsAmbiguous) {
   };
   const MergeRules& rules = built_in_merge_rules();
   EXPECT_NE(refusal(config(R"({"spec": {"containers": [{"name": "a"}, {"name": "a"}]}})"), rules)
-                .find(".spec.containers: duplicate entries for key {\"name\":\"a\"}"),
+                .find(".spec.containers: duplicate entries for key [name=\"a\"]"),
             std::string::npos);
   EXPECT_NE(refusal(config(R"({"spec": {"containers": [{"image": "a"}]}})"), rules)
-                .find("omits all key fields name"),
+                .find("omits all key fields [\"name\"]"),
             std::string::npos);
   EXPECT_EQ(refusal(config(R"({"metadata": {"managedFields": []}})"), rules),
             "metadata.managedFields must be nil");

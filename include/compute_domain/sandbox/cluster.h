@@ -46,6 +46,10 @@ struct AgentPod {
   std::string ns, name, uid, node, service_account;
 };
 
+// A token of the agent's ServiceAccount, bound to its pod and valid for a day, as kubelet gets it
+// (TokenRequest). `administrator` needs the right to create tokens.
+base::Result<std::string> request_token(http::Client& administrator, const AgentPod& pod);
+
 // What containers print: namespace, pod, container, text.
 using PodLog = std::function<void(const std::string&, const std::string&, const std::string&,
                                   const std::string&)>;

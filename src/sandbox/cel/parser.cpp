@@ -49,7 +49,6 @@ constexpr Macro kMacros[] = {
     {"all", 2, Kind::All},
     {"exists", 2, Kind::Exists},
     {"exists_one", 2, Kind::ExistsOne},
-    {"existsOne", 2, Kind::ExistsOne},
     {"filter", 2, Kind::Filter},
     {"map", 2, Kind::Transform},
     {"map", 3, Kind::Transform},

@@ -39,6 +39,8 @@ FaultBoard::FaultBoard(Mirrors& mirrors, std::map<std::string, Machine*> machine
 }
 
 void FaultBoard::see(const std::string& kind, const std::string& node, const Change& change) {
+  // Deleting its Node object does not give a dark machine its power back.
+  if (!change.after && kind == kNodes.kind) return;
   set({kind, change.key}, node, change.after ? faults_of(*change.after) : std::set<Fault>());
 }
 

@@ -252,10 +252,12 @@ bool Kubelet::start(const std::string& uid, Run& run) {
 }
 
 bool Kubelet::watch_containers(Run& run) {
-  const auto ready = readiness_.find(run.key);
-  if (ready != readiness_.end() && ready->second != run.state.is_ready) {
-    run.state.is_ready = ready->second;
-    if (!write_status(run)) run.state.is_ready = !ready->second;
+  const auto known = readiness_.find(run.key);
+  const bool is_ready = known == readiness_.end() || known->second;
+  // The node controller calls the pods of a lost node not ready; once it is back we know better.
+  if (is_ready != run.state.is_ready || is_ready != has_condition(*run.pod, "Ready", "True")) {
+    run.state.is_ready = is_ready;
+    write_status(run);
     return true;
   }
   if (!run.ends || clock_.elapsed() < *run.ends) return false;

@@ -8,6 +8,14 @@
 namespace cdom::sandbox {
 namespace {
 
+constexpr const char* kSystemNamespaces[] = {"default", "kube-node-lease", "kube-public",
+                                             "kube-system"};
+
+bool is_system_namespace(const std::string& name) {
+  return std::find(std::begin(kSystemNamespaces), std::end(kSystemNamespaces), name) !=
+         std::end(kSystemNamespaces);
+}
+
 bool has_verb(const json& resource, std::string_view verb) {
   const json& verbs = at(resource, "/verbs");
   return std::find(verbs.begin(), verbs.end(), verb) != verbs.end();
@@ -21,9 +29,11 @@ NamespaceController::NamespaceController(http::Client& client, const Mirrors& mi
   mirrors.of(kNamespaces).on_change([this](const Change& change) {
     if (change.after) agenda_.add(change.key.name);
   });
+  for (const char* name : kSystemNamespaces) agenda_.add(name);
 }
 
 bool NamespaceController::step() {
+  if (!namespaces_.is_synced()) return false;
   const auto name = agenda_.pop();
   if (!name) return false;
   if (sync(*name)) {
@@ -38,7 +48,7 @@ std::optional<base::Duration> NamespaceController::next_due() const { return age
 
 bool NamespaceController::sync(const std::string& name) {
   const ObjectPtr ns = namespaces_.find({"", name});
-  if (!ns) return true;
+  if (!ns) return !is_system_namespace(name) || ensure_namespace(name);
   if (!is_deleting(*ns)) return ensure_service_account(name);
   const auto left = remove_contents(name);
   if (!left || *left > 0) return false;
@@ -46,6 +56,11 @@ bool NamespaceController::sync(const std::string& name) {
   finalized["spec"]["finalizers"] = json::array();
   const auto gone = objects_.update(kNamespaces, finalized, "finalize");
   return gone.has_value() || gone.error().kind == base::ErrorKind::NotFound;
+}
+
+bool NamespaceController::ensure_namespace(const std::string& name) {
+  const auto made = objects_.create(kNamespaces, {{"metadata", {{"name", name}}}});
+  return made.has_value() || made.error().kind == base::ErrorKind::AlreadyExists;
 }
 
 bool NamespaceController::ensure_service_account(const std::string& ns) {

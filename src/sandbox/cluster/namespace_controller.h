@@ -1,5 +1,5 @@
-// NamespaceController: empties namespaces that are being deleted, then lets them go; gives every
-// other namespace its ServiceAccount `default`.
+// NamespaceController: makes the namespaces that every cluster has, empties those that are being
+// deleted and lets them go, and gives every other its ServiceAccount `default`.
 //
 // Which resources a namespace may hold is asked of the API server's discovery each time, so that
 // custom resources go too. One thread.
@@ -25,6 +25,7 @@ class NamespaceController : public Part {
 
  private:
   bool sync(const std::string& name);
+  bool ensure_namespace(const std::string& name);
   bool ensure_service_account(const std::string& ns);
   // How many objects are still there; Unavailable when one could not be asked for.
   base::Result<std::size_t> remove_contents(const std::string& ns);

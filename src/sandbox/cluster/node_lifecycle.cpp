@@ -24,6 +24,11 @@ std::string ready_of(const json& node) {
   return "Unknown";
 }
 
+// A status that kubelet has just written is a sign of life, as its Lease is.
+bool becomes_ready(const json& before, const json& after) {
+  return ready_of(after) == "True" && ready_of(before) != "True";
+}
+
 bool has_taint(const json& node, std::string_view key) {
   const json& taints = at(node, "/spec/taints");
   return std::any_of(taints.begin(), taints.end(),
@@ -46,7 +51,7 @@ NodeLifecycle::NodeLifecycle(http::Client& client, const Mirrors& mirrors, const
   mirrors.of(kNodes).on_change([this](const Change& change) {
     if (!change.after) {
       heard_.erase(change.key.name);
-    } else if (!change.before) {
+    } else if (!change.before || becomes_ready(*change.before, *change.after)) {
       hear_from(change.key.name);
     }
     node_agenda_.add(change.key.name);

@@ -99,7 +99,8 @@ json NodeRegistration::status(const json& known) const {
 bool NodeRegistration::keep_node() {
   if (clock_.elapsed() < node_due_) return false;
   const ObjectPtr node = nodes_.find({"", description_.name});
-  if (!node) return create_node();
+  // kubelet registers once; a Node that is deleted later comes back with the next boot.
+  if (!node) return !is_registered_ && create_node();
   const std::string version = text_at(*node, "/metadata/resourceVersion");
   if (seen_version_ == version) return false;
   json current = at(*node, "/status");

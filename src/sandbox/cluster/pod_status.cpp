@@ -79,7 +79,8 @@ void set_condition(json& conditions, const json& pod, std::string_view type, boo
                  {"lastTransitionTime", base::to_rfc3339(now)}};
   if (!reason.empty()) condition["reason"] = reason;
   for (const json& known : at(pod, "/status/conditions")) {
-    if (text_at(known, "/type") == type && known["status"] == condition["status"]) {
+    if (text_at(known, "/type") == type &&
+        text_at(known, "/status") == text_at(condition, "/status")) {
       condition["lastTransitionTime"] = at(known, "/lastTransitionTime");
     }
   }

@@ -10,25 +10,25 @@ namespace {
 
 using nlohmann::json;
 
-std::string printed(const std::string& element) {
+void collect_paths(const FieldSet& set, const std::string& path, std::vector<std::string>& out) {
+  if (set.is_member) out.push_back(path);
+  for (const auto& [element, child] : set.children) {
+    collect_paths(child, path + printed_element(element), out);
+  }
+}
+
+}  // namespace
+
+std::string printed_element(const std::string& element) {
   const std::string content = element.substr(2);
   if (element.starts_with("f:")) return "." + content;
-  if (!element.starts_with("k:")) return base::cat("[", content, "]");
+  if (element.starts_with("v:")) return base::cat("[=", content, "]");
   const json keys = json::parse(content, nullptr, false);
   if (!keys.is_object()) return base::cat("[", content, "]");
   std::vector<std::string> parts;
   for (const auto& [key, value] : keys.items()) parts.push_back(base::cat(key, "=", value.dump()));
   return base::cat("[", base::join(parts, ","), "]");
 }
-
-void collect_paths(const FieldSet& set, const std::string& path, std::vector<std::string>& out) {
-  if (set.is_member) out.push_back(path);
-  for (const auto& [element, child] : set.children) {
-    collect_paths(child, path + printed(element), out);
-  }
-}
-
-}  // namespace
 
 void FieldSet::add(const FieldSet& other) {
   is_member = is_member || other.is_member;

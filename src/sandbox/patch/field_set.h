@@ -26,6 +26,9 @@ struct FieldSet {
   friend bool operator==(const FieldSet&, const FieldSet&) = default;
 };
 
+// `.image` for a field, `[name="a"]` for an item of a map list, `[="x"]` for one of a set.
+std::string printed_element(const std::string& element);
+
 nlohmann::json to_fields_v1(const FieldSet& set);
 // What is no FieldsV1 is passed over.
 FieldSet from_fields_v1(const nlohmann::json& fields);

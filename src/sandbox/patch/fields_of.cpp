@@ -23,15 +23,22 @@ std::string printed(const Path& path) {
   return out;
 }
 
+// How a walk takes what an applied configuration and a stored object say.
+enum class Source { Configuration, Stored };
+
 class Walk {
  public:
-  Walk(const MergeRules& rules, bool is_strict) : rules_(rules), is_strict_(is_strict) {}
+  Walk(const MergeRules& rules, Source source) : rules_(rules), source_(source) {}
 
   void collect(const json& value, FieldSet& set) {
     const MergeRule rule = rule_here(value);
     if (!value.is_structured() || value.empty() || rule.kind == Kind::Atomic) {
       set.is_member = true;
-    } else if (value.is_object()) {
+      return;
+    }
+    // Who only applies what a map holds does not own the map.
+    if (source_ == Source::Stored && !path_.empty()) set.is_member = true;
+    if (value.is_object()) {
       for (const auto& [name, member] : value.items()) {
         below(name, [&] { collect(member, set.children["f:" + name]); });
       }
@@ -76,29 +83,38 @@ class Walk {
   MergeRule rule_here(const json& value) const {
     MergeRule rule = rules_.rule_of(path_, value.is_array());
     if (rule.kind == Kind::Unknown) {
-      if (is_strict_) throw Refusal{base::cat(printed(path_), ": field not declared in schema")};
+      if (is_strict()) throw Refusal{base::cat(printed(path_), ": field not declared in schema")};
       rule.kind = Kind::Atomic;
     }
     return rule;
   }
 
-  std::string element_of(const json& item, const MergeRule& rule) const {
-    if (rule.kind == Kind::Set) return "v:" + item.dump();
-    std::string element = item_element(item, rule);
-    if (element.empty() && is_strict_) {
-      throw Refusal{base::cat(printed(path_), ": associative list with keys has an element that ",
-                              "omits all key fields ", base::join(rule.keys, ", "))};
+  [[nodiscard]] bool is_strict() const { return source_ == Source::Configuration; }
+
+  static std::string element_of(const json& item, const MergeRule& rule) {
+    return rule.kind == Kind::Set ? "v:" + item.dump() : item_element(item, rule);
+  }
+
+  // Refuses what an applied list may not hold: an item without identity, or with another's.
+  void check_element(const std::string& element, std::size_t index, const MergeRule& rule,
+                     const FieldSet& seen) const {
+    if (element.empty()) {
+      throw Refusal{base::cat(printed(path_), ": element ", index, ": associative list with keys ",
+                              "has an element that omits all key fields ", json(rule.keys).dump(),
+                              " (and doesn't have default values for any key fields)")};
     }
-    return element;
+    if (seen.children.contains(element)) {
+      throw Refusal{
+          base::cat(printed(path_), ": duplicate entries for key ", printed_element(element))};
+    }
   }
 
   void collect_items(const json& list, const MergeRule& rule, FieldSet& set) {
-    for (const json& item : list) {
+    for (std::size_t i = 0; i < list.size(); ++i) {
+      const json& item = list[i];
       const std::string element = element_of(item, rule);
+      if (is_strict()) check_element(element, i, rule, set);
       if (element.empty()) continue;
-      if (is_strict_ && set.children.contains(element)) {
-        throw Refusal{base::cat(printed(path_), ": duplicate entries for key ", element.substr(2))};
-      }
       FieldSet& child = set.children[element];
       if (rule.kind == Kind::Map && item.is_object() && !item.empty()) {
         below(std::string(kItem), [&] { collect(item, child); });
@@ -126,7 +142,7 @@ class Walk {
   }
 
   const MergeRules& rules_;
-  bool is_strict_;
+  Source source_;
   Path path_;
 };
 
@@ -163,7 +179,7 @@ void drop_untracked(FieldSet& set) {
 base::Result<FieldSet> fields_of(const json& object, const MergeRules& rules) {
   try {
     FieldSet set;
-    Walk(rules, true).collect(object, set);
+    Walk(rules, Source::Configuration).collect(object, set);
     drop_untracked(set);
     return set;
   } catch (const Refusal& refusal) {
@@ -174,14 +190,14 @@ base::Result<FieldSet> fields_of(const json& object, const MergeRules& rules) {
 FieldSet stored_fields_of(const json& object, const MergeRules& rules) {
   FieldSet set;
   if (object.empty()) return set;
-  Walk(rules, false).collect(object, set);
+  Walk(rules, Source::Stored).collect(object, set);
   drop_untracked(set);
   return set;
 }
 
 FieldSet changed_fields(const json& before, const json& after, const MergeRules& rules) {
   FieldSet changed;
-  Walk(rules, false).compare(before, after, changed);
+  Walk(rules, Source::Stored).compare(before, after, changed);
   drop_untracked(changed);
   return changed;
 }

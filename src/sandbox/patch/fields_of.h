@@ -15,10 +15,12 @@ namespace cdom::sandbox::patch {
 // item of a map list without its keys or with those of another item.
 base::Result<FieldSet> fields_of(const nlohmann::json& object, const MergeRules& rules);
 
-// As fields_of(), for a stored object: what the rules do not know is taken as a whole.
+// As fields_of(), for a stored object: what the rules do not know is taken as a whole, and a map or
+// list that is not empty is a field too, beside what it holds.
 FieldSet stored_fields_of(const nlohmann::json& object, const MergeRules& rules);
 
-// The fields that `after` has and `before` has not, or with another value.
+// The fields that `after` has and `before` has not, or with another value; a map or list that is
+// new is one, beside what it holds.
 FieldSet changed_fields(const nlohmann::json& before, const nlohmann::json& after,
                         const MergeRules& rules);
 

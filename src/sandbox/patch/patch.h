@@ -10,7 +10,8 @@
 
 namespace cdom::sandbox::patch {
 
-// RFC 6902. A failed test, a missing path or an operation that is none: ErrorKind::Invalid.
+// RFC 6902, but for a replacement of an absent member, which adds it, as kube-apiserver does. A
+// failed test, a missing path or an operation that is none: ErrorKind::Invalid.
 base::Result<void> apply_json_patch(nlohmann::json& document, const nlohmann::json& patch);
 
 // RFC 7386: null removes, objects merge, everything else replaces.

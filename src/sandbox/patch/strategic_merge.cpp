@@ -30,7 +30,13 @@ std::string directive_of(const json& patch) {
   if (!patch.is_object() || !patch.contains(kDirective)) return "";
   const json& directive = patch.at(std::string(kDirective));
   if (directive == "replace" || directive == "delete" || directive == "merge") return directive;
-  throw Refusal{base::cat("unknown patch directive $patch: ", directive.dump())};
+  throw Refusal{base::cat("unknown patch type: ", directive.dump(), " in map: ", patch.dump())};
+}
+
+bool has_orders(const json& patch) {
+  const auto items = patch.items();
+  return std::any_of(items.begin(), items.end(),
+                     [](const auto& member) { return member.key().starts_with(kSetElementOrder); });
 }
 
 class StrategicMerge {
@@ -55,12 +61,14 @@ class StrategicMerge {
         delete_primitives(original, key.substr(kDeletePrimitives.size()), value);
       }
     }
+    const json before = has_orders(patch) ? original : json();
     for (const auto& [key, value] : patch.items()) {
       if (!key.starts_with('$')) merge_field(original, key, value);
     }
     for (const auto& [key, value] : patch.items()) {
       if (key.starts_with(kSetElementOrder)) {
-        set_order(original, key.substr(kSetElementOrder.size()), value);
+        const std::string field = key.substr(kSetElementOrder.size());
+        set_order(original, before.value(field, json::array()), field, value);
       } else if (key.starts_with('$') && !key.starts_with(kDeletePrimitives)) {
         throw Refusal{base::cat("unknown directive ", key)};
       }
@@ -142,7 +150,8 @@ class StrategicMerge {
     merge_object(found != original.end() ? *found : original.emplace_back(json::object()), item);
   }
 
-  void set_order(json& original, const std::string& field, const json& order) {
+  // `before` is the list as the server had it.
+  void set_order(json& original, const json& before, const std::string& field, const json& order) {
     const auto list = original.find(field);
     if (list == original.end() || !list->is_array()) return;
     path_.push_back(field);
@@ -164,7 +173,7 @@ class StrategicMerge {
           std::ranges::any_of(order, [&](const json& wanted) { return same(item, wanted); });
       if (!is_ours) theirs.push_back(item);
     }
-    *list = merged_order(*list, theirs, ours, same);
+    *list = merged_order(before, theirs, ours, same);
   }
 
   const MergeRules& rules_;

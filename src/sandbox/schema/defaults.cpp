@@ -10,12 +10,12 @@ using nlohmann::json;
 
 void default_member(json& object, const std::string& name, const Schema& schema) {
   auto member = object.find(name);
-  if (schema.default_value != nullptr) {
-    if (member == object.end()) {
-      member = object.emplace(name, *schema.default_value).first;
-    } else if (member->is_null() && !schema.nullable) {
-      *member = *schema.default_value;
-    }
+  if (member != object.end() && member->is_null() && !schema.nullable) {
+    object.erase(member);
+    member = object.end();
+  }
+  if (member == object.end() && schema.default_value != nullptr) {
+    member = object.emplace(name, *schema.default_value).first;
   }
   if (member != object.end()) apply_defaults(*member, schema);
 }

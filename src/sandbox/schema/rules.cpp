@@ -26,6 +26,12 @@ std::string message_of(const Rule& rule, const cel::Bindings& bindings) {
   return base::cat("failed rule: ", base::trim(rule.program.expression()));
 }
 
+std::string field_of(const Rule& rule, const std::string& path) {
+  std::string field = path + rule.field_path;
+  if (field.starts_with('.')) field.erase(0, 1);
+  return field.empty() ? "<nil>" : field;
+}
+
 Cause cause_of(const Rule& rule, const json& value, const std::string& path,
                const std::string& message) {
   const std::string shown = value.is_structured() ? std::string() : base::cat(value.dump(), ": ");
@@ -33,9 +39,17 @@ Cause cause_of(const Rule& rule, const json& value, const std::string& path,
   if (rule.reason == "FieldValueForbidden") text = base::cat("Forbidden: ", message);
   if (rule.reason == "FieldValueRequired") text = base::cat("Required value: ", message);
   if (rule.reason == "FieldValueDuplicate") text = base::cat("Duplicate value: ", value.dump());
-  std::string field = path + rule.field_path;
-  if (field.starts_with('.')) field.erase(0, 1);
-  return {rule.reason, std::move(text), field.empty() ? "<nil>" : std::move(field)};
+  return {rule.reason, std::move(text), field_of(rule, path)};
+}
+
+// What a rule that fails to evaluate gets, with its message or else itself.
+Cause cause_of_error(const Rule& rule, const json& value, const std::string& path,
+                     const base::Error& error) {
+  const std::string_view told = rule.message.empty() ? rule.program.expression() : rule.message;
+  return {"FieldValueInvalid",
+          base::cat("Invalid value: \"", value.type_name(), "\": ", error.message,
+                    " evaluating rule: ", told),
+          field_of(rule, path)};
 }
 
 class RuleCheck {
@@ -86,10 +100,8 @@ class RuleCheck {
       }
       const auto holds = rule.program.evaluate_bool(bindings);
       if (holds && *holds) continue;
-      const std::string message = message_of(rule, bindings);
-      causes_.push_back(cause_of(
-          rule, value, path,
-          holds ? message : base::cat(holds.error().message, " evaluating rule: ", message)));
+      causes_.push_back(holds ? cause_of(rule, value, path, message_of(rule, bindings))
+                              : cause_of_error(rule, value, path, holds.error()));
     }
   }
 

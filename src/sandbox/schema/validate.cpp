@@ -27,7 +27,7 @@ std::vector<Cause> validate(const nlohmann::json& object, const nlohmann::json* 
   if (!has_rules(schema)) return causes;
   if (std::ranges::any_of(causes, blocks_rules)) {
     causes.push_back({"FieldValueInvalid",
-                      "Invalid value: \"null\": some validation rules were not checked because the "
+                      "Invalid value: null: some validation rules were not checked because the "
                       "object was invalid; correct the existing errors to complete validation",
                       "<nil>"});
     return causes;

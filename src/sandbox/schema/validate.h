@@ -13,8 +13,8 @@
 
 namespace cdom::sandbox::schema {
 
-// Sets absent fields to their defaults, also nulls of fields that may not be null. A default does
-// not create its absent parent.
+// Sets absent fields to their defaults. A default does not create its absent parent. A null where
+// none may be counts as absent: without a default it goes.
 void apply_defaults(nlohmann::json& object, const Schema& schema);
 
 // Removes the fields that the schema does not declare and returns their paths ("spec.x",

@@ -82,11 +82,18 @@ class Check {
     fail("FieldValueTooMany",
          base::cat("Too many: ", size, ": must have at most ", most, " items"));
   }
-  void type_invalid(std::string_view wanted) const {
-    const std::string have = type_name(value_);
+  void type_invalid(std::string_view wanted, const std::string& have) const {
     fail("FieldValueTypeInvalid",
          base::cat("Invalid value: \"", have, "\": ", path_, " in body must be of type ", wanted,
                    ": \"", have, "\""));
+  }
+  void format_invalid(const std::string& format) const {
+    if (value_.is_string()) return type_invalid(format, value_.get<std::string>());
+    causes_.push_back({"FieldValueInvalid",
+                       base::cat("Invalid value: \"\": Checked value must be of type integer with "
+                                 "format ",
+                                 format, " in ", path_),
+                       "<nil>"});
   }
 
  private:
@@ -139,30 +146,32 @@ void check_enum(const json& value, const Schema& schema, const Check& check) {
                        ": supported values: ", base::join(supported, ", ")));
 }
 
-// The first item that equals an earlier one, by its keys in a map list; -1 when there is none.
-std::ptrdiff_t first_duplicate(const json& list, const Schema& schema) {
+// The places of the items that equal an earlier one, by its keys in a map list.
+std::vector<std::size_t> duplicates_in(const json& list, const Schema& schema) {
   std::vector<json> seen;
-  for (const json& item : list) {
-    json identity = schema.list_type == ListType::Map ? keys_of(item, schema) : item;
+  std::vector<std::size_t> places;
+  for (std::size_t i = 0; i < list.size(); ++i) {
+    json identity = schema.list_type == ListType::Map ? keys_of(list[i], schema) : list[i];
     if (std::ranges::find(seen, identity) != seen.end()) {
-      return static_cast<std::ptrdiff_t>(seen.size());
+      places.push_back(i);
+    } else {
+      seen.push_back(std::move(identity));
     }
-    seen.push_back(std::move(identity));
   }
-  return -1;
+  return places;
 }
 
 void check_uniqueness(const json& list, const json* old_list, const Schema& schema,
                       const std::string& path, std::vector<Cause>& causes) {
   if (schema.list_type == ListType::Atomic) return;
-  const std::ptrdiff_t at = first_duplicate(list, schema);
-  if (at < 0) return;
-  if (old_list != nullptr && old_list->is_array() && first_duplicate(*old_list, schema) >= 0)
+  if (old_list != nullptr && old_list->is_array() && !duplicates_in(*old_list, schema).empty()) {
     return;
-  const json& item = list[static_cast<std::size_t>(at)];
-  const json shown = schema.list_type == ListType::Map ? keys_of(item, schema) : item;
-  causes.push_back({"FieldValueDuplicate", base::cat("Duplicate value: ", shown.dump()),
-                    base::cat(path, "[", at, "]")});
+  }
+  for (const std::size_t at : duplicates_in(list, schema)) {
+    const json shown = schema.list_type == ListType::Map ? keys_of(list[at], schema) : list[at];
+    causes.push_back({"FieldValueDuplicate", base::cat("Duplicate value: ", shown.dump()),
+                      base::cat(path, "[", at, "]")});
+  }
 }
 
 void check_list(const json& list, const json* old_list, const Schema& schema,
@@ -211,30 +220,65 @@ void check_object(const json& object, const json* old_object, const Schema& sche
   }
 }
 
+// The causes of each branch, in their order.
+std::vector<std::vector<Cause>> causes_of(const std::vector<Schema>& branches, const json& value,
+                                          const std::string& path) {
+  std::vector<std::vector<Cause>> out;
+  for (const Schema& branch : branches) {
+    check_values(value, nullptr, branch, path, out.emplace_back());
+  }
+  return out;
+}
+
+// kube-openapi words these without the field and the value, and adds what the first branch says.
 void check_junctors(const json& value, const Schema& schema, const std::string& path,
                     std::vector<Cause>& causes) {
-  const auto is_valid = [&](const Schema& branch) {
-    std::vector<Cause> found;
-    check_values(value, nullptr, branch, path, found);
-    return found.empty();
-  };
   const auto fail = [&](std::string_view what) {
     causes.push_back({"FieldValueInvalid",
-                      base::cat("Invalid value: ", value.dump(), ": \"", path, "\" must ", what),
-                      path});
+                      base::cat("Invalid value: \"\": \"", path, "\" must ", what), "<nil>"});
   };
-  for (const Schema& branch : schema.all_of) check_values(value, nullptr, branch, path, causes);
-  if (!schema.any_of.empty() && std::ranges::none_of(schema.any_of, is_valid)) {
+  const auto add = [&](const std::vector<Cause>& branch) {
+    causes.insert(causes.end(), branch.begin(), branch.end());
+  };
+  const auto is_valid = [](const std::vector<Cause>& branch) { return branch.empty(); };
+
+  const auto all = causes_of(schema.all_of, value, path);
+  std::ranges::for_each(all, add);
+  if (!std::ranges::all_of(all, is_valid)) {
+    fail(base::cat("validate all the schemas (allOf)",
+                   std::ranges::none_of(all, is_valid) ? ". None validated" : ""));
+  }
+  const auto any = causes_of(schema.any_of, value, path);
+  if (!any.empty() && std::ranges::none_of(any, is_valid)) {
     fail("validate at least one schema (anyOf)");
+    add(any.front());
   }
-  if (!schema.one_of.empty()) {
-    const auto count = std::ranges::count_if(schema.one_of, is_valid);
-    if (count != 1) {
-      fail(base::cat("validate one and only one schema (oneOf). Found ",
-                     count == 0 ? "none valid" : base::cat(count, " valid alternatives")));
-    }
+  const auto one = causes_of(schema.one_of, value, path);
+  const auto valid = std::ranges::count_if(one, is_valid);
+  if (!one.empty() && valid == 0) {
+    fail("validate one and only one schema (oneOf). Found none valid");
+    add(one.front());
+  } else if (valid > 1) {
+    fail(base::cat("validate one and only one schema (oneOf). Found ", valid,
+                   " valid alternatives"));
   }
-  if (schema.not_ != nullptr && is_valid(*schema.not_)) fail("not validate the schema (not)");
+  if (schema.not_ != nullptr) {
+    std::vector<Cause> found;
+    check_values(value, nullptr, *schema.not_, path, found);
+    if (found.empty()) fail("not validate the schema (not)");
+  }
+}
+
+void check_content(const json& value, const json* old_value, const Schema& schema,
+                   const std::string& path, std::vector<Cause>& causes) {
+  const Check check(value, path, causes);
+  if (!schema.format.empty() && !has_format(value, schema.format)) {
+    check.format_invalid(schema.format);
+  }
+  if (value.is_number()) check_number(value, schema, check);
+  if (value.is_string()) check_string(value, schema, check);
+  if (value.is_array()) check_list(value, old_value, schema, path, causes);
+  if (value.is_object()) check_object(value, old_value, schema, path, causes);
 }
 
 }  // namespace
@@ -244,16 +288,10 @@ void check_values(const json& value, const json* old_value, const Schema& schema
   if (old_value != nullptr && *old_value == value) return;
   const Check check(value, path, causes);
   if (value.is_null() && schema.nullable) return;
-  if (!has_type(value, schema.type)) return check.type_invalid(name_of(schema.type));
-
+  const bool is_of_type = has_type(value, schema.type);
+  if (!is_of_type) check.type_invalid(name_of(schema.type), type_name(value));
   if (schema.allowed != nullptr) check_enum(value, schema, check);
-  if (!schema.format.empty() && !has_format(value, schema.format)) {
-    check.invalid("must be of type ", schema.format, ": ", value.dump());
-  }
-  if (value.is_number()) check_number(value, schema, check);
-  if (value.is_string()) check_string(value, schema, check);
-  if (value.is_array()) check_list(value, old_value, schema, path, causes);
-  if (value.is_object()) check_object(value, old_value, schema, path, causes);
+  if (is_of_type) check_content(value, old_value, schema, path, causes);
   check_junctors(value, schema, path, causes);
 }
 

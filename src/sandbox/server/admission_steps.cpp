@@ -30,11 +30,44 @@ void check_namespace(const Call& call, std::string_view operation, const json* o
   throw StatusError(std::move(status));
 }
 
+void check_policies(const Call& call, std::string_view operation, const json* object,
+                    const json* old_object) {
+  const Kind& kind = *call.kind;
+  const json extra = call.user.extra;
+  const Object space = call.state.storage.get("namespaces", call.info.namespace_);
+  const AdmissionRequest request{
+      .operation = std::string(operation),
+      .group = kind.group,
+      .version = kind.storage_version,
+      .resource = kind.resource,
+      .subresource = call.info.subresource,
+      .kind = kind.kind,
+      .name = name_of(object != nullptr ? *object : *old_object),
+      .namespace_ = kind.namespaced ? call.info.namespace_ : "",
+      .user = call.user.name,
+      .user_uid = call.user.uid,
+      .user_groups = call.user.groups,
+      .user_extra = &extra,
+      .object = object,
+      .old_object = old_object,
+      .namespace_object = kind.namespaced && space ? &space->value() : nullptr,
+      .dry_run = call.dry_run};
+  const auto denial = call.state.access.review(request);
+  if (!denial) return;
+  Status status{.code = denial->code, .reason = denial->reason, .message = denial->message};
+  status.name = request.name;
+  status.group = kind.group;
+  status.kind = kind.resource;
+  status.causes = {{.reason = denial->reason, .message = denial->message, .field = ""}};
+  throw StatusError(std::move(status));
+}
+
 }  // namespace
 
 void admit(const Call& call, std::string_view operation, const json* object,
-           const json* /*old_object*/) {
+           const json* old_object) {
   check_namespace(call, operation, object);
+  check_policies(call, operation, object, old_object);
 }
 
 }  // namespace cdom::sandbox::server

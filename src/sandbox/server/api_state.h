@@ -13,8 +13,12 @@
 #include "compute_domain/base/clock.h"
 #include "compute_domain/base/random.h"
 #include "compute_domain/sandbox/api_server.h"
+#include "compute_domain/sandbox/faults.h"
+#include "sandbox/server/access_control.h"
 #include "sandbox/server/kinds.h"
+#include "sandbox/server/pod_logs.h"
 #include "sandbox/server/storage.h"
+#include "sandbox/server/tokens.h"
 
 namespace cdom::sandbox::server {
 
@@ -30,11 +34,18 @@ struct ApiState {
   base::Random random;
   Storage storage;
   Kinds kinds;
+  AccessControl access;
+  Tokens tokens;
+  PodLogs logs;
+  Faults faults;  // has a mutex of its own
   std::function<void()> on_change;
 
   // What follows from an object having been stored or removed. Called after each write to storage.
   void stored(const Kind& kind, const StoredObject& object);
   void removed(const Kind& kind, const StoredObject& object);
+
+ private:
+  void finish_definition(const Kind& kind);
 };
 
 }  // namespace cdom::sandbox::server

@@ -7,6 +7,7 @@
 #include "compute_domain/base/text.h"
 #include "sandbox/server/claim_spec_rules.h"
 #include "sandbox/server/object_path.h"
+#include "sandbox/server/status_authorization.h"
 
 namespace cdom::sandbox::server {
 
@@ -176,6 +177,7 @@ std::vector<Cause> claim_causes(const Call& call, const json& claim, const json*
     causes.push_back(invalid_value("spec", at_path(claim, {"spec"}).dump(), "field is immutable"));
   }
   if (call.info.subresource != "status") return causes;
+  causes = status_authorization_causes(call, claim, *old_claim);
   check_consumers(claim, *old_claim, causes);
   check_device_status(claim, causes);
   check_allocation(claim, *old_claim, causes);

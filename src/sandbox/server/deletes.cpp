@@ -6,6 +6,7 @@
 #include "compute_domain/base/text.h"
 #include "sandbox/server/admission_steps.h"
 #include "sandbox/server/body.h"
+#include "sandbox/server/definitions.h"
 #include "sandbox/server/object_path.h"
 #include "sandbox/server/representation.h"
 #include "sandbox/server/selection.h"
@@ -101,12 +102,36 @@ struct Deleted {
 };
 
 Deleted delete_one(Call& call, const DeleteOptions& options, const std::string& key,
+                   const Object& old_object);
+
+// Deletes the objects of a definition; some may stay, with finalizers.
+void delete_instances(Call& call, const json& definition, json& next) {
+  const KindRef kind = call.state.kinds.stored(text_at(definition, {"spec", "group"}),
+                                               text_at(definition, {"spec", "names", "plural"}));
+  if (!kind || call.dry_run) return;
+  for (const Object& instance : call.state.storage.range(kind->bucket, "")) {
+    const http::Request request{.method = "DELETE"};
+    RequestInfo info;
+    info.verb = "delete";
+    info.namespace_ = namespace_of(instance->value());
+    info.name = name_of(instance->value());
+    Call deletion{call.state, request, info, call.user, kind};
+    delete_one(deletion, {}, deletion.key(), instance);
+  }
+  if (call.state.storage.range(kind->bucket, "").empty()) return;
+  json& finalizers = next["metadata"]["finalizers"];
+  if (finalizers.is_null()) finalizers = json::array();
+  if (!list_has(finalizers, kDefinitionFinalizer)) finalizers.push_back(kDefinitionFinalizer);
+}
+
+Deleted delete_one(Call& call, const DeleteOptions& options, const std::string& key,
                    const Object& old_object) {
   const json& before = old_object->value();
   check_preconditions(call, options, before);
   admit(call, "DELETE", nullptr, &before);
   json next = before;
   add_propagation(options, next);
+  if (is_definition(*call.kind)) delete_instances(call, before, next);
   const bool is_pod = call.kind->bucket == "pods";
   const std::int64_t grace = is_pod ? grace_period_of(before, options.grace_seconds) : 0;
 

@@ -2,7 +2,16 @@
 
 #include <nlohmann/json.hpp>
 
+#include "sandbox/patch/server_side_apply.h"
+#include "sandbox/server/body.h"
+#include "sandbox/server/custom_version.h"
+#include "sandbox/server/strategy.h"
+
 namespace cdom::sandbox::server {
+
+const patch::MergeRules& merge_rules_of(const Kind& kind) {
+  return kind.is_custom() ? *kind.custom->merge_rules : patch::built_in_merge_rules();
+}
 
 std::string field_manager_of(const http::Request& request, const RequestInfo& info) {
   if (const std::string& named = info.option("fieldManager"); !named.empty()) return named;
@@ -11,6 +20,18 @@ std::string field_manager_of(const http::Request& request, const RequestInfo& in
   return agent->second.substr(0, agent->second.find('/'));
 }
 
-bool is_unchanged(const json& before, const json& after) { return before == after; }
+void track_fields(const Call& call, const json& before, json& after) {
+  if (content_type_of(call.request) == "application/apply-patch+yaml") return;
+  patch::track_write(before, after,
+                     {.name = call.field_manager,
+                      .api_version = call.kind->api_version(),
+                      .subresource = call.info.subresource,
+                      .time = base::to_rfc3339(call.state.clock.now())},
+                     reset_fields(call), merge_rules_of(*call.kind));
+}
+
+bool is_unchanged(const json& before, const json& after) {
+  return patch::is_same_but_for_times(before, after);
+}
 
 }  // namespace cdom::sandbox::server

@@ -1,5 +1,10 @@
 #include "sandbox/server/in_process_client.h"
 
+#include <algorithm>
+#include <utility>
+
+#include "sandbox/server/status.h"
+
 namespace cdom::sandbox::server {
 
 namespace {
@@ -8,16 +13,40 @@ base::Error shut_down_error() {
   return {.kind = base::ErrorKind::Cancelled, .message = "the client is shut down"};
 }
 
+base::Error broken() {
+  return {.kind = base::ErrorKind::Unavailable,
+          .message = "the connection to the API server broke before its answer came"};
+}
+
+// As http::ClientConfig::request_timeout. Shorter delays cannot be waited for here: the clock may
+// stand still.
+constexpr base::Duration kRequestTimeout = std::chrono::seconds(10);
+
 }  // namespace
+
+http::Opened opened_from(Outcome outcome) {
+  http::Opened opened{.response = std::move(outcome.response), .stream = std::move(outcome.stream)};
+  if (opened.stream == nullptr && opened.response.status == 200) {
+    opened.stream = std::make_unique<WholeBody>(std::exchange(opened.response.body, ""));
+  }
+  return opened;
+}
 
 base::Result<http::Response> InProcessClient::send(const http::Request& request) {
   if (is_shut_down_) return shut_down_error();
-  return server_.handle(request, user_);
+  Outcome outcome = server_.serve(request, user_);
+  if (outcome.is_broken || outcome.delay >= kRequestTimeout) return broken();
+  if (outcome.stream != nullptr) {
+    return to_response(bad_request("a watch is opened, not asked for: use open()"));
+  }
+  return std::move(outcome.response);
 }
 
 base::Result<http::Opened> InProcessClient::open(const http::Request& request) {
   if (is_shut_down_) return shut_down_error();
-  return server_.open(request, user_);
+  Outcome outcome = server_.serve(request, user_);
+  if (outcome.is_broken || outcome.delay >= kRequestTimeout) return broken();
+  return opened_from(std::move(outcome));
 }
 
 base::Result<http::StreamRead> WholeBody::next(base::Duration /*wait*/) {

@@ -6,6 +6,7 @@
 
 #include "compute_domain/http/client.h"
 #include "compute_domain/sandbox/api_server.h"
+#include "sandbox/server/outcome.h"
 
 namespace cdom::sandbox::server {
 
@@ -23,6 +24,9 @@ class InProcessClient : public http::Client {
   const User user_;
   std::atomic<bool> is_shut_down_ = false;
 };
+
+// A stream, or the whole answer as one.
+http::Opened opened_from(Outcome outcome);
 
 // A whole answer as a stream of lines that ends.
 class WholeBody : public http::Stream {

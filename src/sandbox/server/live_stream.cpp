@@ -39,6 +39,8 @@ base::Result<http::StreamRead> LiveStream::next(base::Duration wait) {
       case Piece::What::Nothing:
         break;
     }
+    // Whoever polls many streams must not pay for a wait on each.
+    if (wait <= base::Duration::zero()) return http::StreamRead{.what = What::Nothing};
     if (state_->changed.wait_until(lock, until) == std::cv_status::timeout) {
       return http::StreamRead{.what = What::Nothing};
     }

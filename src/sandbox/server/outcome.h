@@ -11,6 +11,9 @@ namespace cdom::sandbox::server {
 struct Outcome {
   http::Response response;  // its body counts only when there is no stream
   std::unique_ptr<LiveStream> stream = nullptr;
+  // What a fault does to the answer on its way.
+  bool is_broken = false;  // the connection breaks instead
+  base::Duration delay{};
 };
 
 }  // namespace cdom::sandbox::server

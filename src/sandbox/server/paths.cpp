@@ -2,6 +2,8 @@
 #include <nlohmann/json.hpp>
 
 #include "compute_domain/base/text.h"
+#include "sandbox/server/discovery.h"
+#include "sandbox/server/openapi.h"
 #include "sandbox/server/routes.h"
 #include "sandbox/server/status.h"
 
@@ -30,11 +32,12 @@ http::Response version() {
 
 }  // namespace
 
-http::Response answer_path(ApiState& /*state*/, const http::Request& /*request*/,
-                           const RequestInfo& info) {
+http::Response answer_path(ApiState& state, const http::Request& request, const RequestInfo& info) {
   const std::string& path = info.path;
   if (path == "/healthz" || path == "/readyz" || path == "/livez") return text("ok");
   if (path == "/version") return version();
+  if (auto found = discovery(state.kinds, request, path)) return *std::move(found);
+  if (auto found = openapi(state.kinds, path)) return *std::move(found);
   throw StatusError(no_such_path());
 }
 

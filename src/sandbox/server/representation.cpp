@@ -3,6 +3,7 @@
 #include <nlohmann/json.hpp>
 
 #include "compute_domain/base/text.h"
+#include "sandbox/server/table.h"
 #include "sandbox/server/versions.h"
 
 namespace cdom::sandbox::server {
@@ -41,6 +42,8 @@ std::string Representation::object(const StoredObject& object) const {
   switch (form_) {
     case Form::Whole:
       return from_storage(*kind_, object.value()).dump();
+    case Form::Table:
+      return table({&object}, {.resource_version = object.resource_version()});
     case Form::PartialMetadata:
       return partial_metadata(object);
   }
@@ -48,6 +51,11 @@ std::string Representation::object(const StoredObject& object) const {
 }
 
 std::string Representation::list(const std::vector<Object>& objects, const ListMeta& meta) const {
+  if (form_ == Form::Table) {
+    std::vector<const StoredObject*> rows;
+    for (const Object& object : objects) rows.push_back(object.get());
+    return table(rows, meta);
+  }
   const bool metadata_only = form_ == Form::PartialMetadata;
   const std::string api_version = metadata_only ? "meta.k8s.io/v1" : kind_->api_version();
   const std::string list_kind = metadata_only ? "PartialObjectMetadataList" : kind_->list_kind();
@@ -76,10 +84,42 @@ std::string Representation::bookmark(std::uint64_t resource_version,
   json metadata = {{"resourceVersion", std::to_string(resource_version)},
                    {"creationTimestamp", nullptr}};
   if (ends_initial_events) metadata["annotations"]["k8s.io/initial-events-end"] = "true";
+  if (form_ == Form::Table) {
+    return json{{"kind", "Table"},
+                {"apiVersion", "meta.k8s.io/v1"},
+                {"metadata", std::move(metadata)},
+                {"columnDefinitions", nullptr},
+                {"rows", json::array()}}
+        .dump();
+  }
   const bool metadata_only = form_ == Form::PartialMetadata;
   return json{{"kind", metadata_only ? "PartialObjectMetadata" : kind_->kind},
               {"apiVersion", metadata_only ? "meta.k8s.io/v1" : kind_->api_version()},
               {"metadata", std::move(metadata)}}
+      .dump();
+}
+
+std::string Representation::table(const std::vector<const StoredObject*>& objects,
+                                  const ListMeta& meta) const {
+  json rows = json::array();
+  for (const StoredObject* object : objects) {
+    const json value = from_storage(*kind_, object->value());
+    json row = {{"cells", table_cells(*kind_, value, clock_.now())}};
+    if (include_object_ == "Object") {
+      row["object"] = value;
+    } else if (include_object_ != "None") {
+      row["object"] = {{"kind", "PartialObjectMetadata"},
+                       {"apiVersion", "meta.k8s.io/v1"},
+                       {"metadata", value.at("metadata")}};
+      row["object"]["metadata"].erase("managedFields");
+    }
+    rows.push_back(std::move(row));
+  }
+  return json{{"kind", "Table"},
+              {"apiVersion", "meta.k8s.io/v1"},
+              {"metadata", list_meta(meta)},
+              {"columnDefinitions", table_columns(*kind_)},
+              {"rows", std::move(rows)}}
       .dump();
 }
 

@@ -34,6 +34,8 @@ class Representation {
   [[nodiscard]] bool is_stored_text() const { return plain_; }
 
  private:
+  [[nodiscard]] std::string table(const std::vector<const StoredObject*>& objects,
+                                  const ListMeta& meta) const;
   [[nodiscard]] std::string partial_metadata(const StoredObject& object) const;
 
   KindRef kind_;

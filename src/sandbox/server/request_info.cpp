@@ -102,6 +102,7 @@ Form wanted_form(const http::Request& request) {
   // Clients name the form they want first; what follows is the fallback.
   for (const std::string& choice : base::split(accept->second, ',')) {
     if (choice.find("application/json") == std::string::npos) continue;
+    if (choice.find("as=Table") != std::string::npos) return Form::Table;
     if (choice.find("as=PartialObjectMetadata") != std::string::npos) return Form::PartialMetadata;
     return Form::Whole;
   }

@@ -5,7 +5,9 @@
 #include "compute_domain/base/text.h"
 #include "sandbox/server/deletes.h"
 #include "sandbox/server/field_tracking.h"
+#include "sandbox/server/log_reads.h"
 #include "sandbox/server/reads.h"
+#include "sandbox/server/reviews.h"
 #include "sandbox/server/status.h"
 #include "sandbox/server/subresources.h"
 #include "sandbox/server/unknown_fields.h"
@@ -51,6 +53,8 @@ http::Response answer_subresource(Call& call) {
     if (verb == "update") return update_object(call);
     if (verb == "patch") return patch_object(call);
   }
+  if (subresource == "log" && verb == "get") return read_log(call);
+  if (subresource == "token" && verb == "create") return request_token(call);
   if (subresource == "binding" && verb == "create") return bind_pod(call);
   if (subresource == "eviction" && verb == "create") return evict_pod(call);
   if (subresource == "finalize" && verb == "update") return finalize_namespace(call);
@@ -82,13 +86,20 @@ Call call_of(ApiState& state, const http::Request& request, const RequestInfo& i
 }
 
 http::Response answer_resource(Call& call) {
-  if (call.kind->is_review) refuse_method(call);
+  if (call.kind->is_review) {
+    if (call.info.verb != "create") refuse_method(call);
+    return answer_review(call);
+  }
   return call.info.subresource.empty() ? answer_object(call) : answer_subresource(call);
 }
 
-bool is_stream_request(const RequestInfo& info) { return info.is_resource && info.verb == "watch"; }
+bool is_stream_request(const RequestInfo& info) {
+  return info.is_resource &&
+         (info.verb == "watch" || (info.subresource == "log" && info.is_set("follow")));
+}
 
 std::unique_ptr<LiveStream> open_stream(const std::shared_ptr<ApiState>& state, Call& call) {
+  if (call.info.subresource == "log") return follow_log(state, call);
   return watch_objects(state, call);
 }
 

@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "sandbox/selector.h"
+#include "sandbox/server/custom_version.h"
 #include "sandbox/server/status.h"
 
 namespace cdom::sandbox::server {
@@ -41,7 +42,7 @@ const std::vector<std::string>& own_fields(const std::string& bucket) {
 std::vector<std::string> known_fields(const Kind& kind) {
   std::vector<std::string> out = {"metadata.name"};
   if (kind.namespaced) out.push_back("metadata.namespace");
-  const auto& own = own_fields(kind.bucket);
+  const auto& own = kind.is_custom() ? kind.custom->selectable_fields : own_fields(kind.bucket);
   out.insert(out.end(), own.begin(), own.end());
   return out;
 }

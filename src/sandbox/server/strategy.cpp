@@ -2,7 +2,11 @@
 
 #include <nlohmann/json.hpp>
 
+#include "sandbox/admission.h"
+#include "sandbox/schema/validate.h"
 #include "sandbox/server/claim_rules.h"
+#include "sandbox/server/custom_version.h"
+#include "sandbox/server/definitions.h"
 #include "sandbox/server/object_path.h"
 #include "sandbox/server/slice_rules.h"
 #include "sandbox/server/workload_rules.h"
@@ -67,13 +71,22 @@ void prepare_namespace(json& object) {
 
 void apply_kind_defaults(Call& call, json& object) {
   const std::string& bucket = call.kind->bucket;
-  if (bucket == "pods") {
+  if (call.kind->is_custom()) {
+    schema::apply_defaults(object, *call.kind->custom->schema);
+  } else if (bucket == "pods") {
     default_pod(object);
   } else if (bucket == "jobs.batch") {
     default_job(object);
   } else if (call.kind->group == "resource.k8s.io") {
     default_claim(*call.kind, object);
   }
+}
+
+// A policy that this server cannot evaluate is refused, not passed over.
+std::vector<Cause> policy_causes(const json& policy) {
+  const auto loaded = AdmissionPolicies::load({policy}, {});
+  if (loaded) return {};
+  return {invalid_value("spec", "<omitted>", loaded.error().message)};
 }
 
 }  // namespace
@@ -85,6 +98,7 @@ void prepare_create(Call& call, json& object) {
   if (kind.bucket == "namespaces") prepare_namespace(object);
   if (kind.bucket == "pods") prepare_created_pod(object);
   if (kind.bucket == "jobs.batch") prepare_created_job(object);
+  if (is_definition(kind)) prepare_definition(call.state.clock, nullptr, object);
 }
 
 void prepare_update(Call& call, const json& old_object, json& object) {
@@ -101,11 +115,13 @@ void prepare_update(Call& call, const json& old_object, json& object) {
     object["spec"]["finalizers"] = at_path(old_object, {"spec", "finalizers"});
   }
   apply_kind_defaults(call, object);
+  if (is_definition(kind)) prepare_definition(call.state.clock, &old_object, object);
   count_generation(kind, old_object, object);
 }
 
 std::vector<Cause> strategy_causes(const Call& call, const json& object, const json* old_object) {
   const Kind& kind = *call.kind;
+  if (kind.is_custom()) return schema::validate(object, old_object, *kind.custom->schema);
   if (kind.bucket == "pods") return pod_causes(call, object, old_object);
   if (kind.bucket == "jobs.batch") return job_causes(object, old_object);
   if (kind.bucket == "resourceclaims.resource.k8s.io") {
@@ -113,6 +129,10 @@ std::vector<Cause> strategy_causes(const Call& call, const json& object, const j
   }
   if (kind.bucket == "resourceclaimtemplates.resource.k8s.io") {
     return claim_template_causes(call, object, old_object);
+  }
+  if (is_definition(kind)) return definition_causes(call.state.kinds, object, old_object);
+  if (kind.bucket == "validatingadmissionpolicies.admissionregistration.k8s.io") {
+    return policy_causes(object);
   }
   if (kind.bucket == "resourceslices.resource.k8s.io") return slice_causes(object, old_object);
   return {};

@@ -1,6 +1,10 @@
 #include "sandbox/server/unknown_fields.h"
 
+#include <nlohmann/json.hpp>
+
 #include "compute_domain/base/text.h"
+#include "sandbox/schema/validate.h"
+#include "sandbox/server/custom_version.h"
 #include "sandbox/server/status.h"
 
 namespace cdom::sandbox::server {
@@ -19,6 +23,19 @@ std::string escaped(std::string_view text) {
 }
 
 }  // namespace
+
+void tell_unknown_fields(Call& call, json& object) {
+  if (!call.kind->is_custom()) return;
+  std::vector<std::string> told;
+  for (const std::string& field : schema::prune(object, *call.kind->custom->schema)) {
+    told.push_back(cat("unknown field \"", field, "\""));
+  }
+  if (told.empty() || call.field_validation == FieldValidation::Ignore) return;
+  if (call.field_validation == FieldValidation::Strict) {
+    throw StatusError(bad_request(cat("strict decoding error: ", base::join(told, ", "))));
+  }
+  for (std::string& warning : told) call.warnings.push_back(std::move(warning));
+}
 
 FieldValidation wanted_field_validation(const RequestInfo& info) {
   const std::string& wanted = info.option("fieldValidation");

@@ -68,6 +68,7 @@ Object finish_create(Call& call, json object) {
   refuse_if_any(call, object, std::move(causes));
   admit(call, "CREATE", &object, nullptr);
   refuse_if_exists(call, object);
+  track_fields(call, json::object(), object);
   if (call.dry_run) return std::make_shared<const StoredObject>(std::move(object), 0);
   const std::string key = call.key_of(name_of(object));
   Object stored = call.state.storage.put(kind.bucket, key, std::move(object));
@@ -85,6 +86,7 @@ Object finish_update(Call& call, const Object& old_object, json next) {
   for (Cause& cause : strategy_causes(call, next, &before)) causes.push_back(std::move(cause));
   refuse_if_any(call, next, std::move(causes));
   admit(call, "UPDATE", &next, &before);
+  track_fields(call, before, next);
   if (is_unchanged(before, next)) return old_object;
 
   if (call.dry_run) {
@@ -99,6 +101,7 @@ Object finish_update(Call& call, const Object& old_object, json next) {
 
 http::Response create_object(Call& call) {
   json object = read_object(call);
+  tell_unknown_fields(call, object);
   return answer(call, 201, *finish_create(call, to_storage(*call.kind, std::move(object))));
 }
 
@@ -118,6 +121,7 @@ http::Response update_object(Call& call) {
     body["metadata"].erase("resourceVersion");
     return answer(call, 201, *finish_create(call, to_storage(*call.kind, std::move(body))));
   }
+  tell_unknown_fields(call, body);
   check_update_preconditions(call, old_object->value(), body);
   return answer(call, 200,
                 *finish_update(call, old_object, to_storage(*call.kind, std::move(body))));
