@@ -1,0 +1,82 @@
+// MemoryImexOwner: an IMEX daemon that does what a test says, and keeps to the rules of the real
+// one: one at a time, and a signal before its first answer ends it. Outlives agents.
+#pragma once
+
+#include <optional>
+#include <set>
+#include <string>
+
+#include "compute_domain/agent/imex_owner.h"
+#include "compute_domain/base/text.h"
+
+namespace cdom::agent {
+
+class MemoryImexOwner : public ImexOwner {
+ public:
+  explicit MemoryImexOwner(const base::Clock& clock) : clock_(clock) {}
+
+  ImexStatus daemon;
+  std::string hosts;
+  std::optional<base::Error> error;  // of every call while it is set
+  int starts = 0, stops = 0, signals = 0;
+
+  void become_ready(std::set<std::int64_t> connected = {}) {
+    daemon.answers = true;
+    daemon.state = api::DaemonState::Ready;
+    daemon.connected = std::move(connected);
+  }
+  void die(const std::string& message) {
+    daemon.running = daemon.stopping = daemon.answers = false;
+    daemon.state = api::DaemonState::Failed;
+    daemon.message = message;
+    daemon.connected.clear();
+  }
+
+  base::Result<ImexStatus> status() override {
+    if (error) return *error;
+    return daemon;
+  }
+  base::Result<void> write_hosts(const core::WriteHosts& file) override {
+    if (error) return *error;
+    hosts = file.text;
+    daemon.hosts_revision = file.revision;
+    return {};
+  }
+  base::Result<void> start(const core::StartDaemon& config) override {
+    if (error) return *error;
+    if (daemon.running) return base::Error{base::ErrorKind::Conflict, "an IMEX daemon runs"};
+    ImexStatus started;
+    started.running = true;
+    started.group = config.group;
+    started.table_hash = config.table_hash;
+    started.slot = config.slot;
+    started.instance = base::cat("instance-", ++starts);
+    started.state = api::DaemonState::Starting;
+    started.hosts_revision = daemon.hosts_revision;
+    daemon = started;
+    return {};
+  }
+  base::Result<void> signal() override {
+    if (error) return *error;
+    if (!daemon.answers) {
+      die("killed by SIGUSR1");
+      return {};
+    }
+    ++signals;
+    daemon.signalled = clock_.elapsed();
+    return {};
+  }
+  base::Result<void> stop() override {
+    if (error) return *error;
+    ++stops;
+    daemon.running = daemon.answers = false;
+    daemon.state = api::DaemonState::None;
+    daemon.connected.clear();
+    return {};
+  }
+
+ private:
+  const base::Clock& clock_;
+};
+
+}  // namespace cdom::agent

@@ -1,0 +1,164 @@
+#include "agent/apply.h"
+
+#include "compute_domain/agent/checkpoint_codec.h"
+#include "compute_domain/base/log.h"
+#include "compute_domain/base/text.h"
+
+namespace cdom::agent {
+
+using base::Result;
+
+namespace {
+
+bool is_remote(const core::Intent& intent) {
+  return std::holds_alternative<core::PublishReport>(intent) ||
+         std::holds_alternative<core::PublishSlice>(intent) ||
+         std::holds_alternative<core::RemoveSlice>(intent);
+}
+
+}  // namespace
+
+std::optional<Apply::Stop> Apply::operator()(const core::NodePlan& plan) {
+  for (const core::Intent& intent : plan.intents) {
+    Result<void> done = std::visit([this](const auto& i) { return act(i); }, intent);
+    if (!done) {
+      base::Error error = done.error();
+      error.message = base::cat("cannot ", core::to_string(intent), ": ", error.message);
+      return Stop{std::move(error), is_remote(intent)};
+    }
+    base::log_debug("applied", {{"node", self_.name}, {"intent", core::to_string(intent)}});
+  }
+  return std::nullopt;
+}
+
+Result<void> Apply::act(const core::WriteCheckpoint& intent) {
+  const Result<void> saved = ports_.checkpoints.save(encode_checkpoint(intent.checkpoint));
+  if (saved) checkpoint_ = intent.checkpoint;
+  return saved;
+}
+
+Result<void> Apply::act(const core::WriteHosts& intent) { return ports_.imex.write_hosts(intent); }
+
+Result<void> Apply::act(const core::StartDaemon& intent) {
+  const Result<void> started = ports_.imex.start(intent);
+  // The rules of a daemon that does not run take it from here.
+  if (!started) daemon_.see_failed_start(intent.group, started.error().message);
+  return {};
+}
+
+Result<void> Apply::act(const core::SignalDaemon&) { return ports_.imex.signal(); }
+Result<void> Apply::act(const core::StopDaemon&) { return ports_.imex.stop(); }
+
+Result<void> Apply::act(const core::WriteCdi& intent) {
+  return ports_.channels.write(intent.claim, intent.channels);
+}
+
+Result<void> Apply::act(const core::RemoveCdi& intent) {
+  return ports_.channels.remove(intent.claim_uid);
+}
+
+Result<void> Apply::act(const core::AnswerPrepared& intent) {
+  questions_.answer_prepare(
+      intent.claim_uid,
+      {.state = ClaimStep::State::Done, .reason = {}, .permanent = false, .seats = intent.seats});
+  return {};
+}
+
+Result<void> Apply::act(const core::AnswerFailed& intent) {
+  questions_.answer_prepare(intent.claim_uid, {.state = ClaimStep::State::Failed,
+                                               .reason = intent.error,
+                                               .permanent = intent.permanent,
+                                               .seats = {}});
+  return {};
+}
+
+Result<void> Apply::act(const core::AnswerUnprepared& intent) {
+  questions_.answer_unprepare(
+      intent.claim_uid,
+      {.state = ClaimStep::State::Done, .reason = {}, .permanent = false, .seats = {}});
+  return {};
+}
+
+Result<void> Apply::act(const core::PublishReport& intent) {
+  const Result<std::string> version = write_report(intent);
+  if (!version) {
+    watches_.failed_report(version.error());
+    return version.error();
+  }
+  watches_.wrote_report(*version);
+  return {};
+}
+
+Result<std::string> Apply::write_report(const core::PublishReport& intent) {
+  api::ObjectMeta current = intent.current;
+  if (current.uid.empty()) {
+    const auto made =
+        ports_.client.create(api::ComputeDomainNode{.meta = current, .status = intent.report});
+    if (!made) return made.error();
+    current = made->meta;
+  }
+  // Its status is a subresource, which a create does not write.
+  const auto written = ports_.client.patch<api::ComputeDomainNode>(
+      api::name_of(current), "status",
+      api::status_patch({current.uid, current.resource_version}, intent.report));
+  if (!written) return written.error();
+  return written->meta.resource_version;
+}
+
+Result<void> Apply::act(const core::PublishSlice& intent) {
+  const Result<std::string> version = write_slice(intent);
+  if (!version) {
+    watches_.failed_slice(version.error());
+    return version.error();
+  }
+  watches_.wrote_slice(*version);
+  return {};
+}
+
+Result<std::string> Apply::write_slice(const core::PublishSlice& intent) {
+  const api::Kind& kind = api::kind_of<api::ResourceSlice>();
+  if (!intent.slice.meta.uid.empty()) {
+    const api::ObjectMeta& meta = intent.slice.meta;
+    const auto written = ports_.client.patch<api::ResourceSlice>(
+        api::name_of(meta), "",
+        api::slice_patch({meta.uid, meta.resource_version}, intent.slice,
+                         ports_.client.version_of(kind)));
+    if (!written) return written.error();
+    return written->meta.resource_version;
+  }
+  // Garbage collection takes a slice away with its Node, so the owner is asked for each time.
+  const auto node = ports_.client.get<api::Node>({"", self_.name});
+  if (!node) return node.error();
+  api::ResourceSlice slice = intent.slice;
+  slice.meta.owners = {{.api_version = "v1",
+                        .kind = "Node",
+                        .name = self_.name,
+                        .uid = node->meta.uid,
+                        .controller = true}};
+  const auto made = ports_.client.create(slice);
+  if (!made) return made.error();
+  return made->meta.resource_version;
+}
+
+Result<void> Apply::act(const core::RemoveSlice& intent) {
+  const Result<void> removed = ports_.client.remove<api::ResourceSlice>(
+      api::name_of(intent.slice), {intent.slice.uid, intent.slice.resource_version});
+  if (!removed && removed.error().kind != base::ErrorKind::NotFound) {
+    watches_.failed_slice(removed.error());
+    return removed;
+  }
+  watches_.removed_slice();
+  return {};
+}
+
+Result<void> Apply::act(const core::LookUpClaim& intent) {
+  answers_.look_up(intent);
+  return {};
+}
+
+Result<void> Apply::act(const core::LookUpDomains& intent) {
+  answers_.look_up(intent);
+  return {};
+}
+
+}  // namespace cdom::agent

@@ -1,0 +1,65 @@
+// Apply: carries out a NodePlan, in order, up to the first intent that does not succeed.
+//
+// One thread. The checkpoint that it was last able to write is the one that counts.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "agent/answers.h"
+#include "agent/daemon_history.h"
+#include "agent/questions.h"
+#include "agent/watches.h"
+#include "compute_domain/agent/node_agent.h"
+
+namespace cdom::agent {
+
+class Apply {
+ public:
+  Apply(NodePorts& ports, const core::NodeIdentity& self, core::Checkpoint& checkpoint,
+        Questions& questions, Answers& answers, Watches& watches, DaemonHistory& daemon)
+      : ports_(ports),
+        self_(self),
+        checkpoint_(checkpoint),
+        questions_(questions),
+        answers_(answers),
+        watches_(watches),
+        daemon_(daemon) {}
+
+  // At which intent it stopped, and why. A write to the API server has a backoff of its own.
+  struct Stop {
+    base::Error error;
+    bool is_remote = false;
+  };
+  std::optional<Stop> operator()(const core::NodePlan& plan);
+
+ private:
+  base::Result<void> act(const core::WriteCheckpoint& intent);
+  base::Result<void> act(const core::WriteHosts& intent);
+  base::Result<void> act(const core::StartDaemon& intent);
+  base::Result<void> act(const core::SignalDaemon& intent);
+  base::Result<void> act(const core::StopDaemon& intent);
+  base::Result<void> act(const core::WriteCdi& intent);
+  base::Result<void> act(const core::RemoveCdi& intent);
+  base::Result<void> act(const core::AnswerPrepared& intent);
+  base::Result<void> act(const core::AnswerFailed& intent);
+  base::Result<void> act(const core::AnswerUnprepared& intent);
+  base::Result<void> act(const core::PublishReport& intent);
+  base::Result<void> act(const core::PublishSlice& intent);
+  base::Result<void> act(const core::RemoveSlice& intent);
+  base::Result<void> act(const core::LookUpClaim& intent);
+  base::Result<void> act(const core::LookUpDomains& intent);
+
+  base::Result<std::string> write_report(const core::PublishReport& intent);
+  base::Result<std::string> write_slice(const core::PublishSlice& intent);
+
+  NodePorts& ports_;
+  const core::NodeIdentity& self_;
+  core::Checkpoint& checkpoint_;
+  Questions& questions_;
+  Answers& answers_;
+  Watches& watches_;
+  DaemonHistory& daemon_;
+};
+
+}  // namespace cdom::agent

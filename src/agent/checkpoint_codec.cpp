@@ -1,0 +1,155 @@
+#include "compute_domain/agent/checkpoint_codec.h"
+
+#include <nlohmann/json.hpp>
+
+#include "compute_domain/base/text.h"
+
+namespace cdom::agent {
+
+namespace {
+
+using base::cat;
+using Json = nlohmann::json;
+
+constexpr int kFormat = 1;
+
+std::string checksum_of(const Json& content) { return base::hex64(base::fnv1a64(content.dump())); }
+
+const char* name_of(core::ClaimPhase phase) {
+  switch (phase) {
+    case core::ClaimPhase::Started:
+      return "PrepareStarted";
+    case core::ClaimPhase::Completed:
+      return "PrepareCompleted";
+    case core::ClaimPhase::Ending:
+      return "Ending";
+  }
+  return "PrepareStarted";
+}
+
+core::ClaimPhase phase_named(const std::string& name) {
+  for (const auto phase : {core::ClaimPhase::Started, core::ClaimPhase::Completed}) {
+    if (name == name_of(phase)) return phase;
+  }
+  return core::ClaimPhase::Ending;
+}
+
+Json json_of(const core::PreparedClaim& claim) {
+  Json seats = Json::array();
+  for (const core::SeatRef& seat : claim.seats) {
+    seats.push_back({{"request", seat.request}, {"pool", seat.pool}, {"device", seat.device}});
+  }
+  return {{"namespace", claim.claim.ns},
+          {"name", claim.claim.name},
+          {"phase", name_of(claim.phase)},
+          {"group", claim.group},
+          {"firstChannel", claim.channels.first},
+          {"channels", claim.channels.count},
+          {"seats", seats},
+          {"adminAccess", claim.admin_access}};
+}
+
+core::PreparedClaim claim_of(const std::string& uid, const Json& json) {
+  core::PreparedClaim claim;
+  claim.claim = {json.at("namespace"), json.at("name"), uid};
+  claim.phase = phase_named(json.at("phase"));
+  claim.group = json.at("group");
+  claim.channels = {json.at("firstChannel"), json.at("channels")};
+  for (const Json& seat : json.at("seats")) {
+    claim.seats.push_back({seat.at("request"), seat.at("pool"), seat.at("device")});
+  }
+  claim.admin_access = json.at("adminAccess");
+  return claim;
+}
+
+Json json_of(const core::ServedGroup& served) {
+  Json peers = Json::array();
+  for (const auto& [slot, peer] : served.peers) {
+    peers.push_back({{"slot", slot}, {"address", peer.address}, {"instance", peer.instance}});
+  }
+  return {{"group", served.group}, {"slots", served.slots},     {"slot", served.slot},
+          {"term", served.term},   {"started", served.started}, {"peers", peers}};
+}
+
+core::ServedGroup served_of(const Json& json) {
+  core::ServedGroup served;
+  served.group = json.at("group");
+  served.slots = json.at("slots");
+  served.slot = json.at("slot");
+  served.term = json.at("term");
+  served.started = json.at("started");
+  for (const Json& peer : json.at("peers")) {
+    served.peers[peer.at("slot")] = {peer.at("address"), peer.at("instance")};
+  }
+  return served;
+}
+
+Json json_of(const core::StoppedGroup& stopped) {
+  return {{"clique", stopped.clique}, {"slot", stopped.slot}, {"term", stopped.term}};
+}
+
+Json content_of(const core::Checkpoint& checkpoint) {
+  Json content = {
+      {"bootID", checkpoint.boot_id}, {"claims", Json::object()}, {"stopped", Json::object()}};
+  if (checkpoint.clique) content["clique"] = *checkpoint.clique;
+  if (checkpoint.served) content["served"] = json_of(*checkpoint.served);
+  for (const auto& [uid, claim] : checkpoint.claims) content["claims"][uid] = json_of(claim);
+  for (const auto& [group, stopped] : checkpoint.stopped) {
+    content["stopped"][group] = json_of(stopped);
+  }
+  return content;
+}
+
+core::Checkpoint checkpoint_of(const Json& content) {
+  core::Checkpoint checkpoint;
+  checkpoint.boot_id = content.at("bootID");
+  if (content.contains("clique")) checkpoint.clique = content.at("clique").get<std::string>();
+  if (content.contains("served")) checkpoint.served = served_of(content.at("served"));
+  for (const auto& [uid, claim] : content.at("claims").items()) {
+    checkpoint.claims[uid] = claim_of(uid, claim);
+  }
+  for (const auto& [group, stopped] : content.at("stopped").items()) {
+    checkpoint.stopped[group] = {group, stopped.at("clique"), stopped.at("slot"),
+                                 stopped.at("term")};
+  }
+  return checkpoint;
+}
+
+base::Error unreadable(const std::string& why) {
+  return {base::ErrorKind::Invalid, cat("the checkpoint ", why)};
+}
+
+}  // namespace
+
+std::string encode_checkpoint(const core::Checkpoint& checkpoint) {
+  const Json content = content_of(checkpoint);
+  const Json whole = {
+      {"format", kFormat}, {"checksum", checksum_of(content)}, {"checkpoint", content}};
+  return whole.dump();
+}
+
+base::Result<core::Checkpoint> decode_checkpoint(const std::string& text) {
+  const Json whole = Json::parse(text, nullptr, /*allow_exceptions=*/false);
+  if (whole.is_discarded() || !whole.is_object())
+    return unreadable("is torn: it is no JSON object");
+  if (whole.contains("v1") || whole.contains("v2")) {
+    return unreadable("was written by NVIDIA's DRA driver");
+  }
+  if (!whole.contains("format") || !whole["format"].is_number_integer()) {
+    return unreadable("has no format number: another program wrote it");
+  }
+  if (whole["format"] != kFormat) {
+    return unreadable(cat("has format ", whole["format"].dump(), ", this agent reads ", kFormat));
+  }
+  if (!whole.contains("checkpoint") || !whole.contains("checksum") ||
+      whole["checksum"] != checksum_of(whole["checkpoint"])) {
+    return unreadable("does not fit its checksum");
+  }
+  try {
+    return checkpoint_of(whole["checkpoint"]);
+  } catch (const Json::exception& e) {
+    return unreadable(cat("lacks a field or has one of a wrong type: ", e.what()));
+  }
+}
+
+}  // namespace cdom::agent

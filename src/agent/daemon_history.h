@@ -1,0 +1,37 @@
+// DaemonHistory: since when the IMEX daemon has been what its owner says it is.
+//
+// The owner tells the present; rules speak of how long. A new agent knows no past and takes what it
+// sees first as having begun then. One thread.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "compute_domain/agent/imex_owner.h"
+#include "compute_domain/core/node_world.h"
+
+namespace cdom::agent {
+
+class DaemonHistory {
+ public:
+  explicit DaemonHistory(const base::Clock& clock) : clock_(clock) {}
+
+  void see(const base::Result<ImexStatus>& status);
+  // The owner refused to start a daemon for this group.
+  void see_failed_start(const std::string& group, const std::string& error);
+
+  void show(core::NodeWorld& world) const;
+
+ private:
+  void see_state(const ImexStatus& status);
+  void see_connections(const ImexStatus& status, bool is_new);
+
+  const base::Clock& clock_;
+  core::DaemonView view_;
+  bool seen_ = false;
+  bool start_failed_ = false;  // the view tells of that, not of the owner's last word
+  std::optional<base::Duration> silent_since_;
+  std::string error_;
+};
+
+}  // namespace cdom::agent

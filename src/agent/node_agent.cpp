@@ -1,0 +1,171 @@
+#include "compute_domain/agent/node_agent.h"
+
+#include <algorithm>
+
+#include "agent/answers.h"
+#include "agent/apply.h"
+#include "agent/daemon_history.h"
+#include "agent/questions.h"
+#include "agent/watches.h"
+#include "compute_domain/agent/checkpoint_codec.h"
+#include "compute_domain/base/log.h"
+#include "compute_domain/base/text.h"
+#include "compute_domain/core/reconcile_node.h"
+
+namespace cdom::agent {
+
+namespace {
+
+// Between two attempts at something on this node that failed (disk, IMEX owner).
+constexpr base::Duration kFirstBackoff = std::chrono::milliseconds(100);
+constexpr base::Duration kLastBackoff = std::chrono::seconds(2);
+
+}  // namespace
+
+class NodeAgent::Shell {
+ public:
+  Shell(NodePorts ports, const base::Clock& clock, NodeAgentOptions options,
+        base::Registry* metrics)
+      : ports_(ports),
+        clock_(clock),
+        options_(std::move(options)),
+        questions_(clock),
+        answers_(ports_.client, clock, options_.self.name),
+        watches_(ports_.client, clock, options_, metrics),
+        daemon_(clock),
+        apply_(ports_, options_.self, checkpoint_, questions_, answers_, watches_, daemon_) {}
+
+  Questions& questions() { return questions_; }
+
+  bool step() {
+    if (watches_.step()) return true;
+    if (retry_at_ && clock_.elapsed() < *retry_at_) return false;
+    if (!has_checkpoint_ && !load_checkpoint()) return false;
+    const core::NodePlan plan = core::reconcile_node(gather());
+    questions_.set_reasons(plan.waits);
+    look_again_at_.reset();
+    if (plan.look_again) look_again_at_ = clock_.elapsed() + *plan.look_again;
+    if (plan.intents.empty()) return false;
+    carry_out(plan);
+    return true;
+  }
+
+  std::optional<base::Duration> next_due() const {
+    std::optional<base::Duration> earliest = watches_.next_due();
+    for (const auto& moment : {retry_at_, look_again_at_}) {
+      if (moment && (!earliest || *moment < *earliest)) earliest = moment;
+    }
+    return earliest;
+  }
+
+ private:
+  bool load_checkpoint() {
+    const auto text = ports_.checkpoints.load();
+    if (!text) {
+      back_off(base::cat("cannot read the checkpoint: ", text.error().message));
+      return false;
+    }
+    if (*text) {
+      auto checkpoint = decode_checkpoint(**text);
+      if (checkpoint) {
+        checkpoint_ = std::move(*checkpoint);
+      } else if (!set_aside(**text, checkpoint.error().message)) {
+        return false;
+      }
+    }
+    if (checkpoint_.clique) watches_.follow(*checkpoint_.clique);
+    has_checkpoint_ = true;
+    retry_at_.reset();
+    failures_ = 0;
+    return true;
+  }
+
+  bool set_aside(const std::string& text, const std::string& problem) {
+    const auto kept = ports_.checkpoints.set_aside(text);
+    if (!kept) {
+      back_off(base::cat(problem, " and cannot be set aside: ", kept.error().message));
+      return false;
+    }
+    base::log_warning("starting with an empty checkpoint; the old one was set aside",
+                      {{"node", options_.self.name}, {"problem", problem}});
+    return true;
+  }
+
+  core::NodeWorld gather() {
+    core::NodeWorld world;
+    world.now = clock_.now();
+    world.elapsed = clock_.elapsed();
+    world.times = options_.times;
+    world.self = options_.self;
+    world.fabric = ports_.fabric.read();
+    world.checkpoint = checkpoint_;
+    questions_.forget_old();
+    world.prepares = questions_.open_prepares();
+    world.unprepares = questions_.open_unprepares();
+    daemon_.see(ports_.imex.status());
+    daemon_.show(world);
+    watches_.show(world);
+    answers_.keep_only(checkpoint_, world.prepares);
+    answers_.show(world);
+    for (const auto& [uid, reading] : world.readings) {
+      if (reading.gone_since && ports_.kubelet.knows(uid)) world.known_to_kubelet.insert(uid);
+    }
+    return world;
+  }
+
+  void carry_out(const core::NodePlan& plan) {
+    const std::optional<Apply::Stop> stop = apply_(plan);
+    if (checkpoint_.clique) watches_.follow(*checkpoint_.clique);
+    if (!stop) {
+      failures_ = 0;
+      retry_at_.reset();
+    } else if (stop->is_remote) {
+      // What kubelet waits for does not wait for the API server.
+      base::log_warning("the API server did not take a write",
+                        {{"node", options_.self.name}, {"error", stop->error.message}});
+    } else {
+      back_off(stop->error.message);
+    }
+  }
+
+  void back_off(const std::string& error) {
+    base::log_warning("trying again", {{"node", options_.self.name}, {"error", error}});
+    questions_.set_reason_of_all(error);
+    const base::Duration delay = std::min(kFirstBackoff * (1 << failures_), kLastBackoff);
+    failures_ = std::min(failures_ + 1, 10);
+    retry_at_ = clock_.elapsed() + delay;
+  }
+
+  NodePorts ports_;
+  const base::Clock& clock_;
+  const NodeAgentOptions options_;
+  core::Checkpoint checkpoint_;
+  bool has_checkpoint_ = false;
+  Questions questions_;
+  Answers answers_;
+  Watches watches_;
+  DaemonHistory daemon_;
+  Apply apply_;
+  int failures_ = 0;
+  std::optional<base::Duration> retry_at_, look_again_at_;
+};
+
+NodeAgent::NodeAgent(NodePorts ports, const base::Clock& clock, NodeAgentOptions options,
+                     base::Registry* metrics)
+    : shell_(std::make_unique<Shell>(ports, clock, std::move(options), metrics)) {}
+
+NodeAgent::~NodeAgent() = default;
+
+ClaimStep NodeAgent::prepare(const core::ClaimRef& claim) {
+  return shell_->questions().prepare(claim);
+}
+
+ClaimStep NodeAgent::unprepare(const core::ClaimRef& claim) {
+  return shell_->questions().unprepare(claim);
+}
+
+bool NodeAgent::step() { return shell_->step(); }
+
+std::optional<base::Duration> NodeAgent::next_due() const { return shell_->next_due(); }
+
+}  // namespace cdom::agent

@@ -1,0 +1,71 @@
+#include "compute_domain/agent/checkpoint_codec.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace cdom::agent {
+namespace {
+
+using testing::HasSubstr;
+
+core::Checkpoint full_checkpoint() {
+  core::Checkpoint checkpoint;
+  checkpoint.boot_id = "boot-1";
+  checkpoint.clique = "";
+  checkpoint.claims["u1"] = {.claim = {"team-a", "a", "u1"},
+                             .phase = core::ClaimPhase::Completed,
+                             .group = "g",
+                             .channels = {0, 2048},
+                             .seats = {{"channel", "n00", "channel-0"}},
+                             .admin_access = true};
+  checkpoint.claims["u2"] = {.claim = {"team-a", "b", "u2"},
+                             .phase = core::ClaimPhase::Ending,
+                             .group = "g",
+                             .channels = {},
+                             .seats = {},
+                             .admin_access = false};
+  checkpoint.served = core::ServedGroup{.group = "g",
+                                        .slots = 18,
+                                        .slot = 3,
+                                        .term = 2,
+                                        .started = true,
+                                        .peers = {{1, {"10.0.0.2", "i"}}}};
+  checkpoint.stopped["h"] = {.group = "h", .clique = "c", .slot = 1, .term = 4};
+  return checkpoint;
+}
+
+TEST(CheckpointCodec, KeepsEveryField) {
+  for (const core::Checkpoint& checkpoint : {core::Checkpoint{}, full_checkpoint()}) {
+    const auto read = decode_checkpoint(encode_checkpoint(checkpoint));
+    ASSERT_TRUE(read) << read.error().message;
+    EXPECT_EQ(*read, checkpoint);
+  }
+}
+
+TEST(CheckpointCodec, SeesThatATextIsTornAtAnyByte) {
+  const std::string text = encode_checkpoint(full_checkpoint());
+  for (std::size_t size = 0; size < text.size(); ++size) {
+    EXPECT_FALSE(decode_checkpoint(text.substr(0, size))) << size;
+  }
+}
+
+TEST(CheckpointCodec, SeesThatAByteHasChanged) {
+  const std::string text = encode_checkpoint(full_checkpoint());
+  const auto at = text.find("team-a");
+  std::string changed = text;
+  changed[at] = 'x';
+  const auto read = decode_checkpoint(changed);
+  ASSERT_FALSE(read);
+  EXPECT_THAT(read.error().message, HasSubstr("checksum"));
+}
+
+TEST(CheckpointCodec, SaysWhoseAForeignTextIs) {
+  const auto newer = decode_checkpoint(R"({"format":2,"checkpoint":{},"checksum":"x"})");
+  EXPECT_THAT(newer.error().message, HasSubstr("has format 2, this agent reads 1"));
+  const auto foreign = decode_checkpoint(R"({"checksum":1,"v1":{}})");
+  EXPECT_THAT(foreign.error().message, HasSubstr("NVIDIA's DRA driver"));
+  EXPECT_THAT(decode_checkpoint("[]").error().message, HasSubstr("no JSON object"));
+}
+
+}  // namespace
+}  // namespace cdom::agent

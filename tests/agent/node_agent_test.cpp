@@ -1,0 +1,210 @@
+#include "agent/rig.h"
+
+namespace cdom::agent {
+namespace {
+
+using std::chrono::minutes;
+using std::chrono::seconds;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::SizeIs;
+
+TEST(NodeAgent, PublishesItsReportThenItsSliceAndIsQuiet) {
+  Rig rig;
+  rig.settle();
+
+  EXPECT_EQ(rig.report().clique, kClique);
+  EXPECT_EQ(rig.report().boot_id, "boot-1");
+  ASSERT_THAT(rig.slices(), SizeIs(1));
+  const api::ResourceSlice slice = rig.slices()[0];
+  EXPECT_EQ(slice.node, kNode);
+  ASSERT_THAT(slice.meta.owners, SizeIs(1));
+  EXPECT_EQ(slice.meta.owners[0].kind, "Node");
+
+  const int writes = rig.wire.writes;
+  rig.pass(minutes(10));
+  EXPECT_EQ(rig.wire.writes, writes);
+}
+
+TEST(NodeAgent, PreparesAndUnpreparesAClaim) {
+  Rig rig;
+  rig.settle();
+  const core::ClaimRef claim = rig.make_claim("a");
+  rig.write_list({claim.uid});
+
+  const ClaimStep prepared = rig.prepare(claim);
+  ASSERT_EQ(prepared.state, ClaimStep::State::Done) << prepared.reason;
+  EXPECT_THAT(prepared.seats.at(0).cdi_ids, ElementsAre(core::cdi_device_id(claim.uid)));
+  EXPECT_EQ(rig.channels.channels.at(claim.uid), (core::ChannelRange{0, 1}));
+  const api::GroupReport group = rig.report().groups.at(0);
+  EXPECT_EQ(group.state, api::DaemonState::Ready);
+  EXPECT_THAT(group.claims, ElementsAre(claim.uid));
+
+  EXPECT_EQ(rig.unprepare(claim).state, ClaimStep::State::Done);
+  EXPECT_THAT(rig.channels.channels, IsEmpty());
+  EXPECT_FALSE(rig.imex.daemon.running);
+  EXPECT_EQ(rig.report().groups.at(0).state, api::DaemonState::Stopped);
+}
+
+TEST(NodeAgent, NeedsOneWriteForAFormation) {
+  Rig rig;
+  rig.settle();
+  const core::ClaimRef claim = rig.make_claim("a");
+  rig.write_list({claim.uid});
+  const int writes = rig.wire.writes;
+  ASSERT_EQ(rig.prepare(claim).state, ClaimStep::State::Done);
+  rig.pass(minutes(1));
+  EXPECT_EQ(rig.wire.writes, writes + 1);
+}
+
+TEST(NodeAgent, AnswersWithTheReasonWhileItWaits) {
+  Rig rig;
+  rig.settle();
+  const core::ClaimRef claim = rig.make_claim("a");
+  rig.agent->prepare(claim);
+  rig.settle();
+  EXPECT_THAT(rig.agent->prepare(claim).reason, HasSubstr("no node list admits"));
+
+  rig.pass(seconds(5));
+  const ClaimStep failed = rig.agent->prepare(claim);
+  EXPECT_EQ(failed.state, ClaimStep::State::Failed);
+  EXPECT_THAT(failed.reason, HasSubstr("there is no ComputeDomain with UID train-uid"));
+  EXPECT_FALSE(failed.permanent);
+}
+
+TEST(NodeAgent, UnpreparesWhileTheApiServerIsAwayAndTellsLater) {
+  Rig rig;
+  rig.settle();
+  const core::ClaimRef claim = rig.make_claim("a");
+  rig.write_list({claim.uid});
+  ASSERT_EQ(rig.prepare(claim).state, ClaimStep::State::Done);
+
+  rig.wire.is_cut = true;
+  EXPECT_EQ(rig.unprepare(claim).state, ClaimStep::State::Done);
+  rig.start_agent();
+  rig.pass(seconds(30));
+  rig.wire.is_cut = false;
+  rig.pass(minutes(1));
+  EXPECT_EQ(rig.report().groups.at(0).state, api::DaemonState::Stopped);
+}
+
+TEST(NodeAgent, WritesAgainWhatSomebodyDeletes) {
+  Rig rig;
+  rig.settle();
+  const auto node = rig.admin.get<api::ComputeDomainNode>({"", kNode});
+  ASSERT_TRUE(node);
+  ASSERT_TRUE(rig.admin.remove<api::ComputeDomainNode>({"", kNode}, {node->meta.uid, ""}));
+  const api::ResourceSlice slice = rig.slices().at(0);
+  ASSERT_TRUE(rig.admin.remove<api::ResourceSlice>({"", slice.meta.name}, {slice.meta.uid, ""}));
+  rig.pass(seconds(10));
+
+  EXPECT_EQ(rig.report().boot_id, "boot-1");
+  EXPECT_THAT(rig.slices(), SizeIs(1));
+}
+
+TEST(NodeAgent, FollowsTheListsOfTheCliqueThatItServes) {
+  Rig rig;
+  rig.settle();
+  rig.fabric.reading.clique = "rack-2.1";
+  rig.settle();
+  EXPECT_EQ(rig.report().clique, "rack-2.1");
+  rig.fabric.reading.clique = kClique;
+  rig.settle();
+  EXPECT_EQ(rig.report().next_clique, std::nullopt);
+
+  const core::ClaimRef claim = rig.make_claim("a");
+  rig.write_list({claim.uid});
+  EXPECT_EQ(rig.prepare(claim).state, ClaimStep::State::Done);
+}
+
+TEST(NodeAgent, TellsTheNextCliqueAndTakesItBack) {
+  Rig rig;
+  rig.settle();
+  const core::ClaimRef claim = rig.make_claim("a");
+  rig.write_list({claim.uid});
+  ASSERT_EQ(rig.prepare(claim).state, ClaimStep::State::Done);
+  rig.fabric.reading.clique = "rack-2.1";
+  rig.settle();
+  EXPECT_EQ(rig.report().next_clique, "rack-2.1");
+  EXPECT_THAT(rig.slices().at(0).devices, IsEmpty());
+  rig.fabric.reading.clique = kClique;
+  rig.settle();
+  EXPECT_EQ(rig.report().next_clique, std::nullopt);
+  EXPECT_THAT(rig.slices().at(0).devices, SizeIs(1));
+}
+
+TEST(NodeAgent, SetsACheckpointAsideThatItCannotRead) {
+  Rig rig;
+  rig.checkpoints.text = R"({"checksum":1,"v2":{"preparedClaims":{}}})";
+  rig.start_agent();
+  rig.settle();
+  EXPECT_THAT(rig.checkpoints.aside, SizeIs(1));
+  EXPECT_EQ(rig.report().clique, kClique);
+}
+
+TEST(NodeAgent, SaysThatTheDiskIsFullAndGoesOnWhenItIsNot) {
+  Rig rig;
+  rig.settle();
+  const core::ClaimRef claim = rig.make_claim("a");
+  rig.write_list({claim.uid});
+  rig.checkpoints.error = base::Error{base::ErrorKind::Unavailable, "no space left on device"};
+  rig.agent->prepare(claim);
+  rig.settle();
+  EXPECT_THAT(rig.agent->prepare(claim).reason,
+              HasSubstr("cannot write the checkpoint (1 claims): no space left on device"));
+  EXPECT_EQ(rig.imex.starts, 0);
+
+  rig.checkpoints.error.reset();
+  rig.pass(seconds(3));
+  EXPECT_EQ(rig.prepare(claim).state, ClaimStep::State::Done);
+}
+
+TEST(NodeAgent, TriesAgainWhenTheDaemonCannotBeStarted) {
+  Rig rig;
+  rig.settle();
+  const core::ClaimRef claim = rig.make_claim("a");
+  rig.write_list({claim.uid});
+  rig.imex.daemon.running = true;  // somebody else's, of which the owner tells nothing
+  rig.imex.daemon.group = "";
+  rig.agent->prepare(claim);
+  rig.settle();
+  EXPECT_EQ(rig.imex.starts, 0);
+  rig.imex.daemon.running = false;
+  rig.pass(seconds(3));
+  EXPECT_EQ(rig.prepare(claim).state, ClaimStep::State::Done);
+}
+
+// Destroys the agent after each number of steps of a whole life of a claim.
+TEST(NodeAgent, MayCrashAfterAnyStep) {
+  for (int crash = 1; crash <= 60; ++crash) {
+    SCOPED_TRACE(crash);
+    Rig rig;
+    rig.settle();
+    const core::ClaimRef claim = rig.make_claim("a");
+    rig.write_list({claim.uid});
+    int steps = 0;
+    const auto live = [&](auto ask) {
+      for (int i = 0; i < 400; ++i) {
+        if (ask().state == ClaimStep::State::Done) return true;
+        if (++steps == crash) rig.start_agent();
+        if (!rig.agent->step()) {
+          if (rig.imex.daemon.running && !rig.imex.daemon.answers) rig.imex.become_ready();
+          rig.clock.advance(std::chrono::milliseconds(50));
+        }
+      }
+      return false;
+    };
+    ASSERT_TRUE(live([&] { return rig.agent->prepare(claim); }));
+    EXPECT_TRUE(rig.imex.daemon.running);
+    EXPECT_TRUE(rig.channels.channels.contains(claim.uid));
+    ASSERT_TRUE(live([&] { return rig.agent->unprepare(claim); }));
+    EXPECT_FALSE(rig.imex.daemon.running);
+    rig.pass(seconds(10));
+    EXPECT_EQ(rig.imex.starts, 1);
+    EXPECT_EQ(rig.report().groups.at(0).state, api::DaemonState::Stopped);
+  }
+}
+
+}  // namespace
+}  // namespace cdom::agent
