@@ -1,0 +1,28 @@
+// What the command line of compute-domain-sandbox says.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "compute_domain/sandbox/cluster.h"
+
+namespace cdom::bin {
+
+struct SandboxFlags {
+  int racks = 2;
+  int nodes_per_rack = 18;
+  int plain_nodes = 0;
+  std::string listen = "127.0.0.1:0";
+  std::string kubeconfig;
+  std::string imex_delay = "0s";
+  std::uint64_t seed = 1;
+  bool run_controller = true;
+  std::string ns = "compute-domain-operator";
+};
+
+// The flags as options of a cluster, once mistake_in() has found nothing.
+sandbox::ClusterOptions cluster_options(const SandboxFlags& flags);
+// One line that names the flag and the remedy; "" when all is well.
+std::string mistake_in(const SandboxFlags& flags);
+
+}  // namespace cdom::bin
