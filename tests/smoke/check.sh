@@ -1,0 +1,58 @@
+# check.sh: counting checks for the smoke tests. Source it; end with `finish_checks`.
+passed=0
+failed=0
+
+# check WHAT COMMAND…: the command succeeds.
+check() {
+  local what=$1
+  shift
+  if "$@" >/tmp/smoke.$$ 2>&1; then
+    passed=$((passed + 1))
+    echo "ok      $what"
+  else
+    failed=$((failed + 1))
+    echo "FAILED  $what"
+    sed 's/^/        /' /tmp/smoke.$$ | tail -20
+  fi
+  rm -f /tmp/smoke.$$
+}
+
+# eventually SECONDS COMMAND…: it succeeds within that time.
+eventually() {
+  local deadline=$((SECONDS + $1))
+  shift
+  until "$@" >/dev/null 2>&1; do
+    if [ "$SECONDS" -ge "$deadline" ]; then
+      "$@"
+      return
+    fi
+    sleep 0.2
+  done
+}
+
+# prints TEXT COMMAND…: its output holds the text.
+prints() {
+  local text=$1 output
+  shift
+  output=$("$@" 2>&1)
+  case $output in
+    *"$text"*) ;;
+    *)
+      echo "wanted: $text"
+      echo "$output"
+      return 1
+      ;;
+  esac
+}
+
+# is_empty COMMAND…: it succeeds and prints nothing.
+is_empty() {
+  local output
+  output=$("$@" 2>/dev/null) || return 1
+  [ -z "$output" ] || { echo "$output"; return 1; }
+}
+
+finish_checks() {
+  echo "$passed passed, $failed failed"
+  [ "$failed" -eq 0 ]
+}

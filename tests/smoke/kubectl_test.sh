@@ -1,0 +1,59 @@
+#!/usr/bin/env bash
+# The embedded cluster with a real kubectl, over a real socket: every verb that people use, and the
+# life of a domain. Prints a line per check and their count.
+set -uo pipefail
+cd "$(dirname "$0")/../.."
+. tests/smoke/check.sh
+
+sandbox=build/release/src/bin/compute-domain-sandbox
+controller=build/release/src/bin/compute-domain-controller
+work=$(mktemp -d)
+export KUBECONFIG=$work/kubeconfig
+timeout 300 "$sandbox" --racks 1 --nodes-per-rack 4 --kubeconfig "$KUBECONFIG" >"$work/out" 2>"$work/log" &
+pid=$!
+trap 'kill $pid 2>/dev/null; wait $pid 2>/dev/null; rm -rf "$work"' EXIT
+
+check "the sandbox gets ready" eventually 30 grep -q '^ready: KUBECONFIG=' "$work/out"
+check "get nodes" prints "Ready" kubectl get nodes
+check "api-resources knows the short name" prints "cd " kubectl api-resources --api-group=resource.nvidia.com
+check "explain" prints "numNodes" kubectl explain computedomain.spec
+check "apply client-side" kubectl apply -f manifests/examples/two-nodes.yaml
+check "apply again changes nothing" prints "computedomain.resource.nvidia.com/two-nodes unchanged" \
+  kubectl apply -f manifests/examples/two-nodes.yaml
+check "the domain gets Ready" kubectl wait --for=condition=Ready computedomain/two-nodes --timeout=60s
+check "get shows the count" prints "2/2" kubectl get computedomains
+check "get -o wide shows the message" prints "2 nodes are ready and connected" kubectl get cd -o wide
+check "get -o jsonpath" prints "Ready" kubectl get cd two-nodes -o 'jsonpath={.status.status}'
+check "describe shows conditions and Events" prints "AllNodesReady" kubectl describe cd two-nodes
+check "get cdn" prints "Ready" kubectl get cdn
+check "logs of a simulated pod" prints "channel0" kubectl logs two-nodes-0
+check "label" kubectl label cd two-nodes team=a
+check "patch merge" kubectl patch cd two-nodes --type merge -p '{"metadata":{"labels":{"team":"b"}}}'
+check "patch json" kubectl patch cd two-nodes --type json \
+  -p '[{"op":"replace","path":"/metadata/labels/team","value":"c"}]'
+check "get by label" prints "two-nodes" kubectl get cd -l team=c
+check "apply server-side" kubectl apply --server-side --force-conflicts -f manifests/examples/two-nodes.yaml
+check "events" prints "Ready" kubectl get events --field-selector involvedObject.name=two-nodes
+refuses() { ! "$@"; }
+check "a negative numNodes is refused" refuses kubectl patch cd two-nodes --type merge -p '{"spec":{"numNodes":-1}}'
+check "spec.channel is immutable" refuses kubectl patch cd two-nodes --type merge \
+  -p '{"spec":{"channel":{"resourceClaimTemplate":{"name":"other"}}}}'
+check "an unknown field is refused" refuses kubectl create -f - <<<'{"apiVersion":"resource.nvidia.com/v1beta1","kind":"ComputeDomain","metadata":{"name":"x"},"spec":{"numNodez":1}}'
+check "an IMEX daemon that dies is told" kubectl annotate node n01 sandbox.compute-domain/fault=power-off
+check "the domain is NotReady" eventually 90 prints "NotReady" kubectl get cd two-nodes
+check "delete, with the finalizer" kubectl delete -f manifests/examples/two-nodes.yaml --timeout=60s --wait=false
+check "heal" kubectl annotate node n01 sandbox.compute-domain/fault-
+check "the domain is gone" eventually 90 is_empty kubectl get computedomains -o name
+check "so are its templates" eventually 30 is_empty kubectl get resourceclaimtemplates -o name
+check "so are its node lists" eventually 30 is_empty kubectl get configmaps -n compute-domain-operator \
+  -l resource.nvidia.com/computeDomainGroup -o name
+
+kubectl apply -f manifests/examples/reference-driver.yaml >/dev/null 2>&1
+check "the reference driver's manifest forms a domain" eventually 60 prints "Ready " kubectl get cd
+kubectl get cd,resourceclaims,nodes -o yaml >"$work/objects.yaml"
+check "plan reads what kubectl wrote" prints "members:" "$controller" plan "$work/objects.yaml"
+check "plan says what is no Kubernetes object" refuses "$controller" plan README.md
+check "a flag that does not parse is refused" refuses "$controller" --workers many
+kill "$pid"
+check "SIGTERM ends it" eventually 10 refuses kill -0 "$pid"
+finish_checks

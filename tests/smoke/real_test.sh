@@ -1,0 +1,41 @@
+#!/usr/bin/env bash
+# The controller and simulated nodes on a real control plane: etcd, kube-apiserver,
+# kube-controller-manager and kube-scheduler. Prints a line per check and their count.
+set -uo pipefail
+cd "$(dirname "$0")/../.."
+. tests/smoke/check.sh
+
+bin=build/release/src/bin
+work=$(mktemp -d)
+cluster=(tools/cluster --dir "$work/cluster")
+pids=()
+cleanup() {
+  for pid in "${pids[@]}"; do kill "$pid" 2>/dev/null; done
+  "${cluster[@]}" down >/dev/null 2>&1
+  rm -rf "$work"
+}
+trap cleanup EXIT
+
+ready=$("${cluster[@]}" up | tail -1)
+export KUBECONFIG=${ready#ready: KUBECONFIG=}
+kubectl() { tools/cluster --dir "$work/cluster" kubectl "$@"; }
+
+check "the control plane is up" prints "default" kubectl get namespaces
+check "the manifests apply" kubectl apply --server-side -k .
+timeout 600 "$bin/compute-domain-sandbox" nodes --kubeconfig "$KUBECONFIG" --racks 1 --nodes-per-rack 4 \
+  >"$work/nodes.out" 2>"$work/nodes.log" &
+pids+=($!)
+timeout 600 "$bin/compute-domain-controller" --kubeconfig "$KUBECONFIG" --metrics-listen "" >"$work/controller.log" 2>&1 &
+pids+=($!)
+check "the simulated nodes are Ready" eventually 60 prints "n04" kubectl get nodes
+check "they publish their seats" eventually 60 prints "n04" kubectl get resourceslices
+check "a domain of two nodes applies" kubectl apply -f manifests/examples/two-nodes.yaml
+check "it gets Ready" kubectl wait --for=condition=Ready computedomain/two-nodes --timeout=60s
+check "it says 2/2" prints "2/2" kubectl get computedomains
+check "describe shows it" prints "AllNodesReady" kubectl describe computedomain two-nodes
+check "it goes with its pods" kubectl delete -f manifests/examples/two-nodes.yaml --timeout=90s
+check "nothing is left" eventually 30 is_empty kubectl get resourceclaimtemplates,resourceclaims -o name
+check "no node list is left" eventually 30 is_empty kubectl get configmaps -n compute-domain-operator \
+  -l resource.nvidia.com/computeDomainGroup -o name
+[ "$failed" -eq 0 ] || tail -20 "$work/controller.log" "$work/nodes.log"
+finish_checks

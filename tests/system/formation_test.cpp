@@ -1,0 +1,95 @@
+// One formation after the other: what a user sees, what it costs in writes, and that nothing stays.
+#include <gmock/gmock.h>
+
+#include "system/rig.h"
+
+namespace cdom::system_test {
+namespace {
+
+using ::testing::IsEmpty;
+using namespace std::chrono_literals;
+
+void form(Rig& rig, const std::string& domain, int nodes) {
+  rig.apply(domain_yaml(domain, nodes));
+  for (int i = 0; i < nodes; ++i) {
+    rig.apply(pod_yaml(domain + "-" + std::to_string(i), domain));
+  }
+}
+
+void take_down(Rig& rig, const std::string& domain, int nodes) {
+  for (int i = 0; i < nodes; ++i) {
+    rig.remove("/api/v1/namespaces/default/pods/" + domain + "-" + std::to_string(i));
+  }
+  rig.remove("/apis/resource.nvidia.com/v1beta1/namespaces/default/computedomains/" + domain);
+}
+
+TEST(Formation, BecomesReadyAndGoesWithoutATrace) {
+  Rig rig({.seed = 3});
+  form(rig, "train", 4);
+  ASSERT_TRUE(rig.run_until([&] { return rig.is_ready("train"); }, 60s));
+  take_down(rig, "train", 4);
+  ASSERT_TRUE(rig.run_until([&] { return rig.domains().empty(); }, 120s));
+  rig.run_for(5s);
+  EXPECT_THAT(rig.node_lists(), IsEmpty());
+  const auto templates = rig.kubectl().list_all<api::ResourceClaimTemplate>();
+  ASSERT_TRUE(templates);
+  EXPECT_THAT(*templates, IsEmpty());
+}
+
+TEST(Formation, WritesNothingButLeasesOnceSettled) {
+  Rig rig({.seed = 4});
+  form(rig, "train", 4);
+  ASSERT_TRUE(rig.run_until([&] { return rig.is_ready("train"); }, 60s));
+  rig.run_for(30s);
+  const auto versions = [&] {
+    std::string all;
+    for (const auto& domain : rig.domains()) all += domain.meta.resource_version + " ";
+    for (const auto& list : rig.node_lists()) all += list.meta.resource_version + " ";
+    const auto reports = rig.kubectl().list_all<api::ComputeDomainNode>();
+    for (const auto& report : *reports) all += report.meta.resource_version + " ";
+    return all;
+  };
+  const std::string before = versions();
+  rig.run_for(10min);
+  EXPECT_EQ(versions(), before);
+}
+
+TEST(Formation, FormsTwoDomainsSideBySide) {
+  Rig rig({.seed = 5, .nodes_per_rack = 6});
+  form(rig, "train", 3);
+  form(rig, "serve", 3);
+  EXPECT_TRUE(rig.run_until([&] { return rig.is_ready("train") && rig.is_ready("serve"); }, 60s));
+}
+
+TEST(Formation, LeavesNothingBehindOnTheSameNodesHoweverOften) {
+  Rig rig({.seed = 6, .nodes_per_rack = 2});
+  for (int round = 0; round < 20; ++round) {
+    form(rig, "train", 2);
+    ASSERT_TRUE(rig.run_until([&] { return rig.is_ready("train"); }, 60s)) << "round " << round;
+    take_down(rig, "train", 2);
+    ASSERT_TRUE(rig.run_until([&] { return rig.domains().empty(); }, 120s)) << "round " << round;
+  }
+  rig.run_for(5s);
+  EXPECT_THAT(rig.node_lists(), IsEmpty());
+  const auto reports = rig.kubectl().list_all<api::ComputeDomainNode>();
+  for (const auto& report : *reports) EXPECT_THAT(report.status.groups, IsEmpty());
+}
+
+TEST(Formation, WaitsWithTheDeletionForRunningPods) {
+  Rig rig({.seed = 7, .nodes_per_rack = 2});
+  form(rig, "train", 2);
+  ASSERT_TRUE(rig.run_until([&] { return rig.is_ready("train"); }, 60s));
+  rig.remove("/apis/resource.nvidia.com/v1beta1/namespaces/default/computedomains/train");
+  rig.run_for(60s);
+  const auto domains = rig.domains();
+  ASSERT_EQ(domains.size(), 1u);
+  const auto* ready = api::find_condition(domains[0].status->conditions, "Ready");
+  ASSERT_NE(ready, nullptr);
+  EXPECT_EQ(ready->reason, "Deleting");
+  EXPECT_THAT(ready->message, ::testing::HasSubstr("train-0"));
+  take_down(rig, "train", 2);
+  EXPECT_TRUE(rig.run_until([&] { return rig.domains().empty(); }, 120s));
+}
+
+}  // namespace
+}  // namespace cdom::system_test

@@ -1,0 +1,193 @@
+#include "system/rig.h"
+
+#include <algorithm>
+#include <cstdlib>
+#include <fstream>
+#include <sstream>
+#include <stdexcept>
+
+#include "bin/embedded_manifests.h"
+#include "bin/sandbox_agent.h"
+#include "compute_domain/api/names.h"
+#include "compute_domain/base/log.h"
+#include "compute_domain/base/text.h"
+
+namespace cdom::system_test {
+
+namespace {
+
+constexpr char kNamespace[] = "compute-domain-operator";
+constexpr int kMostStepsAtAMoment = 50'000;
+
+template <class T>
+T value_or_throw(base::Result<T> result) {
+  if (!result) throw std::runtime_error(base::to_string(result.error()));
+  return std::move(*result);
+}
+
+void check(const base::Result<void>& result) {
+  if (!result) throw std::runtime_error(base::to_string(result.error()));
+}
+
+}  // namespace
+
+Rig::Rig(const RigOptions& options) : random_(options.seed) {
+  // A seed that fails is read with CDOM_SYSTEM_LOG=1.
+  const bool is_read = std::getenv("CDOM_SYSTEM_LOG") != nullptr;  // NOLINT(concurrency-mt-unsafe)
+  base::configure_log(is_read ? base::LogLevel::Debug : base::LogLevel::Off, base::LogFormat::Text);
+  server_ =
+      std::make_unique<sandbox::ApiServer>(clock_, sandbox::ApiServerOptions{.seed = options.seed});
+  for (const auto& [name, text] : bin::embedded_manifests()) check(server_->load(text));
+  admin_transport_ = server_->client(sandbox::admin_user());
+  admin_ = std::make_unique<kube::Client>(*admin_transport_, clock_, "kubectl");
+
+  sandbox::ClusterOptions cluster;
+  cluster.racks = options.racks;
+  cluster.nodes_per_rack = options.nodes_per_rack;
+  cluster.seed = options.seed;
+  cluster.imex.ready_delay = options.imex_delay;
+  cluster.shuffle_steps = true;
+  sandbox::ClusterPorts ports;
+  ports.component_client = [this](const std::string& user) {
+    return server_->client(sandbox::component_user(user));
+  };
+  ports.agent_client =
+      [this](const sandbox::AgentPod& pod) -> base::Result<std::unique_ptr<http::Client>> {
+    return server_->client(sandbox::service_account_user(pod.ns, pod.service_account, pod.node));
+  };
+  ports.agent = bin::agent_factory(kNamespace);
+  cluster_ = std::make_unique<sandbox::Cluster>(clock_, cluster, std::move(ports));
+  start_controller();
+  if (!run_until([&] { return cluster_->is_up(); }, std::chrono::minutes(5))) {
+    throw std::runtime_error("the simulated cluster did not come up");
+  }
+}
+
+Rig::~Rig() = default;
+
+void Rig::start_controller() {
+  controller_.reset();
+  controller_client_.reset();
+  controller_transport_ =
+      server_->client(sandbox::service_account_user(kNamespace, "compute-domain-controller"));
+  controller_client_ =
+      std::make_unique<kube::Client>(*controller_transport_, clock_, "controller", &metrics_);
+  check(controller_client_->discover());
+  controller::Options options;
+  options.workers = 2;
+  options.instance = "test";
+  options.seed = random_.next();
+  controller_ = std::make_unique<controller::Controller>(*controller_client_, clock_, metrics_,
+                                                         std::move(options));
+}
+
+void Rig::crash_controller() { start_controller(); }
+
+bool Rig::step_something() {
+  // One random part first; when it has nothing to do, whichever has.
+  const auto& parts = controller_->parts();
+  const std::size_t first = random_.below(parts.size() + 1);
+  for (std::size_t i = 0; i <= parts.size(); ++i) {
+    const std::size_t at = (first + i) % (parts.size() + 1);
+    if (!(at == parts.size() ? cluster_->step() : parts[at].step())) continue;
+    // Whoever goes on for ever at one moment is in a hot loop.
+    if (++steps_at_this_moment_ > kMostStepsAtAMoment) {
+      throw std::runtime_error(base::cat("hot loop: ", kMostStepsAtAMoment,
+                                         " steps at one moment, the last of ",
+                                         at == parts.size() ? "the cluster" : parts[at].name));
+    }
+    return true;
+  }
+  return false;
+}
+
+std::optional<base::Duration> Rig::next_due() const {
+  std::optional<base::Duration> due = cluster_->next_due();
+  if (const auto other = controller_->next_due()) due = std::min(due.value_or(*other), *other);
+  return due;
+}
+
+bool Rig::run_until(const std::function<bool()>& done, base::Duration span) {
+  const base::Duration end = clock_.elapsed() + span;
+  while (!done()) {
+    if (step_something()) continue;
+    if (clock_.elapsed() >= end) return false;
+    // Nothing to do now: on to the next moment at which there is.
+    const base::Duration now = clock_.elapsed();
+    const base::Duration due = std::min(next_due().value_or(end), end);
+    clock_.advance(std::max(due - now, base::Duration(std::chrono::milliseconds(1))));
+    steps_at_this_moment_ = 0;
+  }
+  return true;
+}
+
+void Rig::run_for(base::Duration span) {
+  const base::Duration end = clock_.elapsed() + span;
+  run_until([&] { return clock_.elapsed() >= end; }, span);
+}
+
+void Rig::apply(const std::string& yaml) { check(server_->load(yaml)); }
+
+void Rig::apply_file(const std::string& path_in_source) {
+  std::ifstream in(std::string(CDOM_SOURCE_DIR) + "/" + path_in_source);
+  std::ostringstream text;
+  text << in.rdbuf();
+  if (text.str().empty()) throw std::runtime_error(path_in_source + " cannot be read");
+  apply(text.str());
+}
+
+void Rig::remove(const std::string& path, bool by_force) {
+  http::Request request{.method = "DELETE", .target = path, .headers = {}, .body = {}};
+  request.headers["Content-Type"] = "application/json";
+  request.body = R"({"kind":"DeleteOptions","apiVersion":"v1","propagationPolicy":"Background")" +
+                 std::string(by_force ? R"(,"gracePeriodSeconds":0})" : "}");
+  const auto answer = value_or_throw(admin_transport_->send(request));
+  if (answer.status >= 300 && answer.status != 404) {
+    throw std::runtime_error(base::cat("DELETE ", path, ": ", answer.body));
+  }
+}
+
+std::vector<api::ComputeDomain> Rig::domains() const {
+  return value_or_throw(admin_->list_all<api::ComputeDomain>());
+}
+
+std::vector<api::ConfigMap> Rig::node_lists() const {
+  return value_or_throw(
+      admin_->list_all<api::ConfigMap>({.ns = kNamespace, .label_selector = api::kGroupLabel}));
+}
+
+bool Rig::is_ready(const std::string& domain) const {
+  const auto object = admin_->get<api::ComputeDomain>({"default", domain});
+  return object && object->status && object->status->ready;
+}
+
+std::string domain_yaml(const std::string& name, int num_nodes) {
+  return base::cat(R"(apiVersion: resource.nvidia.com/v1beta1
+kind: ComputeDomain
+metadata: {name: )",
+                   name, R"(, namespace: default}
+spec:
+  numNodes: )",
+                   num_nodes, R"(
+  channel: {resourceClaimTemplate: {name: )",
+                   name, "-channel}}\n");
+}
+
+std::string pod_yaml(const std::string& name, const std::string& domain) {
+  return base::cat(R"(apiVersion: v1
+kind: Pod
+metadata: {name: )",
+                   name, R"(, namespace: default}
+spec:
+  terminationGracePeriodSeconds: 1
+  containers:
+  - name: worker
+    image: busybox
+    command: [sleep, infinity]
+    resources: {claims: [{name: channel}]}
+  resourceClaims:
+  - {name: channel, resourceClaimTemplateName: )",
+                   domain, "-channel}\n");
+}
+
+}  // namespace cdom::system_test

@@ -1,0 +1,78 @@
+// Rig: the whole system in one thread and in virtual time: the embedded API server, the simulated
+// cluster with the real node agents, and the real controller, stepped in an order that a seed
+// picks.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "compute_domain/api/codec.h"
+#include "compute_domain/base/clock.h"
+#include "compute_domain/base/metrics.h"
+#include "compute_domain/base/random.h"
+#include "compute_domain/controller/controller.h"
+#include "compute_domain/kube/client.h"
+#include "compute_domain/sandbox/api_server.h"
+#include "compute_domain/sandbox/cluster.h"
+
+namespace cdom::system_test {
+
+struct RigOptions {
+  std::uint64_t seed = 1;
+  int racks = 1;
+  int nodes_per_rack = 4;
+  base::Duration imex_delay{};
+};
+
+class Rig {
+ public:
+  explicit Rig(const RigOptions& options);
+  ~Rig();
+
+  // As `kubectl apply -f`; throws std::runtime_error with the server's answer.
+  void apply(const std::string& yaml);
+  void apply_file(const std::string& path_in_source);
+  // As `kubectl delete`: background propagation. Absence is no error.
+  void remove(const std::string& path, bool by_force = false);
+
+  // Lets virtual time pass, doing whatever there is to do.
+  void run_for(base::Duration span);
+  // Until `done` holds, at most `span`; whether it does.
+  bool run_until(const std::function<bool()>& done, base::Duration span);
+
+  // The controller's process dies and another one starts.
+  void crash_controller();
+  sandbox::Cluster& cluster() { return *cluster_; }
+  base::Random& random() { return random_; }
+  const kube::Client& kubectl() const { return *admin_; }
+  [[nodiscard]] base::Duration elapsed() const { return clock_.elapsed(); }
+
+  std::vector<api::ComputeDomain> domains() const;
+  std::vector<api::ConfigMap> node_lists() const;
+  [[nodiscard]] bool is_ready(const std::string& domain) const;
+  // Successful writes so far.
+  [[nodiscard]] std::uint64_t writes() const { return server_->resource_version(); }
+
+ private:
+  void start_controller();
+  bool step_something();
+  std::optional<base::Duration> next_due() const;
+
+  base::ManualClock clock_;
+  int steps_at_this_moment_ = 0;
+  base::Random random_;
+  base::Registry metrics_;
+  std::unique_ptr<sandbox::ApiServer> server_;
+  std::unique_ptr<http::Client> admin_transport_, controller_transport_;
+  std::unique_ptr<kube::Client> admin_, controller_client_;
+  std::unique_ptr<sandbox::Cluster> cluster_;
+  std::unique_ptr<controller::Controller> controller_;
+};
+
+// Objects as YAML: a domain and its pods, as a user would write them.
+std::string domain_yaml(const std::string& name, int num_nodes);
+std::string pod_yaml(const std::string& name, const std::string& domain);
+
+}  // namespace cdom::system_test
