@@ -51,12 +51,11 @@ function(cdom_test name)
   add_executable(test_${name} ${T_SOURCES})
   target_include_directories(test_${name} PRIVATE ${PROJECT_SOURCE_DIR}/src
                                                   ${PROJECT_SOURCE_DIR}/tests)
-  target_compile_definitions(test_${name} PRIVATE CDOM_SOURCE_DIR="${PROJECT_SOURCE_DIR}")
   # Optimised builds of tests need not be fast; and GCC 12 at -O3 warns of strings that are neither
   # uninitialized nor overlapping (GCC bugs 105562 and 105651).
   target_compile_options(test_${name} PRIVATE $<$<CONFIG:Release>:-O1> -Wno-maybe-uninitialized
                                               -Wno-restrict)
-  target_link_libraries(test_${name} PRIVATE cdom_options ${T_USES} ${T_LINKS} GTest::gmock
+  target_link_libraries(test_${name} PRIVATE cdom_options ${T_USES} ${T_LINKS} cdom_source_tree GTest::gmock
                                              GTest::gtest_main Threads::Threads)
   gtest_discover_tests(test_${name} DISCOVERY_TIMEOUT 60
                        PROPERTIES TIMEOUT ${T_TIMEOUT} LABELS "${name};${T_LABELS}")

@@ -5,9 +5,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <fstream>
 #include <memory>
-#include <sstream>
 #include <string>
 
 #include "compute_domain/agent/memory_channel_injector.h"
@@ -20,19 +18,13 @@
 #include "compute_domain/core/membership.h"
 #include "compute_domain/core/node_lists.h"
 #include "compute_domain/sandbox/api_server.h"
+#include "source_tree/source_tree.h"
 
 namespace cdom::agent {
 
 inline constexpr char kNode[] = "n00";
 inline constexpr char kClique[] = "rack-1.7";
 inline constexpr char kNamespace[] = "compute-domain-operator";
-
-inline std::string file_text(const std::string& path) {
-  std::ifstream file(std::string(CDOM_SOURCE_DIR) + "/" + path);
-  std::stringstream text;
-  text << file.rdbuf();
-  return text.str();
-}
 
 // An http::Client that can be cut off.
 class Wire : public http::Client {
@@ -76,7 +68,7 @@ class Rig {
     for (const char* file :
          {"manifests/namespace.yaml", "crds/computedomains.yaml", "crds/computedomainnodes.yaml",
           "manifests/agent-rbac.yaml", "manifests/agent-policy.yaml"}) {
-      const auto loaded = server.load(file_text(file));
+      const auto loaded = server.load(source_text(file));
       EXPECT_TRUE(loaded) << file << ": " << (loaded ? "" : loaded.error().message);
     }
     const auto loaded = server.load(

@@ -3,22 +3,15 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <fstream>
-#include <sstream>
 
 #include "compute_domain/api/codec.h"
+#include "source_tree/source_tree.h"
 
 namespace cdom::api {
 
-namespace {
-
-const std::filesystem::path kRoot = CDOM_SOURCE_DIR;
-
-}  // namespace
-
 std::vector<std::filesystem::path> yaml_files(const std::filesystem::path& folder) {
   std::vector<std::filesystem::path> files;
-  for (const auto& entry : std::filesystem::recursive_directory_iterator(kRoot / folder)) {
+  for (const auto& entry : std::filesystem::recursive_directory_iterator(source_tree() / folder)) {
     if (entry.path().extension() == ".yaml") files.push_back(entry.path());
   }
   std::ranges::sort(files);
@@ -26,9 +19,7 @@ std::vector<std::filesystem::path> yaml_files(const std::filesystem::path& folde
 }
 
 std::vector<nlohmann::json> objects_in(const std::filesystem::path& file) {
-  std::ostringstream text;
-  text << std::ifstream(kRoot / file).rdbuf();
-  const auto texts = objects_in_yaml(text.str(), file.string());
+  const auto texts = objects_in_yaml(source_text(file), file.string());
   if (!texts) {
     ADD_FAILURE() << texts.error().message;
     return {};

@@ -12,7 +12,6 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
-#include <iterator>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <string>
@@ -27,6 +26,7 @@
 #include "compute_domain/kube/events.h"
 #include "compute_domain/kube/informer.h"
 #include "compute_domain/kube/kubeconfig.h"
+#include "source_tree/source_tree.h"
 
 namespace cdom::kube {
 namespace {
@@ -118,9 +118,8 @@ struct RealApi : testing::Test {
     const api::Kind& kind = api::kind_of<api::ComputeDomain>();
     auto served = client->serves(kind);
     if (served && *served) return;
-    std::ifstream file(std::string(CDOM_SOURCE_DIR) + "/crds/computedomains.yaml");
-    const std::string yaml((std::istreambuf_iterator<char>(file)), {});
-    const auto crd = api::objects_in_yaml(yaml, "crds/computedomains.yaml");
+    const std::string path = "crds/computedomains.yaml";
+    const auto crd = api::objects_in_yaml(source_text(path), path);
     ASSERT_TRUE(crd) << crd.error().message;
     const auto answer =
         post("/apis/apiextensions.k8s.io/v1/customresourcedefinitions", crd->front());

@@ -2,8 +2,6 @@
 
 #include <algorithm>
 #include <cstdlib>
-#include <fstream>
-#include <sstream>
 #include <stdexcept>
 
 #include "bin/embedded_manifests.h"
@@ -11,6 +9,7 @@
 #include "compute_domain/api/names.h"
 #include "compute_domain/base/log.h"
 #include "compute_domain/base/text.h"
+#include "source_tree/source_tree.h"
 
 namespace cdom::system_test {
 
@@ -128,13 +127,7 @@ void Rig::run_for(base::Duration span) {
 
 void Rig::apply(const std::string& yaml) { check(server_->load(yaml)); }
 
-void Rig::apply_file(const std::string& path_in_source) {
-  std::ifstream in(std::string(CDOM_SOURCE_DIR) + "/" + path_in_source);
-  std::ostringstream text;
-  text << in.rdbuf();
-  if (text.str().empty()) throw std::runtime_error(path_in_source + " cannot be read");
-  apply(text.str());
-}
+void Rig::apply_file(const std::string& path_in_source) { apply(source_text(path_in_source)); }
 
 void Rig::remove(const std::string& path, bool by_force) {
   http::Request request{.method = "DELETE", .target = path, .headers = {}, .body = {}};
