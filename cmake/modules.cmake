@@ -2,7 +2,8 @@
 #
 # A module names its sources, its public headers, the modules of ours that it USES (the
 # architecture: tools/check-includes holds every include against the same table) and the
-# third-party libraries that it LINKS, which are always private.
+# third-party libraries that it LINKS, which are always private. What nearly every file of a large
+# module includes may be PRECOMPILED.
 find_package(GTest REQUIRED)
 include(GoogleTest)
 
@@ -19,7 +20,7 @@ if(CDOM_SANITIZE)
 endif()
 
 function(cdom_module name)
-  cmake_parse_arguments(M "" "" "SOURCES;HEADERS;USES;LINKS" ${ARGN})
+  cmake_parse_arguments(M "" "" "SOURCES;HEADERS;USES;LINKS;PRECOMPILED" ${ARGN})
   set(target cdom_${name})
   list(TRANSFORM M_HEADERS PREPEND ${PROJECT_SOURCE_DIR}/include/compute_domain/${name}/)
   list(TRANSFORM M_USES PREPEND cdom_)
@@ -30,6 +31,9 @@ function(cdom_module name)
   set_target_properties(${target} PROPERTIES VERIFY_INTERFACE_HEADER_SETS ON)
   target_include_directories(${target} PRIVATE ${PROJECT_SOURCE_DIR}/src)
   target_link_libraries(${target} PUBLIC ${M_USES} PRIVATE cdom_options ${M_LINKS})
+  if(M_PRECOMPILED)
+    target_precompile_headers(${target} PRIVATE ${M_PRECOMPILED})
+  endif()
 endfunction()
 
 function(cdom_program name)
@@ -39,6 +43,22 @@ function(cdom_program name)
   target_include_directories(${name} PRIVATE ${PROJECT_SOURCE_DIR}/src)
   target_link_libraries(${name} PRIVATE cdom_options ${P_USES} ${P_LINKS} Threads::Threads)
 endfunction()
+
+# Optimised builds of tests need not be fast; and GCC 12 warns of strings that are neither
+# uninitialized nor overlapping (GCC bugs 105562 and 105651).
+add_library(cdom_test_options INTERFACE)
+target_compile_options(cdom_test_options INTERFACE $<$<CONFIG:Release>:-O1> -Wno-maybe-uninitialized
+                                                   -Wno-restrict)
+target_link_libraries(cdom_test_options INTERFACE cdom_options GTest::gmock GTest::gtest
+                                                  Threads::Threads)
+
+# What every test includes, compiled once.
+file(CONFIGURE OUTPUT test_headers.cpp CONTENT "")
+add_library(cdom_test_headers STATIC EXCLUDE_FROM_ALL
+            ${CMAKE_CURRENT_BINARY_DIR}/test_headers.cpp)
+target_link_libraries(cdom_test_headers PRIVATE cdom_test_options)
+target_precompile_headers(cdom_test_headers PRIVATE <gmock/gmock.h> <gtest/gtest.h> <map> <optional>
+                                                    <string> <vector>)
 
 # cdom_test(core SOURCES … USES core LINKS … LABELS tsan): the GoogleTest program test_core, each
 # TEST a test of ctest. Label `tsan` is for what has threads.
@@ -51,12 +71,9 @@ function(cdom_test name)
   add_executable(test_${name} ${T_SOURCES})
   target_include_directories(test_${name} PRIVATE ${PROJECT_SOURCE_DIR}/src
                                                   ${PROJECT_SOURCE_DIR}/tests)
-  # Optimised builds of tests need not be fast; and GCC 12 at -O3 warns of strings that are neither
-  # uninitialized nor overlapping (GCC bugs 105562 and 105651).
-  target_compile_options(test_${name} PRIVATE $<$<CONFIG:Release>:-O1> -Wno-maybe-uninitialized
-                                              -Wno-restrict)
-  target_link_libraries(test_${name} PRIVATE cdom_options ${T_USES} ${T_LINKS} cdom_source_tree GTest::gmock
-                                             GTest::gtest_main Threads::Threads)
+  target_link_libraries(test_${name} PRIVATE cdom_test_options ${T_USES} ${T_LINKS} cdom_source_tree
+                                             GTest::gtest_main)
+  target_precompile_headers(test_${name} REUSE_FROM cdom_test_headers)
   gtest_discover_tests(test_${name} DISCOVERY_TIMEOUT 60
                        PROPERTIES TIMEOUT ${T_TIMEOUT} LABELS "${name};${T_LABELS}")
 endfunction()

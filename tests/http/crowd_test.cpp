@@ -3,6 +3,7 @@
 #include <sys/resource.h>
 
 #include <mutex>
+#include <utility>
 #include <vector>
 
 #include "http/local.h"
@@ -66,7 +67,9 @@ TEST(Crowd, AThousandWatchersGetAllEvents) {
 
 // What the writer could hand over before the server gave the watcher up.
 std::size_t bytes_taken_for(StreamWriter& writer) {
-  const auto piece = shared(std::string(64u << 10, 'x') + "\n");
+  std::string line(64u << 10, 'x');
+  line.push_back('\n');
+  const auto piece = shared(std::move(line));
   std::size_t bytes = 0;
   constexpr std::size_t kEnough = 256u << 20;
   while (bytes < kEnough && writer.write(piece)) bytes += piece->size();

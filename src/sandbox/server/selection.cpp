@@ -41,7 +41,7 @@ const std::vector<std::string>& own_fields(const std::string& bucket) {
 
 std::vector<std::string> known_fields(const Kind& kind) {
   std::vector<std::string> out = {"metadata.name"};
-  if (kind.namespaced) out.push_back("metadata.namespace");
+  if (kind.namespaced) out.emplace_back("metadata.namespace");
   const auto& own = kind.is_custom() ? kind.custom->selectable_fields : own_fields(kind.bucket);
   out.insert(out.end(), own.begin(), own.end());
   return out;
