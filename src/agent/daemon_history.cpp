@@ -1,6 +1,13 @@
 #include "agent/daemon_history.h"
 
 namespace cdom::agent {
+namespace {
+
+// READY for less than this does not end a row of failures: a daemon that dies again and again does
+// not start again at once each time.
+constexpr base::Duration kSteady = std::chrono::seconds(10);
+
+}  // namespace
 
 void DaemonHistory::see(const base::Result<ImexStatus>& status) {
   if (!status) {
@@ -20,11 +27,12 @@ void DaemonHistory::see(const base::Result<ImexStatus>& status) {
 void DaemonHistory::see_state(const ImexStatus& status) {
   const bool is_new = !seen_ || view_.instance != status.instance;
   const bool ended = view_.running && !status.running;
+  const bool was_ready = view_.running && view_.state == api::DaemonState::Ready;
+  if (was_ready && clock_.elapsed() - view_.since >= kSteady) view_.failures = 0;
   if (is_new || view_.state != status.state || view_.running != status.running) {
     view_.since = clock_.elapsed();
     view_.since_time = clock_.now();
   }
-  if (status.state == api::DaemonState::Ready) view_.failures = 0;
   if ((ended || is_new) && !status.running && status.state == api::DaemonState::Failed) {
     ++view_.failures;
     view_.ended = clock_.elapsed();

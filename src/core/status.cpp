@@ -180,6 +180,12 @@ void set_condition(std::vector<api::Condition>& conditions, const std::string& t
   }
 }
 
+// "NodeImexFailed", "NodeRebooted".
+std::string reason_of_event(MemberState state) {
+  const std::string_view name = to_string(state);
+  return name.starts_with("Node") ? std::string(name) : cat("Node", name);
+}
+
 const api::ComputeDomainNodeStatus* find_node(const api::ComputeDomainStatus& status,
                                               std::string_view name) {
   const auto it = std::ranges::find(status.nodes, name, &api::ComputeDomainNodeStatus::name);
@@ -232,7 +238,7 @@ std::vector<RecordEvent> events_for(const api::ComputeDomain& domain,
     if (old == nullptr) continue;
     const bool ready = member.state == MemberState::Ready;
     if (old->ready && !ready) {
-      record(false, cat("Node", to_string(member.state)),
+      record(false, reason_of_event(member.state),
              cat("node ", member.membership.node, ": ", member.detail));
     } else if (!old->ready && ready && was_in_trouble) {
       record(true, "NodeReady", cat("node ", member.membership.node, " is ready again"));

@@ -49,7 +49,7 @@ TEST_F(History, KnowsSinceWhenAPeerIsConnectedOrNot) {
   EXPECT_TRUE(view_after(running("j", api::DaemonState::Starting)).disconnected.empty());
 }
 
-TEST_F(History, CountsEndsUntilReady) {
+TEST_F(History, CountsEndsUntilADaemonHasBeenReadyForTenSeconds) {
   ImexStatus ended = running("i", api::DaemonState::Failed);
   ended.running = false;
   view_after(running("i", api::DaemonState::Starting));
@@ -58,7 +58,14 @@ TEST_F(History, CountsEndsUntilReady) {
   view_after(running("j", api::DaemonState::Starting));
   ended.instance = "j";
   EXPECT_EQ(view_after(ended).failures, 2);
-  EXPECT_EQ(view_after(running("k", api::DaemonState::Ready)).failures, 0);
+  view_after(running("k", api::DaemonState::Ready));
+  clock.advance(seconds(9));
+  ended.instance = "k";
+  EXPECT_EQ(view_after(ended).failures, 3);
+  view_after(running("l", api::DaemonState::Ready));
+  clock.advance(seconds(10));
+  ended.instance = "l";
+  EXPECT_EQ(view_after(ended).failures, 1);
 }
 
 TEST_F(History, TellsOfAStartThatFailedUntilOneSucceeds) {

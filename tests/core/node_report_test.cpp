@@ -88,12 +88,15 @@ TEST(NodeReport, PassesOverAStateOfLessThanASecond) {
 
 TEST(NodeReport, TellsAStateThatLasts) {
   NodeScene scene = serving(1);
-  scene.advance(minutes(1)).daemon_dies("killed by signal 9").settle();
+  scene.advance(minutes(1)).daemon_is(api::DaemonState::Starting).settle();
   EXPECT_EQ(scene.group()->state, api::DaemonState::Ready);
-  scene.daemon_dies("killed by signal 9").daemon_dies("killed by signal 9");
-  scene.advance(seconds(1));
-  scene.world.daemon->failures = 4;  // starts again in 2 s
-  scene.settle();
+  scene.advance(seconds(1)).settle();
+  EXPECT_EQ(scene.group()->state, api::DaemonState::Starting);
+}
+
+TEST(NodeReport, TellsTheEndOfADaemonThatWasReadyAtOnce) {
+  NodeScene scene = serving(1);
+  scene.advance(minutes(1)).daemon_dies("killed by signal 9").settle();
   EXPECT_EQ(scene.group()->state, api::DaemonState::Failed);
   EXPECT_EQ(scene.group()->message, "killed by signal 9");
 }

@@ -76,7 +76,7 @@ struct DaemonView {
   base::Duration since{};                   // when `state` and `instance` became what they are
   base::Time since_time{};                  // the same moment on the wall clock
   base::Duration ended{};                   // when it last ended or could not be started
-  int failures = 0;                         // ends in a row without READY between them
+  int failures = 0;                         // ends in a row without 10 s of READY between them
   std::string hosts_revision;               // of the hosts file that lies there
   std::optional<base::Duration> signalled;  // this instance, last
   // By slot: since when a peer has been connected, or (absent before READY) not connected.

@@ -137,7 +137,11 @@ DaemonWord failed_word(const NodeDraft& draft, const api::GroupReport* said) {
                              "; check the compute-domain-imex pod");
   }
   word.group.since = since_of(word.group, said, began_time);
-  word.hold = began + world.times.report_hold;
+  // The end of a daemon that was READY is the end of what ran over it, however soon the next one is
+  // there.
+  const bool was_ready = world.daemon && said != nullptr && said->state == DaemonState::Ready &&
+                         said->instance == world.daemon->instance;
+  if (!was_ready) word.hold = began + world.times.report_hold;
   return word;
 }
 
