@@ -47,6 +47,8 @@ class Rig {
   sandbox::Cluster& cluster() { return *cluster_; }
   base::Random& random() { return random_; }
   const kube::Client& kubectl() const { return *admin_; }
+  http::Client& administrator() { return *admin_transport_; }
+  [[nodiscard]] const base::Clock& clock() const { return clock_; }
   [[nodiscard]] base::Duration elapsed() const { return clock_.elapsed(); }
 
   std::vector<api::ComputeDomain> domains() const;

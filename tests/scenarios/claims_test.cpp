@@ -1,0 +1,88 @@
+// Claims that people write themselves, and get wrong: told where kubectl shows it, and no member.
+#include "compute_domain/base/text.h"
+#include "scenarios/scenario.h"
+
+namespace cdom::scenarios {
+namespace {
+
+using base::cat;
+
+// A template as a domain would make it, but for what is wrong with it.
+std::string template_yaml(const std::string& domain_uid, const std::string& more = {}) {
+  return cat(R"(
+apiVersion: resource.k8s.io/v1
+kind: ResourceClaimTemplate
+metadata: {name: mine}
+spec:
+  spec:
+    devices:
+      requests:
+      - {name: channel, exactly: {deviceClassName: compute-domain-default-channel.nvidia.com}}
+      config:
+      - requests: [channel]
+        opaque:
+          driver: compute-domain.nvidia.com
+          parameters:
+            apiVersion: resource.nvidia.com/v1beta1
+            kind: ComputeDomainChannelConfig
+            domainID: )",
+             domain_uid, more, "\n");
+}
+
+class Claims : public Scenario {
+ protected:
+  // Pod `p` with a claim from that template, once the claim has been allocated.
+  std::string claim_of_pod_from(const std::string& yaml) {
+    kubectl().apply(yaml);
+    kubectl().apply(pod_yaml("p", "mine", nodes(1)[0]));
+    EXPECT_TRUE(eventually("a claim is allocated", [&] {
+      const auto claims = all<api::ResourceClaim>();
+      return claims.size() == 1 && claims[0].allocation.has_value();
+    }));
+    const auto claims = all<api::ResourceClaim>();
+    return claims.empty() ? "" : claims[0].meta.name;
+  }
+  void TearDown() override {
+    kubectl().remove("Pod", "p");
+    kubectl().remove("ResourceClaimTemplate", "mine");
+    Scenario::TearDown();
+  }
+};
+
+TEST_F(Claims, OfAnUnknownDomainAreTold) {
+  const std::string claim =
+      claim_of_pod_from(template_yaml("11111111-2222-3333-4444-555555555555"));
+  EXPECT_TRUE(tells("ResourceClaim", claim, "UnknownComputeDomain", "11111111-2222"));
+  EXPECT_TRUE(tells("Pod", "p", "FailedPrepareDynamicResources", "there is no ComputeDomain"));
+  EXPECT_EQ(phase_of("p"), "Pending");
+}
+
+TEST_F(Claims, OfAnotherNamespacesDomainAreToldAndNoMember) {
+  Kubectl other(home().administrator(), home().clock(), cat(kubectl().ns(), "-other"));
+  other.apply(cat("{apiVersion: v1, kind: Namespace, metadata: {name: ", other.ns(), "}}"));
+  other.apply(domain_yaml("train", 1));
+  const auto train = other.client().get<api::ComputeDomain>({other.ns(), "train"});
+  ASSERT_TRUE(train);
+
+  const std::string claim = claim_of_pod_from(template_yaml(train->meta.uid));
+  EXPECT_TRUE(tells("ResourceClaim", claim, "WrongNamespace", cat(other.ns(), "/train")));
+  EXPECT_TRUE(tells("Pod", "p", "FailedPrepareDynamicResources"));
+  EXPECT_EQ(phase_of("p"), "Pending");
+  ASSERT_EQ(other.computedomains().size(), 1U);
+  EXPECT_EQ(other.computedomains()[0].ready, "0/1");
+  EXPECT_EQ(other.computedomains()[0].reason, "WaitingForPods");
+
+  other.remove("ComputeDomain", "train");
+  EXPECT_TRUE(eventually("it is gone", [&] { return other.computedomains().empty(); }));
+  other.remove("Namespace", other.ns());
+}
+
+TEST_F(Claims, WithAnUnknownFieldAreRefused) {
+  kubectl().apply(domain_yaml("train", 1));
+  claim_of_pod_from(template_yaml(domain("train").meta.uid, "\n            channels: all"));
+  EXPECT_TRUE(tells("Pod", "p", "FailedPrepareDynamicResources", "unknown field \"channels\""));
+  EXPECT_EQ(phase_of("p"), "Pending");
+}
+
+}  // namespace
+}  // namespace cdom::scenarios

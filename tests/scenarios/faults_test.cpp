@@ -1,0 +1,101 @@
+// Faults of nodes: each is told by the domain's own line, with the node's name, and heals.
+#include "compute_domain/sandbox/cluster.h"
+#include "scenarios/scenario.h"
+
+namespace cdom::scenarios {
+namespace {
+
+using Faults = Scenario;
+
+TEST_F(Faults, ANodeWithoutPowerIsNamedAndComesBack) {
+  const auto on = nodes(3);
+  settle("train", on);
+  const auto before = slots("train");
+  fault(on[1], "power-off");
+  EXPECT_TRUE(becomes("train", "NotReady", "2/3", "NodeUnknown", on[1], kLate));
+  EXPECT_TRUE(tells("ComputeDomain", "train", "NodeUnknown", on[1]));
+  heal(on[1]);
+  EXPECT_TRUE(becomes("train", "Ready", "3/3", "AllNodesReady", "", kLate));
+  EXPECT_EQ(slots("train"), before);
+}
+
+// A Pod's annotation means its node.
+TEST_F(Faults, AnImexDaemonThatHangsIsNamedAndComesBack) {
+  const auto on = nodes(3);
+  settle("train", on);
+  kubectl().annotate("Pod", "train-0", sandbox::kFaultAnnotation, "imex-hang");
+  EXPECT_TRUE(becomes("train", "NotReady", "2/3", "ImexFailed", on[0]));
+  EXPECT_TRUE(tells("ComputeDomain", "train", "NodeImexFailed", on[0]));
+  kubectl().annotate("Pod", "train-0", sandbox::kFaultAnnotation, std::nullopt);
+  EXPECT_TRUE(becomes("train", "Ready", "3/3", "AllNodesReady", "", kLate));
+}
+
+// Also when it is back in a quarter of a second: what ran over it is lost.
+TEST_F(Faults, AnImexDaemonThatIsKilledIsToldAndComesBack) {
+  const auto on = nodes(3);
+  settle("train", on);
+  fault(on[0], "imex-kill");
+  EXPECT_TRUE(tells("ComputeDomain", "train", "NodeImexFailed", on[0]));
+  EXPECT_TRUE(becomes("train", "Ready", "3/3", "AllNodesReady", "", kLate));
+}
+
+TEST_F(Faults, AnImexDaemonThatIsKilledAgainAndAgainIsMostlyNotReady) {
+  const auto on = nodes(2);
+  settle("train", on);
+  for (int i = 0; i < 6; ++i) {
+    fault(on[0], "imex-kill");
+    EXPECT_TRUE(becomes("train", "NotReady", "1/2", "ImexFailed", on[0]));
+    heal(on[0]);
+    if (i < 5) {
+      EXPECT_TRUE(becomes("train", "Ready", "2/2", "AllNodesReady"));
+    }
+  }
+  EXPECT_TRUE(stays("train", "NotReady", "1/2", 5s)) << "it starts again ever later";
+  EXPECT_TRUE(becomes("train", "Ready", "2/2", "AllNodesReady"));
+}
+
+TEST_F(Faults, MembersThatCannotReachEachOtherAreToldAndHeal) {
+  const auto on = nodes(4);
+  settle("train", on);
+  fault(on[1], "partition");
+  fault(on[2], "partition");
+  EXPECT_TRUE(becomes("train", "NotReady", "4/4", "MembersNotConnected", "cannot reach"));
+  heal(on[1]);
+  heal(on[2]);
+  EXPECT_TRUE(becomes("train", "Ready", "4/4", "AllNodesReady", "", kLate));
+}
+
+TEST_F(Faults, AnAgentThatIsGoneForAMinuteIsToldAndItsDaemonRunsOn) {
+  const auto on = nodes(2);
+  settle("train", on);
+  const auto instance = [&] { return node_list("train").entries.at(0).instance; };
+  const std::string before = instance();
+  fault(on[0], "agent-crash");
+  EXPECT_TRUE(becomes("train", "NotReady", "1/2", "AgentUnknown", on[0], kLate));
+  heal(on[0]);
+  EXPECT_TRUE(becomes("train", "Ready", "2/2", "AllNodesReady"));
+  EXPECT_EQ(instance(), before);
+}
+
+TEST_F(Faults, OfOneDomainDoNotTouchTheOther) {
+  const auto on = nodes(4);
+  settle("left", {on[0], on[1]});
+  settle("right", {on[2], on[3]});
+  const auto version = [&] {
+    return domain("right").meta.resource_version + " " +
+           node_list_map("right").meta.resource_version;
+  };
+  const std::string before = version();
+  fault(on[0], "imex-hang");
+  EXPECT_TRUE(becomes("left", "NotReady", "1/2", "ImexFailed", on[0]));
+  heal(on[0]);
+  EXPECT_TRUE(becomes("left", "Ready", "2/2", "AllNodesReady", "", kLate));
+  kubectl().remove("Pod", "left-0");
+  kubectl().remove("Pod", "left-1");
+  kubectl().remove("ComputeDomain", "left");
+  EXPECT_TRUE(goes("left"));
+  EXPECT_EQ(version(), before);
+}
+
+}  // namespace
+}  // namespace cdom::scenarios

@@ -1,0 +1,59 @@
+// The cluster of $KUBECONFIG, in real time: a sandbox process, or a real control plane with
+// simulated nodes. $RESTART_CONTROLLER is the command that kills the controller and starts it anew.
+#include <cstdlib>
+#include <stdexcept>
+#include <thread>
+
+#include "compute_domain/base/text.h"
+#include "compute_domain/kube/kubeconfig.h"
+#include "scenarios/home.h"
+
+namespace cdom::scenarios {
+namespace {
+
+constexpr auto kPoll = std::chrono::milliseconds(100);
+
+std::string variable(const char* name) {
+  const char* value = std::getenv(name);  // NOLINT(concurrency-mt-unsafe): nobody sets any
+  return value == nullptr ? "" : value;
+}
+
+class WireHome : public Home {
+ public:
+  WireHome() {
+    http::initialize_process();
+    auto access = kube::find_cluster("", variable);
+    if (!access) throw std::runtime_error(access.error().message);
+    access->http.user_agent = "scenarios";
+    transport_ = http::make_client(std::move(access->http), clock_);
+  }
+
+  http::Client& administrator() override { return *transport_; }
+  const base::Clock& clock() override { return clock_; }
+
+  bool eventually(const std::function<bool()>& done, base::Duration span) override {
+    const base::Duration end = clock_.elapsed() + span;
+    while (!done()) {
+      if (clock_.elapsed() >= end) return false;
+      std::this_thread::sleep_for(kPoll);
+    }
+    return true;
+  }
+
+  void restart_controller() override {
+    const std::string command = variable("RESTART_CONTROLLER");
+    if (command.empty()) throw std::runtime_error("RESTART_CONTROLLER names no command");
+    const int status = std::system(command.c_str());  // NOLINT(concurrency-mt-unsafe,cert-env33-c)
+    if (status != 0) throw std::runtime_error(base::cat(command, ": status ", status));
+  }
+
+ private:
+  const base::SystemClock clock_;
+  std::unique_ptr<http::Client> transport_;
+};
+
+}  // namespace
+
+std::unique_ptr<Home> make_home(const Size& /*size*/) { return std::make_unique<WireHome>(); }
+
+}  // namespace cdom::scenarios
