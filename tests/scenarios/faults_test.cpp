@@ -1,4 +1,5 @@
 // Faults of nodes: each is told by the domain's own line, with the node's name, and heals.
+#include "compute_domain/base/text.h"
 #include "compute_domain/sandbox/cluster.h"
 #include "scenarios/scenario.h"
 
@@ -54,12 +55,13 @@ TEST_F(Faults, AnImexDaemonThatIsKilledAgainAndAgainIsMostlyNotReady) {
   EXPECT_TRUE(becomes("train", "Ready", "2/2", "AllNodesReady"));
 }
 
-TEST_F(Faults, MembersThatCannotReachEachOtherAreToldAndHeal) {
+TEST_F(Faults, MembersThatCannotBeReachedAreNamedAndHeal) {
   const auto on = nodes(4);
   settle("train", on);
   fault(on[1], "partition");
   fault(on[2], "partition");
-  EXPECT_TRUE(becomes("train", "NotReady", "4/4", "MembersNotConnected", "cannot reach"));
+  EXPECT_TRUE(becomes("train", "NotReady", "2/4", "Unreachable", base::cat(on[1], ", ", on[2])));
+  EXPECT_TRUE(tells("ComputeDomain", "train", "NodeUnreachable", "cannot reach its IMEX daemon"));
   heal(on[1]);
   heal(on[2]);
   EXPECT_TRUE(becomes("train", "Ready", "4/4", "AllNodesReady", "", kLate));

@@ -32,6 +32,11 @@ T or_throw(base::Result<T> result) {
   return *std::move(result);
 }
 
+std::vector<std::string> first(const std::vector<std::string>& names, std::size_t count) {
+  if (names.size() < count) throw std::runtime_error("too few nodes in a rack");
+  return {names.begin(), names.begin() + static_cast<std::ptrdiff_t>(count)};
+}
+
 bool has(const std::string& text, const std::string& part) {
   return text.find(part) != std::string::npos;
 }
@@ -52,12 +57,19 @@ void Scenario::SetUp() {
     const std::string clique = node.meta.label(kCliqueOfNode);
     if (!clique.empty()) all[clique].push_back(node.meta.name);
   }
+  if (all.size() < 2) throw std::runtime_error("scenarios need two racks");
+  std::vector<std::vector<std::string>> racks;
   for (auto& [clique, names] : all) {
     std::ranges::sort(names);
-    for (std::size_t i = shard; i < names.size(); i += shards) {
-      nodes_by_clique_[clique].push_back(names[i]);
-    }
+    racks.push_back(std::move(names));
   }
+  // One rack after the other gets a shard; those of one rack take turns in its nodes.
+  const std::size_t turns = (shards + racks.size() - 1) / racks.size();
+  const std::vector<std::string>& rack = racks[shard % racks.size()];
+  for (std::size_t i = shard / racks.size(); i < rack.size(); i += turns) {
+    nodes_.push_back(rack[i]);
+  }
+  others_ = racks[(shard + 1) % racks.size()];
 }
 
 void Scenario::TearDown() {
@@ -69,16 +81,10 @@ void Scenario::TearDown() {
   kubectl().remove("Namespace", kubectl().ns());
 }
 
-std::vector<std::string> Scenario::nodes(std::size_t count, std::size_t rack) const {
-  if (rack >= nodes_by_clique_.size()) throw std::runtime_error("too few racks");
-  const auto& names =
-      std::next(nodes_by_clique_.begin(), static_cast<std::ptrdiff_t>(rack))->second;
-  if (names.size() < count) throw std::runtime_error("too few nodes in a rack");
-  return {names.begin(), names.begin() + static_cast<std::ptrdiff_t>(count)};
-}
+std::vector<std::string> Scenario::nodes(std::size_t count) const { return first(nodes_, count); }
 
-std::string Scenario::clique_of_rack(std::size_t rack) const {
-  return std::next(nodes_by_clique_.begin(), static_cast<std::ptrdiff_t>(rack))->first;
+std::vector<std::string> Scenario::nodes_of_another_rack(std::size_t count) const {
+  return first(others_, count);
 }
 
 void Scenario::form(const std::string& name, std::int64_t num_nodes,
@@ -231,8 +237,7 @@ std::string Scenario::leftovers() const {
       {.ns = kOperatorNamespace,
        .label_selector = cat(api::kDomainNamespaceLabel, "=", kubectl().ns())}));
   for (const api::ConfigMap& left : maps) return cat("ConfigMap ", left.meta.name);
-  std::set<std::string> own;
-  for (const auto& [clique, names] : nodes_by_clique_) own.insert(names.begin(), names.end());
+  const std::set<std::string> own(nodes_.begin(), nodes_.end());
   for (const auto& node : or_throw(kubectl().client().list_all<api::ComputeDomainNode>())) {
     if (own.contains(node.meta.name) && !node.status.groups.empty()) {
       return cat("ComputeDomainNode ", node.meta.name, " serves a group");

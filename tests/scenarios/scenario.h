@@ -34,9 +34,10 @@ class Scenario : public testing::Test {
   void SetUp() override;
   void TearDown() override;
 
-  // `count` nodes of this scenario, all of one clique: its racks are numbered from 0.
-  [[nodiscard]] std::vector<std::string> nodes(std::size_t count, std::size_t rack = 0) const;
-  [[nodiscard]] std::string clique_of_rack(std::size_t rack) const;
+  // `count` nodes of this scenario, all of one clique.
+  [[nodiscard]] std::vector<std::string> nodes(std::size_t count) const;
+  // Of another clique; only for scenarios that have the cluster to themselves.
+  [[nodiscard]] std::vector<std::string> nodes_of_another_rack(std::size_t count) const;
 
   // A domain `name` with template `name`-channel, and pods `name`-0, `name`-1, … on these nodes.
   void form(const std::string& name, std::int64_t num_nodes, const std::vector<std::string>& on);
@@ -87,7 +88,7 @@ class Scenario : public testing::Test {
 
   const std::unique_ptr<Home> home_;
   std::unique_ptr<Kubectl> kubectl_;
-  std::map<std::string, std::vector<std::string>> nodes_by_clique_;
+  std::vector<std::string> nodes_, others_;
   std::set<std::string> faulty_;
 };
 

@@ -70,5 +70,17 @@ TEST_F(Slots, ThatAreTooFewAreTold) {
   EXPECT_TRUE(becomes("train", "Ready", "18/18", "AllNodesReady", "", kLate));
 }
 
+using Cliques = Scenario;
+
+TEST_F(Cliques, ThatShareNoMemoryAreToldAndEachIsConnected) {
+  auto on = nodes(2);
+  const auto others = nodes_of_another_rack(2);
+  on.insert(on.end(), others.begin(), others.end());
+  form("train", 4, on);
+  EXPECT_TRUE(becomes("train", "Ready", "4/4", "AllNodesReady"));
+  EXPECT_EQ(kubectl().computedomains().at(0).cliques, "2");
+  EXPECT_TRUE(tells("ComputeDomain", "train", "SeveralCliques", "share no memory"));
+}
+
 }  // namespace
 }  // namespace cdom::scenarios

@@ -1,0 +1,53 @@
+# scenarios.sh: plays tests/scenarios on the cluster of $KUBECONFIG. Source it after check.sh, in the
+# repository's root; call stop_controller at the end.
+player=build/release/tests/scenarios/wire_scenario_test
+
+# start_controller DIRECTORY: a controller, and in $RESTART_CONTROLLER the command that kills it and
+# starts another one. Its log is DIRECTORY/controller.log.
+start_controller() {
+  controller_pid=$1/controller.pid
+  export RESTART_CONTROLLER=$1/restart-controller
+  # `timeout` makes itself a process group, which SIGKILL ends as a whole.
+  cat >"$RESTART_CONTROLLER" <<SCRIPT
+#!/bin/bash
+exec 9>$1/controller.lock
+flock 9
+[ ! -e $controller_pid ] || kill -KILL -- "-\$(cat $controller_pid)"
+timeout 900 $PWD/build/release/src/bin/compute-domain-controller --kubeconfig $KUBECONFIG \
+  --metrics-listen "" >>$1/controller.log 2>&1 </dev/null 9>&- &
+echo \$! >$controller_pid
+SCRIPT
+  chmod +x "$RESTART_CONTROLLER"
+  "$RESTART_CONTROLLER"
+}
+
+stop_controller() {
+  [ ! -e "${controller_pid:-}" ] || kill "$(cat "$controller_pid")" 2>/dev/null
+}
+
+# play LOG FILTER [SHARDS]: the scenarios of that filter, so many side by side, each counted. What
+# failed is printed whole.
+play() {
+  local log=$1 filter=$2 shards=${3:-1} shard pids=()
+  for ((shard = 0; shard < shards; shard++)); do
+    GTEST_TOTAL_SHARDS=$shards GTEST_SHARD_INDEX=$shard \
+      timeout 600 "$player" --gtest_filter="$filter" >"$log.$shard" 2>&1 &
+    pids+=($!)
+  done
+  for ((shard = 0; shard < shards; shard++)); do
+    if ! wait "${pids[shard]}"; then
+      grep -q '^\[  FAILED  \]' "$log.$shard" || { failed=$((failed + 1)); echo "FAILED  $player"; }
+      grep -vE '^\[( RUN      |       OK |----------|==========)\]' "$log.$shard"
+    fi
+    passed=$((passed + $(grep -c '^\[       OK \]' "$log.$shard")))
+    failed=$((failed + $(grep -cE '^\[  FAILED  \] .* \([0-9]+ ms\)' "$log.$shard")))
+    sed -nE 's/^\[       OK \] /ok      /p; s/^\[  FAILED  \] (.* \([0-9]+ ms\))/FAILED  \1/p' "$log.$shard"
+  done
+}
+
+# All of them: first those that need the cluster for themselves.
+play_scenarios() { # LOG
+  local alone="Examples.*:Slots.*:Cliques.*"
+  play "$1-alone" "$alone"
+  play "$1" "-$alone" 8
+}
