@@ -45,10 +45,17 @@ void Kubelet::see_pod(const Change& change) {
   if (!is_on_) return;
   if (change.before && (!change.after || uid_of(*change.before) != uid_of(*change.after))) {
     const auto run = runs_.find(uid_of(*change.before));
-    if (run != runs_.end()) run->second.is_gone = true;
+    if (run != runs_.end()) {
+      run->second.is_gone = true;
+      run->second.due = {};
+    }
   }
   if (!change.after || node_of(*change.after) != config_.node) return;
   const auto [run, is_new] = runs_.try_emplace(uid_of(*change.after));
+  // A pod that is to end does not wait for the next attempt at starting it.
+  const bool ends =
+      is_deleting(*change.after) && !(run->second.pod && is_deleting(*run->second.pod));
+  if (ends) run->second.due = {};
   run->second.pod = change.after;
   run->second.key = change.key;
 }

@@ -128,6 +128,16 @@ TEST_F(ClusterTest, APodDeletedWhileItIsPreparedGoesAtOnce) {
   EXPECT_THAT(script_.unprepared, SizeIs(1));
 }
 
+TEST_F(ClusterTest, APodDeletedBeforeTheNextAttemptGoesAtOnce) {
+  script_.refusal = "no such domain";
+  apply_template();
+  apply_pod("train");
+  settle();
+  remove(kPods, {"default", "train"});
+  settle();
+  EXPECT_TRUE(get(kPods, {"default", "train"}).is_null());
+}
+
 TEST_F(ClusterTest, ADeletedNamespaceTakesAlongWhatIsInIt) {
   apply(R"(
 apiVersion: v1
