@@ -1,0 +1,116 @@
+// The protocol between the IMEX owner and its agent: lines of text on a unix socket.
+//
+// A line is a verb and its fields, "want id=3 group=3f0e slot=2 …\n", values percent-encoded. Both
+// sides may be of any version: a field that one does not know is ignored, one that is absent has
+// its default, and a request that the owner does not know is answered with Invalid. The owner
+// answers requests in order, and tells its state at once and at every change to who sent "watch".
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <variant>
+
+#include "compute_domain/base/clock.h"
+#include "compute_domain/base/result.h"
+
+namespace cdom::imex {
+
+// Counts up when a field or verb changes its meaning; what is only added does not count.
+inline constexpr std::int64_t kProtocolVersion = 1;
+
+struct Hello {
+  std::int64_t version = kProtocolVersion;
+  std::string program;  // name and version, for logs
+  friend bool operator==(const Hello&, const Hello&) = default;
+};
+
+// Have a daemon with this node table. Success also when it runs already; Conflict: another does.
+struct Want {
+  std::string group;
+  std::int64_t slot = -1;  // of this node in the table
+  std::string table_text, table_hash;
+  std::string address;  // that the daemon binds
+  friend bool operator==(const Want&, const Want&) = default;
+};
+// What the names of the table mean from now on.
+struct Hosts {
+  std::string text, revision;
+  friend bool operator==(const Hosts&, const Hosts&) = default;
+};
+// SIGUSR1, as soon as the daemon can take it and 5 s after the last.
+struct Signal {
+  friend bool operator==(const Signal&, const Signal&) = default;
+};
+// SIGTERM, and no daemon until the next Want.
+struct Stop {
+  friend bool operator==(const Stop&, const Stop&) = default;
+};
+struct Watch {
+  friend bool operator==(const Watch&, const Watch&) = default;
+};
+using Request = std::variant<Hello, Want, Hosts, Signal, Stop, Watch>;
+
+enum class Phase {
+  Stopped,     // no daemon, and none is wanted
+  Starting,    // runs, has not said READY
+  Recovering,  // waits for importers of an earlier run
+  Ready,
+  Failed,  // ended by itself, or hangs; the message says which
+};
+std::string_view name_of(Phase phase);
+
+struct State {
+  Phase phase = Phase::Stopped;
+  bool running = false;
+  bool stopping = false;          // has been told to stop
+  std::string group, table_hash;  // of the last start; "" when there was none in this boot
+  std::int64_t slot = -1;
+  std::string instance;  // a new one at each start
+  bool answers = false;  // the control tool has had an answer from this instance
+  std::string message;
+  std::string hosts_revision;                // of the hosts file, "" when ours is not there
+  std::optional<base::Duration> signal_age;  // of the last SIGUSR1 to this instance
+  // Connection letters of the peers, by slot: C connected, A authenticating, N never connected, R
+  // recovering, D disconnected, I invalid, V and M version and node map mismatch (IMEX guide).
+  std::map<std::int64_t, char> peers;
+  friend bool operator==(const State&, const State&) = default;
+};
+
+struct Reply {
+  std::uint64_t id = 0;
+  std::optional<base::Error> error;
+  friend bool operator==(const Reply&, const Reply&) = default;
+};
+using Notice = std::variant<Hello, Reply, State>;
+
+// Whole lines, with the line break.
+std::string encode(std::uint64_t id, const Request& request);
+std::string encode(const Notice& notice);
+
+struct NumberedRequest {
+  std::uint64_t id = 0;  // 0 when the line has none
+  base::Result<Request> request;
+};
+NumberedRequest decode_request(std::string_view line);
+// nullopt: of a kind that this version does not know; to be ignored.
+std::optional<Notice> decode_notice(std::string_view line);
+
+// Cuts what comes from a socket into lines.
+class LineBuffer {
+ public:
+  void add(std::string_view bytes) { bytes_ += bytes; }
+  // The next whole line, without its break.
+  std::optional<std::string> next();
+  // More without a break than any line of this protocol has: whoever sends it is none of ours.
+  [[nodiscard]] bool is_flooded() const { return bytes_.size() > kLongestLine; }
+
+ private:
+  static constexpr std::size_t kLongestLine = std::size_t{4}
+                                              << 20;  // tables have up to 10,000 names
+  std::string bytes_;
+};
+
+}  // namespace cdom::imex

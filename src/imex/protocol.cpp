@@ -1,0 +1,176 @@
+#include "compute_domain/imex/protocol.h"
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <utility>
+
+#include "compute_domain/base/text.h"
+#include "imex/line.h"
+
+namespace cdom::imex {
+
+namespace {
+
+using base::cat;
+using base::ErrorKind;
+
+constexpr std::array kPhases{Phase::Stopped, Phase::Starting, Phase::Recovering, Phase::Ready,
+                             Phase::Failed};
+constexpr std::array kKinds{ErrorKind::NotFound,    ErrorKind::AlreadyExists, ErrorKind::Conflict,
+                            ErrorKind::Expired,     ErrorKind::Invalid,       ErrorKind::Forbidden,
+                            ErrorKind::Unavailable, ErrorKind::Cancelled};
+
+// What a later version may call something that this one does not know is `otherwise`.
+template <class Values>
+auto named(const Values& values, const std::string& name, typename Values::value_type otherwise) {
+  const auto found = std::ranges::find_if(values, [&](auto v) { return name_of(v) == name; });
+  return found == values.end() ? otherwise : *found;
+}
+
+Line line_of(const Hello& hello) {
+  return Line{"hello", {}}.with_number("version", hello.version).with("program", hello.program);
+}
+Line line_of(const Want& want) {
+  return Line{"want", {}}
+      .with("group", want.group)
+      .with("slot", std::to_string(want.slot))
+      .with("table", want.table_text)
+      .with("table_hash", want.table_hash)
+      .with("address", want.address);
+}
+Line line_of(const Hosts& hosts) {
+  return Line{"hosts", {}}.with("text", hosts.text).with("revision", hosts.revision);
+}
+Line line_of(const Signal&) { return {"signal", {}}; }
+Line line_of(const Stop&) { return {"stop", {}}; }
+Line line_of(const Watch&) { return {"watch", {}}; }
+
+Line line_of(const Reply& reply) {
+  Line line{reply.error ? "error" : "ok", {}};
+  line.with("id", std::to_string(reply.id));
+  if (reply.error)
+    line.with("kind", name_of(reply.error->kind)).with("message", reply.error->message);
+  return line;
+}
+
+Line line_of(const State& state) {
+  Line line{"state", {}};
+  line.with("phase", name_of(state.phase))
+      .with_number("running", state.running ? 1 : 0)
+      .with_number("stopping", state.stopping ? 1 : 0)
+      .with("group", state.group)
+      .with("table_hash", state.table_hash)
+      .with("slot", std::to_string(state.slot))
+      .with("instance", state.instance)
+      .with_number("answers", state.answers ? 1 : 0)
+      .with("message", state.message)
+      .with("hosts_revision", state.hosts_revision);
+  if (state.signal_age) line.with("signal_age_ns", std::to_string(state.signal_age->count()));
+  std::string peers;
+  for (const auto& [slot, letter] : state.peers) {
+    peers += cat(peers.empty() ? "" : ",", slot, ":", letter);
+  }
+  line.with("peers", peers);
+  return line;
+}
+
+std::map<std::int64_t, char> peers_of(const std::string& text) {
+  std::map<std::int64_t, char> peers;
+  for (const std::string& peer : base::split(text, ',')) {
+    const std::size_t colon = peer.find(':');
+    if (colon == std::string::npos || colon + 1 >= peer.size()) continue;
+    const std::int64_t slot = Line{"", {{"slot", peer.substr(0, colon)}}}.number("slot", -1);
+    if (slot >= 0) peers[slot] = peer[colon + 1];
+  }
+  return peers;
+}
+
+Hello hello_of(const Line& line) { return {line.number("version"), line.text("program")}; }
+
+State state_of(const Line& line) {
+  State state;
+  state.phase = named(kPhases, line.text("phase"), Phase::Starting);
+  state.running = line.number("running") != 0;
+  state.stopping = line.number("stopping") != 0;
+  state.group = line.text("group");
+  state.table_hash = line.text("table_hash");
+  state.slot = line.number("slot", -1);
+  state.instance = line.text("instance");
+  state.answers = line.number("answers") != 0;
+  state.message = line.text("message");
+  state.hosts_revision = line.text("hosts_revision");
+  if (line.has("signal_age_ns")) state.signal_age = base::Duration(line.number("signal_age_ns"));
+  state.peers = peers_of(line.text("peers"));
+  return state;
+}
+
+}  // namespace
+
+std::string_view name_of(Phase phase) {
+  switch (phase) {
+    case Phase::Stopped:
+      return "stopped";
+    case Phase::Starting:
+      return "starting";
+    case Phase::Recovering:
+      return "recovering";
+    case Phase::Ready:
+      return "ready";
+    case Phase::Failed:
+      return "failed";
+  }
+  return "failed";
+}
+
+std::string encode(std::uint64_t id, const Request& request) {
+  Line line = std::visit([](const auto& r) { return line_of(r); }, request);
+  return encode_line(line.with("id", std::to_string(id)));
+}
+
+std::string encode(const Notice& notice) {
+  return encode_line(std::visit([](const auto& n) { return line_of(n); }, notice));
+}
+
+NumberedRequest decode_request(std::string_view text) {
+  const Line line = decode_line(text);
+  const auto id = static_cast<std::uint64_t>(line.number("id"));
+  if (line.verb == "hello") return {id, Request(hello_of(line))};
+  if (line.verb == "want") {
+    Want want{line.text("group"), line.number("slot", -1), line.text("table"),
+              line.text("table_hash"), line.text("address")};
+    if (want.group.empty() || want.table_text.empty() || want.address.empty() || want.slot < 0) {
+      return {id, base::Error{ErrorKind::Invalid, "want: needs group, slot, table and address"}};
+    }
+    return {id, Request(std::move(want))};
+  }
+  if (line.verb == "hosts") return {id, Request(Hosts{line.text("text"), line.text("revision")})};
+  if (line.verb == "signal") return {id, Request(Signal{})};
+  if (line.verb == "stop") return {id, Request(Stop{})};
+  if (line.verb == "watch") return {id, Request(Watch{})};
+  return {id, base::Error{ErrorKind::Invalid,
+                          cat("this compute-domain-imex does not know the request \"",
+                              line.verb.substr(0, 40), "\"; it may be older than the agent")}};
+}
+
+std::optional<Notice> decode_notice(std::string_view text) {
+  const Line line = decode_line(text);
+  if (line.verb == "hello") return hello_of(line);
+  if (line.verb == "state") return state_of(line);
+  Reply reply{static_cast<std::uint64_t>(line.number("id")), std::nullopt};
+  if (line.verb == "ok") return reply;
+  if (line.verb != "error") return std::nullopt;
+  reply.error =
+      base::Error{named(kKinds, line.text("kind"), ErrorKind::Unavailable), line.text("message")};
+  return reply;
+}
+
+std::optional<std::string> LineBuffer::next() {
+  const std::size_t end = bytes_.find('\n');
+  if (end == std::string::npos) return std::nullopt;
+  std::string line = bytes_.substr(0, end);
+  bytes_.erase(0, end + 1);
+  return line;
+}
+
+}  // namespace cdom::imex

@@ -1,0 +1,108 @@
+#include "compute_domain/imex/protocol.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace cdom::imex {
+namespace {
+
+using ::testing::HasSubstr;
+
+Want some_want() { return {"3f0e", 2, "a-0000\na-0001\n", "beef", "10.0.0.2"}; }
+
+TEST(ImexProtocol, CarriesEveryRequest) {
+  const Request requests[] = {Hello{1, "agent 1"},
+                              some_want(),
+                              Hosts{"10.0.0.1\ta-0000\n100% sure\r", "77"},
+                              Signal{},
+                              Stop{},
+                              Watch{}};
+  for (const Request& request : requests) {
+    const std::string line = encode(7, request);
+    EXPECT_EQ(std::count(line.begin(), line.end(), '\n'), 1) << line;
+    const NumberedRequest decoded = decode_request(line);
+    EXPECT_EQ(decoded.id, 7U);
+    ASSERT_TRUE(decoded.request) << decoded.request.error().message;
+    EXPECT_TRUE(*decoded.request == request) << line;
+  }
+}
+
+TEST(ImexProtocol, CarriesEveryNotice) {
+  State state;
+  state.phase = Phase::Failed;
+  state.running = state.stopping = state.answers = true;
+  state.group = "3f0e";
+  state.table_hash = "beef";
+  state.slot = 0;
+  state.instance = "i";
+  state.message = "nvidia-imex ended = badly, 100 %";
+  state.hosts_revision = "r";
+  state.signal_age = base::Duration(0);
+  state.peers = {{0, 'C'}, {17, 'N'}};
+  const Notice notices[] = {Hello{1, "owner"}, Reply{3, std::nullopt},
+                            Reply{4, base::Error{base::ErrorKind::Conflict, "runs already"}}, state,
+                            State{}};
+  for (const Notice& notice : notices) {
+    const auto decoded = decode_notice(encode(notice));
+    ASSERT_TRUE(decoded) << encode(notice);
+    EXPECT_TRUE(*decoded == notice) << encode(notice);
+  }
+}
+
+TEST(ImexProtocol, IgnoresFieldsOfALaterVersion) {
+  std::string line = encode(7, some_want());
+  line.insert(line.find(' '), " colour=blue =x broken");
+  const NumberedRequest decoded = decode_request(line);
+  ASSERT_TRUE(decoded.request);
+  EXPECT_TRUE(*decoded.request == Request(some_want()));
+}
+
+TEST(ImexProtocol, AnswersARequestOfALaterVersionWithInvalid) {
+  const NumberedRequest decoded = decode_request("freeze id=9 hard=1\n");
+  EXPECT_EQ(decoded.id, 9U);
+  ASSERT_FALSE(decoded.request);
+  EXPECT_EQ(decoded.request.error().kind, base::ErrorKind::Invalid);
+  EXPECT_THAT(decoded.request.error().message, HasSubstr("\"freeze\""));
+}
+
+TEST(ImexProtocol, TakesWhatAnEarlierVersionLeavesOutAsTheDefault) {
+  const auto notice = decode_notice("state running=1 phase=melting\n");
+  ASSERT_TRUE(notice);
+  const State& state = std::get<State>(*notice);
+  EXPECT_TRUE(state.running);
+  EXPECT_EQ(state.phase, Phase::Starting) << "an unknown phase of a running daemon is not READY";
+  EXPECT_EQ(state.slot, -1);
+  EXPECT_FALSE(state.signal_age);
+  EXPECT_FALSE(decode_notice("weather sunny=1"));
+}
+
+TEST(ImexProtocol, RefusesAWantWithoutATable) {
+  EXPECT_FALSE(decode_request("want id=1 group=g slot=0 address=10.0.0.1").request);
+  EXPECT_FALSE(decode_request("want id=1 group=g table=a address=10.0.0.1").request);
+}
+
+TEST(ImexProtocol, SurvivesNoise) {
+  for (const char* line : {"", " ", "=", "%", "want id=99999999999999999999999",
+                           "state peers=::,1,-3:C,%", "hosts text=%zz%4", "error id=x kind=Odd"}) {
+    (void)decode_request(line);
+    (void)decode_notice(line);
+  }
+  const auto notice = decode_notice("state peers=::,1,-3:C,4:C");
+  EXPECT_EQ(std::get<State>(*notice).peers, (std::map<std::int64_t, char>{{4, 'C'}}));
+}
+
+TEST(ImexProtocol, CutsBytesIntoLines) {
+  LineBuffer buffer;
+  buffer.add("one\ntw");
+  EXPECT_EQ(buffer.next(), "one");
+  EXPECT_EQ(buffer.next(), std::nullopt);
+  buffer.add("o\n\n");
+  EXPECT_EQ(buffer.next(), "two");
+  EXPECT_EQ(buffer.next(), "");
+  EXPECT_FALSE(buffer.is_flooded());
+  buffer.add(std::string(5U << 20, 'x'));
+  EXPECT_TRUE(buffer.is_flooded());
+}
+
+}  // namespace
+}  // namespace cdom::imex
