@@ -102,6 +102,9 @@ class SandboxAgent : public sandbox::NodePlugin {
                 .operator_namespace = operator_namespace,
                 .seed = node.seed}) {}
 
+  // Which versions the API server serves: before anything else.
+  base::Result<void> discover() { return client_.discover(); }
+
   sandbox::PrepareStep prepare(const sandbox::ClaimRef& claim) override {
     auto step = step_of(agent_.prepare({claim.ns, claim.name, claim.uid}));
     if (step.state == sandbox::PrepareStep::State::Done) {
@@ -155,8 +158,11 @@ struct Owners {
 
 sandbox::NodePluginFactory agent_factory(std::string operator_namespace) {
   auto owners = std::make_shared<Owners>();
-  return [owners, ns = std::move(operator_namespace)](const sandbox::NodeEnvironment& node) {
-    return std::make_unique<SandboxAgent>(node, owners->of(node), ns);
+  return [owners, ns = std::move(operator_namespace)](const sandbox::NodeEnvironment& node)
+             -> base::Result<std::unique_ptr<sandbox::NodePlugin>> {
+    auto agent = std::make_unique<SandboxAgent>(node, owners->of(node), ns);
+    if (const auto done = agent->discover(); !done) return done.error();
+    return std::unique_ptr<sandbox::NodePlugin>(std::move(agent));
   };
 }
 

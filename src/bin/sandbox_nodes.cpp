@@ -8,6 +8,7 @@
 #include "bin/sandbox_run.h"
 #include "compute_domain/base/log.h"
 #include "compute_domain/base/text.h"
+#include "compute_domain/kube/client.h"
 #include "compute_domain/kube/kubeconfig.h"
 
 namespace cdom::bin {
@@ -15,6 +16,20 @@ namespace {
 
 // A socket does not wake the loop.
 constexpr base::Duration kPoll = std::chrono::milliseconds(2);
+
+// Of resource.k8s.io. A server that does not answer is waited for.
+base::Result<std::string> served_version(http::Client& administrator, const base::Clock& clock,
+                                         const std::stop_token& stop) {
+  kube::Client client(administrator, clock, "compute-domain-sandbox");
+  auto discovered = client.discover();
+  while (!discovered && discovered.error().kind == base::ErrorKind::Unavailable &&
+         !stop.stop_requested()) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(200));
+    discovered = client.discover();
+  }
+  if (!discovered) return discovered.error();
+  return client.version_of(api::kind_of<api::ResourceClaim>());
+}
 
 }  // namespace
 
@@ -50,11 +65,17 @@ int run_nodes(const SandboxFlags& flags, Signals& signals) {
       .log = {}};
   sandbox::ClusterOptions options = cluster_options(flags);
   options.control_plane = false;
+  const std::stop_token stop = signals.token();
+  const auto version = served_version(*administrator, clock, stop);
+  if (!version) {
+    std::fprintf(stderr, "compute-domain-sandbox: %s\n", version.error().message.c_str());
+    return 1;
+  }
+  options.resource_version = *version;
   sandbox::Cluster cluster(clock, std::move(options), std::move(ports));
   const std::size_t count = cluster.nodes().size();
   ClusterLoop loop(cluster, clock, kPoll);
 
-  const std::stop_token stop = signals.token();
   bool has_told = false;
   while (!stop.stop_requested()) {
     if (!has_told && loop.is_up()) {

@@ -71,6 +71,12 @@ std::string Kubectl::path(const std::string& kind, const std::string& ns, const 
                       subresource);
 }
 
+std::string Kubectl::get(const std::string& kind, const std::string& name) const {
+  http::Response response =
+      send({.method = "GET", .target = path(kind, ns_, name), .headers = {}, .body = {}});
+  return response.status == 200 ? std::move(response.body) : "";
+}
+
 void Kubectl::apply_object(const std::string& text) {
   json object = json::parse(text);
   json& meta = object["metadata"];

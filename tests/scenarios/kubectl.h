@@ -30,6 +30,8 @@ class Kubectl {
   // Of resource.k8s.io, as the server serves it: "v1".
   [[nodiscard]] std::string resource_version() const;
 
+  // `get -o json`; "" when there is none.
+  [[nodiscard]] std::string get(const std::string& kind, const std::string& name) const;
   // `apply --server-side -f`; an object without a namespace gets this one.
   void apply(const std::string& yaml);
   void apply_file(const std::string& path_in_source);

@@ -1,4 +1,6 @@
-// The whole system in one thread: time passes as fast as it can be computed.
+// The whole system in one thread: time passes as fast as it can be computed. $RESOURCE_VERSION is
+// the version of resource.k8s.io that is served, v1 without it.
+#include <cstdlib>
 #include <optional>
 
 #include "scenarios/home.h"
@@ -7,10 +9,17 @@
 namespace cdom::scenarios {
 namespace {
 
+std::string resource_version() {
+  const char* value = std::getenv("RESOURCE_VERSION");  // NOLINT(concurrency-mt-unsafe)
+  return value == nullptr ? "v1" : value;
+}
+
 class SteppedHome : public Home {
  public:
   explicit SteppedHome(const Size& size)
-      : rig_({.racks = size.racks, .nodes_per_rack = size.nodes_per_rack}) {}
+      : rig_({.racks = size.racks,
+              .nodes_per_rack = size.nodes_per_rack,
+              .resource_version = resource_version()}) {}
 
   http::Client& administrator() override { return rig_.administrator(); }
   const base::Clock& clock() override { return rig_.clock(); }

@@ -16,12 +16,23 @@ namespace cdom::system_test {
 namespace {
 
 constexpr char kNamespace[] = "compute-domain-operator";
+constexpr char kResourceGroup[] = "resource.k8s.io/";
 constexpr int kMostStepsAtAMoment = 50'000;
 
 template <class T>
 T value_or_throw(base::Result<T> result) {
   if (!result) throw std::runtime_error(base::to_string(result.error()));
   return std::move(*result);
+}
+
+// A manifest, in the version that is served.
+std::string in_version(std::string text, const std::string& version) {
+  const std::string shipped = base::cat(kResourceGroup, "v1\n");
+  for (auto at = text.find(shipped); at != std::string::npos; at = text.find(shipped, at)) {
+    text.replace(at, shipped.size(), base::cat(kResourceGroup, version, "\n"));
+    at += version.size();
+  }
+  return text;
 }
 
 void check(const base::Result<void>& result) {
@@ -34,9 +45,15 @@ Rig::Rig(const RigOptions& options) : random_(options.seed) {
   // A seed that fails is read with CDOM_SYSTEM_LOG=1.
   const bool is_read = std::getenv("CDOM_SYSTEM_LOG") != nullptr;  // NOLINT(concurrency-mt-unsafe)
   base::configure_log(is_read ? base::LogLevel::Debug : base::LogLevel::Off, base::LogFormat::Text);
-  server_ =
-      std::make_unique<sandbox::ApiServer>(clock_, sandbox::ApiServerOptions{.seed = options.seed});
-  for (const auto& [name, text] : bin::embedded_manifests()) check(server_->load(text));
+  sandbox::ApiServerOptions api_server{.seed = options.seed};
+  for (const char* version : {"v1", "v1beta2", "v1beta1"}) {
+    if (version == options.resource_version) continue;
+    api_server.disabled_versions.push_back(base::cat(kResourceGroup, version));
+  }
+  server_ = std::make_unique<sandbox::ApiServer>(clock_, std::move(api_server));
+  for (const auto& [name, text] : bin::embedded_manifests()) {
+    check(server_->load(in_version(text, options.resource_version)));
+  }
   admin_transport_ = server_->client(sandbox::admin_user());
   admin_ = std::make_unique<kube::Client>(*admin_transport_, clock_, "kubectl");
 
@@ -46,6 +63,8 @@ Rig::Rig(const RigOptions& options) : random_(options.seed) {
   cluster.seed = options.seed;
   cluster.imex.ready_delay = options.imex_delay;
   cluster.shuffle_steps = true;
+  cluster.resource_version = options.resource_version;
+  cluster.control_plane = options.resource_version == "v1";
   sandbox::ClusterPorts ports;
   ports.component_client = [this](const std::string& user) {
     return server_->client(sandbox::component_user(user));

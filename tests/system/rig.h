@@ -24,6 +24,9 @@ struct RigOptions {
   int racks = 1;
   int nodes_per_rack = 4;
   base::Duration imex_delay{};
+  // The only version of resource.k8s.io that is served; without v1 there is no control plane beside
+  // the API server, as kube-scheduler and kube-controller-manager speak v1 only.
+  std::string resource_version = "v1";
 };
 
 class Rig {

@@ -73,6 +73,8 @@ struct ClusterOptions {
   ImexParameters imex = ImexParameters::documented();
   bool control_plane = true;  // scheduler, claim, Job and node controllers, garbage collection
   std::string operator_namespace = "compute-domain-operator";
+  // Of resource.k8s.io, in which kubelets read claims; the control plane needs v1.
+  std::string resource_version = "v1";
   std::string agent_service_account = "compute-domain-agent";
   bool shuffle_nodes = false;  // the scheduler takes equal nodes in a seeded order, not by name
   bool shuffle_steps = false;  // step() picks by seed whose turn it is, not one after the other

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "compute_domain/base/clock.h"
+#include "compute_domain/base/result.h"
 #include "compute_domain/http/client.h"
 #include "compute_domain/sandbox/imex.h"
 
@@ -72,7 +73,8 @@ struct NodeEnvironment {
   std::function<std::string()> clique_now;
 };
 
-// Starts the agent of a node: at boot, and again after each crash.
-using NodePluginFactory = std::function<std::unique_ptr<NodePlugin>(const NodeEnvironment&)>;
+// Starts the agent of a node: at boot, and again after each crash. An error is tried again.
+using NodePluginFactory =
+    std::function<base::Result<std::unique_ptr<NodePlugin>>(const NodeEnvironment&)>;
 
 }  // namespace cdom::sandbox

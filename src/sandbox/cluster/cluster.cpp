@@ -41,7 +41,8 @@ std::vector<MachineConfig> machine_configs(const ClusterOptions& options,
                                        .pod_cidr = base::cat(pod_network, "0/24")},
                        .pod_network = pod_network,
                        .operator_namespace = options.operator_namespace,
-                       .agent_service_account = options.agent_service_account});
+                       .agent_service_account = options.agent_service_account,
+                       .resource_version = options.resource_version});
   };
   for (int rack = 1; rack <= options.racks; ++rack) {
     for (int slot = 1; slot <= options.nodes_per_rack; ++slot) {

@@ -163,7 +163,7 @@ bool Kubelet::admit(Run& run) {
 base::Result<ClaimRef> Kubelet::resolve(const json& pod, const std::string& name,
                                         bool is_generated) {
   const ObjectKey key{key_of(pod).ns, name};
-  const auto claim = objects_.get(kClaims, key);
+  const auto claim = objects_.get(kClaims.in(config_.resource_version), key);
   if (!claim) {
     return base::Error{claim.error().kind, base::cat("failed to fetch ResourceClaim ", name, ": ",
                                                      claim.error().message)};

@@ -27,8 +27,9 @@ namespace cdom::sandbox {
 struct KubeletConfig {
   std::string node;
   std::string address;
-  std::string pod_network;  // "10.244.7.": what pod addresses begin with
-  PodLog log;               // may be empty
+  std::string pod_network;       // "10.244.7.": what pod addresses begin with
+  std::string resource_version;  // of resource.k8s.io
+  PodLog log;                    // may be empty
 };
 
 class Kubelet : public Part {

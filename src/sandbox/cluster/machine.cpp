@@ -32,10 +32,10 @@ Machine::Machine(Mirrors& mirrors, ImexNetwork& network, const base::Clock& cloc
       objects_(uplink_),
       pods_(mirrors.of(kPods)),
       registration_(uplink_, mirrors, clock, base::Random(random_.next()), config_.description),
-      kubelet_(
-          uplink_, mirrors, clock, base::Random(random_.next()),
-          {config_.description.name, config_.description.address, config_.pod_network, ports.log},
-          imex_),
+      kubelet_(uplink_, mirrors, clock, base::Random(random_.next()),
+               {config_.description.name, config_.description.address, config_.pod_network,
+                config_.resource_version, ports.log},
+               imex_),
       writes_(clock),
       agent_key_{config_.operator_namespace, base::cat(kAgentApp, "-", config_.description.name)},
       clique_now_(config_.description.clique) {
@@ -150,14 +150,15 @@ std::optional<base::Duration> Machine::next_due() const {
 bool Machine::wipe_slices() {
   if (!wipe_due_ || clock_.elapsed() < *wipe_due_ || !registration_.is_registered()) return false;
   wipe_due_.reset();
+  const Resource served = kSlices.in(config_.resource_version);
   const auto slices =
-      objects_.list(kSlices, {}, base::cat("fieldSelector=spec.nodeName%3D", name()));
+      objects_.list(served, {}, base::cat("fieldSelector=spec.nodeName%3D", name()));
   if (!slices) {
     wipe_due_ = clock_.elapsed() + kRetry;
     return true;
   }
   for (const json& slice : *slices) {
-    const auto gone = objects_.remove(kSlices, key_of(slice), {.uid = uid_of(slice)});
+    const auto gone = objects_.remove(served, key_of(slice), {.uid = uid_of(slice)});
     if (!gone && gone.error().kind == base::ErrorKind::Unavailable) {
       wipe_due_ = clock_.elapsed() + kRetry;
     }
@@ -209,7 +210,7 @@ bool Machine::start_agent(const json& pod) {
   agent_uplink_ =
       std::make_unique<Uplink>(*std::move(client), clock_, base::Random(random_.next()));
   follow_network();
-  agent_ = ports_.agent(
+  auto agent = ports_.agent(
       {.node = name(),
        .boot_id = boot_id_,
        .clique = config_.description.clique,
@@ -221,6 +222,14 @@ bool Machine::start_agent(const json& pod) {
        .files = files_,
        .kubelet_knows = [this](const std::string& uid) { return kubelet_.names_claim(uid); },
        .clique_now = [this] { return clique_now_; }});
+  if (!agent) {
+    base::log_debug("the agent does not start",
+                    {{"node", name()}, {"error", agent.error().message}});
+    agent_uplink_.reset();
+    agent_due_ = clock_.elapsed() + kRetry;
+    return true;
+  }
+  agent_ = *std::move(agent);
   kubelet_.set_plugin(agent_.get());
   kubelet_.set_ready(agent_key_, true);
   wipe_due_.reset();

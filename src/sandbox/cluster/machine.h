@@ -23,6 +23,7 @@ struct MachineConfig {
   std::string pod_network;
   std::string operator_namespace;
   std::string agent_service_account;
+  std::string resource_version;  // of resource.k8s.io
 };
 
 class Machine : public Part {

@@ -26,4 +26,10 @@ std::string Resource::path(const ObjectKey& key, std::string_view subresource) c
   return path;
 }
 
+Resource Resource::in(std::string_view other_version) const {
+  Resource other = *this;
+  other.version = other_version;
+  return other;
+}
+
 }  // namespace cdom::sandbox

@@ -28,6 +28,8 @@ struct Resource {
   // The path of all objects (ns ""), or of those of one namespace.
   [[nodiscard]] std::string collection(const std::string& ns = {}) const;
   [[nodiscard]] std::string path(const ObjectKey& key, std::string_view subresource = {}) const;
+  // The same objects in another version, whose name has to outlive what this gives.
+  [[nodiscard]] Resource in(std::string_view other_version) const;
 
   friend auto operator<=>(const Resource&, const Resource&) = default;
 };

@@ -88,10 +88,10 @@ ClusterTest::ClusterTest(ClusterOptions options)
            .agent_client = [this](const AgentPod&) -> base::Result<std::unique_ptr<http::Client>> {
              return server_.client(admin_user());
            },
-           .agent =
-               [this](const NodeEnvironment& environment) {
-                 return std::make_unique<FakeAgent>(environment, script_);
-               },
+           .agent = [this](const NodeEnvironment& environment)
+               -> base::Result<std::unique_ptr<NodePlugin>> {
+             return std::unique_ptr<NodePlugin>(std::make_unique<FakeAgent>(environment, script_));
+           },
            .log = {}}) {
   apply(kBasics);
   wait_for("all nodes", [this] { return cluster_.is_up(); });
