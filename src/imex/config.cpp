@@ -1,0 +1,35 @@
+#include "imex/config.h"
+
+#include "compute_domain/base/text.h"
+
+namespace cdom::imex {
+
+std::string config_text(const ImexConfig& config) {
+  std::map<std::string, std::string> options{
+      {"LOG_LEVEL", "4"},
+      {"LOG_FILE_NAME", ""},  // standard error
+      {"LOG_APPEND_TO_LOG", "0"},
+      {"LOG_FILE_MAX_SIZE", "1024"},
+      {"LOG_MAX_ROTATE_COUNT", "10"},
+      {"LOG_USE_SYSLOG", "0"},
+      {"STATS_FILE_NAME", base::cat(config.directory, "/stats.log")},
+      {"DAEMONIZE", "0"},
+      {"BIND_INTERFACE_IP", config.address},
+      {"SERVER_PORT", std::to_string(config.server_port)},
+      {"IMEX_NODE_CONFIG_FILE", config.table_path},
+      {"IMEX_WAIT_FOR_QUORUM", "RECOVERY"},
+      {"IMEX_NODE_DISCONNECTED_GRACE_TIME", "-1"},
+      {"IMEX_ENABLE_AUTH_ENCRYPTION", "0"},
+      {"IMEX_AUTH_ENCRYPTION_MODE", "SSL_TLS"},
+      {"IMEX_CMD_ENABLED", "1"},
+      {"IMEX_CMD_BIND_INTERFACE_IP", config.address},  // -N asks the others' command services
+      {"IMEX_CMD_PORT", std::to_string(config.command_port)},
+      {"IMEX_CMD_UNIX_DOMAIN_PATH", ""},
+  };
+  for (const auto& [key, value] : config.options) options[key] = value;
+  std::string text = "# Written by compute-domain-imex at each start of the daemon.\n";
+  for (const auto& [key, value] : options) text += base::cat(key, "=", value, "\n");
+  return text;
+}
+
+}  // namespace cdom::imex

@@ -1,0 +1,22 @@
+// The text of nvidia-imex's configuration. Pure.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+
+namespace cdom::imex {
+
+struct ImexConfig {
+  std::string address;     // that the daemon and its command service bind
+  std::string table_path;  // of the node table
+  std::string directory;   // for files of the daemon's own
+  std::int64_t server_port = 50000, command_port = 50005;
+  std::map<std::string, std::string> options;  // replace those of the same name
+};
+
+// As the reference driver's template, but bound to the node's own address: the names of slots
+// without a member lead to a loopback address, which must not be taken for this node's.
+std::string config_text(const ImexConfig& config);
+
+}  // namespace cdom::imex

@@ -1,0 +1,88 @@
+#include "imex/driver_root.h"
+
+#include <filesystem>
+#include <set>
+
+#include "compute_domain/base/text.h"
+#include "imex/files.h"
+#include "imex/system_error.h"
+
+namespace cdom::imex {
+
+namespace fs = std::filesystem;
+using base::cat;
+using base::Error;
+using base::ErrorKind;
+using base::Result;
+
+namespace {
+
+const std::vector<std::string> kProgramFolders{"/usr/bin", "/usr/sbin", "/bin", "/sbin"};
+const std::vector<std::string> kLibraryFolders{
+    "/usr/lib64", "/usr/lib/x86_64-linux-gnu", "/usr/lib/aarch64-linux-gnu",
+    "/lib64",     "/lib/x86_64-linux-gnu",     "/lib/aarch64-linux-gnu"};
+constexpr char kLibrary[] = "libnvidia-imex.so";
+
+Error missing(const std::string& name, const std::string& root,
+              const std::vector<std::string>& folders) {
+  return {
+      ErrorKind::Invalid,
+      cat("no ", name, " below the driver root ", root, " (looked in ", base::join(folders, ", "),
+          "): install the NVIDIA driver with IMEX on this node, or see --driver-root")};
+}
+
+Result<std::string> find_program(const std::string& root, const std::string& name) {
+  for (const std::string& folder : kProgramFolders) {
+    const fs::path path = cat(root, folder, "/", name);
+    std::error_code error;
+    if (fs::is_regular_file(path, error)) return path.string();
+  }
+  return missing(name, root, kProgramFolders);
+}
+
+bool is_nvidia_library(const std::string& name) {
+  return name.find(".so") != std::string::npos &&
+         (name.starts_with("libnvidia-") || name.starts_with("libcuda.so"));
+}
+
+}  // namespace
+
+Result<DriverFiles> find_driver_files(const std::string& given) {
+  const std::string root = given == "/" ? "" : given;
+  DriverFiles files;
+  auto daemon = find_program(root, "nvidia-imex");
+  if (!daemon) return daemon.error();
+  auto control_tool = find_program(root, "nvidia-imex-ctl");
+  if (!control_tool) return control_tool.error();
+  files.daemon = *std::move(daemon);
+  files.control_tool = *std::move(control_tool);
+
+  bool has_imex = false;
+  std::set<std::string> seen;  // of two folders with the same name the first wins
+  for (const std::string& folder : kLibraryFolders) {
+    std::error_code error;
+    for (fs::directory_iterator it(root + folder, error), end; !error && it != end;
+         it.increment(error)) {
+      const std::string name = it->path().filename();
+      if (!is_nvidia_library(name) || !seen.insert(name).second) continue;
+      has_imex = has_imex || name.starts_with(kLibrary);
+      files.libraries.push_back(it->path());
+    }
+  }
+  if (!has_imex) return missing(kLibrary, root, kLibraryFolders);
+  return files;
+}
+
+Result<void> link_libraries(const DriverFiles& files, const std::string& directory) {
+  std::error_code error;
+  fs::remove_all(directory, error);
+  if (const auto made = make_directories(directory); !made) return made;
+  for (const std::string& library : files.libraries) {
+    const fs::path link = fs::path(directory) / fs::path(library).filename();
+    fs::create_symlink(library, link, error);
+    if (error) return system_error(cat("cannot make ", link.string()), error.value());
+  }
+  return {};
+}
+
+}  // namespace cdom::imex

@@ -1,0 +1,173 @@
+#include "imex/files.h"
+
+#include <fcntl.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
+
+#include "imex/config.h"
+#include "imex/descriptor.h"
+#include "imex/device_nodes.h"
+#include "imex/directory.h"
+#include "imex/driver_root.h"
+#include "imex/hosts_file.h"
+
+namespace cdom::imex {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+ino_t inode(const std::string& path) {
+  struct stat facts {};
+  return stat(path.c_str(), &facts) == 0 ? facts.st_ino : 0;
+}
+
+TEST(ImexFiles, ReplacesAFileByRename) {
+  const Directory dir;
+  ASSERT_TRUE(replace_file(dir.at("a/nodes.cfg"), "one\n"));
+  const Descriptor reader(open(dir.at("a/nodes.cfg").c_str(), O_RDONLY));
+  ASSERT_TRUE(replace_file(dir.at("a/nodes.cfg"), "two\n"));
+  char text[8] = {};
+  EXPECT_EQ(read(reader.get(), text, sizeof text), 4);
+  EXPECT_STREQ(text, "one\n") << "who reads the old table reads the whole of it";
+  EXPECT_EQ(dir.read("a/nodes.cfg"), "two\n");
+}
+
+TEST(ImexFiles, NamesTheFileThatItCannotWrite) {
+  const auto done = replace_file("/proc/nowhere/nodes.cfg", "x");
+  ASSERT_FALSE(done);
+  EXPECT_THAT(done.error().message, HasSubstr("/proc/nowhere"));
+}
+
+TEST(HostsFile, KeepsTheInodeAndTheLinesOfOthers) {
+  const Directory dir;
+  dir.write("hosts", "127.0.0.1\tlocalhost\n10.1.1.1\tpod-1\n");
+  const ino_t before = inode(dir.at("hosts"));
+  const HostsFile hosts(dir.at("hosts"));
+  EXPECT_EQ(hosts.revision(), "");
+  ASSERT_TRUE(hosts.write({"10.0.0.1\tslot-0\n10.0.0.2\tslot-1\n", "r1"}));
+  EXPECT_EQ(hosts.revision(), "r1");
+  ASSERT_TRUE(hosts.write({"10.0.0.3\tslot-0\n", "r2"}));
+  EXPECT_EQ(hosts.revision(), "r2");
+  EXPECT_EQ(inode(dir.at("hosts")), before);
+  EXPECT_EQ(dir.read("hosts"),
+            "127.0.0.1\tlocalhost\n10.1.1.1\tpod-1\n# compute-domain-imex: begin r2\n"
+            "10.0.0.3\tslot-0\n# compute-domain-imex: end r2\n");
+}
+
+TEST(HostsFile, ATornBlockIsNone) {
+  const Directory dir;
+  dir.write("hosts", "127.0.0.1 localhost\n# compute-domain-imex: begin r1\n10.0.0.1 slot-0\n");
+  const HostsFile hosts(dir.at("hosts"));
+  EXPECT_EQ(hosts.revision(), "");
+  ASSERT_TRUE(hosts.write({"", "r2"}));
+  EXPECT_EQ(hosts.revision(), "r2");
+  EXPECT_THAT(dir.read("hosts"), Not(HasSubstr("slot-0")));
+}
+
+TEST(ImexConfigText, BindsTheOwnAddressAndTakesOptions) {
+  const std::string text = config_text({.address = "10.0.0.1",
+                                        .table_path = "/run/x/nodes.cfg",
+                                        .directory = "/run/x",
+                                        .options = {{"LOG_LEVEL", "3"}, {"EXTRA", "1"}}});
+  for (const char* line :
+       {"BIND_INTERFACE_IP=10.0.0.1\n", "IMEX_CMD_BIND_INTERFACE_IP=10.0.0.1\n",
+        "IMEX_NODE_CONFIG_FILE=/run/x/nodes.cfg\n", "SERVER_PORT=50000\n", "DAEMONIZE=0\n",
+        "LOG_LEVEL=3\n", "EXTRA=1\n", "IMEX_CMD_PORT=50005\n", "IMEX_WAIT_FOR_QUORUM=RECOVERY\n"}) {
+    EXPECT_THAT(text, HasSubstr(line));
+  }
+}
+
+TEST(DriverRoot, NamesTheMissingFileAndTheFlag) {
+  const Directory root;
+  const auto nothing = find_driver_files(root.at());
+  ASSERT_FALSE(nothing);
+  EXPECT_EQ(nothing.error().kind, base::ErrorKind::Invalid);
+  EXPECT_THAT(nothing.error().message, HasSubstr("no nvidia-imex below"));
+  EXPECT_THAT(nothing.error().message, HasSubstr("--driver-root"));
+
+  root.write("usr/bin/nvidia-imex", "");
+  EXPECT_THAT(find_driver_files(root.at()).error().message, HasSubstr("no nvidia-imex-ctl below"));
+  root.write("usr/bin/nvidia-imex-ctl", "");
+  EXPECT_THAT(find_driver_files(root.at()).error().message,
+              HasSubstr("no libnvidia-imex.so below"));
+  root.write("usr/lib/aarch64-linux-gnu/libnvidia-imex.so.580.1", "");
+  EXPECT_TRUE(find_driver_files(root.at()));
+}
+
+TEST(DriverRoot, LinksNvidiasLibrariesAndNoOthers) {
+  const Directory root;
+  for (const char* name : {"usr/bin/nvidia-imex", "usr/bin/nvidia-imex-ctl", "lib64/libc.so.6",
+                           "lib64/libnvidia-imex.so.1", "lib64/libcuda.so.1",
+                           "lib64/libnvidia-x.la", "usr/lib64/libnvidia-imex.so.1"}) {
+    root.write(name, name);
+  }
+  const auto files = find_driver_files(root.at());
+  ASSERT_TRUE(files);
+  ASSERT_TRUE(link_libraries(*files, root.at("links")));
+  ASSERT_TRUE(link_libraries(*files, root.at("links"))) << "again";
+  std::vector<std::string> names;
+  for (const auto& entry : std::filesystem::directory_iterator(root.at("links"))) {
+    names.push_back(entry.path().filename());
+  }
+  std::ranges::sort(names);
+  EXPECT_THAT(names, ElementsAre("libcuda.so.1", "libnvidia-imex.so.1"));
+  EXPECT_EQ(root.read("links/libnvidia-imex.so.1"), "usr/lib64/libnvidia-imex.so.1");
+}
+
+KernelFiles write_kernel_files(const Directory& dir) {
+  dir.write("proc/devices",
+            "Character devices:\n  1 mem\n195 nvidia\n234 nvidia-caps\n235 "
+            "nvidia-caps-imex-channels\n\nBlock devices:\n  7 loop\n");
+  dir.write("nvidia/gpus/0000:01:00.0/information", "Model: \t\t GB200\nDevice Minor: \t 1\n");
+  dir.write("nvidia/gpus/0000:00:00.0/information", "Model: \t\t GB200\nDevice Minor: \t 0\n");
+  dir.write("nvidia/capabilities/fabric-imex-mgmt",
+            "DeviceFileMinor: 17\nDeviceFileMode: 256\nDeviceFileModify: 1\n");
+  return {dir.at("proc/devices"), dir.at("nvidia")};
+}
+
+TEST(DeviceNodes, AreTheGpusAndTheImexCapability) {
+  const Directory dir;
+  const auto nodes = needed_device_nodes(write_kernel_files(dir));
+  ASSERT_TRUE(nodes) << nodes.error().message;
+  EXPECT_THAT(*nodes,
+              ElementsAre(DeviceNode{"nvidia0", 195, 0, 0666}, DeviceNode{"nvidia1", 195, 1, 0666},
+                          DeviceNode{"nvidiactl", 195, 255, 0666},
+                          DeviceNode{"nvidia-caps/nvidia-cap17", 234, 17, 0400}));
+}
+
+TEST(DeviceNodes, SaysWhatTheKernelDoesNotHave) {
+  const Directory dir;
+  const KernelFiles kernel = write_kernel_files(dir);
+  std::filesystem::remove(dir.at("nvidia/capabilities/fabric-imex-mgmt"));
+  EXPECT_THAT(needed_device_nodes(kernel).error().message, HasSubstr("fabric-imex-mgmt"));
+  std::filesystem::remove_all(dir.at("nvidia/gpus"));
+  EXPECT_THAT(needed_device_nodes(kernel).error().message, HasSubstr("names no GPU"));
+  dir.write("proc/devices", "Character devices:\n  1 mem\n");
+  EXPECT_THAT(needed_device_nodes(kernel).error().message, HasSubstr("no device nvidia"));
+}
+
+TEST(DeviceNodes, MakesWhatIsMissingAndReplacesWhatIsOld) {
+  const Directory dir;
+  dir.write("dev/nvidia0", "no device at all");
+  std::vector<std::string> made;
+  const auto record = [&](const char* path, mode_t mode, dev_t device) {
+    made.push_back(std::string(path).substr(dir.at("dev/").size()) + " " +
+                   std::to_string(major(device)) + ":" + std::to_string(minor(device)) + " " +
+                   std::to_string(mode & 0777U));
+    return 0;
+  };
+  const std::vector<DeviceNode> nodes{{"nvidia0", 195, 0, 0666},
+                                      {"nvidia-caps/nvidia-cap17", 234, 17, 0400}};
+  ASSERT_TRUE(make_device_nodes(nodes, dir.at("dev"), record));
+  EXPECT_THAT(made, ElementsAre("nvidia0 195:0 438", "nvidia-caps/nvidia-cap17 234:17 256"));
+
+  made.clear();
+  ASSERT_TRUE(make_device_nodes({{"null", 1, 3, 0666}}, "/dev", record));
+  EXPECT_TRUE(made.empty()) << "it is there";
+}
+
+}  // namespace
+}  // namespace cdom::imex
