@@ -1,0 +1,60 @@
+#include "imex/control_tool.h"
+
+#include <cerrno>
+
+namespace cdom::imex {
+
+namespace {
+// Of a domain of a thousand nodes; a tool that says more is out of its mind.
+constexpr std::size_t kMostOutput = std::size_t{64} << 20;
+}  // namespace
+
+void ControlTool::ask(Command command, base::Duration patience) {
+  child_.reset();
+  output_.clear();
+  is_drained_ = false;
+  command.captures_output = true;
+  deadline_ = clock_.elapsed() + patience;
+  auto started = Child::start(command);
+  if (started) {
+    child_.emplace(std::move(*started));
+  } else {
+    failed_ = ToolAnswer{ToolAnswer::Outcome::Refusal, started.error().message};
+  }
+}
+
+std::optional<ToolAnswer> ControlTool::poll() {
+  if (failed_) return std::exchange(failed_, std::nullopt);
+  if (!child_) return std::nullopt;
+  drain();
+  if (const auto ending = child_->reap()) {
+    drain();
+    child_.reset();
+    if (ending->code == 0 && ending->signal == 0) {
+      return ToolAnswer{ToolAnswer::Outcome::Answer, std::move(output_)};
+    }
+    return ToolAnswer{ToolAnswer::Outcome::Refusal,
+                      output_.empty() ? "it " + to_string(*ending) : std::move(output_)};
+  }
+  if (clock_.elapsed() < deadline_ && output_.size() <= kMostOutput) return std::nullopt;
+  child_.reset();
+  return ToolAnswer{ToolAnswer::Outcome::Silence, {}};
+}
+
+void ControlTool::drain() {
+  char block[4096];
+  while (!is_drained_ && output_.size() <= kMostOutput) {
+    const ssize_t got = read(child_->output_descriptor(), block, sizeof block);
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0) return;
+    if (got == 0) is_drained_ = true;
+    output_.append(block, static_cast<std::size_t>(got));
+  }
+}
+
+std::optional<base::Duration> ControlTool::next_due() const {
+  if (failed_) return clock_.elapsed();
+  return child_ ? std::optional(deadline_) : std::nullopt;
+}
+
+}  // namespace cdom::imex

@@ -1,0 +1,41 @@
+// What nvidia-imex-ctl says, and what it means. Pure.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+
+#include "compute_domain/base/result.h"
+
+namespace cdom::imex {
+
+struct ToolAnswer {
+  enum class Outcome {
+    Answer,
+    Refusal,  // could not be started, or exited with an error
+    Silence,  // did not end in time
+  };
+  Outcome outcome = Outcome::Silence;
+  std::string text;  // what it printed, or why it could not start
+};
+
+// As `nvidia-imex-ctl -q` prints them (NVIDIA/DCGM, DcgmImexManager).
+enum class DaemonWord {
+  Initializing,
+  StartingAuthServer,
+  WaitingForPeers,
+  WaitingForRecovery,
+  InitGpu,
+  Ready,
+  ShuttingDown,
+};
+// Of -q: the last line that is not empty, exactly one of the words. Unavailable: it is none, or the
+// daemon could not be reached (UNAVAILABLE).
+base::Result<DaemonWord> daemon_word(const std::string& text);
+
+// Of -N -j: the connection letters of the node with this index, by index, without its own.
+// Invalid: no such JSON.
+base::Result<std::map<std::int64_t, char>> connection_letters(const std::string& text,
+                                                              std::int64_t own_index);
+
+}  // namespace cdom::imex

@@ -1,0 +1,127 @@
+#include "imex/child.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <poll.h>
+
+#include <csignal>
+
+#include "imex/control_tool.h"
+#include "imex/directory.h"
+
+namespace cdom::imex {
+namespace {
+
+using ::testing::HasSubstr;
+
+bool becomes_readable(int fd, int milliseconds = 10'000) {
+  pollfd one{.fd = fd, .events = POLLIN, .revents = 0};
+  return poll(&one, 1, milliseconds) == 1;
+}
+
+Command shell(const std::string& script) {
+  return {.arguments = {"/bin/sh", "-c", script},
+          .environment = {"PATH=/usr/bin:/bin", "WORD=moon"}};
+}
+
+ToolAnswer answer_of(ControlTool& tool) {
+  for (;;) {
+    if (auto answer = tool.poll()) return *answer;
+    becomes_readable(tool.child()->exit_descriptor(), 20);
+  }
+}
+
+TEST(Child, TellsHowItEndedThroughADescriptor) {
+  auto child = Child::start(shell("exit 3"));
+  ASSERT_TRUE(child) << child.error().message;
+  ASSERT_TRUE(becomes_readable(child->exit_descriptor()));
+  const auto ending = child->reap();
+  ASSERT_TRUE(ending);
+  EXPECT_EQ(to_string(*ending), "exited with code 3");
+  EXPECT_FALSE(child->reap()) << "told once";
+}
+
+TEST(Child, TellsWhichSignalEndedIt) {
+  auto child = Child::start(shell("exec sleep 60"));
+  ASSERT_TRUE(child);
+  EXPECT_FALSE(child->reap());
+  child->signal(SIGTERM);
+  ASSERT_TRUE(becomes_readable(child->exit_descriptor()));
+  EXPECT_EQ(to_string(*child->reap()), "was ended by SIGTERM");
+}
+
+TEST(Child, AProgramThatCannotRunIsAnErrorAtOnce) {
+  const auto child = Child::start({.arguments = {"/nowhere/nvidia-imex"}});
+  ASSERT_FALSE(child);
+  EXPECT_THAT(child.error().message, HasSubstr("cannot execute /nowhere/nvidia-imex"));
+}
+
+TEST(Child, EndsWithItsOwner) {
+  pid_t pid = 0;
+  {
+    auto child = Child::start(shell("exec sleep 60"));
+    ASSERT_TRUE(child);
+    pid = child->pid();
+  }
+  EXPECT_EQ(kill(pid, 0), -1) << "killed and reaped";
+}
+
+TEST(Child, SeesItsOwnFilesInThePlaceOfOthers) {
+  const Directory dir;
+  dir.write("theirs", "wrong\n");
+  Command command = shell("cat " + dir.at("theirs"));
+  command.mounts = {{dir.write("ours", "right\n"), dir.at("theirs")}};
+  const base::SystemClock clock;
+  ControlTool tool(clock);
+  tool.ask(command, std::chrono::seconds(10));
+  EXPECT_EQ(answer_of(tool).text, "right\n");
+  EXPECT_EQ(dir.read("theirs"), "wrong\n") << "nobody else sees it";
+}
+
+TEST(ControlTool, GivesWhatTheToolPrintsAndNothingOfOurEnvironment) {
+  const base::SystemClock clock;
+  ControlTool tool(clock);
+  tool.ask(shell("echo $WORD$HOME; echo $WORD >&2"), std::chrono::seconds(10));
+  const ToolAnswer answer = answer_of(tool);
+  EXPECT_EQ(answer.outcome, ToolAnswer::Outcome::Answer);
+  EXPECT_EQ(answer.text, "moon\nmoon\n");
+  EXPECT_EQ(tool.child(), nullptr);
+}
+
+TEST(ControlTool, AToolThatFailsIsARefusalWithItsWords) {
+  const base::SystemClock clock;
+  ControlTool tool(clock);
+  tool.ask(shell("echo no daemon; exit 1"), std::chrono::seconds(10));
+  const ToolAnswer answer = answer_of(tool);
+  EXPECT_EQ(answer.outcome, ToolAnswer::Outcome::Refusal);
+  EXPECT_EQ(answer.text, "no daemon\n");
+
+  tool.ask({.arguments = {"/nowhere/nvidia-imex-ctl"}}, std::chrono::seconds(10));
+  const auto missing = tool.poll();
+  ASSERT_TRUE(missing);
+  EXPECT_EQ(missing->outcome, ToolAnswer::Outcome::Refusal);
+  EXPECT_THAT(missing->text, HasSubstr("/nowhere/nvidia-imex-ctl"));
+}
+
+TEST(ControlTool, AToolThatHangsIsKilledAndIsSilence) {
+  base::ManualClock clock;
+  ControlTool tool(clock);
+  tool.ask(shell("exec sleep 60"), std::chrono::seconds(2));
+  EXPECT_FALSE(tool.poll());
+  EXPECT_EQ(tool.next_due(), base::Duration(std::chrono::seconds(2)));
+  clock.advance(std::chrono::seconds(2));
+  const auto answer = tool.poll();
+  ASSERT_TRUE(answer);
+  EXPECT_EQ(answer->outcome, ToolAnswer::Outcome::Silence);
+  EXPECT_EQ(tool.child(), nullptr);
+}
+
+TEST(ControlTool, TakesMoreThanAPipeHolds) {
+  const base::SystemClock clock;
+  ControlTool tool(clock);
+  tool.ask(shell("head -c 300000 /dev/zero | tr '\\0' x"), std::chrono::seconds(10));
+  EXPECT_EQ(answer_of(tool).text.size(), 300'000U);
+}
+
+}  // namespace
+}  // namespace cdom::imex

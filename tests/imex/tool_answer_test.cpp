@@ -1,0 +1,49 @@
+#include "imex/tool_answer.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace cdom::imex {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::Pair;
+
+TEST(DaemonWord, IsExactlyTheLastLine) {
+  EXPECT_EQ(*daemon_word("READY\n"), DaemonWord::Ready);
+  EXPECT_EQ(*daemon_word("warning: old config\nWAITING_FOR_RECOVERY\n\n"),
+            DaemonWord::WaitingForRecovery);
+  EXPECT_FALSE(daemon_word("NOT_READY\n"));
+  EXPECT_FALSE(daemon_word("READY?\n"));
+  EXPECT_FALSE(daemon_word(""));
+  EXPECT_THAT(daemon_word("UNAVAILABLE\n").error().message, HasSubstr("UNAVAILABLE"));
+}
+
+TEST(ConnectionLetters, AreThoseOfTheOwnRow) {
+  const std::string text = R"(a warning
+{"nodes": {"0": {"status": "READY", "host": "10.0.0.1", "connections": {
+   "0": {"host": "10.0.0.1", "status": "CONNECTED", "changed": true},
+   "1": {"host": "10.0.0.2", "status": "INVALID", "changed": true}}},
+ "1": {"status": "READY", "host": "10.0.0.2", "connections": {
+   "0": {"host": "10.0.0.1", "status": "CONNECTED", "changed": true},
+   "1": {"host": "10.0.0.2", "status": "CONNECTED", "changed": true},
+   "2": {"host": "10.0.0.3", "status": "NEVER_CONNECTED"}, "3": {"status": "R"},
+   "4": {"status": "DISCONNECTED"}, "5": {"status": "!V!"}, "6": {"status": "NODE_MAP_MISMATCH"},
+   "7": {"status": "CONNECTING"}, "8": {}, "x": {"status": "C"}}}},
+ "timestamp": "5/4/2026 06:08:10.580", "status": "DEGRADED"})";
+  const auto letters = connection_letters(text, 1);
+  ASSERT_TRUE(letters) << letters.error().message;
+  EXPECT_THAT(*letters, ElementsAre(Pair(0, 'C'), Pair(2, 'N'), Pair(3, 'R'), Pair(4, 'D'),
+                                    Pair(5, 'V'), Pair(6, 'M'), Pair(7, 'I')));
+}
+
+TEST(ConnectionLetters, AreAnErrorWhenTheRowIsMissing) {
+  for (const char* text : {"", "{", "[]", "{\"nodes\": 3}", "{\"nodes\": {\"0\": {}}}",
+                           "{\"nodes\": {\"1\": {\"connections\": []}}}", "Connection refused"}) {
+    EXPECT_FALSE(connection_letters(text, 1)) << text;
+  }
+}
+
+}  // namespace
+}  // namespace cdom::imex
