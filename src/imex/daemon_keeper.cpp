@@ -1,0 +1,240 @@
+#include "imex/daemon_keeper.h"
+
+#include <algorithm>
+#include <csignal>
+
+#include "compute_domain/base/text.h"
+
+namespace cdom::imex {
+
+using base::cat;
+using base::Duration;
+using base::Error;
+using base::ErrorKind;
+
+namespace {
+
+void keep_earlier(std::optional<Duration>& due, const std::optional<Duration>& other) {
+  if (other && (!due || *other < *due)) due = other;
+}
+
+}  // namespace
+
+DaemonKeeper::DaemonKeeper(const base::Clock& clock, base::Random random, KeeperTimes times)
+    : clock_(clock), random_(random), times_(times) {}
+
+void DaemonKeeper::resume(const State& last, std::optional<Want> wanted) {
+  state_.group = last.group;
+  state_.table_hash = last.table_hash;
+  state_.slot = last.slot;
+  state_.instance = last.instance;
+  wanted_ = std::move(wanted);
+  if (!wanted_) return;
+  state_.phase = Phase::Failed;
+  state_.message = "nvidia-imex has ended with its owner";
+  start_at_ = clock_.elapsed();
+}
+
+base::Result<void> DaemonKeeper::want(const Want& want) {
+  if (state_.running) {
+    if (!state_.stopping && wanted_ == want) return {};
+    return Error{ErrorKind::Conflict,
+                 cat("nvidia-imex ", state_.stopping ? "is still stopping" : "runs", " for group ",
+                     state_.group, "; one per operating system")};
+  }
+  wanted_ = want;
+  start_at_ = clock_.elapsed();
+  is_first_try_ = true;
+  return {};
+}
+
+void DaemonKeeper::stop() {
+  wanted_.reset();
+  start_at_.reset();
+  wants_signal_ = false;
+  if (state_.running) {
+    state_.stopping = true;
+  } else {
+    state_.phase = Phase::Stopped;
+    state_.message.clear();
+  }
+}
+
+void DaemonKeeper::request_signal() {
+  if (state_.running && !state_.stopping) wants_signal_ = true;
+}
+
+std::optional<Duration> DaemonKeeper::signal_due() const {
+  if (!wants_signal_ || !state_.running || !state_.answers) return std::nullopt;
+  return signalled_at_ ? *signalled_at_ + times_.signal_interval : Duration::zero();
+}
+
+std::optional<Action> DaemonKeeper::next() {
+  const Duration now = clock_.elapsed();
+  if (!state_.running) {
+    if (!start_at_ || *start_at_ > now) return std::nullopt;
+    start_at_.reset();
+    starting_ = base::hex64(random_.next());
+    return StartChild{*wanted_, starting_};
+  }
+  if (state_.stopping) {
+    if (!sent_term_) {
+      sent_term_ = true;
+      kill_at_ = now + times_.stop_patience;
+      return SignalChild{SIGTERM};
+    }
+    if (!kill_at_ || *kill_at_ > now) return std::nullopt;
+    kill_at_.reset();
+    return SignalChild{SIGKILL};
+  }
+  if (const auto due = signal_due(); due && *due <= now) {
+    wants_signal_ = false;
+    signalled_at_ = now;
+    ++signals_;
+    return SignalChild{SIGUSR1};
+  }
+  if (!asking_ && ask_at_ && *ask_at_ <= now) {
+    ask_at_.reset();
+    asked_instance_ = state_.instance;
+    asking_ = view_is_next_ ? AskTool::Question::View : AskTool::Question::State;
+    return AskTool{*asking_};
+  }
+  return std::nullopt;
+}
+
+std::optional<Duration> DaemonKeeper::next_due() const {
+  if (!state_.running) return start_at_;
+  if (state_.stopping) return sent_term_ ? kill_at_ : clock_.elapsed();
+  std::optional<Duration> due = signal_due();
+  if (!asking_) keep_earlier(due, ask_at_);
+  return due;
+}
+
+void DaemonKeeper::started() {
+  State begun;
+  begun.phase = Phase::Starting;
+  begun.running = true;
+  begun.group = wanted_->group;
+  begun.table_hash = wanted_->table_hash;
+  begun.slot = wanted_->slot;
+  begun.instance = std::exchange(starting_, {});
+  begun.hosts_revision = state_.hosts_revision;
+  state_ = std::move(begun);
+  is_first_try_ = was_ready_ = view_is_next_ = wants_signal_ = sent_term_ = false;
+  refusals_ = 0;
+  signalled_at_.reset();
+  kill_at_.reset();
+  started_at_ = clock_.elapsed();
+  ask_at_ = started_at_ + times_.first_question;
+}
+
+void DaemonKeeper::failed_to_start(const Error& error) {
+  if (std::exchange(is_first_try_, false)) {
+    wanted_.reset();
+    return;
+  }
+  state_.phase = Phase::Failed;
+  state_.message = error.message;
+  start_at_ = clock_.elapsed() +
+              std::min(times_.first_restart * (1 << std::min(failures_, 10)), times_.last_restart);
+  ++failures_;
+}
+
+void DaemonKeeper::ended(const std::string& how) {
+  const bool was_told = state_.stopping;
+  state_.running = state_.stopping = state_.answers = false;
+  state_.peers.clear();
+  ask_at_.reset();
+  wants_signal_ = false;
+  if (was_told || !wanted_) {
+    state_.phase = Phase::Stopped;
+    state_.message.clear();
+    failures_ = 0;
+    return;
+  }
+  state_.phase = Phase::Failed;
+  state_.message = cat("nvidia-imex ", how);
+  const Duration now = clock_.elapsed();
+  if (was_ready_ && (!restarted_at_once_ || now - *restarted_at_once_ >= times_.restart_pause)) {
+    restarted_at_once_ = start_at_ = now;
+    return;
+  }
+  start_at_ =
+      now + std::min(times_.first_restart * (1 << std::min(failures_, 10)), times_.last_restart);
+  ++failures_;
+}
+
+Duration DaemonKeeper::step() const {
+  const Duration age = clock_.elapsed() - started_at_;
+  if (age >= times_.usual_start) return times_.question_interval;
+  return std::clamp(age / 4, times_.first_question, times_.longest_step);
+}
+
+void DaemonKeeper::ask_again_after(Duration delay) { ask_at_ = clock_.elapsed() + delay; }
+
+void DaemonKeeper::answered(const ToolAnswer& answer) {
+  if (!asking_) return;
+  const AskTool::Question question = *std::exchange(asking_, std::nullopt);
+  if (asked_instance_ != state_.instance || !state_.running || state_.stopping) return;
+  if (question == AskTool::Question::View) return see_view(answer);
+  see_word(answer);
+}
+
+void DaemonKeeper::see_word(const ToolAnswer& answer) {
+  if (answer.outcome == ToolAnswer::Outcome::Silence) {
+    return see_fault("nvidia-imex-ctl -q gives no answer; nvidia-imex may hang", true);
+  }
+  const auto word = daemon_word(answer.text);
+  if (answer.outcome == ToolAnswer::Outcome::Refusal || !word) {
+    return see_fault(cat("nvidia-imex does not answer: ",
+                         word ? "nvidia-imex-ctl -q fails" : word.error().message),
+                     false);
+  }
+  refusals_ = 0;
+  state_.answers = true;
+  state_.message.clear();
+  if (*word != DaemonWord::Ready) {
+    state_.phase = *word == DaemonWord::WaitingForRecovery ? Phase::Recovering : Phase::Starting;
+    return ask_again_after(step());
+  }
+  state_.phase = Phase::Ready;
+  if (!std::exchange(was_ready_, true)) viewed_at_ = clock_.elapsed();
+  failures_ = 0;
+  view_is_next_ = true;
+  ask_again_after(Duration::zero());
+}
+
+void DaemonKeeper::see_fault(const std::string& what, bool is_certain) {
+  ++refusals_;
+  if (!state_.answers && !is_certain) return ask_again_after(step());  // it does not listen yet
+  if (is_certain || refusals_ > 1) {
+    state_.phase = Phase::Failed;
+    state_.message = what;
+    state_.peers.clear();
+  }
+  ask_again_after(refusals_ > 1 ? times_.question_interval : times_.retry_question);
+}
+
+void DaemonKeeper::see_view(const ToolAnswer& answer) {
+  view_is_next_ = false;
+  ask_again_after(times_.question_interval);
+  auto letters = connection_letters(answer.text, state_.slot);
+  if (answer.outcome == ToolAnswer::Outcome::Answer && letters) {
+    state_.peers = *std::move(letters);
+    state_.message.clear();
+    viewed_at_ = clock_.elapsed();
+    return;
+  }
+  state_.message = answer.outcome == ToolAnswer::Outcome::Silence
+                       ? "nvidia-imex-ctl -N gives no answer"
+                       : cat("nvidia-imex-ctl -N fails: ", letters ? "" : letters.error().message);
+  if (clock_.elapsed() - viewed_at_ >= times_.view_patience) state_.peers.clear();
+}
+
+State DaemonKeeper::state() const {
+  State state = state_;
+  if (signalled_at_) state.signal_age = clock_.elapsed() - *signalled_at_;
+  return state;
+}
+
+}  // namespace cdom::imex

@@ -1,0 +1,119 @@
+// DaemonKeeper: everything that the IMEX owner decides about its daemon, without doing it.
+//
+// How it goes: wishes and events come in, next() gives the actions that are due now, one by one,
+// and state() is what to tell. Between start and READY the control tool is asked in growing steps,
+// afterwards once a second. SIGUSR1 goes out at most once per 5 s and never before the daemon has
+// answered, as it would end it. A daemon that ends by itself is started again: at once when it was
+// READY and the last time was long ago, else after a growing pause. Steppable; one thread.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <variant>
+
+#include "compute_domain/base/clock.h"
+#include "compute_domain/base/random.h"
+#include "compute_domain/base/result.h"
+#include "compute_domain/imex/protocol.h"
+#include "imex/tool_answer.h"
+
+namespace cdom::imex {
+
+struct KeeperTimes {
+  base::Duration stop_patience = std::chrono::seconds(5);    // from SIGTERM to SIGKILL
+  base::Duration signal_interval = std::chrono::seconds(5);  // IMEX guide, signals
+  base::Duration first_question = std::chrono::milliseconds(5);
+  base::Duration longest_step = std::chrono::milliseconds(80);  // of a start of usual length
+  base::Duration usual_start = std::chrono::seconds(10);
+  base::Duration question_interval = std::chrono::seconds(1);
+  base::Duration retry_question = std::chrono::milliseconds(100);  // of one that was refused
+  base::Duration view_patience = std::chrono::seconds(10);  // connections without news are none
+  base::Duration restart_pause = std::chrono::seconds(10);  // between restarts at once
+  base::Duration first_restart = std::chrono::seconds(1);   // doubles with each failure
+  base::Duration last_restart = std::chrono::seconds(30);
+};
+
+// To be answered with started() or failed_to_start().
+struct StartChild {
+  Want want;
+  std::string instance;
+  friend bool operator==(const StartChild&, const StartChild&) = default;
+};
+struct SignalChild {
+  int number = 0;
+  friend bool operator==(const SignalChild&, const SignalChild&) = default;
+};
+// To be answered with answered().
+struct AskTool {
+  enum class Question { State, View } question = Question::State;  // -q, -N
+  friend bool operator==(const AskTool&, const AskTool&) = default;
+};
+using Action = std::variant<StartChild, SignalChild, AskTool>;
+
+class DaemonKeeper {
+ public:
+  DaemonKeeper(const base::Clock& clock, base::Random random, KeeperTimes times = {});
+
+  // What an earlier owner of this boot knew: the daemon is started again when one is wanted.
+  void resume(const State& last, std::optional<Want> wanted);
+
+  // Conflict: a daemon runs that was started otherwise.
+  base::Result<void> want(const Want& want);
+  void stop();
+  void request_signal();
+  void set_hosts_revision(std::string revision) { state_.hosts_revision = std::move(revision); }
+
+  void started();
+  void failed_to_start(const base::Error& error);
+  void ended(const std::string& how);  // "exited with code 1"
+  void answered(const ToolAnswer& answer);
+
+  std::optional<Action> next();
+  // When next() has something without other news.
+  [[nodiscard]] std::optional<base::Duration> next_due() const;
+
+  // `signal_age` is as of now.
+  [[nodiscard]] State state() const;
+  // Counts the signals sent; with a State but its age, all that is to be told.
+  [[nodiscard]] std::uint64_t signals() const { return signals_; }
+  [[nodiscard]] const std::optional<Want>& wanted() const { return wanted_; }
+
+ private:
+  [[nodiscard]] std::optional<base::Duration> signal_due() const;
+  void see_word(const ToolAnswer& answer);
+  void see_view(const ToolAnswer& answer);
+  void see_fault(const std::string& what, bool is_certain);
+  void ask_again_after(base::Duration delay);
+  [[nodiscard]] base::Duration step() const;
+
+  const base::Clock& clock_;
+  base::Random random_;
+  const KeeperTimes times_;
+
+  State state_;
+  std::optional<Want> wanted_;
+  std::optional<base::Duration> start_at_;
+  bool is_first_try_ = false;  // of a wish: its failure is the answer
+  std::string starting_;       // the instance of a StartChild that has no answer yet
+
+  base::Duration started_at_{};
+  bool was_ready_ = false;  // this instance
+  int failures_ = 0;        // in a row
+  std::optional<base::Duration> restarted_at_once_;
+
+  std::optional<base::Duration> ask_at_;
+  std::optional<AskTool::Question> asking_;  // of asked_instance_
+  std::string asked_instance_;
+  bool view_is_next_ = false;
+  base::Duration viewed_at_{};
+  int refusals_ = 0;  // in a row
+
+  bool wants_signal_ = false;
+  std::optional<base::Duration> signalled_at_;  // this instance
+  std::uint64_t signals_ = 0;
+  bool sent_term_ = false;
+  std::optional<base::Duration> kill_at_;
+};
+
+}  // namespace cdom::imex

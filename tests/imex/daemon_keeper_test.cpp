@@ -1,0 +1,326 @@
+#include "imex/daemon_keeper.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <csignal>
+
+namespace cdom::imex {
+namespace {
+
+using std::chrono::milliseconds;
+using std::chrono::seconds;
+using ::testing::HasSubstr;
+using Question = AskTool::Question;
+
+Want some_want(const std::string& group = "g") { return {group, 0, "a\nb\n", "hash", "10.0.0.1"}; }
+ToolAnswer says(const std::string& text) { return {ToolAnswer::Outcome::Answer, text}; }
+ToolAnswer refusal() { return {ToolAnswer::Outcome::Refusal, "connection refused"}; }
+ToolAnswer silence() { return {ToolAnswer::Outcome::Silence, ""}; }
+const char kView[] = R"({"nodes": {"0": {"connections": {"1": {"status": "CONNECTED"}}}}})";
+
+class DaemonKeeperTest : public ::testing::Test {
+ protected:
+  base::ManualClock clock;
+  DaemonKeeper keeper{clock, base::Random(1)};
+
+  // The next action at the moment at which it is due.
+  std::optional<Action> next() {
+    if (auto action = keeper.next()) return action;
+    const auto due = keeper.next_due();
+    if (!due) return std::nullopt;
+    clock.advance(std::max(*due - clock.elapsed(), base::Duration::zero()));
+    return keeper.next();
+  }
+  void start() {
+    ASSERT_TRUE(keeper.want(some_want()));
+    ASSERT_TRUE(std::holds_alternative<StartChild>(*next()));
+    keeper.started();
+  }
+  void become_ready() {
+    start();
+    EXPECT_EQ(*next(), Action(AskTool{Question::State}));
+    keeper.answered(says("READY\n"));
+    EXPECT_EQ(*next(), Action(AskTool{Question::View}));
+    keeper.answered(says(kView));
+  }
+};
+
+TEST_F(DaemonKeeperTest, AsksFromAFewMillisecondsUntilReadyThenOnceASecond) {
+  start();
+  const base::Duration began = clock.elapsed();
+  EXPECT_EQ(*next(), Action(AskTool{Question::State}));
+  EXPECT_EQ(clock.elapsed() - began, milliseconds(5));
+  EXPECT_EQ(keeper.next(), std::nullopt) << "one question at a time";
+  base::Duration step{};
+  for (int i = 0; i < 30; ++i) {
+    keeper.answered(i < 3 ? refusal() : says("INITIALIZING\n"));
+    const base::Duration asked = clock.elapsed();
+    EXPECT_EQ(*next(), Action(AskTool{Question::State}));
+    EXPECT_GE(clock.elapsed() - asked, step);
+    step = clock.elapsed() - asked;
+    EXPECT_EQ(keeper.state().phase, Phase::Starting);
+    EXPECT_EQ(keeper.state().answers, i >= 3);
+  }
+  EXPECT_EQ(step, milliseconds(80)) << "READY is never seen later than 100 ms";
+  keeper.answered(says("READY\n"));
+  EXPECT_EQ(keeper.state().phase, Phase::Ready);
+  const base::Duration ready = clock.elapsed();
+  EXPECT_EQ(*next(), Action(AskTool{Question::View}));
+  EXPECT_EQ(clock.elapsed(), ready) << "whom it reaches is asked at once";
+  keeper.answered(says(kView));
+  EXPECT_EQ(keeper.state().peers, (std::map<std::int64_t, char>{{1, 'C'}}));
+  EXPECT_EQ(*next(), Action(AskTool{Question::State}));
+  EXPECT_EQ(clock.elapsed() - ready, seconds(1));
+}
+
+TEST_F(DaemonKeeperTest, TellsRecoveryAsSuch) {
+  start();
+  next();
+  keeper.answered(says("WAITING_FOR_RECOVERY\n"));
+  EXPECT_EQ(keeper.state().phase, Phase::Recovering);
+  EXPECT_TRUE(keeper.state().answers);
+}
+
+TEST_F(DaemonKeeperTest, HoldsASignalUntilTheDaemonHasAnswered) {
+  start();
+  keeper.request_signal();
+  EXPECT_EQ(*next(), Action(AskTool{Question::State}));
+  keeper.answered(refusal());
+  EXPECT_EQ(*next(), Action(AskTool{Question::State}));
+  keeper.answered(says("INITIALIZING\n"));
+  EXPECT_EQ(*keeper.next(), Action(SignalChild{SIGUSR1}));
+  EXPECT_EQ(keeper.state().signal_age, base::Duration::zero());
+}
+
+TEST_F(DaemonKeeperTest, SendsASignalAtMostOncePerFiveSeconds) {
+  become_ready();
+  keeper.request_signal();
+  EXPECT_EQ(*keeper.next(), Action(SignalChild{SIGUSR1}));
+  const base::Duration sent = clock.elapsed();
+  clock.advance(seconds(1));
+  keeper.request_signal();
+  keeper.request_signal();
+  int signals = 0;
+  while (clock.elapsed() < sent + seconds(30)) {
+    const auto action = next();
+    if (action == Action(SignalChild{SIGUSR1})) {
+      ++signals;
+      EXPECT_EQ(clock.elapsed() - sent, seconds(5));
+    } else {
+      keeper.answered(std::get<AskTool>(*action).question == Question::View ? says(kView)
+                                                                            : says("READY\n"));
+    }
+  }
+  EXPECT_EQ(signals, 1) << "two wishes of one interval are one signal";
+}
+
+TEST_F(DaemonKeeperTest, StopsWithSigtermAndAfterFiveSecondsWithSigkill) {
+  become_ready();
+  keeper.stop();
+  EXPECT_TRUE(keeper.state().stopping);
+  EXPECT_EQ(*keeper.next(), Action(SignalChild{SIGTERM}));
+  const base::Duration told = clock.elapsed();
+  EXPECT_EQ(*next(), Action(SignalChild{SIGKILL}));
+  EXPECT_EQ(clock.elapsed() - told, seconds(5));
+  EXPECT_EQ(keeper.next_due(), std::nullopt) << "what remains is to wait";
+  keeper.ended("was ended by SIGKILL");
+  EXPECT_EQ(keeper.state().phase, Phase::Stopped);
+  EXPECT_FALSE(keeper.state().running);
+  EXPECT_EQ(keeper.state().group, "g") << "of the last start";
+  EXPECT_EQ(next(), std::nullopt);
+}
+
+TEST_F(DaemonKeeperTest, ADaemonThatWasReadyIsStartedAgainAtOnceAsANewInstance) {
+  become_ready();
+  const std::string before = keeper.state().instance;
+  clock.advance(seconds(1));
+  keeper.ended("was ended by SIGKILL");
+  EXPECT_EQ(keeper.state().phase, Phase::Failed);
+  EXPECT_EQ(keeper.state().message, "nvidia-imex was ended by SIGKILL");
+  EXPECT_TRUE(keeper.state().peers.empty());
+  const auto action = keeper.next();
+  ASSERT_TRUE(action && std::holds_alternative<StartChild>(*action));
+  keeper.started();
+  EXPECT_NE(keeper.state().instance, before);
+  EXPECT_EQ(keeper.state().phase, Phase::Starting);
+}
+
+TEST_F(DaemonKeeperTest, ADaemonThatKeepsEndingIsStartedInGrowingPauses) {
+  start();
+  std::vector<base::Duration> pauses;
+  for (int i = 0; i < 8; ++i) {
+    keeper.ended("exited with code 1");
+    const base::Duration ended = clock.elapsed();
+    ASSERT_TRUE(std::holds_alternative<StartChild>(*next()));
+    pauses.push_back(clock.elapsed() - ended);
+    keeper.started();
+  }
+  EXPECT_THAT(pauses, ::testing::ElementsAre(seconds(1), seconds(2), seconds(4), seconds(8),
+                                             seconds(16), seconds(30), seconds(30), seconds(30)));
+}
+
+TEST_F(DaemonKeeperTest, TheAgentsWishCutsAPauseShort) {
+  start();
+  keeper.ended("exited with code 1");
+  EXPECT_EQ(keeper.next(), std::nullopt);
+  ASSERT_TRUE(keeper.want(some_want()));
+  EXPECT_TRUE(std::holds_alternative<StartChild>(*keeper.next()));
+}
+
+TEST_F(DaemonKeeperTest, AWishThatCannotBeMetIsForgottenAndTheNextIsTriedAnew) {
+  ASSERT_TRUE(keeper.want(some_want()));
+  keeper.next();
+  keeper.failed_to_start({base::ErrorKind::Invalid, "no nvidia-imex"});
+  EXPECT_EQ(next(), std::nullopt);
+  EXPECT_EQ(keeper.state().phase, Phase::Stopped);
+  start();
+}
+
+TEST_F(DaemonKeeperTest, TheSameWishTwiceIsOneAndAnotherIsAConflict) {
+  start();
+  EXPECT_TRUE(keeper.want(some_want()));
+  const auto other = keeper.want(some_want("other"));
+  ASSERT_FALSE(other);
+  EXPECT_EQ(other.error().kind, base::ErrorKind::Conflict);
+  keeper.stop();
+  EXPECT_FALSE(keeper.want(some_want())) << "not before it has ended";
+}
+
+TEST_F(DaemonKeeperTest, AHungControlToolIsAFaultAndHeals) {
+  become_ready();
+  next();
+  keeper.answered(silence());
+  EXPECT_EQ(keeper.state().phase, Phase::Failed);
+  EXPECT_TRUE(keeper.state().running) << "a restart would end workloads: it only is told";
+  EXPECT_THAT(keeper.state().message, HasSubstr("may hang"));
+  EXPECT_EQ(*next(), Action(AskTool{Question::State}));
+  keeper.answered(says("READY\n"));
+  EXPECT_EQ(keeper.state().phase, Phase::Ready);
+  EXPECT_EQ(keeper.state().message, "");
+}
+
+TEST_F(DaemonKeeperTest, OneRefusalOfAReadyDaemonIsAskedAgainAndTwoAreAFault) {
+  become_ready();
+  next();
+  keeper.answered(refusal());
+  EXPECT_EQ(keeper.state().phase, Phase::Ready);
+  next();
+  keeper.answered(refusal());
+  EXPECT_EQ(keeper.state().phase, Phase::Failed);
+}
+
+TEST_F(DaemonKeeperTest, ConnectionsWithoutNewsCountAsNoneAfterAWhile) {
+  become_ready();
+  base::Duration since = clock.elapsed();
+  while (clock.elapsed() - since < seconds(9)) {
+    next();
+    keeper.answered(says("READY\n"));
+    next();
+    keeper.answered(silence());
+    EXPECT_EQ(keeper.state().phase, Phase::Ready);
+  }
+  EXPECT_FALSE(keeper.state().peers.empty());
+  EXPECT_THAT(keeper.state().message, HasSubstr("-N gives no answer"));
+  for (int i = 0; i < 2; ++i) {
+    next();
+    keeper.answered(says("READY\n"));
+    next();
+    keeper.answered(silence());
+  }
+  EXPECT_TRUE(keeper.state().peers.empty());
+}
+
+TEST_F(DaemonKeeperTest, AnAnswerAboutTheInstanceBeforeIsIgnored) {
+  become_ready();
+  next();
+  keeper.ended("was ended by SIGSEGV");
+  ASSERT_TRUE(std::holds_alternative<StartChild>(*keeper.next()));
+  keeper.started();
+  keeper.answered(says("READY\n"));
+  EXPECT_EQ(keeper.state().phase, Phase::Starting);
+  EXPECT_EQ(*next(), Action(AskTool{Question::State}));
+}
+
+TEST_F(DaemonKeeperTest, ASuccessorStartsWhatItsPredecessorOfThisBootHadRunning) {
+  State last;
+  last.group = "g";
+  last.instance = "old";
+  last.running = true;
+  last.phase = Phase::Ready;
+  keeper.resume(last, some_want());
+  EXPECT_FALSE(keeper.state().running) << "the daemon ended with its owner";
+  EXPECT_EQ(keeper.state().phase, Phase::Failed);
+  ASSERT_TRUE(std::holds_alternative<StartChild>(*keeper.next()));
+  keeper.started();
+  EXPECT_NE(keeper.state().instance, "old");
+}
+
+TEST_F(DaemonKeeperTest, KeepsItsRulesUnderAnyOrderOfEvents) {
+  for (std::uint64_t seed = 1; seed <= 300; ++seed) {
+    SCOPED_TRACE(seed);
+    base::Random random(seed);
+    base::ManualClock time;
+    DaemonKeeper k(time, base::Random(seed));
+    bool runs = false, answered = false;
+    std::optional<base::Duration> last_signal, told_to_stop;
+    for (int i = 0; i < 300; ++i) {
+      switch (random.below(9)) {
+        case 0:
+          (void)k.want(some_want(random.chance(0.9) ? "g" : "other"));
+          break;
+        case 1:
+          if (random.chance(0.3)) k.stop();
+          break;
+        case 2:
+          k.request_signal();
+          break;
+        case 3:
+          if (runs && random.chance(0.3)) {
+            runs = answered = false;
+            last_signal.reset();
+            told_to_stop.reset();
+            k.ended("exited");
+          }
+          break;
+        case 4: {
+          const ToolAnswer answer = random.chance(0.6)   ? says("READY\n")
+                                    : random.chance(0.5) ? refusal()
+                                                         : silence();
+          k.answered(answer);
+          answered = k.state().answers;
+          break;
+        }
+        default:
+          time.advance(milliseconds(random.below(2000)));
+      }
+      while (const auto action = k.next()) {
+        if (std::holds_alternative<StartChild>(*action)) {
+          ASSERT_FALSE(runs) << "one daemon per operating system";
+          if (random.chance(0.2)) {
+            k.failed_to_start({base::ErrorKind::Invalid, "no"});
+          } else {
+            runs = true;
+            k.started();
+          }
+        } else if (const auto* signal = std::get_if<SignalChild>(&*action)) {
+          ASSERT_TRUE(runs);
+          if (signal->number == SIGUSR1) {
+            ASSERT_TRUE(answered);
+            ASSERT_TRUE(!last_signal || time.elapsed() - *last_signal >= seconds(5));
+            last_signal = time.elapsed();
+          } else if (signal->number == SIGTERM) {
+            ASSERT_FALSE(told_to_stop);
+            told_to_stop = time.elapsed();
+          } else {
+            ASSERT_TRUE(told_to_stop && time.elapsed() - *told_to_stop >= seconds(5));
+          }
+        }
+      }
+      ASSERT_EQ(k.state().running, runs);
+    }
+  }
+}
+
+}  // namespace
+}  // namespace cdom::imex
