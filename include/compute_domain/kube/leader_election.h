@@ -1,0 +1,91 @@
+// LeaderElection: of several processes that share a Lease one leads, as client-go elects it.
+//
+// How it goes:
+//   1. A Lease that nobody holds, or whose record has not changed for as long as it says, is taken
+//      by a write with a precondition, so that one of several wins.
+//   2. The leader renews it every retry period. Others watch whether the record changes; they never
+//      compare its times with their own clock.
+//   3. A leader that cannot renew for the renew deadline has lost, for good: its process ends.
+// What it guarantees: is_leading() is false, by this process' own clock and whatever its threads
+// are doing, from the renew deadline after the start of the last renewal that succeeded; and nobody
+// else takes over before the lease duration after that renewal has passed. The first is the
+// shorter.
+#pragma once
+
+#include <atomic>
+#include <condition_variable>
+#include <cstdint>
+#include <mutex>
+#include <optional>
+#include <stop_token>
+#include <string>
+
+#include "compute_domain/api/core.h"
+#include "compute_domain/base/clock.h"
+#include "compute_domain/base/metrics.h"
+#include "compute_domain/base/random.h"
+#include "compute_domain/kube/client.h"
+
+namespace cdom::kube {
+
+struct LeaderElectionOptions {
+  api::ObjectName lease;
+  std::string identity;  // differs from process to process: "<pod>-<uuid>"
+  base::Duration lease_duration = std::chrono::seconds(15);
+  base::Duration renew_deadline = std::chrono::seconds(10);
+  base::Duration retry_period = std::chrono::seconds(2);
+  std::uint64_t seed = 0;  // of jitter
+};
+
+// What is wrong with the periods, "" when nothing is: the duration must exceed the deadline, and
+// that 1.2 retry periods; the duration is kept in whole seconds.
+std::string mistake_in(const LeaderElectionOptions& options);
+
+class LeaderElection {
+ public:
+  enum class Standing { Waiting, Leading, Lost };
+
+  // `client` should have a request timeout shorter than the renew deadline. `metrics` may be null.
+  LeaderElection(const Client& client, const base::Clock& clock, LeaderElectionOptions options,
+                 base::Registry* metrics = nullptr);
+
+  // Thread-safe.
+  [[nodiscard]] bool is_leading() const;
+
+  // For one thread, as all below. One try to acquire or to renew, when it is due; whether it was.
+  bool step();
+  [[nodiscard]] base::Duration next_due() const { return next_; }
+  [[nodiscard]] Standing standing() const;
+  // Steps until `token` asks to stop or leadership is lost.
+  Standing run(std::stop_token token);
+  // Gives the Lease up, so that another need not wait; only after the last write of this process.
+  base::Result<void> release();
+
+  // Who holds the Lease, as far as this process knows; thread-safe.
+  [[nodiscard]] std::string holder() const;
+
+ private:
+  bool try_acquire_or_renew();
+  bool create();
+  bool take(const api::Lease& seen);
+  void observe(const api::Lease& lease);
+  [[nodiscard]] bool holds() const { return observed_ && observed_->holder == options_.identity; }
+  void report_trouble(const base::Error& error);
+
+  const Client& client_;
+  const base::Clock& clock_;
+  const LeaderElectionOptions options_;
+  base::Registry* const metrics_;
+  base::Random random_;
+
+  std::optional<api::Lease> observed_;  // the record as last seen
+  base::Duration observed_at_{};        // when it was first seen so
+  base::Duration next_{};
+  bool has_led_ = false;
+  std::string trouble_;  // told once, not every two seconds
+  std::atomic<base::Duration::rep> leads_until_{0};
+  mutable std::mutex mutex_;  // guards holder_
+  std::string holder_;
+};
+
+}  // namespace cdom::kube
