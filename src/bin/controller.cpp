@@ -1,14 +1,18 @@
 // compute-domain-controller: forms and takes down IMEX domains, as the ComputeDomains of a cluster
 // ask for. Sub-command `plan`: what it would do with the objects of some files.
 #include <algorithm>
-#include <boost/program_options/value_semantic.hpp>
+#include <atomic>
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <optional>
 #include <sstream>
+#include <stop_token>
 #include <thread>
 
+#include "bin/controller_flags.h"
+#include "bin/election.h"
 #include "bin/flags.h"
 #include "bin/health_server.h"
 #include "bin/signals.h"
@@ -20,14 +24,14 @@
 #include "compute_domain/http/client.h"
 #include "compute_domain/kube/client.h"
 #include "compute_domain/kube/kubeconfig.h"
+#include "compute_domain/kube/leader_only.h"
 
 namespace {
 
-namespace po = boost::program_options;
 using namespace cdom;  // NOLINT(google-build-using-namespace): a main file names every module
 using base::cat;
 
-constexpr char kProgram[] = "compute-domain-controller";
+constexpr const char* kProgram = bin::kControllerProgram;
 constexpr char kUsage[] =
     "compute-domain-controller [FLAGS]\n"
     "    Runs the controller until SIGTERM.\n"
@@ -35,73 +39,9 @@ constexpr char kUsage[] =
     "    Reads objects in YAML or JSON (as from `kubectl get … -o yaml`) and prints what the\n"
     "    controller would do with them and why. Needs no cluster.";
 
-struct Flags {
-  bin::CommonFlags common;
-  std::string kubeconfig;
-  std::string ns = "compute-domain-operator";
-  int workers = 4;
-  std::string metrics_listen = "127.0.0.1:8080";
-  std::int64_t max_nodes = 18;
-  std::string imex_mode = "driverManaged";
-  std::string imex_isolation = "domain";
-};
-
-po::options_description options_of(Flags& flags) {
-  po::options_description options("Flags (and the environment variables that they default to)");
-  options.add_options()("kubeconfig", po::value(&flags.kubeconfig),
-                        "cluster to work on (KUBECONFIG; else the pod's service account)")(
-      "namespace", po::value(&flags.ns)->default_value(flags.ns),
-      "the operator's own namespace, where node lists lie (NAMESPACE)")(
-      "workers", po::value(&flags.workers)->default_value(flags.workers),
-      "reconciles at a time, 1 to 64")(
-      "metrics-listen", po::value(&flags.metrics_listen)->default_value(flags.metrics_listen),
-      "address of /healthz, /readyz and /metrics (HTTP_ENDPOINT); empty for none")(
-      "max-nodes-per-imex-domain", po::value(&flags.max_nodes)->default_value(flags.max_nodes),
-      "slots of a new group's node table (MAX_NODES_PER_IMEX_DOMAIN)")(
-      "imex-mode", po::value(&flags.imex_mode)->default_value(flags.imex_mode),
-      "driverManaged (IMEX_MODE)")(
-      "imex-isolation", po::value(&flags.imex_isolation)->default_value(flags.imex_isolation),
-      "domain (IMEX_ISOLATION)");
-  return options;
-}
-
-std::string flag_of_variable(const std::string& name) {
-  if (name == "NAMESPACE") return "namespace";
-  if (name == "HTTP_ENDPOINT") return "metrics-listen";
-  if (name == "MAX_NODES_PER_IMEX_DOMAIN") return "max-nodes-per-imex-domain";
-  if (name == "IMEX_MODE") return "imex-mode";
-  if (name == "IMEX_ISOLATION") return "imex-isolation";
-  return "";
-}
-
 std::string environment(const char* name) {
   const char* value = std::getenv(name);  // NOLINT(concurrency-mt-unsafe): before any thread
   return value == nullptr ? "" : value;
-}
-
-// "" when the values make sense together.
-std::string mistake_in(const Flags& flags) {
-  if (flags.workers < 1 || flags.workers > 64) return "--workers: must be 1 to 64";
-  if (flags.max_nodes < 1 || flags.max_nodes > 1024) {
-    return "--max-nodes-per-imex-domain: must be 1 to 1024";
-  }
-  if (flags.imex_mode != "driverManaged") {
-    return cat("--imex-mode: \"", flags.imex_mode, "\" is not supported, only driverManaged");
-  }
-  if (flags.imex_isolation != "domain" && !flags.imex_isolation.empty()) {
-    return cat("--imex-isolation: \"", flags.imex_isolation, "\" is not supported, only domain");
-  }
-  if (!base::is_dns_label(flags.ns)) {
-    return cat("--namespace: \"", flags.ns, "\" is no name of a namespace");
-  }
-  return "";
-}
-
-core::Settings settings_of(const Flags& flags) {
-  core::Settings settings;
-  settings.operator_namespace = flags.ns;
-  settings.slots_per_group = flags.max_nodes;
-  return settings;
 }
 
 int fail(const std::string& what) {
@@ -109,7 +49,7 @@ int fail(const std::string& what) {
   return 1;
 }
 
-int run_plan(const Flags& flags, const std::vector<std::string>& paths) {
+int run_plan(const bin::ControllerFlags& flags, const std::vector<std::string>& paths) {
   namespace fs = std::filesystem;
   if (paths.empty()) return bin::usage_error(kProgram, "plan: name at least one file or directory");
   std::vector<std::string> files;
@@ -136,23 +76,39 @@ int run_plan(const Flags& flags, const std::vector<std::string>& paths) {
     objects.push_back({file, text.str()});
   }
   const base::SystemClock clock;
-  const auto page = controller::dry_run(objects, settings_of(flags), clock);
+  const auto page = controller::dry_run(objects, bin::settings_of(flags), clock);
   if (!page) return bin::usage_error(kProgram, cat("plan: ", page.error().message));
   std::fputs(page->c_str(), stdout);
   return 0;
 }
 
-int run_controller(const Flags& flags, bin::Signals& signals) {
+int run_controller(const bin::ControllerFlags& flags, bin::Signals& signals) {
   const base::SystemClock clock;
   base::Registry metrics;
   auto access = kube::find_cluster(flags.kubeconfig, environment);
   if (!access) return bin::usage_error(kProgram, access.error().message);
   access->http.user_agent = cat(kProgram, "/", CDOM_VERSION);
   const std::string server = access->http.base_url;
-  const auto transport = http::make_client(std::move(access->http), clock);
-  kube::Client client(*transport, clock, kProgram, &metrics);
+  const auto transport = http::make_client(access->http, clock);
+  const std::string pod = environment("POD_NAME");
+  const std::uint64_t seed = base::entropy_seed();
+
+  // From here on two things end the work: a signal, and the loss of leadership.
+  std::stop_source leave;
+  std::atomic<bool> has_lost = false;
+  std::optional<bin::Election> election;
+  if (flags.elect) {
+    election.emplace(access->http, clock, bin::election_of(flags, pod, seed), metrics, [&] {
+      has_lost = true;
+      leave.request_stop();
+    });
+  }
+  const auto is_leading = [&election] { return !election || election->is_leading(); };
+  kube::LeaderOnly gate(*transport, is_leading);
+  kube::Client client(gate, clock, kProgram, &metrics);
+  const std::stop_callback on_signal(signals.token(), [&leave] { leave.request_stop(); });
   // A server that does not answer is waited for; only a wrong one is told at once.
-  while (!signals.token().stop_requested()) {
+  while (!leave.stop_requested()) {
     const auto discovered = client.discover();
     if (discovered) break;
     if (discovered.error().kind != base::ErrorKind::Unavailable) {
@@ -163,12 +119,12 @@ int run_controller(const Flags& flags, bin::Signals& signals) {
     std::this_thread::sleep_for(std::chrono::seconds(1));
   }
 
-  const std::string pod = environment("POD_NAME");
   controller::Controller loop(client, clock, metrics,
-                              {.settings = settings_of(flags),
+                              {.settings = bin::settings_of(flags),
                                .workers = flags.workers,
                                .instance = pod.empty() ? kProgram : pod,
-                               .seed = base::entropy_seed()});
+                               .seed = seed,
+                               .is_leading = is_leading});
   std::unique_ptr<http::Server> health;
   if (!flags.metrics_listen.empty()) {
     auto server_of_health = bin::serve_health(flags.metrics_listen, metrics, [&loop] {
@@ -184,9 +140,10 @@ int run_controller(const Flags& flags, bin::Signals& signals) {
                               {"from", access->source},
                               {"namespace", flags.ns},
                               {"health", health ? health->address() : "off"}});
-  const std::stop_callback on_stop(signals.token(), [&] { transport->shut_down(); });
-  const base::Result<void> done = loop.run(signals.token());
+  const std::stop_callback on_stop(leave.get_token(), [&] { transport->shut_down(); });
+  const base::Result<void> done = loop.run(leave.get_token());
   if (!done) return fail(done.error().message);
+  if (has_lost) return fail("another process may lead now; this one ends, to start afresh");
   base::log_info("stopped");
   return 0;
 }
@@ -194,15 +151,15 @@ int run_controller(const Flags& flags, bin::Signals& signals) {
 }  // namespace
 
 int main(int argc, char** argv) {
+  bin::Signals signals;  // before any thread, and the library's are the first
   http::initialize_process();
-  bin::Signals signals;
-  Flags flags;
+  bin::ControllerFlags flags;
   bin::Parsed parsed;
-  if (const auto exit = bin::parse_flags(argc, argv, kUsage, options_of(flags), flags.common,
-                                         flag_of_variable, &parsed)) {
+  if (const auto exit = bin::parse_flags(argc, argv, kUsage, bin::options_of(flags), flags.common,
+                                         bin::controller_flag_of_variable, &parsed)) {
     return *exit;
   }
-  if (const std::string mistake = mistake_in(flags); !mistake.empty()) {
+  if (const std::string mistake = bin::mistake_in(flags); !mistake.empty()) {
     return bin::usage_error(kProgram, mistake);
   }
   if (parsed.positional.empty()) return run_controller(flags, signals);

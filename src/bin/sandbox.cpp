@@ -51,8 +51,8 @@ po::options_description options_of(bin::SandboxFlags& flags) {
 }  // namespace
 
 int main(int argc, char** argv) {
+  bin::Signals signals;  // before any thread, and the library's are the first
   http::initialize_process();
-  bin::Signals signals;
   bin::SandboxFlags flags;
   bin::CommonFlags common;
   bin::Parsed parsed;

@@ -70,6 +70,8 @@ class Controller::Loop {
   void answer(Queue& queue, const Key& key, const core::Plan& plan, const Applied& applied);
   void work(Queue& queue, const std::stop_token& token);
   Result<void> wait_until_synced(const std::stop_token& token);
+  [[nodiscard]] bool may_work() const { return !options_.is_leading || options_.is_leading(); }
+  void wait_for_leadership(const std::stop_token& token) const;
 
   // One watch, whatever its kind.
   struct Watch {
@@ -222,7 +224,7 @@ std::optional<base::Duration> Controller::Loop::next_due() const {
   const auto consider = [&](const std::optional<base::Duration>& due) {
     if (due) earliest = std::min(earliest.value_or(*due), *due);
   };
-  if (has_synced()) {
+  if (has_synced() && may_work()) {
     for (const auto& queue : queues_) consider(queue->next_due());
   }
   consider(events_.next_due());
@@ -231,7 +233,7 @@ std::optional<base::Duration> Controller::Loop::next_due() const {
 }
 
 bool Controller::Loop::process_one(Queue& queue) {
-  if (!has_synced()) return false;
+  if (!has_synced() || !may_work()) return false;
   const std::optional<Key> key = queue.try_pop();
   if (!key) return false;
   process(queue, *key);
@@ -333,6 +335,13 @@ Result<void> Controller::Loop::wait_until_synced(const std::stop_token& token) {
   return {};
 }
 
+// The queues fill meanwhile: whoever begins to lead looks at everything once.
+void Controller::Loop::wait_for_leadership(const std::stop_token& token) const {
+  while (!token.stop_requested() && !may_work()) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(50));
+  }
+}
+
 Result<void> Controller::Loop::run(std::stop_token token) {
   std::vector<std::jthread> threads;
   threads.reserve(watches_.size() + static_cast<std::size_t>(options_.workers) + 1);
@@ -351,6 +360,7 @@ Result<void> Controller::Loop::run(std::stop_token token) {
   base::log_info("all watches are synced", {{"domains", cat(stores_.domains.size())},
                                             {"claims", cat(stores_.claims.size())},
                                             {"nodes", cat(stores_.nodes.size())}});
+  wait_for_leadership(token);
   std::vector<std::jthread> workers;
   for (const auto& queue : queues_) {
     workers.emplace_back([this, &queue, token] { work(*queue, token); });

@@ -5,8 +5,9 @@ set -uo pipefail
 cd "$(dirname "$0")/../.."
 . tests/smoke/check.sh
 
-sandbox=build/release/src/bin/compute-domain-sandbox
-controller=build/release/src/bin/compute-domain-controller
+bin=${CDOM_BUILD:-build/release}/src/bin
+sandbox=$bin/compute-domain-sandbox
+controller=$bin/compute-domain-controller
 work=$(mktemp -d)
 export KUBECONFIG=$work/kubeconfig
 timeout 300 "$sandbox" --racks 1 --nodes-per-rack 4 --kubeconfig "$KUBECONFIG" >"$work/out" 2>"$work/log" &

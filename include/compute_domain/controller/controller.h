@@ -24,6 +24,9 @@ struct Options {
   int workers = 4;
   std::string instance;    // names this process in Events
   std::uint64_t seed = 0;  // of jitter and names
+  // Whether this process may work; empty: always. Until it may, the caches are kept warm and keys
+  // wait. Thread-safe.
+  std::function<bool()> is_leading = {};
 };
 
 class Controller {

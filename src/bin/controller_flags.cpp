@@ -1,0 +1,120 @@
+#include "bin/controller_flags.h"
+
+#include <boost/program_options/value_semantic.hpp>
+#include <utility>
+
+#include "bin/duration_flag.h"
+#include "compute_domain/base/random.h"
+#include "compute_domain/base/text.h"
+
+namespace cdom::bin {
+
+namespace {
+
+namespace po = boost::program_options;
+using base::cat;
+
+}  // namespace
+
+po::options_description options_of(ControllerFlags& flags) {
+  po::options_description options("Flags (and the environment variables that they default to)");
+  options.add_options()("kubeconfig", po::value(&flags.kubeconfig),
+                        "cluster to work on (KUBECONFIG; else the pod's service account)")(
+      "namespace", po::value(&flags.ns)->default_value(flags.ns),
+      "the operator's own namespace, where node lists lie (NAMESPACE)")(
+      "workers", po::value(&flags.workers)->default_value(flags.workers),
+      "reconciles at a time, 1 to 64")(
+      "metrics-listen", po::value(&flags.metrics_listen)->default_value(flags.metrics_listen),
+      "address of /healthz, /readyz and /metrics (HTTP_ENDPOINT); empty for none")(
+      "max-nodes-per-imex-domain", po::value(&flags.max_nodes)->default_value(flags.max_nodes),
+      "slots of a new group's node table (MAX_NODES_PER_IMEX_DOMAIN)")(
+      "imex-mode", po::value(&flags.imex_mode)->default_value(flags.imex_mode),
+      "driverManaged (IMEX_MODE)")(
+      "imex-isolation", po::value(&flags.imex_isolation)->default_value(flags.imex_isolation),
+      "domain (IMEX_ISOLATION)")(
+      "leader-election-enabled",
+      po::value(&flags.elect)->default_value(flags.elect)->implicit_value(true),
+      "one of several controllers works, the others wait (LEADER_ELECTION_ENABLED)")(
+      "leader-election-lease-lock-name",
+      po::value(&flags.lease_name)->default_value(flags.lease_name),
+      "the Lease that they share (LEADER_ELECTION_LEASE_LOCK_NAME)")(
+      "leader-election-lease-lock-namespace", po::value(&flags.lease_namespace),
+      "its namespace; --namespace by default (LEADER_ELECTION_LEASE_LOCK_NAMESPACE)")(
+      "leader-election-lease-duration",
+      po::value(&flags.lease_duration)->default_value(flags.lease_duration),
+      "how long others wait for a leader that is silent (LEADER_ELECTION_LEASE_DURATION)")(
+      "leader-election-renew-deadline",
+      po::value(&flags.renew_deadline)->default_value(flags.renew_deadline),
+      "how long a leader that cannot renew goes on (LEADER_ELECTION_RENEW_DEADLINE)")(
+      "leader-election-retry-period",
+      po::value(&flags.retry_period)->default_value(flags.retry_period),
+      "how often it renews (LEADER_ELECTION_RETRY_PERIOD)");
+  return options;
+}
+
+std::string controller_flag_of_variable(const std::string& name) {
+  if (name == "NAMESPACE") return "namespace";
+  if (name == "HTTP_ENDPOINT") return "metrics-listen";
+  if (name == "MAX_NODES_PER_IMEX_DOMAIN") return "max-nodes-per-imex-domain";
+  if (name == "IMEX_MODE") return "imex-mode";
+  if (name == "IMEX_ISOLATION") return "imex-isolation";
+  if (name == "LEADER_ELECTION_ENABLED") return "leader-election-enabled";
+  if (name == "LEADER_ELECTION_LEASE_LOCK_NAME") return "leader-election-lease-lock-name";
+  if (name == "LEADER_ELECTION_LEASE_LOCK_NAMESPACE") return "leader-election-lease-lock-namespace";
+  if (name == "LEADER_ELECTION_LEASE_DURATION") return "leader-election-lease-duration";
+  if (name == "LEADER_ELECTION_RENEW_DEADLINE") return "leader-election-renew-deadline";
+  if (name == "LEADER_ELECTION_RETRY_PERIOD") return "leader-election-retry-period";
+  return "";
+}
+
+std::string mistake_in(const ControllerFlags& flags) {
+  if (flags.workers < 1 || flags.workers > 64) return "--workers: must be 1 to 64";
+  if (flags.max_nodes < 1 || flags.max_nodes > 1024) {
+    return "--max-nodes-per-imex-domain: must be 1 to 1024";
+  }
+  if (flags.imex_mode != "driverManaged") {
+    return cat("--imex-mode: \"", flags.imex_mode, "\" is not supported, only driverManaged");
+  }
+  if (flags.imex_isolation != "domain" && !flags.imex_isolation.empty()) {
+    return cat("--imex-isolation: \"", flags.imex_isolation, "\" is not supported, only domain");
+  }
+  if (!base::is_dns_label(flags.ns)) {
+    return cat("--namespace: \"", flags.ns, "\" is no name of a namespace");
+  }
+  if (!base::is_dns_subdomain(flags.lease_name)) {
+    return cat("--leader-election-lease-lock-name: \"", flags.lease_name, "\" is no name");
+  }
+  for (const auto& [flag, text] : {std::pair("lease-duration", flags.lease_duration),
+                                   std::pair("renew-deadline", flags.renew_deadline),
+                                   std::pair("retry-period", flags.retry_period)}) {
+    if (duration_of_flag(text)) continue;
+    return cat("--leader-election-", flag, ": \"", text, "\" is no duration such as 15s");
+  }
+  if (const std::string mistake = kube::mistake_in(election_of(flags, "", 0)); !mistake.empty()) {
+    return cat("--leader-election-lease-duration and the like: ", mistake);
+  }
+  return "";
+}
+
+core::Settings settings_of(const ControllerFlags& flags) {
+  core::Settings settings;
+  settings.operator_namespace = flags.ns;
+  settings.slots_per_group = flags.max_nodes;
+  return settings;
+}
+
+kube::LeaderElectionOptions election_of(const ControllerFlags& flags, const std::string& pod,
+                                        std::uint64_t seed) {
+  const auto period = [](const std::string& text) {
+    return duration_of_flag(text).value_or(base::Duration::zero());
+  };
+  return {
+      .lease = {flags.lease_namespace.empty() ? flags.ns : flags.lease_namespace, flags.lease_name},
+      .identity = cat(pod.empty() ? kControllerProgram : pod, "-", base::Random(seed).uuid()),
+      .lease_duration = period(flags.lease_duration),
+      .renew_deadline = period(flags.renew_deadline),
+      .retry_period = period(flags.retry_period),
+      .seed = seed};
+}
+
+}  // namespace cdom::bin

@@ -1,0 +1,50 @@
+// What the command line of compute-domain-controller means.
+#pragma once
+
+#include <boost/program_options/options_description.hpp>
+#include <cstdint>
+#include <string>
+
+#include "bin/flags.h"
+#include "compute_domain/core/world.h"
+#include "compute_domain/kube/leader_election.h"
+
+namespace cdom::bin {
+
+inline constexpr char kControllerProgram[] = "compute-domain-controller";
+
+struct ControllerFlags {
+  CommonFlags common;
+  std::string kubeconfig;
+  std::string ns = "compute-domain-operator";
+  int workers = 4;
+  std::string metrics_listen = "127.0.0.1:8080";
+  std::int64_t max_nodes = 18;
+  std::string imex_mode = "driverManaged";
+  std::string imex_isolation = "domain";
+  bool elect = false;
+  std::string lease_name = "compute-domain-controller";
+  std::string lease_namespace;
+  std::string lease_duration = "15s";
+  std::string renew_deadline = "10s";
+  std::string retry_period = "2s";
+};
+
+// The options write into `flags`, which must outlive them.
+boost::program_options::options_description options_of(ControllerFlags& flags);
+
+// The flag that an environment variable stands for, under the names of the reference driver; "" for
+// other variables.
+std::string controller_flag_of_variable(const std::string& name);
+
+// "" when the values make sense together, else what is wrong with which flag.
+std::string mistake_in(const ControllerFlags& flags);
+
+core::Settings settings_of(const ControllerFlags& flags);
+
+// `pod` is this process' pod, "" outside one. The identity is that of this process alone, so that a
+// container that starts again is not taken for the one before. Periods that do not parse are zero.
+kube::LeaderElectionOptions election_of(const ControllerFlags& flags, const std::string& pod,
+                                        std::uint64_t seed);
+
+}  // namespace cdom::bin

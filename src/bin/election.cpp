@@ -1,0 +1,38 @@
+#include "bin/election.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "compute_domain/base/log.h"
+
+namespace cdom::bin {
+
+namespace {
+
+http::ClientConfig for_election(http::ClientConfig config, base::Duration renew_deadline) {
+  config.request_timeout = std::min(config.request_timeout, renew_deadline / 2);
+  return config;
+}
+
+}  // namespace
+
+Election::Election(http::ClientConfig config, const base::Clock& clock,
+                   kube::LeaderElectionOptions options, base::Registry& metrics,
+                   std::function<void()> on_lost)
+    : transport_(http::make_client(for_election(std::move(config), options.renew_deadline), clock)),
+      client_(*transport_, clock, "compute-domain-controller-election", &metrics),
+      election_(client_, clock, std::move(options), &metrics),
+      thread_([this, on_lost = std::move(on_lost)](std::stop_token token) {
+        if (election_.run(std::move(token)) == kube::LeaderElection::Standing::Lost) on_lost();
+      }) {}
+
+Election::~Election() {
+  thread_.request_stop();
+  thread_.join();
+  if (const auto released = election_.release(); !released) {
+    base::log_warning("the Lease could not be released; others wait until it expires",
+                      {{"error", base::to_string(released.error())}});
+  }
+}
+
+}  // namespace cdom::bin
