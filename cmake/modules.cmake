@@ -60,6 +60,10 @@ target_link_libraries(cdom_test_headers PRIVATE cdom_test_options)
 target_precompile_headers(cdom_test_headers PRIVATE <gmock/gmock.h> <gtest/gtest.h> <map> <optional>
                                                     <string> <vector>)
 
+# The programs of tests, and those among them that have threads.
+add_custom_target(all_tests)
+add_custom_target(tsan_tests)
+
 # cdom_test(core SOURCES … USES core LINKS … LABELS tsan): the GoogleTest program test_core, each
 # TEST a test of ctest. Label `tsan` is for what has threads.
 function(cdom_test name)
@@ -74,6 +78,10 @@ function(cdom_test name)
   target_link_libraries(test_${name} PRIVATE cdom_test_options ${T_USES} ${T_LINKS} cdom_source_tree
                                              GTest::gtest_main)
   target_precompile_headers(test_${name} REUSE_FROM cdom_test_headers)
+  add_dependencies(all_tests test_${name})
+  if("tsan" IN_LIST T_LABELS)
+    add_dependencies(tsan_tests test_${name})
+  endif()
   gtest_discover_tests(test_${name} DISCOVERY_TIMEOUT 60
                        PROPERTIES TIMEOUT ${T_TIMEOUT} LABELS "${name};${T_LABELS}")
 endfunction()
