@@ -32,9 +32,7 @@ bool has_same_fate(const json& before, const json& after) {
   return true;
 }
 
-bool is_harmless(const base::Error& error) {
-  return error.kind == base::ErrorKind::NotFound || error.kind == base::ErrorKind::Conflict;
-}
+bool is_gone(const base::Error& error) { return error.kind == base::ErrorKind::NotFound; }
 
 }  // namespace
 
@@ -149,10 +147,12 @@ bool GarbageCollector::collect(const Item& item, const json& object) {
     if (*owner == Owner::Present || *owner == Owner::Unknown) return true;
     has_waiting = has_waiting || *owner == Owner::WaitsForDependents;
   }
-  DeleteWish wish{.uid = uid_of(object)};
+  // The owners were read from the mirror: they may have been taken away since.
+  DeleteWish wish{.uid = uid_of(object),
+                  .resource_version = text_at(object, "/metadata/resourceVersion")};
   if (has_waiting && !dependents_of(uid_of(object)).empty()) wish.propagation = "Foreground";
   const auto gone = objects_.remove(mirrors_[item.mirror]->resource(), item.key, wish);
-  return gone.has_value() || is_harmless(gone.error());
+  return gone.has_value() || is_gone(gone.error());
 }
 
 bool GarbageCollector::finish_foreground(const Item& item, const json& owner) {
@@ -170,18 +170,21 @@ bool GarbageCollector::finish_foreground(const Item& item, const json& owner) {
 }
 
 bool GarbageCollector::orphan_dependents(const Item& item, const json& owner) {
-  const std::set<Item> dependents = dependents_of(uid_of(owner));
-  for (const Item& dependent : dependents) {
-    const ObjectPtr object = mirrors_[dependent.mirror]->find(dependent.key);
-    if (!object) continue;
-    json kept = json::array();
-    for (const json& reference : at(*object, "/metadata/ownerReferences")) {
-      if (text_at(reference, "/uid") != uid_of(owner)) kept.push_back(reference);
+  // Absence in a mirror is no proof that nothing depends: the API server's own lists count.
+  for (const Mirror* mirror : mirrors_) {
+    const Resource& resource = mirror->resource();
+    const auto objects = objects_.list(resource, resource.namespaced ? item.key.ns : "");
+    if (!objects) return false;
+    for (const json& object : *objects) {
+      if (!owner_uids(object).contains(uid_of(owner))) continue;
+      json kept = json::array();
+      for (const json& reference : at(object, "/metadata/ownerReferences")) {
+        if (text_at(reference, "/uid") != uid_of(owner)) kept.push_back(reference);
+      }
+      const json patch{{"metadata", {{"uid", uid_of(object)}, {"ownerReferences", kept}}}};
+      const auto freed = objects_.merge_patch(resource, key_of(object), patch);
+      if (!freed && !is_gone(freed.error())) return false;
     }
-    const json patch{{"metadata", {{"uid", uid_of(*object)}, {"ownerReferences", kept}}}};
-    const auto freed =
-        objects_.merge_patch(mirrors_[dependent.mirror]->resource(), dependent.key, patch);
-    if (!freed && freed.error().kind != base::ErrorKind::NotFound) return false;
   }
   return drop_finalizer(item, owner, kOrphan);
 }
@@ -197,7 +200,7 @@ bool GarbageCollector::drop_finalizer(const Item& item, const json& object,
                      {"resourceVersion", text_at(object, "/metadata/resourceVersion")},
                      {"finalizers", kept}}}};
   const auto freed = objects_.merge_patch(mirrors_[item.mirror]->resource(), item.key, patch);
-  return freed.has_value() || freed.error().kind == base::ErrorKind::NotFound;
+  return freed.has_value() || is_gone(freed.error());
 }
 
 }  // namespace cdom::sandbox

@@ -71,18 +71,23 @@ JobController::JobController(http::Client& client, const Mirrors& mirrors, const
 }
 
 void JobController::see_pod(const Change& change) {
-  const json& pod = change.after ? *change.after : *change.before;
-  const std::string job = controller_uid(pod, "Job");
-  if (job.empty()) return;
-  if (change.after) {
-    pods_by_job_[job].insert(change.key);
-  } else if (const auto known = pods_by_job_.find(job); known != pods_by_job_.end()) {
-    known->second.erase(change.key);
-    if (known->second.empty()) pods_by_job_.erase(known);
+  // Also a pod that has lost its controller is one less.
+  if (change.before) forget_pod(change.key, *change.before);
+  for (const ObjectPtr& pod : {change.before, change.after}) {
+    const std::string job = pod ? controller_uid(*pod, "Job") : std::string();
+    if (job.empty()) continue;
+    if (pod == change.after) pods_by_job_[job].insert(change.key);
+    for (const json& owner : at(*pod, "/metadata/ownerReferences")) {
+      if (text_at(owner, "/uid") == job) agenda_.add({change.key.ns, text_at(owner, "/name")});
+    }
   }
-  for (const json& owner : at(pod, "/metadata/ownerReferences")) {
-    if (text_at(owner, "/uid") == job) agenda_.add({change.key.ns, text_at(owner, "/name")});
-  }
+}
+
+void JobController::forget_pod(const ObjectKey& key, const json& pod) {
+  const auto known = pods_by_job_.find(controller_uid(pod, "Job"));
+  if (known == pods_by_job_.end()) return;
+  known->second.erase(key);
+  if (known->second.empty()) pods_by_job_.erase(known);
 }
 
 bool JobController::step() {

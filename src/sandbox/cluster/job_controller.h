@@ -32,6 +32,7 @@ class JobController : public Part {
   struct Tally;
 
   void see_pod(const Change& change);
+  void forget_pod(const ObjectKey& key, const json& pod);
   // False: try again.
   bool sync(const ObjectKey& key);
   [[nodiscard]] Tally count(const json& job) const;

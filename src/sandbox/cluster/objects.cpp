@@ -108,6 +108,9 @@ base::Result<void> Objects::remove(const Resource& resource, const ObjectKey& ke
   json options{{"apiVersion", "v1"}, {"kind", "DeleteOptions"}};
   options["propagationPolicy"] = wish.propagation;
   if (!wish.uid.empty()) options["preconditions"]["uid"] = wish.uid;
+  if (!wish.resource_version.empty()) {
+    options["preconditions"]["resourceVersion"] = wish.resource_version;
+  }
   if (wish.grace_period_seconds) options["gracePeriodSeconds"] = *wish.grace_period_seconds;
   auto gone = exchange("DELETE", resource.path(key), options.dump());
   if (!gone) return gone.error();

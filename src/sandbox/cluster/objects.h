@@ -20,6 +20,7 @@ struct DeleteWish {
   std::string uid;                            // "": whatever object has the name
   std::optional<int> grace_period_seconds{};  // of pods
   std::string propagation = "Background";
+  std::string resource_version{};  // "": in whatever state it is
 };
 
 class Objects {

@@ -85,5 +85,42 @@ TEST_F(JobTest, DeletedInTheForegroundItGoesAfterItsPods) {
   EXPECT_THAT(list(kPods, "default"), IsEmpty());
 }
 
+TEST_F(JobTest, OrphanedPodsStay) {
+  apply_job(kFourIndexes);
+  wait(seconds(10));
+  remove(kJobs, {"default", "train"}, {.propagation = "Orphan"});
+  wait(seconds(10));
+  EXPECT_TRUE(job().is_null());
+  const std::vector<json> pods = list(kPods, "default");
+  EXPECT_EQ(pods.size(), 4U);
+  for (const json& pod : pods) {
+    EXPECT_THAT(at(pod, "/metadata/ownerReferences"), IsEmpty());
+    EXPECT_FALSE(is_deleting(pod));
+  }
+}
+
+TEST_F(JobTest, OrphanedPodsAreNotTakenByAJobOfTheSameName) {
+  apply_job(kFourIndexes);
+  wait(seconds(10));
+  remove(kJobs, {"default", "train"}, {.propagation = "Orphan"});
+  settle();
+  apply_job("  parallelism: 1");
+  wait(seconds(10));
+  EXPECT_EQ(list(kPods, "default").size(), 5U);
+  EXPECT_EQ(at(job(), "/status/active"), 1);
+}
+
+TEST_F(JobTest, OrphanedPodsOfAJobThatHasJustBeenMadeStay) {
+  apply_job(kFourIndexes);
+  for (int steps = 0; list(kPods, "default").size() < 4; ++steps) {
+    ASSERT_LT(steps, 10'000);
+    cluster_.step();
+  }
+  remove(kJobs, {"default", "train"}, {.propagation = "Orphan"});
+  wait(seconds(10));
+  EXPECT_TRUE(job().is_null());
+  EXPECT_EQ(list(kPods, "default").size(), 4U);
+}
+
 }  // namespace
 }  // namespace cdom::sandbox
