@@ -39,6 +39,10 @@ Result<void> Apply::act(const core::WriteCheckpoint& intent) {
 
 Result<void> Apply::act(const core::WriteHosts& intent) { return ports_.imex.write_hosts(intent); }
 
+Result<void> Apply::act(const core::ForgetImporters& intent) {
+  return ports_.imex.forget_importers(intent.group);
+}
+
 Result<void> Apply::act(const core::StartDaemon& intent) {
   const Result<void> started = ports_.imex.start(intent);
   // The rules of a daemon that does not run take it from here.
@@ -58,24 +62,30 @@ Result<void> Apply::act(const core::RemoveCdi& intent) {
 }
 
 Result<void> Apply::act(const core::AnswerPrepared& intent) {
-  questions_.answer_prepare(
+  const auto took = questions_.answer_prepare(
       intent.claim_uid,
       {.state = ClaimStep::State::Done, .reason = {}, .permanent = false, .seats = intent.seats});
+  if (took) metrics_.answered_prepare(AgentMetrics::Outcome::Prepared, *took);
   return {};
 }
 
 Result<void> Apply::act(const core::AnswerFailed& intent) {
-  questions_.answer_prepare(intent.claim_uid, {.state = ClaimStep::State::Failed,
-                                               .reason = intent.error,
-                                               .permanent = intent.permanent,
-                                               .seats = {}});
+  const auto took = questions_.answer_prepare(intent.claim_uid, {.state = ClaimStep::State::Failed,
+                                                                 .reason = intent.error,
+                                                                 .permanent = intent.permanent,
+                                                                 .seats = {}});
+  using Outcome = AgentMetrics::Outcome;
+  if (took) {
+    metrics_.answered_prepare(intent.permanent ? Outcome::Refused : Outcome::Failed, *took);
+  }
   return {};
 }
 
 Result<void> Apply::act(const core::AnswerUnprepared& intent) {
-  questions_.answer_unprepare(
+  const auto took = questions_.answer_unprepare(
       intent.claim_uid,
       {.state = ClaimStep::State::Done, .reason = {}, .permanent = false, .seats = {}});
+  if (took) metrics_.answered_unprepare();
   return {};
 }
 
@@ -152,6 +162,16 @@ Result<void> Apply::act(const core::RemoveSlice& intent) {
 }
 
 Result<void> Apply::act(const core::LookUpClaim& intent) {
+  answers_.look_up(intent);
+  return {};
+}
+
+Result<void> Apply::act(const core::LookUpPeer& intent) {
+  answers_.look_up(intent);
+  return {};
+}
+
+Result<void> Apply::act(const core::LookUpList& intent) {
   answers_.look_up(intent);
   return {};
 }

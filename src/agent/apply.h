@@ -6,6 +6,7 @@
 #include <optional>
 #include <string>
 
+#include "agent/agent_metrics.h"
 #include "agent/answers.h"
 #include "agent/daemon_history.h"
 #include "agent/questions.h"
@@ -17,14 +18,16 @@ namespace cdom::agent {
 class Apply {
  public:
   Apply(NodePorts& ports, const core::NodeIdentity& self, core::Checkpoint& checkpoint,
-        Questions& questions, Answers& answers, Watches& watches, DaemonHistory& daemon)
+        Questions& questions, Answers& answers, Watches& watches, DaemonHistory& daemon,
+        const AgentMetrics& metrics)
       : ports_(ports),
         self_(self),
         checkpoint_(checkpoint),
         questions_(questions),
         answers_(answers),
         watches_(watches),
-        daemon_(daemon) {}
+        daemon_(daemon),
+        metrics_(metrics) {}
 
   // At which intent it stopped, and why. A write to the API server has a backoff of its own.
   struct Stop {
@@ -36,6 +39,7 @@ class Apply {
  private:
   base::Result<void> act(const core::WriteCheckpoint& intent);
   base::Result<void> act(const core::WriteHosts& intent);
+  base::Result<void> act(const core::ForgetImporters& intent);
   base::Result<void> act(const core::StartDaemon& intent);
   base::Result<void> act(const core::SignalDaemon& intent);
   base::Result<void> act(const core::StopDaemon& intent);
@@ -48,6 +52,8 @@ class Apply {
   base::Result<void> act(const core::PublishSlice& intent);
   base::Result<void> act(const core::RemoveSlice& intent);
   base::Result<void> act(const core::LookUpClaim& intent);
+  base::Result<void> act(const core::LookUpPeer& intent);
+  base::Result<void> act(const core::LookUpList& intent);
   base::Result<void> act(const core::LookUpDomains& intent);
 
   base::Result<std::string> write_report(const core::PublishReport& intent);
@@ -60,6 +66,7 @@ class Apply {
   Answers& answers_;
   Watches& watches_;
   DaemonHistory& daemon_;
+  const AgentMetrics& metrics_;
 };
 
 }  // namespace cdom::agent

@@ -67,8 +67,13 @@ Json json_of(const core::ServedGroup& served) {
   for (const auto& [slot, peer] : served.peers) {
     peers.push_back({{"slot", slot}, {"address", peer.address}, {"instance", peer.instance}});
   }
-  return {{"group", served.group}, {"slots", served.slots},     {"slot", served.slot},
-          {"term", served.term},   {"started", served.started}, {"peers", peers}};
+  return {{"group", served.group},
+          {"slots", served.slots},
+          {"slot", served.slot},
+          {"term", served.term},
+          {"started", served.started},
+          {"peers", peers},
+          {"forgetImporters", served.forget_importers}};
 }
 
 core::ServedGroup served_of(const Json& json) {
@@ -78,6 +83,7 @@ core::ServedGroup served_of(const Json& json) {
   served.slot = json.at("slot");
   served.term = json.at("term");
   served.started = json.at("started");
+  served.forget_importers = json.value("forgetImporters", false);
   for (const Json& peer : json.at("peers")) {
     served.peers[peer.at("slot")] = {peer.at("address"), peer.at("instance")};
   }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "agent/agent_metrics.h"
 #include "agent/answers.h"
 #include "agent/apply.h"
 #include "agent/daemon_history.h"
@@ -30,10 +31,12 @@ class NodeAgent::Shell {
         clock_(clock),
         options_(std::move(options)),
         questions_(clock),
-        answers_(ports_.client, clock, options_.self.name),
+        answers_(ports_.client, clock, options_.self.name, options_.operator_namespace),
         watches_(ports_.client, clock, options_, metrics),
         daemon_(clock),
-        apply_(ports_, options_.self, checkpoint_, questions_, answers_, watches_, daemon_) {}
+        agent_metrics_(metrics),
+        apply_(ports_, options_.self, checkpoint_, questions_, answers_, watches_, daemon_,
+               agent_metrics_) {}
 
   Questions& questions() { return questions_; }
 
@@ -98,19 +101,48 @@ class NodeAgent::Shell {
     world.times = options_.times;
     world.self = options_.self;
     world.fabric = ports_.fabric.read();
+    tell_fabric(world.fabric);
     world.checkpoint = checkpoint_;
     questions_.forget_old();
     world.prepares = questions_.open_prepares();
     world.unprepares = questions_.open_unprepares();
     daemon_.see(ports_.imex.status());
     daemon_.show(world);
+    agent_metrics_.see(world.daemon);
+    if (!checkpoint_.served && world.daemon && world.daemon->running) world.held = held_claims();
     watches_.show(world);
-    answers_.keep_only(checkpoint_, world.prepares);
+    answers_.keep_only(checkpoint_, world.prepares,
+                       world.daemon && world.daemon->state == api::DaemonState::Recovering);
     answers_.show(world);
     for (const auto& [uid, reading] : world.readings) {
       if (reading.gone_since && ports_.kubelet.knows(uid)) world.known_to_kubelet.insert(uid);
     }
     return world;
+  }
+
+  // An error once, and its end.
+  void tell_fabric(const core::FabricReading& reading) {
+    if (reading.error == fabric_error_) return;
+    fabric_error_ = reading.error;
+    if (reading.error.empty()) {
+      base::log_info("the NVLink fabric can be read again",
+                     {{"node", options_.self.name}, {"clique", reading.clique.value_or("")}});
+    } else {
+      base::log_warning("cannot read the NVLink fabric; check the GPU driver",
+                        {{"node", options_.self.name}, {"error", reading.error}});
+    }
+  }
+
+  std::vector<core::HeldClaim> held_claims() {
+    std::vector<core::HeldClaim> held;
+    const auto written = ports_.channels.written();
+    if (!written || written->empty()) return held;
+    const std::vector<core::ClaimRef> named = ports_.kubelet.claims();
+    for (const auto& [uid, channels] : *written) {
+      const auto it = std::ranges::find(named, uid, &core::ClaimRef::uid);
+      held.push_back({it == named.end() ? core::ClaimRef{"", "", uid} : *it, channels});
+    }
+    return held;
   }
 
   void carry_out(const core::NodePlan& plan) {
@@ -145,6 +177,8 @@ class NodeAgent::Shell {
   Answers answers_;
   Watches watches_;
   DaemonHistory daemon_;
+  AgentMetrics agent_metrics_;
+  std::string fabric_error_;
   Apply apply_;
   int failures_ = 0;
   std::optional<base::Duration> retry_at_, look_again_at_;

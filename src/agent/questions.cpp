@@ -33,17 +33,20 @@ ClaimStep Questions::ask(ByUid& questions, const core::ClaimRef& claim, const ch
   return answer;
 }
 
-void Questions::answer(ByUid& questions, const std::string& uid, ClaimStep answer) {
+std::optional<base::Duration> Questions::answer(ByUid& questions, const std::string& uid,
+                                                ClaimStep answer) const {
   const auto it = questions.find(uid);
-  if (it != questions.end()) it->second.answer = std::move(answer);
+  if (it == questions.end()) return std::nullopt;
+  it->second.answer = std::move(answer);
+  return clock_.elapsed() - it->second.since;
 }
 
-void Questions::answer_prepare(const std::string& uid, ClaimStep step) {
-  answer(prepares_, uid, std::move(step));
+std::optional<base::Duration> Questions::answer_prepare(const std::string& uid, ClaimStep step) {
+  return answer(prepares_, uid, std::move(step));
 }
 
-void Questions::answer_unprepare(const std::string& uid, ClaimStep step) {
-  answer(unprepares_, uid, std::move(step));
+std::optional<base::Duration> Questions::answer_unprepare(const std::string& uid, ClaimStep step) {
+  return answer(unprepares_, uid, std::move(step));
 }
 
 void Questions::set_reasons(const std::map<std::string, std::string>& reasons) {

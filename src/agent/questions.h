@@ -22,8 +22,9 @@ class Questions {
   // Ends an open question to prepare the same claim.
   ClaimStep unprepare(const core::ClaimRef& claim);
 
-  void answer_prepare(const std::string& uid, ClaimStep answer);
-  void answer_unprepare(const std::string& uid, ClaimStep answer);
+  // Gives how long ago kubelet asked; nullopt: nobody asks any more.
+  std::optional<base::Duration> answer_prepare(const std::string& uid, ClaimStep answer);
+  std::optional<base::Duration> answer_unprepare(const std::string& uid, ClaimStep answer);
   // What the open ones wait for, by claim UID.
   void set_reasons(const std::map<std::string, std::string>& reasons);
   void set_reason_of_all(const std::string& reason);
@@ -42,7 +43,8 @@ class Questions {
   using ByUid = std::map<std::string, Question>;
 
   ClaimStep ask(ByUid& questions, const core::ClaimRef& claim, const char* first_reason);
-  static void answer(ByUid& questions, const std::string& uid, ClaimStep answer);
+  std::optional<base::Duration> answer(ByUid& questions, const std::string& uid,
+                                       ClaimStep answer) const;
   static std::vector<core::WantedClaim> open(const ByUid& questions);
 
   const base::Clock& clock_;

@@ -29,6 +29,11 @@ void AsReadyWord::write(Json& json, bool value) { api::write(json, value ? kRead
 std::string_view to_string(AllocationMode mode) { return word_of(mode); }
 std::string_view to_string(DaemonState state) { return word_of(state); }
 
+std::optional<std::string> clique_of(const ComputeDomainNodeReport& report) {
+  if (report.clique.empty() && !report.fabric_error.empty()) return std::nullopt;
+  return report.clique;
+}
+
 const GroupReport* find_group(const ComputeDomainNodeReport& report, std::string_view group) {
   const auto found = std::ranges::find(report.groups, group, &GroupReport::group);
   return found == report.groups.end() ? nullptr : &*found;

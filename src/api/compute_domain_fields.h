@@ -93,6 +93,7 @@ inline constexpr auto kFields<ComputeDomainNodeReport> =
     std::tuple{field("bootID", &ComputeDomainNodeReport::boot_id),
                field("clique", &ComputeDomainNodeReport::clique),
                field("nextClique", &ComputeDomainNodeReport::next_clique),
+               field("fabricError", &ComputeDomainNodeReport::fabric_error),
                field("address", &ComputeDomainNodeReport::address),
                field("groups", &ComputeDomainNodeReport::groups)};
 

@@ -1,5 +1,7 @@
 #include "bin/sandbox_agent.h"
 
+#include <algorithm>
+#include <cstdio>
 #include <map>
 #include <memory>
 
@@ -50,6 +52,14 @@ class NodeChannels : public agent::ChannelInjector {
     files_.tmpfs.erase(path(claim_uid));
     return {};
   }
+  base::Result<std::map<std::string, core::ChannelRange>> written() override {
+    std::map<std::string, core::ChannelRange> by_claim;
+    for (auto file = files_.tmpfs.lower_bound(kPrefix);
+         file != files_.tmpfs.end() && file->first.starts_with(kPrefix); ++file) {
+      by_claim[file->first.substr(std::string_view(kPrefix).size())] = range_in(file->second);
+    }
+    return by_claim;
+  }
   // "channel-3", "channel-0..2047"; "" for a claim without channels.
   [[nodiscard]] std::string of(const std::string& claim_uid) const {
     const auto file = files_.tmpfs.find(path(claim_uid));
@@ -57,8 +67,12 @@ class NodeChannels : public agent::ChannelInjector {
   }
 
  private:
-  static std::string path(const std::string& claim_uid) {
-    return base::cat("/var/run/cdi/claim_", claim_uid);
+  static constexpr char kPrefix[] = "/var/run/cdi/claim_";
+  static std::string path(const std::string& claim_uid) { return base::cat(kPrefix, claim_uid); }
+  static core::ChannelRange range_in(const std::string& channels) {
+    std::int64_t first = 0, last = 0;
+    const int read = std::sscanf(channels.c_str(), "channel-%ld..%ld", &first, &last);
+    return {first, read == 2 ? last - first + 1 : 1};
   }
   sandbox::NodeFiles& files_;
 };
@@ -74,11 +88,20 @@ class NodeFabric : public agent::Fabric {
 
 class NodeKubelet : public agent::KubeletState {
  public:
-  explicit NodeKubelet(std::function<bool(const std::string&)> knows) : knows_(std::move(knows)) {}
-  bool knows(const std::string& claim_uid) override { return knows_(claim_uid); }
+  explicit NodeKubelet(std::function<std::vector<sandbox::ClaimRef>()> claims)
+      : claims_(std::move(claims)) {}
+  bool knows(const std::string& claim_uid) override {
+    return std::ranges::any_of(claims(), [&](const auto& claim) { return claim.uid == claim_uid; });
+  }
+  std::vector<core::ClaimRef> claims() override {
+    std::vector<core::ClaimRef> all;
+    for (const sandbox::ClaimRef& claim : claims_())
+      all.push_back({claim.ns, claim.name, claim.uid});
+    return all;
+  }
 
  private:
-  const std::function<bool(const std::string&)> knows_;
+  const std::function<std::vector<sandbox::ClaimRef>()> claims_;
 };
 
 class SandboxAgent : public sandbox::NodePlugin {
@@ -89,7 +112,7 @@ class SandboxAgent : public sandbox::NodePlugin {
         checkpoints_(node.files),
         channels_(node.files),
         fabric_(node.clique_now),
-        kubelet_(node.kubelet_knows),
+        kubelet_(node.kubelet_claims),
         agent_({.client = client_,
                 .fabric = fabric_,
                 .imex = owner,

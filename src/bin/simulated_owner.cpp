@@ -67,6 +67,12 @@ base::Result<void> SimulatedOwner::write_hosts(const core::WriteHosts& hosts) {
   return {};
 }
 
+base::Result<void> SimulatedOwner::forget_importers(const std::string& group) {
+  if (imex_.is_running()) return base::Error{base::ErrorKind::Conflict, "an IMEX daemon runs"};
+  imex_.remove_record(group);
+  return {};
+}
+
 base::Result<void> SimulatedOwner::start(const core::StartDaemon& config) {
   std::vector<std::string> table;
   std::istringstream lines(config.table_text);

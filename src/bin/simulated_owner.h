@@ -18,6 +18,7 @@ class SimulatedOwner : public agent::ImexOwner {
 
   base::Result<agent::ImexStatus> status() override;
   base::Result<void> write_hosts(const core::WriteHosts& hosts) override;
+  base::Result<void> forget_importers(const std::string& group) override;
   base::Result<void> start(const core::StartDaemon& config) override;
   base::Result<void> signal() override;
   base::Result<void> stop() override;

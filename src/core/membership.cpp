@@ -57,7 +57,9 @@ std::optional<std::string> clique_of(const std::string& node, const DomainView& 
     if (entry->member) listed = stored.list->clique;
   }
   if (listed) return listed;
-  if (known != nullptr && known->report) return known->report->status.clique;
+  if (known != nullptr && known->report) {
+    if (auto reported = api::clique_of(known->report->status)) return reported;
+  }
   if (known != nullptr && known->published_clique) return known->published_clique;
   if (view.domain && view.domain->status) {
     for (const api::ComputeDomainNodeStatus& status : view.domain->status->nodes) {

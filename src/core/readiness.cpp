@@ -84,7 +84,13 @@ Verdict verdict_on(const Evidence& evidence, const Membership& membership, const
   if (Verdict node = verdict_on_node(evidence, world); node.state != MemberState::Ready) {
     return node;
   }
-  if (!membership.clique) return {MemberState::NotReported, "its clique is not known yet"};
+  if (!membership.clique) {
+    const auto& report = evidence.view->report;
+    const std::string error = report ? report->status.fabric_error : "";
+    return {MemberState::NotReported, error.empty()
+                                          ? "its clique is not known yet"
+                                          : cat("its NVLink fabric cannot be read: ", error)};
+  }
   if (evidence.list == nullptr) return {MemberState::Starting, "its node list is not written yet"};
   if (evidence.list->slots == 0) {
     // Without a fabric there is no daemon: prepared is ready.

@@ -175,6 +175,75 @@ TEST(NodeAgent, TriesAgainWhenTheDaemonCannotBeStarted) {
   EXPECT_EQ(rig.prepare(claim).state, ClaimStep::State::Done);
 }
 
+TEST(NodeAgent, CountsWhatItDoes) {
+  base::Registry metrics;
+  Rig rig;
+  rig.metrics = &metrics;
+  rig.start_agent();
+  rig.settle();
+  const core::ClaimRef claim = rig.make_claim("a");
+  rig.write_list({claim.uid});
+  ASSERT_EQ(rig.prepare(claim).state, ClaimStep::State::Done);
+  rig.imex.die("killed");
+  rig.pass(seconds(1));
+  rig.imex.become_ready();
+  rig.settle();
+  const core::ClaimRef stranger = rig.make_claim("b", "other-uid");
+  rig.agent->prepare(stranger);
+  rig.pass(seconds(5));
+  ASSERT_EQ(rig.agent->prepare(stranger).state, ClaimStep::State::Failed);
+
+  const std::string text = metrics.render();
+  for (const char* line :
+       {R"(compute_domain_agent_prepares_total{outcome="Prepared"} 1)",
+        R"(compute_domain_agent_prepares_total{outcome="Failed"} 1)",
+        R"(compute_domain_agent_prepare_seconds_bucket{outcome="Failed",le="2.5"} 0)",
+        R"(compute_domain_agent_prepare_seconds_bucket{outcome="Failed",le="10"} 1)",
+        R"(compute_domain_agent_imex_state{state="Ready"} 1)",
+        R"(compute_domain_agent_imex_state{state="Failed"} 0)",
+        "compute_domain_agent_imex_restarts_total 1"}) {
+    EXPECT_THAT(text, HasSubstr(line));
+  }
+}
+
+TEST(NodeAgent, FindsTheClaimsOfALostCheckpointInTheirFiles) {
+  Rig rig;
+  rig.settle();
+  const core::ClaimRef claim = rig.make_claim("a");
+  rig.write_list({claim.uid});
+  ASSERT_EQ(rig.prepare(claim).state, ClaimStep::State::Done);
+  rig.kubelet.held = {claim};
+  const auto node = rig.admin.get<api::ComputeDomainNode>({"", kNode});
+  ASSERT_TRUE(node);
+  ASSERT_TRUE(rig.admin.remove<api::ComputeDomainNode>({"", kNode}, {node->meta.uid, ""}));
+  rig.checkpoints.text.reset();
+  rig.start_agent();
+  rig.pass(seconds(10));
+  EXPECT_THAT(rig.report().groups.at(0).claims, ElementsAre(claim.uid));
+
+  EXPECT_EQ(rig.unprepare(claim).state, ClaimStep::State::Done);
+  EXPECT_FALSE(rig.imex.daemon.running);
+}
+
+TEST(NodeAgent, TellsAFabricThatCannotBeReadInLogAndReport) {
+  Rig rig;
+  rig.fabric.reading = {std::nullopt, "NVML: driver not loaded"};
+  rig.start_agent();
+  testing::internal::CaptureStderr();
+  rig.settle();
+  rig.pass(minutes(1));
+  const std::string log = testing::internal::GetCapturedStderr();
+  EXPECT_EQ(rig.report().fabric_error, "NVML: driver not loaded");
+  const std::size_t first = log.find("NVML: driver not loaded");
+  ASSERT_NE(first, std::string::npos) << log;
+  EXPECT_EQ(log.find("NVML: driver not loaded", first + 1), std::string::npos) << "told once";
+
+  rig.fabric.reading = {kClique, ""};
+  rig.settle();
+  EXPECT_EQ(rig.report().clique, kClique);
+  EXPECT_EQ(rig.report().fabric_error, "");
+}
+
 // Destroys the agent after each number of steps of a whole life of a claim.
 TEST(NodeAgent, MayCrashAfterAnyStep) {
   for (int crash = 1; crash <= 60; ++crash) {

@@ -62,6 +62,7 @@ class Rig {
   MemoryCheckpointStore checkpoints;
   MemoryChannelInjector channels;
   MemoryKubeletState kubelet;
+  base::Registry* metrics = nullptr;
   std::unique_ptr<NodeAgent> agent;
 
   Rig() {
@@ -85,7 +86,8 @@ class Rig {
         NodeAgentOptions{.self = {kNode, "boot-1", "10.0.0.1"},
                          .times = {},
                          .operator_namespace = kNamespace,
-                         .seed = 7});
+                         .seed = 7},
+        metrics);
   }
 
   // Steps until there is nothing to do now.

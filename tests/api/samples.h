@@ -63,7 +63,8 @@ inline ComputeDomainNode sample<ComputeDomainNode>() {
   group.unreachable = {"n8"};
   group.claims = {"c1", "c2"};
   group.message = "waits for n8";
-  return {sample_meta(), {"boot-1", "a.1", "b.2", "10.0.0.1", {group, GroupReport{"g2"}}}};
+  return {sample_meta(),
+          {"boot-1", "a.1", "b.2", "NVML timed out", "10.0.0.1", {group, GroupReport{"g2"}}}};
 }
 
 inline ResourceClaimSpec sample_claim_spec() {

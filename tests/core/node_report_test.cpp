@@ -19,12 +19,6 @@ TEST(NodeReport, ComesBeforeTheSlice) {
   EXPECT_EQ(scene.report().address, "10.0.0.1");
 }
 
-TEST(NodeReport, SaysNothingBeforeTheFabricIsKnown) {
-  NodeScene scene;
-  scene.world.fabric = {std::nullopt, "NVML: driver not loaded"};
-  EXPECT_TRUE(scene.plan().intents.empty());
-}
-
 TEST(NodeReport, CostsOneWriteForAFormation) {
   NodeScene scene;
   scene.settle();

@@ -103,7 +103,7 @@ class NodeScene {
   std::set<std::string> unprepared;
   std::string hosts;
   int report_writes = 0;
-  int starts = 0, stops = 0, signals = 0;
+  int starts = 0, stops = 0, signals = 0, forgets = 0;
   std::vector<std::string> history;
 
   NodeScene() {
@@ -237,6 +237,8 @@ class NodeScene {
   // An agent that has just been started: what only lived in its memory is gone.
   NodeScene& restart_agent() {
     world.readings.clear();
+    world.peers.clear();
+    world.old_lists.clear();
     world.domains.clear();
     for (WantedClaim& wanted : world.prepares) wanted.since = world.elapsed;
     for (WantedClaim& wanted : world.unprepares) wanted.since = world.elapsed;
@@ -296,6 +298,10 @@ class NodeScene {
                               .since_time = world.now,
                               .failures = failures,
                               .hosts_revision = revision};
+  }
+  void act(const ForgetImporters&) {
+    ASSERT_FALSE(world.daemon->running) << "it has read the record already";
+    ++forgets;
   }
   void act(const SignalDaemon&) {
     ASSERT_TRUE(world.daemon->answers) << "the signal would end the daemon";
@@ -359,6 +365,21 @@ class NodeScene {
     }
     world.readings[i.claim.uid] = reading;
   }
+  void act(const LookUpPeer& i) {
+    world.peers[i.node] = {.view = peers[i.node], .error = {}, .asked = world.elapsed};
+  }
+  void act(const LookUpList& i) {
+    ListReading reading;
+    reading.asked = world.elapsed;
+    if (const auto it = old_lists.find(i.group); it != old_lists.end()) {
+      reading.stored.emplace().list = it->second;
+    } else if (const SeenList* seen = find(i.group); seen != nullptr) {
+      reading.stored = seen->stored;
+    } else {
+      reading.error = base::Error{base::ErrorKind::NotFound, "not found"};
+    }
+    world.old_lists[i.group] = reading;
+  }
   void act(const LookUpDomains& i) {
     DomainsReading reading;
     reading.domains = domains;
@@ -370,7 +391,9 @@ class NodeScene {
   bool slow_end_ = false;
 
  public:
-  std::vector<api::ComputeDomain> domains;  // of team-a
+  std::vector<api::ComputeDomain> domains;         // of team-a
+  std::map<std::string, NodeView> peers;           // other nodes as the API server has them
+  std::map<std::string, api::NodeList> old_lists;  // of cliques that are not watched, by group
 };
 
 // A node with one claim prepared in a domain of `count` nodes, all connected.

@@ -75,6 +75,24 @@ TEST(Formation, LeavesNothingBehindOnTheSameNodesHoweverOften) {
   for (const auto& report : *reports) EXPECT_THAT(report.status.groups, IsEmpty());
 }
 
+TEST(Formation, DoesNotWaitForAnImporterThatHasEnded) {
+  Rig rig({.seed = 8, .nodes_per_rack = 2});
+  form(rig, "train", 0);
+  for (const char* pod : {"train-0", "train-1"}) rig.apply(pod_yaml(pod, "train"));
+  ASSERT_TRUE(rig.run_until([&] { return rig.is_ready("train"); }, 60s));
+  const auto pod = rig.kubectl().get<api::Pod>({"default", "train-0"});
+  ASSERT_TRUE(pod);
+  rig.remove("/api/v1/namespaces/default/pods/train-1");
+  rig.run_for(60s);
+  ASSERT_TRUE(rig.is_ready("train"));
+  // Its record still names the daemon of the pod that has gone.
+  rig.cluster().inject(pod->node, sandbox::Fault::ImexKill);
+  rig.cluster().heal(pod->node, sandbox::Fault::ImexKill);
+  rig.run_for(5s);
+  EXPECT_FALSE(rig.is_ready("train"));
+  EXPECT_TRUE(rig.run_until([&] { return rig.is_ready("train"); }, 30s));
+}
+
 TEST(Formation, WaitsWithTheDeletionForRunningPods) {
   Rig rig({.seed = 7, .nodes_per_rack = 2});
   form(rig, "train", 2);

@@ -1,6 +1,7 @@
 // ChannelInjector: gives a claim's containers their IMEX channels (CDI files). A port.
 #pragma once
 
+#include <map>
 #include <string>
 
 #include "compute_domain/base/result.h"
@@ -14,6 +15,8 @@ class ChannelInjector {
   // Makes core::cdi_device_id(claim.uid) mean these channels; repeating it is harmless.
   virtual base::Result<void> write(const core::ClaimRef& claim,
                                    const core::ChannelRange& channels) = 0;
+  // What has been written and not removed, by claim UID.
+  virtual base::Result<std::map<std::string, core::ChannelRange>> written() = 0;
   // Success also when there is nothing.
   virtual base::Result<void> remove(const std::string& claim_uid) = 0;
 };

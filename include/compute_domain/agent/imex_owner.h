@@ -38,6 +38,9 @@ class ImexOwner {
   // Unavailable: the owner does not answer.
   virtual base::Result<ImexStatus> status() = 0;
   virtual base::Result<void> write_hosts(const core::WriteHosts& hosts) = 0;
+  // Removes the record of those who imported from this group's daemon in an earlier run, for whom
+  // it would wait. Conflict: a daemon runs.
+  virtual base::Result<void> forget_importers(const std::string& group) = 0;
   // Conflict: a daemon runs already.
   virtual base::Result<void> start(const core::StartDaemon& config) = 0;
   virtual base::Result<void> signal() = 0;

@@ -2,6 +2,9 @@
 #pragma once
 
 #include <string>
+#include <vector>
+
+#include "compute_domain/core/checkpoint.h"
 
 namespace cdom::agent {
 
@@ -10,6 +13,8 @@ class KubeletState {
   virtual ~KubeletState() = default;
   // True also when it cannot be told.
   virtual bool knows(const std::string& claim_uid) = 0;
+  // The claims of this driver that it names; none also when it cannot be told.
+  virtual std::vector<core::ClaimRef> claims() = 0;
 };
 
 }  // namespace cdom::agent

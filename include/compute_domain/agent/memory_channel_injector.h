@@ -19,6 +19,10 @@ class MemoryChannelInjector : public ChannelInjector {
     channels[claim.uid] = range;
     return {};
   }
+  base::Result<std::map<std::string, core::ChannelRange>> written() override {
+    if (error) return *error;
+    return channels;
+  }
   base::Result<void> remove(const std::string& claim_uid) override {
     if (error) return *error;
     channels.erase(claim_uid);

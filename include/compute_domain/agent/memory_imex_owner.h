@@ -18,7 +18,7 @@ class MemoryImexOwner : public ImexOwner {
   ImexStatus daemon;
   std::string hosts;
   std::optional<base::Error> error;  // of every call while it is set
-  int starts = 0, stops = 0, signals = 0;
+  int starts = 0, stops = 0, signals = 0, forgets = 0;
 
   void become_ready(std::set<std::int64_t> connected = {}) {
     daemon.answers = true;
@@ -40,6 +40,12 @@ class MemoryImexOwner : public ImexOwner {
     if (error) return *error;
     hosts = file.text;
     daemon.hosts_revision = file.revision;
+    return {};
+  }
+  base::Result<void> forget_importers(const std::string&) override {
+    if (error) return *error;
+    if (daemon.running) return base::Error{base::ErrorKind::Conflict, "an IMEX daemon runs"};
+    ++forgets;
     return {};
   }
   base::Result<void> start(const core::StartDaemon& config) override {

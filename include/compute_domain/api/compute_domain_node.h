@@ -44,10 +44,13 @@ struct GroupReport {
 
 struct ComputeDomainNodeReport {
   std::string boot_id;
-  std::string clique;  // that the node serves; "" without a fabric
+  // That the node serves; "" without a fabric, and while the fabric has never been read in this
+  // boot.
+  std::string clique;
   // The clique that the fabric names now, when that is another one: the node changes over when its
   // last claim has ended. nullopt otherwise.
   std::optional<std::string> next_clique;
+  std::string fabric_error;         // why the fabric cannot be read; for people
   std::string address;              // where this node's IMEX daemon is reached by the others
   std::vector<GroupReport> groups;  // by group
 
@@ -60,6 +63,9 @@ struct ComputeDomainNode {
 
   friend bool operator==(const ComputeDomainNode&, const ComputeDomainNode&) = default;
 };
+
+// nullopt: not known, as nobody can tell whether there is a fabric.
+std::optional<std::string> clique_of(const ComputeDomainNodeReport& report);
 
 const GroupReport* find_group(const ComputeDomainNodeReport& report, std::string_view group);
 

@@ -68,6 +68,8 @@ struct ServedGroup {
   std::int64_t term = 0;                       // of the admission
   bool started = false;                        // a daemon has been started, or is about to be
   std::map<std::int64_t, PeerIdentity> peers;  // members when the daemon last connected to all
+  // Before its next start the daemon's record of importers goes: they have ended.
+  bool forget_importers = false;
 
   friend bool operator==(const ServedGroup&, const ServedGroup&) = default;
 };

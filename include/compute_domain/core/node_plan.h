@@ -34,6 +34,11 @@ struct StartDaemon {
   std::string address;  // that it binds
   friend bool operator==(const StartDaemon&, const StartDaemon&) = default;
 };
+// Removes the daemon's record of those who imported from an earlier run; it does not run.
+struct ForgetImporters {
+  std::string group;
+  friend bool operator==(const ForgetImporters&, const ForgetImporters&) = default;
+};
 // SIGUSR1: connect to all peers again.
 struct SignalDaemon {
   friend bool operator==(const SignalDaemon&, const SignalDaemon&) = default;
@@ -97,14 +102,23 @@ struct LookUpClaim {
   ClaimRef claim;
   friend bool operator==(const LookUpClaim&, const LookUpClaim&) = default;
 };
+struct LookUpPeer {
+  std::string node;
+  friend bool operator==(const LookUpPeer&, const LookUpPeer&) = default;
+};
+struct LookUpList {
+  std::string group;
+  friend bool operator==(const LookUpList&, const LookUpList&) = default;
+};
 struct LookUpDomains {
   std::string ns;
   friend bool operator==(const LookUpDomains&, const LookUpDomains&) = default;
 };
 
-using Intent = std::variant<WriteCheckpoint, WriteHosts, StartDaemon, SignalDaemon, StopDaemon,
-                            WriteCdi, RemoveCdi, AnswerPrepared, AnswerFailed, AnswerUnprepared,
-                            PublishReport, PublishSlice, RemoveSlice, LookUpClaim, LookUpDomains>;
+using Intent = std::variant<WriteCheckpoint, WriteHosts, ForgetImporters, StartDaemon, SignalDaemon,
+                            StopDaemon, WriteCdi, RemoveCdi, AnswerPrepared, AnswerFailed,
+                            AnswerUnprepared, PublishReport, PublishSlice, RemoveSlice, LookUpClaim,
+                            LookUpPeer, LookUpList, LookUpDomains>;
 
 struct NodePlan {
   std::vector<Intent> intents;

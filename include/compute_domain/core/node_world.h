@@ -36,6 +36,7 @@ struct NodeTimes {
   base::Duration retry_look_up = std::chrono::seconds(1);      // of an answer that was an error
   base::Duration doubt_look_up = std::chrono::minutes(1);      // of a claim that nobody admits
   base::Duration stale_grace = std::chrono::minutes(10);
+  base::Duration old_list_look_up = std::chrono::minutes(5);  // of a clique that is not watched
 };
 
 struct NodeIdentity {
@@ -91,10 +92,33 @@ struct ClaimReading {
   std::optional<base::Duration> gone_since;  // every answer since then said that it has ended here
 };
 
+// The same about another node of the group.
+struct PeerReading {
+  NodeView view;
+  std::optional<base::Error> error;  // of either object; an absent one is no error
+  base::Duration asked{};
+};
+
+// The same about the node list of a group whose clique is not watched; NotFound is an answer.
+struct ListReading {
+  std::optional<StoredList> stored;
+  std::optional<base::Error> error;
+  base::Duration asked{};
+};
+
 struct DomainsReading {
   std::vector<api::ComputeDomain> domains;
   std::optional<base::Error> error;
   base::Duration asked{};
+};
+
+// A claim whose channels were injected here, by the files that lie there; its names are kubelet's,
+// or "".
+struct HeldClaim {
+  ClaimRef claim;
+  ChannelRange channels;
+
+  friend bool operator==(const HeldClaim&, const HeldClaim&) = default;
 };
 
 // What kubelet has asked for and has no answer to yet.
@@ -128,7 +152,10 @@ struct NodeWorld {
   Published<api::ResourceSlice> slices;           // of this driver on this node
   std::map<std::string, ClaimReading> readings;   // by claim UID
   std::map<std::string, DomainsReading> domains;  // by namespace
+  std::map<std::string, PeerReading> peers;       // by node
+  std::map<std::string, ListReading> old_lists;   // by group
   std::set<std::string> known_to_kubelet;         // of the checkpoint's claims, by UID
+  std::vector<HeldClaim> held;                    // while the checkpoint serves no group
 };
 
 // Whether the answer proves that the claim has ended here: it is gone, has another UID, or is not

@@ -67,8 +67,8 @@ struct NodeEnvironment {
   http::Client& api;   // as the agent's ServiceAccount, in a token bound to its pod
   Imex& imex;
   NodeFiles& files;
-  // Whether kubelet's own record of claims (dra_manager_state) still names this UID.
-  std::function<bool(const std::string& claim_uid)> kubelet_knows;
+  // The claims that kubelet's own record (dra_manager_state) names.
+  std::function<std::vector<ClaimRef>()> kubelet_claims;
   // The clique that the fabric names now; differs from `clique` after a change.
   std::function<std::string()> clique_now;
 };

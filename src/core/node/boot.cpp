@@ -29,32 +29,57 @@ void serve_clique(NodeDraft& draft) {
   draft.save_checkpoint();
 }
 
+namespace {
+
+// What the daemon's group was last said to be, in this boot.
+const api::GroupReport* said_of(const NodeWorld& world, const std::string& group) {
+  if (world.report.objects.empty()) return nullptr;
+  const api::ComputeDomainNodeReport& report = world.report.objects.front().status;
+  return report.boot_id == world.self.boot_id ? api::find_group(report, group) : nullptr;
+}
+
+// The claims for which the daemon runs: those of the last report, and those whose channels were
+// injected. Their devices are not known; a Prepare finds them again.
+std::map<std::string, PreparedClaim> claims_found(const NodeWorld& world,
+                                                  const std::string& group) {
+  std::vector<HeldClaim> found = world.held;
+  if (const api::GroupReport* said = said_of(world, group)) {
+    for (const std::string& uid : said->claims) found.push_back({{"", "", uid}, {}});
+  }
+  std::map<std::string, PreparedClaim> claims;
+  for (const HeldClaim& held : found) {
+    claims.try_emplace(held.claim.uid, PreparedClaim{.claim = held.claim,
+                                                     .phase = ClaimPhase::Completed,
+                                                     .group = group,
+                                                     .channels = held.channels,
+                                                     .seats = {},
+                                                     .admin_access = false});
+  }
+  return claims;
+}
+
+}  // namespace
+
 void take_over_daemon(NodeDraft& draft) {
   const NodeWorld& world = draft.world;
   if (draft.checkpoint.served || !world.daemon || !world.daemon->running) return;
   const DaemonView& daemon = *world.daemon;
   const SeenList* seen = find_seen_list(world, daemon.group);
   if (seen == nullptr || api::table_hash(*seen->stored.list) != daemon.table_hash) return;
-  if (world.report.objects.empty()) return;
-  const api::ComputeDomainNodeReport& report = world.report.objects.front().status;
-  const api::GroupReport* said = api::find_group(report, daemon.group);
-  if (report.boot_id != world.self.boot_id || said == nullptr || said->claims.empty()) return;
+  std::map<std::string, PreparedClaim> claims = claims_found(world, daemon.group);
+  if (claims.empty()) return;
 
+  const api::GroupReport* said = said_of(world, daemon.group);
+  const api::NodeListEntry* entry = own_entry(world, *seen);
   draft.checkpoint.served = ServedGroup{.group = daemon.group,
                                         .slots = seen->stored.list->slots,
                                         .slot = daemon.slot,
-                                        .term = said->term,
+                                        .term = said != nullptr    ? said->term
+                                                : entry != nullptr ? entry->term
+                                                                   : 0,
                                         .started = true,
                                         .peers = {}};
-  for (const std::string& uid : said->claims) {
-    // Names and devices are not known; a Prepare finds them again.
-    draft.checkpoint.claims.try_emplace(uid, PreparedClaim{.claim = {"", "", uid},
-                                                           .phase = ClaimPhase::Started,
-                                                           .group = daemon.group,
-                                                           .channels = {},
-                                                           .seats = {},
-                                                           .admin_access = false});
-  }
+  draft.checkpoint.claims.merge(claims);
   draft.save_checkpoint();
 }
 

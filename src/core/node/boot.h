@@ -14,7 +14,8 @@ void forget_earlier_boot(NodeDraft& draft);
 void serve_clique(NodeDraft& draft);
 
 // A daemon that runs while the checkpoint knows of none (it was lost): its claims are those of the
-// last report, so that their Unprepare stops it.
+// last report and those whose channels were injected, so that the report goes on naming them and
+// their Unprepare stops it.
 void take_over_daemon(NodeDraft& draft);
 
 }  // namespace cdom::core

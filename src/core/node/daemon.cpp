@@ -49,6 +49,11 @@ void start(NodeDraft& draft) {
   if (list != nullptr) served.peers = peers_in(*list, served);
   if (served != before) draft.save_checkpoint();
   if (list != nullptr) write_hosts(draft, *list);
+  if (served.forget_importers) {
+    draft.add(ForgetImporters{served.group});
+    served.forget_importers = false;
+    draft.save_checkpoint();
+  }
   const api::NodeList table = table_of(served);
   draft.add(StartDaemon{.group = served.group,
                         .slot = served.slot,

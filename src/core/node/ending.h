@@ -4,7 +4,7 @@
 // last of its group the daemon is stopped; once the daemon has ended the claim leaves the
 // checkpoint and the group becomes "stopped" there. What it guarantees: nothing here waits for the
 // API server; a crash anywhere leaves a claim that goes on ending; "stopped" is never said of a
-// daemon that may run. Nothing else stops a daemon.
+// daemon that may run. Nothing else stops a daemon for good.
 #pragma once
 
 #include "core/node/draft.h"

@@ -15,6 +15,9 @@ struct Sentence {
   std::string operator()(const WriteHosts& i) const {
     return cat("write the hosts file ", i.revision);
   }
+  std::string operator()(const ForgetImporters& i) const {
+    return cat("remove the record of importers of group ", i.group);
+  }
   std::string operator()(const StartDaemon& i) const {
     return cat("start the IMEX daemon of group ", i.group, " in slot ", i.slot);
   }
@@ -48,6 +51,12 @@ struct Sentence {
   }
   std::string operator()(const LookUpClaim& i) const {
     return cat("read ResourceClaim ", to_string(i.claim));
+  }
+  std::string operator()(const LookUpPeer& i) const {
+    return cat("read Node and ComputeDomainNode ", i.node);
+  }
+  std::string operator()(const LookUpList& i) const {
+    return cat("read the node list of group ", i.group);
   }
   std::string operator()(const LookUpDomains& i) const {
     return cat("list the ComputeDomains of namespace ", i.ns);

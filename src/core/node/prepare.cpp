@@ -8,6 +8,7 @@
 #include "core/node/admission.h"
 #include "core/node/claim_wish.h"
 #include "core/node/peers.h"
+#include "core/node/recovery.h"
 
 namespace cdom::core {
 
@@ -79,7 +80,9 @@ void wait_for_admission(NodeDraft& draft, const WantedClaim& wanted, const Claim
 // With admin access a claim looks at what runs here and changes nothing of it.
 void begin_admin_access(NodeDraft& draft, const WantedClaim& wanted, const ClaimWish& wish) {
   const auto host = std::ranges::find_if(draft.checkpoint.claims, [](const auto& entry) {
-    return !entry.second.admin_access && entry.second.phase == ClaimPhase::Completed;
+    // Of one that was taken over the channels are not all known before kubelet asks again.
+    return !entry.second.admin_access && entry.second.phase == ClaimPhase::Completed &&
+           !entry.second.seats.empty();
   });
   if (host == draft.checkpoint.claims.end()) {
     return refuse(draft, wanted.claim,
@@ -203,7 +206,9 @@ std::string lack_of(const NodeDraft& draft, const PreparedClaim& claim) {
     return cat("the IMEX daemon of group ", served->group, " runs with another node table");
   }
   if (daemon->state == api::DaemonState::Recovering) {
-    return "the IMEX daemon waits for importers of an earlier run";
+    const std::string names = awaited_importers(draft.world, *served);
+    return cat("the IMEX daemon waits for importers of an earlier run",
+               names.empty() ? std::string() : cat("; not connected with ", names));
   }
   return daemon->message.empty() ? "the IMEX daemon has not said READY yet"
                                  : cat("the IMEX daemon is not READY: ", daemon->message);

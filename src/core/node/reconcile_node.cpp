@@ -5,6 +5,7 @@
 #include "core/node/draft.h"
 #include "core/node/ending.h"
 #include "core/node/prepare.h"
+#include "core/node/recovery.h"
 #include "core/node/report.h"
 #include "core/node/slice.h"
 
@@ -22,6 +23,7 @@ NodePlan reconcile_node(const NodeWorld& world) {
   // What ends comes first: a group that has ended makes room for the next.
   doubt_claims(draft);
   end_claims(draft);
+  end_vain_recovery(draft);
   begin_prepares(draft);
   keep_daemon(draft);
   finish_prepares(draft);

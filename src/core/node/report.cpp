@@ -4,10 +4,12 @@
 #include <map>
 
 #include "compute_domain/base/text.h"
+#include "compute_domain/core/node_lists.h"
 #include "compute_domain/core/slots.h"
 #include "core/node/daemon.h"
 #include "core/node/ending.h"
 #include "core/node/peers.h"
+#include "core/node/recovery.h"
 
 namespace cdom::core {
 
@@ -60,17 +62,6 @@ base::Time since_of(const api::GroupReport& now, const api::GroupReport* said, b
   return goes_on ? said->since : told(began);
 }
 
-std::vector<std::string> members_not_connected(const SeenList& seen, const ServedGroup& served,
-                                               const DaemonView& daemon) {
-  std::vector<std::string> names;
-  for (const api::NodeListEntry& entry : seen.stored.list->entries) {
-    if (entry.member && entry.slot != served.slot && !daemon.connected.contains(entry.slot)) {
-      names.push_back(entry.node);
-    }
-  }
-  return names;
-}
-
 std::string recovery_message(NodeDraft& draft, const ServedGroup& served,
                              const DaemonView& daemon) {
   const base::Duration notice = daemon.since + draft.world.times.recovery_notice;
@@ -78,11 +69,9 @@ std::string recovery_message(NodeDraft& draft, const ServedGroup& served,
     draft.look_again_at(notice);
     return "";
   }
-  const SeenList* seen = find_seen_list(draft.world, served.group);
-  const auto names =
-      seen == nullptr ? std::vector<std::string>{} : members_not_connected(*seen, served, daemon);
+  const std::string names = awaited_importers(draft.world, served);
   return cat("waits for importers of an earlier run",
-             names.empty() ? std::string() : cat("; not connected with ", base::list_names(names)));
+             names.empty() ? std::string() : cat("; not connected with ", names));
 }
 
 // The daemon's part of a group report, and how long to hold it.
@@ -188,6 +177,8 @@ void add_without_fabric(const NodeDraft& draft, Groups& groups) {
     if (claim.channels.count > 0 || claim.admin_access || claim.phase != ClaimPhase::Completed) {
       continue;
     }
+    // Taken over: its channels are not known, its group has a table.
+    if (draft.checkpoint.served && draft.checkpoint.served->group == claim.group) continue;
     const auto [it, is_new] = groups.try_emplace(claim.group);
     if (!is_new) continue;
     api::GroupReport& group = it->second;
@@ -237,7 +228,8 @@ Word word_of(NodeDraft& draft) {
   Word word;
   word.report.boot_id = world.self.boot_id;
   word.report.address = world.self.address;
-  word.report.clique = *draft.checkpoint.clique;
+  word.report.clique = draft.checkpoint.clique.value_or("");
+  word.report.fabric_error = world.fabric.error;
   if (world.fabric.clique && world.fabric.clique != draft.checkpoint.clique) {
     word.report.next_clique = world.fabric.clique;
   }
@@ -262,11 +254,40 @@ bool is_news(api::ComputeDomainNodeReport said, const api::ComputeDomainNodeRepo
   return said != now;
 }
 
+// The lists of another clique are not watched: the API server is asked.
+bool is_without_slot_elsewhere(NodeDraft& draft, const StoppedGroup& stopped) {
+  const NodeWorld& world = draft.world;
+  const auto it = world.old_lists.find(stopped.group);
+  const ListReading* reading = it == world.old_lists.end() ? nullptr : &it->second;
+  const bool is_gone =
+      reading != nullptr && reading->error && reading->error->kind == base::ErrorKind::NotFound;
+  if (is_gone) return true;
+  if (reading != nullptr && reading->stored && reading->stored->list &&
+      find_entry(*reading->stored->list, world.self.name) == nullptr) {
+    return true;
+  }
+  const base::Duration interval = reading != nullptr && reading->error
+                                      ? world.times.doubt_look_up
+                                      : world.times.old_list_look_up;
+  const base::Duration due = reading == nullptr ? world.elapsed : reading->asked + interval;
+  if (world.elapsed >= due) draft.add(LookUpList{stopped.group});
+  draft.look_again_at(std::max(due, world.elapsed + world.times.retry_look_up));
+  return false;
+}
+
+// Whether no node list keeps a slot for this node any more: nobody can need the word "stopped".
+bool is_without_slot(NodeDraft& draft, const StoppedGroup& stopped) {
+  if (stopped.clique != draft.checkpoint.clique) return is_without_slot_elsewhere(draft, stopped);
+  const SeenList* seen = find_seen_list(draft.world, stopped.group);
+  return seen == nullptr;
+}
+
 }  // namespace
 
 void publish_report(NodeDraft& draft) {
   const NodeWorld& world = draft.world;
-  if (!draft.checkpoint.clique || !world.report.current) return;
+  const bool has_something_to_say = draft.checkpoint.clique || !world.fabric.error.empty();
+  if (!has_something_to_say || !world.report.current) return;
   Word word = word_of(draft);
   if (word.hold) return draft.look_again_at(*word.hold);
   const api::ComputeDomainNode* said = published(world);
@@ -277,13 +298,9 @@ void publish_report(NodeDraft& draft) {
 }
 
 void forget_stopped(NodeDraft& draft) {
-  const NodeWorld& world = draft.world;
-  if (!world.lists_synced) return;
+  if (!draft.world.lists_synced) return;
   const auto erased = std::erase_if(draft.checkpoint.stopped, [&](const auto& entry) {
-    const StoppedGroup& stopped = entry.second;
-    // The lists of another clique are not watched: nothing is known of them.
-    return stopped.clique == draft.checkpoint.clique &&
-           find_seen_list(world, stopped.group) == nullptr;
+    return is_without_slot(draft, entry.second);
   });
   if (erased > 0) draft.save_checkpoint();
 }

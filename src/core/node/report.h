@@ -12,7 +12,8 @@ namespace cdom::core {
 
 void publish_report(NodeDraft& draft);
 
-// Drops the word "stopped" of groups whose node list is gone.
+// Drops the word "stopped" of groups whose node list is gone; of a clique that the node served
+// before, also of one in which it has no slot any more.
 void forget_stopped(NodeDraft& draft);
 
 }  // namespace cdom::core

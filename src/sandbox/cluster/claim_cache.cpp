@@ -123,9 +123,10 @@ std::optional<base::Duration> ClaimCache::next_due() const {
   return due;
 }
 
-bool ClaimCache::names(const std::string& claim_uid) const {
-  return std::any_of(entries_.begin(), entries_.end(),
-                     [&](const auto& entry) { return entry.second.claim.uid == claim_uid; });
+std::vector<ClaimRef> ClaimCache::claims() const {
+  std::vector<ClaimRef> claims;
+  for (const auto& [key, entry] : entries_) claims.push_back(entry.claim);
+  return claims;
 }
 
 std::set<std::string> ClaimCache::pods() const {

@@ -33,7 +33,7 @@ class ClaimCache {
 
   // When a call in progress will have timed out.
   [[nodiscard]] std::optional<base::Duration> next_due() const;
-  [[nodiscard]] bool names(const std::string& claim_uid) const;
+  [[nodiscard]] std::vector<ClaimRef> claims() const;
   // UIDs of the pods that hold references.
   [[nodiscard]] std::set<std::string> pods() const;
   // What the pod's containers get.

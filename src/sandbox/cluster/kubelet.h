@@ -53,7 +53,7 @@ class Kubelet : public Part {
 
   bool step() override;
   [[nodiscard]] std::optional<base::Duration> next_due() const override;
-  [[nodiscard]] bool names_claim(const std::string& uid) const { return claims_.names(uid); }
+  [[nodiscard]] std::vector<ClaimRef> claims() const { return claims_.claims(); }
   // Whether the pod's containers run.
   [[nodiscard]] bool is_running(const ObjectKey& pod) const;
 

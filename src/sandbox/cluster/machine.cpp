@@ -210,18 +210,17 @@ bool Machine::start_agent(const json& pod) {
   agent_uplink_ =
       std::make_unique<Uplink>(*std::move(client), clock_, base::Random(random_.next()));
   follow_network();
-  auto agent = ports_.agent(
-      {.node = name(),
-       .boot_id = boot_id_,
-       .clique = config_.description.clique,
-       .address = config_.description.address,
-       .clock = clock_,
-       .seed = random_.next(),
-       .api = *agent_uplink_,
-       .imex = imex_,
-       .files = files_,
-       .kubelet_knows = [this](const std::string& uid) { return kubelet_.names_claim(uid); },
-       .clique_now = [this] { return clique_now_; }});
+  auto agent = ports_.agent({.node = name(),
+                             .boot_id = boot_id_,
+                             .clique = config_.description.clique,
+                             .address = config_.description.address,
+                             .clock = clock_,
+                             .seed = random_.next(),
+                             .api = *agent_uplink_,
+                             .imex = imex_,
+                             .files = files_,
+                             .kubelet_claims = [this] { return kubelet_.claims(); },
+                             .clique_now = [this] { return clique_now_; }});
   if (!agent) {
     base::log_debug("the agent does not start",
                     {{"node", name()}, {"error", agent.error().message}});

@@ -52,7 +52,7 @@ TEST_F(ClaimCacheTest, UnpreparesWhenTheLastPodHasGone) {
   EXPECT_EQ(plugin_.unprepares, 0);
   EXPECT_EQ(cache_.unprepare("pod2", &plugin_).state, State::Done);
   EXPECT_EQ(plugin_.unprepares, 1);
-  EXPECT_FALSE(cache_.names("uid-a"));
+  EXPECT_TRUE(cache_.claims().empty());
 }
 
 TEST_F(ClaimCacheTest, AnswersForAllClaimsWhenTheLastHasItsAnswer) {
