@@ -92,8 +92,11 @@ class Imex {
   [[nodiscard]] bool is_running() const;
   // nullopt: no daemon, or it does not answer (not yet, or it hangs).
   [[nodiscard]] std::optional<ImexView> query() const;
+  // The state alone, as query() tells it.
+  [[nodiscard]] std::optional<ImexState> state() const;
   // The nodes that the daemon is connected to, by name. What only a simulation can know.
   [[nodiscard]] std::vector<std::string> connected_nodes() const;
+  [[nodiscard]] std::size_t connected_count() const;
   // How often a daemon of this node has ended; tells an owner that its child is gone.
   [[nodiscard]] std::uint64_t ends() const { return ends_; }
 

@@ -180,6 +180,17 @@ std::optional<ImexView> Imex::query() const {
   return view;
 }
 
+std::optional<ImexState> Imex::state() const {
+  if (!daemon_ || !daemon_->is_answering()) return std::nullopt;
+  return daemon_->state;
+}
+
+std::size_t Imex::connected_count() const {
+  if (!daemon_) return 0;
+  return static_cast<std::size_t>(
+      std::ranges::count_if(daemon_->links, [](const Link& link) { return link.peer != nullptr; }));
+}
+
 std::vector<std::string> Imex::connected_nodes() const {
   std::vector<std::string> names;
   if (!daemon_) return names;

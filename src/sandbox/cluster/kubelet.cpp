@@ -34,6 +34,7 @@ Kubelet::Kubelet(http::Client& client, Mirrors& mirrors, const base::Clock& cloc
       random_(random),
       config_(std::move(config)),
       imex_(imex),
+      connections_(imex, clock),
       pods_(mirrors.of(kPods)),
       recorder_(client, clock, base::Random(random_.next()), "kubelet", config_.node),
       writes_(clock),
@@ -98,6 +99,7 @@ bool Kubelet::is_running(const ObjectKey& pod) const {
 
 bool Kubelet::step() {
   if (!is_on_ || is_frozen_ || !pods_.is_synced() || !writes_.all_seen()) return false;
+  if (is_importing_) connections_.look();
   for (auto run = runs_.begin(); run != runs_.end(); ++run) {
     if (run->second.stage == Stage::Ended && run->second.is_gone) {
       runs_.erase(run);
@@ -111,6 +113,7 @@ bool Kubelet::step() {
 std::optional<base::Duration> Kubelet::next_due() const {
   if (!is_on_ || is_frozen_) return std::nullopt;
   std::optional<base::Duration> due = earlier(claims_.next_due(), writes_.next_due());
+  if (is_importing_) due = earlier(due, connections_.next_due());
   for (const auto& [uid, run] : runs_) {
     if (run.stage == Stage::Running) due = earlier(due, run.ends);
     if (run.due > clock_.elapsed()) due = earlier(due, run.due);
@@ -254,11 +257,18 @@ bool Kubelet::start(const std::string& uid, Run& run) {
     recorder_.normal(kPods, *run.pod, "Started",
                      base::cat("Started container ", text_at(container, "/name")));
   }
-  log(run, start_log(*run.pod, config_.node, run.devices, imex_.connected_nodes()));
+  log(run, start_log(*run.pod, config_.node, run.devices));
+  run.told_connections = 0;
   return true;
 }
 
 bool Kubelet::watch_containers(Run& run) {
+  if (!run.devices.empty()) {
+    if (const auto line = connections_.news(run.told_connections)) {
+      log(run, *line);
+      return true;
+    }
+  }
   const auto known = readiness_.find(run.key);
   const bool is_ready = known == readiness_.end() || known->second;
   // The node controller calls the pods of a lost node not ready; once it is back we know better.
@@ -359,9 +369,10 @@ bool Kubelet::write_status(Run& run) {
 }
 
 void Kubelet::note_importing() {
-  imex_.set_importing(std::any_of(runs_.begin(), runs_.end(), [](const auto& entry) {
+  is_importing_ = std::any_of(runs_.begin(), runs_.end(), [](const auto& entry) {
     return entry.second.started && !entry.second.devices.empty();
-  }));
+  });
+  imex_.set_importing(is_importing_);
 }
 
 std::string Kubelet::next_address() {

@@ -17,6 +17,7 @@
 #include "compute_domain/sandbox/imex.h"
 #include "compute_domain/sandbox/node_plugin.h"
 #include "sandbox/cluster/claim_cache.h"
+#include "sandbox/cluster/connection_log.h"
 #include "sandbox/cluster/mirrors.h"
 #include "sandbox/cluster/objects.h"
 #include "sandbox/cluster/pod_status.h"
@@ -67,6 +68,7 @@ class Kubelet : public Part {
     std::optional<std::vector<ClaimRef>> claims;
     std::optional<base::Duration> started, ends;
     std::vector<std::string> devices;
+    std::uint64_t told_connections = 0;
     PodState state;
     bool is_gone = false;           // the API server has no such pod any more
     bool has_been_deleted = false;  // by us, at the end of a graceful deletion
@@ -97,12 +99,14 @@ class Kubelet : public Part {
   base::Random random_;
   const KubeletConfig config_;
   Imex& imex_;
+  ConnectionLog connections_;
   const Mirror& pods_;
   Recorder recorder_;
   OwnWrites writes_;
   ClaimCache claims_;
   NodePlugin* plugin_ = nullptr;
   bool is_on_ = false, is_frozen_ = false;
+  bool is_importing_ = false;        // a container with a channel runs
   std::map<std::string, Run> runs_;  // by pod UID
   std::map<ObjectKey, bool> readiness_;
   std::map<std::string, base::Duration> orphans_due_;  // by pod UID

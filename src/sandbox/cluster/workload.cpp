@@ -106,23 +106,15 @@ Workload workload_of(const json& pod) {
 }
 
 std::string start_log(const json& pod, const std::string& node,
-                      const std::vector<std::string>& devices,
-                      const std::vector<std::string>& connected_nodes) {
+                      const std::vector<std::string>& devices) {
   std::string text =
       base::cat("simulated container of pod ", key_of(pod).name, " on node ", node, "\n");
   const std::string index = annotation_of(pod, "batch.kubernetes.io/job-completion-index");
   if (!index.empty()) text += base::cat("JOB_COMPLETION_INDEX=", index, "\n");
-  bool has_channel = false;
   for (const std::string& device : devices) {
     const auto channel = channel_of(device);
     if (!channel) continue;
-    has_channel = true;
     text += base::cat("crw-rw-rw- /dev/nvidia-caps-imex-channels/channel", *channel, "\n");
-  }
-  if (has_channel) {
-    text += base::cat("IMEX: READY; connected to ", connected_nodes.size(), " peers");
-    if (!connected_nodes.empty()) text += base::cat(": ", base::join(connected_nodes, ", "));
-    text += "\n";
   }
   return text;
 }

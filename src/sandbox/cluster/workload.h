@@ -27,10 +27,9 @@ Workload workload_of(const json& pod);
 // "250ms", "30s", "5m", "2h", "1h30m"; nullopt for anything else.
 std::optional<base::Duration> parse_duration(std::string_view text);
 
-// What a container prints when it starts: on which node, with which channels and peers.
+// What a container prints when it starts: on which node, with which channels.
 std::string start_log(const json& pod, const std::string& node,
-                      const std::vector<std::string>& devices,
-                      const std::vector<std::string>& connected_nodes);
+                      const std::vector<std::string>& devices);
 std::string end_log(base::Duration ran, int exit_code);
 
 }  // namespace cdom::sandbox

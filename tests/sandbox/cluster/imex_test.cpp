@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "sandbox/cluster/connection_log.h"
+
 namespace cdom::sandbox {
 namespace {
 
@@ -206,6 +208,29 @@ TEST_F(ImexTest, AHungDaemonAnswersNobody) {
   wait(seconds(21));
   EXPECT_FALSE(nodes_[1]->query());
   EXPECT_EQ(letters(0), "RN");
+}
+
+TEST_F(ImexTest, TheLogOfItsConnectionsTellsWhatLastsASecond) {
+  ConnectionLog log(*nodes_[0], clock_);
+  std::uint64_t told = 0;
+  const auto look = [&] {
+    settle();
+    log.look();
+    return log.news(told).value_or("");
+  };
+  start(0);
+  EXPECT_EQ(look(), "");
+  start(1);
+  EXPECT_EQ(look(), "");
+  clock_.advance(seconds(1));
+  EXPECT_EQ(look(), "IMEX: READY; connected to 1 peers: n1\n");
+  clock_.advance(seconds(60));
+  EXPECT_EQ(look(), "");
+  nodes_[0]->kill();
+  EXPECT_EQ(look(), "");
+  EXPECT_EQ(log.next_due(), clock_.elapsed() + seconds(1));
+  clock_.advance(seconds(1));
+  EXPECT_EQ(look(), "IMEX: the daemon does not answer\n");
 }
 
 }  // namespace
