@@ -36,6 +36,8 @@ enum class Fault {
 };
 std::string_view name_of(Fault fault);
 std::optional<Fault> fault_named(std::string_view name);
+// "power-off, imex-kill, …": all of them, for people.
+std::string fault_names();
 
 inline constexpr char kFaultAnnotation[] = "sandbox.compute-domain/fault";
 // On a Node: the clique that its fabric names from now on.

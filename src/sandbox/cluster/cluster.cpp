@@ -73,6 +73,12 @@ std::optional<Fault> fault_named(std::string_view name) {
   return std::nullopt;
 }
 
+std::string fault_names() {
+  std::vector<std::string> names;
+  for (const auto& [fault, name] : kFaultNames) names.emplace_back(name);
+  return base::join(names, ", ");
+}
+
 // Order is life: what is below uses what is above.
 struct Cluster::Parts {
   const ClusterOptions options;
@@ -137,7 +143,9 @@ void Cluster::Parts::add_machines(const base::Clock& clock, Mirrors& shared) {
     turns.push_back(machine.get());
     machines[name] = std::move(machine);
   }
-  faults = std::make_unique<FaultBoard>(shared, std::move(by_name));
+  faults = std::make_unique<FaultBoard>(
+      shared, std::move(by_name),
+      Recorder(client("system:kube-controller-manager"), clock, fork(), "compute-domain-sandbox"));
 }
 
 Cluster::Cluster(const base::Clock& clock, ClusterOptions options, ClusterPorts ports)

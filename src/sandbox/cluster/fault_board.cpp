@@ -2,46 +2,61 @@
 
 #include <nlohmann/json.hpp>
 
-#include "compute_domain/base/log.h"
 #include "compute_domain/base/text.h"
 #include "sandbox/cluster/pod_facts.h"
 
 namespace cdom::sandbox {
 namespace {
 
-std::set<Fault> faults_of(const json& object) {
+struct Asked {
   std::set<Fault> faults;
+  std::vector<std::string> unknown;
+};
+
+Asked asked_in(const json& object) {
+  Asked asked;
   const std::string text = annotation_of(object, kFaultAnnotation);
-  if (text.empty()) return faults;
-  for (const std::string& name : base::split(text, ',')) {
-    const auto fault = fault_named(base::trim(name));
-    if (fault) {
-      faults.insert(*fault);
+  if (text.empty()) return asked;
+  for (const std::string& part : base::split(text, ',')) {
+    std::string name(base::trim(part));
+    if (const auto fault = fault_named(name)) {
+      asked.faults.insert(*fault);
     } else {
-      base::log_warning("unknown fault in an annotation",
-                        {{"object", to_string(key_of(object))}, {"fault", name}});
+      asked.unknown.push_back(base::cat('"', name, '"'));
     }
   }
-  return faults;
+  return asked;
 }
 
 }  // namespace
 
-FaultBoard::FaultBoard(Mirrors& mirrors, std::map<std::string, Machine*> machines)
-    : machines_(std::move(machines)) {
+FaultBoard::FaultBoard(Mirrors& mirrors, std::map<std::string, Machine*> machines,
+                       Recorder recorder)
+    : machines_(std::move(machines)), recorder_(std::move(recorder)) {
   mirrors.of(kNodes).on_change([this](const Change& change) {
-    see("Node", change.key.name, change);
+    see(kNodes, change.key.name, change);
     see_clique(change);
   });
   mirrors.of(kPods).on_change([this](const Change& change) {
-    see("Pod", change.after ? node_of(*change.after) : "", change);
+    see(kPods, change.after ? node_of(*change.after) : "", change);
   });
 }
 
-void FaultBoard::see(const std::string& kind, const std::string& node, const Change& change) {
+void FaultBoard::see(const Resource& resource, const std::string& node, const Change& change) {
   // Deleting its Node object does not give a dark machine its power back.
-  if (!change.after && kind == kNodes.kind) return;
-  set({kind, change.key}, node, change.after ? faults_of(*change.after) : std::set<Fault>());
+  if (!change.after && resource == kNodes) return;
+  tell_unknown(resource, change);
+  set({std::string(resource.kind), change.key}, node,
+      change.after ? asked_in(*change.after).faults : std::set<Fault>());
+}
+
+void FaultBoard::tell_unknown(const Resource& resource, const Change& change) {
+  if (!change.after) return;
+  const std::vector<std::string> unknown = asked_in(*change.after).unknown;
+  if (unknown.empty() || (change.before && asked_in(*change.before).unknown == unknown)) return;
+  recorder_.warning(resource, *change.after, "UnknownFault",
+                    base::cat("annotation ", kFaultAnnotation, ": there is no fault ",
+                              base::join(unknown, ", "), "; the known ones are ", fault_names()));
 }
 
 void FaultBoard::see_clique(const Change& change) {
@@ -63,6 +78,11 @@ std::set<Fault> FaultBoard::wanted(const std::string& node) const {
 void FaultBoard::set(const Source& source, const std::string& node, std::set<Fault> faults) {
   const auto known = asked_.find(source);
   if (known == asked_.end() && faults.empty()) return;
+  if (known != asked_.end() && !faults.empty() && known->second.first != node) {
+    // A pod that has found its node only now, or another pod of that name.
+    set(source, known->second.first, {});
+    return set(source, node, std::move(faults));
+  }
   const std::string where = known == asked_.end() ? node : known->second.first;
   const auto machine = machines_.find(where);
   const std::set<Fault> before = wanted(where);

@@ -114,5 +114,42 @@ TEST_F(FaultTest, AnOutOfServiceNodeLetsItsPodsGo) {
   EXPECT_TRUE(get(kPods, {"default", "train"}).is_null());
 }
 
+TEST_F(FaultTest, AnUnknownFaultIsToldOnTheObjectWithTheKnownOnes) {
+  fault("r1n01", "poweroff, imex-hang");
+  EXPECT_EQ(
+      message("r1n01", "UnknownFault"),
+      "annotation sandbox.compute-domain/fault: there is no fault \"poweroff\"; the known "
+      "ones are power-off, imex-kill, imex-hang, agent-crash, partition, slow-api, watch-cut");
+  annotate(kPods, {"compute-domain-operator", "compute-domain-agent-r1n02"}, kFaultAnnotation,
+           "fire");
+  wait(minutes(5));
+  int told = 0;
+  for (const json& event : list(kEvents)) {
+    if (text_at(event, "/reason") == "UnknownFault") told += event.value("count", 1);
+  }
+  EXPECT_EQ(told, 2) << "each once";
+}
+
+TEST_F(FaultTest, OfAPodMeansItsNodeFromWhenItHasOne) {
+  apply(R"(
+apiVersion: v1
+kind: Pod
+metadata:
+  name: doomed
+  namespace: default
+  annotations: {sandbox.compute-domain/fault: power-off}
+spec:
+  nodeSelector: {there: "yes"}
+  containers: [{name: main, image: busybox}]
+)");
+  wait(minutes(1));
+  EXPECT_EQ(ready("r1n02"), "True");
+  ASSERT_TRUE(objects_.merge_patch(kNodes, {"", "r1n02"},
+                                   {{"metadata", {{"labels", {{"there", "yes"}}}}}}));
+  wait(minutes(1));
+  EXPECT_EQ(ready("r1n02"), "Unknown");
+  EXPECT_EQ(ready("r1n01"), "True");
+}
+
 }  // namespace
 }  // namespace cdom::sandbox
