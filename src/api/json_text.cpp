@@ -1,6 +1,9 @@
 #include "json_text.h"
 
 #include <nlohmann/json.hpp>
+#include <set>
+#include <string>
+#include <vector>
 
 #include "compute_domain/base/text.h"
 
@@ -20,15 +23,53 @@ std::string_view without_exception_id(std::string_view what) {
   return end == std::string_view::npos ? what : what.substr(end + 2);
 }
 
+// Opaque parameters as they stand in the text. An API server keeps them byte for byte
+// (runtime.RawExtension), a field that comes twice included, and the library's document has each
+// once: parameters with duplicates become a string, which is their text with the duplicates.
+class Parameters {
+ public:
+  void see_key(int depth, const std::string& name) {
+    if (name == "opaque") opaque_depth_ = depth;
+    if (name == "parameters" && depth == opaque_depth_ + 1) {
+      depth_ = depth;
+      names_.clear();
+      duplicates_.clear();
+    } else if (depth == depth_ + 1 && !names_.insert(name).second) {
+      duplicates_.push_back(name);
+    }
+  }
+  void see_object_end(int depth, Json& object) {
+    if (depth != depth_) return;
+    depth_ = kNowhere;
+    if (duplicates_.empty()) return;
+    std::string text = text_of(object);
+    text.pop_back();
+    for (const std::string& name : duplicates_) {
+      text += base::cat(',', text_of(Json(name)), ':', text_of(object[name]));
+    }
+    object = Json(text + '}');
+  }
+
+ private:
+  static constexpr int kNowhere = -2;
+  int opaque_depth_ = kNowhere, depth_ = kNowhere;
+  std::set<std::string> names_;
+  std::vector<std::string> duplicates_;
+};
+
 }  // namespace
 
 base::Result<Json> parse_json(std::string_view text) {
   int metadata_depth = -1;
-  const auto keep = [&](int depth, Json::parse_event_t event, const Json& parsed) {
+  Parameters parameters;
+  const auto keep = [&](int depth, Json::parse_event_t event, Json& parsed) {
     if (depth > kMaxDepth) throw TooDeep{};
+    if (event == Json::parse_event_t::object_end) parameters.see_object_end(depth, parsed);
     if (event != Json::parse_event_t::key) return true;
-    if (parsed == "metadata") metadata_depth = depth;
-    return depth != metadata_depth + 1 || parsed != "managedFields";
+    const auto& name = parsed.get_ref<const std::string&>();
+    parameters.see_key(depth, name);
+    if (name == "metadata") metadata_depth = depth;
+    return depth != metadata_depth + 1 || name != "managedFields";
   };
   try {
     return Json::parse(text, keep);

@@ -73,7 +73,10 @@ void AsCelSelector::write(Json& json, const std::string& expression) {
   api::write(place_at(json, kExpression), expression);
 }
 
-void AsJsonText::read(Decoding&, const Json& json, std::string& out) { out = text_of(json); }
+// A string is text already: parameters with a field that comes twice (json_text.cpp).
+void AsJsonText::read(Decoding&, const Json& json, std::string& out) {
+  out = json.is_string() ? json.get<std::string>() : text_of(json);
+}
 
 // Text that is no JSON is written as a string: the API server, which wants an object here, says so.
 void AsJsonText::write(Json& json, const std::string& text) {

@@ -2,6 +2,8 @@
 
 #include <gmock/gmock.h>
 
+#include "compute_domain/api/codec.h"
+#include "compute_domain/api/resource.h"
 #include "compute_domain/base/text.h"
 
 namespace cdom::api {
@@ -50,6 +52,25 @@ TEST(ChannelConfig, RefusesDuplicateFieldsAndNamesAllThatIsWrong) {
   EXPECT_EQ(error_in(config(R"("domainID":"u","x":{"y":1},"domainID":"v","z":1,"z":2)")),
             R"(strict decoding error: unknown field "x", duplicate field "domainID", )"
             R"(unknown field "z")");
+}
+
+// An API server keeps opaque parameters byte for byte.
+TEST(ChannelConfig, RefusesADuplicateFieldThatCameWithAClaim) {
+  const std::string text = base::cat(
+      R"({"apiVersion":"resource.k8s.io/v1","kind":"ResourceClaim","metadata":{"name":"c"},)",
+      R"("status":{"allocation":{"devices":{"config":[)",
+      R"({"source":"FromClaim","opaque":{"driver":"d","parameters":)",
+      config(R"("domainID":"u","domainID":"v")"), R"(}},)",
+      R"({"source":"FromClaim","opaque":{"driver":"d","parameters":)", config(R"("domainID":"w")"),
+      R"(}}]}}}})");
+  const auto claim = decode<ResourceClaim>(text);
+  ASSERT_TRUE(claim) << claim.error().message;
+  const auto& configs = claim->allocation->configs;
+  ASSERT_EQ(configs.size(), 2U);
+  EXPECT_EQ(error_in(configs[0].parameters),
+            R"(strict decoding error: duplicate field "domainID")");
+  EXPECT_EQ(domain_uid_in(configs[0].parameters), "v");
+  EXPECT_EQ(decode_channel_config(configs[1].parameters).value(), ChannelConfig{"w"});
 }
 
 TEST(ChannelConfig, RefusesAnotherKindOrVersion) {
