@@ -1,5 +1,6 @@
 #include "triggers.h"
 
+#include <algorithm>
 #include <set>
 
 #include "compute_domain/api/names.h"
@@ -123,18 +124,14 @@ void Triggers::on_slice(const api::ResourceSlice* before, const api::ResourceSli
 void Triggers::on_agent(const api::Pod* before, const api::Pod* after) const {
   const std::string& node = (after != nullptr ? after : before)->node;
   if (node.empty()) return;
-  bool ready = false;
-  std::optional<base::Time> changed;
+  const auto pods = from_.stores.agents.by_index(kByNode, node);
   // During an update two agents may share a node; one that is ready is enough.
-  for (const auto& pod : from_.stores.agents.by_index(kByNode, node)) {
-    if (pod->ready && !ready) changed = std::nullopt;
-    ready = ready || pod->ready;
-    if (pod->ready == ready && pod->ready_changed) {
-      changed = std::max(changed.value_or(*pod->ready_changed), *pod->ready_changed);
-    }
+  const bool ready = std::ranges::any_of(pods, [](const auto& pod) { return pod->ready; });
+  if (const auto known = memory_.agent(node); known && known->ready == ready) return;
+  std::optional<base::Time> changed;
+  for (const auto& pod : pods) {
+    if (pod->ready == ready) changed = std::max(changed, pod->ready_changed);
   }
-  const auto known = memory_.agent(node);
-  if (known && known->ready == ready) return;
   memory_.agent_seen(node, ready, changed.value_or(from_.clock.now()));
   add_domains_of_node(node);
 }
