@@ -1,6 +1,7 @@
 #include "imex/control_tool.h"
 
 #include <cerrno>
+#include <utility>
 
 namespace cdom::imex {
 

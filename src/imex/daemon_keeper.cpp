@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <csignal>
+#include <utility>
 
 #include "compute_domain/base/text.h"
 
@@ -91,6 +92,11 @@ std::optional<Action> DaemonKeeper::next() {
     wants_signal_ = false;
     signalled_at_ = now;
     ++signals_;
+    view_step_ = times_.first_view;
+    if (was_ready_ && !asking_) {
+      view_is_next_ = true;
+      ask_again_after(view_step_);
+    }
     return SignalChild{SIGUSR1};
   }
   if (!asking_ && ask_at_ && *ask_at_ <= now) {
@@ -191,6 +197,7 @@ void DaemonKeeper::see_word(const ToolAnswer& answer) {
                      false);
   }
   refusals_ = 0;
+  worded_at_ = clock_.elapsed();
   state_.answers = true;
   state_.message.clear();
   if (*word != DaemonWord::Ready) {
@@ -198,7 +205,10 @@ void DaemonKeeper::see_word(const ToolAnswer& answer) {
     return ask_again_after(step());
   }
   state_.phase = Phase::Ready;
-  if (!std::exchange(was_ready_, true)) viewed_at_ = clock_.elapsed();
+  if (!std::exchange(was_ready_, true)) {
+    viewed_at_ = clock_.elapsed();
+    view_step_ = times_.first_view;
+  }
   failures_ = 0;
   view_is_next_ = true;
   ask_again_after(Duration::zero());
@@ -216,19 +226,27 @@ void DaemonKeeper::see_fault(const std::string& what, bool is_certain) {
 }
 
 void DaemonKeeper::see_view(const ToolAnswer& answer) {
-  view_is_next_ = false;
-  ask_again_after(times_.question_interval);
+  const Duration now = clock_.elapsed();
   auto letters = connection_letters(answer.text, state_.slot);
   if (answer.outcome == ToolAnswer::Outcome::Answer && letters) {
+    view_step_ = state_.peers == *letters ? view_step_ * 2 : times_.first_view;
+    view_step_ = std::min(view_step_, times_.question_interval);
+    view_is_next_ =
+        view_step_ < times_.question_interval && now - worded_at_ < times_.question_interval;
+    ask_again_after(view_step_);
     state_.peers = *std::move(letters);
     state_.message.clear();
-    viewed_at_ = clock_.elapsed();
+    viewed_at_ = now;
     return;
   }
-  state_.message = answer.outcome == ToolAnswer::Outcome::Silence
+  view_is_next_ = false;
+  const bool is_silent = answer.outcome == ToolAnswer::Outcome::Silence;
+  // Does the daemon hang, or only what it asks of others?
+  ask_again_after(is_silent ? Duration::zero() : times_.question_interval);
+  state_.message = is_silent
                        ? "nvidia-imex-ctl -N gives no answer"
                        : cat("nvidia-imex-ctl -N fails: ", letters ? "" : letters.error().message);
-  if (clock_.elapsed() - viewed_at_ >= times_.view_patience) state_.peers.clear();
+  if (now - viewed_at_ >= times_.view_patience) state_.peers.clear();
 }
 
 State DaemonKeeper::state() const {

@@ -2,9 +2,11 @@
 //
 // How it goes: wishes and events come in, next() gives the actions that are due now, one by one,
 // and state() is what to tell. Between start and READY the control tool is asked in growing steps,
-// afterwards once a second. SIGUSR1 goes out at most once per 5 s and never before the daemon has
-// answered, as it would end it. A daemon that ends by itself is started again: at once when it was
-// READY and the last time was long ago, else after a growing pause. Steppable; one thread.
+// afterwards once a second, and about
+// connections sooner while they change. SIGUSR1 goes out at most once per 5 s and never before the
+// daemon has answered, as it would end it. A daemon that ends by itself is started again: at once
+// when it was READY and the last time was long ago, else after a growing pause. Steppable; one
+// thread.
 #pragma once
 
 #include <cstdint>
@@ -27,6 +29,7 @@ struct KeeperTimes {
   base::Duration longest_step = std::chrono::milliseconds(80);  // of a start of usual length
   base::Duration usual_start = std::chrono::seconds(10);
   base::Duration question_interval = std::chrono::seconds(1);
+  base::Duration first_view = std::chrono::milliseconds(10);       // doubles until nothing changes
   base::Duration retry_question = std::chrono::milliseconds(100);  // of one that was refused
   base::Duration view_patience = std::chrono::seconds(10);  // connections without news are none
   base::Duration restart_pause = std::chrono::seconds(10);  // between restarts at once
@@ -106,8 +109,9 @@ class DaemonKeeper {
   std::optional<AskTool::Question> asking_;  // of asked_instance_
   std::string asked_instance_;
   bool view_is_next_ = false;
-  base::Duration viewed_at_{};
-  int refusals_ = 0;  // in a row
+  base::Duration worded_at_{}, viewed_at_{};
+  base::Duration view_step_{};  // from one -N to the next
+  int refusals_ = 0;            // in a row
 
   bool wants_signal_ = false;
   std::optional<base::Duration> signalled_at_;  // this instance

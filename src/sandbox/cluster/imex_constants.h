@@ -1,4 +1,5 @@
-// Every number of the simulated IMEX, each with its source. "assumed": nothing public says it.
+// Every number of the simulated IMEX and of the stand-in processes of tests/imex, each with its
+// source. "assumed": nothing public says it.
 #pragma once
 
 #include <array>
@@ -25,6 +26,15 @@ inline constexpr base::Duration kSilenceNotice = std::chrono::seconds(20);
 inline constexpr base::Duration kResetNotice{0};
 // assumed: a handshake that comes in makes both sides connected.
 inline constexpr bool kIncomingHandshakeConnects = true;
+// "-1: wait forever" (IMEX guide, IMEX_NODE_DISCONNECTED_GRACE_TIME).
+inline constexpr int kGraceSeconds = -1;
+// assumed: a clean shutdown takes no time.
+inline constexpr base::Duration kShutdownDelay{0};
+// Ports of daemons and of their command services (IMEX guide, configuration).
+inline constexpr int kServerPort = 50000;
+inline constexpr int kCommandPort = 50005;
+// Importers for recovery lie there, and not across a reboot (IMEX guide).
+inline constexpr char kPersistDirectory[] = "/var/run/nvidia-imex";
 // An address that refuses at once: of names in the table that nobody has.
 inline constexpr char kRefusingAddress[] = "127.0.0.2";
 

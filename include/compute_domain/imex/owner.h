@@ -1,0 +1,62 @@
+// Owner: the node's IMEX daemon, its files, and the socket on which agents ask for it.
+//
+// How it goes: one loop waits for the daemon's end (a pidfd), the control tool, agents and the next
+// moment of the keeper, and does what follows. Agents come and go; the daemon stays. When the owner
+// ends, so does the daemon, and the next owner of the same boot starts it again. One thread.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <set>
+#include <stop_token>
+#include <string>
+
+#include "compute_domain/base/clock.h"
+#include "compute_domain/base/random.h"
+#include "compute_domain/base/result.h"
+
+namespace cdom::imex {
+
+struct OwnerOptions {
+  std::string program = "compute-domain-imex";  // name and version, as told to agents
+  std::string socket_path;
+  std::string directory;  // of its own, for files that need not survive a reboot
+  std::string driver_root = "/driver-root";
+  std::string boot_id;
+  // The file that the daemon sees as /etc/hosts.
+  std::string hosts_path = "/etc/hosts";
+  bool makes_device_files = true;
+  std::string devices_path = "/proc/devices", kernel_driver_path = "/proc/driver/nvidia";
+  std::string dev_path = "/dev";
+  std::int64_t server_port = 50000, command_port = 50005;
+  std::map<std::string, std::string> imex_options;          // of its configuration, by name
+  std::set<std::uint32_t> allowed_users;                    // that may connect
+  base::Duration state_patience = std::chrono::seconds(2);  // of nvidia-imex-ctl -q
+  base::Duration view_patience = std::chrono::seconds(2);   // of nvidia-imex-ctl -N
+};
+
+class Owner {
+ public:
+  // Conflict: another owner has the directory. The daemon that an earlier one had running in this
+  // boot is started by the first step.
+  static base::Result<std::unique_ptr<Owner>> open(OwnerOptions options, const base::Clock& clock,
+                                                   base::Random random);
+  ~Owner();
+  Owner(const Owner&) = delete;
+  Owner& operator=(const Owner&) = delete;
+
+  // What there is to do now, and then one wait for news, of at most `patience`.
+  void step(base::Duration patience);
+  // Until `stop`; then ends the daemon: SIGTERM, and SIGKILL after 5 s.
+  void run(const std::stop_token& stop);
+  // Whether a daemon could be started now: the driver's files and devices are there.
+  [[nodiscard]] base::Result<void> check() const;
+
+ private:
+  class Loop;
+  explicit Owner(std::unique_ptr<Loop> loop);
+  const std::unique_ptr<Loop> loop_;
+};
+
+}  // namespace cdom::imex

@@ -1,0 +1,158 @@
+#include "imex/agent_server.h"
+
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+
+#include "compute_domain/base/log.h"
+#include "compute_domain/base/text.h"
+#include "imex/system_error.h"
+
+namespace cdom::imex {
+
+using base::cat;
+
+namespace {
+
+constexpr std::size_t kMostConnections = 16;
+// Who has this much to read gets nothing new to do.
+constexpr std::size_t kMostUnread = 64 * 1024;
+
+}  // namespace
+
+base::Result<AgentServer> AgentServer::listen(const std::string& path, std::set<uid_t> allowed,
+                                              std::string program) {
+  sockaddr_un address{};
+  address.sun_family = AF_UNIX;
+  if (path.empty() || path.size() >= sizeof address.sun_path) {
+    return base::Error{base::ErrorKind::Invalid, cat("the path of the socket must have 1 to ",
+                                                     sizeof address.sun_path - 1, " characters")};
+  }
+  std::memcpy(address.sun_path, path.c_str(), path.size() + 1);
+  Descriptor listener(socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+  unlink(path.c_str());
+  if (!listener ||
+      bind(listener.get(), reinterpret_cast<sockaddr*>(&address), sizeof address) != 0 ||
+      chmod(path.c_str(), 0600) != 0 || ::listen(listener.get(), 16) != 0) {
+    return system_error(cat("cannot listen on ", path));
+  }
+  return AgentServer(std::move(listener), std::move(allowed), std::move(program));
+}
+
+void AgentServer::add_to(std::vector<pollfd>& polled) const {
+  polled.push_back({.fd = listener_.get(), .events = POLLIN, .revents = 0});
+  for (const Connection& connection : connections_) {
+    short events = 0;
+    if (connection.out.size() < kMostUnread) events |= POLLIN;
+    if (!connection.out.empty()) events |= POLLOUT;
+    polled.push_back({.fd = connection.socket.get(), .events = events, .revents = 0});
+  }
+}
+
+void AgentServer::serve(const std::vector<pollfd>& polled, const Calls& calls) {
+  for (const pollfd& one : polled) {
+    if (one.revents == 0) continue;
+    if (one.fd == listener_.get()) {
+      accept_all();
+      continue;
+    }
+    const auto connection = std::ranges::find_if(
+        connections_, [&](const Connection& c) { return c.socket.get() == one.fd; });
+    if (connection == connections_.end()) continue;
+    if ((one.revents & (POLLIN | POLLHUP | POLLERR)) != 0) read_from(*connection, calls);
+    write_to(*connection, calls);
+  }
+  drop_ended();
+}
+
+void AgentServer::publish(const Calls& calls) {
+  for (Connection& connection : connections_) {
+    if (!connection.watches) continue;
+    connection.has_news = true;
+    write_to(connection, calls);
+  }
+  drop_ended();
+}
+
+void AgentServer::accept_all() {
+  for (;;) {
+    Descriptor accepted(accept4(listener_.get(), nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK));
+    if (!accepted) return;
+    ucred peer{};
+    socklen_t size = sizeof peer;
+    const bool is_known = getsockopt(accepted.get(), SOL_SOCKET, SO_PEERCRED, &peer, &size) == 0;
+    if (!is_known || !allowed_.contains(peer.uid)) {
+      base::log_warning("refused a connection: its user is not allowed",
+                        {{"uid", std::to_string(peer.uid)}, {"pid", std::to_string(peer.pid)}});
+      const std::string line = encode(Notice(Reply{
+          0, base::Error{base::ErrorKind::Forbidden, cat("user ", peer.uid, " is not allowed")}}));
+      (void)!send(accepted.get(), line.data(), line.size(), MSG_NOSIGNAL);
+      continue;
+    }
+    if (connections_.size() >= kMostConnections) continue;
+    connections_.push_back({.socket = std::move(accepted), .in = {}, .out = {}});
+    connections_.back().out = encode(Notice(Hello{kProtocolVersion, program_}));
+  }
+}
+
+void AgentServer::read_from(Connection& connection, const Calls& calls) {
+  char block[4096];
+  while (!connection.is_over && connection.out.size() < kMostUnread) {
+    const ssize_t got = recv(connection.socket.get(), block, sizeof block, 0);
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0 && errno == EAGAIN) return;
+    if (got <= 0) {
+      connection.is_over = true;
+      return;
+    }
+    connection.in.add({block, static_cast<std::size_t>(got)});
+    while (const auto line = connection.in.next()) answer(connection, *line, calls);
+    if (connection.in.is_flooded()) connection.is_over = true;
+  }
+}
+
+void AgentServer::answer(Connection& connection, const std::string& line, const Calls& calls) {
+  const NumberedRequest asked = decode_request(line);
+  Reply reply{asked.id, std::nullopt};
+  if (!asked.request) {
+    reply.error = asked.request.error();
+  } else if (const auto* hello = std::get_if<Hello>(&*asked.request)) {
+    base::log_info("an agent has connected",
+                   {{"program", hello->program}, {"protocol", std::to_string(hello->version)}});
+  } else if (std::holds_alternative<Watch>(*asked.request)) {
+    connection.watches = connection.has_news = true;
+  } else {
+    const auto done = calls.act(*asked.request);
+    if (!done) reply.error = done.error();
+  }
+  connection.out += encode(Notice(reply));
+}
+
+void AgentServer::write_to(Connection& connection, const Calls& calls) {
+  while (!connection.is_over) {
+    if (connection.out.empty()) {
+      if (!connection.has_news) return;
+      connection.has_news = false;
+      connection.out = encode(Notice(calls.state()));
+    }
+    const ssize_t sent =
+        send(connection.socket.get(), connection.out.data(), connection.out.size(), MSG_NOSIGNAL);
+    if (sent < 0 && errno == EINTR) continue;
+    if (sent < 0 && errno == EAGAIN) return;
+    if (sent < 0) {
+      connection.is_over = true;
+      return;
+    }
+    connection.out.erase(0, static_cast<std::size_t>(sent));
+  }
+}
+
+void AgentServer::drop_ended() {
+  connections_.remove_if([](const Connection& c) { return c.is_over; });
+}
+
+}  // namespace cdom::imex

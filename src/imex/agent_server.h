@@ -1,0 +1,63 @@
+// AgentServer: the owner's unix socket.
+//
+// Only processes of allowed users are heard. Who does not read what it asked for only gets the
+// newest state later; nobody can make the owner wait. Part of the owner's poll loop; one thread.
+#pragma once
+
+#include <poll.h>
+#include <sys/types.h>
+
+#include <functional>
+#include <list>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "compute_domain/base/result.h"
+#include "compute_domain/imex/protocol.h"
+#include "imex/descriptor.h"
+
+namespace cdom::imex {
+
+class AgentServer {
+ public:
+  struct Calls {
+    std::function<base::Result<void>(const Request&)> act;  // all but Hello and Watch
+    std::function<State()> state;
+  };
+  // Replaces a socket that nobody serves any more: the caller holds the lock that says so.
+  static base::Result<AgentServer> listen(const std::string& path, std::set<uid_t> allowed,
+                                          std::string program);
+
+  void add_to(std::vector<pollfd>& polled) const;
+  // Does what the sockets in `polled` have for us.
+  void serve(const std::vector<pollfd>& polled, const Calls& calls);
+  // Everybody who watches gets the state.
+  void publish(const Calls& calls);
+
+ private:
+  struct Connection {
+    Descriptor socket;
+    LineBuffer in;
+    std::string out;
+    bool watches = false, has_news = false, is_over = false;
+  };
+
+  AgentServer(Descriptor listener, std::set<uid_t> allowed, std::string program)
+      : listener_(std::move(listener)),
+        allowed_(std::move(allowed)),
+        program_(std::move(program)) {}
+
+  void accept_all();
+  void read_from(Connection& connection, const Calls& calls);
+  void answer(Connection& connection, const std::string& line, const Calls& calls);
+  static void write_to(Connection& connection, const Calls& calls);
+  void drop_ended();
+
+  Descriptor listener_;
+  std::set<uid_t> allowed_;
+  std::string program_;
+  std::list<Connection> connections_;
+};
+
+}  // namespace cdom::imex

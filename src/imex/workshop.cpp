@@ -1,0 +1,99 @@
+#include "imex/workshop.h"
+
+#include <sys/stat.h>
+
+#include "compute_domain/base/log.h"
+#include "compute_domain/base/text.h"
+#include "imex/config.h"
+#include "imex/device_nodes.h"
+#include "imex/driver_root.h"
+#include "imex/files.h"
+
+namespace cdom::imex {
+
+using base::cat;
+using base::Result;
+
+namespace {
+
+constexpr char kHosts[] = "/etc/hosts";
+constexpr char kNameSwitch[] = "/etc/nsswitch.conf";
+
+// Whether "hosts:" has "files" and nothing else.
+bool resolves_from_files_only(const std::string& name_switch) {
+  for (const std::string& line : base::split(name_switch, '\n')) {
+    const std::string_view rule = base::trim(std::string_view(line).substr(0, line.find('#')));
+    if (rule.starts_with("hosts:")) return base::trim(rule.substr(6)) == "files";
+  }
+  return false;
+}
+
+}  // namespace
+
+std::string Workshop::at(const char* name) const { return cat(options_.directory, "/", name); }
+
+Result<void> Workshop::check() const {
+  const auto files = find_driver_files(options_.driver_root);
+  if (!files) return files.error();
+  if (!options_.makes_device_files) return {};
+  const auto nodes = needed_device_nodes({options_.devices_path, options_.kernel_driver_path});
+  return nodes ? Result<void>() : Result<void>(nodes.error());
+}
+
+Result<Command> Workshop::prepare(const Want& want) {
+  auto files = find_driver_files(options_.driver_root);
+  if (!files) return files.error();
+  if (auto linked = link_libraries(*files, at("lib")); !linked) return linked.error();
+  if (options_.makes_device_files) {
+    const auto nodes = needed_device_nodes({options_.devices_path, options_.kernel_driver_path});
+    if (!nodes) return nodes.error();
+    if (auto made = make_device_nodes(*nodes, options_.dev_path, ::mknod); !made) {
+      return made.error();
+    }
+  }
+  const ImexConfig config{.address = want.address,
+                          .table_path = at("nodes.cfg"),
+                          .directory = options_.directory,
+                          .server_port = options_.server_port,
+                          .command_port = options_.command_port,
+                          .options = options_.imex_options};
+  if (auto done = replace_file(config.table_path, want.table_text); !done) return done.error();
+  if (auto done = replace_file(at("imexd.cfg"), config_text(config)); !done) return done.error();
+  auto seen = mounts();
+  if (!seen) return seen.error();
+  Command command{
+      .arguments = {files->daemon, "-c", at("imexd.cfg")},
+      .environment = {"PATH=/usr/sbin:/usr/bin:/sbin:/bin", cat("LD_LIBRARY_PATH=", at("lib")),
+                      // Its own resolver would ask name servers itself (gRPC,
+                      // environment variables).
+                      "GRPC_DNS_RESOLVER=native"},
+      .mounts = *std::move(seen)};
+  tool_ = command;
+  tool_.arguments = {files->control_tool, "-c", at("imexd.cfg")};
+  return command;
+}
+
+Command Workshop::control_tool(std::vector<std::string> arguments) const {
+  Command command = tool_;
+  for (std::string& argument : arguments) command.arguments.push_back(std::move(argument));
+  return command;
+}
+
+Result<std::vector<BindMount>> Workshop::mounts() const {
+  std::vector<BindMount> mounts;
+  if (options_.hosts_path != kHosts) mounts.push_back({options_.hosts_path, kHosts});
+  const auto name_switch = read_file(kNameSwitch);
+  if (!name_switch) {
+    base::log_warning(
+        "there is no nsswitch.conf: names that the hosts file does not have may be "
+        "asked of name servers");
+    return mounts;
+  }
+  if (resolves_from_files_only(*name_switch)) return mounts;
+  const auto written = replace_file(at("nsswitch.conf"), "hosts: files\n");
+  if (!written) return written.error();
+  mounts.push_back({at("nsswitch.conf"), kNameSwitch});
+  return mounts;
+}
+
+}  // namespace cdom::imex

@@ -1,0 +1,35 @@
+// Workshop: makes everything ready that a start of nvidia-imex needs, and gives the commands.
+//
+// Configuration and node table are replaced by rename, libraries linked, device files made; the
+// daemon sees our hosts file as /etc/hosts and resolves names from it alone. One thread.
+#pragma once
+
+#include <string>
+
+#include "compute_domain/base/result.h"
+#include "compute_domain/imex/owner.h"
+#include "compute_domain/imex/protocol.h"
+#include "imex/child.h"
+
+namespace cdom::imex {
+
+class Workshop {
+ public:
+  explicit Workshop(const OwnerOptions& options) : options_(options) {}
+
+  // Whether the driver's files and devices are there.
+  [[nodiscard]] base::Result<void> check() const;
+  // The command that starts the daemon; what it reads lies there.
+  base::Result<Command> prepare(const Want& want);
+  // `nvidia-imex-ctl` of the daemon prepared last, with these arguments.
+  [[nodiscard]] Command control_tool(std::vector<std::string> arguments) const;
+
+ private:
+  [[nodiscard]] std::string at(const char* name) const;
+  base::Result<std::vector<BindMount>> mounts() const;
+
+  const OwnerOptions& options_;
+  Command tool_;
+};
+
+}  // namespace cdom::imex

@@ -1,0 +1,241 @@
+#include "compute_domain/imex/owner.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <thread>
+
+#include "imex/rig.h"
+#include "imex/state_file.h"
+
+namespace cdom::imex {
+namespace {
+
+using std::chrono::milliseconds;
+using ::testing::HasSubstr;
+using ::testing::SizeIs;
+
+TEST(ImexOwner, FormsADomainThroughItsOwnHostsFile) {
+  Rig rig(2, 3);  // the third slot is nobody's; the hosts file of the driver root is wrong
+  rig.start(0);
+  rig.start(1);
+  EXPECT_TRUE(rig.until_phase(0, Phase::Ready));
+  EXPECT_TRUE(rig.until_letter(0, 1, 'C'));
+  EXPECT_TRUE(rig.until_letter(1, 0, 'C'));
+  EXPECT_TRUE(rig.until_letter(1, 2, 'N'));
+  const State& state = *rig.node(0).agent->state;
+  EXPECT_TRUE(state.running && state.answers);
+  EXPECT_EQ(state.group, "group");
+  EXPECT_EQ(state.table_hash, "hash");
+  EXPECT_EQ(state.hosts_revision, rig.hosts().revision);
+  EXPECT_FALSE(state.instance.empty());
+  EXPECT_THAT(rig.node(0).agent->hello->program, HasSubstr("compute-domain-imex"));
+}
+
+TEST(ImexOwner, GivesTheDaemonTheDevicesOfTheNode) {
+  Rig rig(0, 1);
+  rig.nodes.push_back(std::make_unique<Node>(0));
+  Node& node = rig.node(0);
+  // Numbers that every kernel has: /dev/null as the GPU, /dev/zero as the capability.
+  node.dir.write("proc/devices", "Character devices:\n  1 nvidia\n  1 nvidia-caps\n");
+  node.dir.write("proc/nvidia/gpus/0/information", "Device Minor: 3\n");
+  node.dir.write("proc/nvidia/capabilities/fabric-imex-mgmt", "DeviceFileMinor: 5\n");
+  node.options.makes_device_files = true;
+  node.options.devices_path = node.dir.at("proc/devices");
+  node.options.kernel_driver_path = node.dir.at("proc/nvidia");
+  node.options.dev_path = node.dir.at("dev");
+  node.options.imex_options["STAND_IN_DEVICES"] =
+      node.dir.at("dev/nvidia3") + "," + node.dir.at("dev/nvidia-caps/nvidia-cap5");
+  ASSERT_TRUE(node.open());
+  EXPECT_TRUE(node.owner->check());
+  rig.start(0);
+  EXPECT_TRUE(rig.until_phase(0, Phase::Ready));
+}
+
+TEST(ImexOwner, AMissingDriverIsOneClearError) {
+  Rig rig(1);
+  std::filesystem::remove(rig.node(0).dir.at("root/lib64/libnvidia-imex.so.1"));
+  const auto error = rig.ask(rig.node(0), rig.want(0));
+  ASSERT_TRUE(error);
+  EXPECT_EQ(error->kind, base::ErrorKind::Invalid);
+  EXPECT_THAT(error->message, HasSubstr("no libnvidia-imex.so below the driver root"));
+  EXPECT_FALSE(rig.node(0).owner->check());
+  EXPECT_THAT(daemon_pids(), SizeIs(0));
+}
+
+TEST(ImexOwner, SeesTheEndOfTheDaemonAtOnceAndStartsAnother) {
+  Rig rig(2);
+  rig.start(0);
+  rig.start(1);
+  ASSERT_TRUE(rig.until_letter(0, 1, 'C') && rig.until_letter(1, 0, 'C'));
+  const std::string before = rig.node(0).agent->state->instance;
+  const base::SystemClock clock;
+  const base::Duration killed = clock.elapsed();
+  kill(daemon_pids().front(), SIGKILL);
+  ASSERT_TRUE(rig.until([&] { return rig.node(0).agent->state->instance != before; }));
+  const base::Duration seen = clock.elapsed() - killed;
+  ASSERT_TRUE(rig.until_phase(0, Phase::Ready));
+  const base::Duration ready = clock.elapsed() - killed;
+  RecordProperty("started_again_us", static_cast<int>(seen / std::chrono::microseconds(1)));
+  RecordProperty("ready_again_us", static_cast<int>(ready / std::chrono::microseconds(1)));
+  EXPECT_LT(ready, std::chrono::seconds(5));
+  EXPECT_TRUE(rig.until_letter(0, 1, 'C'));
+  bool was_told = false;
+  for (const State& state : rig.node(0).agent->states) {
+    was_told = was_told || state.message == "nvidia-imex was ended by SIGKILL";
+  }
+  EXPECT_TRUE(was_told);
+}
+
+TEST(ImexOwner, AHungDaemonIsToldAndNotRestarted) {
+  Rig rig(0, 1);
+  rig.nodes.push_back(std::make_unique<Node>(0));
+  rig.node(0).options.state_patience = milliseconds(100);
+  ASSERT_TRUE(rig.node(0).open());
+  rig.start(0);
+  ASSERT_TRUE(rig.until_phase(0, Phase::Ready));
+  const std::string before = rig.node(0).agent->state->instance;
+  kill(daemon_pids().front(), SIGSTOP);
+  ASSERT_TRUE(rig.until_phase(0, Phase::Failed));
+  EXPECT_THAT(rig.node(0).agent->state->message, HasSubstr("may hang"));
+  EXPECT_TRUE(rig.node(0).agent->state->running);
+  kill(daemon_pids().front(), SIGCONT);
+  ASSERT_TRUE(rig.until_phase(0, Phase::Ready));
+  EXPECT_EQ(rig.node(0).agent->state->instance, before);
+}
+
+TEST(ImexOwner, TheDaemonSurvivesItsAgents) {
+  Rig rig(1);
+  rig.start(0);
+  ASSERT_TRUE(rig.until_phase(0, Phase::Ready));
+  const std::string instance = rig.node(0).agent->state->instance;
+  const auto pids = daemon_pids();
+  rig.node(0).agent.reset();
+  rig.step();
+  rig.node(0).connect();
+  ASSERT_TRUE(rig.until_phase(0, Phase::Ready));
+  EXPECT_EQ(rig.node(0).agent->state->instance, instance);
+  EXPECT_EQ(daemon_pids(), pids);
+  EXPECT_FALSE(rig.ask(rig.node(0), rig.want(0))) << "it runs as wanted";
+  Want other = rig.want(0);
+  other.group = "other";
+  EXPECT_EQ(rig.ask(rig.node(0), other)->kind, base::ErrorKind::Conflict);
+}
+
+TEST(ImexOwner, StopsTheDaemonWithAGoodbye) {
+  Rig rig(2);
+  rig.start(0);
+  rig.start(1);
+  ASSERT_TRUE(rig.until_letter(0, 1, 'C'));
+  EXPECT_FALSE(rig.ask(rig.node(1), Stop{}));
+  ASSERT_TRUE(rig.until_phase(1, Phase::Stopped));
+  EXPECT_FALSE(rig.node(1).agent->state->running);
+  EXPECT_EQ(rig.node(1).agent->state->group, "group") << "of the last start";
+  EXPECT_TRUE(rig.until_letter(0, 1, 'D'));
+  EXPECT_FALSE(rig.ask(rig.node(1), Stop{})) << "none runs";
+}
+
+TEST(ImexOwner, HoldsASignalThatWouldEndADaemonWithoutHandlers) {
+  Rig rig(0, 1);
+  rig.nodes.push_back(std::make_unique<Node>(0));
+  rig.node(0).options.imex_options["STAND_IN_HANDLER_DELAY_MS"] = "200";
+  ASSERT_TRUE(rig.node(0).open());
+  rig.start(0);
+  const std::string instance = rig.node(0).agent->state ? rig.node(0).agent->state->instance : "";
+  EXPECT_FALSE(rig.ask(rig.node(0), Signal{}));
+  ASSERT_TRUE(rig.until([&] { return rig.node(0).agent->state->signal_age.has_value(); }));
+  ASSERT_TRUE(rig.until_phase(0, Phase::Ready));
+  EXPECT_TRUE(rig.node(0).agent->state->running);
+  for (const State& state : rig.node(0).agent->states) EXPECT_NE(state.phase, Phase::Failed);
+}
+
+TEST(ImexOwner, ASuccessorOfTheSameBootGoesOnAndOneOfAnotherBootDoesNot) {
+  Rig rig(1);
+  rig.start(0);
+  ASSERT_TRUE(rig.until_phase(0, Phase::Ready));
+  const std::string before = rig.node(0).agent->state->instance;
+  rig.node(0).close();
+  EXPECT_THAT(daemon_pids(), SizeIs(0)) << "a daemon does not outlive its owner";
+  rig.node(0).dir.write("hosts", "127.0.0.1 localhost\n");  // as kubelet writes it anew
+  ASSERT_TRUE(rig.node(0).open());
+  ASSERT_TRUE(rig.until_phase(0, Phase::Ready));
+  EXPECT_NE(rig.node(0).agent->state->instance, before);
+  EXPECT_EQ(rig.node(0).agent->state->hosts_revision, rig.hosts().revision);
+
+  rig.node(0).close();
+  rig.node(0).options.boot_id = "boot-2";
+  ASSERT_TRUE(rig.node(0).open());
+  ASSERT_TRUE(rig.until([&] { return rig.node(0).agent->state.has_value(); }));
+  EXPECT_FALSE(rig.node(0).agent->state->running);
+  EXPECT_EQ(rig.node(0).agent->state->phase, Phase::Stopped);
+  EXPECT_EQ(rig.node(0).agent->state->group, "");
+  EXPECT_EQ(rig.node(0).agent->state->instance, "");
+}
+
+TEST(ImexOwner, ASuccessorDoesNotStartWhatWasToldToStop) {
+  Rig rig(1);
+  rig.start(0);
+  ASSERT_TRUE(rig.until_phase(0, Phase::Ready));
+  EXPECT_FALSE(rig.ask(rig.node(0), Stop{}));
+  rig.node(0).close();  // before the end has been seen
+  ASSERT_TRUE(rig.node(0).open());
+  ASSERT_TRUE(rig.until([&] { return rig.node(0).agent->state.has_value(); }));
+  EXPECT_EQ(rig.node(0).agent->state->phase, Phase::Stopped);
+  EXPECT_EQ(rig.node(0).agent->state->group, "group");
+}
+
+TEST(ImexOwner, OnlyOneOwnsANode) {
+  Rig rig(1);
+  const auto second = Owner::open(rig.node(0).options, rig.node(0).clock, base::Random(9));
+  ASSERT_FALSE(second);
+  EXPECT_EQ(second.error().kind, base::ErrorKind::Conflict);
+}
+
+TEST(ImexOwner, HearsOnlyAllowedUsers) {
+  Rig rig(0, 1);
+  rig.nodes.push_back(std::make_unique<Node>(0));
+  rig.node(0).options.allowed_users = {geteuid() + 1};
+  ASSERT_TRUE(rig.node(0).open());
+  rig.node(0).agent->send(encode(5, Request(rig.want(0))));
+  ASSERT_TRUE(rig.until([&] { return rig.node(0).agent->is_over; }));
+  ASSERT_TRUE(rig.node(0).agent->reply && rig.node(0).agent->reply->error);
+  EXPECT_EQ(rig.node(0).agent->reply->error->kind, base::ErrorKind::Forbidden);
+  EXPECT_THAT(daemon_pids(), SizeIs(0));
+}
+
+TEST(ImexOwner, AnAgentThatNeverReadsHoldsNobodyUp) {
+  Rig rig(1);
+  const TestAgent lazy(rig.node(0).options.socket_path);
+  for (int i = 0; i < 20'000; ++i) lazy.send("nonsense id=1\n");
+  rig.start(0);
+  EXPECT_TRUE(rig.until_phase(0, Phase::Ready));
+}
+
+TEST(ImexOwner, EndsTheDaemonWhenItIsToldToEnd) {
+  Rig rig(1);
+  rig.start(0);
+  ASSERT_TRUE(rig.until_phase(0, Phase::Ready));
+  std::stop_source stop;
+  stop.request_stop();
+  rig.node(0).owner->run(stop.get_token());
+  EXPECT_THAT(daemon_pids(), SizeIs(0));
+  EXPECT_FALSE(std::filesystem::exists(rig.node(0).dir.at("os/persist.dat")));
+}
+
+TEST(StateFile, IsWorthNothingInAnotherBootOrInPart) {
+  const Directory dir;
+  const Saved saved{State{.group = "g", .instance = "i"}, Want{"g", 1, "a\nb\n", "h", "10.0.0.1"},
+                    Hosts{"10.0.0.1 a\n", "r"}};
+  ASSERT_TRUE(StateFile(dir.at("state"), "boot-1").save(saved));
+  EXPECT_EQ(StateFile(dir.at("state"), "boot-1").load(), saved);
+  EXPECT_EQ(StateFile(dir.at("state"), "boot-2").load(), std::nullopt);
+  const std::string text = dir.read("state");
+  dir.write("state", text.substr(0, text.size() - 4));
+  EXPECT_EQ(StateFile(dir.at("state"), "boot-1").load(), std::nullopt);
+  EXPECT_EQ(StateFile(dir.at("nothing"), "boot-1").load(), std::nullopt);
+}
+
+}  // namespace
+}  // namespace cdom::imex

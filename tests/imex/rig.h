@@ -1,0 +1,96 @@
+// Rig: nodes with a real owner each and stand-in daemons, on loopback addresses of this process.
+//
+// One thread steps all owners; a test waits for a condition, never for a time.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "compute_domain/imex/owner.h"
+#include "compute_domain/imex/protocol.h"
+#include "imex/descriptor.h"
+#include "imex/directory.h"
+
+namespace cdom::imex {
+
+// "127.10x.…": another for every process and index.
+std::string loopback_address(int index);
+// A driver root as on a host, with the stand-ins, and with an /etc/hosts that is wrong.
+void make_driver_root(const Directory& dir, const std::string& root);
+// Children of this process that are daemons, in the order of their start.
+std::vector<int> daemon_pids();
+
+// A connection to an owner, as an agent has it.
+class TestAgent {
+ public:
+  explicit TestAgent(const std::string& socket_path);
+  void send(const std::string& text) const;
+  // Takes what has come.
+  void read();
+
+  std::optional<Hello> hello;
+  std::optional<State> state;  // the newest
+  std::vector<State> states;   // all
+  std::optional<Reply> reply;  // the newest
+  bool is_over = false;
+
+ private:
+  Descriptor socket_;
+  LineBuffer in_;
+};
+
+class Node {
+ public:
+  // Options of the stand-in (STAND_IN_…) may be added before open().
+  explicit Node(int index);
+
+  base::Result<void> open();
+  void close() { owner.reset(); }
+  void connect();  // a new agent that watches
+
+  int index;
+  Directory dir;
+  std::string address;
+  OwnerOptions options;
+  base::SystemClock clock;
+  std::unique_ptr<Owner> owner;
+  std::unique_ptr<TestAgent> agent;
+  std::uint64_t next_id = 1;
+};
+
+class Rig {
+ public:
+  // A table of `slots` names; a node for each of `nodes`, open and connected.
+  explicit Rig(int nodes, int slots = 0);
+
+  Node& node(int index) { return *nodes.at(static_cast<std::size_t>(index)); }
+  [[nodiscard]] Want want(int index) const;
+  [[nodiscard]] Hosts hosts() const;  // of all nodes
+  // Sends it and waits for the answer.
+  std::optional<base::Error> ask(Node& node, const Request& request);
+  void start(int index);  // hosts, then want
+  // Steps all owners until it holds; false after ten seconds.
+  template <class Condition>
+  bool until(const Condition& holds) {
+    const base::SystemClock clock;
+    const base::Duration end = clock.elapsed() + std::chrono::seconds(10);
+    while (!holds()) {
+      if (clock.elapsed() > end) return false;
+      step();
+    }
+    return true;
+  }
+  bool until_phase(int index, Phase phase) {
+    return until(
+        [&] { return node(index).agent->state && node(index).agent->state->phase == phase; });
+  }
+  bool until_letter(int index, int peer, char letter);
+  void step();
+
+  int slots;
+  std::vector<std::unique_ptr<Node>> nodes;
+};
+
+}  // namespace cdom::imex

@@ -1,0 +1,61 @@
+// nvidia-imex-ctl, a stand-in: -q (state) and -N (domain view; -j as JSON) of the stand-in daemon.
+//
+// The daemon is the one of a configuration file (-c FILE) or at an address (-i IP PORT). It waits
+// for an answer as long as it takes, as nothing public says that the real one has a deadline.
+#include <arpa/inet.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <string>
+
+#include "imex/stand_in/parameters.h"
+
+namespace {
+
+// "" when nobody answers.
+std::string ask(const std::string& address, int port, const std::string& question) {
+  const int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  sockaddr_in at{};
+  at.sin_family = AF_INET;
+  at.sin_port = htons(static_cast<std::uint16_t>(port));
+  inet_pton(AF_INET, address.c_str(), &at.sin_addr);
+  std::string text;
+  if (connect(fd, reinterpret_cast<const sockaddr*>(&at), sizeof at) == 0 &&
+      send(fd, question.data(), question.size(), MSG_NOSIGNAL) > 0) {
+    char block[4096];
+    for (ssize_t got = 0; (got = recv(fd, block, sizeof block, 0)) > 0;) {
+      text.append(block, static_cast<std::size_t>(got));
+    }
+  }
+  close(fd);
+  return text;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  std::string address = "127.0.0.1", question = "q\n";
+  int port = cdom::sandbox::imex_constants::kCommandPort;
+  for (int i = 1; i < argc; ++i) {
+    const std::string word = argv[i];
+    if (word == "-c" && i + 1 < argc) {
+      const auto parameters = cdom::stand_in::read_parameters(argv[++i]);
+      address = parameters.command_address;
+      port = parameters.command_port;
+    } else if (word == "-i" && i + 2 < argc) {
+      address = argv[++i];
+      port = std::atoi(argv[++i]);
+    } else if (word == "-N") {
+      question = "N\n";
+    } else if (word != "-q" && word != "-j" && word != "-H" && word != "-t") {
+      std::fprintf(stderr, "nvidia-imex-ctl (stand-in): %s is no option\n", word.c_str());
+      return 2;
+    }
+  }
+  const std::string text = ask(address, port, question);
+  std::fputs(text.empty() ? "UNAVAILABLE\n" : text.c_str(), stdout);
+  return text.empty() ? 1 : 0;
+}
