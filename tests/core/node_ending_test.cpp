@@ -26,6 +26,27 @@ TEST(NodeUnprepare, OfTheLastClaimStopsTheDaemonAndSaysStopped) {
   EXPECT_THAT(scene.group()->claims, IsEmpty());
 }
 
+TEST(NodeUnprepare, OfTheLastClaimLeavesNoDaemonToOneThatIsAdmittedAtTheSameMoment) {
+  NodeScene scene = serving();
+  scene.prepare("b").settle();
+  scene.show(train().admits("b")).unprepare("a").settle();
+  EXPECT_FALSE(scene.is_prepared("b")) << "by the daemon that has been stopped";
+  EXPECT_EQ(scene.starts, 2);
+  scene.daemon_ready().settle();
+  EXPECT_TRUE(scene.is_prepared("b"));
+}
+
+TEST(NodeUnprepare, OfTheLastClaimLeavesNoDaemonThatIsStoppingToTheNext) {
+  NodeScene scene = serving();
+  scene.daemon_ends_slowly().unprepare("a").settle();
+  scene.show(train().admits("b")).prepare("b").settle();
+  EXPECT_FALSE(scene.is_prepared("b"));
+  EXPECT_THAT(scene.reason("b"), HasSubstr("is stopping, and starts again"));
+  scene.daemon_has_ended().settle().daemon_ready().settle();
+  EXPECT_EQ(scene.starts, 2);
+  EXPECT_TRUE(scene.is_prepared("b"));
+}
+
 TEST(NodeUnprepare, SaysStoppedWithoutFabricToo) {
   NodeScene scene;
   scene.world.fabric.clique = "";

@@ -42,8 +42,9 @@ bool is_running_for(const std::optional<DaemonView>& daemon, const ServedGroup& 
 }
 
 bool is_ready_for(const std::optional<DaemonView>& daemon, const ServedGroup& served) {
-  return is_running_for(daemon, served) && daemon->state == api::DaemonState::Ready &&
-         daemon->slot == served.slot && daemon->table_hash == api::table_hash(table_of(served));
+  return is_running_for(daemon, served) && !daemon->stopping &&
+         daemon->state == api::DaemonState::Ready && daemon->slot == served.slot &&
+         daemon->table_hash == api::table_hash(table_of(served));
 }
 
 bool keeps_running(const PreparedClaim& claim, std::string_view group) {

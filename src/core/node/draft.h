@@ -14,10 +14,16 @@ struct NodeDraft {
   const NodeWorld& world;
   Checkpoint checkpoint;
   NodePlan plan;
+  // The plan ends the daemon: what the world says of it does not hold afterwards.
+  bool stops_daemon = false;
 
   explicit NodeDraft(const NodeWorld& of) : world(of), checkpoint(of.checkpoint) {}
 
   void add(Intent intent) { plan.intents.push_back(std::move(intent)); }
+  void stop_daemon() {
+    add(StopDaemon{});
+    stops_daemon = true;
+  }
   // The checkpoint as it now is; to be called before any side effect that depends on it.
   void save_checkpoint();
   void wait(const std::string& claim_uid, std::string reason) {
@@ -36,7 +42,7 @@ const api::NodeListEntry* own_entry(const NodeWorld& world, const SeenList& list
 api::NodeList table_of(const ServedGroup& served);
 
 bool is_running_for(const std::optional<DaemonView>& daemon, const ServedGroup& served);
-// Said READY for the served group's table and slot.
+// Said READY for the served group's table and slot, and has not been told to stop.
 bool is_ready_for(const std::optional<DaemonView>& daemon, const ServedGroup& served);
 
 // Whether a claim keeps the group's daemon running.

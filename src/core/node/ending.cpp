@@ -39,7 +39,7 @@ bool daemon_has_ended(NodeDraft& draft, const std::string& uid) {
   if (!is_running_for(daemon, *draft.checkpoint.served)) return true;
   if (!daemon->stopping) {
     draft.add(RemoveCdi{uid});
-    draft.add(StopDaemon{});
+    draft.stop_daemon();
   }
   draft.wait(uid, cat("the IMEX daemon of group ", daemon->group, " is stopping"));
   return false;

@@ -197,6 +197,9 @@ std::string lack_of(const NodeDraft& draft, const PreparedClaim& claim) {
   const auto& daemon = draft.world.daemon;
   if (!daemon)
     return cat("the owner of the IMEX daemon does not answer: ", draft.world.owner_error);
+  if (draft.stops_daemon || (daemon->stopping && is_running_for(daemon, *served))) {
+    return cat("the IMEX daemon of group ", served->group, " is stopping, and starts again");
+  }
   if (is_ready_for(daemon, *served)) return "";
   if (!is_running_for(daemon, *served)) {
     return daemon->message.empty() ? "the IMEX daemon is about to start"

@@ -69,7 +69,7 @@ void end_vain_recovery(NodeDraft& draft) {
   if (!all_ended) return;
   draft.checkpoint.served->forget_importers = true;
   draft.save_checkpoint();
-  draft.add(StopDaemon{});
+  draft.stop_daemon();
 }
 
 }  // namespace cdom::core
