@@ -1,7 +1,8 @@
 // Model: the transitions of a small world around the shipping core.
 //
-// The controller's decisions are those of core::reconcile and core::reconcile_group. The API
-// server, the nodes' agents, kubelet, the scheduler and the users are modelled here, each as steps
+// The controller's decisions are those of core::reconcile and core::reconcile_group, an agent's
+// those of core::reconcile_node or, in a smaller picture that leads to deeper histories, of
+// agent.cpp. The API server, kubelet, the scheduler and the users are modelled here, each as steps
 // that may be taken in any order: watches lag (a cache is a snapshot of some earlier moment, per
 // kind), plans stop between any two actions, the controller crashes, nodes reboot, pods are deleted
 // by force.
@@ -12,6 +13,8 @@
 #include <unordered_map>
 #include <vector>
 
+#include "compute_domain/core/node_plan.h"
+#include "compute_domain/core/node_world.h"
 #include "compute_domain/core/plan.h"
 #include "compute_domain/core/world.h"
 #include "core/model/intern.h"
@@ -22,6 +25,7 @@ namespace cdom::core::model {
 struct Transition {
   std::string name;  // for the trace of a failure
   State after;
+  bool is_rare = false;  // of users and faults: ends more than it begins
 };
 
 // Bounds on what the environment may do, which bound the state space.
@@ -31,6 +35,7 @@ struct Bounds {
   int claims_per_node = 2;  // of one domain, one after the other
   int reboots = 1;
   int crashes = 1;
+  bool shipping_agent = false;  // core::reconcile_node decides on the nodes, not agent.cpp
 };
 
 class Model {
@@ -58,8 +63,15 @@ class Model {
   void pod_steps(const State& state, bool by_itself_only, std::vector<Transition>& out) const;
   void node_steps(const State& state, std::vector<Transition>& out) const;
   void agent_steps(const State& state, std::vector<Transition>& out) const;
+  void shipping_agent_steps(const State& state, bool by_itself_only, std::vector<Transition>& out);
+  void kubelet_steps(const State& state, bool by_itself_only, std::vector<Transition>& out) const;
+  static void reboot_shipping_node(NodeTruth& truth);
   void watch_steps(const State& state, std::vector<Transition>& out) const;
   void controller_steps(const State& state, bool with_crash, std::vector<Transition>& out);
+
+  [[nodiscard]] NodeWorld node_world(const State& state, int node) const;
+  const std::vector<Intent>& intents_of(const State& state, int node);
+  void apply_intent(State& state, int node, const Intent& intent);
 
   [[nodiscard]] World world_of(const Objects& cache, int domain) const;
   Id plan_of(const Objects& cache, int domain, bool group);
@@ -72,6 +84,8 @@ class Model {
   Intern<api::ComputeDomainStatus> statuses_;
   Intern<Plan> plans_;
   std::unordered_map<std::string, Id> plan_memo_;
+  Intern<Checkpoint> checkpoints_;
+  std::unordered_map<std::string, std::vector<Intent>> intents_memo_;
   std::string broken_by_step_;
 };
 

@@ -49,11 +49,11 @@ struct ListObject {
 };
 
 struct GroupWord {
-  enum State : Count { kNothing, kReady, kStopped };
+  enum State : Count { kNothing, kReady, kStopped, kStarting };
   Count state = kNothing;
   Count slot = 0;
   Count term = 0;
-  Count claim = 0;  // generation of the prepared claim; 0: none
+  Count claim = 0;  // the prepared claims: bit g - 1 for the one of generation g
 };
 
 struct ReportObject {
@@ -88,6 +88,10 @@ struct NodeTruth {
   std::array<Count, kDomains> ran_term{};
   std::array<Count, kDomains> has_run{};
   std::array<Id, kDomains> seen_list{};  // as the agent's watch has shown it
+  // With the shipping agent: its checkpoint, and what kubelet wants of each generation of a claim.
+  enum Kubelet : Count { kIdle, kWantsPrepare, kPrepared, kWantsUnprepare, kDone };
+  Id checkpoint = 0;
+  std::array<std::array<Count, 2>, kDomains> kubelet{};
 };
 
 struct PlanInFlight {
