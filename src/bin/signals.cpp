@@ -22,16 +22,15 @@ Signals::Signals() {
   pthread_sigmask(SIG_BLOCK, &set, nullptr);
   signal(SIGPIPE, SIG_IGN);
   waiter_ = std::jthread([this, set](const std::stop_token& own) {
-    const timespec wait{.tv_sec = 0, .tv_nsec = 200'000'000};
-    while (!own.stop_requested()) {
-      if (sigtimedwait(&set, nullptr, &wait) > 0) {
-        stop_.request_stop();
-        return;
-      }
+    while (sigwaitinfo(&set, nullptr) < 0) {
     }
+    if (!own.stop_requested()) stop_.request_stop();
   });
 }
 
-Signals::~Signals() = default;
+Signals::~Signals() {
+  waiter_.request_stop();
+  pthread_kill(waiter_.native_handle(), SIGTERM);  // wakes it, and nobody else
+}
 
 }  // namespace cdom::bin

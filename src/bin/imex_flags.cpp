@@ -1,0 +1,78 @@
+#include "bin/imex_flags.h"
+
+#include <unistd.h>
+
+#include <boost/program_options/value_semantic.hpp>
+
+#include "compute_domain/base/text.h"
+
+namespace cdom::bin {
+
+namespace po = boost::program_options;
+using base::cat;
+
+po::options_description options_of(ImexFlags& flags) {
+  imex::OwnerOptions& owner = flags.owner;
+  owner.socket_path = "/run/compute-domain/imex.sock";
+  owner.directory = "/run/compute-domain/imex";
+  const auto with_default = [](auto& value) { return po::value(&value)->default_value(value); };
+  po::options_description options("Flags (and the environment variables that they default to)");
+  options.add_options()("socket", with_default(owner.socket_path),
+                        "unix socket on which the node's agent asks")(
+      "directory", with_default(owner.directory),
+      "for configuration, node table and state; lost at a reboot")(
+      "driver-root", with_default(owner.driver_root),
+      "root of the NVIDIA driver, as this container sees it (DRIVER_ROOT_CTR_PATH)")(
+      "hosts-file", with_default(owner.hosts_path),
+      "file to write peers to, which nvidia-imex sees as /etc/hosts")(
+      "server-port", with_default(owner.server_port), "port of the daemons among each other")(
+      "command-port", with_default(owner.command_port), "port of nvidia-imex-ctl")(
+      "imex-option", po::value(&flags.imex_options)->composing(),
+      "KEY=VALUE for nvidia-imex's configuration; may be repeated")(
+      "device-files", with_default(flags.device_files),
+      "make (those of the GPUs and fabric-imex-mgmt) or given (by the container runtime)")(
+      "alt-proc-devices", with_default(owner.devices_path),
+      "where to read the major numbers of devices (ALT_PROC_DEVICES_PATH)")(
+      "allow-user", po::value(&flags.allowed_users)->composing(),
+      "id of a user who may connect, besides root and this program's own; may be repeated");
+  return options;
+}
+
+std::string imex_flag_of_variable(const std::string& variable) {
+  if (variable == "DRIVER_ROOT_CTR_PATH") return "driver-root";
+  if (variable == "ALT_PROC_DEVICES_PATH") return "alt-proc-devices";
+  return "";
+}
+
+std::string complete(ImexFlags& flags) {
+  imex::OwnerOptions& owner = flags.owner;
+  for (const auto& [name, path] :
+       {std::pair{"--socket", owner.socket_path}, std::pair{"--directory", owner.directory},
+        std::pair{"--driver-root", owner.driver_root},
+        std::pair{"--hosts-file", owner.hosts_path}}) {
+    if (!path.starts_with('/')) return cat(name, ": \"", path, "\" is no absolute path");
+  }
+  for (const auto& [name, port] : {std::pair{"--server-port", owner.server_port},
+                                   std::pair{"--command-port", owner.command_port}}) {
+    if (port < 1 || port > 65535) return cat(name, ": must be 1 to 65535");
+  }
+  if (owner.server_port == owner.command_port) {
+    return "--server-port and --command-port: must differ";
+  }
+  for (const std::string& option : flags.imex_options) {
+    const std::size_t equals = option.find('=');
+    if (equals == 0 || equals == std::string::npos || option.find('\n') != std::string::npos) {
+      return cat("--imex-option: \"", option, "\" is not KEY=VALUE");
+    }
+    owner.imex_options[option.substr(0, equals)] = option.substr(equals + 1);
+  }
+  if (flags.device_files != "make" && flags.device_files != "given") {
+    return cat("--device-files: \"", flags.device_files, "\" is neither make nor given");
+  }
+  owner.makes_device_files = flags.device_files == "make";
+  owner.allowed_users = {0, geteuid()};
+  owner.allowed_users.insert(flags.allowed_users.begin(), flags.allowed_users.end());
+  return "";
+}
+
+}  // namespace cdom::bin

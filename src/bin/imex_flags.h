@@ -1,0 +1,30 @@
+// The command line of compute-domain-imex.
+#pragma once
+
+#include <boost/program_options/options_description.hpp>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "bin/flags.h"
+#include "compute_domain/imex/owner.h"
+
+namespace cdom::bin {
+
+struct ImexFlags {
+  CommonFlags common;
+  imex::OwnerOptions owner;
+  std::string device_files = "make";
+  std::vector<std::string> imex_options;
+  std::vector<std::uint32_t> allowed_users;
+};
+
+boost::program_options::options_description options_of(ImexFlags& flags);
+
+// The flag that an environment variable sets; "" for others.
+std::string imex_flag_of_variable(const std::string& variable);
+
+// Fills flags.owner; what is wrong with the values, or "".
+std::string complete(ImexFlags& flags);
+
+}  // namespace cdom::bin

@@ -1,0 +1,150 @@
+// The program compute-domain-imex itself, with stand-in daemons.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <poll.h>
+
+#include <csignal>
+#include <sstream>
+
+#include "imex/child.h"
+#include "imex/control_tool.h"
+#include "imex/rig.h"
+
+namespace cdom::imex {
+namespace {
+
+using ::testing::HasSubstr;
+
+Command program(std::vector<std::string> flags) {
+  Command command{.arguments = {CDOM_IMEX_PROGRAM}, .environment = {"PATH=/usr/bin:/bin"}};
+  for (std::string& flag : flags) command.arguments.push_back(std::move(flag));
+  return command;
+}
+
+struct Outcome {
+  std::string ending, output;
+};
+// To its end.
+Outcome run(const std::vector<std::string>& flags) {
+  Command command = program(flags);
+  command.captures_output = true;
+  auto child = Child::start(command);
+  if (!child) return {child.error().message, ""};
+  pollfd exit{.fd = child->exit_descriptor(), .events = POLLIN, .revents = 0};
+  poll(&exit, 1, 20'000);
+  char text[8192];
+  const ssize_t got = read(child->output_descriptor(), text, sizeof text);
+  const auto ending = child->reap();
+  return {ending ? to_string(*ending) : "still runs",
+          std::string(text, got > 0 ? static_cast<std::size_t>(got) : 0)};
+}
+
+std::vector<std::string> flags_of(const Node& node) {
+  std::vector<std::string> flags{"--socket",       node.options.socket_path,
+                                 "--directory",    node.options.directory,
+                                 "--driver-root",  node.options.driver_root,
+                                 "--hosts-file",   node.options.hosts_path,
+                                 "--device-files", "given",
+                                 "--log-level",    "warning"};
+  for (const auto& [key, value] : node.options.imex_options) {
+    flags.push_back("--imex-option");
+    flags.push_back(key + "=" + value);
+  }
+  return flags;
+}
+
+// The program runs and has a READY daemon.
+class RunningProgram {
+ public:
+  RunningProgram() {
+    rig.nodes.push_back(std::make_unique<Node>(0));
+    auto started = Child::start(program(flags_of(rig.node(0))));
+    if (!started) throw std::logic_error(started.error().message);
+    child.emplace(std::move(*started));
+    rig.until([this] {
+      rig.node(0).connect();
+      return !rig.node(0).agent->is_over;
+    });
+    rig.start(0);
+    if (!rig.until_phase(0, Phase::Ready)) throw std::logic_error("not READY");
+    std::ifstream children(path("task/") + std::to_string(child->pid()) + "/children");
+    children >> daemon;
+  }
+  [[nodiscard]] std::string path(const std::string& name) const {
+    return "/proc/" + std::to_string(child->pid()) + "/" + name;
+  }
+  // Whether it has ended, or is about to: the kernel's kill takes a moment.
+  bool daemon_ends() {
+    return rig.until([this] {
+      std::ifstream stat("/proc/" + std::to_string(daemon) + "/stat");
+      std::string number, name, state;
+      return !(stat >> number >> name >> state) || state == "Z";
+    });
+  }
+
+  Rig rig{0, 1};
+  std::optional<Child> child;
+  int daemon = 0;
+};
+
+TEST(ImexProgram, SaysWhatIsWrongWithItsFlagsInOneLine) {
+  for (const auto& flags : std::vector<std::vector<std::string>>{{"--bogus"},
+                                                                 {"--socket", "relative"},
+                                                                 {"--server-port", "0"},
+                                                                 {"--server-port", "50005"},
+                                                                 {"--imex-option", "novalue"},
+                                                                 {"--device-files", "maybe"}}) {
+    const Outcome done = run(flags);
+    EXPECT_EQ(done.ending, "exited with code 2") << done.output;
+    EXPECT_EQ(std::count(done.output.begin(), done.output.end(), '\n'), 1) << done.output;
+    EXPECT_THAT(done.output, HasSubstr("compute-domain-imex: "));
+  }
+}
+
+TEST(ImexProgram, TellsItsVersion) {
+  const Outcome done = run({"--version"});
+  EXPECT_EQ(done.ending, "exited with code 0");
+  EXPECT_THAT(done.output, HasSubstr("compute-domain-imex "));
+}
+
+TEST(ImexProgram, SaysWhereItCannotListen) {
+  const Outcome done = run({"--socket", "/proc/imex.sock", "--directory", "/tmp"});
+  EXPECT_EQ(done.ending, "exited with code 1");
+  EXPECT_THAT(done.output, HasSubstr("cannot listen on /proc/imex.sock"));
+}
+
+TEST(ImexProgram, EndsItsDaemonOnSigterm) {
+  RunningProgram running;
+  ASSERT_GT(running.daemon, 0);
+  running.child->signal(SIGTERM);
+  std::optional<Ending> ending;
+  ASSERT_TRUE(running.rig.until([&] {
+    ending = running.child->reap();
+    return ending.has_value();
+  }));
+  EXPECT_EQ(to_string(*ending), "exited with code 0");
+  EXPECT_TRUE(running.daemon_ends());
+}
+
+TEST(ImexProgram, LeavesNoDaemonBehindWhenItIsKilled) {
+  RunningProgram running;
+  running.child->signal(SIGKILL);
+  EXPECT_TRUE(running.daemon_ends());
+}
+
+TEST(ImexProgram, IsSmall) {
+  RunningProgram running;
+  std::ifstream status(running.path("status"));
+  int kibibytes = 0;
+  for (std::string line; std::getline(status, line);) {
+    if (line.starts_with("VmRSS:")) std::istringstream(line.substr(6)) >> kibibytes;
+  }
+  RecordProperty("rss_kib", kibibytes);
+  EXPECT_GT(kibibytes, 0);
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+  EXPECT_LE(kibibytes, 8 * 1024);
+#endif
+}
+
+}  // namespace
+}  // namespace cdom::imex
