@@ -15,7 +15,9 @@ ApiState::ApiState(const base::Clock& clock_in, const ApiServerOptions& options_
       kinds(options_in.disabled_versions),
       access(storage, options_in.rbac),
       tokens(clock_in, random, options_in.admin_token),
-      faults(options_in.seed) {}
+      faults(options_in.seed) {
+  storage.keep_for("events", std::chrono::hours(1));  // kube-apiserver's --event-ttl
+}
 
 ApiState::~ApiState() = default;
 

@@ -84,6 +84,7 @@ std::optional<std::vector<Object>> Storage::range_at(std::string_view bucket,
 
 Object Storage::put(std::string_view bucket, const std::string& key, json value) {
   Bucket& in = buckets_[std::string(bucket)];
+  expire(in);
   Object& slot = in.objects[key];
   Object previous = slot;
   slot = std::make_shared<const StoredObject>(std::move(value), ++resource_version_);
@@ -94,11 +95,31 @@ Object Storage::put(std::string_view bucket, const std::string& key, json value)
               .key = key,
               .object = stored,
               .previous = std::move(previous)});
+  if (in.lifetime) in.leases.push_back({clock_.elapsed() + *in.lifetime, key, resource_version_});
   return stored;
 }
 
+void Storage::keep_for(std::string_view bucket, base::Duration lifetime) {
+  buckets_[std::string(bucket)].lifetime = lifetime;
+}
+
+void Storage::expire(Bucket& bucket) {
+  while (!bucket.leases.empty() && bucket.leases.front().ends <= clock_.elapsed()) {
+    const Lease lease = std::move(bucket.leases.front());
+    bucket.leases.pop_front();
+    const auto found = bucket.objects.find(lease.key);
+    if (found == bucket.objects.end()) continue;
+    const Object object = found->second;
+    if (object->resource_version() != lease.resource_version) continue;
+    remove_from(bucket, lease.key, object->value());
+  }
+}
+
 Object Storage::remove(std::string_view bucket, const std::string& key, json last) {
-  Bucket& in = buckets_[std::string(bucket)];
+  return remove_from(buckets_[std::string(bucket)], key, std::move(last));
+}
+
+Object Storage::remove_from(Bucket& in, const std::string& key, json last) {
   const auto found = in.objects.find(key);
   if (found == in.objects.end()) throw std::logic_error("Storage::remove: no object " + key);
   Object previous = std::move(found->second);

@@ -59,6 +59,10 @@ class Storage {
   // Remembers about `history` events per bucket.
   explicit Storage(const base::Clock& clock, std::size_t history = 50'000);
 
+  // Objects of this bucket are removed once nobody has written them for `lifetime`, as by a lease
+  // of etcd; at the latest with the next write to the bucket.
+  void keep_for(std::string_view bucket, base::Duration lifetime);
+
   // The resource version of the last write.
   [[nodiscard]] std::uint64_t resource_version() const { return resource_version_; }
 
@@ -86,11 +90,20 @@ class Storage {
   void compact();
 
  private:
+  struct Lease {
+    base::Duration ends;
+    std::string key;
+    std::uint64_t resource_version;  // of the write that it is for
+  };
   struct Bucket {
     std::map<std::string, Object, std::less<>> objects;
     std::deque<Event> events;
     std::uint64_t forgotten = 0;  // resource version of the last event that is not remembered
+    std::optional<base::Duration> lifetime;
+    std::deque<Lease> leases;  // of buckets with a lifetime, oldest first
   };
+  void expire(Bucket& bucket);
+  Object remove_from(Bucket& bucket, const std::string& key, json last);
   void record(Bucket& bucket, Event event);
   [[nodiscard]] const Bucket* find(std::string_view bucket) const;
 

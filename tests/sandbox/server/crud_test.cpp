@@ -29,6 +29,25 @@ TEST_F(Crud, EqualSeedsGiveEqualObjects) {
             other.post(kConfigMaps, config_map("a")).body);
 }
 
+TEST_F(Crud, AnEventIsKeptForAnHourAfterItsLastWrite) {
+  constexpr char kEvents[] = "/api/v1/namespaces/default/events";
+  const auto event = [](const std::string& name) {
+    return json{{"metadata", {{"name", name}}}, {"involvedObject", {{"namespace", "default"}}}};
+  };
+  const auto exists = [&](const std::string& name) {
+    return api.get(std::string(kEvents) + "/" + name).status == 200;
+  };
+  api.post(kEvents, event("once"));
+  json again = api.post(kEvents, event("again")).body;
+  clock.advance(std::chrono::minutes(40));
+  again["count"] = 2;
+  EXPECT_EQ(api.put(std::string(kEvents) + "/again", again).status, 200);
+  clock.advance(std::chrono::minutes(30));
+  api.post(kEvents, event("another"));
+  EXPECT_FALSE(exists("once"));
+  EXPECT_TRUE(exists("again"));
+}
+
 TEST_F(Crud, ANameIsMadeFromGenerateName) {
   json object = config_map("");
   object["metadata"] = {{"generateName", "claim-"}};
