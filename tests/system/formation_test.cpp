@@ -61,20 +61,6 @@ TEST(Formation, FormsTwoDomainsSideBySide) {
   EXPECT_TRUE(rig.run_until([&] { return rig.is_ready("train") && rig.is_ready("serve"); }, 60s));
 }
 
-TEST(Formation, LeavesNothingBehindOnTheSameNodesHoweverOften) {
-  Rig rig({.seed = 6, .nodes_per_rack = 2});
-  for (int round = 0; round < 20; ++round) {
-    form(rig, "train", 2);
-    ASSERT_TRUE(rig.run_until([&] { return rig.is_ready("train"); }, 60s)) << "round " << round;
-    take_down(rig, "train", 2);
-    ASSERT_TRUE(rig.run_until([&] { return rig.domains().empty(); }, 120s)) << "round " << round;
-  }
-  rig.run_for(5s);
-  EXPECT_THAT(rig.node_lists(), IsEmpty());
-  const auto reports = rig.kubectl().list_all<api::ComputeDomainNode>();
-  for (const auto& report : *reports) EXPECT_THAT(report.status.groups, IsEmpty());
-}
-
 TEST(Formation, DoesNotWaitForAnImporterThatHasEnded) {
   Rig rig({.seed = 8, .nodes_per_rack = 2});
   form(rig, "train", 0);

@@ -50,6 +50,7 @@ Rig::Rig(const RigOptions& options) : random_(options.seed) {
     if (version == options.resource_version) continue;
     api_server.disabled_versions.push_back(base::cat(kResourceGroup, version));
   }
+  api_server.history = options.history;
   server_ = std::make_unique<sandbox::ApiServer>(clock_, std::move(api_server));
   for (const auto& [name, text] : bin::embedded_manifests()) {
     check(server_->load(in_version(text, options.resource_version)));

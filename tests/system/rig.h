@@ -27,6 +27,8 @@ struct RigOptions {
   // The only version of resource.k8s.io that is served; without v1 there is no control plane beside
   // the API server, as kube-scheduler and kube-controller-manager speak v1 only.
   std::string resource_version = "v1";
+  // Watch events that the API server remembers per resource.
+  std::size_t history = 5'000;
 };
 
 class Rig {
