@@ -21,8 +21,12 @@ clean_up() {
 }
 trap clean_up EXIT
 
+passed=0
+
+# The first failure is the last test.
 fail() {
   echo "FAILED: $*" >&2
+  echo "$passed passed, 1 failed"
   exit 1
 }
 
@@ -208,5 +212,7 @@ for test in \
   refuses_what_it_cannot_do \
   down_leaves_nothing; do
   "$test"
-  echo "ok   $test"
+  passed=$((passed + 1))
+  echo "ok      $test"
 done
+echo "$passed passed, 0 failed"

@@ -17,8 +17,12 @@ clean_up() {
 }
 trap clean_up EXIT
 
+passed=0
+
+# The first failure is the last test.
 fail() {
   echo "FAILED: $*" >&2
+  echo "$passed passed, 1 failed"
   exit 1
 }
 
@@ -150,5 +154,7 @@ for test in \
   the_channel_of_a_domain_is_immutable \
   a_domain_may_do_without_a_channel_and_a_spec_may_come_later; do
   "$test"
-  echo "ok   $test"
+  passed=$((passed + 1))
+  echo "ok      $test"
 done
+echo "$passed passed, 0 failed"

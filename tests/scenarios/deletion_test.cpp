@@ -1,11 +1,8 @@
 // Domains and pods that are deleted in an order that is not the best.
-#include "compute_domain/base/text.h"
 #include "scenarios/scenario.h"
 
 namespace cdom::scenarios {
 namespace {
-
-using base::cat;
 
 using Deletion = Scenario;
 

@@ -1,15 +1,17 @@
 #!/usr/bin/env bash
 # The controller and simulated nodes on a real control plane: etcd, kube-apiserver,
-# kube-controller-manager and kube-scheduler. Prints a line per check and their count.
+# kube-controller-manager and kube-scheduler. First what a user would do with kubectl, then all
+# scenarios. Prints a line per check or scenario and their count.
 set -uo pipefail
 cd "$(dirname "$0")/../.."
 . tests/smoke/check.sh
+. tests/smoke/scenarios.sh
 
-bin=build/release/src/bin
 work=$(mktemp -d)
 cluster=(tools/cluster --dir "$work/cluster")
 pids=()
 cleanup() {
+  stop_controller
   for pid in "${pids[@]}"; do kill "$pid" 2>/dev/null; done
   "${cluster[@]}" down >/dev/null 2>&1
   rm -rf "$work"
@@ -20,15 +22,17 @@ ready=$("${cluster[@]}" up | tail -1)
 export KUBECONFIG=${ready#ready: KUBECONFIG=}
 kubectl() { tools/cluster --dir "$work/cluster" kubectl "$@"; }
 
+# Two racks of 19 nodes, a node more than a group has slots.
+all_in() { [ "$(kubectl get "$@" -o name | wc -l)" -eq 38 ]; }
+
 check "the control plane is up" prints "default" kubectl get namespaces
 check "the manifests apply" kubectl apply --server-side -k .
-timeout 600 "$bin/compute-domain-sandbox" nodes --kubeconfig "$KUBECONFIG" --racks 1 --nodes-per-rack 4 \
-  >"$work/nodes.out" 2>"$work/nodes.log" &
+timeout 900 build/release/src/bin/compute-domain-sandbox nodes --kubeconfig "$KUBECONFIG" --racks 2 \
+  --nodes-per-rack 19 >"$work/nodes.out" 2>"$work/nodes.log" &
 pids+=($!)
-timeout 600 "$bin/compute-domain-controller" --kubeconfig "$KUBECONFIG" --metrics-listen "" >"$work/controller.log" 2>&1 &
-pids+=($!)
-check "the simulated nodes are Ready" eventually 60 prints "n04" kubectl get nodes
-check "they publish their seats" eventually 60 prints "n04" kubectl get resourceslices
+start_controller "$work"
+check "the simulated nodes join" eventually 60 prints "38 nodes" cat "$work/nodes.out"
+check "they publish their seats" eventually 60 all_in resourceslices
 check "a domain of two nodes applies" kubectl apply -f manifests/examples/two-nodes.yaml
 check "it gets Ready" kubectl wait --for=condition=Ready computedomain/two-nodes --timeout=60s
 check "it says 2/2" prints "2/2" kubectl get computedomains
@@ -37,5 +41,6 @@ check "it goes with its pods" kubectl delete -f manifests/examples/two-nodes.yam
 check "nothing is left" eventually 30 is_empty kubectl get resourceclaimtemplates,resourceclaims -o name
 check "no node list is left" eventually 30 is_empty kubectl get configmaps -n compute-domain-operator \
   -l resource.nvidia.com/computeDomainGroup -o name
-[ "$failed" -eq 0 ] || tail -20 "$work/controller.log" "$work/nodes.log"
+play_scenarios "$work/scenarios"
+[ "$failed" -eq 0 ] || tail -n 20 "$work/controller.log" "$work/nodes.log"
 finish_checks
