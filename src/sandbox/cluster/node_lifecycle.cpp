@@ -188,8 +188,8 @@ bool NodeLifecycle::sync_pod(const ObjectKey& key) {
   }
   // The pod garbage collector waits before it believes that a node is gone.
   const base::Duration since = missing_since_.emplace(name, clock_.elapsed()).first->second;
-  if (clock_.elapsed() - since >= kGracePeriod) return remove_by_force(*pod);
-  pod_agenda_.add_at(key, since + kGracePeriod);
+  if (clock_.elapsed() - since >= kQuarantine) return remove_by_force(*pod);
+  pod_agenda_.add_at(key, since + kQuarantine);
   return true;
 }
 

@@ -1,6 +1,6 @@
 // NodeLifecycle: the node controllers of kube-controller-manager.
 //
-// A node whose Lease and status nobody renews for 40 s gets Ready Unknown; Ready Unknown or False
+// A node whose Lease and status nobody renews for 50 s gets Ready Unknown; Ready Unknown or False
 // puts the taints unreachable or not-ready on it and makes its pods not ready. Pods leave a node
 // under a NoExecute taint when their toleration ends (300 s for those two, as admission gives
 // every pod). Pods of nodes that are gone, and terminating pods of nodes that an administrator
@@ -20,7 +20,10 @@ namespace cdom::sandbox {
 
 class NodeLifecycle : public Part {
  public:
-  static constexpr base::Duration kGracePeriod = std::chrono::seconds(40);
+  // kube-controller-manager's --node-monitor-grace-period, since 1.32.
+  static constexpr base::Duration kGracePeriod = std::chrono::seconds(50);
+  // How long the pod garbage collector doubts that a Node is gone.
+  static constexpr base::Duration kQuarantine = std::chrono::seconds(40);
 
   // Needs mirrors of nodes, pods and leases.
   NodeLifecycle(http::Client& client, const Mirrors& mirrors, const base::Clock& clock,

@@ -25,9 +25,9 @@ class FaultTest : public ClusterTest {
   }
 };
 
-TEST_F(FaultTest, ANodeWithoutPowerIsUnknownAfterFortySeconds) {
+TEST_F(FaultTest, ANodeWithoutPowerIsUnknownAfterFiftySeconds) {
   fault("r1n01", "power-off");
-  wait(seconds(25));
+  wait(seconds(35));
   EXPECT_EQ(ready("r1n01"), "True");
   wait(seconds(20));
   EXPECT_EQ(ready("r1n01"), "Unknown");
