@@ -35,7 +35,7 @@ spec: {spec: {devices: {requests: [{name: gpu, exactly: {deviceClassName: gpus}}
 
   kubectl().remove("ResourceClaimTemplate", "train-channel");
   EXPECT_TRUE(becomes("train", "NotReady", "0/2", "WaitingForPods"));
-  EXPECT_EQ(reason("train"), "Created");
+  EXPECT_TRUE(eventually("TemplateReady", [&] { return reason("train") == "Created"; }));
   const auto on = nodes(2);
   kubectl().apply(pod_yaml("train-0", "train-channel", on[0]));
   kubectl().apply(pod_yaml("train-1", "train-channel", on[1]));
