@@ -54,6 +54,10 @@ check "no strategic merge patch of a custom resource" prints "is not supported" 
 check "annotate" prints "d annotated" kubectl annotate cd d a=b
 check "columns" prints "NAME   STATUS" kubectl get cd
 check "explain tells the type" prints "numNodes	<integer>" kubectl explain cd.spec
+check "explain knows pods" prints "resourceClaims	<[]PodResourceClaim>" kubectl explain pod.spec
+check "explain knows what is inside" prints "command	<[]string>" kubectl explain job.spec.template.spec.containers
+sed 's/image/imgae/' "$work/pod.yaml" >"$work/misspelt.yaml"
+check "an unknown field of a pod" prints 'unknown field "spec.containers[0].imgae"' kubectl apply -f "$work/misspelt.yaml"
 check "describe" prints "Num Nodes:" kubectl describe cd d
 check "wait in vain" prints "timed out waiting" kubectl wait --for=condition=Ready cd/d --timeout=1s
 

@@ -1,11 +1,12 @@
 #include "sandbox/server/openapi.h"
 
-#include <map>
 #include <nlohmann/json.hpp>
-#include <set>
 
 #include "compute_domain/base/text.h"
+#include "sandbox/schema/object_types.h"
 #include "sandbox/server/custom_version.h"
+#include "sandbox/server/openapi_v2.h"
+#include "sandbox/server/unknown_fields.h"
 
 namespace cdom::sandbox::server {
 
@@ -52,49 +53,13 @@ json operation(const Kind& kind, const char* action, bool writes) {
   return out;
 }
 
-const char* description_of(const std::string& kind) {
-  static const std::map<std::string, const char*> kTexts = {
-      {"ConfigMap", "ConfigMap holds configuration data for pods to consume."},
-      {"DeviceClass",
-       "DeviceClass is a preset that ResourceClaims refer to by name: selectors "
-       "and configuration of devices."},
-      {"Event", "Event is a report of an event somewhere in the cluster."},
-      {"Job", "Job represents the configuration of a single job."},
-      {"Lease", "Lease defines a lease concept."},
-      {"Namespace", "Namespace provides a scope for Names."},
-      {"Node", "Node is a worker node in Kubernetes."},
-      {"Pod", "Pod is a collection of containers that can run on a host."},
-      {"ResourceClaim",
-       "ResourceClaim describes a request for access to devices, for use by "
-       "workloads."},
-      {"ResourceClaimTemplate",
-       "ResourceClaimTemplate is used to produce ResourceClaim objects, "
-       "one for each pod that names it."},
-      {"ResourceSlice", "ResourceSlice represents devices that one driver offers in one pool."},
-  };
-  const auto found = kTexts.find(kind);
-  return found == kTexts.end() ? "A built-in resource of this embedded API server." : found->second;
-}
-
 json text_field(const char* description) {
   return {{"type", "string"}, {"description", description}};
 }
 
-json builtin_schema(const Kind& kind) {
-  json out = {{"type", "object"}, {"description", description_of(kind.kind)}};
-  const std::set<std::string> without_spec = {"ConfigMap", "Secret", "Event", "ServiceAccount"};
-  if (!without_spec.contains(kind.kind)) {
-    out["properties"]["spec"] = {{"type", "object"}, {"description", "The desired state."}};
-  }
-  if (kind.has_subresource("status")) {
-    out["properties"]["status"] = {{"type", "object"}, {"description", "The observed state."}};
-  }
-  return out;
-}
-
-json schema_of(const Kind& kind) {
-  json out = kind.is_custom() ? *kind.custom->source : builtin_schema(kind);
-  json& properties = out["properties"];
+// What every object has. `schema` is that of a kind.
+void add_common_fields(const Kind& kind, json& schema) {
+  json& properties = schema["properties"];
   properties["apiVersion"] =
       text_field("APIVersion defines the versioned schema of this representation of an object.");
   properties["kind"] = text_field("Kind is the REST resource that this object represents.");
@@ -104,8 +69,35 @@ json schema_of(const Kind& kind) {
                                "Standard object's metadata: name, namespace, "
                                "labels, annotations and what the server adds."}};
   }
-  out["x-kubernetes-group-version-kind"] = json::array({type_of(kind)});
-  return out;
+  schema["x-kubernetes-group-version-kind"] = json::array({type_of(kind)});
+}
+
+std::string schema_name(const Kind& kind) {
+  return cat(kind.group, ".", kind.version, ".", kind.kind);
+}
+
+void add_schema(const Kind& kind, json& schemas) {
+  const schema::ObjectType* type = type_of_builtin(kind);
+  std::string name = schema_name(kind);
+  if (kind.is_custom()) {
+    schemas[name] = *kind.custom->source;
+  } else if (type != nullptr) {
+    schema::builtin_types().describe(*type, schemas);
+    name = type->name;
+  } else {
+    schemas[name] = {{"type", "object"},
+                     {"description", "A built-in resource of this embedded API server."}};
+  }
+  add_common_fields(kind, schemas[name]);
+}
+
+// What kubectl up to 1.26 may know: see openapi_v2.h.
+json custom_schemas(const Kinds& kinds) {
+  json schemas = json::object();
+  for (const KindRef& kind : kinds.all()) {
+    if (kind->is_custom()) add_schema(*kind, schemas);
+  }
+  return schemas;
 }
 
 json group_version(const Kinds& kinds, const std::string& name) {
@@ -121,8 +113,7 @@ json group_version(const Kinds& kinds, const std::string& name) {
     out["paths"][collection + "/{name}"] = {{"get", operation(*kind, "get", false)},
                                             {"put", operation(*kind, "put", true)},
                                             {"patch", operation(*kind, "patch", true)}};
-    out["components"]["schemas"][cat(kind->group, ".", kind->version, ".", kind->kind)] =
-        schema_of(*kind);
+    add_schema(*kind, out["components"]["schemas"]);
   }
   return out;
 }
@@ -132,12 +123,8 @@ json group_version(const Kinds& kinds, const std::string& name) {
 std::optional<http::Response> openapi(const Kinds& kinds, const std::string& path) {
   constexpr std::string_view kThree = "/openapi/v3";
   if (path == "/openapi/v2") {
-    // An empty document: kubectl up to 1.26 wants one before it applies, and then leaves kinds that
-    // it does not name alone. Field 1 of the protobuf Document is the swagger version.
-    return document(
-        "\x0a\x03"
-        "2.0",
-        "application/com.github.proto-openapi.spec.v2.v1.0+protobuf");
+    return document(openapi_v2_document(custom_schemas(kinds)),
+                    "application/com.github.proto-openapi.spec.v2.v1.0+protobuf");
   }
   if (path == kThree) return document(root(kinds).dump());
   if (!path.starts_with(kThree)) return std::nullopt;

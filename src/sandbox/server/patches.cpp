@@ -89,6 +89,23 @@ void check_patch_type(const Call& call) {
   }
 }
 
+[[noreturn]] void refuse_applied(const Call& call, const std::string& what) {
+  throw StatusError({.code = 500,
+                     .reason = "",
+                     .message = cat("failed to create typed patch object (", call.info.namespace_,
+                                    "/", call.info.name, "; ", call.kind->api_version(),
+                                    ", Kind=", call.kind->kind, "): ", what)});
+}
+
+// Of custom resources the merge rules say it.
+void refuse_unknown_builtin_fields(const Call& call, json config) {
+  if (call.kind->is_custom()) return;
+  const std::vector<std::string> unknown = drop_unknown_fields(*call.kind, config);
+  if (!unknown.empty()) {
+    refuse_applied(call, cat(".", unknown.front(), ": field not declared in schema"));
+  }
+}
+
 http::Response apply_object(Call& call) {
   if (call.info.option("fieldManager").empty()) {
     throw StatusError(invalid_options(
@@ -107,6 +124,7 @@ http::Response apply_object(Call& call) {
         bad_request(cat("the name of the object (", name, ") does not match the name on the URL (",
                         call.info.name, ")")));
   }
+  refuse_unknown_builtin_fields(call, config);
   config["metadata"]["name"] = call.info.name;
 
   const Object old_object = call.state.storage.get(call.kind->bucket, call.key());
@@ -133,14 +151,7 @@ http::Response apply_object(Call& call) {
                     .subresource = call.info.subresource,
                     .time = base::to_rfc3339(call.state.clock.now())},
                    call.info.is_set("force"), reset_fields(call), merge_rules_of(*call.kind));
-  if (!conflicts) {
-    throw StatusError(
-        {.code = 500,
-         .reason = "",
-         .message = cat("failed to create typed patch object (", call.info.namespace_, "/",
-                        call.info.name, "; ", call.kind->api_version(), ", Kind=", call.kind->kind,
-                        "): ", conflicts.error().message)});
-  }
+  if (!conflicts) refuse_applied(call, conflicts.error().message);
   if (!conflicts->empty()) {
     Status status{
         .code = 409, .reason = "Conflict", .message = patch::conflict_message(*conflicts)};

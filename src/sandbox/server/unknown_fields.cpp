@@ -3,6 +3,7 @@
 #include <nlohmann/json.hpp>
 
 #include "compute_domain/base/text.h"
+#include "sandbox/schema/object_types.h"
 #include "sandbox/schema/validate.h"
 #include "sandbox/server/custom_version.h"
 #include "sandbox/server/status.h"
@@ -24,15 +25,31 @@ std::string escaped(std::string_view text) {
 
 }  // namespace
 
+const schema::ObjectType* type_of_builtin(const Kind& kind) {
+  // Of the kinds of one name in two groups (Event) there is none.
+  return kind.is_custom() ? nullptr : schema::builtin_types().of_kind(kind.version, kind.kind);
+}
+
+std::vector<std::string> drop_unknown_fields(const Kind& kind, json& object) {
+  if (kind.is_custom()) return schema::prune(object, *kind.custom->schema);
+  const schema::ObjectType* type = type_of_builtin(kind);
+  return type == nullptr ? std::vector<std::string>()
+                         : schema::builtin_types().prune(object, *type);
+}
+
 void tell_unknown_fields(Call& call, json& object) {
-  if (!call.kind->is_custom()) return;
   std::vector<std::string> told;
-  for (const std::string& field : schema::prune(object, *call.kind->custom->schema)) {
+  for (const std::string& field : drop_unknown_fields(*call.kind, object)) {
     told.push_back(cat("unknown field \"", field, "\""));
   }
   if (told.empty() || call.field_validation == FieldValidation::Ignore) return;
   if (call.field_validation == FieldValidation::Strict) {
-    throw StatusError(bad_request(cat("strict decoding error: ", base::join(told, ", "))));
+    // The decoder of built-in kinds says what it was about to decode.
+    const Kind& kind = *call.kind;
+    const std::string about = kind.is_custom() ? ""
+                                               : cat(kind.kind, " in version \"", kind.version,
+                                                     "\" cannot be handled as a ", kind.kind, ": ");
+    throw StatusError(bad_request(cat(about, "strict decoding error: ", base::join(told, ", "))));
   }
   for (std::string& warning : told) call.warnings.push_back(std::move(warning));
 }

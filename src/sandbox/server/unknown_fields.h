@@ -1,13 +1,20 @@
-// What happens to fields that the schema of a custom resource does not declare: they go, and the
-// client is told as fieldValidation says.
+// What happens to fields that a kind does not declare: they go, and the client is told as
+// fieldValidation says.
 #pragma once
 
 #include "sandbox/json.h"
+#include "sandbox/schema/object_types.h"
 #include "sandbox/server/call.h"
 
 namespace cdom::sandbox::server {
 
-// Prunes `object`. Strict: throws StatusError 400 naming the fields; Warn: warns of each.
+// The fields of a built-in kind; null: they are not known here, and none is refused.
+const schema::ObjectType* type_of_builtin(const Kind& kind);
+
+// Gives the paths of what it drops.
+std::vector<std::string> drop_unknown_fields(const Kind& kind, json& object);
+
+// Drops them from `object`. Strict: throws StatusError 400 naming the fields; Warn: warns of each.
 void tell_unknown_fields(Call& call, json& object);
 
 // Reads fieldValidation; throws StatusError 422 for an unknown value.
