@@ -25,6 +25,8 @@ po::options_description options_of(ImexFlags& flags) {
       "root of the NVIDIA driver, as this container sees it (DRIVER_ROOT_CTR_PATH)")(
       "hosts-file", with_default(owner.hosts_path),
       "file to write peers to, which nvidia-imex sees as /etc/hosts")(
+      "persist-file", with_default(owner.persist_path),
+      "file in which nvidia-imex keeps its importers")(
       "server-port", with_default(owner.server_port), "port of the daemons among each other")(
       "command-port", with_default(owner.command_port), "port of nvidia-imex-ctl")(
       "imex-option", po::value(&flags.imex_options)->composing(),

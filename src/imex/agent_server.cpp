@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <utility>
 
 #include "compute_domain/base/log.h"
 #include "compute_domain/base/text.h"
@@ -121,13 +122,17 @@ void AgentServer::answer(Connection& connection, const std::string& line, const 
   if (!asked.request) {
     reply.error = asked.request.error();
   } else if (const auto* hello = std::get_if<Hello>(&*asked.request)) {
-    base::log_info("an agent has connected",
-                   {{"program", hello->program}, {"protocol", std::to_string(hello->version)}});
+    // An agent also says it to hear whether the owner lives.
+    if (!std::exchange(connection.is_known, true)) {
+      base::log_info("an agent has connected",
+                     {{"program", hello->program}, {"protocol", std::to_string(hello->version)}});
+    }
   } else if (std::holds_alternative<Watch>(*asked.request)) {
     connection.watches = connection.has_news = true;
   } else {
     const auto done = calls.act(*asked.request);
     if (!done) reply.error = done.error();
+    if (connection.watches) connection.out += encode(Notice(calls.state()));
   }
   connection.out += encode(Notice(reply));
 }

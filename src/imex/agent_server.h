@@ -40,7 +40,7 @@ class AgentServer {
     Descriptor socket;
     LineBuffer in;
     std::string out;
-    bool watches = false, has_news = false, is_over = false;
+    bool is_known = false, watches = false, has_news = false, is_over = false;
   };
 
   AgentServer(Descriptor listener, std::set<uid_t> allowed, std::string program)

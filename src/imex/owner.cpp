@@ -4,8 +4,10 @@
 #include <poll.h>
 #include <sys/eventfd.h>
 #include <sys/file.h>
+#include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <optional>
 
 #include "compute_domain/base/log.h"
@@ -51,6 +53,7 @@ class Owner::Loop {
  private:
   void resume();
   Result<void> act(const Request& request);
+  Result<void> forget_importers(const std::string& group) const;
   void act_on_keeper();
   void act(const StartChild& action);
   void act(const SignalChild& action);
@@ -107,11 +110,25 @@ Result<void> Owner::Loop::act(const Request& request) {
     keeper_.set_hosts_revision(hosts->revision);
     return save();
   }
+  if (const auto* forget = std::get_if<Forget>(&request)) return forget_importers(forget->group);
   if (std::holds_alternative<Signal>(request)) keeper_.request_signal();
   if (std::holds_alternative<Stop>(request)) {
     keeper_.stop();
     // A successor must not start what may by then be another node's slot.
     return save();
+  }
+  return {};
+}
+
+Result<void> Owner::Loop::forget_importers(const std::string& group) const {
+  const State state = keeper_.state();
+  if (state.running) {
+    return Error{base::ErrorKind::Conflict, cat("nvidia-imex runs for group ", state.group)};
+  }
+  // The record is that of the last daemon; one of another table drops it by itself.
+  if (!state.group.empty() && state.group != group) return {};
+  if (unlink(options_.persist_path.c_str()) != 0 && errno != ENOENT) {
+    return system_error(cat("cannot remove ", options_.persist_path));
   }
   return {};
 }

@@ -44,6 +44,7 @@ Line line_of(const Hosts& hosts) {
 }
 Line line_of(const Signal&) { return {"signal", {}}; }
 Line line_of(const Stop&) { return {"stop", {}}; }
+Line line_of(const Forget& forget) { return Line{"forget", {}}.with("group", forget.group); }
 Line line_of(const Watch&) { return {"watch", {}}; }
 
 Line line_of(const Reply& reply) {
@@ -147,6 +148,7 @@ NumberedRequest decode_request(std::string_view text) {
   if (line.verb == "hosts") return {id, Request(Hosts{line.text("text"), line.text("revision")})};
   if (line.verb == "signal") return {id, Request(Signal{})};
   if (line.verb == "stop") return {id, Request(Stop{})};
+  if (line.verb == "forget") return {id, Request(Forget{line.text("group")})};
   if (line.verb == "watch") return {id, Request(Watch{})};
   return {id, base::Error{ErrorKind::Invalid,
                           cat("this compute-domain-imex does not know the request \"",

@@ -16,6 +16,7 @@ TEST(ImexProtocol, CarriesEveryRequest) {
                               Hosts{"10.0.0.1\ta-0000\n100% sure\r", "77"},
                               Signal{},
                               Stop{},
+                              Forget{"3f0e"},
                               Watch{}};
   for (const Request& request : requests) {
     const std::string line = encode(7, request);

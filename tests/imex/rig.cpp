@@ -85,6 +85,7 @@ Node::Node(int node_index) : index(node_index), address(loopback_address(node_in
   options.driver_root = dir.at("root");
   options.boot_id = "boot-1";
   options.hosts_path = dir.at("hosts");
+  options.persist_path = dir.at("os/persist.dat");
   options.makes_device_files = false;
   options.allowed_users = {geteuid()};
   options.imex_options = {{"STAND_IN_OS_DIRECTORY", dir.at("os")},

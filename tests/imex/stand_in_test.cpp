@@ -121,6 +121,26 @@ TEST(StandInImex, WaitsForItsImportersAfterAnUncleanEnd) {
   EXPECT_TRUE(rig.until_phase(0, Phase::Ready));
 }
 
+TEST(StandInImex, WaitsForNobodyOnceTheirRecordIsForgotten) {
+  Rig rig(2);
+  rig.node(0).dir.write("os/importing", "");
+  rig.start(0);
+  rig.start(1);
+  ASSERT_TRUE(rig.until_letter(0, 1, 'C'));
+  EXPECT_EQ(rig.ask(rig.node(0), Forget{"group"})->kind, base::ErrorKind::Conflict);
+  EXPECT_FALSE(rig.ask(rig.node(1), Stop{}));
+  ASSERT_TRUE(rig.until_phase(1, Phase::Stopped));
+  rig.node(0).close();
+  ASSERT_TRUE(std::filesystem::exists(rig.node(0).dir.at("os/persist.dat")));
+  rig.node(0).options.boot_id = "another, so that nothing starts by itself";
+  ASSERT_TRUE(rig.node(0).open());
+  EXPECT_FALSE(rig.ask(rig.node(0), Forget{"group"}));
+  EXPECT_FALSE(rig.ask(rig.node(0), Forget{"group"})) << "there is none";
+  rig.start(0);
+  ASSERT_TRUE(rig.until_phase(0, Phase::Ready));
+  for (const State& state : rig.node(0).agent->states) EXPECT_NE(state.phase, Phase::Recovering);
+}
+
 TEST(StandInImex, WithoutQuorumItWaitsForNobody) {
   Rig rig(0, 2);
   open_nodes(rig, 2, {{"IMEX_WAIT_FOR_QUORUM", "NONE"}});

@@ -26,6 +26,8 @@ struct OwnerOptions {
   std::string boot_id;
   // The file that the daemon sees as /etc/hosts.
   std::string hosts_path = "/etc/hosts";
+  // Where the daemon keeps who imports from it (IMEX guide).
+  std::string persist_path = "/var/run/nvidia-imex/persist.dat";
   bool makes_device_files = true;
   std::string devices_path = "/proc/devices", kernel_driver_path = "/proc/driver/nvidia";
   std::string dev_path = "/dev";

@@ -3,7 +3,8 @@
 // A line is a verb and its fields, "want id=3 group=3f0e slot=2 …\n", values percent-encoded. Both
 // sides may be of any version: a field that one does not know is ignored, one that is absent has
 // its default, and a request that the owner does not know is answered with Invalid. The owner
-// answers requests in order, and tells its state at once and at every change to who sent "watch".
+// answers requests in order, and tells its state at once and at every change to who sent "watch":
+// what a request has changed before its answer.
 #pragma once
 
 #include <cstdint>
@@ -48,10 +49,15 @@ struct Signal {
 struct Stop {
   friend bool operator==(const Stop&, const Stop&) = default;
 };
+// Removes the record of importers for whom this group's daemon would wait. Conflict: a daemon runs.
+struct Forget {
+  std::string group;
+  friend bool operator==(const Forget&, const Forget&) = default;
+};
 struct Watch {
   friend bool operator==(const Watch&, const Watch&) = default;
 };
-using Request = std::variant<Hello, Want, Hosts, Signal, Stop, Watch>;
+using Request = std::variant<Hello, Want, Hosts, Signal, Stop, Forget, Watch>;
 
 enum class Phase {
   Stopped,     // no daemon, and none is wanted

@@ -1,0 +1,45 @@
+// ImexClient: the port ImexOwner, over the unix socket of compute-domain-imex.
+//
+// It connects when it is asked for something and has no connection. What it tells is the state that
+// the owner told last; an owner that does not answer for a while counts as silent. A request waits
+// for its answer, which is a matter of microseconds, at most for `patience`. One thread.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "compute_domain/agent/imex_owner.h"
+#include "compute_domain/imex/protocol.h"
+
+namespace cdom::agent {
+
+class ImexClient : public ImexOwner {
+ public:
+  ImexClient(std::string socket_path, std::string program, const base::Clock& clock,
+             base::Duration patience = std::chrono::milliseconds(250));
+  ~ImexClient() override;
+  ImexClient(const ImexClient&) = delete;
+  ImexClient& operator=(const ImexClient&) = delete;
+
+  base::Result<ImexStatus> status() override;
+  base::Result<void> write_hosts(const core::WriteHosts& hosts) override;
+  base::Result<void> forget_importers(const std::string& group) override;
+  base::Result<void> start(const core::StartDaemon& config) override;
+  base::Result<void> signal() override;
+  base::Result<void> stop() override;
+
+  // Readable when status() has news; -1 while there is no connection.
+  [[nodiscard]] int descriptor() const;
+
+ private:
+  class Connection;
+  base::Result<void> connect();
+  base::Result<void> ask(const imex::Request& request);
+
+  const std::string socket_path_, program_;
+  const base::Clock& clock_;
+  const base::Duration patience_;
+  std::unique_ptr<Connection> connection_;
+};
+
+}  // namespace cdom::agent

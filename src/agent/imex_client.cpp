@@ -1,0 +1,247 @@
+#include "compute_domain/agent/imex_client.h"
+
+#include <poll.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <system_error>
+#include <utility>
+
+#include "compute_domain/base/text.h"
+#include "compute_domain/imex/protocol.h"
+
+namespace cdom::agent {
+
+using base::cat;
+using base::Duration;
+using base::Error;
+using base::ErrorKind;
+using base::Result;
+
+namespace {
+
+// After so long without a word it is asked whether it lives, and has as long again to answer.
+constexpr Duration kQuietTime = std::chrono::seconds(2);
+
+Error unavailable(const std::string& path, const std::string& what) {
+  return {ErrorKind::Unavailable, cat("compute-domain-imex does not answer on ", path, ": ", what)};
+}
+
+api::DaemonState state_of(imex::Phase phase) {
+  switch (phase) {
+    case imex::Phase::Stopped:
+      return api::DaemonState::None;
+    case imex::Phase::Starting:
+      return api::DaemonState::Starting;
+    case imex::Phase::Recovering:
+      return api::DaemonState::Recovering;
+    case imex::Phase::Ready:
+      return api::DaemonState::Ready;
+    case imex::Phase::Failed:
+      return api::DaemonState::Failed;
+  }
+  return api::DaemonState::Failed;
+}
+
+ImexStatus status_of(const imex::State& state, Duration heard) {
+  ImexStatus status;
+  status.running = state.running;
+  status.stopping = state.stopping;
+  status.group = state.group;
+  status.table_hash = state.table_hash;
+  status.slot = state.slot;
+  status.instance = state.instance;
+  status.state = state_of(state.phase);
+  status.message = state.message;
+  status.answers = state.answers;
+  status.hosts_revision = state.hosts_revision;
+  if (state.signal_age) status.signalled = heard - *state.signal_age;
+  for (const auto& [slot, letter] : state.peers) {
+    if (letter == 'C') status.connected.insert(slot);
+  }
+  return status;
+}
+
+}  // namespace
+
+class ImexClient::Connection {
+ public:
+  Connection(int socket, const base::Clock& clock, Duration patience)
+      : socket_(socket), clock_(clock), patience_(patience), heard_(clock.elapsed()) {}
+  ~Connection() { close(socket_); }
+  Connection(const Connection&) = delete;
+  Connection& operator=(const Connection&) = delete;
+
+  [[nodiscard]] int descriptor() const { return socket_; }
+  [[nodiscard]] bool is_over() const { return is_over_; }
+  [[nodiscard]] const std::optional<ImexStatus>& status() const { return status_; }
+
+  // Its number.
+  std::uint64_t send(const imex::Request& request) {
+    const std::string line = imex::encode(++last_id_, request);
+    std::string_view rest = line;
+    const Duration end = clock_.elapsed() + patience_;
+    while (!rest.empty() && !is_over_) {
+      const ssize_t sent = ::send(socket_, rest.data(), rest.size(), MSG_NOSIGNAL);
+      if (sent >= 0) {
+        rest.remove_prefix(static_cast<std::size_t>(sent));
+      } else if (errno != EINTR && (errno != EAGAIN || !wait(POLLOUT, end))) {
+        is_over_ = true;  // half a line is of no use to anybody
+      }
+    }
+    return last_id_;
+  }
+
+  // Takes what has come.
+  void take() {
+    char block[4096];
+    while (!is_over_) {
+      const ssize_t got = recv(socket_, block, sizeof block, 0);
+      if (got < 0 && errno == EINTR) continue;
+      if (got < 0 && errno == EAGAIN) break;
+      if (got <= 0) is_over_ = true;
+      if (got > 0) in_.add({block, static_cast<std::size_t>(got)});
+    }
+    while (const auto line = in_.next()) hear(*line);
+    is_over_ = is_over_ || in_.is_flooded();
+  }
+
+  template <class Condition>
+  bool take_until(const Condition& holds) {
+    const Duration end = clock_.elapsed() + patience_;
+    for (;;) {
+      take();
+      if (holds()) return true;
+      if (is_over_ || !wait(POLLIN, end)) return false;
+    }
+  }
+
+  // The answer to the request of this number; nullopt: none has come.
+  std::optional<Result<void>> answer(std::uint64_t id) {
+    if (!take_until([&] { return reply_.id == id; })) return std::nullopt;
+    return reply_.error ? Result<void>(*reply_.error) : Result<void>();
+  }
+
+  // False when it has not been heard of for too long.
+  bool is_alive() {
+    const Duration now = clock_.elapsed();
+    if (asked_alive_) return now - *asked_alive_ < kQuietTime;
+    if (now - heard_ >= kQuietTime) {
+      asked_alive_ = now;
+      send(imex::Hello{});
+    }
+    return true;
+  }
+
+  [[nodiscard]] const std::string& refusal() const { return refusal_; }
+
+ private:
+  bool wait(short events, Duration end) const {
+    const Duration left = end - clock_.elapsed();
+    if (left <= Duration::zero()) return false;
+    pollfd one{.fd = socket_, .events = events, .revents = 0};
+    const auto milliseconds = std::chrono::ceil<std::chrono::milliseconds>(left);
+    return poll(&one, 1, static_cast<int>(milliseconds.count())) != 0;
+  }
+
+  void hear(const std::string& line) {
+    heard_ = clock_.elapsed();
+    asked_alive_.reset();
+    const auto notice = imex::decode_notice(line);
+    if (!notice) return;
+    if (const auto* state = std::get_if<imex::State>(&*notice)) status_ = status_of(*state, heard_);
+    if (const auto* reply = std::get_if<imex::Reply>(&*notice)) {
+      reply_ = *reply;
+      if (reply_.id == 0 && reply_.error) refusal_ = reply_.error->message;
+    }
+  }
+
+  const int socket_;
+  const base::Clock& clock_;
+  const Duration patience_;
+  imex::LineBuffer in_;
+  std::uint64_t last_id_ = 0;
+  imex::Reply reply_;
+  std::string refusal_;  // of the connection itself
+  std::optional<ImexStatus> status_;
+  Duration heard_;
+  std::optional<Duration> asked_alive_;
+  bool is_over_ = false;
+};
+
+ImexClient::ImexClient(std::string socket_path, std::string program, const base::Clock& clock,
+                       Duration patience)
+    : socket_path_(std::move(socket_path)),
+      program_(std::move(program)),
+      clock_(clock),
+      patience_(patience) {}
+
+ImexClient::~ImexClient() = default;
+
+int ImexClient::descriptor() const { return connection_ ? connection_->descriptor() : -1; }
+
+Result<void> ImexClient::connect() {
+  connection_.reset();
+  sockaddr_un address{};
+  address.sun_family = AF_UNIX;
+  if (socket_path_.size() >= sizeof address.sun_path) {
+    return Error{ErrorKind::Invalid, cat(socket_path_, ": too long for the path of a socket")};
+  }
+  std::memcpy(address.sun_path, socket_path_.c_str(), socket_path_.size() + 1);
+  const int socket = ::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+  if (socket < 0) return unavailable(socket_path_, std::generic_category().message(errno));
+  auto connection = std::make_unique<Connection>(socket, clock_, patience_);
+  if (::connect(socket, reinterpret_cast<sockaddr*>(&address), sizeof address) != 0) {
+    return unavailable(socket_path_, cat(std::generic_category().message(errno),
+                                         "; does its pod run on this node?"));
+  }
+  connection->send(imex::Hello{imex::kProtocolVersion, program_});
+  connection->send(imex::Watch{});
+  if (!connection->take_until([&] { return connection->status().has_value(); })) {
+    return unavailable(socket_path_,
+                       connection->refusal().empty() ? "it tells no state" : connection->refusal());
+  }
+  connection_ = std::move(connection);
+  return {};
+}
+
+Result<ImexStatus> ImexClient::status() {
+  if (connection_) {
+    connection_->take();
+    if (!connection_->is_over() && !connection_->is_alive()) {
+      connection_.reset();
+      return unavailable(socket_path_, "it is silent");
+    }
+  }
+  if (!connection_ || connection_->is_over()) {
+    if (auto connected = connect(); !connected) return connected.error();
+  }
+  return *connection_->status();
+}
+
+Result<void> ImexClient::ask(const imex::Request& request) {
+  if (auto known = status(); !known) return known.error();
+  const auto answer = connection_->answer(connection_->send(request));
+  if (answer) return *answer;
+  connection_.reset();
+  return unavailable(socket_path_, "it gives no answer");
+}
+
+Result<void> ImexClient::write_hosts(const core::WriteHosts& hosts) {
+  return ask(imex::Hosts{hosts.text, hosts.revision});
+}
+Result<void> ImexClient::forget_importers(const std::string& group) {
+  return ask(imex::Forget{group});
+}
+Result<void> ImexClient::start(const core::StartDaemon& config) {
+  return ask(
+      imex::Want{config.group, config.slot, config.table_text, config.table_hash, config.address});
+}
+Result<void> ImexClient::signal() { return ask(imex::Signal{}); }
+Result<void> ImexClient::stop() { return ask(imex::Stop{}); }
+
+}  // namespace cdom::agent

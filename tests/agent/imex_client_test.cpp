@@ -1,0 +1,216 @@
+// The agent's port to the real owner, with stand-in daemons.
+#include "compute_domain/agent/imex_client.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <poll.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+
+#include <cstring>
+#include <thread>
+
+#include "compute_domain/api/node_list.h"
+#include "imex/rig.h"
+
+namespace cdom::agent {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+// An owner in a thread of its own, as the agent knows none of its steps.
+class RunningOwner {
+ public:
+  explicit RunningOwner(imex::Node& node) {
+    if (const auto opened = node.open(); !opened) throw std::logic_error(opened.error().message);
+    thread_ = std::jthread([&node](const std::stop_token& stop) { node.owner->run(stop); });
+  }
+
+ private:
+  std::jthread thread_;
+};
+
+core::StartDaemon daemon_of(const imex::Node& node, const std::string& group = "group") {
+  return {.group = group,
+          .slot = 0,
+          .table_text = "slot-0\nslot-1\n",
+          .table_hash = "hash",
+          .address = node.address};
+}
+
+core::WriteHosts hosts_of(const imex::Node& node) {
+  return {node.address + "\tslot-0\n127.0.0.2\tslot-1\n", "revision"};
+}
+
+// Waits for news and reads them, until it holds.
+template <class Condition>
+bool until(ImexClient& client, const Condition& holds) {
+  const base::SystemClock clock;
+  const base::Duration end = clock.elapsed() + std::chrono::seconds(10);
+  while (clock.elapsed() < end) {
+    const auto status = client.status();
+    if (status && holds(*status)) return true;
+    pollfd news{.fd = client.descriptor(), .events = POLLIN, .revents = 0};
+    poll(&news, 1, 50);
+  }
+  return false;
+}
+bool until_state(ImexClient& client, api::DaemonState state) {
+  return until(client, [&](const ImexStatus& status) { return status.state == state; });
+}
+
+TEST(ImexClient, DrivesTheDaemonThroughItsLife) {
+  imex::Node node(0);
+  const RunningOwner owner(node);
+  ImexClient client(node.options.socket_path, "agent", node.clock);
+
+  auto status = client.status();
+  ASSERT_TRUE(status) << status.error().message;
+  EXPECT_FALSE(status->running);
+  EXPECT_EQ(status->state, api::DaemonState::None);
+  EXPECT_EQ(status->hosts_revision, "");
+
+  ASSERT_TRUE(client.write_hosts(hosts_of(node)));
+  EXPECT_EQ(client.status()->hosts_revision, "revision") << "told before the answer";
+  ASSERT_TRUE(client.forget_importers("group"));
+  ASSERT_TRUE(client.start(daemon_of(node)));
+  status = client.status();
+  EXPECT_TRUE(status->running);
+  EXPECT_EQ(status->group, "group");
+  EXPECT_EQ(status->table_hash, "hash");
+  EXPECT_EQ(status->slot, 0);
+  EXPECT_FALSE(status->instance.empty());
+  ASSERT_TRUE(until_state(client, api::DaemonState::Ready));
+  EXPECT_TRUE(client.status()->answers);
+  EXPECT_TRUE(client.status()->connected.empty());
+
+  EXPECT_TRUE(client.start(daemon_of(node))) << "as it is, so the agent may repeat itself";
+  EXPECT_EQ(client.start(daemon_of(node, "other")).error().kind, base::ErrorKind::Conflict);
+  EXPECT_EQ(client.forget_importers("group").error().kind, base::ErrorKind::Conflict);
+
+  const base::Duration before = node.clock.elapsed();
+  ASSERT_TRUE(client.signal());
+  ASSERT_TRUE(until(client, [](const ImexStatus& s) { return s.signalled.has_value(); }));
+  EXPECT_GE(*client.status()->signalled, before);
+  EXPECT_LE(*client.status()->signalled, node.clock.elapsed());
+
+  ASSERT_TRUE(client.stop());
+  ASSERT_TRUE(until(client, [](const ImexStatus& s) { return !s.running; }));
+  EXPECT_EQ(client.status()->state, api::DaemonState::None);
+  EXPECT_TRUE(client.stop());
+}
+
+TEST(ImexClient, TellsWhatTheDaemonIsConnectedTo) {
+  imex::Node first(0), second(1);
+  const RunningOwner one(first), two(second);
+  ImexClient client(first.options.socket_path, "agent", first.clock);
+  ImexClient other(second.options.socket_path, "agent", first.clock);
+  const core::WriteHosts hosts{first.address + " slot-0\n" + second.address + " slot-1\n", "r"};
+  core::StartDaemon config = daemon_of(second);
+  config.slot = 1;
+  ASSERT_TRUE(client.write_hosts(hosts) && other.write_hosts(hosts));
+  ASSERT_TRUE(client.start(daemon_of(first)) && other.start(config));
+  ASSERT_TRUE(until(client, [](const ImexStatus& s) { return s.connected.contains(1); }));
+  EXPECT_THAT(client.status()->connected, ElementsAre(1));
+}
+
+TEST(ImexClient, AnAgentThatIsStartedAnewFindsTheSameDaemon) {
+  imex::Node node(0);
+  const RunningOwner owner(node);
+  std::string instance;
+  {
+    ImexClient client(node.options.socket_path, "agent 1", node.clock);
+    ASSERT_TRUE(client.write_hosts(hosts_of(node)) && client.start(daemon_of(node)));
+    ASSERT_TRUE(until_state(client, api::DaemonState::Ready));
+    instance = client.status()->instance;
+  }
+  ImexClient client(node.options.socket_path, "agent 2", node.clock);
+  const auto status = client.status();
+  ASSERT_TRUE(status);
+  EXPECT_TRUE(status->running && status->answers);
+  EXPECT_EQ(status->instance, instance);
+}
+
+TEST(ImexClient, AStartThatCannotBeSaysWhy) {
+  imex::Node node(0);
+  std::filesystem::remove(node.dir.at("root/usr/bin/nvidia-imex"));
+  const RunningOwner owner(node);
+  ImexClient client(node.options.socket_path, "agent", node.clock);
+  const auto started = client.start(daemon_of(node));
+  ASSERT_FALSE(started);
+  EXPECT_EQ(started.error().kind, base::ErrorKind::Invalid);
+  EXPECT_THAT(started.error().message, HasSubstr("no nvidia-imex below"));
+  EXPECT_FALSE(client.status()->running);
+}
+
+TEST(ImexClient, SaysWhenTheOwnerIsGoneAndFindsItsSuccessor) {
+  imex::Node node(0);
+  ImexClient client(node.options.socket_path, "agent", node.clock);
+  EXPECT_EQ(client.status().error().kind, base::ErrorKind::Unavailable);
+  EXPECT_THAT(client.status().error().message, HasSubstr("does its pod run"));
+  {
+    const RunningOwner owner(node);
+    EXPECT_TRUE(client.status());
+  }
+  node.close();
+  EXPECT_EQ(client.status().error().kind, base::ErrorKind::Unavailable);
+  EXPECT_EQ(client.stop().error().kind, base::ErrorKind::Unavailable);
+  const RunningOwner successor(node);
+  EXPECT_TRUE(client.status());
+}
+
+// An owner of another version: says what a test wants, and answers nothing.
+class ScriptedOwner {
+ public:
+  explicit ScriptedOwner(const std::string& path) : listener_(socket(AF_UNIX, SOCK_STREAM, 0)) {
+    sockaddr_un address{};
+    address.sun_family = AF_UNIX;
+    std::strncpy(address.sun_path, path.c_str(), sizeof address.sun_path - 1);
+    if (bind(listener_.get(), reinterpret_cast<sockaddr*>(&address), sizeof address) != 0 ||
+        listen(listener_.get(), 4) != 0) {
+      throw std::logic_error("cannot listen on " + path);
+    }
+  }
+  // Before it is connected to: what it says to the next who comes.
+  void say(const std::string& text) {
+    thread_ = std::jthread([this, text] {
+      socket_ = imex::Descriptor(accept(listener_.get(), nullptr, nullptr));
+      (void)!::send(socket_.get(), text.data(), text.size(), MSG_NOSIGNAL);
+    });
+  }
+
+ private:
+  imex::Descriptor listener_, socket_;
+  std::jthread thread_;
+};
+
+TEST(ImexClient, UnderstandsAnOwnerOfALaterVersion) {
+  const imex::Directory dir;
+  const base::SystemClock clock;
+  ScriptedOwner owner(dir.at("sock"));
+  ImexClient client(dir.at("sock"), "agent", clock);
+  owner.say(
+      "hello version=9 program=later colour=blue\nweather sunny=1\n"
+      "state phase=ready running=1 answers=1 group=g slot=0 instance=i peers=1:C,2:N,3:Z heat=7\n");
+  const auto status = client.status();
+  ASSERT_TRUE(status) << status.error().message;
+  EXPECT_EQ(status->state, api::DaemonState::Ready);
+  EXPECT_THAT(status->connected, ElementsAre(1));
+}
+
+TEST(ImexClient, ASilentOwnerIsUnavailable) {
+  const imex::Directory dir;
+  base::ManualClock clock;
+  ScriptedOwner owner(dir.at("sock"));
+  ImexClient client(dir.at("sock"), "agent", clock);
+  owner.say("state phase=ready running=1\n");
+  ASSERT_TRUE(client.status());
+  clock.advance(std::chrono::seconds(3));
+  EXPECT_TRUE(client.status()) << "it is asked";
+  clock.advance(std::chrono::seconds(3));
+  EXPECT_EQ(client.status().error().kind, base::ErrorKind::Unavailable);
+}
+
+}  // namespace
+}  // namespace cdom::agent
