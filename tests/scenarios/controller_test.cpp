@@ -34,6 +34,8 @@ TEST_F(ControllerRestart, OfASettledDomainWritesNothing) {
   };
   const std::string before = version();
   home().restart_controller();
+  kubectl().apply(domain_yaml("another", 1));
+  EXPECT_TRUE(becomes("another", "NotReady", "0/1", "WaitingForPods")) << "the new one works";
   EXPECT_TRUE(stays("train", "Ready", "3/3", 3s));
   EXPECT_EQ(version(), before);
 }
