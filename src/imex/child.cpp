@@ -1,6 +1,7 @@
 #include "imex/child.h"
 
 #include <fcntl.h>
+#include <poll.h>
 #include <sched.h>
 #include <sys/mount.h>
 #include <sys/prctl.h>
@@ -132,9 +133,9 @@ base::Result<Child> Child::start(const Command& command) {
 Child::~Child() {
   if (!pidfd_) return;
   signal(SIGKILL);
-  siginfo_t info{};
-  while (waitid(kPidfd, static_cast<id_t>(pidfd_.get()), &info, WEXITED) != 0 && errno == EINTR) {
-  }
+  pollfd exit{.fd = pidfd_.get(), .events = POLLIN, .revents = 0};
+  poll(&exit, 1, 1000);
+  reap();
 }
 
 void Child::signal(int number) const {

@@ -1,7 +1,8 @@
 // Child: a process that this one started, seen through a pidfd.
 //
-// It cannot outlive its owner: the kernel kills it when the thread that started it ends, and the
-// destructor kills and reaps it. One thread.
+// It cannot outlive its owner: the kernel kills it when the thread that started it ends, and so
+// does the destructor, which waits a second at most: a process inside a driver's call may not die.
+// One thread.
 #pragma once
 
 #include <sys/types.h>

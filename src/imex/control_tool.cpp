@@ -1,6 +1,7 @@
 #include "imex/control_tool.h"
 
 #include <cerrno>
+#include <csignal>
 #include <utility>
 
 namespace cdom::imex {
@@ -8,10 +9,17 @@ namespace cdom::imex {
 namespace {
 // Of a domain of a thousand nodes; a tool that says more is out of its mind.
 constexpr std::size_t kMostOutput = std::size_t{64} << 20;
+// That do not die; more of them would not help.
+constexpr std::size_t kMostDying = 4;
 }  // namespace
 
 void ControlTool::ask(Command command, base::Duration patience) {
-  child_.reset();
+  forget();
+  dying_.remove_if([](Child& child) { return child.reap().has_value(); });
+  if (dying_.size() >= kMostDying) {
+    failed_ = ToolAnswer{ToolAnswer::Outcome::Silence, {}};
+    return;
+  }
   output_.clear();
   is_drained_ = false;
   command.captures_output = true;
@@ -38,8 +46,16 @@ std::optional<ToolAnswer> ControlTool::poll() {
                       output_.empty() ? "it " + to_string(*ending) : std::move(output_)};
   }
   if (clock_.elapsed() < deadline_ && output_.size() <= kMostOutput) return std::nullopt;
-  child_.reset();
+  forget();
   return ToolAnswer{ToolAnswer::Outcome::Silence, {}};
+}
+
+void ControlTool::forget() {
+  failed_.reset();
+  if (!child_) return;
+  child_->signal(SIGKILL);
+  dying_.push_back(*std::move(child_));
+  child_.reset();
 }
 
 void ControlTool::drain() {

@@ -1,8 +1,10 @@
 // ControlTool: one question at a time to nvidia-imex-ctl, without waiting for it.
 //
-// A tool that does not end in time is killed, and its answer is Silence. One thread.
+// A tool that does not end in time is killed, and its answer is Silence. Nobody waits for its end,
+// as one that is stuck inside a driver does not come to it. One thread.
 #pragma once
 
+#include <list>
 #include <optional>
 #include <string>
 
@@ -18,7 +20,7 @@ class ControlTool {
 
   // Forgets an earlier question.
   void ask(Command command, base::Duration patience);
-  void forget() { child_.reset(); }
+  void forget();
   // The answer, once. To be called when a descriptor is readable, or after next_due().
   std::optional<ToolAnswer> poll();
   [[nodiscard]] std::optional<base::Duration> next_due() const;
@@ -32,6 +34,7 @@ class ControlTool {
 
   const base::Clock& clock_;
   std::optional<Child> child_;
+  std::list<Child> dying_;
   std::optional<ToolAnswer> failed_;  // to start
   std::string output_;
   bool is_drained_ = false;

@@ -1,7 +1,8 @@
 #include "imex/driver_root.h"
 
+#include <algorithm>
 #include <filesystem>
-#include <set>
+#include <vector>
 
 #include "compute_domain/base/text.h"
 #include "imex/files.h"
@@ -31,11 +32,38 @@ Error missing(const std::string& name, const std::string& root,
           "): install the NVIDIA driver with IMEX on this node, or see --driver-root")};
 }
 
+// What `path` is below the root: an absolute link there means a path of the host, not of this pod.
+std::string resolved(const std::string& root, const std::string& path) {
+  constexpr int kMostLinks = 40;
+  std::vector<std::string> done, rest = base::split(path, '/');
+  std::ranges::reverse(rest);
+  for (int links = 0; !rest.empty() && links < kMostLinks;) {
+    const std::string name = std::move(rest.back());
+    rest.pop_back();
+    if (name.empty() || name == ".") continue;
+    if (name == "..") {
+      if (!done.empty()) done.pop_back();
+      continue;
+    }
+    done.push_back(name);
+    std::error_code error;
+    const fs::path target = fs::read_symlink(cat(root, "/", base::join(done, "/")), error);
+    if (error) continue;
+    ++links;
+    done.pop_back();
+    if (target.is_absolute()) done.clear();
+    std::vector<std::string> more = base::split(target.string(), '/');
+    std::ranges::reverse(more);
+    rest.insert(rest.end(), more.begin(), more.end());
+  }
+  return cat(root, "/", base::join(done, "/"));
+}
+
 Result<std::string> find_program(const std::string& root, const std::string& name) {
   for (const std::string& folder : kProgramFolders) {
-    const fs::path path = cat(root, folder, "/", name);
+    std::string path = resolved(root, cat(folder, "/", name));
     std::error_code error;
-    if (fs::is_regular_file(path, error)) return path.string();
+    if (fs::is_regular_file(path, error)) return path;
   }
   return missing(name, root, kProgramFolders);
 }
@@ -58,15 +86,15 @@ Result<DriverFiles> find_driver_files(const std::string& given) {
   files.control_tool = *std::move(control_tool);
 
   bool has_imex = false;
-  std::set<std::string> seen;  // of two folders with the same name the first wins
   for (const std::string& folder : kLibraryFolders) {
     std::error_code error;
-    for (fs::directory_iterator it(root + folder, error), end; !error && it != end;
+    for (fs::directory_iterator it(resolved(root, folder), error), end; !error && it != end;
          it.increment(error)) {
       const std::string name = it->path().filename();
-      if (!is_nvidia_library(name) || !seen.insert(name).second) continue;
+      // Of two folders with the same name the first wins.
+      if (!is_nvidia_library(name) || files.libraries.contains(name)) continue;
       has_imex = has_imex || name.starts_with(kLibrary);
-      files.libraries.push_back(it->path());
+      files.libraries[name] = resolved(root, cat(folder, "/", name));
     }
   }
   if (!has_imex) return missing(kLibrary, root, kLibraryFolders);
@@ -77,9 +105,9 @@ Result<void> link_libraries(const DriverFiles& files, const std::string& directo
   std::error_code error;
   fs::remove_all(directory, error);
   if (const auto made = make_directories(directory); !made) return made;
-  for (const std::string& library : files.libraries) {
-    const fs::path link = fs::path(directory) / fs::path(library).filename();
-    fs::create_symlink(library, link, error);
+  for (const auto& [name, path] : files.libraries) {
+    const fs::path link = fs::path(directory) / name;
+    fs::create_symlink(path, link, error);
     if (error) return system_error(cat("cannot make ", link.string()), error.value());
   }
   return {};

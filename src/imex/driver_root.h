@@ -2,19 +2,20 @@
 //
 // The programs run in the pod's own root, with the pod's C library: only NVIDIA's libraries come
 // from the driver root, by links in a directory of ours. So /etc/hosts and name resolution are the
-// pod's, and it does not matter how much of a system the driver root is.
+// pod's, and it does not matter how much of a system the driver root is. Links below the root are
+// followed as on the host.
 #pragma once
 
+#include <map>
 #include <string>
-#include <vector>
 
 #include "compute_domain/base/result.h"
 
 namespace cdom::imex {
 
 struct DriverFiles {
-  std::string daemon, control_tool;    // paths of the programs
-  std::vector<std::string> libraries;  // paths of NVIDIA's libraries
+  std::string daemon, control_tool;              // paths of the programs
+  std::map<std::string, std::string> libraries;  // NVIDIA's, by name: their paths
 };
 
 // Where the reference driver looks. Invalid: names the first file that is missing, where it was

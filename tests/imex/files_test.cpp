@@ -3,15 +3,19 @@
 #include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <poll.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
 
 #include "imex/config.h"
+#include "imex/control_tool.h"
 #include "imex/descriptor.h"
 #include "imex/device_nodes.h"
 #include "imex/directory.h"
 #include "imex/driver_root.h"
 #include "imex/hosts_file.h"
+#include "imex/rig.h"
+#include "imex/workshop.h"
 
 namespace cdom::imex {
 namespace {
@@ -117,6 +121,25 @@ TEST(DriverRoot, LinksNvidiasLibrariesAndNoOthers) {
   EXPECT_EQ(root.read("links/libnvidia-imex.so.1"), "usr/lib64/libnvidia-imex.so.1");
 }
 
+TEST(DriverRoot, FollowsLinksAsOnTheHost) {
+  const Directory root;
+  namespace fs = std::filesystem;
+  root.write("opt/driver/nvidia-imex", "");
+  root.write("opt/driver/nvidia-imex-ctl", "");
+  root.write("opt/driver/lib/libnvidia-imex.so.580", "found");
+  fs::create_directories(root.at("usr"));
+  fs::create_directory_symlink("/opt/driver", root.at("usr/bin"));
+  fs::create_directory_symlink("../opt/../opt/driver/lib", root.at("usr/lib64"));
+  fs::create_symlink("/usr/lib64/libnvidia-imex.so.580",
+                     root.at("opt/driver/lib/libnvidia-imex.so.1"));
+  fs::create_symlink("libnvidia-loop.so", root.at("opt/driver/lib/libnvidia-loop.so"));
+  const auto files = find_driver_files(root.at(""));
+  ASSERT_TRUE(files) << files.error().message;
+  EXPECT_THAT(files->daemon, ::testing::EndsWith("/opt/driver/nvidia-imex"));
+  ASSERT_TRUE(link_libraries(*files, root.at("links")));
+  EXPECT_EQ(root.read("links/libnvidia-imex.so.1"), "found");
+}
+
 KernelFiles write_kernel_files(const Directory& dir) {
   dir.write("proc/devices",
             "Character devices:\n  1 mem\n195 nvidia\n234 nvidia-caps\n235 "
@@ -167,6 +190,31 @@ TEST(DeviceNodes, MakesWhatIsMissingAndReplacesWhatIsOld) {
   made.clear();
   ASSERT_TRUE(make_device_nodes({{"null", 1, 3, 0666}}, "/dev", record));
   EXPECT_TRUE(made.empty()) << "it is there";
+}
+
+// Whatever the name switch of the system says.
+TEST(Workshop, TheDaemonResolvesNamesFromFilesOnly) {
+  const Directory dir;
+  make_driver_root(dir, "root");
+  OwnerOptions options;
+  options.directory = dir.at("run");
+  options.driver_root = dir.at("root");
+  options.hosts_path = dir.write("hosts", "10.0.0.1 slot-0\n");
+  options.makes_device_files = false;
+  Workshop workshop(options);
+  auto command = workshop.prepare({"g", 0, "slot-0\n", "h", "10.0.0.1"});
+  ASSERT_TRUE(command) << command.error().message;
+  command->arguments = {"/bin/sh", "-c", "grep -h ^hosts: /etc/nsswitch.conf; cat /etc/hosts"};
+  const base::SystemClock clock;
+  ControlTool tool(clock);
+  tool.ask(*command, std::chrono::seconds(10));
+  std::optional<ToolAnswer> answer;
+  while (!(answer = tool.poll())) {
+    pollfd exit{.fd = tool.child()->exit_descriptor(), .events = POLLIN, .revents = 0};
+    poll(&exit, 1, 100);
+  }
+  EXPECT_EQ(answer->text, "hosts: files\n10.0.0.1 slot-0\n");
+  EXPECT_THAT(command->environment, ::testing::Contains("LD_LIBRARY_PATH=" + dir.at("run/lib")));
 }
 
 }  // namespace

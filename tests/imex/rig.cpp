@@ -25,9 +25,9 @@ void make_driver_root(const Directory& dir, const std::string& root) {
   for (const auto& [folder, name] :
        {std::pair{"/usr/bin/", "nvidia-imex"}, std::pair{"/usr/bin/", "nvidia-imex-ctl"},
         std::pair{"/lib64/", "libnvidia-imex.so.1"}}) {
-    const std::string link = dir.at(root + folder + name);
-    std::filesystem::create_directories(std::filesystem::path(link).parent_path());
-    std::filesystem::create_symlink(cat(built, "/", name), link);
+    const std::string path = dir.at(root + folder + name);
+    std::filesystem::create_directories(std::filesystem::path(path).parent_path());
+    std::filesystem::copy_file(cat(built, "/", name), path);
   }
 }
 
