@@ -28,6 +28,7 @@ check "get -o jsonpath" prints "Ready" kubectl get cd two-nodes -o 'jsonpath={.s
 check "describe shows conditions and Events" prints "AllNodesReady" kubectl describe cd two-nodes
 check "get cdn" prints "Ready" kubectl get cdn
 check "logs of a simulated pod" prints "channel0" kubectl logs two-nodes-0
+check "logs tell the connections" eventually 10 prints "IMEX: READY; connected to 1 peers: n0" kubectl logs two-nodes-0
 check "label" kubectl label cd two-nodes team=a
 check "patch merge" kubectl patch cd two-nodes --type merge -p '{"metadata":{"labels":{"team":"b"}}}'
 check "patch json" kubectl patch cd two-nodes --type json \
@@ -45,6 +46,9 @@ kubectl delete cd x --ignore-not-found >/dev/null 2>&1  # an old kubectl only wa
 check "an IMEX daemon that dies is told" kubectl annotate node n01 sandbox.compute-domain/fault=power-off
 check "the domain is NotReady" eventually 90 prints "NotReady" kubectl get cd two-nodes
 check "delete, with the finalizer" kubectl delete -f manifests/examples/two-nodes.yaml --timeout=60s --wait=false
+check "an unknown fault" kubectl annotate node n02 sandbox.compute-domain/fault=fire
+check "is told with the known ones" eventually 10 prints 'there is no fault "fire"; the known ones are power-off' \
+  kubectl get events --field-selector reason=UnknownFault
 check "heal" kubectl annotate node n01 sandbox.compute-domain/fault-
 check "the domain is gone" eventually 90 is_empty kubectl get computedomains -o name
 check "so are its templates" eventually 30 is_empty kubectl get resourceclaimtemplates -o name

@@ -23,6 +23,7 @@ Search::Fingerprint Search::fingerprint_of(const State& state) {
 std::vector<std::string> Search::history_of(const std::vector<Frame>& path,
                                             const Transition& last) {
   std::vector<std::string> history;
+  history.reserve(path.size() + 1);
   for (const Frame& frame : path) history.push_back(frame.name);
   history.push_back(last.name);
   return history;
