@@ -79,6 +79,16 @@ TEST_F(Faults, AnAgentThatIsGoneForAMinuteIsToldAndItsDaemonRunsOn) {
   EXPECT_EQ(instance(), before);
 }
 
+TEST_F(Faults, OfTheWayToTheApiServerDelayAndBreakNothing) {
+  const auto on = nodes(3);
+  fault(on[0], "slow-api");
+  settle("train", {on[0], on[1]});
+  fault(on[1], "watch-cut");
+  fault(on[2], "watch-cut");
+  kubectl().apply(pod_yaml("train-2", "train-channel", on[2]));
+  EXPECT_TRUE(becomes("train", "Ready", "3/3", "AllNodesReady"));
+}
+
 TEST_F(Faults, OfOneDomainDoNotTouchTheOther) {
   const auto on = nodes(4);
   settle("left", {on[0], on[1]});
