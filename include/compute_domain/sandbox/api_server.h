@@ -98,8 +98,10 @@ class ApiServer {
   // Successful writes so far that reached storage: the resource version.
   [[nodiscard]] std::uint64_t resource_version() const;
 
-  // Called after each request that changed something, without any lock held. One at most.
-  void on_change(std::function<void()> callback);
+  // Called after each request that changed something, without any lock of the server held, until
+  // what this gives back is destroyed (which waits for a call that is under way). The callback must
+  // not ask the server.
+  [[nodiscard]] std::shared_ptr<void> on_change(std::function<void()> callback);
 
   // The faults that requests meet; see faults.h.
   Faults& faults();

@@ -89,7 +89,6 @@ Outcome ApiServer::answer(const http::Request& request, const User& asking) {
   Outcome outcome;
   std::uint64_t before = 0;
   std::uint64_t after = 0;
-  std::function<void()> on_change;
   {
     const std::lock_guard lock(state_->mutex);
     before = state_->storage.resource_version();
@@ -117,11 +116,10 @@ Outcome ApiServer::answer(const http::Request& request, const User& asking) {
           to_response(bad_request(cat("the object does not decode: ", error.what())));
     }
     after = state_->storage.resource_version();
-    on_change = state_->on_change;
   }
   if (after != before) {
     state_->changed.notify_all();
-    if (on_change) on_change();
+    state_->listeners.tell();
   }
   return outcome;
 }
@@ -176,14 +174,12 @@ const std::string& ApiServer::admin_token() const { return state_->tokens.admin_
 
 void ApiServer::append_log(std::string_view namespace_, std::string_view pod,
                            std::string_view container, std::string_view text) {
-  std::function<void()> on_change;
   {
     const std::lock_guard lock(state_->mutex);
     state_->logs.append(namespace_, pod, container, text);
-    on_change = state_->on_change;
   }
   state_->changed.notify_all();
-  if (on_change) on_change();
+  state_->listeners.tell();
 }
 
 void ApiServer::compact() {
@@ -196,9 +192,8 @@ std::uint64_t ApiServer::resource_version() const {
   return state_->storage.resource_version();
 }
 
-void ApiServer::on_change(std::function<void()> callback) {
-  const std::lock_guard lock(state_->mutex);
-  state_->on_change = std::move(callback);
+std::shared_ptr<void> ApiServer::on_change(std::function<void()> callback) {
+  return state_->listeners.add(std::move(callback));
 }
 
 }  // namespace cdom::sandbox

@@ -6,7 +6,6 @@
 #pragma once
 
 #include <condition_variable>
-#include <functional>
 #include <memory>
 #include <mutex>
 
@@ -15,6 +14,7 @@
 #include "compute_domain/sandbox/api_server.h"
 #include "compute_domain/sandbox/faults.h"
 #include "sandbox/server/access_control.h"
+#include "sandbox/server/change_listeners.h"
 #include "sandbox/server/kinds.h"
 #include "sandbox/server/pod_logs.h"
 #include "sandbox/server/storage.h"
@@ -38,7 +38,7 @@ struct ApiState {
   Tokens tokens;
   PodLogs logs;
   Faults faults;  // has a mutex of its own
-  std::function<void()> on_change;
+  ChangeListeners listeners;
 
   // What follows from an object having been stored or removed. Called after each write to storage.
   void stored(const Kind& kind, const StoredObject& object);

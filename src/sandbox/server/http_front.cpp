@@ -20,7 +20,7 @@ class HttpFront : public ApiFront {
  public:
   explicit HttpFront(ApiServer& api) : api_(api) {}
   ~HttpFront() override {
-    api_.on_change(nullptr);
+    listening_.reset();
     http_.reset();
   }
 
@@ -31,7 +31,7 @@ class HttpFront : public ApiFront {
     if (!made) return made.error();
     http_ = std::move(made).value();
     is_started_ = true;
-    api_.on_change([this] { schedule_pump(); });
+    listening_ = api_.on_change([this] { schedule_pump(); });
     tick();
     return {};
   }
@@ -147,6 +147,7 @@ class HttpFront : public ApiFront {
   std::atomic<bool> is_started_ = false;
   std::atomic<bool> is_pump_scheduled_ = false;
   std::unique_ptr<http::Server> http_;
+  std::shared_ptr<void> listening_;
 };
 
 }  // namespace server
