@@ -80,6 +80,9 @@ class Run {
                                         {.meta = action.current, .data = {}}, action.desired));
     if (!after) return after.error();
     note(written_.lists, after->meta);
+    memory_.list_written({action.desired.meta.label(api::kDomainLabel),
+                          action.desired.meta.label(api::kCliqueLabel)},
+                         clock_.now());
     return {};
   }
 

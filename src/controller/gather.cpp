@@ -85,6 +85,7 @@ core::World gather_domain(const Sources& from, const std::string& uid) {
   }
   world.nodes = nodes_concerned(from, world.view, world.lists);
   world.status_written = from.memory.status_written(uid);
+  world.untold_list = from.memory.untold_list(uid);
   for (const api::ResourceClaim& claim : world.view.claims) {
     if (from.memory.is_told(claim.meta.uid)) world.told_claims.insert(claim.meta.uid);
   }
@@ -99,6 +100,7 @@ core::GroupWorld gather_group(const Sources& from, const core::GroupKey& key) {
   world.view = view_of(from.stores, key.domain_uid);
   world.lists = lists_of(from.stores, key.domain_uid);
   world.nodes = nodes_concerned(from, world.view, world.lists);
+  world.list_written = from.memory.list_written(key);
   return world;
 }
 

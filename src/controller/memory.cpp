@@ -5,7 +5,8 @@ namespace cdom::controller {
 namespace {
 
 template <class Map>
-std::optional<typename Map::mapped_type> value_at(const Map& map, const std::string& key) {
+std::optional<typename Map::mapped_type> value_at(const Map& map,
+                                                  const typename Map::key_type& key) {
   const auto it = map.find(key);
   return it == map.end() ? std::nullopt : std::optional(it->second);
 }
@@ -15,11 +16,28 @@ std::optional<typename Map::mapped_type> value_at(const Map& map, const std::str
 void Memory::status_written(const std::string& uid, base::Time when) {
   const std::scoped_lock lock(mutex_);
   status_written_[uid] = when;
+  untold_list_.erase(uid);
 }
 
 std::optional<base::Time> Memory::status_written(const std::string& uid) const {
   const std::scoped_lock lock(mutex_);
   return value_at(status_written_, uid);
+}
+
+void Memory::list_written(const core::GroupKey& group, base::Time when) {
+  const std::scoped_lock lock(mutex_);
+  list_written_[group] = when;
+  untold_list_.try_emplace(group.domain_uid, when);
+}
+
+std::optional<base::Time> Memory::list_written(const core::GroupKey& group) const {
+  const std::scoped_lock lock(mutex_);
+  return value_at(list_written_, group);
+}
+
+std::optional<base::Time> Memory::untold_list(const std::string& uid) const {
+  const std::scoped_lock lock(mutex_);
+  return value_at(untold_list_, uid);
 }
 
 void Memory::claim_told(const std::string& claim_uid) {
@@ -56,6 +74,8 @@ std::optional<base::Duration> Memory::formation_ended(const std::string& uid) {
 void Memory::forget_domain(const std::string& uid) {
   const std::scoped_lock lock(mutex_);
   status_written_.erase(uid);
+  untold_list_.erase(uid);
+  std::erase_if(list_written_, [&](const auto& known) { return known.first.domain_uid == uid; });
   forming_since_.erase(uid);
 }
 

@@ -61,12 +61,22 @@ void Triggers::on_domain(const api::ComputeDomain* before, const api::ComputeDom
   }
 }
 
+void Triggers::note_formation(const std::set<std::string>& uids) const {
+  for (const std::string& uid : uids) {
+    for (const auto& domain : from_.stores.domains.by_index(kByUid, uid)) {
+      const bool is_ready = domain->status && domain->status->ready;
+      if (!is_ready) memory_.formation_begun(uid, from_.clock.elapsed());
+    }
+  }
+}
+
 void Triggers::on_claim(const api::ResourceClaim* before, const api::ResourceClaim* after) const {
   std::set<std::string> uids;
   for (const api::ResourceClaim* claim : {before, after}) {
     if (claim == nullptr) continue;
     if (const auto uid = core::domain_of(*claim)) uids.insert(*uid);
   }
+  if (after != nullptr && after->allocation && !after->reserved_for.empty()) note_formation(uids);
   for (const std::string& uid : uids) add_domain(uid);
   if (after == nullptr) memory_.forget_claim(before->meta.uid);
 }

@@ -5,6 +5,8 @@
 #pragma once
 
 #include <functional>
+#include <set>
+#include <string>
 
 #include "compute_domain/controller/gather.h"
 
@@ -28,6 +30,8 @@ class Triggers {
 
  private:
   void add_domain(const std::string& uid) const;
+  // These domains have a member.
+  void note_formation(const std::set<std::string>& uids) const;
   // Every domain with a claim on the node or with the node in one of its lists.
   void add_domains_of_node(const std::string& node) const;
 

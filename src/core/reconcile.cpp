@@ -11,6 +11,7 @@
 #include "compute_domain/core/readiness.h"
 #include "compute_domain/core/slots.h"
 #include "compute_domain/core/status.h"
+#include "core/pace.h"
 
 namespace cdom::core {
 
@@ -34,6 +35,10 @@ std::string owner_of(const api::ResourceClaimTemplate& object) {
     return cat(owner.kind, " ", owner.name);
   }
   return uid.empty() ? "somebody else" : cat("the ComputeDomain with UID ", uid);
+}
+
+TemplateVerdict template_is_there(const std::string& name) {
+  return {TemplateVerdict::What::Ready, cat("pods can use ResourceClaimTemplate ", name)};
 }
 
 TemplateVerdict verdict_on_template(const World& world) {
@@ -60,7 +65,7 @@ TemplateVerdict verdict_on_template(const World& world) {
                                     " is being deleted and will be "
                                     "made again")};
   }
-  return {What::Ready, cat("pods can use ResourceClaimTemplate ", name)};
+  return template_is_there(name);
 }
 
 // Templates of this domain under a name that it does not want.
@@ -129,19 +134,23 @@ WaitsFor what_still_runs(const World& world) {
   return {waits.begin(), waits.end()};
 }
 
+// What a node list brings about is told together with it, if it comes soon.
+base::Duration wait_of_status(const World& world) {
+  const base::Duration interval = world.settings.status_interval;
+  return std::max(left_of(interval, world.status_written, world.now),
+                  left_of(interval, world.untold_list, world.now));
+}
+
 void add_status(const World& world, const Readiness& readiness, const TemplateVerdict& verdict,
                 const WaitsFor& waits_for, Plan& plan) {
   const api::ComputeDomain& domain = *world.view.domain;
   const api::ComputeDomainStatus after = computed_status(world, readiness, verdict, waits_for);
   if (domain.status == after) return;
   const bool urgent = !domain.status || domain.status->ready != after.ready;
-  if (!urgent && world.status_written) {
-    const base::Duration left =
-        world.settings.status_interval - (world.now - *world.status_written);
-    if (left > base::Duration::zero()) {
-      plan.look_again = std::min(plan.look_again.value_or(left), left);
-      return;
-    }
+  const base::Duration left = urgent ? base::Duration::zero() : wait_of_status(world);
+  if (left > base::Duration::zero()) {
+    plan.look_again = std::min(plan.look_again.value_or(left), left);
+    return;
   }
   plan.actions.emplace_back(SetStatus{domain.meta, after});
   for (RecordEvent& event :
@@ -254,7 +263,7 @@ Plan reconcile_deleting(const World& world) {
 Plan reconcile_living(const World& world) {
   const api::ComputeDomain& domain = *world.view.domain;
   Plan plan;
-  const TemplateVerdict verdict = verdict_on_template(world);
+  TemplateVerdict verdict = verdict_on_template(world);
   const auto memberships = memberships_of(world.view, world.nodes, world.lists);
   const Readiness readiness = readiness_of(world, memberships);
   plan.look_again = readiness.look_again;
@@ -265,6 +274,8 @@ Plan reconcile_living(const World& world) {
     const auto wanted = wanted_template(domain);
     if (verdict.what == TemplateVerdict::What::Missing) {
       plan.actions.emplace_back(CreateTemplate{*wanted});
+      // The status comes later in this plan: it is only written when there is a template.
+      verdict = template_is_there(wanted->meta.name);
     }
     const auto name = wanted ? std::optional(api::name_of(wanted->meta)) : std::nullopt;
     for (const api::ObjectName& stray : stray_templates(world, name)) {

@@ -9,6 +9,7 @@
 #include "compute_domain/core/reconcile.h"
 #include "compute_domain/core/slots.h"
 #include "compute_domain/core/status.h"
+#include "core/pace.h"
 
 namespace cdom::core {
 
@@ -144,18 +145,18 @@ bool is_complete(const Draft& draft, const SlotAssignment& assignment) {
 }
 
 // An instance is for peers that have to reach its daemon again. It is written when it changed, when
-// somebody cannot reach it, when the list is written anyway, and once when all members have one; so
-// a formation costs one such write and not one per node.
+// somebody cannot reach it, when the list is written anyway, and when all members have their first;
+// so a formation costs one such write and not one per node.
 void update_instances(const Draft& draft, api::NodeList& list) {
   std::map<std::string, std::string> told;
   std::set<std::string> missed;
-  bool all_have_one = true;
+  bool all_have_their_first = true;
   for (const api::NodeListEntry& entry : list.entries) {
     const api::GroupReport* report = find_report(draft.world.nodes, entry.node, draft.group);
     const bool has_one =
         report != nullptr && report->slot == entry.slot && !report->instance.empty();
     if (has_one) told[entry.node] = report->instance;
-    if (entry.member && !has_one) all_have_one = false;
+    if (entry.member && (!has_one || !entry.instance.empty())) all_have_their_first = false;
     if (entry.member && report != nullptr) {
       missed.insert(report->unreachable.begin(), report->unreachable.end());
     }
@@ -164,7 +165,8 @@ void update_instances(const Draft& draft, api::NodeList& list) {
   for (api::NodeListEntry& entry : list.entries) {
     const auto it = told.find(entry.node);
     if (it == told.end() || it->second == entry.instance) continue;
-    if (!entry.instance.empty() || written_anyway || all_have_one || missed.contains(entry.node)) {
+    if (!entry.instance.empty() || written_anyway || all_have_their_first ||
+        missed.contains(entry.node)) {
       entry.instance = it->second;
     }
   }
@@ -236,6 +238,14 @@ Plan reconcile_group(const GroupWorld& world) {
   if (draft.before != nullptr && *draft.before == list && same_labels) return {};
 
   Plan plan;
+  // Claims are allocated one after the other: the next write carries all that came meanwhile. Until
+  // the list is complete no daemon starts within this time anyway.
+  const bool completes = list.complete && (draft.before == nullptr || !draft.before->complete);
+  const base::Duration left = left_of(world.settings.list_interval, world.list_written, world.now);
+  if (!completes && left > base::Duration::zero()) {
+    plan.look_again = left;
+    return plan;
+  }
   plan.actions.emplace_back(
       WriteNodeList{draft.stored == nullptr ? api::ObjectMeta{} : draft.stored->meta, desired});
   if (const auto happened = what_happened_to(draft)) {

@@ -9,6 +9,7 @@ using namespace testing;  // NOLINT(google-build-using-namespace): the builders
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::SizeIs;
+using namespace std::chrono_literals;
 
 const api::NodeListEntry& entry_in(const World& world, const std::string& node) {
   return *find_entry(list_in(world), node);
@@ -197,6 +198,43 @@ TEST(ReconcileGroup, WritesFirstInstancesOnceForAll) {
   world.nodes.at("n3").report->status.groups = last;
   write_list(world);
   EXPECT_EQ(entry_in(world, "n1").instance, "i-n1");
+  EXPECT_EQ(entry_in(world, "n3").instance, "i-n3");
+}
+
+TEST(ReconcileGroup, CarriesInOneWriteWhatComesWithinAnInterval) {
+  World world = world_of(domain("train").wants(4).finalized(), 2);
+  GroupWorld group = group_world_of(world);
+  group.list_written = group.now - 20ms;
+  const Plan plan = reconcile_group(group);
+  EXPECT_THAT(plan.actions, IsEmpty());
+  EXPECT_EQ(plan.look_again, base::Duration(30ms));
+  group.now += 30ms;
+  EXPECT_THAT(reconcile_group(group).actions, SizeIs(1));
+}
+
+TEST(ReconcileGroup, WritesAListThatIsCompleteAtOnce) {
+  World world = world_of(domain("train").wants(4).finalized(), 4);
+  GroupWorld group = group_world_of(world);
+  group.list_written = group.now;
+  EXPECT_THAT(reconcile_group(group).actions, SizeIs(1));
+}
+
+TEST(ReconcileGroup, DoesNotWaitForAClockThatWasSetBack) {
+  World world = world_of(domain("train").wants(4).finalized(), 2);
+  GroupWorld group = group_world_of(world);
+  group.list_written = group.now + 1h;
+  EXPECT_THAT(reconcile_group(group).actions, SizeIs(1));
+}
+
+TEST(ReconcileGroup, WritesTheFirstInstanceOfANodeThatJoinsWithTheNextChange) {
+  World world = settled_world(2);
+  world.view.claims.push_back(claim("c3").on("n3"));
+  world.nodes["n3"] = idle_node("n3");
+  write_list(world);
+  report_ready(world);
+  EXPECT_THAT(reconcile_group(group_world_of(world)).actions, IsEmpty());
+  group_report(world, "n1").unreachable = {"n3"};
+  write_list(world);
   EXPECT_EQ(entry_in(world, "n3").instance, "i-n3");
 }
 

@@ -197,6 +197,27 @@ TEST(Reconcile, WritesSmallChangesAtMostOncePerInterval) {
   EXPECT_EQ(plan.look_again, base::Duration(300ms));
 }
 
+TEST(Reconcile, TellsWhatANodeListBringsAboutTogetherWithIt) {
+  World world = world_of(domain("train").wants(4).finalized(), 1);
+  make_template(world);
+  apply_status(world, reconcile(world));
+  world.view.claims.push_back(claim("c2").on("n2"));
+  world.nodes["n2"] = idle_node("n2");
+  world.status_written = world.now - 900ms;
+  world.untold_list = world.now - 100ms;
+  const Plan plan = reconcile(world);
+  EXPECT_THAT(plan.actions, IsEmpty());
+  EXPECT_EQ(plan.look_again, base::Duration(400ms));
+  world.now += 400ms;
+  EXPECT_THAT(reconcile(world).actions, SizeIs(1));
+}
+
+TEST(Reconcile, TellsOfTheTemplateInThePlanThatMakesIt) {
+  const World world = world_of(domain("train"), 0);
+  const Plan plan = reconcile(world);
+  EXPECT_EQ(condition_in(plan, "TemplateReady").reason, "Created");
+}
+
 TEST(Reconcile, CountsAClaimOnlyWhileItIsReserved) {
   World world = settled_world(2);
   world.view.claims[1].reserved_for.clear();

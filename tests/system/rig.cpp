@@ -68,11 +68,11 @@ Rig::Rig(const RigOptions& options) : random_(options.seed) {
   cluster.control_plane = options.resource_version == "v1";
   sandbox::ClusterPorts ports;
   ports.component_client = [this](const std::string& user) {
-    return server_->client(sandbox::component_user(user));
+    return client_of(sandbox::component_user(user));
   };
   ports.agent_client =
       [this](const sandbox::AgentPod& pod) -> base::Result<std::unique_ptr<http::Client>> {
-    return server_->client(sandbox::service_account_user(pod.ns, pod.service_account, pod.node));
+    return client_of(sandbox::service_account_user(pod.ns, pod.service_account, pod.node));
   };
   ports.agent = bin::agent_factory(kNamespace);
   cluster_ = std::make_unique<sandbox::Cluster>(clock_, cluster, std::move(ports));
@@ -84,11 +84,16 @@ Rig::Rig(const RigOptions& options) : random_(options.seed) {
 
 Rig::~Rig() = default;
 
+std::unique_ptr<http::Client> Rig::client_of(sandbox::User user) {
+  std::string name = user.name;
+  return requests_.wrapped(server_->client(std::move(user)), std::move(name));
+}
+
 void Rig::start_controller() {
   controller_.reset();
   controller_client_.reset();
   controller_transport_ =
-      server_->client(sandbox::service_account_user(kNamespace, "compute-domain-controller"));
+      client_of(sandbox::service_account_user(kNamespace, "compute-domain-controller"));
   controller_client_ =
       std::make_unique<kube::Client>(*controller_transport_, clock_, "controller", &metrics_);
   check(controller_client_->discover());
@@ -105,6 +110,7 @@ void Rig::crash_controller() { start_controller(); }
 bool Rig::step_something() {
   // One random part first; when it has nothing to do, whichever has.
   const auto& parts = controller_->parts();
+  if (is_controller_frozen_) return cluster_->step();
   const std::size_t first = random_.below(parts.size() + 1);
   for (std::size_t i = 0; i <= parts.size(); ++i) {
     const std::size_t at = (first + i) % (parts.size() + 1);
@@ -122,6 +128,7 @@ bool Rig::step_something() {
 
 std::optional<base::Duration> Rig::next_due() const {
   std::optional<base::Duration> due = cluster_->next_due();
+  if (is_controller_frozen_) return due;
   if (const auto other = controller_->next_due()) due = std::min(due.value_or(*other), *other);
   return due;
 }

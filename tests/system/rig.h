@@ -16,6 +16,7 @@
 #include "compute_domain/kube/client.h"
 #include "compute_domain/sandbox/api_server.h"
 #include "compute_domain/sandbox/cluster.h"
+#include "system/request_log.h"
 
 namespace cdom::system_test {
 
@@ -49,6 +50,8 @@ class Rig {
 
   // The controller's process dies and another one starts.
   void crash_controller();
+  // The controller's process gets no time until it is thawed.
+  void freeze_controller(bool is_frozen) { is_controller_frozen_ = is_frozen; }
   sandbox::Cluster& cluster() { return *cluster_; }
   base::Random& random() { return random_; }
   const kube::Client& kubectl() const { return *admin_; }
@@ -59,11 +62,13 @@ class Rig {
   std::vector<api::ComputeDomain> domains() const;
   std::vector<api::ConfigMap> node_lists() const;
   [[nodiscard]] bool is_ready(const std::string& domain) const;
-  // Successful writes so far.
-  [[nodiscard]] std::uint64_t writes() const { return server_->resource_version(); }
+  // Writes of the operator and of the simulated cluster, whatever came of them; not those of
+  // apply() and remove().
+  RequestLog& requests() { return requests_; }
 
  private:
   void start_controller();
+  std::unique_ptr<http::Client> client_of(sandbox::User user);
   bool step_something();
   std::optional<base::Duration> next_due() const;
 
@@ -71,6 +76,8 @@ class Rig {
   int steps_at_this_moment_ = 0;
   base::Random random_;
   base::Registry metrics_;
+  bool is_controller_frozen_ = false;
+  RequestLog requests_;
   std::unique_ptr<sandbox::ApiServer> server_;
   std::unique_ptr<http::Client> admin_transport_, controller_transport_;
   std::unique_ptr<kube::Client> admin_, controller_client_;

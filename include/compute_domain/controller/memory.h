@@ -19,6 +19,12 @@ class Memory {
   void status_written(const std::string& uid, base::Time when);
   [[nodiscard]] std::optional<base::Time> status_written(const std::string& uid) const;
 
+  // When this process last wrote the node list of a group, and when it wrote the first one of a
+  // domain since it last wrote the status.
+  void list_written(const core::GroupKey& group, base::Time when);
+  [[nodiscard]] std::optional<base::Time> list_written(const core::GroupKey& group) const;
+  [[nodiscard]] std::optional<base::Time> untold_list(const std::string& uid) const;
+
   // Claims that got their Event.
   void claim_told(const std::string& claim_uid);
   [[nodiscard]] bool is_told(const std::string& claim_uid) const;
@@ -27,7 +33,8 @@ class Memory {
   void agent_seen(const std::string& node, bool ready, base::Time changed);
   [[nodiscard]] std::optional<core::AgentPod> agent(const std::string& node) const;
 
-  // When a domain was first seen with members; cleared and given back by formation_ended().
+  // When a domain that is not Ready was first seen with members; cleared and given back by
+  // formation_ended().
   void formation_begun(const std::string& uid, base::Duration elapsed);
   std::optional<base::Duration> formation_ended(const std::string& uid);
 
@@ -38,6 +45,8 @@ class Memory {
  private:
   mutable std::mutex mutex_;
   std::map<std::string, base::Time> status_written_;
+  std::map<core::GroupKey, base::Time> list_written_;
+  std::map<std::string, base::Time> untold_list_;
   std::set<std::string> told_;
   std::map<std::string, core::AgentPod> agents_;
   std::map<std::string, base::Duration> forming_since_;

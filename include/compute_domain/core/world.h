@@ -21,7 +21,9 @@ namespace cdom::core {
 struct Settings {
   std::string operator_namespace = "compute-domain-operator";
   std::int64_t slots_per_group = 18;  // MAX_NODES_PER_IMEX_DOMAIN
+  // Between two writes of one object that nobody waits for.
   base::Duration status_interval = std::chrono::milliseconds(500);
+  base::Duration list_interval = std::chrono::milliseconds(50);
   base::Duration agent_grace = std::chrono::seconds(60);
 };
 
@@ -73,7 +75,9 @@ struct World {
       templates;                             // labelled with the UID, or of the wanted name
   NodeViews nodes;                           // that a claim, a list or the status names
   std::optional<base::Time> status_written;  // by this process
-  std::set<std::string> told_claims;         // UIDs that got their Event from this process
+  // When this process wrote the first node list of this domain since it last wrote the status.
+  std::optional<base::Time> untold_list;
+  std::set<std::string> told_claims;  // UIDs that got their Event from this process
 };
 
 // A group is what one set of IMEX daemons serves. With isolation by domain, one domain and clique.
@@ -92,6 +96,7 @@ struct GroupWorld {
   DomainView view;
   std::vector<StoredList> lists;  // of this group and of the domain's other groups
   NodeViews nodes;
+  std::optional<base::Time> list_written;  // by this process
 };
 
 }  // namespace cdom::core

@@ -1,0 +1,45 @@
+// RequestLog: who has asked the API server to change something, and how it answered.
+//
+// Clients that it wraps write into it; the log outlives them. It counts requests, not objects: a
+// write that the server refused is one all the same. One thread.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "compute_domain/http/client.h"
+
+namespace cdom::system_test {
+
+struct WriteRequest {
+  std::string user;      // "system:serviceaccount:compute-domain-operator:compute-domain-agent"
+  std::string method;    // POST, PUT, PATCH or DELETE
+  std::string resource;  // "computedomains/status"
+  int status = 0;        // 0: no answer came
+};
+
+class RequestLog {
+ public:
+  std::unique_ptr<http::Client> wrapped(std::unique_ptr<http::Client> client, std::string user);
+
+  void clear() { writes_.clear(); }
+  [[nodiscard]] const std::vector<WriteRequest>& writes() const { return writes_; }
+  using Wanted = std::function<bool(const WriteRequest&)>;
+  [[nodiscard]] int count(const Wanted& wanted) const;
+  // "4 PATCH computedomains/status 200, 1 POST configmaps 201", for the message of a check.
+  [[nodiscard]] std::string summary(const Wanted& wanted) const;
+
+ private:
+  class Client;
+  std::vector<WriteRequest> writes_;
+};
+
+// Of the operator itself (controller and agents), and none that is counted apart: Events, Leases.
+bool is_ours(const WriteRequest& write);
+
+// "configmaps", "pods/status" of a request's target; "" when it is no resource.
+std::string resource_of(std::string_view target);
+
+}  // namespace cdom::system_test
