@@ -20,6 +20,8 @@ namespace {
 // Between two attempts at something on this node that failed (disk, IMEX owner).
 constexpr base::Duration kFirstBackoff = std::chrono::milliseconds(100);
 constexpr base::Duration kLastBackoff = std::chrono::seconds(2);
+// The longest time without a decision, whether or not anything has told of a change.
+constexpr base::Duration kLongestPause = std::chrono::seconds(1);
 
 }  // namespace
 
@@ -41,16 +43,18 @@ class NodeAgent::Shell {
   Questions& questions() { return questions_; }
 
   bool step() {
-    if (watches_.step()) return true;
+    if (watches_.step()) {
+      has_news_ = true;
+      return true;
+    }
     if (retry_at_ && clock_.elapsed() < *retry_at_) return false;
     if (!has_checkpoint_ && !load_checkpoint()) return false;
-    const core::NodePlan plan = core::reconcile_node(gather());
-    questions_.set_reasons(plan.waits);
-    look_again_at_.reset();
-    if (plan.look_again) look_again_at_ = clock_.elapsed() + *plan.look_again;
-    if (plan.intents.empty()) return false;
-    carry_out(plan);
-    return true;
+    if (Inputs inputs = inputs_now(); inputs != inputs_) {
+      inputs_ = std::move(inputs);
+      has_news_ = true;
+    }
+    if (!has_news_ && clock_.elapsed() < decide_at_) return false;
+    return decide();
   }
 
   std::optional<base::Duration> next_due() const {
@@ -62,6 +66,40 @@ class NodeAgent::Shell {
   }
 
  private:
+  // What is asked at every step, as nobody tells when it changes.
+  struct Inputs {
+    std::optional<ImexStatus> imex;
+    std::string imex_error;
+    core::FabricReading fabric;
+    std::uint64_t questions = 0;
+
+    friend bool operator==(const Inputs&, const Inputs&) = default;
+  };
+
+  Inputs inputs_now() {
+    Inputs inputs{.fabric = ports_.fabric.read(), .questions = questions_.revision()};
+    if (auto status = ports_.imex.status()) {
+      inputs.imex = std::move(*status);
+    } else {
+      inputs.imex_error = status.error().message;
+    }
+    return inputs;
+  }
+
+  bool decide() {
+    has_news_ = false;
+    const core::NodePlan plan = core::reconcile_node(gather());
+    questions_.set_reasons(plan.waits);
+    look_again_at_.reset();
+    if (plan.look_again) look_again_at_ = clock_.elapsed() + *plan.look_again;
+    const base::Duration latest = clock_.elapsed() + kLongestPause;
+    decide_at_ = std::min(latest, next_due().value_or(latest));
+    if (plan.intents.empty()) return false;
+    carry_out(plan);
+    has_news_ = true;
+    return true;
+  }
+
   bool load_checkpoint() {
     const auto text = ports_.checkpoints.load();
     if (!text) {
@@ -100,13 +138,13 @@ class NodeAgent::Shell {
     world.elapsed = clock_.elapsed();
     world.times = options_.times;
     world.self = options_.self;
-    world.fabric = ports_.fabric.read();
+    world.fabric = inputs_.fabric;
     tell_fabric(world.fabric);
     world.checkpoint = checkpoint_;
     questions_.forget_old();
     world.prepares = questions_.open_prepares();
     world.unprepares = questions_.open_unprepares();
-    daemon_.see(ports_.imex.status());
+    daemon_.see(imex_status());
     daemon_.show(world);
     agent_metrics_.see(world.daemon);
     if (!checkpoint_.served && world.daemon && world.daemon->running) world.held = held_claims();
@@ -143,6 +181,11 @@ class NodeAgent::Shell {
       held.push_back({it == named.end() ? core::ClaimRef{"", "", uid} : *it, channels});
     }
     return held;
+  }
+
+  base::Result<ImexStatus> imex_status() const {
+    if (inputs_.imex) return *inputs_.imex;
+    return base::Error{base::ErrorKind::Unavailable, inputs_.imex_error};
   }
 
   void carry_out(const core::NodePlan& plan) {
@@ -182,6 +225,10 @@ class NodeAgent::Shell {
   Apply apply_;
   int failures_ = 0;
   std::optional<base::Duration> retry_at_, look_again_at_;
+  // A decision is due when there is news, and at this moment.
+  bool has_news_ = true;
+  base::Duration decide_at_{};
+  Inputs inputs_;
 };
 
 NodeAgent::NodeAgent(NodePorts ports, const base::Clock& clock, NodeAgentOptions options,

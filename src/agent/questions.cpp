@@ -13,7 +13,7 @@ ClaimStep Questions::prepare(const core::ClaimRef& claim) {
 }
 
 ClaimStep Questions::unprepare(const core::ClaimRef& claim) {
-  prepares_.erase(claim.uid);
+  revision_ += prepares_.erase(claim.uid);
   return ask(unprepares_, claim, "about to be unprepared");
 }
 
@@ -21,6 +21,7 @@ ClaimStep Questions::ask(ByUid& questions, const core::ClaimRef& claim, const ch
   const base::Duration now = clock_.elapsed();
   const auto [it, is_new] =
       questions.try_emplace(claim.uid, Question{claim, now, now, first_reason, std::nullopt});
+  if (is_new) ++revision_;
   Question& question = it->second;
   question.asked = now;
   if (!question.answer) {

@@ -4,6 +4,7 @@
 // again for longer than kubelet's deadline is forgotten. One thread.
 #pragma once
 
+#include <cstdint>
 #include <map>
 #include <optional>
 #include <string>
@@ -32,6 +33,8 @@ class Questions {
   [[nodiscard]] std::vector<core::WantedClaim> open_prepares() const;
   [[nodiscard]] std::vector<core::WantedClaim> open_unprepares() const;
   void forget_old();
+  // Counts up with each question that is new or withdrawn.
+  [[nodiscard]] std::uint64_t revision() const { return revision_; }
 
  private:
   struct Question {
@@ -49,6 +52,7 @@ class Questions {
 
   const base::Clock& clock_;
   ByUid prepares_, unprepares_;
+  std::uint64_t revision_ = 0;
 };
 
 }  // namespace cdom::agent

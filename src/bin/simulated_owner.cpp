@@ -1,6 +1,5 @@
 #include "bin/simulated_owner.h"
 
-#include <algorithm>
 #include <sstream>
 
 #include "compute_domain/base/text.h"
@@ -48,8 +47,7 @@ base::Result<agent::ImexStatus> SimulatedOwner::status() {
 void SimulatedOwner::connect_slots(const std::vector<sandbox::ImexPeer>& peers) {
   for (const sandbox::ImexPeer& peer : peers) {
     if (peer.link != sandbox::ImexLink::Connected) continue;
-    const auto place = std::find(table_.begin(), table_.end(), peer.name);
-    if (place != table_.end()) last_.connected.insert(place - table_.begin());
+    last_.connected.insert(static_cast<std::int64_t>(peer.index));
   }
 }
 
@@ -79,10 +77,9 @@ base::Result<void> SimulatedOwner::start(const core::StartDaemon& config) {
   for (std::string line; std::getline(lines, line);) {
     if (!line.empty()) table.push_back(line);
   }
-  auto instance = imex_.start({config.group, table, config.address});
+  auto instance = imex_.start({config.group, std::move(table), config.address});
   if (!instance) return instance.error();
   is_told_to_stop_ = false;
-  table_ = std::move(table);
   agent::ImexStatus started;
   started.running = true;
   started.group = config.group;

@@ -29,7 +29,6 @@ class SimulatedOwner : public agent::ImexOwner {
   sandbox::Imex& imex_;
   const base::Clock& clock_;
   agent::ImexStatus last_;
-  std::vector<std::string> table_;
   bool is_told_to_stop_ = false;
 };
 

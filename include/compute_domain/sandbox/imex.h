@@ -46,7 +46,8 @@ enum class ImexLink : char {
 };
 
 struct ImexPeer {
-  std::string name;  // in the node table
+  std::string name;       // in the node table
+  std::size_t index = 0;  // there
   ImexLink link = ImexLink::Never;
 };
 

@@ -173,9 +173,10 @@ bool Imex::is_running() const { return daemon_ != nullptr; }
 std::optional<ImexView> Imex::query() const {
   if (!daemon_ || !daemon_->is_answering()) return std::nullopt;
   ImexView view{daemon_->state, daemon_->instance, {}};
+  view.peers.reserve(daemon_->links.size());
   for (std::size_t i = 0; i < daemon_->links.size(); ++i) {
     if (i == daemon_->own_index) continue;
-    view.peers.push_back({daemon_->config.table[i], daemon_->links[i].letter});
+    view.peers.push_back({daemon_->config.table[i], i, daemon_->links[i].letter});
   }
   return view;
 }
