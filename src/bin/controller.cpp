@@ -1,5 +1,7 @@
 // compute-domain-controller: forms and takes down IMEX domains, as the ComputeDomains of a cluster
 // ask for. Sub-command `plan`: what it would do with the objects of some files.
+#include <malloc.h>
+
 #include <algorithm>
 #include <atomic>
 #include <cstdio>
@@ -151,6 +153,9 @@ int run_controller(const bin::ControllerFlags& flags, bin::Signals& signals) {
 }  // namespace
 
 int main(int argc, char** argv) {
+  // Some twenty threads that take turns: an arena of memory for each of them would hold its own
+  // leftovers of every list that was ever decoded.
+  mallopt(M_ARENA_MAX, 2);
   bin::Signals signals;  // before any thread, and the library's are the first
   http::initialize_process();
   bin::ControllerFlags flags;

@@ -26,6 +26,9 @@ using base::Result;
 // What only a person can change is tried again, but seldom.
 constexpr base::Duration kUntilAPersonActs = std::chrono::seconds(30);
 
+// Objects in a page of a list: what is decoded at a time is most of what this process ever needs.
+constexpr std::size_t kPageSize = 100;
+
 std::string_view name_of(Key::Kind kind) {
   switch (kind) {
     case Key::Kind::Domain:
@@ -54,7 +57,9 @@ class Controller::Loop {
  private:
   template <class T>
   kube::InformerOptions watching(kube::Selection of) {
-    return {.of = std::move(of), .seed = options_.seed ^ base::fnv1a64(api::kind_of<T>().plural)};
+    return {.of = std::move(of),
+            .seed = options_.seed ^ base::fnv1a64(api::kind_of<T>().plural),
+            .page_size = kPageSize};
   }
   template <class T>
   void add_part(kube::Informer<T>& informer);
@@ -67,6 +72,8 @@ class Controller::Loop {
   Queue& queue_of(const Key& key) { return *queues_[base::fnv1a64(key.id) % queues_.size()]; }
   bool process_one(Queue& queue);
   void process(Queue& queue, const Key& key);
+  std::vector<Key> in_order(const Key& key) const;
+  void reconcile_one(Queue& queue, const Key& key);
   void answer(Queue& queue, const Key& key, const core::Plan& plan, const Applied& applied);
   void work(Queue& queue, const std::stop_token& token);
   Result<void> wait_until_synced(const std::stop_token& token);
@@ -164,6 +171,7 @@ Controller::Loop::Loop(const kube::Client& client, const base::Clock& clock,
 template <class T>
 void Controller::Loop::add_part(kube::Informer<T>& informer) {
   const std::string name(api::kind_of<T>().plural);
+  informer.trim([](T& object) { trim(object); });
   watches_.push_back({.name = name,
                       .run = [&informer](std::stop_token token) { informer.run(std::move(token)); },
                       .stop = [&informer] { informer.stop(); },
@@ -240,10 +248,23 @@ bool Controller::Loop::process_one(Queue& queue) {
   return true;
 }
 
+// A domain comes with its groups, and after them: pods wait for a node list, nobody waits for a
+// status. Found here and not by whoever adds the key, so that many changes are one look.
+std::vector<Key> Controller::Loop::in_order(const Key& key) const {
+  if (key.kind != Key::Kind::Domain) return {key};
+  std::vector<Key> keys = keys_of_domain(sources_, key.id);
+  std::ranges::reverse(keys);
+  return keys;
+}
+
 void Controller::Loop::process(Queue& queue, const Key& key) {
+  for (const Key& each : in_order(key)) reconcile_one(queue, each);
+  queue.done(key);
+}
+
+void Controller::Loop::reconcile_one(Queue& queue, const Key& key) {
   if (const auto wait = expectations_.wait_for(key, stores_, clock_.elapsed())) {
     queue.add_after(key, *wait);
-    queue.done(key);
     return;
   }
   const base::Duration start = clock_.elapsed();
@@ -263,7 +284,6 @@ void Controller::Loop::process(Queue& queue, const Key& key) {
                  {0.0001, 0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1, 5},
                  {{"key", std::string(name_of(key.kind))}})
       .observe(std::chrono::duration<double>(clock_.elapsed() - start).count());
-  queue.done(key);
 }
 
 void Controller::Loop::answer(Queue& queue, const Key& key, const core::Plan& plan,

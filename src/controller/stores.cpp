@@ -13,6 +13,14 @@ std::vector<std::string> one_of(std::string value) {
   return {std::move(value)};
 }
 
+// All that only others care for.
+void trim_meta(api::ObjectMeta& meta) {
+  meta.labels.clear();
+  meta.annotations.clear();
+  meta.finalizers = {};
+  meta.owners = {};
+}
+
 template <class T>
 std::vector<std::string> domain_label(const T& object) {
   return one_of(object.meta.label(api::kDomainLabel));
@@ -76,5 +84,37 @@ template <>
 kube::Store<api::Pod>::Indexes indexes_of<api::Pod>() {
   return {{kByNode, [](const api::Pod& pod) { return one_of(pod.node); }}};
 }
+
+void trim(api::ComputeDomain& domain) { domain.meta.annotations.clear(); }
+
+void trim(api::ResourceClaim& claim) {
+  trim_meta(claim.meta);
+  if (!core::domain_of(claim)) {
+    claim.spec = {};
+    claim.allocation.reset();
+    claim.reserved_for.clear();
+  } else if (claim.allocation) {
+    // From now on the allocation says which domain is meant.
+    claim.spec = {};
+  }
+}
+
+void trim(api::ResourceClaimTemplate& object) {
+  object.meta.annotations.clear();
+  object.claim_labels.clear();
+  object.spec = {};
+}
+
+void trim(api::ConfigMap& map) { map.meta.annotations.clear(); }
+
+void trim(api::ComputeDomainNode& report) {
+  const std::string fenced = report.meta.annotation(api::kFencedAnnotation);
+  trim_meta(report.meta);
+  if (!fenced.empty()) report.meta.annotations[api::kFencedAnnotation] = fenced;
+}
+
+void trim(api::Node& node) { trim_meta(node.meta); }
+void trim(api::ResourceSlice& slice) { trim_meta(slice.meta); }
+void trim(api::Pod& pod) { trim_meta(pod.meta); }
 
 }  // namespace cdom::controller

@@ -31,12 +31,6 @@ bool is_status_only(const api::ComputeDomain& a, const api::ComputeDomain& b) {
 Triggers::Triggers(const Sources& from, Memory& memory, Add add)
     : from_(from), memory_(memory), add_(std::move(add)) {}
 
-void Triggers::add_domain(const std::string& uid) const {
-  // Groups first: pods wait for a node list, nobody waits for a status.
-  std::vector<Key> keys = keys_of_domain(from_, uid);
-  for (auto key = keys.rbegin(); key != keys.rend(); ++key) add_(*key);
-}
-
 void Triggers::add_domains_of_node(const std::string& node) const {
   std::set<std::string> uids;
   for (const auto& claim : from_.stores.claims.by_index(kByNode, node)) {
@@ -45,7 +39,7 @@ void Triggers::add_domains_of_node(const std::string& node) const {
   for (const auto& map : from_.stores.lists.by_index(kByNode, node)) {
     uids.insert(map->meta.label(api::kDomainLabel));
   }
-  for (const std::string& uid : uids) add_domain(uid);
+  for (const std::string& uid : uids) add_(domain_key(uid));
 }
 
 void Triggers::on_domain(const api::ComputeDomain* before, const api::ComputeDomain* after) const {
@@ -54,10 +48,10 @@ void Triggers::on_domain(const api::ComputeDomain* before, const api::ComputeDom
     add_(domain_key(after->meta.uid));
     return;
   }
-  if (after != nullptr) add_domain(after->meta.uid);
+  if (after != nullptr) add_(domain_key(after->meta.uid));
   // A name that was deleted and made again is another domain.
   if (before != nullptr && (after == nullptr || before->meta.uid != after->meta.uid)) {
-    add_domain(before->meta.uid);
+    add_(domain_key(before->meta.uid));
   }
 }
 
@@ -77,7 +71,7 @@ void Triggers::on_claim(const api::ResourceClaim* before, const api::ResourceCla
     if (const auto uid = core::domain_of(*claim)) uids.insert(*uid);
   }
   if (after != nullptr && after->allocation && !after->reserved_for.empty()) note_formation(uids);
-  for (const std::string& uid : uids) add_domain(uid);
+  for (const std::string& uid : uids) add_(domain_key(uid));
   if (after == nullptr) memory_.forget_claim(before->meta.uid);
 }
 

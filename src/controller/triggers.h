@@ -29,7 +29,6 @@ class Triggers {
   void on_agent(const api::Pod* before, const api::Pod* after) const;
 
  private:
-  void add_domain(const std::string& uid) const;
   // These domains have a member.
   void note_formation(const std::set<std::string>& uids) const;
   // Every domain with a claim on the node or with the node in one of its lists.

@@ -45,4 +45,15 @@ kube::Store<api::ResourceSlice>::Indexes indexes_of<api::ResourceSlice>();
 template <>
 kube::Store<api::Pod>::Indexes indexes_of<api::Pod>();
 
+// Takes out of an object what no decision reads: a cluster has thousands of nodes, and claims of
+// other drivers.
+void trim(api::ComputeDomain& domain);
+void trim(api::ResourceClaim& claim);
+void trim(api::ResourceClaimTemplate& object);
+void trim(api::ConfigMap& map);
+void trim(api::ComputeDomainNode& report);
+void trim(api::Node& node);
+void trim(api::ResourceSlice& slice);
+void trim(api::Pod& pod);
+
 }  // namespace cdom::controller

@@ -46,6 +46,9 @@ class Informer : private WatchSource {
 
   // Called in the stepping thread, after the store has the change. Before the first step.
   void on_change(OnChange callback) { callbacks_.push_back(std::move(callback)); }
+  // Takes out of each object what nobody reads, before the store has it. Before the first step.
+  using Trim = std::function<void(T&)>;
+  void trim(Trim trim) { trim_ = std::move(trim); }
 
   [[nodiscard]] const Store<T>& store() const { return store_; }
 
@@ -61,7 +64,10 @@ class Informer : private WatchSource {
     if (continue_token.empty()) listed_.clear();
     auto page = client_.list<T>({options_.of, options_.page_size, continue_token});
     if (!page) return page.error();
-    for (T& item : page->items) listed_.push_back(std::move(item));
+    for (T& item : page->items) {
+      if (trim_) trim_(item);
+      listed_.push_back(std::move(item));
+    }
     return PageEnd{std::move(page->resource_version), std::move(page->continue_token)};
   }
 
@@ -79,6 +85,7 @@ class Informer : private WatchSource {
     auto event = api::decode_watch_event<T>(line);
     if (!event) return event.error();
     pending_ = std::move(*event);
+    if (trim_) trim_(pending_.object);
     return Event{pending_.type, pending_.object.meta.resource_version, pending_.status};
   }
 
@@ -105,6 +112,7 @@ class Informer : private WatchSource {
   Store<T> store_;
   base::Number* const objects_;
   std::vector<OnChange> callbacks_;
+  Trim trim_;
   std::vector<T> listed_;       // pages so far
   api::WatchEvent<T> pending_;  // read, not yet applied
   WatchLoop loop_;
