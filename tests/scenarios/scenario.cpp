@@ -97,7 +97,10 @@ void Scenario::form(const std::string& name, std::int64_t num_nodes,
 
 void Scenario::settle(const std::string& name, const std::vector<std::string>& on) {
   form(name, std::ssize(on), on);
-  ASSERT_TRUE(becomes(name, "Ready", cat(on.size(), "/", on.size()), "AllNodesReady"));
+  const std::string count = cat(on.size(), "/", on.size());
+  ASSERT_TRUE(becomes(name, "Ready", count, "AllNodesReady"));
+  // The list's first instances are written a moment later.
+  ASSERT_TRUE(stays(name, "Ready", count, 200ms));
 }
 
 void Scenario::fault(const std::string& node, const std::string& fault) {

@@ -62,8 +62,10 @@ class Rig {
   std::vector<api::ComputeDomain> domains() const;
   std::vector<api::ConfigMap> node_lists() const;
   [[nodiscard]] bool is_ready(const std::string& domain) const;
-  // Writes of the operator and of the simulated cluster, whatever came of them; not those of
-  // apply() and remove().
+  // Successful writes so far.
+  [[nodiscard]] std::uint64_t writes() const { return server_->resource_version(); }
+  // Write requests of the operator and of the simulated cluster, whatever came of them; not those
+  // of apply() and remove().
   RequestLog& requests() { return requests_; }
 
  private:

@@ -1,0 +1,74 @@
+#include "system/formations.h"
+
+#include <stdexcept>
+
+namespace cdom::system_test {
+
+namespace {
+
+using namespace std::chrono_literals;
+
+void add_pod(Rig& rig, int number) {
+  rig.apply(pod_yaml("train-" + std::to_string(number), "train"));
+}
+
+int bound_pods(const Rig& rig) {
+  const auto pods = rig.kubectl().list_all<api::Pod>({.ns = "default"});
+  int bound = 0;
+  for (const api::Pod& pod : *pods) bound += pod.node.empty() ? 0 : 1;
+  return bound;
+}
+
+void settle(Rig& rig) {
+  if (!rig.run_until([&] { return rig.is_ready("train"); }, 30s)) {
+    throw std::runtime_error("the domain is not Ready after half a minute");
+  }
+  rig.run_for(30s);
+}
+
+}  // namespace
+
+std::unique_ptr<Rig> cluster_with_domain(std::uint64_t seed, int nodes) {
+  auto rig = std::make_unique<Rig>(RigOptions{.seed = seed, .nodes_per_rack = nodes});
+  rig->run_for(5s);
+  rig->requests().clear();
+  rig->apply(domain_yaml("train", nodes));
+  rig->run_for(2s);
+  return rig;
+}
+
+void form_in_one_pass(Rig& rig, int nodes) {
+  rig.freeze_controller(true);
+  for (int i = 0; i < nodes; ++i) add_pod(rig, i);
+  if (!rig.run_until([&] { return bound_pods(rig) == nodes; }, 10s)) {
+    throw std::runtime_error("not all pods are bound after ten seconds");
+  }
+  rig.freeze_controller(false);
+  settle(rig);
+}
+
+void form_one_by_one(Rig& rig, int nodes) {
+  for (int i = 0; i < nodes; ++i) {
+    add_pod(rig, i);
+    rig.run_for(2s);
+  }
+  settle(rig);
+}
+
+void form_at_random(Rig& rig, int nodes) {
+  for (int i = 0; i < nodes; ++i) {
+    add_pod(rig, i);
+    rig.run_for(std::chrono::milliseconds(rig.random().below(220)));
+  }
+  settle(rig);
+}
+
+bool is_refused(const WriteRequest& write) {
+  return is_ours(write) && (write.status == 0 || write.status >= 300);
+}
+
+bool is_of_operator_but_lease(const WriteRequest& write) {
+  return write.user.starts_with("system:serviceaccount:") && write.resource != "leases";
+}
+
+}  // namespace cdom::system_test
