@@ -1,0 +1,60 @@
+// BigCluster: an API server with thousands of nodes, and agents that answer at once.
+//
+// 278 racks of 18 nodes, each with a Node object of more than 4 KB, a seat and a report. The agents
+// are one thread: when a node list is complete, each of its nodes reports READY, connected to all.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <thread>
+
+#include "compute_domain/base/clock.h"
+#include "compute_domain/sandbox/api_front.h"
+#include "compute_domain/sandbox/api_server.h"
+
+namespace cdom::bench {
+
+class BigCluster {
+ public:
+  static constexpr int kRacks = 278;
+  static constexpr int kNodesPerRack = 18;
+
+  explicit BigCluster(const base::Clock& clock);
+  ~BigCluster();
+
+  // Of the administrator, for processes outside.
+  [[nodiscard]] const std::string& kubeconfig() const { return kubeconfig_; }
+  // Of a Node object, as the API server gives it.
+  [[nodiscard]] std::size_t node_size() const { return node_size_; }
+
+  // One domain for each rack.
+  void create_domains();
+  // A claim on each node, allocated and reserved, of the domain of its rack.
+  void create_claims();
+  // As kubelets do: each node's status every five minutes, for `span`.
+  void heartbeat(base::Duration span);
+
+  // Waits until all domains have their template, or are Ready; the moment at which a watch showed
+  // it. Throws after two minutes.
+  base::Time wait_for_templates();
+  base::Time wait_until_ready();
+
+ private:
+  std::string send(const std::string& method, const std::string& target, const std::string& body);
+  void create_node(int rack, int place);
+  void answer_lists(const std::stop_token& stop);
+  // The name of the domain of which a line of the watch brings what is waited for; "" for others.
+  using Bringing = std::function<std::string(const std::string& line)>;
+  base::Time wait_for_all(const std::string& collection, const Bringing& domain_in);
+
+  const base::Clock& clock_;
+  sandbox::ApiServer server_;
+  std::unique_ptr<http::Client> user_;
+  std::unique_ptr<sandbox::ApiFront> front_;
+  std::string kubeconfig_;
+  std::size_t node_size_ = 0;
+  std::jthread agents_;
+};
+
+}  // namespace cdom::bench

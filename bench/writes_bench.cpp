@@ -1,0 +1,68 @@
+// Write requests of the operator for one formation of 18 nodes, in the stepped system and virtual
+// time: counts, so no matter of this machine. tests/system/writes_test.cpp holds them to the same
+// targets.
+#include <cstdio>
+#include <exception>
+
+#include "figure.h"
+#include "system/formations.h"
+
+namespace {
+
+using namespace cdom::system_test;  // NOLINT(google-build-using-namespace): a main file
+
+constexpr int kNodes = 18;
+constexpr std::uint64_t kSeeds = 8;
+
+struct Counts {
+  std::vector<double> ours, refused;
+};
+
+Counts count(void (*form)(Rig&, int)) {
+  Counts counts;
+  for (std::uint64_t seed = 1; seed <= kSeeds; ++seed) {
+    const auto rig = cluster_with_domain(seed, kNodes);
+    form(*rig, kNodes);
+    counts.ours.push_back(rig->requests().count(is_ours));
+    counts.refused.push_back(rig->requests().count(is_refused));
+  }
+  return counts;
+}
+
+void tell(const char* how, void (*form)(Rig&, int), int most) {
+  const Counts counts = count(form);
+  const std::string name = std::string("stepped: writes for 18 nodes, ") + how;
+  cdom::bench::print({name,
+                      "writes",
+                      counts.ours,
+                      {{"max", static_cast<double>(most)}},
+                      "8 orders of events; no Events, no Leases"});
+  cdom::bench::print({name + ": of them refused", "writes", counts.refused, {{"max", 0}}, ""});
+}
+
+}  // namespace
+
+int main() {
+  try {
+    tell("allocated in one pass (N + 8)", form_in_one_pass, kNodes + 8);
+    tell("one by one, 2 s apart (3 N + 10)", form_one_by_one, 3 * kNodes + 10);
+    tell("at random within 2 s (3 N + 10)", form_at_random, 3 * kNodes + 10);
+    std::vector<double> settled;
+    for (std::uint64_t seed = 1; seed <= kSeeds; ++seed) {
+      const auto rig = cluster_with_domain(seed, kNodes);
+      form_at_random(*rig, kNodes);
+      rig->requests().clear();
+      rig->run_for(std::chrono::minutes(10));
+      settled.push_back(rig->requests().count(is_of_operator_but_lease));
+    }
+    cdom::bench::print({"stepped: writes but Leases in 10 settled minutes",
+                        "writes",
+                        settled,
+                        {{"max", 0}},
+                        "Events counted too"});
+  } catch (const std::exception& failure) {
+    std::fprintf(stderr, "bench_writes: %s\n", failure.what());
+    return 1;
+  }
+  return 0;
+}
