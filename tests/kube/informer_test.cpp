@@ -41,6 +41,17 @@ TEST(Informer, TellsEveryChangeWithBeforeAndAfter) {
   EXPECT_THAT(rig.stored(), ElementsAre(Pair("b", "1")));
 }
 
+TEST(Informer, KeepsOfAListAndOfEventsWhatTheTrimLeaves) {
+  InformerRig rig;
+  rig.informer.trim([](api::ConfigMap& map) { map.data["value"] += " trimmed"; });
+  rig.server.put("a", "1");
+  rig.settle();
+  rig.server.put("b", "2");
+  rig.settle();
+  EXPECT_THAT(rig.stored(), ElementsAre(Pair("a", "1 trimmed"), Pair("b", "2 trimmed")));
+  EXPECT_THAT(rig.told, ElementsAre("a:>1 trimmed", "b:>2 trimmed"));
+}
+
 TEST(Informer, TheStoreHasAChangeWhenItIsTold) {
   InformerRig rig;
   std::vector<std::uint64_t> seen;
