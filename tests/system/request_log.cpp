@@ -1,7 +1,7 @@
 #include "system/request_log.h"
 
-#include <algorithm>
 #include <map>
+#include <vector>
 
 #include "compute_domain/base/text.h"
 
@@ -16,8 +16,8 @@ class RequestLog::Client : public http::Client {
   base::Result<http::Response> send(const http::Request& request) override {
     auto answer = client_->send(request);
     if (request.method != "GET" && request.method != "HEAD") {
-      log_.writes_.push_back(
-          {user_, request.method, resource_of(request.target), answer ? answer->status : 0});
+      ++log_.counts_[{user_, request.method, resource_of(request.target),
+                      answer ? answer->status : 0}];
     }
     return answer;
   }
@@ -38,13 +38,16 @@ std::unique_ptr<http::Client> RequestLog::wrapped(std::unique_ptr<http::Client> 
 }
 
 int RequestLog::count(const Wanted& wanted) const {
-  return static_cast<int>(std::ranges::count_if(writes_, wanted));
+  int sum = 0;
+  for (const auto& [write, count] : counts_) sum += wanted(write) ? count : 0;
+  return sum;
 }
 
 std::string RequestLog::summary(const Wanted& wanted) const {
   std::map<std::string, int> counts;
-  for (const WriteRequest& write : writes_) {
-    if (wanted(write)) ++counts[base::cat(write.method, " ", write.resource, " ", write.status)];
+  for (const auto& [write, count] : counts_) {
+    if (!wanted(write)) continue;
+    counts[base::cat(write.method, " ", write.resource, " ", write.status)] += count;
   }
   std::vector<std::string> parts;
   for (const auto& [what, count] : counts) parts.push_back(base::cat(count, " ", what));

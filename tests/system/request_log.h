@@ -4,10 +4,12 @@
 // write that the server refused is one all the same. One thread.
 #pragma once
 
+#include <compare>
 #include <functional>
+#include <map>
 #include <memory>
 #include <string>
-#include <vector>
+#include <string_view>
 
 #include "compute_domain/http/client.h"
 
@@ -18,14 +20,15 @@ struct WriteRequest {
   std::string method;    // POST, PUT, PATCH or DELETE
   std::string resource;  // "computedomains/status"
   int status = 0;        // 0: no answer came
+
+  friend auto operator<=>(const WriteRequest&, const WriteRequest&) = default;
 };
 
 class RequestLog {
  public:
   std::unique_ptr<http::Client> wrapped(std::unique_ptr<http::Client> client, std::string user);
 
-  void clear() { writes_.clear(); }
-  [[nodiscard]] const std::vector<WriteRequest>& writes() const { return writes_; }
+  void clear() { counts_.clear(); }
   using Wanted = std::function<bool(const WriteRequest&)>;
   [[nodiscard]] int count(const Wanted& wanted) const;
   // "4 PATCH computedomains/status 200, 1 POST configmaps 201", for the message of a check.
@@ -33,7 +36,7 @@ class RequestLog {
 
  private:
   class Client;
-  std::vector<WriteRequest> writes_;
+  std::map<WriteRequest, int> counts_;
 };
 
 // Of the operator itself (controller and agents), and none that is counted apart: Events, Leases.
