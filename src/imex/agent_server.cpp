@@ -21,7 +21,7 @@ namespace {
 
 constexpr std::size_t kMostConnections = 16;
 // Who has this much to read gets nothing new to do.
-constexpr std::size_t kMostUnread = 64 * 1024;
+constexpr std::size_t kMostUnread = std::size_t{64} << 10;
 
 }  // namespace
 

@@ -35,6 +35,7 @@ struct Prepared {
 
 std::vector<char*> pointers(const std::vector<std::string>& texts) {
   std::vector<char*> out;
+  out.reserve(texts.size() + 1);
   for (const std::string& text : texts) out.push_back(const_cast<char*>(text.c_str()));
   out.push_back(nullptr);
   return out;
@@ -51,7 +52,7 @@ std::vector<char*> pointers(const std::vector<std::string>& texts) {
   if (getppid() != prepared.owner) _exit(127);  // it has died meanwhile
   sigset_t none;
   sigemptyset(&none);
-  sigprocmask(SIG_SETMASK, &none, nullptr);
+  pthread_sigmask(SIG_SETMASK, &none, nullptr);
   ::signal(SIGPIPE, SIG_DFL);
   dup2(prepared.null_input, STDIN_FILENO);
   if (prepared.output >= 0) {

@@ -106,7 +106,7 @@ Result<void> make_device_nodes(const std::vector<DeviceNode>& nodes, const std::
       // Of an earlier load of the driver, which has another major number now.
       if (unlink(path.c_str()) != 0) return system_error(cat("cannot replace ", path));
     }
-    const auto made = make_directories(fs::path(path).parent_path());
+    auto made = make_directories(fs::path(path).parent_path());
     if (!made) return made;
     if (make_node(path.c_str(), S_IFCHR | node.mode, device) != 0 && errno != EEXIST) {
       return system_error(cat("cannot make the device file ", path));

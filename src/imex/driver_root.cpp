@@ -104,7 +104,7 @@ Result<DriverFiles> find_driver_files(const std::string& given) {
 Result<void> link_libraries(const DriverFiles& files, const std::string& directory) {
   std::error_code error;
   fs::remove_all(directory, error);
-  if (const auto made = make_directories(directory); !made) return made;
+  if (auto made = make_directories(directory); !made) return made;
   for (const auto& [name, path] : files.libraries) {
     const fs::path link = fs::path(directory) / name;
     fs::create_symlink(path, link, error);

@@ -44,7 +44,7 @@ Result<std::string> read_file(const std::string& path) {
 }
 
 Result<void> replace_file(const std::string& path, const std::string& text) {
-  const auto made = make_directories(std::filesystem::path(path).parent_path());
+  auto made = make_directories(std::filesystem::path(path).parent_path());
   if (!made) return made;
   const std::string next = path + ".next";
   {

@@ -40,7 +40,7 @@ Duration now() {
 // the table changed, it is dropped" (IMEX guide).
 class Record {
  public:
-  Record(const Parameters& parameters)
+  explicit Record(const Parameters& parameters)
       : parameters_(parameters),
         path_(parameters.os_directory + "/persist.dat"),
         key_(base::hex64(base::fnv1a64(base::join(parameters.table, ",")))) {
@@ -85,7 +85,7 @@ class Daemon {
     sigset_t all;
     sigemptyset(&all);
     for (const int number : {SIGTERM, SIGINT, SIGQUIT, SIGHUP, SIGUSR1}) sigaddset(&all, number);
-    sigprocmask(SIG_BLOCK, &all, nullptr);
+    pthread_sigmask(SIG_BLOCK, &all, nullptr);
     signals_ = Socket(signalfd(-1, &all, SFD_CLOEXEC | SFD_NONBLOCK));
   }
 
