@@ -47,6 +47,16 @@ TEST(NodeReport, HoldsTheFirstReadyForOneSecondAtMost) {
   scene.advance(seconds(1)).settle();
   EXPECT_EQ(scene.group()->state, api::DaemonState::Ready);
   EXPECT_EQ(scene.group()->connected, "1");
+  EXPECT_THAT(scene.group()->unreachable, IsEmpty());
+}
+
+TEST(NodeReport, ComplainsOfAMemberThatHasNotBeenHeardOfAfterFiveSeconds) {
+  NodeScene scene;
+  scene.settle().show(train(3).admits("a")).prepare("a").settle();
+  scene.daemon_ready({1}).settle();
+  scene.advance(seconds(1)).settle();
+  EXPECT_EQ(scene.plan().look_again, seconds(4));
+  scene.advance(seconds(4)).settle();
   EXPECT_THAT(scene.group()->unreachable, ElementsAre("n02"));
 }
 

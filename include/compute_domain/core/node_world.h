@@ -27,6 +27,8 @@ struct NodeTimes {
   base::Duration list_patience = std::chrono::seconds(1);
   // The first READY is held this long for connections; a state of less is not told.
   base::Duration report_hold = std::chrono::seconds(1);
+  // A member whose daemon nobody has told of yet is given this long before it counts as lost.
+  base::Duration first_contact = std::chrono::seconds(5);
   base::Duration signal_interval = std::chrono::seconds(5);
   base::Duration first_restart = std::chrono::milliseconds(250);  // doubles with each failure
   base::Duration last_restart = std::chrono::seconds(16);

@@ -6,17 +6,19 @@ namespace cdom::core {
 
 namespace {
 
-// Since when a member that has an address has been out of reach.
-base::Duration lost_since(const SeenList& seen, const api::NodeListEntry& entry,
-                          const DaemonView& daemon) {
+// When a member that has an address counts as lost, if it is not connected by then. One of which
+// there is no instance yet and no earlier connection is most likely about to start; a complaint
+// would cost a report of each member that is there already.
+base::Duration lost_at(const SeenList& seen, const api::NodeListEntry& entry,
+                       const DaemonView& daemon, const NodeTimes& times) {
   base::Duration since = daemon.since;
   if (const auto it = seen.member_since.find(entry.node); it != seen.member_since.end()) {
     since = std::max(since, it->second);
   }
-  if (const auto it = daemon.disconnected.find(entry.slot); it != daemon.disconnected.end()) {
-    since = std::max(since, it->second);
-  }
-  return since;
+  const auto was_connected = daemon.disconnected.find(entry.slot);
+  if (was_connected != daemon.disconnected.end()) since = std::max(since, was_connected->second);
+  const bool has_run = !entry.instance.empty() || was_connected != daemon.disconnected.end();
+  return since + (has_run ? times.report_hold : times.first_contact);
 }
 
 }  // namespace
@@ -51,7 +53,7 @@ Connections connections_of(const SeenList& seen, const ServedGroup& served,
     }
     connections.complete = false;
     if (entry.address.empty()) continue;
-    const base::Duration due = lost_since(seen, entry, daemon) + world.times.report_hold;
+    const base::Duration due = lost_at(seen, entry, daemon, world.times);
     if (due <= world.elapsed) {
       connections.unreachable.push_back(entry.node);
     } else {
