@@ -62,7 +62,7 @@ std::string start_event_server(const EventServerOptions& options) {
       ::listen(listening, 16) != 0 ||
       ::getsockname(listening, reinterpret_cast<sockaddr*>(&address), &size) != 0) {
     std::perror("event server: cannot listen on 127.0.0.1");
-    std::exit(1);
+    std::exit(1);  // NOLINT(concurrency-mt-unsafe): one thread yet
   }
   if (::fork() == 0) {
     ::prctl(PR_SET_PDEATHSIG, SIGKILL);

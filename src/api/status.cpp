@@ -87,7 +87,7 @@ Status status_in(const Json& json, int code) {
   Status status{fields.code > 0 && fields.code < 1000 ? static_cast<int>(fields.code) : code,
                 fields.reason, fields.message, std::nullopt};
   if (fields.retry_after_seconds > 0) {
-    constexpr std::int64_t kMost = 24 * 60 * 60;
+    constexpr std::int64_t kMost = 24L * 60 * 60;
     status.retry_after = std::chrono::seconds{std::min(fields.retry_after_seconds, kMost)};
   }
   return status;

@@ -44,12 +44,10 @@ std::string to_string(const Error& error);
 template <class T>
 class [[nodiscard]] Result {
  public:
-  Result(T value)
-      : content_(std::in_place_index<0>, std::move(value)) {
-  }  // NOLINT(google-explicit-constructor)
-  Result(Error error)
-      : content_(std::in_place_index<1>, std::move(error)) {
-  }  // NOLINT(google-explicit-constructor)
+  // NOLINTBEGIN(google-explicit-constructor): `return value;` and `return Error{…};` are the point
+  Result(T value) : content_(std::in_place_index<0>, std::move(value)) {}
+  Result(Error error) : content_(std::in_place_index<1>, std::move(error)) {}
+  // NOLINTEND(google-explicit-constructor)
 
   [[nodiscard]] bool has_value() const { return content_.index() == 0; }
   explicit operator bool() const { return has_value(); }
