@@ -19,10 +19,6 @@ namespace server {
 class HttpFront : public ApiFront {
  public:
   explicit HttpFront(ApiServer& api) : api_(api) {}
-  ~HttpFront() override {
-    listening_.reset();
-    http_.reset();
-  }
 
   base::Result<void> start(const std::string& listen) {
     auto made = http::make_server(
@@ -146,6 +142,8 @@ class HttpFront : public ApiFront {
   std::list<Open> streams_;
   std::atomic<bool> is_started_ = false;
   std::atomic<bool> is_pump_scheduled_ = false;
+  // Its thread uses all that is above and the pointer itself until it has ended: hence no reset(),
+  // which would take the pointer away before.
   std::unique_ptr<http::Server> http_;
   std::shared_ptr<void> listening_;
 };
