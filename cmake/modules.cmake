@@ -82,6 +82,8 @@ function(cdom_test name)
   if("tsan" IN_LIST T_LABELS)
     add_dependencies(tsan_tests test_${name})
   endif()
+  # One label each: gtest_discover_tests keeps the first of a list only.
+  string(JOIN "-" label ${name} ${T_LABELS})
   gtest_discover_tests(test_${name} DISCOVERY_TIMEOUT 60
-                       PROPERTIES TIMEOUT ${T_TIMEOUT} LABELS "${name};${T_LABELS}")
+                       PROPERTIES TIMEOUT ${T_TIMEOUT} LABELS ${label})
 endfunction()
