@@ -19,11 +19,10 @@ bool Outbox::write(Piece text) {
   if (fits) {
     bytes_ += text->size();
     pieces_.push_back(std::move(text));
+    wake();
   } else {
-    state_ = State::Broken;
-    pieces_.clear();
+    break_off();
   }
-  wake();
   return fits;
 }
 
@@ -36,10 +35,20 @@ void Outbox::finish() {
 
 void Outbox::abort() {
   const std::lock_guard lock(mutex_);
-  if (state_ == State::Closed) return;
+  if (state_ != State::Closed) break_off();
+}
+
+// Wakes also when an earlier wake has not been answered: the I/O thread may be in a write that
+// never ends, as the peer does not read.
+void Outbox::break_off() {
   state_ = State::Broken;
   pieces_.clear();
-  wake();
+  if (wake_) wake_();
+}
+
+bool Outbox::is_broken() const {
+  const std::lock_guard lock(mutex_);
+  return state_ == State::Broken;
 }
 
 void Outbox::on_closed(std::function<void()> callback) {

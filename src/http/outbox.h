@@ -36,14 +36,17 @@ class Outbox : public StreamWriter {
     bool broken = false;   // aborted or overrun: break the connection
   };
   Batch take(std::size_t most);
+  // Aborted or overrun; to be asked also while a write is under way.
+  [[nodiscard]] bool is_broken() const;
   // Nothing more is taken. Calls the callback of on_closed() unless the reply had been finished.
   void close();
 
  private:
   enum class State { Open, Finished, Broken, Closed };
   void wake();
+  void break_off();
 
-  std::mutex mutex_;
+  mutable std::mutex mutex_;
   State state_ = State::Open;
   std::function<void()> wake_;
   std::function<void()> on_closed_;

@@ -214,7 +214,9 @@ void Session::start_stream(const StreamReply& stream) {
 }
 
 void Session::flush() {
-  if (writing_ || state_ == State::Closed) return;
+  if (state_ == State::Closed) return;
+  if (outbox_ && outbox_->is_broken()) return close();
+  if (writing_) return;
   writing_text_ = std::exchange(pending_text_, {});
   writing_pieces_.clear();
   if (outbox_) add_stream_pieces();
