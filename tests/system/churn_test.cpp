@@ -45,6 +45,7 @@ void come_and_go(Rig& rig, int first) {
   ASSERT_THAT(rig.domains(), IsEmpty()) << "domains from d" << first;
 }
 
+// Nothing under a sanitizer, which has a heap of its own.
 std::size_t bytes_in_use() { return mallinfo2().uordblks; }
 
 TEST(Churn, LeavesNothingBehindOnTheSameNodesHoweverManyDomains) {
@@ -57,7 +58,7 @@ TEST(Churn, LeavesNothingBehindOnTheSameNodesHoweverManyDomains) {
     // What the first half has filled (an hour of Events, the history of watches) is the measure.
     if (first < domains / 2) most_before = std::max(most_before, bytes_in_use());
   }
-  EXPECT_LT(bytes_in_use(), most_before + most_before / 10)
+  EXPECT_LE(bytes_in_use(), most_before + most_before / 10)
       << "more memory than after the first half";
 
   EXPECT_THAT(rig.node_lists(), IsEmpty());
