@@ -32,7 +32,7 @@ std::optional<Apply::Stop> Apply::operator()(const core::NodePlan& plan) {
 }
 
 Result<void> Apply::act(const core::WriteCheckpoint& intent) {
-  const Result<void> saved = ports_.checkpoints.save(encode_checkpoint(intent.checkpoint));
+  Result<void> saved = ports_.checkpoints.save(encode_checkpoint(intent.checkpoint));
   if (saved) checkpoint_ = intent.checkpoint;
   return saved;
 }
@@ -151,7 +151,7 @@ Result<std::string> Apply::write_slice(const core::PublishSlice& intent) {
 }
 
 Result<void> Apply::act(const core::RemoveSlice& intent) {
-  const Result<void> removed = ports_.client.remove<api::ResourceSlice>(
+  Result<void> removed = ports_.client.remove<api::ResourceSlice>(
       api::name_of(intent.slice), {intent.slice.uid, intent.slice.resource_version});
   if (!removed && removed.error().kind != base::ErrorKind::NotFound) {
     watches_.failed_slice(removed.error());

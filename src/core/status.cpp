@@ -76,6 +76,7 @@ Finding finding_on_pairs(const Readiness& readiness) {
                 first.from, " and ", first.to)};
   }
   std::vector<std::string> lines;
+  lines.reserve(told.size());
   for (const auto& [from, to] : told) {
     lines.push_back(cat(from, " cannot reach ", base::list_names(to)));
   }
@@ -152,6 +153,7 @@ std::optional<Finding> clique_finding(const std::map<std::string, std::int64_t>&
         clique.empty() ? "no node has an NVLink fabric" : cat("all nodes are in clique ", clique)};
   }
   std::vector<std::string> parts;
+  parts.reserve(counts.size());
   for (const auto& [clique, count] : counts) {
     parts.push_back(cat(clique.empty() ? "no fabric" : clique, " (", count, " nodes)"));
   }
