@@ -1,10 +1,7 @@
 #include "compute_domain/http/client.h"
 
 #include <cpprest/http_client.h>
-#include <pplx/threadpool.h>
 
-#include <cstdlib>
-#include <mutex>
 #include <stop_token>
 #include <utility>
 
@@ -173,18 +170,6 @@ class CpprestClient : public Client {
 
 std::unique_ptr<Client> make_client(ClientConfig config, const base::Clock& clock) {
   return std::make_unique<CpprestClient>(std::move(config), clock);
-}
-
-void initialize_process() {
-  static std::once_flag once;
-  std::call_once(once, [] {
-    // cpprest loads the system's CA bundle for each connection, 18 ms of CPU, although ClientTls
-    // then replaces it.
-    ::setenv("SSL_CERT_FILE", "/dev/null", 1);
-    ::setenv("SSL_CERT_DIR", "/nonexistent", 1);
-    // The default of 40 threads costs a factor of five on a stream of small chunks.
-    crossplat::threadpool::initialize_with_threads(2);
-  });
 }
 
 }  // namespace cdom::http
