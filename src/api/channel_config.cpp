@@ -15,14 +15,13 @@ namespace cdom::api {
 namespace {
 
 using base::cat;
+using base::invalid;
 
 constexpr std::string_view kConfigKind = "ComputeDomainChannelConfig";
 constexpr std::array<std::string_view, 4> kConfigFields = {"apiVersion", "kind", "domainID",
                                                            "allocationMode"};
 
 std::string config_api_version() { return api_version_of(kind_of<ComputeDomain>(), "v1beta1"); }
-
-base::Error invalid(std::string message) { return {base::ErrorKind::Invalid, std::move(message)}; }
 
 struct ConfigText {
   std::string api_version, kind, domain_uid, allocation_mode;

@@ -12,8 +12,7 @@ namespace cdom::api {
 namespace {
 
 using base::cat;
-
-base::Error invalid(std::string message) { return {base::ErrorKind::Invalid, std::move(message)}; }
+using base::invalid;
 
 // The text member `name` of `json`, or "".
 std::string text_member(const Json& json, std::string_view name) {

@@ -13,7 +13,7 @@ namespace cdom::bin {
 namespace {
 
 // A socket does not wake the loop.
-constexpr base::Duration kPoll = std::chrono::milliseconds(2);
+constexpr base::Duration kStep = std::chrono::milliseconds(2);
 
 // Of resource.k8s.io. A server that does not answer is waited for.
 base::Result<std::string> served_version(http::Client& administrator, const base::Clock& clock,
@@ -83,7 +83,7 @@ base::Result<std::unique_ptr<JoinedNodes>> JoinedNodes::join(const SandboxFlags&
   options.control_plane = false;
   options.resource_version = *std::move(version);
   made->cluster.emplace(clock, std::move(options), std::move(ports));
-  made->loop.emplace(*made->cluster, clock, kPoll);
+  made->loop.emplace(*made->cluster, clock, kStep);
   return std::unique_ptr<JoinedNodes>(new JoinedNodes(std::move(made)));
 }
 

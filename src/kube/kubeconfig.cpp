@@ -20,7 +20,7 @@ namespace {
 
 using Json = nlohmann::json;
 
-base::Error invalid(std::string message) { return {base::ErrorKind::Invalid, std::move(message)}; }
+using base::invalid;
 
 // One named cluster, user or context, and the file that it stands in.
 struct Entry {

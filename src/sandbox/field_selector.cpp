@@ -8,9 +8,8 @@ namespace cdom::sandbox {
 
 namespace {
 
+using base::invalid;
 using nlohmann::json;
-
-base::Error invalid(std::string message) { return {base::ErrorKind::Invalid, std::move(message)}; }
 
 // The terms between commas that no backslash escapes; the escapes stay in.
 std::vector<std::string> terms_of(std::string_view text) {

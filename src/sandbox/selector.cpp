@@ -11,11 +11,10 @@ namespace cdom::sandbox {
 
 namespace {
 
+using base::invalid;
 using nlohmann::json;
 using Operator = LabelSelector::Operator;
 using Requirement = LabelSelector::Requirement;
-
-base::Error invalid(std::string message) { return {base::ErrorKind::Invalid, std::move(message)}; }
 
 // The words and signs of a label selector's query form, one after the other.
 class Tokens {

@@ -8,11 +8,11 @@ namespace {
 
 using ::testing::HasSubstr;
 
-Want some_want() { return {"3f0e", 2, "a-0000\na-0001\n", "beef", "10.0.0.2"}; }
+Want whole_want() { return {"3f0e", 2, "a-0000\na-0001\n", "beef", "10.0.0.2"}; }
 
 TEST(ImexProtocol, CarriesEveryRequest) {
   const Request requests[] = {Hello{1, "agent 1"},
-                              some_want(),
+                              whole_want(),
                               Hosts{"10.0.0.1\ta-0000\n100% sure\r", "77"},
                               Signal{},
                               Stop{},
@@ -51,11 +51,11 @@ TEST(ImexProtocol, CarriesEveryNotice) {
 }
 
 TEST(ImexProtocol, IgnoresFieldsOfALaterVersion) {
-  std::string line = encode(7, some_want());
+  std::string line = encode(7, whole_want());
   line.insert(line.find(' '), " colour=blue =x broken");
   const NumberedRequest decoded = decode_request(line);
   ASSERT_TRUE(decoded.request);
-  EXPECT_TRUE(*decoded.request == Request(some_want()));
+  EXPECT_TRUE(*decoded.request == Request(whole_want()));
 }
 
 TEST(ImexProtocol, AnswersARequestOfALaterVersionWithInvalid) {

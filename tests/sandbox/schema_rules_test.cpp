@@ -23,7 +23,7 @@ std::shared_ptr<const Schema> schema_with(const json& rule) {
   return parse(root).value();
 }
 
-std::string wrong(const json& rule, const json& spec, const json* old_spec = nullptr) {
+std::string refused(const json& rule, const json& spec, const json* old_spec = nullptr) {
   const json object = {{"spec", spec}};
   const json old_object = {{"spec", old_spec != nullptr ? *old_spec : json()}};
   const auto causes =
@@ -35,21 +35,21 @@ const json kImmutable = {{"rule", "self == oldSelf"}, {"message", "spec is immut
 
 TEST(Rules, TransitionRulesHoldOnUpdatesOnly) {
   const json before = {{"n", 1}};
-  EXPECT_EQ(wrong(kImmutable, {{"n", 1}}), "");
-  EXPECT_EQ(wrong(kImmutable, {{"n", 1}}, &before), "");
-  EXPECT_EQ(wrong(kImmutable, {{"n", 2}}, &before), "spec: Invalid value: spec is immutable");
+  EXPECT_EQ(refused(kImmutable, {{"n", 1}}), "");
+  EXPECT_EQ(refused(kImmutable, {{"n", 1}}, &before), "");
+  EXPECT_EQ(refused(kImmutable, {{"n", 2}}, &before), "spec: Invalid value: spec is immutable");
 }
 
 TEST(Rules, MessagesFallBackToTheRule) {
-  EXPECT_EQ(wrong({{"rule", "self.n > 1"}}, {{"n", 1}}),
+  EXPECT_EQ(refused({{"rule", "self.n > 1"}}, {{"n", 1}}),
             "spec: Invalid value: failed rule: self.n > 1");
   const json expression = {{"rule", "self.n > 1"},
                            {"message", "fixed"},
                            {"messageExpression", "'n is ' + string(self.n)"}};
-  EXPECT_EQ(wrong(expression, {{"n", 1}}), "spec: Invalid value: n is 1");
+  EXPECT_EQ(refused(expression, {{"n", 1}}), "spec: Invalid value: n is 1");
   json failing = expression;
   failing["messageExpression"] = "self.gone";
-  EXPECT_EQ(wrong(failing, {{"n", 1}}), "spec: Invalid value: fixed");
+  EXPECT_EQ(refused(failing, {{"n", 1}}), "spec: Invalid value: fixed");
 }
 
 TEST(Rules, ReasonAndFieldPathAreTheRules) {
@@ -57,24 +57,24 @@ TEST(Rules, ReasonAndFieldPathAreTheRules) {
                      {"message", "no"},
                      {"reason", "FieldValueForbidden"},
                      {"fieldPath", ".n"}};
-  EXPECT_EQ(wrong(rule, {{"n", 1}}), "spec.n: Forbidden: no");
+  EXPECT_EQ(refused(rule, {{"n", 1}}), "spec.n: Forbidden: no");
 }
 
 TEST(Rules, ARuntimeErrorIsACause) {
-  EXPECT_EQ(wrong({{"rule", "self.n > 1"}, {"message", "n > 1"}}, json::object()),
+  EXPECT_EQ(refused({{"rule", "self.n > 1"}, {"message", "n > 1"}}, json::object()),
             "spec: Invalid value: \"object\": no such key: n evaluating rule: n > 1");
 }
 
 TEST(Rules, SeeValuesAsTheSchemaTypesThem) {
-  EXPECT_EQ(wrong({{"rule", "self.ratio * 2.0 == 4.0"}}, {{"ratio", 2}}), "");
-  EXPECT_EQ(wrong({{"rule", "self.a__dash__b == 1"}}, {{"a-b", 1}}), "");
+  EXPECT_EQ(refused({{"rule", "self.ratio * 2.0 == 4.0"}}, {{"ratio", 2}}), "");
+  EXPECT_EQ(refused({{"rule", "self.a__dash__b == 1"}}, {{"a-b", 1}}), "");
 }
 
 TEST(Rules, OptionalOldSelfIsCheckedOnCreateToo) {
   const json rule = {{"rule", "oldSelf.hasValue() || self.n == 0"}, {"optionalOldSelf", true}};
   const json before = {{"n", 0}};
-  EXPECT_NE(wrong(rule, {{"n", 1}}), "");
-  EXPECT_EQ(wrong(rule, {{"n", 1}}, &before), "");
+  EXPECT_NE(refused(rule, {{"n", 1}}), "");
+  EXPECT_EQ(refused(rule, {{"n", 1}}, &before), "");
 }
 
 TEST(Rules, ItemsOfMapListsAreComparedByKey) {
@@ -82,8 +82,8 @@ TEST(Rules, ItemsOfMapListsAreComparedByKey) {
   const json moved =
       json::parse(R"({"nodes": [{"name": "b", "index": 2}, {"name": "a", "index": 1}]})");
   const json changed = json::parse(R"({"nodes": [{"name": "a", "index": 3}]})");
-  EXPECT_EQ(wrong({{"rule", "true"}}, moved, &before), "");
-  EXPECT_EQ(wrong({{"rule", "true"}}, changed, &before),
+  EXPECT_EQ(refused({{"rule", "true"}}, moved, &before), "");
+  EXPECT_EQ(refused({{"rule", "true"}}, changed, &before),
             "spec.nodes[0].index: Invalid value: 3: stays");
 }
 

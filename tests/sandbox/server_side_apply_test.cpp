@@ -4,6 +4,8 @@
 
 #include <nlohmann/json.hpp>
 
+#include "sandbox/managed_fields.h"
+
 namespace cdom::sandbox::patch {
 namespace {
 
@@ -22,13 +24,6 @@ json config(const char* fields) {
 std::vector<Cause> apply_as(json& live, const FieldManager& manager, const char* fields,
                             bool force = false) {
   return apply(live, config(fields), manager, force, {"status"}, built_in_merge_rules()).value();
-}
-
-json fields_owned_by(const json& object, std::string_view manager) {
-  for (const json& entry : object["metadata"].value("managedFields", json::array())) {
-    if (entry["manager"] == manager) return entry["fieldsV1"];
-  }
-  return nullptr;
 }
 
 TEST(Apply, CreatesAndOwnsWhatTheConfigurationSays) {

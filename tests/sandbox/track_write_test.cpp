@@ -2,6 +2,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "sandbox/managed_fields.h"
 #include "sandbox/patch/server_side_apply.h"
 
 namespace cdom::sandbox::patch {
@@ -25,13 +26,6 @@ json created() {
   write(object, manager("kubectl"), R"({"apiVersion": "v1", "kind": "X",
       "metadata": {"name": "a", "uid": "u"}, "spec": {"n": 1, "m": 1}})");
   return object;
-}
-
-json fields_owned_by(const json& object, std::string_view name) {
-  for (const json& entry : object["metadata"].value("managedFields", json::array())) {
-    if (entry["manager"] == name) return entry["fieldsV1"];
-  }
-  return nullptr;
 }
 
 TEST(TrackWrite, TheCreatorOwnsAllButWhatTheServerKeeps) {

@@ -16,7 +16,7 @@ using base::cat;
 using namespace std::chrono_literals;
 using ::testing::IsEmpty;
 
-constexpr int kNodes = 8;  // and as many domains at a time
+constexpr int kChurnNodes = 8;  // and as many domains at a time
 
 int wanted_domains() {
   const char* value = std::getenv("CDOM_SYSTEM_DOMAINS");  // NOLINT(concurrency-mt-unsafe)
@@ -25,7 +25,7 @@ int wanted_domains() {
 
 // A domain per node; each is seen Ready, and gone.
 void come_and_go(Rig& rig, int first) {
-  for (int i = first; i < first + kNodes; ++i) {
+  for (int i = first; i < first + kChurnNodes; ++i) {
     rig.apply(domain_yaml(cat("d", i), 1));
     rig.apply(pod_yaml(cat("d", i, "-0"), cat("d", i)));
   }
@@ -36,7 +36,7 @@ void come_and_go(Rig& rig, int first) {
       domains,
       [](const api::ComputeDomain& domain) { return domain.status && domain.status->ready; }))
       << "domains from d" << first;
-  for (int i = first; i < first + kNodes; ++i) {
+  for (int i = first; i < first + kChurnNodes; ++i) {
     rig.remove(cat("/api/v1/namespaces/default/pods/d", i, "-0"));
     rig.remove(cat("/apis/resource.nvidia.com/v1beta1/namespaces/default/computedomains/d", i));
   }
@@ -49,10 +49,10 @@ void come_and_go(Rig& rig, int first) {
 std::size_t bytes_in_use() { return mallinfo2().uordblks; }
 
 TEST(Churn, LeavesNothingBehindOnTheSameNodesHoweverManyDomains) {
-  Rig rig({.seed = 6, .nodes_per_rack = kNodes, .history = 200});
+  Rig rig({.seed = 6, .nodes_per_rack = kChurnNodes, .history = 200});
   const int domains = wanted_domains();
   std::size_t most_before = 0;
-  for (int first = 0; first < domains; first += kNodes) {
+  for (int first = 0; first < domains; first += kChurnNodes) {
     come_and_go(rig, first);
     if (HasFatalFailure()) return;
     // What the first half has filled (an hour of Events, the history of watches) is the measure.
@@ -70,7 +70,7 @@ TEST(Churn, LeavesNothingBehindOnTheSameNodesHoweverManyDomains) {
   EXPECT_THAT(*claims, IsEmpty());
   const auto reports = rig.kubectl().list_all<api::ComputeDomainNode>();
   ASSERT_TRUE(reports);
-  EXPECT_EQ(reports->size(), static_cast<std::size_t>(kNodes));
+  EXPECT_EQ(reports->size(), static_cast<std::size_t>(kChurnNodes));
   for (const auto& report : *reports) EXPECT_THAT(report.status.groups, IsEmpty());
 }
 

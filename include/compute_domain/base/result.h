@@ -38,6 +38,9 @@ struct Error {
   friend bool operator==(const Error&, const Error&) = default;
 };
 
+// What the caller gave cannot be.
+inline Error invalid(std::string message) { return {ErrorKind::Invalid, std::move(message)}; }
+
 // "NotFound: computedomains.resource.nvidia.com "a" not found".
 std::string to_string(const Error& error);
 

@@ -59,7 +59,7 @@ Evaluated value(Arguments arguments) {
 Evaluated optional_of(Arguments arguments) { return Value::optional_of(arguments[0]); }
 Evaluated optional_none(Arguments) { return Value::optional_none(); }
 
-constexpr Function kFunctions[] = {
+constexpr Function kCollectionFunctions[] = {
     {"size", false, 1, size},
     {"size", true, 1, size},
     {"join", true, 1, join},
@@ -73,6 +73,6 @@ constexpr Function kFunctions[] = {
 
 }  // namespace
 
-std::span<const Function> collection_functions() { return kFunctions; }
+std::span<const Function> collection_functions() { return kCollectionFunctions; }
 
 }  // namespace cdom::sandbox::cel

@@ -12,7 +12,7 @@ namespace {
 using Evaluated = base::Result<Value>;
 using Arguments = std::span<const Value>;
 
-base::Error error(std::string message) { return {base::ErrorKind::Invalid, std::move(message)}; }
+using base::invalid;
 
 template <class Number>
 Evaluated parsed(const std::string& text, std::string_view type) {
@@ -20,7 +20,7 @@ Evaluated parsed(const std::string& text, std::string_view type) {
   const char* end = text.data() + text.size();
   const auto [at, failed] = std::from_chars(text.data(), end, number);
   if (failed != std::errc() || at != end || text.empty()) {
-    return error(base::cat("type conversion error from '", text, "' to ", type));
+    return invalid(base::cat("type conversion error from '", text, "' to ", type));
   }
   return Value(number);
 }
@@ -36,11 +36,11 @@ Evaluated to_int(Arguments arguments) {
   if (const std::string* text = value.text()) return parsed<std::int64_t>(*text, "int");
   if (const auto* number = value.get_if<double>()) {
     if (is_between(*number, -0x1p63, 0x1p63)) return Value(static_cast<std::int64_t>(*number));
-    return error("integer overflow");
+    return invalid("integer overflow");
   }
   if (const auto* number = value.get_if<std::uint64_t>()) {
     if (*number >> 63 == 0) return Value(static_cast<std::int64_t>(*number));
-    return error("integer overflow");
+    return invalid("integer overflow");
   }
   return no_such_overload("int", arguments);
 }
@@ -51,11 +51,11 @@ Evaluated to_uint(Arguments arguments) {
   if (const std::string* text = value.text()) return parsed<std::uint64_t>(*text, "uint");
   if (const auto* number = value.get_if<double>()) {
     if (is_between(*number, 0, 0x1p64)) return Value(static_cast<std::uint64_t>(*number));
-    return error("unsigned integer overflow");
+    return invalid("unsigned integer overflow");
   }
   if (const auto* number = value.get_if<std::int64_t>()) {
     if (*number >= 0) return Value(static_cast<std::uint64_t>(*number));
-    return error("unsigned integer overflow");
+    return invalid("unsigned integer overflow");
   }
   return no_such_overload("uint", arguments);
 }
@@ -95,19 +95,19 @@ Evaluated to_bool(Arguments arguments) {
   for (const std::string_view no : {"false", "0", "f", "F", "FALSE", "False"}) {
     if (*text == no) return Value(false);
   }
-  return error(base::cat("type conversion error from '", *text, "' to bool"));
+  return invalid(base::cat("type conversion error from '", *text, "' to bool"));
 }
 
 // CEL's escape from static types, which this engine does not have.
 Evaluated dyn(Arguments arguments) { return arguments[0]; }
 
-constexpr Function kFunctions[] = {
+constexpr Function kConversions[] = {
     {"int", false, 1, to_int},     {"uint", false, 1, to_uint}, {"double", false, 1, to_double},
     {"string", false, 1, to_text}, {"bool", false, 1, to_bool}, {"dyn", false, 1, dyn},
 };
 
 }  // namespace
 
-std::span<const Function> conversions() { return kFunctions; }
+std::span<const Function> conversions() { return kConversions; }
 
 }  // namespace cdom::sandbox::cel

@@ -9,7 +9,7 @@ namespace {
 using Kind = Expression::Kind;
 using Evaluated = base::Result<Value>;
 
-base::Error error(std::string message) { return {base::ErrorKind::Invalid, std::move(message)}; }
+using base::invalid;
 
 base::Error no_overload(std::string_view name, const Value& value) {
   return no_such_overload(name, std::span<const Value>(&value, 1));
@@ -53,7 +53,7 @@ class Evaluation {
   Evaluation(const Bindings& bindings, int max_steps) : bindings_(bindings), steps_(max_steps) {}
 
   Evaluated run(const Expression& node, const Scope* scope) {
-    if (--steps_ < 0) return error("the expression takes too many steps");
+    if (--steps_ < 0) return invalid("the expression takes too many steps");
     auto value = dispatch(node, scope);
     if (!value) return value;
     if (const auto* failure = value->get_if<Failure>()) return *failure->error;
@@ -102,7 +102,7 @@ class Evaluation {
       case Kind::OptionalOrValue:
         return optional_or(node, scope);
     }
-    return error("unknown expression");
+    return invalid("unknown expression");
   }
 
   Evaluated variable(const Expression& node, const Scope* scope) const {
@@ -110,7 +110,7 @@ class Evaluation {
       if (scope->name == node.name) return scope->value;
     }
     const auto bound = bindings_.find(node.name);
-    if (bound == bindings_.end()) return error(base::cat("no such attribute: ", node.name));
+    if (bound == bindings_.end()) return invalid(base::cat("no such attribute: ", node.name));
     return bound->second;
   }
 
@@ -130,8 +130,8 @@ class Evaluation {
       return *found ? Value::optional_of(**found) : Value::optional_none();
     }
     if (*found) return **found;
-    return error(container->list() != nullptr ? base::cat("index out of bounds: ", key_text(*key))
-                                              : base::cat("no such key: ", key_text(*key)));
+    return invalid(container->list() != nullptr ? base::cat("index out of bounds: ", key_text(*key))
+                                                : base::cat("no such key: ", key_text(*key)));
   }
 
   Evaluated has(const Expression& node, const Scope* scope) {
@@ -167,9 +167,9 @@ class Evaluation {
     Map map;
     for (std::size_t i = 0; i < values->size(); i += 2) {
       const std::string* key = (*values)[i].text();
-      if (key == nullptr) return error("map keys other than strings are not supported");
+      if (key == nullptr) return invalid("map keys other than strings are not supported");
       if (!map.entries.emplace(*key, (*values)[i + 1]).second) {
-        return error(base::cat("repeated key: ", *key));
+        return invalid(base::cat("repeated key: ", *key));
       }
     }
     return Value(std::move(map));

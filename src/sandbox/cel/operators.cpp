@@ -12,9 +12,7 @@ namespace {
 using Evaluated = base::Result<Value>;
 using Arguments = std::span<const Value>;
 
-base::Error error(std::string_view message) {
-  return {base::ErrorKind::Invalid, std::string(message)};
-}
+using base::invalid;
 
 enum class Arithmetic { Add, Subtract, Multiply, Divide, Remainder };
 
@@ -22,11 +20,12 @@ template <Arithmetic op, class Integer>
 Evaluated compute_integer(Integer left, Integer right) {
   Integer out = 0;
   if constexpr (op == Arithmetic::Divide || op == Arithmetic::Remainder) {
-    if (right == 0) return error(op == Arithmetic::Divide ? "division by zero" : "modulus by zero");
+    if (right == 0)
+      return invalid(op == Arithmetic::Divide ? "division by zero" : "modulus by zero");
     // The one quotient that does not fit: the least int by -1.
     if (std::is_signed_v<Integer> && right == static_cast<Integer>(-1)) {
       if (op == Arithmetic::Remainder) return Value(Integer{0});
-      if (__builtin_sub_overflow(Integer{0}, left, &out)) return error("integer overflow");
+      if (__builtin_sub_overflow(Integer{0}, left, &out)) return invalid("integer overflow");
       return Value(out);
     }
     return Value(op == Arithmetic::Divide ? left / right : left % right);
@@ -34,7 +33,7 @@ Evaluated compute_integer(Integer left, Integer right) {
     const bool overflows = op == Arithmetic::Add        ? __builtin_add_overflow(left, right, &out)
                            : op == Arithmetic::Subtract ? __builtin_sub_overflow(left, right, &out)
                                                         : __builtin_mul_overflow(left, right, &out);
-    if (overflows) return error("integer overflow");
+    if (overflows) return invalid("integer overflow");
     return Value(out);
   }
 }

@@ -80,7 +80,7 @@ Evaluated version_number(Arguments arguments) {
   return Value(static_cast<std::int64_t>(version->numbers[which]));
 }
 
-constexpr Function kFunctions[] = {
+constexpr Function kQuantityFunctions[] = {
     {"quantity", false, 1, parse<Quantity>},
     {"isQuantity", false, 1, is_parsable<Quantity>},
     {"semver", false, 1, parse<Semver>},
@@ -101,6 +101,6 @@ constexpr Function kFunctions[] = {
 
 }  // namespace
 
-std::span<const Function> quantity_functions() { return kFunctions; }
+std::span<const Function> quantity_functions() { return kQuantityFunctions; }
 
 }  // namespace cdom::sandbox::cel

@@ -115,7 +115,7 @@ std::string upper(const std::string& text) {
 }
 std::string trimmed(const std::string& text) { return std::string(base::trim(text)); }
 
-constexpr Function kFunctions[] = {
+constexpr Function kTextFunctions[] = {
     {"contains", true, 2, of_texts<contains>},
     {"startsWith", true, 2, of_texts<starts_with>},
     {"endsWith", true, 2, of_texts<ends_with>},
@@ -134,6 +134,6 @@ constexpr Function kFunctions[] = {
 
 }  // namespace
 
-std::span<const Function> text_functions() { return kFunctions; }
+std::span<const Function> text_functions() { return kTextFunctions; }
 
 }  // namespace cdom::sandbox::cel

@@ -13,9 +13,8 @@ namespace cdom::sandbox::patch {
 
 namespace {
 
+using base::invalid;
 using nlohmann::json;
-
-base::Error invalid(std::string message) { return {base::ErrorKind::Invalid, std::move(message)}; }
 
 void erase_fields(FieldSet& set, const std::vector<std::string>& names) {
   for (const std::string& name : names) set.children.erase("f:" + name);

@@ -12,53 +12,54 @@ namespace cdom::sandbox::server {
 namespace {
 
 // The fields of a message that kubectl sets, by number (k8s.io/api generated.proto).
-struct Message;
+struct WireMessage;
 struct Field {
-  enum class Type { Text, Number, Texts, TextMap, Message };
+  enum class Type { Text, Number, Texts, TextMap, WireMessage };
   const char* name;
   Type type;
-  const Message* message = nullptr;
+  const WireMessage* message = nullptr;
 };
-struct Message {
+struct WireMessage {
   std::map<std::uint64_t, Field> fields;
 };
 using Type = Field::Type;
 
-const Message kMetadata{{{1, {"name", Type::Text}},
-                         {2, {"generateName", Type::Text}},
-                         {3, {"namespace", Type::Text}},
-                         {5, {"uid", Type::Text}},
-                         {6, {"resourceVersion", Type::Text}},
-                         {11, {"labels", Type::TextMap}},
-                         {12, {"annotations", Type::TextMap}},
-                         {14, {"finalizers", Type::Texts}}}};
-const Message kMetadataOnly{{{1, {"metadata", Type::Message, &kMetadata}}}};
-const Message kConfigMap{
-    {{1, {"metadata", Type::Message, &kMetadata}}, {2, {"data", Type::TextMap}}}};
-const Message kBoundObject{{{1, {"kind", Type::Text}},
-                            {2, {"apiVersion", Type::Text}},
-                            {3, {"name", Type::Text}},
-                            {4, {"uid", Type::Text}}}};
-const Message kTokenSpec{{{1, {"audiences", Type::Texts}},
-                          {3, {"boundObjectRef", Type::Message, &kBoundObject}},
-                          {4, {"expirationSeconds", Type::Number}}}};
-const Message kTokenRequest{
-    {{1, {"metadata", Type::Message, &kMetadata}}, {2, {"spec", Type::Message, &kTokenSpec}}}};
-const Message kResourceAttributes{{{1, {"namespace", Type::Text}},
-                                   {2, {"verb", Type::Text}},
-                                   {3, {"group", Type::Text}},
-                                   {4, {"version", Type::Text}},
-                                   {5, {"resource", Type::Text}},
-                                   {6, {"subresource", Type::Text}},
-                                   {7, {"name", Type::Text}}}};
-const Message kPathAttributes{{{1, {"path", Type::Text}}, {2, {"verb", Type::Text}}}};
-const Message kAccessSpec{{{1, {"resourceAttributes", Type::Message, &kResourceAttributes}},
-                           {2, {"nonResourceAttributes", Type::Message, &kPathAttributes}}}};
-const Message kAccessReview{
-    {{1, {"metadata", Type::Message, &kMetadata}}, {2, {"spec", Type::Message, &kAccessSpec}}}};
+const WireMessage kMetadata{{{1, {"name", Type::Text}},
+                             {2, {"generateName", Type::Text}},
+                             {3, {"namespace", Type::Text}},
+                             {5, {"uid", Type::Text}},
+                             {6, {"resourceVersion", Type::Text}},
+                             {11, {"labels", Type::TextMap}},
+                             {12, {"annotations", Type::TextMap}},
+                             {14, {"finalizers", Type::Texts}}}};
+const WireMessage kMetadataOnly{{{1, {"metadata", Type::WireMessage, &kMetadata}}}};
+const WireMessage kConfigMap{
+    {{1, {"metadata", Type::WireMessage, &kMetadata}}, {2, {"data", Type::TextMap}}}};
+const WireMessage kBoundObject{{{1, {"kind", Type::Text}},
+                                {2, {"apiVersion", Type::Text}},
+                                {3, {"name", Type::Text}},
+                                {4, {"uid", Type::Text}}}};
+const WireMessage kTokenSpec{{{1, {"audiences", Type::Texts}},
+                              {3, {"boundObjectRef", Type::WireMessage, &kBoundObject}},
+                              {4, {"expirationSeconds", Type::Number}}}};
+const WireMessage kTokenRequest{{{1, {"metadata", Type::WireMessage, &kMetadata}},
+                                 {2, {"spec", Type::WireMessage, &kTokenSpec}}}};
+const WireMessage kResourceAttributes{{{1, {"namespace", Type::Text}},
+                                       {2, {"verb", Type::Text}},
+                                       {3, {"group", Type::Text}},
+                                       {4, {"version", Type::Text}},
+                                       {5, {"resource", Type::Text}},
+                                       {6, {"subresource", Type::Text}},
+                                       {7, {"name", Type::Text}}}};
+const WireMessage kPathAttributes{{{1, {"path", Type::Text}}, {2, {"verb", Type::Text}}}};
+const WireMessage kAccessSpec{
+    {{1, {"resourceAttributes", Type::WireMessage, &kResourceAttributes}},
+     {2, {"nonResourceAttributes", Type::WireMessage, &kPathAttributes}}}};
+const WireMessage kAccessReview{{{1, {"metadata", Type::WireMessage, &kMetadata}},
+                                 {2, {"spec", Type::WireMessage, &kAccessSpec}}}};
 
-const std::map<std::string, const Message*>& known_kinds() {
-  static const std::map<std::string, const Message*> kKinds = {
+const std::map<std::string, const WireMessage*>& known_kinds() {
+  static const std::map<std::string, const WireMessage*> kKinds = {
       {"Namespace", &kMetadataOnly},         {"ServiceAccount", &kMetadataOnly},
       {"SelfSubjectReview", &kMetadataOnly}, {"ConfigMap", &kConfigMap},
       {"TokenRequest", &kTokenRequest},      {"SelfSubjectAccessReview", &kAccessReview},
@@ -128,7 +129,7 @@ WireField next_field(Wire& wire) {
   return field;
 }
 
-json read_message(std::string_view bytes, const Message& message);
+json read_message(std::string_view bytes, const WireMessage& message);
 
 void read_map_entry(std::string_view bytes, json& map) {
   std::string key, value;
@@ -154,13 +155,13 @@ void read_field(const WireField& wire, const Field& field, json& out) {
     case Type::TextMap:
       read_map_entry(wire.bytes, out[field.name]);
       break;
-    case Type::Message:
+    case Type::WireMessage:
       out[field.name] = read_message(wire.bytes, *field.message);
       break;
   }
 }
 
-json read_message(std::string_view bytes, const Message& message) {
+json read_message(std::string_view bytes, const WireMessage& message) {
   json out = json::object();
   for (Wire wire(bytes); !wire.at_end();) {
     const WireField field = next_field(wire);
@@ -173,7 +174,7 @@ json read_message(std::string_view bytes, const Message& message) {
 }  // namespace
 
 json read_protobuf_body(std::string_view body) {
-  static const Message kTypeMeta{{{1, {"apiVersion", Type::Text}}, {2, {"kind", Type::Text}}}};
+  static const WireMessage kTypeMeta{{{1, {"apiVersion", Type::Text}}, {2, {"kind", Type::Text}}}};
   constexpr std::string_view kMagic{"k8s\0", 4};
   if (!body.starts_with(kMagic)) refuse();
 
