@@ -51,6 +51,7 @@ int main() {
   http::initialize_process();
   const base::SystemClock clock;
   std::vector<double> rates;
+  rates.reserve(kRuns);
   for (int run = 0; run < kRuns; ++run) rates.push_back(events_per_cpu_second(url, clock));
   bench::print({"informer: watch events taken",
                 "events per CPU s",

@@ -155,8 +155,8 @@ int run_controller(const bin::ControllerFlags& flags, bin::Signals& signals) {
 int main(int argc, char** argv) {
   // Some twenty threads that take turns: an arena of memory for each of them would hold its own
   // leftovers of every list that was ever decoded.
-  mallopt(M_ARENA_MAX, 2);
-  bin::Signals signals;  // before any thread, and the library's are the first
+  mallopt(M_ARENA_MAX, 2);  // NOLINT(concurrency-mt-unsafe): there is one thread
+  bin::Signals signals;     // before any thread, and the library's are the first
   http::initialize_process();
   bin::ControllerFlags flags;
   bin::Parsed parsed;

@@ -45,7 +45,7 @@ class Run {
   Result<void> operator()(const core::RemoveFinalizer& action) {
     std::vector<std::string> finalizers = action.domain.finalizers;
     std::erase(finalizers, api::kDomainFinalizer);
-    const Result<void> done = write_finalizers(action.domain, finalizers);
+    Result<void> done = write_finalizers(action.domain, finalizers);
     // Whoever removed the object has done what this was for.
     if (!done && done.error().kind == ErrorKind::NotFound) return {};
     if (done) memory_.forget_domain(action.domain.uid);
@@ -139,7 +139,7 @@ class Run {
   }
 
   Result<void> operator()(const core::DeleteReport& action) {
-    const Result<void> done = client_.remove<api::ComputeDomainNode>(
+    Result<void> done = client_.remove<api::ComputeDomainNode>(
         api::name_of(action.report), {action.report.uid, action.report.resource_version});
     if (!done && done.error().kind == ErrorKind::NotFound) return {};
     return done;

@@ -48,7 +48,7 @@ class Controller::Loop {
   Loop(const kube::Client& client, const base::Clock& clock, base::Registry& metrics,
        Options options);
 
-  Result<void> run(std::stop_token token);
+  Result<void> run(const std::stop_token& token);
   [[nodiscard]] const std::vector<Part>& parts() const { return parts_; }
   [[nodiscard]] std::optional<base::Duration> next_due() const;
   [[nodiscard]] bool has_synced() const;
@@ -56,8 +56,8 @@ class Controller::Loop {
 
  private:
   template <class T>
-  kube::InformerOptions watching(kube::Selection of) {
-    return {.of = std::move(of),
+  kube::InformerOptions watching(const kube::Selection& of) {
+    return {.of = of,
             .seed = options_.seed ^ base::fnv1a64(api::kind_of<T>().plural),
             .page_size = kPageSize};
   }
@@ -362,7 +362,7 @@ void Controller::Loop::wait_for_leadership(const std::stop_token& token) const {
   }
 }
 
-Result<void> Controller::Loop::run(std::stop_token token) {
+Result<void> Controller::Loop::run(const std::stop_token& token) {
   std::vector<std::jthread> threads;
   threads.reserve(watches_.size() + static_cast<std::size_t>(options_.workers) + 1);
   for (const Watch& watch : watches_) {
@@ -395,7 +395,7 @@ Controller::Controller(const kube::Client& client, const base::Clock& clock,
                        base::Registry& metrics, Options options)
     : loop_(std::make_unique<Loop>(client, clock, metrics, std::move(options))) {}
 Controller::~Controller() = default;
-Result<void> Controller::run(std::stop_token token) { return loop_->run(std::move(token)); }
+Result<void> Controller::run(const std::stop_token& token) { return loop_->run(token); }
 const std::vector<Controller::Part>& Controller::parts() const { return loop_->parts(); }
 std::optional<base::Duration> Controller::next_due() const { return loop_->next_due(); }
 bool Controller::has_synced() const { return loop_->has_synced(); }

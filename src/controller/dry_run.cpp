@@ -141,6 +141,7 @@ Result<std::string> dry_run(const std::vector<ObjectFile>& files, const core::Se
   const Stores view = stores.view();
   const Sources from{view, memory, settings, clock};
   std::vector<std::string> pages;
+  pages.reserve(uids.size());
   for (const std::string& uid : uids) pages.push_back(domain_text(from, uid));
   return base::join(pages, "\n");
 }

@@ -131,6 +131,7 @@ std::vector<GroupKey> groups_of(const DomainView& view, const NodeViews& nodes,
     cliques.insert(stored.list ? stored.list->clique : stored.meta.label(api::kCliqueLabel));
   }
   std::vector<GroupKey> keys;
+  keys.reserve(cliques.size());
   for (const std::string& clique : cliques) keys.push_back({view.uid, clique});
   return keys;
 }

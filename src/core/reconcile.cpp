@@ -238,6 +238,7 @@ Plan reconcile_deleting(const World& world) {
     if (std::ranges::find(templates, name) == templates.end()) templates.push_back(name);
   }
   std::vector<Action> template_removal;
+  template_removal.reserve(templates.size());
   for (const api::ObjectName& name : templates) {
     template_removal.emplace_back(EnsureTemplateAbsent{name, world.view.uid});
   }

@@ -47,7 +47,7 @@ Error Explainer::operator()(const std::exception_ptr& thrown) const {
   const auto unavailable = [this](std::string_view reason) {
     return Error{ErrorKind::Unavailable, cat(what_, ": ", reason)};
   };
-  const Error cancelled{ErrorKind::Cancelled, cat(what_, ": cancelled")};
+  Error cancelled{ErrorKind::Cancelled, cat(what_, ": cancelled")};
   try {
     std::rethrow_exception(thrown);
   } catch (const web::http::http_exception& e) {

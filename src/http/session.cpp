@@ -17,7 +17,7 @@ namespace {
 namespace asio = boost::asio;
 namespace beast = boost::beast;
 
-constexpr std::uint32_t kHeaderLimit = 64u << 10;
+constexpr std::size_t kHeaderLimit = 64u << 10;
 // Bytes read ahead of the request being answered.
 constexpr std::size_t kReadAhead = 2 * kHeaderLimit;
 constexpr std::size_t kPiecesPerWrite = 32;
@@ -68,7 +68,7 @@ void Session::expect_next_request() {
   in_request_ = continued_ = false;
   parser_.emplace();
   parser_->eager(true);
-  parser_->header_limit(kHeaderLimit);
+  parser_->header_limit(static_cast<std::uint32_t>(kHeaderLimit));
   parser_->body_limit(context_.config.body_limit);
   expect_progress_within(context_.config.idle_timeout);
 }
@@ -157,7 +157,7 @@ void Session::serve() {
     if (auto* stream = std::get_if<StreamReply>(&chosen)) {
       start_stream(*stream);
     } else {
-      reply(std::get<Response>(std::move(chosen)));
+      reply(std::get<Response>(chosen));
     }
   } catch (const std::exception& e) {
     base::log_error("HTTP route failed",
@@ -185,7 +185,7 @@ Request Session::take_request() {
   return request;
 }
 
-void Session::reply(Response response) {
+void Session::reply(const Response& response) {
   state_ = State::Replying;
   reply_complete_ = true;
   expect_progress_within(context_.config.idle_timeout);

@@ -62,7 +62,7 @@ class Session : public std::enable_shared_from_this<Session> {
   void refuse(int status, const std::string& reason);
   void serve();
   Request take_request();
-  void reply(Response response);
+  void reply(const Response& response);
   void start_stream(const StreamReply& stream);
   void flush();
   void add_stream_pieces();

@@ -129,7 +129,7 @@ base::Result<api::Lease> Client::update(const api::Lease& lease) const {
   return api::decode<api::Lease>(*body);
 }
 
-base::Result<std::string> Client::send(Call call) const {
+base::Result<std::string> Client::send(const Call& call) const {
   const base::Duration start = clock_.elapsed();
   auto response = transport_.send(call.request);
   const base::Duration took = clock_.elapsed() - start;
@@ -142,7 +142,7 @@ base::Result<std::string> Client::send(Call call) const {
   return error_of_response(*response, call.verb, call.resource);
 }
 
-base::Result<std::unique_ptr<http::Stream>> Client::open(Call call) const {
+base::Result<std::unique_ptr<http::Stream>> Client::open(const Call& call) const {
   const base::Duration start = clock_.elapsed();
   auto opened = transport_.open(call.request);
   const base::Duration took = clock_.elapsed() - start;

@@ -226,6 +226,6 @@ void EventRecorder::record(const api::ObjectReference& involved, std::string_vie
 }
 bool EventRecorder::step() { return queue_->step(); }
 std::optional<base::Duration> EventRecorder::next_due() const { return queue_->next_due(); }
-void EventRecorder::run(std::stop_token token) { queue_->run(token); }
+void EventRecorder::run(const std::stop_token& token) { queue_->run(token); }
 
 }  // namespace cdom::kube

@@ -87,7 +87,7 @@ bool LeaderElection::step() {
   return true;
 }
 
-LeaderElection::Standing LeaderElection::run(std::stop_token token) {
+LeaderElection::Standing LeaderElection::run(const std::stop_token& token) {
   std::mutex mutex;
   std::condition_variable_any never;
   while (!token.stop_requested() && standing() != Standing::Lost) {

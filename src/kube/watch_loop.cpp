@@ -61,7 +61,7 @@ bool WatchLoop::has_stopped() const {
   return stopped_;
 }
 
-void WatchLoop::run(std::stop_token token) {
+void WatchLoop::run(const std::stop_token& token) {
   const std::stop_callback on_stop(token, [this] { stop(); });
   while (step(1s) != Step::Stopped) {
   }

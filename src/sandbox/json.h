@@ -5,6 +5,6 @@
 
 namespace cdom::sandbox {
 
-using json = nlohmann::json;
+using nlohmann::json;
 
 }  // namespace cdom::sandbox

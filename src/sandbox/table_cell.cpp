@@ -37,7 +37,7 @@ std::string human_duration(base::Duration age) {
   if (hours < 48) return base::cat(hours, "h");
   const std::int64_t days = hours / 24;
   if (days < 8) return two_units(days, "d", hours % 24, "h");
-  if (days < 365 * 2) return base::cat(days, "d");
+  if (days < 2 * std::int64_t{365}) return base::cat(days, "d");
   const std::int64_t years = days / 365;
   return years < 8 ? two_units(years, "y", days % 365, "d") : base::cat(years, "y");
 }

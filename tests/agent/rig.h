@@ -174,7 +174,7 @@ class Rig {
   // Asks as kubelet does, until there is an answer; the daemon becomes ready when it is started.
   ClaimStep prepare(const core::ClaimRef& claim) {
     for (int i = 0; i < 20; ++i) {
-      const ClaimStep step = agent->prepare(claim);
+      ClaimStep step = agent->prepare(claim);
       if (step.state != ClaimStep::State::Waiting) return step;
       settle();
       if (imex.daemon.running && !imex.daemon.answers) imex.become_ready();
@@ -184,7 +184,7 @@ class Rig {
   }
   ClaimStep unprepare(const core::ClaimRef& claim) {
     for (int i = 0; i < 20; ++i) {
-      const ClaimStep step = agent->unprepare(claim);
+      ClaimStep step = agent->unprepare(claim);
       if (step.state != ClaimStep::State::Waiting) return step;
       settle();
     }

@@ -18,7 +18,7 @@ std::string config(std::string_view fields) {
                    R"("kind":"ComputeDomainChannelConfig",)", fields, "}");
 }
 
-std::string error_in(const std::string& parameters) {
+std::string config_error(const std::string& parameters) {
   const auto result = decode_channel_config(parameters);
   return result ? "no error" : result.error().message;
 }
@@ -39,17 +39,17 @@ TEST(ChannelConfig, TakesEveryOtherModeForSingleAsTheReferenceDriverDoes) {
 }
 
 TEST(ChannelConfig, RefusesUnknownFieldsByName) {
-  EXPECT_EQ(error_in(config(R"("domainID":"u","mtu":9000)")),
+  EXPECT_EQ(config_error(config(R"("domainID":"u","mtu":9000)")),
             R"(strict decoding error: unknown field "mtu")");
 }
 
 TEST(ChannelConfig, RefusesANameInAnotherCase) {
-  EXPECT_EQ(error_in(config(R"("domainId":"u")")),
+  EXPECT_EQ(config_error(config(R"("domainId":"u")")),
             R"(strict decoding error: unknown field "domainId")");
 }
 
 TEST(ChannelConfig, RefusesDuplicateFieldsAndNamesAllThatIsWrong) {
-  EXPECT_EQ(error_in(config(R"("domainID":"u","x":{"y":1},"domainID":"v","z":1,"z":2)")),
+  EXPECT_EQ(config_error(config(R"("domainID":"u","x":{"y":1},"domainID":"v","z":1,"z":2)")),
             R"(strict decoding error: unknown field "x", duplicate field "domainID", )"
             R"(unknown field "z")");
 }
@@ -67,28 +67,28 @@ TEST(ChannelConfig, RefusesADuplicateFieldThatCameWithAClaim) {
   ASSERT_TRUE(claim) << claim.error().message;
   const auto& configs = claim->allocation->configs;
   ASSERT_EQ(configs.size(), 2U);
-  EXPECT_EQ(error_in(configs[0].parameters),
+  EXPECT_EQ(config_error(configs[0].parameters),
             R"(strict decoding error: duplicate field "domainID")");
   EXPECT_EQ(domain_uid_in(configs[0].parameters), "v");
   EXPECT_EQ(decode_channel_config(configs[1].parameters).value(), ChannelConfig{"w"});
 }
 
 TEST(ChannelConfig, RefusesAnotherKindOrVersion) {
-  EXPECT_THAT(error_in(R"({"apiVersion":"resource.nvidia.com/v1beta1",
+  EXPECT_THAT(config_error(R"({"apiVersion":"resource.nvidia.com/v1beta1",
                            "kind":"ComputeDomainDaemonConfig","domainID":"u"})"),
               StartsWith(R"(no kind "ComputeDomainDaemonConfig" is registered for version )"
                          R"("resource.nvidia.com/v1beta1")"));
-  EXPECT_THAT(error_in(R"({"apiVersion":"resource.nvidia.com/v1",
+  EXPECT_THAT(config_error(R"({"apiVersion":"resource.nvidia.com/v1",
                            "kind":"ComputeDomainChannelConfig","domainID":"u"})"),
               HasSubstr(R"(version "resource.nvidia.com/v1")"));
-  EXPECT_EQ(error_in(R"({"domainID":"u"})"), "apiVersion: is required");
+  EXPECT_EQ(config_error(R"({"domainID":"u"})"), "apiVersion: is required");
 }
 
 TEST(ChannelConfig, RefusesAnotherTypeOrNoDomain) {
-  EXPECT_EQ(error_in(config(R"("domainID":7)")), "domainID: must be a string, is number");
-  EXPECT_THAT(error_in(config(R"("domainID":"")")), StartsWith("domainID cannot be empty"));
-  EXPECT_EQ(error_in("[]"), "must be an object, is list");
-  EXPECT_THAT(error_in("{"), StartsWith("not JSON: "));
+  EXPECT_EQ(config_error(config(R"("domainID":7)")), "domainID: must be a string, is number");
+  EXPECT_THAT(config_error(config(R"("domainID":"")")), StartsWith("domainID cannot be empty"));
+  EXPECT_EQ(config_error("[]"), "must be an object, is list");
+  EXPECT_THAT(config_error("{"), StartsWith("not JSON: "));
 }
 
 TEST(DomainUidIn, ReadsLeniently) {

@@ -19,7 +19,7 @@ std::string resolved(std::string_view value) {
   return json.substr(start, json.size() - start - 1);
 }
 
-std::string error_in(std::string_view yaml) {
+std::string yaml_error(std::string_view yaml) {
   const auto objects = objects_in_yaml(yaml, "f.yaml");
   return objects ? "no error" : objects.error().message;
 }
@@ -97,12 +97,12 @@ v: {<<: *base, b: 3}
 }
 
 TEST(Yaml, NamesFileLineAndProblem) {
-  EXPECT_THAT(error_in("apiVersion: v1\nkind: Pod\nspec: {a: [1}\n"), HasSubstr("f.yaml:3: "));
-  EXPECT_EQ(error_in("apiVersion: v1\nkind: Pod\nkind: Node\n"),
+  EXPECT_THAT(yaml_error("apiVersion: v1\nkind: Pod\nspec: {a: [1}\n"), HasSubstr("f.yaml:3: "));
+  EXPECT_EQ(yaml_error("apiVersion: v1\nkind: Pod\nkind: Node\n"),
             "f.yaml:3: duplicate key \"kind\"");
-  EXPECT_EQ(error_in("---\napiVersion: v1\nkind: Pod\n---\nhello\n"),
+  EXPECT_EQ(yaml_error("---\napiVersion: v1\nkind: Pod\n---\nhello\n"),
             "f.yaml:5: apiVersion and kind are required: this is not a Kubernetes object");
-  EXPECT_EQ(error_in("apiVersion: v1\nkind: Pod\nspec: .inf\n"),
+  EXPECT_EQ(yaml_error("apiVersion: v1\nkind: Pod\nspec: .inf\n"),
             "f.yaml:3: .inf cannot be said in JSON");
 }
 
@@ -111,8 +111,8 @@ TEST(Yaml, BoundsWhatAliasesCanMean) {
   for (int i = 1; i < 30; ++i) {
     bomb += base::cat("a", i, ": &a", i, " [*a", i - 1, ", *a", i - 1, "]\n");
   }
-  EXPECT_THAT(error_in(bomb), HasSubstr("too large"));
-  EXPECT_THAT(error_in("apiVersion: v1\nkind: K\na: &a [*a]\n"), HasSubstr("f.yaml"));
+  EXPECT_THAT(yaml_error(bomb), HasSubstr("too large"));
+  EXPECT_THAT(yaml_error("apiVersion: v1\nkind: K\na: &a [*a]\n"), HasSubstr("f.yaml"));
 }
 
 }  // namespace

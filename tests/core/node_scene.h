@@ -169,7 +169,7 @@ class NodeScene {
     world.now += by;
     return *this;
   }
-  NodeScene& daemon_is(api::DaemonState state, std::set<std::int64_t> connected = {}) {
+  NodeScene& daemon_is(api::DaemonState state, const std::set<std::int64_t>& connected = {}) {
     DaemonView& daemon = *world.daemon;
     daemon.answers = true;
     if (daemon.state != state) {
@@ -189,7 +189,7 @@ class NodeScene {
     }
     return *this;
   }
-  NodeScene& daemon_ready(std::set<std::int64_t> connected = {}) {
+  NodeScene& daemon_ready(const std::set<std::int64_t>& connected = {}) {
     return daemon_is(api::DaemonState::Ready, std::move(connected));
   }
   NodeScene& daemon_dies(const std::string& message = "exited with 1") {

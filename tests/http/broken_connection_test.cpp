@@ -45,6 +45,7 @@ class BreaksAtTheSecond {
 // connection is not back in the library's pool in time, and the next request gets a new one.
 std::vector<std::string> targets() {
   std::vector<std::string> all;
+  all.reserve(1000);
   for (int i = 0; i < 1000; ++i) all.push_back("/" + std::to_string(i));
   return all;
 }

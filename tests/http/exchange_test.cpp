@@ -85,6 +85,7 @@ TEST(Exchange, ManyThreadsMayShareOneClient) {
   std::atomic<int> right = 0;
   {
     std::vector<std::jthread> threads;
+    threads.reserve(8);
     for (int t = 0; t < 8; ++t) {
       threads.emplace_back([&, t] {
         for (int i = 0; i < 25; ++i) {

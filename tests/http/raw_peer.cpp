@@ -1,6 +1,7 @@
 #include "http/raw_peer.h"
 
 #include <arpa/inet.h>
+#include <gtest/gtest.h>
 #include <netinet/in.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -40,7 +41,7 @@ RawConnection::~RawConnection() {
 RawConnection RawConnection::to(const std::string& address) {
   const int fd = ::socket(AF_INET, SOCK_STREAM, 0);
   const sockaddr_in peer = loopback(std::stoi(address.substr(address.rfind(':') + 1)));
-  ::connect(fd, reinterpret_cast<const sockaddr*>(&peer), sizeof peer);
+  EXPECT_EQ(::connect(fd, reinterpret_cast<const sockaddr*>(&peer), sizeof peer), 0);
   return RawConnection(fd);
 }
 
@@ -96,7 +97,7 @@ void RawConnection::end_sending() const { ::shutdown(fd_, SHUT_WR); }
 RawServer::RawServer(std::function<void(RawConnection&)> script)
     : listening_(::socket(AF_INET, SOCK_STREAM, 0)) {
   const sockaddr_in any_port = loopback(0);
-  ::bind(listening_, reinterpret_cast<const sockaddr*>(&any_port), sizeof any_port);
+  EXPECT_EQ(::bind(listening_, reinterpret_cast<const sockaddr*>(&any_port), sizeof any_port), 0);
   ::listen(listening_, 16);
   thread_ = std::jthread([fd = listening_, script = std::move(script)] {
     std::vector<std::jthread> conversations;

@@ -6,6 +6,7 @@
 #include <csignal>
 #include <sstream>
 
+#include "compute_domain/base/text.h"
 #include "imex/child.h"
 #include "imex/control_tool.h"
 #include "imex/rig.h"
@@ -48,7 +49,7 @@ std::vector<std::string> flags_of(const Node& node) {
                                  "--log-level",    "warning"};
   for (const auto& [key, value] : node.options.imex_options) {
     flags.push_back("--imex-option");
-    flags.push_back(key + "=" + value);
+    flags.push_back(base::cat(key, "=", value));
   }
   return flags;
 }

@@ -40,7 +40,7 @@ using testing::HasSubstr;
 constexpr auto kBound = 60s;
 
 std::string variable(const char* name) {
-  const char* value = std::getenv(name);
+  const char* value = std::getenv(name);  // NOLINT(concurrency-mt-unsafe): nobody sets any
   return value == nullptr ? "" : value;
 }
 

@@ -28,6 +28,7 @@ Store<Pod> pods_by_node() {
 
 std::vector<std::string> names(const std::vector<Store<Pod>::Snapshot>& pods) {
   std::vector<std::string> out;
+  out.reserve(pods.size());
   for (const auto& p : pods) out.push_back(p->meta.name);
   return out;
 }
@@ -74,6 +75,7 @@ TEST(Store, AListTellsWhatCameChangedAndWent) {
   const auto changes =
       store.replace({pod("same", "n1"), pod("moved", "n2"), pod("new", "n3")}, "20");
   std::vector<std::string> told;
+  told.reserve(changes.size());
   for (const auto& [before, after] : changes) {
     told.push_back((before ? before->meta.name + "@" + before->node : "-") + " " +
                    (after ? after->meta.name + "@" + after->node : "-"));

@@ -33,8 +33,9 @@ TEST(WorkQueueThreads, NeverHandAKeyToTwoWorkersAndNeverLoseOne) {
   std::atomic<bool> overlapped = false;
   {
     std::vector<std::jthread> workers;
+    workers.reserve(4);
     for (int w = 0; w < 4; ++w) {
-      workers.emplace_back([&](std::stop_token stop) {
+      workers.emplace_back([&](const std::stop_token& stop) {
         while (const auto key = queue.pop(kBound, stop)) {
           const auto k = static_cast<std::size_t>(*key);
           if (held[k].exchange(true)) overlapped = true;
@@ -65,7 +66,7 @@ TEST(WorkQueueThreads, NeverHandAKeyToTwoWorkersAndNeverLoseOne) {
 TEST(WorkQueueThreads, AWaitingWorkerLeavesWhenItIsStopped) {
   const base::SystemClock clock;
   WorkQueue<int> queue(clock);
-  std::jthread worker([&](std::stop_token stop) {
+  std::jthread worker([&](const std::stop_token& stop) {
     EXPECT_EQ(queue.pop(std::chrono::hours(1), stop), std::nullopt);
   });
   worker.request_stop();
@@ -77,7 +78,7 @@ TEST(WorkQueueThreads, AnEarlierDelayWakesAWorkerThatSleepsUntilALaterOne) {
   queue.add_after(1, std::chrono::hours(1));
   std::optional<int> got;
   {
-    std::jthread worker([&](std::stop_token stop) { got = queue.pop(kBound, stop); });
+    std::jthread worker([&](const std::stop_token& stop) { got = queue.pop(kBound, stop); });
     queue.add_after(2, 1ms);
     worker.join();
   }
@@ -99,6 +100,7 @@ TEST(StoreThreads, ReadersSeeWholeListsWhileOneWriterWrites) {
   std::atomic<bool> torn = false;
   {
     std::vector<std::jthread> readers;
+    readers.reserve(3);
     for (int r = 0; r < 3; ++r) {
       readers.emplace_back([&](const std::stop_token& stop) {
         while (!stop.stop_requested()) {
@@ -120,7 +122,7 @@ TEST(InformerThreads, StopEndsAWatchThatWaits) {
   const base::SystemClock clock;
   const Client client(server, clock, "test");
   Informer<api::ConfigMap> informer(client, clock, {});
-  std::jthread thread([&](std::stop_token stop) { informer.run(std::move(stop)); });
+  std::jthread thread([&](const std::stop_token& stop) { informer.run(stop); });
   const auto until = std::chrono::steady_clock::now() + kBound;
   while (server.targets("watch=true").empty() && std::chrono::steady_clock::now() < until) {
     std::this_thread::yield();

@@ -2,6 +2,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "compute_domain/base/text.h"
 #include "sandbox/cel/program.h"
 
 namespace cdom::sandbox::cel {
@@ -178,7 +179,7 @@ TEST(Cel, BoundsDepthAndSteps) {
   std::string list = "[0,1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16,17,18,19,20]";
   std::string nested = "true";
   for (const char* name : {"a", "b", "c", "d", "e"}) {
-    nested = list + ".all(" + name + ", " + nested + ")";
+    nested = base::cat(list, ".all(", name, ", ", nested, ")");
   }
   EXPECT_EQ(outcome(nested), "the expression takes too many steps");
 }

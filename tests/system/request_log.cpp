@@ -50,6 +50,7 @@ std::string RequestLog::summary(const Wanted& wanted) const {
     counts[base::cat(write.method, " ", write.resource, " ", write.status)] += count;
   }
   std::vector<std::string> parts;
+  parts.reserve(counts.size());
   for (const auto& [what, count] : counts) parts.push_back(base::cat(count, " ", what));
   return base::join(parts, ", ");
 }

@@ -39,7 +39,7 @@ class Controller {
 
   // Works until `token` asks to stop; returns when every thread has ended. Stops before that with
   // an error that a person has to read: a missing CRD or permission at start.
-  base::Result<void> run(std::stop_token token);
+  base::Result<void> run(const std::stop_token& token);
 
   // For stepping from one thread: each does one unit of work and says whether it did any.
   struct Part {

@@ -83,8 +83,8 @@ class Client {
     std::string_view resource;
     http::Request request;
   };
-  base::Result<std::string> send(Call call) const;
-  base::Result<std::unique_ptr<http::Stream>> open(Call call) const;
+  base::Result<std::string> send(const Call& call) const;
+  base::Result<std::unique_ptr<http::Stream>> open(const Call& call) const;
 
   [[nodiscard]] Call read_call(const api::Kind& kind, const api::ObjectName& name) const;
   [[nodiscard]] Call list_call(const api::Kind& kind, const ListOptions& options) const;

@@ -45,7 +45,7 @@ class EventRecorder {
   // When step() has something to send, on Clock::elapsed(); nullopt when the queue is empty.
   [[nodiscard]] std::optional<base::Duration> next_due() const;
   // Sends until `token` asks to stop, sleeping while there is nothing to do.
-  void run(std::stop_token token);
+  void run(const std::stop_token& token);
 
  private:
   class Queue;

@@ -55,7 +55,7 @@ class Informer : private WatchSource {
   // As WatchLoop says.
   Step step(base::Duration wait) { return loop_.step(wait); }
   [[nodiscard]] std::optional<base::Duration> next_due() const { return loop_.next_due(); }
-  void run(std::stop_token token) { loop_.run(std::move(token)); }
+  void run(const std::stop_token& token) { loop_.run(token); }
   void stop() { loop_.stop(); }
   [[nodiscard]] std::optional<base::Error> last_error() const { return loop_.last_error(); }
 

@@ -57,7 +57,7 @@ class LeaderElection {
   [[nodiscard]] base::Duration next_due() const { return next_; }
   [[nodiscard]] Standing standing() const;
   // Steps until `token` asks to stop or leadership is lost.
-  Standing run(std::stop_token token);
+  Standing run(const std::stop_token& token);
   // Gives the Lease up, so that another need not wait; only after the last write of this process.
   base::Result<void> release();
 

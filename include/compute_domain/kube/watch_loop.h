@@ -82,7 +82,7 @@ class WatchLoop {
   void stop();
   [[nodiscard]] bool has_stopped() const;
   // Steps until `token` asks to stop.
-  void run(std::stop_token token);
+  void run(const std::stop_token& token);
   // Why the last attempt failed; nullopt once an attempt succeeded.
   [[nodiscard]] std::optional<base::Error> last_error() const;
 

@@ -4,13 +4,13 @@
 #include <nlohmann/json.hpp>
 
 #include "compute_domain/base/text.h"
+#include "sandbox/cluster/node_registration.h"
 #include "sandbox/cluster/pod_facts.h"
 #include "sandbox/cluster/toleration.h"
 
 namespace cdom::sandbox {
 namespace {
 
-constexpr char kLeaseNamespace[] = "kube-node-lease";
 constexpr char kUnreachable[] = "node.kubernetes.io/unreachable";
 constexpr char kNotReady[] = "node.kubernetes.io/not-ready";
 constexpr char kOutOfService[] = "node.kubernetes.io/out-of-service";
@@ -58,7 +58,7 @@ NodeLifecycle::NodeLifecycle(http::Client& client, const Mirrors& mirrors, const
     look_at_pods_of(change.key.name);
   });
   mirrors.of(kLeases).on_change([this](const Change& change) {
-    if (change.key.ns == kLeaseNamespace && change.after) hear_from(change.key.name);
+    if (change.key.ns == kNodeLeaseNamespace && change.after) hear_from(change.key.name);
   });
   mirrors.of(kPods).on_change([this](const Change& change) {
     if (change.after && !node_of(*change.after).empty()) pod_agenda_.add(change.key);

@@ -12,7 +12,6 @@ using std::chrono::seconds;
 constexpr base::Duration kRenewInterval = seconds(10);
 constexpr int kLeaseSeconds = 40;
 constexpr base::Duration kRetry = seconds(1);
-constexpr char kLeaseNamespace[] = "kube-node-lease";
 
 // A GB200 compute tray: two Grace CPUs, four GPUs.
 json amounts() {
@@ -154,7 +153,7 @@ bool NodeRegistration::keep_lease() {
   if (!is_registered_ || clock_.elapsed() < lease_due_) return false;
   const ObjectPtr node = nodes_.find({"", description_.name});
   if (!node) return false;
-  const ObjectKey key{kLeaseNamespace, description_.name};
+  const ObjectKey key{kNodeLeaseNamespace, description_.name};
   const json spec{{"holderIdentity", description_.name},
                   {"leaseDurationSeconds", kLeaseSeconds},
                   {"renewTime", base::to_rfc3339_micro(clock_.now())}};

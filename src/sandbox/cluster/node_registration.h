@@ -13,6 +13,8 @@
 
 namespace cdom::sandbox {
 
+inline constexpr char kNodeLeaseNamespace[] = "kube-node-lease";
+
 struct NodeDescription {
   std::string name;
   std::string rack;     // label sandbox.compute-domain/rack

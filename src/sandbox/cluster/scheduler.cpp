@@ -30,6 +30,7 @@ bool has_new_needs(const json& before, const json& after) {
 // "0/36 nodes are available: 3 Insufficient cpu, 33 cannot allocate all claims."
 std::string summary(std::size_t nodes, const std::map<std::string, int>& reasons) {
   std::vector<std::string> parts;
+  parts.reserve(reasons.size());
   for (const auto& [reason, count] : reasons) parts.push_back(base::cat(count, " ", reason));
   std::sort(parts.begin(), parts.end());
   const std::string why = parts.empty() ? "no nodes available to schedule pods"

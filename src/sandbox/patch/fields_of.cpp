@@ -39,8 +39,9 @@ class Walk {
     // Who only applies what a map holds does not own the map.
     if (source_ == Source::Stored && !path_.empty()) set.is_member = true;
     if (value.is_object()) {
-      for (const auto& [name, member] : value.items()) {
-        below(name, [&] { collect(member, set.children["f:" + name]); });
+      for (const auto& item : value.items()) {
+        const std::string& name = item.key();
+        below(name, [&] { collect(item.value(), set.children["f:" + name]); });
       }
     } else {
       collect_items(value, rule, set);
@@ -55,7 +56,9 @@ class Walk {
     if (is_whole || before.type() != after.type()) {
       collect(after, changed);
     } else if (after.is_object()) {
-      for (const auto& [name, member] : after.items()) {
+      for (const auto& item : after.items()) {
+        const std::string& name = item.key();
+        const json& member = item.value();
         below(name, [&] {
           FieldSet child;
           const auto old_member = before.find(name);

@@ -27,16 +27,15 @@ void prune_value(json& value, const Schema& schema, bool is_resource, const std:
     const std::string& name = member.key();
     const std::string member_path = path.empty() ? name : base::cat(path, ".", name);
     const auto property = schema.properties.find(name);
-    if (is_resource && is_resource_field(name)) {
-      ++member;
-    } else if (property != schema.properties.end()) {
+    const bool is_kept = is_resource && is_resource_field(name);
+    if (!is_kept && property != schema.properties.end()) {
       prune_value(*member, property->second, property->second.embedded_resource, member_path,
                   removed);
       ++member;
-    } else if (schema.additional_properties != nullptr) {
+    } else if (!is_kept && schema.additional_properties != nullptr) {
       prune_value(*member, *schema.additional_properties, false, member_path, removed);
       ++member;
-    } else if (schema.preserve_unknown_fields) {
+    } else if (is_kept || schema.preserve_unknown_fields) {
       ++member;
     } else {
       removed.push_back(member_path);

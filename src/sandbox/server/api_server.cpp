@@ -81,7 +81,7 @@ void authorize(ApiState& state, const RequestInfo& info, const User& user) {
 }  // namespace
 
 ApiServer::ApiServer(const base::Clock& clock, ApiServerOptions options)
-    : state_(std::make_shared<ApiState>(clock, options)) {}
+    : state_(std::make_shared<ApiState>(clock, std::move(options))) {}
 
 ApiServer::~ApiServer() = default;
 

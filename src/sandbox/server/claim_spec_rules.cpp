@@ -13,7 +13,7 @@ using base::cat;
 namespace {
 
 constexpr std::size_t kMostRequests = 32;
-constexpr std::size_t kMostParameterBytes = 10 * 1024;
+constexpr std::size_t kMostParameterBytes = 10u << 10;
 
 Cause too_many(std::string field, std::size_t count, std::size_t most) {
   return {.reason = "FieldValueTooMany",

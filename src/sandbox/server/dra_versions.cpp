@@ -88,7 +88,8 @@ void dra_to_v1(const Kind& kind, json& object) {
   if (kind.kind != "ResourceSlice") return;
   change_each(at(object, {"spec", "devices"}), unwrap_device);
   // Plain values there: empty means absent.
-  if (json* name = at(object, {"spec", "nodeName"}); name != nullptr && *name == "") {
+  if (json* name = at(object, {"spec", "nodeName"});
+      name != nullptr && name->is_string() && name->get_ref<const std::string&>().empty()) {
     object["spec"].erase("nodeName");
   }
   if (json* all = at(object, {"spec", "allNodes"}); all != nullptr && *all == false) {

@@ -68,7 +68,7 @@ class HttpFront : public ApiFront {
     auto body = std::make_shared<const std::string>(std::exchange(response.body, ""));
     return http::StreamReply{
         .head = std::move(response),
-        .start = [this, body, delay](std::shared_ptr<http::StreamWriter> writer) {
+        .start = [this, body, delay](const std::shared_ptr<http::StreamWriter>& writer) {
           http_->run_after(delay, [body, writer] {
             if (writer->write(body)) writer->finish();
           });

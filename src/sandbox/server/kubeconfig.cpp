@@ -3,7 +3,7 @@
 
 #include <cerrno>
 #include <cstdio>
-#include <cstring>
+#include <system_error>
 
 #include "compute_domain/base/text.h"
 #include "compute_domain/sandbox/api_front.h"
@@ -29,7 +29,8 @@ std::string kubeconfig(const std::string& address, const std::string& token,
 base::Result<void> write_kubeconfig(const std::string& path, const std::string& text) {
   const auto failed = [&](const char* what) {
     return base::Error{.kind = base::ErrorKind::Invalid,
-                       .message = cat("kubeconfig ", path, ": ", what, ": ", std::strerror(errno))};
+                       .message = cat("kubeconfig ", path, ": ", what, ": ",
+                                      std::generic_category().message(errno))};
   };
   const std::string next = cat(path, ".new");
   const int file = ::open(next.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);

@@ -29,7 +29,7 @@ constexpr std::string_view kLabelValueRule =
     "a valid label must be an empty string or consist of alphanumeric characters, '-', '_' or '.', "
     "and must start and end with an alphanumeric character (e.g. 'MyValue',  or 'my_value',  or "
     "'12345', regex used for validation is '(([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9])?')";
-constexpr std::size_t kAnnotationsLimit = 256 * 1024;
+constexpr std::size_t kAnnotationsLimit = 256u << 10;
 
 bool is_path_segment_name(const Kind& kind) { return kind.group == "rbac.authorization.k8s.io"; }
 

@@ -53,6 +53,7 @@ std::string Representation::object(const StoredObject& object) const {
 std::string Representation::list(const std::vector<Object>& objects, const ListMeta& meta) const {
   if (form_ == Form::Table) {
     std::vector<const StoredObject*> rows;
+    rows.reserve(objects.size());
     for (const Object& object : objects) rows.push_back(object.get());
     return table(rows, meta);
   }

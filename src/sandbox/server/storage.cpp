@@ -78,6 +78,7 @@ std::optional<std::vector<Object>> Storage::range_at(std::string_view bucket,
     }
   }
   std::vector<Object> out;
+  out.reserve(then.size());
   for (auto& [key, object] : then) out.push_back(std::move(object));
   return out;
 }

@@ -16,7 +16,7 @@ using base::cat;
 namespace {
 
 Object existing(const Call& call) {
-  const Object found = call.state.storage.get(call.kind->bucket, call.key());
+  Object found = call.state.storage.get(call.kind->bucket, call.key());
   if (!found) throw StatusError(not_found(*call.kind, call.info.name));
   return found;
 }

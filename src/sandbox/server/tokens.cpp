@@ -49,7 +49,7 @@ Tokens::Tokens(const base::Clock& clock, base::Random& random, std::string admin
 std::string Tokens::issue(TokenClaims claims) {
   forget_expired();
   claims.id = random_.uuid();
-  const std::string token =
+  std::string token =
       cat(base64url(R"({"alg":"none","typ":"JWT"})"), ".", base64url(payload_of(claims).dump()),
           ".", base::hex64(random_.next()), base::hex64(random_.next()));
   claims_[token] = std::move(claims);

@@ -15,7 +15,7 @@ using testing::ElementsAre;
 // Nodes n0, n1, … at 10.88.0.<i>, in a table of names slot0, slot1, ….
 class ImexTest : public testing::Test {
  protected:
-  explicit ImexTest(ImexParameters parameters = ImexParameters::documented())
+  explicit ImexTest(const ImexParameters& parameters = ImexParameters::documented())
       : network_(clock_, base::Random(7), parameters) {
     for (int i = 0; i < 3; ++i) nodes_.push_back(&network_.add_node(node(i), address(i)));
   }
