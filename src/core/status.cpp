@@ -36,6 +36,13 @@ bool is_severe(std::string_view reason) {
   return reason == "MembersNotConnected" || reason == "Deleting";
 }
 
+// Why a domain may stop being Ready without anything being wrong: its pods end. (A daemon that
+// fails says so; one that has stopped, or starts, does as it was told.)
+bool is_calm(std::string_view reason) {
+  return reason == to_string(MemberState::Starting) || reason == "WaitingForPods" ||
+         reason == "WaitingForNodes";
+}
+
 std::size_t ready_count(const Readiness& readiness) {
   return static_cast<std::size_t>(
       std::ranges::count(readiness.members, MemberState::Ready, &MemberView::state));
@@ -240,7 +247,7 @@ std::vector<RecordEvent> events_for(const api::ComputeDomain& domain,
     if (old == nullptr) continue;
     const bool ready = member.state == MemberState::Ready;
     if (old->ready && !ready) {
-      record(false, reason_of_event(member.state),
+      record(is_calm(to_string(member.state)), reason_of_event(member.state),
              cat("node ", member.membership.node, ": ", member.detail));
     } else if (!old->ready && ready && was_in_trouble) {
       record(true, "NodeReady", cat("node ", member.membership.node, " is ready again"));
@@ -262,7 +269,8 @@ std::vector<RecordEvent> events_for(const api::ComputeDomain& domain,
     const bool pending = condition.type == kConditionTemplate && condition.reason == "Pending";
     if (first_good_news || normal_bad_news || pending) continue;
     if (changed || (reason_changed && !good)) {
-      record(good, is_ready && good ? "Ready" : condition.reason, condition.message);
+      record(good || (is_ready && is_calm(condition.reason)),
+             is_ready && good ? "Ready" : condition.reason, condition.message);
     }
   }
   return events;

@@ -34,6 +34,18 @@ TEST(ReconcileGroup, WritesNothingBeforeTheFinalizerIsThere) {
   EXPECT_THAT(reconcile_group(group_world_of(world)).actions, IsEmpty());
 }
 
+TEST(ReconcileGroup, MakesNoListForADomainThatIsBeingDeleted) {
+  const World world = world_of(domain("train").finalized().deleting(), 2);
+  EXPECT_THAT(reconcile_group(group_world_of(world)).actions, IsEmpty());
+}
+
+TEST(ReconcileGroup, AListThatCannotBeReadHoldsEveryAllocatedClaim) {
+  const std::vector<api::ResourceClaim> claims = {claim("c1").on("n1"), claim("c2")};
+  EXPECT_THAT(held_claims("uid-train", {}, claims), IsEmpty());
+  EXPECT_THAT(held_claims("uid-train", {StoredList{.problem = "not JSON"}}, claims),
+              ElementsAre("uid-c1"));
+}
+
 TEST(ReconcileGroup, IsCompleteOnlyWithAllNodesThatTheDomainWants) {
   World world = world_of(domain("train").wants(3).finalized(), 2);
   write_list(world);

@@ -128,6 +128,7 @@ TEST_P(LossOfAMember, WithdrawsReadyAtOnceAndNamesTheNode) {
   const auto* event = std::get_if<RecordEvent>(&plan.actions.at(1));
   ASSERT_NE(event, nullptr);
   EXPECT_THAT(event->message, HasSubstr("node n2"));
+  EXPECT_EQ(event->type, "Warning");
 }
 
 INSTANTIATE_TEST_SUITE_P(
@@ -151,6 +152,22 @@ INSTANTIATE_TEST_SUITE_P(
         LossCase{"OtherTable", [](NodeView& n) { n.report->status.groups[0].table_hash = "other"; },
                  "WrongNodeTable"}),
     [](const auto& loss) { return loss.param.name; });
+
+TEST(Reconcile, AlarmsNobodyWhenThePodsOfADomainEnd) {
+  World world = settled_world(3);
+  group_report(world, "n2").state = api::DaemonState::Stopped;
+  world.view.claims.erase(world.view.claims.begin());
+  const Plan plan = reconcile(world);
+  EXPECT_EQ(condition_in(plan, "Ready").reason, "WaitingForNodes");
+  int events = 0;
+  for (const Action& action : plan.actions) {
+    const auto* event = std::get_if<RecordEvent>(&action);
+    if (event == nullptr) continue;
+    ++events;
+    EXPECT_EQ(event->type, "Normal") << event->reason << ": " << event->message;
+  }
+  EXPECT_EQ(events, 2);
+}
 
 TEST(Reconcile, KeepsReadyWhileAnAgentIsGoneForLessThanItsGrace) {
   World world = settled_world(2);
@@ -289,6 +306,14 @@ TEST(Reconcile, KeepsTheFinalizerUntilTheServerConfirmsEveryChildIsGone) {
                   Action(EnsureClaimsReleased{"team-a", "compute-domain-operator", "uid-train"}),
                   Action(EnsureNodeListsAbsent{"compute-domain-operator", "uid-train"}),
                   Action(RemoveFinalizer{world.view.domain->meta})));
+}
+
+TEST(Reconcile, IsQuietWhileItWaitsForPodsAlthoughTheTemplateIsSomebodyElses) {
+  World world = settled_world(2);
+  world.templates.front().meta.labels.clear();
+  world.view.domain->meta.deletion_time = kNow;
+  apply_status(world, reconcile(world));
+  EXPECT_THAT(sentences(reconcile(world)), IsEmpty());
 }
 
 TEST(Reconcile, LeavesADeletedDomainToTheOtherFinalizersOnceItsOwnIsGone) {
