@@ -10,8 +10,8 @@
 #include <utility>
 
 #include "compute_domain/base/log.h"
+#include "compute_domain/base/system_error.h"
 #include "compute_domain/base/text.h"
-#include "imex/system_error.h"
 
 namespace cdom::imex {
 
@@ -34,12 +34,12 @@ base::Result<AgentServer> AgentServer::listen(const std::string& path, std::set<
                                                      sizeof address.sun_path - 1, " characters")};
   }
   std::memcpy(address.sun_path, path.c_str(), path.size() + 1);
-  Descriptor listener(socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+  base::Descriptor listener(socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
   unlink(path.c_str());
   if (!listener ||
       bind(listener.get(), reinterpret_cast<sockaddr*>(&address), sizeof address) != 0 ||
       chmod(path.c_str(), 0600) != 0 || ::listen(listener.get(), 16) != 0) {
-    return system_error(cat("cannot listen on ", path));
+    return base::system_error(cat("cannot listen on ", path));
   }
   return AgentServer(std::move(listener), std::move(allowed), std::move(program));
 }
@@ -81,7 +81,8 @@ void AgentServer::publish(const Calls& calls) {
 
 void AgentServer::accept_all() {
   for (;;) {
-    Descriptor accepted(accept4(listener_.get(), nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK));
+    base::Descriptor accepted(
+        accept4(listener_.get(), nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK));
     if (!accepted) return;
     ucred peer{};
     socklen_t size = sizeof peer;

@@ -13,9 +13,9 @@
 #include <string>
 #include <vector>
 
+#include "compute_domain/base/descriptor.h"
 #include "compute_domain/base/result.h"
 #include "compute_domain/imex/protocol.h"
-#include "imex/descriptor.h"
 
 namespace cdom::imex {
 
@@ -37,13 +37,13 @@ class AgentServer {
 
  private:
   struct Connection {
-    Descriptor socket;
+    base::Descriptor socket;
     LineBuffer in;
     std::string out;
     bool is_known = false, watches = false, has_news = false, is_over = false;
   };
 
-  AgentServer(Descriptor listener, std::set<uid_t> allowed, std::string program)
+  AgentServer(base::Descriptor listener, std::set<uid_t> allowed, std::string program)
       : listener_(std::move(listener)),
         allowed_(std::move(allowed)),
         program_(std::move(program)) {}
@@ -54,7 +54,7 @@ class AgentServer {
   static void write_to(Connection& connection, const Calls& calls);
   void drop_ended();
 
-  Descriptor listener_;
+  base::Descriptor listener_;
   std::set<uid_t> allowed_;
   std::string program_;
   std::list<Connection> connections_;

@@ -12,8 +12,8 @@
 #include <csignal>
 #include <cstring>
 
+#include "compute_domain/base/system_error.h"
 #include "compute_domain/base/text.h"
-#include "imex/system_error.h"
 
 namespace cdom::imex {
 
@@ -79,18 +79,18 @@ base::Error error_of(const Failure& failure, const Command& command) {
   const std::string& program = command.arguments.front();
   switch (failure.step) {
     case Failure::Namespace:
-      return system_error(
+      return base::system_error(
           base::cat("cannot give ", program,
                     " a mount namespace of its own (the container needs CAP_SYS_ADMIN)"),
           failure.number);
     case Failure::Mount:
-      return system_error(base::cat("cannot mount ", command.mounts.front().source, " over ",
-                                    command.mounts.front().target, " for ", program),
-                          failure.number);
+      return base::system_error(base::cat("cannot mount ", command.mounts.front().source, " over ",
+                                          command.mounts.front().target, " for ", program),
+                                failure.number);
     case Failure::Execute:
       break;
   }
-  return system_error(base::cat("cannot execute ", program), failure.number);
+  return base::system_error(base::cat("cannot execute ", program), failure.number);
 }
 
 }  // namespace
@@ -104,21 +104,21 @@ std::string to_string(const Ending& ending) {
 
 base::Result<Child> Child::start(const Command& command) {
   int report[2], output[2] = {-1, -1};
-  if (pipe2(report, O_CLOEXEC) != 0) return system_error("cannot make a pipe");
-  Descriptor report_reader(report[0]), report_writer(report[1]);
+  if (pipe2(report, O_CLOEXEC) != 0) return base::system_error("cannot make a pipe");
+  base::Descriptor report_reader(report[0]), report_writer(report[1]);
   if (command.captures_output && pipe2(output, O_CLOEXEC) != 0) {
-    return system_error("cannot make a pipe");
+    return base::system_error("cannot make a pipe");
   }
-  Descriptor output_reader(output[0]), output_writer(output[1]);
+  base::Descriptor output_reader(output[0]), output_writer(output[1]);
   if (output_reader) fcntl(output_reader.get(), F_SETFL, O_NONBLOCK);
-  const Descriptor null_input(open("/dev/null", O_RDONLY | O_CLOEXEC));
+  const base::Descriptor null_input(open("/dev/null", O_RDONLY | O_CLOEXEC));
   const Prepared prepared{
       pointers(command.arguments), pointers(command.environment), null_input.get(),
       output_writer.get(),         report_writer.get(),           getpid()};
   const pid_t pid = fork();
-  if (pid < 0) return system_error("cannot start a process");
+  if (pid < 0) return base::system_error("cannot start a process");
   if (pid == 0) become(command, prepared);
-  Child child(pid, Descriptor(static_cast<int>(syscall(SYS_pidfd_open, pid, 0))),
+  Child child(pid, base::Descriptor(static_cast<int>(syscall(SYS_pidfd_open, pid, 0))),
               std::move(output_reader));
   report_writer.reset();
   Failure failure{};
@@ -127,7 +127,8 @@ base::Result<Child> Child::start(const Command& command) {
     got = read(report_reader.get(), &failure, sizeof failure);
   } while (got < 0 && errno == EINTR);
   if (got == sizeof failure) return error_of(failure, command);
-  if (!child.pidfd_) return system_error("cannot watch a process (Linux 5.4 or later is needed)");
+  if (!child.pidfd_)
+    return base::system_error("cannot watch a process (Linux 5.4 or later is needed)");
   return child;
 }
 

@@ -11,8 +11,8 @@
 #include <string>
 #include <vector>
 
+#include "compute_domain/base/descriptor.h"
 #include "compute_domain/base/result.h"
-#include "imex/descriptor.h"
 
 namespace cdom::imex {
 
@@ -52,11 +52,11 @@ class Child {
   std::optional<Ending> reap();
 
  private:
-  Child(pid_t pid, Descriptor pidfd, Descriptor output)
+  Child(pid_t pid, base::Descriptor pidfd, base::Descriptor output)
       : pid_(pid), pidfd_(std::move(pidfd)), output_(std::move(output)) {}
 
   pid_t pid_;
-  Descriptor pidfd_, output_;  // without pidfd: reaped
+  base::Descriptor pidfd_, output_;  // without pidfd: reaped
 };
 
 }  // namespace cdom::imex

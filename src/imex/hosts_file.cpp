@@ -1,7 +1,7 @@
 #include "imex/hosts_file.h"
 
+#include "compute_domain/base/files.h"
 #include "compute_domain/base/text.h"
-#include "imex/files.h"
 
 namespace cdom::imex {
 
@@ -26,18 +26,18 @@ std::string without_block(const std::string& text) {
 }  // namespace
 
 base::Result<void> HostsFile::write(const Hosts& hosts) const {
-  const auto now = read_file(path_);
+  const auto now = base::read_file(path_);
   if (!now && now.error().kind != base::ErrorKind::NotFound) return now.error();
   std::string text = without_block(now ? *now : "");
   text += base::cat(kBegin, hosts.revision, "\n", hosts.text);
   if (!text.ends_with('\n')) text += '\n';
   text += base::cat(kEnd, hosts.revision, "\n");
   if (now && *now == text) return {};
-  return rewrite_in_place(path_, text);
+  return base::rewrite_in_place(path_, text);
 }
 
 std::string HostsFile::revision() const {
-  const auto text = read_file(path_);
+  const auto text = base::read_file(path_);
   if (!text) return {};
   std::string begun;
   for (const std::string& line : base::split(*text, '\n')) {

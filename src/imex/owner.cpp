@@ -3,23 +3,23 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <sys/eventfd.h>
-#include <sys/file.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
 #include <optional>
 
+#include "compute_domain/base/file_lock.h"
+#include "compute_domain/base/files.h"
 #include "compute_domain/base/log.h"
+#include "compute_domain/base/system_error.h"
 #include "compute_domain/base/text.h"
 #include "imex/agent_server.h"
 #include "imex/child.h"
 #include "imex/control_tool.h"
 #include "imex/daemon_keeper.h"
-#include "imex/files.h"
 #include "imex/hosts_file.h"
 #include "imex/state_file.h"
-#include "imex/system_error.h"
 #include "imex/workshop.h"
 
 namespace cdom::imex {
@@ -31,7 +31,7 @@ using base::Result;
 
 class Owner::Loop {
  public:
-  Loop(OwnerOptions options, const base::Clock& clock, base::Random random, Descriptor lock,
+  Loop(OwnerOptions options, const base::Clock& clock, base::Random random, base::FileLock lock,
        AgentServer server)
       : options_(std::move(options)),
         clock_(clock),
@@ -64,8 +64,8 @@ class Owner::Loop {
 
   const OwnerOptions options_;
   const base::Clock& clock_;
-  const Descriptor lock_;
-  const Descriptor wake_;
+  const base::FileLock lock_;
+  const base::Descriptor wake_;
   AgentServer server_;
   DaemonKeeper keeper_;
   ControlTool tool_;
@@ -128,7 +128,7 @@ Result<void> Owner::Loop::forget_importers(const std::string& group) const {
   // The record is that of the last daemon; one of another table drops it by itself.
   if (!state.group.empty() && state.group != group) return {};
   if (unlink(options_.persist_path.c_str()) != 0 && errno != ENOENT) {
-    return system_error(cat("cannot remove ", options_.persist_path));
+    return base::system_error(cat("cannot remove ", options_.persist_path));
   }
   return {};
 }
@@ -248,11 +248,11 @@ void Owner::Loop::run(const std::stop_token& stop) {
 
 Result<std::unique_ptr<Owner>> Owner::open(OwnerOptions options, const base::Clock& clock,
                                            base::Random random) {
-  if (auto made = make_directories(options.directory); !made) return made.error();
+  if (auto made = base::make_directories(options.directory); !made) return made.error();
   const std::string lock_path = cat(options.directory, "/lock");
-  Descriptor lock(::open(lock_path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600));
-  if (!lock) return system_error(cat("cannot open ", lock_path));
-  if (flock(lock.get(), LOCK_EX | LOCK_NB) != 0) {
+  auto lock = base::FileLock::try_acquire(lock_path);
+  if (!lock) {
+    if (lock.error().kind != base::ErrorKind::Conflict) return lock.error();
     return Error{base::ErrorKind::Conflict,
                  cat("another compute-domain-imex has ", options.directory)};
   }
@@ -260,7 +260,7 @@ Result<std::unique_ptr<Owner>> Owner::open(OwnerOptions options, const base::Clo
   auto server = AgentServer::listen(options.socket_path, std::move(allowed), options.program);
   if (!server) return server.error();
   return std::unique_ptr<Owner>(new Owner(std::make_unique<Loop>(
-      std::move(options), clock, random, std::move(lock), *std::move(server))));
+      std::move(options), clock, random, *std::move(lock), *std::move(server))));
 }
 
 Owner::Owner(std::unique_ptr<Loop> loop) : loop_(std::move(loop)) {}

@@ -2,14 +2,14 @@
 
 #include <cstdio>
 
+#include "compute_domain/base/files.h"
 #include "compute_domain/base/text.h"
-#include "imex/files.h"
 #include "imex/line.h"
 
 namespace cdom::imex {
 
 std::optional<Saved> StateFile::load() const {
-  const auto text = read_file(path_);
+  const auto text = base::read_file(path_);
   if (!text || boot_id_.empty()) return std::nullopt;
   Saved saved;
   bool is_of_this_boot = false, is_whole = false;
@@ -33,9 +33,9 @@ base::Result<void> StateFile::save(const Saved& saved) const {
   text += encode(Notice(saved.last));
   if (saved.wanted) text += encode(0, Request(*saved.wanted));
   if (saved.hosts) text += encode(0, Request(*saved.hosts));
-  auto done = replace_file(path_, text + "end\n");
+  auto done = base::replace_file(path_, text + "end\n");
   // Better nothing than something that is not true any more.
-  if (!done && (std::remove(path_.c_str()) == 0 || !read_file(path_))) return {};
+  if (!done && (std::remove(path_.c_str()) == 0 || !base::read_file(path_))) return {};
   return done;
 }
 

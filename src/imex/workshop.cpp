@@ -1,13 +1,11 @@
 #include "imex/workshop.h"
 
-#include <sys/stat.h>
-
+#include "compute_domain/base/files.h"
 #include "compute_domain/base/log.h"
 #include "compute_domain/base/text.h"
 #include "imex/config.h"
 #include "imex/device_nodes.h"
 #include "imex/driver_root.h"
-#include "imex/files.h"
 
 namespace cdom::imex {
 
@@ -47,7 +45,7 @@ Result<Command> Workshop::prepare(const Want& want) {
   if (options_.makes_device_files) {
     const auto nodes = needed_device_nodes({options_.devices_path, options_.kernel_driver_path});
     if (!nodes) return nodes.error();
-    if (auto made = make_device_nodes(*nodes, options_.dev_path, ::mknod); !made) {
+    if (auto made = base::make_device_nodes(*nodes, options_.dev_path); !made) {
       return made.error();
     }
   }
@@ -57,8 +55,10 @@ Result<Command> Workshop::prepare(const Want& want) {
                           .server_port = options_.server_port,
                           .command_port = options_.command_port,
                           .options = options_.imex_options};
-  if (auto done = replace_file(config.table_path, want.table_text); !done) return done.error();
-  if (auto done = replace_file(at("imexd.cfg"), config_text(config)); !done) return done.error();
+  if (auto done = base::replace_file(config.table_path, want.table_text); !done)
+    return done.error();
+  if (auto done = base::replace_file(at("imexd.cfg"), config_text(config)); !done)
+    return done.error();
   auto seen = mounts();
   if (!seen) return seen.error();
   Command command{
@@ -82,7 +82,7 @@ Command Workshop::control_tool(std::vector<std::string> arguments) const {
 Result<std::vector<BindMount>> Workshop::mounts() const {
   std::vector<BindMount> mounts;
   if (options_.hosts_path != kHosts) mounts.push_back({options_.hosts_path, kHosts});
-  const auto name_switch = read_file(kNameSwitch);
+  const auto name_switch = base::read_file(kNameSwitch);
   if (!name_switch) {
     base::log_warning(
         "there is no nsswitch.conf: names that the hosts file does not have may be "
@@ -90,7 +90,7 @@ Result<std::vector<BindMount>> Workshop::mounts() const {
     return mounts;
   }
   if (resolves_from_files_only(*name_switch)) return mounts;
-  const auto written = replace_file(at("nsswitch.conf"), "hosts: files\n");
+  const auto written = base::replace_file(at("nsswitch.conf"), "hosts: files\n");
   if (!written) return written.error();
   mounts.push_back({at("nsswitch.conf"), kNameSwitch});
   return mounts;

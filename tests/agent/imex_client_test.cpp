@@ -175,18 +175,18 @@ class ScriptedOwner {
   // Before it is connected to: what it says to the next who comes.
   void say(const std::string& text) {
     thread_ = std::jthread([this, text] {
-      socket_ = imex::Descriptor(accept(listener_.get(), nullptr, nullptr));
+      socket_ = base::Descriptor(accept(listener_.get(), nullptr, nullptr));
       (void)!::send(socket_.get(), text.data(), text.size(), MSG_NOSIGNAL);
     });
   }
 
  private:
-  imex::Descriptor listener_, socket_;
+  base::Descriptor listener_, socket_;
   std::jthread thread_;
 };
 
 TEST(ImexClient, UnderstandsAnOwnerOfALaterVersion) {
-  const imex::Directory dir;
+  const base::Directory dir;
   const base::SystemClock clock;
   ScriptedOwner owner(dir.at("sock"));
   ImexClient client(dir.at("sock"), "agent", clock);
@@ -200,7 +200,7 @@ TEST(ImexClient, UnderstandsAnOwnerOfALaterVersion) {
 }
 
 TEST(ImexClient, ASilentOwnerIsUnavailable) {
-  const imex::Directory dir;
+  const base::Directory dir;
   base::ManualClock clock;
   ScriptedOwner owner(dir.at("sock"));
   ImexClient client(dir.at("sock"), "agent", clock);

@@ -6,8 +6,8 @@
 
 #include <csignal>
 
+#include "base/directory.h"
 #include "imex/control_tool.h"
-#include "imex/directory.h"
 
 namespace cdom::imex {
 namespace {
@@ -67,7 +67,7 @@ TEST(Child, EndsWithItsOwner) {
 }
 
 TEST(Child, SeesItsOwnFilesInThePlaceOfOthers) {
-  const Directory dir;
+  const base::Directory dir;
   dir.write("theirs", "wrong\n");
   Command command = shell("cat " + dir.at("theirs"));
   command.mounts = {{dir.write("ours", "right\n"), dir.at("theirs")}};

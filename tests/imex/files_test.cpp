@@ -1,17 +1,12 @@
-#include "imex/files.h"
-
-#include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <poll.h>
 #include <sys/stat.h>
-#include <sys/sysmacros.h>
 
+#include "base/directory.h"
 #include "imex/config.h"
 #include "imex/control_tool.h"
-#include "imex/descriptor.h"
 #include "imex/device_nodes.h"
-#include "imex/directory.h"
 #include "imex/driver_root.h"
 #include "imex/hosts_file.h"
 #include "imex/rig.h"
@@ -20,6 +15,7 @@
 namespace cdom::imex {
 namespace {
 
+using base::DeviceNode;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
@@ -28,25 +24,8 @@ ino_t inode(const std::string& path) {
   return stat(path.c_str(), &facts) == 0 ? facts.st_ino : 0;
 }
 
-TEST(ImexFiles, ReplacesAFileByRename) {
-  const Directory dir;
-  ASSERT_TRUE(replace_file(dir.at("a/nodes.cfg"), "one\n"));
-  const Descriptor reader(open(dir.at("a/nodes.cfg").c_str(), O_RDONLY));
-  ASSERT_TRUE(replace_file(dir.at("a/nodes.cfg"), "two\n"));
-  char text[8] = {};
-  EXPECT_EQ(read(reader.get(), text, sizeof text), 4);
-  EXPECT_STREQ(text, "one\n") << "who reads the old table reads the whole of it";
-  EXPECT_EQ(dir.read("a/nodes.cfg"), "two\n");
-}
-
-TEST(ImexFiles, NamesTheFileThatItCannotWrite) {
-  const auto done = replace_file("/proc/nowhere/nodes.cfg", "x");
-  ASSERT_FALSE(done);
-  EXPECT_THAT(done.error().message, HasSubstr("/proc/nowhere"));
-}
-
 TEST(HostsFile, KeepsTheInodeAndTheLinesOfOthers) {
-  const Directory dir;
+  const base::Directory dir;
   dir.write("hosts", "127.0.0.1\tlocalhost\n10.1.1.1\tpod-1\n");
   const ino_t before = inode(dir.at("hosts"));
   const HostsFile hosts(dir.at("hosts"));
@@ -62,7 +41,7 @@ TEST(HostsFile, KeepsTheInodeAndTheLinesOfOthers) {
 }
 
 TEST(HostsFile, ATornBlockIsNone) {
-  const Directory dir;
+  const base::Directory dir;
   dir.write("hosts", "127.0.0.1 localhost\n# compute-domain-imex: begin r1\n10.0.0.1 slot-0\n");
   const HostsFile hosts(dir.at("hosts"));
   EXPECT_EQ(hosts.revision(), "");
@@ -85,7 +64,7 @@ TEST(ImexConfigText, BindsTheOwnAddressAndTakesOptions) {
 }
 
 TEST(DriverRoot, NamesTheMissingFileAndTheFlag) {
-  const Directory root;
+  const base::Directory root;
   const auto nothing = find_driver_files(root.at());
   ASSERT_FALSE(nothing);
   EXPECT_EQ(nothing.error().kind, base::ErrorKind::Invalid);
@@ -102,7 +81,7 @@ TEST(DriverRoot, NamesTheMissingFileAndTheFlag) {
 }
 
 TEST(DriverRoot, LinksNvidiasLibrariesAndNoOthers) {
-  const Directory root;
+  const base::Directory root;
   for (const char* name : {"usr/bin/nvidia-imex", "usr/bin/nvidia-imex-ctl", "lib64/libc.so.6",
                            "lib64/libnvidia-imex.so.1", "lib64/libcuda.so.1",
                            "lib64/libnvidia-x.la", "usr/lib64/libnvidia-imex.so.1"}) {
@@ -122,7 +101,7 @@ TEST(DriverRoot, LinksNvidiasLibrariesAndNoOthers) {
 }
 
 TEST(DriverRoot, FollowsLinksAsOnTheHost) {
-  const Directory root;
+  const base::Directory root;
   namespace fs = std::filesystem;
   root.write("opt/driver/nvidia-imex", "");
   root.write("opt/driver/nvidia-imex-ctl", "");
@@ -140,7 +119,7 @@ TEST(DriverRoot, FollowsLinksAsOnTheHost) {
   EXPECT_EQ(root.read("links/libnvidia-imex.so.1"), "found");
 }
 
-KernelFiles write_kernel_files(const Directory& dir) {
+KernelFiles write_kernel_files(const base::Directory& dir) {
   dir.write("proc/devices",
             "Character devices:\n  1 mem\n195 nvidia\n234 nvidia-caps\n235 "
             "nvidia-caps-imex-channels\n\nBlock devices:\n  7 loop\n");
@@ -152,7 +131,7 @@ KernelFiles write_kernel_files(const Directory& dir) {
 }
 
 TEST(DeviceNodes, AreTheGpusAndTheImexCapability) {
-  const Directory dir;
+  const base::Directory dir;
   const auto nodes = needed_device_nodes(write_kernel_files(dir));
   ASSERT_TRUE(nodes) << nodes.error().message;
   EXPECT_THAT(*nodes,
@@ -162,7 +141,7 @@ TEST(DeviceNodes, AreTheGpusAndTheImexCapability) {
 }
 
 TEST(DeviceNodes, SaysWhatTheKernelDoesNotHave) {
-  const Directory dir;
+  const base::Directory dir;
   const KernelFiles kernel = write_kernel_files(dir);
   std::filesystem::remove(dir.at("nvidia/capabilities/fabric-imex-mgmt"));
   EXPECT_THAT(needed_device_nodes(kernel).error().message, HasSubstr("fabric-imex-mgmt"));
@@ -172,29 +151,9 @@ TEST(DeviceNodes, SaysWhatTheKernelDoesNotHave) {
   EXPECT_THAT(needed_device_nodes(kernel).error().message, HasSubstr("no device nvidia"));
 }
 
-TEST(DeviceNodes, MakesWhatIsMissingAndReplacesWhatIsOld) {
-  const Directory dir;
-  dir.write("dev/nvidia0", "no device at all");
-  std::vector<std::string> made;
-  const auto record = [&](const char* path, mode_t mode, dev_t device) {
-    made.push_back(std::string(path).substr(dir.at("dev/").size()) + " " +
-                   std::to_string(major(device)) + ":" + std::to_string(minor(device)) + " " +
-                   std::to_string(mode & 0777U));
-    return 0;
-  };
-  const std::vector<DeviceNode> nodes{{"nvidia0", 195, 0, 0666},
-                                      {"nvidia-caps/nvidia-cap17", 234, 17, 0400}};
-  ASSERT_TRUE(make_device_nodes(nodes, dir.at("dev"), record));
-  EXPECT_THAT(made, ElementsAre("nvidia0 195:0 438", "nvidia-caps/nvidia-cap17 234:17 256"));
-
-  made.clear();
-  ASSERT_TRUE(make_device_nodes({{"null", 1, 3, 0666}}, "/dev", record));
-  EXPECT_TRUE(made.empty()) << "it is there";
-}
-
 // Whatever the name switch of the system says.
 TEST(Workshop, TheDaemonResolvesNamesFromFilesOnly) {
-  const Directory dir;
+  const base::Directory dir;
   make_driver_root(dir, "root");
   OwnerOptions options;
   options.directory = dir.at("run");

@@ -225,7 +225,7 @@ TEST(ImexOwner, EndsTheDaemonWhenItIsToldToEnd) {
 }
 
 TEST(StateFile, IsWorthNothingInAnotherBootOrInPart) {
-  const Directory dir;
+  const base::Directory dir;
   const Saved saved{State{.group = "g", .instance = "i"}, Want{"g", 1, "a\nb\n", "h", "10.0.0.1"},
                     Hosts{"10.0.0.1 a\n", "r"}};
   ASSERT_TRUE(StateFile(dir.at("state"), "boot-1").save(saved));

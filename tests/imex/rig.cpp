@@ -18,7 +18,7 @@ std::string loopback_address(int index) {
   return cat("127.", 100 + index, ".", (pid >> 8) & 255, ".", pid & 255);
 }
 
-void make_driver_root(const Directory& dir, const std::string& root) {
+void make_driver_root(const base::Directory& dir, const std::string& root) {
   const std::string built = CDOM_STAND_IN;
   dir.write(root + "/etc/hosts", "10.99.99.99 slot-0 slot-1 slot-2\n");
   dir.write(root + "/lib64/libc.so.6", "this is no library\n");

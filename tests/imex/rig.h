@@ -8,17 +8,17 @@
 #include <string>
 #include <vector>
 
+#include "base/directory.h"
+#include "compute_domain/base/descriptor.h"
 #include "compute_domain/imex/owner.h"
 #include "compute_domain/imex/protocol.h"
-#include "imex/descriptor.h"
-#include "imex/directory.h"
 
 namespace cdom::imex {
 
 // "127.10x.…": another for every process and index.
 std::string loopback_address(int index);
 // A driver root as on a host, with the stand-ins, and with an /etc/hosts that is wrong.
-void make_driver_root(const Directory& dir, const std::string& root);
+void make_driver_root(const base::Directory& dir, const std::string& root);
 // Children of this process that are daemons, in the order of their start.
 std::vector<int> daemon_pids();
 
@@ -37,7 +37,7 @@ class TestAgent {
   bool is_over = false;
 
  private:
-  Descriptor socket_;
+  base::Descriptor socket_;
   LineBuffer in_;
 };
 
@@ -51,7 +51,7 @@ class Node {
   void connect();  // a new agent that watches
 
   int index;
-  Directory dir;
+  base::Directory dir;
   std::string address;
   OwnerOptions options;
   base::SystemClock clock;

@@ -5,10 +5,10 @@
 
 #include "compute_domain/base/result.h"
 
-namespace cdom::imex {
+namespace cdom::base {
 
 // "cannot write /etc/hosts: Read-only file system", of `number` or of errno.
-base::Error system_error(const std::string& what, int number);
-base::Error system_error(const std::string& what);
+Error system_error(const std::string& what, int number);
+Error system_error(const std::string& what);
 
-}  // namespace cdom::imex
+}  // namespace cdom::base

@@ -8,12 +8,12 @@
 #include <iterator>
 #include <string>
 
-namespace cdom::imex {
+namespace cdom::base {
 
 class Directory {
  public:
   Directory() {
-    char name[] = "/tmp/cdom-imex-XXXXXX";
+    char name[] = "/tmp/cdom-test-XXXXXX";
     path_ = mkdtemp(name);
   }
   ~Directory() {
@@ -38,4 +38,4 @@ class Directory {
   std::string path_;
 };
 
-}  // namespace cdom::imex
+}  // namespace cdom::base

@@ -1,4 +1,4 @@
-#include "imex/files.h"
+#include "compute_domain/base/files.h"
 
 #include <fcntl.h>
 
@@ -6,14 +6,11 @@
 #include <cstdio>
 #include <filesystem>
 
+#include "compute_domain/base/descriptor.h"
+#include "compute_domain/base/system_error.h"
 #include "compute_domain/base/text.h"
-#include "imex/descriptor.h"
-#include "imex/system_error.h"
 
-namespace cdom::imex {
-
-using base::cat;
-using base::Result;
+namespace cdom::base {
 
 namespace {
 
@@ -25,6 +22,31 @@ bool write_all(int fd, const std::string& text) {
     done += static_cast<std::size_t>(written);
   }
   return true;
+}
+
+// Otherwise the name may mean the old file again after a loss of power.
+Result<void> sync_directory(const std::string& path) {
+  const Descriptor directory(open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  if (!directory || fsync(directory.get()) != 0) return system_error(cat("cannot write ", path));
+  return {};
+}
+
+Result<void> replace(const std::string& path, const std::string& text, bool is_durable) {
+  const std::string folder = std::filesystem::path(path).parent_path();
+  if (auto made = make_directories(folder); !made) return made;
+  const std::string next = path + ".next";
+  const auto fail = [&](const std::string& what) -> Result<void> {
+    Error error = system_error(cat("cannot write ", what));
+    std::remove(next.c_str());  // a part of it would take the place that may be missing
+    return error;
+  };
+  {
+    const Descriptor file(open(next.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644));
+    if (!file || !write_all(file.get(), text)) return fail(path);
+    if (is_durable && fsync(file.get()) != 0) return fail(path);
+  }
+  if (std::rename(next.c_str(), path.c_str()) != 0) return fail(path);
+  return is_durable ? sync_directory(folder.empty() ? "." : folder) : Result<void>();
 }
 
 }  // namespace
@@ -44,15 +66,11 @@ Result<std::string> read_file(const std::string& path) {
 }
 
 Result<void> replace_file(const std::string& path, const std::string& text) {
-  auto made = make_directories(std::filesystem::path(path).parent_path());
-  if (!made) return made;
-  const std::string next = path + ".next";
-  {
-    const Descriptor file(open(next.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644));
-    if (!file || !write_all(file.get(), text)) return system_error(cat("cannot write ", next));
-  }
-  if (std::rename(next.c_str(), path.c_str()) != 0) return system_error(cat("cannot write ", path));
-  return {};
+  return replace(path, text, /*is_durable=*/false);
+}
+
+Result<void> replace_file_durably(const std::string& path, const std::string& text) {
+  return replace(path, text, /*is_durable=*/true);
 }
 
 Result<void> rewrite_in_place(const std::string& path, const std::string& text) {
@@ -65,6 +83,11 @@ Result<void> rewrite_in_place(const std::string& path, const std::string& text) 
   return {};
 }
 
+Result<void> remove_file(const std::string& path) {
+  if (unlink(path.c_str()) == 0 || errno == ENOENT) return {};
+  return system_error(cat("cannot remove ", path));
+}
+
 Result<void> make_directories(const std::string& path) {
   if (path.empty()) return {};
   std::error_code error;
@@ -73,4 +96,4 @@ Result<void> make_directories(const std::string& path) {
   return {};
 }
 
-}  // namespace cdom::imex
+}  // namespace cdom::base

@@ -5,7 +5,7 @@
 
 #include <utility>
 
-namespace cdom::imex {
+namespace cdom::base {
 
 class Descriptor {
  public:
@@ -31,4 +31,4 @@ class Descriptor {
   int fd_ = -1;
 };
 
-}  // namespace cdom::imex
+}  // namespace cdom::base

@@ -1,0 +1,37 @@
+// Device files, and the numbers that the kernel has given to its devices. No state.
+#pragma once
+
+#include <sys/types.h>
+
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "compute_domain/base/result.h"
+
+namespace cdom::base {
+
+struct DeviceNode {
+  std::string path;  // below /dev: "nvidia-caps/nvidia-cap17"
+  unsigned major = 0, minor = 0;
+  unsigned mode = 0;
+  friend bool operator==(const DeviceNode&, const DeviceNode&) = default;
+};
+
+// The major number of a character device in the text of /proc/devices.
+std::optional<unsigned> character_major(std::string_view proc_devices, std::string_view name);
+// Of a line "DeviceFileMinor: 17" in a file of /proc/driver/nvidia.
+std::optional<unsigned> numeric_field(std::string_view text, std::string_view name);
+
+// mknod(2), with this mode whatever the umask is.
+int make_device_node(const char* path, mode_t mode, dev_t device);
+
+// Makes character devices that are missing below `dev`, and anew those of another number: the
+// driver has been loaded again since.
+using MakeNode = std::function<int(const char* path, mode_t mode, dev_t device)>;
+Result<void> make_device_nodes(const std::vector<DeviceNode>& nodes, const std::string& dev,
+                               const MakeNode& make_node = make_device_node);
+
+}  // namespace cdom::base
