@@ -1,4 +1,5 @@
 #include <nlohmann/json.hpp>
+#include <optional>
 
 #include "compute_domain/api/codec.h"
 #include "compute_domain/base/text.h"
@@ -51,6 +52,21 @@ base::Result<std::vector<std::string>> objects_in_yaml(std::string_view text,
   const auto append = [&](Json& json) { return append_objects(json, objects); };
   if (const auto done = read_yaml(text, file_name, append); !done) return done.error();
   return objects;
+}
+
+base::Result<std::string> json_in_yaml(std::string_view text, std::string_view file_name) {
+  if (base::trim(text).starts_with('{')) {
+    if (const auto json = parse_json(text)) return text_of(*json);
+  }
+  std::optional<std::string> found;
+  const auto take = [&](Json& json) -> std::string {
+    if (found) return "one document is expected";
+    found = text_of(json);
+    return "";
+  };
+  if (const auto done = read_yaml(text, file_name, take); !done) return done.error();
+  if (!found) return yaml_error(file_name, 1, "it is empty");
+  return *std::move(found);
 }
 
 }  // namespace cdom::api

@@ -115,5 +115,14 @@ TEST(Yaml, BoundsWhatAliasesCanMean) {
   EXPECT_THAT(yaml_error("apiVersion: v1\nkind: K\na: &a [*a]\n"), HasSubstr("f.yaml"));
 }
 
+TEST(Yaml, IsOneDocumentOfAnyShapeWhereThatIsAskedFor) {
+  EXPECT_EQ(*json_in_yaml("a: [1, x]", "f"), R"({"a":[1,"x"]})");
+  EXPECT_EQ(*json_in_yaml(R"( {"a": 1})", "f"), R"({"a":1})");
+  EXPECT_THAT(json_in_yaml("a: 1\n---\nb: 2", "f.yaml").error().message,
+              HasSubstr("one document is expected"));
+  EXPECT_THAT(json_in_yaml("# nothing", "f.yaml").error().message,
+              HasSubstr("f.yaml:1: it is empty"));
+}
+
 }  // namespace
 }  // namespace cdom::api

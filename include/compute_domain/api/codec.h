@@ -68,6 +68,8 @@ base::Result<std::vector<std::string>> decode_group_versions(std::string_view js
 // Invalid: file name, line and what is wrong.
 base::Result<std::vector<std::string>> objects_in_yaml(std::string_view text,
                                                        std::string_view file_name);
+// The one document of a YAML or JSON text, of whatever shape, as JSON text. Invalid: as above.
+base::Result<std::string> json_in_yaml(std::string_view text, std::string_view file_name);
 // "apiVersion" and "kind" of an object's JSON text.
 struct TypeMeta {
   std::string api_version, kind;
