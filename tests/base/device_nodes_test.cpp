@@ -2,6 +2,7 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 #include <sys/sysmacros.h>
 
 #include "base/directory.h"
@@ -37,6 +38,15 @@ TEST(DeviceNodes, MakesWhatIsMissingAndReplacesWhatIsOld) {
   made.clear();
   ASSERT_TRUE(make_device_nodes({{"null", 1, 3, 0666}}, "/dev", record));
   EXPECT_TRUE(made.empty()) << "it is there";
+}
+
+// A named pipe needs no privilege.
+TEST(DeviceNodes, HaveTheirModeWhateverTheUmaskIs) {
+  const Directory dir;
+  const mode_t before = umask(077);
+  EXPECT_EQ(make_device_node(dir.at("pipe").c_str(), S_IFIFO | 0666, 0), 0);
+  umask(before);
+  EXPECT_EQ(std::filesystem::status(dir.at("pipe")).permissions(), std::filesystem::perms(0666));
 }
 
 }  // namespace
