@@ -1,0 +1,41 @@
+// FileFabric: the fabric as a YAML file tells it, for tests and for machines without GPUs.
+//
+//   driver: 580.65.06
+//   gpus:
+//   - uuid: GPU-0      # and name, error, status, statusText; health: healthy, unhealthy,
+//   limitedCapacity
+//     state: completed # or notSupported, notStarted, inProgress
+//     clusterUUID: 6f0a3c52-1c7e-4b1f-9d53-0c2f6c2b7a10
+//     cliqueID: 32766
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "compute_domain/agent/fabric.h"
+#include "compute_domain/agent/fabric_facts.h"
+#include "compute_domain/base/result.h"
+
+namespace cdom::agent {
+
+// Invalid: file, and the field that is wrong or unknown.
+base::Result<FabricFacts> parse_fabric_facts(const std::string& yaml, const std::string& file_name);
+
+class FileFabric : public Fabric {
+ public:
+  explicit FileFabric(std::string path, FabricMode mode = FabricMode::Strict)
+      : path_(std::move(path)), mode_(mode) {}
+
+  // Of the file as it is now.
+  core::FabricReading read() override;
+  // The same for people.
+  [[nodiscard]] FabricFacts facts() const;
+
+ private:
+  const std::string path_;
+  const FabricMode mode_;
+  std::optional<std::string> text_;  // of `last_`
+  core::FabricReading last_;
+};
+
+}  // namespace cdom::agent

@@ -1,0 +1,95 @@
+#include "agent/nvml_reading.h"
+
+#include <filesystem>
+
+#include "agent/nvml_library.h"
+#include "compute_domain/base/driver_root.h"
+#include "compute_domain/base/text.h"
+
+namespace cdom::agent {
+
+namespace {
+
+using base::cat;
+
+constexpr char kNvmlName[] = "libnvidia-ml.so.1";
+
+base::Result<std::string> find_nvml(const NvmlOptions& options) {
+  if (!options.library.empty()) return options.library;
+  const std::string root = options.driver_root == "/" ? "" : options.driver_root;
+  for (const std::string& folder : base::driver_library_folders()) {
+    std::string path = base::path_below(root, cat(folder, "/", kNvmlName));
+    std::error_code error;
+    if (std::filesystem::is_regular_file(path, error)) return path;
+  }
+  return base::invalid(cat("no ", kNvmlName, " below the driver root ", options.driver_root,
+                           " (looked in ", base::join(base::driver_library_folders(), ", "),
+                           "): install the NVIDIA driver on this node, or see --driver-root"));
+}
+
+GpuFacts ask_gpu(const NvmlLibrary& nvml, unsigned index, const BeforeCall& before) {
+  GpuFacts facts;
+  nvml::Device gpu = nullptr;
+  const auto call = [&](const char* name) { before(cat(name, " of GPU ", index)); };
+  call("nvmlDeviceGetHandleByIndex");
+  if (const auto done = nvml.device(index, &gpu); done != nvml::kSuccess) {
+    facts.error = nvml.text_of(done);
+    return facts;
+  }
+  call("nvmlDeviceGetUUID");
+  facts.uuid = nvml.uuid_of(gpu);
+  call("nvmlDeviceGetName");
+  facts.name = nvml.name_of(gpu);
+  call("nvmlDeviceGetGpuFabricInfo");
+  const auto done = nvml.fabric(gpu, &facts);
+  if (done == nvml::kNotSupported) {
+    facts.state = FabricState::NotSupported;
+  } else if (done != nvml::kSuccess) {
+    facts.error = nvml.text_of(done);
+  } else if (facts.state == FabricState::Completed && facts.status != nvml::kSuccess) {
+    facts.status_text = nvml.text_of(facts.status);
+  }
+  return facts;
+}
+
+}  // namespace
+
+FabricFacts ask_nvml(const NvmlOptions& options, const BeforeCall& before) {
+  FabricFacts facts;
+  facts.source = options.library.empty() ? options.driver_root : options.library;
+  before("opening the library");
+  const auto path = find_nvml(options);
+  if (!path) {
+    facts.error = path.error().message;
+    return facts;
+  }
+  facts.source = *path;
+  const auto nvml = NvmlLibrary::open(*path);
+  if (!nvml) {
+    facts.error = nvml.error().message;
+    return facts;
+  }
+  before("nvmlInitWithFlags");
+  if (const auto done = nvml->init(); done != nvml::kSuccess) {
+    facts.error = cat("NVML does not start: ", nvml->text_of(done));
+    return facts;
+  }
+  before("nvmlSystemGetDriverVersion");
+  facts.driver_version = nvml->driver_version();
+  before("nvmlDeviceGetCount");
+  unsigned gpus = 0;
+  if (const auto done = nvml->count(&gpus); done != nvml::kSuccess) {
+    facts.error = cat("NVML does not count the GPUs: ", nvml->text_of(done));
+  } else {
+    for (unsigned i = 0; i < gpus; ++i) facts.gpus.push_back(ask_gpu(*nvml, i, before));
+  }
+  before("nvmlShutdown");
+  (void)nvml->shut_down();
+  return facts;
+}
+
+FabricFacts read_nvml(const NvmlOptions& options) {
+  return ask_nvml(options, [](const std::string&) {});
+}
+
+}  // namespace cdom::agent

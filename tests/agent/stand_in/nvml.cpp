@@ -1,0 +1,168 @@
+// libnvidia-ml.so.1, a stand-in: says what the YAML file beside it says, "<library>.yaml".
+//
+//   init: 0            # what nvmlInitWithFlags returns
+//   count: 0           # and nvmlDeviceGetCount_v2
+//   driver: 580.65.06
+//   newest: 3          # layout that it knows: 3, 2, or 1 for none with a version
+//   hangs: nvmlDeviceGetCount_v2           # this call reads the named pipe to its end, once
+//   until: /tmp/pipe
+//   gpus:
+//   - {uuid: GPU-0, name: NVIDIA GB200, handle: 0, fabric: 0, state: 3, status: 0,
+//      cluster: 6f0a3c521c7e4b1f9d530c2f6c2b7a10, clique: 7, mask: 0, health: 1}
+//
+// Layouts are written here by offsets, so that they are declared twice and not copied.
+#include <dlfcn.h>
+#include <yaml-cpp/yaml.h>
+
+#include <cstdint>
+#include <cstdio>
+#include <cstring>
+#include <fstream>
+#include <iterator>
+#include <optional>
+#include <string>
+
+#define NVML_CALL extern "C" __attribute__((visibility("default"))) int
+
+namespace {
+
+constexpr int kInvalid = 2;
+constexpr int kNotInitialized = 1;
+constexpr int kMismatch = 25;
+
+// Of the last nvmlInitWithFlags. Never destroyed: a call that hangs may outlast main().
+union State {
+  State() : driver() {}
+  ~State() {}  // NOLINT(modernize-use-equals-default): it would be deleted
+  std::optional<YAML::Node> driver;
+} state;
+std::optional<YAML::Node>& driver = state.driver;
+
+std::string own_path() {
+  Dl_info info{};
+  dladdr(reinterpret_cast<void*>(&own_path), &info);
+  return info.dli_fname;
+}
+
+template <class T>
+T get(const YAML::Node& node, const char* key, T otherwise) {
+  return node[key] ? node[key].as<T>() : otherwise;
+}
+
+void hang_in(const char* call) {
+  if (driver && get<std::string>(*driver, "hangs", "") == call) {
+    std::ifstream pipe(get<std::string>(*driver, "until", ""));
+    while (pipe.get() != std::ifstream::traits_type::eof()) {
+    }
+    (*driver)["hangs"] = "";  // once
+  }
+}
+
+YAML::Node gpu_of(void* device) {
+  return (*driver)["gpus"][reinterpret_cast<std::uintptr_t>(device) - 1];
+}
+
+int put_text(const std::string& text, char* out, unsigned length) {
+  if (text.size() + 1 > length) return 7;
+  std::memcpy(out, text.c_str(), text.size() + 1);
+  return 0;
+}
+
+void put_number(char* out, std::size_t offset, std::uint32_t value) {
+  std::memcpy(out + offset, &value, sizeof value);
+}
+
+// Cluster, status, clique and state, which all layouts have in this order.
+void put_common(const YAML::Node& gpu, char* out) {
+  const auto cluster = get<std::string>(gpu, "cluster", std::string(32, '0'));
+  for (std::size_t i = 0; i < 16; ++i) {
+    out[i] = static_cast<char>(std::stoi(cluster.substr(2 * i, 2), nullptr, 16));
+  }
+  put_number(out, 16, get<std::uint32_t>(gpu, "status", 0));
+  put_number(out, 20, get<std::uint32_t>(gpu, "clique", 0));
+  out[24] = static_cast<char>(get<int>(gpu, "state", 0));
+}
+
+}  // namespace
+
+NVML_CALL nvmlInitWithFlags(unsigned flags) {
+  try {
+    driver = YAML::LoadFile(own_path() + ".yaml");
+  } catch (const YAML::Exception& e) {
+    std::fprintf(stderr, "nvml (stand-in): %s: %s\n", own_path().c_str(), e.what());
+    return 999;
+  }
+  hang_in("nvmlInitWithFlags");
+  return flags == 1 ? get(*driver, "init", 0) : kInvalid;
+}
+
+NVML_CALL nvmlShutdown() {
+  if (!driver) return kNotInitialized;
+  hang_in("nvmlShutdown");
+  driver.reset();
+  return 0;
+}
+
+extern "C" __attribute__((visibility("default"))) const char* nvmlErrorString(int code) {
+  switch (code) {
+    case 9:
+      return "Driver Not Loaded";
+    case 15:
+      return "GPU is lost";
+    case 18:
+      return "Driver/library version mismatch";
+    default:
+      return "Unknown Error";
+  }
+}
+
+NVML_CALL nvmlSystemGetDriverVersion(char* out, unsigned length) {
+  return put_text(get<std::string>(*driver, "driver", ""), out, length);
+}
+
+NVML_CALL nvmlDeviceGetCount_v2(unsigned* count) {
+  if (!driver) return kNotInitialized;
+  hang_in("nvmlDeviceGetCount_v2");
+  *count = static_cast<unsigned>((*driver)["gpus"].size());
+  return get(*driver, "count", 0);
+}
+
+NVML_CALL nvmlDeviceGetHandleByIndex_v2(unsigned index, void** device) {
+  if (!driver || index >= (*driver)["gpus"].size()) return kInvalid;
+  *device = reinterpret_cast<void*>(std::uintptr_t{index} + 1);
+  return get(gpu_of(*device), "handle", 0);
+}
+
+NVML_CALL nvmlDeviceGetUUID(void* device, char* out, unsigned length) {
+  return put_text(get<std::string>(gpu_of(device), "uuid", ""), out, length);
+}
+
+NVML_CALL nvmlDeviceGetName(void* device, char* out, unsigned length) {
+  return put_text(get<std::string>(gpu_of(device), "name", ""), out, length);
+}
+
+NVML_CALL nvmlDeviceGetGpuFabricInfo(void* device, char* out) {
+  hang_in("nvmlDeviceGetGpuFabricInfo");
+  const YAML::Node gpu = gpu_of(device);
+  if (const int code = get(gpu, "fabric", 0); code != 0) return code;
+  put_common(gpu, out);
+  return 0;
+}
+
+#ifndef CDOM_STAND_IN_IS_OLD
+NVML_CALL nvmlDeviceGetGpuFabricInfoV(void* device, char* out) {
+  hang_in("nvmlDeviceGetGpuFabricInfoV");
+  const int newest = get(*driver, "newest", 3);
+  std::uint32_t version = 0;
+  std::memcpy(&version, out, sizeof version);
+  const bool is_2 = version == 0x02000024 && newest >= 2;
+  const bool is_3 = version == 0x03000028 && newest >= 3;
+  if (!is_2 && !is_3) return kMismatch;
+  const YAML::Node gpu = gpu_of(device);
+  if (const int code = get(gpu, "fabric", 0); code != 0) return code;
+  put_common(gpu, out + 4);
+  put_number(out, 32, get<std::uint32_t>(gpu, "mask", 0));
+  if (is_3) out[36] = static_cast<char>(get<int>(gpu, "health", 1));
+  return 0;
+}
+#endif
