@@ -1,0 +1,51 @@
+// CdiChannelInjector: channels by CDI files, one per claim, named and shaped as the reference
+// driver's.
+//
+// A claim's file holds one device, core::cdi_device_id(), with a node per channel. A file appears
+// whole or not at all. Files that are not ours stay as they are; those of the reference driver's
+// claims are understood. One thread.
+#pragma once
+
+#include <map>
+#include <set>
+#include <string>
+
+#include "compute_domain/agent/channel_injector.h"
+#include "compute_domain/base/device_nodes.h"
+
+namespace cdom::agent {
+
+struct CdiOptions {
+  std::string directory = "/var/run/cdi";      // CDI_ROOT
+  std::string proc_devices = "/proc/devices";  // ALT_PROC_DEVICES_PATH
+  std::string proc_driver = "/proc/driver/nvidia";
+  // The host's, where device files are made that are missing; "" : none are. A container runtime
+  // needs none, as the files here say all of a device; programs on the host may.
+  std::string dev = "/dev";
+};
+
+class CdiChannelInjector : public ChannelInjector {
+ public:
+  explicit CdiChannelInjector(CdiOptions options,
+                              base::MakeNode make_node = base::make_device_node);
+
+  // Unavailable: the kernel has no IMEX channels, or the file cannot be written. Invalid: the
+  // kernel has fewer channels, or somebody else's file has the claim's name.
+  base::Result<void> write(const core::ClaimRef& claim,
+                           const core::ChannelRange& channels) override;
+  // Files that cannot be understood are told and left out.
+  base::Result<std::map<std::string, core::ChannelRange>> written() override;
+  base::Result<void> remove(const std::string& claim_uid) override;
+
+ private:
+  [[nodiscard]] std::string path_of(const std::string& claim_uid) const;
+  [[nodiscard]] base::Result<unsigned> channel_major() const;
+  [[nodiscard]] base::Result<void> check_count(const core::ChannelRange& channels) const;
+  void tell(const std::string& path, const std::string& problem);
+
+  const CdiOptions options_;
+  const base::MakeNode make_node_;
+  std::set<std::string> told_;  // paths
+};
+
+}  // namespace cdom::agent

@@ -1,0 +1,144 @@
+#include "compute_domain/agent/cdi_channel_injector.h"
+
+#include <algorithm>
+#include <filesystem>
+
+#include "agent/cdi_spec.h"
+#include "compute_domain/base/files.h"
+#include "compute_domain/base/log.h"
+#include "compute_domain/base/system_error.h"
+#include "compute_domain/base/text.h"
+
+namespace cdom::agent {
+
+namespace fs = std::filesystem;
+using base::cat;
+using base::Error;
+using base::ErrorKind;
+using base::Result;
+
+namespace {
+
+constexpr char kChannelDevice[] = "nvidia-caps-imex-channels";
+constexpr char kCdiSuffix[] = ".yaml";  // the content is JSON, which is YAML
+
+// "k8s.compute-domain.nvidia.com-claim_".
+std::string cdi_file_prefix() {
+  std::string prefix = cdi_kind();
+  std::ranges::replace(prefix, '/', '-');
+  return prefix + "_";
+}
+
+bool is_someone_elses(const Result<CdiSpec>& spec) { return spec && spec->kind != cdi_kind(); }
+
+std::string text_of(const core::ChannelRange& channels) {
+  return channels.count == 1
+             ? cat("IMEX channel ", channels.first)
+             : cat("IMEX channels ", channels.first, " to ", channels.first + channels.count - 1);
+}
+
+}  // namespace
+
+CdiChannelInjector::CdiChannelInjector(CdiOptions options, base::MakeNode make_node)
+    : options_(std::move(options)), make_node_(std::move(make_node)) {}
+
+std::string CdiChannelInjector::path_of(const std::string& claim_uid) const {
+  return cat(options_.directory, "/", cdi_file_prefix(), claim_uid, kCdiSuffix);
+}
+
+Result<unsigned> CdiChannelInjector::channel_major() const {
+  const auto devices = base::read_file(options_.proc_devices);
+  if (!devices) return devices.error();
+  if (const auto major = base::character_major(*devices, kChannelDevice)) return *major;
+  return Error{ErrorKind::Unavailable,
+               cat(options_.proc_devices, " has no character device ", kChannelDevice,
+                   ": is the NVIDIA driver loaded on this node, with IMEX channels?")};
+}
+
+Result<void> CdiChannelInjector::check_count(const core::ChannelRange& channels) const {
+  const std::string params = options_.proc_driver + "/params";
+  const auto text = base::read_file(params);
+  // A driver that does not tell has the usual number.
+  const auto count = text ? base::numeric_field(*text, "ImexChannelCount") : std::nullopt;
+  if (!count || channels.first + channels.count <= std::int64_t{*count}) return {};
+  return base::invalid(cat(text_of(channels), " of the claim cannot be had: the NVIDIA driver has ",
+                           *count, " (ImexChannelCount in ", params,
+                           "); load it with NVreg_ImexChannelCount=",
+                           channels.first + channels.count, " or more, as on every node"));
+}
+
+Result<void> CdiChannelInjector::write(const core::ClaimRef& claim,
+                                       const core::ChannelRange& channels) {
+  if (claim.uid.empty() || !base::is_label_value(claim.uid)) {
+    return base::invalid(cat("the claim's UID \"", claim.uid, "\" cannot name a file"));
+  }
+  if (channels.count < 1) return base::invalid("a CDI file needs at least one channel");
+  const auto major = channel_major();
+  if (!major) return major.error();
+  if (auto enough = check_count(channels); !enough) return enough;
+  if (!options_.dev.empty()) {
+    std::vector<base::DeviceNode> nodes;
+    for (std::int64_t i = channels.first; i < channels.first + channels.count; ++i) {
+      nodes.push_back({channel_node(i), *major, static_cast<unsigned>(i), 0666});
+    }
+    if (auto made = base::make_device_nodes(nodes, options_.dev, make_node_); !made) return made;
+  }
+  const std::string path = path_of(claim.uid);
+  const std::string text = encode_cdi_spec(claim.uid, channels, *major);
+  if (const auto there = base::read_file(path)) {
+    if (*there == text) return {};
+    if (const auto spec = decode_cdi_spec(*there, path, claim.uid); is_someone_elses(spec)) {
+      return base::invalid(
+          cat(path, " is a CDI spec of kind ", spec->kind, ", which is not ours: move it away"));
+    }
+  }
+  return base::replace_file_durably(path, text);
+}
+
+Result<std::map<std::string, core::ChannelRange>> CdiChannelInjector::written() {
+  std::map<std::string, core::ChannelRange> by_claim;
+  std::error_code error;
+  fs::directory_iterator it(options_.directory, error);
+  if (error == std::errc::no_such_file_or_directory) return by_claim;
+  const std::string prefix = cdi_file_prefix();
+  for (; !error && it != fs::directory_iterator(); it.increment(error)) {
+    std::string uid = it->path().filename();
+    if (!uid.starts_with(prefix) || !uid.ends_with(kCdiSuffix)) continue;
+    uid = uid.substr(prefix.size(), uid.size() - prefix.size() - std::string(kCdiSuffix).size());
+    const std::string path = it->path();
+    const auto text = base::read_file(path);
+    if (!text) {
+      tell(path, text.error().message);
+      continue;
+    }
+    const auto spec = decode_cdi_spec(*text, path, uid);
+    if (!spec) {
+      tell(path, spec.error().message);
+    } else if (!is_someone_elses(spec) && spec->channels) {
+      by_claim[uid] = *spec->channels;
+    }
+  }
+  if (error) return base::system_error(cat("cannot list ", options_.directory), error.value());
+  return by_claim;
+}
+
+Result<void> CdiChannelInjector::remove(const std::string& claim_uid) {
+  if (!base::is_label_value(claim_uid)) return {};  // nothing was ever written under such a name
+  const std::string path = path_of(claim_uid);
+  const auto text = base::read_file(path);
+  if (text && is_someone_elses(decode_cdi_spec(*text, path, claim_uid))) {
+    tell(path, "it is left in place: its kind is not ours");
+    return {};
+  }
+  told_.erase(path);
+  return base::remove_file(path);
+}
+
+// Once.
+void CdiChannelInjector::tell(const std::string& path, const std::string& problem) {
+  if (!told_.insert(path).second) return;
+  base::log_warning("a CDI file has the name of a claim's and is not one",
+                    {{"path", path}, {"problem", problem}});
+}
+
+}  // namespace cdom::agent

@@ -1,0 +1,107 @@
+#include "agent/cdi_spec.h"
+
+#include <charconv>
+#include <nlohmann/json.hpp>
+#include <set>
+
+#include "compute_domain/api/codec.h"
+#include "compute_domain/base/text.h"
+#include "compute_domain/core/node_plan.h"
+
+namespace cdom::agent {
+
+namespace {
+
+using base::cat;
+using Json = nlohmann::json;
+
+constexpr char kChannelPrefix[] = "nvidia-caps-imex-channels/channel";
+
+// The part after "=" of a qualified device name.
+std::string device_of(const std::string& claim_uid) {
+  const std::string id = core::cdi_device_id(claim_uid);
+  return id.substr(id.find('=') + 1);
+}
+
+bool starts_with_digit(const std::string& name) {
+  return !name.empty() && name.front() >= '0' && name.front() <= '9';
+}
+
+std::optional<std::int64_t> channel_in(const std::string& path) {
+  const std::string prefix = cat("/dev/", kChannelPrefix);
+  if (!path.starts_with(prefix)) return std::nullopt;
+  std::int64_t channel = 0;
+  const char* end = path.data() + path.size();
+  const auto [stop, error] = std::from_chars(path.data() + prefix.size(), end, channel);
+  return error == std::errc() && stop == end ? std::optional(channel) : std::nullopt;
+}
+
+// Throws Json::exception when a field has another shape.
+std::set<std::int64_t> channels_of(const Json& device) {
+  std::set<std::int64_t> channels;
+  const Json edits = device.value("containerEdits", Json::object());
+  for (const Json& node : edits.value("deviceNodes", Json::array())) {
+    if (const auto channel = channel_in(node.at("path").get<std::string>())) {
+      channels.insert(*channel);
+    }
+  }
+  return channels;
+}
+
+base::Error no_spec(const std::string& file_name, const std::string& why) {
+  return base::invalid(cat(file_name, " is no CDI spec of a claim: ", why));
+}
+
+}  // namespace
+
+std::string channel_node(std::int64_t channel) { return cat(kChannelPrefix, channel); }
+
+std::string cdi_kind() {
+  const std::string id = core::cdi_device_id("");
+  return id.substr(0, id.find('='));
+}
+
+std::string encode_cdi_spec(const std::string& claim_uid, const core::ChannelRange& channels,
+                            unsigned major) {
+  Json nodes = Json::array();
+  for (std::int64_t i = 0; i < channels.count; ++i) {
+    const std::int64_t channel = channels.first + i;
+    nodes.push_back({{"path", cat("/dev/", channel_node(channel))},
+                     {"type", "c"},
+                     {"major", major},
+                     {"minor", channel},
+                     {"fileMode", 0666}});
+  }
+  const std::string device = device_of(claim_uid);
+  const Json spec = {
+      {"cdiVersion", starts_with_digit(device) ? "0.5.0" : "0.3.0"},
+      {"kind", cdi_kind()},
+      {"containerEdits", Json::object()},
+      {"devices", {{{"name", device}, {"containerEdits", {{"deviceNodes", nodes}}}}}}};
+  return spec.dump();
+}
+
+base::Result<CdiSpec> decode_cdi_spec(const std::string& text, const std::string& file_name,
+                                      const std::string& claim_uid) {
+  const auto as_json = api::json_in_yaml(text, file_name);
+  if (!as_json) return as_json.error();
+  try {
+    const Json json = Json::parse(*as_json);
+    CdiSpec spec;
+    spec.kind = json.at("kind");
+    for (const Json& device : json.at("devices")) {
+      if (device.at("name") != device_of(claim_uid)) continue;
+      const std::set<std::int64_t> channels = channels_of(device);
+      if (channels.empty()) continue;
+      spec.channels = {*channels.begin(), static_cast<std::int64_t>(channels.size())};
+      if (*channels.rbegin() != spec.channels->first + spec.channels->count - 1) {
+        return no_spec(file_name, "its channels have gaps");
+      }
+    }
+    return spec;
+  } catch (const Json::exception& e) {
+    return no_spec(file_name, e.what());
+  }
+}
+
+}  // namespace cdom::agent

@@ -1,0 +1,30 @@
+// A claim's CDI spec: what tells the container runtime which IMEX channels to inject. Pure.
+//
+// CDI specification 0.3.0, or 0.5.0 when the device's name starts with a digit: runtimes refuse a
+// version that they do not know, so it is the lowest that will do.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "compute_domain/base/result.h"
+#include "compute_domain/core/checkpoint.h"
+
+namespace cdom::agent {
+
+struct CdiSpec {
+  std::string kind;                            // "vendor/class"
+  std::optional<core::ChannelRange> channels;  // of the claim's device; nullopt: it has none
+};
+
+// "nvidia-caps-imex-channels/channel3", below /dev.
+std::string channel_node(std::int64_t channel);
+
+std::string cdi_kind();
+std::string encode_cdi_spec(const std::string& claim_uid, const core::ChannelRange& channels,
+                            unsigned major);
+// Of the claim's file. Invalid: no CDI spec, or channels with gaps.
+base::Result<CdiSpec> decode_cdi_spec(const std::string& text, const std::string& file_name,
+                                      const std::string& claim_uid);
+
+}  // namespace cdom::agent

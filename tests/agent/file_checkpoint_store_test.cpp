@@ -1,0 +1,104 @@
+#include "compute_domain/agent/file_checkpoint_store.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sched.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/directory.h"
+#include "compute_domain/base/file_lock.h"
+
+namespace cdom::agent {
+namespace {
+
+using ::testing::HasSubstr;
+
+TEST(FileCheckpointStore, LoadsWhatWasSavedLast) {
+  const base::Directory dir;
+  FileCheckpointStore store(dir.at("plugin/checkpoint"));
+  EXPECT_EQ(*store.load(), std::nullopt);
+  ASSERT_TRUE(store.save("one"));
+  ASSERT_TRUE(store.save("two"));
+  EXPECT_EQ(*FileCheckpointStore(dir.at("plugin/checkpoint")).load(), "two");
+}
+
+TEST(FileCheckpointStore, AFullDiskIsAnErrorAndTheOldCheckpointStays) {
+  const base::Directory dir;
+  FileCheckpointStore store(dir.at("checkpoint"));
+  ASSERT_TRUE(store.save("one"));
+  std::filesystem::create_symlink("/dev/full", dir.at("checkpoint.next"));
+  const auto done = store.save("two");
+  ASSERT_FALSE(done);
+  EXPECT_THAT(done.error().message, HasSubstr("No space left on device"));
+  EXPECT_EQ(*store.load(), "one");
+}
+
+TEST(FileCheckpointStore, WhatCannotBeReadNowIsNoMissingCheckpoint) {
+  const base::Directory dir;
+  dir.write("checkpoint/x", "");
+  const auto loaded = FileCheckpointStore(dir.at("checkpoint")).load();
+  ASSERT_FALSE(loaded);
+  EXPECT_EQ(loaded.error().kind, base::ErrorKind::Unavailable);
+}
+
+TEST(FileCheckpointStore, WhatIsSetAsideIsMovedAndKeptForPeople) {
+  const base::Directory dir;
+  FileCheckpointStore store(dir.write("checkpoint", "torn"));
+  ASSERT_TRUE(store.set_aside("torn"));
+  EXPECT_EQ(*store.load(), std::nullopt);
+  EXPECT_EQ(dir.read("checkpoint.unreadable-1"), "torn");
+
+  ASSERT_TRUE(store.save("of a newer format"));
+  ASSERT_TRUE(store.set_aside("of a newer format"));
+  EXPECT_EQ(dir.read("checkpoint.unreadable-1"), "torn");
+  EXPECT_EQ(dir.read("checkpoint.unreadable-2"), "of a newer format");
+}
+
+TEST(FileCheckpointStore, TheSameTextIsKeptOnceAndNineOfThemAtMost) {
+  const base::Directory dir;
+  FileCheckpointStore store(dir.at("checkpoint"));
+  for (const char* text : {"1", "2", "1", "3", "4", "5", "6", "7", "8", "9", "10", "11"}) {
+    ASSERT_TRUE(store.set_aside(text));
+  }
+  EXPECT_EQ(dir.read("checkpoint.unreadable-1"), "1");
+  EXPECT_EQ(dir.read("checkpoint.unreadable-3"), "3");
+  EXPECT_EQ(dir.read("checkpoint.unreadable-9"), "11");
+  EXPECT_FALSE(std::filesystem::exists(dir.at("checkpoint.unreadable-10")));
+}
+
+// One step: under the lock, the checkpoint read anew.
+bool step(FileCheckpointStore& store) {
+  const auto lock = base::FileLock::try_acquire(store.lock_path());
+  if (!lock) return false;
+  const auto text = store.load();
+  return text && store.save(text->value_or("") + "x");
+}
+
+TEST(FileCheckpointStore, TwoProcessesThatStepUnderTheLockLoseNothing) {
+  constexpr std::size_t kSteps = 25;
+  const base::Directory dir;
+  FileCheckpointStore store(dir.at("checkpoint"));
+  const auto take_steps = [&] {
+    for (std::size_t done = 0; done < kSteps;) {
+      if (step(store)) {
+        ++done;
+      } else {
+        sched_yield();
+      }
+    }
+  };
+  const pid_t other = fork();
+  if (other == 0) {
+    take_steps();
+    _exit(0);
+  }
+  take_steps();
+  int status = -1;
+  ASSERT_EQ(waitpid(other, &status, 0), other);
+  EXPECT_EQ(status, 0);
+  EXPECT_EQ(**store.load(), std::string(2 * kSteps, 'x'));
+}
+
+}  // namespace
+}  // namespace cdom::agent

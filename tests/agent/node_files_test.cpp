@@ -1,0 +1,112 @@
+// The agent over the files of a node.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "agent/rig.h"
+#include "base/directory.h"
+#include "compute_domain/agent/cdi_channel_injector.h"
+#include "compute_domain/agent/checkpoint_codec.h"
+#include "compute_domain/agent/file_checkpoint_store.h"
+#include "compute_domain/agent/file_fabric.h"
+#include "compute_domain/agent/kubelet_state_file.h"
+
+namespace cdom::agent {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+
+class NodeFiles {
+ public:
+  NodeFiles() {
+    dir.write("fabric.yaml", "gpus: [{state: completed, clusterUUID: rack-1, cliqueID: 7}]");
+    dir.write("devices", "Character devices:\n235 nvidia-caps-imex-channels\n");
+  }
+  // A new agent, which knows only what lies there.
+  void start_agent() {
+    rig.agent.reset();
+    rig.agent = std::make_unique<NodeAgent>(
+        NodePorts{rig.client, fabric, rig.imex, checkpoints, channels, kubelet}, rig.clock,
+        NodeAgentOptions{.self = {kNode, "boot-1", "10.0.0.1"},
+                         .times = {},
+                         .operator_namespace = kNamespace,
+                         .seed = 7});
+    rig.settle();
+  }
+  [[nodiscard]] core::Checkpoint checkpoint() const {
+    const auto decoded = decode_checkpoint(dir.read("plugin/checkpoint"));
+    EXPECT_TRUE(decoded);
+    return decoded ? *decoded : core::Checkpoint();
+  }
+
+  const base::Directory dir;
+  FileFabric fabric{dir.at("fabric.yaml")};
+  FileCheckpointStore checkpoints{dir.at("plugin/checkpoint")};
+  CdiChannelInjector channels{{.directory = dir.at("cdi"),
+                               .proc_devices = dir.at("devices"),
+                               .proc_driver = dir.at("nvidia"),
+                               .dev = ""}};
+  KubeletStateFile kubelet{dir.at("dra_manager_state")};
+  Rig rig;
+};
+
+TEST(NodeFiles, AClaimIsPreparedAndUnpreparedAcrossAgents) {
+  NodeFiles node;
+  node.start_agent();
+  EXPECT_EQ(node.rig.report().clique, kClique);
+  const core::ClaimRef claim = node.rig.make_claim("a");
+  node.rig.write_list({claim.uid});
+  const ClaimStep prepared = node.rig.prepare(claim);
+  ASSERT_EQ(prepared.state, ClaimStep::State::Done) << prepared.reason;
+  EXPECT_EQ(node.channels.written()->at(claim.uid), (core::ChannelRange{0, 1}));
+  EXPECT_EQ(node.checkpoint().claims.at(claim.uid).phase, core::ClaimPhase::Completed);
+
+  node.start_agent();
+  EXPECT_EQ(node.rig.prepare(claim).seats, prepared.seats);
+  EXPECT_EQ(node.rig.unprepare(claim).state, ClaimStep::State::Done);
+  EXPECT_THAT(*node.channels.written(), IsEmpty());
+  EXPECT_THAT(node.checkpoint().claims, IsEmpty());
+}
+
+TEST(NodeFiles, ATornCheckpointIsSetAsideAndTheRunningDaemonTakenOver) {
+  NodeFiles node;
+  node.start_agent();
+  const core::ClaimRef claim = node.rig.make_claim("a");
+  node.rig.write_list({claim.uid});
+  ASSERT_EQ(node.rig.prepare(claim).state, ClaimStep::State::Done);
+  const std::string torn = node.dir.read("plugin/checkpoint").substr(0, 40);
+  node.dir.write("plugin/checkpoint", torn);
+
+  node.start_agent();
+  EXPECT_EQ(node.dir.read("plugin/checkpoint.unreadable-1"), torn);
+  EXPECT_TRUE(node.rig.imex.daemon.running);
+  EXPECT_EQ(node.rig.imex.starts, 1);
+  ASSERT_TRUE(node.checkpoint().served);
+  EXPECT_TRUE(node.checkpoint().claims.contains(claim.uid));
+}
+
+TEST(NodeFiles, AClaimWaitsWithTheReasonWhileTheKernelHasNoChannels) {
+  NodeFiles node;
+  node.dir.write("devices", "Character devices:\n195 nvidia\n");
+  node.start_agent();
+  const core::ClaimRef claim = node.rig.make_claim("a");
+  node.rig.write_list({claim.uid});
+  const ClaimStep waiting = node.rig.prepare(claim);
+  EXPECT_EQ(waiting.state, ClaimStep::State::Waiting);
+  EXPECT_THAT(waiting.reason, HasSubstr("has no character device nvidia-caps-imex-channels"));
+  node.dir.write("devices", "Character devices:\n236 nvidia-caps-imex-channels\n");
+  node.rig.pass(std::chrono::seconds(5));
+  EXPECT_EQ(node.rig.prepare(claim).state, ClaimStep::State::Done);
+}
+
+TEST(NodeFiles, AFabricThatCannotBeReadIsInTheReport) {
+  NodeFiles node;
+  node.start_agent();
+  node.dir.write("fabric.yaml", "gpus: [{error: GPU is lost}]");
+  node.rig.pass(std::chrono::seconds(5));
+  EXPECT_EQ(node.rig.report().fabric_error, "GPU 0 cannot be asked: GPU is lost");
+  EXPECT_EQ(node.rig.report().clique, kClique) << "what is served goes on";
+}
+
+}  // namespace
+}  // namespace cdom::agent
