@@ -23,6 +23,8 @@ class Descriptor {
 
   [[nodiscard]] int get() const { return fd_; }
   explicit operator bool() const { return fd_ >= 0; }
+  // It is the caller's from now on.
+  [[nodiscard]] int release() { return std::exchange(fd_, -1); }
   void reset() {
     if (fd_ >= 0) close(std::exchange(fd_, -1));
   }

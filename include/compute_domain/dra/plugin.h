@@ -1,0 +1,79 @@
+// Plugin: this node's DRA driver as kubelet knows it: two unix sockets and the gRPC services on
+// them.
+//
+// How it goes: the socket of the services appears, then the one of the registration, which kubelet
+// watches for. A socket file that vanishes comes back at once; one of a process that has crashed is
+// replaced; both go at the end, the registration first. Plugins of several pods may run side by
+// side, each with its pod's UID in its names. Thread-safe; the driver and the clock outlive it.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "compute_domain/base/clock.h"
+#include "compute_domain/base/result.h"
+#include "compute_domain/dra/driver.h"
+
+namespace cdom::dra {
+
+struct PluginOptions {
+  std::string driver;  // "compute-domain.nvidia.com"
+  // Kubelet's --root-dir; both see it, and what is below, at the same path.
+  std::string kubelet_dir = "/var/lib/kubelet";
+  // Of this pod, for rolling updates (Kubernetes 1.33 or later); empty: one plugin per node.
+  std::string pod_uid;
+  // Kubelet forgets a device's health after 30 s.
+  base::Duration repeat_health_every = std::chrono::seconds(10);
+};
+
+struct SocketPaths {
+  std::string registration, dra;
+};
+// Where the sockets of such a plugin are. An error when a name cannot be, or is too long for a
+// socket.
+base::Result<SocketPaths> socket_paths(const PluginOptions& options);
+
+enum class Health { Unknown, Healthy, Unhealthy };
+
+struct DeviceHealth {
+  std::string pool, device;
+  Health health = Health::Unknown;
+  std::string message;  // what is past 1,024 characters is cut off
+
+  friend bool operator==(const DeviceHealth&, const DeviceHealth&) = default;
+};
+
+// What kubelet has said last.
+struct Registration {
+  enum class State { Awaited, Registered, Refused };
+  State state = State::Awaited;
+  std::string error;  // Refused
+
+  friend bool operator==(const Registration&, const Registration&) = default;
+};
+
+class Plugin {
+ public:
+  static base::Result<std::unique_ptr<Plugin>> start(const PluginOptions& options, Driver& driver,
+                                                     const base::Clock& clock);
+  // Stops the calls in progress and waits for them.
+  ~Plugin();
+  Plugin(const Plugin&) = delete;
+  Plugin& operator=(const Plugin&) = delete;
+
+  // The health of all devices, from now on. Kubelet hears of changes at once, and nothing before
+  // the first call.
+  void set_health(std::vector<DeviceHealth> devices);
+
+  [[nodiscard]] Registration registration() const;
+  // Whether both socket files are there and ours; grpc.health.v1 on both sockets says the same.
+  [[nodiscard]] bool is_listening() const;
+
+ private:
+  struct Parts;
+  explicit Plugin(std::unique_ptr<Parts> parts);
+  const std::unique_ptr<Parts> parts_;
+};
+
+}  // namespace cdom::dra

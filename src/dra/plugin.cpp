@@ -1,0 +1,62 @@
+#include "compute_domain/dra/plugin.h"
+
+#include <filesystem>
+#include <system_error>
+#include <utility>
+
+#include "compute_domain/base/log.h"
+#include "compute_domain/base/system_error.h"
+#include "compute_domain/base/text.h"
+#include "dra/listeners.h"
+#include "dra/services.h"
+
+namespace cdom::dra {
+
+// In this order: nobody connects any more when the calls are stopped.
+struct Plugin::Parts {
+  std::unique_ptr<Services> services;
+  std::unique_ptr<Listeners> listeners;
+};
+
+base::Result<std::unique_ptr<Plugin>> Plugin::start(const PluginOptions& options, Driver& driver,
+                                                    const base::Clock& clock) {
+  const auto paths = socket_paths(options);
+  if (!paths) return paths.error();
+  // The driver's own folder is ours to make; the others are kubelet's.
+  const auto folder = std::filesystem::path(paths->dra).parent_path();
+  std::error_code error;
+  std::filesystem::create_directory(folder, error);
+  if (error) {
+    return base::system_error(
+        base::cat("cannot make ", folder.string(), " (is ", folder.parent_path().string(),
+                  " kubelet's own, mounted here?)"),
+        error.value());
+  }
+
+  auto parts = std::make_unique<Parts>();
+  auto services = Services::start(options.driver, paths->dra, driver, clock);
+  if (!services) return services.error();
+  parts->services = std::move(*services);
+
+  Services& served = *parts->services;
+  auto listeners = Listeners::start(
+      {{paths->dra, [&](base::Descriptor c) { served.serve_dra(std::move(c)); }},
+       {paths->registration, [&](base::Descriptor c) { served.serve_registration(std::move(c)); }}},
+      {.every = options.repeat_health_every, .call = [&] { served.repeat_health(); }},
+      [&](bool is_listening) { served.set_serving(is_listening); }, clock);
+  if (!listeners) return listeners.error();
+  parts->listeners = std::move(*listeners);
+  base::log_info("kubelet is awaited", {{"socket", paths->registration}});
+  return std::unique_ptr<Plugin>(new Plugin(std::move(parts)));
+}
+
+Plugin::Plugin(std::unique_ptr<Parts> parts) : parts_(std::move(parts)) {}
+Plugin::~Plugin() = default;
+
+void Plugin::set_health(std::vector<DeviceHealth> devices) {
+  parts_->services->set_health(std::move(devices));
+}
+Registration Plugin::registration() const { return parts_->services->registration(); }
+bool Plugin::is_listening() const { return parts_->listeners->is_listening(); }
+
+}  // namespace cdom::dra
