@@ -1,5 +1,6 @@
 #include "dra/services.h"
 
+#include <grpc/support/log.h>
 #include <grpcpp/grpcpp.h>
 #include <grpcpp/health_check_service_interface.h>
 #include <grpcpp/server_posix.h>
@@ -241,8 +242,16 @@ class HealthService final : public health::DRAResourceHealth::CallbackService {
   HealthStreams& streams_;
 };
 
+// gRPC's own words are lines of our log.
+void log_of_grpc(gpr_log_func_args* said) {
+  const bool is_error = said->severity == GPR_LOG_SEVERITY_ERROR;
+  base::log(is_error ? base::LogLevel::Error : base::LogLevel::Debug, said->message,
+            {{"library", "gRPC"}});
+}
+
 // A server without a port: it is given connections.
 std::unique_ptr<grpc::Server> serve(const std::vector<grpc::Service*>& services) {
+  gpr_set_log_function(log_of_grpc);
   grpc::EnableDefaultHealthCheckService(true);
   grpc::ServerBuilder builder;
   // Kubelet's connections stay for ever, and it pings as it likes.
@@ -277,7 +286,7 @@ base::Result<std::unique_ptr<Services>> Services::start(const std::string& drive
   if (!parts->registration_server || !parts->dra_server) {
     return base::Error{base::ErrorKind::Unavailable,
                        base::cat("gRPC cannot start the servers of ", driver_name,
-                                 ": its own lines before this one say why")};
+                                 ": the lines of gRPC before this one say why")};
   }
   std::unique_ptr<Services> services(new Services(std::move(parts)));
   services->set_serving(true);

@@ -145,8 +145,7 @@ Kubelet::~Kubelet() = default;
 
 Info Kubelet::get_info() {
   grpc::ClientContext context;
-  // Kubelet waits no longer.
-  limit(context, std::chrono::seconds(1));
+  limit(context, std::chrono::seconds(10));
   pluginregistration::PluginInfo info;
   const grpc::Status status = stubs_->registration.GetInfo(&context, {}, &info);
   return {.code = status.error_code(),
@@ -158,7 +157,7 @@ Info Kubelet::get_info() {
 
 int Kubelet::notify(bool is_registered, const std::string& error) {
   grpc::ClientContext context;
-  limit(context, std::chrono::seconds(5));
+  limit(context, std::chrono::seconds(10));
   pluginregistration::RegistrationStatus status;
   status.set_plugin_registered(is_registered);
   status.set_error(error);

@@ -207,7 +207,7 @@ TEST_F(PluginTest, StopsAPrepareAtItsDeadline) {
   prepare_until_stopped();
   start();
   const Answer answer =
-      Kubelet(paths().dra).prepare({claim_named("a")}, {.timeout = std::chrono::milliseconds(100)});
+      Kubelet(paths().dra).prepare({claim_named("a")}, {.timeout = std::chrono::seconds(1)});
 
   EXPECT_EQ(answer.code, kDeadlineExceeded);
   EXPECT_TRUE(has_ended());
@@ -370,6 +370,16 @@ TEST_F(PluginTest, LeavesItsNameToTheOneThatTookIt) {
   old.reset();
   EXPECT_EQ(Kubelet(paths().registration).get_info().code, kOk);
   EXPECT_TRUE(plugin_->is_listening());
+}
+
+TEST_F(PluginTest, TakesItsNameBackWhenTheOtherIsGone) {
+  auto other = start(options());
+  start();
+  other.swap(plugin_);
+  EXPECT_TRUE(until([&] { return !plugin_->is_listening(); }));
+  other.reset();
+  EXPECT_TRUE(until([&] { return plugin_->is_listening(); }));
+  EXPECT_EQ(Kubelet(paths().registration).get_info().code, kOk);
 }
 
 TEST_F(PluginTest, TellsAKubeletFolderThatIsMissing) {
