@@ -46,6 +46,15 @@ TEST(ReconcileGroup, AListThatCannotBeReadHoldsEveryAllocatedClaim) {
               ElementsAre("uid-c1"));
 }
 
+TEST(ReconcileGroup, PutsBackALabelOfTheListThatSomebodyTookAway) {
+  World world = settled_world(2);
+  world.lists.front().meta.labels.erase(api::kCliqueLabel);
+  const Plan plan = reconcile_group(group_world_of(world));
+  const auto* write = std::get_if<WriteNodeList>(&plan.actions.at(0));
+  ASSERT_NE(write, nullptr);
+  EXPECT_EQ(write->desired.meta.label(api::kCliqueLabel), kClique);
+}
+
 TEST(ReconcileGroup, IsCompleteOnlyWithAllNodesThatTheDomainWants) {
   World world = world_of(domain("train").wants(3).finalized(), 2);
   write_list(world);

@@ -39,5 +39,15 @@ TEST(Slots, TakeOnlyThoseOfFencedHoldersThatAreNoMembers) {
   EXPECT_EQ(assigned_slots(records, {"n2", "n3"}, {"n1"}, 2).slots.at("n3").slot, 0);
 }
 
+TEST(Slots, ARunningDaemonKnowsItsSlotBetterThanAnyRecord) {
+  NodeView node;
+  node.report = api::ComputeDomainNode{};
+  node.report->status.groups = {{.group = "g", .slot = 4, .state = api::DaemonState::Ready}};
+  api::NodeList list;
+  list.entries = {{.node = "n1", .slot = 7}};
+  const auto records = recorded_slots("g", &list, {{.name = "n1", .index = 9}}, {{"n1", node}}, 18);
+  EXPECT_EQ(records.at("n1").slot, 4);
+}
+
 }  // namespace
 }  // namespace cdom::core
