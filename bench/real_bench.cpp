@@ -80,7 +80,10 @@ Counted count(AuditLog& log) {
                          event.value("userAgent", "").starts_with("compute-domain-agent");
     if (!is_write || !is_ours || resource == "events" || resource == "leases") return;
     ++counted.ours;
-    if (code >= 300) ++counted.refused;
+    if (code < 300) return;
+    ++counted.refused;
+    std::fprintf(stderr, "refused with %d: %s %s by %s\n", code, verb.c_str(),
+                 event.value("requestURI", "").c_str(), event.value("userAgent", "").c_str());
   });
   return counted;
 }

@@ -46,6 +46,7 @@ TEST(Reconcile, LeavesASettledWorldAlone) {
 TEST(Reconcile, GivesEqualPlansWhateverTheOrderOfInputs) {
   World world = settled_world(5);
   world.nodes.at("n3").node->ready = api::ConditionStatus::Unknown;
+  for (const char* name : {"z", "a"}) world.view.claims.push_back(claim(name).on("n2"));
   World turned = world;
   std::ranges::reverse(turned.view.claims);
   std::ranges::reverse(turned.lists);
