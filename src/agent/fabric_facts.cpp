@@ -92,6 +92,7 @@ std::map<std::string, std::vector<std::string>> gpus_by_clique(const FabricFacts
 
 std::string disagreement(const std::map<std::string, std::vector<std::string>>& cliques) {
   std::vector<std::string> sides;
+  sides.reserve(cliques.size());
   for (const auto& [clique, gpus] : cliques) {
     sides.push_back(
         cat(gpus.size() == 1 ? "GPU " : "GPUs ", base::list_names(gpus, 16), " in ", clique));

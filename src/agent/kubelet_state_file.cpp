@@ -34,12 +34,12 @@ base::Error unknown_state(const std::string& why) {
 // Throws Json::exception when a field has another shape.
 std::vector<KubeletClaim> kubelet_claims_in(const Json& data) {
   std::vector<KubeletClaim> claims;
-  const Json entries = data.at("Entries");
+  const Json& entries = data.at("Entries");
   if (entries.is_null()) return claims;
   for (const Json& entry : entries) {
     KubeletClaim claim;
     claim.claim = {entry.at("Namespace"), entry.at("ClaimName"), entry.at("ClaimUID")};
-    const Json drivers = entry.at("DriverState");
+    const Json& drivers = entry.at("DriverState");
     for (const auto& [driver, state] : drivers.items()) claim.drivers.push_back(driver);
     claims.push_back(std::move(claim));
   }
