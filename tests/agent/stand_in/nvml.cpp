@@ -93,7 +93,9 @@ NVML_CALL nvmlInitWithFlags(unsigned flags) {
     return 999;
   }
   hang_in("nvmlInitWithFlags");
-  return flags == 1 ? get(*driver, "init", 0) : kInvalid;
+  const int code = flags == 1 ? get(*driver, "init", 0) : kInvalid;
+  if (code != 0) driver.reset();  // nobody shuts down what has not started
+  return code;
 }
 
 NVML_CALL nvmlShutdown() {
