@@ -22,8 +22,8 @@ Election::Election(http::ClientConfig config, const base::Clock& clock,
     : transport_(http::make_client(for_election(std::move(config), options.renew_deadline), clock)),
       client_(*transport_, clock, "compute-domain-controller-election", &metrics),
       election_(client_, clock, std::move(options), &metrics),
-      thread_([this, on_lost = std::move(on_lost)](std::stop_token token) {
-        if (election_.run(std::move(token)) == kube::LeaderElection::Standing::Lost) on_lost();
+      thread_([this, on_lost = std::move(on_lost)](const std::stop_token& token) {
+        if (election_.run(token) == kube::LeaderElection::Standing::Lost) on_lost();
       }) {}
 
 Election::~Election() {

@@ -190,7 +190,7 @@ class NodeScene {
     return *this;
   }
   NodeScene& daemon_ready(const std::set<std::int64_t>& connected = {}) {
-    return daemon_is(api::DaemonState::Ready, std::move(connected));
+    return daemon_is(api::DaemonState::Ready, connected);
   }
   NodeScene& daemon_dies(const std::string& message = "exited with 1") {
     DaemonView& daemon = *world.daemon;

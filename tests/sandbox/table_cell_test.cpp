@@ -25,9 +25,9 @@ TEST(HumanDuration, RoundsAsKubectlDoes) {
                                                         {47 * 3600, "47h"},
                                                         {76 * 3600, "3d4h"},
                                                         {192 * 3600, "8d"},
-                                                        {2 * 365 * 86400LL, "2y"},
-                                                        {(2 * 365 + 3) * 86400LL, "2y3d"},
-                                                        {9 * 365 * 86400LL, "9y"}};
+                                                        {2 * 365LL * 86400, "2y"},
+                                                        {(2 * 365LL + 3) * 86400, "2y3d"},
+                                                        {9 * 365LL * 86400, "9y"}};
   for (const auto& [age, text] : cases) EXPECT_EQ(human_duration(seconds(age)), text);
 }
 

@@ -66,7 +66,7 @@ struct ApiServerOptions {
 
 class ApiServer {
  public:
-  explicit ApiServer(const base::Clock& clock, ApiServerOptions options = {});
+  explicit ApiServer(const base::Clock& clock, const ApiServerOptions& options = {});
   ~ApiServer();
   ApiServer(const ApiServer&) = delete;
   ApiServer& operator=(const ApiServer&) = delete;

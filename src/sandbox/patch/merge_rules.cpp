@@ -105,7 +105,7 @@ class SchemaRules : public MergeRules {
     if (path[0] == "apiVersion" || path[0] == "kind" || path[0] == "metadata") {
       return built_in_merge_rules().rule_of(path, is_list);
     }
-    const MergeRule free{is_list ? Kind::Atomic : Kind::Granular, {}, {}};
+    MergeRule free{is_list ? Kind::Atomic : Kind::Granular, {}, {}};
     const schema::Schema* at = root_.get();
     for (const std::string& step : path) {
       const schema::Schema* next = child_of(*at, step);

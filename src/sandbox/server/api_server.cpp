@@ -80,8 +80,8 @@ void authorize(ApiState& state, const RequestInfo& info, const User& user) {
 
 }  // namespace
 
-ApiServer::ApiServer(const base::Clock& clock, ApiServerOptions options)
-    : state_(std::make_shared<ApiState>(clock, std::move(options))) {}
+ApiServer::ApiServer(const base::Clock& clock, const ApiServerOptions& options)
+    : state_(std::make_shared<ApiState>(clock, options)) {}
 
 ApiServer::~ApiServer() = default;
 
