@@ -48,7 +48,12 @@ class Run {
     Result<void> done = write_finalizers(action.domain, finalizers);
     // Whoever removed the object has done what this was for.
     if (!done && done.error().kind == ErrorKind::NotFound) return {};
-    if (done) memory_.forget_domain(action.domain.uid);
+    if (!done) return done;
+    // With its last finalizer the object goes, and the API server answers with its last version but
+    // one: what the watch will show is a later one.
+    written_.domains =
+        std::max(written_.domains, kube::version_number(action.domain.resource_version) + 1);
+    memory_.forget_domain(action.domain.uid);
     return done;
   }
 

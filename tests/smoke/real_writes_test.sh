@@ -25,7 +25,8 @@ controller=$!
 # Each line: a figure, its spread, its target and whether it is met.
 is_met() { [ "$(grep -F "$1" "$work/figures" | cut -f 9)" = met ]; }
 form() {
-  timeout 500 build/release/bench/bench_real "$kubeconfig" "$work/cluster/audit.log" 3 | tee "$work/figures"
+  timeout 500 build/release/bench/bench_real "$kubeconfig" "$work/cluster/audit.log" "${RUNS:-3}" 2>&1 |
+    tee "$work/figures"
 }
 check "18 nodes form, three times" form
 check "each costs at most 3 N + 10 writes" is_met "writes for 18 nodes"
