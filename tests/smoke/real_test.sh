@@ -26,7 +26,13 @@ kubectl() { tools/cluster --dir "$work/cluster" kubectl "$@"; }
 all_in() { [ "$(kubectl get "$@" -o name | wc -l)" -eq 38 ]; }
 
 check "the control plane is up" prints "default" kubectl get namespaces
-check "the manifests apply" kubectl apply --server-side -k .
+# Before Kubernetes 1.34 a DeviceClass is v1beta1 or v1beta2.
+apply_manifests() {
+  kubectl kustomize . >"$work/manifests.yaml"
+  [ -z "${KUBERNETES:-}" ] || sed -i 's|^apiVersion: resource.k8s.io/v1$|apiVersion: resource.k8s.io/v1beta1|' "$work/manifests.yaml"
+  kubectl apply --server-side -f "$work/manifests.yaml"
+}
+check "the manifests apply" apply_manifests
 timeout 900 build/release/src/bin/compute-domain-sandbox nodes --kubeconfig "$KUBECONFIG" --racks 2 \
   --nodes-per-rack 19 >"$work/nodes.out" 2>"$work/nodes.log" &
 pids+=($!)
