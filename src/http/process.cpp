@@ -14,7 +14,6 @@ namespace cdom::http {
 namespace {
 
 constexpr std::size_t kThreads = 2;  // the default of 40 costs a factor of five on a stream
-
 constexpr std::chrono::seconds kLongestEnd{2};
 
 using Deadline = std::chrono::steady_clock::time_point;
@@ -39,7 +38,8 @@ class CountedTasks final : public pplx::scheduler_interface {
     std::unique_lock lock(mutex_);
     do {
       if (!changed_.wait_until(lock, deadline, [this] { return tasks_ == 0; })) return;
-    } while (!all_threads_meet(lock, deadline) || tasks_ > 0);
+      if (!all_threads_meet(lock, deadline)) return;
+    } while (tasks_ > 0);
   }
 
  private:
