@@ -97,6 +97,19 @@ TEST(WorkQueue, BacksOffOneKeyWithoutTheOthers) {
   EXPECT_EQ(queue.try_pop(), "b");
 }
 
+TEST(WorkQueue, ASuccessLeavesNothingDelayed) {
+  ManualClock clock;
+  Queue queue(clock);
+  for (const char* key : {"a", "b"}) queue.add_after(key, 5s);
+  queue.add("a");
+  ASSERT_EQ(queue.try_pop(), "a");
+  queue.forget("a");
+  queue.done("a");
+  clock.advance(5s);
+  EXPECT_EQ(queue.try_pop(), "b");
+  EXPECT_EQ(queue.try_pop(), std::nullopt);
+}
+
 TEST(WorkQueue, WaitsAsLongAsTheServerSaid) {
   ManualClock clock;
   Queue queue(clock);

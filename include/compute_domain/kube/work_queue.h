@@ -48,7 +48,8 @@ class WorkQueue {
   // Adds `key` after its backoff, which doubles with every retry until forget(), or after
   // `at_least` when that is longer. Call it before done().
   void retry(const Key& key, std::optional<base::Duration> at_least = std::nullopt);
-  // Its reconcile succeeded: the next backoff is the first one again.
+  // Its reconcile succeeded: the next backoff is the first one again, and what was delayed until
+  // now is no longer due.
   void forget(const Key& key);
 
   // Keys that are due and not held by a worker.
@@ -159,6 +160,11 @@ template <class Key>
 void WorkQueue<Key>::forget(const Key& key) {
   const std::scoped_lock lock(mutex_);
   retries_of_.erase(key);
+  const auto it = due_of_.find(key);
+  if (it == due_of_.end()) return;
+  delayed_.erase({it->second, key});
+  due_of_.erase(it);
+  show_sizes_locked();
 }
 
 template <class Key>
