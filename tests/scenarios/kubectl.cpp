@@ -34,6 +34,22 @@ std::string text_of(const json& cell) {
   return cell.is_null() ? "" : cell.dump();
 }
 
+// The same object as people write it for a cluster that serves this version of its kind: v1beta1
+// has the fields of `exactly` beside a request's name. (KEP-4381 and its graduation to v1.)
+json in_version(json object, const api::Kind& kind, const std::string& version) {
+  if (object["apiVersion"] != "resource.k8s.io/v1") return object;
+  object["apiVersion"] = api::api_version_of(kind, version);
+  if (version != "v1beta1") return object;
+  json& spec = object["spec"];
+  json& devices = spec.contains("spec") ? spec["spec"]["devices"] : spec["devices"];
+  for (json& request : devices["requests"]) {
+    const json exactly = request["exactly"];
+    request.erase("exactly");
+    request.update(exactly);
+  }
+  return object;
+}
+
 }  // namespace
 
 Kubectl::Kubectl(http::Client& transport, const base::Clock& clock, std::string ns)
@@ -79,9 +95,11 @@ std::string Kubectl::get(const std::string& kind, const std::string& name) const
 
 void Kubectl::apply_object(const std::string& text) {
   json object = json::parse(text);
-  json& meta = object["metadata"];
   const std::string kind = object["kind"];
-  if (kind_named(kind).namespaced && !meta.contains("namespace")) meta["namespace"] = ns_;
+  const api::Kind& known = kind_named(kind);
+  object = in_version(std::move(object), known, client_.version_of(known));
+  json& meta = object["metadata"];
+  if (known.namespaced && !meta.contains("namespace")) meta["namespace"] = ns_;
   http::Request request{.method = "PATCH",
                         .target = cat(path(kind, meta.value("namespace", ""), meta["name"]),
                                       "?fieldManager=kubectl&force=true"),
