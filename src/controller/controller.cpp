@@ -106,6 +106,7 @@ class Controller::Loop {
 
   const Stores stores_;
   Memory memory_;
+  ListReader list_reader_;
   const Sources sources_;
   std::vector<std::unique_ptr<Queue>> queues_;  // one for each worker
   Expectations expectations_;
@@ -144,7 +145,7 @@ Controller::Loop::Loop(const kube::Client& client, const base::Clock& clock,
               indexes_of<api::Pod>(), &metrics),
       stores_{domains_.store(), claims_.store(), templates_.store(), lists_.store(),
               reports_.store(), nodes_.store(),  slices_.store(),    agents_.store()},
-      sources_{stores_, memory_, options_.settings, clock},
+      sources_{stores_, memory_, options_.settings, clock, list_reader_},
       events_(client, clock,
               {.component = "compute-domain-controller",
                .instance = options_.instance,

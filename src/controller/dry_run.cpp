@@ -139,7 +139,8 @@ Result<std::string> dry_run(const std::vector<ObjectFile>& files, const core::Se
 
   const Memory memory;
   const Stores view = stores.view();
-  const Sources from{view, memory, settings, clock};
+  ListReader lists;
+  const Sources from{view, memory, settings, clock, lists};
   std::vector<std::string> pages;
   pages.reserve(uids.size());
   for (const std::string& uid : uids) pages.push_back(domain_text(from, uid));

@@ -4,7 +4,6 @@
 
 #include "compute_domain/api/names.h"
 #include "compute_domain/core/membership.h"
-#include "compute_domain/core/node_lists.h"
 
 namespace cdom::controller {
 
@@ -17,10 +16,10 @@ core::DomainView view_of(const Stores& stores, const std::string& uid) {
   return view;
 }
 
-std::vector<core::StoredList> lists_of(const Stores& stores, const std::string& uid) {
+std::vector<core::StoredList> lists_of(const Sources& from, const std::string& uid) {
   std::vector<core::StoredList> lists;
-  for (const auto& map : stores.lists.by_index(kByDomain, uid)) {
-    lists.push_back(core::stored_list(*map));
+  for (const auto& map : from.stores.lists.by_index(kByDomain, uid)) {
+    lists.push_back(from.lists(map));
   }
   return lists;
 }
@@ -73,7 +72,7 @@ core::World gather_domain(const Sources& from, const std::string& uid) {
   world.now = from.clock.now();
   world.settings = from.settings;
   world.view = view_of(from.stores, uid);
-  world.lists = lists_of(from.stores, uid);
+  world.lists = lists_of(from, uid);
   for (const auto& object : from.stores.templates.by_index(kByDomain, uid)) {
     world.templates.push_back(*object);
   }
@@ -98,7 +97,7 @@ core::GroupWorld gather_group(const Sources& from, const core::GroupKey& key) {
   world.settings = from.settings;
   world.key = key;
   world.view = view_of(from.stores, key.domain_uid);
-  world.lists = lists_of(from.stores, key.domain_uid);
+  world.lists = lists_of(from, key.domain_uid);
   world.nodes = nodes_concerned(from, world.view, world.lists);
   world.list_written = from.memory.list_written(key);
   return world;
@@ -107,7 +106,7 @@ core::GroupWorld gather_group(const Sources& from, const core::GroupKey& key) {
 core::ReportWorld gather_report(const Sources& from, const std::string& node) {
   core::ReportWorld world{.node = node, .view = node_view(from, node), .lists = {}};
   for (const auto& map : from.stores.lists.by_index(kByNode, node)) {
-    world.lists.push_back(core::stored_list(*map));
+    world.lists.push_back(from.lists(map));
   }
   return world;
 }
@@ -115,7 +114,7 @@ core::ReportWorld gather_report(const Sources& from, const std::string& node) {
 std::vector<Key> keys_of_domain(const Sources& from, const std::string& uid) {
   std::vector<Key> keys{domain_key(uid)};
   const core::DomainView view = view_of(from.stores, uid);
-  const std::vector<core::StoredList> lists = lists_of(from.stores, uid);
+  const std::vector<core::StoredList> lists = lists_of(from, uid);
   for (const core::GroupKey& group :
        core::groups_of(view, nodes_concerned(from, view, lists), lists)) {
     keys.push_back(group_key(group));

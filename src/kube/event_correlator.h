@@ -12,7 +12,7 @@
 
 #include "compute_domain/api/core.h"
 #include "compute_domain/base/clock.h"
-#include "kube/recent_map.h"
+#include "compute_domain/base/recent_map.h"
 
 namespace cdom::kube {
 
@@ -44,9 +44,9 @@ class EventCorrelator {
   };
   static constexpr std::size_t kRemembered = 4096;
 
-  RecentMap<std::tuple<api::ObjectReference, std::string, std::string>, Similar> similar_{
+  base::RecentMap<std::tuple<api::ObjectReference, std::string, std::string>, Similar> similar_{
       kRemembered};
-  RecentMap<api::ObjectReference, Budget> budgets_{kRemembered};
+  base::RecentMap<api::ObjectReference, Budget> budgets_{kRemembered};
 };
 
 }  // namespace cdom::kube

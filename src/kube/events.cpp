@@ -9,9 +9,9 @@
 
 #include "compute_domain/base/log.h"
 #include "compute_domain/base/random.h"
+#include "compute_domain/base/recent_map.h"
 #include "compute_domain/base/text.h"
 #include "kube/event_correlator.h"
-#include "kube/recent_map.h"
 
 namespace cdom::kube {
 
@@ -81,7 +81,7 @@ class EventRecorder::Queue {
   std::condition_variable_any changed_;
   base::Random random_;
   EventCorrelator correlator_;
-  RecentMap<EventKey, std::shared_ptr<Series>> series_{kSeriesLimit};
+  base::RecentMap<EventKey, std::shared_ptr<Series>> series_{kSeriesLimit};
   std::deque<std::shared_ptr<Series>> queue_;  // those with news, the oldest first
   base::Duration not_before_{};
   std::optional<base::Duration> retry_after_;  // of the attempt that failed last

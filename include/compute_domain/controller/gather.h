@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "compute_domain/controller/key.h"
+#include "compute_domain/controller/list_reader.h"
 #include "compute_domain/controller/memory.h"
 #include "compute_domain/controller/stores.h"
 #include "compute_domain/core/reconcile.h"
@@ -15,6 +16,7 @@ struct Sources {
   const Memory& memory;
   const core::Settings& settings;
   const base::Clock& clock;
+  ListReader& lists;
 };
 
 core::World gather_domain(const Sources& from, const std::string& uid);

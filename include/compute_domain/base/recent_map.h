@@ -6,7 +6,7 @@
 #include <map>
 #include <utility>
 
-namespace cdom::kube {
+namespace cdom::base {
 
 template <class Key, class Value>
 class RecentMap {
@@ -42,4 +42,4 @@ class RecentMap {
   std::map<Key, Entry> entries_;
 };
 
-}  // namespace cdom::kube
+}  // namespace cdom::base
