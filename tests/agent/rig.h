@@ -66,9 +66,9 @@ class Rig {
   std::unique_ptr<NodeAgent> agent;
 
   Rig() {
-    for (const char* file :
-         {"manifests/namespace.yaml", "crds/computedomains.yaml", "crds/computedomainnodes.yaml",
-          "manifests/agent-rbac.yaml", "manifests/agent-policy.yaml"}) {
+    for (const char* file : {"manifests/base/namespace.yaml", "crds/computedomains.yaml",
+                             "crds/computedomainnodes.yaml", "manifests/base/agent-rbac.yaml",
+                             "manifests/base/agent-policy.yaml"}) {
       const auto loaded = server.load(source_text(file));
       EXPECT_TRUE(loaded) << file << ": " << (loaded ? "" : loaded.error().message);
     }

@@ -4,7 +4,9 @@
 #include <set>
 
 #include "api/repository.h"
+#include "compute_domain/api/names.h"
 #include "compute_domain/base/text.h"
+#include "source_tree/source_tree.h"
 
 namespace cdom::api {
 namespace {
@@ -27,19 +29,48 @@ TEST(Manifests, AreObjectsOfKubernetes) {
 }
 
 TEST(Manifests, ConstrainTheServiceAccountThatTheAgentHas) {
-  for (const json& account : objects_in("manifests/agent-rbac.yaml")) {
+  for (const json& account : objects_in("manifests/base/agent-rbac.yaml")) {
     if (account["kind"] != "ServiceAccount") continue;
     const auto user =
         base::cat("system:serviceaccount:", account["metadata"]["namespace"].get<std::string>(),
                   ":", account["metadata"]["name"].get<std::string>());
     int policies = 0;
-    for (const json& policy : objects_in("manifests/agent-policy.yaml")) {
+    for (const json& policy : objects_in("manifests/base/agent-policy.yaml")) {
       if (policy["kind"] != "ValidatingAdmissionPolicy") continue;
       ++policies;
       EXPECT_THAT(policy["spec"]["matchConditions"].dump(), HasSubstr(user));
     }
     EXPECT_EQ(policies, 2);
   }
+}
+
+// The pod template of the first workload in a file of manifests/default.
+json pods_of(const std::string& file) {
+  for (const json& object : objects_in(base::cat("manifests/default/", file))) {
+    const json spec = object.value("spec", json::object());
+    if (spec.contains("template")) return spec["template"];
+  }
+  return nullptr;
+}
+
+TEST(Manifests, GiveTheAgentTheLabelByWhichTheControllerKnowsItsPods) {
+  EXPECT_EQ(pods_of("agent.yaml")["metadata"]["labels"][kAgentAppLabel], kAgentApp);
+}
+
+TEST(Manifests, HaveAnAgentWhereverThereIsAnOwnerOfImex) {
+  const json agent = pods_of("agent.yaml")["spec"], imex = pods_of("imex.yaml")["spec"];
+  EXPECT_EQ(agent["affinity"], imex["affinity"]);
+  EXPECT_EQ(agent["tolerations"], imex["tolerations"]);
+  EXPECT_EQ(agent["volumes"][0], imex["volumes"][0]) << "driver-root";
+}
+
+TEST(Manifests, NameTheImagesOfThisVersion) {
+  const std::string text = source_text("CMakeLists.txt");
+  const std::size_t at = text.find("VERSION ", text.find("project(")) + 8;
+  const std::string version = text.substr(at, text.find(' ', at) - at);
+  const json kustomization = objects_in("manifests/default/kustomization.yaml").at(0);
+  EXPECT_EQ(kustomization["images"].size(), 3U);
+  for (const json& image : kustomization["images"]) EXPECT_EQ(image["newTag"], version);
 }
 
 TEST(Examples, BringTheDomainOfEveryTemplateThatTheirPodsName) {

@@ -117,6 +117,27 @@ an_agent_publishes_slices_of_its_own_node_only() {
   as_agent_of n1 delete resourceslice n1-compute-domain.nvidia.com >/dev/null
 }
 
+# All that a kustomization has, as the API server would store it.
+stored() { kubectl apply --server-side --dry-run=server -k "$ROOT/manifests/$1" -o json; }
+
+every_kustomization_for_this_version_is_accepted() {
+  local name
+  for name in default test; do
+    stored "$name" >"$WORK/$name.json" 2>"$WORK/warnings" || fail "$name: $(<"$WORK/warnings")"
+    [ ! -s "$WORK/warnings" ] || fail "$name: $(<"$WORK/warnings")"
+  done
+}
+
+the_controller_keeps_to_the_restricted_pod_security_standard() {
+  kubectl create -f - >/dev/null <<END
+{apiVersion: v1, kind: Namespace, metadata: {name: restricted, labels: {pod-security.kubernetes.io/enforce: restricted}}}
+END
+  kubectl wait --for=create serviceaccount/default -n restricted --timeout=30s >/dev/null
+  jq '.items[] | select(.kind == "Deployment") | {apiVersion: "v1", kind: "Pod", metadata: {name: "controller"},
+      spec: (.spec.template.spec | del(.serviceAccountName, .serviceAccount, .priorityClassName))}' "$WORK/default.json" |
+    kubectl create --dry-run=server -n restricted -f - >/dev/null
+}
+
 every_example_is_accepted() {
   local example
   for example in "$ROOT"/manifests/examples/*.yaml; do
@@ -150,6 +171,8 @@ for test in \
   an_agent_reports_of_its_own_node_only \
   only_an_administrator_says_that_a_node_is_fenced \
   an_agent_publishes_slices_of_its_own_node_only \
+  every_kustomization_for_this_version_is_accepted \
+  the_controller_keeps_to_the_restricted_pod_security_standard \
   every_example_is_accepted \
   the_channel_of_a_domain_is_immutable \
   a_domain_may_do_without_a_channel_and_a_spec_may_come_later; do
