@@ -1,0 +1,168 @@
+#!/usr/bin/env python3
+"""Shows that tools/image keeps its promises, with the programs of a build directory (default: build/release).
+
+image_test.py [DIR]. The last line counts what passed.
+"""
+
+import gzip
+import hashlib
+import io
+import json
+import os
+import subprocess
+import sys
+import tarfile
+import tempfile
+import traceback
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent.parent
+BUILD = Path(sys.argv[1] if len(sys.argv) > 1 else ROOT / "build/release").resolve()
+LARGEST_LAYER = 30_000_000
+AS_ROOT = [] if os.getuid() == 0 else ["unshare", "--map-root-user"]
+
+sys.dont_write_bytecode = True
+sys.path.insert(0, str(ROOT / "tools/image.d"))
+
+from programs import PROGRAMS, version
+
+BUILT = [name for name in PROGRAMS if (BUILD / "src/bin" / name).exists()]
+
+
+class Image:
+    def __init__(self, path: Path):
+        with tarfile.open(path) as tar:
+            self.names = tar.getnames()
+            self.files = {member.name: tar.extractfile(member).read() for member in tar}
+        [self.descriptor] = json.loads(self.files["index.json"])["manifests"]
+        self.manifest = json.loads(self.blob(self.descriptor))
+        self.config = json.loads(self.blob(self.manifest["config"]))
+        [layer] = self.manifest["layers"]
+        self.layer = self.blob(layer)
+
+    def blob(self, descriptor: dict) -> bytes:
+        return self.files["blobs/" + descriptor["digest"].replace(":", "/")]
+
+    def root(self) -> tarfile.TarFile:
+        return tarfile.open(fileobj=io.BytesIO(gzip.decompress(self.layer)))
+
+
+def build(output: Path, *arguments: str) -> dict:
+    subprocess.run([ROOT / "tools/image", "--build", BUILD, "--output", output, *arguments, *BUILT],
+                   check=True, stdout=subprocess.DEVNULL)
+    return {name: Image(output / f"{name}.tar") for name in BUILT}
+
+
+def there_is_a_program_for_each_image(images: dict) -> None:
+    assert BUILT == list(PROGRAMS), f"built: {BUILT}"
+
+
+def every_blob_is_what_its_name_says(images: dict) -> None:
+    for image in images.values():
+        blobs = {name: content for name, content in image.files.items() if name.startswith("blobs/")}
+        assert len(blobs) == 3, sorted(blobs)
+        for name, content in blobs.items():
+            assert name == "blobs/sha256/" + hashlib.sha256(content).hexdigest(), name
+        for descriptor in (image.descriptor, image.manifest["config"], *image.manifest["layers"]):
+            assert descriptor["size"] == len(image.blob(descriptor)), descriptor
+        [diff_id] = image.config["rootfs"]["diff_ids"]
+        assert diff_id == "sha256:" + hashlib.sha256(gzip.decompress(image.layer)).hexdigest()
+
+
+def containerd_finds_the_name(images: dict) -> None:
+    for name, image in images.items():
+        expected = f"docker.io/local/{name}:{version(ROOT)}"
+        assert image.descriptor["annotations"]["io.containerd.image.name"] == expected, image.descriptor
+
+
+def the_same_input_gives_the_same_archive(images: dict) -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        for name, again in build(Path(folder)).items():
+            assert again.files == images[name].files, name
+            assert again.names == images[name].names, name
+
+
+def another_repository_and_tag_change_the_name_alone(images: dict) -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        for name, other in build(Path(folder), "--repository", "registry.example.com/team", "--tag", "x").items():
+            annotations = other.descriptor["annotations"]
+            assert annotations["io.containerd.image.name"] == f"registry.example.com/team/{name}:x", annotations
+            assert other.descriptor["digest"] == images[name].descriptor["digest"], name
+
+
+def a_layer_is_small(images: dict) -> None:
+    for name, image in images.items():
+        print(f"        {name}: {len(image.layer) / 1e6:.1f} MB")
+        assert len(image.layer) <= LARGEST_LAYER, name
+
+
+def the_controller_is_not_root_and_says_what_it_is(images: dict) -> None:
+    config = images["compute-domain-controller"].config["config"]
+    assert config["User"] == "65532:65532", config
+    assert config["Entrypoint"] == ["/usr/bin/compute-domain-controller"], config
+    assert config["Labels"]["org.opencontainers.image.version"] == version(ROOT), config
+
+
+def there_is_no_shell_and_nothing_that_changes_its_user(images: dict) -> None:
+    for name, image in images.items():
+        members = image.root().getmembers()
+        programs = [member.name for member in members if member.isfile() and "/bin/" in member.name]
+        assert programs == [f"usr/bin/{name}"], programs
+        for member in members:
+            assert member.mode & 0o6000 == 0 and member.uid == member.gid == member.mtime == 0, member.name
+            assert member.isdir() or member.issym() or member.mode & 0o022 == 0, member.name
+
+
+def every_program_starts_in_its_root(images: dict) -> None:
+    for name, image in images.items():
+        with tempfile.TemporaryDirectory() as folder:
+            image.root().extractall(folder)
+            run = subprocess.run([*AS_ROOT, "chroot", folder, f"/usr/bin/{name}", "--version"],
+                                 capture_output=True, text=True, env={"PATH": "/usr/sbin:/usr/bin:/sbin:/bin"})
+            assert run.returncode == 0 and run.stdout == f"{name} {version(ROOT)}\n", run
+
+
+def what_comes_from_the_driver_root_finds_the_c_library(images: dict) -> None:
+    for name, image in images.items():
+        present = {Path(member).name for member in image.root().getnames()}
+        missing = set(PROGRAMS[name].more_libraries) - present
+        assert not missing, (name, missing)
+
+
+def nvidia_imex_asks_no_name_server(images: dict) -> None:
+    text = images["compute-domain-imex"].root().extractfile("etc/nsswitch.conf").read().decode()
+    assert "hosts: files\n" in text, text
+
+
+TESTS = (
+    there_is_a_program_for_each_image,
+    every_blob_is_what_its_name_says,
+    containerd_finds_the_name,
+    the_same_input_gives_the_same_archive,
+    another_repository_and_tag_change_the_name_alone,
+    a_layer_is_small,
+    the_controller_is_not_root_and_says_what_it_is,
+    there_is_no_shell_and_nothing_that_changes_its_user,
+    every_program_starts_in_its_root,
+    what_comes_from_the_driver_root_finds_the_c_library,
+    nvidia_imex_asks_no_name_server,
+)
+
+
+def main() -> int:
+    failed = 0
+    with tempfile.TemporaryDirectory() as folder:
+        images = build(Path(folder))
+        for test in TESTS:
+            try:
+                test(images)
+                print(f"ok      {test.__name__}", flush=True)
+            except Exception:
+                failed += 1
+                print(f"FAILED  {test.__name__}\n{traceback.format_exc()}", flush=True)
+    print(f"{len(TESTS) - failed} passed, {failed} failed")
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,117 @@
+"""An OCI image layout in a tar file: one layer, and what a container runtime has to know of it.
+
+Image Format Specification 1.1. Everything is in a fixed order and of the beginning of 1970, so that the same files
+make the same digest.
+"""
+
+import gzip
+import hashlib
+import io
+import json
+import platform
+import tarfile
+from pathlib import Path
+
+from failure import Failure
+from programs import Program
+
+_ARCHITECTURES = {"x86_64": "amd64", "aarch64": "arm64"}
+_CREATED = "1970-01-01T00:00:00Z"
+_MEDIA = "application/vnd.oci.image"
+
+
+def write(path: Path, image: str, program: Program, version: str, entries: dict) -> tuple:
+    """The digest of the image's manifest, and the size of the layer as it travels."""
+    blobs = {}
+    plain = _layer(entries)
+    layer = gzip.compress(plain, compresslevel=9, mtime=0)
+    labels = _labels(program, version)
+    config = _json({
+        "architecture": _architecture(),
+        "config": {
+            "Entrypoint": [f"/usr/bin/{program.name}"],
+            "Env": ["PATH=/usr/sbin:/usr/bin:/sbin:/bin", "SSL_CERT_FILE=/etc/ssl/certs/ca-certificates.crt"],
+            "Labels": labels,
+            "User": program.user,
+            "WorkingDir": "/",
+        },
+        "created": _CREATED,
+        "history": [{"created": _CREATED, "created_by": "tools/image"}],
+        "os": "linux",
+        "rootfs": {"type": "layers", "diff_ids": [_digest(plain)]},
+    })
+    manifest = _json({
+        "schemaVersion": 2,
+        "mediaType": f"{_MEDIA}.manifest.v1+json",
+        "annotations": labels,
+        "config": _add(blobs, config, f"{_MEDIA}.config.v1+json"),
+        "layers": [_add(blobs, layer, f"{_MEDIA}.layer.v1.tar+gzip")],
+    })
+    descriptor = _add(blobs, manifest, f"{_MEDIA}.manifest.v1+json")
+    descriptor["annotations"] = {"io.containerd.image.name": image,
+                                 "org.opencontainers.image.ref.name": image.rpartition(":")[2]}
+    descriptor["platform"] = {"architecture": _architecture(), "os": "linux"}
+    files = {
+        "oci-layout": _json({"imageLayoutVersion": "1.0.0"}),
+        "index.json": _json({"schemaVersion": 2, "mediaType": f"{_MEDIA}.index.v1+json", "manifests": [descriptor]}),
+    }
+    files |= {f"blobs/sha256/{digest.removeprefix('sha256:')}": blob for digest, blob in blobs.items()}
+    _write_tar(path, files)
+    return descriptor["digest"], len(layer)
+
+
+def _labels(program: Program, version: str) -> dict:
+    return {
+        "org.opencontainers.image.title": program.name,
+        "org.opencontainers.image.description": program.description,
+        "org.opencontainers.image.version": version,
+        "org.opencontainers.image.licenses": "Apache-2.0",
+    }
+
+
+def _layer(entries: dict) -> bytes:
+    buffer = io.BytesIO()
+    with tarfile.open(fileobj=buffer, mode="w", format=tarfile.GNU_FORMAT) as tar:
+        for path, entry in sorted(entries.items()):
+            member = tarfile.TarInfo(path)
+            member.mode = entry.mode
+            if entry.content is not None:
+                member.size = len(entry.content)
+                tar.addfile(member, io.BytesIO(entry.content))
+                continue
+            member.type = tarfile.SYMTYPE if entry.target else tarfile.DIRTYPE
+            member.linkname = entry.target or ""
+            tar.addfile(member)
+    return buffer.getvalue()
+
+
+def _write_tar(path: Path, files: dict) -> None:
+    unfinished = path.with_name(path.name + ".new")
+    with tarfile.open(unfinished, mode="w", format=tarfile.GNU_FORMAT) as tar:
+        for name, content in sorted(files.items()):
+            member = tarfile.TarInfo(name)
+            member.mode = 0o644
+            member.size = len(content)
+            tar.addfile(member, io.BytesIO(content))
+    unfinished.rename(path)
+
+
+def _architecture() -> str:
+    try:
+        return _ARCHITECTURES[platform.machine()]
+    except KeyError:
+        raise Failure(f"no name for the architecture {platform.machine()}") from None
+
+
+def _add(blobs: dict, content: bytes, media_type: str) -> dict:
+    digest = _digest(content)
+    blobs[digest] = content
+    return {"mediaType": media_type, "digest": digest, "size": len(content)}
+
+
+def _digest(content: bytes) -> str:
+    return "sha256:" + hashlib.sha256(content).hexdigest()
+
+
+def _json(value: dict) -> bytes:
+    return json.dumps(value, sort_keys=True, separators=(",", ":")).encode()

@@ -1,0 +1,41 @@
+"""The programs that have an image, and what of it is not the same for all."""
+
+import re
+from dataclasses import dataclass
+from pathlib import Path
+
+from failure import Failure
+
+# What NVIDIA's programs and libraries are linked with and take from the image, as they come from the driver root alone.
+# Since glibc 2.34 most of it is empty, but who names it does not start without.
+_DRIVER_NEEDS = ("libc.so.6", "libdl.so.2", "libgcc_s.so.1", "libm.so.6", "libpthread.so.0", "libresolv.so.2",
+                 "librt.so.1", "libstdc++.so.6", "libutil.so.1")
+
+
+@dataclass(frozen=True)
+class Program:
+    name: str
+    description: str
+    user: str  # numeric, "user:group"
+    host_names: str  # the rule "hosts:" of nsswitch.conf
+    more_libraries: tuple = ()  # besides those that it is linked with
+    speaks_tls: bool = True
+
+
+PROGRAMS = {
+    program.name: program
+    for program in (
+        Program("compute-domain-controller", "Forms and takes down IMEX domains for ComputeDomains", "65532:65532",
+                "files dns"),
+        # nvidia-imex runs in this image, and must ask nobody but its hosts file for its peers.
+        Program("compute-domain-imex", "Owner of a node's nvidia-imex", "0:0", "files", _DRIVER_NEEDS,
+                speaks_tls=False),
+    )
+}
+
+
+def version(root: Path) -> str:
+    found = re.search(r"^project\(\S+ VERSION (\S+)", (root / "CMakeLists.txt").read_text(), re.MULTILINE)
+    if not found:
+        raise Failure("CMakeLists.txt names no version")
+    return found[1]

@@ -1,0 +1,74 @@
+"""The files of an image: what the program needs to run, and nothing else."""
+
+import subprocess
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Optional
+
+import shared_libraries
+from failure import Failure
+from programs import Program
+
+_CERTIFICATES = Path("/etc/ssl/certs/ca-certificates.crt")
+
+_PASSWD = """\
+root:x:0:0:root:/root:/sbin/nologin
+nonroot:x:65532:65532:nonroot:/nonexistent:/sbin/nologin
+"""
+_GROUP = "root:x:0:\nnonroot:x:65532:\n"
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A file (content), a symbolic link (target) or else a folder."""
+
+    mode: int
+    content: Optional[bytes] = None
+    target: Optional[str] = None
+
+
+def of(program: Program, binary: Path) -> dict:
+    """Entries by path without the leading slash."""
+    if not binary.is_file():
+        raise Failure(f"{binary} is not there: cmake --build --preset release --target {program.name}")
+    entries = {folder: Entry(0o755) for folder in ("dev", "proc", "run", "sys", "var")}
+    entries["tmp"] = Entry(0o1777)
+    entries["var/run"] = Entry(0o777, target="../run")
+    # As on Debian, so that programs find their interpreter.
+    for folder in ("bin", "lib", "lib64", "sbin"):
+        entries[folder] = Entry(0o777, target=f"usr/{folder}")
+    entries["usr/sbin"] = Entry(0o755)
+    entries["etc/passwd"] = _text(_PASSWD)
+    entries["etc/group"] = _text(_GROUP)
+    entries["etc/nsswitch.conf"] = _text(f"passwd: files\ngroup: files\nhosts: {program.host_names}\n")
+    if program.speaks_tls:
+        entries[str(_CERTIFICATES)[1:]] = Entry(0o644, content=_read(_CERTIFICATES))
+    entries[f"usr/bin/{program.name}"] = Entry(0o755, content=_stripped(binary))
+    for path, library in shared_libraries.of(binary, program.more_libraries).items():
+        entries[path] = Entry(0o755, content=_read(library))
+    for path in list(entries):
+        for folder in Path(path).parents:
+            if folder != Path("."):
+                entries.setdefault(str(folder), Entry(0o755))
+    return entries
+
+
+def _text(text: str) -> Entry:
+    return Entry(0o644, content=text.encode())
+
+
+def _read(path: Path) -> bytes:
+    try:
+        return path.read_bytes()
+    except FileNotFoundError:
+        raise Failure(f"{path} is not there: run tools/setup") from None
+
+
+def _stripped(binary: Path) -> bytes:
+    with tempfile.TemporaryDirectory() as folder:
+        output = Path(folder) / binary.name
+        result = subprocess.run(["strip", "--strip-all", "-o", output, binary], capture_output=True, text=True)
+        if result.returncode != 0:
+            raise Failure(f"cannot strip {binary}: {result.stderr.strip()}")
+        return output.read_bytes()
