@@ -2,6 +2,7 @@
 
 #include <cpprest/http_client.h>
 
+#include <algorithm>
 #include <stop_token>
 #include <utility>
 
@@ -127,8 +128,9 @@ class CpprestClient : public Client {
       const base::Duration start = clock.elapsed();
       const Attempt first(request, extra);
       auto answer = answer_to(client, first, request);
-      const bool broke_at_once = !answer && answer.error().kind == ErrorKind::Unavailable &&
-                                 clock.elapsed() - start < kBreaksAtOnce;
+      const bool broke_at_once =
+          !answer && answer.error().kind == ErrorKind::Unavailable &&
+          clock.elapsed() - start < std::min(kBreaksAtOnce, config_.request_timeout);
       if (!broke_at_once || !first.may_be_repeated()) return answer;
       return answer_to(client, Attempt(request, extra), request);
     } catch (const web::uri_exception& e) {
@@ -139,13 +141,22 @@ class CpprestClient : public Client {
   }
 
   Result<Answer> answer_to(HttpClient& client, const Attempt& attempt, const Request& request) {
+    const bool is_stream = &client == streams_.get();
     const base::Duration timeout =
-        &client == streams_.get() ? config_.stream_idle_timeout : config_.request_timeout;
+        is_stream ? config_.stream_idle_timeout : config_.request_timeout;
     auto exchange = std::make_unique<Exchange>(
-        client, attempt.message(), Explainer(name_of(request), timeout, tls_), stop_.get_token());
-    auto head = exchange->pipe().wait_for_head();
-    if (!head) return head.error();
-    return Answer{std::move(*head), std::move(exchange)};
+        client, attempt.message(), Explainer(name_of(request), timeout, tls_), stop_.get_token(),
+        is_stream ? config_.on_stream_news : nullptr);
+    // The library ends an exchange that is idle, of which this is a part. A stream may be idle for
+    // longer than anybody should wait for its head.
+    auto head =
+        exchange->pipe().wait_for_head(is_stream ? config_.request_timeout : base::Duration::max());
+    if (!head) {
+      return Error{ErrorKind::Unavailable, cat(name_of(request), ": no answer for ",
+                                               base::short_duration(config_.request_timeout))};
+    }
+    if (!*head) return head->error();
+    return Answer{std::move(**head), std::move(exchange)};
   }
 
   [[nodiscard]] Headers extra_headers(const std::string& token) const {

@@ -68,8 +68,8 @@ Error Explainer::operator()(const std::exception_ptr& thrown) const {
 }
 
 Exchange::Exchange(web::http::client::http_client& client, web::http::http_request request,
-                   Explainer explain, const std::stop_token& stop)
-    : on_stop_(stop, Cancel{this}) {
+                   Explainer explain, const std::stop_token& stop, std::function<void()> on_news)
+    : pipe_(std::make_shared<Pipe>(std::move(on_news))), on_stop_(stop, Cancel{this}) {
   const auto buffer = std::make_shared<PipeBuffer>(pipe_);
   request.set_response_stream(concurrency::streams::streambuf<uint8_t>(buffer).create_ostream());
   client.request(request, cancellation_.get_token())

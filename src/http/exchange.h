@@ -36,9 +36,9 @@ class Explainer {
 
 class Exchange {
  public:
-  // Sends `request`; a request to stop is a cancel().
+  // Sends `request`; a request to stop is a cancel(). `on_news` is the pipe's.
   Exchange(web::http::client::http_client& client, web::http::http_request request,
-           Explainer explain, const std::stop_token& stop);
+           Explainer explain, const std::stop_token& stop, std::function<void()> on_news = {});
   ~Exchange();
   Exchange(const Exchange&) = delete;
   Exchange& operator=(const Exchange&) = delete;
@@ -52,7 +52,7 @@ class Exchange {
     void operator()() const { exchange->cancel(); }
   };
 
-  const std::shared_ptr<Pipe> pipe_ = std::make_shared<Pipe>();
+  const std::shared_ptr<Pipe> pipe_;
   pplx::cancellation_token_source cancellation_;
   std::stop_callback<Cancel> on_stop_;
 };

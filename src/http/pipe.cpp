@@ -9,6 +9,8 @@ namespace {
 using base::Error;
 using base::ErrorKind;
 
+constexpr base::Duration kLongest = std::chrono::hours(1);  // keeps wait_for from overflowing
+
 Error cancelled() { return {ErrorKind::Cancelled, "the request was cancelled"}; }
 
 }  // namespace
@@ -20,11 +22,16 @@ void Pipe::set_head(Response head) {
 }
 
 bool Pipe::write(std::string_view bytes) {
-  const std::lock_guard lock(mutex_);
-  if (cancelled_ || ended_ || error_) return true;
-  bytes_ += bytes;
-  changed_.notify_all();
-  return has_room();
+  bool goes_on = true;
+  {
+    const std::lock_guard lock(mutex_);
+    if (cancelled_ || ended_ || error_) return true;
+    bytes_ += bytes;
+    changed_.notify_all();
+    goes_on = has_room();
+  }
+  tell();
+  return goes_on;
 }
 
 void Pipe::when_room(std::function<void()> on_room) {
@@ -39,29 +46,36 @@ void Pipe::when_room(std::function<void()> on_room) {
 }
 
 void Pipe::end() {
-  const std::lock_guard lock(mutex_);
-  ended_ = true;
-  changed_.notify_all();
+  {
+    const std::lock_guard lock(mutex_);
+    ended_ = true;
+    changed_.notify_all();
+  }
+  tell();
 }
 
 void Pipe::fail(Error error) {
-  const std::lock_guard lock(mutex_);
-  if (ended_ || error_) return;
-  error_ = std::move(error);
-  changed_.notify_all();
+  {
+    const std::lock_guard lock(mutex_);
+    if (ended_ || error_) return;
+    error_ = std::move(error);
+    changed_.notify_all();
+  }
+  tell();
 }
 
-base::Result<Response> Pipe::wait_for_head() {
+std::optional<base::Result<Response>> Pipe::wait_for_head(base::Duration wait) {
   std::unique_lock lock(mutex_);
-  changed_.wait(lock, [this] { return cancelled_ || head_ || ended_ || error_; });
+  changed_.wait_for(lock, std::min(wait, kLongest),
+                    [this] { return cancelled_ || head_ || ended_ || error_; });
   if (cancelled_) return cancelled();
   if (head_) return *head_;
   if (error_) return *error_;
+  if (!ended_) return std::nullopt;
   return Error{ErrorKind::Unavailable, "the connection ended before an answer"};
 }
 
 base::Result<Pipe::Piece> Pipe::read(base::Duration wait) {
-  constexpr base::Duration kLongest = std::chrono::hours(1);  // keeps wait_for from overflowing
   std::function<void()> on_room;
   Piece piece;
   {

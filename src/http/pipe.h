@@ -13,6 +13,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "compute_domain/base/clock.h"
 #include "compute_domain/base/result.h"
@@ -23,6 +24,10 @@ namespace cdom::http {
 class Pipe {
  public:
   static constexpr std::size_t kBound = 256u << 10;
+
+  Pipe() = default;
+  // `on_news` is called by the writer, after each thing that the reader can have.
+  explicit Pipe(std::function<void()> on_news) : on_news_(std::move(on_news)) {}
 
   // What one read() gave: bytes, the end, or neither within the wait.
   struct Piece {
@@ -40,7 +45,8 @@ class Pipe {
   void fail(base::Error error);
 
   // Reader. Both give the error once all bytes before it have been read, and Cancelled at once.
-  base::Result<Response> wait_for_head();
+  // nullopt: no head has come within this time.
+  std::optional<base::Result<Response>> wait_for_head(base::Duration wait);
   base::Result<Piece> read(base::Duration wait);
   // All that is still to come, up to the end.
   base::Result<std::string> read_all();
@@ -52,7 +58,11 @@ class Pipe {
 
  private:
   [[nodiscard]] bool has_room() const { return bytes_.size() < kBound; }
+  void tell() const {
+    if (on_news_) on_news_();
+  }
 
+  const std::function<void()> on_news_;
   mutable std::mutex mutex_;
   std::condition_variable changed_;
   std::optional<Response> head_;

@@ -16,7 +16,7 @@ TEST(Pipe, GivesAllBytesAndThenTheEnd) {
   EXPECT_TRUE(pipe.write("ab"));
   EXPECT_TRUE(pipe.write("c"));
   pipe.end();
-  EXPECT_EQ(pipe.wait_for_head()->status, 204);
+  EXPECT_EQ(pipe.wait_for_head(0s)->value().status, 204);
   EXPECT_EQ(pipe.read(0s)->bytes, "abc");
   EXPECT_TRUE(pipe.read(0s)->is_end);
 }
@@ -52,6 +52,25 @@ TEST(Pipe, CancellingReleasesTheWriterAndTheReader) {
   EXPECT_TRUE(pipe.write("dropped"));
 }
 
+TEST(Pipe, SaysThatNoHeadHasComeInTime) {
+  Pipe pipe;
+  EXPECT_FALSE(pipe.wait_for_head(0s));
+  pipe.fail({ErrorKind::Unavailable, "reset"});
+  EXPECT_EQ(pipe.wait_for_head(0s)->error().message, "reset");
+}
+
+TEST(Pipe, TellsOfAllThatTheReaderCanHave) {
+  int news = 0;
+  Pipe pipe([&] { ++news; });
+  EXPECT_TRUE(pipe.write("a"));
+  EXPECT_EQ(news, 1);
+  pipe.end();
+  EXPECT_EQ(news, 2);
+  Pipe failing([&] { ++news; });
+  failing.fail({ErrorKind::Unavailable, "reset"});
+  EXPECT_EQ(news, 3);
+}
+
 TEST(Pipe, AReaderWaitsForTheWriter) {
   Pipe pipe;
   std::jthread writer([&] {
@@ -59,7 +78,7 @@ TEST(Pipe, AReaderWaitsForTheWriter) {
     EXPECT_TRUE(pipe.write("late"));
     pipe.end();
   });
-  EXPECT_TRUE(pipe.wait_for_head());
+  EXPECT_TRUE(pipe.wait_for_head(20s));
   EXPECT_EQ(*pipe.read_all(), "late");
 }
 

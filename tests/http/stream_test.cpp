@@ -2,9 +2,11 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <semaphore>
 #include <thread>
 
 #include "http/local.h"
+#include "http/raw_peer.h"
 
 namespace cdom::http {
 namespace {
@@ -88,6 +90,39 @@ TEST(Stream, AnIdleStreamIsUnavailable) {
   ASSERT_TRUE(opened) << opened.error().message;
   EXPECT_EQ(next_of(*opened->stream),
             "Unavailable: GET http://" + server->address() + "/: nothing was heard for 200ms");
+}
+
+TEST(Stream, IsNotWaitedForLongerThanForAnAnswer) {
+  Gift<bool> over;
+  const RawServer server([&](RawConnection& connection) {
+    connection.read_request();
+    EXPECT_TRUE(over.wait());
+  });
+  ClientConfig config = config_for(server.url());
+  config.request_timeout = std::chrono::milliseconds(200);
+  const auto client = connect(config);
+  const auto opened = client->open({"GET", "/watch", {}, {}});
+  over.give(true);
+  ASSERT_FALSE(opened);
+  EXPECT_EQ(opened.error().message, "GET " + server.url() + "/watch: no answer for 200ms");
+}
+
+TEST(Stream, TellsOfItsNews) {
+  Gift<std::shared_ptr<StreamWriter>> gift;
+  const auto server = serve(streaming([&](auto writer) { gift.give(std::move(writer)); }));
+  ClientConfig config = config_for("http://" + server->address());
+  std::counting_semaphore news{0};
+  config.on_stream_news = [&] { news.release(); };
+  const auto client = connect(config);
+  auto opened = client->open({"GET", "/", {}, {}});
+  const auto writer = gift.wait();
+  ASSERT_TRUE(opened && writer);
+  (*writer)->write(shared("line\n"));
+  EXPECT_TRUE(news.try_acquire_for(kPatience));
+  EXPECT_EQ(opened->stream->next(base::Duration{0})->line, "line");
+  (*writer)->finish();
+  EXPECT_TRUE(news.try_acquire_for(kPatience));
+  EXPECT_EQ(opened->stream->next(base::Duration{0})->what, StreamRead::What::End);
 }
 
 TEST(Stream, OutlivesItsClientOnlyAsCancelled) {

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -68,8 +69,12 @@ struct ClientConfig {
   std::string token_file, token;  // bearer token
   bool insecure_skip_tls_verify = false;
   std::string user_agent;
-  base::Duration request_timeout = std::chrono::seconds(10);  // idle time of an exchange
+  // Idle time of an exchange, and the longest time until a stream is open.
+  base::Duration request_timeout = std::chrono::seconds(10);
   base::Duration stream_idle_timeout = std::chrono::seconds(120);
+  // Called on any thread when Stream::next() may have something new, for who reads several streams
+  // on one thread; also by a stream that is just being cancelled, and after the client's end.
+  std::function<void()> on_stream_news;
 };
 
 // The real client. Call initialize_process() first in main.
