@@ -29,15 +29,16 @@ base::Result<SocketPaths> socket_paths(const PluginOptions& options) {
     return base::invalid(base::cat(
         "\"", options.pod_uid, "\" is no UID of a pod: give the pod's metadata.uid, or nothing"));
   }
-  if (!options.kubelet_dir.starts_with('/')) {
-    return base::invalid(base::cat("kubelet's directory \"", options.kubelet_dir,
-                                   "\" must be an absolute path: give kubelet's --root-dir"));
+  for (const std::string& folder : {options.plugins_dir, options.registrar_dir}) {
+    if (!folder.starts_with('/') || folder.ends_with('/')) {
+      return base::invalid(base::cat("kubelet's directory \"", folder,
+                                     "\" must be an absolute path, without a slash at its end"));
+    }
   }
-  const std::string root = options.kubelet_dir == "/" ? "" : options.kubelet_dir;
   const std::string suffix = options.pod_uid.empty() ? "" : "-" + options.pod_uid;
   SocketPaths paths{
-      .registration = base::cat(root, "/plugins_registry/", options.driver, suffix, "-reg.sock"),
-      .dra = base::cat(root, "/plugins/", options.driver, "/dra", suffix, ".sock"),
+      .registration = base::cat(options.registrar_dir, "/", options.driver, suffix, "-reg.sock"),
+      .dra = base::cat(options.plugins_dir, "/", options.driver, "/dra", suffix, ".sock"),
   };
   for (const std::string& path : {paths.registration, paths.dra}) {
     if (auto fits = check_length(path); !fits) return fits.error();

@@ -36,7 +36,8 @@ class PluginTest : public testing::Test {
 
   PluginOptions options(const std::string& pod_uid = "") const {
     return {.driver = kDriver,
-            .kubelet_dir = dir_.at().substr(0, dir_.at().size() - 1),
+            .plugins_dir = dir_.at("plugins"),
+            .registrar_dir = dir_.at("plugins_registry"),
             .pod_uid = pod_uid};
   }
   std::unique_ptr<Plugin> start(const PluginOptions& with) {
@@ -384,7 +385,7 @@ TEST_F(PluginTest, TakesItsNameBackWhenTheOtherIsGone) {
 
 TEST_F(PluginTest, TellsAKubeletFolderThatIsMissing) {
   PluginOptions elsewhere = options();
-  elsewhere.kubelet_dir += "/elsewhere";
+  elsewhere.plugins_dir = dir_.at("elsewhere/plugins");
   const auto plugin = Plugin::start(elsewhere, driver_, clock_);
 
   ASSERT_FALSE(plugin);

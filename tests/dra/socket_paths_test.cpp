@@ -40,11 +40,11 @@ TEST(SocketPaths, HoldThePodsUidForRollingUpdates) {
 TEST(SocketPaths, MayHaveOneHundredAndSevenCharacters) {
   // With the UID the path of the registration has 105 under /var/lib/kubelet.
   EXPECT_EQ(error_of({.driver = "compute-domain.nvidia.com",
-                      .kubelet_dir = "/var/lib/kubelet-2",
+                      .registrar_dir = "/var/lib/kubelet-2/plugins_registry",
                       .pod_uid = kPodUid}),
             "none");
   EXPECT_THAT(error_of({.driver = "compute-domain.nvidia.com",
-                        .kubelet_dir = "/var/lib/kubelet-22",
+                        .registrar_dir = "/var/lib/kubelet-22/plugins_registry",
                         .pod_uid = kPodUid}),
               AllOf(HasSubstr("at most 107 characters"), HasSubstr("has 108"),
                     HasSubstr("/var/lib/kubelet-22/plugins_registry/"),
@@ -55,7 +55,8 @@ TEST(SocketPaths, RefuseNamesThatAreNone) {
   EXPECT_THAT(error_of({.driver = ""}), HasSubstr("no name of a DRA driver"));
   EXPECT_THAT(error_of({.driver = "a/b"}), HasSubstr("no name of a DRA driver"));
   EXPECT_THAT(error_of({.driver = "a", .pod_uid = "../x"}), HasSubstr("no UID of a pod"));
-  EXPECT_THAT(error_of({.driver = "a", .kubelet_dir = "kubelet"}), HasSubstr("absolute path"));
+  EXPECT_THAT(error_of({.driver = "a", .plugins_dir = "kubelet"}), HasSubstr("absolute path"));
+  EXPECT_THAT(error_of({.driver = "a", .registrar_dir = "/x/"}), HasSubstr("absolute path"));
 }
 
 }  // namespace

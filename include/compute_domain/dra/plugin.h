@@ -19,8 +19,9 @@ namespace cdom::dra {
 
 struct PluginOptions {
   std::string driver;  // "compute-domain.nvidia.com"
-  // Kubelet's --root-dir; both see it, and what is below, at the same path.
-  std::string kubelet_dir = "/var/lib/kubelet";
+  // Below kubelet's --root-dir; both see them at the same path.
+  std::string plugins_dir = "/var/lib/kubelet/plugins";
+  std::string registrar_dir = "/var/lib/kubelet/plugins_registry";
   // Of this pod, for rolling updates (Kubernetes 1.33 or later); empty: one plugin per node.
   std::string pod_uid;
   // Kubelet forgets a device's health after 30 s.
