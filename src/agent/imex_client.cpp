@@ -59,6 +59,7 @@ ImexStatus status_of(const imex::State& state, Duration heard) {
   status.message = state.message;
   status.answers = state.answers;
   status.hosts_revision = state.hosts_revision;
+  status.address = state.address;
   if (state.signal_age) status.signalled = heard - *state.signal_age;
   for (const auto& [slot, letter] : state.peers) {
     if (letter == 'C') status.connected.insert(slot);

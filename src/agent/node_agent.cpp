@@ -12,6 +12,7 @@
 #include "compute_domain/base/log.h"
 #include "compute_domain/base/text.h"
 #include "compute_domain/core/reconcile_node.h"
+#include "compute_domain/core/seat_health.h"
 
 namespace cdom::agent {
 
@@ -41,18 +42,21 @@ class NodeAgent::Shell {
                agent_metrics_) {}
 
   Questions& questions() { return questions_; }
+  [[nodiscard]] const std::vector<core::SeatHealth>& seats() const { return seats_; }
+  [[nodiscard]] bool has_published() const { return has_published_; }
 
   bool step() {
     if (watches_.step()) {
       has_news_ = true;
       return true;
     }
-    if (retry_at_ && clock_.elapsed() < *retry_at_) return false;
-    if (!has_checkpoint_ && !load_checkpoint()) return false;
+    // Also when there is nothing to do with it: the ports' descriptors tell of what was not taken.
     if (Inputs inputs = inputs_now(); inputs != inputs_) {
       inputs_ = std::move(inputs);
       has_news_ = true;
     }
+    if (retry_at_ && clock_.elapsed() < *retry_at_) return false;
+    if (!has_checkpoint_ && !load_checkpoint()) return false;
     if (!has_news_ && clock_.elapsed() < decide_at_) return false;
     return decide();
   }
@@ -88,7 +92,10 @@ class NodeAgent::Shell {
 
   bool decide() {
     has_news_ = false;
-    const core::NodePlan plan = core::reconcile_node(gather());
+    const core::NodeWorld world = gather();
+    const core::NodePlan plan = core::reconcile_node(world);
+    seats_ = core::seat_health(world);
+    has_published_ = !world.report.objects.empty();
     questions_.set_reasons(plan.waits);
     look_again_at_.reset();
     if (plan.look_again) look_again_at_ = clock_.elapsed() + *plan.look_again;
@@ -138,6 +145,9 @@ class NodeAgent::Shell {
     world.elapsed = clock_.elapsed();
     world.times = options_.times;
     world.self = options_.self;
+    // An owner that is silent for a moment has not moved.
+    if (inputs_.imex) told_address_ = inputs_.imex->address;
+    if (world.self.address.empty()) world.self.address = told_address_;
     world.fabric = inputs_.fabric;
     tell_fabric(world.fabric);
     world.checkpoint = checkpoint_;
@@ -221,7 +231,7 @@ class NodeAgent::Shell {
   Watches watches_;
   DaemonHistory daemon_;
   AgentMetrics agent_metrics_;
-  std::string fabric_error_;
+  std::string fabric_error_, told_address_;
   Apply apply_;
   int failures_ = 0;
   std::optional<base::Duration> retry_at_, look_again_at_;
@@ -229,6 +239,8 @@ class NodeAgent::Shell {
   bool has_news_ = true;
   base::Duration decide_at_{};
   Inputs inputs_;
+  std::vector<core::SeatHealth> seats_;
+  bool has_published_ = false;
 };
 
 NodeAgent::NodeAgent(NodePorts ports, const base::Clock& clock, NodeAgentOptions options,
@@ -245,8 +257,14 @@ ClaimStep NodeAgent::unprepare(const core::ClaimRef& claim) {
   return shell_->questions().unprepare(claim);
 }
 
+void NodeAgent::withdraw(const std::string& claim_uid) { shell_->questions().withdraw(claim_uid); }
+
 bool NodeAgent::step() { return shell_->step(); }
 
 std::optional<base::Duration> NodeAgent::next_due() const { return shell_->next_due(); }
+
+std::vector<core::SeatHealth> NodeAgent::seats() const { return shell_->seats(); }
+
+bool NodeAgent::has_published() const { return shell_->has_published(); }
 
 }  // namespace cdom::agent

@@ -63,12 +63,16 @@ NvmlFabric::NvmlFabric(NvmlOptions options, const base::Clock& clock)
   std::thread([exchange = exchange_] { exchange->answer_questions(); }).detach();
 }
 
-NvmlFabric::~NvmlFabric() {
+NvmlFabric::~NvmlFabric() { finish(); }
+
+bool NvmlFabric::finish() {
   std::unique_lock lock(exchange_->mutex);
+  const bool is_first_time = !exchange_->ends;
   exchange_->ends = true;
   exchange_->changed.notify_all();
-  exchange_->changed.wait_for(lock, std::chrono::seconds(1),
-                              [this] { return !exchange_->is_asking; });
+  const auto has_answered = [this] { return !exchange_->is_asking; };
+  if (!is_first_time) return has_answered();
+  return exchange_->changed.wait_for(lock, std::chrono::seconds(1), has_answered);
 }
 
 void NvmlFabric::take_answer() {

@@ -17,6 +17,10 @@ ClaimStep Questions::unprepare(const core::ClaimRef& claim) {
   return ask(unprepares_, claim, "about to be unprepared");
 }
 
+void Questions::withdraw(const std::string& uid) {
+  revision_ += prepares_.erase(uid) + unprepares_.erase(uid);
+}
+
 ClaimStep Questions::ask(ByUid& questions, const core::ClaimRef& claim, const char* first_reason) {
   const base::Duration now = clock_.elapsed();
   const auto [it, is_new] =

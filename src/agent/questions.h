@@ -22,6 +22,7 @@ class Questions {
   ClaimStep prepare(const core::ClaimRef& claim);
   // Ends an open question to prepare the same claim.
   ClaimStep unprepare(const core::ClaimRef& claim);
+  void withdraw(const std::string& uid);
 
   // Gives how long ago kubelet asked; nullopt: nobody asks any more.
   std::optional<base::Duration> answer_prepare(const std::string& uid, ClaimStep answer);

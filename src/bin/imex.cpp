@@ -19,22 +19,23 @@ constexpr char kProgram[] = "compute-domain-imex";
 constexpr char kUsage[] =
     "compute-domain-imex [FLAGS]\n"
     "    Runs nvidia-imex as the node's agent asks for it, until SIGTERM.";
-constexpr char kBootId[] = "/proc/sys/kernel/random/boot_id";
 
 int fail(const std::string& what) {
   std::fprintf(stderr, "%s: %s\n", kProgram, what.c_str());
   return 1;
 }
 
-int run(imex::OwnerOptions options, const bin::Signals& signals) {
+int run(const bin::ImexFlags& flags, const bin::Signals& signals) {
+  imex::OwnerOptions options = flags.owner;
   options.program = cat(kProgram, "/", CDOM_VERSION);
-  std::ifstream(kBootId) >> options.boot_id;
-  if (options.boot_id.empty()) return fail(cat("cannot read ", kBootId));
+  std::ifstream(flags.boot_id_file) >> options.boot_id;
+  if (options.boot_id.empty()) return fail(cat("cannot read ", flags.boot_id_file));
   const base::SystemClock clock;
   const auto owner = imex::Owner::open(options, clock, base::Random(base::entropy_seed()));
   if (!owner) return fail(owner.error().message);
   base::log_info("starting", {{"socket", options.socket_path},
                               {"driver root", options.driver_root},
+                              {"address", options.address},
                               {"boot", options.boot_id}});
   // The driver may still come; until then each wish for a daemon is answered so.
   if (const auto usable = (*owner)->check(); !usable) base::log_warning(usable.error().message);
@@ -55,5 +56,5 @@ int main(int argc, char** argv) {
   if (const std::string mistake = bin::complete(flags); !mistake.empty()) {
     return bin::usage_error(kProgram, mistake);
   }
-  return run(std::move(flags.owner), signals);
+  return run(flags, signals);
 }

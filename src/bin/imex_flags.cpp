@@ -1,5 +1,6 @@
 #include "bin/imex_flags.h"
 
+#include <arpa/inet.h>
 #include <unistd.h>
 
 #include <boost/program_options/value_semantic.hpp>
@@ -11,6 +12,16 @@ namespace cdom::bin {
 namespace po = boost::program_options;
 using base::cat;
 
+namespace {
+
+bool is_address(const std::string& text) {
+  in6_addr any{};
+  return inet_pton(AF_INET, text.c_str(), &any) == 1 ||
+         inet_pton(AF_INET6, text.c_str(), &any) == 1;
+}
+
+}  // namespace
+
 po::options_description options_of(ImexFlags& flags) {
   imex::OwnerOptions& owner = flags.owner;
   owner.socket_path = "/run/compute-domain/imex.sock";
@@ -19,6 +30,8 @@ po::options_description options_of(ImexFlags& flags) {
   po::options_description options("Flags (and the environment variables that they default to)");
   options.add_options()("socket", with_default(owner.socket_path),
                         "unix socket on which the node's agent asks")(
+      "address", po::value(&owner.address),
+      "at which the other nodes reach nvidia-imex here: the pod's (POD_IP)")(
       "directory", with_default(owner.directory),
       "for configuration, node table and state; lost at a reboot")(
       "driver-root", with_default(owner.driver_root),
@@ -33,6 +46,7 @@ po::options_description options_of(ImexFlags& flags) {
       "KEY=VALUE for nvidia-imex's configuration; may be repeated")(
       "device-files", with_default(flags.device_files),
       "make (those of the GPUs and fabric-imex-mgmt) or given (by the container runtime)")(
+      "boot-id-file", with_default(flags.boot_id_file), "the node's boot id, as kubelet sees it")(
       "alt-proc-devices", with_default(owner.devices_path),
       "where to read the major numbers of devices (ALT_PROC_DEVICES_PATH)")(
       "allow-user", po::value(&flags.allowed_users)->composing(),
@@ -42,6 +56,7 @@ po::options_description options_of(ImexFlags& flags) {
 
 std::string imex_flag_of_variable(const std::string& variable) {
   if (variable == "DRIVER_ROOT_CTR_PATH") return "driver-root";
+  if (variable == "POD_IP") return "address";
   if (variable == "ALT_PROC_DEVICES_PATH") return "alt-proc-devices";
   return "";
 }
@@ -50,9 +65,12 @@ std::string complete(ImexFlags& flags) {
   imex::OwnerOptions& owner = flags.owner;
   for (const auto& [name, path] :
        {std::pair{"--socket", owner.socket_path}, std::pair{"--directory", owner.directory},
-        std::pair{"--driver-root", owner.driver_root},
-        std::pair{"--hosts-file", owner.hosts_path}}) {
+        std::pair{"--driver-root", owner.driver_root}, std::pair{"--hosts-file", owner.hosts_path},
+        std::pair{"--boot-id-file", flags.boot_id_file}}) {
     if (!path.starts_with('/')) return cat(name, ": \"", path, "\" is no absolute path");
+  }
+  if (!owner.address.empty() && !is_address(owner.address)) {
+    return cat("--address: \"", owner.address, "\" is no IP address");
   }
   for (const auto& [name, port] : {std::pair{"--server-port", owner.server_port},
                                    std::pair{"--command-port", owner.command_port}}) {

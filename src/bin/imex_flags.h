@@ -17,6 +17,7 @@ struct ImexFlags {
   std::string device_files = "make";
   std::vector<std::string> imex_options;
   std::vector<std::uint32_t> allowed_users;
+  std::string boot_id_file = "/proc/sys/kernel/random/boot_id";
 };
 
 boost::program_options::options_description options_of(ImexFlags& flags);

@@ -36,6 +36,13 @@ void DaemonKeeper::resume(const State& last, std::optional<Want> wanted) {
   start_at_ = clock_.elapsed();
 }
 
+void DaemonKeeper::forget_wanted(const std::string& why) {
+  if (!wanted_) return;
+  wanted_.reset();
+  start_at_.reset();
+  state_.message += "; " + why;
+}
+
 base::Result<void> DaemonKeeper::want(const Want& want) {
   if (state_.running) {
     if (!state_.stopping && wanted_ == want) return {};

@@ -60,6 +60,8 @@ class DaemonKeeper {
 
   // What an earlier owner of this boot knew: the daemon is started again when one is wanted.
   void resume(const State& last, std::optional<Want> wanted);
+  // No daemon until the next want(); what is told says why.
+  void forget_wanted(const std::string& why);
 
   // Conflict: a daemon runs that was started otherwise.
   base::Result<void> want(const Want& want);

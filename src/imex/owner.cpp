@@ -59,6 +59,7 @@ class Owner::Loop {
   void act(const SignalChild& action);
   void act(const AskTool& action);
   Result<void> save();
+  [[nodiscard]] State told_state() const;
   void tell();
   void wait(Duration patience);
 
@@ -73,7 +74,7 @@ class Owner::Loop {
   const HostsFile hosts_file_;
   const StateFile state_file_;
   const AgentServer::Calls calls_{[this](const Request& r) { return act(r); },
-                                  [this] { return keeper_.state(); }};
+                                  [this] { return told_state(); }};
   std::optional<Child> daemon_;
   std::optional<Hosts> hosts_;
   std::optional<Error> start_error_;  // of the last start
@@ -91,7 +92,10 @@ void Owner::Loop::resume() {
       const auto written = hosts_file_.write(*hosts_);
       if (!written) base::log_warning(written.error().message);
     }
+    const bool has_moved =
+        saved->wanted && !options_.address.empty() && saved->wanted->address != options_.address;
     keeper_.resume(saved->last, std::move(saved->wanted));
+    if (has_moved) keeper_.forget_wanted("its pod has another address now");
   }
   keeper_.set_hosts_revision(hosts_file_.revision());
 }
@@ -175,6 +179,12 @@ void Owner::Loop::act(const AskTool& action) {
 
 Result<void> Owner::Loop::save() {
   return state_file_.save({keeper_.state(), keeper_.wanted(), hosts_});
+}
+
+State Owner::Loop::told_state() const {
+  State state = keeper_.state();
+  state.address = options_.address;
+  return state;
 }
 
 void Owner::Loop::tell() {

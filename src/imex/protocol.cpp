@@ -72,7 +72,7 @@ Line line_of(const State& state) {
   for (const auto& [slot, letter] : state.peers) {
     peers += cat(peers.empty() ? "" : ",", slot, ":", letter);
   }
-  line.with("peers", peers);
+  line.with("peers", peers).with("address", state.address);
   return line;
 }
 
@@ -103,6 +103,7 @@ State state_of(const Line& line) {
   state.hosts_revision = line.text("hosts_revision");
   if (line.has("signal_age_ns")) state.signal_age = base::Duration(line.number("signal_age_ns"));
   state.peers = peers_of(line.text("peers"));
+  state.address = line.text("address");
   return state;
 }
 

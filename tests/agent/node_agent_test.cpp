@@ -47,6 +47,41 @@ TEST(NodeAgent, PreparesAndUnpreparesAClaim) {
   EXPECT_EQ(rig.report().groups.at(0).state, api::DaemonState::Stopped);
 }
 
+TEST(NodeAgent, LearnsItsAddressFromTheOwnerOfTheDaemon) {
+  Rig rig;
+  rig.address = "";
+  rig.start_agent();
+  rig.settle();
+  EXPECT_EQ(rig.report().address, "");
+  rig.imex.daemon.address = "10.7.7.7";
+  rig.settle();
+  EXPECT_EQ(rig.report().address, "10.7.7.7");
+
+  rig.imex.error = base::Error{base::ErrorKind::Unavailable, "connection refused"};
+  rig.pass(seconds(10));
+  EXPECT_EQ(rig.report().address, "10.7.7.7");
+  rig.imex.error.reset();
+  rig.imex.daemon.address = "10.8.8.8";
+  rig.pass(seconds(1));
+  EXPECT_EQ(rig.report().address, "10.8.8.8");
+}
+
+TEST(NodeAgent, AsksAnewAfterAQuestionWasWithdrawn) {
+  Rig rig;
+  rig.settle();
+  const core::ClaimRef claim = rig.make_claim("a");
+  rig.agent->prepare(claim);
+  rig.settle();
+  rig.pass(seconds(4));
+  rig.agent->withdraw(claim.uid);
+  rig.settle();
+  EXPECT_EQ(rig.agent->prepare(claim).state, ClaimStep::State::Waiting);
+  rig.pass(seconds(4));
+  EXPECT_EQ(rig.agent->prepare(claim).state, ClaimStep::State::Waiting);
+  rig.pass(seconds(1));
+  EXPECT_EQ(rig.agent->prepare(claim).state, ClaimStep::State::Failed);
+}
+
 TEST(NodeAgent, NeedsOneWriteForAFormation) {
   Rig rig;
   rig.settle();

@@ -63,6 +63,7 @@ class Rig {
   MemoryChannelInjector channels;
   MemoryKubeletState kubelet;
   base::Registry* metrics = nullptr;
+  std::string address = "10.0.0.1";
   std::unique_ptr<NodeAgent> agent;
 
   Rig() {
@@ -83,7 +84,7 @@ class Rig {
     agent.reset();
     agent = std::make_unique<NodeAgent>(
         NodePorts{client, fabric, imex, checkpoints, channels, kubelet}, clock,
-        NodeAgentOptions{.self = {kNode, "boot-1", "10.0.0.1"},
+        NodeAgentOptions{.self = {kNode, "boot-1", address},
                          .times = {},
                          .operator_namespace = kNamespace,
                          .seed = 7},

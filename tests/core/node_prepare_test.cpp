@@ -7,6 +7,21 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
 
+TEST(NodePrepare, WaitsForTheAddressThatItsDaemonBinds) {
+  NodeScene scene;
+  scene.world.self.address = "";
+  scene.settle();
+  EXPECT_EQ(scene.report().address, "");
+  scene.show(train().admits("a")).prepare("a").settle();
+  EXPECT_EQ(scene.starts, 0);
+  EXPECT_THAT(scene.reason("a"), HasSubstr("has not told its address yet"));
+
+  scene.world.self.address = "10.0.0.1";
+  scene.settle().daemon_ready().settle();
+  EXPECT_TRUE(scene.is_prepared("a"));
+  EXPECT_EQ(scene.report().address, "10.0.0.1");
+}
+
 TEST(NodePrepare, PreparesTheClaimThatAListAdmitsOnceItsDaemonIsReady) {
   NodeScene scene;
   scene.settle().show(train().admits("a")).prepare("a").settle();

@@ -37,6 +37,19 @@ TEST(NodeReport, CostsOneWriteForAFormation) {
   EXPECT_THAT(scene.group()->unreachable, IsEmpty());
 }
 
+TEST(NodeReport, TellsAnAddressThatHasChangedAndKeepsTheLastWhileNoneIsKnown) {
+  NodeScene scene = serving(2);
+  scene.daemon_dies("ended with its owner");
+  scene.world.self.address = "";
+  scene.settle();
+  EXPECT_EQ(scene.report().address, "10.0.0.1");
+
+  scene.world.self.address = "10.9.9.9";
+  scene.advance(seconds(1)).settle();
+  EXPECT_EQ(scene.report().address, "10.9.9.9");
+  EXPECT_THAT(scene.hosts, testing::StartsWith("10.9.9.9\t"));
+}
+
 TEST(NodeReport, HoldsTheFirstReadyForOneSecondAtMost) {
   NodeScene scene;
   scene.settle().show(train(3).admits("a")).prepare("a").settle();

@@ -174,6 +174,25 @@ TEST(ImexOwner, ASuccessorOfTheSameBootGoesOnAndOneOfAnotherBootDoesNot) {
   EXPECT_EQ(rig.node(0).agent->state->instance, "");
 }
 
+TEST(ImexOwner, TellsItsAddressAndASuccessorAtAnotherLeavesTheStartToTheAgent) {
+  Rig rig(0, 1);
+  rig.nodes.push_back(std::make_unique<Node>(0));
+  rig.node(0).options.address = rig.node(0).address;
+  ASSERT_TRUE(rig.node(0).open());
+  rig.start(0);
+  ASSERT_TRUE(rig.until_phase(0, Phase::Ready));
+  EXPECT_EQ(rig.node(0).agent->state->address, rig.node(0).address);
+  rig.node(0).close();
+
+  rig.node(0).options.address = "127.99.99.99";
+  ASSERT_TRUE(rig.node(0).open());
+  ASSERT_TRUE(rig.until([&] { return rig.node(0).agent->state.has_value(); }));
+  EXPECT_EQ(rig.node(0).agent->state->address, "127.99.99.99");
+  EXPECT_EQ(rig.node(0).agent->state->phase, Phase::Failed);
+  EXPECT_EQ(rig.node(0).agent->state->group, "group");
+  EXPECT_THAT(daemon_pids(), SizeIs(0));
+}
+
 TEST(ImexOwner, ASuccessorDoesNotStartWhatWasToldToStop) {
   Rig rig(1);
   rig.start(0);

@@ -30,6 +30,7 @@ struct ImexStatus {
   std::set<std::int64_t> connected;         // slots of peers
   std::string hosts_revision;               // of the last hosts file, "" when it is not there
   std::optional<base::Duration> signalled;  // this instance, on Clock::elapsed()
+  std::string address;                      // that its daemons are to bind; "": it does not tell
 
   friend bool operator==(const ImexStatus&, const ImexStatus&) = default;
 };

@@ -59,6 +59,7 @@ class MemoryImexOwner : public ImexOwner {
     started.instance = base::cat("instance-", ++starts);
     started.state = api::DaemonState::Starting;
     started.hosts_revision = daemon.hosts_revision;
+    started.address = daemon.address;
     daemon = started;
     return {};
   }

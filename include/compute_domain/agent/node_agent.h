@@ -20,12 +20,13 @@
 #include "compute_domain/base/clock.h"
 #include "compute_domain/base/metrics.h"
 #include "compute_domain/core/node_plan.h"
+#include "compute_domain/core/seat_health.h"
 #include "compute_domain/kube/client.h"
 
 namespace cdom::agent {
 
 struct NodeAgentOptions {
-  core::NodeIdentity self;
+  core::NodeIdentity self;  // without an address: the one that the IMEX owner tells
   core::NodeTimes times;
   std::string operator_namespace = "compute-domain-operator";
   std::uint64_t seed = 0;  // of the jitter
@@ -66,12 +67,19 @@ class NodeAgent {
   // question. A caller that has lost patience just stops asking.
   ClaimStep prepare(const core::ClaimRef& claim);
   ClaimStep unprepare(const core::ClaimRef& claim);
+  // Nobody asks about this claim any more: the next question is a new one.
+  void withdraw(const std::string& claim_uid);
 
   // One unit of work, if there is any; whether there was.
   bool step();
   // When step() is worth calling without other news, on Clock::elapsed(). News are kubelet's calls,
   // events of the watches and changes of the ports.
   [[nodiscard]] std::optional<base::Duration> next_due() const;
+
+  // As of the last decision.
+  [[nodiscard]] std::vector<core::SeatHealth> seats() const;
+  // Whether the API server has a report of this node.
+  [[nodiscard]] bool has_published() const;
 
  private:
   class Shell;

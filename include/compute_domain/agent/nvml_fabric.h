@@ -30,7 +30,7 @@ FabricFacts read_nvml(const NvmlOptions& options);
 class NvmlFabric : public Fabric {
  public:
   NvmlFabric(NvmlOptions options, const base::Clock& clock);
-  // A question that is not answered within a second is left behind, with its thread.
+  // As finish().
   ~NvmlFabric() override;
   NvmlFabric(const NvmlFabric&) = delete;
   NvmlFabric& operator=(const NvmlFabric&) = delete;
@@ -38,6 +38,10 @@ class NvmlFabric : public Fabric {
   // Neither clique nor error until the first answer. A node that had a clique does not lose it by
   // an answer without one: that is an error until the agent starts again.
   core::FabricReading read() override;
+
+  // Asks no more. A question that is not answered within a second is left behind, with its thread:
+  // then this is false, and the process should end by std::quick_exit().
+  bool finish();
 
   // The last answer, for people.
   [[nodiscard]] FabricFacts facts() const;

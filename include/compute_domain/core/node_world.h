@@ -44,7 +44,7 @@ struct NodeTimes {
 struct NodeIdentity {
   std::string name;
   std::string boot_id;
-  std::string address;  // at which the others reach this node's IMEX daemon
+  std::string address;  // at which the others reach this node's IMEX daemon; "": not known yet
 
   friend bool operator==(const NodeIdentity&, const NodeIdentity&) = default;
 };

@@ -24,6 +24,8 @@ struct OwnerOptions {
   std::string directory;  // of its own, for files that need not survive a reboot
   std::string driver_root = "/driver-root";
   std::string boot_id;
+  // At which the other nodes reach its daemons, as told to agents; "": the agent has to know.
+  std::string address;
   // The file that the daemon sees as /etc/hosts.
   std::string hosts_path = "/etc/hosts";
   // Where the daemon keeps who imports from it (IMEX guide).
@@ -41,7 +43,8 @@ struct OwnerOptions {
 class Owner {
  public:
   // Conflict: another owner has the directory. The daemon that an earlier one had running in this
-  // boot is started by the first step.
+  // boot is started by the first step; at another address that is left to the agent, who knows
+  // what the peers' names mean then.
   static base::Result<std::unique_ptr<Owner>> open(OwnerOptions options, const base::Clock& clock,
                                                    base::Random random);
   ~Owner();

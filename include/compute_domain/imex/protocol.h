@@ -82,6 +82,8 @@ struct State {
   // Connection letters of the peers, by slot: C connected, A authenticating, N never connected, R
   // recovering, D disconnected, I invalid, V and M version and node map mismatch (IMEX guide).
   std::map<std::int64_t, char> peers;
+  // Of the owner's pod, which its daemons are to bind; "" from an owner that does not know it.
+  std::string address;
   friend bool operator==(const State&, const State&) = default;
 };
 

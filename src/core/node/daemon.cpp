@@ -95,6 +95,7 @@ bool says_stopped(const NodeWorld& world, const ServedGroup& served) {
 void keep_daemon(NodeDraft& draft) {
   const auto& served = draft.checkpoint.served;
   if (!served || !draft.world.daemon || !has_live_claim(draft.checkpoint, served->group)) return;
+  if (draft.world.self.address.empty()) return;  // that it would bind
   if (is_running_for(draft.world.daemon, *served)) {
     const api::NodeList* list = list_of(draft.world, *served);
     if (list == nullptr) return;

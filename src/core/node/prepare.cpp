@@ -201,6 +201,10 @@ std::string lack_of(const NodeDraft& draft, const PreparedClaim& claim) {
     return cat("the IMEX daemon of group ", served->group, " is stopping, and starts again");
   }
   if (is_ready_for(daemon, *served)) return "";
+  if (draft.world.self.address.empty()) {
+    return "the owner of this node's IMEX daemon has not told its address yet: does the "
+           "compute-domain-imex pod of this node have its POD_IP?";
+  }
   if (!is_running_for(daemon, *served)) {
     return daemon->message.empty() ? "the IMEX daemon is about to start"
                                    : cat("the IMEX daemon does not run: ", daemon->message);

@@ -228,6 +228,10 @@ Word word_of(NodeDraft& draft) {
   Word word;
   word.report.boot_id = world.self.boot_id;
   word.report.address = world.self.address;
+  // What is not known is not taken back either.
+  if (word.report.address.empty()) {
+    if (const auto* said = published(world)) word.report.address = said->status.address;
+  }
   word.report.clique = draft.checkpoint.clique.value_or("");
   word.report.fabric_error = world.fabric.error;
   if (world.fabric.clique && world.fabric.clique != draft.checkpoint.clique) {

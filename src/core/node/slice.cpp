@@ -12,7 +12,7 @@ namespace {
 constexpr std::size_t kLongestName = 253;  // a DNS subdomain
 
 api::Device seat(const std::string& clique) {
-  api::Device device{.name = "channel-0", .attributes = {}};
+  api::Device device{.name = kSeat, .attributes = {}};
   device.attributes[api::kAttributeType] = std::string("channel");
   device.attributes[api::kAttributeId] = std::int64_t{0};
   if (!clique.empty()) device.attributes[api::kAttributeClique] = clique;

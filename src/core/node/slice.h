@@ -5,6 +5,9 @@
 
 namespace cdom::core {
 
+// The one device of a node; which channel it means is the controller's word.
+inline constexpr char kSeat[] = "channel-0";
+
 // "n01-compute-domain.nvidia.com": a function of the node, so that there is never a second one.
 std::string slice_name(const std::string& node);
 

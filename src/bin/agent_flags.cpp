@@ -1,0 +1,138 @@
+#include "bin/agent_flags.h"
+
+#include <boost/program_options/value_semantic.hpp>
+#include <map>
+#include <utility>
+
+#include "compute_domain/api/names.h"
+#include "compute_domain/base/text.h"
+
+namespace cdom::bin {
+
+namespace po = boost::program_options;
+using base::cat;
+
+po::options_description options_of(AgentFlags& flags) {
+  const auto with_default = [](auto& value) { return po::value(&value)->default_value(value); };
+  po::options_description options("Flags (and the environment variables that they default to)");
+  options.add_options()("node-name", po::value(&flags.node),
+                        "this node's name in Kubernetes (NODE_NAME)")(
+      "node-address", po::value(&flags.node_address),
+      "at which other nodes reach this node's IMEX daemon, instead of what compute-domain-imex "
+      "tells; for tests")("kubeconfig", po::value(&flags.kubeconfig),
+                          "cluster to work on (KUBECONFIG; else the pod's service account)")(
+      "namespace", with_default(flags.ns),
+      "the operator's own namespace, where node lists lie (NAMESPACE)")(
+      "pod-uid", po::value(&flags.pod_uid),
+      "of this pod, in the sockets' names, so that old and new pods of a rolling update run side "
+      "by "
+      "side; from Kubernetes 1.33 on (POD_UID)")(
+      "kubelet-plugins-dir", with_default(flags.plugins_dir),
+      "kubelet's own, at the same path here (KUBELET_PLUGINS_DIRECTORY_PATH)")(
+      "kubelet-registrar-dir", with_default(flags.registrar_dir),
+      "kubelet's own, at the same path here (KUBELET_REGISTRAR_DIRECTORY_PATH)")(
+      "kubelet-state-file", with_default(flags.kubelet_state_file),
+      "kubelet's record of claims, to see which ones it still uses")(
+      "cdi-root", with_default(flags.cdi_root),
+      "directory in which the container runtime looks for CDI files (CDI_ROOT)")(
+      "device-files", with_default(flags.device_files),
+      "of channels below /dev: none (the container runtime makes them), or make")(
+      "driver-root", with_default(flags.driver_root),
+      "root of the NVIDIA driver, as this container sees it (DRIVER_ROOT_CTR_PATH)")(
+      "fabric-file", po::value(&flags.fabric_file),
+      "YAML that tells the fabric, instead of NVML, for machines without GPUs")(
+      "fabric-mode", with_default(flags.fabric_mode),
+      "strict: a GPU that has not joined its fabric is a fault; legacy: it has no clique")(
+      "imex-socket", with_default(flags.imex_socket), "of compute-domain-imex on this node")(
+      "boot-id-file", with_default(flags.boot_id_file), "the node's boot id, as kubelet sees it")(
+      "alt-proc-devices", with_default(flags.proc_devices),
+      "where to read the major numbers of devices (ALT_PROC_DEVICES_PATH)")(
+      "metrics-listen", with_default(flags.metrics_listen),
+      "address of /healthz, /readyz and /metrics (HTTP_ENDPOINT); empty for none");
+  return options;
+}
+
+std::string agent_flag_of_variable(const std::string& name) {
+  static const std::map<std::string, std::string> flags = {
+      {"NODE_NAME", "node-name"},
+      {"NAMESPACE", "namespace"},
+      {"POD_UID", "pod-uid"},
+      {"KUBELET_PLUGINS_DIRECTORY_PATH", "kubelet-plugins-dir"},
+      {"KUBELET_REGISTRAR_DIRECTORY_PATH", "kubelet-registrar-dir"},
+      {"CDI_ROOT", "cdi-root"},
+      {"DRIVER_ROOT_CTR_PATH", "driver-root"},
+      {"ALT_PROC_DEVICES_PATH", "alt-proc-devices"},
+      {"HTTP_ENDPOINT", "metrics-listen"},
+  };
+  const auto it = flags.find(name);
+  return it == flags.end() ? "" : it->second;
+}
+
+std::string mistake_in_fabric(const AgentFlags& flags) {
+  if (flags.fabric_mode != "strict" && flags.fabric_mode != "legacy") {
+    return cat("--fabric-mode: \"", flags.fabric_mode, "\" is neither strict nor legacy");
+  }
+  if (flags.fabric_file.empty() && !flags.driver_root.starts_with('/')) {
+    return cat("--driver-root: \"", flags.driver_root, "\" is no absolute path");
+  }
+  return "";
+}
+
+std::string mistake_in(const AgentFlags& flags) {
+  if (flags.node.empty()) return "--node-name: missing; give this node's name in Kubernetes";
+  if (!base::is_dns_subdomain(flags.node)) {
+    return cat("--node-name: \"", flags.node, "\" is no name of a node");
+  }
+  if (!base::is_dns_label(flags.ns)) {
+    return cat("--namespace: \"", flags.ns, "\" is no name of a namespace");
+  }
+  if (!flags.pod_uid.empty() && !base::is_dns_label(flags.pod_uid)) {
+    return cat("--pod-uid: \"", flags.pod_uid, "\" is no UID of a pod");
+  }
+  for (const auto& [flag, path] :
+       {std::pair("--kubelet-plugins-dir", flags.plugins_dir),
+        std::pair("--kubelet-registrar-dir", flags.registrar_dir),
+        std::pair("--kubelet-state-file", flags.kubelet_state_file),
+        std::pair("--cdi-root", flags.cdi_root), std::pair("--imex-socket", flags.imex_socket),
+        std::pair("--boot-id-file", flags.boot_id_file),
+        std::pair("--alt-proc-devices", flags.proc_devices)}) {
+    if (!path.starts_with('/')) return cat(flag, ": \"", path, "\" is no absolute path");
+  }
+  if (flags.device_files != "none" && flags.device_files != "make") {
+    return cat("--device-files: \"", flags.device_files, "\" is neither none nor make");
+  }
+  if (const auto paths = dra::socket_paths(plugin_of(flags)); !paths) {
+    return cat("--kubelet-plugins-dir and --kubelet-registrar-dir: ", paths.error().message);
+  }
+  return mistake_in_fabric(flags);
+}
+
+agent::FabricMode fabric_mode_of(const AgentFlags& flags) {
+  return flags.fabric_mode == "legacy" ? agent::FabricMode::Legacy : agent::FabricMode::Strict;
+}
+
+agent::NvmlOptions nvml_of(const AgentFlags& flags) {
+  agent::NvmlOptions options;
+  options.driver_root = flags.driver_root;
+  options.mode = fabric_mode_of(flags);
+  return options;
+}
+
+agent::CdiOptions cdi_of(const AgentFlags& flags) {
+  agent::CdiOptions options;
+  options.directory = flags.cdi_root;
+  options.proc_devices = flags.proc_devices;
+  if (flags.device_files == "none") options.dev.clear();
+  return options;
+}
+
+dra::PluginOptions plugin_of(const AgentFlags& flags) {
+  dra::PluginOptions options;
+  options.driver = api::kDriver;
+  options.plugins_dir = flags.plugins_dir;
+  options.registrar_dir = flags.registrar_dir;
+  options.pod_uid = flags.pod_uid;
+  return options;
+}
+
+}  // namespace cdom::bin

@@ -1,0 +1,54 @@
+// What the command line of compute-domain-agent means.
+#pragma once
+
+#include <boost/program_options/options_description.hpp>
+#include <string>
+
+#include "bin/flags.h"
+#include "compute_domain/agent/cdi_channel_injector.h"
+#include "compute_domain/agent/fabric_facts.h"
+#include "compute_domain/agent/nvml_fabric.h"
+#include "compute_domain/dra/plugin.h"
+
+namespace cdom::bin {
+
+inline constexpr char kAgentProgram[] = "compute-domain-agent";
+
+struct AgentFlags {
+  CommonFlags common;
+  std::string node;
+  std::string node_address;
+  std::string kubeconfig;
+  std::string ns = "compute-domain-operator";
+  std::string pod_uid;
+  std::string plugins_dir = "/var/lib/kubelet/plugins";
+  std::string registrar_dir = "/var/lib/kubelet/plugins_registry";
+  std::string kubelet_state_file = "/var/lib/kubelet/dra_manager_state";
+  std::string cdi_root = "/var/run/cdi";
+  std::string device_files = "none";
+  std::string driver_root = "/driver-root";
+  std::string fabric_file;
+  std::string fabric_mode = "strict";
+  std::string imex_socket = "/run/compute-domain/imex.sock";
+  std::string boot_id_file = "/proc/sys/kernel/random/boot_id";
+  std::string proc_devices = "/proc/devices";
+  std::string metrics_listen = "127.0.0.1:8081";
+};
+
+// The options write into `flags`, which must outlive them.
+boost::program_options::options_description options_of(AgentFlags& flags);
+
+// The flag that an environment variable stands for; "" for other variables.
+std::string agent_flag_of_variable(const std::string& name);
+
+// "" when the values make sense, else what is wrong with which flag: of those that say what the
+// fabric is, and of all.
+std::string mistake_in_fabric(const AgentFlags& flags);
+std::string mistake_in(const AgentFlags& flags);
+
+agent::FabricMode fabric_mode_of(const AgentFlags& flags);
+agent::NvmlOptions nvml_of(const AgentFlags& flags);
+agent::CdiOptions cdi_of(const AgentFlags& flags);
+dra::PluginOptions plugin_of(const AgentFlags& flags);
+
+}  // namespace cdom::bin

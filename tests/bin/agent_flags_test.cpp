@@ -1,0 +1,48 @@
+#include "bin/agent_flags.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace cdom::bin {
+namespace {
+
+using testing::StartsWith;
+
+AgentFlags usable() {
+  AgentFlags flags;
+  flags.node = "gpu1";
+  return flags;
+}
+
+TEST(AgentFlags, AreThoseOfTheReferenceDriverByDefault) {
+  EXPECT_EQ(mistake_in(usable()), "");
+  const auto paths = dra::socket_paths(plugin_of(usable()));
+  ASSERT_TRUE(paths);
+  EXPECT_EQ(paths->dra, "/var/lib/kubelet/plugins/compute-domain.nvidia.com/dra.sock");
+  EXPECT_EQ(agent_flag_of_variable("KUBELET_PLUGINS_DIRECTORY_PATH"), "kubelet-plugins-dir");
+  EXPECT_EQ(agent_flag_of_variable("HOME"), "");
+}
+
+TEST(AgentFlags, NameTheFlagThatIsWrong) {
+  const auto mistake_with = [](const auto& change) {
+    AgentFlags flags = usable();
+    change(flags);
+    return mistake_in(flags);
+  };
+  EXPECT_THAT(mistake_with([](AgentFlags& f) { f.node = ""; }), StartsWith("--node-name: missing"));
+  EXPECT_THAT(mistake_with([](AgentFlags& f) { f.node = "A b"; }), StartsWith("--node-name: "));
+  EXPECT_THAT(mistake_with([](AgentFlags& f) { f.ns = "a.b"; }), StartsWith("--namespace: "));
+  EXPECT_THAT(mistake_with([](AgentFlags& f) { f.pod_uid = "../x"; }), StartsWith("--pod-uid: "));
+  EXPECT_THAT(mistake_with([](AgentFlags& f) { f.cdi_root = "cdi"; }), StartsWith("--cdi-root: "));
+  EXPECT_THAT(mistake_with([](AgentFlags& f) { f.device_files = "all"; }),
+              StartsWith("--device-files: "));
+  EXPECT_THAT(mistake_with([](AgentFlags& f) { f.fabric_mode = "lax"; }),
+              StartsWith("--fabric-mode: "));
+  EXPECT_THAT(mistake_with([](AgentFlags& f) { f.driver_root = "."; }),
+              StartsWith("--driver-root: "));
+  EXPECT_THAT(mistake_with([](AgentFlags& f) { f.plugins_dir = "/" + std::string(100, 'x'); }),
+              StartsWith("--kubelet-plugins-dir and --kubelet-registrar-dir: "));
+}
+
+}  // namespace
+}  // namespace cdom::bin

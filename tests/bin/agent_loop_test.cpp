@@ -1,0 +1,96 @@
+#include "bin/agent_loop.h"
+
+#include <sys/eventfd.h>
+
+#include <future>
+#include <semaphore>
+
+#include "agent/rig.h"
+
+namespace cdom::bin {
+namespace {
+
+using testing::HasSubstr;
+
+constexpr std::chrono::seconds kLongest{20};
+
+// A fabric that counts who looks, and breaks when it is told to.
+class CountingFabric : public agent::Fabric {
+ public:
+  core::FabricReading read() override {
+    ++reads;
+    if (breaks) throw std::logic_error("no such fabric");
+    return {agent::kClique, {}};
+  }
+  std::atomic<int> reads = 0;
+  std::atomic<bool> breaks = false;
+};
+
+class AgentLoopTest : public testing::Test {
+ protected:
+  void start() {
+    loop_.emplace(
+        AgentLoop::Parts{.agent = agent_,
+                         .desk = desk_,
+                         .descriptors =
+                             [this] {
+                               return std::array{news_.get(), -1};
+                             },
+                         .bell = bell_,
+                         .clock = clock_,
+                         .after_round = [this] { rounds_.release(); },
+                         .broken = [this](const std::string& what) { broken_.set_value(what); }});
+  }
+  // The loop has nothing to do, and all that it has done was counted.
+  void come_to_rest() {
+    while (rounds_.try_acquire_for(std::chrono::milliseconds(200))) {
+    }
+  }
+
+  agent::Rig rig_;
+  base::SystemClock clock_;
+  CountingFabric fabric_;
+  agent::NodeAgent agent_{
+      {rig_.client, fabric_, rig_.imex, rig_.checkpoints, rig_.channels, rig_.kubelet},
+      clock_,
+      {.self = {agent::kNode, "boot-1", "10.0.0.1"},
+       .times = {},
+       .operator_namespace = agent::kNamespace,
+       .seed = 1}};
+  Bell bell_;
+  ClaimDesk desk_{[this] { bell_.ring(); }};
+  const base::Descriptor news_{eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)};
+  std::counting_semaphore<> rounds_{0};
+  std::promise<std::string> broken_;
+  std::optional<AgentLoop> loop_;
+};
+
+TEST_F(AgentLoopTest, AnswersACallThatComesWhileItSleeps) {
+  start();
+  come_to_rest();
+  const auto answer = desk_.prepare({.ns = "team-a", .name = "absent", .uid = "u"}, {});
+  ASSERT_FALSE(answer);
+  EXPECT_THAT(answer.error().message, HasSubstr("does not exist"));
+}
+
+TEST_F(AgentLoopTest, LooksAtOnceWhenAPortHasNews) {
+  start();
+  come_to_rest();
+  const int before = fabric_.reads;
+  eventfd_write(news_.get(), 1);
+  ASSERT_TRUE(rounds_.try_acquire_for(kLongest));
+  EXPECT_GT(fabric_.reads, before);
+  eventfd_t count = 0;
+  eventfd_read(news_.get(), &count);
+}
+
+TEST_F(AgentLoopTest, TellsWhatItsAgentHasThrownAndEnds) {
+  fabric_.breaks = true;
+  start();
+  auto what = broken_.get_future();
+  ASSERT_EQ(what.wait_for(kLongest), std::future_status::ready);
+  EXPECT_EQ(what.get(), "no such fabric");
+}
+
+}  // namespace
+}  // namespace cdom::bin
