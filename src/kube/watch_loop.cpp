@@ -177,9 +177,12 @@ WatchLoop::Step WatchLoop::fail(const base::Error& error) {
                   {{"resource", name_}, {"error", std::string(base::name_of(error.kind))}})
         .add();
   }
-  base::log_warning("list or watch failed", {{"resource", name_},
-                                             {"error", base::to_string(error)},
-                                             {"retry_in", base::short_duration(delay)}});
+  // Cancelled: this process ends.
+  const bool is_end = error.kind == base::ErrorKind::Cancelled;
+  base::log(is_end ? base::LogLevel::Debug : base::LogLevel::Warning, "list or watch failed",
+            {{"resource", name_},
+             {"error", base::to_string(error)},
+             {"retry_in", base::short_duration(delay)}});
   const std::scoped_lock lock(mutex_);
   due_ = clock_.elapsed() + delay;
   last_error_ = error;
