@@ -175,7 +175,6 @@ replaces_a_cluster_of_which_a_part_has_died() {
 }
 
 refuses_what_it_cannot_do() {
-  expect_failure "not supported yet" up "$WORK/none" --nodes 3
   expect_failure "has no resource.k8s.io/v2" up "$WORK/none" --api-versions v2
   expect_failure "no cluster in" cluster --dir "$WORK/none" kubectl get nodes
   mkdir "$WORK/precious"

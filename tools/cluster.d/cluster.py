@@ -1,16 +1,26 @@
-"""Cluster: one control plane, from up to down. One of which a part has died is not repaired but replaced."""
+"""Cluster: one control plane, and the nodes that it has, from up to down.
 
+One of which a part has died is not repaired but replaced; a node that was switched off has not died.
+"""
+
+import contextlib
 import dataclasses
+import hashlib
 import os
 import time
 from pathlib import Path
 from typing import Optional
 
+import containerd_programs
 import kubernetes_binary
+import machine
 import ports
-from control_plane import COMPONENTS, PORTS, SERVERS, ControlPlane, Options
+from control_plane import COMPONENTS, PORTS, SERVERS, SERVICE_ADDRESS, USUAL_PORTS, ControlPlane, Options
 from directory import Directory
 from failure import Failure
+from network import Network
+from node import LOGS
+from nodes import Nodes
 from process import Process
 from readiness import Prober
 
@@ -24,6 +34,9 @@ class Cluster:
         self._directory = Directory(path)
 
     def up(self, options: Options, timeout: float) -> None:
+        if options.nodes > 0:
+            machine.require_support_for_nodes()
+            containerd_programs.path()
         binary = kubernetes_binary.path(options.kubernetes())
         deadline = time.monotonic() + timeout
         with self._directory.locked(create=True):
@@ -56,15 +69,59 @@ class Cluster:
         for component in self._options().components():
             pid = self._process(component).pid()
             print(f"{component + ':':<25}{f'runs, process {pid}' if pid else 'does not run'}")
+        cuts = self._nodes().cuts()
+        for node in self._nodes().all:
+            off = "has died" if node.has_ended() else "is off"
+            from_whom = [other or "everything" for name, other in cuts if name == node.name]
+            print(f"{node.name + ':':<25}{'runs' if node.is_on() else off}" +
+                  (f", cut off from {' and '.join(from_whom)}" if from_whom else ""))
         return self._is_running()
 
     def print_logs(self, component: Optional[str]) -> None:
         self._require_state()
-        if component is not None:
+        if component in COMPONENTS:
             print(self._read_log(component), end="")
+            return
+        if component is not None:
+            node = self._nodes().named(component)
+            for log in LOGS:
+                print(f"==> {node.name} {log} <==\n{node.log(log).read_text(errors='replace')}")
             return
         for each in self._options().components():
             print(f"==> {each} <==\n{self._log_tail(each)}\n")
+        for node in self._nodes().all:
+            print(f"==> {node.name} kubelet <==\n{node.log_tail('kubelet')}\n")
+
+    def load_image(self, file: Path) -> None:
+        with self._running_nodes() as nodes:
+            nodes.load_image(file)
+
+    def cut(self, node: str, other: str) -> None:
+        with self._running_nodes() as nodes:
+            nodes.cut(nodes.named(node), other)
+
+    def heal(self, node: str, other: str) -> None:
+        with self._running_nodes() as nodes:
+            nodes.heal(nodes.named(node), other)
+
+    def kill(self, node: str) -> None:
+        with self._running_nodes() as nodes:
+            nodes.power_off(nodes.named(node))
+
+    def reboot(self, node: str, waits: bool, timeout: float) -> None:
+        """Also switches on one that is off."""
+        deadline = time.monotonic() + timeout
+        with self._running_nodes() as nodes:
+            rebooted = nodes.named(node)
+            nodes.power_off(rebooted)
+            nodes.power_on([rebooted], kubernetes_binary.path(self._options().kubernetes()))
+            if waits:
+                self._wait_for_nodes([rebooted], deadline)
+
+    def exec_on_node(self, node: str, command_line: list) -> None:
+        self._require_state()
+        whole = self._nodes().named(node).command_line(command_line)
+        os.execvp(whole[0], whole)
 
     def exec_kubectl(self, arguments: list) -> None:
         self._require_state()
@@ -73,22 +130,37 @@ class Cluster:
         os.execve(binary, [binary, "kubectl", *arguments], os.environ | environment)
 
     def _start(self, binary: Path, options: Options, deadline: float) -> None:
-        with ports.reserved(PORTS) as numbers:
-            self._directory.write_state({"options": dataclasses.asdict(options), "ports": numbers})
-            self._control_plane().create_files()
+        with self._ports(options) as numbers:
+            self._write_state(options, numbers, "127.0.0.1")
             try:
+                if options.nodes > 0:
+                    self._write_state(options, numbers, self._network().start(SERVICE_ADDRESS))
+                self._control_plane().create_files()
+                if options.nodes > 0:
+                    self._nodes().create(self._control_plane().identities, numbers["kube-apiserver"])
                 # The API server waits for etcd, but its clients end where they meet none that is ready.
                 self._run(binary, SERVERS)
                 self._wait_for_apiserver(deadline)
                 self._run(binary, options.clients())
+                if options.nodes > 0:
+                    self._nodes().power_on(self._nodes().all, binary)
                 self._wait_until_ready(deadline)
             except BaseException:
                 self._kill_all()
                 raise
 
+    @staticmethod
+    def _ports(options: Options):
+        return ports.reserved(PORTS) if options.nodes == 0 else contextlib.nullcontext(USUAL_PORTS)
+
+    def _write_state(self, options: Options, numbers: dict, address: str) -> None:
+        self._directory.write_state({"options": dataclasses.asdict(options), "ports": numbers, "address": address})
+
     def _run(self, binary: Path, components: list) -> None:
         for component in components:
             command_line = [binary, *self._control_plane().command_line(component)]
+            if self._options().nodes > 0:
+                command_line = self._network().enter(command_line)
             self._process(component).start(command_line, log=self._log(component), cwd=self._directory.path)
 
     def _wait_for_apiserver(self, deadline: float) -> None:
@@ -102,6 +174,24 @@ class Cluster:
         self._wait_for("kube-scheduler", "it to be healthy", prober.is_scheduler_healthy, deadline)
         self._wait_for("kube-controller-manager", "the default ServiceAccount", prober.are_service_accounts_made,
                        deadline)
+        self._wait_for_nodes([node for node in self._nodes().all if node.is_on()], deadline)
+
+    def _wait_for_nodes(self, nodes: list, deadline: float) -> None:
+        """Until they are Ready, in the boot that they are in now."""
+        waiting = nodes
+        while True:
+            ready = self._prober().ready_nodes() if waiting else {}
+            waiting = [node for node in waiting if ready.get(node.name) != node.boot_id()]
+            if not waiting:
+                return
+            died = next((node for node in waiting if node.has_ended()), None)
+            if died is not None:
+                raise Failure(f"{died.name} ended while it started; the end of its log:\n{died.log_tail('boot')}")
+            if time.monotonic() > deadline:
+                logs = "\n".join(f"==> {log} <==\n{waiting[0].log_tail(log)}" for log in LOGS)
+                raise Failure(f"waited in vain for {', '.join(node.name for node in waiting)} to be ready; the end of "
+                              f"the first one's logs:\n{logs}")
+            time.sleep(_POLL_SECONDS)
 
     def _wait_for(self, component: str, what: str, is_so, deadline: float) -> None:
         while not is_so():
@@ -114,13 +204,30 @@ class Cluster:
             time.sleep(_POLL_SECONDS)
 
     def _is_running(self) -> bool:
-        return self._directory.state() is not None and all(
-            self._process(component).pid() is not None for component in self._options().components())
+        if self._directory.state() is None:
+            return False
+        components = [self._process(component) for component in self._options().components()]
+        return (all(process.pid() is not None for process in components) and
+                (self._options().nodes == 0 or self._network().pid() is not None) and
+                not any(node.has_ended() for node in self._nodes().all))
 
     def _kill_all(self) -> None:
+        if self._directory.state() is None:
+            return
+        self._nodes().end()
         for component in reversed(COMPONENTS):
             if not self._process(component).kill(_KILL_SECONDS):
                 raise Failure(f"{component} (process {self._process(component).pid()}) does not end")
+        self._network().end()
+
+    @contextlib.contextmanager
+    def _running_nodes(self):
+        """The lock is held: nobody else starts or ends anything."""
+        with self._directory.locked(create=False):
+            self._require_state()
+            if not self._is_running():
+                raise Failure("the cluster does not run, or a part of it has died: see tools/cluster status")
+            yield self._nodes()
 
     def _require_state(self) -> None:
         if self._directory.state() is None:
@@ -136,10 +243,24 @@ class Cluster:
         return Options(**self._directory.state()["options"])
 
     def _control_plane(self) -> ControlPlane:
-        return ControlPlane(self._directory.path, self._options(), self._directory.state()["ports"])
+        state = self._directory.state()
+        return ControlPlane(self._directory.path, self._options(), state["address"], state["ports"])
+
+    def _network(self) -> Network:
+        return Network(self._directory.path, f"cd-{self._hash()}")
+
+    def _nodes(self) -> Nodes:
+        options = self._options()
+        return Nodes(self._directory.path, f"compute-domain-{self._hash()}", options.places(), self._network(),
+                     options.driver_root)
+
+    def _hash(self) -> str:
+        """Tells what is this cluster's from what is that of others, where the machine has one folder for all."""
+        return hashlib.sha256(str(self._directory.path.resolve()).encode()).hexdigest()[:8]
 
     def _prober(self) -> Prober:
-        return Prober(self._control_plane().identities, self._directory.state()["ports"])
+        state = self._directory.state()
+        return Prober(self._control_plane().identities, state["address"], state["ports"])
 
     def _kubeconfig(self) -> Path:
         return self._control_plane().identities.kubeconfig("admin")

@@ -6,6 +6,7 @@ from typing import Optional
 
 from failure import Failure
 from identity import Identities
+from rack import GATEWAY, places
 from release import DEFAULT, RELEASES, Release
 
 SERVERS = ["etcd", "kube-apiserver"]
@@ -13,6 +14,9 @@ CLIENTS = ["kube-controller-manager", "kube-scheduler"]
 COMPONENTS = SERVERS + CLIENTS
 
 PORTS = [*COMPONENTS, "etcd-peer"]
+# Where the control plane has a network of its own.
+USUAL_PORTS = {"etcd": 2379, "etcd-peer": 2380, "kube-apiserver": 443, "kube-controller-manager": 10257,
+               "kube-scheduler": 10259}
 
 SERVICE_RANGE = "10.96.0.0/16"
 SERVICE_ADDRESS = "10.96.0.1"
@@ -33,6 +37,9 @@ class Options:
     release: str = DEFAULT
     api_versions: Optional[list] = None  # of resource.k8s.io; None: the release's default
     only_apiserver: bool = False
+    nodes: int = 0
+    racks: int = 1
+    driver_root: Optional[str] = None  # of all nodes; None: an empty one
 
     def __post_init__(self):
         known = self.kubernetes().resource_api_versions
@@ -40,6 +47,9 @@ class Options:
             if version not in known:
                 raise Failure(f"--api-versions: Kubernetes {self.release} has no resource.k8s.io/{version}: "
                               f"use some of {','.join(known)}")
+        self.places()
+        if self.nodes > 0 and not (self.kubernetes().has_kubelet and self.serves("v1") and not self.only_apiserver):
+            raise Failure("--nodes needs all components of Kubernetes 1.36 or later, and resource.k8s.io/v1")
 
     def kubernetes(self) -> Release:
         return RELEASES[self.release]
@@ -47,6 +57,9 @@ class Options:
     def serves(self, api_version: str) -> bool:
         """Whether this version of resource.k8s.io is served."""
         return api_version in (self.api_versions or self.kubernetes().default_api_versions)
+
+    def places(self) -> list:
+        return places(self.nodes, self.racks)
 
     def clients(self) -> list:
         """The components that run against the API server."""
@@ -59,25 +72,29 @@ class Options:
 class ControlPlane:
     """The files and command lines of one control plane; starts nothing."""
 
-    def __init__(self, directory: Path, options: Options, ports: dict):
+    def __init__(self, directory: Path, options: Options, address: str, ports: dict):
+        """`address` is where this machine reaches it."""
         self._directory = directory
         self._options = options
+        self._address = address
         self._ports = ports
         self.identities = Identities(directory / "identities")
         self.audit_log = directory / "audit.log"
 
     @property
     def server(self) -> str:
-        return f"https://127.0.0.1:{self._ports['kube-apiserver']}"
+        return f"https://{self._address}:{self._ports['kube-apiserver']}"
 
     def create_files(self) -> None:
         identities = self.identities
         identities.create_authority()
         identities.create_server("kube-apiserver", [
             "DNS:kubernetes", "DNS:kubernetes.default", "DNS:kubernetes.default.svc",
-            "DNS:kubernetes.default.svc.cluster.local", "DNS:localhost", "IP:127.0.0.1", f"IP:{SERVICE_ADDRESS}"])
+            "DNS:kubernetes.default.svc.cluster.local", "DNS:localhost", "IP:127.0.0.1", f"IP:{SERVICE_ADDRESS}",
+            f"IP:{self._address}", f"IP:{GATEWAY}"])
         identities.create_client("admin", user="kubernetes-admin", group="system:masters")
         identities.write_kubeconfig("admin", self.server)
+        identities.create_client("kubelet-client", user="kube-apiserver", group="system:masters")
         for component in CLIENTS:
             identities.create_client(component, user=f"system:{component}")
             identities.write_kubeconfig(component, self.server)
@@ -112,10 +129,6 @@ class ControlPlane:
         identities = self.identities
         flags = {
             "etcd-servers": self._etcd_url("etcd"),
-            "bind-address": "127.0.0.1",
-            "advertise-address": "127.0.0.1",
-            # No pod can reach a loopback address, and Kubernetes refuses one as an endpoint.
-            "endpoint-reconciler-type": "none",
             "secure-port": self._ports["kube-apiserver"],
             "service-cluster-ip-range": SERVICE_RANGE,
             "service-account-issuer": "https://kubernetes.default.svc",
@@ -139,6 +152,20 @@ class ControlPlane:
             "runtime-config": ",".join(f"resource.k8s.io/{version}={str(self._options.serves(version)).lower()}"
                                        for version in self._options.kubernetes().resource_api_versions),
         }
+        if self._options.nodes > 0:
+            flags |= {
+                "advertise-address": GATEWAY,
+                "kubelet-client-certificate": identities.certificate("kubelet-client"),
+                "kubelet-client-key": identities.key("kubelet-client"),
+                "kubelet-preferred-address-types": "InternalIP",
+            }
+        else:
+            flags |= {
+                "bind-address": "127.0.0.1",
+                "advertise-address": "127.0.0.1",
+                # No pod can reach a loopback address, and Kubernetes refuses one as an endpoint.
+                "endpoint-reconciler-type": "none",
+            }
         if self._options.only_apiserver:
             # Nobody makes the ServiceAccounts without which this plugin refuses every pod.
             flags["disable-admission-plugins"] = "ServiceAccount"
@@ -149,7 +176,7 @@ class ControlPlane:
             "service-account-private-key-file": self.identities.service_account_key,
             "root-ca-file": self.identities.ca,
             "use-service-account-credentials": "true",
-        }
+        } | ({"node-monitor-grace-period": "20s"} if self._options.nodes > 0 else {})
 
     def _scheduler_flags(self) -> dict:
         return self._client_flags("kube-scheduler")
@@ -161,7 +188,7 @@ class ControlPlane:
             "authentication-kubeconfig": kubeconfig,
             "authorization-kubeconfig": kubeconfig,
             "leader-elect": "false",
-            "bind-address": "127.0.0.1",
+            "bind-address": self._address,
             "secure-port": self._ports[component],
         }
 

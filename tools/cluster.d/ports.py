@@ -6,7 +6,7 @@ import fcntl
 import random
 import socket
 
-import kubernetes_binary
+import go_build
 from failure import Failure
 
 # Below the range from which the kernel takes ports for outgoing connections (ip_local_port_range: 32768 and up).
@@ -16,7 +16,7 @@ _RANGE = range(20000, 32000)
 @contextlib.contextmanager
 def reserved(names: list):
     """Names to free ports, which no other cluster takes until this one listens on them, at the end of the block."""
-    lock_file = kubernetes_binary.cache_directory() / "ports.lock"
+    lock_file = go_build.cache_directory() / "ports.lock"
     with open(lock_file, "w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         candidates = (port for port in random.sample(_RANGE, len(_RANGE)) if _is_free(port))

@@ -1,7 +1,9 @@
 """Readiness: what the components themselves say about being ready."""
 
 import http.client
+import json
 import ssl
+from typing import Optional
 
 from identity import Identities
 
@@ -11,7 +13,8 @@ _TIMEOUT_SECONDS = 5
 class Prober:
     """Asks the components of one cluster over https, as its administrator."""
 
-    def __init__(self, identities: Identities, ports: dict):
+    def __init__(self, identities: Identities, address: str, ports: dict):
+        self._address = address
         self._ports = ports
         self._trusting = ssl.create_default_context(cafile=identities.ca)
         self._trusting.load_cert_chain(identities.certificate("admin"), identities.key("admin"))
@@ -30,14 +33,30 @@ class Prober:
         return all(self._answers("kube-apiserver", f"{namespace}/{name}")
                    for name in ("serviceaccounts/default", "configmaps/kube-root-ca.crt"))
 
+    def ready_nodes(self) -> dict:
+        """The names of nodes that are Ready, and the boot ids of which they say so."""
+        nodes = json.loads(self._ask("kube-apiserver", "/api/v1/nodes") or '{"items": []}')["items"]
+        return {node["metadata"]["name"]: node["status"]["nodeInfo"]["bootID"] for node in nodes
+                if {"type": "Ready", "status": "True"}.items() <= _condition(node, "Ready").items()}
+
     def _answers(self, component: str, path: str) -> bool:
+        return self._ask(component, path) is not None
+
+    def _ask(self, component: str, path: str) -> Optional[bytes]:
+        """None: no answer, or no good one."""
         context = self._trusting if component == "kube-apiserver" else self._blind
-        connection = http.client.HTTPSConnection("127.0.0.1", self._ports[component], timeout=_TIMEOUT_SECONDS,
+        connection = http.client.HTTPSConnection(self._address, self._ports[component], timeout=_TIMEOUT_SECONDS,
                                                  context=context)
         try:
             connection.request("GET", path)
-            return connection.getresponse().status == http.client.OK
+            response = connection.getresponse()
+            body = response.read()
+            return body if response.status == http.client.OK else None
         except (OSError, http.client.HTTPException):
-            return False
+            return None
         finally:
             connection.close()
+
+
+def _condition(node: dict, kind: str) -> dict:
+    return next((one for one in node["status"].get("conditions", []) if one["type"] == kind), {})

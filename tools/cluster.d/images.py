@@ -1,0 +1,53 @@
+"""Images: the container images of all nodes of one cluster.
+
+Archives lie in one folder, numbered in their order, which every node sees. A node loads those that it has not, when it
+boots and when it is told (load-images.sh).
+"""
+
+import shutil
+import tarfile
+from pathlib import Path
+
+import machine
+import oci_archive
+from failure import Failure
+
+_LOAD_SCRIPT = Path(__file__).resolve().parent / "load-images.sh"
+
+# What the kubelet needs to start any pod, and what a test's pod can do its work with.
+_BASE_NAMES = ["docker.io/local/pause:1", "docker.io/local/busybox:1"]
+_BUSYBOX = Path("/bin/busybox")
+
+
+class Images:
+    def __init__(self, directory: Path):
+        self.directory = directory
+
+    def create(self) -> None:
+        self.directory.mkdir()
+        shutil.copy(_LOAD_SCRIPT, self.directory / "load.sh")
+        layer = oci_archive.Layer()
+        for folder in ("bin", "etc", "root", "proc", "sys", "dev"):
+            layer.add_folder(folder)
+        layer.add_folder("tmp", 0o1777)
+        layer.add_file("etc/passwd", b"root:x:0:0:root:/root:/bin/sh\n")
+        layer.add_file("etc/group", b"root:x:0:\n")
+        layer.add_file("bin/busybox", _BUSYBOX.read_bytes(), 0o755)
+        for name in machine.run(_BUSYBOX, "--list").split():
+            if name != "busybox":
+                layer.add_link(f"bin/{name}", "busybox")
+        oci_archive.write(self._next(), _BASE_NAMES, layer, ["/bin/sleep", "2147483647"])
+
+    def add(self, file: Path) -> None:
+        try:
+            with tarfile.open(file) as archive:
+                if not {"index.json", "manifest.json"} & set(archive.getnames()):
+                    raise Failure(f"{file} is no image archive (OCI or Docker)")
+        except (OSError, tarfile.TarError) as error:
+            raise Failure(f"{file} cannot be read as an image archive: {error}") from None
+        unfinished = self.directory / "unfinished"
+        shutil.copy(file, unfinished)
+        unfinished.rename(self._next())
+
+    def _next(self) -> Path:
+        return self.directory / f"{len(list(self.directory.glob('*.tar'))):04}.tar"

@@ -1,0 +1,56 @@
+"""Place: what a node is called and where it stands; as compute-domain-sandbox has it."""
+
+from dataclasses import dataclass
+
+from failure import Failure
+
+GATEWAY = "10.88.0.1"  # the control plane's address, to nodes
+
+_MOST_RACKS = 100
+_MOST_NODES_PER_RACK = 250
+_NVLINK_CLUSTER = "6f0a3c52-1c7e-4b1f-9d53-0c2f6c2b7a10"
+_GPUS = 4
+
+
+@dataclass(frozen=True)
+class Place:
+    name: str
+    rack: int
+    slot: int
+
+    @property
+    def address(self) -> str:
+        return f"10.88.{self.rack}.{self.slot}"
+
+    @property
+    def pod_range(self) -> str:
+        return f"10.{100 + self.rack}.{self.slot}.0/24"
+
+    @property
+    def labels(self) -> dict:
+        return {
+            "nvidia.com/gpu.present": "true",
+            "nvidia.com/gpu.clique": f"{_NVLINK_CLUSTER}.{self.rack}",
+            "sandbox.compute-domain/rack": f"r{self.rack}",
+        }
+
+    @property
+    def fabric(self) -> str:
+        """The node's GPUs, as FileFabric (include/compute_domain/agent/file_fabric.h) reads them."""
+        gpus = "".join(f"- {{uuid: GPU-{self.name}-{index}, state: completed, health: healthy,\n"
+                       f"   clusterUUID: {_NVLINK_CLUSTER}, cliqueID: {self.rack}}}\n" for index in range(_GPUS))
+        return f"driver: 580.65.06\ngpus:\n{gpus}"
+
+
+def places(nodes: int, racks: int) -> list:
+    """So many nodes, spread over so many racks."""
+    if nodes < 0 or racks < 1 or racks > min(_MOST_RACKS, max(nodes, 1)):
+        raise Failure(f"--racks {racks} --nodes {nodes}: 1 to {_MOST_RACKS} racks, and a node in each")
+    if nodes > racks * _MOST_NODES_PER_RACK:
+        raise Failure(f"--nodes {nodes}: {_MOST_NODES_PER_RACK} in a rack at most")
+    result = []
+    for rack in range(1, racks + 1):
+        prefix = f"r{rack}" if racks > 1 else ""
+        in_rack = nodes * rack // racks - nodes * (rack - 1) // racks
+        result += [Place(f"{prefix}n{slot:02}", rack, slot) for slot in range(1, in_rack + 1)]
+    return result
