@@ -30,5 +30,7 @@ CDOM_API_CODEC(Pod);
 CDOM_API_CODEC(ConfigMap);
 CDOM_API_CODEC(Event);
 CDOM_API_CODEC(Lease);
+CDOM_API_CODEC(DaemonSet);
+CDOM_API_CODEC(Deployment);
 
 }  // namespace cdom::api

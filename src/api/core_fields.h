@@ -72,4 +72,13 @@ inline constexpr auto kFields<Lease> =
                field<AsMicroTime>("spec.acquireTime", &Lease::acquired),
                field<AsMicroTime>("spec.renewTime", &Lease::renewed)};
 
+template <>
+inline constexpr auto kFields<DaemonSet> =
+    std::tuple{field("metadata", &DaemonSet::meta, Presence::Always)};
+
+template <>
+inline constexpr auto kFields<Deployment> =
+    std::tuple{field("metadata", &Deployment::meta, Presence::Always),
+               field("status.readyReplicas", &Deployment::ready_replicas)};
+
 }  // namespace cdom::api

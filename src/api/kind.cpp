@@ -23,6 +23,8 @@ const Kind kPod                  {"Pod",                   "pods",              
 const Kind kConfigMap            {"ConfigMap",             "configmaps",             "",                    true,  {"v1"}};
 const Kind kEvent                {"Event",                 "events",                 "",                    true,  {"v1"}};
 const Kind kLease                {"Lease",                 "leases",                 "coordination.k8s.io", true,  {"v1"}};
+const Kind kDaemonSet            {"DaemonSet",             "daemonsets",             "apps",                true,  {"v1"}};
+const Kind kDeployment           {"Deployment",            "deployments",            "apps",                true,  {"v1"}};
 // clang-format on
 
 }  // namespace
@@ -40,6 +42,8 @@ template <> const Kind& kind_of<Pod>() { return kPod; }
 template <> const Kind& kind_of<ConfigMap>() { return kConfigMap; }
 template <> const Kind& kind_of<Event>() { return kEvent; }
 template <> const Kind& kind_of<Lease>() { return kLease; }
+template <> const Kind& kind_of<DaemonSet>() { return kDaemonSet; }
+template <> const Kind& kind_of<Deployment>() { return kDeployment; }
 // clang-format on
 
 const std::vector<const Kind*>& all_kinds() {
@@ -47,6 +51,8 @@ const std::vector<const Kind*>& all_kinds() {
                                                  &kComputeDomainNode,
                                                  &kComputeDomain,
                                                  &kConfigMap,
+                                                 &kDaemonSet,
+                                                 &kDeployment,
                                                  &kDeviceClass,
                                                  &kEvent,
                                                  &kLease,

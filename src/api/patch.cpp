@@ -41,6 +41,12 @@ std::string finalizers_patch(const Precondition& if_is,
   return text_of(patch);
 }
 
+std::string label_removal_patch(const Precondition& if_is, const std::string& label) {
+  Json patch = patch_with(if_is);
+  patch["metadata"]["labels"][label] = nullptr;
+  return text_of(patch);
+}
+
 std::string status_patch(const Precondition& if_is, const ComputeDomainStatus& status) {
   Json patch = patch_with(if_is);
   patch["status"] = owned_fields(status);

@@ -23,6 +23,7 @@
 #include "compute_domain/base/text.h"
 #include "compute_domain/controller/controller.h"
 #include "compute_domain/controller/dry_run.h"
+#include "compute_domain/controller/predecessor.h"
 #include "compute_domain/http/client.h"
 #include "compute_domain/kube/client.h"
 #include "compute_domain/kube/kubeconfig.h"
@@ -119,6 +120,13 @@ int run_controller(const bin::ControllerFlags& flags, bin::Signals& signals) {
     base::log_warning("the API server does not answer; trying again",
                       {{"server", server}, {"error", discovered.error().message}});
     std::this_thread::sleep_for(std::chrono::seconds(1));
+  }
+
+  const api::ObjectName own_lease = bin::election_of(flags, pod, seed).lease;
+  if (const auto other = controller::find_predecessor(client, clock.now(), own_lease)) {
+    return fail(cat("NVIDIA's ComputeDomain controller is at work (", *other,
+                    "), and two would undo each other's work: scale it to zero or uninstall it, "
+                    "then start this one again"));
   }
 
   controller::Controller loop(client, clock, metrics,

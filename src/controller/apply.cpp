@@ -129,11 +129,26 @@ class Run {
     if (!maps) return maps.error();
     std::vector<core::StoredList> lists;
     for (const api::ConfigMap& map : *maps) lists.push_back(core::stored_list(map));
+    // It has left no list: each of its claims may be in use.
+    if (action.has_predecessor) lists.emplace_back();
     const auto claims = client_.list_all<api::ResourceClaim>({.ns = action.claims_ns});
     if (!claims) return claims.error();
     const auto held = core::held_claims(action.domain_uid, lists, *claims);
     if (held.empty()) return {};
     return Error{ErrorKind::Conflict, cat(held.size(), " claims are still allocated")};
+  }
+
+  // Its template is the sign that something of it may be left, and so goes last.
+  Result<void> operator()(const core::EnsurePredecessorGone& action) {
+    const std::string labelled = cat(api::kDomainLabel, "=", action.domain_uid);
+    for (const auto& step :
+         {&Run::ensure_all_absent<api::DaemonSet>, &Run::ensure_no_pods,
+          &Run::ensure_all_absent<api::ComputeDomainClique>, &Run::remove_node_labels}) {
+      if (Result<void> done = (this->*step)(labelled, action.domain_uid); !done) return done;
+    }
+    if (Result<void> done = release_templates(labelled); !done) return done;
+    return ensure_all_absent<api::ResourceClaimTemplate>(
+        cat(labelled, ",", api::kTargetLabel, "=", api::kTargetDaemon), action.domain_uid);
   }
 
   Result<void> operator()(const core::EnsureNodeGone& action) {
@@ -177,22 +192,84 @@ class Run {
     return {};
   }
 
-  // The answer to a DELETE does not say that the object is gone; only a GET does.
+  // The answer to a DELETE does not say that the object is gone; only a GET does. What the
+  // reference driver has made carries its finalizer, which has the name of ours.
   template <class T>
   Result<void> ensure_absent(const api::ObjectName& name, const std::string& domain_uid) {
-    for (const bool deleted : {false, true}) {
+    for (int attempt = 0; attempt < 3; ++attempt) {
       const auto object = client_.get<T>(name);
       if (!object && object.error().kind == ErrorKind::NotFound) return {};
       if (!object) return object.error();
-      if (object->meta.label(api::kDomainLabel) != domain_uid) return {};
-      if (deleted || object->meta.is_deleting()) break;
-      const Result<void> removed =
-          client_.remove<T>(name, {object->meta.uid, object->meta.resource_version});
-      if (!removed && removed.error().kind != ErrorKind::NotFound) return removed.error();
+      const api::ObjectMeta& meta = object->meta;
+      if (meta.label(api::kDomainLabel) != domain_uid) return {};
+      Result<void> done;
+      if (!meta.is_deleting()) {
+        done = client_.remove<T>(name, {meta.uid, meta.resource_version});
+      } else if (meta.has_finalizer(api::kDomainFinalizer)) {
+        done = release<T>(meta);
+      } else {
+        break;
+      }
+      if (!done && done.error().kind != ErrorKind::NotFound) return done.error();
     }
     return Error{ErrorKind::Unavailable,
                  cat(api::kind_of<T>().kind, " ", named(name),
                      " is still there; a finalizer of somebody else holds it")};
+  }
+
+  template <class T>
+  Result<void> release(const api::ObjectMeta& meta) {
+    std::vector<std::string> others = meta.finalizers;
+    std::erase(others, api::kDomainFinalizer);
+    const auto after = client_.patch<T>(
+        api::name_of(meta), "", api::finalizers_patch({meta.uid, meta.resource_version}, others));
+    if (!after) return after.error();
+    return {};
+  }
+
+  // Those that stay are as our own from now on, which have no finalizer.
+  Result<void> release_templates(const std::string& labelled) {
+    const auto objects = client_.list_all<api::ResourceClaimTemplate>({.label_selector = labelled});
+    if (!objects) return objects.error();
+    for (const api::ResourceClaimTemplate& object : *objects) {
+      const bool is_users = object.meta.label(api::kTargetLabel) != api::kTargetDaemon;
+      if (!is_users || !object.meta.has_finalizer(api::kDomainFinalizer)) continue;
+      if (Result<void> done = release<api::ResourceClaimTemplate>(object.meta); !done) return done;
+    }
+    return {};
+  }
+
+  // In all namespaces: nobody knows in which one the driver was.
+  template <class T>
+  Result<void> ensure_all_absent(const std::string& labelled, const std::string& domain_uid) {
+    const auto objects = client_.list_all<T>({.label_selector = labelled});
+    if (!objects) return objects.error();
+    for (const T& object : *objects) {
+      Result<void> gone = ensure_absent<T>(api::name_of(object.meta), domain_uid);
+      if (!gone) return gone;
+    }
+    return {};
+  }
+
+  Result<void> ensure_no_pods(const std::string& labelled, const std::string&) {
+    const auto pods = client_.list_all<api::Pod>({.label_selector = labelled});
+    if (!pods) return pods.error();
+    if (pods->empty()) return {};
+    return Error{ErrorKind::Unavailable,
+                 cat(pods->size(), " pods of its DaemonSet have not ended yet, the first: ",
+                     named(api::name_of(pods->front().meta)))};
+  }
+
+  Result<void> remove_node_labels(const std::string& labelled, const std::string&) {
+    const auto nodes = client_.list_all<api::Node>({.label_selector = labelled});
+    if (!nodes) return nodes.error();
+    for (const api::Node& node : *nodes) {
+      const auto after = client_.patch<api::Node>(
+          api::name_of(node.meta), "",
+          api::label_removal_patch({node.meta.uid, {}}, api::kDomainLabel));
+      if (!after && after.error().kind != ErrorKind::NotFound) return after.error();
+    }
+    return {};
   }
 
   void observe_formation(const core::SetStatus& action) {

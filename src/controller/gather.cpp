@@ -11,6 +11,9 @@ namespace {
 
 core::DomainView view_of(const Stores& stores, const std::string& uid) {
   core::DomainView view{.uid = uid, .domain = std::nullopt, .claims = {}};
+  for (const auto& object : stores.templates.by_index(kByDomain, uid)) {
+    if (object->meta.label(api::kTargetLabel) == api::kTargetDaemon) view.has_predecessor = true;
+  }
   for (const auto& domain : stores.domains.by_index(kByUid, uid)) view.domain = *domain;
   for (const auto& claim : stores.claims.by_index(kByDomain, uid)) view.claims.push_back(*claim);
   return view;

@@ -46,6 +46,10 @@ struct Sentence {
   std::string operator()(const EnsureClaimsReleased& a) const {
     return cat("see that no claim of domain ", a.domain_uid, " is in use");
   }
+  std::string operator()(const EnsurePredecessorGone& a) const {
+    return cat("delete what the reference driver has left of domain ", a.domain_uid,
+               " and see that it is gone");
+  }
   std::string operator()(const EnsureNodeGone& a) const {
     return cat("see that there is no Node ", a.node);
   }

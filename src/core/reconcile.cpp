@@ -68,13 +68,20 @@ TemplateVerdict verdict_on_template(const World& world) {
   return template_is_there(name);
 }
 
+// The reference driver's claims for its own daemons; the sign that these are there.
+bool is_predecessors(const api::ResourceClaimTemplate& object) {
+  return object.meta.label(api::kTargetLabel) == api::kTargetDaemon;
+}
+
 // Templates of this domain under a name that it does not want.
 std::vector<api::ObjectName> stray_templates(const World& world,
                                              const std::optional<api::ObjectName>& wanted) {
   std::vector<api::ObjectName> names;
   for (const api::ResourceClaimTemplate& object : world.templates) {
     const api::ObjectName name = api::name_of(object.meta);
-    if (is_labelled(object, world.view.uid) && name != wanted) names.push_back(name);
+    if (is_labelled(object, world.view.uid) && !is_predecessors(object) && name != wanted) {
+      names.push_back(name);
+    }
   }
   std::ranges::sort(names);
   return names;
@@ -94,7 +101,7 @@ bool has_lost_list(const World& world) {
 // As the cache knows them: enough to say what a deletion waits for, not to prove that nothing is.
 std::set<std::string> cached_held_claims(const World& world) {
   std::vector<StoredList> lists = world.lists;
-  if (has_lost_list(world)) lists.emplace_back();
+  if (has_lost_list(world) || world.view.has_predecessor) lists.emplace_back();
   return held_claims(world.view.uid, lists, world.view.claims);
 }
 
@@ -132,6 +139,12 @@ WaitsFor what_still_runs(const World& world) {
     }
   }
   return {waits.begin(), waits.end()};
+}
+
+// Nobody here sees what the daemons of another driver do.
+Readiness readiness_now(const World& world) {
+  if (world.view.has_predecessor) return {};
+  return readiness_of(world, memberships_of(world.view, world.nodes, world.lists));
 }
 
 // What a node list brings about is told together with it, if it comes soon.
@@ -193,6 +206,11 @@ void tell_claims_that_come_too_late(const World& world, Plan& plan) {
   }
 }
 
+Action claims_released(const World& world) {
+  return EnsureClaimsReleased{world.view.domain->meta.ns, world.settings.operator_namespace,
+                              world.view.uid, world.view.has_predecessor};
+}
+
 void add_children_absent(const World& world, Plan& plan) {
   for (const api::ObjectName& name : stray_templates(world, std::nullopt)) {
     plan.actions.emplace_back(EnsureTemplateAbsent{name, world.view.uid});
@@ -200,6 +218,12 @@ void add_children_absent(const World& world, Plan& plan) {
   if (!world.lists.empty()) {
     plan.actions.emplace_back(
         EnsureNodeListsAbsent{world.settings.operator_namespace, world.view.uid});
+  }
+  if (world.view.has_predecessor) {
+    // Nobody knows any more in which namespace its claims are.
+    plan.actions.emplace_back(
+        EnsureClaimsReleased{"", world.settings.operator_namespace, world.view.uid, true});
+    plan.actions.emplace_back(EnsurePredecessorGone{world.view.uid});
   }
 }
 
@@ -247,14 +271,13 @@ Plan reconcile_deleting(const World& world) {
     if (!stray_templates(world, std::nullopt).empty()) {
       plan.actions = std::move(template_removal);
     }
-    const auto memberships = memberships_of(world.view, world.nodes, world.lists);
-    add_status(world, readiness_of(world, memberships), {}, waits_for, plan);
+    add_status(world, readiness_now(world), {}, waits_for, plan);
     tell_claims_that_come_too_late(world, plan);
     return plan;
   }
   plan.actions = std::move(template_removal);
-  plan.actions.emplace_back(
-      EnsureClaimsReleased{domain.meta.ns, world.settings.operator_namespace, world.view.uid});
+  plan.actions.push_back(claims_released(world));
+  if (world.view.has_predecessor) plan.actions.emplace_back(EnsurePredecessorGone{world.view.uid});
   plan.actions.emplace_back(
       EnsureNodeListsAbsent{world.settings.operator_namespace, world.view.uid});
   plan.actions.emplace_back(RemoveFinalizer{domain.meta});
@@ -265,8 +288,7 @@ Plan reconcile_living(const World& world) {
   const api::ComputeDomain& domain = *world.view.domain;
   Plan plan;
   TemplateVerdict verdict = verdict_on_template(world);
-  const auto memberships = memberships_of(world.view, world.nodes, world.lists);
-  const Readiness readiness = readiness_of(world, memberships);
+  const Readiness readiness = readiness_now(world);
   plan.look_again = readiness.look_again;
   if (verdict.what != TemplateVerdict::What::NameInvalid) {
     if (!domain.meta.has_finalizer(api::kDomainFinalizer)) {
@@ -283,8 +305,13 @@ Plan reconcile_living(const World& world) {
       plan.actions.emplace_back(EnsureTemplateAbsent{stray, world.view.uid});
     }
   }
-  add_status(world, readiness, verdict, {}, plan);
+  const WaitsFor waits_for = world.view.has_predecessor ? what_still_runs(world) : WaitsFor{};
+  add_status(world, readiness, verdict, waits_for, plan);
   tell_claims_of_other_namespaces(world, plan);
+  if (world.view.has_predecessor && waits_for.empty()) {
+    plan.actions.push_back(claims_released(world));
+    plan.actions.emplace_back(EnsurePredecessorGone{world.view.uid});
+  }
   return plan;
 }
 

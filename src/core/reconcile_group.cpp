@@ -223,7 +223,7 @@ Plan reconcile_group(const GroupWorld& world) {
   if (!world.view.domain) return {};
   const api::ComputeDomain& domain = *world.view.domain;
   // Nothing is made that teardown would not find.
-  if (!domain.meta.has_finalizer(api::kDomainFinalizer)) return {};
+  if (!domain.meta.has_finalizer(api::kDomainFinalizer) || world.view.has_predecessor) return {};
   const Draft draft = draft_of(world);
   if (draft.stored == nullptr && domain.meta.is_deleting()) return {};
 

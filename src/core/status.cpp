@@ -11,6 +11,8 @@ namespace {
 
 using base::cat;
 
+constexpr char kServedByPredecessor[] = "ServedByPredecessor";
+
 struct Finding {
   api::ConditionStatus status = api::ConditionStatus::False;
   std::string reason;
@@ -40,7 +42,7 @@ bool is_severe(std::string_view reason) {
 // fails says so; one that has stopped, or starts, does as it was told.)
 bool is_calm(std::string_view reason) {
   return reason == to_string(MemberState::Starting) || reason == "WaitingForPods" ||
-         reason == "WaitingForNodes";
+         reason == "WaitingForNodes" || reason == kServedByPredecessor;
 }
 
 std::size_t ready_count(const Readiness& readiness) {
@@ -98,6 +100,14 @@ Finding ready_finding(const World& world, const Readiness& readiness,
             waits_for.empty()
                 ? "is being deleted"
                 : cat("is deleted once these are gone: ", base::list_names(waits_for))};
+  }
+  if (world.view.has_predecessor) {
+    return {api::ConditionStatus::Unknown, kServedByPredecessor,
+            waits_for.empty()
+                ? "what the driver that was here before has left is being removed"
+                : cat("the driver that was here before serves it, and pods that come now wait, "
+                      "until these are gone: ",
+                      base::list_names(waits_for))};
   }
   using What = TemplateVerdict::What;
   if (readiness.members.empty() &&
@@ -222,6 +232,7 @@ api::ComputeDomainStatus computed_status(const World& world, const Readiness& re
                             .index = member.slot,
                             .ready = member.state == MemberState::Ready});
   }
+  if (world.view.has_predecessor && domain.status) status.nodes = domain.status->nodes;
   // Conditions of other writers stay as they are.
   if (domain.status) status.conditions = domain.status->conditions;
   set_condition(status.conditions, kConditionReady, ready, world);

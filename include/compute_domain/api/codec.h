@@ -83,6 +83,8 @@ struct Precondition {
   std::string resource_version;
 };
 std::string finalizers_patch(const Precondition& if_is, const std::vector<std::string>& finalizers);
+// Takes one label away.
+std::string label_removal_patch(const Precondition& if_is, const std::string& label);
 std::string status_patch(const Precondition& if_is, const ComputeDomainStatus& status);
 std::string status_patch(const Precondition& if_is, const ComputeDomainNodeReport& report);
 // ConfigMap: our labels and the data as a whole; keys that are not ours are removed.

@@ -1,4 +1,5 @@
-// The built-in objects that this project reads or writes: Node, Pod, ConfigMap, Event, Lease.
+// The built-in objects that this project reads or writes: Node, Pod, ConfigMap, Event, Lease; and
+// DaemonSet and Deployment, of which another driver may have left some.
 #pragma once
 
 #include <cstdint>
@@ -73,6 +74,19 @@ struct Lease {
   std::optional<base::Time> acquired, renewed;
 
   friend bool operator==(const Lease&, const Lease&) = default;
+};
+
+struct DaemonSet {
+  ObjectMeta meta;
+
+  friend bool operator==(const DaemonSet&, const DaemonSet&) = default;
+};
+
+struct Deployment {
+  ObjectMeta meta;
+  std::int64_t ready_replicas = 0;
+
+  friend bool operator==(const Deployment&, const Deployment&) = default;
 };
 
 }  // namespace cdom::api

@@ -46,6 +46,10 @@ template <>
 const Kind& kind_of<Event>();
 template <>
 const Kind& kind_of<Lease>();
+template <>
+const Kind& kind_of<DaemonSet>();
+template <>
+const Kind& kind_of<Deployment>();
 
 // Every kind of the table, in the order of their plurals.
 const std::vector<const Kind*>& all_kinds();

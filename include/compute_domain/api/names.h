@@ -13,6 +13,7 @@ inline constexpr char kDomainFinalizer[] = "resource.nvidia.com/computeDomain";
 inline constexpr char kDomainLabel[] = "resource.nvidia.com/computeDomain";  // value: domain UID
 inline constexpr char kTargetLabel[] = "resource.nvidia.com/computeDomainTarget";
 inline constexpr char kTargetWorkload[] = "Workload";
+inline constexpr char kTargetDaemon[] = "Daemon";  // the reference driver's own
 
 // Ours.
 inline constexpr char kCliqueLabel[] = "resource.nvidia.com/clique";

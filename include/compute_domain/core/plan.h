@@ -68,11 +68,20 @@ struct EnsureDomainGone {
   friend bool operator==(const EnsureDomainGone&, const EnsureDomainGone&) = default;
 };
 // Succeeds only when held_claims() of live LISTs, of the domain's node lists in `lists_ns` and of
-// the claims in `claims_ns`, is empty.
+// the claims in `claims_ns`, is empty. With a predecessor every allocated claim is held.
 struct EnsureClaimsReleased {
   std::string claims_ns, lists_ns;
   std::string domain_uid;
+  bool has_predecessor = false;
   friend bool operator==(const EnsureClaimsReleased&, const EnsureClaimsReleased&) = default;
+};
+// Deletes what the reference driver has made for the domain, wherever it is: its DaemonSet,
+// cliques, node labels, and at last its own template, by which it is known. Takes that driver's
+// finalizer off them. Succeeds only when live LISTs show that they are gone, and the pods of the
+// DaemonSet too.
+struct EnsurePredecessorGone {
+  std::string domain_uid;
+  friend bool operator==(const EnsurePredecessorGone&, const EnsurePredecessorGone&) = default;
 };
 // Succeeds only when a live GET answers that there is no Node of this name.
 struct EnsureNodeGone {
@@ -85,9 +94,10 @@ struct DeleteReport {
   friend bool operator==(const DeleteReport&, const DeleteReport&) = default;
 };
 
-using Action = std::variant<AddFinalizer, RemoveFinalizer, SetStatus, CreateTemplate, WriteNodeList,
-                            RecordEvent, EnsureTemplateAbsent, EnsureNodeListsAbsent,
-                            EnsureDomainGone, EnsureClaimsReleased, EnsureNodeGone, DeleteReport>;
+using Action =
+    std::variant<AddFinalizer, RemoveFinalizer, SetStatus, CreateTemplate, WriteNodeList,
+                 RecordEvent, EnsureTemplateAbsent, EnsureNodeListsAbsent, EnsureDomainGone,
+                 EnsureClaimsReleased, EnsurePredecessorGone, EnsureNodeGone, DeleteReport>;
 
 struct Plan {
   std::vector<Action> actions;

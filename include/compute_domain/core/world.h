@@ -61,6 +61,9 @@ struct DomainView {
   std::string uid;
   std::optional<api::ComputeDomain> domain;  // absent: not in the cache
   std::vector<api::ResourceClaim> claims;    // in any order
+  // The reference driver, which was here before, has daemons for this domain. They serve its claims
+  // until the last one has ended; nothing of ours starts before they are gone.
+  bool has_predecessor = false;
 
   friend bool operator==(const DomainView&, const DomainView&) = default;
 };

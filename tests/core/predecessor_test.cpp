@@ -1,0 +1,130 @@
+// Domains that the reference driver has made, and serves until their last claim has ended.
+#include <gmock/gmock.h>
+
+#include <algorithm>
+
+#include "core/builders.h"
+
+namespace cdom::core {
+namespace {
+
+using namespace testing;  // NOLINT(google-build-using-namespace): the sentences of builders.h
+using ::testing::Contains;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::Not;
+
+// As that driver leaves it: Ready with `nodes` nodes, its own template and the users'.
+World inherited_world(int nodes) {
+  World world = world_of(domain("train").wants(nodes).finalized(), nodes);
+  world.view.has_predecessor = true;
+  api::ComputeDomainStatus status;
+  status.ready = true;
+  for (int i = 1; i <= nodes; ++i) {
+    const std::string node = base::cat("n", i);
+    status.nodes.push_back({.name = node,
+                            .ip_address = address_of(node),
+                            .clique = kClique,
+                            .index = i - 1,
+                            .ready = true});
+  }
+  world.view.domain->status = status;
+  api::ResourceClaimTemplate users = *wanted_template(*world.view.domain);
+  users.meta.finalizers = {api::kDomainFinalizer};
+  api::ResourceClaimTemplate own;
+  own.meta.name = "computedomain-daemon-uid-train";
+  own.meta.ns = "nvidia-dra-driver-gpu";
+  own.meta.labels = {{api::kDomainLabel, "uid-train"}, {api::kTargetLabel, api::kTargetDaemon}};
+  world.templates = {users, own};
+  return world;
+}
+
+const api::ComputeDomainStatus& status_of(const Plan& plan) {
+  for (const Action& action : plan.actions) {
+    if (const auto* set = std::get_if<SetStatus>(&action)) return set->status;
+  }
+  throw std::runtime_error("the plan sets no status");
+}
+
+bool removes_anything(const Plan& plan) {
+  return std::ranges::any_of(plan.actions, [](const Action& action) {
+    return std::holds_alternative<EnsureTemplateAbsent>(action) ||
+           std::holds_alternative<EnsurePredecessorGone>(action) ||
+           std::holds_alternative<RemoveFinalizer>(action);
+  });
+}
+
+TEST(Predecessor, KeepsWhatItServesWhileClaimsAreAllocated) {
+  const World world = inherited_world(2);
+  const Plan plan = reconcile(world);
+  EXPECT_FALSE(removes_anything(plan));
+  const api::ComputeDomainStatus& status = status_of(plan);
+  EXPECT_EQ(status.nodes, world.view.domain->status->nodes);
+  const api::Condition* ready = api::find_condition(status.conditions, "Ready");
+  ASSERT_NE(ready, nullptr);
+  EXPECT_EQ(ready->status, api::ConditionStatus::Unknown);
+  EXPECT_EQ(ready->reason, "ServedByPredecessor");
+  EXPECT_THAT(ready->message, HasSubstr("claim c1 of pod pod-c1"));
+}
+
+// Two daemons on a node would be one too many.
+TEST(Predecessor, NothingOfOursIsAdmittedBesideIt) {
+  const World world = inherited_world(2);
+  EXPECT_THAT(reconcile_group(group_world_of(world)).actions, IsEmpty());
+}
+
+TEST(Predecessor, IsQuietOnceItsStandingIsTold) {
+  World world = inherited_world(2);
+  world.view.domain->status = status_of(reconcile(world));
+  EXPECT_THAT(reconcile(world).actions, IsEmpty());
+}
+
+TEST(Predecessor, GoesAfterTheLastClaimOnceALiveListAgrees) {
+  World world = inherited_world(2);
+  world.view.claims.clear();
+  const Plan plan = reconcile(world);
+  ASSERT_GE(plan.actions.size(), 2U);
+  EXPECT_EQ(plan.actions[plan.actions.size() - 2],
+            Action(EnsureClaimsReleased{"team-a", "compute-domain-operator", "uid-train", true}));
+  EXPECT_EQ(plan.actions.back(), Action(EnsurePredecessorGone{"uid-train"}));
+}
+
+TEST(Predecessor, OnceGoneTheDomainIsOurs) {
+  World world = inherited_world(2);
+  world.view.has_predecessor = false;
+  world.templates.pop_back();
+  EXPECT_THAT(reconcile_group(group_world_of(world)).actions, Not(IsEmpty()));
+}
+
+TEST(Predecessor, OfADomainThatIsDeletedGoesBeforeTheFinalizer) {
+  World world = inherited_world(2);
+  world.view.domain->meta.deletion_time = kNow;
+  EXPECT_THAT(reconcile(world).actions,
+              Contains(Action(EnsureTemplateAbsent{{"team-a", "train-channel"}, "uid-train"})))
+      << "no new claim is made";
+  EXPECT_THAT(reconcile(world).actions, Not(Contains(Action(EnsurePredecessorGone{"uid-train"}))));
+  EXPECT_EQ(status_of(reconcile(world)).nodes, world.view.domain->status->nodes);
+  world.view.claims.clear();
+  EXPECT_THAT(reconcile(world).actions,
+              ElementsAre(Action(EnsureTemplateAbsent{{"team-a", "train-channel"}, "uid-train"}),
+                          Action(EnsureClaimsReleased{"team-a", "compute-domain-operator",
+                                                      "uid-train", true}),
+                          Action(EnsurePredecessorGone{"uid-train"}),
+                          Action(EnsureNodeListsAbsent{"compute-domain-operator", "uid-train"}),
+                          Action(RemoveFinalizer{world.view.domain->meta})));
+}
+
+TEST(Predecessor, OfADomainThatIsGoneGoesTooWhenNobodyUsesIt) {
+  World world = inherited_world(0);
+  world.view.domain.reset();
+  EXPECT_THAT(
+      reconcile(world).actions,
+      ElementsAre(Action(EnsureDomainGone{"uid-train"}),
+                  Action(EnsureTemplateAbsent{{"team-a", "train-channel"}, "uid-train"}),
+                  Action(EnsureClaimsReleased{"", "compute-domain-operator", "uid-train", true}),
+                  Action(EnsurePredecessorGone{"uid-train"})));
+}
+
+}  // namespace
+}  // namespace cdom::core
