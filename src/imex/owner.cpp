@@ -254,6 +254,8 @@ void Owner::Loop::run(const std::stop_token& stop) {
   is_ending_ = true;
   keeper_.stop();
   while (daemon_) step(std::chrono::hours(1));
+  // Nobody else can have it: the lock is ours.
+  unlink(options_.socket_path.c_str());
 }
 
 Result<std::unique_ptr<Owner>> Owner::open(OwnerOptions options, const base::Clock& clock,

@@ -241,6 +241,7 @@ TEST(ImexOwner, EndsTheDaemonWhenItIsToldToEnd) {
   rig.node(0).owner->run(stop.get_token());
   EXPECT_THAT(daemon_pids(), SizeIs(0));
   EXPECT_FALSE(std::filesystem::exists(rig.node(0).dir.at("os/persist.dat")));
+  EXPECT_FALSE(std::filesystem::exists(rig.node(0).options.socket_path));
 }
 
 TEST(StateFile, IsWorthNothingInAnotherBootOrInPart) {

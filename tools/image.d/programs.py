@@ -27,6 +27,7 @@ PROGRAMS = {
     for program in (
         Program("compute-domain-controller", "Forms and takes down IMEX domains for ComputeDomains", "65532:65532",
                 "files dns"),
+        Program("compute-domain-agent", "DRA kubelet plugin for ComputeDomains", "0:0", "files dns", _DRIVER_NEEDS),
         # nvidia-imex runs in this image, and must ask nobody but its hosts file for its peers.
         Program("compute-domain-imex", "Owner of a node's nvidia-imex", "0:0", "files", _DRIVER_NEEDS,
                 speaks_tls=False),

@@ -1,0 +1,142 @@
+#!/usr/bin/env bash
+# The operator as a platform team installs it, on a real control plane with two real kubelets: images, manifests,
+# a domain whose pods get their channel, the replacement of its parts, and what is left when it is taken away.
+# Stand-ins play the driver. Prints a line per check and their count.
+set -uo pipefail
+cd "$(dirname "$0")/../.."
+. tests/smoke/check.sh
+
+build=${CDOM_BUILD:-build/release}
+work=$(mktemp -d)
+namespace=compute-domain-operator
+cleanup() {
+  tools/cluster --dir "$work/cluster" down
+  rm -rf "$work"
+}
+trap cleanup EXIT
+
+cluster() { tools/cluster --dir "$work/cluster" "$@"; }
+kubectl() { cluster kubectl "$@"; }
+operator() { kubectl "$1" --namespace "$namespace" "${@:2}"; }
+on_node() { cluster node "$1" exec "${@:2}"; }
+
+# What stands in for the driver, as the node has it.
+make_driver_root() {
+  local programs=$work/driver/usr/bin libraries=$work/driver/usr/lib/x86_64-linux-gnu
+  mkdir -p "$programs" "$libraries"
+  cp "$build"/tests/imex/stand_in/nvidia-imex{,-ctl} "$programs"
+  cp "$build"/tests/imex/stand_in/libnvidia-imex.so.1 "$libraries"
+}
+
+load_images() {
+  local image
+  tools/image --build "$build" --output "$work/images" || return 1
+  for image in "$work"/images/*.tar; do cluster load-image "$image" || return 1; done
+}
+
+# The examples, with the image that the nodes have.
+example() { sed 's|image: busybox|image: docker.io/local/busybox:1|' manifests/examples/two-nodes.yaml; }
+apply_example() { example | kubectl apply -f -; }
+delete_example() { example | kubectl delete --timeout=90s -f -; }
+
+run_without_claim() {
+  kubectl run plain --image=docker.io/local/busybox:1 --restart=Never &&
+    kubectl wait --for=condition=Ready pod/plain --timeout=60s
+}
+
+# /proc/devices of the node says 235.
+has_channel() { kubectl exec "$1" -- ls -l /dev/nvidia-caps-imex-channels | grep -E '^crw-rw-rw- .* 235, +0 .* channel0$'; }
+has_no_channel() { kubectl exec "$1" -- sh -c '! ls /dev/nvidia-caps-imex-channels'; }
+
+leader() { operator get lease compute-domain-controller -o 'jsonpath={.spec.holderIdentity}' | grep -oE '^compute-domain-controller-[a-z0-9]+-[a-z0-9]{5}'; }
+leads_instead_of() { [ -n "$(leader)" ] && [ "$(leader)" != "$1" ]; }
+kill_leader() {
+  local before
+  before=$(leader) && operator delete pod "$before" --wait=false && eventually 30 leads_instead_of "$before"
+}
+
+all_ready() { [ "$(operator get "$1" "$2" -o 'jsonpath={.status.numberReady}')" = 2 ]; }
+imex_pods() { operator get pods -l app=imex-daemon -o 'jsonpath={range .items[*]}{.metadata.uid} {.status.containerStatuses[0].restartCount}{"\n"}{end}' | sort; }
+
+# A part is replaced while pods run: they and IMEX do not notice.
+roll_agents() {
+  local before
+  before=$(imex_pods)
+  operator rollout restart daemonset/compute-domain-agent &&
+    operator rollout status daemonset/compute-domain-agent --timeout=120s &&
+    [ "$(imex_pods)" = "$before" ]
+}
+
+# An owner of IMEX that ends takes the daemon with it, and comes back at another address.
+address() { kubectl get computedomainnode "$1" -o 'jsonpath={.status.address}'; }
+is_ready_elsewhere() { # NODE ADDRESS
+  [ "$(address "$1")" != "$2" ] && kubectl get computedomainnode "$1" | grep -w Ready && kubectl get computedomains | grep 2/2
+}
+replace_owner_of() {
+  local before
+  before=$(address "$1")
+  operator delete pod -l app=imex-daemon --field-selector "spec.nodeName=$1" --timeout=60s &&
+    eventually 60 is_ready_elsewhere "$1" "$before"
+}
+
+# Through the API server.
+metrics_of() { # APP PORT
+  local pod
+  pod=$(operator get pods -l "app=$1" -o 'jsonpath={.items[0].metadata.name}')
+  kubectl get --raw "/api/v1/namespaces/$namespace/pods/$pod:$2/proxy/metrics"
+}
+
+# Of all kinds that the operator makes or has.
+objects_left() {
+  kubectl get customresourcedefinitions,clusterroles,clusterrolebindings,deviceclasses,namespaces -o name |
+    grep -E 'compute-?domain' || true
+  kubectl get validatingadmissionpolicies,validatingadmissionpolicybindings -o name | grep compute-domain || true
+  kubectl get resourceclaims,resourceclaimtemplates --all-namespaces -o name
+  kubectl get resourceslices -o name
+}
+files_left() {
+  local node
+  for node in n01 n02; do
+    on_node "$node" find /var/run/cdi /etc/cdi /var/lib/kubelet/plugins_registry -name '*compute-domain*'
+    on_node "$node" find /var/lib/kubelet/plugins /run/compute-domain -type s
+    on_node "$node" pgrep -a nvidia-imex || true
+  done
+}
+
+make_driver_root
+check "a cluster of two nodes" cluster up --nodes 2 --driver-root "$work/driver"
+check "its nodes take the images" load_images
+
+check "one apply installs everything" kubectl apply --server-side -k manifests/test
+check "two controllers run" operator rollout status deployment/compute-domain-controller --timeout=120s
+check "one of them leads" eventually 30 leader
+check "an owner of IMEX runs on each node" eventually 60 all_ready daemonset compute-domain-imex
+check "and an agent" eventually 60 all_ready daemonset compute-domain-agent
+
+check "a domain and its pods apply" apply_example
+check "it gets its claim template" eventually 30 kubectl get resourceclaimtemplate two-nodes-channel
+check "its pods start" kubectl wait --for=condition=Ready pod/two-nodes-0 pod/two-nodes-1 --timeout=90s
+check "it gets Ready" kubectl wait --for=condition=Ready computedomain/two-nodes --timeout=60s
+check "2/2 nodes of it" prints "2/2" kubectl get computedomains
+for pod in two-nodes-0 two-nodes-1; do check "$pod has its channel" has_channel "$pod"; done
+check "a pod without a claim runs" run_without_claim
+check "and has no channel" has_no_channel plain
+
+check "the controllers have metrics" prints kube_request_seconds metrics_of compute-domain-controller 8080
+check "the agents' tell of the daemon" prints 'compute_domain_agent_imex_state{state="Ready"} 1' \
+  metrics_of compute-domain-agent 8081
+
+check "a leader that is deleted is followed by the other" kill_leader
+check "agents are replaced without the owners of IMEX" roll_agents
+check "the domain is still Ready" prints "2/2" kubectl get computedomains
+check "and its pods have not ended" kubectl wait --for=condition=Ready pod/two-nodes-0 pod/two-nodes-1 --timeout=1s
+
+check "an owner of IMEX comes back at another address, and the domain with it" replace_owner_of n01
+
+check "the domain goes with its pods" delete_example
+check "no domain is left to wait for" kubectl delete computedomains --all --all-namespaces --timeout=60s
+check "the rest goes" kubectl delete -k manifests/test --timeout=120s
+# Kubelet takes the slices of a driver that has gone after 30 s.
+check "no object is left" eventually 60 is_empty objects_left
+check "no CDI file, no socket and no daemon is left" eventually 10 is_empty files_left
+finish_checks
