@@ -48,7 +48,11 @@ run_without_claim() {
 has_channel() { kubectl exec "$1" -- ls -l /dev/nvidia-caps-imex-channels | grep -E '^crw-rw-rw- .* 235, +0 .* channel0$'; }
 has_no_channel() { kubectl exec "$1" -- sh -c '! ls /dev/nvidia-caps-imex-channels'; }
 
-leader() { operator get lease compute-domain-controller -o 'jsonpath={.spec.holderIdentity}' | grep -oE '^compute-domain-controller-[a-z0-9]+-[a-z0-9]{5}'; }
+# Its identity begins with its pod.
+leader() {
+  operator get lease compute-domain-controller -o 'jsonpath={.spec.holderIdentity}' |
+    grep -oE '^compute-domain-controller-[a-z0-9]+-[a-z0-9]{5}'
+}
 leads_instead_of() { [ -n "$(leader)" ] && [ "$(leader)" != "$1" ]; }
 kill_leader() {
   local before
@@ -56,7 +60,10 @@ kill_leader() {
 }
 
 all_ready() { [ "$(operator get "$1" "$2" -o 'jsonpath={.status.numberReady}')" = 2 ]; }
-imex_pods() { operator get pods -l app=imex-daemon -o 'jsonpath={range .items[*]}{.metadata.uid} {.status.containerStatuses[0].restartCount}{"\n"}{end}' | sort; }
+imex_pods() {
+  operator get pods -l app=imex-daemon -o json |
+    jq -r '.items[] | "\(.metadata.uid) \(.status.containerStatuses[0].restartCount)"' | sort
+}
 
 # A part is replaced while pods run: they and IMEX do not notice.
 roll_agents() {
@@ -70,7 +77,8 @@ roll_agents() {
 # An owner of IMEX that ends takes the daemon with it, and comes back at another address.
 address() { kubectl get computedomainnode "$1" -o 'jsonpath={.status.address}'; }
 is_ready_elsewhere() { # NODE ADDRESS
-  [ "$(address "$1")" != "$2" ] && kubectl get computedomainnode "$1" | grep -w Ready && kubectl get computedomains | grep 2/2
+  [ "$(address "$1")" != "$2" ] && kubectl get computedomainnode "$1" | grep -w Ready &&
+    kubectl get computedomains | grep 2/2
 }
 replace_owner_of() {
   local before
