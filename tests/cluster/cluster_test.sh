@@ -64,6 +64,7 @@ says_where_its_kubeconfig_is() {
   expect "ready: KUBECONFIG=$MAIN/identities/admin.kubeconfig" "$last"
   [ -s "${last#*=}" ] || fail "no such file: ${last#*=}"
   expect "No resources found" "$(kubectl get nodes 2>&1)"
+  expect configmap/kube-root-ca.crt "$(kubectl --namespace kube-public get configmaps --output name)"
 }
 
 second_up_keeps_what_is_there() {

@@ -15,7 +15,8 @@ import containerd_programs
 import kubernetes_binary
 import machine
 import ports
-from control_plane import COMPONENTS, PORTS, SERVERS, SERVICE_ADDRESS, USUAL_PORTS, ControlPlane, Options
+from control_plane import (COMPONENTS, NAME_SERVER_ADDRESS, PORTS, SERVERS, SERVICE_ADDRESS, USUAL_PORTS, ControlPlane,
+                           Options)
 from directory import Directory
 from failure import Failure
 from network import Network
@@ -134,7 +135,7 @@ class Cluster:
             self._write_state(options, numbers, "127.0.0.1")
             try:
                 if options.nodes > 0:
-                    self._write_state(options, numbers, self._network().start(SERVICE_ADDRESS))
+                    self._write_state(options, numbers, self._network().start([SERVICE_ADDRESS, NAME_SERVER_ADDRESS]))
                 self._control_plane().create_files()
                 if options.nodes > 0:
                     self._nodes().create(self._control_plane().identities, numbers["kube-apiserver"])

@@ -20,6 +20,8 @@ USUAL_PORTS = {"etcd": 2379, "etcd-peer": 2380, "kube-apiserver": 443, "kube-con
 
 SERVICE_RANGE = "10.96.0.0/16"
 SERVICE_ADDRESS = "10.96.0.1"
+# Nobody listens there, which is told at once; without such an address the kubelet warns of every pod.
+NAME_SERVER_ADDRESS = "10.96.0.10"
 
 _AUDIT_POLICY = """\
 apiVersion: audit.k8s.io/v1

@@ -58,12 +58,13 @@ class Network:
         self._process = Process(directory / "network.pid")
         self._link = name
 
-    def start(self, service_address: str) -> str:
-        """Returns the address at which this machine reaches the control plane."""
+    def start(self, service_addresses: list) -> str:
+        """Returns the address at which this machine reaches the control plane; nodes and pods have those of services."""
         self._process.start(["unshare", "--net", "sleep", "infinity"], log=self._directory / "network.log",
                             cwd=self._directory)
         self._wait_for_the_namespace()
-        self._ip("link set lo up", f"address add {GATEWAY}/32 dev lo", f"address add {service_address}/32 dev lo")
+        self._ip("link set lo up",
+                 *(f"address add {address}/32 dev lo" for address in (GATEWAY, *service_addresses)))
         machine.run(*self.enter(["sh", "-c", "echo 1 >/proc/sys/net/ipv4/ip_forward"]))
         with open(go_build.cache_directory() / "links.lock", "w") as lock:
             fcntl.flock(lock, fcntl.LOCK_EX)

@@ -4,6 +4,7 @@ import json
 import uuid
 from pathlib import Path
 
+from control_plane import NAME_SERVER_ADDRESS
 from identity import Identities
 from machine import CNI_PLUGINS
 from rack import GATEWAY, Place
@@ -46,7 +47,9 @@ imageGCLowThresholdPercent: 99
 evictionHard: {memory.available: 1Mi}
 nodeLeaseDurationSeconds: 20
 crashLoopBackOff: {maxContainerRestartPeriod: 1s}
-"""
+clusterDomain: cluster.local
+clusterDNS:
+""" + f"- {NAME_SERVER_ADDRESS}\n"
 
 # runc may not lower oom_score_adj without CAP_SYS_RESOURCE.
 _CONTAINERD_CONFIG = f"""\
