@@ -12,7 +12,7 @@ namespace {
 
 using testing::HasSubstr;
 
-constexpr std::chrono::seconds kLongest{20};
+constexpr std::chrono::seconds kPatience{20};
 
 // A fabric that counts who looks, and breaks when it is told to.
 class CountingFabric : public agent::Fabric {
@@ -78,7 +78,7 @@ TEST_F(AgentLoopTest, LooksAtOnceWhenAPortHasNews) {
   come_to_rest();
   const int before = fabric_.reads;
   eventfd_write(news_.get(), 1);
-  ASSERT_TRUE(rounds_.try_acquire_for(kLongest));
+  ASSERT_TRUE(rounds_.try_acquire_for(kPatience));
   EXPECT_GT(fabric_.reads, before);
   eventfd_t count = 0;
   eventfd_read(news_.get(), &count);
@@ -88,7 +88,7 @@ TEST_F(AgentLoopTest, TellsWhatItsAgentHasThrownAndEnds) {
   fabric_.breaks = true;
   start();
   auto what = broken_.get_future();
-  ASSERT_EQ(what.wait_for(kLongest), std::future_status::ready);
+  ASSERT_EQ(what.wait_for(kPatience), std::future_status::ready);
   EXPECT_EQ(what.get(), "no such fabric");
 }
 

@@ -11,7 +11,7 @@ namespace {
 using testing::ElementsAre;
 using testing::HasSubstr;
 
-constexpr std::chrono::seconds kLongest{20};
+constexpr std::chrono::seconds kCallPatience{20};
 
 class ClaimDeskTest : public testing::Test {
  protected:
@@ -70,7 +70,7 @@ TEST_F(ClaimDeskTest, SaysWhatIsMissingWhenThePatienceIsOver) {
   const core::ClaimRef claim = rig_.make_claim("a");
   auto prepared = std::async(std::launch::async,
                              [&] { return hasty.prepare(asked(claim), stop_.get_token()); });
-  ASSERT_TRUE(calls_.try_acquire_for(kLongest));
+  ASSERT_TRUE(calls_.try_acquire_for(kCallPatience));
   hasty.serve(*rig_.agent);
   rig_.settle();
   hasty.serve(*rig_.agent);
@@ -83,12 +83,12 @@ TEST_F(ClaimDeskTest, SaysWhatIsMissingWhenThePatienceIsOver) {
 TEST_F(ClaimDeskTest, EndsACallAtOnceThatNobodyWaitsFor) {
   const core::ClaimRef claim = rig_.make_claim("a");
   auto prepared = prepare(claim);
-  ASSERT_TRUE(calls_.try_acquire_for(kLongest));
+  ASSERT_TRUE(calls_.try_acquire_for(kCallPatience));
   desk_.serve(*rig_.agent);
   stop_.request_stop();
-  ASSERT_EQ(prepared.wait_for(kLongest), std::future_status::ready);
+  ASSERT_EQ(prepared.wait_for(kCallPatience), std::future_status::ready);
   EXPECT_EQ(prepared.get().error().kind, base::ErrorKind::Cancelled);
-  EXPECT_TRUE(calls_.try_acquire_for(kLongest)) << "the agent is told";
+  EXPECT_TRUE(calls_.try_acquire_for(kCallPatience)) << "the agent is told";
 }
 
 }  // namespace
