@@ -243,34 +243,56 @@ api::ComputeDomain domain_train() {
   return domain;
 }
 
-INSTANTIATE_TEST_SUITE_P(
-    All, NodeWithoutAdmission,
-    testing::Values(
-        Unadmitted{"Unknown", [](NodeScene&) {}, "there is no ComputeDomain with UID train-uid"},
-        Unadmitted{"OtherNamespace",
-                   [](NodeScene& scene) {
-                     scene.show(train());
-                     scene.world.lists[0].stored.meta.labels = {
-                         {api::kDomainLabel, "train-uid"}, {api::kDomainNamespaceLabel, "team-b"}};
-                   },
-                   "is in namespace team-b"},
-        Unadmitted{"Deleting",
-                   [](NodeScene& scene) {
-                     scene.domains = {domain_train()};
-                     scene.domains[0].meta.deletion_time = scene.world.now;
-                   },
-                   "ComputeDomain team-a/train is being deleted"},
-        Unadmitted{"Full",
-                   [](NodeScene& scene) {
-                     scene.domains = {domain_train()};
-                     api::NodeList list = train(18);
-                     list.entries[0].node = "n99";
-                     scene.show(list);
-                   },
-                   "all 18 are taken"},
-        Unadmitted{"NoAnswer", [](NodeScene& scene) { scene.domains = {domain_train()}; },
-                   "no answer from the controller for ComputeDomain team-a/train within 5s"}),
-    [](const auto& test) { return test.param.name; });
+INSTANTIATE_TEST_SUITE_P(All, NodeWithoutAdmission,
+                         testing::Values(Unadmitted{"Unknown", [](NodeScene&) {},
+                                                    "there is no ComputeDomain with UID train-uid"},
+                                         Unadmitted{"OtherNamespace",
+                                                    [](NodeScene& scene) {
+                                                      scene.show(train());
+                                                      scene.world.lists[0].stored.meta.labels = {
+                                                          {api::kDomainLabel, "train-uid"},
+                                                          {api::kDomainNamespaceLabel, "team-b"}};
+                                                    },
+                                                    "is in namespace team-b"},
+                                         Unadmitted{"Deleting",
+                                                    [](NodeScene& scene) {
+                                                      scene.domains = {domain_train()};
+                                                      scene.domains[0].meta.deletion_time =
+                                                          scene.world.now;
+                                                    },
+                                                    "ComputeDomain team-a/train is being deleted"},
+                                         Unadmitted{"Full",
+                                                    [](NodeScene& scene) {
+                                                      scene.domains = {domain_train()};
+                                                      api::NodeList list = train(18);
+                                                      list.entries[0].node = "n99";
+                                                      scene.show(list);
+                                                    },
+                                                    "all 18 are taken"}),
+                         [](const auto& test) { return test.param.name; });
+
+TEST(NodePrepare, WaitsForAControllerThatIsSilentAsLongAsKubeletDoes) {
+  NodeScene scene;
+  scene.settle();
+  scene.domains = {domain_train()};
+  scene.prepare("a").settle().advance(seconds(39)).settle();
+  EXPECT_EQ(scene.error("a"), "");
+  EXPECT_EQ(scene.plan().look_again, seconds(1));
+
+  scene.advance(seconds(1)).settle();
+  EXPECT_EQ(scene.error("a"),
+            "ResourceClaim team-a/a is not ready after 40s: no answer from the controller for "
+            "ComputeDomain team-a/train; check that compute-domain-controller runs");
+}
+
+TEST(NodePrepare, AdmitsWhatANewLeaderAdmits) {
+  NodeScene scene;
+  scene.settle();
+  scene.domains = {domain_train()};
+  scene.prepare("a").settle().advance(seconds(16)).settle();
+  scene.show(train().admits("a")).settle().daemon_ready().settle();
+  EXPECT_TRUE(scene.is_prepared("a"));
+}
 
 }  // namespace
 }  // namespace cdom::core

@@ -6,6 +6,7 @@ namespace cdom::core {
 namespace {
 
 using namespace testing;  // NOLINT(google-build-using-namespace): the builders
+using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::SizeIs;

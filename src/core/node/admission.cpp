@@ -47,35 +47,36 @@ std::optional<AdmittedBy> admission_of(const NodeWorld& world, const std::string
   return std::nullopt;
 }
 
-std::string reason_for_no_admission(const NodeWorld& world, const ClaimRef& claim,
-                                    const std::string& domain_uid, const DomainsReading& domains) {
+NoAdmission why_not_admitted(const NodeWorld& world, const ClaimRef& claim,
+                             const std::string& domain_uid, const DomainsReading& domains) {
   if (domains.error) {
-    return cat("no node list admits ResourceClaim ", to_string(claim),
-               ", and the API server does not answer: ", domains.error->message);
+    return {.reason = cat("no node list admits ResourceClaim ", to_string(claim),
+                          ", and the API server does not answer: ", domains.error->message),
+            .may_come = true};
   }
   const auto domain = std::ranges::find_if(
       domains.domains, [&](const api::ComputeDomain& d) { return d.meta.uid == domain_uid; });
   if (domain == domains.domains.end()) {
     const std::string home = namespace_of_domain(world, domain_uid);
     if (!home.empty() && home != claim.ns) {
-      return cat("the ComputeDomain with UID ", domain_uid, " is in namespace ", home,
-                 "; a claim can only use one of its own namespace, ", claim.ns);
+      return {.reason = cat("the ComputeDomain with UID ", domain_uid, " is in namespace ", home,
+                            "; a claim can only use one of its own namespace, ", claim.ns)};
     }
-    return cat("there is no ComputeDomain with UID ", domain_uid, " in namespace ", claim.ns,
-               "; apply it there, or delete the pod if the domain is gone");
+    return {.reason = cat("there is no ComputeDomain with UID ", domain_uid, " in namespace ",
+                          claim.ns, "; apply it there, or delete the pod if the domain is gone")};
   }
   const std::string name = cat("ComputeDomain ", api::to_string(api::name_of(domain->meta)));
   if (domain->meta.is_deleting()) {
-    return cat(name, " is being deleted and admits no new claim");
+    return {.reason = cat(name, " is being deleted and admits no new claim")};
   }
   const api::NodeList* list = list_of_domain(world, domain_uid);
   if (list != nullptr && is_full_without(*list, world.self.name)) {
-    return cat(name, " has no slot left in this clique: all ", list->slots,
-               " are taken; use fewer nodes");
+    return {.reason = cat(name, " has no slot left in this clique: all ", list->slots,
+                          " are taken; use fewer nodes")};
   }
-  return cat("no answer from the controller for ", name, " within ",
-             base::short_duration(world.times.admission_patience),
-             "; check that compute-domain-controller runs");
+  return {.reason = cat("no answer from the controller for ", name,
+                        "; check that compute-domain-controller runs"),
+          .may_come = true};
 }
 
 }  // namespace cdom::core

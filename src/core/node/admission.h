@@ -17,8 +17,12 @@ struct AdmittedBy {
 // An entry that was written for another boot of this node admits nothing.
 std::optional<AdmittedBy> admission_of(const NodeWorld& world, const std::string& claim_uid);
 
+struct NoAdmission {
+  std::string reason;
+  bool may_come = false;  // without a change of the claim or its domain
+};
 // Why nothing admits the claim, once the domains of its namespace have been looked up.
-std::string reason_for_no_admission(const NodeWorld& world, const ClaimRef& claim,
-                                    const std::string& domain_uid, const DomainsReading& domains);
+NoAdmission why_not_admitted(const NodeWorld& world, const ClaimRef& claim,
+                             const std::string& domain_uid, const DomainsReading& domains);
 
 }  // namespace cdom::core

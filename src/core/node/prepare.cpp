@@ -73,8 +73,11 @@ void wait_for_admission(NodeDraft& draft, const WantedClaim& wanted, const Claim
     return draft.wait(wanted.claim.uid,
                       cat("no node list admits ", named(wanted.claim), "; asking why"));
   }
-  refuse(draft, wanted.claim,
-         {reason_for_no_admission(world, wanted.claim, wish.config.domain_uid, it->second)});
+  const NoAdmission none =
+      why_not_admitted(world, wanted.claim, wish.config.domain_uid, it->second);
+  // Kubelet asks again only 90 s after a refusal; another controller leads after 15 s.
+  if (none.may_come) return wait_or_give_up(draft, wanted, none.reason);
+  refuse(draft, wanted.claim, {none.reason});
 }
 
 // With admin access a claim looks at what runs here and changes nothing of it.
