@@ -5,22 +5,6 @@
 
 namespace cdom::agent {
 
-namespace {
-
-void see_members(core::SeenList& seen, base::Duration now) {
-  std::map<std::string, base::Duration> since;
-  if (seen.stored.list) {
-    for (const api::NodeListEntry& entry : seen.stored.list->entries) {
-      if (!entry.member || entry.address.empty()) continue;
-      const auto it = seen.member_since.find(entry.node);
-      since[entry.node] = it == seen.member_since.end() ? now : it->second;
-    }
-  }
-  seen.member_since = std::move(since);
-}
-
-}  // namespace
-
 void ListHistory::see(const api::ConfigMap* before, const api::ConfigMap* after) {
   if (after == nullptr) {
     lists_.erase(api::name_of(before->meta));
@@ -38,8 +22,8 @@ void ListHistory::see(const api::ConfigMap* before, const api::ConfigMap* after)
   if (is_new) seen.first_seen = now;
   // Another resource version with the same list is no change.
   if (is_new || seen.stored.list != stored.list) seen.changed = now;
+  seen.member_since = core::member_since(seen, stored, now);
   seen.stored = std::move(stored);
-  see_members(seen, now);
 }
 
 std::vector<core::SeenList> ListHistory::all() const {

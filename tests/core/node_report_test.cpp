@@ -95,6 +95,18 @@ TEST(NodeReport, LeavesANewcomerThatConnectsInTimeToItsOwnReport) {
   EXPECT_EQ(scene.report_writes, before);
 }
 
+// What this daemon last said of its peers is older than the news of the newcomer's start.
+TEST(NodeReport, GivesAMemberTimeFromItsStartOnHoweverLongItWasAwaited) {
+  NodeScene scene = serving(2);
+  scene.advance(minutes(1)).show(train(3).admits("a")).settle();
+  scene.advance(seconds(4)).settle();
+  scene.show(train(2).admits("a").member(2, "i9")).settle();
+  scene.advance(seconds(2)).settle();
+  EXPECT_THAT(scene.group()->unreachable, IsEmpty());
+  scene.advance(seconds(3)).settle();
+  EXPECT_THAT(scene.group()->unreachable, ElementsAre("n02"));
+}
+
 TEST(NodeReport, PassesOverAStateOfLessThanASecond) {
   NodeScene scene = serving(1);
   const int before = scene.report_writes;

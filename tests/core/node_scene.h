@@ -125,14 +125,9 @@ class NodeScene {
       seen->first_seen = world.elapsed;
     }
     seen->changed = world.elapsed;
+    const StoredList stored{.meta = {}, .list = list, .problem = {}};
+    seen->member_since = member_since(*seen, stored, world.elapsed);
     seen->stored.list = list;
-    std::map<std::string, base::Duration> since;
-    for (const api::NodeListEntry& entry : list.entries) {
-      if (!entry.member || entry.address.empty()) continue;
-      const auto it = seen->member_since.find(entry.node);
-      since[entry.node] = it == seen->member_since.end() ? world.elapsed : it->second;
-    }
-    seen->member_since = std::move(since);
     return *this;
   }
   NodeScene& show_no_lists() {

@@ -27,7 +27,9 @@ struct NodeTimes {
   base::Duration list_patience = std::chrono::seconds(1);
   // The first READY is held this long for connections; a state of less is not told.
   base::Duration report_hold = std::chrono::seconds(1);
-  // A member whose daemon nobody has told of yet is given this long before it counts as lost.
+  // A member that has never been connected is given this long, from its last start that is known,
+  // before it counts as lost: it starts and dials, and what the daemon says of its peers is old by
+  // up to a second, or by more on a busy node.
   base::Duration first_contact = std::chrono::seconds(5);
   base::Duration signal_interval = std::chrono::seconds(5);
   base::Duration first_restart = std::chrono::milliseconds(250);  // doubles with each failure
@@ -62,9 +64,13 @@ struct SeenList {
   StoredList stored;
   base::Duration first_seen{};
   base::Duration changed{};
-  // Members that have an address, by node: since when.
+  // Members that have an address, by node: since when they have had it and their instance.
   std::map<std::string, base::Duration> member_since;
 };
+
+// member_since of a list that is seen at `now` after `before`.
+std::map<std::string, base::Duration> member_since(const SeenList& before, const StoredList& after,
+                                                   base::Duration now);
 
 // The IMEX daemon, as its owner tells it.
 struct DaemonView {

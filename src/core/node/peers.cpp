@@ -2,13 +2,15 @@
 
 #include <algorithm>
 
+#include "compute_domain/core/node_lists.h"
+
 namespace cdom::core {
 
 namespace {
 
-// When a member that has an address counts as lost, if it is not connected by then. One of which
-// there is no instance yet and no earlier connection is most likely about to start; a complaint
-// would cost a report of each member that is there already.
+// When a member that has an address counts as lost, if it is not connected by then. One that has
+// never been connected is most likely about to start; a complaint would cost a report of each
+// member that is there already.
 base::Duration lost_at(const SeenList& seen, const api::NodeListEntry& entry,
                        const DaemonView& daemon, const NodeTimes& times) {
   base::Duration since = daemon.since;
@@ -16,12 +18,27 @@ base::Duration lost_at(const SeenList& seen, const api::NodeListEntry& entry,
     since = std::max(since, it->second);
   }
   const auto was_connected = daemon.disconnected.find(entry.slot);
-  if (was_connected != daemon.disconnected.end()) since = std::max(since, was_connected->second);
-  const bool has_run = !entry.instance.empty() || was_connected != daemon.disconnected.end();
-  return since + (has_run ? times.report_hold : times.first_contact);
+  if (was_connected == daemon.disconnected.end()) return since + times.first_contact;
+  return std::max(since, was_connected->second) + times.report_hold;
 }
 
 }  // namespace
+
+std::map<std::string, base::Duration> member_since(const SeenList& before, const StoredList& after,
+                                                   base::Duration now) {
+  std::map<std::string, base::Duration> since;
+  if (!after.list) return since;
+  for (const api::NodeListEntry& entry : after.list->entries) {
+    if (!entry.member || entry.address.empty()) continue;
+    const auto known = before.member_since.find(entry.node);
+    const api::NodeListEntry* old =
+        before.stored.list ? find_entry(*before.stored.list, entry.node) : nullptr;
+    const bool is_same = known != before.member_since.end() && old != nullptr &&
+                         old->address == entry.address && old->instance == entry.instance;
+    since[entry.node] = is_same ? known->second : now;
+  }
+  return since;
+}
 
 std::map<std::int64_t, PeerIdentity> peers_in(const api::NodeList& list,
                                               const ServedGroup& served) {
