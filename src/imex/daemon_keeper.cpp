@@ -15,6 +15,9 @@ using base::ErrorKind;
 
 namespace {
 
+// Between two questions, as a multiple of what the last answer took.
+constexpr int kRest = 4;
+
 void keep_earlier(std::optional<Duration>& due, const std::optional<Duration>& other) {
   if (other && (!due || *other < *due)) due = other;
 }
@@ -110,6 +113,7 @@ std::optional<Action> DaemonKeeper::next() {
     ask_at_.reset();
     asked_instance_ = state_.instance;
     asking_ = view_is_next_ ? AskTool::Question::View : AskTool::Question::State;
+    asked_at_ = now;
     return AskTool{*asking_};
   }
   return std::nullopt;
@@ -185,9 +189,16 @@ Duration DaemonKeeper::step() const {
 
 void DaemonKeeper::ask_again_after(Duration delay) { ask_at_ = clock_.elapsed() + delay; }
 
+// On a busy node each question takes longer, and asking in a hurry would be what keeps it busy.
+void DaemonKeeper::ask_again_soon(Duration delay) {
+  const Duration rest = std::min(kRest * answer_took_, times_.question_interval);
+  ask_again_after(std::max(delay, rest));
+}
+
 void DaemonKeeper::answered(const ToolAnswer& answer) {
   if (!asking_) return;
   const AskTool::Question question = *std::exchange(asking_, std::nullopt);
+  answer_took_ = clock_.elapsed() - asked_at_;
   if (asked_instance_ != state_.instance || !state_.running || state_.stopping) return;
   if (question == AskTool::Question::View) return see_view(answer);
   see_word(answer);
@@ -209,7 +220,7 @@ void DaemonKeeper::see_word(const ToolAnswer& answer) {
   state_.message.clear();
   if (*word != DaemonWord::Ready) {
     state_.phase = *word == DaemonWord::WaitingForRecovery ? Phase::Recovering : Phase::Starting;
-    return ask_again_after(step());
+    return ask_again_soon(step());
   }
   state_.phase = Phase::Ready;
   if (!std::exchange(was_ready_, true)) {
@@ -223,7 +234,7 @@ void DaemonKeeper::see_word(const ToolAnswer& answer) {
 
 void DaemonKeeper::see_fault(const std::string& what, bool is_certain) {
   ++refusals_;
-  if (!state_.answers && !is_certain) return ask_again_after(step());  // it does not listen yet
+  if (!state_.answers && !is_certain) return ask_again_soon(step());  // it does not listen yet
   if (is_certain || refusals_ > 1) {
     state_.phase = Phase::Failed;
     state_.message = what;
@@ -240,7 +251,7 @@ void DaemonKeeper::see_view(const ToolAnswer& answer) {
     view_step_ = std::min(view_step_, times_.question_interval);
     view_is_next_ =
         view_step_ < times_.question_interval && now - worded_at_ < times_.question_interval;
-    ask_again_after(view_step_);
+    ask_again_soon(view_step_);
     state_.peers = *std::move(letters);
     state_.message.clear();
     viewed_at_ = now;

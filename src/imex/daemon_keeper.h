@@ -90,6 +90,7 @@ class DaemonKeeper {
   void see_view(const ToolAnswer& answer);
   void see_fault(const std::string& what, bool is_certain);
   void ask_again_after(base::Duration delay);
+  void ask_again_soon(base::Duration delay);
   [[nodiscard]] base::Duration step() const;
 
   const base::Clock& clock_;
@@ -110,6 +111,7 @@ class DaemonKeeper {
   std::optional<base::Duration> ask_at_;
   std::optional<AskTool::Question> asking_;  // of asked_instance_
   std::string asked_instance_;
+  base::Duration asked_at_{}, answer_took_{};
   bool view_is_next_ = false;
   base::Duration worded_at_{}, viewed_at_{};
   base::Duration view_step_{};  // from one -N to the next

@@ -110,6 +110,20 @@ TEST_F(DaemonKeeperTest, LooksSoonerWhileConnectionsChange) {
   EXPECT_LE(clock.elapsed() - ready, milliseconds(1010)) << "-q is asked all the same";
 }
 
+TEST_F(DaemonKeeperTest, AsksForAFifthOfTheTimeAtMost) {
+  start();
+  for (int i = 0; i < 10; ++i) {
+    ASSERT_TRUE(next());
+    clock.advance(milliseconds(50));
+    keeper.answered(says("INITIALIZING\n"));
+    EXPECT_GE(*keeper.next_due() - clock.elapsed(), milliseconds(200));
+  }
+  ASSERT_TRUE(next());
+  clock.advance(seconds(1));
+  keeper.answered(says("INITIALIZING\n"));
+  EXPECT_EQ(*keeper.next_due() - clock.elapsed(), seconds(1));
+}
+
 TEST_F(DaemonKeeperTest, TellsRecoveryAsSuch) {
   start();
   next();
