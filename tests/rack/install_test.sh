@@ -5,34 +5,7 @@
 set -uo pipefail
 cd "$(dirname "$0")/../.."
 . tests/smoke/check.sh
-
-build=${CDOM_BUILD:-build/release}
-work=$(mktemp -d)
-namespace=compute-domain-operator
-cleanup() {
-  tools/cluster --dir "$work/cluster" down
-  rm -rf "$work"
-}
-trap cleanup EXIT
-
-cluster() { tools/cluster --dir "$work/cluster" "$@"; }
-kubectl() { cluster kubectl "$@"; }
-operator() { kubectl "$1" --namespace "$namespace" "${@:2}"; }
-on_node() { cluster node "$1" exec "${@:2}"; }
-
-# What stands in for the driver, as the node has it.
-make_driver_root() {
-  local programs=$work/driver/usr/bin libraries=$work/driver/usr/lib/x86_64-linux-gnu
-  mkdir -p "$programs" "$libraries"
-  cp "$build"/tests/imex/stand_in/nvidia-imex{,-ctl} "$programs"
-  cp "$build"/tests/imex/stand_in/libnvidia-imex.so.1 "$libraries"
-}
-
-load_images() {
-  local image
-  tools/image --build "$build" --output "$work/images" || return 1
-  for image in "$work"/images/*.tar; do cluster load-image "$image" || return 1; done
-}
+. tests/rack/rack.sh
 
 # The examples, with the image that the nodes have.
 example() { sed 's|image: busybox|image: docker.io/local/busybox:1|' manifests/examples/two-nodes.yaml; }
@@ -44,8 +17,6 @@ run_without_claim() {
     kubectl wait --for=condition=Ready pod/plain --timeout=60s
 }
 
-# /proc/devices of the node says 235.
-has_channel() { kubectl exec "$1" -- ls -l /dev/nvidia-caps-imex-channels | grep -E '^crw-rw-rw- .* 235, +0 .* channel0$'; }
 has_no_channel() { kubectl exec "$1" -- sh -c '! ls /dev/nvidia-caps-imex-channels'; }
 
 # Its identity begins with its pod.
@@ -59,7 +30,6 @@ kill_leader() {
   before=$(leader) && operator delete pod "$before" --wait=false && eventually 30 leads_instead_of "$before"
 }
 
-all_ready() { [ "$(operator get "$1" "$2" -o 'jsonpath={.status.numberReady}')" = 2 ]; }
 imex_pods() {
   operator get pods -l app=imex-daemon -o json |
     jq -r '.items[] | "\(.metadata.uid) \(.status.containerStatuses[0].restartCount)"' | sort
@@ -118,8 +88,8 @@ check "its nodes take the images" load_images
 check "one apply installs everything" kubectl apply --server-side -k manifests/test
 check "two controllers run" operator rollout status deployment/compute-domain-controller --timeout=120s
 check "one of them leads" eventually 30 leader
-check "an owner of IMEX runs on each node" eventually 60 all_ready daemonset compute-domain-imex
-check "and an agent" eventually 60 all_ready daemonset compute-domain-agent
+check "an owner of IMEX runs on each node" eventually 60 all_ready daemonset compute-domain-imex 2
+check "and an agent" eventually 60 all_ready daemonset compute-domain-agent 2
 
 check "a domain and its pods apply" apply_example
 check "it gets its claim template" eventually 30 kubectl get resourceclaimtemplate two-nodes-channel

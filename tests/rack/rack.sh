@@ -1,0 +1,38 @@
+# rack.sh: real kubelets on which the operator runs as it is shipped, with stand-ins for the driver. Source it in the
+# repository's root, after check.sh; the cluster goes with the script. CDOM_BUILD: where the programs are.
+build=${CDOM_BUILD:-build/release}
+work=$(mktemp -d)
+namespace=compute-domain-operator
+cleanup() {
+  tools/cluster --dir "$work/cluster" down
+  rm -rf "$work"
+}
+trap cleanup EXIT
+
+cluster() { tools/cluster --dir "$work/cluster" "$@"; }
+kubectl() { cluster kubectl "$@"; }
+operator() { kubectl "$1" --namespace "$namespace" "${@:2}"; }
+on_node() { cluster node "$1" exec "${@:2}"; }
+
+# What stands in for the driver, as the nodes have it: up --driver-root "$work/driver".
+make_driver_root() {
+  local programs=$work/driver/usr/bin libraries=$work/driver/usr/lib/x86_64-linux-gnu
+  mkdir -p "$programs" "$libraries"
+  cp "$build"/tests/imex/stand_in/nvidia-imex{,-ctl} "$programs"
+  cp "$build"/tests/imex/stand_in/libnvidia-imex.so.1 "$libraries"
+}
+
+load_images() {
+  local image
+  tools/image --build "$build" --output "$work/images" || return 1
+  for image in "$work"/images/*.tar; do cluster load-image "$image" || return 1; done
+}
+
+# /proc/devices of the nodes says 235.
+has_channel() { # POD
+  kubectl exec "$1" -- ls -l /dev/nvidia-caps-imex-channels | grep -E '^crw-rw-rw- .* 235, +0 .* channel0$'
+}
+
+all_ready() { # KIND NAME COUNT
+  [ "$(operator get "$1" "$2" -o 'jsonpath={.status.numberReady}')" = "$3" ]
+}
