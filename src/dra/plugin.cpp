@@ -7,6 +7,7 @@
 #include "compute_domain/base/log.h"
 #include "compute_domain/base/system_error.h"
 #include "compute_domain/base/text.h"
+#include "dra/dead_sockets.h"
 #include "dra/listeners.h"
 #include "dra/services.h"
 
@@ -38,11 +39,18 @@ base::Result<std::unique_ptr<Plugin>> Plugin::start(const PluginOptions& options
   if (!services) return services.error();
   parts->services = std::move(*services);
 
+  // First, as kubelet looks at all that lie there.
+  remove_dead_sockets(options, *paths);
   Services& served = *parts->services;
   auto listeners = Listeners::start(
       {{paths->dra, [&](base::Descriptor c) { served.serve_dra(std::move(c)); }},
        {paths->registration, [&](base::Descriptor c) { served.serve_registration(std::move(c)); }}},
-      {.every = options.repeat_health_every, .call = [&] { served.repeat_health(); }},
+      {.every = options.repeat_health_every,
+       .call =
+           [&served, options, own = *paths] {
+             served.repeat_health();
+             remove_dead_sockets(options, own);
+           }},
       [&](bool is_listening) { served.set_serving(is_listening); }, clock);
   if (!listeners) return listeners.error();
   parts->listeners = std::move(*listeners);

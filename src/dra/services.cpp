@@ -44,6 +44,10 @@ class RegistrationService final : public registrar::Registration::CallbackServic
   grpc::ServerUnaryReactor* GetInfo(grpc::CallbackServerContext* context,
                                     const registrar::InfoRequest* /*request*/,
                                     registrar::PluginInfo* info) override {
+    {
+      const std::lock_guard lock(mutex_);
+      before_question_ = std::exchange(said_, {});
+    }
     info->set_type("DRAPlugin");
     info->set_name(driver_name_);
     info->set_endpoint(endpoint_);
@@ -62,13 +66,15 @@ class RegistrationService final : public registrar::Registration::CallbackServic
     if (!status->plugin_registered()) {
       said = {.state = Registration::State::Refused, .error = status->error()};
     }
+    Registration before;
     {
       const std::lock_guard lock(mutex_);
-      std::swap(said_, said);
+      before = said_.state == Registration::State::Awaited ? before_question_ : said_;
+      said_ = said;
     }
     if (status->plugin_registered()) {
       base::log_info("registered with kubelet", {{"driver", driver_name_}});
-    } else if (said.error != status->error()) {
+    } else if (before != said) {
       // It tries again with a backoff: only news are told.
       base::log_error("kubelet refuses the plugin: is another one registered for this driver?",
                       {{"driver", driver_name_}, {"error", status->error()}});
@@ -90,7 +96,7 @@ class RegistrationService final : public registrar::Registration::CallbackServic
 
   const std::string driver_name_, endpoint_;
   mutable std::mutex mutex_;
-  Registration said_;
+  Registration said_, before_question_;
 };
 
 // ---- Claims, in both versions

@@ -2,16 +2,20 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/un.h>
 #include <unistd.h>
 
 #include <barrier>
+#include <cstring>
 #include <filesystem>
 #include <future>
 #include <optional>
 #include <thread>
 
 #include "base/directory.h"
+#include "compute_domain/base/descriptor.h"
 #include "dra/fake_driver.h"
 #include "dra/kubelet.h"
 
@@ -107,6 +111,16 @@ TEST_F(PluginTest, RemembersWhatKubeletSaysOfItsRegistration) {
             (Registration{Registration::State::Refused, "endpoint already registered"}));
   EXPECT_EQ(kubelet.notify(true), kOk);
   EXPECT_EQ(plugin_->registration(), (Registration{Registration::State::Registered, ""}));
+}
+
+TEST_F(PluginTest, AwaitsAKubeletThatAsksAnewAsItHasStartedAgain) {
+  start();
+  Kubelet kubelet(paths().registration);
+  EXPECT_EQ(kubelet.notify(true), kOk);
+  EXPECT_EQ(Kubelet(paths().registration).get_info().code, kOk);
+  EXPECT_EQ(plugin_->registration().state, Registration::State::Awaited);
+  EXPECT_EQ(kubelet.notify(true), kOk);
+  EXPECT_EQ(plugin_->registration().state, Registration::State::Registered);
 }
 
 TEST_F(PluginTest, ServesEachSocketsServicesOnThatSocketOnly) {
@@ -362,6 +376,39 @@ TEST_F(PluginTest, RunsBesideAnotherOfTheSameDriver) {
   next.reset();
   EXPECT_EQ(Kubelet(paths("11111111-pod").registration).get_info().code, kOk);
   EXPECT_FALSE(std::filesystem::exists(paths("22222222-pod").registration));
+}
+
+// A socket file whose process has ended.
+void leave_socket(const std::string& path) {
+  const base::Descriptor socket(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  sockaddr_un address{};
+  address.sun_family = AF_UNIX;
+  std::strncpy(address.sun_path, path.c_str(), sizeof address.sun_path - 1);
+  ASSERT_EQ(bind(socket.get(), reinterpret_cast<sockaddr*>(&address), sizeof address), 0);
+}
+
+TEST_F(PluginTest, RemovesTheSocketsOfPluginsThatWereKilled) {
+  const auto alive = start(options("11111111-pod"));
+  for (const std::string& path :
+       {paths("killed").registration, paths("killed").dra, paths().registration}) {
+    leave_socket(path);
+  }
+  leave_socket(dir_.at("plugins_registry/other.example.com-reg.sock"));
+  dir_.write("plugins_registry/compute-domain.nvidia.com-file-reg.sock", "no socket");
+  PluginOptions often = options("22222222-pod");
+  often.repeat_health_every = std::chrono::milliseconds(20);
+  plugin_ = start(often);
+
+  EXPECT_FALSE(std::filesystem::exists(paths("killed").registration));
+  EXPECT_FALSE(std::filesystem::exists(paths("killed").dra));
+  EXPECT_FALSE(std::filesystem::exists(paths().registration));
+  EXPECT_EQ(Kubelet(paths("11111111-pod").registration).get_info().code, kOk);
+  EXPECT_TRUE(std::filesystem::exists(dir_.at("plugins_registry/other.example.com-reg.sock")));
+  EXPECT_TRUE(
+      std::filesystem::exists(dir_.at("plugins_registry/compute-domain.nvidia.com-file-reg.sock")));
+
+  leave_socket(paths("later").registration);
+  EXPECT_TRUE(until([&] { return !std::filesystem::exists(paths("later").registration); }));
 }
 
 TEST_F(PluginTest, LeavesItsNameToTheOneThatTookIt) {

@@ -2,8 +2,8 @@
 // them.
 //
 // How it goes: the socket of the services appears, then the one of the registration, which kubelet
-// watches for. A socket file that vanishes comes back at once; one of a process that has crashed is
-// replaced; both go at the end, the registration first. Plugins of several pods may run side by
+// watches for. A socket file that vanishes comes back at once; those of processes that have crashed
+// are removed; both go at the end, the registration first. Plugins of several pods may run side by
 // side, each with its pod's UID in its names. Thread-safe; the driver and the clock outlive it.
 #pragma once
 
@@ -24,7 +24,7 @@ struct PluginOptions {
   std::string registrar_dir = "/var/lib/kubelet/plugins_registry";
   // Of this pod, for rolling updates (Kubernetes 1.33 or later); empty: one plugin per node.
   std::string pod_uid;
-  // Kubelet forgets a device's health after 30 s.
+  // Kubelet forgets a device's health after 30 s. Dead sockets are looked for as often.
   base::Duration repeat_health_every = std::chrono::seconds(10);
 };
 
@@ -45,7 +45,8 @@ struct DeviceHealth {
   friend bool operator==(const DeviceHealth&, const DeviceHealth&) = default;
 };
 
-// What kubelet has said last.
+// What kubelet has said last: Awaited also from the moment in which one that has started anew asks
+// who we are.
 struct Registration {
   enum class State { Awaited, Registered, Refused };
   State state = State::Awaited;
