@@ -10,21 +10,34 @@ using base::Result;
 
 namespace {
 
-bool is_remote(const core::Intent& intent) {
-  return std::holds_alternative<core::PublishReport>(intent) ||
-         std::holds_alternative<core::PublishSlice>(intent) ||
-         std::holds_alternative<core::RemoveSlice>(intent);
+template <class... Kinds>
+bool is_one_of(const core::Intent& intent) {
+  return (std::holds_alternative<Kinds>(intent) || ...);
+}
+
+bool is_for_server(const core::Intent& intent) {
+  return is_one_of<core::PublishReport, core::PublishSlice, core::RemoveSlice, core::LookUpClaim,
+                   core::LookUpPeer, core::LookUpList, core::LookUpDomains>(intent);
 }
 
 }  // namespace
 
-std::optional<Apply::Stop> Apply::operator()(const core::NodePlan& plan) {
+std::optional<base::Error> Apply::on_the_node(const core::NodePlan& plan) {
+  return carry_out(plan, false);
+}
+
+std::optional<base::Error> Apply::on_the_server(const core::NodePlan& plan) {
+  return carry_out(plan, true);
+}
+
+std::optional<base::Error> Apply::carry_out(const core::NodePlan& plan, bool on_server) {
   for (const core::Intent& intent : plan.intents) {
+    if (is_for_server(intent) != on_server) continue;
     Result<void> done = std::visit([this](const auto& i) { return act(i); }, intent);
     if (!done) {
       base::Error error = done.error();
       error.message = base::cat("cannot ", core::to_string(intent), ": ", error.message);
-      return Stop{std::move(error), is_remote(intent)};
+      return error;
     }
     base::log_debug("applied", {{"node", self_.name}, {"intent", core::to_string(intent)}});
   }

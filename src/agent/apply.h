@@ -1,4 +1,5 @@
-// Apply: carries out a NodePlan, in order, up to the first intent that does not succeed.
+// Apply: carries out a NodePlan, up to the first intent that does not succeed: first, in order,
+// what concerns this node alone, then, in order, what asks or tells the API server.
 //
 // One thread. The checkpoint that it was last able to write is the one that counts.
 #pragma once
@@ -29,14 +30,13 @@ class Apply {
         daemon_(daemon),
         metrics_(metrics) {}
 
-  // At which intent it stopped, and why. A write to the API server has a backoff of its own.
-  struct Stop {
-    base::Error error;
-    bool is_remote = false;
-  };
-  std::optional<Stop> operator()(const core::NodePlan& plan);
+  // Both give why they stopped. A write to the API server has a backoff of its own.
+  std::optional<base::Error> on_the_node(const core::NodePlan& plan);
+  std::optional<base::Error> on_the_server(const core::NodePlan& plan);
 
  private:
+  std::optional<base::Error> carry_out(const core::NodePlan& plan, bool on_server);
+
   base::Result<void> act(const core::WriteCheckpoint& intent);
   base::Result<void> act(const core::WriteHosts& intent);
   base::Result<void> act(const core::ForgetImporters& intent);

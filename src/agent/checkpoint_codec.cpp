@@ -97,6 +97,7 @@ Json json_of(const core::StoppedGroup& stopped) {
 Json content_of(const core::Checkpoint& checkpoint) {
   Json content = {
       {"bootID", checkpoint.boot_id}, {"claims", Json::object()}, {"stopped", Json::object()}};
+  if (!checkpoint.agent.empty()) content["agent"] = checkpoint.agent;
   if (checkpoint.clique) content["clique"] = *checkpoint.clique;
   if (checkpoint.served) content["served"] = json_of(*checkpoint.served);
   for (const auto& [uid, claim] : checkpoint.claims) content["claims"][uid] = json_of(claim);
@@ -108,6 +109,7 @@ Json content_of(const core::Checkpoint& checkpoint) {
 
 core::Checkpoint checkpoint_of(const Json& content) {
   core::Checkpoint checkpoint;
+  checkpoint.agent = content.value("agent", "");
   checkpoint.boot_id = content.at("bootID");
   if (content.contains("clique")) checkpoint.clique = content.at("clique").get<std::string>();
   if (content.contains("served")) checkpoint.served = served_of(content.at("served"));

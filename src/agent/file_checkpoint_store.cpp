@@ -1,6 +1,7 @@
 #include "compute_domain/agent/file_checkpoint_store.h"
 
 #include <cstdio>
+#include <filesystem>
 
 #include "compute_domain/base/files.h"
 #include "compute_domain/base/log.h"
@@ -9,6 +10,7 @@
 
 namespace cdom::agent {
 
+namespace fs = std::filesystem;
 using base::cat;
 using base::ErrorKind;
 using base::Result;
@@ -17,7 +19,68 @@ namespace {
 
 constexpr int kMostAside = 9;
 
+class FileHold : public CheckpointStore::Hold {
+ public:
+  explicit FileHold(base::FileLock lock) : lock_(std::move(lock)) {}
+
+ private:
+  const base::FileLock lock_;
+};
+
+// Whether a living process has the lock; without the file nobody has.
+bool is_held(const std::string& path) {
+  if (!fs::exists(path)) return false;
+  const auto lock = base::FileLock::try_acquire(path);
+  return !lock && lock.error().kind == ErrorKind::Conflict;
+}
+
 }  // namespace
+
+FileCheckpointStore::~FileCheckpointStore() {
+  if (life_) std::remove(life_path(agent_).c_str());
+}
+
+std::string FileCheckpointStore::life_path(const std::string& agent) const {
+  return cat(path_, ".agent-", agent);
+}
+
+Result<std::unique_ptr<CheckpointStore::Hold>> FileCheckpointStore::hold() {
+  auto lock = base::FileLock::try_acquire(lock_path());
+  if (!lock && lock.error().kind != ErrorKind::Conflict) {
+    if (auto made = base::make_directories(fs::path(path_).parent_path()); !made) {
+      return made.error();
+    }
+    lock = base::FileLock::try_acquire(lock_path());
+  }
+  if (!lock) return lock.error();
+  return std::unique_ptr<Hold>(std::make_unique<FileHold>(*std::move(lock)));
+}
+
+Result<void> FileCheckpointStore::enter(const std::string& agent) {
+  if (life_) {
+    std::remove(life_path(agent_).c_str());
+    life_.reset();
+  }
+  clear_away_the_dead();
+  auto life = base::FileLock::try_acquire(life_path(agent));
+  if (!life) return life.error();
+  life_.emplace(*std::move(life));
+  agent_ = agent;
+  return {};
+}
+
+bool FileCheckpointStore::is_there(const std::string& agent) {
+  return agent == agent_ || is_held(life_path(agent));
+}
+
+void FileCheckpointStore::clear_away_the_dead() const {
+  const std::string prefix = life_path("");
+  std::error_code ignored;
+  for (const auto& entry : fs::directory_iterator(fs::path(path_).parent_path(), ignored)) {
+    const std::string path = entry.path();
+    if (path.starts_with(prefix) && !is_held(path)) std::remove(path.c_str());
+  }
+}
 
 Result<std::optional<std::string>> FileCheckpointStore::load() {
   auto text = base::read_file(path_);

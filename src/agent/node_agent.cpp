@@ -21,6 +21,8 @@ namespace {
 // Between two attempts at something on this node that failed (disk, IMEX owner).
 constexpr base::Duration kFirstBackoff = std::chrono::milliseconds(100);
 constexpr base::Duration kLastBackoff = std::chrono::seconds(2);
+// When another agent of the node has its turn.
+constexpr base::Duration kBetweenTurns = std::chrono::milliseconds(2);
 // The longest time without a decision, whether or not anything has told of a change.
 constexpr base::Duration kLongestPause = std::chrono::seconds(1);
 
@@ -56,7 +58,6 @@ class NodeAgent::Shell {
       has_news_ = true;
     }
     if (retry_at_ && clock_.elapsed() < *retry_at_) return false;
-    if (!has_checkpoint_ && !load_checkpoint()) return false;
     if (!has_news_ && clock_.elapsed() < decide_at_) return false;
     return decide();
   }
@@ -90,7 +91,14 @@ class NodeAgent::Shell {
     return inputs;
   }
 
+  // Under the hold of the checkpoint: another agent of this node may have written it.
   bool decide() {
+    auto hold = ports_.checkpoints.hold();
+    if (!hold) {
+      wait_for_hold(hold.error());
+      return false;
+    }
+    if (!read_checkpoint()) return false;
     has_news_ = false;
     const core::NodeWorld world = gather();
     const core::NodePlan plan = core::reconcile_node(world);
@@ -102,30 +110,73 @@ class NodeAgent::Shell {
     const base::Duration latest = clock_.elapsed() + kLongestPause;
     decide_at_ = std::min(latest, next_due().value_or(latest));
     if (plan.intents.empty()) return false;
-    carry_out(plan);
+    carry_out(plan, *std::move(hold));
     has_news_ = true;
     return true;
   }
 
-  bool load_checkpoint() {
+  // Another agent's turn takes no longer than what it has to write.
+  void wait_for_hold(const base::Error& error) {
+    if (error.kind == base::ErrorKind::Conflict) {
+      retry_at_ = clock_.elapsed() + kBetweenTurns;
+    } else {
+      back_off(base::cat("cannot lock the checkpoint: ", error.message));
+    }
+  }
+
+  bool read_checkpoint() {
     const auto text = ports_.checkpoints.load();
     if (!text) {
       back_off(base::cat("cannot read the checkpoint: ", text.error().message));
       return false;
     }
-    if (*text) {
-      auto checkpoint = decode_checkpoint(**text);
-      if (checkpoint) {
-        checkpoint_ = std::move(*checkpoint);
-      } else if (!set_aside(**text, checkpoint.error().message)) {
+    const std::string known = encode_checkpoint(checkpoint_);
+    if (*text && **text != known && !take_checkpoint(**text)) return false;
+    // Somebody has removed it: it is what kubelet's claims depend on.
+    const bool is_lost = !*text && has_entered_ && checkpoint_ != core::Checkpoint{};
+    if (is_lost && !save(checkpoint_)) return false;
+    if (!take_lead()) return false;
+    if (checkpoint_.clique) watches_.follow(*checkpoint_.clique);
+    retry_at_.reset();
+    return true;
+  }
+
+  bool take_checkpoint(const std::string& text) {
+    auto checkpoint = decode_checkpoint(text);
+    if (checkpoint) {
+      checkpoint_ = std::move(*checkpoint);
+      return true;
+    }
+    // At the start it is what is left of another version; later somebody is writing it.
+    if (!has_entered_) return set_aside(text, checkpoint.error().message);
+    back_off(checkpoint.error().message);
+    return false;
+  }
+
+  // Who starts leads, and who is left when the one that led has ended.
+  bool take_lead() {
+    const std::string& self = options_.self.agent;
+    const bool has_led = checkpoint_.agent == self;
+    if (has_entered_ && (has_led || ports_.checkpoints.is_there(checkpoint_.agent))) return true;
+    if (!has_entered_) {
+      if (const auto entered = ports_.checkpoints.enter(self); !entered) {
+        back_off(base::cat("cannot say that this agent is there: ", entered.error().message));
         return false;
       }
+      has_entered_ = true;
     }
-    if (checkpoint_.clique) watches_.follow(*checkpoint_.clique);
-    has_checkpoint_ = true;
-    retry_at_.reset();
-    failures_ = 0;
+    if (has_led) return true;
+    core::Checkpoint mine = checkpoint_;
+    mine.agent = self;
+    if (!save(mine)) return false;
+    checkpoint_ = std::move(mine);
     return true;
+  }
+
+  bool save(const core::Checkpoint& checkpoint) {
+    const auto saved = ports_.checkpoints.save(encode_checkpoint(checkpoint));
+    if (!saved) back_off(base::cat("cannot write the checkpoint: ", saved.error().message));
+    return saved.has_value();
   }
 
   bool set_aside(const std::string& text, const std::string& problem) {
@@ -198,18 +249,18 @@ class NodeAgent::Shell {
     return base::Error{base::ErrorKind::Unavailable, inputs_.imex_error};
   }
 
-  void carry_out(const core::NodePlan& plan) {
-    const std::optional<Apply::Stop> stop = apply_(plan);
+  void carry_out(const core::NodePlan& plan, std::unique_ptr<CheckpointStore::Hold> hold) {
+    const auto failed_here = apply_.on_the_node(plan);
+    // Another agent does not wait for the API server either.
+    hold.reset();
     if (checkpoint_.clique) watches_.follow(*checkpoint_.clique);
-    if (!stop) {
-      failures_ = 0;
-      retry_at_.reset();
-    } else if (stop->is_remote) {
+    if (failed_here) return back_off(failed_here->message);
+    failures_ = 0;
+    retry_at_.reset();
+    if (const auto failed = apply_.on_the_server(plan)) {
       // What kubelet waits for does not wait for the API server.
       base::log_warning("the API server did not take a write",
-                        {{"node", options_.self.name}, {"error", stop->error.message}});
-    } else {
-      back_off(stop->error.message);
+                        {{"node", options_.self.name}, {"error", failed->message}});
     }
   }
 
@@ -225,7 +276,7 @@ class NodeAgent::Shell {
   const base::Clock& clock_;
   const NodeAgentOptions options_;
   core::Checkpoint checkpoint_;
-  bool has_checkpoint_ = false;
+  bool has_entered_ = false;
   Questions questions_;
   Answers answers_;
   Watches watches_;

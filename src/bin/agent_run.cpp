@@ -214,19 +214,22 @@ int serve_node(const AgentFlags& flags, Signals& signals, NodeFabric& fabric,
   agent::CdiChannelInjector channels(cdi_of(flags));
   agent::KubeletStateFile kubelet(flags.kubelet_state_file);
   agent::ImexClient imex(flags.imex_socket, cat(kAgentProgram, "/", CDOM_VERSION), clock);
-  agent::NodeAgent node_agent(
-      {.client = client,
-       .fabric = fabric.port(),
-       .imex = imex,
-       .checkpoints = checkpoints,
-       .channels = channels,
-       .kubelet = kubelet},
-      clock,
-      {.self = {.name = flags.node, .boot_id = boot_id, .address = flags.node_address},
-       .times = {},
-       .operator_namespace = flags.ns,
-       .seed = base::entropy_seed()},
-      &metrics);
+  const std::uint64_t seed = base::entropy_seed();
+  agent::NodeAgent node_agent({.client = client,
+                               .fabric = fabric.port(),
+                               .imex = imex,
+                               .checkpoints = checkpoints,
+                               .channels = channels,
+                               .kubelet = kubelet},
+                              clock,
+                              {.self = {.name = flags.node,
+                                        .boot_id = boot_id,
+                                        .address = flags.node_address,
+                                        .agent = base::hex64(seed)},
+                               .times = {},
+                               .operator_namespace = flags.ns,
+                               .seed = seed},
+                              &metrics);
 
   // From here on kubelet may call; what it asks waits for the loop.
   ClaimDesk desk([bell] { bell->ring(); });

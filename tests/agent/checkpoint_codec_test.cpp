@@ -10,6 +10,7 @@ using testing::HasSubstr;
 
 core::Checkpoint full_checkpoint() {
   core::Checkpoint checkpoint;
+  checkpoint.agent = "agent-7";
   checkpoint.boot_id = "boot-1";
   checkpoint.clique = "";
   checkpoint.claims["u1"] = {.claim = {"team-a", "a", "u1"},

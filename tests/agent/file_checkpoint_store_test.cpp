@@ -7,7 +7,6 @@
 #include <unistd.h>
 
 #include "base/directory.h"
-#include "compute_domain/base/file_lock.h"
 
 namespace cdom::agent {
 namespace {
@@ -67,15 +66,51 @@ TEST(FileCheckpointStore, TheSameTextIsKeptOnceAndNineOfThemAtMost) {
   EXPECT_FALSE(std::filesystem::exists(dir.at("checkpoint.unreadable-10")));
 }
 
-// One step: under the lock, the checkpoint read anew.
+// One step: under the hold, the checkpoint read anew.
 bool step(FileCheckpointStore& store) {
-  const auto lock = base::FileLock::try_acquire(store.lock_path());
-  if (!lock) return false;
+  const auto hold = store.hold();
+  if (!hold) return false;
   const auto text = store.load();
   return text && store.save(text->value_or("") + "x");
 }
 
-TEST(FileCheckpointStore, TwoProcessesThatStepUnderTheLockLoseNothing) {
+TEST(FileCheckpointStore, IsHeldByOneAtATime) {
+  const base::Directory dir;
+  FileCheckpointStore one(dir.at("plugin/checkpoint")), two(dir.at("plugin/checkpoint"));
+  auto hold = one.hold();
+  ASSERT_TRUE(hold);
+  const auto other = two.hold();
+  ASSERT_FALSE(other);
+  EXPECT_EQ(other.error().kind, base::ErrorKind::Conflict);
+  hold->reset();
+  EXPECT_TRUE(two.hold());
+}
+
+TEST(FileCheckpointStore, KnowsWhichAgentsAreThere) {
+  const base::Directory dir;
+  FileCheckpointStore one(dir.at("checkpoint"));
+  std::optional<FileCheckpointStore> two(dir.at("checkpoint"));
+  ASSERT_TRUE(one.enter("one"));
+  ASSERT_TRUE(two->enter("two"));
+  EXPECT_TRUE(one.is_there("one"));
+  EXPECT_TRUE(one.is_there("two"));
+  EXPECT_FALSE(one.is_there("three"));
+  two.reset();
+  EXPECT_FALSE(one.is_there("two"));
+}
+
+TEST(FileCheckpointStore, ClearsAwayWhatAgentsHaveLeftThatWereKilled) {
+  const base::Directory dir;
+  dir.write("checkpoint.agent-killed", "");
+  FileCheckpointStore one(dir.at("checkpoint")), two(dir.at("checkpoint"));
+  ASSERT_TRUE(one.enter("one"));
+  EXPECT_FALSE(one.is_there("killed"));
+  EXPECT_FALSE(std::filesystem::exists(dir.at("checkpoint.agent-killed")));
+  ASSERT_TRUE(two.enter("two"));
+  EXPECT_TRUE(two.is_there("one"));
+}
+
+TEST(FileCheckpointStore, TwoProcessesThatStepUnderTheHoldLoseNothing) {
   constexpr std::size_t kSteps = 25;
   const base::Directory dir;
   FileCheckpointStore store(dir.at("checkpoint"));

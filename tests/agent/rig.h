@@ -64,6 +64,7 @@ class Rig {
   MemoryKubeletState kubelet;
   base::Registry* metrics = nullptr;
   std::string address = "10.0.0.1";
+  std::string agent_name;
   std::unique_ptr<NodeAgent> agent;
 
   Rig() {
@@ -84,7 +85,7 @@ class Rig {
     agent.reset();
     agent = std::make_unique<NodeAgent>(
         NodePorts{client, fabric, imex, checkpoints, channels, kubelet}, clock,
-        NodeAgentOptions{.self = {kNode, "boot-1", address},
+        NodeAgentOptions{.self = {kNode, "boot-1", address, agent_name},
                          .times = {},
                          .operator_namespace = kNamespace,
                          .seed = 7},

@@ -15,9 +15,9 @@ driver=compute-domain.nvidia.com
 socket=$work/kubelet/plugins/$driver/dra.sock
 registration=$work/kubelet/plugins_registry/$driver-reg.sock
 address=127.120.$((($$ >> 8) & 255)).$(($$ & 255))
-agent='' imex='' sandbox=''
+agent='' older='' imex='' sandbox=''
 cleanup() {
-  for pid in $agent $imex $sandbox; do
+  for pid in $agent $older $imex $sandbox; do
     kill -CONT "$pid" 2>/dev/null
     kill "$pid" 2>/dev/null
   done
@@ -239,6 +239,33 @@ check "and ends IMEX" eventually 10 refuses kill -0 "$pid"
 check "which was started once" prints 1 starts_of_imex
 check "unprepare again" prints "done $(claim_field worker uid)" of_claim unprepare worker
 check "SIGTERM again" stop_agent
+
+# ---- A rolling update that is taken back: two agents side by side, and the newer one is killed
+socket_of() { echo "$work/kubelet/plugins/$driver/dra-$1.sock"; }
+registers_pod() { # POD_UID
+  eventually 10 prints "$(socket_of "$1")" kubelet register "$work/kubelet/plugins_registry/$driver-$1-reg.sock"
+}
+worker() { # VERB POD_UID: of the agent of that pod
+  kubelet "$1" "$(socket_of "$2")" default "$(claim_field worker name)" "$(claim_field worker uid)"
+}
+start_agent --pod-uid older
+older=$agent
+check "an agent of a pod registers under its UID" registers_pod older
+start_agent --pod-uid newer
+check "so does a second beside it" registers_pod newer
+check "the older prepares a claim" prints "done" worker prepare older
+check "and the newer knows it" prints "done" worker prepare newer
+check "over one IMEX daemon" prints 2 starts_of_imex
+kubectl delete cdn gpu1 >/dev/null
+check "the report comes back" eventually 10 prints Ready kubectl get cdn gpu1
+kill_agent
+check "the newer is killed; the older unprepares" prints "done" worker unprepare older
+check "the file is gone" refuses test -e "$file"
+check "the older removes the dead sockets" eventually 15 is_empty find "$work/kubelet" -name '*newer*.sock'
+kubectl delete cdn gpu1 >/dev/null
+check "and speaks for the node" eventually 10 prints "$address" kubectl get cdn gpu1 -o wide
+agent=$older
+check "SIGTERM ends it" stop_agent
 check "no sanitizer has complained" refuses grep -A30 Sanitizer "$work/agent.log" "$work/imex.log"
 [ "$failed" -eq 0 ] || tail -n 40 "$work/agent.log" "$work/imex.log"
 finish_checks

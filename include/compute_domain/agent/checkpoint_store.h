@@ -1,6 +1,10 @@
 // CheckpointStore: where the checkpoint's text lies. A port.
+//
+// Two agents of a node may share it, old and new during a rolling update. What a store says of that
+// by default is right for one that a single process has.
 #pragma once
 
+#include <memory>
 #include <optional>
 #include <string>
 
@@ -11,6 +15,20 @@ namespace cdom::agent {
 class CheckpointStore {
  public:
   virtual ~CheckpointStore() = default;
+
+  // While one lives nobody else reads or writes. Conflict: another process has it just now.
+  class Hold {
+   public:
+    virtual ~Hold() = default;
+  };
+  virtual base::Result<std::unique_ptr<Hold>> hold() { return std::make_unique<Hold>(); }
+  // The rest is called under a hold.
+
+  // This process is an agent of that name from now on, until it ends, however it does.
+  virtual base::Result<void> enter(const std::string& /*agent*/) { return {}; }
+  // Whether the process of that name still runs.
+  virtual bool is_there(const std::string& /*agent*/) { return true; }
+
   // nullopt: there is none.
   virtual base::Result<std::optional<std::string>> load() = 0;
   // Atomic and durable: after a crash either the old text is there or the new one.

@@ -1,18 +1,29 @@
 // FileCheckpointStore: the checkpoint as a file on the node's disk.
 //
-// Two agents on a node, old and new during a rolling update, share the file: whoever steps holds
-// base::FileLock on lock_path() and reads the file anew. One thread.
+// Beside it lie "<path>.lock", which whoever has a hold has locked, and "<path>.agent-<name>",
+// which the agent of that name keeps locked for as long as it lives. One thread.
 #pragma once
 
+#include <optional>
 #include <string>
 
 #include "compute_domain/agent/checkpoint_store.h"
+#include "compute_domain/base/file_lock.h"
 
 namespace cdom::agent {
 
 class FileCheckpointStore : public CheckpointStore {
  public:
   explicit FileCheckpointStore(std::string path) : path_(std::move(path)) {}
+  // The agent that has entered leaves.
+  ~FileCheckpointStore() override;
+  FileCheckpointStore(const FileCheckpointStore&) = delete;
+  FileCheckpointStore& operator=(const FileCheckpointStore&) = delete;
+
+  base::Result<std::unique_ptr<Hold>> hold() override;
+  // Clears away what agents have left that were killed.
+  base::Result<void> enter(const std::string& agent) override;
+  bool is_there(const std::string& agent) override;
 
   base::Result<std::optional<std::string>> load() override;
   base::Result<void> save(const std::string& text) override;
@@ -23,7 +34,12 @@ class FileCheckpointStore : public CheckpointStore {
   [[nodiscard]] std::string lock_path() const { return path_ + ".lock"; }
 
  private:
+  [[nodiscard]] std::string life_path(const std::string& agent) const;
+  void clear_away_the_dead() const;
+
   const std::string path_;
+  std::string agent_;                   // that has entered, or ""
+  std::optional<base::FileLock> life_;  // its
 };
 
 }  // namespace cdom::agent

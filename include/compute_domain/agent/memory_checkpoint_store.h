@@ -1,7 +1,9 @@
 // MemoryCheckpointStore: a checkpoint in memory, for tests and for the sandbox. Outlives agents.
 #pragma once
 
+#include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -13,13 +15,17 @@ class MemoryCheckpointStore : public CheckpointStore {
  public:
   std::optional<std::string> text;
   std::vector<std::string> aside;
-  std::optional<base::Error> error;  // of every call while it is set
+  std::optional<base::Error> error;  // of every write while it is set
   int saves = 0;
+  bool is_held = false;         // by another process
+  std::set<std::string> ended;  // agents that have
 
-  base::Result<std::optional<std::string>> load() override {
-    if (error) return *error;
-    return text;
+  base::Result<std::unique_ptr<Hold>> hold() override {
+    if (is_held) return base::Error{base::ErrorKind::Conflict, "held"};
+    return std::make_unique<Hold>();
   }
+  bool is_there(const std::string& agent) override { return !ended.contains(agent); }
+  base::Result<std::optional<std::string>> load() override { return text; }
   base::Result<void> save(const std::string& new_text) override {
     if (error) return *error;
     text = new_text;

@@ -84,6 +84,8 @@ struct StoppedGroup {
 };
 
 struct Checkpoint {
+  // The newest agent process of the node, which alone speaks for it while others end.
+  std::string agent;
   std::string boot_id;
   std::optional<std::string> clique;            // that the node serves; nullopt: not known yet
   std::map<std::string, PreparedClaim> claims;  // by UID

@@ -47,6 +47,7 @@ struct NodeIdentity {
   std::string name;
   std::string boot_id;
   std::string address;  // at which the others reach this node's IMEX daemon; "": not known yet
+  std::string agent;    // of this process, a new one at each start; "": there is never another
 
   friend bool operator==(const NodeIdentity&, const NodeIdentity&) = default;
 };

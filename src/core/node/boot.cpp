@@ -12,6 +12,7 @@ void forget_earlier_boot(NodeDraft& draft) {
   const bool was_served = draft.checkpoint.served.has_value();
   if (was_served && is_running_for(world.daemon, *draft.checkpoint.served)) draft.add(StopDaemon{});
   draft.checkpoint = {};
+  draft.checkpoint.agent = world.checkpoint.agent;
   draft.checkpoint.boot_id = world.self.boot_id;
   draft.save_checkpoint();
 }

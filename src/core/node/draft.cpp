@@ -19,6 +19,8 @@ void NodeDraft::look_again_at(base::Duration moment) {
   if (!plan.look_again || after < *plan.look_again) plan.look_again = after;
 }
 
+bool is_newest_agent(const NodeWorld& world) { return world.checkpoint.agent == world.self.agent; }
+
 const SeenList* find_seen_list(const NodeWorld& world, std::string_view group) {
   const auto it = std::ranges::find_if(world.lists, [&](const SeenList& seen) {
     return seen.stored.list && seen.stored.list->group == group;

@@ -33,6 +33,9 @@ struct NodeDraft {
   void look_again_at(base::Duration moment);
 };
 
+// Whether no newer agent process has taken over this node.
+bool is_newest_agent(const NodeWorld& world);
+
 // The list of a group, if it is there and readable.
 const SeenList* find_seen_list(const NodeWorld& world, std::string_view group);
 const api::NodeListEntry* own_entry(const NodeWorld& world, const SeenList& list);

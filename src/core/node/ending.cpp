@@ -99,7 +99,10 @@ void end_claims(NodeDraft& draft) {
   for (const auto& [uid, claim] : draft.checkpoint.claims) {
     if (claim.phase == ClaimPhase::Ending) ending.push_back(uid);
   }
-  for (const std::string& uid : ending) go_on_ending(draft, uid);
+  // Only who starts and stops the daemon knows whether it has ended.
+  if (is_newest_agent(draft.world)) {
+    for (const std::string& uid : ending) go_on_ending(draft, uid);
+  }
   for (const WantedClaim& wanted : draft.world.unprepares) {
     const std::string& uid = wanted.claim.uid;
     if (!draft.checkpoint.claims.contains(uid)) draft.add(AnswerUnprepared{uid});

@@ -17,20 +17,26 @@ NodePlan reconcile_node(const NodeWorld& world) {
     forget_earlier_boot(draft);
     return std::move(draft.plan);
   }
-  serve_clique(draft);
-  take_over_daemon(draft);
+  // An older agent only notes what kubelet asks it for, and answers.
+  const bool leads = is_newest_agent(world);
+  if (leads) {
+    serve_clique(draft);
+    take_over_daemon(draft);
+    doubt_claims(draft);
+  }
 
   // What ends comes first: a group that has ended makes room for the next.
-  doubt_claims(draft);
   end_claims(draft);
-  end_vain_recovery(draft);
+  if (leads) end_vain_recovery(draft);
   begin_prepares(draft);
-  keep_daemon(draft);
+  if (leads) keep_daemon(draft);
   finish_prepares(draft);
 
-  forget_stopped(draft);
-  publish_report(draft);
-  publish_slice(draft);
+  if (leads) {
+    forget_stopped(draft);
+    publish_report(draft);
+    publish_slice(draft);
+  }
   return std::move(draft.plan);
 }
 
