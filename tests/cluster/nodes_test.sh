@@ -134,13 +134,12 @@ pods_reach_the_api_server_by_their_in_cluster_configuration() {
 }
 
 images_are_loaded_on_every_node() {
-  PYTHONPATH=$ROOT/tools/cluster.d python3 -B - "$WORK/image.tar" <<'END'
+  PYTHONPATH=$ROOT/tools/image.d python3 -B - "$WORK/image.tar" <<'END'
 import pathlib, sys
 import oci_archive
-layer = oci_archive.Layer()
-layer.add_folder("bin")
-layer.add_file("bin/busybox", pathlib.Path("/bin/busybox").read_bytes(), 0o755)
-oci_archive.write(pathlib.Path(sys.argv[1]), ["docker.io/local/own:2"], layer, ["/bin/busybox", "echo", "own image"])
+entries = {"busybox": oci_archive.Entry(0o755, content=pathlib.Path("/bin/busybox").read_bytes())}
+oci_archive.write(pathlib.Path(sys.argv[1]), ["docker.io/local/own:2"], entries,
+                  {"Entrypoint": ["/busybox", "echo", "own image"]}, labels={})
 END
   node r2n02 kill
   cluster load-image "$WORK/image.tar"

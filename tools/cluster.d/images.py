@@ -11,6 +11,7 @@ from pathlib import Path
 import machine
 import oci_archive
 from failure import Failure
+from oci_archive import Entry
 
 _LOAD_SCRIPT = Path(__file__).resolve().parent / "load-images.sh"
 
@@ -26,17 +27,15 @@ class Images:
     def create(self) -> None:
         self.directory.mkdir()
         shutil.copy(_LOAD_SCRIPT, self.directory / "load.sh")
-        layer = oci_archive.Layer()
-        for folder in ("bin", "etc", "root", "proc", "sys", "dev"):
-            layer.add_folder(folder)
-        layer.add_folder("tmp", 0o1777)
-        layer.add_file("etc/passwd", b"root:x:0:0:root:/root:/bin/sh\n")
-        layer.add_file("etc/group", b"root:x:0:\n")
-        layer.add_file("bin/busybox", _BUSYBOX.read_bytes(), 0o755)
+        entries = {folder: Entry(0o755) for folder in ("bin", "etc", "root", "proc", "sys", "dev")}
+        entries["tmp"] = Entry(0o1777)
+        entries["etc/passwd"] = Entry(0o644, content=b"root:x:0:0:root:/root:/bin/sh\n")
+        entries["etc/group"] = Entry(0o644, content=b"root:x:0:\n")
         for name in machine.run(_BUSYBOX, "--list").split():
-            if name != "busybox":
-                layer.add_link(f"bin/{name}", "busybox")
-        oci_archive.write(self._next(), _BASE_NAMES, layer, ["/bin/sleep", "2147483647"])
+            entries[f"bin/{name}"] = Entry(0o777, target="busybox")
+        entries["bin/busybox"] = Entry(0o755, content=_BUSYBOX.read_bytes())
+        settings = {"Entrypoint": ["/bin/sleep", "2147483647"], "Env": ["PATH=/bin"], "WorkingDir": "/"}
+        oci_archive.write(self._next(), _BASE_NAMES, entries, settings, labels={})
 
     def add(self, file: Path) -> None:
         try:

@@ -10,31 +10,38 @@ import io
 import json
 import platform
 import tarfile
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Optional
 
 from failure import Failure
-from programs import Program
 
 _ARCHITECTURES = {"x86_64": "amd64", "aarch64": "arm64"}
 _CREATED = "1970-01-01T00:00:00Z"
 _MEDIA = "application/vnd.oci.image"
 
 
-def write(path: Path, image: str, program: Program, version: str, entries: dict) -> tuple:
-    """The digest of the image's manifest, and the size of the layer as it travels."""
+@dataclass(frozen=True)
+class Entry:
+    """A file (content), a symbolic link (target) or else a folder."""
+
+    mode: int
+    content: Optional[bytes] = None
+    target: Optional[str] = None
+
+
+def write(path: Path, names: list, entries: dict, settings: dict, labels: dict) -> tuple:
+    """The digest of the image's manifest, and the size of the layer as it travels.
+
+    The image has all `names`; `entries` by path without the leading slash; `settings` as in the specification's
+    "config": Entrypoint, Env, ….
+    """
     blobs = {}
     plain = _layer(entries)
     layer = gzip.compress(plain, compresslevel=9, mtime=0)
-    labels = _labels(program, version)
     config = _json({
         "architecture": _architecture(),
-        "config": {
-            "Entrypoint": [f"/usr/bin/{program.name}"],
-            "Env": ["PATH=/usr/sbin:/usr/bin:/sbin:/bin", "SSL_CERT_FILE=/etc/ssl/certs/ca-certificates.crt"],
-            "Labels": labels,
-            "User": program.user,
-            "WorkingDir": "/",
-        },
+        "config": {**settings, "Labels": labels},
         "created": _CREATED,
         "history": [{"created": _CREATED, "created_by": "tools/image"}],
         "os": "linux",
@@ -48,25 +55,17 @@ def write(path: Path, image: str, program: Program, version: str, entries: dict)
         "layers": [_add(blobs, layer, f"{_MEDIA}.layer.v1.tar+gzip")],
     })
     descriptor = _add(blobs, manifest, f"{_MEDIA}.manifest.v1+json")
-    descriptor["annotations"] = {"io.containerd.image.name": image,
-                                 "org.opencontainers.image.ref.name": image.rpartition(":")[2]}
     descriptor["platform"] = {"architecture": _architecture(), "os": "linux"}
+    manifests = [{**descriptor, "annotations": {"io.containerd.image.name": name,
+                                                "org.opencontainers.image.ref.name": name.rpartition(":")[2]}}
+                 for name in names]
     files = {
         "oci-layout": _json({"imageLayoutVersion": "1.0.0"}),
-        "index.json": _json({"schemaVersion": 2, "mediaType": f"{_MEDIA}.index.v1+json", "manifests": [descriptor]}),
+        "index.json": _json({"schemaVersion": 2, "mediaType": f"{_MEDIA}.index.v1+json", "manifests": manifests}),
     }
     files |= {f"blobs/sha256/{digest.removeprefix('sha256:')}": blob for digest, blob in blobs.items()}
     _write_tar(path, files)
     return descriptor["digest"], len(layer)
-
-
-def _labels(program: Program, version: str) -> dict:
-    return {
-        "org.opencontainers.image.title": program.name,
-        "org.opencontainers.image.description": program.description,
-        "org.opencontainers.image.version": version,
-        "org.opencontainers.image.licenses": "Apache-2.0",
-    }
 
 
 def _layer(entries: dict) -> bytes:

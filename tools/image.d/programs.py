@@ -21,6 +21,24 @@ class Program:
     more_libraries: tuple = ()  # besides those that it is linked with
     speaks_tls: bool = True
 
+    @property
+    def settings(self) -> dict:
+        """How a container runtime starts it (OCI image specification, "config")."""
+        return {
+            "Entrypoint": [f"/usr/bin/{self.name}"],
+            "Env": ["PATH=/usr/sbin:/usr/bin:/sbin:/bin", "SSL_CERT_FILE=/etc/ssl/certs/ca-certificates.crt"],
+            "User": self.user,
+            "WorkingDir": "/",
+        }
+
+    def labels(self, version_: str) -> dict:
+        return {
+            "org.opencontainers.image.title": self.name,
+            "org.opencontainers.image.description": self.description,
+            "org.opencontainers.image.version": version_,
+            "org.opencontainers.image.licenses": "Apache-2.0",
+        }
+
 
 PROGRAMS = {
     program.name: program

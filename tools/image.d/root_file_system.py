@@ -2,12 +2,11 @@
 
 import subprocess
 import tempfile
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Optional
 
 import shared_libraries
 from failure import Failure
+from oci_archive import Entry
 from programs import Program
 
 _CERTIFICATES = Path("/etc/ssl/certs/ca-certificates.crt")
@@ -17,15 +16,6 @@ root:x:0:0:root:/root:/sbin/nologin
 nonroot:x:65532:65532:nonroot:/nonexistent:/sbin/nologin
 """
 _GROUP = "root:x:0:\nnonroot:x:65532:\n"
-
-
-@dataclass(frozen=True)
-class Entry:
-    """A file (content), a symbolic link (target) or else a folder."""
-
-    mode: int
-    content: Optional[bytes] = None
-    target: Optional[str] = None
 
 
 def of(program: Program, binary: Path) -> dict:
