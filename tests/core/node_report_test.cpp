@@ -50,6 +50,25 @@ TEST(NodeReport, TellsAnAddressThatHasChangedAndKeepsTheLastWhileNoneIsKnown) {
   EXPECT_THAT(scene.hosts, testing::StartsWith("10.9.9.9\t"));
 }
 
+TEST(NodeReport, TellsAtOnceThatAReadyDaemonHasEndedWithItsOwner) {
+  NodeScene scene = serving(2);
+  const DaemonView before = *scene.world.daemon;
+  scene.world.daemon.reset();
+  scene.world.owner_silent_since = scene.world.elapsed;
+  scene.settle();
+  EXPECT_EQ(scene.group()->state, api::DaemonState::Ready) << "it may be silent for a moment only";
+
+  scene.advance(milliseconds(700));
+  scene.world.daemon = before;
+  scene.daemon_dies("nvidia-imex has ended with its owner");
+  scene.world.daemon->state = api::DaemonState::Starting;
+  scene.world.daemon->running = true;
+  scene.world.daemon->instance = "another";
+  scene.settle();
+  EXPECT_EQ(scene.group()->state, api::DaemonState::Starting);
+  EXPECT_EQ(scene.group()->instance, "another");
+}
+
 TEST(NodeReport, HoldsTheFirstReadyForOneSecondAtMost) {
   NodeScene scene;
   scene.settle().show(train(3).admits("a")).prepare("a").settle();

@@ -104,7 +104,10 @@ DaemonWord running_word(NodeDraft& draft, const ServedGroup& served, const Daemo
       word.group.unreachable = said->unreachable;
     }
   }
-  if (!settled) word.hold = daemon.since + draft.world.times.report_hold;
+  // Another daemon where one was READY: that one has ended, with its owner.
+  const bool has_ended = said != nullptr && said->state == DaemonState::Ready &&
+                         said->instance != daemon.instance && daemon.state != DaemonState::Ready;
+  if (!settled && !has_ended) word.hold = daemon.since + draft.world.times.report_hold;
   return word;
 }
 
