@@ -1,0 +1,146 @@
+#!/usr/bin/env bash
+# What happens to processes, on four real kubelets with the operator as it is shipped: daemons die and hang, agents
+# and the leader are killed, pods and domains are deleted while they are in use. Prints a line per check and their
+# count.
+set -uo pipefail
+cd "$(dirname "$0")/../.."
+. tests/smoke/check.sh
+. tests/rack/rack.sh
+
+# form NAME NODE…: a domain, and a pod with a claim on each node.
+form() {
+  local name=$1 node
+  shift
+  kubectl apply -f - <<YAML
+apiVersion: resource.nvidia.com/v1beta1
+kind: ComputeDomain
+metadata: {name: $name}
+spec: {numNodes: $#, channel: {resourceClaimTemplate: {name: $name-channel}}}
+YAML
+  for node in "$@"; do pod_yaml "$name" "$node"; done | kubectl apply -f -
+}
+pod_yaml() { # DOMAIN NODE
+  cat <<YAML
+---
+apiVersion: v1
+kind: Pod
+metadata: {name: $1-$2, labels: {domain: $1}}
+spec:
+  terminationGracePeriodSeconds: 1
+  nodeSelector: {kubernetes.io/hostname: $2}
+  tolerations: [{operator: Exists}]
+  containers:
+  - name: worker
+    image: docker.io/local/busybox:1
+    command: [sleep, infinity]
+    resources: {claims: [{name: channel}]}
+  resourceClaims: [{name: channel, resourceClaimTemplateName: $1-channel}]
+YAML
+}
+is_ready() { kubectl wait --for=condition=Ready "computedomain/$1" --timeout="${2:-60}s"; }
+pods_run() { kubectl wait --for=condition=Ready pod -l "domain=$1" --timeout=90s; }
+dissolve() {
+  kubectl delete computedomain "$1" --wait=false && kubectl delete pod -l "domain=$1" --timeout=60s &&
+    kubectl wait --for=delete "computedomain/$1" --timeout=60s
+}
+of() { kubectl get computedomain "$1" -o "jsonpath=$2"; }
+reason() { of "$1" '{.status.conditions[?(@.type=="Ready")].reason}'; }
+message() { of "$1" '{.status.conditions[?(@.type=="Ready")].message}'; }
+says() { # DOMAIN REASON MESSAGE
+  prints "$2" reason "$1" && prints "$3" message "$1"
+}
+has_event() { # REASON MESSAGE
+  prints "$2" kubectl get events --field-selector "reason=$1" -o 'jsonpath={range .items[*]}{.message}{"\n"}{end}'
+}
+
+imex() { on_node "$1" pgrep -x nvidia-imex; }
+# The daemons of these nodes, which have to stay what they are.
+daemons() { for node in "$@"; do echo "$node $(imex "$node")"; done; }
+restarts() { kubectl get pods -l "domain=$1" -o 'jsonpath={range .items[*]}{.metadata.uid} {.status.containerStatuses[0].restartCount}{"\n"}{end}'; }
+
+# Watches the domain in the background while a fault happens; milliseconds from the fault until
+# `kubectl get computedomains` shows it.
+time_to_not_ready() { # DOMAIN COMMAND…
+  local domain=$1 seen=$work/seen start watcher
+  shift
+  : >"$seen"
+  timeout 60 tools/cluster --dir "$work/cluster" kubectl get computedomain "$domain" --watch \
+    -o 'jsonpath={.status.status}{"\n"}' | while read -r status; do echo "$(date +%s%3N) $status"; done >"$seen" &
+  watcher=$!
+  eventually 10 grep -q Ready "$seen"
+  start=$(date +%s%3N)
+  "$@"
+  eventually 45 grep -q NotReady "$seen"
+  pkill -P "$watcher" 2>/dev/null
+  kill "$watcher" 2>/dev/null
+  awk -v start="$start" '/NotReady/ { print $1 - start; exit }' "$seen"
+}
+
+daemon_pids() { for node in n01 n02 n03 n04; do imex "$node"; done || true; }
+kill_imex() { on_node "$1" pkill -KILL -x nvidia-imex; }
+hang_imex() { on_node "$1" pkill -STOP -x nvidia-imex; }
+wake_imex() { on_node "$1" pkill -CONT -x nvidia-imex; }
+
+make_driver_root
+check "a cluster of four nodes" cluster up --nodes 4 --driver-root "$work/driver"
+check "its nodes take the images" load_images
+check "the operator is installed" kubectl apply --server-side -k manifests/test
+check "owners of IMEX run" eventually 60 all_ready daemonset compute-domain-imex 4
+check "and agents" eventually 60 all_ready daemonset compute-domain-agent 4
+check "a domain of three" form train n01 n02 n03
+check "is Ready" is_ready train
+check "its pods run" pods_run train
+[ "$failed" -eq 0 ] || finish_checks || exit 1
+before=$(restarts train)
+
+# --- the daemon
+took=$(time_to_not_ready train kill_imex n02)
+check "a daemon that dies is told within a second ($took ms)" test "${took:-9999}" -le 1000
+check "by an Event that names the node" eventually 10 has_event NodeImexFailed n02
+check "and is READY again" is_ready train
+hang_imex n02
+check "a daemon that hangs is told" eventually 30 says train ImexFailed n02
+wake_imex n02
+check "and is READY again" is_ready train
+
+# --- the agent
+daemons=$(daemons n01 n02 n03)
+kill_agents() {
+  local node
+  for node in n01 n02 n03; do on_node "$node" pkill -KILL -f bin/compute-domain-agent; done
+}
+same_daemons() { [ "$(daemons n01 n02 n03)" = "$daemons" ] || { daemons n01 n02 n03; echo "before: $daemons"; return 1; }; }
+check "agents that are killed" kill_agents
+check "come back" eventually 60 all_ready daemonset compute-domain-agent 4
+check "with the daemons that there were" same_daemons
+check "the domain is Ready" is_ready train
+prepare_killed() {
+  form late n04
+  sleep 0.5
+  on_node n04 pkill -KILL -f bin/compute-domain-agent || true
+  is_ready late && pods_run late
+}
+check "an agent that is killed while it prepares goes on" prepare_killed
+check "that domain goes" dissolve late
+# --- deletion
+check "a domain that is deleted under its pods" kubectl delete computedomain train --wait=false
+check "says for whom it waits" eventually 20 says train Deleting "train-n01"
+check "and keeps its daemons" same_daemons
+check "it goes with its pods" kubectl delete pod -l domain=train --timeout=60s
+check "when they have gone" kubectl wait --for=delete computedomain/train --timeout=60s
+check "no daemon is left" eventually 20 is_empty daemon_pids
+
+# --- again and again
+again() {
+  local i
+  for i in 1 2 3 4 5; do form again n01 n02 n03 n04 && is_ready again && dissolve again || return 1; done
+}
+check "five formations on the same nodes" again
+leader() { operator get lease compute-domain-controller -o 'jsonpath={.spec.holderIdentity}' | grep -oE '^compute-domain-controller-[a-z0-9]+-[a-z0-9]{5}'; }
+forms_without_leader() {
+  form one n01 n02 && form two n03 n04 && operator delete pod "$(leader)" --grace-period=0 --force
+  is_ready one 90 && is_ready two 90
+}
+check "domains form while the leader is killed" forms_without_leader
+check "they go" eval 'dissolve one && dissolve two'
+finish_checks
