@@ -39,13 +39,11 @@ END_OF_POD
 }
 
 domain() { kubectl get computedomain run -o "jsonpath=$1"; }
-is_ready() { [ "$(domain '{.status.conditions[?(@.type=="Ready")].status}')" = True ] && [ "$(domain '{.status.readyNodes}')" = 3/3 ]; }
-is_not_ready() { [ "$(domain '{.status.conditions[?(@.type=="Ready")].status}')" = False ]; }
+is_ready() { [ "$(domain '{.status.conditions[?(@.type=="Ready")].status} {.status.readyNodes}')" = "True 3/3" ]; }
 says() { # TEXT…: the domain is not Ready, and its message has all of them
-  local message text
-  message=$(domain '{.status.conditions[?(@.type=="Ready")].message}')
-  is_not_ready || return 1
-  for text in "$@"; do [[ $message == *"$text"* ]] || { echo "message: $message"; return 1; }; done
+  local said text
+  said=$(domain '{.status.conditions[?(@.type=="Ready")].status} {.status.conditions[?(@.type=="Ready")].message}')
+  for text in "False " "$@"; do [[ $said == *"$text"* ]] || { echo "$said"; return 1; }; done
 }
 slots() { domain '{range .status.nodes[*]}{.name} {.index}{"\n"}{end}' | sort; }
 restarts() { kubectl get pods n01 n02 n03 -o 'jsonpath={.items[*].status.containerStatuses[0].restartCount}'; }

@@ -70,6 +70,8 @@ class Cluster:
         for component in self._options().components():
             pid = self._process(component).pid()
             print(f"{component + ':':<25}{f'runs, process {pid}' if pid else 'does not run'}")
+        if self._options().nodes > 0 and self._network().pid() is None:
+            print("network:                 does not run")
         cuts = self._nodes().cuts()
         for node in self._nodes().all:
             off = "has died" if node.has_ended() else "is off"
@@ -238,7 +240,8 @@ class Cluster:
     def _require_options(self, options: Options) -> None:
         if self._options() != options:
             path = self._directory.path
-            raise Failure(f"a cluster with other options runs in {path}: end it first (tools/cluster --dir {path} down)")
+            raise Failure(f"a cluster with other options runs in {path}: "
+                          f"end it first (tools/cluster --dir {path} down)")
 
     def _options(self) -> Options:
         return Options(**self._directory.state()["options"])

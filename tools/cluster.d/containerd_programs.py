@@ -9,6 +9,7 @@ _MODULE = "github.com/containerd/containerd/v2"
 _SOURCE = HERE / "go-containerd"
 
 
+_PROGRAMS = ("containerd", "containerd-shim-runc-v2", "ctr")
 _SYSTEM_PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 
 
@@ -23,5 +24,5 @@ def path() -> Path:
     return GoBuild(name="containerd", version=version, source=_SOURCE, files=("go.mod", "go.sum"),
                    flags=("-tags=no_btrfs,no_devmapper,no_zfs,netgo,osusergo",
                           "-ldflags", f"-s -w -X {_MODULE}/version.Version={version}"),
-                   packages={name: f"{_MODULE}/cmd/{name}" for name in ("containerd", "containerd-shim-runc-v2", "ctr")},
+                   packages={name: f"{_MODULE}/cmd/{name}" for name in _PROGRAMS},
                    minutes=1).path()

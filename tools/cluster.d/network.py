@@ -20,7 +20,7 @@ from rack import GATEWAY, Place
 # For benchmarks of networks (RFC 2544): nobody's. Each cluster takes four addresses.
 _LINK_RANGE = ipaddress.ip_network("198.18.0.0/16")
 
-_START_SECONDS = 10
+_START_SECONDS = 30
 _KILL_SECONDS = 10
 
 # A cut is silent: who is cut off hears nothing, not even that. The gateway's own packets are the API server's.
@@ -59,7 +59,7 @@ class Network:
         self._link = name
 
     def start(self, service_addresses: list) -> str:
-        """Returns the address at which this machine reaches the control plane; nodes and pods have those of services."""
+        """Returns the address at which this machine reaches the control plane. Nodes and pods have those of services."""
         self._process.start(["unshare", "--net", "sleep", "infinity"], log=self._directory / "network.log",
                             cwd=self._directory)
         self._wait_for_the_namespace()

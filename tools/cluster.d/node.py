@@ -21,8 +21,10 @@ from node_files import FOLDERS, OVERLAYS, NodeFiles
 from process import Process
 from rack import GATEWAY, Place
 
+# Enters control groups, by the files that are named before "--", and becomes the rest.
+_ENTER = 'while [ "$1" != -- ]; do echo 0 >"$1"; shift; done; shift; exec "$@"'
 _BOOT_SCRIPT = Path(__file__).resolve().parent / "node-boot.sh"
-_FIRST_PROCESS_SECONDS = 10
+_FIRST_PROCESS_SECONDS = 30
 _KILL_SECONDS = 10
 
 LOGS = ["boot", "containerd", "kubelet"]
@@ -61,8 +63,7 @@ class Node:
             "--node-labels=" + ",".join(f"{name}={value}" for name, value in self.place.labels.items())]
         self._process.start(
             ["env", "-i", *(f"{name}={value}" for name, value in environment.items()),
-             "unshare", "--cgroup", "sh", "-euc", 'while [ "$1" != -- ]; do echo 0 >"$1"; shift; done; shift; exec "$@"',
-             "sh", *self._cgroup.leaves(), "--",
+             "unshare", "--cgroup", "sh", "-euc", _ENTER, "sh", *self._cgroup.leaves(), "--",
              "unshare", "--mount", "--uts", "--ipc", "--net", "--pid", "--fork", "--kill-child", "--mount-proc",
              "sh", "-eu", _BOOT_SCRIPT, *kubelet],
             log=self.log("boot"), cwd=self.directory, prepare=self._cgroup.enter)

@@ -51,7 +51,7 @@ clusterDomain: cluster.local
 clusterDNS:
 """ + f"- {NAME_SERVER_ADDRESS}\n"
 
-# runc may not lower oom_score_adj without CAP_SYS_RESOURCE.
+# runc may not lower oom_score_adj without CAP_SYS_RESOURCE; a profile of AppArmor would stay with this machine's kernel.
 _CONTAINERD_CONFIG = f"""\
 version = 3
 disabled_plugins = ['io.containerd.snapshotter.v1.blockfile', 'io.containerd.snapshotter.v1.erofs',
@@ -60,6 +60,7 @@ disabled_plugins = ['io.containerd.snapshotter.v1.blockfile', 'io.containerd.sna
   sandbox = 'local/pause:1'
 [plugins.'io.containerd.cri.v1.runtime']
   restrict_oom_score_adj = true
+  disable_apparmor = true
   [plugins.'io.containerd.cri.v1.runtime'.cni]
     bin_dirs = ['{CNI_PLUGINS}']
 """
