@@ -33,13 +33,12 @@ class ClaimCallsTest : public testing::Test {
   }
   // A prepare waits for open().
   void hold_prepares() {
-    driver_.on_prepare = [this](const Claim& claim,
-                                const std::stop_token&) -> FakeDriver::Prepared {
+    driver_.on_prepare([this](const Claim& claim, const std::stop_token&) -> FakeDriver::Prepared {
       entered_.set_value();
       gate_.get_future().wait();
       driver_.note("prepared " + claim.uid);
       return std::vector{channel_of(claim)};
-    };
+    });
   }
   void open() { gate_.set_value(); }
 
@@ -59,10 +58,10 @@ TEST_F(ClaimCallsTest, AnswerEachClaim) {
 TEST_F(ClaimCallsTest, AnswerARequestForNothing) { EXPECT_THAT(prepare({}), IsEmpty()); }
 
 TEST_F(ClaimCallsTest, TellOneClaimsErrorAndPrepareTheOthers) {
-  driver_.on_prepare = [](const Claim& claim, const std::stop_token&) -> FakeDriver::Prepared {
+  driver_.on_prepare([](const Claim& claim, const std::stop_token&) -> FakeDriver::Prepared {
     if (claim.name == "bad") return base::invalid("domain \"train\" is unknown; apply it");
     return std::vector{channel_of(claim)};
-  };
+  });
   ClaimAnswers answers = prepare({claim_named("bad"), claim_named("good")});
 
   EXPECT_EQ(answers["uid-of-bad"].error, "domain \"train\" is unknown; apply it");
@@ -71,10 +70,10 @@ TEST_F(ClaimCallsTest, TellOneClaimsErrorAndPrepareTheOthers) {
 
 TEST_F(ClaimCallsTest, RunTheClaimsOfARequestSideBySide) {
   std::barrier all_there(3);
-  driver_.on_prepare = [&](const Claim&, const std::stop_token&) -> FakeDriver::Prepared {
+  driver_.on_prepare([&](const Claim&, const std::stop_token&) -> FakeDriver::Prepared {
     all_there.arrive_and_wait();
     return std::vector<PreparedDevice>();
-  };
+  });
 
   EXPECT_THAT(prepare({claim_named("a"), claim_named("b"), claim_named("c")}), SizeIs(3));
 }
@@ -115,13 +114,13 @@ TEST_F(ClaimCallsTest, GiveUpACallThatIsStoppedBeforeItsTurn) {
 }
 
 TEST_F(ClaimCallsTest, StopTheDriver) {
-  driver_.on_prepare = [&](const Claim&, const std::stop_token& stop) -> FakeDriver::Prepared {
+  driver_.on_prepare([&](const Claim&, const std::stop_token& stop) -> FakeDriver::Prepared {
     std::promise<void> stopped;
     const std::stop_callback on_stop(stop, [&] { stopped.set_value(); });
     entered_.set_value();
     stopped.get_future().wait();
     return base::Error{base::ErrorKind::Cancelled, "cancelled"};
-  };
+  });
   std::stop_source stop;
   auto answers = start(Operation::Prepare, {claim_named("a")}, stop.get_token());
   entered_.get_future().wait();
@@ -171,10 +170,10 @@ TEST_F(ClaimCallsTest, UnprepareWithTheUidAlone) {
 TEST_F(ClaimCallsTest, RefuseMoreCallsThanTheyMayRun) {
   std::promise<void> gate;
   std::shared_future<void> opened = gate.get_future().share();
-  driver_.on_prepare = [opened](const Claim&, const std::stop_token&) -> FakeDriver::Prepared {
+  driver_.on_prepare([opened](const Claim&, const std::stop_token&) -> FakeDriver::Prepared {
     opened.wait();
     return std::vector<PreparedDevice>();
-  };
+  });
   auto four = start(Operation::Prepare,
                     {claim_named("a"), claim_named("b"), claim_named("c"), claim_named("d")});
 
@@ -184,18 +183,18 @@ TEST_F(ClaimCallsTest, RefuseMoreCallsThanTheyMayRun) {
 }
 
 TEST_F(ClaimCallsTest, TellABrokenInvariantAsTheClaimsError) {
-  driver_.on_prepare = [](const Claim&, const std::stop_token&) -> FakeDriver::Prepared {
+  driver_.on_prepare([](const Claim&, const std::stop_token&) -> FakeDriver::Prepared {
     throw std::logic_error("no such slot");
-  };
+  });
 
   EXPECT_THAT(prepare({claim_named("a")})["uid-of-a"].error,
               AllOf(HasSubstr("team-a/a"), HasSubstr("no such slot")));
 }
 
 TEST_F(ClaimCallsTest, NameTheClaimWhenTheDriverHasNoWords) {
-  driver_.on_unprepare = [](const Claim&, const std::stop_token&) -> base::Result<void> {
+  driver_.on_unprepare([](const Claim&, const std::stop_token&) -> base::Result<void> {
     return base::Error{base::ErrorKind::Unavailable, ""};
-  };
+  });
   ClaimAnswers answers = start(Operation::Unprepare, {claim_named("a")}).get();
 
   EXPECT_THAT(answers["uid-of-a"].error, AllOf(HasSubstr("team-a/a"), HasSubstr("Unavailable")));

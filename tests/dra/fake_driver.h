@@ -26,23 +26,26 @@ class FakeDriver : public Driver {
  public:
   using Prepared = base::Result<std::vector<PreparedDevice>>;
 
-  // Set before the first call.
-  std::function<Prepared(const Claim&, const std::stop_token&)> on_prepare =
-      [](const Claim& claim, const std::stop_token& /*stop*/) -> Prepared {
-    return std::vector{channel_of(claim)};
-  };
-  std::function<base::Result<void>(const Claim&, const std::stop_token&)> on_unprepare =
-      [](const Claim& /*claim*/, const std::stop_token& /*stop*/) -> base::Result<void> {
-    return {};
-  };
+  using Prepare = std::function<Prepared(const Claim&, const std::stop_token&)>;
+  using Unprepare = std::function<base::Result<void>(const Claim&, const std::stop_token&)>;
+
+  // Of the calls that come later.
+  void on_prepare(Prepare prepare) {
+    const std::lock_guard lock(mutex_);
+    prepare_ = std::move(prepare);
+  }
+  void on_unprepare(Unprepare unprepare) {
+    const std::lock_guard lock(mutex_);
+    unprepare_ = std::move(unprepare);
+  }
 
   Prepared prepare(const Claim& claim, std::stop_token stop) override {
     note("prepare " + claim.uid);
-    return on_prepare(claim, stop);
+    return current(prepare_)(claim, stop);
   }
   base::Result<void> unprepare(const Claim& claim, std::stop_token stop) override {
     note("unprepare " + claim.uid);
-    return on_unprepare(claim, stop);
+    return current(unprepare_)(claim, stop);
   }
 
   void note(std::string what) {
@@ -55,7 +58,18 @@ class FakeDriver : public Driver {
   }
 
  private:
+  template <class Function>
+  Function current(const Function& function) const {
+    const std::lock_guard lock(mutex_);
+    return function;
+  }
+
   mutable std::mutex mutex_;
+  Prepare prepare_ = [](const Claim& claim, const std::stop_token& /*stop*/) -> Prepared {
+    return std::vector{channel_of(claim)};
+  };
+  Unprepare unprepare_ = [](const Claim& /*claim*/,
+                            const std::stop_token& /*stop*/) -> base::Result<void> { return {}; };
   std::vector<std::string> notes_;
 };
 

@@ -67,14 +67,14 @@ class PluginTest : public testing::Test {
 
   // A prepare ends when it is stopped, and not before.
   void prepare_until_stopped() {
-    driver_.on_prepare = [this](const Claim&, const std::stop_token& stop) -> FakeDriver::Prepared {
+    driver_.on_prepare([this](const Claim&, const std::stop_token& stop) -> FakeDriver::Prepared {
       std::promise<void> stopped;
       const std::stop_callback on_stop(stop, [&] { stopped.set_value(); });
       entered_.set_value();
       stopped.get_future().wait();
       ended_.set_value();
       return base::Error{base::ErrorKind::Cancelled, "stopped"};
-    };
+    });
   }
   bool has_ended() {
     return ended_.get_future().wait_for(std::chrono::seconds(10)) == std::future_status::ready;
@@ -147,10 +147,10 @@ TEST_P(PluginInEachVersion, PreparesEachClaim) {
 
 TEST_P(PluginInEachVersion, UnpreparesEachClaim) {
   start();
-  driver_.on_unprepare = [](const Claim& claim, const std::stop_token&) -> base::Result<void> {
+  driver_.on_unprepare([](const Claim& claim, const std::stop_token&) -> base::Result<void> {
     if (claim == claim_named("a")) return {};
     return base::invalid("busy");
-  };
+  });
   const Answer answer =
       Kubelet(paths().dra).unprepare({claim_named("a"), claim_named("b")}, {.api = GetParam()});
 
@@ -176,9 +176,9 @@ TEST_F(PluginTest, TellsTheErrorOfAMalformedClaimAndPreparesTheOthers) {
 }
 
 TEST_F(PluginTest, NeverSendsWhatIsNoUtf8) {
-  driver_.on_prepare = [](const Claim&, const std::stop_token&) -> FakeDriver::Prepared {
+  driver_.on_prepare([](const Claim&, const std::stop_token&) -> FakeDriver::Prepared {
     return base::invalid("\xff in the file");
-  };
+  });
   start();
   Answer answer = Kubelet(paths().dra).prepare({claim_named("a")});
 
@@ -188,10 +188,10 @@ TEST_F(PluginTest, NeverSendsWhatIsNoUtf8) {
 
 TEST_F(PluginTest, ServesRequestsSideBySide) {
   std::barrier all_there(8);
-  driver_.on_prepare = [&](const Claim&, const std::stop_token&) -> FakeDriver::Prepared {
+  driver_.on_prepare([&](const Claim&, const std::stop_token&) -> FakeDriver::Prepared {
     all_there.arrive_and_wait();
     return std::vector<PreparedDevice>();
-  };
+  });
   start();
   Kubelet kubelet(paths().dra);
   std::vector<std::future<Answer>> answers;
