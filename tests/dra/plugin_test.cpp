@@ -11,6 +11,7 @@
 #include <cstring>
 #include <filesystem>
 #include <future>
+#include <memory>
 #include <optional>
 #include <thread>
 
@@ -187,9 +188,9 @@ TEST_F(PluginTest, NeverSendsWhatIsNoUtf8) {
 }
 
 TEST_F(PluginTest, ServesRequestsSideBySide) {
-  std::barrier all_there(8);
-  driver_.on_prepare([&](const Claim&, const std::stop_token&) -> FakeDriver::Prepared {
-    all_there.arrive_and_wait();
+  const auto all_there = std::make_shared<std::barrier<>>(8);
+  driver_.on_prepare([all_there](const Claim&, const std::stop_token&) -> FakeDriver::Prepared {
+    all_there->arrive_and_wait();
     return std::vector<PreparedDevice>();
   });
   start();
