@@ -1,0 +1,469 @@
+#!/usr/bin/env python3
+"""What a stolen token of the operator's ServiceAccounts can do, on a real API server: it is asked for every verb on
+every kind that it serves, and what it grants is tried.
+
+Prints what is allowed, and counts what passed. Needs what tools/cluster needs. Not part of ctest.
+"""
+
+import base64
+import http.client
+import itertools
+import json
+import ssl
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+import traceback
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from urllib.parse import urlsplit
+
+ROOT = Path(__file__).resolve().parent.parent.parent
+OPERATOR = "compute-domain-operator"
+DRIVER = "compute-domain.nvidia.com"
+CONNECTIONS = 3
+
+VERBS = ["get", "list", "watch", "create", "update", "patch", "delete", "deletecollection"]
+# What discovery does not show: verbs of their own, and parts of the kubelet.
+SPECIAL = [
+    *((verb, "rbac.authorization.k8s.io", kind) for verb in ("bind", "escalate") for kind in ("roles", "clusterroles")),
+    *(("impersonate", "", kind) for kind in ("users", "groups", "serviceaccounts")),
+    *((verb, "certificates.k8s.io", "signers") for verb in ("approve", "sign", "attest")),
+    *(("get", "", f"nodes/{part}") for part in ("configz", "healthz", "log", "metrics", "pods", "proxy", "stats")),
+    ("*", "*", "*"),
+]
+
+# All that each may do, but for what every ServiceAccount may: in every namespace, or in the operator's alone.
+ALLOWED = {
+    "compute-domain-agent": """
+        everywhere                computedomainnodes.resource.nvidia.com         get list watch create
+        everywhere                computedomainnodes/status.resource.nvidia.com  get patch
+        everywhere                computedomains.resource.nvidia.com             get list
+        everywhere                nodes                                          get
+        everywhere                resourceclaims.resource.k8s.io                 get
+        everywhere                resourceslices.resource.k8s.io                 get list watch create patch delete
+        compute-domain-operator   configmaps                                     get list watch
+        """,
+    "compute-domain-controller": """
+        everywhere                computedomainnodes.resource.nvidia.com         get list watch delete
+        everywhere                computedomains.resource.nvidia.com             get list watch patch
+        everywhere                computedomains/status.resource.nvidia.com      patch
+        everywhere                deployments.apps                               list
+        everywhere                events                                         create patch
+        everywhere                leases.coordination.k8s.io                     list
+        everywhere                nodes                                          get list watch
+        everywhere                resourceclaims.resource.k8s.io                 get list watch
+        everywhere                resourceclaimtemplates.resource.k8s.io         get list watch create delete
+        everywhere                resourceslices.resource.k8s.io                 get list watch
+        compute-domain-operator   configmaps                                     get list watch create patch delete
+        compute-domain-operator   leases.coordination.k8s.io                     get create update
+        compute-domain-operator   pods                                           get list watch
+        """,
+    "compute-domain-imex": "",
+}
+
+# What an agent's token can do to objects of its own node, and to those of others, by real requests.
+READ = ["get", "list", "watch"]
+DONE = {
+    "ComputeDomainNode of n1": ["create", *READ],
+    "ComputeDomainNode of n1, status": ["get", "patch"],
+    "ComputeDomainNode of n2": READ,
+    "ComputeDomainNode of n2, status": ["get"],
+    "ResourceSlice of n1": ["create", "delete", "patch", *READ],
+    "ResourceSlice of n1, another driver's": READ,
+    "ResourceSlice of n2": READ,
+    "ResourceSlice of all nodes": READ,
+    "ComputeDomain": ["get", "list"],
+    "ResourceClaim": ["get"],
+    "Node n1": ["get"],
+    "Node n2": ["get"],
+    "ConfigMap of the operator": READ,
+}
+
+
+class Failed(Exception):
+    pass
+
+
+class Api:
+    """Requests to the API server under one identity, over a connection per thread."""
+
+    def __init__(self, server: str, ca: str, token: str = "", certificate=()):
+        self._address = urlsplit(server).netloc
+        self._context = ssl.create_default_context(cadata=ca)
+        if certificate:
+            self._context.load_cert_chain(*certificate)
+        self._token = token
+        self._threads = threading.local()
+
+    def request(self, method: str, path: str, body=None, kind="application/json", headers=None) -> tuple:
+        """Its status and what it says."""
+        connection = getattr(self._threads, "connection", None)
+        if connection is None:
+            connection = http.client.HTTPSConnection(self._address, context=self._context, timeout=20)
+            self._threads.connection = connection
+        headers = {"Content-Type": kind, "Accept": "application/json"} | (headers or {})
+        if self._token:
+            headers["Authorization"] = f"Bearer {self._token}"
+        connection.request(method, path, None if body is None else json.dumps(body), headers)
+        answer = connection.getresponse()
+        text = answer.read()
+        try:
+            return answer.status, json.loads(text)
+        except ValueError:  # of a watch: none or several
+            return answer.status, {}
+
+    def make(self, method: str, path: str, body=None, **more) -> dict:
+        status, said = self.request(method, path, body, **more)
+        if status >= 300:
+            raise Failed(f"{method} {path}: {status} {said.get('message')}")
+        return said
+
+
+class Cluster:
+    def __init__(self, folder: Path):
+        self._folder = folder
+        self._tool("up")
+        config = json.loads(self._tool("kubectl", "config", "view", "--raw", "--minify", "-o", "json"))
+        cluster, user = config["clusters"][0]["cluster"], config["users"][0]["user"]
+        self._server = cluster["server"]
+        self._ca = self._text(cluster, "certificate-authority")
+        files = []
+        for name in ("client-certificate", "client-key"):
+            files.append(folder / name)
+            files[-1].write_text(self._text(user, name))
+        self.admin = Api(self._server, self._ca, certificate=files)
+
+    def _tool(self, *arguments: str) -> str:
+        return subprocess.run([ROOT / "tools/cluster", "--dir", self._folder / "cluster", *arguments], check=True,
+                              stdout=subprocess.PIPE, text=True).stdout
+
+    @staticmethod
+    def _text(of: dict, name: str) -> str:
+        return base64.b64decode(of[f"{name}-data"]).decode() if f"{name}-data" in of else Path(of[name]).read_text()
+
+    def apply(self, kustomization: str) -> None:
+        self._tool("kubectl", "apply", "--server-side", "-k", str(ROOT / kustomization))
+        self._tool("kubectl", "wait", "--for=condition=Established", "crd", "--all", "--timeout=30s")
+
+    def down(self) -> None:
+        self._tool("down")
+
+    def with_token_of(self, account: str, pod=None, namespace=OPERATOR) -> Api:
+        """As whoever has a token of this ServiceAccount, bound to a pod as kubelet's are."""
+        spec = {"boundObjectRef": {"apiVersion": "v1", "kind": "Pod", "name": pod}} if pod else {}
+        answer = self.admin.make("POST", f"/api/v1/namespaces/{namespace}/serviceaccounts/{account}/token",
+                                 {"apiVersion": "authentication.k8s.io/v1", "kind": "TokenRequest", "spec": spec})
+        return Api(self._server, self._ca, token=answer["status"]["token"])
+
+    def resources(self) -> list:
+        """(group, resource or resource/subresource, whether it is in namespaces), of every group."""
+        found = set()
+        for path in ("/api", "/apis"):
+            answer = self.admin.make("GET", path, headers={
+                "Accept": "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList"})
+            for group in answer["items"]:
+                for resource in itertools.chain(*(version["resources"] for version in group["versions"])):
+                    name, in_namespace = resource["resource"], resource["scope"] == "Namespaced"
+                    group_name = group["metadata"].get("name", "")
+                    found.add((group_name, name, in_namespace))
+                    for sub in resource.get("subresources", []):
+                        found.add((group_name, f"{name}/{sub['subresource']}", in_namespace))
+        return sorted(found)
+
+
+def is_allowed(who: Api, verb: str, group: str, resource: str, namespace: str) -> bool:
+    name, _, sub = resource.partition("/")
+    answer = who.make("POST", "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews", {
+        "apiVersion": "authorization.k8s.io/v1", "kind": "SelfSubjectAccessReview",
+        "spec": {"resourceAttributes": {"verb": verb, "group": group, "resource": name, "subresource": sub,
+                                        "namespace": namespace}}})
+    return answer["status"]["allowed"]
+
+
+def granted(who: Api, resources: list) -> list:
+    """All that the API server says that it may: (where, kind, verb)."""
+    questions = [(verb, group, name, namespace) for group, name, in_namespace in resources for verb in VERBS
+                 for namespace in (["default", OPERATOR] if in_namespace else [""])]
+    questions += [(*special, "") for special in SPECIAL]
+    with ThreadPoolExecutor(CONNECTIONS) as pool:
+        answers = list(pool.map(lambda question: is_allowed(who, *question), questions))
+    rights = {}
+    for (verb, group, name, namespace), yes in zip(questions, answers):
+        if yes:
+            kind = f"{name}.{group}".rstrip(".")
+            # What is allowed in another namespace is allowed in the operator's too.
+            if rights.get((kind, verb)) != "everywhere":
+                rights[kind, verb] = OPERATOR if namespace == OPERATOR else "everywhere"
+    return sorted((where, kind, verb) for (kind, verb), where in rights.items())
+
+
+def expected(account: str) -> list:
+    lines = (line.split() for line in ALLOWED[account].strip().splitlines())
+    return sorted((where, kind, verb) for where, kind, *verbs in lines for verb in verbs)
+
+
+def print_rights(account: str, rights: list) -> None:
+    print(f"\n{account}:")
+    for (where, kind), group in itertools.groupby(rights, lambda right: right[:2]):
+        verbs = sorted((verb for _, _, verb in group), key=lambda verb: (verb not in VERBS, (VERBS + [verb]).index(verb)))
+        print(f"  {where:<25} {kind:<46} {' '.join(verbs)}")
+    if not rights:
+        print("  nothing")
+
+
+class Target:
+    """An object that somebody with the token goes for."""
+
+    def __init__(self, collection: str, body: dict, sub: str = "", change=None):
+        self.collection = collection
+        self.body = body
+        self.path = f"{collection}/{body['metadata']['name']}"
+        self.sub = f"/{sub}" if sub else ""
+        self.change = change or {"metadata": {"annotations": {"stolen": "token"}}}
+
+    def set_up(self, admin: Api, present: bool) -> None:
+        if present:
+            status, said = admin.request("POST", self.collection, self.body)
+            if status not in (201, 409):
+                raise Failed(f"POST {self.collection}: {status} {said.get('message')}")
+        else:
+            admin.request("DELETE", f"{self.path}?gracePeriodSeconds=0")
+
+    def attempt(self, verb: str, who: Api, admin: Api) -> tuple:
+        """The API server's answer."""
+        self.set_up(admin, present=verb != "create" or bool(self.sub))
+        if verb == "list":
+            return who.request("GET", self.collection)
+        if verb == "watch":
+            return who.request("GET", f"{self.collection}?watch=true&timeoutSeconds=1")
+        if verb == "deletecollection":
+            return who.request("DELETE", self.collection + self.sub)
+        if verb == "create":
+            return who.request("POST", self.path + self.sub if self.sub else self.collection, self.body)
+        if verb == "patch":
+            return who.request("PATCH", self.path + self.sub, self.change, "application/merge-patch+json")
+        if verb == "update":
+            now = admin.make("GET", self.path)
+            return who.request("PUT", self.path + self.sub, now | {"metadata": now["metadata"] | self.change.get("metadata", {})})
+        return who.request({"get": "GET", "delete": "DELETE"}[verb], self.path + self.sub)
+
+
+def report(node: str) -> dict:
+    return {"apiVersion": "resource.nvidia.com/v1beta1", "kind": "ComputeDomainNode", "metadata": {"name": node}}
+
+
+def slice_of(name: str, where: dict, driver=DRIVER, devices=()) -> dict:
+    return {"apiVersion": "resource.k8s.io/v1", "kind": "ResourceSlice", "metadata": {"name": name},
+            "spec": {"driver": driver, "devices": list(devices),
+                     "pool": {"name": name, "generation": 1, "resourceSliceCount": 1}} | where}
+
+
+def core(kind: str, name: str, **more) -> dict:
+    return {"apiVersion": "v1", "kind": kind, "metadata": {"name": name}} | more
+
+
+def pod(name: str, node: str, account="default") -> dict:
+    return core("Pod", name, spec={"serviceAccountName": account, "nodeName": node,
+                                   "containers": [{"name": "main", "image": "none"}]})
+
+
+REPORTS = "/apis/resource.nvidia.com/v1beta1/computedomainnodes"
+SLICES = "/apis/resource.k8s.io/v1/resourceslices"
+DOMAINS = "/apis/resource.nvidia.com/v1beta1/namespaces/default/computedomains"
+CLAIMS = "/apis/resource.k8s.io/v1/namespaces/default/resourceclaims"
+DEFAULT = "/api/v1/namespaces/default"
+OWN = f"/api/v1/namespaces/{OPERATOR}"
+
+
+def targets() -> dict:
+    boot = {"status": {"bootID": "stolen"}}
+    domain = {"apiVersion": "resource.nvidia.com/v1beta1", "kind": "ComputeDomain", "metadata": {"name": "train"},
+              "spec": {"channel": {"resourceClaimTemplate": {"name": "train-channel"}}}}
+    claim = {"apiVersion": "resource.k8s.io/v1", "kind": "ResourceClaim", "metadata": {"name": "claim"},
+             "spec": {"devices": {"requests": [{"name": "channel", "exactly": {"deviceClassName": "x"}}]}}}
+    account = core("ServiceAccount", "compute-domain-controller")
+    return {
+        "ComputeDomainNode of n1": Target(REPORTS, report("n1")),
+        "ComputeDomainNode of n1, status": Target(REPORTS, report("n1"), "status", boot),
+        "ComputeDomainNode of n2": Target(REPORTS, report("n2")),
+        "ComputeDomainNode of n2, status": Target(REPORTS, report("n2"), "status", boot),
+        "ResourceSlice of n1": Target(SLICES, slice_of("own", {"nodeName": "n1"})),
+        "ResourceSlice of n1, another driver's": Target(SLICES, slice_of("gpus", {"nodeName": "n1"}, "gpu.nvidia.com")),
+        "ResourceSlice of n2": Target(SLICES, slice_of("other", {"nodeName": "n2"})),
+        "ResourceSlice of all nodes": Target(SLICES, slice_of("all", {"allNodes": True})),
+        "ComputeDomain": Target(DOMAINS, domain),
+        "ComputeDomain, status": Target(DOMAINS, domain, "status", {"status": {"status": "NotReady"}}),
+        "ResourceClaim": Target(CLAIMS, claim),
+        "ResourceClaim, status": Target(CLAIMS, claim, "status", {"status": {"reservedFor": []}}),
+        "ResourceClaim, binding": Target(CLAIMS, claim, "binding"),
+        "Node n1": Target("/api/v1/nodes", core("Node", "n1")),
+        "Node n1, status": Target("/api/v1/nodes", core("Node", "n1"), "status"),
+        "Node n2": Target("/api/v1/nodes", core("Node", "n2")),
+        "Pod of n1": Target(f"{DEFAULT}/pods", pod("worker", "n1")),
+        "Pod of n1, status": Target(f"{DEFAULT}/pods", pod("worker", "n1"), "status"),
+        "Pod of n1, ephemeralcontainers": Target(f"{DEFAULT}/pods", pod("worker", "n1"), "ephemeralcontainers"),
+        "Pod of n1, exec": Target(f"{DEFAULT}/pods", pod("worker", "n1"), "exec"),
+        "ConfigMap of the operator": Target(f"{OWN}/configmaps", core("ConfigMap", "list")),
+        "ConfigMap elsewhere": Target(f"{DEFAULT}/configmaps", core("ConfigMap", "list")),
+        "Secret of the operator": Target(f"{OWN}/secrets", core("Secret", "secret")),
+        "Secret elsewhere": Target(f"{DEFAULT}/secrets", core("Secret", "secret")),
+        "Event": Target(f"{DEFAULT}/events", core("Event", "event", involvedObject={"namespace": "default"})),
+        "ServiceAccount of the controller, token": Target(f"{OWN}/serviceaccounts", account, "token"),
+    }
+
+
+def rights_are(cluster: Cluster, account: str, of_all: list, resources: list) -> None:
+    rights = sorted(set(granted(cluster.with_token_of(account), resources)) - set(of_all))
+    print_rights(account, rights)
+    more, less = set(rights) - set(expected(account)), set(expected(account)) - set(rights)
+    if more or less:
+        raise Failed(f"more than expected: {sorted(more)}; less: {sorted(less)}")
+
+
+def every_account_may_ask_only_who_it_is(of_all: list) -> None:
+    for _, kind, verb in of_all:
+        if verb != "create" or not kind.startswith("selfsubject"):
+            raise Failed(f"every ServiceAccount may {verb} {kind}")
+
+
+def requests_do_what_they_may(cluster: Cluster, who: Api) -> None:
+    print("\ncompute-domain-agent on n1, by requests:")
+    wrong = []
+    for name, target in targets().items():
+        done = []
+        for verb in VERBS:
+            if verb in ("list", "watch", "deletecollection") and target.sub:
+                continue
+            status, said = target.attempt(verb, who, cluster.admin)
+            if status < 300:
+                done.append(verb)
+            elif status not in (403, 405):
+                wrong.append(f"{verb} {name}: {status} {said.get('message')}")
+        print(f"  {name:<42} {' '.join(done) or '-'}")
+        if sorted(done) != sorted(DONE.get(name, [])):
+            wrong.append(f"{name}: {done}, not {DONE.get(name, [])}")
+    if wrong:
+        raise Failed("\n".join(wrong))
+
+
+def tricks_are_refused(cluster: Cluster, who: Api) -> None:
+    """What goes around a name that is looked at."""
+    for name, target in targets().items():
+        if name.startswith("ResourceSlice"):
+            target.set_up(cluster.admin, present=True)
+    apply, merge = "application/apply-patch+yaml", "application/merge-patch+json"
+    manager = "?fieldManager=stolen&force=true"
+    device = {"name": "channel-0", "nodeName": "n2"}
+    unnamed = report("n1")
+    unnamed["metadata"] = {"generateName": "n1"}
+    attempts = {
+        "a slice of n2 that is said to be of n1": ("PATCH", f"{SLICES}/other", {"spec": {"nodeName": "n1"}}, merge),
+        "a slice of all nodes that is said to be of n1":
+            ("PATCH", f"{SLICES}/all", {"spec": {"nodeName": "n1", "allNodes": None}}, merge),
+        "a slice of another driver that is said to be ours":
+            ("PATCH", f"{SLICES}/gpus", {"spec": {"driver": DRIVER}}, merge),
+        "an own slice that is given to n2": ("PATCH", f"{SLICES}/own", {"spec": {"nodeName": "n2"}}, merge),
+        "an own slice that is given to another driver":
+            ("PATCH", f"{SLICES}/own", {"spec": {"driver": "gpu.nvidia.com"}}, merge),
+        "a new slice of n2 by apply": ("PATCH", f"{SLICES}/new{manager}", slice_of("new", {"nodeName": "n2"}), apply),
+        "a slice of n2 by apply": ("PATCH", f"{SLICES}/other{manager}", slice_of("other", {"nodeName": "n2"}), apply),
+        "a slice of a node selector": ("POST", SLICES, slice_of("new", {"nodeSelector": {"nodeSelectorTerms": [
+            {"matchFields": [{"key": "metadata.name", "operator": "In", "values": ["n2"]}]}]}})),
+        "a slice whose devices name their nodes":
+            ("POST", SLICES, slice_of("new", {"perDeviceNodeSelection": True}, devices=[device])),
+        "a report with a made name": ("POST", REPORTS, unnamed),
+        "a report by apply": ("PATCH", f"{REPORTS}/n1{manager}", report("n1"), apply),
+        "a report's status by apply":
+            ("PATCH", f"{REPORTS}/n2/status{manager}", report("n2") | {"status": {"bootID": "b"}}, apply),
+        "a fence": ("POST", REPORTS, {**report("n1"), "metadata": {
+            "name": "n1", "annotations": {"resource.nvidia.com/fenced": "b"}}}),
+    }
+    cluster.admin.request("DELETE", f"{REPORTS}/n1")
+    wrong = []
+    print("\nand refused to it:")
+    for what, (method, path, body, *kind) in attempts.items():
+        status, said = who.request(method, path, body, *kind)
+        print(f"  {what:<50} {status} {said.get('message', '')[:110]}")
+        if status != 403 and not (status == 422 and "field is immutable" in said["message"]):
+            wrong.append(what)
+    status, _ = who.request("GET", f"{DEFAULT}/secrets", headers={"Impersonate-User": "system:admin"})
+    if status != 403:
+        wrong.append(f"impersonation: {status}")
+    if wrong:
+        raise Failed(f"not forbidden: {wrong}")
+
+
+def an_unbound_token_writes_nothing(cluster: Cluster) -> None:
+    who = cluster.with_token_of("compute-domain-agent")
+    for name, target in targets().items():
+        for verb in ("create", "patch", "delete", "update", "deletecollection"):
+            status, said = target.attempt(verb, who, cluster.admin)
+            if status not in (403, 405):
+                raise Failed(f"{verb} {name}: {status} {said.get('message')}")
+
+
+def a_token_ends_with_its_pod(cluster: Cluster, who: Api) -> None:
+    cluster.admin.make("DELETE", f"{OWN}/pods/agent-n1?gracePeriodSeconds=0")
+    eventually(30, lambda: who.request("GET", REPORTS)[0] == 401)
+
+
+def eventually(seconds: float, is_so) -> None:
+    deadline = time.monotonic() + seconds
+    while not is_so():
+        if time.monotonic() > deadline:
+            raise Failed(f"not within {seconds} s")
+        time.sleep(0.2)
+
+
+def set_up(cluster: Cluster) -> Api:
+    """The operator without its programs, and two nodes. Gives the identity of the agent on n1."""
+    cluster.apply("manifests/default")
+    for node in ("n1", "n2"):
+        cluster.admin.make("POST", "/api/v1/nodes", core("Node", node))
+        cluster.admin.make("POST", f"{OWN}/pods", pod(f"agent-{node}", node, "compute-domain-agent"))
+    agent = cluster.with_token_of("compute-domain-agent", "agent-n1")
+    # A policy takes effect some time after it is created.
+    for name in ("ComputeDomainNode of n2", "ResourceSlice of n2"):
+        eventually(30, lambda: targets()[name].attempt("create", agent, cluster.admin)[0] == 403)
+    return agent
+
+
+def main() -> int:
+    passed = failed = 0
+
+    def check(name: str, test, *arguments) -> None:
+        nonlocal passed, failed
+        try:
+            test(*arguments)
+            passed += 1
+            print(f"ok      {name}", flush=True)
+        except Exception as error:
+            failed += 1
+            if not isinstance(error, Failed):
+                traceback.print_exc(file=sys.stdout)
+            print(f"FAILED  {name}: {error}", flush=True)
+
+    with tempfile.TemporaryDirectory() as folder:
+        cluster = Cluster(Path(folder))
+        try:
+            agent = set_up(cluster)
+            resources = cluster.resources()
+            of_all = granted(cluster.with_token_of("default", namespace="default"), resources)
+            check("every ServiceAccount may ask only who it is and what it may", every_account_may_ask_only_who_it_is, of_all)
+            for account in ALLOWED:
+                check(f"{account} may do what it needs and no more", rights_are, cluster, account, of_all, resources)
+            check("an agent changes what is its node's", requests_do_what_they_may, cluster, agent)
+            check("and nothing else by tricks", tricks_are_refused, cluster, agent)
+            check("an agent's token that is bound to no pod writes nothing", an_unbound_token_writes_nothing, cluster)
+            check("an agent's token ends with its pod", a_token_ends_with_its_pod, cluster, agent)
+        finally:
+            cluster.down()
+    print(f"{passed} passed, {failed} failed")
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
