@@ -66,6 +66,26 @@ TEST(NodeAgent, LearnsItsAddressFromTheOwnerOfTheDaemon) {
   EXPECT_EQ(rig.report().address, "10.8.8.8");
 }
 
+TEST(NodeAgent, TellsAnOwnerThatWasReplacedWhileItDidNotRun) {
+  Rig rig;
+  rig.settle();
+  const core::ClaimRef claim = rig.make_claim("a");
+  rig.write_list({claim.uid});
+  ASSERT_EQ(rig.prepare(claim).state, ClaimStep::State::Done);
+  rig.pass(minutes(1));
+  rig.agent.reset();
+  rig.imex.daemon.instance = "another";
+  rig.start_agent();
+  rig.settle();
+  EXPECT_EQ(rig.report().groups.at(0).state, api::DaemonState::Failed);
+  EXPECT_EQ(rig.report().groups.at(0).instance, "another");
+  EXPECT_THAT(rig.report().groups.at(0).message, HasSubstr("has ended with its owner"));
+
+  rig.pass(seconds(2));
+  EXPECT_EQ(rig.report().groups.at(0).state, api::DaemonState::Ready);
+  EXPECT_EQ(rig.report().groups.at(0).message, "");
+}
+
 TEST(NodeAgent, AsksAnewAfterAQuestionWasWithdrawn) {
   Rig rig;
   rig.settle();

@@ -60,13 +60,35 @@ TEST(NodeReport, TellsAtOnceThatAReadyDaemonHasEndedWithItsOwner) {
 
   scene.advance(milliseconds(700));
   scene.world.daemon = before;
-  scene.daemon_dies("nvidia-imex has ended with its owner");
-  scene.world.daemon->state = api::DaemonState::Starting;
-  scene.world.daemon->running = true;
-  scene.world.daemon->instance = "another";
-  scene.settle();
-  EXPECT_EQ(scene.group()->state, api::DaemonState::Starting);
+  scene.daemon_is_another(api::DaemonState::Starting).settle();
+  EXPECT_EQ(scene.group()->state, api::DaemonState::Failed);
   EXPECT_EQ(scene.group()->instance, "another");
+  EXPECT_THAT(scene.group()->message, HasSubstr("has ended with its owner"));
+  scene.advance(seconds(1)).settle();
+  EXPECT_EQ(scene.group()->state, api::DaemonState::Starting);
+  EXPECT_EQ(scene.group()->message, "");
+}
+
+TEST(NodeReport, TellsTheEndOfAReadyDaemonForASecondAlsoWhenTheNextIsReadyBeforeAnybodyLooks) {
+  NodeScene scene = serving(2);
+  scene.advance(minutes(1)).daemon_is_another(api::DaemonState::Ready).daemon_ready({1}).settle();
+  EXPECT_EQ(scene.group()->state, api::DaemonState::Failed);
+  EXPECT_EQ(scene.group()->instance, "another") << "its peers reach the next one at once";
+  EXPECT_EQ(scene.group()->connected, "");
+  EXPECT_EQ(scene.plan().look_again, seconds(1));
+
+  scene.advance(seconds(1)).settle();
+  EXPECT_EQ(scene.group()->state, api::DaemonState::Ready);
+  EXPECT_EQ(scene.group()->instance, "another");
+  EXPECT_EQ(scene.group()->connected, "1");
+  EXPECT_EQ(scene.group()->message, "");
+}
+
+TEST(NodeReport, TakesADaemonOfAnotherTermForNoSuccessor) {
+  NodeScene scene = serving(2);
+  scene.world.report.objects.front().status.groups.front().term = 0;
+  scene.advance(minutes(1)).daemon_is_another(api::DaemonState::Ready).daemon_ready({1}).settle();
+  EXPECT_EQ(scene.group()->state, api::DaemonState::Ready);
 }
 
 TEST(NodeReport, HoldsTheFirstReadyForOneSecondAtMost) {

@@ -198,6 +198,16 @@ class NodeScene {
     daemon.connected.clear();
     return *this;
   }
+  // Its owner was replaced while nobody looked.
+  NodeScene& daemon_is_another(api::DaemonState state) {
+    daemon_dies("");
+    --world.daemon->failures;
+    world.daemon->running = true;
+    world.daemon->state = state;
+    world.daemon->message = "";
+    world.daemon->instance = "another";
+    return *this;
+  }
   NodeScene& daemon_ends_slowly() {
     slow_end_ = true;
     return *this;

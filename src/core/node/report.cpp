@@ -80,8 +80,30 @@ struct DaemonWord {
   std::optional<base::Duration> hold;
 };
 
+// Whether another daemon runs where one was READY: that one has ended with its owner, and with it
+// what ran over it, although nobody saw it end.
+bool is_successor(const NodeWorld& world, const ServedGroup& served, const DaemonView& daemon,
+                  const api::GroupReport* said) {
+  return said != nullptr && said->state == DaemonState::Ready &&
+         said->instance != daemon.instance && said->term == served.term &&
+         published(world)->status.boot_id == world.self.boot_id;
+}
+
+// The end of the one before, told at once.
+DaemonWord successor_word(const DaemonView& daemon) {
+  DaemonWord word;
+  word.group.state = DaemonState::Failed;
+  word.group.instance = daemon.instance;
+  word.group.since = told(daemon.since_time);
+  word.group.message =
+      "the IMEX daemon that was READY has ended with its owner, and another one has taken its "
+      "place; what used its memory has to start again";
+  return word;
+}
+
 DaemonWord running_word(NodeDraft& draft, const ServedGroup& served, const DaemonView& daemon,
                         const api::GroupReport* said) {
+  if (is_successor(draft.world, served, daemon, said)) return successor_word(daemon);
   DaemonWord word;
   word.group.state = daemon.state;
   word.group.instance = daemon.instance;
@@ -98,16 +120,16 @@ DaemonWord running_word(NodeDraft& draft, const ServedGroup& served, const Daemo
       word.group.connected = slot_ranges(connections.connected);
       word.group.unreachable = connections.unreachable;
       if (connections.next) draft.look_again_at(*connections.next);
-      settled |= connections.complete;
+      // What was told of an end stands for a moment, so that everybody sees it.
+      const bool told_an_end = said != nullptr && said->state == DaemonState::Failed &&
+                               said->instance == daemon.instance;
+      settled |= connections.complete && !told_an_end;
     } else if (settled) {
       word.group.connected = said->connected;
       word.group.unreachable = said->unreachable;
     }
   }
-  // Another daemon where one was READY: that one has ended, with its owner.
-  const bool has_ended = said != nullptr && said->state == DaemonState::Ready &&
-                         said->instance != daemon.instance && daemon.state != DaemonState::Ready;
-  if (!settled && !has_ended) word.hold = daemon.since + draft.world.times.report_hold;
+  if (!settled) word.hold = daemon.since + draft.world.times.report_hold;
   return word;
 }
 
