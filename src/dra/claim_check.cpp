@@ -31,9 +31,15 @@ std::string problem_of(Operation operation, const Claim& claim) {
                      "\" is no UID; restart kubelet");
   }
   // What ends is known by its UID alone, and must not be held up.
-  if (operation == Operation::Prepare && (claim.ns.empty() || claim.name.empty())) {
+  if (operation == Operation::Unprepare) return {};
+  if (claim.ns.empty() || claim.name.empty()) {
     return base::cat(object, " with UID ", claim.uid,
                      ": the request gives no namespace or no name; restart kubelet");
+  }
+  // They become a path in the API server.
+  if (!base::is_dns_label(claim.ns) || !base::is_dns_subdomain(claim.name)) {
+    return base::cat(object, " with UID ", claim.uid,
+                     ": no object can have such a namespace or name; restart kubelet");
   }
   return {};
 }

@@ -33,6 +33,8 @@ namespace registrar = ::pluginregistration;
 // Kubelet takes what is older for Unknown.
 constexpr std::int64_t kHealthIsGoodForSeconds = 30;
 constexpr std::size_t kLongestHealthMessage = 1024;
+// One more than an object's may have: enough to see that it is none.
+constexpr std::size_t kLongestName = 254;
 
 // ---- Registration
 
@@ -106,7 +108,9 @@ std::vector<Claim> claims_of(const Request& request) {
   std::vector<Claim> claims;
   claims.reserve(static_cast<std::size_t>(request.claims_size()));
   for (const auto& claim : request.claims()) {
-    claims.push_back({.ns = claim.namespace_(), .name = claim.name(), .uid = claim.uid()});
+    claims.push_back({.ns = wire_text(claim.namespace_(), kLongestName),
+                      .name = wire_text(claim.name(), kLongestName),
+                      .uid = claim.uid()});
   }
   return claims;
 }

@@ -160,6 +160,19 @@ TEST_F(ClaimCallsTest, RefuseClaimsThatCannotBeAndPrepareTheOthers) {
   EXPECT_THAT(driver_.notes(), ElementsAre("prepare uid-of-good"));
 }
 
+TEST_F(ClaimCallsTest, RefuseNamesThatWouldBeAnotherPathInTheApiServer) {
+  ClaimAnswers answers = prepare({{.ns = "team-a", .name = "a?watch=true", .uid = "u-1"},
+                                  {.ns = "team-a", .name = "../pods/a", .uid = "u-2"},
+                                  {.ns = "team-a/x", .name = "a", .uid = "u-3"},
+                                  {.ns = "team-a", .name = std::string(254, 'n'), .uid = "u-4"}});
+
+  EXPECT_THAT(answers["u-1"].error, AllOf(HasSubstr("team-a/a?watch"), HasSubstr("no object")));
+  EXPECT_THAT(answers["u-2"].error, HasSubstr("no object"));
+  EXPECT_THAT(answers["u-3"].error, HasSubstr("no object"));
+  EXPECT_THAT(answers["u-4"].error, HasSubstr("no object"));
+  EXPECT_THAT(driver_.notes(), IsEmpty());
+}
+
 TEST_F(ClaimCallsTest, UnprepareWithTheUidAlone) {
   ClaimAnswers answers = start(Operation::Unprepare, {{.ns = "", .name = "", .uid = "u-1"}}).get();
 

@@ -28,6 +28,7 @@ using testing::AllOf;
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
+using testing::Lt;
 using testing::SizeIs;
 
 constexpr const char* kDriver = "compute-domain.nvidia.com";
@@ -174,6 +175,15 @@ TEST_F(PluginTest, TellsTheErrorOfAMalformedClaimAndPreparesTheOthers) {
   EXPECT_EQ(answer.code, kOk);
   EXPECT_THAT(answer.claims[""].error, HasSubstr("team-a/x"));
   EXPECT_THAT(answer.claims["uid-of-a"].devices, SizeIs(1));
+}
+
+TEST_F(PluginTest, RepeatsNoNamesThatAreLongerThanAny) {
+  start();
+  const std::string huge(1'000'000, 'n');
+  Answer answer = Kubelet(paths().dra).prepare({{.ns = huge, .name = huge, .uid = "u-1"}});
+
+  EXPECT_EQ(answer.code, kOk) << answer.message;
+  EXPECT_THAT(answer.claims["u-1"].error, AllOf(HasSubstr("no object"), SizeIs(Lt(1000U))));
 }
 
 TEST_F(PluginTest, NeverSendsWhatIsNoUtf8) {

@@ -1,0 +1,34 @@
+// agent-tests: one compute-domain-agent, as the real program, under calls and faults. Kubelet's side is made of
+// Kubernetes' own client packages; the API server and the controller are the sandbox's, nvidia-imex is a stand-in.
+//
+//	agent-tests calls  what is asked on the sockets: rightly, wrongly, all at once, given up
+//
+// Prints a line per check and their count. CDOM_BUILD names the build directory (default: build/release).
+package main
+
+import (
+	"fmt"
+	"os"
+)
+
+func main() {
+	words := append(os.Args[1:], "")
+	suite := map[string]func(*Checks, *Rig){
+		"calls": testCalls,
+	}[words[0]]
+	if suite == nil {
+		fmt.Fprintln(os.Stderr, "usage: agent-tests calls")
+		os.Exit(2)
+	}
+	checks := &Checks{}
+	rig, err := startRig()
+	checks.Check("the API server and the owner of IMEX are there", err)
+	if err == nil {
+		suite(checks, rig)
+	}
+	if checks.failed > 0 {
+		rig.PrintLogs()
+	}
+	rig.End()
+	checks.Finish()
+}
