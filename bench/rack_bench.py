@@ -1,11 +1,13 @@
 #!/usr/bin/env python3
-"""rack_bench KUBECONFIG AUDIT_LOG NODES RUNS: pods on a rack of real kubelets, with and without a claim.
+"""rack_bench KUBECONFIG AUDIT_LOG RUNS AGAIN SIZE…: pods on a rack of real kubelets: without a claim, with one of a
+driver that answers at once (trivial-driver, which runs on every node), and with a ComputeDomain.
 
-Interleaved: NODES pods without a claim, then NODES pods of a ComputeDomain with numNodes given. Prints a line per figure, as
-the programs beside it do.
+For each SIZE, RUNS times in turns: SIZE pods of each kind, from their POST to the last one Running. Then a domain of
+the middle SIZE that is deleted and formed again, AGAIN times. Prints a line per figure, as the programs beside it do.
 """
 
 import json
+import math
 import os
 import subprocess
 import sys
@@ -15,6 +17,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 PATIENCE = 120
+TRIVIAL = "trivial.example.com"
 
 
 def kubectl(*arguments: str, **options) -> str:
@@ -41,7 +44,11 @@ class Watch:
                 for count in range(1, len(lines) + 1):
                     if holds([text for _, text in lines[:count]]):
                         return lines[count - 1][0]
+            if self._process.poll() is not None:
+                raise RuntimeError(f"the watch ended with {self._process.returncode}")
             time.sleep(0.02)
+        sys.stderr.write(kubectl("get", "computedomains,computedomainnodes", "-o", "yaml"))
+        sys.stderr.write(kubectl("get", "pods", "-A", "-o", "wide"))
         raise RuntimeError(f"waited in vain; the watch said {[text for _, text in self._lines][-20:]}")
 
     def close(self) -> None:
@@ -59,15 +66,30 @@ def domain(name: str, nodes: int) -> dict:
             "spec": {"numNodes": nodes, "channel": {"resourceClaimTemplate": {"name": f"{name}-channel"}}}}
 
 
-def pods(name: str, nodes: int, with_claim: bool) -> dict:
+def trivial_objects(nodes: list) -> dict:
+    """What a claim of the trivial driver needs; its name is the template's."""
+    api = "resource.k8s.io/v1"
+    selector = {"cel": {"expression": f"device.driver == '{TRIVIAL}'"}}
+    devices = {"requests": [{"name": "device", "exactly": {"deviceClassName": TRIVIAL}}]}
+    return {"apiVersion": "v1", "kind": "List", "items": [
+        {"apiVersion": api, "kind": "DeviceClass", "metadata": {"name": TRIVIAL}, "spec": {"selectors": [selector]}},
+        {"apiVersion": api, "kind": "ResourceClaimTemplate", "metadata": {"name": "trivial"},
+         "spec": {"spec": {"devices": devices}}},
+        *({"apiVersion": api, "kind": "ResourceSlice", "metadata": {"name": f"{node}-trivial"},
+           "spec": {"driver": TRIVIAL, "nodeName": node, "devices": [{"name": "device-0"}],
+                    "pool": {"name": node, "generation": 1, "resourceSliceCount": 1}}} for node in nodes)]}
+
+
+def pods(name: str, nodes: int, template: str) -> dict:
+    """One per node; `template` is empty for pods without a claim."""
     def pod(number: int) -> dict:
         worker = {"name": "worker", "image": "docker.io/local/busybox:1", "command": ["sleep", "infinity"]}
         spec = {"terminationGracePeriodSeconds": 0, "containers": [worker],
                 "affinity": {"podAntiAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": [
                     {"topologyKey": "kubernetes.io/hostname", "labelSelector": {"matchLabels": {"run": name}}}]}}}
-        if with_claim:
-            worker["resources"] = {"claims": [{"name": "channel"}]}
-            spec["resourceClaims"] = [{"name": "channel", "resourceClaimTemplateName": f"{name}-channel"}]
+        if template:
+            worker["resources"] = {"claims": [{"name": "device"}]}
+            spec["resourceClaims"] = [{"name": "device", "resourceClaimTemplateName": template}]
         return {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": f"{name}-{number}", "labels": {"run": name}},
                 "spec": spec}
     return {"apiVersion": "v1", "kind": "List", "items": [pod(number) for number in range(nodes)]}
@@ -95,69 +117,147 @@ def writes_since(offset: int) -> tuple:
     return count, conflicts
 
 
-def measure(name: str, nodes: int, with_claim: bool) -> dict:
-    if with_claim:
-        kubectl("create", "-f", "-", input=json.dumps(domain(name, nodes)))
-        end = time.monotonic() + PATIENCE
-        while name not in kubectl("get", "resourceclaimtemplates", "-o", "name") and time.monotonic() < end:
-            time.sleep(0.1)
+def make_domain(name: str, num_nodes: int) -> None:
+    kubectl("create", "-f", "-", input=json.dumps(domain(name, num_nodes)))
+    end = time.monotonic() + PATIENCE
+    while f"/{name}-channel\n" not in kubectl("get", "resourceclaimtemplates", "-o", "name"):
+        if time.monotonic() > end:
+            raise RuntimeError(f"no template of domain {name}")
+        time.sleep(0.1)
+
+
+def measure(name: str, nodes: int, template: str, num_nodes: int = 0) -> dict:
+    """Of a domain where `template` is its own, which is then made before and deleted after."""
+    is_domain = template == f"{name}-channel"
+    if is_domain:
+        make_domain(name, num_nodes)
     watch = Watch("pods", "-l", f"run={name}", "-o", "jsonpath={.metadata.name} {.status.phase}{\"\\n\"}")
-    status = Watch("computedomains", name, "-o", "jsonpath={.status.status}{\"\\n\"}") if with_claim else None
-    time.sleep(1)
+    status = Watch("computedomains", name, "-o", "jsonpath={.status.status}{\"\\n\"}") if is_domain else None
+    time.sleep(0.5)
     offset = os.path.getsize(AUDIT_LOG)
     start = time.monotonic()
-    kubectl("create", "-f", "-", input=json.dumps(pods(name, nodes, with_claim)))
+    kubectl("create", "-f", "-", input=json.dumps(pods(name, nodes, template)))
     running = watch.wait(lambda lines: len({line for line in lines if line.endswith(" Running")}) == nodes)
     figures = {"running": running - start}
     if status:
         figures["ready"] = max(0.0, status.wait(lambda lines: "Ready" in lines) - running)
-    time.sleep(2)  # writes that nobody waits for
+        status.close()
+    time.sleep(1)  # writes that nobody waits for
     figures["writes"], figures["conflicts"] = writes_since(offset)
     watch.close()
-    if status:
-        status.close()
+    if is_domain:
         kubectl("delete", "computedomain", name, "--wait=false")
     kubectl("delete", "pods", "-l", f"run={name}")
-    if with_claim:
+    if is_domain:
         kubectl("wait", "--for=delete", f"computedomain/{name}", "--timeout=60s")
     return figures
+
+
+def plain(name: str, nodes: int) -> dict:
+    return measure(f"plain-{name}", nodes, "")
+
+
+def trivial(name: str, nodes: int) -> dict:
+    return measure(f"trivial-{name}", nodes, "trivial")
+
+
+def ours(name: str, nodes: int) -> dict:
+    return measure(f"ours-{name}", nodes, f"ours-{name}-channel", nodes)
+
+
+def uncounted(name: str, nodes: int) -> dict:
+    """A domain that doesn't say how many nodes it will have."""
+    return measure(f"uncounted-{name}", nodes, f"uncounted-{name}-channel")
 
 
 def quantile(samples: list, share: float) -> float:
     return sorted(samples)[max(0, -(-int(share * 1000) * len(samples) // 1000) - 1)]
 
 
-def figure(name: str, unit: str, samples: list, note: str = "", most: float = None) -> None:
+def interval_of_median(samples: list) -> str:
+    """95 %, by order statistics (Conover, Practical Nonparametric Statistics, 3.2): no distribution is assumed."""
+    n, ordered = len(samples), sorted(samples)
+    total, low = 0.0, 0
+    while total + math.comb(n, low) / 2**n <= 0.025:
+        total += math.comb(n, low) / 2**n
+        low += 1
+    if low == 0:
+        return f"median's interval: {n} runs are too few"
+    return f"median's 95 % interval {ordered[low - 1]:.2f} to {ordered[n - low]:.2f}"
+
+
+def figure(name: str, unit: str, samples: list, note: str = "", most: float = None, share: float = 0.5) -> None:
     def number(value: float) -> str:
         return str(value) if isinstance(value, int) else f"{value:.2f}"
-    middle = quantile(samples, 0.5)
-    target, verdict = ("", "told") if most is None else (f"p50 <= {most:g}", "met" if middle <= most else "MISSED")
-    print("\t".join([name, unit, str(len(samples)), number(middle), number(quantile(samples, 0.99)),
-                     number(min(samples)), number(max(samples)), target, verdict, note]), flush=True)
+    judged = quantile(samples, share)
+    target, verdict = ("", "told") if most is None else (f"p{share * 100:g} <= {most:.4g}",
+                                                         "met" if judged <= most else "MISSED")
+    print("\t".join([f"rack: {name}", unit, str(len(samples)), number(quantile(samples, 0.5)),
+                     number(quantile(samples, 0.99)), number(min(samples)), number(max(samples)), target, verdict,
+                     note]), flush=True)
+
+
+def of(runs: list, what: str) -> list:
+    return [run[what] for run in runs]
+
+
+def compare(nodes: int, runs: int) -> float:
+    """The median of a domain's first formation, in seconds."""
+    kinds = {kind: [] for kind in (plain, trivial, ours)}
+    for kind in kinds:
+        kind(f"warm-up-{nodes}", nodes)
+    for run in range(runs):
+        for kind, samples in kinds.items():
+            samples.append(kind(f"{nodes}-{run}", nodes))
+    uncounted_runs = [uncounted(f"{nodes}-{run}", nodes) for run in range(max(1, runs // 4))]
+
+    posted = f"{nodes} pods posted -> all Running"
+    seconds = {kind: of(samples, "running") for kind, samples in kinds.items()}
+    for kind, words in ((plain, "no claim"), (trivial, "a claim of a driver that answers at once"),
+                        (ours, "a ComputeDomain")):
+        figure(f"{posted}, {words}", "s", seconds[kind], interval_of_median(seconds[kind]))
+    ratios = [a / b for a, b in zip(seconds[ours], seconds[trivial])]
+    most = max(1.10, 1 + 0.15 / quantile(seconds[trivial], 0.5))
+    figure(f"{posted}: the third as a multiple of the second", "ratio", ratios, interval_of_median(ratios), most)
+    figure(f"{posted}, a ComputeDomain without numNodes", "s", of(uncounted_runs, "running"))
+    figure(f"{nodes} pods, last pod Running -> domain Ready, all connected", "s", of(kinds[ours], "ready"), "", 0.25)
+    for kind, words in ((plain, "without a claim"), (trivial, "of the driver that answers at once")):
+        figure(f"writes of the control plane, {nodes} pods {words}", "writes", of(kinds[kind], "writes"),
+               "no Events, no Leases")
+    figure(f"writes of the control plane, {nodes} pods of a ComputeDomain", "writes", of(kinds[ours], "writes"),
+           "as above, + 3 N + 10", quantile(of(kinds[trivial], "writes"), 0.5) + 3 * nodes + 10)
+    figure(f"{nodes} pods of a ComputeDomain: conflicts of ours", "writes", of(kinds[ours], "conflicts"), "", 0, 1)
+    return quantile(seconds[ours], 0.5)
+
+
+def form_again(nodes: int, times: int, first: float) -> None:
+    samples = [ours("again", nodes)["running"] for _ in range(times)]
+    figure(f"{nodes} pods posted -> all Running, formed again under the same name", "s", samples,
+           f"first time {first:.2f}", 1.2 * first, 0.9)
+
+
+def start_trivial_drivers(nodes: list) -> list:
+    kubectl("create", "-f", "-", input=json.dumps(trivial_objects(nodes)))
+    cluster = ["tools/cluster", "--dir", str(Path(AUDIT_LOG).parent)]
+    program = str(ROOT / "build/release/bench/trivial-driver")
+    return [subprocess.Popen([*cluster, "node", node, "exec", program, node], cwd=ROOT) for node in nodes]
 
 
 def main() -> None:
-    plain, ours = [], []
-    measure("warm-up-plain", NODES, False)
-    measure("warm-up", NODES, True)
-    for run in range(RUNS):
-        plain.append(measure(f"plain-{run}", NODES, False))
-        ours.append(measure(f"ours-{run}", NODES, True))
-    def of(runs: list, what: str) -> list:
-        return [run[what] for run in runs]
-    pods_posted = f"rack: {NODES} pods posted -> all Running"
-    figure(f"{pods_posted}, no claim", "s", of(plain, "running"), f"{NODES} real kubelets on {os.cpu_count()} cores")
-    figure(f"{pods_posted}, a ComputeDomain", "s", of(ours, "running"), "IMEX delay 0, numNodes given, interleaved")
-    figure("rack: the second as a multiple of the first", "ratio",
-           [a / b for a, b in zip(of(ours, "running"), of(plain, "running"))], "run by run")
-    figure("rack: last pod Running -> domain Ready, all connected", "s", of(ours, "ready"), "", 0.25)
-    figure(f"rack: writes of the control plane, {NODES} pods without a claim", "writes", of(plain, "writes"),
-           "no Events, no Leases")
-    figure("rack: the same with a ComputeDomain", "writes", of(ours, "writes"))
-    figure("rack: of them ours with a conflict", "writes", of(ours, "conflicts"), "", 0)
+    nodes = [line.removeprefix("node/") for line in kubectl("get", "nodes", "-o", "name").split()]
+    drivers = start_trivial_drivers(nodes)
+    try:
+        first = {size: compare(size, RUNS) for size in SIZES}
+        middle = sorted(SIZES)[len(SIZES) // 2]
+        form_again(middle, AGAIN, first[middle])
+    finally:
+        for driver in drivers:
+            driver.terminate()
+        for driver in drivers:
+            driver.wait()
 
 
 if __name__ == "__main__":
-    _, os.environ["KUBECONFIG"], AUDIT_LOG, nodes_text, runs_text = sys.argv
-    NODES, RUNS = int(nodes_text), int(runs_text)
+    _, os.environ["KUBECONFIG"], AUDIT_LOG, *numbers = sys.argv
+    RUNS, AGAIN, *SIZES = map(int, numbers)
     main()
