@@ -1,6 +1,7 @@
 // Answers: what the API server said when it was asked about claims and domains.
 //
-// An error is an answer. Only what somebody still asks for is kept. One thread.
+// An error is an answer. Only what somebody still asks for is kept. One thread; while look_up()
+// waits for the API server another may call the rest.
 #pragma once
 
 #include <map>

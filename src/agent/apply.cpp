@@ -23,24 +23,30 @@ bool is_for_server(const core::Intent& intent) {
 }  // namespace
 
 std::optional<base::Error> Apply::on_the_node(const core::NodePlan& plan) {
-  return carry_out(plan, false);
-}
-
-std::optional<base::Error> Apply::on_the_server(const core::NodePlan& plan) {
-  return carry_out(plan, true);
-}
-
-std::optional<base::Error> Apply::carry_out(const core::NodePlan& plan, bool on_server) {
   for (const core::Intent& intent : plan.intents) {
-    if (is_for_server(intent) != on_server) continue;
-    Result<void> done = std::visit([this](const auto& i) { return act(i); }, intent);
-    if (!done) {
-      base::Error error = done.error();
-      error.message = base::cat("cannot ", core::to_string(intent), ": ", error.message);
-      return error;
-    }
-    base::log_debug("applied", {{"node", self_.name}, {"intent", core::to_string(intent)}});
+    if (is_for_server(intent)) continue;
+    if (auto failed = carry_out(intent)) return failed;
   }
+  return std::nullopt;
+}
+
+std::vector<core::Intent> Apply::for_the_server(core::NodePlan plan) {
+  std::erase_if(plan.intents, [](const core::Intent& intent) { return !is_for_server(intent); });
+  return std::move(plan.intents);
+}
+
+std::optional<base::Error> Apply::one_on_the_server(const core::Intent& intent) {
+  return carry_out(intent);
+}
+
+std::optional<base::Error> Apply::carry_out(const core::Intent& intent) {
+  const Result<void> done = std::visit([this](const auto& i) { return act(i); }, intent);
+  if (!done) {
+    base::Error error = done.error();
+    error.message = base::cat("cannot ", core::to_string(intent), ": ", error.message);
+    return error;
+  }
+  base::log_debug("applied", {{"node", self_.name}, {"intent", core::to_string(intent)}});
   return std::nullopt;
 }
 

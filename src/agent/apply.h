@@ -1,7 +1,8 @@
-// Apply: carries out a NodePlan, up to the first intent that does not succeed: first, in order,
-// what concerns this node alone, then, in order, what asks or tells the API server.
+// Apply: carries out a NodePlan, up to the first intent that does not succeed: in order what
+// concerns this node alone; what asks or tells the API server is carried out one by one.
 //
-// One thread. The checkpoint that it was last able to write is the one that counts.
+// One thread; while one_on_the_server() waits for the API server another may call the rest. The
+// checkpoint that it was last able to write is the one that counts.
 #pragma once
 
 #include <optional>
@@ -13,6 +14,7 @@
 #include "agent/questions.h"
 #include "agent/watches.h"
 #include "compute_domain/agent/node_agent.h"
+#include "compute_domain/core/node_plan.h"
 
 namespace cdom::agent {
 
@@ -30,12 +32,15 @@ class Apply {
         daemon_(daemon),
         metrics_(metrics) {}
 
-  // Both give why they stopped. A write to the API server has a backoff of its own.
+  // Gives why it stopped.
   std::optional<base::Error> on_the_node(const core::NodePlan& plan);
-  std::optional<base::Error> on_the_server(const core::NodePlan& plan);
+  // Those of the plan, in order.
+  static std::vector<core::Intent> for_the_server(core::NodePlan plan);
+  // A write to the API server has a backoff of its own.
+  std::optional<base::Error> one_on_the_server(const core::Intent& intent);
 
  private:
-  std::optional<base::Error> carry_out(const core::NodePlan& plan, bool on_server);
+  std::optional<base::Error> carry_out(const core::Intent& intent);
 
   base::Result<void> act(const core::WriteCheckpoint& intent);
   base::Result<void> act(const core::WriteHosts& intent);

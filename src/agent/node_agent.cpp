@@ -1,6 +1,7 @@
 #include "compute_domain/agent/node_agent.h"
 
 #include <algorithm>
+#include <deque>
 
 #include "agent/agent_metrics.h"
 #include "agent/answers.h"
@@ -48,10 +49,7 @@ class NodeAgent::Shell {
   [[nodiscard]] bool has_published() const { return has_published_; }
 
   bool step() {
-    if (watches_.step()) {
-      has_news_ = true;
-      return true;
-    }
+    if (!options_.has_two_threads && step_server()) return true;
     // Also when there is nothing to do with it: the ports' descriptors tell of what was not taken.
     if (Inputs inputs = inputs_now(); inputs != inputs_) {
       inputs_ = std::move(inputs);
@@ -63,11 +61,24 @@ class NodeAgent::Shell {
   }
 
   std::optional<base::Duration> next_due() const {
-    std::optional<base::Duration> earliest = watches_.next_due();
-    for (const auto& moment : {retry_at_, look_again_at_}) {
+    std::optional<base::Duration> earliest = watches_.flights_end();
+    const auto served = options_.has_two_threads ? std::nullopt : server_due();
+    for (const auto& moment : {retry_at_, look_again_at_, served}) {
       if (moment && (!earliest || *moment < *earliest)) earliest = moment;
     }
     return earliest;
+  }
+
+  // What a plan asks of the API server comes before the watches: kubelet waits for it.
+  bool step_server() {
+    const bool did = !errands_.empty() ? run_errand() : watches_.step();
+    has_news_ = has_news_ || did;
+    return did;
+  }
+
+  std::optional<base::Duration> server_due() const {
+    if (!errands_.empty()) return clock_.elapsed();
+    return watches_.next_due();
   }
 
  private:
@@ -110,9 +121,7 @@ class NodeAgent::Shell {
     const base::Duration latest = clock_.elapsed() + kLongestPause;
     decide_at_ = std::min(latest, next_due().value_or(latest));
     if (plan.intents.empty()) return false;
-    carry_out(plan, *std::move(hold));
-    has_news_ = true;
-    return true;
+    return carry_out(plan, *std::move(hold));
   }
 
   // Another agent's turn takes no longer than what it has to write.
@@ -249,19 +258,43 @@ class NodeAgent::Shell {
     return base::Error{base::ErrorKind::Unavailable, inputs_.imex_error};
   }
 
-  void carry_out(const core::NodePlan& plan, std::unique_ptr<CheckpointStore::Hold> hold) {
+  // Whether anything was done. What kubelet waits for does not wait for the API server, nor does
+  // another agent of this node.
+  bool carry_out(core::NodePlan plan, std::unique_ptr<CheckpointStore::Hold> hold) {
     const auto failed_here = apply_.on_the_node(plan);
-    // Another agent does not wait for the API server either.
     hold.reset();
     if (checkpoint_.clique) watches_.follow(*checkpoint_.clique);
-    if (failed_here) return back_off(failed_here->message);
+    if (failed_here) {
+      back_off(failed_here->message);
+      has_news_ = true;
+      return true;
+    }
     failures_ = 0;
     retry_at_.reset();
-    if (const auto failed = apply_.on_the_server(plan)) {
-      // What kubelet waits for does not wait for the API server.
+    const std::size_t all = plan.intents.size();
+    std::vector<core::Intent> errands = Apply::for_the_server(std::move(plan));
+    const bool acted = errands.size() < all;
+    // Those of an earlier plan are under way: when they are done there is a new decision.
+    const bool sends = errands_.empty() && !errands.empty();
+    if (sends) errands_ = {errands.begin(), errands.end()};
+    if (!options_.has_two_threads) {
+      while (!errands_.empty()) run_errand();
+    }
+    has_news_ = acted || (sends && !options_.has_two_threads);
+    return acted || sends;
+  }
+
+  // The rest of its plan is not carried out when it fails. It is in the list until it is done.
+  bool run_errand() {
+    const core::Intent errand = errands_.front();
+    if (const auto failed = apply_.one_on_the_server(errand)) {
       base::log_warning("the API server did not take a write",
                         {{"node", options_.self.name}, {"error", failed->message}});
+      errands_.clear();
+    } else {
+      errands_.pop_front();
     }
+    return true;
   }
 
   void back_off(const std::string& error) {
@@ -288,6 +321,7 @@ class NodeAgent::Shell {
   std::optional<base::Duration> retry_at_, look_again_at_;
   // A decision is due when there is news, and at this moment.
   bool has_news_ = true;
+  std::deque<core::Intent> errands_;  // of one plan, to the API server
   base::Duration decide_at_{};
   Inputs inputs_;
   std::vector<core::SeatHealth> seats_;
@@ -313,6 +347,10 @@ void NodeAgent::withdraw(const std::string& claim_uid) { shell_->questions().wit
 bool NodeAgent::step() { return shell_->step(); }
 
 std::optional<base::Duration> NodeAgent::next_due() const { return shell_->next_due(); }
+
+bool NodeAgent::step_server() { return shell_->step_server(); }
+
+std::optional<base::Duration> NodeAgent::server_due() const { return shell_->server_due(); }
 
 std::vector<core::SeatHealth> NodeAgent::seats() const { return shell_->seats(); }
 

@@ -64,8 +64,7 @@ Watches::Watches(const kube::Client& client, const base::Clock& clock,
       slices_(client, clock, slices_of(options), {}, metrics),
       report_(client, clock, report_of(options), {}, metrics) {}
 
-void Watches::follow(const std::string& clique) {
-  if (clique_ == clique) return;
+void Watches::watch_lists_of(const std::string& clique) {
   clique_ = clique;
   history_.forget_all();
   lists_ =
@@ -77,16 +76,23 @@ void Watches::follow(const std::string& clique) {
 }
 
 bool Watches::step() {
+  if (wanted_ && wanted_ != clique_) watch_lists_of(std::string(*wanted_));
   if (lists_ && step_one(*lists_)) return true;
   return step_one(report_) || step_one(slices_);
 }
 
 std::optional<base::Duration> Watches::next_due() const {
-  const base::Duration now = clock_.elapsed();
   std::optional<base::Duration> earliest;
+  if (wanted_ != clique_) earliest = clock_.elapsed();
   if (lists_) take_earlier(earliest, lists_->next_due());
   take_earlier(earliest, slices_.next_due());
   take_earlier(earliest, report_.next_due());
+  return earliest;
+}
+
+std::optional<base::Duration> Watches::flights_end() const {
+  const base::Duration now = clock_.elapsed();
+  std::optional<base::Duration> earliest;
   take_earlier(earliest, slice_flight_.ends(slices_.store().seen_version(), now));
   take_earlier(earliest, report_flight_.ends(report_.store().seen_version(), now));
   return earliest;
@@ -94,8 +100,9 @@ std::optional<base::Duration> Watches::next_due() const {
 
 void Watches::show(core::NodeWorld& world) const {
   const base::Duration now = clock_.elapsed();
-  world.lists_synced = lists_ && lists_->store().has_synced();
-  world.lists = history_.all();
+  const bool is_followed = lists_ && wanted_ == clique_;
+  world.lists_synced = is_followed && lists_->store().has_synced();
+  if (is_followed) world.lists = history_.all();
   world.report = published(report_, report_flight_, now);
   world.slices = published(slices_, slice_flight_, now);
 }

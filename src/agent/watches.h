@@ -1,7 +1,7 @@
 // Watches: the three that an agent holds: the node lists of the clique that it serves, its own
 // slices, and its own report.
 //
-// One thread.
+// step() may wait for the API server; meanwhile another thread may call everything else.
 #pragma once
 
 #include <memory>
@@ -21,11 +21,13 @@ class Watches {
   Watches(const kube::Client& client, const base::Clock& clock, const NodeAgentOptions& options,
           base::Registry* metrics);
 
-  // Watches the lists of this clique from now on.
-  void follow(const std::string& clique);
+  // The lists of this clique are watched from the next step on.
+  void follow(const std::string& clique) { wanted_ = clique; }
   // One unit of work of one of them; whether there was any.
   bool step();
   [[nodiscard]] std::optional<base::Duration> next_due() const;
+  // When a write that the watches have not shown is not waited for any more.
+  [[nodiscard]] std::optional<base::Duration> flights_end() const;
 
   void show(core::NodeWorld& world) const;
 
@@ -40,11 +42,13 @@ class Watches {
   template <class T>
   using Watch = kube::Informer<T>;
 
+  void watch_lists_of(const std::string& clique);
+
   const kube::Client& client_;
   const base::Clock& clock_;
   const NodeAgentOptions options_;
   base::Registry* const metrics_;
-  std::optional<std::string> clique_;
+  std::optional<std::string> wanted_, clique_;  // asked for; watched
   ListHistory history_;
   std::unique_ptr<Watch<api::ConfigMap>> lists_;  // none before a clique is known
   Watch<api::ResourceSlice> slices_;

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <chrono>
 #include <exception>
+#include <mutex>
+#include <optional>
 #include <utility>
 
 namespace cdom::bin {
@@ -18,44 +20,72 @@ constexpr base::Duration kLongestNap = std::chrono::seconds(1);
 }  // namespace
 
 AgentLoop::AgentLoop(Parts parts)
-    : parts_(std::move(parts)), thread_([this](const std::stop_token& stop) { run(stop); }) {}
+    : parts_(std::move(parts)),
+      node_pulse_(parts_.pulses.add("kubelet")),
+      server_pulse_(parts_.pulses.add("api-server")),
+      node_([this](const std::stop_token& stop) {
+        run(stop, parts_.bell, node_pulse_, &AgentLoop::node_round, true);
+      }),
+      server_([this](const std::stop_token& stop) {
+        run(stop, parts_.server_bell, server_pulse_, &AgentLoop::server_round, false);
+      }) {}
 
 AgentLoop::~AgentLoop() {
-  thread_.request_stop();
+  node_.request_stop();
+  server_.request_stop();
   parts_.bell.ring();
+  parts_.server_bell.ring();
 }
 
-void AgentLoop::run(const std::stop_token& stop) {
+void AgentLoop::run(const std::stop_token& stop, const Bell& bell, base::Pulses::Pulse& pulse,
+                    Round round, bool has_ports) {
   try {
     while (!stop.stop_requested()) {
+      pulse.beat();
       // Before anything is looked at: what comes after the look rings again.
-      parts_.bell.hush();
-      round(stop);
-      if (!stop.stop_requested()) sleep();
+      bell.hush();
+      const base::Duration nap = (this->*round)(stop);
+      if (!stop.stop_requested()) sleep(bell, has_ports, nap);
     }
   } catch (const std::exception& thrown) {
     parts_.broken(thrown.what());
   }
+  pulse.rest();
 }
 
-void AgentLoop::round(const std::stop_token& stop) {
+base::Duration AgentLoop::node_round(const std::stop_token& stop) {
+  const std::lock_guard mine(parts_.turn);
   do {
+    node_pulse_.beat();
     parts_.desk.serve(parts_.agent);
   } while (!stop.stop_requested() && parts_.agent.step());
   parts_.desk.serve(parts_.agent);
   parts_.after_round();
+  const base::Duration now = parts_.clock.elapsed();
+  if (parts_.agent.server_due().value_or(base::Duration::max()) <= now) parts_.server_bell.ring();
+  return parts_.agent.next_due().value_or(base::Duration::max()) - now;
 }
 
-void AgentLoop::sleep() {
-  base::Duration nap = kLongestNap;
-  if (const auto due = parts_.agent.next_due()) {
-    nap = std::clamp(*due - parts_.clock.elapsed(), kShortestNap, kLongestNap);
+base::Duration AgentLoop::server_round(const std::stop_token& stop) {
+  while (!stop.stop_requested()) {
+    server_pulse_.beat();
+    const std::lock_guard mine(parts_.turn);
+    if (!parts_.agent.step_server()) {
+      const auto due = parts_.agent.server_due();
+      return due.value_or(base::Duration::max()) - parts_.clock.elapsed();
+    }
+    parts_.bell.ring();
   }
-  const auto [first, second] = parts_.descriptors();
-  pollfd news[] = {{.fd = parts_.bell.descriptor(), .events = POLLIN, .revents = 0},
+  return {};
+}
+
+void AgentLoop::sleep(const Bell& bell, bool has_ports, base::Duration nap) {
+  const auto [first, second] = has_ports ? parts_.descriptors() : std::array{-1, -1};
+  pollfd news[] = {{.fd = bell.descriptor(), .events = POLLIN, .revents = 0},
                    {.fd = first, .events = POLLIN, .revents = 0},
                    {.fd = second, .events = POLLIN, .revents = 0}};
-  const auto milliseconds = std::chrono::ceil<std::chrono::milliseconds>(nap);
+  const auto milliseconds =
+      std::chrono::ceil<std::chrono::milliseconds>(std::clamp(nap, kShortestNap, kLongestNap));
   poll(news, std::size(news), static_cast<int>(milliseconds.count()));
 }
 

@@ -36,6 +36,8 @@ using base::cat;
 
 // A request to the API server that is slower than this only keeps kubelet waiting.
 constexpr base::Duration kRequestTimeout = std::chrono::seconds(5);
+// Longer than any thread of this program ever has to wait for one thing.
+constexpr base::Duration kStuck = std::chrono::minutes(1);
 constexpr base::Duration kBetweenContacts = std::chrono::seconds(1);
 
 std::string environment_variable(const char* name) {
@@ -173,23 +175,26 @@ int serve_node(const AgentFlags& flags, Signals& signals, NodeFabric& fabric,
   base::Registry metrics;
   auto access = kube::find_cluster(flags.kubeconfig, environment_variable);
   if (!access) return usage_error(kAgentProgram, access.error().message);
-  const auto bell = std::make_shared<Bell>();
+  const auto bell = std::make_shared<Bell>(), server_bell = std::make_shared<Bell>();
   access->http.user_agent = cat(kAgentProgram, "/", CDOM_VERSION);
   access->http.request_timeout = kRequestTimeout;
-  access->http.on_stream_news = [bell] { bell->ring(); };
+  access->http.on_stream_news = [server_bell] { server_bell->ring(); };
   const std::string server = access->http.base_url;
   const auto transport = http::make_client(access->http, clock);
-  kube::Client client(*transport, clock, kAgentProgram, &metrics);
+  Turn turn;
+  TurnClient in_turn(*transport, turn);
+  kube::Client client(in_turn, clock, kAgentProgram, &metrics);
 
   std::stop_source leave;
   std::atomic<int> code = 0;
   const std::stop_callback on_signal(signals.token(), [&leave] { leave.request_stop(); });
   const std::stop_callback on_leave(leave.get_token(), [&transport] { transport->shut_down(); });
   Readiness readiness;
+  base::Pulses pulses(clock, kStuck);
   std::unique_ptr<http::Server> health;
   if (!flags.metrics_listen.empty()) {
-    auto served =
-        serve_health(flags.metrics_listen, metrics, [&readiness] { return readiness.lack(); });
+    auto served = serve_health(flags.metrics_listen, metrics, pulses,
+                               [&readiness] { return readiness.lack(); });
     if (!served) {
       return usage_error(kAgentProgram, cat("--metrics-listen: ", served.error().message));
     }
@@ -228,7 +233,8 @@ int serve_node(const AgentFlags& flags, Signals& signals, NodeFabric& fabric,
                                         .agent = base::hex64(seed)},
                                .times = {},
                                .operator_namespace = flags.ns,
-                               .seed = seed},
+                               .seed = seed,
+                               .has_two_threads = true},
                               &metrics);
 
   // From here on kubelet may call; what it asks waits for the loop.
@@ -245,13 +251,16 @@ int serve_node(const AgentFlags& flags, Signals& signals, NodeFabric& fabric,
   {
     const AgentLoop loop(
         {.agent = node_agent,
+         .turn = turn,
          .desk = desk,
          .descriptors =
              [&] {
                return std::array{imex.descriptor(), fabric.descriptor()};
              },
          .bell = *bell,
+         .server_bell = *server_bell,
          .clock = clock,
+         .pulses = pulses,
          .after_round =
              [&] {
                (*plugin)->set_health(health_of(node_agent));

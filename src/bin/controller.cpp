@@ -35,6 +35,8 @@ using namespace cdom;  // NOLINT(google-build-using-namespace): a main file name
 using base::cat;
 
 constexpr const char* kProgram = bin::kControllerProgram;
+// Longer than the worst plan takes, whose every request takes as long as it may.
+constexpr base::Duration kStuck = std::chrono::minutes(5);
 constexpr char kUsage[] =
     "compute-domain-controller [FLAGS]\n"
     "    Runs the controller until SIGTERM.\n"
@@ -129,15 +131,17 @@ int run_controller(const bin::ControllerFlags& flags, bin::Signals& signals) {
                     "then start this one again"));
   }
 
+  base::Pulses pulses(clock, kStuck);
   controller::Controller loop(client, clock, metrics,
                               {.settings = bin::settings_of(flags),
                                .workers = flags.workers,
                                .instance = pod.empty() ? kProgram : pod,
                                .seed = seed,
-                               .is_leading = is_leading});
+                               .is_leading = is_leading,
+                               .pulses = &pulses});
   std::unique_ptr<http::Server> health;
   if (!flags.metrics_listen.empty()) {
-    auto server_of_health = bin::serve_health(flags.metrics_listen, metrics, [&loop] {
+    auto server_of_health = bin::serve_health(flags.metrics_listen, metrics, pulses, [&loop] {
       return loop.has_synced() ? "" : cat("not synced yet; ", loop.trouble());
     });
     if (!server_of_health) {

@@ -16,18 +16,22 @@ http::Response text(int status, std::string body) {
 
 base::Result<std::unique_ptr<http::Server>> serve_health(const std::string& listen,
                                                          const base::Registry& metrics,
+                                                         const base::Pulses& pulses,
                                                          std::function<std::string()> not_ready) {
   http::ServerConfig config;
   config.listen = listen.starts_with(':') ? base::cat("0.0.0.0", listen) : listen;
   return http::make_server(
       std::move(config),
-      [&metrics, not_ready = std::move(not_ready)](const http::Request& request,
-                                                   const http::Peer&) -> http::Reply {
+      [&metrics, &pulses, not_ready = std::move(not_ready)](const http::Request& request,
+                                                            const http::Peer&) -> http::Reply {
         const std::string path = request.target.substr(0, request.target.find('?'));
         if (request.method != "GET" && request.method != "HEAD") {
           return text(405, "only GET\n");
         }
-        if (path == "/healthz") return text(200, "ok\n");
+        if (path == "/healthz") {
+          const std::string stuck = pulses.stuck();
+          return stuck.empty() ? text(200, "ok\n") : text(503, stuck + "\n");
+        }
         if (path == "/readyz") {
           const std::string reason = not_ready();
           return reason.empty() ? text(200, "ok\n") : text(503, reason + "\n");

@@ -6,15 +6,17 @@
 #include <string>
 
 #include "compute_domain/base/metrics.h"
+#include "compute_domain/base/pulses.h"
 #include "compute_domain/base/result.h"
 #include "compute_domain/http/server.h"
 
 namespace cdom::bin {
 
-// `not_ready` gives the reason why the program is not ready, "" when it is. `listen` may be
-// ":8080", for all addresses.
+// `not_ready` gives the reason why the program is not ready, "" when it is; a program with a thread
+// that is stuck is not healthy. `listen` may be ":8080", for all addresses.
 base::Result<std::unique_ptr<http::Server>> serve_health(const std::string& listen,
                                                          const base::Registry& metrics,
+                                                         const base::Pulses& pulses,
                                                          std::function<std::string()> not_ready);
 
 }  // namespace cdom::bin

@@ -75,7 +75,7 @@ class Controller::Loop {
   std::vector<Key> in_order(const Key& key) const;
   void reconcile_one(Queue& queue, const Key& key);
   void answer(Queue& queue, const Key& key, const core::Plan& plan, const Applied& applied);
-  void work(Queue& queue, const std::stop_token& token);
+  void work(Queue& queue, const std::string& thread, const std::stop_token& token);
   Result<void> wait_until_synced(const std::stop_token& token);
   [[nodiscard]] bool may_work() const { return !options_.is_leading || options_.is_leading(); }
   void wait_for_leadership(const std::stop_token& token) const;
@@ -327,10 +327,13 @@ void Controller::Loop::answer(Queue& queue, const Key& key, const core::Plan& pl
   }
 }
 
-void Controller::Loop::work(Queue& queue, const std::stop_token& token) {
+void Controller::Loop::work(Queue& queue, const std::string& thread, const std::stop_token& token) {
+  base::Pulses::Pulse* pulse = options_.pulses == nullptr ? nullptr : &options_.pulses->add(thread);
   while (!token.stop_requested()) {
+    if (pulse != nullptr) pulse->beat();
     if (const auto key = queue.pop(std::chrono::seconds(1), token)) process(queue, *key);
   }
+  if (pulse != nullptr) pulse->rest();
 }
 
 // A missing CRD or permission does not heal by itself: it is told at start instead of being tried
@@ -383,8 +386,8 @@ Result<void> Controller::Loop::run(const std::stop_token& token) {
                                             {"nodes", cat(stores_.nodes.size())}});
   wait_for_leadership(token);
   std::vector<std::jthread> workers;
-  for (const auto& queue : queues_) {
-    workers.emplace_back([this, &queue, token] { work(*queue, token); });
+  for (std::size_t i = 0; i < queues_.size(); ++i) {
+    workers.emplace_back([this, i, token] { work(*queues_[i], cat("worker-", i), token); });
   }
   workers.emplace_back([this, token] { events_.run(token); });
   for (std::jthread& worker : workers) worker.join();

@@ -86,6 +86,56 @@ TEST(NodeAgent, TellsAnOwnerThatWasReplacedWhileItDidNotRun) {
   EXPECT_EQ(rig.report().groups.at(0).message, "");
 }
 
+TEST(NodeAgent, AnswersKubeletWhileTheApiServerIsSilent) {
+  Rig rig;
+  rig.has_two_threads = true;
+  rig.start_agent();
+  rig.settle();
+  const core::ClaimRef claim = rig.make_claim("a"), other = rig.make_claim("b");
+  rig.write_list({claim.uid, other.uid});
+  ASSERT_EQ(rig.prepare(claim).state, ClaimStep::State::Done);
+  ASSERT_EQ(rig.prepare(other).state, ClaimStep::State::Done);
+  rig.settle();
+
+  int silent = 0;
+  rig.wire.meanwhile = [&] {
+    if (silent++ > 0) return;
+    const auto answer = [&](auto ask) {
+      for (int i = 0; i < 20 && ask().state == ClaimStep::State::Waiting; ++i) rig.agent->step();
+      return ask();
+    };
+    // Each is asked once more after its answer, which is a new question with the same one.
+    EXPECT_NE(answer([&] { return rig.agent->prepare(claim); }).state, ClaimStep::State::Failed);
+    rig.agent->unprepare(claim);
+    while (rig.agent->step()) {
+    }
+    EXPECT_THAT(rig.channels.channels, testing::Not(testing::Contains(testing::Key(claim.uid))));
+  };
+  rig.agent->unprepare(other);
+  while (rig.agent->step()) {
+  }
+  EXPECT_EQ(rig.agent->unprepare(other).state, ClaimStep::State::Done);
+  EXPECT_EQ(silent, 0) << "step() does not ask the API server";
+  rig.settle();
+  EXPECT_GT(silent, 0);
+  EXPECT_THAT(rig.channels.channels, IsEmpty());
+  rig.pass(seconds(1));
+  EXPECT_EQ(rig.report().groups.at(0).state, api::DaemonState::Stopped);
+}
+
+TEST(NodeAgent, NeedsOneWriteForAFormationAlsoWithTwoThreads) {
+  Rig rig;
+  rig.has_two_threads = true;
+  rig.start_agent();
+  rig.settle();
+  const core::ClaimRef claim = rig.make_claim("a");
+  rig.write_list({claim.uid});
+  const int writes = rig.wire.writes;
+  ASSERT_EQ(rig.prepare(claim).state, ClaimStep::State::Done);
+  rig.pass(minutes(1));
+  EXPECT_EQ(rig.wire.writes, writes + 1);
+}
+
 TEST(NodeAgent, AsksAnewAfterAQuestionWasWithdrawn) {
   Rig rig;
   rig.settle();

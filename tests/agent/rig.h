@@ -5,6 +5,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <functional>
 #include <memory>
 #include <string>
 
@@ -32,8 +33,10 @@ class Wire : public http::Client {
   explicit Wire(std::unique_ptr<http::Client> client) : client_(std::move(client)) {}
   bool is_cut = false;
   int writes = 0;
+  std::function<void()> meanwhile;  // what else happens while a request is under way
 
   base::Result<http::Response> send(const http::Request& request) override {
+    if (meanwhile) meanwhile();
     if (is_cut) return base::Error{base::ErrorKind::Unavailable, "connection refused"};
     if (request.method != "GET") ++writes;
     return client_->send(request);
@@ -65,6 +68,7 @@ class Rig {
   base::Registry* metrics = nullptr;
   std::string address = "10.0.0.1";
   std::string agent_name;
+  bool has_two_threads = false;
   std::unique_ptr<NodeAgent> agent;
 
   Rig() {
@@ -88,14 +92,17 @@ class Rig {
         NodeAgentOptions{.self = {kNode, "boot-1", address, agent_name},
                          .times = {},
                          .operator_namespace = kNamespace,
-                         .seed = 7},
+                         .seed = 7,
+                         .has_two_threads = has_two_threads},
         metrics);
   }
 
   // Steps until there is nothing to do now.
   void settle() {
     for (int steps = 0; steps < 500; ++steps) {
-      if (!agent->step()) return;
+      const bool did = agent->step();
+      const bool asked = has_two_threads && agent->step_server();
+      if (!did && !asked) return;
     }
     FAIL() << "the agent does not come to rest";
   }

@@ -26,18 +26,49 @@ class CountingFabric : public agent::Fabric {
   std::atomic<bool> breaks = false;
 };
 
+// An API server that takes requests and does not answer while it is silent.
+class SilentServer : public http::Client {
+ public:
+  explicit SilentServer(http::Client& inner) : inner_(inner) {}
+  void be_silent() { is_silent_ = true; }
+  void speak() {
+    is_silent_ = false;
+    is_silent_.notify_all();
+  }
+  [[nodiscard]] int waiting() const { return waiting_; }
+
+  base::Result<http::Response> send(const http::Request& request) override {
+    ++waiting_;
+    is_silent_.wait(true);
+    --waiting_;
+    return inner_.send(request);
+  }
+  base::Result<http::Opened> open(const http::Request& request) override {
+    return inner_.open(request);
+  }
+  void shut_down() override {}
+
+ private:
+  http::Client& inner_;
+  std::atomic<bool> is_silent_ = false;
+  std::atomic<int> waiting_ = 0;
+};
+
 class AgentLoopTest : public testing::Test {
  protected:
   void start() {
     loop_.emplace(
         AgentLoop::Parts{.agent = agent_,
+                         .turn = turn_,
                          .desk = desk_,
                          .descriptors =
                              [this] {
                                return std::array{news_.get(), -1};
                              },
                          .bell = bell_,
+                         .server_bell = server_bell_,
                          .clock = clock_,
+                         .pulses = pulses_,
                          .after_round = [this] { rounds_.release(); },
                          .broken = [this](const std::string& what) { broken_.set_value(what); }});
   }
@@ -50,14 +81,20 @@ class AgentLoopTest : public testing::Test {
   agent::Rig rig_;
   base::SystemClock clock_;
   CountingFabric fabric_;
+  Turn turn_;
+  SilentServer server_{rig_.wire};
+  TurnClient in_turn_{server_, turn_};
+  kube::Client client_{in_turn_, clock_, "compute-domain-agent"};
   agent::NodeAgent agent_{
-      {rig_.client, fabric_, rig_.imex, rig_.checkpoints, rig_.channels, rig_.kubelet},
+      {client_, fabric_, rig_.imex, rig_.checkpoints, rig_.channels, rig_.kubelet},
       clock_,
       {.self = {agent::kNode, "boot-1", "10.0.0.1"},
        .times = {},
        .operator_namespace = agent::kNamespace,
-       .seed = 1}};
-  Bell bell_;
+       .seed = 1,
+       .has_two_threads = true}};
+  Bell bell_, server_bell_;
+  base::Pulses pulses_{clock_, std::chrono::minutes(10)};
   ClaimDesk desk_{[this] { bell_.ring(); }};
   const base::Descriptor news_{eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)};
   std::counting_semaphore<> rounds_{0};
@@ -69,6 +106,23 @@ TEST_F(AgentLoopTest, AnswersACallThatComesWhileItSleeps) {
   start();
   come_to_rest();
   const auto answer = desk_.prepare({.ns = "team-a", .name = "absent", .uid = "u"}, {});
+  ASSERT_FALSE(answer);
+  EXPECT_THAT(answer.error().message, HasSubstr("does not exist"));
+}
+
+TEST_F(AgentLoopTest, AnswersKubeletWhileTheApiServerIsSilent) {
+  start();
+  come_to_rest();
+  server_.be_silent();
+  auto asks = std::async(std::launch::async, [this] {
+    return desk_.prepare({.ns = "team-a", .name = "absent", .uid = "u"}, {});
+  });
+  while (server_.waiting() == 0) std::this_thread::yield();
+  EXPECT_TRUE(desk_.unprepare({.ns = "team-a", .name = "other", .uid = "v"}, {}));
+  EXPECT_EQ(server_.waiting(), 1);
+
+  server_.speak();
+  const auto answer = asks.get();
   ASSERT_FALSE(answer);
   EXPECT_THAT(answer.error().message, HasSubstr("does not exist"));
 }

@@ -196,6 +196,36 @@ check "a channel whose IMEX hangs is unhealthy" eventually 15 prints "gpu1/chann
 kill -CONT "$pid"
 check "and healthy when it answers" eventually 15 prints "gpu1/channel-0 Healthy" kubelet health "$socket"
 
+# ---- The API server freezes: it takes what is sent and answers nothing
+in_a_second() { # COMMAND…
+  local start=${EPOCHREALTIME/./}
+  "$@" || return 1
+  local took=$(((${EPOCHREALTIME/./} - start) / 1000))
+  echo "took $took ms"
+  [ "$took" -lt 1000 ]
+}
+worker_name=$(claim_field worker name)
+worker_uid=$(claim_field worker uid)
+known() { kubelet "$1" "$socket" default "$worker_name" "$worker_uid"; } # asks no API server
+kubectl annotate computedomainnode gpu1 seen=yes >/dev/null # the watches are open, and get no rest
+kill -STOP "$sandbox"
+check "the API server freezes: a claim that is known is prepared within a second" in_a_second prints "done" known prepare
+check "unprepared too" in_a_second prints "done" known unprepare
+check "its file is gone" refuses test -e "$file"
+check "and IMEX ends" eventually 10 refuses kill -0 "$pid"
+check "unprepared again, while the agent waits for an answer to its report" in_a_second prints "done" known unprepare
+sleep 6 # longer than a request may take: now it waits for the next one
+check "and again" in_a_second prints "done" known unprepare
+known prepare >"$work/frozen" 2>&1 &
+frozen=$!
+check "a call that needs the API server does not hold up others" in_a_second prints "done" kubelet unprepare "$socket" default other other-uid
+kill -CONT "$sandbox"
+check "which is answered when the API server is back" wait "$frozen"
+check "with the claim prepared" prints "done" cat "$work/frozen"
+check "and the report is READY" eventually 20 prints "Ready" kubectl get cdn gpu1
+check "the domain is" kubectl wait --for=condition=Ready computedomain/train --timeout=30s
+pid=$(daemon)
+
 # ---- What an idle agent uses
 rss() { awk '/^VmRSS/ { print $2 }' "/proc/$agent/status"; }
 connections() { # of the process, established
@@ -216,6 +246,7 @@ health_of() {
 watches() { health_of /metrics | grep -c 'kube_watch_steps_total.*what="watch"'; }
 echo "        idle agent: $(rss) kB RSS, $(connections) connections, $(watches) watches"
 check "it is ready" prints ok health_of /readyz
+check "and no thread is stuck" prints ok health_of /healthz
 check "at most 30 MB" test "$(rss)" -le 30720
 at_most_5_connections() { [ "$(connections)" -le 5 ]; }
 check "at most 5 connections" eventually 40 at_most_5_connections
@@ -237,7 +268,7 @@ start_agent
 check "unprepare" prints "done $(claim_field worker uid)" of_claim unprepare worker
 check "removes the file" refuses test -e "$file"
 check "and ends IMEX" eventually 10 refuses kill -0 "$pid"
-check "which was started once" prints 1 starts_of_imex
+check "which was started once more after the freeze" prints 2 starts_of_imex
 check "unprepare again" prints "done $(claim_field worker uid)" of_claim unprepare worker
 check "SIGTERM again" stop_agent
 
@@ -256,7 +287,7 @@ start_agent --pod-uid newer
 check "so does a second beside it" registers_pod newer
 check "the older prepares a claim" prints "done" worker prepare older
 check "and the newer knows it" prints "done" worker prepare newer
-check "over one IMEX daemon" prints 2 starts_of_imex
+check "over one IMEX daemon" prints 3 starts_of_imex
 kubectl delete cdn gpu1 >/dev/null
 check "the report comes back" eventually 10 prints Ready kubectl get cdn gpu1
 kill_agent

@@ -3,7 +3,8 @@
 // How it goes: kubelet's calls only note what is wanted and read what has been decided; step() does
 // the work, one unit at a time, and never waits for news. What survives a crash is in the ports and
 // in the API server, so an agent may be destroyed at any point and a new one put in its place. One
-// thread.
+// thread; or two that take turns, so that what the node itself can do does not wait for the API
+// server: step() then never asks it, step_server() does nothing else.
 #pragma once
 
 #include <cstdint>
@@ -30,6 +31,9 @@ struct NodeAgentOptions {
   core::NodeTimes times;
   std::string operator_namespace = "compute-domain-operator";
   std::uint64_t seed = 0;  // of the jitter
+  // step() leaves the API server to step_server(). Only one of the two runs at a time; other
+  // methods may be called while step_server() waits inside the client for an answer.
+  bool has_two_threads = false;
 };
 
 struct NodePorts {
@@ -75,6 +79,11 @@ class NodeAgent {
   // When step() is worth calling without other news, on Clock::elapsed(). News are kubelet's calls,
   // events of the watches and changes of the ports.
   [[nodiscard]] std::optional<base::Duration> next_due() const;
+
+  // The same for what concerns the API server, with two threads. After step_server() has done
+  // something step() is worth calling, and the other way round.
+  bool step_server();
+  [[nodiscard]] std::optional<base::Duration> server_due() const;
 
   // As of the last decision.
   [[nodiscard]] std::vector<core::SeatHealth> seats() const;

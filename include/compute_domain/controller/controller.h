@@ -14,6 +14,7 @@
 
 #include "compute_domain/base/clock.h"
 #include "compute_domain/base/metrics.h"
+#include "compute_domain/base/pulses.h"
 #include "compute_domain/core/world.h"
 #include "compute_domain/kube/client.h"
 
@@ -27,6 +28,7 @@ struct Options {
   // Whether this process may work; empty: always. Until it may, the caches are kept warm and keys
   // wait. Thread-safe.
   std::function<bool()> is_leading = {};
+  base::Pulses* pulses = nullptr;  // of the threads that run() starts to work
 };
 
 class Controller {
