@@ -9,6 +9,7 @@ import base64
 import http.client
 import itertools
 import json
+import os
 import ssl
 import subprocess
 import sys
@@ -39,27 +40,27 @@ SPECIAL = [
 ALLOWED = {
     "compute-domain-agent": """
         everywhere                computedomainnodes.resource.nvidia.com         get list watch create
-        everywhere                computedomainnodes/status.resource.nvidia.com  get patch
-        everywhere                computedomains.resource.nvidia.com             get list
+        everywhere                computedomainnodes/status.resource.nvidia.com  patch
+        everywhere                computedomains.resource.nvidia.com             list
         everywhere                nodes                                          get
         everywhere                resourceclaims.resource.k8s.io                 get
-        everywhere                resourceslices.resource.k8s.io                 get list watch create patch delete
+        everywhere                resourceslices.resource.k8s.io                 list watch create patch delete
         compute-domain-operator   configmaps                                     get list watch
         """,
     "compute-domain-controller": """
-        everywhere                computedomainnodes.resource.nvidia.com         get list watch delete
-        everywhere                computedomains.resource.nvidia.com             get list watch patch
+        everywhere                computedomainnodes.resource.nvidia.com         list watch delete
+        everywhere                computedomains.resource.nvidia.com             list watch patch
         everywhere                computedomains/status.resource.nvidia.com      patch
         everywhere                deployments.apps                               list
         everywhere                events                                         create patch
         everywhere                leases.coordination.k8s.io                     list
         everywhere                nodes                                          get list watch
-        everywhere                resourceclaims.resource.k8s.io                 get list watch
+        everywhere                resourceclaims.resource.k8s.io                 list watch
         everywhere                resourceclaimtemplates.resource.k8s.io         get list watch create delete
-        everywhere                resourceslices.resource.k8s.io                 get list watch
+        everywhere                resourceslices.resource.k8s.io                 list watch
         compute-domain-operator   configmaps                                     get list watch create patch delete
         compute-domain-operator   leases.coordination.k8s.io                     get create update
-        compute-domain-operator   pods                                           get list watch
+        compute-domain-operator   pods                                           list watch
         """,
     "compute-domain-imex": "",
 }
@@ -68,14 +69,13 @@ ALLOWED = {
 READ = ["get", "list", "watch"]
 DONE = {
     "ComputeDomainNode of n1": ["create", *READ],
-    "ComputeDomainNode of n1, status": ["get", "patch"],
+    "ComputeDomainNode of n1, status": ["patch"],
     "ComputeDomainNode of n2": READ,
-    "ComputeDomainNode of n2, status": ["get"],
-    "ResourceSlice of n1": ["create", "delete", "patch", *READ],
-    "ResourceSlice of n1, another driver's": READ,
-    "ResourceSlice of n2": READ,
-    "ResourceSlice of all nodes": READ,
-    "ComputeDomain": ["get", "list"],
+    "ResourceSlice of n1": ["create", "delete", "list", "patch", "watch"],
+    "ResourceSlice of n1, another driver's": ["list", "watch"],
+    "ResourceSlice of n2": ["list", "watch"],
+    "ResourceSlice of all nodes": ["list", "watch"],
+    "ComputeDomain": ["list"],
     "ResourceClaim": ["get"],
     "Node n1": ["get"],
     "Node n2": ["get"],
@@ -144,8 +144,14 @@ class Cluster:
     def _text(of: dict, name: str) -> str:
         return base64.b64decode(of[f"{name}-data"]).decode() if f"{name}-data" in of else Path(of[name]).read_text()
 
-    def apply(self, kustomization: str) -> None:
-        self._tool("kubectl", "apply", "--server-side", "-k", str(ROOT / kustomization))
+    def apply(self, *components: str) -> None:
+        """The operator with these components, as README.md says."""
+        own = self._folder / "own"
+        own.mkdir(exist_ok=True)
+        manifests = os.path.relpath(ROOT / "manifests", own.resolve())
+        (own / "kustomization.yaml").write_text(json.dumps({
+            "resources": [f"{manifests}/default"], "components": [f"{manifests}/{name}" for name in components]}))
+        self._tool("kubectl", "apply", "--server-side", "-k", str(own))
         self._tool("kubectl", "wait", "--for=condition=Established", "crd", "--all", "--timeout=30s")
 
     def down(self) -> None:
@@ -420,7 +426,7 @@ def eventually(seconds: float, is_so) -> None:
 
 def set_up(cluster: Cluster) -> Api:
     """The operator without its programs, and two nodes. Gives the identity of the agent on n1."""
-    cluster.apply("manifests/default")
+    cluster.apply()
     for node in ("n1", "n2"):
         cluster.admin.make("POST", "/api/v1/nodes", core("Node", node))
         cluster.admin.make("POST", f"{OWN}/pods", pod(f"agent-{node}", node, "compute-domain-agent"))

@@ -102,4 +102,5 @@ check "with the same slots" slots_are "$slots"
 check "each container has started anew" restarts_are "1 1 2"
 
 check "the domain goes with its pods" kubectl delete -f "$work/run.yaml" --timeout=90s
+check_requests
 finish_checks

@@ -113,6 +113,7 @@ check "an owner of IMEX comes back at another address, and the domain with it" r
 
 check "the domain goes with its pods" delete_example
 check "no domain is left to wait for" kubectl delete computedomains --all --all-namespaces --timeout=60s
+check_requests
 check "the rest goes" kubectl delete -k manifests/test --timeout=120s
 # Kubelet takes the slices of a driver that has gone after 30 s.
 check "no object is left" eventually 60 is_empty objects_left

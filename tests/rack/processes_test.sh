@@ -143,4 +143,5 @@ forms_without_leader() {
 }
 check "domains form while the leader is killed" forms_without_leader
 check "they go" eval 'dissolve one && dissolve two'
+check_requests
 finish_checks

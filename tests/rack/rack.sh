@@ -36,3 +36,15 @@ has_channel() { # POD
 all_ready() { # KIND NAME COUNT
   [ "$(operator get "$1" "$2" -o 'jsonpath={.status.numberReady}')" = "$3" ]
 }
+
+# check_requests EXPECTED…: no request of the operator has been refused but those, as audit.py names them, and those of
+# controllers that ask for the Lease at the same moment, of whom one gets it. Prints the rights that none has used.
+check_requests() {
+  check "the API server has refused nothing that is not expected" audit "$@" \
+    "compute-domain-controller "{create,update}" leases.coordination.k8s.io 409"
+  sed -n '/granted and not used/,$p' "$work/audit"
+}
+audit() {
+  kubectl create --dry-run=client -k manifests/test -o json >"$work/manifests.json" || return 1
+  tests/rack/audit.py "$work/cluster/audit.log" "$work/manifests.json" "$@" | tee "$work/audit"
+}

@@ -1,0 +1,102 @@
+#!/usr/bin/env python3
+"""audit.py AUDIT_LOG MANIFESTS [EXPECTED…]: what the API server has refused to the operator, and what it lets it do in vain.
+
+Prints each kind of request of the operator's ServiceAccounts that was answered 403, 409 or 422, with the first of its
+messages; fails when there is one that no EXPECTED names: "PROGRAM VERB RESOURCE CODE", as printed. Then the rights
+that MANIFESTS (objects as JSON, one after the other) grant and that no request in the log has used.
+"""
+
+import json
+import sys
+from collections import Counter
+from pathlib import Path
+
+NAMESPACE = "compute-domain-operator"
+USERS = f"system:serviceaccount:{NAMESPACE}:"
+REFUSALS = (403, 409, 422)
+
+
+def kind_of(group: str, resource: str, subresource: str = "") -> str:
+    name = f"{resource}/{subresource}" if subresource else resource
+    return f"{name}.{group}" if group else name
+
+
+def requests(log: Path):
+    """(program, verb, kind, namespace, code, message) of each of the operator's requests."""
+    for line in log.read_text().splitlines():
+        try:
+            event = json.loads(line)
+        except ValueError:  # the last line, which is being written
+            continue
+        user, ref = event["user"].get("username", ""), event.get("objectRef")
+        if not user.startswith(USERS) or ref is None:
+            continue
+        status = event.get("responseStatus", {})
+        kind = kind_of(ref.get("apiGroup", ""), ref["resource"], ref.get("subresource", ""))
+        message = status.get("message") or f"{status.get('reason', '')} {event['requestURI']}"
+        yield user.removeprefix(USERS), event["verb"], kind, ref.get("namespace", ""), status.get("code", 0), message
+
+
+def refused(seen: list) -> tuple:
+    """How often each kind of request was refused, and the first message of each."""
+    counts, messages = Counter(), {}
+    for program, verb, kind, _, code, message in seen:
+        if code in REFUSALS:
+            what = f"{program} {verb} {kind} {code}"
+            counts[what] += 1
+            messages.setdefault(what, message)
+    return counts, messages
+
+
+def objects(text: str) -> list:
+    found, decoder = [], json.JSONDecoder()
+    while text := text.strip():
+        one, end = decoder.raw_decode(text)
+        found.append(one)
+        text = text[end:]
+    return found
+
+
+def grants(manifests: list):
+    """(program, verb, kind, namespace or "" for all) of each right."""
+    rules = {(item["kind"], item["metadata"]["name"]): item["rules"] for item in manifests if "rules" in item}
+    for binding in manifests:
+        if not binding["kind"].endswith("RoleBinding"):
+            continue
+        namespace = binding["metadata"].get("namespace", "")
+        role = rules[binding["roleRef"]["kind"], binding["roleRef"]["name"]]
+        for subject in binding["subjects"]:
+            for rule in role:
+                for group in rule["apiGroups"]:
+                    for resource in rule["resources"]:
+                        for verb in rule["verbs"]:
+                            yield subject["name"], verb, kind_of(group, *resource.split("/")), namespace
+
+
+def unused(manifests: list, seen: list) -> list:
+    done = {(program, verb, kind, namespace) for program, verb, kind, namespace, code, _ in seen if code != 403}
+    everywhere = {(program, verb, kind) for program, verb, kind, _ in done}
+    return [f"{program} {verb} {kind}{f' in {namespace}' if namespace else ''}"
+            for program, verb, kind, namespace in grants(manifests)
+            if ((program, verb, kind, namespace) not in done if namespace else (program, verb, kind) not in everywhere)]
+
+
+def main() -> int:
+    log, manifests, *expected = sys.argv[1:]
+    seen = list(requests(Path(log)))
+    if not seen:
+        print("the log has no request of the operator")
+        return 1
+    counts, messages = refused(seen)
+    surprises = 0
+    for what, count in sorted(counts.items()):
+        surprises += what not in expected
+        print(f"{'expected' if what in expected else 'REFUSED '} {count:4} {what}: {messages[what]}")
+    print(f"{len(seen)} requests, {sum(counts.values())} refused; granted and not used:")
+    for right in sorted(unused(objects(Path(manifests).read_text()), seen)):
+        print(f"  {right}")
+    return 1 if surprises else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
