@@ -14,6 +14,8 @@ namespace cdom::base {
 
 namespace {
 
+constexpr char kNext[] = ".next";
+
 bool write_all(int fd, const std::string& text) {
   for (std::size_t done = 0; done < text.size();) {
     const ssize_t written = pwrite(fd, text.data() + done, text.size() - done, done);
@@ -34,7 +36,7 @@ Result<void> sync_directory(const std::string& path) {
 Result<void> replace(const std::string& path, const std::string& text, bool is_durable) {
   const std::string folder = std::filesystem::path(path).parent_path();
   if (auto made = make_directories(folder); !made) return made;
-  const std::string next = path + ".next";
+  const std::string next = path + kNext;
   const auto fail = [&](const std::string& what) -> Result<void> {
     Error error = system_error(cat("cannot write ", what));
     std::remove(next.c_str());  // a part of it would take the place that may be missing
@@ -84,8 +86,12 @@ Result<void> rewrite_in_place(const std::string& path, const std::string& text) 
 }
 
 Result<void> remove_file(const std::string& path) {
-  if (unlink(path.c_str()) == 0 || errno == ENOENT) return {};
-  return system_error(cat("cannot remove ", path));
+  for (const std::string& name : {path + kNext, path}) {
+    if (unlink(name.c_str()) != 0 && errno != ENOENT) {
+      return system_error(cat("cannot remove ", name));
+    }
+  }
+  return {};
 }
 
 Result<void> make_directories(const std::string& path) {

@@ -63,6 +63,13 @@ TEST(Files, RemovingWhatIsNotThereIsDone) {
   EXPECT_FALSE(remove_file(dir.at()));
 }
 
+TEST(Files, AReplacementThatWasCutOffGoesWithItsFile) {
+  const Directory dir;
+  dir.write("claim.next", "a part of i");
+  EXPECT_TRUE(remove_file(dir.at("claim")));
+  EXPECT_FALSE(std::filesystem::exists(dir.at("claim.next")));
+}
+
 TEST(FileLock, HasOneHolderUntilItGoes) {
   const Directory dir;
   {

@@ -19,7 +19,7 @@ Result<void> replace_file_durably(const std::string& path, const std::string& te
 // Keeps the inode: the file may be a bind mount, as a pod's /etc/hosts is. One write.
 Result<void> rewrite_in_place(const std::string& path, const std::string& text);
 
-// Success also when there is none.
+// Success also when there is none. What a killed process has left next to it goes, too.
 Result<void> remove_file(const std::string& path);
 
 Result<void> make_directories(const std::string& path);

@@ -2,6 +2,7 @@
 // Kubernetes' own client packages; the API server and the controller are the sandbox's, nvidia-imex is a stand-in.
 //
 //	agent-tests calls  what is asked on the sockets: rightly, wrongly, all at once, given up
+//	agent-tests kills  SIGKILL before and after each write of a prepare, of an unprepare and of a start
 //
 // Prints a line per check and their count. CDOM_BUILD names the build directory (default: build/release).
 package main
@@ -15,9 +16,10 @@ func main() {
 	words := append(os.Args[1:], "")
 	suite := map[string]func(*Checks, *Rig){
 		"calls": testCalls,
+		"kills": testKills,
 	}[words[0]]
 	if suite == nil {
-		fmt.Fprintln(os.Stderr, "usage: agent-tests calls")
+		fmt.Fprintln(os.Stderr, "usage: agent-tests calls|kills")
 		os.Exit(2)
 	}
 	checks := &Checks{}

@@ -40,7 +40,7 @@ func (p *Plugin) Close() { p.conn.Close() }
 
 // dialRegistration connects as kubelet's plugin watcher does: the path itself is the authority.
 func dialRegistration(socket string) (registration.RegistrationClient, *grpc.ClientConn, error) {
-	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
 	defer cancel()
 	conn, err := grpc.DialContext(ctx, socket, grpc.WithTransportCredentials(insecure.NewCredentials()), grpc.WithBlock(),
 		grpc.WithContextDialer(func(ctx context.Context, path string) (net.Conn, error) {

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -33,6 +34,7 @@ type Node struct {
 	Flags       map[string]string
 	Environment []string
 	agent, imex *exec.Cmd
+	ended       chan struct{} // of the agent
 }
 
 func startRig() (*Rig, error) {
@@ -100,10 +102,10 @@ func (r *Rig) PrintLogs() {
 
 func (r *Rig) End() {
 	for _, program := range r.programs {
-		if program.ProcessState == nil {
-			program.Process.Kill()
-			program.Wait()
-		}
+		program.Process.Kill()
+	}
+	for _, program := range r.programs {
+		program.Wait() // those that have ended long ago give an error
 	}
 	if os.Getenv("KEEP") == "" {
 		os.RemoveAll(r.dir)
@@ -173,13 +175,30 @@ func (n *Node) Start() error {
 		flags = append(flags, name, value)
 	}
 	agent, err := n.rig.start(n.Name, n.Environment, "src/bin/compute-domain-agent", flags...)
-	n.agent = agent
-	return err
+	if err != nil {
+		return err
+	}
+	ended := make(chan struct{})
+	n.agent, n.ended = agent, ended
+	go func() {
+		agent.Wait()
+		close(ended)
+	}()
+	return nil
 }
 
-// AwaitSockets is for the agent that runs.
+// AwaitSockets waits until kubelet is served, or the agent has ended.
 func (n *Node) AwaitSockets() error {
 	return eventually(20*time.Second, func() error {
+		if n.HasEnded() {
+			return nil
+		}
+		// Before gRPC, which would wait a second after a refusal.
+		probe, err := net.Dial("unix", n.registrationSocket())
+		if err != nil {
+			return err
+		}
+		probe.Close()
 		client, conn, err := dialRegistration(n.registrationSocket())
 		if err != nil {
 			return err
@@ -190,34 +209,39 @@ func (n *Node) AwaitSockets() error {
 	})
 }
 
-// End waits for the agent's end, as of itself, and gives how it ended.
-func (n *Node) Wait(limit time.Duration) error {
-	done := make(chan error, 1)
-	go func() { done <- n.agent.Wait() }()
+func (n *Node) HasEnded() bool {
 	select {
-	case err := <-done:
-		return err
+	case <-n.ended:
+		return true
+	default:
+		return false
+	}
+}
+
+func (n *Node) AwaitEnd(limit time.Duration) error {
+	select {
+	case <-n.ended:
+		return nil
 	case <-time.After(limit):
-		n.agent.Process.Kill()
-		<-done
-		return errors.New("the agent did not end")
+		return errors.New("the agent has not ended")
 	}
 }
 
 // Kill is SIGKILL.
 func (n *Node) Kill() {
 	n.agent.Process.Kill()
-	n.agent.Wait()
+	<-n.ended
 }
 
 // Stop is SIGTERM, and the end with code 0.
 func (n *Node) Stop() error {
 	n.agent.Process.Signal(syscall.SIGTERM)
-	return n.Wait(20 * time.Second)
+	err := n.AwaitEnd(20 * time.Second)
+	return first(err, holds(err != nil || n.agent.ProcessState.ExitCode() == 0, "%v", n.agent.ProcessState))
 }
 
 func (n *Node) isRunning() error {
-	return n.agent.Process.Signal(syscall.Signal(0))
+	return holds(!n.HasEnded(), "the agent has ended")
 }
 
 // use is what the agent has at the moment.
