@@ -73,13 +73,21 @@ bool FileCheckpointStore::is_there(const std::string& agent) {
   return agent == agent_ || is_held(life_path(agent));
 }
 
-void FileCheckpointStore::clear_away_the_dead() const {
+bool FileCheckpointStore::clear_away_the_dead() const {
   const std::string prefix = life_path("");
+  const std::string own = life_ ? life_path(agent_) : "";
+  bool is_another_there = false;
   std::error_code ignored;
   for (const auto& entry : fs::directory_iterator(fs::path(path_).parent_path(), ignored)) {
     const std::string path = entry.path();
-    if (path.starts_with(prefix) && !is_held(path)) std::remove(path.c_str());
+    if (!path.starts_with(prefix) || path == own) continue;
+    if (is_held(path)) {
+      is_another_there = true;
+    } else {
+      std::remove(path.c_str());
+    }
   }
+  return is_another_there;
 }
 
 Result<std::optional<std::string>> FileCheckpointStore::load() {
@@ -91,6 +99,23 @@ Result<std::optional<std::string>> FileCheckpointStore::load() {
 
 Result<void> FileCheckpointStore::save(const std::string& text) {
   return base::replace_file_durably(path_, text);
+}
+
+// Who comes in between finds no lock, and makes folder and lock anew (hold).
+Result<void> FileCheckpointStore::clear_away() {
+  if (clear_away_the_dead()) {
+    return base::Error{ErrorKind::Conflict, "another agent of this node is there"};
+  }
+  if (life_) {
+    std::remove(life_path(agent_).c_str());
+    life_.reset();
+  }
+  for (const std::string& path : {path_, lock_path()}) {
+    if (auto done = base::remove_file(path); !done) return done;
+  }
+  std::error_code not_empty;
+  fs::remove(fs::path(path_).parent_path(), not_empty);
+  return {};
 }
 
 Result<void> FileCheckpointStore::set_aside(const std::string& text) {

@@ -81,6 +81,19 @@ class NodeAgent::Shell {
     return watches_.next_due();
   }
 
+  // Whoever has the hold, or a checkpoint that cannot be read, is an agent's who needs it.
+  void leave() {
+    const auto hold = ports_.checkpoints.hold();
+    if (!hold || !has_entered_) return;
+    const auto text = ports_.checkpoints.load();
+    if (!text || !*text) return;
+    const auto checkpoint = decode_checkpoint(**text);
+    if (!checkpoint || core::is_worth_keeping(*checkpoint)) return;
+    const auto cleared = ports_.checkpoints.clear_away();
+    if (cleared || cleared.error().kind == base::ErrorKind::Conflict) return;
+    base::log_warning("the checkpoint stays", {{"error", cleared.error().message}});
+  }
+
  private:
   // What is asked at every step, as nobody tells when it changes.
   struct Inputs {
@@ -351,6 +364,8 @@ std::optional<base::Duration> NodeAgent::next_due() const { return shell_->next_
 bool NodeAgent::step_server() { return shell_->step_server(); }
 
 std::optional<base::Duration> NodeAgent::server_due() const { return shell_->server_due(); }
+
+void NodeAgent::leave() { shell_->leave(); }
 
 std::vector<core::SeatHealth> NodeAgent::seats() const { return shell_->seats(); }
 

@@ -285,6 +285,7 @@ int serve_node(const AgentFlags& flags, Signals& signals, NodeFabric& fabric,
   }
   // The sockets go, the registration first; then the calls in progress are answered.
   plugin->reset();
+  if (code == 0) node_agent.leave();
   base::log_info("stopped");
   return code;
 }

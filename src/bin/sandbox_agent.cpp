@@ -27,6 +27,10 @@ class NodeCheckpoint : public agent::CheckpointStore {
     files_.disk[kCheckpointPath] = text;
     return {};
   }
+  base::Result<void> clear_away() override {
+    files_.disk.erase(kCheckpointPath);
+    return {};
+  }
   base::Result<void> set_aside(const std::string& text) override {
     files_.disk[base::cat(kCheckpointPath, ".unreadable")] = text;
     return {};

@@ -62,6 +62,7 @@ class Owner::Loop {
   [[nodiscard]] State told_state() const;
   void tell();
   void wait(Duration patience);
+  void clear_away();
 
   const OwnerOptions options_;
   const base::Clock& clock_;
@@ -252,10 +253,20 @@ void Owner::Loop::run(const std::stop_token& stop) {
   std::uint64_t count = 0;
   (void)!read(wake_.get(), &count, sizeof count);
   is_ending_ = true;
+  const bool is_wanted = keeper_.wanted().has_value();
   keeper_.stop();
   while (daemon_) step(std::chrono::hours(1));
   // Nobody else can have it: the lock is ours.
   unlink(options_.socket_path.c_str());
+  if (!is_wanted) clear_away();
+}
+
+// Nothing of it is of use to a successor. The lock goes last, and with it what is ours to remove.
+void Owner::Loop::clear_away() {
+  workshop_.clear_away();
+  state_file_.remove();
+  unlink(cat(options_.directory, "/lock").c_str());
+  rmdir(options_.directory.c_str());
 }
 
 Result<std::unique_ptr<Owner>> Owner::open(OwnerOptions options, const base::Clock& clock,

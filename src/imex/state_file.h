@@ -4,6 +4,7 @@
 // and its hosts and peers are of another time.
 #pragma once
 
+#include <cstdio>
 #include <optional>
 #include <string>
 
@@ -27,6 +28,7 @@ class StateFile {
   // nullopt: there is none, or it is of another boot.
   [[nodiscard]] std::optional<Saved> load() const;
   base::Result<void> save(const Saved& saved) const;
+  void remove() const { std::remove(path_.c_str()); }
 
  private:
   const std::string path_, boot_id_;

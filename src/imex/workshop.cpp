@@ -1,5 +1,8 @@
 #include "imex/workshop.h"
 
+#include <cstdio>
+#include <filesystem>
+
 #include "compute_domain/base/files.h"
 #include "compute_domain/base/log.h"
 #include "compute_domain/base/text.h"
@@ -71,6 +74,14 @@ Result<Command> Workshop::prepare(const Want& want) {
   tool_ = command;
   tool_.arguments = {files->control_tool, "-c", at("imexd.cfg")};
   return command;
+}
+
+void Workshop::clear_away() const {
+  std::error_code ignored;
+  std::filesystem::remove_all(at("lib"), ignored);
+  for (const char* name : {"nodes.cfg", "imexd.cfg", "nsswitch.conf", "stats.log"}) {
+    std::remove(at(name).c_str());
+  }
 }
 
 Command Workshop::control_tool(std::vector<std::string> arguments) const {

@@ -21,6 +21,8 @@ class Workshop {
   [[nodiscard]] base::Result<void> check() const;
   // The command that starts the daemon; what it reads lies there.
   base::Result<Command> prepare(const Want& want);
+  // Removes what prepare() has made, but for device files.
+  void clear_away() const;
   // `nvidia-imex-ctl` of the daemon prepared last, with these arguments.
   [[nodiscard]] Command control_tool(std::vector<std::string> arguments) const;
 

@@ -110,6 +110,41 @@ TEST(FileCheckpointStore, ClearsAwayWhatAgentsHaveLeftThatWereKilled) {
   EXPECT_TRUE(two.is_there("one"));
 }
 
+TEST(FileCheckpointStore, LeavesNothingWhenTheLastAgentClearsItAway) {
+  const base::Directory dir;
+  const std::string folder = dir.at("plugin");
+  std::optional<FileCheckpointStore> one(folder + "/checkpoint");
+  FileCheckpointStore two(folder + "/checkpoint");
+  {
+    const auto hold = one->hold();
+    ASSERT_TRUE(hold && one->enter("one") && two.enter("two") && one->save("text"));
+    const auto done = two.clear_away();
+    ASSERT_FALSE(done);
+    EXPECT_EQ(done.error().kind, base::ErrorKind::Conflict);
+    EXPECT_EQ(*two.load(), "text");
+  }
+  one.reset();
+  dir.write("plugin/checkpoint.agent-killed", "");
+  {
+    const auto hold = two.hold();
+    ASSERT_TRUE(hold);
+    EXPECT_TRUE(two.clear_away());
+    EXPECT_FALSE(std::filesystem::exists(folder));
+  }
+  EXPECT_TRUE(two.hold() && two.enter("again") && two.save("again"));
+  EXPECT_EQ(*two.load(), "again");
+}
+
+TEST(FileCheckpointStore, LeavesAFolderInWhichSomethingElseIs) {
+  const base::Directory dir;
+  FileCheckpointStore store(dir.write("plugin/checkpoint", "text"));
+  dir.write("plugin/other", "");
+  const auto hold = store.hold();
+  ASSERT_TRUE(hold && store.clear_away());
+  EXPECT_FALSE(std::filesystem::exists(dir.at("plugin/checkpoint")));
+  EXPECT_TRUE(std::filesystem::exists(dir.at("plugin/other")));
+}
+
 TEST(FileCheckpointStore, TwoProcessesThatStepUnderTheHoldLoseNothing) {
   constexpr std::size_t kSteps = 25;
   const base::Directory dir;

@@ -350,6 +350,38 @@ TEST(NodeAgent, TellsAFabricThatCannotBeReadInLogAndReport) {
 }
 
 // Destroys the agent after each number of steps of a whole life of a claim.
+TEST(NodeAgent, LeavesNoCheckpointThatNobodyNeeds) {
+  Rig rig;
+  rig.settle();
+  const core::ClaimRef claim = rig.make_claim("a");
+  rig.write_list({claim.uid});
+  ASSERT_EQ(rig.prepare(claim).state, ClaimStep::State::Done);
+  rig.agent->leave();
+  EXPECT_TRUE(rig.checkpoints.text) << "the next agent has a claim to look after";
+
+  rig.start_agent();
+  ASSERT_EQ(rig.unprepare(claim).state, ClaimStep::State::Done);
+  rig.pass(seconds(10));
+  rig.agent->leave();
+  EXPECT_TRUE(rig.checkpoints.text) << "a list still keeps its slot until it says stopped";
+
+  rig.start_agent();
+  const api::ObjectName list{kNamespace, core::node_list_name(Rig::group())};
+  const auto there = rig.admin.get<api::ConfigMap>(list);
+  ASSERT_TRUE(there && rig.admin.remove<api::ConfigMap>(list, {there->meta.uid, ""}));
+  rig.pass(seconds(10));
+  rig.checkpoints.is_shared = true;
+  rig.agent->leave();
+  EXPECT_TRUE(rig.checkpoints.text) << "another agent is there";
+  rig.checkpoints.is_shared = false;
+  rig.agent->leave();
+  EXPECT_FALSE(rig.checkpoints.text);
+
+  rig.start_agent();
+  rig.pass(seconds(10));
+  EXPECT_EQ(rig.report().clique, kClique);
+}
+
 TEST(NodeAgent, MayCrashAfterAnyStep) {
   for (int crash = 1; crash <= 60; ++crash) {
     SCOPED_TRACE(crash);

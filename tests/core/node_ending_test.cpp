@@ -7,6 +7,14 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
 
+TEST(Checkpoint, IsWorthKeepingForClaimsADaemonOrAWord) {
+  EXPECT_FALSE(is_worth_keeping({}));
+  EXPECT_FALSE(is_worth_keeping({.agent = "a", .boot_id = "boot-1", .clique = "rack-1.7"}));
+  EXPECT_TRUE(is_worth_keeping({.claims = {{"a-uid", PreparedClaim{}}}}));
+  EXPECT_TRUE(is_worth_keeping({.served = ServedGroup{}}));
+  EXPECT_TRUE(is_worth_keeping({.stopped = {{"g", StoppedGroup{}}}}));
+}
+
 TEST(NodeUnprepare, SucceedsForAClaimThatIsNotKnown) {
   NodeScene scene;
   scene.settle().unprepare("a").settle().unprepare("a").settle();

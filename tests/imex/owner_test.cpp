@@ -244,6 +244,25 @@ TEST(ImexOwner, EndsTheDaemonWhenItIsToldToEnd) {
   EXPECT_FALSE(std::filesystem::exists(rig.node(0).options.socket_path));
 }
 
+TEST(ImexOwner, LeavesNoFileWhenNoDaemonIsWanted) {
+  Rig rig(1);
+  rig.start(0);
+  ASSERT_TRUE(rig.until_phase(0, Phase::Ready));
+  std::stop_source stop;
+  stop.request_stop();
+  rig.node(0).owner->run(stop.get_token());
+  rig.node(0).close();
+  EXPECT_TRUE(std::filesystem::exists(rig.node(0).options.directory)) << "for its successor";
+
+  ASSERT_TRUE(rig.node(0).open());
+  ASSERT_TRUE(rig.until_phase(0, Phase::Ready));
+  EXPECT_FALSE(rig.ask(rig.node(0), Stop{}));
+  ASSERT_TRUE(rig.until_phase(0, Phase::Stopped));
+  rig.node(0).owner->run(stop.get_token());
+  EXPECT_FALSE(std::filesystem::exists(rig.node(0).options.directory));
+  EXPECT_FALSE(std::filesystem::exists(rig.node(0).options.socket_path));
+}
+
 TEST(StateFile, IsWorthNothingInAnotherBootOrInPart) {
   const base::Directory dir;
   const Saved saved{State{.group = "g", .instance = "i"}, Want{"g", 1, "a\nb\n", "h", "10.0.0.1"},

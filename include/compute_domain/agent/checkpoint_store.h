@@ -33,6 +33,9 @@ class CheckpointStore {
   virtual base::Result<std::optional<std::string>> load() = 0;
   // Atomic and durable: after a crash either the old text is there or the new one.
   virtual base::Result<void> save(const std::string& text) = 0;
+  // This process was the last agent: removes the checkpoint, and all that was made for it, as far
+  // as it is ours. Conflict: another agent is there.
+  virtual base::Result<void> clear_away() = 0;
   // Keeps a text that could not be read, beside the checkpoint, for people.
   virtual base::Result<void> set_aside(const std::string& text) = 0;
 };

@@ -27,6 +27,8 @@ class FileCheckpointStore : public CheckpointStore {
 
   base::Result<std::optional<std::string>> load() override;
   base::Result<void> save(const std::string& text) override;
+  // With its locks, and its directory when nothing else is in it.
+  base::Result<void> clear_away() override;
   // As "<path>.unreadable-N", at most nine of them: the last is then replaced. When the file still
   // has this text it is moved, which needs no room on the disk.
   base::Result<void> set_aside(const std::string& text) override;
@@ -35,7 +37,8 @@ class FileCheckpointStore : public CheckpointStore {
 
  private:
   [[nodiscard]] std::string life_path(const std::string& agent) const;
-  void clear_away_the_dead() const;
+  // Removes what those have left that were killed. Whether another one lives.
+  bool clear_away_the_dead() const;
 
   const std::string path_;
   std::string agent_;                   // that has entered, or ""

@@ -18,6 +18,7 @@ class MemoryCheckpointStore : public CheckpointStore {
   std::optional<base::Error> error;  // of every write while it is set
   int saves = 0;
   bool is_held = false;         // by another process
+  bool is_shared = false;       // with an agent of another process
   std::set<std::string> ended;  // agents that have
 
   base::Result<std::unique_ptr<Hold>> hold() override {
@@ -30,6 +31,11 @@ class MemoryCheckpointStore : public CheckpointStore {
     if (error) return *error;
     text = new_text;
     ++saves;
+    return {};
+  }
+  base::Result<void> clear_away() override {
+    if (is_shared) return base::Error{base::ErrorKind::Conflict, "shared"};
+    text.reset();
     return {};
   }
   base::Result<void> set_aside(const std::string& unreadable) override {

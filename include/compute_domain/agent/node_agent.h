@@ -85,6 +85,10 @@ class NodeAgent {
   bool step_server();
   [[nodiscard]] std::optional<base::Duration> server_due() const;
 
+  // After the last step of a process that ends in order: a checkpoint that no agent needs goes,
+  // when no other agent of the node is there.
+  void leave();
+
   // As of the last decision.
   [[nodiscard]] std::vector<core::SeatHealth> seats() const;
   // Whether the API server has a report of this node.

@@ -53,7 +53,8 @@ class Owner {
 
   // What there is to do now, and then one wait for news, of at most `patience`.
   void step(base::Duration patience);
-  // Until `stop`; then ends the daemon: SIGTERM, and SIGKILL after 5 s.
+  // Until `stop`; then ends the daemon: SIGTERM, and SIGKILL after 5 s. When none was wanted, the
+  // owner's files go too.
   void run(const std::stop_token& stop);
   // Whether a daemon could be started now: the driver's files and devices are there.
   [[nodiscard]] base::Result<void> check() const;

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "compute_domain/base/text.h"
+#include "compute_domain/core/reconcile_node.h"
 #include "core/node/admission.h"
 
 namespace cdom::core {
@@ -142,6 +143,10 @@ std::string doubts_about(const NodeDraft& draft, std::string_view group) {
   return cat("ResourceClaim ", base::list_names(gone), gone.size() == 1 ? " has" : " have",
              " ended in the API but not on this node: containers of its pod may still run; the "
              "channel stays until kubelet unprepares it");
+}
+
+bool is_worth_keeping(const Checkpoint& checkpoint) {
+  return !checkpoint.claims.empty() || checkpoint.served || !checkpoint.stopped.empty();
 }
 
 }  // namespace cdom::core
