@@ -41,9 +41,14 @@ std::string finalizers_patch(const Precondition& if_is,
   return text_of(patch);
 }
 
-std::string label_removal_patch(const Precondition& if_is, const std::string& label) {
+std::string metadata_patch(const Precondition& if_is, const MetadataValues& labels,
+                           const MetadataValues& annotations) {
   Json patch = patch_with(if_is);
-  patch["metadata"]["labels"][label] = nullptr;
+  for (const auto& [name, values] : {std::pair("labels", &labels), {"annotations", &annotations}}) {
+    for (const auto& [key, value] : *values) {
+      patch["metadata"][name][key] = value ? Json(*value) : Json(nullptr);
+    }
+  }
   return text_of(patch);
 }
 

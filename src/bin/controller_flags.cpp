@@ -32,6 +32,10 @@ po::options_description options_of(ControllerFlags& flags) {
       "driverManaged (IMEX_MODE)")(
       "imex-isolation", po::value(&flags.imex_isolation)->default_value(flags.imex_isolation),
       "domain (IMEX_ISOLATION)")(
+      "gpu-clique-label-enabled",
+      po::value(&flags.label_nodes)->default_value(flags.label_nodes)->implicit_value(true),
+      "write each Node's label nvidia.com/gpu.clique; needs the right to patch nodes "
+      "(GPU_CLIQUE_LABEL_ENABLED)")(
       "leader-election-enabled",
       po::value(&flags.elect)->default_value(flags.elect)->implicit_value(true),
       "one of several controllers works, the others wait (LEADER_ELECTION_ENABLED)")(
@@ -58,6 +62,7 @@ std::string controller_flag_of_variable(const std::string& name) {
   if (name == "MAX_NODES_PER_IMEX_DOMAIN") return "max-nodes-per-imex-domain";
   if (name == "IMEX_MODE") return "imex-mode";
   if (name == "IMEX_ISOLATION") return "imex-isolation";
+  if (name == "GPU_CLIQUE_LABEL_ENABLED") return "gpu-clique-label-enabled";
   if (name == "LEADER_ELECTION_ENABLED") return "leader-election-enabled";
   if (name == "LEADER_ELECTION_LEASE_LOCK_NAME") return "leader-election-lease-lock-name";
   if (name == "LEADER_ELECTION_LEASE_LOCK_NAMESPACE") return "leader-election-lease-lock-namespace";
@@ -100,6 +105,7 @@ core::Settings settings_of(const ControllerFlags& flags) {
   core::Settings settings;
   settings.operator_namespace = flags.ns;
   settings.slots_per_group = flags.max_nodes;
+  settings.labels_nodes = flags.label_nodes;
   return settings;
 }
 

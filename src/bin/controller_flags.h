@@ -22,6 +22,7 @@ struct ControllerFlags {
   std::int64_t max_nodes = 18;
   std::string imex_mode = "driverManaged";
   std::string imex_isolation = "domain";
+  bool label_nodes = false;
   bool elect = false;
   std::string lease_name = "compute-domain-controller";
   std::string lease_namespace;

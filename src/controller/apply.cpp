@@ -165,7 +165,25 @@ class Run {
     return done;
   }
 
+  Result<void> operator()(const core::LabelNode& action) {
+    return patch_node(action.node, {{api::kNodeCliqueLabel, action.clique}},
+                      {{api::kNodeCliqueMark, action.clique}});
+  }
+
+  Result<void> operator()(const core::UnmarkNode& action) {
+    return patch_node(action.node, {}, {{api::kNodeCliqueMark, std::nullopt}});
+  }
+
  private:
+  Result<void> patch_node(const api::ObjectMeta& node, const api::MetadataValues& labels,
+                          const api::MetadataValues& annotations) {
+    const auto after = client_.patch<api::Node>(
+        api::name_of(node), "",
+        api::metadata_patch({node.uid, node.resource_version}, labels, annotations));
+    if (!after && after.error().kind != ErrorKind::NotFound) return after.error();
+    return {};
+  }
+
   Result<std::vector<api::ConfigMap>> lists_of(const std::string& ns,
                                                const std::string& domain_uid) const {
     return client_.list_all<api::ConfigMap>(
@@ -266,7 +284,7 @@ class Run {
     for (const api::Node& node : *nodes) {
       const auto after = client_.patch<api::Node>(
           api::name_of(node.meta), "",
-          api::label_removal_patch({node.meta.uid, {}}, api::kDomainLabel));
+          api::metadata_patch({node.meta.uid, {}}, {{api::kDomainLabel, std::nullopt}}, {}));
       if (!after && after.error().kind != ErrorKind::NotFound) return after.error();
     }
     return {};

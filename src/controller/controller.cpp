@@ -37,6 +37,8 @@ std::string_view name_of(Key::Kind kind) {
       return "group";
     case Key::Kind::Report:
       return "report";
+    case Key::Kind::Label:
+      return "label";
   }
   return "";
 }

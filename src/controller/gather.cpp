@@ -114,6 +114,13 @@ core::ReportWorld gather_report(const Sources& from, const std::string& node) {
   return world;
 }
 
+core::LabelWorld gather_label(const Sources& from, const std::string& node) {
+  core::LabelWorld world;
+  if (const auto found = from.stores.nodes.get({"", node})) world.node = *found;
+  world.clique = published_clique(from.stores, node);
+  return world;
+}
+
 std::vector<Key> keys_of_domain(const Sources& from, const std::string& uid) {
   std::vector<Key> keys{domain_key(uid)};
   const core::DomainView view = view_of(from.stores, uid);
@@ -133,6 +140,8 @@ core::Plan plan_of(const Sources& from, const Key& key) {
       return core::reconcile_group(gather_group(from, {key.id, key.clique}));
     case Key::Kind::Report:
       return core::reconcile_report(gather_report(from, key.id));
+    case Key::Kind::Label:
+      return core::reconcile_label(gather_label(from, key.id));
   }
   return {};
 }

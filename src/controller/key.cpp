@@ -12,6 +12,8 @@ std::string to_string(const Key& key) {
       return base::cat("group ", key.id, "/", key.clique);
     case Key::Kind::Report:
       return base::cat("report ", key.id);
+    case Key::Kind::Label:
+      return base::cat("label ", key.id);
   }
   return key.id;
 }

@@ -113,7 +113,15 @@ void trim(api::ComputeDomainNode& report) {
   if (!fenced.empty()) report.meta.annotations[api::kFencedAnnotation] = fenced;
 }
 
-void trim(api::Node& node) { trim_meta(node.meta); }
+void trim(api::Node& node) {
+  const auto keep_only = [](std::map<std::string, std::string>& values, const char* key) {
+    std::erase_if(values, [key](const auto& entry) { return entry.first != key; });
+  };
+  keep_only(node.meta.labels, api::kNodeCliqueLabel);
+  keep_only(node.meta.annotations, api::kNodeCliqueMark);
+  node.meta.finalizers = {};
+  node.meta.owners = {};
+}
 void trim(api::ResourceSlice& slice) { trim_meta(slice.meta); }
 void trim(api::Pod& pod) { trim_meta(pod.meta); }
 

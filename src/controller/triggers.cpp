@@ -21,6 +21,12 @@ bool is_same(const api::ComputeDomainNode& a, const api::ComputeDomainNode& b) {
          a.meta.annotation(api::kFencedAnnotation) == b.meta.annotation(api::kFencedAnnotation);
 }
 
+// Of all labels and annotations only the clique's are kept (trim).
+bool has_other_label(const api::Node* before, const api::Node& after) {
+  return before == nullptr || before->meta.labels != after.meta.labels ||
+         before->meta.annotations != after.meta.annotations;
+}
+
 bool is_status_only(const api::ComputeDomain& a, const api::ComputeDomain& b) {
   return a.spec == b.spec && a.meta.is_deleting() == b.meta.is_deleting() &&
          a.meta.finalizers == b.meta.finalizers;
@@ -110,6 +116,9 @@ void Triggers::on_report(const api::ComputeDomainNode* before,
 }
 
 void Triggers::on_node(const api::Node* before, const api::Node* after) const {
+  if (from_.settings.labels_nodes && after != nullptr && has_other_label(before, *after)) {
+    add_(label_key(after->meta.name));
+  }
   if (before != nullptr && after != nullptr && is_same(*before, *after)) return;
   const std::string& node = (after != nullptr ? after : before)->meta.name;
   add_domains_of_node(node);
@@ -122,7 +131,9 @@ void Triggers::on_node(const api::Node* before, const api::Node* after) const {
 void Triggers::on_slice(const api::ResourceSlice* before, const api::ResourceSlice* after) const {
   if (before != nullptr && after != nullptr && before->devices == after->devices) return;
   const std::string& node = (after != nullptr ? after : before)->node;
-  if (!node.empty()) add_domains_of_node(node);
+  if (node.empty()) return;
+  add_domains_of_node(node);
+  if (from_.settings.labels_nodes) add_(label_key(node));
 }
 
 void Triggers::on_agent(const api::Pod* before, const api::Pod* after) const {

@@ -56,6 +56,13 @@ struct Sentence {
   std::string operator()(const DeleteReport& a) const {
     return cat("delete ComputeDomainNode ", a.report.name);
   }
+  std::string operator()(const LabelNode& a) const {
+    if (!a.clique) return cat("remove the clique label from Node ", a.node.name);
+    return cat("label Node ", a.node.name, " with clique ", *a.clique);
+  }
+  std::string operator()(const UnmarkNode& a) const {
+    return cat("leave the clique label of Node ", a.node.name, " to whoever has written it");
+  }
 };
 
 }  // namespace

@@ -30,6 +30,14 @@ TEST(Patch, LeavesOutAPreconditionThatIsNotGiven) {
   EXPECT_EQ(patch, json::parse(R"({"metadata":{"uid":"u-1","finalizers":[]}})"));
 }
 
+TEST(MetadataPatch, NamesWhatChangesAndNothingElse) {
+  const json patch = json::parse(metadata_patch(kIfIs, {{"a", "1"}, {"b", std::nullopt}}, {}));
+  EXPECT_EQ(patch, json::parse(R"({"metadata":{"uid":"u-1","resourceVersion":"77",
+                                               "labels":{"a":"1","b":null}}})"));
+  EXPECT_EQ(json::parse(metadata_patch({}, {}, {{"c", "2"}})),
+            json::parse(R"({"metadata":{"annotations":{"c":"2"}}})"));
+}
+
 TEST(StatusPatch, GivesTheWholeStatus) {
   ComputeDomain domain = sample<ComputeDomain>();
   const std::string before = encode(domain, "v1beta1");

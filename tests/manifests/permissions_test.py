@@ -416,6 +416,35 @@ def a_token_ends_with_its_pod(cluster: Cluster, who: Api) -> None:
     eventually(30, lambda: who.request("GET", REPORTS)[0] == 401)
 
 
+def the_controller_changes_one_label_of_a_node(cluster: Cluster) -> None:
+    cluster.apply("gpu-clique-label")
+    who = cluster.with_token_of("compute-domain-controller")
+    attempts = [
+        (403, {"spec": {"unschedulable": True}}),
+        (403, {"spec": {"taints": [{"key": "stolen", "effect": "NoExecute"}]}}),
+        (403, {"metadata": {"labels": {"node-role.kubernetes.io/control-plane": ""}}}),
+        (403, {"metadata": {"labels": {"nvidia.com/gpu.clique": "u.1", "kept": None}}}),
+        (403, {"metadata": {"labels": {"kept": "no"}}}),
+        (403, {"metadata": {"annotations": {"stolen": "yes"}}}),
+        (403, {"metadata": {"finalizers": ["stolen/token"]}}),
+        (403, {"metadata": {"ownerReferences": [{"apiVersion": "v1", "kind": "Pod", "name": "p", "uid": "u"}]}}),
+        (200, {"metadata": {"labels": {"nvidia.com/gpu.clique": "u.1"},
+                            "annotations": {"resource.nvidia.com/gpu.clique": "u.1"}}}),
+        (200, {"metadata": {"labels": {"nvidia.com/gpu.clique": None},
+                            "annotations": {"resource.nvidia.com/gpu.clique": None}}}),
+    ]
+    kind = "application/merge-patch+json"
+    cluster.admin.make("PATCH", "/api/v1/nodes/n2", {"metadata": {"labels": {"kept": "yes"}}}, kind=kind)
+    eventually(30, lambda: who.request("PATCH", "/api/v1/nodes/n2", attempts[0][1], kind)[0] == 403 and
+               "policy" in who.request("PATCH", "/api/v1/nodes/n2", attempts[0][1], kind)[1]["message"].lower())
+    for wanted, change in attempts:
+        status, said = who.request("PATCH", "/api/v1/nodes/n2", change, kind)
+        if status != wanted:
+            raise Failed(f"{change}: {status} {said.get('message')}")
+    if who.request("PATCH", "/api/v1/nodes/n2/status", {"status": {}}, kind)[0] != 403:
+        raise Failed("it may write the status of a Node")
+
+
 def eventually(seconds: float, is_so) -> None:
     deadline = time.monotonic() + seconds
     while not is_so():
@@ -464,6 +493,8 @@ def main() -> int:
             check("an agent changes what is its node's", requests_do_what_they_may, cluster, agent)
             check("and nothing else by tricks", tricks_are_refused, cluster, agent)
             check("an agent's token that is bound to no pod writes nothing", an_unbound_token_writes_nothing, cluster)
+            check("the controller changes one label of a Node, and only where it is asked to",
+                  the_controller_changes_one_label_of_a_node, cluster)
             check("an agent's token ends with its pod", a_token_ends_with_its_pod, cluster, agent)
         finally:
             cluster.down()

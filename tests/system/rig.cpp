@@ -41,7 +41,7 @@ void check(const base::Result<void>& result) {
 
 }  // namespace
 
-Rig::Rig(const RigOptions& options) : random_(options.seed) {
+Rig::Rig(const RigOptions& options) : labels_nodes_(options.labels_nodes), random_(options.seed) {
   // A seed that fails is read with CDOM_SYSTEM_LOG=1.
   const bool is_read = std::getenv("CDOM_SYSTEM_LOG") != nullptr;  // NOLINT(concurrency-mt-unsafe)
   base::configure_log(is_read ? base::LogLevel::Debug : base::LogLevel::Off, base::LogFormat::Text);
@@ -98,6 +98,7 @@ void Rig::start_controller() {
       std::make_unique<kube::Client>(*controller_transport_, clock_, "controller", &metrics_);
   check(controller_client_->discover());
   controller::Options options;
+  options.settings.labels_nodes = labels_nodes_;
   options.workers = 2;
   options.instance = "test";
   options.seed = random_.next();

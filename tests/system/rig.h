@@ -30,6 +30,8 @@ struct RigOptions {
   std::string resource_version = "v1";
   // Watch events that the API server remembers per resource.
   std::size_t history = 5'000;
+  // Of the controller: GPU_CLIQUE_LABEL_ENABLED.
+  bool labels_nodes = false;
 };
 
 class Rig {
@@ -75,6 +77,7 @@ class Rig {
   std::optional<base::Duration> next_due() const;
 
   base::ManualClock clock_;
+  const bool labels_nodes_;
   int steps_at_this_moment_ = 0;
   base::Random random_;
   base::Registry metrics_;

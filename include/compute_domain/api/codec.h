@@ -7,6 +7,7 @@
 // No header here shows the JSON library.
 #pragma once
 
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -83,8 +84,10 @@ struct Precondition {
   std::string resource_version;
 };
 std::string finalizers_patch(const Precondition& if_is, const std::vector<std::string>& finalizers);
-// Takes one label away.
-std::string label_removal_patch(const Precondition& if_is, const std::string& label);
+// The labels and annotations that are named; nullopt takes one away.
+using MetadataValues = std::map<std::string, std::optional<std::string>>;
+std::string metadata_patch(const Precondition& if_is, const MetadataValues& labels,
+                           const MetadataValues& annotations);
 std::string status_patch(const Precondition& if_is, const ComputeDomainStatus& status);
 std::string status_patch(const Precondition& if_is, const ComputeDomainNodeReport& report);
 // ConfigMap: our labels and the data as a whole; keys that are not ours are removed.

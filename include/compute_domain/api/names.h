@@ -21,6 +21,10 @@ inline constexpr char kGroupLabel[] = "resource.nvidia.com/computeDomainGroup";
 inline constexpr char kIsolationLabel[] = "resource.nvidia.com/isolation";  // domain | channel
 inline constexpr char kDomainNamespaceLabel[] = "resource.nvidia.com/computeDomainNamespace";
 inline constexpr char kFencedAnnotation[] = "resource.nvidia.com/fenced";  // value: a boot id
+// A Node's clique, under the name that NVIDIA's GPU feature discovery and DRA driver use, and the
+// value of it that we have written.
+inline constexpr char kNodeCliqueLabel[] = "nvidia.com/gpu.clique";
+inline constexpr char kNodeCliqueMark[] = "resource.nvidia.com/gpu.clique";
 inline constexpr char kOutOfServiceTaint[] = "node.kubernetes.io/out-of-service";
 
 inline constexpr char kAttributeType[] = "type";      // of a seat: "channel"

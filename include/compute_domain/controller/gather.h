@@ -22,6 +22,7 @@ struct Sources {
 core::World gather_domain(const Sources& from, const std::string& uid);
 core::GroupWorld gather_group(const Sources& from, const core::GroupKey& key);
 core::ReportWorld gather_report(const Sources& from, const std::string& node);
+core::LabelWorld gather_label(const Sources& from, const std::string& node);
 
 // The keys of a domain and of all its groups.
 std::vector<Key> keys_of_domain(const Sources& from, const std::string& uid);

@@ -10,8 +10,9 @@ namespace cdom::controller {
 // Domain: `id` is the UID of a ComputeDomain; template, status and finalizer are decided.
 // Group: `id` is the UID of its domain, with `clique`; its node list is decided.
 // Report: `id` is the name of a node; whether its ComputeDomainNode outlives its use.
+// Label: `id` is the name of a node; its clique label is decided.
 struct Key {
-  enum class Kind { Domain, Group, Report };
+  enum class Kind { Domain, Group, Report, Label };
   Kind kind = Kind::Domain;
   std::string id;
   std::string clique = {};
@@ -24,8 +25,9 @@ inline Key group_key(const core::GroupKey& group) {
   return {Key::Kind::Group, group.domain_uid, group.clique};
 }
 inline Key report_key(std::string node) { return {Key::Kind::Report, std::move(node), {}}; }
+inline Key label_key(std::string node) { return {Key::Kind::Label, std::move(node), {}}; }
 
-// "domain 6f0a…", "group 6f0a…/clique", "report n01"; for logs.
+// "domain 6f0a…", "group 6f0a…/clique", "report n01", "label n01"; for logs.
 std::string to_string(const Key& key);
 
 }  // namespace cdom::controller

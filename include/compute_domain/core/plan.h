@@ -94,10 +94,23 @@ struct DeleteReport {
   friend bool operator==(const DeleteReport&, const DeleteReport&) = default;
 };
 
-using Action =
-    std::variant<AddFinalizer, RemoveFinalizer, SetStatus, CreateTemplate, WriteNodeList,
-                 RecordEvent, EnsureTemplateAbsent, EnsureNodeListsAbsent, EnsureDomainGone,
-                 EnsureClaimsReleased, EnsurePredecessorGone, EnsureNodeGone, DeleteReport>;
+// Writes the Node's label nvidia.com/gpu.clique and the mark that says that it is ours; without a
+// clique both go. Under the precondition of this version.
+struct LabelNode {
+  api::ObjectMeta node;
+  std::optional<std::string> clique;
+  friend bool operator==(const LabelNode&, const LabelNode&) = default;
+};
+// Takes that mark off, as somebody else has written the label since.
+struct UnmarkNode {
+  api::ObjectMeta node;
+  friend bool operator==(const UnmarkNode&, const UnmarkNode&) = default;
+};
+
+using Action = std::variant<AddFinalizer, RemoveFinalizer, SetStatus, CreateTemplate, WriteNodeList,
+                            RecordEvent, EnsureTemplateAbsent, EnsureNodeListsAbsent,
+                            EnsureDomainGone, EnsureClaimsReleased, EnsurePredecessorGone,
+                            EnsureNodeGone, DeleteReport, LabelNode, UnmarkNode>;
 
 struct Plan {
   std::vector<Action> actions;

@@ -23,6 +23,14 @@ struct ReportWorld {
 };
 Plan reconcile_report(const ReportWorld& world);
 
+// A node key: the label nvidia.com/gpu.clique of its Node. One that somebody else has written is
+// left alone.
+struct LabelWorld {
+  std::optional<api::Node> node;      // absent: not in the cache
+  std::optional<std::string> clique;  // that its ResourceSlice publishes; "" or absent: none
+};
+Plan reconcile_label(const LabelWorld& world);
+
 // The template that a domain wants; nullopt when it wants none.
 std::optional<api::ResourceClaimTemplate> wanted_template(const api::ComputeDomain& domain);
 

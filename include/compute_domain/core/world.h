@@ -25,6 +25,7 @@ struct Settings {
   base::Duration status_interval = std::chrono::milliseconds(500);
   base::Duration list_interval = std::chrono::milliseconds(50);
   base::Duration agent_grace = std::chrono::seconds(60);
+  bool labels_nodes = false;  // GPU_CLIQUE_LABEL_ENABLED
 };
 
 // The agent's own pod on a node: its Ready condition is the agent's life.
