@@ -117,8 +117,14 @@ api::NodeListEntry entry_of(const Draft& draft, const std::string& node, const S
     entry.address = view->report->status.address;
   }
   if (!entry.admits.empty()) {
-    const bool was_admitted = before != nullptr && !before->admits.empty();
-    if (!was_admitted) entry.term = ++last_term;
+    // A word about the daemon's end that was said before this claim says nothing of the next
+    // daemon.
+    const bool admits_more =
+        std::ranges::any_of(entry.admits, [&](const api::Admission& admission) {
+          return before == nullptr ||
+                 std::ranges::find(before->admits, admission) == before->admits.end();
+        });
+    if (admits_more) entry.term = ++last_term;
     // An agent accepts an admission only of the boot that it runs in, so this is the boot in which
     // the slot's daemon runs.
     entry.boot_id = current_boot(view, record.boot_id);

@@ -86,6 +86,22 @@ TEST(ReconcileGroup, KeepsTheSlotOfANodeThatLeavesAndComesBack) {
   EXPECT_GT(entry_in(world, "n1").term, term);
 }
 
+// Else a "stopped" from between the two claims would free the slot under the next daemon.
+TEST(ReconcileGroup, RaisesTheTermWithEachNewClaimOfANode) {
+  World world = settled_world(2);
+  const std::int64_t term = entry_in(world, "n1").term;
+  write_list(world);
+  EXPECT_EQ(entry_in(world, "n1").term, term);
+  world.view.claims[0] = claim("c9").on("n1");
+  write_list(world);
+  EXPECT_THAT(entry_in(world, "n1").admits, SizeIs(1));
+  EXPECT_GT(entry_in(world, "n1").term, term);
+  const std::int64_t second = entry_in(world, "n1").term;
+  world.view.claims.push_back(claim("c10").on("n1"));
+  write_list(world);
+  EXPECT_GT(entry_in(world, "n1").term, second);
+}
+
 TEST(ReconcileGroup, GivesSlotsNeverUsedFirst) {
   World world = settled_world(2);
   world.view.claims = {claim("c3").on("n3")};
