@@ -128,6 +128,45 @@ TEST(NodeReport, TellsAMemberOutOfReachAfterASecondAndOneThatIsBackAtOnce) {
   EXPECT_EQ(scene.group()->connected, "1-2");
 }
 
+// A node that came third, READY for a second and without a connection yet.
+NodeScene third_of(std::int64_t count) {
+  NodeScene scene;
+  api::NodeList list = train(count).admits("a");
+  list.entries.front().term = 3;
+  for (std::size_t i = 3; i < list.entries.size(); ++i) list.entries[i].term = i + 1;
+  scene.settle().show(list).prepare("a").settle();
+  scene.daemon_ready().advance(seconds(1)).settle();
+  EXPECT_EQ(scene.group()->connected, "");
+  return scene;
+}
+
+TEST(NodeReport, TellsOnceThatItHasReachedThoseWhoCameBefore) {
+  NodeScene scene = third_of(3);
+  const int before = scene.report_writes;
+  scene.advance(milliseconds(500)).daemon_ready({1}).settle();
+  EXPECT_EQ(scene.report_writes, before);
+  scene.advance(milliseconds(500)).daemon_ready({1, 2}).settle();
+  EXPECT_EQ(scene.report_writes, before + 1);
+  EXPECT_EQ(scene.group()->connected, "1-2");
+}
+
+TEST(NodeReport, LeavesItToThoseWhoCameAfterThatTheyHaveReachedIt) {
+  NodeScene scene = third_of(5);
+  scene.advance(milliseconds(500)).daemon_ready({1, 2}).settle();
+  const int before = scene.report_writes;
+  scene.advance(milliseconds(500)).daemon_ready({1, 2, 3, 4}).settle();
+  EXPECT_EQ(scene.report_writes, before);
+}
+
+TEST(NodeReport, TellsThoseItHasReachedWithTheOneItHasNot) {
+  NodeScene scene = third_of(4);
+  scene.advance(seconds(1)).daemon_ready({1}).settle();
+  EXPECT_EQ(scene.group()->connected, "");
+  scene.advance(seconds(3)).settle();
+  EXPECT_EQ(scene.group()->connected, "1");
+  EXPECT_THAT(scene.group()->unreachable, ElementsAre("n02", "n03"));
+}
+
 TEST(NodeReport, LeavesANewcomerThatConnectsInTimeToItsOwnReport) {
   NodeScene scene = serving(2);
   const int before = scene.report_writes;

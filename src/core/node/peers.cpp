@@ -64,8 +64,10 @@ Connections connections_of(const SeenList& seen, const ServedGroup& served,
   Connections connections;
   for (const api::NodeListEntry& entry : seen.stored.list->entries) {
     if (!entry.member || entry.slot == served.slot) continue;
+    const bool is_earlier = entry.term < served.term;
     if (daemon.connected.contains(entry.slot)) {
       connections.connected.insert(entry.slot);
+      if (is_earlier) connections.earlier.insert(entry.slot);
       continue;
     }
     connections.complete = false;
@@ -75,6 +77,7 @@ Connections connections_of(const SeenList& seen, const ServedGroup& served,
       connections.unreachable.push_back(entry.node);
     } else {
       connections.next = std::min(connections.next.value_or(due), due);
+      connections.awaits_earlier |= is_earlier;
     }
   }
   std::ranges::sort(connections.unreachable);

@@ -23,6 +23,7 @@ using Groups = std::map<std::string, api::GroupReport>;
 struct Word {
   api::ComputeDomainNodeReport report;
   std::optional<base::Duration> hold;
+  bool tells_connections = false;  // which of them were not told yet is news
 };
 
 const api::ComputeDomainNode* published(const NodeWorld& world) {
@@ -78,7 +79,15 @@ std::string recovery_message(NodeDraft& draft, const ServedGroup& served,
 struct DaemonWord {
   api::GroupReport group;
   std::optional<base::Duration> hold;
+  bool tells_connections = false;
 };
+
+// Of two members the later one tells that they are connected, when its first word came before: once
+// for all that were there before it.
+bool are_news(const Connections& connections, const api::GroupReport& said) {
+  const std::set<std::int64_t> told = parse_slot_ranges(said.connected);
+  return !connections.awaits_earlier && !std::ranges::includes(told, connections.earlier);
+}
 
 // Whether another daemon runs where one was READY: that one has ended with its owner, and with it
 // what ran over it, although nobody saw it end.
@@ -123,6 +132,7 @@ DaemonWord running_word(NodeDraft& draft, const ServedGroup& served, const Daemo
       // What was told of an end stands for a moment, so that everybody sees it.
       const bool told_an_end = said != nullptr && said->state == DaemonState::Failed &&
                                said->instance == daemon.instance;
+      word.tells_connections = settled && are_news(connections, *said);
       settled |= connections.complete && !told_an_end;
     } else if (settled) {
       word.group.connected = said->connected;
@@ -193,6 +203,7 @@ void add_served(NodeDraft& draft, Groups& groups, Word& word) {
   group.message = joined({group.message, doubts_about(draft, served->group),
                           unread.empty() ? "" : cat("the fabric cannot be read: ", unread)});
   if (of_daemon->hold && *of_daemon->hold > draft.world.elapsed) word.hold = of_daemon->hold;
+  word.tells_connections = of_daemon->tells_connections;
   groups[served->group] = std::move(group);
 }
 
@@ -320,7 +331,7 @@ void publish_report(NodeDraft& draft) {
   Word word = word_of(draft);
   if (word.hold) return draft.look_again_at(*word.hold);
   const api::ComputeDomainNode* said = published(world);
-  if (said != nullptr && !is_news(said->status, word.report)) return;
+  if (said != nullptr && !word.tells_connections && !is_news(said->status, word.report)) return;
   api::ObjectMeta meta;
   meta.name = world.self.name;
   draft.add(PublishReport{said == nullptr ? meta : said->meta, std::move(word.report)});

@@ -73,7 +73,10 @@ api::ComputeDomainNode own_report(const ReportObject& stored, int node) {
     if (word.state != GroupWord::kStopped) {
       group.state =
           word.state == GroupWord::kReady ? api::DaemonState::Ready : api::DaemonState::Starting;
-      if (word.state == GroupWord::kReady) group.instance = "i";
+      if (word.state == GroupWord::kReady) {
+        group.instance = "i";
+        group.connected = cat("0-", kSlots - 1);
+      }
       group.table_hash = api::table_hash(table_of(domain));
       for (Count generation = 1; generation <= kGenerations; ++generation) {
         if ((word.claim & 1U << (generation - 1)) != 0) {
