@@ -319,8 +319,12 @@ void Controller::Loop::answer(Queue& queue, const Key& key, const core::Plan& pl
       base::log_warning(error.message, {fields[0], fields[1]});
       queue.retry(key, error.retry_after);
       break;
-    case ErrorKind::Invalid:
     case ErrorKind::Forbidden:
+      // Also what an API server answers for a moment that has just started and not read its roles.
+      base::log_error(error.message, {fields[0], fields[1]});
+      queue.retry(key, error.retry_after);
+      break;
+    case ErrorKind::Invalid:
       base::log_error(error.message, {fields[0], fields[1]});
       queue.retry(key, kUntilAPersonActs);
       break;

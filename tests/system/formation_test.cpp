@@ -61,6 +61,15 @@ TEST(Formation, DoesNotWaitForAnImporterThatHasEnded) {
   EXPECT_TRUE(rig.run_until([&] { return rig.is_ready("train"); }, 30s));
 }
 
+TEST(Formation, IsDelayedLittleByAnApiServerThatForbidsEverythingForAMoment) {
+  Rig rig({.seed = 9, .nodes_per_rack = 2});
+  form(rig, "train", 2);
+  rig.forbid(true);
+  rig.run_for(2s);
+  rig.forbid(false);
+  EXPECT_TRUE(rig.run_until([&] { return rig.is_ready("train"); }, 10s));
+}
+
 TEST(Formation, WaitsWithTheDeletionForRunningPods) {
   Rig rig({.seed = 7, .nodes_per_rack = 2});
   form(rig, "train", 2);

@@ -35,6 +35,27 @@ std::string in_version(std::string text, const std::string& version) {
   return text;
 }
 
+// Forbids everything while it is told to.
+class Forbidding : public http::Client {
+ public:
+  Forbidding(std::unique_ptr<http::Client> client, const bool& is_forbidden)
+      : client_(std::move(client)), is_forbidden_(is_forbidden) {}
+
+  base::Result<http::Response> send(const http::Request& request) override {
+    if (is_forbidden_) return http::Response{.status = 403, .headers = {}, .body = "{}"};
+    return client_->send(request);
+  }
+  base::Result<http::Opened> open(const http::Request& request) override {
+    if (!is_forbidden_) return client_->open(request);
+    return http::Opened{.response = {.status = 403, .headers = {}, .body = "{}"}, .stream = {}};
+  }
+  void shut_down() override { client_->shut_down(); }
+
+ private:
+  const std::unique_ptr<http::Client> client_;
+  const bool& is_forbidden_;
+};
+
 void check(const base::Result<void>& result) {
   if (!result) throw std::runtime_error(base::to_string(result.error()));
 }
@@ -86,7 +107,9 @@ Rig::~Rig() = default;
 
 std::unique_ptr<http::Client> Rig::client_of(sandbox::User user) {
   std::string name = user.name;
-  return requests_.wrapped(server_->client(std::move(user)), std::move(name));
+  return requests_.wrapped(
+      std::make_unique<Forbidding>(server_->client(std::move(user)), is_forbidden_),
+      std::move(name));
 }
 
 void Rig::start_controller() {

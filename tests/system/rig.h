@@ -52,6 +52,8 @@ class Rig {
 
   // The controller's process dies and another one starts.
   void crash_controller();
+  // The API server forbids what it has to look up roles for, as one does that has just started.
+  void forbid(bool is_forbidden) { is_forbidden_ = is_forbidden; }
   // The controller's process gets no time until it is thawed.
   void freeze_controller(bool is_frozen) { is_controller_frozen_ = is_frozen; }
   sandbox::Cluster& cluster() { return *cluster_; }
@@ -81,7 +83,7 @@ class Rig {
   int steps_at_this_moment_ = 0;
   base::Random random_;
   base::Registry metrics_;
-  bool is_controller_frozen_ = false;
+  bool is_controller_frozen_ = false, is_forbidden_ = false;
   RequestLog requests_;
   std::unique_ptr<sandbox::ApiServer> server_;
   std::unique_ptr<http::Client> admin_transport_, controller_transport_;
