@@ -168,6 +168,14 @@ old_api_versions_run_beside_it() {
   expect value "$(kubectl get configmap kept -o 'jsonpath={.data.key}')"
 }
 
+restarts_a_component() {
+  local before
+  before=$(cat "$MAIN/kube-apiserver.pid")
+  cluster --dir "$MAIN" restart kube-apiserver
+  [ "$(cat "$MAIN/kube-apiserver.pid")" != "$before" ] || fail "it is still the same process"
+  expect value "$(kubectl get configmap kept -o 'jsonpath={.data.key}')"
+}
+
 replaces_a_cluster_of_which_a_part_has_died() {
   kill -KILL "$(cut -d' ' -f1 "$MAIN/kube-apiserver.pid")"
   expect_failure "does not run" cluster --dir "$MAIN" status
@@ -208,6 +216,7 @@ for test in \
   admission_policies_are_enforced \
   audit_log_names_every_request \
   old_api_versions_run_beside_it \
+  restarts_a_component \
   replaces_a_cluster_of_which_a_part_has_died \
   refuses_what_it_cannot_do \
   down_leaves_nothing; do

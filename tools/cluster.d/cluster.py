@@ -50,6 +50,17 @@ class Cluster:
                 self._start(binary, options, deadline)
             print(f"ready: KUBECONFIG={self._kubeconfig()}")
 
+    def restart(self, component: str, timeout: float) -> None:
+        """Killed and started; until all that runs is ready."""
+        deadline = time.monotonic() + timeout
+        with self._directory.locked(create=False):
+            self._require_running()
+            if not self._process(component).kill(_KILL_SECONDS):
+                raise Failure(f"{component} (process {self._process(component).pid()}) does not end")
+            self._run(kubernetes_binary.path(self._options().kubernetes()), [component])
+            self._wait_for_apiserver(deadline)
+            self._wait_until_ready(deadline)
+
     def down(self) -> None:
         with self._directory.locked(create=False) as exists:
             if exists:
@@ -227,10 +238,13 @@ class Cluster:
     def _running_nodes(self):
         """The lock is held: nobody else starts or ends anything."""
         with self._directory.locked(create=False):
-            self._require_state()
-            if not self._is_running():
-                raise Failure("the cluster does not run, or a part of it has died: see tools/cluster status")
+            self._require_running()
             yield self._nodes()
+
+    def _require_running(self) -> None:
+        self._require_state()
+        if not self._is_running():
+            raise Failure("the cluster does not run, or a part of it has died: see tools/cluster status")
 
     def _require_state(self) -> None:
         if self._directory.state() is None:

@@ -1,0 +1,52 @@
+# domains.sh: domains on a rack, whose pods do nothing, and what happens to them. Source it after rack.sh.
+
+# form NAME NODE…: a domain, and a pod with a claim on each node.
+form() {
+  local name=$1 node
+  shift
+  kubectl apply -f - <<YAML
+apiVersion: resource.nvidia.com/v1beta1
+kind: ComputeDomain
+metadata: {name: $name}
+spec: {numNodes: $#, channel: {resourceClaimTemplate: {name: $name-channel}}}
+YAML
+  for node in "$@"; do pod_yaml "$name" "$node"; done | kubectl apply -f -
+}
+pod_yaml() { # DOMAIN NODE: $worker_command, $grace_seconds
+  cat <<YAML
+---
+apiVersion: v1
+kind: Pod
+metadata: {name: $1-$2, labels: {domain: $1}}
+spec:
+  terminationGracePeriodSeconds: ${grace_seconds:-1}
+  nodeSelector: {kubernetes.io/hostname: $2}
+  tolerations: [{operator: Exists}]
+  containers:
+  - name: worker
+    image: docker.io/local/busybox:1
+    command: ${worker_command:-[sleep, infinity]}
+    resources: {claims: [{name: channel}]}
+  resourceClaims: [{name: channel, resourceClaimTemplateName: $1-channel}]
+YAML
+}
+is_ready() { kubectl wait --for=condition=Ready "computedomain/$1" --timeout="${2:-60}s"; }
+pods_run() { kubectl wait --for=condition=Ready pod -l "domain=$1" --timeout=90s; }
+dissolve() {
+  kubectl delete computedomain "$1" --wait=false && kubectl delete pod -l "domain=$1" --timeout=60s &&
+    kubectl wait --for=delete "computedomain/$1" --timeout=60s
+}
+of() { kubectl get computedomain "$1" -o "jsonpath=$2"; }
+reason() { of "$1" '{.status.conditions[?(@.type=="Ready")].reason}'; }
+message() { of "$1" '{.status.conditions[?(@.type=="Ready")].message}'; }
+says() { # DOMAIN REASON MESSAGE
+  prints "$2" reason "$1" && prints "$3" message "$1"
+}
+has_event() { # REASON MESSAGE
+  prints "$2" kubectl get events --field-selector "reason=$1" -o 'jsonpath={range .items[*]}{.message}{"\n"}{end}'
+}
+
+imex() { on_node "$1" pgrep -x nvidia-imex; }
+# The daemons of these nodes, which have to stay what they are.
+daemons() { for node in "$@"; do echo "$node $(imex "$node")"; done; }
+restarts() { kubectl get pods -l "domain=$1" -o 'jsonpath={range .items[*]}{.metadata.uid} {.status.containerStatuses[0].restartCount}{"\n"}{end}'; }
