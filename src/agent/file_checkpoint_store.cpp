@@ -4,7 +4,6 @@
 #include <filesystem>
 
 #include "compute_domain/base/files.h"
-#include "compute_domain/base/log.h"
 #include "compute_domain/base/system_error.h"
 #include "compute_domain/base/text.h"
 
@@ -118,7 +117,7 @@ Result<void> FileCheckpointStore::clear_away() {
   return {};
 }
 
-Result<void> FileCheckpointStore::set_aside(const std::string& text) {
+Result<std::string> FileCheckpointStore::set_aside(const std::string& text) {
   std::string aside;
   for (int i = 1; i <= kMostAside; ++i) {
     aside = cat(path_, ".unreadable-", i);
@@ -131,10 +130,9 @@ Result<void> FileCheckpointStore::set_aside(const std::string& text) {
       return base::system_error(cat("cannot move ", path_, " to ", aside));
     }
   } else if (auto kept = base::replace_file_durably(aside, text); !kept) {
-    return kept;
+    return kept.error();
   }
-  base::log_warning("a checkpoint that cannot be read is kept", {{"path", aside}});
-  return {};
+  return aside;
 }
 
 }  // namespace cdom::agent

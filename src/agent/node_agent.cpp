@@ -208,7 +208,7 @@ class NodeAgent::Shell {
       return false;
     }
     base::log_warning("starting with an empty checkpoint; the old one was set aside",
-                      {{"node", options_.self.name}, {"problem", problem}});
+                      {{"node", options_.self.name}, {"problem", problem}, {"path", *kept}});
     return true;
   }
 
@@ -283,6 +283,7 @@ class NodeAgent::Shell {
       return true;
     }
     failures_ = 0;
+    told_error_.clear();
     retry_at_.reset();
     const std::size_t all = plan.intents.size();
     std::vector<core::Intent> errands = Apply::for_the_server(std::move(plan));
@@ -311,7 +312,11 @@ class NodeAgent::Shell {
   }
 
   void back_off(const std::string& error) {
-    base::log_warning("trying again", {{"node", options_.self.name}, {"error", error}});
+    // Once, however often the same is tried in vain.
+    if (error != told_error_) {
+      base::log_warning("trying again", {{"node", options_.self.name}, {"error", error}});
+    }
+    told_error_ = error;
     questions_.set_reason_of_all(error);
     const base::Duration delay = std::min(kFirstBackoff * (1 << failures_), kLastBackoff);
     failures_ = std::min(failures_ + 1, 10);
@@ -331,6 +336,7 @@ class NodeAgent::Shell {
   std::string fabric_error_, told_address_;
   Apply apply_;
   int failures_ = 0;
+  std::string told_error_;  // of the failures since the last success
   std::optional<base::Duration> retry_at_, look_again_at_;
   // A decision is due when there is news, and at this moment.
   bool has_news_ = true;

@@ -31,9 +31,10 @@ class NodeCheckpoint : public agent::CheckpointStore {
     files_.disk.erase(kCheckpointPath);
     return {};
   }
-  base::Result<void> set_aside(const std::string& text) override {
-    files_.disk[base::cat(kCheckpointPath, ".unreadable")] = text;
-    return {};
+  base::Result<std::string> set_aside(const std::string& text) override {
+    const std::string path = base::cat(kCheckpointPath, ".unreadable");
+    files_.disk[path] = text;
+    return path;
   }
 
  private:

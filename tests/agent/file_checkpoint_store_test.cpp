@@ -44,7 +44,7 @@ TEST(FileCheckpointStore, WhatCannotBeReadNowIsNoMissingCheckpoint) {
 TEST(FileCheckpointStore, WhatIsSetAsideIsMovedAndKeptForPeople) {
   const base::Directory dir;
   FileCheckpointStore store(dir.write("checkpoint", "torn"));
-  ASSERT_TRUE(store.set_aside("torn"));
+  EXPECT_EQ(*store.set_aside("torn"), dir.at("checkpoint.unreadable-1"));
   EXPECT_EQ(*store.load(), std::nullopt);
   EXPECT_EQ(dir.read("checkpoint.unreadable-1"), "torn");
 

@@ -37,7 +37,8 @@ class CheckpointStore {
   // as it is ours. Conflict: another agent is there.
   virtual base::Result<void> clear_away() = 0;
   // Keeps a text that could not be read, beside the checkpoint, for people.
-  virtual base::Result<void> set_aside(const std::string& text) = 0;
+  // Gives the place.
+  virtual base::Result<std::string> set_aside(const std::string& text) = 0;
 };
 
 }  // namespace cdom::agent

@@ -31,7 +31,7 @@ class FileCheckpointStore : public CheckpointStore {
   base::Result<void> clear_away() override;
   // As "<path>.unreadable-N", at most nine of them: the last is then replaced. When the file still
   // has this text it is moved, which needs no room on the disk.
-  base::Result<void> set_aside(const std::string& text) override;
+  base::Result<std::string> set_aside(const std::string& text) override;
 
   [[nodiscard]] std::string lock_path() const { return path_ + ".lock"; }
 

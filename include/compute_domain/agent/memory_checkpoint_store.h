@@ -38,10 +38,10 @@ class MemoryCheckpointStore : public CheckpointStore {
     text.reset();
     return {};
   }
-  base::Result<void> set_aside(const std::string& unreadable) override {
+  base::Result<std::string> set_aside(const std::string& unreadable) override {
     if (error) return *error;
     aside.push_back(unreadable);
-    return {};
+    return std::string("aside");
   }
 };
 

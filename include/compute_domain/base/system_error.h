@@ -7,7 +7,7 @@
 
 namespace cdom::base {
 
-// "cannot write /etc/hosts: Read-only file system", of `number` or of errno.
+// "cannot write /etc/hosts: Read-only file system; mount it writable", of `number` or of errno.
 Error system_error(const std::string& what, int number);
 Error system_error(const std::string& what);
 

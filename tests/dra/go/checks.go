@@ -4,13 +4,28 @@ import (
 	"fmt"
 	"os"
 	"strings"
+	"sync"
 	"time"
 )
 
-// Checks counts what holds, as tests/smoke/check.sh does.
-type Checks struct{ passed, failed int }
+// Checks counts what holds, as tests/smoke/check.sh does. For several goroutines.
+type Checks struct {
+	mutex          sync.Mutex
+	passed, failed int
+	whole          *Checks // that this is a part of, or nil
+	prefix         string
+}
+
+// Called is a part whose lines begin so.
+func (c *Checks) Called(prefix string) *Checks { return &Checks{whole: c, prefix: prefix} }
 
 func (c *Checks) Check(what string, err error) {
+	if c.whole != nil {
+		c.whole.Check(c.prefix+what, err)
+		return
+	}
+	c.mutex.Lock()
+	defer c.mutex.Unlock()
 	if err == nil {
 		c.passed++
 		fmt.Println("ok     ", what)

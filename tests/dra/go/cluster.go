@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"os"
 	"regexp"
+	"strings"
 	"time"
 )
 
@@ -70,10 +71,18 @@ func (c *Cluster) delete(path string) error {
 	return err
 }
 
+func (c *Cluster) awaitNone(path string) error {
+	return eventually(20*time.Second, func() error {
+		_, err := c.call("GET", path, "application/json", nil)
+		return holds(err != nil && strings.Contains(err.Error(), ": 404 "), "%s is there: %v", path, err)
+	})
+}
+
 const (
-	pods    = "/api/v1/namespaces/default/pods"
-	claims  = "/apis/resource.k8s.io/v1/namespaces/default/resourceclaims"
-	domains = "/apis/resource.nvidia.com/v1beta1/namespaces/default/computedomains"
+	pods      = "/api/v1/namespaces/default/pods"
+	claims    = "/apis/resource.k8s.io/v1/namespaces/default/resourceclaims"
+	templates = "/apis/resource.k8s.io/v1/namespaces/default/resourceclaimtemplates"
+	domains   = "/apis/resource.nvidia.com/v1beta1/namespaces/default/computedomains"
 )
 
 func (c *Cluster) addNode(name string) error {
@@ -151,7 +160,15 @@ func (c *Cluster) claimOf(pod string) (Claim, error) {
 
 // claimFor adds a domain and a pod of that name, and gives its claim.
 func (c *Cluster) claimFor(name, node string) (Claim, error) {
-	if err := first(c.addDomain(name, 1), c.addPod(name, name, node)); err != nil {
+	if err := c.addDomain(name, 1); err != nil {
+		return Claim{}, err
+	}
+	// A pod that came before its template would be looked at again a second later.
+	err := eventually(20*time.Second, func() error {
+		_, err := c.call("GET", templates+"/"+name, "application/json", nil)
+		return err
+	})
+	if err = first(err, c.addPod(name, name, node)); err != nil {
 		return Claim{}, err
 	}
 	return c.claimOf(name)

@@ -11,6 +11,7 @@ import (
 	"sort"
 	"strconv"
 	"strings"
+	"sync"
 	"syscall"
 	"time"
 
@@ -23,6 +24,7 @@ const driver = "compute-domain.nvidia.com"
 type Rig struct {
 	build, dir string
 	Cluster    *Cluster
+	mutex      sync.Mutex
 	programs   []*exec.Cmd
 	nodes      []*Node
 }
@@ -81,6 +83,8 @@ func (r *Rig) start(log string, environment []string, program string, arguments 
 	if err := command.Start(); err != nil {
 		return nil, err
 	}
+	r.mutex.Lock()
+	defer r.mutex.Unlock()
 	r.programs = append(r.programs, command)
 	return command, nil
 }
