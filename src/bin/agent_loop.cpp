@@ -61,8 +61,10 @@ base::Duration AgentLoop::node_round(const std::stop_token& stop) {
   } while (!stop.stop_requested() && parts_.agent.step());
   parts_.desk.serve(parts_.agent);
   parts_.after_round();
+  // In this order: what is due at once is so by a clock that was read before.
+  const auto server_due = parts_.agent.server_due();
   const base::Duration now = parts_.clock.elapsed();
-  if (parts_.agent.server_due().value_or(base::Duration::max()) <= now) parts_.server_bell.ring();
+  if (server_due.value_or(base::Duration::max()) <= now) parts_.server_bell.ring();
   return parts_.agent.next_due().value_or(base::Duration::max()) - now;
 }
 

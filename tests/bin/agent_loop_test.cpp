@@ -110,6 +110,17 @@ TEST_F(AgentLoopTest, AnswersACallThatComesWhileItSleeps) {
   EXPECT_THAT(answer.error().message, HasSubstr("does not exist"));
 }
 
+TEST_F(AgentLoopTest, AsksTheApiServerAsSoonAsACallNeedsIt) {
+  start();
+  come_to_rest();
+  const base::Duration before = clock_.elapsed();
+  for (const char* uid : {"a", "b", "c", "d", "e"}) {
+    EXPECT_FALSE(desk_.prepare({.ns = "team-a", .name = "absent", .uid = uid}, {}));
+  }
+  // Each would wait for the end of a sleep of a second.
+  EXPECT_LT(clock_.elapsed() - before, std::chrono::seconds(3));
+}
+
 TEST_F(AgentLoopTest, AnswersKubeletWhileTheApiServerIsSilent) {
   start();
   come_to_rest();
