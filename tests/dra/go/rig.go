@@ -248,6 +248,9 @@ func (n *Node) isRunning() error {
 	return holds(!n.HasEnded(), "the agent has ended")
 }
 
+// spareConnections to the API server may be open a while longer.
+const spareConnections = 4
+
 // use is what the agent has at the moment.
 type use struct{ descriptors, threads, kilobytes int }
 
