@@ -84,6 +84,17 @@ TEST(NodeReport, TellsTheEndOfAReadyDaemonForASecondAlsoWhenTheNextIsReadyBefore
   EXPECT_EQ(scene.group()->message, "");
 }
 
+TEST(NodeReport, LetsTheEndOfADaemonStandForASecondHoweverSoonTheNextIsReady) {
+  NodeScene scene = serving(2);
+  scene.advance(minutes(1)).daemon_dies("ended with its owner").settle();
+  EXPECT_EQ(scene.group()->state, api::DaemonState::Failed);
+  scene.daemon_is_another(api::DaemonState::Ready).daemon_ready({1}).settle();
+  EXPECT_EQ(scene.group()->state, api::DaemonState::Failed);
+  scene.advance(seconds(1)).settle();
+  EXPECT_EQ(scene.group()->state, api::DaemonState::Ready);
+  EXPECT_EQ(scene.group()->instance, "another");
+}
+
 TEST(NodeReport, TakesADaemonOfAnotherTermForNoSuccessor) {
   NodeScene scene = serving(2);
   scene.world.report.objects.front().status.groups.front().term = 0;
@@ -213,7 +224,7 @@ TEST(NodeReport, TellsTheEndOfADaemonThatWasReadyAtOnce) {
 TEST(NodeReport, TellsANewInstanceOfTheDaemon) {
   NodeScene scene = serving(1);
   scene.advance(minutes(1)).daemon_dies().settle().advance(milliseconds(250)).settle();
-  scene.daemon_ready().settle();
+  scene.daemon_ready().settle().advance(seconds(1)).settle();
   EXPECT_EQ(scene.group()->instance, "i2");
   EXPECT_EQ(scene.group()->state, api::DaemonState::Ready);
 }

@@ -130,8 +130,7 @@ DaemonWord running_word(NodeDraft& draft, const ServedGroup& served, const Daemo
       word.group.unreachable = connections.unreachable;
       if (connections.next) draft.look_again_at(*connections.next);
       // What was told of an end stands for a moment, so that everybody sees it.
-      const bool told_an_end = said != nullptr && said->state == DaemonState::Failed &&
-                               said->instance == daemon.instance;
+      const bool told_an_end = said != nullptr && said->state == DaemonState::Failed;
       word.tells_connections = settled && are_news(connections, *said);
       settled |= connections.complete && !told_an_end;
     } else if (settled) {
