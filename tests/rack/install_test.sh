@@ -112,6 +112,8 @@ check "the domain is still Ready" prints "2/2" kubectl get computedomains
 check "and its pods have not ended" kubectl wait --for=condition=Ready pod/two-nodes-0 pod/two-nodes-1 --timeout=1s
 
 check "an owner of IMEX comes back at another address, and the domain with it" replace_owner_of n01
+check "the end of its daemon is told" eventually 10 prints ImexFailed \
+  kubectl get events --field-selector involvedObject.kind=ComputeDomain
 
 check "the domain goes with its pods" delete_example
 check "no domain is left to wait for" kubectl delete computedomains --all --all-namespaces --timeout=60s
