@@ -39,6 +39,11 @@ func testDisks(c *Checks, rig *Rig) {
 		group.Go(func() { fault.test(own, rig, node) })
 	}
 	group.Wait()
+	// A folder that is mounted on cannot be removed.
+	for _, node := range rig.nodes {
+		syscall.Unmount(node.driverFolder(), syscall.MNT_DETACH)
+		syscall.Unmount(node.path("cdi"), syscall.MNT_DETACH)
+	}
 }
 
 // ---- Disks
