@@ -49,6 +49,17 @@ bool operator==(const GroupWord& a, const GroupWord& b) {
   return std::memcmp(&a, &b, sizeof a) == 0;
 }
 
+// A report is written whole: the first one of a boot says nothing any more of daemons before it.
+void write_boot(State& state, const Intern<StoredList>& lists, int node) {
+  const auto n = static_cast<std::size_t>(node);
+  ReportObject& report = state.server.reports[n];
+  if (report.boot == state.nodes[n].boot) return;
+  for (int domain = 0; domain < kDomains; ++domain) {
+    report.groups[static_cast<std::size_t>(domain)] = word_of(state, lists, node, domain);
+  }
+  report.boot = state.nodes[n].boot;
+}
+
 }  // namespace
 
 void stop_daemon(NodeTruth& truth) {
@@ -90,7 +101,7 @@ void Model::agent_steps(const State& state, std::vector<Transition>& out) const 
       const ReportObject& report = state.server.reports[n];
       if (!(report.groups[d] == word) || report.boot != truth.boot) {
         State next = state;
-        next.server.reports[n].boot = truth.boot;
+        write_boot(next, lists_, node);
         next.server.reports[n].groups[d] = word;
         out.push_back({cat("agent ", node_name(node), " reports on ", domain_name(domain)), next});
       }
@@ -111,7 +122,7 @@ void Model::agent_steps(const State& state, std::vector<Transition>& out) const 
       if (truth.daemon_of == 0 && published.state == GroupWord::kStopped &&
           published.term == seen.term) {
         // Its own word "stopped" would free the slot: it is taken back before anything starts.
-        next.server.reports[n].boot = truth.boot;
+        write_boot(next, lists_, node);
         next.server.reports[n].groups[d] = {GroupWord::kNothing, seen.slot, seen.term, 0};
         next.nodes[n].has_run[d] = 0;
         out.push_back(
