@@ -10,7 +10,7 @@ using base::cat;
 
 std::string named(const api::ObjectMeta& meta) { return api::to_string(api::name_of(meta)); }
 
-struct Sentence {
+struct ActionText {
   std::string operator()(const AddFinalizer& a) const {
     return cat("add the finalizer to ComputeDomain ", named(a.domain));
   }
@@ -67,6 +67,6 @@ struct Sentence {
 
 }  // namespace
 
-std::string to_string(const Action& action) { return std::visit(Sentence{}, action); }
+std::string to_string(const Action& action) { return std::visit(ActionText{}, action); }
 
 }  // namespace cdom::core

@@ -20,18 +20,18 @@ TYPED_TEST_SUITE(RoundTrip, Kinds);
 TYPED_TEST(RoundTrip, KeepsEveryFieldInEveryVersion) {
   for (const std::string_view version : kind_of<TypeParam>().versions) {
     const auto object = sample<TypeParam>();
-    const std::string json = encode(object, version);
-    const auto back = decode<TypeParam>(json);
+    const std::string text = encode(object, version);
+    const auto back = decode<TypeParam>(text);
     ASSERT_TRUE(back) << back.error().message;
-    EXPECT_EQ(*back, object) << json;
+    EXPECT_EQ(*back, object) << text;
   }
 }
 
 TYPED_TEST(RoundTrip, KeepsAnObjectWithoutAnything) {
-  const std::string json = encode(TypeParam{}, kind_of<TypeParam>().versions.front());
-  const auto back = decode<TypeParam>(json);
+  const std::string text = encode(TypeParam{}, kind_of<TypeParam>().versions.front());
+  const auto back = decode<TypeParam>(text);
   ASSERT_TRUE(back) << back.error().message;
-  EXPECT_EQ(*back, TypeParam{}) << json;
+  EXPECT_EQ(*back, TypeParam{}) << text;
 }
 
 TYPED_TEST(RoundTrip, KeepsObjectsInAList) {

@@ -14,9 +14,9 @@ using testing::IsEmpty;
 std::string resolved(std::string_view value) {
   const auto objects = objects_in_yaml(base::cat("apiVersion: v1\nkind: K\nv: ", value), "f");
   if (!objects) return objects.error().message;
-  const std::string& json = objects->front();
-  const auto start = json.find("\"v\":") + 4;
-  return json.substr(start, json.size() - start - 1);
+  const std::string& whole = objects->front();
+  const auto start = whole.find("\"v\":") + 4;
+  return whole.substr(start, whole.size() - start - 1);
 }
 
 std::string yaml_error(std::string_view yaml) {

@@ -8,7 +8,7 @@ namespace {
 
 using base::cat;
 
-struct Sentence {
+struct IntentText {
   std::string operator()(const WriteCheckpoint& i) const {
     return cat("write the checkpoint (", i.checkpoint.claims.size(), " claims)");
   }
@@ -69,7 +69,7 @@ std::string to_string(const ClaimRef& claim) {
   return claim.name.empty() ? claim.uid : cat(claim.ns, "/", claim.name);
 }
 
-std::string to_string(const Intent& intent) { return std::visit(Sentence{}, intent); }
+std::string to_string(const Intent& intent) { return std::visit(IntentText{}, intent); }
 
 std::string cdi_device_id(const std::string& claim_uid) {
   return cat("k8s.compute-domain.nvidia.com/claim=", claim_uid, "-channel-0");

@@ -53,10 +53,10 @@ std::optional<base::Duration> duration_of_command(const json& pod) {
   if (*sleep == "infinity" || *sleep == "inf") return std::nullopt;
   const auto as_duration = parse_duration(*sleep);
   if (as_duration) return as_duration;
-  double seconds = 0;
-  const auto parsed = std::from_chars(sleep->data(), sleep->data() + sleep->size(), seconds);
-  if (parsed.ec != std::errc() || seconds < 0 || seconds > 1e9) return kOtherCommand;
-  return std::chrono::duration_cast<base::Duration>(std::chrono::duration<double>(seconds));
+  double count = 0;
+  const auto parsed = std::from_chars(sleep->data(), sleep->data() + sleep->size(), count);
+  if (parsed.ec != std::errc() || count < 0 || count > 1e9) return kOtherCommand;
+  return std::chrono::duration_cast<base::Duration>(std::chrono::duration<double>(count));
 }
 
 // "channel-0" of "k8s.compute-domain.nvidia.com/claim=<uid>-channel-0".

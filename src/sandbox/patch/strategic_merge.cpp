@@ -18,7 +18,7 @@ constexpr std::string_view kSetElementOrder = "$setElementOrder/";
 constexpr std::string_view kDeletePrimitives = "$deleteFromPrimitiveList/";
 
 // Stops the merge; caught in apply_strategic_merge_patch().
-struct Refusal {
+struct MergeRefusal {
   std::string message;
 };
 
@@ -30,7 +30,8 @@ std::string directive_of(const json& patch) {
   if (!patch.is_object() || !patch.contains(kDirective)) return "";
   const json& directive = patch.at(std::string(kDirective));
   if (directive == "replace" || directive == "delete" || directive == "merge") return directive;
-  throw Refusal{base::cat("unknown patch type: ", directive.dump(), " in map: ", patch.dump())};
+  throw MergeRefusal{
+      base::cat("unknown patch type: ", directive.dump(), " in map: ", patch.dump())};
 }
 
 bool has_orders(const json& patch) {
@@ -70,7 +71,7 @@ class StrategicMerge {
         const std::string field = key.substr(kSetElementOrder.size());
         set_order(original, before.value(field, json::array()), field, value);
       } else if (key.starts_with('$') && !key.starts_with(kDeletePrimitives)) {
-        throw Refusal{base::cat("unknown directive ", key)};
+        throw MergeRefusal{base::cat("unknown directive ", key)};
       }
     }
   }
@@ -131,7 +132,7 @@ class StrategicMerge {
     for (const json& item : patch) {
       if (!item.is_object() || !item.contains(key)) {
         if (directive_of(item) == "replace") continue;
-        throw Refusal{
+        throw MergeRefusal{
             base::cat("map: ", item.dump(), " does not contain declared merge key: ", key)};
       }
       merge_item(original, item, key);
@@ -192,7 +193,7 @@ base::Result<void> apply_strategic_merge_patch(json& document, const json& patch
     StrategicMerge(rules).merge_object(patched, patch);
     document = std::move(patched);
     return {};
-  } catch (const Refusal& refusal) {
+  } catch (const MergeRefusal& refusal) {
     return base::Error{base::ErrorKind::Invalid, refusal.message};
   } catch (const json::exception& error) {
     return base::Error{base::ErrorKind::Invalid,
