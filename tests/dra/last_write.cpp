@@ -30,7 +30,7 @@ struct Plan {
 
 Plan* plan() {
   static Plan* const mapped = [] {
-    const char* path = std::getenv("LAST_WRITE");
+    const char* path = std::getenv("LAST_WRITE");  // NOLINT(concurrency-mt-unsafe)
     const int fd =
         path == nullptr ? -1 : static_cast<int>(openat(AT_FDCWD, path, O_RDWR | O_CLOEXEC));
     void* at = fd < 0 ? MAP_FAILED
