@@ -50,3 +50,14 @@ imex() { on_node "$1" pgrep -x nvidia-imex; }
 # The daemons of these nodes, which have to stay what they are.
 daemons() { for node in "$@"; do echo "$node $(imex "$node")"; done; }
 restarts() { kubectl get pods -l "domain=$1" -o 'jsonpath={range .items[*]}{.metadata.uid} {.status.containerStatuses[0].restartCount}{"\n"}{end}'; }
+
+# form_train NODE…: the domain that has to outlive what happens around it; nothing goes on without it.
+form_train() {
+  check "a domain of $# nodes" form train "$@"
+  check "is Ready" is_ready train
+  check "its pods run" pods_run train
+  [ "$failed" -eq 0 ] || finish_checks || exit 1
+}
+# Whether neither its first two daemons nor its containers have ended since $before, which was its state.
+state() { daemons n01 n02 && restarts train; }
+nothing_has_ended() { [ "$(state)" = "$before" ] || { echo "$before"; echo now; state; return 1; }; }

@@ -60,12 +60,7 @@ all_get_power() {
   for node in n01 n02 n03; do cluster node "$node" reboot --no-wait || return 1; done
 }
 
-make_driver_root
-check "a cluster of three nodes" cluster up --nodes 3 --driver-root "$work/driver"
-check "its nodes take the images" load_images
-check "the operator is installed" kubectl apply --server-side -k manifests/test
-check "owners of IMEX run" eventually 60 all_ready daemonset compute-domain-imex 3
-check "and agents" eventually 60 all_ready daemonset compute-domain-agent 3
+set_up_rack 3
 make_manifest >"$work/run.yaml"
 check "a domain and its pods apply" kubectl apply -f "$work/run.yaml"
 check "it gets Ready" eventually 60 is_ready

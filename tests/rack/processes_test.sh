@@ -31,16 +31,8 @@ kill_imex() { on_node "$1" pkill -KILL -x nvidia-imex; }
 hang_imex() { on_node "$1" pkill -STOP -x nvidia-imex; }
 wake_imex() { on_node "$1" pkill -CONT -x nvidia-imex; }
 
-make_driver_root
-check "a cluster of four nodes" cluster up --nodes 4 --driver-root "$work/driver"
-check "its nodes take the images" load_images
-check "the operator is installed" kubectl apply --server-side -k manifests/test
-check "owners of IMEX run" eventually 60 all_ready daemonset compute-domain-imex 4
-check "and agents" eventually 60 all_ready daemonset compute-domain-agent 4
-check "a domain of three" form train n01 n02 n03
-check "is Ready" is_ready train
-check "its pods run" pods_run train
-[ "$failed" -eq 0 ] || finish_checks || exit 1
+set_up_rack 4
+form_train n01 n02 n03
 before=$(restarts train)
 
 # --- the daemon

@@ -28,6 +28,16 @@ load_images() {
   for image in "$work"/images/*.tar; do cluster load-image "$image" || return 1; done
 }
 
+# set_up_rack COUNT: so many nodes on which the operator runs.
+set_up_rack() {
+  make_driver_root
+  check "a cluster of $1 nodes" cluster up --nodes "$1" --driver-root "$work/driver"
+  check "its nodes take the images" load_images
+  check "the operator is installed" kubectl apply --server-side -k manifests/test
+  check "owners of IMEX run" eventually 60 all_ready daemonset compute-domain-imex "$1"
+  check "and agents" eventually 60 all_ready daemonset compute-domain-agent "$1"
+}
+
 # /proc/devices of the nodes says 235.
 has_channel() { # POD
   kubectl exec "$1" -- ls -l /dev/nvidia-caps-imex-channels | grep -E '^crw-rw-rw- .* 235, +0 .* channel0$'

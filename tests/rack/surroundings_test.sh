@@ -8,8 +8,6 @@ cd "$(dirname "$0")/../.."
 . tests/rack/rack.sh
 . tests/rack/domains.sh
 
-state() { daemons n01 n02 && restarts train; }
-nothing_has_ended() { [ "$(state)" = "$before" ] || { echo "$before"; echo now; state; return 1; }; }
 warnings_of() { kubectl get events --field-selector "type=Warning,involvedObject.kind=ComputeDomain,involvedObject.name=$1" -o name; }
 forms_and_goes() { # on the node that is left
   form late n03 && is_ready late && pods_run late && has_channel late-n03 && dissolve late
@@ -22,16 +20,9 @@ kill_on() { # NODE PROGRAM
   has_successor() { after=$(on_node "$1" pgrep -x "$2") && [ "$after" != "$before" ]; }
   eventually 20 has_successor "$1" "$2"
 }
-make_driver_root
-check "a cluster of three nodes" cluster up --nodes 3 --driver-root "$work/driver"
-check "its nodes take the images" load_images
-check "the operator is installed" kubectl apply --server-side -k manifests/test
-check "owners of IMEX run" eventually 60 all_ready daemonset compute-domain-imex 3
-check "and agents" eventually 60 all_ready daemonset compute-domain-agent 3
-check "a domain of two" form train n01 n02
-check "is Ready" is_ready train
-check "its pods run" pods_run train
-[ "$failed" -eq 0 ] || finish_checks || exit 1
+
+set_up_rack 3
+form_train n01 n02
 before=$(state)
 
 # --- kubelet and containerd
@@ -89,4 +80,5 @@ check "with its channel" has_channel next-n01
 check "over one daemon" test "$(imex n01 | wc -l)" -eq 1
 check "the old domain has gone" kubectl wait --for=delete computedomain/old --timeout=20s
 check "the next one goes" dissolve next
+check_requests
 finish_checks
