@@ -123,17 +123,26 @@ TEST(NodeAgent, AnswersKubeletWhileTheApiServerIsSilent) {
   EXPECT_EQ(rig.report().groups.at(0).state, api::DaemonState::Stopped);
 }
 
+int writes_of_a_formation(Rig& rig) {
+  rig.settle();
+  const core::ClaimRef claim = rig.make_claim("a");
+  rig.write_list({claim.uid});
+  const int before = rig.wire.writes;
+  EXPECT_EQ(rig.prepare(claim).state, ClaimStep::State::Done);
+  rig.pass(minutes(1));
+  return rig.wire.writes - before;
+}
+
+TEST(NodeAgent, NeedsOneWriteForAFormation) {
+  Rig rig;
+  EXPECT_EQ(writes_of_a_formation(rig), 1);
+}
+
 TEST(NodeAgent, NeedsOneWriteForAFormationAlsoWithTwoThreads) {
   Rig rig;
   rig.has_two_threads = true;
   rig.start_agent();
-  rig.settle();
-  const core::ClaimRef claim = rig.make_claim("a");
-  rig.write_list({claim.uid});
-  const int writes = rig.wire.writes;
-  ASSERT_EQ(rig.prepare(claim).state, ClaimStep::State::Done);
-  rig.pass(minutes(1));
-  EXPECT_EQ(rig.wire.writes, writes + 1);
+  EXPECT_EQ(writes_of_a_formation(rig), 1);
 }
 
 TEST(NodeAgent, AsksAnewAfterAQuestionWasWithdrawn) {
@@ -150,17 +159,6 @@ TEST(NodeAgent, AsksAnewAfterAQuestionWasWithdrawn) {
   EXPECT_EQ(rig.agent->prepare(claim).state, ClaimStep::State::Waiting);
   rig.pass(seconds(1));
   EXPECT_EQ(rig.agent->prepare(claim).state, ClaimStep::State::Failed);
-}
-
-TEST(NodeAgent, NeedsOneWriteForAFormation) {
-  Rig rig;
-  rig.settle();
-  const core::ClaimRef claim = rig.make_claim("a");
-  rig.write_list({claim.uid});
-  const int writes = rig.wire.writes;
-  ASSERT_EQ(rig.prepare(claim).state, ClaimStep::State::Done);
-  rig.pass(minutes(1));
-  EXPECT_EQ(rig.wire.writes, writes + 1);
 }
 
 TEST(NodeAgent, AnswersWithTheReasonWhileItWaits) {

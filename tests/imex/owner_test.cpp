@@ -232,13 +232,17 @@ TEST(ImexOwner, AnAgentThatNeverReadsHoldsNobodyUp) {
   EXPECT_TRUE(rig.until_phase(0, Phase::Ready));
 }
 
+void run_to_the_end(Node& node) {
+  std::stop_source stop;
+  stop.request_stop();
+  node.owner->run(stop.get_token());
+}
+
 TEST(ImexOwner, EndsTheDaemonWhenItIsToldToEnd) {
   Rig rig(1);
   rig.start(0);
   ASSERT_TRUE(rig.until_phase(0, Phase::Ready));
-  std::stop_source stop;
-  stop.request_stop();
-  rig.node(0).owner->run(stop.get_token());
+  run_to_the_end(rig.node(0));
   EXPECT_THAT(daemon_pids(), SizeIs(0));
   EXPECT_FALSE(std::filesystem::exists(rig.node(0).dir.at("os/persist.dat")));
   EXPECT_FALSE(std::filesystem::exists(rig.node(0).options.socket_path));
@@ -248,9 +252,7 @@ TEST(ImexOwner, LeavesNoFileWhenNoDaemonIsWanted) {
   Rig rig(1);
   rig.start(0);
   ASSERT_TRUE(rig.until_phase(0, Phase::Ready));
-  std::stop_source stop;
-  stop.request_stop();
-  rig.node(0).owner->run(stop.get_token());
+  run_to_the_end(rig.node(0));
   rig.node(0).close();
   EXPECT_TRUE(std::filesystem::exists(rig.node(0).options.directory)) << "for its successor";
 
@@ -258,7 +260,7 @@ TEST(ImexOwner, LeavesNoFileWhenNoDaemonIsWanted) {
   ASSERT_TRUE(rig.until_phase(0, Phase::Ready));
   EXPECT_FALSE(rig.ask(rig.node(0), Stop{}));
   ASSERT_TRUE(rig.until_phase(0, Phase::Stopped));
-  rig.node(0).owner->run(stop.get_token());
+  run_to_the_end(rig.node(0));
   EXPECT_FALSE(std::filesystem::exists(rig.node(0).options.directory));
   EXPECT_FALSE(std::filesystem::exists(rig.node(0).options.socket_path));
 }

@@ -61,75 +61,77 @@ type Answer struct{ Err, Devices string }
 type Answers map[string]Answer
 
 func (p *Plugin) Prepare(ctx context.Context, claims ...Claim) (Answers, error) {
-	request := &drav1.NodePrepareResourcesRequest{}
-	for _, c := range claims {
-		request.Claims = append(request.Claims, &drav1.Claim{Namespace: c.Namespace, Name: c.Name, Uid: c.UID})
-	}
+	request := &drav1.NodePrepareResourcesRequest{Claims: each(claims, v1Claim)}
 	response, err := p.v1.NodePrepareResources(ctx, request)
-	if err != nil {
-		return nil, err
-	}
-	answers := Answers{}
-	for uid, one := range response.Claims {
-		answer := Answer{Err: one.Error}
-		for _, d := range one.Devices {
-			answer.Devices += deviceText(d.RequestNames, d.PoolName, d.DeviceName, d.CdiDeviceIds)
-		}
-		answers[uid] = answer
-	}
-	return answers, nil
+	return prepareAnswers(response.GetClaims()), err
 }
 
 func (p *Plugin) Unprepare(ctx context.Context, claims ...Claim) (Answers, error) {
-	request := &drav1.NodeUnprepareResourcesRequest{}
-	for _, c := range claims {
-		request.Claims = append(request.Claims, &drav1.Claim{Namespace: c.Namespace, Name: c.Name, Uid: c.UID})
-	}
+	request := &drav1.NodeUnprepareResourcesRequest{Claims: each(claims, v1Claim)}
 	response, err := p.v1.NodeUnprepareResources(ctx, request)
-	if err != nil {
-		return nil, err
-	}
-	answers := Answers{}
-	for uid, one := range response.Claims {
-		answers[uid] = Answer{Err: one.Error}
-	}
-	return answers, nil
+	return unprepareAnswers(response.GetClaims()), err
 }
 
 func (p *Plugin) PrepareBeta(ctx context.Context, claims ...Claim) (Answers, error) {
-	request := &drav1beta1.NodePrepareResourcesRequest{}
-	for _, c := range claims {
-		request.Claims = append(request.Claims, &drav1beta1.Claim{Namespace: c.Namespace, Name: c.Name, Uid: c.UID})
-	}
+	request := &drav1beta1.NodePrepareResourcesRequest{Claims: each(claims, v1beta1Claim)}
 	response, err := p.v1beta1.NodePrepareResources(ctx, request)
-	if err != nil {
-		return nil, err
-	}
-	answers := Answers{}
-	for uid, one := range response.Claims {
-		answer := Answer{Err: one.Error}
-		for _, d := range one.Devices {
-			answer.Devices += deviceText(d.RequestNames, d.PoolName, d.DeviceName, d.CdiDeviceIds)
-		}
-		answers[uid] = answer
-	}
-	return answers, nil
+	return prepareAnswers(response.GetClaims()), err
 }
 
 func (p *Plugin) UnprepareBeta(ctx context.Context, claims ...Claim) (Answers, error) {
-	request := &drav1beta1.NodeUnprepareResourcesRequest{}
-	for _, c := range claims {
-		request.Claims = append(request.Claims, &drav1beta1.Claim{Namespace: c.Namespace, Name: c.Name, Uid: c.UID})
-	}
+	request := &drav1beta1.NodeUnprepareResourcesRequest{Claims: each(claims, v1beta1Claim)}
 	response, err := p.v1beta1.NodeUnprepareResources(ctx, request)
-	if err != nil {
-		return nil, err
+	return unprepareAnswers(response.GetClaims()), err
+}
+
+func v1Claim(c Claim) *drav1.Claim {
+	return &drav1.Claim{Namespace: c.Namespace, Name: c.Name, Uid: c.UID}
+}
+
+func v1beta1Claim(c Claim) *drav1beta1.Claim {
+	return &drav1beta1.Claim{Namespace: c.Namespace, Name: c.Name, Uid: c.UID}
+}
+
+func each[T any](claims []Claim, as func(Claim) T) []T {
+	var all []T
+	for _, claim := range claims {
+		all = append(all, as(claim))
 	}
+	return all
+}
+
+// What both versions say of a device, and of a claim.
+type preparedDevice interface {
+	GetRequestNames() []string
+	GetPoolName() string
+	GetDeviceName() string
+	GetCdiDeviceIds() []string
+}
+
+type preparedClaim[D preparedDevice] interface {
+	GetError() string
+	GetDevices() []D
+}
+
+func prepareAnswers[C preparedClaim[D], D preparedDevice](claims map[string]C) Answers {
 	answers := Answers{}
-	for uid, one := range response.Claims {
-		answers[uid] = Answer{Err: one.Error}
+	for uid, claim := range claims {
+		answer := Answer{Err: claim.GetError()}
+		for _, d := range claim.GetDevices() {
+			answer.Devices += fmt.Sprintf("%s/%s for %s: %s\n", d.GetPoolName(), d.GetDeviceName(),
+				strings.Join(d.GetRequestNames(), ","), strings.Join(d.GetCdiDeviceIds(), ","))
+		}
+		answers[uid] = answer
 	}
-	return answers, nil
+	return answers
+}
+
+func unprepareAnswers[C interface{ GetError() string }](claims map[string]C) Answers {
+	answers := Answers{}
+	for uid, claim := range claims {
+		answers[uid] = Answer{Err: claim.GetError()}
+	}
+	return answers
 }
 
 // Health is the first message of a stream, as text.
@@ -148,10 +150,6 @@ func (p *Plugin) Health(ctx context.Context) (string, error) {
 	}
 	sort.Strings(lines)
 	return strings.Join(lines, "\n"), nil
-}
-
-func deviceText(requests []string, pool, device string, ids []string) string {
-	return fmt.Sprintf("%s/%s for %s: %s\n", pool, device, strings.Join(requests, ","), strings.Join(ids, ","))
 }
 
 func within(limit time.Duration) context.Context {
