@@ -17,6 +17,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 PATIENCE = 120
+QUIET = 1.0  # seconds without a write: whatever was to be written is
 TRIVIAL = "trivial.example.com"
 
 
@@ -117,13 +118,21 @@ def writes_since(offset: int) -> tuple:
     return count, conflicts
 
 
+def writes_until_quiet(offset: int) -> tuple:
+    end = time.monotonic() + PATIENCE
+    writes, since = writes_since(offset), time.monotonic()
+    while time.monotonic() - since < QUIET:
+        if time.monotonic() > end:
+            raise RuntimeError(f"the control plane never ends to write: {writes[0]} writes")
+        time.sleep(QUIET / 10)
+        if (now := writes_since(offset)) != writes:
+            writes, since = now, time.monotonic()
+    return writes
+
+
 def make_domain(name: str, num_nodes: int) -> None:
     kubectl("create", "-f", "-", input=json.dumps(domain(name, num_nodes)))
-    end = time.monotonic() + PATIENCE
-    while f"/{name}-channel\n" not in kubectl("get", "resourceclaimtemplates", "-o", "name"):
-        if time.monotonic() > end:
-            raise RuntimeError(f"no template of domain {name}")
-        time.sleep(0.1)
+    kubectl("wait", "--for=create", f"resourceclaimtemplate/{name}-channel", f"--timeout={PATIENCE}s")
 
 
 def measure(name: str, nodes: int, template: str, num_nodes: int = 0) -> dict:
@@ -133,7 +142,7 @@ def measure(name: str, nodes: int, template: str, num_nodes: int = 0) -> dict:
         make_domain(name, num_nodes)
     watch = Watch("pods", "-l", f"run={name}", "-o", "jsonpath={.metadata.name} {.status.phase}{\"\\n\"}")
     status = Watch("computedomains", name, "-o", "jsonpath={.status.status}{\"\\n\"}") if is_domain else None
-    time.sleep(0.5)
+    writes_until_quiet(os.path.getsize(AUDIT_LOG))
     offset = os.path.getsize(AUDIT_LOG)
     start = time.monotonic()
     kubectl("create", "-f", "-", input=json.dumps(pods(name, nodes, template)))
@@ -142,8 +151,7 @@ def measure(name: str, nodes: int, template: str, num_nodes: int = 0) -> dict:
     if status:
         figures["ready"] = max(0.0, status.wait(lambda lines: "Ready" in lines) - running)
         status.close()
-    time.sleep(1)  # writes that nobody waits for
-    figures["writes"], figures["conflicts"] = writes_since(offset)
+    figures["writes"], figures["conflicts"] = writes_until_quiet(offset)
     watch.close()
     if is_domain:
         kubectl("delete", "computedomain", name, "--wait=false")
