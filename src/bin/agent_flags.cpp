@@ -47,8 +47,10 @@ po::options_description options_of(AgentFlags& flags) {
       "boot-id-file", with_default(flags.boot_id_file), "the node's boot id, as kubelet sees it")(
       "alt-proc-devices", with_default(flags.proc_devices),
       "where to read the major numbers of devices (ALT_PROC_DEVICES_PATH)")(
-      "metrics-listen", with_default(flags.metrics_listen),
-      "address of /healthz, /readyz and /metrics (HTTP_ENDPOINT); empty for none");
+      "metrics-listen", with_default(flags.health.listen),
+      "address of /healthz, /readyz and /metrics (HTTP_ENDPOINT); empty for none")(
+      "metrics-path", with_default(flags.health.metrics_path),
+      "another one than /metrics (METRICS_PATH); empty for none");
   return options;
 }
 
@@ -63,6 +65,7 @@ std::string agent_flag_of_variable(const std::string& name) {
       {"DRIVER_ROOT_CTR_PATH", "driver-root"},
       {"ALT_PROC_DEVICES_PATH", "alt-proc-devices"},
       {"HTTP_ENDPOINT", "metrics-listen"},
+      {"METRICS_PATH", "metrics-path"},
   };
   const auto it = flags.find(name);
   return it == flags.end() ? "" : it->second;
@@ -101,6 +104,7 @@ std::string mistake_in(const AgentFlags& flags) {
   if (flags.device_files != "none" && flags.device_files != "make") {
     return cat("--device-files: \"", flags.device_files, "\" is neither none nor make");
   }
+  if (std::string mistake = mistake_in(flags.health); !mistake.empty()) return mistake;
   if (const auto paths = dra::socket_paths(plugin_of(flags)); !paths) {
     return cat("--kubelet-plugins-dir and --kubelet-registrar-dir: ", paths.error().message);
   }

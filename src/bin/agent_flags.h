@@ -5,6 +5,7 @@
 #include <string>
 
 #include "bin/flags.h"
+#include "bin/health_server.h"
 #include "compute_domain/agent/cdi_channel_injector.h"
 #include "compute_domain/agent/fabric_facts.h"
 #include "compute_domain/agent/nvml_fabric.h"
@@ -32,7 +33,7 @@ struct AgentFlags {
   std::string imex_socket = "/run/compute-domain/imex.sock";
   std::string boot_id_file = "/proc/sys/kernel/random/boot_id";
   std::string proc_devices = "/proc/devices";
-  std::string metrics_listen = "127.0.0.1:8081";
+  HealthFlags health = {.listen = "127.0.0.1:8081"};
 };
 
 // The options write into `flags`, which must outlive them.

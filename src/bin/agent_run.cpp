@@ -192,9 +192,9 @@ int serve_node(const AgentFlags& flags, Signals& signals, NodeFabric& fabric,
   Readiness readiness;
   base::Pulses pulses(clock, kStuck);
   std::unique_ptr<http::Server> health;
-  if (!flags.metrics_listen.empty()) {
-    auto served = serve_health(flags.metrics_listen, metrics, pulses,
-                               [&readiness] { return readiness.lack(); });
+  if (!flags.health.listen.empty()) {
+    auto served =
+        serve_health(flags.health, metrics, pulses, [&readiness] { return readiness.lack(); });
     if (!served) {
       return usage_error(kAgentProgram, cat("--metrics-listen: ", served.error().message));
     }

@@ -140,8 +140,8 @@ int run_controller(const bin::ControllerFlags& flags, bin::Signals& signals) {
                                .is_leading = is_leading,
                                .pulses = &pulses});
   std::unique_ptr<http::Server> health;
-  if (!flags.metrics_listen.empty()) {
-    auto server_of_health = bin::serve_health(flags.metrics_listen, metrics, pulses, [&loop] {
+  if (!flags.health.listen.empty()) {
+    auto server_of_health = bin::serve_health(flags.health, metrics, pulses, [&loop] {
       return loop.has_synced() ? "" : cat("not synced yet; ", loop.trouble());
     });
     if (!server_of_health) {

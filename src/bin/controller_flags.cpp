@@ -24,8 +24,11 @@ po::options_description options_of(ControllerFlags& flags) {
       "the operator's own namespace, where node lists lie (NAMESPACE)")(
       "workers", po::value(&flags.workers)->default_value(flags.workers),
       "reconciles at a time, 1 to 64")(
-      "metrics-listen", po::value(&flags.metrics_listen)->default_value(flags.metrics_listen),
+      "metrics-listen", po::value(&flags.health.listen)->default_value(flags.health.listen),
       "address of /healthz, /readyz and /metrics (HTTP_ENDPOINT); empty for none")(
+      "metrics-path",
+      po::value(&flags.health.metrics_path)->default_value(flags.health.metrics_path),
+      "another one than /metrics (METRICS_PATH); empty for none")(
       "max-nodes-per-imex-domain", po::value(&flags.max_nodes)->default_value(flags.max_nodes),
       "slots of a new group's node table (MAX_NODES_PER_IMEX_DOMAIN)")(
       "imex-mode", po::value(&flags.imex_mode)->default_value(flags.imex_mode),
@@ -59,6 +62,7 @@ po::options_description options_of(ControllerFlags& flags) {
 std::string controller_flag_of_variable(const std::string& name) {
   if (name == "NAMESPACE") return "namespace";
   if (name == "HTTP_ENDPOINT") return "metrics-listen";
+  if (name == "METRICS_PATH") return "metrics-path";
   if (name == "MAX_NODES_PER_IMEX_DOMAIN") return "max-nodes-per-imex-domain";
   if (name == "IMEX_MODE") return "imex-mode";
   if (name == "IMEX_ISOLATION") return "imex-isolation";
@@ -83,6 +87,7 @@ std::string mistake_in(const ControllerFlags& flags) {
   if (flags.imex_isolation != "domain" && !flags.imex_isolation.empty()) {
     return cat("--imex-isolation: \"", flags.imex_isolation, "\" is not supported, only domain");
   }
+  if (std::string mistake = mistake_in(flags.health); !mistake.empty()) return mistake;
   if (!base::is_dns_label(flags.ns)) {
     return cat("--namespace: \"", flags.ns, "\" is no name of a namespace");
   }

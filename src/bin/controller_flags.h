@@ -6,6 +6,7 @@
 #include <string>
 
 #include "bin/flags.h"
+#include "bin/health_server.h"
 #include "compute_domain/core/world.h"
 #include "compute_domain/kube/leader_election.h"
 
@@ -18,7 +19,7 @@ struct ControllerFlags {
   std::string kubeconfig;
   std::string ns = "compute-domain-operator";
   int workers = 4;
-  std::string metrics_listen = "127.0.0.1:8080";
+  HealthFlags health = {.listen = "127.0.0.1:8080"};
   std::int64_t max_nodes = 18;
   std::string imex_mode = "driverManaged";
   std::string imex_isolation = "domain";

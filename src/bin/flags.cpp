@@ -25,6 +25,21 @@ std::optional<base::LogLevel> level_named(const std::string& name) {
   return std::nullopt;
 }
 
+// Boost takes "--flag=" for a flag whose value was forgotten; here it is one that is empty.
+std::vector<std::string> arguments_of(int argc, char** argv) {
+  std::vector<std::string> arguments;
+  for (int i = 1; i < argc; ++i) {
+    const std::string_view argument = argv[i];
+    if (argument.starts_with("--") && argument.find('=') == argument.size() - 1) {
+      arguments.emplace_back(argument.substr(0, argument.size() - 1));
+      arguments.emplace_back();
+    } else {
+      arguments.emplace_back(argument);
+    }
+  }
+  return arguments;
+}
+
 }  // namespace
 
 po::options_description common_options(CommonFlags& flags) {
@@ -59,7 +74,7 @@ std::optional<int> parse_flags(int argc, char** argv, const std::string& usage,
   po::variables_map values;
   try {
     po::store(
-        po::command_line_parser(argc, argv)
+        po::command_line_parser(arguments_of(argc, argv))
             .options(accepted)
             .positional(positional)
             .style(po::command_line_style::default_style & ~po::command_line_style::allow_guessing)

@@ -14,16 +14,22 @@ http::Response text(int status, std::string body) {
 
 }  // namespace
 
-base::Result<std::unique_ptr<http::Server>> serve_health(const std::string& listen,
+std::string mistake_in(const HealthFlags& flags) {
+  const std::string& path = flags.metrics_path;
+  if (path.empty() || (path.starts_with('/') && path != "/healthz" && path != "/readyz")) return "";
+  return base::cat("--metrics-path: \"", path, "\" is no path of its own, such as /metrics");
+}
+
+base::Result<std::unique_ptr<http::Server>> serve_health(const HealthFlags& flags,
                                                          const base::Registry& metrics,
                                                          const base::Pulses& pulses,
                                                          std::function<std::string()> not_ready) {
   http::ServerConfig config;
-  config.listen = listen.starts_with(':') ? base::cat("0.0.0.0", listen) : listen;
+  config.listen = flags.listen.starts_with(':') ? base::cat("0.0.0.0", flags.listen) : flags.listen;
   return http::make_server(
       std::move(config),
-      [&metrics, &pulses, not_ready = std::move(not_ready)](const http::Request& request,
-                                                            const http::Peer&) -> http::Reply {
+      [&metrics, &pulses, metrics_path = flags.metrics_path, not_ready = std::move(not_ready)](
+          const http::Request& request, const http::Peer&) -> http::Reply {
         const std::string path = request.target.substr(0, request.target.find('?'));
         if (request.method != "GET" && request.method != "HEAD") {
           return text(405, "only GET\n");
@@ -36,12 +42,12 @@ base::Result<std::unique_ptr<http::Server>> serve_health(const std::string& list
           const std::string reason = not_ready();
           return reason.empty() ? text(200, "ok\n") : text(503, reason + "\n");
         }
-        if (path == "/metrics") {
+        if (!metrics_path.empty() && path == metrics_path) {
           http::Response response = text(200, metrics.render());
           response.headers["Content-Type"] = "text/plain; version=0.0.4; charset=utf-8";
           return response;
         }
-        return text(404, "try /healthz, /readyz or /metrics\n");
+        return text(404, base::cat("try /healthz, /readyz or ", metrics_path, "\n"));
       });
 }
 

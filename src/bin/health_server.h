@@ -12,9 +12,17 @@
 
 namespace cdom::bin {
 
+struct HealthFlags {
+  std::string listen;                     // may be ":8080", for all addresses; empty for none
+  std::string metrics_path = "/metrics";  // empty: metrics are not shown
+};
+
+// "" when the values make sense, else what is wrong with which flag.
+std::string mistake_in(const HealthFlags& flags);
+
 // `not_ready` gives the reason why the program is not ready, "" when it is; a program with a thread
-// that is stuck is not healthy. `listen` may be ":8080", for all addresses.
-base::Result<std::unique_ptr<http::Server>> serve_health(const std::string& listen,
+// that is stuck is not healthy.
+base::Result<std::unique_ptr<http::Server>> serve_health(const HealthFlags& flags,
                                                          const base::Registry& metrics,
                                                          const base::Pulses& pulses,
                                                          std::function<std::string()> not_ready);

@@ -38,6 +38,8 @@ TEST(AgentFlags, NameTheFlagThatIsWrong) {
               StartsWith("--device-files: "));
   EXPECT_THAT(mistake_with([](AgentFlags& f) { f.fabric_mode = "lax"; }),
               StartsWith("--fabric-mode: "));
+  EXPECT_THAT(mistake_with([](AgentFlags& f) { f.health.metrics_path = "metrics"; }),
+              StartsWith("--metrics-path: "));
   EXPECT_THAT(mistake_with([](AgentFlags& f) { f.driver_root = "."; }),
               StartsWith("--driver-root: "));
   EXPECT_THAT(mistake_with([](AgentFlags& f) { f.plugins_dir = "/" + std::string(100, 'x'); }),
