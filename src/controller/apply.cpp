@@ -133,7 +133,8 @@ class Run {
     if (action.has_predecessor) lists.emplace_back();
     const auto claims = client_.list_all<api::ResourceClaim>({.ns = action.claims_ns});
     if (!claims) return claims.error();
-    const auto held = core::held_claims(action.domain_uid, lists, *claims);
+    auto held = core::held_claims(action.domain_uid, lists, *claims);
+    for (const std::string& uid : action.late) held.erase(uid);
     if (held.empty()) return {};
     return Error{ErrorKind::Conflict, cat(held.size(), " claims are still allocated")};
   }

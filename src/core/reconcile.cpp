@@ -98,11 +98,48 @@ bool has_lost_list(const World& world) {
   });
 }
 
+// Since when the domain has said that the predecessor serves it: from then on its controller, and
+// what was installed with it, is gone.
+std::optional<base::Time> taken_over_at(const World& world) {
+  if (!world.view.has_predecessor || !world.view.domain || !world.view.domain->status) {
+    return std::nullopt;
+  }
+  const auto* ready = api::find_condition(world.view.domain->status->conditions, kConditionReady);
+  if (ready == nullptr || ready->reason != kServedByPredecessor) return std::nullopt;
+  return ready->last_transition;
+}
+
+// UIDs of claims that the predecessor cannot have prepared: they were made after it had gone, for
+// nodes that our agent had before. That agent refuses them, so they wait for the predecessor's end;
+// if it waited for theirs too, both would wait for ever.
+std::set<std::string> late_claims(const World& world) {
+  std::set<std::string> late;
+  const auto taken_over = taken_over_at(world);
+  if (!taken_over) return late;
+  const auto is_ours = [&](const std::string& node, base::Time made) {
+    const auto it = world.nodes.find(node);
+    if (it == world.nodes.end() || !it->second.report) return false;
+    const auto since = it->second.report->meta.creation_time;
+    return since && made > *since;
+  };
+  for (const api::ResourceClaim& claim : world.view.claims) {
+    const auto made = claim.meta.creation_time;
+    if (!made || *made <= *taken_over) continue;
+    const std::vector<std::string> nodes = nodes_of(claim);
+    if (std::ranges::all_of(nodes, [&](const auto& node) { return is_ours(node, *made); })) {
+      late.insert(claim.meta.uid);
+    }
+  }
+  return late;
+}
+
 // As the cache knows them: enough to say what a deletion waits for, not to prove that nothing is.
 std::set<std::string> cached_held_claims(const World& world) {
   std::vector<StoredList> lists = world.lists;
   if (has_lost_list(world) || world.view.has_predecessor) lists.emplace_back();
-  return held_claims(world.view.uid, lists, world.view.claims);
+  std::set<std::string> held = held_claims(world.view.uid, lists, world.view.claims);
+  for (const std::string& uid : late_claims(world)) held.erase(uid);
+  return held;
 }
 
 std::string pods_of(const api::ResourceClaim& claim) {
@@ -207,8 +244,11 @@ void tell_claims_that_come_too_late(const World& world, Plan& plan) {
 }
 
 Action claims_released(const World& world) {
-  return EnsureClaimsReleased{world.view.domain->meta.ns, world.settings.operator_namespace,
-                              world.view.uid, world.view.has_predecessor};
+  return EnsureClaimsReleased{.claims_ns = world.view.domain->meta.ns,
+                              .lists_ns = world.settings.operator_namespace,
+                              .domain_uid = world.view.uid,
+                              .has_predecessor = world.view.has_predecessor,
+                              .late = late_claims(world)};
 }
 
 void add_children_absent(const World& world, Plan& plan) {
@@ -222,7 +262,7 @@ void add_children_absent(const World& world, Plan& plan) {
   if (world.view.has_predecessor) {
     // Nobody knows any more in which namespace its claims are.
     plan.actions.emplace_back(
-        EnsureClaimsReleased{"", world.settings.operator_namespace, world.view.uid, true});
+        EnsureClaimsReleased{"", world.settings.operator_namespace, world.view.uid, true, {}});
     plan.actions.emplace_back(EnsurePredecessorGone{world.view.uid});
   }
 }

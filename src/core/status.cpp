@@ -11,8 +11,6 @@ namespace {
 
 using base::cat;
 
-constexpr char kServedByPredecessor[] = "ServedByPredecessor";
-
 struct Finding {
   api::ConditionStatus status = api::ConditionStatus::False;
   std::string reason;

@@ -1,3 +1,4 @@
+#include "compute_domain/core/status.h"
 #include "core/node_scene.h"
 
 namespace cdom::core {
@@ -243,33 +244,41 @@ api::ComputeDomain domain_train() {
   return domain;
 }
 
-INSTANTIATE_TEST_SUITE_P(All, NodeWithoutAdmission,
-                         testing::Values(Unadmitted{"Unknown", [](NodeScene&) {},
-                                                    "there is no ComputeDomain with UID train-uid"},
-                                         Unadmitted{"OtherNamespace",
-                                                    [](NodeScene& scene) {
-                                                      scene.show(train());
-                                                      scene.world.lists[0].stored.meta.labels = {
-                                                          {api::kDomainLabel, "train-uid"},
-                                                          {api::kDomainNamespaceLabel, "team-b"}};
-                                                    },
-                                                    "is in namespace team-b"},
-                                         Unadmitted{"Deleting",
-                                                    [](NodeScene& scene) {
-                                                      scene.domains = {domain_train()};
-                                                      scene.domains[0].meta.deletion_time =
-                                                          scene.world.now;
-                                                    },
-                                                    "ComputeDomain team-a/train is being deleted"},
-                                         Unadmitted{"Full",
-                                                    [](NodeScene& scene) {
-                                                      scene.domains = {domain_train()};
-                                                      api::NodeList list = train(18);
-                                                      list.entries[0].node = "n99";
-                                                      scene.show(list);
-                                                    },
-                                                    "all 18 are taken"}),
-                         [](const auto& test) { return test.param.name; });
+INSTANTIATE_TEST_SUITE_P(
+    All, NodeWithoutAdmission,
+    testing::Values(
+        Unadmitted{"Unknown", [](NodeScene&) {}, "there is no ComputeDomain with UID train-uid"},
+        Unadmitted{"OtherNamespace",
+                   [](NodeScene& scene) {
+                     scene.show(train());
+                     scene.world.lists[0].stored.meta.labels = {
+                         {api::kDomainLabel, "train-uid"}, {api::kDomainNamespaceLabel, "team-b"}};
+                   },
+                   "is in namespace team-b"},
+        Unadmitted{"Deleting",
+                   [](NodeScene& scene) {
+                     scene.domains = {domain_train()};
+                     scene.domains[0].meta.deletion_time = scene.world.now;
+                   },
+                   "ComputeDomain team-a/train is being deleted"},
+        Unadmitted{"ServedByPredecessor",
+                   [](NodeScene& scene) {
+                     scene.domains = {domain_train()};
+                     scene.domains[0].status = {.conditions = {{.type = kConditionReady,
+                                                                .reason = kServedByPredecessor,
+                                                                .message = "until c1 is gone"}}};
+                   },
+                   "team-a/train is not ours yet: until c1 is "
+                   "gone"},
+        Unadmitted{"Full",
+                   [](NodeScene& scene) {
+                     scene.domains = {domain_train()};
+                     api::NodeList list = train(18);
+                     list.entries[0].node = "n99";
+                     scene.show(list);
+                   },
+                   "all 18 are taken"}),
+    [](const auto& test) { return test.param.name; });
 
 TEST(NodePrepare, WaitsForAControllerThatIsSilentAsLongAsKubeletDoes) {
   NodeScene scene;

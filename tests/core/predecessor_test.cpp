@@ -13,6 +13,7 @@ using ::testing::Contains;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
+using ::testing::IsSupersetOf;
 using ::testing::Not;
 
 // As that driver leaves it: Ready with `nodes` nodes, its own template and the users'.
@@ -66,6 +67,45 @@ TEST(Predecessor, KeepsWhatItServesWhileClaimsAreAllocated) {
   EXPECT_EQ(ready->status, api::ConditionStatus::Unknown);
   EXPECT_EQ(ready->reason, "ServedByPredecessor");
   EXPECT_THAT(ready->message, HasSubstr("claim c1 of pod pod-c1"));
+}
+
+// A claim "late" on a node of ours that has none yet, which begins to exist at that moment.
+World world_with_claim_made_at(base::Time made) {
+  World world = inherited_world(1);
+  world.view.domain->status = status_of(reconcile(world));
+  world.nodes["n1"].report->meta.creation_time = kNow - std::chrono::minutes(1);
+  world.nodes["n2"] = idle_node("n2");
+  world.nodes["n2"].report->meta.creation_time = kNow - std::chrono::minutes(1);
+  world.view.claims[0].meta.creation_time = kNow - std::chrono::hours(1);
+  api::ResourceClaim late = claim("late").on("n2");
+  late.meta.creation_time = made;
+  world.view.claims.push_back(late);
+  return world;
+}
+
+// Each would wait for the other.
+TEST(Predecessor, DoesNotWaitForClaimsThatWaitForItsEnd) {
+  World world = world_with_claim_made_at(kNow + std::chrono::seconds(5));
+  EXPECT_FALSE(removes_anything(reconcile(world)));
+  world.view.claims.erase(world.view.claims.begin());
+  EXPECT_THAT(
+      reconcile(world).actions,
+      IsSupersetOf({Action(EnsureClaimsReleased{
+                        "team-a", "compute-domain-operator", "uid-train", true, {"uid-late"}}),
+                    Action(EnsurePredecessorGone{"uid-train"})}));
+}
+
+TEST(Predecessor, WaitsForClaimsThatItMayHavePrepared) {
+  World world = world_with_claim_made_at(kNow);
+  world.view.claims.erase(world.view.claims.begin());
+  EXPECT_FALSE(removes_anything(reconcile(world))) << "made when it was still there";
+
+  world = world_with_claim_made_at(kNow + std::chrono::seconds(5));
+  world.view.claims.erase(world.view.claims.begin());
+  world.nodes["n2"].report->meta.creation_time = kNow + std::chrono::seconds(6);
+  EXPECT_FALSE(removes_anything(reconcile(world))) << "our agent came to the node later";
+  world.nodes["n2"].report.reset();
+  EXPECT_FALSE(removes_anything(reconcile(world))) << "it has not come yet";
 }
 
 // Two daemons on a node would be one too many.

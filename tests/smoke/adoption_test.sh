@@ -97,6 +97,7 @@ leftovers() { # UID
   kubectl get nodes -l "$mark=$1" -o name
 }
 has_leftovers() { [ "$(leftovers "$1" | wc -l)" -eq 5 ]; }
+events_of() { kubectl get events --field-selector "involvedObject.name=$1" -o 'jsonpath={.items[*].message}'; }
 are_allocated() { [ "$(kubectl get resourceclaims | grep -c allocated,reserved)" -eq 2 ]; }
 lists_of() { kubectl get configmaps -n compute-domain-operator -l "$mark=$1" -o name; }
 lease() { # HOW
@@ -128,10 +129,10 @@ does_not_start() {
 check "beside it ours does not start, and says why" does_not_start
 check "it is uninstalled" lease delete
 
-timeout 600 "$bin/compute-domain-sandbox" nodes --kubeconfig "$KUBECONFIG" --racks 1 --nodes-per-rack 2 \
+timeout 600 "$bin/compute-domain-sandbox" nodes --kubeconfig "$KUBECONFIG" --racks 1 --nodes-per-rack 3 \
   >"$work/nodes.out" 2>"$work/nodes.log" &
 pids+=($!)
-check "two nodes" eventually 60 prints "2 nodes" cat "$work/nodes.out"
+check "three nodes" eventually 60 prints "3 nodes" cat "$work/nodes.out"
 check "a domain in use" inherit old n01
 check "and another one" inherit second n02
 uid=$(kubectl get computedomain old -o 'jsonpath={.metadata.uid}')
@@ -146,11 +147,13 @@ check "and for whom" prints "claim" kubectl get computedomain old -o 'jsonpath={
 check "its nodes are still told" prints "10.0.0.1 Ready" kubectl get computedomain old -o 'jsonpath={.status.nodes[0].ipAddress} {.status.nodes[0].status}'
 check "everything of it is left" has_leftovers "$uid"
 check "and nothing of ours is beside it" is_empty lists_of "$uid"
+check "a new pod" start_again old n03
+check "is refused with that reason" eventually 30 prints "the driver that was here before serves it" events_of old-1
 check "its last pod ends" kubectl delete pod old-0 --timeout=60s
 check "then what the other driver has made goes" eventually 90 is_empty leftovers "$uid"
 check "the users' template stays, without its finalizer" is_empty kubectl get resourceclaimtemplate old-channel -o 'jsonpath={.metadata.finalizers}'
-check "a new pod" start_again old n01
-check "is served by us" kubectl wait --for=condition=Ready computedomain/old --timeout=60s
+check "the new pod is served by us" kubectl wait --for=condition=Ready pod/old-1 --timeout=120s
+check "and the domain" kubectl wait --for=condition=Ready computedomain/old --timeout=60s
 check "the domain goes" kubectl delete computedomain/old pod/old-1 --timeout=90s
 
 check "the other one is as it was" has_leftovers "$second"

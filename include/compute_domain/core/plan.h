@@ -5,6 +5,7 @@
 #pragma once
 
 #include <optional>
+#include <set>
 #include <string>
 #include <variant>
 #include <vector>
@@ -68,11 +69,13 @@ struct EnsureDomainGone {
   friend bool operator==(const EnsureDomainGone&, const EnsureDomainGone&) = default;
 };
 // Succeeds only when held_claims() of live LISTs, of the domain's node lists in `lists_ns` and of
-// the claims in `claims_ns`, is empty. With a predecessor every allocated claim is held.
+// the claims in `claims_ns`, is empty. With a predecessor every allocated claim is held but `late`
+// ones, which came when it could not serve them any more.
 struct EnsureClaimsReleased {
   std::string claims_ns, lists_ns;
   std::string domain_uid;
   bool has_predecessor = false;
+  std::set<std::string> late;  // UIDs
   friend bool operator==(const EnsureClaimsReleased&, const EnsureClaimsReleased&) = default;
 };
 // Deletes what the reference driver has made for the domain, wherever it is: its DaemonSet,

@@ -12,6 +12,8 @@ namespace cdom::core {
 inline constexpr char kConditionReady[] = "Ready";
 inline constexpr char kConditionTemplate[] = "TemplateReady";
 inline constexpr char kConditionCliques[] = "SingleClique";
+// Of Ready: the reference driver's daemons serve the domain until their last claim has ended.
+inline constexpr char kServedByPredecessor[] = "ServedByPredecessor";
 
 // What became of the wanted ResourceClaimTemplate.
 struct TemplateVerdict {

@@ -5,6 +5,7 @@
 #include "compute_domain/api/names.h"
 #include "compute_domain/base/text.h"
 #include "compute_domain/core/membership.h"
+#include "compute_domain/core/status.h"
 
 namespace cdom::core {
 
@@ -26,6 +27,14 @@ std::string namespace_of_domain(const NodeWorld& world, const std::string& domai
     }
   }
   return "";
+}
+
+// What the domain says for as long as the driver that was here before serves it; else "".
+std::string word_of_predecessor(const api::ComputeDomain& domain) {
+  if (!domain.status) return "";
+  const auto* ready = api::find_condition(domain.status->conditions, kConditionReady);
+  const bool is_served = ready != nullptr && ready->reason == kServedByPredecessor;
+  return is_served ? ready->message : "";
 }
 
 bool is_full_without(const api::NodeList& list, const std::string& node) {
@@ -68,6 +77,9 @@ NoAdmission why_not_admitted(const NodeWorld& world, const ClaimRef& claim,
   const std::string name = cat("ComputeDomain ", api::to_string(api::name_of(domain->meta)));
   if (domain->meta.is_deleting()) {
     return {.reason = cat(name, " is being deleted and admits no new claim")};
+  }
+  if (const std::string other = word_of_predecessor(*domain); !other.empty()) {
+    return {.reason = cat(name, " is not ours yet: ", other)};
   }
   const api::NodeList* list = list_of_domain(world, domain_uid);
   if (list != nullptr && is_full_without(*list, world.self.name)) {
