@@ -73,7 +73,29 @@ base::Result<void> read_prepared(const Kind& kind, const Json& object, const Rea
   return {};
 }
 
+void want(Wanted& wanted, const JsonPath& path) {
+  Wanted* at = &wanted;
+  for (const JsonStep& step : path) {
+    at = &at->members[std::string(step.name)];
+    if (step.is_selection()) at->members[std::string(step.key)].everything = true;
+  }
+  at->everything = true;
+}
+
 }  // namespace
+
+WantedOfKind wanted_at(const Kind& kind, const std::vector<JsonPath>& paths) {
+  const Wanted everything{.everything = true, .members = {}};
+  Wanted head;
+  for (const char* name : {"apiVersion", "kind", "metadata"}) head.members[name] = everything;
+  Wanted object = head;
+  for (const JsonPath& path : paths) want(object, path);
+  if (kind.versions.size() > 1) object = everything;
+  WantedOfKind wanted{.page = head, .event = {}};
+  wanted.page.members["items"] = object;
+  wanted.event.members = {{"type", everything}, {"object", object}};
+  return wanted;
+}
 
 base::Result<void> decode_document(const Kind& kind, std::string_view json,
                                    const ReadObject& read) {
@@ -85,9 +107,9 @@ base::Result<void> decode_document(const Kind& kind, std::string_view json,
   return read_prepared(kind, *document, read);
 }
 
-base::Result<PageHead> decode_list(const Kind& kind, std::string_view json,
-                                   const ReadObject& read) {
-  auto document = parse_json(json);
+base::Result<PageHead> decode_list(const Kind& kind, const WantedOfKind& wanted,
+                                   std::string_view json, const ReadObject& read) {
+  auto document = parse_json(json, wanted.page);
   if (!document) return about(kind, Json(), document.error());
   const TypeMeta of_list{text_member(*document, "apiVersion"), text_member(*document, "kind")};
   if (!of_list.kind.ends_with("List")) {
@@ -109,9 +131,11 @@ base::Result<PageHead> decode_list(const Kind& kind, std::string_view json,
                   text_in_metadata(*document, "continue")};
 }
 
-base::Result<EventHead> decode_event(const Kind& kind, std::string_view line,
-                                     const ReadObject& read) {
-  auto document = parse_json(line);
+base::Result<EventHead> decode_event(const Kind& kind, const WantedOfKind& wanted,
+                                     std::string_view line, const ReadObject& read) {
+  auto document = parse_json(line, wanted.event);
+  // Its object is no object of this kind.
+  if (document && text_member(*document, "type") == "ERROR") document = parse_json(line);
   if (!document) return about(kind, Json(), document.error());
   EventHead head{watch_type_of(text_member(*document, "type")), {}};
   if (head.type == WatchType::Unknown) return head;

@@ -23,12 +23,32 @@ struct EventHead {
   Status status;  // of Error
 };
 
+// What is read of the answers about a kind.
+struct WantedOfKind {
+  Wanted page, event;
+};
+
+// At these paths of its objects; everything where older versions have other shapes.
+WantedOfKind wanted_at(const Kind& kind, const std::vector<JsonPath>& paths);
+
+// By the table of T.
+template <HasFields T>
+const WantedOfKind& wanted_of() {
+  static const WantedOfKind wanted = [] {
+    std::vector<JsonPath> paths;
+    std::apply([&](const auto&... field) { (paths.push_back(field.path), ...); }, kFields<T>);
+    return wanted_at(kind_of<T>(), paths);
+  }();
+  return wanted;
+}
+
 base::Result<void> decode_document(const Kind& kind, std::string_view json, const ReadObject& read);
 // Calls `read` once per item.
-base::Result<PageHead> decode_list(const Kind& kind, std::string_view json, const ReadObject& read);
+base::Result<PageHead> decode_list(const Kind& kind, const WantedOfKind& wanted,
+                                   std::string_view json, const ReadObject& read);
 // Calls `read` for an event that has an object of the kind.
-base::Result<EventHead> decode_event(const Kind& kind, std::string_view line,
-                                     const ReadObject& read);
+base::Result<EventHead> decode_event(const Kind& kind, const WantedOfKind& wanted,
+                                     std::string_view line, const ReadObject& read);
 std::string encode_document(const Kind& kind, std::string_view version,
                             const std::function<void(Json&)>& write);
 
@@ -44,7 +64,7 @@ template <class T>
 base::Result<Page<T>> decode_page(std::string_view json) {
   Page<T> page;
   const auto read_it = [&](Decoding& d, const Json& j) { read(d, j, page.items.emplace_back()); };
-  const auto head = decode_list(kind_of<T>(), json, read_it);
+  const auto head = decode_list(kind_of<T>(), wanted_of<T>(), json, read_it);
   if (!head) return head.error();
   page.resource_version = head->resource_version;
   page.continue_token = head->continue_token;
@@ -55,7 +75,7 @@ template <class T>
 base::Result<WatchEvent<T>> decode_watch_event(std::string_view line) {
   WatchEvent<T> event;
   const auto read_it = [&](Decoding& d, const Json& j) { read(d, j, event.object); };
-  const auto head = decode_event(kind_of<T>(), line, read_it);
+  const auto head = decode_event(kind_of<T>(), wanted_of<T>(), line, read_it);
   if (!head) return head.error();
   event.type = head->type;
   event.status = head->status;
