@@ -245,14 +245,14 @@ base::Time BigCluster::wait_for_all(const std::string& collection, const Bringin
 }
 
 base::Time BigCluster::wait_for_templates() {
-  return wait_for_all(kTemplates, [](const std::string& line) {
+  return wait_for_all(kTemplates, [](std::string_view line) {
     const auto event = api::decode_watch_event<api::ResourceClaimTemplate>(line);
     return event ? event->object.meta.name : "";
   });
 }
 
 base::Time BigCluster::wait_until_ready() {
-  return wait_for_all(kDomains, [](const std::string& line) {
+  return wait_for_all(kDomains, [](std::string_view line) {
     const auto event = api::decode_watch_event<api::ComputeDomain>(line);
     const bool is_ready = event && event->object.status && event->object.status->ready;
     return is_ready ? event->object.meta.name : "";

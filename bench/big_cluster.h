@@ -45,7 +45,7 @@ class BigCluster {
   void create_node(int rack, int place);
   void answer_lists(const std::stop_token& stop);
   // The name of the domain of which a line of the watch brings what is waited for; "" for others.
-  using Bringing = std::function<std::string(const std::string& line)>;
+  using Bringing = std::function<std::string(std::string_view line)>;
   base::Time wait_for_all(const std::string& collection, const Bringing& domain_in);
 
   const base::Clock& clock_;

@@ -11,7 +11,7 @@ void LineSplitter::add(std::string_view piece) {
   text_ += piece;
 }
 
-std::optional<std::string> LineSplitter::next() {
+std::optional<std::string_view> LineSplitter::next() {
   const std::size_t newline = text_.find('\n', scanned_);
   if (newline == std::string::npos) {
     scanned_ = text_.size();
@@ -19,7 +19,7 @@ std::optional<std::string> LineSplitter::next() {
   }
   std::size_t end = newline;
   if (end > begin_ && text_[end - 1] == '\r') --end;
-  std::string line = text_.substr(begin_, end - begin_);
+  const std::string_view line = std::string_view(text_).substr(begin_, end - begin_);
   begin_ = scanned_ = newline + 1;
   return line;
 }

@@ -14,8 +14,8 @@ namespace cdom::http {
 class LineSplitter {
  public:
   void add(std::string_view piece);
-  // The next whole line without its newline ("\n" or "\r\n").
-  [[nodiscard]] std::optional<std::string> next();
+  // The next whole line without its newline ("\n" or "\r\n"); there until the next call.
+  [[nodiscard]] std::optional<std::string_view> next();
   // What is left without a newline; empties the splitter.
   [[nodiscard]] std::string rest();
   // Bytes of the unfinished line, once next() has given nothing.

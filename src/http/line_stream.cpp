@@ -28,7 +28,7 @@ Result<StreamRead> LineStream::next(base::Duration wait) {
   const base::SystemClock clock;
   const base::Duration start = clock.elapsed();
   while (true) {
-    if (auto line = lines_.next()) return StreamRead{StreamRead::What::Line, std::move(*line)};
+    if (auto line = lines_.next()) return StreamRead{StreamRead::What::Line, *line};
     if (lines_.carried() > kLongestLine) {
       return Error{ErrorKind::Unavailable, cat(what_, ": a line of over ", kLongestLine, " bytes")};
     }
@@ -37,6 +37,7 @@ Result<StreamRead> LineStream::next(base::Duration wait) {
     if (piece->is_end) return last();
     if (piece->bytes.empty()) return StreamRead{};
     lines_.add(piece->bytes);
+    exchange_->pipe().give_back(std::move(piece->bytes));
   }
 }
 
@@ -44,9 +45,9 @@ void LineStream::cancel() { exchange_->cancel(); }
 
 // A proper end may leave a last line without a newline.
 Result<StreamRead> LineStream::last() {
-  std::string rest = lines_.rest();
-  if (rest.empty()) return StreamRead{StreamRead::What::End, {}};
-  return StreamRead{StreamRead::What::Line, std::move(rest)};
+  last_ = lines_.rest();
+  if (last_.empty()) return StreamRead{StreamRead::What::End, {}};
+  return StreamRead{StreamRead::What::Line, last_};
 }
 
 }  // namespace cdom::http

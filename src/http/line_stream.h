@@ -23,6 +23,7 @@ class LineStream : public Stream {
   const std::unique_ptr<Exchange> exchange_;
   const std::string what_;
   LineSplitter lines_;
+  std::string last_;  // line, without a newline
 };
 
 }  // namespace cdom::http

@@ -86,10 +86,20 @@ base::Result<Pipe::Piece> Pipe::read(base::Duration wait) {
     if (bytes_.empty() && error_) return *error_;
     piece.is_end = bytes_.empty() && ended_;
     piece.bytes.swap(bytes_);
+    bytes_.swap(spare_);
     on_room.swap(on_room_);
   }
   if (on_room) on_room();
   return piece;
+}
+
+void Pipe::give_back(std::string bytes) {
+  // What one large piece needed once is not kept for as long as the stream lasts.
+  constexpr std::size_t kMostSpare = 32u << 10;
+  if (bytes.capacity() > kMostSpare) return;
+  bytes.clear();
+  const std::lock_guard lock(mutex_);
+  spare_ = std::move(bytes);
 }
 
 base::Result<std::string> Pipe::read_all() {

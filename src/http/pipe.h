@@ -48,6 +48,8 @@ class Pipe {
   // nullopt: no head has come within this time.
   std::optional<base::Result<Response>> wait_for_head(base::Duration wait);
   base::Result<Piece> read(base::Duration wait);
+  // Memory of a piece that has been read, for one to come.
+  void give_back(std::string bytes);
   // All that is still to come, up to the end.
   base::Result<std::string> read_all();
 
@@ -66,7 +68,7 @@ class Pipe {
   mutable std::mutex mutex_;
   std::condition_variable changed_;
   std::optional<Response> head_;
-  std::string bytes_;
+  std::string bytes_, spare_;      // spare_ is empty, with room
   std::function<void()> on_room_;  // set while the writer waits for the reader
   std::optional<base::Error> error_;
   bool ended_ = false;

@@ -121,7 +121,7 @@ WatchLoop::Step WatchLoop::read(base::Duration wait) {
   return Step::Idle;
 }
 
-WatchLoop::Step WatchLoop::take(const std::string& line) {
+WatchLoop::Step WatchLoop::take(std::string_view line) {
   const auto event = source_.read(line);
   if (!event) {
     // Most likely the end of a broken connection: the same event comes again from version_.

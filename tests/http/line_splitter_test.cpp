@@ -12,7 +12,7 @@ std::vector<std::string> lines_of(const std::vector<std::string>& pieces) {
   std::vector<std::string> lines;
   for (const auto& piece : pieces) {
     splitter.add(piece);
-    while (auto line = splitter.next()) lines.push_back(*line);
+    while (auto line = splitter.next()) lines.emplace_back(*line);
   }
   return lines;
 }

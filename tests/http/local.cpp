@@ -56,7 +56,7 @@ std::string next_of(Stream& stream) {
   if (!read) return base::to_string(read.error());
   switch (read->what) {
     case StreamRead::What::Line:
-      return read->line;
+      return std::string(read->line);
     case StreamRead::What::End:
       return "END";
     case StreamRead::What::Nothing:

@@ -89,12 +89,15 @@ class FakeServer::FakeStream : public http::Stream {
     return std::nullopt;
   }
 
-  static http::StreamRead line(std::string text) { return {What::Line, std::move(text)}; }
+  http::StreamRead line(std::string text) {
+    line_ = std::move(text);
+    return {What::Line, line_};
+  }
 
   FakeServer& server_;
   const std::uint64_t number_;
   std::uint64_t version_;
-  std::string first_line_;
+  std::string first_line_, line_;
   bool is_cut_ = false;
   bool is_cancelled_ = false;
 };

@@ -9,6 +9,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 
 #include "compute_domain/base/clock.h"
 #include "compute_domain/base/result.h"
@@ -19,12 +20,12 @@ namespace cdom::http {
 // What one read of a stream gave.
 struct StreamRead {
   enum class What {
-    Line,     // `line` is the next line, without its newline
+    Line,     // `line` is the next line, without its newline, and there until the next call
     Nothing,  // none came within the wait
     End,      // the server ended the stream properly
   };
   What what = What::Nothing;
-  std::string line;
+  std::string_view line;
 };
 
 // The body of one long response, line by line. next() is for one thread; cancel() for any.

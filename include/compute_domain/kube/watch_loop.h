@@ -92,7 +92,7 @@ class WatchLoop {
   Step list();
   Step open();
   Step read(base::Duration wait);
-  Step take(const std::string& line);
+  Step take(std::string_view line);
   Step watch_ended();
   Step watch_failed(const base::Error& error);
   Step fail(const base::Error& error);

@@ -144,7 +144,7 @@ bool Mirror::read_stream() {
   return false;
 }
 
-void Mirror::take_event(const std::string& line) {
+void Mirror::take_event(std::string_view line) {
   json event = json::parse(line, nullptr, false);
   const std::string type = text_at(event, "/type");
   if (type.empty() || type == "ERROR") {

@@ -56,7 +56,7 @@ class Mirror : public Part {
   void finish_list();
   void open_watch();
   bool read_stream();
-  void take_event(const std::string& line);
+  void take_event(std::string_view line);
   void set(ObjectKey key, ObjectPtr object);
   void retry(State next);
   [[nodiscard]] std::string watch_target();

@@ -40,21 +40,28 @@ class Uplink::LinkStream : public http::Stream {
  private:
   struct Held {
     base::Duration due;
-    base::Result<http::StreamRead> read;
+    base::Result<http::StreamRead::What> what;
+    std::string line;
   };
 
   base::Result<http::StreamRead> next_late(base::Duration lag, bool is_cut) {
     auto read = inner_->next(base::Duration::zero());
     const bool is_news = !read || read->what != http::StreamRead::What::Nothing;
     const bool has_ended =
-        !held_.empty() &&
-        (!held_.back().read || held_.back().read->what == http::StreamRead::What::End);
-    if (is_news && !is_cut && !has_ended)
-      held_.push_back({clock_.elapsed() + lag, std::move(read)});
+        !held_.empty() && (!held_.back().what || *held_.back().what == http::StreamRead::What::End);
+    if (is_news && !is_cut && !has_ended) {
+      const base::Duration due = clock_.elapsed() + lag;
+      if (read) {
+        held_.push_back({due, read->what, std::string(read->line)});
+      } else {
+        held_.push_back({due, read.error(), {}});
+      }
+    }
     if (held_.empty() || is_cut || held_.front().due > clock_.elapsed()) return http::StreamRead{};
-    auto due = std::move(held_.front().read);
+    given_ = std::move(held_.front());
     held_.pop_front();
-    return due;
+    if (!given_.what) return given_.what.error();
+    return http::StreamRead{*given_.what, given_.line};
   }
 
   const std::unique_ptr<http::Stream> inner_;
@@ -62,6 +69,7 @@ class Uplink::LinkStream : public http::Stream {
   const base::Clock& clock_;
   const std::uint64_t generation_;
   std::deque<Held> held_;
+  Held given_{{}, http::StreamRead::What::Nothing, {}};
 };
 
 Uplink::Uplink(std::unique_ptr<http::Client> inner, const base::Clock& clock, base::Random random)

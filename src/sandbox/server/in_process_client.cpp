@@ -56,7 +56,7 @@ base::Result<http::StreamRead> WholeBody::next(base::Duration /*wait*/) {
   if (at_ >= body_.size()) return http::StreamRead{.what = http::StreamRead::What::End};
   const auto newline = std::min(body_.find('\n', at_), body_.size());
   http::StreamRead read{.what = http::StreamRead::What::Line,
-                        .line = body_.substr(at_, newline - at_)};
+                        .line = std::string_view(body_).substr(at_, newline - at_)};
   at_ = newline + 1;
   return read;
 }

@@ -4,10 +4,10 @@ namespace cdom::sandbox::server {
 
 using What = http::StreamRead::What;
 
-bool LiveStream::cut_line(std::string& line) {
+bool LiveStream::cut_line() {
   const auto newline = pending_.find('\n', pending_at_);
   if (newline == std::string::npos) return false;
-  line = pending_.substr(pending_at_, newline - pending_at_);
+  line_.assign(pending_, pending_at_, newline - pending_at_);
   pending_at_ = newline + 1;
   if (pending_at_ == pending_.size()) {
     pending_.clear();
@@ -24,8 +24,7 @@ base::Result<http::StreamRead> LiveStream::next(base::Duration wait) {
     if (cancelled_) {
       return base::Error{.kind = base::ErrorKind::Cancelled, .message = "the stream was cancelled"};
     }
-    http::StreamRead read{.what = What::Line};
-    if (cut_line(read.line)) return read;
+    if (cut_line()) return http::StreamRead{.what = What::Line, .line = line_};
     Piece piece = take();
     switch (piece.what) {
       case Piece::What::Text:

@@ -37,12 +37,12 @@ class LiveStream : public http::Stream {
   [[nodiscard]] ApiState& state() const { return *state_; }
 
  private:
-  // The next line of what has been taken, if there is a whole one.
-  bool cut_line(std::string& line);
+  // Makes line_ the next line of what has been taken, if there is a whole one.
+  bool cut_line();
 
   const std::shared_ptr<ApiState> state_;
   std::atomic<bool> cancelled_ = false;
-  std::string pending_;
+  std::string pending_, line_;
   std::size_t pending_at_ = 0;
 };
 
