@@ -26,6 +26,9 @@ using base::Result;
 // What only a person can change is tried again, but seldom.
 constexpr base::Duration kUntilAPersonActs = std::chrono::seconds(30);
 
+// A worker that waits for a key beats its pulse so often, and is woken for every key.
+constexpr base::Duration kLongestNap = std::chrono::seconds(30);
+
 // Objects in a page of a list: what is decoded at a time is most of what this process ever needs.
 constexpr std::size_t kPageSize = 100;
 
@@ -337,7 +340,7 @@ void Controller::Loop::work(Queue& queue, const std::string& thread, const std::
   base::Pulses::Pulse* pulse = options_.pulses == nullptr ? nullptr : &options_.pulses->add(thread);
   while (!token.stop_requested()) {
     if (pulse != nullptr) pulse->beat();
-    if (const auto key = queue.pop(std::chrono::seconds(1), token)) process(queue, *key);
+    if (const auto key = queue.pop(kLongestNap, token)) process(queue, *key);
   }
   if (pulse != nullptr) pulse->rest();
 }

@@ -63,7 +63,7 @@ bool WatchLoop::has_stopped() const {
 
 void WatchLoop::run(const std::stop_token& token) {
   const std::stop_callback on_stop(token, [this] { stop(); });
-  while (step(1s) != Step::Stopped) {
+  while (step(1min) != Step::Stopped) {
   }
 }
 
