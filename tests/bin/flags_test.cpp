@@ -13,6 +13,7 @@ std::string listen_of(std::vector<std::string> arguments) {
   options.add_options()("listen", boost::program_options::value(&listen)->default_value(listen));
   arguments.insert(arguments.begin(), "program");
   std::vector<char*> argv;
+  argv.reserve(arguments.size());
   for (std::string& argument : arguments) argv.push_back(argument.data());
   CommonFlags common;
   const auto code = parse_flags(static_cast<int>(argv.size()), argv.data(), "", options, common,
