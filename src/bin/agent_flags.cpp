@@ -49,6 +49,8 @@ po::options_description options_of(AgentFlags& flags) {
       "where to read the major numbers of devices (ALT_PROC_DEVICES_PATH)")(
       "metrics-listen", with_default(flags.health.listen),
       "address of /healthz, /readyz and /metrics (HTTP_ENDPOINT); empty for none")(
+      "healthcheck-port", with_default(flags.healthcheck_port),
+      "of grpc.health.v1, services \"\" and \"liveness\"; -1 for none (HEALTHCHECK_PORT)")(
       "metrics-path", with_default(flags.health.metrics_path),
       "another one than /metrics (METRICS_PATH); empty for none");
   return options;
@@ -66,6 +68,7 @@ std::string agent_flag_of_variable(const std::string& name) {
       {"ALT_PROC_DEVICES_PATH", "alt-proc-devices"},
       {"HTTP_ENDPOINT", "metrics-listen"},
       {"METRICS_PATH", "metrics-path"},
+      {"HEALTHCHECK_PORT", "healthcheck-port"},
   };
   const auto it = flags.find(name);
   return it == flags.end() ? "" : it->second;
@@ -104,6 +107,10 @@ std::string mistake_in(const AgentFlags& flags) {
   if (flags.device_files != "none" && flags.device_files != "make") {
     return cat("--device-files: \"", flags.device_files, "\" is neither none nor make");
   }
+  if (flags.healthcheck_port != -1 &&
+      (flags.healthcheck_port < 1 || flags.healthcheck_port > 65535)) {
+    return cat("--healthcheck-port: ", flags.healthcheck_port, " is neither a port nor -1");
+  }
   if (std::string mistake = mistake_in(flags.health); !mistake.empty()) return mistake;
   if (const auto paths = dra::socket_paths(plugin_of(flags)); !paths) {
     return cat("--kubelet-plugins-dir and --kubelet-registrar-dir: ", paths.error().message);
@@ -136,6 +143,7 @@ dra::PluginOptions plugin_of(const AgentFlags& flags) {
   options.plugins_dir = flags.plugins_dir;
   options.registrar_dir = flags.registrar_dir;
   options.pod_uid = flags.pod_uid;
+  if (flags.healthcheck_port > 0) options.health_listen = cat("0.0.0.0:", flags.healthcheck_port);
   return options;
 }
 

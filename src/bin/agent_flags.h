@@ -33,6 +33,7 @@ struct AgentFlags {
   std::string imex_socket = "/run/compute-domain/imex.sock";
   std::string boot_id_file = "/proc/sys/kernel/random/boot_id";
   std::string proc_devices = "/proc/devices";
+  int healthcheck_port = -1;
   HealthFlags health = {.listen = "127.0.0.1:8081"};
 };
 

@@ -35,7 +35,7 @@ base::Result<std::unique_ptr<Plugin>> Plugin::start(const PluginOptions& options
   }
 
   auto parts = std::make_unique<Parts>();
-  auto services = Services::start(options.driver, paths->dra, driver, clock);
+  auto services = Services::start(options, paths->dra, driver, clock);
   if (!services) return services.error();
   parts->services = std::move(*services);
 

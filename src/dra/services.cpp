@@ -259,14 +259,28 @@ void log_of_grpc(gpr_log_func_args* said) {
             {{"library", "gRPC"}});
 }
 
-// A server without a port: it is given connections.
-std::unique_ptr<grpc::Server> serve(const std::vector<grpc::Service*>& services) {
+void configure(grpc::ServerBuilder& builder) {
   gpr_set_log_function(log_of_grpc);
   grpc::EnableDefaultHealthCheckService(true);
-  grpc::ServerBuilder builder;
   // Kubelet's connections stay for ever, and it pings as it likes.
   builder.AddChannelArgument(GRPC_ARG_HTTP2_MAX_PING_STRIKES, 0);
+}
+
+// A server without an address: it is given connections.
+std::unique_ptr<grpc::Server> serve(const std::vector<grpc::Service*>& services) {
+  grpc::ServerBuilder builder;
+  configure(builder);
   for (grpc::Service* const service : services) builder.RegisterService(service);
+  return builder.BuildAndStart();
+}
+
+// Only health. Without a service of somebody else gRPC starts no server.
+std::unique_ptr<grpc::Server> serve_health_at(const std::string& address,
+                                              grpc::CallbackGenericService& unimplemented) {
+  grpc::ServerBuilder builder;
+  configure(builder);
+  builder.RegisterCallbackGenericService(&unimplemented);
+  builder.AddListeningPort(address, grpc::InsecureServerCredentials());
   return builder.BuildAndStart();
 }
 
@@ -285,18 +299,35 @@ struct Services::Parts {
   HealthStreams streams;
   HealthService health{streams};
   std::unique_ptr<grpc::Server> registration_server, dra_server;
+  grpc::CallbackGenericService unimplemented;
+  std::unique_ptr<grpc::Server> health_server;  // or none
+
+  [[nodiscard]] std::vector<grpc::Server*> servers() const {
+    std::vector<grpc::Server*> all{registration_server.get(), dra_server.get()};
+    if (health_server) all.push_back(health_server.get());
+    return all;
+  }
 };
 
-base::Result<std::unique_ptr<Services>> Services::start(const std::string& driver_name,
+base::Result<std::unique_ptr<Services>> Services::start(const PluginOptions& options,
                                                         const std::string& endpoint, Driver& driver,
                                                         const base::Clock& clock) {
-  auto parts = std::make_unique<Parts>(driver_name, endpoint, driver, clock);
+  auto parts = std::make_unique<Parts>(options.driver, endpoint, driver, clock);
   parts->registration_server = serve({&parts->registration});
   parts->dra_server = serve({&parts->v1, &parts->v1beta1, &parts->health});
   if (!parts->registration_server || !parts->dra_server) {
     return base::Error{base::ErrorKind::Unavailable,
-                       base::cat("gRPC cannot start the servers of ", driver_name,
+                       base::cat("gRPC cannot start the servers of ", options.driver,
                                  ": the lines of gRPC before this one say why")};
+  }
+  if (!options.health_listen.empty()) {
+    parts->health_server = serve_health_at(options.health_listen, parts->unimplemented);
+    if (!parts->health_server) {
+      return base::Error{base::ErrorKind::Unavailable,
+                         base::cat("cannot answer health checks at ", options.health_listen,
+                                   ": the lines of gRPC before this one say why; give a port "
+                                   "that is free")};
+    }
   }
   std::unique_ptr<Services> services(new Services(std::move(parts)));
   services->set_serving(true);
@@ -310,8 +341,7 @@ Services::~Services() {
   parts_->streams.end();
   // Answers that are on their way still get there.
   const auto deadline = std::chrono::system_clock::now() + std::chrono::seconds(1);
-  parts_->registration_server->Shutdown(deadline);
-  parts_->dra_server->Shutdown(deadline);
+  for (grpc::Server* const server : parts_->servers()) server->Shutdown(deadline);
 }
 
 void Services::serve_registration(base::Descriptor connection) {
@@ -327,7 +357,7 @@ void Services::set_health(std::vector<DeviceHealth> devices) {
 void Services::repeat_health() { parts_->streams.repeat(); }
 
 void Services::set_serving(bool is_serving) {
-  for (grpc::Server* const server : {parts_->registration_server.get(), parts_->dra_server.get()}) {
+  for (grpc::Server* const server : parts_->servers()) {
     grpc::HealthCheckServiceInterface* const service = server->GetHealthCheckService();
     service->SetServingStatus("liveness", is_serving);
     service->SetServingStatus(is_serving);  // of all that are known

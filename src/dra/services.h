@@ -16,7 +16,8 @@ namespace cdom::dra {
 
 class Services {
  public:
-  static base::Result<std::unique_ptr<Services>> start(const std::string& driver_name,
+  // `endpoint` is the socket that kubelet is told. Unavailable: the health address cannot be bound.
+  static base::Result<std::unique_ptr<Services>> start(const PluginOptions& options,
                                                        const std::string& endpoint, Driver& driver,
                                                        const base::Clock& clock);
   // Stops the calls in progress, waits for them, and closes the connections.
@@ -30,7 +31,7 @@ class Services {
   void set_health(std::vector<DeviceHealth> devices);
   // Says it again, as of now.
   void repeat_health();
-  // What grpc.health.v1 answers on both sockets, for "" and for "liveness".
+  // What grpc.health.v1 answers, for "" and for "liveness".
   void set_serving(bool is_serving);
 
   [[nodiscard]] Registration registration() const;

@@ -38,6 +38,8 @@ TEST(AgentFlags, NameTheFlagThatIsWrong) {
               StartsWith("--device-files: "));
   EXPECT_THAT(mistake_with([](AgentFlags& f) { f.fabric_mode = "lax"; }),
               StartsWith("--fabric-mode: "));
+  EXPECT_THAT(mistake_with([](AgentFlags& f) { f.healthcheck_port = 0; }),
+              StartsWith("--healthcheck-port: "));
   EXPECT_THAT(mistake_with([](AgentFlags& f) { f.health.metrics_path = "metrics"; }),
               StartsWith("--metrics-path: "));
   EXPECT_THAT(mistake_with([](AgentFlags& f) { f.driver_root = "."; }),

@@ -118,6 +118,29 @@ class GrpcHealthWatch : public HealthWatch {
   std::optional<int> code_;
 };
 
+bool is_healthy(const std::shared_ptr<grpc::Channel>& channel, const std::string& service) {
+  // grpc.health.v1.HealthCheckRequest { string service = 1; }, and SERVING is {1: 1}.
+  std::string bytes;
+  if (!service.empty()) bytes = std::string("\x0a") + static_cast<char>(service.size()) + service;
+  const grpc::Slice slice(bytes);
+  const grpc::ByteBuffer request(&slice, 1);
+  grpc::ByteBuffer response;
+  grpc::ClientContext context;
+  limit(context, std::chrono::seconds(10));
+  grpc::CompletionQueue queue;
+  auto reader = grpc::GenericStub(channel).PrepareUnaryCall(
+      &context, "/grpc.health.v1.Health/Check", request, &queue);
+  reader->StartCall();
+  grpc::Status status;
+  reader->Finish(&response, &status, nullptr);
+  void* tag = nullptr;
+  bool ok = false;
+  queue.Next(&tag, &ok);
+  grpc::Slice answer;
+  return status.ok() && response.DumpToSingleSlice(&answer).ok() &&
+         std::string(answer.begin(), answer.end()) == "\x08\x01";
+}
+
 }  // namespace
 
 struct Kubelet::Stubs {
@@ -188,26 +211,11 @@ std::unique_ptr<HealthWatch> Kubelet::watch_health() {
 }
 
 bool Kubelet::is_serving(const std::string& service) {
-  // grpc.health.v1.HealthCheckRequest { string service = 1; }, and SERVING is {1: 1}.
-  std::string bytes;
-  if (!service.empty()) bytes = std::string("\x0a") + static_cast<char>(service.size()) + service;
-  const grpc::Slice slice(bytes);
-  const grpc::ByteBuffer request(&slice, 1);
-  grpc::ByteBuffer response;
-  grpc::ClientContext context;
-  limit(context, std::chrono::seconds(10));
-  grpc::CompletionQueue queue;
-  auto reader = grpc::GenericStub(stubs_->channel)
-                    .PrepareUnaryCall(&context, "/grpc.health.v1.Health/Check", request, &queue);
-  reader->StartCall();
-  grpc::Status status;
-  reader->Finish(&response, &status, nullptr);
-  void* tag = nullptr;
-  bool ok = false;
-  queue.Next(&tag, &ok);
-  grpc::Slice answer;
-  return status.ok() && response.DumpToSingleSlice(&answer).ok() &&
-         std::string(answer.begin(), answer.end()) == "\x08\x01";
+  return is_healthy(stubs_->channel, service);
+}
+
+bool is_serving_at(const std::string& address, const std::string& service) {
+  return is_healthy(grpc::CreateChannel(address, grpc::InsecureChannelCredentials()), service);
 }
 
 void Kubelet::lose_connection() { shutdown(stubs_->connection.get(), SHUT_RDWR); }

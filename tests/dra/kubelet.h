@@ -77,4 +77,7 @@ class Kubelet {
   const std::unique_ptr<Stubs> stubs_;
 };
 
+// As kubelet's gRPC probe asks: over TCP.
+bool is_serving_at(const std::string& address, const std::string& service = "");
+
 }  // namespace cdom::dra

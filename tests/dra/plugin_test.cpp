@@ -376,6 +376,24 @@ TEST_F(PluginTest, IsNotServingWhileItsFolderIsGone) {
   EXPECT_EQ(Kubelet(paths().registration).get_info().code, kOk);
 }
 
+TEST_F(PluginTest, AnswersHealthChecksWhereItIsToldTo) {
+  PluginOptions with = options();
+  with.health_listen = "unix:" + dir_.at("health.sock");
+  plugin_ = start(with);
+  EXPECT_TRUE(is_serving_at(with.health_listen));
+  EXPECT_TRUE(is_serving_at(with.health_listen, "liveness"));
+  std::filesystem::rename(dir_.at("plugins_registry"), dir_.at("gone"));
+  EXPECT_TRUE(until([&] { return !is_serving_at(with.health_listen, "liveness"); }));
+  plugin_.reset();
+  EXPECT_FALSE(is_serving_at(with.health_listen));
+
+  std::filesystem::rename(dir_.at("gone"), dir_.at("plugins_registry"));
+  with.health_listen = "unix:" + dir_.at("nowhere/health.sock");
+  const auto refused = Plugin::start(with, driver_, clock_);
+  ASSERT_FALSE(refused);
+  EXPECT_THAT(refused.error().message, HasSubstr("cannot answer health checks at unix:"));
+}
+
 TEST_F(PluginTest, RunsBesideAnotherOfTheSameDriver) {
   const auto old = start(options("11111111-pod"));
   auto next = start(options("22222222-pod"));

@@ -24,6 +24,9 @@ struct PluginOptions {
   std::string registrar_dir = "/var/lib/kubelet/plugins_registry";
   // Of this pod, for rolling updates (Kubernetes 1.33 or later); empty: one plugin per node.
   std::string pod_uid;
+  // Where grpc.health.v1 answers too, as on the sockets, for kubelet's gRPC probes:
+  // "0.0.0.0:51515"; empty: nowhere.
+  std::string health_listen;
   // Kubelet forgets a device's health after 30 s. Dead sockets are looked for as often.
   base::Duration repeat_health_every = std::chrono::seconds(10);
 };
