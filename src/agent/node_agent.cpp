@@ -152,8 +152,7 @@ class NodeAgent::Shell {
       back_off(base::cat("cannot read the checkpoint: ", text.error().message));
       return false;
     }
-    const std::string known = encode_checkpoint(checkpoint_);
-    if (*text && **text != known && !take_checkpoint(**text)) return false;
+    if (*text && **text != known_text() && !take_checkpoint(**text)) return false;
     // Somebody has removed it: it is what kubelet's claims depend on.
     const bool is_lost = !*text && has_entered_ && checkpoint_ != core::Checkpoint{};
     if (is_lost && !save(checkpoint_)) return false;
@@ -161,6 +160,16 @@ class NodeAgent::Shell {
     if (checkpoint_.clique) watches_.follow(*checkpoint_.clique);
     retry_at_.reset();
     return true;
+  }
+
+  // The checkpoint as it would be written. It seldom changes, and is looked at before each
+  // decision.
+  const std::string& known_text() {
+    if (known_text_.empty() || known_ != checkpoint_) {
+      known_ = checkpoint_;
+      known_text_ = encode_checkpoint(known_);
+    }
+    return known_text_;
   }
 
   bool take_checkpoint(const std::string& text) {
@@ -327,6 +336,8 @@ class NodeAgent::Shell {
   const base::Clock& clock_;
   const NodeAgentOptions options_;
   core::Checkpoint checkpoint_;
+  core::Checkpoint known_;  // whose text is known_text_
+  std::string known_text_;
   bool has_entered_ = false;
   Questions questions_;
   Answers answers_;
