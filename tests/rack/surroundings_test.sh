@@ -80,5 +80,5 @@ check "with its channel" has_channel next-n01
 check "over one daemon" test "$(imex n01 | wc -l)" -eq 1
 check "the old domain has gone" kubectl wait --for=delete computedomain/old --timeout=20s
 check "the next one goes" dissolve next
-check_requests
+check_requests restart
 finish_checks
