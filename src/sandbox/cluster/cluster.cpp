@@ -124,7 +124,7 @@ void Cluster::Parts::add_control_plane(const base::Clock& clock, Mirrors& shared
   add(std::make_unique<JobController>(manager, shared, clock, fork()));
   add(std::make_unique<NodeLifecycle>(manager, shared, clock, fork()));
   add(std::make_unique<NamespaceController>(manager, shared, clock));
-  Mirrors& owned_only = mirror(clock, {kConfigMaps});
+  Mirrors& owned_only = mirror(clock, {kConfigMaps, kComputeDomains});
   std::vector<Mirror*> collected;
   for (const Mirrors* some : {&shared, &owned_only}) {
     for (const auto& one : some->all()) collected.push_back(one.get());

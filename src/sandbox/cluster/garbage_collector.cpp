@@ -174,6 +174,8 @@ bool GarbageCollector::orphan_dependents(const Item& item, const json& owner) {
   for (const Mirror* mirror : mirrors_) {
     const Resource& resource = mirror->resource();
     const auto objects = objects_.list(resource, resource.namespaced ? item.key.ns : "");
+    // Of a kind that is not served, a CRD that is not there, no object depends on anything.
+    if (!objects && is_gone(objects.error())) continue;
     if (!objects) return false;
     for (const json& object : *objects) {
       if (!owner_uids(object).contains(uid_of(owner))) continue;

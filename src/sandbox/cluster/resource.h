@@ -39,6 +39,8 @@ inline constexpr Resource kNodes{"", "v1", "nodes", "Node", false};
 inline constexpr Resource kNamespaces{"", "v1", "namespaces", "Namespace", false};
 inline constexpr Resource kServiceAccounts{"", "v1", "serviceaccounts", "ServiceAccount"};
 inline constexpr Resource kConfigMaps{"", "v1", "configmaps", "ConfigMap"};
+inline constexpr Resource kComputeDomains{"resource.nvidia.com", "v1beta1", "computedomains",
+                                          "ComputeDomain"};
 inline constexpr Resource kEvents{"", "v1", "events", "Event"};
 inline constexpr Resource kLeases{"coordination.k8s.io", "v1", "leases", "Lease"};
 inline constexpr Resource kJobs{"batch", "v1", "jobs", "Job"};
