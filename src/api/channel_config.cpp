@@ -1,7 +1,5 @@
 #include "compute_domain/api/channel_config.h"
 
-#include <algorithm>
-#include <array>
 #include <nlohmann/json.hpp>
 #include <set>
 
@@ -9,6 +7,7 @@
 #include "compute_domain/api/names.h"
 #include "compute_domain/base/text.h"
 #include "compute_domain_fields.h"
+#include "strict.h"
 
 namespace cdom::api {
 
@@ -18,42 +17,14 @@ using base::cat;
 using base::invalid;
 
 constexpr std::string_view kConfigKind = "ComputeDomainChannelConfig";
-constexpr std::array<std::string_view, 4> kConfigFields = {"apiVersion", "kind", "domainID",
-                                                           "allocationMode"};
+const std::set<std::string_view> kConfigFields = {"apiVersion", "kind", "domainID",
+                                                  "allocationMode"};
 
 std::string config_api_version() { return api_version_of(kind_of<ComputeDomain>(), "v1beta1"); }
 
 struct ConfigText {
   std::string api_version, kind, domain_uid, allocation_mode;
 };
-
-// The names of an object's own members, in their order in the text. The library's document has
-// each once and sorted, so they are collected while it parses.
-std::vector<std::string> top_level_names(const std::string& text) {
-  std::vector<std::string> names;
-  const auto collect = [&](int depth, Json::parse_event_t event, const Json& parsed) {
-    if (event == Json::parse_event_t::key && depth == 1) names.push_back(parsed);
-    return true;
-  };
-  // The caller has parsed the text already: it is valid.
-  [[maybe_unused]] const Json again = Json::parse(text, collect, /*allow_exceptions=*/false);
-  return names;
-}
-
-// "" or the message of Kubernetes' strict decoder (sigs.k8s.io/json): every unknown and every
-// duplicate field, in the order of the text. Names are compared with their case.
-std::string strict_problem(const std::string& text) {
-  std::vector<std::string> problems;
-  std::set<std::string> seen;
-  for (const std::string& name : top_level_names(text)) {
-    if (std::ranges::find(kConfigFields, name) == kConfigFields.end()) {
-      if (seen.insert(name).second) problems.push_back(cat("unknown field \"", name, '"'));
-    } else if (!seen.insert(name).second) {
-      problems.push_back(cat("duplicate field \"", name, '"'));
-    }
-  }
-  return problems.empty() ? "" : cat("strict decoding error: ", base::join(problems, ", "));
-}
 
 }  // namespace
 
@@ -77,7 +48,9 @@ base::Result<ChannelConfig> decode_channel_config(const std::string& parameters)
                        text->api_version, "\": must be ", kConfigKind, " of ",
                        config_api_version()));
   }
-  if (auto problem = strict_problem(parameters); !problem.empty()) return invalid(problem);
+  if (auto problem = strict_problem(parameters, kConfigFields); !problem.empty()) {
+    return invalid(problem);
+  }
   if (text->domain_uid.empty()) {
     return invalid("domainID cannot be empty: use the claim template of a ComputeDomain");
   }
@@ -86,12 +59,15 @@ base::Result<ChannelConfig> decode_channel_config(const std::string& parameters)
   return ChannelConfig{text->domain_uid, all ? AllocationMode::All : AllocationMode::Single};
 }
 
-std::optional<std::string> domain_uid_in(const std::string& parameters) {
+ConfigWords config_words_in(const std::string& parameters) {
   const auto json = parse_json(parameters);
-  if (!json || !json->is_object()) return std::nullopt;
-  const auto found = json->find("domainID");
-  if (found == json->end() || !found->is_string()) return std::nullopt;
-  return found->get<std::string>();
+  if (!json || !json->is_object()) return {};
+  const auto text_at = [&](const char* name) -> std::optional<std::string> {
+    const auto found = json->find(name);
+    if (found == json->end() || !found->is_string()) return std::nullopt;
+    return found->get<std::string>();
+  };
+  return {text_at("kind"), text_at("domainID")};
 }
 
 }  // namespace cdom::api

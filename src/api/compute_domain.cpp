@@ -3,6 +3,8 @@
 #include <algorithm>
 
 #include "compute_domain/api/compute_domain_node.h"
+#include "compute_domain/api/names.h"
+#include "compute_domain/base/text.h"
 #include "compute_domain_fields.h"
 #include "document.h"
 
@@ -25,6 +27,11 @@ void AsReadyWord::read(Decoding& decoding, const Json& json, bool& out) {
 }
 
 void AsReadyWord::write(Json& json, bool value) { api::write(json, value ? kReady : kNotReady); }
+
+std::string to_string(const Workload& workload) {
+  const bool is_label = workload.kind == kLabelWorkload;
+  return base::cat(is_label ? "label" : workload.kind, " ", workload.name);
+}
 
 std::string_view to_string(AllocationMode mode) { return word_of(mode); }
 std::string_view to_string(DaemonState state) { return word_of(state); }

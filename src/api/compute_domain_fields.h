@@ -35,9 +35,14 @@ inline constexpr auto kFields<ComputeDomainChannel> = std::tuple{
     field("allocationMode", &ComputeDomainChannel::allocation_mode, Presence::Always)};
 
 template <>
-inline constexpr auto kFields<ComputeDomainSpec> =
-    std::tuple{field("numNodes", &ComputeDomainSpec::num_nodes, Presence::Always),
-               field("channel", &ComputeDomainSpec::channel)};
+inline constexpr auto kFields<Workload> =
+    std::tuple{field("kind", &Workload::kind, Presence::Always),
+               field("name", &Workload::name, Presence::Always), field("uid", &Workload::uid)};
+
+template <>
+inline constexpr auto kFields<ComputeDomainSpec> = std::tuple{
+    field("numNodes", &ComputeDomainSpec::num_nodes, Presence::Always),
+    field("channel", &ComputeDomainSpec::channel), field("workload", &ComputeDomainSpec::workload)};
 
 template <>
 inline constexpr auto kFields<ComputeDomainNodeStatus> =

@@ -30,8 +30,14 @@ inline constexpr auto kFields<Node> =
                field("status.addresses[type=InternalIP].address", &Node::internal_ip)};
 
 template <>
+inline constexpr auto kFields<PodClaim> =
+    std::tuple{field("name", &PodClaim::name, Presence::Always),
+               field("resourceClaimTemplateName", &PodClaim::template_name)};
+
+template <>
 inline constexpr auto kFields<Pod> =
     std::tuple{field("metadata", &Pod::meta, Presence::Always),
+               field("spec.resourceClaims", &Pod::claims),
                field("spec.nodeName", &Pod::node),
                field("status.phase", &Pod::phase),
                field("status.podIP", &Pod::ip),
@@ -71,6 +77,12 @@ inline constexpr auto kFields<Lease> =
                field("spec.leaseTransitions", &Lease::transitions),
                field<AsMicroTime>("spec.acquireTime", &Lease::acquired),
                field<AsMicroTime>("spec.renewTime", &Lease::renewed)};
+
+template <>
+inline constexpr auto kFields<Job> =
+    std::tuple{field("metadata", &Job::meta, Presence::Always),
+               field("spec.parallelism", &Job::parallelism, Presence::Always),
+               field("spec.completions", &Job::completions)};
 
 template <>
 inline constexpr auto kFields<DaemonSet> =

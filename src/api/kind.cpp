@@ -23,6 +23,7 @@ const Kind kPod                  {"Pod",                   "pods",              
 const Kind kConfigMap            {"ConfigMap",             "configmaps",             "",                    true,  {"v1"}};
 const Kind kEvent                {"Event",                 "events",                 "",                    true,  {"v1"}};
 const Kind kLease                {"Lease",                 "leases",                 "coordination.k8s.io", true,  {"v1"}};
+const Kind kJob                  {"Job",                   "jobs",                   "batch",               true,  {"v1"}};
 const Kind kDaemonSet            {"DaemonSet",             "daemonsets",             "apps",                true,  {"v1"}};
 const Kind kDeployment           {"Deployment",            "deployments",            "apps",                true,  {"v1"}};
 // clang-format on
@@ -42,6 +43,7 @@ template <> const Kind& kind_of<Pod>() { return kPod; }
 template <> const Kind& kind_of<ConfigMap>() { return kConfigMap; }
 template <> const Kind& kind_of<Event>() { return kEvent; }
 template <> const Kind& kind_of<Lease>() { return kLease; }
+template <> const Kind& kind_of<Job>() { return kJob; }
 template <> const Kind& kind_of<DaemonSet>() { return kDaemonSet; }
 template <> const Kind& kind_of<Deployment>() { return kDeployment; }
 // clang-format on
@@ -55,6 +57,7 @@ const std::vector<const Kind*>& all_kinds() {
                                                  &kDeployment,
                                                  &kDeviceClass,
                                                  &kEvent,
+                                                 &kJob,
                                                  &kLease,
                                                  &kNode,
                                                  &kPod,

@@ -41,6 +41,12 @@ std::string finalizers_patch(const Precondition& if_is,
   return text_of(patch);
 }
 
+std::string owners_patch(const Precondition& if_is, const std::vector<OwnerReference>& owners) {
+  Json patch = patch_with(if_is);
+  write(patch["metadata"]["ownerReferences"], owners);
+  return text_of(patch);
+}
+
 std::string metadata_patch(const Precondition& if_is, const MetadataValues& labels,
                            const MetadataValues& annotations) {
   Json patch = patch_with(if_is);

@@ -27,11 +27,12 @@ void note(std::uint64_t& newest, const api::ObjectMeta& written) {
 // One plan on its way. Each operator() is one action.
 class Run {
  public:
-  Run(const kube::Client& client, kube::EventRecorder& events, Memory& memory,
+  Run(const kube::Client& client, kube::EventRecorder& events, Memory& memory, Workloads& workloads,
       const base::Clock& clock, base::Registry* metrics, Written& written)
       : client_(client),
         events_(events),
         memory_(memory),
+        workloads_(workloads),
         clock_(clock),
         metrics_(metrics),
         written_(written) {}
@@ -65,6 +66,48 @@ class Run {
     wrote_domain(after->meta);
     memory_.status_written(action.domain.uid, clock_.now());
     observe_formation(action);
+    return {};
+  }
+
+  Result<void> operator()(const core::CreateDomain& action) {
+    const auto made = client_.create(action.object);
+    if (!made) return made.error();
+    note(written_.domains, made->meta);
+    return {};
+  }
+
+  Result<void> operator()(const core::SetOwners& action) {
+    const auto after = client_.patch<api::ComputeDomain>(
+        api::name_of(action.domain), "",
+        api::owners_patch(precondition(action.domain), action.owners));
+    if (!after) return after.error();
+    wrote_domain(after->meta);
+    return {};
+  }
+
+  Result<void> operator()(const core::DeleteDomain& action) {
+    Result<void> done = client_.remove<api::ComputeDomain>(
+        api::name_of(action.domain), {action.domain.uid, action.domain.resource_version});
+    if (!done && done.error().kind == ErrorKind::NotFound) return {};
+    return done;
+  }
+
+  Result<void> operator()(const core::ReadPods& action) {
+    const base::Time asked = clock_.now();
+    auto pods = client_.list_all<api::Pod>({.ns = action.ns});
+    if (!pods) return pods.error();
+    std::vector<core::PodFacts> facts;
+    facts.reserve(pods->size());
+    for (const api::Pod& pod : *pods) facts.push_back(core::facts_of(pod));
+    workloads_.pods_read(action.ns, std::move(facts), action.with_templates, asked);
+    return {};
+  }
+
+  Result<void> operator()(const core::ReadJob& action) {
+    auto job = client_.get<api::Job>(action.name);
+    if (!job && job.error().kind != ErrorKind::NotFound) return job.error();
+    const bool is_it = job && job->meta.uid == action.uid;
+    workloads_.job_read(action.uid, is_it ? std::optional(*std::move(job)) : std::nullopt);
     return {};
   }
 
@@ -310,6 +353,7 @@ class Run {
   const kube::Client& client_;
   kube::EventRecorder& events_;
   Memory& memory_;
+  Workloads& workloads_;
   const base::Clock& clock_;
   base::Registry* const metrics_;
   Written& written_;
@@ -319,12 +363,17 @@ class Run {
 }  // namespace
 
 Apply::Apply(const kube::Client& client, kube::EventRecorder& events, Memory& memory,
-             const base::Clock& clock, base::Registry* metrics)
-    : client_(client), events_(events), memory_(memory), clock_(clock), metrics_(metrics) {}
+             Workloads& workloads, const base::Clock& clock, base::Registry* metrics)
+    : client_(client),
+      events_(events),
+      memory_(memory),
+      workloads_(workloads),
+      clock_(clock),
+      metrics_(metrics) {}
 
 Applied Apply::operator()(const core::Plan& plan) const {
   Applied applied;
-  Run run(client_, events_, memory_, clock_, metrics_, applied.written);
+  Run run(client_, events_, memory_, workloads_, clock_, metrics_, applied.written);
   for (const core::Action& action : plan.actions) {
     applied.result = std::visit(run, action);
     if (!applied.result) {

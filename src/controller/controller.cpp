@@ -42,6 +42,8 @@ std::string_view name_of(Key::Kind kind) {
       return "report";
     case Key::Kind::Label:
       return "label";
+    case Key::Kind::Workloads:
+      return "workloads";
   }
   return "";
 }
@@ -112,6 +114,7 @@ class Controller::Loop {
   const Stores stores_;
   Memory memory_;
   ListReader list_reader_;
+  Workloads workloads_;
   const Sources sources_;
   std::vector<std::unique_ptr<Queue>> queues_;  // one for each worker
   Expectations expectations_;
@@ -150,14 +153,14 @@ Controller::Loop::Loop(const kube::Client& client, const base::Clock& clock,
               indexes_of<api::Pod>(), &metrics),
       stores_{domains_.store(), claims_.store(), templates_.store(), lists_.store(),
               reports_.store(), nodes_.store(),  slices_.store(),    agents_.store()},
-      sources_{stores_, memory_, options_.settings, clock, list_reader_},
+      sources_{stores_, memory_, options_.settings, clock, list_reader_, workloads_},
       events_(client, clock,
               {.component = "compute-domain-controller",
                .instance = options_.instance,
                .seed = options_.seed},
               &metrics),
-      apply_(client, events_, memory_, clock, &metrics),
-      triggers_(sources_, memory_, [this](const Key& key) { queue_of(key).add(key); }) {
+      apply_(client, events_, memory_, workloads_, clock, &metrics),
+      triggers_(sources_, memory_, workloads_, [this](const Key& key) { queue_of(key).add(key); }) {
   connect_triggers();
   add_part(domains_);
   add_part(claims_);
@@ -301,6 +304,8 @@ void Controller::Loop::answer(Queue& queue, const Key& key, const core::Plan& pl
       .add();
   for (std::size_t i = 0; i < applied.actions; ++i) {
     base::log_info(core::to_string(plan.actions[i]), {{"key", to_string(key)}});
+    const auto* read = std::get_if<core::ReadPods>(&plan.actions[i]);
+    if (read != nullptr) triggers_.on_pods_read(read->ns);
   }
   if (applied.result) {
     queue.forget(key);

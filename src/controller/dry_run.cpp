@@ -27,6 +27,7 @@ struct FilledStores {
   kube::Store<api::Node> nodes{indexes_of<api::Node>()};
   kube::Store<api::ResourceSlice> slices{indexes_of<api::ResourceSlice>()};
   kube::Store<api::Pod> agents{indexes_of<api::Pod>()};
+  std::vector<api::Job> jobs;
 
   [[nodiscard]] Stores view() const {
     return {domains, claims, templates, lists, reports, nodes, slices, agents};
@@ -57,6 +58,12 @@ Result<void> put(FilledStores& stores, const std::string& json, const std::strin
   if (kind == "Node") return put(stores.nodes, json, file);
   if (kind == "ResourceSlice") return put(stores.slices, json, file);
   if (kind == "Pod") return put(stores.agents, json, file);
+  if (kind == "Job") {
+    Result<api::Job> job = api::decode<api::Job>(json);
+    if (!job) return Error{base::ErrorKind::Invalid, cat(file, ": Job: ", job.error().message)};
+    stores.jobs.push_back(*std::move(job));
+    return {};
+  }
   if (kind == "ConfigMap") {
     const Result<api::ConfigMap> map = api::decode<api::ConfigMap>(json);
     if (map && map->meta.ns == settings.operator_namespace &&
@@ -90,6 +97,34 @@ std::string plan_text(const Sources& from, const Key& key) {
     text += cat("    look again in ", base::short_duration(*plan.look_again), "\n");
   }
   return text.empty() ? "    nothing\n" : text;
+}
+
+// What the running controller reads of pods and Jobs; gives the namespaces with claims that name no
+// domain.
+std::set<std::string> fill(Workloads& workloads, const FilledStores& stores, base::Time now) {
+  std::set<std::string> namespaces;
+  for (const auto& claim : stores.claims.all()) {
+    const core::Bond bond = core::bond_of(*claim);
+    if (bond != core::Bond::Automatic && bond != core::Bond::Contradictory) continue;
+    workloads.claim_seen(*claim, now);
+    namespaces.insert(claim->meta.ns);
+  }
+  for (const api::Job& job : stores.jobs) workloads.job_read(job.meta.uid, job);
+  for (const std::string& ns : namespaces) {
+    std::vector<core::PodFacts> pods;
+    for (const auto& pod : stores.agents.all()) {
+      if (pod->meta.ns == ns) pods.push_back(core::facts_of(*pod));
+    }
+    workloads.pods_read(ns, std::move(pods), /*with_templates=*/true, now);
+  }
+  for (const auto& domain : stores.domains.all()) workloads.domain_seen(*domain, now);
+  return namespaces;
+}
+
+std::string workloads_text(const Sources& from, const std::string& ns) {
+  return cat("namespace ", ns,
+             ", claims that name no ComputeDomain\n  would do for their workloads:\n",
+             plan_text(from, workloads_key(ns)));
 }
 
 std::string domain_text(const Sources& from, const std::string& uid) {
@@ -134,15 +169,18 @@ Result<std::string> dry_run(const std::vector<ObjectFile>& files, const core::Se
   for (const auto& list : stores.lists.all()) {
     if (const std::string uid = list->meta.label(api::kDomainLabel); !uid.empty()) uids.insert(uid);
   }
-  if (uids.empty())
+  Workloads workloads;
+  const std::set<std::string> namespaces = fill(workloads, stores, clock.now());
+  if (uids.empty() && namespaces.empty())
     return std::string("no ComputeDomain, claim or node list among these objects\n");
 
   const Memory memory;
   const Stores view = stores.view();
   ListReader lists;
-  const Sources from{view, memory, settings, clock, lists};
+  const Sources from{view, memory, settings, clock, lists, workloads};
   std::vector<std::string> pages;
-  pages.reserve(uids.size());
+  pages.reserve(namespaces.size() + uids.size());
+  for (const std::string& ns : namespaces) pages.push_back(workloads_text(from, ns));
   for (const std::string& uid : uids) pages.push_back(domain_text(from, uid));
   return base::join(pages, "\n");
 }

@@ -9,13 +9,21 @@ namespace cdom::controller {
 
 namespace {
 
-core::DomainView view_of(const Stores& stores, const std::string& uid) {
+core::DomainView view_of(const Sources& from, const std::string& uid) {
+  const Stores& stores = from.stores;
   core::DomainView view{.uid = uid, .domain = std::nullopt, .claims = {}};
   for (const auto& object : stores.templates.by_index(kByDomain, uid)) {
     if (object->meta.label(api::kTargetLabel) == api::kTargetDaemon) view.has_predecessor = true;
   }
   for (const auto& domain : stores.domains.by_index(kByUid, uid)) view.domain = *domain;
   for (const auto& claim : stores.claims.by_index(kByDomain, uid)) view.claims.push_back(*claim);
+  if (!view.domain || !view.domain->spec.workload) return view;
+  const std::string workload = view.domain->meta.label(api::kWorkloadLabel);
+  for (const std::string& claim_uid : from.workloads.claims_of(workload)) {
+    for (const auto& claim : stores.claims.by_index(kByDomain, automatic_claim(claim_uid))) {
+      view.claims.push_back(*claim);
+    }
+  }
   return view;
 }
 
@@ -74,7 +82,7 @@ core::World gather_domain(const Sources& from, const std::string& uid) {
   core::World world;
   world.now = from.clock.now();
   world.settings = from.settings;
-  world.view = view_of(from.stores, uid);
+  world.view = view_of(from, uid);
   world.lists = lists_of(from, uid);
   for (const auto& object : from.stores.templates.by_index(kByDomain, uid)) {
     world.templates.push_back(*object);
@@ -88,6 +96,9 @@ core::World gather_domain(const Sources& from, const std::string& uid) {
   world.nodes = nodes_concerned(from, world.view, world.lists);
   world.status_written = from.memory.status_written(uid);
   world.untold_list = from.memory.untold_list(uid);
+  if (world.view.domain) {
+    world.has_unknown_claims = from.workloads.has_unknown_claims(world.view.domain->meta.ns);
+  }
   for (const api::ResourceClaim& claim : world.view.claims) {
     if (from.memory.is_told(claim.meta.uid)) world.told_claims.insert(claim.meta.uid);
   }
@@ -99,7 +110,7 @@ core::GroupWorld gather_group(const Sources& from, const core::GroupKey& key) {
   world.now = from.clock.now();
   world.settings = from.settings;
   world.key = key;
-  world.view = view_of(from.stores, key.domain_uid);
+  world.view = view_of(from, key.domain_uid);
   world.lists = lists_of(from, key.domain_uid);
   world.nodes = nodes_concerned(from, world.view, world.lists);
   world.list_written = from.memory.list_written(key);
@@ -121,9 +132,24 @@ core::LabelWorld gather_label(const Sources& from, const std::string& node) {
   return world;
 }
 
+core::WorkloadsWorld gather_workloads(const Sources& from, const std::string& ns) {
+  core::WorkloadsWorld world;
+  world.now = from.clock.now();
+  world.ns = ns;
+  for (const auto& claim : from.stores.claims.by_index(kByDomain, automatic_claims_in(ns))) {
+    world.claims.push_back(
+        {.object = *claim, .seen = world.now, .is_told = from.memory.is_told(claim->meta.uid)});
+  }
+  for (const auto& domain : from.stores.domains.by_index(kByNamespace, ns)) {
+    world.domains.push_back(*domain);
+  }
+  from.workloads.describe(world);
+  return world;
+}
+
 std::vector<Key> keys_of_domain(const Sources& from, const std::string& uid) {
   std::vector<Key> keys{domain_key(uid)};
-  const core::DomainView view = view_of(from.stores, uid);
+  const core::DomainView view = view_of(from, uid);
   const std::vector<core::StoredList> lists = lists_of(from, uid);
   for (const core::GroupKey& group :
        core::groups_of(view, nodes_concerned(from, view, lists), lists)) {
@@ -142,6 +168,8 @@ core::Plan plan_of(const Sources& from, const Key& key) {
       return core::reconcile_report(gather_report(from, key.id));
     case Key::Kind::Label:
       return core::reconcile_label(gather_label(from, key.id));
+    case Key::Kind::Workloads:
+      return core::reconcile_workloads(gather_workloads(from, key.id));
   }
   return {};
 }

@@ -1,6 +1,7 @@
 #include "compute_domain/controller/stores.h"
 
 #include "compute_domain/api/names.h"
+#include "compute_domain/base/text.h"
 #include "compute_domain/core/membership.h"
 #include "compute_domain/core/node_lists.h"
 
@@ -28,22 +29,36 @@ std::vector<std::string> domain_label(const T& object) {
 
 }  // namespace
 
+// No UID of a domain has a colon.
+std::string automatic_claims_in(const std::string& ns) { return base::cat("namespace:", ns); }
+std::string automatic_claim(const std::string& uid) { return base::cat("claim:", uid); }
+
 template <>
 kube::Store<api::ComputeDomain>::Indexes indexes_of<api::ComputeDomain>() {
   return {{kByUid, [](const api::ComputeDomain& domain) { return one_of(domain.meta.uid); }},
-          {kByTemplate, [](const api::ComputeDomain& domain) {
+          {kByTemplate,
+           [](const api::ComputeDomain& domain) {
              if (!domain.spec.channel) return std::vector<std::string>{};
              return one_of(api::to_string(
                  api::ObjectName{domain.meta.ns, domain.spec.channel->template_name}));
+           }},
+          {kByNamespace, [](const api::ComputeDomain& domain) { return one_of(domain.meta.ns); }},
+          {kByWorkload, [](const api::ComputeDomain& domain) {
+             if (!domain.spec.workload) return std::vector<std::string>{};
+             return one_of(domain.meta.label(api::kWorkloadLabel));
            }}};
 }
 
 template <>
 kube::Store<api::ResourceClaim>::Indexes indexes_of<api::ResourceClaim>() {
-  return {
-      {kByDomain,
-       [](const api::ResourceClaim& claim) { return one_of(core::domain_of(claim).value_or("")); }},
-      {kByNode, [](const api::ResourceClaim& claim) { return core::nodes_of(claim); }}};
+  return {{kByDomain,
+           [](const api::ResourceClaim& claim) -> std::vector<std::string> {
+             const core::Tie tie = core::tie_of(claim);
+             if (tie.bond == core::Bond::None) return {};
+             if (tie.bond == core::Bond::Named) return one_of(tie.uid);
+             return {automatic_claims_in(claim.meta.ns), automatic_claim(claim.meta.uid)};
+           }},
+          {kByNode, [](const api::ResourceClaim& claim) { return core::nodes_of(claim); }}};
 }
 
 template <>
@@ -88,8 +103,18 @@ kube::Store<api::Pod>::Indexes indexes_of<api::Pod>() {
 void trim(api::ComputeDomain& domain) { domain.meta.annotations.clear(); }
 
 void trim(api::ResourceClaim& claim) {
-  trim_meta(claim.meta);
-  if (!core::domain_of(claim)) {
+  const core::Bond bond = core::bond_of(claim);
+  if (bond == core::Bond::Automatic || bond == core::Bond::Contradictory) {
+    // Which pod it is for.
+    const std::string name = claim.meta.annotation(api::kPodClaimAnnotation);
+    std::vector<api::OwnerReference> owners = std::move(claim.meta.owners);
+    trim_meta(claim.meta);
+    claim.meta.owners = std::move(owners);
+    if (!name.empty()) claim.meta.annotations[api::kPodClaimAnnotation] = name;
+  } else {
+    trim_meta(claim.meta);
+  }
+  if (bond == core::Bond::None) {
     claim.spec = {};
     claim.allocation.reset();
     claim.reserved_for.clear();

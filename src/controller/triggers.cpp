@@ -5,6 +5,7 @@
 
 #include "compute_domain/api/names.h"
 #include "compute_domain/core/membership.h"
+#include "compute_domain/core/node_lists.h"
 
 namespace cdom::controller {
 
@@ -14,6 +15,18 @@ namespace {
 bool is_same(const api::Node& a, const api::Node& b) {
   return a.meta.uid == b.meta.uid && a.boot_id == b.boot_id && a.taints == b.taints &&
          a.ready == b.ready;
+}
+
+// Claims that the list of an automatic domain admits; of others nobody asks.
+std::set<std::string> admitted_by(const api::ConfigMap& map) {
+  std::set<std::string> uids;
+  if (map.meta.label(api::kWorkloadLabel).empty()) return uids;
+  const core::StoredList stored = core::stored_list(map);
+  if (!stored.list) return uids;
+  for (const api::NodeListEntry& entry : stored.list->entries) {
+    for (const api::Admission& admission : entry.admits) uids.insert(admission.claim_uid);
+  }
+  return uids;
 }
 
 bool is_same(const api::ComputeDomainNode& a, const api::ComputeDomainNode& b) {
@@ -27,20 +40,36 @@ bool has_other_label(const api::Node* before, const api::Node& after) {
          before->meta.annotations != after.meta.annotations;
 }
 
-bool is_status_only(const api::ComputeDomain& a, const api::ComputeDomain& b) {
-  return a.spec == b.spec && a.meta.is_deleting() == b.meta.is_deleting() &&
-         a.meta.finalizers == b.meta.finalizers;
-}
-
 }  // namespace
 
-Triggers::Triggers(const Sources& from, Memory& memory, Add add)
-    : from_(from), memory_(memory), add_(std::move(add)) {}
+Triggers::Triggers(const Sources& from, Memory& memory, Workloads& workloads, Add add)
+    : from_(from), memory_(memory), workloads_(workloads), add_(std::move(add)) {}
+
+void Triggers::add_automatic_domains(const std::string& ns) const {
+  for (const auto& domain : from_.stores.domains.by_index(kByNamespace, ns)) {
+    if (domain->spec.workload) add_(domain_key(domain->meta.uid));
+  }
+}
+
+std::set<std::string> Triggers::domains_of_claim(const std::string& uid) const {
+  std::set<std::string> uids;
+  const auto workload = workloads_.workload_of(uid);
+  if (!workload) return uids;
+  for (const auto& domain : from_.stores.domains.by_index(kByWorkload, *workload)) {
+    uids.insert(domain->meta.uid);
+  }
+  return uids;
+}
 
 void Triggers::add_domains_of_node(const std::string& node) const {
   std::set<std::string> uids;
   for (const auto& claim : from_.stores.claims.by_index(kByNode, node)) {
-    if (const auto uid = core::domain_of(*claim)) uids.insert(*uid);
+    core::Tie tie = core::tie_of(*claim);
+    if (tie.bond == core::Bond::Named) {
+      uids.insert(std::move(tie.uid));
+    } else {
+      uids.merge(domains_of_claim(claim->meta.uid));
+    }
   }
   for (const auto& map : from_.stores.lists.by_index(kByNode, node)) {
     uids.insert(map->meta.label(api::kDomainLabel));
@@ -49,15 +78,18 @@ void Triggers::add_domains_of_node(const std::string& node) const {
 }
 
 void Triggers::on_domain(const api::ComputeDomain* before, const api::ComputeDomain* after) const {
-  if (before != nullptr && after != nullptr && before->meta.uid == after->meta.uid &&
-      is_status_only(*before, *after)) {
+  if (after != nullptr) {
+    workloads_.domain_seen(*after, from_.clock.now());
     add_(domain_key(after->meta.uid));
-    return;
   }
-  if (after != nullptr) add_(domain_key(after->meta.uid));
   // A name that was deleted and made again is another domain.
-  if (before != nullptr && (after == nullptr || before->meta.uid != after->meta.uid)) {
-    add_(domain_key(before->meta.uid));
+  if (before == nullptr || (after != nullptr && before->meta.uid == after->meta.uid)) return;
+  add_(domain_key(before->meta.uid));
+  workloads_.forget_domain(*before);
+  // Its name, and its workload if it was made for one, may be wanted again.
+  const std::string& ns = before->meta.ns;
+  if (!from_.stores.claims.by_index(kByDomain, automatic_claims_in(ns)).empty()) {
+    add_(workloads_key(ns));
   }
 }
 
@@ -70,12 +102,33 @@ void Triggers::note_formation(const std::set<std::string>& uids) const {
   }
 }
 
+void Triggers::on_automatic_claim(const api::ResourceClaim* before,
+                                  const api::ResourceClaim* after) const {
+  const api::ResourceClaim& claim = after != nullptr ? *after : *before;
+  if (after != nullptr) workloads_.claim_seen(*after, from_.clock.now());
+  const std::set<std::string> uids = domains_of_claim(claim.meta.uid);
+  if (after == nullptr) {
+    // What is not known of one that is gone holds no domain any more.
+    if (uids.empty()) add_automatic_domains(claim.meta.ns);
+    workloads_.forget_claim(claim.meta.uid);
+  } else if (after->allocation && !after->reserved_for.empty()) {
+    note_formation(uids);
+  }
+  for (const std::string& uid : uids) add_(domain_key(uid));
+  if (before == nullptr || uids.empty()) add_(workloads_key(claim.meta.ns));
+}
+
 void Triggers::on_claim(const api::ResourceClaim* before, const api::ResourceClaim* after) const {
   std::set<std::string> uids;
+  bool is_automatic = false;
   for (const api::ResourceClaim* claim : {before, after}) {
     if (claim == nullptr) continue;
-    if (const auto uid = core::domain_of(*claim)) uids.insert(*uid);
+    core::Tie tie = core::tie_of(*claim);
+    if (tie.bond == core::Bond::Named) uids.insert(std::move(tie.uid));
+    is_automatic =
+        is_automatic || tie.bond == core::Bond::Automatic || tie.bond == core::Bond::Contradictory;
   }
+  if (is_automatic) on_automatic_claim(before, after);
   if (after != nullptr && after->allocation && !after->reserved_for.empty()) note_formation(uids);
   for (const std::string& uid : uids) add_(domain_key(uid));
   if (after == nullptr) memory_.forget_claim(before->meta.uid);
@@ -97,7 +150,24 @@ void Triggers::on_template(const api::ResourceClaimTemplate* before,
   for (const std::string& uid : uids) add_(domain_key(uid));
 }
 
+// What a list admits belongs to its domain, also when this process has just started and has read
+// no pod.
+void Triggers::note_admissions(const api::ConfigMap* before, const api::ConfigMap* after) const {
+  const std::set<std::string> now =
+      after == nullptr ? std::set<std::string>{} : admitted_by(*after);
+  if (after != nullptr) {
+    const std::string workload = after->meta.label(api::kWorkloadLabel);
+    for (const std::string& uid : now) workloads_.claim_admitted(uid, workload);
+  }
+  if (before == nullptr) return;
+  for (const std::string& uid : admitted_by(*before)) {
+    const bool is_gone = from_.stores.claims.by_index(kByDomain, automatic_claim(uid)).empty();
+    if (is_gone && !now.contains(uid)) workloads_.forget_claim(uid);
+  }
+}
+
 void Triggers::on_list(const api::ConfigMap* before, const api::ConfigMap* after) const {
+  note_admissions(before, after);
   for (const api::ConfigMap* map : {before, after}) {
     if (map == nullptr) continue;
     const std::string uid = map->meta.label(api::kDomainLabel);

@@ -15,7 +15,7 @@ namespace cdom::controller {
 class Triggers {
  public:
   using Add = std::function<void(const Key&)>;
-  Triggers(const Sources& from, Memory& memory, Add add);
+  Triggers(const Sources& from, Memory& memory, Workloads& workloads, Add add);
 
   // Null `before`: added; null `after`: deleted.
   void on_domain(const api::ComputeDomain* before, const api::ComputeDomain* after) const;
@@ -27,15 +27,23 @@ class Triggers {
   void on_node(const api::Node* before, const api::Node* after) const;
   void on_slice(const api::ResourceSlice* before, const api::ResourceSlice* after) const;
   void on_agent(const api::Pod* before, const api::Pod* after) const;
+  // The pods of a namespace have been read: claims may have found their domain.
+  void on_pods_read(const std::string& ns) const { add_automatic_domains(ns); }
 
  private:
   // These domains have a member.
   void note_formation(const std::set<std::string>& uids) const;
   // Every domain with a claim on the node or with the node in one of its lists.
   void add_domains_of_node(const std::string& node) const;
+  void add_automatic_domains(const std::string& ns) const;
+  // UIDs of the domain that an automatic claim is known to be of.
+  std::set<std::string> domains_of_claim(const std::string& uid) const;
+  void on_automatic_claim(const api::ResourceClaim* before, const api::ResourceClaim* after) const;
+  void note_admissions(const api::ConfigMap* before, const api::ConfigMap* after) const;
 
   const Sources from_;
   Memory& memory_;
+  Workloads& workloads_;
   const Add add_;
 };
 

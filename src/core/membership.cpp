@@ -4,6 +4,7 @@
 #include <set>
 
 #include "compute_domain/api/channel_config.h"
+#include "compute_domain/api/domain_config.h"
 #include "compute_domain/api/names.h"
 #include "compute_domain/base/text.h"
 #include "compute_domain/core/node_lists.h"
@@ -12,19 +13,9 @@ namespace cdom::core {
 
 namespace {
 
-// Later configs override earlier ones, and those of the claim come after those of the class.
-std::optional<std::string> uid_in_configs(const std::vector<api::OpaqueConfig>& configs) {
-  std::optional<std::string> uid;
-  for (const api::OpaqueConfig& config : configs) {
-    if (config.driver != api::kDriver) continue;
-    if (auto named = api::domain_uid_in(config.parameters)) uid = std::move(named);
-  }
-  return uid;
-}
-
-bool has_admin_access(const api::ResourceClaim& claim) {
-  return std::ranges::any_of(claim.allocation->devices, [](const api::AllocatedDevice& device) {
-    return device.driver == api::kDriver && device.admin_access;
+bool asks_for_seat(const api::ResourceClaimSpec& spec) {
+  return std::ranges::any_of(spec.requests, [](const api::DeviceRequest& request) {
+    return request.device_class == api::kChannelClass;
   });
 }
 
@@ -71,12 +62,38 @@ std::optional<std::string> clique_of(const std::string& node, const DomainView& 
 
 }  // namespace
 
-std::optional<std::string> domain_of(const api::ResourceClaim& claim) {
-  if (claim.allocation) {
-    if (!has_seat(*claim.allocation)) return std::nullopt;
-    return uid_in_configs(claim.allocation->configs);
+// Later configs override earlier ones, and those of the claim come after those of the class.
+Tie tie_of(const api::ResourceClaim& claim) {
+  if (claim.allocation && !has_seat(*claim.allocation)) return {};
+  bool has_domain_config = false, has_other = false;
+  std::optional<std::string> uid;
+  for (const auto& config : claim.allocation ? claim.allocation->configs : claim.spec.configs) {
+    if (config.driver != api::kDriver) continue;
+    api::ConfigWords words = api::config_words_in(config.parameters);
+    if (words.domain_uid) uid = std::move(words.domain_uid);
+    (words.kind == api::kDomainConfigKind ? has_domain_config : has_other) = true;
   }
-  return uid_in_configs(claim.spec.configs);
+  if (uid) return {has_domain_config ? Bond::Contradictory : Bond::Named, *std::move(uid)};
+  if (has_other) return {};
+  const bool is_ours = claim.allocation || has_domain_config || asks_for_seat(claim.spec);
+  return {is_ours ? Bond::Automatic : Bond::None, {}};
+}
+
+Bond bond_of(const api::ResourceClaim& claim) { return tie_of(claim).bond; }
+
+std::optional<std::string> domain_of(const api::ResourceClaim& claim) {
+  Tie tie = tie_of(claim);
+  if (tie.bond != Bond::Named) return std::nullopt;
+  return std::move(tie.uid);
+}
+
+bool has_admin_access(const api::ResourceClaim& claim) {
+  if (!claim.allocation) {
+    return std::ranges::any_of(claim.spec.requests, &api::DeviceRequest::admin_access);
+  }
+  return std::ranges::any_of(claim.allocation->devices, [](const api::AllocatedDevice& device) {
+    return device.driver == api::kDriver && device.admin_access;
+  });
 }
 
 std::vector<std::string> nodes_of(const api::ResourceClaim& claim) {
@@ -140,9 +157,10 @@ std::set<std::string> held_claims(const std::string& domain_uid,
                                   const std::vector<StoredList>& lists,
                                   const std::vector<api::ResourceClaim>& claims) {
   std::set<std::string> admitted;
-  bool is_readable = true;
+  bool is_readable = true, is_automatic = false;
   for (const StoredList& stored : lists) {
     is_readable = is_readable && stored.list;
+    is_automatic = is_automatic || !stored.meta.label(api::kWorkloadLabel).empty();
     if (!stored.list) continue;
     for (const api::NodeListEntry& entry : stored.list->entries) {
       for (const api::Admission& admission : entry.admits) admitted.insert(admission.claim_uid);
@@ -150,7 +168,10 @@ std::set<std::string> held_claims(const std::string& domain_uid,
   }
   std::set<std::string> held;
   for (const api::ResourceClaim& claim : claims) {
-    if (!claim.allocation || domain_of(claim) != domain_uid) continue;
+    if (!claim.allocation) continue;
+    const Tie tie = tie_of(claim);
+    const bool is_named = tie.bond == Bond::Named && tie.uid == domain_uid;
+    if (!is_named && !(is_automatic && tie.bond == Bond::Automatic)) continue;
     if (!is_readable || admitted.contains(claim.meta.uid)) held.insert(claim.meta.uid);
   }
   return held;

@@ -48,6 +48,9 @@ api::ConfigMap config_map_of(const api::NodeList& list, const api::ComputeDomain
                      {api::kIsolationLabel, "domain"},
                      {api::kDomainLabel, domain.meta.uid},
                      {api::kDomainNamespaceLabel, domain.meta.ns}};
+  if (const std::string workload = domain.meta.label(api::kWorkloadLabel); !workload.empty()) {
+    map.meta.labels[api::kWorkloadLabel] = workload;
+  }
   const std::string text = api::encode_node_list(list);
   map.data = {{api::kNodeListKey, text}, {kChecksumKey, base::hex64(base::fnv1a64(text))}};
   return map;

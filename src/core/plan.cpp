@@ -23,6 +23,23 @@ struct ActionText {
                a.status.ready ? "Ready " : "NotReady ", a.status.ready_nodes,
                ready == nullptr ? "" : cat(" (", ready->reason, ": ", ready->message, ")"));
   }
+  std::string operator()(const CreateDomain& a) const {
+    return cat("create ComputeDomain ", named(a.object.meta), " for ",
+               a.object.spec.workload ? api::to_string(*a.object.spec.workload) : "a workload");
+  }
+  std::string operator()(const SetOwners& a) const {
+    return cat("set the owners of ComputeDomain ", named(a.domain), ": ", a.owners.size());
+  }
+  std::string operator()(const DeleteDomain& a) const {
+    return cat("delete ComputeDomain ", named(a.domain));
+  }
+  std::string operator()(const ReadPods& a) const {
+    return cat("read the ", a.with_templates ? "pods" : "metadata of the pods", " of namespace ",
+               a.ns);
+  }
+  std::string operator()(const ReadJob& a) const {
+    return cat("read Job ", api::to_string(a.name));
+  }
   std::string operator()(const CreateTemplate& a) const {
     return cat("create ResourceClaimTemplate ", named(a.object.meta));
   }

@@ -136,7 +136,10 @@ std::set<std::string> late_claims(const World& world) {
 // As the cache knows them: enough to say what a deletion waits for, not to prove that nothing is.
 std::set<std::string> cached_held_claims(const World& world) {
   std::vector<StoredList> lists = world.lists;
-  if (has_lost_list(world) || world.view.has_predecessor) lists.emplace_back();
+  if (has_lost_list(world) || world.view.has_predecessor) {
+    StoredList& lost = lists.emplace_back();
+    if (world.view.domain) lost.meta.labels = world.view.domain->meta.labels;
+  }
   std::set<std::string> held = held_claims(world.view.uid, lists, world.view.claims);
   for (const std::string& uid : late_claims(world)) held.erase(uid);
   return held;
@@ -324,8 +327,20 @@ Plan reconcile_deleting(const World& world) {
   return plan;
 }
 
+// An automatic domain that nobody owns (its pods have no controller, or were orphaned) is gone with
+// its last claim.
+bool has_ended(const World& world) {
+  const api::ComputeDomain& domain = *world.view.domain;
+  return domain.spec.workload && domain.meta.owners.empty() && world.view.claims.empty() &&
+         !world.has_unknown_claims;
+}
+
 Plan reconcile_living(const World& world) {
   const api::ComputeDomain& domain = *world.view.domain;
+  if (has_ended(world)) {
+    return {.actions = {claims_released(world), DeleteDomain{domain.meta}},
+            .look_again = std::nullopt};
+  }
   Plan plan;
   TemplateVerdict verdict = verdict_on_template(world);
   const Readiness readiness = readiness_now(world);

@@ -69,7 +69,7 @@ TEST(ChannelConfig, RefusesADuplicateFieldThatCameWithAClaim) {
   ASSERT_EQ(configs.size(), 2U);
   EXPECT_EQ(config_error(configs[0].parameters),
             R"(strict decoding error: duplicate field "domainID")");
-  EXPECT_EQ(domain_uid_in(configs[0].parameters), "v");
+  EXPECT_EQ(config_words_in(configs[0].parameters).domain_uid, "v");
   EXPECT_EQ(decode_channel_config(configs[1].parameters).value(), ChannelConfig{"w"});
 }
 
@@ -92,9 +92,9 @@ TEST(ChannelConfig, RefusesAnotherTypeOrNoDomain) {
 }
 
 TEST(DomainUidIn, ReadsLeniently) {
-  EXPECT_EQ(domain_uid_in(R"({"domainID":"u","more":1})"), "u");
-  EXPECT_EQ(domain_uid_in(R"({"domainID":7})"), std::nullopt);
-  EXPECT_EQ(domain_uid_in("x"), std::nullopt);
+  EXPECT_EQ(config_words_in(R"({"domainID":"u","more":1})").domain_uid, "u");
+  EXPECT_EQ(config_words_in(R"({"domainID":7})").domain_uid, std::nullopt);
+  EXPECT_EQ(config_words_in("x").domain_uid, std::nullopt);
 }
 
 }  // namespace

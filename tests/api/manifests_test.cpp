@@ -73,12 +73,14 @@ TEST(Manifests, NameTheImagesOfThisVersion) {
   for (const json& image : kustomization["images"]) EXPECT_EQ(image["newTag"], version);
 }
 
-TEST(Examples, BringTheDomainOfEveryTemplateThatTheirPodsName) {
+TEST(Examples, BringEveryTemplateThatTheirPodsNameOrTheDomainOfIt) {
   for (const auto& file : yaml_files("manifests/examples")) {
     std::set<std::string> made, named;
     for (const json& object : objects_in(file)) {
       if (object["kind"] == "ComputeDomain") {
         made.insert(object["spec"]["channel"]["resourceClaimTemplate"]["name"].get<std::string>());
+      } else if (object["kind"] == "ResourceClaimTemplate") {
+        made.insert(object["metadata"]["name"].get<std::string>());
       } else {
         collect(object, "resourceClaimTemplateName", named);
       }

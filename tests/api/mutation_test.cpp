@@ -43,7 +43,7 @@ template <class T>
 class Mutation : public testing::Test {};
 using Kinds = testing::Types<ComputeDomain, ComputeDomainClique, ComputeDomainNode, ResourceClaim,
                              ResourceClaimTemplate, ResourceSlice, DeviceClass, Node, Pod,
-                             ConfigMap, Event, Lease>;
+                             ConfigMap, Event, Job, Lease>;
 TYPED_TEST_SUITE(Mutation, Kinds);
 
 TYPED_TEST(Mutation, GivesAnErrorOrAnObjectThatCanBeWrittenAndReadAgain) {

@@ -14,7 +14,7 @@ template <class T>
 class RoundTrip : public testing::Test {};
 using Kinds = testing::Types<ComputeDomain, ComputeDomainClique, ComputeDomainNode, ResourceClaim,
                              ResourceClaimTemplate, ResourceSlice, DeviceClass, Node, Pod,
-                             ConfigMap, Event, Lease>;
+                             ConfigMap, Event, Job, Lease>;
 TYPED_TEST_SUITE(RoundTrip, Kinds);
 
 TYPED_TEST(RoundTrip, KeepsEveryFieldInEveryVersion) {

@@ -35,7 +35,7 @@ T sample();
 template <>
 inline ComputeDomain sample<ComputeDomain>() {
   return {sample_meta(),
-          {2, {{"train-channel", AllocationMode::All}}},
+          {2, {{"train-channel", AllocationMode::All}}, {{"Job", "train", "u-7"}}},
           {{true,
             3,
             "1/2",
@@ -114,8 +114,8 @@ inline Node sample<Node>() {
 
 template <>
 inline Pod sample<Pod>() {
-  return {sample_meta(), "n1", "Running",
-          "10.1.0.1",    true, base::parse_rfc3339("2026-01-02T03:04:05Z")};
+  return {sample_meta(), {{"channel", "train-channel"}, {"mine", ""}}, "n1", "Running", "10.1.0.1",
+          true,          base::parse_rfc3339("2026-01-02T03:04:05Z")};
 }
 
 template <>
@@ -128,6 +128,11 @@ inline Event sample<Event>() {
   const base::Time time = base::parse_rfc3339("2026-01-02T03:04:05Z").value();
   return {sample_meta(), {"v1", "Pod", "team-a", "p", "u-2"}, "Warning", "R", "m", "agent", "n1", 3,
           time,          time + std::chrono::hours(1)};
+}
+
+template <>
+inline Job sample<Job>() {
+  return {sample_meta(), 4, 8};
 }
 
 template <>

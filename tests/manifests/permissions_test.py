@@ -43,18 +43,20 @@ ALLOWED = {
         """,
     "compute-domain-controller": """
         everywhere                computedomainnodes.resource.nvidia.com         list watch delete
-        everywhere                computedomains.resource.nvidia.com             list watch patch
+        everywhere                computedomains.resource.nvidia.com             list watch create patch delete
         everywhere                computedomains/status.resource.nvidia.com      patch
         everywhere                deployments.apps                               list
         everywhere                events                                         create patch
+        everywhere                jobs.batch                                     get
         everywhere                leases.coordination.k8s.io                     list
         everywhere                nodes                                          get list watch
+        everywhere                pods                                           list
         everywhere                resourceclaims.resource.k8s.io                 list watch
         everywhere                resourceclaimtemplates.resource.k8s.io         get list watch create delete
         everywhere                resourceslices.resource.k8s.io                 list watch
         compute-domain-operator   configmaps                                     get list watch create patch delete
         compute-domain-operator   leases.coordination.k8s.io                     get create update
-        compute-domain-operator   pods                                           list watch
+        compute-domain-operator   pods                                           watch
         """,
     "compute-domain-imex": "",
 }

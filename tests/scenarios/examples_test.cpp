@@ -41,6 +41,15 @@ TEST_F(Examples, AllChannels) {
   EXPECT_TRUE(becomes("all-channels", "Ready", "1/1", "AllNodesReady"));
 }
 
+TEST_F(Examples, AutomaticJob) {
+  apply("automatic-job");
+  ASSERT_TRUE(
+      eventually("the Job has a domain", [&] { return all<api::ComputeDomain>().size() == 1; }));
+  const std::string name = all<api::ComputeDomain>().front().meta.name;
+  EXPECT_TRUE(becomes(name, "Ready", "4/4", "AllNodesReady"));
+  kubectl().remove("ResourceClaimTemplate", "nvlink");
+}
+
 TEST_F(Examples, ReferenceDriver) {
   apply("reference-driver");
   EXPECT_TRUE(becomes("nccl-test", "Ready", "2/2", "AllNodesReady"));

@@ -140,9 +140,8 @@ void Kubectl::annotate(const std::string& kind, const std::string& name,
   patch(kind, name, patch_of.dump());
 }
 
-void Kubectl::remove_at(const std::string& path, bool by_force) {
-  json options{
-      {"apiVersion", "v1"}, {"kind", "DeleteOptions"}, {"propagationPolicy", "Background"}};
+void Kubectl::remove_at(const std::string& path, bool by_force, const char* propagation) {
+  json options{{"apiVersion", "v1"}, {"kind", "DeleteOptions"}, {"propagationPolicy", propagation}};
   if (by_force) options["gracePeriodSeconds"] = 0;
   const http::Response response =
       send({.method = "DELETE", .target = path, .headers = {}, .body = options.dump()});
@@ -153,6 +152,10 @@ void Kubectl::remove_at(const std::string& path, bool by_force) {
 
 void Kubectl::remove(const std::string& kind, const std::string& name) {
   remove_at(path(kind, ns_, name), false);
+}
+
+void Kubectl::orphan(const std::string& kind, const std::string& name) {
+  remove_at(path(kind, ns_, name), false, "Orphan");
 }
 
 void Kubectl::remove_by_force(const std::string& kind, const std::string& name) {

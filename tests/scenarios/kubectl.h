@@ -42,6 +42,8 @@ class Kubectl {
                 const std::optional<std::string>& value);
   // `delete --ignore-not-found --wait=false`; the namespace is this one unless named.
   void remove(const std::string& kind, const std::string& name);
+  // `delete --cascade=orphan`.
+  void orphan(const std::string& kind, const std::string& name);
   void remove_by_force(const std::string& kind, const std::string& name);
   void remove_in(const std::string& other_ns, const std::string& kind, const std::string& name);
   // `delete --all`.
@@ -56,7 +58,7 @@ class Kubectl {
   [[nodiscard]] std::string path(const std::string& kind, const std::string& ns,
                                  const std::string& name,
                                  const std::string& subresource = {}) const;
-  void remove_at(const std::string& path, bool by_force);
+  void remove_at(const std::string& path, bool by_force, const char* propagation = "Background");
   http::Response send(http::Request request) const;
   // As send(), for answers that have to be success.
   void change(http::Request request) const;

@@ -226,8 +226,8 @@ bool Scenario::exists_pod(const std::string& pod) const {
 // "" when nothing of this scenario is left anywhere.
 std::string Scenario::leftovers() const {
   for (const api::ComputeDomain& left : all<api::ComputeDomain>()) {
-    return cat("ComputeDomain ", left.meta.name, ", finalizers ",
-               base::join(left.meta.finalizers, ", "));
+    return cat("ComputeDomain ", left.meta.name, left.meta.is_deleting() ? " (being deleted)" : "",
+               ", finalizers ", base::join(left.meta.finalizers, ", "));
   }
   for (const api::Pod& left : all<api::Pod>()) return cat("Pod ", left.meta.name);
   for (const api::ResourceClaim& left : all<api::ResourceClaim>()) {

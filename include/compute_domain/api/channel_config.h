@@ -23,7 +23,10 @@ std::string encode_channel_config(const ChannelConfig& config);
 // is Invalid too.
 base::Result<ChannelConfig> decode_channel_config(const std::string& parameters);
 
-// The domainID of a channel config, read leniently: nullopt when there is none to be found.
-std::optional<std::string> domain_uid_in(const std::string& parameters);
+// What the parameters of any config say, read leniently: nullopt where there is no such text.
+struct ConfigWords {
+  std::optional<std::string> kind, domain_uid;
+};
+ConfigWords config_words_in(const std::string& parameters);
 
 }  // namespace cdom::api

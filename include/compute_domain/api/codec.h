@@ -88,6 +88,8 @@ std::string finalizers_patch(const Precondition& if_is, const std::vector<std::s
 using MetadataValues = std::map<std::string, std::optional<std::string>>;
 std::string metadata_patch(const Precondition& if_is, const MetadataValues& labels,
                            const MetadataValues& annotations);
+// The owners as a whole.
+std::string owners_patch(const Precondition& if_is, const std::vector<OwnerReference>& owners);
 std::string status_patch(const Precondition& if_is, const ComputeDomainStatus& status);
 std::string status_patch(const Precondition& if_is, const ComputeDomainNodeReport& report);
 // ConfigMap: our labels and the data as a whole; keys that are not ours are removed.

@@ -22,9 +22,21 @@ struct ComputeDomainChannel {
   friend bool operator==(const ComputeDomainChannel&, const ComputeDomainChannel&) = default;
 };
 
+// What an automatic domain is for: pods that are one workload, as the controller has found.
+struct Workload {
+  std::string kind;  // "Job", "JobSet", …; "Label" for pods that name their domain by a label
+  std::string name;
+  std::string uid;  // "" where a name is all there is
+
+  friend auto operator<=>(const Workload&, const Workload&) = default;
+};
+// "Job train", or "label train".
+std::string to_string(const Workload& workload);
+
 struct ComputeDomainSpec {
   std::int64_t num_nodes = 0;                   // 0: as many as come
   std::optional<ComputeDomainChannel> channel;  // absent: the domain needs no template from us
+  std::optional<Workload> workload;             // of an automatic domain
 
   friend bool operator==(const ComputeDomainSpec&, const ComputeDomainSpec&) = default;
 };

@@ -1,5 +1,5 @@
-// The built-in objects that this project reads or writes: Node, Pod, ConfigMap, Event, Lease; and
-// DaemonSet and Deployment, of which another driver may have left some.
+// The built-in objects that this project reads or writes: Node, Pod, ConfigMap, Event, Lease, Job;
+// and DaemonSet and Deployment, of which another driver may have left some.
 #pragma once
 
 #include <cstdint>
@@ -28,8 +28,17 @@ struct Node {
   friend bool operator==(const Node&, const Node&) = default;
 };
 
+// An entry of a pod's spec.resourceClaims.
+struct PodClaim {
+  std::string name;
+  std::string template_name;  // "" for one that names a ResourceClaim
+
+  friend bool operator==(const PodClaim&, const PodClaim&) = default;
+};
+
 struct Pod {
   ObjectMeta meta;
+  std::vector<PodClaim> claims;
   std::string node;   // spec.nodeName
   std::string phase;  // Pending, Running, Succeeded, Failed, Unknown
   std::string ip;
@@ -74,6 +83,14 @@ struct Lease {
   std::optional<base::Time> acquired, renewed;
 
   friend bool operator==(const Lease&, const Lease&) = default;
+};
+
+struct Job {
+  ObjectMeta meta;
+  std::int64_t parallelism = 1;
+  std::optional<std::int64_t> completions;
+
+  friend bool operator==(const Job&, const Job&) = default;
 };
 
 struct DaemonSet {

@@ -47,6 +47,8 @@ const Kind& kind_of<Event>();
 template <>
 const Kind& kind_of<Lease>();
 template <>
+const Kind& kind_of<Job>();
+template <>
 const Kind& kind_of<DaemonSet>();
 template <>
 const Kind& kind_of<Deployment>();

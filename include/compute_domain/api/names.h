@@ -25,6 +25,19 @@ inline constexpr char kFencedAnnotation[] = "resource.nvidia.com/fenced";  // va
 // value of it that we have written.
 inline constexpr char kNodeCliqueLabel[] = "nvidia.com/gpu.clique";
 inline constexpr char kNodeCliqueMark[] = "resource.nvidia.com/gpu.clique";
+// Which pods of a namespace share an automatic domain, by the user's own word; and the workload
+// that a domain and its node lists were made for, by the id that the controller gives it.
+inline constexpr char kPodDomainLabel[] = "resource.nvidia.com/compute-domain";
+inline constexpr char kWorkloadLabel[] = "resource.nvidia.com/workload";
+inline constexpr char kLabelWorkload[] = "Label";  // a Workload's kind, of that label
+// By which other controllers mark the pods of one workload.
+inline constexpr char kJobSetUidLabel[] = "jobset.sigs.k8s.io/jobset-uid";
+inline constexpr char kJobSetNameLabel[] = "jobset.sigs.k8s.io/jobset-name";
+inline constexpr char kGroupKeyLabel[] = "leaderworkerset.sigs.k8s.io/group-key";
+inline constexpr char kGroupIndexLabel[] = "leaderworkerset.sigs.k8s.io/group-index";
+inline constexpr char kLeaderWorkerSetLabel[] = "leaderworkerset.sigs.k8s.io/name";
+// Of a claim that was made from a template: its name in the pod's spec.resourceClaims.
+inline constexpr char kPodClaimAnnotation[] = "resource.kubernetes.io/pod-claim-name";
 inline constexpr char kOutOfServiceTaint[] = "node.kubernetes.io/out-of-service";
 
 inline constexpr char kAttributeType[] = "type";      // of a seat: "channel"

@@ -11,6 +11,7 @@
 #include "compute_domain/base/metrics.h"
 #include "compute_domain/base/result.h"
 #include "compute_domain/controller/memory.h"
+#include "compute_domain/controller/workloads.h"
 #include "compute_domain/core/plan.h"
 #include "compute_domain/kube/client.h"
 #include "compute_domain/kube/events.h"
@@ -33,7 +34,7 @@ struct Applied {
 class Apply {
  public:
   Apply(const kube::Client& client, kube::EventRecorder& events, Memory& memory,
-        const base::Clock& clock, base::Registry* metrics);
+        Workloads& workloads, const base::Clock& clock, base::Registry* metrics);
 
   Applied operator()(const core::Plan& plan) const;
 
@@ -41,6 +42,7 @@ class Apply {
   const kube::Client& client_;
   kube::EventRecorder& events_;
   Memory& memory_;
+  Workloads& workloads_;
   const base::Clock& clock_;
   base::Registry* const metrics_;
 };

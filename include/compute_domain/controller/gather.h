@@ -7,6 +7,7 @@
 #include "compute_domain/controller/list_reader.h"
 #include "compute_domain/controller/memory.h"
 #include "compute_domain/controller/stores.h"
+#include "compute_domain/controller/workloads.h"
 #include "compute_domain/core/reconcile.h"
 
 namespace cdom::controller {
@@ -17,12 +18,14 @@ struct Sources {
   const core::Settings& settings;
   const base::Clock& clock;
   ListReader& lists;
+  const Workloads& workloads;
 };
 
 core::World gather_domain(const Sources& from, const std::string& uid);
 core::GroupWorld gather_group(const Sources& from, const core::GroupKey& key);
 core::ReportWorld gather_report(const Sources& from, const std::string& node);
 core::LabelWorld gather_label(const Sources& from, const std::string& node);
+core::WorkloadsWorld gather_workloads(const Sources& from, const std::string& ns);
 
 // The keys of a domain and of all its groups.
 std::vector<Key> keys_of_domain(const Sources& from, const std::string& uid);

@@ -11,8 +11,9 @@ namespace cdom::controller {
 // Group: `id` is the UID of its domain, with `clique`; its node list is decided.
 // Report: `id` is the name of a node; whether its ComputeDomainNode outlives its use.
 // Label: `id` is the name of a node; its clique label is decided.
+// Workloads: `id` is the name of a namespace; its automatic domains are decided.
 struct Key {
-  enum class Kind { Domain, Group, Report, Label };
+  enum class Kind { Domain, Group, Report, Label, Workloads };
   Kind kind = Kind::Domain;
   std::string id;
   std::string clique = {};
@@ -27,7 +28,9 @@ inline Key group_key(const core::GroupKey& group) {
 inline Key report_key(std::string node) { return {Key::Kind::Report, std::move(node), {}}; }
 inline Key label_key(std::string node) { return {Key::Kind::Label, std::move(node), {}}; }
 
-// "domain 6f0a…", "group 6f0a…/clique", "report n01", "label n01"; for logs.
+inline Key workloads_key(std::string ns) { return {Key::Kind::Workloads, std::move(ns), {}}; }
+
+// "domain 6f0a…", "group 6f0a…/clique", "report n01", "label n01", "workloads team-a"; for logs.
 std::string to_string(const Key& key);
 
 }  // namespace cdom::controller

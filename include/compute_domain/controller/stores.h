@@ -21,10 +21,17 @@ struct Stores {
 };
 
 // Names of indexes, and the indexes themselves.
-inline constexpr char kByUid[] = "uid";            // ComputeDomain: its own UID
-inline constexpr char kByTemplate[] = "template";  // ComputeDomain: "ns/name" of its template
-inline constexpr char kByDomain[] = "domain";      // claims, templates, lists: UID of the domain
-inline constexpr char kByNode[] = "node";          // claims, lists, slices, agents: names of nodes
+inline constexpr char kByUid[] = "uid";              // ComputeDomain: its own UID
+inline constexpr char kByTemplate[] = "template";    // ComputeDomain: "ns/name" of its template
+inline constexpr char kByNamespace[] = "namespace";  // ComputeDomain
+inline constexpr char kByWorkload[] = "workload";    // ComputeDomain: id of its workload
+// Claims, templates, lists: UID of the domain; claims that name none: the two keys below.
+inline constexpr char kByDomain[] = "domain";
+inline constexpr char kByNode[] = "node";  // claims, lists, slices, agents: names of nodes
+
+// All claims of a namespace that name no domain, and the one of a UID: keys of kByDomain.
+std::string automatic_claims_in(const std::string& ns);
+std::string automatic_claim(const std::string& uid);
 
 template <class T>
 typename kube::Store<T>::Indexes indexes_of();

@@ -15,10 +15,26 @@
 
 namespace cdom::core {
 
-// The domain that a claim names in its opaque configuration: of the allocation where there is one,
-// else of the spec. nullopt when it is no claim of this driver. Decoded leniently; an agent refuses
-// a config that is wrong.
+// What ties a claim to a domain, by its opaque configuration: of the allocation where there is one,
+// else of the spec. Read leniently; an agent refuses a config that is wrong.
+enum class Bond {
+  None,           // no claim of this driver
+  Named,          // names the domain's UID
+  Automatic,      // names none: it is for the automatic domain of its workload
+  Contradictory,  // does both
+};
+struct Tie {
+  Bond bond = Bond::None;
+  std::string uid;  // that it names
+};
+Tie tie_of(const api::ResourceClaim& claim);
+Bond bond_of(const api::ResourceClaim& claim);
+
+// The domain that a claim names; nullopt unless its bond is Named.
 std::optional<std::string> domain_of(const api::ResourceClaim& claim);
+
+// Whether it has admin access, or asks for it as long as it is not allocated.
+bool has_admin_access(const api::ResourceClaim& claim);
 
 // The nodes on which an allocated claim may be used: one for a seat of a node; none when it is not
 // allocated.
@@ -57,7 +73,7 @@ std::vector<GroupKey> groups_of(const DomainView& view, const NodeViews& nodes,
 
 // UIDs of the domain's claims that a node list admits and that are still allocated: their
 // containers may run. Of a list that cannot be read every allocated claim of the domain may be
-// admitted.
+// admitted; of an automatic domain, every one that names no domain.
 std::set<std::string> held_claims(const std::string& domain_uid,
                                   const std::vector<StoredList>& lists,
                                   const std::vector<api::ResourceClaim>& claims);

@@ -32,6 +32,35 @@ struct SetStatus {
   friend bool operator==(const SetStatus&, const SetStatus&) = default;
 };
 // Must not exist yet.
+struct CreateDomain {
+  api::ComputeDomain object;
+  friend bool operator==(const CreateDomain&, const CreateDomain&) = default;
+};
+// Writes the owners as a whole. UID and resource version are the precondition.
+struct SetOwners {
+  api::ObjectMeta domain;
+  std::vector<api::OwnerReference> owners;
+  friend bool operator==(const SetOwners&, const SetOwners&) = default;
+};
+// Deletes an automatic domain that nobody owns and nobody uses. UID and resource version are the
+// precondition.
+struct DeleteDomain {
+  api::ObjectMeta domain;
+  friend bool operator==(const DeleteDomain&, const DeleteDomain&) = default;
+};
+// Reads the pods of a namespace, one LIST; their metadata alone unless their templates are needed.
+struct ReadPods {
+  std::string ns;
+  bool with_templates = false;
+  friend bool operator==(const ReadPods&, const ReadPods&) = default;
+};
+// Reads a Job, or learns that it is gone.
+struct ReadJob {
+  api::ObjectName name;
+  std::string uid;
+  friend bool operator==(const ReadJob&, const ReadJob&) = default;
+};
+// Must not exist yet.
 struct CreateTemplate {
   api::ResourceClaimTemplate object;
   friend bool operator==(const CreateTemplate&, const CreateTemplate&) = default;
@@ -110,10 +139,11 @@ struct UnmarkNode {
   friend bool operator==(const UnmarkNode&, const UnmarkNode&) = default;
 };
 
-using Action = std::variant<AddFinalizer, RemoveFinalizer, SetStatus, CreateTemplate, WriteNodeList,
-                            RecordEvent, EnsureTemplateAbsent, EnsureNodeListsAbsent,
-                            EnsureDomainGone, EnsureClaimsReleased, EnsurePredecessorGone,
-                            EnsureNodeGone, DeleteReport, LabelNode, UnmarkNode>;
+using Action =
+    std::variant<AddFinalizer, RemoveFinalizer, SetStatus, CreateTemplate, WriteNodeList,
+                 RecordEvent, EnsureTemplateAbsent, EnsureNodeListsAbsent, EnsureDomainGone,
+                 EnsureClaimsReleased, EnsurePredecessorGone, EnsureNodeGone, DeleteReport,
+                 LabelNode, UnmarkNode, CreateDomain, SetOwners, DeleteDomain, ReadPods, ReadJob>;
 
 struct Plan {
   std::vector<Action> actions;

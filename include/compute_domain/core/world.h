@@ -82,6 +82,8 @@ struct World {
   // When this process wrote the first node list of this domain since it last wrote the status.
   std::optional<base::Time> untold_list;
   std::set<std::string> told_claims;  // UIDs that got their Event from this process
+  // Of claims in the namespace that name no domain the workload is not known yet.
+  bool has_unknown_claims = false;
 };
 
 // A group is what one set of IMEX daemons serves. With isolation by domain, one domain and clique.

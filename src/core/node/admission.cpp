@@ -37,6 +37,23 @@ std::string word_of_predecessor(const api::ComputeDomain& domain) {
   return is_served ? ready->message : "";
 }
 
+// Of which workload the claim is only the controller knows.
+NoAdmission why_no_automatic_domain(const ClaimRef& claim, const DomainsReading& domains) {
+  std::vector<std::string> names;
+  for (const api::ComputeDomain& domain : domains.domains) {
+    if (domain.spec.workload) names.push_back(domain.meta.name);
+  }
+  std::ranges::sort(names);
+  return {
+      .reason = cat("ResourceClaim ", to_string(claim),
+                    " names no ComputeDomain, and the one of its workload does not admit it; ",
+                    names.empty() ? cat("there is no automatic one in namespace ", claim.ns)
+                                  : cat("the automatic ones of namespace ", claim.ns, " are ",
+                                        base::list_names(names)),
+                    "; see the Events of the claim, and whether compute-domain-controller runs"),
+      .may_come = true};
+}
+
 bool is_full_without(const api::NodeList& list, const std::string& node) {
   const bool has_entry =
       std::ranges::find(list.entries, node, &api::NodeListEntry::node) != list.entries.end();
@@ -63,6 +80,7 @@ NoAdmission why_not_admitted(const NodeWorld& world, const ClaimRef& claim,
                           ", and the API server does not answer: ", domains.error->message),
             .may_come = true};
   }
+  if (domain_uid.empty()) return why_no_automatic_domain(claim, domains);
   const auto domain = std::ranges::find_if(
       domains.domains, [&](const api::ComputeDomain& d) { return d.meta.uid == domain_uid; });
   if (domain == domains.domains.end()) {

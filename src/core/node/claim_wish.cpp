@@ -3,8 +3,11 @@
 #include <algorithm>
 #include <optional>
 
+#include "compute_domain/api/channel_config.h"
+#include "compute_domain/api/domain_config.h"
 #include "compute_domain/api/names.h"
 #include "compute_domain/base/text.h"
+#include "compute_domain/core/membership.h"
 
 namespace cdom::core {
 
@@ -72,18 +75,26 @@ std::variant<ClaimWish, Refusal> wish_of(const ClaimRef& claim, const api::Resou
     wish.admin_access |= device->admin_access;
     if (config == nullptr) config = config_for(*object.allocation, device->request);
   }
-  if (config == nullptr) {
-    return Refusal{cat(name, " has no configuration for ", api::kDriver,
-                       ": it needs a ComputeDomainChannelConfig with a domainID; use the "
-                       "ResourceClaimTemplate of a ComputeDomain"),
+  if (bond_of(object) == Bond::Contradictory) {
+    return Refusal{cat(name,
+                       " has a configuration that names a ComputeDomain (domainID) and a "
+                       "ComputeDomainConfig: leave one of them out"),
                    true};
   }
-  auto decoded = api::decode_channel_config(config->parameters);
-  if (!decoded) {
-    return Refusal{cat("error decoding config parameters of ", name, ": ", decoded.error().message),
-                   true};
+  if (config == nullptr) return wish;
+  const auto refusal = [&](const base::Error& error) {
+    return Refusal{cat("error decoding config parameters of ", name, ": ", error.message), true};
+  };
+  if (api::config_words_in(config->parameters).kind == api::kDomainConfigKind) {
+    const auto automatic = api::decode_domain_config(config->parameters);
+    if (!automatic) return refusal(automatic.error());
+    wish.allocation_mode = automatic->allocation_mode;
+    return wish;
   }
-  wish.config = std::move(*decoded);
+  const auto named = api::decode_channel_config(config->parameters);
+  if (!named) return refusal(named.error());
+  wish.domain_uid = named->domain_uid;
+  wish.allocation_mode = named->allocation_mode;
   return wish;
 }
 

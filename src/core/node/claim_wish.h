@@ -5,13 +5,14 @@
 #include <variant>
 #include <vector>
 
-#include "compute_domain/api/channel_config.h"
+#include "compute_domain/api/compute_domain.h"
 #include "compute_domain/core/node_world.h"
 
 namespace cdom::core {
 
 struct ClaimWish {
-  api::ChannelConfig config;
+  std::string domain_uid;  // "": it is for the automatic domain of its workload
+  api::AllocationMode allocation_mode = api::AllocationMode::Single;
   std::vector<SeatRef> seats;
   bool admin_access = false;
 };

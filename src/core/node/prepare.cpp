@@ -73,8 +73,7 @@ void wait_for_admission(NodeDraft& draft, const WantedClaim& wanted, const Claim
     return draft.wait(wanted.claim.uid,
                       cat("no node list admits ", named(wanted.claim), "; asking why"));
   }
-  const NoAdmission none =
-      why_not_admitted(world, wanted.claim, wish.config.domain_uid, it->second);
+  const NoAdmission none = why_not_admitted(world, wanted.claim, wish.domain_uid, it->second);
   // Kubelet asks again only 90 s after a refusal; another controller leads after 15 s.
   if (none.may_come) return wait_or_give_up(draft, wanted, none.reason);
   refuse(draft, wanted.claim, {none.reason});
@@ -154,7 +153,7 @@ void begin_admitted(NodeDraft& draft, const WantedClaim& wanted, const ClaimWish
           cat("the node list of group ", list.group, " gives this node slot ", admitted.entry->slot,
               " of ", list.slots, "; the controller has to correct it"));
     }
-    claim.channels = wish.config.allocation_mode == api::AllocationMode::All
+    claim.channels = wish.allocation_mode == api::AllocationMode::All
                          ? ChannelRange{0, kAllChannels}
                          : ChannelRange{admitted.channel, 1};
     if (!draft.checkpoint.served) {

@@ -1,0 +1,68 @@
+// Workloads: of which workload each claim is that names no domain, as far as this process has read.
+//
+// What a claim was first found to be it stays, also when its pod's labels change; what a node list
+// admits is of that list's domain, also after a restart. Thread-safe.
+#pragma once
+
+#include <map>
+#include <mutex>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "compute_domain/core/workloads.h"
+
+namespace cdom::controller {
+
+class Workloads {
+ public:
+  // A claim whose bond is Automatic or Contradictory, as the watch shows it.
+  void claim_seen(const api::ResourceClaim& claim, base::Time now);
+  void forget_claim(const std::string& uid);
+  // A node list admits it for the workload of this id.
+  void claim_admitted(const std::string& uid, const std::string& workload);
+  void pods_read(const std::string& ns, std::vector<core::PodFacts> pods, bool with_templates,
+                 base::Time now);
+  void job_read(const std::string& uid, std::optional<api::Job> job);
+  // An automatic domain, also while it is being deleted.
+  void domain_seen(const api::ComputeDomain& domain, base::Time now);
+  void forget_domain(const api::ComputeDomain& domain);
+
+  // The id of its workload; nullopt: not known yet.
+  [[nodiscard]] std::optional<std::string> workload_of(const std::string& claim_uid) const;
+  // UIDs.
+  [[nodiscard]] std::set<std::string> claims_of(const std::string& workload) const;
+  [[nodiscard]] bool has_unknown_claims(const std::string& ns) const;
+  // `world` but for its claims' objects and its domains, which the stores have.
+  void describe(core::WorkloadsWorld& world) const;
+
+ private:
+  struct Claim {
+    std::string ns;
+    std::optional<core::PodOfClaim> pod;
+    base::Time seen{};
+    std::string id;  // of its workload; "" : not known yet
+    std::optional<core::OwnedWorkload> workload;
+    bool lacks_templates = false;
+    std::optional<base::Time> pod_seen;  // by a read, and not ending
+  };
+  struct Namespace {
+    std::map<std::string, core::PodFacts> pods;  // by UID, of the last read
+    std::optional<base::Time> read;
+    bool templates_read = false;
+    int vain_reads = 0;
+    std::set<std::string> unknown;  // UIDs of claims
+  };
+  void resolve(const std::string& uid, Claim& claim);
+
+  mutable std::mutex mutex_;
+  std::map<std::string, Claim> claims_;  // by UID
+  std::map<std::string, Namespace> namespaces_;
+  std::map<std::string, std::set<std::string>> claims_of_;  // by workload
+  std::map<std::string, std::optional<api::Job>> jobs_;     // by UID
+  std::map<std::string, std::set<std::string>> owners_;     // by UID of the domain
+  std::map<std::string, base::Time> domains_seen_;          // by workload
+};
+
+}  // namespace cdom::controller

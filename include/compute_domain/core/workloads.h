@@ -1,0 +1,88 @@
+// Workloads: the automatic domains of a namespace.
+//
+// Pods whose claims name no ComputeDomain get one that the controller makes for their workload.
+// What one workload is, the first of these that a pod has: the label
+// resource.nvidia.com/compute-domain; its JobSet; its group of a LeaderWorkerSet; its controlling
+// owner; its claim template; itself. Pure.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "compute_domain/core/membership.h"
+#include "compute_domain/core/plan.h"
+#include "compute_domain/core/world.h"
+
+namespace cdom::core {
+
+// What was read of a pod. `templates`: by the names in its spec.resourceClaims, the templates that
+// they name; nullopt: only its metadata was read.
+struct PodFacts {
+  api::ObjectMeta meta;
+  std::optional<std::map<std::string, std::string>> templates;
+
+  friend bool operator==(const PodFacts&, const PodFacts&) = default;
+};
+
+PodFacts facts_of(const api::Pod& pod);
+
+// The pod that a claim was made for, by its owner reference; nullopt: a person has made it.
+struct PodOfClaim {
+  std::string name, uid;
+  std::string claim_name;  // in the pod's spec.resourceClaims; "" when it was not made from there
+};
+std::optional<PodOfClaim> pod_of(const api::ResourceClaim& claim);
+
+// A workload, and who owns its domain: nobody, when that shall end with its last claim.
+struct OwnedWorkload {
+  api::Workload workload;
+  std::optional<api::OwnerReference> owner;
+
+  friend bool operator==(const OwnedWorkload&, const OwnedWorkload&) = default;
+};
+// nullopt: that depends on the pod's templates, which have not been read.
+std::optional<OwnedWorkload> workload_of(const PodFacts& pod, const std::string& claim_name);
+// Of a claim that a person has made: all pods that name it are one workload.
+OwnedWorkload workload_of(const api::ResourceClaim& claim);
+
+// Sixteen hex digits; equal only for the same workload in the same namespace.
+std::string workload_id(const std::string& ns, const api::Workload& workload);
+
+// Takes out of a pod's metadata what no function here reads.
+void trim_pod(api::ObjectMeta& meta);
+
+// A claim of the namespace whose bond is Automatic or Contradictory.
+struct AutomaticClaim {
+  api::ResourceClaim object;
+  base::Time seen{};                      // first, by this process
+  std::optional<OwnedWorkload> workload;  // once its pod has been read
+  bool is_settled = false;                // it is known to be of some workload
+  bool lacks_templates = false;           // of its pod, which has been read
+  bool is_told = false;                   // has had its Event
+  // When a read last showed its pod, and not ending; of a claim that a person made there is none.
+  std::optional<base::Time> pod_seen;
+};
+
+// For a key of a namespace: decides which automatic domains there are.
+struct WorkloadsWorld {
+  base::Time now{};
+  std::string ns;
+  std::vector<AutomaticClaim> claims;       // in any order
+  std::vector<api::ComputeDomain> domains;  // of the namespace
+  // Of the Jobs that were asked, by UID; nullopt: there is none any more.
+  std::map<std::string, std::optional<api::Job>> jobs;
+  // Owners that a domain has had at any time that this process knows of, by its UID.
+  std::map<std::string, std::set<std::string>> owners;
+  std::optional<base::Time> pods_read;  // last
+  bool templates_read = false;          // by that read
+  // When a domain of a workload was last seen, by its id: if it is gone since, older reads say
+  // nothing of whether the workload still needs one.
+  std::map<std::string, base::Time> domains_seen;
+  int vain_reads = 0;  // in a row, which told of no claim's pod
+};
+Plan reconcile_workloads(const WorkloadsWorld& world);
+
+}  // namespace cdom::core

@@ -1,0 +1,56 @@
+#include "compute_domain/api/domain_config.h"
+
+#include <set>
+
+#include "compute_domain/api/kind.h"
+#include "compute_domain/base/text.h"
+#include "compute_domain_fields.h"
+#include "strict.h"
+
+namespace cdom::api {
+
+namespace {
+
+const std::set<std::string_view> kDomainConfigFields = {"apiVersion", "kind", "numNodes",
+                                                        "allocationMode"};
+
+struct DomainConfigText {
+  std::string api_version, kind;
+  std::int64_t num_nodes = 0;
+  AllocationMode allocation_mode = AllocationMode::Single;
+};
+
+std::string domain_config_version() { return api_version_of(kind_of<ComputeDomain>(), "v1beta1"); }
+
+}  // namespace
+
+template <>
+inline constexpr auto kFields<DomainConfigText> =
+    std::tuple{field("apiVersion", &DomainConfigText::api_version, Presence::Required),
+               field("kind", &DomainConfigText::kind, Presence::Required),
+               field("numNodes", &DomainConfigText::num_nodes),
+               field("allocationMode", &DomainConfigText::allocation_mode, Presence::Always)};
+
+std::string encode_domain_config(const DomainConfig& config) {
+  return encode_fields(DomainConfigText{domain_config_version(), kDomainConfigKind,
+                                        config.num_nodes, config.allocation_mode});
+}
+
+base::Result<DomainConfig> decode_domain_config(const std::string& parameters) {
+  const auto text = decode_fields<DomainConfigText>(parameters);
+  if (!text) return text.error();
+  if (text->api_version != domain_config_version() || text->kind != kDomainConfigKind) {
+    return base::invalid(base::cat("no kind \"", text->kind, "\" is registered for version \"",
+                                   text->api_version, "\": must be ", kDomainConfigKind, " of ",
+                                   domain_config_version()));
+  }
+  if (auto problem = strict_problem(parameters, kDomainConfigFields); !problem.empty()) {
+    return base::invalid(problem);
+  }
+  if (text->num_nodes < 0) {
+    return base::invalid(base::cat("numNodes: must be 0 or more, is ", text->num_nodes));
+  }
+  return DomainConfig{text->num_nodes, text->allocation_mode};
+}
+
+}  // namespace cdom::api

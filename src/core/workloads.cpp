@@ -1,0 +1,334 @@
+#include "compute_domain/core/workloads.h"
+
+#include <algorithm>
+#include <chrono>
+
+#include "compute_domain/api/domain_config.h"
+#include "compute_domain/api/names.h"
+#include "compute_domain/base/text.h"
+#include "compute_domain/core/status.h"
+
+namespace cdom::core {
+
+namespace {
+
+using base::cat;
+using namespace std::chrono_literals;
+
+// Pods and their claims come in batches: they are read when none has come for this long, and no
+// later than so long after the first.
+constexpr base::Duration kBatchSettles = 20ms;
+constexpr base::Duration kBatchPatience = 100ms;
+// Between two reads of one namespace, and at most, as long as they tell nothing.
+constexpr base::Duration kReadInterval = 1s;
+constexpr int kMostDoublings = 6;
+
+// Of a name of Kubernetes: what is before the hash.
+constexpr std::size_t kLongestStem = 52;
+constexpr std::size_t kHashDigits = 8;
+
+const api::OwnerReference* controller_of(const api::ObjectMeta& meta) {
+  const auto it = std::ranges::find_if(meta.owners, &api::OwnerReference::controller);
+  return it == meta.owners.end() ? nullptr : &*it;
+}
+
+// As an owner beside others: a second controller is not allowed.
+std::optional<api::OwnerReference> owner_like(const api::OwnerReference* controller) {
+  if (controller == nullptr) return std::nullopt;
+  api::OwnerReference owner = *controller;
+  owner.controller = false;
+  return owner;
+}
+
+api::OwnerReference job_set_of(const api::ObjectMeta& pod) {
+  return {.api_version = "jobset.x-k8s.io/v1alpha2",
+          .kind = "JobSet",
+          .name = pod.label(api::kJobSetNameLabel),
+          .uid = pod.label(api::kJobSetUidLabel)};
+}
+
+// A name may be a label's value: what is not allowed in an object's name becomes '-'.
+std::string stem_of(const std::string& name) {
+  std::string stem = base::to_lower(name).substr(0, kLongestStem);
+  for (char& c : stem) {
+    const bool is_allowed = (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '.';
+    if (!is_allowed) c = '-';
+  }
+  while (!stem.empty() && (stem.back() == '.' || stem.back() == '-')) stem.pop_back();
+  const auto begin = stem.find_first_not_of("-.");
+  return begin == std::string::npos ? "domain" : stem.substr(begin);
+}
+
+std::string domain_name(const api::Workload& workload, const std::string& id) {
+  return cat(stem_of(workload.name), "-", id.substr(0, kHashDigits));
+}
+
+base::Result<api::DomainConfig> config_of(const api::ResourceClaim& claim) {
+  base::Result<api::DomainConfig> config = api::DomainConfig{};
+  for (const auto& each : claim.allocation ? claim.allocation->configs : claim.spec.configs) {
+    if (each.driver == api::kDriver) config = api::decode_domain_config(each.parameters);
+  }
+  return config;
+}
+
+void tell(const AutomaticClaim& claim, std::string reason, std::string message, Plan& plan) {
+  if (claim.is_told) return;
+  plan.actions.emplace_back(
+      RecordEvent{reference_to(claim.object), "Warning", std::move(reason), std::move(message)});
+}
+
+// The claims of one workload.
+struct Work {
+  api::Workload workload;
+  std::map<std::string, api::OwnerReference> owners;  // by UID
+  std::int64_t num_nodes = 0;                         // by their configs
+  std::vector<const AutomaticClaim*> claims;
+};
+
+// Claims by their workload; those that cannot be used are told why.
+std::map<std::string, Work> works_of(const WorkloadsWorld& world, Plan& plan) {
+  std::vector<const AutomaticClaim*> claims;
+  claims.reserve(world.claims.size());
+  for (const AutomaticClaim& claim : world.claims) claims.push_back(&claim);
+  std::ranges::sort(claims, {}, [](const AutomaticClaim* claim) {
+    return std::pair(claim->object.meta.name, claim->object.meta.uid);
+  });
+  std::map<std::string, Work> works;
+  for (const AutomaticClaim* claim : claims) {
+    if (has_admin_access(claim->object) || claim->object.meta.is_deleting()) continue;
+    if (bond_of(claim->object) == Bond::Contradictory) {
+      tell(*claim, "ContradictoryConfig",
+           "has a configuration that names a ComputeDomain (domainID) and a ComputeDomainConfig, "
+           "which asks for one of its workload's own: leave one of them out of the "
+           "ResourceClaimTemplate, and create the pod again",
+           plan);
+      continue;
+    }
+    const auto config = config_of(claim->object);
+    if (!config) {
+      tell(*claim, "InvalidConfig",
+           cat("its configuration for ", api::kDriver, " cannot be used: ", config.error().message,
+               "; correct the ResourceClaimTemplate, and create the pod again"),
+           plan);
+      continue;
+    }
+    if (!claim->workload) continue;
+    const OwnedWorkload& owned = *claim->workload;
+    Work& work = works[workload_id(world.ns, owned.workload)];
+    work.workload = owned.workload;
+    if (owned.owner) work.owners.emplace(owned.owner->uid, *owned.owner);
+    work.num_nodes = std::max(work.num_nodes, config->num_nodes);
+    work.claims.push_back(claim);
+  }
+  return works;
+}
+
+const api::ComputeDomain* find_domain(const WorkloadsWorld& world, const std::string& id) {
+  const auto it = std::ranges::find_if(world.domains, [&](const api::ComputeDomain& domain) {
+    return domain.spec.workload && domain.meta.label(api::kWorkloadLabel) == id;
+  });
+  return it == world.domains.end() ? nullptr : &*it;
+}
+
+// Whether a domain may be made for it by what has been read.
+bool is_alive(const WorkloadsWorld& world, const AutomaticClaim& claim) {
+  if (!pod_of(claim.object)) return true;
+  if (!claim.pod_seen || !claim.workload) return false;
+  const auto seen = world.domains_seen.find(workload_id(world.ns, claim.workload->workload));
+  return seen == world.domains_seen.end() || *claim.pod_seen > seen->second;
+}
+
+bool needs_read(const WorkloadsWorld& world, const AutomaticClaim& claim) {
+  if (!claim.is_settled) return true;
+  return claim.workload && !is_alive(world, claim) && !claim.object.meta.is_deleting() &&
+         find_domain(world, workload_id(world.ns, claim.workload->workload)) == nullptr;
+}
+
+// When the pods are to be read, as a time from now; nullopt: all that is needed is known.
+std::optional<base::Duration> next_read(const WorkloadsWorld& world) {
+  std::optional<base::Time> first, last;
+  for (const AutomaticClaim& claim : world.claims) {
+    if (!needs_read(world, claim)) continue;
+    // Nothing is waited for: the first read has told that a second one is needed.
+    if (claim.lacks_templates && !world.templates_read) return base::Duration::zero();
+    first = std::min(first.value_or(claim.seen), claim.seen);
+    last = std::max(last.value_or(claim.seen), claim.seen);
+  }
+  if (!first) return std::nullopt;
+  base::Time due = std::min(*last + kBatchSettles, *first + kBatchPatience);
+  if (world.pods_read) {
+    const int doublings = std::min(world.vain_reads, kMostDoublings);
+    due = std::max(due, *world.pods_read + kReadInterval * (1 << doublings));
+  }
+  return std::max(due - world.now, base::Duration::zero());
+}
+
+void add_read(const WorkloadsWorld& world, Plan& plan) {
+  const auto due = next_read(world);
+  if (!due) return;
+  if (*due == base::Duration::zero()) {
+    const bool with_templates =
+        world.templates_read ||
+        std::ranges::any_of(world.claims, [](const auto& c) { return c.lacks_templates; });
+    plan.actions.emplace_back(ReadPods{world.ns, with_templates});
+  }
+  plan.look_again = std::min(plan.look_again.value_or(*due), *due);
+}
+
+// How many nodes the domain is made for; nullopt: the Job has to be read first, or is gone.
+std::optional<std::int64_t> nodes_for(const WorkloadsWorld& world, const Work& work, Plan& plan) {
+  if (work.num_nodes > 0 || work.workload.kind != "Job" || work.owners.empty()) {
+    return work.num_nodes;
+  }
+  if (work.owners.begin()->second.api_version != "batch/v1") return 0;
+  const auto known = world.jobs.find(work.workload.uid);
+  if (known == world.jobs.end()) {
+    plan.actions.emplace_back(ReadJob{{world.ns, work.workload.name}, work.workload.uid});
+    plan.look_again = base::Duration::zero();
+    return std::nullopt;
+  }
+  if (!known->second) return std::nullopt;
+  const api::Job& job = *known->second;
+  return std::max<std::int64_t>(
+      0, std::min(job.parallelism, job.completions.value_or(job.parallelism)));
+}
+
+std::vector<api::OwnerReference> owners_of(const Work& work) {
+  std::vector<api::OwnerReference> owners;
+  owners.reserve(work.owners.size());
+  for (const auto& [uid, owner] : work.owners) owners.push_back(owner);
+  return owners;
+}
+
+void create_domain(const WorkloadsWorld& world, const std::string& id, const Work& work,
+                   Plan& plan) {
+  api::ComputeDomain object;
+  object.meta.name = domain_name(work.workload, id);
+  object.meta.ns = world.ns;
+  const auto taken = std::ranges::find_if(world.domains, [&](const api::ComputeDomain& domain) {
+    return domain.meta.name == object.meta.name;
+  });
+  if (taken != world.domains.end()) {
+    for (const AutomaticClaim* claim : work.claims) {
+      tell(*claim, "ComputeDomainNameTaken",
+           cat("ComputeDomain ", world.ns, "/", object.meta.name, " has the name that the one of ",
+               api::to_string(work.workload),
+               " needs, and was not made for it: delete it, or give the workload another name"),
+           plan);
+    }
+    return;
+  }
+  if (std::ranges::none_of(work.claims, [&](const auto* c) { return is_alive(world, *c); })) return;
+  const auto num_nodes = nodes_for(world, work, plan);
+  if (!num_nodes) return;
+  object.meta.labels = {{api::kWorkloadLabel, id}};
+  object.meta.finalizers = {api::kDomainFinalizer};
+  object.meta.owners = owners_of(work);
+  object.spec = {.num_nodes = *num_nodes, .channel = std::nullopt, .workload = work.workload};
+  plan.actions.emplace_back(CreateDomain{std::move(object)});
+}
+
+// Owners that come later are added. None is put back that was taken away: that is how the garbage
+// collector orphans, and forgets the last owner but one. A domain without any ends with its claims.
+void add_owners(const WorkloadsWorld& world, const api::ComputeDomain& domain, const Work& work,
+                Plan& plan) {
+  if (domain.meta.owners.empty()) return;
+  const auto had = world.owners.find(domain.meta.uid);
+  std::vector<api::OwnerReference> owners = domain.meta.owners;
+  for (const auto& [uid, owner] : work.owners) {
+    const bool is_there = std::ranges::find(domain.meta.owners, uid, &api::OwnerReference::uid) !=
+                          domain.meta.owners.end();
+    const bool was_there = had != world.owners.end() && had->second.contains(uid);
+    if (!is_there && !was_there) owners.push_back(owner);
+  }
+  if (owners.size() == domain.meta.owners.size()) return;
+  plan.actions.emplace_back(SetOwners{domain.meta, std::move(owners)});
+}
+
+}  // namespace
+
+PodFacts facts_of(const api::Pod& pod) {
+  PodFacts facts{.meta = pod.meta, .templates = std::map<std::string, std::string>{}};
+  for (const api::PodClaim& claim : pod.claims) {
+    facts.templates->emplace(claim.name, claim.template_name);
+  }
+  return facts;
+}
+
+std::optional<PodOfClaim> pod_of(const api::ResourceClaim& claim) {
+  for (const api::OwnerReference& owner : claim.meta.owners) {
+    if (owner.kind != "Pod" || owner.api_version != "v1") continue;
+    return PodOfClaim{owner.name, owner.uid, claim.meta.annotation(api::kPodClaimAnnotation)};
+  }
+  return std::nullopt;
+}
+
+std::optional<OwnedWorkload> workload_of(const PodFacts& pod, const std::string& claim_name) {
+  const api::OwnerReference* controller = controller_of(pod.meta);
+  const std::optional<api::OwnerReference> owner = owner_like(controller);
+  if (const std::string name = pod.meta.label(api::kPodDomainLabel); !name.empty()) {
+    return OwnedWorkload{{.kind = api::kLabelWorkload, .name = name, .uid = {}}, owner};
+  }
+  if (api::OwnerReference set = job_set_of(pod.meta); !set.uid.empty() && !set.name.empty()) {
+    return OwnedWorkload{{.kind = set.kind, .name = set.name, .uid = set.uid}, set};
+  }
+  if (const std::string group = pod.meta.label(api::kGroupKeyLabel); !group.empty()) {
+    const std::string name =
+        cat(pod.meta.label(api::kLeaderWorkerSetLabel), "-", pod.meta.label(api::kGroupIndexLabel));
+    return OwnedWorkload{{.kind = "LeaderWorkerSet", .name = name, .uid = group}, owner};
+  }
+  if (owner) {
+    return OwnedWorkload{{.kind = owner->kind, .name = owner->name, .uid = owner->uid}, owner};
+  }
+  if (!claim_name.empty()) {
+    if (!pod.templates) return std::nullopt;
+    const auto used = pod.templates->find(claim_name);
+    if (used != pod.templates->end() && !used->second.empty()) {
+      return OwnedWorkload{{.kind = "ResourceClaimTemplate", .name = used->second, .uid = {}},
+                           std::nullopt};
+    }
+  }
+  return OwnedWorkload{{.kind = "Pod", .name = pod.meta.name, .uid = pod.meta.uid}, std::nullopt};
+}
+
+OwnedWorkload workload_of(const api::ResourceClaim& claim) {
+  return {{.kind = "ResourceClaim", .name = claim.meta.name, .uid = claim.meta.uid},
+          api::OwnerReference{.api_version = "resource.k8s.io/v1",
+                              .kind = "ResourceClaim",
+                              .name = claim.meta.name,
+                              .uid = claim.meta.uid}};
+}
+
+std::string workload_id(const std::string& ns, const api::Workload& workload) {
+  // Of what has a UID the name is for people only.
+  return base::hex64(base::fnv1a64(
+      cat(ns, "/", workload.kind, "/", workload.uid.empty() ? workload.name : workload.uid)));
+}
+
+void trim_pod(api::ObjectMeta& meta) {
+  constexpr const char* kRead[] = {api::kPodDomainLabel,  api::kJobSetUidLabel,
+                                   api::kJobSetNameLabel, api::kGroupKeyLabel,
+                                   api::kGroupIndexLabel, api::kLeaderWorkerSetLabel};
+  std::erase_if(meta.labels, [&](const auto& label) {
+    return std::ranges::find(kRead, label.first) == std::end(kRead);
+  });
+  meta.annotations.clear();
+  meta.finalizers = {};
+}
+
+Plan reconcile_workloads(const WorkloadsWorld& world) {
+  Plan plan;
+  for (const auto& [id, work] : works_of(world, plan)) {
+    const api::ComputeDomain* domain = find_domain(world, id);
+    if (domain == nullptr) {
+      create_domain(world, id, work, plan);
+    } else if (!domain->meta.is_deleting()) {
+      // One that is being deleted is made anew when it is gone.
+      add_owners(world, *domain, work, plan);
+    }
+  }
+  add_read(world, plan);
+  return plan;
+}
+
+}  // namespace cdom::core

@@ -1,0 +1,408 @@
+// Which pods are one workload, and what is done for it.
+#include "compute_domain/core/workloads.h"
+
+#include <gmock/gmock.h>
+
+#include "compute_domain/api/domain_config.h"
+#include "core/builders.h"
+
+namespace cdom::core::testing {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::SizeIs;
+using namespace std::chrono_literals;
+
+using Templates = std::map<std::string, std::string>;
+
+const api::OwnerReference kJob{"batch/v1", "Job", "train", "uid-job", true};
+
+PodFacts pod(const std::string& name) {
+  PodFacts facts;
+  facts.meta.name = name;
+  facts.meta.ns = "team-a";
+  facts.meta.uid = uid_of(name);
+  return facts;
+}
+
+PodFacts pod_of_job(const std::string& name) {
+  PodFacts facts = pod(name);
+  facts.meta.owners = {kJob};
+  return facts;
+}
+
+// A claim that was made from a template for a pod, and names no domain.
+api::ResourceClaim claim_for(const std::string& pod_name) {
+  api::ResourceClaim object;
+  object.meta.name = pod_name + "-channel";
+  object.meta.ns = "team-a";
+  object.meta.uid = uid_of(object.meta.name);
+  object.meta.owners = {{"v1", "Pod", pod_name, uid_of(pod_name), true}};
+  object.meta.annotations = {{api::kPodClaimAnnotation, "channel"}};
+  object.spec.requests = {{.name = "channel",
+                           .device_class = api::kChannelClass,
+                           .selectors = {},
+                           .admin_access = false}};
+  return object;
+}
+
+void configure(api::ResourceClaim& claim, const std::string& parameters) {
+  claim.spec.configs.push_back(
+      {.requests = {}, .driver = api::kDriver, .parameters = parameters, .from_class = false});
+}
+
+AutomaticClaim known(const api::ResourceClaim& object, const OwnedWorkload& workload) {
+  return {.object = object,
+          .seen = kNow - 1min,
+          .workload = workload,
+          .is_settled = true,
+          .pod_seen = kNow - 1min};
+}
+
+AutomaticClaim unknown(const api::ResourceClaim& object, base::Duration age) {
+  return {.object = object, .seen = kNow - age};
+}
+
+WorkloadsWorld world_with(std::vector<AutomaticClaim> claims) {
+  WorkloadsWorld world;
+  world.now = kNow;
+  world.ns = "team-a";
+  world.claims = std::move(claims);
+  return world;
+}
+
+OwnedWorkload workload_of_job() { return *workload_of(pod_of_job("train-0"), "channel"); }
+
+// The world once the pods of Job train have been read.
+WorkloadsWorld world_of_job(std::int64_t parallelism) {
+  WorkloadsWorld world = world_with({known(claim_for("train-0"), workload_of_job()),
+                                     known(claim_for("train-1"), workload_of_job())});
+  world.jobs["uid-job"] = api::Job{.meta = {}, .parallelism = parallelism, .completions = {}};
+  return world;
+}
+
+template <class T>
+std::vector<T> actions(const Plan& plan) {
+  std::vector<T> found;
+  for (const Action& action : plan.actions) {
+    if (const auto* it = std::get_if<T>(&action)) found.push_back(*it);
+  }
+  return found;
+}
+
+api::ComputeDomain made_by(const Plan& plan) {
+  const auto made = actions<CreateDomain>(plan);
+  EXPECT_THAT(made, SizeIs(1));
+  return made.empty() ? api::ComputeDomain{} : made[0].object;
+}
+
+TEST(WorkloadOf, IsTheControllingOwnerOfThePod) {
+  const auto found = workload_of(pod_of_job("train-0"), "channel");
+  ASSERT_TRUE(found);
+  EXPECT_EQ(found->workload, (api::Workload{"Job", "train", "uid-job"}));
+  ASSERT_TRUE(found->owner);
+  EXPECT_EQ(found->owner->uid, "uid-job");
+  EXPECT_FALSE(found->owner->controller);
+}
+
+TEST(WorkloadOf, IsTheLabelBeforeAllElse) {
+  PodFacts facts = pod_of_job("train-0");
+  facts.meta.labels = {{api::kPodDomainLabel, "ring"}, {api::kJobSetUidLabel, "uid-set"}};
+  const auto found = workload_of(facts, "channel");
+  ASSERT_TRUE(found);
+  EXPECT_EQ(found->workload, (api::Workload{api::kLabelWorkload, "ring", ""}));
+  EXPECT_EQ(found->owner->uid, "uid-job");
+}
+
+TEST(WorkloadOf, IsTheJobSetBeforeItsJobs) {
+  PodFacts facts = pod_of_job("train-0");
+  facts.meta.labels = {{api::kJobSetUidLabel, "uid-set"}, {api::kJobSetNameLabel, "trainer"}};
+  const auto found = workload_of(facts, "channel");
+  ASSERT_TRUE(found);
+  EXPECT_EQ(found->workload, (api::Workload{"JobSet", "trainer", "uid-set"}));
+  EXPECT_EQ(found->owner->kind, "JobSet");
+}
+
+TEST(WorkloadOf, IsTheGroupOfALeaderWorkerSet) {
+  PodFacts leader = pod("serve-1"), worker = pod("serve-1-3");
+  leader.meta.owners = {{"apps/v1", "StatefulSet", "serve", "uid-sts", true}};
+  worker.meta.owners = {{"apps/v1", "StatefulSet", "serve-1", "uid-workers", true}};
+  for (PodFacts* facts : {&leader, &worker}) {
+    facts->meta.labels = {{api::kGroupKeyLabel, "689ab"},
+                          {api::kLeaderWorkerSetLabel, "serve"},
+                          {api::kGroupIndexLabel, "1"}};
+  }
+  EXPECT_EQ(workload_of(leader, "c")->workload,
+            (api::Workload{"LeaderWorkerSet", "serve-1", "689ab"}));
+  EXPECT_EQ(workload_of(leader, "c")->workload, workload_of(worker, "c")->workload);
+}
+
+TEST(WorkloadOf, OfAPodWithoutOwnerIsItsTemplate) {
+  PodFacts facts = pod("a");
+  EXPECT_EQ(workload_of(facts, "channel"), std::nullopt) << "its templates have not been read";
+  facts.templates = Templates{{"channel", "fabric"}, {"gpu", "gpus"}};
+  const auto found = workload_of(facts, "channel");
+  ASSERT_TRUE(found);
+  EXPECT_EQ(found->workload, (api::Workload{"ResourceClaimTemplate", "fabric", ""}));
+  EXPECT_EQ(found->owner, std::nullopt);
+}
+
+TEST(WorkloadOf, OfAPodWithoutOwnerAndTemplateIsThePod) {
+  // A claim that the scheduler has made for an extended resource is in no list of the pod's spec.
+  EXPECT_EQ(workload_of(pod("a"), "")->workload, (api::Workload{"Pod", "a", "uid-a"}));
+}
+
+TEST(WorkloadOf, OfAClaimThatAPersonMadeIsTheClaim) {
+  api::ResourceClaim claim = claim_for("x");
+  claim.meta.owners.clear();
+  EXPECT_FALSE(pod_of(claim));
+  EXPECT_EQ(workload_of(claim).workload.kind, "ResourceClaim");
+}
+
+TEST(WorkloadId, DiffersBetweenNamespacesForOneLabel) {
+  const api::Workload ring{api::kLabelWorkload, "ring", ""};
+  EXPECT_NE(workload_id("team-a", ring), workload_id("team-b", ring));
+}
+
+TEST(Workloads, ReadsPodsOnceTheirClaimsStopComing) {
+  EXPECT_THAT(actions<ReadPods>(reconcile_workloads(world_with({unknown(claim_for("a"), 5ms)}))),
+              IsEmpty());
+  const Plan settled = reconcile_workloads(world_with({unknown(claim_for("a"), 20ms)}));
+  EXPECT_THAT(actions<ReadPods>(settled), ElementsAre(ReadPods{"team-a", false}));
+  // A stream of claims does not put it off for ever.
+  const Plan stream = reconcile_workloads(
+      world_with({unknown(claim_for("a"), 100ms), unknown(claim_for("b"), 0ms)}));
+  EXPECT_THAT(actions<ReadPods>(stream), SizeIs(1));
+}
+
+TEST(Workloads, ReadsPodsAtMostOnceASecond) {
+  WorkloadsWorld world = world_with({unknown(claim_for("a"), 100ms)});
+  world.pods_read = kNow - 400ms;
+  const Plan early = reconcile_workloads(world);
+  EXPECT_THAT(early.actions, IsEmpty());
+  EXPECT_EQ(early.look_again, base::Duration(600ms));
+  world.pods_read = kNow - 1s;
+  EXPECT_THAT(actions<ReadPods>(reconcile_workloads(world)), SizeIs(1));
+}
+
+TEST(Workloads, ReadsEverMoreSeldomWhatTellsNothing) {
+  WorkloadsWorld world = world_with({unknown(claim_for("a"), 10min)});
+  world.pods_read = kNow - 3s;
+  world.vain_reads = 2;
+  EXPECT_EQ(reconcile_workloads(world).look_again, base::Duration(1s));
+  world.vain_reads = 50;
+  EXPECT_EQ(reconcile_workloads(world).look_again, base::Duration(61s));
+}
+
+TEST(Workloads, ReadsTemplatesAtOnceWhereOwnersDoNotTell) {
+  WorkloadsWorld world = world_with({unknown(claim_for("a"), 100ms)});
+  world.pods_read = kNow;
+  world.claims[0].lacks_templates = true;
+  EXPECT_THAT(actions<ReadPods>(reconcile_workloads(world)), ElementsAre(ReadPods{"team-a", true}));
+}
+
+TEST(Workloads, AsksAJobForItsSizeBeforeItsDomainIsMade) {
+  WorkloadsWorld world = world_of_job(18);
+  world.jobs.clear();
+  const Plan plan = reconcile_workloads(world);
+  EXPECT_THAT(plan.actions, ElementsAre(Action{ReadJob{{"team-a", "train"}, "uid-job"}}));
+  EXPECT_EQ(plan.look_again, base::Duration::zero());
+}
+
+TEST(Workloads, MakesOneDomainForAllPodsOfAJob) {
+  const api::ComputeDomain domain = made_by(reconcile_workloads(world_of_job(18)));
+  EXPECT_THAT(domain.meta.name, ::testing::MatchesRegex("train-[0-9a-f]{8}"));
+  EXPECT_EQ(domain.meta.ns, "team-a");
+  EXPECT_EQ(domain.spec.num_nodes, 18);
+  EXPECT_EQ(domain.spec.channel, std::nullopt);
+  EXPECT_EQ(domain.spec.workload, (api::Workload{"Job", "train", "uid-job"}));
+  EXPECT_THAT(domain.meta.finalizers, ElementsAre(api::kDomainFinalizer));
+  ASSERT_THAT(domain.meta.owners, SizeIs(1));
+  EXPECT_EQ(domain.meta.owners[0].uid, "uid-job");
+}
+
+TEST(Workloads, TakesTheSmallerOfParallelismAndCompletions) {
+  WorkloadsWorld world = world_of_job(18);
+  world.jobs["uid-job"]->completions = 4;
+  EXPECT_EQ(made_by(reconcile_workloads(world)).spec.num_nodes, 4);
+}
+
+TEST(Workloads, TakesTheSizeFromTheConfigFirst) {
+  WorkloadsWorld world = world_of_job(18);
+  world.jobs.clear();
+  configure(world.claims[1].object, api::encode_domain_config({.num_nodes = 2}));
+  EXPECT_EQ(made_by(reconcile_workloads(world)).spec.num_nodes, 2);
+}
+
+TEST(Workloads, MakesNothingForAJobThatIsGone) {
+  WorkloadsWorld world = world_of_job(18);
+  world.jobs["uid-job"] = std::nullopt;
+  EXPECT_THAT(reconcile_workloads(world).actions, IsEmpty());
+}
+
+TEST(Workloads, LeavesADomainThatIsThereAsItIs) {
+  WorkloadsWorld world = world_of_job(18);
+  api::ComputeDomain domain = made_by(reconcile_workloads(world));
+  domain.meta.uid = "uid-domain";
+  world.domains = {domain};
+  EXPECT_EQ(reconcile_workloads(world), Plan{});
+}
+
+TEST(Workloads, WaitsForADomainThatIsBeingDeleted) {
+  WorkloadsWorld world = world_of_job(18);
+  api::ComputeDomain domain = made_by(reconcile_workloads(world));
+  domain.meta.deletion_time = kNow;
+  world.domains = {domain};
+  EXPECT_EQ(reconcile_workloads(world), Plan{});
+}
+
+TEST(Workloads, MakeADomainAgainOnlyForPodsThatAreStillThere) {
+  WorkloadsWorld world = world_of_job(18);
+  world.domains_seen[workload_id("team-a", workload_of_job().workload)] = kNow - 1s;
+  world.pods_read = kNow - 1min;
+  // What was read before may be ending with the domain.
+  EXPECT_THAT(reconcile_workloads(world).actions, ElementsAre(Action{ReadPods{"team-a", false}}));
+  world.pods_read = kNow;
+  world.claims[1].pod_seen = kNow;
+  EXPECT_EQ(made_by(reconcile_workloads(world)).spec.num_nodes, 18);
+}
+
+TEST(Workloads, NeverAdoptADomainThatHappensToHaveTheName) {
+  WorkloadsWorld world = world_of_job(18);
+  const std::string name = made_by(reconcile_workloads(world)).meta.name;
+  world.domains = {domain(name)};
+  const Plan plan = reconcile_workloads(world);
+  EXPECT_THAT(actions<CreateDomain>(plan), IsEmpty());
+  const auto events = actions<RecordEvent>(plan);
+  ASSERT_THAT(events, SizeIs(2));
+  EXPECT_EQ(events[0].reason, "ComputeDomainNameTaken");
+  EXPECT_THAT(events[0].message, HasSubstr("team-a/" + name));
+}
+
+TEST(Workloads, RefuseAClaimThatNamesADomainAndAsksForOne) {
+  api::ResourceClaim claim = claim_for("train-0");
+  configure(claim, api::encode_channel_config({.domain_uid = "u"}));
+  configure(claim, api::encode_domain_config({}));
+  EXPECT_EQ(bond_of(claim), Bond::Contradictory);
+  EXPECT_EQ(domain_of(claim), std::nullopt);
+  const Plan plan = reconcile_workloads(world_with({known(claim, workload_of_job())}));
+  const auto events = actions<RecordEvent>(plan);
+  ASSERT_THAT(plan.actions, SizeIs(1));
+  ASSERT_THAT(events, SizeIs(1));
+  EXPECT_EQ(events[0].reason, "ContradictoryConfig");
+}
+
+TEST(Workloads, TellWhatIsWrongWithAConfigOnce) {
+  api::ResourceClaim claim = claim_for("train-0");
+  configure(
+      claim,
+      R"({"apiVersion":"resource.nvidia.com/v1beta1","kind":"ComputeDomainConfig","nodes":2})");
+  WorkloadsWorld world = world_with({known(claim, workload_of_job())});
+  const auto events = actions<RecordEvent>(reconcile_workloads(world));
+  ASSERT_THAT(events, SizeIs(1));
+  EXPECT_THAT(events[0].message, HasSubstr("unknown field \"nodes\""));
+  world.claims[0].is_told = true;
+  EXPECT_THAT(reconcile_workloads(world).actions, IsEmpty());
+}
+
+TEST(Workloads, MakeNothingForAdminAccess) {
+  WorkloadsWorld world = world_of_job(2);
+  for (AutomaticClaim& claim : world.claims) claim.object.spec.requests[0].admin_access = true;
+  EXPECT_THAT(reconcile_workloads(world).actions, IsEmpty());
+}
+
+TEST(Workloads, AddOwnersThatComeLaterAndPutNoneBack) {
+  PodFacts other = pod("b");
+  other.meta.owners = {{"batch/v1", "Job", "second", "uid-second", true}};
+  PodFacts first = pod_of_job("train-0");
+  for (PodFacts* facts : {&first, &other}) facts->meta.labels = {{api::kPodDomainLabel, "ring"}};
+  WorkloadsWorld world = world_with({known(claim_for("train-0"), *workload_of(first, "channel"))});
+  api::ComputeDomain domain = made_by(reconcile_workloads(world));
+  domain.meta.uid = "uid-domain";
+  world.domains = {domain};
+  world.claims.push_back(known(claim_for("b"), *workload_of(other, "channel")));
+  const auto sets = actions<SetOwners>(reconcile_workloads(world));
+  ASSERT_THAT(sets, SizeIs(1));
+  EXPECT_THAT(sets[0].owners, SizeIs(2));
+  // Orphaned since: the garbage collector has taken the owner away.
+  world.owners["uid-domain"] = {"uid-job", "uid-second"};
+  EXPECT_THAT(reconcile_workloads(world).actions, IsEmpty());
+}
+
+TEST(Workloads, GiveADomainNoOwnerWhereItsPodsHaveNone) {
+  PodFacts bare = pod("a");
+  bare.templates = Templates{{"channel", "fabric"}};
+  const api::ComputeDomain domain = made_by(
+      reconcile_workloads(world_with({known(claim_for("a"), *workload_of(bare, "channel"))})));
+  EXPECT_THAT(domain.meta.owners, IsEmpty());
+  EXPECT_EQ(domain.spec.num_nodes, 0);
+}
+
+TEST(Workloads, MakeANameOutOfAnyLabel) {
+  PodFacts facts = pod("a");
+  facts.meta.labels = {{api::kPodDomainLabel, "My_Ring." + std::string(40, 'x')}};
+  const std::string name =
+      made_by(
+          reconcile_workloads(world_with({known(claim_for("a"), *workload_of(facts, "channel"))})))
+          .meta.name;
+  EXPECT_TRUE(base::is_dns_subdomain(name)) << name;
+  EXPECT_THAT(name, HasSubstr("my-ring."));
+}
+
+// The automatic domain of bare pods, in the world of its own key.
+World automatic_world() {
+  api::ComputeDomain object = domain("fabric-1").finalized();
+  object.spec.channel.reset();
+  object.spec.workload = {"ResourceClaimTemplate", "fabric", ""};
+  object.meta.labels = {{api::kWorkloadLabel, "0123456789abcdef"}};
+  return world_of(object, 0);
+}
+
+TEST(AutomaticDomain, WithoutOwnersEndsWithItsLastClaim) {
+  const World world = automatic_world();
+  const Plan plan = reconcile(world);
+  ASSERT_THAT(plan.actions, SizeIs(2));
+  EXPECT_TRUE(std::holds_alternative<EnsureClaimsReleased>(plan.actions[0]));
+  EXPECT_EQ(plan.actions[1], Action{DeleteDomain{world.view.domain->meta}});
+}
+
+TEST(AutomaticDomain, StaysWhileAClaimMayStillBeIts) {
+  World world = automatic_world();
+  world.has_unknown_claims = true;
+  EXPECT_THAT(actions<DeleteDomain>(reconcile(world)), IsEmpty());
+}
+
+TEST(AutomaticDomain, WithAnOwnerOutlivesItsClaims) {
+  World world = automatic_world();
+  world.view.domain->meta.owners = {kJob};
+  EXPECT_THAT(actions<DeleteDomain>(reconcile(world)), IsEmpty());
+}
+
+TEST(AutomaticDomain, WaitsWithItsDeletionForClaimsThatNameNone) {
+  World world = automatic_world();
+  world.view.claims = {claim_for("a")};
+  world.view.claims[0].allocation = api::Allocation{.devices = {{.request = "channel",
+                                                                 .driver = api::kDriver,
+                                                                 .pool = "n1",
+                                                                 .device = "channel-0"}},
+                                                    .configs = {},
+                                                    .node = "n1"};
+  world.view.claims[0].reserved_for = {{.resource = "pods", .name = "a", .uid = "uid-a"}};
+  world.nodes["n1"] = idle_node("n1");
+  const GroupWorld group = group_world_of(world);
+  const auto writes = actions<WriteNodeList>(reconcile_group(group));
+  ASSERT_THAT(writes, SizeIs(1));
+  EXPECT_EQ(writes[0].desired.meta.label(api::kWorkloadLabel), "0123456789abcdef");
+  world.lists = {stored_list(writes[0].desired)};
+  world.view.domain->meta.deletion_time = kNow;
+  const Plan plan = reconcile(world);
+  EXPECT_THAT(actions<RemoveFinalizer>(plan), IsEmpty());
+  ASSERT_THAT(actions<SetStatus>(plan), SizeIs(1));
+  EXPECT_EQ(held_claims(world.view.uid, world.lists, world.view.claims),
+            std::set<std::string>{world.view.claims[0].meta.uid});
+}
+
+}  // namespace
+}  // namespace cdom::core::testing
