@@ -15,6 +15,7 @@ using namespace std::chrono_literals;
 
 constexpr char kDomains[] = "/apis/resource.nvidia.com/v1beta1/namespaces/default/computedomains";
 constexpr char kTemplates[] = "/apis/resource.k8s.io/v1/namespaces/default/resourceclaimtemplates";
+constexpr char kJobs[] = "/apis/batch/v1/namespaces/default/jobs";
 constexpr char kPods[] = "/api/v1/namespaces/default/pods";
 constexpr base::Duration kPatience = 60s;
 
@@ -41,6 +42,25 @@ std::string pod_json(const std::string& name, const std::string& domain,
              R"("resources":{"claims":[{"name":"channel"}]}}],)",
              R"("resourceClaims":[{"name":"channel","resourceClaimTemplateName":")", domain,
              R"("}]}})");
+}
+
+std::string job_json(const std::string& name, int nodes) {
+  return cat(R"({"apiVersion":"batch/v1","kind":"Job","metadata":{"name":")", name,
+             R"("},"spec":{"completionMode":"Indexed","completions":)", nodes, R"(,"parallelism":)",
+             nodes, R"(,"template":{"spec":{"restartPolicy":"Never",)",
+             R"("terminationGracePeriodSeconds":1,"containers":[{"name":"worker",)",
+             R"("image":"busybox","command":["sleep","infinity"],)",
+             R"("resources":{"claims":[{"name":"channel"}]}}],)",
+             R"("resourceClaims":[{"name":"channel","resourceClaimTemplateName":")", name,
+             R"("}]}}}})");
+}
+
+// That names no domain.
+std::string template_json(const std::string& name) {
+  return cat(R"({"apiVersion":"resource.k8s.io/v1","kind":"ResourceClaimTemplate",)",
+             R"("metadata":{"name":")", name,
+             R"("},"spec":{"spec":{"devices":{"requests":[{"name":"channel",)",
+             R"("exactly":{"deviceClassName":"compute-domain-default-channel.nvidia.com"}}]}}}})");
 }
 
 std::string pod_name(const std::string& domain, int number) { return cat(domain, "-", number); }
@@ -110,6 +130,44 @@ void Formation::take_down(const std::string& name, const FormationOptions& optio
   for (int i = 0; i < options.nodes; ++i) {
     wait_for(cat(kPods, "/", pod_name(name, i)), 404);
   }
+}
+
+void Formation::wait_until_empty(const std::string& collection) {
+  const base::Duration end = clock_.elapsed() + kPatience;
+  while (clock_.elapsed() < end) {
+    const auto answer = user_.send({.method = "GET", .target = collection});
+    if (answer && answer->body.find(R"("items":[])") != std::string::npos) return;
+    std::this_thread::sleep_for(5ms);
+  }
+  throw std::runtime_error(cat(collection, ": not empty after a minute"));
+}
+
+base::Duration Formation::run_job(const std::string& name, int nodes, bool is_automatic) {
+  moments_.clear();
+  if (is_automatic) {
+    expect(json_request("POST", kTemplates, template_json(name)), 201);
+  } else {
+    expect(json_request("POST", kDomains, domain_json(name, nodes)), 201);
+    wait_for(cat(kTemplates, "/", name), 200);
+  }
+  const base::Time start = clock_.now();
+  const base::Duration end = clock_.elapsed() + kPatience;
+  expect(json_request("POST", kJobs, job_json(name, nodes)), 201);
+  while (moments_.seen().prepared < static_cast<std::size_t>(nodes)) {
+    if (clock_.elapsed() > end) throw std::runtime_error(cat(name, ": not all is prepared"));
+    std::this_thread::sleep_for(1ms);
+  }
+  return moments_.seen().last_prepared - start;
+}
+
+void Formation::take_down_job(const std::string& name, bool is_automatic) {
+  expect(json_request("DELETE", cat(kJobs, "/", name), R"({"propagationPolicy":"Background"})"),
+         200);
+  expect(is_automatic ? json_request("DELETE", cat(kTemplates, "/", name), "{}")
+                      : json_request("DELETE", cat(kDomains, "/", name), "{}"),
+         200);
+  wait_until_empty(kDomains);
+  wait_until_empty(kPods);
 }
 
 }  // namespace cdom::bench

@@ -32,9 +32,16 @@ class Formation {
   // Returns when the domain and its pods are gone.
   void take_down(const std::string& name, const FormationOptions& options);
 
+  // A Job of as many pods, with a domain that was applied before it or, automatic, with the one
+  // that is made for it: from the POST of the Job to the last answer to kubelet.
+  base::Duration run_job(const std::string& name, int nodes, bool is_automatic);
+  // Returns when the Job, its pods and every domain are gone.
+  void take_down_job(const std::string& name, bool is_automatic);
+
  private:
   void expect(const http::Request& request, int status);
   void wait_for(const std::string& target, int status);
+  void wait_until_empty(const std::string& collection);
 
   http::Client& user_;
   const base::Clock& clock_;
