@@ -24,6 +24,7 @@ AS_ROOT = [] if os.getuid() == 0 else ["unshare", "--map-root-user"]
 sys.dont_write_bytecode = True
 sys.path.insert(0, str(ROOT / "tools/image.d"))
 
+from architectures import ARCHITECTURES, native
 from programs import PROGRAMS, version
 
 BUILT = [name for name in PROGRAMS if (BUILD / "src/bin" / name).exists()]
@@ -96,6 +97,34 @@ def a_layer_is_small(images: dict) -> None:
         assert len(image.layer) <= LARGEST_LAYER, name
 
 
+def an_image_says_its_architecture(images: dict) -> None:
+    for name, image in images.items():
+        assert image.config["architecture"] == native().name, (name, image.config)
+        assert image.descriptor["platform"]["architecture"] == native().name, (name, image.descriptor)
+
+
+def refused(code: int, part: str, *arguments: str) -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        run = subprocess.run([ROOT / "tools/image", "--output", folder, *arguments], capture_output=True, text=True)
+        assert run.returncode == code and part in run.stderr and "Traceback" not in run.stderr, run
+        assert not os.listdir(folder), os.listdir(folder)
+
+
+def an_architecture_that_nobody_knows_is_refused(images: dict) -> None:
+    refused(2, f"--arch: 'riscv64' is none of {', '.join(ARCHITECTURES)}", "--arch", "riscv64")
+
+
+def programs_of_another_architecture_are_refused(images: dict) -> None:
+    [other] = [name for name in ARCHITECTURES if name != native().name]
+    refused(1, f" is for {native().elf}, and the image for {other}", "--arch", other, "--build", str(BUILD))
+
+
+def programs_that_are_not_built_are_told_with_the_way_to_build_them(images: dict) -> None:
+    refused(1, "is not there: cmake --build --preset release --target", "--build", "/nonexistent")
+    if native().name != "arm64":
+        refused(1, "is not there: tools/setup --arm64, then cmake --preset arm64", "--arch", "arm64", "--build", "/nonexistent")
+
+
 def the_controller_is_not_root_and_says_what_it_is(images: dict) -> None:
     config = images["compute-domain-controller"].config["config"]
     assert config["User"] == "65532:65532", config
@@ -141,6 +170,10 @@ TESTS = (
     the_same_input_gives_the_same_archive,
     another_repository_and_tag_change_the_name_alone,
     a_layer_is_small,
+    an_image_says_its_architecture,
+    an_architecture_that_nobody_knows_is_refused,
+    programs_of_another_architecture_are_refused,
+    programs_that_are_not_built_are_told_with_the_way_to_build_them,
     the_controller_is_not_root_and_says_what_it_is,
     there_is_no_shell_and_nothing_that_changes_its_user,
     every_program_starts_in_its_root,

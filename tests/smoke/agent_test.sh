@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # compute-domain-agent on a machine without GPUs: the embedded API server with the controller, the owner
 # of IMEX with a stand-in for nvidia-imex, and a client that calls the plugin's sockets as kubelet does.
-# Prints a line per check and their count, and what an idle agent uses.
+# Prints a line per check and their count, and what an idle agent uses. CDOM_EMULATED=yes: the programs run under an emulator.
 set -uo pipefail
 cd "$(dirname "$0")/../.."
 . tests/smoke/check.sh
@@ -162,6 +162,7 @@ check "IMEX is started for it" eventually 10 grep -q 'started nvidia-imex' "$wor
 kill_agent
 check "a call ends with its agent" refuses wait "$first"
 start_agent
+registers # what is called earlier is refused
 of_claim prepare worker >"$work/second" 2>&1 &
 second=$!
 unprepared_before_ready() {
@@ -247,7 +248,8 @@ watches() { health_of /metrics | grep -c 'kube_watch_steps_total.*what="watch"';
 echo "        idle agent: $(rss) kB RSS, $(connections) connections, $(watches) watches"
 check "it is ready" prints ok health_of /readyz
 check "and no thread is stuck" prints ok health_of /healthz
-check "at most 30 MB" test "$(rss)" -le 30720
+# Under an emulator the process is the emulator.
+[ -n "${CDOM_EMULATED:-}" ] || check "at most 30 MB" test "$(rss)" -le 30720
 at_most_5_connections() { [ "$(connections)" -le 5 ]; }
 check "at most 5 connections" eventually 40 at_most_5_connections
 check "3 watches" test "$(watches)" -eq 3
@@ -265,6 +267,7 @@ check "all of them" refuses test -e "$socket"
 kill -CONT "$imex"
 check "IMEX goes on" kill -0 "$pid"
 start_agent
+registers
 check "unprepare" prints "done $(claim_field worker uid)" of_claim unprepare worker
 check "removes the file" refuses test -e "$file"
 check "and ends IMEX" eventually 10 refuses kill -0 "$pid"

@@ -8,15 +8,13 @@ import gzip
 import hashlib
 import io
 import json
-import platform
 import tarfile
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Optional
 
-from failure import Failure
+import architectures
 
-_ARCHITECTURES = {"x86_64": "amd64", "aarch64": "arm64"}
 _CREATED = "1970-01-01T00:00:00Z"
 _MEDIA = "application/vnd.oci.image"
 
@@ -30,17 +28,18 @@ class Entry:
     target: Optional[str] = None
 
 
-def write(path: Path, names: list, entries: dict, settings: dict, labels: dict) -> tuple:
+def write(path: Path, names: list, entries: dict, settings: dict, labels: dict, architecture: str = "") -> tuple:
     """The digest of the image's manifest, and the size of the layer as it travels.
 
     The image has all `names`; `entries` by path without the leading slash; `settings` as in the specification's
-    "config": Entrypoint, Env, ….
+    "config": Entrypoint, Env, …; `architecture`, as Go calls it, is this machine's when it is not told.
     """
+    architecture = architecture or architectures.native().name
     blobs = {}
     plain = _layer(entries)
     layer = gzip.compress(plain, compresslevel=9, mtime=0)
     config = _json({
-        "architecture": _architecture(),
+        "architecture": architecture,
         "config": {**settings, "Labels": labels},
         "created": _CREATED,
         "history": [{"created": _CREATED, "created_by": "tools/image"}],
@@ -55,7 +54,7 @@ def write(path: Path, names: list, entries: dict, settings: dict, labels: dict) 
         "layers": [_add(blobs, layer, f"{_MEDIA}.layer.v1.tar+gzip")],
     })
     descriptor = _add(blobs, manifest, f"{_MEDIA}.manifest.v1+json")
-    descriptor["platform"] = {"architecture": _architecture(), "os": "linux"}
+    descriptor["platform"] = {"architecture": architecture, "os": "linux"}
     manifests = [{**descriptor, "annotations": {"io.containerd.image.name": name,
                                                 "org.opencontainers.image.ref.name": name.rpartition(":")[2]}}
                  for name in names]
@@ -93,13 +92,6 @@ def _write_tar(path: Path, files: dict) -> None:
             member.size = len(content)
             tar.addfile(member, io.BytesIO(content))
     unfinished.rename(path)
-
-
-def _architecture() -> str:
-    try:
-        return _ARCHITECTURES[platform.machine()]
-    except KeyError:
-        raise Failure(f"no name for the architecture {platform.machine()}") from None
 
 
 def _add(blobs: dict, content: bytes, media_type: str) -> dict:

@@ -1,45 +1,56 @@
-"""The shared libraries of a program, as this machine's loader finds them."""
+"""The shared libraries of a program: what it names, what these name, and so on, as Debian's loader would find them.
 
-import re
-import subprocess
+Read and not run: the program may be another architecture's, and what this machine's loader prefers for its own processor
+(glibc-hwcaps) does not belong in an image.
+"""
+
 from pathlib import Path
 
+import elf
+from architectures import Architecture
 from failure import Failure
 
 
-def of(binary: Path, more: tuple) -> dict:
+def of(binary: Path, more: tuple, architecture: Architecture) -> dict:
     """Where they belong in the image (without the leading slash), and where they lie here.
 
-    Named as the loader looks for them. `more` lies where the C library lies, or the compiler's.
+    Named as the loader looks for them. `more` are names of libraries that are needed besides.
     """
-    libraries = {}
-    for line in _ldd(binary).splitlines():
-        # "libc.so.6 => /lib/x86_64-linux-gnu/libc.so.6 (0x…)", or the loader alone: "/lib64/ld-linux-x86-64.so.2 (0x…)".
-        found = re.fullmatch(r"\s*(?:(\S+) => )?(/\S+) \(0x[0-9a-f]+\)", line)
-        if found:
-            name, path = found[1] or found[2], Path(found[2])
-            libraries[_place(Path(found[2]).parent / Path(name).name)] = path
-        elif "not found" in line:
-            raise Failure(f"{binary}: {line.strip()}")
-    c_library = next((path for path in libraries.values() if path.name == "libc.so.6"), None)
-    if c_library is None:
-        raise Failure(f"{binary} is not linked with libc.so.6")
-    for name in more:
-        path = c_library.parent / name
-        if not path.exists():
-            raise Failure(f"there is no {name} beside {c_library}")
-        libraries[_place(path)] = path
-    return libraries
+    program = _read(binary, architecture)
+    if program.interpreter is None:
+        raise Failure(f"{binary} is not linked with any shared library")
+    # The loader is a library too: who names it has it already.
+    found = {Path(program.interpreter).name: program.interpreter}
+    missing = [(name, binary) for name in (*program.needed, *more)]
+    while missing:
+        name, who = missing.pop()
+        if name not in found:
+            found[name] = _find(name, who, architecture)
+            missing += [(other, name) for other in _read(_here(found[name], architecture), architecture).needed]
+    return {_place(path): _here(path, architecture) for path in found.values()}
 
 
-def _place(path: Path) -> str:
+def _find(name: str, who: object, architecture: Architecture) -> str:
+    for folder in (f"/lib/{architecture.triplet}", f"/usr/lib/{architecture.triplet}", "/lib", "/usr/lib"):
+        path = f"{folder}/{name}"
+        if _here(path, architecture).exists():
+            return path
+    raise Failure(f"{name}, which {who} needs, is not below {architecture.root}: run tools/setup")
+
+
+def _read(path: Path, architecture: Architecture) -> elf.Elf:
+    read = elf.read(path)
+    if read.machine != architecture.elf:
+        raise Failure(f"{path} is for {read.machine}, and the image for {architecture.name}")
+    if read.run_path is not None:
+        raise Failure(f"{path} looks for libraries in {read.run_path}, which is not looked at here")
+    return read
+
+
+def _here(path: str, architecture: Architecture) -> Path:
+    return architecture.root / path.lstrip("/")
+
+
+def _place(path: str) -> str:
     """On Debian /lib and /lib64 are links to those below /usr."""
-    text = str(path)
-    return text[1:] if text.startswith("/usr/") else f"usr{text}"
-
-
-def _ldd(binary: Path) -> str:
-    result = subprocess.run(["ldd", binary], capture_output=True, text=True, env={"LC_ALL": "C", "PATH": "/usr/bin:/bin"})
-    if result.returncode != 0:
-        raise Failure(f"ldd {binary}: {(result.stdout + result.stderr).strip()}")
-    return result.stdout
+    return path[1:] if path.startswith("/usr/") else f"usr{path}"
