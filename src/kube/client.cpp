@@ -118,6 +118,23 @@ base::Result<bool> Client::serves(const api::Kind& kind) const {
   return body.error();
 }
 
+base::Result<std::vector<api::ObjectMeta>> Client::list_metadata(const api::Kind& kind,
+                                                                 const Selection& of) const {
+  std::vector<api::ObjectMeta> all;
+  ListOptions options{.of = of, .limit = kPageSize, .continue_token = {}};
+  do {
+    Call call = list_call(kind, options);
+    call.request.headers["Accept"] = api::kMetadataList;
+    const auto body = send(call);
+    if (!body) return body.error();
+    auto page = api::decode_metadata_page(*body);
+    if (!page) return page.error();
+    for (api::ObjectMeta& meta : page->items) all.push_back(std::move(meta));
+    options.continue_token = std::move(page->continue_token);
+  } while (!options.continue_token.empty());
+  return all;
+}
+
 base::Result<api::Lease> Client::update(const api::Lease& lease) const {
   const api::Kind& kind = api::kind_of<api::Lease>();
   const std::string path = api::path_of(kind, version_of(kind), lease.meta.ns, lease.meta.name);

@@ -50,6 +50,43 @@ TEST_F(ClientTest, ListsEveryPage) {
   EXPECT_EQ(server.targets("limit=500").size(), 3U);
 }
 
+TEST_F(ClientTest, ListsTheMetadataOfEveryObjectAndNothingElse) {
+  const auto page = [](const std::string& next, const std::string& name) {
+    return ok(base::cat(R"({"kind":"PartialObjectMetadataList","apiVersion":"meta.k8s.io/v1",
+        "metadata":{"resourceVersion":"9","continue":")",
+                        next, R"("},"items":[{"kind":"PartialObjectMetadata",
+        "apiVersion":"meta.k8s.io/v1","metadata":{"name":")",
+                        name, R"(","namespace":"ns","uid":"u","labels":{"job":"a"},
+        "ownerReferences":[{"apiVersion":"batch/v1","kind":"Job","name":"a","uid":"o",
+        "controller":true,"blockOwnerDeletion":true}]}}]})"));
+  };
+  server.script(page("1.1", "a-0"));
+  server.script(page("", "a-1"));
+  const auto all = client.list_metadata<api::Pod>({"ns", "job=a", ""});
+  ASSERT_TRUE(all) << all.error().message;
+  ASSERT_EQ(all->size(), 2U);
+  EXPECT_EQ(all->front().name, "a-0");
+  EXPECT_EQ(all->back().label("job"), "a");
+  EXPECT_THAT(
+      all->back().owners,
+      ElementsAre(api::OwnerReference{
+          .api_version = "batch/v1", .kind = "Job", .name = "a", .uid = "o", .controller = true}));
+  EXPECT_EQ(last().headers.at("Accept"),
+            "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1");
+  EXPECT_THAT(
+      server.targets(),
+      ElementsAre("GET /api/v1/namespaces/ns/pods?labelSelector=job%3Da&limit=500",
+                  "GET /api/v1/namespaces/ns/pods?labelSelector=job%3Da&limit=500&continue=1.1"));
+}
+
+TEST_F(ClientTest, AnEmptyListOfMetadataMayBeNull) {
+  server.script(ok(R"({"kind":"PartialObjectMetadataList","apiVersion":"meta.k8s.io/v1",
+      "metadata":{"resourceVersion":"9"},"items":null})"));
+  const auto all = client.list_metadata<api::Pod>();
+  ASSERT_TRUE(all) << all.error().message;
+  EXPECT_TRUE(all->empty());
+}
+
 TEST_F(ClientTest, NamesTheWriterOfEveryWrite) {
   server.script(http::Response{201, {}, config_map_json("a", "x", 7)});
   server.script(ok(config_map_json("a", "y", 8)));

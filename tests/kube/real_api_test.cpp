@@ -197,6 +197,26 @@ TEST_F(RealApi, ListsInPages) {
   EXPECT_EQ(client->list<ConfigMap>(options).error().kind, ErrorKind::Invalid);
 }
 
+TEST_F(RealApi, ListsTheMetadataOfEveryObjectAndNothingElse) {
+  const auto none = client->list_metadata<ConfigMap>(ours());
+  ASSERT_TRUE(none) << none.error().message;
+  EXPECT_TRUE(none->empty());
+
+  const ConfigMap owner = created("owner");
+  ConfigMap owned = config_map("owned", "1");
+  owned.meta.owners = {{.api_version = "v1",
+                        .kind = "ConfigMap",
+                        .name = owner.meta.name,
+                        .uid = owner.meta.uid,
+                        .controller = true}};
+  const auto made = client->create(owned);
+  ASSERT_TRUE(made) << made.error().message;
+  const auto all = client->list_metadata<ConfigMap>(ours());
+  ASSERT_TRUE(all) << all.error().message;
+  EXPECT_THAT(*all, ElementsAre(made->meta, owner.meta));
+  EXPECT_EQ(all->front().owners, owned.meta.owners);
+}
+
 TEST_F(RealApi, UpdatesALeaseOnlyFromItsLatestState) {
   api::Lease lease;
   lease.meta.ns = "default";

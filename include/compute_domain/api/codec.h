@@ -52,6 +52,11 @@ base::Result<WatchEvent<T>> decode_watch_event(std::string_view line);
 template <class T>
 std::string encode(const T& object, std::string_view version);
 
+// A PartialObjectMetadataList: what a list of any kind is when only metadata is asked for.
+inline constexpr std::string_view kMetadataList =
+    "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1";
+base::Result<Page<ObjectMeta>> decode_metadata_page(std::string_view json);
+
 // A body that is no Status (a proxy's page, plain text) gives one made from the HTTP code.
 Status decode_status(int http_code, std::string_view body);
 // The error that a caller acts upon: 404 NotFound, 409 by reason, 410 Expired, 422, 400 and what

@@ -43,6 +43,8 @@ struct WatchOptions {
 
 class Client {
  public:
+  static constexpr std::size_t kPageSize = 500;
+
   // `field_manager` names the writer in managedFields. `metrics` may be null.
   Client(http::Client& transport, const base::Clock& clock, std::string field_manager,
          base::Registry* metrics = nullptr);
@@ -59,9 +61,12 @@ class Client {
   // One page.
   template <class T>
   base::Result<api::Page<T>> list(const ListOptions& options) const;
-  // Every page, 500 objects each. A token that expires between pages gives Expired.
+  // Every page, of kPageSize objects each. A token that expires between pages gives Expired.
   template <class T>
   base::Result<std::vector<T>> list_all(const Selection& of = {}) const;
+  // The same, of each object nothing but its metadata; the right to list them whole is needed.
+  template <class T>
+  base::Result<std::vector<api::ObjectMeta>> list_metadata(const Selection& of = {}) const;
   template <class T>
   base::Result<T> create(const T& object) const;
   // `merge_patch` as api/codec.h builds them, with their preconditions inside.
@@ -85,6 +90,8 @@ class Client {
   };
   base::Result<std::string> send(const Call& call) const;
   base::Result<std::unique_ptr<http::Stream>> open(const Call& call) const;
+  base::Result<std::vector<api::ObjectMeta>> list_metadata(const api::Kind& kind,
+                                                           const Selection& of) const;
 
   [[nodiscard]] Call read_call(const api::Kind& kind, const api::ObjectName& name) const;
   [[nodiscard]] Call list_call(const api::Kind& kind, const ListOptions& options) const;
@@ -122,7 +129,7 @@ base::Result<api::Page<T>> Client::list(const ListOptions& options) const {
 template <class T>
 base::Result<std::vector<T>> Client::list_all(const Selection& of) const {
   std::vector<T> all;
-  ListOptions options{.of = of, .limit = 500, .continue_token = {}};
+  ListOptions options{.of = of, .limit = kPageSize, .continue_token = {}};
   do {
     auto page = list<T>(options);
     if (!page) return page.error();
@@ -130,6 +137,11 @@ base::Result<std::vector<T>> Client::list_all(const Selection& of) const {
     options.continue_token = std::move(page->continue_token);
   } while (!options.continue_token.empty());
   return all;
+}
+
+template <class T>
+base::Result<std::vector<api::ObjectMeta>> Client::list_metadata(const Selection& of) const {
+  return list_metadata(api::kind_of<T>(), of);
 }
 
 template <class T>

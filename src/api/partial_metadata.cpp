@@ -1,0 +1,41 @@
+#include <tuple>
+#include <utility>
+
+#include "document.h"
+#include "meta_fields.h"
+
+namespace cdom::api {
+
+namespace {
+
+// What an API server makes of an object of any kind; it is stored nowhere.
+struct PartialObjectMetadata {
+  ObjectMeta meta;
+};
+
+// clang-format off
+const Kind kPartialObjectMetadata{"PartialObjectMetadata", "", "meta.k8s.io", true, {"v1"}};
+// clang-format on
+
+}  // namespace
+
+template <>
+inline constexpr auto kFields<PartialObjectMetadata> =
+    std::tuple{field("metadata", &PartialObjectMetadata::meta, Presence::Required)};
+
+base::Result<Page<ObjectMeta>> decode_metadata_page(std::string_view json) {
+  static const WantedOfKind wanted = wanted_at(kPartialObjectMetadata, {"metadata"});
+  Page<ObjectMeta> page;
+  const auto read_it = [&](Decoding& decoding, const Json& item) {
+    PartialObjectMetadata object;
+    read(decoding, item, object);
+    page.items.push_back(std::move(object.meta));
+  };
+  const auto head = decode_list(kPartialObjectMetadata, wanted, json, read_it);
+  if (!head) return head.error();
+  page.resource_version = head->resource_version;
+  page.continue_token = head->continue_token;
+  return page;
+}
+
+}  // namespace cdom::api
