@@ -119,15 +119,26 @@ std::vector<Object> objects_of(const Call& call, const Page& page) {
   throw StatusError(std::move(status));
 }
 
+// An object has no metadata list, and a list no metadata of its own that could stand for it.
+void check_form(const Call& call, Form unfit, std::string_view what) {
+  if (wanted_form(call.request) != unfit) return;
+  const bool is_list = unfit == Form::PartialMetadata;
+  throw StatusError(not_acceptable(cat("you requested PartialObjectMetadata", is_list ? "" : "List",
+                                       ", but the requested object is ",
+                                       is_list ? "a list (" : "not a list (", what, ")")));
+}
+
 }  // namespace
 
 http::Response get_object(Call& call) {
+  check_form(call, Form::PartialMetadataList, call.kind->kind);
   const Object found = call.state.storage.get(call.kind->bucket, call.key());
   if (!found) throw StatusError(not_found(*call.kind, call.info.name));
   return ok(Representation(call.kind, call.request, call.info, call.state.clock).object(*found));
 }
 
 http::Response list_objects(Call& call) {
+  check_form(call, Form::PartialMetadata, call.kind->list_kind());
   const Page page = wanted_page(call);
   const Selection selection(*call.kind, call.info);
   ListMeta meta{.resource_version = page.resource_version};

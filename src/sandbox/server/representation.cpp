@@ -41,6 +41,7 @@ std::string Representation::object(const StoredObject& object) const {
   if (plain_) return object.text();
   switch (form_) {
     case Form::Whole:
+    case Form::PartialMetadataList:  // in a watch; kube-apiserver logs an error and sends it whole
       return from_storage(*kind_, object.value()).dump();
     case Form::Table:
       return table({&object}, {.resource_version = object.resource_version()});
@@ -57,7 +58,7 @@ std::string Representation::list(const std::vector<Object>& objects, const ListM
     for (const Object& object : objects) rows.push_back(object.get());
     return table(rows, meta);
   }
-  const bool metadata_only = form_ == Form::PartialMetadata;
+  const bool metadata_only = form_ == Form::PartialMetadataList;
   const std::string api_version = metadata_only ? "meta.k8s.io/v1" : kind_->api_version();
   const std::string list_kind = metadata_only ? "PartialObjectMetadataList" : kind_->list_kind();
 

@@ -103,6 +103,9 @@ Form wanted_form(const http::Request& request) {
   for (const std::string& choice : base::split(accept->second, ',')) {
     if (choice.find("application/json") == std::string::npos) continue;
     if (choice.find("as=Table") != std::string::npos) return Form::Table;
+    if (choice.find("as=PartialObjectMetadataList") != std::string::npos) {
+      return Form::PartialMetadataList;
+    }
     if (choice.find("as=PartialObjectMetadata") != std::string::npos) return Form::PartialMetadata;
     return Form::Whole;
   }

@@ -37,7 +37,7 @@ RequestInfo read_request(const http::Request& request);
 std::optional<std::uint64_t> parse_resource_version(std::string_view text);
 
 // How the answer shall look, from the Accept header.
-enum class Form { Whole, Table, PartialMetadata };
+enum class Form { Whole, Table, PartialMetadata, PartialMetadataList };
 Form wanted_form(const http::Request& request);
 
 }  // namespace cdom::sandbox::server

@@ -103,6 +103,10 @@ Status unsupported_media_type(const std::vector<std::string>& accepted) {
                          base::join(accepted, ", "))};
 }
 
+Status not_acceptable(std::string message) {
+  return {.code = 406, .reason = "NotAcceptable", .message = std::move(message)};
+}
+
 Status invalid(const Kind& kind, std::string_view name, std::vector<Cause> causes) {
   Status status = about(kind, name, 422, "Invalid", "");
   // Here alone details.kind is the kind and not the resource.

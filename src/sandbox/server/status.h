@@ -54,6 +54,7 @@ Status conflict(const Kind& kind, std::string_view name, std::string_view why);
 Status stale(const Kind& kind, std::string_view name);
 Status expired(std::string message);
 Status unsupported_media_type(const std::vector<std::string>& accepted);
+Status not_acceptable(std::string message);
 Status invalid(const Kind& kind, std::string_view name, std::vector<Cause> causes);
 // 422 for query options, of which Kubernetes speaks as kind "ListOptions", "PatchOptions"…
 Status invalid_options(std::string_view options_kind, std::vector<Cause> causes);

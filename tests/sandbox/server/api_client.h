@@ -25,6 +25,14 @@ class ApiClient {
   explicit ApiClient(ApiServer& server, User user = admin_user())
       : server_(server), user_(std::move(user)) {}
 
+  // What the Accept header asks for.
+  Answer get_as(const std::string& accept, const std::string& target) {
+    const http::Response response =
+        server_.handle({.target = target, .headers = {{"Accept", accept}}}, user_);
+    return {.status = response.status,
+            .body = json::parse(response.body, nullptr, false),
+            .headers = response.headers};
+  }
   Answer send(const std::string& method, const std::string& target, const json& body = {},
               const std::string& type = "application/json") {
     http::Request request{.method = method, .target = target};
