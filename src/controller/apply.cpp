@@ -94,11 +94,16 @@ class Run {
 
   Result<void> operator()(const core::ReadPods& action) {
     const base::Time asked = clock_.now();
-    auto pods = client_.list_all<api::Pod>({.ns = action.ns});
-    if (!pods) return pods.error();
     std::vector<core::PodFacts> facts;
-    facts.reserve(pods->size());
-    for (const api::Pod& pod : *pods) facts.push_back(core::facts_of(pod));
+    if (action.with_templates) {
+      const auto pods = client_.list_all<api::Pod>({.ns = action.ns});
+      if (!pods) return pods.error();
+      for (const api::Pod& pod : *pods) facts.push_back(core::facts_of(pod));
+    } else {
+      auto metas = client_.list_metadata<api::Pod>({.ns = action.ns});
+      if (!metas) return metas.error();
+      for (api::ObjectMeta& meta : *metas) facts.push_back({std::move(meta), std::nullopt});
+    }
     workloads_.pods_read(action.ns, std::move(facts), action.with_templates, asked);
     return {};
   }
