@@ -15,10 +15,9 @@ class RequestLog::Client : public http::Client {
 
   base::Result<http::Response> send(const http::Request& request) override {
     auto answer = client_->send(request);
-    if (request.method != "GET" && request.method != "HEAD") {
-      ++log_.counts_[{user_, request.method, resource_of(request.target),
-                      answer ? answer->status : 0}];
-    }
+    const bool is_read = request.method == "GET" || request.method == "HEAD";
+    ++(is_read ? log_.reads_ : log_.counts_)[{user_, request.method, resource_of(request.target),
+                                              answer ? answer->status : 0}];
     return answer;
   }
   base::Result<http::Opened> open(const http::Request& request) override {
@@ -40,6 +39,12 @@ std::unique_ptr<http::Client> RequestLog::wrapped(std::unique_ptr<http::Client> 
 int RequestLog::count(const Wanted& wanted) const {
   int sum = 0;
   for (const auto& [write, count] : counts_) sum += wanted(write) ? count : 0;
+  return sum;
+}
+
+int RequestLog::reads(const Wanted& wanted) const {
+  int sum = 0;
+  for (const auto& [read, count] : reads_) sum += wanted(read) ? count : 0;
   return sum;
 }
 

@@ -17,7 +17,7 @@ namespace cdom::system_test {
 
 struct WriteRequest {
   std::string user;      // "system:serviceaccount:compute-domain-operator:compute-domain-agent"
-  std::string method;    // POST, PUT, PATCH or DELETE
+  std::string method;    // POST, PUT, PATCH or DELETE; GET of a read
   std::string resource;  // "computedomains/status"
   int status = 0;        // 0: no answer came
 
@@ -28,15 +28,20 @@ class RequestLog {
  public:
   std::unique_ptr<http::Client> wrapped(std::unique_ptr<http::Client> client, std::string user);
 
-  void clear() { counts_.clear(); }
+  void clear() {
+    counts_.clear();
+    reads_.clear();
+  }
   using Wanted = std::function<bool(const WriteRequest&)>;
   [[nodiscard]] int count(const Wanted& wanted) const;
+  // GETs and LISTs, no watches.
+  [[nodiscard]] int reads(const Wanted& wanted) const;
   // "4 PATCH computedomains/status 200, 1 POST configmaps 201", for the message of a check.
   [[nodiscard]] std::string summary(const Wanted& wanted) const;
 
  private:
   class Client;
-  std::map<WriteRequest, int> counts_;
+  std::map<WriteRequest, int> counts_, reads_;
 };
 
 // Of the operator itself (controller and agents), and none that is counted apart: Events, Leases.

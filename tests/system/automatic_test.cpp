@@ -1,0 +1,117 @@
+// Automatic domains in the whole system: what they cost, and controllers that die at every step.
+#include <gmock/gmock.h>
+
+#include "compute_domain/api/names.h"
+#include "compute_domain/base/text.h"
+#include "system/rig.h"
+
+namespace cdom::system_test {
+namespace {
+
+using ::testing::IsEmpty;
+using ::testing::SizeIs;
+using namespace std::chrono_literals;
+
+std::string template_in(const std::string& ns) {
+  return base::cat(R"(
+apiVersion: resource.k8s.io/v1
+kind: ResourceClaimTemplate
+metadata: {name: fabric, namespace: )",
+                   ns, R"(}
+spec:
+  spec:
+    devices:
+      requests:
+      - {name: channel, exactly: {deviceClassName: compute-domain-default-channel.nvidia.com}}
+)");
+}
+
+std::string job_in(const std::string& ns, int pods, const std::string& labels = {}) {
+  return base::cat(R"(
+apiVersion: batch/v1
+kind: Job
+metadata: {name: train, namespace: )",
+                   ns, "}\nspec:\n  completionMode: Indexed\n  completions: ", pods,
+                   "\n  parallelism: ", pods, R"(
+  template:
+    metadata: {labels: {)",
+                   labels, R"(}}
+    spec:
+      restartPolicy: Never
+      terminationGracePeriodSeconds: 1
+      containers:
+      - name: worker
+        image: busybox
+        command: [sleep, infinity]
+        resources: {claims: [{name: channel}]}
+      resourceClaims: [{name: channel, resourceClaimTemplateName: fabric}]
+)");
+}
+
+constexpr char kJob[] = "/apis/batch/v1/namespaces/default/jobs/train";
+
+bool has_formed(const Rig& rig, std::size_t domains) {
+  const auto all = rig.domains();
+  return all.size() == domains && std::ranges::all_of(all, [](const api::ComputeDomain& domain) {
+           return domain.status && domain.status->ready;
+         });
+}
+
+TEST(AutomaticDomain, CostsAtMostThreeReads) {
+  Rig rig({.seed = 4, .nodes_per_rack = 18});
+  rig.apply(template_in("default"));
+  rig.run_for(10s);
+  rig.requests().clear();
+  rig.apply(job_in("default", 18));
+  ASSERT_TRUE(rig.run_until([&] { return has_formed(rig, 1); }, 60s));
+  rig.run_for(30s);
+  EXPECT_LE(rig.requests().reads([](const WriteRequest& read) {
+    return read.user.ends_with(":compute-domain-controller");
+  }),
+            3);
+  EXPECT_EQ(rig.domains().front().status->ready_nodes, "18/18");
+}
+
+TEST(AutomaticDomain, IsNeverSharedByTwoNamespacesWithOneLabel) {
+  Rig rig({.seed = 6, .nodes_per_rack = 4});
+  const std::string label = base::cat(api::kPodDomainLabel, ": ring");
+  for (const char* ns : {"team-a", "team-b"}) {
+    rig.apply(base::cat("{apiVersion: v1, kind: Namespace, metadata: {name: ", ns, "}}"));
+    rig.apply(template_in(ns));
+    rig.apply(job_in(ns, 2, label));
+  }
+  ASSERT_TRUE(rig.run_until([&] { return has_formed(rig, 2); }, 60s));
+  const auto domains = rig.domains();
+  EXPECT_NE(domains[0].meta.ns, domains[1].meta.ns);
+  EXPECT_NE(domains[0].meta.name, domains[1].meta.name);
+  for (const auto& domain : domains) EXPECT_EQ(domain.status->ready_nodes, "2/2");
+}
+
+// After each write that anybody makes the controller dies once, in a run of its own.
+TEST(AutomaticDomain, SurvivesAControllerThatDiesAtAnyStep) {
+  for (std::uint64_t writes = 1; writes <= 60; writes += 3) {
+    SCOPED_TRACE(base::cat("after ", writes, " writes"));
+    Rig rig({.seed = writes, .nodes_per_rack = 2});
+    rig.apply(template_in("default"));
+    rig.run_for(5s);
+    std::uint64_t before = rig.writes();
+    const auto dies_here = [&] { return rig.writes() >= before + writes; };
+    rig.apply(job_in("default", 2));
+    if (rig.run_until(dies_here, 20s)) rig.crash_controller();
+    ASSERT_TRUE(rig.run_until([&] { return has_formed(rig, 1); }, 60s));
+    const std::string name = rig.domains().front().meta.name;
+    rig.run_for(10s);
+    ASSERT_THAT(rig.domains(), SizeIs(1));
+    ASSERT_EQ(rig.domains().front().meta.name, name);
+    before = rig.writes();
+    rig.remove(kJob);
+    if (rig.run_until(dies_here, 20s)) rig.crash_controller();
+    ASSERT_TRUE(rig.run_until([&] { return rig.domains().empty(); }, 60s));
+    rig.run_for(30s);
+    EXPECT_THAT(rig.domains(), IsEmpty());
+    EXPECT_THAT(rig.node_lists(), IsEmpty());
+  }
+}
+
+}  // namespace
+}  // namespace cdom::system_test
