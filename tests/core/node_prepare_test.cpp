@@ -76,6 +76,38 @@ TEST(NodePrepare, InjectsAllChannelsWhenTheConfigAsksForAll) {
   EXPECT_EQ(scene.world.checkpoint.claims.at("a-uid").channels, (ChannelRange{0, 2048}));
 }
 
+// Without a domain's UID: what a list admits is of the domain of its workload.
+api::ResourceClaim automatic_claim(const std::string& config) {
+  api::ResourceClaim claim = claim_object("a", config);
+  if (config.empty()) claim.allocation->configs.clear();
+  return claim;
+}
+constexpr char kAllOfItsOwn[] = R"({"apiVersion":"resource.nvidia.com/v1beta1",
+    "kind":"ComputeDomainConfig","allocationMode":"All"})";
+
+TEST(NodePrepare, PreparesAClaimThatNamesNoDomainOnceAListAdmitsIt) {
+  NodeScene scene;
+  scene.settle().claim(automatic_claim("")).prepare("a").settle();
+  EXPECT_FALSE(scene.is_prepared("a"));
+  EXPECT_EQ(scene.error("a"), "");
+  scene.show(train().admits("a")).settle().daemon_ready().settle();
+  EXPECT_TRUE(scene.is_prepared("a"));
+}
+
+TEST(NodePrepare, InjectsAllChannelsForAWorkloadThatAsksForAll) {
+  NodeScene scene;
+  scene.show(train().admits("a")).claim(automatic_claim(kAllOfItsOwn)).prepare("a").settle();
+  EXPECT_EQ(scene.world.checkpoint.claims.at("a-uid").channels, (ChannelRange{0, 2048}));
+}
+
+TEST(NodePrepare, RefusesAClaimThatNamesADomainAndAsksForOne) {
+  NodeScene scene;
+  api::ResourceClaim claim = automatic_claim(kAllOfItsOwn);
+  claim.allocation->configs.push_back(claim_object("a").allocation->configs.front());
+  scene.settle().claim(claim).prepare("a").settle();
+  EXPECT_THAT(scene.error("a"), HasSubstr("leave one of them out"));
+}
+
 TEST(NodePrepare, RefusesAConfigThatDoesNotDecodeAtOnceAndForGood) {
   NodeScene scene;
   scene
