@@ -12,7 +12,8 @@ run_some() {
   shift
   printf '\n\033[2m$ %s\033[0m\n' "$*"
   output=$("$@")
-  printf '%s\n' "$output" | head -n "$lines"
+  # Not head, which would end before it has read all: a broken pipe would end the demo.
+  printf '%s\n' "$output" | sed -n "1,${lines}p"
   [ "$(printf '%s\n' "$output" | wc -l)" -le "$lines" ] || echo "…"
 }
 
