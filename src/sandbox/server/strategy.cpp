@@ -8,6 +8,7 @@
 #include "sandbox/server/custom_version.h"
 #include "sandbox/server/definitions.h"
 #include "sandbox/server/object_path.h"
+#include "sandbox/server/resource_rules.h"
 #include "sandbox/server/slice_rules.h"
 #include "sandbox/server/workload_rules.h"
 
@@ -134,6 +135,7 @@ std::vector<Cause> strategy_causes(const Call& call, const json& object, const j
   if (kind.bucket == "validatingadmissionpolicies.admissionregistration.k8s.io") {
     return policy_causes(object);
   }
+  if (kind.bucket == "deviceclasses.resource.k8s.io") return class_causes(object);
   if (kind.bucket == "resourceslices.resource.k8s.io") return slice_causes(object, old_object);
   return {};
 }

@@ -5,6 +5,7 @@
 
 #include "compute_domain/base/text.h"
 #include "sandbox/server/object_path.h"
+#include "sandbox/server/resource_rules.h"
 
 namespace cdom::sandbox::server {
 
@@ -97,6 +98,7 @@ void default_pod(json& pod) {
   if (pod.contains("spec") && pod["spec"].is_object()) {
     json& spec = pod["spec"];
     default_pod_spec(spec);
+    default_resource_requests(spec);
     set_default(spec, "enableServiceLinks", true);
     set_default(spec, "preemptionPolicy", "PreemptLowerPriority");
     set_default(spec, "priority", 0);
@@ -130,6 +132,7 @@ std::vector<Cause> pod_causes(const Call& call, const json& pod, const json* old
   if (old_pod == nullptr) {
     check_containers(spec, "spec", causes);
     check_claims(spec, causes);
+    check_resources(spec, "spec", causes);
     return causes;
   }
   if (call.info.subresource.empty() &&
@@ -193,6 +196,7 @@ std::vector<Cause> job_causes(const json& job, const json* old_job) {
   }
   const json& pod_spec = at_path(job, {"spec", "template", "spec"});
   check_containers(pod_spec, "spec.template.spec", causes);
+  check_resources(pod_spec, "spec.template.spec", causes);
   const std::string& restart_policy = text_at(pod_spec, {"restartPolicy"});
   if (restart_policy != "Never" && restart_policy != "OnFailure") {
     causes.push_back({.reason = "FieldValueNotSupported",
