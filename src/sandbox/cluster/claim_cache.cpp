@@ -144,6 +144,16 @@ std::vector<std::string> ClaimCache::devices_of(const std::string& pod_uid) cons
   return devices;
 }
 
+std::vector<std::string> ClaimCache::devices_of(const std::string& pod_uid,
+                                                const std::set<std::string>& claims) const {
+  std::vector<std::string> devices;
+  for (const auto& [key, entry] : entries_) {
+    if (!entry.pods.contains(pod_uid) || !claims.contains(entry.claim.name)) continue;
+    devices.insert(devices.end(), entry.devices.begin(), entry.devices.end());
+  }
+  return devices;
+}
+
 void ClaimCache::forget_prepared() {
   for (auto& [key, entry] : entries_) {
     entry.is_prepared = false;

@@ -36,8 +36,10 @@ class ClaimCache {
   [[nodiscard]] std::vector<ClaimRef> claims() const;
   // UIDs of the pods that hold references.
   [[nodiscard]] std::set<std::string> pods() const;
-  // What the pod's containers get.
+  // What the pod's containers get: all of them together, or one that uses these claims.
   [[nodiscard]] std::vector<std::string> devices_of(const std::string& pod_uid) const;
+  [[nodiscard]] std::vector<std::string> devices_of(const std::string& pod_uid,
+                                                    const std::set<std::string>& claims) const;
   // kubelet has restarted, or the node has.
   void forget_prepared();
 

@@ -49,9 +49,16 @@ ClaimController::ClaimController(http::Client& client, const Mirrors& mirrors,
 void ClaimController::see_pod(const Change& change) {
   pod_agenda_.add(change.key);
   const json& pod = change.after ? *change.after : *change.before;
+  add_claims_of(pod);
+}
+
+void ClaimController::add_claims_of(const json& pod) {
+  const std::string ns = key_of(pod).ns;
   for (const PodClaim& claim : pod_claims(pod)) {
-    if (claim.claim) claim_agenda_.add({change.key.ns, *claim.claim});
+    if (claim.claim) claim_agenda_.add({ns, *claim.claim});
   }
+  const std::string extended = extended_claim_name(pod);
+  if (!extended.empty()) claim_agenda_.add({ns, extended});
 }
 
 void ClaimController::see_claim(const Change& change) {
@@ -101,9 +108,7 @@ ClaimController::Outcome ClaimController::sync_pod(const ObjectKey& key) {
   const ObjectPtr pod = pods_.find(key);
   if (!pod) return Outcome::Settled;
   if (is_terminal(*pod) || is_deleting(*pod)) {
-    for (const PodClaim& claim : pod_claims(*pod)) {
-      if (claim.claim) claim_agenda_.add({key.ns, *claim.claim});
-    }
+    add_claims_of(*pod);
     return Outcome::Settled;
   }
   if (ensure_generated(*pod) == Outcome::Retry) return Outcome::Retry;

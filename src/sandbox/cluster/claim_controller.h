@@ -33,6 +33,7 @@ class ClaimController : public Part {
 
   void see_pod(const Change& change);
   void see_claim(const Change& change);
+  void add_claims_of(const json& pod);
 
   Outcome sync_pod(const ObjectKey& key);
   Outcome ensure_generated(const json& pod);

@@ -158,7 +158,8 @@ bool Kubelet::admit(Run& run) {
   run.state.pod_started = clock_.now();
   run.state.containers = PodState::Containers::Creating;
   if (write_status(run)) {
-    run.stage = pod_claims(*run.pod).empty() ? Stage::Starting : Stage::Preparing;
+    const bool has_claims = !pod_claims(*run.pod).empty() || !extended_claim_name(*run.pod).empty();
+    run.stage = has_claims ? Stage::Preparing : Stage::Starting;
   }
   return true;
 }
@@ -194,6 +195,11 @@ base::Result<std::vector<ClaimRef>> Kubelet::resolve_claims(const json& pod) {
                          base::cat("claim ", used.entry, ": no ResourceClaim has been made yet")};
     }
     auto claim = resolve(pod, *used.claim, !used.template_name.empty());
+    if (!claim) return claim.error();
+    claims.push_back(*std::move(claim));
+  }
+  if (const std::string extended = extended_claim_name(pod); !extended.empty()) {
+    auto claim = resolve(pod, extended, false);
     if (!claim) return claim.error();
     claims.push_back(*std::move(claim));
   }
@@ -257,7 +263,9 @@ bool Kubelet::start(const std::string& uid, Run& run) {
     recorder_.normal(kPods, *run.pod, "Started",
                      base::cat("Started container ", text_at(container, "/name")));
   }
-  log(run, start_log(*run.pod, config_.node, run.devices));
+  for (const json& container : at(*run.pod, "/spec/containers")) {
+    log(run, container, start_log(*run.pod, config_.node, devices_of(run, container)));
+  }
   run.told_connections = 0;
   return true;
 }
@@ -265,7 +273,9 @@ bool Kubelet::start(const std::string& uid, Run& run) {
 bool Kubelet::watch_containers(Run& run) {
   if (!run.devices.empty()) {
     if (const auto line = connections_.news(run.told_connections)) {
-      log(run, *line);
+      for (const json& container : at(*run.pod, "/spec/containers")) {
+        if (!devices_of(run, container).empty()) log(run, container, *line);
+      }
       return true;
     }
   }
@@ -380,11 +390,16 @@ std::string Kubelet::next_address() {
   return base::cat(config_.pod_network, next_host_);
 }
 
+std::vector<std::string> Kubelet::devices_of(const Run& run, const json& container) const {
+  return claims_.devices_of(uid_of(*run.pod), claims_of_container(*run.pod, container));
+}
+
 void Kubelet::log(const Run& run, const std::string& text) {
-  if (!config_.log) return;
-  for (const json& container : at(*run.pod, "/spec/containers")) {
-    config_.log(run.key.ns, run.key.name, text_at(container, "/name"), text);
-  }
+  for (const json& container : at(*run.pod, "/spec/containers")) log(run, container, text);
+}
+
+void Kubelet::log(const Run& run, const json& container, const std::string& text) {
+  if (config_.log) config_.log(run.key.ns, run.key.name, text_at(container, "/name"), text);
 }
 
 }  // namespace cdom::sandbox

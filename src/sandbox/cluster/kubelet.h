@@ -92,7 +92,9 @@ class Kubelet : public Part {
   bool write_status(Run& run);
   void note_importing();
   std::string next_address();
+  [[nodiscard]] std::vector<std::string> devices_of(const Run& run, const json& container) const;
   void log(const Run& run, const std::string& text);
+  void log(const Run& run, const json& container, const std::string& text);
 
   Objects objects_;
   const base::Clock& clock_;

@@ -33,6 +33,26 @@ std::vector<PodClaim> pod_claims(const json& pod) {
   return claims;
 }
 
+std::string extended_claim_name(const json& pod) {
+  return text_at(pod, "/status/extendedResourceClaimStatus/resourceClaimName");
+}
+
+std::set<std::string> claims_of_container(const json& pod, const json& container) {
+  std::set<std::string> names;
+  const std::vector<PodClaim> claims = pod_claims(pod);
+  for (const json& used : at(container, "/resources/claims")) {
+    const std::string entry = text_at(used, "/name");
+    for (const PodClaim& claim : claims) {
+      if (claim.entry == entry && claim.claim) names.insert(*claim.claim);
+    }
+  }
+  for (const json& mapping : at(pod, "/status/extendedResourceClaimStatus/requestMappings")) {
+    if (text_at(mapping, "/containerName") != text_at(container, "/name")) continue;
+    names.insert(extended_claim_name(pod));
+  }
+  return names;
+}
+
 std::string controller_uid(const json& object, std::string_view kind) {
   for (const json& owner : at(object, "/metadata/ownerReferences")) {
     if (text_at(owner, "/kind") == kind && at(owner, "/controller") == true) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -26,6 +27,11 @@ struct PodClaim {
   bool is_deliberately_absent = false;  // the status names the entry, but no claim
 };
 std::vector<PodClaim> pod_claims(const json& pod);
+
+// The name of the claim that the scheduler made for the pod's extended resources, or "".
+std::string extended_claim_name(const json& pod);
+// The names of the claims whose devices a container gets, known so far.
+std::set<std::string> claims_of_container(const json& pod, const json& container);
 
 // The UID of the controlling owner reference of that kind, or "".
 std::string controller_uid(const json& object, std::string_view kind);

@@ -38,6 +38,14 @@ std::string summary(std::size_t nodes, const std::map<std::string, int>& reasons
   return parts.empty() ? why : base::cat("0/", nodes, " nodes are available: ", why);
 }
 
+// "": somebody was faster, and the mirrors will show it.
+std::string refusal_of(std::string_view phase, const base::Error& error) {
+  const bool is_race =
+      error.kind == base::ErrorKind::Conflict || error.kind == base::ErrorKind::NotFound;
+  return is_race ? ""
+                 : base::cat("running ", phase, " plugin \"DynamicResources\": ", error.message);
+}
+
 }  // namespace
 
 Scheduler::Scheduler(http::Client& client, const Mirrors& mirrors, const base::Clock& clock,
@@ -50,6 +58,7 @@ Scheduler::Scheduler(http::Client& client, const Mirrors& mirrors, const base::C
       pods_(mirrors.of(kPods)),
       nodes_(mirrors.of(kNodes)),
       claims_(mirrors.of(kClaims)),
+      classes_(mirrors.of(kClasses)),
       recorder_(client, clock, base::Random(random.next()), kName),
       writes_(clock),
       allocator_(mirrors.of(kSlices), mirrors.of(kClasses)) {
@@ -152,18 +161,24 @@ Scheduler::Refusal Scheduler::place(const json& pod) {
   for (const ObjectPtr& claim : *claims) {
     if (at(*claim, "/status/allocation").is_null()) unallocated.push_back(claim);
   }
+  const Amounts requests = requests_of(pod);
+  const ClassesOfResources wanted = classes_of(requests, classes_);
+  if (const ObjectPtr left = wanted.empty() ? nullptr : left_extended_claim(pod)) {
+    const auto removed = remove_extended(*left);
+    return removed ? "" : refusal_of("PostFilter", removed.error());
+  }
   std::set<DeviceId> in_use;
-  if (!unallocated.empty()) {
+  if (!unallocated.empty() || !wanted.empty()) {
     for (const auto& [key, claim] : claims_.objects()) collect_devices_in_use(*claim, in_use);
   }
 
   const ClusterSnapshot cluster = snapshot_of(nodes_, pods_);
-  const Amounts requests = requests_of(pod);
   std::map<std::string, int> reasons;
   std::vector<std::pair<double, std::size_t>> candidates;
   for (std::size_t i = 0; i < cluster.nodes.size(); ++i) {
     const NodeSnapshot& node = cluster.nodes[i];
-    auto reason = reason_against(pod, requests, node, cluster);
+    const auto devices = without_offered(wanted, node.allocatable);
+    auto reason = reason_against(pod, without_devices(requests, devices), node, cluster);
     for (const ObjectPtr& claim : *claims) {
       if (!reason &&
           !matches_node_selector(at(*claim, "/status/allocation/nodeSelector"), *node.node)) {
@@ -185,10 +200,16 @@ Scheduler::Refusal Scheduler::place(const json& pod) {
                    [](const auto& a, const auto& b) { return a.first < b.first; });
   for (const auto& [fill, i] : candidates) {
     const json& node = *cluster.nodes[i].node;
-    auto allocations = allocator_.allocate(unallocated, node, in_use, clock_.now());
+    const ExtendedRequests extended =
+        extended_requests(pod, without_offered(wanted, cluster.nodes[i].allocatable));
+    std::vector<ObjectPtr> to_allocate = unallocated;
+    if (!extended.requests.empty()) {
+      to_allocate.push_back(std::make_shared<const json>(extended_claim(pod, extended.requests)));
+    }
+    auto allocations = allocator_.allocate(to_allocate, node, in_use, clock_.now());
     if (!allocations)
       return base::cat("running \"DynamicResources\" filter plugin: ", allocations.error().message);
-    if (*allocations) return bind(pod, key_of(node).name, *claims, **allocations);
+    if (*allocations) return bind(pod, key_of(node).name, *claims, **allocations, extended);
     ++reasons["cannot allocate all claims"];
   }
   if (free_unused_claim(*claims)) return "";
@@ -197,18 +218,17 @@ Scheduler::Refusal Scheduler::place(const json& pod) {
 
 Scheduler::Refusal Scheduler::bind(const json& pod, const std::string& node,
                                    const std::vector<ObjectPtr>& claims,
-                                   const std::vector<json>& allocations) {
+                                   const std::vector<json>& allocations,
+                                   const ExtendedRequests& extended) {
   std::size_t next = 0;
   for (const ObjectPtr& claim : claims) {
     const bool is_allocated = !at(*claim, "/status/allocation").is_null();
     const auto reserved = reserve(pod, *claim, is_allocated ? nullptr : &allocations[next++]);
-    if (!reserved) {
-      const bool is_race = reserved.error().kind == base::ErrorKind::Conflict ||
-                           reserved.error().kind == base::ErrorKind::NotFound;
-      return is_race ? ""
-                     : base::cat("running PreBind plugin \"DynamicResources\": ",
-                                 reserved.error().message);
-    }
+    if (!reserved) return refusal_of("PreBind", reserved.error());
+  }
+  if (!extended.requests.empty()) {
+    const auto reserved = reserve_extended(pod, extended, allocations[next]);
+    if (!reserved) return refusal_of("PreBind", reserved.error());
   }
   const ObjectKey key = key_of(pod);
   const json binding{
@@ -241,6 +261,42 @@ base::Result<void> Scheduler::reserve(const json& pod, const json& claim, const 
   auto written = objects_.update(kClaims, current, "status");
   if (!written) return written.error();
   writes_.note(claims_, *written);
+  return {};
+}
+
+base::Result<void> Scheduler::reserve_extended(const json& pod, const ExtendedRequests& extended,
+                                               const json& allocation) {
+  auto claim = objects_.create(kClaims, extended_claim(pod, extended.requests));
+  if (!claim) return claim.error();
+  writes_.note(claims_, *claim);
+  if (const auto reserved = reserve(pod, *claim, &allocation); !reserved) return reserved.error();
+  const json patch{
+      {"metadata", {{"uid", uid_of(pod)}}},
+      {"status",
+       {{"extendedResourceClaimStatus",
+         {{"requestMappings", extended.mappings}, {"resourceClaimName", key_of(*claim).name}}}}}};
+  auto told = objects_.merge_patch(kPods, key_of(pod), patch, "status");
+  if (!told) return told.error();
+  writes_.note(pods_, *told);
+  return {};
+}
+
+ObjectPtr Scheduler::left_extended_claim(const json& pod) const {
+  for (const auto& [key, claim] : claims_.objects()) {
+    if (is_extended_claim_of(pod, *claim) && !is_deleting(*claim)) return claim;
+  }
+  return nullptr;
+}
+
+base::Result<void> Scheduler::remove_extended(json claim) {
+  if (has_finalizer(claim, kClaimFinalizer)) {
+    std::erase(claim["metadata"]["finalizers"].get_ref<json::array_t&>(), json(kClaimFinalizer));
+    auto written = objects_.update(kClaims, claim);
+    if (!written) return written.error();
+    writes_.note(claims_, *written);
+  }
+  const auto gone = objects_.remove(kClaims, key_of(claim), {.uid = uid_of(claim)});
+  if (!gone && gone.error().kind != base::ErrorKind::NotFound) return gone.error();
   return {};
 }
 

@@ -2,9 +2,10 @@
 //
 // How it goes, for one pod at a time: all its claims exist; filters on each node; the node that is
 // least full, then the first by name (or in a seeded order), on which all devices can be allocated;
-// finalizer, allocation and reservation of each claim; the binding. A pod that fits nowhere is told
-// why (FailedScheduling) and tried again when the cluster has changed. It never decides on a state
-// from before its own last write. One thread.
+// finalizer, allocation and reservation of each claim, and of one more that it makes for devices
+// asked for as extended resources; the binding. A pod that fits nowhere is told why
+// (FailedScheduling) and tried again when the cluster has changed. It never decides on a state from
+// before its own last write. One thread.
 #pragma once
 
 #include <map>
@@ -14,6 +15,7 @@
 #include <vector>
 
 #include "sandbox/cluster/device_allocator.h"
+#include "sandbox/cluster/extended_resources.h"
 #include "sandbox/cluster/mirrors.h"
 #include "sandbox/cluster/node_fit.h"
 #include "sandbox/cluster/objects.h"
@@ -53,8 +55,15 @@ class Scheduler : public Part {
   Refusal place(const json& pod);
   // The claims of the pod, or why it has to wait.
   base::Result<std::vector<ObjectPtr>> claims_of(const json& pod) const;
+  // The allocations are those of the claims that have none, in order, and then of the `extended`
+  // one, which is yet to be made.
   Refusal bind(const json& pod, const std::string& node, const std::vector<ObjectPtr>& claims,
-               const std::vector<json>& allocations);
+               const std::vector<json>& allocations, const ExtendedRequests& extended);
+  base::Result<void> reserve_extended(const json& pod, const ExtendedRequests& extended,
+                                      const json& allocation);
+  // A claim for extended resources that an attempt which failed has left behind.
+  [[nodiscard]] ObjectPtr left_extended_claim(const json& pod) const;
+  base::Result<void> remove_extended(json claim);
   base::Result<void> reserve(const json& pod, const json& claim, const json* allocation);
   void park(const ObjectKey& key, const json& pod, const std::string& message);
   void tell(const json& pod, const std::string& message);
@@ -69,6 +78,7 @@ class Scheduler : public Part {
   const Mirror& pods_;
   const Mirror& nodes_;
   const Mirror& claims_;
+  const Mirror& classes_;
   Recorder recorder_;
   OwnWrites writes_;
   DeviceAllocator allocator_;

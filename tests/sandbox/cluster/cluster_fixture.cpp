@@ -92,7 +92,9 @@ ClusterTest::ClusterTest(ClusterOptions options)
                -> base::Result<std::unique_ptr<NodePlugin>> {
              return std::unique_ptr<NodePlugin>(std::make_unique<FakeAgent>(environment, script_));
            },
-           .log = {}}) {
+           .log = [this](
+                      const std::string& ns, const std::string& pod, const std::string& container,
+                      const std::string& text) { server_.append_log(ns, pod, container, text); }}) {
   apply(kBasics);
   wait_for("all nodes", [this] { return cluster_.is_up(); });
   settle();
@@ -166,6 +168,12 @@ std::string ClusterTest::message(const std::string& object, const std::string& r
     }
   }
   return {};
+}
+
+std::string ClusterTest::log(const std::string& pod, const std::string& container) {
+  const auto answer = client_->send(
+      {.target = base::cat(kPods.path({"default", pod}, "log"), "?container=", container)});
+  return answer ? answer->body : "";
 }
 
 void ClusterTest::annotate(const Resource& resource, const ObjectKey& key, const std::string& name,

@@ -61,6 +61,8 @@ class ClusterTest : public testing::Test {
   // Reasons of all Events about that object, each once.
   std::set<std::string> reasons(const std::string& object);
   std::string message(const std::string& object, const std::string& reason);
+  // What the container has printed.
+  std::string log(const std::string& pod, const std::string& container);
   void annotate(const Resource& resource, const ObjectKey& key, const std::string& name,
                 const std::string& value);
   void remove(const Resource& resource, const ObjectKey& key, const DeleteWish& wish = {});
