@@ -1,0 +1,75 @@
+// Pods as controllers make them that are not here: tests/workloads.
+#include "sandbox/cluster/cluster_fixture.h"
+#include "source_tree/source_tree.h"
+
+namespace cdom::sandbox {
+namespace {
+
+using std::chrono::minutes;
+using testing::ElementsAre;
+using testing::Pair;
+using testing::SizeIs;
+using testing::UnorderedElementsAre;
+
+class ForeignOwners : public ClusterTest {
+ protected:
+  ForeignOwners() { apply(source_text("manifests/base/device-classes.yaml")); }
+
+  void run(const std::string& workload) {
+    apply(source_text("tests/workloads/" + workload));
+    settle();
+  }
+  // The values of a label, and how many running pods have each.
+  std::map<std::string, int> running_by(const std::string& label) {
+    std::map<std::string, int> counts;
+    for (const json& pod : list(kPods, "default")) {
+      if (text_at(pod, "/status/phase") == "Running") ++counts[label_of(pod, label)];
+    }
+    return counts;
+  }
+};
+
+TEST_F(ForeignOwners, OfAKindThatNobodyKnowsKeepTheirPods) {
+  run("mpijob.yaml");
+  wait(minutes(10));
+  EXPECT_THAT(running_by("training.kubeflow.org/job-role"),
+              ElementsAre(Pair("launcher", 1), Pair("worker", 2)));
+  EXPECT_EQ(
+      text_at(get(kPods, {"default", "allreduce-worker-0"}), "/metadata/ownerReferences/0/kind"),
+      "MPIJob");
+}
+
+TEST_F(ForeignOwners, OfAJobAreOnItsPodsAsLabelsOnly) {
+  run("jobset.yaml");
+  wait(minutes(10));
+  EXPECT_THAT(running_by("jobset.sigs.k8s.io/job-global-index"),
+              ElementsAre(Pair("0", 2), Pair("1", 2)));
+  EXPECT_THAT(running_by("jobset.sigs.k8s.io/jobset-uid"), SizeIs(1));
+  for (const json& pod : list(kPods, "default")) {
+    EXPECT_EQ(at(pod, "/metadata/ownerReferences").size(), 1U);
+    EXPECT_EQ(text_at(pod, "/metadata/ownerReferences/0/kind"), "Job");
+  }
+}
+
+TEST_F(ForeignOwners, OfLeadersAndOfWorkersAreDifferentOnes) {
+  run("leaderworkerset.yaml");
+  wait(minutes(10));
+  EXPECT_THAT(running_by("leaderworkerset.sigs.k8s.io/group-key"),
+              UnorderedElementsAre(Pair(testing::_, 2), Pair(testing::_, 2)));
+  std::set<std::string> owners;
+  for (const json& pod : list(kPods, "default")) {
+    owners.insert(text_at(pod, "/metadata/ownerReferences/0/name"));
+  }
+  EXPECT_THAT(owners, ElementsAre("serve", "serve-0", "serve-1"));
+}
+
+TEST_F(ForeignOwners, OfAJobTakeNothingAlongWhenTheJobGoes) {
+  run("jobset.yaml");
+  remove(kJobs, {"default", "training-workers-0"});
+  settle();
+  EXPECT_THAT(running_by("jobset.sigs.k8s.io/job-global-index"), ElementsAre(Pair("1", 2)));
+  EXPECT_THAT(list(kClaims, "default"), SizeIs(2));
+}
+
+}  // namespace
+}  // namespace cdom::sandbox
