@@ -130,12 +130,43 @@ an_agent_publishes_slices_of_its_own_node_only() {
 # All that a kustomization has, as the API server would store it.
 stored() { kubectl apply --server-side --dry-run=server -k "$ROOT/manifests/$1" -o json; }
 
+# The default with a component, in a directory of its own, as users have it.
+stored_with() {
+  local manifests
+  mkdir -p "$WORK/with-$1"
+  manifests=$(realpath --relative-to "$WORK/with-$1" "$ROOT/manifests")
+  echo "{resources: [$manifests/default], components: [$manifests/$1]}" >"$WORK/with-$1/kustomization.yaml"
+  kubectl apply --server-side --dry-run=server -k "$WORK/with-$1" -o json
+}
+
+# The names that the device classes of a List on stdin give their devices.
+extended_names() {
+  jq -r '.items[] | select(.kind == "DeviceClass") | "\(.metadata.name)=\(.spec.extendedResourceName // "")"'
+}
+
 every_kustomization_for_this_version_is_accepted() {
   local name
   for name in default test; do
     stored "$name" >"$WORK/$name.json" 2>"$WORK/warnings" || fail "$name: $(<"$WORK/warnings")"
     [ ! -s "$WORK/warnings" ] || fail "$name: $(<"$WORK/warnings")"
   done
+}
+
+every_component_is_accepted() {
+  local name
+  for name in gpu-clique-label extended-resource; do
+    stored_with "$name" >"$WORK/with-$name.json" 2>"$WORK/warnings" || fail "$name: $(<"$WORK/warnings")"
+    [ ! -s "$WORK/warnings" ] || fail "$name: $(<"$WORK/warnings")"
+  done
+}
+
+# Not a field that the API server passes over, as it does where the feature gate is off.
+the_device_class_has_a_name_for_limits_only_where_that_is_asked_for() {
+  local class=compute-domain-default-channel.nvidia.com named
+  named=$(extended_names <"$WORK/default.json")
+  [ "$named" = "$class=" ] || fail "by default: $named"
+  named=$(extended_names <"$WORK/with-extended-resource.json")
+  [ "$named" = "$class=nvidia.com/compute-domain" ] || fail "with extended-resource: $named"
 }
 
 the_controller_keeps_to_the_restricted_pod_security_standard() {
@@ -182,6 +213,8 @@ for test in \
   only_an_administrator_says_that_a_node_is_fenced \
   an_agent_publishes_slices_of_its_own_node_only \
   every_kustomization_for_this_version_is_accepted \
+  every_component_is_accepted \
+  the_device_class_has_a_name_for_limits_only_where_that_is_asked_for \
   the_controller_keeps_to_the_restricted_pod_security_standard \
   every_example_is_accepted \
   the_channel_of_a_domain_is_immutable \
