@@ -62,7 +62,9 @@ std::string Representation::list(const std::vector<Object>& objects, const ListM
   const std::string api_version = metadata_only ? "meta.k8s.io/v1" : kind_->api_version();
   const std::string list_kind = metadata_only ? "PartialObjectMetadataList" : kind_->list_kind();
 
-  std::string out = cat("{\"apiVersion\":\"", api_version, "\",\"items\":[");
+  // In Go a list of metadata that has nothing to hold is not made.
+  const bool is_null = metadata_only && objects.empty();
+  std::string out = cat("{\"apiVersion\":\"", api_version, "\",\"items\":", is_null ? "null" : "[");
   bool is_first = true;
   for (const Object& object : objects) {
     if (!is_first) out += ',';
@@ -77,7 +79,8 @@ std::string Representation::list(const std::vector<Object>& objects, const ListM
       out += without_type(from_storage(*kind_, object->value()));
     }
   }
-  out += cat("],\"kind\":\"", list_kind, "\",\"metadata\":", list_meta(meta).dump(), "}");
+  out += cat(is_null ? "" : "]", ",\"kind\":\"", list_kind,
+             "\",\"metadata\":", list_meta(meta).dump(), "}");
   return out;
 }
 

@@ -30,6 +30,11 @@ bool is_native_resource(std::string_view name) {
          name.find("kubernetes.io/") != std::string_view::npos;
 }
 
+bool is_standard_resource(std::string_view name) {
+  return name == "cpu" || name == "memory" || name == "ephemeral-storage" ||
+         name.rfind("hugepages-", 0) == 0;
+}
+
 std::string text_of_quantity(const json& value) {
   return value.is_string() ? value.get<std::string>() : value.dump();
 }
@@ -44,6 +49,9 @@ void check_amounts(const json& amounts, const std::string& field, std::vector<Ca
                                      "name part must consist of "
                                      "alphanumeric characters, '-', '_' or '.', and must start and "
                                      "end with an alphanumeric character"));
+    } else if (name.find('/') == std::string::npos && !is_standard_resource(name)) {
+      causes.push_back(
+          invalid_value(here, in_quotes(name), "must be a standard resource for containers"));
     } else if (!is_extended && !is_native_resource(name)) {
       causes.push_back(
           invalid_value(here, in_quotes(name), "doesn't follow extended resource name standard"));
@@ -101,6 +109,12 @@ void default_resource_requests(json& pod_spec) {
     const auto found = pod_spec.find(list);
     if (found == pod_spec.end() || !found->is_array()) continue;
     for (json& container : *found) {
+      for (const char* amounts : {"limits", "requests"}) {
+        if (!at_path(container, {"resources", amounts}).is_object()) continue;
+        for (json& amount : container["resources"][amounts]) {
+          if (amount.is_number()) amount = amount.dump();
+        }
+      }
       const json limits = at_path(container, {"resources", "limits"});
       if (!limits.is_object() || limits.empty()) continue;
       json& requests = container["resources"]["requests"];

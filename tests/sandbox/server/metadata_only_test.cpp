@@ -49,6 +49,12 @@ TEST_F(MetadataOnly, AListHasNothingButTheMetadataOfEach) {
                                            {"metadata", whole["metadata"]}}));
 }
 
+TEST_F(MetadataOnly, AnEmptyListIsNull) {
+  const Answer answer = api.get_as(kMetadataList, "/api/v1/namespaces/default/configmaps");
+  EXPECT_EQ(answer.status, 200);
+  EXPECT_TRUE(answer.body.at("items").is_null());
+}
+
 TEST_F(MetadataOnly, AListComesInPagesAndAsSelected) {
   const std::string selected = std::string(kPods) + "?labelSelector=job%3Da&limit=2";
   const Answer first = api.get_as(kMetadataList, selected);

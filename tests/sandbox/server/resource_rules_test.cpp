@@ -38,6 +38,25 @@ TEST_F(ExtendedResourceRules, APodRequestsWhatItsLimitsSay) {
             json({{"cpu", "1"}, {"example.com/port", "1"}}));
 }
 
+TEST_F(ExtendedResourceRules, AnAmountMayBeWrittenAsANumberAndIsAText) {
+  const Answer answer = api.post(kPodsOfDefault, pod({{"limits", {{"example.com/port", 1}}}}));
+  ASSERT_EQ(answer.status, 201) << answer.body;
+  EXPECT_EQ(
+      answer.body["spec"]["containers"][0]["resources"],
+      json({{"limits", {{"example.com/port", "1"}}}, {"requests", {{"example.com/port", "1"}}}}));
+}
+
+TEST_F(ExtendedResourceRules, ANameWithoutADomainIsOneOfKubernetes) {
+  EXPECT_THAT(
+      refusal_of({{"limits", {{"port", "1"}}}}),
+      HasSubstr("spec.containers[0].resources.limits[port]: Invalid value: \"port\": must be "
+                "a standard resource for containers"));
+  EXPECT_THAT(refusal_of({{"limits", {{"example.com/-p", "1"}}}}),
+              HasSubstr("Invalid value: \"example.com/-p\""));
+  EXPECT_THAT(refusal_of({{"limits", {{"requests.example.com/p", "1"}}}}),
+              HasSubstr("doesn't follow extended resource name standard"));
+}
+
 TEST_F(ExtendedResourceRules, AnAmountIsAnIntegerAndItsRequestIsItsLimit) {
   EXPECT_THAT(refusal_of({{"limits", {{"example.com/port", "1500m"}}}}),
               HasSubstr("spec.containers[0].resources.limits[example.com/port]: Invalid value: "
