@@ -1,5 +1,6 @@
 // A channel by one line of a container's limits: the scheduler makes the claim, of Kubernetes 1.36
 // or later. With a device class of the scenario's own, so that others can be played beside it.
+#include <algorithm>
 #include <nlohmann/json.hpp>
 
 #include "compute_domain/base/text.h"
@@ -99,6 +100,37 @@ TEST_F(OneLine, GivesAPodAClaimThatTheSchedulerMakes) {
   kubectl().remove("Pod", "train");
   EXPECT_TRUE(
       eventually("the claim goes with it", [&] { return all<api::ResourceClaim>().empty(); }));
+}
+
+TEST_F(OneLine, InEveryPodOfAJobFormsItsDomain) {
+  kubectl().apply(cat(R"(apiVersion: batch/v1
+kind: Job
+metadata: {name: train}
+spec:
+  completionMode: Indexed
+  completions: 3
+  parallelism: 3
+  template:
+    spec:
+      restartPolicy: Never
+      terminationGracePeriodSeconds: 1
+      affinity: {nodeAffinity: {requiredDuringSchedulingIgnoredDuringExecution: {nodeSelectorTerms: [{
+        matchExpressions: [{key: kubernetes.io/hostname, operator: In, values: [)",
+                      base::join(nodes(3), ", "), R"(]}]}]}}}
+      containers:
+      - {name: worker, image: busybox, command: [sleep, infinity], resources: {limits: {)",
+                      resource(), ": 1}}}\n"));
+  ASSERT_TRUE(
+      eventually("there is a domain", [&] { return all<api::ComputeDomain>().size() == 1; }));
+  const std::string name = all<api::ComputeDomain>().front().meta.name;
+  EXPECT_THAT(name, StartsWith("train-"));
+  EXPECT_TRUE(becomes(name, "Ready", "3/3", "AllNodesReady"));
+  EXPECT_TRUE(eventually("the pods run", [&] {
+    return std::ranges::all_of(all<api::Pod>(),
+                               [](const api::Pod& pod) { return pod.phase == "Running"; });
+  }));
+  kubectl().remove("Job", "train");
+  EXPECT_TRUE(goes(name));
 }
 
 TEST_F(OneLine, ForMoreThanANodeHasMakesNoClaim) {
