@@ -25,7 +25,7 @@ constexpr char kUsage[] =
 
 int main(int argc, char** argv) {
   // Memory of its own for each of some twenty threads would hold what nobody uses.
-  mallopt(M_ARENA_MAX, 2);  // NOLINT(concurrency-mt-unsafe): there is one thread
+  mallopt(M_ARENA_MAX, 1);  // NOLINT(concurrency-mt-unsafe): there is one thread
   bin::Signals signals;     // before any thread, and the library's are the first
   http::initialize_process();
   bin::AgentFlags flags;

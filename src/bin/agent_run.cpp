@@ -17,6 +17,7 @@
 #include "bin/first_contact.h"
 #include "bin/health_server.h"
 #include "bin/node_fabric.h"
+#include "bin/spare_memory.h"
 #include "compute_domain/agent/file_checkpoint_store.h"
 #include "compute_domain/agent/imex_client.h"
 #include "compute_domain/agent/kubelet_state_file.h"
@@ -249,6 +250,7 @@ int serve_node(const AgentFlags& flags, Signals& signals, NodeFabric& fabric,
                               {"imex", flags.imex_socket},
                               {"health", health ? health->address() : "off"}});
   {
+    SpareMemory spare_memory(clock);
     const AgentLoop loop(
         {.agent = node_agent,
          .turn = turn,
@@ -265,6 +267,7 @@ int serve_node(const AgentFlags& flags, Signals& signals, NodeFabric& fabric,
              [&] {
                (*plugin)->set_health(health_of(node_agent));
                readiness.set(lack_of(**plugin, node_agent));
+               spare_memory.look();
              },
          .broken =
              [&](const std::string& what) {

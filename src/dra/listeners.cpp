@@ -51,6 +51,9 @@ base::Result<std::unique_ptr<Listeners>> Listeners::start(std::vector<Listener> 
         "no inotify: sockets are looked at every second; raise the sysctl "
         "fs.inotify.max_user_instances");
   }
+  auto callers = Callers::open();
+  if (!callers) return callers.error();
+  all->callers_ = std::move(*callers);
   all->doors_.reserve(listeners.size());
   for (Listener& listener : listeners) {
     auto socket = SocketFile::listen(listener.path);
@@ -85,7 +88,9 @@ void Listeners::run(const std::stop_token& stop) {
       beat_due = clock_.elapsed() + beat_.every;
     }
     polled = {{.fd = wake_.get(), .events = POLLIN, .revents = 0},
-              {.fd = changes_.get(), .events = POLLIN, .revents = 0}};
+              {.fd = changes_.get(), .events = POLLIN, .revents = 0},
+              {.fd = callers_->descriptor(), .events = POLLIN, .revents = 0}};
+    const std::size_t first_door = polled.size();
     for (const Door& door : doors_) {
       polled.push_back(
           {.fd = is_tired_ ? -1 : door.socket.descriptor(), .events = POLLIN, .revents = 0});
@@ -99,8 +104,9 @@ void Listeners::run(const std::stop_token& stop) {
       // An attempt that failed may have caused these changes itself.
       if (is_listening_) look_due = clock_.elapsed();
     }
+    if (polled[2].revents != 0) callers_->attend();
     for (std::size_t i = 0; i < doors_.size(); ++i) {
-      if (polled[i + 2].revents != 0) take_connections(doors_[i]);
+      if (polled[first_door + i].revents != 0) take_connections(doors_[i]);
     }
     if (is_tired_) look_due = std::min(look_due, clock_.elapsed() + kLookAgain);
   }
@@ -115,7 +121,7 @@ void Listeners::take_connections(Door& door) {
       return;
     }
     if (!*connection) return;
-    door.serve(std::move(**connection));
+    callers_->add(std::move(**connection), door.serve);
   }
 }
 

@@ -8,6 +8,7 @@
 #include <atomic>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <stop_token>
 #include <string>
 #include <thread>
@@ -17,6 +18,7 @@
 #include "compute_domain/base/clock.h"
 #include "compute_domain/base/descriptor.h"
 #include "compute_domain/base/result.h"
+#include "dra/callers.h"
 #include "dra/socket_file.h"
 
 namespace cdom::dra {
@@ -24,7 +26,7 @@ namespace cdom::dra {
 // What the thread calls.
 struct Listener {
   std::string path;
-  std::function<void(base::Descriptor)> serve;  // takes a connection
+  Callers::Serve serve;
 };
 struct Beat {
   base::Duration every;
@@ -46,7 +48,7 @@ class Listeners {
  private:
   struct Door {
     SocketFile socket;
-    std::function<void(base::Descriptor)> serve;
+    Callers::Serve serve;
     std::string problem;  // told last
   };
 
@@ -63,6 +65,7 @@ class Listeners {
   const std::function<void(bool)> on_listening_;
   const base::Clock& clock_;
   std::vector<Door> doors_;
+  std::optional<Callers> callers_;   // after the doors, whose `serve` it uses
   base::Descriptor wake_, changes_;  // without `changes_`: the files are looked at every second
   bool is_tired_ = false;            // accepting has failed: not again before the next look
   std::atomic<bool> is_listening_ = true;

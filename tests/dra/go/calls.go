@@ -18,6 +18,9 @@ import (
 // What an answer may take that does not wait for anything.
 const atOnce = 5 * time.Second
 
+// What an agent may have resident, whatever it has been asked.
+const mostMemory = 30 << 10 // kB
+
 func testCalls(c *Checks, rig *Rig) {
 	node, err := rig.AddNode("gpu1")
 	c.Check("there is a node", first(err, node.Start(), node.AwaitSockets()))
@@ -52,6 +55,9 @@ func testCalls(c *Checks, rig *Rig) {
 	now := node.use()
 	fmt.Printf("        file descriptors %d, then %d; threads %d, then %d; RSS %d kB, then %d kB\n", before.descriptors,
 		now.descriptors, before.threads, now.threads, before.kilobytes, now.kilobytes)
+	c.Check("and at most 30 MB of memory", eventually(20*time.Second, func() error {
+		return holds(node.use().kilobytes <= mostMemory, "%d kB", node.use().kilobytes)
+	}))
 	c.Check("no line of its log is longer than 4 kB", shortLines(node.log()))
 	c.Check("SIGTERM ends it with code 0", node.Stop())
 	c.Check("no sanitizer has complained", holds(!strings.Contains(node.log(), "Sanitizer"), "%s", node.log()))

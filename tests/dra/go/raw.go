@@ -2,7 +2,9 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"io"
 	"math/rand"
 	"net"
 	"os"
@@ -89,9 +91,25 @@ func checkRawConnections(c *Checks, plugin *Plugin, node *Node, claim Claim) {
 	_, err := plugin.prepared(claim)
 	c.Check("then calls are answered as before", err)
 
-	const crowd = 3000
-	var silent []net.Conn
-	for i := range crowd {
+	conn, err := net.Dial("unix", node.socket())
+	if err == nil {
+		conn.SetDeadline(time.Now().Add(atOnce))
+		conn.Write([]byte(preface + settings + string(noise[:1000])))
+		_, err = io.Copy(io.Discard, conn)
+		conn.Close()
+	}
+	c.Check("a client that breaks HTTP/2 is shown out", holds(!errors.Is(err, os.ErrDeadlineExceeded), "%v", err))
+
+	checkCrowd(c, plugin, node, claim, "that say nothing", func(i int) string { return preface[:i%2*(i%len(preface))] })
+	checkCrowd(c, plugin, node, claim, "that speak HTTP/2", func(int) string { return preface + settings })
+}
+
+// checkCrowd: far more clients at a time than a node has.
+func checkCrowd(c *Checks, plugin *Plugin, node *Node, claim Claim, who string, speech func(i int) string) {
+	const size = 3000
+	var crowd []net.Conn
+	var problem error
+	for i := range size {
 		var conn net.Conn
 		// A queue of connections that is full for a moment is no refusal.
 		err := eventually(time.Second, func() (err error) {
@@ -102,26 +120,30 @@ func checkRawConnections(c *Checks, plugin *Plugin, node *Node, claim Claim) {
 			problem = first(problem, fmt.Errorf("connection %d: %w", i, err))
 			break
 		}
-		if i%2 == 1 {
-			conn.Write([]byte(preface[:i%len(preface)]))
-		}
-		silent = append(silent, conn)
+		conn.Write([]byte(speech(i)))
+		crowd = append(crowd, conn)
 	}
-	fmt.Printf("        %d connections that say nothing: %d file descriptors of the agent, RSS %d kB\n", len(silent), node.use().descriptors, node.use().kilobytes)
-	c.Check("3,000 connections that say nothing", first(problem, node.isRunning()))
-	_, err = plugin.prepared(claim)
+	c.Check(fmt.Sprint(size, " connections ", who), first(problem, node.isRunning()))
+	_, err := plugin.prepared(claim)
 	c.Check("do not keep kubelet's own from being answered", err)
 	fresh := dialPlugin(node.socket())
 	_, err = fresh.prepared(claim)
 	c.Check("nor a new one", err)
 	fresh.Close()
 	c.Check("nor the registration", node.AwaitSockets())
-	for _, conn := range silent {
+	now := node.use()
+	fmt.Printf("        %d connections %s: %d file descriptors of the agent, RSS %d kB\n", size, who, now.descriptors, now.kilobytes)
+	for _, conn := range crowd {
 		conn.Close()
 	}
 	c.Check("and go with their clients", eventually(20*time.Second, func() error {
 		return holds(node.use().descriptors < 200, "%d file descriptors", node.use().descriptors)
 	}))
+	c.Check("with what they took", eventually(20*time.Second, func() error {
+		now = node.use()
+		return holds(now.kilobytes <= mostMemory, "%d kB", now.kilobytes)
+	}))
+	fmt.Printf("        and after them: RSS %d kB\n", now.kilobytes)
 }
 
 // openFiles is for people.

@@ -1,0 +1,117 @@
+#include "dra/callers.h"
+
+#include <fcntl.h>
+#include <sys/epoll.h>
+#include <sys/socket.h>
+
+#include <array>
+#include <cerrno>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "compute_domain/base/log.h"
+#include "compute_domain/base/system_error.h"
+
+namespace cdom::dra {
+
+namespace {
+
+// What a client of HTTP/2 says first, whatever it wants (RFC 9113, 3.4).
+constexpr std::string_view kPreface = "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
+
+enum class Speech { NotYet, Http2, NoHttp2 };
+
+// What has come so far; it is left for who serves the connection.
+Speech speech_on(int connection) {
+  std::array<char, kPreface.size()> text{};
+  const ssize_t count = recv(connection, text.data(), text.size(), MSG_PEEK | MSG_DONTWAIT);
+  if (count < 0) return errno == EAGAIN || errno == EINTR ? Speech::NotYet : Speech::NoHttp2;
+  const std::string_view said(text.data(), static_cast<std::size_t>(count));
+  if (said.empty() || !kPreface.starts_with(said)) return Speech::NoHttp2;
+  return said == kPreface ? Speech::Http2 : Speech::NotYet;
+}
+
+}  // namespace
+
+base::Result<Callers> Callers::open() {
+  base::Descriptor news(epoll_create1(EPOLL_CLOEXEC));
+  if (!news) return base::system_error("cannot make an epoll for kubelet's connections");
+  return Callers(std::move(news));
+}
+
+void Callers::add(base::Descriptor connection, const Serve& serve) {
+  const Number number = next_++;
+  if (!watch(connection.get(), EPOLLIN | EPOLLRDHUP, number)) {
+    serve(std::move(connection));
+    return;
+  }
+  silent_.try_emplace(number, Silent{.connection = std::move(connection), .serve = &serve});
+  end_the_oldest();
+}
+
+void Callers::attend() {
+  std::array<epoll_event, 64> events{};
+  int count = 0;
+  do {
+    count = epoll_wait(news_.get(), events.data(), static_cast<int>(events.size()), 0);
+    for (int i = 0; i < count; ++i) {
+      const epoll_event& event = events[static_cast<std::size_t>(i)];
+      hear(event.data.u64, (event.events & (EPOLLRDHUP | EPOLLHUP | EPOLLERR)) != 0);
+    }
+  } while (count == static_cast<int>(events.size()));
+  if (silent_.size() + served_.size() < kMost / 2) has_told_ = false;
+}
+
+bool Callers::watch(int descriptor, std::uint32_t events, Number number) const {
+  // Each piece of news once: a client that stops in the middle of its first words wakes nobody.
+  epoll_event wanted{.events = events | EPOLLET, .data = {.u64 = number}};
+  return epoll_ctl(news_.get(), EPOLL_CTL_ADD, descriptor, &wanted) == 0;
+}
+
+void Callers::hear(Number number, bool is_at_its_end) {
+  const auto caller = silent_.find(number);
+  if (caller == silent_.end()) {
+    if (is_at_its_end) served_.erase(number);
+    return;
+  }
+  const Speech speech = speech_on(caller->second.connection.get());
+  if (speech == Speech::NotYet && !is_at_its_end) return;
+  Silent one = std::move(caller->second);
+  silent_.erase(caller);
+  if (speech == Speech::Http2) serve(number, std::move(one));
+}
+
+void Callers::serve(Number number, Silent caller) {
+  epoll_ctl(news_.get(), EPOLL_CTL_DEL, caller.connection.get(), nullptr);
+  base::Descriptor second(fcntl(caller.connection.get(), F_DUPFD_CLOEXEC, 0));
+  if (second && watch(second.get(), EPOLLRDHUP, number)) {
+    served_.try_emplace(number, std::move(second));
+  }
+  (*caller.serve)(std::move(caller.connection));
+  end_the_oldest();
+}
+
+void Callers::end_the_oldest() {
+  while (silent_.size() > kMost) {
+    // It may have spoken since it was looked at.
+    const Number oldest = silent_.begin()->first;
+    hear(oldest, false);
+    if (silent_.erase(oldest) > 0) tell_that_there_are_too_many();
+  }
+  while (served_.size() > kMost) {
+    // Who serves it has a descriptor too.
+    shutdown(served_.begin()->second.get(), SHUT_RDWR);
+    served_.erase(served_.begin());
+    tell_that_there_are_too_many();
+  }
+}
+
+void Callers::tell_that_there_are_too_many() {
+  if (std::exchange(has_told_, true)) return;
+  base::log_warning(
+      "more connections to kubelet's sockets than kubelet makes: the oldest are ended",
+      {{"silent", std::to_string(silent_.size())}, {"served", std::to_string(served_.size())}});
+}
+
+}  // namespace cdom::dra
