@@ -34,6 +34,10 @@ std::string to_string(const Workload& workload) {
 }
 
 std::string_view to_string(AllocationMode mode) { return word_of(mode); }
+bool wants_one_clique(const ComputeDomain& domain) {
+  return domain.spec.placement && domain.spec.placement->clique == CliquePlacement::Single;
+}
+
 std::string_view to_string(DaemonState state) { return word_of(state); }
 
 std::optional<std::string> clique_of(const ComputeDomainNodeReport& report) {

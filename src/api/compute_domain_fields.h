@@ -21,6 +21,15 @@ inline constexpr std::array kWords<AllocationMode> = {
     Word<AllocationMode>{AllocationMode::All, "All"}};
 
 template <>
+inline constexpr std::array kWords<CliquePlacement> = {
+    Word<CliquePlacement>{CliquePlacement::Any, "Any"},
+    Word<CliquePlacement>{CliquePlacement::Single, "Single"}};
+
+template <>
+inline constexpr std::array kWords<PlacementPolicy> = {
+    Word<PlacementPolicy>{PlacementPolicy::BestFit, "BestFit"}};
+
+template <>
 inline constexpr std::array kWords<DaemonState> = {
     Word<DaemonState>{DaemonState::None, "None"},
     Word<DaemonState>{DaemonState::Starting, "Starting"},
@@ -40,9 +49,15 @@ inline constexpr auto kFields<Workload> =
                field("name", &Workload::name, Presence::Always), field("uid", &Workload::uid)};
 
 template <>
+inline constexpr auto kFields<ComputeDomainPlacement> =
+    std::tuple{field("clique", &ComputeDomainPlacement::clique, Presence::Always),
+               field("policy", &ComputeDomainPlacement::policy, Presence::Always)};
+
+template <>
 inline constexpr auto kFields<ComputeDomainSpec> = std::tuple{
     field("numNodes", &ComputeDomainSpec::num_nodes, Presence::Always),
-    field("channel", &ComputeDomainSpec::channel), field("workload", &ComputeDomainSpec::workload)};
+    field("channel", &ComputeDomainSpec::channel), field("workload", &ComputeDomainSpec::workload),
+    field("placement", &ComputeDomainSpec::placement)};
 
 template <>
 inline constexpr auto kFields<ComputeDomainNodeStatus> =
@@ -58,6 +73,7 @@ inline constexpr auto kFields<ComputeDomainStatus> =
                field("observedGeneration", &ComputeDomainStatus::observed_generation),
                field("readyNodes", &ComputeDomainStatus::ready_nodes),
                field("cliques", &ComputeDomainStatus::cliques),
+               field("placedClique", &ComputeDomainStatus::placed_clique),
                field("nodes", &ComputeDomainStatus::nodes),
                field("conditions", &ComputeDomainStatus::conditions)};
 

@@ -35,11 +35,15 @@ T sample();
 template <>
 inline ComputeDomain sample<ComputeDomain>() {
   return {sample_meta(),
-          {2, {{"train-channel", AllocationMode::All}}, {{"Job", "train", "u-7"}}},
+          {2,
+           {{"train-channel", AllocationMode::All}},
+           {{"Job", "train", "u-7"}},
+           {{CliquePlacement::Single, PlacementPolicy::BestFit}}},
           {{true,
             3,
             "1/2",
             2,
+            "a.1",
             {{"n1", "10.0.0.1", "a.1", 0, true}, {"n2", "10.0.0.2", "", -1, false}},
             {sample_condition()}}}};
 }

@@ -33,10 +33,22 @@ struct Workload {
 // "Job train", or "label train".
 std::string to_string(const Workload& workload);
 
+enum class CliquePlacement { Any, Single };
+enum class PlacementPolicy { BestFit };
+
+// Whether its pods may come into any clique, or into one only, which the controller chooses.
+struct ComputeDomainPlacement {
+  CliquePlacement clique = CliquePlacement::Any;
+  PlacementPolicy policy = PlacementPolicy::BestFit;
+
+  friend bool operator==(const ComputeDomainPlacement&, const ComputeDomainPlacement&) = default;
+};
+
 struct ComputeDomainSpec {
-  std::int64_t num_nodes = 0;                   // 0: as many as come
-  std::optional<ComputeDomainChannel> channel;  // absent: the domain needs no template from us
-  std::optional<Workload> workload;             // of an automatic domain
+  std::int64_t num_nodes = 0;                       // 0: as many as come
+  std::optional<ComputeDomainChannel> channel;      // absent: the domain needs no template from us
+  std::optional<Workload> workload;                 // of an automatic domain
+  std::optional<ComputeDomainPlacement> placement;  // absent: Any
 
   friend bool operator==(const ComputeDomainSpec&, const ComputeDomainSpec&) = default;
 };
@@ -56,6 +68,7 @@ struct ComputeDomainStatus {
   std::int64_t observed_generation = 0;
   std::string ready_nodes;                     // "16/18": ready members of those expected
   std::int64_t cliques = 0;                    // how many cliques the members are in
+  std::string placed_clique;                   // that was chosen for it; "" when none was
   std::vector<ComputeDomainNodeStatus> nodes;  // by name
   std::vector<Condition> conditions;           // by type
 
@@ -69,6 +82,9 @@ struct ComputeDomain {
 
   friend bool operator==(const ComputeDomain&, const ComputeDomain&) = default;
 };
+
+// Whether it wants one clique for all of its pods.
+bool wants_one_clique(const ComputeDomain& domain);
 
 struct ComputeDomainCliqueDaemon {
   std::string node_name, ip_address, clique;

@@ -21,6 +21,9 @@ inline constexpr char kGroupLabel[] = "resource.nvidia.com/computeDomainGroup";
 inline constexpr char kIsolationLabel[] = "resource.nvidia.com/isolation";  // domain | channel
 inline constexpr char kDomainNamespaceLabel[] = "resource.nvidia.com/computeDomainNamespace";
 inline constexpr char kFencedAnnotation[] = "resource.nvidia.com/fenced";  // value: a boot id
+// On a template whose claims take seats of one clique only: the turn of the ledger in which that
+// clique was chosen, as a number.
+inline constexpr char kPlacementTurn[] = "resource.nvidia.com/placement-turn";
 // A Node's clique, under the name that NVIDIA's GPU feature discovery and DRA driver use, and the
 // value of it that we have written.
 inline constexpr char kNodeCliqueLabel[] = "nvidia.com/gpu.clique";
@@ -39,6 +42,7 @@ inline constexpr char kLeaderWorkerSetLabel[] = "leaderworkerset.sigs.k8s.io/nam
 // Of a claim that was made from a template: its name in the pod's spec.resourceClaims.
 inline constexpr char kPodClaimAnnotation[] = "resource.kubernetes.io/pod-claim-name";
 inline constexpr char kOutOfServiceTaint[] = "node.kubernetes.io/out-of-service";
+inline constexpr char kUnschedulableTaint[] = "node.kubernetes.io/unschedulable";
 
 inline constexpr char kAttributeType[] = "type";      // of a seat: "channel"
 inline constexpr char kAttributeId[] = "id";          // of a seat: 0
