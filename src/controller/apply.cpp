@@ -123,6 +123,39 @@ class Run {
     return {};
   }
 
+  Result<void> operator()(const core::ReplaceTemplate& action) {
+    Result<void> gone = client_.remove<api::ResourceClaimTemplate>(
+        api::name_of(action.current), {action.current.uid, action.current.resource_version});
+    if (!gone && gone.error().kind != ErrorKind::NotFound) return gone;
+    return (*this)(core::CreateTemplate{action.object});
+  }
+
+  Result<void> operator()(const core::WriteLedger& action) {
+    const api::ObjectMeta& current = action.current.meta;
+    const api::Precondition if_is{current.uid, current.resource_version};
+    if (action.desired.data.empty()) {
+      Result<void> gone = client_.remove<api::ConfigMap>(api::name_of(current), if_is);
+      if (!gone && gone.error().kind == ErrorKind::NotFound) return {};
+      return gone;
+    }
+    api::ConfigMap before = action.current, after = action.desired;
+    // Only what changes: there may be thousands of promises.
+    for (const auto& [key, value] : action.desired.data) {
+      const auto it = before.data.find(key);
+      if (it == before.data.end() || it->second != value) continue;
+      before.data.erase(it);
+      after.data.erase(key);
+    }
+    const Result<api::ConfigMap> written =
+        current.uid.empty()
+            ? client_.create(action.desired)
+            : client_.patch<api::ConfigMap>(api::name_of(action.desired.meta), "",
+                                            api::config_map_patch(if_is, before, after));
+    if (!written) return written.error();
+    note(written_.lists, written->meta);
+    return {};
+  }
+
   Result<void> operator()(const core::WriteNodeList& action) {
     Result<api::ConfigMap> after =
         action.current.uid.empty()

@@ -29,6 +29,9 @@ constexpr base::Duration kUntilAPersonActs = std::chrono::seconds(30);
 // A worker that waits for a key beats its pulse so often, and is woken for every key.
 constexpr base::Duration kLongestNap = std::chrono::seconds(30);
 
+// From one decision about all domains to the next: many seats become free or taken at once.
+constexpr base::Duration kPlacementPace = std::chrono::milliseconds(50);
+
 // Objects in a page of a list: what is decoded at a time is most of what this process ever needs.
 constexpr std::size_t kPageSize = 100;
 
@@ -44,6 +47,8 @@ std::string_view name_of(Key::Kind kind) {
       return "label";
     case Key::Kind::Workloads:
       return "workloads";
+    case Key::Kind::Placement:
+      return "placement";
   }
   return "";
 }
@@ -81,6 +86,8 @@ class Controller::Loop {
   void process(Queue& queue, const Key& key);
   std::vector<Key> in_order(const Key& key) const;
   void reconcile_one(Queue& queue, const Key& key);
+  Applied carry_out(const Key& key, core::Plan& plan);
+  [[nodiscard]] base::Duration wait_of_placement() const;
   void answer(Queue& queue, const Key& key, const core::Plan& plan, const Applied& applied);
   void work(Queue& queue, const std::string& thread, const std::stop_token& token);
   Result<void> wait_until_synced(const std::stop_token& token);
@@ -118,6 +125,7 @@ class Controller::Loop {
   const Sources sources_;
   std::vector<std::unique_ptr<Queue>> queues_;  // one for each worker
   Expectations expectations_;
+  std::optional<base::Duration> placed_;  // when who gets which clique was last decided
   kube::EventRecorder events_;
   const Apply apply_;
   const Triggers triggers_;
@@ -276,12 +284,15 @@ void Controller::Loop::reconcile_one(Queue& queue, const Key& key) {
     queue.add_after(key, *wait);
     return;
   }
+  if (key.kind == Key::Kind::Placement && wait_of_placement() > base::Duration::zero()) {
+    queue.add_after(key, wait_of_placement());
+    return;
+  }
   const base::Duration start = clock_.elapsed();
   core::Plan plan;
   Applied applied;
   try {
-    plan = plan_of(sources_, key);
-    applied = apply_(plan);
+    applied = carry_out(key, plan);
   } catch (const std::exception& broken_invariant) {
     // A mistake of ours concerns this key only; the others go on.
     applied.result = Error{ErrorKind::Invalid, cat("broken invariant: ", broken_invariant.what())};
@@ -293,6 +304,28 @@ void Controller::Loop::reconcile_one(Queue& queue, const Key& key) {
                  {0.0001, 0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1, 5},
                  {{"key", std::string(name_of(key.kind))}})
       .observe(std::chrono::duration<double>(clock_.elapsed() - start).count());
+}
+
+base::Duration Controller::Loop::wait_of_placement() const {
+  return placed_ ? *placed_ + kPlacementPace - clock_.elapsed() : base::Duration::zero();
+}
+
+Applied Controller::Loop::carry_out(const Key& key, core::Plan& plan) {
+  if (key.kind != Key::Kind::Placement) {
+    plan = plan_of(sources_, key);
+    return apply_(plan);
+  }
+  placed_ = clock_.elapsed();
+  core::PlacementPlan placement = core::place(gather_placement(sources_));
+  plan = std::move(placement.plan);
+  Applied applied = apply_(plan);
+  if (!applied.result) return applied;
+  // What was found is told by each domain's own key.
+  for (const auto& [uid, verdict] : placement.verdicts) {
+    const Key domain = domain_key(uid);
+    if (memory_.placement_found(uid, verdict)) queue_of(domain).add(domain);
+  }
+  return applied;
 }
 
 void Controller::Loop::answer(Queue& queue, const Key& key, const core::Plan& plan,

@@ -86,8 +86,7 @@ std::string members_text(const core::World& world) {
   return text.empty() ? "    none\n" : text;
 }
 
-std::string plan_text(const Sources& from, const Key& key) {
-  const core::Plan plan = plan_of(from, key);
+std::string plan_text(const core::Plan& plan) {
   std::string text;
   int number = 0;
   for (const core::Action& action : plan.actions) {
@@ -124,7 +123,21 @@ std::set<std::string> fill(Workloads& workloads, const FilledStores& stores, bas
 std::string workloads_text(const Sources& from, const std::string& ns) {
   return cat("namespace ", ns,
              ", claims that name no ComputeDomain\n  would do for their workloads:\n",
-             plan_text(from, workloads_key(ns)));
+             plan_text(plan_of(from, workloads_key(ns))));
+}
+
+// Who would get which clique; carried out on `stores`, as what comes next builds upon it.
+std::string placement_text(const Sources& from, Memory& memory, FilledStores& stores) {
+  const core::PlacementPlan placement = core::place(gather_placement(from));
+  for (const auto& [uid, verdict] : placement.verdicts) memory.placement_found(uid, verdict);
+  for (const core::Action& action : placement.plan.actions) {
+    if (const auto* write = std::get_if<core::WriteLedger>(&action)) {
+      stores.lists.put(write->desired);
+    }
+  }
+  if (placement.plan == core::Plan{}) return {};
+  return cat("Placement of all domains that want one clique\n  would do:\n",
+             plan_text(placement.plan));
 }
 
 std::string domain_text(const Sources& from, const std::string& uid) {
@@ -136,7 +149,8 @@ std::string domain_text(const Sources& from, const std::string& uid) {
         "ComputeDomain ", api::to_string(api::name_of(domain.meta)), ", UID ", uid,
         domain.meta.is_deleting() ? ", being deleted" : "", "\n  wants ",
         domain.spec.num_nodes == 0 ? "as many nodes as come" : cat(domain.spec.num_nodes, " nodes"),
-        "; members:\n", members_text(world));
+        world.placement ? cat(" of one clique: ", world.placement->message) : "", "; members:\n",
+        members_text(world));
   } else {
     text += cat("ComputeDomain with UID ", uid, ": not among the files\n");
   }
@@ -144,7 +158,7 @@ std::string domain_text(const Sources& from, const std::string& uid) {
     text += key.kind == Key::Kind::Domain
                 ? cat("  would do for the domain:\n")
                 : cat("  would do for its node list of clique \"", key.clique, "\":\n");
-    text += plan_text(from, key);
+    text += plan_text(plan_of(from, key));
   }
   return text;
 }
@@ -174,13 +188,16 @@ Result<std::string> dry_run(const std::vector<ObjectFile>& files, const core::Se
   if (uids.empty() && namespaces.empty())
     return std::string("no ComputeDomain, claim or node list among these objects\n");
 
-  const Memory memory;
+  Memory memory;
   const Stores view = stores.view();
   ListReader lists;
   const Sources from{view, memory, settings, clock, lists, workloads};
   std::vector<std::string> pages;
-  pages.reserve(namespaces.size() + uids.size());
+  pages.reserve(namespaces.size() + uids.size() + 1);
   for (const std::string& ns : namespaces) pages.push_back(workloads_text(from, ns));
+  if (std::string page = placement_text(from, memory, stores); !page.empty()) {
+    pages.push_back(std::move(page));
+  }
   for (const std::string& uid : uids) pages.push_back(domain_text(from, uid));
   return base::join(pages, "\n");
 }

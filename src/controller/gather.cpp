@@ -58,6 +58,11 @@ core::NodeView node_view(const Sources& from, const std::string& name) {
   return view;
 }
 
+std::optional<core::Promise> promise_of(const Sources& from, const std::string& uid) {
+  const auto ledger = from.stores.lists.get({from.settings.operator_namespace, core::kLedgerName});
+  return ledger == nullptr ? std::nullopt : core::promise_in(*ledger, uid);
+}
+
 core::NodeViews nodes_concerned(const Sources& from, const core::DomainView& view,
                                 const std::vector<core::StoredList>& lists) {
   std::set<std::string> names;
@@ -101,6 +106,10 @@ core::World gather_domain(const Sources& from, const std::string& uid) {
   }
   for (const api::ResourceClaim& claim : world.view.claims) {
     if (from.memory.is_told(claim.meta.uid)) world.told_claims.insert(claim.meta.uid);
+  }
+  if (world.view.domain && api::wants_one_clique(*world.view.domain)) {
+    world.promise = promise_of(from, uid);
+    world.placement = from.memory.placement(uid);
   }
   return world;
 }
@@ -170,6 +179,8 @@ core::Plan plan_of(const Sources& from, const Key& key) {
       return core::reconcile_label(gather_label(from, key.id));
     case Key::Kind::Workloads:
       return core::reconcile_workloads(gather_workloads(from, key.id));
+    case Key::Kind::Placement:
+      return core::place(gather_placement(from)).plan;
   }
   return {};
 }

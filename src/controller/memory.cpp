@@ -60,6 +60,19 @@ std::optional<core::AgentPod> Memory::agent(const std::string& node) const {
   return value_at(agents_, node);
 }
 
+bool Memory::placement_found(const std::string& uid, const core::PlacementVerdict& verdict) {
+  const std::scoped_lock lock(mutex_);
+  const auto [it, is_new] = placements_.try_emplace(uid, verdict);
+  if (!is_new && it->second == verdict) return false;
+  it->second = verdict;
+  return true;
+}
+
+std::optional<core::PlacementVerdict> Memory::placement(const std::string& uid) const {
+  const std::scoped_lock lock(mutex_);
+  return value_at(placements_, uid);
+}
+
 void Memory::formation_begun(const std::string& uid, base::Duration elapsed) {
   const std::scoped_lock lock(mutex_);
   forming_since_.try_emplace(uid, elapsed);
@@ -77,6 +90,7 @@ void Memory::forget_domain(const std::string& uid) {
   untold_list_.erase(uid);
   std::erase_if(list_written_, [&](const auto& known) { return known.first.domain_uid == uid; });
   forming_since_.erase(uid);
+  placements_.erase(uid);
 }
 
 void Memory::forget_claim(const std::string& claim_uid) {

@@ -2,6 +2,7 @@
 
 #include "compute_domain/api/names.h"
 #include "compute_domain/base/text.h"
+#include "compute_domain/core/ledger.h"
 #include "compute_domain/core/membership.h"
 #include "compute_domain/core/node_lists.h"
 
@@ -43,6 +44,10 @@ kube::Store<api::ComputeDomain>::Indexes indexes_of<api::ComputeDomain>() {
                  api::ObjectName{domain.meta.ns, domain.spec.channel->template_name}));
            }},
           {kByNamespace, [](const api::ComputeDomain& domain) { return one_of(domain.meta.ns); }},
+          {kByPlacement,
+           [](const api::ComputeDomain& domain) {
+             return one_of(api::wants_one_clique(domain) ? kSingle : "");
+           }},
           {kByWorkload, [](const api::ComputeDomain& domain) {
              if (!domain.spec.workload) return std::vector<std::string>{};
              return one_of(domain.meta.label(api::kWorkloadLabel));
@@ -116,7 +121,8 @@ void trim(api::ResourceClaim& claim) {
   }
   if (bond == core::Bond::None) {
     claim.spec = {};
-    claim.allocation.reset();
+    // A claim that names no domain may still have a seat of this driver, which is not free then.
+    if (core::nodes_of(claim).empty()) claim.allocation.reset();
     claim.reserved_for.clear();
   } else if (claim.allocation) {
     // From now on the allocation says which domain is meant.
@@ -125,9 +131,13 @@ void trim(api::ResourceClaim& claim) {
 }
 
 void trim(api::ResourceClaimTemplate& object) {
+  const std::string turn = object.meta.annotation(api::kPlacementTurn);
   object.meta.annotations.clear();
+  if (!turn.empty()) object.meta.annotations[api::kPlacementTurn] = turn;
   object.claim_labels.clear();
-  object.spec = {};
+  // Of ours the clique that its claims ask for.
+  if (!core::placement_of(object)) object.spec = {};
+  object.spec.configs = {};
 }
 
 void trim(api::ConfigMap& map) { map.meta.annotations.clear(); }

@@ -40,6 +40,11 @@ bool has_other_label(const api::Node* before, const api::Node& after) {
          before->meta.annotations != after.meta.annotations;
 }
 
+bool is_status_only(const api::ComputeDomain& a, const api::ComputeDomain& b) {
+  return a.meta.uid == b.meta.uid && a.spec == b.spec &&
+         a.meta.is_deleting() == b.meta.is_deleting();
+}
+
 }  // namespace
 
 Triggers::Triggers(const Sources& from, Memory& memory, Workloads& workloads, Add add)
@@ -61,6 +66,21 @@ std::set<std::string> Triggers::domains_of_claim(const std::string& uid) const {
   return uids;
 }
 
+void Triggers::add_placement() const {
+  if (!from_.stores.domains.by_index(kByPlacement, kSingle).empty()) add_(placement_key());
+}
+
+void Triggers::add_domains_of_ledger(const api::ConfigMap* before,
+                                     const api::ConfigMap* after) const {
+  add_(placement_key());
+  const core::Ledger was = before == nullptr ? core::Ledger{} : core::ledger_in(*before);
+  const core::Ledger is = after == nullptr ? core::Ledger{} : core::ledger_in(*after);
+  for (const auto& [uid, promise] : is.promises) {
+    const auto it = was.promises.find(uid);
+    if (it == was.promises.end() || it->second != promise) add_(domain_key(uid));
+  }
+}
+
 void Triggers::add_domains_of_node(const std::string& node) const {
   std::set<std::string> uids;
   for (const auto& claim : from_.stores.claims.by_index(kByNode, node)) {
@@ -78,6 +98,10 @@ void Triggers::add_domains_of_node(const std::string& node) const {
 }
 
 void Triggers::on_domain(const api::ComputeDomain* before, const api::ComputeDomain* after) const {
+  const bool is_status = before != nullptr && after != nullptr && is_status_only(*before, *after);
+  for (const api::ComputeDomain* domain : {before, after}) {
+    if (!is_status && domain != nullptr && api::wants_one_clique(*domain)) add_(placement_key());
+  }
   if (after != nullptr) {
     workloads_.domain_seen(*after, from_.clock.now());
     add_(domain_key(after->meta.uid));
@@ -131,6 +155,9 @@ void Triggers::on_claim(const api::ResourceClaim* before, const api::ResourceCla
   if (is_automatic) on_automatic_claim(before, after);
   if (after != nullptr && after->allocation && !after->reserved_for.empty()) note_formation(uids);
   for (const std::string& uid : uids) add_(domain_key(uid));
+  const bool had_seat = before != nullptr && before->allocation;
+  const bool has_seat = after != nullptr && after->allocation;
+  if (had_seat != has_seat) add_placement();
   if (after == nullptr) memory_.forget_claim(before->meta.uid);
 }
 
@@ -140,6 +167,7 @@ void Triggers::on_template(const api::ResourceClaimTemplate* before,
   for (const api::ResourceClaimTemplate* object : {before, after}) {
     if (object == nullptr) continue;
     uids.insert(object->meta.label(api::kDomainLabel));
+    if (core::placement_of(*object)) add_(placement_key());
     // A name taken or freed concerns every domain that wants it.
     const std::string name = api::to_string(api::name_of(object->meta));
     for (const auto& domain : from_.stores.domains.by_index(kByTemplate, name)) {
@@ -170,6 +198,7 @@ void Triggers::on_list(const api::ConfigMap* before, const api::ConfigMap* after
   note_admissions(before, after);
   for (const api::ConfigMap* map : {before, after}) {
     if (map == nullptr) continue;
+    if (map->meta.name == core::kLedgerName) return add_domains_of_ledger(before, after);
     const std::string uid = map->meta.label(api::kDomainLabel);
     if (uid.empty()) continue;
     add_(group_key({uid, map->meta.label(api::kCliqueLabel)}));
@@ -192,6 +221,7 @@ void Triggers::on_node(const api::Node* before, const api::Node* after) const {
   if (before != nullptr && after != nullptr && is_same(*before, *after)) return;
   const std::string& node = (after != nullptr ? after : before)->meta.name;
   add_domains_of_node(node);
+  add_placement();
   if (after == nullptr) {
     add_(report_key(node));
     memory_.forget_node(node);
@@ -203,6 +233,7 @@ void Triggers::on_slice(const api::ResourceSlice* before, const api::ResourceSli
   const std::string& node = (after != nullptr ? after : before)->node;
   if (node.empty()) return;
   add_domains_of_node(node);
+  add_placement();
   if (from_.settings.labels_nodes) add_(label_key(node));
 }
 

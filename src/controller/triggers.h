@@ -40,6 +40,10 @@ class Triggers {
   std::set<std::string> domains_of_claim(const std::string& uid) const;
   void on_automatic_claim(const api::ResourceClaim* before, const api::ResourceClaim* after) const;
   void note_admissions(const api::ConfigMap* before, const api::ConfigMap* after) const;
+  // Seats have become free or are gone.
+  void add_placement() const;
+  // Those that the ledger promises something else than before.
+  void add_domains_of_ledger(const api::ConfigMap* before, const api::ConfigMap* after) const;
 
   const Sources from_;
   Memory& memory_;

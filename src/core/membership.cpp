@@ -102,6 +102,10 @@ std::vector<std::string> nodes_of(const api::ResourceClaim& claim) {
   return {};
 }
 
+bool takes_seat(const api::ResourceClaim& claim) {
+  return claim.allocation && has_seat(*claim.allocation) && !has_admin_access(claim);
+}
+
 Standing standing_of(const api::ResourceClaim& claim, const DomainView& view) {
   if (view.domain && claim.meta.ns != view.domain->meta.ns) return Standing::WrongNamespace;
   if (!claim.allocation) return Standing::Pending;

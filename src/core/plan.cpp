@@ -1,6 +1,7 @@
 #include "compute_domain/core/plan.h"
 
 #include "compute_domain/base/text.h"
+#include "compute_domain/core/ledger.h"
 
 namespace cdom::core {
 
@@ -9,6 +10,28 @@ namespace {
 using base::cat;
 
 std::string named(const api::ObjectMeta& meta) { return api::to_string(api::name_of(meta)); }
+
+std::string clique_of(const api::ResourceClaimTemplate& object) {
+  const auto placement = placement_of(object);
+  return placement ? cat(" for clique ", placement->clique) : "";
+}
+
+// What the ledger promises now and did not before, and what it does not promise any more.
+std::string ledger_text(const WriteLedger& write) {
+  const Ledger before = ledger_in(write.current), after = ledger_in(write.desired);
+  std::vector<std::string> changes;
+  for (const auto& [uid, promise] : after.promises) {
+    const auto it = before.promises.find(uid);
+    if (it != before.promises.end() && it->second == promise) continue;
+    changes.push_back(cat("promise ", promise.seats, " seats of clique ", promise.clique,
+                          " to domain ", uid,
+                          promise.leaving.empty() ? "" : cat(" instead of ", promise.leaving)));
+  }
+  for (const auto& [uid, promise] : before.promises) {
+    if (!after.promises.contains(uid)) changes.push_back(cat("end the promise to domain ", uid));
+  }
+  return base::join(changes, "; ");
+}
 
 struct ActionText {
   std::string operator()(const AddFinalizer& a) const {
@@ -41,8 +64,13 @@ struct ActionText {
     return cat("read Job ", api::to_string(a.name));
   }
   std::string operator()(const CreateTemplate& a) const {
-    return cat("create ResourceClaimTemplate ", named(a.object.meta));
+    return cat("create ResourceClaimTemplate ", named(a.object.meta), clique_of(a.object));
   }
+  std::string operator()(const ReplaceTemplate& a) const {
+    return cat("delete ResourceClaimTemplate ", named(a.current), " and create it anew",
+               clique_of(a.object));
+  }
+  std::string operator()(const WriteLedger& a) const { return ledger_text(a); }
   std::string operator()(const WriteNodeList& a) const {
     return cat(a.current.uid.empty() ? "create" : "rewrite", " the node list ",
                named(a.desired.meta));

@@ -41,10 +41,18 @@ TemplateVerdict template_is_there(const std::string& name) {
   return {TemplateVerdict::What::Ready, cat("pods can use ResourceClaimTemplate ", name)};
 }
 
+// The choice that a template was made for is older than the one that holds; a newer one than the
+// ledger's is of a ledger that this cache does not show yet.
+bool is_outdated(const World& world, const api::ResourceClaimTemplate& found) {
+  if (!api::wants_one_clique(*world.view.domain) || !world.promise) return false;
+  const auto made = placement_of(found);
+  return !world.view.has_predecessor && (!made || made->turn < world.promise->turn);
+}
+
 TemplateVerdict verdict_on_template(const World& world) {
   using What = TemplateVerdict::What;
   const api::ComputeDomain& domain = *world.view.domain;
-  const auto wanted = wanted_template(domain);
+  const auto wanted = wanted_template(domain, world.promise);
   if (!wanted) return {What::NotWanted, ""};
   const std::string& name = wanted->meta.name;
   if (!base::is_dns_subdomain(name)) {
@@ -54,6 +62,10 @@ TemplateVerdict verdict_on_template(const World& world) {
                 "ComputeDomain and create it with a valid name")};
   }
   const api::ResourceClaimTemplate* found = find_template(world, api::name_of(wanted->meta));
+  if (found == nullptr && api::wants_one_clique(domain) && !world.promise) {
+    return {What::NotPlaced,
+            cat("ResourceClaimTemplate ", name, " is made once a clique is chosen: see Placed")};
+  }
   if (found == nullptr)
     return {What::Missing, cat("ResourceClaimTemplate ", name, " is being made")};
   if (!is_labelled(*found, world.view.uid)) {
@@ -64,6 +76,10 @@ TemplateVerdict verdict_on_template(const World& world) {
     return {What::BeingDeleted, cat("ResourceClaimTemplate ", name,
                                     " is being deleted and will be "
                                     "made again")};
+  }
+  if (is_outdated(world, *found)) {
+    return {What::Outdated, cat("ResourceClaimTemplate ", name, " is made anew for clique ",
+                                world.promise->clique)};
   }
   return template_is_there(name);
 }
@@ -194,9 +210,17 @@ base::Duration wait_of_status(const World& world) {
                   left_of(interval, world.untold_list, world.now));
 }
 
+// Nobody has looked for a clique yet, or what was chosen is on its way: told when it is there.
+bool is_about_to_be_placed(const World& world) {
+  const api::ComputeDomain& domain = *world.view.domain;
+  if (!api::wants_one_clique(domain) || domain.meta.is_deleting() || world.promise) return false;
+  return world.placement ? world.placement->holds : !domain.status;
+}
+
 void add_status(const World& world, const Readiness& readiness, const TemplateVerdict& verdict,
                 const WaitsFor& waits_for, Plan& plan) {
   const api::ComputeDomain& domain = *world.view.domain;
+  if (is_about_to_be_placed(world)) return;
   const api::ComputeDomainStatus after = computed_status(world, readiness, verdict, waits_for);
   if (domain.status == after) return;
   const bool urgent = !domain.status || domain.status->ready != after.ready;
@@ -231,6 +255,18 @@ void tell_claims_of_other_namespaces(const World& world, Plan& plan) {
         cat("names ComputeDomain ", api::to_string(api::name_of(world.view.domain->meta)),
             ", which serves claims of its own namespace only; create a ComputeDomain in namespace ",
             claim->meta.ns)});
+  }
+}
+
+// Claims that were made before their domain was placed anew.
+void tell_claims_of_a_former_clique(const World& world, Plan& plan) {
+  for (const api::ResourceClaim* claim : former_claims(world)) {
+    if (world.told_claims.contains(claim->meta.uid)) continue;
+    plan.actions.emplace_back(RecordEvent{
+        reference_to(*claim), "Warning", "MadeForFormerClique",
+        cat("asks for a seat of clique ", asked_clique(claim->spec), ", and ComputeDomain ",
+            world.view.domain->meta.name, " is now in clique ", world.promise->clique,
+            "; delete the pod, so that its claim is made anew")});
   }
 }
 
@@ -349,7 +385,12 @@ Plan reconcile_living(const World& world) {
     if (!domain.meta.has_finalizer(api::kDomainFinalizer)) {
       plan.actions.emplace_back(AddFinalizer{domain.meta});
     }
-    const auto wanted = wanted_template(domain);
+    const auto wanted = wanted_template(domain, world.promise);
+    if (verdict.what == TemplateVerdict::What::Outdated) {
+      const api::ObjectMeta current = find_template(world, api::name_of(wanted->meta))->meta;
+      plan.actions.emplace_back(ReplaceTemplate{current, *wanted});
+      verdict = template_is_there(wanted->meta.name);
+    }
     if (verdict.what == TemplateVerdict::What::Missing) {
       plan.actions.emplace_back(CreateTemplate{*wanted});
       // The status comes later in this plan: it is only written when there is a template.
@@ -363,6 +404,7 @@ Plan reconcile_living(const World& world) {
   const WaitsFor waits_for = world.view.has_predecessor ? what_still_runs(world) : WaitsFor{};
   add_status(world, readiness, verdict, waits_for, plan);
   tell_claims_of_other_namespaces(world, plan);
+  tell_claims_of_a_former_clique(world, plan);
   if (world.view.has_predecessor && waits_for.empty()) {
     plan.actions.push_back(claims_released(world));
     plan.actions.emplace_back(EnsurePredecessorGone{world.view.uid});
@@ -372,7 +414,8 @@ Plan reconcile_living(const World& world) {
 
 }  // namespace
 
-std::optional<api::ResourceClaimTemplate> wanted_template(const api::ComputeDomain& domain) {
+std::optional<api::ResourceClaimTemplate> wanted_template(const api::ComputeDomain& domain,
+                                                          const std::optional<Promise>& promise) {
   if (!domain.spec.channel) return std::nullopt;
   api::ResourceClaimTemplate object;
   object.meta.name = domain.spec.channel->template_name;
@@ -393,6 +436,7 @@ std::optional<api::ResourceClaimTemplate> wanted_template(const api::ComputeDoma
                           .parameters = api::encode_channel_config(
                               {domain.meta.uid, domain.spec.channel->allocation_mode}),
                           .from_class = false}};
+  if (promise) ask_for(object, *promise);
   return object;
 }
 

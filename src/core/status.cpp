@@ -90,6 +90,45 @@ Finding finding_on_pairs(const Readiness& readiness) {
   return {api::ConditionStatus::False, "MembersNotConnected", base::list_names(lines, 3)};
 }
 
+// Members whose claims were made for another clique than the domain has now.
+std::vector<std::string> members_elsewhere(const World& world, const Readiness& readiness) {
+  std::vector<std::string> nodes;
+  if (!world.promise) return nodes;
+  for (const MemberView& member : readiness.members) {
+    const auto& clique = member.membership.clique;
+    if (clique && *clique != world.promise->clique) nodes.push_back(member.membership.node);
+  }
+  return nodes;
+}
+
+// Until this process has looked for a clique, what was told before stands.
+Finding placement_finding(const World& world, const Readiness& readiness) {
+  const auto& status = world.view.domain->status;
+  const auto* told = status ? api::find_condition(status->conditions, kConditionPlaced) : nullptr;
+  if (!world.placement && told != nullptr) return {told->status, told->reason, told->message};
+  if (!world.placement) {
+    return {api::ConditionStatus::Unknown, "Choosing", "a clique is being chosen"};
+  }
+  Finding finding{world.placement->holds ? api::ConditionStatus::True : api::ConditionStatus::False,
+                  world.placement->reason, world.placement->message};
+  if (const auto nodes = members_elsewhere(world, readiness); !nodes.empty()) {
+    finding.status = api::ConditionStatus::False;
+    finding.reason = "PodsElsewhere";
+    finding.message += cat("; its pods on ", base::list_names(nodes),
+                           " are in another clique: delete them, so that they get new claims");
+    return finding;
+  }
+  std::vector<std::string> claims;
+  for (const api::ResourceClaim* claim : former_claims(world)) claims.push_back(claim->meta.name);
+  if (claims.empty()) return finding;
+  finding.reason = "PodsOfFormerClique";
+  finding.message +=
+      cat("; claims that were made for the clique before wait for it: delete the "
+          "pods of ",
+          base::list_names(claims));
+  return finding;
+}
+
 Finding ready_finding(const World& world, const Readiness& readiness,
                       const TemplateVerdict& verdict, const WaitsFor& waits_for) {
   const api::ComputeDomain& domain = *world.view.domain;
@@ -113,6 +152,9 @@ Finding ready_finding(const World& world, const Readiness& readiness,
     return {api::ConditionStatus::False,
             verdict.what == What::NameTaken ? "TemplateNameTaken" : "InvalidTemplateName",
             verdict.message};
+  }
+  if (readiness.members.empty() && verdict.what == What::NotPlaced) {
+    return {api::ConditionStatus::False, "NotPlaced", placement_finding(world, readiness).message};
   }
   if (Finding severe = finding_on_members(readiness, true); !severe.reason.empty()) return severe;
   const auto count = std::ssize(readiness.members);
@@ -140,6 +182,10 @@ std::optional<Finding> template_finding(const TemplateVerdict& verdict) {
     case What::Ready:
       return Finding{api::ConditionStatus::True, "Created", verdict.message};
     case What::Missing:
+      return Finding{api::ConditionStatus::False, "Pending", verdict.message};
+    case What::NotPlaced:
+      return Finding{api::ConditionStatus::False, "NotPlaced", verdict.message};
+    case What::Outdated:
       return Finding{api::ConditionStatus::False, "Pending", verdict.message};
     case What::NameTaken:
       return Finding{api::ConditionStatus::False, "NameTaken", verdict.message};
@@ -236,6 +282,10 @@ api::ComputeDomainStatus computed_status(const World& world, const Readiness& re
   set_condition(status.conditions, kConditionReady, ready, world);
   set_condition(status.conditions, kConditionTemplate, template_finding(verdict), world);
   set_condition(status.conditions, kConditionCliques, clique_finding(cliques), world);
+  if (api::wants_one_clique(domain)) {
+    status.placed_clique = world.promise ? world.promise->clique : "";
+    set_condition(status.conditions, kConditionPlaced, placement_finding(world, readiness), world);
+  }
   std::ranges::sort(status.conditions, {}, &api::Condition::type);
   return status;
 }
@@ -264,7 +314,8 @@ std::vector<RecordEvent> events_for(const api::ComputeDomain& domain,
   }
   for (const api::Condition& condition : after.conditions) {
     const bool is_ready = condition.type == kConditionReady;
-    if (!is_ready && condition.type != kConditionTemplate && condition.type != kConditionCliques) {
+    if (!is_ready && condition.type != kConditionTemplate && condition.type != kConditionCliques &&
+        condition.type != kConditionPlaced) {
       continue;
     }
     const api::Condition* old = api::find_condition(before.conditions, condition.type);
@@ -275,7 +326,10 @@ std::vector<RecordEvent> events_for(const api::ComputeDomain& domain,
     const bool first_good_news = old == nullptr && good && !is_ready;
     const bool normal_bad_news =
         !good && is_ready && !is_severe(condition.reason) && (old == nullptr || !changed);
-    const bool pending = condition.type == kConditionTemplate && condition.reason == "Pending";
+    const bool pending =
+        condition.reason == "Choosing" ||
+        (condition.type == kConditionTemplate &&
+         (condition.reason == "Pending" || condition.reason == "NotPlaced"));  // as Placed tells
     if (first_good_news || normal_bad_news || pending) continue;
     if (changed || (reason_changed && !good)) {
       record(good || (is_ready && is_calm(condition.reason)),
@@ -283,6 +337,18 @@ std::vector<RecordEvent> events_for(const api::ComputeDomain& domain,
     }
   }
   return events;
+}
+
+std::vector<const api::ResourceClaim*> former_claims(const World& world) {
+  std::vector<const api::ResourceClaim*> claims;
+  if (!world.promise || !api::wants_one_clique(*world.view.domain)) return claims;
+  for (const api::ResourceClaim& claim : world.view.claims) {
+    if (standing_of(claim, world.view) != Standing::Pending) continue;
+    const std::string clique = asked_clique(claim.spec);
+    if (!clique.empty() && clique != world.promise->clique) claims.push_back(&claim);
+  }
+  std::ranges::sort(claims, {}, [](const auto* claim) { return claim->meta.name; });
+  return claims;
 }
 
 api::ObjectReference reference_to(const api::ComputeDomain& domain) {

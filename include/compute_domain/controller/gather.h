@@ -8,6 +8,7 @@
 #include "compute_domain/controller/memory.h"
 #include "compute_domain/controller/stores.h"
 #include "compute_domain/controller/workloads.h"
+#include "compute_domain/core/placement.h"
 #include "compute_domain/core/reconcile.h"
 
 namespace cdom::controller {
@@ -26,6 +27,7 @@ core::GroupWorld gather_group(const Sources& from, const core::GroupKey& key);
 core::ReportWorld gather_report(const Sources& from, const std::string& node);
 core::LabelWorld gather_label(const Sources& from, const std::string& node);
 core::WorkloadsWorld gather_workloads(const Sources& from, const std::string& ns);
+core::PlacementWorld gather_placement(const Sources& from);
 
 // The keys of a domain and of all its groups.
 std::vector<Key> keys_of_domain(const Sources& from, const std::string& uid);

@@ -33,6 +33,10 @@ class Memory {
   void agent_seen(const std::string& node, bool ready, base::Time changed);
   [[nodiscard]] std::optional<core::AgentPod> agent(const std::string& node) const;
 
+  // What was last found for a domain that wants one clique; whether that is news.
+  bool placement_found(const std::string& uid, const core::PlacementVerdict& verdict);
+  [[nodiscard]] std::optional<core::PlacementVerdict> placement(const std::string& uid) const;
+
   // When a domain that is not Ready was first seen with members; cleared and given back by
   // formation_ended().
   void formation_begun(const std::string& uid, base::Duration elapsed);
@@ -50,6 +54,7 @@ class Memory {
   std::set<std::string> told_;
   std::map<std::string, core::AgentPod> agents_;
   std::map<std::string, base::Duration> forming_since_;
+  std::map<std::string, core::PlacementVerdict> placements_;
 };
 
 }  // namespace cdom::controller

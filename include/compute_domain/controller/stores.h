@@ -25,6 +25,9 @@ inline constexpr char kByUid[] = "uid";              // ComputeDomain: its own U
 inline constexpr char kByTemplate[] = "template";    // ComputeDomain: "ns/name" of its template
 inline constexpr char kByNamespace[] = "namespace";  // ComputeDomain
 inline constexpr char kByWorkload[] = "workload";    // ComputeDomain: id of its workload
+inline constexpr char kByPlacement[] =
+    "placement";  // ComputeDomain: kSingle if it wants one clique
+inline constexpr char kSingle[] = "Single";
 // Claims, templates, lists: UID of the domain; claims that name none: the two keys below.
 inline constexpr char kByDomain[] = "domain";
 inline constexpr char kByNode[] = "node";  // claims, lists, slices, agents: names of nodes

@@ -40,6 +40,9 @@ bool has_admin_access(const api::ResourceClaim& claim);
 // allocated.
 std::vector<std::string> nodes_of(const api::ResourceClaim& claim);
 
+// Whether a seat is allocated to it that nobody else can have then.
+bool takes_seat(const api::ResourceClaim& claim);
+
 // What a claim means for the domain that it names.
 enum class Standing {
   Pending,         // not allocated yet

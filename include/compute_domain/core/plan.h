@@ -65,6 +65,20 @@ struct CreateTemplate {
   api::ResourceClaimTemplate object;
   friend bool operator==(const CreateTemplate&, const CreateTemplate&) = default;
 };
+// Deletes the template under the precondition of `current`, then creates it anew: its spec is
+// immutable.
+struct ReplaceTemplate {
+  api::ObjectMeta current;
+  api::ResourceClaimTemplate object;
+  friend bool operator==(const ReplaceTemplate&, const ReplaceTemplate&) = default;
+};
+// Creates the ledger when `current` has no UID (it must not exist yet), else replaces its data
+// under the precondition of that version; deletes it when there is no data any more.
+struct WriteLedger {
+  api::ConfigMap current;
+  api::ConfigMap desired;
+  friend bool operator==(const WriteLedger&, const WriteLedger&) = default;
+};
 // Creates the ConfigMap when `current` has no UID (it must not exist yet), else replaces its labels
 // and data under the precondition of that version.
 struct WriteNodeList {
@@ -143,7 +157,8 @@ using Action =
     std::variant<AddFinalizer, RemoveFinalizer, SetStatus, CreateTemplate, WriteNodeList,
                  RecordEvent, EnsureTemplateAbsent, EnsureNodeListsAbsent, EnsureDomainGone,
                  EnsureClaimsReleased, EnsurePredecessorGone, EnsureNodeGone, DeleteReport,
-                 LabelNode, UnmarkNode, CreateDomain, SetOwners, DeleteDomain, ReadPods, ReadJob>;
+                 LabelNode, UnmarkNode, CreateDomain, SetOwners, DeleteDomain, ReadPods, ReadJob,
+                 ReplaceTemplate, WriteLedger>;
 
 struct Plan {
   std::vector<Action> actions;

@@ -31,7 +31,9 @@ struct LabelWorld {
 };
 Plan reconcile_label(const LabelWorld& world);
 
-// The template that a domain wants; nullopt when it wants none.
-std::optional<api::ResourceClaimTemplate> wanted_template(const api::ComputeDomain& domain);
+// The template that a domain wants; nullopt when it wants none. With a promise its claims ask for
+// seats of that clique.
+std::optional<api::ResourceClaimTemplate> wanted_template(
+    const api::ComputeDomain& domain, const std::optional<Promise>& promise = std::nullopt);
 
 }  // namespace cdom::core

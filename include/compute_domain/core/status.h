@@ -12,12 +12,22 @@ namespace cdom::core {
 inline constexpr char kConditionReady[] = "Ready";
 inline constexpr char kConditionTemplate[] = "TemplateReady";
 inline constexpr char kConditionCliques[] = "SingleClique";
+inline constexpr char kConditionPlaced[] = "Placed";  // of a domain that wants one clique
 // Of Ready: the reference driver's daemons serve the domain until their last claim has ended.
 inline constexpr char kServedByPredecessor[] = "ServedByPredecessor";
 
 // What became of the wanted ResourceClaimTemplate.
 struct TemplateVerdict {
-  enum class What { NotWanted, Ready, Missing, NameTaken, NameInvalid, BeingDeleted };
+  enum class What {
+    NotWanted,
+    Ready,
+    Missing,
+    NotPlaced,  // made once a clique is chosen
+    Outdated,   // of the clique where the domain was placed before
+    NameTaken,
+    NameInvalid,
+    BeingDeleted
+  };
   What what = What::NotWanted;
   std::string message;
 };
@@ -27,6 +37,9 @@ using WaitsFor = std::vector<std::string>;
 
 api::ComputeDomainStatus computed_status(const World& world, const Readiness& readiness,
                                          const TemplateVerdict& verdict, const WaitsFor& waits_for);
+
+// Claims without a seat that ask for a clique where their domain is not placed any more, by name.
+std::vector<const api::ResourceClaim*> former_claims(const World& world);
 
 // Events for what changed between two statuses: conditions and members, each naming the node and
 // the next step.

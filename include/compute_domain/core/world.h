@@ -15,6 +15,7 @@
 #include "compute_domain/api/core.h"
 #include "compute_domain/api/node_list.h"
 #include "compute_domain/api/resource.h"
+#include "compute_domain/core/ledger.h"
 
 namespace cdom::core {
 
@@ -26,6 +27,8 @@ struct Settings {
   base::Duration list_interval = std::chrono::milliseconds(50);
   base::Duration agent_grace = std::chrono::seconds(60);
   bool labels_nodes = false;  // GPU_CLIQUE_LABEL_ENABLED
+  // How long a clique may lack seats before a domain whose pods wait for them is placed anew.
+  base::Duration placement_patience = std::chrono::seconds(60);
 };
 
 // The agent's own pod on a node: its Ready condition is the agent's life.
@@ -69,6 +72,14 @@ struct DomainView {
   friend bool operator==(const DomainView&, const DomainView&) = default;
 };
 
+// Whether a domain has its clique, and why, in the words of its condition Placed.
+struct PlacementVerdict {
+  bool holds = false;
+  std::string reason, message;
+
+  friend bool operator==(const PlacementVerdict&, const PlacementVerdict&) = default;
+};
+
 // For a domain key: decides template, status and finalizer.
 struct World {
   base::Time now{};
@@ -84,6 +95,10 @@ struct World {
   std::set<std::string> told_claims;  // UIDs that got their Event from this process
   // Of claims in the namespace that name no domain the workload is not known yet.
   bool has_unknown_claims = false;
+  // Of a domain that wants one clique: what the ledger promises it, and what this process has last
+  // found.
+  std::optional<Promise> promise;
+  std::optional<PlacementVerdict> placement;
 };
 
 // A group is what one set of IMEX daemons serves. With isolation by domain, one domain and clique.

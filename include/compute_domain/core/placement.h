@@ -1,0 +1,81 @@
+// Placement: which clique a domain gets that wants all of its seats in one.
+//
+// Of the cliques with as many free seats as the domain needs the one with the fewest; domains in
+// the order of their age. What a domain has been promised and has not taken yet is not free. One
+// decision is about all domains at once, and is carried out by one write of the ledger. Pure.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "compute_domain/core/ledger.h"
+#include "compute_domain/core/plan.h"
+#include "compute_domain/core/world.h"
+
+namespace cdom::core {
+
+// A seat that a node's ResourceSlice offers, with a clique.
+struct Seat {
+  enum class State { Free, InUse, NotReady, Unschedulable };
+  std::string node;
+  State state = State::Free;  // InUse comes before what is wrong with the node
+
+  friend bool operator==(const Seat&, const Seat&) = default;
+};
+
+struct CliqueSeats {
+  std::string clique;
+  std::vector<Seat> seats;
+
+  friend bool operator==(const CliqueSeats&, const CliqueSeats&) = default;
+};
+
+// A domain that wants one clique, as the cache shows it.
+struct PlacementDomain {
+  std::string uid;
+  api::ObjectName name;
+  base::Time created{};
+  std::int64_t num_nodes = 0;
+  bool wants_one_clique = true;  // false: it has a promise that it does not want
+  bool has_channel = true;
+  bool is_deleting = false;
+  std::set<std::string> nodes;               // on which claims of it are allocated
+  bool has_waiting_claims = false;           // that are not allocated
+  std::optional<TemplatePlacement> made;     // its template
+  std::optional<base::Time> unplaced_since;  // by its condition
+
+  friend bool operator==(const PlacementDomain&, const PlacementDomain&) = default;
+};
+
+struct PlacementWorld {
+  base::Time now{};
+  Settings settings;
+  std::vector<CliqueSeats> cliques;      // in any order
+  std::vector<PlacementDomain> domains;  // in any order
+  std::optional<api::ConfigMap> ledger;  // absent: not in the cache
+};
+
+struct PlacementPlan {
+  Plan plan;
+  // What holds once the plan is carried out, by UID, of every domain of the world that lives.
+  std::map<std::string, PlacementVerdict> verdicts;
+};
+
+PlacementPlan place(const PlacementWorld& world);
+
+// A slice, and the state of its node's seats.
+struct Offer {
+  const api::ResourceSlice* slice = nullptr;
+  Seat::State state = Seat::State::Free;
+};
+// The seats that slices of this driver offer. The newest generation of a pool counts; a text that
+// is no name of a clique is none.
+std::vector<CliqueSeats> seats_in(const std::vector<Offer>& offers);
+// `node` is null when it is not in the cache. `is_in_use`: a claim of this driver is allocated on
+// it, whoever's.
+Seat::State seat_state_of(const api::Node* node, bool is_in_use);
+
+}  // namespace cdom::core

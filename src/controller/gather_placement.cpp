@@ -1,0 +1,88 @@
+#include <unordered_set>
+
+#include "compute_domain/api/names.h"
+#include "compute_domain/controller/gather.h"
+#include "compute_domain/core/membership.h"
+#include "compute_domain/core/status.h"
+
+namespace cdom::controller {
+
+namespace {
+
+std::vector<core::CliqueSeats> seats_of(const Stores& stores) {
+  std::unordered_set<std::string> in_use;
+  for (const auto& claim : stores.claims.all()) {
+    if (!core::takes_seat(*claim)) continue;
+    for (std::string& node : core::nodes_of(*claim)) in_use.insert(std::move(node));
+  }
+  const auto slices = stores.slices.all();
+  std::vector<core::Offer> offers;
+  offers.reserve(slices.size());
+  for (const auto& slice : slices) {
+    const auto node = stores.nodes.get({"", slice->node});
+    offers.push_back({slice.get(), core::seat_state_of(node.get(), in_use.contains(slice->node))});
+  }
+  return core::seats_in(offers);
+}
+
+std::optional<base::Time> unplaced_since(const api::ComputeDomain& domain) {
+  if (!domain.status) return std::nullopt;
+  const auto* placed = api::find_condition(domain.status->conditions, core::kConditionPlaced);
+  if (placed == nullptr || placed->status != api::ConditionStatus::False) return std::nullopt;
+  return placed->last_transition;
+}
+
+core::PlacementDomain placement_domain(const Stores& stores, const api::ComputeDomain& domain) {
+  core::PlacementDomain view{.uid = domain.meta.uid,
+                             .name = api::name_of(domain.meta),
+                             .created = domain.meta.creation_time.value_or(base::Time{}),
+                             .num_nodes = domain.spec.num_nodes,
+                             .wants_one_clique = api::wants_one_clique(domain),
+                             .has_channel = domain.spec.channel.has_value(),
+                             .is_deleting = domain.meta.is_deleting(),
+                             .nodes = {},
+                             .has_waiting_claims = false,
+                             .made = std::nullopt,
+                             .unplaced_since = unplaced_since(domain)};
+  for (const auto& claim : stores.claims.by_index(kByDomain, view.uid)) {
+    if (!claim->allocation && claim->meta.ns == view.name.ns) view.has_waiting_claims = true;
+    if (!core::takes_seat(*claim)) continue;
+    for (std::string& node : core::nodes_of(*claim)) view.nodes.insert(std::move(node));
+  }
+  if (!domain.spec.channel) return view;
+  const auto made = stores.templates.get({domain.meta.ns, domain.spec.channel->template_name});
+  if (made != nullptr && made->meta.label(api::kDomainLabel) == view.uid &&
+      !made->meta.is_deleting()) {
+    view.made = core::placement_of(*made);
+  }
+  return view;
+}
+
+}  // namespace
+
+core::PlacementWorld gather_placement(const Sources& from) {
+  const Stores& stores = from.stores;
+  core::PlacementWorld world;
+  world.now = from.clock.now();
+  world.settings = from.settings;
+  if (const auto ledger = stores.lists.get({from.settings.operator_namespace, core::kLedgerName})) {
+    world.ledger = *ledger;
+  }
+  for (const auto& domain : stores.domains.by_index(kByPlacement, kSingle)) {
+    world.domains.push_back(placement_domain(stores, *domain));
+  }
+  if (world.domains.empty() && !world.ledger) return world;
+  if (world.ledger) {
+    for (const auto& [uid, text] : world.ledger->data) {
+      for (const auto& domain : stores.domains.by_index(kByUid, uid)) {
+        if (!api::wants_one_clique(*domain)) {
+          world.domains.push_back(placement_domain(stores, *domain));
+        }
+      }
+    }
+  }
+  world.cliques = seats_of(stores);
+  return world;
+}
+
+}  // namespace cdom::controller

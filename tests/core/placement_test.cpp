@@ -1,0 +1,346 @@
+// Who gets which clique.
+#include <gmock/gmock.h>
+
+#include <algorithm>
+
+#include "core/placement_scene.h"
+
+namespace cdom::core {
+namespace {
+
+using namespace testing;
+using ::testing::_;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::VariantWith;
+using State = Seat::State;
+
+TEST(Placement, TakesTheCliqueWithTheFewestFreeSeatsThatFit) {
+  auto world = scene().clique("a.1", 18).clique("b.1", 18).clique("c.1", 18).wants("train", 8);
+  world.seats("b.1", 9, State::InUse).seats("c.1", 11, State::InUse);
+  world.decide();
+  EXPECT_EQ(world.clique_of("train"), "b.1");
+}
+
+TEST(Placement, AmongEqualsTakesTheFirstByName) {
+  auto world = scene().clique("b.1", 4).clique("a.1", 4).wants("train", 4);
+  world.decide();
+  EXPECT_EQ(world.clique_of("train"), "a.1");
+}
+
+TEST(Placement, IsTheSameInWhateverOrderThingsAreFound) {
+  auto world = scene().clique("a.1", 6).clique("b.1", 4).clique("c.1", 5);
+  world.wants("train", 3).wants("serve", 4).wants("eval", 5);
+  auto other = world;
+  std::ranges::reverse(other.world.cliques);
+  std::ranges::reverse(other.world.domains);
+  for (CliqueSeats& clique : other.world.cliques) std::ranges::reverse(clique.seats);
+  EXPECT_EQ(world.decide().plan, other.decide().plan);
+}
+
+TEST(Placement, CountsWhatOthersWereGivenAndHaveNotTaken) {
+  auto world = scene().clique("a.1", 6).clique("b.1", 12).wants("train", 4);
+  world.decide();
+  ASSERT_EQ(world.clique_of("train"), "a.1");
+  world.wants("serve", 3).decide();
+  EXPECT_EQ(world.clique_of("serve"), "b.1");
+}
+
+TEST(Placement, CountsASeatOnceThatItsDomainHasTaken) {
+  auto world = scene().clique("a.1", 6).wants("train", 4);
+  world.decide();
+  world.takes("train", "a.1", 4).wants("serve", 2).decide();
+  EXPECT_EQ(world.clique_of("serve"), "a.1");
+}
+
+TEST(Placement, TwoDomainsOfOneMomentDoNotShareSeats) {
+  auto world = scene().clique("a.1", 4).clique("b.1", 4).wants("train", 3).wants("serve", 3);
+  world.decide();
+  EXPECT_EQ(world.clique_of("train"), "a.1");
+  EXPECT_EQ(world.clique_of("serve"), "b.1");
+}
+
+TEST(Placement, TheOlderDomainChoosesFirst) {
+  auto world = scene().clique("a.1", 4).wants("younger", 3).wants("older", 3);
+  std::swap(world.domain("older").created, world.domain("younger").created);
+  world.decide();
+  EXPECT_EQ(world.clique_of("older"), "a.1");
+  EXPECT_EQ(world.clique_of("younger"), "");
+}
+
+TEST(Placement, ADomainThatFitsNowhereHoldsBackNobody) {
+  auto world = scene().clique("a.1", 4).wants("big", 5).wants("small", 2);
+  world.decide();
+  EXPECT_EQ(world.clique_of("small"), "a.1");
+}
+
+TEST(Placement, SaysWhatIsMissing) {
+  auto world = scene().clique("a.1", 18).clique("b.1", 18).wants("serve", 2);
+  world.seats("b.1", 18, State::InUse);
+  world.decide();
+  world.wants("train", 16).seats("a.1", 4, State::InUse);
+  world.seats("a.1", 2, State::NotReady);
+  const PlacementVerdict verdict = verdict_on(world.decide(), "train");
+  EXPECT_FALSE(verdict.holds);
+  EXPECT_EQ(verdict.reason, "NoCliqueFits");
+  EXPECT_EQ(
+      verdict.message,
+      "needs 16 seats, the best clique, a.1, has 12 free of 18: a.1-17, a.1-18 NotReady; 2 in "
+      "use; 2 kept for placed domains");
+}
+
+TEST(Placement, TriesAgainWhenSomethingFrees) {
+  auto world = scene().clique("a.1", 4).seats("a.1", 2, State::InUse).wants("train", 3);
+  world.decide();
+  ASSERT_EQ(world.clique_of("train"), "");
+  world.seats("a.1", 2, State::Free).decide();
+  EXPECT_EQ(world.clique_of("train"), "a.1");
+}
+
+TEST(Placement, MoreNodesThanAnyCliqueHasIsToldAsSuch) {
+  auto world = scene().clique("a.1", 18).clique("b.1", 4).wants("train", 40);
+  const PlacementVerdict verdict = verdict_on(world.decide(), "train");
+  EXPECT_EQ(verdict.reason, "NoCliqueIsLargeEnough");
+  EXPECT_THAT(verdict.message, HasSubstr("the largest clique, a.1, has 18: lower spec.numNodes"));
+}
+
+TEST(Placement, WithoutAnyCliqueSaysSo) {
+  auto world = scene().wants("train", 2);
+  EXPECT_THAT(verdict_on(world.decide(), "train").message,
+              HasSubstr("no node offers one that is in an NVLink clique"));
+}
+
+TEST(Placement, WithoutNumNodesSaysHowToGiveThem) {
+  auto world = scene().clique("a.1", 4).wants("train", 0);
+  const PlacementPlan decided = world.decide();
+  EXPECT_THAT(decided.plan.actions, IsEmpty());
+  EXPECT_EQ(verdict_on(decided, "train").reason, "NumNodesMissing");
+  EXPECT_THAT(verdict_on(decided, "train").message,
+              HasSubstr("kubectl patch computedomain train -n team-a"));
+}
+
+TEST(Placement, WithoutATemplateThereIsNothingToPlace) {
+  auto world = scene().clique("a.1", 4).wants("train", 2);
+  world.domain("train").has_channel = false;
+  const PlacementPlan decided = world.decide();
+  EXPECT_THAT(decided.plan.actions, IsEmpty());
+  EXPECT_EQ(verdict_on(decided, "train").reason, "NoTemplate");
+}
+
+TEST(Placement, ADomainThatIsBeingDeletedIsNotPlacedAndKeepsItsSeatsUntilItIsGone) {
+  auto world = scene().clique("a.1", 4).wants("train", 3).wants("serve", 4);
+  world.decide();
+  ASSERT_EQ(world.clique_of("train"), "a.1");
+  world.domain("train").is_deleting = true;
+  world.domain("serve").is_deleting = true;
+  EXPECT_EQ(world.decide().plan, Plan{});
+}
+
+TEST(Placement, EndsThePromiseToADomainThatIsProvenToBeGone) {
+  auto world = scene().clique("a.1", 4).wants("train", 3).wants("serve", 4);
+  world.decide();
+  world.world.domains.erase(world.world.domains.begin());
+  EXPECT_THAT(world.decide().plan.actions,
+              ElementsAre(VariantWith<EnsureDomainGone>(EnsureDomainGone{uid_of("train")}),
+                          VariantWith<WriteLedger>(_)));
+  EXPECT_EQ(world.clique_of("serve"), "a.1");
+}
+
+TEST(Placement, LeavesNoLedgerBehind) {
+  auto world = scene().clique("a.1", 4).wants("train", 3);
+  world.decide();
+  world.world.domains.clear();
+  world.decide();
+  EXPECT_FALSE(world.world.ledger);
+}
+
+TEST(Placement, IsQuietWhenEverybodyIsPlaced) {
+  auto world = scene().clique("a.1", 4).wants("train", 3).wants("serve", 4);
+  world.decide();
+  EXPECT_EQ(world.decide().plan, Plan{});
+  EXPECT_EQ(world.makes_template("train").takes("train", "a.1", 3).decide().plan, Plan{});
+}
+
+TEST(Placement, WritesUnderThePreconditionOfTheLedgerThatItDecidedUpon) {
+  auto world = scene().clique("a.1", 4).wants("train", 2);
+  EXPECT_EQ(std::get<WriteLedger>(world.decide().plan.actions.at(0)).current, api::ConfigMap{});
+  const api::ConfigMap seen = *world.world.ledger;
+  const PlacementPlan second = world.wants("serve", 2).decide();
+  EXPECT_EQ(std::get<WriteLedger>(second.plan.actions.at(0)).current, seen);
+}
+
+TEST(Placement, ALostLedgerIsMadeAgainFromTheTemplatesBeforeAnythingIsChosen) {
+  auto world = scene().clique("a.1", 6).clique("b.1", 12).wants("train", 4);
+  world.decide();
+  world.makes_template("train").wants("serve", 3).world.ledger.reset();
+  world.decide();
+  EXPECT_EQ(world.clique_of("train"), "a.1");
+  EXPECT_EQ(world.clique_of("serve"), "b.1");
+}
+
+TEST(Placement, ACordonedNodeOffersNoSeat) {
+  auto world = scene().clique("a.1", 4).seats("a.1", 1, State::Unschedulable).wants("train", 4);
+  EXPECT_THAT(verdict_on(world.decide(), "train").message,
+              HasSubstr("has 3 free of 4: a.1-4 unschedulable"));
+}
+
+// A domain on clique a.1 with room on b.1, whose clique has then lost a node.
+PlacementScene short_scene() {
+  auto world = scene().clique("a.1", 4).clique("b.1", 6).wants("train", 4);
+  world.decide();
+  world.makes_template("train").seats("a.1", 1, State::NotReady);
+  return world;
+}
+
+TEST(Placement, PlacesAnewWhenItsCliqueLosesANodeBeforeAnyPodHasASeat) {
+  auto world = short_scene();
+  EXPECT_THAT(world.decide().plan.actions,
+              ElementsAre(VariantWith<EnsureClaimsReleased>(_), VariantWith<WriteLedger>(_)));
+  EXPECT_EQ(world.clique_of("train"), "b.1");
+}
+
+TEST(Placement, KeepsTheSeatsOfTheFormerCliqueUntilTheNewTemplateIsThere) {
+  auto world = short_scene();
+  world.decide();
+  world.seats("a.1", 1, State::Free).wants("serve", 4);
+  EXPECT_EQ(verdict_on(world.decide(), "serve").reason, "NoCliqueFits");
+  world.makes_template("train").decide();
+  EXPECT_EQ(world.clique_of("serve"), "a.1");
+}
+
+TEST(Placement, StaysWhenPodsHaveSeatsAlready) {
+  auto world = scene().clique("a.1", 4).clique("b.1", 6).wants("train", 4);
+  world.decide();
+  world.makes_template("train").takes("train", "a.1", 2).seats("a.1", 1, State::NotReady);
+  const PlacementPlan decided = world.decide();
+  EXPECT_EQ(decided.plan, Plan{});
+  EXPECT_EQ(
+      verdict_on(decided, "train").message,
+      "clique a.1 lacks 1 of the 4 seats for it, and has 0 free of 4: a.1-4 NotReady; 2 in "
+      "use; 1 kept for placed domains; it is not placed anew, as pods of it have seats already");
+}
+
+TEST(Placement, StaysWhenNoOtherCliqueFits) {
+  auto world = short_scene();
+  world.seats("b.1", 3, State::InUse);
+  const PlacementPlan decided = world.decide();
+  EXPECT_EQ(decided.plan, Plan{});
+  EXPECT_EQ(verdict_on(decided, "train").reason, "CliqueLacksSeats");
+  EXPECT_THAT(verdict_on(decided, "train").message, HasSubstr("no other clique has them"));
+}
+
+TEST(Placement, WithWaitingPodsIsPlacedAnewOnlyWhenTheNodeStaysAway) {
+  auto world = short_scene();
+  world.domain("train").has_waiting_claims = true;
+  const PlacementPlan first = world.decide();
+  EXPECT_THAT(first.plan.actions, IsEmpty());
+  EXPECT_EQ(first.plan.look_again, world.world.settings.placement_patience);
+  world.domain("train").unplaced_since = kNow;
+  world.world.now = kNow + world.world.settings.placement_patience;
+  world.decide();
+  EXPECT_EQ(world.clique_of("train"), "b.1");
+}
+
+TEST(Placement, WhenACliqueIsShortTheDomainThatHasPodsKeepsItsSeats) {
+  auto world = scene().clique("a.1", 4).clique("b.1", 2).wants("train", 2).wants("serve", 2);
+  world.world.cliques.pop_back();
+  world.decide();
+  world.clique("b.1", 2).makes_template("train").makes_template("serve");
+  world.takes("serve", "a.1", 1).seats("a.1", 1, State::NotReady).decide();
+  EXPECT_EQ(world.clique_of("serve"), "a.1");
+  EXPECT_EQ(world.clique_of("train"), "b.1");
+}
+
+TEST(Placement, SeatsThatPodsOfOthersHaveTakenAreALackToo) {
+  auto world = short_scene();
+  world.seats("a.1", 1, State::InUse).decide();
+  EXPECT_EQ(world.clique_of("train"), "b.1");
+}
+
+TEST(Placement, GrowsInItsCliqueWhereThereIsRoom) {
+  auto world = scene().clique("a.1", 6).wants("train", 4);
+  world.decide();
+  world.makes_template("train").takes("train", "a.1", 4).domain("train").num_nodes = 6;
+  EXPECT_TRUE(verdict_on(world.decide(), "train").holds);
+  EXPECT_EQ(promise_in(*world.world.ledger, uid_of("train"))->seats, 6);
+  EXPECT_EQ(promise_in(*world.world.ledger, uid_of("train"))->turn, 1);
+}
+
+TEST(Placement, GrowingBeyondItsCliqueIsToldOncePodsHaveSeats) {
+  auto world = scene().clique("a.1", 6).clique("b.1", 9).wants("train", 4);
+  world.decide();
+  world.makes_template("train").takes("train", "a.1", 4).domain("train").num_nodes = 9;
+  const PlacementPlan decided = world.decide();
+  EXPECT_EQ(decided.plan, Plan{});
+  EXPECT_THAT(verdict_on(decided, "train").message, HasSubstr("lacks 3 of the 9 seats for it"));
+}
+
+TEST(Placement, GrowingBeyondItsCliqueBeforeThatPlacesItAnew) {
+  auto world = scene().clique("a.1", 6).clique("b.1", 9).wants("train", 4);
+  world.decide();
+  world.makes_template("train").domain("train").num_nodes = 9;
+  world.decide();
+  EXPECT_EQ(world.clique_of("train"), "b.1");
+}
+
+TEST(Placement, ShrinkingFreesSeats) {
+  auto world = scene().clique("a.1", 4).wants("train", 4);
+  world.decide();
+  world.makes_template("train").wants("serve", 2).domain("train").num_nodes = 2;
+  world.decide();
+  EXPECT_EQ(world.clique_of("serve"), "a.1");
+}
+
+api::ResourceSlice slice(const std::string& node, api::AttributeValue clique) {
+  api::ResourceSlice object;
+  object.driver = api::kDriver;
+  object.pool = object.node = node;
+  object.devices = {{.name = "channel-0",
+                     .attributes = {{"type", std::string("channel")},
+                                    {"id", std::int64_t{0}},
+                                    {"clique", std::move(clique)}}}};
+  return object;
+}
+
+TEST(PlacementSeats, AreTheChannelsZeroThatHaveAClique) {
+  const api::ResourceSlice good = slice("n1", std::string("a.1"));
+  api::ResourceSlice daemon = slice("n2", std::string("a.1"));
+  daemon.devices[0].attributes["type"] = std::string("daemon");
+  api::ResourceSlice without = slice("n3", std::string("a.1"));
+  without.devices[0].attributes.erase("clique");
+  api::ResourceSlice foreign = slice("n4", std::string("a.1"));
+  foreign.driver = "gpu.nvidia.com";
+  const auto cliques = seats_in({{&good}, {&daemon}, {&without}, {&foreign}});
+  EXPECT_THAT(cliques, ElementsAre(CliqueSeats{"a.1", {{"n1", State::Free}}}));
+}
+
+TEST(PlacementSeats, AreThoseOfThePoolsNewestGeneration) {
+  const api::ResourceSlice old = slice("n1", std::string("a.1"));
+  api::ResourceSlice newer = slice("n1", std::string("b.1"));
+  newer.pool_generation = 2;
+  EXPECT_THAT(seats_in({{&newer}, {&old}}), ElementsAre(CliqueSeats{"b.1", {{"n1", State::Free}}}));
+}
+
+TEST(PlacementSeats, ACliqueWhoseNameWouldBreakASelectorIsNone) {
+  const api::ResourceSlice quoted = slice("n1", std::string("a' || true || '"));
+  const api::ResourceSlice number = slice("n2", std::int64_t{7});
+  EXPECT_THAT(seats_in({{&quoted}, {&number}}), IsEmpty());
+}
+
+TEST(PlacementSeats, TheStateOfASeatIsThatOfItsNode) {
+  api::Node node;
+  node.ready = api::ConditionStatus::True;
+  EXPECT_EQ(seat_state_of(&node, false), State::Free);
+  EXPECT_EQ(seat_state_of(&node, true), State::InUse);
+  EXPECT_EQ(seat_state_of(nullptr, false), State::NotReady);
+  node.taints = {{.key = "nvidia.com/gpu", .value = "", .effect = "NoSchedule"}};
+  EXPECT_EQ(seat_state_of(&node, false), State::Free);
+  node.taints = {{.key = api::kUnschedulableTaint, .value = "", .effect = "NoSchedule"}};
+  EXPECT_EQ(seat_state_of(&node, false), State::Unschedulable);
+  node.ready = api::ConditionStatus::Unknown;
+  EXPECT_EQ(seat_state_of(&node, false), State::NotReady);
+}
+
+}  // namespace
+}  // namespace cdom::core
