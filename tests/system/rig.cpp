@@ -97,7 +97,8 @@ Rig::Rig(const RigOptions& options) : labels_nodes_(options.labels_nodes), rando
   };
   ports.agent = bin::agent_factory(kNamespace);
   cluster_ = std::make_unique<sandbox::Cluster>(clock_, cluster, std::move(ports));
-  start_controller();
+  controllers_.resize(static_cast<std::size_t>(options.controllers));
+  for (Process& process : controllers_) start(process);
   if (!run_until([&] { return cluster_->is_up(); }, std::chrono::minutes(5))) {
     throw std::runtime_error("the simulated cluster did not come up");
   }
@@ -112,38 +113,41 @@ std::unique_ptr<http::Client> Rig::client_of(sandbox::User user) {
       std::move(name));
 }
 
-void Rig::start_controller() {
-  controller_.reset();
-  controller_client_.reset();
-  controller_transport_ =
+void Rig::start(Process& process) {
+  process.controller.reset();
+  process.client.reset();
+  process.transport =
       client_of(sandbox::service_account_user(kNamespace, "compute-domain-controller"));
-  controller_client_ =
-      std::make_unique<kube::Client>(*controller_transport_, clock_, "controller", &metrics_);
-  check(controller_client_->discover());
+  process.client =
+      std::make_unique<kube::Client>(*process.transport, clock_, "controller", &metrics_);
+  check(process.client->discover());
   controller::Options options;
   options.settings.labels_nodes = labels_nodes_;
   options.workers = 2;
   options.instance = "test";
   options.seed = random_.next();
-  controller_ = std::make_unique<controller::Controller>(*controller_client_, clock_, metrics_,
-                                                         std::move(options));
+  process.controller = std::make_unique<controller::Controller>(*process.client, clock_, metrics_,
+                                                                std::move(options));
 }
 
-void Rig::crash_controller() { start_controller(); }
+void Rig::crash_controller(std::size_t which) { start(controllers_.at(which)); }
 
 bool Rig::step_something() {
-  // One random part first; when it has nothing to do, whichever has.
-  const auto& parts = controller_->parts();
   if (is_controller_frozen_) return cluster_->step();
+  // One random part first; when it has nothing to do, whichever has.
+  std::vector<const controller::Controller::Part*> parts;
+  for (const Process& process : controllers_) {
+    for (const auto& part : process.controller->parts()) parts.push_back(&part);
+  }
   const std::size_t first = random_.below(parts.size() + 1);
   for (std::size_t i = 0; i <= parts.size(); ++i) {
     const std::size_t at = (first + i) % (parts.size() + 1);
-    if (!(at == parts.size() ? cluster_->step() : parts[at].step())) continue;
+    if (!(at == parts.size() ? cluster_->step() : parts[at]->step())) continue;
     // Whoever goes on for ever at one moment is in a hot loop.
     if (++steps_at_this_moment_ > kMostStepsAtAMoment) {
       throw std::runtime_error(base::cat("hot loop: ", kMostStepsAtAMoment,
                                          " steps at one moment, the last of ",
-                                         at == parts.size() ? "the cluster" : parts[at].name));
+                                         at == parts.size() ? "the cluster" : parts[at]->name));
     }
     return true;
   }
@@ -153,7 +157,11 @@ bool Rig::step_something() {
 std::optional<base::Duration> Rig::next_due() const {
   std::optional<base::Duration> due = cluster_->next_due();
   if (is_controller_frozen_) return due;
-  if (const auto other = controller_->next_due()) due = std::min(due.value_or(*other), *other);
+  for (const Process& process : controllers_) {
+    if (const auto other = process.controller->next_due()) {
+      due = std::min(due.value_or(*other), *other);
+    }
+  }
   return due;
 }
 

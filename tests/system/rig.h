@@ -32,6 +32,8 @@ struct RigOptions {
   std::size_t history = 5'000;
   // Of the controller: GPU_CLIQUE_LABEL_ENABLED.
   bool labels_nodes = false;
+  // More than one all lead at once, as no correct election lets them.
+  int controllers = 1;
 };
 
 class Rig {
@@ -50,8 +52,8 @@ class Rig {
   // Until `done` holds, at most `span`; whether it does.
   bool run_until(const std::function<bool()>& done, base::Duration span);
 
-  // The controller's process dies and another one starts.
-  void crash_controller();
+  // A controller's process dies and another one starts.
+  void crash_controller(std::size_t which = 0);
   // The API server forbids what it has to look up roles for, as one does that has just started.
   void forbid(bool is_forbidden) { is_forbidden_ = is_forbidden; }
   // The controller's process gets no time until it is thawed.
@@ -73,7 +75,12 @@ class Rig {
   RequestLog& requests() { return requests_; }
 
  private:
-  void start_controller();
+  struct Process {
+    std::unique_ptr<http::Client> transport;
+    std::unique_ptr<kube::Client> client;
+    std::unique_ptr<controller::Controller> controller;
+  };
+  void start(Process& process);
   std::unique_ptr<http::Client> client_of(sandbox::User user);
   bool step_something();
   std::optional<base::Duration> next_due() const;
@@ -86,10 +93,10 @@ class Rig {
   bool is_controller_frozen_ = false, is_forbidden_ = false;
   RequestLog requests_;
   std::unique_ptr<sandbox::ApiServer> server_;
-  std::unique_ptr<http::Client> admin_transport_, controller_transport_;
-  std::unique_ptr<kube::Client> admin_, controller_client_;
+  std::unique_ptr<http::Client> admin_transport_;
+  std::unique_ptr<kube::Client> admin_;
   std::unique_ptr<sandbox::Cluster> cluster_;
-  std::unique_ptr<controller::Controller> controller_;
+  std::vector<Process> controllers_;
 };
 
 // Objects as YAML: a domain and its pods, as a user would write them.
