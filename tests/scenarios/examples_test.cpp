@@ -50,6 +50,14 @@ TEST_F(Examples, AutomaticJob) {
   kubectl().remove("ResourceClaimTemplate", "nvlink");
 }
 
+TEST_F(Examples, SingleClique) {
+  apply("single-clique");
+  EXPECT_TRUE(becomes("single-clique", "Ready", "4/4", "AllNodesReady"));
+  EXPECT_EQ(domain("single-clique").status->cliques, 1);
+  EXPECT_EQ(domain("single-clique").status->placed_clique,
+            domain("single-clique").status->nodes.at(0).clique);
+}
+
 TEST_F(Examples, ReferenceDriver) {
   apply("reference-driver");
   EXPECT_TRUE(becomes("nccl-test", "Ready", "2/2", "AllNodesReady"));
