@@ -1,5 +1,6 @@
 #include "compute_domain/api/domain_config.h"
 
+#include <nlohmann/json.hpp>
 #include <set>
 
 #include "compute_domain/api/kind.h"
@@ -12,15 +13,23 @@ namespace cdom::api {
 namespace {
 
 const std::set<std::string_view> kDomainConfigFields = {"apiVersion", "kind", "numNodes",
-                                                        "allocationMode"};
+                                                        "allocationMode", "placement"};
 
 struct DomainConfigText {
   std::string api_version, kind;
   std::int64_t num_nodes = 0;
   AllocationMode allocation_mode = AllocationMode::Single;
+  std::optional<ComputeDomainPlacement> placement;
 };
 
 std::string domain_config_version() { return api_version_of(kind_of<ComputeDomain>(), "v1beta1"); }
+
+// strict_problem() of the member, where there is one.
+std::string placement_problem(const std::string& parameters) {
+  const auto json = parse_json(parameters);
+  if (!json || !json->contains("placement")) return "";
+  return strict_problem(text_of((*json)["placement"]), {"clique", "policy"});
+}
 
 }  // namespace
 
@@ -29,11 +38,13 @@ inline constexpr auto kFields<DomainConfigText> =
     std::tuple{field("apiVersion", &DomainConfigText::api_version, Presence::Required),
                field("kind", &DomainConfigText::kind, Presence::Required),
                field("numNodes", &DomainConfigText::num_nodes),
-               field("allocationMode", &DomainConfigText::allocation_mode, Presence::Always)};
+               field("allocationMode", &DomainConfigText::allocation_mode, Presence::Always),
+               field("placement", &DomainConfigText::placement)};
 
 std::string encode_domain_config(const DomainConfig& config) {
   return encode_fields(DomainConfigText{domain_config_version(), kDomainConfigKind,
-                                        config.num_nodes, config.allocation_mode});
+                                        config.num_nodes, config.allocation_mode,
+                                        config.placement});
 }
 
 base::Result<DomainConfig> decode_domain_config(const std::string& parameters) {
@@ -47,10 +58,13 @@ base::Result<DomainConfig> decode_domain_config(const std::string& parameters) {
   if (auto problem = strict_problem(parameters, kDomainConfigFields); !problem.empty()) {
     return base::invalid(problem);
   }
+  if (auto problem = placement_problem(parameters); !problem.empty()) {
+    return base::invalid(base::cat("placement: ", problem));
+  }
   if (text->num_nodes < 0) {
     return base::invalid(base::cat("numNodes: must be 0 or more, is ", text->num_nodes));
   }
-  return DomainConfig{text->num_nodes, text->allocation_mode};
+  return DomainConfig{text->num_nodes, text->allocation_mode, text->placement};
 }
 
 }  // namespace cdom::api

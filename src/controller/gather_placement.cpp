@@ -39,6 +39,7 @@ core::PlacementDomain placement_domain(const Stores& stores, const api::ComputeD
                              .num_nodes = domain.spec.num_nodes,
                              .wants_one_clique = api::wants_one_clique(domain),
                              .has_channel = domain.spec.channel.has_value(),
+                             .is_automatic = domain.spec.workload.has_value(),
                              .is_deleting = domain.meta.is_deleting(),
                              .nodes = {},
                              .has_waiting_claims = false,

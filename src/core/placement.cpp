@@ -288,6 +288,7 @@ PlacementVerdict Decision::verdict_on(const PlacementDomain& domain) const {
     return clique_lacks_seats(shortage->second.lacks, std::max(domain.num_nodes, it->second.seats),
                               cliques_.at(it->second.clique), outlook);
   }
+  if (domain.is_automatic) return placement_unsupported();
   if (!domain.has_channel) return no_template();
   if (domain.num_nodes == 0) return num_nodes_missing(domain);
   const CliqueState *best = nullptr, *largest = nullptr;

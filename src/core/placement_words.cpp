@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "compute_domain/base/text.h"
+#include "compute_domain/core/status.h"
 
 namespace cdom::core {
 
@@ -45,6 +46,12 @@ PlacementVerdict no_template() {
   return {false, "NoTemplate",
           "spec.placement is for pods that use the template of spec.channel, and there is none: "
           "delete the ComputeDomain and create it with spec.channel"};
+}
+
+PlacementVerdict placement_unsupported() {
+  return {false, kPlacementUnsupported,
+          "the claims of its pods were there before a clique could be chosen for them: delete the "
+          "workload, write a ComputeDomain with spec.placement, and name its template in the pods"};
 }
 
 PlacementVerdict num_nodes_missing(const PlacementDomain& domain) {

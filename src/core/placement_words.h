@@ -18,6 +18,7 @@ struct CliqueState {
 };
 
 PlacementVerdict no_template();
+PlacementVerdict placement_unsupported();
 PlacementVerdict num_nodes_missing(const PlacementDomain& domain);
 PlacementVerdict promised(const Promise& promise);
 // `best`: the clique that has the most left; null when there is none. `largest`: the most seats

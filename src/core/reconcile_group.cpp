@@ -230,6 +230,8 @@ Plan reconcile_group(const GroupWorld& world) {
   const api::ComputeDomain& domain = *world.view.domain;
   // Nothing is made that teardown would not find.
   if (!domain.meta.has_finalizer(api::kDomainFinalizer) || world.view.has_predecessor) return {};
+  // Refused: its pods may be in any clique, and it asks for one.
+  if (domain.spec.workload && api::wants_one_clique(domain)) return {};
   const Draft draft = draft_of(world);
   if (draft.stored == nullptr && domain.meta.is_deleting()) return {};
 

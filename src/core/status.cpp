@@ -129,6 +129,11 @@ Finding placement_finding(const World& world, const Readiness& readiness) {
   return finding;
 }
 
+// Its nodes could be of any clique, which is not what was asked for: no list admits its claims.
+bool is_refused(const api::ComputeDomain& domain) {
+  return domain.spec.workload && api::wants_one_clique(domain);
+}
+
 Finding ready_finding(const World& world, const Readiness& readiness,
                       const TemplateVerdict& verdict, const WaitsFor& waits_for) {
   const api::ComputeDomain& domain = *world.view.domain;
@@ -145,6 +150,10 @@ Finding ready_finding(const World& world, const Readiness& readiness,
                 : cat("the driver that was here before serves it, and pods that come now wait, "
                       "until these are gone: ",
                       base::list_names(waits_for))};
+  }
+  if (is_refused(domain)) {
+    return {api::ConditionStatus::False, kPlacementUnsupported,
+            placement_finding(world, readiness).message};
   }
   using What = TemplateVerdict::What;
   if (readiness.members.empty() &&

@@ -82,6 +82,7 @@ struct Work {
   api::Workload workload;
   std::map<std::string, api::OwnerReference> owners;  // by UID
   std::int64_t num_nodes = 0;                         // by their configs
+  std::optional<api::ComputeDomainPlacement> placement;
   std::vector<const AutomaticClaim*> claims;
 };
 
@@ -118,6 +119,7 @@ std::map<std::string, Work> works_of(const WorkloadsWorld& world, Plan& plan) {
     work.workload = owned.workload;
     if (owned.owner) work.owners.emplace(owned.owner->uid, *owned.owner);
     work.num_nodes = std::max(work.num_nodes, config->num_nodes);
+    if (config->placement) work.placement = config->placement;
     work.claims.push_back(claim);
   }
   return works;
@@ -224,7 +226,10 @@ void create_domain(const WorkloadsWorld& world, const std::string& id, const Wor
   object.meta.labels = {{api::kWorkloadLabel, id}};
   object.meta.finalizers = {api::kDomainFinalizer};
   object.meta.owners = owners_of(work);
-  object.spec = {.num_nodes = *num_nodes, .channel = std::nullopt, .workload = work.workload};
+  object.spec = {.num_nodes = *num_nodes,
+                 .channel = std::nullopt,
+                 .workload = work.workload,
+                 .placement = work.placement};
   plan.actions.emplace_back(CreateDomain{std::move(object)});
 }
 

@@ -21,7 +21,9 @@ std::string problem_of(const std::string& parameters) {
 }
 
 TEST(DomainConfig, ComesBackAsItWasWritten) {
-  const DomainConfig config{.num_nodes = 16, .allocation_mode = AllocationMode::All};
+  const DomainConfig config{.num_nodes = 16,
+                            .allocation_mode = AllocationMode::All,
+                            .placement = ComputeDomainPlacement{.clique = CliquePlacement::Single}};
   EXPECT_EQ(decode_domain_config(encode_domain_config(config)).value(), config);
 }
 
@@ -33,6 +35,8 @@ TEST(DomainConfig, RefusesWhatItDoesNotKnow) {
   EXPECT_THAT(problem_of(domain_config(R"(,"nodes":2)")), HasSubstr("unknown field \"nodes\""));
   EXPECT_THAT(problem_of(domain_config(R"(,"numNodes":1,"numNodes":2)")),
               HasSubstr("duplicate field \"numNodes\""));
+  EXPECT_THAT(problem_of(domain_config(R"(,"placement":{"clique":"Any","rack":1})")),
+              HasSubstr("placement: strict decoding error: unknown field \"rack\""));
   EXPECT_THAT(problem_of(domain_config(R"(,"domainID":"u")")),
               HasSubstr("unknown field \"domainID\""));
   EXPECT_THAT(problem_of(R"({"apiVersion":"resource.nvidia.com/v1","kind":"ComputeDomainConfig"})"),

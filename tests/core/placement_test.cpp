@@ -128,6 +128,16 @@ TEST(Placement, WithoutATemplateThereIsNothingToPlace) {
   EXPECT_EQ(verdict_on(decided, "train").reason, "NoTemplate");
 }
 
+TEST(Placement, AnAutomaticDomainIsRefusedWithWhatToDo) {
+  auto world = scene().clique("a.1", 4).wants("train", 2);
+  world.domain("train").has_channel = false;
+  world.domain("train").is_automatic = true;
+  const PlacementPlan decided = world.decide();
+  EXPECT_THAT(decided.plan.actions, IsEmpty());
+  EXPECT_EQ(verdict_on(decided, "train").reason, "PlacementUnsupported");
+  EXPECT_THAT(verdict_on(decided, "train").message, HasSubstr("write a ComputeDomain"));
+}
+
 TEST(Placement, ADomainThatIsBeingDeletedIsNotPlacedAndKeepsItsSeatsUntilItIsGone) {
   auto world = scene().clique("a.1", 4).wants("train", 3).wants("serve", 4);
   world.decide();

@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 
 #include "compute_domain/api/domain_config.h"
+#include "compute_domain/core/status.h"
 #include "core/builders.h"
 
 namespace cdom::core::testing {
@@ -331,6 +332,14 @@ TEST(Workloads, AddOwnersThatComeLaterAndPutNoneBack) {
   EXPECT_THAT(reconcile_workloads(world).actions, IsEmpty());
 }
 
+TEST(Workloads, HandThePlacementOfTheConfigToTheirDomain) {
+  WorkloadsWorld world = world_of_job(2);
+  const api::ComputeDomainPlacement single{.clique = api::CliquePlacement::Single};
+  configure(world.claims[0].object,
+            api::encode_domain_config({.num_nodes = 2, .placement = single}));
+  EXPECT_EQ(made_by(reconcile_workloads(world)).spec.placement, single);
+}
+
 TEST(Workloads, GiveADomainNoOwnerWhereItsPodsHaveNone) {
   PodFacts bare = pod("a");
   bare.templates = Templates{{"channel", "fabric"}};
@@ -378,6 +387,22 @@ TEST(AutomaticDomain, WithAnOwnerOutlivesItsClaims) {
   World world = automatic_world();
   world.view.domain->meta.owners = {kJob};
   EXPECT_THAT(actions<DeleteDomain>(reconcile(world)), IsEmpty());
+}
+
+TEST(AutomaticDomain, ThatWantsOneCliqueIsRefused) {
+  World world = automatic_world();
+  world.view.domain->meta.owners = {kJob};
+  world.view.domain->spec.placement = {.clique = api::CliquePlacement::Single};
+  world.view.claims = {claim("c1").of("train").on("n1")};
+  world.nodes["n1"] = idle_node("n1");
+  world.placement = PlacementVerdict{false, kPlacementUnsupported, "write a ComputeDomain"};
+  EXPECT_EQ(reconcile_group(group_world_of(world)), Plan{});
+  const auto statuses = actions<SetStatus>(reconcile(world));
+  ASSERT_THAT(statuses, SizeIs(1));
+  const auto* ready = api::find_condition(statuses[0].status.conditions, kConditionReady);
+  ASSERT_NE(ready, nullptr);
+  EXPECT_EQ(ready->reason, kPlacementUnsupported);
+  EXPECT_THAT(ready->message, HasSubstr("write a ComputeDomain"));
 }
 
 TEST(AutomaticDomain, WaitsWithItsDeletionForClaimsThatNameNone) {

@@ -249,6 +249,16 @@ TEST_F(Automatic, ATemplateMaySayHowManyNodes) {
   EXPECT_TRUE(becomes(name, "NotReady", "1/4", "WaitingForNodes"));
 }
 
+TEST_F(Automatic, OneCliqueIsRefusedWithWhatToDo) {
+  kubectl().apply(
+      template_yaml("one", "kind: ComputeDomainConfig, numNodes: 1, placement: {clique: Single}"));
+  kubectl().apply(pod_yaml("a", "one", nodes(1)[0]));
+  const std::string name = only_domain();
+  EXPECT_TRUE(becomes(name, "NotReady", "0/1", "PlacementUnsupported", "write a ComputeDomain"));
+  EXPECT_TRUE(tells("ComputeDomain", name, "PlacementUnsupported", "write a ComputeDomain"));
+  EXPECT_EQ(phase_of("a"), "Pending");
+}
+
 TEST_F(Automatic, AConfigThatIsWrongIsTold) {
   kubectl().apply(template_yaml("bad", "kind: ComputeDomainConfig, nodes: 4"));
   kubectl().apply(pod_yaml("a", "bad", nodes(1)[0]));

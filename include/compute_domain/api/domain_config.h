@@ -16,6 +16,7 @@ inline constexpr char kDomainConfigKind[] = "ComputeDomainConfig";
 struct DomainConfig {
   std::int64_t num_nodes = 0;  // 0: as many as the workload says, or as come
   AllocationMode allocation_mode = AllocationMode::Single;
+  std::optional<ComputeDomainPlacement> placement;  // absent: Any
 
   friend bool operator==(const DomainConfig&, const DomainConfig&) = default;
 };

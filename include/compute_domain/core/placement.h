@@ -41,6 +41,7 @@ struct PlacementDomain {
   std::int64_t num_nodes = 0;
   bool wants_one_clique = true;  // false: it has a promise that it does not want
   bool has_channel = true;
+  bool is_automatic = false;  // its claims were there before it
   bool is_deleting = false;
   std::set<std::string> nodes;               // on which claims of it are allocated
   bool has_waiting_claims = false;           // that are not allocated

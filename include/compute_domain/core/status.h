@@ -13,6 +13,8 @@ inline constexpr char kConditionReady[] = "Ready";
 inline constexpr char kConditionTemplate[] = "TemplateReady";
 inline constexpr char kConditionCliques[] = "SingleClique";
 inline constexpr char kConditionPlaced[] = "Placed";  // of a domain that wants one clique
+// Of Placed and Ready: it is an automatic domain, whose claims are made before it.
+inline constexpr char kPlacementUnsupported[] = "PlacementUnsupported";
 // Of Ready: the reference driver's daemons serve the domain until their last claim has ended.
 inline constexpr char kServedByPredecessor[] = "ServedByPredecessor";
 
