@@ -1,0 +1,134 @@
+#!/usr/bin/env bash
+# What cannot be served, and says why, on eight real kubelets with the operator as it is shipped: claims that people got
+# wrong, an nvidia-imex that is missing, ends at once, is never READY, or does not end when it is told to; and
+# eight domains that form while the leader is killed. Prints a line per check and their count.
+set -uo pipefail
+cd "$(dirname "$0")/../.."
+. tests/smoke/check.sh
+. tests/rack/rack.sh
+. tests/rack/domains.sh
+
+template_yaml() { # NAME DOMAIN_UID [FIELD: VALUE]
+  cat <<YAML
+apiVersion: resource.k8s.io/v1
+kind: ResourceClaimTemplate
+metadata: {name: $1}
+spec:
+  spec:
+    devices:
+      requests:
+      - {name: channel, exactly: {deviceClassName: compute-domain-default-channel.nvidia.com}}
+      config:
+      - requests: [channel]
+        opaque:
+          driver: compute-domain.nvidia.com
+          parameters:
+            apiVersion: resource.nvidia.com/v1beta1
+            kind: ComputeDomainChannelConfig
+            domainID: $2
+            ${3:-allocationMode: Single}
+YAML
+}
+# use NAMESPACE NAME NODE [FIELD: VALUE]: a pod with a claim of train, from a template of its own.
+use() {
+  { template_yaml "$2-channel" "$(of train '{.metadata.uid}')" "${4:-}"; pod_yaml "$2" "$3"; } |
+    kubectl apply --namespace "$1" -f -
+}
+drop() { # NAMESPACE NAME NODE
+  kubectl delete --namespace "$1" "pod/$2-$3" "resourceclaimtemplate/$2-channel" --timeout=60s
+}
+pod_says() { # NAMESPACE POD REASON TEXT
+  prints "$4" kubectl get events --namespace "$1" --field-selector "involvedObject.name=$2,reason=$3" \
+    -o 'jsonpath={range .items[*]}{.message}{"\n"}{end}'
+}
+is_pending() { [ "$(kubectl get pod "$1" -o 'jsonpath={.status.phase}')" = Pending ]; }
+
+# with_option KEY=VALUE NODE: the node's owner of IMEX starts anew, and gives its daemon this option; '' : none.
+with_option() {
+  local before args
+  args=$(jq -c --arg option "$1" 'if $option == "" then . else . + ["--imex-option=" + $option] end' <<<"$imex_args")
+  operator patch daemonset compute-domain-imex --type=json \
+    --patch "[{\"op\": \"replace\", \"path\": \"/spec/template/spec/containers/0/args\", \"value\": $args}]" || return 1
+  before=$(owner_on "$2")
+  operator delete pod "$before" --timeout=60s && eventually 60 is_followed "$2" "$before"
+}
+owner_on() {
+  operator get pods -l app=imex-daemon --field-selector "spec.nodeName=$1" \
+    -o 'jsonpath={.items[0].metadata.name}'
+}
+is_followed() { # NODE POD
+  local now
+  now=$(owner_on "$1") && [ "$now" != "$2" ] && operator wait --for=condition=Ready "pod/$now" --timeout=1s
+}
+
+has_no_imex() { ! imex "$1"; }
+leader() { operator get lease compute-domain-controller -o 'jsonpath={.spec.holderIdentity}' | grep -oE '^compute-domain-controller-[a-z0-9]+-[a-z0-9]{5}'; }
+eight() {
+  local node
+  for node in n01 n02 n03 n04 n05 n06 n07 n08; do form "of-$node" "$node" || return 1; done
+  operator delete pod "$(leader)" --grace-period=0 --force
+}
+all_ready_within() {
+  local node
+  for node in n01 n02 n03 n04 n05 n06 n07 n08; do is_ready "of-$node" "$1" || return 1; done
+}
+all_go() {
+  local node
+  for node in n01 n02 n03 n04 n05 n06 n07 n08; do dissolve "of-$node" || return 1; done
+}
+
+set_up_rack 8
+imex_args=$(operator get daemonset compute-domain-imex -o 'jsonpath={.spec.template.spec.containers[0].args}')
+form_train n01
+
+# --- claims
+check "a pod whose claim has a field that nobody knows" use default odd n02 'mtu: 9000'
+check "is told which" eventually 60 pod_says default odd-n02 FailedPrepareDynamicResources 'unknown field "mtu"'
+check "it goes" drop default odd n02
+check "a namespace" kubectl create namespace other
+check "a pod there with a claim of the domain here" use other stranger n02
+check "is told where the domain is" eventually 60 pod_says other stranger-n02 FailedPrepareDynamicResources \
+  'can only use one of its own namespace'
+check "it goes" drop other stranger n02
+check "a second pod for one seat" use default second n01
+check "is told that there is none" eventually 30 pod_says default second-n01 FailedScheduling 'cannot allocate all claims'
+check "and waits" is_pending second-n01
+check "it goes" drop default second n01
+check "the domain has not noticed" test "$(reason train)" = AllNodesReady
+
+# --- nvidia-imex
+check "the nodes lose nvidia-imex" mv "$work/driver/usr/bin/nvidia-imex" "$work/nvidia-imex"
+check "a domain on n03" form missing n03
+check "is told what is missing" eventually 60 says missing ImexFailed 'nvidia-imex'
+check "and so is the pod, or its claim waits" is_pending missing-n03
+check "nvidia-imex is back" mv "$work/nvidia-imex" "$work/driver/usr/bin/nvidia-imex"
+check "the domain forms" is_ready missing 150
+check "it goes" dissolve missing
+
+check "an nvidia-imex that ends at once" with_option STAND_IN_DEVICES=/dev/nowhere n04
+check "a domain there" form ends n04
+check "is told so" eventually 60 says ends ImexFailed 'exited with code 1'
+check "it goes" dissolve ends
+
+check "an nvidia-imex that is never READY" with_option STAND_IN_READY_DELAY_MS=3600000 n05
+check "a domain there" form never n05
+check "is not Ready" eventually 30 says never Starting 'READY'
+check "the pod is told after 40 s" eventually 90 pod_says default never-n05 FailedPrepareDynamicResources 'READY'
+check "it goes" dissolve never
+
+check "an nvidia-imex that does not end when it is told to" with_option STAND_IN_SHUTDOWN_DELAY_MS=3600000 n06
+check "a domain there" form stays n06
+check "is Ready" is_ready stays
+check "it goes" dissolve stays
+check "and its daemon with it, by force" eventually 20 has_no_imex n06
+
+# --- eight at once
+check "the first domain goes" dissolve train
+check "nvidia-imex is as it was on n04" with_option "" n04
+check "and on n05" with_option "" n05
+check "and on n06" with_option "" n06
+check "eight domains form while the leader is killed" eight
+check "all are Ready" all_ready_within 90
+check "all go" all_go
+check_requests
+finish_checks
