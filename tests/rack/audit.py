@@ -2,20 +2,23 @@
 """audit.py AUDIT_LOG MANIFESTS [EXPECTED…]: what the API server has refused to the operator, and what it lets it do in vain.
 
 Prints each kind of request of the operator's ServiceAccounts that was answered 403, 409 or 422, with the first of its
-messages; fails when there is one that no EXPECTED names: "PROGRAM VERB RESOURCE CODE", as printed, or "restart" for what
-an API server forbids that has just started and not read its roles. Then the rights
+messages; fails when there is one that no EXPECTED names: "PROGRAM VERB RESOURCE CODE", as printed, or "restart=TIME" for what
+an API server forbids that was started again then (RFC 3339) and has not read its roles and bindings. Then the rights
 that MANIFESTS (objects as JSON, one after the other) grant and that no request in the log has used.
 """
 
 import json
 import sys
 from collections import Counter
+from datetime import datetime, timedelta
 from pathlib import Path
 
 NAMESPACE = "compute-domain-operator"
 USERS = f"system:serviceaccount:{NAMESPACE}:"
 REFUSALS = (403, 409, 422)
-RESTART = "restart"
+RESTART = "restart="
+# From the order to start again until all roles and bindings are read, on a machine that is busy.
+STARTING = timedelta(seconds=20)
 
 
 def kind_of(group: str, resource: str, subresource: str = "") -> str:
@@ -24,7 +27,7 @@ def kind_of(group: str, resource: str, subresource: str = "") -> str:
 
 
 def requests(log: Path):
-    """(program, verb, kind, namespace, code, message) of each of the operator's requests."""
+    """(program, verb, kind, namespace, code, message, time) of each of the operator's requests."""
     for line in log.read_text().splitlines():
         try:
             event = json.loads(line)
@@ -36,21 +39,22 @@ def requests(log: Path):
         status = event.get("responseStatus", {})
         kind = kind_of(ref.get("apiGroup", ""), ref["resource"], ref.get("subresource", ""))
         message = status.get("message") or f"{status.get('reason', '')} {event['requestURI']}"
-        yield user.removeprefix(USERS), event["verb"], kind, ref.get("namespace", ""), status.get("code", 0), message
+        yield (user.removeprefix(USERS), event["verb"], kind, ref.get("namespace", ""), status.get("code", 0), message,
+               time_of(event["stageTimestamp"]))
 
 
-def is_of_a_server_that_starts(code: int, message: str) -> bool:
-    """Whose reason is that it does not know our role."""
-    return code == 403 and "RBAC: [" in message and '"compute-domain-' in message.split("RBAC: [")[1] \
-        and "not found" in message
+def time_of(text: str) -> datetime:
+    return datetime.fromisoformat(text.replace("Z", "+00:00"))
 
 
-def refused(seen: list) -> tuple:
+def refused(seen: list, restarts: list) -> tuple:
     """How often each kind of request was refused, and the first message of each."""
     counts, messages = Counter(), {}
-    for program, verb, kind, _, code, message in seen:
+    for program, verb, kind, _, code, message, time in seen:
         if code in REFUSALS:
-            what = f"{program} {verb} {kind} {code}" + (f" {RESTART}" if is_of_a_server_that_starts(code, message) else "")
+            # It says nothing of its reason as long as it knows no binding.
+            starts = code == 403 and any(start <= time <= start + STARTING for start in restarts)
+            what = f"{program} {verb} {kind} {code}" + (" by a server that starts" if starts else "")
             counts[what] += 1
             messages.setdefault(what, message)
     return counts, messages
@@ -82,7 +86,7 @@ def grants(manifests: list):
 
 
 def unused(manifests: list, seen: list) -> list:
-    done = {(program, verb, kind, namespace) for program, verb, kind, namespace, code, _ in seen if code != 403}
+    done = {(program, verb, kind, namespace) for program, verb, kind, namespace, code, *_ in seen if code != 403}
     everywhere = {(program, verb, kind) for program, verb, kind, _ in done}
     return [f"{program} {verb} {kind}{f' in {namespace}' if namespace else ''}"
             for program, verb, kind, namespace in grants(manifests)
@@ -95,10 +99,11 @@ def main() -> int:
     if not seen:
         print("the log has no request of the operator")
         return 1
-    counts, messages = refused(seen)
+    restarts = [time_of(what.removeprefix(RESTART)) for what in expected if what.startswith(RESTART)]
+    counts, messages = refused(seen, restarts)
     surprises = 0
     for what, count in sorted(counts.items()):
-        is_expected = what in expected or (RESTART in expected and what.endswith(f" {RESTART}"))
+        is_expected = what in expected or what.endswith(" by a server that starts")
         surprises += not is_expected
         print(f"{'expected' if is_expected else 'REFUSED '} {count:4} {what}: {messages[what]}")
     print(f"{len(seen)} requests, {sum(counts.values())} refused; granted and not used:")

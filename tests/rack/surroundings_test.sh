@@ -35,6 +35,7 @@ check "no daemon and no container has ended" nothing_has_ended
 check "a pod on n02 still has its channel" eventually 20 has_channel train-n02
 
 # --- the API server
+restarted=$(date --utc +%FT%TZ)
 check "the API server is killed and starts again" cluster restart kube-apiserver
 check "the domain is Ready" eventually 20 is_ready train 5
 check "a domain forms and goes" forms_and_goes
@@ -80,5 +81,5 @@ check "with its channel" has_channel next-n01
 check "over one daemon" test "$(imex n01 | wc -l)" -eq 1
 check "the old domain has gone" kubectl wait --for=delete computedomain/old --timeout=20s
 check "the next one goes" dissolve next
-check_requests restart
+check_requests "restart=$restarted"
 finish_checks
