@@ -3,7 +3,8 @@
 
 Prints each kind of request of the operator's ServiceAccounts that was answered 403, 409 or 422, with the first of its
 messages; fails when there is one that no EXPECTED names: "PROGRAM VERB RESOURCE CODE", as printed, or "restart=TIME" for what
-an API server forbids that was started again then (RFC 3339) and has not read its roles and bindings. Then the rights
+an API server forbids that was started again then (RFC 3339) and has not read its roles and bindings: the same request
+has to be granted at another time. Then the rights
 that MANIFESTS (objects as JSON, one after the other) grant and that no request in the log has used.
 """
 
@@ -50,10 +51,12 @@ def time_of(text: str) -> datetime:
 def refused(seen: list, restarts: list) -> tuple:
     """How often each kind of request was refused, and the first message of each."""
     counts, messages = Counter(), {}
-    for program, verb, kind, _, code, message, time in seen:
+    granted = {(program, verb, kind, namespace) for program, verb, kind, namespace, code, *_ in seen if code < 300}
+    for program, verb, kind, namespace, code, message, time in seen:
         if code in REFUSALS:
             # It says nothing of its reason as long as it knows no binding.
-            starts = code == 403 and any(start <= time <= start + STARTING for start in restarts)
+            starts = (code == 403 and (program, verb, kind, namespace) in granted
+                      and any(start <= time <= start + STARTING for start in restarts))
             what = f"{program} {verb} {kind} {code}" + (" by a server that starts" if starts else "")
             counts[what] += 1
             messages.setdefault(what, message)
