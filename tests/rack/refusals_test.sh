@@ -107,7 +107,7 @@ check "it goes" dissolve missing
 
 check "an nvidia-imex that ends at once" with_option STAND_IN_DEVICES=/dev/nowhere n04
 check "a domain there" form ends n04
-check "is told so" eventually 60 says ends ImexFailed 'exited with code 1'
+check "is told with its last words" eventually 60 says ends ImexFailed 'no device /dev/nowhere'
 check "it goes" dissolve ends
 
 check "an nvidia-imex that is never READY" with_option STAND_IN_READY_DELAY_MS=3600000 n05
