@@ -17,6 +17,7 @@ constexpr base::Duration kSyncRetry = seconds(10);
 constexpr base::Duration kApiRetry = seconds(1);
 constexpr base::Duration kFirstCrashBackOff = seconds(10);
 constexpr base::Duration kLastCrashBackOff = seconds(300);
+constexpr char kDriver[] = "compute-domain.nvidia.com";
 constexpr int kSignalled = 137;  // 128 + SIGKILL
 
 base::Duration crash_back_off(int restarts) {
@@ -164,8 +165,8 @@ bool Kubelet::admit(Run& run) {
   return true;
 }
 
-base::Result<ClaimRef> Kubelet::resolve(const json& pod, const std::string& name,
-                                        bool is_generated) {
+base::Result<std::optional<ClaimRef>> Kubelet::resolve(const json& pod, const std::string& name,
+                                                       bool is_generated) {
   const ObjectKey key{key_of(pod).ns, name};
   const auto claim = objects_.get(kClaims.in(config_.resource_version), key);
   if (!claim) {
@@ -183,7 +184,8 @@ base::Result<ClaimRef> Kubelet::resolve(const json& pod, const std::string& name
         base::cat("pod ", key_of(pod).name, " (", uid_of(pod),
                   ") is not allowed to use ResourceClaim ", name, " (", uid_of(*claim), ")")};
   }
-  return ClaimRef{key.ns, name, uid_of(*claim)};
+  if (!has_device_of(*claim, kDriver)) return std::optional<ClaimRef>();
+  return std::optional(ClaimRef{key.ns, name, uid_of(*claim)});
 }
 
 base::Result<std::vector<ClaimRef>> Kubelet::resolve_claims(const json& pod) {
@@ -196,12 +198,12 @@ base::Result<std::vector<ClaimRef>> Kubelet::resolve_claims(const json& pod) {
     }
     auto claim = resolve(pod, *used.claim, !used.template_name.empty());
     if (!claim) return claim.error();
-    claims.push_back(*std::move(claim));
+    if (*claim) claims.push_back(**std::move(claim));
   }
   if (const std::string extended = extended_claim_name(pod); !extended.empty()) {
     auto claim = resolve(pod, extended, false);
     if (!claim) return claim.error();
-    claims.push_back(*std::move(claim));
+    if (*claim) claims.push_back(**std::move(claim));
   }
   return claims;
 }
@@ -214,6 +216,10 @@ bool Kubelet::prepare(const std::string& uid, Run& run) {
       return true;
     }
     run.claims = *std::move(claims);
+  }
+  if (run.claims->empty()) {
+    run.stage = Stage::Starting;
+    return true;
   }
   PrepareStep step = claims_.prepare(uid, *run.claims, plugin_);
   switch (step.state) {

@@ -4,7 +4,7 @@
 // their workload says and end; its claims are unprepared, and only then its terminal phase or its
 // deletion is told to the API server. A pod that is deleted goes straight to the end. Failures are
 // told in kubelet's words and tried again. What has to survive a restart of kubelet is in
-// ClaimCache. One thread.
+// ClaimCache. Claims of other drivers than the node agent's count as prepared. One thread.
 #pragma once
 
 #include <functional>
@@ -86,7 +86,9 @@ class Kubelet : public Part {
   bool release_orphans();
 
   base::Result<std::vector<ClaimRef>> resolve_claims(const json& pod);
-  base::Result<ClaimRef> resolve(const json& pod, const std::string& name, bool is_generated);
+  // nullopt: it is not for the node agent.
+  base::Result<std::optional<ClaimRef>> resolve(const json& pod, const std::string& name,
+                                                bool is_generated);
   void fail_prepare(Run& run, const std::string& why);
   // False: try again later (run.due).
   bool write_status(Run& run);

@@ -69,6 +69,13 @@ bool is_reserved_for(const json& claim, const std::string& pod_uid) {
   return false;
 }
 
+bool has_device_of(const json& claim, std::string_view driver) {
+  for (const json& device : at(claim, "/status/allocation/devices/results")) {
+    if (text_at(device, "/driver") == driver) return true;
+  }
+  return false;
+}
+
 bool has_finalizer(const json& object, std::string_view finalizer) {
   for (const json& known : at(object, "/metadata/finalizers")) {
     if (known == finalizer) return true;

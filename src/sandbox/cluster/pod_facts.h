@@ -36,6 +36,8 @@ std::set<std::string> claims_of_container(const json& pod, const json& container
 // The UID of the controlling owner reference of that kind, or "".
 std::string controller_uid(const json& object, std::string_view kind);
 bool is_reserved_for(const json& claim, const std::string& pod_uid);
+// Whether a device of that driver is allocated to the claim.
+bool has_device_of(const json& claim, std::string_view driver);
 bool has_finalizer(const json& object, std::string_view finalizer);
 
 // Whether any status condition of that type has this status.

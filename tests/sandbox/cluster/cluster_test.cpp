@@ -1,5 +1,9 @@
 // The life of pods and claims in the simulated cluster.
+#include <set>
+
+#include "compute_domain/base/text.h"
 #include "sandbox/cluster/cluster_fixture.h"
+#include "source_tree/source_tree.h"
 
 namespace cdom::sandbox {
 namespace {
@@ -30,6 +34,41 @@ TEST_F(ClusterTest, APodWithAClaimRunsWhereTheClaimWasAllocated) {
   EXPECT_EQ(text_at(claims[0], "/status/allocation/devices/results/0/pool"), "r1n01");
   EXPECT_EQ(text_at(claims[0], "/status/reservedFor/0/name"), "train");
   EXPECT_THAT(script_.prepared, SizeIs(1));
+}
+
+TEST_F(ClusterTest, AClaimOfAnotherDriverCountsAsPrepared) {
+  apply_template();
+  apply(source_text("tests/workloads/gpus.yaml"));
+  apply(R"(
+apiVersion: v1
+kind: Pod
+metadata: {name: train, namespace: default}
+spec:
+  containers:
+  - {name: main, image: busybox, resources: {claims: [{name: gpu}, {name: channel}]}}
+  resourceClaims:
+  - {name: gpu, resourceClaimTemplateName: gpu}
+  - {name: channel, resourceClaimTemplateName: channel}
+---
+apiVersion: resource.k8s.io/v1
+kind: ResourceClaimTemplate
+metadata: {name: gpu, namespace: default}
+spec: {spec: {devices: {requests: [{name: gpu, exactly: {deviceClassName: gpu.nvidia.com, count: 2}}]}}}
+)");
+  settle();
+  EXPECT_EQ(phase("train"), "Running");
+  std::set<std::string> drivers;
+  for (const json& claim : list(kClaims, "default")) {
+    const std::string driver = text_at(claim, "/status/allocation/devices/results/0/driver");
+    drivers.insert(driver);
+    if (driver == "compute-domain.nvidia.com") {
+      EXPECT_THAT(script_.prepared, testing::ElementsAre(base::cat("r1n01/", uid_of(claim))));
+    }
+  }
+  EXPECT_THAT(drivers, testing::ElementsAre("compute-domain.nvidia.com", "gpu.nvidia.com"));
+  remove(kPods, {"default", "train"});
+  settle();
+  EXPECT_THAT(list(kClaims, "default"), IsEmpty());
 }
 
 TEST_F(ClusterTest, AFinishedPodLetsItsClaimGo) {
