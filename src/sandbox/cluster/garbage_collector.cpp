@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "compute_domain/base/text.h"
 #include "sandbox/cluster/pod_facts.h"
 
 namespace cdom::sandbox {
@@ -10,6 +11,8 @@ namespace {
 
 constexpr char kForeground[] = "foregroundDeletion";
 constexpr char kOrphan[] = "orphan";
+// Nobody tells of the end of an owner that is not mirrored.
+constexpr base::Duration kAskAgain = std::chrono::seconds(5);
 
 std::string group_of(const std::string& api_version) {
   const std::size_t slash = api_version.find('/');
@@ -38,7 +41,7 @@ bool is_gone(const base::Error& error) { return error.kind == base::ErrorKind::N
 
 GarbageCollector::GarbageCollector(http::Client& client, std::vector<Mirror*> mirrors,
                                    const base::Clock& clock)
-    : objects_(client), mirrors_(std::move(mirrors)), agenda_(clock) {
+    : objects_(client), clock_(clock), mirrors_(std::move(mirrors)), agenda_(clock) {
   for (std::size_t i = 0; i < mirrors_.size(); ++i) {
     mirrors_[i]->on_change([this, i](const Change& change) { see(i, change); });
   }
@@ -119,7 +122,8 @@ std::optional<std::size_t> GarbageCollector::mirror_of(const json& reference) co
 base::Result<GarbageCollector::Owner> GarbageCollector::owner_of(const Item& item,
                                                                  const json& reference) {
   const auto where = mirror_of(reference);
-  if (!where || !mirrors_[*where]->is_synced()) return Owner::Unknown;
+  if (!where) return owner_without_mirror(item, reference);
+  if (!mirrors_[*where]->is_synced()) return Owner::Unknown;
   const Mirror& mirror = *mirrors_[*where];
   // A namespaced owner is looked for in the dependent's own namespace; of a cluster-scoped
   // dependent there is none.
@@ -135,6 +139,32 @@ base::Result<GarbageCollector::Owner> GarbageCollector::owner_of(const Item& ite
   }
   const bool waits = is_deleting(*owner) && has_finalizer(*owner, kForeground);
   return waits ? Owner::WaitsForDependents : Owner::Present;
+}
+
+base::Result<GarbageCollector::Owner> GarbageCollector::owner_without_mirror(
+    const Item& item, const json& reference) {
+  const std::string api_version = text_at(reference, "/apiVersion");
+  const std::string group = group_of(api_version);
+  // A CustomResourceDefinition's group is a domain name.
+  if (group.find('.') == std::string::npos) return Owner::Unknown;
+  const auto served = objects_.read(base::cat("/apis/", api_version));
+  if (!served) return is_gone(served.error()) ? base::Result(Owner::Unknown) : served.error();
+  for (const json& known : at(*served, "/resources")) {
+    const std::string plural = text_at(known, "/name");
+    const std::string kind = text_at(known, "/kind");
+    const bool is_object = plural.find('/') == std::string::npos;
+    if (!is_object || kind != text_at(reference, "/kind")) continue;
+    const std::string version = api_version.substr(group.size() + 1);
+    const Resource resource{group, version, plural, kind, at(known, "/namespaced") == true};
+    if (resource.namespaced && item.key.ns.empty()) return Owner::Absent;
+    const auto live = objects_.get(
+        resource, {resource.namespaced ? item.key.ns : "", text_at(reference, "/name")});
+    if (!live && !is_gone(live.error())) return live.error();
+    if (!live || uid_of(*live) != text_at(reference, "/uid")) return Owner::Absent;
+    agenda_.add_at(item, clock_.elapsed() + kAskAgain);
+    return Owner::Present;
+  }
+  return Owner::Unknown;
 }
 
 bool GarbageCollector::collect(const Item& item, const json& object) {

@@ -3,7 +3,8 @@
 // An object goes when all its owners are gone: absent under their UID in its own namespace or among
 // cluster-scoped objects; a live GET confirms each absence. An owner that is deleted in the
 // foreground waits for the dependents that block it; one with finalizer `orphan` first loses its
-// dependents' references. Owners of kinds that are not mirrored count as present. One thread.
+// dependents' references. Owners of custom kinds are asked for again and again; those of other
+// kinds that are not mirrored, or not served, count as present. One thread.
 #pragma once
 
 #include <map>
@@ -41,10 +42,12 @@ class GarbageCollector : public Part {
   bool orphan_dependents(const Item& item, const json& owner);
   bool drop_finalizer(const Item& item, const json& object, std::string_view finalizer);
   base::Result<Owner> owner_of(const Item& item, const json& reference);
+  base::Result<Owner> owner_without_mirror(const Item& item, const json& reference);
   [[nodiscard]] std::optional<std::size_t> mirror_of(const json& reference) const;
   [[nodiscard]] const std::set<Item>& dependents_of(const std::string& uid) const;
 
   Objects objects_;
+  const base::Clock& clock_;
   const std::vector<Mirror*> mirrors_;
   Agenda<Item> agenda_;
   std::map<std::string, std::set<Item>> dependents_;  // by owner UID

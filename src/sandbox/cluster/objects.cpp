@@ -56,6 +56,8 @@ base::Result<json> Objects::exchange(std::string_view method, std::string target
   return object;
 }
 
+base::Result<json> Objects::read(const std::string& path) { return exchange("GET", path, {}); }
+
 base::Result<json> Objects::get(const Resource& resource, const ObjectKey& key) {
   return exchange("GET", resource.path(key), {});
 }

@@ -28,6 +28,8 @@ class Objects {
   explicit Objects(http::Client& client) : client_(client) {}
 
   base::Result<json> get(const Resource& resource, const ObjectKey& key);
+  // What is at that path, an object or not.
+  base::Result<json> read(const std::string& path);
   // All of them, page by page; ns "" for every namespace. `query` is more of the query string, such
   // as a selector.
   base::Result<std::vector<json>> list(const Resource& resource, const std::string& ns = {},

@@ -1,4 +1,5 @@
 // Pods as controllers make them that are not here: tests/workloads.
+#include "compute_domain/base/text.h"
 #include "sandbox/cluster/cluster_fixture.h"
 #include "source_tree/source_tree.h"
 
@@ -37,6 +38,25 @@ TEST_F(ForeignOwners, OfAKindThatNobodyKnowsKeepTheirPods) {
   EXPECT_EQ(
       text_at(get(kPods, {"default", "allreduce-worker-0"}), "/metadata/ownerReferences/0/kind"),
       "MPIJob");
+}
+
+TEST_F(ForeignOwners, OfAKindThatIsServedTakeThemAlong) {
+  constexpr Resource kMpiJobs{"kubeflow.org", "v2beta1", "mpijobs", "MPIJob"};
+  apply(source_text("tests/workloads/mpijob-definition.yaml"));
+  apply(
+      "{apiVersion: kubeflow.org/v2beta1, kind: MPIJob, metadata: {name: a, namespace: default}}");
+  const std::string uid = uid_of(get(kMpiJobs, {"default", "a"}));
+  for (const std::string& owner : {uid, base::cat(uid, "-of-an-older-one")}) {
+    apply(base::cat("{apiVersion: v1, kind: ConfigMap, metadata: {name: of-", owner,
+                    ", namespace: default, ownerReferences: [{apiVersion: kubeflow.org/v2beta1, "
+                    "kind: MPIJob, name: a, uid: ",
+                    owner, "}]}, data: {}}"));
+  }
+  wait(minutes(10));
+  EXPECT_THAT(list(kConfigMaps, "default"), SizeIs(1));
+  remove(kMpiJobs, {"default", "a"});
+  wait(std::chrono::seconds(10));
+  EXPECT_THAT(list(kConfigMaps, "default"), testing::IsEmpty());
 }
 
 TEST_F(ForeignOwners, OfAJobAreOnItsPodsAsLabelsOnly) {
