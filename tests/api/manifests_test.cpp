@@ -73,20 +73,55 @@ TEST(Manifests, NameTheImagesOfThisVersion) {
   for (const json& image : kustomization["images"]) EXPECT_EQ(image["newTag"], version);
 }
 
+// The names of the templates that objects make, by themselves or by a ComputeDomain, and of those
+// that their pods name.
+struct Templates {
+  std::set<std::string> made, named;
+};
+
+void collect(const std::vector<json>& objects, Templates& out) {
+  for (const json& object : objects) {
+    if (object["kind"] == "ComputeDomain") {
+      out.made.insert(
+          object["spec"]["channel"]["resourceClaimTemplate"]["name"].get<std::string>());
+    } else if (object["kind"] == "ResourceClaimTemplate") {
+      out.made.insert(object["metadata"]["name"].get<std::string>());
+    } else {
+      collect(object, "resourceClaimTemplateName", out.named);
+    }
+  }
+}
+
+bool is_in_recipe(const std::filesystem::path& file) {
+  return file.parent_path().filename() == "recipe";
+}
+
 TEST(Examples, BringEveryTemplateThatTheirPodsNameOrTheDomainOfIt) {
   for (const auto& file : yaml_files("manifests/examples")) {
-    std::set<std::string> made, named;
-    for (const json& object : objects_in(file)) {
-      if (object["kind"] == "ComputeDomain") {
-        made.insert(object["spec"]["channel"]["resourceClaimTemplate"]["name"].get<std::string>());
-      } else if (object["kind"] == "ResourceClaimTemplate") {
-        made.insert(object["metadata"]["name"].get<std::string>());
-      } else {
-        collect(object, "resourceClaimTemplateName", named);
-      }
-    }
-    EXPECT_FALSE(named.empty()) << file;
-    EXPECT_EQ(named, made) << file;
+    if (is_in_recipe(file)) continue;
+    Templates templates;
+    collect(objects_in(file), templates);
+    EXPECT_FALSE(templates.named.empty()) << file;
+    EXPECT_EQ(templates.named, templates.made) << file;
+  }
+}
+
+TEST(Recipe, BringsEveryTemplateThatItsPodsNameInSomeFile) {
+  Templates templates;
+  for (const auto& file : yaml_files("manifests/examples/recipe")) {
+    collect(objects_in(file), templates);
+  }
+  EXPECT_EQ(templates.named, templates.made);
+}
+
+TEST(Recipe, TellsInEachFileWhatItNeedsAndWhatItShows) {
+  const std::string readme = source_text("README.md");
+  for (const auto& file : yaml_files("manifests/examples/recipe")) {
+    const std::string text = source_text(file);
+    EXPECT_THAT(text, testing::StartsWith("# ")) << file;
+    EXPECT_THAT(text, HasSubstr("\n# Needs: ")) << file;
+    EXPECT_THAT(text, HasSubstr("\n# You will see")) << file;
+    EXPECT_THAT(readme, HasSubstr(base::cat("recipe/", file.filename().string()))) << file;
   }
 }
 

@@ -181,7 +181,10 @@ END
 
 every_example_is_accepted() {
   local example
-  for example in "$ROOT"/manifests/examples/*.yaml; do
+  # The MPI Operator's CustomResourceDefinition, or what stands for it.
+  kubectl apply -f "$ROOT/tests/workloads/mpijob-definition.yaml" >/dev/null
+  kubectl wait --for=condition=Established crd/mpijobs.kubeflow.org --timeout=30s >/dev/null
+  for example in "$ROOT"/manifests/examples/*.yaml "$ROOT"/manifests/examples/recipe/*.yaml; do
     kubectl apply --dry-run=server -f "$example" >/dev/null
   done
 }

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Domains that nobody has written, on a rack of 18 real kubelets with the operator as it is shipped: of a Job whose
-# claim template names none, and of a Job that only says `limits: {nvidia.com/compute-domain: "1"}`. Prints a line per
-# check and their count.
+# claim template names none, of the recipe's Jobs, and of a Job that only says
+# `limits: {nvidia.com/compute-domain: "1"}`. Prints a line per check and their count.
 set -uo pipefail
 cd "$(dirname "$0")/../.."
 . tests/smoke/check.sh
@@ -10,6 +10,10 @@ cd "$(dirname "$0")/../.."
 
 with_local_image() { sed 's|image: busybox|image: docker.io/local/busybox:1|' "manifests/examples/$1.yaml"; }
 apply_example() { with_local_image "$1" | kubectl apply -f -; }
+apply_recipe() { with_local_image "recipe/$1" | kubectl apply -f -; }
+job_completes() { kubectl wait --for=condition=Complete "job/$1" --timeout=90s; }
+# How many pods of a Job have printed a line like that.
+count_lines() { kubectl logs -l "job-name=$1" --tail=-1 | grep -cE "$2"; }
 apply_pods() { for node in n01 n02; do pod_yaml nvlink "$node"; done | sed 's/nvlink-channel/nvlink/' | kubectl apply -f -; }
 deployment() {
   cat <<'YAML'
@@ -87,6 +91,30 @@ check "it wakes up" scale_to 2
 check "into the same domain" is_ready "$name"
 check "it goes" kubectl delete deployment serve
 check "and its domain with it" eventually 60 is_empty line
+# --- the recipe: what its containers themselves see
+check "the recipe's verification" apply_recipe 01-install-and-verify
+check "completes" job_completes verify-install
+check "its pod has seen the channel" prints "channel0" kubectl logs job/verify-install
+check "it goes" delete_job verify-install
+check "its template too" kubectl delete resourceclaimtemplate verify-install
+check "the recipe's class and template" apply_recipe 02-class-and-template
+check "its four pods" apply_recipe 03-four-pod-job
+check "have a domain" eventually 60 has_one_domain four-pods
+check "which is Ready" is_ready "$(domain)"
+check "and each pod has its channel" eventually 30 all_have_channel four-pods 4
+check "they go" delete_job four-pods
+check "and the domain" eventually 60 is_empty line
+check "NCCL's settings" apply_recipe 06-nccl-settings
+check "reach both pods" eventually 60 prints 2 count_lines nccl '^NCCL_MNNVL_ENABLE=1$'
+check "their Job goes" delete_job nccl
+check "with its domain" eventually 60 is_empty line
+check "the connectivity check" apply_recipe 08-connectivity-check
+check "has a domain" eventually 60 has_one_domain connectivity
+check "of four nodes that are connected" eventually 60 prints " 4/4 " line
+check "and completes" job_completes connectivity
+check "as every pod can write its channel" prints 4 count_lines connectivity '^connectivity-[0-3].*channel0 is there$'
+check "it goes" delete_job connectivity
+check "and its domain" eventually 60 is_empty line
 # --- one line
 check "the device class gets its name" name_device_class
 check "a Job of 18 pods that ask by one line" apply_one_line

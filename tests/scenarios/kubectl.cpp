@@ -17,7 +17,14 @@ constexpr char kTable[] = "application/json;as=Table;v=v1;g=meta.k8s.io";
 // Beyond those that the operator itself knows.
 const api::Kind& kind_named(const std::string& name) {
   static const api::Kind kOthers[] = {
+      {"ClusterRole", "clusterroles", "rbac.authorization.k8s.io", false, {"v1"}},
+      {"CustomResourceDefinition",
+       "customresourcedefinitions",
+       "apiextensions.k8s.io",
+       false,
+       {"v1"}},
       {"Job", "jobs", "batch", true, {"v1"}},
+      {"MPIJob", "mpijobs", "kubeflow.org", true, {"v2beta1"}},
       {"Namespace", "namespaces", "", false, {"v1"}},
   };
   for (const api::Kind* kind : api::all_kinds()) {
@@ -35,12 +42,22 @@ std::string text_of(const json& cell) {
 }
 
 // The same object as people write it for a cluster that serves this version of its kind: v1beta1
-// has the fields of `exactly` beside a request's name. (KEP-4381 and its graduation to v1.)
+// has the fields of `exactly` beside a request's name, and those of a device below `basic`.
+// (KEP-4381 and its graduation to v1.)
 json in_version(json object, const api::Kind& kind, const std::string& version) {
   if (object["apiVersion"] != "resource.k8s.io/v1") return object;
   object["apiVersion"] = api::api_version_of(kind, version);
   if (version != "v1beta1") return object;
   json& spec = object["spec"];
+  if (kind.kind == "ResourceSlice") {
+    for (json& device : spec["devices"]) {
+      const json name = device["name"];
+      device.erase("name");
+      device = {{"name", name}, {"basic", device}};
+    }
+    return object;
+  }
+  if (kind.kind == "DeviceClass") return object;
   json& devices = spec.contains("spec") ? spec["spec"]["devices"] : spec["devices"];
   for (json& request : devices["requests"]) {
     const json exactly = request["exactly"];

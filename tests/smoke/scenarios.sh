@@ -48,7 +48,7 @@ play() {
 # All of them: first those that need the cluster for themselves. Before Kubernetes 1.36 there are no
 # extended resources of device classes.
 play_scenarios() { # LOG
-  local alone="Examples.*:Slots.*:Cliques.*"
+  local alone="Examples.*:Recipe.*:Slots.*:Cliques.*"
   play "$1-alone" "$alone"
   play "$1" "-$alone${KUBERNETES:+:OneLine.*}" 8
 }
