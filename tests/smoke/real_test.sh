@@ -47,6 +47,9 @@ check "it goes with its pods" kubectl delete -f manifests/examples/two-nodes.yam
 check "nothing is left" eventually 30 is_empty kubectl get resourceclaimtemplates,resourceclaims -o name
 check "no node list is left" eventually 30 is_empty kubectl get configmaps -n compute-domain-operator \
   -l resource.nvidia.com/computeDomainGroup -o name
-play_scenarios "$work/scenarios"
+# A real garbage collector looks for owners that are nowhere, and takes their pods: the StatefulSets of a
+# LeaderWorkerSet, and MPIJobs once the recipe has defined their kind.
+play_scenarios "$work/scenarios" \
+  Workloads.EachGroupOfALeaderWorkerSetHasADomain:Workloads.TheWorkersOfAnMpiJobHaveADomainAndItsLauncherHasNone
 [ "$failed" -eq 0 ] || tail -n 20 "$work/controller.log" "$work/nodes.log"
 finish_checks

@@ -47,8 +47,8 @@ play() {
 
 # All of them: first those that need the cluster for themselves. Before Kubernetes 1.36 there are no
 # extended resources of device classes.
-play_scenarios() { # LOG
-  local alone="Examples.*:Recipe.*:Slots.*:Cliques.*"
-  play "$1-alone" "$alone"
+play_scenarios() { # LOG [EXCEPT]
+  local alone="Examples.*:Recipe.*:Workloads.*:Slots.*:Cliques.*"
+  play "$1-alone" "$alone${2:+-$2}"
   play "$1" "-$alone${KUBERNETES:+:OneLine.*}" 8
 }
