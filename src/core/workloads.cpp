@@ -2,6 +2,9 @@
 
 #include <algorithm>
 #include <chrono>
+#include <tuple>
+#include <unordered_map>
+#include <unordered_set>
 
 #include "compute_domain/api/domain_config.h"
 #include "compute_domain/api/names.h"
@@ -92,7 +95,7 @@ std::map<std::string, Work> works_of(const WorkloadsWorld& world, Plan& plan) {
   claims.reserve(world.claims.size());
   for (const AutomaticClaim& claim : world.claims) claims.push_back(&claim);
   std::ranges::sort(claims, {}, [](const AutomaticClaim* claim) {
-    return std::pair(claim->object.meta.name, claim->object.meta.uid);
+    return std::tie(claim->object.meta.name, claim->object.meta.uid);
   });
   std::map<std::string, Work> works;
   for (const AutomaticClaim* claim : claims) {
@@ -125,12 +128,27 @@ std::map<std::string, Work> works_of(const WorkloadsWorld& world, Plan& plan) {
   return works;
 }
 
-const api::ComputeDomain* find_domain(const WorkloadsWorld& world, const std::string& id) {
-  const auto it = std::ranges::find_if(world.domains, [&](const api::ComputeDomain& domain) {
-    return domain.spec.workload && domain.meta.label(api::kWorkloadLabel) == id;
-  });
-  return it == world.domains.end() ? nullptr : &*it;
-}
+// The domains of the namespace, by what they are looked for: there may be thousands, and as many
+// workloads.
+class KnownDomains {
+ public:
+  explicit KnownDomains(const WorkloadsWorld& world) {
+    for (const api::ComputeDomain& domain : world.domains) {
+      names_.insert(domain.meta.name);
+      if (domain.spec.workload) of_.emplace(domain.meta.label(api::kWorkloadLabel), &domain);
+    }
+  }
+  // That of the workload with this id, or null.
+  [[nodiscard]] const api::ComputeDomain* of(const std::string& id) const {
+    const auto it = of_.find(id);
+    return it == of_.end() ? nullptr : it->second;
+  }
+  [[nodiscard]] bool have_name(const std::string& name) const { return names_.contains(name); }
+
+ private:
+  std::unordered_map<std::string, const api::ComputeDomain*> of_;
+  std::unordered_set<std::string> names_;
+};
 
 // Whether a domain may be made for it by what has been read.
 bool is_alive(const WorkloadsWorld& world, const AutomaticClaim& claim) {
@@ -140,17 +158,18 @@ bool is_alive(const WorkloadsWorld& world, const AutomaticClaim& claim) {
   return seen == world.domains_seen.end() || *claim.pod_seen > seen->second;
 }
 
-bool needs_read(const WorkloadsWorld& world, const AutomaticClaim& claim) {
+bool needs_read(const WorkloadsWorld& world, const KnownDomains& domains,
+                const AutomaticClaim& claim) {
   if (!claim.is_settled) return true;
   return claim.workload && !is_alive(world, claim) && !claim.object.meta.is_deleting() &&
-         find_domain(world, workload_id(world.ns, claim.workload->workload)) == nullptr;
+         domains.of(workload_id(world.ns, claim.workload->workload)) == nullptr;
 }
 
 // When the pods are to be read, as a time from now; nullopt: all that is needed is known.
-std::optional<base::Duration> next_read(const WorkloadsWorld& world) {
+std::optional<base::Duration> next_read(const WorkloadsWorld& world, const KnownDomains& domains) {
   std::optional<base::Time> first, last;
   for (const AutomaticClaim& claim : world.claims) {
-    if (!needs_read(world, claim)) continue;
+    if (!needs_read(world, domains, claim)) continue;
     // Nothing is waited for: the first read has told that a second one is needed.
     if (claim.lacks_templates && !world.templates_read) return base::Duration::zero();
     first = std::min(first.value_or(claim.seen), claim.seen);
@@ -165,8 +184,8 @@ std::optional<base::Duration> next_read(const WorkloadsWorld& world) {
   return std::max(due - world.now, base::Duration::zero());
 }
 
-void add_read(const WorkloadsWorld& world, Plan& plan) {
-  const auto due = next_read(world);
+void add_read(const WorkloadsWorld& world, const KnownDomains& domains, Plan& plan) {
+  const auto due = next_read(world, domains);
   if (!due) return;
   if (*due == base::Duration::zero()) {
     const bool with_templates =
@@ -202,15 +221,12 @@ std::vector<api::OwnerReference> owners_of(const Work& work) {
   return owners;
 }
 
-void create_domain(const WorkloadsWorld& world, const std::string& id, const Work& work,
-                   Plan& plan) {
+void create_domain(const WorkloadsWorld& world, const KnownDomains& domains, const std::string& id,
+                   const Work& work, Plan& plan) {
   api::ComputeDomain object;
   object.meta.name = domain_name(work.workload, id);
   object.meta.ns = world.ns;
-  const auto taken = std::ranges::find_if(world.domains, [&](const api::ComputeDomain& domain) {
-    return domain.meta.name == object.meta.name;
-  });
-  if (taken != world.domains.end()) {
+  if (domains.have_name(object.meta.name)) {
     for (const AutomaticClaim* claim : work.claims) {
       tell(*claim, "ComputeDomainNameTaken",
            cat("ComputeDomain ", world.ns, "/", object.meta.name, " has the name that the one of ",
@@ -323,16 +339,17 @@ void trim_pod(api::ObjectMeta& meta) {
 
 Plan reconcile_workloads(const WorkloadsWorld& world) {
   Plan plan;
+  const KnownDomains domains(world);
   for (const auto& [id, work] : works_of(world, plan)) {
-    const api::ComputeDomain* domain = find_domain(world, id);
+    const api::ComputeDomain* domain = domains.of(id);
     if (domain == nullptr) {
-      create_domain(world, id, work, plan);
+      create_domain(world, domains, id, work, plan);
     } else if (!domain->meta.is_deleting()) {
       // One that is being deleted is made anew when it is gone.
       add_owners(world, *domain, work, plan);
     }
   }
-  add_read(world, plan);
+  add_read(world, domains, plan);
   return plan;
 }
 

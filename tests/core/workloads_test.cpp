@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 
 #include "compute_domain/api/domain_config.h"
+#include "compute_domain/base/text.h"
 #include "compute_domain/core/status.h"
 #include "core/builders.h"
 
@@ -165,6 +166,27 @@ TEST(WorkloadOf, OfAClaimThatAPersonMadeIsTheClaim) {
 TEST(WorkloadId, DiffersBetweenNamespacesForOneLabel) {
   const api::Workload ring{api::kLabelWorkload, "ring", ""};
   EXPECT_NE(workload_id("team-a", ring), workload_id("team-b", ring));
+}
+
+TEST(Workloads, AmongThousandsWithTheirDomainsMakesThatOfTheOneWithout) {
+  constexpr int kOthers = 3'000;
+  WorkloadsWorld world = world_of_job(2);
+  for (int i = 0; i < kOthers; ++i) {
+    const std::string name = base::cat("other-", i);
+    PodFacts facts = pod(name);
+    facts.meta.owners = {{"batch/v1", "Job", name, base::cat("uid-of-", name), true}};
+    const auto owned = *workload_of(facts, "channel");
+    world.claims.push_back(known(claim_for(name), owned));
+    api::ComputeDomain domain;
+    domain.meta.name = base::cat(name, "-domain");
+    domain.meta.owners = {*owned.owner};
+    domain.meta.labels = {{api::kWorkloadLabel, workload_id("team-a", owned.workload)}};
+    domain.spec.workload = owned.workload;
+    world.domains.push_back(std::move(domain));
+  }
+  const Plan plan = reconcile_workloads(world);
+  EXPECT_THAT(plan.actions, SizeIs(1));
+  EXPECT_EQ(made_by(plan).spec.workload, workload_of_job().workload);
 }
 
 TEST(Workloads, ReadsPodsOnceTheirClaimsStopComing) {
