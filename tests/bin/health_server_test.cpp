@@ -3,6 +3,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "compute_domain/base/text.h"
+#include "compute_domain/http/client.h"
+
 namespace cdom::bin {
 namespace {
 
