@@ -16,7 +16,8 @@ on_node() { cluster node "$1" exec "${@:2}"; }
 
 # What stands in for the driver, as the nodes have it: up --driver-root "$work/driver".
 make_driver_root() {
-  local programs=$work/driver/usr/bin libraries=$work/driver/usr/lib/x86_64-linux-gnu
+  local programs=$work/driver/usr/bin libraries
+  libraries=$work/driver/usr/lib/$("${CXX:-g++}" -print-multiarch) || return 1
   mkdir -p "$programs" "$libraries"
   cp "$build"/tests/imex/stand_in/nvidia-imex{,-ctl} "$programs"
   cp "$build"/tests/imex/stand_in/libnvidia-imex.so.1 "$libraries"
