@@ -32,6 +32,9 @@ rules:
 """
 
 
+NODE_GRACE_SECONDS = 20
+
+
 @dataclass(frozen=True)
 class Options:
     """What a cluster was asked to be."""
@@ -42,6 +45,7 @@ class Options:
     nodes: int = 0
     racks: int = 1
     driver_root: Optional[str] = None  # of all nodes; None: an empty one
+    node_grace: int = NODE_GRACE_SECONDS  # of a node's silence, until it counts as lost
 
     def __post_init__(self):
         known = self.kubernetes().resource_api_versions
@@ -178,7 +182,7 @@ class ControlPlane:
             "service-account-private-key-file": self.identities.service_account_key,
             "root-ca-file": self.identities.ca,
             "use-service-account-credentials": "true",
-        } | ({"node-monitor-grace-period": "20s"} if self._options.nodes > 0 else {})
+        } | ({"node-monitor-grace-period": f"{self._options.node_grace}s"} if self._options.nodes > 0 else {})
 
     def _scheduler_flags(self) -> dict:
         return self._client_flags("kube-scheduler")
