@@ -21,6 +21,8 @@ namespace {
 
 // Of Linux 5.4; the C library of 2019 does not name it.
 constexpr auto kPidfd = static_cast<idtype_t>(3);
+// Of Linux 5.11 (close_range(2)).
+constexpr unsigned kCloseRangeAtExec = 4;
 
 struct Failure {
   enum Step : int { Namespace, Mount, Execute } step;
@@ -70,6 +72,9 @@ std::vector<char*> pointers(const std::vector<std::string>& texts) {
       }
     }
   }
+  // Ours are closed at exec all the same; what this process was started with may not be. An older
+  // kernel leaves it.
+  syscall(SYS_close_range, STDERR_FILENO + 1U, ~0U, kCloseRangeAtExec);
   execve(prepared.arguments[0], prepared.arguments.data(), prepared.environment.data());
   give_up(Failure::Execute);
   _exit(127);
@@ -118,8 +123,15 @@ base::Result<Child> Child::start(const Command& command) {
   const pid_t pid = fork();
   if (pid < 0) return base::system_error("cannot start a process");
   if (pid == 0) become(command, prepared);
-  Child child(pid, base::Descriptor(static_cast<int>(syscall(SYS_pidfd_open, pid, 0))),
-              std::move(output_reader));
+  base::Descriptor pidfd(static_cast<int>(syscall(SYS_pidfd_open, pid, 0)));
+  if (!pidfd) {
+    auto error = base::system_error("cannot watch a process (Linux 5.4 or later is needed)");
+    // Nobody could ever tell it anything.
+    kill(pid, SIGKILL);
+    waitpid(pid, nullptr, 0);
+    return error;
+  }
+  Child child(pid, std::move(pidfd), std::move(output_reader));
   report_writer.reset();
   Failure failure{};
   ssize_t got = 0;
@@ -127,8 +139,6 @@ base::Result<Child> Child::start(const Command& command) {
     got = read(report_reader.get(), &failure, sizeof failure);
   } while (got < 0 && errno == EINTR);
   if (got == sizeof failure) return error_of(failure, command);
-  if (!child.pidfd_)
-    return base::system_error("cannot watch a process (Linux 5.4 or later is needed)");
   return child;
 }
 

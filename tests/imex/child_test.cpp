@@ -3,6 +3,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <poll.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <csignal>
 
@@ -64,6 +67,22 @@ TEST(Child, EndsWithItsOwner) {
     pid = child->pid();
   }
   EXPECT_EQ(kill(pid, 0), -1) << "killed and reaped";
+}
+
+TEST(Child, WhatCannotBeWatchedDoesNotRun) {
+  rlimit before{};
+  getrlimit(RLIMIT_NOFILE, &before);
+  const int lowest = dup(STDIN_FILENO);
+  close(lowest);
+  // Enough for what comes before the pidfd: the pipe of the report, and /dev/null.
+  rlimit few = before;
+  few.rlim_cur = static_cast<rlim_t>(lowest) + 3;
+  setrlimit(RLIMIT_NOFILE, &few);
+  const auto child = Child::start(shell("exec sleep 60"));
+  setrlimit(RLIMIT_NOFILE, &before);
+  ASSERT_FALSE(child);
+  EXPECT_THAT(child.error().message, HasSubstr("cannot watch a process"));
+  EXPECT_EQ(waitpid(-1, nullptr, WNOHANG), -1) << "there is no child";
 }
 
 TEST(Child, SeesItsOwnFilesInThePlaceOfOthers) {
