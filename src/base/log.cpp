@@ -1,8 +1,11 @@
 #include "compute_domain/base/log.h"
 
+#include <poll.h>
 #include <spdlog/sinks/stdout_sinks.h>
 #include <spdlog/spdlog.h>
+#include <unistd.h>
 
+#include <atomic>
 #include <cstdio>
 #include <memory>
 
@@ -10,20 +13,29 @@ namespace cdom::base {
 
 namespace {
 
+// spdlog's own registry is not used: this is the process's one logger.
 struct Sink {
-  std::shared_ptr<spdlog::logger> logger;
+  Sink()
+      : logger(std::make_shared<spdlog::logger>(
+            "compute-domain", std::make_shared<spdlog::sinks::stderr_sink_mt>())) {
+    logger->set_pattern("%Y-%m-%dT%H:%M:%S.%eZ %-7l %v", spdlog::pattern_time_type::utc);
+  }
+
+  const std::shared_ptr<spdlog::logger> logger;
   LogFormat format = LogFormat::Text;
+  std::atomic<bool> may_wait = true;
+  std::atomic<unsigned> left_out = 0;
 };
 
-// spdlog's own registry is not used: this is the process's one logger.
 Sink& sink() {
-  static Sink instance = [] {
-    Sink s{std::make_shared<spdlog::logger>("compute-domain",
-                                            std::make_shared<spdlog::sinks::stderr_sink_mt>())};
-    s.logger->set_pattern("%Y-%m-%dT%H:%M:%S.%eZ %-7l %v", spdlog::pattern_time_type::utc);
-    return s;
-  }();
+  static Sink instance;
   return instance;
+}
+
+// Of a pipe: whether it has room for a line of usual length (pipe(7)).
+bool has_room() {
+  pollfd one{.fd = STDERR_FILENO, .events = POLLOUT, .revents = 0};
+  return poll(&one, 1, 0) == 1;
 }
 
 spdlog::level::level_enum spdlog_level(LogLevel level) {
@@ -90,9 +102,21 @@ void configure_log(LogLevel level, LogFormat format) {
                         spdlog::pattern_time_type::utc);
 }
 
+void keep_log_from_waiting() { sink().may_wait = false; }
+
 void log(LogLevel level, std::string_view message, std::initializer_list<LogField> fields) {
   Sink& s = sink();
   if (!s.logger->should_log(spdlog_level(level))) return;
+  if (!s.may_wait) {
+    if (!has_room()) {
+      ++s.left_out;
+      return;
+    }
+    if (const unsigned lines = s.left_out.exchange(0); lines > 0) {
+      log(LogLevel::Warning, "the log was not read in time: left out lines of it",
+          {{"lines", std::to_string(lines)}});
+    }
+  }
   std::string line;
   if (s.format == LogFormat::Json) {
     line = "\"message\":" + json_string(message);

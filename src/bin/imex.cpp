@@ -26,6 +26,7 @@ int fail(const std::string& what) {
 }
 
 int run(const bin::ImexFlags& flags, const bin::Signals& signals) {
+  base::keep_log_from_waiting();  // nor may the daemon, which prints into the same log
   imex::OwnerOptions options = flags.owner;
   options.program = cat(kProgram, "/", CDOM_VERSION);
   std::ifstream(flags.boot_id_file) >> options.boot_id;
