@@ -19,6 +19,7 @@
 #include "imex/control_tool.h"
 #include "imex/daemon_keeper.h"
 #include "imex/hosts_file.h"
+#include "imex/relay.h"
 #include "imex/state_file.h"
 #include "imex/workshop.h"
 
@@ -62,6 +63,8 @@ class Owner::Loop {
   [[nodiscard]] State told_state() const;
   void tell();
   void wait(Duration patience);
+  void serve_daemon();
+  [[nodiscard]] std::string how_it_ended(const Ending& ending) const;
   void clear_away();
 
   const OwnerOptions options_;
@@ -77,6 +80,7 @@ class Owner::Loop {
   const AgentServer::Calls calls_{[this](const Request& r) { return act(r); },
                                   [this] { return told_state(); }};
   std::optional<Child> daemon_;
+  Relay relay_{STDERR_FILENO};  // of what it prints; base::log writes there too
   std::optional<Hosts> hosts_;
   std::optional<Error> start_error_;  // of the last start
   State told_;
@@ -149,6 +153,7 @@ void Owner::Loop::act(const StartChild& action) {
   tool_.forget();
   keeper_.answered({});
   auto command = workshop_.prepare(action.want);
+  if (command) command->captures_output = true;
   auto child = command ? Child::start(*command) : Result<Child>(command.error());
   if (!child) {
     base::log_error("cannot start nvidia-imex",
@@ -157,6 +162,7 @@ void Owner::Loop::act(const StartChild& action) {
     return keeper_.failed_to_start(child.error());
   }
   daemon_.emplace(std::move(*child));
+  relay_.begin();
   keeper_.started();
   const auto saved = save();
   if (!saved) base::log_warning(saved.error().message);
@@ -210,6 +216,12 @@ void Owner::Loop::wait(Duration patience) {
   polled_.push_back({.fd = wake_.get(), .events = POLLIN, .revents = 0});
   if (daemon_) {
     polled_.push_back({.fd = daemon_->exit_descriptor(), .events = POLLIN, .revents = 0});
+    if (relay_.has_output()) {
+      polled_.push_back({.fd = daemon_->output_descriptor(), .events = POLLIN, .revents = 0});
+    }
+  }
+  if (relay_.has_backlog()) {
+    polled_.push_back({.fd = STDERR_FILENO, .events = POLLOUT, .revents = 0});
   }
   if (const Child* tool = tool_.child()) {
     polled_.push_back({.fd = tool->exit_descriptor(), .events = POLLIN, .revents = 0});
@@ -229,18 +241,34 @@ void Owner::Loop::step(Duration patience) {
   act_on_keeper();
   tell();
   wait(patience);
-  if (daemon_) {
-    if (const auto ending = daemon_->reap()) {
-      daemon_.reset();
-      keeper_.ended(to_string(*ending));
-      tell();
-      act_on_keeper();  // before anything else: a workload waits for it
-    }
-  }
+  if (daemon_) serve_daemon();
+  relay_.give();
   if (const auto answer = tool_.poll()) keeper_.answered(*answer);
   server_.serve(polled_, calls_);
   act_on_keeper();
   tell();
+}
+
+void Owner::Loop::serve_daemon() {
+  const auto ending = daemon_->reap();
+  // What it has printed to its end is there now, whoever else still holds the pipe.
+  relay_.take(daemon_->output_descriptor());
+  if (!ending) return;
+  daemon_.reset();
+  keeper_.ended(how_it_ended(*ending));
+  tell();
+  act_on_keeper();  // before anything else: a workload waits for it
+}
+
+std::string Owner::Loop::how_it_ended(const Ending& ending) const {
+  std::string how = to_string(ending);
+  const std::string words = relay_.last_words();
+  if (!words.empty()) how += cat("; its last words: ", words);
+  const auto file = options_.imex_options.find("LOG_FILE_NAME");
+  if (file != options_.imex_options.end() && !file->second.empty()) {
+    how += cat("; its log is ", file->second);
+  }
+  return how;
 }
 
 void Owner::Loop::run(const std::stop_token& stop) {

@@ -89,6 +89,19 @@ TEST(ImexOwner, SeesTheEndOfTheDaemonAtOnceAndStartsAnother) {
   EXPECT_TRUE(was_told);
 }
 
+TEST(ImexOwner, TellsTheLastWordsOfADaemonThatEnds) {
+  Rig rig(0, 1);
+  rig.nodes.push_back(std::make_unique<Node>(0));
+  rig.node(0).options.imex_options["STAND_IN_DEVICES"] = "/dev/nowhere";
+  rig.node(0).options.imex_options["LOG_FILE_NAME"] = "/var/log/imex.log";
+  ASSERT_TRUE(rig.node(0).open());
+  rig.start(0);
+  ASSERT_TRUE(rig.until_phase(0, Phase::Failed));
+  EXPECT_EQ(rig.node(0).agent->state->message,
+            "nvidia-imex exited with code 1; its last words: nvidia-imex (stand-in): no device "
+            "/dev/nowhere; its log is /var/log/imex.log");
+}
+
 TEST(ImexOwner, AHungDaemonIsToldAndNotRestarted) {
   Rig rig(0, 1);
   rig.nodes.push_back(std::make_unique<Node>(0));

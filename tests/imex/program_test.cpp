@@ -3,7 +3,10 @@
 #include <gtest/gtest.h>
 #include <poll.h>
 
+#include <algorithm>
 #include <csignal>
+#include <functional>
+#include <map>
 #include <sstream>
 
 #include "compute_domain/base/text.h"
@@ -46,7 +49,7 @@ std::vector<std::string> flags_of(const Node& node) {
                                  "--driver-root",  node.options.driver_root,
                                  "--hosts-file",   node.options.hosts_path,
                                  "--device-files", "given",
-                                 "--log-level",    "warning"};
+                                 "--log-level",    "info"};
   for (const auto& [key, value] : node.options.imex_options) {
     flags.push_back("--imex-option");
     flags.push_back(base::cat(key, "=", value));
@@ -54,12 +57,15 @@ std::vector<std::string> flags_of(const Node& node) {
   return flags;
 }
 
-// The program runs and has a READY daemon.
+// The program runs and has a READY daemon. What it prints is kept in a pipe.
 class RunningProgram {
  public:
-  RunningProgram() {
+  explicit RunningProgram(const std::function<void(Node&)>& prepare = {}) {
     rig.nodes.push_back(std::make_unique<Node>(0));
-    auto started = Child::start(program(flags_of(rig.node(0))));
+    if (prepare) prepare(rig.node(0));
+    Command command = program(flags_of(rig.node(0)));
+    command.captures_output = true;
+    auto started = Child::start(command);
     if (!started) throw std::logic_error(started.error().message);
     child.emplace(std::move(*started));
     rig.until([this] {
@@ -68,8 +74,18 @@ class RunningProgram {
     });
     rig.start(0);
     if (!rig.until_phase(0, Phase::Ready)) throw std::logic_error("not READY");
+    see_daemon();
+  }
+  void see_daemon() {
     std::ifstream children(path("task/") + std::to_string(child->pid()) + "/children");
     children >> daemon;
+  }
+  // As far as it has come.
+  void read_output() {
+    char block[4096];
+    for (ssize_t got = 0; (got = read(child->output_descriptor(), block, sizeof block)) > 0;) {
+      output.append(block, static_cast<std::size_t>(got));
+    }
   }
   [[nodiscard]] std::string path(const std::string& name) const {
     return "/proc/" + std::to_string(child->pid()) + "/" + name;
@@ -86,6 +102,7 @@ class RunningProgram {
   Rig rig{0, 1};
   std::optional<Child> child;
   int daemon = 0;
+  std::string output;
 };
 
 TEST(ImexProgram, SaysWhatIsWrongWithItsFlagsInOneLine) {
@@ -131,6 +148,70 @@ TEST(ImexProgram, LeavesNoDaemonBehindWhenItIsKilled) {
   RunningProgram running;
   running.child->signal(SIGKILL);
   EXPECT_TRUE(running.daemon_ends());
+}
+
+// In the place of nvidia-imex a program that starts it after these lines of shell.
+void wrap_daemon(const Node& node, const std::string& lines) {
+  const std::string program = node.dir.at("root/usr/bin/nvidia-imex");
+  const std::string real = node.dir.at("real/nvidia-imex");
+  std::filesystem::create_directories(node.dir.at("real"));
+  std::filesystem::rename(program, real);
+  node.dir.write("root/usr/bin/nvidia-imex", "#!/bin/sh\n" + lines + "exec " + real + " \"$@\"\n");
+  std::filesystem::permissions(program, std::filesystem::perms::owner_all);
+}
+
+TEST(ImexProgram, PrintsWhatItsDaemonPrints) {
+  RunningProgram running(
+      [](const Node& node) { wrap_daemon(node, "printf '\\033[31mone \\377\\ntwo'\n"); });
+  EXPECT_TRUE(running.rig.until([&] {
+    running.read_output();
+    return running.output.find("\033[31mone \377\ntwo") != std::string::npos;
+  })) << running.output;
+}
+
+TEST(ImexProgram, HandsNothingToItsDaemonButItsOutputs) {
+  const RunningProgram running;
+  std::map<std::string, std::string> held;
+  for (const auto& one :
+       std::filesystem::directory_iterator("/proc/" + std::to_string(running.daemon) + "/fd")) {
+    held[one.path().filename()] = std::filesystem::read_symlink(one.path());
+  }
+  EXPECT_EQ(held["0"], "/dev/null");
+  EXPECT_THAT(held["1"], ::testing::StartsWith("pipe:["));
+  EXPECT_EQ(held["1"], held["2"]);
+  for (const char* number : {"0", "1", "2"}) held.erase(number);
+  for (const auto& [number, what] : held) {
+    const bool is_its_own = what.starts_with("socket:[") || what == "anon_inode:[signalfd]" ||
+                            what == running.rig.nodes.front()->dir.at("os/session");
+    EXPECT_TRUE(is_its_own) << number << " is " << what;
+  }
+}
+
+// Nobody reads the log, and a child of the daemon prints without end, also after the daemon's end.
+TEST(ImexProgram, IsHeldUpByNoLogAndByNothingThatItsDaemonPrints) {
+  RunningProgram running([](const Node& node) { wrap_daemon(node, "yes chatter &\n"); });
+  Node& node = running.rig.node(0);
+  for (int i = 0; i < 20; ++i) {  // each start is some lines of the owner's own
+    const std::string before = node.agent->state->instance;
+    EXPECT_FALSE(running.rig.ask(node, Stop{}));
+    ASSERT_TRUE(running.rig.until_phase(0, Phase::Stopped));
+    running.rig.start(0);
+    ASSERT_TRUE(running.rig.until_phase(0, Phase::Ready));
+    EXPECT_NE(node.agent->state->instance, before);
+  }
+  running.see_daemon();
+  kill(running.daemon, SIGKILL);
+  ASSERT_TRUE(running.rig.until([&] {
+    return std::ranges::any_of(node.agent->states, [](const State& state) {
+      return state.message == "nvidia-imex was ended by SIGKILL; its last words: chatter";
+    });
+  }));
+  ASSERT_TRUE(running.rig.until_phase(0, Phase::Ready));
+  EXPECT_TRUE(running.rig.until([&] {
+    running.read_output();
+    return running.output.find("left out lines of it") != std::string::npos &&
+           running.output.find("left out what nvidia-imex has printed") != std::string::npos;
+  }));
 }
 
 TEST(ImexProgram, IsSmall) {

@@ -92,7 +92,9 @@ TEST(StandInImex, EndsWhenNoEntryIsItsOwn) {
   EXPECT_FALSE(rig.ask(rig.node(0), Hosts{"127.0.0.2 slot-0\n", "r"}));
   EXPECT_FALSE(rig.ask(rig.node(0), rig.want(0)));
   ASSERT_TRUE(rig.until_phase(0, Phase::Failed));
-  EXPECT_EQ(rig.node(0).agent->state->message, "nvidia-imex exited with code 1");
+  EXPECT_EQ(rig.node(0).agent->state->message,
+            "nvidia-imex exited with code 1; its last words: nvidia-imex (stand-in): no entry of "
+            "the node table resolves to an address of this node");
 }
 
 TEST(StandInImex, IsOnePerOperatingSystem) {
