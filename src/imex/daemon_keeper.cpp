@@ -102,11 +102,7 @@ std::optional<Action> DaemonKeeper::next() {
     wants_signal_ = false;
     signalled_at_ = now;
     ++signals_;
-    view_step_ = times_.first_view;
-    if (was_ready_ && !asking_) {
-      view_is_next_ = true;
-      ask_again_after(view_step_);
-    }
+    look_sooner();
     return SignalChild{SIGUSR1};
   }
   if (!asking_ && ask_at_ && *ask_at_ <= now) {
@@ -193,6 +189,23 @@ void DaemonKeeper::ask_again_after(Duration delay) { ask_at_ = clock_.elapsed() 
 void DaemonKeeper::ask_again_soon(Duration delay) {
   const Duration rest = std::min(kRest * answer_took_, times_.question_interval);
   ask_again_after(std::max(delay, rest));
+}
+
+// Of a question under way the answer may be about the moment before: its successor comes soon. The
+// one whether the daemon lives keeps its turn when that has come.
+void DaemonKeeper::look_sooner() {
+  view_step_ = times_.first_view;
+  if (!was_ready_ || asking_) return;
+  if (clock_.elapsed() - worded_at_ < times_.question_interval) view_is_next_ = true;
+  ask_again_after(view_step_);
+}
+
+void DaemonKeeper::printed() {
+  const Duration now = clock_.elapsed();
+  if (!state_.running || state_.stopping || !was_ready_) return;
+  if (printed_at_ && now - *printed_at_ < times_.question_interval) return;
+  printed_at_ = now;
+  look_sooner();
 }
 
 void DaemonKeeper::answered(const ToolAnswer& answer) {

@@ -2,8 +2,8 @@
 //
 // How it goes: wishes and events come in, next() gives the actions that are due now, one by one,
 // and state() is what to tell. Between start and READY the control tool is asked in growing steps,
-// afterwards once a second, and about
-// connections sooner while they change. SIGUSR1 goes out at most once per 5 s and never before the
+// afterwards once a second, and about connections sooner while they change, or when the daemon has
+// printed something. SIGUSR1 goes out at most once per 5 s and never before the
 // daemon has answered, as it would end it. A daemon that ends by itself is started again: at once
 // when it was READY and the last time was long ago, else after a growing pause. Steppable; one
 // thread.
@@ -73,6 +73,9 @@ class DaemonKeeper {
   void failed_to_start(const base::Error& error);
   void ended(const std::string& how);  // "exited with code 1"
   void answered(const ToolAnswer& answer);
+  // The daemon has printed something: of a node that is gone it says so (dra-driver-nvidia-gpu's
+  // dashboard knows "[ERROR] … Node disconnect"). Counts once a second: it may print without end.
+  void printed();
 
   std::optional<Action> next();
   // When next() has something without other news.
@@ -91,6 +94,7 @@ class DaemonKeeper {
   void see_fault(const std::string& what, bool is_certain);
   void ask_again_after(base::Duration delay);
   void ask_again_soon(base::Duration delay);
+  void look_sooner();
   [[nodiscard]] base::Duration step() const;
 
   const base::Clock& clock_;
@@ -113,6 +117,7 @@ class DaemonKeeper {
   std::string asked_instance_;
   base::Duration asked_at_{}, answer_took_{};
   bool view_is_next_ = false;
+  std::optional<base::Duration> printed_at_;  // that counted
   base::Duration worded_at_{}, viewed_at_{};
   base::Duration view_step_{};  // from one -N to the next
   int refusals_ = 0;            // in a row

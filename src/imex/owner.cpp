@@ -252,7 +252,7 @@ void Owner::Loop::step(Duration patience) {
 void Owner::Loop::serve_daemon() {
   const auto ending = daemon_->reap();
   // What it has printed to its end is there now, whoever else still holds the pipe.
-  relay_.take(daemon_->output_descriptor());
+  if (relay_.take(daemon_->output_descriptor())) keeper_.printed();
   if (!ending) return;
   daemon_.reset();
   keeper_.ended(how_it_ended(*ending));

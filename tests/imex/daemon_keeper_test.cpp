@@ -110,6 +110,36 @@ TEST_F(DaemonKeeperTest, LooksSoonerWhileConnectionsChange) {
   EXPECT_LE(clock.elapsed() - ready, milliseconds(1010)) << "-q is asked all the same";
 }
 
+TEST_F(DaemonKeeperTest, LooksSoonerWhenTheDaemonHasPrintedSomething) {
+  become_ready();
+  clock.advance(milliseconds(500));
+  keeper.printed();
+  EXPECT_EQ(*keeper.next_due() - clock.elapsed(), milliseconds(10));
+  EXPECT_EQ(*next(), Action(AskTool{Question::State}));
+  keeper.answered(says("READY\n"));
+  EXPECT_EQ(*keeper.next(), Action(AskTool{Question::View}));
+  keeper.answered(says(kLostView));
+  EXPECT_EQ(keeper.state().peers, (std::map<std::int64_t, char>{{1, 'R'}}));
+  EXPECT_EQ(*keeper.next_due() - clock.elapsed(), milliseconds(10)) << "there may be more to it";
+}
+
+TEST_F(DaemonKeeperTest, IsNotKeptBusyByADaemonThatPrintsWithoutEnd) {
+  become_ready();
+  int states = 0, views = 0;
+  const base::Duration began = clock.elapsed();
+  while (clock.elapsed() - began < seconds(60)) {
+    clock.advance(milliseconds(1));
+    keeper.printed();
+    const auto action = keeper.next();
+    if (!action) continue;
+    const bool is_view = std::get<AskTool>(*action).question == Question::View;
+    keeper.answered(says(is_view ? kView : "READY\n"));
+    ++(is_view ? views : states);
+  }
+  EXPECT_GE(states, 40) << "whether it lives";
+  EXPECT_LE(views, 60 * 9);
+}
+
 TEST_F(DaemonKeeperTest, AsksForAFifthOfTheTimeAtMost) {
   start();
   for (int i = 0; i < 10; ++i) {
@@ -310,7 +340,7 @@ TEST_F(DaemonKeeperTest, KeepsItsRulesUnderAnyOrderOfEvents) {
     bool runs = false, answered = false;
     std::optional<base::Duration> last_signal, told_to_stop;
     for (int i = 0; i < 300; ++i) {
-      switch (random.below(9)) {
+      switch (random.below(10)) {
         case 0:
           (void)k.want(some_want(random.chance(0.9) ? "g" : "other"));
           break;
@@ -327,6 +357,9 @@ TEST_F(DaemonKeeperTest, KeepsItsRulesUnderAnyOrderOfEvents) {
             told_to_stop.reset();
             k.ended("exited");
           }
+          break;
+        case 5:
+          k.printed();
           break;
         case 4: {
           const ToolAnswer answer = random.chance(0.6)   ? says("READY\n")

@@ -1,6 +1,8 @@
 #include "imex/stand_in/peers.h"
 
 #include <algorithm>
+#include <chrono>
+#include <cstdio>
 #include <cstdlib>
 #include <utility>
 
@@ -167,6 +169,11 @@ void Peers::fail(Link& link, char letter, Duration now) {
 }
 
 void Peers::lose(Link& link, Duration now) {
+  // With the moment, in nanoseconds since 1970.
+  const auto moment = std::chrono::system_clock::now().time_since_epoch();
+  std::fprintf(stderr, "nvidia-imex (stand-in): node disconnect: %s at %lld\n",
+               parameters_.table[static_cast<std::size_t>(&link - links_.data())].c_str(),
+               static_cast<long long>(std::chrono::nanoseconds(moment).count()));
   link.out = {};
   link.in = {};
   link.is_dialling = link.is_up = false;
