@@ -39,6 +39,7 @@ bool wants_one_clique(const ComputeDomain& domain) {
 }
 
 std::string_view to_string(DaemonState state) { return word_of(state); }
+std::string_view to_string(Isolation isolation) { return word_of(isolation); }
 
 std::optional<std::string> clique_of(const ComputeDomainNodeReport& report) {
   if (report.clique.empty() && !report.fabric_error.empty()) return std::nullopt;

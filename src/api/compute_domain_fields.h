@@ -30,6 +30,10 @@ inline constexpr std::array kWords<PlacementPolicy> = {
     Word<PlacementPolicy>{PlacementPolicy::BestFit, "BestFit"}};
 
 template <>
+inline constexpr std::array kWords<Isolation> = {Word<Isolation>{Isolation::Domain, "domain"},
+                                                 Word<Isolation>{Isolation::Channel, "channel"}};
+
+template <>
 inline constexpr std::array kWords<DaemonState> = {
     Word<DaemonState>{DaemonState::None, "None"},
     Word<DaemonState>{DaemonState::Starting, "Starting"},
@@ -65,6 +69,7 @@ inline constexpr auto kFields<ComputeDomainNodeStatus> =
                field("ipAddress", &ComputeDomainNodeStatus::ip_address, Presence::Always),
                field("cliqueID", &ComputeDomainNodeStatus::clique, Presence::Always),
                field("index", &ComputeDomainNodeStatus::index, Presence::Always),
+               field("channel", &ComputeDomainNodeStatus::channel),
                field<AsReadyWord>("status", &ComputeDomainNodeStatus::ready, Presence::Always)};
 
 template <>
@@ -107,6 +112,8 @@ inline constexpr auto kFields<GroupReport> =
                field("connected", &GroupReport::connected),
                field("unreachable", &GroupReport::unreachable),
                field("claims", &GroupReport::claims),
+               field("channels", &GroupReport::channels),
+               field("releases", &GroupReport::releases),
                field("message", &GroupReport::message)};
 
 template <>
@@ -114,6 +121,8 @@ inline constexpr auto kFields<ComputeDomainNodeReport> =
     std::tuple{field("bootID", &ComputeDomainNodeReport::boot_id),
                field("clique", &ComputeDomainNodeReport::clique),
                field("nextClique", &ComputeDomainNodeReport::next_clique),
+               field("isolation", &ComputeDomainNodeReport::isolation),
+               field("nextIsolation", &ComputeDomainNodeReport::next_isolation),
                field("fabricError", &ComputeDomainNodeReport::fabric_error),
                field("address", &ComputeDomainNodeReport::address),
                field("groups", &ComputeDomainNodeReport::groups)};

@@ -28,13 +28,22 @@ inline constexpr auto kFields<NodeListEntry> =
                field("admits", &NodeListEntry::admits)};
 
 template <>
+inline constexpr auto kFields<Channel> = std::tuple{
+    field("number", &Channel::number, Presence::Required), field("domain", &Channel::domain_uid),
+    field("release", &Channel::release), field("nodes", &Channel::nodes)};
+
+template <>
 inline constexpr auto kFields<NodeList> =
     std::tuple{field("group", &NodeList::group, Presence::Required),
                field("clique", &NodeList::clique, Presence::Required),
                field("slots", &NodeList::slots, Presence::Required),
                field("complete", &NodeList::complete, Presence::Always),
                field("lastTerm", &NodeList::last_term),
-               field("entries", &NodeList::entries, Presence::Required)};
+               field("entries", &NodeList::entries, Presence::Required),
+               field("channels", &NodeList::channels),
+               field("lastChannel", &NodeList::last_channel),
+               field("releases", &NodeList::releases),
+               field("scarce", &NodeList::scarce)};
 
 std::string slot_host_name(std::string_view group, std::int64_t slot) {
   char number[24];
@@ -60,6 +69,8 @@ std::string encode_node_list(const NodeList& list) {
   std::ranges::sort(sorted.entries, {},
                     [](const NodeListEntry& e) { return std::tie(e.slot, e.node); });
   for (NodeListEntry& entry : sorted.entries) std::ranges::sort(entry.admits);
+  std::ranges::sort(sorted.channels, {}, &Channel::number);
+  for (Channel& channel : sorted.channels) std::ranges::sort(channel.nodes);
   return encode_fields(sorted);
 }
 

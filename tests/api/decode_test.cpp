@@ -38,8 +38,8 @@ TEST(Decode, ReadsAComputeDomainOfTheReferenceDriver) {
   EXPECT_EQ(domain->spec, (ComputeDomainSpec{2, {{"train-channel", AllocationMode::All}}}));
   EXPECT_TRUE(domain->status->ready);
   EXPECT_THAT(domain->status->nodes,
-              ElementsAre(ComputeDomainNodeStatus{"n1", "10.0.3.4", "6f0a.32766", 0, true},
-                          ComputeDomainNodeStatus{"cpu1", "10.0.9.9", "", -1, false}));
+              ElementsAre(ComputeDomainNodeStatus{"n1", "10.0.3.4", "6f0a.32766", 0, 0, true},
+                          ComputeDomainNodeStatus{"cpu1", "10.0.9.9", "", -1, 0, false}));
 }
 
 TEST(Decode, GivesDefaultsForWhatIsAbsentOrNull) {

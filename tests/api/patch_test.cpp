@@ -51,7 +51,8 @@ TEST(StatusPatch, GivesTheWholeStatus) {
 TEST(StatusPatch, GivesTheWholeReport) {
   ComputeDomainNode node = sample<ComputeDomainNode>();
   const std::string before = encode(node, "v1beta1");
-  node.status = {"boot-2", "", std::nullopt, "", {}};
+  node.status = {};
+  node.status.boot_id = "boot-2";
   const auto after =
       decode<ComputeDomainNode>(merged(before, status_patch(kIfIs, node.status)).dump());
   ASSERT_TRUE(after) << after.error().message;

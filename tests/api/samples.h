@@ -44,7 +44,7 @@ inline ComputeDomain sample<ComputeDomain>() {
             "1/2",
             2,
             "a.1",
-            {{"n1", "10.0.0.1", "a.1", 0, true}, {"n2", "10.0.0.2", "", -1, false}},
+            {{"n1", "10.0.0.1", "a.1", 0, 7, true}, {"n2", "10.0.0.2", "", -1, 0, false}},
             {sample_condition()}}}};
 }
 
@@ -66,9 +66,18 @@ inline ComputeDomainNode sample<ComputeDomainNode>() {
   group.connected = "0-3,7";
   group.unreachable = {"n8"};
   group.claims = {"c1", "c2"};
+  group.channels = "3,7-8";
+  group.releases = 4;
   group.message = "waits for n8";
   return {sample_meta(),
-          {"boot-1", "a.1", "b.2", "NVML timed out", "10.0.0.1", {group, GroupReport{"g2"}}}};
+          {"boot-1",
+           "a.1",
+           "b.2",
+           Isolation::Channel,
+           Isolation::Domain,
+           "NVML timed out",
+           "10.0.0.1",
+           {group, GroupReport{"g2"}}}};
 }
 
 inline ResourceClaimSpec sample_claim_spec() {

@@ -56,9 +56,10 @@ struct ComputeDomainSpec {
 struct ComputeDomainNodeStatus {
   std::string name;
   std::string ip_address;
-  std::string clique;       // "" without a fabric
-  std::int64_t index = -1;  // the slot; -1 without a fabric
-  bool ready = false;       // status: Ready | NotReady
+  std::string clique;        // "" without a fabric
+  std::int64_t index = -1;   // the slot; -1 without a fabric
+  std::int64_t channel = 0;  // of the domain in its clique, with isolation by channel
+  bool ready = false;        // status: Ready | NotReady
 
   friend bool operator==(const ComputeDomainNodeStatus&, const ComputeDomainNodeStatus&) = default;
 };

@@ -13,6 +13,13 @@
 
 namespace cdom::api {
 
+// What keeps workloads apart on a node whose GPUs have a fabric.
+enum class Isolation {
+  Domain,   // each domain has IMEX daemons of its own, and all of them channel 0
+  Channel,  // one set of daemons serves the whole clique, and each domain has a channel of its own
+};
+std::string_view to_string(Isolation isolation);
+
 // What the node's IMEX daemon is in for one group. A state passed through in under a second is not
 // reported.
 enum class DaemonState {
@@ -37,7 +44,11 @@ struct GroupReport {
   std::string connected;
   std::vector<std::string> unreachable;  // current members that the daemon does not reach, by name
   std::vector<std::string> claims;       // UIDs of the claims prepared here for this group, sorted
-  std::string message;                   // for people: why it is not ready, and what to do
+  // With isolation by channel: the channels of these claims, as ranges; and how many releases of
+  // the group's node list the node knew of when it said so.
+  std::string channels;
+  std::int64_t releases = 0;
+  std::string message;  // for people: why it is not ready, and what to do
 
   friend bool operator==(const GroupReport&, const GroupReport&) = default;
 };
@@ -50,6 +61,10 @@ struct ComputeDomainNodeReport {
   // The clique that the fabric names now, when that is another one: the node changes over when its
   // last claim has ended. nullopt otherwise.
   std::optional<std::string> next_clique;
+  // As the node serves now, and as it is told to where that is something else: it changes over when
+  // its last claim has ended.
+  Isolation isolation = Isolation::Domain;
+  std::optional<Isolation> next_isolation;
   std::string fabric_error;         // why the fabric cannot be read; for people
   std::string address;              // where this node's IMEX daemon is reached by the others
   std::vector<GroupReport> groups;  // by group

@@ -31,11 +31,24 @@ struct NodeListEntry {
   // Counts up with each time that a node of the group is admitted anew. A node's word "stopped"
   // frees its slot only when it was said of this term, not of an earlier one.
   std::int64_t term = 0;
-  // A current member: some claim of it is reserved. False: the entry only keeps the slot.
+  // A current member: some claim of it is reserved, or with isolation by channel the node says that
+  // it is of this clique. False: the entry only keeps the slot.
   bool member = false;
   std::vector<Admission> admits;  // by claim UID
 
   friend bool operator==(const NodeListEntry&, const NodeListEntry&) = default;
+};
+
+// A channel of a clique whose domains differ by channel.
+struct Channel {
+  std::int64_t number = 0;
+  std::string domain_uid;  // that has it, or had it
+  // Not 0: it has been taken back, as the so-manieth of the group. It is given to nobody else
+  // before each of `nodes` has said that it knows of it and does not use it.
+  std::int64_t release = 0;
+  std::vector<std::string> nodes;  // on which it has been admitted, by name
+
+  friend bool operator==(const Channel&, const Channel&) = default;
 };
 
 struct NodeList {
@@ -46,6 +59,12 @@ struct NodeList {
   bool complete = false;
   std::int64_t last_term = 0;          // the highest term given so far
   std::vector<NodeListEntry> entries;  // by slot, then node
+  // With isolation by channel: by number; and the number that was given last.
+  std::vector<Channel> channels;
+  std::int64_t last_channel = 0;
+  std::int64_t releases = 0;  // of channels, so far
+  // A domain waits for a channel that was taken back: nodes say at once that they know of it.
+  bool scarce = false;
 
   friend bool operator==(const NodeList&, const NodeList&) = default;
 };
