@@ -172,6 +172,13 @@ class Run {
     return {};
   }
 
+  Result<void> operator()(const core::RemoveNodeList& action) {
+    Result<void> done = client_.remove<api::ConfigMap>(
+        api::name_of(action.list), {action.list.uid, action.list.resource_version});
+    if (!done && done.error().kind == ErrorKind::NotFound) return {};
+    return done;
+  }
+
   Result<void> operator()(const core::RecordEvent& action) {
     events_.record(action.involved, action.type, action.reason, action.message);
     if (action.involved.kind == "ResourceClaim") memory_.claim_told(action.involved.uid);
@@ -210,6 +217,13 @@ class Run {
     if (!maps) return maps.error();
     std::vector<core::StoredList> lists;
     for (const api::ConfigMap& map : *maps) lists.push_back(core::stored_list(map));
+    // And those of cliques in which it has a channel.
+    const auto cliques = client_.list_all<api::ConfigMap>(
+        {.ns = action.lists_ns,
+         .label_selector =
+             cat(api::kIsolationLabel, "=", api::to_string(api::Isolation::Channel))});
+    if (!cliques) return cliques.error();
+    for (const api::ConfigMap& map : *cliques) lists.push_back(core::stored_list(map));
     // It has left no list: each of its claims may be in use.
     if (action.has_predecessor) lists.emplace_back();
     const auto claims = client_.list_all<api::ResourceClaim>({.ns = action.claims_ns});

@@ -7,6 +7,7 @@
 #include "compute_domain/api/domain_config.h"
 #include "compute_domain/api/names.h"
 #include "compute_domain/base/text.h"
+#include "compute_domain/core/channels.h"
 #include "compute_domain/core/node_lists.h"
 
 namespace cdom::core {
@@ -33,31 +34,44 @@ bool serves(const NodeView& view, std::string_view group) {
          (report->state != api::DaemonState::None || !report->claims.empty());
 }
 
+bool admits_any(const api::NodeListEntry& entry, const std::vector<std::string>& claims) {
+  return std::ranges::any_of(entry.admits, [&](const api::Admission& admission) {
+    return std::ranges::find(claims, admission.claim_uid) != claims.end();
+  });
+}
+
 // A node stays in the group that it already is in; else the group is that of its own report, then
 // of what it publishes, then of what the status remembers.
-std::optional<std::string> clique_of(const std::string& node, const DomainView& view,
-                                     const NodeViews& nodes, const std::vector<StoredList>& lists) {
-  const auto it = nodes.find(node);
+void find_group_of(Membership& member, const DomainView& view, const NodeViews& nodes,
+                   const std::vector<StoredList>& lists) {
+  const auto it = nodes.find(member.node);
   const NodeView* known = it == nodes.end() ? nullptr : &it->second;
-  std::optional<std::string> listed;
   for (const StoredList& stored : lists) {
     if (!stored.list) continue;
-    const api::NodeListEntry* entry = find_entry(*stored.list, node);
+    const api::NodeListEntry* entry = find_entry(*stored.list, member.node);
     if (entry == nullptr) continue;
-    if (known != nullptr && serves(*known, stored.list->group)) return stored.list->clique;
-    if (entry->member) listed = stored.list->clique;
+    const bool of_clique = is_of_clique(stored.meta);
+    const bool is_in = of_clique ? admits_any(*entry, member.claims)
+                                 : known != nullptr && serves(*known, stored.list->group);
+    if (!is_in && (of_clique || !entry->member)) continue;
+    member.clique = stored.list->clique;
+    member.isolation = of_clique ? api::Isolation::Channel : api::Isolation::Domain;
+    if (is_in) return;
   }
-  if (listed) return listed;
+  if (member.clique) return;
   if (known != nullptr && known->report) {
-    if (auto reported = api::clique_of(known->report->status)) return reported;
+    member.isolation = known->report->status.isolation;
+    member.clique = api::clique_of(known->report->status);
   }
-  if (known != nullptr && known->published_clique) return known->published_clique;
-  if (view.domain && view.domain->status) {
-    for (const api::ComputeDomainNodeStatus& status : view.domain->status->nodes) {
-      if (status.name == node) return status.clique;
-    }
+  if (member.clique) return;
+  if (known != nullptr && known->published_clique) {
+    member.clique = known->published_clique;
+    return;
   }
-  return std::nullopt;
+  if (!view.domain || !view.domain->status) return;
+  for (const api::ComputeDomainNodeStatus& status : view.domain->status->nodes) {
+    if (status.name == member.node) member.clique = status.clique;
+  }
 }
 
 }  // namespace
@@ -129,7 +143,7 @@ std::vector<Membership> memberships_of(const DomainView& view, const NodeViews& 
   std::vector<Membership> memberships;
   for (auto& [node, membership] : by_node) {
     std::ranges::sort(membership.claims);
-    membership.clique = clique_of(node, view, nodes, lists);
+    find_group_of(membership, view, nodes, lists);
     memberships.push_back(std::move(membership));
   }
   return memberships;
@@ -137,37 +151,58 @@ std::vector<Membership> memberships_of(const DomainView& view, const NodeViews& 
 
 std::vector<Membership> members_of(const GroupWorld& world) {
   std::vector<Membership> members = memberships_of(world.view, world.nodes, world.lists);
-  std::erase_if(members, [&](const Membership& m) { return m.clique != world.key.clique; });
+  std::erase_if(members, [&](const Membership& m) {
+    return m.clique != world.key.clique || group_of(world.view.uid, m) != world.key;
+  });
   return members;
+}
+
+// Without a fabric there is nothing to keep apart.
+GroupKey group_of(const std::string& domain_uid, const Membership& membership) {
+  const std::string& clique = membership.clique.value();
+  const bool by_channel = membership.isolation == api::Isolation::Channel && !clique.empty();
+  return {by_channel ? "" : domain_uid, clique};
+}
+
+bool is_of_clique(const api::ObjectMeta& list) {
+  return list.label(api::kIsolationLabel) == api::to_string(api::Isolation::Channel);
+}
+
+bool is_own(const api::ObjectMeta& list, const std::string& domain_uid) {
+  return list.label(api::kDomainLabel) == domain_uid;
 }
 
 std::vector<GroupKey> groups_of(const DomainView& view, const NodeViews& nodes,
                                 const std::vector<StoredList>& lists) {
-  std::set<std::string> cliques;
+  std::set<GroupKey> keys;
   for (const Membership& membership : memberships_of(view, nodes, lists)) {
-    if (membership.clique) cliques.insert(*membership.clique);
+    if (membership.clique) keys.insert(group_of(view.uid, membership));
   }
   for (const StoredList& stored : lists) {
     // The label outlives a text that is no longer believed.
-    cliques.insert(stored.list ? stored.list->clique : stored.meta.label(api::kCliqueLabel));
+    keys.insert({is_of_clique(stored.meta) ? "" : view.uid,
+                 stored.list ? stored.list->clique : stored.meta.label(api::kCliqueLabel)});
   }
-  std::vector<GroupKey> keys;
-  keys.reserve(cliques.size());
-  for (const std::string& clique : cliques) keys.push_back({view.uid, clique});
-  return keys;
+  return {keys.begin(), keys.end()};
 }
 
 std::set<std::string> held_claims(const std::string& domain_uid,
                                   const std::vector<StoredList>& lists,
                                   const std::vector<api::ResourceClaim>& claims) {
-  std::set<std::string> admitted;
+  std::set<std::string> admitted, by_channel;
   bool is_readable = true, is_automatic = false;
   for (const StoredList& stored : lists) {
+    const bool of_clique = is_of_clique(stored.meta);
     is_readable = is_readable && stored.list;
-    is_automatic = is_automatic || !stored.meta.label(api::kWorkloadLabel).empty();
+    is_automatic = is_automatic || !stored.meta.label(api::kWorkloadLabel).empty() ||
+                   (of_clique && !stored.list);
     if (!stored.list) continue;
+    const auto channel = of_clique ? channel_of(*stored.list, domain_uid) : std::nullopt;
     for (const api::NodeListEntry& entry : stored.list->entries) {
-      for (const api::Admission& admission : entry.admits) admitted.insert(admission.claim_uid);
+      for (const api::Admission& admission : entry.admits) {
+        if (!of_clique) admitted.insert(admission.claim_uid);
+        if (channel == admission.channel) by_channel.insert(admission.claim_uid);
+      }
     }
   }
   std::set<std::string> held;
@@ -175,6 +210,7 @@ std::set<std::string> held_claims(const std::string& domain_uid,
     if (!claim.allocation) continue;
     const Tie tie = tie_of(claim);
     const bool is_named = tie.bond == Bond::Named && tie.uid == domain_uid;
+    if (by_channel.contains(claim.meta.uid)) held.insert(claim.meta.uid);
     if (!is_named && !(is_automatic && tie.bond == Bond::Automatic)) continue;
     if (!is_readable || admitted.contains(claim.meta.uid)) held.insert(claim.meta.uid);
   }

@@ -40,17 +40,23 @@ StoredList stored_list(const api::ConfigMap& map) {
 
 api::ConfigMap config_map_of(const api::NodeList& list, const api::ComputeDomain& domain,
                              const Settings& settings) {
+  api::ConfigMap map = config_map_of(list, settings);
+  map.meta.labels[api::kIsolationLabel] = api::to_string(api::Isolation::Domain);
+  map.meta.labels[api::kDomainLabel] = domain.meta.uid;
+  map.meta.labels[api::kDomainNamespaceLabel] = domain.meta.ns;
+  if (const std::string workload = domain.meta.label(api::kWorkloadLabel); !workload.empty()) {
+    map.meta.labels[api::kWorkloadLabel] = workload;
+  }
+  return map;
+}
+
+api::ConfigMap config_map_of(const api::NodeList& list, const Settings& settings) {
   api::ConfigMap map;
   map.meta.name = node_list_name(list.group);
   map.meta.ns = settings.operator_namespace;
   map.meta.labels = {{api::kGroupLabel, list.group},
                      {api::kCliqueLabel, list.clique},
-                     {api::kIsolationLabel, "domain"},
-                     {api::kDomainLabel, domain.meta.uid},
-                     {api::kDomainNamespaceLabel, domain.meta.ns}};
-  if (const std::string workload = domain.meta.label(api::kWorkloadLabel); !workload.empty()) {
-    map.meta.labels[api::kWorkloadLabel] = workload;
-  }
+                     {api::kIsolationLabel, std::string(api::to_string(api::Isolation::Channel))}};
   const std::string text = api::encode_node_list(list);
   map.data = {{api::kNodeListKey, text}, {kChecksumKey, base::hex64(base::fnv1a64(text))}};
   return map;

@@ -71,6 +71,9 @@ struct ActionText {
                clique_of(a.object));
   }
   std::string operator()(const WriteLedger& a) const { return ledger_text(a); }
+  std::string operator()(const RemoveNodeList& a) const {
+    return cat("remove node list ", api::to_string(api::name_of(a.list)));
+  }
   std::string operator()(const WriteNodeList& a) const {
     return cat(a.current.uid.empty() ? "create" : "rewrite", " the node list ",
                named(a.desired.meta));

@@ -5,6 +5,7 @@
 #include <set>
 
 #include "compute_domain/base/text.h"
+#include "compute_domain/core/channels.h"
 #include "compute_domain/core/node_lists.h"
 #include "compute_domain/core/slots.h"
 
@@ -80,6 +81,30 @@ Verdict verdict_on_daemon(const Evidence& evidence) {
   return {};
 }
 
+bool has_prepared(const Evidence& evidence, const Membership& membership) {
+  return evidence.report != nullptr &&
+         std::ranges::any_of(membership.claims, [&](const std::string& uid) {
+           return std::ranges::binary_search(evidence.report->claims, uid);
+         });
+}
+
+// The daemon runs before there is a claim, so that its word alone says nothing of the domain.
+Verdict verdict_on_channel(const Evidence& evidence, const Membership& membership,
+                           const World& world) {
+  if (channel_of(*evidence.list, world.view.uid)) {
+    return has_prepared(evidence, membership)
+               ? Verdict{}
+               : Verdict{MemberState::Starting, "its claim is not prepared yet"};
+  }
+  const std::int64_t numbers = world.settings.channels - 1;
+  if (channels_taken(*evidence.list) >= numbers) {
+    return {MemberState::NoChannel,
+            cat("all ", numbers, " IMEX channels of clique ", evidence.list->clique,
+                " are taken; delete ComputeDomains that have ended")};
+  }
+  return {MemberState::Starting, "it has no channel yet"};
+}
+
 Verdict verdict_on(const Evidence& evidence, const Membership& membership, const World& world) {
   if (Verdict node = verdict_on_node(evidence, world); node.state != MemberState::Ready) {
     return node;
@@ -94,11 +119,9 @@ Verdict verdict_on(const Evidence& evidence, const Membership& membership, const
   if (evidence.list == nullptr) return {MemberState::Starting, "its node list is not written yet"};
   if (evidence.list->slots == 0) {
     // Without a fabric there is no daemon: prepared is ready.
-    const bool prepared = evidence.report != nullptr &&
-                          std::ranges::any_of(membership.claims, [&](const std::string& uid) {
-                            return std::ranges::binary_search(evidence.report->claims, uid);
-                          });
-    return prepared ? Verdict{} : Verdict{MemberState::Starting, "its claim is not prepared yet"};
+    return has_prepared(evidence, membership)
+               ? Verdict{}
+               : Verdict{MemberState::Starting, "its claim is not prepared yet"};
   }
   if (evidence.entry == nullptr) {
     if (std::ssize(evidence.list->entries) >= evidence.list->slots) {
@@ -107,7 +130,28 @@ Verdict verdict_on(const Evidence& evidence, const Membership& membership, const
     }
     return {MemberState::Starting, "it has no slot yet"};
   }
-  return verdict_on_daemon(evidence);
+  Verdict verdict = verdict_on_daemon(evidence);
+  const bool by_channel = membership.isolation == api::Isolation::Channel;
+  if (verdict.state != MemberState::Ready || !by_channel) return verdict;
+  return verdict_on_channel(evidence, membership, world);
+}
+
+// Daemons of different groups share no memory.
+void set_apart(std::vector<MemberView>& members) {
+  std::set<std::string> by_channel;
+  for (const MemberView& member : members) {
+    const Membership& of = member.membership;
+    if (of.clique && of.isolation == api::Isolation::Channel) by_channel.insert(*of.clique);
+  }
+  for (MemberView& member : members) {
+    const Membership& of = member.membership;
+    if (!of.clique || of.clique->empty() || of.isolation == api::Isolation::Channel) continue;
+    if (!by_channel.contains(*of.clique)) continue;
+    member.state = MemberState::Apart;
+    member.detail =
+        "it still isolates by domain, others of its clique by channel: their daemons share no "
+        "memory. It changes over when the last claim on it has ended; move the pods there";
+  }
 }
 
 // One ready member of a group, as its peers see it and as it sees them.
@@ -165,6 +209,10 @@ std::string_view to_string(MemberState state) {
       return "GroupFull";
     case MemberState::Starting:
       return "Starting";
+    case MemberState::NoChannel:
+      return "ChannelsUsedUp";
+    case MemberState::Apart:
+      return "MixedIsolation";
     case MemberState::Recovering:
       return "Recovering";
     case MemberState::Failed:
@@ -200,12 +248,15 @@ Readiness readiness_of(const World& world, const std::vector<Membership>& member
     }
     std::string group;
     if (membership.clique) {
-      group = group_id({world.view.uid, *membership.clique});
+      group = group_id(group_of(world.view.uid, membership));
       known.list = find_list(world.lists, group);
       if (known.list != nullptr) known.entry = find_entry(*known.list, membership.node);
       if (known.view != nullptr && known.view->report) {
         known.report = api::find_group(known.view->report->status, group);
       }
+    }
+    if (known.list != nullptr) {
+      member.channel = channel_of(*known.list, world.view.uid).value_or(0);
     }
     if (known.entry != nullptr) {
       member.slot = known.entry->slot;
@@ -237,6 +288,7 @@ Readiness readiness_of(const World& world, const std::vector<Membership>& member
     add_open_pairs(peers, readiness.open_pairs);
     blame_the_lost(peers);
   }
+  set_apart(readiness.members);
   return readiness;
 }
 

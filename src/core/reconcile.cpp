@@ -6,6 +6,7 @@
 #include "compute_domain/api/channel_config.h"
 #include "compute_domain/api/names.h"
 #include "compute_domain/base/text.h"
+#include "compute_domain/core/channels.h"
 #include "compute_domain/core/membership.h"
 #include "compute_domain/core/node_lists.h"
 #include "compute_domain/core/readiness.h"
@@ -107,7 +108,8 @@ std::vector<api::ObjectName> stray_templates(const World& world,
 bool has_lost_list(const World& world) {
   if (!world.view.domain->status) return false;
   return std::ranges::any_of(world.view.domain->status->nodes, [&](const auto& status) {
-    const std::string name = node_list_name(group_id({world.view.uid, status.clique}));
+    const GroupKey group{status.channel > 0 ? "" : world.view.uid, status.clique};
+    const std::string name = node_list_name(group_id(group));
     return status.index >= 0 && std::ranges::none_of(world.lists, [&](const auto& list) {
              return list.meta.name == name;
            });
@@ -180,6 +182,9 @@ WaitsFor what_still_runs(const World& world) {
   }
   for (const GroupKey& key : groups_of(world.view, world.nodes, world.lists)) {
     const std::string group = group_id(key);
+    const bool by_channel = key.domain_uid.empty();
+    const api::NodeList* list = by_channel ? find_list(world.lists, group) : nullptr;
+    const auto channel = list == nullptr ? std::nullopt : channel_of(*list, world.view.uid);
     for (const auto& [node, view] : world.nodes) {
       // Nobody waits for a node that is gone or dead: the group goes with its domain, so no other
       // daemon can ever get into its slot.
@@ -189,6 +194,15 @@ WaitsFor what_still_runs(const World& world) {
       if (report == nullptr) continue;
       const SlotRecord record{report->slot, view.report->status.boot_id, report->term, false};
       if (is_fenced(view, group, record)) continue;
+      if (by_channel) {
+        // Claims of other domains are there too.
+        const bool has_claim = std::ranges::any_of(
+            report->claims, [&](const std::string& uid) { return held.contains(uid); });
+        if (channel && !has_claim && parse_slot_ranges(report->channels).contains(*channel)) {
+          waits.insert(cat("containers with channel ", *channel, " on node ", node));
+        }
+        continue;
+      }
       for (const std::string& uid : report->claims) {
         if (!held.contains(uid)) waits.insert(cat("claim UID ", uid, " on node ", node));
       }
@@ -294,7 +308,8 @@ void add_children_absent(const World& world, Plan& plan) {
   for (const api::ObjectName& name : stray_templates(world, std::nullopt)) {
     plan.actions.emplace_back(EnsureTemplateAbsent{name, world.view.uid});
   }
-  if (!world.lists.empty()) {
+  if (std::ranges::any_of(world.lists,
+                          [&](const auto& list) { return is_own(list.meta, world.view.uid); })) {
     plan.actions.emplace_back(
         EnsureNodeListsAbsent{world.settings.operator_namespace, world.view.uid});
   }

@@ -45,7 +45,10 @@ ListDraft draft_of(const GroupWorld& world) {
   }
   if (world.view.domain->status) {
     for (const auto& status : world.view.domain->status->nodes) {
-      if (status.clique == world.key.clique) draft.remembered.push_back(status);
+      // One with a channel remembers the slot of another group.
+      if (status.clique == world.key.clique && status.channel == 0) {
+        draft.remembered.push_back(status);
+      }
     }
   }
   return draft;

@@ -18,11 +18,11 @@ struct Finding {
 };
 
 // From the worst to what is normal while a domain forms.
-constexpr MemberState kBySeverity[] = {MemberState::Failed,      MemberState::NodeUnknown,
-                                       MemberState::Rebooted,    MemberState::AgentUnknown,
-                                       MemberState::Unreachable, MemberState::WrongTable,
-                                       MemberState::NoSlot,      MemberState::Recovering,
-                                       MemberState::NotReported, MemberState::Starting};
+constexpr MemberState kBySeverity[] = {
+    MemberState::Failed,       MemberState::NodeUnknown, MemberState::Rebooted,
+    MemberState::AgentUnknown, MemberState::Unreachable, MemberState::WrongTable,
+    MemberState::NoSlot,       MemberState::NoChannel,   MemberState::Apart,
+    MemberState::Recovering,   MemberState::NotReported, MemberState::Starting};
 
 bool is_normal_while_forming(MemberState state) {
   return state == MemberState::Ready || state == MemberState::Starting ||
@@ -283,6 +283,7 @@ api::ComputeDomainStatus computed_status(const World& world, const Readiness& re
                             .ip_address = member.address,
                             .clique = member.membership.clique.value_or(""),
                             .index = member.slot,
+                            .channel = member.channel,
                             .ready = member.state == MemberState::Ready});
   }
   if (world.view.has_predecessor && domain.status) status.nodes = domain.status->nodes;

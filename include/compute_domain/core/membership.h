@@ -57,7 +57,8 @@ Standing standing_of(const api::ResourceClaim& claim, const DomainView& view);
 struct Membership {
   std::string node;
   std::optional<std::string> clique;  // nullopt: nobody has told it yet
-  bool counted = false;               // some claim of it is reserved
+  api::Isolation isolation = api::Isolation::Domain;
+  bool counted = false;  // some claim of it is reserved
   std::vector<std::string> claims;
 
   friend bool operator==(const Membership&, const Membership&) = default;
@@ -67,14 +68,22 @@ struct Membership {
 std::vector<Membership> memberships_of(const DomainView& view, const NodeViews& nodes,
                                        const std::vector<StoredList>& lists);
 
-// Those of one group.
+// Those of one group with isolation by domain.
 std::vector<Membership> members_of(const GroupWorld& world);
 
-// The groups that the domain's nodes are in, by clique.
+// The group that a member is in; its clique is known.
+GroupKey group_of(const std::string& domain_uid, const Membership& membership);
+
+// Whether the list is of a whole clique, where domains differ by channel.
+bool is_of_clique(const api::ObjectMeta& list);
+// Whether it is this domain's own.
+bool is_own(const api::ObjectMeta& list, const std::string& domain_uid);
+
+// The groups that the domain's nodes are in, and of its node lists, by clique.
 std::vector<GroupKey> groups_of(const DomainView& view, const NodeViews& nodes,
                                 const std::vector<StoredList>& lists);
 
-// UIDs of the domain's claims that a node list admits and that are still allocated: their
+// UIDs of the domain's claims that one of the node lists admits and that are still allocated: their
 // containers may run. Of a list that cannot be read every allocated claim of the domain may be
 // admitted; of an automatic domain, every one that names no domain.
 std::set<std::string> held_claims(const std::string& domain_uid,

@@ -16,6 +16,9 @@ StoredList stored_list(const api::ConfigMap& map);
 api::ConfigMap config_map_of(const api::NodeList& list, const api::ComputeDomain& domain,
                              const Settings& settings);
 
+// The same for a clique whose domains differ by channel.
+api::ConfigMap config_map_of(const api::NodeList& list, const Settings& settings);
+
 // The list of that group among `lists`; nullptr when there is none, or none that is believed.
 const api::NodeList* find_list(const std::vector<StoredList>& lists, std::string_view group);
 

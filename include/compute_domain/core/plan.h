@@ -86,6 +86,12 @@ struct WriteNodeList {
   api::ConfigMap desired;
   friend bool operator==(const WriteNodeList&, const WriteNodeList&) = default;
 };
+// Deletes the list of a clique that no daemon serves any more, under the precondition of this
+// version.
+struct RemoveNodeList {
+  api::ObjectMeta list;
+  friend bool operator==(const RemoveNodeList&, const RemoveNodeList&) = default;
+};
 struct RecordEvent {
   api::ObjectReference involved;
   std::string type;  // Normal or Warning
@@ -158,7 +164,7 @@ using Action =
                  RecordEvent, EnsureTemplateAbsent, EnsureNodeListsAbsent, EnsureDomainGone,
                  EnsureClaimsReleased, EnsurePredecessorGone, EnsureNodeGone, DeleteReport,
                  LabelNode, UnmarkNode, CreateDomain, SetOwners, DeleteDomain, ReadPods, ReadJob,
-                 ReplaceTemplate, WriteLedger>;
+                 ReplaceTemplate, WriteLedger, RemoveNodeList>;
 
 struct Plan {
   std::vector<Action> actions;

@@ -18,6 +18,8 @@ enum class MemberState {
   Ready,
   NotReported,   // the node's agent has not told a clique or a group yet
   NoSlot,        // the group is full
+  NoChannel,     // all channels of the clique are taken
+  Apart,         // it is isolated by domain, others of its clique by channel
   Starting,      // its daemon has not said READY
   Recovering,    // its daemon waits for importers of an earlier run
   Failed,        // its daemon ended, hangs or cannot start
@@ -34,6 +36,7 @@ struct MemberView {
   MemberState state = MemberState::NotReported;
   std::string detail;  // for people: what is wrong and what to do; "" when ready
   std::int64_t slot = -1;
+  std::int64_t channel = 0;  // with isolation by channel, once it has one
   std::string address;
 };
 

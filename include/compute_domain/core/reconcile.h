@@ -15,6 +15,9 @@ Plan reconcile(const World& world);
 // A group key: its node list.
 Plan reconcile_group(const GroupWorld& world);
 
+// The key of a clique: its node list, where the nodes are isolated by channel.
+Plan reconcile_clique(const CliqueWorld& world);
+
 // A node key: the report of a node that is gone. `lists` are all node lists that name the node.
 struct ReportWorld {
   std::string node;

@@ -22,6 +22,8 @@ namespace cdom::core {
 struct Settings {
   std::string operator_namespace = "compute-domain-operator";
   std::int64_t slots_per_group = 18;  // MAX_NODES_PER_IMEX_DOMAIN
+  // That a node has: numbers 1 to channels - 1 are given to domains that differ by channel.
+  std::int64_t channels = 2048;
   // Between two writes of one object that nobody waits for.
   base::Duration status_interval = std::chrono::milliseconds(500);
   base::Duration list_interval = std::chrono::milliseconds(50);
@@ -101,9 +103,10 @@ struct World {
   std::optional<PlacementVerdict> placement;
 };
 
-// A group is what one set of IMEX daemons serves. With isolation by domain, one domain and clique.
+// A group is what one set of IMEX daemons serves. With isolation by domain, one domain and clique;
+// by channel a clique, for all domains.
 struct GroupKey {
-  std::string domain_uid;
+  std::string domain_uid;  // "" by channel
   std::string clique;
 
   friend auto operator<=>(const GroupKey&, const GroupKey&) = default;
@@ -117,6 +120,19 @@ struct GroupWorld {
   DomainView view;
   std::vector<StoredList> lists;  // of this group and of the domain's other groups
   NodeViews nodes;
+  std::optional<base::Time> list_written;  // by this process
+};
+
+// For the key of a clique whose domains differ by channel: decides its node list.
+struct CliqueWorld {
+  base::Time now{};
+  Settings settings;
+  std::string clique;
+  std::optional<StoredList> list;
+  std::vector<DomainView> domains;  // with claims on the nodes, or a channel; in any order
+  // Of each of these its other node lists, by UID.
+  std::map<std::string, std::vector<StoredList>> lists_of_domains;
+  NodeViews nodes;  // of the clique, in the list, or with a claim of these domains
   std::optional<base::Time> list_written;  // by this process
 };
 

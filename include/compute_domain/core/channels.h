@@ -1,0 +1,57 @@
+// Channels: which domain has which IMEX channel of a clique.
+//
+// How it goes: a domain gets the next number in turn when its first claim in the clique is
+// admitted, and keeps it for as long as it lives and a claim of it is left. What it had is taken
+// back then, and given to the next domain only when every node on which it was admitted has said
+// that it knows of that and has it in no container any more. What it guarantees: a number has one
+// domain at a time, by the node list that is written under the precondition of the one decided
+// upon; no container has a channel that another domain is given. Pure.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "compute_domain/core/world.h"
+
+namespace cdom::core {
+
+class Channels {
+ public:
+  // What the node list says; of one that is lost, what the domains' statuses remember.
+  explicit Channels(const CliqueWorld& world);
+
+  // The domain's channel, given to it now if it has none and `is_known` does not hold; notes that
+  // it is admitted on the node. nullopt: none is free.
+  std::optional<std::int64_t> of(const std::string& domain_uid, const std::string& node,
+                                 bool is_known);
+  // Puts the record into the list.
+  void write_to(api::NodeList& list) const;
+  // UIDs of the domains whose channels are taken back, if the API server proves that they are gone.
+  [[nodiscard]] const std::vector<std::string>& released() const { return released_; }
+
+ private:
+  [[nodiscard]] bool may_be_given(std::int64_t number) const;
+  [[nodiscard]] bool is_let_go(const api::Channel& channel) const;
+  void take_back();
+
+  const CliqueWorld& world_;
+  const std::string group_;
+  const api::NodeList* before_ = nullptr;
+  std::vector<api::Channel> channels_;
+  std::set<std::int64_t> in_containers_;  // by the nodes' own word
+  std::int64_t last_ = 0;
+  std::int64_t releases_ = 0;
+  std::vector<std::string> released_;
+  bool is_scarce_ = false;  // some domain found none
+};
+
+// The domain's channel in the clique of the list; nullopt: it has none.
+std::optional<std::int64_t> channel_of(const api::NodeList& list, const std::string& domain_uid);
+
+// How many numbers of the clique are not to be had.
+std::int64_t channels_taken(const api::NodeList& list);
+
+}  // namespace cdom::core
