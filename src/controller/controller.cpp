@@ -41,6 +41,8 @@ std::string_view name_of(Key::Kind kind) {
       return "domain";
     case Key::Kind::Group:
       return "group";
+    case Key::Kind::Clique:
+      return "clique";
     case Key::Kind::Report:
       return "report";
     case Key::Kind::Label:
@@ -275,7 +277,15 @@ std::vector<Key> Controller::Loop::in_order(const Key& key) const {
 }
 
 void Controller::Loop::process(Queue& queue, const Key& key) {
-  for (const Key& each : in_order(key)) reconcile_one(queue, each);
+  for (const Key& each : in_order(key)) {
+    const bool is_shared = each.kind == Key::Kind::Clique && each != key;
+    if (!is_shared) {
+      reconcile_one(queue, each);
+      continue;
+    }
+    memory_.list_awaited(key.id, clock_.now());
+    queue_of(each).add(each);
+  }
   queue.done(key);
 }
 

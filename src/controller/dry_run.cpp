@@ -155,9 +155,16 @@ std::string domain_text(const Sources& from, const std::string& uid) {
     text += cat("ComputeDomain with UID ", uid, ": not among the files\n");
   }
   for (const Key& key : keys_of_domain(from, uid)) {
-    text += key.kind == Key::Kind::Domain
-                ? cat("  would do for the domain:\n")
-                : cat("  would do for its node list of clique \"", key.clique, "\":\n");
+    switch (key.kind) {
+      case Key::Kind::Domain:
+        text += "  would do for the domain:\n";
+        break;
+      case Key::Kind::Clique:
+        text += cat("  would do for the node list of all domains of clique \"", key.id, "\":\n");
+        break;
+      default:
+        text += cat("  would do for its node list of clique \"", key.clique, "\":\n");
+    }
     text += plan_text(plan_of(from, key));
   }
   return text;

@@ -27,12 +27,39 @@ core::DomainView view_of(const Sources& from, const std::string& uid) {
   return view;
 }
 
-std::vector<core::StoredList> lists_of(const Sources& from, const std::string& uid) {
-  std::vector<core::StoredList> lists;
-  for (const auto& map : from.stores.lists.by_index(kByDomain, uid)) {
-    lists.push_back(from.lists(map));
+// The domain's own, and those of cliques where it has a channel or may get one.
+std::vector<core::StoredList> lists_of(const Sources& from, const core::DomainView& view) {
+  std::map<std::string, ListReader::Map> maps;
+  for (const auto& map : from.stores.lists.by_index(kByDomain, view.uid)) {
+    maps.emplace(map->meta.name, map);
   }
+  for (const api::ResourceClaim& claim : view.claims) {
+    for (const std::string& node : core::nodes_of(claim)) {
+      for (const auto& map : from.stores.lists.by_index(kByNode, node)) {
+        if (core::is_of_clique(map->meta)) maps.emplace(map->meta.name, map);
+      }
+    }
+  }
+  std::vector<core::StoredList> lists;
+  lists.reserve(maps.size());
+  for (const auto& [name, map] : maps) lists.push_back(from.lists(map));
   return lists;
+}
+
+// The domains with claims on a node.
+std::set<std::string> domains_on(const Sources& from, const std::string& node) {
+  std::set<std::string> uids;
+  for (const auto& claim : from.stores.claims.by_index(kByNode, node)) {
+    core::Tie tie = core::tie_of(*claim);
+    if (tie.bond == core::Bond::Named) uids.insert(std::move(tie.uid));
+    if (tie.bond != core::Bond::Automatic) continue;
+    const auto workload = from.workloads.workload_of(claim->meta.uid);
+    if (!workload) continue;
+    for (const auto& domain : from.stores.domains.by_index(kByWorkload, *workload)) {
+      uids.insert(domain->meta.uid);
+    }
+  }
+  return uids;
 }
 
 std::optional<std::string> published_clique(const Stores& stores, const std::string& node) {
@@ -88,7 +115,7 @@ core::World gather_domain(const Sources& from, const std::string& uid) {
   world.now = from.clock.now();
   world.settings = from.settings;
   world.view = view_of(from, uid);
-  world.lists = lists_of(from, uid);
+  world.lists = lists_of(from, world.view);
   for (const auto& object : from.stores.templates.by_index(kByDomain, uid)) {
     world.templates.push_back(*object);
   }
@@ -120,8 +147,43 @@ core::GroupWorld gather_group(const Sources& from, const core::GroupKey& key) {
   world.settings = from.settings;
   world.key = key;
   world.view = view_of(from, key.domain_uid);
-  world.lists = lists_of(from, key.domain_uid);
+  world.lists = lists_of(from, world.view);
   world.nodes = nodes_concerned(from, world.view, world.lists);
+  world.list_written = from.memory.list_written(key);
+  return world;
+}
+
+core::CliqueWorld gather_clique(const Sources& from, const std::string& clique) {
+  core::CliqueWorld world;
+  world.now = from.clock.now();
+  world.settings = from.settings;
+  world.clique = clique;
+  const core::GroupKey key{"", clique};
+  std::set<std::string> nodes, domains;
+  for (const auto& report : from.stores.reports.by_index(kByClique, clique)) {
+    nodes.insert(report->meta.name);
+  }
+  const std::string name = core::node_list_name(core::group_id(key));
+  if (const auto map = from.stores.lists.get({from.settings.operator_namespace, name})) {
+    world.list = from.lists(map);
+    if (world.list->list) {
+      for (const api::NodeListEntry& entry : world.list->list->entries) nodes.insert(entry.node);
+      for (const api::Channel& channel : world.list->list->channels) {
+        nodes.insert(channel.nodes.begin(), channel.nodes.end());
+        if (channel.release == 0) domains.insert(channel.domain_uid);
+      }
+    }
+  }
+  for (const std::string& node : nodes) {
+    world.nodes.emplace(node, node_view(from, node));
+    domains.merge(domains_on(from, node));
+  }
+  for (const std::string& uid : domains) {
+    world.domains.push_back(view_of(from, uid));
+    for (const auto& map : from.stores.lists.by_index(kByDomain, uid)) {
+      if (core::is_own(map->meta, uid)) world.lists_of_domains[uid].push_back(from.lists(map));
+    }
+  }
   world.list_written = from.memory.list_written(key);
   return world;
 }
@@ -159,7 +221,7 @@ core::WorkloadsWorld gather_workloads(const Sources& from, const std::string& ns
 std::vector<Key> keys_of_domain(const Sources& from, const std::string& uid) {
   std::vector<Key> keys{domain_key(uid)};
   const core::DomainView view = view_of(from, uid);
-  const std::vector<core::StoredList> lists = lists_of(from, uid);
+  const std::vector<core::StoredList> lists = lists_of(from, view);
   for (const core::GroupKey& group :
        core::groups_of(view, nodes_concerned(from, view, lists), lists)) {
     keys.push_back(group_key(group));
@@ -173,6 +235,8 @@ core::Plan plan_of(const Sources& from, const Key& key) {
       return core::reconcile(gather_domain(from, key.id));
     case Key::Kind::Group:
       return core::reconcile_group(gather_group(from, {key.id, key.clique}));
+    case Key::Kind::Clique:
+      return core::reconcile_clique(gather_clique(from, key.id));
     case Key::Kind::Report:
       return core::reconcile_report(gather_report(from, key.id));
     case Key::Kind::Label:

@@ -1,4 +1,4 @@
-#include <unordered_set>
+#include <unordered_map>
 
 #include "compute_domain/api/names.h"
 #include "compute_domain/controller/gather.h"
@@ -10,17 +10,19 @@ namespace cdom::controller {
 namespace {
 
 std::vector<core::CliqueSeats> seats_of(const Stores& stores) {
-  std::unordered_set<std::string> in_use;
+  std::unordered_map<std::string, std::size_t> taken;  // seats, by node
   for (const auto& claim : stores.claims.all()) {
     if (!core::takes_seat(*claim)) continue;
-    for (std::string& node : core::nodes_of(*claim)) in_use.insert(std::move(node));
+    for (std::string& node : core::nodes_of(*claim)) ++taken[std::move(node)];
   }
   const auto slices = stores.slices.all();
   std::vector<core::Offer> offers;
   offers.reserve(slices.size());
   for (const auto& slice : slices) {
     const auto node = stores.nodes.get({"", slice->node});
-    offers.push_back({slice.get(), core::seat_state_of(node.get(), in_use.contains(slice->node))});
+    const auto it = taken.find(slice->node);
+    const bool is_full = it != taken.end() && it->second >= slice->devices.size();
+    offers.push_back({slice.get(), core::seat_state_of(node.get(), is_full)});
   }
   return core::seats_in(offers);
 }

@@ -10,6 +10,8 @@ std::string to_string(const Key& key) {
       return base::cat("domain ", key.id);
     case Key::Kind::Group:
       return base::cat("group ", key.id, "/", key.clique);
+    case Key::Kind::Clique:
+      return base::cat("clique ", key.id);
     case Key::Kind::Report:
       return base::cat("report ", key.id);
     case Key::Kind::Label:

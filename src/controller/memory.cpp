@@ -27,7 +27,12 @@ std::optional<base::Time> Memory::status_written(const std::string& uid) const {
 void Memory::list_written(const core::GroupKey& group, base::Time when) {
   const std::scoped_lock lock(mutex_);
   list_written_[group] = when;
-  untold_list_.try_emplace(group.domain_uid, when);
+  if (!group.domain_uid.empty()) untold_list_.try_emplace(group.domain_uid, when);
+}
+
+void Memory::list_awaited(const std::string& uid, base::Time when) {
+  const std::scoped_lock lock(mutex_);
+  untold_list_.try_emplace(uid, when);
 }
 
 std::optional<base::Time> Memory::list_written(const core::GroupKey& group) const {

@@ -73,7 +73,17 @@ kube::Store<api::ResourceClaimTemplate>::Indexes indexes_of<api::ResourceClaimTe
 
 template <>
 kube::Store<api::ConfigMap>::Indexes indexes_of<api::ConfigMap>() {
-  return {{kByDomain, domain_label<api::ConfigMap>},
+  return {{kByDomain,
+           [](const api::ConfigMap& map) -> std::vector<std::string> {
+             if (!core::is_of_clique(map.meta)) return domain_label(map);
+             const auto stored = core::stored_list(map);
+             std::vector<std::string> domains;
+             if (!stored.list) return domains;
+             for (const auto& channel : stored.list->channels) {
+               if (channel.release == 0) domains.push_back(channel.domain_uid);
+             }
+             return domains;
+           }},
           {kByNode, [](const api::ConfigMap& map) {
              std::vector<std::string> nodes;
              const auto stored = core::stored_list(map);
@@ -87,7 +97,10 @@ kube::Store<api::ConfigMap>::Indexes indexes_of<api::ConfigMap>() {
 
 template <>
 kube::Store<api::ComputeDomainNode>::Indexes indexes_of<api::ComputeDomainNode>() {
-  return {};
+  return {{kByClique, [](const api::ComputeDomainNode& report) {
+             const bool by_channel = report.status.isolation == api::Isolation::Channel;
+             return one_of(by_channel ? report.status.clique : "");
+           }}};
 }
 
 template <>

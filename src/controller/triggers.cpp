@@ -29,6 +29,32 @@ std::set<std::string> admitted_by(const api::ConfigMap& map) {
   return uids;
 }
 
+// What the list of a clique says of one domain.
+struct Share {
+  std::set<std::string> claims;             // that it admits
+  std::vector<api::NodeListEntry> entries;  // of the nodes where it does, with these alone
+
+  friend bool operator==(const Share&, const Share&) = default;
+};
+
+std::map<std::string, Share> shares_in(const api::ConfigMap* map) {
+  std::map<std::string, Share> shares;
+  if (map == nullptr) return shares;
+  const core::StoredList stored = core::stored_list(*map);
+  if (!stored.list) return shares;
+  for (const api::Channel& channel : stored.list->channels) {
+    if (channel.release != 0) continue;
+    Share& share = shares[channel.domain_uid];
+    for (api::NodeListEntry entry : stored.list->entries) {
+      std::erase_if(entry.admits, [&](const auto& a) { return a.channel != channel.number; });
+      if (entry.admits.empty()) continue;
+      for (const api::Admission& admission : entry.admits) share.claims.insert(admission.claim_uid);
+      share.entries.push_back(std::move(entry));
+    }
+  }
+  return shares;
+}
+
 bool is_same(const api::ComputeDomainNode& a, const api::ComputeDomainNode& b) {
   return a.meta.uid == b.meta.uid && a.status == b.status &&
          a.meta.annotation(api::kFencedAnnotation) == b.meta.annotation(api::kFencedAnnotation);
@@ -92,9 +118,19 @@ void Triggers::add_domains_of_node(const std::string& node) const {
     }
   }
   for (const auto& map : from_.stores.lists.by_index(kByNode, node)) {
-    uids.insert(map->meta.label(api::kDomainLabel));
+    if (core::is_of_clique(map->meta)) {
+      add_(clique_key(map->meta.label(api::kCliqueLabel)));
+    } else {
+      uids.insert(map->meta.label(api::kDomainLabel));
+    }
   }
+  if (const auto report = from_.stores.reports.get({"", node})) add_clique_of(*report);
   for (const std::string& uid : uids) add_(domain_key(uid));
+}
+
+void Triggers::add_clique_of(const api::ComputeDomainNode& report) const {
+  const bool by_channel = report.status.isolation == api::Isolation::Channel;
+  if (by_channel && !report.status.clique.empty()) add_(clique_key(report.status.clique));
 }
 
 void Triggers::on_domain(const api::ComputeDomain* before, const api::ComputeDomain* after) const {
@@ -104,6 +140,12 @@ void Triggers::on_domain(const api::ComputeDomain* before, const api::ComputeDom
   }
   if (after != nullptr) {
     workloads_.domain_seen(*after, from_.clock.now());
+    if (before == nullptr && after->spec.workload) {
+      for (const auto& map : from_.stores.lists.by_index(kByDomain, after->meta.uid)) {
+        if (!core::is_of_clique(map->meta)) continue;
+        note_share(after->meta.uid, {}, shares_in(map.get())[after->meta.uid].claims);
+      }
+    }
     add_(domain_key(after->meta.uid));
   }
   // A name that was deleted and made again is another domain.
@@ -194,11 +236,38 @@ void Triggers::note_admissions(const api::ConfigMap* before, const api::ConfigMa
   }
 }
 
+// Of a clique's list only those that it says something new of: a clique has many domains.
+void Triggers::add_domains_of_clique(const api::ConfigMap* before,
+                                     const api::ConfigMap* after) const {
+  add_(clique_key((after != nullptr ? after : before)->meta.label(api::kCliqueLabel)));
+  std::map<std::string, Share> was = shares_in(before), is = shares_in(after);
+  for (const auto& [uid, share] : was) is.try_emplace(uid);
+  for (const auto& [uid, share] : is) {
+    const Share& old = was[uid];
+    note_share(uid, old.claims, share.claims);
+    if (old != share) add_(domain_key(uid));
+  }
+}
+
+void Triggers::note_share(const std::string& domain_uid, const std::set<std::string>& before,
+                          const std::set<std::string>& after) const {
+  for (const auto& domain : from_.stores.domains.by_index(kByUid, domain_uid)) {
+    if (!domain->spec.workload) continue;
+    const std::string workload = domain->meta.label(api::kWorkloadLabel);
+    for (const std::string& uid : after) workloads_.claim_admitted(uid, workload);
+  }
+  for (const std::string& uid : before) {
+    const bool is_gone = from_.stores.claims.by_index(kByDomain, automatic_claim(uid)).empty();
+    if (is_gone && !after.contains(uid)) workloads_.forget_claim(uid);
+  }
+}
+
 void Triggers::on_list(const api::ConfigMap* before, const api::ConfigMap* after) const {
   note_admissions(before, after);
   for (const api::ConfigMap* map : {before, after}) {
     if (map == nullptr) continue;
     if (map->meta.name == core::kLedgerName) return add_domains_of_ledger(before, after);
+    if (core::is_of_clique(map->meta)) return add_domains_of_clique(before, after);
     const std::string uid = map->meta.label(api::kDomainLabel);
     if (uid.empty()) continue;
     add_(group_key({uid, map->meta.label(api::kCliqueLabel)}));
@@ -211,6 +280,7 @@ void Triggers::on_report(const api::ComputeDomainNode* before,
   if (before != nullptr && after != nullptr && is_same(*before, *after)) return;
   const std::string& node = (after != nullptr ? after : before)->meta.name;
   add_domains_of_node(node);
+  if (before != nullptr) add_clique_of(*before);
   if (from_.stores.nodes.get({"", node}) == nullptr) add_(report_key(node));
 }
 

@@ -40,6 +40,12 @@ class Triggers {
   std::set<std::string> domains_of_claim(const std::string& uid) const;
   void on_automatic_claim(const api::ResourceClaim* before, const api::ResourceClaim* after) const;
   void note_admissions(const api::ConfigMap* before, const api::ConfigMap* after) const;
+  // Of an automatic domain what its share of a clique's list admits, and admits no more.
+  void note_share(const std::string& domain_uid, const std::set<std::string>& before,
+                  const std::set<std::string>& after) const;
+  void add_domains_of_clique(const api::ConfigMap* before, const api::ConfigMap* after) const;
+  // The clique that the node says it is of, if it isolates by channel.
+  void add_clique_of(const api::ComputeDomainNode& report) const;
   // Seats have become free or are gone.
   void add_placement() const;
   // Those that the ledger promises something else than before.

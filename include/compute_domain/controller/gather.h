@@ -24,6 +24,7 @@ struct Sources {
 
 core::World gather_domain(const Sources& from, const std::string& uid);
 core::GroupWorld gather_group(const Sources& from, const core::GroupKey& key);
+core::CliqueWorld gather_clique(const Sources& from, const std::string& clique);
 core::ReportWorld gather_report(const Sources& from, const std::string& node);
 core::LabelWorld gather_label(const Sources& from, const std::string& node);
 core::WorkloadsWorld gather_workloads(const Sources& from, const std::string& ns);

@@ -9,12 +9,13 @@ namespace cdom::controller {
 
 // Domain: `id` is the UID of a ComputeDomain; template, status and finalizer are decided.
 // Group: `id` is the UID of its domain, with `clique`; its node list is decided.
+// Clique: `id` is a clique whose domains differ by channel; its node list is decided.
 // Report: `id` is the name of a node; whether its ComputeDomainNode outlives its use.
 // Label: `id` is the name of a node; its clique label is decided.
 // Workloads: `id` is the name of a namespace; its automatic domains are decided.
 // Placement: one for all domains that want one clique; who gets which is decided.
 struct Key {
-  enum class Kind { Domain, Group, Report, Label, Workloads, Placement };
+  enum class Kind { Domain, Group, Clique, Report, Label, Workloads, Placement };
   Kind kind = Kind::Domain;
   std::string id;
   std::string clique = {};
@@ -23,7 +24,9 @@ struct Key {
 };
 
 inline Key domain_key(std::string uid) { return {Key::Kind::Domain, std::move(uid), {}}; }
+inline Key clique_key(std::string clique) { return {Key::Kind::Clique, std::move(clique), {}}; }
 inline Key group_key(const core::GroupKey& group) {
+  if (group.domain_uid.empty()) return clique_key(group.clique);
   return {Key::Kind::Group, group.domain_uid, group.clique};
 }
 inline Key report_key(std::string node) { return {Key::Kind::Report, std::move(node), {}}; }
@@ -32,8 +35,8 @@ inline Key placement_key() { return {Key::Kind::Placement, "placement", {}}; }
 
 inline Key workloads_key(std::string ns) { return {Key::Kind::Workloads, std::move(ns), {}}; }
 
-// "domain 6f0a…", "group 6f0a…/clique", "report n01", "label n01", "workloads team-a", "placement";
-// for logs.
+// "domain 6f0a…", "group 6f0a…/clique", "clique 3f0e….1", "report n01", "label n01", "workloads
+// team-a", "placement"; for logs.
 std::string to_string(const Key& key);
 
 }  // namespace cdom::controller

@@ -28,9 +28,11 @@ inline constexpr char kByWorkload[] = "workload";    // ComputeDomain: id of its
 inline constexpr char kByPlacement[] =
     "placement";  // ComputeDomain: kSingle if it wants one clique
 inline constexpr char kSingle[] = "Single";
-// Claims, templates, lists: UID of the domain; claims that name none: the two keys below.
+// Claims, templates, lists: UID of the domain, of a clique's list those that have a channel in it;
+// claims that name none: the two keys below.
 inline constexpr char kByDomain[] = "domain";
-inline constexpr char kByNode[] = "node";  // claims, lists, slices, agents: names of nodes
+inline constexpr char kByClique[] = "clique";  // reports of nodes that isolate by channel
+inline constexpr char kByNode[] = "node";      // claims, lists, slices, agents: names of nodes
 
 // All claims of a namespace that name no domain, and the one of a UID: keys of kByDomain.
 std::string automatic_claims_in(const std::string& ns);
