@@ -99,6 +99,7 @@ Json content_of(const core::Checkpoint& checkpoint) {
       {"bootID", checkpoint.boot_id}, {"claims", Json::object()}, {"stopped", Json::object()}};
   if (!checkpoint.agent.empty()) content["agent"] = checkpoint.agent;
   if (checkpoint.clique) content["clique"] = *checkpoint.clique;
+  if (checkpoint.by_channel) content["byChannel"] = true;
   if (checkpoint.served) content["served"] = json_of(*checkpoint.served);
   for (const auto& [uid, claim] : checkpoint.claims) content["claims"][uid] = json_of(claim);
   for (const auto& [group, stopped] : checkpoint.stopped) {
@@ -112,6 +113,7 @@ core::Checkpoint checkpoint_of(const Json& content) {
   checkpoint.agent = content.value("agent", "");
   checkpoint.boot_id = content.at("bootID");
   if (content.contains("clique")) checkpoint.clique = content.at("clique").get<std::string>();
+  checkpoint.by_channel = content.value("byChannel", false);
   if (content.contains("served")) checkpoint.served = served_of(content.at("served"));
   for (const auto& [uid, claim] : content.at("claims").items()) {
     checkpoint.claims[uid] = claim_of(uid, claim);

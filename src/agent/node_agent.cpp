@@ -226,6 +226,7 @@ class NodeAgent::Shell {
     world.now = clock_.now();
     world.elapsed = clock_.elapsed();
     world.times = options_.times;
+    world.settings = options_.settings;
     world.self = options_.self;
     // An owner that is silent for a moment has not moved.
     if (inputs_.imex) told_address_ = inputs_.imex->address;

@@ -29,6 +29,7 @@ namespace cdom::agent {
 struct NodeAgentOptions {
   core::NodeIdentity self;  // without an address: the one that the IMEX owner tells
   core::NodeTimes times;
+  core::NodeSettings settings;
   std::string operator_namespace = "compute-domain-operator";
   std::uint64_t seed = 0;  // of the jitter
   // step() leaves the API server to step_server(). Only one of the two runs at a time; other

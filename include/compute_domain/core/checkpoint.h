@@ -88,6 +88,7 @@ struct Checkpoint {
   std::string agent;
   std::string boot_id;
   std::optional<std::string> clique;            // that the node serves; nullopt: not known yet
+  bool by_channel = false;                      // it isolates domains by channel, not by daemon
   std::map<std::string, PreparedClaim> claims;  // by UID
   std::optional<ServedGroup> served;
   std::map<std::string, StoppedGroup> stopped;  // by group

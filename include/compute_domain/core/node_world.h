@@ -52,6 +52,14 @@ struct NodeIdentity {
   friend bool operator==(const NodeIdentity&, const NodeIdentity&) = default;
 };
 
+// What the agent is told to serve.
+struct NodeSettings {
+  api::Isolation isolation = api::Isolation::Domain;
+  std::int64_t seats = 8;  // with isolation by channel; by domain there is one
+
+  friend bool operator==(const NodeSettings&, const NodeSettings&) = default;
+};
+
 // What the fabric says now: a clique ("" : none), or why it cannot be told.
 struct FabricReading {
   std::optional<std::string> clique;
@@ -149,6 +157,7 @@ struct NodeWorld {
   base::Duration elapsed{};
   NodeTimes times;
   NodeIdentity self;
+  NodeSettings settings;
   FabricReading fabric;
   bool lists_synced = false;
   std::vector<SeenList> lists;  // in any order

@@ -4,6 +4,7 @@
 
 #include "compute_domain/api/names.h"
 #include "compute_domain/base/text.h"
+#include "compute_domain/core/channels.h"
 #include "compute_domain/core/membership.h"
 #include "compute_domain/core/status.h"
 
@@ -14,7 +15,9 @@ namespace {
 using base::cat;
 
 const api::NodeList* list_of_domain(const NodeWorld& world, const std::string& domain_uid) {
-  const std::string group = group_id({domain_uid, world.checkpoint.clique.value_or("")});
+  const std::string clique = world.checkpoint.clique.value_or("");
+  const bool by_channel = world.checkpoint.by_channel && !clique.empty();
+  const std::string group = group_id({by_channel ? "" : domain_uid, clique});
   const SeenList* seen = find_seen_list(world, group);
   return seen == nullptr ? nullptr : &*seen->stored.list;
 }
@@ -103,6 +106,12 @@ NoAdmission why_not_admitted(const NodeWorld& world, const ClaimRef& claim,
   if (list != nullptr && is_full_without(*list, world.self.name)) {
     return {.reason = cat(name, " has no slot left in this clique: all ", list->slots,
                           " are taken; use fewer nodes")};
+  }
+  if (list != nullptr && is_standing(world.checkpoint, list->group) &&
+      !channel_of(*list, domain_uid)) {
+    return {.reason = cat(name, " has no IMEX channel in clique ", list->clique,
+                          " yet: its condition Ready says why"),
+            .may_come = true};
   }
   return {.reason = cat("no answer from the controller for ", name,
                         "; check that compute-domain-controller runs"),

@@ -1,5 +1,9 @@
 #include "core/node/boot.h"
 
+#include <algorithm>
+
+#include "core/node/ending.h"
+
 namespace cdom::core {
 
 bool has_rebooted(const NodeWorld& world) {
@@ -20,13 +24,14 @@ void forget_earlier_boot(NodeDraft& draft) {
 void serve_clique(NodeDraft& draft) {
   Checkpoint& checkpoint = draft.checkpoint;
   const std::optional<std::string>& now = draft.world.fabric.clique;
-  if (!now || checkpoint.clique == now) return;
+  if (!now || !is_changing_over(draft)) return;
   const auto& daemon = draft.world.daemon;
   const bool in_use =
       !checkpoint.claims.empty() || checkpoint.served || (daemon && daemon->running);
   if (checkpoint.clique && in_use) return;
   checkpoint.boot_id = draft.world.self.boot_id;
   checkpoint.clique = now;
+  checkpoint.by_channel = draft.world.settings.isolation == api::Isolation::Channel;
   draft.save_checkpoint();
 }
 
@@ -68,7 +73,7 @@ void take_over_daemon(NodeDraft& draft) {
   const SeenList* seen = find_seen_list(world, daemon.group);
   if (seen == nullptr || api::table_hash(*seen->stored.list) != daemon.table_hash) return;
   std::map<std::string, PreparedClaim> claims = claims_found(world, daemon.group);
-  if (claims.empty()) return;
+  if (claims.empty() && !is_standing(draft.checkpoint, daemon.group)) return;
 
   const api::GroupReport* said = said_of(world, daemon.group);
   const api::NodeListEntry* entry = own_entry(world, *seen);
@@ -82,6 +87,49 @@ void take_over_daemon(NodeDraft& draft) {
                                         .peers = {}};
   draft.checkpoint.claims.merge(claims);
   draft.save_checkpoint();
+}
+
+namespace {
+
+void leave_standing_group(NodeDraft& draft) {
+  Checkpoint& checkpoint = draft.checkpoint;
+  const ServedGroup& served = *checkpoint.served;
+  const bool is_used = std::ranges::any_of(
+      checkpoint.claims, [&](const auto& claim) { return claim.second.group == served.group; });
+  if (is_used || !draft.world.daemon) return;
+  if (is_running_for(draft.world.daemon, served)) {
+    if (!draft.world.daemon->stopping) draft.stop_daemon();
+    return;
+  }
+  remember_stopped(checkpoint);
+  draft.save_checkpoint();
+}
+
+}  // namespace
+
+void serve_standing_group(NodeDraft& draft) {
+  Checkpoint& checkpoint = draft.checkpoint;
+  auto& served = checkpoint.served;
+  if (served && !is_standing(checkpoint, served->group)) return;
+  if (served && is_changing_over(draft)) return leave_standing_group(draft);
+  if (!checkpoint.by_channel || is_changing_over(draft)) return;
+  for (const SeenList& seen : draft.world.lists) {
+    const api::NodeListEntry* entry = own_entry(draft.world, seen);
+    if (entry == nullptr || !entry->member || !is_standing(checkpoint, seen.stored.list->group)) {
+      continue;
+    }
+    if (entry->boot_id != draft.world.self.boot_id) continue;
+    const api::NodeList& list = *seen.stored.list;
+    if (!served && entry->slot >= 0 && entry->slot < list.slots) {
+      served = served_by(list, *entry);
+    } else if (!served || served->term >= entry->term) {
+      continue;
+    } else {
+      served->term = entry->term;
+    }
+    checkpoint.stopped.erase(list.group);
+    draft.save_checkpoint();
+  }
 }
 
 }  // namespace cdom::core

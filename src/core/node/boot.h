@@ -18,4 +18,8 @@ void serve_clique(NodeDraft& draft);
 // their Unprepare stops it.
 void take_over_daemon(NodeDraft& draft);
 
+// With isolation by channel the daemon of the node's clique runs as soon as the node list has this
+// node, and ends when the node changes over to something else and no claim is left.
+void serve_standing_group(NodeDraft& draft);
+
 }  // namespace cdom::core

@@ -94,7 +94,9 @@ bool says_stopped(const NodeWorld& world, const ServedGroup& served) {
 
 void keep_daemon(NodeDraft& draft) {
   const auto& served = draft.checkpoint.served;
-  if (!served || !draft.world.daemon || !has_live_claim(draft.checkpoint, served->group)) return;
+  if (!served || !draft.world.daemon) return;
+  const bool stands = is_standing(draft.checkpoint, served->group) && !is_changing_over(draft);
+  if (!stands && !has_live_claim(draft.checkpoint, served->group)) return;
   if (draft.world.self.address.empty()) return;  // that it would bind
   if (is_running_for(draft.world.daemon, *served)) {
     const api::NodeList* list = list_of(draft.world, *served);

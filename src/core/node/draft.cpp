@@ -2,7 +2,9 @@
 
 #include <algorithm>
 
+#include "compute_domain/core/membership.h"
 #include "compute_domain/core/node_lists.h"
+#include "core/node/peers.h"
 
 namespace cdom::core {
 
@@ -30,6 +32,29 @@ const SeenList* find_seen_list(const NodeWorld& world, std::string_view group) {
 
 const api::NodeListEntry* own_entry(const NodeWorld& world, const SeenList& list) {
   return list.stored.list ? find_entry(*list.stored.list, world.self.name) : nullptr;
+}
+
+bool is_changing_over(const NodeDraft& draft) {
+  const NodeWorld& world = draft.world;
+  const bool by_channel = world.settings.isolation == api::Isolation::Channel;
+  return (world.fabric.clique && world.fabric.clique != draft.checkpoint.clique) ||
+         (draft.checkpoint.clique && by_channel != draft.checkpoint.by_channel);
+}
+
+bool is_standing(const Checkpoint& checkpoint, std::string_view group) {
+  return checkpoint.by_channel && checkpoint.clique && !checkpoint.clique->empty() &&
+         group == group_id({"", *checkpoint.clique});
+}
+
+ServedGroup served_by(const api::NodeList& list, const api::NodeListEntry& entry) {
+  ServedGroup served{.group = list.group,
+                     .slots = list.slots,
+                     .slot = entry.slot,
+                     .term = entry.term,
+                     .started = false,
+                     .peers = {}};
+  served.peers = peers_in(list, served);
+  return served;
 }
 
 api::NodeList table_of(const ServedGroup& served) {

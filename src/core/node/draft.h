@@ -40,6 +40,16 @@ bool is_newest_agent(const NodeWorld& world);
 const SeenList* find_seen_list(const NodeWorld& world, std::string_view group);
 const api::NodeListEntry* own_entry(const NodeWorld& world, const SeenList& list);
 
+// Whether the node is to serve something else than it does: another clique, or another isolation.
+// It changes over when nothing is in use any more.
+bool is_changing_over(const NodeDraft& draft);
+
+// Whether the group is the one whose daemon runs for the whole clique, whatever claims there are.
+bool is_standing(const Checkpoint& checkpoint, std::string_view group);
+
+// What serving the group as this entry says begins with.
+ServedGroup served_by(const api::NodeList& list, const api::NodeListEntry& entry);
+
 // The table of a served group: a function of its id and its size, so that it can be told without
 // the list.
 api::NodeList table_of(const ServedGroup& served);

@@ -24,6 +24,7 @@ const ClaimReading* find_reading(const NodeWorld& world, const std::string& uid)
 
 bool is_last_of_served(const Checkpoint& checkpoint, const PreparedClaim& claim) {
   return checkpoint.served && checkpoint.served->group == claim.group && !claim.admin_access &&
+         !is_standing(checkpoint, claim.group) &&
          std::ranges::none_of(checkpoint.claims, [&](const auto& entry) {
            return entry.first != claim.claim.uid && entry.second.group == claim.group &&
                   !entry.second.admin_access;
@@ -63,15 +64,6 @@ void remember_stopped_without_fabric(NodeDraft& draft, const std::string& group)
                                      .term = entry == nullptr ? 0 : entry->term};
 }
 
-void remember_stopped(Checkpoint& checkpoint) {
-  const ServedGroup& served = *checkpoint.served;
-  checkpoint.stopped[served.group] = {.group = served.group,
-                                      .clique = checkpoint.clique.value_or(""),
-                                      .slot = served.slot,
-                                      .term = served.term};
-  checkpoint.served.reset();
-}
-
 void begin_ending(NodeDraft& draft, const std::string& uid) {
   const auto it = draft.checkpoint.claims.find(uid);
   if (it == draft.checkpoint.claims.end() || it->second.phase == ClaimPhase::Ending) return;
@@ -93,6 +85,15 @@ void go_on_ending(NodeDraft& draft, const std::string& uid) {
 }
 
 }  // namespace
+
+void remember_stopped(Checkpoint& checkpoint) {
+  const ServedGroup& served = *checkpoint.served;
+  checkpoint.stopped[served.group] = {.group = served.group,
+                                      .clique = checkpoint.clique.value_or(""),
+                                      .slot = served.slot,
+                                      .term = served.term};
+  checkpoint.served.reset();
+}
 
 void end_claims(NodeDraft& draft) {
   for (const WantedClaim& wanted : draft.world.unprepares) begin_ending(draft, wanted.claim.uid);

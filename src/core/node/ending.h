@@ -13,6 +13,9 @@ namespace cdom::core {
 
 void end_claims(NodeDraft& draft);
 
+// The served group is served no more: its daemon has ended for good.
+void remember_stopped(Checkpoint& checkpoint);
+
 // Asks about claims that no list admits any more, and lets those end that have been gone for long
 // and that kubelet does not name either.
 void doubt_claims(NodeDraft& draft);

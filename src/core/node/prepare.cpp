@@ -7,7 +7,6 @@
 #include "compute_domain/base/text.h"
 #include "core/node/admission.h"
 #include "core/node/claim_wish.h"
-#include "core/node/peers.h"
 #include "core/node/recovery.h"
 
 namespace cdom::core {
@@ -121,18 +120,6 @@ std::string other_group_here(const NodeDraft& draft, const std::string& group) {
              "; it ends with them");
 }
 
-ServedGroup served_by(const AdmittedBy& admitted) {
-  const api::NodeList& list = *admitted.list->stored.list;
-  ServedGroup served{.group = list.group,
-                     .slots = list.slots,
-                     .slot = admitted.entry->slot,
-                     .term = admitted.entry->term,
-                     .started = false,
-                     .peers = {}};
-  served.peers = peers_in(list, served);
-  return served;
-}
-
 void begin_admitted(NodeDraft& draft, const WantedClaim& wanted, const ClaimWish& wish,
                     const AdmittedBy& admitted) {
   const api::NodeList& list = *admitted.list->stored.list;
@@ -157,7 +144,7 @@ void begin_admitted(NodeDraft& draft, const WantedClaim& wanted, const ClaimWish
                          ? ChannelRange{0, kAllChannels}
                          : ChannelRange{admitted.channel, 1};
     if (!draft.checkpoint.served) {
-      draft.checkpoint.served = served_by(admitted);
+      draft.checkpoint.served = served_by(list, *admitted.entry);
     } else {
       draft.checkpoint.served->term = std::max(draft.checkpoint.served->term, admitted.entry->term);
     }
@@ -184,6 +171,13 @@ void begin(NodeDraft& draft, const WantedClaim& wanted) {
   }
   const ClaimWish& asked = std::get<ClaimWish>(wish);
   if (asked.admin_access) return begin_admin_access(draft, wanted, asked);
+  if (asked.allocation_mode == api::AllocationMode::All && draft.checkpoint.by_channel) {
+    return refuse(draft, wanted.claim,
+                  {cat(named(wanted.claim),
+                       " asks for all channels (allocationMode: All), and this node isolates "
+                       "domains by channel: the others belong to other domains; use Single"),
+                   true});
+  }
   const auto admitted = admission_of(draft.world, wanted.claim.uid);
   if (!admitted) return wait_for_admission(draft, wanted, asked);
   begin_admitted(draft, wanted, asked, *admitted);

@@ -27,7 +27,10 @@ NodePlan reconcile_node(const NodeWorld& world) {
 
   // What ends comes first: a group that has ended makes room for the next.
   end_claims(draft);
-  if (leads) end_vain_recovery(draft);
+  if (leads) {
+    serve_standing_group(draft);
+    end_vain_recovery(draft);
+  }
   begin_prepares(draft);
   if (leads) keep_daemon(draft);
   finish_prepares(draft);

@@ -24,6 +24,7 @@ struct Word {
   api::ComputeDomainNodeReport report;
   std::optional<base::Duration> hold;
   bool tells_connections = false;  // which of them were not told yet is news
+  bool tells_releases = false;     // somebody waits for that word
 };
 
 const api::ComputeDomainNode* published(const NodeWorld& world) {
@@ -43,6 +44,23 @@ std::vector<std::string> claims_of(const Checkpoint& checkpoint, std::string_vie
     }
   }
   return uids;
+}
+
+// The channels of all claims, also of those that look at others' and of those that begin or end;
+// for one whose channel is not known any more all that were told before stand.
+std::string channels_of(const Checkpoint& checkpoint, std::string_view group,
+                        const api::GroupReport* said) {
+  std::set<std::int64_t> numbers;
+  for (const auto& [uid, claim] : checkpoint.claims) {
+    if (claim.group != group) continue;
+    if (claim.channels.count == 0 && said != nullptr) {
+      numbers.merge(parse_slot_ranges(said->channels));
+    }
+    for (std::int64_t i = 0; i < claim.channels.count; ++i) {
+      numbers.insert(claim.channels.first + i);
+    }
+  }
+  return slot_ranges(numbers);
 }
 
 std::string joined(std::initializer_list<std::string> sentences) {
@@ -198,6 +216,15 @@ void add_served(NodeDraft& draft, Groups& groups, Word& word) {
   group.slot = served->slot;
   group.term = served->term;
   group.claims = claims_of(draft.checkpoint, served->group);
+  if (is_standing(draft.checkpoint, served->group)) {
+    group.channels = channels_of(draft.checkpoint, served->group, said);
+    const SeenList* seen = find_seen_list(draft.world, served->group);
+    group.releases = seen != nullptr   ? seen->stored.list->releases
+                     : said != nullptr ? said->releases
+                                       : 0;
+    word.tells_releases = seen != nullptr && seen->stored.list->scarce && said != nullptr &&
+                          said->releases != group.releases;
+  }
   const std::string& unread = draft.world.fabric.error;
   group.message = joined({group.message, doubts_about(draft, served->group),
                           unread.empty() ? "" : cat("the fabric cannot be read: ", unread)});
@@ -272,6 +299,11 @@ Word word_of(NodeDraft& draft) {
   if (world.fabric.clique && world.fabric.clique != draft.checkpoint.clique) {
     word.report.next_clique = world.fabric.clique;
   }
+  using api::Isolation;
+  word.report.isolation = draft.checkpoint.by_channel ? Isolation::Channel : Isolation::Domain;
+  if (draft.checkpoint.clique && world.settings.isolation != word.report.isolation) {
+    word.report.next_isolation = world.settings.isolation;
+  }
   Groups groups;
   add_served(draft, groups, word);
   add_without_fabric(draft, groups);
@@ -285,10 +317,13 @@ Word word_of(NodeDraft& draft) {
   return word;
 }
 
-// Whether anything but the set of connected members has changed.
+// Whether anything has changed but the set of connected members, and how many releases are known.
 bool is_news(api::ComputeDomainNodeReport said, const api::ComputeDomainNodeReport& now) {
   for (api::GroupReport& group : said.groups) {
-    if (const auto* same = api::find_group(now, group.group)) group.connected = same->connected;
+    const auto* same = api::find_group(now, group.group);
+    if (same == nullptr) continue;
+    group.connected = same->connected;
+    group.releases = same->releases;
   }
   return said != now;
 }
@@ -330,7 +365,8 @@ void publish_report(NodeDraft& draft) {
   Word word = word_of(draft);
   if (word.hold) return draft.look_again_at(*word.hold);
   const api::ComputeDomainNode* said = published(world);
-  if (said != nullptr && !word.tells_connections && !is_news(said->status, word.report)) return;
+  const bool has_to_tell = word.tells_connections || word.tells_releases;
+  if (said != nullptr && !has_to_tell && !is_news(said->status, word.report)) return;
   api::ObjectMeta meta;
   meta.name = world.self.name;
   draft.add(PublishReport{said == nullptr ? meta : said->meta, std::move(word.report)});

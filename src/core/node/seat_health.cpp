@@ -41,14 +41,19 @@ void judge_daemon(const NodeWorld& world, const ServedGroup& served, SeatHealth&
 std::vector<SeatHealth> seat_health(const NodeWorld& world) {
   const Checkpoint& checkpoint = world.checkpoint;
   if (!checkpoint.clique) return {};
-  SeatHealth seat{.pool = world.self.name, .device = kSeat, .state = State::Healthy, .message = {}};
+  SeatHealth seat{.pool = world.self.name, .device = {}, .state = State::Healthy, .message = {}};
   if (checkpoint.served && has_prepared(checkpoint, checkpoint.served->group)) {
     judge_daemon(world, *checkpoint.served, seat);
   } else if (!world.fabric.error.empty()) {
     seat.state = State::Unknown;
     seat.message = cat("the fabric cannot be read: ", world.fabric.error);
   }
-  return {seat};
+  std::vector<SeatHealth> seats;
+  for (std::string& name : seat_names(checkpoint, world.settings)) {
+    seat.device = std::move(name);
+    seats.push_back(seat);
+  }
+  return seats;
 }
 
 }  // namespace cdom::core

@@ -11,16 +11,12 @@ namespace {
 
 constexpr std::size_t kLongestName = 253;  // a DNS subdomain
 
-api::Device seat(const std::string& clique) {
-  api::Device device{.name = kSeat, .attributes = {}};
+api::Device seat(const std::string& name, const std::string& clique) {
+  api::Device device{.name = name, .attributes = {}};
   device.attributes[api::kAttributeType] = std::string("channel");
   device.attributes[api::kAttributeId] = std::int64_t{0};
   if (!clique.empty()) device.attributes[api::kAttributeClique] = clique;
   return device;
-}
-
-bool is_changing_over(const NodeDraft& draft) {
-  return draft.world.fabric.clique && draft.world.fabric.clique != draft.checkpoint.clique;
 }
 
 api::ResourceSlice wanted_slice(const NodeDraft& draft) {
@@ -31,7 +27,10 @@ api::ResourceSlice wanted_slice(const NodeDraft& draft) {
   slice.node = draft.world.self.name;
   slice.pool_generation = 1;
   slice.pool_slices = 1;
-  if (!is_changing_over(draft)) slice.devices.push_back(seat(*draft.checkpoint.clique));
+  if (is_changing_over(draft)) return slice;
+  for (const std::string& name : seat_names(draft.checkpoint, draft.world.settings)) {
+    slice.devices.push_back(seat(name, *draft.checkpoint.clique));
+  }
   return slice;
 }
 
@@ -41,6 +40,16 @@ std::string slice_name(const std::string& node) {
   std::string name = base::cat(node, "-", api::kDriver);
   if (name.size() <= kLongestName) return name;
   return base::cat(base::hex64(base::fnv1a64(node)), "-", api::kDriver);
+}
+
+// Without a fabric there is nothing to keep apart.
+std::vector<std::string> seat_names(const Checkpoint& checkpoint, const NodeSettings& settings) {
+  const bool has_several = checkpoint.by_channel && !checkpoint.clique.value_or("").empty();
+  std::vector<std::string> names;
+  for (std::int64_t i = 0; i < (has_several ? settings.seats : 1); ++i) {
+    names.push_back(base::cat("channel-", i));
+  }
+  return names;
 }
 
 void publish_slice(NodeDraft& draft) {

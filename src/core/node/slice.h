@@ -1,18 +1,22 @@
 // The slice: the seats that this node offers to the scheduler.
 #pragma once
 
+#include <string>
+#include <vector>
+
 #include "core/node/draft.h"
 
 namespace cdom::core {
 
-// The one device of a node; which channel it means is the controller's word.
-inline constexpr char kSeat[] = "channel-0";
+// The devices of a node: one, or with isolation by channel several. Which channel one of them means
+// is the controller's word.
+std::vector<std::string> seat_names(const Checkpoint& checkpoint, const NodeSettings& settings);
 
 // "n01-compute-domain.nvidia.com": a function of the node, so that there is never a second one.
 std::string slice_name(const std::string& node);
 
-// One seat, with the clique that the node serves; none while the node changes over to another
-// clique. The report comes first: a claim is not allocated to a node that has told nothing.
+// The seats, with the clique that the node serves; none while the node changes over to something
+// else. The report comes first: a claim is not allocated to a node that has told nothing.
 void publish_slice(NodeDraft& draft);
 
 }  // namespace cdom::core
