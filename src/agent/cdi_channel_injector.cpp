@@ -84,7 +84,7 @@ Result<void> CdiChannelInjector::write(const core::ClaimRef& claim,
     if (auto made = base::make_device_nodes(nodes, options_.dev, make_node_); !made) return made;
   }
   const std::string path = path_of(claim.uid);
-  const std::string text = encode_cdi_spec(claim.uid, channels, *major);
+  const std::string text = encode_cdi_spec(claim.uid, channels, *major, options_.as_zero);
   if (const auto there = base::read_file(path)) {
     if (*there == text) return {};
     if (const auto spec = decode_cdi_spec(*there, path, claim.uid); is_someone_elses(spec)) {

@@ -41,8 +41,9 @@ std::set<std::int64_t> channels_of(const Json& device) {
   std::set<std::int64_t> channels;
   const Json edits = device.value("containerEdits", Json::object());
   for (const Json& node : edits.value("deviceNodes", Json::array())) {
+    // The minor number says which it is; the name may be another one's.
     if (const auto channel = channel_in(node.at("path").get<std::string>())) {
-      channels.insert(*channel);
+      channels.insert(node.value("minor", *channel));
     }
   }
   return channels;
@@ -62,11 +63,12 @@ std::string cdi_kind() {
 }
 
 std::string encode_cdi_spec(const std::string& claim_uid, const core::ChannelRange& channels,
-                            unsigned major) {
+                            unsigned major, bool as_zero) {
   Json nodes = Json::array();
   for (std::int64_t i = 0; i < channels.count; ++i) {
     const std::int64_t channel = channels.first + i;
-    nodes.push_back({{"path", cat("/dev/", channel_node(channel))},
+    const bool is_renamed = as_zero && channels.count == 1;
+    nodes.push_back({{"path", cat("/dev/", channel_node(is_renamed ? 0 : channel))},
                      {"type", "c"},
                      {"major", major},
                      {"minor", channel},

@@ -12,6 +12,12 @@ namespace cdom::bin {
 namespace po = boost::program_options;
 using base::cat;
 
+namespace {
+
+constexpr int kMostSeats = 128;
+
+}  // namespace
+
 po::options_description options_of(AgentFlags& flags) {
   const auto with_default = [](auto& value) { return po::value(&value)->default_value(value); };
   po::options_description options("Flags (and the environment variables that they default to)");
@@ -47,6 +53,16 @@ po::options_description options_of(AgentFlags& flags) {
       "boot-id-file", with_default(flags.boot_id_file), "the node's boot id, as kubelet sees it")(
       "alt-proc-devices", with_default(flags.proc_devices),
       "where to read the major numbers of devices (ALT_PROC_DEVICES_PATH)")(
+      "isolation", with_default(flags.isolation),
+      "what keeps domains apart on this node: domain (IMEX daemons of their own) or channel (one "
+      "set "
+      "of daemons for the clique, an IMEX channel for each domain) (IMEX_ISOLATION)")(
+      "seats", with_default(flags.seats),
+      "claims that this node has room for with isolation by channel, 1 to 128 "
+      "(IMEX_CHANNEL_SEATS)")(
+      "channel-as-zero",
+      po::value(&flags.channel_as_zero)->default_value(false)->implicit_value(true),
+      "containers see their channel as channel0, whichever it is (IMEX_CHANNEL_AS_ZERO)")(
       "metrics-listen", with_default(flags.health.listen),
       "address of /healthz, /readyz and /metrics (HTTP_ENDPOINT); empty for none")(
       "healthcheck-port", with_default(flags.healthcheck_port),
@@ -66,6 +82,9 @@ std::string agent_flag_of_variable(const std::string& name) {
       {"CDI_ROOT", "cdi-root"},
       {"DRIVER_ROOT_CTR_PATH", "driver-root"},
       {"ALT_PROC_DEVICES_PATH", "alt-proc-devices"},
+      {"IMEX_ISOLATION", "isolation"},
+      {"IMEX_CHANNEL_SEATS", "seats"},
+      {"IMEX_CHANNEL_AS_ZERO", "channel-as-zero"},
       {"HTTP_ENDPOINT", "metrics-listen"},
       {"METRICS_PATH", "metrics-path"},
       {"HEALTHCHECK_PORT", "healthcheck-port"},
@@ -107,6 +126,13 @@ std::string mistake_in(const AgentFlags& flags) {
   if (flags.device_files != "none" && flags.device_files != "make") {
     return cat("--device-files: \"", flags.device_files, "\" is neither none nor make");
   }
+  if (flags.isolation != "domain" && flags.isolation != "channel" && !flags.isolation.empty()) {
+    return cat("--isolation: \"", flags.isolation, "\" is neither domain nor channel");
+  }
+  if (flags.seats < 1 || flags.seats > kMostSeats) {
+    return cat("--seats: ", flags.seats, " is not from 1 to ", kMostSeats,
+               ", the devices of one ResourceSlice");
+  }
   if (flags.healthcheck_port != -1 &&
       (flags.healthcheck_port < 1 || flags.healthcheck_port > 65535)) {
     return cat("--healthcheck-port: ", flags.healthcheck_port, " is neither a port nor -1");
@@ -116,6 +142,12 @@ std::string mistake_in(const AgentFlags& flags) {
     return cat("--kubelet-plugins-dir and --kubelet-registrar-dir: ", paths.error().message);
   }
   return mistake_in_fabric(flags);
+}
+
+core::NodeSettings settings_of(const AgentFlags& flags) {
+  using api::Isolation;
+  return {.isolation = flags.isolation == "channel" ? Isolation::Channel : Isolation::Domain,
+          .seats = flags.seats};
 }
 
 agent::FabricMode fabric_mode_of(const AgentFlags& flags) {
@@ -134,6 +166,7 @@ agent::CdiOptions cdi_of(const AgentFlags& flags) {
   options.directory = flags.cdi_root;
   options.proc_devices = flags.proc_devices;
   if (flags.device_files == "none") options.dev.clear();
+  options.as_zero = flags.channel_as_zero;
   return options;
 }
 

@@ -9,6 +9,7 @@
 #include "compute_domain/agent/cdi_channel_injector.h"
 #include "compute_domain/agent/fabric_facts.h"
 #include "compute_domain/agent/nvml_fabric.h"
+#include "compute_domain/core/node_world.h"
 #include "compute_domain/dra/plugin.h"
 
 namespace cdom::bin {
@@ -33,6 +34,9 @@ struct AgentFlags {
   std::string imex_socket = "/run/compute-domain/imex.sock";
   std::string boot_id_file = "/proc/sys/kernel/random/boot_id";
   std::string proc_devices = "/proc/devices";
+  std::string isolation = "domain";
+  int seats = 8;
+  bool channel_as_zero = false;
   int healthcheck_port = -1;
   HealthFlags health = {.listen = "127.0.0.1:8081"};
 };
@@ -48,6 +52,7 @@ std::string agent_flag_of_variable(const std::string& name);
 std::string mistake_in_fabric(const AgentFlags& flags);
 std::string mistake_in(const AgentFlags& flags);
 
+core::NodeSettings settings_of(const AgentFlags& flags);
 agent::FabricMode fabric_mode_of(const AgentFlags& flags);
 agent::NvmlOptions nvml_of(const AgentFlags& flags);
 agent::CdiOptions cdi_of(const AgentFlags& flags);

@@ -14,6 +14,8 @@ namespace {
 namespace po = boost::program_options;
 using base::cat;
 
+constexpr int kMostChannels = 1 << 16;
+
 }  // namespace
 
 po::options_description options_of(ControllerFlags& flags) {
@@ -33,8 +35,11 @@ po::options_description options_of(ControllerFlags& flags) {
       "slots of a new group's node table (MAX_NODES_PER_IMEX_DOMAIN)")(
       "imex-mode", po::value(&flags.imex_mode)->default_value(flags.imex_mode),
       "driverManaged (IMEX_MODE)")(
-      "imex-isolation", po::value(&flags.imex_isolation)->default_value(flags.imex_isolation),
-      "domain (IMEX_ISOLATION)")(
+      "isolation", po::value(&flags.isolation)->default_value(flags.isolation),
+      "domain or channel, as the agents are told, whose word counts (IMEX_ISOLATION)")(
+      "imex-channels", po::value(&flags.channels)->default_value(flags.channels),
+      "that each node's driver has (NVreg_ImexChannelCount), for isolation by channel "
+      "(IMEX_CHANNELS)")(
       "gpu-clique-label-enabled",
       po::value(&flags.label_nodes)->default_value(flags.label_nodes)->implicit_value(true),
       "write each Node's label nvidia.com/gpu.clique; needs the right to patch nodes "
@@ -65,7 +70,8 @@ std::string controller_flag_of_variable(const std::string& name) {
   if (name == "METRICS_PATH") return "metrics-path";
   if (name == "MAX_NODES_PER_IMEX_DOMAIN") return "max-nodes-per-imex-domain";
   if (name == "IMEX_MODE") return "imex-mode";
-  if (name == "IMEX_ISOLATION") return "imex-isolation";
+  if (name == "IMEX_ISOLATION") return "isolation";
+  if (name == "IMEX_CHANNELS") return "imex-channels";
   if (name == "GPU_CLIQUE_LABEL_ENABLED") return "gpu-clique-label-enabled";
   if (name == "LEADER_ELECTION_ENABLED") return "leader-election-enabled";
   if (name == "LEADER_ELECTION_LEASE_LOCK_NAME") return "leader-election-lease-lock-name";
@@ -84,8 +90,11 @@ std::string mistake_in(const ControllerFlags& flags) {
   if (flags.imex_mode != "driverManaged") {
     return cat("--imex-mode: \"", flags.imex_mode, "\" is not supported, only driverManaged");
   }
-  if (flags.imex_isolation != "domain" && !flags.imex_isolation.empty()) {
-    return cat("--imex-isolation: \"", flags.imex_isolation, "\" is not supported, only domain");
+  if (flags.isolation != "domain" && flags.isolation != "channel" && !flags.isolation.empty()) {
+    return cat("--isolation: \"", flags.isolation, "\" is neither domain nor channel");
+  }
+  if (flags.channels < 2 || flags.channels > kMostChannels) {
+    return cat("--imex-channels: must be 2 to ", kMostChannels);
   }
   if (std::string mistake = mistake_in(flags.health); !mistake.empty()) return mistake;
   if (!base::is_dns_label(flags.ns)) {
@@ -111,6 +120,7 @@ core::Settings settings_of(const ControllerFlags& flags) {
   settings.operator_namespace = flags.ns;
   settings.slots_per_group = flags.max_nodes;
   settings.labels_nodes = flags.label_nodes;
+  settings.channels = flags.channels;
   return settings;
 }
 

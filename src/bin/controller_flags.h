@@ -22,7 +22,8 @@ struct ControllerFlags {
   HealthFlags health = {.listen = "127.0.0.1:8080"};
   std::int64_t max_nodes = 18;
   std::string imex_mode = "driverManaged";
-  std::string imex_isolation = "domain";
+  std::string isolation = "domain";
+  int channels = 2048;
   bool label_nodes = false;
   bool elect = false;
   std::string lease_name = "compute-domain-controller";

@@ -28,7 +28,8 @@ sandbox::ClusterPorts ports_of(sandbox::ApiServer& server, const SandboxFlags& f
           [&server](const sandbox::AgentPod& pod) -> base::Result<std::unique_ptr<http::Client>> {
         return server.client(sandbox::service_account_user(pod.ns, pod.service_account, pod.node));
       },
-      .agent = agent_factory(flags.ns),
+      .agent = agent_factory(
+          flags.ns, [settings = node_settings(flags)](const std::string&) { return settings; }),
       .log = [&server](const std::string& ns, const std::string& pod, const std::string& container,
                        const std::string& text) { server.append_log(ns, pod, container, text); }};
 }

@@ -76,7 +76,8 @@ base::Result<std::unique_ptr<JoinedNodes>> JoinedNodes::join(const SandboxFlags&
       .component_client =
           [&parts](const std::string&) { return http::make_client(parts.access, parts.clock); },
       .agent_client = [&parts](const sandbox::AgentPod& pod) { return parts.agent_client(pod); },
-      .agent = agent_factory(flags.ns),
+      .agent = agent_factory(
+          flags.ns, [settings = node_settings(flags)](const std::string&) { return settings; }),
       .log = {}};
   if (adjust) adjust(ports);
   sandbox::ClusterOptions options = cluster_options(flags);

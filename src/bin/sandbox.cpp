@@ -40,8 +40,11 @@ po::options_description options_of(bin::SandboxFlags& flags) {
       "file to write (with `nodes`: to read) the way to the API server")(
       "imex-delay", po::value(&flags.imex_delay)->default_value(flags.imex_delay),
       "how long an IMEX daemon takes to become READY, as in 2s or 500ms")(
-      "seed", po::value(&flags.seed)->default_value(flags.seed),
-      "of everything that happens by chance")(
+      "isolation", po::value(&flags.isolation)->default_value(flags.isolation),
+      "what keeps domains apart: domain (IMEX daemons of their own) or channel (daemons of the "
+      "clique, an IMEX channel for each domain)")("seed",
+                                                  po::value(&flags.seed)->default_value(flags.seed),
+                                                  "of everything that happens by chance")(
       "run-controller", po::value(&flags.run_controller)->default_value(flags.run_controller),
       "run the controller in this process (true or false)")(
       "namespace", po::value(&flags.ns)->default_value(flags.ns), "the operator's own namespace");

@@ -112,7 +112,7 @@ class NodeKubelet : public agent::KubeletState {
 class SandboxAgent : public sandbox::NodePlugin {
  public:
   SandboxAgent(const sandbox::NodeEnvironment& node, SimulatedOwner& owner,
-               const std::string& operator_namespace)
+               const std::string& operator_namespace, const core::NodeSettings& settings)
       : client_(node.api, node.clock, "compute-domain-agent"),
         checkpoints_(node.files),
         channels_(node.files),
@@ -127,6 +127,7 @@ class SandboxAgent : public sandbox::NodePlugin {
                node.clock,
                {.self = {.name = node.node, .boot_id = node.boot_id, .address = node.address},
                 .times = {},
+                .settings = settings,
                 .operator_namespace = operator_namespace,
                 .seed = node.seed}) {}
 
@@ -184,11 +185,13 @@ struct Owners {
 
 }  // namespace
 
-sandbox::NodePluginFactory agent_factory(std::string operator_namespace) {
+sandbox::NodePluginFactory agent_factory(std::string operator_namespace, SettingsOfNode settings) {
   auto owners = std::make_shared<Owners>();
-  return [owners, ns = std::move(operator_namespace)](const sandbox::NodeEnvironment& node)
+  return [owners, ns = std::move(operator_namespace),
+          settings = std::move(settings)](const sandbox::NodeEnvironment& node)
              -> base::Result<std::unique_ptr<sandbox::NodePlugin>> {
-    auto agent = std::make_unique<SandboxAgent>(node, owners->of(node), ns);
+    auto agent = std::make_unique<SandboxAgent>(
+        node, owners->of(node), ns, settings ? settings(node.node) : core::NodeSettings{});
     if (const auto done = agent->discover(); !done) return done.error();
     return std::unique_ptr<sandbox::NodePlugin>(std::move(agent));
   };

@@ -1,11 +1,18 @@
 // The real node agent behind the sandbox's port NodePlugin.
 #pragma once
 
+#include <functional>
+#include <string>
+
+#include "compute_domain/core/node_world.h"
 #include "compute_domain/sandbox/node_plugin.h"
 
 namespace cdom::bin {
 
 // Each node keeps what its IMEX owner and its files know over a crash of its agent, in the factory.
-sandbox::NodePluginFactory agent_factory(std::string operator_namespace);
+// What an agent is told to serve is asked when it starts.
+using SettingsOfNode = std::function<core::NodeSettings(const std::string& node)>;
+sandbox::NodePluginFactory agent_factory(std::string operator_namespace,
+                                         SettingsOfNode settings = {});
 
 }  // namespace cdom::bin

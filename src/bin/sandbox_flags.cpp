@@ -27,10 +27,19 @@ std::string mistake_in(const SandboxFlags& flags) {
   if (!duration_of_flag(flags.imex_delay)) {
     return base::cat("--imex-delay: \"", flags.imex_delay, "\" is no time; write 2s or 500ms");
   }
+  if (flags.isolation != "domain" && flags.isolation != "channel") {
+    return base::cat("--isolation: \"", flags.isolation, "\" is neither domain nor channel");
+  }
   if (!base::is_dns_label(flags.ns)) {
     return base::cat("--namespace: \"", flags.ns, "\" is no name of a namespace");
   }
   return "";
+}
+
+core::NodeSettings node_settings(const SandboxFlags& flags) {
+  core::NodeSettings settings;
+  if (flags.isolation == "channel") settings.isolation = api::Isolation::Channel;
+  return settings;
 }
 
 sandbox::ClusterOptions cluster_options(const SandboxFlags& flags) {

@@ -16,6 +16,7 @@ namespace cdom::scenarios {
 struct Size {
   int racks = 2;
   int nodes_per_rack = 5;
+  bool by_channel = false;  // what keeps domains apart
 };
 
 class Home {

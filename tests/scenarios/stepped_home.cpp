@@ -19,7 +19,9 @@ class SteppedHome : public Home {
   explicit SteppedHome(const Size& size)
       : rig_({.racks = size.racks,
               .nodes_per_rack = size.nodes_per_rack,
-              .resource_version = resource_version()}) {}
+              .resource_version = resource_version(),
+              .node_settings = {.isolation = size.by_channel ? api::Isolation::Channel
+                                                             : api::Isolation::Domain}}) {}
 
   http::Client& administrator() override { return rig_.administrator(); }
   const base::Clock& clock() override { return rig_.clock(); }

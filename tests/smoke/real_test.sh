@@ -33,9 +33,13 @@ apply_manifests() {
   kubectl apply --server-side -f "$work/manifests.yaml"
 }
 check "the manifests apply" apply_manifests
-timeout 900 build/release/src/bin/compute-domain-sandbox nodes --kubeconfig "$KUBECONFIG" --racks 2 \
-  --nodes-per-rack 19 >"$work/nodes.out" 2>"$work/nodes.log" &
-pids+=($!)
+join_nodes() { # ISOLATION
+  timeout 900 build/release/src/bin/compute-domain-sandbox nodes --kubeconfig "$KUBECONFIG" --racks 2 \
+    --nodes-per-rack 19 --isolation "$1" >"$work/nodes.out" 2>>"$work/nodes.log" &
+  nodes=$!
+  pids+=("$nodes")
+}
+join_nodes domain
 start_controller "$work"
 check "the simulated nodes join" eventually 60 prints "38 nodes" cat "$work/nodes.out"
 check "they publish their seats" eventually 60 all_in resourceslices
@@ -51,5 +55,15 @@ check "no node list is left" eventually 30 is_empty kubectl get configmaps -n co
 # LeaderWorkerSet, and MPIJobs once the recipe has defined their kind.
 play_scenarios "$work/scenarios" \
   Workloads.EachGroupOfALeaderWorkerSetHasADomain:Workloads.TheWorkersOfAnMpiJobHaveADomainAndItsLauncherHasNone
+# The same nodes, told to isolate by channel, do so as they are drained.
+kill "$nodes"
+wait "$nodes" 2>/dev/null
+join_nodes channel
+by_channel() {
+  [ "$(kubectl get computedomainnodes -o 'jsonpath={range .items[?(@.status.isolation=="channel")]}x{end}')" = \
+    "$(printf 'x%.0s' {1..38})" ]
+}
+check "all nodes isolate by channel" eventually 60 by_channel
+play_channels "$work/channels"
 [ "$failed" -eq 0 ] || tail -n 20 "$work/controller.log" "$work/nodes.log"
 finish_checks

@@ -7,14 +7,28 @@ cd "$(dirname "$0")/../.."
 . tests/smoke/scenarios.sh
 
 work=$(mktemp -d)
-export KUBECONFIG=$work/kubeconfig
-timeout 900 build/release/src/bin/compute-domain-sandbox --racks 2 --nodes-per-rack 19 \
-  --run-controller=false --kubeconfig "$KUBECONFIG" >"$work/out" 2>"$work/log" &
-sandbox=$!
-trap 'stop_controller; kill $sandbox 2>/dev/null; wait $sandbox 2>/dev/null; rm -rf "$work"' EXIT
+start_sandbox() { # ISOLATION
+  mkdir "$work/$1"
+  export KUBECONFIG=$work/$1/kubeconfig
+  timeout 900 build/release/src/bin/compute-domain-sandbox --racks 2 --nodes-per-rack 19 \
+    --isolation "$1" --run-controller=false --kubeconfig "$KUBECONFIG" \
+    >"$work/$1/out" 2>"$work/$1/log" &
+  sandbox=$!
+  check "the sandbox gets ready, isolation by $1" \
+    eventually 60 grep -q '^ready: KUBECONFIG=' "$work/$1/out"
+  start_controller "$work/$1"
+}
+stop_sandbox() {
+  stop_controller
+  kill "$sandbox" 2>/dev/null
+  wait "$sandbox" 2>/dev/null
+}
+trap 'stop_sandbox; rm -rf "$work"' EXIT
 
-check "the sandbox gets ready" eventually 60 grep -q '^ready: KUBECONFIG=' "$work/out"
-start_controller "$work"
+start_sandbox domain
 play_scenarios "$work/scenarios"
-[ "$failed" -eq 0 ] || tail -n 20 "$work/controller.log" "$work/log"
+stop_sandbox
+start_sandbox channel
+play_channels "$work/channels"
+[ "$failed" -eq 0 ] || tail -n 20 "$work"/*/controller.log "$work"/*/log
 finish_checks

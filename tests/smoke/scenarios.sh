@@ -45,10 +45,15 @@ play() {
   done
 }
 
-# All of them: first those that need the cluster for themselves. Before Kubernetes 1.36 there are no
+# Those of a cluster whose nodes isolate domains by channel.
+play_channels() { # LOG
+  play "$1" "Channels.*" 3
+}
+
+# All others: first those that need the cluster for themselves. Before Kubernetes 1.36 there are no
 # extended resources of device classes.
 play_scenarios() { # LOG [EXCEPT]
   local alone="Examples.*:Recipe.*:Workloads.*:Slots.*:Cliques.*"
   play "$1-alone" "$alone${2:+-$2}"
-  play "$1" "-$alone${KUBERNETES:+:OneLine.*}" 8
+  play "$1" "-$alone:Channels.*${KUBERNETES:+:OneLine.*}" 8
 }

@@ -62,7 +62,11 @@ void check(const base::Result<void>& result) {
 
 }  // namespace
 
-Rig::Rig(const RigOptions& options) : labels_nodes_(options.labels_nodes), random_(options.seed) {
+Rig::Rig(const RigOptions& options)
+    : labels_nodes_(options.labels_nodes),
+      channels_(options.channels),
+      node_settings_(options.node_settings),
+      random_(options.seed) {
   // A seed that fails is read with CDOM_SYSTEM_LOG=1.
   const bool is_read = std::getenv("CDOM_SYSTEM_LOG") != nullptr;  // NOLINT(concurrency-mt-unsafe)
   base::configure_log(is_read ? base::LogLevel::Debug : base::LogLevel::Off, base::LogFormat::Text);
@@ -95,7 +99,8 @@ Rig::Rig(const RigOptions& options) : labels_nodes_(options.labels_nodes), rando
       [this](const sandbox::AgentPod& pod) -> base::Result<std::unique_ptr<http::Client>> {
     return client_of(sandbox::service_account_user(pod.ns, pod.service_account, pod.node));
   };
-  ports.agent = bin::agent_factory(kNamespace);
+  ports.agent =
+      bin::agent_factory(kNamespace, [this](const std::string&) { return node_settings_; });
   cluster_ = std::make_unique<sandbox::Cluster>(clock_, cluster, std::move(ports));
   controllers_.resize(static_cast<std::size_t>(options.controllers));
   for (Process& process : controllers_) start(process);
@@ -123,6 +128,7 @@ void Rig::start(Process& process) {
   check(process.client->discover());
   controller::Options options;
   options.settings.labels_nodes = labels_nodes_;
+  options.settings.channels = channels_;
   options.workers = 2;
   options.instance = "test";
   options.seed = random_.next();

@@ -13,6 +13,7 @@
 #include "compute_domain/base/metrics.h"
 #include "compute_domain/base/random.h"
 #include "compute_domain/controller/controller.h"
+#include "compute_domain/core/node_world.h"
 #include "compute_domain/kube/client.h"
 #include "compute_domain/sandbox/api_server.h"
 #include "compute_domain/sandbox/cluster.h"
@@ -32,6 +33,9 @@ struct RigOptions {
   std::size_t history = 5'000;
   // Of the controller: GPU_CLIQUE_LABEL_ENABLED.
   bool labels_nodes = false;
+  // Of the agents; channels of the controller.
+  core::NodeSettings node_settings = {};
+  std::int64_t channels = 2048;
   // More than one all lead at once, as no correct election lets them.
   int controllers = 1;
 };
@@ -56,6 +60,8 @@ class Rig {
   void crash_controller(std::size_t which = 0);
   // The API server forbids what it has to look up roles for, as one does that has just started.
   void forbid(bool is_forbidden) { is_forbidden_ = is_forbidden; }
+  // What agents are told to serve that start from now on.
+  void tell_agents(const core::NodeSettings& settings) { node_settings_ = settings; }
   // The controller's process gets no time until it is thawed.
   void freeze_controller(bool is_frozen) { is_controller_frozen_ = is_frozen; }
   sandbox::Cluster& cluster() { return *cluster_; }
@@ -87,6 +93,8 @@ class Rig {
 
   base::ManualClock clock_;
   const bool labels_nodes_;
+  const std::int64_t channels_;
+  core::NodeSettings node_settings_;
   int steps_at_this_moment_ = 0;
   base::Random random_;
   base::Registry metrics_;

@@ -22,6 +22,8 @@ struct CdiOptions {
   // The host's, where device files are made that are missing; "" : none are. A container runtime
   // needs none, as the files here say all of a device; programs on the host may.
   std::string dev = "/dev";
+  // Containers see the only channel that they have as channel0.
+  bool as_zero = false;
 };
 
 class CdiChannelInjector : public ChannelInjector {
