@@ -98,8 +98,11 @@ FormationTimes Formation::run(const std::string& name, const FormationOptions& o
     std::this_thread::sleep_until(
         std::chrono::steady_clock::now() +
         (options.spread * i / options.nodes - (clock_.elapsed() - start)));
-    expect(json_request("POST", kPods, pod_json(pod_name(name, i), name, options.node_selector)),
-           201);
+    const std::string selector = options.on.empty()
+                                     ? options.node_selector
+                                     : cat(R"({"kubernetes.io/hostname":")",
+                                           options.on.at(static_cast<std::size_t>(i)), R"("})");
+    expect(json_request("POST", kPods, pod_json(pod_name(name, i), name, selector)), 201);
   }
   times.last_pod_created = clock_.now();
   const base::Duration end = clock_.elapsed() + kPatience;

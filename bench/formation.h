@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "compute_domain/base/clock.h"
 #include "compute_domain/http/client.h"
@@ -11,8 +12,9 @@ namespace cdom::bench {
 
 struct FormationOptions {
   int nodes = 18;
-  base::Duration spread{};    // over which the pods are created, evenly; zero: as fast as can be
-  std::string node_selector;  // JSON object; "" for any node
+  base::Duration spread{};      // over which the pods are created, evenly; zero: as fast as can be
+  std::string node_selector;    // JSON object; "" for any node
+  std::vector<std::string> on;  // the node of each pod, instead
 };
 
 struct FormationTimes {
