@@ -24,8 +24,11 @@ void keep_earlier(std::optional<Duration>& due, const std::optional<Duration>& o
 
 }  // namespace
 
-DaemonKeeper::DaemonKeeper(const base::Clock& clock, base::Random random, KeeperTimes times)
-    : clock_(clock), random_(random), times_(times) {}
+DaemonKeeper::DaemonKeeper(const base::Clock& clock, base::Random random, bool is_hosts,
+                           KeeperTimes times)
+    : clock_(clock), random_(random), is_hosts_(is_hosts), times_(times) {
+  state_.host_managed = is_hosts;
+}
 
 void DaemonKeeper::resume(const State& last, std::optional<Want> wanted) {
   state_.group = last.group;
@@ -34,9 +37,10 @@ void DaemonKeeper::resume(const State& last, std::optional<Want> wanted) {
   state_.instance = last.instance;
   wanted_ = std::move(wanted);
   if (!wanted_) return;
+  start_at_ = clock_.elapsed();
+  if (is_hosts_) return;
   state_.phase = Phase::Failed;
   state_.message = "nvidia-imex has ended with its owner";
-  start_at_ = clock_.elapsed();
 }
 
 void DaemonKeeper::forget_wanted(const std::string& why) {
@@ -127,6 +131,7 @@ void DaemonKeeper::started() {
   State begun;
   begun.phase = Phase::Starting;
   begun.running = true;
+  begun.host_managed = is_hosts_;
   begun.group = wanted_->group;
   begun.table_hash = wanted_->table_hash;
   begun.slot = wanted_->slot;
@@ -235,22 +240,29 @@ void DaemonKeeper::see_word(const ToolAnswer& answer) {
     state_.phase = *word == DaemonWord::WaitingForRecovery ? Phase::Recovering : Phase::Starting;
     return ask_again_soon(step());
   }
+  // What had been READY and was gone is another daemon.
+  if (is_hosts_ && was_ready_ && state_.phase == Phase::Failed) {
+    state_.instance = base::hex64(random_.next());
+  }
   state_.phase = Phase::Ready;
   if (!std::exchange(was_ready_, true)) {
     viewed_at_ = clock_.elapsed();
     view_step_ = times_.first_view;
   }
   failures_ = 0;
+  // Whom it is connected to is told in the host's own names.
+  if (is_hosts_) return ask_again_after(times_.question_interval);
   view_is_next_ = true;
   ask_again_after(Duration::zero());
 }
 
 void DaemonKeeper::see_fault(const std::string& what, bool is_certain) {
   ++refusals_;
-  if (!state_.answers && !is_certain) return ask_again_soon(step());  // it does not listen yet
+  // It does not listen yet; the host's may never.
+  if (!state_.answers && !is_certain && !is_hosts_) return ask_again_soon(step());
   if (is_certain || refusals_ > 1) {
     state_.phase = Phase::Failed;
-    state_.message = what;
+    state_.message = is_hosts_ ? cat(what, "; it is the host's own, which has to start it") : what;
     state_.peers.clear();
   }
   ask_again_after(refusals_ > 1 ? times_.question_interval : times_.retry_question);

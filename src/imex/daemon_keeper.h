@@ -56,7 +56,10 @@ using Action = std::variant<StartChild, SignalChild, AskTool>;
 
 class DaemonKeeper {
  public:
-  DaemonKeeper(const base::Clock& clock, base::Random random, KeeperTimes times = {});
+  // `is_hosts`: the daemon is the host's own. It is asked whether it is READY, and runs in any
+  // case.
+  DaemonKeeper(const base::Clock& clock, base::Random random, bool is_hosts = false,
+               KeeperTimes times = {});
 
   // What an earlier owner of this boot knew: the daemon is started again when one is wanted.
   void resume(const State& last, std::optional<Want> wanted);
@@ -99,6 +102,7 @@ class DaemonKeeper {
 
   const base::Clock& clock_;
   base::Random random_;
+  const bool is_hosts_;
   const KeeperTimes times_;
 
   State state_;

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <csignal>
 #include <optional>
 
 #include "compute_domain/base/file_lock.h"
@@ -39,7 +40,7 @@ class Owner::Loop {
         lock_(std::move(lock)),
         wake_(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)),
         server_(std::move(server)),
-        keeper_(clock, random),
+        keeper_(clock, random, !options_.host_socket.empty()),
         tool_(clock),
         workshop_(options_),
         hosts_file_(options_.hosts_path),
@@ -56,7 +57,9 @@ class Owner::Loop {
   Result<void> act(const Request& request);
   Result<void> forget_importers(const std::string& group) const;
   void act_on_keeper();
+  [[nodiscard]] bool is_hosts() const { return !options_.host_socket.empty(); }
   void act(const StartChild& action);
+  void go_by_host(const StartChild& action);
   void act(const SignalChild& action);
   void act(const AskTool& action);
   Result<void> save();
@@ -130,6 +133,7 @@ Result<void> Owner::Loop::act(const Request& request) {
 }
 
 Result<void> Owner::Loop::forget_importers(const std::string& group) const {
+  if (is_hosts()) return {};
   const State state = keeper_.state();
   if (state.running) {
     return Error{base::ErrorKind::Conflict, cat("nvidia-imex runs for group ", state.group)};
@@ -152,6 +156,7 @@ void Owner::Loop::act(const StartChild& action) {
   // What is left of an earlier question is about another daemon.
   tool_.forget();
   keeper_.answered({});
+  if (is_hosts()) return go_by_host(action);
   auto command = workshop_.prepare(action.want);
   if (command) command->captures_output = true;
   auto child = command ? Child::start(*command) : Result<Child>(command.error());
@@ -171,7 +176,23 @@ void Owner::Loop::act(const StartChild& action) {
                                          {"pid", std::to_string(daemon_->pid())}});
 }
 
+// Nothing is started: what the host runs is asked from now on.
+void Owner::Loop::go_by_host(const StartChild& action) {
+  if (const auto found = workshop_.prepare_host_tool(); !found) {
+    start_error_ = found.error();
+    return keeper_.failed_to_start(found.error());
+  }
+  keeper_.started();
+  if (const auto saved = save(); !saved) base::log_warning(saved.error().message);
+  base::log_info("going by the host's nvidia-imex",
+                 {{"group", action.want.group}, {"socket", options_.host_socket}});
+}
+
 void Owner::Loop::act(const SignalChild& action) {
+  if (is_hosts()) {
+    if (action.number == SIGTERM) keeper_.ended("");
+    return;
+  }
   base::log_info("signal to nvidia-imex", {{"signal", std::to_string(action.number)}});
   if (daemon_) daemon_->signal(action.number);
 }

@@ -60,6 +60,7 @@ Line line_of(const State& state) {
   line.with("phase", name_of(state.phase))
       .with_number("running", state.running ? 1 : 0)
       .with_number("stopping", state.stopping ? 1 : 0)
+      .with_number("host_managed", state.host_managed ? 1 : 0)
       .with("group", state.group)
       .with("table_hash", state.table_hash)
       .with("slot", std::to_string(state.slot))
@@ -94,6 +95,7 @@ State state_of(const Line& line) {
   state.phase = named(kPhases, line.text("phase"), Phase::Starting);
   state.running = line.number("running") != 0;
   state.stopping = line.number("stopping") != 0;
+  state.host_managed = line.number("host_managed") != 0;
   state.group = line.text("group");
   state.table_hash = line.text("table_hash");
   state.slot = line.number("slot", -1);

@@ -36,7 +36,7 @@ std::string Workshop::at(const char* name) const { return cat(options_.directory
 Result<void> Workshop::check() const {
   const auto files = find_driver_files(options_.driver_root);
   if (!files) return files.error();
-  if (!options_.makes_device_files) return {};
+  if (!options_.makes_device_files || !options_.host_socket.empty()) return {};
   const auto nodes = needed_device_nodes({options_.devices_path, options_.kernel_driver_path});
   return nodes ? Result<void>() : Result<void>(nodes.error());
 }
@@ -74,6 +74,19 @@ Result<Command> Workshop::prepare(const Want& want) {
   tool_ = command;
   tool_.arguments = {files->control_tool, "-c", at("imexd.cfg")};
   return command;
+}
+
+Result<void> Workshop::prepare_host_tool() {
+  auto files = find_driver_files(options_.driver_root);
+  if (!files) return files.error();
+  if (auto linked = link_libraries(*files, at("lib")); !linked) return linked.error();
+  const std::string socket = options_.driver_root == "/"
+                                 ? options_.host_socket
+                                 : cat(options_.driver_root, options_.host_socket);
+  tool_ = {
+      .arguments = {files->control_tool, "-u", socket},
+      .environment = {"PATH=/usr/sbin:/usr/bin:/sbin:/bin", cat("LD_LIBRARY_PATH=", at("lib"))}};
+  return {};
 }
 
 void Workshop::clear_away() const {

@@ -21,9 +21,11 @@ class Workshop {
   [[nodiscard]] base::Result<void> check() const;
   // The command that starts the daemon; what it reads lies there.
   base::Result<Command> prepare(const Want& want);
+  // Makes the control tool ask the host's own daemon, on the socket that the options name.
+  base::Result<void> prepare_host_tool();
   // Removes what prepare() has made, but for device files.
   void clear_away() const;
-  // `nvidia-imex-ctl` of the daemon prepared last, with these arguments.
+  // `nvidia-imex-ctl` for what was prepared last, with these arguments.
   [[nodiscard]] Command control_tool(std::vector<std::string> arguments) const;
 
  private:

@@ -23,6 +23,9 @@ struct OwnerOptions {
   std::string socket_path;
   std::string directory;  // of its own, for files that need not survive a reboot
   std::string driver_root = "/driver-root";
+  // Of the host's own nvidia-imex, below the driver root; "": the daemons are the owner's. The
+  // host's is asked for its state, and never started, told anything, or stopped.
+  std::string host_socket;
   std::string boot_id;
   // At which the other nodes reach its daemons, as told to agents; "": the agent has to know.
   std::string address;

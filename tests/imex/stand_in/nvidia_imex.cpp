@@ -81,6 +81,9 @@ class Daemon {
         peers_(parameters, own_index, cat(getpid(), "-", started_.count()),
                [this](std::size_t index) { see_connected(index); }),
         commands_(Socket::listen(parameters.command_address, parameters.command_port)) {
+    if (!parameters.command_socket.empty()) {
+      local_commands_ = Socket::listen_on(parameters.command_socket);
+    }
     if (parameters.quorum == "RECOVERY") awaited_ = record_.names();
     sigset_t all;
     sigemptyset(&all);
@@ -188,6 +191,7 @@ class Daemon {
     const std::size_t own = polled.size();
     polled.push_back({.fd = signals_.fd(), .events = POLLIN, .revents = 0});
     polled.push_back({.fd = commands_.fd(), .events = POLLIN, .revents = 0});
+    polled.push_back({.fd = local_commands_.fd(), .events = POLLIN, .revents = 0});
     for (const Visitor& visitor : visitors_) {
       polled.push_back({.fd = visitor.socket.fd(), .events = POLLIN, .revents = 0});
     }
@@ -200,6 +204,9 @@ class Daemon {
     if (polled[own].revents != 0) take_signals();
     if (polled[own + 1].revents != 0) {
       while (Socket visitor = commands_.accept()) visitors_.push_back({std::move(visitor)});
+    }
+    if (polled[own + 2].revents != 0) {
+      while (Socket visitor = local_commands_.accept()) visitors_.push_back({std::move(visitor)});
     }
     visitors_.remove_if([this](Visitor& visitor) { return !answer(visitor); });
   }
@@ -239,7 +246,7 @@ class Daemon {
   Record record_;
   std::set<std::string> awaited_;
   Peers peers_;
-  Socket commands_;
+  Socket commands_, local_commands_;
   Socket signals_;
   std::list<Visitor> visitors_;
   bool is_ready_ = false;

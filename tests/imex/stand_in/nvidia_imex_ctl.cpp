@@ -1,9 +1,11 @@
 // nvidia-imex-ctl, a stand-in: -q (state) and -N (domain view; -j as JSON) of the stand-in daemon.
 //
-// The daemon is the one of a configuration file (-c FILE) or at an address (-i IP PORT). It waits
+// The daemon is the one of a configuration file (-c FILE), at an address (-i IP PORT), or on a unix
+// socket (-u PATH). It waits
 // for an answer as long as it takes, as nothing public says that the real one has a deadline.
 #include <arpa/inet.h>
 #include <sys/socket.h>
+#include <sys/un.h>
 #include <unistd.h>
 
 #include <cstdio>
@@ -15,16 +17,29 @@
 
 namespace {
 
-// "" when nobody answers.
-std::string ask(const std::string& address, int port, const std::string& question) {
+int connect_to(const std::string& address, int port) {
   const int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
   sockaddr_in at{};
   at.sin_family = AF_INET;
   at.sin_port = htons(static_cast<std::uint16_t>(port));
   inet_pton(AF_INET, address.c_str(), &at.sin_addr);
+  (void)connect(fd, reinterpret_cast<const sockaddr*>(&at), sizeof at);
+  return fd;
+}
+
+int connect_to(const std::string& path) {
+  const int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  sockaddr_un at{};
+  at.sun_family = AF_UNIX;
+  path.copy(at.sun_path, sizeof at.sun_path - 1);
+  (void)connect(fd, reinterpret_cast<const sockaddr*>(&at), sizeof at);
+  return fd;
+}
+
+// "" when nobody answers.
+std::string ask(int fd, const std::string& question) {
   std::string text;
-  if (connect(fd, reinterpret_cast<const sockaddr*>(&at), sizeof at) == 0 &&
-      send(fd, question.data(), question.size(), MSG_NOSIGNAL) > 0) {
+  if (send(fd, question.data(), question.size(), MSG_NOSIGNAL) > 0) {
     char block[4096];
     for (ssize_t got = 0; (got = recv(fd, block, sizeof block, 0)) > 0;) {
       text.append(block, static_cast<std::size_t>(got));
@@ -37,7 +52,7 @@ std::string ask(const std::string& address, int port, const std::string& questio
 }  // namespace
 
 int main(int argc, char** argv) {
-  std::string address = "127.0.0.1", question = "q\n";
+  std::string address = "127.0.0.1", path, question = "q\n";
   int port = cdom::sandbox::imex_constants::kCommandPort;
   for (int i = 1; i < argc; ++i) {
     const std::string word = argv[i];
@@ -48,6 +63,8 @@ int main(int argc, char** argv) {
     } else if (word == "-i" && i + 2 < argc) {
       address = argv[++i];
       port = std::atoi(argv[++i]);
+    } else if (word == "-u" && i + 1 < argc) {
+      path = argv[++i];
     } else if (word == "-N") {
       question = "N\n";
     } else if (word != "-q" && word != "-j" && word != "-H" && word != "-t") {
@@ -55,7 +72,8 @@ int main(int argc, char** argv) {
       return 2;
     }
   }
-  const std::string text = ask(address, port, question);
+  const std::string text =
+      ask(path.empty() ? connect_to(address, port) : connect_to(path), question);
   std::fputs(text.empty() ? "UNAVAILABLE\n" : text.c_str(), stdout);
   return text.empty() ? 1 : 0;
 }

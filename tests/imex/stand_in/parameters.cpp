@@ -59,6 +59,7 @@ Parameters read_parameters(const std::string& path) {
   number("SERVER_PORT", p.server_port);
   text("IMEX_CMD_BIND_INTERFACE_IP", p.command_address);
   number("IMEX_CMD_PORT", p.command_port);
+  text("IMEX_CMD_UNIX_DOMAIN_PATH", p.command_socket);
   text("IMEX_WAIT_FOR_QUORUM", p.quorum);
   truth("IMEX_ENABLE_AUTH_ENCRYPTION", p.has_authentication);
   number("IMEX_NODE_DISCONNECTED_GRACE_TIME", p.grace_seconds);

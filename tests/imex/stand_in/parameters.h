@@ -19,6 +19,7 @@ struct Parameters {
   int server_port = sandbox::imex_constants::kServerPort;
   std::string command_address;
   int command_port = sandbox::imex_constants::kCommandPort;
+  std::string command_socket;       // IMEX_CMD_UNIX_DOMAIN_PATH; "" : none
   std::string quorum = "RECOVERY";  // NONE, RECOVERY or FULL
   bool has_authentication = false;
   int grace_seconds = sandbox::imex_constants::kGraceSeconds;

@@ -2,6 +2,7 @@
 
 #include <arpa/inet.h>
 #include <sys/socket.h>
+#include <sys/un.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -48,6 +49,19 @@ Socket Socket::listen(const std::string& address, int port) {
   if (bind(socket.fd_, reinterpret_cast<const sockaddr*>(&at), sizeof at) != 0 ||
       ::listen(socket.fd_, 64) != 0) {
     end_with(base::cat("cannot listen on ", address, ":", port));
+  }
+  return socket;
+}
+
+Socket Socket::listen_on(const std::string& path) {
+  Socket socket(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+  sockaddr_un at{};
+  at.sun_family = AF_UNIX;
+  path.copy(at.sun_path, sizeof at.sun_path - 1);
+  unlink(path.c_str());
+  if (bind(socket.fd_, reinterpret_cast<const sockaddr*>(&at), sizeof at) != 0 ||
+      ::listen(socket.fd_, 64) != 0) {
+    end_with(base::cat("cannot listen on ", path));
   }
   return socket;
 }

@@ -15,6 +15,7 @@ class Socket {
   Socket& operator=(Socket&& other) noexcept;
 
   static Socket listen(const std::string& address, int port);  // ends the program on failure
+  static Socket listen_on(const std::string& path);            // a unix socket; the same
   // Begins to connect, from `own`.
   static Socket connect(const std::string& own, const std::string& address, int port);
   [[nodiscard]] Socket accept() const;
