@@ -40,6 +40,7 @@ void DaemonHistory::see_state(const ImexStatus& status) {
   see_connections(status, is_new);
   view_.running = status.running;
   view_.stopping = status.stopping;
+  view_.host_managed = status.host_managed;
   view_.group = status.group;
   view_.table_hash = status.table_hash;
   view_.slot = status.slot;

@@ -51,6 +51,7 @@ ImexStatus status_of(const imex::State& state, Duration heard) {
   ImexStatus status;
   status.running = state.running;
   status.stopping = state.stopping;
+  status.host_managed = state.host_managed;
   status.group = state.group;
   status.table_hash = state.table_hash;
   status.slot = state.slot;

@@ -123,6 +123,7 @@ inline constexpr auto kFields<ComputeDomainNodeReport> =
                field("nextClique", &ComputeDomainNodeReport::next_clique),
                field("isolation", &ComputeDomainNodeReport::isolation),
                field("nextIsolation", &ComputeDomainNodeReport::next_isolation),
+               field("hostManaged", &ComputeDomainNodeReport::host_managed),
                field("fabricError", &ComputeDomainNodeReport::fabric_error),
                field("address", &ComputeDomainNodeReport::address),
                field("groups", &ComputeDomainNodeReport::groups)};

@@ -34,7 +34,9 @@ po::options_description options_of(ControllerFlags& flags) {
       "max-nodes-per-imex-domain", po::value(&flags.max_nodes)->default_value(flags.max_nodes),
       "slots of a new group's node table (MAX_NODES_PER_IMEX_DOMAIN)")(
       "imex-mode", po::value(&flags.imex_mode)->default_value(flags.imex_mode),
-      "driverManaged (IMEX_MODE)")(
+      "driverManaged or hostManaged, as compute-domain-imex is told on the nodes, whose word "
+      "counts "
+      "(IMEX_MODE)")(
       "isolation", po::value(&flags.isolation)->default_value(flags.isolation),
       "domain or channel, as the agents are told, whose word counts (IMEX_ISOLATION)")(
       "imex-channels", po::value(&flags.channels)->default_value(flags.channels),
@@ -87,8 +89,8 @@ std::string mistake_in(const ControllerFlags& flags) {
   if (flags.max_nodes < 1 || flags.max_nodes > 1024) {
     return "--max-nodes-per-imex-domain: must be 1 to 1024";
   }
-  if (flags.imex_mode != "driverManaged") {
-    return cat("--imex-mode: \"", flags.imex_mode, "\" is not supported, only driverManaged");
+  if (flags.imex_mode != "driverManaged" && flags.imex_mode != "hostManaged") {
+    return cat("--imex-mode: \"", flags.imex_mode, "\" is neither driverManaged nor hostManaged");
   }
   if (flags.isolation != "domain" && flags.isolation != "channel" && !flags.isolation.empty()) {
     return cat("--isolation: \"", flags.isolation, "\" is neither domain nor channel");

@@ -36,8 +36,14 @@ po::options_description options_of(ImexFlags& flags) {
       "for configuration, node table and state; lost at a reboot")(
       "driver-root", with_default(owner.driver_root),
       "root of the NVIDIA driver, as this container sees it (DRIVER_ROOT_CTR_PATH)")(
-      "hosts-file", with_default(owner.hosts_path),
-      "file to write peers to, which nvidia-imex sees as /etc/hosts")(
+      "imex-mode", with_default(flags.mode),
+      "driverManaged: daemons are started as agents ask for them; hostManaged: the host's own is "
+      "asked "
+      "for its state, and never started or stopped (IMEX_MODE)")(
+      "imex-host-socket", with_default(flags.host_socket),
+      "of the host's own daemon, for nvidia-imex-ctl; below the driver root "
+      "(IMEX_HOST_SOCKET_PATH)")("hosts-file", with_default(owner.hosts_path),
+                                 "file to write peers to, which nvidia-imex sees as /etc/hosts")(
       "persist-file", with_default(owner.persist_path),
       "file in which nvidia-imex keeps its importers")(
       "server-port", with_default(owner.server_port), "port of the daemons among each other")(
@@ -57,6 +63,8 @@ po::options_description options_of(ImexFlags& flags) {
 std::string imex_flag_of_variable(const std::string& variable) {
   if (variable == "DRIVER_ROOT_CTR_PATH") return "driver-root";
   if (variable == "POD_IP") return "address";
+  if (variable == "IMEX_MODE") return "imex-mode";
+  if (variable == "IMEX_HOST_SOCKET_PATH") return "imex-host-socket";
   if (variable == "ALT_PROC_DEVICES_PATH") return "alt-proc-devices";
   return "";
 }
@@ -66,7 +74,8 @@ std::string complete(ImexFlags& flags) {
   for (const auto& [name, path] :
        {std::pair{"--socket", owner.socket_path}, std::pair{"--directory", owner.directory},
         std::pair{"--driver-root", owner.driver_root}, std::pair{"--hosts-file", owner.hosts_path},
-        std::pair{"--boot-id-file", flags.boot_id_file}}) {
+        std::pair{"--boot-id-file", flags.boot_id_file},
+        std::pair{"--imex-host-socket", flags.host_socket}}) {
     if (!path.starts_with('/')) return cat(name, ": \"", path, "\" is no absolute path");
   }
   if (!owner.address.empty() && !is_address(owner.address)) {
@@ -89,6 +98,10 @@ std::string complete(ImexFlags& flags) {
   if (flags.device_files != "make" && flags.device_files != "given") {
     return cat("--device-files: \"", flags.device_files, "\" is neither make nor given");
   }
+  if (flags.mode != "driverManaged" && flags.mode != "hostManaged") {
+    return cat("--imex-mode: \"", flags.mode, "\" is neither driverManaged nor hostManaged");
+  }
+  if (flags.mode == "hostManaged") owner.host_socket = flags.host_socket;
   owner.makes_device_files = flags.device_files == "make";
   owner.allowed_users = {0, geteuid()};
   owner.allowed_users.insert(flags.allowed_users.begin(), flags.allowed_users.end());

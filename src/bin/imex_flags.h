@@ -15,6 +15,8 @@ struct ImexFlags {
   CommonFlags common;
   imex::OwnerOptions owner;
   std::string device_files = "make";
+  std::string mode = "driverManaged";
+  std::string host_socket = "/etc/nvidia-imex/imex_ctrl.sock";
   std::vector<std::string> imex_options;
   std::vector<std::uint32_t> allowed_users;
   std::string boot_id_file = "/proc/sys/kernel/random/boot_id";

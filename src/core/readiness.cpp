@@ -272,7 +272,10 @@ Readiness readiness_of(const World& world, const std::vector<Membership>& member
         readiness.look_again = std::min(readiness.look_again.value_or(left), left);
       }
     }
-    if (member.state == MemberState::Ready && known.list->slots > 0) {
+    const bool host_managed =
+        known.view != nullptr && known.view->report && known.view->report->status.host_managed;
+    readiness.host_managed |= host_managed;
+    if (member.state == MemberState::Ready && known.list->slots > 0 && !host_managed) {
       ready_by_group[group].push_back(readiness.members.size());
     }
     readiness.members.push_back(std::move(member));

@@ -180,7 +180,9 @@ Finding ready_finding(const World& world, const Readiness& readiness,
   }
   if (!readiness.open_pairs.empty()) return finding_on_pairs(readiness);
   return {api::ConditionStatus::True, "AllNodesReady",
-          cat(count, count == 1 ? " node is" : " nodes are", " ready and connected")};
+          cat(count, count == 1 ? " node is" : " nodes are",
+              readiness.host_managed ? " ready; their hosts' own IMEX daemons connect them"
+                                     : " ready and connected")};
 }
 
 std::optional<Finding> template_finding(const TemplateVerdict& verdict) {

@@ -75,6 +75,7 @@ inline ComputeDomainNode sample<ComputeDomainNode>() {
            "b.2",
            Isolation::Channel,
            Isolation::Domain,
+           true,
            "NVML timed out",
            "10.0.0.1",
            {group, GroupReport{"g2"}}}};

@@ -268,5 +268,23 @@ TEST_F(Clique, ClaimsOfAnAutomaticDomainAreHeldByItsChannel) {
             std::set<std::string>{uid_of("blue-n1")});
 }
 
+TEST_F(Clique, OfHostsOwnDaemonsNobodyKnowsWhoReachesWhom) {
+  const DomainView blue = domain_with("blue", {"n1", "n2"});
+  write();
+  for (const char* node : {"n1", "n2"}) {
+    report(node, {base::cat("blue-", node)}, "1");
+    world.nodes[node].report->status.host_managed = true;
+    world.nodes[node].report->status.groups.front().connected = "";
+  }
+  const World of = world_of_domain(blue);
+  const Readiness readiness = readiness_of(of, memberships_of(of.view, of.nodes, of.lists));
+  EXPECT_TRUE(readiness.host_managed);
+  EXPECT_TRUE(readiness.open_pairs.empty());
+  const auto status = computed_status(of, readiness, {}, {});
+  EXPECT_TRUE(status.ready);
+  const auto* ready = api::find_condition(status.conditions, kConditionReady);
+  EXPECT_THAT(ready->message, HasSubstr("their hosts' own IMEX daemons"));
+}
+
 }  // namespace
 }  // namespace cdom::core

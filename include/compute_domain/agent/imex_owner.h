@@ -19,6 +19,7 @@ namespace cdom::agent {
 struct ImexStatus {
   bool running = false;
   bool stopping = false;          // has been told to stop
+  bool host_managed = false;      // it is the host's own, and only asked
   std::string group, table_hash;  // of the last start; "" when there was none in this boot
   std::int64_t slot = -1;
   std::string instance;  // a new one at each start

@@ -65,6 +65,8 @@ struct ComputeDomainNodeReport {
   // its last claim has ended.
   Isolation isolation = Isolation::Domain;
   std::optional<Isolation> next_isolation;
+  // Its IMEX daemon is the host's own: it is asked, and never started, stopped or told of peers.
+  bool host_managed = false;
   std::string fabric_error;         // why the fabric cannot be read; for people
   std::string address;              // where this node's IMEX daemon is reached by the others
   std::vector<GroupReport> groups;  // by group

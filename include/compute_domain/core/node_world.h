@@ -84,7 +84,10 @@ std::map<std::string, base::Duration> member_since(const SeenList& before, const
 // The IMEX daemon, as its owner tells it.
 struct DaemonView {
   bool running = false;
-  bool stopping = false;          // has been told to stop
+  bool stopping = false;  // has been told to stop
+  // It is the host's: its owner only asks, and goes by it in the name of the group. Whom it is
+  // connected to is not known.
+  bool host_managed = false;
   std::string group, table_hash;  // that it was last started with; "" : never
   std::int64_t slot = -1;
   std::string instance;

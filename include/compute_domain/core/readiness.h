@@ -52,6 +52,7 @@ struct OpenPair {
 struct Readiness {
   std::vector<MemberView> members;  // counted members only, by node
   std::vector<OpenPair> open_pairs;
+  bool host_managed = false;  // some member's daemon is its host's: who reaches whom is not known
   // When a state changes by time alone (an agent's grace ends).
   std::optional<base::Duration> look_again;
 };

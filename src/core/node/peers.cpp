@@ -51,6 +51,7 @@ std::map<std::int64_t, PeerIdentity> peers_in(const api::NodeList& list,
 }
 
 bool needs_signal(const api::NodeList& list, const ServedGroup& served, const DaemonView& daemon) {
+  if (daemon.host_managed) return false;
   return std::ranges::any_of(peers_in(list, served), [&](const auto& entry) {
     const auto& [slot, identity] = entry;
     if (identity.instance.empty() || daemon.connected.contains(slot)) return false;
@@ -62,6 +63,7 @@ bool needs_signal(const api::NodeList& list, const ServedGroup& served, const Da
 Connections connections_of(const SeenList& seen, const ServedGroup& served,
                            const DaemonView& daemon, const NodeWorld& world) {
   Connections connections;
+  if (daemon.host_managed) return connections;
   for (const api::NodeListEntry& entry : seen.stored.list->entries) {
     if (!entry.member || entry.slot == served.slot) continue;
     const bool is_earlier = entry.term < served.term;

@@ -11,7 +11,7 @@ namespace cdom::core {
 namespace {
 
 bool is_recovering(const NodeWorld& world, const ServedGroup& served) {
-  return is_running_for(world.daemon, served) &&
+  return is_running_for(world.daemon, served) && !world.daemon->host_managed &&
          world.daemon->state == api::DaemonState::Recovering;
 }
 

@@ -304,6 +304,9 @@ Word word_of(NodeDraft& draft) {
   if (draft.checkpoint.clique && world.settings.isolation != word.report.isolation) {
     word.report.next_isolation = world.settings.isolation;
   }
+  word.report.host_managed =
+      world.daemon ? world.daemon->host_managed
+                   : published(world) != nullptr && published(world)->status.host_managed;
   Groups groups;
   add_served(draft, groups, word);
   add_without_fabric(draft, groups);
