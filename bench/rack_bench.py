@@ -52,6 +52,16 @@ class Watch:
         sys.stderr.write(kubectl("get", "pods", "-A", "-o", "wide"))
         raise RuntimeError(f"waited in vain; the watch said {[text for _, text in self._lines][-20:]}")
 
+    def first(self, after: float, holds) -> tuple:
+        """The first line that came after that moment of which `holds` is true, with its own moment."""
+        end = time.monotonic() + PATIENCE
+        while time.monotonic() < end:
+            for moment, text in list(self._lines):
+                if moment > after and holds(text):
+                    return moment, text
+            time.sleep(0.02)
+        raise RuntimeError(f"waited in vain; the watch said {[text for _, text in self._lines][-20:]}")
+
     def close(self) -> None:
         self._process.terminate()
         self._process.wait()
