@@ -27,7 +27,7 @@ double milliseconds(base::Duration span) {
 class Side {
  public:
   Side(const base::Clock& clock, const std::string& isolation, const std::string& imex_delay)
-      : clock_(clock), moments_(clock) {
+      : moments_(clock) {
     bin::SandboxFlags flags;
     flags.racks = 1;
     flags.nodes_per_rack = kNodes;
@@ -56,7 +56,6 @@ class Side {
   }
 
  private:
-  const base::Clock& clock_;
   bench::Moments moments_;
   bench::FormationOptions options_;
   std::unique_ptr<bin::EmbeddedSandbox> sandbox_;
