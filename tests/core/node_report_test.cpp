@@ -125,18 +125,40 @@ TEST(NodeReport, ComplainsOfAMemberThatHasNotBeenHeardOfAfterFiveSeconds) {
   EXPECT_THAT(scene.group()->unreachable, ElementsAre("n02"));
 }
 
-TEST(NodeReport, TellsAMemberOutOfReachAfterASecondAndOneThatIsBackAtOnce) {
+TEST(NodeReport, TellsALostMemberSoonAndOneThatIsBackAtOnce) {
   NodeScene scene = serving(3);
   scene.advance(seconds(10)).daemon_ready({1}).settle();
   EXPECT_THAT(scene.group()->unreachable, IsEmpty());
-  EXPECT_EQ(scene.plan().look_again, seconds(1));
-  scene.advance(seconds(1)).settle();
+  EXPECT_EQ(scene.plan().look_again, milliseconds(300));
+  scene.advance(milliseconds(300)).settle();
   EXPECT_THAT(scene.group()->unreachable, ElementsAre("n02"));
   EXPECT_EQ(scene.group()->connected, "1");
 
   scene.advance(milliseconds(1)).daemon_ready({1, 2}).settle();
   EXPECT_THAT(scene.group()->unreachable, IsEmpty());
   EXPECT_EQ(scene.group()->connected, "1-2");
+}
+
+// As when a member comes back at another address: its old connection breaks off.
+TEST(NodeReport, GivesMembersASecondAfterTheDaemonWasToldANewAddress) {
+  NodeScene scene = serving(3);
+  scene.advance(seconds(10));
+  scene.world.daemon->signalled = scene.world.elapsed;
+  scene.advance(milliseconds(400)).daemon_ready({1}).settle();
+  EXPECT_EQ(scene.plan().look_again, milliseconds(600));
+  scene.advance(milliseconds(500)).settle();
+  EXPECT_THAT(scene.group()->unreachable, IsEmpty());
+  scene.advance(milliseconds(100)).settle();
+  EXPECT_THAT(scene.group()->unreachable, ElementsAre("n02"));
+}
+
+// A member that is gone may have another address by now: the daemon is told to look.
+TEST(NodeReport, TellsALostMemberSoonAlsoWhenTheDaemonIsToldToLookForItAgain) {
+  NodeScene scene = serving(3);
+  scene.advance(seconds(10)).daemon_ready({1}).advance(milliseconds(10));
+  scene.world.daemon->signalled = scene.world.elapsed;
+  scene.advance(milliseconds(290)).settle();
+  EXPECT_THAT(scene.group()->unreachable, ElementsAre("n02"));
 }
 
 // A node that came third, READY for a second and without a connection yet.

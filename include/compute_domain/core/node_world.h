@@ -27,6 +27,9 @@ struct NodeTimes {
   base::Duration list_patience = std::chrono::seconds(1);
   // The first READY is held this long for connections; a state of less is not told.
   base::Duration report_hold = std::chrono::seconds(1);
+  // A connection that breaks off is given this long to come back: a switch that blinks, a peer that
+  // is replaced.
+  base::Duration lost_hold = std::chrono::milliseconds(300);
   // A member that has never been connected is given this long, from its last start that is known,
   // before it counts as lost: it starts and dials, and what the daemon says of its peers is old by
   // up to a second, or by more on a busy node.

@@ -10,7 +10,8 @@ namespace {
 
 // When a member that has an address counts as lost, if it is not connected by then. One that has
 // never been connected is most likely about to start; a complaint would cost a report of each
-// member that is there already.
+// member that is there already. One that was connected is told soon, but not while this daemon, or
+// that one, has just started or has been told a new address.
 base::Duration lost_at(const SeenList& seen, const api::NodeListEntry& entry,
                        const DaemonView& daemon, const NodeTimes& times) {
   base::Duration since = daemon.since;
@@ -19,7 +20,12 @@ base::Duration lost_at(const SeenList& seen, const api::NodeListEntry& entry,
   }
   const auto was_connected = daemon.disconnected.find(entry.slot);
   if (was_connected == daemon.disconnected.end()) return since + times.first_contact;
-  return std::max(since, was_connected->second) + times.report_hold;
+  // What is told to it once the connection has gone is no reason to wait.
+  const base::Duration broke_off = was_connected->second;
+  if (daemon.signalled && *daemon.signalled <= broke_off) {
+    since = std::max(since, *daemon.signalled);
+  }
+  return std::max(since + times.report_hold, broke_off + times.lost_hold);
 }
 
 }  // namespace
