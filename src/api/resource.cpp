@@ -2,6 +2,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "compute_domain/api/names.h"
 #include "document.h"
 #include "resource_fields.h"
 
@@ -13,20 +14,28 @@ constexpr JsonPath kExpression = "cel.expression";
 constexpr JsonPath kSource = "source";
 constexpr std::string_view kFromClass = "FromClass";
 constexpr std::string_view kFromClaim = "FromClaim";
+constexpr char kNodeName[] = "metadata.name";
 
 struct NodeSelectorRequirement {
   std::string key, op;
   std::vector<std::string> values;
 };
 
-struct NodeSelectorTerm {
-  std::vector<NodeSelectorRequirement> fields;
+// The value that "key In [value]" names, or "".
+std::string one_value(const std::vector<NodeSelectorRequirement>& of, std::string_view key) {
+  const bool is_one =
+      of.size() == 1 && of[0].key == key && of[0].op == "In" && of[0].values.size() == 1;
+  return is_one ? of[0].values[0] : std::string{};
+}
 
-  // The node that "metadata.name In [node]" names, or "".
+struct NodeSelectorTerm {
+  std::vector<NodeSelectorRequirement> fields = {}, labels = {};
+
   [[nodiscard]] std::string one_node() const {
-    const bool is_one = fields.size() == 1 && fields[0].key == "metadata.name" &&
-                        fields[0].op == "In" && fields[0].values.size() == 1;
-    return is_one ? fields[0].values[0] : std::string{};
+    return labels.empty() ? one_value(fields, kNodeName) : std::string{};
+  }
+  [[nodiscard]] std::string one_clique() const {
+    return fields.empty() ? one_value(labels, kNodeCliqueLabel) : std::string{};
   }
 };
 
@@ -38,7 +47,7 @@ bool operator==(const NodeSelectorRequirement& a, const NodeSelectorRequirement&
   return a.key == b.key && a.op == b.op && a.values == b.values;
 }
 bool operator==(const NodeSelectorTerm& a, const NodeSelectorTerm& b) {
-  return a.fields == b.fields;
+  return a.fields == b.fields && a.labels == b.labels;
 }
 
 }  // namespace
@@ -49,7 +58,8 @@ inline constexpr auto kFields<NodeSelectorRequirement> = std::tuple{
     field("values", &NodeSelectorRequirement::values)};
 template <>
 inline constexpr auto kFields<NodeSelectorTerm> =
-    std::tuple{field("matchFields", &NodeSelectorTerm::fields)};
+    std::tuple{field("matchFields", &NodeSelectorTerm::fields),
+               field("matchExpressions", &NodeSelectorTerm::labels)};
 template <>
 inline constexpr auto kFields<NodeSelector> =
     std::tuple{field("nodeSelectorTerms", &NodeSelector::terms)};
@@ -61,7 +71,18 @@ void AsOneNode::read(Decoding& decoding, const Json& json, std::string& node) {
 }
 
 void AsOneNode::write(Json& json, const std::string& node) {
-  api::write(json, NodeSelector{{NodeSelectorTerm{{{"metadata.name", "In", {node}}}}}});
+  api::write(json, NodeSelector{{NodeSelectorTerm{.fields = {{kNodeName, "In", {node}}}}}});
+}
+
+void AsClique::read(Decoding& decoding, const Json& json, std::string& clique) {
+  NodeSelector selector;
+  api::read(decoding, json, selector);
+  clique = selector.terms.size() == 1 ? selector.terms[0].one_clique() : std::string{};
+}
+
+void AsClique::write(Json& json, const std::string& clique) {
+  api::write(json,
+             NodeSelector{{NodeSelectorTerm{.labels = {{kNodeCliqueLabel, "In", {clique}}}}}});
 }
 
 void AsCelSelector::read(Decoding& decoding, const Json& json, std::string& out) {

@@ -31,6 +31,13 @@ struct AsOneNode {
   static void write(Json& json, const std::string& node);
 };
 
+// The clique of a NodeSelector that names exactly one, by the label of its nodes; "" for every
+// other selector.
+struct AsClique {
+  static void read(Decoding& decoding, const Json& json, std::string& clique);
+  static void write(Json& json, const std::string& clique);
+};
+
 // An attribute is an object with one member, named after the type of its value.
 struct AsAttribute {
   static void read(Decoding& decoding, const Json& json, AttributeValue& out);
@@ -100,6 +107,7 @@ inline constexpr auto kFields<ResourceSlice> =
                field("spec.pool.generation", &ResourceSlice::pool_generation, Presence::Always),
                field("spec.pool.resourceSliceCount", &ResourceSlice::pool_slices, Presence::Always),
                field("spec.nodeName", &ResourceSlice::node),
+               field<AsClique>("spec.nodeSelector", &ResourceSlice::clique),
                field("spec.devices", &ResourceSlice::devices, Presence::Always)};
 
 template <>

@@ -46,6 +46,11 @@ po::options_description options_of(ControllerFlags& flags) {
       po::value(&flags.label_nodes)->default_value(flags.label_nodes)->implicit_value(true),
       "write each Node's label nvidia.com/gpu.clique; needs the right to patch nodes "
       "(GPU_CLIQUE_LABEL_ENABLED)")(
+      "shared-claims-enabled",
+      po::value(&flags.share_claims)->default_value(flags.share_claims)->implicit_value(true),
+      "publish a ResourceSlice for each clique, whose devices pods of all its nodes may share by "
+      "one "
+      "ResourceClaim; needs the right to write resourceslices (SHARED_CLAIMS_ENABLED)")(
       "leader-election-enabled",
       po::value(&flags.elect)->default_value(flags.elect)->implicit_value(true),
       "one of several controllers works, the others wait (LEADER_ELECTION_ENABLED)")(
@@ -75,6 +80,7 @@ std::string controller_flag_of_variable(const std::string& name) {
   if (name == "IMEX_ISOLATION") return "isolation";
   if (name == "IMEX_CHANNELS") return "imex-channels";
   if (name == "GPU_CLIQUE_LABEL_ENABLED") return "gpu-clique-label-enabled";
+  if (name == "SHARED_CLAIMS_ENABLED") return "shared-claims-enabled";
   if (name == "LEADER_ELECTION_ENABLED") return "leader-election-enabled";
   if (name == "LEADER_ELECTION_LEASE_LOCK_NAME") return "leader-election-lease-lock-name";
   if (name == "LEADER_ELECTION_LEASE_LOCK_NAMESPACE") return "leader-election-lease-lock-namespace";
@@ -122,6 +128,7 @@ core::Settings settings_of(const ControllerFlags& flags) {
   settings.operator_namespace = flags.ns;
   settings.slots_per_group = flags.max_nodes;
   settings.labels_nodes = flags.label_nodes;
+  settings.shares_claims = flags.share_claims;
   settings.channels = flags.channels;
   return settings;
 }

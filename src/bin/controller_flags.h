@@ -25,6 +25,7 @@ struct ControllerFlags {
   std::string isolation = "domain";
   int channels = 2048;
   bool label_nodes = false;
+  bool share_claims = false;
   bool elect = false;
   std::string lease_name = "compute-domain-controller";
   std::string lease_namespace;

@@ -41,7 +41,7 @@ class ControllerThread {
       : transport_(server.client(sandbox::service_account_user(flags.ns, kController))),
         client_(*transport_, clock, kController, &metrics_),
         controller_(client_, clock, metrics_,
-                    {.settings = {.operator_namespace = flags.ns},
+                    {.settings = {.operator_namespace = flags.ns, .shares_claims = true},
                      .instance = "sandbox",
                      .seed = flags.seed}),
         thread_([this](const std::stop_token& stop) {

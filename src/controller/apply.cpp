@@ -95,7 +95,7 @@ class Run {
   Result<void> operator()(const core::ReadPods& action) {
     const base::Time asked = clock_.now();
     std::vector<core::PodFacts> facts;
-    if (action.with_templates) {
+    if (action.with_specs) {
       const auto pods = client_.list_all<api::Pod>({.ns = action.ns});
       if (!pods) return pods.error();
       for (const api::Pod& pod : *pods) facts.push_back(core::facts_of(pod));
@@ -104,7 +104,7 @@ class Run {
       if (!metas) return metas.error();
       for (api::ObjectMeta& meta : *metas) facts.push_back({std::move(meta), std::nullopt});
     }
-    workloads_.pods_read(action.ns, std::move(facts), action.with_templates, asked);
+    workloads_.pods_read(action.ns, std::move(facts), action.with_specs, asked);
     return {};
   }
 
@@ -261,6 +261,27 @@ class Run {
     return done;
   }
 
+  Result<void> operator()(const core::WriteSharedSlice& action) {
+    const api::ObjectMeta& meta = action.object.meta;
+    const auto written =
+        meta.uid.empty()
+            ? create_shared_slice(action.object)
+            : client_.patch<api::ResourceSlice>(
+                  api::name_of(meta), "",
+                  api::slice_patch({meta.uid, meta.resource_version}, action.object,
+                                   client_.version_of(api::kind_of<api::ResourceSlice>())));
+    if (!written) return written.error();
+    note(written_.slices, written->meta);
+    return {};
+  }
+
+  Result<void> operator()(const core::RemoveSharedSlice& action) {
+    Result<void> done = client_.remove<api::ResourceSlice>(
+        api::name_of(action.slice), {action.slice.uid, action.slice.resource_version});
+    if (!done && done.error().kind == ErrorKind::NotFound) return {};
+    return done;
+  }
+
   Result<void> operator()(const core::LabelNode& action) {
     return patch_node(action.node, {{api::kNodeCliqueLabel, action.clique}},
                       {{api::kNodeCliqueMark, action.clique}});
@@ -271,6 +292,21 @@ class Run {
   }
 
  private:
+  // It goes with its class, and so with what has installed it.
+  Result<api::ResourceSlice> create_shared_slice(api::ResourceSlice slice) {
+    const auto owner = client_.get<api::DeviceClass>({"", api::kSharedClass});
+    if (!owner && owner.error().kind == ErrorKind::NotFound) {
+      return Error{ErrorKind::Invalid, cat("there is no DeviceClass ", api::kSharedClass,
+                                           ", for which it is: apply manifests/shared-claims")};
+    }
+    if (!owner) return owner.error();
+    slice.meta.owners = {{.api_version = "resource.k8s.io/v1",
+                          .kind = "DeviceClass",
+                          .name = owner->meta.name,
+                          .uid = owner->meta.uid}};
+    return client_.create(slice);
+  }
+
   Result<void> patch_node(const api::ObjectMeta& node, const api::MetadataValues& labels,
                           const api::MetadataValues& annotations) {
     const auto after = client_.patch<api::Node>(

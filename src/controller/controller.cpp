@@ -51,6 +51,8 @@ std::string_view name_of(Key::Kind kind) {
       return "workloads";
     case Key::Kind::Placement:
       return "placement";
+    case Key::Kind::SharedSlice:
+      return "shared-slice";
   }
   return "";
 }

@@ -101,20 +101,22 @@ std::string plan_text(const core::Plan& plan) {
 // What the running controller reads of pods and Jobs; gives the namespaces with claims that name no
 // domain.
 std::set<std::string> fill(Workloads& workloads, const FilledStores& stores, base::Time now) {
-  std::set<std::string> namespaces;
+  std::set<std::string> namespaces, with_claims;
   for (const auto& claim : stores.claims.all()) {
     const core::Bond bond = core::bond_of(*claim);
+    with_claims.insert(claim->meta.ns);
+    workloads.consumers_seen(*claim, now);
     if (bond != core::Bond::Automatic && bond != core::Bond::Contradictory) continue;
     workloads.claim_seen(*claim, now);
     namespaces.insert(claim->meta.ns);
   }
   for (const api::Job& job : stores.jobs) workloads.job_read(job.meta.uid, job);
-  for (const std::string& ns : namespaces) {
+  for (const std::string& ns : with_claims) {
     std::vector<core::PodFacts> pods;
     for (const auto& pod : stores.agents.all()) {
       if (pod->meta.ns == ns) pods.push_back(core::facts_of(*pod));
     }
-    workloads.pods_read(ns, std::move(pods), /*with_templates=*/true, now);
+    workloads.pods_read(ns, std::move(pods), /*with_specs=*/true, now);
   }
   for (const auto& domain : stores.domains.all()) workloads.domain_seen(*domain, now);
   return namespaces;

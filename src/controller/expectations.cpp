@@ -18,7 +18,8 @@ std::optional<base::Duration> Expectations::wait_for(const Key& key, const Store
   const Written& written = it->second.written;
   const bool seen = stores.domains.seen_version() >= written.domains &&
                     stores.templates.seen_version() >= written.templates &&
-                    stores.lists.seen_version() >= written.lists;
+                    stores.lists.seen_version() >= written.lists &&
+                    stores.slices.seen_version() >= written.slices;
   if (!seen && now < it->second.until) return it->second.until - now;
   if (!seen) {
     base::log_warning("the watch has not shown our own write in time; going on without",

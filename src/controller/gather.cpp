@@ -17,13 +17,15 @@ core::DomainView view_of(const Sources& from, const std::string& uid) {
   }
   for (const auto& domain : stores.domains.by_index(kByUid, uid)) view.domain = *domain;
   for (const auto& claim : stores.claims.by_index(kByDomain, uid)) view.claims.push_back(*claim);
-  if (!view.domain || !view.domain->spec.workload) return view;
-  const std::string workload = view.domain->meta.label(api::kWorkloadLabel);
-  for (const std::string& claim_uid : from.workloads.claims_of(workload)) {
-    for (const auto& claim : stores.claims.by_index(kByDomain, automatic_claim(claim_uid))) {
-      view.claims.push_back(*claim);
+  if (view.domain && view.domain->spec.workload) {
+    const std::string workload = view.domain->meta.label(api::kWorkloadLabel);
+    for (const std::string& claim_uid : from.workloads.claims_of(workload)) {
+      for (const auto& claim : stores.claims.by_index(kByDomain, automatic_claim(claim_uid))) {
+        view.claims.push_back(*claim);
+      }
     }
   }
+  for (api::ResourceClaim& claim : view.claims) from.workloads.place_consumers(claim);
   return view;
 }
 
@@ -49,7 +51,7 @@ std::vector<core::StoredList> lists_of(const Sources& from, const core::DomainVi
 // The domains with claims on a node.
 std::set<std::string> domains_on(const Sources& from, const std::string& node) {
   std::set<std::string> uids;
-  for (const auto& claim : from.stores.claims.by_index(kByNode, node)) {
+  for (const auto& claim : claims_on(from, node)) {
     core::Tie tie = core::tie_of(*claim);
     if (tie.bond == core::Bond::Named) uids.insert(std::move(tie.uid));
     if (tie.bond != core::Bond::Automatic) continue;
@@ -67,11 +69,7 @@ std::optional<std::string> published_clique(const Stores& stores, const std::str
   for (const auto& slice : stores.slices.by_index(kByNode, node)) {
     if (slice->driver != api::kDriver) continue;
     if (!clique) clique = "";
-    for (const api::Device& device : slice->devices) {
-      const auto it = device.attributes.find(api::kAttributeClique);
-      if (it == device.attributes.end()) continue;
-      if (const auto* value = std::get_if<std::string>(&it->second)) clique = *value;
-    }
+    for (const std::string& published : cliques_of_seats(*slice)) clique = published;
   }
   return clique;
 }
@@ -109,6 +107,15 @@ core::NodeViews nodes_concerned(const Sources& from, const core::DomainView& vie
 }
 
 }  // namespace
+
+std::vector<kube::Store<api::ResourceClaim>::Snapshot> claims_on(const Sources& from,
+                                                                 const std::string& node) {
+  auto claims = from.stores.claims.by_index(kByNode, node);
+  for (const api::ObjectName& name : from.workloads.shared_on(node)) {
+    if (auto claim = from.stores.claims.get(name)) claims.push_back(std::move(claim));
+  }
+  return claims;
+}
 
 core::World gather_domain(const Sources& from, const std::string& uid) {
   core::World world;
@@ -203,6 +210,16 @@ core::LabelWorld gather_label(const Sources& from, const std::string& node) {
   return world;
 }
 
+core::SharedSliceWorld gather_shared_slice(const Sources& from, const std::string& clique) {
+  core::SharedSliceWorld world;
+  world.clique = clique;
+  world.has_nodes = !from.stores.slices.by_index(kByClique, clique).empty();
+  if (const auto slice = from.stores.slices.get({"", core::shared_slice_name(clique)})) {
+    world.stored = *slice;
+  }
+  return world;
+}
+
 core::WorkloadsWorld gather_workloads(const Sources& from, const std::string& ns) {
   core::WorkloadsWorld world;
   world.now = from.clock.now();
@@ -245,6 +262,8 @@ core::Plan plan_of(const Sources& from, const Key& key) {
       return core::reconcile_workloads(gather_workloads(from, key.id));
     case Key::Kind::Placement:
       return core::place(gather_placement(from)).plan;
+    case Key::Kind::SharedSlice:
+      return core::reconcile_shared_slice(gather_shared_slice(from, key.id));
   }
   return {};
 }

@@ -9,7 +9,9 @@ namespace cdom::controller {
 
 namespace {
 
-std::vector<core::CliqueSeats> seats_of(const Stores& stores) {
+// A node that isolates by domain has one seat, which whoever shares its clique takes too.
+std::vector<core::CliqueSeats> seats_of(const Sources& from) {
+  const Stores& stores = from.stores;
   std::unordered_map<std::string, std::size_t> taken;  // seats, by node
   for (const auto& claim : stores.claims.all()) {
     if (!core::takes_seat(*claim)) continue;
@@ -19,9 +21,12 @@ std::vector<core::CliqueSeats> seats_of(const Stores& stores) {
   std::vector<core::Offer> offers;
   offers.reserve(slices.size());
   for (const auto& slice : slices) {
+    if (slice->node.empty()) continue;
     const auto node = stores.nodes.get({"", slice->node});
     const auto it = taken.find(slice->node);
-    const bool is_full = it != taken.end() && it->second >= slice->devices.size();
+    const bool is_shared =
+        slice->devices.size() == 1 && !from.workloads.shared_on(slice->node).empty();
+    const bool is_full = is_shared || (it != taken.end() && it->second >= slice->devices.size());
     offers.push_back({slice.get(), core::seat_state_of(node.get(), is_full)});
   }
   return core::seats_in(offers);
@@ -84,7 +89,7 @@ core::PlacementWorld gather_placement(const Sources& from) {
       }
     }
   }
-  world.cliques = seats_of(stores);
+  world.cliques = seats_of(from);
   return world;
 }
 

@@ -20,6 +20,8 @@ std::string to_string(const Key& key) {
       return base::cat("workloads ", key.id);
     case Key::Kind::Placement:
       return key.id;
+    case Key::Kind::SharedSlice:
+      return base::cat("shared slice ", key.id);
   }
   return key.id;
 }

@@ -34,6 +34,17 @@ std::vector<std::string> domain_label(const T& object) {
 std::string automatic_claims_in(const std::string& ns) { return base::cat("namespace:", ns); }
 std::string automatic_claim(const std::string& uid) { return base::cat("claim:", uid); }
 
+std::set<std::string> cliques_of_seats(const api::ResourceSlice& slice) {
+  std::set<std::string> cliques;
+  if (slice.node.empty()) return cliques;
+  for (const api::Device& device : slice.devices) {
+    const auto it = device.attributes.find(api::kAttributeClique);
+    if (it == device.attributes.end()) continue;
+    if (const auto* clique = std::get_if<std::string>(&it->second)) cliques.insert(*clique);
+  }
+  return cliques;
+}
+
 template <>
 kube::Store<api::ComputeDomain>::Indexes indexes_of<api::ComputeDomain>() {
   return {{kByUid, [](const api::ComputeDomain& domain) { return one_of(domain.meta.uid); }},
@@ -110,7 +121,11 @@ kube::Store<api::Node>::Indexes indexes_of<api::Node>() {
 
 template <>
 kube::Store<api::ResourceSlice>::Indexes indexes_of<api::ResourceSlice>() {
-  return {{kByNode, [](const api::ResourceSlice& slice) { return one_of(slice.node); }}};
+  return {{kByNode, [](const api::ResourceSlice& slice) { return one_of(slice.node); }},
+          {kByClique, [](const api::ResourceSlice& slice) {
+             const std::set<std::string> cliques = cliques_of_seats(slice);
+             return std::vector<std::string>(cliques.begin(), cliques.end());
+           }}};
 }
 
 template <>
@@ -135,7 +150,7 @@ void trim(api::ResourceClaim& claim) {
   if (bond == core::Bond::None) {
     claim.spec = {};
     // A claim that names no domain may still have a seat of this driver, which is not free then.
-    if (core::nodes_of(claim).empty()) claim.allocation.reset();
+    if (!core::takes_seat(claim)) claim.allocation.reset();
     claim.reserved_for.clear();
   } else if (claim.allocation) {
     // From now on the allocation says which domain is meant.

@@ -92,6 +92,21 @@ std::set<std::string> Triggers::domains_of_claim(const std::string& uid) const {
   return uids;
 }
 
+std::set<std::string> Triggers::domains_named_by(const api::ResourceClaim& claim) const {
+  core::Tie tie = core::tie_of(claim);
+  if (tie.bond == core::Bond::Named) return {std::move(tie.uid)};
+  return domains_of_claim(claim.meta.uid);
+}
+
+void Triggers::on_pods_read(const std::string& ns) const {
+  add_automatic_domains(ns);
+  for (const api::ObjectName& name : workloads_.shared_in(ns)) {
+    const auto claim = from_.stores.claims.get(name);
+    if (claim == nullptr) continue;
+    for (const std::string& uid : domains_named_by(*claim)) add_(domain_key(uid));
+  }
+}
+
 void Triggers::add_placement() const {
   if (!from_.stores.domains.by_index(kByPlacement, kSingle).empty()) add_(placement_key());
 }
@@ -109,14 +124,7 @@ void Triggers::add_domains_of_ledger(const api::ConfigMap* before,
 
 void Triggers::add_domains_of_node(const std::string& node) const {
   std::set<std::string> uids;
-  for (const auto& claim : from_.stores.claims.by_index(kByNode, node)) {
-    core::Tie tie = core::tie_of(*claim);
-    if (tie.bond == core::Bond::Named) {
-      uids.insert(std::move(tie.uid));
-    } else {
-      uids.merge(domains_of_claim(claim->meta.uid));
-    }
-  }
+  for (const auto& claim : claims_on(from_, node)) uids.merge(domains_named_by(*claim));
   for (const auto& map : from_.stores.lists.by_index(kByNode, node)) {
     if (core::is_of_clique(map->meta)) {
       add_(clique_key(map->meta.label(api::kCliqueLabel)));
@@ -184,6 +192,14 @@ void Triggers::on_automatic_claim(const api::ResourceClaim* before,
   if (before == nullptr || uids.empty()) add_(workloads_key(claim.meta.ns));
 }
 
+// The nodes of pods that share a claim are read.
+void Triggers::note_consumers(const api::ResourceClaim* before,
+                              const api::ResourceClaim* after) const {
+  if (after == nullptr) return workloads_.forget_consumers(before->meta.uid);
+  workloads_.consumers_seen(*after, from_.clock.now());
+  if (workloads_.has_nodeless_consumers(after->meta.ns)) add_(workloads_key(after->meta.ns));
+}
+
 void Triggers::on_claim(const api::ResourceClaim* before, const api::ResourceClaim* after) const {
   std::set<std::string> uids;
   bool is_automatic = false;
@@ -194,6 +210,7 @@ void Triggers::on_claim(const api::ResourceClaim* before, const api::ResourceCla
     is_automatic =
         is_automatic || tie.bond == core::Bond::Automatic || tie.bond == core::Bond::Contradictory;
   }
+  note_consumers(before, after);
   if (is_automatic) on_automatic_claim(before, after);
   if (after != nullptr && after->allocation && !after->reserved_for.empty()) note_formation(uids);
   for (const std::string& uid : uids) add_(domain_key(uid));
@@ -298,8 +315,22 @@ void Triggers::on_node(const api::Node* before, const api::Node* after) const {
   }
 }
 
+void Triggers::add_shared_slices(const api::ResourceSlice* before,
+                                 const api::ResourceSlice* after) const {
+  for (const api::ResourceSlice* slice : {before, after}) {
+    if (slice == nullptr) continue;
+    std::set<std::string> cliques = cliques_of_seats(*slice);
+    if (!slice->clique.empty()) cliques.insert(slice->clique);
+    for (const std::string& clique : cliques) add_(shared_slice_key(clique));
+  }
+}
+
 void Triggers::on_slice(const api::ResourceSlice* before, const api::ResourceSlice* after) const {
-  if (before != nullptr && after != nullptr && before->devices == after->devices) return;
+  if (before != nullptr && after != nullptr && before->devices == after->devices &&
+      before->clique == after->clique) {
+    return;
+  }
+  if (from_.settings.shares_claims) add_shared_slices(before, after);
   const std::string& node = (after != nullptr ? after : before)->node;
   if (node.empty()) return;
   add_domains_of_node(node);

@@ -28,7 +28,7 @@ class Triggers {
   void on_slice(const api::ResourceSlice* before, const api::ResourceSlice* after) const;
   void on_agent(const api::Pod* before, const api::Pod* after) const;
   // The pods of a namespace have been read: claims may have found their domain.
-  void on_pods_read(const std::string& ns) const { add_automatic_domains(ns); }
+  void on_pods_read(const std::string& ns) const;
 
  private:
   // These domains have a member.
@@ -38,6 +38,10 @@ class Triggers {
   void add_automatic_domains(const std::string& ns) const;
   // UIDs of the domain that an automatic claim is known to be of.
   std::set<std::string> domains_of_claim(const std::string& uid) const;
+  // And of any other, as far as it is known.
+  std::set<std::string> domains_named_by(const api::ResourceClaim& claim) const;
+  void note_consumers(const api::ResourceClaim* before, const api::ResourceClaim* after) const;
+  void add_shared_slices(const api::ResourceSlice* before, const api::ResourceSlice* after) const;
   void on_automatic_claim(const api::ResourceClaim* before, const api::ResourceClaim* after) const;
   void note_admissions(const api::ConfigMap* before, const api::ConfigMap* after) const;
   // Of an automatic domain what its share of a clique's list admits, and admits no more.

@@ -1,5 +1,6 @@
 #include "compute_domain/controller/workloads.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "compute_domain/api/names.h"
@@ -71,8 +72,61 @@ void Workloads::forget_claim(const std::string& uid) {
   }
 }
 
-void Workloads::pods_read(const std::string& ns, std::vector<core::PodFacts> pods,
-                          bool with_templates, base::Time now) {
+// Gives whether anything became known.
+bool Workloads::resolve(const Namespace& ns, const std::string& claim_uid, Shared& shared) {
+  bool is_news = false;
+  for (auto& [uid, consumer] : shared.pods) {
+    const auto pod = ns.pods.find(uid);
+    if (!consumer.node.empty() || pod == ns.pods.end() || pod->second.node.empty()) continue;
+    consumer.node = pod->second.node;
+    shared_on_[consumer.node].insert(claim_uid);
+    is_news = true;
+  }
+  return is_news;
+}
+
+void Workloads::leave_node(const std::string& node, const std::string& claim_uid) {
+  const auto on = shared_on_.find(node);
+  if (on == shared_on_.end()) return;
+  if (const auto it = on->second.find(claim_uid); it != on->second.end()) on->second.erase(it);
+  if (on->second.empty()) shared_on_.erase(on);
+}
+
+void Workloads::consumers_seen(const api::ResourceClaim& claim, base::Time now) {
+  const std::string& uid = claim.meta.uid;
+  if (!core::is_shared(claim) || claim.reserved_for.empty()) return forget_consumers(uid);
+  const std::scoped_lock lock(mutex_);
+  Namespace& ns = namespaces_[claim.meta.ns];
+  ns.shared.insert(uid);
+  Shared& shared = shared_[uid];
+  shared.name = api::name_of(claim.meta);
+  std::map<std::string, Consumer> left = std::move(shared.pods);
+  shared.pods.clear();
+  for (const api::ClaimConsumer& consumer : claim.reserved_for) {
+    auto known = left.extract(consumer.uid);
+    if (known.empty()) {
+      shared.pods.emplace(consumer.uid, Consumer{.seen = now, .node = {}});
+      ns.vain_reads = 0;
+    } else {
+      shared.pods.insert(std::move(known));
+    }
+  }
+  for (const auto& [pod, consumer] : left) leave_node(consumer.node, uid);
+  resolve(ns, uid, shared);
+}
+
+void Workloads::forget_consumers(const std::string& claim_uid) {
+  const std::scoped_lock lock(mutex_);
+  const auto node = shared_.extract(claim_uid);
+  if (node.empty()) return;
+  for (const auto& [pod, consumer] : node.mapped().pods) leave_node(consumer.node, claim_uid);
+  if (const auto ns = namespaces_.find(node.mapped().name.ns); ns != namespaces_.end()) {
+    ns->second.shared.erase(claim_uid);
+  }
+}
+
+void Workloads::pods_read(const std::string& ns, std::vector<core::PodFacts> pods, bool with_specs,
+                          base::Time now) {
   const std::scoped_lock lock(mutex_);
   Namespace& known = namespaces_[ns];
   known.pods.clear();
@@ -82,13 +136,16 @@ void Workloads::pods_read(const std::string& ns, std::vector<core::PodFacts> pod
     known.pods.emplace(uid, std::move(pod));
   }
   known.read = now;
-  known.templates_read = with_templates;
+  known.specs_read = with_specs;
   bool told_something = false;
   for (auto& [uid, claim] : claims_) {
     if (claim.ns != ns) continue;
     const auto was_seen = claim.pod_seen;
     resolve(uid, claim);
     told_something = told_something || claim.pod_seen != was_seen;
+  }
+  for (const std::string& uid : known.shared) {
+    if (resolve(known, uid, shared_[uid])) told_something = true;
   }
   known.vain_reads = told_something ? 0 : known.vain_reads + 1;
 }
@@ -133,6 +190,50 @@ bool Workloads::has_unknown_claims(const std::string& ns) const {
   return it != namespaces_.end() && !it->second.unknown.empty();
 }
 
+void Workloads::place_consumers(api::ResourceClaim& claim) const {
+  if (!core::is_shared(claim)) return;
+  const std::scoped_lock lock(mutex_);
+  const auto shared = shared_.find(claim.meta.uid);
+  if (shared == shared_.end()) return;
+  for (api::ClaimConsumer& consumer : claim.reserved_for) {
+    const auto pod = shared->second.pods.find(consumer.uid);
+    if (pod != shared->second.pods.end()) consumer.node = pod->second.node;
+  }
+}
+
+std::vector<api::ObjectName> Workloads::shared_on(const std::string& node) const {
+  const std::scoped_lock lock(mutex_);
+  std::vector<api::ObjectName> names;
+  const auto on = shared_on_.find(node);
+  if (on == shared_on_.end()) return names;
+  for (auto it = on->second.begin(); it != on->second.end(); it = on->second.upper_bound(*it)) {
+    if (const auto shared = shared_.find(*it); shared != shared_.end()) {
+      names.push_back(shared->second.name);
+    }
+  }
+  return names;
+}
+
+std::vector<api::ObjectName> Workloads::shared_in(const std::string& ns) const {
+  const std::scoped_lock lock(mutex_);
+  std::vector<api::ObjectName> names;
+  const auto known = namespaces_.find(ns);
+  if (known == namespaces_.end()) return names;
+  names.reserve(known->second.shared.size());
+  for (const std::string& uid : known->second.shared) names.push_back(shared_.at(uid).name);
+  return names;
+}
+
+bool Workloads::has_nodeless_consumers(const std::string& ns) const {
+  const std::scoped_lock lock(mutex_);
+  const auto known = namespaces_.find(ns);
+  if (known == namespaces_.end()) return false;
+  return std::ranges::any_of(known->second.shared, [&](const std::string& uid) {
+    return std::ranges::any_of(shared_.at(uid).pods,
+                               [](const auto& pod) { return pod.second.node.empty(); });
+  });
+}
+
 void Workloads::describe(core::WorkloadsWorld& world) const {
   const std::scoped_lock lock(mutex_);
   for (core::AutomaticClaim& claim : world.claims) {
@@ -150,8 +251,13 @@ void Workloads::describe(core::WorkloadsWorld& world) const {
   }
   if (const auto ns = namespaces_.find(world.ns); ns != namespaces_.end()) {
     world.pods_read = ns->second.read;
-    world.templates_read = ns->second.templates_read;
+    world.specs_read = ns->second.specs_read;
     world.vain_reads = ns->second.vain_reads;
+    for (const std::string& uid : ns->second.shared) {
+      for (const auto& [pod, consumer] : shared_.at(uid).pods) {
+        if (consumer.node.empty()) world.nodeless_since.push_back(consumer.seen);
+      }
+    }
   }
   for (const api::ComputeDomain& domain : world.domains) {
     const auto owners = owners_.find(domain.meta.uid);

@@ -16,7 +16,7 @@ namespace {
 
 bool asks_for_seat(const api::ResourceClaimSpec& spec) {
   return std::ranges::any_of(spec.requests, [](const api::DeviceRequest& request) {
-    return request.device_class == api::kChannelClass;
+    return request.device_class == api::kChannelClass || request.device_class == api::kSharedClass;
   });
 }
 
@@ -38,6 +38,18 @@ bool admits_any(const api::NodeListEntry& entry, const std::vector<std::string>&
   return std::ranges::any_of(entry.admits, [&](const api::Admission& admission) {
     return std::ranges::find(claims, admission.claim_uid) != claims.end();
   });
+}
+
+// Until it is known where all of its pods are, a shared claim stays where it was admitted.
+void add_admitted_nodes(const std::vector<StoredList>& lists, const std::string& claim,
+                        std::vector<std::string>& nodes) {
+  for (const StoredList& stored : lists) {
+    if (!stored.list) continue;
+    for (const api::NodeListEntry& entry : stored.list->entries) {
+      const bool is_known = std::ranges::find(nodes, entry.node) != nodes.end();
+      if (!is_known && admits_any(entry, {claim})) nodes.push_back(entry.node);
+    }
+  }
 }
 
 // A node stays in the group that it already is in; else the group is that of its own report, then
@@ -113,11 +125,29 @@ bool has_admin_access(const api::ResourceClaim& claim) {
 std::vector<std::string> nodes_of(const api::ResourceClaim& claim) {
   if (!claim.allocation || !has_seat(*claim.allocation)) return {};
   if (!claim.allocation->node.empty()) return {claim.allocation->node};
-  return {};
+  std::set<std::string> nodes;
+  for (const api::ClaimConsumer& consumer : claim.reserved_for) {
+    if (!consumer.node.empty()) nodes.insert(consumer.node);
+  }
+  return {nodes.begin(), nodes.end()};
+}
+
+bool is_shared(const api::ResourceClaim& claim) {
+  return claim.allocation && claim.allocation->node.empty() && has_seat(*claim.allocation);
+}
+
+bool waits_for_nodes(const api::ResourceClaim& claim, const DomainView& view) {
+  const Standing standing = standing_of(claim, view);
+  if (standing == Standing::Pending) return true;
+  return standing == Standing::Reserved && is_shared(claim) &&
+         std::ranges::any_of(claim.reserved_for, [](const api::ClaimConsumer& consumer) {
+           return consumer.node.empty();
+         });
 }
 
 bool takes_seat(const api::ResourceClaim& claim) {
-  return claim.allocation && has_seat(*claim.allocation) && !has_admin_access(claim);
+  return claim.allocation && has_seat(*claim.allocation) && !is_shared(claim) &&
+         !has_admin_access(claim);
 }
 
 Standing standing_of(const api::ResourceClaim& claim, const DomainView& view) {
@@ -133,7 +163,11 @@ std::vector<Membership> memberships_of(const DomainView& view, const NodeViews& 
   for (const api::ResourceClaim& claim : view.claims) {
     const Standing standing = standing_of(claim, view);
     if (standing != Standing::Held && standing != Standing::Reserved) continue;
-    for (const std::string& node : nodes_of(claim)) {
+    std::vector<std::string> used_on = nodes_of(claim);
+    if (is_shared(claim) && waits_for_nodes(claim, view)) {
+      add_admitted_nodes(lists, claim.meta.uid, used_on);
+    }
+    for (const std::string& node : used_on) {
       Membership& membership = by_node[node];
       membership.node = node;
       membership.counted = membership.counted || standing == Standing::Reserved;

@@ -57,8 +57,7 @@ struct ActionText {
     return cat("delete ComputeDomain ", named(a.domain));
   }
   std::string operator()(const ReadPods& a) const {
-    return cat("read the ", a.with_templates ? "pods" : "metadata of the pods", " of namespace ",
-               a.ns);
+    return cat("read the ", a.with_specs ? "pods" : "metadata of the pods", " of namespace ", a.ns);
   }
   std::string operator()(const ReadJob& a) const {
     return cat("read Job ", api::to_string(a.name));
@@ -107,6 +106,13 @@ struct ActionText {
   std::string operator()(const LabelNode& a) const {
     if (!a.clique) return cat("remove the clique label from Node ", a.node.name);
     return cat("label Node ", a.node.name, " with clique ", *a.clique);
+  }
+  std::string operator()(const WriteSharedSlice& a) const {
+    return cat(a.object.meta.uid.empty() ? "create" : "rewrite", " ResourceSlice ",
+               a.object.meta.name, " of clique ", a.object.clique);
+  }
+  std::string operator()(const RemoveSharedSlice& a) const {
+    return cat("delete ResourceSlice ", a.slice.name);
   }
   std::string operator()(const UnmarkNode& a) const {
     return cat("leave the clique label of Node ", a.node.name, " to whoever has written it");

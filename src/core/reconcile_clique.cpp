@@ -137,7 +137,7 @@ bool completes(const std::map<std::string, Tenant>& tenants, const api::NodeList
     const std::int64_t wanted = tenant.view->domain->spec.num_nodes;
     if (wanted > 0) return counted >= wanted;
     return std::ranges::none_of(tenant.view->claims, [&](const api::ResourceClaim& claim) {
-      return standing_of(claim, *tenant.view) == Standing::Pending;
+      return waits_for_nodes(claim, *tenant.view);
     });
   });
 }

@@ -67,7 +67,7 @@ bool is_complete(const GroupWorld& world, bool all_have_slots) {
   if (counted == 0 || !all_have_slots) return false;
   if (world.view.domain->spec.num_nodes > 0) return counted >= world.view.domain->spec.num_nodes;
   return std::ranges::none_of(world.view.claims, [&](const api::ResourceClaim& claim) {
-    return standing_of(claim, world.view) == Standing::Pending;
+    return waits_for_nodes(claim, world.view);
   });
 }
 

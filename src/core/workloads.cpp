@@ -25,6 +25,10 @@ constexpr base::Duration kBatchPatience = 100ms;
 // Between two reads of one namespace, and at most, as long as they tell nothing.
 constexpr base::Duration kReadInterval = 1s;
 constexpr int kMostDoublings = 6;
+// A claim is reserved for a pod a moment before the pod gets its node; others wait for that node.
+constexpr base::Duration kBindingSettles = 50ms;
+constexpr base::Duration kBindingPatience = 250ms;
+constexpr int kMostDoublingsForNodes = 3;
 
 // Of a name of Kubernetes: what is before the hash.
 constexpr std::size_t kLongestStem = 52;
@@ -165,35 +169,50 @@ bool needs_read(const WorkloadsWorld& world, const KnownDomains& domains,
          domains.of(workload_id(world.ns, claim.workload->workload)) == nullptr;
 }
 
-// When the pods are to be read, as a time from now; nullopt: all that is needed is known.
-std::optional<base::Duration> next_read(const WorkloadsWorld& world, const KnownDomains& domains) {
+// No sooner than the last read allows.
+base::Time paced(const WorkloadsWorld& world, base::Time due, int most_doublings) {
+  if (!world.pods_read) return due;
+  const int doublings = std::min(world.vain_reads, most_doublings);
+  return std::max(due, *world.pods_read + kReadInterval * (1 << doublings));
+}
+
+// When the pods are to be read for what the claims are; nullopt: all that is needed is known.
+std::optional<base::Time> next_read_for_claims(const WorkloadsWorld& world,
+                                               const KnownDomains& domains) {
   std::optional<base::Time> first, last;
   for (const AutomaticClaim& claim : world.claims) {
     if (!needs_read(world, domains, claim)) continue;
     // Nothing is waited for: the first read has told that a second one is needed.
-    if (claim.lacks_templates && !world.templates_read) return base::Duration::zero();
+    if (claim.lacks_templates && !world.specs_read) return world.now;
     first = std::min(first.value_or(claim.seen), claim.seen);
     last = std::max(last.value_or(claim.seen), claim.seen);
   }
   if (!first) return std::nullopt;
-  base::Time due = std::min(*last + kBatchSettles, *first + kBatchPatience);
-  if (world.pods_read) {
-    const int doublings = std::min(world.vain_reads, kMostDoublings);
-    due = std::max(due, *world.pods_read + kReadInterval * (1 << doublings));
-  }
-  return std::max(due - world.now, base::Duration::zero());
+  return paced(world, std::min(*last + kBatchSettles, *first + kBatchPatience), kMostDoublings);
+}
+
+// The same for the nodes of those that share a claim.
+std::optional<base::Time> next_read_for_nodes(const WorkloadsWorld& world) {
+  if (world.nodeless_since.empty()) return std::nullopt;
+  const auto [first, last] = std::ranges::minmax(world.nodeless_since);
+  return paced(world, std::min(last + kBindingSettles, first + kBindingPatience),
+               kMostDoublingsForNodes);
 }
 
 void add_read(const WorkloadsWorld& world, const KnownDomains& domains, Plan& plan) {
-  const auto due = next_read(world, domains);
-  if (!due) return;
-  if (*due == base::Duration::zero()) {
-    const bool with_templates =
-        world.templates_read ||
-        std::ranges::any_of(world.claims, [](const auto& c) { return c.lacks_templates; });
-    plan.actions.emplace_back(ReadPods{world.ns, with_templates});
+  std::optional<base::Time> read = next_read_for_claims(world, domains);
+  if (const auto for_nodes = next_read_for_nodes(world)) {
+    read = std::min(read.value_or(*for_nodes), *for_nodes);
   }
-  plan.look_again = std::min(plan.look_again.value_or(*due), *due);
+  if (!read) return;
+  const base::Duration due = std::max(*read - world.now, base::Duration::zero());
+  if (due == base::Duration::zero()) {
+    const bool with_specs =
+        world.specs_read || !world.nodeless_since.empty() ||
+        std::ranges::any_of(world.claims, [](const auto& c) { return c.lacks_templates; });
+    plan.actions.emplace_back(ReadPods{world.ns, with_specs});
+  }
+  plan.look_again = std::min(plan.look_again.value_or(due), due);
 }
 
 // How many nodes the domain is made for; nullopt: the Job has to be read first, or is gone.
@@ -269,7 +288,8 @@ void add_owners(const WorkloadsWorld& world, const api::ComputeDomain& domain, c
 }  // namespace
 
 PodFacts facts_of(const api::Pod& pod) {
-  PodFacts facts{.meta = pod.meta, .templates = std::map<std::string, std::string>{}};
+  PodFacts facts{
+      .meta = pod.meta, .templates = std::map<std::string, std::string>{}, .node = pod.node};
   for (const api::PodClaim& claim : pod.claims) {
     facts.templates->emplace(claim.name, claim.template_name);
   }

@@ -109,6 +109,34 @@ TEST(Requests, MayOfferAlternativesThatAreNotRead) {
   EXPECT_EQ(claim->spec.requests, (std::vector<DeviceRequest>{{"nic", "", {}, false}}));
 }
 
+TEST(NodeSelectors, NameOneNodeOrOneCliqueOrSomethingElse) {
+  const auto slice = [](const std::string& selector) {
+    const auto decoded = decode<ResourceSlice>(R"({"spec":{"nodeSelector":)" + selector + "}}");
+    return decoded ? decoded->clique : decoded.error().message;
+  };
+  EXPECT_EQ(slice(R"({"nodeSelectorTerms":[{"matchExpressions":[
+      {"key":"nvidia.com/gpu.clique","operator":"In","values":["u.1"]}]}]})"),
+            "u.1");
+  EXPECT_EQ(slice(R"({"nodeSelectorTerms":[{"matchExpressions":[
+      {"key":"zone","operator":"In","values":["u.1"]}]}]})"),
+            "");
+  EXPECT_EQ(slice(R"({"nodeSelectorTerms":[{"matchExpressions":[
+      {"key":"nvidia.com/gpu.clique","operator":"In","values":["u.1"]}],
+      "matchFields":[{"key":"metadata.name","operator":"In","values":["n1"]}]}]})"),
+            "");
+
+  const auto claim = decode<ResourceClaim>(R"({"status":{"allocation":{"nodeSelector":
+      {"nodeSelectorTerms":[{"matchExpressions":[
+          {"key":"nvidia.com/gpu.clique","operator":"In","values":["u.1"]}]}]}}}})");
+  ASSERT_TRUE(claim) << claim.error().message;
+  EXPECT_EQ(claim->allocation->node, "");
+
+  ResourceSlice shared;
+  shared.clique = "u.1";
+  EXPECT_EQ(decode<ResourceSlice>(encode(shared, "v1"))->clique, "u.1");
+  EXPECT_THAT(encode(ResourceSlice{}, "v1"), Not(HasSubstr("nodeSelector")));
+}
+
 TEST(Attributes, ReadVersionsAsTextAndLetOtherTypesPass) {
   const auto slice = decode<ResourceSlice>(R"({"spec":{"devices":[{"name":"d","attributes":{
     "fw":{"version":"1.4.0"},"many":{"ints":[1,2]}}}]}})");

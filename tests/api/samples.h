@@ -109,7 +109,8 @@ template <>
 inline ResourceSlice sample<ResourceSlice>() {
   Device seat{"channel-0", {}};
   seat.attributes = {{"type", std::string("channel")}, {"id", std::int64_t{0}}, {"hot", true}};
-  return {sample_meta(), "compute-domain.nvidia.com", "n1", 4, 2, "n1", {seat, {"channel-1", {}}}};
+  return {sample_meta(), "compute-domain.nvidia.com", "n1", 4, 2, "n1",
+          "u.1",         {seat, {"channel-1", {}}}};
 }
 
 template <>

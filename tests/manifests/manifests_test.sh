@@ -154,7 +154,7 @@ every_kustomization_for_this_version_is_accepted() {
 
 every_component_is_accepted() {
   local name
-  for name in gpu-clique-label extended-resource; do
+  for name in gpu-clique-label shared-claims extended-resource; do
     stored_with "$name" >"$WORK/with-$name.json" 2>"$WORK/warnings" || fail "$name: $(<"$WORK/warnings")"
     [ ! -s "$WORK/warnings" ] || fail "$name: $(<"$WORK/warnings")"
   done

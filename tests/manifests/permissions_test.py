@@ -350,6 +350,40 @@ def the_controller_changes_one_label_of_a_node(cluster: Cluster) -> None:
         raise Failed("it may write the status of a Node")
 
 
+def the_controller_writes_slices_of_cliques(cluster: Cluster) -> None:
+    who = cluster.with_token_of("compute-domain-controller")
+    everywhere = {"allNodes": True}
+
+    def of(name: str, where: dict, pool: str, driver=DRIVER) -> dict:
+        body = slice_of(name, where, driver)
+        body["spec"]["pool"]["name"] = pool
+        return body
+
+    own = Target(SLICES, of("clique", everywhere, "clique/u.1"))
+    attempts = {
+        "a clique's": (own, ["create", "patch", "delete"]),
+        "a node's": (Target(SLICES, of("of-n1", {"nodeName": "n1"}, "n1")), []),
+        "a node's, with a clique's pool": (Target(SLICES, of("as-clique", {"nodeName": "n1"}, "clique/u.1")), []),
+        "another pool's": (Target(SLICES, of("pool", everywhere, "n1")), []),
+        "another driver's": (Target(SLICES, of("gpus", everywhere, "clique/u.1", "gpu.nvidia.com")), []),
+    }
+    if own.attempt("create", who, cluster.admin)[0] != 403:
+        raise Failed("it may write ResourceSlices where it is not asked to")
+    cluster.apply("shared-claims")
+    eventually(30, lambda: "policy" in attempts["a node's"][0].attempt("create", who, cluster.admin)[1]["message"].lower())
+    for name, (target, allowed) in attempts.items():
+        for verb in ("create", "patch", "delete", "update", "deletecollection"):
+            status, said = target.attempt(verb, who, cluster.admin)
+            if (status < 300) != (verb in allowed) or status not in (200, 201, 403, 405):
+                raise Failed(f"{verb} {name}: {status} {said.get('message')}")
+    classes = "/apis/resource.k8s.io/v1/deviceclasses"
+    if who.request("GET", f"{classes}/compute-domain-shared-channel.nvidia.com")[0] != 200:
+        raise Failed("it may not read the class")
+    for path in (classes, f"{classes}/compute-domain-default-channel.nvidia.com"):
+        if who.request("GET", path)[0] != 403:
+            raise Failed(f"it may read {path}")
+
+
 def eventually(seconds: float, is_so) -> None:
     deadline = time.monotonic() + seconds
     while not is_so():
@@ -400,6 +434,8 @@ def main() -> int:
             check("an agent's token that is bound to no pod writes nothing", an_unbound_token_writes_nothing, cluster)
             check("the controller changes one label of a Node, and only where it is asked to",
                   the_controller_changes_one_label_of_a_node, cluster)
+            check("and writes ResourceSlices of cliques, and only where it is asked to",
+                  the_controller_writes_slices_of_cliques, cluster)
             check("an agent's token ends with its pod", a_token_ends_with_its_pod, cluster, agent)
         finally:
             cluster.down()

@@ -25,7 +25,8 @@ metadata: {name: )",
 spec:
   extendedResourceName: )",
                         resource(), R"(
-  selectors: [{cel: {expression: "device.driver == 'compute-domain.nvidia.com'"}}]
+  selectors: [{cel: {expression: "device.driver == 'compute-domain.nvidia.com' &&
+    device.attributes['compute-domain.nvidia.com'].type == 'channel'"}}]
 )"));
   }
   void TearDown() override {

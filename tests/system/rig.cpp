@@ -64,6 +64,7 @@ void check(const base::Result<void>& result) {
 
 Rig::Rig(const RigOptions& options)
     : labels_nodes_(options.labels_nodes),
+      shares_claims_(options.shares_claims),
       channels_(options.channels),
       node_settings_(options.node_settings),
       random_(options.seed) {
@@ -128,6 +129,7 @@ void Rig::start(Process& process) {
   check(process.client->discover());
   controller::Options options;
   options.settings.labels_nodes = labels_nodes_;
+  options.settings.shares_claims = shares_claims_;
   options.settings.channels = channels_;
   options.workers = 2;
   options.instance = "test";

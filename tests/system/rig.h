@@ -33,6 +33,8 @@ struct RigOptions {
   std::size_t history = 5'000;
   // Of the controller: GPU_CLIQUE_LABEL_ENABLED.
   bool labels_nodes = false;
+  // Of the controller: SHARED_CLAIMS_ENABLED.
+  bool shares_claims = false;
   // Of the agents; channels of the controller.
   core::NodeSettings node_settings = {};
   std::int64_t channels = 2048;
@@ -92,7 +94,7 @@ class Rig {
   std::optional<base::Duration> next_due() const;
 
   base::ManualClock clock_;
-  const bool labels_nodes_;
+  const bool labels_nodes_, shares_claims_;
   const std::int64_t channels_;
   core::NodeSettings node_settings_;
   int steps_at_this_moment_ = 0;

@@ -7,6 +7,11 @@ namespace cdom::api {
 inline constexpr char kDriver[] = "compute-domain.nvidia.com";
 inline constexpr char kGroup[] = "resource.nvidia.com";
 inline constexpr char kChannelClass[] = "compute-domain-default-channel.nvidia.com";
+// Of ours: the class of what the nodes of a clique share, the type of its devices, and what the
+// names of their pools begin with, which no name of a node can.
+inline constexpr char kSharedClass[] = "compute-domain-shared-channel.nvidia.com";
+inline constexpr char kSharedType[] = "shared-channel";
+inline constexpr char kSharedPoolPrefix[] = "clique/";
 inline constexpr char kChannelRequest[] = "channel";
 
 inline constexpr char kDomainFinalizer[] = "resource.nvidia.com/computeDomain";
@@ -44,7 +49,7 @@ inline constexpr char kPodClaimAnnotation[] = "resource.kubernetes.io/pod-claim-
 inline constexpr char kOutOfServiceTaint[] = "node.kubernetes.io/out-of-service";
 inline constexpr char kUnschedulableTaint[] = "node.kubernetes.io/unschedulable";
 
-inline constexpr char kAttributeType[] = "type";      // of a seat: "channel"
+inline constexpr char kAttributeType[] = "type";      // of a seat: "channel", or kSharedType
 inline constexpr char kAttributeId[] = "id";          // of a seat: 0
 inline constexpr char kAttributeClique[] = "clique";  // of a seat; absent without a fabric
 

@@ -59,6 +59,8 @@ struct Allocation {
 struct ClaimConsumer {
   std::string resource;  // "pods"
   std::string name, uid;
+  // Of the pod, where whoever has read it has filled it in; no field of the API.
+  std::string node = {};
 
   friend bool operator==(const ClaimConsumer&, const ClaimConsumer&) = default;
 };
@@ -95,7 +97,8 @@ struct ResourceSlice {
   std::string pool;
   std::int64_t pool_generation = 0;
   std::int64_t pool_slices = 1;
-  std::string node;  // "" when the slice is not of one node
+  std::string node;         // "" when the slice is not of one node
+  std::string clique = {};  // whose nodes may use it, by their label kNodeCliqueLabel; else ""
   std::vector<Device> devices;
 
   friend bool operator==(const ResourceSlice&, const ResourceSlice&) = default;

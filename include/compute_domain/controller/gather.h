@@ -27,8 +27,13 @@ core::GroupWorld gather_group(const Sources& from, const core::GroupKey& key);
 core::CliqueWorld gather_clique(const Sources& from, const std::string& clique);
 core::ReportWorld gather_report(const Sources& from, const std::string& node);
 core::LabelWorld gather_label(const Sources& from, const std::string& node);
+core::SharedSliceWorld gather_shared_slice(const Sources& from, const std::string& clique);
 core::WorkloadsWorld gather_workloads(const Sources& from, const std::string& ns);
 core::PlacementWorld gather_placement(const Sources& from);
+
+// Those allocated on the node, and shared ones of which it has a pod.
+std::vector<kube::Store<api::ResourceClaim>::Snapshot> claims_on(const Sources& from,
+                                                                 const std::string& node);
 
 // The keys of a domain and of all its groups.
 std::vector<Key> keys_of_domain(const Sources& from, const std::string& uid);

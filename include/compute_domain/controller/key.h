@@ -13,9 +13,10 @@ namespace cdom::controller {
 // Report: `id` is the name of a node; whether its ComputeDomainNode outlives its use.
 // Label: `id` is the name of a node; its clique label is decided.
 // Workloads: `id` is the name of a namespace; its automatic domains are decided.
+// SharedSlice: `id` is a clique; the slice that its nodes share is decided.
 // Placement: one for all domains that want one clique; who gets which is decided.
 struct Key {
-  enum class Kind { Domain, Group, Clique, Report, Label, Workloads, Placement };
+  enum class Kind { Domain, Group, Clique, Report, Label, Workloads, Placement, SharedSlice };
   Kind kind = Kind::Domain;
   std::string id;
   std::string clique = {};
@@ -32,11 +33,13 @@ inline Key group_key(const core::GroupKey& group) {
 inline Key report_key(std::string node) { return {Key::Kind::Report, std::move(node), {}}; }
 inline Key label_key(std::string node) { return {Key::Kind::Label, std::move(node), {}}; }
 inline Key placement_key() { return {Key::Kind::Placement, "placement", {}}; }
-
+inline Key shared_slice_key(std::string clique) {
+  return {Key::Kind::SharedSlice, std::move(clique), {}};
+}
 inline Key workloads_key(std::string ns) { return {Key::Kind::Workloads, std::move(ns), {}}; }
 
 // "domain 6f0a…", "group 6f0a…/clique", "clique 3f0e….1", "report n01", "label n01", "workloads
-// team-a", "placement"; for logs.
+// team-a", "placement", "shared slice 3f0e….1"; for logs.
 std::string to_string(const Key& key);
 
 }  // namespace cdom::controller

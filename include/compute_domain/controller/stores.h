@@ -4,6 +4,9 @@
 // fills stores from files). Thread-safe for reading.
 #pragma once
 
+#include <set>
+#include <string>
+
 #include "compute_domain/api/kind.h"
 #include "compute_domain/kube/store.h"
 
@@ -31,8 +34,12 @@ inline constexpr char kSingle[] = "Single";
 // Claims, templates, lists: UID of the domain, of a clique's list those that have a channel in it;
 // claims that name none: the two keys below.
 inline constexpr char kByDomain[] = "domain";
-inline constexpr char kByClique[] = "clique";  // reports of nodes that isolate by channel
-inline constexpr char kByNode[] = "node";      // claims, lists, slices, agents: names of nodes
+// Reports of nodes that isolate by channel; slices of nodes: cliques of their seats.
+inline constexpr char kByClique[] = "clique";
+inline constexpr char kByNode[] = "node";  // claims, lists, slices, agents: names of nodes
+
+// The cliques of a node's seats; none for the slice that a clique shares.
+std::set<std::string> cliques_of_seats(const api::ResourceSlice& slice);
 
 // All claims of a namespace that name no domain, and the one of a UID: keys of kByDomain.
 std::string automatic_claims_in(const std::string& ns);

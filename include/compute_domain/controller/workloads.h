@@ -1,4 +1,5 @@
-// Workloads: of which workload each claim is that names no domain, as far as this process has read.
+// Workloads: what this process has read of pods: of which workload each claim is that names no
+// domain, and on which nodes the pods of a shared claim are.
 //
 // What a claim was first found to be it stays, also when its pod's labels change; what a node list
 // admits is of that list's domain, also after a restart. Thread-safe.
@@ -22,7 +23,10 @@ class Workloads {
   void forget_claim(const std::string& uid);
   // A node list admits it for the workload of this id.
   void claim_admitted(const std::string& uid, const std::string& workload);
-  void pods_read(const std::string& ns, std::vector<core::PodFacts> pods, bool with_templates,
+  // A claim as the watch shows it; of one that is not shared nothing is kept.
+  void consumers_seen(const api::ResourceClaim& claim, base::Time now);
+  void forget_consumers(const std::string& claim_uid);
+  void pods_read(const std::string& ns, std::vector<core::PodFacts> pods, bool with_specs,
                  base::Time now);
   void job_read(const std::string& uid, std::optional<api::Job> job);
   // An automatic domain, also while it is being deleted.
@@ -34,6 +38,12 @@ class Workloads {
   // UIDs.
   [[nodiscard]] std::set<std::string> claims_of(const std::string& workload) const;
   [[nodiscard]] bool has_unknown_claims(const std::string& ns) const;
+  // Fills in the nodes of the pods that share it, as far as they are known.
+  void place_consumers(api::ResourceClaim& claim) const;
+  // Shared claims with a pod on the node, and all of a namespace.
+  [[nodiscard]] std::vector<api::ObjectName> shared_on(const std::string& node) const;
+  [[nodiscard]] std::vector<api::ObjectName> shared_in(const std::string& ns) const;
+  [[nodiscard]] bool has_nodeless_consumers(const std::string& ns) const;
   // `world` but for its claims' objects and its domains, which the stores have.
   void describe(core::WorkloadsWorld& world) const;
 
@@ -50,19 +60,32 @@ class Workloads {
   struct Namespace {
     std::map<std::string, core::PodFacts> pods;  // by UID, of the last read
     std::optional<base::Time> read;
-    bool templates_read = false;
+    bool specs_read = false;
     int vain_reads = 0;
     std::set<std::string> unknown;  // UIDs of claims
+    std::set<std::string> shared;   // the same, of those that are shared
+  };
+  struct Consumer {
+    base::Time seen{};
+    std::string node;  // "" : not known yet
+  };
+  struct Shared {
+    api::ObjectName name;
+    std::map<std::string, Consumer> pods;  // by UID
   };
   void resolve(const std::string& uid, Claim& claim);
+  bool resolve(const Namespace& ns, const std::string& claim_uid, Shared& shared);
+  void leave_node(const std::string& node, const std::string& claim_uid);
 
   mutable std::mutex mutex_;
   std::map<std::string, Claim> claims_;  // by UID
   std::map<std::string, Namespace> namespaces_;
-  std::map<std::string, std::set<std::string>> claims_of_;  // by workload
-  std::map<std::string, std::optional<api::Job>> jobs_;     // by UID
-  std::map<std::string, std::set<std::string>> owners_;     // by UID of the domain
-  std::map<std::string, base::Time> domains_seen_;          // by workload
+  std::map<std::string, Shared> shared_;                         // by UID of the claim
+  std::map<std::string, std::multiset<std::string>> shared_on_;  // those, once a pod, by node
+  std::map<std::string, std::set<std::string>> claims_of_;       // by workload
+  std::map<std::string, std::optional<api::Job>> jobs_;          // by UID
+  std::map<std::string, std::set<std::string>> owners_;          // by UID of the domain
+  std::map<std::string, base::Time> domains_seen_;               // by workload
 };
 
 }  // namespace cdom::controller

@@ -36,11 +36,14 @@ std::optional<std::string> domain_of(const api::ResourceClaim& claim);
 // Whether it has admin access, or asks for it as long as it is not allocated.
 bool has_admin_access(const api::ResourceClaim& claim);
 
-// The nodes on which an allocated claim may be used: one for a seat of a node; none when it is not
-// allocated.
+// The nodes on which an allocated claim is used, in order: one for a seat of a node; of a shared
+// one those of the pods that it is reserved for, as far as they are known.
 std::vector<std::string> nodes_of(const api::ResourceClaim& claim);
 
-// Whether a seat is allocated to it that nobody else can have then.
+// Whether what is allocated may be used from every node of a clique.
+bool is_shared(const api::ResourceClaim& claim);
+
+// Whether a node's seat is allocated to it that nobody else can have then.
 bool takes_seat(const api::ResourceClaim& claim);
 
 // What a claim means for the domain that it names.
@@ -52,6 +55,10 @@ enum class Standing {
   WrongNamespace,  // names a domain of another namespace
 };
 Standing standing_of(const api::ResourceClaim& claim, const DomainView& view);
+
+// Whether it will have a node, or one more, as soon as its pods have theirs: it is Pending, or
+// reserved for a pod whose node is not known.
+bool waits_for_nodes(const api::ResourceClaim& claim, const DomainView& view);
 
 // A node of the domain with the claims that put it there, by UID.
 struct Membership {

@@ -48,10 +48,11 @@ struct DeleteDomain {
   api::ObjectMeta domain;
   friend bool operator==(const DeleteDomain&, const DeleteDomain&) = default;
 };
-// Reads the pods of a namespace, one LIST; their metadata alone unless their templates are needed.
+// Reads the pods of a namespace, one LIST; their metadata alone unless their templates or nodes are
+// needed.
 struct ReadPods {
   std::string ns;
-  bool with_templates = false;
+  bool with_specs = false;
   friend bool operator==(const ReadPods&, const ReadPods&) = default;
 };
 // Reads a Job, or learns that it is gone.
@@ -146,6 +147,19 @@ struct DeleteReport {
   friend bool operator==(const DeleteReport&, const DeleteReport&) = default;
 };
 
+// Creates the slice of a clique when its object has no UID (it must not exist yet), owned by the
+// class kSharedClass, which must exist; else replaces its spec under the precondition of that
+// version.
+struct WriteSharedSlice {
+  api::ResourceSlice object;
+  friend bool operator==(const WriteSharedSlice&, const WriteSharedSlice&) = default;
+};
+// Deletes it under the precondition of this version.
+struct RemoveSharedSlice {
+  api::ObjectMeta slice;
+  friend bool operator==(const RemoveSharedSlice&, const RemoveSharedSlice&) = default;
+};
+
 // Writes the Node's label nvidia.com/gpu.clique and the mark that says that it is ours; without a
 // clique both go. Under the precondition of this version.
 struct LabelNode {
@@ -164,7 +178,7 @@ using Action =
                  RecordEvent, EnsureTemplateAbsent, EnsureNodeListsAbsent, EnsureDomainGone,
                  EnsureClaimsReleased, EnsurePredecessorGone, EnsureNodeGone, DeleteReport,
                  LabelNode, UnmarkNode, CreateDomain, SetOwners, DeleteDomain, ReadPods, ReadJob,
-                 ReplaceTemplate, WriteLedger, RemoveNodeList>;
+                 ReplaceTemplate, WriteLedger, RemoveNodeList, WriteSharedSlice, RemoveSharedSlice>;
 
 struct Plan {
   std::vector<Action> actions;

@@ -34,6 +34,15 @@ struct LabelWorld {
 };
 Plan reconcile_label(const LabelWorld& world);
 
+// The key of a clique: the ResourceSlice whose devices all of its nodes share.
+struct SharedSliceWorld {
+  std::string clique;
+  bool has_nodes = false;                    // some node publishes a seat of it
+  std::optional<api::ResourceSlice> stored;  // absent: not in the cache
+};
+Plan reconcile_shared_slice(const SharedSliceWorld& world);
+std::string shared_slice_name(const std::string& clique);
+
 // The template that a domain wants; nullopt when it wants none. With a promise its claims ask for
 // seats of that clique.
 std::optional<api::ResourceClaimTemplate> wanted_template(

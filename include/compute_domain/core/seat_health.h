@@ -21,7 +21,8 @@ struct SeatHealth {
   friend bool operator==(const SeatHealth&, const SeatHealth&) = default;
 };
 
-// Of the seats that the node publishes; none before it knows its clique.
+// Of the seats that the node publishes, and of shared ones that are prepared on it; none before it
+// knows its clique.
 std::vector<SeatHealth> seat_health(const NodeWorld& world);
 
 }  // namespace cdom::core

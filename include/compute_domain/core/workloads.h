@@ -19,10 +19,11 @@
 namespace cdom::core {
 
 // What was read of a pod. `templates`: by the names in its spec.resourceClaims, the templates that
-// they name; nullopt: only its metadata was read.
+// they name; nullopt: only its metadata was read. `node`: "" also when it has none yet.
 struct PodFacts {
   api::ObjectMeta meta;
   std::optional<std::map<std::string, std::string>> templates;
+  std::string node = {};
 
   friend bool operator==(const PodFacts&, const PodFacts&) = default;
 };
@@ -77,7 +78,9 @@ struct WorkloadsWorld {
   // Owners that a domain has had at any time that this process knows of, by its UID.
   std::map<std::string, std::set<std::string>> owners;
   std::optional<base::Time> pods_read;  // last
-  bool templates_read = false;          // by that read
+  bool specs_read = false;              // by that read
+  // Since when pods that share a claim of several nodes have had no node that is known: each.
+  std::vector<base::Time> nodeless_since;
   // When a domain of a workload was last seen, by its id: if it is gone since, older reads say
   // nothing of whether the workload still needs one.
   std::map<std::string, base::Time> domains_seen;

@@ -28,7 +28,8 @@ struct Settings {
   base::Duration status_interval = std::chrono::milliseconds(500);
   base::Duration list_interval = std::chrono::milliseconds(50);
   base::Duration agent_grace = std::chrono::seconds(60);
-  bool labels_nodes = false;  // GPU_CLIQUE_LABEL_ENABLED
+  bool labels_nodes = false;   // GPU_CLIQUE_LABEL_ENABLED
+  bool shares_claims = false;  // SHARED_CLAIMS_ENABLED
   // How long a clique may lack seats before a domain whose pods wait for them is placed anew.
   base::Duration placement_patience = std::chrono::seconds(60);
 };

@@ -20,11 +20,20 @@ std::string main_request(const std::string& request) {
   return request.substr(0, request.find('/'));
 }
 
+// The clique of whose shared devices it is; nullopt: it is a node's own.
+std::optional<std::string> clique_of(const api::AllocatedDevice& device) {
+  constexpr std::string_view kPrefix = api::kSharedPoolPrefix;
+  if (device.pool.rfind(kPrefix, 0) != 0) return std::nullopt;
+  return device.pool.substr(kPrefix.size());
+}
+
+// A clique's devices are for every node that the scheduler takes for one of it.
 std::vector<const api::AllocatedDevice*> seats_on(const api::Allocation& allocation,
                                                   const std::string& node) {
   std::vector<const api::AllocatedDevice*> seats;
   for (const api::AllocatedDevice& device : allocation.devices) {
-    if (device.driver == api::kDriver && device.pool == node) seats.push_back(&device);
+    const bool is_here = device.pool == node || clique_of(device);
+    if (device.driver == api::kDriver && is_here) seats.push_back(&device);
   }
   return seats;
 }
@@ -73,6 +82,7 @@ std::variant<ClaimWish, Refusal> wish_of(const ClaimRef& claim, const api::Resou
   for (const api::AllocatedDevice* device : devices) {
     wish.seats.push_back({main_request(device->request), device->pool, device->device});
     wish.admin_access |= device->admin_access;
+    if (auto clique = clique_of(*device)) wish.shared_clique = std::move(clique);
     if (config == nullptr) config = config_for(*object.allocation, device->request);
   }
   if (bond_of(object) == Bond::Contradictory) {

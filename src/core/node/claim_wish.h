@@ -1,6 +1,7 @@
 // ClaimWish: what a ResourceClaim asks of this node, read strictly. Pure.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <variant>
 #include <vector>
@@ -14,6 +15,8 @@ struct ClaimWish {
   std::string domain_uid;  // "": it is for the automatic domain of its workload
   api::AllocationMode allocation_mode = api::AllocationMode::Single;
   std::vector<SeatRef> seats;
+  // The clique whose nodes share what is allocated; nullopt: it is a seat of this node alone.
+  std::optional<std::string> shared_clique = {};
   bool admin_access = false;
 };
 

@@ -4,6 +4,7 @@
 #include <optional>
 #include <variant>
 
+#include "compute_domain/api/names.h"
 #include "compute_domain/base/text.h"
 #include "core/node/admission.h"
 #include "core/node/claim_wish.h"
@@ -154,6 +155,16 @@ void begin_admitted(NodeDraft& draft, const WantedClaim& wanted, const ClaimWish
   draft.save_checkpoint();
 }
 
+// The label by which the scheduler has placed the pod is not the word of the node's GPUs.
+std::string why_not_of_clique(const NodeDraft& draft, const ClaimRef& claim,
+                              const ClaimWish& wish) {
+  const std::string here = draft.checkpoint.clique.value_or("");
+  return cat(named(claim), " is shared in clique ", *wish.shared_clique, ", and this node is of ",
+             here.empty() ? std::string("none") : cat("clique ", here), ": correct the label ",
+             api::kNodeCliqueLabel, " of Node ", draft.world.self.name,
+             ", and create the pod again");
+}
+
 void begin(NodeDraft& draft, const WantedClaim& wanted) {
   const auto known = draft.checkpoint.claims.find(wanted.claim.uid);
   if (known != draft.checkpoint.claims.end()) {
@@ -177,6 +188,9 @@ void begin(NodeDraft& draft, const WantedClaim& wanted) {
                        " asks for all channels (allocationMode: All), and this node isolates "
                        "domains by channel: the others belong to other domains; use Single"),
                    true});
+  }
+  if (asked.shared_clique && asked.shared_clique != draft.checkpoint.clique) {
+    return wait_or_give_up(draft, wanted, why_not_of_clique(draft, wanted.claim, asked));
   }
   const auto admitted = admission_of(draft.world, wanted.claim.uid);
   if (!admitted) return wait_for_admission(draft, wanted, asked);

@@ -53,6 +53,14 @@ std::vector<SeatHealth> seat_health(const NodeWorld& world) {
     seat.device = std::move(name);
     seats.push_back(seat);
   }
+  for (const auto& [uid, claim] : checkpoint.claims) {
+    const bool is_served = checkpoint.served && claim.group == checkpoint.served->group;
+    if (!is_served || claim.phase != ClaimPhase::Completed) continue;
+    for (const SeatRef& held : claim.seats) {
+      if (held.pool == seat.pool) continue;
+      seats.push_back({held.pool, held.device, seat.state, seat.message});
+    }
+  }
   return seats;
 }
 

@@ -1,0 +1,86 @@
+// Where the pods are that share a claim, as far as reads have told.
+#include "compute_domain/controller/workloads.h"
+
+#include <gmock/gmock.h>
+
+#include "compute_domain/api/names.h"
+#include "compute_domain/core/membership.h"
+
+namespace cdom::controller {
+namespace {
+
+using testing::ElementsAre;
+using testing::IsEmpty;
+
+api::ResourceClaim shared_by(const std::vector<std::string>& pods) {
+  api::ResourceClaim claim;
+  claim.meta.name = "mesh";
+  claim.meta.ns = "team-a";
+  claim.meta.uid = "uid-mesh";
+  claim.allocation.emplace().devices = {
+      {.request = "channel", .driver = api::kDriver, .pool = "clique/u.1", .device = "shared-0"}};
+  for (const std::string& pod : pods) {
+    claim.reserved_for.push_back({.resource = "pods", .name = pod, .uid = "uid-" + pod});
+  }
+  return claim;
+}
+
+core::PodFacts pod_on(const std::string& node, const std::string& name) {
+  core::PodFacts facts;
+  facts.meta.name = name;
+  facts.meta.uid = "uid-" + name;
+  facts.templates.emplace();
+  facts.node = node;
+  return facts;
+}
+
+std::vector<std::string> nodes_known(const Workloads& workloads, api::ResourceClaim claim) {
+  workloads.place_consumers(claim);
+  return core::nodes_of(claim);
+}
+
+const api::ObjectName kMesh{"team-a", "mesh"};
+
+TEST(Workloads, KnowTheNodesOfPodsThatShareAClaim) {
+  Workloads workloads;
+  const api::ResourceClaim claim = shared_by({"a", "b"});
+  workloads.consumers_seen(claim, {});
+  EXPECT_THAT(nodes_known(workloads, claim), IsEmpty());
+  EXPECT_TRUE(workloads.has_nodeless_consumers("team-a"));
+
+  workloads.pods_read("team-a", {pod_on("n1", "a"), pod_on("", "b")}, true, {});
+  EXPECT_THAT(nodes_known(workloads, claim), ElementsAre("n1"));
+  EXPECT_TRUE(workloads.has_nodeless_consumers("team-a"));
+
+  workloads.pods_read("team-a", {pod_on("n1", "a"), pod_on("n2", "b")}, true, {});
+  EXPECT_THAT(nodes_known(workloads, claim), ElementsAre("n1", "n2"));
+  EXPECT_FALSE(workloads.has_nodeless_consumers("team-a"));
+  EXPECT_THAT(workloads.shared_on("n2"), ElementsAre(kMesh));
+  EXPECT_THAT(workloads.shared_in("team-a"), ElementsAre(kMesh));
+}
+
+TEST(Workloads, ForgetAPodThatSharesAClaimNoMore) {
+  Workloads workloads;
+  workloads.consumers_seen(shared_by({"a", "b", "c"}), {});
+  workloads.pods_read("team-a", {pod_on("n1", "a"), pod_on("n1", "b"), pod_on("n2", "c")}, true,
+                      {});
+  workloads.consumers_seen(shared_by({"b"}), {});
+  EXPECT_THAT(nodes_known(workloads, shared_by({"b"})), ElementsAre("n1"));
+  EXPECT_THAT(workloads.shared_on("n2"), IsEmpty());
+  EXPECT_THAT(workloads.shared_on("n1"), ElementsAre(kMesh));
+  workloads.forget_consumers("uid-mesh");
+  EXPECT_THAT(workloads.shared_on("n1"), IsEmpty());
+  EXPECT_THAT(workloads.shared_in("team-a"), IsEmpty());
+}
+
+TEST(Workloads, KeepTheNodeOfAPodThatIsNotInALaterRead) {
+  Workloads workloads;
+  const api::ResourceClaim claim = shared_by({"a"});
+  workloads.consumers_seen(claim, {});
+  workloads.pods_read("team-a", {pod_on("n1", "a")}, true, {});
+  workloads.pods_read("team-a", {}, false, {});
+  EXPECT_THAT(nodes_known(workloads, claim), ElementsAre("n1"));
+}
+
+}  // namespace
+}  // namespace cdom::controller
