@@ -16,7 +16,8 @@ namespace cdom::scenarios {
 struct Size {
   int racks = 2;
   int nodes_per_rack = 5;
-  bool by_channel = false;  // what keeps domains apart
+  bool by_channel = false;     // what keeps domains apart
+  bool shares_claims = false;  // pods on several nodes may name one claim
 };
 
 class Home {

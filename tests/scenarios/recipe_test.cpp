@@ -21,6 +21,7 @@ constexpr char kInstall[] = "01-install-and-verify.yaml";
 constexpr char kTemplate[] = "02-class-and-template.yaml";
 constexpr char kFourPods[] = "03-four-pod-job.yaml";
 constexpr char kGpus[] = "04-gpus-beside-it.yaml";
+constexpr char kCoordinator[] = "05-coordinator-and-workers.yaml";
 constexpr char kNccl[] = "06-nccl-settings.yaml";
 constexpr char kMonitoring[] = "07-monitoring.yaml";
 constexpr char kConnectivity[] = "08-connectivity-check.yaml";
@@ -29,9 +30,11 @@ constexpr char kMpiJob[] = "09-mpijob.yaml";
 class Recipe : public Scenario {
  protected:
   // The scheduler picks the nodes, so a recipe has the cluster for itself.
-  Recipe() : Scenario({.racks = 2, .nodes_per_rack = 19}) {}
+  Recipe() : Scenario({.racks = 2, .nodes_per_rack = 19, .shares_claims = true}) {}
   void TearDown() override {
-    for (const char* kind : {"Job", "Pod", "ResourceClaimTemplate"}) kubectl().remove_all(kind);
+    for (const char* kind : {"Job", "Pod", "ResourceClaimTemplate", "ResourceClaim"}) {
+      kubectl().remove_all(kind);
+    }
     Scenario::TearDown();
     // What is in no namespace.
     kubectl().remove("DeviceClass", "nvlink.example.com");
@@ -94,8 +97,8 @@ TEST_F(Recipe, HasATestForEachFile) {
     files.push_back(entry.path().filename().string());
   }
   std::ranges::sort(files);
-  EXPECT_THAT(files, ElementsAre(kInstall, kTemplate, kFourPods, kGpus, kNccl, kMonitoring,
-                                 kConnectivity, kMpiJob));
+  EXPECT_THAT(files, ElementsAre(kInstall, kTemplate, kFourPods, kGpus, kCoordinator, kNccl,
+                                 kMonitoring, kConnectivity, kMpiJob));
 }
 
 TEST_F(Recipe, AnInstallIsVerifiedByAJobThatCompletes) {
@@ -145,6 +148,19 @@ TEST_F(Recipe, GpusAreClaimedOnTheNodeOfTheChannel) {
                                        testing::Pair("gpu.nvidia.com", 4)));
     EXPECT_THAT(pools[pod], SizeIs(1));
   }
+}
+
+TEST_F(Recipe, ACoordinatorAndItsWorkersShareAClaimThatHasAName) {
+  apply(kCoordinator);
+  const std::string name = forms("nvlink-mesh", 4);
+  EXPECT_TRUE(runs(4));
+  ASSERT_THAT(all<api::ResourceClaim>(), SizeIs(1));
+  EXPECT_THAT(all<api::ResourceClaim>().front().reserved_for, SizeIs(4));
+  EXPECT_EQ(domain(name).spec.num_nodes, 4);
+  kubectl().remove_all("Job");
+  ASSERT_TRUE(eventually("the pods are gone", [&] { return all<api::Pod>().empty(); }));
+  kubectl().remove("ResourceClaim", "nvlink-mesh");
+  EXPECT_TRUE(goes(name));
 }
 
 TEST_F(Recipe, NcclHasItsSettingsFromAConfigMap) {

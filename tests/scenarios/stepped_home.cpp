@@ -20,6 +20,7 @@ class SteppedHome : public Home {
       : rig_({.racks = size.racks,
               .nodes_per_rack = size.nodes_per_rack,
               .resource_version = resource_version(),
+              .shares_claims = size.shares_claims,
               .node_settings = {.isolation = size.by_channel ? api::Isolation::Channel
                                                              : api::Isolation::Domain}}) {}
 

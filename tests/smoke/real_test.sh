@@ -22,13 +22,12 @@ ready=$("${cluster[@]}" up ${KUBERNETES:+--version "$KUBERNETES"} | tail -1)
 export KUBECONFIG=${ready#ready: KUBECONFIG=}
 kubectl() { tools/cluster --dir "$work/cluster" kubectl "$@"; }
 
-# Two racks of 19 nodes, a node more than a group has slots.
-all_in() { [ "$(kubectl get "$@" -o name | wc -l)" -eq 38 ]; }
-
 check "the control plane is up" prints "default" kubectl get namespaces
+# Two racks of 19 nodes, a node more than a group has slots.
+all_publish() { [ "$(kubectl get resourceslices -o name | grep -vc /clique-)" -eq 38 ]; }
 # Before Kubernetes 1.34 a DeviceClass is v1beta1 or v1beta2.
 apply_manifests() {
-  kubectl kustomize . >"$work/manifests.yaml"
+  { kubectl kustomize . && echo --- && cat manifests/shared-claims/device-class.yaml; } >"$work/manifests.yaml"
   [ -z "${KUBERNETES:-}" ] || sed -i 's|^apiVersion: resource.k8s.io/v1$|apiVersion: resource.k8s.io/v1beta1|' "$work/manifests.yaml"
   kubectl apply --server-side -f "$work/manifests.yaml"
 }
@@ -40,9 +39,9 @@ join_nodes() { # ISOLATION
   pids+=("$nodes")
 }
 join_nodes domain
-start_controller "$work"
+start_controller "$work" --shared-claims-enabled
 check "the simulated nodes join" eventually 60 prints "38 nodes" cat "$work/nodes.out"
-check "they publish their seats" eventually 60 all_in resourceslices
+check "they publish their seats" eventually 60 all_publish
 check "a domain of two nodes applies" kubectl apply -f manifests/examples/two-nodes.yaml
 check "it gets Ready" kubectl wait --for=condition=Ready computedomain/two-nodes --timeout=60s
 check "it says 2/2" prints "2/2" kubectl get computedomains

@@ -16,7 +16,7 @@ start_sandbox() { # ISOLATION
   sandbox=$!
   check "the sandbox gets ready, isolation by $1" \
     eventually 60 grep -q '^ready: KUBECONFIG=' "$work/$1/out"
-  start_controller "$work/$1"
+  start_controller "$work/$1" --shared-claims-enabled
 }
 stop_sandbox() {
   stop_controller
