@@ -33,7 +33,7 @@ offers_eight() {
   [ "$(kubectl get resourceslices -o 'jsonpath={range .items[*]}{.spec.devices[*].name}{"\n"}{end}' | grep -c 'channel-7$')" = 4 ]
 }
 
-with_component isolation-channel
+with_components isolation-channel
 set_up_rack 4
 
 check "all nodes isolate by channel" eventually 60 all_isolate_by_channel

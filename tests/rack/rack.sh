@@ -29,17 +29,19 @@ load_images() {
   for image in "$work"/images/*.tar; do cluster load-image "$image" || return 1; done
 }
 
-# with_component NAME: that component of manifests/ beside what tests install. kustomize takes what lies beside it only.
-with_component() {
+# with_components NAME…: these components of manifests/ beside what tests install. kustomize takes what lies beside it
+# only.
+with_components() {
   manifests=build/rack-$1
   mkdir -p "$manifests" &&
-    printf '%s\n' 'resources: [../../manifests/test]' "components: [../../manifests/$1]" >"$manifests/kustomization.yaml"
+    { echo 'resources: [../../manifests/test]' && echo 'components:' && printf -- '- ../../manifests/%s\n' "$@"; } \
+      >"$manifests/kustomization.yaml"
 }
 
-# set_up_rack COUNT: so many nodes on which the operator runs, as in $manifests.
+# set_up_rack COUNT [OPTION…]: so many nodes on which the operator runs, as in $manifests.
 set_up_rack() {
   make_driver_root
-  check "a cluster of $1 nodes" cluster up --nodes "$1" --driver-root "$work/driver"
+  check "a cluster of $1 nodes" cluster up --nodes "$1" "${@:2}" --driver-root "$work/driver"
   check "its nodes take the images" load_images
   check "the operator is installed" kubectl apply --server-side -k "${manifests:-manifests/test}"
   check "owners of IMEX run" eventually 60 all_ready daemonset compute-domain-imex "$1"
