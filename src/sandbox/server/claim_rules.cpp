@@ -6,6 +6,7 @@
 
 #include "compute_domain/base/text.h"
 #include "sandbox/server/claim_spec_rules.h"
+#include "sandbox/server/node_selector_rules.h"
 #include "sandbox/server/object_path.h"
 #include "sandbox/server/status_authorization.h"
 
@@ -67,6 +68,7 @@ void check_consumers(const json& claim, const json& old_claim, std::vector<Cause
                       .message = cat("Too many: ", consumers.size(), ": must have at most ",
                                      kMostConsumers, " items"),
                       .field = "status.reservedFor"});
+    return;
   }
   std::set<std::string> seen;
   for (std::size_t i = 0; i < consumers.size(); ++i) {
@@ -101,6 +103,10 @@ void check_allocation(const json& claim, const json& old_claim, std::vector<Caus
     causes.push_back(invalid_value("status.allocation", after.dump(), "field is immutable"));
   }
   if (!before.is_null() || !after.is_object()) return;
+  if (const json& selector = at_path(after, {"nodeSelector"}); !selector.is_null()) {
+    const auto wrong = node_selector_causes(selector, "status.allocation.nodeSelector");
+    causes.insert(causes.end(), wrong.begin(), wrong.end());
+  }
   const json& results = at_path(after, {"devices", "results"});
   if (!results.is_array()) return;
   const std::set<std::string> names = request_names(at_path(claim, {"spec", "devices"}));

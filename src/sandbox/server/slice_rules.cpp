@@ -1,9 +1,12 @@
 #include "sandbox/server/slice_rules.h"
 
+#include <algorithm>
+#include <iterator>
 #include <nlohmann/json.hpp>
 #include <set>
 
 #include "compute_domain/base/text.h"
+#include "sandbox/server/node_selector_rules.h"
 #include "sandbox/server/object_path.h"
 
 namespace cdom::sandbox::server {
@@ -12,10 +15,36 @@ using base::cat;
 
 namespace {
 
-void check_pool(const json& spec, std::vector<Cause>& causes) {
-  if (text_at(spec, {"pool", "name"}).empty()) {
+constexpr std::string_view kPoolNameRule =
+    "a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or "
+    "'.', and must start and end with an alphanumeric character (e.g. 'example.com', regex used "
+    "for validation is '[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*')";
+constexpr std::string_view kNodeSelectionRule =
+    "exactly one of `nodeName`, `nodeSelector`, `allNodes`, `perDeviceNodeSelection` is required";
+
+void add_all(std::vector<Cause> more, std::vector<Cause>& causes) {
+  causes.insert(causes.end(), std::make_move_iterator(more.begin()),
+                std::make_move_iterator(more.end()));
+}
+
+void check_pool_name(const std::string& name, std::vector<Cause>& causes) {
+  if (name.empty()) {
     causes.push_back(required_field("spec.pool.name"));
+    return;
   }
+  if (name.size() > 253) {
+    causes.push_back({.reason = "FieldValueTooLong",
+                      .message = "Too long: may not be more than 253 bytes",
+                      .field = "spec.pool.name"});
+  }
+  for (const std::string& part : base::split(name, '/')) {
+    if (base::is_dns_subdomain(part)) continue;
+    causes.push_back(invalid_value("spec.pool.name", in_quotes(part), kPoolNameRule));
+  }
+}
+
+void check_pool(const json& spec, std::vector<Cause>& causes) {
+  check_pool_name(text_at(spec, {"pool", "name"}), causes);
   const json& count = at_path(spec, {"pool", "resourceSliceCount"});
   if (!count.is_number_integer() || count.get<std::int64_t>() <= 0) {
     causes.push_back(
@@ -24,21 +53,46 @@ void check_pool(const json& spec, std::vector<Cause>& causes) {
   const json& generation = at_path(spec, {"pool", "generation"});
   if (generation.is_number_integer() && generation.get<std::int64_t>() < 0) {
     causes.push_back(invalid_value("spec.pool.generation", generation.dump(),
-                                   "must be greater than or equal to 0"));
+                                   "must be greater than or equal to zero"));
   }
 }
 
+void check_node_selector(const json& selector, std::vector<Cause>& causes) {
+  add_all(node_selector_causes(selector, "spec.nodeSelector"), causes);
+  const json& terms = at_path(selector, {"nodeSelectorTerms"});
+  if (terms.size() == 1) return;
+  // So that the selectors of several slices can become one.
+  causes.push_back(invalid_value("spec.nodeSelector.nodeSelectorTerms", terms.dump(),
+                                 "must have exactly one node selector term"));
+}
+
 void check_node_selection(const json& spec, std::vector<Cause>& causes) {
-  int chosen = 0;
-  chosen += text_at(spec, {"nodeName"}).empty() ? 0 : 1;
-  chosen += at_path(spec, {"nodeSelector"}).is_object() ? 1 : 0;
-  chosen += at_path(spec, {"allNodes"}) == true ? 1 : 0;
-  chosen += at_path(spec, {"perDeviceNodeSelection"}) == true ? 1 : 0;
-  if (chosen == 1) return;
-  constexpr std::string_view kRule =
-      "exactly one of `nodeName`, `nodeSelector`, `allNodes`, `perDeviceNodeSelection` is required";
-  causes.push_back(chosen == 0 ? required_field("spec", kRule)
-                               : invalid_value("spec", "{}", kRule));
+  std::vector<std::string> chosen;
+  const json& name = at_path(spec, {"nodeName"});
+  if (name.is_string() && name.get_ref<const std::string&>().empty()) {
+    causes.push_back(invalid_value("spec.nodeName", "\"\"",
+                                   "must be either unset or set to a non-empty string"));
+  } else if (!name.is_null()) {
+    chosen.emplace_back("`nodeName`");
+  }
+  if (const json& selector = at_path(spec, {"nodeSelector"}); !selector.is_null()) {
+    chosen.emplace_back("`nodeSelector`");
+    check_node_selector(selector, causes);
+  }
+  for (const char* field : {"allNodes", "perDeviceNodeSelection"}) {
+    const json& is_so = at_path(spec, {field});
+    if (is_so == false) {
+      causes.push_back(
+          invalid_value(cat("spec.", field), "false", "must be either unset or set to true"));
+    } else if (!is_so.is_null()) {
+      chosen.push_back(cat("`", field, "`"));
+    }
+  }
+  if (chosen.empty()) causes.push_back(required_field("spec", kNodeSelectionRule));
+  if (chosen.size() > 1) {
+    causes.push_back(invalid_value("spec", in_quotes(cat("{", base::join(chosen, ", "), "}")),
+                                   cat(kNodeSelectionRule, ", but multiple fields are set")));
+  }
 }
 
 bool is_attribute_value(const json& value) {
@@ -80,13 +134,20 @@ void check_device(const json& device, const std::string& field, std::vector<Caus
   }
 }
 
+bool has_costly_features(const json& device) {
+  return !at_path(device, {"taints"}).empty() || !at_path(device, {"consumesCounters"}).empty();
+}
+
 void check_devices(const json& spec, std::vector<Cause>& causes) {
   const json& devices = at_path(spec, {"devices"});
   if (!devices.is_array()) return;
-  if (devices.size() > 128) {
-    causes.push_back({.reason = "FieldValueTooMany",
-                      .message = cat("Too many: ", devices.size(), ": must have at most 128 items"),
-                      .field = "spec.devices"});
+  const std::size_t most = std::ranges::any_of(devices, has_costly_features) ? 64 : 128;
+  if (devices.size() > most) {
+    causes.push_back(
+        {.reason = "FieldValueTooMany",
+         .message = cat("Too many: ", devices.size(), ": must have at most ", most, " items"),
+         .field = "spec.devices"});
+    return;
   }
   std::set<std::string> names;
   for (std::size_t i = 0; i < devices.size(); ++i) {
@@ -114,17 +175,18 @@ std::vector<Cause> slice_causes(const json& slice, const json* old_slice) {
                                    "must be a DNS subdomain of at most 63 characters"));
   }
   check_pool(spec, causes);
-  check_node_selection(spec, causes);
-  check_devices(spec, causes);
-  if (old_slice == nullptr) return causes;
   const auto keep = [&](std::string field, std::initializer_list<std::string_view> path) {
     if (at_path(slice, path) == at_path(*old_slice, path)) return;
     causes.push_back(
         invalid_value(std::move(field), at_path(slice, path).dump(), "field is immutable"));
   };
-  keep("spec.driver", {"spec", "driver"});
-  keep("spec.pool.name", {"spec", "pool", "name"});
-  keep("spec.nodeName", {"spec", "nodeName"});
+  if (old_slice != nullptr) {
+    keep("spec.pool.name", {"spec", "pool", "name"});
+    keep("spec.driver", {"spec", "driver"});
+    keep("spec.nodeName", {"spec", "nodeName"});
+  }
+  check_node_selection(spec, causes);
+  check_devices(spec, causes);
   return causes;
 }
 

@@ -35,6 +35,8 @@ std::string node_of_allocation(const json& claim) {
   if (!terms.is_array() || terms.size() != 1) return "";
   const json& fields = at_path(terms[0], {"matchFields"});
   if (!fields.is_array() || fields.size() != 1) return "";
+  if (!at_path(terms[0], {"matchExpressions"}).empty()) return "";
+  if (text_at(fields[0], {"operator"}) != "In") return "";
   const json& values = at_path(fields[0], {"values"});
   if (text_at(fields[0], {"key"}) != "metadata.name" || !values.is_array() || values.size() != 1) {
     return "";
