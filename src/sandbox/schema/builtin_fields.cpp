@@ -521,6 +521,67 @@ DeviceClassSpec: What the class is.
 DeviceSelector[] selectors
 DeviceConfiguration[] config
 string extendedResourceName
+
+ResourceSlice: ResourceSlice represents one or more resources in a pool of similar resources.
+ObjectMeta metadata
+ResourceSliceSpec spec
+. spec What a driver has published; replaced as a whole when it changes.
+
+ResourceSliceSpec: The devices of a pool, or a part of them, and the nodes that have access to them.
+string driver nodeName
+ResourcePool pool
+NodeSelector nodeSelector
+bool allNodes perDeviceNodeSelection
+Device[] devices
+any[] sharedCounters
+. driver The DNS subdomain of the driver that has published the slice; immutable.
+. pool The pool that this slice belongs to.
+. nodeName The one node that has access to the devices; immutable.
+. nodeSelector Which nodes have access to the devices, where that is not one; exactly one term.
+. allNodes Whether all nodes have access to the devices.
+. perDeviceNodeSelection Whether each device says which nodes have access to it.
+. devices Some or all of the devices in the pool, at most 128.
+
+ResourcePool: The pool that a ResourceSlice belongs to.
+string name
+int generation resourceSliceCount
+. name Unique among the pools of the driver.
+. generation Grows when the slices of the pool change; only those of the highest one count.
+. resourceSliceCount How many slices the pool has at that generation.
+
+Device: One individual device that has attributes and can be allocated.
+string name nodeName
+any attributes capacity nodeAllocatableResourceMappings
+any[] consumesCounters
+NodeSelector nodeSelector
+bool allNodes bindsToNode allowMultipleAllocations
+Taint[] taints
+string[] bindingConditions bindingFailureConditions
+
+v1beta1.ResourceSlice: One or more resources in a pool of similar resources.
+ObjectMeta metadata
+v1beta1.ResourceSliceSpec spec
+
+v1beta1.ResourceSliceSpec: The devices of a pool, or a part of them, and the nodes that have access.
+string driver nodeName
+ResourcePool pool
+NodeSelector nodeSelector
+bool allNodes perDeviceNodeSelection
+v1beta1.Device[] devices
+any[] sharedCounters
+
+v1beta1.Device: One individual device.
+string name
+BasicDevice basic
+
+BasicDevice: What a device of v1beta1 has.
+string nodeName
+any attributes capacity nodeAllocatableResourceMappings
+any[] consumesCounters
+NodeSelector nodeSelector
+bool allNodes bindsToNode allowMultipleAllocations
+Taint[] taints
+string[] bindingConditions bindingFailureConditions
 )";
 
 }  // namespace

@@ -97,5 +97,33 @@ TEST_F(UnknownFields, TheSchemaOfAPodSaysWhatItHas) {
   EXPECT_TRUE(schemas.contains("PodResourceClaim"));
 }
 
+TEST_F(UnknownFields, OfSlicesAreThoseOfTheirVersion) {
+  const std::string slices = "/apis/resource.k8s.io/v1/resourceslices";
+  const json slice = {{"spec",
+                       {{"driver", "d.example"},
+                        {"allNodes", true},
+                        {"pool", {{"name", "p"}, {"generation", 1}, {"resourceSliceCount", 1}}},
+                        {"devices", {{{"name", "d"}}}}}}};
+  EXPECT_THAT(refusal(slices, slice, "/spec/nodeselector"_json_pointer),
+              HasSubstr("unknown field \"spec.nodeselector\""));
+  EXPECT_THAT(refusal(slices, slice, "/spec/devices/0/basic"_json_pointer),
+              HasSubstr("unknown field \"spec.devices[0].basic\""));
+  json old = slice;
+  old["metadata"]["name"] = "old";
+  old["spec"]["devices"][0]["basic"] = {{"attributes", {{"id", {{"int", 1}}}}}};
+  const Answer answer =
+      api.post("/apis/resource.k8s.io/v1beta1/resourceslices?fieldValidation=Strict", old);
+  EXPECT_EQ(answer.status, 201) << answer.body;
+  EXPECT_EQ(api.get(slices + "/old").body["spec"]["devices"][0]["attributes"]["id"]["int"], 1);
+}
+
+TEST_F(UnknownFields, TheSchemaOfASliceSaysWhichNodesItCanBeFor) {
+  const json schemas = api.get("/openapi/v3/apis/resource.k8s.io/v1").body["components"]["schemas"];
+  const json& spec = schemas["ResourceSliceSpec"]["properties"];
+  EXPECT_THAT(spec["nodeSelector"]["description"], HasSubstr("Which nodes have access"));
+  EXPECT_TRUE(schemas.contains("NodeSelectorTerm"));
+  EXPECT_TRUE(spec.contains("perDeviceNodeSelection"));
+}
+
 }  // namespace
 }  // namespace cdom::sandbox
