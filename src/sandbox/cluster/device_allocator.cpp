@@ -216,8 +216,19 @@ json config_of(const json& claim, const std::vector<const Wish*>& wishes) {
   return all;
 }
 
+// Adds those requirements of the list that are not in it yet.
+void add_requirements(const json& more, const char* list, json& term) {
+  for (const json& requirement : at(more, base::cat("/", list))) {
+    json& known = term[list];
+    if (std::find(known.begin(), known.end(), requirement) == known.end()) {
+      known.push_back(requirement);
+    }
+  }
+}
+
+// One term that demands what the slices of all devices demand; null: any node will do.
 json node_selector_of(const std::vector<const OfferedDevice*>& devices, const json& node) {
-  json terms = json::array();
+  json all = json::object();
   for (const OfferedDevice* device : devices) {
     const bool per_device = at(*device->slice, "/perDeviceNodeSelection") == true;
     const json& where = per_device ? *device->device : *device->slice;
@@ -225,10 +236,11 @@ json node_selector_of(const std::vector<const OfferedDevice*>& devices, const js
       return selector_of_node(key_of(node).name);
     }
     for (const json& term : at(where, "/nodeSelector/nodeSelectorTerms")) {
-      if (std::find(terms.begin(), terms.end(), term) == terms.end()) terms.push_back(term);
+      add_requirements(term, "matchFields", all);
+      add_requirements(term, "matchExpressions", all);
     }
   }
-  return terms.empty() ? json() : json{{"nodeSelectorTerms", terms}};
+  return all.empty() ? json() : json{{"nodeSelectorTerms", json::array({all})}};
 }
 
 json allocation_of(const Search& search, std::size_t index, const json& claim, const json& node,

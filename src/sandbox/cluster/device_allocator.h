@@ -36,8 +36,8 @@ class DeviceAllocator {
   ~DeviceAllocator();
 
   // One allocation (status.allocation) per claim, in their order; nullopt: they do not fit here.
-  // An error stops the pod everywhere: a class that does not exist, a selector that cannot be
-  // evaluated. It reads as kube-scheduler words it.
+  // An error stops the pod everywhere: a class that does not exist (NotFound), a selector that
+  // cannot be evaluated. It reads as kube-scheduler words it.
   base::Result<std::optional<std::vector<json>>> allocate(const std::vector<ObjectPtr>& claims,
                                                           const json& node,
                                                           const std::set<DeviceId>& in_use,

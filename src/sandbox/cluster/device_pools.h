@@ -1,7 +1,8 @@
 // The devices that a node can be given, in the order in which kube-scheduler tries them.
 //
 // Only slices of a pool's newest generation count; a pool of which slices are missing or whose
-// device names repeat offers nothing (KEP-4381, pools). Pure.
+// device names repeat offers nothing (KEP-4381, pools). Of a pool that several nodes share, only
+// the slices and devices for this node are offered. Pure.
 #pragma once
 
 #include <string>
@@ -22,7 +23,7 @@ struct OfferedDevice {
 struct NodeDevices {
   std::vector<OfferedDevice> devices;
   std::vector<ObjectPtr> slices;  // keep what `devices` points into alive
-  bool is_complete = true;        // no pool lacks slices
+  bool is_complete = true;        // no pool with devices for the node lacks slices
 };
 
 NodeDevices devices_of_node(const Mirror& slices, const json& node);
