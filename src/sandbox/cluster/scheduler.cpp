@@ -38,6 +38,33 @@ std::string summary(std::size_t nodes, const std::map<std::string, int>& reasons
   return parts.empty() ? why : base::cat("0/", nodes, " nodes are available: ", why);
 }
 
+// Which of the claims are allocated, and not for this node.
+std::vector<std::size_t> claims_elsewhere(const std::vector<ObjectPtr>& claims, const json& node) {
+  std::vector<std::size_t> elsewhere;
+  for (std::size_t i = 0; i < claims.size(); ++i) {
+    if (!matches_node_selector(at(*claims[i], "/status/allocation/nodeSelector"), node)) {
+      elsewhere.push_back(i);
+    }
+  }
+  return elsewhere;
+}
+
+// Whether nobody but the pod itself holds the claim.
+bool is_free_for(const json& pod, const json& claim) {
+  const json& consumers = at(claim, "/status/reservedFor");
+  return consumers.empty() ||
+         (consumers.size() == 1 && text_at(consumers[0], "/uid") == uid_of(pod));
+}
+
+base::Error during(std::string_view what, const json& claim, const base::Error& error) {
+  return {error.kind, base::cat(what, " claim ", to_string(key_of(claim)), ": ", error.message)};
+}
+
+// Whether something went wrong, as opposed to: no node fits.
+bool is_failure(std::string_view message) {
+  return message.starts_with("running ") || message.starts_with("binding rejected: ");
+}
+
 // "": somebody was faster, and the mirrors will show it.
 std::string refusal_of(std::string_view phase, const base::Error& error) {
   const bool is_race =
@@ -174,16 +201,16 @@ Scheduler::Refusal Scheduler::place(const json& pod) {
 
   const ClusterSnapshot cluster = snapshot_of(nodes_, pods_);
   std::map<std::string, int> reasons;
+  std::set<std::size_t> unavailable;  // claims, on some node that would do otherwise
   std::vector<std::pair<double, std::size_t>> candidates;
   for (std::size_t i = 0; i < cluster.nodes.size(); ++i) {
     const NodeSnapshot& node = cluster.nodes[i];
     const auto devices = without_offered(wanted, node.allocatable);
     auto reason = reason_against(pod, without_devices(requests, devices), node, cluster);
-    for (const ObjectPtr& claim : *claims) {
-      if (!reason &&
-          !matches_node_selector(at(*claim, "/status/allocation/nodeSelector"), *node.node)) {
-        reason = "resourceclaim not available on the node";
-      }
+    if (!reason) {
+      const auto elsewhere = claims_elsewhere(*claims, *node.node);
+      if (!elsewhere.empty()) reason = "resourceclaim not available on the node";
+      unavailable.insert(elsewhere.begin(), elsewhere.end());
     }
     if (reason) {
       ++reasons[*reason];
@@ -207,12 +234,18 @@ Scheduler::Refusal Scheduler::place(const json& pod) {
       to_allocate.push_back(std::make_shared<const json>(extended_claim(pod, extended.requests)));
     }
     auto allocations = allocator_.allocate(to_allocate, node, in_use, clock_.now());
-    if (!allocations)
-      return base::cat("running \"DynamicResources\" filter plugin: ", allocations.error().message);
+    if (!allocations) {
+      const std::string& why = allocations.error().message;
+      return allocations.error().kind == base::ErrorKind::NotFound
+                 ? base::cat("0/", cluster.nodes.size(), " nodes are available: ", why, ".")
+                 : base::cat("running \"DynamicResources\" filter plugin: ", why);
+    }
     if (*allocations) return bind(pod, key_of(node).name, *claims, **allocations, extended);
     ++reasons["cannot allocate all claims"];
   }
-  if (free_unused_claim(*claims)) return "";
+  for (const std::size_t claim : unavailable) {
+    if (is_free_for(pod, *(*claims)[claim]) && free_claim(*(*claims)[claim])) return "";
+  }
   return summary(cluster.nodes.size(), reasons);
 }
 
@@ -224,11 +257,17 @@ Scheduler::Refusal Scheduler::bind(const json& pod, const std::string& node,
   for (const ObjectPtr& claim : claims) {
     const bool is_allocated = !at(*claim, "/status/allocation").is_null();
     const auto reserved = reserve(pod, *claim, is_allocated ? nullptr : &allocations[next++]);
-    if (!reserved) return refusal_of("PreBind", reserved.error());
+    if (!reserved) {
+      unreserve(pod, claims);
+      return refusal_of("PreBind", reserved.error());
+    }
   }
   if (!extended.requests.empty()) {
     const auto reserved = reserve_extended(pod, extended, allocations[next]);
-    if (!reserved) return refusal_of("PreBind", reserved.error());
+    if (!reserved) {
+      unreserve(pod, claims);
+      return refusal_of("PreBind", reserved.error());
+    }
   }
   const ObjectKey key = key_of(pod);
   const json binding{
@@ -237,7 +276,10 @@ Scheduler::Refusal Scheduler::bind(const json& pod, const std::string& node,
       {"metadata", {{"name", key.name}, {"namespace", key.ns}, {"uid", uid_of(pod)}}},
       {"target", {{"apiVersion", "v1"}, {"kind", "Node"}, {"name", node}}}};
   auto bound = objects_.post(kPods.path(key, "binding"), binding);
-  if (!bound) return base::cat("binding rejected: ", bound.error().message);
+  if (!bound) {
+    unreserve(pod, claims);
+    return base::cat("binding rejected: ", bound.error().message);
+  }
   recorder_.normal(kPods, pod, "Scheduled",
                    base::cat("Successfully assigned ", to_string(key), " to ", node));
   // The answer carries no resource version, and the next pod must count this one: read it back.
@@ -250,7 +292,7 @@ base::Result<void> Scheduler::reserve(const json& pod, const json& claim, const 
   if (allocation != nullptr && !has_finalizer(current, kClaimFinalizer)) {
     current["metadata"]["finalizers"].push_back(kClaimFinalizer);
     auto written = objects_.update(kClaims, current);
-    if (!written) return written.error();
+    if (!written) return during("add finalizer to", claim, written.error());
     writes_.note(claims_, *written);
     current = std::move(*written);
   }
@@ -259,9 +301,27 @@ base::Result<void> Scheduler::reserve(const json& pod, const json& claim, const 
   current["status"]["reservedFor"].push_back(
       {{"resource", "pods"}, {"name", key_of(pod).name}, {"uid", uid_of(pod)}});
   auto written = objects_.update(kClaims, current, "status");
-  if (!written) return written.error();
+  if (!written) {
+    return during(
+        allocation != nullptr ? "add allocation and reservation to" : "add reservation to", claim,
+        written.error());
+  }
   writes_.note(claims_, *written);
   return {};
+}
+
+void Scheduler::unreserve(const json& pod, const std::vector<ObjectPtr>& claims) {
+  for (const ObjectPtr& claim : claims) {
+    auto current = objects_.get(kClaims, key_of(*claim));
+    if (!current || uid_of(*current) != uid_of(*claim) || !is_reserved_for(*current, uid_of(pod))) {
+      continue;
+    }
+    std::erase_if((*current)["status"]["reservedFor"].get_ref<json::array_t&>(),
+                  [&](const json& consumer) { return text_at(consumer, "/uid") == uid_of(pod); });
+    // What fails here is the claim controller's, or the next attempt's.
+    const auto written = objects_.update(kClaims, *current, "status");
+    if (written) writes_.note(claims_, *written);
+  }
 }
 
 base::Result<void> Scheduler::reserve_extended(const json& pod, const ExtendedRequests& extended,
@@ -300,19 +360,11 @@ base::Result<void> Scheduler::remove_extended(json claim) {
   return {};
 }
 
-bool Scheduler::free_unused_claim(const std::vector<ObjectPtr>& claims) {
-  for (const ObjectPtr& claim : claims) {
-    if (at(*claim, "/status/allocation").is_null() || !at(*claim, "/status/reservedFor").empty()) {
-      continue;
-    }
-    json freed = *claim;
-    freed["status"].erase("allocation");
-    auto written = objects_.update(kClaims, freed, "status");
-    if (!written) continue;
-    writes_.note(claims_, *written);
-    return true;
-  }
-  return false;
+bool Scheduler::free_claim(json claim) {
+  for (const char* field : {"allocation", "reservedFor", "devices"}) claim["status"].erase(field);
+  auto written = objects_.update(kClaims, claim, "status");
+  if (written) writes_.note(claims_, *written);
+  return written.has_value();
 }
 
 void Scheduler::park(const ObjectKey& key, const json& pod, const std::string& message) {
@@ -340,7 +392,7 @@ void Scheduler::tell(const json& pod, const std::string& message) {
   }
   conditions.push_back({{"type", "PodScheduled"},
                         {"status", "False"},
-                        {"reason", "Unschedulable"},
+                        {"reason", is_failure(message) ? "SchedulerError" : "Unschedulable"},
                         {"message", message},
                         {"lastProbeTime", nullptr},
                         {"lastTransitionTime", base::to_rfc3339(clock_.now())}});

@@ -65,10 +65,12 @@ class Scheduler : public Part {
   [[nodiscard]] ObjectPtr left_extended_claim(const json& pod) const;
   base::Result<void> remove_extended(json claim);
   base::Result<void> reserve(const json& pod, const json& claim, const json* allocation);
+  // Takes the pod out of the claims that it has reserved; they stay allocated.
+  void unreserve(const json& pod, const std::vector<ObjectPtr>& claims);
   void park(const ObjectKey& key, const json& pod, const std::string& message);
   void tell(const json& pod, const std::string& message);
-  // Frees an allocated claim that nobody has reserved and that keeps the pod from every node.
-  bool free_unused_claim(const std::vector<ObjectPtr>& claims);
+  // Ends the allocation of a claim that is allocated for other nodes, and is unused.
+  bool free_claim(json claim);
 
   Objects objects_;
   const base::Clock& clock_;
