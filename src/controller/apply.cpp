@@ -86,10 +86,14 @@ class Run {
   }
 
   Result<void> operator()(const core::DeleteDomain& action) {
-    Result<void> done = client_.remove<api::ComputeDomain>(
+    const auto held = client_.begin_removal<api::ComputeDomain>(
         api::name_of(action.domain), {action.domain.uid, action.domain.resource_version});
-    if (!done && done.error().kind == ErrorKind::NotFound) return {};
-    return done;
+    if (!held && held.error().kind == ErrorKind::NotFound) return {};
+    if (!held) return held.error();
+    // Our finalizer holds it. Until the watch shows that it is being deleted, this key would delete
+    // it again, in a version that is not the last one any more.
+    if (*held) wrote_domain((*held)->meta);
+    return {};
   }
 
   Result<void> operator()(const core::ReadPods& action) {

@@ -110,6 +110,19 @@ TEST_F(ClientTest, RemovesOnlyWhatThePreconditionNames) {
   EXPECT_THAT(last().body, HasSubstr(R"("uid":"u1")"));
 }
 
+TEST_F(ClientTest, TellsInWhichVersionAFinalizerHoldsWhatItRemoves) {
+  server.script(ok(config_map_json("a", "x", 7)));
+  const auto held = client.begin_removal<ConfigMap>({"ns", "a"}, {.uid = "u1"});
+  ASSERT_TRUE(held && *held);
+  EXPECT_EQ((*held)->meta.resource_version, "7");
+  EXPECT_EQ(last().method, "DELETE");
+  EXPECT_THAT(last().body, HasSubstr(R"("uid":"u1")"));
+  server.script(ok(status_json(200, "", "")));
+  const auto gone = client.begin_removal<ConfigMap>({"ns", "a"}, {.uid = "u1"});
+  ASSERT_TRUE(gone) << gone.error().message;
+  EXPECT_FALSE(*gone);
+}
+
 TEST_F(ClientTest, UpdatesALeaseAsAWhole) {
   server.script_status(409, "Conflict");
   api::Lease lease;

@@ -312,10 +312,13 @@ TEST_F(RealApi, AFinalizerHoldsACustomResource) {
       name, "",
       api::finalizers_patch({made->meta.uid, made->meta.resource_version}, {"test/hold"}));
   ASSERT_TRUE(held) << held.error().message;
-  EXPECT_TRUE(client->remove<api::ComputeDomain>(name, {held->meta.uid, ""}));
+  const auto answer = client->begin_removal<api::ComputeDomain>(name, {held->meta.uid, ""});
+  ASSERT_TRUE(answer) << answer.error().message;
   const auto deleting = client->get<api::ComputeDomain>(name);
   ASSERT_TRUE(deleting) << deleting.error().message;
   EXPECT_TRUE(deleting->meta.is_deleting());
+  ASSERT_TRUE(*answer);
+  EXPECT_EQ((*answer)->meta.resource_version, deleting->meta.resource_version);
   ASSERT_TRUE(client->patch<api::ComputeDomain>(
       name, "", api::finalizers_patch({deleting->meta.uid, deleting->meta.resource_version}, {})));
   EXPECT_EQ(client->get<api::ComputeDomain>(name).error().kind, ErrorKind::NotFound);

@@ -12,12 +12,12 @@ using ::testing::IsEmpty;
 using ::testing::SizeIs;
 using namespace std::chrono_literals;
 
-std::string template_in(const std::string& ns) {
+std::string template_in(const std::string& ns, const std::string& name = "fabric") {
   return base::cat(R"(
 apiVersion: resource.k8s.io/v1
 kind: ResourceClaimTemplate
-metadata: {name: fabric, namespace: )",
-                   ns, R"(}
+metadata: {name: )",
+                   name, ", namespace: ", ns, R"(}
 spec:
   spec:
     devices:
@@ -85,6 +85,36 @@ TEST(AutomaticDomain, IsNeverSharedByTwoNamespacesWithOneLabel) {
   EXPECT_NE(domains[0].meta.ns, domains[1].meta.ns);
   EXPECT_NE(domains[0].meta.name, domains[1].meta.name);
   for (const auto& domain : domains) EXPECT_EQ(domain.status->ready_nodes, "2/2");
+}
+
+// Nobody owns the domain of pods without a controller, so that the controller deletes it. Other
+// watches wake it before that of the domains shows this: it must not delete it again by what it had
+// seen before.
+TEST(AutomaticDomain, OfPodsWithoutAControllerIsDeletedOnce) {
+  const std::vector<std::string> pods{"worker-0", "worker-1", "worker-2"};
+  for (std::uint64_t seed = 1; seed <= 12; ++seed) {
+    SCOPED_TRACE(base::cat("seed ", seed));
+    Rig rig({.seed = seed, .nodes_per_rack = 4, .imex_delay = 2s});
+    rig.apply(template_in("default", "ring-channel"));
+    for (const std::string& pod : pods) rig.apply(pod_yaml(pod, "ring"));
+    ASSERT_TRUE(rig.run_until([&] { return has_formed(rig, 1); }, 60s));
+    rig.run_for(10s);
+    rig.requests().clear();
+    for (const std::string& pod : pods) {
+      rig.remove(base::cat("/api/v1/namespaces/default/pods/", pod));
+      rig.run_for(std::chrono::milliseconds(rig.random().below(300)));
+    }
+    ASSERT_TRUE(rig.run_until([&] { return rig.domains().empty(); }, 60s));
+    rig.run_for(10s);
+    const auto is_deletion = [](const WriteRequest& write) {
+      return is_ours(write) && write.method == "DELETE" && write.resource == "computedomains";
+    };
+    EXPECT_EQ(rig.requests().count(is_deletion), 1) << rig.requests().summary(is_deletion);
+    const auto is_conflict = [](const WriteRequest& write) {
+      return is_ours(write) && write.status == 409;
+    };
+    EXPECT_EQ(rig.requests().count(is_conflict), 0) << rig.requests().summary(is_conflict);
+  }
 }
 
 // After each write that anybody makes the controller dies once, in a run of its own.

@@ -9,6 +9,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -78,6 +79,10 @@ class Client {
   // Success means that the server accepted it: an object with finalizers is still there.
   template <class T>
   base::Result<void> remove(const api::ObjectName& name, const api::Precondition& if_is) const;
+  // The same; what finalizers still hold, as it is now, or nullopt: it is gone.
+  template <class T>
+  base::Result<std::optional<T>> begin_removal(const api::ObjectName& name,
+                                               const api::Precondition& if_is) const;
   // Lines for api::decode_watch_event, bookmarks among them.
   template <class T>
   base::Result<std::unique_ptr<http::Stream>> open_watch(const WatchOptions& options) const;
@@ -167,6 +172,20 @@ base::Result<void> Client::remove(const api::ObjectName& name,
   const auto body = send(remove_call(api::kind_of<T>(), name, if_is));
   if (!body) return body.error();
   return {};
+}
+
+template <class T>
+base::Result<std::optional<T>> Client::begin_removal(const api::ObjectName& name,
+                                                     const api::Precondition& if_is) const {
+  const auto body = send(remove_call(api::kind_of<T>(), name, if_is));
+  if (!body) return body.error();
+  // Of what is gone a Status tells, for most kinds.
+  const auto type = api::type_meta_in(*body);
+  if (!type) return type.error();
+  if (type->kind != api::kind_of<T>().kind) return std::optional<T>();
+  auto object = api::decode<T>(*body);
+  if (!object) return object.error();
+  return std::optional<T>(*std::move(object));
 }
 
 template <class T>
