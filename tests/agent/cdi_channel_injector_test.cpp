@@ -34,11 +34,12 @@ class NodeFolders {
   const base::Directory dir;
   std::vector<std::string> made;
 
-  CdiChannelInjector injector(const std::string& dev = "") {
+  CdiChannelInjector injector(const std::string& dev = "", bool as_zero = false) {
     return CdiChannelInjector({.directory = dir.at("cdi"),
                                .proc_devices = dir.at("devices"),
                                .proc_driver = dir.at("nvidia"),
-                               .dev = dev.empty() ? "" : dir.at(dev)},
+                               .dev = dev.empty() ? "" : dir.at(dev),
+                               .as_zero = as_zero},
                               [this](const char* path, mode_t mode, dev_t device) {
                                 made.push_back(std::string(path).substr(dir.at().size()) + " " +
                                                std::to_string(major(device)) + ":" +
@@ -85,6 +86,24 @@ TEST(CdiChannelInjector, TellsWhatItWroteAlsoToTheNextAgent) {
   ASSERT_TRUE(node.injector().remove(kClaim.uid)) << "again";
   EXPECT_THAT(*node.injector().written(),
               UnorderedElementsAre(Pair("b-2", core::ChannelRange{7, 1})));
+}
+
+TEST(CdiChannelInjector, ShowsAnOnlyChannelAsChannelZeroOnRequest) {
+  NodeFolders node;
+  ASSERT_TRUE(node.injector("dev", true).write(kClaim, {7, 1}));
+  EXPECT_THAT(node.dir.read(kFile),
+              HasSubstr(R"("minor":7,"path":"/dev/nvidia-caps-imex-channels/channel0")"));
+  EXPECT_THAT(node.made, ElementsAre("dev/nvidia-caps-imex-channels/channel7 235:7 438"))
+      << "the host has it under its own name";
+  EXPECT_EQ(node.injector().written()->at(kClaim.uid), (core::ChannelRange{7, 1}))
+      << "also for an agent that does not rename";
+  ASSERT_TRUE(node.injector().write(kClaim, {7, 1}));
+  EXPECT_THAT(node.dir.read(kFile),
+              HasSubstr(R"("minor":7,"path":"/dev/nvidia-caps-imex-channels/channel7")"));
+  ASSERT_TRUE(node.injector("", true).write(kClaim, {0, 2}));
+  EXPECT_THAT(node.dir.read(kFile),
+              AllOf(HasSubstr(R"("minor":0,"path":"/dev/nvidia-caps-imex-channels/channel0")"),
+                    HasSubstr(R"("minor":1,"path":"/dev/nvidia-caps-imex-channels/channel1")")));
 }
 
 TEST(CdiChannelInjector, WritingTheSameAgainDoesNotTouchTheFile) {

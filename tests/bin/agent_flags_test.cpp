@@ -48,5 +48,23 @@ TEST(AgentFlags, NameTheFlagThatIsWrong) {
               StartsWith("--kubelet-plugins-dir and --kubelet-registrar-dir: "));
 }
 
+TEST(AgentFlags, SayWhatKeepsDomainsApart) {
+  AgentFlags flags = usable();
+  EXPECT_EQ(settings_of(flags).isolation, api::Isolation::Domain);
+  EXPECT_FALSE(cdi_of(flags).as_zero);
+  flags.isolation = "channel";
+  flags.seats = 128;
+  flags.channel_as_zero = true;
+  EXPECT_EQ(mistake_in(flags), "");
+  EXPECT_EQ(settings_of(flags), (core::NodeSettings{api::Isolation::Channel, 128}));
+  EXPECT_TRUE(cdi_of(flags).as_zero);
+  EXPECT_EQ(agent_flag_of_variable("IMEX_CHANNEL_AS_ZERO"), "channel-as-zero");
+  flags.seats = 129;
+  EXPECT_THAT(mistake_in(flags), StartsWith("--seats: "));
+  flags = usable();
+  flags.isolation = "pod";
+  EXPECT_THAT(mistake_in(flags), StartsWith("--isolation: "));
+}
+
 }  // namespace
 }  // namespace cdom::bin

@@ -15,11 +15,13 @@
 namespace cdom::system_test {
 namespace {
 
+using ::testing::Contains;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::SizeIs;
 using namespace std::chrono_literals;
 
+constexpr char kElsewhere[] = "6f0a5a5e-0000-4000-8000-000000000009.7";
 constexpr core::NodeSettings kByChannel{.isolation = api::Isolation::Channel, .seats = 8};
 
 std::string pod_on(const std::string& node, const std::string& name, const std::string& domain) {
@@ -73,11 +75,16 @@ std::map<std::string, std::string> daemons(Rig& rig) {
 
 bool all_daemons_run(Rig& rig) { return daemons(rig).size() == rig.cluster().nodes().size(); }
 
+api::ComputeDomainNodeReport report_of(const Rig& rig, const std::string& node) {
+  const auto report = rig.kubectl().get<api::ComputeDomainNode>({"", node});
+  return report ? report->status : api::ComputeDomainNodeReport{};
+}
+
 // By the word of the node, whose agent injects them.
 std::set<std::int64_t> channels_on(const Rig& rig, const std::string& node) {
-  const auto report = rig.kubectl().get<api::ComputeDomainNode>({"", node});
-  if (!report || report->status.groups.empty()) return {};
-  return core::parse_slot_ranges(report->status.groups.front().channels);
+  const api::ComputeDomainNodeReport report = report_of(rig, node);
+  if (report.groups.empty()) return {};
+  return core::parse_slot_ranges(report.groups.front().channels);
 }
 
 TEST(Channels, DaemonsRunBeforeAnyWorkloadAndADomainStartsNone) {
@@ -114,6 +121,65 @@ TEST(Channels, DomainsOnTheSameNodesHaveChannelsOfTheirOwn) {
   for (const std::string& node : both) EXPECT_EQ(channels_on(rig, node), seen);
 }
 
+TEST(Channels, ANodeThatJoinsARunningCliqueRestartsNoOtherDaemon) {
+  Rig rig({.seed = 15, .nodes_per_rack = 4, .node_settings = kByChannel});
+  ASSERT_TRUE(rig.run_until([&] { return all_daemons_run(rig); }, 30s));
+  const std::string clique = report_of(rig, "n01").clique;
+  ASSERT_NE(clique, "");
+  rig.cluster().set_clique("n04", kElsewhere);
+  ASSERT_TRUE(rig.run_until(
+      [&] { return report_of(rig, "n04").clique == kElsewhere && all_daemons_run(rig); }, 120s));
+  form(rig, "blue", {"n01", "n02", "n03"});
+  ASSERT_TRUE(becomes_ready(rig, "blue"));
+  auto before = daemons(rig);
+  std::map<std::string, std::uint64_t> ends;
+  for (const auto& [node, instance] : before) ends[node] = rig.cluster().imex(node).ends();
+  before.erase("n04");
+
+  rig.cluster().set_clique("n04", clique);
+  form(rig, "green", {"n01", "n04"});
+  ASSERT_TRUE(rig.run_until([&] { return rig.is_ready("green"); }, 120s));
+  rig.run_for(30s);
+  auto after = daemons(rig);
+  EXPECT_EQ(after.erase("n04"), 1U);
+  EXPECT_EQ(after, before);
+  for (const auto& [node, instance] : before)
+    EXPECT_EQ(rig.cluster().imex(node).ends(), ends[node]);
+  EXPECT_THAT(rig.cluster().imex("n01").connected_nodes(), Contains("n04"));
+  EXPECT_TRUE(rig.is_ready("blue"));
+  EXPECT_THAT(rig.node_lists(), SizeIs(1));
+  EXPECT_NE(channels_in(rig, "green"), channels_in(rig, "blue"));
+}
+
+TEST(Channels, ANodeInUseStaysInItsCliqueUntilItIsDrained) {
+  Rig rig({.seed = 17, .nodes_per_rack = 2, .node_settings = kByChannel});
+  const std::vector<std::string> both{"n01", "n02"};
+  form(rig, "blue", both);
+  ASSERT_TRUE(becomes_ready(rig, "blue"));
+  const std::string clique = report_of(rig, "n02").clique;
+  const auto before = daemons(rig);
+  rig.cluster().set_clique("n02", kElsewhere);
+  ASSERT_TRUE(rig.run_until([&] { return report_of(rig, "n02").next_clique == kElsewhere; }, 120s));
+  form(rig, "green", {"n02"});
+  rig.run_for(30s);
+  EXPECT_EQ(report_of(rig, "n02").clique, clique);
+  EXPECT_EQ(daemons(rig), before);
+  EXPECT_TRUE(rig.is_ready("blue"));
+  EXPECT_FALSE(rig.is_ready("green"));  // n02 offers no seat
+  EXPECT_EQ(channels_on(rig, "n02"), channels_in(rig, "blue"));
+
+  dissolve(rig, "blue", both);
+  ASSERT_TRUE(rig.run_until([&] { return rig.is_ready("green"); }, 120s));
+  EXPECT_EQ(report_of(rig, "n02").clique, kElsewhere);
+  EXPECT_EQ(report_of(rig, "n02").next_clique, std::nullopt);
+  EXPECT_EQ(status_of(rig, "green").nodes.front().clique, kElsewhere);
+  // Each clique counts its own channels.
+  EXPECT_EQ(channels_in(rig, "green"), std::set<std::int64_t>{1});
+  EXPECT_THAT(rig.node_lists(), SizeIs(2));
+  EXPECT_EQ(daemons(rig).at("n01"), before.at("n01"));
+  EXPECT_NE(daemons(rig).at("n02"), before.at("n02"));
+}
+
 TEST(Channels, ANodeKeepsItsIsolationUntilItIsDrained) {
   Rig rig({.seed = 7, .nodes_per_rack = 2});
   form(rig, "blue", {"n01"});
@@ -125,9 +191,7 @@ TEST(Channels, ANodeKeepsItsIsolationUntilItIsDrained) {
   }
   rig.run_for(30s);
   EXPECT_TRUE(rig.is_ready("blue"));
-  const auto report = [&](const std::string& node) {
-    return rig.kubectl().get<api::ComputeDomainNode>({"", node})->status;
-  };
+  const auto report = [&](const std::string& node) { return report_of(rig, node); };
   EXPECT_EQ(report("n01").isolation, api::Isolation::Domain);
   EXPECT_EQ(report("n01").next_isolation, api::Isolation::Channel);
   EXPECT_EQ(report("n02").isolation, api::Isolation::Channel);
