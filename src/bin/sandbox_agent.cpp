@@ -197,4 +197,8 @@ sandbox::NodePluginFactory agent_factory(std::string operator_namespace, Setting
   };
 }
 
+std::map<std::string, core::ChannelRange> injected_channels(sandbox::NodeFiles& files) {
+  return *NodeChannels(files).written();
+}
+
 }  // namespace cdom::bin

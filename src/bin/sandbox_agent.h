@@ -2,6 +2,7 @@
 #pragma once
 
 #include <functional>
+#include <map>
 #include <string>
 
 #include "compute_domain/core/node_world.h"
@@ -14,5 +15,8 @@ namespace cdom::bin {
 using SettingsOfNode = std::function<core::NodeSettings(const std::string& node)>;
 sandbox::NodePluginFactory agent_factory(std::string operator_namespace,
                                          SettingsOfNode settings = {});
+
+// What containers of a node see, by the UIDs of their claims.
+std::map<std::string, core::ChannelRange> injected_channels(sandbox::NodeFiles& files);
 
 }  // namespace cdom::bin

@@ -100,8 +100,12 @@ Rig::Rig(const RigOptions& options)
       [this](const sandbox::AgentPod& pod) -> base::Result<std::unique_ptr<http::Client>> {
     return client_of(sandbox::service_account_user(pod.ns, pod.service_account, pod.node));
   };
-  ports.agent =
-      bin::agent_factory(kNamespace, [this](const std::string&) { return node_settings_; });
+  ports.agent = [this, start = bin::agent_factory(kNamespace, [this](const std::string&) {
+                         return node_settings_;
+                       })](const sandbox::NodeEnvironment& node) {
+    files_[node.node] = &node.files;
+    return start(node);
+  };
   cluster_ = std::make_unique<sandbox::Cluster>(clock_, cluster, std::move(ports));
   controllers_.resize(static_cast<std::size_t>(options.controllers));
   for (Process& process : controllers_) start(process);
@@ -214,6 +218,12 @@ std::vector<api::ComputeDomain> Rig::domains() const {
 std::vector<api::ConfigMap> Rig::node_lists() const {
   return value_or_throw(
       admin_->list_all<api::ConfigMap>({.ns = kNamespace, .label_selector = api::kGroupLabel}));
+}
+
+std::map<std::string, core::ChannelRange> Rig::injected(const std::string& node) const {
+  const auto files = files_.find(node);
+  if (files == files_.end()) return {};
+  return bin::injected_channels(*files->second);
 }
 
 bool Rig::is_ready(const std::string& domain) const {

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <functional>
+#include <map>
 #include <memory>
 #include <string>
 #include <vector>
@@ -76,6 +77,9 @@ class Rig {
   std::vector<api::ComputeDomain> domains() const;
   std::vector<api::ConfigMap> node_lists() const;
   [[nodiscard]] bool is_ready(const std::string& domain) const;
+  // The channels that containers on the node see, by the UIDs of their claims: what was given to
+  // the container runtime, whatever anybody says.
+  [[nodiscard]] std::map<std::string, core::ChannelRange> injected(const std::string& node) const;
   // Successful writes so far.
   [[nodiscard]] std::uint64_t writes() const { return server_->resource_version(); }
   // Write requests of the operator and of the simulated cluster, whatever came of them; not those
@@ -102,6 +106,7 @@ class Rig {
   base::Registry metrics_;
   bool is_controller_frozen_ = false, is_forbidden_ = false;
   RequestLog requests_;
+  std::map<std::string, sandbox::NodeFiles*> files_;  // by node; the cluster's
   std::unique_ptr<sandbox::ApiServer> server_;
   std::unique_ptr<http::Client> admin_transport_;
   std::unique_ptr<kube::Client> admin_;

@@ -23,16 +23,26 @@ std::uint64_t from_environment(const char* name, std::uint64_t otherwise) {
   return value == nullptr ? otherwise : std::stoull(value);
 }
 
+// One story in three is of isolation by channel, with no channel to spare.
+RigOptions options_of(std::uint64_t seed) {
+  RigOptions options{.seed = seed, .racks = 1, .nodes_per_rack = 8};
+  if (seed % 3 != 0) return options;
+  options.node_settings = {.isolation = api::Isolation::Channel, .seats = 4};
+  options.channels = 3;
+  return options;
+}
+
 // Two domains on one rack, faults in a random order, then rest; and what has to be true then.
 class Story {
  public:
-  explicit Story(std::uint64_t seed) : rig_({.seed = seed, .racks = 1, .nodes_per_rack = 8}) {}
+  explicit Story(std::uint64_t seed)
+      : by_channel_(options_of(seed).node_settings.isolation == api::Isolation::Channel),
+        rig_(options_of(seed)) {
+    if (by_channel_) ++happened_["isolation-by-channel"];
+  }
 
   std::string run() {
-    for (const std::string& name : kDomains) {
-      rig_.apply(domain_yaml(name, kPods));
-      for (int i = 0; i < kPods; ++i) rig_.apply(pod_yaml(cat(name, "-", i), name));
-    }
+    for (const std::string& name : kDomains) make(name);
     rig_.run_for(random_span(5s));
     const int faults = 5 + static_cast<int>(rig_.random().below(4));
     for (int i = 0; i < faults; ++i) {
@@ -58,6 +68,36 @@ class Story {
         rig_.random().below(static_cast<std::uint64_t>(most.count()))));
   }
 
+  // Pods of a former domain of this name may still be there.
+  std::string pod_of(const std::string& domain, std::uint64_t number) const {
+    return cat(domain, "-", made_.at(domain), "-", number);
+  }
+  static std::string pod_path(const std::string& name) {
+    return cat("/api/v1/namespaces/default/pods/", name);
+  }
+  static std::string domain_path(const std::string& name) {
+    return cat("/apis/resource.nvidia.com/v1beta1/namespaces/default/computedomains/", name);
+  }
+
+  void make(const std::string& domain) {
+    ++made_[domain];
+    rig_.apply(domain_yaml(domain, kPods));
+    for (int i = 0; i < kPods; ++i) rig_.apply(pod_yaml(pod_of(domain, i), domain));
+  }
+
+  // A domain that is gone comes again; or this one goes with its pods.
+  void make_or_dissolve(const std::string& domain) {
+    for (const std::string& name : kDomains) {
+      if (rig_.kubectl().get<api::ComputeDomain>({"default", name})) continue;
+      make(name);
+      ++happened_["domain-made-anew"];
+      return;
+    }
+    rig_.remove(domain_path(domain));
+    for (int i = 0; i < kPods; ++i) rig_.remove(pod_path(pod_of(domain, i)));
+    ++happened_["domain-dissolved"];
+  }
+
   std::string some_node() {
     const auto nodes = rig_.cluster().nodes();
     return nodes[rig_.random().below(nodes.size())];
@@ -68,7 +108,8 @@ class Story {
     static constexpr Fault kFaults[] = {Fault::ImexKill,  Fault::ImexHang, Fault::AgentCrash,
                                         Fault::Partition, Fault::SlowApi,  Fault::WatchCut,
                                         Fault::PowerOff};
-    const std::size_t kind = rig_.random().below(std::size(kFaults) + 3);
+    const std::size_t kind = rig_.random().below(std::size(kFaults) + 5);
+    note_claims();
     if (kind < std::size(kFaults)) {
       const std::string node = some_node();
       rig_.cluster().inject(node, kFaults[kind]);
@@ -83,16 +124,17 @@ class Story {
     } else if (kind == std::size(kFaults)) {
       rig_.crash_controller();
       ++happened_["controller-crash"];
-    } else if (kind == std::size(kFaults) + 1) {
-      const std::string& domain = kDomains[rig_.random().below(kDomains.size())];
-      rig_.remove(cat("/api/v1/namespaces/default/pods/", domain, "-", rig_.random().below(kPods)),
-                  true);
-      ++happened_["pod-force-deleted"];
     } else {
       const std::string& domain = kDomains[rig_.random().below(kDomains.size())];
-      rig_.remove(
-          cat("/apis/resource.nvidia.com/v1beta1/namespaces/default/computedomains/", domain));
-      ++happened_["domain-deleted"];
+      if (kind == std::size(kFaults) + 1) {
+        rig_.remove(pod_path(pod_of(domain, rig_.random().below(kPods))), true);
+        ++happened_["pod-force-deleted"];
+      } else if (kind == std::size(kFaults) + 2) {
+        rig_.remove(domain_path(domain));
+        ++happened_["domain-deleted"];
+      } else {
+        make_or_dissolve(domain);
+      }
     }
   }
 
@@ -105,7 +147,14 @@ class Story {
       for (const api::NodeListEntry& entry : stored.list->entries) {
         if (!slots.insert(entry.slot).second) return cat("slot ", entry.slot, " for two nodes");
       }
+      std::set<std::int64_t> channels;
+      for (const api::Channel& channel : stored.list->channels) {
+        if (!channels.insert(channel.number).second) {
+          return cat("channel ", channel.number, " twice");
+        }
+      }
     }
+    if (std::string wrong = shared_channel(); !wrong.empty()) return wrong;
     const auto reports = rig_.kubectl().list_all<api::ComputeDomainNode>();
     std::set<std::pair<std::string, std::int64_t>> running;
     for (const api::ComputeDomainNode& report : *reports) {
@@ -113,6 +162,38 @@ class Story {
         if (group.state != api::DaemonState::Ready || group.slot < 0) continue;
         if (!running.emplace(group.group, group.slot).second) {
           return cat("two nodes say READY in slot ", group.slot, " of group ", group.group);
+        }
+      }
+    }
+    return {};
+  }
+
+  // Pods that are deleted leave claims that only nodes remember.
+  void note_claims() {
+    const auto claims = rig_.kubectl().list_all<api::ResourceClaim>();
+    for (const api::ResourceClaim& claim : *claims) {
+      domain_of_claim_[claim.meta.uid] = core::domain_of(claim).value_or("");
+    }
+  }
+
+  // Containers of two domains never see one channel; where it is dark there are none.
+  std::string shared_channel() {
+    if (!by_channel_) return {};
+    note_claims();
+    std::map<std::int64_t, std::string> domains;
+    for (const std::string& node : rig_.cluster().nodes()) {
+      if (standing_.contains({node, sandbox::Fault::PowerOff})) continue;
+      for (const auto& [claim, channels] : rig_.injected(node)) {
+        const auto known = domain_of_claim_.find(claim);
+        if (known == domain_of_claim_.end()) return cat(node, " serves unknown claim ", claim);
+        if (channels.first < 1 || channels.count != 1) {
+          return cat(node, " gives claim ", claim, " ", channels.count, " channels from ",
+                     channels.first, " on");
+        }
+        const auto user = domains.try_emplace(channels.first, known->second).first;
+        if (user->second != known->second) {
+          return cat("containers of ", user->second, " and, on ", node, ", of ", known->second,
+                     " see channel ", channels.first);
         }
       }
     }
@@ -141,9 +222,24 @@ class Story {
         return cat(domain.meta.name, " is ", domain.status->ready ? "Ready" : "NotReady", " with ",
                    members, " members: ", ready == nullptr ? "" : ready->message);
       }
+      for (const auto& node : domain.status->nodes) {
+        if ((node.channel > 0) != by_channel_) {
+          return cat(domain.meta.name, " has channel ", node.channel, " on ", node.name);
+        }
+      }
     }
     for (const api::ConfigMap& map : rig_.node_lists()) {
-      if (!uids.contains(map.meta.label(api::kDomainLabel))) return "an orphaned node list";
+      if (!core::is_of_clique(map.meta)) {
+        if (!uids.contains(map.meta.label(api::kDomainLabel))) return "an orphaned node list";
+        continue;
+      }
+      const core::StoredList stored = core::stored_list(map);
+      if (!stored.list) return stored.problem;
+      for (const api::Channel& channel : stored.list->channels) {
+        if (channel.release == 0 && !uids.contains(channel.domain_uid)) {
+          return cat("channel ", channel.number, " of a domain that is gone");
+        }
+      }
     }
     const auto templates = rig_.kubectl().list_all<api::ResourceClaimTemplate>();
     for (const api::ResourceClaimTemplate& object : *templates) {
@@ -152,7 +248,10 @@ class Story {
     return {};
   }
 
+  const bool by_channel_;
   Rig rig_;
+  std::map<std::string, int> made_;                     // so often, by name
+  std::map<std::string, std::string> domain_of_claim_;  // by UID
   std::set<std::pair<std::string, sandbox::Fault>> standing_;
   std::map<std::string, int> happened_;
 };
