@@ -55,6 +55,18 @@ std::map<std::string, Share> shares_in(const api::ConfigMap* map) {
   return shares;
 }
 
+// Those whose channel containers of the node have had: their end may wait for its word.
+std::set<std::string> domains_with_channel(const api::ConfigMap& map, const std::string& node) {
+  std::set<std::string> uids;
+  const core::StoredList stored = core::stored_list(map);
+  if (!stored.list) return uids;
+  for (const api::Channel& channel : stored.list->channels) {
+    const bool is_there = std::ranges::find(channel.nodes, node) != channel.nodes.end();
+    if (channel.release == 0 && is_there) uids.insert(channel.domain_uid);
+  }
+  return uids;
+}
+
 bool is_same(const api::ComputeDomainNode& a, const api::ComputeDomainNode& b) {
   return a.meta.uid == b.meta.uid && a.status == b.status &&
          a.meta.annotation(api::kFencedAnnotation) == b.meta.annotation(api::kFencedAnnotation);
@@ -128,6 +140,7 @@ void Triggers::add_domains_of_node(const std::string& node) const {
   for (const auto& map : from_.stores.lists.by_index(kByNode, node)) {
     if (core::is_of_clique(map->meta)) {
       add_(clique_key(map->meta.label(api::kCliqueLabel)));
+      uids.merge(domains_with_channel(*map, node));
     } else {
       uids.insert(map->meta.label(api::kDomainLabel));
     }

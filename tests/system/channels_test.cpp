@@ -121,6 +121,19 @@ TEST(Channels, DomainsOnTheSameNodesHaveChannelsOfTheirOwn) {
   for (const std::string& node : both) EXPECT_EQ(channels_on(rig, node), seen);
 }
 
+// The claims are gone by then, and the list has nothing new of the domain.
+TEST(Channels, ADomainGoesHoweverLateANodeSaysThatItsContainersHaveEnded) {
+  for (std::uint64_t seed = 1; seed <= 6; ++seed) {
+    SCOPED_TRACE(seed);
+    Rig rig({.seed = seed, .nodes_per_rack = 2, .node_settings = kByChannel});
+    form(rig, "blue", {"n01", "n02"});
+    ASSERT_TRUE(becomes_ready(rig, "blue"));
+    rig.cluster().inject("n02", sandbox::Fault::SlowApi);
+    dissolve(rig, "blue", {"n01", "n02"});
+    EXPECT_TRUE(rig.run_until([&] { return rig.domains().empty(); }, 120s));
+  }
+}
+
 TEST(Channels, ANodeThatJoinsARunningCliqueRestartsNoOtherDaemon) {
   Rig rig({.seed = 15, .nodes_per_rack = 4, .node_settings = kByChannel});
   ASSERT_TRUE(rig.run_until([&] { return all_daemons_run(rig); }, 30s));
