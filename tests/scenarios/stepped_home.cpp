@@ -1,6 +1,5 @@
 // The whole system in one thread: time passes as fast as it can be computed. $RESOURCE_VERSION is
-// the version of resource.k8s.io that is served, v1 without it. With $CONTROLLER_WRITES=N a
-// controller dies after each N of its writes, and the next one starts.
+// the version of resource.k8s.io that is served, v1 without it.
 #include <cstdlib>
 #include <optional>
 
@@ -13,12 +12,6 @@ namespace {
 std::string resource_version() {
   const char* value = std::getenv("RESOURCE_VERSION");  // NOLINT(concurrency-mt-unsafe)
   return value == nullptr ? "v1" : value;
-}
-
-// 0: as many as it likes.
-int writes_of_a_controller() {
-  const char* value = std::getenv("CONTROLLER_WRITES");  // NOLINT(concurrency-mt-unsafe)
-  return value == nullptr ? 0 : std::stoi(value);
 }
 
 class SteppedHome : public Home {
@@ -42,33 +35,12 @@ class SteppedHome : public Home {
       asked = rig_.writes();
       return done();
     };
-    const base::Duration end = rig_.elapsed() + span;
-    bool is_so = false;
-    const auto has_come_or_dies = [&] { return (is_so = has_come()) || controller_dies(); };
-    while (rig_.run_until(has_come_or_dies, end - rig_.elapsed())) {
-      if (is_so) return true;
-      restart_controller();
-    }
-    return false;
+    return rig_.run_until(has_come, span);
   }
 
-  void restart_controller() override {
-    rig_.crash_controller();
-    writes_before_ = writes_of_controllers();
-  }
+  void restart_controller() override { rig_.crash_controller(); }
 
  private:
-  [[nodiscard]] bool controller_dies() {
-    return writes_allowed_ > 0 && writes_of_controllers() >= writes_before_ + writes_allowed_;
-  }
-  [[nodiscard]] int writes_of_controllers() {
-    return rig_.requests().count([](const system_test::WriteRequest& write) {
-      return write.user.ends_with(":compute-domain-controller") && write.resource != "events";
-    });
-  }
-
-  const int writes_allowed_ = writes_of_a_controller();
-  int writes_before_ = 0;
   system_test::Rig rig_;
 };
 

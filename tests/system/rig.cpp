@@ -35,6 +35,12 @@ std::string in_version(std::string text, const std::string& version) {
   return text;
 }
 
+// 0: as many as it likes.
+int writes_of_a_controller() {
+  const char* value = std::getenv("CONTROLLER_WRITES");  // NOLINT(concurrency-mt-unsafe)
+  return value == nullptr ? 0 : std::stoi(value);
+}
+
 // Forbids everything while it is told to.
 class Forbidding : public http::Client {
  public:
@@ -63,7 +69,8 @@ void check(const base::Result<void>& result) {
 }  // namespace
 
 Rig::Rig(const RigOptions& options)
-    : labels_nodes_(options.labels_nodes),
+    : writes_allowed_(writes_of_a_controller()),
+      labels_nodes_(options.labels_nodes),
       shares_claims_(options.shares_claims),
       channels_(options.channels),
       node_settings_(options.node_settings),
@@ -142,7 +149,23 @@ void Rig::start(Process& process) {
                                                                 std::move(options));
 }
 
-void Rig::crash_controller(std::size_t which) { start(controllers_.at(which)); }
+void Rig::crash_controller(std::size_t which) {
+  start(controllers_.at(which));
+  writes_before_ = writes_of_controllers();
+}
+
+int Rig::writes_of_controllers() {
+  return requests_.count([](const WriteRequest& write) {
+    return write.user.ends_with(":compute-domain-controller") && write.resource != "events";
+  });
+}
+
+bool Rig::controller_dies() {
+  if (writes_allowed_ == 0) return false;
+  const int writes = writes_of_controllers();
+  writes_before_ = std::min(writes_before_, writes);  // the log may have been cleared
+  return writes >= writes_before_ + writes_allowed_;
+}
 
 bool Rig::step_something() {
   if (is_controller_frozen_) return cluster_->step();
@@ -180,6 +203,7 @@ std::optional<base::Duration> Rig::next_due() const {
 bool Rig::run_until(const std::function<bool()>& done, base::Duration span) {
   const base::Duration end = clock_.elapsed() + span;
   while (!done()) {
+    if (controller_dies()) crash_controller();
     if (step_something()) continue;
     if (clock_.elapsed() >= end) return false;
     // Nothing to do now: on to the next moment at which there is.

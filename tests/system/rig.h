@@ -1,6 +1,7 @@
 // Rig: the whole system in one thread and in virtual time: the embedded API server, the simulated
 // cluster with the real node agents, and the real controller, stepped in an order that a seed
-// picks.
+// picks. With $CONTROLLER_WRITES=N the controller dies after each N of its writes, and the next one
+// starts.
 #pragma once
 
 #include <functional>
@@ -93,11 +94,15 @@ class Rig {
     std::unique_ptr<controller::Controller> controller;
   };
   void start(Process& process);
+  int writes_of_controllers();
+  bool controller_dies();
   std::unique_ptr<http::Client> client_of(sandbox::User user);
   bool step_something();
   std::optional<base::Duration> next_due() const;
 
   base::ManualClock clock_;
+  const int writes_allowed_;
+  int writes_before_ = 0;
   const bool labels_nodes_, shares_claims_;
   const std::int64_t channels_;
   core::NodeSettings node_settings_;
