@@ -34,5 +34,23 @@ TEST(HostManagedNode, ItsDaemonsStateIsTold) {
   EXPECT_THAT(scene.group()->message, HasSubstr("the host's own"));
 }
 
+TEST(HostManagedNode, WithIsolationByChannelItIsGoneByBeforeThereIsAClaim) {
+  NodeScene scene;
+  scene.world.settings.isolation = api::Isolation::Channel;
+  scene.world.daemon->host_managed = true;
+  scene.settle().show(ListBuilder("", 2)).settle();
+  scene.daemon_ready().settle();
+  ASSERT_NE(scene.group(""), nullptr);
+  EXPECT_EQ(scene.group("")->state, api::DaemonState::Ready);
+  EXPECT_TRUE(scene.report().host_managed);
+
+  scene.show(ListBuilder("", 2).admits("a", 7)).prepare("a").settle();
+  EXPECT_TRUE(scene.is_prepared("a"));
+  EXPECT_EQ(scene.world.checkpoint.claims.at("a-uid").channels, (ChannelRange{7, 1}));
+  scene.unprepare("a").settle();
+  EXPECT_EQ(scene.stops, 0);
+  EXPECT_EQ(scene.signals, 0);
+}
+
 }  // namespace
 }  // namespace cdom::core

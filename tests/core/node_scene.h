@@ -294,6 +294,7 @@ class NodeScene {
     const std::string revision = world.daemon->hosts_revision;
     const int failures = world.daemon->failures;
     world.daemon = DaemonView{.running = true,
+                              .host_managed = world.daemon->host_managed,
                               .group = i.group,
                               .table_hash = i.table_hash,
                               .slot = i.slot,
