@@ -168,7 +168,8 @@ TEST_F(ChannelsOfSharedClaims, AreThoseOfTheirDomainsOnTheSameNodes) {
     share(claim, on);
     const std::string name = domain_of(claim);
     ASSERT_TRUE(becomes(name, "Ready", "2/2", "AllNodesReady"));
-    for (const auto& node : domain(name).status->nodes) channels.insert(node.channel);
+    const api::ComputeDomain formed = domain(name);
+    for (const auto& node : formed.status->nodes) channels.insert(node.channel);
   }
   EXPECT_THAT(channels, SizeIs(2));
   EXPECT_FALSE(channels.contains(0));
