@@ -39,8 +39,10 @@ spec:
       - {name: channel, exactly: {deviceClassName: compute-domain-default-channel.nvidia.com}}
 )");
     if (config.empty()) return yaml;
-    return cat(yaml,
-               "      config:\n      - opaque: {driver: compute-domain.nvidia.com, parameters: {",
+    return cat(yaml, "      config:\n", config_yaml(config));
+  }
+  static std::string config_yaml(const std::string& config) {
+    return cat("      - opaque: {driver: compute-domain.nvidia.com, parameters: {",
                "apiVersion: resource.nvidia.com/v1beta1, ", config, "}}\n");
   }
 
@@ -265,6 +267,19 @@ TEST_F(Automatic, AConfigThatIsWrongIsTold) {
   EXPECT_TRUE(tells("ResourceClaim", any_claim(), "InvalidConfig", "unknown field \"nodes\""));
   EXPECT_TRUE(tells("Pod", "a", "FailedPrepareDynamicResources", "unknown field \"nodes\""));
   EXPECT_THAT(domains(), IsEmpty());
+}
+
+TEST_F(Automatic, AConfigThatNamesADomainAndAsksForOneOfItsOwnIsTold) {
+  kubectl().apply(domain_yaml("train", 2));
+  ASSERT_TRUE(becomes("train", "NotReady", "0/2", "WaitingForPods"));
+  kubectl().apply(cat(
+      template_yaml("both", "kind: ComputeDomainConfig, numNodes: 2"),
+      config_yaml(cat("kind: ComputeDomainChannelConfig, domainID: ", domain("train").meta.uid))));
+  kubectl().apply(pod_yaml("a", "both", nodes(1)[0]));
+  EXPECT_TRUE(tells("ResourceClaim", any_claim(), "ContradictoryConfig", "leave one of them out"));
+  EXPECT_TRUE(tells("Pod", "a", "FailedPrepareDynamicResources", "leave one of them out"));
+  EXPECT_THAT(domains(), SizeIs(1));
+  kubectl().remove("ComputeDomain", "train");
 }
 
 TEST_F(Automatic, ADomainThatHasTheNameIsNotTouched) {

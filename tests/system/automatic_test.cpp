@@ -50,6 +50,38 @@ metadata: {name: train, namespace: )",
 
 constexpr char kJob[] = "/apis/batch/v1/namespaces/default/jobs/train";
 
+// As a Deployment's controller makes it; nobody here makes its pods, or takes them away with it.
+constexpr char kReplicaSet[] = R"(
+apiVersion: apps/v1
+kind: ReplicaSet
+metadata: {name: serve-7d9c, namespace: default}
+spec:
+  replicas: 2
+  selector: {matchLabels: {app: serve}}
+  template:
+    metadata: {labels: {app: serve}}
+    spec: {containers: [{name: worker, image: busybox}]}
+)";
+
+std::string pod_of_replica_set(const std::string& name, const std::string& uid) {
+  return base::cat(R"(
+apiVersion: v1
+kind: Pod
+metadata:
+  name: )",
+                   name, R"(
+  namespace: default
+  labels: {app: serve}
+  ownerReferences: [{apiVersion: apps/v1, kind: ReplicaSet, name: serve-7d9c, controller: true, uid: )",
+                   uid, R"(}]
+spec:
+  terminationGracePeriodSeconds: 1
+  containers:
+  - {name: worker, image: busybox, command: [sleep, infinity], resources: {claims: [{name: channel}]}}
+  resourceClaims: [{name: channel, resourceClaimTemplateName: fabric}]
+)");
+}
+
 bool has_formed(const Rig& rig, std::size_t domains) {
   const auto all = rig.domains();
   return all.size() == domains && std::ranges::all_of(all, [](const api::ComputeDomain& domain) {
@@ -85,6 +117,42 @@ TEST(AutomaticDomain, IsNeverSharedByTwoNamespacesWithOneLabel) {
   EXPECT_NE(domains[0].meta.ns, domains[1].meta.ns);
   EXPECT_NE(domains[0].meta.name, domains[1].meta.name);
   for (const auto& domain : domains) EXPECT_EQ(domain.status->ready_nodes, "2/2");
+}
+
+TEST(AutomaticDomain, WaitsForTheNextPodsOfADeploymentThatSleeps) {
+  Rig rig({.seed = 8, .nodes_per_rack = 4});
+  rig.apply(template_in("default"));
+  rig.apply(kReplicaSet);
+  const auto answer =
+      rig.administrator().send({.target = "/apis/apps/v1/namespaces/default/replicasets",
+                                .headers = {{"Accept", std::string(api::kMetadataList)}}});
+  ASSERT_TRUE(answer);
+  const auto sets = api::decode_metadata_page(answer->body);
+  ASSERT_TRUE(sets);
+  ASSERT_THAT(sets->items, SizeIs(1));
+  const std::string owner = sets->items[0].uid;
+  std::string uid;
+  for (int awake = 0; awake < 3; ++awake) {
+    SCOPED_TRACE(base::cat("awake for the ", awake + 1, ". time"));
+    std::vector<std::string> pods;
+    for (int i = 0; i < 2; ++i) {
+      pods.push_back(base::cat("serve-7d9c-", awake, i));
+      rig.apply(pod_of_replica_set(pods.back(), owner));
+    }
+    ASSERT_TRUE(rig.run_until([&] { return has_formed(rig, 1); }, 60s));
+    if (uid.empty()) uid = rig.domains().front().meta.uid;
+    EXPECT_EQ(rig.domains().front().meta.uid, uid);
+    for (const std::string& pod : pods) {
+      rig.remove(base::cat("/api/v1/namespaces/default/pods/", pod));
+    }
+    ASSERT_TRUE(rig.run_until([&] { return !has_formed(rig, 1); }, 60s));
+    rig.run_for(30s);
+    ASSERT_THAT(rig.domains(), SizeIs(1));
+    const api::ComputeDomain domain = rig.domains().front();
+    const auto* ready = api::find_condition(domain.status->conditions, "Ready");
+    ASSERT_NE(ready, nullptr);
+    EXPECT_EQ(ready->reason, "WaitingForPods");
+  }
 }
 
 // Nobody owns the domain of pods without a controller, so that the controller deletes it. Other

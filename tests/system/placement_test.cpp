@@ -145,6 +145,21 @@ TEST(PlacedDomains, WaitForSeatsWithTheNumbersAndGetThemWhenTheyFree) {
   EXPECT_THAT(rig.node_lists(), IsEmpty());  // and no ledger
 }
 
+TEST(PlacedDomains, LargerThanAnyCliqueSaySoAndFormOnceTheyAskForLess) {
+  Rig rig({.seed = 9, .racks = 2});
+  apply_placed(rig, "train", 5);
+  rig.run_for(30s);
+  const api::Condition placed = condition_of(rig, "train", "Placed");
+  EXPECT_EQ(placed.reason, "NoCliqueIsLargeEnough");
+  EXPECT_THAT(placed.message, HasSubstr("needs 5 seats"));
+  EXPECT_THAT(placed.message, HasSubstr("has 4: lower spec.numNodes"));
+  EXPECT_THAT(nodes_of_pods(rig, "train"), IsEmpty());
+  EXPECT_EQ(ledger_of(rig), std::nullopt);
+  rig.remove(cat(kPodPath, "train-4"));
+  rig.apply(placed_yaml("train", 4));
+  EXPECT_TRUE(rig.run_until([&] { return rig.is_ready("train"); }, 60s));
+}
+
 TEST(PlacedDomains, AreQuietOnceTheyAreReady) {
   Rig rig({.seed = 5, .racks = 2});
   apply_placed(rig, "train", 3);
