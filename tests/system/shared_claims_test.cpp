@@ -2,6 +2,8 @@
 // many may share one, and controllers that die at every step.
 #include <gmock/gmock.h>
 
+#include <algorithm>
+
 #include "compute_domain/api/names.h"
 #include "compute_domain/base/text.h"
 #include "compute_domain/core/reconcile.h"
@@ -24,11 +26,12 @@ spec:
     - {name: channel, exactly: {deviceClassName: compute-domain-shared-channel.nvidia.com}}
 )";
 
-// Pods that share it, each on a node of its own.
-std::string sharing_job(int pods) {
-  constexpr char kApart[] = R"(
+constexpr char kApart[] = R"(
       affinity: {podAntiAffinity: {requiredDuringSchedulingIgnoredDuringExecution: [
         {topologyKey: kubernetes.io/hostname, labelSelector: {matchLabels: {mesh: one}}}]}})";
+
+// Pods that share it, each on a node of its own; or where there is room.
+std::string sharing_job(int pods, const char* where = kApart) {
   return base::cat(R"(
 apiVersion: batch/v1
 kind: Job
@@ -42,7 +45,7 @@ spec:
     spec:
       restartPolicy: Never
       terminationGracePeriodSeconds: 1)",
-                   kApart, R"(
+                   where, R"(
       containers:
       - name: worker
         image: busybox
@@ -51,6 +54,17 @@ spec:
       resourceClaims: [{name: channel, resourceClaimName: mesh}]
 )");
 }
+
+constexpr char kOneMore[] = R"(
+apiVersion: v1
+kind: Pod
+metadata: {name: one-more, namespace: default}
+spec:
+  terminationGracePeriodSeconds: 1
+  containers:
+  - {name: worker, image: busybox, command: [sleep, infinity], resources: {claims: [{name: channel}]}}
+  resourceClaims: [{name: channel, resourceClaimName: mesh}]
+)";
 
 constexpr char kSharingJob[] = "/apis/batch/v1/namespaces/default/jobs/train";
 constexpr char kSharedClaim[] = "/apis/resource.k8s.io/v1/namespaces/default/resourceclaims/mesh";
@@ -119,6 +133,31 @@ TEST(SharedClaim, CostsOneReadForAllPodsThatComeTogether) {
     return read.user.ends_with(":compute-domain-controller");
   }),
             3);
+}
+
+// Kubernetes keeps 256 in status.reservedFor.
+TEST(SharedClaim, HasRoomFor256PodsAndForTheNextOnceTheyHaveGone) {
+  Rig rig(sharing(7, 4));
+  rig.apply(kMesh);
+  rig.apply(sharing_job(256, ""));
+  // Who run within `span`, once there are so many; looked for once a second, as it is a long list.
+  const auto running = [&](std::ptrdiff_t enough, base::Duration span) {
+    std::ptrdiff_t count = 0;
+    for (base::Duration waited{}; count != enough && waited < span; waited += 1s) {
+      rig.run_for(1s);
+      const auto pods = rig.kubectl().list_all<api::Pod>({.ns = "default"});
+      count = std::ranges::count(*pods, "Running", &api::Pod::phase);
+    }
+    return count;
+  };
+  ASSERT_EQ(running(256, 300s), 256);
+  ASSERT_TRUE(rig.run_until([&] { return mesh_has_formed(rig, "4/4"); }, 60s));
+  rig.apply(kOneMore);
+  EXPECT_EQ(running(257, 30s), 256);
+  EXPECT_TRUE(mesh_has_formed(rig, "4/4"));
+  rig.remove(kSharingJob);
+  EXPECT_EQ(running(1, 120s), 1);
+  EXPECT_TRUE(rig.run_until([&] { return mesh_has_formed(rig, "1/1"); }, 60s));
 }
 
 // After each write that anybody makes the controller dies once, in a run of its own.
