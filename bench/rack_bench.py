@@ -106,6 +106,15 @@ def pods(name: str, nodes: int, template: str) -> dict:
     return {"apiVersion": "v1", "kind": "List", "items": [pod(number) for number in range(nodes)]}
 
 
+def machine() -> dict:
+    """What this whole machine has spent since it started: CPU-seconds at work, at rest, and forks."""
+    lines = dict(line.split(maxsplit=1) for line in Path("/proc/stat").read_text(encoding="ascii").splitlines())
+    user, nice, system, idle, waiting, interrupts, soft, _ = map(int, lines["cpu"].split()[:8])
+    tick = os.sysconf("SC_CLK_TCK")
+    return {"busy": (user + nice + system + interrupts + soft) / tick, "idle": (idle + waiting) / tick,
+            "forks": int(lines["processes"])}
+
+
 def writes_since(offset: int) -> tuple:
     """Of the whole control plane but this user's, without Leases and Events; and those of ours that met a conflict."""
     count = conflicts = 0
@@ -154,10 +163,10 @@ def measure(name: str, nodes: int, template: str, num_nodes: int = 0) -> dict:
     status = Watch("computedomains", name, "-o", "jsonpath={.status.status}{\"\\n\"}") if is_domain else None
     writes_until_quiet(os.path.getsize(AUDIT_LOG))
     offset = os.path.getsize(AUDIT_LOG)
-    start = time.monotonic()
+    before, start = machine(), time.monotonic()
     kubectl("create", "-f", "-", input=json.dumps(pods(name, nodes, template)))
     running = watch.wait(lambda lines: len({line for line in lines if line.endswith(" Running")}) == nodes)
-    figures = {"running": running - start}
+    figures = {"running": running - start, **{what: now - before[what] for what, now in machine().items()}}
     if status:
         figures["ready"] = max(0.0, status.wait(lambda lines: "Ready" in lines) - running)
         status.close()
@@ -237,6 +246,10 @@ def compare(nodes: int, runs: int) -> float:
     ratios = [a / b for a, b in zip(seconds[ours], seconds[trivial])]
     most = max(1.10, 1 + 0.15 / quantile(seconds[trivial], 0.5))
     figure(f"{posted}: the third as a multiple of the second", "ratio", ratios, interval_of_median(ratios), most)
+    for kind, words in ((trivial, "of the driver that answers at once"), (ours, "of a ComputeDomain")):
+        figure(f"{nodes} pods {words}: CPU of the machine", "CPU-s", of(kinds[kind], "busy"),
+               f"{quantile(of(kinds[kind], 'idle'), 0.5):.2f} CPU-s idle, "
+               f"{quantile(of(kinds[kind], 'forks'), 0.5)} forks")
     figure(f"{posted}, a ComputeDomain without numNodes", "s", of(uncounted_runs, "running"))
     figure(f"{nodes} pods, last pod Running -> domain Ready, all connected", "s", of(kinds[ours], "ready"), "", 0.25)
     for kind, words in ((plain, "without a claim"), (trivial, "of the driver that answers at once")):
