@@ -23,10 +23,17 @@ make_driver_root() {
   cp "$build"/tests/imex/stand_in/libnvidia-imex.so.1 "$libraries"
 }
 
+# Once per build: many scripts use the same images.
+make_images() {
+  local images=$build/images
+  [ -n "$(find tools/image tools/image.d "$build"/src/bin/compute-domain-* -newer "$images/made" 2>&1)" ] || return 0
+  tools/image --build "$build" --output "$images" && touch "$images/made"
+}
+
 load_images() {
   local image
-  tools/image --build "$build" --output "$work/images" || return 1
-  for image in "$work"/images/*.tar; do cluster load-image "$image" || return 1; done
+  make_images || return 1
+  for image in "$build"/images/*.tar; do cluster load-image "$image" || return 1; done
 }
 
 # with_components NAME…: these components of manifests/ beside what tests install. kustomize takes what lies beside it
