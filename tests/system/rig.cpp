@@ -84,6 +84,7 @@ Rig::Rig(const RigOptions& options)
     api_server.disabled_versions.push_back(base::cat(kResourceGroup, version));
   }
   api_server.history = options.history;
+  api_server.event_ttl = options.event_ttl;
   server_ = std::make_unique<sandbox::ApiServer>(clock_, std::move(api_server));
   for (const auto& [name, text] : bin::embedded_manifests()) {
     check(server_->load(in_version(text, options.resource_version)));

@@ -33,6 +33,7 @@ struct RigOptions {
   std::string resource_version = "v1";
   // Watch events that the API server remembers per resource.
   std::size_t history = 5'000;
+  base::Duration event_ttl = std::chrono::hours(1);
   // Of the controller: GPU_CLIQUE_LABEL_ENABLED.
   bool labels_nodes = false;
   // Of the controller: SHARED_CLAIMS_ENABLED.

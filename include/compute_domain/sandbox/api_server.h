@@ -54,6 +54,7 @@ struct ApiServerOptions {
   std::uint64_t seed = 1;
   // Watch events remembered per resource; a watch from an older resource version is Expired.
   std::size_t history = 50'000;
+  base::Duration event_ttl = std::chrono::hours(1);  // kube-apiserver's --event-ttl
   // Whether watches may ask for sendInitialEvents (feature gate WatchList).
   bool watch_list = true;
   // "resource.k8s.io/v1": group versions that this server does not serve.

@@ -16,7 +16,7 @@ ApiState::ApiState(const base::Clock& clock_in, const ApiServerOptions& options_
       access(storage, options_in.rbac),
       tokens(clock_in, random, options_in.admin_token),
       faults(options_in.seed) {
-  storage.keep_for("events", std::chrono::hours(1));  // kube-apiserver's --event-ttl
+  storage.keep_for("events", options_in.event_ttl);
 }
 
 ApiState::~ApiState() = default;
