@@ -288,6 +288,7 @@ TEST_F(Automatic, ADomainThatHasTheNameIsNotTouched) {
   ASSERT_TRUE(is_formed(name, 1));
   kubectl().remove("Pod", "a");
   ASSERT_TRUE(goes(name));
+  ASSERT_TRUE(eventually("the pod is gone too", [&] { return !exists_pod("a"); }));
   // The name is a function of the workload: somebody else has taken it since.
   kubectl().apply(domain_yaml(name, 7));
   kubectl().apply(pod_yaml("a", "fabric", nodes(1)[0]));

@@ -74,6 +74,7 @@ TEST_F(Channels, APodThatComesAgainFindsItsDomainsChannel) {
   const auto channels = channels_of("blue");
   kubectl().remove("Pod", "blue-0");
   EXPECT_TRUE(becomes("blue", "NotReady", "1/2", "WaitingForNodes"));
+  ASSERT_TRUE(eventually("the pod is gone", [&] { return !exists_pod("blue-0"); }));
   kubectl().apply(pod_yaml("blue-0", "blue-channel", nodes(2).front()));
   EXPECT_TRUE(becomes("blue", "Ready", "2/2", "AllNodesReady"));
   EXPECT_EQ(channels_of("blue"), channels);
