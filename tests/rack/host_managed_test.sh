@@ -37,10 +37,7 @@ make_driver_root
 check "a cluster of 2 nodes" cluster up --nodes 2 --driver-root "$work/driver"
 check "whose hosts have their IMEX domain" configure_hosts
 for node in n01 n02; do check "and start its daemon on $node" start_daemon "$node"; done
-check "the nodes take the images" load_images
-check "the operator is installed" kubectl apply --server-side -k "$manifests"
-check "owners of IMEX run" eventually 60 all_ready daemonset compute-domain-imex 2
-check "and agents" eventually 60 all_ready daemonset compute-domain-agent 2
+install_operator 2
 before=$(daemons n01 n02)
 
 form_train n01 n02

@@ -45,14 +45,19 @@ with_components() {
       >"$manifests/kustomization.yaml"
 }
 
-# set_up_rack COUNT [OPTION…]: so many nodes on which the operator runs, as in $manifests.
-set_up_rack() {
-  make_driver_root
-  check "a cluster of $1 nodes" cluster up --nodes "$1" "${@:2}" --driver-root "$work/driver"
+# install_operator COUNT: as in $manifests, until it runs on so many nodes.
+install_operator() {
   check "its nodes take the images" load_images
   check "the operator is installed" kubectl apply --server-side -k "${manifests:-manifests/test}"
   check "owners of IMEX run" eventually 60 all_ready daemonset compute-domain-imex "$1"
   check "and agents" eventually 60 all_ready daemonset compute-domain-agent "$1"
+}
+
+# set_up_rack COUNT [OPTION…]: so many nodes on which the operator runs.
+set_up_rack() {
+  make_driver_root
+  check "a cluster of $1 nodes" cluster up --nodes "$1" "${@:2}" --driver-root "$work/driver"
+  install_operator "$1"
 }
 
 # /proc/devices of the nodes says 235.
