@@ -16,6 +16,7 @@ using namespace std::chrono_literals;
 constexpr char kDomains[] = "/apis/resource.nvidia.com/v1beta1/namespaces/default/computedomains";
 constexpr char kTemplates[] = "/apis/resource.k8s.io/v1/namespaces/default/resourceclaimtemplates";
 constexpr char kJobs[] = "/apis/batch/v1/namespaces/default/jobs";
+constexpr char kClaims[] = "/apis/resource.k8s.io/v1/namespaces/default/resourceclaims";
 constexpr char kPods[] = "/api/v1/namespaces/default/pods";
 constexpr base::Duration kPatience = 60s;
 
@@ -171,6 +172,8 @@ void Formation::take_down_job(const std::string& name, bool is_automatic) {
          200);
   wait_until_empty(kDomains);
   wait_until_empty(kPods);
+  // A node's device is free when the claim is gone: a pod that finds none is tried again after 1 s.
+  wait_until_empty(kClaims);
 }
 
 }  // namespace cdom::bench

@@ -149,7 +149,12 @@ std::optional<base::Duration> Scheduler::next_due() const {
 
 void Scheduler::schedule(const ObjectKey& key) {
   const ObjectPtr pod = pods_.find(key);
-  const Refusal refusal = place(*pod);
+  const auto claims = claims_of(*pod);
+  if (!claims) {
+    waiting_[key].is_parked = true;
+    return;
+  }
+  const Refusal refusal = place(*pod, *claims);
   if (!refusal) {
     waiting_.erase(key);
     return;
@@ -157,35 +162,24 @@ void Scheduler::schedule(const ObjectKey& key) {
   park(key, *pod, *refusal);
 }
 
-base::Result<std::vector<ObjectPtr>> Scheduler::claims_of(const json& pod) const {
-  const auto wait = [](std::string why) {
-    return base::Error{base::ErrorKind::Unavailable, std::move(why)};
-  };
+std::optional<std::vector<ObjectPtr>> Scheduler::claims_of(const json& pod) const {
   std::vector<ObjectPtr> claims;
   for (const PodClaim& used : pod_claims(pod)) {
     if (used.is_deliberately_absent) continue;
-    if (!used.claim) {
-      return wait(base::cat("waiting for resource claim of template ", used.template_name,
-                            " to be created"));
-    }
-    const ObjectPtr claim = claims_.find({key_of(pod).ns, *used.claim});
-    if (!claim) return wait(base::cat("resourceclaim \"", *used.claim, "\" not found"));
-    if (is_deleting(*claim)) {
-      return wait(base::cat("resourceclaim \"", *used.claim, "\" is being deleted"));
-    }
-    if (!used.template_name.empty() && controller_uid(*claim, "Pod") != uid_of(pod)) {
-      return wait(base::cat("resourceclaim \"", *used.claim, "\" was not created for the pod"));
-    }
-    claims.push_back(claim);
+    if (!used.claim) return std::nullopt;
+    ObjectPtr claim = claims_.find({key_of(pod).ns, *used.claim});
+    if (!claim || is_deleting(*claim)) return std::nullopt;
+    const bool is_of_other_pod =
+        !used.template_name.empty() && controller_uid(*claim, "Pod") != uid_of(pod);
+    if (is_of_other_pod) return std::nullopt;
+    claims.push_back(std::move(claim));
   }
   return claims;
 }
 
-Scheduler::Refusal Scheduler::place(const json& pod) {
-  const auto claims = claims_of(pod);
-  if (!claims) return claims.error().message;
+Scheduler::Refusal Scheduler::place(const json& pod, const std::vector<ObjectPtr>& claims) {
   std::vector<ObjectPtr> unallocated;
-  for (const ObjectPtr& claim : *claims) {
+  for (const ObjectPtr& claim : claims) {
     if (at(*claim, "/status/allocation").is_null()) unallocated.push_back(claim);
   }
   const Amounts requests = requests_of(pod);
@@ -208,7 +202,7 @@ Scheduler::Refusal Scheduler::place(const json& pod) {
     const auto devices = without_offered(wanted, node.allocatable);
     auto reason = reason_against(pod, without_devices(requests, devices), node, cluster);
     if (!reason) {
-      const auto elsewhere = claims_elsewhere(*claims, *node.node);
+      const auto elsewhere = claims_elsewhere(claims, *node.node);
       if (!elsewhere.empty()) reason = "resourceclaim not available on the node";
       unavailable.insert(elsewhere.begin(), elsewhere.end());
     }
@@ -240,11 +234,11 @@ Scheduler::Refusal Scheduler::place(const json& pod) {
                  ? base::cat("0/", cluster.nodes.size(), " nodes are available: ", why, ".")
                  : base::cat("running \"DynamicResources\" filter plugin: ", why);
     }
-    if (*allocations) return bind(pod, key_of(node).name, *claims, **allocations, extended);
+    if (*allocations) return bind(pod, key_of(node).name, claims, **allocations, extended);
     ++reasons["cannot allocate all claims"];
   }
   for (const std::size_t claim : unavailable) {
-    if (is_free_for(pod, *(*claims)[claim]) && free_claim(*(*claims)[claim])) return "";
+    if (is_free_for(pod, *claims[claim]) && free_claim(*claims[claim])) return "";
   }
   return summary(cluster.nodes.size(), reasons);
 }
@@ -374,10 +368,7 @@ void Scheduler::park(const ObjectKey& key, const json& pod, const std::string& m
     waiting.due = clock_.elapsed();
     return;
   }
-  // A pod whose claims are still being made has not failed.
-  const bool waits_for_claim = message.rfind("waiting for resource claim", 0) == 0;
   waiting.is_parked = true;
-  if (waits_for_claim) return;
   ++waiting.attempts;
   waiting.due = clock_.elapsed() + std::min<base::Duration>(delay, kLastBackOff);
   if (message != waiting.last_message) tell(pod, message);

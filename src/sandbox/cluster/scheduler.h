@@ -1,11 +1,11 @@
 // Scheduler: gives pods a node and their claims devices, as kube-scheduler does.
 //
-// How it goes, for one pod at a time: all its claims exist; filters on each node; the node that is
-// least full, then the first by name (or in a seeded order), on which all devices can be allocated;
-// finalizer, allocation and reservation of each claim, and of one more that it makes for devices
-// asked for as extended resources; the binding. A pod that fits nowhere is told why
-// (FailedScheduling) and tried again when the cluster has changed. It never decides on a state from
-// before its own last write. One thread.
+// How it goes, for one pod at a time: all its claims exist and stay, or it is held back and told
+// nothing; filters on each node; the node that is least full, then the first by name (or in a
+// seeded order), on which all devices can be allocated; finalizer, allocation and reservation of
+// each claim, and of one more that it makes for devices asked for as extended resources; the
+// binding. A pod that fits nowhere is told why (FailedScheduling) and tried again when the cluster
+// has changed. It never decides on a state from before its own last write. One thread.
 #pragma once
 
 #include <map>
@@ -52,9 +52,9 @@ class Scheduler : public Part {
   [[nodiscard]] const ObjectKey* next_pod() const;
 
   void schedule(const ObjectKey& key);
-  Refusal place(const json& pod);
-  // The claims of the pod, or why it has to wait.
-  base::Result<std::vector<ObjectPtr>> claims_of(const json& pod) const;
+  // The claims of the pod; nullopt: it has to wait for them.
+  [[nodiscard]] std::optional<std::vector<ObjectPtr>> claims_of(const json& pod) const;
+  Refusal place(const json& pod, const std::vector<ObjectPtr>& claims);
   // The allocations are those of the claims that have none, in order, and then of the `extended`
   // one, which is yet to be made.
   Refusal bind(const json& pod, const std::string& node, const std::vector<ObjectPtr>& claims,

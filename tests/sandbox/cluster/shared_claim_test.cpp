@@ -123,6 +123,19 @@ TEST_F(SharedClaim, IsAllocatedOnceForPodsOfAllNodesOfTheClique) {
                                                      cat("r2n02/", uid_of(shared()))));
 }
 
+// Held back before it is tried: nothing has failed, and nothing is waited for afterwards.
+TEST_F(SharedClaim, ThatDoesNotExistYetHoldsItsPodBack) {
+  publish_clique_of("r1n01");
+  remove(kClaims, {"default", "shared"});
+  apply_apart("a");
+  do_what_is_due();
+  EXPECT_EQ(phase("a"), "Pending");
+  EXPECT_THAT(reasons("a"), IsEmpty());
+  apply(kSharedBasics);
+  do_what_is_due();
+  EXPECT_EQ(node_of("a"), "r1n01");
+}
+
 TEST_F(SharedClaim, LetsAPodWaitForANodeOfTheClique) {
   publish_clique_of("r1n01");
   publish_clique_of("r2n01");
