@@ -138,12 +138,14 @@ void Workloads::pods_read(const std::string& ns, std::vector<core::PodFacts> pod
   known.read = now;
   known.specs_read = with_specs;
   bool told_something = false;
+  const std::size_t workloads = claims_of_.size();
   for (auto& [uid, claim] : claims_) {
     if (claim.ns != ns) continue;
     const auto was_seen = claim.pod_seen;
     resolve(uid, claim);
     told_something = told_something || claim.pod_seen != was_seen;
   }
+  known.read_found_workload = claims_of_.size() > workloads;
   for (const std::string& uid : known.shared) {
     if (resolve(known, uid, shared_[uid])) told_something = true;
   }
@@ -252,6 +254,7 @@ void Workloads::describe(core::WorkloadsWorld& world) const {
   if (const auto ns = namespaces_.find(world.ns); ns != namespaces_.end()) {
     world.pods_read = ns->second.read;
     world.specs_read = ns->second.specs_read;
+    world.read_found_workload = ns->second.read_found_workload;
     world.vain_reads = ns->second.vain_reads;
     for (const std::string& uid : ns->second.shared) {
       for (const auto& [pod, consumer] : shared_.at(uid).pods) {

@@ -22,7 +22,8 @@ using namespace std::chrono_literals;
 // later than so long after the first.
 constexpr base::Duration kBatchSettles = 20ms;
 constexpr base::Duration kBatchPatience = 100ms;
-// Between two reads of one namespace, and at most, as long as they tell nothing.
+// Between two reads of one namespace of which the first found no new workload, and at most, as long
+// as they tell nothing.
 constexpr base::Duration kReadInterval = 1s;
 constexpr int kMostDoublings = 6;
 // A claim is reserved for a pod a moment before the pod gets its node; others wait for that node.
@@ -176,19 +177,40 @@ base::Time paced(const WorkloadsWorld& world, base::Time due, int most_doublings
   return std::max(due, *world.pods_read + kReadInterval * (1 << doublings));
 }
 
+// Claims that were first seen at about the same time.
+class Batch {
+ public:
+  void add(base::Time seen) {
+    first_ = std::min(first_.value_or(seen), seen);
+    last_ = std::max(last_.value_or(seen), seen);
+  }
+  // When it is read, as far as it goes; nullopt: it is empty.
+  [[nodiscard]] std::optional<base::Time> due() const {
+    if (!first_) return std::nullopt;
+    return std::min(*last_ + kBatchSettles, *first_ + kBatchPatience);
+  }
+
+ private:
+  std::optional<base::Time> first_, last_;
+};
+
 // When the pods are to be read for what the claims are; nullopt: all that is needed is known.
 std::optional<base::Time> next_read_for_claims(const WorkloadsWorld& world,
                                                const KnownDomains& domains) {
-  std::optional<base::Time> first, last;
+  Batch all, new_ones;
   for (const AutomaticClaim& claim : world.claims) {
     if (!needs_read(world, domains, claim)) continue;
     // Nothing is waited for: the first read has told that a second one is needed.
     if (claim.lacks_templates && !world.specs_read) return world.now;
-    first = std::min(first.value_or(claim.seen), claim.seen);
-    last = std::max(last.value_or(claim.seen), claim.seen);
+    all.add(claim.seen);
+    if (world.pods_read && claim.seen > *world.pods_read) new_ones.add(claim.seen);
   }
-  if (!first) return std::nullopt;
-  return paced(world, std::min(*last + kBatchSettles, *first + kBatchPatience), kMostDoublings);
+  if (!all.due()) return std::nullopt;
+  const base::Time due = paced(world, *all.due(), kMostDoublings);
+  // They are of pods that came a moment later, or of the next workload, which must not wait for the
+  // one before.
+  if (world.read_found_workload && new_ones.due()) return std::min(due, *new_ones.due());
+  return due;
 }
 
 // The same for the nodes of those that share a claim.

@@ -82,5 +82,44 @@ TEST(Workloads, KeepTheNodeOfAPodThatIsNotInALaterRead) {
   EXPECT_THAT(nodes_known(workloads, claim), ElementsAre("n1"));
 }
 
+api::ResourceClaim claim_of(const std::string& pod) {
+  api::ResourceClaim claim;
+  claim.meta.name = pod + "-channel";
+  claim.meta.ns = "team-a";
+  claim.meta.uid = "uid-" + claim.meta.name;
+  claim.meta.owners = {
+      {.api_version = "v1", .kind = "Pod", .name = pod, .uid = "uid-" + pod, .controller = true}};
+  return claim;
+}
+
+core::PodFacts pod_of_job(const std::string& name, const std::string& job) {
+  core::PodFacts pod = pod_on("", name);
+  pod.meta.owners = {{.api_version = "batch/v1",
+                      .kind = "Job",
+                      .name = job,
+                      .uid = "uid-" + job,
+                      .controller = true}};
+  return pod;
+}
+
+TEST(Workloads, TellWhetherTheLastReadFoundANewOne) {
+  Workloads workloads;
+  const auto found = [&] {
+    core::WorkloadsWorld world;
+    world.ns = "team-a";
+    workloads.describe(world);
+    return world.read_found_workload;
+  };
+  workloads.claim_seen(claim_of("a"), {});
+  workloads.pods_read("team-a", {pod_of_job("a", "train")}, false, {});
+  EXPECT_TRUE(found());
+  workloads.claim_seen(claim_of("b"), {});
+  workloads.pods_read("team-a", {pod_of_job("a", "train"), pod_of_job("b", "train")}, false, {});
+  EXPECT_FALSE(found());
+  workloads.claim_seen(claim_of("c"), {});
+  workloads.pods_read("team-a", {pod_of_job("b", "train"), pod_of_job("c", "next")}, false, {});
+  EXPECT_TRUE(found());
+}
+
 }  // namespace
 }  // namespace cdom::controller

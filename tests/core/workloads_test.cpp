@@ -210,6 +210,16 @@ TEST(Workloads, ReadsPodsAtMostOnceASecond) {
   EXPECT_THAT(actions<ReadPods>(reconcile_workloads(world)), SizeIs(1));
 }
 
+TEST(Workloads, ReadsNewClaimsAtOnceAfterAReadThatFoundAWorkload) {
+  WorkloadsWorld world = world_with({unknown(claim_for("a"), 20ms)});
+  world.pods_read = kNow - 400ms;
+  world.read_found_workload = true;
+  EXPECT_THAT(actions<ReadPods>(reconcile_workloads(world)), SizeIs(1));
+  // Of which the read has told nothing: the next one will not either.
+  world.claims[0].seen = kNow - 500ms;
+  EXPECT_EQ(reconcile_workloads(world).look_again, base::Duration(600ms));
+}
+
 TEST(Workloads, ReadsEverMoreSeldomWhatTellsNothing) {
   WorkloadsWorld world = world_with({unknown(claim_for("a"), 10min)});
   world.pods_read = kNow - 3s;

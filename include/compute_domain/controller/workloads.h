@@ -61,6 +61,7 @@ class Workloads {
     std::map<std::string, core::PodFacts> pods;  // by UID, of the last read
     std::optional<base::Time> read;
     bool specs_read = false;
+    bool read_found_workload = false;
     int vain_reads = 0;
     std::set<std::string> unknown;  // UIDs of claims
     std::set<std::string> shared;   // the same, of those that are shared

@@ -79,6 +79,7 @@ struct WorkloadsWorld {
   std::map<std::string, std::set<std::string>> owners;
   std::optional<base::Time> pods_read;  // last
   bool specs_read = false;              // by that read
+  bool read_found_workload = false;     // that none before it had: the next one may follow at once
   // Since when pods that share a claim of several nodes have had no node that is known: each.
   std::vector<base::Time> nodeless_since;
   // When a domain of a workload was last seen, by its id: if it is gone since, older reads say
