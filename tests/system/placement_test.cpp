@@ -261,7 +261,9 @@ TEST(PlacedDomains, WhosePodsHaveSeatsStayAndSayWhatTheyLack) {
   Rig rig({.seed = 9, .racks = 2});
   rig.apply(placed_yaml("train", 4));
   rig.apply(pod_yaml("train-0", "train"));
-  ASSERT_TRUE(rig.run_until([&] { return !nodes_of_pods(rig, "train").empty(); }, 60s));
+  ASSERT_TRUE(rig.run_until(
+      [&] { return !nodes_of_pods(rig, "train").empty() && !clique_of(rig, "train").empty(); },
+      60s));
   const std::string clique = clique_of(rig, "train");
   std::set<std::string> others = nodes_in(rig, clique);
   others.erase(*nodes_of_pods(rig, "train").begin());
