@@ -1,15 +1,18 @@
 # domains.sh: domains on a rack, whose pods do nothing, and what happens to them. Source it after rack.sh.
 
 # form NAME NODE…: a domain, and a pod with a claim on each node.
-form() {
-  local name=$1 node
-  shift
+form() { apply_domain "$1" $(($# - 1)) && apply_pods "$@"; }
+apply_domain() { # NAME COUNT
   kubectl apply -f - <<YAML
 apiVersion: resource.nvidia.com/v1beta1
 kind: ComputeDomain
-metadata: {name: $name}
-spec: {numNodes: $#, channel: {resourceClaimTemplate: {name: $name-channel}}}
+metadata: {name: $1}
+spec: {numNodes: $2, channel: {resourceClaimTemplate: {name: $1-channel}}}
 YAML
+}
+apply_pods() { # DOMAIN NODE…
+  local name=$1 node
+  shift
   for node in "$@"; do pod_yaml "$name" "$node"; done | kubectl apply -f -
 }
 pod_yaml() { # DOMAIN NODE: $worker_command, $grace_seconds
