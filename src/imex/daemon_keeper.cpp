@@ -268,12 +268,19 @@ void DaemonKeeper::see_fault(const std::string& what, bool is_certain) {
   ask_again_after(refusals_ > 1 ? times_.question_interval : times_.retry_question);
 }
 
+// From this view to the next one.
+Duration DaemonKeeper::next_step(const Letters& letters) const {
+  if (state_.peers == letters) return std::min(view_step_ * 2, times_.question_interval);
+  const bool are_all_connected =
+      std::ranges::all_of(letters, [](const auto& letter) { return letter.second == 'C'; });
+  return are_all_connected ? times_.question_interval : times_.first_view;
+}
+
 void DaemonKeeper::see_view(const ToolAnswer& answer) {
   const Duration now = clock_.elapsed();
   auto letters = connection_letters(answer.text, state_.slot);
   if (answer.outcome == ToolAnswer::Outcome::Answer && letters) {
-    view_step_ = state_.peers == *letters ? view_step_ * 2 : times_.first_view;
-    view_step_ = std::min(view_step_, times_.question_interval);
+    view_step_ = next_step(*letters);
     view_is_next_ =
         view_step_ < times_.question_interval && now - worded_at_ < times_.question_interval;
     ask_again_soon(view_step_);

@@ -2,14 +2,15 @@
 //
 // How it goes: wishes and events come in, next() gives the actions that are due now, one by one,
 // and state() is what to tell. Between start and READY the control tool is asked in growing steps,
-// afterwards once a second, and about connections sooner while they change, or when the daemon has
-// printed something. SIGUSR1 goes out at most once per 5 s and never before the
-// daemon has answered, as it would end it. A daemon that ends by itself is started again: at once
-// when it was READY and the last time was long ago, else after a growing pause. Steppable; one
+// afterwards once a second, and about connections sooner while they change and until there are all,
+// or when the daemon has printed something. SIGUSR1 goes out at most once per 5 s and never before
+// the daemon has answered, as it would end it. A daemon that ends by itself is started again: at
+// once when it was READY and the last time was long ago, else after a growing pause. Steppable; one
 // thread.
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <variant>
@@ -99,6 +100,8 @@ class DaemonKeeper {
   void ask_again_soon(base::Duration delay);
   void look_sooner();
   [[nodiscard]] base::Duration step() const;
+  using Letters = std::map<std::int64_t, char>;  // of the peers, by slot
+  [[nodiscard]] base::Duration next_step(const Letters& letters) const;
 
   const base::Clock& clock_;
   base::Random random_;
