@@ -104,6 +104,20 @@ TEST(AutomaticDomain, CostsAtMostThreeReads) {
   EXPECT_EQ(rig.domains().front().status->ready_nodes, "18/18");
 }
 
+// Pods of one namespace are read together, and seldom: no Job waits for that because of another.
+TEST(AutomaticDomain, OfAJobRightBehindAnotherComesAsSoon) {
+  Rig rig({.seed = 5, .nodes_per_rack = 4});
+  rig.apply(template_in("default"));
+  rig.run_for(10s);
+  rig.apply(job_in("default", 2));
+  ASSERT_TRUE(rig.run_until([&] { return rig.domains().size() == 1; }, 500ms));
+  std::string next = job_in("default", 2);
+  next.replace(next.find("name: train"), 11, "name: later");
+  rig.run_for(50ms);
+  rig.apply(next);
+  EXPECT_TRUE(rig.run_until([&] { return rig.domains().size() == 2; }, 500ms));
+}
+
 TEST(AutomaticDomain, IsNeverSharedByTwoNamespacesWithOneLabel) {
   Rig rig({.seed = 6, .nodes_per_rack = 4});
   const std::string label = base::cat(api::kPodDomainLabel, ": ring");
