@@ -26,6 +26,11 @@ time_to_not_ready() { # DOMAIN COMMAND…
   awk -v start="$start" '/NotReady/ { print $1 - start; exit }' "$seen"
 }
 
+# What kubelet says of the channel in the pod's status, as the agent has told it.
+pod_has_channel() { # HEALTH
+  prints "channel-0 $1" kubectl get pod train-n02 -o 'jsonpath={range .status.containerStatuses[0].allocatedResourcesStatus[*].resources[*]}{.resourceID} {.health} {.message}{"\n"}{end}'
+}
+
 daemon_pids() { for node in n01 n02 n03 n04; do imex "$node"; done || true; }
 kill_imex() { on_node "$1" pkill -KILL -x nvidia-imex; }
 hang_imex() { on_node "$1" pkill -STOP -x nvidia-imex; }
@@ -33,7 +38,6 @@ wake_imex() { on_node "$1" pkill -CONT -x nvidia-imex; }
 
 set_up_rack 4
 form_train n01 n02 n03
-before=$(restarts train)
 
 # --- the daemon
 took=$(time_to_not_ready train kill_imex n02)
@@ -42,8 +46,10 @@ check "by an Event that names the node" eventually 10 has_event NodeImexFailed n
 check "and is READY again" is_ready train
 hang_imex n02
 check "a daemon that hangs is told" eventually 30 says train ImexFailed n02
+check "and by its pod, whose channel is" eventually 60 pod_has_channel Unhealthy
 wake_imex n02
 check "and is READY again" is_ready train
+check "and by its pod, whose channel is well" eventually 60 pod_has_channel Healthy
 
 # --- the agent
 daemons=$(daemons n01 n02 n03)
