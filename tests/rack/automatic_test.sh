@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Domains that nobody has written, on a rack of 18 real kubelets with the operator as it is shipped: of a Job whose
 # claim template names none, of the recipe's Jobs, and of a Job that only says
-# `limits: {nvidia.com/compute-domain: "1"}`. Prints a line per check and their count.
+# `limits: {nvidia.com/compute-domain: "1"}`, beside which all agents are replaced. Prints a line per check and their count.
 set -uo pipefail
 cd "$(dirname "$0")/../.."
 . tests/smoke/check.sh
@@ -58,6 +58,16 @@ all_have_channel() { # JOB COUNT
   local pod count=0
   for pod in $(kubectl get pods -l "job-name=$1" -o name); do has_channel "$pod" && count=$((count + 1)); done
   [ "$count" = "$2" ]
+}
+# What has to stay as it is while agents come and go: all daemons and the containers of the one-line Job.
+state() {
+  daemons n{01..18}
+  kubectl get pods -l job-name=one-line \
+    -o 'jsonpath={range .items[*]}{.metadata.uid} {.status.containerStatuses[0].restartCount}{"\n"}{end}'
+}
+replace_agents() {
+  operator rollout restart daemonset/compute-domain-agent &&
+    operator rollout status daemonset/compute-domain-agent --timeout=180s
 }
 delete_job() { kubectl delete job "$1" --timeout=90s; }
 
@@ -124,6 +134,10 @@ check "with their channel" all_have_channel one-line 18
 check "the domain is Ready" is_ready "$(domain)"
 check "of 18 nodes" prints " 18/18 " line
 check "no pod names a claim" is_empty claims_that_pods_name
+before=$(state)
+check "the agents of all nodes are replaced" replace_agents
+check "no daemon and no container has ended" nothing_has_ended
+check "the domain is Ready" is_ready "$(domain)"
 check "the Job goes" delete_job one-line
 check "and its domain with it" eventually 60 is_empty line
 check "and the claims that the scheduler made" eventually 30 is_empty kubectl get resourceclaims -o name
