@@ -19,11 +19,6 @@ run_without_claim() {
 
 has_no_channel() { kubectl exec "$1" -- sh -c '! ls /dev/nvidia-caps-imex-channels'; }
 
-# Its identity begins with its pod.
-leader() {
-  operator get lease compute-domain-controller -o 'jsonpath={.spec.holderIdentity}' |
-    grep -oE '^compute-domain-controller-[a-z0-9]+-[a-z0-9]{5}'
-}
 leads_instead_of() { [ -n "$(leader)" ] && [ "$(leader)" != "$1" ]; }
 kill_leader() {
   local before

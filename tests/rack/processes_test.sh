@@ -84,7 +84,6 @@ again() {
   for i in 1 2 3 4 5; do form again n01 n02 n03 n04 && is_ready again && dissolve again || return 1; done
 }
 check "five formations on the same nodes" again
-leader() { operator get lease compute-domain-controller -o 'jsonpath={.spec.holderIdentity}' | grep -oE '^compute-domain-controller-[a-z0-9]+-[a-z0-9]{5}'; }
 forms_without_leader() {
   form one n01 n02 && form two n03 n04 && operator delete pod "$(leader)" --grace-period=0 --force
   is_ready one 90 && is_ready two 90

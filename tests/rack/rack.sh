@@ -65,6 +65,12 @@ has_channel() { # POD
   kubectl exec "$1" -- ls -l /dev/nvidia-caps-imex-channels | grep -E '^crw-rw-rw- .* 235, +0 .* channel0$'
 }
 
+# The pod that leads: its identity begins with that.
+leader() {
+  operator get lease compute-domain-controller -o 'jsonpath={.spec.holderIdentity}' |
+    grep -oE '^compute-domain-controller-[a-z0-9]+-[a-z0-9]{5}'
+}
+
 all_ready() { # KIND NAME COUNT
   [ "$(operator get "$1" "$2" -o 'jsonpath={.status.numberReady}')" = "$3" ]
 }

@@ -62,7 +62,6 @@ is_followed() { # NODE POD
 }
 
 has_no_imex() { ! imex "$1"; }
-leader() { operator get lease compute-domain-controller -o 'jsonpath={.spec.holderIdentity}' | grep -oE '^compute-domain-controller-[a-z0-9]+-[a-z0-9]{5}'; }
 eight() {
   local node
   for node in n01 n02 n03 n04 n05 n06 n07 n08; do form "of-$node" "$node" || return 1; done
