@@ -143,6 +143,24 @@ TEST_F(Clique, AChannelThatWasTakenBackIsGivenAgainWhenItsNodesHaveSaidThatTheyK
   EXPECT_FALSE(list().scarce);
 }
 
+// It may be about to prepare the claim that it has read as admitted.
+TEST_F(Clique, AChannelThatNoContainerHasWaitsForNodesThatDoNotKnowOfItsRelease) {
+  world.settings.channels = 2;
+  DomainView& blue = domain_with("blue", {"n1"});
+  write();
+  report("n1", {}, "");
+  blue.claims.clear();
+  blue.domain.reset();
+  write();
+  world.domains.clear();
+  domain_with("green", {"n2"});
+  write();
+  EXPECT_EQ(channel("green"), std::nullopt);
+  report("n1", {}, "");  // after it has read of the release
+  write();
+  EXPECT_EQ(channel("green"), 1);
+}
+
 TEST_F(Clique, NumbersAreGivenInTurn) {
   DomainView& blue = domain_with("blue", {"n1"});
   write();
@@ -171,6 +189,17 @@ TEST_F(Clique, AListThatIsLostIsWrittenAgainWithTheChannelsOfTheStatuses) {
   EXPECT_EQ(channel("green"), 2);
   EXPECT_NE(channel("blue"), 2);
   EXPECT_NE(channel("blue"), 1);  // containers have it, and nobody knows whose
+}
+
+TEST_F(Clique, AChannelThatContainersHaveIsGivenToNobodyWhenListAndStatusesAreLost) {
+  domain_with("blue", {"n1"});
+  write();
+  report("n1", {"blue-n1"}, "1");
+  world.domains.clear();
+  domain_with("green", {"n2"});
+  world.list.reset();
+  write();
+  EXPECT_EQ(channel("green"), 2);
 }
 
 TEST_F(Clique, ADomainThatIsBeingDeletedIsLetInNowhere) {

@@ -49,6 +49,17 @@ TEST(StandingGroup, AClaimGetsTheChannelThatTheListSaysAndStartsNothing) {
   EXPECT_THAT(scene.group("")->claims, SizeIs(1));
 }
 
+// Its container may be next: nobody else may have the channel.
+TEST(StandingGroup, TheChannelOfAClaimThatWaitsIsToldToo) {
+  NodeScene scene = by_channel();
+  scene.settle().show(of_clique(2)).settle().daemon_ready({1}).settle();
+  scene.daemon_is(api::DaemonState::Recovering).advance(scene.world.times.report_hold).settle();
+  scene.show(of_clique(2).admits("a", 7)).prepare("a").settle();
+  EXPECT_FALSE(scene.is_prepared("a"));
+  ASSERT_NE(scene.group(""), nullptr);
+  EXPECT_EQ(scene.group("")->channels, "7");
+}
+
 TEST(StandingGroup, ItsDaemonOutlivesTheLastClaim) {
   NodeScene scene = by_channel();
   scene.settle().show(of_clique()).settle().daemon_ready().settle();

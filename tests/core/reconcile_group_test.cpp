@@ -30,6 +30,15 @@ TEST(ReconcileGroup, AdmitsTheClaimsOfItsMembersWithASlotEach) {
   EXPECT_EQ(list.entries[1].slot, 1);
 }
 
+TEST(ReconcileGroup, WritesTheClaimsOfANodeOnceInWhateverOrderTheyCome) {
+  World world = world_of(domain("train").wants(1).finalized(), 1);
+  world.view.claims = {claim("c2").on("n1"), claim("c1").on("n1")};
+  write_list(world);
+  EXPECT_EQ(entry_in(world, "n1").admits,
+            (std::vector<api::Admission>{{"uid-c1", 0}, {"uid-c2", 0}}));
+  EXPECT_THAT(reconcile_group(group_world_of(world)).actions, IsEmpty());
+}
+
 TEST(ReconcileGroup, WritesNothingBeforeTheFinalizerIsThere) {
   const World world = world_of(domain("train"), 2);
   EXPECT_THAT(reconcile_group(group_world_of(world)).actions, IsEmpty());
