@@ -46,10 +46,10 @@ check "by an Event that names the node" eventually 10 has_event NodeImexFailed n
 check "and is READY again" is_ready train
 hang_imex n02
 check "a daemon that hangs is told" eventually 30 says train ImexFailed n02
-check "and by its pod, whose channel is" eventually 60 pod_has_channel Unhealthy
+check "and its pod says that its channel is unhealthy" eventually 60 pod_has_channel Unhealthy
 wake_imex n02
 check "and is READY again" is_ready train
-check "and by its pod, whose channel is well" eventually 60 pod_has_channel Healthy
+check "and its pod that its channel is healthy" eventually 60 pod_has_channel Healthy
 
 # --- the agent
 daemons=$(daemons n01 n02 n03)
