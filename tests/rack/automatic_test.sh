@@ -8,9 +8,7 @@ cd "$(dirname "$0")/../.."
 . tests/rack/rack.sh
 . tests/rack/domains.sh
 
-with_local_image() { sed 's|image: busybox|image: docker.io/local/busybox:1|' "manifests/examples/$1.yaml"; }
-apply_example() { with_local_image "$1" | kubectl apply -f -; }
-apply_recipe() { with_local_image "recipe/$1" | kubectl apply -f -; }
+apply_recipe() { apply_example "examples/recipe/$1"; }
 job_completes() { kubectl wait --for=condition=Complete "job/$1" --timeout=90s; }
 # How many pods of a Job have printed a line like that.
 count_lines() { kubectl logs -l "job-name=$1" --tail=-1 | grep -cE "$2"; }
@@ -45,9 +43,6 @@ name_device_class() {
       >build/one-line/kustomization.yaml &&
     kubectl apply --server-side -k build/one-line
 }
-apply_one_line() {
-  sed 's|image: busybox|image: docker.io/local/busybox:1|' manifests/extended-resource/job.yaml | kubectl apply -f -
-}
 claims_that_pods_name() { kubectl get pods -l job-name=one-line -o 'jsonpath={.items[*].spec.resourceClaims}'; }
 # The only domain that there is.
 domain() { kubectl get computedomains -o 'jsonpath={.items[*].metadata.name}'; }
@@ -74,7 +69,7 @@ delete_job() { kubectl delete job "$1" --timeout=90s; }
 set_up_rack 18
 
 # --- a template that names no domain
-check "a Job whose template names no domain" apply_example automatic-job
+check "a Job whose template names no domain" apply_example examples/automatic-job
 check "gets one" eventually 30 has_one_domain automatic
 check "its pods run" pods_of_job_run automatic
 check "with their channel" all_have_channel automatic 4
@@ -120,14 +115,14 @@ check "their Job goes" delete_job nccl
 check "with its domain" eventually 60 is_empty line
 check "the connectivity check" apply_recipe 08-connectivity-check
 check "has a domain" eventually 60 has_one_domain connectivity
-check "of four nodes that are connected" eventually 60 prints " 4/4 " line
+check "of four nodes that are connected" eventually 60 has_event Ready "4 nodes are ready and connected" "$(domain)"
 check "and completes" job_completes connectivity
 check "as every pod can write its channel" prints 4 count_lines connectivity '^connectivity-[0-3].*channel0 is there$'
 check "it goes" delete_job connectivity
 check "and its domain" eventually 60 is_empty line
 # --- one line
 check "the device class gets its name" name_device_class
-check "a Job of 18 pods that ask by one line" apply_one_line
+check "a Job of 18 pods that ask by one line" apply_example extended-resource/job
 check "has a domain" eventually 60 has_one_domain one-line
 check "its pods run" pods_of_job_run one-line
 check "with their channel" all_have_channel one-line 18

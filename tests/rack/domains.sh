@@ -45,8 +45,8 @@ message() { of "$1" '{.status.conditions[?(@.type=="Ready")].message}'; }
 says() { # DOMAIN REASON MESSAGE
   prints "$2" reason "$1" && prints "$3" message "$1"
 }
-has_event() { # REASON MESSAGE
-  prints "$2" kubectl get events --field-selector "reason=$1" -o 'jsonpath={range .items[*]}{.message}{"\n"}{end}'
+has_event() { # REASON MESSAGE [OBJECT]
+  prints "$2" kubectl get events --field-selector "reason=$1${3:+,involvedObject.name=$3}" -o 'jsonpath={range .items[*]}{.message}{"\n"}{end}'
 }
 
 imex() { on_node "$1" pgrep -x nvidia-imex; }

@@ -7,10 +7,7 @@ cd "$(dirname "$0")/../.."
 . tests/smoke/check.sh
 . tests/rack/rack.sh
 
-# The examples, with the image that the nodes have.
-example() { sed 's|image: busybox|image: docker.io/local/busybox:1|' manifests/examples/two-nodes.yaml; }
-apply_example() { example | kubectl apply -f -; }
-delete_example() { example | kubectl delete --timeout=90s -f -; }
+delete_domain() { kubectl delete -f manifests/examples/two-nodes.yaml --timeout=90s; }
 
 run_without_claim() {
   kubectl run plain --image=docker.io/local/busybox:1 --restart=Never &&
@@ -88,7 +85,7 @@ check "one of them leads" eventually 30 leader
 check "an owner of IMEX runs on each node" eventually 60 all_ready daemonset compute-domain-imex 2
 check "and an agent" eventually 60 all_ready daemonset compute-domain-agent 2
 
-check "a domain and its pods apply" apply_example
+check "a domain and its pods apply" apply_example examples/two-nodes
 check "it gets its claim template" eventually 30 kubectl get resourceclaimtemplate two-nodes-channel
 check "its pods start" kubectl wait --for=condition=Ready pod/two-nodes-0 pod/two-nodes-1 --timeout=90s
 check "it gets Ready" kubectl wait --for=condition=Ready computedomain/two-nodes --timeout=60s
@@ -110,7 +107,7 @@ check "an owner of IMEX comes back at another address, and the domain with it" r
 check "the end of its daemon is told" eventually 10 prints ImexFailed \
   kubectl get events --field-selector involvedObject.kind=ComputeDomain
 
-check "the domain goes with its pods" delete_example
+check "the domain goes with its pods" delete_domain
 check "no domain is left to wait for" kubectl delete computedomains --all --all-namespaces --timeout=60s
 check_requests
 check "the rest goes" kubectl delete -k manifests/test --timeout=120s

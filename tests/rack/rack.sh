@@ -60,6 +60,13 @@ set_up_rack() {
   install_operator "$1"
 }
 
+# apply_example NAME: one of manifests/ with an image that nodes have, whose pods run until they are deleted: what happens
+# beside them may take as long as it does.
+apply_example() {
+  sed -e 's|image: busybox|image: docker.io/local/busybox:1|' -e 's|\[sleep, "60"\]|[sleep, infinity]|' \
+    "manifests/$1.yaml" | kubectl apply -f -
+}
+
 # /proc/devices of the nodes says 235.
 has_channel() { # POD
   kubectl exec "$1" -- ls -l /dev/nvidia-caps-imex-channels | grep -E '^crw-rw-rw- .* 235, +0 .* channel0$'

@@ -24,10 +24,6 @@ share() { # CLAIM NODE…
   for node in "$@"; do pod_yaml "$claim" "$node"; done |
     sed "s/resourceClaimTemplateName: $claim-channel/resourceClaimName: $claim/" | kubectl apply -f -
 }
-apply_recipe() {
-  sed 's|image: busybox|image: docker.io/local/busybox:1|' manifests/examples/recipe/05-coordinator-and-workers.yaml |
-    kubectl apply -f -
-}
 delete_recipe() { kubectl delete -f manifests/examples/recipe/05-coordinator-and-workers.yaml --timeout=90s; }
 labels() { kubectl get nodes -o 'jsonpath={range .items[*]}{.metadata.labels.nvidia\.com/gpu\.clique}{"\n"}{end}'; }
 nodes_have_labels() { [ "$(labels | grep -c .)" = 8 ] && [ "$(labels | sort -u | wc -l)" = 2 ]; }
@@ -102,7 +98,7 @@ check "and the claim" delete_claim mesh
 check "and with it its domain" eventually 60 domain_is_gone
 
 # --- the recipe
-check "a coordinator and its workers" apply_recipe
+check "a coordinator and its workers" apply_example examples/recipe/05-coordinator-and-workers
 check "have a domain" eventually 30 has_one_domain nvlink-mesh
 check "which is Ready" is_ready "$(domain)"
 check "of four nodes" prints " 4/4 " kubectl get computedomains --no-headers
