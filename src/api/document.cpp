@@ -35,20 +35,20 @@ base::Result<std::string_view> version_in(const Kind& kind, std::string_view api
                      kind.kind, ", is \"", api_version, '"'));
 }
 
-// Brings an object to the shapes of the table, if it says (or `of_list` says for it) that it is of
-// this kind. An object without apiVersion and kind is taken to be what is wanted.
-base::Result<void> prepare(const Kind& kind, Json& object, const TypeMeta& of_list = {}) {
+// Brings an object to the shapes of the table and gives its version, if it says (or `of_list` says
+// for it) that it is of this kind. One without apiVersion and kind is taken to be what is wanted.
+base::Result<std::string_view> prepare(const Kind& kind, Json& object,
+                                       const TypeMeta& of_list = {}) {
   const auto name = text_member(object, "kind");
   if (!name.empty() && name != kind.kind) {
     return invalid(cat("kind: must be ", kind.kind, ", is \"", name, '"'));
   }
   auto api_version = text_member(object, "apiVersion");
   if (api_version.empty()) api_version = of_list.api_version;
-  if (api_version.empty()) return {};
-  const auto version = version_in(kind, api_version);
-  if (!version) return version.error();
-  to_v1_shapes(kind, *version, object);
-  return {};
+  if (api_version.empty()) return kind.versions.front();
+  auto version = version_in(kind, api_version);
+  if (version) to_v1_shapes(kind, *version, object);
+  return version;
 }
 
 WatchType watch_type_of(std::string_view word) {
@@ -66,9 +66,12 @@ base::Error about(const Kind& kind, const Json& object, const base::Error& error
   return invalid(cat(kind.kind, name.empty() ? "" : " ", name, ": ", error.message));
 }
 
-base::Result<void> read_prepared(const Kind& kind, const Json& object, const ReadObject& read) {
+base::Result<void> read_object(const Kind& kind, Json& object, const ReadObject& read,
+                               const TypeMeta& of_list = {}) {
+  const auto version = prepare(kind, object, of_list);
+  if (!version) return about(kind, object, version.error());
   Decoding decoding;
-  read(decoding, object);
+  read(decoding, object, *version);
   if (decoding.has_failed()) return about(kind, object, decoding.error());
   return {};
 }
@@ -101,10 +104,7 @@ base::Result<void> decode_document(const Kind& kind, std::string_view json,
                                    const ReadObject& read) {
   auto document = parse_json(json);
   if (!document) return about(kind, Json(), document.error());
-  if (const auto ready = prepare(kind, *document); !ready) {
-    return about(kind, *document, ready.error());
-  }
-  return read_prepared(kind, *document, read);
+  return read_object(kind, *document, read);
 }
 
 base::Result<PageHead> decode_list(const Kind& kind, const WantedOfKind& wanted,
@@ -121,10 +121,7 @@ base::Result<PageHead> decode_list(const Kind& kind, const WantedOfKind& wanted,
   if (items != document->end() && !items->is_null()) {
     if (!items->is_array()) return invalid("items: must be a list");
     for (Json& item : *items) {
-      if (const auto ready = prepare(kind, item, of_list); !ready) {
-        return about(kind, item, ready.error());
-      }
-      if (const auto done = read_prepared(kind, item, read); !done) return done.error();
+      if (const auto done = read_object(kind, item, read, of_list); !done) return done.error();
     }
   }
   return PageHead{text_in_metadata(*document, "resourceVersion"),
@@ -146,10 +143,7 @@ base::Result<EventHead> decode_event(const Kind& kind, const WantedOfKind& wante
     head.status = status_in(*object, 500);
     return head;
   }
-  if (const auto ready = prepare(kind, *object); !ready) {
-    return about(kind, *object, ready.error());
-  }
-  if (const auto done = read_prepared(kind, *object, read); !done) return done.error();
+  if (const auto done = read_object(kind, *object, read); !done) return done.error();
   return head;
 }
 

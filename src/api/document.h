@@ -12,7 +12,18 @@
 
 namespace cdom::api {
 
-using ReadObject = std::function<void(Decoding&, const Json&)>;
+// `version` is one of Kind::versions: what the object says that it is of.
+using ReadObject =
+    std::function<void(Decoding& decoding, const Json& json, std::string_view version)>;
+
+// Reads by the table of T.
+template <class T>
+ReadObject into(T& object) {
+  return [&object](Decoding& decoding, const Json& json, std::string_view version) {
+    read(decoding, json, object);
+    if constexpr (requires { object.version; }) object.version = version;
+  };
+}
 
 struct PageHead {
   std::string resource_version, continue_token;
@@ -55,15 +66,17 @@ std::string encode_document(const Kind& kind, std::string_view version,
 template <class T>
 base::Result<T> decode(std::string_view json) {
   T object;
-  const auto read_it = [&](Decoding& d, const Json& j) { read(d, j, object); };
-  if (const auto done = decode_document(kind_of<T>(), json, read_it); !done) return done.error();
+  const auto done = decode_document(kind_of<T>(), json, into(object));
+  if (!done) return done.error();
   return object;
 }
 
 template <class T>
 base::Result<Page<T>> decode_page(std::string_view json) {
   Page<T> page;
-  const auto read_it = [&](Decoding& d, const Json& j) { read(d, j, page.items.emplace_back()); };
+  const auto read_it = [&](Decoding& decoding, const Json& item, std::string_view version) {
+    into(page.items.emplace_back())(decoding, item, version);
+  };
   const auto head = decode_list(kind_of<T>(), wanted_of<T>(), json, read_it);
   if (!head) return head.error();
   page.resource_version = head->resource_version;
@@ -74,8 +87,7 @@ base::Result<Page<T>> decode_page(std::string_view json) {
 template <class T>
 base::Result<WatchEvent<T>> decode_watch_event(std::string_view line) {
   WatchEvent<T> event;
-  const auto read_it = [&](Decoding& d, const Json& j) { read(d, j, event.object); };
-  const auto head = decode_event(kind_of<T>(), wanted_of<T>(), line, read_it);
+  const auto head = decode_event(kind_of<T>(), wanted_of<T>(), line, into(event.object));
   if (!head) return head.error();
   event.type = head->type;
   event.status = head->status;

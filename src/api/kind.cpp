@@ -71,6 +71,10 @@ std::string api_version_of(const Kind& kind, std::string_view version) {
   return kind.group.empty() ? std::string(version) : base::cat(kind.group, '/', version);
 }
 
+std::string api_version_of(const ResourceClaim& claim) {
+  return api_version_of(kind_of<ResourceClaim>(), claim.version);
+}
+
 std::string path_of(const Kind& kind, std::string_view version, std::string_view ns,
                     std::string_view name, std::string_view subresource) {
   std::string path =

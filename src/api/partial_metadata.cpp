@@ -26,7 +26,7 @@ inline constexpr auto kFields<PartialObjectMetadata> =
 base::Result<Page<ObjectMeta>> decode_metadata_page(std::string_view json) {
   static const WantedOfKind wanted = wanted_at(kPartialObjectMetadata, {"metadata"});
   Page<ObjectMeta> page;
-  const auto read_it = [&](Decoding& decoding, const Json& item) {
+  const auto read_it = [&](Decoding& decoding, const Json& item, std::string_view) {
     PartialObjectMetadata object;
     read(decoding, item, object);
     page.items.push_back(std::move(object.meta));

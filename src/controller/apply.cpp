@@ -304,7 +304,8 @@ class Run {
                                            ", for which it is: apply manifests/shared-claims")};
     }
     if (!owner) return owner.error();
-    slice.meta.owners = {{.api_version = "resource.k8s.io/v1",
+    const api::Kind& kind = api::kind_of<api::DeviceClass>();
+    slice.meta.owners = {{.api_version = api::api_version_of(kind, client_.version_of(kind)),
                           .kind = "DeviceClass",
                           .name = owner->meta.name,
                           .uid = owner->meta.uid}};

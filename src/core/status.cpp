@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 
+#include "compute_domain/api/kind.h"
 #include "compute_domain/base/text.h"
 
 namespace cdom::core {
@@ -369,7 +370,8 @@ api::ObjectReference reference_to(const api::ComputeDomain& domain) {
 }
 
 api::ObjectReference reference_to(const api::ResourceClaim& claim) {
-  return {"resource.k8s.io/v1", "ResourceClaim", claim.meta.ns, claim.meta.name, claim.meta.uid};
+  return {api::api_version_of(claim), "ResourceClaim", claim.meta.ns, claim.meta.name,
+          claim.meta.uid};
 }
 
 }  // namespace cdom::core

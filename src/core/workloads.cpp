@@ -7,6 +7,7 @@
 #include <unordered_set>
 
 #include "compute_domain/api/domain_config.h"
+#include "compute_domain/api/kind.h"
 #include "compute_domain/api/names.h"
 #include "compute_domain/base/text.h"
 #include "compute_domain/core/status.h"
@@ -292,18 +293,23 @@ void create_domain(const WorkloadsWorld& world, const KnownDomains& domains, con
 
 // Owners that come later are added. None is put back that was taken away: that is how the garbage
 // collector orphans, and forgets the last owner but one. A domain without any ends with its claims.
+// A claim that owns is named in the version that is served now: the garbage collector does nothing
+// about an owner in another one, as an upgrade of the cluster leaves it.
 void add_owners(const WorkloadsWorld& world, const api::ComputeDomain& domain, const Work& work,
                 Plan& plan) {
   if (domain.meta.owners.empty()) return;
   const auto had = world.owners.find(domain.meta.uid);
   std::vector<api::OwnerReference> owners = domain.meta.owners;
   for (const auto& [uid, owner] : work.owners) {
-    const bool is_there = std::ranges::find(domain.meta.owners, uid, &api::OwnerReference::uid) !=
-                          domain.meta.owners.end();
+    const auto there = std::ranges::find(owners, uid, &api::OwnerReference::uid);
     const bool was_there = had != world.owners.end() && had->second.contains(uid);
-    if (!is_there && !was_there) owners.push_back(owner);
+    if (there == owners.end()) {
+      if (!was_there) owners.push_back(owner);
+    } else if (there->kind == "ResourceClaim") {
+      there->api_version = owner.api_version;
+    }
   }
-  if (owners.size() == domain.meta.owners.size()) return;
+  if (owners == domain.meta.owners) return;
   plan.actions.emplace_back(SetOwners{domain.meta, std::move(owners)});
 }
 
@@ -356,7 +362,7 @@ std::optional<OwnedWorkload> workload_of(const PodFacts& pod, const std::string&
 
 OwnedWorkload workload_of(const api::ResourceClaim& claim) {
   return {{.kind = "ResourceClaim", .name = claim.meta.name, .uid = claim.meta.uid},
-          api::OwnerReference{.api_version = "resource.k8s.io/v1",
+          api::OwnerReference{.api_version = api::api_version_of(claim),
                               .kind = "ResourceClaim",
                               .name = claim.meta.name,
                               .uid = claim.meta.uid}};

@@ -141,6 +141,7 @@ TEST(DecodePage, GivesItemsTheVersionOfTheirList) {
   EXPECT_EQ(page->continue_token, "eyJ");
   ASSERT_EQ(page->items.size(), 1U);
   EXPECT_EQ(page->items[0].spec.requests[0].device_class, "c");
+  EXPECT_EQ(api_version_of(page->items[0]), "resource.k8s.io/v1beta1");
 }
 
 TEST(DecodePage, TakesAnEmptyOrNullList) {

@@ -161,6 +161,10 @@ TEST(WorkloadOf, OfAClaimThatAPersonMadeIsTheClaim) {
   claim.meta.owners.clear();
   EXPECT_FALSE(pod_of(claim));
   EXPECT_EQ(workload_of(claim).workload.kind, "ResourceClaim");
+  // The garbage collector finds it by a version that is served only.
+  claim.version = "v1beta1";
+  EXPECT_EQ(workload_of(claim).owner->api_version, "resource.k8s.io/v1beta1");
+  EXPECT_EQ(reference_to(claim).api_version, "resource.k8s.io/v1beta1");
 }
 
 TEST(WorkloadId, DiffersBetweenNamespacesForOneLabel) {
@@ -361,6 +365,25 @@ TEST(Workloads, AddOwnersThatComeLaterAndPutNoneBack) {
   EXPECT_THAT(sets[0].owners, SizeIs(2));
   // Orphaned since: the garbage collector has taken the owner away.
   world.owners["uid-domain"] = {"uid-job", "uid-second"};
+  EXPECT_THAT(reconcile_workloads(world).actions, IsEmpty());
+}
+
+TEST(Workloads, NameAClaimThatOwnsInTheVersionThatIsServedNow) {
+  api::ResourceClaim claim = claim_for("mesh");
+  claim.meta.owners.clear();
+  claim.version = "v1beta1";
+  api::ComputeDomain domain =
+      made_by(reconcile_workloads(world_with({known(claim, workload_of(claim))})));
+  domain.meta.uid = "uid-domain";
+  claim.version = "v1";
+  WorkloadsWorld world = world_with({known(claim, workload_of(claim))});
+  world.domains = {domain};
+  world.owners["uid-domain"] = {claim.meta.uid};
+  const auto sets = actions<SetOwners>(reconcile_workloads(world));
+  ASSERT_THAT(sets, SizeIs(1));
+  ASSERT_THAT(sets[0].owners, SizeIs(1));
+  EXPECT_EQ(sets[0].owners[0].api_version, "resource.k8s.io/v1");
+  world.domains[0].meta.owners = sets[0].owners;
   EXPECT_THAT(reconcile_workloads(world).actions, IsEmpty());
 }
 

@@ -24,7 +24,8 @@ class HandAllocated : public Scenario {
   }
   // As kube-scheduler would.
   void allocate(const std::string& claim, const std::string& node, const std::string& pod) {
-    json config = json::parse(kubectl().get("ResourceClaim", claim))["spec"]["devices"]["config"];
+    json config = json::parse(kubectl().get("ResourceClaim", claim))["spec"]["devices"].value(
+        "config", json::array());
     for (json& one : config) one["source"] = "FromClaim";
     const json term{
         {"matchFields", {{{"key", "metadata.name"}, {"operator", "In"}, {"values", {node}}}}}};
@@ -102,6 +103,33 @@ TEST_F(HandAllocated, ClaimsMakeMembersAndGoWithoutATrace) {
   EXPECT_TRUE(eventually("the pod is gone", [&] { return !exists_pod("train-0"); }));
   free_claim("train-0");
   EXPECT_TRUE(goes("train"));
+}
+
+TEST_F(HandAllocated, AClaimThatAPersonMadeOwnsItsDomainInTheServedVersion) {
+  const std::string node = nodes(1)[0];
+  kubectl().apply(R"(
+apiVersion: resource.k8s.io/v1
+kind: ResourceClaim
+metadata: {name: mesh}
+spec:
+  devices:
+    requests:
+    - {name: channel, exactly: {deviceClassName: compute-domain-default-channel.nvidia.com}}
+)");
+  bind_pod("mesh", "mesh", node);
+  allocate("mesh", node, "mesh");
+  EXPECT_TRUE(eventually("a domain", [&] { return !all<api::ComputeDomain>().empty(); }));
+  const api::ComputeDomain made = all<api::ComputeDomain>().front();
+  EXPECT_TRUE(becomes(made.meta.name, "Ready", "1/1", "AllNodesReady"));
+  ASSERT_EQ(made.meta.owners.size(), 1U);
+  EXPECT_EQ(made.meta.owners[0].api_version, cat("resource.k8s.io/", kubectl().resource_version()));
+
+  // Nobody here collects what its owner leaves.
+  kubectl().remove("Pod", "mesh");
+  EXPECT_TRUE(eventually("the pod is gone", [&] { return !exists_pod("mesh"); }));
+  free_claim("mesh");
+  kubectl().remove("ComputeDomain", made.meta.name);
+  EXPECT_TRUE(goes(made.meta.name));
 }
 
 }  // namespace

@@ -64,5 +64,9 @@ by_channel() {
 }
 check "all nodes isolate by channel" eventually 60 by_channel
 play_channels "$work/channels"
+slices_of_cliques() { kubectl get resourceslices -o name | grep /clique- || true; }
+check "the cliques have slices for shared claims" prints /clique- slices_of_cliques
+check "their class goes" kubectl delete deviceclass compute-domain-shared-channel.nvidia.com
+check "and the slices with it" eventually 60 is_empty slices_of_cliques
 [ "$failed" -eq 0 ] || tail -n 20 "$work/controller.log" "$work/nodes.log"
 finish_checks

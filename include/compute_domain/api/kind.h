@@ -58,6 +58,7 @@ const std::vector<const Kind*>& all_kinds();
 
 // "resource.k8s.io/v1", or "v1" for the core group.
 std::string api_version_of(const Kind& kind, std::string_view version);
+std::string api_version_of(const ResourceClaim& claim);
 
 // "/apis/resource.k8s.io/v1/namespaces/team-a/resourceclaims/a/status"; without a namespace the
 // collection of all namespaces, without a name a collection.

@@ -6,6 +6,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <variant>
 #include <vector>
 
@@ -70,6 +71,8 @@ struct ResourceClaim {
   ResourceClaimSpec spec;
   std::optional<Allocation> allocation;
   std::vector<ClaimConsumer> reserved_for;
+  // Of Kind::versions, in which the server has given it: references to it are in that one.
+  std::string_view version = "v1";
 
   friend bool operator==(const ResourceClaim&, const ResourceClaim&) = default;
 };

@@ -125,6 +125,11 @@ base::Result<GarbageCollector::Owner> GarbageCollector::owner_of(const Item& ite
   if (!where) return owner_without_mirror(item, reference);
   if (!mirrors_[*where]->is_synced()) return Owner::Unknown;
   const Mirror& mirror = *mirrors_[*where];
+  const std::string api_version = text_at(reference, "/apiVersion");
+  if (api_version != mirror.resource().api_version()) {
+    const auto served = objects_.read(base::cat("/apis/", api_version));
+    if (!served) return is_gone(served.error()) ? base::Result(Owner::Unknown) : served.error();
+  }
   // A namespaced owner is looked for in the dependent's own namespace; of a cluster-scoped
   // dependent there is none.
   if (mirror.resource().namespaced && item.key.ns.empty()) return Owner::Absent;

@@ -4,7 +4,7 @@
 // cluster-scoped objects; a live GET confirms each absence. An owner that is deleted in the
 // foreground waits for the dependents that block it; one with finalizer `orphan` first loses its
 // dependents' references. Owners of custom kinds are asked for again and again; those of other
-// kinds that are not mirrored, or not served, count as present. One thread.
+// kinds that are not mirrored, or in versions that are not served, count as present. One thread.
 #pragma once
 
 #include <map>

@@ -59,6 +59,18 @@ TEST_F(ForeignOwners, OfAKindThatIsServedTakeThemAlong) {
   EXPECT_THAT(list(kConfigMaps, "default"), testing::IsEmpty());
 }
 
+TEST_F(ForeignOwners, InAVersionThatIsNotServedKeepWhatIsTheirs) {
+  for (const char* version : {"v1", "v1beta1", "v1alpha3"}) {
+    apply(base::cat("{apiVersion: v1, kind: ConfigMap, metadata: {name: of-", version,
+                    ", namespace: default, ownerReferences: [{apiVersion: resource.k8s.io/",
+                    version, ", kind: ResourceClaim, name: gone, uid: u-1}]}, data: {}}"));
+  }
+  wait(std::chrono::seconds(10));
+  const auto left = list(kConfigMaps, "default");
+  ASSERT_THAT(left, SizeIs(1));
+  EXPECT_EQ(text_at(left[0], "/metadata/name"), "of-v1alpha3");
+}
+
 TEST_F(ForeignOwners, OfAJobAreOnItsPodsAsLabelsOnly) {
   run("jobset.yaml");
   wait(minutes(10));
