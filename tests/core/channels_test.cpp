@@ -68,7 +68,20 @@ class Clique : public ::testing::Test {
     said.releases = list().releases;
     world.nodes[node].report->status.groups = {said};
   }
-  // The same for the key of a domain.
+  // The only channel was that of blue, of which n1 said this; blue is gone, and green wants it.
+  void let_green_follow_blue(const std::vector<std::string>& claims, const std::string& channels) {
+    world.settings.channels = 2;
+    DomainView& blue = domain_with("blue", {"n1"});
+    write();
+    report("n1", claims, channels);
+    blue.claims.clear();
+    blue.domain.reset();
+    write();
+    world.domains.clear();
+    domain_with("green", {"n2"});
+    write();
+  }
+  // The world, for the key of a domain.
   World world_of_domain(const DomainView& view) {
     World of;
     of.now = kNow;
@@ -122,16 +135,7 @@ TEST_F(Clique, AChannelIsTakenBackOnlyWhenTheDomainIsProvenToBeGone) {
 }
 
 TEST_F(Clique, AChannelThatWasTakenBackIsGivenAgainWhenItsNodesHaveSaidThatTheyKnow) {
-  world.settings.channels = 2;
-  DomainView& blue = domain_with("blue", {"n1"});
-  write();
-  report("n1", {"blue-n1"}, "1");
-  blue.claims.clear();
-  blue.domain.reset();
-  write();
-  world.domains.clear();
-  domain_with("green", {"n2"});
-  write();
+  let_green_follow_blue({"blue-n1"}, "1");
   EXPECT_EQ(channel("green"), std::nullopt);
   EXPECT_TRUE(list().scarce);
   report("n1", {"blue-n1"}, "1");  // knows of it, and its containers still have it
@@ -145,16 +149,7 @@ TEST_F(Clique, AChannelThatWasTakenBackIsGivenAgainWhenItsNodesHaveSaidThatTheyK
 
 // It may be about to prepare the claim that it has read as admitted.
 TEST_F(Clique, AChannelThatNoContainerHasWaitsForNodesThatDoNotKnowOfItsRelease) {
-  world.settings.channels = 2;
-  DomainView& blue = domain_with("blue", {"n1"});
-  write();
-  report("n1", {}, "");
-  blue.claims.clear();
-  blue.domain.reset();
-  write();
-  world.domains.clear();
-  domain_with("green", {"n2"});
-  write();
+  let_green_follow_blue({}, "");
   EXPECT_EQ(channel("green"), std::nullopt);
   report("n1", {}, "");  // after it has read of the release
   write();
