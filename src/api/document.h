@@ -16,7 +16,7 @@ namespace cdom::api {
 using ReadObject =
     std::function<void(Decoding& decoding, const Json& json, std::string_view version)>;
 
-// Reads by the table of T.
+// Reads by the table of T. A T that has a member `version` keeps it.
 template <class T>
 ReadObject into(T& object) {
   return [&object](Decoding& decoding, const Json& json, std::string_view version) {

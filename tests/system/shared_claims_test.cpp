@@ -109,6 +109,28 @@ TEST(SharedClaim, HasASliceOfItsCliqueThatComesBackAndGoesWithItsClass) {
   EXPECT_TRUE(rig.run_until([&] { return shared_slices(rig).empty(); }, 60s));
 }
 
+// Otherwise a garbage collector would not find it.
+TEST(SharedClaim, HasASliceWhoseClassIsNamedInTheVersionThatIsServed) {
+  RigOptions options = sharing(7, 2);
+  options.resource_version = "v1beta1";
+  Rig rig(options);
+  kube::Client kubectl(rig.administrator(), rig.clock(), "kubectl");
+  ASSERT_TRUE(kubectl.discover());
+  std::vector<api::OwnerReference> owners;
+  ASSERT_TRUE(rig.run_until(
+      [&] {
+        const auto slices = kubectl.list_all<api::ResourceSlice>();
+        for (const api::ResourceSlice& slice : *slices) {
+          if (!slice.clique.empty()) owners = slice.meta.owners;
+        }
+        return !owners.empty();
+      },
+      10s));
+  ASSERT_THAT(owners, SizeIs(1));
+  EXPECT_EQ(owners[0].api_version, "resource.k8s.io/v1beta1");
+  EXPECT_EQ(owners[0].kind, "DeviceClass");
+}
+
 TEST(SharedClaim, FollowsANodeToItsNextClique) {
   Rig rig(sharing(5, 2));
   ASSERT_TRUE(rig.run_until([&] { return shared_slices(rig).size() == 1; }, 10s));

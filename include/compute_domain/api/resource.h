@@ -71,7 +71,7 @@ struct ResourceClaim {
   ResourceClaimSpec spec;
   std::optional<Allocation> allocation;
   std::vector<ClaimConsumer> reserved_for;
-  // Of Kind::versions, in which the server has given it: references to it are in that one.
+  // In which the server has given it, one of Kind::versions: references to it are in that one.
   std::string_view version = "v1";
 
   friend bool operator==(const ResourceClaim&, const ResourceClaim&) = default;
