@@ -103,10 +103,12 @@ std::string plan_text(const core::Plan& plan) {
 std::set<std::string> fill(Workloads& workloads, const FilledStores& stores, base::Time now) {
   std::set<std::string> namespaces, with_claims;
   for (const auto& claim : stores.claims.all()) {
-    const core::Bond bond = core::bond_of(*claim);
+    const core::DomainRef::Kind kind = core::domain_ref_of(*claim).kind;
     with_claims.insert(claim->meta.ns);
     workloads.consumers_seen(*claim, now);
-    if (bond != core::Bond::Automatic && bond != core::Bond::Contradictory) continue;
+    const bool names_none =
+        kind == core::DomainRef::Kind::Automatic || kind == core::DomainRef::Kind::Contradictory;
+    if (!names_none) continue;
     workloads.claim_seen(*claim, now);
     namespaces.insert(claim->meta.ns);
   }

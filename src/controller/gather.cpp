@@ -52,9 +52,9 @@ std::vector<core::StoredList> lists_of(const Sources& from, const core::DomainVi
 std::set<std::string> domains_on(const Sources& from, const std::string& node) {
   std::set<std::string> uids;
   for (const auto& claim : claims_on(from, node)) {
-    core::Tie tie = core::tie_of(*claim);
-    if (tie.bond == core::Bond::Named) uids.insert(std::move(tie.uid));
-    if (tie.bond != core::Bond::Automatic) continue;
+    core::DomainRef ref = core::domain_ref_of(*claim);
+    if (ref.kind == core::DomainRef::Kind::Named) uids.insert(std::move(ref.uid));
+    if (ref.kind != core::DomainRef::Kind::Automatic) continue;
     const auto workload = from.workloads.workload_of(claim->meta.uid);
     if (!workload) continue;
     for (const auto& domain : from.stores.domains.by_index(kByWorkload, *workload)) {

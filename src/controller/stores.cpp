@@ -23,6 +23,17 @@ void trim_meta(api::ObjectMeta& meta) {
   meta.owners = {};
 }
 
+// Of an automatic domain one says how the domain is to be; nobody reads the others again.
+void keep_one_config(api::ResourceClaim& claim) {
+  std::vector<api::OpaqueConfig> kept;
+  const api::OpaqueConfig* config = core::config_of_driver(claim);
+  const bool is_read = claim.domain_ref->kind == core::DomainRef::Kind::Automatic;
+  if (is_read && config != nullptr) kept = {*config};
+  claim.spec.configs.clear();
+  if (claim.allocation) claim.allocation->configs.clear();
+  (claim.allocation ? claim.allocation->configs : claim.spec.configs) = std::move(kept);
+}
+
 template <class T>
 std::vector<std::string> domain_label(const T& object) {
   return one_of(object.meta.label(api::kDomainLabel));
@@ -69,9 +80,9 @@ template <>
 kube::Store<api::ResourceClaim>::Indexes indexes_of<api::ResourceClaim>() {
   return {{kByDomain,
            [](const api::ResourceClaim& claim) -> std::vector<std::string> {
-             const core::Tie tie = core::tie_of(claim);
-             if (tie.bond == core::Bond::None) return {};
-             if (tie.bond == core::Bond::Named) return one_of(tie.uid);
+             const core::DomainRef ref = core::domain_ref_of(claim);
+             if (ref.kind == core::DomainRef::Kind::None) return {};
+             if (ref.kind == core::DomainRef::Kind::Named) return one_of(ref.uid);
              return {automatic_claims_in(claim.meta.ns), automatic_claim(claim.meta.uid)};
            }},
           {kByNode, [](const api::ResourceClaim& claim) { return core::nodes_of(claim); }}};
@@ -136,8 +147,11 @@ kube::Store<api::Pod>::Indexes indexes_of<api::Pod>() {
 void trim(api::ComputeDomain& domain) { domain.meta.annotations.clear(); }
 
 void trim(api::ResourceClaim& claim) {
-  const core::Bond bond = core::bond_of(claim);
-  if (bond == core::Bond::Automatic || bond == core::Bond::Contradictory) {
+  using Kind = core::DomainRef::Kind;
+  // Before its configurations go: each of them may be long, and is looked at for every event.
+  claim.domain_ref = core::domain_ref_of(claim);
+  const Kind kind = claim.domain_ref->kind;
+  if (kind == Kind::Automatic || kind == Kind::Contradictory) {
     // Which pod it is for.
     const std::string name = claim.meta.annotation(api::kPodClaimAnnotation);
     std::vector<api::OwnerReference> owners = std::move(claim.meta.owners);
@@ -147,7 +161,7 @@ void trim(api::ResourceClaim& claim) {
   } else {
     trim_meta(claim.meta);
   }
-  if (bond == core::Bond::None) {
+  if (kind == Kind::None) {
     claim.spec = {};
     // A claim that names no domain may still have a seat of this driver, which is not free then.
     if (!core::takes_seat(claim)) claim.allocation.reset();
@@ -156,6 +170,7 @@ void trim(api::ResourceClaim& claim) {
     // From now on the allocation says which domain is meant.
     claim.spec = {};
   }
+  keep_one_config(claim);
 }
 
 void trim(api::ResourceClaimTemplate& object) {

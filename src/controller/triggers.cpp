@@ -105,8 +105,8 @@ std::set<std::string> Triggers::domains_of_claim(const std::string& uid) const {
 }
 
 std::set<std::string> Triggers::domains_named_by(const api::ResourceClaim& claim) const {
-  core::Tie tie = core::tie_of(claim);
-  if (tie.bond == core::Bond::Named) return {std::move(tie.uid)};
+  core::DomainRef ref = core::domain_ref_of(claim);
+  if (ref.kind == core::DomainRef::Kind::Named) return {std::move(ref.uid)};
   return domains_of_claim(claim.meta.uid);
 }
 
@@ -218,10 +218,10 @@ void Triggers::on_claim(const api::ResourceClaim* before, const api::ResourceCla
   bool is_automatic = false;
   for (const api::ResourceClaim* claim : {before, after}) {
     if (claim == nullptr) continue;
-    core::Tie tie = core::tie_of(*claim);
-    if (tie.bond == core::Bond::Named) uids.insert(std::move(tie.uid));
-    is_automatic =
-        is_automatic || tie.bond == core::Bond::Automatic || tie.bond == core::Bond::Contradictory;
+    core::DomainRef ref = core::domain_ref_of(*claim);
+    if (ref.kind == core::DomainRef::Kind::Named) uids.insert(std::move(ref.uid));
+    is_automatic = is_automatic || ref.kind == core::DomainRef::Kind::Automatic ||
+                   ref.kind == core::DomainRef::Kind::Contradictory;
   }
   note_consumers(before, after);
   if (is_automatic) on_automatic_claim(before, after);

@@ -88,8 +88,17 @@ void find_group_of(Membership& member, const DomainView& view, const NodeViews& 
 
 }  // namespace
 
+const api::OpaqueConfig* config_of_driver(const api::ResourceClaim& claim) {
+  const api::OpaqueConfig* last = nullptr;
+  for (const auto& config : claim.allocation ? claim.allocation->configs : claim.spec.configs) {
+    if (config.driver == api::kDriver) last = &config;
+  }
+  return last;
+}
+
 // Later configs override earlier ones, and those of the claim come after those of the class.
-Tie tie_of(const api::ResourceClaim& claim) {
+DomainRef domain_ref_of(const api::ResourceClaim& claim) {
+  if (claim.domain_ref) return *claim.domain_ref;
   if (claim.allocation && !has_seat(*claim.allocation)) return {};
   bool has_domain_config = false, has_other = false;
   std::optional<std::string> uid;
@@ -99,18 +108,18 @@ Tie tie_of(const api::ResourceClaim& claim) {
     if (words.domain_uid) uid = std::move(words.domain_uid);
     (words.kind == api::kDomainConfigKind ? has_domain_config : has_other) = true;
   }
-  if (uid) return {has_domain_config ? Bond::Contradictory : Bond::Named, *std::move(uid)};
+  if (uid)
+    return {has_domain_config ? DomainRef::Kind::Contradictory : DomainRef::Kind::Named,
+            *std::move(uid)};
   if (has_other) return {};
   const bool is_ours = claim.allocation || has_domain_config || asks_for_seat(claim.spec);
-  return {is_ours ? Bond::Automatic : Bond::None, {}};
+  return {is_ours ? DomainRef::Kind::Automatic : DomainRef::Kind::None, {}};
 }
 
-Bond bond_of(const api::ResourceClaim& claim) { return tie_of(claim).bond; }
-
 std::optional<std::string> domain_of(const api::ResourceClaim& claim) {
-  Tie tie = tie_of(claim);
-  if (tie.bond != Bond::Named) return std::nullopt;
-  return std::move(tie.uid);
+  DomainRef ref = domain_ref_of(claim);
+  if (ref.kind != DomainRef::Kind::Named) return std::nullopt;
+  return std::move(ref.uid);
 }
 
 bool has_admin_access(const api::ResourceClaim& claim) {
@@ -242,10 +251,10 @@ std::set<std::string> held_claims(const std::string& domain_uid,
   std::set<std::string> held;
   for (const api::ResourceClaim& claim : claims) {
     if (!claim.allocation) continue;
-    const Tie tie = tie_of(claim);
-    const bool is_named = tie.bond == Bond::Named && tie.uid == domain_uid;
+    const DomainRef ref = domain_ref_of(claim);
+    const bool is_named = ref.kind == DomainRef::Kind::Named && ref.uid == domain_uid;
     if (by_channel.contains(claim.meta.uid)) held.insert(claim.meta.uid);
-    if (!is_named && !(is_automatic && tie.bond == Bond::Automatic)) continue;
+    if (!is_named && !(is_automatic && ref.kind == DomainRef::Kind::Automatic)) continue;
     if (!is_readable || admitted.contains(claim.meta.uid)) held.insert(claim.meta.uid);
   }
   return held;

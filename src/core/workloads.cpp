@@ -73,11 +73,9 @@ std::string domain_name(const api::Workload& workload, const std::string& id) {
 }
 
 base::Result<api::DomainConfig> config_of(const api::ResourceClaim& claim) {
-  base::Result<api::DomainConfig> config = api::DomainConfig{};
-  for (const auto& each : claim.allocation ? claim.allocation->configs : claim.spec.configs) {
-    if (each.driver == api::kDriver) config = api::decode_domain_config(each.parameters);
-  }
-  return config;
+  const api::OpaqueConfig* config = config_of_driver(claim);
+  if (config == nullptr) return api::DomainConfig{};
+  return api::decode_domain_config(config->parameters);
 }
 
 void tell(const AutomaticClaim& claim, std::string reason, std::string message, Plan& plan) {
@@ -106,7 +104,7 @@ std::map<std::string, Work> works_of(const WorkloadsWorld& world, Plan& plan) {
   std::map<std::string, Work> works;
   for (const AutomaticClaim* claim : claims) {
     if (has_admin_access(claim->object) || claim->object.meta.is_deleting()) continue;
-    if (bond_of(claim->object) == Bond::Contradictory) {
+    if (domain_ref_of(claim->object).kind == DomainRef::Kind::Contradictory) {
       tell(*claim, "ContradictoryConfig",
            "has a configuration that names a ComputeDomain (domainID) and a ComputeDomainConfig, "
            "which asks for one of its workload's own: leave one of them out of the "

@@ -56,7 +56,7 @@ TEST(SharedClaim, OfTheClassThatIsForItIsForTheDomainOfItsWorkload) {
   api::ResourceClaim object = claim("c");
   object.spec.configs.clear();
   object.spec.requests = {{.name = "channel", .device_class = api::kSharedClass, .selectors = {}}};
-  EXPECT_EQ(bond_of(object), Bond::Automatic);
+  EXPECT_EQ(domain_ref_of(object).kind, DomainRef::Kind::Automatic);
 }
 
 TEST(SharedClaim, MakesOneDomainOfAllItsNodes) {

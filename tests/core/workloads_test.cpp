@@ -322,7 +322,7 @@ TEST(Workloads, RefuseAClaimThatNamesADomainAndAsksForOne) {
   api::ResourceClaim claim = claim_for("train-0");
   configure(claim, api::encode_channel_config({.domain_uid = "u"}));
   configure(claim, api::encode_domain_config({}));
-  EXPECT_EQ(bond_of(claim), Bond::Contradictory);
+  EXPECT_EQ(domain_ref_of(claim).kind, DomainRef::Kind::Contradictory);
   EXPECT_EQ(domain_of(claim), std::nullopt);
   const Plan plan = reconcile_workloads(world_with({known(claim, workload_of_job())}));
   const auto events = actions<RecordEvent>(plan);

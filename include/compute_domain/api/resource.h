@@ -66,11 +66,27 @@ struct ClaimConsumer {
   friend bool operator==(const ClaimConsumer&, const ClaimConsumer&) = default;
 };
 
+// Which ComputeDomain a claim is for, by its opaque configuration.
+struct DomainRef {
+  enum class Kind {
+    None,           // the claim is not for this driver
+    Named,          // it names the domain's UID
+    Automatic,      // it names none: it is for the automatic domain of its workload
+    Contradictory,  // it does both
+  };
+  Kind kind = Kind::None;
+  std::string uid;  // that it names
+
+  friend bool operator==(const DomainRef&, const DomainRef&) = default;
+};
+
 struct ResourceClaim {
   ObjectMeta meta;
   ResourceClaimSpec spec;
   std::optional<Allocation> allocation;
   std::vector<ClaimConsumer> reserved_for;
+  // Where it has been read out of the configuration once and for all; no field of the API.
+  std::optional<DomainRef> domain_ref = {};
   // In which the server has given it, one of Kind::versions: references to it are in that one.
   std::string_view version = "v1";
 

@@ -15,22 +15,17 @@
 
 namespace cdom::core {
 
-// What ties a claim to a domain, by its opaque configuration: of the allocation where there is one,
-// else of the spec. Read leniently; an agent refuses a config that is wrong.
-enum class Bond {
-  None,           // no claim of this driver
-  Named,          // names the domain's UID
-  Automatic,      // names none: it is for the automatic domain of its workload
-  Contradictory,  // does both
-};
-struct Tie {
-  Bond bond = Bond::None;
-  std::string uid;  // that it names
-};
-Tie tie_of(const api::ResourceClaim& claim);
-Bond bond_of(const api::ResourceClaim& claim);
+using api::DomainRef;
 
-// The domain that a claim names; nullopt unless its bond is Named.
+// Which domain a claim is for: by the configuration of its allocation where there is one, else of
+// its spec. Read leniently; an agent refuses a config that is wrong. Where the claim has a
+// domain_ref that is the answer, and costs nothing.
+DomainRef domain_ref_of(const api::ResourceClaim& claim);
+
+// The one configuration of this driver that counts, as later ones override earlier ones; or null.
+const api::OpaqueConfig* config_of_driver(const api::ResourceClaim& claim);
+
+// The domain that a claim names; nullopt unless its DomainRef is Named.
 std::optional<std::string> domain_of(const api::ResourceClaim& claim);
 
 // Whether it has admin access, or asks for it as long as it is not allocated.

@@ -85,7 +85,7 @@ std::variant<ClaimWish, Refusal> wish_of(const ClaimRef& claim, const api::Resou
     if (auto clique = clique_of(*device)) wish.shared_clique = std::move(clique);
     if (config == nullptr) config = config_for(*object.allocation, device->request);
   }
-  if (bond_of(object) == Bond::Contradictory) {
+  if (domain_ref_of(object).kind == DomainRef::Kind::Contradictory) {
     return Refusal{cat(name,
                        " has a configuration that names a ComputeDomain (domainID) and a "
                        "ComputeDomainConfig: leave one of them out"),
