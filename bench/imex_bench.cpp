@@ -36,14 +36,12 @@ class Folder {
   explicit Folder(const fs::path& stand_ins) {
     char name[] = "/tmp/bench-imex-XXXXXX";
     path_ = mkdtemp(name);
-    for (const char* folder : {"driver/usr/bin", "driver/usr/lib64", "os"}) {
+    for (const char* folder : {"driver/usr/bin", "os"}) {
       fs::create_directories(path_ / folder);
     }
     for (const char* program : {"nvidia-imex", "nvidia-imex-ctl"}) {
       fs::copy_file(stand_ins / program, path_ / "driver/usr/bin" / program);
     }
-    fs::copy_file(stand_ins / "libnvidia-imex.so.1",
-                  path_ / "driver/usr/lib64/libnvidia-imex.so.1");
     std::ofstream(path_ / "hosts") << "127.0.0.1 localhost\n";
   }
   ~Folder() {

@@ -36,6 +36,12 @@ po::options_description options_of(ImexFlags& flags) {
       "for configuration, node table and state; lost at a reboot")(
       "driver-root", with_default(owner.driver_root),
       "root of the NVIDIA driver, as this container sees it (DRIVER_ROOT_CTR_PATH)")(
+      "driver-programs", po::value(&owner.driver_programs)->composing(),
+      "folder below the driver root that has nvidia-imex and nvidia-imex-ctl, searched before the "
+      "usual ones; may be repeated")(
+      "driver-libraries", po::value(&owner.driver_libraries)->composing(),
+      "folder below the driver root that has the driver's libraries, searched before the usual "
+      "ones; may be repeated")(
       "imex-mode", with_default(flags.mode),
       "driverManaged: daemons are started as agents ask for them; hostManaged: the host's own is "
       "asked "
@@ -77,6 +83,13 @@ std::string complete(ImexFlags& flags) {
         std::pair{"--boot-id-file", flags.boot_id_file},
         std::pair{"--imex-host-socket", flags.host_socket}}) {
     if (!path.starts_with('/')) return cat(name, ": \"", path, "\" is no absolute path");
+  }
+  for (const auto& [name, folders] : {std::pair{"--driver-programs", &owner.driver_programs},
+                                      std::pair{"--driver-libraries", &owner.driver_libraries}}) {
+    for (const std::string& folder : *folders) {
+      if (folder.starts_with('/')) continue;
+      return cat(name, ": \"", folder, "\" is not an absolute path");
+    }
   }
   if (!owner.address.empty() && !is_address(owner.address)) {
     return cat("--address: \"", owner.address, "\" is no IP address");

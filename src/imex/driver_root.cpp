@@ -2,12 +2,14 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <vector>
+#include <set>
+#include <utility>
 
 #include "compute_domain/base/driver_root.h"
 #include "compute_domain/base/files.h"
 #include "compute_domain/base/system_error.h"
 #include "compute_domain/base/text.h"
+#include "imex/elf.h"
 
 namespace cdom::imex {
 
@@ -19,56 +21,113 @@ using base::Result;
 
 namespace {
 
-const std::vector<std::string> kProgramFolders{"/usr/bin", "/usr/sbin", "/bin", "/sbin"};
-constexpr char kLibrary[] = "libnvidia-imex.so";
-
-Error missing(const std::string& name, const std::string& root,
-              const std::vector<std::string>& folders) {
-  return {
-      ErrorKind::Invalid,
-      cat("no ", name, " below the driver root ", root, " (looked in ", base::join(folders, ", "),
-          "): install the NVIDIA driver with IMEX on this node, or see --driver-root")};
+std::vector<std::string> joined(std::vector<std::string> folders,
+                                const std::vector<std::string>& more) {
+  folders.insert(folders.end(), more.begin(), more.end());
+  return folders;
 }
 
-Result<std::string> find_program(const std::string& root, const std::string& name) {
-  for (const std::string& folder : kProgramFolders) {
+bool is_file(const std::string& path) {
+  std::error_code error;
+  return fs::is_regular_file(path, error);
+}
+
+// "" when no folder has it. Of two that have it the first wins.
+std::string find(const std::string& root, const std::vector<std::string>& folders,
+                 const std::string& name) {
+  for (const std::string& folder : folders) {
     std::string path = base::path_below(root, cat(folder, "/", name));
-    std::error_code error;
-    if (fs::is_regular_file(path, error)) return path;
+    if (is_file(path)) return path;
   }
-  return missing(name, root, kProgramFolders);
+  return "";
+}
+
+Result<std::string> find_program(const DriverPlace& place, const std::string& root,
+                                 const std::string& name) {
+  const auto folders = joined(place.program_folders, base::driver_program_folders());
+  std::string path = find(root, folders, name);
+  if (!path.empty()) return path;
+  return Error{ErrorKind::Invalid,
+               cat("no ", name, " below the driver root ", place.root, " (looked in ",
+                   base::join(folders, ", "),
+                   "): install the package nvidia-imex of the driver's version on this node, or "
+                   "see --driver-root and --driver-programs")};
 }
 
 bool is_nvidia_library(const std::string& name) {
   return name.find(".so") != std::string::npos &&
-         (name.starts_with("libnvidia-") || name.starts_with("libcuda.so"));
+         (name.starts_with("libnvidia-") || name.starts_with("libcuda"));
 }
 
-}  // namespace
-
-Result<DriverFiles> find_driver_files(const std::string& given) {
-  const std::string root = given == "/" ? "" : given;
-  DriverFiles files;
-  auto daemon = find_program(root, "nvidia-imex");
-  if (!daemon) return daemon.error();
-  auto control_tool = find_program(root, "nvidia-imex-ctl");
-  if (!control_tool) return control_tool.error();
-  files.daemon = *std::move(daemon);
-  files.control_tool = *std::move(control_tool);
-
-  bool has_imex = false;
-  for (const std::string& folder : base::driver_library_folders()) {
+void add_nvidia_libraries(DriverFiles& files, const std::string& root,
+                          const std::vector<std::string>& folders) {
+  for (const std::string& folder : folders) {
     std::error_code error;
     for (fs::directory_iterator it(base::path_below(root, folder), error), end; !error && it != end;
          it.increment(error)) {
       const std::string name = it->path().filename();
-      // Of two folders with the same name the first wins.
       if (!is_nvidia_library(name) || files.libraries.contains(name)) continue;
-      has_imex = has_imex || name.starts_with(kLibrary);
       files.libraries[name] = base::path_below(root, cat(folder, "/", name));
     }
   }
-  if (!has_imex) return missing(kLibrary, root, base::driver_library_folders());
+}
+
+// Where the loader looks without being told to, on every distribution that this may be.
+bool is_own(const std::string& own_root, const std::string& name) {
+  static const std::vector<std::string> folders{"/lib/x86_64-linux-gnu",
+                                                "/lib/aarch64-linux-gnu",
+                                                "/usr/lib/x86_64-linux-gnu",
+                                                "/usr/lib/aarch64-linux-gnu",
+                                                "/lib64",
+                                                "/usr/lib64",
+                                                "/lib",
+                                                "/usr/lib"};
+  return !find(own_root, folders, name).empty();
+}
+
+// What the programs need, and what that needs, as far as this pod does not have it.
+void add_second_choices(DriverFiles& files, const DriverPlace& place, const std::string& root,
+                        const std::vector<std::string>& folders) {
+  const auto all = joined(folders, {"/usr/lib", "/lib"});
+  std::vector<std::string> rest{files.control_tool};
+  if (place.needs_daemon) rest.push_back(files.daemon);
+  std::set<std::string> seen;
+  while (!rest.empty()) {
+    const auto needed = needed_libraries(rest.back());
+    rest.pop_back();
+    if (!needed) continue;  // a script that starts the program, for example
+    for (const std::string& name : *needed) {
+      if (!seen.insert(name).second) continue;
+      if (!files.libraries.contains(name)) {
+        if (is_own(place.own_root, name)) continue;
+        std::string path = find(root, all, name);
+        if (path.empty()) {
+          files.missing.push_back(name);
+          continue;
+        }
+        files.libraries[name] = std::move(path);
+      }
+      rest.push_back(files.libraries[name]);
+    }
+  }
+}
+
+}  // namespace
+
+Result<DriverFiles> find_driver_files(const DriverPlace& place) {
+  const std::string root = place.root == "/" ? "" : place.root;
+  DriverFiles files;
+  if (place.needs_daemon) {
+    auto daemon = find_program(place, root, "nvidia-imex");
+    if (!daemon) return daemon.error();
+    files.daemon = *std::move(daemon);
+  }
+  auto control_tool = find_program(place, root, "nvidia-imex-ctl");
+  if (!control_tool) return control_tool.error();
+  files.control_tool = *std::move(control_tool);
+  const auto folders = joined(place.library_folders, base::driver_library_folders());
+  add_nvidia_libraries(files, root, folders);
+  add_second_choices(files, place, root, folders);
   return files;
 }
 

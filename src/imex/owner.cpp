@@ -264,7 +264,11 @@ void Owner::Loop::step(Duration patience) {
   wait(patience);
   if (daemon_) serve_daemon();
   relay_.give();
-  if (const auto answer = tool_.poll()) keeper_.answered(*answer);
+  if (const auto answer = tool_.poll()) {
+    if (answer->outcome == ToolAnswer::Outcome::Answer) workshop_.host_tool_answered();
+    if (answer->outcome == ToolAnswer::Outcome::Refusal) workshop_.host_tool_refused();
+    keeper_.answered(*answer);
+  }
   server_.serve(polled_, calls_);
   act_on_keeper();
   tell();

@@ -3,12 +3,12 @@
 #include <cstdio>
 #include <filesystem>
 
+#include "compute_domain/base/driver_root.h"
 #include "compute_domain/base/files.h"
 #include "compute_domain/base/log.h"
 #include "compute_domain/base/text.h"
 #include "imex/config.h"
 #include "imex/device_nodes.h"
-#include "imex/driver_root.h"
 
 namespace cdom::imex {
 
@@ -33,16 +33,30 @@ bool resolves_from_files_only(const std::string& name_switch) {
 
 std::string Workshop::at(const char* name) const { return cat(options_.directory, "/", name); }
 
+DriverPlace Workshop::driver_place() const {
+  return {.root = options_.driver_root,
+          .program_folders = options_.driver_programs,
+          .library_folders = options_.driver_libraries,
+          .own_root = {},
+          .needs_daemon = options_.host_socket.empty()};
+}
+
 Result<void> Workshop::check() const {
-  const auto files = find_driver_files(options_.driver_root);
+  const auto files = find_driver_files(driver_place());
   if (!files) return files.error();
+  if (!files->missing.empty()) {
+    return base::Error{base::ErrorKind::Invalid,
+                       cat("nvidia-imex needs ", base::list_names(files->missing),
+                           ", which neither this image nor the driver root ", options_.driver_root,
+                           " has: see --driver-libraries")};
+  }
   if (!options_.makes_device_files || !options_.host_socket.empty()) return {};
   const auto nodes = needed_device_nodes({options_.devices_path, options_.kernel_driver_path});
   return nodes ? Result<void>() : Result<void>(nodes.error());
 }
 
 Result<Command> Workshop::prepare(const Want& want) {
-  auto files = find_driver_files(options_.driver_root);
+  auto files = find_driver_files(driver_place());
   if (!files) return files.error();
   if (auto linked = link_libraries(*files, at("lib")); !linked) return linked.error();
   if (options_.makes_device_files) {
@@ -77,17 +91,20 @@ Result<Command> Workshop::prepare(const Want& want) {
 }
 
 Result<void> Workshop::prepare_host_tool() {
-  auto files = find_driver_files(options_.driver_root);
+  auto files = find_driver_files(driver_place());
   if (!files) return files.error();
   if (auto linked = link_libraries(*files, at("lib")); !linked) return linked.error();
-  const std::string socket = options_.driver_root == "/"
-                                 ? options_.host_socket
-                                 : cat(options_.driver_root, options_.host_socket);
   tool_ = {
-      .arguments = {files->control_tool, "-u", socket},
+      .arguments = {files->control_tool},
       .environment = {"PATH=/usr/sbin:/usr/bin:/sbin:/bin", cat("LD_LIBRARY_PATH=", at("lib"))}};
+  // Of the host: where one of its folders is a link, as /var/run is, it means a path of the host.
+  const std::string root = options_.driver_root == "/" ? "" : options_.driver_root;
+  host_socket_ = base::path_below(root, options_.host_socket);
   return {};
 }
+
+void Workshop::host_tool_answered() { knows_form_ = true; }
+void Workshop::host_tool_refused() { joins_socket_ = joins_socket_ != !knows_form_; }
 
 void Workshop::clear_away() const {
   std::error_code ignored;
@@ -99,6 +116,13 @@ void Workshop::clear_away() const {
 
 Command Workshop::control_tool(std::vector<std::string> arguments) const {
   Command command = tool_;
+  if (!host_socket_.empty()) {
+    if (joins_socket_) {
+      command.arguments.push_back(cat("--u=", host_socket_));
+    } else {
+      command.arguments.insert(command.arguments.end(), {"-u", host_socket_});
+    }
+  }
   for (std::string& argument : arguments) command.arguments.push_back(std::move(argument));
   return command;
 }

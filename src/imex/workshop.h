@@ -10,6 +10,7 @@
 #include "compute_domain/imex/owner.h"
 #include "compute_domain/imex/protocol.h"
 #include "imex/child.h"
+#include "imex/driver_root.h"
 
 namespace cdom::imex {
 
@@ -23,6 +24,10 @@ class Workshop {
   base::Result<Command> prepare(const Want& want);
   // Makes the control tool ask the host's own daemon, on the socket that the options name.
   base::Result<void> prepare_host_tool();
+  // The guide names the socket by "-u PATH", the reference driver by "--u=PATH": after a refusal
+  // the other form is tried, and the one that has had an answer stays.
+  void host_tool_answered();
+  void host_tool_refused();
   // Removes what prepare() has made, but for device files.
   void clear_away() const;
   // `nvidia-imex-ctl` for what was prepared last, with these arguments.
@@ -30,10 +35,13 @@ class Workshop {
 
  private:
   [[nodiscard]] std::string at(const char* name) const;
+  [[nodiscard]] DriverPlace driver_place() const;
   base::Result<std::vector<BindMount>> mounts() const;
 
   const OwnerOptions& options_;
   Command tool_;
+  std::string host_socket_;  // as this pod sees it
+  bool joins_socket_ = false, knows_form_ = false;
 };
 
 }  // namespace cdom::imex

@@ -23,7 +23,7 @@ build_all() {
   tools/setup --arm64 && cmake --preset arm64 && cmake --build --preset arm64 -j "$jobs" || return 1
   [ "$native" != build/release ] || {
     cmake --preset release && cmake --build --preset release -j "$jobs" --target "${PROGRAMS[@]}" \
-      compute-domain-sandbox kubelet-calls nvidia-imex nvidia-imex-ctl nvidia-imex-library
+      compute-domain-sandbox kubelet-calls nvidia-imex nvidia-imex-ctl
   }
 }
 build_all >"$work/build" 2>&1 || { tail -30 "$work/build"; exit 1; }

@@ -7,7 +7,6 @@
 #include "imex/config.h"
 #include "imex/control_tool.h"
 #include "imex/device_nodes.h"
-#include "imex/driver_root.h"
 #include "imex/hosts_file.h"
 #include "imex/rig.h"
 #include "imex/workshop.h"
@@ -61,62 +60,6 @@ TEST(ImexConfigText, BindsTheOwnAddressAndTakesOptions) {
         "LOG_LEVEL=3\n", "EXTRA=1\n", "IMEX_CMD_PORT=50005\n", "IMEX_WAIT_FOR_QUORUM=RECOVERY\n"}) {
     EXPECT_THAT(text, HasSubstr(line));
   }
-}
-
-TEST(DriverRoot, NamesTheMissingFileAndTheFlag) {
-  const base::Directory root;
-  const auto nothing = find_driver_files(root.at());
-  ASSERT_FALSE(nothing);
-  EXPECT_EQ(nothing.error().kind, base::ErrorKind::Invalid);
-  EXPECT_THAT(nothing.error().message, HasSubstr("no nvidia-imex below"));
-  EXPECT_THAT(nothing.error().message, HasSubstr("--driver-root"));
-
-  root.write("usr/bin/nvidia-imex", "");
-  EXPECT_THAT(find_driver_files(root.at()).error().message, HasSubstr("no nvidia-imex-ctl below"));
-  root.write("usr/bin/nvidia-imex-ctl", "");
-  EXPECT_THAT(find_driver_files(root.at()).error().message,
-              HasSubstr("no libnvidia-imex.so below"));
-  root.write("usr/lib/aarch64-linux-gnu/libnvidia-imex.so.580.1", "");
-  EXPECT_TRUE(find_driver_files(root.at()));
-}
-
-TEST(DriverRoot, LinksNvidiasLibrariesAndNoOthers) {
-  const base::Directory root;
-  for (const char* name : {"usr/bin/nvidia-imex", "usr/bin/nvidia-imex-ctl", "lib64/libc.so.6",
-                           "lib64/libnvidia-imex.so.1", "lib64/libcuda.so.1",
-                           "lib64/libnvidia-x.la", "usr/lib64/libnvidia-imex.so.1"}) {
-    root.write(name, name);
-  }
-  const auto files = find_driver_files(root.at());
-  ASSERT_TRUE(files);
-  ASSERT_TRUE(link_libraries(*files, root.at("links")));
-  ASSERT_TRUE(link_libraries(*files, root.at("links"))) << "again";
-  std::vector<std::string> names;
-  for (const auto& entry : std::filesystem::directory_iterator(root.at("links"))) {
-    names.push_back(entry.path().filename());
-  }
-  std::ranges::sort(names);
-  EXPECT_THAT(names, ElementsAre("libcuda.so.1", "libnvidia-imex.so.1"));
-  EXPECT_EQ(root.read("links/libnvidia-imex.so.1"), "usr/lib64/libnvidia-imex.so.1");
-}
-
-TEST(DriverRoot, FollowsLinksAsOnTheHost) {
-  const base::Directory root;
-  namespace fs = std::filesystem;
-  root.write("opt/driver/nvidia-imex", "");
-  root.write("opt/driver/nvidia-imex-ctl", "");
-  root.write("opt/driver/lib/libnvidia-imex.so.580", "found");
-  fs::create_directories(root.at("usr"));
-  fs::create_directory_symlink("/opt/driver", root.at("usr/bin"));
-  fs::create_directory_symlink("../opt/../opt/driver/lib", root.at("usr/lib64"));
-  fs::create_symlink("/usr/lib64/libnvidia-imex.so.580",
-                     root.at("opt/driver/lib/libnvidia-imex.so.1"));
-  fs::create_symlink("libnvidia-loop.so", root.at("opt/driver/lib/libnvidia-loop.so"));
-  const auto files = find_driver_files(root.at(""));
-  ASSERT_TRUE(files) << files.error().message;
-  EXPECT_THAT(files->daemon, ::testing::EndsWith("/opt/driver/nvidia-imex"));
-  ASSERT_TRUE(link_libraries(*files, root.at("links")));
-  EXPECT_EQ(root.read("links/libnvidia-imex.so.1"), "found");
 }
 
 KernelFiles write_kernel_files(const base::Directory& dir) {

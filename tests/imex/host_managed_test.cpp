@@ -17,15 +17,16 @@ constexpr char kSocket[] = "/etc/imex_ctrl.sock";
 
 // A node whose host runs a daemon itself, or does not.
 struct Host {
-  Host() {
+  // The daemon's socket, as its host calls it, and where that is below the driver root.
+  explicit Host(const std::string& socket = kSocket, const std::string& real_socket = kSocket) {
     rig.nodes.push_back(std::make_unique<Node>(0));
     Node& node = rig.node(0);
-    node.options.host_socket = kSocket;
+    node.options.host_socket = socket;
     node.dir.write("host/nodes.cfg", node.address + "\n");
     node.dir.write("host/imexd.cfg",
                    base::cat("IMEX_NODE_CONFIG_FILE=", node.dir.at("host/nodes.cfg"),
                              "\nBIND_INTERFACE_IP=", node.address,
-                             "\nIMEX_CMD_UNIX_DOMAIN_PATH=", node.options.driver_root, kSocket,
+                             "\nIMEX_CMD_UNIX_DOMAIN_PATH=", node.options.driver_root, real_socket,
                              "\nSTAND_IN_OS_DIRECTORY=", node.dir.at("os"), "\n"));
     if (const auto opened = node.open(); !opened) throw std::logic_error(opened.error().message);
   }
@@ -33,7 +34,7 @@ struct Host {
     Node& node = rig.node(0);
     auto started = Child::start({.arguments = {node.options.driver_root + "/usr/bin/nvidia-imex",
                                                "-c", node.dir.at("host/imexd.cfg")},
-                                 .environment = {"LD_LIBRARY_PATH=" CDOM_STAND_IN}});
+                                 .environment = {}});
     if (!started) throw std::logic_error(started.error().message);
     daemon.emplace(std::move(*started));
   }
@@ -56,6 +57,44 @@ TEST(HostManaged, AGroupIsReadyWhenTheHostsDaemonIs) {
   EXPECT_TRUE(host.state().running);
   EXPECT_EQ(host.state().group, "group");
   EXPECT_EQ(daemon_pids().size(), 1U);  // the host's, and none of ours
+}
+
+// kubernetes-sigs/dra-driver-nvidia-gpu advises to have the socket in /var/run where /etc is not
+// writable, and on most hosts that is a link.
+TEST(HostManaged, FindsASocketBehindALinkOfTheHost) {
+  Host host("/var/run/imex_ctrl.sock", "/run/imex_ctrl.sock");
+  const Node& node = host.rig.node(0);
+  std::filesystem::create_directories(node.dir.at("root/run"));
+  std::filesystem::create_directories(node.dir.at("root/var"));
+  std::filesystem::create_directory_symlink("/run", node.dir.at("root/var/run"));
+  host.starts_daemon();
+  host.rig.start(0);
+  EXPECT_TRUE(host.rig.until_phase(0, Phase::Ready)) << host.state().message;
+}
+
+// The guide has "-u PATH", the reference driver "--u=PATH".
+TEST(HostManaged, AsksAToolThatKnowsTheOtherFormOfTheSocketOnly) {
+  Host host;
+  const Node& node = host.rig.node(0);
+  const std::string tool = node.dir.at("root/usr/bin/nvidia-imex-ctl");
+  std::filesystem::rename(tool, tool + ".real");
+  node.dir.write("root/usr/bin/nvidia-imex-ctl",
+                 "#!/bin/sh\ncase \"$*\" in *--u=*) exec " + tool +
+                     ".real \"$@\";; esac\necho no such option\nexit 2\n");
+  std::filesystem::permissions(tool, std::filesystem::perms::owner_all);
+  host.starts_daemon();
+  host.rig.start(0);
+  EXPECT_TRUE(host.rig.until_phase(0, Phase::Ready)) << host.state().message;
+}
+
+TEST(HostManaged, NeedsNoDaemonBelowTheDriverRoot) {
+  Host host;
+  host.starts_daemon();
+  const Node& node = host.rig.node(0);
+  std::filesystem::remove(node.dir.at("root/usr/bin/nvidia-imex"));
+  EXPECT_TRUE(node.owner->check());
+  host.rig.start(0);
+  EXPECT_TRUE(host.rig.until_phase(0, Phase::Ready)) << host.state().message;
 }
 
 TEST(HostManaged, WithoutADaemonItIsToldWhoHasToStartIt) {

@@ -56,11 +56,11 @@ TEST(ImexOwner, GivesTheDaemonTheDevicesOfTheNode) {
 
 TEST(ImexOwner, AMissingDriverIsOneClearError) {
   Rig rig(1);
-  std::filesystem::remove(rig.node(0).dir.at("root/lib64/libnvidia-imex.so.1"));
+  std::filesystem::remove(rig.node(0).dir.at("root/usr/bin/nvidia-imex"));
   const auto error = rig.ask(rig.node(0), rig.want(0));
   ASSERT_TRUE(error);
   EXPECT_EQ(error->kind, base::ErrorKind::Invalid);
-  EXPECT_THAT(error->message, HasSubstr("no libnvidia-imex.so below the driver root"));
+  EXPECT_THAT(error->message, HasSubstr("no nvidia-imex below the driver root"));
   EXPECT_FALSE(rig.node(0).owner->check());
   EXPECT_THAT(daemon_pids(), SizeIs(0));
 }

@@ -18,16 +18,25 @@ std::string loopback_address(int index) {
   return cat("127.", 100 + index, ".", (pid >> 8) & 255, ".", pid & 255);
 }
 
-void make_driver_root(const base::Directory& dir, const std::string& root) {
-  const std::string built = CDOM_STAND_IN;
-  dir.write(root + "/etc/hosts", "10.99.99.99 slot-0 slot-1 slot-2\n");
-  dir.write(root + "/lib64/libc.so.6", "this is no library\n");
-  for (const auto& [folder, name] :
-       {std::pair{"/usr/bin/", "nvidia-imex"}, std::pair{"/usr/bin/", "nvidia-imex-ctl"},
-        std::pair{"/lib64/", "libnvidia-imex.so.1"}}) {
-    const std::string path = dir.at(root + folder + name);
-    std::filesystem::create_directories(std::filesystem::path(path).parent_path());
-    std::filesystem::copy_file(cat(built, "/", name), path);
+void make_driver_root(const base::Directory& dir, const std::string& root,
+                      const std::string& shape) {
+  namespace fs = std::filesystem;
+  std::ifstream lines(cat(CDOM_DRIVER_ROOTS, "/", shape, ".txt"));
+  if (!lines) throw std::logic_error("no driver root of the shape " + shape);
+  for (std::string line; std::getline(lines, line);) {
+    if (line.starts_with('#')) continue;
+    const std::size_t arrow = line.find(" -> ");
+    const fs::path path = dir.at(root + "/" + line.substr(0, arrow));
+    const std::string name = path.filename();
+    fs::create_directories(path.parent_path());
+    if (arrow != std::string::npos) {
+      fs::create_symlink(line.substr(arrow + 4), path);
+    } else if (name == "nvidia-imex" || name == "nvidia-imex-ctl") {
+      fs::copy_file(cat(CDOM_STAND_IN, "/", name), path);
+    } else if (!name.empty()) {
+      std::ofstream(path) << (name == "hosts" ? "10.99.99.99 slot-0 slot-1 slot-2\n"
+                                              : "a stand-in for " + name + "\n");
+    }
   }
 }
 

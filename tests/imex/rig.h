@@ -17,8 +17,10 @@ namespace cdom::imex {
 
 // "127.10x.…": another for every process and index.
 std::string loopback_address(int index);
-// A driver root as on a host, with the stand-ins, and with an /etc/hosts that is wrong.
-void make_driver_root(const base::Directory& dir, const std::string& root);
+// A driver root as public packages make it (stand_in/driver_roots), with the stand-ins for its
+// programs, and with an /etc/hosts that is wrong.
+void make_driver_root(const base::Directory& dir, const std::string& root,
+                      const std::string& shape = "host");
 // Children of this process that are daemons, in the order of their start.
 std::vector<int> daemon_pids();
 

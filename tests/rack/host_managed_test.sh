@@ -22,8 +22,7 @@ END
 }
 configure_hosts() { for node in n01 n02; do configure_host "$node" || return 1; done; }
 start_daemon() { # NODE
-  on_node "$1" sh -c "mkdir -p /run/nvidia-imex; LD_LIBRARY_PATH=\$(dirname $driver/usr/lib/*/libnvidia-imex.so.1) \
-    setsid $driver/usr/bin/nvidia-imex -c $settings/config.cfg >/run/nvidia-imex.log 2>&1 </dev/null &"
+  on_node "$1" sh -c "mkdir -p /run/nvidia-imex; setsid $driver/usr/bin/nvidia-imex -c $settings/config.cfg >/run/nvidia-imex.log 2>&1 </dev/null &"
   eventually 10 imex "$1"
 }
 has_no_daemon() { ! imex "$1"; }

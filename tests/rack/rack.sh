@@ -15,12 +15,8 @@ operator() { kubectl "$1" --namespace "$namespace" "${@:2}"; }
 on_node() { cluster node "$1" exec "${@:2}"; }
 
 # What stands in for the driver, as the nodes have it: up --driver-root "$work/driver".
-make_driver_root() {
-  local programs=$work/driver/usr/bin libraries
-  libraries=$work/driver/usr/lib/$("${CXX:-g++}" -print-multiarch) || return 1
-  mkdir -p "$programs" "$libraries"
-  cp "$build"/tests/imex/stand_in/nvidia-imex{,-ctl} "$programs"
-  cp "$build"/tests/imex/stand_in/libnvidia-imex.so.1 "$libraries"
+make_driver_root() { # [SHAPE]: as the GPU Operator's container has it, or another of driver_roots/
+  tests/imex/stand_in/make_driver_root "$build" "$work/driver" "${1:-gpu-operator}"
 }
 
 # Once per build: many scripts use the same images.

@@ -26,9 +26,8 @@ cleanup() {
 }
 trap cleanup EXIT
 
-mkdir -p "$work"/kubelet/plugins "$work"/kubelet/plugins_registry "$work"/cdi "$work"/os "$work"/root/usr/bin "$work"/root/lib64
-cp "$build"/tests/imex/stand_in/nvidia-imex "$build"/tests/imex/stand_in/nvidia-imex-ctl "$work/root/usr/bin/"
-cp "$build"/tests/imex/stand_in/libnvidia-imex.so.1 "$work/root/lib64/"
+mkdir -p "$work"/kubelet/plugins "$work"/kubelet/plugins_registry "$work"/cdi "$work"/os
+tests/imex/stand_in/make_driver_root "$build" "$work/root"
 echo boot-1 >"$work/boot_id"
 printf '127.0.0.1\tlocalhost\n' >"$work/hosts"
 printf 'Character devices:\n235 nvidia-caps-imex-channels\n\nBlock devices:\n' >"$work/devices"

@@ -6,7 +6,9 @@
 
 namespace cdom::base {
 
-// Below the root: where the reference driver looks for NVIDIA's libraries.
+// Below the root, in this order: where the reference driver looks, the root itself first, and then
+// where Talos and Bottlerocket have the driver.
+const std::vector<std::string>& driver_program_folders();
 const std::vector<std::string>& driver_library_folders();
 
 // What `path` of the host is here: an absolute link below the root means a path of the host.

@@ -11,6 +11,7 @@
 #include <set>
 #include <stop_token>
 #include <string>
+#include <vector>
 
 #include "compute_domain/base/clock.h"
 #include "compute_domain/base/random.h"
@@ -23,6 +24,8 @@ struct OwnerOptions {
   std::string socket_path;
   std::string directory;  // of its own, for files that need not survive a reboot
   std::string driver_root = "/driver-root";
+  // Folders below it, searched before the usual ones.
+  std::vector<std::string> driver_programs, driver_libraries;
   // Of the host's own nvidia-imex, below the driver root; "": the daemons are the owner's. The
   // host's is asked for its state, and never started, told anything, or stopped.
   std::string host_socket;

@@ -121,17 +121,14 @@ func (r *Rig) AddNode(name string) (*Node, error) {
 	dir := filepath.Join(r.dir, name)
 	n := &Node{rig: r, Name: name, dir: dir}
 	r.nodes = append(r.nodes, n)
-	for _, folder := range []string{"plugins", "plugins_registry", "cdi", "os", "root/usr/bin", "root/lib64"} {
+	for _, folder := range []string{"plugins", "plugins_registry", "cdi", "os"} {
 		if err := os.MkdirAll(filepath.Join(dir, folder), 0o755); err != nil {
 			return n, err
 		}
 	}
-	for file, folder := range map[string]string{"nvidia-imex": "usr/bin", "nvidia-imex-ctl": "usr/bin", "libnvidia-imex.so.1": "lib64"} {
-		// Copies: what a link names does not lie below this root.
-		program, err := os.ReadFile(filepath.Join(r.build, "tests/imex/stand_in", file))
-		if err = first(err, os.WriteFile(filepath.Join(dir, "root", folder, file), program, 0o755)); err != nil {
-			return n, err
-		}
+	maker := exec.Command("tests/imex/stand_in/make_driver_root", r.build, n.path("root"))
+	if output, err := maker.CombinedOutput(); err != nil {
+		return n, fmt.Errorf("%w: %s", err, output)
 	}
 	for file, text := range map[string]string{
 		"boot_id":     "boot-1\n",

@@ -4,7 +4,6 @@
 // `importing` there means that a workload imports from every peer. It sleeps unless something
 // happens or is due.
 #include <arpa/inet.h>
-#include <dlfcn.h>
 #include <fcntl.h>
 #include <ifaddrs.h>
 #include <netinet/in.h>
@@ -282,9 +281,6 @@ std::size_t own_index_in(Parameters& parameters) {
 
 int run(const std::string& config) {
   Parameters parameters = read_parameters(config);
-  if (parameters.needs_library && dlopen("libnvidia-imex.so.1", RTLD_NOW) == nullptr) {
-    end_with("cannot load libnvidia-imex.so.1");
-  }
   for (const std::string& device : parameters.devices) {
     struct stat facts {};
     if (stat(device.c_str(), &facts) != 0 || !S_ISCHR(facts.st_mode)) {

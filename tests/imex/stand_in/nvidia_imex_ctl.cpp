@@ -1,8 +1,8 @@
 // nvidia-imex-ctl, a stand-in: -q (state) and -N (domain view; -j as JSON) of the stand-in daemon.
 //
 // The daemon is the one of a configuration file (-c FILE), at an address (-i IP PORT), or on a unix
-// socket (-u PATH). It waits
-// for an answer as long as it takes, as nothing public says that the real one has a deadline.
+// socket (-u PATH, --u=PATH). It waits for an answer as long as it takes, as nothing public says
+// that the real one has a deadline.
 #include <arpa/inet.h>
 #include <sys/socket.h>
 #include <sys/un.h>
@@ -65,6 +65,8 @@ int main(int argc, char** argv) {
       port = std::atoi(argv[++i]);
     } else if (word == "-u" && i + 1 < argc) {
       path = argv[++i];
+    } else if (word.starts_with("--u=")) {
+      path = word.substr(4);
     } else if (word == "-N") {
       question = "N\n";
     } else if (word != "-q" && word != "-j" && word != "-H" && word != "-t") {

@@ -68,7 +68,6 @@ Parameters read_parameters(const std::string& path) {
   text("STAND_IN_VERSION", p.version);
   text("STAND_IN_DEVICES", devices);
   if (!devices.empty()) p.devices = base::split(devices, ',');
-  truth("STAND_IN_NEEDS_LIBRARY", p.needs_library);
   time("STAND_IN_HANDLER_DELAY_MS", p.handler_delay);
   time("STAND_IN_READY_DELAY_MS", p.ready_delay);
   time("STAND_IN_SHUTDOWN_DELAY_MS", p.shutdown_delay);

@@ -29,7 +29,6 @@ struct Parameters {
   std::string hosts_file;  // "" : the resolver of the system
   std::string version = "580.0";
   std::vector<std::string> devices;  // that must be there
-  bool needs_library = true;         // libnvidia-imex.so.1
   base::Duration handler_delay = sandbox::imex_constants::kHandlerDelay;
   base::Duration ready_delay = sandbox::imex_constants::kReadyDelay;
   base::Duration shutdown_delay = sandbox::imex_constants::kShutdownDelay;
