@@ -24,6 +24,7 @@ AS_ROOT = [] if os.getuid() == 0 else ["unshare", "--map-root-user"]
 sys.dont_write_bytecode = True
 sys.path.insert(0, str(ROOT / "tools/image.d"))
 
+import elf
 from architectures import ARCHITECTURES, native
 from programs import PROGRAMS, version
 
@@ -158,6 +159,32 @@ def what_comes_from_the_driver_root_finds_the_c_library(images: dict) -> None:
         assert not missing, (name, missing)
 
 
+# The names that nvidia-imex and nvidia-imex-ctl are linked with, as far as they are public (nixpkgs gives zlib to
+# NVIDIA's programs of this kind besides the C library).
+LINKED_WITH = ("libpthread.so.0", "libdl.so.2", "libc.so.6", "librt.so.1", "libz.so.1", "libm.so.6")
+
+
+def linked_program(path: Path) -> None:
+    """A program that names these libraries, whether it uses them or not."""
+    source = path.with_suffix(".c")
+    source.write_text("int main(void) { return 0; }\n")
+    libraries = [f"/lib/{native().triplet}/{name}" for name in LINKED_WITH]
+    subprocess.run(["gcc", "-o", path, source, "-Wl,--no-as-needed", *libraries], check=True)
+    assert elf.read(path).needed == LINKED_WITH, elf.read(path)
+
+
+def a_program_that_is_linked_as_nvidia_imex_starts_in_its_root(images: dict) -> None:
+    for name, image in images.items():
+        if not PROGRAMS[name].more_libraries:
+            continue  # nothing of the driver's runs there
+        with tempfile.TemporaryDirectory() as folder:
+            image.root().extractall(folder)
+            linked_program(Path(folder) / "linked")
+            run = subprocess.run([*AS_ROOT, "chroot", folder, "/linked"], capture_output=True, text=True,
+                                 env={"PATH": "/usr/sbin:/usr/bin:/sbin:/bin"})
+            assert run.returncode == 0, (name, run)
+
+
 def nvidia_imex_asks_no_name_server(images: dict) -> None:
     text = images["compute-domain-imex"].root().extractfile("etc/nsswitch.conf").read().decode()
     assert "hosts: files\n" in text, text
@@ -178,6 +205,7 @@ TESTS = (
     there_is_no_shell_and_nothing_that_changes_its_user,
     every_program_starts_in_its_root,
     what_comes_from_the_driver_root_finds_the_c_library,
+    a_program_that_is_linked_as_nvidia_imex_starts_in_its_root,
     nvidia_imex_asks_no_name_server,
 )
 

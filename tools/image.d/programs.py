@@ -7,9 +7,10 @@ from pathlib import Path
 from failure import Failure
 
 # What NVIDIA's programs and libraries are linked with and take from the image, as they come from the driver root alone.
-# Since glibc 2.34 most of it is empty, but who names it does not start without.
+# nvidia-imex and nvidia-imex-ctl name libpthread, libdl, libc, librt, libz and libm. Since glibc 2.34 most of it is empty,
+# but who names it does not start without.
 _DRIVER_NEEDS = ("libc.so.6", "libdl.so.2", "libgcc_s.so.1", "libm.so.6", "libpthread.so.0", "libresolv.so.2",
-                 "librt.so.1", "libstdc++.so.6", "libutil.so.1")
+                 "librt.so.1", "libstdc++.so.6", "libutil.so.1", "libz.so.1")
 
 
 @dataclass(frozen=True)
