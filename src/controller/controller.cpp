@@ -12,6 +12,7 @@
 #include "compute_domain/kube/informer.h"
 #include "compute_domain/kube/work_queue.h"
 #include "expectations.h"
+#include "placer.h"
 #include "triggers.h"
 
 namespace cdom::controller {
@@ -132,6 +133,7 @@ class Controller::Loop {
   std::optional<base::Duration> placed_;  // when who gets which clique was last decided
   kube::EventRecorder events_;
   const Apply apply_;
+  Placer placer_;
   const Triggers triggers_;
   std::vector<Watch> watches_;
   std::vector<Part> parts_;
@@ -172,6 +174,7 @@ Controller::Loop::Loop(const kube::Client& client, const base::Clock& clock,
                .seed = options_.seed},
               &metrics),
       apply_(client, events_, memory_, workloads_, clock, &metrics),
+      placer_(sources_, apply_),
       triggers_(sources_, memory_, workloads_, [this](const Key& key) { queue_of(key).add(key); }) {
   connect_triggers();
   add_part(domains_);
@@ -328,16 +331,14 @@ Applied Controller::Loop::carry_out(const Key& key, core::Plan& plan) {
     return apply_(plan);
   }
   placed_ = clock_.elapsed();
-  core::PlacementPlan placement = core::place(gather_placement(sources_));
-  plan = std::move(placement.plan);
-  Applied applied = apply_(plan);
-  if (!applied.result) return applied;
-  // What was found is told by each domain's own key.
-  for (const auto& [uid, verdict] : placement.verdicts) {
+  Placer::Round round = placer_.run();
+  plan = std::move(round.plan);
+  // The status is written by each domain's own key.
+  for (const auto& [uid, verdict] : round.verdicts) {
     const Key domain = domain_key(uid);
     if (memory_.placement_found(uid, verdict)) queue_of(domain).add(domain);
   }
-  return applied;
+  return round.applied;
 }
 
 void Controller::Loop::answer(Queue& queue, const Key& key, const core::Plan& plan,

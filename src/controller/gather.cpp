@@ -134,6 +134,7 @@ core::World gather_domain(const Sources& from, const std::string& uid) {
   }
   world.nodes = nodes_concerned(from, world.view, world.lists);
   world.status_written = from.memory.status_written(uid);
+  world.known_for = from.memory.domain_known_for(uid, from.clock.elapsed());
   world.untold_list = from.memory.untold_list(uid);
   if (world.view.domain) {
     world.has_unknown_claims = from.workloads.has_unknown_claims(world.view.domain->meta.ns);

@@ -1,3 +1,4 @@
+#include <set>
 #include <unordered_map>
 
 #include "compute_domain/api/names.h"
@@ -32,6 +33,10 @@ std::vector<core::CliqueSeats> seats_of(const Sources& from) {
   return core::seats_in(offers);
 }
 
+std::set<std::string> as_set(const std::vector<std::string>& names) {
+  return {names.begin(), names.end()};
+}
+
 std::optional<base::Time> unplaced_since(const api::ComputeDomain& domain) {
   if (!domain.status) return std::nullopt;
   const auto* placed = api::find_condition(domain.status->conditions, core::kConditionPlaced);
@@ -39,7 +44,23 @@ std::optional<base::Time> unplaced_since(const api::ComputeDomain& domain) {
   return placed->last_transition;
 }
 
-core::PlacementDomain placement_domain(const Stores& stores, const api::ComputeDomain& domain) {
+// Claims of its own namespace only: what others hold is not the domain's, and moves it or keeps it
+// as little.
+void add_claims(const Sources& from, core::PlacementDomain& view) {
+  for (const auto& claim : from.stores.claims.by_index(kByDomain, view.uid)) {
+    if (claim->meta.ns != view.name.ns) continue;
+    (claim->allocation ? view.has_allocated_claims : view.has_waiting_claims) = true;
+    if (core::is_shared(*claim)) {
+      api::ResourceClaim shared = *claim;
+      from.workloads.place_consumers(shared);
+      view.nodes.merge(as_set(core::nodes_of(shared)));
+    } else if (core::takes_seat(*claim)) {
+      view.nodes.merge(as_set(core::nodes_of(*claim)));
+    }
+  }
+}
+
+core::PlacementDomain placement_domain(const Sources& from, const api::ComputeDomain& domain) {
   core::PlacementDomain view{.uid = domain.meta.uid,
                              .name = api::name_of(domain.meta),
                              .created = domain.meta.creation_time.value_or(base::Time{}),
@@ -49,16 +70,13 @@ core::PlacementDomain placement_domain(const Stores& stores, const api::ComputeD
                              .is_automatic = domain.spec.workload.has_value(),
                              .is_deleting = domain.meta.is_deleting(),
                              .nodes = {},
+                             .has_allocated_claims = false,
                              .has_waiting_claims = false,
                              .made = std::nullopt,
                              .unplaced_since = unplaced_since(domain)};
-  for (const auto& claim : stores.claims.by_index(kByDomain, view.uid)) {
-    if (!claim->allocation && claim->meta.ns == view.name.ns) view.has_waiting_claims = true;
-    if (!core::takes_seat(*claim)) continue;
-    for (std::string& node : core::nodes_of(*claim)) view.nodes.insert(std::move(node));
-  }
+  add_claims(from, view);
   if (!domain.spec.channel) return view;
-  const auto made = stores.templates.get({domain.meta.ns, domain.spec.channel->template_name});
+  const auto made = from.stores.templates.get({domain.meta.ns, domain.spec.channel->template_name});
   if (made != nullptr && made->meta.label(api::kDomainLabel) == view.uid &&
       !made->meta.is_deleting()) {
     view.made = core::placement_of(*made);
@@ -77,14 +95,14 @@ core::PlacementWorld gather_placement(const Sources& from) {
     world.ledger = *ledger;
   }
   for (const auto& domain : stores.domains.by_index(kByPlacement, kSingle)) {
-    world.domains.push_back(placement_domain(stores, *domain));
+    world.domains.push_back(placement_domain(from, *domain));
   }
   if (world.domains.empty() && !world.ledger) return world;
   if (world.ledger) {
     for (const auto& [uid, text] : world.ledger->data) {
       for (const auto& domain : stores.domains.by_index(kByUid, uid)) {
         if (!api::wants_one_clique(*domain)) {
-          world.domains.push_back(placement_domain(stores, *domain));
+          world.domains.push_back(placement_domain(from, *domain));
         }
       }
     }

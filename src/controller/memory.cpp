@@ -13,6 +13,16 @@ std::optional<typename Map::mapped_type> value_at(const Map& map,
 
 }  // namespace
 
+void Memory::domain_seen(const std::string& uid, base::Duration elapsed) {
+  const std::scoped_lock lock(mutex_);
+  domains_seen_.try_emplace(uid, elapsed);
+}
+
+base::Duration Memory::domain_known_for(const std::string& uid, base::Duration elapsed) const {
+  const std::scoped_lock lock(mutex_);
+  return elapsed - value_at(domains_seen_, uid).value_or(elapsed);
+}
+
 void Memory::status_written(const std::string& uid, base::Time when) {
   const std::scoped_lock lock(mutex_);
   status_written_[uid] = when;
@@ -91,6 +101,7 @@ std::optional<base::Duration> Memory::formation_ended(const std::string& uid) {
 
 void Memory::forget_domain(const std::string& uid) {
   const std::scoped_lock lock(mutex_);
+  domains_seen_.erase(uid);
   status_written_.erase(uid);
   untold_list_.erase(uid);
   std::erase_if(list_written_, [&](const auto& known) { return known.first.domain_uid == uid; });

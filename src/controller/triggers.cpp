@@ -160,6 +160,7 @@ void Triggers::on_domain(const api::ComputeDomain* before, const api::ComputeDom
     if (!is_status && domain != nullptr && api::wants_one_clique(*domain)) add_(placement_key());
   }
   if (after != nullptr) {
+    memory_.domain_seen(after->meta.uid, from_.clock.elapsed());
     workloads_.domain_seen(*after, from_.clock.now());
     if (before == nullptr && after->spec.workload) {
       for (const auto& map : from_.stores.lists.by_index(kByDomain, after->meta.uid)) {
@@ -172,6 +173,7 @@ void Triggers::on_domain(const api::ComputeDomain* before, const api::ComputeDom
   // A name that was deleted and made again is another domain.
   if (before == nullptr || (after != nullptr && before->meta.uid == after->meta.uid)) return;
   add_(domain_key(before->meta.uid));
+  memory_.forget_domain(before->meta.uid);
   workloads_.forget_domain(*before);
   // Its name, and its workload if it was made for one, may be wanted again.
   const std::string& ns = before->meta.ns;

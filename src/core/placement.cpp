@@ -14,6 +14,11 @@ namespace cdom::core {
 
 namespace {
 
+// Its claims ask for the clique where it is, and their containers may run there.
+bool is_in_use(const PlacementDomain& domain) {
+  return domain.has_allocated_claims || !domain.nodes.empty();
+}
+
 // One decision on its way.
 class Decision {
  public:
@@ -24,6 +29,7 @@ class Decision {
   struct Shortage {
     std::int64_t lacks = 0;
     bool waits = false;  // for its clique to have them again
+    bool is_unproven = false;
   };
 
   void count_seats();
@@ -148,6 +154,7 @@ void Decision::end_promises() {
   for (const auto& [uid, promise] : before_.promises) {
     const PlacementDomain* domain = find(uid);
     if (domain != nullptr && domain->wants_one_clique) continue;
+    if (domain == nullptr && world_.unproven.contains(uid)) continue;
     if (domain == nullptr) proofs_.emplace_back(EnsureDomainGone{uid});
     after_.promises.erase(uid);
   }
@@ -163,6 +170,7 @@ void Decision::count_promises() {
 void Decision::finish_moves() {
   for (auto& [uid, promise] : after_.promises) {
     const PlacementDomain* domain = find(uid);
+    if (domain == nullptr) continue;
     const bool is_made = domain->made && domain->made->turn == promise.turn;
     if (promise.leaving.empty() || !is_made) continue;
     state_of(promise.leaving).left += promise.leaving_seats;
@@ -196,7 +204,9 @@ void Decision::find_shortages() {
   std::map<std::string_view, std::vector<std::pair<std::string_view, const PlacementDomain*>>>
       holders;
   for (const auto& [uid, promise] : after_.promises) {
-    if (cliques_.at(promise.clique).left < 0) holders[promise.clique].emplace_back(uid, find(uid));
+    const PlacementDomain* domain = find(uid);
+    if (domain == nullptr || cliques_.at(promise.clique).left >= 0) continue;
+    holders[promise.clique].emplace_back(uid, domain);
   }
   for (auto& [clique, all] : holders) {
     std::ranges::sort(all, {}, [](const auto& holder) {
@@ -226,12 +236,16 @@ bool Decision::may_move(const PlacementDomain& domain) {
 void Decision::move() {
   for (const PlacementDomain* domain : domains_) {
     const auto shortage = shortages_.find(domain->uid);
-    if (shortage == shortages_.end() || domain->is_deleting || !domain->nodes.empty()) continue;
+    if (shortage == shortages_.end() || domain->is_deleting || is_in_use(*domain)) continue;
     Promise& promise = after_.promises.at(domain->uid);
     if (!promise.leaving.empty()) continue;
     const std::int64_t seats = domain->num_nodes > 0 ? domain->num_nodes : promise.seats;
     CliqueState* fit = best_fit(seats, promise.clique);
     if (fit == nullptr) continue;
+    if (world_.unproven.contains(domain->uid)) {
+      shortage->second.is_unproven = true;
+      continue;
+    }
     if (!may_move(*domain)) {
       shortage->second.waits = true;
       continue;
@@ -281,7 +295,8 @@ PlacementVerdict Decision::verdict_on(const PlacementDomain& domain) const {
     const auto shortage = shortages_.find(domain.uid);
     if (shortage == shortages_.end()) return promised(it->second);
     const std::string outlook =
-        !domain.nodes.empty()    ? "it is not placed anew, as pods of it have seats already"
+        is_in_use(domain) || shortage->second.is_unproven
+            ? "it is not placed anew, as pods of it have seats already"
         : shortage->second.waits ? "another clique has them, and it is placed there if this lasts, "
                                    "although pods wait for this one"
                                  : "no other clique has them";
@@ -312,6 +327,12 @@ bool is_channel(const api::Device& device) {
 }  // namespace
 
 PlacementPlan place(const PlacementWorld& world) { return Decision(world).plan(); }
+
+std::string domain_of_proof(const Action& action) {
+  if (const auto* gone = std::get_if<EnsureDomainGone>(&action)) return gone->uid;
+  const auto* released = std::get_if<EnsureClaimsReleased>(&action);
+  return released == nullptr ? "" : released->domain_uid;
+}
 
 std::vector<CliqueSeats> seats_in(const std::vector<Offer>& offers) {
   std::unordered_map<std::string_view, std::int64_t> newest;

@@ -224,23 +224,30 @@ base::Duration wait_of_status(const World& world) {
                   left_of(interval, world.untold_list, world.now));
 }
 
-// Nobody has looked for a clique yet, or what was chosen is on its way: told when it is there.
+// Nobody has looked for a clique yet, or what was chosen is on its way: the status is written once
+// it is there. The first status does not wait for longer than this.
+constexpr base::Duration kPlacementSettles = std::chrono::seconds(1);
+
 bool is_about_to_be_placed(const World& world) {
   const api::ComputeDomain& domain = *world.view.domain;
   if (!api::wants_one_clique(domain) || domain.meta.is_deleting() || world.promise) return false;
+  if (!domain.status && world.known_for >= kPlacementSettles) return false;
   return world.placement ? world.placement->holds : !domain.status;
 }
 
 void add_status(const World& world, const Readiness& readiness, const TemplateVerdict& verdict,
                 const WaitsFor& waits_for, Plan& plan) {
   const api::ComputeDomain& domain = *world.view.domain;
-  if (is_about_to_be_placed(world)) return;
+  if (is_about_to_be_placed(world)) {
+    if (!domain.status) look_again_after(kPlacementSettles - world.known_for, plan);
+    return;
+  }
   const api::ComputeDomainStatus after = computed_status(world, readiness, verdict, waits_for);
   if (domain.status == after) return;
   const bool urgent = !domain.status || domain.status->ready != after.ready;
   const base::Duration left = urgent ? base::Duration::zero() : wait_of_status(world);
   if (left > base::Duration::zero()) {
-    plan.look_again = std::min(plan.look_again.value_or(left), left);
+    look_again_after(left, plan);
     return;
   }
   plan.actions.emplace_back(SetStatus{domain.meta, after});

@@ -10,6 +10,7 @@ namespace cdom::core {
 namespace {
 
 using namespace testing;
+using namespace std::chrono_literals;
 using ::testing::Contains;
 using ::testing::HasSubstr;
 using ::testing::Not;
@@ -47,9 +48,17 @@ const T* action_in(const Plan& plan) {
 
 TEST(PlacedDomain, SaysNothingWhileItsCliqueIsAboutToBeChosen) {
   World world = wanting_one_clique();
-  EXPECT_EQ(reconcile(world), Plan{});
+  world.known_for = 300ms;
+  const Plan nothing{.actions = {}, .look_again = 700ms};
+  EXPECT_EQ(reconcile(world), nothing);
   world.placement = PlacementVerdict{true, "CliqueChosen", "…"};  // its ledger is not seen yet
-  EXPECT_EQ(reconcile(world), Plan{});
+  EXPECT_EQ(reconcile(world), nothing);
+}
+
+TEST(PlacedDomain, HasAStatusAfterASecondWhateverHoldsTheChoiceUp) {
+  World world = wanting_one_clique();
+  world.known_for = 1s;
+  EXPECT_EQ(condition_in(reconcile(world), kConditionPlaced).reason, "Choosing");
 }
 
 TEST(PlacedDomain, HasNoTemplateUntilACliqueIsChosen) {

@@ -231,6 +231,36 @@ TEST(Placement, StaysWhenPodsHaveSeatsAlready) {
       "use; 1 kept for placed domains; it is not placed anew, as pods of it have seats already");
 }
 
+TEST(Placement, StaysWhenAClaimIsAllocatedWhoseNodesAreNotKnown) {
+  auto world = short_scene();
+  world.domain("train").has_allocated_claims = true;
+  const PlacementPlan decided = world.decide();
+  EXPECT_EQ(decided.plan, Plan{});
+  EXPECT_THAT(verdict_on(decided, "train").message, HasSubstr("pods of it have seats already"));
+}
+
+TEST(Placement, AMoveThatCannotBeProvedStopsNoOtherDomain) {
+  auto world = short_scene();
+  world.wants("serve", 5).world.unproven = {uid_of("train")};
+  const PlacementPlan decided = world.decide();
+  EXPECT_THAT(decided.plan.actions, ElementsAre(VariantWith<WriteLedger>(_)));
+  EXPECT_EQ(world.clique_of("train"), "a.1");
+  EXPECT_EQ(world.clique_of("serve"), "b.1");
+  EXPECT_FALSE(verdict_on(decided, "train").holds);
+}
+
+TEST(Placement, APromiseWhoseEndCannotBeProvedStaysAndStopsNoOtherDomain) {
+  auto world = scene().clique("a.1", 4).clique("b.1", 4).wants("gone", 3);
+  world.decide();
+  world.world.domains.clear();
+  world.world.unproven = {uid_of("gone")};
+  // Not even when its clique has too few seats.
+  world.seats("a.1", 4, State::NotReady).wants("serve", 4);
+  EXPECT_THAT(world.decide().plan.actions, ElementsAre(VariantWith<WriteLedger>(_)));
+  EXPECT_EQ(world.clique_of("gone"), "a.1");
+  EXPECT_EQ(world.clique_of("serve"), "b.1");
+}
+
 TEST(Placement, StaysWhenNoOtherCliqueFits) {
   auto world = short_scene();
   world.seats("b.1", 3, State::InUse);

@@ -278,6 +278,57 @@ TEST(PlacedDomains, WhosePodsHaveSeatsStayAndSayWhatTheyLack) {
   EXPECT_TRUE(rig.run_until([&] { return rig.is_ready("train"); }, 180s));
 }
 
+// A claim that a clique's nodes share, and a pod with it.
+std::string shared_claim_yaml(const std::string& domain_uid) {
+  return cat(R"(
+apiVersion: resource.k8s.io/v1
+kind: ResourceClaim
+metadata: {name: mesh, namespace: default}
+spec:
+  devices:
+    requests:
+    - {name: channel, exactly: {deviceClassName: compute-domain-shared-channel.nvidia.com}}
+    config:
+    - requests: [channel]
+      opaque:
+        driver: compute-domain.nvidia.com
+        parameters: {apiVersion: resource.nvidia.com/v1beta1, kind: ComputeDomainChannelConfig, domainID: )",
+             domain_uid, R"(}
+---
+apiVersion: v1
+kind: Pod
+metadata: {name: sharer, namespace: default}
+spec:
+  containers:
+  - {name: worker, image: busybox, command: [sleep, infinity], resources: {claims: [{name: channel}]}}
+  resourceClaims: [{name: channel, resourceClaimName: mesh}]
+)");
+}
+
+TEST(PlacedDomains, ThatClaimsShareKeepTheirCliqueAndHoldBackNobody) {
+  Rig rig({.seed = 12, .racks = 2, .shares_claims = true});
+  rig.apply(placed_yaml("train", 4));
+  ASSERT_TRUE(rig.run_until([&] { return !clique_of(rig, "train").empty(); }, 10s));
+  const std::string clique = clique_of(rig, "train");
+  rig.apply(shared_claim_yaml(domain_named(rig, "train").meta.uid));
+  ASSERT_TRUE(rig.run_until(
+      [&] {
+        const auto pod = rig.kubectl().get<api::Pod>({"default", "sharer"});
+        return pod && !pod->node.empty();
+      },
+      30s));
+  const std::string used = rig.kubectl().get<api::Pod>({"default", "sharer"})->node;
+  std::set<std::string> others = nodes_in(rig, clique);
+  others.erase(used);
+  rig.cluster().inject(*others.begin(), sandbox::Fault::PowerOff);
+  rig.run_for(120s);
+  rig.apply(placed_yaml("serve", 2));
+  rig.run_for(2s);
+  EXPECT_EQ(condition_of(rig, "serve", "Placed").reason, "CliqueChosen");
+  EXPECT_EQ(clique_of(rig, "train"), clique);
+  EXPECT_EQ(condition_of(rig, "train", "Placed").reason, "CliqueLacksSeats");
+}
+
 TEST(PlacedDomains, SurviveAControllerThatDiesAfterAnyStep) {
   Rig rig({.seed = 10, .racks = 2});
   for (int last = 1; last <= 60; last += 3) {

@@ -15,6 +15,11 @@ namespace cdom::controller {
 
 class Memory {
  public:
+  // A domain of the cache; how long ago this process has first seen it, zero: not yet.
+  void domain_seen(const std::string& uid, base::Duration elapsed);
+  [[nodiscard]] base::Duration domain_known_for(const std::string& uid,
+                                                base::Duration elapsed) const;
+
   // When this process last wrote the status of a domain.
   void status_written(const std::string& uid, base::Time when);
   [[nodiscard]] std::optional<base::Time> status_written(const std::string& uid) const;
@@ -50,6 +55,7 @@ class Memory {
 
  private:
   mutable std::mutex mutex_;
+  std::map<std::string, base::Duration> domains_seen_;
   std::map<std::string, base::Time> status_written_;
   std::map<core::GroupKey, base::Time> list_written_;
   std::map<std::string, base::Time> untold_list_;

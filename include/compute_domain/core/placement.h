@@ -43,9 +43,10 @@ struct PlacementDomain {
   bool has_channel = true;
   bool is_automatic = false;  // its claims were there before it
   bool is_deleting = false;
-  std::set<std::string> nodes;               // on which claims of it are allocated
-  bool has_waiting_claims = false;           // that are not allocated
-  std::optional<TemplatePlacement> made;     // its template
+  std::set<std::string> nodes;            // on which claims of it are used, shared ones too
+  bool has_allocated_claims = false;      // also ones whose nodes are not known, or that need none
+  bool has_waiting_claims = false;        // that are not allocated
+  std::optional<TemplatePlacement> made;  // its template
   std::optional<base::Time> unplaced_since;  // by its condition
 
   friend bool operator==(const PlacementDomain&, const PlacementDomain&) = default;
@@ -57,10 +58,17 @@ struct PlacementWorld {
   std::vector<CliqueSeats> cliques;      // in any order
   std::vector<PlacementDomain> domains;  // in any order
   std::optional<api::ConfigMap> ledger;  // absent: not in the cache
+  // UIDs of domains of which a proof has just failed, because the cache is behind: they keep what
+  // they were promised.
+  std::set<std::string> unproven;
 };
 
+// The domain that a proof is about, by UID; "" when the action is none. A proof that fails concerns
+// that domain alone.
+std::string domain_of_proof(const Action& action);
+
 struct PlacementPlan {
-  Plan plan;
+  Plan plan;  // proofs, then one write of the ledger
   // What holds once the plan is carried out, by UID, of every domain of the world that lives.
   std::map<std::string, PlacementVerdict> verdicts;
 };

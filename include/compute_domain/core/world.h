@@ -93,6 +93,7 @@ struct World {
       templates;                             // labelled with the UID, or of the wanted name
   NodeViews nodes;                           // that a claim, a list or the status names
   std::optional<base::Time> status_written;  // by this process
+  base::Duration known_for{};                // how long this process has known the domain
   // When this process wrote the first node list of this domain since it last wrote the status.
   std::optional<base::Time> untold_list;
   std::set<std::string> told_claims;  // UIDs that got their Event from this process
