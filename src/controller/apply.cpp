@@ -97,7 +97,7 @@ class Run {
   }
 
   Result<void> operator()(const core::ReadPods& action) {
-    const base::Time asked = clock_.now();
+    const base::Duration asked = clock_.elapsed();
     std::vector<core::PodFacts> facts;
     if (action.with_specs) {
       const auto pods = client_.list_all<api::Pod>({.ns = action.ns});
@@ -454,6 +454,11 @@ class Run {
 };
 
 }  // namespace
+
+Written newest_of(const Written& a, const Written& b) {
+  return {std::max(a.domains, b.domains), std::max(a.templates, b.templates),
+          std::max(a.lists, b.lists), std::max(a.slices, b.slices)};
+}
 
 Apply::Apply(const kube::Client& client, kube::EventRecorder& events, Memory& memory,
              Workloads& workloads, const base::Clock& clock, base::Registry* metrics)

@@ -1,6 +1,7 @@
 #include "compute_domain/controller/controller.h"
 
 #include <algorithm>
+#include <iterator>
 #include <thread>
 
 #include "compute_domain/api/names.h"
@@ -27,6 +28,9 @@ using base::Result;
 // What only a person can change is tried again, but seldom.
 constexpr base::Duration kUntilAPersonActs = std::chrono::seconds(30);
 
+// After a failure, which may be of one workload, its namespace is looked at again.
+constexpr base::Duration kUntilOthersGoOn = std::chrono::seconds(1);
+
 // A worker that waits for a key beats its pulse so often, and is woken for every key.
 constexpr base::Duration kLongestNap = std::chrono::seconds(30);
 
@@ -35,6 +39,10 @@ constexpr base::Duration kPlacementPace = std::chrono::milliseconds(50);
 
 // Objects in a page of a list: what is decoded at a time is most of what this process ever needs.
 constexpr std::size_t kPageSize = 100;
+
+bool needs_a_person(ErrorKind kind) {
+  return kind == ErrorKind::Invalid || kind == ErrorKind::Forbidden;
+}
 
 std::string_view name_of(Key::Kind kind) {
   switch (kind) {
@@ -92,6 +100,7 @@ class Controller::Loop {
   std::vector<Key> in_order(const Key& key) const;
   void reconcile_one(Queue& queue, const Key& key);
   Applied carry_out(const Key& key, core::Plan& plan);
+  Applied apply_each(const Key& key, core::Plan& plan);
   [[nodiscard]] base::Duration wait_of_placement() const;
   void answer(Queue& queue, const Key& key, const core::Plan& plan, const Applied& applied);
   void work(Queue& queue, const std::string& thread, const std::stop_token& token);
@@ -328,7 +337,7 @@ base::Duration Controller::Loop::wait_of_placement() const {
 Applied Controller::Loop::carry_out(const Key& key, core::Plan& plan) {
   if (key.kind != Key::Kind::Placement) {
     plan = plan_of(sources_, key);
-    return apply_(plan);
+    return key.kind == Key::Kind::Workloads ? apply_each(key, plan) : apply_(plan);
   }
   placed_ = clock_.elapsed();
   Placer::Round round = placer_.run();
@@ -339,6 +348,36 @@ Applied Controller::Loop::carry_out(const Key& key, core::Plan& plan) {
     if (memory_.placement_found(uid, verdict)) queue_of(domain).add(domain);
   }
   return round.applied;
+}
+
+// Each action is for another workload of the namespace, so that one that fails holds back none of
+// the others. Gives the first failure; those that succeeded come first in the plan then.
+Applied Controller::Loop::apply_each(const Key& key, core::Plan& plan) {
+  Applied all;
+  std::vector<core::Action> done, failed;
+  for (core::Action& action : plan.actions) {
+    Applied one = apply_({.actions = {action}, .look_again = std::nullopt});
+    all.written = newest_of(all.written, one.written);
+    if (one.result) {
+      done.push_back(std::move(action));
+      continue;
+    }
+    const Error& error = one.result.error();
+    const auto* create = std::get_if<core::CreateDomain>(&action);
+    const bool is_stale = error.kind == ErrorKind::AlreadyExists ||
+                          error.kind == ErrorKind::Conflict || error.kind == ErrorKind::Cancelled;
+    if (create != nullptr && !is_stale) {
+      workloads_.domain_refused(create->object, error.message, needs_a_person(error.kind),
+                                clock_.elapsed());
+      queue_of(key).add(key);
+    }
+    if (all.result) all.result = std::move(one.result);
+    failed.push_back(std::move(action));
+  }
+  all.actions = done.size();
+  plan.actions = std::move(done);
+  std::ranges::move(failed, std::back_inserter(plan.actions));
+  return all;
 }
 
 void Controller::Loop::answer(Queue& queue, const Key& key, const core::Plan& plan,
@@ -385,6 +424,10 @@ void Controller::Loop::answer(Queue& queue, const Key& key, const core::Plan& pl
     case ErrorKind::Cancelled:
       break;
   }
+  if (key.kind != Key::Kind::Workloads) return;
+  // What other workloads wait for comes in its time.
+  const base::Duration left = plan.look_again.value_or(base::Duration::zero());
+  queue.add_after(key, left > base::Duration::zero() ? left : kUntilOthersGoOn);
 }
 
 void Controller::Loop::work(Queue& queue, const std::string& thread, const std::stop_token& token) {

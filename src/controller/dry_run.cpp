@@ -100,7 +100,7 @@ std::string plan_text(const core::Plan& plan) {
 
 // What the running controller reads of pods and Jobs; gives the namespaces with claims that name no
 // domain.
-std::set<std::string> fill(Workloads& workloads, const FilledStores& stores, base::Time now) {
+std::set<std::string> fill(Workloads& workloads, const FilledStores& stores, base::Duration now) {
   std::set<std::string> namespaces, with_claims;
   for (const auto& claim : stores.claims.all()) {
     const core::DomainRef::Kind kind = core::domain_ref_of(*claim).kind;
@@ -195,7 +195,7 @@ Result<std::string> dry_run(const std::vector<ObjectFile>& files, const core::Se
     if (const std::string uid = list->meta.label(api::kDomainLabel); !uid.empty()) uids.insert(uid);
   }
   Workloads workloads;
-  const std::set<std::string> namespaces = fill(workloads, stores, clock.now());
+  const std::set<std::string> namespaces = fill(workloads, stores, clock.elapsed());
   if (uids.empty() && namespaces.empty())
     return std::string("no ComputeDomain, claim or node list among these objects\n");
 

@@ -21,7 +21,7 @@ core::DomainView view_of(const Sources& from, const std::string& uid) {
     const std::string workload = view.domain->meta.label(api::kWorkloadLabel);
     for (const std::string& claim_uid : from.workloads.claims_of(workload)) {
       for (const auto& claim : stores.claims.by_index(kByDomain, automatic_claim(claim_uid))) {
-        view.claims.push_back(*claim);
+        if (claim->meta.ns == view.domain->meta.ns) view.claims.push_back(*claim);
       }
     }
   }
@@ -57,7 +57,8 @@ std::set<std::string> domains_on(const Sources& from, const std::string& node) {
     if (ref.kind != core::DomainRef::Kind::Automatic) continue;
     const auto workload = from.workloads.workload_of(claim->meta.uid);
     if (!workload) continue;
-    for (const auto& domain : from.stores.domains.by_index(kByWorkload, *workload)) {
+    const std::string key = workload_in(claim->meta.ns, *workload);
+    for (const auto& domain : from.stores.domains.by_index(kByWorkload, key)) {
       uids.insert(domain->meta.uid);
     }
   }
@@ -223,7 +224,7 @@ core::SharedSliceWorld gather_shared_slice(const Sources& from, const std::strin
 
 core::WorkloadsWorld gather_workloads(const Sources& from, const std::string& ns) {
   core::WorkloadsWorld world;
-  world.now = from.clock.now();
+  world.now = from.clock.elapsed();
   world.ns = ns;
   for (const auto& claim : from.stores.claims.by_index(kByDomain, automatic_claims_in(ns))) {
     world.claims.push_back(

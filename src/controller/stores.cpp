@@ -43,6 +43,9 @@ std::vector<std::string> domain_label(const T& object) {
 
 // No UID of a domain has a colon.
 std::string automatic_claims_in(const std::string& ns) { return base::cat("namespace:", ns); }
+std::string workload_in(const std::string& ns, const std::string& id) {
+  return base::cat(ns, "/", id);
+}
 std::string automatic_claim(const std::string& uid) { return base::cat("claim:", uid); }
 
 std::set<std::string> cliques_of_seats(const api::ResourceSlice& slice) {
@@ -72,7 +75,8 @@ kube::Store<api::ComputeDomain>::Indexes indexes_of<api::ComputeDomain>() {
            }},
           {kByWorkload, [](const api::ComputeDomain& domain) {
              if (!domain.spec.workload) return std::vector<std::string>{};
-             return one_of(domain.meta.label(api::kWorkloadLabel));
+             const std::string id = domain.meta.label(api::kWorkloadLabel);
+             return one_of(id.empty() ? "" : workload_in(domain.meta.ns, id));
            }}};
 }
 

@@ -94,11 +94,12 @@ void Triggers::add_automatic_domains(const std::string& ns) const {
   }
 }
 
-std::set<std::string> Triggers::domains_of_claim(const std::string& uid) const {
+std::set<std::string> Triggers::domains_of_claim(const api::ResourceClaim& claim) const {
   std::set<std::string> uids;
-  const auto workload = workloads_.workload_of(uid);
+  const auto workload = workloads_.workload_of(claim.meta.uid);
   if (!workload) return uids;
-  for (const auto& domain : from_.stores.domains.by_index(kByWorkload, *workload)) {
+  const std::string key = workload_in(claim.meta.ns, *workload);
+  for (const auto& domain : from_.stores.domains.by_index(kByWorkload, key)) {
     uids.insert(domain->meta.uid);
   }
   return uids;
@@ -107,7 +108,7 @@ std::set<std::string> Triggers::domains_of_claim(const std::string& uid) const {
 std::set<std::string> Triggers::domains_named_by(const api::ResourceClaim& claim) const {
   core::DomainRef ref = core::domain_ref_of(claim);
   if (ref.kind == core::DomainRef::Kind::Named) return {std::move(ref.uid)};
-  return domains_of_claim(claim.meta.uid);
+  return domains_of_claim(claim);
 }
 
 void Triggers::on_pods_read(const std::string& ns) const {
@@ -161,7 +162,7 @@ void Triggers::on_domain(const api::ComputeDomain* before, const api::ComputeDom
   }
   if (after != nullptr) {
     memory_.domain_seen(after->meta.uid, from_.clock.elapsed());
-    workloads_.domain_seen(*after, from_.clock.now());
+    workloads_.domain_seen(*after, from_.clock.elapsed());
     if (before == nullptr && after->spec.workload) {
       for (const auto& map : from_.stores.lists.by_index(kByDomain, after->meta.uid)) {
         if (!core::is_of_clique(map->meta)) continue;
@@ -169,6 +170,10 @@ void Triggers::on_domain(const api::ComputeDomain* before, const api::ComputeDom
       }
     }
     add_(domain_key(after->meta.uid));
+    // A namespace that has made a domain, or has given it owners, waits to see that.
+    const bool is_seen = before != nullptr && before->meta.uid == after->meta.uid &&
+                         before->meta.owners == after->meta.owners;
+    if (after->spec.workload && !is_seen) add_(workloads_key(after->meta.ns));
   }
   // A name that was deleted and made again is another domain.
   if (before == nullptr || (after != nullptr && before->meta.uid == after->meta.uid)) return;
@@ -194,8 +199,8 @@ void Triggers::note_formation(const std::set<std::string>& uids) const {
 void Triggers::on_automatic_claim(const api::ResourceClaim* before,
                                   const api::ResourceClaim* after) const {
   const api::ResourceClaim& claim = after != nullptr ? *after : *before;
-  if (after != nullptr) workloads_.claim_seen(*after, from_.clock.now());
-  const std::set<std::string> uids = domains_of_claim(claim.meta.uid);
+  if (after != nullptr) workloads_.claim_seen(*after, from_.clock.elapsed());
+  const std::set<std::string> uids = domains_of_claim(claim);
   if (after == nullptr) {
     // What is not known of one that is gone holds no domain any more.
     if (uids.empty()) add_automatic_domains(claim.meta.ns);
@@ -211,7 +216,7 @@ void Triggers::on_automatic_claim(const api::ResourceClaim* before,
 void Triggers::note_consumers(const api::ResourceClaim* before,
                               const api::ResourceClaim* after) const {
   if (after == nullptr) return workloads_.forget_consumers(before->meta.uid);
-  workloads_.consumers_seen(*after, from_.clock.now());
+  workloads_.consumers_seen(*after, from_.clock.elapsed());
   if (workloads_.has_nodeless_consumers(after->meta.ns)) add_(workloads_key(after->meta.ns));
 }
 

@@ -37,7 +37,7 @@ class Triggers {
   void add_domains_of_node(const std::string& node) const;
   void add_automatic_domains(const std::string& ns) const;
   // UIDs of the domain that an automatic claim is known to be of.
-  std::set<std::string> domains_of_claim(const std::string& uid) const;
+  std::set<std::string> domains_of_claim(const api::ResourceClaim& claim) const;
   // And of any other, as far as it is known.
   std::set<std::string> domains_named_by(const api::ResourceClaim& claim) const;
   void note_consumers(const api::ResourceClaim* before, const api::ResourceClaim* after) const;

@@ -4,8 +4,22 @@
 #include <utility>
 
 #include "compute_domain/api/names.h"
+#include "compute_domain/controller/stores.h"
 
 namespace cdom::controller {
+
+namespace {
+
+constexpr base::Duration kFirstPause = std::chrono::seconds(1);
+constexpr base::Duration kLongestPause = std::chrono::seconds(30);
+// That a server which does not answer, or an admission webhook, has to be away for.
+constexpr int kLastingFailures = 3;
+
+std::string key_of(const api::ComputeDomain& domain) {
+  return workload_in(domain.meta.ns, domain.meta.label(api::kWorkloadLabel));
+}
+
+}  // namespace
 
 void Workloads::resolve(const std::string& uid, Claim& claim) {
   Namespace& ns = namespaces_[claim.ns];
@@ -30,7 +44,7 @@ void Workloads::resolve(const std::string& uid, Claim& claim) {
   }
 }
 
-void Workloads::claim_seen(const api::ResourceClaim& object, base::Time now) {
+void Workloads::claim_seen(const api::ResourceClaim& object, base::Duration now) {
   const std::scoped_lock lock(mutex_);
   const auto [it, is_new] = claims_.try_emplace(object.meta.uid);
   Claim& claim = it->second;
@@ -59,11 +73,13 @@ void Workloads::forget_claim(const std::string& uid) {
   const auto node = claims_.extract(uid);
   if (node.empty()) return;
   const Claim& claim = node.mapped();
+  if (claim.workload && claim.workload->witness) jobs_.erase(claim.workload->witness->uid);
   if (const auto of = claims_of_.find(claim.id); of != claims_of_.end()) {
     of->second.erase(uid);
     if (of->second.empty()) {
       claims_of_.erase(of);
-      domains_seen_.erase(claim.id);
+      domains_seen_.erase(workload_in(claim.ns, claim.id));
+      refused_.erase(workload_in(claim.ns, claim.id));
       if (claim.workload) jobs_.erase(claim.workload->workload.uid);
     }
   }
@@ -92,7 +108,7 @@ void Workloads::leave_node(const std::string& node, const std::string& claim_uid
   if (on->second.empty()) shared_on_.erase(on);
 }
 
-void Workloads::consumers_seen(const api::ResourceClaim& claim, base::Time now) {
+void Workloads::consumers_seen(const api::ResourceClaim& claim, base::Duration now) {
   const std::string& uid = claim.meta.uid;
   if (!core::is_shared(claim) || claim.reserved_for.empty()) return forget_consumers(uid);
   const std::scoped_lock lock(mutex_);
@@ -126,7 +142,7 @@ void Workloads::forget_consumers(const std::string& claim_uid) {
 }
 
 void Workloads::pods_read(const std::string& ns, std::vector<core::PodFacts> pods, bool with_specs,
-                          base::Time now) {
+                          base::Duration now) {
   const std::scoped_lock lock(mutex_);
   Namespace& known = namespaces_[ns];
   known.pods.clear();
@@ -157,20 +173,37 @@ void Workloads::job_read(const std::string& uid, std::optional<api::Job> job) {
   jobs_[uid] = std::move(job);
 }
 
-void Workloads::domain_seen(const api::ComputeDomain& domain, base::Time now) {
+void Workloads::domain_refused(const api::ComputeDomain& domain, const std::string& why,
+                               bool is_final, base::Duration now) {
+  const std::scoped_lock lock(mutex_);
+  Refused& refused = refused_[key_of(domain)];
+  const base::Duration pause = kFirstPause * (1 << std::min(refused.times++, 10));
+  refused.refusal = {.why = why,
+                     .next_try = now + std::min(pause, kLongestPause),
+                     .lasts = is_final || refused.times >= kLastingFailures};
+}
+
+void Workloads::domain_seen(const api::ComputeDomain& domain, base::Duration now) {
   if (!domain.spec.workload) return;
   const std::scoped_lock lock(mutex_);
-  domains_seen_[domain.meta.label(api::kWorkloadLabel)] = now;
+  domains_seen_[key_of(domain)] = now;
+  refused_.erase(key_of(domain));
   // Needed until the domain is made, and it is.
   jobs_.erase(domain.spec.workload->uid);
+  std::erase_if(jobs_, [&](const auto& job) {
+    return job.second && std::ranges::any_of(job.second->meta.owners, [&](const auto& owner) {
+             return owner.uid == domain.spec.workload->uid;
+           });
+  });
   for (const auto& owner : domain.meta.owners) owners_[domain.meta.uid].insert(owner.uid);
 }
 
 void Workloads::forget_domain(const api::ComputeDomain& domain) {
   const std::scoped_lock lock(mutex_);
   owners_.erase(domain.meta.uid);
-  const std::string workload = domain.meta.label(api::kWorkloadLabel);
-  if (!claims_of_.contains(workload)) domains_seen_.erase(workload);
+  if (!claims_of_.contains(domain.meta.label(api::kWorkloadLabel))) {
+    domains_seen_.erase(key_of(domain));
+  }
 }
 
 std::optional<std::string> Workloads::workload_of(const std::string& claim_uid) const {
@@ -269,11 +302,16 @@ void Workloads::describe(core::WorkloadsWorld& world) const {
   for (const core::AutomaticClaim& claim : world.claims) {
     if (!claim.workload) continue;
     const std::string id = core::workload_id(world.ns, claim.workload->workload);
-    if (const auto seen = domains_seen_.find(id); seen != domains_seen_.end()) {
-      world.domains_seen.insert(*seen);
-    }
-    const auto job = jobs_.find(claim.workload->workload.uid);
-    if (job != jobs_.end()) world.jobs.insert(*job);
+    const auto seen = domains_seen_.find(workload_in(world.ns, id));
+    if (seen != domains_seen_.end()) world.domains_seen.emplace(id, seen->second);
+    const auto refused = refused_.find(workload_in(world.ns, id));
+    if (refused != refused_.end()) world.refusals.emplace(id, refused->second.refusal);
+    const auto add_job = [&](const std::string& uid) {
+      const auto job = jobs_.find(uid);
+      if (job != jobs_.end()) world.jobs.insert(*job);
+    };
+    add_job(claim.workload->workload.uid);
+    if (claim.workload->witness) add_job(claim.workload->witness->uid);
   }
 }
 

@@ -11,6 +11,7 @@
 #include "compute_domain/api/names.h"
 #include "compute_domain/base/text.h"
 #include "compute_domain/core/status.h"
+#include "core/pace.h"
 
 namespace cdom::core {
 
@@ -56,16 +57,21 @@ api::OwnerReference job_set_of(const api::ObjectMeta& pod) {
           .uid = pod.label(api::kJobSetUidLabel)};
 }
 
-// A name may be a label's value: what is not allowed in an object's name becomes '-'.
+// A name may be a label's value: what is not allowed in an object's name becomes '-'. There each
+// part between dots begins and ends with a letter or a digit.
 std::string stem_of(const std::string& name) {
-  std::string stem = base::to_lower(name).substr(0, kLongestStem);
-  for (char& c : stem) {
-    const bool is_allowed = (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '.';
-    if (!is_allowed) c = '-';
+  std::string stem;
+  const auto ends_with_dash = [&] { return stem.ends_with('-'); };
+  for (const char c : base::to_lower(name).substr(0, kLongestStem)) {
+    if ((c >= 'a' && c <= 'z') || (c >= '0' && c <= '9')) {
+      stem += c;
+      continue;
+    }
+    while (c == '.' && ends_with_dash()) stem.pop_back();
+    if (!stem.empty() && !stem.ends_with('.')) stem += c == '.' ? '.' : '-';
   }
-  while (!stem.empty() && (stem.back() == '.' || stem.back() == '-')) stem.pop_back();
-  const auto begin = stem.find_first_not_of("-.");
-  return begin == std::string::npos ? "domain" : stem.substr(begin);
+  while (ends_with_dash() || stem.ends_with('.')) stem.pop_back();
+  return stem.empty() ? "domain" : stem;
 }
 
 std::string domain_name(const api::Workload& workload, const std::string& id) {
@@ -84,10 +90,17 @@ void tell(const AutomaticClaim& claim, std::string reason, std::string message, 
       RecordEvent{reference_to(claim.object), "Warning", std::move(reason), std::move(message)});
 }
 
+// An owner that labels name, and the Jobs that may prove it, by UID.
+struct NamedOwner {
+  api::OwnerReference owner;
+  std::map<std::string, api::OwnerReference> witnesses;
+};
+
 // The claims of one workload.
 struct Work {
   api::Workload workload;
   std::map<std::string, api::OwnerReference> owners;  // by UID
+  std::map<std::string, NamedOwner> named_owners;     // the same of those that are not proved
   std::int64_t num_nodes = 0;                         // by their configs
   std::optional<api::ComputeDomainPlacement> placement;
   std::vector<const AutomaticClaim*> claims;
@@ -124,7 +137,13 @@ std::map<std::string, Work> works_of(const WorkloadsWorld& world, Plan& plan) {
     const OwnedWorkload& owned = *claim->workload;
     Work& work = works[workload_id(world.ns, owned.workload)];
     work.workload = owned.workload;
-    if (owned.owner) work.owners.emplace(owned.owner->uid, *owned.owner);
+    if (owned.owner && owned.witness) {
+      NamedOwner& named = work.named_owners[owned.owner->uid];
+      named.owner = *owned.owner;
+      named.witnesses.emplace(owned.witness->uid, *owned.witness);
+    } else if (owned.owner) {
+      work.owners.emplace(owned.owner->uid, *owned.owner);
+    }
     work.num_nodes = std::max(work.num_nodes, config->num_nodes);
     if (config->placement) work.placement = config->placement;
     work.claims.push_back(claim);
@@ -170,7 +189,7 @@ bool needs_read(const WorkloadsWorld& world, const KnownDomains& domains,
 }
 
 // No sooner than the last read allows.
-base::Time paced(const WorkloadsWorld& world, base::Time due, int most_doublings) {
+base::Duration paced(const WorkloadsWorld& world, base::Duration due, int most_doublings) {
   if (!world.pods_read) return due;
   const int doublings = std::min(world.vain_reads, most_doublings);
   return std::max(due, *world.pods_read + kReadInterval * (1 << doublings));
@@ -179,23 +198,23 @@ base::Time paced(const WorkloadsWorld& world, base::Time due, int most_doublings
 // Claims that were first seen at about the same time.
 class Batch {
  public:
-  void add(base::Time seen) {
+  void add(base::Duration seen) {
     first_ = std::min(first_.value_or(seen), seen);
     last_ = std::max(last_.value_or(seen), seen);
   }
   // When it is read, as far as it goes; nullopt: it is empty.
-  [[nodiscard]] std::optional<base::Time> due() const {
+  [[nodiscard]] std::optional<base::Duration> due() const {
     if (!first_) return std::nullopt;
     return std::min(*last_ + kBatchSettles, *first_ + kBatchPatience);
   }
 
  private:
-  std::optional<base::Time> first_, last_;
+  std::optional<base::Duration> first_, last_;
 };
 
 // When the pods are to be read for what the claims are; nullopt: all that is needed is known.
-std::optional<base::Time> next_read_for_claims(const WorkloadsWorld& world,
-                                               const KnownDomains& domains) {
+std::optional<base::Duration> next_read_for_claims(const WorkloadsWorld& world,
+                                                   const KnownDomains& domains) {
   Batch all, new_ones;
   for (const AutomaticClaim& claim : world.claims) {
     if (!needs_read(world, domains, claim)) continue;
@@ -205,7 +224,7 @@ std::optional<base::Time> next_read_for_claims(const WorkloadsWorld& world,
     if (world.pods_read && claim.seen > *world.pods_read) new_ones.add(claim.seen);
   }
   if (!all.due()) return std::nullopt;
-  const base::Time due = paced(world, *all.due(), kMostDoublings);
+  const base::Duration due = paced(world, *all.due(), kMostDoublings);
   // They are of pods that came a moment later, or of the next workload, which must not wait for the
   // one before.
   if (world.read_found_workload && new_ones.due()) return std::min(due, *new_ones.due());
@@ -213,7 +232,7 @@ std::optional<base::Time> next_read_for_claims(const WorkloadsWorld& world,
 }
 
 // The same for the nodes of those that share a claim.
-std::optional<base::Time> next_read_for_nodes(const WorkloadsWorld& world) {
+std::optional<base::Duration> next_read_for_nodes(const WorkloadsWorld& world) {
   if (world.nodeless_since.empty()) return std::nullopt;
   const auto [first, last] = std::ranges::minmax(world.nodeless_since);
   return paced(world, std::min(last + kBindingSettles, first + kBindingPatience),
@@ -221,7 +240,7 @@ std::optional<base::Time> next_read_for_nodes(const WorkloadsWorld& world) {
 }
 
 void add_read(const WorkloadsWorld& world, const KnownDomains& domains, Plan& plan) {
-  std::optional<base::Time> read = next_read_for_claims(world, domains);
+  std::optional<base::Duration> read = next_read_for_claims(world, domains);
   if (const auto for_nodes = next_read_for_nodes(world)) {
     read = std::min(read.value_or(*for_nodes), *for_nodes);
   }
@@ -233,7 +252,13 @@ void add_read(const WorkloadsWorld& world, const KnownDomains& domains, Plan& pl
         std::ranges::any_of(world.claims, [](const auto& c) { return c.lacks_templates; });
     plan.actions.emplace_back(ReadPods{world.ns, with_specs});
   }
-  plan.look_again = std::min(plan.look_again.value_or(due), due);
+  look_again_after(due, plan);
+}
+
+void read_job(const WorkloadsWorld& world, const std::string& name, const std::string& uid,
+              Plan& plan) {
+  plan.actions.emplace_back(ReadJob{{world.ns, name}, uid});
+  plan.look_again = base::Duration::zero();
 }
 
 // How many nodes the domain is made for; nullopt: the Job has to be read first, or is gone.
@@ -244,8 +269,7 @@ std::optional<std::int64_t> nodes_for(const WorkloadsWorld& world, const Work& w
   if (work.owners.begin()->second.api_version != "batch/v1") return 0;
   const auto known = world.jobs.find(work.workload.uid);
   if (known == world.jobs.end()) {
-    plan.actions.emplace_back(ReadJob{{world.ns, work.workload.name}, work.workload.uid});
-    plan.look_again = base::Duration::zero();
+    read_job(world, work.workload.name, work.workload.uid, plan);
     return std::nullopt;
   }
   if (!known->second) return std::nullopt;
@@ -254,11 +278,54 @@ std::optional<std::int64_t> nodes_for(const WorkloadsWorld& world, const Work& w
       0, std::min(job.parallelism, job.completions.value_or(job.parallelism)));
 }
 
-std::vector<api::OwnerReference> owners_of(const Work& work) {
+// Whether a Job that was read is owned by it; nullopt: one more has to be read first.
+std::optional<bool> is_proved(const WorkloadsWorld& world, const NamedOwner& named, Plan& plan) {
+  const api::OwnerReference* unread = nullptr;
+  for (const auto& [uid, witness] : named.witnesses) {
+    const auto known = world.jobs.find(uid);
+    if (known == world.jobs.end()) {
+      if (unread == nullptr) unread = &witness;
+    } else if (known->second && std::ranges::any_of(known->second->meta.owners, [&](const auto& o) {
+                 return o.uid == named.owner.uid;
+               })) {
+      return true;
+    }
+  }
+  if (unread == nullptr) return false;
+  read_job(world, unread->name, unread->uid, plan);
+  return std::nullopt;
+}
+
+// nullopt: a Job has to be read first, that shows whose it is.
+std::optional<std::vector<api::OwnerReference>> owners_of(const WorkloadsWorld& world,
+                                                          const Work& work, Plan& plan) {
   std::vector<api::OwnerReference> owners;
-  owners.reserve(work.owners.size());
   for (const auto& [uid, owner] : work.owners) owners.push_back(owner);
+  for (const auto& [uid, named] : work.named_owners) {
+    const auto proved = is_proved(world, named, plan);
+    if (!proved) return std::nullopt;
+    if (*proved) owners.push_back(named.owner);
+  }
   return owners;
+}
+
+// Whether its creation was refused, and is not tried again yet. Its pods wait: they are told once.
+bool is_put_off(const WorkloadsWorld& world, const std::string& id, const std::string& name,
+                const Work& work, Plan& plan) {
+  const auto refused = world.refusals.find(id);
+  if (refused == world.refusals.end()) return false;
+  const DomainRefusal& refusal = refused->second;
+  for (const AutomaticClaim* claim : work.claims) {
+    if (!refusal.lasts) break;
+    tell(*claim, "ComputeDomainRefused",
+         cat("the API server refuses ComputeDomain ", world.ns, "/", name, " for ",
+             api::to_string(work.workload), ": ", refusal.why,
+             "; it is created once what forbids it is gone"),
+         plan);
+  }
+  if (refusal.next_try <= world.now) return false;
+  look_again_after(refusal.next_try - world.now, plan);
+  return true;
 }
 
 void create_domain(const WorkloadsWorld& world, const KnownDomains& domains, const std::string& id,
@@ -277,11 +344,14 @@ void create_domain(const WorkloadsWorld& world, const KnownDomains& domains, con
     return;
   }
   if (std::ranges::none_of(work.claims, [&](const auto* c) { return is_alive(world, *c); })) return;
+  if (is_put_off(world, id, object.meta.name, work, plan)) return;
   const auto num_nodes = nodes_for(world, work, plan);
   if (!num_nodes) return;
+  const auto owners = owners_of(world, work, plan);
+  if (!owners) return;
   object.meta.labels = {{api::kWorkloadLabel, id}};
   object.meta.finalizers = {api::kDomainFinalizer};
-  object.meta.owners = owners_of(work);
+  object.meta.owners = *owners;
   object.spec = {.num_nodes = *num_nodes,
                  .channel = std::nullopt,
                  .workload = work.workload,
@@ -337,7 +407,11 @@ std::optional<OwnedWorkload> workload_of(const PodFacts& pod, const std::string&
     return OwnedWorkload{{.kind = api::kLabelWorkload, .name = name, .uid = {}}, owner};
   }
   if (api::OwnerReference set = job_set_of(pod.meta); !set.uid.empty() && !set.name.empty()) {
-    return OwnedWorkload{{.kind = set.kind, .name = set.name, .uid = set.uid}, set};
+    const api::Workload workload{.kind = set.kind, .name = set.name, .uid = set.uid};
+    const bool is_of_job =
+        owner && owner->kind == "Job" && owner->api_version.starts_with("batch/");
+    if (is_of_job) return OwnedWorkload{workload, set, owner};
+    return OwnedWorkload{workload, owner};
   }
   if (const std::string group = pod.meta.label(api::kGroupKeyLabel); !group.empty()) {
     const std::string name =

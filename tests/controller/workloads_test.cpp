@@ -121,5 +121,41 @@ TEST(Workloads, TellWhetherTheLastReadFoundANewOne) {
   EXPECT_TRUE(found());
 }
 
+api::ComputeDomain domain_for(const core::OwnedWorkload& owned, const std::string& ns) {
+  api::ComputeDomain domain;
+  domain.meta.ns = ns;
+  domain.spec.workload = owned.workload;
+  domain.meta.labels = {{api::kWorkloadLabel, core::workload_id("team-a", owned.workload)}};
+  return domain;
+}
+
+TEST(Workloads, TryADomainThatIsRefusedEverMoreSeldomUntilItIsThere) {
+  using namespace std::chrono_literals;
+  Workloads workloads;
+  workloads.claim_seen(claim_of("a"), {});
+  workloads.pods_read("team-a", {pod_of_job("a", "train")}, false, {});
+  const core::OwnedWorkload owned = *core::workload_of(pod_of_job("a", "train"), "");
+  const api::ComputeDomain domain = domain_for(owned, "team-a");
+  const auto refusals = [&] {
+    core::WorkloadsWorld world;
+    world.ns = "team-a";
+    world.claims = {{.object = claim_of("a")}};
+    workloads.describe(world);
+    return world.refusals;
+  };
+  std::vector<base::Duration> pauses;
+  for (int i = 0; i < 7; ++i) {
+    workloads.domain_refused(domain, "webhook", false, 100s);
+    pauses.push_back(refusals().begin()->second.next_try - 100s);
+    EXPECT_EQ(refusals().begin()->second.lasts, i >= 2);
+  }
+  EXPECT_THAT(pauses, ElementsAre(1s, 2s, 4s, 8s, 16s, 30s, 30s));
+  // That of a user in another namespace who has written the same label.
+  workloads.domain_seen(domain_for(owned, "team-b"), 100s);
+  EXPECT_FALSE(refusals().empty());
+  workloads.domain_seen(domain, 100s);
+  EXPECT_TRUE(refusals().empty());
+}
+
 }  // namespace
 }  // namespace cdom::controller

@@ -16,6 +16,7 @@ namespace cdom::core::testing {
 
 inline constexpr char kClique[] = "6f0a5a5e-0000-4000-8000-000000000001.0";
 inline const base::Time kNow = *base::parse_rfc3339("2026-01-01T00:00:00Z");
+inline constexpr base::Duration kElapsed = std::chrono::hours(1);  // of the process, at kNow
 
 inline std::string uid_of(const std::string& name) { return "uid-" + name; }
 

@@ -141,9 +141,9 @@ TEST(SharedSlice, GoesWithTheLastNodeOfItsClique) {
   EXPECT_THAT(reconcile_shared_slice(world).actions, IsEmpty());
 }
 
-WorkloadsWorld waiting_for_nodes(std::vector<base::Time> since) {
+WorkloadsWorld waiting_for_nodes(std::vector<base::Duration> since) {
   WorkloadsWorld world;
-  world.now = kNow;
+  world.now = kElapsed;
   world.ns = "team-a";
   world.nodeless_since = std::move(since);
   return world;
@@ -158,18 +158,18 @@ std::vector<ReadPods> reads_in(const Plan& plan) {
 }
 
 TEST(SharedClaim, HasThePodsReadOnceNoMoreOfThemCome) {
-  const Plan early = reconcile_workloads(waiting_for_nodes({kNow - 20ms}));
+  const Plan early = reconcile_workloads(waiting_for_nodes({kElapsed - 20ms}));
   EXPECT_THAT(reads_in(early), IsEmpty());
   EXPECT_EQ(early.look_again, base::Duration(30ms));
-  const Plan settled = reconcile_workloads(waiting_for_nodes({kNow - 90ms, kNow - 50ms}));
+  const Plan settled = reconcile_workloads(waiting_for_nodes({kElapsed - 90ms, kElapsed - 50ms}));
   EXPECT_THAT(reads_in(settled), ElementsAre(ReadPods{"team-a", true}));
-  const Plan stream = reconcile_workloads(waiting_for_nodes({kNow - 250ms, kNow}));
+  const Plan stream = reconcile_workloads(waiting_for_nodes({kElapsed - 250ms, kElapsed}));
   EXPECT_THAT(reads_in(stream), SizeIs(1));
 }
 
 TEST(SharedClaim, HasThePodsReadAtMostOnceASecondAndMoreSeldomInVain) {
-  WorkloadsWorld world = waiting_for_nodes({kNow - 1min});
-  world.pods_read = kNow - 400ms;
+  WorkloadsWorld world = waiting_for_nodes({kElapsed - 1min});
+  world.pods_read = kElapsed - 400ms;
   EXPECT_EQ(reconcile_workloads(world).look_again, base::Duration(600ms));
   world.vain_reads = 50;
   EXPECT_EQ(reconcile_workloads(world).look_again, base::Duration(7600ms));

@@ -57,19 +57,19 @@ void configure(api::ResourceClaim& claim, const std::string& parameters) {
 
 AutomaticClaim known(const api::ResourceClaim& object, const OwnedWorkload& workload) {
   return {.object = object,
-          .seen = kNow - 1min,
+          .seen = kElapsed - 1min,
           .workload = workload,
           .is_settled = true,
-          .pod_seen = kNow - 1min};
+          .pod_seen = kElapsed - 1min};
 }
 
 AutomaticClaim unknown(const api::ResourceClaim& object, base::Duration age) {
-  return {.object = object, .seen = kNow - age};
+  return {.object = object, .seen = kElapsed - age};
 }
 
 WorkloadsWorld world_with(std::vector<AutomaticClaim> claims) {
   WorkloadsWorld world;
-  world.now = kNow;
+  world.now = kElapsed;
   world.ns = "team-a";
   world.claims = std::move(claims);
   return world;
@@ -118,13 +118,25 @@ TEST(WorkloadOf, IsTheLabelBeforeAllElse) {
   EXPECT_EQ(found->owner->uid, "uid-job");
 }
 
+const std::map<std::string, std::string> kJobSetLabels{{api::kJobSetUidLabel, "uid-set"},
+                                                       {api::kJobSetNameLabel, "trainer"}};
+
 TEST(WorkloadOf, IsTheJobSetBeforeItsJobs) {
   PodFacts facts = pod_of_job("train-0");
-  facts.meta.labels = {{api::kJobSetUidLabel, "uid-set"}, {api::kJobSetNameLabel, "trainer"}};
+  facts.meta.labels = kJobSetLabels;
   const auto found = workload_of(facts, "channel");
   ASSERT_TRUE(found);
   EXPECT_EQ(found->workload, (api::Workload{"JobSet", "trainer", "uid-set"}));
   EXPECT_EQ(found->owner->kind, "JobSet");
+  EXPECT_EQ(found->witness->uid, "uid-job");
+}
+
+TEST(WorkloadOf, ACopiedPodWithTheLabelsOfAJobSetIsNotOwnedByIt) {
+  PodFacts facts = pod("copy");
+  facts.meta.labels = kJobSetLabels;
+  EXPECT_EQ(workload_of(facts, "channel")->owner, std::nullopt);
+  facts.meta.owners = {{"apps/v1", "ReplicaSet", "serve", "uid-serve", true}};
+  EXPECT_EQ(workload_of(facts, "channel")->owner->kind, "ReplicaSet");
 }
 
 TEST(WorkloadOf, IsTheGroupOfALeaderWorkerSet) {
@@ -206,27 +218,27 @@ TEST(Workloads, ReadsPodsOnceTheirClaimsStopComing) {
 
 TEST(Workloads, ReadsPodsAtMostOnceASecond) {
   WorkloadsWorld world = world_with({unknown(claim_for("a"), 100ms)});
-  world.pods_read = kNow - 400ms;
+  world.pods_read = kElapsed - 400ms;
   const Plan early = reconcile_workloads(world);
   EXPECT_THAT(early.actions, IsEmpty());
   EXPECT_EQ(early.look_again, base::Duration(600ms));
-  world.pods_read = kNow - 1s;
+  world.pods_read = kElapsed - 1s;
   EXPECT_THAT(actions<ReadPods>(reconcile_workloads(world)), SizeIs(1));
 }
 
 TEST(Workloads, ReadsNewClaimsAtOnceAfterAReadThatFoundAWorkload) {
   WorkloadsWorld world = world_with({unknown(claim_for("a"), 20ms)});
-  world.pods_read = kNow - 400ms;
+  world.pods_read = kElapsed - 400ms;
   world.read_found_workload = true;
   EXPECT_THAT(actions<ReadPods>(reconcile_workloads(world)), SizeIs(1));
   // Of which the read has told nothing: the next one will not either.
-  world.claims[0].seen = kNow - 500ms;
+  world.claims[0].seen = kElapsed - 500ms;
   EXPECT_EQ(reconcile_workloads(world).look_again, base::Duration(600ms));
 }
 
 TEST(Workloads, ReadsEverMoreSeldomWhatTellsNothing) {
   WorkloadsWorld world = world_with({unknown(claim_for("a"), 10min)});
-  world.pods_read = kNow - 3s;
+  world.pods_read = kElapsed - 3s;
   world.vain_reads = 2;
   EXPECT_EQ(reconcile_workloads(world).look_again, base::Duration(1s));
   world.vain_reads = 50;
@@ -235,7 +247,7 @@ TEST(Workloads, ReadsEverMoreSeldomWhatTellsNothing) {
 
 TEST(Workloads, ReadsTemplatesAtOnceWhereOwnersDoNotTell) {
   WorkloadsWorld world = world_with({unknown(claim_for("a"), 100ms)});
-  world.pods_read = kNow;
+  world.pods_read = kElapsed;
   world.claims[0].lacks_templates = true;
   EXPECT_THAT(actions<ReadPods>(reconcile_workloads(world)), ElementsAre(ReadPods{"team-a", true}));
 }
@@ -258,6 +270,55 @@ TEST(Workloads, MakesOneDomainForAllPodsOfAJob) {
   EXPECT_THAT(domain.meta.finalizers, ElementsAre(api::kDomainFinalizer));
   ASSERT_THAT(domain.meta.owners, SizeIs(1));
   EXPECT_EQ(domain.meta.owners[0].uid, "uid-job");
+}
+
+// A pod of a JobSet, by its labels; its Job.
+WorkloadsWorld world_of_job_set() {
+  PodFacts facts = pod_of_job("train-0");
+  facts.meta.labels = kJobSetLabels;
+  return world_with({known(claim_for("train-0"), *workload_of(facts, "channel"))});
+}
+
+TEST(Workloads, AskTheJobWhetherItIsOfTheJobSetThatItsPodsName) {
+  WorkloadsWorld world = world_of_job_set();
+  EXPECT_THAT(reconcile_workloads(world).actions,
+              ElementsAre(Action{ReadJob{{"team-a", "train"}, "uid-job"}}));
+  api::Job job;
+  job.meta.owners = {{"jobset.x-k8s.io/v1alpha2", "JobSet", "trainer", "uid-set", true}};
+  world.jobs["uid-job"] = job;
+  const auto owners = made_by(reconcile_workloads(world)).meta.owners;
+  ASSERT_THAT(owners, SizeIs(1));
+  EXPECT_EQ(owners[0].uid, "uid-set");
+}
+
+TEST(Workloads, GiveADomainNoOwnerThatOnlyLabelsName) {
+  WorkloadsWorld world = world_of_job_set();
+  world.jobs["uid-job"] = api::Job{};
+  EXPECT_THAT(made_by(reconcile_workloads(world)).meta.owners, IsEmpty());
+  world.jobs["uid-job"] = std::nullopt;
+  EXPECT_THAT(made_by(reconcile_workloads(world)).meta.owners, IsEmpty());
+}
+
+TEST(Workloads, TellTheClaimsOfADomainThatIsRefusedAndWaitUntilItIsTriedAgain) {
+  WorkloadsWorld world = world_of_job(2);
+  const std::string id = workload_id("team-a", workload_of_job().workload);
+  world.refusals[id] = {.why = "exceeded quota: few", .next_try = kElapsed + 7s, .lasts = true};
+  const Plan plan = reconcile_workloads(world);
+  const auto events = actions<RecordEvent>(plan);
+  ASSERT_THAT(events, SizeIs(2));
+  EXPECT_EQ(plan.actions.size(), 2U);
+  EXPECT_EQ(events[0].reason, "ComputeDomainRefused");
+  EXPECT_THAT(events[0].message, HasSubstr("exceeded quota: few"));
+  EXPECT_EQ(plan.look_again, base::Duration(7s));
+  world.now += 7s;
+  made_by(reconcile_workloads(world));
+}
+
+TEST(Workloads, TellNothingOfAServerThatIsAwayForAMoment) {
+  WorkloadsWorld world = world_of_job(2);
+  const std::string id = workload_id("team-a", workload_of_job().workload);
+  world.refusals[id] = {.why = "no answer", .next_try = kElapsed + 1s, .lasts = false};
+  EXPECT_EQ(reconcile_workloads(world), (Plan{.actions = {}, .look_again = 1s}));
 }
 
 TEST(Workloads, TakesTheSmallerOfParallelismAndCompletions) {
@@ -297,12 +358,12 @@ TEST(Workloads, WaitsForADomainThatIsBeingDeleted) {
 
 TEST(Workloads, MakeADomainAgainOnlyForPodsThatAreStillThere) {
   WorkloadsWorld world = world_of_job(18);
-  world.domains_seen[workload_id("team-a", workload_of_job().workload)] = kNow - 1s;
-  world.pods_read = kNow - 1min;
+  world.domains_seen[workload_id("team-a", workload_of_job().workload)] = kElapsed - 1s;
+  world.pods_read = kElapsed - 1min;
   // What was read before may be ending with the domain.
   EXPECT_THAT(reconcile_workloads(world).actions, ElementsAre(Action{ReadPods{"team-a", false}}));
-  world.pods_read = kNow;
-  world.claims[1].pod_seen = kNow;
+  world.pods_read = kElapsed;
+  world.claims[1].pod_seen = kElapsed;
   EXPECT_EQ(made_by(reconcile_workloads(world)).spec.num_nodes, 18);
 }
 
@@ -413,6 +474,24 @@ TEST(Workloads, MakeANameOutOfAnyLabel) {
           .meta.name;
   EXPECT_TRUE(base::is_dns_subdomain(name)) << name;
   EXPECT_THAT(name, HasSubstr("my-ring."));
+}
+
+TEST(Workloads, MakeANameOfWhichEachPartIsValid) {
+  const std::map<std::string, std::string> stems{
+      {"llama-3.1_.b", "llama-3.1.b"},
+      {"a.-b", "a.b"},
+      {"a..b", "a.b"},
+      {"A__b", "a--b"},
+      {std::string(51, 'x') + ".y", std::string(51, 'x')}};
+  for (const auto& [label, stem] : stems) {
+    PodFacts facts = pod("a");
+    facts.meta.labels = {{api::kPodDomainLabel, label}};
+    const WorkloadsWorld world =
+        world_with({known(claim_for("a"), *workload_of(facts, "channel"))});
+    const std::string name = made_by(reconcile_workloads(world)).meta.name;
+    EXPECT_TRUE(base::is_dns_subdomain(name)) << name;
+    EXPECT_EQ(name.substr(0, name.rfind('-')), stem);
+  }
 }
 
 // The automatic domain of bare pods, in the world of its own key.

@@ -3,6 +3,7 @@
 
 #include "compute_domain/api/names.h"
 #include "compute_domain/base/text.h"
+#include "compute_domain/sandbox/faults.h"
 #include "system/rig.h"
 
 namespace cdom::system_test {
@@ -116,6 +117,80 @@ TEST(AutomaticDomain, OfAJobRightBehindAnotherComesAsSoon) {
   rig.run_for(50ms);
   rig.apply(next);
   EXPECT_TRUE(rig.run_until([&] { return rig.domains().size() == 2; }, 500ms));
+}
+
+TEST(AutomaticDomain, ComesAtOnceThoughTheWallClockWasSetBack) {
+  Rig rig({.seed = 9, .nodes_per_rack = 4});
+  rig.apply(template_in("default"));
+  rig.run_for(10s);
+  rig.apply(job_in("default", 2));
+  ASSERT_TRUE(rig.run_until([&] { return has_formed(rig, 1); }, 60s));
+  rig.set_wall_clock(-1h);
+  std::string next = job_in("default", 2);
+  next.replace(next.find("name: train"), 11, "name: later");
+  rig.apply(next);
+  EXPECT_TRUE(rig.run_until([&] { return has_formed(rig, 2); }, 60s));
+}
+
+std::string job_named(const std::string& name, const std::string& labels = {}) {
+  std::string job = job_in("default", 1, labels);
+  job.replace(job.find("name: train"), 11, "name: " + name);
+  return job;
+}
+
+// A namespace that has made a domain waits to see it before it makes the next one.
+TEST(AutomaticDomain, OfTheNextJobComesWithTheWatchThatShowsTheOneBefore) {
+  Rig rig({.seed = 11, .nodes_per_rack = 4});
+  rig.faults().add({.kind = sandbox::FaultKind::Delay,
+                    .user = "*:compute-domain-controller",
+                    .verb = "watch",
+                    .resource = "computedomains",
+                    .delay = 300ms});
+  rig.crash_controller();
+  rig.apply(template_in("default"));
+  rig.run_for(10s);
+  rig.apply(job_named("first"));
+  ASSERT_TRUE(rig.run_until([&] { return rig.domains().size() == 1; }, 1s));
+  rig.apply(job_named("second"));
+  EXPECT_TRUE(rig.run_until([&] { return rig.domains().size() == 2; }, 1s));
+}
+
+// As an admission webhook of the namespace refuses it.
+constexpr char kRefusesOne[] = R"(
+apiVersion: admissionregistration.k8s.io/v1
+kind: ValidatingAdmissionPolicy
+metadata: {name: not-this-one}
+spec:
+  failurePolicy: Fail
+  matchConstraints:
+    resourceRules:
+    - {apiGroups: [resource.nvidia.com], apiVersions: ["*"], operations: [CREATE], resources: [computedomains]}
+  validations:
+  - {expression: '!object.metadata.name.startsWith("bad")', message: bad names are not allowed}
+---
+apiVersion: admissionregistration.k8s.io/v1
+kind: ValidatingAdmissionPolicyBinding
+metadata: {name: not-this-one}
+spec: {policyName: not-this-one, validationActions: [Deny]}
+)";
+
+TEST(AutomaticDomain, ThatIsRefusedHoldsBackNoOtherAndIsToldOfOnItsClaim) {
+  Rig rig({.seed = 10, .nodes_per_rack = 4});
+  rig.apply(kRefusesOne);
+  rig.apply(template_in("default"));
+  rig.run_for(10s);
+  rig.apply(job_named("bad"));
+  rig.run_for(1s);
+  rig.apply(job_named("good"));
+  ASSERT_TRUE(rig.run_until([&] { return has_formed(rig, 1); }, 60s));
+  EXPECT_TRUE(rig.domains().front().meta.name.starts_with("good-"));
+  const auto events = rig.administrator().send({.target = "/api/v1/namespaces/default/events"});
+  ASSERT_TRUE(events);
+  EXPECT_THAT(events->body, ::testing::HasSubstr("ComputeDomainRefused"));
+  EXPECT_THAT(events->body, ::testing::HasSubstr("bad names are not allowed"));
+  rig.remove(
+      "/apis/admissionregistration.k8s.io/v1/validatingadmissionpolicybindings/not-this-one");
+  EXPECT_TRUE(rig.run_until([&] { return has_formed(rig, 2); }, 60s));
 }
 
 TEST(AutomaticDomain, IsNeverSharedByTwoNamespacesWithOneLabel) {

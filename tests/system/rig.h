@@ -45,6 +45,16 @@ struct RigOptions {
   int controllers = 1;
 };
 
+// Its wall clock is set forward or back, as an administrator or NTP does; elapsed() stays.
+class RigClock : public base::ManualClock {
+ public:
+  [[nodiscard]] base::Time now() const override { return ManualClock::now() + shift_; }
+  void set_wall_clock(base::Duration by) { shift_ += by; }
+
+ private:
+  base::Duration shift_{};
+};
+
 class Rig {
  public:
   explicit Rig(const RigOptions& options);
@@ -67,9 +77,12 @@ class Rig {
   void forbid(bool is_forbidden) { is_forbidden_ = is_forbidden; }
   // What agents are told to serve that start from now on.
   void tell_agents(const core::NodeSettings& settings) { node_settings_ = settings; }
+  // The wall clock of the whole cluster is set forward or back.
+  void set_wall_clock(base::Duration by) { clock_.set_wall_clock(by); }
   // The controller's process gets no time until it is thawed.
   void freeze_controller(bool is_frozen) { is_controller_frozen_ = is_frozen; }
   sandbox::Cluster& cluster() { return *cluster_; }
+  sandbox::Faults& faults() { return server_->faults(); }
   base::Random& random() { return random_; }
   const kube::Client& kubectl() const { return *admin_; }
   http::Client& administrator() { return *admin_transport_; }
@@ -101,7 +114,7 @@ class Rig {
   bool step_something();
   std::optional<base::Duration> next_due() const;
 
-  base::ManualClock clock_;
+  RigClock clock_;
   const int writes_allowed_;
   int writes_before_ = 0;
   const bool labels_nodes_, shares_claims_;

@@ -25,6 +25,8 @@ struct Written {
   friend bool operator==(const Written&, const Written&) = default;
 };
 
+Written newest_of(const Written& a, const Written& b);
+
 struct Applied {
   base::Result<void> result;
   Written written;

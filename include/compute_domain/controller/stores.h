@@ -27,7 +27,7 @@ struct Stores {
 inline constexpr char kByUid[] = "uid";              // ComputeDomain: its own UID
 inline constexpr char kByTemplate[] = "template";    // ComputeDomain: "ns/name" of its template
 inline constexpr char kByNamespace[] = "namespace";  // ComputeDomain
-inline constexpr char kByWorkload[] = "workload";    // ComputeDomain: id of its workload
+inline constexpr char kByWorkload[] = "workload";    // ComputeDomain: workload_in()
 inline constexpr char kByPlacement[] =
     "placement";  // ComputeDomain: kSingle if it wants one clique
 inline constexpr char kSingle[] = "Single";
@@ -40,6 +40,10 @@ inline constexpr char kByNode[] = "node";  // claims, lists, slices, agents: nam
 
 // The cliques of a node's seats; none for the slice that a clique shares.
 std::set<std::string> cliques_of_seats(const api::ResourceSlice& slice);
+
+// The workload with this id in a namespace: a key of kByWorkload. The id is a label, so that a
+// domain of any namespace may have it.
+std::string workload_in(const std::string& ns, const std::string& id);
 
 // All claims of a namespace that name no domain, and the one of a UID: keys of kByDomain.
 std::string automatic_claims_in(const std::string& ns);

@@ -1,8 +1,9 @@
 // Workloads: what this process has read of pods: of which workload each claim is that names no
 // domain, and on which nodes the pods of a shared claim are.
 //
-// What a claim was first found to be it stays, also when its pod's labels change; what a node list
-// admits is of that list's domain, also after a restart. Thread-safe.
+// All times are of Clock::elapsed(). What a claim was first found to be it stays, also when its
+// pod's labels change; what a node list admits is of that list's domain, also after a restart.
+// Thread-safe.
 #pragma once
 
 #include <map>
@@ -19,18 +20,22 @@ namespace cdom::controller {
 class Workloads {
  public:
   // A claim whose bond is Automatic or Contradictory, as the watch shows it.
-  void claim_seen(const api::ResourceClaim& claim, base::Time now);
+  void claim_seen(const api::ResourceClaim& claim, base::Duration now);
   void forget_claim(const std::string& uid);
   // A node list admits it for the workload of this id.
   void claim_admitted(const std::string& uid, const std::string& workload);
   // A claim as the watch shows it; of one that is not shared nothing is kept.
-  void consumers_seen(const api::ResourceClaim& claim, base::Time now);
+  void consumers_seen(const api::ResourceClaim& claim, base::Duration now);
   void forget_consumers(const std::string& claim_uid);
   void pods_read(const std::string& ns, std::vector<core::PodFacts> pods, bool with_specs,
-                 base::Time now);
+                 base::Duration now);
   void job_read(const std::string& uid, std::optional<api::Job> job);
   // An automatic domain, also while it is being deleted.
-  void domain_seen(const api::ComputeDomain& domain, base::Time now);
+  void domain_seen(const api::ComputeDomain& domain, base::Duration now);
+  // The API server did not take the domain of a workload, for this reason; `is_final` when only a
+  // person can change that. It is tried again ever more seldom.
+  void domain_refused(const api::ComputeDomain& domain, const std::string& why, bool is_final,
+                      base::Duration now);
   void forget_domain(const api::ComputeDomain& domain);
 
   // The id of its workload; nullopt: not known yet.
@@ -51,15 +56,15 @@ class Workloads {
   struct Claim {
     std::string ns;
     std::optional<core::PodOfClaim> pod;
-    base::Time seen{};
+    base::Duration seen{};
     std::string id;  // of its workload; "" : not known yet
     std::optional<core::OwnedWorkload> workload;
     bool lacks_templates = false;
-    std::optional<base::Time> pod_seen;  // by a read, and not ending
+    std::optional<base::Duration> pod_seen;  // by a read, and not ending
   };
   struct Namespace {
     std::map<std::string, core::PodFacts> pods;  // by UID, of the last read
-    std::optional<base::Time> read;
+    std::optional<base::Duration> read;
     bool specs_read = false;
     bool read_found_workload = false;
     int vain_reads = 0;
@@ -67,8 +72,12 @@ class Workloads {
     std::set<std::string> shared;   // the same, of those that are shared
   };
   struct Consumer {
-    base::Time seen{};
+    base::Duration seen{};
     std::string node;  // "" : not known yet
+  };
+  struct Refused {
+    core::DomainRefusal refusal;
+    int times = 0;
   };
   struct Shared {
     api::ObjectName name;
@@ -86,7 +95,8 @@ class Workloads {
   std::map<std::string, std::set<std::string>> claims_of_;       // by workload
   std::map<std::string, std::optional<api::Job>> jobs_;          // by UID
   std::map<std::string, std::set<std::string>> owners_;          // by UID of the domain
-  std::map<std::string, base::Time> domains_seen_;               // by workload
+  std::map<std::string, base::Duration> domains_seen_;           // by namespace and workload
+  std::map<std::string, Refused> refused_;                       // the same
 };
 
 }  // namespace cdom::controller

@@ -41,6 +41,9 @@ std::optional<PodOfClaim> pod_of(const api::ResourceClaim& claim);
 struct OwnedWorkload {
   api::Workload workload;
   std::optional<api::OwnerReference> owner;
+  // The Job that has to be owned by `owner`, which labels alone name: a pod that was copied has
+  // these too, and a domain with an owner that is gone would be deleted as often as it is made.
+  std::optional<api::OwnerReference> witness = {};
 
   friend bool operator==(const OwnedWorkload&, const OwnedWorkload&) = default;
 };
@@ -55,36 +58,47 @@ std::string workload_id(const std::string& ns, const api::Workload& workload);
 // Takes out of a pod's metadata what no function here reads.
 void trim_pod(api::ObjectMeta& meta);
 
+// That the API server did not take a workload's domain.
+struct DomainRefusal {
+  std::string why;
+  base::Duration next_try{};
+  bool lasts = false;  // a person has to know
+
+  friend bool operator==(const DomainRefusal&, const DomainRefusal&) = default;
+};
+
 // A claim of the namespace whose bond is Automatic or Contradictory.
 struct AutomaticClaim {
   api::ResourceClaim object;
-  base::Time seen{};                      // first, by this process
+  base::Duration seen{};                  // first, by this process
   std::optional<OwnedWorkload> workload;  // once its pod has been read
   bool is_settled = false;                // it is known to be of some workload
   bool lacks_templates = false;           // of its pod, which has been read
   bool is_told = false;                   // has had its Event
   // When a read last showed its pod, and not ending; of a claim that a person made there is none.
-  std::optional<base::Time> pod_seen;
+  std::optional<base::Duration> pod_seen;
 };
 
-// For a key of a namespace: decides which automatic domains there are.
+// For a key of a namespace: decides which automatic domains there are. All times are of
+// Clock::elapsed(), as nothing here is for people: a clock that is set back must not stop it.
 struct WorkloadsWorld {
-  base::Time now{};
+  base::Duration now{};
   std::string ns;
-  std::vector<AutomaticClaim> claims;       // in any order
-  std::vector<api::ComputeDomain> domains;  // of the namespace
+  std::vector<AutomaticClaim> claims;             // in any order
+  std::vector<api::ComputeDomain> domains;        // of the namespace
+  std::map<std::string, DomainRefusal> refusals;  // by the workload's id
   // Of the Jobs that were asked, by UID; nullopt: there is none any more.
   std::map<std::string, std::optional<api::Job>> jobs;
   // Owners that a domain has had at any time that this process knows of, by its UID.
   std::map<std::string, std::set<std::string>> owners;
-  std::optional<base::Time> pods_read;  // last
-  bool specs_read = false;              // by that read
-  bool read_found_workload = false;     // that none before it had: the next one may follow at once
+  std::optional<base::Duration> pods_read;  // last
+  bool specs_read = false;                  // by that read
+  bool read_found_workload = false;  // that none before it had: the next one may follow at once
   // Since when pods that share a claim of several nodes have had no node that is known: each.
-  std::vector<base::Time> nodeless_since;
+  std::vector<base::Duration> nodeless_since;
   // When a domain of a workload was last seen, by its id: if it is gone since, older reads say
   // nothing of whether the workload still needs one.
-  std::map<std::string, base::Time> domains_seen;
+  std::map<std::string, base::Duration> domains_seen;
   int vain_reads = 0;  // in a row, which told of no claim's pod
 };
 Plan reconcile_workloads(const WorkloadsWorld& world);
