@@ -15,6 +15,19 @@ struct AsReadyWord {
   static void write(Json& json, bool value);
 };
 
+// A report; one that an older CRD let pass may be of any size.
+struct WithinBounds {
+  template <class T>
+  static void read(Decoding& decoding, const Json& json, T& out) {
+    api::read(decoding, json, out);
+    out = bounded(std::move(out));
+  }
+  template <class T>
+  static void write(Json& json, const T& report) {
+    api::write(json, report);
+  }
+};
+
 template <>
 inline constexpr std::array kWords<AllocationMode> = {
     Word<AllocationMode>{AllocationMode::Single, "Single"},
@@ -70,7 +83,9 @@ inline constexpr auto kFields<ComputeDomainNodeStatus> =
                field("cliqueID", &ComputeDomainNodeStatus::clique, Presence::Always),
                field("index", &ComputeDomainNodeStatus::index, Presence::Always),
                field("channel", &ComputeDomainNodeStatus::channel),
-               field<AsReadyWord>("status", &ComputeDomainNodeStatus::ready, Presence::Always)};
+               field<AsReadyWord>("status", &ComputeDomainNodeStatus::ready, Presence::Always),
+               field("reason", &ComputeDomainNodeStatus::reason),
+               field("message", &ComputeDomainNodeStatus::message)};
 
 template <>
 inline constexpr auto kFields<ComputeDomainStatus> =
@@ -101,6 +116,11 @@ inline constexpr auto kFields<ComputeDomainClique> =
                field("daemons", &ComputeDomainClique::daemons)};
 
 template <>
+inline constexpr auto kFields<ClaimChannel> =
+    std::tuple{field("claim", &ClaimChannel::claim_uid, Presence::Always),
+               field("channel", &ClaimChannel::channel, Presence::Always)};
+
+template <>
 inline constexpr auto kFields<GroupReport> =
     std::tuple{field("group", &GroupReport::group, Presence::Always),
                field("tableHash", &GroupReport::table_hash),
@@ -113,6 +133,7 @@ inline constexpr auto kFields<GroupReport> =
                field("unreachable", &GroupReport::unreachable),
                field("claims", &GroupReport::claims),
                field("channels", &GroupReport::channels),
+               field("claimChannels", &GroupReport::claim_channels),
                field("releases", &GroupReport::releases),
                field("message", &GroupReport::message)};
 
@@ -131,6 +152,6 @@ inline constexpr auto kFields<ComputeDomainNodeReport> =
 template <>
 inline constexpr auto kFields<ComputeDomainNode> =
     std::tuple{field("metadata", &ComputeDomainNode::meta, Presence::Always),
-               field("status", &ComputeDomainNode::status)};
+               field<WithinBounds>("status", &ComputeDomainNode::status)};
 
 }  // namespace cdom::api

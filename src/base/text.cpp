@@ -1,5 +1,7 @@
 #include "compute_domain/base/text.h"
 
+#include <arpa/inet.h>
+
 #include <algorithm>
 #include <cstdio>
 
@@ -54,6 +56,18 @@ std::string list_names(const std::vector<std::string>& names, std::size_t most) 
   return cat(join(first, ", "), " and ", names.size() - most, " more");
 }
 
+std::string shortened(std::string text, std::size_t most) {
+  constexpr std::string_view kLeftOut = "…";
+  if (text.size() <= most) return text;
+  std::size_t end = most - std::min(most, kLeftOut.size());
+  const auto continues = [&](std::size_t i) {
+    return (static_cast<unsigned char>(text[i]) & 0xC0U) == 0x80U;
+  };
+  while (end > 0 && continues(end)) --end;
+  text.resize(end);
+  return text.append(kLeftOut);
+}
+
 std::uint64_t fnv1a64(std::string_view text) {
   std::uint64_t hash = 0xcbf29ce484222325ULL;
   for (const char c : text) {
@@ -89,6 +103,14 @@ bool is_label_value(std::string_view value) {
   return value.size() <= 63 && is_alnum(value.front()) && is_alnum(value.back()) &&
          std::ranges::all_of(
              value, [](char c) { return is_alnum(c) || c == '-' || c == '_' || c == '.'; });
+}
+
+bool is_ip_address(std::string_view text) {
+  const std::string whole(text);
+  if (whole.size() != std::char_traits<char>::length(whole.c_str())) return false;
+  in6_addr address{};
+  return inet_pton(AF_INET, whole.c_str(), &address) == 1 ||
+         inet_pton(AF_INET6, whole.c_str(), &address) == 1;
 }
 
 }  // namespace cdom::base

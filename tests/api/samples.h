@@ -44,7 +44,8 @@ inline ComputeDomain sample<ComputeDomain>() {
             "1/2",
             2,
             "a.1",
-            {{"n1", "10.0.0.1", "a.1", 0, 7, true}, {"n2", "10.0.0.2", "", -1, 0, false}},
+            {{"n1", "10.0.0.1", "a.1", 0, 7, true},
+             {"n2", "10.0.0.2", "", -1, 0, false, "NotReported", "check the agent"}},
             {sample_condition()}}}};
 }
 
@@ -67,6 +68,7 @@ inline ComputeDomainNode sample<ComputeDomainNode>() {
   group.unreachable = {"n8"};
   group.claims = {"c1", "c2"};
   group.channels = "3,7-8";
+  group.claim_channels = {{"c1", 3}, {"c2", 7}};
   group.releases = 4;
   group.message = "waits for n8";
   return {sample_meta(),

@@ -60,6 +60,8 @@ struct ComputeDomainNodeStatus {
   std::int64_t index = -1;   // the slot; -1 without a fabric
   std::int64_t channel = 0;  // of the domain in its clique, with isolation by channel
   bool ready = false;        // status: Ready | NotReady
+  std::string reason;        // why it is not ready: a word for programs; "" when it is
+  std::string message;       // the same for people, with the next step
 
   friend bool operator==(const ComputeDomainNodeStatus&, const ComputeDomainNodeStatus&) = default;
 };

@@ -32,6 +32,28 @@ enum class DaemonState {
 };
 std::string_view to_string(DaemonState state);
 
+// The channel that the containers of a claim have.
+struct ClaimChannel {
+  std::string claim_uid;
+  std::int64_t channel = 0;
+
+  friend auto operator<=>(const ClaimChannel&, const ClaimChannel&) = default;
+};
+
+// What a report may hold; the CRD says the same. Of a stored report that holds more, as an older
+// CRD allowed it, the rest is left out.
+struct ReportBounds {
+  static constexpr std::size_t kGroups = 256;
+  static constexpr std::size_t kOfAGroup = 1024;  // its claims; peers that it does not reach
+  static constexpr std::size_t kName = 253;       // of a node
+  static constexpr std::size_t kId = 63;          // cliques, groups, boots, instances, UIDs
+  static constexpr std::size_t kAddress = 45;     // of IPv6
+  static constexpr std::size_t kRanges = 8192;
+  static constexpr std::size_t kMessage = 1024;
+  static constexpr std::int64_t kSlot = 65'535;
+  static constexpr std::int64_t kCount = 1'000'000'000'000'000;  // terms, releases
+};
+
 struct GroupReport {
   std::string group;       // the group's id
   std::string table_hash;  // of the node table that the daemon was started with
@@ -47,6 +69,7 @@ struct GroupReport {
   // With isolation by channel: the channels of these claims, as ranges; and how many releases of
   // the group's node list the node knew of when it said so.
   std::string channels;
+  std::vector<ClaimChannel> claim_channels;  // as far as they are known, by claim UID
   std::int64_t releases = 0;
   std::string message;  // for people: why it is not ready, and what to do
 
@@ -81,8 +104,12 @@ struct ComputeDomainNode {
   friend bool operator==(const ComputeDomainNode&, const ComputeDomainNode&) = default;
 };
 
-// nullopt: not known, as nobody can tell whether there is a fabric.
+// nullopt: not known, as the node has not reported yet or cannot tell whether it has a fabric.
 std::optional<std::string> clique_of(const ComputeDomainNodeReport& report);
+
+// The report without what goes beyond its bounds: of messages the beginning, of lists the first, of
+// groups those first that have not stopped; a value that cannot be cut counts as not reported.
+ComputeDomainNodeReport bounded(ComputeDomainNodeReport report);
 
 const GroupReport* find_group(const ComputeDomainNodeReport& report, std::string_view group);
 

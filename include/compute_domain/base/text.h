@@ -40,6 +40,9 @@ std::string to_lower(std::string_view text);
 // "n03, n07, n09 and 4 more": the first `most` names, then a count.
 std::string list_names(const std::vector<std::string>& names, std::size_t most = 5);
 
+// At most `most` bytes of the text, whole UTF-8 characters; what was left out shows as "…".
+std::string shortened(std::string text, std::size_t most);
+
 // FNV-1a, 64 bit. Stable across versions and machines: names of objects are made from it.
 std::uint64_t fnv1a64(std::string_view text);
 // Sixteen lower-case hex digits.
@@ -51,5 +54,8 @@ bool is_dns_subdomain(std::string_view name);
 bool is_dns_label(std::string_view name);
 // A label value: up to 63 of [A-Za-z0-9-_.], alphanumeric at both ends; may be empty.
 bool is_label_value(std::string_view value);
+
+// An IPv4 or IPv6 address and nothing beside it: no zone, no port, no white space.
+bool is_ip_address(std::string_view text);
 
 }  // namespace cdom::base

@@ -1,0 +1,18 @@
+// Sets of small numbers as text: "0-3,7". Pure.
+#pragma once
+
+#include <cstdint>
+#include <set>
+#include <string>
+#include <string_view>
+
+namespace cdom::base {
+
+// In ascending order, neighbours as one range; "" for none.
+std::string ranges_text(const std::set<std::int64_t>& numbers);
+
+// Back again. A text that is no such list, or has a number of 65,536 or more, gives an empty set:
+// an IMEX node ID has 16 bits (open GPU kernel module), and so has whatever else is counted so.
+std::set<std::int64_t> parse_ranges(std::string_view text);
+
+}  // namespace cdom::base

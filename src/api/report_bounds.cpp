@@ -1,0 +1,71 @@
+#include <algorithm>
+
+#include "compute_domain/api/compute_domain_node.h"
+#include "compute_domain/base/text.h"
+
+namespace cdom::api {
+
+namespace {
+
+using Bounds = ReportBounds;
+
+void bound(std::string& text, std::size_t most) {
+  if (text.size() > most) text.clear();
+}
+
+void bound(std::int64_t& count) { count = std::clamp<std::int64_t>(count, 0, Bounds::kCount); }
+
+template <class T>
+void keep_first(std::vector<T>& list, std::size_t most) {
+  if (list.size() > most) list.resize(most);
+}
+
+void bound(GroupReport& group) {
+  for (std::string* id : {&group.group, &group.table_hash, &group.instance}) {
+    bound(*id, Bounds::kId);
+  }
+  if (group.slot < -1 || group.slot > Bounds::kSlot) group.slot = -1;
+  bound(group.term);
+  bound(group.releases);
+  bound(group.connected, Bounds::kRanges);
+  bound(group.channels, Bounds::kRanges);
+  const auto is_too_long = [](const std::string& id) { return id.size() > Bounds::kId; };
+  std::erase_if(group.unreachable, [](const auto& name) { return name.size() > Bounds::kName; });
+  std::erase_if(group.claims, is_too_long);
+  std::erase_if(group.claim_channels, [&](const ClaimChannel& claim) {
+    return is_too_long(claim.claim_uid) || claim.channel < 0 || claim.channel > Bounds::kSlot;
+  });
+  keep_first(group.unreachable, Bounds::kOfAGroup);
+  keep_first(group.claims, Bounds::kOfAGroup);
+  keep_first(group.claim_channels, Bounds::kOfAGroup);
+  group.message = base::shortened(std::move(group.message), Bounds::kMessage);
+}
+
+// What a node has stopped is only for others to know; without it their slots stay kept.
+void bound(std::vector<GroupReport>& groups) {
+  if (groups.size() > Bounds::kGroups) {
+    std::ranges::stable_partition(
+        groups, [](const GroupReport& group) { return group.state != DaemonState::Stopped; });
+    groups.resize(Bounds::kGroups);
+    std::ranges::sort(groups, {}, &GroupReport::group);
+  }
+  for (GroupReport& group : groups) bound(group);
+}
+
+}  // namespace
+
+ComputeDomainNodeReport bounded(ComputeDomainNodeReport report) {
+  bound(report.boot_id, Bounds::kId);
+  bound(report.address, Bounds::kAddress);
+  report.fabric_error = base::shortened(std::move(report.fabric_error), Bounds::kMessage);
+  // It becomes the value of labels.
+  if (!base::is_label_value(report.clique)) {
+    report.clique.clear();
+    report.fabric_error = "the reported clique is not a valid label value";
+  }
+  if (report.next_clique && !base::is_label_value(*report.next_clique)) report.next_clique.reset();
+  bound(report.groups);
+  return report;
+}
+
+}  // namespace cdom::api
