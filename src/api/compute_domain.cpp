@@ -42,6 +42,8 @@ std::string_view to_string(DaemonState state) { return word_of(state); }
 std::string_view to_string(Isolation isolation) { return word_of(isolation); }
 
 std::optional<std::string> clique_of(const ComputeDomainNodeReport& report) {
+  // Without a boot id nobody has written the status yet.
+  if (report.boot_id.empty()) return std::nullopt;
   if (report.clique.empty() && !report.fabric_error.empty()) return std::nullopt;
   return report.clique;
 }

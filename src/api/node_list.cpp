@@ -4,6 +4,7 @@
 #include <cstdio>
 #include <tuple>
 
+#include "compute_domain/base/ranges.h"
 #include "compute_domain/base/text.h"
 #include "fields.h"
 
@@ -27,10 +28,22 @@ inline constexpr auto kFields<NodeListEntry> =
                field("member", &NodeListEntry::member, Presence::Always),
                field("admits", &NodeListEntry::admits)};
 
+// "0-3,7": names of nodes would fill the object long before the channels are used up.
+struct AsRanges {
+  static void read(Decoding& decoding, const Json& json, std::set<std::int64_t>& out) {
+    std::string text;
+    api::read(decoding, json, text);
+    out = base::parse_ranges(text);
+  }
+  static void write(Json& json, const std::set<std::int64_t>& slots) {
+    api::write(json, base::ranges_text(slots));
+  }
+};
+
 template <>
 inline constexpr auto kFields<Channel> = std::tuple{
     field("number", &Channel::number, Presence::Required), field("domain", &Channel::domain_uid),
-    field("release", &Channel::release), field("nodes", &Channel::nodes)};
+    field("release", &Channel::release), field<AsRanges>("slots", &Channel::slots)};
 
 template <>
 inline constexpr auto kFields<NodeList> =
@@ -44,6 +57,49 @@ inline constexpr auto kFields<NodeList> =
                field("lastChannel", &NodeList::last_channel),
                field("releases", &NodeList::releases),
                field("scarce", &NodeList::scarce)};
+
+// As versions before 2026-11-23 wrote a channel.
+struct ChannelByName {
+  std::int64_t number = 0;
+  std::vector<std::string> nodes;
+};
+struct ChannelsByName {
+  std::vector<ChannelByName> channels;
+};
+
+template <>
+inline constexpr auto kFields<ChannelByName> =
+    std::tuple{field("number", &ChannelByName::number), field("nodes", &ChannelByName::nodes)};
+template <>
+inline constexpr auto kFields<ChannelsByName> =
+    std::tuple{field("channels", &ChannelsByName::channels)};
+
+namespace {
+
+void read_slots_by_name(const std::string& text, NodeList& list) {
+  const auto older = decode_fields<ChannelsByName>(text);
+  if (!older) return;
+  for (const ChannelByName& named : older->channels) {
+    const auto channel = std::ranges::find(list.channels, named.number, &Channel::number);
+    if (channel == list.channels.end()) continue;
+    for (const std::string& node : named.nodes) {
+      const auto entry = std::ranges::find(list.entries, node, &NodeListEntry::node);
+      if (entry != list.entries.end()) channel->slots.insert(entry->slot);
+    }
+  }
+}
+
+// No count of ours gets there; one that has is damaged, and counting on would overflow.
+constexpr std::int64_t kHighestCount = INT64_MAX / 2;
+
+bool counts_are_sound(const NodeList& list) {
+  const auto is_sound = [](std::int64_t count) { return count >= 0 && count < kHighestCount; };
+  return is_sound(list.last_term) && is_sound(list.releases) && is_sound(list.last_channel) &&
+         std::ranges::all_of(list.entries, is_sound, &NodeListEntry::term) &&
+         std::ranges::all_of(list.channels, is_sound, &Channel::release);
+}
+
+}  // namespace
 
 std::string slot_host_name(std::string_view group, std::int64_t slot) {
   char number[24];
@@ -70,7 +126,6 @@ std::string encode_node_list(const NodeList& list) {
                     [](const NodeListEntry& e) { return std::tie(e.slot, e.node); });
   for (NodeListEntry& entry : sorted.entries) std::ranges::sort(entry.admits);
   std::ranges::sort(sorted.channels, {}, &Channel::number);
-  for (Channel& channel : sorted.channels) std::ranges::sort(channel.nodes);
   return encode_fields(sorted);
 }
 
@@ -88,6 +143,9 @@ base::Result<NodeList> decode_node_list(const ConfigMap& map) {
   if (list->slots < 0 || list->slots > kMostSlots) {
     return problem(cat("slots: must be from 0 to ", kMostSlots, ", is ", list->slots));
   }
+  if (!counts_are_sound(*list)) return problem("terms and releases: must be counts");
+  const auto has_no_slots = [](const Channel& channel) { return channel.slots.empty(); };
+  if (std::ranges::any_of(list->channels, has_no_slots)) read_slots_by_name(text->second, *list);
   return list;
 }
 

@@ -68,18 +68,32 @@ std::set<std::string> domains_on(const Sources& from, const std::string& node) {
 std::optional<std::string> published_clique(const Stores& stores, const std::string& node) {
   std::optional<std::string> clique;
   for (const auto& slice : stores.slices.by_index(kByNode, node)) {
-    if (slice->driver != api::kDriver) continue;
+    // One without seats says nothing: its node is changing over, or cannot serve.
+    if (slice->driver != api::kDriver || slice->devices.empty()) continue;
     if (!clique) clique = "";
     for (const std::string& published : cliques_of_seats(*slice)) clique = published;
   }
   return clique;
 }
 
+// The agent's pods tell whether it lives. Of a node that has none, this process knows since when,
+// if it has seen the last one go; else since it has all that there is.
+std::optional<core::AgentPod> agent_of(const Sources& from, const std::string& node) {
+  const auto known = from.memory.agent(node);
+  const auto since = from.memory.decides_since();
+  if (known || !since) return known;
+  core::AgentPod agent{.ready = false, .changed = *since};
+  for (const auto& pod : from.stores.agents.by_index(kByNode, node)) {
+    agent.ready = agent.ready || pod->ready;
+  }
+  return agent;
+}
+
 core::NodeView node_view(const Sources& from, const std::string& name) {
   core::NodeView view;
   if (const auto node = from.stores.nodes.get({"", name})) view.node = *node;
   if (const auto report = from.stores.reports.get({"", name})) view.report = *report;
-  view.agent = from.memory.agent(name);
+  view.agent = agent_of(from, name);
   view.published_clique = published_clique(from.stores, name);
   return view;
 }
@@ -178,7 +192,6 @@ core::CliqueWorld gather_clique(const Sources& from, const std::string& clique) 
     if (world.list->list) {
       for (const api::NodeListEntry& entry : world.list->list->entries) nodes.insert(entry.node);
       for (const api::Channel& channel : world.list->list->channels) {
-        nodes.insert(channel.nodes.begin(), channel.nodes.end());
         if (channel.release == 0) domains.insert(channel.domain_uid);
       }
     }

@@ -75,6 +75,16 @@ std::optional<core::AgentPod> Memory::agent(const std::string& node) const {
   return value_at(agents_, node);
 }
 
+void Memory::decides(base::Time now) {
+  const std::scoped_lock lock(mutex_);
+  if (!decides_since_) decides_since_ = now;
+}
+
+std::optional<base::Time> Memory::decides_since() const {
+  const std::scoped_lock lock(mutex_);
+  return decides_since_;
+}
+
 bool Memory::placement_found(const std::string& uid, const core::PlacementVerdict& verdict) {
   const std::scoped_lock lock(mutex_);
   const auto [it, is_new] = placements_.try_emplace(uid, verdict);

@@ -14,7 +14,8 @@ namespace {
 // What this project decides upon does not differ: a heartbeat, or fields that nobody reads.
 bool is_same(const api::Node& a, const api::Node& b) {
   return a.meta.uid == b.meta.uid && a.boot_id == b.boot_id && a.taints == b.taints &&
-         a.ready == b.ready;
+         a.ready == b.ready &&
+         a.meta.label(api::kNodeCliqueLabel) == b.meta.label(api::kNodeCliqueLabel);
 }
 
 // Claims that the list of an automatic domain admits; of others nobody asks.
@@ -60,8 +61,10 @@ std::set<std::string> domains_with_channel(const api::ConfigMap& map, const std:
   std::set<std::string> uids;
   const core::StoredList stored = core::stored_list(map);
   if (!stored.list) return uids;
+  const api::NodeListEntry* entry = core::find_entry(*stored.list, node);
+  if (entry == nullptr) return uids;
   for (const api::Channel& channel : stored.list->channels) {
-    const bool is_there = std::ranges::find(channel.nodes, node) != channel.nodes.end();
+    const bool is_there = channel.slots.contains(entry->slot);
     if (channel.release == 0 && is_there) uids.insert(channel.domain_uid);
   }
   return uids;

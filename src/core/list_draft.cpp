@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <set>
 
+#include "compute_domain/base/text.h"
 #include "compute_domain/core/node_lists.h"
 #include "compute_domain/core/slots.h"
 
@@ -59,12 +60,10 @@ api::NodeListEntry entry_of(const ListDraft& draft, const std::string& node,
   entry.term = record.term;
   entry.boot_id = record.boot_id;
   if (before != nullptr) {
-    entry.address = before->address;
+    if (base::is_ip_address(before->address)) entry.address = before->address;
     entry.instance = before->instance;
   }
-  if (view != nullptr && view->report && !view->report->status.address.empty()) {
-    entry.address = view->report->status.address;
-  }
+  if (const std::string address = reported_address(view); !address.empty()) entry.address = address;
   if (draft.serves_members ? entry.member : !entry.admits.empty()) {
     if (begins_anew(draft, before, entry)) entry.term = ++last_term;
     // An agent accepts an admission only of the boot that it runs in, so this is the boot in which
@@ -79,6 +78,12 @@ api::NodeListEntry entry_of(const ListDraft& draft, const std::string& node,
 const NodeView* find_view(const NodeViews& nodes, const std::string& node) {
   const auto it = nodes.find(node);
   return it == nodes.end() ? nullptr : &it->second;
+}
+
+std::string reported_address(const NodeView* view) {
+  if (view == nullptr || !view->report) return "";
+  const std::string& address = view->report->status.address;
+  return base::is_ip_address(address) ? address : "";
 }
 
 const api::GroupReport* find_report(const NodeViews& nodes, const std::string& node,

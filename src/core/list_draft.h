@@ -17,6 +17,9 @@
 namespace cdom::core {
 
 const NodeView* find_view(const NodeViews& nodes, const std::string& node);
+// Where the node says that its daemon is reached; "": nowhere yet, or at what is no IP address,
+// which must not get into its peers' hosts files.
+std::string reported_address(const NodeView* view);
 // What the node says of the group; nullptr: nothing.
 const api::GroupReport* find_report(const NodeViews& nodes, const std::string& node,
                                     std::string_view group);

@@ -52,8 +52,27 @@ void add_admitted_nodes(const std::vector<StoredList>& lists, const std::string&
   }
 }
 
-// A node stays in the group that it already is in; else the group is that of its own report, then
-// of what it publishes, then of what the status remembers.
+// What was given to the node before: its entry in a node list of the domain, or the status.
+void find_group_given(Membership& member, const DomainView& view,
+                      const std::vector<StoredList>& lists) {
+  for (const StoredList& stored : lists) {
+    if (!stored.list || is_of_clique(stored.meta)) continue;
+    const api::NodeListEntry* entry = find_entry(*stored.list, member.node);
+    if (entry == nullptr || !entry->member) continue;
+    if (!member.clique || stored.list->clique < *member.clique) member.clique = stored.list->clique;
+    member.isolation = api::Isolation::Domain;
+  }
+  if (member.clique || !view.domain || !view.domain->status) return;
+  for (const api::ComputeDomainNodeStatus& status : view.domain->status->nodes) {
+    // Without a slot the status may only not have known the clique.
+    if (status.name != member.node || status.index < 0) continue;
+    member.clique = status.clique;
+    member.isolation = status.channel > 0 ? api::Isolation::Channel : api::Isolation::Domain;
+  }
+}
+
+// A node stays in the group that it serves. Else the group is that of its own report; until it has
+// reported, the one that was given to it before: nobody else can tell its clique and isolation.
 void find_group_of(Membership& member, const DomainView& view, const NodeViews& nodes,
                    const std::vector<StoredList>& lists) {
   const auto it = nodes.find(member.node);
@@ -65,25 +84,16 @@ void find_group_of(Membership& member, const DomainView& view, const NodeViews& 
     const bool of_clique = is_of_clique(stored.meta);
     const bool is_in = of_clique ? admits_any(*entry, member.claims)
                                  : known != nullptr && serves(*known, stored.list->group);
-    if (!is_in && (of_clique || !entry->member)) continue;
+    if (!is_in) continue;
     member.clique = stored.list->clique;
     member.isolation = of_clique ? api::Isolation::Channel : api::Isolation::Domain;
-    if (is_in) return;
-  }
-  if (member.clique) return;
-  if (known != nullptr && known->report) {
-    member.isolation = known->report->status.isolation;
-    member.clique = api::clique_of(known->report->status);
-  }
-  if (member.clique) return;
-  if (known != nullptr && known->published_clique) {
-    member.clique = known->published_clique;
     return;
   }
-  if (!view.domain || !view.domain->status) return;
-  for (const api::ComputeDomainNodeStatus& status : view.domain->status->nodes) {
-    if (status.name == member.node) member.clique = status.clique;
+  if (known != nullptr && known->report) {
+    member.clique = api::clique_of(known->report->status);
+    if (member.clique) member.isolation = known->report->status.isolation;
   }
+  if (!member.clique) find_group_given(member, view, lists);
 }
 
 }  // namespace

@@ -8,6 +8,7 @@
 #include "compute_domain/core/channels.h"
 #include "compute_domain/core/node_lists.h"
 #include "compute_domain/core/slots.h"
+#include "core/list_draft.h"
 
 namespace cdom::core {
 
@@ -27,6 +28,19 @@ struct Evidence {
   const api::NodeListEntry* entry = nullptr;
   const api::GroupReport* report = nullptr;
 };
+
+const api::ComputeDomainNodeStatus* status_before(const World& world, const std::string& node) {
+  if (!world.view.domain || !world.view.domain->status) return nullptr;
+  const auto& nodes = world.view.domain->status->nodes;
+  const auto it = std::ranges::find(nodes, node, &api::ComputeDomainNodeStatus::name);
+  return it == nodes.end() ? nullptr : &*it;
+}
+
+// Its grace had ended already. A controller that has just started knows only this of it.
+bool was_without_agent(const World& world, const std::string& node) {
+  const api::ComputeDomainNodeStatus* before = status_before(world, node);
+  return before != nullptr && before->reason == to_string(MemberState::AgentUnknown);
+}
 
 Verdict verdict_on_node(const Evidence& evidence, const World& world) {
   const NodeView* view = evidence.view;
@@ -48,10 +62,11 @@ Verdict verdict_on_node(const Evidence& evidence, const World& world) {
     return {MemberState::Rebooted, "it has rebooted and its agent has not reported since"};
   }
   if (view->agent && !view->agent->ready &&
-      world.now - view->agent->changed >= world.settings.agent_grace) {
-    return {MemberState::AgentUnknown, cat("its agent has not been ready for ",
-                                           base::short_duration(world.now - view->agent->changed),
-                                           "; check the compute-domain-agent pod there")};
+      (world.now - view->agent->changed >= world.settings.agent_grace ||
+       was_without_agent(world, view->node->meta.name))) {
+    return {MemberState::AgentUnknown,
+            "its agent is not ready, so what its IMEX daemon does is not known; check the "
+            "compute-domain-agent pod there"};
   }
   return {};
 }
@@ -84,23 +99,62 @@ Verdict verdict_on_daemon(const Evidence& evidence) {
 bool has_prepared(const Evidence& evidence, const Membership& membership) {
   return evidence.report != nullptr &&
          std::ranges::any_of(membership.claims, [&](const std::string& uid) {
-           return std::ranges::binary_search(evidence.report->claims, uid);
+           return std::ranges::find(evidence.report->claims, uid) != evidence.report->claims.end();
          });
+}
+
+// Whatever its daemon says: until kubelet has its claim no container of it starts.
+Verdict verdict_on_claim(const Evidence& evidence, const Membership& membership) {
+  if (has_prepared(evidence, membership)) return {};
+  const std::string said = evidence.report == nullptr ? "" : evidence.report->message;
+  return {MemberState::Starting,
+          cat("its claim is not prepared yet", said.empty() ? "" : ": ", said)};
+}
+
+// The channel that containers of the member have, where that is another one.
+std::optional<std::int64_t> other_channel(const Evidence& evidence, const Membership& membership,
+                                          std::int64_t channel) {
+  std::set<std::int64_t> numbers = parse_slot_ranges(evidence.report->channels);
+  bool is_known = false;
+  for (const api::ClaimChannel& claim : evidence.report->claim_channels) {
+    if (!std::ranges::binary_search(membership.claims, claim.claim_uid)) continue;
+    if (claim.channel != channel) return claim.channel;
+    is_known = true;
+  }
+  // An older agent tells the channels of all claims together.
+  if (is_known || numbers.contains(channel) || numbers.empty()) return std::nullopt;
+  return *numbers.begin();
+}
+
+bool is_admitted(const Evidence& evidence, const Membership& membership) {
+  return std::ranges::any_of(evidence.entry->admits, [&](const api::Admission& admission) {
+    return std::ranges::binary_search(membership.claims, admission.claim_uid);
+  });
 }
 
 // The daemon runs before there is a claim, so that its word alone says nothing of the domain.
 Verdict verdict_on_channel(const Evidence& evidence, const Membership& membership,
                            const World& world) {
-  if (channel_of(*evidence.list, world.view.uid)) {
-    return has_prepared(evidence, membership)
-               ? Verdict{}
-               : Verdict{MemberState::Starting, "its claim is not prepared yet"};
+  const std::string& clique = evidence.list->clique;
+  const auto channel = channel_of(*evidence.list, world.view.uid);
+  if (!is_admitted(evidence, membership) &&
+      !ListRoom(*evidence.list).take(membership.claims.front(), !channel)) {
+    return {MemberState::NoRoom, cat("the node list of clique ", clique,
+                                     " is full; delete pods or ComputeDomains that have ended")};
+  }
+  if (channel) {
+    Verdict claim = verdict_on_claim(evidence, membership);
+    if (claim.state != MemberState::Ready) return claim;
+    const auto other = other_channel(evidence, membership, *channel);
+    if (!other) return {};
+    return {MemberState::WrongChannel,
+            cat("its containers have IMEX channel ", *other, ", and the domain has channel ",
+                *channel, " in clique ", clique, "; delete its pods, so that they are made again")};
   }
   const std::int64_t numbers = world.settings.channels - 1;
   if (channels_taken(*evidence.list) >= numbers) {
-    return {MemberState::NoChannel,
-            cat("all ", numbers, " IMEX channels of clique ", evidence.list->clique,
-                " are taken; delete ComputeDomains that have ended")};
+    return {MemberState::NoChannel, cat("all ", numbers, " IMEX channels of clique ", clique,
+                                        " are taken; delete ComputeDomains that have ended")};
   }
   return {MemberState::Starting, "it has no channel yet"};
 }
@@ -119,21 +173,38 @@ Verdict verdict_on(const Evidence& evidence, const Membership& membership, const
   if (evidence.list == nullptr) return {MemberState::Starting, "its node list is not written yet"};
   if (evidence.list->slots == 0) {
     // Without a fabric there is no daemon: prepared is ready.
-    return has_prepared(evidence, membership)
-               ? Verdict{}
-               : Verdict{MemberState::Starting, "its claim is not prepared yet"};
+    return verdict_on_claim(evidence, membership);
   }
+  const bool by_channel = membership.isolation == api::Isolation::Channel;
   if (evidence.entry == nullptr) {
     if (std::ssize(evidence.list->entries) >= evidence.list->slots) {
       return {MemberState::NoSlot, cat("the group has ", evidence.list->slots,
                                        " slots and all are taken; use fewer nodes in one clique")};
     }
-    return {MemberState::Starting, "it has no slot yet"};
+    return {MemberState::Starting,
+            by_channel && evidence.view->published_clique != membership.clique
+                ? cat("it joins clique ", *membership.clique,
+                      " when its ResourceSlice offers devices of it, or its "
+                      "label says so")
+                : "it has no slot yet"};
   }
   Verdict verdict = verdict_on_daemon(evidence);
-  const bool by_channel = membership.isolation == api::Isolation::Channel;
-  if (verdict.state != MemberState::Ready || !by_channel) return verdict;
-  return verdict_on_channel(evidence, membership, world);
+  if (verdict.state != MemberState::Ready) return verdict;
+  return by_channel ? verdict_on_channel(evidence, membership, world)
+                    : verdict_on_claim(evidence, membership);
+}
+
+// What is not known now takes nothing back: of a list that is lost, the status alone remembers
+// which slot and channel the node has.
+void keep_what_was_given(MemberView& member, const World& world) {
+  const api::ComputeDomainNodeStatus* before = status_before(world, member.membership.node);
+  if (before == nullptr || before->index < 0) return;
+  const auto& clique = member.membership.clique;
+  const bool by_channel = member.membership.isolation == api::Isolation::Channel;
+  if (clique && (*clique != before->clique || by_channel != (before->channel > 0))) return;
+  member.membership.clique = before->clique;
+  member.slot = before->index;
+  member.channel = before->channel;
 }
 
 // Daemons of different groups share no memory.
@@ -197,6 +268,26 @@ void blame_the_lost(std::vector<Peer>& peers) {
   }
 }
 
+// Of a node that is silent itself, its peers may know more.
+void tell_complaints_of_silent(std::vector<MemberView>& members,
+                               const std::vector<Evidence>& evidence) {
+  for (MemberView& member : members) {
+    if (member.state != MemberState::NodeUnknown && member.state != MemberState::AgentUnknown) {
+      continue;
+    }
+    std::size_t peers = 0, complaints = 0;
+    for (std::size_t i = 0; i < members.size(); ++i) {
+      if (members[i].state != MemberState::Ready || evidence[i].report == nullptr) continue;
+      ++peers;
+      const auto& unreachable = evidence[i].report->unreachable;
+      if (std::ranges::find(unreachable, member.membership.node) != unreachable.end()) ++complaints;
+    }
+    if (complaints == 0) continue;
+    member.detail += cat("; ", complaints, " of ", peers, peers == 1 ? " member" : " members",
+                         " cannot reach its IMEX daemon either");
+  }
+}
+
 }  // namespace
 
 std::string_view to_string(MemberState state) {
@@ -211,6 +302,10 @@ std::string_view to_string(MemberState state) {
       return "Starting";
     case MemberState::NoChannel:
       return "ChannelsUsedUp";
+    case MemberState::NoRoom:
+      return "NodeListFull";
+    case MemberState::WrongChannel:
+      return "WrongChannel";
     case MemberState::Apart:
       return "MixedIsolation";
     case MemberState::Recovering:
@@ -243,9 +338,7 @@ Readiness readiness_of(const World& world, const std::vector<Membership>& member
     if (const auto it = world.nodes.find(membership.node); it != world.nodes.end()) {
       known.view = &it->second;
     }
-    if (known.view != nullptr && known.view->report) {
-      member.address = known.view->report->status.address;
-    }
+    member.address = reported_address(known.view);
     std::string group;
     if (membership.clique) {
       group = group_id(group_of(world.view.uid, membership));
@@ -262,6 +355,7 @@ Readiness readiness_of(const World& world, const std::vector<Membership>& member
       member.slot = known.entry->slot;
       if (!known.entry->address.empty()) member.address = known.entry->address;
     }
+    if (known.list == nullptr) keep_what_was_given(member, world);
     const Verdict verdict = verdict_on(known, membership, world);
     member.state = verdict.state;
     member.detail = verdict.detail;
@@ -291,6 +385,7 @@ Readiness readiness_of(const World& world, const std::vector<Membership>& member
     add_open_pairs(peers, readiness.open_pairs);
     blame_the_lost(peers);
   }
+  tell_complaints_of_silent(readiness.members, evidence);
   set_apart(readiness.members);
   return readiness;
 }

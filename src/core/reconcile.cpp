@@ -192,7 +192,7 @@ WaitsFor what_still_runs(const World& world) {
       if (!answers || !view.report) continue;
       const api::GroupReport* report = api::find_group(view.report->status, group);
       if (report == nullptr) continue;
-      const SlotRecord record{report->slot, view.report->status.boot_id, report->term, false};
+      const SlotRecord record{report->slot, view.report->status.boot_id, report->term};
       if (is_fenced(view, group, record)) continue;
       if (by_channel) {
         // Claims of other domains are there too.

@@ -55,6 +55,18 @@ bool says_it_is_of(const NodeView& view, const std::string& clique) {
          api::clique_of(view.report->status) == clique;
 }
 
+// A node joins only when more than its report says that it is of the clique: what it publishes, its
+// label, or what was given to it before. A member stays while its seats are withdrawn.
+bool is_attested(const ListDraft& draft, const std::string& node, const NodeView& view) {
+  const api::NodeListEntry* before = entry_before(draft, node);
+  if (before != nullptr && before->member) return true;
+  if (view.published_clique == draft.clique) return true;
+  if (view.node->meta.label(api::kNodeCliqueLabel) == draft.clique) return true;
+  return draft.before == nullptr &&
+         std::ranges::find(draft.remembered, node, &api::ComputeDomainNodeStatus::name) !=
+             draft.remembered.end();
+}
+
 ListDraft draft_of(const CliqueWorld& world) {
   ListDraft draft{.nodes = world.nodes,
                   .group = group_id({"", world.clique}),
@@ -65,9 +77,6 @@ ListDraft draft_of(const CliqueWorld& world) {
                   .serves_members = true};
   if (world.list) draft.stored = &*world.list;
   if (draft.stored != nullptr && draft.stored->list) draft.before = &*draft.stored->list;
-  for (const auto& [node, view] : world.nodes) {
-    if (says_it_is_of(view, world.clique)) draft.seats[node].is_member = true;
-  }
   // Domains know the slots of a list that is lost.
   for (const DomainView& view : world.domains) {
     if (!view.domain || !view.domain->status) continue;
@@ -75,26 +84,57 @@ ListDraft draft_of(const CliqueWorld& world) {
       if (status.clique == world.clique && status.channel > 0) draft.remembered.push_back(status);
     }
   }
+  for (const auto& [node, view] : world.nodes) {
+    if (says_it_is_of(view, world.clique) && is_attested(draft, node, view)) {
+      draft.seats[node].is_member = true;
+    }
+  }
   return draft;
 }
 
-void admit(ListDraft& draft, const std::map<std::string, Tenant>& tenants, Channels& channels) {
+bool is_admitted(const ListDraft& draft, const std::string& node, const std::string& claim) {
+  const api::NodeListEntry* before = entry_before(draft, node);
+  return before != nullptr && std::ranges::find(before->admits, claim,
+                                                &api::Admission::claim_uid) != before->admits.end();
+}
+
+// Calls `act` with each claim that has a seat in the list, or not yet.
+template <class Act>
+void for_each_claim(const ListDraft& draft, const std::map<std::string, Tenant>& tenants,
+                    bool is_known, const Act& act) {
   for (const auto& [uid, tenant] : tenants) {
     for (const Membership& member : tenant.members) {
-      const auto seat = draft.seats.find(member.node);
-      if (seat == draft.seats.end()) continue;
-      const api::NodeListEntry* before = entry_before(draft, member.node);
+      if (!draft.seats.contains(member.node)) continue;
       for (const std::string& claim : member.claims) {
-        const bool is_known = before != nullptr &&
-                              std::ranges::find(before->admits, claim,
-                                                &api::Admission::claim_uid) != before->admits.end();
-        if (!is_known && !may_begin(*tenant.view)) continue;
-        if (const auto number = channels.of(uid, member.node, is_known)) {
-          seat->second.admits.push_back({.claim_uid = claim, .channel = *number});
-        }
+        if (is_admitted(draft, member.node, claim) == is_known) act(tenant, member.node, claim);
       }
     }
   }
+}
+
+void admit(ListDraft& draft, const std::map<std::string, Tenant>& tenants, Channels& channels) {
+  const auto give = [&](const Tenant& tenant, const std::string& node, const std::string& claim,
+                        bool is_known) {
+    const auto number = channels.of(tenant.view->uid, node, is_known);
+    if (number) draft.seats[node].admits.push_back({.claim_uid = claim, .channel = *number});
+  };
+  for_each_claim(draft, tenants, true,
+                 [&](const auto& tenant, const auto& node, const auto& claim) {
+                   give(tenant, node, claim, true);
+                 });
+  // What comes must not fill the object: then nothing could be written into it any more.
+  std::optional<ListRoom> room;
+  for_each_claim(draft, tenants, false,
+                 [&](const auto& tenant, const auto& node, const auto& claim) {
+                   if (!may_begin(*tenant.view)) return;
+                   if (!room) {
+                     api::NodeList list = drafted_list(draft).list;
+                     channels.write_to(list);
+                     room.emplace(list);
+                   }
+                   if (room->take(claim, !channels.has(tenant.view->uid)))
+                     give(tenant, node, claim, false);
+                 });
   for (auto& [node, seating] : draft.seats) std::ranges::sort(seating.admits);
 }
 
@@ -104,7 +144,7 @@ bool is_abandoned(const ListDraft& draft, const api::NodeListEntry& entry) {
   if (entry.member || !entry.admits.empty()) return false;
   const NodeView* view = find_view(draft.nodes, entry.node);
   if (view == nullptr || view->node) return false;
-  return is_fenced(*view, draft.group, {entry.slot, entry.boot_id, entry.term, false});
+  return is_fenced(*view, draft.group, {entry.slot, entry.boot_id, entry.term});
 }
 
 // Whether no daemon of the group runs any more, nor may any start.
@@ -112,7 +152,7 @@ bool has_ended(const ListDraft& draft, const api::NodeList& list) {
   return std::ranges::all_of(list.entries, [&](const api::NodeListEntry& entry) {
     const NodeView* view = find_view(draft.nodes, entry.node);
     return !entry.member && entry.admits.empty() && view != nullptr &&
-           is_fenced(*view, draft.group, {entry.slot, entry.boot_id, entry.term, false});
+           is_fenced(*view, draft.group, {entry.slot, entry.boot_id, entry.term});
   });
 }
 

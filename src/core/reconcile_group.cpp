@@ -60,8 +60,7 @@ bool is_complete(const GroupWorld& world, bool all_have_slots) {
   for (const Membership& member : memberships_of(world.view, world.nodes, world.lists)) {
     if (!member.counted) continue;
     ++counted;
-    const NodeView* view = find_view(world.nodes, member.node);
-    const bool addressed = view != nullptr && view->report && !view->report->status.address.empty();
+    const bool addressed = !reported_address(find_view(world.nodes, member.node)).empty();
     if (!member.clique || (!member.clique->empty() && !addressed)) return false;
   }
   if (counted == 0 || !all_have_slots) return false;

@@ -1,24 +1,27 @@
 #include "compute_domain/core/slots.h"
 
 #include <algorithm>
-#include <charconv>
 #include <tuple>
 
 #include "compute_domain/api/names.h"
-#include "compute_domain/base/text.h"
+#include "compute_domain/base/ranges.h"
 #include "compute_domain/core/node_lists.h"
 
 namespace cdom::core {
 
 namespace {
 
-enum class Source { RunningDaemon, List, Report, Status };
+// From the strongest. What was given to a node comes before what any node says.
+enum class Source { List, Status, RunningDaemon, Report };
 
 struct Claimant {
   std::string node;
   Source source;
-  SlotRecord record;
+  std::int64_t slot;
 };
+
+// Of a report; with each admission terms count up by one.
+constexpr std::int64_t kHighestTerm = 1'000'000'000'000;
 
 bool is_running(const api::GroupReport& report) {
   return report.state == api::DaemonState::Starting ||
@@ -29,26 +32,43 @@ std::vector<Claimant> claimants(const std::string& group, const api::NodeList* l
                                 const std::vector<api::ComputeDomainNodeStatus>& status_of_clique,
                                 const NodeViews& nodes) {
   std::vector<Claimant> all;
-  for (const auto& [node, view] : nodes) {
-    if (!view.report) continue;
-    const api::GroupReport* report = api::find_group(view.report->status, group);
-    if (report == nullptr) continue;
-    const bool running = is_running(*report);
-    all.push_back(
-        {node,
-         running ? Source::RunningDaemon : Source::Report,
-         // Without the list nobody knows which term is meant: one that no word yet refers to.
-         {report->slot, view.report->status.boot_id, report->term + 1, running}});
-  }
   if (list != nullptr) {
     for (const api::NodeListEntry& entry : list->entries) {
-      all.push_back({entry.node, Source::List, {entry.slot, entry.boot_id, entry.term, false}});
+      all.push_back({entry.node, Source::List, entry.slot});
     }
   }
   for (const api::ComputeDomainNodeStatus& status : status_of_clique) {
-    all.push_back({status.name, Source::Status, {status.index, "", 0, false}});
+    all.push_back({status.name, Source::Status, status.index});
+  }
+  if (list != nullptr) return all;
+  for (const auto& [node, view] : nodes) {
+    const api::GroupReport* report =
+        view.report ? api::find_group(view.report->status, group) : nullptr;
+    if (report == nullptr) continue;
+    all.push_back(
+        {node, is_running(*report) ? Source::RunningDaemon : Source::Report, report->slot});
   }
   return all;
+}
+
+// Boot id and term of the time when the slot was given. Only the list remembers them; without it
+// the boot is the reported one, and the term one that no report refers to yet.
+SlotRecord record_of(std::int64_t slot, const std::string& group, const std::string& node,
+                     const api::NodeList* list, const NodeViews& nodes) {
+  SlotRecord record{.slot = slot, .boot_id = {}, .term = 0};
+  const auto view = nodes.find(node);
+  const bool has_report = view != nodes.end() && view->second.report;
+  const api::NodeListEntry* entry = list == nullptr ? nullptr : find_entry(*list, node);
+  if (entry != nullptr && entry->slot == slot) {
+    record.term = entry->term;
+    record.boot_id = entry->boot_id;
+  } else if (has_report && list == nullptr) {
+    const api::GroupReport* report = api::find_group(view->second.report->status, group);
+    if (report == nullptr) return record;
+    record.term = std::clamp<std::int64_t>(report->term, 0, kHighestTerm) + 1;
+    record.boot_id = view->second.report->status.boot_id;
+  }
+  return record;
 }
 
 std::optional<std::int64_t> lowest_unused(const SlotRecords& records, std::int64_t slots) {
@@ -72,20 +92,11 @@ SlotRecords recorded_slots(const std::string& group, const api::NodeList* list,
   SlotRecords records;
   std::set<std::int64_t> taken;
   for (const Claimant& claimant : all) {
-    const std::int64_t slot = claimant.record.slot;
+    const std::int64_t slot = claimant.slot;
     if (slot < 0 || slot >= slots || taken.contains(slot)) continue;
     if (records.contains(claimant.node)) continue;
     taken.insert(slot);
-    records[claimant.node] = claimant.record;
-  }
-  // Boot id and term are those of the time when the slot was given; only the list remembers them.
-  if (list != nullptr) {
-    for (auto& [node, record] : records) {
-      const api::NodeListEntry* entry = find_entry(*list, node);
-      if (entry == nullptr || entry->slot != record.slot) continue;
-      record.term = entry->term;
-      if (!entry->boot_id.empty()) record.boot_id = entry->boot_id;
-    }
+    records[claimant.node] = record_of(slot, group, claimant.node, list, nodes);
   }
   return records;
 }
@@ -131,42 +142,13 @@ SlotAssignment assigned_slots(SlotRecords records, const std::set<std::string>& 
       assignment.full.push_back(node);
       continue;
     }
-    assignment.slots[node] = {.slot = *slot, .boot_id = {}, .term = 0, .running = false};
+    assignment.slots[node] = {.slot = *slot, .boot_id = {}, .term = 0};
   }
   return assignment;
 }
 
-std::string slot_ranges(const std::set<std::int64_t>& slots) {
-  std::string text;
-  for (auto it = slots.begin(); it != slots.end();) {
-    const std::int64_t first = *it;
-    std::int64_t last = first;
-    for (++it; it != slots.end() && *it == last + 1; ++it) last = *it;
-    if (!text.empty()) text += ',';
-    text += last == first ? base::cat(first) : base::cat(first, "-", last);
-  }
-  return text;
-}
+std::string slot_ranges(const std::set<std::int64_t>& slots) { return base::ranges_text(slots); }
 
-std::set<std::int64_t> parse_slot_ranges(std::string_view text) {
-  constexpr std::int64_t kMostSlots =
-      65536;  // an IMEX node ID has 16 bits (open GPU kernel module)
-  const auto number = [](std::string_view digits) -> std::optional<std::int64_t> {
-    std::int64_t value = 0;
-    const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
-    const bool whole = error == std::errc{} && end == digits.data() + digits.size();
-    return whole && value >= 0 && value < kMostSlots ? std::optional(value) : std::nullopt;
-  };
-  std::set<std::int64_t> slots;
-  if (text.empty()) return slots;
-  for (const std::string& range : base::split(text, ',')) {
-    const std::vector<std::string> ends = base::split(range, '-');
-    const auto first = number(ends.front());
-    const auto last = number(ends.back());
-    if (ends.size() > 2 || !first || !last || *first > *last) return {};
-    for (std::int64_t slot = *first; slot <= *last; ++slot) slots.insert(slot);
-  }
-  return slots;
-}
+std::set<std::int64_t> parse_slot_ranges(std::string_view text) { return base::parse_ranges(text); }
 
 }  // namespace cdom::core

@@ -22,8 +22,9 @@ struct Finding {
 constexpr MemberState kBySeverity[] = {
     MemberState::Failed,       MemberState::NodeUnknown, MemberState::Rebooted,
     MemberState::AgentUnknown, MemberState::Unreachable, MemberState::WrongTable,
-    MemberState::NoSlot,       MemberState::NoChannel,   MemberState::Apart,
-    MemberState::Recovering,   MemberState::NotReported, MemberState::Starting};
+    MemberState::WrongChannel, MemberState::NoSlot,      MemberState::NoChannel,
+    MemberState::NoRoom,       MemberState::Apart,       MemberState::Recovering,
+    MemberState::NotReported,  MemberState::Starting};
 
 bool is_normal_while_forming(MemberState state) {
   return state == MemberState::Ready || state == MemberState::Starting ||
@@ -53,42 +54,95 @@ std::int64_t expected_count(const api::ComputeDomain& domain, const Readiness& r
   return std::max<std::int64_t>(domain.spec.num_nodes, std::ssize(readiness.members));
 }
 
-// The worst state that a member is in, with the members in it and what the first of them needs.
-Finding finding_on_members(const Readiness& readiness, bool severe_only) {
+// Members that lack the same, by name.
+struct Lack {
+  MemberState state = MemberState::Ready;
+  std::string detail;
+  std::vector<std::string> nodes;
+};
+
+// From the worst: what is wrong in one member is not told of another.
+std::vector<Lack> lacks_of(const Readiness& readiness, bool severe_only) {
+  std::vector<Lack> lacks;
   for (const MemberState state : kBySeverity) {
     if (severe_only && is_normal_while_forming(state)) continue;
-    std::vector<std::string> nodes;
-    std::string detail;
+    const auto first = static_cast<std::ptrdiff_t>(lacks.size());
     for (const MemberView& member : readiness.members) {
       if (member.state != state) continue;
-      if (nodes.empty()) detail = member.detail;
-      nodes.push_back(member.membership.node);
+      auto same = std::find_if(lacks.begin() + first, lacks.end(),
+                               [&](const Lack& lack) { return lack.detail == member.detail; });
+      if (same == lacks.end()) same = lacks.insert(same, {state, member.detail, {}});
+      same->nodes.push_back(member.membership.node);
     }
-    if (nodes.empty()) continue;
-    return {api::ConditionStatus::False, std::string(to_string(state)),
-            cat(ready_count(readiness), " of ", readiness.members.size(), " nodes ready; ",
-                base::list_names(nodes), ": ", detail)};
   }
-  return {};
+  return lacks;
+}
+
+Finding finding_on_members(const Readiness& readiness, bool severe_only) {
+  const std::vector<Lack> lacks = lacks_of(readiness, severe_only);
+  if (lacks.empty()) return {};
+  constexpr std::size_t kMostLacks = 3;
+  std::string message =
+      cat(ready_count(readiness), " of ", readiness.members.size(), " nodes ready");
+  std::size_t left = 0;
+  for (std::size_t i = 0; i < lacks.size(); ++i) {
+    if (i >= kMostLacks) {
+      left += lacks[i].nodes.size();
+      continue;
+    }
+    message += cat("; ", base::list_names(lacks[i].nodes), ": ", lacks[i].detail);
+  }
+  if (left > 0) message += cat("; and ", left, left == 1 ? " more node" : " more nodes");
+  return {api::ConditionStatus::False, std::string(to_string(lacks.front().state)), message};
+}
+
+// Each pair once, with the node that most of them have in common: who cannot reach many others is
+// the one that is lost, and so is one that many others do not reach.
+std::vector<std::string> accusations(const Readiness& readiness) {
+  std::vector<const OpenPair*> left;
+  for (const OpenPair& pair : readiness.open_pairs) {
+    if (pair.told) left.push_back(&pair);
+  }
+  constexpr std::size_t kMostLines = 3;
+  std::vector<std::string> lines;
+  while (!left.empty() && lines.size() < kMostLines) {
+    std::map<std::string, std::vector<std::string>> by_accused, by_accuser;
+    for (const OpenPair* pair : left) {
+      by_accused[pair->to].push_back(pair->from);
+      by_accuser[pair->from].push_back(pair->to);
+    }
+    const auto most = [](const auto& grouped) {
+      return std::ranges::max_element(grouped, {},
+                                      [](const auto& entry) { return entry.second.size(); });
+    };
+    const auto accused = most(by_accused), accuser = most(by_accuser);
+    if (accuser->second.size() > accused->second.size()) {
+      lines.push_back(cat(accuser->first, " cannot reach ", base::list_names(accuser->second)));
+      std::erase_if(left, [&](const OpenPair* pair) { return pair->from == accuser->first; });
+    } else {
+      const std::size_t others = readiness.members.size() - 1;
+      lines.push_back(cat(accused->first, " is not reached by ", accused->second.size(), " of ",
+                          others, others == 1 ? " member (" : " members (",
+                          base::list_names(accused->second, 3), ")"));
+      std::erase_if(left, [&](const OpenPair* pair) { return pair->to == accused->first; });
+    }
+  }
+  if (!left.empty()) {
+    lines.push_back(cat(left.size(), left.size() == 1 ? " more pair" : " more pairs"));
+  }
+  return lines;
 }
 
 Finding finding_on_pairs(const Readiness& readiness) {
-  std::map<std::string, std::vector<std::string>> told;
-  for (const OpenPair& pair : readiness.open_pairs) {
-    if (pair.told) told[pair.from].push_back(pair.to);
-  }
-  if (told.empty()) {
+  const std::vector<std::string> lines = accusations(readiness);
+  if (lines.empty()) {
     const OpenPair& first = readiness.open_pairs.front();
     return {api::ConditionStatus::False, "Connecting",
             cat(readiness.open_pairs.size(), " pairs of nodes are not connected yet, the first: ",
                 first.from, " and ", first.to)};
   }
-  std::vector<std::string> lines;
-  lines.reserve(told.size());
-  for (const auto& [from, to] : told) {
-    lines.push_back(cat(from, " cannot reach ", base::list_names(to)));
-  }
-  return {api::ConditionStatus::False, "MembersNotConnected", base::list_names(lines, 3)};
+  return {api::ConditionStatus::False, "MembersNotConnected",
+          cat(base::join(lines, ", "), "; check the network of these nodes")};
 }
 
 // Members whose claims were made for another clique than the domain has now.
@@ -133,6 +187,48 @@ Finding placement_finding(const World& world, const Readiness& readiness) {
 // Its nodes could be of any clique, which is not what was asked for: no list admits its claims.
 bool is_refused(const api::ComputeDomain& domain) {
   return domain.spec.workload && api::wants_one_clique(domain);
+}
+
+std::map<std::string, std::int64_t> members_by_clique(const Readiness& readiness) {
+  std::map<std::string, std::int64_t> counts;
+  for (const MemberView& member : readiness.members) {
+    if (member.membership.clique) ++counts[*member.membership.clique];
+  }
+  return counts;
+}
+
+// "3 nodes are", "1 node is".
+std::string nodes_are(std::int64_t count) {
+  return cat(count, count == 1 ? " node is" : " nodes are");
+}
+
+// Only members of one clique are connected.
+std::string ready_text(const Readiness& readiness) {
+  const auto count = std::ssize(readiness.members);
+  std::map<std::string, std::int64_t> cliques = members_by_clique(readiness);
+  const auto without = cliques.extract("");
+  if (cliques.empty()) {
+    return count == 1 ? "1 node is ready; it has no NVLink fabric"
+                      : cat(count,
+                            " nodes are ready; none has an NVLink fabric, so they share no "
+                            "memory");
+  }
+  if (cliques.size() == 1 && without.empty()) {
+    return cat(nodes_are(count), readiness.host_managed
+                                     ? " ready; their hosts' own IMEX daemons connect them"
+                                     : " ready and connected");
+  }
+  std::vector<std::string> sizes;
+  sizes.reserve(cliques.size());
+  for (const auto& [clique, size] : cliques) sizes.push_back(std::to_string(size));
+  const std::string in_cliques =
+      cat(cliques.size(), cliques.size() == 1 ? " clique (" : " cliques (",
+          base::join(sizes, " + "), ")");
+  if (without.empty()) {
+    return cat(nodes_are(count), " ready in ", in_cliques, "; no memory is shared between cliques");
+  }
+  return cat(nodes_are(count), " ready, in ", in_cliques, " and ", without.mapped(),
+             " without an NVLink fabric; memory is shared within a clique only");
 }
 
 Finding ready_finding(const World& world, const Readiness& readiness,
@@ -180,10 +276,7 @@ Finding ready_finding(const World& world, const Readiness& readiness,
     return forming;
   }
   if (!readiness.open_pairs.empty()) return finding_on_pairs(readiness);
-  return {api::ConditionStatus::True, "AllNodesReady",
-          cat(count, count == 1 ? " node is" : " nodes are",
-              readiness.host_managed ? " ready; their hosts' own IMEX daemons connect them"
-                                     : " ready and connected")};
+  return {api::ConditionStatus::True, "AllNodesReady", ready_text(readiness)};
 }
 
 std::optional<Finding> template_finding(const TemplateVerdict& verdict) {
@@ -209,26 +302,23 @@ std::optional<Finding> template_finding(const TemplateVerdict& verdict) {
   return std::nullopt;
 }
 
-std::map<std::string, std::int64_t> members_by_clique(const Readiness& readiness) {
-  std::map<std::string, std::int64_t> counts;
-  for (const MemberView& member : readiness.members) {
-    if (member.membership.clique) ++counts[*member.membership.clique];
-  }
-  return counts;
-}
-
 std::optional<Finding> clique_finding(const std::map<std::string, std::int64_t>& counts) {
   if (counts.empty()) return std::nullopt;
   if (counts.size() == 1) {
-    const std::string& clique = counts.begin()->first;
-    return Finding{
-        api::ConditionStatus::True, "OneClique",
-        clique.empty() ? "no node has an NVLink fabric" : cat("all nodes are in clique ", clique)};
+    const auto& [clique, count] = *counts.begin();
+    if (clique.empty() && count > 1) {
+      return Finding{api::ConditionStatus::False, "NoFabric",
+                     "no node has an NVLink fabric, so they share no memory"};
+    }
+    return Finding{api::ConditionStatus::True, "OneClique",
+                   clique.empty() ? "the only node has no NVLink fabric"
+                                  : cat("all nodes are in clique ", clique)};
   }
   std::vector<std::string> parts;
   parts.reserve(counts.size());
   for (const auto& [clique, count] : counts) {
-    parts.push_back(cat(clique.empty() ? "no fabric" : clique, " (", count, " nodes)"));
+    parts.push_back(
+        cat(clique.empty() ? "no fabric" : clique, " (", count, count == 1 ? " node)" : " nodes)"));
   }
   return Finding{api::ConditionStatus::False, "SeveralCliques",
                  cat("nodes of different cliques share no memory: ", base::list_names(parts))};
@@ -282,12 +372,15 @@ api::ComputeDomainStatus computed_status(const World& world, const Readiness& re
   status.ready_nodes = cat(ready_count(readiness), "/", expected_count(domain, readiness));
   status.cliques = std::ssize(cliques) - (cliques.contains("") ? 1 : 0);
   for (const MemberView& member : readiness.members) {
+    const bool is_ready = member.state == MemberState::Ready;
     status.nodes.push_back({.name = member.membership.node,
                             .ip_address = member.address,
                             .clique = member.membership.clique.value_or(""),
                             .index = member.slot,
                             .channel = member.channel,
-                            .ready = member.state == MemberState::Ready});
+                            .ready = is_ready,
+                            .reason = is_ready ? "" : std::string(to_string(member.state)),
+                            .message = is_ready ? "" : base::shortened(member.detail, 1024)});
   }
   if (world.view.has_predecessor && domain.status) status.nodes = domain.status->nodes;
   // Conditions of other writers stay as they are.

@@ -50,6 +50,33 @@ TEST(NodeList, NamesTheKeyOrFieldThatIsMissingOrWrong) {
               HasSubstr("slots: must be from 0 to"));
 }
 
+NodeList with_a_channel() {
+  NodeList list = two_nodes();
+  list.channels = {{.number = 3, .domain_uid = "d", .release = 0, .slots = {0, 1}}};
+  return list;
+}
+
+TEST(NodeList, WritesTheNodesOfAChannelAsSlots) {
+  const std::string text = encode_node_list(with_a_channel());
+  EXPECT_THAT(text, HasSubstr(R"("slots":"0-1")"));
+  EXPECT_EQ(*decoded(text), with_a_channel());
+}
+
+TEST(NodeList, ReadsTheNodesOfAChannelByNameAsEarlierVersionsWroteThem) {
+  const auto list = decoded(
+      R"({"group":"g","clique":"a.1","slots":2,
+          "entries":[{"node":"n1","slot":0},{"node":"n2","slot":1}],
+          "channels":[{"number":1,"domain":"d","nodes":["n2","gone"]}]})");
+  ASSERT_TRUE(list) << list.error().message;
+  EXPECT_EQ(list->channels.at(0).slots, std::set<std::int64_t>{1});
+}
+
+TEST(NodeList, DoesNotBelieveCountsThatWouldOverflow) {
+  NodeList list = two_nodes();
+  list.releases = INT64_MAX;
+  EXPECT_FALSE(decoded(encode_node_list(list)));
+}
+
 TEST(NodeTable, HasOneNameForEachSlotWhoeverHasIt) {
   const NodeList list{"0123456789abcdef", "a.1", 2, false, 0, {}};
   EXPECT_EQ(table_text(list),

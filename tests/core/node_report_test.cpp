@@ -1,3 +1,4 @@
+#include "core/node/hosts.h"
 #include "core/node_scene.h"
 
 namespace cdom::core {
@@ -317,6 +318,29 @@ TEST(CliqueChange, IsNotReadFromAFabricThatCannotBeRead) {
   EXPECT_EQ(scene.report().clique, kClique);
   EXPECT_THAT(scene.group()->message, HasSubstr("NVML timed out"));
   EXPECT_EQ(scene.world.slices.objects.at(0).devices.size(), 1U);
+}
+
+// Its own word is what the controller forms groups by.
+TEST(NodeSlice, WaitsUntilTheReportOfThisBootIsStored) {
+  NodeScene scene;
+  scene.world.report.objects = {api::ComputeDomainNode{}};  // created, without a status
+  scene.world.report.objects.at(0).meta.uid = "uid";
+  const NodePlan plan = scene.plan();
+  EXPECT_TRUE(std::ranges::none_of(plan.intents, [](const Intent& intent) {
+    return std::holds_alternative<PublishSlice>(intent);
+  }));
+  scene.settle();
+  EXPECT_THAT(scene.world.slices.objects, ::testing::SizeIs(1));
+}
+
+TEST(NodeHosts, LeaveOutWhatIsNoAddress) {
+  api::NodeList list;
+  list.group = "g";
+  list.entries = {{.node = "n1", .slot = 1, .address = "10.0.0.2\n10.6.6.6 api", .member = true},
+                  {.node = "n2", .slot = 2, .address = "10.0.0.3", .member = true}};
+  const WriteHosts hosts = hosts_of(list, {.group = "g", .slots = 3, .slot = 0}, "10.0.0.1");
+  EXPECT_THAT(hosts.text, ::testing::Not(HasSubstr("10.6.6.6")));
+  EXPECT_THAT(hosts.text, HasSubstr("10.0.0.3\t"));
 }
 
 TEST(NodeSlice, OffersOneSeatWithTypeIdAndClique) {

@@ -178,12 +178,13 @@ TEST(Reconcile, KeepsReadyWhileAnAgentIsGoneForLessThanItsGrace) {
   EXPECT_EQ(plan.look_again, base::Duration(40s));
 }
 
-TEST(Reconcile, NamesThePairThatIsNotConnected) {
+TEST(Reconcile, NamesTheMemberThatIsNotReached) {
   World world = settled_world(4);
   group_report(world, "n2").unreachable = {"n3"};
   const Plan plan = reconcile(world);
   EXPECT_EQ(condition_in(plan, "Ready").reason, "MembersNotConnected");
-  EXPECT_EQ(condition_in(plan, "Ready").message, "n2 cannot reach n3");
+  EXPECT_EQ(condition_in(plan, "Ready").message,
+            "n3 is not reached by 1 of 3 members (n2); check the network of these nodes");
   EXPECT_EQ(status_in(plan)->status.ready_nodes, "4/4");
 }
 

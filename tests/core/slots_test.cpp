@@ -39,14 +39,19 @@ TEST(Slots, TakeOnlyThoseOfFencedHoldersThatAreNoMembers) {
   EXPECT_EQ(assigned_slots(records, {"n2", "n3"}, {"n1"}, 2).slots.at("n3").slot, 0);
 }
 
-TEST(Slots, ARunningDaemonKnowsItsSlotBetterThanAnyRecord) {
+TEST(Slots, WhatWasGivenOutranksWhatANodeSays) {
   NodeView node;
   node.report = api::ComputeDomainNode{};
   node.report->status.groups = {{.group = "g", .slot = 4, .state = api::DaemonState::Ready}};
   api::NodeList list;
   list.entries = {{.node = "n1", .slot = 7}};
-  const auto records = recorded_slots("g", &list, {{.name = "n1", .index = 9}}, {{"n1", node}}, 18);
-  EXPECT_EQ(records.at("n1").slot, 4);
+  const auto slot_of = [&](const api::NodeList* of,
+                           const std::vector<api::ComputeDomainNodeStatus>& status) {
+    return recorded_slots("g", of, status, {{"n1", node}}, 18).at("n1").slot;
+  };
+  EXPECT_EQ(slot_of(&list, {{.name = "n1", .index = 9}}), 7);
+  EXPECT_EQ(slot_of(nullptr, {{.name = "n1", .index = 9}}), 9);
+  EXPECT_EQ(slot_of(nullptr, {}), 4);
 }
 
 }  // namespace

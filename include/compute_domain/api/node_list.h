@@ -6,6 +6,7 @@
 #pragma once
 
 #include <cstdint>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -42,11 +43,11 @@ struct NodeListEntry {
 // A channel of a clique whose domains differ by channel.
 struct Channel {
   std::int64_t number = 0;
-  std::string domain_uid;  // that has it, or had it
+  std::string domain_uid;  // that has it, or had it; "": of a list that was lost, nobody knows
   // Not 0: it has been taken back, as the so-manieth of the group. It is given to nobody else
-  // before each of `nodes` has said that it knows of it and does not use it.
+  // before the node in each of `slots` has said that it knows of it and does not use it.
   std::int64_t release = 0;
-  std::vector<std::string> nodes;  // on which it has been admitted, by name
+  std::set<std::int64_t> slots;  // of the nodes on which it has been admitted
 
   friend bool operator==(const Channel&, const Channel&) = default;
 };

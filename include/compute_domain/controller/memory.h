@@ -40,6 +40,11 @@ class Memory {
   void agent_seen(const std::string& node, bool ready, base::Time changed);
   [[nodiscard]] std::optional<core::AgentPod> agent(const std::string& node) const;
 
+  // When this process first decided, with all of its caches filled: a node of which it has seen no
+  // agent has been without one since then at least. The first call counts.
+  void decides(base::Time now);
+  [[nodiscard]] std::optional<base::Time> decides_since() const;
+
   // What was last found for a domain that wants one clique; whether that is news.
   bool placement_found(const std::string& uid, const core::PlacementVerdict& verdict);
   [[nodiscard]] std::optional<core::PlacementVerdict> placement(const std::string& uid) const;
@@ -61,6 +66,7 @@ class Memory {
   std::map<std::string, base::Time> untold_list_;
   std::set<std::string> told_;
   std::map<std::string, core::AgentPod> agents_;
+  std::optional<base::Time> decides_since_;
   std::map<std::string, base::Duration> forming_since_;
   std::map<std::string, core::PlacementVerdict> placements_;
 };

@@ -20,28 +20,45 @@ namespace cdom::core {
 
 class Channels {
  public:
-  // What the node list says; of one that is lost, what the domains' statuses remember.
+  // What the node list says; of one that is lost, what the domains' statuses remember and, beside
+  // that, what nodes report.
   explicit Channels(const CliqueWorld& world);
 
   // The domain's channel, given to it now if it has none and `is_known` does not hold; notes that
   // it is admitted on the node. nullopt: none is free.
   std::optional<std::int64_t> of(const std::string& domain_uid, const std::string& node,
                                  bool is_known);
+  // Whether the domain has a channel already.
+  [[nodiscard]] bool has(const std::string& domain_uid) const;
   // Puts the record into the list.
   void write_to(api::NodeList& list) const;
   // UIDs of the domains whose channels are taken back, if the API server proves that they are gone.
   [[nodiscard]] const std::vector<std::string>& released() const { return released_; }
 
  private:
-  [[nodiscard]] bool may_be_given(std::int64_t number) const;
-  [[nodiscard]] bool is_let_go(const api::Channel& channel) const;
+  struct Record {
+    std::int64_t number = 0;
+    std::string domain_uid;
+    std::int64_t release = 0;
+    std::set<std::string> nodes;
+  };
+
+  void read_list();
+  void rebuild();
+  void remember(std::int64_t number, const std::string& domain_uid, const std::string& node);
+  void note_containers();
   void take_back();
+  [[nodiscard]] bool is_number(std::int64_t number) const;
+  [[nodiscard]] bool may_be_given(std::int64_t number) const;
+  [[nodiscard]] bool is_let_go(const Record& channel) const;
+  std::vector<Record>::iterator find(std::int64_t number);
 
   const CliqueWorld& world_;
   const std::string group_;
   const api::NodeList* before_ = nullptr;
-  std::vector<api::Channel> channels_;
-  std::set<std::int64_t> in_containers_;  // by the nodes' own word
+  std::map<std::string, std::string> domain_of_;  // by claim UID
+  std::vector<Record> records_;
+  std::set<std::int64_t> in_containers_;  // by the word of the nodes that the claims are on
   std::int64_t last_ = 0;
   std::int64_t releases_ = 0;
   std::vector<std::string> released_;
@@ -50,6 +67,17 @@ class Channels {
 
 // The domain's channel in the clique of the list; nullopt: it has none.
 std::optional<std::int64_t> channel_of(const api::NodeList& list, const std::string& domain_uid);
+
+// What still goes into a clique's node list: an API server takes 1 MiB of a ConfigMap.
+class ListRoom {
+ public:
+  explicit ListRoom(const api::NodeList& list);
+  // Whether there is room for one more claim; then it is taken.
+  bool take(std::string_view claim_uid, bool is_first_of_domain);
+
+ private:
+  std::size_t bytes_ = 0;
+};
 
 // How many numbers of the clique are not to be had.
 std::int64_t channels_taken(const api::NodeList& list);

@@ -19,6 +19,8 @@ enum class MemberState {
   NotReported,   // the node's agent has not told a clique or a group yet
   NoSlot,        // the group is full
   NoChannel,     // all channels of the clique are taken
+  NoRoom,        // the clique's node list is full
+  WrongChannel,  // its containers have another channel than the node list says
   Apart,         // it is isolated by domain, others of its clique by channel
   Starting,      // its daemon has not said READY
   Recovering,    // its daemon waits for importers of an earlier run

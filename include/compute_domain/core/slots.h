@@ -1,8 +1,9 @@
 // Slots: which node has which line of a group's node table.
 //
 // How it goes:
-//  1. What is on record is united: the node list, the domain's status, the nodes' reports. Where
-//     they disagree the word of a running daemon wins, then the list, then the status.
+//  1. What is on record is united: the node list, then the domain's status. The nodes' reports
+//  count
+//     only when the list is lost, and only for what neither of the two has given to anybody.
 //  2. A node that has a slot keeps it. Others get, by name, the lowest slot that nobody ever had.
 //  3. When none is left, the lowest slot whose holder is neither a member nor possibly running.
 // What it guarantees: no two nodes have one slot, and no slot changes hands while a daemon may
@@ -22,15 +23,14 @@ struct SlotRecord {
   std::int64_t slot = -1;
   std::string boot_id;    // of the node when it got the slot; "" when not known
   std::int64_t term = 0;  // of its last admission
-  bool running = false;   // by the node's own report
 
   friend bool operator==(const SlotRecord&, const SlotRecord&) = default;
 };
 using SlotRecords = std::map<std::string, SlotRecord>;  // by node
 
 // Step 1, for one group with `slots` slots. A record outside of the table is dropped; of two nodes
-// with one slot the one that is running keeps it, else the one whose source is stronger, else the
-// first by name.
+// with one slot the one whose source is stronger keeps it (of reports, that of a running daemon),
+// else the first by name.
 SlotRecords recorded_slots(const std::string& group, const api::NodeList* list,
                            const std::vector<api::ComputeDomainNodeStatus>& status_of_clique,
                            const NodeViews& nodes, std::int64_t slots);

@@ -10,7 +10,8 @@ WriteHosts hosts_of(const api::NodeList& list, const ServedGroup& served,
                     const std::string& own_address) {
   std::map<std::int64_t, std::string> addresses;
   for (const api::NodeListEntry& entry : list.entries) {
-    if (entry.member && !entry.address.empty()) addresses[entry.slot] = entry.address;
+    // A line break in an address would be a line of its own.
+    if (entry.member && base::is_ip_address(entry.address)) addresses[entry.slot] = entry.address;
   }
   addresses[served.slot] = own_address;
 

@@ -63,6 +63,17 @@ std::string channels_of(const Checkpoint& checkpoint, std::string_view group,
   return slot_ranges(numbers);
 }
 
+// Which claim has which, as far as this is known.
+std::vector<api::ClaimChannel> claim_channels_of(const Checkpoint& checkpoint,
+                                                 std::string_view group) {
+  std::vector<api::ClaimChannel> channels;
+  for (const auto& [uid, claim] : checkpoint.claims) {
+    if (claim.group != group || claim.admin_access || claim.channels.count != 1) continue;
+    channels.push_back({uid, claim.channels.first});
+  }
+  return channels;
+}
+
 std::string joined(std::initializer_list<std::string> sentences) {
   std::vector<std::string> said;
   for (const std::string& sentence : sentences) {
@@ -218,6 +229,7 @@ void add_served(NodeDraft& draft, Groups& groups, Word& word) {
   group.claims = claims_of(draft.checkpoint, served->group);
   if (is_standing(draft.checkpoint, served->group)) {
     group.channels = channels_of(draft.checkpoint, served->group, said);
+    group.claim_channels = claim_channels_of(draft.checkpoint, served->group);
     const SeenList* seen = find_seen_list(draft.world, served->group);
     group.releases = seen != nullptr   ? seen->stored.list->releases
                      : said != nullptr ? said->releases
@@ -366,6 +378,7 @@ void publish_report(NodeDraft& draft) {
   const bool has_something_to_say = draft.checkpoint.clique || !world.fabric.error.empty();
   if (!has_something_to_say || !world.report.current) return;
   Word word = word_of(draft);
+  word.report = api::bounded(std::move(word.report));
   if (word.hold) return draft.look_again_at(*word.hold);
   const api::ComputeDomainNode* said = published(world);
   const bool has_to_tell = word.tells_connections || word.tells_releases;

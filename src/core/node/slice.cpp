@@ -34,6 +34,17 @@ api::ResourceSlice wanted_slice(const NodeDraft& draft) {
   return slice;
 }
 
+// Whether the stored report says what the seats are of. Until then a claim that gets one of them
+// would be on a node of which the controller knows nothing, or something else.
+bool is_reported(const NodeDraft& draft) {
+  const NodeWorld& world = draft.world;
+  if (world.report.objects.empty()) return false;
+  const api::ComputeDomainNodeReport& said = world.report.objects.front().status;
+  const bool by_channel = said.isolation == api::Isolation::Channel;
+  return said.boot_id == world.self.boot_id && said.clique == draft.checkpoint.clique &&
+         by_channel == draft.checkpoint.by_channel;
+}
+
 }  // namespace
 
 std::string slice_name(const std::string& node) {
@@ -54,7 +65,7 @@ std::vector<std::string> seat_names(const Checkpoint& checkpoint, const NodeSett
 
 void publish_slice(NodeDraft& draft) {
   const NodeWorld& world = draft.world;
-  if (!draft.checkpoint.clique || !world.slices.current || world.report.objects.empty()) return;
+  if (!draft.checkpoint.clique || !world.slices.current || !is_reported(draft)) return;
   api::ResourceSlice wanted = wanted_slice(draft);
   const api::ResourceSlice* own = nullptr;
   for (const api::ResourceSlice& slice : world.slices.objects) {

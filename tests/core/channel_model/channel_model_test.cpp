@@ -57,5 +57,24 @@ TEST(ChannelModel, NorWhenTheOnlyChannelGoesFromOneToTheNext) {
   }
 }
 
+// A list that is lost is made again of statuses and reports of any age.
+TEST(ChannelModel, NoDomainIsReadyOverTwoChannelsAlsoWhenTheListWasLost) {
+  const Bounds bounds{.domains = 1,
+                      .nodes = 2,
+                      .controllers = 1,
+                      .channels = 2,
+                      .claims = 2,
+                      .crashes = 0,
+                      .forced = 0,
+                      .lost = 1};
+  const std::vector<std::string> prefix{
+      "user creates d1",          "a pod of d1 on n1 comes",          "controller 0 sees domains",
+      "controller 0 sees claims", "controller 0 decides on the list", "controller 0: ",
+      "n1 sees the list"};
+  for (std::uint64_t seed = 1; seed <= 4; ++seed) {
+    check(bounds, most_states() / 8, seed, prefix);
+  }
+}
+
 }  // namespace
 }  // namespace cdom::core::channel_model

@@ -23,6 +23,13 @@ std::string claim_name(std::size_t domain, std::size_t node, Count number) {
 }
 std::string group() { return group_id({"", kCliqueName}); }
 
+std::string table_hash_of_group() {
+  api::NodeList table;
+  table.group = group();
+  table.slots = Settings{}.slots_per_group;
+  return api::table_hash(table);
+}
+
 bool is_there(Count phase) { return phase == kLiving || phase == kDeleting; }
 
 api::ComputeDomain domain_object(const Objects& objects, std::size_t d) {
@@ -34,7 +41,19 @@ api::ComputeDomain domain_object(const Objects& objects, std::size_t d) {
 DomainView view_of(const Objects& objects, std::size_t d) {
   DomainView view;
   view.uid = testing::uid_of(domain_name(d));
-  if (is_there(objects.domains[d])) view.domain = domain_object(objects, d);
+  if (is_there(objects.domains[d])) {
+    view.domain = domain_object(objects, d);
+    const Told& told = objects.statuses[d];
+    view.domain->status = api::ComputeDomainStatus{.ready = told.ready != 0};
+    for (std::size_t n = 0; n < kNodes; ++n) {
+      if (told.channel[n] == 0) continue;
+      view.domain->status->nodes.push_back({.name = node_name(n),
+                                            .ip_address = {},
+                                            .clique = kCliqueName,
+                                            .index = static_cast<std::int64_t>(n),
+                                            .channel = told.channel[n]});
+    }
+  }
   for (std::size_t n = 0; n < kNodes; ++n) {
     if (objects.claims[d][n] == 0) continue;
     view.claims.push_back(
@@ -54,12 +73,16 @@ NodeViews nodes_of(const Objects& objects) {
     report.group = group();
     report.slot = static_cast<std::int64_t>(n);
     report.state = api::DaemonState::Ready;
+    report.table_hash = table_hash_of_group();
+    report.connected = "0-17";
     report.releases = said.releases;
     std::set<std::int64_t> channels;
     for (std::size_t d = 0; d < kDomains; ++d) {
       if (said.held.claim[d] == 0) continue;
       report.claims.push_back(testing::uid_of(claim_name(d, n, said.held.claim[d])));
       channels.insert(said.held.channel[d]);
+      report.claim_channels.push_back(
+          {testing::uid_of(claim_name(d, n, said.held.claim[d])), said.held.channel[d]});
     }
     report.channels = slot_ranges(channels);
     view.report->status.groups = {report};
@@ -107,6 +130,7 @@ CliqueWorld Model::clique_world(const Objects& cache) const {
 World Model::domain_world(const Objects& cache, int domain) const {
   World world;
   world.now = kNow;
+  world.settings.channels = bounds_.channels + 1;
   world.view = view_of(cache, static_cast<std::size_t>(domain));
   for (StoredList& list : stored(cache.list)) {
     const bool concerns = !world.view.claims.empty() || channel_of(*list.list, world.view.uid);
@@ -158,6 +182,25 @@ Id Model::domain_plan(const Objects& cache, int domain) {
   return memo_[key] = ends ? keep(plan) : 0;
 }
 
+Told Model::status_of(const Objects& cache, int domain) {
+  const std::string key =
+      cat(domain, std::string_view(reinterpret_cast<const char*>(&cache), sizeof cache));
+  const auto [it, is_new] = told_memo_.try_emplace(key);
+  if (!is_new) return it->second;
+  const auto d = static_cast<std::size_t>(domain);
+  it->second = cache.statuses[d];
+  const Plan plan = reconcile(domain_world(cache, domain));
+  const SetStatus* set = testing::status_in(plan);
+  if (set == nullptr) return it->second;
+  it->second = {.channel = {}, .ready = static_cast<Count>(set->status.ready ? 1 : 0)};
+  for (std::size_t n = 0; n < kNodes; ++n) {
+    for (const api::ComputeDomainNodeStatus& node : set->status.nodes) {
+      if (node.name == node_name(n)) it->second.channel[n] = static_cast<Count>(node.channel);
+    }
+  }
+  return it->second;
+}
+
 bool Model::apply(State& state, int domain, const Action& action) {
   Objects& server = state.server;
   const auto d = static_cast<std::size_t>(domain);
@@ -206,7 +249,29 @@ std::vector<Transition> Model::fair_transitions(const State& state) {
   watch_steps(state, out);
   agent_steps(state, out);
   controller_steps(state, out);
+  status_steps(state, out);
   return out;
+}
+
+// A status is written under the precondition of the one that was decided upon.
+void Model::status_steps(const State& state, std::vector<Transition>& out) {
+  if (bounds_.lost == 0) return;
+  for (std::size_t k = 0; k < static_cast<std::size_t>(bounds_.controllers); ++k) {
+    const Objects& cache = state.controllers[k].cache;
+    for (int domain = 0; domain < bounds_.domains; ++domain) {
+      const auto d = static_cast<std::size_t>(domain);
+      if (cache.domains[d] != kLiving) continue;
+      const auto bytes = [](const Told& told) {
+        return std::string_view(reinterpret_cast<const char*>(&told), sizeof told);
+      };
+      if (bytes(cache.statuses[d]) != bytes(state.server.statuses[d])) continue;
+      const Told now = status_of(cache, domain);
+      if (bytes(now) == bytes(cache.statuses[d])) continue;
+      Transition step{cat("controller ", k, " writes the status of ", domain_name(d)), state};
+      step.after.server.statuses[d] = now;
+      out.push_back(std::move(step));
+    }
+  }
 }
 
 void Model::user_steps(const State& state, std::vector<Transition>& out) const {
@@ -246,6 +311,12 @@ void Model::user_steps(const State& state, std::vector<Transition>& out) const {
         out.push_back(std::move(step));
       }
     }
+  }
+  if (state.server.list.exists != 0 && state.lost < bounds_.lost) {
+    Transition step{"somebody deletes the list", state};
+    step.after.server.list = {.content = 0, .version = state.server.list.version, .exists = 0};
+    ++step.after.lost;
+    out.push_back(std::move(step));
   }
   if (state.crashes >= bounds_.crashes) return;
   for (std::size_t k = 0; k < static_cast<std::size_t>(bounds_.controllers); ++k) {
@@ -317,6 +388,7 @@ void Model::watch_steps(const State& state, std::vector<Transition>& out) const 
     };
     see("the list", &Objects::list);
     see("domains", &Objects::domains);
+    see("statuses", &Objects::statuses);
     see("claims", &Objects::claims);
     see("reports", &Objects::reports);
   }
@@ -356,6 +428,9 @@ void Model::controller_steps(const State& state, std::vector<Transition>& out) {
 }
 
 std::string Model::violation(const State& state) const {
+  // Of a list that is lost nobody may know all that it had given: then only what is said of it has
+  // to be true.
+  if (state.lost != 0) return {};
   std::map<Count, std::size_t> users;
   for (std::size_t n = 0; n < kNodes; ++n) {
     for (std::size_t d = 0; d < kDomains; ++d) {
@@ -392,6 +467,17 @@ std::string Model::unsettled(const State& state) {
   }
   const api::NodeList* list = list_of(state.server.list.content);
   if (list == nullptr) return "there is no list";
+  for (std::size_t d = 0; d < kDomains; ++d) {
+    std::set<Count> channels;
+    for (std::size_t n = 0; n < kNodes; ++n) {
+      if (state.agents[n].held.channel[d] != 0) channels.insert(state.agents[n].held.channel[d]);
+    }
+    const bool is_ready = state.server.domains[d] == kLiving && state.server.statuses[d].ready != 0;
+    if (is_ready && channels.size() > 1) {
+      return cat(domain_name(d), " is Ready, and its containers have two channels");
+    }
+  }
+  if (state.lost != 0) return {};
   std::int64_t live = 0;
   for (std::size_t d = 0; d < kDomains; ++d) {
     if (!channel_of(*list, testing::uid_of(domain_name(d)))) continue;
@@ -422,7 +508,7 @@ std::string Model::describe(const State& state) const {
   if (list != nullptr) {
     for (const api::Channel& channel : list->channels) {
       text += cat(" [", channel.number, " ", channel.domain_uid, " release ", channel.release, " ",
-                  base::join(channel.nodes, ","), "]");
+                  slot_ranges(channel.slots), "]");
     }
     text += cat(" releases ", list->releases, list->scarce ? " scarce" : "");
   }

@@ -29,6 +29,7 @@ struct Bounds {
   int claims = 2;    // one after the other, of a domain on a node
   int crashes = 1;   // of a controller
   int forced = 1;    // pods deleted by force
+  int lost = 0;      // lists deleted by hand
 };
 
 class Model {
@@ -56,6 +57,8 @@ class Model {
   [[nodiscard]] World domain_world(const Objects& cache, int domain) const;
   Id clique_plan(const Objects& cache);
   Id domain_plan(const Objects& cache, int domain);
+  Told status_of(const Objects& cache, int domain);
+  void status_steps(const State& state, std::vector<Transition>& out);
   Id keep(const Plan& plan);
   void apply_next(State& state, Flight& flight);
   bool apply(State& state, int domain, const Action& action);
@@ -65,6 +68,7 @@ class Model {
   std::vector<StoredList> lists_;
   std::vector<Plan> plans_;
   std::unordered_map<std::string, Id> memo_;
+  std::unordered_map<std::string, Told> told_memo_;
 };
 
 }  // namespace cdom::core::channel_model

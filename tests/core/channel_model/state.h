@@ -44,13 +44,20 @@ struct Report {
   Count exists = 0;
 };
 
+// What a domain's status says: of each node the channel, and whether it is Ready.
+struct Told {
+  PerNode<Count> channel{};
+  Count ready = 0;
+};
+
 // What a watch may show late, one member per kind.
 struct Objects {
   List list;
-  PerDomain<Count> domains{};          // a Phase
+  PerDomain<Count> domains{};  // a Phase
+  PerDomain<Told> statuses{};
   PerDomain<PerNode<Count>> claims{};  // number of the one that is there; 0: none
   PerNode<Report> reports{};
-  Count padding[3] = {};
+  Count padding[2] = {};
 };
 
 struct Flight {
@@ -78,6 +85,8 @@ struct State {
   PerDomain<PerNode<Count>> made{};  // claims so far
   Count crashes = 0;
   Count forced = 0;  // pods deleted by force
+  Count lost = 0;    // lists deleted by hand
+  Count padding[3] = {};
   std::array<Controller, kControllers> controllers{};
   PerNode<Agent> agents{};
 };

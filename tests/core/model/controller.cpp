@@ -59,6 +59,7 @@ World Model::world_of(const Objects& cache, int domain) const {
     NodeView view = testing::idle_node(node_name(node));
     view.node->boot_id = boot_name(cache.boots[n]);
     view.report->status.boot_id = boot_name(cache.reports[n].boot);
+    if (cache.reports[n].boot == 0) view.report->status = {};
     const GroupWord& word = cache.reports[n].groups[d];
     if (word.state != GroupWord::kNothing || word.term != 0) {
       api::GroupReport report;

@@ -9,8 +9,14 @@ namespace cdom::core::model {
 
 using base::cat;
 
-// An independent reading of the law "truthful", on the world that the status was decided upon.
+// An independent reading of the law "truthful", on the world that the status was decided upon; and
+// nothing is believed of a node that has not reported.
 void Model::check_status(const World& world, const Plan& plan) {
+  for (const Membership& member : memberships_of(world.view, world.nodes, world.lists)) {
+    if (member.clique && *member.clique != testing::kClique) {
+      broken_by_step_ = cat(member.node, " is taken for a node without a fabric");
+    }
+  }
   const SetStatus* set = testing::status_in(plan);
   if (set == nullptr || !set->status.ready) return;
   std::size_t members = 0;

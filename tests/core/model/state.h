@@ -57,7 +57,7 @@ struct GroupWord {
 };
 
 struct ReportObject {
-  Count boot = 1;
+  Count boot = 0;  // 0: created, and its status not written yet
   Count padding[3] = {};
   std::array<GroupWord, kDomains> groups{};
 };

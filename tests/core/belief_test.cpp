@@ -1,0 +1,367 @@
+// What the controller believes of a node: what was given to it outranks what it says.
+#include <gmock/gmock.h>
+
+#include "compute_domain/core/channels.h"
+#include "compute_domain/core/readiness.h"
+#include "compute_domain/core/slots.h"
+#include "compute_domain/core/status.h"
+#include "core/builders.h"
+
+namespace cdom::core {
+namespace {
+
+using namespace testing;  // NOLINT(google-build-using-namespace): the builders
+using ::testing::Contains;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::SizeIs;
+
+constexpr char kOtherClique[] = "6f0a5a5e-0000-4000-8000-000000000002.0";
+
+// A report as the API server has it between its creation and the first write of its status.
+NodeView node_without_a_word(const std::string& name) {
+  NodeView view = idle_node(name);
+  view.report->status = {};
+  return view;
+}
+
+std::vector<MemberView> judged(const World& world) {
+  return readiness_of(world, memberships_of(world.view, world.nodes, world.lists)).members;
+}
+
+TEST(Belief, ANodeIsInNoGroupBeforeItsOwnWord) {
+  World world = world_of(domain("train").finalized(), 1);
+  world.nodes["n1"] = node_without_a_word("n1");
+  world.nodes["n1"].published_clique = "";
+  const auto members = memberships_of(world.view, world.nodes, world.lists);
+  EXPECT_EQ(members.at(0).clique, std::nullopt);
+  EXPECT_THAT(write_list(world, "").actions, IsEmpty());
+  EXPECT_EQ(judged(world).at(0).state, MemberState::NotReported);
+}
+
+TEST(Belief, AnEntryHoldsAMemberOnlyWhileItsNodeServesIt) {
+  World world = world_of(domain("train").finalized(), 1);
+  world.nodes["n1"] = idle_node("n1", "");
+  write_list(world, "");
+  ASSERT_TRUE(list_in(world, "").entries.at(0).member);
+  world.nodes["n1"] = idle_node("n1");
+  EXPECT_EQ(memberships_of(world.view, world.nodes, world.lists).at(0).clique, kClique);
+}
+
+TEST(Belief, ANodeThatRebootsIntoAnotherCliqueIsAMemberThere) {
+  World world = settled_world(2);
+  world.nodes["n1"] = idle_node("n1", kOtherClique);
+  world.nodes["n1"].node->boot_id = "boot-2";
+  world.nodes["n1"].report->status.boot_id = "boot-2";
+  write_list(world);
+  EXPECT_FALSE(find_entry(list_in(world), "n1")->member);
+  write_list(world, kOtherClique);
+  EXPECT_THAT(list_in(world, kOtherClique).entries, SizeIs(1));
+  EXPECT_THAT(list_in(world, kOtherClique).entries.at(0).admits, SizeIs(1));
+}
+
+TEST(Belief, ANodeWhoseFabricIsNotReadAfterAReboot_StaysWhereItWas) {
+  World world = settled_world(2);
+  world.nodes["n1"].node->boot_id = world.nodes["n1"].report->status.boot_id = "boot-2";
+  world.nodes["n1"].report->status.clique = "";
+  world.nodes["n1"].report->status.fabric_error = "the GPU driver does not answer";
+  world.nodes["n1"].report->status.groups.clear();
+  EXPECT_EQ(memberships_of(world.view, world.nodes, world.lists).at(0).clique, kClique);
+}
+
+TEST(Belief, NoNodeTakesASlotThatWasGivenToAnother) {
+  World world = settled_world(3);
+  group_report(world, "n1").slot = 2;
+  EXPECT_THAT(reconcile_group(group_world_of(world)).actions, IsEmpty());
+  const Plan plan = reconcile(world);
+  EXPECT_EQ(condition_in(plan, "Ready").reason, "WrongNodeTable");
+  EXPECT_EQ(status_in(plan)->status.ready_nodes, "2/3");
+}
+
+TEST(Belief, WhatAStatusRemembersOutranksReportsWhenTheListIsLost) {
+  World world = settled_world(3);
+  group_report(world, "n1").slot = 2;
+  world.lists.clear();
+  write_list(world);
+  EXPECT_EQ(find_entry(list_in(world), "n1")->slot, 0);
+  EXPECT_EQ(find_entry(list_in(world), "n3")->slot, 2);
+}
+
+TEST(Belief, ATermBeyondReasonOverflowsNothing) {
+  World world = settled_world(2);
+  group_report(world, "n1").term = INT64_MAX;
+  world.lists.clear();
+  write_list(world);
+  EXPECT_GT(list_in(world).last_term, 0);
+  EXPECT_LT(list_in(world).last_term, INT64_MAX / 2);
+}
+
+TEST(Belief, AnAddressThatIsNoneIsNotPassedOn) {
+  World world = world_of(domain("train").wants(2).finalized(), 2);
+  world.nodes["n1"].report->status.address = "10.0.0.1\n10.6.6.6 kubernetes.default";
+  write_list(world);
+  EXPECT_EQ(find_entry(list_in(world), "n1")->address, "");
+  EXPECT_EQ(find_entry(list_in(world), "n2")->address, "10.88.1.2");
+  EXPECT_FALSE(list_in(world).complete);
+}
+
+TEST(Belief, AnAddressThatIsNoneDoesNotReplaceOneThatWas) {
+  World world = settled_world(2);
+  world.nodes["n1"].report->status.address = "evil.example";
+  EXPECT_THAT(reconcile_group(group_world_of(world)).actions, IsEmpty());
+}
+
+TEST(Belief, StatusAndSlotStayAsTheyWereWhileTheListIsLost) {
+  World world = settled_world(2);
+  world.lists.clear();
+  const Plan plan = reconcile(world);
+  ASSERT_NE(status_in(plan), nullptr);
+  EXPECT_FALSE(status_in(plan)->status.ready);
+  EXPECT_EQ(status_in(plan)->status.nodes.at(1).index, 1);
+  EXPECT_EQ(status_in(plan)->status.nodes.at(1).clique, kClique);
+}
+
+TEST(Belief, AMemberWhoseClaimIsNotPreparedIsNotReady) {
+  World world = settled_world(2);
+  group_report(world, "n1").claims.clear();
+  group_report(world, "n1").message = "the GPU driver has no IMEX channels";
+  const Plan plan = reconcile(world);
+  ASSERT_NE(status_in(plan), nullptr);
+  EXPECT_FALSE(status_in(plan)->status.ready);
+  EXPECT_THAT(condition_in(plan, "Ready").message,
+              HasSubstr("the GPU driver has no IMEX channels"));
+}
+
+TEST(Belief, ANodeWithoutAnAgentStaysNotReadyWhenAControllerStarts) {
+  World world = settled_world(2);
+  world.nodes["n1"].agent = AgentPod{.ready = false, .changed = kNow - std::chrono::hours(1)};
+  apply_status(world, reconcile(world));
+  ASSERT_FALSE(world.view.domain->status->ready);
+  world.nodes["n1"].agent = AgentPod{.ready = false, .changed = kNow};  // as far as it has seen
+  EXPECT_THAT(reconcile(world).actions, IsEmpty());
+  world.nodes["n1"].agent->ready = true;
+  EXPECT_TRUE(status_in(reconcile(world))->status.ready);
+}
+
+TEST(Belief, EachNodeOfTheStatusHasItsOwnReason) {
+  World world = settled_world(4);
+  group_report(world, "n1").state = group_report(world, "n2").state = api::DaemonState::Failed;
+  group_report(world, "n1").message = "nvidia-imex has ended";
+  group_report(world, "n2").message = "nvidia-imex hangs";
+  world.nodes["n3"].node->ready = api::ConditionStatus::Unknown;
+  const Plan plan = reconcile(world);
+  ASSERT_NE(status_in(plan), nullptr);
+  const auto& nodes = status_in(plan)->status.nodes;
+  EXPECT_EQ(nodes.at(0).reason, "ImexFailed");
+  EXPECT_EQ(nodes.at(0).message, "nvidia-imex has ended");
+  EXPECT_EQ(nodes.at(1).message, "nvidia-imex hangs");
+  EXPECT_EQ(nodes.at(2).reason, "NodeUnknown");
+  EXPECT_EQ(nodes.at(3).reason, "");
+}
+
+// By channel: nodes n1 and n2 of one clique.
+class CliqueBelief : public ::testing::Test {
+ protected:
+  CliqueBelief() {
+    world.now = kNow;
+    world.clique = kClique;
+    for (const char* node : {"n1", "n2"}) add(node);
+  }
+  NodeView& add(const std::string& node) {
+    NodeView& view = world.nodes[node] = idle_node(node);
+    view.published_clique = kClique;
+    view.report->status.isolation = api::Isolation::Channel;
+    return view;
+  }
+  DomainView& domain_with(const std::string& name, const std::vector<std::string>& nodes) {
+    DomainView view{.uid = uid_of(name), .domain = domain(name).finalized(), .claims = {}};
+    for (const std::string& node : nodes) {
+      view.claims.push_back(claim(base::cat(name, "-", node)).of(name).on(node));
+    }
+    world.domains.push_back(std::move(view));
+    return world.domains.back();
+  }
+  Plan write() {
+    Plan plan = reconcile_clique(world);
+    for (const Action& action : plan.actions) {
+      const auto* list = std::get_if<WriteNodeList>(&action);
+      if (list == nullptr) continue;
+      api::ConfigMap map = list->desired;
+      map.meta.uid = "uid-list";
+      map.meta.resource_version = "2";
+      world.list = stored_list(map);
+    }
+    return plan;
+  }
+  const api::NodeList& list() { return *world.list->list; }
+  api::GroupReport& report(const std::string& node, const std::vector<std::string>& claims,
+                           const std::string& channels) {
+    api::GroupReport said;
+    said.group = group_id({"", kClique});
+    if (world.list) {
+      said.slot = find_entry(list(), node)->slot;
+      said.term = find_entry(list(), node)->term;
+      said.table_hash = api::table_hash(list());
+      said.releases = list().releases;
+    }
+    said.state = api::DaemonState::Ready;
+    said.instance = "i-" + node;
+    said.connected = "0-17";
+    for (const std::string& name : claims) said.claims.push_back(uid_of(name));
+    said.channels = channels;
+    world.nodes[node].report->status.groups = {said};
+    return world.nodes[node].report->status.groups.front();
+  }
+  World world_of_domain(const DomainView& view) {
+    World of;
+    of.now = kNow;
+    of.settings = world.settings;
+    of.view = view;
+    if (world.list) of.lists = {*world.list};
+    of.nodes = world.nodes;
+    return of;
+  }
+  std::optional<std::int64_t> channel(const std::string& name) {
+    return channel_of(list(), uid_of(name));
+  }
+
+  CliqueWorld world;
+};
+
+TEST_F(CliqueBelief, ANodeJoinsOnlyWhenMoreThanItsReportSaysSo) {
+  add("n3").published_clique = kOtherClique;
+  write();
+  EXPECT_EQ(find_entry(list(), "n3"), nullptr);
+  world.nodes["n3"].node->meta.labels[api::kNodeCliqueLabel] = kClique;
+  write();
+  EXPECT_NE(find_entry(list(), "n3"), nullptr);
+}
+
+TEST_F(CliqueBelief, AMemberStaysWhileItsSeatsAreWithdrawn) {
+  write();
+  world.nodes["n1"].published_clique.reset();
+  EXPECT_THAT(reconcile_clique(world).actions, IsEmpty());
+}
+
+TEST_F(CliqueBelief, ChannelsThatAReportMakesUpAreUsedByNobody) {
+  write();
+  report("n1", {}, "0-65535");
+  domain_with("blue", {"n2"});
+  write();
+  EXPECT_EQ(channel("blue"), 1);
+}
+
+TEST_F(CliqueBelief, ReleasesThatAReportMakesUpCountNothing) {
+  write();
+  report("n1", {}, "").releases = INT64_MAX;
+  DomainView& blue = domain_with("blue", {"n2"});
+  write();
+  EXPECT_EQ(list().releases, 0);
+  blue.claims.clear();
+  blue.domain.reset();
+  write();
+  EXPECT_EQ(list().releases, 1);
+}
+
+TEST_F(CliqueBelief, AListThatIsLostIsRebuiltWithReleasesWithinReason) {
+  report("n1", {}, "").releases = INT64_MAX;
+  domain_with("blue", {"n2"});
+  write();
+  EXPECT_LT(list().releases, INT64_MAX / 2);
+}
+
+TEST_F(CliqueBelief, ADomainKeepsItsChannelInTheStatusWhileTheListIsLost) {
+  DomainView& blue = domain_with("blue", {"n1"});
+  write();
+  report("n1", {"blue-n1"}, "1");
+  World of = world_of_domain(blue);
+  apply_status(of, reconcile(of));
+  ASSERT_EQ(of.view.domain->status->nodes.at(0).channel, 1);
+  of.lists.clear();
+  apply_status(of, reconcile(of));
+  EXPECT_EQ(of.view.domain->status->nodes.at(0).channel, 1);
+  EXPECT_EQ(of.view.domain->status->nodes.at(0).index, 0);
+}
+
+TEST_F(CliqueBelief, AMemberWhoseContainersHaveAnotherChannelIsNotReady) {
+  const DomainView blue = domain_with("blue", {"n1"});
+  write();
+  report("n1", {"blue-n1"}, "5");
+  const World of = world_of_domain(blue);
+  const auto members = judged(of);
+  EXPECT_NE(members.at(0).state, MemberState::Ready);
+  EXPECT_THAT(members.at(0).detail, HasSubstr("channel"));
+}
+
+TEST_F(CliqueBelief, AListThatIsLostGetsTheChannelsThatReportsNameForTheDomainsClaims) {
+  domain_with("blue", {"n1"});
+  domain_with("green", {"n2"});
+  report("n2", {"green-n2"}, "1").claim_channels = {{uid_of("green-n2"), 1}};
+  write();
+  EXPECT_EQ(channel("green"), 1);
+  EXPECT_EQ(channel("blue"), 2);
+}
+
+TEST_F(CliqueBelief, AListThatIsLostKeepsChannelsOfUnknownContainersFromOthers) {
+  domain_with("blue", {"n2"});
+  report("n1", {"somebodys"}, "1").releases = 3;
+  write();
+  EXPECT_EQ(channel("blue"), 2);
+  EXPECT_EQ(list().channels.at(0).number, 1);
+  EXPECT_EQ(list().channels.at(0).release, 4);
+  report("n1", {}, "");
+  domain_with("green", {"n2"});
+  write();
+  EXPECT_EQ(std::ranges::count(list().channels, 1, &api::Channel::number), 0);
+}
+
+// It was made again before the node had told of it.
+TEST_F(CliqueBelief, AChannelOfAClaimOnTheNodeIsGivenToNobodyElse) {
+  write();
+  domain_with("green", {"n1"}).domain->meta.deletion_time = kNow;
+  report("n1", {"green-n1"}, "1").claim_channels = {{uid_of("green-n1"), 1}};
+  domain_with("blue", {"n2"});
+  write();
+  EXPECT_EQ(channel("blue"), 2);
+}
+
+TEST_F(CliqueBelief, TheListHoldsAllChannelsOfARack) {
+  for (int i = 1; i <= 18; ++i) add(base::cat("a-node-name-of-thirty-five-letters", i));
+  write();
+  for (int d = 0; d < 2047; ++d) {
+    const std::string uid = base::cat("00000000-0000-4000-8000-", 100'000'000'000 + d);
+    api::Channel channel{.number = d + 1, .domain_uid = uid, .release = 0, .slots = {}};
+    for (std::int64_t slot = 0; slot < 18; ++slot) channel.slots.insert(slot);
+    world.list->list->channels.push_back(std::move(channel));
+  }
+  EXPECT_LT(api::encode_node_list(list()).size(), 512U * 1024);
+}
+
+TEST_F(CliqueBelief, AClaimThatWouldOverfillTheListIsRefusedInTime) {
+  write();
+  DomainView& blue = domain_with("blue", {"n1"});
+  const std::string filler(1500, 'x');
+  for (int i = 0; i < 700; ++i) {
+    blue.claims.push_back(claim(base::cat("blue-", filler, i)).of("blue").on("n1"));
+  }
+  for (int i = 0; i < 5; ++i) write();
+  EXPECT_LT(api::encode_node_list(list()).size(), 1024U * 1024);
+  EXPECT_THAT(reconcile_clique(world).actions, IsEmpty());
+
+  DomainView green{.uid = uid_of("green"), .domain = domain("green").finalized(), .claims = {}};
+  green.claims.push_back(claim("green-n2").of("green").on("n2"));
+  report("n2", {}, "");
+  const auto members = judged(world_of_domain(green));
+  EXPECT_EQ(members.at(0).state, MemberState::NoRoom);
+  EXPECT_THAT(members.at(0).detail, HasSubstr("is full"));
+}
+
+TEST_F(CliqueBelief, AReportWithoutAWordLeavesItsIsolationOpen) {
+  DomainView& blue = domain_with("blue", {"n1"});
+  world.nodes["n1"].report->status = {};
+  const auto members = memberships_of(blue, world.nodes, {});
+  EXPECT_EQ(members.at(0).clique, std::nullopt);
+}
+
+}  // namespace
+}  // namespace cdom::core

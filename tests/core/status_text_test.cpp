@@ -1,0 +1,101 @@
+// What a domain's status says of its members, in words.
+#include <gmock/gmock.h>
+
+#include "compute_domain/core/status.h"
+#include "core/builders.h"
+
+namespace cdom::core {
+namespace {
+
+using namespace testing;  // NOLINT(google-build-using-namespace): the builders
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+constexpr char kSecondClique[] = "6f0a5a5e-0000-4000-8000-000000000002.0";
+
+// A Ready domain with a node of each of these cliques.
+World ready_world(const std::vector<std::string>& cliques) {
+  World world = world_of(domain("train").finalized(), static_cast<int>(cliques.size()));
+  make_template(world);
+  for (std::size_t i = 0; i < cliques.size(); ++i) {
+    const std::string node = base::cat("n", i + 1);
+    world.nodes[node] = idle_node(node, cliques[i]);
+  }
+  for (const std::string& clique : cliques) {
+    write_list(world, clique);
+    report_ready(world, clique);
+  }
+  return world;
+}
+
+std::string ready_message(const World& world) {
+  return condition_in(reconcile(world), "Ready").message;
+}
+
+TEST(StatusText, OneCliqueIsConnected) {
+  EXPECT_EQ(ready_message(ready_world({kClique, kClique})), "2 nodes are ready and connected");
+}
+
+TEST(StatusText, NodesOfSeveralCliquesAreNotConnected) {
+  const World world = ready_world({kClique, kClique, kSecondClique});
+  EXPECT_EQ(ready_message(world),
+            "3 nodes are ready in 2 cliques (2 + 1); no memory is shared between cliques");
+}
+
+TEST(StatusText, NodesWithoutAFabricShareNoMemory) {
+  const World world = ready_world({"", ""});
+  const Plan plan = reconcile(world);
+  EXPECT_EQ(condition_in(plan, "Ready").message,
+            "2 nodes are ready; none has an NVLink fabric, so they share no memory");
+  EXPECT_EQ(condition_in(plan, "SingleClique").status, api::ConditionStatus::False);
+  const auto warns = [](const Action& action) {
+    const auto* event = std::get_if<RecordEvent>(&action);
+    return event != nullptr && event->type == "Warning" && event->reason == "NoFabric";
+  };
+  EXPECT_TRUE(std::ranges::any_of(plan.actions, warns));
+}
+
+TEST(StatusText, NodesWithAndWithoutAFabricAreToldApart) {
+  EXPECT_EQ(ready_message(ready_world({kClique, kClique, ""})),
+            "3 nodes are ready, in 1 clique (2) and 1 without an NVLink fabric; memory is shared "
+            "within a clique only");
+}
+
+TEST(StatusText, WhatIsWrongInOneNodeIsNotToldOfAnother) {
+  World world = settled_world(4);
+  for (const char* node : {"n1", "n2", "n3"}) {
+    group_report(world, node).state = api::DaemonState::Failed;
+    group_report(world, node).message = "nvidia-imex has ended";
+  }
+  group_report(world, "n2").message = "nvidia-imex hangs";
+  world.nodes["n4"].node->ready = api::ConditionStatus::Unknown;
+  EXPECT_EQ(ready_message(world),
+            "0 of 4 nodes ready; n1, n3: nvidia-imex has ended; n2: nvidia-imex hangs; n4: its "
+            "kubelet has stopped answering; check the machine");
+}
+
+TEST(StatusText, NamesTheOneWhomSomeDoNotReachAndHowManyTheyAre) {
+  World world = settled_world(18);
+  for (const char* node : {"n1", "n2", "n3", "n4", "n5"}) {
+    group_report(world, node).unreachable = {"n16"};
+  }
+  EXPECT_THAT(ready_message(world),
+              HasSubstr("n16 is not reached by 5 of 17 members (n1, n2, n3 and 2 more)"));
+}
+
+TEST(StatusText, NamesTheOneWhoReachesNobodyOnce) {
+  World world = settled_world(6);
+  group_report(world, "n2").unreachable = {"n4", "n5"};
+  EXPECT_THAT(ready_message(world), HasSubstr("n2 cannot reach n4, n5;"));
+}
+
+TEST(StatusText, ASilentKubeletHidesNotThatImexIsOutOfReach) {
+  World world = settled_world(4);
+  for (const char* node : {"n1", "n2", "n4"}) group_report(world, node).unreachable = {"n3"};
+  world.nodes["n3"].node->ready = api::ConditionStatus::Unknown;
+  EXPECT_THAT(ready_message(world), HasSubstr("its kubelet has stopped answering"));
+  EXPECT_THAT(ready_message(world), HasSubstr("3 of 3 members cannot reach its IMEX daemon"));
+}
+
+}  // namespace
+}  // namespace cdom::core
