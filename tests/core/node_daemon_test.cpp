@@ -1,3 +1,8 @@
+#include <arpa/inet.h>
+
+#include <set>
+
+#include "core/node/hosts.h"
 #include "core/node_scene.h"
 
 namespace cdom::core {
@@ -47,9 +52,21 @@ TEST(NodeDaemon, ReadsATableThatDependsOnTheGroupAloneAndHostsThatFollowTheList)
   const auto line = [&](const std::string& address, std::int64_t slot) {
     return address + "\t" + api::slot_host_name(list.group, slot) + "\n";
   };
-  EXPECT_THAT(scene.hosts, testing::StartsWith(line("10.0.0.1", 0) + line("127.0.0.2", 1) +
-                                               line("127.0.0.2", 2) + line("10.0.0.4", 3)));
+  EXPECT_THAT(scene.hosts, testing::StartsWith(line("10.0.0.1", 0) + line("127.0.1.2", 1) +
+                                               line("127.0.1.3", 2) + line("10.0.0.4", 3)));
   EXPECT_EQ(std::ranges::count(scene.hosts, '\n'), 18);
+}
+
+TEST(NodeDaemon, LeadsTheNamesOfEmptySlotsToAddressesOfTheirOwn) {
+  std::set<std::string> addresses;
+  for (std::int64_t slot = 0; slot < 10'000; ++slot) {
+    const std::string address = nobodys_address(slot);
+    EXPECT_TRUE(addresses.insert(address).second) << address;
+    in_addr parsed{};
+    ASSERT_EQ(inet_pton(AF_INET, address.c_str(), &parsed), 1) << address;
+    EXPECT_EQ(ntohl(parsed.s_addr) >> 16, 0x7f00U) << "of this node alone";
+    EXPECT_GT(ntohl(parsed.s_addr), 0x7f0000ffU) << "no address that something else may have";
+  }
 }
 
 TEST(NodeDaemon, WritesTheHostsFileAgainWhenItIsGone) {

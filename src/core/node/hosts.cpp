@@ -6,6 +6,12 @@
 
 namespace cdom::core {
 
+// From 127.0.1.1 to 127.0.255.254: 64,770 slots, and a table has 10,000 at most.
+std::string nobodys_address(std::int64_t slot) {
+  constexpr std::int64_t kPerBlock = 254;
+  return base::cat("127.0.", 1 + slot / kPerBlock % 255, ".", 1 + slot % kPerBlock);
+}
+
 WriteHosts hosts_of(const api::NodeList& list, const ServedGroup& served,
                     const std::string& own_address) {
   std::map<std::int64_t, std::string> addresses;
@@ -18,7 +24,7 @@ WriteHosts hosts_of(const api::NodeList& list, const ServedGroup& served,
   std::string text;
   for (std::int64_t slot = 0; slot < served.slots; ++slot) {
     const auto it = addresses.find(slot);
-    text += base::cat(it == addresses.end() ? kNobodysAddress : it->second, "\t",
+    text += base::cat(it == addresses.end() ? nobodys_address(slot) : it->second, "\t",
                       api::slot_host_name(served.group, slot), "\n");
   }
   std::string revision = base::hex64(base::fnv1a64(text));

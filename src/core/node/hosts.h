@@ -11,9 +11,10 @@
 
 namespace cdom::core {
 
-// Where a name without a member leads: it refuses at once, while a name that does not resolve would
-// be asked of the cluster's DNS. IMEX binds its own address explicitly.
-inline constexpr char kNobodysAddress[] = "127.0.0.2";
+// Where the name of a slot without a member leads: it refuses at once, while a name that does not
+// resolve would be asked of the cluster's DNS. IMEX binds its own address explicitly. No two slots
+// have the same one, as a daemon may take equal entries of its table for a mistake.
+std::string nobodys_address(std::int64_t slot);
 
 // One line for each slot of the table; the node's own slot has `own_address`.
 WriteHosts hosts_of(const api::NodeList& list, const ServedGroup& served,

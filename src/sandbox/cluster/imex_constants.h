@@ -35,7 +35,5 @@ inline constexpr int kServerPort = 50000;
 inline constexpr int kCommandPort = 50005;
 // Importers for recovery lie there, and not across a reboot (IMEX guide).
 inline constexpr char kPersistDirectory[] = "/var/run/nvidia-imex";
-// An address that refuses at once: of names in the table that nobody has.
-inline constexpr char kRefusingAddress[] = "127.0.0.2";
 
 }  // namespace cdom::sandbox::imex_constants
