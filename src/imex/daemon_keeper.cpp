@@ -75,6 +75,14 @@ void DaemonKeeper::stop() {
   }
 }
 
+// Peers that are somewhere else now are dialled and dial in.
+void DaemonKeeper::set_hosts_revision(std::string revision) {
+  if (revision == state_.hosts_revision) return;
+  state_.hosts_revision = std::move(revision);
+  changed_at_ = clock_.elapsed();
+  if (ask_at_) ask_at_ = std::min(*ask_at_, changed_at_ + times_.question_interval);
+}
+
 void DaemonKeeper::request_signal() {
   if (state_.running && !state_.stopping) wants_signal_ = true;
 }
@@ -142,7 +150,7 @@ void DaemonKeeper::started() {
   refusals_ = 0;
   signalled_at_.reset();
   kill_at_.reset();
-  started_at_ = clock_.elapsed();
+  started_at_ = changed_at_ = clock_.elapsed();
   ask_at_ = started_at_ + times_.first_question;
 }
 
@@ -188,6 +196,20 @@ Duration DaemonKeeper::step() const {
   return std::clamp(age / 4, times_.first_question, times_.longest_step);
 }
 
+Duration DaemonKeeper::rest() {
+  // Of an empty slot nothing is awaited: whoever gets it comes with other hosts.
+  const bool are_settled = std::ranges::all_of(state_.peers, [](const auto& peer) {
+    return peer.second == 'C' || peer.second == 'N' || peer.second == 'I';
+  });
+  // That the host's has ended is only seen by asking, and only this node's is asked.
+  if (is_hosts_ || !are_settled || clock_.elapsed() - changed_at_ < times_.settling) {
+    return times_.question_interval;
+  }
+  const auto spread = static_cast<std::uint64_t>(2 * times_.rest_spread.count());
+  return times_.rest_interval - times_.rest_spread +
+         Duration(static_cast<Duration::rep>(random_.below(spread)));
+}
+
 void DaemonKeeper::ask_again_after(Duration delay) { ask_at_ = clock_.elapsed() + delay; }
 
 // On a busy node each question takes longer, and asking in a hurry would be what keeps it busy.
@@ -199,6 +221,7 @@ void DaemonKeeper::ask_again_soon(Duration delay) {
 // Of a question under way the answer may be about the moment before: its successor comes soon. The
 // one whether the daemon lives keeps its turn when that has come.
 void DaemonKeeper::look_sooner() {
+  changed_at_ = clock_.elapsed();
   view_step_ = times_.first_view;
   if (!was_ready_ || asking_) return;
   if (clock_.elapsed() - worded_at_ < times_.question_interval) view_is_next_ = true;
@@ -232,6 +255,7 @@ void DaemonKeeper::see_word(const ToolAnswer& answer) {
                          word ? "nvidia-imex-ctl -q fails" : word.error().message),
                      false);
   }
+  if (refusals_ > 1) changed_at_ = clock_.elapsed();
   refusals_ = 0;
   worded_at_ = clock_.elapsed();
   state_.answers = true;
@@ -246,21 +270,23 @@ void DaemonKeeper::see_word(const ToolAnswer& answer) {
   }
   state_.phase = Phase::Ready;
   if (!std::exchange(was_ready_, true)) {
+    changed_at_ = clock_.elapsed();
     viewed_at_ = clock_.elapsed();
     view_step_ = times_.first_view;
   }
   failures_ = 0;
   // Whom it is connected to is told in the host's own names.
-  if (is_hosts_) return ask_again_after(times_.question_interval);
+  if (is_hosts_) return ask_again_after(rest());
   view_is_next_ = true;
   ask_again_after(Duration::zero());
 }
 
-void DaemonKeeper::see_fault(const std::string& what, bool is_certain) {
+// One of them may be a moment's: two in a row are a fault.
+void DaemonKeeper::see_fault(const std::string& what, bool has_listened) {
   ++refusals_;
   // It does not listen yet; the host's may never.
-  if (!state_.answers && !is_certain && !is_hosts_) return ask_again_soon(step());
-  if (is_certain || refusals_ > 1) {
+  if (!state_.answers && !has_listened && !is_hosts_) return ask_again_soon(step());
+  if (refusals_ > 1) {
     state_.phase = Phase::Failed;
     state_.message = is_hosts_ ? cat(what, "; it is the host's own, which has to start it") : what;
     state_.peers.clear();
@@ -280,10 +306,11 @@ void DaemonKeeper::see_view(const ToolAnswer& answer) {
   const Duration now = clock_.elapsed();
   auto letters = connection_letters(answer.text, state_.slot);
   if (answer.outcome == ToolAnswer::Outcome::Answer && letters) {
+    if (state_.peers != *letters) changed_at_ = now;
     view_step_ = next_step(*letters);
-    view_is_next_ =
-        view_step_ < times_.question_interval && now - worded_at_ < times_.question_interval;
-    ask_again_soon(view_step_);
+    const bool is_soon = view_step_ < times_.question_interval;
+    view_is_next_ = is_soon && now - worded_at_ < times_.question_interval;
+    ask_again_soon(is_soon ? view_step_ : rest());
     state_.peers = *std::move(letters);
     state_.message.clear();
     viewed_at_ = now;
@@ -292,7 +319,7 @@ void DaemonKeeper::see_view(const ToolAnswer& answer) {
   view_is_next_ = false;
   const bool is_silent = answer.outcome == ToolAnswer::Outcome::Silence;
   // Does the daemon hang, or only what it asks of others?
-  ask_again_after(is_silent ? Duration::zero() : times_.question_interval);
+  ask_again_after(is_silent ? Duration::zero() : rest());
   state_.message = is_silent
                        ? "nvidia-imex-ctl -N gives no answer"
                        : cat("nvidia-imex-ctl -N fails: ", letters ? "" : letters.error().message);

@@ -3,7 +3,9 @@
 // How it goes: wishes and events come in, next() gives the actions that are due now, one by one,
 // and state() is what to tell. Between start and READY the control tool is asked in growing steps,
 // afterwards once a second, and about connections sooner while they change and until there are all,
-// or when the daemon has printed something. SIGUSR1 goes out at most once per 5 s and never before
+// or when the daemon has printed something. Where nothing has changed for half a minute a daemon of
+// ours is asked every five seconds, each node at moments of its own: "-N" asks the daemons of all
+// nodes. SIGUSR1 goes out at most once per 5 s and never before
 // the daemon has answered, as it would end it. A daemon that ends by itself is started again: at
 // once when it was READY and the last time was long ago, else after a growing pause. Steppable; one
 // thread.
@@ -30,7 +32,10 @@ struct KeeperTimes {
   base::Duration longest_step = std::chrono::milliseconds(80);  // of a start of usual length
   base::Duration usual_start = std::chrono::seconds(10);
   base::Duration question_interval = std::chrono::seconds(1);
-  base::Duration first_view = std::chrono::milliseconds(10);       // doubles until nothing changes
+  base::Duration settling = std::chrono::seconds(30);         // since the last change
+  base::Duration rest_interval = std::chrono::seconds(5);     // afterwards: that, by a fifth more
+  base::Duration rest_spread = std::chrono::seconds(1);       // or less
+  base::Duration first_view = std::chrono::milliseconds(10);  // doubles until nothing changes
   base::Duration retry_question = std::chrono::milliseconds(100);  // of one that was refused
   base::Duration view_patience = std::chrono::seconds(10);  // connections without news are none
   base::Duration restart_pause = std::chrono::seconds(10);  // between restarts at once
@@ -71,7 +76,7 @@ class DaemonKeeper {
   base::Result<void> want(const Want& want);
   void stop();
   void request_signal();
-  void set_hosts_revision(std::string revision) { state_.hosts_revision = std::move(revision); }
+  void set_hosts_revision(std::string revision);
 
   void started();
   void failed_to_start(const base::Error& error);
@@ -95,12 +100,14 @@ class DaemonKeeper {
   [[nodiscard]] std::optional<base::Duration> signal_due() const;
   void see_word(const ToolAnswer& answer);
   void see_view(const ToolAnswer& answer);
-  void see_fault(const std::string& what, bool is_certain);
+  void see_fault(const std::string& what, bool has_listened);
   void ask_again_after(base::Duration delay);
   void ask_again_soon(base::Duration delay);
   void look_sooner();
   [[nodiscard]] base::Duration step() const;
   using Letters = std::map<std::int64_t, char>;  // of the peers, by slot
+  // Until the next question when there is no reason for one.
+  base::Duration rest();
   [[nodiscard]] base::Duration next_step(const Letters& letters) const;
 
   const base::Clock& clock_;
@@ -126,8 +133,9 @@ class DaemonKeeper {
   bool view_is_next_ = false;
   std::optional<base::Duration> printed_at_;  // that counted
   base::Duration worded_at_{}, viewed_at_{};
-  base::Duration view_step_{};  // from one -N to the next
-  int refusals_ = 0;            // in a row
+  base::Duration view_step_{};   // from one -N to the next
+  int refusals_ = 0;             // in a row, or silences
+  base::Duration changed_at_{};  // of anything that is told of this instance
 
   bool wants_signal_ = false;
   std::optional<base::Duration> signalled_at_;  // this instance

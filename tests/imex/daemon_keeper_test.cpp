@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <csignal>
+#include <set>
 
 namespace cdom::imex {
 namespace {
@@ -94,6 +95,36 @@ TEST_F(DaemonKeeperTest, AsksFromAFewMillisecondsUntilReadyThenOnceASecond) {
   keeper.answered(says("READY\n"));
   EXPECT_EQ(*next(), Action(AskTool{Question::View}));
   EXPECT_EQ(clock.elapsed() - seen, seconds(1));
+}
+
+TEST_F(DaemonKeeperTest, AsksEveryFiveSecondsWhereNothingHasChangedForHalfAMinute) {
+  become_ready();
+  const auto asks_until = [&](base::Duration end) {
+    std::vector<base::Duration> moments;  // of "-q"
+    while (clock.elapsed() < end) {
+      const auto action = next();
+      const bool is_view = std::get<AskTool>(*action).question == Question::View;
+      if (!is_view) moments.push_back(clock.elapsed());
+      keeper.answered(says(is_view ? kView : "READY\n"));
+    }
+    return moments;
+  };
+  const auto first = asks_until(clock.elapsed() + seconds(25));
+  EXPECT_GE(first.size(), 24U) << "once a second";
+  asks_until(clock.elapsed() + seconds(10));
+  const auto later = asks_until(clock.elapsed() + seconds(100));
+  std::set<base::Duration> pauses;
+  for (std::size_t i = 1; i < later.size(); ++i) {
+    const base::Duration pause = later[i] - later[i - 1];
+    EXPECT_GE(pause, seconds(4));
+    EXPECT_LE(pause, seconds(6));
+    pauses.insert(pause);
+  }
+  EXPECT_GT(pauses.size(), 10U) << "no two nodes ask at the same moments for long";
+
+  keeper.set_hosts_revision("peers are somewhere else");
+  EXPECT_LE(*keeper.next_due() - clock.elapsed(), seconds(1));
+  EXPECT_GE(asks_until(clock.elapsed() + seconds(10)).size(), 9U) << "once a second again";
 }
 
 TEST_F(DaemonKeeperTest, LooksSoonerWhileConnectionsChange) {
@@ -290,6 +321,9 @@ TEST_F(DaemonKeeperTest, TheSameWishTwiceIsOneAndAnotherIsAConflict) {
 TEST_F(DaemonKeeperTest, AHungControlToolIsAFaultAndHeals) {
   become_ready();
   next();
+  keeper.answered(silence());
+  EXPECT_EQ(keeper.state().phase, Phase::Ready) << "a busy node may be late once";
+  EXPECT_EQ(*next(), Action(AskTool{Question::State}));
   keeper.answered(silence());
   EXPECT_EQ(keeper.state().phase, Phase::Failed);
   EXPECT_TRUE(keeper.state().running) << "a restart would end workloads: it only is told";
