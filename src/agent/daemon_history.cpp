@@ -13,6 +13,7 @@ void DaemonHistory::see(const base::Result<ImexStatus>& status) {
   if (!status) {
     if (!silent_since_) silent_since_ = clock_.elapsed();
     error_ = status.error().message;
+    is_gone_ = status.error().kind == base::ErrorKind::NotFound;
     return;
   }
   silent_since_.reset();
@@ -91,6 +92,7 @@ void DaemonHistory::show(core::NodeWorld& world) const {
   if (silent_since_) {
     world.daemon.reset();
     world.owner_error = error_;
+    world.owner_has_ended = is_gone_;
     world.owner_silent_since = *silent_since_;
     return;
   }

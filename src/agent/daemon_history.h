@@ -32,6 +32,7 @@ class DaemonHistory {
   bool start_failed_ = false;  // the view tells of that, not of the owner's last word
   std::optional<base::Duration> silent_since_;
   std::string error_;
+  bool is_gone_ = false;  // the owner, for certain
 };
 
 }  // namespace cdom::agent

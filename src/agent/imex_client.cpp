@@ -11,6 +11,8 @@
 #include <system_error>
 #include <utility>
 
+#include "compute_domain/base/files.h"
+#include "compute_domain/base/life_mark.h"
 #include "compute_domain/base/text.h"
 #include "compute_domain/imex/protocol.h"
 
@@ -61,6 +63,7 @@ ImexStatus status_of(const imex::State& state, Duration heard) {
   status.answers = state.answers;
   status.hosts_revision = state.hosts_revision;
   status.address = state.address;
+  status.cannot_start = state.cannot_start;
   if (state.signal_age) status.signalled = heard - *state.signal_age;
   for (const auto& [slot, letter] : state.peers) {
     if (letter == 'C') status.connected.insert(slot);
@@ -198,7 +201,13 @@ Result<void> ImexClient::connect() {
   if (socket < 0) return unavailable(socket_path_, std::generic_category().message(errno));
   auto connection = std::make_unique<Connection>(socket, clock_, patience_);
   if (::connect(socket, reinterpret_cast<sockaddr*>(&address), sizeof address) != 0) {
-    return unavailable(socket_path_, cat(std::generic_category().message(errno),
+    const int why = errno;
+    if (base::LifeMark::is_free(imex::life_mark_of(socket_path_))) {
+      return Error{ErrorKind::NotFound,
+                   cat("compute-domain-imex has ended, and its nvidia-imex with it (", socket_path_,
+                       "): its pod has to run on this node")};
+    }
+    return unavailable(socket_path_, cat(std::generic_category().message(why),
                                          "; does its pod run on this node?"));
   }
   connection->send(imex::Hello{imex::kProtocolVersion, program_});
@@ -244,6 +253,15 @@ Result<void> ImexClient::start(const core::StartDaemon& config) {
       imex::Want{config.group, config.slot, config.table_text, config.table_hash, config.address});
 }
 Result<void> ImexClient::signal() { return ask(imex::Signal{}); }
-Result<void> ImexClient::stop() { return ask(imex::Stop{}); }
+Result<void> ImexClient::stop() {
+  auto stopped = ask(imex::Stop{});
+  if (stopped || stopped.error().kind != ErrorKind::NotFound) return stopped;
+  // An owner that starts reads this while it holds the mark: it finds the word, or is found here.
+  const std::string withdrawal = imex::withdrawal_of(socket_path_);
+  if (auto written = base::replace_file(withdrawal, ""); !written) return written;
+  if (base::LifeMark::is_free(imex::life_mark_of(socket_path_))) return {};
+  (void)base::remove_file(withdrawal);
+  return stopped;
+}
 
 }  // namespace cdom::agent

@@ -1,10 +1,13 @@
 // compute-domain-imex: owns the node's nvidia-imex, so that an agent may be restarted or replaced
 // while workloads run.
+#include <unistd.h>
+
 #include <cstdio>
 #include <fstream>
 
 #include "bin/flags.h"
 #include "bin/imex_flags.h"
+#include "bin/imex_probe.h"
 #include "bin/signals.h"
 #include "compute_domain/base/log.h"
 #include "compute_domain/base/text.h"
@@ -18,7 +21,10 @@ using base::cat;
 constexpr char kProgram[] = "compute-domain-imex";
 constexpr char kUsage[] =
     "compute-domain-imex [FLAGS]\n"
-    "    Runs nvidia-imex as the node's agent asks for it, until SIGTERM.";
+    "    Runs nvidia-imex as the node's agent asks for it, until SIGTERM.\n"
+    "compute-domain-imex probe [--socket FILE]\n"
+    "    Whether the one that has this socket answers: exit code 0 or 1.";
+constexpr base::Duration kProbePatience = std::chrono::seconds(5);
 
 int fail(const std::string& what) {
   std::fprintf(stderr, "%s: %s\n", kProgram, what.c_str());
@@ -28,6 +34,7 @@ int fail(const std::string& what) {
 int run(const bin::ImexFlags& flags, const bin::Signals& signals) {
   base::keep_log_from_waiting();  // nor may the daemon, which prints into the same log
   imex::OwnerOptions options = flags.owner;
+  options.reaps_orphans = getpid() == 1;
   options.program = cat(kProgram, "/", CDOM_VERSION);
   std::ifstream(flags.boot_id_file) >> options.boot_id;
   if (options.boot_id.empty()) return fail(cat("cannot read ", flags.boot_id_file));
@@ -50,12 +57,21 @@ int run(const bin::ImexFlags& flags, const bin::Signals& signals) {
 int main(int argc, char** argv) {
   const bin::Signals signals;
   bin::ImexFlags flags;
+  bin::Parsed parsed;
   if (const auto exit = bin::parse_flags(argc, argv, kUsage, bin::options_of(flags), flags.common,
-                                         bin::imex_flag_of_variable)) {
+                                         bin::imex_flag_of_variable, &parsed)) {
     return *exit;
+  }
+  if (!parsed.positional.empty() && parsed.positional != std::vector<std::string>{"probe"}) {
+    return bin::usage_error(kProgram,
+                            cat("\"", parsed.positional.front(), "\" is not a sub-command"));
   }
   if (const std::string mistake = bin::complete(flags); !mistake.empty()) {
     return bin::usage_error(kProgram, mistake);
+  }
+  if (!parsed.positional.empty()) {
+    const std::string fault = bin::probe_imex(flags.owner.socket_path, kProbePatience);
+    return fault.empty() ? 0 : fail(fault);
   }
   return run(flags, signals);
 }

@@ -54,6 +54,11 @@ po::options_description options_of(ImexFlags& flags) {
       "file in which nvidia-imex keeps its importers")(
       "server-port", with_default(owner.server_port), "port of the daemons among each other")(
       "command-port", with_default(owner.command_port), "port of nvidia-imex-ctl")(
+      "tls-directory", po::value(&owner.tls_directory),
+      "folder with tls.key, tls.crt and ca.crt, which switches on the TLS of nvidia-imex with the "
+      "other nodes; read again when they change (IMEX_TLS_DIRECTORY)")(
+      "tls-name", with_default(owner.tls_name),
+      "name that the certificates of all nodes have (IMEX_TLS_NAME)")(
       "imex-option", po::value(&flags.imex_options)->composing(),
       "KEY=VALUE for nvidia-imex's configuration; may be repeated")(
       "device-files", with_default(flags.device_files),
@@ -69,6 +74,8 @@ po::options_description options_of(ImexFlags& flags) {
 std::string imex_flag_of_variable(const std::string& variable) {
   if (variable == "DRIVER_ROOT_CTR_PATH") return "driver-root";
   if (variable == "POD_IP") return "address";
+  if (variable == "IMEX_TLS_DIRECTORY") return "tls-directory";
+  if (variable == "IMEX_TLS_NAME") return "tls-name";
   if (variable == "IMEX_MODE") return "imex-mode";
   if (variable == "IMEX_HOST_SOCKET_PATH") return "imex-host-socket";
   if (variable == "ALT_PROC_DEVICES_PATH") return "alt-proc-devices";
@@ -91,6 +98,10 @@ std::string complete(ImexFlags& flags) {
       return cat(name, ": \"", folder, "\" is not an absolute path");
     }
   }
+  if (!owner.tls_directory.empty() && !owner.tls_directory.starts_with('/')) {
+    return cat("--tls-directory: \"", owner.tls_directory, "\" is not an absolute path");
+  }
+  if (owner.tls_name.find('\n') != std::string::npos) return "--tls-name: must be one line";
   if (!owner.address.empty() && !is_address(owner.address)) {
     return cat("--address: \"", owner.address, "\" is no IP address");
   }

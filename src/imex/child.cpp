@@ -75,6 +75,7 @@ std::vector<char*> pointers(const std::vector<std::string>& texts) {
   // Ours are closed at exec all the same; what this process was started with may not be. An older
   // kernel leaves it.
   syscall(SYS_close_range, STDERR_FILENO + 1U, ~0U, kCloseRangeAtExec);
+  if (command.kept_descriptor >= 0) fcntl(command.kept_descriptor, F_SETFD, 0);
   execve(prepared.arguments[0], prepared.arguments.data(), prepared.environment.data());
   give_up(Failure::Execute);
   _exit(127);

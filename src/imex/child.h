@@ -25,6 +25,7 @@ struct Command {
   std::vector<std::string> environment;  // "NAME=value", and nothing else
   std::vector<BindMount> mounts;         // seen by the child alone
   bool captures_output = false;          // both outputs; else they are the owner's
+  int kept_descriptor = -1;              // of the owner, that it inherits; -1: none
 };
 
 struct Ending {

@@ -9,8 +9,9 @@ std::string config_text(const ImexConfig& config) {
       {"LOG_LEVEL", "4"},
       {"LOG_FILE_NAME", ""},  // standard error
       {"LOG_APPEND_TO_LOG", "0"},
-      {"LOG_FILE_MAX_SIZE", "1024"},
-      {"LOG_MAX_ROTATE_COUNT", "10"},
+      // Of the statistics too, which would be printed if they had no file: this one is in memory.
+      {"LOG_FILE_MAX_SIZE", "4"},  // MB
+      {"LOG_MAX_ROTATE_COUNT", "1"},
       {"LOG_USE_SYSLOG", "0"},
       {"STATS_FILE_NAME", base::cat(config.directory, "/stats.log")},
       {"DAEMONIZE", "0"},
@@ -26,6 +27,18 @@ std::string config_text(const ImexConfig& config) {
       {"IMEX_CMD_PORT", std::to_string(config.command_port)},
       {"IMEX_CMD_UNIX_DOMAIN_PATH", ""},
   };
+  if (config.tls) {
+    options["IMEX_ENABLE_AUTH_ENCRYPTION"] = "1";
+    options["IMEX_AUTH_SOURCE"] = "FILE";
+    // Every daemon is a server and a client to each of the others. Their names in the table are a
+    // slot's, which no certificate has.
+    for (const char* side : {"IMEX_SERVER_", "IMEX_CLIENT_"}) {
+      options[base::cat(side, "KEY")] = config.tls->key;
+      options[base::cat(side, "CERT")] = config.tls->certificate;
+      options[base::cat(side, "CERT_AUTH")] = config.tls->authority;
+    }
+    options["IMEX_SECURITY_TARGET_OVERRIDE"] = config.tls_name;
+  }
   for (const auto& [key, value] : config.options) options[key] = value;
   std::string text = "# Written by compute-domain-imex at each start of the daemon.\n";
   for (const auto& [key, value] : options) text += base::cat(key, "=", value, "\n");

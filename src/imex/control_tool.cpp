@@ -1,5 +1,6 @@
 #include "imex/control_tool.h"
 
+#include <algorithm>
 #include <cerrno>
 #include <csignal>
 #include <utility>
@@ -56,6 +57,11 @@ void ControlTool::forget() {
   child_->signal(SIGKILL);
   dying_.push_back(*std::move(child_));
   child_.reset();
+}
+
+bool ControlTool::has(pid_t pid) const {
+  return (child_ && child_->pid() == pid) ||
+         std::ranges::any_of(dying_, [&](const Child& one) { return one.pid() == pid; });
 }
 
 void ControlTool::drain() {

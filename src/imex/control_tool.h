@@ -26,6 +26,8 @@ class ControlTool {
   [[nodiscard]] std::optional<base::Duration> next_due() const;
   // nullptr while nothing is asked.
   [[nodiscard]] const Child* child() const { return child_ ? &*child_ : nullptr; }
+  // Whether this is one of its processes.
+  [[nodiscard]] bool has(pid_t pid) const;
   // Of the running tool: whether there may still be output. At its end there is none to wait for.
   [[nodiscard]] bool has_output() const { return !is_drained_; }
 

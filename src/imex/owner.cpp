@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <sys/eventfd.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -12,6 +13,7 @@
 
 #include "compute_domain/base/file_lock.h"
 #include "compute_domain/base/files.h"
+#include "compute_domain/base/life_mark.h"
 #include "compute_domain/base/log.h"
 #include "compute_domain/base/system_error.h"
 #include "compute_domain/base/text.h"
@@ -34,10 +36,11 @@ using base::Result;
 class Owner::Loop {
  public:
   Loop(OwnerOptions options, const base::Clock& clock, base::Random random, base::FileLock lock,
-       AgentServer server)
+       base::LifeMark life, AgentServer server)
       : options_(std::move(options)),
         clock_(clock),
         lock_(std::move(lock)),
+        life_(std::move(life)),
         wake_(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)),
         server_(std::move(server)),
         keeper_(clock, random, !options_.host_socket.empty()),
@@ -46,6 +49,7 @@ class Owner::Loop {
         hosts_file_(options_.hosts_path),
         state_file_(cat(options_.directory, "/state"), options_.boot_id) {
     resume();
+    check_driver();
   }
 
   void step(Duration patience);
@@ -67,12 +71,17 @@ class Owner::Loop {
   void tell();
   void wait(Duration patience);
   void serve_daemon();
+  void check_driver();
+  void check_credentials();
+  void reap_orphans() const;
+  [[nodiscard]] bool is_withdrawn() const;
   [[nodiscard]] std::string how_it_ended(const Ending& ending) const;
   void clear_away();
 
   const OwnerOptions options_;
   const base::Clock& clock_;
   const base::FileLock lock_;
+  const base::LifeMark life_;
   const base::Descriptor wake_;
   AgentServer server_;
   DaemonKeeper keeper_;
@@ -86,6 +95,8 @@ class Owner::Loop {
   Relay relay_{STDERR_FILENO};  // of what it prints; base::log writes there too
   std::optional<Hosts> hosts_;
   std::optional<Error> start_error_;  // of the last start
+  std::string cannot_start_;          // while no daemon runs
+  Duration check_at_{}, check_credentials_at_{};
   State told_;
   std::uint64_t told_signals_ = 0;
   bool is_ending_ = false;
@@ -94,7 +105,10 @@ class Owner::Loop {
 
 // A daemon must find its peers when it starts, so the hosts come first.
 void Owner::Loop::resume() {
-  if (auto saved = state_file_.load()) {
+  auto saved = state_file_.load();
+  const bool is_withdrawn = this->is_withdrawn();
+  if (saved && is_withdrawn) saved->wanted.reset();
+  if (saved) {
     hosts_ = std::move(saved->hosts);
     if (hosts_) {
       const auto written = hosts_file_.write(*hosts_);
@@ -105,6 +119,8 @@ void Owner::Loop::resume() {
     keeper_.resume(saved->last, std::move(saved->wanted));
     if (has_moved) keeper_.forget_wanted("its pod has another address now");
   }
+  // Out of the file before the word about it is.
+  if (is_withdrawn && save()) unlink(withdrawal_of(options_.socket_path).c_str());
   keeper_.set_hosts_revision(hosts_file_.revision());
 }
 
@@ -158,7 +174,10 @@ void Owner::Loop::act(const StartChild& action) {
   keeper_.answered({});
   if (is_hosts()) return go_by_host(action);
   auto command = workshop_.prepare(action.want);
-  if (command) command->captures_output = true;
+  if (command) {
+    command->captures_output = true;
+    command->kept_descriptor = life_.descriptor();
+  }
   auto child = command ? Child::start(*command) : Result<Child>(command.error());
   if (!child) {
     base::log_error("cannot start nvidia-imex",
@@ -212,11 +231,12 @@ Result<void> Owner::Loop::save() {
 State Owner::Loop::told_state() const {
   State state = keeper_.state();
   state.address = options_.address;
+  if (!state.running) state.cannot_start = cannot_start_;
   return state;
 }
 
 void Owner::Loop::tell() {
-  State state = keeper_.state();
+  State state = told_state();
   state.signal_age.reset();
   if (state == told_ && told_signals_ == keeper_.signals()) return;
   if (state.phase != told_.phase || state.message != told_.message) {
@@ -230,7 +250,11 @@ void Owner::Loop::tell() {
 
 void Owner::Loop::wait(Duration patience) {
   const Duration now = clock_.elapsed();
-  for (const auto& due : {keeper_.next_due(), tool_.next_due()}) {
+  const auto check_due = daemon_ ? std::nullopt : std::optional(check_at_);
+  const bool has_credentials = daemon_ && !options_.tls_directory.empty();
+  const auto credentials_due =
+      has_credentials ? std::optional(check_credentials_at_) : std::nullopt;
+  for (const auto& due : {keeper_.next_due(), tool_.next_due(), check_due, credentials_due}) {
     if (due) patience = std::clamp(*due - now, Duration::zero(), patience);
   }
   polled_.clear();
@@ -270,8 +294,45 @@ void Owner::Loop::step(Duration patience) {
     keeper_.answered(*answer);
   }
   server_.serve(polled_, calls_);
+  check_driver();
+  check_credentials();
+  if (options_.reaps_orphans) reap_orphans();
   act_on_keeper();
   tell();
+}
+
+// Looked at again now and then while no daemon runs: a driver may be installed at any time.
+void Owner::Loop::check_driver() {
+  constexpr Duration kWhileUsable = std::chrono::seconds(10), kElse = std::chrono::seconds(2);
+  if (daemon_ || clock_.elapsed() < check_at_) return;
+  const auto usable = check();
+  cannot_start_ = usable ? "" : usable.error().message;
+  check_at_ = clock_.elapsed() + (usable ? kWhileUsable : kElse);
+}
+
+// They are renewed by whatever mounts them; the daemon reads them at the start and at SIGUSR1.
+void Owner::Loop::check_credentials() {
+  if (!daemon_ || options_.tls_directory.empty() || clock_.elapsed() < check_credentials_at_)
+    return;
+  check_credentials_at_ = clock_.elapsed() + options_.tls_interval;
+  if (!workshop_.has_new_credentials()) return;
+  base::log_info("new TLS files for nvidia-imex", {{"directory", options_.tls_directory}});
+  keeper_.request_signal();
+}
+
+// The first process of a container inherits those whose parents have ended. Its own children are
+// left to those who wait for them.
+void Owner::Loop::reap_orphans() const {
+  for (;;) {
+    siginfo_t ended{};
+    if (waitid(P_ALL, 0, &ended, WEXITED | WNOHANG | WNOWAIT) != 0 || ended.si_pid == 0) return;
+    if ((daemon_ && daemon_->pid() == ended.si_pid) || tool_.has(ended.si_pid)) return;
+    waitpid(ended.si_pid, nullptr, WNOHANG);
+  }
+}
+
+bool Owner::Loop::is_withdrawn() const {
+  return access(withdrawal_of(options_.socket_path).c_str(), F_OK) == 0;
 }
 
 void Owner::Loop::serve_daemon() {
@@ -318,6 +379,7 @@ void Owner::Loop::run(const std::stop_token& stop) {
 void Owner::Loop::clear_away() {
   workshop_.clear_away();
   state_file_.remove();
+  unlink(life_mark_of(options_.socket_path).c_str());
   unlink(cat(options_.directory, "/lock").c_str());
   rmdir(options_.directory.c_str());
 }
@@ -335,8 +397,11 @@ Result<std::unique_ptr<Owner>> Owner::open(OwnerOptions options, const base::Clo
   std::set<uid_t> allowed(options.allowed_users.begin(), options.allowed_users.end());
   auto server = AgentServer::listen(options.socket_path, std::move(allowed), options.program);
   if (!server) return server.error();
+  // Before anything that an agent may have withdrawn is read: it looks whether this is held last.
+  auto life = base::LifeMark::hold(life_mark_of(options.socket_path));
+  if (!life) return life.error();
   return std::unique_ptr<Owner>(new Owner(std::make_unique<Loop>(
-      std::move(options), clock, random, *std::move(lock), *std::move(server))));
+      std::move(options), clock, random, *std::move(lock), *std::move(life), *std::move(server))));
 }
 
 Owner::Owner(std::unique_ptr<Loop> loop) : loop_(std::move(loop)) {}

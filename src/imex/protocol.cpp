@@ -73,7 +73,7 @@ Line line_of(const State& state) {
   for (const auto& [slot, letter] : state.peers) {
     peers += cat(peers.empty() ? "" : ",", slot, ":", letter);
   }
-  line.with("peers", peers).with("address", state.address);
+  line.with("peers", peers).with("address", state.address).with("cannot_start", state.cannot_start);
   return line;
 }
 
@@ -106,6 +106,7 @@ State state_of(const Line& line) {
   if (line.has("signal_age_ns")) state.signal_age = base::Duration(line.number("signal_age_ns"));
   state.peers = peers_of(line.text("peers"));
   state.address = line.text("address");
+  state.cannot_start = line.text("cannot_start");
   return state;
 }
 
@@ -126,6 +127,9 @@ std::string_view name_of(Phase phase) {
   }
   return "failed";
 }
+
+std::string life_mark_of(const std::string& socket_path) { return socket_path + ".life"; }
+std::string withdrawal_of(const std::string& socket_path) { return socket_path + ".withdrawn"; }
 
 std::string encode(std::uint64_t id, const Request& request) {
   Line line = std::visit([](const auto& r) { return line_of(r); }, request);

@@ -50,7 +50,11 @@ Result<void> Workshop::check() const {
                            ", which neither this image nor the driver root ", options_.driver_root,
                            " has: see --driver-libraries")};
   }
-  if (!options_.makes_device_files || !options_.host_socket.empty()) return {};
+  if (!options_.host_socket.empty()) return {};
+  if (!options_.tls_directory.empty()) {
+    if (const auto tls = read_tls_files(options_.tls_directory); !tls) return tls.error();
+  }
+  if (!options_.makes_device_files) return {};
   const auto nodes = needed_device_nodes({options_.devices_path, options_.kernel_driver_path});
   return nodes ? Result<void>() : Result<void>(nodes.error());
 }
@@ -66,11 +70,20 @@ Result<Command> Workshop::prepare(const Want& want) {
       return made.error();
     }
   }
+  std::optional<TlsFiles> tls;
+  if (!options_.tls_directory.empty()) {
+    auto read = read_tls_files(options_.tls_directory);
+    if (!read) return read.error();
+    tls_revision_ = read->revision;
+    tls = *std::move(read);
+  }
   const ImexConfig config{.address = want.address,
                           .table_path = at("nodes.cfg"),
                           .directory = options_.directory,
                           .server_port = options_.server_port,
                           .command_port = options_.command_port,
+                          .tls = std::move(tls),
+                          .tls_name = options_.tls_name,
                           .options = options_.imex_options};
   if (auto done = base::replace_file(config.table_path, want.table_text); !done)
     return done.error();
@@ -103,13 +116,22 @@ Result<void> Workshop::prepare_host_tool() {
   return {};
 }
 
+bool Workshop::has_new_credentials() {
+  if (options_.tls_directory.empty()) return false;
+  const auto read = read_tls_files(options_.tls_directory);
+  // Those that the daemon has go on being good for a while.
+  if (!read || read->revision == tls_revision_) return false;
+  tls_revision_ = read->revision;
+  return true;
+}
+
 void Workshop::host_tool_answered() { knows_form_ = true; }
 void Workshop::host_tool_refused() { joins_socket_ = joins_socket_ != !knows_form_; }
 
 void Workshop::clear_away() const {
   std::error_code ignored;
   std::filesystem::remove_all(at("lib"), ignored);
-  for (const char* name : {"nodes.cfg", "imexd.cfg", "nsswitch.conf", "stats.log"}) {
+  for (const char* name : {"nodes.cfg", "imexd.cfg", "nsswitch.conf", "stats.log", "stats.log.1"}) {
     std::remove(at(name).c_str());
   }
 }

@@ -22,6 +22,8 @@ class Workshop {
   [[nodiscard]] base::Result<void> check() const;
   // The command that starts the daemon; what it reads lies there.
   base::Result<Command> prepare(const Want& want);
+  // Whether key, certificate or authority are others than the daemon has read; once.
+  bool has_new_credentials();
   // Makes the control tool ask the host's own daemon, on the socket that the options name.
   base::Result<void> prepare_host_tool();
   // The guide names the socket by "-u PATH", the reference driver by "--u=PATH": after a refusal
@@ -40,6 +42,7 @@ class Workshop {
 
   const OwnerOptions& options_;
   Command tool_;
+  std::string tls_revision_;
   std::string host_socket_;  // as this pod sees it
   bool joins_socket_ = false, knows_form_ = false;
 };

@@ -11,6 +11,7 @@
 #include <thread>
 
 #include "compute_domain/api/node_list.h"
+#include "compute_domain/base/life_mark.h"
 #include "imex/rig.h"
 
 namespace cdom::agent {
@@ -58,6 +59,42 @@ bool until(ImexClient& client, const Condition& holds) {
 }
 bool until_state(ImexClient& client, api::DaemonState state) {
   return until(client, [&](const ImexStatus& status) { return status.state == state; });
+}
+
+// The pod of compute-domain-imex is killed and does not come back for now.
+TEST(ImexClient, KnowsThatAnOwnerHasEndedAndWithdrawsWhatItsSuccessorWouldStart) {
+  imex::Node node(0);
+  ImexClient client(node.options.socket_path, "agent", node.clock);
+  {
+    const RunningOwner owner(node);
+    ASSERT_TRUE(client.write_hosts(hosts_of(node)));
+    ASSERT_TRUE(client.start(daemon_of(node)));
+    ASSERT_TRUE(until_state(client, api::DaemonState::Ready));
+    EXPECT_FALSE(base::LifeMark::is_free(imex::life_mark_of(node.options.socket_path)));
+  }
+  EXPECT_NE(client.status().error().kind, base::ErrorKind::NotFound) << "the process lives";
+  node.close();
+  const auto status = client.status();
+  ASSERT_FALSE(status);
+  EXPECT_EQ(status.error().kind, base::ErrorKind::NotFound) << status.error().message;
+
+  ASSERT_TRUE(client.stop());
+  const RunningOwner successor(node);
+  ASSERT_TRUE(until(client, [](const ImexStatus&) { return true; }));
+  EXPECT_FALSE(client.status()->running);
+  EXPECT_TRUE(imex::daemon_pids().empty());
+  EXPECT_FALSE(std::filesystem::exists(imex::withdrawal_of(node.options.socket_path)));
+}
+
+// A daemon may outlive its owner for a moment, or, inside a driver's call, for long.
+TEST(ImexClient, DoesNotTakeADaemonForEndedThatHoldsTheMark) {
+  imex::Node node(0);
+  ImexClient client(node.options.socket_path, "agent", node.clock);
+  const auto daemon = base::LifeMark::hold(imex::life_mark_of(node.options.socket_path));
+  ASSERT_TRUE(daemon);
+  EXPECT_EQ(client.status().error().kind, base::ErrorKind::Unavailable);
+  EXPECT_FALSE(client.stop());
+  EXPECT_FALSE(std::filesystem::exists(imex::withdrawal_of(node.options.socket_path)));
 }
 
 TEST(ImexClient, DrivesTheDaemonThroughItsLife) {

@@ -103,6 +103,23 @@ TEST(NodeUnprepare, DoesNotSayStoppedWhileTheOwnerOfTheDaemonIsSilent) {
   EXPECT_THAT(scene.group()->message, HasSubstr("connection refused"));
 }
 
+// Its lock ends with the daemon's last process, so nobody is left who could tell of an end.
+TEST(NodeUnprepare, DoesNotWaitForAnOwnerThatHasEndedWithItsDaemon) {
+  NodeScene scene = serving();
+  scene.world.daemon.reset();
+  scene.world.owner_error = "compute-domain-imex has ended";
+  scene.world.owner_silent_since = scene.world.elapsed;
+  scene.world.owner_has_ended = true;
+  scene.advance(seconds(2)).settle();
+  EXPECT_EQ(scene.stops, 0) << "a successor goes on with what is in use";
+  EXPECT_EQ(scene.group()->state, api::DaemonState::Failed);
+
+  scene.unprepare("a").settle();
+  EXPECT_TRUE(scene.unprepared.contains("a-uid"));
+  EXPECT_EQ(scene.stops, 1) << "and starts nothing that has been given up";
+  EXPECT_EQ(scene.group()->state, api::DaemonState::Stopped);
+}
+
 TEST(NodeUnprepare, NeverWaitsForTheApiServer) {
   NodeScene scene = serving();
   scene.world.report.current = false;  // nothing can be published

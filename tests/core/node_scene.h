@@ -316,6 +316,7 @@ class NodeScene {
   }
   void act(const StopDaemon&) {
     ++stops;
+    if (!world.daemon) return;  // there is no owner: a successor will find the word
     if (slow_end_) {
       world.daemon->stopping = true;
     } else {

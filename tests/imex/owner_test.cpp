@@ -2,8 +2,11 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <csignal>
 #include <thread>
 
@@ -63,6 +66,69 @@ TEST(ImexOwner, AMissingDriverIsOneClearError) {
   EXPECT_THAT(error->message, HasSubstr("no nvidia-imex below the driver root"));
   EXPECT_FALSE(rig.node(0).owner->check());
   EXPECT_THAT(daemon_pids(), SizeIs(0));
+}
+
+TEST(ImexOwner, TellsWhyNoDaemonCouldBeStarted) {
+  Rig rig(1);
+  const std::string program = rig.node(0).dir.at("root/usr/bin/nvidia-imex");
+  ASSERT_TRUE(rig.until([&] { return rig.node(0).agent->state.has_value(); }));
+  EXPECT_EQ(rig.node(0).agent->state->cannot_start, "");
+  rig.node(0).close();
+  std::filesystem::rename(program, program + ".away");
+  ASSERT_TRUE(rig.node(0).open());
+  ASSERT_TRUE(rig.until([&] { return rig.node(0).agent->state.has_value(); }));
+  EXPECT_THAT(rig.node(0).agent->state->cannot_start, HasSubstr("no nvidia-imex below"));
+  std::filesystem::rename(program + ".away", program);
+  EXPECT_TRUE(rig.until([&] { return rig.node(0).agent->state->cannot_start.empty(); }))
+      << "when the driver is installed";
+}
+
+TEST(ImexOwner, StartsNothingThatWasWithdrawnWhileNobodyLived) {
+  Rig rig(1);
+  rig.start(0);
+  ASSERT_TRUE(rig.until_phase(0, Phase::Ready));
+  Node& node = rig.node(0);
+  node.close();
+  node.dir.write("imex.sock.withdrawn", "");
+  for (int i = 0; i < 2; ++i) {  // nor does the next one
+    ASSERT_TRUE(node.open());
+    ASSERT_TRUE(rig.until([&] { return node.agent->state.has_value(); }));
+    EXPECT_FALSE(node.agent->state->running);
+    EXPECT_THAT(daemon_pids(), SizeIs(0));
+    node.close();
+  }
+  ASSERT_TRUE(node.open());
+  rig.start(0);
+  EXPECT_TRUE(rig.until_phase(0, Phase::Ready)) << "until it is wanted again";
+}
+
+// As the first process of a container it inherits whose parents have ended.
+TEST(ImexOwner, ReapsOrphansAndLeavesItsOwnChildrenToThoseWhoWait) {
+  Rig rig(0, 1);
+  rig.nodes.push_back(std::make_unique<Node>(0));
+  Node& node = rig.node(0);
+  node.options.reaps_orphans = true;
+  ASSERT_EQ(prctl(PR_SET_CHILD_SUBREAPER, 1), 0);
+  ASSERT_TRUE(node.open());
+  const pid_t parent = fork();
+  if (parent == 0) {
+    if (fork() == 0) _exit(7);
+    _exit(0);
+  }
+  waitpid(parent, nullptr, 0);
+  rig.start(0);
+  EXPECT_TRUE(rig.until_phase(0, Phase::Ready));
+  EXPECT_TRUE(rig.until([&] {
+    siginfo_t ended{};
+    return waitid(P_ALL, 0, &ended, WEXITED | WNOHANG | WNOWAIT) != 0 || ended.si_pid == 0;
+  }));
+  kill(daemon_pids().front(), SIGKILL);
+  EXPECT_TRUE(rig.until([&] {
+    return std::ranges::any_of(node.agent->states, [](const State& state) {
+      return state.message.find("was ended by SIGKILL") != std::string::npos;
+    });
+  })) << "how it ended is known";
+  prctl(PR_SET_CHILD_SUBREAPER, 0);
 }
 
 TEST(ImexOwner, SeesTheEndOfTheDaemonAtOnceAndStartsAnother) {

@@ -169,7 +169,17 @@ TEST(ImexProgram, PrintsWhatItsDaemonPrints) {
   })) << running.output;
 }
 
-TEST(ImexProgram, HandsNothingToItsDaemonButItsOutputs) {
+TEST(ImexProgram, IsProbedOnItsSocket) {
+  const RunningProgram running;
+  const std::string& socket = running.rig.nodes.front()->options.socket_path;
+  EXPECT_EQ(run({"probe", "--socket", socket}).ending, "exited with code 0");
+  const Outcome elsewhere = run({"probe", "--socket", socket + ".other"});
+  EXPECT_EQ(elsewhere.ending, "exited with code 1");
+  EXPECT_THAT(elsewhere.output, HasSubstr("cannot connect to"));
+  EXPECT_EQ(run({"prob"}).ending, "exited with code 2");
+}
+
+TEST(ImexProgram, HandsNothingToItsDaemonButItsOutputsAndItsMark) {
   const RunningProgram running;
   std::map<std::string, std::string> held;
   for (const auto& one :
@@ -181,8 +191,10 @@ TEST(ImexProgram, HandsNothingToItsDaemonButItsOutputs) {
   EXPECT_EQ(held["1"], held["2"]);
   for (const char* number : {"0", "1", "2"}) held.erase(number);
   for (const auto& [number, what] : held) {
+    const Node& node = *running.rig.nodes.front();
     const bool is_its_own = what.starts_with("socket:[") || what == "anon_inode:[signalfd]" ||
-                            what == running.rig.nodes.front()->dir.at("os/session");
+                            what == node.dir.at("os/session") ||
+                            what == life_mark_of(node.options.socket_path);
     EXPECT_TRUE(is_its_own) << number << " is " << what;
   }
 }

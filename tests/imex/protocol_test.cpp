@@ -41,6 +41,7 @@ TEST(ImexProtocol, CarriesEveryNotice) {
   state.signal_age = base::Duration(0);
   state.peers = {{0, 'C'}, {17, 'N'}};
   state.address = "10.77.3.4";
+  state.cannot_start = "no nvidia-imex below the driver root /";
   const Notice notices[] = {Hello{1, "owner"}, Reply{3, std::nullopt},
                             Reply{4, base::Error{base::ErrorKind::Conflict, "runs already"}}, state,
                             State{}};

@@ -32,6 +32,7 @@ struct ImexStatus {
   std::string hosts_revision;               // of the last hosts file, "" when it is not there
   std::optional<base::Duration> signalled;  // this instance, on Clock::elapsed()
   std::string address;                      // that its daemons are to bind; "": it does not tell
+  std::string cannot_start;                 // why no daemon could be started now; "": one could
 
   friend bool operator==(const ImexStatus&, const ImexStatus&) = default;
 };
@@ -39,7 +40,7 @@ struct ImexStatus {
 class ImexOwner {
  public:
   virtual ~ImexOwner() = default;
-  // Unavailable: the owner does not answer.
+  // Unavailable: the owner does not answer. NotFound: it has ended, and its daemon too.
   virtual base::Result<ImexStatus> status() = 0;
   virtual base::Result<void> write_hosts(const core::WriteHosts& hosts) = 0;
   // Removes the record of those who imported from this group's daemon in an earlier run, for whom
@@ -48,7 +49,8 @@ class ImexOwner {
   // Conflict: a daemon runs already.
   virtual base::Result<void> start(const core::StartDaemon& config) = 0;
   virtual base::Result<void> signal() = 0;
-  // SIGTERM; success also when none runs. It has ended once status() says so.
+  // SIGTERM; success also when none runs. It has ended once status() says so. Of an owner that has
+  // ended the wish is withdrawn, so that its successor starts none.
   virtual base::Result<void> stop() = 0;
 };
 

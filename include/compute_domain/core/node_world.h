@@ -171,6 +171,7 @@ struct NodeWorld {
   std::vector<WantedClaim> prepares, unprepares;
   std::optional<DaemonView> daemon;  // nullopt: its owner does not answer
   std::string owner_error;           // why
+  bool owner_has_ended = false;      // proven, and with it the daemon that it may have run
   base::Duration owner_silent_since{};
   Published<api::ComputeDomainNode> report;
   Published<api::ResourceSlice> slices;           // of this driver on this node

@@ -40,8 +40,14 @@ struct OwnerOptions {
   std::string devices_path = "/proc/devices", kernel_driver_path = "/proc/driver/nvidia";
   std::string dev_path = "/dev";
   std::int64_t server_port = 50000, command_port = 50005;
-  std::map<std::string, std::string> imex_options;          // of its configuration, by name
-  std::set<std::uint32_t> allowed_users;                    // that may connect
+  // Of key, certificate and authority, which switch on the daemons' TLS; "": off. The files are
+  // looked at now and then, and the daemon reads them again when they have changed.
+  std::string tls_directory;
+  std::string tls_name = "compute-domain-imex";  // that all certificates have
+  base::Duration tls_interval = std::chrono::seconds(10);
+  std::map<std::string, std::string> imex_options;  // of its configuration, by name
+  std::set<std::uint32_t> allowed_users;            // that may connect
+  bool reaps_orphans = false;  // of the whole container: this program is its first process
   base::Duration state_patience = std::chrono::seconds(2);  // of nvidia-imex-ctl -q
   base::Duration view_patience = std::chrono::seconds(2);   // of nvidia-imex-ctl -N
 };
@@ -49,8 +55,8 @@ struct OwnerOptions {
 class Owner {
  public:
   // Conflict: another owner has the directory. The daemon that an earlier one had running in this
-  // boot is started by the first step; at another address that is left to the agent, who knows
-  // what the peers' names mean then.
+  // boot is started by the first step, unless an agent has withdrawn it meanwhile; at another
+  // address that is left to the agent, who knows what the peers' names mean then.
   static base::Result<std::unique_ptr<Owner>> open(OwnerOptions options, const base::Clock& clock,
                                                    base::Random random);
   ~Owner();

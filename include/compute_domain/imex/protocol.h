@@ -85,6 +85,9 @@ struct State {
   std::map<std::int64_t, char> peers;
   // Of the owner's pod, which its daemons are to bind; "" from an owner that does not know it.
   std::string address;
+  // Why no daemon could be started now: the driver's files or devices are not there. "" when one
+  // could, or when one runs.
+  std::string cannot_start;
   friend bool operator==(const State&, const State&) = default;
 };
 
@@ -94,6 +97,15 @@ struct Reply {
   friend bool operator==(const Reply&, const Reply&) = default;
 };
 using Notice = std::variant<Hello, Reply, State>;
+
+// Files beside the owner's socket.
+//
+// The mark that the owner and its daemon hold for as long as they live (base::LifeMark): when it is
+// free neither runs. Owners of before had none.
+std::string life_mark_of(const std::string& socket_path);
+// An agent that finds no owner says here that no daemon is wanted any more: an owner that comes
+// starts none, and takes the file away.
+std::string withdrawal_of(const std::string& socket_path);
 
 // Whole lines, with the line break.
 std::string encode(std::uint64_t id, const Request& request);

@@ -34,6 +34,11 @@ bool is_last_of_served(const Checkpoint& checkpoint, const PreparedClaim& claim)
 // Whether the served group's daemon is known to have ended; stops it where it has not.
 bool daemon_has_ended(NodeDraft& draft, const std::string& uid) {
   const auto& daemon = draft.world.daemon;
+  if (!daemon && draft.world.owner_has_ended) {
+    // Nor may a successor of its owner start it again: the slot is about to be free.
+    draft.stop_daemon();
+    return true;
+  }
   if (!daemon) {
     draft.wait(uid, cat("the owner of the IMEX daemon does not answer: ", draft.world.owner_error));
     return false;

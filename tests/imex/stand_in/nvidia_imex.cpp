@@ -112,14 +112,7 @@ class Daemon {
 
   void see_ready() {
     if (is_ready_ || now() < started_ + parameters_.ready_delay || !awaited_.empty()) return;
-    is_ready_ = parameters_.quorum != "FULL" || has_all_peers();
-  }
-
-  [[nodiscard]] bool has_all_peers() const {
-    for (std::size_t i = 0; i < parameters_.table.size(); ++i) {
-      if (i != own_index_ && peers_.letter(i) != 'C') return false;
-    }
-    return true;
+    is_ready_ = true;
   }
 
   [[nodiscard]] const char* state() const {
@@ -131,7 +124,7 @@ class Daemon {
     if (parameters_.has_authentication && age < parameters_.ready_delay * 2 / 3) {
       return "STARTING_AUTH_SERVER";
     }
-    return age < parameters_.ready_delay ? "INIT_GPU" : "WAITING_FOR_PEERS";
+    return "INIT_GPU";
   }
 
   static const char* word_of(char letter) {

@@ -53,6 +53,7 @@ std::string ask(int fd, const std::string& question) {
 
 int main(int argc, char** argv) {
   std::string address = "127.0.0.1", path, question = "q\n";
+  bool has_configuration = false;
   int port = cdom::sandbox::imex_constants::kCommandPort;
   for (int i = 1; i < argc; ++i) {
     const std::string word = argv[i];
@@ -60,6 +61,7 @@ int main(int argc, char** argv) {
       const auto parameters = cdom::stand_in::read_parameters(argv[++i]);
       address = parameters.command_address;
       port = parameters.command_port;
+      has_configuration = true;
     } else if (word == "-i" && i + 2 < argc) {
       address = argv[++i];
       port = std::atoi(argv[++i]);
@@ -73,6 +75,10 @@ int main(int argc, char** argv) {
       std::fprintf(stderr, "nvidia-imex-ctl (stand-in): %s is no option\n", word.c_str());
       return 2;
     }
+  }
+  if (question == "N\n" && !has_configuration) {
+    std::fprintf(stderr, "nvidia-imex-ctl (stand-in): -N requires a configuration\n");
+    return 2;
   }
   const std::string text =
       ask(path.empty() ? connect_to(address, port) : connect_to(path), question);

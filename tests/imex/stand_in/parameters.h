@@ -20,8 +20,10 @@ struct Parameters {
   std::string command_address;
   int command_port = sandbox::imex_constants::kCommandPort;
   std::string command_socket;       // IMEX_CMD_UNIX_DOMAIN_PATH; "" : none
-  std::string quorum = "RECOVERY";  // NONE, RECOVERY or FULL
+  std::string quorum = "RECOVERY";  // or NONE
   bool has_authentication = false;
+  std::string authentication_mode, authentication_source;
+  std::string key_path, certificate_path, authority_path, target_name;
   int grace_seconds = sandbox::imex_constants::kGraceSeconds;
 
   // What is one operating system: its session, and the record of importers.

@@ -28,6 +28,7 @@ Peers::Peers(const Parameters& parameters, std::size_t own_index, std::string in
       instance_(std::move(instance)),
       table_(base::join(parameters.table, ",")),
       on_connect_(std::move(on_connect)),
+      credentials_(parameters),
       listener_(Socket::listen(parameters.address, parameters.server_port)),
       links_(parameters.table.size()) {
   for (Link& link : links_) link.attempt_at = Duration::zero();
@@ -68,14 +69,16 @@ void Peers::read_out(std::size_t index, Duration now) {
     if (!link.out.is_connected()) return fail(link, 'N', now);
     link.is_dialling = false;
     link.out.send(cat("IMEX ", parameters_.version, " ", own_index_, " ", index, " ", instance_,
-                      " ", table_, "\n"));
+                      " ", table_, " ", credentials_.proof_of(instance_), "\n"));
     return;
   }
   const bool goes_on = link.out.receive();
   while (const auto line = link.out.line()) {
     if (line->starts_with("OK ")) {
+      const std::vector<std::string> words = base::split(*line, ' ');
+      if (words.size() != 3 || is_stranger(words[2], words[1])) return fail(link, 'N', now);
       link.is_up = true;
-      meet(index, line->substr(3), now);
+      meet(index, words[1], now);
     } else if (*line == "MAP" || *line == "VERSION") {
       return fail(link, line->front(), now);
     } else {
@@ -102,6 +105,14 @@ void Peers::read_in(std::size_t index, Duration now) {
   if (!is_live(link)) link.lost_at = now + parameters_.reset_notice;
 }
 
+bool Peers::is_stranger(const std::string& proof, const std::string& instance) const {
+  const std::string fault = credentials_.fault_of(proof, instance);
+  if (!fault.empty()) {
+    std::fprintf(stderr, "nvidia-imex (stand-in): refused a peer: %s\n", fault.c_str());
+  }
+  return !fault.empty();
+}
+
 void Peers::hear(Link& link, const Socket& socket, const std::string& line, Duration now) {
   link.heard = now;
   if (line == "PING") socket.send("PONG\n");
@@ -115,7 +126,8 @@ bool Peers::greet(Guest& guest, Duration now) {
   const auto line = guest.socket.line();
   if (!line) return goes_on;
   const std::vector<std::string> words = base::split(*line, ' ');
-  if (words.size() != 6 || words[0] != "IMEX") return false;
+  if (words.size() != 7 || words[0] != "IMEX") return false;
+  if (is_stranger(words[6], words[4])) return false;
   const auto caller = static_cast<std::size_t>(std::atoi(words[2].c_str()));
   if (words[1] != parameters_.version) {
     guest.socket.send("VERSION\n");
@@ -127,7 +139,7 @@ bool Peers::greet(Guest& guest, Duration now) {
     guest.socket.send("MAP\n");
     return false;
   }
-  guest.socket.send(cat("OK ", instance_, "\n"));
+  guest.socket.send(cat("OK ", instance_, " ", credentials_.proof_of(instance_), "\n"));
   Link& link = links_[caller];
   link.in = std::move(guest.socket);
   link.heard = now;
@@ -236,6 +248,7 @@ std::optional<Duration> Peers::next_due() const {
 }
 
 void Peers::redial(Duration now) {
+  credentials_.reload();
   for (std::size_t i = 0; i < links_.size(); ++i) {
     if (i == own_index_) continue;
     Link& link = links_[i];

@@ -2,7 +2,8 @@
 //
 // Every daemon dials every other; one connection of either direction makes both sides connected.
 // The caller sends its version, both indices, its instance and its whole table; the callee answers
-// OK, MAP or VERSION. BYE says that a daemon shuts down. PING and PONG find who has fallen silent.
+// OK, MAP or VERSION, and both show their credentials. BYE says that a daemon shuts down. PING and
+// PONG find who has fallen silent.
 #pragma once
 
 #include <poll.h>
@@ -13,6 +14,7 @@
 #include <string>
 #include <vector>
 
+#include "imex/stand_in/credentials.h"
 #include "imex/stand_in/parameters.h"
 #include "imex/stand_in/socket.h"
 
@@ -29,7 +31,7 @@ class Peers {
   void step(base::Duration now);
   [[nodiscard]] std::optional<base::Duration> next_due() const;
 
-  // SIGUSR1: dials all again.
+  // SIGUSR1: reads the credentials and dials all again.
   void redial(base::Duration now);
   void say_goodbye();
   [[nodiscard]] char letter(std::size_t index) const { return links_[index].letter; }
@@ -56,6 +58,7 @@ class Peers {
   void read_out(std::size_t index, base::Duration now);
   void read_in(std::size_t index, base::Duration now);
   void hear(Link& link, const Socket& socket, const std::string& line, base::Duration now);
+  [[nodiscard]] bool is_stranger(const std::string& proof, const std::string& instance) const;
   // False: the guest has to go, or has become a link.
   bool greet(Guest& guest, base::Duration now);
   static bool is_live(const Link& link) { return link.is_up || link.in; }
@@ -64,6 +67,7 @@ class Peers {
   const std::size_t own_index_;
   const std::string instance_, table_;
   const Connected on_connect_;
+  Credentials credentials_;
   Socket listener_;
   std::vector<Link> links_;
   std::list<Guest> guests_;

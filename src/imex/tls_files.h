@@ -1,0 +1,22 @@
+// TlsFiles: what the IMEX daemons of all nodes know each other by: a key, its certificate, and the
+// authority that has issued all of them, in a folder that something mounts and renews (a Secret,
+// cert-manager's CSI driver, a podCertificate).
+#pragma once
+
+#include <string>
+
+#include "compute_domain/base/result.h"
+
+namespace cdom::imex {
+
+struct TlsFiles {
+  std::string key, certificate, authority;  // paths
+  // Of what they hold: another one when something has renewed them.
+  std::string revision;
+};
+
+// As a Secret of type kubernetes.io/tls names them. Invalid: names the one that is missing or
+// empty, and what has to be mounted.
+base::Result<TlsFiles> read_tls_files(const std::string& directory);
+
+}  // namespace cdom::imex

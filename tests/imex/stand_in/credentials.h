@@ -1,0 +1,49 @@
+// Credentials: by which the stand-in daemons know each other when IMEX_ENABLE_AUTH_ENCRYPTION is
+// set.
+//
+// As mutual TLS does it, without the encryption: each shows a certificate that an authority has
+// issued for the name that is expected, and a signature of its key.
+#pragma once
+
+#include <openssl/evp.h>
+#include <openssl/x509.h>
+
+#include <memory>
+#include <string>
+
+#include "imex/stand_in/parameters.h"
+
+namespace cdom::stand_in {
+
+class Credentials {
+ public:
+  // Ends the program where the configuration or a file of it prevents that the daemon starts.
+  explicit Credentials(const Parameters& parameters);
+  // The files again; what was read before stays when they cannot be.
+  void reload();
+  // One word: what the other side has to see; "-" without authentication.
+  [[nodiscard]] std::string proof_of(const std::string& instance) const;
+  // Whether it is that of somebody whom the authority knows. "" or why not.
+  [[nodiscard]] std::string fault_of(const std::string& proof, const std::string& instance) const;
+
+ private:
+  template <auto Free>
+  struct Freed {
+    template <class T>
+    void operator()(T* one) const {
+      Free(one);
+    }
+  };
+  using Key = std::unique_ptr<EVP_PKEY, Freed<EVP_PKEY_free>>;
+  using Certificate = std::unique_ptr<X509, Freed<X509_free>>;
+  struct Material {
+    Key key;
+    Certificate certificate, authority;
+  };
+  static std::string read(const Parameters& parameters, Material& material);  // "" or the fault
+
+  const Parameters& parameters_;
+  Material material_;
+};
+
+}  // namespace cdom::stand_in
