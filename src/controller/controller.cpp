@@ -13,6 +13,7 @@
 #include "compute_domain/kube/informer.h"
 #include "compute_domain/kube/work_queue.h"
 #include "expectations.h"
+#include "idle_looks.h"
 #include "placer.h"
 #include "triggers.h"
 
@@ -139,6 +140,7 @@ class Controller::Loop {
   const Sources sources_;
   std::vector<std::unique_ptr<Queue>> queues_;  // one for each worker
   Expectations expectations_;
+  IdleLooks idle_looks_;
   std::optional<base::Duration> placed_;  // when who gets which clique was last decided
   kube::EventRecorder events_;
   const Apply apply_;
@@ -396,6 +398,14 @@ void Controller::Loop::answer(Queue& queue, const Key& key, const core::Plan& pl
   if (applied.result) {
     queue.forget(key);
     if (plan.look_again) queue.add_after(key, *plan.look_again);
+    if (idle_looks_.note(key, !plan.actions.empty(), plan.look_again, clock_.elapsed())) {
+      metrics_
+          .counter("compute_domain_idle_looks_total",
+                   "Reconciles that came back within 100 ms by their own wish, again for nothing.",
+                   {{"key", std::string(name_of(key.kind))}})
+          .add();
+      base::log_debug("looks again and again, and finds nothing to do", {{"key", to_string(key)}});
+    }
     return;
   }
   const Error& error = applied.result.error();

@@ -106,10 +106,9 @@ std::set<std::string> fill(Workloads& workloads, const FilledStores& stores, bas
     const core::DomainRef::Kind kind = core::domain_ref_of(*claim).kind;
     with_claims.insert(claim->meta.ns);
     workloads.consumers_seen(*claim, now);
-    const bool names_none =
-        kind == core::DomainRef::Kind::Automatic || kind == core::DomainRef::Kind::Contradictory;
-    if (!names_none) continue;
-    workloads.claim_seen(*claim, now);
+    using Kind = core::DomainRef::Kind;
+    if (kind == Kind::None || kind == Kind::Named) continue;
+    if (kind == Kind::Automatic) workloads.claim_seen(*claim, now);
     namespaces.insert(claim->meta.ns);
   }
   for (const api::Job& job : stores.jobs) workloads.job_read(job.meta.uid, job);

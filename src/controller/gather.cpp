@@ -20,7 +20,8 @@ core::DomainView view_of(const Sources& from, const std::string& uid) {
   if (view.domain && view.domain->spec.workload) {
     const std::string workload = view.domain->meta.label(api::kWorkloadLabel);
     for (const std::string& claim_uid : from.workloads.claims_of(workload)) {
-      for (const auto& claim : stores.claims.by_index(kByDomain, automatic_claim(claim_uid))) {
+      for (const auto& claim : stores.claims.by_index(kUnnamedByUid, claim_uid)) {
+        // Anybody may write the label that a domain is known by.
         if (claim->meta.ns == view.domain->meta.ns) view.claims.push_back(*claim);
       }
     }
@@ -239,7 +240,7 @@ core::WorkloadsWorld gather_workloads(const Sources& from, const std::string& ns
   core::WorkloadsWorld world;
   world.now = from.clock.elapsed();
   world.ns = ns;
-  for (const auto& claim : from.stores.claims.by_index(kByDomain, automatic_claims_in(ns))) {
+  for (const auto& claim : from.stores.claims.by_index(kUnnamedIn, ns)) {
     world.claims.push_back(
         {.object = *claim, .seen = world.now, .is_told = from.memory.is_told(claim->meta.uid)});
   }

@@ -39,14 +39,16 @@ std::vector<std::string> domain_label(const T& object) {
   return one_of(object.meta.label(api::kDomainLabel));
 }
 
+bool is_unnamed(const api::ResourceClaim& claim) {
+  const core::DomainRef::Kind kind = core::domain_ref_of(claim).kind;
+  return kind != core::DomainRef::Kind::None && kind != core::DomainRef::Kind::Named;
+}
+
 }  // namespace
 
-// No UID of a domain has a colon.
-std::string automatic_claims_in(const std::string& ns) { return base::cat("namespace:", ns); }
 std::string workload_in(const std::string& ns, const std::string& id) {
   return base::cat(ns, "/", id);
 }
-std::string automatic_claim(const std::string& uid) { return base::cat("claim:", uid); }
 
 std::set<std::string> cliques_of_seats(const api::ResourceSlice& slice) {
   std::set<std::string> cliques;
@@ -84,10 +86,15 @@ template <>
 kube::Store<api::ResourceClaim>::Indexes indexes_of<api::ResourceClaim>() {
   return {{kByDomain,
            [](const api::ResourceClaim& claim) -> std::vector<std::string> {
-             const core::DomainRef ref = core::domain_ref_of(claim);
-             if (ref.kind == core::DomainRef::Kind::None) return {};
-             if (ref.kind == core::DomainRef::Kind::Named) return one_of(ref.uid);
-             return {automatic_claims_in(claim.meta.ns), automatic_claim(claim.meta.uid)};
+             return one_of(core::domain_of(claim).value_or(""));
+           }},
+          {kUnnamedIn,
+           [](const api::ResourceClaim& claim) {
+             return one_of(is_unnamed(claim) ? claim.meta.ns : "");
+           }},
+          {kUnnamedByUid,
+           [](const api::ResourceClaim& claim) {
+             return one_of(is_unnamed(claim) ? claim.meta.uid : "");
            }},
           {kByNode, [](const api::ResourceClaim& claim) { return core::nodes_of(claim); }}};
 }
@@ -155,7 +162,7 @@ void trim(api::ResourceClaim& claim) {
   // Before its configurations go: each of them may be long, and is looked at for every event.
   claim.domain_ref = core::domain_ref_of(claim);
   const Kind kind = claim.domain_ref->kind;
-  if (kind == Kind::Automatic || kind == Kind::Contradictory) {
+  if (is_unnamed(claim)) {
     // Which pod it is for.
     const std::string name = claim.meta.annotation(api::kPodClaimAnnotation);
     std::vector<api::OwnerReference> owners = std::move(claim.meta.owners);

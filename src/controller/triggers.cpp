@@ -185,7 +185,7 @@ void Triggers::on_domain(const api::ComputeDomain* before, const api::ComputeDom
   workloads_.forget_domain(*before);
   // Its name, and its workload if it was made for one, may be wanted again.
   const std::string& ns = before->meta.ns;
-  if (!from_.stores.claims.by_index(kByDomain, automatic_claims_in(ns)).empty()) {
+  if (!from_.stores.claims.by_index(kUnnamedIn, ns).empty()) {
     add_(workloads_key(ns));
   }
 }
@@ -205,9 +205,10 @@ void Triggers::on_automatic_claim(const api::ResourceClaim* before,
   if (after != nullptr) workloads_.claim_seen(*after, from_.clock.elapsed());
   const std::set<std::string> uids = domains_of_claim(claim);
   if (after == nullptr) {
+    // Before any key is added: a worker that comes at once must not find it there.
+    workloads_.forget_claim(claim.meta.uid);
     // What is not known of one that is gone holds no domain any more.
     if (uids.empty()) add_automatic_domains(claim.meta.ns);
-    workloads_.forget_claim(claim.meta.uid);
   } else if (after->allocation && !after->reserved_for.empty()) {
     note_formation(uids);
   }
@@ -228,10 +229,13 @@ void Triggers::on_claim(const api::ResourceClaim* before, const api::ResourceCla
   bool is_automatic = false;
   for (const api::ResourceClaim* claim : {before, after}) {
     if (claim == nullptr) continue;
+    using Kind = core::DomainRef::Kind;
     core::DomainRef ref = core::domain_ref_of(*claim);
-    if (ref.kind == core::DomainRef::Kind::Named) uids.insert(std::move(ref.uid));
-    is_automatic = is_automatic || ref.kind == core::DomainRef::Kind::Automatic ||
-                   ref.kind == core::DomainRef::Kind::Contradictory;
+    if (ref.kind == Kind::Named) uids.insert(std::move(ref.uid));
+    is_automatic = is_automatic || ref.kind == Kind::Automatic;
+    // Told once what is wrong with it; it is of no workload.
+    const bool is_wrong = ref.kind == Kind::Contradictory || ref.kind == Kind::Invalid;
+    if (is_wrong && after != nullptr) add_(workloads_key(after->meta.ns));
   }
   note_consumers(before, after);
   if (is_automatic) on_automatic_claim(before, after);
@@ -271,7 +275,7 @@ void Triggers::note_admissions(const api::ConfigMap* before, const api::ConfigMa
   }
   if (before == nullptr) return;
   for (const std::string& uid : admitted_by(*before)) {
-    const bool is_gone = from_.stores.claims.by_index(kByDomain, automatic_claim(uid)).empty();
+    const bool is_gone = from_.stores.claims.by_index(kUnnamedByUid, uid).empty();
     if (is_gone && !now.contains(uid)) workloads_.forget_claim(uid);
   }
 }
@@ -297,7 +301,7 @@ void Triggers::note_share(const std::string& domain_uid, const std::set<std::str
     for (const std::string& uid : after) workloads_.claim_admitted(uid, workload);
   }
   for (const std::string& uid : before) {
-    const bool is_gone = from_.stores.claims.by_index(kByDomain, automatic_claim(uid)).empty();
+    const bool is_gone = from_.stores.claims.by_index(kUnnamedByUid, uid).empty();
     if (is_gone && !after.contains(uid)) workloads_.forget_claim(uid);
   }
 }

@@ -34,6 +34,12 @@ bool serves(const NodeView& view, std::string_view group) {
          (report->state != api::DaemonState::None || !report->claims.empty());
 }
 
+// Of a text that a user has written: so much is kept, for an Event.
+constexpr std::size_t kLongestQuote = 63;
+
+// As the API server makes them, and as a label can hold them.
+bool is_uid(std::string_view text) { return base::is_dns_label(text); }
+
 bool admits_any(const api::NodeListEntry& entry, const std::vector<std::string>& claims) {
   return std::ranges::any_of(entry.admits, [&](const api::Admission& admission) {
     return std::ranges::find(claims, admission.claim_uid) != claims.end();
@@ -118,9 +124,9 @@ DomainRef domain_ref_of(const api::ResourceClaim& claim) {
     if (words.domain_uid) uid = std::move(words.domain_uid);
     (words.kind == api::kDomainConfigKind ? has_domain_config : has_other) = true;
   }
-  if (uid)
-    return {has_domain_config ? DomainRef::Kind::Contradictory : DomainRef::Kind::Named,
-            *std::move(uid)};
+  if (uid && has_domain_config) return {DomainRef::Kind::Contradictory, *std::move(uid)};
+  if (uid && !is_uid(*uid)) return {DomainRef::Kind::Invalid, uid->substr(0, kLongestQuote)};
+  if (uid) return {DomainRef::Kind::Named, *std::move(uid)};
   if (has_other) return {};
   const bool is_ours = claim.allocation || has_domain_config || asks_for_seat(claim.spec);
   return {is_ours ? DomainRef::Kind::Automatic : DomainRef::Kind::None, {}};

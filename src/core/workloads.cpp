@@ -117,11 +117,20 @@ std::map<std::string, Work> works_of(const WorkloadsWorld& world, Plan& plan) {
   std::map<std::string, Work> works;
   for (const AutomaticClaim* claim : claims) {
     if (has_admin_access(claim->object) || claim->object.meta.is_deleting()) continue;
-    if (domain_ref_of(claim->object).kind == DomainRef::Kind::Contradictory) {
+    const DomainRef ref = domain_ref_of(claim->object);
+    if (ref.kind == DomainRef::Kind::Contradictory) {
       tell(*claim, "ContradictoryConfig",
            "has a configuration that names a ComputeDomain (domainID) and a ComputeDomainConfig, "
            "which asks for one of its workload's own: leave one of them out of the "
            "ResourceClaimTemplate, and create the pod again",
+           plan);
+      continue;
+    }
+    if (ref.kind == DomainRef::Kind::Invalid) {
+      tell(*claim, "InvalidConfig",
+           cat("domainID \"", ref.uid,
+               "\" is not the UID of a ComputeDomain: use the ResourceClaimTemplate that the "
+               "ComputeDomain names in spec.channel, and create the pod again"),
            plan);
       continue;
     }
@@ -183,6 +192,7 @@ bool is_alive(const WorkloadsWorld& world, const AutomaticClaim& claim) {
 
 bool needs_read(const WorkloadsWorld& world, const KnownDomains& domains,
                 const AutomaticClaim& claim) {
+  if (domain_ref_of(claim.object).kind != DomainRef::Kind::Automatic) return false;
   if (!claim.is_settled) return true;
   return claim.workload && !is_alive(world, claim) && !claim.object.meta.is_deleting() &&
          domains.of(workload_id(world.ns, claim.workload->workload)) == nullptr;

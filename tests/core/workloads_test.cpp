@@ -392,6 +392,25 @@ TEST(Workloads, RefuseAClaimThatNamesADomainAndAsksForOne) {
   EXPECT_EQ(events[0].reason, "ContradictoryConfig");
 }
 
+TEST(Workloads, RefuseADomainIdThatIsNoUid) {
+  for (const char* text : {"namespace:victim", "claim:u-1", "A", "a/b", "a b"}) {
+    api::ResourceClaim claim = claim_for("train-0");
+    configure(claim, api::encode_channel_config({.domain_uid = text}));
+    EXPECT_EQ(domain_ref_of(claim).kind, DomainRef::Kind::Invalid);
+    EXPECT_EQ(domain_of(claim), std::nullopt);
+    AutomaticClaim known_claim{.object = claim, .seen = kNow};
+    const Plan plan = reconcile_workloads(world_with({known_claim}));
+    EXPECT_EQ(plan.look_again, std::nullopt) << "no pod is read for it";
+    ASSERT_THAT(plan.actions, SizeIs(1));
+    const auto events = actions<RecordEvent>(plan);
+    ASSERT_THAT(events, SizeIs(1));
+    EXPECT_EQ(events[0].reason, "InvalidConfig");
+    EXPECT_THAT(events[0].message, HasSubstr(base::cat("\"", text, "\" is not the UID")));
+    known_claim.is_told = true;
+    EXPECT_EQ(reconcile_workloads(world_with({known_claim})), Plan{});
+  }
+}
+
 TEST(Workloads, TellWhatIsWrongWithAConfigOnce) {
   api::ResourceClaim claim = claim_for("train-0");
   configure(

@@ -77,6 +77,38 @@ TEST_F(Claims, OfAnotherNamespacesDomainAreToldAndNoMember) {
   other.remove("Namespace", other.ns());
 }
 
+TEST_F(Claims, WithAnIdThatIsNoUidAreToldAndConcernNoOtherNamespace) {
+  Kubectl victim(home().administrator(), home().clock(), cat(kubectl().ns(), "-victim"));
+  victim.apply(cat("{apiVersion: v1, kind: Namespace, metadata: {name: ", victim.ns(), "}}"));
+  const std::string claim = claim_of_pod_from(template_yaml(cat("'namespace:", victim.ns(), "'")));
+  EXPECT_TRUE(tells("ResourceClaim", claim, "InvalidConfig", "is not the UID of a ComputeDomain"));
+
+  victim.apply(R"(
+apiVersion: resource.k8s.io/v1
+kind: ResourceClaimTemplate
+metadata: {name: fabric}
+spec:
+  spec:
+    devices:
+      requests:
+      - {name: channel, exactly: {deviceClassName: compute-domain-default-channel.nvidia.com}}
+)");
+  victim.apply(pod_yaml("v", "fabric", nodes(2)[1]));
+  EXPECT_TRUE(eventually("the other namespace's pod runs", [&] {
+    const auto pod = victim.client().get<api::Pod>({victim.ns(), "v"});
+    return pod && pod->phase == "Running";
+  }));
+  const auto events = victim.client().list_all<api::Event>({.ns = victim.ns()});
+  ASSERT_TRUE(events);
+  for (const api::Event& event : *events) {
+    EXPECT_NE(event.involved.kind, "ResourceClaim") << event.reason << ": " << event.message;
+  }
+  victim.remove("Pod", "v");
+  EXPECT_TRUE(eventually("its domain is gone", [&] { return victim.computedomains().empty(); }));
+  victim.remove("ResourceClaimTemplate", "fabric");
+  victim.remove("Namespace", victim.ns());
+}
+
 TEST_F(Claims, WithAnUnknownFieldAreRefused) {
   kubectl().apply(domain_yaml("train", 1));
   claim_of_pod_from(template_yaml(domain("train").meta.uid, "\n            channels: all"));

@@ -207,6 +207,7 @@ bool Rig::run_until(const std::function<bool()>& done, base::Duration span) {
     if (controller_dies()) crash_controller();
     if (step_something()) continue;
     if (clock_.elapsed() >= end) return false;
+    check_that_no_key_idles();
     // Nothing to do now: on to the next moment at which there is.
     const base::Duration now = clock_.elapsed();
     const base::Duration due = std::min(next_due().value_or(end), end);
@@ -214,6 +215,18 @@ bool Rig::run_until(const std::function<bool()>& done, base::Duration span) {
     steps_at_this_moment_ = 0;
   }
   return true;
+}
+
+void Rig::check_that_no_key_idles() {
+  for (const auto kind :
+       {"domain", "group", "clique", "report", "label", "workloads", "placement", "shared-slice"}) {
+    const double looks =
+        metrics_.counter("compute_domain_idle_looks_total", "", {{"key", kind}}).value();
+    if (looks > 0) {
+      throw std::runtime_error(
+          base::cat("a ", kind, " key looks again and again and finds nothing to do"));
+    }
+  }
 }
 
 void Rig::run_for(base::Duration span) {

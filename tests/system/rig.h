@@ -112,6 +112,8 @@ class Rig {
   bool controller_dies();
   std::unique_ptr<http::Client> client_of(sandbox::User user);
   bool step_something();
+  // Throws when a key wakes itself up for nothing.
+  void check_that_no_key_idles();
   std::optional<base::Duration> next_due() const;
 
   RigClock clock_;

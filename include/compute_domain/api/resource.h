@@ -73,9 +73,10 @@ struct DomainRef {
     Named,          // it names the domain's UID
     Automatic,      // it names none: it is for the automatic domain of its workload
     Contradictory,  // it does both
+    Invalid,        // it names what cannot be a UID
   };
   Kind kind = Kind::None;
-  std::string uid;  // that it names
+  std::string uid;  // that it names; of an invalid one the beginning
 
   friend bool operator==(const DomainRef&, const DomainRef&) = default;
 };

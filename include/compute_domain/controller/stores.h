@@ -31,9 +31,12 @@ inline constexpr char kByWorkload[] = "workload";    // ComputeDomain: workload_
 inline constexpr char kByPlacement[] =
     "placement";  // ComputeDomain: kSingle if it wants one clique
 inline constexpr char kSingle[] = "Single";
-// Claims, templates, lists: UID of the domain, of a clique's list those that have a channel in it;
-// claims that name none: the two keys below.
+// Claims, templates, lists: UID of the domain, of a clique's list those that have a channel in it.
 inline constexpr char kByDomain[] = "domain";
+// Claims that name no domain, or wrongly: their namespace, and their own UID. No text that a user
+// writes is a value of these.
+inline constexpr char kUnnamedIn[] = "unnamed-in";
+inline constexpr char kUnnamedByUid[] = "unnamed-by-uid";
 // Reports of nodes that isolate by channel; slices of nodes: cliques of their seats.
 inline constexpr char kByClique[] = "clique";
 inline constexpr char kByNode[] = "node";  // claims, lists, slices, agents: names of nodes
@@ -44,10 +47,6 @@ std::set<std::string> cliques_of_seats(const api::ResourceSlice& slice);
 // The workload with this id in a namespace: a key of kByWorkload. The id is a label, so that a
 // domain of any namespace may have it.
 std::string workload_in(const std::string& ns, const std::string& id);
-
-// All claims of a namespace that name no domain, and the one of a UID: keys of kByDomain.
-std::string automatic_claims_in(const std::string& ns);
-std::string automatic_claim(const std::string& uid);
 
 template <class T>
 typename kube::Store<T>::Indexes indexes_of();
