@@ -47,6 +47,14 @@ std::string owners_patch(const Precondition& if_is, const std::vector<OwnerRefer
   return text_of(patch);
 }
 
+std::string ownership_patch(const Precondition& if_is, const std::vector<OwnerReference>& owners,
+                            const std::vector<std::string>& finalizers) {
+  Json patch = patch_with(if_is);
+  write(patch["metadata"]["ownerReferences"], owners);
+  patch["metadata"]["finalizers"] = finalizers;
+  return text_of(patch);
+}
+
 std::string metadata_patch(const Precondition& if_is, const MetadataValues& labels,
                            const MetadataValues& annotations) {
   Json patch = patch_with(if_is);

@@ -16,6 +16,14 @@ using base::cat;
 
 constexpr int kMostChannels = 1 << 16;
 
+std::set<std::string> adopted_namespaces(const ControllerFlags& flags) {
+  std::set<std::string> namespaces;
+  for (const std::string& ns : base::split(flags.adopt_from, ','))
+    namespaces.emplace(base::trim(ns));
+  namespaces.erase("");
+  return namespaces;
+}
+
 }  // namespace
 
 po::options_description options_of(ControllerFlags& flags) {
@@ -51,6 +59,10 @@ po::options_description options_of(ControllerFlags& flags) {
       "publish a ResourceSlice for each clique, whose devices pods of all its nodes may share by "
       "one "
       "ResourceClaim; needs the right to write resourceslices (SHARED_CLAIMS_ENABLED)")(
+      "adopt-from", po::value(&flags.adopt_from),
+      "namespaces of NVIDIA's DRA driver, whose ComputeDomains are taken over, separated by "
+      "commas; "
+      "needs the rights of manifests/adopt (ADOPT_FROM)")(
       "leader-election-enabled",
       po::value(&flags.elect)->default_value(flags.elect)->implicit_value(true),
       "one of several controllers works, the others wait (LEADER_ELECTION_ENABLED)")(
@@ -81,6 +93,7 @@ std::string controller_flag_of_variable(const std::string& name) {
   if (name == "IMEX_CHANNELS") return "imex-channels";
   if (name == "GPU_CLIQUE_LABEL_ENABLED") return "gpu-clique-label-enabled";
   if (name == "SHARED_CLAIMS_ENABLED") return "shared-claims-enabled";
+  if (name == "ADOPT_FROM") return "adopt-from";
   if (name == "LEADER_ELECTION_ENABLED") return "leader-election-enabled";
   if (name == "LEADER_ELECTION_LEASE_LOCK_NAME") return "leader-election-lease-lock-name";
   if (name == "LEADER_ELECTION_LEASE_LOCK_NAMESPACE") return "leader-election-lease-lock-namespace";
@@ -108,6 +121,11 @@ std::string mistake_in(const ControllerFlags& flags) {
   if (!base::is_dns_label(flags.ns)) {
     return cat("--namespace: \"", flags.ns, "\" is no name of a namespace");
   }
+  for (const std::string& ns : adopted_namespaces(flags)) {
+    if (!base::is_dns_label(ns)) {
+      return cat("--adopt-from: \"", ns, "\" is not a valid name of a namespace");
+    }
+  }
   if (!base::is_dns_subdomain(flags.lease_name)) {
     return cat("--leader-election-lease-lock-name: \"", flags.lease_name, "\" is no name");
   }
@@ -130,6 +148,7 @@ core::Settings settings_of(const ControllerFlags& flags) {
   settings.labels_nodes = flags.label_nodes;
   settings.shares_claims = flags.share_claims;
   settings.channels = flags.channels;
+  settings.adopt_from = adopted_namespaces(flags);
   return settings;
 }
 

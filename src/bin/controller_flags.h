@@ -26,6 +26,7 @@ struct ControllerFlags {
   int channels = 2048;
   bool label_nodes = false;
   bool share_claims = false;
+  std::string adopt_from;
   bool elect = false;
   std::string lease_name = "compute-domain-controller";
   std::string lease_namespace;

@@ -7,6 +7,7 @@
 #include "compute_domain/base/text.h"
 #include "compute_domain/core/membership.h"
 #include "compute_domain/core/node_lists.h"
+#include "compute_domain/core/templates.h"
 #include "compute_domain/kube/store.h"
 
 namespace cdom::controller {
@@ -190,14 +191,31 @@ class Run {
   }
 
   Result<void> operator()(const core::EnsureTemplateAbsent& action) {
-    return ensure_absent<api::ResourceClaimTemplate>(action.name, action.domain_uid);
+    return ensure_absent<api::ResourceClaimTemplate>(action.name, [&](const api::ObjectMeta& meta) {
+      return core::is_owned_by(meta, action.domain_uid) ||
+             (action.predecessors && core::is_predecessors_template(meta, action.domain_uid));
+    });
+  }
+
+  Result<void> operator()(const core::AdoptTemplate& action) {
+    std::vector<std::string> finalizers = action.current.finalizers;
+    std::erase(finalizers, api::kDomainFinalizer);
+    const auto after = client_.patch<api::ResourceClaimTemplate>(
+        api::name_of(action.current), "",
+        api::ownership_patch({action.current.uid, action.current.resource_version}, action.owners,
+                             finalizers));
+    if (!after) return after.error();
+    note(written_.templates, after->meta);
+    return {};
   }
 
   Result<void> operator()(const core::EnsureNodeListsAbsent& action) {
     const auto lists = lists_of(action.ns, action.domain_uid);
     if (!lists) return lists.error();
     for (const api::ConfigMap& list : *lists) {
-      Result<void> gone = ensure_absent<api::ConfigMap>(api::name_of(list.meta), action.domain_uid);
+      Result<void> gone = ensure_absent<api::ConfigMap>(
+          api::name_of(list.meta),
+          [&](const api::ObjectMeta& meta) { return core::is_own(meta, action.domain_uid); });
       if (!gone) return gone;
     }
     return {};
@@ -241,14 +259,22 @@ class Run {
   // Its template is the sign that something of it may be left, and so goes last.
   Result<void> operator()(const core::EnsurePredecessorGone& action) {
     const std::string labelled = cat(api::kDomainLabel, "=", action.domain_uid);
-    for (const auto& step :
-         {&Run::ensure_all_absent<api::DaemonSet>, &Run::ensure_no_pods,
-          &Run::ensure_all_absent<api::ComputeDomainClique>, &Run::remove_node_labels}) {
-      if (Result<void> done = (this->*step)(labelled, action.domain_uid); !done) return done;
+    for (const auto& step : {&Run::ensure_all_absent<api::DaemonSet>, &Run::ensure_no_pods,
+                             &Run::ensure_all_absent<api::ComputeDomainClique>}) {
+      for (const std::string& ns : action.namespaces) {
+        if (Result<void> done = (this->*step)({.ns = ns, .label_selector = labelled}); !done) {
+          return done;
+        }
+      }
     }
-    if (Result<void> done = release_templates(labelled); !done) return done;
-    return ensure_all_absent<api::ResourceClaimTemplate>(
-        cat(labelled, ",", api::kTargetLabel, "=", api::kTargetDaemon), action.domain_uid);
+    if (Result<void> done = remove_node_labels(labelled); !done) return done;
+    for (const std::string& ns : action.namespaces) {
+      Result<void> done = ensure_all_absent<api::ResourceClaimTemplate>(
+          {.ns = ns,
+           .label_selector = cat(labelled, ",", api::kTargetLabel, "=", api::kTargetDaemon)});
+      if (!done) return done;
+    }
+    return {};
   }
 
   Result<void> operator()(const core::EnsureNodeGone& action) {
@@ -349,14 +375,14 @@ class Run {
 
   // The answer to a DELETE does not say that the object is gone; only a GET does. What the
   // reference driver has made carries its finalizer, which has the name of ours.
-  template <class T>
-  Result<void> ensure_absent(const api::ObjectName& name, const std::string& domain_uid) {
+  template <class T, class IsOurs>
+  Result<void> ensure_absent(const api::ObjectName& name, const IsOurs& is_ours) {
     for (int attempt = 0; attempt < 3; ++attempt) {
       const auto object = client_.get<T>(name);
       if (!object && object.error().kind == ErrorKind::NotFound) return {};
       if (!object) return object.error();
       const api::ObjectMeta& meta = object->meta;
-      if (meta.label(api::kDomainLabel) != domain_uid) return {};
+      if (!is_ours(meta)) return {};
       Result<void> done;
       if (!meta.is_deleting()) {
         done = client_.remove<T>(name, {meta.uid, meta.resource_version});
@@ -367,9 +393,8 @@ class Run {
       }
       if (!done && done.error().kind != ErrorKind::NotFound) return done.error();
     }
-    return Error{ErrorKind::Unavailable,
-                 cat(api::kind_of<T>().kind, " ", named(name),
-                     " is still there; a finalizer of somebody else holds it")};
+    return Error{ErrorKind::Invalid, cat(api::kind_of<T>().kind, " ", named(name),
+                                         " is still there: somebody else's finalizer holds it")};
   }
 
   template <class T>
@@ -382,32 +407,21 @@ class Run {
     return {};
   }
 
-  // Those that stay are as our own from now on, which have no finalizer.
-  Result<void> release_templates(const std::string& labelled) {
-    const auto objects = client_.list_all<api::ResourceClaimTemplate>({.label_selector = labelled});
-    if (!objects) return objects.error();
-    for (const api::ResourceClaimTemplate& object : *objects) {
-      const bool is_users = object.meta.label(api::kTargetLabel) != api::kTargetDaemon;
-      if (!is_users || !object.meta.has_finalizer(api::kDomainFinalizer)) continue;
-      if (Result<void> done = release<api::ResourceClaimTemplate>(object.meta); !done) return done;
-    }
-    return {};
-  }
-
-  // In all namespaces: nobody knows in which one the driver was.
   template <class T>
-  Result<void> ensure_all_absent(const std::string& labelled, const std::string& domain_uid) {
-    const auto objects = client_.list_all<T>({.label_selector = labelled});
+  Result<void> ensure_all_absent(const kube::Selection& of) {
+    const auto objects = client_.list_all<T>(of);
     if (!objects) return objects.error();
     for (const T& object : *objects) {
-      Result<void> gone = ensure_absent<T>(api::name_of(object.meta), domain_uid);
+      Result<void> gone = ensure_absent<T>(
+          api::name_of(object.meta),
+          [&](const api::ObjectMeta& meta) { return meta.uid == object.meta.uid; });
       if (!gone) return gone;
     }
     return {};
   }
 
-  Result<void> ensure_no_pods(const std::string& labelled, const std::string&) {
-    const auto pods = client_.list_all<api::Pod>({.label_selector = labelled});
+  Result<void> ensure_no_pods(const kube::Selection& of) {
+    const auto pods = client_.list_all<api::Pod>(of);
     if (!pods) return pods.error();
     if (pods->empty()) return {};
     return Error{ErrorKind::Unavailable,
@@ -415,7 +429,7 @@ class Run {
                      named(api::name_of(pods->front().meta)))};
   }
 
-  Result<void> remove_node_labels(const std::string& labelled, const std::string&) {
+  Result<void> remove_node_labels(const std::string& labelled) {
     const auto nodes = client_.list_all<api::Node>({.label_selector = labelled});
     if (!nodes) return nodes.error();
     for (const api::Node& node : *nodes) {

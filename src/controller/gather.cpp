@@ -4,6 +4,7 @@
 
 #include "compute_domain/api/names.h"
 #include "compute_domain/core/membership.h"
+#include "compute_domain/core/templates.h"
 
 namespace cdom::controller {
 
@@ -12,8 +13,11 @@ namespace {
 core::DomainView view_of(const Sources& from, const std::string& uid) {
   const Stores& stores = from.stores;
   core::DomainView view{.uid = uid, .domain = std::nullopt, .claims = {}};
-  for (const auto& object : stores.templates.by_index(kByDomain, uid)) {
-    if (object->meta.label(api::kTargetLabel) == api::kTargetDaemon) view.has_predecessor = true;
+  for (const std::string& ns : from.settings.adopt_from) {
+    const auto sign = stores.templates.get({ns, core::predecessors_name(uid)});
+    if (sign && core::is_predecessors_sign(sign->meta, uid, from.settings)) {
+      view.has_predecessor = true;
+    }
   }
   for (const auto& domain : stores.domains.by_index(kByUid, uid)) view.domain = *domain;
   for (const auto& claim : stores.claims.by_index(kByDomain, uid)) view.claims.push_back(*claim);
@@ -139,14 +143,14 @@ core::World gather_domain(const Sources& from, const std::string& uid) {
   world.settings = from.settings;
   world.view = view_of(from, uid);
   world.lists = lists_of(from, world.view);
-  for (const auto& object : from.stores.templates.by_index(kByDomain, uid)) {
-    world.templates.push_back(*object);
-  }
-  if (world.view.domain && world.view.domain->spec.channel) {
+  if (!world.view.domain) {
+    for (const auto& object : from.stores.templates.by_index(kByDomain, uid)) {
+      world.templates.push_back(*object);
+    }
+  } else if (world.view.domain->spec.channel) {
     const api::ObjectName wanted{world.view.domain->meta.ns,
                                  world.view.domain->spec.channel->template_name};
-    const auto found = from.stores.templates.get(wanted);
-    if (found && found->meta.label(api::kDomainLabel) != uid) world.templates.push_back(*found);
+    if (const auto found = from.stores.templates.get(wanted)) world.templates.push_back(*found);
   }
   world.nodes = nodes_concerned(from, world.view, world.lists);
   world.status_written = from.memory.status_written(uid);

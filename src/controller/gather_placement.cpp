@@ -5,6 +5,7 @@
 #include "compute_domain/controller/gather.h"
 #include "compute_domain/core/membership.h"
 #include "compute_domain/core/status.h"
+#include "compute_domain/core/templates.h"
 
 namespace cdom::controller {
 
@@ -77,8 +78,7 @@ core::PlacementDomain placement_domain(const Sources& from, const api::ComputeDo
   add_claims(from, view);
   if (!domain.spec.channel) return view;
   const auto made = from.stores.templates.get({domain.meta.ns, domain.spec.channel->template_name});
-  if (made != nullptr && made->meta.label(api::kDomainLabel) == view.uid &&
-      !made->meta.is_deleting()) {
+  if (made != nullptr && core::is_owned_by(made->meta, view.uid) && !made->meta.is_deleting()) {
     view.made = core::placement_of(*made);
   }
   return view;

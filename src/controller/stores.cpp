@@ -61,6 +61,15 @@ std::set<std::string> cliques_of_seats(const api::ResourceSlice& slice) {
   return cliques;
 }
 
+std::vector<std::string> domains_in(const api::ResourceClaimTemplate& object) {
+  std::set<std::string> uids{object.meta.label(api::kDomainLabel)};
+  for (const api::OwnerReference& owner : object.meta.owners) {
+    if (owner.kind == "ComputeDomain") uids.insert(owner.uid);
+  }
+  uids.erase("");
+  return {uids.begin(), uids.end()};
+}
+
 template <>
 kube::Store<api::ComputeDomain>::Indexes indexes_of<api::ComputeDomain>() {
   return {{kByUid, [](const api::ComputeDomain& domain) { return one_of(domain.meta.uid); }},
@@ -101,7 +110,7 @@ kube::Store<api::ResourceClaim>::Indexes indexes_of<api::ResourceClaim>() {
 
 template <>
 kube::Store<api::ResourceClaimTemplate>::Indexes indexes_of<api::ResourceClaimTemplate>() {
-  return {{kByDomain, domain_label<api::ResourceClaimTemplate>}};
+  return {{kByDomain, domains_in}};
 }
 
 template <>

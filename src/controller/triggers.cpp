@@ -252,15 +252,20 @@ void Triggers::on_template(const api::ResourceClaimTemplate* before,
   std::set<std::string> uids;
   for (const api::ResourceClaimTemplate* object : {before, after}) {
     if (object == nullptr) continue;
-    uids.insert(object->meta.label(api::kDomainLabel));
     if (core::placement_of(*object)) add_(placement_key());
+    for (const std::string& uid : domains_in(*object)) {
+      // What lies in another namespace says nothing of a domain that is there.
+      const auto domains = from_.stores.domains.by_index(kByUid, uid);
+      const bool may_concern = domains.empty() || domains.front()->meta.ns == object->meta.ns ||
+                               from_.settings.adopt_from.contains(object->meta.ns);
+      if (may_concern) uids.insert(uid);
+    }
     // A name taken or freed concerns every domain that wants it.
     const std::string name = api::to_string(api::name_of(object->meta));
     for (const auto& domain : from_.stores.domains.by_index(kByTemplate, name)) {
       uids.insert(domain->meta.uid);
     }
   }
-  uids.erase("");
   for (const std::string& uid : uids) add_(domain_key(uid));
 }
 

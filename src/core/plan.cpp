@@ -69,6 +69,9 @@ struct ActionText {
     return cat("delete ResourceClaimTemplate ", named(a.current), " and create it anew",
                clique_of(a.object));
   }
+  std::string operator()(const AdoptTemplate& a) const {
+    return cat("make ResourceClaimTemplate ", named(a.current), " the ComputeDomain's own");
+  }
   std::string operator()(const WriteLedger& a) const { return ledger_text(a); }
   std::string operator()(const RemoveNodeList& a) const {
     return cat("remove node list ", api::to_string(api::name_of(a.list)));

@@ -12,6 +12,7 @@
 #include "compute_domain/core/readiness.h"
 #include "compute_domain/core/slots.h"
 #include "compute_domain/core/status.h"
+#include "compute_domain/core/templates.h"
 #include "core/pace.h"
 
 namespace cdom::core {
@@ -20,8 +21,13 @@ namespace {
 
 using base::cat;
 
-bool is_labelled(const api::ResourceClaimTemplate& object, const std::string& uid) {
-  return object.meta.label(api::kDomainLabel) == uid;
+bool is_own(const World& world, const api::ResourceClaimTemplate& object) {
+  return is_owned_by(object.meta, world.view.uid);
+}
+
+bool is_inherited(const World& world, const api::ResourceClaimTemplate& object) {
+  return !world.settings.adopt_from.empty() &&
+         is_predecessors_template(object.meta, world.view.uid);
 }
 
 const api::ResourceClaimTemplate* find_template(const World& world, const api::ObjectName& name) {
@@ -30,12 +36,14 @@ const api::ResourceClaimTemplate* find_template(const World& world, const api::O
   return it == world.templates.end() ? nullptr : &*it;
 }
 
-std::string owner_of(const api::ResourceClaimTemplate& object) {
-  const std::string uid = object.meta.label(api::kDomainLabel);
+std::string owner_of(const World& world, const api::ResourceClaimTemplate& object) {
   for (const api::OwnerReference& owner : object.meta.owners) {
-    return cat(owner.kind, " ", owner.name);
+    return cat(owner.kind, " ", owner.name, " with UID ", owner.uid);
   }
-  return uid.empty() ? "somebody else" : cat("the ComputeDomain with UID ", uid);
+  if (is_predecessors_template(object.meta, world.view.uid)) {
+    return "NVIDIA's DRA driver (--adopt-from names the namespaces whose domains are taken over)";
+  }
+  return "somebody else";
 }
 
 TemplateVerdict template_is_there(const std::string& name) {
@@ -69,9 +77,13 @@ TemplateVerdict verdict_on_template(const World& world) {
   }
   if (found == nullptr)
     return {What::Missing, cat("ResourceClaimTemplate ", name, " is being made")};
-  if (!is_labelled(*found, world.view.uid)) {
-    return {What::NameTaken, cat("ResourceClaimTemplate ", name, " belongs to ", owner_of(*found),
-                                 " and is left alone; delete it, or use another name")};
+  if (!is_own(world, *found) && !is_inherited(world, *found)) {
+    return {What::NameTaken,
+            cat("ResourceClaimTemplate ", name, " belongs to ", owner_of(world, *found),
+                " and is left alone; delete it, or use another name")};
+  }
+  if (!is_own(world, *found) && !world.view.has_predecessor) {
+    return {What::Inherited, cat("ResourceClaimTemplate ", name, " is being taken over")};
   }
   if (found->meta.is_deleting()) {
     return {What::BeingDeleted, cat("ResourceClaimTemplate ", name,
@@ -83,25 +95,6 @@ TemplateVerdict verdict_on_template(const World& world) {
                                 world.promise->clique)};
   }
   return template_is_there(name);
-}
-
-// The reference driver's claims for its own daemons; the sign that these are there.
-bool is_predecessors(const api::ResourceClaimTemplate& object) {
-  return object.meta.label(api::kTargetLabel) == api::kTargetDaemon;
-}
-
-// Templates of this domain under a name that it does not want.
-std::vector<api::ObjectName> stray_templates(const World& world,
-                                             const std::optional<api::ObjectName>& wanted) {
-  std::vector<api::ObjectName> names;
-  for (const api::ResourceClaimTemplate& object : world.templates) {
-    const api::ObjectName name = api::name_of(object.meta);
-    if (is_labelled(object, world.view.uid) && !is_predecessors(object) && name != wanted) {
-      names.push_back(name);
-    }
-  }
-  std::ranges::sort(names);
-  return names;
 }
 
 // Whether the status remembers slots of a group whose list is not there any more.
@@ -311,20 +304,32 @@ Action claims_released(const World& world) {
                               .late = late_claims(world)};
 }
 
+EnsurePredecessorGone predecessor_gone(const World& world) {
+  return {world.view.uid, world.settings.adopt_from};
+}
+
+// Children that bear the UID of a domain which is gone, or which we do not hold any more. A
+// template that is being deleted already goes by itself, whatever still holds it.
 void add_children_absent(const World& world, Plan& plan) {
-  for (const api::ObjectName& name : stray_templates(world, std::nullopt)) {
-    plan.actions.emplace_back(EnsureTemplateAbsent{name, world.view.uid});
-  }
   if (std::ranges::any_of(world.lists,
                           [&](const auto& list) { return is_own(list.meta, world.view.uid); })) {
     plan.actions.emplace_back(
         EnsureNodeListsAbsent{world.settings.operator_namespace, world.view.uid});
   }
+  std::vector<EnsureTemplateAbsent> templates;
+  for (const api::ResourceClaimTemplate& object : world.templates) {
+    const bool predecessors = world.view.has_predecessor && is_inherited(world, object);
+    if (predecessors || (is_own(world, object) && !object.meta.is_deleting())) {
+      templates.push_back({api::name_of(object.meta), world.view.uid, predecessors});
+    }
+  }
+  std::ranges::sort(templates, {}, &EnsureTemplateAbsent::name);
+  for (EnsureTemplateAbsent& absent : templates) plan.actions.emplace_back(std::move(absent));
   if (world.view.has_predecessor) {
     // Nobody knows any more in which namespace its claims are.
     plan.actions.emplace_back(
         EnsureClaimsReleased{"", world.settings.operator_namespace, world.view.uid, true, {}});
-    plan.actions.emplace_back(EnsurePredecessorGone{world.view.uid});
+    plan.actions.emplace_back(predecessor_gone(world));
   }
 }
 
@@ -355,30 +360,26 @@ Plan reconcile_deleting(const World& world) {
     add_children_absent(world, plan);
     return plan;
   }
-  std::vector<api::ObjectName> templates = stray_templates(world, std::nullopt);
   const auto wanted = wanted_template(domain);
+  std::vector<Action> template_removal;
   if (wanted && base::is_dns_subdomain(wanted->meta.name)) {
     // Also when the cache does not show it: a create of ours may be on its way.
-    const api::ObjectName name = api::name_of(wanted->meta);
-    if (std::ranges::find(templates, name) == templates.end()) templates.push_back(name);
-  }
-  std::vector<Action> template_removal;
-  template_removal.reserve(templates.size());
-  for (const api::ObjectName& name : templates) {
-    template_removal.emplace_back(EnsureTemplateAbsent{name, world.view.uid});
+    template_removal.emplace_back(EnsureTemplateAbsent{api::name_of(wanted->meta), world.view.uid,
+                                                       !world.settings.adopt_from.empty()});
   }
   const WaitsFor waits_for = what_still_runs(world);
   if (!waits_for.empty()) {
-    if (!stray_templates(world, std::nullopt).empty()) {
-      plan.actions = std::move(template_removal);
-    }
+    const auto* found = wanted ? find_template(world, api::name_of(wanted->meta)) : nullptr;
+    const bool is_there = found != nullptr && !found->meta.is_deleting() &&
+                          (is_own(world, *found) || is_inherited(world, *found));
+    if (is_there) plan.actions = std::move(template_removal);
     add_status(world, readiness_now(world), {}, waits_for, plan);
     tell_claims_that_come_too_late(world, plan);
     return plan;
   }
   plan.actions = std::move(template_removal);
   plan.actions.push_back(claims_released(world));
-  if (world.view.has_predecessor) plan.actions.emplace_back(EnsurePredecessorGone{world.view.uid});
+  if (world.view.has_predecessor) plan.actions.emplace_back(predecessor_gone(world));
   plan.actions.emplace_back(
       EnsureNodeListsAbsent{world.settings.operator_namespace, world.view.uid});
   plan.actions.emplace_back(RemoveFinalizer{domain.meta});
@@ -413,14 +414,15 @@ Plan reconcile_living(const World& world) {
       plan.actions.emplace_back(ReplaceTemplate{current, *wanted});
       verdict = template_is_there(wanted->meta.name);
     }
+    if (verdict.what == TemplateVerdict::What::Inherited) {
+      const api::ObjectMeta current = find_template(world, api::name_of(wanted->meta))->meta;
+      plan.actions.emplace_back(AdoptTemplate{current, wanted->meta.owners});
+      verdict = template_is_there(wanted->meta.name);
+    }
     if (verdict.what == TemplateVerdict::What::Missing) {
       plan.actions.emplace_back(CreateTemplate{*wanted});
       // The status comes later in this plan: it is only written when there is a template.
       verdict = template_is_there(wanted->meta.name);
-    }
-    const auto name = wanted ? std::optional(api::name_of(wanted->meta)) : std::nullopt;
-    for (const api::ObjectName& stray : stray_templates(world, name)) {
-      plan.actions.emplace_back(EnsureTemplateAbsent{stray, world.view.uid});
     }
   }
   const WaitsFor waits_for = world.view.has_predecessor ? what_still_runs(world) : WaitsFor{};
@@ -429,7 +431,7 @@ Plan reconcile_living(const World& world) {
   tell_claims_of_a_former_clique(world, plan);
   if (world.view.has_predecessor && waits_for.empty()) {
     plan.actions.push_back(claims_released(world));
-    plan.actions.emplace_back(EnsurePredecessorGone{world.view.uid});
+    plan.actions.emplace_back(predecessor_gone(world));
   }
   return plan;
 }

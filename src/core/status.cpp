@@ -287,6 +287,7 @@ std::optional<Finding> template_finding(const TemplateVerdict& verdict) {
     case What::Ready:
       return Finding{api::ConditionStatus::True, "Created", verdict.message};
     case What::Missing:
+    case What::Inherited:
       return Finding{api::ConditionStatus::False, "Pending", verdict.message};
     case What::NotPlaced:
       return Finding{api::ConditionStatus::False, "NotPlaced", verdict.message};

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "compute_domain/core/templates.h"
 #include "core/builders.h"
 
 namespace cdom::core {
@@ -16,9 +17,13 @@ using ::testing::IsEmpty;
 using ::testing::IsSupersetOf;
 using ::testing::Not;
 
+constexpr char kTheirs[] = "nvidia-dra-driver-gpu";
+const EnsurePredecessorGone kGone{"uid-train", {kTheirs}};
+
 // As that driver leaves it: Ready with `nodes` nodes, its own template and the users'.
 World inherited_world(int nodes) {
   World world = world_of(domain("train").wants(nodes).finalized(), nodes);
+  world.settings.adopt_from = {kTheirs};
   world.view.has_predecessor = true;
   api::ComputeDomainStatus status;
   status.ready = true;
@@ -32,13 +37,21 @@ World inherited_world(int nodes) {
   }
   world.view.domain->status = status;
   api::ResourceClaimTemplate users = *wanted_template(*world.view.domain);
-  users.meta.finalizers = {api::kDomainFinalizer};
+  users.meta.uid = "uid-template";
+  users.meta.owners.clear();
+  users.meta.finalizers = {api::kDomainFinalizer, "example.com/other"};
+  world.templates = {users};
+  return world;
+}
+
+// By which that driver is known.
+api::ResourceClaimTemplate its_own_template() {
   api::ResourceClaimTemplate own;
   own.meta.name = "computedomain-daemon-uid-train";
-  own.meta.ns = "nvidia-dra-driver-gpu";
+  own.meta.ns = kTheirs;
   own.meta.labels = {{api::kDomainLabel, "uid-train"}, {api::kTargetLabel, api::kTargetDaemon}};
-  world.templates = {users, own};
-  return world;
+  own.meta.finalizers = {api::kDomainFinalizer};
+  return own;
 }
 
 const api::ComputeDomainStatus& status_of(const Plan& plan) {
@@ -92,7 +105,7 @@ TEST(Predecessor, DoesNotWaitForClaimsThatWaitForItsEnd) {
       reconcile(world).actions,
       IsSupersetOf({Action(EnsureClaimsReleased{
                         "team-a", "compute-domain-operator", "uid-train", true, {"uid-late"}}),
-                    Action(EnsurePredecessorGone{"uid-train"})}));
+                    Action(kGone)}));
 }
 
 TEST(Predecessor, WaitsForClaimsThatItMayHavePrepared) {
@@ -127,43 +140,70 @@ TEST(Predecessor, GoesAfterTheLastClaimOnceALiveListAgrees) {
   ASSERT_GE(plan.actions.size(), 2U);
   EXPECT_EQ(plan.actions[plan.actions.size() - 2],
             Action(EnsureClaimsReleased{"team-a", "compute-domain-operator", "uid-train", true}));
-  EXPECT_EQ(plan.actions.back(), Action(EnsurePredecessorGone{"uid-train"}));
+  EXPECT_EQ(plan.actions.back(), Action(kGone));
 }
 
 TEST(Predecessor, OnceGoneTheDomainIsOurs) {
   World world = inherited_world(2);
   world.view.has_predecessor = false;
-  world.templates.pop_back();
   EXPECT_THAT(reconcile_group(group_world_of(world)).actions, Not(IsEmpty()));
+  const api::ResourceClaimTemplate users = world.templates.front();
+  const auto owners = wanted_template(*world.view.domain)->meta.owners;
+  EXPECT_THAT(reconcile(world).actions, Contains(Action(AdoptTemplate{users.meta, owners})));
+}
+
+TEST(Predecessor, IsBelievedNowhereButWhereItWas) {
+  const World world = inherited_world(0);
+  const auto is_sign = [&](const auto& change) {
+    api::ObjectMeta meta = its_own_template().meta;
+    change(meta);
+    return is_predecessors_sign(meta, "uid-train", world.settings);
+  };
+  EXPECT_TRUE(is_sign([](auto&) {}));
+  EXPECT_FALSE(is_sign([](auto& meta) { meta.ns = "team-b"; })) << "anybody's namespace";
+  EXPECT_FALSE(is_sign([](auto& meta) { meta.name = "mine"; }));
+  EXPECT_FALSE(is_sign([](auto& meta) { meta.finalizers.clear(); }));
+  EXPECT_FALSE(is_sign([](auto& meta) { meta.labels[api::kTargetLabel] = "Workload"; }));
+  EXPECT_FALSE(is_sign([](auto& meta) { meta.labels[api::kDomainLabel] = "uid-other"; }));
+  EXPECT_FALSE(is_predecessors_sign(its_own_template().meta, "uid-train", {})) << "not adopting";
+}
+
+TEST(Predecessor, KeepsItsTemplateUnlessAnAdministratorHasItTakenOver) {
+  World world = inherited_world(0);
+  world.view.has_predecessor = false;
+  world.settings.adopt_from.clear();
+  const Plan plan = reconcile(world);
+  EXPECT_EQ(condition_in(plan, "TemplateReady").reason, "NameTaken");
+  EXPECT_THAT(condition_in(plan, "TemplateReady").message, HasSubstr("--adopt-from"));
 }
 
 TEST(Predecessor, OfADomainThatIsDeletedGoesBeforeTheFinalizer) {
   World world = inherited_world(2);
   world.view.domain->meta.deletion_time = kNow;
-  EXPECT_THAT(reconcile(world).actions,
-              Contains(Action(EnsureTemplateAbsent{{"team-a", "train-channel"}, "uid-train"})))
-      << "no new claim is made";
-  EXPECT_THAT(reconcile(world).actions, Not(Contains(Action(EnsurePredecessorGone{"uid-train"}))));
+  const EnsureTemplateAbsent absent{{"team-a", "train-channel"}, "uid-train", true};
+  EXPECT_THAT(reconcile(world).actions, Contains(Action(absent))) << "no new claim is made";
+  EXPECT_THAT(reconcile(world).actions, Not(Contains(Action(kGone))));
   EXPECT_EQ(status_of(reconcile(world)).nodes, world.view.domain->status->nodes);
   world.view.claims.clear();
-  EXPECT_THAT(reconcile(world).actions,
-              ElementsAre(Action(EnsureTemplateAbsent{{"team-a", "train-channel"}, "uid-train"}),
-                          Action(EnsureClaimsReleased{"team-a", "compute-domain-operator",
-                                                      "uid-train", true}),
-                          Action(EnsurePredecessorGone{"uid-train"}),
-                          Action(EnsureNodeListsAbsent{"compute-domain-operator", "uid-train"}),
-                          Action(RemoveFinalizer{world.view.domain->meta})));
+  EXPECT_THAT(
+      reconcile(world).actions,
+      ElementsAre(
+          Action(absent),
+          Action(EnsureClaimsReleased{"team-a", "compute-domain-operator", "uid-train", true}),
+          Action(kGone), Action(EnsureNodeListsAbsent{"compute-domain-operator", "uid-train"}),
+          Action(RemoveFinalizer{world.view.domain->meta})));
 }
 
 TEST(Predecessor, OfADomainThatIsGoneGoesTooWhenNobodyUsesIt) {
   World world = inherited_world(0);
   world.view.domain.reset();
+  world.templates.push_back(its_own_template());
   EXPECT_THAT(
       reconcile(world).actions,
       ElementsAre(Action(EnsureDomainGone{"uid-train"}),
-                  Action(EnsureTemplateAbsent{{"team-a", "train-channel"}, "uid-train"}),
+                  Action(EnsureTemplateAbsent{{"team-a", "train-channel"}, "uid-train", true}),
                   Action(EnsureClaimsReleased{"", "compute-domain-operator", "uid-train", true}),
-                  Action(EnsurePredecessorGone{"uid-train"})));
+                  Action(kGone)));
 }
 
 }  // namespace

@@ -271,8 +271,47 @@ TEST(Reconcile, SweepsChildrenOfADomainOnlyWhenTheServerSaysThatItIsGone) {
   const Plan plan = reconcile(world);
   ASSERT_THAT(plan.actions, SizeIs(3));
   EXPECT_EQ(plan.actions[0], Action(EnsureDomainGone{"uid-train"}));
-  EXPECT_TRUE(std::holds_alternative<EnsureTemplateAbsent>(plan.actions[1]));
-  EXPECT_TRUE(std::holds_alternative<EnsureNodeListsAbsent>(plan.actions[2]));
+  EXPECT_TRUE(std::holds_alternative<EnsureNodeListsAbsent>(plan.actions[1]));
+  EXPECT_TRUE(std::holds_alternative<EnsureTemplateAbsent>(plan.actions[2]));
+}
+
+TEST(Reconcile, BelievesNoLabelOfATemplateThatItsDomainDoesNotOwn) {
+  World world = settled_world(2);
+  world.templates.front().meta.owners.clear();
+  EXPECT_EQ(condition_in(reconcile(world), "TemplateReady").reason, "NameTaken");
+  world.templates.front().meta.owners = {
+      {"resource.nvidia.com/v1beta1", "ComputeDomain", "train", "uid-of-a-former-one", true}};
+  EXPECT_EQ(condition_in(reconcile(world), "TemplateReady").reason, "NameTaken");
+}
+
+TEST(Reconcile, KeepsItsTemplateThatHasLostItsLabels) {
+  World world = settled_world(2);
+  world.templates.front().meta.labels.clear();
+  EXPECT_THAT(reconcile(world).actions, IsEmpty());
+}
+
+TEST(Reconcile, LeavesAUsersCopyOfItsTemplateAlone) {
+  World world = settled_world(2);
+  api::ResourceClaimTemplate copy = world.templates.front();
+  copy.meta.name = "mine";
+  world.templates.push_back(copy);
+  EXPECT_THAT(reconcile(world).actions, IsEmpty());
+  world.view.domain->meta.deletion_time = kNow;
+  for (const std::string& sentence : sentences(reconcile(world))) {
+    EXPECT_THAT(sentence, Not(HasSubstr("mine")));
+  }
+}
+
+// What somebody else's finalizer holds goes one day, and nothing can be done about it meanwhile.
+TEST(Reconcile, TellsOfItsDeletionWhileSomebodyHoldsItsTemplate) {
+  World world = settled_world(2);
+  world.templates.front().meta.deletion_time = kNow;
+  world.templates.front().meta.finalizers = {"example.com/mine"};
+  world.view.domain->meta.deletion_time = kNow;
+  const Plan plan = reconcile(world);
+  ASSERT_FALSE(plan.actions.empty());
+  EXPECT_TRUE(std::holds_alternative<SetStatus>(plan.actions.front()));
+  EXPECT_EQ(condition_in(plan, "Ready").reason, "Deleting");
 }
 
 TEST(Reconcile, WaitsWithTheDeletionForPodsThatStillRunAndNamesThem) {
@@ -312,7 +351,7 @@ TEST(Reconcile, KeepsTheFinalizerUntilTheServerConfirmsEveryChildIsGone) {
 
 TEST(Reconcile, IsQuietWhileItWaitsForPodsAlthoughTheTemplateIsSomebodyElses) {
   World world = settled_world(2);
-  world.templates.front().meta.labels.clear();
+  world.templates.front().meta.owners.clear();
   world.view.domain->meta.deletion_time = kNow;
   apply_status(world, reconcile(world));
   EXPECT_THAT(sentences(reconcile(world)), IsEmpty());

@@ -1,4 +1,5 @@
 // The ResourceClaimTemplate that a domain makes for its users.
+#include "compute_domain/base/text.h"
 #include "compute_domain/core/status.h"
 #include "scenarios/scenario.h"
 
@@ -56,6 +57,46 @@ spec: {spec: {devices: {requests: [{name: gpu, exactly: {deviceClassName: gpus}}
   EXPECT_TRUE(goes("train"));
   EXPECT_EQ(find("train-channel"), before);
   kubectl().remove("ResourceClaimTemplate", "train-channel");
+}
+
+// Anybody who may write templates somewhere can give them any label.
+TEST_F(Template, OfAnybodyWithTheDomainsLabelsNeitherStopsNorHoldsIt) {
+  const auto on = nodes(2);
+  settle("train", {on[0]});
+  const std::string uid = domain("train").meta.uid;
+  const auto stray = [&](const std::string& name, const std::string& target) {
+    return base::cat(R"(
+apiVersion: resource.k8s.io/v1
+kind: ResourceClaimTemplate
+metadata:
+  name: )",
+                     name, R"(
+  labels: {resource.nvidia.com/computeDomain: )",
+                     uid, ", resource.nvidia.com/computeDomainTarget: ", target, R"(}
+  finalizers: [resource.nvidia.com/computeDomain, example.com/mine]
+spec: {spec: {devices: {requests: [{name: gpu, exactly: {deviceClassName: gpus}}]}}}
+)");
+  };
+  Kubectl other(home().administrator(), home().clock(), kubectl().ns() + "-other");
+  other.apply(base::cat("{apiVersion: v1, kind: Namespace, metadata: {name: ", other.ns(), "}}"));
+  other.apply(stray("computedomain-daemon-" + uid, "Daemon"));
+  kubectl().apply(stray("mine", "Workload"));
+
+  kubectl().apply(pod_yaml("late", "train-channel", on[1]));
+  EXPECT_TRUE(becomes("train", "Ready", "2/2", "AllNodesReady"));
+  EXPECT_TRUE(find("mine")) << "a user's own";
+  kubectl().remove_all("Pod");
+  kubectl().remove("ComputeDomain", "train");
+  EXPECT_TRUE(goes("train"));
+  EXPECT_TRUE(find("mine"));
+  EXPECT_FALSE(find("mine")->meta.is_deleting());
+
+  const char* kNone = R"({"metadata":{"finalizers":null}})";
+  other.patch("ResourceClaimTemplate", "computedomain-daemon-" + uid, kNone);
+  other.remove("ResourceClaimTemplate", "computedomain-daemon-" + uid);
+  kubectl().patch("ResourceClaimTemplate", "mine", kNone);
+  kubectl().remove("ResourceClaimTemplate", "mine");
+  other.remove("Namespace", other.ns());
 }
 
 TEST_F(Template, ThatIsDeletedByHandIsMadeAgain) {

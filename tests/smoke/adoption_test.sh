@@ -119,7 +119,7 @@ token=$(kubectl create token compute-domain-controller -n compute-domain-operato
 kubectl config --kubeconfig "$work/kubeconfig" set-credentials controller --token "$token" >/dev/null
 kubectl config --kubeconfig "$work/kubeconfig" set-context --current --user controller >/dev/null
 controller() {
-  exec timeout "$1" "$bin/compute-domain-controller" --kubeconfig "$work/kubeconfig" --metrics-listen ""
+  exec timeout "$1" "$bin/compute-domain-controller" --kubeconfig "$work/kubeconfig" --metrics-listen "" --adopt-from "$theirs"
 }
 does_not_start() {
   local said code=0

@@ -93,6 +93,9 @@ std::string finalizers_patch(const Precondition& if_is, const std::vector<std::s
 using MetadataValues = std::map<std::string, std::optional<std::string>>;
 std::string metadata_patch(const Precondition& if_is, const MetadataValues& labels,
                            const MetadataValues& annotations);
+// Owners and finalizers, each as a whole.
+std::string ownership_patch(const Precondition& if_is, const std::vector<OwnerReference>& owners,
+                            const std::vector<std::string>& finalizers);
 // The owners as a whole.
 std::string owners_patch(const Precondition& if_is, const std::vector<OwnerReference>& owners);
 std::string status_patch(const Precondition& if_is, const ComputeDomainStatus& status);

@@ -31,7 +31,8 @@ inline constexpr char kByWorkload[] = "workload";    // ComputeDomain: workload_
 inline constexpr char kByPlacement[] =
     "placement";  // ComputeDomain: kSingle if it wants one clique
 inline constexpr char kSingle[] = "Single";
-// Claims, templates, lists: UID of the domain, of a clique's list those that have a channel in it.
+// Claims, templates, lists: UID of the domain, of a clique's list those that have a channel in it,
+// of a template those that it says it is of, which proves nothing.
 inline constexpr char kByDomain[] = "domain";
 // Claims that name no domain, or wrongly: their namespace, and their own UID. No text that a user
 // writes is a value of these.
@@ -47,6 +48,8 @@ std::set<std::string> cliques_of_seats(const api::ResourceSlice& slice);
 // The workload with this id in a namespace: a key of kByWorkload. The id is a label, so that a
 // domain of any namespace may have it.
 std::string workload_in(const std::string& ns, const std::string& id);
+// UIDs of the domains that a template says it is of, by label and by owner.
+std::vector<std::string> domains_in(const api::ResourceClaimTemplate& object);
 
 template <class T>
 typename kube::Store<T>::Indexes indexes_of();

@@ -73,6 +73,13 @@ struct ReplaceTemplate {
   api::ResourceClaimTemplate object;
   friend bool operator==(const ReplaceTemplate&, const ReplaceTemplate&) = default;
 };
+// Makes the users' template of the reference driver the domain's own: these owners, and without
+// that driver's finalizer. UID and resource version are the precondition.
+struct AdoptTemplate {
+  api::ObjectMeta current;
+  std::vector<api::OwnerReference> owners;
+  friend bool operator==(const AdoptTemplate&, const AdoptTemplate&) = default;
+};
 // Creates the ledger when `current` has no UID (it must not exist yet), else replaces its data
 // under the precondition of that version; deletes it when there is no data any more.
 struct WriteLedger {
@@ -100,10 +107,12 @@ struct RecordEvent {
   friend bool operator==(const RecordEvent&, const RecordEvent&) = default;
 };
 // Deletes the template and succeeds only when the API server itself answers that it is not there,
-// or shows one that does not carry the label kDomainLabel=`domain_uid`.
+// or shows one that the domain of this UID does not own. With `predecessors` also the one that the
+// reference driver has made for it.
 struct EnsureTemplateAbsent {
   api::ObjectName name;
   std::string domain_uid;
+  bool predecessors = false;
   friend bool operator==(const EnsureTemplateAbsent&, const EnsureTemplateAbsent&) = default;
 };
 // Deletes every node list with that label and succeeds only when a live LIST shows none: a cache
@@ -128,12 +137,13 @@ struct EnsureClaimsReleased {
   std::set<std::string> late;  // UIDs
   friend bool operator==(const EnsureClaimsReleased&, const EnsureClaimsReleased&) = default;
 };
-// Deletes what the reference driver has made for the domain, wherever it is: its DaemonSet,
+// Deletes what the reference driver has made for the domain in its namespaces: its DaemonSet,
 // cliques, node labels, and at last its own template, by which it is known. Takes that driver's
 // finalizer off them. Succeeds only when live LISTs show that they are gone, and the pods of the
 // DaemonSet too.
 struct EnsurePredecessorGone {
   std::string domain_uid;
+  std::set<std::string> namespaces = {};
   friend bool operator==(const EnsurePredecessorGone&, const EnsurePredecessorGone&) = default;
 };
 // Succeeds only when a live GET answers that there is no Node of this name.
@@ -178,7 +188,8 @@ using Action =
                  RecordEvent, EnsureTemplateAbsent, EnsureNodeListsAbsent, EnsureDomainGone,
                  EnsureClaimsReleased, EnsurePredecessorGone, EnsureNodeGone, DeleteReport,
                  LabelNode, UnmarkNode, CreateDomain, SetOwners, DeleteDomain, ReadPods, ReadJob,
-                 ReplaceTemplate, WriteLedger, RemoveNodeList, WriteSharedSlice, RemoveSharedSlice>;
+                 ReplaceTemplate, AdoptTemplate, WriteLedger, RemoveNodeList, WriteSharedSlice,
+                 RemoveSharedSlice>;
 
 struct Plan {
   std::vector<Action> actions;

@@ -24,6 +24,7 @@ struct TemplateVerdict {
     NotWanted,
     Ready,
     Missing,
+    Inherited,  // from the reference driver
     NotPlaced,  // made once a clique is chosen
     Outdated,   // of the clique where the domain was placed before
     NameTaken,

@@ -32,6 +32,9 @@ struct Settings {
   bool shares_claims = false;  // SHARED_CLAIMS_ENABLED
   // How long a clique may lack seats before a domain whose pods wait for them is placed anew.
   base::Duration placement_patience = std::chrono::seconds(60);
+  // The namespaces in which NVIDIA's DRA driver was, whose domains are taken over; none: nothing
+  // of that driver is believed.
+  std::set<std::string> adopt_from = {};
 };
 
 // The agent's own pod on a node: its Ready condition is the agent's life.
@@ -89,8 +92,8 @@ struct World {
   Settings settings;
   DomainView view;
   std::vector<StoredList> lists;  // of this domain's groups
-  std::vector<api::ResourceClaimTemplate>
-      templates;                             // labelled with the UID, or of the wanted name
+  // The one of the wanted name; of a domain that is absent all that bear its UID.
+  std::vector<api::ResourceClaimTemplate> templates;
   NodeViews nodes;                           // that a claim, a list or the status names
   std::optional<base::Time> status_written;  // by this process
   base::Duration known_for{};                // how long this process has known the domain

@@ -1,0 +1,26 @@
+// Templates: whose a ResourceClaimTemplate is.
+//
+// Anybody who may write templates in one namespace may give them any label, so no label proves
+// anything. Ours is the one that the domain's own UID owns, under the name and in the namespace
+// that the domain wants. What NVIDIA's DRA driver has left is believed only where an administrator
+// has said that this driver was (Settings::adopt_from), and by all of its marks. Pure.
+#pragma once
+
+#include <string>
+
+#include "compute_domain/core/world.h"
+
+namespace cdom::core {
+
+// Has an owner reference to the ComputeDomain of this UID.
+bool is_owned_by(const api::ObjectMeta& meta, const std::string& domain_uid);
+
+// The users' template as the reference driver makes it: its labels and its finalizer, no owner.
+bool is_predecessors_template(const api::ObjectMeta& meta, const std::string& domain_uid);
+
+// The template of the reference driver's own daemons, the sign that these are there.
+bool is_predecessors_sign(const api::ObjectMeta& meta, const std::string& domain_uid,
+                          const Settings& settings);
+std::string predecessors_name(const std::string& domain_uid);
+
+}  // namespace cdom::core
