@@ -12,6 +12,7 @@
 #include "compute_domain/kube/events.h"
 #include "compute_domain/kube/informer.h"
 #include "compute_domain/kube/work_queue.h"
+#include "every_key.h"
 #include "expectations.h"
 #include "idle_looks.h"
 #include "placer.h"
@@ -78,6 +79,7 @@ class Controller::Loop {
   [[nodiscard]] const std::vector<Part>& parts() const { return parts_; }
   [[nodiscard]] std::optional<base::Duration> next_due() const;
   [[nodiscard]] bool has_synced() const;
+  [[nodiscard]] std::vector<std::string> unrest() const;
   [[nodiscard]] std::string trouble() const;
 
  private:
@@ -95,7 +97,8 @@ class Controller::Loop {
   // All keys of a domain go to one worker: a list that one worker is about to write must not come
   // after another has seen that there is none.
   using Queue = kube::WorkQueue<Key>;
-  Queue& queue_of(const Key& key) { return *queues_[base::fnv1a64(key.id) % queues_.size()]; }
+  Queue& queue_of(const Key& key) const { return *queues_[base::fnv1a64(key.id) % queues_.size()]; }
+  void wake_waiting();
   bool process_one(Queue& queue);
   void process(Queue& queue, const Key& key);
   std::vector<Key> in_order(const Key& key) const;
@@ -224,13 +227,23 @@ void Controller::Loop::connect_triggers() {
   domains_.on_change([this](const auto* before, const auto* after) {
     count_domains(before, after);
     triggers_.on_domain(before, after);
+    wake_waiting();
   });
   claims_.on_change([this](const auto* b, const auto* a) { triggers_.on_claim(b, a); });
-  templates_.on_change([this](const auto* b, const auto* a) { triggers_.on_template(b, a); });
-  lists_.on_change([this](const auto* b, const auto* a) { triggers_.on_list(b, a); });
+  templates_.on_change([this](const auto* before, const auto* after) {
+    triggers_.on_template(before, after);
+    wake_waiting();
+  });
+  lists_.on_change([this](const auto* before, const auto* after) {
+    triggers_.on_list(before, after);
+    wake_waiting();
+  });
   reports_.on_change([this](const auto* b, const auto* a) { triggers_.on_report(b, a); });
   nodes_.on_change([this](const auto* b, const auto* a) { triggers_.on_node(b, a); });
-  slices_.on_change([this](const auto* b, const auto* a) { triggers_.on_slice(b, a); });
+  slices_.on_change([this](const auto* before, const auto* after) {
+    triggers_.on_slice(before, after);
+    wake_waiting();
+  });
   agents_.on_change([this](const auto* b, const auto* a) { triggers_.on_agent(b, a); });
 }
 
@@ -250,6 +263,23 @@ void Controller::Loop::count_domains(const api::ComputeDomain* before,
 
 bool Controller::Loop::has_synced() const {
   return std::ranges::all_of(watches_, [](const Watch& watch) { return watch.has_synced(); });
+}
+
+std::vector<std::string> Controller::Loop::unrest() const {
+  std::vector<std::string> lines;
+  if (!has_synced() || !may_work()) return lines;
+  for (const Key& key : every_key(sources_)) {
+    if (queue_of(key).is_failing(key)) continue;
+    for (const core::Action& action : plan_of(sources_, key).actions) {
+      lines.push_back(cat(to_string(key), ": ", core::to_string(action)));
+    }
+  }
+  return lines;
+}
+
+// What was written by a key that waits to see it is there now.
+void Controller::Loop::wake_waiting() {
+  for (const Key& key : expectations_.fulfilled(stores_)) queue_of(key).add(key);
 }
 
 std::string Controller::Loop::trouble() const {
@@ -517,6 +547,7 @@ Result<void> Controller::run(const std::stop_token& token) { return loop_->run(t
 const std::vector<Controller::Part>& Controller::parts() const { return loop_->parts(); }
 std::optional<base::Duration> Controller::next_due() const { return loop_->next_due(); }
 bool Controller::has_synced() const { return loop_->has_synced(); }
+std::vector<std::string> Controller::unrest() const { return loop_->unrest(); }
 std::string Controller::trouble() const { return loop_->trouble(); }
 
 }  // namespace cdom::controller

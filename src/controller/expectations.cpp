@@ -4,6 +4,17 @@
 
 namespace cdom::controller {
 
+namespace {
+
+bool is_seen(const Written& written, const Stores& stores) {
+  return stores.domains.seen_version() >= written.domains &&
+         stores.templates.seen_version() >= written.templates &&
+         stores.lists.seen_version() >= written.lists &&
+         stores.slices.seen_version() >= written.slices;
+}
+
+}  // namespace
+
 void Expectations::expect(const Key& key, const Written& written, base::Duration now) {
   if (written == Written{}) return;
   const std::scoped_lock lock(mutex_);
@@ -15,18 +26,28 @@ std::optional<base::Duration> Expectations::wait_for(const Key& key, const Store
   const std::scoped_lock lock(mutex_);
   const auto it = expected_.find(key);
   if (it == expected_.end()) return std::nullopt;
-  const Written& written = it->second.written;
-  const bool seen = stores.domains.seen_version() >= written.domains &&
-                    stores.templates.seen_version() >= written.templates &&
-                    stores.lists.seen_version() >= written.lists &&
-                    stores.slices.seen_version() >= written.slices;
-  if (!seen && now < it->second.until) return it->second.until - now;
+  const bool seen = is_seen(it->second.written, stores);
+  if (!seen && now < it->second.until) {
+    waiting_.insert(key);
+    return it->second.until - now;
+  }
   if (!seen) {
     base::log_warning("the watch has not shown our own write in time; going on without",
                       {{"key", to_string(key)}});
   }
+  waiting_.erase(key);
   expected_.erase(it);
   return std::nullopt;
+}
+
+std::vector<Key> Expectations::fulfilled(const Stores& stores) {
+  const std::scoped_lock lock(mutex_);
+  std::vector<Key> keys;
+  for (const Key& key : waiting_) {
+    if (is_seen(expected_.at(key).written, stores)) keys.push_back(key);
+  }
+  for (const Key& key : keys) waiting_.erase(key);
+  return keys;
 }
 
 }  // namespace cdom::controller

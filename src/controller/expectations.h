@@ -8,6 +8,8 @@
 #include <map>
 #include <mutex>
 #include <optional>
+#include <set>
+#include <vector>
 
 #include "compute_domain/base/clock.h"
 #include "compute_domain/controller/apply.h"
@@ -22,9 +24,11 @@ class Expectations {
   static constexpr base::Duration kPatience = std::chrono::seconds(5);
 
   void expect(const Key& key, const Written& written, base::Duration now);
-  // nullopt: the key may be reconciled. Else how long to wait at most; what it waits for is also an
-  // event that brings the key back at once.
+  // nullopt: the key may be reconciled. Else how long to wait at most, unless fulfilled() gives it
+  // before.
   std::optional<base::Duration> wait_for(const Key& key, const Stores& stores, base::Duration now);
+  // Keys that were told to wait, and need not any more.
+  std::vector<Key> fulfilled(const Stores& stores);
 
  private:
   struct Expected {
@@ -33,6 +37,7 @@ class Expectations {
   };
   std::mutex mutex_;
   std::map<Key, Expected> expected_;
+  std::set<Key> waiting_;  // of these
 };
 
 }  // namespace cdom::controller

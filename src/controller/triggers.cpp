@@ -30,6 +30,14 @@ std::set<std::string> admitted_by(const api::ConfigMap& map) {
   return uids;
 }
 
+std::set<std::string> nodes_in(const api::ConfigMap& map) {
+  std::set<std::string> nodes;
+  const core::StoredList stored = core::stored_list(map);
+  if (!stored.list) return nodes;
+  for (const api::NodeListEntry& entry : stored.list->entries) nodes.insert(entry.node);
+  return nodes;
+}
+
 // What the list of a clique says of one domain.
 struct Share {
   std::set<std::string> claims;             // that it admits
@@ -116,7 +124,9 @@ std::set<std::string> Triggers::domains_named_by(const api::ResourceClaim& claim
 
 void Triggers::on_pods_read(const std::string& ns) const {
   add_automatic_domains(ns);
-  for (const api::ObjectName& name : workloads_.shared_in(ns)) {
+  const auto shared = workloads_.shared_in(ns);
+  if (!shared.empty()) add_placement();
+  for (const api::ObjectName& name : shared) {
     const auto claim = from_.stores.claims.get(name);
     if (claim == nullptr) continue;
     for (const std::string& uid : domains_named_by(*claim)) add_(domain_key(uid));
@@ -243,7 +253,12 @@ void Triggers::on_claim(const api::ResourceClaim* before, const api::ResourceCla
   for (const std::string& uid : uids) add_(domain_key(uid));
   const bool had_seat = before != nullptr && before->allocation;
   const bool has_seat = after != nullptr && after->allocation;
-  if (had_seat != has_seat) add_placement();
+  // A node where a pod uses a shared claim has no free seat.
+  const bool is_shared = (before != nullptr && core::is_shared(*before)) ||
+                         (after != nullptr && core::is_shared(*after));
+  const bool moved = is_shared && (before == nullptr || after == nullptr ||
+                                   before->reserved_for != after->reserved_for);
+  if (had_seat != has_seat || moved) add_placement();
   if (after == nullptr) memory_.forget_claim(before->meta.uid);
 }
 
@@ -311,8 +326,20 @@ void Triggers::note_share(const std::string& domain_uid, const std::set<std::str
   }
 }
 
+// The report of a node that is gone stays as long as a list has an entry of it.
+void Triggers::add_reports_left(const api::ConfigMap& before, const api::ConfigMap* after) const {
+  std::set<std::string> nodes = nodes_in(before);
+  if (after != nullptr) {
+    for (const std::string& node : nodes_in(*after)) nodes.erase(node);
+  }
+  for (const std::string& node : nodes) {
+    if (from_.stores.nodes.get({"", node}) == nullptr) add_(report_key(node));
+  }
+}
+
 void Triggers::on_list(const api::ConfigMap* before, const api::ConfigMap* after) const {
   note_admissions(before, after);
+  if (before != nullptr) add_reports_left(*before, after);
   for (const api::ConfigMap* map : {before, after}) {
     if (map == nullptr) continue;
     if (map->meta.name == core::kLedgerName) return add_domains_of_ledger(before, after);
@@ -341,7 +368,7 @@ void Triggers::on_node(const api::Node* before, const api::Node* after) const {
   const std::string& node = (after != nullptr ? after : before)->meta.name;
   add_domains_of_node(node);
   add_placement();
-  if (after == nullptr) {
+  if (after == nullptr && from_.stores.nodes.get({"", node}) == nullptr) {
     add_(report_key(node));
     memory_.forget_node(node);
   }

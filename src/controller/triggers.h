@@ -52,6 +52,8 @@ class Triggers {
   void add_clique_of(const api::ComputeDomainNode& report) const;
   // Seats have become free or are gone.
   void add_placement() const;
+  // Of nodes that are gone and have left the list.
+  void add_reports_left(const api::ConfigMap& before, const api::ConfigMap* after) const;
   // Those that the ledger promises something else than before.
   void add_domains_of_ledger(const api::ConfigMap* before, const api::ConfigMap* after) const;
 

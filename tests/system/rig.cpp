@@ -18,6 +18,8 @@ namespace {
 constexpr char kNamespace[] = "compute-domain-operator";
 constexpr char kResourceGroup[] = "resource.k8s.io/";
 constexpr int kMostStepsAtAMoment = 50'000;
+// Whatever is paced has been done when nothing is due for so long.
+constexpr base::Duration kRest = std::chrono::milliseconds(600);
 
 template <class T>
 T value_or_throw(base::Result<T> result) {
@@ -208,6 +210,8 @@ bool Rig::run_until(const std::function<bool()>& done, base::Duration span) {
     if (step_something()) continue;
     if (clock_.elapsed() >= end) return false;
     check_that_no_key_idles();
+    check_that_keys_are_empty_at_rest(next_due().value_or(base::Duration::max()) -
+                                      clock_.elapsed());
     // Nothing to do now: on to the next moment at which there is.
     const base::Duration now = clock_.elapsed();
     const base::Duration due = std::min(next_due().value_or(end), end);
@@ -215,6 +219,17 @@ bool Rig::run_until(const std::function<bool()>& done, base::Duration span) {
     steps_at_this_moment_ = 0;
   }
   return true;
+}
+
+void Rig::check_that_keys_are_empty_at_rest(base::Duration until_due) {
+  if (until_due < kRest || rested_at_ == writes() || is_controller_frozen_ || is_forbidden_) return;
+  rested_at_ = writes();
+  for (const Process& process : controllers_) {
+    const std::vector<std::string> unrest = process.controller->unrest();
+    if (unrest.empty()) continue;
+    throw std::runtime_error(base::cat("at rest, and no trigger has brought what is to be done:\n",
+                                       base::join(unrest, "\n")));
+  }
 }
 
 void Rig::check_that_no_key_idles() {

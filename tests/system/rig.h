@@ -112,6 +112,8 @@ class Rig {
   bool controller_dies();
   std::unique_ptr<http::Client> client_of(sandbox::User user);
   bool step_something();
+  // Throws when a settled controller would act if only a key came, which no trigger has brought.
+  void check_that_keys_are_empty_at_rest(base::Duration until_due);
   // Throws when a key wakes itself up for nothing.
   void check_that_no_key_idles();
   std::optional<base::Duration> next_due() const;
@@ -123,6 +125,7 @@ class Rig {
   const std::int64_t channels_;
   core::NodeSettings node_settings_;
   int steps_at_this_moment_ = 0;
+  std::uint64_t rested_at_ = 0;  // writes() when that was last checked
   base::Random random_;
   base::Registry metrics_;
   bool is_controller_frozen_ = false, is_forbidden_ = false;

@@ -54,6 +54,10 @@ class Controller {
 
   // Every store has been filled once.
   [[nodiscard]] bool has_synced() const;
+  // The law that at rest every key is empty, for tests: a line for each key that would do something
+  // by what the stores have now, although nothing is about to bring it. Keys whose last reconcile
+  // failed are left out.
+  [[nodiscard]] std::vector<std::string> unrest() const;
   // One line: which watches do not work, and why; "" when all do.
   [[nodiscard]] std::string trouble() const;
 

@@ -44,7 +44,8 @@ class Informer : private WatchSource {
                                        {{"resource", std::string(api::kind_of<T>().plural)}})),
         loop_(*this, clock, options_.seed, std::string(api::kind_of<T>().plural), metrics) {}
 
-  // Called in the stepping thread, after the store has the change. Before the first step.
+  // Called in the stepping thread, after the store has the change: the end of an object and the
+  // beginning of another one of its name are two calls. Before the first step.
   void on_change(OnChange callback) { callbacks_.push_back(std::move(callback)); }
   // Takes out of each object what nobody reads, before the store has it. Before the first step.
   using Trim = std::function<void(T&)>;
@@ -104,7 +105,13 @@ class Informer : private WatchSource {
   void tell(const Change<T>& change) {
     if (objects_ != nullptr) objects_->set(static_cast<double>(store_.size()));
     if (!change.before && !change.after) return;
-    for (const OnChange& callback : callbacks_) callback(change.before.get(), change.after.get());
+    // A name that was deleted and made again while nobody watched is another object.
+    const bool is_another =
+        change.before && change.after && change.before->meta.uid != change.after->meta.uid;
+    for (const OnChange& callback : callbacks_) {
+      if (is_another) callback(change.before.get(), nullptr);
+      callback(is_another ? nullptr : change.before.get(), change.after.get());
+    }
   }
 
   const Client& client_;

@@ -52,6 +52,8 @@ class WorkQueue {
   // now is no longer due.
   void forget(const Key& key);
 
+  // Its last reconcile failed: it has been retried since forget().
+  [[nodiscard]] bool is_failing(const Key& key) const;
   // Keys that are due and not held by a worker.
   [[nodiscard]] std::size_t size() const;
   // No key is due, delayed or held.
@@ -165,6 +167,12 @@ void WorkQueue<Key>::forget(const Key& key) {
   delayed_.erase({it->second, key});
   due_of_.erase(it);
   show_sizes_locked();
+}
+
+template <class Key>
+bool WorkQueue<Key>::is_failing(const Key& key) const {
+  const std::scoped_lock lock(mutex_);
+  return retries_of_.contains(key);
 }
 
 template <class Key>

@@ -1,0 +1,62 @@
+#include "every_key.h"
+
+#include "compute_domain/api/names.h"
+#include "compute_domain/core/membership.h"
+
+namespace cdom::controller {
+
+namespace {
+
+// UIDs of domains that exist or that something names.
+std::set<std::string> domains(const Stores& stores) {
+  std::set<std::string> uids;
+  for (const auto& domain : stores.domains.all()) uids.insert(domain->meta.uid);
+  for (const auto& claim : stores.claims.all()) {
+    if (const auto uid = core::domain_of(*claim)) uids.insert(*uid);
+  }
+  for (const auto& list : stores.lists.all()) uids.insert(list->meta.label(api::kDomainLabel));
+  for (const auto& object : stores.templates.all()) {
+    for (std::string& uid : domains_in(*object)) uids.insert(std::move(uid));
+  }
+  uids.erase("");
+  return uids;
+}
+
+std::set<std::string> cliques(const Stores& stores) {
+  std::set<std::string> all;
+  for (const auto& list : stores.lists.all()) {
+    if (core::is_of_clique(list->meta)) all.insert(list->meta.label(api::kCliqueLabel));
+  }
+  for (const auto& report : stores.reports.all()) {
+    if (report->status.isolation == api::Isolation::Channel) all.insert(report->status.clique);
+  }
+  all.erase("");
+  return all;
+}
+
+}  // namespace
+
+std::set<Key> every_key(const Sources& from) {
+  const Stores& stores = from.stores;
+  std::set<Key> keys{placement_key()};
+  for (const std::string& uid : domains(stores)) {
+    for (Key& key : keys_of_domain(from, uid)) keys.insert(std::move(key));
+  }
+  for (const std::string& clique : cliques(stores)) keys.insert(clique_key(clique));
+  for (const auto& report : stores.reports.all()) keys.insert(report_key(report->meta.name));
+  for (const auto& claim : stores.claims.all()) keys.insert(workloads_key(claim->meta.ns));
+  for (const auto& domain : stores.domains.all()) keys.insert(workloads_key(domain->meta.ns));
+  if (from.settings.labels_nodes) {
+    for (const auto& node : stores.nodes.all()) keys.insert(label_key(node->meta.name));
+  }
+  if (!from.settings.shares_claims) return keys;
+  for (const auto& slice : stores.slices.all()) {
+    for (const std::string& clique : cliques_of_seats(*slice)) {
+      keys.insert(shared_slice_key(clique));
+    }
+    if (!slice->clique.empty()) keys.insert(shared_slice_key(slice->clique));
+  }
+  return keys;
+}
+
+}  // namespace cdom::controller
