@@ -4,6 +4,7 @@
 
 #include "compute_domain/api/codec.h"
 #include "compute_domain/api/names.h"
+#include "compute_domain/base/log.h"
 #include "compute_domain/base/text.h"
 #include "compute_domain/core/membership.h"
 #include "compute_domain/core/node_lists.h"
@@ -66,6 +67,7 @@ class Run {
     if (!after) return after.error();
     wrote_domain(after->meta);
     memory_.status_written(action.domain.uid, clock_.now());
+    note_pruned(action, after->status.value_or(api::ComputeDomainStatus{}));
     observe_formation(action);
     return {};
   }
@@ -156,7 +158,11 @@ class Run {
             ? client_.create(action.desired)
             : client_.patch<api::ConfigMap>(api::name_of(action.desired.meta), "",
                                             api::config_map_patch(if_is, before, after));
-    if (!written) return written.error();
+    if (!written) {
+      return written.error().kind == ErrorKind::AlreadyExists
+                 ? put_labels_back(action.desired, core::is_ledger)
+                 : Result<void>(written.error());
+    }
     note(written_.lists, written->meta);
     return {};
   }
@@ -169,7 +175,12 @@ class Run {
                   api::name_of(action.desired.meta), "",
                   api::config_map_patch({action.current.uid, action.current.resource_version},
                                         {.meta = action.current, .data = {}}, action.desired));
-    if (!after) return after.error();
+    if (!after) {
+      return after.error().kind == ErrorKind::AlreadyExists
+                 ? put_labels_back(action.desired,
+                                   [](const auto& map) { return core::stored_list(map).list; })
+                 : Result<void>(after.error());
+    }
     note(written_.lists, after->meta);
     memory_.list_written({action.desired.meta.label(api::kDomainLabel),
                           action.desired.meta.label(api::kCliqueLabel)},
@@ -347,6 +358,38 @@ class Run {
     return {};
   }
 
+  // What is there under a name that the cache does not have has lost the labels by which the cache
+  // knows it, unless the cache is late. If its text is ours it gets them back, and is read before
+  // anything is written into it; what is not ours is left to a person.
+  template <class IsOurs>
+  Result<void> put_labels_back(const api::ConfigMap& desired, const IsOurs& is_ours) {
+    const api::ObjectName name = api::name_of(desired.meta);
+    auto found = client_.get<api::ConfigMap>(name);
+    if (!found) return found.error();
+    api::MetadataValues missing;
+    for (const auto& [key, value] : desired.meta.labels) {
+      if (found->meta.label(key.c_str()) != value) missing[key] = value;
+    }
+    if (missing.empty()) {
+      return Error{ErrorKind::Conflict, cat("ConfigMap ", named(name), " is not in the cache yet")};
+    }
+    const api::ObjectMeta meta = found->meta;
+    found->meta.labels = desired.meta.labels;
+    if (!is_ours(*found)) {
+      return Error{ErrorKind::Invalid, cat("ConfigMap ", named(name),
+                                           " is in the way and was not written by the controller: "
+                                           "delete it")};
+    }
+    const auto after = client_.patch<api::ConfigMap>(
+        name, "", api::metadata_patch({meta.uid, meta.resource_version}, missing, {}));
+    if (!after) return after.error();
+    note(written_.lists, after->meta);
+    events_.record({"v1", "ConfigMap", name.ns, name.name, meta.uid}, "Warning", "LabelsRestored",
+                   "the labels by which the controller knows it were taken, and are put back; "
+                   "leave it to the controller");
+    return Error{ErrorKind::Conflict, cat("ConfigMap ", named(name), " had lost its labels")};
+  }
+
   Result<std::vector<api::ConfigMap>> lists_of(const std::string& ns,
                                                const std::string& domain_uid) const {
     return client_.list_all<api::ConfigMap>(
@@ -439,6 +482,15 @@ class Run {
       if (!after && after.error().kind != ErrorKind::NotFound) return after.error();
     }
     return {};
+  }
+
+  void note_pruned(const core::SetStatus& action, const api::ComputeDomainStatus& kept) {
+    if (kept == action.status) return memory_.status_pruned(action.domain.uid, std::nullopt);
+    base::log_warning(
+        "the API server keeps less of a status than was written: its CustomResourceDefinition of "
+        "ComputeDomain is older than this controller; apply crds/",
+        {{"domain", named(api::name_of(action.domain))}});
+    memory_.status_pruned(action.domain.uid, core::PrunedStatus{action.status, kept});
   }
 
   void observe_formation(const core::SetStatus& action) {

@@ -42,8 +42,12 @@ constexpr base::Duration kPlacementPace = std::chrono::milliseconds(50);
 // Objects in a page of a list: what is decoded at a time is most of what this process ever needs.
 constexpr std::size_t kPageSize = 100;
 
-bool needs_a_person(ErrorKind kind) {
-  return kind == ErrorKind::Invalid || kind == ErrorKind::Forbidden;
+// No attempt helps until a person changes something: a quota, a policy, a webhook (one that does
+// not answer is an internal error of the API server), or somebody's finalizer.
+bool is_refusal(const Error& error) {
+  return error.kind == ErrorKind::Invalid || error.kind == ErrorKind::Forbidden ||
+         (error.kind == ErrorKind::Unavailable &&
+          error.message.find("failed calling webhook") != std::string::npos);
 }
 
 std::string_view name_of(Key::Kind kind) {
@@ -99,6 +103,7 @@ class Controller::Loop {
   using Queue = kube::WorkQueue<Key>;
   Queue& queue_of(const Key& key) const { return *queues_[base::fnv1a64(key.id) % queues_.size()]; }
   void wake_waiting();
+  void add_domains_concerned(const Key& key) const;
   bool process_one(Queue& queue);
   void process(Queue& queue, const Key& key);
   std::vector<Key> in_order(const Key& key) const;
@@ -277,6 +282,12 @@ std::vector<std::string> Controller::Loop::unrest() const {
   return lines;
 }
 
+void Controller::Loop::add_domains_concerned(const Key& key) const {
+  for (const std::string& uid : domains_concerned(sources_, key)) {
+    queue_of(domain_key(uid)).add(domain_key(uid));
+  }
+}
+
 // What was written by a key that waits to see it is there now.
 void Controller::Loop::wake_waiting() {
   for (const Key& key : expectations_.fulfilled(stores_)) queue_of(key).add(key);
@@ -400,7 +411,7 @@ Applied Controller::Loop::apply_each(const Key& key, core::Plan& plan) {
     const bool is_stale = error.kind == ErrorKind::AlreadyExists ||
                           error.kind == ErrorKind::Conflict || error.kind == ErrorKind::Cancelled;
     if (create != nullptr && !is_stale) {
-      workloads_.domain_refused(create->object, error.message, needs_a_person(error.kind),
+      workloads_.domain_refused(create->object, error.message, is_refusal(error),
                                 clock_.elapsed());
       queue_of(key).add(key);
     }
@@ -426,6 +437,7 @@ void Controller::Loop::answer(Queue& queue, const Key& key, const core::Plan& pl
     if (read != nullptr) triggers_.on_pods_read(read->ns);
   }
   if (applied.result) {
+    if (memory_.accepted(key)) add_domains_concerned(key);
     queue.forget(key);
     if (plan.look_again) queue.add_after(key, *plan.look_again);
     if (idle_looks_.note(key, !plan.actions.empty(), plan.look_again, clock_.elapsed())) {
@@ -439,6 +451,11 @@ void Controller::Loop::answer(Queue& queue, const Key& key, const core::Plan& pl
     return;
   }
   const Error& error = applied.result.error();
+  if (is_refusal(error) && memory_.refused(key, error.message, clock_.elapsed())) {
+    add_domains_concerned(key);
+  }
+  // A status that waits for its turn tells of it.
+  if (key.kind == Key::Kind::Domain && plan.look_again) queue.add_after(key, *plan.look_again);
   const base::LogField fields[] = {{"key", to_string(key)}, {"error", outcome}};
   switch (error.kind) {
     case ErrorKind::NotFound:

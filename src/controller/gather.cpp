@@ -137,6 +137,23 @@ std::vector<kube::Store<api::ResourceClaim>::Snapshot> claims_on(const Sources& 
   return claims;
 }
 
+namespace {
+
+std::vector<std::string> refusals_of(const Sources& from, const core::World& world) {
+  std::set<Key> keys{domain_key(world.view.uid)};
+  for (const core::GroupKey& group : core::groups_of(world.view, world.nodes, world.lists)) {
+    keys.insert(group_key(group));
+  }
+  if (world.view.domain && api::wants_one_clique(*world.view.domain)) keys.insert(placement_key());
+  std::vector<std::string> refusals;
+  for (const Key& key : keys) {
+    if (auto what = from.memory.refusal(key)) refusals.push_back(*std::move(what));
+  }
+  return refusals;
+}
+
+}  // namespace
+
 core::World gather_domain(const Sources& from, const std::string& uid) {
   core::World world;
   world.now = from.clock.now();
@@ -166,6 +183,8 @@ core::World gather_domain(const Sources& from, const std::string& uid) {
     world.promise = promise_of(from, uid);
     world.placement = from.memory.placement(uid);
   }
+  world.refusals = refusals_of(from, world);
+  world.pruned = from.memory.pruned(uid);
   return world;
 }
 
@@ -253,6 +272,30 @@ core::WorkloadsWorld gather_workloads(const Sources& from, const std::string& ns
   }
   from.workloads.describe(world);
   return world;
+}
+
+std::set<std::string> domains_concerned(const Sources& from, const Key& key) {
+  switch (key.kind) {
+    case Key::Kind::Domain:
+    case Key::Kind::Group:
+      return {key.id};
+    case Key::Kind::Clique: {
+      std::set<std::string> uids;
+      for (const core::DomainView& view : gather_clique(from, key.id).domains) {
+        uids.insert(view.uid);
+      }
+      return uids;
+    }
+    case Key::Kind::Placement: {
+      std::set<std::string> uids;
+      for (const auto& domain : from.stores.domains.by_index(kByPlacement, kSingle)) {
+        uids.insert(domain->meta.uid);
+      }
+      return uids;
+    }
+    default:
+      return {};
+  }
 }
 
 std::vector<Key> keys_of_domain(const Sources& from, const std::string& uid) {

@@ -4,6 +4,9 @@ namespace cdom::controller {
 
 namespace {
 
+// A text is told for so long before another one takes its place.
+constexpr base::Duration kRefusalStands = std::chrono::seconds(30);
+
 template <class Map>
 std::optional<typename Map::mapped_type> value_at(const Map& map,
                                                   const typename Map::key_type& key) {
@@ -109,6 +112,37 @@ std::optional<base::Duration> Memory::formation_ended(const std::string& uid) {
   return node.empty() ? std::nullopt : std::optional(node.mapped());
 }
 
+bool Memory::refused(const Key& key, const std::string& what, base::Duration elapsed) {
+  const std::scoped_lock lock(mutex_);
+  const auto [it, is_new] = refusals_.try_emplace(key, Refusal{what, elapsed});
+  if (is_new) return true;
+  if (elapsed - it->second.since < kRefusalStands || it->second.what == what) return false;
+  it->second = {what, elapsed};
+  return true;
+}
+
+bool Memory::accepted(const Key& key) {
+  const std::scoped_lock lock(mutex_);
+  return refusals_.erase(key) > 0;
+}
+
+std::optional<std::string> Memory::refusal(const Key& key) const {
+  const std::scoped_lock lock(mutex_);
+  const auto it = refusals_.find(key);
+  return it == refusals_.end() ? std::nullopt : std::optional(it->second.what);
+}
+
+void Memory::status_pruned(const std::string& uid, std::optional<core::PrunedStatus> pruned) {
+  const std::scoped_lock lock(mutex_);
+  pruned_.erase(uid);
+  if (pruned) pruned_.emplace(uid, *std::move(pruned));
+}
+
+std::optional<core::PrunedStatus> Memory::pruned(const std::string& uid) const {
+  const std::scoped_lock lock(mutex_);
+  return value_at(pruned_, uid);
+}
+
 void Memory::forget_domain(const std::string& uid) {
   const std::scoped_lock lock(mutex_);
   domains_seen_.erase(uid);
@@ -117,6 +151,8 @@ void Memory::forget_domain(const std::string& uid) {
   std::erase_if(list_written_, [&](const auto& known) { return known.first.domain_uid == uid; });
   forming_since_.erase(uid);
   placements_.erase(uid);
+  pruned_.erase(uid);
+  std::erase_if(refusals_, [&](const auto& known) { return known.first.id == uid; });
 }
 
 void Memory::forget_claim(const std::string& claim_uid) {

@@ -76,6 +76,10 @@ Ledger ledger_in(const api::ConfigMap& map) {
   return ledger;
 }
 
+bool is_ledger(const api::ConfigMap& map) {
+  return !map.data.empty() && config_map_of(ledger_in(map), map.meta.ns).data == map.data;
+}
+
 api::ConfigMap config_map_of(const Ledger& ledger, const std::string& ns) {
   api::ConfigMap map;
   map.meta.name = kLedgerName;

@@ -1,6 +1,7 @@
 #include "compute_domain/core/reconcile.h"
 
 #include <algorithm>
+#include <iterator>
 #include <set>
 
 #include "compute_domain/api/channel_config.h"
@@ -217,6 +218,16 @@ base::Duration wait_of_status(const World& world) {
                   left_of(interval, world.untold_list, world.now));
 }
 
+// What an older CustomResourceDefinition has cut is not written again: it would be for ever.
+bool is_cut_short(const World& world, const api::ComputeDomainStatus& after) {
+  if (!world.pruned || world.view.domain->status != world.pruned->kept) return false;
+  const auto without_times = [](api::ComputeDomainStatus status) {
+    for (api::Condition& condition : status.conditions) condition.last_transition = {};
+    return status;
+  };
+  return without_times(world.pruned->sent) == without_times(after);
+}
+
 // Nobody has looked for a clique yet, or what was chosen is on its way: the status is written once
 // it is there. The first status does not wait for longer than this.
 constexpr base::Duration kPlacementSettles = std::chrono::seconds(1);
@@ -225,6 +236,7 @@ bool is_about_to_be_placed(const World& world) {
   const api::ComputeDomain& domain = *world.view.domain;
   if (!api::wants_one_clique(domain) || domain.meta.is_deleting() || world.promise) return false;
   if (!domain.status && world.known_for >= kPlacementSettles) return false;
+  if (!world.refusals.empty()) return false;
   return world.placement ? world.placement->holds : !domain.status;
 }
 
@@ -236,18 +248,21 @@ void add_status(const World& world, const Readiness& readiness, const TemplateVe
     return;
   }
   const api::ComputeDomainStatus after = computed_status(world, readiness, verdict, waits_for);
-  if (domain.status == after) return;
+  if (domain.status == after || is_cut_short(world, after)) return;
   const bool urgent = !domain.status || domain.status->ready != after.ready;
   const base::Duration left = urgent ? base::Duration::zero() : wait_of_status(world);
   if (left > base::Duration::zero()) {
     look_again_after(left, plan);
     return;
   }
-  plan.actions.emplace_back(SetStatus{domain.meta, after});
+  const bool is_refused = !world.refusals.empty();
+  // The status may be what is refused.
+  if (!is_refused) plan.actions.emplace_back(SetStatus{domain.meta, after});
   for (RecordEvent& event :
        events_for(domain, domain.status.value_or(api::ComputeDomainStatus{}), after, readiness)) {
     plan.actions.emplace_back(std::move(event));
   }
+  if (is_refused) plan.actions.emplace_back(SetStatus{domain.meta, after});
 }
 
 std::vector<const api::ResourceClaim*> untold_claims(const World& world) {
@@ -372,12 +387,15 @@ Plan reconcile_deleting(const World& world) {
     const auto* found = wanted ? find_template(world, api::name_of(wanted->meta)) : nullptr;
     const bool is_there = found != nullptr && !found->meta.is_deleting() &&
                           (is_own(world, *found) || is_inherited(world, *found));
-    if (is_there) plan.actions = std::move(template_removal);
-    add_status(world, readiness_now(world), {}, waits_for, plan);
+    // Told before what does not succeed is tried again.
+    if (!world.refusals.empty()) add_status(world, readiness_now(world), {}, waits_for, plan);
+    if (is_there) std::ranges::move(template_removal, std::back_inserter(plan.actions));
+    if (world.refusals.empty()) add_status(world, readiness_now(world), {}, waits_for, plan);
     tell_claims_that_come_too_late(world, plan);
     return plan;
   }
-  plan.actions = std::move(template_removal);
+  if (!world.refusals.empty()) add_status(world, readiness_now(world), {}, waits_for, plan);
+  std::ranges::move(template_removal, std::back_inserter(plan.actions));
   plan.actions.push_back(claims_released(world));
   if (world.view.has_predecessor) plan.actions.emplace_back(predecessor_gone(world));
   plan.actions.emplace_back(
@@ -404,6 +422,10 @@ Plan reconcile_living(const World& world) {
   TemplateVerdict verdict = verdict_on_template(world);
   const Readiness readiness = readiness_now(world);
   plan.look_again = readiness.look_again;
+  const WaitsFor waits_for = world.view.has_predecessor ? what_still_runs(world) : WaitsFor{};
+  const bool is_refused = !world.refusals.empty();
+  // Told before what does not succeed is tried again.
+  if (is_refused) add_status(world, readiness, verdict, waits_for, plan);
   if (verdict.what != TemplateVerdict::What::NameInvalid) {
     if (!domain.meta.has_finalizer(api::kDomainFinalizer)) {
       plan.actions.emplace_back(AddFinalizer{domain.meta});
@@ -425,8 +447,7 @@ Plan reconcile_living(const World& world) {
       verdict = template_is_there(wanted->meta.name);
     }
   }
-  const WaitsFor waits_for = world.view.has_predecessor ? what_still_runs(world) : WaitsFor{};
-  add_status(world, readiness, verdict, waits_for, plan);
+  if (!is_refused) add_status(world, readiness, verdict, waits_for, plan);
   tell_claims_of_other_namespaces(world, plan);
   tell_claims_of_a_former_clique(world, plan);
   if (world.view.has_predecessor && waits_for.empty()) {

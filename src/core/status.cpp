@@ -279,6 +279,25 @@ Finding ready_finding(const World& world, const Readiness& readiness,
   return {api::ConditionStatus::True, "AllNodesReady", ready_text(readiness)};
 }
 
+// Of an answer of the API server, which may quote whole objects.
+constexpr std::size_t kLongestRefusal = 1000;
+
+std::optional<Finding> refusal_finding(const World& world) {
+  if (world.refusals.empty()) return std::nullopt;
+  std::vector<std::string> texts;
+  for (const std::string& text : world.refusals) texts.push_back(text.substr(0, kLongestRefusal));
+  return Finding{api::ConditionStatus::False, kWriteRefused,
+                 cat("cannot go on: ", base::join(texts, "; "))};
+}
+
+Finding with_refusals(const World& world, Finding ready) {
+  const auto refused = refusal_finding(world);
+  if (!refused || ready.status == api::ConditionStatus::True) return ready;
+  if (!is_severe(ready.reason) && ready.reason != kServedByPredecessor) return *refused;
+  ready.message += cat("; ", refused->message);
+  return ready;
+}
+
 std::optional<Finding> template_finding(const TemplateVerdict& verdict) {
   using What = TemplateVerdict::What;
   switch (verdict.what) {
@@ -364,7 +383,7 @@ api::ComputeDomainStatus computed_status(const World& world, const Readiness& re
                                          const TemplateVerdict& verdict,
                                          const WaitsFor& waits_for) {
   const api::ComputeDomain& domain = *world.view.domain;
-  const Finding ready = ready_finding(world, readiness, verdict, waits_for);
+  const Finding ready = with_refusals(world, ready_finding(world, readiness, verdict, waits_for));
   const std::map<std::string, std::int64_t> cliques = members_by_clique(readiness);
 
   api::ComputeDomainStatus status;
@@ -389,6 +408,7 @@ api::ComputeDomainStatus computed_status(const World& world, const Readiness& re
   set_condition(status.conditions, kConditionReady, ready, world);
   set_condition(status.conditions, kConditionTemplate, template_finding(verdict), world);
   set_condition(status.conditions, kConditionCliques, clique_finding(cliques), world);
+  set_condition(status.conditions, kConditionWrites, refusal_finding(world), world);
   if (api::wants_one_clique(domain)) {
     status.placed_clique = world.promise ? world.promise->clique : "";
     set_condition(status.conditions, kConditionPlaced, placement_finding(world, readiness), world);
@@ -422,9 +442,10 @@ std::vector<RecordEvent> events_for(const api::ComputeDomain& domain,
   for (const api::Condition& condition : after.conditions) {
     const bool is_ready = condition.type == kConditionReady;
     if (!is_ready && condition.type != kConditionTemplate && condition.type != kConditionCliques &&
-        condition.type != kConditionPlaced) {
+        condition.type != kConditionPlaced && condition.type != kConditionWrites) {
       continue;
     }
+    if (is_ready && condition.reason == kWriteRefused) continue;  // as WritesAccepted tells
     const api::Condition* old = api::find_condition(before.conditions, condition.type);
     const bool good = condition.status == api::ConditionStatus::True;
     const bool changed = old == nullptr || old->status != condition.status;

@@ -1,6 +1,7 @@
 // gather: the immutable World of a key, from the stores. Reads only; thread-safe.
 #pragma once
 
+#include <set>
 #include <vector>
 
 #include "compute_domain/controller/key.h"
@@ -34,6 +35,9 @@ core::PlacementWorld gather_placement(const Sources& from);
 // Those allocated on the node, and shared ones of which it has a pod.
 std::vector<kube::Store<api::ResourceClaim>::Snapshot> claims_on(const Sources& from,
                                                                  const std::string& node);
+
+// UIDs of the domains whose statuses tell what happens to a key.
+std::set<std::string> domains_concerned(const Sources& from, const Key& key);
 
 // The keys of a domain and of all its groups.
 std::vector<Key> keys_of_domain(const Sources& from, const std::string& uid);

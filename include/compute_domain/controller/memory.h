@@ -9,6 +9,7 @@
 #include <string>
 
 #include "compute_domain/base/clock.h"
+#include "compute_domain/controller/key.h"
 #include "compute_domain/core/world.h"
 
 namespace cdom::controller {
@@ -54,6 +55,17 @@ class Memory {
   void formation_begun(const std::string& uid, base::Duration elapsed);
   std::optional<base::Duration> formation_ended(const std::string& uid);
 
+  // The API server refuses what a key writes, and what it said. Gives whether that is news: what it
+  // says a moment later, with other numbers in it, is not.
+  bool refused(const Key& key, const std::string& what, base::Duration elapsed);
+  // All that the key wrote was accepted; gives whether it was refused before.
+  bool accepted(const Key& key);
+  [[nodiscard]] std::optional<std::string> refusal(const Key& key) const;
+
+  // The API server has kept less of a status than was sent; nullopt: all of it.
+  void status_pruned(const std::string& uid, std::optional<core::PrunedStatus> pruned);
+  [[nodiscard]] std::optional<core::PrunedStatus> pruned(const std::string& uid) const;
+
   void forget_domain(const std::string& uid);
   void forget_claim(const std::string& claim_uid);
   void forget_node(const std::string& node);
@@ -69,6 +81,12 @@ class Memory {
   std::optional<base::Time> decides_since_;
   std::map<std::string, base::Duration> forming_since_;
   std::map<std::string, core::PlacementVerdict> placements_;
+  struct Refusal {
+    std::string what;
+    base::Duration since{};
+  };
+  std::map<Key, Refusal> refusals_;
+  std::map<std::string, core::PrunedStatus> pruned_;
 };
 
 }  // namespace cdom::controller

@@ -19,7 +19,7 @@ namespace cdom::controller {
 
 class Workloads {
  public:
-  // A claim whose bond is Automatic, as the watch shows it.
+  // A claim whose DomainRef is Automatic, as the watch shows it.
   void claim_seen(const api::ResourceClaim& claim, base::Duration now);
   void forget_claim(const std::string& uid);
   // A node list admits it for the workload of this id.

@@ -40,6 +40,8 @@ struct Ledger {
 // In the operator's namespace, beside the node lists. There is none while nothing is promised.
 inline constexpr char kLedgerName[] = "compute-domain-placement";
 
+// Whether all that is written there is a ledger's.
+bool is_ledger(const api::ConfigMap& map);
 // A promise that does not decode is none.
 Ledger ledger_in(const api::ConfigMap& map);
 std::optional<Promise> promise_in(const api::ConfigMap& map, const std::string& uid);

@@ -12,9 +12,13 @@ namespace cdom::core {
 inline constexpr char kConditionReady[] = "Ready";
 inline constexpr char kConditionTemplate[] = "TemplateReady";
 inline constexpr char kConditionCliques[] = "SingleClique";
+// Only while the API server refuses something: False.
+inline constexpr char kConditionWrites[] = "WritesAccepted";
 inline constexpr char kConditionPlaced[] = "Placed";  // of a domain that wants one clique
 // Of Placed and Ready: it is an automatic domain, whose claims are made before it.
 inline constexpr char kPlacementUnsupported[] = "PlacementUnsupported";
+// Of WritesAccepted, and of Ready where nothing worse is known.
+inline constexpr char kWriteRefused[] = "WriteRefused";
 // Of Ready: the reference driver's daemons serve the domain until their last claim has ended.
 inline constexpr char kServedByPredecessor[] = "ServedByPredecessor";
 

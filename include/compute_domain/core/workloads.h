@@ -67,7 +67,7 @@ struct DomainRefusal {
   friend bool operator==(const DomainRefusal&, const DomainRefusal&) = default;
 };
 
-// A claim of the namespace whose bond is Automatic, Contradictory or Invalid.
+// A claim of the namespace whose DomainRef is Automatic, Contradictory or Invalid.
 struct AutomaticClaim {
   api::ResourceClaim object;
   base::Duration seen{};                  // first, by this process

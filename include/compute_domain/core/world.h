@@ -86,6 +86,14 @@ struct PlacementVerdict {
   friend bool operator==(const PlacementVerdict&, const PlacementVerdict&) = default;
 };
 
+// A status, and what was left of it: the cluster's CustomResourceDefinition is older than this
+// program and does not know all of its fields.
+struct PrunedStatus {
+  api::ComputeDomainStatus sent, kept;
+
+  friend bool operator==(const PrunedStatus&, const PrunedStatus&) = default;
+};
+
 // For a domain key: decides template, status and finalizer.
 struct World {
   base::Time now{};
@@ -106,6 +114,11 @@ struct World {
   // found.
   std::optional<Promise> promise;
   std::optional<PlacementVerdict> placement;
+  // What the API server refuses to this domain, or somebody else holds, each with what it said: no
+  // attempt helps until a person changes something.
+  std::vector<std::string> refusals;
+  // What this process has last written, when the API server kept less of it.
+  std::optional<PrunedStatus> pruned;
 };
 
 // A group is what one set of IMEX daemons serves. With isolation by domain, one domain and clique;

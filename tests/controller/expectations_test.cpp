@@ -1,0 +1,58 @@
+// What a key has written and waits to see.
+#include "controller/expectations.h"
+
+#include <gmock/gmock.h>
+
+#include "controller/shell_rig.h"
+
+namespace cdom::controller {
+namespace {
+
+using testing::ElementsAre;
+using testing::IsEmpty;
+using namespace std::chrono_literals;  // NOLINT(google-build-using-namespace): for durations
+
+const Key kKey = workloads_key("team-a");
+
+TEST(Expectations, AKeyWaitsUntilItsOwnWriteIsSeenAndNoLongerThanItsPatience) {
+  ShellRig rig;
+  Expectations expectations;
+  expectations.expect(kKey, {.domains = 7}, 0s);
+  EXPECT_EQ(expectations.wait_for(kKey, rig.stores, 1s), Expectations::kPatience - 1s);
+  EXPECT_EQ(expectations.wait_for(kKey, rig.stores, Expectations::kPatience), std::nullopt);
+}
+
+TEST(Expectations, AKeyThatWaitsIsGivenOnceWhenItsWriteIsSeen) {
+  ShellRig rig;
+  Expectations expectations;
+  expectations.expect(kKey, {.domains = 7}, 0s);
+  ASSERT_TRUE(expectations.wait_for(kKey, rig.stores, 0s));
+  rig.domains.see_version("6");
+  EXPECT_THAT(expectations.fulfilled(rig.stores), IsEmpty());
+  rig.domains.see_version("7");
+  EXPECT_THAT(expectations.fulfilled(rig.stores), ElementsAre(kKey));
+  EXPECT_THAT(expectations.fulfilled(rig.stores), IsEmpty());
+  EXPECT_EQ(expectations.wait_for(kKey, rig.stores, 0s), std::nullopt);
+}
+
+TEST(Expectations, AKeyThatDoesNotWaitIsNotGiven) {
+  ShellRig rig;
+  Expectations expectations;
+  expectations.expect(kKey, {.domains = 7}, 0s);
+  rig.domains.see_version("7");
+  EXPECT_THAT(expectations.fulfilled(rig.stores), IsEmpty());
+}
+
+// Each kind counts its own versions in the store of its own.
+TEST(Expectations, AWriteIsSeenInTheStoreOfItsKind) {
+  for (const Written& written : {Written{.domains = 3}, Written{.templates = 3},
+                                 Written{.lists = 3}, Written{.slices = 3}}) {
+    ShellRig rig;
+    Expectations expectations;
+    expectations.expect(kKey, written, 0s);
+    EXPECT_TRUE(expectations.wait_for(kKey, rig.stores, 0s));
+  }
+}
+
+}  // namespace
+}  // namespace cdom::controller

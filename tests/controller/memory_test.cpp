@@ -1,0 +1,69 @@
+// What one process remembers.
+#include "compute_domain/controller/memory.h"
+
+#include <gtest/gtest.h>
+
+namespace cdom::controller {
+namespace {
+
+using namespace std::chrono_literals;  // NOLINT(google-build-using-namespace): for durations
+
+const Key kKey = domain_key("u");
+
+TEST(Memory, ARefusalStandsUntilTheKeySucceeds) {
+  Memory memory;
+  EXPECT_FALSE(memory.accepted(kKey));
+  EXPECT_TRUE(memory.refused(kKey, "quota", 0s));
+  EXPECT_EQ(memory.refusal(kKey), "quota");
+  EXPECT_TRUE(memory.accepted(kKey));
+  EXPECT_EQ(memory.refusal(kKey), std::nullopt);
+}
+
+// Or a status that names it would be written with every attempt, and bring the next one.
+TEST(Memory, ARefusalInOtherWordsIsNoNewsForAWhile) {
+  Memory memory;
+  EXPECT_TRUE(memory.refused(kKey, "used: 1", 0s));
+  EXPECT_FALSE(memory.refused(kKey, "used: 2", 29s));
+  EXPECT_EQ(memory.refusal(kKey), "used: 1");
+  EXPECT_FALSE(memory.refused(kKey, "used: 1", 31s));
+  EXPECT_TRUE(memory.refused(kKey, "used: 2", 31s));
+  EXPECT_EQ(memory.refusal(kKey), "used: 2");
+}
+
+TEST(Memory, ForgetsADomainWithAllThatItsKeysMet) {
+  Memory memory;
+  memory.refused(kKey, "a", 0s);
+  memory.refused(group_key({"u", "c"}), "b", 0s);
+  memory.refused(domain_key("other"), "c", 0s);
+  memory.status_pruned("u", core::PrunedStatus{});
+  memory.status_written("u", {});
+  memory.list_written({"u", "c"}, {});
+  memory.forget_domain("u");
+  EXPECT_EQ(memory.refusal(kKey), std::nullopt);
+  EXPECT_EQ(memory.refusal(group_key({"u", "c"})), std::nullopt);
+  EXPECT_EQ(memory.refusal(domain_key("other")), "c");
+  EXPECT_EQ(memory.pruned("u"), std::nullopt);
+  EXPECT_EQ(memory.status_written("u"), std::nullopt);
+  EXPECT_EQ(memory.list_written({"u", "c"}), std::nullopt);
+  EXPECT_EQ(memory.untold_list("u"), std::nullopt);
+}
+
+TEST(Memory, ForgetsTheEventsOfAClaim) {
+  Memory memory;
+  memory.claim_told("c");
+  EXPECT_TRUE(memory.is_told("c"));
+  memory.forget_claim("c");
+  EXPECT_FALSE(memory.is_told("c"));
+}
+
+TEST(Memory, AListAwaitsItsStatusSinceTheFirstThatWasWritten) {
+  Memory memory;
+  memory.list_written({"u", "c"}, base::Time{1s});
+  memory.list_written({"u", "d"}, base::Time{2s});
+  EXPECT_EQ(memory.untold_list("u"), base::Time{1s});
+  memory.status_written("u", base::Time{3s});
+  EXPECT_EQ(memory.untold_list("u"), std::nullopt);
+}
+
+}  // namespace
+}  // namespace cdom::controller

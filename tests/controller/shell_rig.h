@@ -1,0 +1,126 @@
+// ShellRig: stores that a test fills by hand, with the triggers behind them: which keys a change
+// brings, and what the core would do for a key.
+#pragma once
+
+#include <set>
+#include <string>
+
+#include "compute_domain/api/names.h"
+#include "compute_domain/base/text.h"
+#include "compute_domain/core/node_lists.h"
+#include "controller/triggers.h"
+
+namespace cdom::controller {
+
+struct ShellRig {
+  kube::Store<api::ComputeDomain> domains{indexes_of<api::ComputeDomain>()};
+  kube::Store<api::ResourceClaim> claims{indexes_of<api::ResourceClaim>()};
+  kube::Store<api::ResourceClaimTemplate> templates{indexes_of<api::ResourceClaimTemplate>()};
+  kube::Store<api::ConfigMap> lists{indexes_of<api::ConfigMap>()};
+  kube::Store<api::ComputeDomainNode> reports{indexes_of<api::ComputeDomainNode>()};
+  kube::Store<api::Node> nodes{indexes_of<api::Node>()};
+  kube::Store<api::ResourceSlice> slices{indexes_of<api::ResourceSlice>()};
+  kube::Store<api::Pod> agents{indexes_of<api::Pod>()};
+  const Stores stores{domains, claims, templates, lists, reports, nodes, slices, agents};
+  base::ManualClock clock;
+  core::Settings settings;
+  Memory memory;
+  ListReader reader;
+  Workloads workloads;
+  const Sources sources{stores, memory, settings, clock, reader, workloads};
+  std::set<Key> keys;  // since they were last taken
+  const Triggers triggers{sources, memory, workloads, [this](const Key& key) { keys.insert(key); }};
+
+  void put(const api::ComputeDomain& object) { tell(domains.put(object), &Triggers::on_domain); }
+  void put(const api::ResourceClaim& object) { tell(claims.put(object), &Triggers::on_claim); }
+  void put(const api::ResourceClaimTemplate& object) {
+    tell(templates.put(object), &Triggers::on_template);
+  }
+  void put(const api::ConfigMap& object) { tell(lists.put(object), &Triggers::on_list); }
+  void put(const api::ComputeDomainNode& object) {
+    tell(reports.put(object), &Triggers::on_report);
+  }
+  void put(const api::Node& object) { tell(nodes.put(object), &Triggers::on_node); }
+  void put(const api::ResourceSlice& object) { tell(slices.put(object), &Triggers::on_slice); }
+  void put(const api::Pod& object) { tell(agents.put(object), &Triggers::on_agent); }
+
+  template <class T>
+  void tell(const kube::Change<T>& change,
+            void (Triggers::*handler)(const T* before, const T* after) const) {
+    (triggers.*handler)(change.before.get(), change.after.get());
+  }
+
+  std::set<Key> taken_keys() { return std::exchange(keys, {}); }
+};
+
+// Objects with no more than what tells them apart.
+
+template <class T>
+T object_named(const std::string& name, const std::string& ns = "team-a") {
+  T object;
+  object.meta.name = name;
+  object.meta.ns = ns;
+  object.meta.uid = "uid-" + name;
+  object.meta.resource_version = "1";
+  return object;
+}
+
+inline api::ComputeDomain domain_named(const std::string& name, const std::string& ns = "team-a") {
+  auto domain = object_named<api::ComputeDomain>(name, ns);
+  domain.spec.channel = api::ComputeDomainChannel{.template_name = name + "-channel"};
+  return domain;
+}
+
+inline api::ComputeDomainNode report_of(const std::string& node) {
+  return object_named<api::ComputeDomainNode>(node, "");
+}
+
+inline api::Node node_named(const std::string& name) {
+  auto node = object_named<api::Node>(name, "");
+  node.ready = api::ConditionStatus::True;
+  return node;
+}
+
+// Allocated on a node and reserved for a pod; without a node, shared by `pods`.
+inline api::ResourceClaim claim_of(const std::string& domain_uid, const std::string& name,
+                                   const std::string& node,
+                                   const std::vector<std::string>& pods = {"p"}) {
+  auto claim = object_named<api::ResourceClaim>(name);
+  claim.allocation.emplace().node = node;
+  claim.allocation->devices = {
+      {.request = "channel", .driver = api::kDriver, .pool = node, .device = "channel-0"}};
+  if (!domain_uid.empty()) {
+    claim.allocation->configs = {
+        {.requests = {"channel"},
+         .driver = api::kDriver,
+         .parameters =
+             base::cat(R"({"apiVersion":"resource.nvidia.com/v1beta1",)",
+                       R"("kind":"ComputeDomainChannelConfig","domainID":")", domain_uid, R"("})"),
+         .from_class = false}};
+  }
+  for (const std::string& pod : pods) {
+    claim.reserved_for.push_back({.resource = "pods", .name = pod, .uid = "uid-" + pod});
+  }
+  return claim;
+}
+
+// The node list of a domain's group, with these nodes in its slots.
+inline api::ConfigMap list_of(const api::ComputeDomain& domain, const std::string& clique,
+                              const std::vector<std::string>& nodes) {
+  api::NodeList list;
+  list.group = core::group_id({domain.meta.uid, clique});
+  list.clique = clique;
+  list.slots = 18;
+  for (const std::string& node : nodes) {
+    api::NodeListEntry entry;
+    entry.node = node;
+    entry.slot = std::ssize(list.entries);
+    list.entries.push_back(entry);
+  }
+  api::ConfigMap map = core::config_map_of(list, domain, {});
+  map.meta.uid = "uid-" + map.meta.name;
+  map.meta.resource_version = "1";
+  return map;
+}
+
+}  // namespace cdom::controller

@@ -1,0 +1,187 @@
+// Which keys a change brings.
+#include "controller/triggers.h"
+
+#include <gmock/gmock.h>
+
+#include "controller/shell_rig.h"
+
+namespace cdom::controller {
+namespace {
+
+using testing::Contains;
+using testing::ElementsAre;
+using testing::IsEmpty;
+using testing::Not;
+
+constexpr char kClique[] = "a.1";
+
+api::ComputeDomain placed(const std::string& name) {
+  api::ComputeDomain domain = domain_named(name);
+  domain.spec.placement = api::ComputeDomainPlacement{.clique = api::CliquePlacement::Single};
+  return domain;
+}
+
+core::PodFacts pod_on(const std::string& node, const std::string& name) {
+  core::PodFacts facts;
+  facts.meta = object_named<api::Pod>(name).meta;
+  facts.templates.emplace();
+  facts.node = node;
+  return facts;
+}
+
+TEST(Triggers, ANodeThatChangesBringsTheDomainsThatAreThere) {
+  ShellRig rig;
+  rig.put(domain_named("train"));
+  rig.put(node_named("n1"));
+  rig.put(claim_of("uid-train", "c", "n1"));
+  rig.taken_keys();
+  api::Node node = node_named("n1");
+  node.meta.resource_version = "2";
+  rig.put(node);
+  EXPECT_THAT(rig.taken_keys(), IsEmpty()) << "a heartbeat";
+  node.ready = api::ConditionStatus::Unknown;
+  rig.put(node);
+  EXPECT_THAT(rig.taken_keys(), Contains(domain_key("uid-train")));
+  node.boot_id = "another";
+  rig.put(node);
+  EXPECT_THAT(rig.taken_keys(), Contains(domain_key("uid-train")));
+}
+
+TEST(Triggers, ANodeThatIsGoneBringsItsReport) {
+  ShellRig rig;
+  rig.put(node_named("n1"));
+  rig.put(report_of("n1"));
+  rig.taken_keys();
+  rig.tell(rig.nodes.remove({"", "n1"}), &Triggers::on_node);
+  EXPECT_THAT(rig.taken_keys(), Contains(report_key("n1")));
+}
+
+TEST(Triggers, AReportOfANodeThatIsGoneBringsItself) {
+  ShellRig rig;
+  rig.put(report_of("n1"));
+  EXPECT_THAT(rig.taken_keys(), Contains(report_key("n1")));
+}
+
+TEST(Triggers, AListThatANodeHasLeftBringsTheReportOfOneThatIsGone) {
+  ShellRig rig;
+  const api::ComputeDomain train = domain_named("train");
+  rig.put(train);
+  rig.put(node_named("n1"));
+  for (const char* node : {"n1", "n2", "n3"}) rig.put(report_of(node));
+  rig.put(list_of(train, kClique, {"n1", "n2", "n3"}));
+  rig.taken_keys();
+  rig.put(list_of(train, kClique, {"n3"}));
+  std::set<Key> keys = rig.taken_keys();
+  EXPECT_THAT(keys, Contains(report_key("n2")));
+  EXPECT_THAT(keys, Not(Contains(report_key("n1")))) << "its Node is there";
+  EXPECT_THAT(keys, Not(Contains(report_key("n3")))) << "it is in the list";
+  rig.tell(rig.lists.remove(api::name_of(list_of(train, kClique, {}).meta)), &Triggers::on_list);
+  EXPECT_THAT(rig.taken_keys(), Contains(report_key("n3")));
+}
+
+TEST(Triggers, ATemplateThatIsDeletedBringsItsDomain) {
+  ShellRig rig;
+  rig.put(domain_named("train"));
+  rig.put(object_named<api::ResourceClaimTemplate>("train-channel"));
+  rig.taken_keys();
+  rig.tell(rig.templates.remove({"team-a", "train-channel"}), &Triggers::on_template);
+  EXPECT_THAT(rig.taken_keys(), ElementsAre(domain_key("uid-train")));
+}
+
+TEST(Triggers, ATemplateOfAnotherNamespaceBringsNoDomain) {
+  ShellRig rig;
+  rig.put(domain_named("train"));
+  rig.taken_keys();
+  auto object = object_named<api::ResourceClaimTemplate>("mine", "team-b");
+  object.meta.labels = {{api::kDomainLabel, "uid-train"}};
+  object.meta.owners = {
+      {"resource.nvidia.com/v1beta1", "ComputeDomain", "train", "uid-train", true}};
+  rig.put(object);
+  EXPECT_THAT(rig.taken_keys(), IsEmpty());
+  rig.settings.adopt_from = {"team-b"};
+  object.meta.resource_version = "2";
+  rig.put(object);
+  EXPECT_THAT(rig.taken_keys(), Contains(domain_key("uid-train")));
+}
+
+TEST(Triggers, AClaimThatIsGoneIsForgottenWithItsEvents) {
+  ShellRig rig;
+  rig.put(claim_of("uid-train", "c", "n1"));
+  rig.memory.claim_told("uid-c");
+  rig.tell(rig.claims.remove({"team-a", "c"}), &Triggers::on_claim);
+  EXPECT_FALSE(rig.memory.is_told("uid-c"));
+}
+
+// What a worker that comes at once finds must not hold the domain any longer.
+TEST(Triggers, AnAutomaticClaimThatIsGoneIsForgottenBeforeItsKeysCome) {
+  ShellRig rig;
+  bool was_known = false;
+  const Triggers triggers(rig.sources, rig.memory, rig.workloads, [&](const Key&) {
+    was_known = was_known || rig.workloads.has_unknown_claims("team-a");
+  });
+  api::ComputeDomain domain = domain_named("auto");
+  domain.spec.workload = api::Workload{.kind = "Job", .name = "j", .uid = "uid-j"};
+  rig.put(domain);
+  api::ResourceClaim claim = claim_of("", "c", "n1");
+  claim.meta.owners = {{"v1", "Pod", "p", "uid-p", true}};
+  rig.put(claim);
+  ASSERT_TRUE(rig.workloads.has_unknown_claims("team-a"));
+  rig.claims.remove({"team-a", "c"});
+  triggers.on_claim(&claim, nullptr);
+  EXPECT_FALSE(was_known);
+}
+
+TEST(Triggers, ASharedClaimsPodThatLeavesItsNodeBringsThePlacement) {
+  ShellRig rig;
+  rig.put(placed("waits"));
+  rig.put(claim_of("uid-train", "mesh", "", {"a", "b"}));
+  rig.taken_keys();
+  rig.workloads.pods_read("team-a", {pod_on("n1", "a"), pod_on("n2", "b")}, true, {});
+  rig.triggers.on_pods_read("team-a");
+  EXPECT_THAT(rig.taken_keys(), Contains(placement_key())) << "the nodes are known";
+  rig.put(claim_of("uid-train", "mesh", "", {"a"}));
+  EXPECT_THAT(rig.taken_keys(), Contains(placement_key())) << "n2 has its seat back";
+}
+
+TEST(Triggers, AClaimThatTakesOrGivesBackASeatBringsThePlacement) {
+  ShellRig rig;
+  rig.put(placed("waits"));
+  rig.taken_keys();
+  rig.put(claim_of("uid-train", "c", "n1"));
+  EXPECT_THAT(rig.taken_keys(), Contains(placement_key()));
+  rig.tell(rig.claims.remove({"team-a", "c"}), &Triggers::on_claim);
+  EXPECT_THAT(rig.taken_keys(), Contains(placement_key()));
+}
+
+TEST(Triggers, AnIdThatIsNoUidConcernsItsOwnNamespaceOnly) {
+  ShellRig rig;
+  rig.put(claim_of("namespace:team-b", "c", "n1"));
+  EXPECT_THAT(rig.taken_keys(), Contains(workloads_key("team-a")));
+  EXPECT_THAT(rig.stores.claims.by_index(kByDomain, "namespace:team-b"), IsEmpty());
+  EXPECT_THAT(gather_workloads(rig.sources, "team-b").claims, IsEmpty());
+  EXPECT_THAT(gather_workloads(rig.sources, "team-a").claims, testing::SizeIs(1));
+}
+
+// Anybody may write the label by which an automatic domain is known.
+TEST(Triggers, ADomainHasAutomaticClaimsOfItsOwnNamespaceOnly) {
+  ShellRig rig;
+  api::ResourceClaim claim = claim_of("", "c", "n1");
+  rig.put(claim);
+  const auto workload = rig.workloads.workload_of("uid-c");
+  ASSERT_TRUE(workload);
+  for (const char* ns : {"team-a", "team-b"}) {
+    api::ComputeDomain domain = domain_named(base::cat("of-", ns), ns);
+    domain.spec.workload = api::Workload{.kind = "ResourceClaim", .name = "c", .uid = "uid-c"};
+    domain.meta.labels = {{api::kWorkloadLabel, *workload}};
+    rig.put(domain);
+  }
+  EXPECT_THAT(gather_domain(rig.sources, "uid-of-team-a").view.claims, testing::SizeIs(1));
+  EXPECT_THAT(gather_domain(rig.sources, "uid-of-team-b").view.claims, IsEmpty());
+  rig.taken_keys();
+  claim.meta.resource_version = "2";
+  rig.put(claim);
+  EXPECT_THAT(rig.taken_keys(), Not(Contains(domain_key("uid-of-team-b"))));
+}
+
+}  // namespace
+}  // namespace cdom::controller

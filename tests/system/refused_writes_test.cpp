@@ -1,0 +1,170 @@
+// What the API server refuses, what somebody holds, and what somebody takes away, in the whole
+// system.
+#include <gmock/gmock.h>
+
+#include "compute_domain/api/names.h"
+#include "compute_domain/base/text.h"
+#include "compute_domain/core/ledger.h"
+#include "system/rig.h"
+
+namespace cdom::system_test {
+namespace {
+
+using base::cat;
+using ::testing::HasSubstr;
+using ::testing::SizeIs;
+using namespace std::chrono_literals;
+
+constexpr char kPodPath[] = "/api/v1/namespaces/default/pods/";
+constexpr char kPolicyPath[] = "/apis/admissionregistration.k8s.io/v1/validatingadmissionpolic";
+constexpr char kDomainPath[] =
+    "/apis/resource.nvidia.com/v1beta1/namespaces/default/computedomains/";
+
+api::Condition condition_of(const Rig& rig, const std::string& type) {
+  const auto domain = rig.kubectl().get<api::ComputeDomain>({"default", "train"});
+  const auto* found =
+      domain && domain->status ? api::find_condition(domain->status->conditions, type) : nullptr;
+  return found == nullptr ? api::Condition{} : *found;
+}
+
+void refuse(Rig& rig, const std::string& group, const std::string& resource) {
+  rig.apply(cat(R"(
+apiVersion: admissionregistration.k8s.io/v1
+kind: ValidatingAdmissionPolicy
+metadata: {name: none}
+spec:
+  failurePolicy: Fail
+  matchConstraints:
+    resourceRules:
+    - {apiGroups: [")",
+                group, R"("], apiVersions: ["v1"], operations: [CREATE], resources: [)", resource,
+                R"(]}
+  validations:
+  - {expression: 'false', message: the house has none of these, reason: Forbidden}
+---
+apiVersion: admissionregistration.k8s.io/v1
+kind: ValidatingAdmissionPolicyBinding
+metadata: {name: none}
+spec: {policyName: none, validationActions: [Deny]}
+)"));
+}
+
+void refuse_no_more(Rig& rig) {
+  rig.remove(cat(kPolicyPath, "ybindings/none"));
+  rig.remove(cat(kPolicyPath, "ies/none"));
+}
+
+testing::AssertionResult is_told(Rig& rig, const std::string& part) {
+  const auto says = [&] {
+    return condition_of(rig, "Ready").reason == "WriteRefused" &&
+           condition_of(rig, "Ready").message.find(part) != std::string::npos;
+  };
+  if (rig.run_until(says, 5s)) return testing::AssertionSuccess();
+  const api::Condition ready = condition_of(rig, "Ready");
+  return testing::AssertionFailure() << ready.reason << ": " << ready.message;
+}
+
+std::size_t events_of(const Rig& rig, const std::string& reason) {
+  const auto events = rig.kubectl().list_all<api::Event>();
+  return static_cast<std::size_t>(std::ranges::count(*events, reason, &api::Event::reason));
+}
+
+TEST(RefusedWrites, OfATemplateAreToldAndTriedUntilTheyAreAccepted) {
+  Rig rig({});
+  refuse(rig, "resource.k8s.io", "resourceclaimtemplates");
+  rig.apply(domain_yaml("train", 1));
+  EXPECT_TRUE(is_told(rig, "the house has none of these"));
+  EXPECT_EQ(condition_of(rig, "WritesAccepted").reason, "WriteRefused");
+  rig.run_for(10min);
+  EXPECT_EQ(events_of(rig, "WriteRefused"), 1U);
+  const std::uint64_t writes = rig.writes();
+  refuse_no_more(rig);
+  EXPECT_TRUE(
+      rig.run_until([&] { return condition_of(rig, "Ready").reason == "WaitingForPods"; }, 2min));
+  EXPECT_EQ(condition_of(rig, "WritesAccepted"), api::Condition{});
+  EXPECT_LT(rig.writes(), writes + 200);
+}
+
+TEST(RefusedWrites, OfANodeListAreTold) {
+  Rig rig({});
+  rig.apply(domain_yaml("train", 1));
+  rig.run_for(1s);
+  refuse(rig, "", "configmaps");
+  rig.apply(pod_yaml("train-0", "train"));
+  EXPECT_TRUE(is_told(rig, "the house has none of these"));
+  refuse_no_more(rig);
+  EXPECT_TRUE(rig.run_until([&] { return rig.is_ready("train"); }, 2min));
+  rig.run_for(1s);
+  EXPECT_EQ(condition_of(rig, "WritesAccepted"), api::Condition{});
+}
+
+TEST(RefusedWrites, OfTheLedgerAreToldToDomainsThatWantOneClique) {
+  Rig rig({.racks = 2});
+  refuse(rig, "", "configmaps");
+  rig.apply(domain_yaml("train", 1) + "  placement: {clique: Single}\n");
+  EXPECT_TRUE(is_told(rig, "the house has none of these"));
+  refuse_no_more(rig);
+  EXPECT_TRUE(
+      rig.run_until([&] { return condition_of(rig, "Ready").reason == "WaitingForPods"; }, 2min));
+}
+
+TEST(RefusedWrites, ADeletionThatSomebodyHoldsSaysSo) {
+  Rig rig({});
+  rig.apply(domain_yaml("train", 1));
+  rig.apply(pod_yaml("train-0", "train"));
+  ASSERT_TRUE(rig.run_until([&] { return rig.is_ready("train"); }, 1min));
+  const api::ConfigMap list = rig.node_lists().at(0);
+  ASSERT_TRUE(rig.kubectl().patch<api::ConfigMap>(api::name_of(list.meta), "",
+                                                  api::finalizers_patch({}, {"example.com/mine"})));
+  rig.remove(cat(kPodPath, "train-0"));
+  rig.remove(cat(kDomainPath, "train"));
+  EXPECT_TRUE(rig.run_until(
+      [&] {
+        return condition_of(rig, "Ready").message.find("finalizer holds it") != std::string::npos;
+      },
+      1min));
+  EXPECT_EQ(condition_of(rig, "Ready").reason, "Deleting");
+  EXPECT_FALSE(rig.is_ready("train"));
+  ASSERT_TRUE(rig.kubectl().patch<api::ConfigMap>(api::name_of(list.meta), "",
+                                                  api::finalizers_patch({}, {})));
+  EXPECT_TRUE(rig.run_until([&] { return rig.domains().empty(); }, 2min));
+}
+
+TEST(TakenLabels, OfANodeListArePutBackWithItsSlots) {
+  for (const char* label : {api::kGroupLabel, api::kDomainLabel}) {
+    Rig rig({});
+    rig.apply(domain_yaml("train", 2));
+    for (const char* pod : {"train-0", "train-1"}) rig.apply(pod_yaml(pod, "train"));
+    ASSERT_TRUE(rig.run_until([&] { return rig.is_ready("train"); }, 1min));
+    rig.run_for(1s);
+    const api::ConfigMap list = rig.node_lists().at(0);
+    ASSERT_TRUE(rig.kubectl().patch<api::ConfigMap>(
+        api::name_of(list.meta), "", api::metadata_patch({}, {{label, std::nullopt}}, {})));
+    rig.run_for(20s);
+    ASSERT_THAT(rig.node_lists(), SizeIs(1));
+    EXPECT_EQ(rig.node_lists()[0].meta.labels, list.meta.labels) << label;
+    EXPECT_EQ(rig.node_lists()[0].data, list.data) << label;
+    EXPECT_TRUE(rig.is_ready("train"));
+    EXPECT_GE(events_of(rig, "LabelsRestored") + events_of(rig, "NodeListRestored"), 1U) << label;
+  }
+}
+
+TEST(TakenLabels, OfTheLedgerArePutBackWithItsReservations) {
+  Rig rig({.racks = 2});
+  rig.apply(domain_yaml("train", 1) + "  placement: {clique: Single}\n");
+  rig.run_for(2s);
+  const api::ObjectName name{"compute-domain-operator", core::kLedgerName};
+  const auto ledger = rig.kubectl().get<api::ConfigMap>(name);
+  ASSERT_TRUE(ledger);
+  ASSERT_TRUE(rig.kubectl().patch<api::ConfigMap>(
+      name, "", api::metadata_patch({}, {{api::kGroupLabel, std::nullopt}}, {})));
+  rig.run_for(20s);
+  const auto now = rig.kubectl().get<api::ConfigMap>(name);
+  ASSERT_TRUE(now);
+  EXPECT_EQ(now->meta.labels, ledger->meta.labels);
+  EXPECT_EQ(now->data, ledger->data);
+  EXPECT_EQ(events_of(rig, "LabelsRestored"), 1U);
+}
+
+}  // namespace
+}  // namespace cdom::system_test
