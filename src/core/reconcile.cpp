@@ -22,7 +22,7 @@ namespace {
 
 using base::cat;
 
-bool is_own(const World& world, const api::ResourceClaimTemplate& object) {
+bool owns(const World& world, const api::ResourceClaimTemplate& object) {
   return is_owned_by(object.meta, world.view.uid);
 }
 
@@ -78,12 +78,12 @@ TemplateVerdict verdict_on_template(const World& world) {
   }
   if (found == nullptr)
     return {What::Missing, cat("ResourceClaimTemplate ", name, " is being made")};
-  if (!is_own(world, *found) && !is_inherited(world, *found)) {
+  if (!owns(world, *found) && !is_inherited(world, *found)) {
     return {What::NameTaken,
             cat("ResourceClaimTemplate ", name, " belongs to ", owner_of(world, *found),
                 " and is left alone; delete it, or use another name")};
   }
-  if (!is_own(world, *found) && !world.view.has_predecessor) {
+  if (!owns(world, *found) && !world.view.has_predecessor) {
     return {What::Inherited, cat("ResourceClaimTemplate ", name, " is being taken over")};
   }
   if (found->meta.is_deleting()) {
@@ -334,7 +334,7 @@ void add_children_absent(const World& world, Plan& plan) {
   std::vector<EnsureTemplateAbsent> templates;
   for (const api::ResourceClaimTemplate& object : world.templates) {
     const bool predecessors = world.view.has_predecessor && is_inherited(world, object);
-    if (predecessors || (is_own(world, object) && !object.meta.is_deleting())) {
+    if (predecessors || (owns(world, object) && !object.meta.is_deleting())) {
       templates.push_back({api::name_of(object.meta), world.view.uid, predecessors});
     }
   }
@@ -386,7 +386,7 @@ Plan reconcile_deleting(const World& world) {
   if (!waits_for.empty()) {
     const auto* found = wanted ? find_template(world, api::name_of(wanted->meta)) : nullptr;
     const bool is_there = found != nullptr && !found->meta.is_deleting() &&
-                          (is_own(world, *found) || is_inherited(world, *found));
+                          (owns(world, *found) || is_inherited(world, *found));
     // Told before what does not succeed is tried again.
     if (!world.refusals.empty()) add_status(world, readiness_now(world), {}, waits_for, plan);
     if (is_there) std::ranges::move(template_removal, std::back_inserter(plan.actions));
