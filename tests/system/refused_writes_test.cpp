@@ -85,6 +85,30 @@ TEST(RefusedWrites, OfATemplateAreToldAndTriedUntilTheyAreAccepted) {
   EXPECT_LT(rig.writes(), writes + 200);
 }
 
+struct Answer {
+  int code;
+  const char* reason;
+  base::Duration until_again;
+};
+class FailedWrites : public testing::TestWithParam<Answer> {};
+INSTANTIATE_TEST_SUITE_P(
+    Codes, FailedWrites,
+    testing::Values(Answer{409, "Conflict", 1s}, Answer{409, "AlreadyExists", 1s},
+                    Answer{404, "NotFound", 1s}, Answer{410, "Expired", 1s},
+                    Answer{500, "InternalError", 1s}, Answer{503, "ServiceUnavailable", 1s},
+                    Answer{403, "Forbidden", 1s}, Answer{422, "Invalid", 100s}));
+
+// No change brings a key back whose write was not carried out.
+TEST_P(FailedWrites, AreTriedAgainByThemselves) {
+  const auto [code, reason, until_again] = GetParam();
+  Rig rig({});
+  rig.run_for(2s);
+  rig.fail_writes({.code = code, .reason = reason, .times = 3});
+  rig.apply(domain_yaml("train", 1));
+  EXPECT_TRUE(rig.run_until([&] { return condition_of(rig, "TemplateReady").reason == "Created"; },
+                            until_again));
+}
+
 TEST(RefusedWrites, OfANodeListAreTold) {
   Rig rig({});
   rig.apply(domain_yaml("train", 1));

@@ -43,14 +43,24 @@ int writes_of_a_controller() {
   return value == nullptr ? 0 : std::stoi(value);
 }
 
-// Forbids everything while it is told to.
-class Forbidding : public http::Client {
+// Forbids everything while it is told to, and fails the writes that it is told to fail.
+class Faulty : public http::Client {
  public:
-  Forbidding(std::unique_ptr<http::Client> client, const bool& is_forbidden)
-      : client_(std::move(client)), is_forbidden_(is_forbidden) {}
+  Faulty(std::unique_ptr<http::Client> client, const bool& is_forbidden, Rig::WriteFault& writes)
+      : client_(std::move(client)), is_forbidden_(is_forbidden), writes_(writes) {}
 
   base::Result<http::Response> send(const http::Request& request) override {
     if (is_forbidden_) return http::Response{.status = 403, .headers = {}, .body = "{}"};
+    const bool is_write =
+        request.method != "GET" && request.target.find("/events") == std::string::npos;
+    if (is_write && writes_.times > 0) {
+      --writes_.times;
+      return http::Response{
+          .status = writes_.code,
+          .headers = {},
+          .body = base::cat(R"({"kind":"Status","apiVersion":"v1","status":"Failure","reason":")",
+                            writes_.reason, R"(","code":)", writes_.code, "}")};
+    }
     return client_->send(request);
   }
   base::Result<http::Opened> open(const http::Request& request) override {
@@ -62,6 +72,7 @@ class Forbidding : public http::Client {
  private:
   const std::unique_ptr<http::Client> client_;
   const bool& is_forbidden_;
+  Rig::WriteFault& writes_;
 };
 
 void check(const base::Result<void>& result) {
@@ -128,9 +139,10 @@ Rig::~Rig() = default;
 
 std::unique_ptr<http::Client> Rig::client_of(sandbox::User user) {
   std::string name = user.name;
-  return requests_.wrapped(
-      std::make_unique<Forbidding>(server_->client(std::move(user)), is_forbidden_),
-      std::move(name));
+  const bool is_controller = name.ends_with(":compute-domain-controller");
+  return requests_.wrapped(std::make_unique<Faulty>(server_->client(std::move(user)), is_forbidden_,
+                                                    is_controller ? write_fault_ : no_fault_),
+                           std::move(name));
 }
 
 void Rig::start(Process& process) {

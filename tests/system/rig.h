@@ -75,6 +75,13 @@ class Rig {
   void crash_controller(std::size_t which = 0);
   // The API server forbids what it has to look up roles for, as one does that has just started.
   void forbid(bool is_forbidden) { is_forbidden_ = is_forbidden; }
+  // The next writes of controllers, but of Events, are answered so and not carried out.
+  struct WriteFault {
+    int code = 0;
+    std::string reason;  // of the Status
+    int times = 0;
+  };
+  void fail_writes(WriteFault fault) { write_fault_ = std::move(fault); }
   // What agents are told to serve that start from now on.
   void tell_agents(const core::NodeSettings& settings) { node_settings_ = settings; }
   // The wall clock of the whole cluster is set forward or back.
@@ -129,6 +136,7 @@ class Rig {
   base::Random random_;
   base::Registry metrics_;
   bool is_controller_frozen_ = false, is_forbidden_ = false;
+  WriteFault write_fault_, no_fault_;
   RequestLog requests_;
   std::map<std::string, sandbox::NodeFiles*> files_;  // by node; the cluster's
   std::unique_ptr<sandbox::ApiServer> server_;
