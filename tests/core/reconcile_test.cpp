@@ -71,6 +71,7 @@ TEST(Reconcile, LeavesATemplateOfSomebodyElseAloneAndSaysWhose) {
   make_template(world);
   world.templates.front().meta.labels["resource.nvidia.com/computeDomain"] = "uid-other";
   world.templates.front().meta.owners.front().name = "other";
+  world.templates.front().meta.owners.front().uid = "uid-other";
   const Plan plan = reconcile(world);
   EXPECT_EQ(condition_in(plan, "TemplateReady").reason, "NameTaken");
   EXPECT_THAT(condition_in(plan, "TemplateReady").message, HasSubstr("ComputeDomain other"));
