@@ -13,6 +13,7 @@ namespace {
 
 using nlohmann::json;
 using testing::HasSubstr;
+using testing::StartsWith;
 
 // The text at each place named `key`, at any depth.
 void collect(const json& value, const std::string& key, std::set<std::string>& out) {
@@ -73,6 +74,19 @@ TEST(Manifests, NameTheImagesOfThisVersion) {
   for (const json& image : kustomization["images"]) EXPECT_EQ(image["newTag"], version);
 }
 
+// Of privileged programs: a name that anybody could register would be anybody's way to all nodes.
+TEST(Manifests, NameImagesThatNoRegistryHasUntilOneIsSet) {
+  std::set<std::string> images;
+  for (const auto& file : yaml_files("manifests/default")) {
+    for (const json& object : objects_in(file)) collect(object, "image", images);
+  }
+  EXPECT_EQ(images.size(), 3U);
+  for (const std::string& image : images) EXPECT_THAT(image, StartsWith("registry.invalid/"));
+  for (const json& image : objects_in("manifests/default/kustomization.yaml").at(0)["images"]) {
+    EXPECT_TRUE(images.contains(image["name"].get<std::string>())) << image;
+  }
+}
+
 // The names of the templates that objects make, by themselves or by a ComputeDomain, and of those
 // that their pods name.
 struct Templates {
@@ -118,7 +132,7 @@ TEST(Recipe, TellsInEachFileWhatItNeedsAndWhatItShows) {
   const std::string readme = source_text("README.md");
   for (const auto& file : yaml_files("manifests/examples/recipe")) {
     const std::string text = source_text(file);
-    EXPECT_THAT(text, testing::StartsWith("# ")) << file;
+    EXPECT_THAT(text, StartsWith("# ")) << file;
     EXPECT_THAT(text, HasSubstr("\n# Needs: ")) << file;
     EXPECT_THAT(text, HasSubstr("\n# You will see")) << file;
     EXPECT_THAT(readme, HasSubstr(base::cat("recipe/", file.filename().string()))) << file;

@@ -73,7 +73,7 @@ def every_blob_is_what_its_name_says(images: dict) -> None:
 
 def containerd_finds_the_name(images: dict) -> None:
     for name, image in images.items():
-        expected = f"docker.io/local/{name}:{version(ROOT)}"
+        expected = f"registry.invalid/{name}:{version(ROOT)}"
         assert image.descriptor["annotations"]["io.containerd.image.name"] == expected, image.descriptor
 
 
