@@ -66,9 +66,9 @@ report() {
     "$1" "${2:-}"
 }
 
-slice() {
+slice() { # NODE DRIVER [POOL]
   printf '{apiVersion: resource.k8s.io/v1, kind: ResourceSlice, metadata: {name: %s}, spec: {driver: %s, nodeName: %s,
-    pool: {name: %s, generation: 1, resourceSliceCount: 1}, devices: []}}' "$1-$2" "$2" "$1" "$1"
+    pool: {name: %s, generation: 1, resourceSliceCount: 1}, devices: []}}' "$1-$2" "$2" "$1" "${3:-$1}"
 }
 
 create() { # $1: the object, $2…: who does it
@@ -121,6 +121,7 @@ an_agent_publishes_slices_of_its_own_node_only() {
   eventually_refused 'may not write ResourceSlices of another node' \
     create "$(slice n2 compute-domain.nvidia.com)" as_agent_of n1
   refused 'of compute-domain.nvidia.com only' create "$(slice n1 other.example.com)" as_agent_of n1
+  refused 'may not publish devices in the pool "n2"' create "$(slice n1 compute-domain.nvidia.com n2)" as_agent_of n1
   create "$(slice n1 compute-domain.nvidia.com)" as_agent_of n1
   refused 'may not write ResourceSlices of another node' \
     as_agent_of n2 delete resourceslice n1-compute-domain.nvidia.com

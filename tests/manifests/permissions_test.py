@@ -160,10 +160,10 @@ def report(node: str) -> dict:
     return {"apiVersion": "resource.nvidia.com/v1beta1", "kind": "ComputeDomainNode", "metadata": {"name": node}}
 
 
-def slice_of(name: str, where: dict, driver=DRIVER, devices=()) -> dict:
+def slice_of(name: str, where: dict, driver=DRIVER, devices=(), pool=None) -> dict:
     return {"apiVersion": "resource.k8s.io/v1", "kind": "ResourceSlice", "metadata": {"name": name},
             "spec": {"driver": driver, "devices": list(devices),
-                     "pool": {"name": name, "generation": 1, "resourceSliceCount": 1}} | where}
+                     "pool": {"name": pool or where.get("nodeName", name), "generation": 1, "resourceSliceCount": 1}} | where}
 
 
 def core(kind: str, name: str, **more) -> dict:
@@ -273,6 +273,9 @@ def tricks_are_refused(cluster: Cluster, who: Api) -> None:
         "an own slice that is given to n2": ("PATCH", f"{SLICES}/own", {"spec": {"nodeName": "n2"}}, merge),
         "an own slice that is given to another driver":
             ("PATCH", f"{SLICES}/own", {"spec": {"driver": "gpu.nvidia.com"}}, merge),
+        "a slice with devices in the pool of n2": ("POST", SLICES, slice_of("new", {"nodeName": "n1"}, pool="n2")),
+        "an own slice that is put into the pool of n2":
+            ("PATCH", f"{SLICES}/own", {"spec": {"pool": {"name": "n2"}}}, merge),
         "a new slice of n2 by apply": ("PATCH", f"{SLICES}/new{manager}", slice_of("new", {"nodeName": "n2"}), apply),
         "a slice of n2 by apply": ("PATCH", f"{SLICES}/other{manager}", slice_of("other", {"nodeName": "n2"}), apply),
         "a slice of a node selector": ("POST", SLICES, slice_of("new", {"nodeSelector": {"nodeSelectorTerms": [
