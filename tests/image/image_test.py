@@ -25,7 +25,9 @@ sys.dont_write_bytecode = True
 sys.path.insert(0, str(ROOT / "tools/image.d"))
 
 import elf
+import oci_archive
 from architectures import ARCHITECTURES, native
+from oci_archive import Entry
 from programs import PROGRAMS, version
 
 BUILT = [name for name in PROGRAMS if (BUILD / "src/bin" / name).exists()]
@@ -102,6 +104,40 @@ def an_image_says_its_architecture(images: dict) -> None:
     for name, image in images.items():
         assert image.config["architecture"] == native().name, (name, image.config)
         assert image.descriptor["platform"]["architecture"] == native().name, (name, image.descriptor)
+
+
+def one_name_is_for_several_architectures(images: dict) -> None:
+    """What a container runtime picks its image from: an index of one manifest for each."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "both.tar"
+        names = ["registry.example.com/both:1"]
+        both = [oci_archive.Image({"program": Entry(0o755, content=name.encode())}, {}, {}, name) for name in ARCHITECTURES]
+        digest, _ = oci_archive.write_all(path, names, both)
+        with tarfile.open(path) as tar:
+            files = {member.name: tar.extractfile(member).read() for member in tar}
+        [top] = json.loads(files["index.json"])["manifests"]
+        assert top["digest"] == digest and top["annotations"]["io.containerd.image.name"] == names[0], top
+        assert top["mediaType"] == "application/vnd.oci.image.index.v1+json" and "platform" not in top, top
+
+        def blob(descriptor: dict) -> bytes:
+            return files["blobs/" + descriptor["digest"].replace(":", "/")]
+
+        found = {}
+        for manifest in json.loads(blob(top))["manifests"]:
+            of_image = json.loads(blob(manifest))
+            name = manifest["platform"]["architecture"]
+            assert json.loads(blob(of_image["config"]))["architecture"] == name, manifest
+            layer = tarfile.open(fileobj=io.BytesIO(gzip.decompress(blob(of_image["layers"][0]))))
+            found[name] = layer.extractfile("program").read().decode()
+        assert found == {name: name for name in ARCHITECTURES}, found
+
+
+def architectures_and_builds_are_in_pairs(images: dict) -> None:
+    refused(2, "--build: one directory for each architecture", "--arch", "amd64,arm64", "--build", str(BUILD))
+    refused(2, "--arch: each architecture once", "--arch", "arm64,arm64")
+    other = next(name for name in ARCHITECTURES if name != native().name)
+    refused(1, f" is for {native().elf}, and the image for {other}", "--arch", f"{native().name},{other}",
+            "--build", f"{BUILD},{BUILD}")
 
 
 def refused(code: int, part: str, *arguments: str) -> None:
@@ -198,6 +234,8 @@ TESTS = (
     another_repository_and_tag_change_the_name_alone,
     a_layer_is_small,
     an_image_says_its_architecture,
+    one_name_is_for_several_architectures,
+    architectures_and_builds_are_in_pairs,
     an_architecture_that_nobody_knows_is_refused,
     programs_of_another_architecture_are_refused,
     programs_that_are_not_built_are_told_with_the_way_to_build_them,

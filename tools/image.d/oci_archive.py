@@ -1,4 +1,4 @@
-"""An OCI image layout in a tar file: one layer, and what a container runtime has to know of it.
+"""An OCI image layout in a tar file: one layer for each architecture, and what a container runtime has to know of it.
 
 Image Format Specification 1.1. Everything is in a fixed order and of the beginning of 1970, so that the same files
 make the same digest.
@@ -17,6 +17,7 @@ import architectures
 
 _CREATED = "1970-01-01T00:00:00Z"
 _MEDIA = "application/vnd.oci.image"
+_INDEX = f"{_MEDIA}.index.v1+json"
 
 
 @dataclass(frozen=True)
@@ -28,19 +29,52 @@ class Entry:
     target: Optional[str] = None
 
 
-def write(path: Path, names: list, entries: dict, settings: dict, labels: dict, architecture: str = "") -> tuple:
-    """The digest of the image's manifest, and the size of the layer as it travels.
+@dataclass(frozen=True)
+class Image:
+    """`entries` by path without the leading slash; `settings` as in the specification's "config": Entrypoint, Env, …"""
 
-    The image has all `names`; `entries` by path without the leading slash; `settings` as in the specification's
-    "config": Entrypoint, Env, …; `architecture`, as Go calls it, is this machine's when it is not told.
+    entries: dict
+    settings: dict
+    labels: dict
+    architecture: str  # as Go calls it
+
+
+def write(path: Path, names: list, entries: dict, settings: dict, labels: dict, architecture: str = "") -> tuple:
+    """One image with all `names`: its digest, and the size of its layer as it travels.
+
+    `architecture` is this machine's when it is not told.
     """
-    architecture = architecture or architectures.native().name
+    return write_all(path, names, [Image(entries, settings, labels, architecture or architectures.native().name)])
+
+
+def write_all(path: Path, names: list, images: list) -> tuple:
+    """The digest of what the `names` are, and the size of all layers as they travel.
+
+    That is the image's manifest, or of several, each for another architecture, an index of their manifests.
+    """
     blobs = {}
-    plain = _layer(entries)
+    added = [_add_image(blobs, image) for image in images]
+    descriptor = added[0][0]
+    if len(added) > 1:
+        descriptor = _add(blobs, _index([manifest for manifest, _ in added]), _INDEX)
+    files = {
+        "oci-layout": _json({"imageLayoutVersion": "1.0.0"}),
+        "index.json": _index([{**descriptor, "annotations": {
+            "io.containerd.image.name": name, "org.opencontainers.image.ref.name": name.rpartition(":")[2]}}
+            for name in names]),
+    }
+    files |= {f"blobs/sha256/{digest.removeprefix('sha256:')}": blob for digest, blob in blobs.items()}
+    _write_tar(path, files)
+    return descriptor["digest"], sum(size for _, size in added)
+
+
+def _add_image(blobs: dict, image: Image) -> tuple:
+    """The descriptor of its manifest, and the size of its layer."""
+    plain = _layer(image.entries)
     layer = gzip.compress(plain, compresslevel=9, mtime=0)
     config = _json({
-        "architecture": architecture,
-        "config": {**settings, "Labels": labels},
+        "architecture": image.architecture,
+        "config": {**image.settings, "Labels": image.labels},
         "created": _CREATED,
         "history": [{"created": _CREATED, "created_by": "tools/image"}],
         "os": "linux",
@@ -49,22 +83,16 @@ def write(path: Path, names: list, entries: dict, settings: dict, labels: dict, 
     manifest = _json({
         "schemaVersion": 2,
         "mediaType": f"{_MEDIA}.manifest.v1+json",
-        "annotations": labels,
+        "annotations": image.labels,
         "config": _add(blobs, config, f"{_MEDIA}.config.v1+json"),
         "layers": [_add(blobs, layer, f"{_MEDIA}.layer.v1.tar+gzip")],
     })
     descriptor = _add(blobs, manifest, f"{_MEDIA}.manifest.v1+json")
-    descriptor["platform"] = {"architecture": architecture, "os": "linux"}
-    manifests = [{**descriptor, "annotations": {"io.containerd.image.name": name,
-                                                "org.opencontainers.image.ref.name": name.rpartition(":")[2]}}
-                 for name in names]
-    files = {
-        "oci-layout": _json({"imageLayoutVersion": "1.0.0"}),
-        "index.json": _json({"schemaVersion": 2, "mediaType": f"{_MEDIA}.index.v1+json", "manifests": manifests}),
-    }
-    files |= {f"blobs/sha256/{digest.removeprefix('sha256:')}": blob for digest, blob in blobs.items()}
-    _write_tar(path, files)
-    return descriptor["digest"], len(layer)
+    return {**descriptor, "platform": {"architecture": image.architecture, "os": "linux"}}, len(layer)
+
+
+def _index(manifests: list) -> bytes:
+    return _json({"schemaVersion": 2, "mediaType": _INDEX, "manifests": manifests})
 
 
 def _layer(entries: dict) -> bytes:
