@@ -24,7 +24,9 @@ class Policies : public ::testing::Test {
  protected:
   Policies() {
     for (const auto& [name, text] : bin::embedded_manifests()) load(text);
-    load("{apiVersion: v1, kind: Namespace, metadata: {name: team-a}}");
+    load(
+        "{apiVersion: v1, kind: Namespace, metadata: {name: team-a,"
+        " labels: {resource.kubernetes.io/admin-access: 'true'}}}");
     load("{apiVersion: v1, kind: Node, metadata: {name: n1, labels: {kept: 'yes'}}}");
   }
   void load(const std::string& yaml) {
@@ -60,6 +62,146 @@ TEST_F(Policies, AnAgentPublishesDevicesInThePoolOfItsNodeOnly) {
   expect_refused(agent_.post(kSlices, slice_in_pool("n2")),
                  R"(the agent of node "n1" may not publish devices in the pool "n2")");
   EXPECT_EQ(agent_.post(kSlices, slice_in_pool("n1")).status, 201);
+}
+
+constexpr char kNode[] = "/api/v1/nodes/n1";
+constexpr char kAgentLabel[] = "resource.nvidia.com/compute-domain-agent";
+
+json labels(const json& values) { return {{"metadata", {{"labels", values}}}}; }
+
+TEST_F(Policies, TheControllerChangesTheAgentLabelOfANodeOnly) {
+  const std::vector<json> refused = {
+      {{"spec", {{"unschedulable", true}}}},
+      {{"spec", {{"taints", {{{"key", "stolen"}, {"effect", "NoExecute"}}}}}}},
+      {{"metadata", {{"finalizers", {"stolen/token"}}}}},
+      {{"metadata", {{"annotations", {{"stolen", "yes"}}}}}},
+      labels({{"kept", nullptr}}),
+      labels({{"nvidia.com/gpu.clique", "u.1"}}),
+      labels({{"resource.nvidia.com/computeDomain", "uid"}}),
+      labels({{"node-role.kubernetes.io/control-plane", ""}}),
+      labels({{kAgentLabel, "false"}})};
+  for (const json& change : refused) {
+    expect_refused(controller_.merge(kNode, change), "the controller may");
+  }
+  EXPECT_EQ(controller_.merge(kNode, labels({{kAgentLabel, "detected"}})).status, 200);
+  EXPECT_EQ(controller_.merge(kNode, labels({{kAgentLabel, nullptr}})).status, 200);
+  EXPECT_EQ(admin_.merge(kNode, labels({{kAgentLabel, "false"}})).status, 200);
+  expect_refused(controller_.merge(kNode, labels({{kAgentLabel, nullptr}})), "\"detected\"");
+}
+
+TEST_F(Policies, TheControllerRemovesTheLabelOfAnAdoptedDomainFromANode) {
+  const std::string label = "resource.nvidia.com/computeDomain";
+  EXPECT_EQ(admin_.merge(kNode, labels({{label, "uid"}})).status, 200);
+  EXPECT_EQ(controller_.merge(kNode, labels({{label, nullptr}})).status, 200);
+}
+
+constexpr char kDomains[] = "/apis/resource.nvidia.com/v1beta1/namespaces/team-a/computedomains";
+
+TEST_F(Policies, TheControllerMakesAndDeletesDomainsOfWorkloadsOnly) {
+  const json users = {{"metadata", {{"name", "train"}}}, {"spec", {{"numNodes", 2}}}};
+  const json automatic = {{"metadata", {{"name", "auto"}}},
+                          {"spec", {{"workload", {{"kind", "Job"}, {"name", "job"}}}}}};
+  expect_refused(controller_.post(kDomains, users), "with spec.workload only");
+  EXPECT_EQ(controller_.post(kDomains, automatic).status, 201);
+  EXPECT_EQ(admin_.post(kDomains, users).status, 201);
+  const std::string train = std::string(kDomains) + "/train";
+  expect_refused(controller_.remove(train), "with spec.workload only");
+  EXPECT_EQ(controller_.remove(std::string(kDomains) + "/auto").status, 200);
+
+  expect_refused(controller_.merge(train, {{"spec", {{"numNodes", 3}}}}), "its finalizer only");
+  expect_refused(controller_.merge(train, labels({{"stolen", "yes"}})), "its finalizer only");
+  const auto finalizers = [](const json& names) {
+    return json{{"metadata", {{"finalizers", names}}}};
+  };
+  const std::string ours = "resource.nvidia.com/computeDomain";
+  expect_refused(controller_.merge(train, finalizers({"stolen/token"})), "the finalizer");
+  EXPECT_EQ(controller_.merge(train, finalizers({ours})).status, 200);
+  EXPECT_EQ(admin_.merge(train, finalizers({ours, "a.user/s"})).status, 200);
+  expect_refused(controller_.merge(train, finalizers({ours})), "the finalizer");
+  EXPECT_EQ(controller_.merge(train, finalizers({"a.user/s"})).status, 200);
+}
+
+constexpr char kTemplates[] = "/apis/resource.k8s.io/v1/namespaces/team-a/resourceclaimtemplates";
+
+json claim_template(const std::string& name, const json& exactly,
+                    const std::string& driver = "compute-domain.nvidia.com") {
+  return {
+      {"metadata", {{"name", name}, {"labels", {{"resource.nvidia.com/computeDomain", "uid"}}}}},
+      {"spec",
+       {{"spec",
+         {{"devices",
+           {{"requests", {{{"name", "channel"}, {"exactly", exactly}}}},
+            {"config", {{{"opaque", {{"driver", driver}, {"parameters", json::object()}}}}}}}}}}}}};
+}
+
+TEST_F(Policies, TheControllerMakesTemplatesForChannelsOnly) {
+  const json channel = {{"deviceClassName", "compute-domain-default-channel.nvidia.com"}};
+  EXPECT_EQ(controller_.post(kTemplates, claim_template("own", channel)).status, 201);
+  json admin_access = channel;
+  admin_access["adminAccess"] = true;
+  expect_refused(controller_.post(kTemplates, claim_template("a", admin_access)), "for channels");
+  expect_refused(
+      controller_.post(kTemplates, claim_template("b", {{"deviceClassName", "gpu.nvidia.com"}})),
+      "for channels");
+  expect_refused(controller_.post(kTemplates, claim_template("c", channel, "gpu.nvidia.com")),
+                 "for channels");
+  json unlabelled = claim_template("users", channel);
+  unlabelled["metadata"].erase("labels");
+  expect_refused(controller_.post(kTemplates, unlabelled), "with the label");
+  EXPECT_EQ(admin_.post(kTemplates, unlabelled).status, 201);
+  expect_refused(controller_.remove(std::string(kTemplates) + "/users"), "with the label");
+  EXPECT_EQ(controller_.remove(std::string(kTemplates) + "/own").status, 200);
+}
+
+TEST_F(Policies, TheControllerWritesConfigMapsOfNodeListsOnly) {
+  const std::string maps = std::string("/api/v1/namespaces/") + kOperator + "/configmaps";
+  const json trust = {{"metadata", {{"name", "kube-root-ca.crt"}}}, {"data", {{"ca.crt", "ours"}}}};
+  expect_refused(controller_.post(maps, trust), "node lists only");
+  EXPECT_EQ(admin_.post(maps, trust).status, 201);
+  expect_refused(controller_.merge(maps + "/kube-root-ca.crt", {{"data", {{"ca.crt", "x"}}}}),
+                 "node lists only");
+  expect_refused(controller_.remove(maps + "/kube-root-ca.crt"), "node lists only");
+  const json list = {{"metadata", {{"name", "compute-domain-group-0123456789abcdef"}}}};
+  EXPECT_EQ(controller_.post(maps, list).status, 201);
+}
+
+constexpr char kDaemonSets[] = "/apis/apps/v1/namespaces/team-a/daemonsets";
+
+json daemon_set(const std::string& name, const json& labels) {
+  const json selected = {{"app", "daemon"}};
+  return {
+      {"metadata",
+       {{"name", name}, {"labels", labels}, {"finalizers", {"resource.nvidia.com/computeDomain"}}}},
+      {"spec",
+       {{"selector", {{"matchLabels", selected}}},
+        {"template",
+         {{"metadata", {{"labels", selected}}},
+          {"spec", {{"containers", {{{"name", "daemon"}, {"image", "nvidia"}}}}}}}}}}};
+}
+
+TEST_F(Policies, ToAdoptIsToRemoveDaemonSetsOfTheReferenceDriverOnly) {
+  for (const char* file : {"policy", "rbac"}) {
+    load(source_text(std::string("manifests/adopt/") + file + ".yaml"));
+  }
+  const json of_domain = {{"resource.nvidia.com/computeDomain", "uid"}};
+  EXPECT_EQ(admin_.post(kDaemonSets, daemon_set("computedomain-daemon-uid", of_domain)).status,
+            201);
+  EXPECT_EQ(admin_.post(kDaemonSets, daemon_set("network", json::object())).status, 201);
+  EXPECT_EQ(admin_.post(kDaemonSets, daemon_set("labelled", of_domain)).status, 201);
+  const json other_image = {
+      {"spec",
+       {{"template", {{"spec", {{"containers", {{{"name", "daemon"}, {"image", "stolen"}}}}}}}}}}};
+  const json released = {{"metadata", {{"finalizers", json::array()}}}};
+  for (const std::string name : {"network", "labelled"}) {
+    const std::string path = std::string(kDaemonSets) + "/" + name;
+    expect_refused(controller_.merge(path, released), "of NVIDIA's DRA driver only");
+    expect_refused(controller_.merge(path, labels(of_domain)), "of NVIDIA's DRA driver only");
+    expect_refused(controller_.remove(path), "of NVIDIA's DRA driver only");
+  }
+  const std::string theirs = std::string(kDaemonSets) + "/computedomain-daemon-uid";
+  expect_refused(controller_.merge(theirs, other_image), "the finalizer");
+  EXPECT_EQ(controller_.remove(theirs).status, 200);
+  EXPECT_EQ(controller_.merge(theirs, released).status, 200);
 }
 
 }  // namespace
