@@ -8,6 +8,7 @@
 #include "compute_domain/base/text.h"
 #include "compute_domain/core/membership.h"
 #include "compute_domain/core/node_lists.h"
+#include "compute_domain/core/reconcile.h"
 #include "compute_domain/core/templates.h"
 #include "compute_domain/kube/store.h"
 
@@ -330,6 +331,25 @@ class Run {
 
   Result<void> operator()(const core::UnmarkNode& action) {
     return patch_node(action.node, {}, {{api::kNodeCliqueMark, std::nullopt}});
+  }
+
+  Result<void> operator()(const core::EnsureNodeUnused& action) {
+    const auto claims = client_.list_all<api::ResourceClaim>();
+    if (!claims) return claims.error();
+    const auto used = std::ranges::count_if(
+        *claims, [&](const auto& claim) { return core::may_be_used_on(claim, action.node); });
+    if (used == 0) return {};
+    return Error{ErrorKind::Conflict, cat(used, " claims may be in use on Node ", action.node)};
+  }
+
+  Result<void> operator()(const core::LabelForAgents& action) {
+    const auto value =
+        action.has_agent ? std::optional<std::string>(api::kAgentNodeDetected) : std::nullopt;
+    // Of any version: kubelet writes Nodes all the time. A person's value is guarded by the
+    // admission policy, which lets this one only replace its own.
+    api::ObjectMeta node = action.node;
+    node.resource_version.clear();
+    return patch_node(node, {{api::kAgentNodeLabel, value}}, {});
   }
 
  private:

@@ -62,6 +62,8 @@ std::string_view name_of(Key::Kind kind) {
       return "report";
     case Key::Kind::Label:
       return "label";
+    case Key::Kind::AgentLabel:
+      return "agent-label";
     case Key::Kind::Workloads:
       return "workloads";
     case Key::Kind::Placement:

@@ -249,6 +249,15 @@ core::LabelWorld gather_label(const Sources& from, const std::string& node) {
   return world;
 }
 
+core::AgentLabelWorld gather_agent_label(const Sources& from, const std::string& node) {
+  core::AgentLabelWorld world{.view = node_view(from, node)};
+  world.has_claims = !claims_on(from, node).empty();
+  for (const auto& claim : from.stores.claims.by_index(kByShared, kIsShared)) {
+    world.may_have_claims = world.may_have_claims || core::may_be_used_on(*claim, node);
+  }
+  return world;
+}
+
 core::SharedSliceWorld gather_shared_slice(const Sources& from, const std::string& clique) {
   core::SharedSliceWorld world;
   world.clique = clique;
@@ -321,6 +330,8 @@ core::Plan plan_of(const Sources& from, const Key& key) {
       return core::reconcile_report(gather_report(from, key.id));
     case Key::Kind::Label:
       return core::reconcile_label(gather_label(from, key.id));
+    case Key::Kind::AgentLabel:
+      return core::reconcile_agent_label(gather_agent_label(from, key.id));
     case Key::Kind::Workloads:
       return core::reconcile_workloads(gather_workloads(from, key.id));
     case Key::Kind::Placement:

@@ -16,6 +16,8 @@ std::string to_string(const Key& key) {
       return base::cat("report ", key.id);
     case Key::Kind::Label:
       return base::cat("label ", key.id);
+    case Key::Kind::AgentLabel:
+      return base::cat("agent label ", key.id);
     case Key::Kind::Workloads:
       return base::cat("workloads ", key.id);
     case Key::Kind::Placement:

@@ -5,6 +5,7 @@
 #include "compute_domain/core/ledger.h"
 #include "compute_domain/core/membership.h"
 #include "compute_domain/core/node_lists.h"
+#include "compute_domain/core/reconcile.h"
 
 namespace cdom::controller {
 
@@ -105,7 +106,10 @@ kube::Store<api::ResourceClaim>::Indexes indexes_of<api::ResourceClaim>() {
            [](const api::ResourceClaim& claim) {
              return one_of(is_unnamed(claim) ? claim.meta.uid : "");
            }},
-          {kByNode, [](const api::ResourceClaim& claim) { return core::nodes_of(claim); }}};
+          {kByNode, [](const api::ResourceClaim& claim) { return core::nodes_of(claim); }},
+          {kByShared, [](const api::ResourceClaim& claim) {
+             return one_of(core::is_shared(claim) ? kIsShared : "");
+           }}};
 }
 
 template <>
@@ -212,11 +216,12 @@ void trim(api::ComputeDomainNode& report) {
 }
 
 void trim(api::Node& node) {
-  const auto keep_only = [](std::map<std::string, std::string>& values, const char* key) {
-    std::erase_if(values, [key](const auto& entry) { return entry.first != key; });
-  };
-  keep_only(node.meta.labels, api::kNodeCliqueLabel);
-  keep_only(node.meta.annotations, api::kNodeCliqueMark);
+  std::erase_if(node.meta.labels, [](const auto& label) {
+    return label.first != api::kNodeCliqueLabel && label.first != api::kAgentNodeLabel &&
+           !core::tells_of_gpus(label.first, label.second);
+  });
+  std::erase_if(node.meta.annotations,
+                [](const auto& entry) { return entry.first != api::kNodeCliqueMark; });
   node.meta.finalizers = {};
   node.meta.owners = {};
 }

@@ -83,7 +83,7 @@ bool is_same(const api::ComputeDomainNode& a, const api::ComputeDomainNode& b) {
          a.meta.annotation(api::kFencedAnnotation) == b.meta.annotation(api::kFencedAnnotation);
 }
 
-// Of all labels and annotations only the clique's are kept (trim).
+// Of all labels and annotations only those are kept that a decision reads (trim).
 bool has_other_label(const api::Node* before, const api::Node& after) {
   return before == nullptr || before->meta.labels != after.meta.labels ||
          before->meta.annotations != after.meta.annotations;
@@ -259,7 +259,35 @@ void Triggers::on_claim(const api::ResourceClaim* before, const api::ResourceCla
   const bool moved = is_shared && (before == nullptr || after == nullptr ||
                                    before->reserved_for != after->reserved_for);
   if (had_seat != has_seat || moved) add_placement();
+  add_agent_labels(before, after);
   if (after == nullptr) memory_.forget_claim(before->meta.uid);
+}
+
+void Triggers::add_agent_label(const std::string& name) const {
+  const auto node = from_.stores.nodes.get({"", name});
+  if (node == nullptr) return;
+  const bool is_at_rest =
+      node->meta.labels.contains(api::kAgentNodeLabel) && core::has_gpus(node->meta);
+  if (!is_at_rest) add_(agent_label_key(name));
+}
+
+void Triggers::add_agent_labels(const api::ResourceClaim* before,
+                                const api::ResourceClaim* after) const {
+  const bool was_shared = before != nullptr && core::is_shared(*before);
+  if (was_shared && (after == nullptr || !core::is_shared(*after))) {
+    // Which nodes have used it is not known any more.
+    for (const auto& node : from_.stores.nodes.all()) add_agent_label(node->meta.name);
+    return;
+  }
+  std::set<std::string> nodes;
+  for (const api::ResourceClaim* claim : {before, after}) {
+    if (claim == nullptr) continue;
+    for (std::string& node : core::nodes_of(*claim)) nodes.insert(std::move(node));
+  }
+  const bool is_same =
+      before != nullptr && after != nullptr && core::nodes_of(*before) == core::nodes_of(*after);
+  if (is_same) return;
+  for (const std::string& node : nodes) add_agent_label(node);
 }
 
 void Triggers::on_template(const api::ResourceClaimTemplate* before,
@@ -356,13 +384,15 @@ void Triggers::on_report(const api::ComputeDomainNode* before,
   if (before != nullptr && after != nullptr && is_same(*before, *after)) return;
   const std::string& node = (after != nullptr ? after : before)->meta.name;
   add_domains_of_node(node);
+  add_agent_label(node);
   if (before != nullptr) add_clique_of(*before);
   if (from_.stores.nodes.get({"", node}) == nullptr) add_(report_key(node));
 }
 
 void Triggers::on_node(const api::Node* before, const api::Node* after) const {
-  if (from_.settings.labels_nodes && after != nullptr && has_other_label(before, *after)) {
-    add_(label_key(after->meta.name));
+  if (after != nullptr && has_other_label(before, *after)) {
+    if (from_.settings.labels_nodes) add_(label_key(after->meta.name));
+    add_(agent_label_key(after->meta.name));
   }
   if (before != nullptr && after != nullptr && is_same(*before, *after)) return;
   const std::string& node = (after != nullptr ? after : before)->meta.name;

@@ -42,6 +42,10 @@ class Triggers {
   std::set<std::string> domains_named_by(const api::ResourceClaim& claim) const;
   void note_consumers(const api::ResourceClaim* before, const api::ResourceClaim* after) const;
   void add_shared_slices(const api::ResourceSlice* before, const api::ResourceSlice* after) const;
+  // Its label depends on what is in use there, unless it has GPUs and has the label.
+  void add_agent_label(const std::string& name) const;
+  // Nodes on which a claim begins or ends to be in use.
+  void add_agent_labels(const api::ResourceClaim* before, const api::ResourceClaim* after) const;
   void on_automatic_claim(const api::ResourceClaim* before, const api::ResourceClaim* after) const;
   void note_admissions(const api::ConfigMap* before, const api::ConfigMap* after) const;
   // Of an automatic domain what its share of a clique's list admits, and admits no more.

@@ -117,6 +117,13 @@ struct ActionText {
   std::string operator()(const RemoveSharedSlice& a) const {
     return cat("delete ResourceSlice ", a.slice.name);
   }
+  std::string operator()(const EnsureNodeUnused& a) const {
+    return cat("see that no claim is in use on Node ", a.node);
+  }
+  std::string operator()(const LabelForAgents& a) const {
+    return cat(a.has_agent ? "add the agent label to Node " : "remove the agent label from Node ",
+               a.node.name);
+  }
   std::string operator()(const UnmarkNode& a) const {
     return cat("leave the clique label of Node ", a.node.name, " to whoever has written it");
   }

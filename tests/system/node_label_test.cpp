@@ -1,7 +1,10 @@
 // GPU_CLIQUE_LABEL_ENABLED: the label of each Node follows its agent's slice.
 #include <gmock/gmock.h>
 
+#include <stdexcept>
+
 #include "compute_domain/api/names.h"
+#include "source_tree/source_tree.h"
 #include "system/rig.h"
 
 namespace cdom::system_test {
@@ -11,10 +14,14 @@ using namespace std::chrono_literals;
 
 class NodeLabel : public ::testing::Test {
  protected:
+  // As manifests/gpu-clique-label has it.
   NodeLabel() {
-    for (const char* file : {"rbac", "policy"}) {
-      rig_.apply_file(std::string("manifests/gpu-clique-label/") + file + ".yaml");
-    }
+    std::string policy = source_text("manifests/base/controller-policy.yaml");
+    const std::string ours = "['resource.nvidia.com/compute-domain-agent'";
+    const std::size_t at = policy.find(ours);
+    if (at == std::string::npos) throw std::runtime_error("the policy has no list of our labels");
+    policy.insert(at + ours.size(), ", 'nvidia.com/gpu.clique', 'resource.nvidia.com/gpu.clique'");
+    rig_.apply(policy);
   }
 
   [[nodiscard]] api::ObjectMeta node() const {
@@ -70,6 +77,49 @@ TEST_F(NodeLabel, GoesWithTheSlice) {
   EXPECT_TRUE(gets("", ""));
   rig_.cluster().heal(kNode, sandbox::Fault::AgentCrash);
   EXPECT_TRUE(gets(clique, clique));
+}
+
+// The label by which DaemonSets select Nodes, as what tells of their GPUs comes and goes.
+class AgentLabel : public ::testing::Test {
+ protected:
+  [[nodiscard]] std::string label() const {
+    const auto found = rig_.kubectl().get<api::Node>({"", kNode});
+    return found ? found->meta.label(api::kAgentNodeLabel) : "?";
+  }
+  void tell_of_gpus(std::optional<std::string> value) const {
+    const auto done = rig_.kubectl().patch<api::Node>(
+        {"", kNode}, "",
+        api::metadata_patch({}, {{"nvidia.com/gpu.present", std::move(value)}}, {}));
+    ASSERT_TRUE(done) << done.error().message;
+  }
+  bool becomes(const std::string& wanted) {
+    return rig_.run_until([&] { return label() == wanted; }, 10s);
+  }
+
+  static constexpr char kNode[] = "n01";
+  Rig rig_{RigOptions{.seed = 9, .nodes_per_rack = 2}};
+};
+
+TEST_F(AgentLabel, ComesWithWhatTellsOfGpusAndGoesWithIt) {
+  EXPECT_TRUE(becomes("detected"));
+  tell_of_gpus(std::nullopt);
+  EXPECT_TRUE(becomes(""));
+  tell_of_gpus("true");
+  EXPECT_TRUE(becomes("detected"));
+}
+
+TEST_F(AgentLabel, StaysWhileADomainUsesTheNode) {
+  rig_.apply(domain_yaml("train", 2));
+  for (const char* pod : {"train-0", "train-1"}) rig_.apply(pod_yaml(pod, "train"));
+  ASSERT_TRUE(rig_.run_until([&] { return rig_.is_ready("train"); }, 60s));
+  tell_of_gpus(std::nullopt);
+  rig_.run_for(60s);
+  EXPECT_EQ(label(), "detected");
+  EXPECT_TRUE(rig_.is_ready("train"));
+  for (const char* pod : {"train-0", "train-1"}) {
+    rig_.remove(std::string("/api/v1/namespaces/default/pods/") + pod);
+  }
+  EXPECT_TRUE(rig_.run_until([&] { return label().empty(); }, 60s));
 }
 
 }  // namespace

@@ -130,12 +130,20 @@ Rig::Rig(const RigOptions& options)
   cluster_ = std::make_unique<sandbox::Cluster>(clock_, cluster, std::move(ports));
   controllers_.resize(static_cast<std::size_t>(options.controllers));
   for (Process& process : controllers_) start(process);
-  if (!run_until([&] { return cluster_->is_up(); }, std::chrono::minutes(5))) {
+  // As on a real cluster, where agents come with the label.
+  const auto is_up = [&] { return cluster_->is_up() && nodes_are_labelled(); };
+  if (!run_until(is_up, std::chrono::minutes(5))) {
     throw std::runtime_error("the simulated cluster did not come up");
   }
 }
 
 Rig::~Rig() = default;
+
+bool Rig::nodes_are_labelled() const {
+  const auto nodes = value_or_throw(admin_->list_all<api::Node>());
+  return std::ranges::all_of(
+      nodes, [](const api::Node& node) { return node.meta.labels.contains(api::kAgentNodeLabel); });
+}
 
 std::unique_ptr<http::Client> Rig::client_of(sandbox::User user) {
   std::string name = user.name;

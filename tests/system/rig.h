@@ -109,6 +109,7 @@ class Rig {
   RequestLog& requests() { return requests_; }
 
  private:
+  [[nodiscard]] bool nodes_are_labelled() const;
   struct Process {
     std::unique_ptr<http::Client> transport;
     std::unique_ptr<kube::Client> client;

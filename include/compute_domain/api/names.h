@@ -33,6 +33,10 @@ inline constexpr char kPlacementTurn[] = "resource.nvidia.com/placement-turn";
 // value of it that we have written.
 inline constexpr char kNodeCliqueLabel[] = "nvidia.com/gpu.clique";
 inline constexpr char kNodeCliqueMark[] = "resource.nvidia.com/gpu.clique";
+// On Nodes that have an agent and an IMEX supervisor: DaemonSets select by it. "detected" is the
+// controller's value; a person may write another one, "true" or "false", which it leaves.
+inline constexpr char kAgentNodeLabel[] = "resource.nvidia.com/compute-domain-agent";
+inline constexpr char kAgentNodeDetected[] = "detected";
 // Which pods of a namespace share an automatic domain, by the user's own word; and the workload
 // that a domain and its node lists were made for, by the id that the controller gives it.
 inline constexpr char kPodDomainLabel[] = "resource.nvidia.com/compute-domain";

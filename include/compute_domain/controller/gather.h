@@ -28,6 +28,7 @@ core::GroupWorld gather_group(const Sources& from, const core::GroupKey& key);
 core::CliqueWorld gather_clique(const Sources& from, const std::string& clique);
 core::ReportWorld gather_report(const Sources& from, const std::string& node);
 core::LabelWorld gather_label(const Sources& from, const std::string& node);
+core::AgentLabelWorld gather_agent_label(const Sources& from, const std::string& node);
 core::SharedSliceWorld gather_shared_slice(const Sources& from, const std::string& clique);
 core::WorkloadsWorld gather_workloads(const Sources& from, const std::string& ns);
 core::PlacementWorld gather_placement(const Sources& from);

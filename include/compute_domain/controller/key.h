@@ -12,11 +12,22 @@ namespace cdom::controller {
 // Clique: `id` is a clique whose domains differ by channel; its node list is decided.
 // Report: `id` is the name of a node; whether its ComputeDomainNode outlives its use.
 // Label: `id` is the name of a node; its clique label is decided.
+// AgentLabel: `id` is the name of a node; whether it is one for agents is decided.
 // Workloads: `id` is the name of a namespace; its automatic domains are decided.
 // SharedSlice: `id` is a clique; the slice that its nodes share is decided.
 // Placement: one for all domains that want one clique; who gets which is decided.
 struct Key {
-  enum class Kind { Domain, Group, Clique, Report, Label, Workloads, Placement, SharedSlice };
+  enum class Kind {
+    Domain,
+    Group,
+    Clique,
+    Report,
+    Label,
+    AgentLabel,
+    Workloads,
+    Placement,
+    SharedSlice
+  };
   Kind kind = Kind::Domain;
   std::string id;
   std::string clique = {};
@@ -32,14 +43,17 @@ inline Key group_key(const core::GroupKey& group) {
 }
 inline Key report_key(std::string node) { return {Key::Kind::Report, std::move(node), {}}; }
 inline Key label_key(std::string node) { return {Key::Kind::Label, std::move(node), {}}; }
+inline Key agent_label_key(std::string node) {
+  return {Key::Kind::AgentLabel, std::move(node), {}};
+}
 inline Key placement_key() { return {Key::Kind::Placement, "placement", {}}; }
 inline Key shared_slice_key(std::string clique) {
   return {Key::Kind::SharedSlice, std::move(clique), {}};
 }
 inline Key workloads_key(std::string ns) { return {Key::Kind::Workloads, std::move(ns), {}}; }
 
-// "domain 6f0a…", "group 6f0a…/clique", "clique 3f0e….1", "report n01", "label n01", "workloads
-// team-a", "placement", "shared slice 3f0e….1"; for logs.
+// "domain 6f0a…", "group 6f0a…/clique", "clique 3f0e….1", "report n01", "label n01", "agent label
+// n01", "workloads team-a", "placement", "shared slice 3f0e….1"; for logs.
 std::string to_string(const Key& key);
 
 }  // namespace cdom::controller

@@ -40,6 +40,8 @@ inline constexpr char kUnnamedIn[] = "unnamed-in";
 inline constexpr char kUnnamedByUid[] = "unnamed-by-uid";
 // Reports of nodes that isolate by channel; slices of nodes: cliques of their seats.
 inline constexpr char kByClique[] = "clique";
+inline constexpr char kByShared[] = "shared";  // claims: kIsShared if allocated for several nodes
+inline constexpr char kIsShared[] = "shared";
 inline constexpr char kByNode[] = "node";  // claims, lists, slices, agents: names of nodes
 
 // The cliques of a node's seats; none for the slice that a clique shares.

@@ -183,13 +183,25 @@ struct UnmarkNode {
   friend bool operator==(const UnmarkNode&, const UnmarkNode&) = default;
 };
 
+// Succeeds only when a live LIST shows no claim that may be in use on this node.
+struct EnsureNodeUnused {
+  std::string node;
+  friend bool operator==(const EnsureNodeUnused&, const EnsureNodeUnused&) = default;
+};
+// Writes or removes the label by which DaemonSets select the Node, of this UID.
+struct LabelForAgents {
+  api::ObjectMeta node;
+  bool has_agent = false;
+  friend bool operator==(const LabelForAgents&, const LabelForAgents&) = default;
+};
+
 using Action =
     std::variant<AddFinalizer, RemoveFinalizer, SetStatus, CreateTemplate, WriteNodeList,
                  RecordEvent, EnsureTemplateAbsent, EnsureNodeListsAbsent, EnsureDomainGone,
                  EnsureClaimsReleased, EnsurePredecessorGone, EnsureNodeGone, DeleteReport,
                  LabelNode, UnmarkNode, CreateDomain, SetOwners, DeleteDomain, ReadPods, ReadJob,
                  ReplaceTemplate, AdoptTemplate, WriteLedger, RemoveNodeList, WriteSharedSlice,
-                 RemoveSharedSlice>;
+                 RemoveSharedSlice, EnsureNodeUnused, LabelForAgents>;
 
 struct Plan {
   std::vector<Action> actions;

@@ -34,6 +34,21 @@ struct LabelWorld {
 };
 Plan reconcile_label(const LabelWorld& world);
 
+// A node key: whether its Node has the label by which DaemonSets give it an agent and an IMEX
+// supervisor. Node feature discovery says which Nodes have GPUs; when it stops saying so, the label
+// stays as long as a claim may be in use, as the end of these pods is the end of NVLink jobs.
+struct AgentLabelWorld {
+  NodeView view;
+  bool has_claims = false;       // on this node, by the cache
+  bool may_have_claims = false;  // which share a clique's devices: their pods may be anywhere
+};
+Plan reconcile_agent_label(const AgentLabelWorld& world);
+// Whether a label of a Node says that it has NVIDIA GPUs, and whether some label does.
+bool tells_of_gpus(const std::string& key, const std::string& value);
+bool has_gpus(const api::ObjectMeta& node);
+// Whether the claim is allocated to this node, or to several that only its pods tell.
+bool may_be_used_on(const api::ResourceClaim& claim, const std::string& node);
+
 // The key of a clique: the ResourceSlice whose devices all of its nodes share.
 struct SharedSliceWorld {
   std::string clique;
