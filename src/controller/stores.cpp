@@ -6,6 +6,7 @@
 #include "compute_domain/core/membership.h"
 #include "compute_domain/core/node_lists.h"
 #include "compute_domain/core/reconcile.h"
+#include "compute_domain/core/status.h"
 
 namespace cdom::controller {
 
@@ -168,7 +169,13 @@ kube::Store<api::Pod>::Indexes indexes_of<api::Pod>() {
   return {{kByNode, [](const api::Pod& pod) { return one_of(pod.node); }}};
 }
 
-void trim(api::ComputeDomain& domain) { domain.meta.annotations.clear(); }
+void trim(api::ComputeDomain& domain) {
+  domain.meta.annotations.clear();
+  // What the CRD says of a domain as long as nobody has written its status.
+  if (!domain.status) return;
+  const auto* ready = api::find_condition(domain.status->conditions, core::kConditionReady);
+  if (ready != nullptr && ready->reason == api::kWaitingForController) domain.status.reset();
+}
 
 void trim(api::ResourceClaim& claim) {
   using Kind = core::DomainRef::Kind;

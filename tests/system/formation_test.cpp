@@ -70,6 +70,32 @@ TEST(Formation, IsDelayedLittleByAnApiServerThatForbidsEverythingForAMoment) {
   EXPECT_TRUE(rig.run_until([&] { return rig.is_ready("train"); }, 10s));
 }
 
+TEST(Formation, IsAnnouncedByTheDefaultStatusUntilAControllerComes) {
+  Rig rig({.seed = 11, .nodes_per_rack = 2});
+  const auto ready_of_train = [&] {
+    const auto domains = rig.domains();
+    const auto* ready = domains.size() == 1 && domains[0].status
+                            ? api::find_condition(domains[0].status->conditions, "Ready")
+                            : nullptr;
+    return ready != nullptr ? *ready : api::Condition{};
+  };
+  rig.freeze_controller(true);
+  form(rig, "train", 0);
+  rig.run_for(60s);
+  EXPECT_EQ(ready_of_train().status, api::ConditionStatus::Unknown);
+  EXPECT_EQ(ready_of_train().reason, "WaitingForController");
+  EXPECT_THAT(ready_of_train().message, ::testing::HasSubstr("compute-domain-controller"));
+  rig.freeze_controller(false);
+  EXPECT_TRUE(
+      rig.run_until([&] { return ready_of_train().status == api::ConditionStatus::False; }, 10s));
+  // As of a domain that had no status at all.
+  const auto events = rig.kubectl().list_all<api::Event>();
+  ASSERT_TRUE(events);
+  for (const api::Event& event : *events) {
+    EXPECT_NE(event.involved.kind, "ComputeDomain") << event.reason << ": " << event.message;
+  }
+}
+
 TEST(Formation, WaitsWithTheDeletionForRunningPods) {
   Rig rig({.seed = 7, .nodes_per_rack = 2});
   form(rig, "train", 2);

@@ -25,6 +25,8 @@ inline constexpr char kCliqueLabel[] = "resource.nvidia.com/clique";
 inline constexpr char kGroupLabel[] = "resource.nvidia.com/computeDomainGroup";
 inline constexpr char kIsolationLabel[] = "resource.nvidia.com/isolation";  // domain | channel
 inline constexpr char kDomainNamespaceLabel[] = "resource.nvidia.com/computeDomainNamespace";
+// The reason of the condition Ready in the CRD's default: nobody has written the status yet.
+inline constexpr char kWaitingForController[] = "WaitingForController";
 inline constexpr char kFencedAnnotation[] = "resource.nvidia.com/fenced";  // value: a boot id
 // On a template whose claims take seats of one clique only: the turn of the ledger in which that
 // clique was chosen, as a number.
