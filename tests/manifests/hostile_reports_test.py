@@ -1,0 +1,286 @@
+#!/usr/bin/env python3
+"""What the contents of a stolen agent's token can do to other nodes: hostile_reports_test.py [KUBECONFIG].
+
+Hundreds of reports and ResourceSlices in the name of one node, made from the CRD's schema: each field at and past its
+bounds, with other nodes' names, slots, cliques, channels and addresses. Before and after them the node lists, slots,
+channels, statuses, reports and slices of all other nodes are compared: there must be no difference. On the embedded
+sandbox with both isolations, or on a cluster with a controller and the nodes r1n01 to r2n04, such as
+compute-domain-sandbox nodes --racks 2 --nodes-per-rack 4 joins to it. The last line counts what passed.
+"""
+
+import contextlib
+import copy
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+sys.dont_write_bytecode = True
+
+from identities import OPERATOR, ROOT, Api, Failed, as_agent_in, api_of
+
+THIEF = "r1n01"
+MERGE = "application/merge-patch+json"
+REPORTS = "/apis/resource.nvidia.com/v1beta1/computedomainnodes"
+DOMAINS = "/apis/resource.nvidia.com/v1beta1/namespaces/default/computedomains"
+SLICES = "/apis/resource.k8s.io/v1/resourceslices"
+PODS = "/api/v1/namespaces/default/pods"
+LISTS = f"/api/v1/namespaces/{OPERATOR}/configmaps?labelSelector=resource.nvidia.com/computeDomainGroup"
+BATCH = 25
+LARGEST = 2**63 - 1
+TEXTS = ["", "x", "x" * 1024, "a\nb", "127.0.0.1\n10.0.0.9 compute-domain-daemon-0000-x", "\u0000", "\u2028", "${HOME}",
+         "../../etc/passwd", "'; rm -rf /", "{\"a\":1}", " ", "-1", "*", "0-65535", "0-" + "9" * 30, "1,1,1", "7-3"]
+NUMBERS = [-LARGEST - 1, -2, -1, 0, 1, 17, 18, 1024, 65535, 65536, 2**31, 2**53 + 1, LARGEST]
+
+# (name, numNodes, nodes): the thief is a member of the last one, and of no other.
+FORMED = [("train", 2, ["r1n02", "r1n03"]), ("serve", 2, ["r2n01", "r2n02"]), ("mixed", 2, [THIEF, "r1n04"])]
+
+
+def wait(seconds: float, what: str, is_so) -> None:
+    deadline = time.monotonic() + seconds
+    while not is_so():
+        if time.monotonic() > deadline:
+            raise Failed(f"not within {seconds} s: {what}")
+        time.sleep(0.2)
+
+
+def items(admin: Api, path: str) -> list:
+    return admin.make("GET", path)["items"]
+
+
+def form(admin: Api, name: str, count: int, nodes: list) -> None:
+    admin.make("POST", DOMAINS, {
+        "apiVersion": "resource.nvidia.com/v1beta1", "kind": "ComputeDomain", "metadata": {"name": name},
+        "spec": {"numNodes": count, "channel": {"resourceClaimTemplate": {"name": f"{name}-channel"}}}})
+    for node in nodes:
+        admin.make("POST", PODS, {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": f"{name}-{node}"}, "spec": {
+            "nodeSelector": {"kubernetes.io/hostname": node},
+            "containers": [{"name": "worker", "image": "busybox", "command": ["sleep", "infinity"],
+                            "resources": {"claims": [{"name": "channel"}]}}],
+            "resourceClaims": [{"name": "channel", "resourceClaimTemplateName": f"{name}-channel"}]}})
+    wait(60, f"{name} is Ready", lambda: admin.make("GET", f"{DOMAINS}/{name}").get("status", {}).get("status") == "Ready")
+
+
+def seen(admin: Api) -> dict:
+    """All that concerns other nodes than the thief's, by where it is."""
+    found = {}
+    for config in items(admin, LISTS):
+        if "nodes.json" in config["data"]:
+            found |= seen_in_list(f"node list {config['metadata']['name']}", json.loads(config["data"]["nodes.json"]))
+    for domain in items(admin, DOMAINS):
+        name, status = domain["metadata"]["name"], domain.get("status", {})
+        for node in status.get("nodes", []):
+            if node["name"] != THIEF:
+                # A member may complain of its peers: whether they are ready is theirs and its.
+                kept = node if name != "mixed" else {key: node[key] for key in node if key != "status"}
+                found[f"domain {name}, node {node['name']}"] = kept
+        if name != "mixed":
+            found[f"domain {name}"] = {key: status.get(key) for key in ("status", "readyNodes", "cliques", "conditions")}
+    for report in items(admin, REPORTS):
+        node, status = report["metadata"]["name"], report.get("status", {})
+        if node != THIEF:
+            found[f"report of {node}"] = {key: status[key] for key in status if key != "groups"} | {
+                "slots": {group["group"]: group.get("slot") for group in status.get("groups", [])}}
+    for piece in items(admin, SLICES):
+        if piece["spec"].get("nodeName") != THIEF:
+            found[f"slice {piece['metadata']['name']}"] = {
+                key: piece["spec"].get(key) for key in ("nodeName", "devices", "nodeSelector")}
+    return found
+
+
+def seen_in_list(where: str, content: dict) -> dict:
+    """A list of the thief alone concerns nobody else."""
+    found = {f"{where}, {entry['node']}": entry for entry in content["entries"] if entry["node"] != THIEF}
+    channels = [{**channel, "nodes": [node for node in channel.get("nodes", []) if node != THIEF]}
+                for channel in content.get("channels", []) if channel.get("domain")]
+    if found or channels:
+        found[where] = {"channels": channels, **{key: content.get(key) for key in (
+            "group", "clique", "slots", "lastChannel", "releases")}}
+    return found
+
+
+def differences(before: dict, after: dict) -> list:
+    return [f"{where}: {json.dumps(before.get(where))} -> {json.dumps(after.get(where))}"
+            for where in sorted({*before, *after}) if before.get(where) != after.get(where)]
+
+
+def values_of(schema: dict, others: dict, key: str) -> list:
+    """For a field: at its bounds, past them, and what is another's."""
+    kind = schema.get("type")
+    if kind == "string":
+        most = schema.get("maxLength", 253)
+        return [*schema.get("enum", []), *others.get(key, []), *TEXTS, "y" * most, "y" * (most + 1), "z" * 20_000, None, 7]
+    if kind == "integer":
+        bounds = [schema[name] + step for name in ("minimum", "maximum") if name in schema for step in (-1, 0, 1)]
+        return [*others.get(key, []), *NUMBERS, *bounds, "1", 1.5]
+    if kind == "boolean":
+        return [True, False, "true"]
+    if kind == "array":
+        one = others.get(key, ["x"])[0]
+        most = schema.get("maxItems", 64)
+        return [[], [one], [one, one], [f"{one}-{i}" for i in range(most)], [f"{one}-{i}" for i in range(most + 1)],
+                others.get(key, []), ["a\nb"], [""], "x"]
+    return []
+
+
+def known(admin: Api) -> tuple:
+    """By field, what others have; and the report of one of them."""
+    others = {}
+    reports = {report["metadata"]["name"]: report["status"] for report in items(admin, REPORTS) if report.get("status")}
+    for node, status in reports.items():
+        if node == THIEF:
+            continue
+        for key in ("bootID", "clique", "address"):
+            others.setdefault(key, []).append(status.get(key, ""))
+        for group in status.get("groups", []):
+            for key in ("group", "tableHash", "slot", "term", "instance", "connected", "claims", "channels"):
+                if key in group:
+                    others.setdefault(key, []).extend(group[key] if isinstance(group[key], list) else [group[key]])
+    others["nextClique"] = others["clique"]
+    others["unreachable"] = [node for node in reports if node != THIEF]
+    others["message"] = ["READY"]
+    return {key: list(dict.fromkeys(values)) for key, values in others.items()}, reports
+
+
+def hostile_statuses(admin: Api) -> list:
+    definition = admin.make("GET", "/apis/apiextensions.k8s.io/v1/customresourcedefinitions/computedomainnodes.resource.nvidia.com")
+    schema = definition["spec"]["versions"][0]["schema"]["openAPIV3Schema"]["properties"]["status"]["properties"]
+    of_group = schema["groups"]["items"]["properties"]
+    others, reports = known(admin)
+    own, neighbour = reports[THIEF], reports["r1n02"]
+    statuses = [neighbour, reports["r2n01"], {"groups": neighbour.get("groups", [])}, {**own, "groups": []}, {}]
+    for base in (own, neighbour):
+        for key, field in schema.items():
+            if key != "groups":
+                statuses += [{**base, key: value} for value in values_of(field, others, key)]
+        group = {"group": "0" * 16, "state": "Ready", "slot": 0, "term": 1, **(base.get("groups") or [{}])[0]}
+        for key, field in of_group.items():
+            statuses += [{**base, "groups": [{**group, key: value}]} for value in values_of(field, others, key)]
+    # A rack of another one, by its own word alone.
+    statuses += [{**own, "isolation": isolation, "clique": clique, "groups": [{"group": group, "state": "Ready", "slot": slot}]}
+                 for isolation in ("domain", "channel") for clique in others["clique"] for group in others["group"]
+                 for slot in (0, 1, 17)]
+    statuses.append({**own, "groups": [{"group": f"{i:016x}", "state": "Ready", "message": "m" * 200} for i in range(5000)]})
+    return statuses
+
+
+def hostile_slices(admin: Api) -> list:
+    others, _ = known(admin)
+    [own] = [piece for piece in items(admin, SLICES) if piece["spec"].get("nodeName") == THIEF]
+    pieces = []
+
+    def add(**spec) -> None:
+        piece = copy.deepcopy(own["spec"]) | spec
+        pieces.append({"apiVersion": "resource.k8s.io/v1", "kind": "ResourceSlice",
+                       "metadata": {"name": f"stolen-{len(pieces)}"}, "spec": piece})
+
+    def device(name="channel-0", **attributes) -> dict:
+        return {"name": name, "attributes": {key: value for key, value in attributes.items()}}
+
+    for node in others["unreachable"]:
+        add(nodeName=node)
+        add(pool={"name": node, "generation": LARGEST, "resourceSliceCount": 1})
+    for clique in others["clique"] + ["x", "a.b", "z" * 64]:
+        for kind in ("channel", "shared-channel", "daemon"):
+            add(devices=[device(type={"string": kind}, id={"int": 0}, clique={"string": clique})])
+        add(pool={"name": f"clique/{clique}", "generation": 1, "resourceSliceCount": 1})
+    for number in NUMBERS:
+        add(pool={"name": THIEF, "generation": number, "resourceSliceCount": 1})
+        add(devices=[device(type={"string": "channel"}, id={"int": number})])
+    for count in (0, 1, 8, 128, 129):
+        add(devices=[device(f"channel-{i}", type={"string": "channel"}, id={"int": i}) for i in range(count)])
+    add(nodeName=None, allNodes=True)
+    return pieces
+
+
+def play(name: str, admin: Api, attempts: list, send) -> None:
+    before, answers, found = seen(admin), {}, []
+    for begin in range(0, len(attempts), BATCH):
+        for attempt in attempts[begin:begin + BATCH]:
+            status, said = send(attempt)
+            answers[status] = answers.get(status, 0) + 1
+            if status >= 500:
+                raise Failed(f"{status} {said.get('message')}: {json.dumps(attempt)[:500]}")
+        time.sleep(1.5)  # the controller's time: a difference that comes is what is looked for
+        found = differences(before, seen(admin))
+        if found:
+            raise Failed(f"after attempt {begin} to {begin + BATCH} of {len(attempts)}:\n" + "\n".join(found[:10]) +
+                         "\nby one of:\n" + "\n".join(json.dumps(each)[:200] for each in attempts[begin:begin + BATCH]))
+    print(f"        {len(attempts)} {name}: " + ", ".join(f"{count} answered {status}" for status, count in sorted(answers.items())))
+    if len(attempts) < 100 or not any(status < 300 for status in answers):
+        raise Failed(f"too few {name}: {len(attempts)}, {answers}")
+
+
+def attack(kubeconfig: Path) -> None:
+    admin = api_of(kubeconfig)
+    wait(60, "agents report", lambda: len(items(admin, REPORTS)) == 8)
+    for domain in FORMED:
+        form(admin, *domain)
+    # Its own agent is silent from now on.
+    admin.make("PATCH", f"/api/v1/nodes/{THIEF}",
+               {"metadata": {"annotations": {"sandbox.compute-domain/fault": "agent-crash"}}}, kind=MERGE)
+    stolen = as_agent_in(admin, kubeconfig, f"compute-domain-agent-{THIEF}")
+    wait(60, "mixed has lost its agent",
+         lambda: admin.make("GET", f"{DOMAINS}/mixed")["status"]["status"] == "NotReady")
+
+    def report(status: dict) -> tuple:
+        whole = {key: None for key in ("bootID", "clique", "nextClique", "isolation", "nextIsolation", "hostManaged",
+                                       "fabricError", "address", "groups")} | status
+        return stolen.request("PATCH", f"{REPORTS}/{THIEF}/status", {"status": whole}, MERGE)
+
+    def publish(piece: dict) -> tuple:
+        stolen.request("DELETE", f"{SLICES}/{piece['metadata']['name']}")
+        return stolen.request("POST", SLICES, piece)
+
+    play("reports", admin, hostile_statuses(admin), report)
+    play("slices", admin, hostile_slices(admin), publish)
+    form(admin, "later", 2, ["r2n03", "r2n04"])
+    print("        a domain of other nodes still forms")
+
+
+@contextlib.contextmanager
+def sandbox(isolation: str):
+    build = Path(os.environ.get("CDOM_BUILD", ROOT / "build/release"))
+    with tempfile.TemporaryDirectory() as folder:
+        kubeconfig = Path(folder) / "kubeconfig"
+        with open(Path(folder) / "log", "w+") as log:
+            process = subprocess.Popen(
+                ["timeout", "600", build / "src/bin/compute-domain-sandbox", "--racks", "2", "--nodes-per-rack", "4",
+                 "--isolation", isolation, "--kubeconfig", kubeconfig], stdout=subprocess.PIPE, stderr=log, text=True)
+            try:
+                if not process.stdout.readline().startswith("ready:"):
+                    raise Failed(f"the sandbox did not start: {(Path(folder) / 'log').read_text()[-2000:]}")
+                yield kubeconfig
+            finally:
+                process.terminate()
+                process.wait()
+
+
+def main() -> int:
+    passed = failed = 0
+
+    def check(name: str, where) -> None:
+        nonlocal passed, failed
+        try:
+            with where as kubeconfig:
+                attack(kubeconfig)
+            passed += 1
+            print(f"ok      {name}", flush=True)
+        except Failed as error:
+            failed += 1
+            print(f"FAILED  {name}: {error}", flush=True)
+
+    if len(sys.argv) > 1:
+        check("what one node says harms no other", contextlib.nullcontext(Path(sys.argv[1])))
+    else:
+        for isolation in ("domain", "channel"):
+            check(f"what one node says harms no other, with isolation by {isolation}", sandbox(isolation))
+    print(f"{passed} passed, {failed} failed")
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,186 @@
+#!/usr/bin/env python3
+"""What kustomize makes of manifests/, by itself and with its components: rendering_test.py. Needs no cluster.
+
+$KUBECTL is a kubectl with kustomize 5; by default that of tools/cluster. The last line counts what passed.
+"""
+
+import os
+import subprocess
+import sys
+import tempfile
+import traceback
+from pathlib import Path
+
+import yaml
+
+ROOT = Path(__file__).resolve().parent.parent.parent
+CLASS_KIND = "DeviceClass"
+RECOMMENDED = {f"app.kubernetes.io/{name}" for name in ("name", "instance", "version", "component", "part-of", "managed-by")}
+
+
+def kubectl() -> list:
+    if "KUBECTL" in os.environ:
+        return [os.environ["KUBECTL"]]
+    binary = subprocess.run([ROOT / "tools/cluster", "build"], check=True, stdout=subprocess.PIPE, text=True).stdout.strip()
+    return [binary, "kubectl"]
+
+
+KUBECTL = kubectl()
+
+
+def kustomize(folder: Path) -> subprocess.CompletedProcess:
+    return subprocess.run([*KUBECTL, "kustomize", str(folder)], capture_output=True, text=True)
+
+
+def objects_of(rendered: subprocess.CompletedProcess) -> list:
+    assert rendered.returncode == 0, rendered.stderr
+    return list(yaml.safe_load_all(rendered.stdout))
+
+
+def combined(base: str, *components: str) -> subprocess.CompletedProcess:
+    """As users have it, in a directory of their own."""
+    with tempfile.TemporaryDirectory() as folder:
+        manifests = os.path.relpath(ROOT / "manifests", Path(folder).resolve())
+        (Path(folder) / "kustomization.yaml").write_text(yaml.safe_dump({
+            "resources": [f"{manifests}/{base}"], "components": [f"{manifests}/{name}" for name in components]}))
+        return kustomize(Path(folder))
+
+
+def shipped(name: str) -> list:
+    return objects_of(kustomize(ROOT / "manifests" / name))
+
+
+def of_kind(objects: list, *kinds: str) -> list:
+    return [each for each in objects if each["kind"] in kinds]
+
+
+def workloads(objects: list) -> list:
+    return of_kind(objects, "Deployment", "DaemonSet")
+
+
+def container_of(objects: list, name: str) -> dict:
+    [workload] = [each for each in workloads(objects) if each["metadata"]["name"] == name]
+    [container] = workload["spec"]["template"]["spec"]["containers"]
+    return container
+
+
+def environment(container: dict) -> dict:
+    return {each["name"]: each.get("value") for each in container["env"]}
+
+
+def every_object_and_pod_has_the_recommended_labels() -> None:
+    for each in workloads(shipped("default")):
+        for meta in (each["metadata"], each["spec"]["template"]["metadata"]):
+            missing = RECOMMENDED - set(meta["labels"])
+            assert not missing, (each["metadata"]["name"], missing)
+    for each in shipped("default"):
+        assert each["metadata"]["labels"]["app.kubernetes.io/part-of"] == "compute-domain-operator", each["metadata"]
+
+
+def every_container_has_requests_and_a_memory_limit() -> None:
+    for each in workloads(shipped("default")):
+        for container in each["spec"]["template"]["spec"]["containers"]:
+            resources = container["resources"]
+            assert {"cpu", "memory"} <= set(resources["requests"]) and "memory" in resources["limits"], container["name"]
+
+
+def metrics_are_for_the_monitoring_namespace_only() -> None:
+    policies = {each["metadata"]["name"]: each["spec"] for each in of_kind(shipped("default"), "NetworkPolicy")}
+    for name in ("compute-domain-agent", "compute-domain-controller"):
+        [rule] = policies[name]["ingress"]
+        assert rule["from"] == [{"namespaceSelector": {"matchLabels": {"kubernetes.io/metadata.name": "monitoring"}}}], rule
+
+
+def daemon_sets_select_by_the_label_of_the_controller() -> None:
+    for each in of_kind(shipped("default"), "DaemonSet"):
+        affinity = each["spec"]["template"]["spec"]["affinity"]["nodeAffinity"]
+        [term] = affinity["requiredDuringSchedulingIgnoredDuringExecution"]["nodeSelectorTerms"]
+        assert term == {"matchExpressions": [{"key": "resource.nvidia.com/compute-domain-agent", "operator": "In",
+                                              "values": ["detected", "true"]}]}, term
+
+
+def the_controller_is_what_suites_that_accept_a_driver_look_for() -> None:
+    container = container_of(shipped("default"), "compute-domain-controller")
+    assert any("compute-domain-controller" in word for word in container["command"]), container["command"]
+    assert environment(container)["IMEX_MODE"] == "driverManaged"
+    host_managed = objects_of(combined("default", "host-managed"))
+    assert environment(container_of(host_managed, "compute-domain-controller"))["IMEX_MODE"] == "hostManaged"
+    classes = {each["metadata"]["name"] for each in of_kind(shipped("default"), CLASS_KIND)}
+    assert classes == {"compute-domain-daemon.nvidia.com", "compute-domain-default-channel.nvidia.com"}, classes
+
+
+def the_gpu_operators_driver_is_seen_through_the_folder_above_its_mount() -> None:
+    objects = objects_of(combined("default", "gpu-operator"))
+    for each in of_kind(objects, "DaemonSet"):
+        spec = each["spec"]["template"]["spec"]
+        [root] = [volume["hostPath"]["path"] for volume in spec["volumes"] if volume["name"] == "driver-root"]
+        assert root == "/run/nvidia", root
+        [container] = spec["containers"]
+        assert environment(container)["DRIVER_ROOT_CTR_PATH"] == "/driver-root/driver"
+        [mount] = [mount for mount in container["volumeMounts"] if mount["name"] == "driver-root"]
+        assert mount["mountPath"] == "/driver-root" and mount["mountPropagation"] == "HostToContainer", mount
+
+
+def the_policy_allows_the_cliques_label_with_its_component_only() -> None:
+    def ours(objects: list) -> str:
+        [policy] = [each for each in of_kind(objects, "ValidatingAdmissionPolicy")
+                    if each["metadata"]["name"] == "compute-domain-controller-nodes"]
+        [variable] = [each for each in policy["spec"]["variables"] if each["name"] == "ours"]
+        return variable["expression"]
+
+    assert "gpu.clique" not in ours(shipped("default"))
+    with_label = ours(objects_of(combined("default", "gpu-clique-label")))
+    assert "'nvidia.com/gpu.clique'" in with_label and "'resource.nvidia.com/compute-domain-agent'" in with_label
+
+
+def versions_of_classes(objects: list) -> set:
+    return {each["apiVersion"] for each in of_kind(objects, CLASS_KIND)}
+
+
+def older_versions_have_classes_that_they_serve() -> None:
+    assert versions_of_classes(shipped("kubernetes-1.32")) == {"resource.k8s.io/v1beta1"}
+    objects = objects_of(combined("default", "shared-claims", "gpu-clique-label", "kubernetes-1.32/component"))
+    assert len(of_kind(objects, CLASS_KIND)) == 3
+    assert versions_of_classes(objects) == {"resource.k8s.io/v1beta1"}
+    assert versions_of_classes(shipped("default")) == {"resource.k8s.io/v1"}
+
+
+def what_an_older_version_cannot_have_is_refused() -> None:
+    for base, components, word in (
+        ("kubernetes-1.32", ["shared-claims"], "/apiVersion"),
+        ("kubernetes-1.32", ["extended-resource"], "/apiVersion"),
+        ("default", ["kubernetes-1.32/component", "shared-claims"], "/apiVersion"),
+        ("default", ["extended-resource", "kubernetes-1.32/component"], "/spec/extendedResourceName"),
+    ):
+        rendered = combined(base, *components)
+        assert rendered.returncode != 0 and word in rendered.stderr, (base, components, rendered.stderr)
+
+
+TESTS = (
+    every_object_and_pod_has_the_recommended_labels,
+    every_container_has_requests_and_a_memory_limit,
+    metrics_are_for_the_monitoring_namespace_only,
+    daemon_sets_select_by_the_label_of_the_controller,
+    the_controller_is_what_suites_that_accept_a_driver_look_for,
+    the_gpu_operators_driver_is_seen_through_the_folder_above_its_mount,
+    the_policy_allows_the_cliques_label_with_its_component_only,
+    older_versions_have_classes_that_they_serve,
+    what_an_older_version_cannot_have_is_refused,
+)
+
+
+def main() -> int:
+    failed = 0
+    for test in TESTS:
+        try:
+            test()
+            print(f"ok      {test.__name__}", flush=True)
+        except Exception:
+            failed += 1
+            print(f"FAILED  {test.__name__}\n{traceback.format_exc()}", flush=True)
+    print(f"{len(TESTS) - failed} passed, {failed} failed")
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
