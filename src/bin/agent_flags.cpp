@@ -176,7 +176,7 @@ dra::PluginOptions plugin_of(const AgentFlags& flags) {
   options.plugins_dir = flags.plugins_dir;
   options.registrar_dir = flags.registrar_dir;
   options.pod_uid = flags.pod_uid;
-  if (flags.healthcheck_port > 0) options.health_listen = cat("0.0.0.0:", flags.healthcheck_port);
+  if (flags.healthcheck_port > 0) options.health_listen = cat("[::]:", flags.healthcheck_port);
   return options;
 }
 

@@ -6,6 +6,10 @@ namespace cdom::bin {
 
 namespace {
 
+// Probes and a few scrapers; any pod of the cluster may connect.
+constexpr std::size_t kSessions = 64;
+constexpr std::chrono::seconds kPatience{10};
+
 http::Response text(int status, std::string body) {
   return {.status = status,
           .headers = {{"Content-Type", "text/plain; charset=utf-8"}},
@@ -25,7 +29,9 @@ base::Result<std::unique_ptr<http::Server>> serve_health(const HealthFlags& flag
                                                          const base::Pulses& pulses,
                                                          std::function<std::string()> not_ready) {
   http::ServerConfig config;
-  config.listen = flags.listen.starts_with(':') ? base::cat("0.0.0.0", flags.listen) : flags.listen;
+  config.listen = flags.listen;
+  config.session_limit = kSessions;
+  config.header_timeout = config.idle_timeout = kPatience;
   return http::make_server(
       std::move(config),
       [&metrics, &pulses, metrics_path = flags.metrics_path, not_ready = std::move(not_ready)](

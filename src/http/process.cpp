@@ -8,6 +8,7 @@
 #include <pplx/pplx.h>
 #include <pplx/threadpool.h>
 
+#include "compute_domain/base/descriptor_limit.h"
 #include "compute_domain/http/client.h"
 
 namespace cdom::http {
@@ -75,6 +76,7 @@ class CountedTasks final : public pplx::scheduler_interface {
 class Process {
  public:
   Process() {
+    base::raise_descriptor_limit();
     // cpprest loads the system's CA bundle for each connection, 18 ms of CPU, although ClientTls
     // then replaces it.
     ::setenv("SSL_CERT_FILE", "/dev/null", 1);    // NOLINT(concurrency-mt-unsafe): no thread yet

@@ -30,6 +30,8 @@ using boost::system::error_code;
 constexpr std::chrono::nanoseconds kLongestTick = std::chrono::seconds(1);
 // Without file descriptors accepting fails at once, again and again.
 constexpr std::chrono::milliseconds kAcceptPause{100};
+// Of warnings that a peer can cause as often as it likes.
+constexpr std::chrono::minutes kBetweenWarnings{1};
 
 std::chrono::nanoseconds tick_of(const ServerConfig& config) {
   const auto shortest = std::min(config.header_timeout, config.idle_timeout);
@@ -110,26 +112,41 @@ class BeastServer : public Server {
 
  private:
   void listen() {
-    tcp::endpoint endpoint = parse_endpoint(config_.listen);
-    error_code no_ipv6;
-    acceptor_.open(endpoint.protocol(), no_ipv6);
-    if (no_ipv6) {
-      if (config_.listen.front() != ':') throw boost::system::system_error(no_ipv6);
-      endpoint = tcp::endpoint(tcp::v4(), endpoint.port());
-      acceptor_.open(endpoint.protocol());
+    const tcp::endpoint endpoint = parse_endpoint(config_.listen);
+    error_code error;
+    listen_at(endpoint, error);
+    // Switched off in the kernel, or for this network namespace.
+    const bool lacks_ipv6 = error == asio::error::address_family_not_supported ||
+                            error == boost::system::errc::address_not_available;
+    if (lacks_ipv6 && config_.listen.front() == ':') {
+      listen_at(tcp::endpoint(tcp::v4(), endpoint.port()), error);
     }
-    acceptor_.set_option(tcp::acceptor::reuse_address(true));
-    // A server for ":PORT" answers IPv4 too.
-    if (endpoint.address().is_v6()) acceptor_.set_option(asio::ip::v6_only(false));
-    acceptor_.bind(endpoint);
-    acceptor_.listen();
+    if (error) throw boost::system::system_error(error);
     address_ = text_of(acceptor_.local_endpoint());
+  }
+
+  void listen_at(const tcp::endpoint& endpoint, error_code& error) {
+    error_code ignored;
+    acceptor_.close(ignored);
+    acceptor_.open(endpoint.protocol(), error);
+    if (!error) acceptor_.set_option(tcp::acceptor::reuse_address(true), error);
+    // A server for ":PORT" answers IPv4 too.
+    if (!error && endpoint.address().is_v6()) {
+      acceptor_.set_option(asio::ip::v6_only(false), error);
+    }
+    if (!error) acceptor_.bind(endpoint, error);
+    if (!error) acceptor_.listen(tcp::acceptor::max_listen_connections, error);
   }
 
   void accept() {
     acceptor_.async_accept([this](const error_code& error, tcp::socket socket) {
       if (error == asio::error::operation_aborted) return;
       if (error) return accept_later(error);
+      if (sessions_.size() >= config_.session_limit) {
+        warn("too many connections; the longest silent one is closed for each new one",
+             {{"listen", address_}, {"limit", base::cat(config_.session_limit)}});
+        close_longest_silent();
+      }
       auto session = std::make_shared<Session>(
           make_transport(std::move(socket), tls_ ? &*tls_ : nullptr), context_);
       sessions_.insert(session);
@@ -139,12 +156,27 @@ class BeastServer : public Server {
   }
 
   void accept_later(const error_code& error) {
-    base::log_warning("cannot accept a connection",
-                      {{"listen", address_}, {"error", error.message()}});
+    warn("cannot accept a connection", {{"listen", address_}, {"error", error.message()}});
+    // Its descriptor may be the one that was missing.
+    close_longest_silent();
     accept_pause_.expires_after(kAcceptPause);
     accept_pause_.async_wait([this](const error_code& cancelled) {
       if (!cancelled) accept();
     });
+  }
+
+  void close_longest_silent() {
+    const auto longest = std::ranges::min_element(
+        sessions_, {}, [](const auto& session) { return session->silent_since(); });
+    if (longest != sessions_.end()) std::shared_ptr(*longest)->close();
+  }
+
+  // At most one of all its warnings a minute.
+  void warn(std::string_view message, std::initializer_list<base::LogField> fields) {
+    const auto now = std::chrono::steady_clock::now();
+    if (warned_ && now - *warned_ < kBetweenWarnings) return;
+    warned_ = now;
+    base::log_warning(message, fields);
   }
 
   void tick() {
@@ -188,6 +220,7 @@ class BeastServer : public Server {
   tcp::acceptor acceptor_;
   asio::steady_timer accept_pause_;
   asio::steady_timer tick_;
+  std::optional<std::chrono::steady_clock::time_point> warned_;
   std::string address_;
   std::thread thread_;
 };

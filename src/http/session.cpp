@@ -97,6 +97,7 @@ void Session::read() {
 void Session::received(bool ok, std::size_t count) {
   if (state_ == State::Closed) return;
   if (!ok) return peer_ended();
+  silent_since_ = std::chrono::steady_clock::now();
   if (state_ != State::Draining) received_.append(chunk_.data(), count);
   parse();
   read();
@@ -254,6 +255,7 @@ void Session::add_stream_pieces() {
 
 void Session::written(bool ok) {
   if (!ok) return close();
+  silent_since_ = std::chrono::steady_clock::now();
   if (state_ == State::Replying && reply_complete_ && pending_text_.empty()) return reply_done();
   flush();
 }

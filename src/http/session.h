@@ -11,6 +11,7 @@
 #include <boost/asio/io_context.hpp>
 #include <boost/beast/http/parser.hpp>
 #include <boost/beast/http/string_body.hpp>
+#include <chrono>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -40,6 +41,8 @@ class Session : public std::enable_shared_from_this<Session> {
 
   void start();
   void tick();
+  // When the last byte came or went.
+  [[nodiscard]] std::chrono::steady_clock::time_point silent_since() const { return silent_since_; }
   // Breaks the connection; open streams are told.
   void close();
 
@@ -74,6 +77,7 @@ class Session : public std::enable_shared_from_this<Session> {
   const SessionContext& context_;
   Peer peer_;
   State state_ = State::Receiving;
+  std::chrono::steady_clock::time_point silent_since_ = std::chrono::steady_clock::now();
   std::optional<long> ticks_left_;  // none: no limit
 
   std::array<char, 16u << 10> chunk_{};  // what a pending read fills

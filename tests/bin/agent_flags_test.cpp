@@ -48,6 +48,13 @@ TEST(AgentFlags, NameTheFlagThatIsWrong) {
               StartsWith("--kubelet-plugins-dir and --kubelet-registrar-dir: "));
 }
 
+TEST(AgentFlags, AHealthCheckPortServesBothFamilies) {
+  AgentFlags flags = usable();
+  EXPECT_EQ(plugin_of(flags).health_listen, "");
+  flags.healthcheck_port = 51515;
+  EXPECT_EQ(plugin_of(flags).health_listen, "[::]:51515");
+}
+
 TEST(AgentFlags, SayWhatKeepsDomainsApart) {
   AgentFlags flags = usable();
   EXPECT_EQ(settings_of(flags).isolation, api::Isolation::Domain);

@@ -21,13 +21,16 @@ struct Health {
   std::unique_ptr<http::Server> server;
   std::unique_ptr<http::Client> client;
 
-  explicit Health(const std::string& metrics_path = "/metrics") {
+  explicit Health(const std::string& metrics_path = "/metrics",
+                  const std::string& listen = "127.0.0.1:0") {
     metrics.counter("answers_total", "Of this test.", {}).add();
-    auto started =
-        serve_health({"127.0.0.1:0", metrics_path}, metrics, pulses, [this] { return lack; });
+    auto started = serve_health({listen, metrics_path}, metrics, pulses, [this] { return lack; });
     if (!started) throw std::runtime_error(started.error().message);
     server = std::move(*started);
-    client = http::make_client({.base_url = base::cat("http://", server->address())}, clock);
+    client = client_at(server->address());
+  }
+  std::unique_ptr<http::Client> client_at(const std::string& address) {
+    return http::make_client({.base_url = base::cat("http://", address)}, clock);
   }
   // "200 ok\n".
   std::string get(const std::string& path) {
@@ -51,6 +54,18 @@ TEST(HealthServer, TellsWhatReadinessLacks) {
   EXPECT_EQ(health.get("/readyz"), "200 ok\n");
   health.lack = "not synced yet";
   EXPECT_EQ(health.get("/readyz"), "503 not synced yet\n");
+  EXPECT_EQ(health.get("/healthz"), "200 ok\n");
+}
+
+TEST(HealthServer, AnswersBothFamiliesAtAPortWithoutAnAddress) {
+  Health health("/metrics", ":0");
+  const std::string address = health.server->address();
+  const auto other = http::make_server({.listen = ":0"},
+                                       [](const auto&, const auto&) { return http::Response{}; });
+  // [::] takes IPv4 too; 0.0.0.0 only on a machine without IPv6.
+  EXPECT_EQ(address.substr(0, address.rfind(':')),
+            (*other)->address().substr(0, (*other)->address().rfind(':')));
+  health.client = health.client_at("127.0.0.1" + address.substr(address.rfind(':')));
   EXPECT_EQ(health.get("/healthz"), "200 ok\n");
 }
 

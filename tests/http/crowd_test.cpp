@@ -1,4 +1,6 @@
 // Many watchers, and watchers that do not keep up.
+#include <fcntl.h>
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/resource.h>
 
@@ -6,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "compute_domain/base/descriptor.h"
 #include "http/local.h"
 #include "http/raw_peer.h"
 
@@ -37,11 +40,6 @@ class Watchers {
 
 TEST(Crowd, AThousandWatchersGetAllEvents) {
   constexpr int kWatchers = 1000, kEvents = 20;
-  rlimit files{};
-  ::getrlimit(RLIMIT_NOFILE, &files);
-  files.rlim_cur = files.rlim_max;
-  ::setrlimit(RLIMIT_NOFILE, &files);
-
   Watchers watchers;
   const auto server = serve(watchers.route());
   const auto client = connect_to(*server);
@@ -110,6 +108,90 @@ TEST(Crowd, AReaderThatDoesNotReadStopsTheServerNotItself) {
     received += read->line.size() + 1;
   }
   EXPECT_LE(received, sent);
+}
+
+// While it lives this process may open so many files and no more.
+class FileLimit {
+ public:
+  explicit FileLimit(rlim_t files) {
+    ::getrlimit(RLIMIT_NOFILE, &before_);
+    const rlimit limit{.rlim_cur = files, .rlim_max = before_.rlim_max};
+    EXPECT_EQ(::setrlimit(RLIMIT_NOFILE, &limit), 0);
+  }
+  ~FileLimit() { ::setrlimit(RLIMIT_NOFILE, &before_); }
+  FileLimit(const FileLimit&) = delete;
+  FileLimit& operator=(const FileLimit&) = delete;
+
+ private:
+  rlimit before_{};
+};
+
+std::string answer_to_get(const Server& server) {
+  auto peer = RawConnection::to(server.address());
+  peer.send("GET / HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n");
+  return peer.read_all();
+}
+
+TEST(Crowd, SilentPeersTakeNeitherTheServerNorTheFilesOfItsProcess) {
+  constexpr std::size_t kSilent = 1400;
+  // Room for the peers, which are in this process too, and for little else.
+  const FileLimit limit(kSilent + 160);
+  ServerConfig config;
+  config.session_limit = 64;
+  const auto server = serve(
+      [](const Request&, const Peer&) -> Reply {
+        return Response{200, {}, "here"};
+      },
+      config);
+  std::vector<RawConnection> silent;
+  silent.reserve(kSilent);
+  for (std::size_t i = 0; i < kSilent; ++i) silent.push_back(RawConnection::to(server->address()));
+  EXPECT_THAT(answer_to_get(*server), ::testing::EndsWith("here"));
+  std::vector<base::Descriptor> files;
+  for (int i = 0; i < 64; ++i) {
+    files.emplace_back(::open("/dev/null", O_RDONLY | O_CLOEXEC));
+    ASSERT_TRUE(files.back()) << "file " << i;
+  }
+}
+
+TEST(Crowd, ANewPeerTakesThePlaceOfTheOneThatIsSilentTheLongest) {
+  ServerConfig config;
+  config.session_limit = 2;
+  const auto server = serve(
+      [](const Request&, const Peer&) -> Reply {
+        return Response{200, {}, "here"};
+      },
+      config);
+  auto first = RawConnection::to(server->address());
+  const auto asks = [](RawConnection& peer) {
+    peer.send("GET / HTTP/1.1\r\nHost: a\r\n\r\n");
+    return !peer.read_until("here").empty();
+  };
+  ASSERT_TRUE(asks(first));
+  auto second = RawConnection::to(server->address());
+  ASSERT_TRUE(asks(second));
+  ASSERT_TRUE(asks(first));  // the second is silent for longer now
+  auto third = RawConnection::to(server->address());
+  EXPECT_TRUE(asks(third));
+  EXPECT_EQ(second.read_all(), "");
+  EXPECT_TRUE(asks(first));
+}
+
+TEST(Crowd, AServerWithoutFilesEndsTheLongestSilentPeerAndGoesOn) {
+  const auto server = serve([](const Request&, const Peer&) -> Reply {
+    return Response{200, {}, "here"};
+  });
+  auto silent = RawConnection::to(server->address());
+  auto asking = RawConnection::to(server->address());
+  asking.send("GET / HTTP/1.1\r\nHost: a\r\n\r\n");
+  ASSERT_FALSE(asking.read_until("here").empty());
+  // The peer's end is the last file that this process may open: none is left for the server's.
+  const base::Descriptor next(::open("/dev/null", O_RDONLY | O_CLOEXEC));
+  const FileLimit limit(static_cast<rlim_t>(next.get()) + 2);
+  auto late = RawConnection::to(server->address());
+  late.send("GET / HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n");
+  EXPECT_EQ(silent.read_all(), "") << "its file is the one that is needed";
+  EXPECT_THAT(late.read_all(), ::testing::EndsWith("here"));
 }
 
 }  // namespace

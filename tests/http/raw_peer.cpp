@@ -39,9 +39,17 @@ RawConnection::~RawConnection() {
 }
 
 RawConnection RawConnection::to(const std::string& address) {
-  const int fd = ::socket(AF_INET, SOCK_STREAM, 0);
-  const sockaddr_in peer = loopback(std::stoi(address.substr(address.rfind(':') + 1)));
-  EXPECT_EQ(::connect(fd, reinterpret_cast<const sockaddr*>(&peer), sizeof peer), 0);
+  const int port = std::stoi(address.substr(address.rfind(':') + 1));
+  const bool is_ipv6 = address.starts_with('[');
+  const int fd = ::socket(is_ipv6 ? AF_INET6 : AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  const sockaddr_in peer = loopback(port);
+  sockaddr_in6 peer6{};
+  peer6.sin6_family = AF_INET6;
+  peer6.sin6_port = peer.sin_port;
+  peer6.sin6_addr = in6addr_loopback;
+  const auto* to = is_ipv6 ? reinterpret_cast<const sockaddr*>(&peer6)
+                           : reinterpret_cast<const sockaddr*>(&peer);
+  EXPECT_EQ(::connect(fd, to, is_ipv6 ? sizeof peer6 : sizeof peer), 0);
   return RawConnection(fd);
 }
 

@@ -16,7 +16,7 @@ class RawConnection {
   RawConnection& operator=(RawConnection&&) = delete;
   ~RawConnection();
 
-  // To "127.0.0.1:PORT".
+  // To the loopback address of the family of `address`: "127.0.0.1:PORT", "[::1]:PORT".
   static RawConnection to(const std::string& address);
 
   bool send(std::string_view bytes) const;

@@ -181,13 +181,17 @@ TEST(Server, AnAddressThatCannotBeUsedIsInvalid) {
   }
 }
 
-TEST(Server, WithoutAnAddressItAnswersOnLoopbackToo) {
+TEST(Server, WithoutAnAddressItAnswersBothFamilies) {
   ServerConfig config;
   config.listen = ":0";
   const auto server = serve(say_target, config);
-  auto peer = RawConnection::to(server->address());
-  peer.send("GET /1 HTTP/1.1\r\nHost: a\r\n\r\n");
-  EXPECT_THAT(peer.read_until("/1 "), StartsWith("HTTP/1.1 200 "));
+  const std::string port = server->address().substr(server->address().rfind(':'));
+  for (const std::string host : {"127.0.0.1", "[::1]"}) {
+    if (host == "[::1]" && !server->address().starts_with('[')) continue;  // a machine without IPv6
+    auto peer = RawConnection::to(host + port);
+    peer.send("GET /1 HTTP/1.1\r\nHost: a\r\n\r\n");
+    EXPECT_THAT(peer.read_until("/1 "), StartsWith("HTTP/1.1 200 ")) << host;
+  }
 }
 
 }  // namespace

@@ -82,7 +82,8 @@ struct ClientConfig {
 std::unique_ptr<Client> make_client(ClientConfig config, const base::Clock& clock);
 
 // Once, before any other use of this module and before any thread: sizes the library's thread pool
-// (two threads) and keeps the system's CA bundle from being loaded for each connection.
+// (two threads), keeps the system's CA bundle from being loaded for each connection, and raises the
+// limit of open files.
 void initialize_process();
 
 }  // namespace cdom::http

@@ -50,12 +50,16 @@ struct Peer {
 using Route = std::function<Reply(const Request&, const Peer&)>;
 
 struct ServerConfig {
-  // An IP address or "localhost", and a port, 0 for any; without an address on all, IPv6 and IPv4.
+  // An IP address or "localhost", and a port, 0 for any; without an address on all, IPv6 and IPv4
+  // (IPv4 only where there is no IPv6).
   std::string listen = "127.0.0.1:0";
   // PEM texts; plain HTTP when empty.
   std::string certificate_pem, key_pem;
   std::string client_ca_pem;  // when set, clients must show a certificate of this authority
   std::size_t body_limit = 8u << 20;
+  // Connections at a time. One more takes the place of the one that has been silent the longest, so
+  // that whoever only holds connections open keeps nobody else out.
+  std::size_t session_limit = 10'000;
   // The longest that a handshake or a request's header fields may take, and a body may pause.
   std::chrono::nanoseconds header_timeout = std::chrono::seconds(30);
   // Until a kept connection brings its next request, or a peer takes more of a whole response.
