@@ -51,31 +51,53 @@ LeaderElection::LeaderElection(const Client& client, const base::Clock& clock,
       random_(options_.seed) {}
 
 bool LeaderElection::is_leading() const {
-  return clock_.elapsed() < base::Duration(leads_until_.load(std::memory_order_acquire));
+  Until until = leads_until_.load();
+  while (until != kNeverLed && until != kLost) {
+    if (clock_.elapsed() < base::Duration(until)) return true;
+    if (leads_until_.compare_exchange_weak(until, kLost)) return false;
+  }
+  return false;
 }
 
 LeaderElection::Standing LeaderElection::standing() const {
   if (is_leading()) return Standing::Leading;
-  return has_led_ ? Standing::Lost : Standing::Waiting;
+  return leads_until_.load() == kLost ? Standing::Lost : Standing::Waiting;
+}
+
+// Whether that is so: what is over already is nobody's.
+bool LeaderElection::lead_until(base::Duration end) {
+  Until until = leads_until_.load();
+  do {
+    if (until == kLost || clock_.elapsed() >= end) return false;
+    if (until != kNeverLed && clock_.elapsed() >= base::Duration(until)) {
+      lose();
+      return false;
+    }
+  } while (!leads_until_.compare_exchange_weak(until, end.count()));
+  return true;
+}
+
+// Only who has led can lose.
+void LeaderElection::lose() {
+  if (leads_until_.load() != kNeverLed) leads_until_.store(kLost);
 }
 
 bool LeaderElection::step() {
   const base::Duration start = clock_.elapsed();
   if (start < next_ || standing() == Standing::Lost) return false;
-  const bool led = has_led_;
-  if (try_acquire_or_renew()) {
-    // Counted from before the request: the others count from when the server had it.
-    leads_until_.store((start + options_.renew_deadline).count(), std::memory_order_release);
-    has_led_ = true;
+  const bool led = is_leading();
+  // Counted from before the request: the others count from when the server had it.
+  if (try_acquire_or_renew() && lead_until(start + options_.renew_deadline)) {
     next_ = start + options_.retry_period;
   } else {
-    const double factor = has_led_ ? 1 : 1 + kJitter * random_.unit();
+    const Until until = leads_until_.load();
+    const double factor = until == kNeverLed ? 1 + kJitter * random_.unit() : 1;
     next_ = clock_.elapsed() + std::chrono::duration_cast<base::Duration>(
                                    factor * std::chrono::duration<double>(options_.retry_period));
-    if (has_led_) next_ = std::min(next_, base::Duration(leads_until_.load()));
+    if (until > 0) next_ = std::min(next_, base::Duration(until));
   }
-  if (!led && has_led_) {
-    base::log_info("leads now",
+  if (!led && is_leading()) {
+    base::log_info("became leader",
                    {{"lease", to_string(options_.lease)}, {"identity", options_.identity}});
   }
   if (metrics_ != nullptr) {
@@ -87,10 +109,12 @@ bool LeaderElection::step() {
   return true;
 }
 
-LeaderElection::Standing LeaderElection::run(const std::stop_token& token) {
+LeaderElection::Standing LeaderElection::run(const std::stop_token& token,
+                                             const std::function<void()>& before_step) {
   std::mutex mutex;
   std::condition_variable_any never;
   while (!token.stop_requested() && standing() != Standing::Lost) {
+    if (before_step) before_step();
     if (step()) continue;
     std::unique_lock lock(mutex);
     never.wait_for(lock, token, next_ - clock_.elapsed(), [] { return false; });
@@ -100,7 +124,7 @@ LeaderElection::Standing LeaderElection::run(const std::stop_token& token) {
 
 bool LeaderElection::try_acquire_or_renew() {
   // The leader's usual way: one write, refused when anybody else has written since.
-  if (holds() && has_led_) {
+  if (holds() && is_leading()) {
     if (take(*observed_)) return true;
   }
   const auto lease = client_.get<api::Lease>(options_.lease);
@@ -113,7 +137,7 @@ bool LeaderElection::try_acquire_or_renew() {
   const base::Duration expires = observed_at_ + std::chrono::seconds(lease->duration_seconds);
   if (!lease->holder.empty() && !holds() && clock_.elapsed() < expires) {
     // Whoever led until now learns it here first.
-    leads_until_.store(0, std::memory_order_release);
+    lose();
     return false;
   }
   return take(*lease);
@@ -157,7 +181,7 @@ bool LeaderElection::take(const api::Lease& seen) {
 
 base::Result<void> LeaderElection::release() {
   if (!holds()) return {};
-  leads_until_.store(0, std::memory_order_release);
+  lose();
   api::Lease lease = *observed_;
   lease.holder.clear();
   lease.duration_seconds = 1;

@@ -143,6 +143,29 @@ TEST_F(LeaderElectionTest, TheDeadlineCountsFromBeforeTheRequest) {
   EXPECT_FALSE(a.is_leading());
 }
 
+TEST_F(LeaderElectionTest, ARenewalThatIsAnsweredAfterTheDeadlineDoesNotBringLeadershipBack) {
+  run_for(10s, {&a});
+  clock.advance(7s);
+  ASSERT_TRUE(a.is_leading());
+  server.slow = &clock;
+  server.delay = 5s;
+  ASSERT_TRUE(a.step());
+  EXPECT_EQ(server.lease->holder, "a") << "the server has taken it";
+  EXPECT_FALSE(a.is_leading());
+  EXPECT_EQ(a.standing(), LeaderElection::Standing::Lost);
+  EXPECT_FALSE(a.step()) << "and it does not try again";
+}
+
+TEST_F(LeaderElectionTest, ALeaseThatCameTooLateIsTakenOnceMore) {
+  server.slow = &clock;
+  server.delay = 6s;
+  ASSERT_TRUE(a.step());  // GET and POST, 12 s
+  EXPECT_EQ(a.standing(), LeaderElection::Standing::Waiting) << "it has not led yet";
+  server.delay = 1s;
+  run_for(10s, {&a});
+  EXPECT_TRUE(a.is_leading());
+}
+
 TEST_F(LeaderElectionTest, TimesInTheRecordAreNotBelieved) {
   api::Lease lease;
   lease.meta.ns = "ns";

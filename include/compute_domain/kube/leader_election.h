@@ -5,16 +5,18 @@
 //      by a write with a precondition, so that one of several wins.
 //   2. The leader renews it every retry period. Others watch whether the record changes; they never
 //      compare its times with their own clock.
-//   3. A leader that cannot renew for the renew deadline has lost, for good: its process ends.
+//   3. A leader that cannot renew for the renew deadline has lost, for good: its process ends. A
+//      renewal whose answer comes after that does not change it.
 // What it guarantees: is_leading() is false, by this process' own clock and whatever its threads
 // are doing, from the renew deadline after the start of the last renewal that succeeded; and nobody
 // else takes over before the lease duration after that renewal has passed. The first is the
-// shorter.
+// shorter. Once is_leading() has been true and false it is never true again.
 #pragma once
 
 #include <atomic>
 #include <condition_variable>
 #include <cstdint>
+#include <functional>
 #include <mutex>
 #include <optional>
 #include <stop_token>
@@ -56,8 +58,8 @@ class LeaderElection {
   bool step();
   [[nodiscard]] base::Duration next_due() const { return next_; }
   [[nodiscard]] Standing standing() const;
-  // Steps until `token` asks to stop or leadership is lost.
-  Standing run(const std::stop_token& token);
+  // Steps until `token` asks to stop or leadership is lost; calls `before_step` each time.
+  Standing run(const std::stop_token& token, const std::function<void()>& before_step = {});
   // Gives the Lease up, so that another need not wait; only after the last write of this process.
   base::Result<void> release();
 
@@ -65,7 +67,14 @@ class LeaderElection {
   [[nodiscard]] std::string holder() const;
 
  private:
+  // When leadership ends, on the clock; or one of these.
+  using Until = base::Duration::rep;
+  static constexpr Until kNeverLed = 0;
+  static constexpr Until kLost = -1;
+
   bool try_acquire_or_renew();
+  bool lead_until(base::Duration end);
+  void lose();
   bool create();
   bool take(const api::Lease& seen);
   void observe(const api::Lease& lease);
@@ -81,9 +90,9 @@ class LeaderElection {
   std::optional<api::Lease> observed_;  // the record as last seen
   base::Duration observed_at_{};        // when it was first seen so
   base::Duration next_{};
-  bool has_led_ = false;
-  std::string trouble_;  // told once, not every two seconds
-  std::atomic<base::Duration::rep> leads_until_{0};
+  std::string trouble_;  // logged once, not every two seconds
+  // Whoever reads that the time is over makes it kLost, so that no renewal can come after.
+  mutable std::atomic<Until> leads_until_{kNeverLed};
   mutable std::mutex mutex_;  // guards holder_
   std::string holder_;
 };
