@@ -101,9 +101,10 @@ int run_controller(const bin::ControllerFlags& flags, bin::Signals& signals) {
   // From here on two things end the work: a signal, and the loss of leadership.
   std::stop_source leave;
   std::atomic<bool> has_lost = false;
+  base::Pulses pulses(clock, kStuck);
   std::optional<bin::Election> election;
   if (flags.elect) {
-    election.emplace(access->http, clock, bin::election_of(flags, pod, seed), metrics, [&] {
+    election.emplace(access->http, clock, bin::election_of(flags, pod, seed), metrics, pulses, [&] {
       has_lost = true;
       leave.request_stop();
     });
@@ -131,7 +132,6 @@ int run_controller(const bin::ControllerFlags& flags, bin::Signals& signals) {
                     "then start this one again"));
   }
 
-  base::Pulses pulses(clock, kStuck);
   controller::Controller loop(client, clock, metrics,
                               {.settings = bin::settings_of(flags),
                                .workers = flags.workers,
@@ -141,9 +141,8 @@ int run_controller(const bin::ControllerFlags& flags, bin::Signals& signals) {
                                .pulses = &pulses});
   std::unique_ptr<http::Server> health;
   if (!flags.health.listen.empty()) {
-    auto server_of_health = bin::serve_health(flags.health, metrics, pulses, [&loop] {
-      return loop.has_synced() ? "" : cat("not synced yet; ", loop.trouble());
-    });
+    auto server_of_health =
+        bin::serve_health(flags.health, metrics, pulses, [&loop] { return loop.not_ready(); });
     if (!server_of_health) {
       return bin::usage_error(kProgram,
                               cat("--metrics-listen: ", server_of_health.error().message));

@@ -18,12 +18,15 @@ http::ClientConfig for_election(http::ClientConfig config, base::Duration renew_
 
 Election::Election(http::ClientConfig config, const base::Clock& clock,
                    kube::LeaderElectionOptions options, base::Registry& metrics,
-                   std::function<void()> on_lost)
+                   base::Pulses& pulses, std::function<void()> on_lost)
     : transport_(http::make_client(for_election(std::move(config), options.renew_deadline), clock)),
       client_(*transport_, clock, "compute-domain-controller-election", &metrics),
       election_(client_, clock, std::move(options), &metrics),
-      thread_([this, on_lost = std::move(on_lost)](const std::stop_token& token) {
-        if (election_.run(token) == kube::LeaderElection::Standing::Lost) on_lost();
+      thread_([this, &pulse = pulses.add("leader election"),
+               on_lost = std::move(on_lost)](const std::stop_token& token) {
+        const auto standing = election_.run(token, [&pulse] { pulse.beat(); });
+        pulse.rest();
+        if (standing == kube::LeaderElection::Standing::Lost) on_lost();
       }) {}
 
 Election::~Election() {

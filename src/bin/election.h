@@ -8,6 +8,7 @@
 
 #include "compute_domain/base/clock.h"
 #include "compute_domain/base/metrics.h"
+#include "compute_domain/base/pulses.h"
 #include "compute_domain/http/client.h"
 #include "compute_domain/kube/client.h"
 #include "compute_domain/kube/leader_election.h"
@@ -17,9 +18,9 @@ namespace cdom::bin {
 class Election {
  public:
   // Starts at once. `on_lost` is called on the election's thread when leadership has ended; the
-  // process has to end then. `clock` and `metrics` must outlive this.
+  // process has to end then. `clock`, `metrics` and `pulses` must outlive this.
   Election(http::ClientConfig config, const base::Clock& clock, kube::LeaderElectionOptions options,
-           base::Registry& metrics, std::function<void()> on_lost);
+           base::Registry& metrics, base::Pulses& pulses, std::function<void()> on_lost);
   // Gives the Lease up if it is held: only after the last write of this process.
   ~Election();
   Election(const Election&) = delete;

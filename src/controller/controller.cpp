@@ -36,6 +36,15 @@ constexpr base::Duration kUntilOthersGoOn = std::chrono::seconds(1);
 // A worker that waits for a key beats its pulse so often, and is woken for every key.
 constexpr base::Duration kLongestNap = std::chrono::seconds(30);
 
+// A watch that fails for longer than this is not about to work again.
+constexpr base::Duration kPassingTrouble = std::chrono::seconds(10);
+
+// An API server that starts, or one of several that is being upgraded, lacks a kind for less.
+constexpr base::Duration kLongestAbsence = std::chrono::minutes(1);
+
+// At leadership, and at what the watches say.
+constexpr base::Duration kBetweenLooks = std::chrono::milliseconds(50);
+
 // From one decision about all domains to the next: many seats become free or taken at once.
 constexpr base::Duration kPlacementPace = std::chrono::milliseconds(50);
 
@@ -86,7 +95,8 @@ class Controller::Loop {
   [[nodiscard]] std::optional<base::Duration> next_due() const;
   [[nodiscard]] bool has_synced() const;
   [[nodiscard]] std::vector<std::string> unrest() const;
-  [[nodiscard]] std::string trouble() const;
+  [[nodiscard]] std::string not_ready() const;
+  [[nodiscard]] std::optional<Error> lost_kind() const;
 
  private:
   template <class T>
@@ -116,16 +126,17 @@ class Controller::Loop {
   void answer(Queue& queue, const Key& key, const core::Plan& plan, const Applied& applied);
   void work(Queue& queue, const std::string& thread, const std::stop_token& token);
   Result<void> wait_until_synced(const std::stop_token& token);
+  [[nodiscard]] std::function<void()> pulse_of(const std::string& thread) const;
   [[nodiscard]] bool may_work() const { return !options_.is_leading || options_.is_leading(); }
-  void wait_for_leadership(const std::stop_token& token) const;
+  std::vector<std::jthread> start_workers();
 
   // One watch, whatever its kind.
   struct Watch {
     std::string name;
-    std::function<void(std::stop_token)> run;
+    std::function<void(std::stop_token, std::function<void()> before_step)> run;
     std::function<void()> stop;
     std::function<bool()> has_synced;
-    std::function<std::optional<Error>()> last_error;
+    std::function<std::optional<kube::WatchTrouble>()> trouble;
     std::function<std::optional<base::Duration>()> next_due;
   };
 
@@ -217,12 +228,14 @@ template <class T>
 void Controller::Loop::add_part(kube::Informer<T>& informer) {
   const std::string name(api::kind_of<T>().plural);
   informer.trim([](T& object) { trim(object); });
-  watches_.push_back({.name = name,
-                      .run = [&informer](std::stop_token token) { informer.run(std::move(token)); },
-                      .stop = [&informer] { informer.stop(); },
-                      .has_synced = [&informer] { return informer.store().has_synced(); },
-                      .last_error = [&informer] { return informer.last_error(); },
-                      .next_due = [&informer] { return informer.next_due(); }});
+  watches_.push_back(
+      {.name = name,
+       .run = [&informer](const std::stop_token& token,
+                          const auto& before_step) { informer.run(token, before_step); },
+       .stop = [&informer] { informer.stop(); },
+       .has_synced = [&informer] { return informer.store().has_synced(); },
+       .trouble = [&informer] { return informer.trouble(); },
+       .next_due = [&informer] { return informer.next_due(); }});
   parts_.push_back({name, [&informer] {
                       using Step = typename kube::Informer<T>::Step;
                       const Step step = informer.step(base::Duration::zero());
@@ -295,14 +308,38 @@ void Controller::Loop::wake_waiting() {
   for (const Key& key : expectations_.fulfilled(stores_)) queue_of(key).add(key);
 }
 
-std::string Controller::Loop::trouble() const {
+std::string Controller::Loop::not_ready() const {
   std::vector<std::string> lines;
   for (const Watch& watch : watches_) {
-    if (const auto error = watch.last_error()) {
-      lines.push_back(cat("watch of ", watch.name, ": ", error->message));
+    const auto trouble = watch.trouble();
+    const base::Duration lasts = trouble ? clock_.elapsed() - trouble->since : base::Duration();
+    if (watch.has_synced() && lasts < kPassingTrouble) continue;
+    std::string line = cat("watch of ", watch.name, watch.has_synced() ? "" : ": not synced yet");
+    if (trouble) {
+      line += cat(": ", base::name_of(trouble->error.kind), " for ",
+                  base::short_duration(std::chrono::floor<std::chrono::seconds>(lasts)));
     }
+    lines.push_back(std::move(line));
   }
   return base::join(lines, "; ");
+}
+
+// A kind that went with its CRD or with an upgrade of the API server: what is stored of it is the
+// truth of another time.
+std::optional<Error> Controller::Loop::lost_kind() const {
+  for (const Watch& watch : watches_) {
+    const auto trouble = watch.trouble();
+    if (!trouble || trouble->error.kind != ErrorKind::NotFound) continue;
+    const base::Duration lasts = clock_.elapsed() - trouble->same_since;
+    if (lasts < kLongestAbsence) continue;
+    return Error{ErrorKind::NotFound,
+                 cat("the API server has not served ", watch.name, " for ",
+                     base::short_duration(std::chrono::floor<std::chrono::seconds>(lasts)), " (",
+                     trouble->error.message,
+                     "): install the CustomResourceDefinitions of crds/ and enable "
+                     "resource.k8s.io on the API server")};
+  }
+  return std::nullopt;
 }
 
 std::optional<base::Duration> Controller::Loop::next_due() const {
@@ -482,6 +519,8 @@ void Controller::Loop::answer(Queue& queue, const Key& key, const core::Plan& pl
       queue.retry(key, kUntilAPersonActs);
       break;
     case ErrorKind::Cancelled:
+      // This process ends, or its writes were held back for a moment.
+      queue.retry(key);
       break;
   }
   if (key.kind != Key::Kind::Workloads) return;
@@ -491,12 +530,17 @@ void Controller::Loop::answer(Queue& queue, const Key& key, const core::Plan& pl
 }
 
 void Controller::Loop::work(Queue& queue, const std::string& thread, const std::stop_token& token) {
-  base::Pulses::Pulse* pulse = options_.pulses == nullptr ? nullptr : &options_.pulses->add(thread);
+  const std::function<void()> beat = pulse_of(thread);
   while (!token.stop_requested()) {
-    if (pulse != nullptr) pulse->beat();
+    beat();
     if (const auto key = queue.pop(kLongestNap, token)) process(queue, *key);
   }
-  if (pulse != nullptr) pulse->rest();
+}
+
+// Of a thread that runs for as long as run(), which is what ends when one of them is stuck then.
+std::function<void()> Controller::Loop::pulse_of(const std::string& thread) const {
+  if (options_.pulses == nullptr) return [] {};
+  return [&pulse = options_.pulses->add(thread)] { pulse.beat(); };
 }
 
 // A missing CRD or permission does not heal by itself: it is told at start instead of being tried
@@ -504,8 +548,9 @@ void Controller::Loop::work(Queue& queue, const std::string& thread, const std::
 Result<void> Controller::Loop::wait_until_synced(const std::stop_token& token) {
   while (!token.stop_requested() && !has_synced()) {
     for (const Watch& watch : watches_) {
-      const auto error = watch.last_error();
-      if (watch.has_synced() || !error) continue;
+      const auto trouble = watch.trouble();
+      if (watch.has_synced() || !trouble) continue;
+      const Error* error = &trouble->error;
       if (error->kind == ErrorKind::NotFound) {
         return Error{ErrorKind::NotFound,
                      cat("the cluster does not serve ", watch.name,
@@ -522,18 +567,12 @@ Result<void> Controller::Loop::wait_until_synced(const std::stop_token& token) {
   return {};
 }
 
-// The queues fill meanwhile: whoever begins to lead looks at everything once.
-void Controller::Loop::wait_for_leadership(const std::stop_token& token) const {
-  while (!token.stop_requested() && !may_work()) {
-    std::this_thread::sleep_for(std::chrono::milliseconds(50));
-  }
-}
-
 Result<void> Controller::Loop::run(const std::stop_token& token) {
   std::vector<std::jthread> threads;
   threads.reserve(watches_.size() + static_cast<std::size_t>(options_.workers) + 1);
   for (const Watch& watch : watches_) {
-    threads.emplace_back([&watch](std::stop_token own) { watch.run(std::move(own)); });
+    threads.emplace_back([&watch, beat = pulse_of(cat("watch of ", watch.name))](
+                             std::stop_token own) { watch.run(std::move(own), beat); });
   }
   const auto stop_all = [&] {
     for (std::jthread& thread : threads) thread.request_stop();
@@ -547,15 +586,29 @@ Result<void> Controller::Loop::run(const std::stop_token& token) {
   base::log_info("all watches are synced", {{"domains", cat(stores_.domains.size())},
                                             {"claims", cat(stores_.claims.size())},
                                             {"nodes", cat(stores_.nodes.size())}});
-  wait_for_leadership(token);
+  std::vector<std::jthread> workers;
+  std::optional<Error> lost;
+  while (!token.stop_requested() && !(lost = lost_kind())) {
+    if (workers.empty() && may_work()) workers = start_workers();
+    std::this_thread::sleep_for(kBetweenLooks);
+  }
+  for (std::jthread& worker : workers) worker.request_stop();
+  workers.clear();
+  stop_all();
+  if (lost) return *lost;
+  return {};
+}
+
+// The queues have filled meanwhile: whoever begins to lead looks at everything once.
+std::vector<std::jthread> Controller::Loop::start_workers() {
   std::vector<std::jthread> workers;
   for (std::size_t i = 0; i < queues_.size(); ++i) {
-    workers.emplace_back([this, i, token] { work(*queues_[i], cat("worker-", i), token); });
+    workers.emplace_back(
+        [this, i](const std::stop_token& own) { work(*queues_[i], cat("worker-", i), own); });
   }
-  workers.emplace_back([this, token] { events_.run(token); });
-  for (std::jthread& worker : workers) worker.join();
-  stop_all();
-  return {};
+  workers.emplace_back(
+      [this](const std::stop_token& own) { events_.run(own, pulse_of("events")); });
+  return workers;
 }
 
 Controller::Controller(const kube::Client& client, const base::Clock& clock,
@@ -567,6 +620,7 @@ const std::vector<Controller::Part>& Controller::parts() const { return loop_->p
 std::optional<base::Duration> Controller::next_due() const { return loop_->next_due(); }
 bool Controller::has_synced() const { return loop_->has_synced(); }
 std::vector<std::string> Controller::unrest() const { return loop_->unrest(); }
-std::string Controller::trouble() const { return loop_->trouble(); }
+std::string Controller::not_ready() const { return loop_->not_ready(); }
+std::optional<Error> Controller::lost_kind() const { return loop_->lost_kind(); }
 
 }  // namespace cdom::controller

@@ -4,6 +4,7 @@
 #include <charconv>
 #include <utility>
 
+#include "compute_domain/base/log.h"
 #include "compute_domain/base/text.h"
 
 namespace cdom::kube {
@@ -81,28 +82,45 @@ base::Result<void> Client::discover() {
       const std::scoped_lock lock(mutex_);
       if (versions_.contains(kind->group)) continue;
     }
-    const std::string group(kind->group);
-    const std::vector<std::string> wanted(kind->versions.begin(), kind->versions.end());
-    const auto body = send({"get", "apigroups", request_of("GET", base::cat("/apis/", group))});
-    if (!body && body.error().kind != base::ErrorKind::NotFound) return body.error();
-    std::vector<std::string> served;
-    if (body) {
-      auto decoded = api::decode_group_versions(*body);
-      if (!decoded) return decoded.error();
-      served = std::move(*decoded);
-    }
-    const auto best = std::ranges::find_if(wanted, [&](const std::string& version) {
-      return std::ranges::find(served, version) != served.end();
-    });
-    if (best == wanted.end()) {
-      return base::Error{base::ErrorKind::NotFound,
-                         base::cat("the API server serves ", group, " in none of the versions ",
-                                   base::join(wanted, ", "), ": enable one of them")};
-    }
+    const auto version = served_version(*kind);
+    if (!version) return version.error();
     const std::scoped_lock lock(mutex_);
-    versions_[group] = *best;
+    versions_[std::string(kind->group)] = *version;
   }
   return {};
+}
+
+base::Result<void> Client::discover_again(const api::Kind& kind) const {
+  if (kind.versions.size() < 2) return {};
+  const auto version = served_version(kind);
+  if (!version) return version.error();
+  const std::string before = version_of(kind);
+  if (*version == before) return {};
+  base::log_info("the API server serves another version of an API group",
+                 {{"group", std::string(kind.group)}, {"before", before}, {"now", *version}});
+  const std::scoped_lock lock(mutex_);
+  versions_[std::string(kind.group)] = *version;
+  return {};
+}
+
+base::Result<std::string> Client::served_version(const api::Kind& kind) const {
+  const std::string group(kind.group);
+  const std::vector<std::string> wanted(kind.versions.begin(), kind.versions.end());
+  const auto body = send({"get", "apigroups", request_of("GET", base::cat("/apis/", group))});
+  if (!body && body.error().kind != base::ErrorKind::NotFound) return body.error();
+  std::vector<std::string> served;
+  if (body) {
+    auto decoded = api::decode_group_versions(*body);
+    if (!decoded) return decoded.error();
+    served = std::move(*decoded);
+  }
+  const auto best = std::ranges::find_if(wanted, [&](const std::string& version) {
+    return std::ranges::find(served, version) != served.end();
+  });
+  if (best != wanted.end()) return *best;
+  return base::Error{base::ErrorKind::NotFound,
+                     base::cat("the API server serves ", group, " in none of the versions ",
+                               base::join(wanted, ", "), ": enable one of them")};
 }
 
 std::string Client::version_of(const api::Kind& kind) const {

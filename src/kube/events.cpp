@@ -25,6 +25,7 @@ constexpr std::size_t kMessageLimit = 1024;  // bytes, by Kubernetes' validation
 // As client-go's recorder: twelve attempts, ten seconds apart.
 constexpr int kAttempts = 12;
 constexpr base::Duration kRetryAfter = 10s;
+constexpr base::Duration kLongestNap = 30s;
 
 std::string shortened(std::string text) {
   if (text.size() <= kMessageLimit) return text;
@@ -56,7 +57,7 @@ class EventRecorder::Queue {
   void record(EventKey occurrence);
   bool step();
   [[nodiscard]] std::optional<base::Duration> next_due() const;
-  void run(const std::stop_token& token);
+  void run(const std::stop_token& token, const std::function<void()>& before_step);
 
  private:
   struct Series {
@@ -197,12 +198,14 @@ std::optional<base::Duration> EventRecorder::Queue::next_due() const {
   return std::max(not_before_, clock_.elapsed());
 }
 
-void EventRecorder::Queue::run(const std::stop_token& token) {
+void EventRecorder::Queue::run(const std::stop_token& token,
+                               const std::function<void()>& before_step) {
   while (!token.stop_requested()) {
+    if (before_step) before_step();
     if (step()) continue;
     std::unique_lock lock(mutex_);
     if (queue_.empty()) {
-      changed_.wait(lock, token, [this] { return !queue_.empty(); });
+      changed_.wait_for(lock, token, kLongestNap, [this] { return !queue_.empty(); });
     } else {
       changed_.wait_for(lock, token, not_before_ - clock_.elapsed(), [] { return false; });
     }
@@ -226,6 +229,8 @@ void EventRecorder::record(const api::ObjectReference& involved, std::string_vie
 }
 bool EventRecorder::step() { return queue_->step(); }
 std::optional<base::Duration> EventRecorder::next_due() const { return queue_->next_due(); }
-void EventRecorder::run(const std::stop_token& token) { queue_->run(token); }
+void EventRecorder::run(const std::stop_token& token, const std::function<void()>& before_step) {
+  queue_->run(token, before_step);
+}
 
 }  // namespace cdom::kube

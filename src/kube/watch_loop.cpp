@@ -18,6 +18,8 @@ constexpr base::Duration kFirstBackoff = 800ms;
 constexpr base::Duration kLastBackoff = 30s;
 constexpr base::Duration kVeryShortWatch = 1s;
 constexpr base::Duration kShortestTimeout = 5min;
+// A watch that has been open for so long works.
+constexpr base::Duration kSteady = 5s;
 
 // A server whose history was set back answers so to a version from its lost future.
 bool is_from_the_future(const base::Error& error) {
@@ -61,15 +63,25 @@ bool WatchLoop::has_stopped() const {
   return stopped_;
 }
 
-void WatchLoop::run(const std::stop_token& token) {
+void WatchLoop::run(const std::stop_token& token, const std::function<void()>& before_step) {
   const std::stop_callback on_stop(token, [this] { stop(); });
-  while (step(1min) != Step::Stopped) {
-  }
+  do {
+    if (before_step) before_step();
+  } while (step(1min) != Step::Stopped);
 }
 
 std::optional<base::Error> WatchLoop::last_error() const {
   const std::scoped_lock lock(mutex_);
   return last_error_;
+}
+
+std::optional<WatchTrouble> WatchLoop::trouble() const {
+  const std::scoped_lock lock(mutex_);
+  return is_steady_locked() ? std::nullopt : trouble_;
+}
+
+bool WatchLoop::is_steady_locked() const {
+  return stream_ && clock_.elapsed() - opened_at_ >= kSteady;
 }
 
 WatchLoop::Step WatchLoop::list() {
@@ -97,10 +109,10 @@ WatchLoop::Step WatchLoop::open() {
   if (!opened) return watch_failed(opened.error());
   count("watch");
   phase_ = Phase::Read;
-  opened_at_ = clock_.elapsed();
   has_progressed_ = false;
   succeeded();
   const std::scoped_lock lock(mutex_);
+  opened_at_ = clock_.elapsed();
   stream_ = std::move(*opened);
   if (stopped_) stream_->cancel();
   return Step::Opened;
@@ -139,6 +151,8 @@ WatchLoop::Step WatchLoop::take(std::string_view line) {
   if (event->resource_version != version_) {
     has_progressed_ = true;
     failures_ = 0;
+    const std::scoped_lock lock(mutex_);
+    trouble_.reset();
   }
   version_ = event->resource_version;
   count("event");
@@ -163,7 +177,9 @@ WatchLoop::Step WatchLoop::watch_failed(const base::Error& error) {
   phase_ = Phase::Open;
   // Reading the same events once more cannot help when they could not be read twice.
   const bool is_unreadable = unreadable_ > 1;
-  if (error.kind == base::ErrorKind::Expired || is_from_the_future(error) || is_unreadable) {
+  // NotFound: in another version, which all that is stored has to be in as well.
+  if (error.kind == base::ErrorKind::Expired || error.kind == base::ErrorKind::NotFound ||
+      is_from_the_future(error) || is_unreadable) {
     phase_ = Phase::List;
   }
   return fail(error);
@@ -184,8 +200,12 @@ WatchLoop::Step WatchLoop::fail(const base::Error& error) {
              {"error", base::to_string(error)},
              {"retry_in", base::short_duration(delay)}});
   const std::scoped_lock lock(mutex_);
-  due_ = clock_.elapsed() + delay;
+  const base::Duration now = clock_.elapsed();
+  due_ = now + delay;
   last_error_ = error;
+  const base::Duration since = trouble_ ? trouble_->since : now;
+  const bool is_same = trouble_ && trouble_->error.kind == error.kind;
+  trouble_ = {error, since, is_same ? trouble_->same_since : now};
   return Step::Failed;
 }
 
@@ -198,6 +218,7 @@ base::Duration WatchLoop::backoff() {
 
 void WatchLoop::close_stream() {
   const std::scoped_lock lock(mutex_);
+  if (is_steady_locked()) trouble_.reset();
   stream_.reset();
 }
 

@@ -77,6 +77,36 @@ TEST_F(EventsTest, MakesOneEventOfWhatHappenedBeforeItWasSent) {
   EXPECT_THAT(last_body(), HasSubstr(R"("count":5)"));
 }
 
+// Takes every event; `during` happens while the first one is on its way.
+class BusyServer : public http::Client {
+ public:
+  std::function<void()> during;
+  std::vector<std::string> bodies;
+
+  base::Result<http::Response> send(const http::Request& request) override {
+    bodies.push_back(request.body);
+    if (during) std::exchange(during, nullptr)();
+    return ok(kAnyEvent);
+  }
+  base::Result<http::Opened> open(const http::Request&) override {
+    return base::Error{base::ErrorKind::Invalid, "no watches here"};
+  }
+  void shut_down() override {}
+};
+
+TEST_F(EventsTest, ReportsAlsoWhatHappensWhileItIsSent) {
+  BusyServer busy;
+  const Client to_busy(busy, clock, "controller");
+  EventRecorder other(to_busy, clock, {"controller", "pod-1", 7});
+  const auto happens = [&] { other.record(train, "Normal", "Waiting", "2 of 4 nodes"); };
+  busy.during = happens;
+  happens();
+  while (other.step()) {
+  }
+  ASSERT_THAT(busy.bodies, SizeIs(2));
+  EXPECT_THAT(busy.bodies.back(), HasSubstr(R"("count":2)"));
+}
+
 TEST_F(EventsTest, CreatesAnEventAgainThatTheServerForgot) {
   record("2 of 4 nodes");
   send();

@@ -268,6 +268,50 @@ TEST(Informer, SaysWhyItCannotListAndGoesOnTrying) {
   EXPECT_TRUE(rig.informer.store().has_synced());
 }
 
+TEST(Informer, IsInTroubleUntilAWatchHasWorkedForAWhile) {
+  InformerRig rig;
+  rig.settle();
+  EXPECT_FALSE(rig.informer.trouble());
+  const base::Duration start = rig.clock.elapsed();
+  for (int i = 0; i < 4; ++i) {
+    rig.server.break_watches();  // each is accepted, and breaks before it brings anything
+    rig.settle();
+  }
+  EXPECT_FALSE(rig.informer.last_error()) << "the last one is open";
+  ASSERT_TRUE(rig.informer.trouble());
+  EXPECT_EQ(rig.informer.trouble()->since, start);
+  EXPECT_EQ(rig.informer.trouble()->error.kind, ErrorKind::Unavailable);
+  rig.clock.advance(5s);
+  EXPECT_FALSE(rig.informer.trouble());
+  rig.server.break_watches();
+  EXPECT_EQ(rig.step(), Step::Failed);
+  EXPECT_EQ(rig.informer.trouble()->since, rig.clock.elapsed()) << "a trouble of its own";
+}
+
+TEST(Informer, CountsSinceWhenItsTroubleIsOfOneKind) {
+  InformerRig rig;
+  rig.server.script(std::nullopt);
+  EXPECT_EQ(rig.step(), Step::Failed);
+  const base::Duration first = rig.clock.elapsed();
+  rig.clock.advance(1s);
+  rig.server.script_status(403, "Forbidden");
+  EXPECT_EQ(rig.step(), Step::Failed);
+  EXPECT_EQ(rig.informer.trouble()->since, first);
+  EXPECT_EQ(rig.informer.trouble()->same_since, rig.clock.elapsed());
+  EXPECT_EQ(rig.informer.trouble()->error.kind, ErrorKind::Forbidden);
+}
+
+TEST(Informer, AnEventEndsItsTrouble) {
+  InformerRig rig;
+  rig.settle();
+  rig.server.break_watches();
+  rig.settle();
+  ASSERT_TRUE(rig.informer.trouble());
+  rig.server.put("a", "1");
+  rig.settle();
+  EXPECT_FALSE(rig.informer.trouble());
+}
+
 TEST(Informer, DoesNothingAfterStop) {
   InformerRig rig;
   rig.settle();

@@ -36,6 +36,16 @@ TEST(Formation, BecomesReadyAndGoesWithoutATrace) {
   EXPECT_THAT(*templates, IsEmpty());
 }
 
+TEST(Formation, FormsWhenWritesWereHeldBackForAMoment) {
+  Rig rig({.seed = 4, .nodes_per_rack = 2});
+  rig.lead(false);
+  form(rig, "train", 2);
+  rig.run_for(2s);
+  EXPECT_FALSE(rig.is_ready("train"));
+  rig.lead(true);
+  EXPECT_TRUE(rig.run_until([&] { return rig.is_ready("train"); }, 90s));
+}
+
 TEST(Formation, FormsTwoDomainsSideBySide) {
   Rig rig({.seed = 5, .nodes_per_rack = 6});
   form(rig, "train", 3);

@@ -158,8 +158,9 @@ void Rig::start(Process& process) {
   process.client.reset();
   process.transport =
       client_of(sandbox::service_account_user(kNamespace, "compute-domain-controller"));
-  process.client =
-      std::make_unique<kube::Client>(*process.transport, clock_, "controller", &metrics_);
+  process.gate =
+      std::make_unique<kube::LeaderOnly>(*process.transport, [this] { return is_leading_; });
+  process.client = std::make_unique<kube::Client>(*process.gate, clock_, "controller", &metrics_);
   check(process.client->discover());
   controller::Options options;
   options.settings.labels_nodes = labels_nodes_;

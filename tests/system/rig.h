@@ -17,6 +17,7 @@
 #include "compute_domain/controller/controller.h"
 #include "compute_domain/core/node_world.h"
 #include "compute_domain/kube/client.h"
+#include "compute_domain/kube/leader_only.h"
 #include "compute_domain/sandbox/api_server.h"
 #include "compute_domain/sandbox/cluster.h"
 #include "system/request_log.h"
@@ -86,6 +87,8 @@ class Rig {
   void tell_agents(const core::NodeSettings& settings) { node_settings_ = settings; }
   // The wall clock of the whole cluster is set forward or back.
   void set_wall_clock(base::Duration by) { clock_.set_wall_clock(by); }
+  // Whether the controllers' writes are let through, as only a leader's are.
+  void lead(bool is_leading) { is_leading_ = is_leading; }
   // The controller's process gets no time until it is thawed.
   void freeze_controller(bool is_frozen) { is_controller_frozen_ = is_frozen; }
   sandbox::Cluster& cluster() { return *cluster_; }
@@ -112,6 +115,7 @@ class Rig {
   [[nodiscard]] bool nodes_are_labelled() const;
   struct Process {
     std::unique_ptr<http::Client> transport;
+    std::unique_ptr<kube::LeaderOnly> gate;
     std::unique_ptr<kube::Client> client;
     std::unique_ptr<controller::Controller> controller;
   };
@@ -136,7 +140,7 @@ class Rig {
   std::uint64_t rested_at_ = 0;  // writes() when that was last checked
   base::Random random_;
   base::Registry metrics_;
-  bool is_controller_frozen_ = false, is_forbidden_ = false;
+  bool is_controller_frozen_ = false, is_forbidden_ = false, is_leading_ = true;
   WriteFault write_fault_, no_fault_;
   RequestLog requests_;
   std::map<std::string, sandbox::NodeFiles*> files_;  // by node; the cluster's

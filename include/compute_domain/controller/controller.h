@@ -40,7 +40,8 @@ class Controller {
   Controller& operator=(const Controller&) = delete;
 
   // Works until `token` asks to stop; returns when every thread has ended. Stops before that with
-  // an error that a person has to read: a missing CRD or permission at start.
+  // an error that a person has to read: a missing CRD or permission at start, or a kind that the
+  // API server has not served for a minute.
   base::Result<void> run(const std::stop_token& token);
 
   // For stepping from one thread: each does one unit of work and says whether it did any.
@@ -58,8 +59,12 @@ class Controller {
   // by what the stores have now, although nothing is about to bring it. Keys whose last reconcile
   // failed are left out.
   [[nodiscard]] std::vector<std::string> unrest() const;
-  // One line: which watches do not work, and why; "" when all do.
-  [[nodiscard]] std::string trouble() const;
+  // One line for anybody: which watches have not filled their store or do not follow the API
+  // server, by kind of error but without the server's words; "" when all do. A watch that has
+  // failed for less than ten seconds is about to work again.
+  [[nodiscard]] std::string not_ready() const;
+  // Which kind the API server has not served for a minute, as run() ends with it.
+  [[nodiscard]] std::optional<base::Error> lost_kind() const;
 
  private:
   class Loop;

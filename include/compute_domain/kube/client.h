@@ -53,6 +53,9 @@ class Client {
   // Asks which versions of each API group with several are served and settles on the first of
   // Kind::versions among them. NotFound when none is. Before that, version_of() is the first.
   base::Result<void> discover();
+  // The same once more for the group of `kind`, whose collection the server answers with 404: it
+  // may have been upgraded since. NotFound when no version is served; the old one stays then.
+  base::Result<void> discover_again(const api::Kind& kind) const;
   [[nodiscard]] std::string version_of(const api::Kind& kind) const;
   // Whether the server has this kind (is the CRD there?). Forbidden when we may not list it.
   base::Result<bool> serves(const api::Kind& kind) const;
@@ -93,6 +96,7 @@ class Client {
     std::string_view resource;
     http::Request request;
   };
+  [[nodiscard]] base::Result<std::string> served_version(const api::Kind& kind) const;
   base::Result<std::string> send(const Call& call) const;
   base::Result<std::unique_ptr<http::Stream>> open(const Call& call) const;
   base::Result<std::vector<api::ObjectMeta>> list_metadata(const api::Kind& kind,
@@ -114,7 +118,8 @@ class Client {
   const std::string field_manager_;
   base::Registry* const metrics_;
   mutable std::mutex mutex_;
-  std::map<std::string, std::string, std::less<>> versions_;  // group to version, once discovered
+  // Group to version, once discovered.
+  mutable std::map<std::string, std::string, std::less<>> versions_;
 };
 
 template <class T>

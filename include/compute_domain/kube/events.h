@@ -8,6 +8,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <stop_token>
@@ -44,8 +45,9 @@ class EventRecorder {
   bool step();
   // When step() has something to send, on Clock::elapsed(); nullopt when the queue is empty.
   [[nodiscard]] std::optional<base::Duration> next_due() const;
-  // Sends until `token` asks to stop, sleeping while there is nothing to do.
-  void run(const std::stop_token& token);
+  // Sends until `token` asks to stop, sleeping while there is nothing to do; calls `before_step` at
+  // least once a minute while nothing is stuck.
+  void run(const std::stop_token& token, const std::function<void()>& before_step = {});
 
  private:
   class Queue;

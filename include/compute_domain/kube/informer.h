@@ -1,8 +1,8 @@
 // Informer: keeps a Store equal to what the API server has, and tells of every change.
 //
 // What it guarantees: WatchLoop's order, and that an object which vanished while nobody watched is
-// told as deleted. step() and the callbacks belong to one thread; store(), stop() and last_error()
-// to any.
+// told as deleted. step() and the callbacks belong to one thread; store(), stop(), last_error()
+// and trouble() to any.
 #pragma once
 
 #include <cstdint>
@@ -56,15 +56,18 @@ class Informer : private WatchSource {
   // As WatchLoop says.
   Step step(base::Duration wait) { return loop_.step(wait); }
   [[nodiscard]] std::optional<base::Duration> next_due() const { return loop_.next_due(); }
-  void run(const std::stop_token& token) { loop_.run(token); }
+  void run(const std::stop_token& token, const std::function<void()>& before_step = {}) {
+    loop_.run(token, before_step);
+  }
   void stop() { loop_.stop(); }
   [[nodiscard]] std::optional<base::Error> last_error() const { return loop_.last_error(); }
+  [[nodiscard]] std::optional<WatchTrouble> trouble() const { return loop_.trouble(); }
 
  private:
   base::Result<PageEnd> list_page(const std::string& continue_token) override {
     if (continue_token.empty()) listed_.clear();
     auto page = client_.list<T>({options_.of, options_.page_size, continue_token});
-    if (!page) return page.error();
+    if (!page) return not_served(page.error());
     for (T& item : page->items) {
       if (trim_) trim_(item);
       listed_.push_back(std::move(item));
@@ -79,7 +82,16 @@ class Informer : private WatchSource {
 
   base::Result<std::unique_ptr<http::Stream>> open_watch(const std::string& resource_version,
                                                          base::Duration timeout) override {
-    return client_.open_watch<T>({options_.of, resource_version, timeout});
+    auto opened = client_.open_watch<T>({options_.of, resource_version, timeout});
+    if (!opened) return not_served(opened.error());
+    return opened;
+  }
+
+  // A collection that is not found is served in another version, or not any more.
+  base::Error not_served(const base::Error& error) const {
+    if (error.kind != base::ErrorKind::NotFound) return error;
+    const auto found = client_.discover_again(api::kind_of<T>());
+    return found || found.error().kind != base::ErrorKind::NotFound ? error : found.error();
   }
 
   base::Result<Event> read(std::string_view line) override {

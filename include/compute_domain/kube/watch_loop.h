@@ -2,15 +2,17 @@
 //
 // How it goes: 1. List all pages; the last one makes the list the content. 2. Open a watch from the
 // list's version, and take its events. 3. When the watch ends or breaks, open the next from the
-// last version seen. 4. When the server no longer has that version (410), or the same line cannot
-// be read twice, list again. Whatever fails is tried again after a backoff with jitter.
-// What it guarantees: no change between two versions is skipped, and none is applied twice.
-// Stepped by one thread; stop(), has_stopped() and last_error() are for any.
+// last version seen. 4. When the server no longer has that version (410) or no longer serves the
+// collection as it was (404), or the same line cannot be read twice, list again. Whatever fails is
+// tried again after a backoff with jitter. What it guarantees: no change between two versions is
+// skipped, and none is applied twice. Stepped by one thread; stop(), has_stopped(), last_error()
+// and trouble() are for any.
 #pragma once
 
 #include <condition_variable>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -54,6 +56,15 @@ class WatchSource {
   virtual void apply() = 0;
 };
 
+// Why a store does not follow the API server at present.
+struct WatchTrouble {
+  base::Error error;          // of the last attempt
+  base::Duration since;       // on Clock::elapsed(): no attempt has succeeded from then on
+  base::Duration same_since;  // and each has failed with the kind of this error
+
+  friend bool operator==(const WatchTrouble&, const WatchTrouble&) = default;
+};
+
 class WatchLoop {
  public:
   // What one step did.
@@ -81,10 +92,14 @@ class WatchLoop {
   // A list in flight ends when its http::Client shuts down.
   void stop();
   [[nodiscard]] bool has_stopped() const;
-  // Steps until `token` asks to stop.
-  void run(const std::stop_token& token);
+  // Steps until `token` asks to stop; calls `before_step` at least once a minute while nothing is
+  // stuck.
+  void run(const std::stop_token& token, const std::function<void()>& before_step = {});
   // Why the last attempt failed; nullopt once an attempt succeeded.
   [[nodiscard]] std::optional<base::Error> last_error() const;
+  // nullopt once a watch has brought something new or has been open for a while: one that the
+  // server accepts and always breaks is in trouble too.
+  [[nodiscard]] std::optional<WatchTrouble> trouble() const;
 
  private:
   enum class Phase { List, Open, Read };
@@ -98,6 +113,7 @@ class WatchLoop {
   Step fail(const base::Error& error);
   void close_stream();
   void succeeded();
+  [[nodiscard]] bool is_steady_locked() const;
   bool wait_for_due(base::Duration wait);
   [[nodiscard]] base::Duration backoff();
   void count(const char* what) const;
@@ -110,8 +126,7 @@ class WatchLoop {
 
   Phase phase_ = Phase::List;
   std::string continue_token_;
-  std::string version_;  // of the last event, bookmark or list that was taken
-  base::Duration opened_at_{};
+  std::string version_;          // of the last event, bookmark or list that was taken
   bool has_progressed_ = false;  // since the watch was opened
   int failures_ = 0;             // since the last progress
   int unreadable_ = 0;           // lines in a row
@@ -120,7 +135,9 @@ class WatchLoop {
   std::condition_variable changed_;
   std::unique_ptr<http::Stream> stream_;  // replaced by the stepping thread only
   std::optional<base::Duration> due_;     // the end of the backoff
+  base::Duration opened_at_{};            // written by the stepping thread only
   std::optional<base::Error> last_error_;
+  std::optional<WatchTrouble> trouble_;
   bool stopped_ = false;
 };
 

@@ -1,0 +1,179 @@
+// What the controller says and does when its watches do not work.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <condition_variable>
+#include <mutex>
+#include <thread>
+
+#include "compute_domain/base/text.h"
+#include "compute_domain/controller/controller.h"
+
+namespace cdom::controller {
+namespace {
+
+using namespace std::chrono_literals;
+using base::ErrorKind;
+using testing::AllOf;
+using testing::HasSubstr;
+using testing::Not;
+
+// An API server without objects. `refuse` says with which code it answers what a target names.
+class EmptyServer : public http::Client {
+ public:
+  void refuse(const std::string& part, int code) {
+    const std::scoped_lock lock(mutex_);
+    refused_ = part;
+    code_ = code;
+    ++cuts_;
+    changed_.notify_all();
+  }
+
+  base::Result<http::Response> send(const http::Request& request) override {
+    const std::scoped_lock lock(mutex_);
+    if (is_refused(request)) return refusal();
+    if (request.target == "/apis/resource.k8s.io") {
+      return http::Response{
+          .status = 200,
+          .headers = {},
+          .body =
+              R"({"kind":"APIGroup","apiVersion":"v1","name":"resource.k8s.io","versions":[{"version":"v1"}]})"};
+    }
+    return http::Response{
+        .status = 200,
+        .headers = {},
+        .body =
+            R"({"kind":"List","apiVersion":"v1","metadata":{"resourceVersion":"5"},"items":[]})"};
+  }
+  base::Result<http::Opened> open(const http::Request& request) override {
+    const std::scoped_lock lock(mutex_);
+    if (is_refused(request)) return http::Opened{.response = refusal(), .stream = nullptr};
+    return http::Opened{.response = {}, .stream = std::make_unique<Watch>(*this, cuts_)};
+  }
+  void shut_down() override {}
+
+ private:
+  // Breaks when refuse() is called.
+  class Watch : public http::Stream {
+   public:
+    Watch(EmptyServer& server, int cuts) : server_(server), cuts_(cuts) {}
+    base::Result<http::StreamRead> next(base::Duration wait) override {
+      std::unique_lock lock(server_.mutex_);
+      const auto is_over = [&] { return is_cancelled_ || server_.cuts_ != cuts_; };
+      if (!server_.changed_.wait_for(lock, wait, is_over)) return http::StreamRead{};
+      return base::Error{is_cancelled_ ? ErrorKind::Cancelled : ErrorKind::Unavailable, "cut"};
+    }
+    void cancel() override {
+      const std::scoped_lock lock(server_.mutex_);
+      is_cancelled_ = true;
+      server_.changed_.notify_all();
+    }
+
+   private:
+    EmptyServer& server_;
+    const int cuts_;
+    bool is_cancelled_ = false;
+  };
+
+  [[nodiscard]] bool is_refused(const http::Request& request) const {
+    return !refused_.empty() && request.target.find(refused_) != std::string::npos;
+  }
+  [[nodiscard]] http::Response refusal() const {
+    return {.status = code_,
+            .headers = {},
+            .body = R"({"kind":"Status","message":"for secret/of-somebody"})"};
+  }
+
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::string refused_;
+  int code_ = 0;
+  int cuts_ = 0;
+};
+
+class WatchHealth : public testing::Test {
+ protected:
+  // All that there is to do, for so long.
+  void run_for(base::Duration span) {
+    const base::Duration end = clock_.elapsed() + span;
+    while (clock_.elapsed() < end) {
+      bool any = false;
+      for (const auto& part : controller_.parts()) any |= part.step();
+      if (!any) clock_.advance(100ms);
+    }
+  }
+
+  EmptyServer server_;
+  base::ManualClock clock_;
+  base::Registry metrics_;
+  kube::Client client_{server_, clock_, "test"};
+  Controller controller_{client_, clock_, metrics_, {}};
+};
+
+TEST_F(WatchHealth, IsNotReadyUntilEveryWatchIsSynced) {
+  EXPECT_THAT(controller_.not_ready(), HasSubstr("watch of nodes: not synced yet"));
+  server_.refuse("/api/v1/nodes", 403);
+  run_for(1s);
+  EXPECT_THAT(controller_.not_ready(), AllOf(HasSubstr("watch of nodes: not synced yet: Forbidden"),
+                                             Not(HasSubstr("computedomains"))));
+  server_.refuse("", 0);
+  run_for(1min);
+  EXPECT_EQ(controller_.not_ready(), "");
+}
+
+TEST_F(WatchHealth, SaysWhichWatchFailsAfterItsSyncAndNotWhatTheServerSaid) {
+  run_for(10s);
+  ASSERT_EQ(controller_.not_ready(), "");
+  server_.refuse("/resourceclaims", 500);
+  run_for(5s);
+  EXPECT_EQ(controller_.not_ready(), "") << "a moment is nothing";
+  run_for(10s);
+  EXPECT_THAT(controller_.not_ready(),
+              AllOf(HasSubstr("watch of resourceclaims: Unavailable for 1"),
+                    Not(HasSubstr("of-somebody"))));
+  EXPECT_EQ(controller_.lost_kind(), std::nullopt);
+  server_.refuse("", 0);
+  run_for(1min);
+  EXPECT_EQ(controller_.not_ready(), "");
+}
+
+TEST_F(WatchHealth, AKindThatIsNotServedForAMinuteEndsTheController) {
+  run_for(10s);
+  server_.refuse("/computedomainnodes", 404);
+  run_for(50s);
+  EXPECT_EQ(controller_.lost_kind(), std::nullopt);
+  run_for(40s);
+  const auto lost = controller_.lost_kind();
+  ASSERT_TRUE(lost);
+  EXPECT_EQ(lost->kind, ErrorKind::NotFound);
+  EXPECT_THAT(lost->message, HasSubstr("has not served computedomainnodes for 1m"));
+  const auto done = controller_.run({});
+  ASSERT_FALSE(done);
+  EXPECT_EQ(done.error().kind, ErrorKind::NotFound);
+}
+
+TEST_F(WatchHealth, EveryThreadHasAPulse) {
+  const base::SystemClock clock;
+  base::ManualClock time_of_threads;
+  base::Pulses pulses(time_of_threads, 1min);
+  Controller controller(client_, clock, metrics_, {.workers = 1, .pulses = &pulses});
+  std::jthread thread([&](const std::stop_token& stop) { (void)controller.run(stop); });
+  const auto patience = std::chrono::steady_clock::now() + 20s;
+  std::string stuck;
+  const auto has_all = [&] {
+    return stuck.find("worker-0") != std::string::npos && stuck.find("events") != std::string::npos;
+  };
+  // All of them wait for something now, and no time has passed for them.
+  while (!has_all() && std::chrono::steady_clock::now() < patience) {
+    std::this_thread::sleep_for(10ms);
+    time_of_threads.advance(61s);
+    stuck = pulses.stuck();
+  }
+  for (const char* name : {"worker-0", "events", "watch of computedomains", "watch of pods"}) {
+    EXPECT_THAT(stuck, HasSubstr(name));
+  }
+}
+
+}  // namespace
+}  // namespace cdom::controller
