@@ -17,6 +17,7 @@
 #include "bin/election.h"
 #include "bin/flags.h"
 #include "bin/health_server.h"
+#include "bin/predecessor_watch.h"
 #include "bin/signals.h"
 #include "compute_domain/base/log.h"
 #include "compute_domain/base/random.h"
@@ -52,6 +53,13 @@ std::string environment(const char* name) {
 int fail(const std::string& what) {
   std::fprintf(stderr, "%s: %s\n", kProgram, what.c_str());
   return 1;
+}
+
+std::string at_work(const std::string& predecessor) {
+  return cat(
+      "another ComputeDomain controller is at work (", predecessor,
+      "), and two would undo each other's work: scale it to zero or uninstall it, then start "
+      "this one again");
 }
 
 int run_plan(const bin::ControllerFlags& flags, const std::vector<std::string>& paths) {
@@ -98,7 +106,7 @@ int run_controller(const bin::ControllerFlags& flags, bin::Signals& signals) {
   const std::string pod = environment("POD_NAME");
   const std::uint64_t seed = base::entropy_seed();
 
-  // From here on two things end the work: a signal, and the loss of leadership.
+  // From here on three things end the work: a signal, the loss of leadership, and a predecessor.
   std::stop_source leave;
   std::atomic<bool> has_lost = false;
   base::Pulses pulses(clock, kStuck);
@@ -125,12 +133,18 @@ int run_controller(const bin::ControllerFlags& flags, bin::Signals& signals) {
     std::this_thread::sleep_for(std::chrono::seconds(1));
   }
 
-  const api::ObjectName own_lease = bin::election_of(flags, pod, seed).lease;
-  if (const auto other = controller::find_predecessor(client, clock.now(), own_lease)) {
-    return fail(cat("NVIDIA's ComputeDomain controller is at work (", *other,
-                    "), and two would undo each other's work: scale it to zero or uninstall it, "
-                    "then start this one again"));
+  // Whoever waits for its turn looks as well: hence past the gate.
+  const kube::Client onlooker(*transport, clock, kProgram, &metrics);
+  if (const auto other =
+          controller::find_predecessor(onlooker, controller::Look::AtDeployments, flags.ns)) {
+    return fail(at_work(*other));
   }
+  std::string predecessor;  // that was found later
+  std::optional<bin::PredecessorWatch> predecessor_watch;
+  predecessor_watch.emplace(onlooker, pulses, flags.ns, [&](const std::string& found) {
+    predecessor = found;
+    leave.request_stop();
+  });
 
   controller::Controller loop(client, clock, metrics,
                               {.settings = bin::settings_of(flags),
@@ -155,7 +169,10 @@ int run_controller(const bin::ControllerFlags& flags, bin::Signals& signals) {
                               {"health", health ? health->address() : "off"}});
   const std::stop_callback on_stop(leave.get_token(), [&] { transport->shut_down(); });
   const base::Result<void> done = loop.run(leave.get_token());
+  transport->shut_down();
+  predecessor_watch.reset();
   if (!done) return fail(done.error().message);
+  if (!predecessor.empty()) return fail(at_work(predecessor));
   if (has_lost) return fail("another process may lead now; this one ends, to start afresh");
   base::log_info("stopped");
   return 0;

@@ -1,7 +1,11 @@
 #include "compute_domain/controller/predecessor.h"
 
 #include <algorithm>
+#include <vector>
 
+#include "compute_domain/api/names.h"
+#include "compute_domain/api/program.h"
+#include "compute_domain/api/review.h"
 #include "compute_domain/base/log.h"
 #include "compute_domain/base/text.h"
 
@@ -11,10 +15,18 @@ namespace {
 
 using base::cat;
 
-// Of its chart; and the Lease of its chart, and that of its program without one.
-constexpr char kControllerLabel[] = "dra-driver-nvidia-gpu-component=controller";
-constexpr const char* kLeases[] = {"dra-driver-nvidia-gpu-controller",
-                                   "nvidia-compute-domain-controller"};
+constexpr std::string_view kProgram = "compute-domain-controller";
+// Of its chart today, of the charts that were released as 25.x, and of the GPU Operator. A chart
+// puts its own name in front of "-component", and may be told another one.
+constexpr const char* kPodLabels[] = {"dra-driver-nvidia-gpu-component=controller",
+                                      "nvidia-dra-driver-gpu-component=controller",
+                                      "app=nvidia-dra-driver-controller"};
+
+// Something that runs it, if its account is one that can.
+struct Suspect {
+  std::string what;  // "Pod gpu/controller-0"
+  std::string ns, service_account;
+};
 
 template <class T>
 std::vector<T> list(const kube::Client& client, const kube::Selection& of) {
@@ -26,26 +38,65 @@ std::vector<T> list(const kube::Client& client, const kube::Selection& of) {
   return {};
 }
 
-bool is_held(const api::Lease& lease, base::Time now) {
-  return !lease.holder.empty() && lease.renewed &&
-         *lease.renewed + std::chrono::seconds(lease.duration_seconds) > now;
+template <class T>
+Suspect suspect(const T& object) {
+  return {.what = cat(api::kind_of<T>().kind, " ", api::to_string(api::name_of(object.meta))),
+          .ns = object.meta.ns,
+          .service_account = object.service_account.empty() ? "default" : object.service_account};
+}
+
+bool runs_it(const std::vector<api::ContainerProgram>& containers) {
+  return std::ranges::any_of(containers, [](const api::ContainerProgram& container) {
+    return std::ranges::any_of(container.command, [](const std::string& word) {
+      return base::split(word, '/').back() == kProgram;
+    });
+  });
+}
+
+std::vector<Suspect> suspects(const kube::Client& client, Look look,
+                              const std::string& own_namespace) {
+  std::vector<Suspect> found;
+  for (const char* label : kPodLabels) {
+    for (const auto& pod : list<api::PodProgram>(client, {.label_selector = label})) {
+      if (pod.ready && !pod.meta.is_deleting()) found.push_back(suspect(pod));
+    }
+  }
+  if (look == Look::AtPods) return found;
+  for (const auto& deployment : list<api::DeploymentProgram>(client, {})) {
+    if (deployment.ready_replicas == 0 || !runs_it(deployment.containers)) continue;
+    const auto app = deployment.pod_labels.find("app");
+    const bool is_ours = deployment.meta.ns == own_namespace &&
+                         app != deployment.pod_labels.end() && app->second == kProgram;
+    if (!is_ours) found.push_back(suspect(deployment));
+  }
+  return found;
+}
+
+bool may_write_domains(const kube::Client& client, const Suspect& suspect) {
+  for (const char* verb : {"update", "patch"}) {
+    auto review = api::review_of(api::service_account(suspect.ns, suspect.service_account));
+    review.verb = verb;
+    review.group = api::kGroup;
+    review.resource = api::kind_of<api::ComputeDomain>().plural;
+    const auto answer = client.create(review);
+    if (!answer) {
+      base::log_warning(
+          "cannot see whether what looks like NVIDIA's ComputeDomain controller is one; this "
+          "account needs the right to create subjectaccessreviews",
+          {{"is", suspect.what}, {"error", base::to_string(answer.error())}});
+      return false;
+    }
+    if (answer->allowed) return true;
+  }
+  return false;
 }
 
 }  // namespace
 
-std::optional<std::string> find_predecessor(const kube::Client& client, base::Time now,
-                                            const api::ObjectName& own_lease) {
-  for (const auto& deployment :
-       list<api::Deployment>(client, {.label_selector = kControllerLabel})) {
-    if (deployment.ready_replicas == 0) continue;
-    return cat("Deployment ", api::to_string(api::name_of(deployment.meta)));
-  }
-  for (const char* name : kLeases) {
-    const std::string selector = cat("metadata.name=", name);
-    for (const auto& lease : list<api::Lease>(client, {.field_selector = selector})) {
-      if (api::name_of(lease.meta) == own_lease || !is_held(lease, now)) continue;
-      return cat("Lease ", api::to_string(api::name_of(lease.meta)), ", held by ", lease.holder);
-    }
+std::optional<std::string> find_predecessor(const kube::Client& client, Look look,
+                                            const std::string& own_namespace) {
+  for (const Suspect& suspect : suspects(client, look, own_namespace)) {
+    if (may_write_domains(client, suspect)) return suspect.what;
   }
   return std::nullopt;
 }

@@ -1,77 +1,165 @@
+// NVIDIA's controller as its charts install it, on the sandbox's API server with our own rights.
 #include "compute_domain/controller/predecessor.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <map>
+#include <nlohmann/json.hpp>
+
+#include "compute_domain/api/codec.h"
+#include "compute_domain/base/text.h"
+#include "compute_domain/sandbox/api_server.h"
+#include "source_tree/source_tree.h"
 
 namespace cdom::controller {
 namespace {
 
-constexpr char kDeployments[] =
-    "/apis/apps/v1/"
-    "deployments?labelSelector=dra-driver-nvidia-gpu-component%3Dcontroller&limit=500";
-constexpr char kLeases[] =
-    "/apis/coordination.k8s.io/v1/leases?fieldSelector=metadata.name%3D"
-    "dra-driver-nvidia-gpu-controller&limit=500";
+using base::cat;
+using nlohmann::json;
 
-// Answers by target; to others as a server that does not let us look.
-class Server : public http::Client {
- public:
-  std::map<std::string, std::string> lists;
+constexpr char kOurs[] = "compute-domain-operator";
+constexpr char kCharts[][16] = {"chart", "chart-25", "gpu-operator"};
 
-  base::Result<http::Response> send(const http::Request& request) override {
-    const auto it = lists.find(request.target);
-    if (it == lists.end()) return http::Response{.status = 403, .headers = {}, .body = "{}"};
-    return http::Response{.status = 200, .headers = {}, .body = it->second};
-  }
-  base::Result<http::Opened> open(const http::Request&) override {
-    return base::Error{base::ErrorKind::Unavailable, "no watches"};
-  }
-  void shut_down() override {}
-};
+json object_in(const std::string& yaml) {
+  const auto objects = api::objects_in_yaml(yaml, "fixture");
+  return json::parse(objects.value().at(0));
+}
 
 class Predecessor : public testing::Test {
  protected:
-  std::optional<std::string> found(const api::ObjectName& own_lease = {}) {
-    const kube::Client client(server_, clock_, "test");
-    return find_predecessor(client, *base::parse_rfc3339("2026-01-01T00:00:10Z"), own_lease);
+  void SetUp() override {
+    for (const char* file : {"crds/computedomains.yaml", "manifests/base/namespace.yaml",
+                             "manifests/base/controller-rbac.yaml"}) {
+      load(source_text(file));
+    }
+    load("{apiVersion: v1, kind: Namespace, metadata: {name: nvidia}}");
   }
-  static std::string deployment(int ready) {
-    return R"({"kind":"DeploymentList","apiVersion":"apps/v1","metadata":{},"items":[)"
-           R"({"metadata":{"namespace":"gpu","name":"controller"},"status":{"readyReplicas":)" +
-           std::to_string(ready) + "}}]}";
+
+  std::optional<std::string> found(Look look = Look::AtPods) {
+    return find_predecessor(client_, look, kOurs);
   }
-  static std::string lease(const std::string& renewed) {
-    return R"({"kind":"LeaseList","apiVersion":"coordination.k8s.io/v1","metadata":{},"items":[)"
-           R"({"metadata":{"namespace":"gpu","name":"dra-driver-nvidia-gpu-controller"},)"
-           R"("spec":{"holderIdentity":"c-0","leaseDurationSeconds":15,"renewTime":")" +
-           renewed + "\"}}]}";
+
+  void load(const std::string& yaml) {
+    const auto loaded = server_.load(yaml);
+    ASSERT_TRUE(loaded) << loaded.error().message;
+  }
+
+  static json fixture(const std::string& name) {
+    return object_in(source_text(cat("tests/controller/fixtures/", name, ".yaml")));
+  }
+
+  // The Deployment, the pod that its controllers make of it, and what they say of both.
+  void install(const json& deployment) {
+    load(deployment.dump());
+    json pod = deployment["spec"]["template"];
+    pod["apiVersion"] = "v1";
+    pod["kind"] = "Pod";
+    pod["metadata"]["name"] = "its-pod";
+    pod["metadata"]["namespace"] = deployment["metadata"]["namespace"];
+    load(pod.dump());
+    set_ready(deployment, true);
+  }
+  void set_ready(const json& deployment, bool is_ready) {
+    const std::string& ns = deployment["metadata"]["namespace"];
+    const std::string& name = deployment["metadata"]["name"];
+    set_status(cat("/apis/apps/v1/namespaces/", ns, "/deployments/", name),
+               {{"readyReplicas", is_ready ? 1 : 0}});
+    set_status(cat("/api/v1/namespaces/", ns, "/pods/its-pod"),
+               {{"phase", "Running"},
+                {"conditions", {{{"type", "Ready"}, {"status", is_ready ? "True" : "False"}}}}});
+  }
+  // As a role of its chart does, which a person of the cluster has applied.
+  void give_rights(const json& deployment, const std::string& verb = "update") {
+    const std::string& ns = deployment["metadata"]["namespace"];
+    const std::string account =
+        deployment["spec"]["template"]["spec"].value("serviceAccountName", "default");
+    load(cat(R"(
+apiVersion: rbac.authorization.k8s.io/v1
+kind: ClusterRole
+metadata: {name: theirs}
+rules: [{apiGroups: [resource.nvidia.com], resources: [computedomains], verbs: [get, list, watch, )",
+             verb, R"(]}]
+---
+apiVersion: rbac.authorization.k8s.io/v1
+kind: ClusterRoleBinding
+metadata: {name: theirs}
+roleRef: {apiGroup: rbac.authorization.k8s.io, kind: ClusterRole, name: theirs}
+subjects: [{kind: ServiceAccount, name: )",
+             account, ", namespace: ", ns, "}]\n"));
+  }
+
+ private:
+  void set_status(const std::string& path, const json& status) {
+    const http::Request request{.method = "PATCH",
+                                .target = path + "/status",
+                                .headers = {{"Content-Type", "application/merge-patch+json"}},
+                                .body = json{{"status", status}}.dump()};
+    const auto answer = server_.handle(request, sandbox::admin_user());
+    ASSERT_EQ(answer.status, 200) << answer.body;
   }
 
   base::ManualClock clock_;
-  Server server_;
+  sandbox::ApiServer server_{clock_};
+  const std::unique_ptr<http::Client> transport_ =
+      server_.client(sandbox::service_account_user(kOurs, "compute-domain-controller"));
+  const kube::Client client_{*transport_, clock_, "test"};
 };
 
-TEST_F(Predecessor, IsADeploymentWithAReadyPod) {
-  server_.lists[kDeployments] = deployment(1);
-  EXPECT_EQ(found(), "Deployment gpu/controller");
-  server_.lists[kDeployments] = deployment(0);
-  EXPECT_EQ(found(), std::nullopt);
+TEST_F(Predecessor, IsFoundByItsPodsHoweverItWasInstalled) {
+  for (const char* chart : kCharts) {
+    SCOPED_TRACE(chart);
+    const json deployment = fixture(chart);
+    install(deployment);
+    give_rights(deployment);
+    EXPECT_EQ(found(), "Pod nvidia/its-pod");
+    set_ready(deployment, false);
+    EXPECT_EQ(found(), std::nullopt);
+  }
 }
 
-TEST_F(Predecessor, IsALeaseThatSomebodyRenews) {
-  server_.lists[kLeases] = lease("2026-01-01T00:00:00.000000Z");
-  EXPECT_EQ(found(), "Lease gpu/dra-driver-nvidia-gpu-controller, held by c-0");
-  server_.lists[kLeases] = lease("2025-12-31T23:59:50.000000Z");
-  EXPECT_EQ(found(), std::nullopt) << "it has expired";
+TEST_F(Predecessor, IsFoundByItsCommandUnderAnyLabels) {
+  json renamed = fixture("chart");
+  renamed["spec"]["selector"]["matchLabels"] = {{"gpu-stack-component", "controller"}};
+  renamed["spec"]["template"]["metadata"]["labels"] = {{"gpu-stack-component", "controller"}};
+  renamed["spec"]["template"]["spec"]["containers"][0]["command"] = {
+      "/usr/bin/compute-domain-controller", "-v", "4"};
+  install(renamed);
+  give_rights(renamed);
+  EXPECT_EQ(found(Look::AtPods), std::nullopt);
+  EXPECT_EQ(found(Look::AtDeployments), "Deployment nvidia/dra-driver-nvidia-gpu-controller");
 }
 
-TEST_F(Predecessor, IsNotOurOwnLeaseOfThatName) {
-  server_.lists[kLeases] = lease("2026-01-01T00:00:00.000000Z");
-  EXPECT_EQ(found({"gpu", "dra-driver-nvidia-gpu-controller"}), std::nullopt);
+TEST_F(Predecessor, IsNotATenantsPodThatLooksLikeIt) {
+  const json deployment = fixture("chart");
+  install(deployment);
+  EXPECT_EQ(found(Look::AtDeployments), std::nullopt) << "its account may not write ComputeDomains";
+  give_rights(deployment, "patch");
+  EXPECT_NE(found(), std::nullopt);
 }
 
-TEST_F(Predecessor, IsNoneWhereWeMayNotLook) { EXPECT_EQ(found(), std::nullopt); }
+TEST_F(Predecessor, IsNotOurselvesButThisOperatorInAnotherNamespace) {
+  json ours = fixture("chart");
+  ours["metadata"] = {{"name", "compute-domain-controller"}, {"namespace", kOurs}};
+  json& pods = ours["spec"]["template"];
+  pods["metadata"]["labels"] = {{"app", "compute-domain-controller"}};
+  pods["spec"]["serviceAccountName"] = "compute-domain-controller";
+  ours["spec"]["selector"]["matchLabels"] = pods["metadata"]["labels"];
+  install(ours);
+  EXPECT_EQ(found(Look::AtDeployments), std::nullopt);
+
+  ours["metadata"]["namespace"] = "nvidia";
+  install(ours);
+  give_rights(ours, "patch");
+  EXPECT_EQ(found(Look::AtDeployments), "Deployment nvidia/compute-domain-controller");
+}
+
+TEST(NoPredecessor, IsFoundWhereWeMayNotLook) {
+  const base::ManualClock clock;
+  sandbox::ApiServer server(clock);
+  const auto transport = server.client(sandbox::service_account_user("nobody", "nobody"));
+  const kube::Client client(*transport, clock, "test");
+  EXPECT_EQ(find_predecessor(client, Look::AtDeployments, kOurs), std::nullopt);
+}
 
 }  // namespace
 }  // namespace cdom::controller

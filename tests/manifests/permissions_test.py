@@ -48,12 +48,12 @@ ALLOWED = {
         everywhere                deployments.apps                               list
         everywhere                events                                         create patch
         everywhere                jobs.batch                                     get
-        everywhere                leases.coordination.k8s.io                     list
         everywhere                nodes                                          get list watch patch
         everywhere                pods                                           list
         everywhere                resourceclaims.resource.k8s.io                 list watch
         everywhere                resourceclaimtemplates.resource.k8s.io         get list watch create delete
         everywhere                resourceslices.resource.k8s.io                 list watch
+        everywhere                subjectaccessreviews.authorization.k8s.io      create
         compute-domain-operator   configmaps                                     get list watch create patch delete
         compute-domain-operator   leases.coordination.k8s.io                     get create update
         compute-domain-operator   pods                                           watch

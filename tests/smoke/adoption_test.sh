@@ -100,19 +100,32 @@ has_leftovers() { [ "$(leftovers "$1" | wc -l)" -eq 5 ]; }
 events_of() { kubectl get events --field-selector "involvedObject.name=$1" -o 'jsonpath={.items[*].message}'; }
 are_allocated() { [ "$(kubectl get resourceclaims | grep -c allocated,reserved)" -eq 2 ]; }
 lists_of() { kubectl get configmaps -n compute-domain-operator -l "$mark=$1" -o name; }
-lease() { # HOW
-  kubectl "$1" -f - <<YAML
-apiVersion: coordination.k8s.io/v1
-kind: Lease
-metadata: {name: dra-driver-nvidia-gpu-controller, namespace: $theirs}
-spec: {holderIdentity: controller-0, leaseDurationSeconds: 600, renewTime: "$(date -u +%Y-%m-%dT%H:%M:%S.000000Z)"}
-YAML
+# Its controller as its chart installs it; here is no node yet on which the pod could run.
+install_theirs() {
+  local account=dra-driver-nvidia-gpu-service-account-controller
+  kubectl create serviceaccount "$account" -n "$theirs"
+  kubectl create clusterrole theirs --verb=get,list,watch,update --resource=computedomains.resource.nvidia.com
+  kubectl create clusterrolebinding theirs --clusterrole=theirs --serviceaccount="$theirs:$account"
+  sed "s/namespace: nvidia$/namespace: $theirs/" tests/controller/fixtures/chart.yaml | kubectl apply -f -
+}
+their_pod() { kubectl get pods -n "$theirs" -l dra-driver-nvidia-gpu-component=controller -o name; }
+has_their_pod() { [ -n "$(their_pod)" ]; }
+make_ready() { # POD
+  kubectl patch -n "$theirs" "$1" --subresource=status --type=merge -p \
+    '{"status": {"phase": "Running", "conditions": [{"type": "Ready", "status": "True"}]}}'
+}
+uninstall_theirs() {
+  kubectl delete deployment dra-driver-nvidia-gpu-controller -n "$theirs"
+  kubectl delete "$(their_pod)" -n "$theirs" --grace-period=0 --force
+  kubectl delete clusterrolebinding/theirs clusterrole/theirs
 }
 
 check "the manifests apply" kubectl apply --server-side -k .
 check "and the rights to adopt" kubectl apply --server-side -k manifests/adopt
 check "a namespace of the other driver" kubectl create namespace "$theirs"
-check "its controller holds its Lease" lease apply
+check "its controller is installed" install_theirs
+check "it has a pod" eventually 30 has_their_pod
+check "which runs" make_ready "$(their_pod)"
 # With the rights of its own ServiceAccount.
 kubectl config view --raw --minify >"$work/kubeconfig"
 token=$(kubectl create token compute-domain-controller -n compute-domain-operator)
@@ -124,10 +137,10 @@ controller() {
 does_not_start() {
   local said code=0
   said=$(controller 20 2>&1) || code=$?
-  [ "$code" -eq 1 ] && prints "Lease $theirs/dra-driver-nvidia-gpu-controller, held by controller-0" echo "$said"
+  [ "$code" -eq 1 ] && prints "Pod $theirs/dra-driver-nvidia-gpu-controller-" echo "$said"
 }
 check "beside it ours does not start, and says why" does_not_start
-check "it is uninstalled" lease delete
+check "it is uninstalled" uninstall_theirs
 
 timeout 600 "$bin/compute-domain-sandbox" nodes --kubeconfig "$KUBECONFIG" --racks 1 --nodes-per-rack 3 \
   >"$work/nodes.out" 2>"$work/nodes.log" &

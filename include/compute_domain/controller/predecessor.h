@@ -1,5 +1,10 @@
 // Predecessor: the ComputeDomain controller of NVIDIA's DRA driver, which this one takes the place
 // of. Two that write the same objects would undo each other's work, so only one may run.
+//
+// How it is found: by its pods, as its charts and the GPU Operator label them, and by Deployments,
+// however they are named, that run `compute-domain-controller`. What looks like it counts only when
+// its ServiceAccount may write ComputeDomains in all namespaces, which nobody can give themselves:
+// so a tenant's pod with such a label stops nothing.
 #pragma once
 
 #include <optional>
@@ -9,10 +14,15 @@
 
 namespace cdom::controller {
 
-// Where it is at work, for people: a Deployment of its chart with a ready pod, or a Lease of its
-// that somebody renews; `own_lease` is not looked at. nullopt: nothing shows one, also when we may
-// not look.
-std::optional<std::string> find_predecessor(const kube::Client& client, base::Time now,
-                                            const api::ObjectName& own_lease);
+enum class Look {
+  AtPods,         // those with its labels: cheap
+  AtDeployments,  // at all of the cluster as well
+};
+
+// Where one is at work, for people: "Pod gpu/nvidia-…-controller-0". That of this operator, in
+// `own_namespace`, is not meant; one in another namespace is. nullopt: nothing shows one, also when
+// we may not look. `client` must be one that may create reviews while another process leads.
+std::optional<std::string> find_predecessor(const kube::Client& client, Look look,
+                                            const std::string& own_namespace);
 
 }  // namespace cdom::controller
