@@ -17,7 +17,6 @@ namespace cdom::bin {
 using base::cat;
 
 std::string probe_imex(const std::string& socket_path, base::Duration patience) {
-  constexpr std::uint64_t kId = 1;
   sockaddr_un address{};
   address.sun_family = AF_UNIX;
   if (socket_path.size() >= sizeof address.sun_path) return cat(socket_path, " is too long");
@@ -27,19 +26,17 @@ std::string probe_imex(const std::string& socket_path, base::Duration patience) 
       connect(socket.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0) {
     return cat("cannot connect to ", socket_path, ": ", std::generic_category().message(errno));
   }
-  const std::string request =
-      imex::encode(kId, imex::Request(imex::Hello{imex::kProtocolVersion, "probe"}));
-  (void)!send(socket.get(), request.data(), request.size(), MSG_NOSIGNAL);
   const base::SystemClock clock;
   const base::Duration end = clock.elapsed() + patience;
   imex::LineBuffer lines;
   for (;;) {
     while (const auto line = lines.next()) {
       const auto notice = imex::decode_notice(*line);
-      if (!notice || !std::holds_alternative<imex::Reply>(*notice)) continue;
-      const auto& reply = std::get<imex::Reply>(*notice);
-      if (reply.error) return reply.error->message;
-      if (reply.id == kId) return "";
+      if (!notice) continue;
+      // Its loop says that to whoever connects, unasked, so that a probe leaves no line in its log.
+      if (std::holds_alternative<imex::Hello>(*notice)) return "";
+      const auto* reply = std::get_if<imex::Reply>(&*notice);
+      if (reply != nullptr && reply->error) return reply->error->message;
     }
     const auto left = std::chrono::ceil<std::chrono::milliseconds>(end - clock.elapsed()).count();
     pollfd news{.fd = socket.get(), .events = POLLIN, .revents = 0};

@@ -7,7 +7,7 @@
 
 namespace cdom::bin {
 
-// "" when whoever listens on the socket answers within `patience`; else what is wrong.
+// "" when whoever listens on the socket greets within `patience`; else what is wrong.
 std::string probe_imex(const std::string& socket_path, base::Duration patience);
 
 }  // namespace cdom::bin
