@@ -349,7 +349,7 @@ TEST_F(CliqueBelief, AClaimThatWouldOverfillTheListIsRefusedInTime) {
   EXPECT_THAT(reconcile_clique(world).actions, IsEmpty());
 
   DomainView green{.uid = uid_of("green"), .domain = domain("green").finalized(), .claims = {}};
-  green.claims.push_back(claim("green-n2").of("green").on("n2"));
+  green.claims.push_back(claim(base::cat("green-", filler)).of("green").on("n2"));
   report("n2", {}, "");
   const auto members = judged(world_of_domain(green));
   EXPECT_EQ(members.at(0).state, MemberState::NoRoom);
