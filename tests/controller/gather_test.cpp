@@ -1,0 +1,63 @@
+// What a key's world says of nodes.
+#include "compute_domain/controller/gather.h"
+
+#include <gmock/gmock.h>
+
+#include "controller/shell_rig.h"
+
+namespace cdom::controller {
+namespace {
+
+using namespace std::chrono_literals;
+
+// A domain with a claim on n1.
+void fill(ShellRig& rig) {
+  rig.put(domain_named("train"));
+  rig.put(node_named("n1"));
+  rig.put(claim_of("uid-train", "c", "n1"));
+}
+
+core::NodeView view_of_n1(const ShellRig& rig) {
+  return gather_domain(rig.sources, "uid-train").nodes.at("n1");
+}
+
+TEST(Gather, ANodeWithoutAnAgentPodHasBeenWithoutOneSinceTheControllerDecides) {
+  ShellRig rig;
+  fill(rig);
+  EXPECT_EQ(view_of_n1(rig).agent, std::nullopt) << "the caches are not filled yet";
+  const base::Time began = rig.clock.now();
+  rig.memory.decides(began);
+  rig.clock.advance(5min);
+  rig.memory.decides(rig.clock.now());
+  EXPECT_EQ(view_of_n1(rig).agent, (core::AgentPod{.ready = false, .changed = began}));
+}
+
+TEST(Gather, ANodeThatIsMadeAgainHasTheAgentPodThatIsThere) {
+  ShellRig rig;
+  fill(rig);
+  rig.memory.decides(rig.clock.now());
+  auto pod = object_named<api::Pod>("agent-1", "compute-domain-operator");
+  pod.node = "n1";
+  pod.ready = true;
+  rig.put(pod);
+  rig.tell(rig.nodes.remove({"", "n1"}), &Triggers::on_node);
+  rig.put(node_named("n1"));
+  ASSERT_TRUE(view_of_n1(rig).agent);
+  EXPECT_TRUE(view_of_n1(rig).agent->ready);
+}
+
+TEST(Gather, ASliceWithoutDevicesPublishesNoClique) {
+  ShellRig rig;
+  fill(rig);
+  auto slice = object_named<api::ResourceSlice>("n1-slice", "");
+  slice.driver = api::kDriver;
+  slice.node = slice.pool = "n1";
+  rig.put(slice);
+  EXPECT_EQ(view_of_n1(rig).published_clique, std::nullopt);
+  slice.devices = {{.name = "channel-0", .attributes = {}}};
+  rig.put(slice);
+  EXPECT_EQ(view_of_n1(rig).published_clique, "");
+}
+
+}  // namespace
+}  // namespace cdom::controller
