@@ -12,33 +12,34 @@ using testing::ElementsAre;
 using testing::IsEmpty;
 using namespace std::chrono_literals;  // NOLINT(google-build-using-namespace): for durations
 
-const Key kKey = workloads_key("team-a");
+const Key kNamespaceKey = workloads_key("team-a");
 
 TEST(Expectations, AKeyWaitsUntilItsOwnWriteIsSeenAndNoLongerThanItsPatience) {
   ShellRig rig;
   Expectations expectations;
-  expectations.expect(kKey, {.domains = 7}, 0s);
-  EXPECT_EQ(expectations.wait_for(kKey, rig.stores, 1s), Expectations::kPatience - 1s);
-  EXPECT_EQ(expectations.wait_for(kKey, rig.stores, Expectations::kPatience), std::nullopt);
+  expectations.expect(kNamespaceKey, {.domains = 7}, 0s);
+  EXPECT_EQ(expectations.wait_for(kNamespaceKey, rig.stores, 1s), Expectations::kPatience - 1s);
+  EXPECT_EQ(expectations.wait_for(kNamespaceKey, rig.stores, Expectations::kPatience),
+            std::nullopt);
 }
 
 TEST(Expectations, AKeyThatWaitsIsGivenOnceWhenItsWriteIsSeen) {
   ShellRig rig;
   Expectations expectations;
-  expectations.expect(kKey, {.domains = 7}, 0s);
-  ASSERT_TRUE(expectations.wait_for(kKey, rig.stores, 0s));
+  expectations.expect(kNamespaceKey, {.domains = 7}, 0s);
+  ASSERT_TRUE(expectations.wait_for(kNamespaceKey, rig.stores, 0s));
   rig.domains.see_version("6");
   EXPECT_THAT(expectations.fulfilled(rig.stores), IsEmpty());
   rig.domains.see_version("7");
-  EXPECT_THAT(expectations.fulfilled(rig.stores), ElementsAre(kKey));
+  EXPECT_THAT(expectations.fulfilled(rig.stores), ElementsAre(kNamespaceKey));
   EXPECT_THAT(expectations.fulfilled(rig.stores), IsEmpty());
-  EXPECT_EQ(expectations.wait_for(kKey, rig.stores, 0s), std::nullopt);
+  EXPECT_EQ(expectations.wait_for(kNamespaceKey, rig.stores, 0s), std::nullopt);
 }
 
 TEST(Expectations, AKeyThatDoesNotWaitIsNotGiven) {
   ShellRig rig;
   Expectations expectations;
-  expectations.expect(kKey, {.domains = 7}, 0s);
+  expectations.expect(kNamespaceKey, {.domains = 7}, 0s);
   rig.domains.see_version("7");
   EXPECT_THAT(expectations.fulfilled(rig.stores), IsEmpty());
 }
@@ -49,8 +50,8 @@ TEST(Expectations, AWriteIsSeenInTheStoreOfItsKind) {
                                  Written{.lists = 3}, Written{.slices = 3}}) {
     ShellRig rig;
     Expectations expectations;
-    expectations.expect(kKey, written, 0s);
-    EXPECT_TRUE(expectations.wait_for(kKey, rig.stores, 0s));
+    expectations.expect(kNamespaceKey, written, 0s);
+    EXPECT_TRUE(expectations.wait_for(kNamespaceKey, rig.stores, 0s));
   }
 }
 

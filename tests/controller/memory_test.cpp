@@ -8,38 +8,38 @@ namespace {
 
 using namespace std::chrono_literals;  // NOLINT(google-build-using-namespace): for durations
 
-const Key kKey = domain_key("u");
+const Key kTrain = domain_key("u");
 
 TEST(Memory, ARefusalStandsUntilTheKeySucceeds) {
   Memory memory;
-  EXPECT_FALSE(memory.accepted(kKey));
-  EXPECT_TRUE(memory.refused(kKey, "quota", 0s));
-  EXPECT_EQ(memory.refusal(kKey), "quota");
-  EXPECT_TRUE(memory.accepted(kKey));
-  EXPECT_EQ(memory.refusal(kKey), std::nullopt);
+  EXPECT_FALSE(memory.accepted(kTrain));
+  EXPECT_TRUE(memory.refused(kTrain, "quota", 0s));
+  EXPECT_EQ(memory.refusal(kTrain), "quota");
+  EXPECT_TRUE(memory.accepted(kTrain));
+  EXPECT_EQ(memory.refusal(kTrain), std::nullopt);
 }
 
 // Or a status that names it would be written with every attempt, and bring the next one.
 TEST(Memory, ARefusalInOtherWordsIsNoNewsForAWhile) {
   Memory memory;
-  EXPECT_TRUE(memory.refused(kKey, "used: 1", 0s));
-  EXPECT_FALSE(memory.refused(kKey, "used: 2", 29s));
-  EXPECT_EQ(memory.refusal(kKey), "used: 1");
-  EXPECT_FALSE(memory.refused(kKey, "used: 1", 31s));
-  EXPECT_TRUE(memory.refused(kKey, "used: 2", 31s));
-  EXPECT_EQ(memory.refusal(kKey), "used: 2");
+  EXPECT_TRUE(memory.refused(kTrain, "used: 1", 0s));
+  EXPECT_FALSE(memory.refused(kTrain, "used: 2", 29s));
+  EXPECT_EQ(memory.refusal(kTrain), "used: 1");
+  EXPECT_FALSE(memory.refused(kTrain, "used: 1", 31s));
+  EXPECT_TRUE(memory.refused(kTrain, "used: 2", 31s));
+  EXPECT_EQ(memory.refusal(kTrain), "used: 2");
 }
 
 TEST(Memory, ForgetsADomainWithAllThatItsKeysMet) {
   Memory memory;
-  memory.refused(kKey, "a", 0s);
+  memory.refused(kTrain, "a", 0s);
   memory.refused(group_key({"u", "c"}), "b", 0s);
   memory.refused(domain_key("other"), "c", 0s);
   memory.status_pruned("u", core::PrunedStatus{});
   memory.status_written("u", {});
   memory.list_written({"u", "c"}, {});
   memory.forget_domain("u");
-  EXPECT_EQ(memory.refusal(kKey), std::nullopt);
+  EXPECT_EQ(memory.refusal(kTrain), std::nullopt);
   EXPECT_EQ(memory.refusal(group_key({"u", "c"})), std::nullopt);
   EXPECT_EQ(memory.refusal(domain_key("other")), "c");
   EXPECT_EQ(memory.pruned("u"), std::nullopt);

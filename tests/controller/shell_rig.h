@@ -105,8 +105,8 @@ inline api::ResourceClaim claim_of(const std::string& domain_uid, const std::str
 }
 
 // The node list of a domain's group, with these nodes in its slots.
-inline api::ConfigMap list_of(const api::ComputeDomain& domain, const std::string& clique,
-                              const std::vector<std::string>& nodes) {
+inline api::ConfigMap node_list_of(const api::ComputeDomain& domain, const std::string& clique,
+                                   const std::vector<std::string>& nodes) {
   api::NodeList list;
   list.group = core::group_id({domain.meta.uid, clique});
   list.clique = clique;

@@ -13,15 +13,13 @@ using testing::ElementsAre;
 using testing::IsEmpty;
 using testing::Not;
 
-constexpr char kClique[] = "a.1";
-
 api::ComputeDomain placed(const std::string& name) {
   api::ComputeDomain domain = domain_named(name);
   domain.spec.placement = api::ComputeDomainPlacement{.clique = api::CliquePlacement::Single};
   return domain;
 }
 
-core::PodFacts pod_on(const std::string& node, const std::string& name) {
+core::PodFacts facts_of_pod(const std::string& node, const std::string& name) {
   core::PodFacts facts;
   facts.meta = object_named<api::Pod>(name).meta;
   facts.templates.emplace();
@@ -68,14 +66,14 @@ TEST(Triggers, AListThatANodeHasLeftBringsTheReportOfOneThatIsGone) {
   rig.put(train);
   rig.put(node_named("n1"));
   for (const char* node : {"n1", "n2", "n3"}) rig.put(report_of(node));
-  rig.put(list_of(train, kClique, {"n1", "n2", "n3"}));
+  rig.put(node_list_of(train, "a.1", {"n1", "n2", "n3"}));
   rig.taken_keys();
-  rig.put(list_of(train, kClique, {"n3"}));
+  rig.put(node_list_of(train, "a.1", {"n3"}));
   std::set<Key> keys = rig.taken_keys();
   EXPECT_THAT(keys, Contains(report_key("n2")));
   EXPECT_THAT(keys, Not(Contains(report_key("n1")))) << "its Node is there";
   EXPECT_THAT(keys, Not(Contains(report_key("n3")))) << "it is in the list";
-  rig.tell(rig.lists.remove(api::name_of(list_of(train, kClique, {}).meta)), &Triggers::on_list);
+  rig.tell(rig.lists.remove(api::name_of(node_list_of(train, "a.1", {}).meta)), &Triggers::on_list);
   EXPECT_THAT(rig.taken_keys(), Contains(report_key("n3")));
 }
 
@@ -136,7 +134,7 @@ TEST(Triggers, ASharedClaimsPodThatLeavesItsNodeBringsThePlacement) {
   rig.put(placed("waits"));
   rig.put(claim_of("uid-train", "mesh", "", {"a", "b"}));
   rig.taken_keys();
-  rig.workloads.pods_read("team-a", {pod_on("n1", "a"), pod_on("n2", "b")}, true, {});
+  rig.workloads.pods_read("team-a", {facts_of_pod("n1", "a"), facts_of_pod("n2", "b")}, true, {});
   rig.triggers.on_pods_read("team-a");
   EXPECT_THAT(rig.taken_keys(), Contains(placement_key())) << "the nodes are known";
   rig.put(claim_of("uid-train", "mesh", "", {"a"}));
