@@ -39,10 +39,28 @@ std::optional<int> digits(std::string_view text, std::size_t* at, std::size_t wi
   return value;
 }
 
-bool skip(std::string_view text, std::size_t* at, char expected) {
-  if (*at >= text.size() || text[*at] != expected) return false;
+// One of `expected`.
+bool skip(std::string_view text, std::size_t* at, std::string_view expected) {
+  if (*at >= text.size() || expected.find(text[*at]) == std::string_view::npos) return false;
   ++*at;
   return true;
+}
+
+// "Z", "+00:00" or "-08:30", to the end of the text: how far it is ahead of UTC.
+std::optional<std::chrono::minutes> zone(std::string_view text, std::size_t* at) {
+  std::chrono::minutes ahead{0};
+  if (!skip(text, at, "Zz")) {
+    const bool is_behind = *at < text.size() && text[*at] == '-';
+    if (!skip(text, at, "+-")) return std::nullopt;
+    const auto hours = digits(text, at, 2);
+    if (!hours || !skip(text, at, ":")) return std::nullopt;
+    const auto minutes = digits(text, at, 2);
+    if (!minutes) return std::nullopt;
+    ahead = std::chrono::hours{*hours} + std::chrono::minutes{*minutes};
+    if (is_behind) ahead = -ahead;
+  }
+  if (*at != text.size()) return std::nullopt;
+  return ahead;
 }
 
 }  // namespace
@@ -81,21 +99,20 @@ std::string to_rfc3339_micro(Time time) {
 std::optional<Time> parse_rfc3339(std::string_view text) {
   std::size_t at = 0;
   const auto year = digits(text, &at, 4);
-  if (!year || !skip(text, &at, '-')) return std::nullopt;
+  if (!year || !skip(text, &at, "-")) return std::nullopt;
   const auto month = digits(text, &at, 2);
-  if (!month || !skip(text, &at, '-')) return std::nullopt;
+  if (!month || !skip(text, &at, "-")) return std::nullopt;
   const auto day = digits(text, &at, 2);
-  if (!day || !skip(text, &at, 'T')) return std::nullopt;
+  if (!day || !skip(text, &at, "Tt")) return std::nullopt;
   const auto hour = digits(text, &at, 2);
-  if (!hour || !skip(text, &at, ':')) return std::nullopt;
+  if (!hour || !skip(text, &at, ":")) return std::nullopt;
   const auto minute = digits(text, &at, 2);
-  if (!minute || !skip(text, &at, ':')) return std::nullopt;
+  if (!minute || !skip(text, &at, ":")) return std::nullopt;
   const auto second = digits(text, &at, 2);
   if (!second) return std::nullopt;
 
   Duration fraction{0};
-  if (at < text.size() && text[at] == '.') {
-    ++at;
+  if (skip(text, &at, ".,")) {
     Duration::rep unit = 100'000'000;
     const std::size_t first = at;
     for (; at < text.size() && text[at] >= '0' && text[at] <= '9'; ++at, unit /= 10) {
@@ -103,7 +120,8 @@ std::optional<Time> parse_rfc3339(std::string_view text) {
     }
     if (at == first) return std::nullopt;
   }
-  if (!skip(text, &at, 'Z') || at != text.size()) return std::nullopt;
+  const auto ahead = zone(text, &at);
+  if (!ahead) return std::nullopt;
 
   // What 64 bits of nanoseconds can say. Kubernetes has years outside of it: Go's zero time.
   if (*year < kFirstYear) return Time{std::chrono::sys_days{std::chrono::year{kFirstYear} / 1 / 1}};
@@ -112,7 +130,7 @@ std::optional<Time> parse_rfc3339(std::string_view text) {
   const auto date = std::chrono::year{*year} / *month / *day;
   if (!date.ok() || *hour > 23 || *minute > 59 || *second > 60) return std::nullopt;
   return Time{std::chrono::sys_days{date}} + std::chrono::hours{*hour} +
-         std::chrono::minutes{*minute} + seconds{*second} + fraction;
+         std::chrono::minutes{*minute} + seconds{*second} + fraction - *ahead;
 }
 
 std::string short_duration(Duration duration) {

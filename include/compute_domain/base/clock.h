@@ -46,8 +46,9 @@ class ManualClock : public Clock {
 std::string to_rfc3339(Time time);
 // With six digits, as metav1.MicroTime: "2026-01-02T03:04:05.000006Z".
 std::string to_rfc3339_micro(Time time);
-// Reads both forms (any number of fraction digits, "Z" only); nullopt for anything else. A year
-// before 1678 or after 2261 gives the first or the last day of these.
+// Reads both forms, and what else of RFC 3339 others write and an API server keeps: any number of
+// fraction digits, behind a comma too, an offset in place of "Z", small letters. nullopt for
+// anything else. A year before 1678 or after 2261 gives the first or the last day of these.
 std::optional<Time> parse_rfc3339(std::string_view text);
 
 // "350ms", "12s", "5m", "3h", "2d": one unit, as kubectl's AGE column prints ages from seconds up.
