@@ -40,11 +40,28 @@ Owned<BIO> reader_of(const std::string& pem) {
   return Owned<BIO>(BIO_new_mem_buf(pem.data(), static_cast<int>(pem.size())));
 }
 
+bool is_end_of(BIO* reader) {
+  const unsigned long error = ERR_peek_last_error();
+  return BIO_eof(reader) != 0 ||
+         (ERR_GET_LIB(error) == ERR_LIB_PEM && ERR_GET_REASON(error) == PEM_R_NO_START_LINE);
+}
+
+// OpenSSL would ask for it on the terminal.
+int no_password(char* /*buffer*/, int /*size*/, int /*is_for_writing*/, void* /*context*/) {
+  return -1;
+}
+
+// One that cannot be read is passed over, as Go does, and does not hide those behind it.
 std::vector<Owned<X509>> certificates_in(const std::string& pem, const char* what) {
   const auto reader = reader_of(pem);
   std::vector<Owned<X509>> all;
-  while (X509* next = PEM_read_bio_X509(reader.get(), nullptr, nullptr, nullptr)) {
-    all.emplace_back(next);
+  for (;;) {
+    ERR_clear_error();
+    if (X509* next = PEM_read_bio_X509(reader.get(), nullptr, no_password, nullptr)) {
+      all.emplace_back(next);
+    } else if (is_end_of(reader.get())) {
+      break;
+    }
   }
   ERR_clear_error();  // the end of the text is an error to OpenSSL
   if (all.empty()) fail(what, "no PEM certificate in it");
@@ -69,6 +86,8 @@ void trust_only(SSL_CTX* context, const std::string& pem, const char* what) {
   for (const auto& certificate : certificates_in(pem, what)) {
     if (X509_STORE_add_cert(store, certificate.get()) != 1) fail(what, openssl_reason());
   }
+  // Each of them is trusted for itself, an intermediate too, as by Go's x509.CertPool.
+  X509_STORE_set_flags(store, X509_V_FLAG_PARTIAL_CHAIN);
 }
 
 void use_identity(SSL_CTX* context, const std::string& certificate, const std::string& key,
@@ -79,7 +98,7 @@ void use_identity(SSL_CTX* context, const std::string& certificate, const std::s
     if (SSL_CTX_add1_chain_cert(context, chain[i].get()) != 1) fail(what, openssl_reason());
   }
   const Owned<EVP_PKEY> owned_key(
-      PEM_read_bio_PrivateKey(reader_of(key).get(), nullptr, nullptr, nullptr));
+      PEM_read_bio_PrivateKey(reader_of(key).get(), nullptr, no_password, nullptr));
   if (!owned_key) fail(what, "no PEM private key beside it");
   if (SSL_CTX_use_PrivateKey(context, owned_key.get()) != 1) {
     fail(what, base::cat("its private key: ", openssl_reason()));

@@ -13,7 +13,8 @@ namespace cdom::http {
 // `pem` when it is set, else the content of `file`; empty when both are.
 std::string pem_text(const std::string& pem, const std::string& file, const char* what);
 
-// Makes `context` trust exactly the certificates in `pem`.
+// Makes `context` trust exactly the certificates in `pem`, and what they have signed. One that
+// cannot be read is passed over; all of them is a failure.
 void trust_only(SSL_CTX* context, const std::string& pem, const char* what);
 
 // Makes `context` show the certificate chain in `certificate`, with its private key.

@@ -44,7 +44,12 @@ base::Result<void> TokenSource::read_file() {
         base::ErrorKind::Unavailable,
         base::cat("token file ", file_, ": ", std::generic_category().message(errno))};
   }
-  token_ = base::trim(text);
+  // A rotation may be under way. Without a token the request would be an anonymous one.
+  const std::string_view token = base::trim(text);
+  if (token.empty()) {
+    return base::Error{base::ErrorKind::Unavailable, base::cat("token file ", file_, " is empty")};
+  }
+  token_ = token;
   read_at_ = clock_.elapsed();
   return {};
 }

@@ -1,7 +1,7 @@
 // TokenSource: the bearer token, from the configuration or from a file that somebody rotates.
 //
-// The file is read again once a minute and after rejected(). A file that cannot be read leaves the
-// last token in use, as a rotation may be under way. Thread-safe.
+// The file is read again once a minute and after rejected(). A file that is empty or cannot be
+// read leaves the last token in use, as a rotation may be under way. Thread-safe.
 #pragma once
 
 #include <mutex>
@@ -17,8 +17,8 @@ class TokenSource {
  public:
   TokenSource(std::string token, std::string file, const base::Clock& clock);
 
-  // The token to send, empty when there is none. Unavailable: the file cannot be read and there is
-  // no earlier token.
+  // The token to send, empty when there is none. Unavailable: there is none in the file
+  // and no earlier one.
   base::Result<std::string> current();
   // The server refused `token`. True when another one is there now, so that trying again makes
   // sense.

@@ -50,11 +50,15 @@ X509* new_certificate(EVP_PKEY* key, const std::string& common_name, long valid_
 
 }  // namespace
 
-TestCa::TestCa() : key_(EVP_EC_gen("P-256")) {
+TestCa::TestCa() : TestCa(nullptr) {}
+
+TestCa::TestCa(const TestCa* issuer) : key_(EVP_EC_gen("P-256")) {
   certificate_.reset(new_certificate(key_.get(), "test CA " + std::to_string(next_serial()), 3600));
-  X509_set_issuer_name(certificate_.get(), X509_get_subject_name(certificate_.get()));
-  add_extension(certificate_.get(), certificate_.get(), NID_basic_constraints, "critical,CA:TRUE");
-  X509_sign(certificate_.get(), key_.get(), EVP_sha256());
+  X509* by = issuer == nullptr ? certificate_.get() : issuer->certificate_.get();
+  EVP_PKEY* key = issuer == nullptr ? key_.get() : issuer->key_.get();
+  X509_set_issuer_name(certificate_.get(), X509_get_subject_name(by));
+  add_extension(certificate_.get(), by, NID_basic_constraints, "critical,CA:TRUE");
+  X509_sign(certificate_.get(), key, EVP_sha256());
   pem_ = pem_of(certificate_.get());
 }
 

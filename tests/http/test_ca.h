@@ -17,6 +17,8 @@ struct Identity {
 class TestCa {
  public:
   TestCa();
+  // An intermediate authority, of which this one is the issuer.
+  [[nodiscard]] TestCa intermediate() const { return TestCa(this); }
 
   [[nodiscard]] const std::string& pem() const { return pem_; }
   // `alternative_names` as OpenSSL writes them: "IP:127.0.0.1,DNS:localhost"; none when empty.
@@ -25,6 +27,7 @@ class TestCa {
                                long valid_for = 3600) const;
 
  private:
+  explicit TestCa(const TestCa* issuer);  // null: itself
   struct Free {
     void operator()(X509* p) const { X509_free(p); }
     void operator()(EVP_PKEY* p) const { EVP_PKEY_free(p); }

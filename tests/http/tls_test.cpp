@@ -55,6 +55,37 @@ TEST(Tls, RefusesAServerOfAnotherAuthority) {
                 "/: certificate of 127.0.0.1 refused: unable to get local issuer certificate");
 }
 
+// As Go's x509.CertPool: what is configured is trusted for itself, be it a root or not.
+TEST(Tls, TrustsAnIntermediateAuthorityWithoutItsRoot) {
+  const TestCa root;
+  const TestCa ca = root.intermediate();
+  const auto server = serve_tls(ca.issue("server", "IP:127.0.0.1"), ca.pem());
+  ClientConfig config = trusting(*server, ca.pem());
+  const Identity admin = ca.issue("kubernetes-admin", "");
+  config.certificate_pem = admin.certificate_pem;
+  config.key_pem = admin.key_pem;
+  EXPECT_EQ(answer_to(config), "hello kubernetes-admin");
+}
+
+TEST(Tls, TrustsARootByAChainOfThree) {
+  const TestCa root;
+  const TestCa ca = root.intermediate();
+  Identity identity = ca.issue("server", "IP:127.0.0.1");
+  EXPECT_THAT(answer_to(trusting(*serve_tls(identity), root.pem())), StartsWith("Unavailable: "));
+  identity.certificate_pem += ca.pem();
+  EXPECT_EQ(answer_to(trusting(*serve_tls(identity), root.pem())), "hello ");
+}
+
+TEST(Tls, PassesOverAnAuthorityThatCannotBeRead) {
+  const TestCa ca;
+  const auto server = serve_tls(ca.issue("server", "IP:127.0.0.1"));
+  const std::string odd =
+      "-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n"
+      "-----BEGIN CERTIFICATE-----\n!!!!\n-----END CERTIFICATE-----\n";
+  EXPECT_EQ(answer_to(trusting(*server, odd + ca.pem() + odd)), "hello ");
+  EXPECT_THAT(answer_to(trusting(*server, odd)), HasSubstr("no PEM certificate in it"));
+}
+
 TEST(Tls, RefusesAnExpiredCertificate) {
   const TestCa ca;
   const auto server = serve_tls(ca.issue("server", "IP:127.0.0.1", -60));

@@ -56,6 +56,19 @@ TEST_F(TokenFile, LeavesTheLastTokenInUseWhileItCannotBeRead) {
   EXPECT_EQ(*source.current(), "a");
 }
 
+TEST_F(TokenFile, LeavesTheLastTokenInUseWhileItIsEmpty) {
+  TokenSource source("", file_, clock_);
+  write("");
+  EXPECT_EQ(source.current().error().message, "token file " + file_ + " is empty");
+  write("a");
+  EXPECT_EQ(*source.current(), "a");
+  write("");
+  clock_.advance(2min);
+  EXPECT_EQ(*source.current(), "a");
+  EXPECT_FALSE(source.rejected("a"));
+  EXPECT_EQ(*source.current(), "a");
+}
+
 TEST_F(TokenFile, AClientGoesOnAfterARotation) {
   std::vector<std::string> seen;
   const auto server = serve([&](const Request& request, const Peer&) -> Reply {
