@@ -32,31 +32,34 @@ int line_of(const YAML::Mark& mark) { return mark.line + 1; }
 //
 // An alias stands for a copy of what it names, so a short text can mean an endless one; and the
 // parser itself (yaml-cpp 0.7) gives the same empty document for ever after some broken texts. So
-// every value and document is counted: without aliases a text has fewer of them than bytes.
+// every value is weighed, as one and its bytes, and so is the copy that is kept for an anchor.
+// Without aliases and anchors a text weighs at most two for each of its bytes.
 class JsonBuilder : public YAML::EventHandler {
  public:
   JsonBuilder(std::size_t text_size, const TakeDocument& take)
-      : values_left_(10'000 + 4 * text_size), take_(take) {}
+      : weight_left_(100'000 + 16 * text_size), take_(take) {}
 
   void OnDocumentStart(const YAML::Mark& mark) override {
-    count(1, mark);
+    weigh(1, mark);
     anchors_.clear();
   }
   void OnDocumentEnd() override {}
 
   void OnNull(const YAML::Mark& mark, YAML::anchor_t anchor) override {
-    add(nullptr, mark, anchor, values_left_);
+    add(nullptr, mark, anchor, weight_left_);
   }
 
   void OnScalar(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t anchor,
                 const std::string& value) override {
     const bool is_plain = tag == "?";  // a quoted one has the tag "!"
+    const std::size_t before = weight_left_;
+    weigh(value.size(), mark);
     if (needs_key()) {
       set_key(value, is_plain, mark);
     } else if (!is_plain) {
-      add(value, mark, anchor, values_left_);
+      add(value, mark, anchor, before);
     } else if (auto resolved = resolve_plain_scalar(value)) {
-      add(std::move(*resolved), mark, anchor, values_left_);
+      add(std::move(*resolved), mark, anchor, before);
     } else {
       throw Problem{line_of(mark), cat(value, " cannot be said in JSON")};
     }
@@ -65,8 +68,8 @@ class JsonBuilder : public YAML::EventHandler {
   void OnAlias(const YAML::Mark& mark, YAML::anchor_t anchor) override {
     const auto found = anchors_.find(anchor);
     if (found == anchors_.end()) throw Problem{line_of(mark), "an alias names what it stands in"};
-    const std::size_t before = values_left_;
-    count(found->second.values, mark);
+    const std::size_t before = weight_left_;
+    weigh(found->second.weight, mark);
     add(found->second.json, mark, 0, before);
   }
 
@@ -98,11 +101,11 @@ class JsonBuilder : public YAML::EventHandler {
     bool is_merge = false;           // that key is <<
     YAML::Mark mark;
     YAML::anchor_t anchor;
-    std::size_t values_before;
+    std::size_t weight_before;
   };
   struct Anchored {
     Json json;
-    std::size_t values;
+    std::size_t weight;
   };
 
   [[nodiscard]] bool needs_key() const {
@@ -110,7 +113,7 @@ class JsonBuilder : public YAML::EventHandler {
   }
 
   void set_key(const std::string& key, bool is_plain, const YAML::Mark& mark) {
-    count(1, mark);
+    weigh(1, mark);
     Open& map = open_.back();
     map.is_merge = is_plain && key == "<<";
     if (!map.is_merge && map.json.contains(key)) {
@@ -119,31 +122,35 @@ class JsonBuilder : public YAML::EventHandler {
     map.key = key;
   }
 
-  void count(std::size_t values, const YAML::Mark& mark) {
-    if (values > values_left_ || open_.size() > kMostDepth) {
+  void weigh(std::size_t weight, const YAML::Mark& mark) {
+    if (weight > weight_left_ || open_.size() > kMostDepth) {
       throw Problem{line_of(mark), "too large or too deeply nested"};
     }
-    values_left_ -= values;
+    weight_left_ -= weight;
   }
 
   void open(Json empty, const YAML::Mark& mark, YAML::anchor_t anchor) {
     if (needs_key()) throw Problem{line_of(mark), "a key must be a scalar"};
-    const std::size_t before = values_left_;
-    count(1, mark);
+    const std::size_t before = weight_left_;
+    weigh(1, mark);
     open_.push_back({std::move(empty), Json::object(), std::nullopt, false, mark, anchor, before});
   }
 
   void close() {
     Open closed = std::move(open_.back());
     open_.pop_back();
-    add(std::move(closed.json), closed.mark, closed.anchor, closed.values_before);
+    add(std::move(closed.json), closed.mark, closed.anchor, closed.weight_before);
   }
 
-  // `values_before`: what was left before this value began.
-  void add(Json value, const YAML::Mark& mark, YAML::anchor_t anchor, std::size_t values_before) {
+  // `weight_before`: what was left before this value began.
+  void add(Json value, const YAML::Mark& mark, YAML::anchor_t anchor, std::size_t weight_before) {
     if (needs_key()) throw Problem{line_of(mark), "a key must be a scalar"};
-    count(1, mark);
-    if (anchor != 0) anchors_[anchor] = {value, values_before - values_left_};
+    weigh(1, mark);
+    if (anchor != 0) {
+      const std::size_t weight = weight_before - weight_left_;
+      weigh(weight, mark);
+      anchors_[anchor] = {value, weight};
+    }
     if (open_.empty()) {
       if (value.is_null()) return;
       if (auto problem = take_(value); !problem.empty()) throw Problem{line_of(mark), problem};
@@ -170,7 +177,7 @@ class JsonBuilder : public YAML::EventHandler {
     }
   }
 
-  std::size_t values_left_;
+  std::size_t weight_left_;
   std::vector<Open> open_;
   std::map<YAML::anchor_t, Anchored> anchors_;
   const TakeDocument& take_;

@@ -106,6 +106,19 @@ TEST(Yaml, NamesFileLineAndProblem) {
             "f.yaml:3: .inf cannot be said in JSON");
 }
 
+TEST(Yaml, WeighsWhatAnAliasRepeatsByItsBytes) {
+  std::string text = "kind: K\napiVersion: v1\na: &a \"" + std::string(20'000, 'x') + "\"\nb: [*a";
+  for (int i = 0; i < 5'000; ++i) text += ",*a";
+  EXPECT_THAT(yaml_error(text + "]"), HasSubstr("too large"));
+}
+
+TEST(Yaml, WeighsTheCopyThatEachOfManyAnchorsKeeps) {
+  std::string text = "kind: K\napiVersion: v1\na: ";
+  for (int i = 0; i < 150; ++i) text += "&a" + std::to_string(i) + " [";
+  text += '"' + std::string(20'000, 'x') + '"' + std::string(150, ']');
+  EXPECT_THAT(yaml_error(text), HasSubstr("too large"));
+}
+
 TEST(Yaml, BoundsWhatAliasesCanMean) {
   std::string bomb = "apiVersion: v1\nkind: K\na0: &a0 [x]\n";
   for (int i = 1; i < 30; ++i) {
