@@ -28,6 +28,25 @@ const Kind kDaemonSet            {"DaemonSet",             "daemonsets",        
 const Kind kDeployment           {"Deployment",            "deployments",            "apps",                true,  {"v1"}};
 // clang-format on
 
+// A name as one segment of a path. What others write into an owner reference is held against no
+// rule of names: a slash in it must not lead to another object.
+std::string path_segment(std::string_view name) {
+  constexpr char kHex[] = "0123456789ABCDEF";
+  constexpr std::string_view kPlain = "-._~!$&'()*+,;=:@";
+  std::string out;
+  for (const char c : name) {
+    const auto byte = static_cast<unsigned char>(c);
+    const bool is_alnum =
+        (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
+    if (is_alnum || kPlain.find(c) != std::string_view::npos) {
+      out += c;
+    } else {
+      out += base::cat('%', kHex[byte / 16], kHex[byte % 16]);
+    }
+  }
+  return out;
+}
+
 }  // namespace
 
 // clang-format off
@@ -79,9 +98,9 @@ std::string path_of(const Kind& kind, std::string_view version, std::string_view
                     std::string_view name, std::string_view subresource) {
   std::string path =
       base::cat(kind.group.empty() ? "/api/" : "/apis/", api_version_of(kind, version));
-  if (kind.namespaced && !ns.empty()) path += base::cat("/namespaces/", ns);
+  if (kind.namespaced && !ns.empty()) path += base::cat("/namespaces/", path_segment(ns));
   path += base::cat('/', kind.plural);
-  if (!name.empty()) path += base::cat('/', name);
+  if (!name.empty()) path += base::cat('/', path_segment(name));
   if (!subresource.empty()) path += base::cat('/', subresource);
   return path;
 }

@@ -16,6 +16,12 @@ TEST(Kind, KnowsItsPaths) {
   EXPECT_EQ(path_of(kind_of<Node>(), "v1", "ignored", "n1"), "/api/v1/nodes/n1");
 }
 
+// The name in an owner reference is held against no rule of names.
+TEST(Kind, TakesANameForOneSegmentOfThePath) {
+  EXPECT_EQ(path_of(kind_of<Pod>(), "v1", "a/b", "../c?d#e f:g"),
+            "/api/v1/namespaces/a%2Fb/pods/..%2Fc%3Fd%23e%20f:g");
+}
+
 TEST(Kind, KnowsItsApiVersion) {
   EXPECT_EQ(api_version_of(kind_of<Lease>(), "v1"), "coordination.k8s.io/v1");
   EXPECT_EQ(api_version_of(kind_of<Event>(), "v1"), "v1");
