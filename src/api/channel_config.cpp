@@ -60,7 +60,9 @@ base::Result<ChannelConfig> decode_channel_config(const std::string& parameters)
 }
 
 ConfigWords config_words_in(const std::string& parameters) {
-  const auto json = parse_json(parameters);
+  static const Wanted everything{.everything = true};
+  static const Wanted words{.members = {{"kind", everything}, {"domainID", everything}}};
+  const auto json = parse_json(parameters, words);
   if (!json || !json->is_object()) return {};
   const auto text_at = [&](const char* name) -> std::optional<std::string> {
     const auto found = json->find(name);

@@ -1,12 +1,14 @@
 #include "compute_domain/api/compute_domain.h"
 
 #include <algorithm>
+#include <nlohmann/json.hpp>
 
 #include "compute_domain/api/compute_domain_node.h"
 #include "compute_domain/api/names.h"
 #include "compute_domain/base/text.h"
 #include "compute_domain_fields.h"
 #include "document.h"
+#include "json_scanner.h"
 
 namespace cdom::api {
 
@@ -27,6 +29,33 @@ void AsReadyWord::read(Decoding& decoding, const Json& json, bool& out) {
 }
 
 void AsReadyWord::write(Json& json, bool value) { api::write(json, value ? kReady : kNotReady); }
+
+void AsConditions::read(Decoding& decoding, const Json& json, std::vector<Condition>& out) {
+  static const Wanted wanted = wanted_fields<Condition>();
+  out.clear();
+  const auto texts = elements_in(json.get_ref<const std::string&>());
+  if (!texts) return decoding.fail("must be a list");
+  for (const std::string_view text : *texts) {
+    const auto fields = parse_json(text, wanted);
+    if (!fields || !fields->is_object()) continue;
+    Condition& condition = out.emplace_back();
+    condition.text = text;
+    Decoding as_far_as_it_can_be;
+    api::read(as_far_as_it_can_be, *fields, condition);
+  }
+}
+
+void AsConditions::write(Json& json, const std::vector<Condition>& conditions) {
+  make_empty_list(json);
+  for (const Condition& condition : conditions) {
+    auto text = condition.text.empty() ? base::Result<Json>(Json()) : parse_json(condition.text);
+    if (text && text->is_object()) {
+      append_to(json) = *std::move(text);
+    } else {
+      api::write(append_to(json), condition);
+    }
+  }
+}
 
 std::string to_string(const Workload& workload) {
   const bool is_label = workload.kind == kLabelWorkload;

@@ -28,6 +28,14 @@ struct WithinBounds {
   }
 };
 
+// Conditions, each with its text (Condition::text). Read as far as they can be: what another writer
+// has put there must not make a domain unreadable, and one of our own is soon written again.
+struct AsConditions {
+  static Wanted wanted() { return {.as_text = true}; }
+  static void read(Decoding& decoding, const Json& json, std::vector<Condition>& out);
+  static void write(Json& json, const std::vector<Condition>& conditions);
+};
+
 template <>
 inline constexpr std::array kWords<AllocationMode> = {
     Word<AllocationMode>{AllocationMode::Single, "Single"},
@@ -95,7 +103,7 @@ inline constexpr auto kFields<ComputeDomainStatus> =
                field("cliques", &ComputeDomainStatus::cliques),
                field("placedClique", &ComputeDomainStatus::placed_clique),
                field("nodes", &ComputeDomainStatus::nodes),
-               field("conditions", &ComputeDomainStatus::conditions)};
+               field<AsConditions>("conditions", &ComputeDomainStatus::conditions)};
 
 template <>
 inline constexpr auto kFields<ComputeDomain> = std::tuple{

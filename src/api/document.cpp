@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "compute_domain/base/text.h"
+#include "json_scanner.h"
 #include "resource_versions.h"
 #include "status_json.h"
 
@@ -76,74 +77,116 @@ base::Result<void> read_object(const Kind& kind, Json& object, const ReadObject&
   return {};
 }
 
-void want(Wanted& wanted, const JsonPath& path) {
-  Wanted* at = &wanted;
-  for (const JsonStep& step : path) {
-    at = &at->members[std::string(step.name)];
-    if (step.is_selection()) at->members[std::string(step.key)].everything = true;
+const Wanted& everything() {
+  static const Wanted wanted{.everything = true};
+  return wanted;
+}
+
+// What every object has, whatever else is wrong with it.
+std::string text_at(std::string_view object, const char* in_metadata) {
+  Wanted wanted;
+  wanted.members["metadata"].members[in_metadata] = everything();
+  const auto json = parse_json(object, wanted);
+  return json ? text_in_metadata(*json, in_metadata) : std::string{};
+}
+
+Unreadable unreadable(std::string_view object, const base::Error& error) {
+  return {.name = {text_at(object, "namespace"), text_at(object, "name")},
+          .uid = text_at(object, "uid"),
+          .resource_version = text_at(object, "resourceVersion"),
+          .problem = error.message};
+}
+
+// The text of a member, or ""; the last one counts.
+std::string_view text_of_member(const std::vector<JsonMember>& members, std::string_view name) {
+  std::string_view text;
+  for (const JsonMember& member : members) {
+    if (member.name == name) text = member.value;
   }
-  at->everything = true;
+  return text;
+}
+
+std::string string_member(const std::vector<JsonMember>& members, std::string_view name) {
+  const std::string_view text = text_of_member(members, name);
+  return text.starts_with('"') ? text_of_string(text) : std::string{};
+}
+
+base::Result<void> read_text(const Kind& kind, const Wanted& wanted, std::string_view text,
+                             const ReadObject& read, const TypeMeta& of_list = {}) {
+  auto json = parse_json(text, wanted);
+  if (!json) {
+    const Json head{
+        {"metadata", {{"namespace", text_at(text, "namespace")}, {"name", text_at(text, "name")}}}};
+    return about(kind, head, json.error());
+  }
+  return read_object(kind, *json, read, of_list);
 }
 
 }  // namespace
 
-WantedOfKind wanted_at(const Kind& kind, const std::vector<JsonPath>& paths) {
-  const Wanted everything{.everything = true, .members = {}};
-  Wanted head;
-  for (const char* name : {"apiVersion", "kind", "metadata"}) head.members[name] = everything;
-  Wanted object = head;
-  for (const JsonPath& path : paths) want(object, path);
-  if (kind.versions.size() > 1) object = everything;
-  WantedOfKind wanted{.page = head, .event = {}};
-  wanted.page.members["items"] = object;
-  wanted.event.members = {{"type", everything}, {"object", object}};
-  return wanted;
+Wanted wanted_of_object(const Kind& kind, Wanted of_table) {
+  for (const char* name : {"apiVersion", "kind"}) of_table.members[name].add(everything());
+  // By which an object is named that is not as it should be.
+  for (const char* name : {"name", "namespace"}) {
+    of_table.members["metadata"].members[name].add(everything());
+  }
+  want_older_shapes(kind, of_table);
+  return of_table;
 }
 
-base::Result<void> decode_document(const Kind& kind, std::string_view json,
+base::Result<void> decode_document(const Kind& kind, const Wanted& wanted, std::string_view json,
                                    const ReadObject& read) {
-  auto document = parse_json(json);
-  if (!document) return about(kind, Json(), document.error());
-  return read_object(kind, *document, read);
+  return read_text(kind, wanted, json, read);
 }
 
-base::Result<PageHead> decode_list(const Kind& kind, const WantedOfKind& wanted,
-                                   std::string_view json, const ReadObject& read) {
-  auto document = parse_json(json, wanted.page);
-  if (!document) return about(kind, Json(), document.error());
-  const TypeMeta of_list{text_member(*document, "apiVersion"), text_member(*document, "kind")};
+base::Result<PageHead> decode_list(const Kind& kind, const Wanted& wanted, std::string_view json,
+                                   const ReadObject& read) {
+  const auto list = members_in(json);
+  if (!list) return about(kind, Json(), list.error());
+  const TypeMeta of_list{string_member(*list, "apiVersion"), string_member(*list, "kind")};
   if (!of_list.kind.ends_with("List")) {
     return invalid(cat("kind: must be ", kind.kind, "List, is \"", of_list.kind, '"'));
   }
-
-  // An empty list of Go may be null.
-  const auto items = document->find("items");
-  if (items != document->end() && !items->is_null()) {
-    if (!items->is_array()) return invalid("items: must be a list");
-    for (Json& item : *items) {
-      if (const auto done = read_object(kind, item, read, of_list); !done) return done.error();
-    }
+  PageHead head;
+  if (const auto metadata = parse_json(text_of_member(*list, "metadata"))) {
+    head.resource_version = text_member(*metadata, "resourceVersion");
+    head.continue_token = text_member(*metadata, "continue");
   }
-  return PageHead{text_in_metadata(*document, "resourceVersion"),
-                  text_in_metadata(*document, "continue")};
+  // An empty list of Go may be null.
+  const std::string_view items = text_of_member(*list, "items");
+  if (items.empty() || items == "null") return head;
+  const auto texts = elements_in(items);
+  if (!texts) return invalid("items: must be a list");
+  // Of a version that nobody here reads all are, not one.
+  if (!of_list.api_version.empty()) {
+    if (const auto version = version_in(kind, of_list.api_version); !version)
+      return version.error();
+  }
+  for (const std::string_view text : *texts) {
+    const auto done = read_text(kind, wanted, text, read, of_list);
+    if (!done) head.unreadable.push_back(unreadable(text, done.error()));
+  }
+  return head;
 }
 
-base::Result<EventHead> decode_event(const Kind& kind, const WantedOfKind& wanted,
-                                     std::string_view line, const ReadObject& read) {
-  auto document = parse_json(line, wanted.event);
-  // Its object is no object of this kind.
-  if (document && text_member(*document, "type") == "ERROR") document = parse_json(line);
-  if (!document) return about(kind, Json(), document.error());
-  EventHead head{watch_type_of(text_member(*document, "type")), {}};
+base::Result<EventHead> decode_event(const Kind& kind, const Wanted& wanted, std::string_view line,
+                                     const ReadObject& read) {
+  const auto event = members_in(line);
+  if (!event) return about(kind, Json(), event.error());
+  EventHead head;
+  head.type = watch_type_of(string_member(*event, "type"));
   if (head.type == WatchType::Unknown) return head;
 
-  const auto object = document->find("object");
-  if (object == document->end()) return invalid("object: is required in a watch event");
+  const std::string_view object = text_of_member(*event, "object");
+  if (object.empty()) return invalid("object: is required in a watch event");
   if (head.type == WatchType::Error) {
-    head.status = status_in(*object, 500);
-    return head;
+    const auto status = parse_json(object);
+    head.status = status_in(status ? *status : Json::object(), 500);
+  } else if (head.type == WatchType::Bookmark) {
+    head.resource_version = text_at(object, "resourceVersion");
+  } else if (const auto done = read_text(kind, wanted, object, read); !done) {
+    head.unreadable = unreadable(object, done.error());
   }
-  if (const auto done = read_object(kind, *object, read); !done) return done.error();
   return head;
 }
 
@@ -157,20 +200,14 @@ std::string encode_document(const Kind& kind, std::string_view version,
   return text_of(json);
 }
 
-std::string resource_version_in(std::string_view json) {
-  const auto document = parse_json(json);
-  return document ? text_in_metadata(*document, "resourceVersion") : std::string{};
-}
+std::string resource_version_in(std::string_view json) { return text_at(json, "resourceVersion"); }
 
-std::string uid_in(std::string_view json) {
-  const auto document = parse_json(json);
-  return document ? text_in_metadata(*document, "uid") : std::string{};
-}
+std::string uid_in(std::string_view json) { return text_at(json, "uid"); }
 
 base::Result<TypeMeta> type_meta_in(std::string_view json) {
-  const auto document = parse_json(json);
-  if (!document) return document.error();
-  TypeMeta meta{text_member(*document, "apiVersion"), text_member(*document, "kind")};
+  const auto members = members_in(json);
+  if (!members) return members.error();
+  TypeMeta meta{string_member(*members, "apiVersion"), string_member(*members, "kind")};
   if (meta.kind.empty()) return invalid("kind: is required");
   if (meta.api_version.empty()) return invalid("apiVersion: is required");
   return meta;

@@ -6,6 +6,7 @@
 #include "compute_domain/api/kind.h"
 #include "compute_domain/base/text.h"
 #include "compute_domain_fields.h"
+#include "json_scanner.h"
 #include "strict.h"
 
 namespace cdom::api {
@@ -26,9 +27,13 @@ std::string domain_config_version() { return api_version_of(kind_of<ComputeDomai
 
 // strict_problem() of the member, where there is one.
 std::string placement_problem(const std::string& parameters) {
-  const auto json = parse_json(parameters);
-  if (!json || !json->contains("placement")) return "";
-  return strict_problem(text_of((*json)["placement"]), {"clique", "policy"});
+  const auto members = members_in(parameters);
+  if (!members) return "";
+  std::string_view placement;
+  for (const auto& [name, value] : *members) {
+    if (name == "placement") placement = value;
+  }
+  return strict_problem(placement, {"clique", "policy"});
 }
 
 }  // namespace

@@ -147,9 +147,19 @@ void AsMicroTime::write(Json& json, const std::optional<base::Time>& value) {
   json = base::to_rfc3339_micro(*value);
 }
 
-base::Result<void> read_document(std::string_view text,
+void want_at(Wanted& wanted, const JsonPath& path, const Wanted& there) {
+  static const Wanted everything{.everything = true};
+  Wanted* at = &wanted;
+  for (const JsonStep& step : path) {
+    at = &at->members[std::string(step.name)];
+    if (step.is_selection()) at->members[std::string(step.key)].add(everything);
+  }
+  at->add(there);
+}
+
+base::Result<void> read_document(std::string_view text, const Wanted& wanted,
                                  const std::function<void(Decoding&, const Json&)>& read) {
-  const auto json = parse_json(text);
+  const auto json = parse_json(text, wanted);
   if (!json) return json.error();
   Decoding decoding;
   read(decoding, *json);
@@ -164,7 +174,10 @@ std::string write_document(const std::function<void(Json&)>& write) {
 }
 
 void Decoding::fail(std::string_view problem) {
+  // It may quote what somebody has written, which may be long.
+  constexpr std::size_t kMost = 300;
   if (problem_) return;
+  problem = problem.substr(0, kMost);
   std::string path;
   for (const Part& part : parts_) {
     if (part.name.empty()) {

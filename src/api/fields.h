@@ -144,6 +144,8 @@ struct AsIs {
 // A list whose elements have a Shape.
 template <class Shape>
 struct ListOf {
+  static Wanted wanted() requires requires { Shape::wanted(); }
+  { return Shape::wanted(); }
   template <class T>
   static void read(Decoding& decoding, const Json& json, std::vector<T>& out) {
     out.clear();
@@ -259,17 +261,52 @@ void write(Json& json, const std::map<std::string, T>& map) {
   MapOf<AsIs>::write(json, map);
 }
 
-// --- A document that is no Kubernetes object.
+// --- What of a document is read at all.
 
-base::Result<void> read_document(std::string_view text,
+// Adds to `wanted` what is read at `path`.
+void want_at(Wanted& wanted, const JsonPath& path, const Wanted& there);
+
+template <HasFields T>
+Wanted wanted_fields();
+
+// Of a T that a Shape reads: what the Shape says; else what the table of T says; else everything.
+template <class Shape, class T>
+Wanted wanted_by() {
+  if constexpr (requires { Shape::wanted(); }) {
+    return Shape::wanted();
+  } else if constexpr (std::is_same_v<Shape, AsIs> && HasFields<T>) {
+    return wanted_fields<T>();
+  } else if constexpr (std::is_same_v<Shape, AsIs> && requires(T t) { t.emplace_back(); }) {
+    return wanted_by<AsIs, typename T::value_type>();  // a list stands for its elements
+  } else if constexpr (std::is_same_v<Shape, AsIs> && requires(T t) { t.emplace(); }) {
+    return wanted_by<AsIs, typename T::value_type>();
+  } else {
+    return {.everything = true};
+  }
+}
+
+template <HasFields T>
+Wanted wanted_fields() {
+  Wanted wanted;
+  const auto want = [&]<class Shape, class Member>(const Field<Shape, T, Member>& field) {
+    want_at(wanted, field.path, wanted_by<Shape, Member>());
+  };
+  std::apply([&](const auto&... field) { (want(field), ...); }, kFields<T>);
+  return wanted;
+}
+
+// --- A document that is not a Kubernetes object.
+
+base::Result<void> read_document(std::string_view text, const Wanted& wanted,
                                  const std::function<void(Decoding&, const Json&)>& read);
 std::string write_document(const std::function<void(Json&)>& write);
 
 template <HasFields T>
 base::Result<T> decode_fields(std::string_view text) {
+  static const Wanted wanted = wanted_fields<T>();
   T value;
   const auto read_it = [&](Decoding& d, const Json& j) { read(d, j, value); };
-  if (const auto done = read_document(text, read_it); !done) return done.error();
+  if (const auto done = read_document(text, wanted, read_it); !done) return done.error();
   return value;
 }
 

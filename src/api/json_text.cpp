@@ -1,181 +1,164 @@
 #include "json_text.h"
 
+#include <charconv>
+#include <cmath>
+#include <cstdlib>
 #include <nlohmann/json.hpp>
-#include <set>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "compute_domain/base/text.h"
+#include "json_scanner.h"
 
 namespace cdom::api {
 
 namespace {
 
-// Deeper than any Kubernetes object; Go's decoder stops at 10,000.
-constexpr int kMaxDepth = 200;
+// Of what is kept: those who walk it recurse. What is left out may be of any depth.
+constexpr std::size_t kDeepest = 1'000;
 
-// The library's "[json.exception.parse_error.101] parse error at line 1, column 2: …" without its
-// own bookkeeping in front.
-std::string_view without_exception_id(std::string_view what) {
-  const auto end = what.find("] ");
-  return end == std::string_view::npos ? what : what.substr(end + 2);
+// nullopt: it is too large for a double.
+std::optional<Json> number_of(std::string_view text) {
+  const char* end = text.data() + text.size();
+  if (text.find_first_of(".eE") == std::string_view::npos) {
+    std::uint64_t positive = 0;
+    if (const auto [at, error] = std::from_chars(text.data(), end, positive);
+        error == std::errc{}) {
+      return Json(positive);
+    }
+    std::int64_t negative = 0;
+    if (const auto [at, error] = std::from_chars(text.data(), end, negative);
+        error == std::errc{}) {
+      return Json(negative);
+    }
+  }
+  // Unlike std::from_chars it makes 0 of a number that is too small, as Go does.
+  const double value = std::strtod(std::string(text).c_str(), nullptr);
+  if (!std::isfinite(value)) return std::nullopt;
+  return Json(value);
 }
 
-// Opaque parameters as they stand in the text. An API server keeps them byte for byte
-// (runtime.RawExtension), a field that comes twice included, and the library's document has each
-// once: parameters with duplicates become a string, which is their text with the duplicates.
-class Parameters {
+Json literal_of(std::string_view text) {
+  if (text == "null") return {};
+  return text == "true";
+}
+
+// Builds the document of what is wanted, and allocates nothing for the rest.
+class Builder {
  public:
-  void see_key(int depth, const std::string& name) {
-    if (name == "opaque") opaque_depth_ = depth;
-    if (name == "parameters" && depth == opaque_depth_ + 1) {
-      depth_ = depth;
-      names_.clear();
-      duplicates_.clear();
-    } else if (depth == depth_ + 1 && !names_.insert(name).second) {
-      duplicates_.push_back(name);
+  // Both outlive it.
+  Builder(std::string_view text, const Wanted& wanted) : scanner_(text), wanted_(&wanted) {}
+
+  base::Result<Json> build() {
+    using Token = JsonScanner::Token;
+    for (;;) {
+      switch (const Token token = scanner_.next()) {
+        case Token::End:
+          return std::move(document_);
+        case Token::Broken:
+          return scanner_.error();
+        case Token::Key:
+          enter_member(text_of_string(scanner_.token_text()));
+          break;
+        case Token::EndObject:
+        case Token::EndList:
+          open_.pop_back();
+          break;
+        default:
+          if (auto problem = add(token); !problem.empty()) return base::invalid(std::move(problem));
+      }
     }
-  }
-  void see_object_end(int depth, Json& object) {
-    if (depth != depth_) return;
-    depth_ = kNowhere;
-    if (duplicates_.empty()) return;
-    std::string text = text_of(object);
-    text.pop_back();
-    for (const std::string& name : duplicates_) {
-      text += base::cat(',', text_of(Json(name)), ':', text_of(object[name]));
-    }
-    object = Json(text + '}');
   }
 
  private:
-  static constexpr int kNowhere = -2;
-  int opaque_depth_ = kNowhere, depth_ = kNowhere;
-  std::set<std::string> names_;
-  std::vector<std::string> duplicates_;
-};
-
-// Builds the document as the library does, but allocates nothing for what is left out. All its
-// methods say whether to go on.
-class Builder : public Json::json_sax_t {
- public:
-  // Which outlives it.
-  explicit Builder(const Wanted& wanted) : wanted_(&wanted) {}
-
-  bool null() override { return add(Json()); }
-  bool boolean(bool value) override { return add(Json(value)); }
-  bool number_integer(std::int64_t value) override { return add(Json(value)); }
-  bool number_unsigned(std::uint64_t value) override { return add(Json(value)); }
-  bool number_float(double value, const std::string& /*text*/) override { return add(Json(value)); }
-  bool string(std::string& value) override {
-    return is_left_out() ? add(Json()) : add(Json(std::move(value)));
-  }
-  bool binary(Json::binary_t& /*value*/) override { return false; }  // there is none in JSON
-  bool start_object(std::size_t /*size*/) override { return open(Json::value_t::object); }
-  bool start_array(std::size_t /*size*/) override { return open(Json::value_t::array); }
-  bool end_object() override { return close(); }
-  bool end_array() override { return close(); }
-  bool key(std::string& name) override {
-    if (is_left_out()) return true;
-    parameters_.see_key(depth(), name);
-    if (name == "metadata") metadata_depth_ = depth();
-    const Wanted* wanted = open_.back().wanted->of(name);
-    if (wanted == nullptr || (depth() == metadata_depth_ + 1 && name == "managedFields")) {
-      left_out_at_ = depth();
-    } else {
-      wanted_ = wanted;
-      member_ = &open_.back().json->get_ref<Json::object_t&>()[std::move(name)];
-    }
-    return true;
-  }
-  bool parse_error(std::size_t /*position*/, const std::string& /*token*/,
-                   const Json::exception& error) override {
-    problem_ = base::cat("not JSON: ", without_exception_id(error.what()));
-    return false;
-  }
-
-  Json take() { return std::move(document_); }
-  [[nodiscard]] const std::string& problem() const { return problem_; }
-
- private:
-  // Of objects and lists that are open.
-  [[nodiscard]] int depth() const { return static_cast<int>(open_.size()) + open_left_out_; }
-  [[nodiscard]] bool is_left_out() const { return left_out_at_ > 0; }
-  // The value of the member that is left out has come whole.
-  void end_left_out() {
-    if (open_left_out_ == 0) left_out_at_ = 0;
-  }
-
-  Json& place(Json value) {
-    if (open_.empty()) return document_ = std::move(value);
-    Json& whole = *open_.back().json;
-    if (!whole.is_array()) return *member_ = std::move(value);
-    wanted_ = open_.back().wanted;
-    return whole.get_ref<Json::array_t&>().emplace_back(std::move(value));
-  }
-  bool is_too_deep() {
-    if (depth() <= kMaxDepth) return false;
-    problem_ = base::cat("JSON is nested more than ", kMaxDepth, " levels deep");
-    return true;
-  }
-  bool add(Json value) {
-    if (is_too_deep()) return false;
-    if (is_left_out()) {
-      end_left_out();
-    } else {
-      place(std::move(value));
-    }
-    return true;
-  }
-  bool open(Json::value_t type) {
-    if (is_too_deep()) return false;
-    if (is_left_out()) {
-      ++open_left_out_;
-    } else {
-      Json& opened = place(Json(type));
-      open_.push_back({&opened, wanted_});
-    }
-    return true;
-  }
-  bool close() {
-    if (is_left_out()) {
-      --open_left_out_;
-      end_left_out();
-      return true;
-    }
-    Json& closed = *open_.back().json;
-    open_.pop_back();
-    if (closed.is_object()) parameters_.see_object_end(depth(), closed);
-    return true;
-  }
-
-  Json document_;
+  // An object or list whose end has not come yet.
   struct Open {
     Json* json;
     const Wanted* wanted;
+    bool is_metadata;
   };
-  std::vector<Open> open_;  // from the document inwards
-  Json* member_ = nullptr;  // of the last of them, whose value is next
-  const Wanted* wanted_;    // of the value that is next
-  int left_out_at_ = 0;     // the depth of a member whose value is left out; 0: none is
-  int open_left_out_ = 0;   // objects and lists that are open in it
-  int metadata_depth_ = -1;
-  Parameters parameters_;
-  std::string problem_;
+
+  void enter_member(std::string name) {
+    const Open& object = open_.back();
+    const Wanted* wanted = object.wanted->of(name);
+    if (wanted == nullptr || (object.is_metadata && name == "managedFields")) {
+      (void)scanner_.next();
+      (void)scanner_.rest_of_value();
+      return;
+    }
+    wanted_ = wanted;
+    is_metadata_ = name == "metadata";
+    member_ = &object.json->get_ref<Json::object_t&>()[std::move(name)];
+  }
+
+  // A value, of which `token` is the first or all; "" or what is wrong.
+  std::string add(JsonScanner::Token token) {
+    using Token = JsonScanner::Token;
+    if (!open_.empty() && open_.back().json->is_array()) wanted_ = open_.back().wanted;
+    if (wanted_->as_text && scanner_.token_text() != "null") {
+      place(Json(std::string(scanner_.rest_of_value())));
+    } else if (token == Token::BeginObject) {
+      return open(Json::object());
+    } else if (token == Token::BeginList) {
+      return open(Json::array());
+    } else if (token == Token::String) {
+      place(Json(text_of_string(scanner_.token_text())));
+    } else if (token == Token::Word) {
+      place(literal_of(scanner_.token_text()));
+    } else {
+      auto number = number_of(scanner_.token_text());
+      if (!number) {
+        return base::cat("the number ", scanner_.token_text().substr(0, 40), " is too large");
+      }
+      place(*std::move(number));
+    }
+    return "";
+  }
+
+  std::string open(Json empty) {
+    if (open_.size() == kDeepest) {
+      return base::cat("JSON is nested more than ", kDeepest, " levels deep");
+    }
+    const bool is_metadata = empty.is_object() && is_metadata_;
+    Json& opened = place(std::move(empty));
+    open_.push_back({&opened, wanted_, is_metadata});
+    return "";
+  }
+
+  Json& place(Json value) {
+    is_metadata_ = false;
+    if (open_.empty()) return document_ = std::move(value);
+    Json& whole = *open_.back().json;
+    if (!whole.is_array()) return *member_ = std::move(value);
+    return whole.get_ref<Json::array_t&>().emplace_back(std::move(value));
+  }
+
+  JsonScanner scanner_;
+  Json document_;
+  std::vector<Open> open_;    // from the document inwards
+  Json* member_ = nullptr;    // of the last of them, whose value is next
+  const Wanted* wanted_;      // of the value that is next
+  bool is_metadata_ = false;  // that value is a member "metadata"
 };
 
 }  // namespace
 
 const Wanted* Wanted::of(const std::string& name) const {
-  if (everything) return this;
+  static const Wanted all{.everything = true};
   const auto it = members.find(name);
-  return it == members.end() ? nullptr : &it->second;
+  if (it != members.end()) return &it->second;
+  return everything ? &all : nullptr;
+}
+
+void Wanted::add(const Wanted& other) {
+  everything |= other.everything;
+  as_text |= other.as_text;
+  for (const auto& [name, wanted] : other.members) members[name].add(wanted);
 }
 
 base::Result<Json> parse_json(std::string_view text, const Wanted& wanted) {
-  Builder builder(wanted);
-  if (Json::sax_parse(text, &builder)) return builder.take();
-  return base::Error{base::ErrorKind::Invalid, builder.problem()};
+  return Builder(text, wanted).build();
 }
 
 std::string text_of(const Json& json) {

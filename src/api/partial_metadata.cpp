@@ -24,17 +24,19 @@ inline constexpr auto kFields<PartialObjectMetadata> =
     std::tuple{field("metadata", &PartialObjectMetadata::meta, Presence::Required)};
 
 base::Result<Page<ObjectMeta>> decode_metadata_page(std::string_view json) {
-  static const WantedOfKind wanted = wanted_at(kPartialObjectMetadata, {"metadata"});
+  static const Wanted wanted =
+      wanted_of_object(kPartialObjectMetadata, wanted_fields<PartialObjectMetadata>());
   Page<ObjectMeta> page;
   const auto read_it = [&](Decoding& decoding, const Json& item, std::string_view) {
     PartialObjectMetadata object;
     read(decoding, item, object);
-    page.items.push_back(std::move(object.meta));
+    if (!decoding.has_failed()) page.items.push_back(std::move(object.meta));
   };
-  const auto head = decode_list(kPartialObjectMetadata, wanted, json, read_it);
+  auto head = decode_list(kPartialObjectMetadata, wanted, json, read_it);
   if (!head) return head.error();
-  page.resource_version = head->resource_version;
-  page.continue_token = head->continue_token;
+  page.resource_version = std::move(head->resource_version);
+  page.continue_token = std::move(head->continue_token);
+  page.unreadable = std::move(head->unreadable);
   return page;
 }
 

@@ -94,15 +94,20 @@ void AsCelSelector::write(Json& json, const std::string& expression) {
   api::write(place_at(json, kExpression), expression);
 }
 
-// A string is text already: parameters with a field that comes twice (json_text.cpp).
 void AsJsonText::read(Decoding&, const Json& json, std::string& out) {
-  out = json.is_string() ? json.get<std::string>() : text_of(json);
+  out = json.get_ref<const std::string&>();
 }
 
 // Text that is no JSON is written as a string: the API server, which wants an object here, says so.
 void AsJsonText::write(Json& json, const std::string& text) {
   auto parsed = parse_json(text);
   json = parsed ? std::move(*parsed) : Json(text);
+}
+
+Wanted AsAllocatedConfig::wanted() {
+  Wanted wanted = wanted_fields<OpaqueConfig>();
+  want_at(wanted, kSource, {.everything = true});
+  return wanted;
 }
 
 void AsAllocatedConfig::read(Decoding& decoding, const Json& json, OpaqueConfig& out) {

@@ -13,14 +13,18 @@ struct AsCelSelector {
   static void write(Json& json, const std::string& expression);
 };
 
-// JSON of any shape, kept as its text.
+// JSON of any shape, kept as its text: as it stands where it was read, so that it is never longer
+// there than here, and a field that comes twice comes twice. An API server keeps it byte for byte
+// (runtime.RawExtension).
 struct AsJsonText {
+  static Wanted wanted() { return {.as_text = true}; }
   static void read(Decoding& decoding, const Json& json, std::string& out);
   static void write(Json& json, const std::string& text);
 };
 
 // A configuration with the "source" that only an allocation has.
 struct AsAllocatedConfig {
+  static Wanted wanted();
   static void read(Decoding& decoding, const Json& json, OpaqueConfig& out);
   static void write(Json& json, const OpaqueConfig& config);
 };

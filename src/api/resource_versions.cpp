@@ -1,5 +1,6 @@
 #include "resource_versions.h"
 
+#include <initializer_list>
 #include <nlohmann/json.hpp>
 
 namespace cdom::api {
@@ -59,7 +60,31 @@ void change_shapes(const Kind& kind, Json& object, Change requests, Change devic
   }
 }
 
+// The elements of a request's or device's list, below its members `path`.
+Wanted& wanted_below(Wanted& object, std::initializer_list<const char*> path) {
+  Wanted* at = &object;
+  for (const char* name : path) at = &at->members[name];
+  return *at;
+}
+
+void want_lifted(Wanted& request) {
+  const Wanted exactly = request.members["exactly"];
+  request.add(exactly);
+}
+
 }  // namespace
+
+void want_older_shapes(const Kind& kind, Wanted& object) {
+  if (kind.kind == "ResourceClaim") {
+    want_lifted(wanted_below(object, {"spec", "devices", "requests"}));
+  } else if (kind.kind == "ResourceClaimTemplate") {
+    want_lifted(wanted_below(object, {"spec", "spec", "devices", "requests"}));
+  } else if (kind.kind == "ResourceSlice") {
+    Wanted& device = wanted_below(object, {"spec", "devices"});
+    const Wanted basic = device;
+    device.members["basic"] = basic;
+  }
+}
 
 void to_v1_shapes(const Kind& kind, std::string_view version, Json& object) {
   if (version == "v1beta1") change_shapes(kind, object, nest, lift);

@@ -94,7 +94,12 @@ Status status_in(const Json& json, int code) {
 }
 
 Status decode_status(int http_code, std::string_view body) {
-  const auto json = parse_json(body);
+  static const Wanted wanted = [] {
+    Wanted fields = wanted_fields<StatusFields>();
+    fields.members["kind"].everything = true;
+    return fields;
+  }();
+  const auto json = parse_json(body, wanted);
   if (json && json->is_object() && json->contains("kind") && json->at("kind") == "Status") {
     return status_in(*json, http_code);
   }

@@ -10,6 +10,6 @@ namespace cdom::api {
 // "" or the message of sigs.k8s.io/json's strict decoder: every unknown and every duplicate member
 // of the object `text`, in the order of the text. Names are compared with their case. Members of
 // members are not looked at.
-std::string strict_problem(const std::string& text, const std::set<std::string_view>& fields);
+std::string strict_problem(std::string_view text, const std::set<std::string_view>& fields);
 
 }  // namespace cdom::api

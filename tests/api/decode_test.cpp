@@ -152,8 +152,10 @@ TEST(DecodePage, TakesAnEmptyOrNullList) {
 TEST(DecodePage, NamesTheItemThatIsWrong) {
   const auto page = decode_page<Pod>(
       R"({"kind":"PodList","items":[{"metadata":{"name":"p","namespace":"n"},"spec":7}]})");
-  ASSERT_FALSE(page);
-  EXPECT_EQ(page.error().message, "Pod n/p: spec: must be an object, is number");
+  ASSERT_TRUE(page) << page.error().message;
+  EXPECT_THAT(page->items, IsEmpty());
+  ASSERT_EQ(page->unreadable.size(), 1U);
+  EXPECT_EQ(page->unreadable[0].problem, "Pod n/p: spec: must be an object, is number");
 }
 
 TEST(DecodePage, RefusesWhatIsNoList) {

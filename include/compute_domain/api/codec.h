@@ -26,11 +26,21 @@ struct Status {
   std::optional<base::Duration> retry_after;
 };
 
+// An object that the server has given and that cannot be decoded. What is known of it.
+struct Unreadable {
+  ObjectName name;
+  std::string uid, resource_version;
+  std::string problem;  // names the object and the field
+
+  friend bool operator==(const Unreadable&, const Unreadable&) = default;
+};
+
 template <class T>
 struct Page {
   std::vector<T> items;
   std::string resource_version;
-  std::string continue_token;  // "" on the last page
+  std::string continue_token;          // "" on the last page
+  std::vector<Unreadable> unreadable;  // that are not among the items
 };
 
 enum class WatchType { Added, Modified, Deleted, Bookmark, Error, Unknown };
@@ -40,9 +50,12 @@ struct WatchEvent {
   WatchType type = WatchType::Unknown;
   T object;       // of a bookmark only meta.resource_version counts
   Status status;  // of Error
+  // The object could not be read: of it there is nothing but name, UID and resource version.
+  std::optional<Unreadable> unreadable;
 };
 
-// All of these are instantiated for the kinds of kind.h.
+// All of these are instantiated for the kinds of kind.h. Whatever one object is, as long as it is
+// JSON, the others of its page are read, and a watch event has its type.
 template <class T>
 base::Result<T> decode(std::string_view json);
 template <class T>

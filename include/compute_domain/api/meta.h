@@ -68,8 +68,16 @@ struct Condition {
   std::string message;
   base::Time last_transition{};
   std::int64_t observed_generation = 0;
+  // As the server has given it, which is written back as it stands: another writer's has fractions
+  // of seconds, and fields, that are not here. Empty in one that was made here.
+  std::string text = {};
 
-  friend bool operator==(const Condition&, const Condition&) = default;
+  // Of what it says.
+  friend bool operator==(const Condition& a, const Condition& b) {
+    return std::tie(a.type, a.status, a.reason, a.message, a.last_transition,
+                    a.observed_generation) == std::tie(b.type, b.status, b.reason, b.message,
+                                                       b.last_transition, b.observed_generation);
+  }
 };
 
 const Condition* find_condition(const std::vector<Condition>& conditions, std::string_view type);
