@@ -104,7 +104,8 @@ class Run {
     const base::Duration asked = clock_.elapsed();
     std::vector<core::PodFacts> facts;
     if (action.with_specs) {
-      const auto pods = client_.list_all<api::Pod>({.ns = action.ns});
+      std::vector<api::Unreadable> passed_over;
+      const auto pods = client_.list_all<api::Pod>({.ns = action.ns}, &passed_over);
       if (!pods) return pods.error();
       for (const api::Pod& pod : *pods) facts.push_back(core::facts_of(pod));
     } else {
@@ -234,8 +235,15 @@ class Run {
   }
 
   Result<void> operator()(const core::EnsureDomainGone& action) {
-    const auto domains = client_.list_all<api::ComputeDomain>();
+    std::vector<api::Unreadable> unreadable;
+    const auto domains = client_.list_all<api::ComputeDomain>({}, &unreadable);
     if (!domains) return domains.error();
+    const auto is_it = [&](const api::Unreadable& object) {
+      return object.uid.empty() || object.uid == action.uid;
+    };
+    if (const auto it = std::ranges::find_if(unreadable, is_it); it != unreadable.end()) {
+      return base::invalid(it->problem);
+    }
     for (const api::ComputeDomain& domain : *domains) {
       if (domain.meta.uid == action.uid) {
         return Error{ErrorKind::Conflict, cat("ComputeDomain ", named(api::name_of(domain.meta)),
@@ -260,8 +268,16 @@ class Run {
     for (const api::ConfigMap& map : *cliques) lists.push_back(core::stored_list(map));
     // It has left no list: each of its claims may be in use.
     if (action.has_predecessor) lists.emplace_back();
-    const auto claims = client_.list_all<api::ResourceClaim>({.ns = action.claims_ns});
+    std::vector<api::Unreadable> unreadable;
+    auto claims = client_.list_all<api::ResourceClaim>({.ns = action.claims_ns}, &unreadable);
     if (!claims) return claims.error();
+    // Of these nobody knows what they are allocated for: they may be the domain's.
+    for (const api::Unreadable& object : unreadable) {
+      api::ResourceClaim& claim = claims->emplace_back();
+      claim.meta = {.name = object.name.name, .ns = object.name.ns, .uid = object.uid};
+      claim.allocation.emplace();
+      claim.domain_ref = {core::DomainRef::Kind::Named, action.domain_uid};
+    }
     auto held = core::held_claims(action.domain_uid, lists, *claims);
     for (const std::string& uid : action.late) held.erase(uid);
     if (held.empty()) return {};

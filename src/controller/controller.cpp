@@ -108,6 +108,8 @@ class Controller::Loop {
   template <class T>
   void add_part(kube::Informer<T>& informer);
   void connect_triggers();
+  template <class T>
+  void report_unreadable(kube::Informer<T>& informer);
   void count_domains(const api::ComputeDomain* before, const api::ComputeDomain* after);
 
   // All keys of a domain go to one worker: a list that one worker is about to write must not come
@@ -243,7 +245,24 @@ void Controller::Loop::add_part(kube::Informer<T>& informer) {
                     }});
 }
 
+// An Event, for those who can correct it: of our own kinds.
+template <class T>
+void Controller::Loop::report_unreadable(kube::Informer<T>& informer) {
+  informer.on_unreadable([this](const api::Unreadable& object) {
+    const api::Kind& kind = api::kind_of<T>();
+    events_.record({.api_version = api::api_version_of(kind, client_.version_of(kind)),
+                    .kind = std::string(kind.kind),
+                    .ns = object.name.ns,
+                    .name = object.name.name,
+                    .uid = object.uid},
+                   "Warning", "Unreadable",
+                   cat("what has changed is ignored until this is corrected: ", object.problem));
+  });
+}
+
 void Controller::Loop::connect_triggers() {
+  report_unreadable(domains_);
+  report_unreadable(reports_);
   domains_.on_change([this](const auto* before, const auto* after) {
     count_domains(before, after);
     triggers_.on_domain(before, after);
@@ -450,8 +469,7 @@ Applied Controller::Loop::apply_each(const Key& key, core::Plan& plan) {
     const bool is_stale = error.kind == ErrorKind::AlreadyExists ||
                           error.kind == ErrorKind::Conflict || error.kind == ErrorKind::Cancelled;
     if (create != nullptr && !is_stale) {
-      workloads_.domain_refused(create->object, error.message, is_refusal(error),
-                                clock_.elapsed());
+      workloads_.domain_refused(create->object, error.message, is_refusal(error), clock_.elapsed());
       queue_of(key).add(key);
     }
     if (all.result) all.result = std::move(one.result);

@@ -57,6 +57,19 @@ std::optional<base::Duration> retry_after_of(const http::Headers& headers) {
   return std::chrono::seconds(seconds);
 }
 
+// As client-go refuses it: without a name the path would be that of all objects, and a server
+// takes dots for a way to another path.
+std::optional<base::Error> mistake_in(const api::Kind& kind, const api::ObjectName& name) {
+  for (const std::string& part : {name.name, kind.namespaced ? name.ns : "-"}) {
+    if (!part.empty() && part != "." && part != ".." &&
+        part.find_first_of("/%") == std::string::npos) {
+      continue;
+    }
+    return base::invalid(base::cat("\"", part, "\" cannot be part of the name of a ", kind.kind));
+  }
+  return std::nullopt;
+}
+
 base::Error error_of_response(const http::Response& response, std::string_view verb,
                               std::string_view resource) {
   api::Status status = api::decode_status(response.status, response.body);
@@ -139,17 +152,20 @@ base::Result<bool> Client::serves(const api::Kind& kind) const {
 base::Result<std::vector<api::ObjectMeta>> Client::list_metadata(const api::Kind& kind,
                                                                  const Selection& of) const {
   std::vector<api::ObjectMeta> all;
-  ListOptions options{.of = of, .limit = kPageSize, .continue_token = {}};
-  do {
+  const auto fetch = [&](const ListOptions& options) -> base::Result<api::Page<api::ObjectMeta>> {
     Call call = list_call(kind, options);
     call.request.headers["Accept"] = api::kMetadataList;
     const auto body = send(call);
     if (!body) return body.error();
-    auto page = api::decode_metadata_page(*body);
-    if (!page) return page.error();
-    for (api::ObjectMeta& meta : page->items) all.push_back(std::move(meta));
-    options.continue_token = std::move(page->continue_token);
-  } while (!options.continue_token.empty());
+    return api::decode_metadata_page(*body);
+  };
+  const auto take = [&](api::Page<api::ObjectMeta>& page) {
+    std::ranges::move(page.items, std::back_inserter(all));
+  };
+  if (auto done = each_page(
+          of, [&] { all.clear(); }, fetch, take);
+      !done)
+    return done.error();
   return all;
 }
 
@@ -165,6 +181,7 @@ base::Result<api::Lease> Client::update(const api::Lease& lease) const {
 }
 
 base::Result<std::string> Client::send(const Call& call) const {
+  if (call.invalid) return *call.invalid;
   const base::Duration start = clock_.elapsed();
   auto response = transport_.send(call.request);
   const base::Duration took = clock_.elapsed() - start;
@@ -192,7 +209,8 @@ base::Result<std::unique_ptr<http::Stream>> Client::open(const Call& call) const
 
 Client::Call Client::read_call(const api::Kind& kind, const api::ObjectName& name) const {
   return {"get", kind.plural,
-          request_of("GET", api::path_of(kind, version_of(kind), name.ns, name.name))};
+          request_of("GET", api::path_of(kind, version_of(kind), name.ns, name.name)),
+          mistake_in(kind, name)};
 }
 
 Client::Call Client::list_call(const api::Kind& kind, const ListOptions& options) const {
@@ -225,14 +243,16 @@ Client::Call Client::patch_call(const api::Kind& kind, const api::ObjectName& na
                                 std::string_view subresource, std::string body) const {
   Target target(api::path_of(kind, version_of(kind), name.ns, name.name, subresource));
   target.with("fieldManager", field_manager_);
-  return {"patch", kind.plural, request_of("PATCH", target.text(), kMergePatch, std::move(body))};
+  return {"patch", kind.plural, request_of("PATCH", target.text(), kMergePatch, std::move(body)),
+          mistake_in(kind, name)};
 }
 
 Client::Call Client::remove_call(const api::Kind& kind, const api::ObjectName& name,
                                  const api::Precondition& if_is) const {
   return {"delete", kind.plural,
           request_of("DELETE", api::path_of(kind, version_of(kind), name.ns, name.name), kJson,
-                     api::delete_options(if_is))};
+                     api::delete_options(if_is)),
+          mistake_in(kind, name)};
 }
 
 void Client::count(const Call& call, const std::string& code, base::Duration took) const {

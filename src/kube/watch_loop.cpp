@@ -85,8 +85,10 @@ bool WatchLoop::is_steady_locked() const {
 }
 
 WatchLoop::Step WatchLoop::list() {
-  const auto page = source_.list_page(continue_token_);
+  const auto page = source_.list_page(continue_token_, paging_);
   if (!page) {
+    const bool is_slow = page.error().kind == base::ErrorKind::Expired && !continue_token_.empty();
+    if (is_slow) paging_ = WatchSource::Paging::Off;
     // An answer other than "later" means that this token leads nowhere: from the first page then.
     if (page.error().kind != base::ErrorKind::Unavailable) continue_token_.clear();
     return fail(page.error());
@@ -94,6 +96,7 @@ WatchLoop::Step WatchLoop::list() {
   continue_token_ = page->continue_token;
   if (continue_token_.empty()) {
     count("list");
+    paging_ = WatchSource::Paging::On;
     version_ = page->resource_version;
     source_.finish_list(version_);
     phase_ = Phase::Open;

@@ -50,6 +50,46 @@ TEST_F(ClientTest, ListsEveryPage) {
   EXPECT_EQ(server.targets("limit=500").size(), 3U);
 }
 
+// As client-go's pager.
+TEST_F(ClientTest, ListsInOnePieceWhatTakesLongerThanTheServerKeepsItsHistory) {
+  for (int i = 0; i < 3; ++i) server.put(base::cat("c", i), "x");
+  server.script(ok(R"({"kind":"ConfigMapList","apiVersion":"v1",
+      "metadata":{"resourceVersion":"9","continue":"9.1"},"items":[]})"));
+  server.script_status(410, "Expired");
+  const auto all = client.list_all<ConfigMap>();
+  ASSERT_TRUE(all) << all.error().message;
+  EXPECT_EQ(all->size(), 3U);
+  EXPECT_THAT(server.targets(), ElementsAre("GET /api/v1/configmaps?limit=500",
+                                            "GET /api/v1/configmaps?limit=500&continue=9.1",
+                                            "GET /api/v1/configmaps"));
+}
+
+TEST_F(ClientTest, ProvesNothingByAListOfWhichAnObjectCannotBeRead) {
+  server.put("a", "x");
+  server.put("odd", kOddValue);
+  const auto all = client.list_all<ConfigMap>();
+  ASSERT_FALSE(all);
+  EXPECT_EQ(all.error().kind, ErrorKind::Invalid);
+  EXPECT_EQ(all.error().message, "ConfigMap ns/odd: data.odd: must be a string, is number");
+
+  std::vector<api::Unreadable> odd;
+  const auto readable = client.list_all<ConfigMap>({}, &odd);
+  ASSERT_TRUE(readable) << readable.error().message;
+  EXPECT_EQ(readable->size(), 1U);
+  ASSERT_EQ(odd.size(), 1U);
+  EXPECT_EQ(odd[0].uid, "uid-odd");
+}
+
+TEST_F(ClientTest, AsksForNothingWhoseNameCannotBeOne) {
+  for (const char* name : {"", ".", "..", "a/b", "a%2Fb"}) {
+    EXPECT_EQ(client.get<ConfigMap>({"ns", name}).error().kind, ErrorKind::Invalid) << name;
+    EXPECT_EQ(client.get<ConfigMap>({name, "a"}).error().kind, ErrorKind::Invalid) << name;
+    EXPECT_FALSE(client.patch<ConfigMap>({"ns", name}, "", "{}"));
+    EXPECT_FALSE(client.remove<ConfigMap>({"ns", name}, {}));
+  }
+  EXPECT_TRUE(server.requests().empty());
+}
+
 TEST_F(ClientTest, ListsTheMetadataOfEveryObjectAndNothingElse) {
   const auto page = [](const std::string& next, const std::string& name) {
     return ok(base::cat(R"({"kind":"PartialObjectMetadataList","apiVersion":"meta.k8s.io/v1",

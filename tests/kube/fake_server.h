@@ -81,6 +81,9 @@ class FakeServer : public http::Client {
   std::uint64_t struck_streams_ = 0;
 };
 
+// A value that makes its ConfigMap one that cannot be read: data.odd is a number.
+inline constexpr char kOddValue[] = R"(x","odd":7,"b":")";
+
 // Bodies as an API server writes them.
 std::string config_map_json(const std::string& name, const std::string& value,
                             std::uint64_t version);

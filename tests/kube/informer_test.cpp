@@ -312,6 +312,82 @@ TEST(Informer, AnEventEndsItsTrouble) {
   EXPECT_FALSE(rig.informer.trouble());
 }
 
+TEST(Informer, ReadsInOnePieceAListThatTakesLongerThanTheServerKeepsItsHistory) {
+  InformerRig rig;
+  for (const char* name : {"a", "b", "c"}) rig.server.put(name, "1");
+  EXPECT_EQ(rig.step(), Step::Listed);
+  rig.server.put("d", "1");
+  rig.server.compact();
+  EXPECT_EQ(rig.step(), Step::Failed);
+  rig.settle();
+  EXPECT_EQ(rig.stored(), rig.server.objects());
+  EXPECT_THAT(rig.server.targets("GET /api/v1/configmaps"),
+              testing::Contains("GET /api/v1/configmaps"));
+}
+
+std::string unreadable(const InformerRig& rig) {
+  const std::string text = rig.metrics.render();
+  const std::string name = R"(compute_domain_unreadable_objects{resource="configmaps"} )";
+  const auto at = text.find(name);
+  return at == std::string::npos ? "no metric" : text.substr(at + name.size(), 1);
+}
+
+TEST(Informer, GoesOnPastAnEventOfAnObjectThatCannotBeReadAndKeepsItsLastState) {
+  InformerRig rig;
+  rig.server.put("a", "1");
+  rig.settle();
+  rig.server.put("a", kOddValue);
+  rig.server.put("b", "1");
+  rig.settle(/*through_backoffs=*/false);
+  EXPECT_THAT(rig.stored(), ElementsAre(Pair("a", "1"), Pair("b", "1")));
+  EXPECT_EQ(rig.informer.store().seen_version(), 103U);
+  EXPECT_EQ(unreadable(rig), "1");
+
+  rig.server.put("a", "2");
+  rig.settle(/*through_backoffs=*/false);
+  EXPECT_EQ(unreadable(rig), "0");
+  rig.server.put("a", kOddValue);
+  rig.server.remove("a");
+  rig.settle(/*through_backoffs=*/false);
+  EXPECT_THAT(rig.told, ElementsAre("a:>1", "b:>1", "a:1>2", "a:2>"));
+  EXPECT_EQ(unreadable(rig), "0");
+  EXPECT_EQ(rig.lists(), 1U);
+  EXPECT_EQ(rig.watches(), 1U);
+}
+
+TEST(Informer, ListsTheOthersBesideAnObjectThatCannotBeReadAndKeepsItsLastState) {
+  InformerRig rig;
+  std::vector<std::string> reported;
+  rig.informer.on_unreadable([&](const api::Unreadable& object) {
+    reported.push_back(base::cat(object.name.name, ": ", object.problem));
+  });
+  for (const char* name : {"a", "b"}) rig.server.put(name, "1");
+  rig.server.put("never", kOddValue);
+  rig.settle();
+  EXPECT_THAT(rig.stored(), ElementsAre(Pair("a", "1"), Pair("b", "1")));
+
+  for (int i = 0; i < 2; ++i) {
+    rig.server.break_watches();
+    rig.server.put("a", kOddValue);
+    rig.server.put("b", base::cat(i));
+    rig.server.compact();
+    rig.settle();
+    EXPECT_THAT(rig.stored(), ElementsAre(Pair("a", "1"), Pair("b", base::cat(i))));
+    EXPECT_EQ(unreadable(rig), "2");
+  }
+  EXPECT_THAT(reported,
+              ElementsAre("never: ConfigMap ns/never: data.odd: must be a string, is number",
+                          "a: ConfigMap ns/a: data.odd: must be a string, is number"))
+      << "each once";
+  rig.server.remove("never");
+  rig.server.remove("a");
+  rig.server.compact();
+  rig.server.break_watches();
+  rig.settle();
+  EXPECT_THAT(rig.stored(), ElementsAre(Pair("b", "1")));
+  EXPECT_EQ(unreadable(rig), "0");
+}
+
 TEST(Informer, DoesNothingAfterStop) {
   InformerRig rig;
   rig.settle();

@@ -5,7 +5,9 @@
 // those of api::error_of, with the server's Retry-After. Thread-safe.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
+#include <iterator>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -65,10 +67,14 @@ class Client {
   // One page.
   template <class T>
   base::Result<api::Page<T>> list(const ListOptions& options) const;
-  // Every page, of kPageSize objects each. A token that expires between pages gives Expired.
+  // Every page, of kPageSize objects each; in one piece when a token expires between pages. Invalid
+  // when an object cannot be decoded, as a list without it proves nothing; unless `unreadable`
+  // takes those.
   template <class T>
-  base::Result<std::vector<T>> list_all(const Selection& of = {}) const;
-  // The same, of each object nothing but its metadata; the right to list them whole is needed.
+  base::Result<std::vector<T>> list_all(const Selection& of = {},
+                                        std::vector<api::Unreadable>* unreadable = nullptr) const;
+  // The same, of each object that can be read nothing but its metadata; the right to list them
+  // whole is needed.
   template <class T>
   base::Result<std::vector<api::ObjectMeta>> list_metadata(const Selection& of = {}) const;
   template <class T>
@@ -95,12 +101,16 @@ class Client {
     std::string_view verb;  // as RBAC and metrics name it: "create"
     std::string_view resource;
     http::Request request;
+    std::optional<base::Error> invalid = std::nullopt;  // it must not be sent
   };
   [[nodiscard]] base::Result<std::string> served_version(const api::Kind& kind) const;
   base::Result<std::string> send(const Call& call) const;
   base::Result<std::unique_ptr<http::Stream>> open(const Call& call) const;
   base::Result<std::vector<api::ObjectMeta>> list_metadata(const api::Kind& kind,
                                                            const Selection& of) const;
+  // start() before the first page; take() for each that fetch() gives.
+  static base::Result<void> each_page(const Selection& of, const auto& start, const auto& fetch,
+                                      const auto& take);
 
   [[nodiscard]] Call read_call(const api::Kind& kind, const api::ObjectName& name) const;
   [[nodiscard]] Call list_call(const api::Kind& kind, const ListOptions& options) const;
@@ -122,6 +132,28 @@ class Client {
   mutable std::map<std::string, std::string, std::less<>> versions_;
 };
 
+// As client-go's pager: a list that takes longer than the server keeps its history is read once
+// more, in one piece.
+base::Result<void> Client::each_page(const Selection& of, const auto& start, const auto& fetch,
+                                     const auto& take) {
+  ListOptions options{.of = of, .limit = kPageSize, .continue_token = {}};
+  start();
+  do {
+    auto page = fetch(options);
+    const bool has_expired = !page && page.error().kind == base::ErrorKind::Expired;
+    if (has_expired && !options.continue_token.empty()) {
+      options.limit = 0;
+      options.continue_token.clear();
+      start();
+      page = fetch(options);
+    }
+    if (!page) return page.error();
+    take(*page);
+    options.continue_token = std::move(page->continue_token);
+  } while (!options.continue_token.empty());
+  return {};
+}
+
 template <class T>
 base::Result<T> Client::get(const api::ObjectName& name) const {
   const auto body = send(read_call(api::kind_of<T>(), name));
@@ -137,15 +169,22 @@ base::Result<api::Page<T>> Client::list(const ListOptions& options) const {
 }
 
 template <class T>
-base::Result<std::vector<T>> Client::list_all(const Selection& of) const {
+base::Result<std::vector<T>> Client::list_all(const Selection& of,
+                                              std::vector<api::Unreadable>* unreadable) const {
   std::vector<T> all;
-  ListOptions options{.of = of, .limit = kPageSize, .continue_token = {}};
-  do {
-    auto page = list<T>(options);
-    if (!page) return page.error();
-    for (T& item : page->items) all.push_back(std::move(item));
-    options.continue_token = std::move(page->continue_token);
-  } while (!options.continue_token.empty());
+  std::vector<api::Unreadable> odd;
+  const auto fetch = [&](const ListOptions& options) { return list<T>(options); };
+  const auto start = [&] {
+    all.clear();
+    odd.clear();
+  };
+  const auto take = [&](api::Page<T>& page) {
+    std::ranges::move(page.items, std::back_inserter(all));
+    std::ranges::move(page.unreadable, std::back_inserter(odd));
+  };
+  if (auto done = each_page(of, start, fetch, take); !done) return done.error();
+  if (unreadable == nullptr && !odd.empty()) return base::invalid(odd.front().problem);
+  if (unreadable != nullptr) *unreadable = std::move(odd);
   return all;
 }
 

@@ -1,14 +1,17 @@
 // Informer: keeps a Store equal to what the API server has, and tells of every change.
 //
 // What it guarantees: WatchLoop's order, and that an object which vanished while nobody watched is
-// told as deleted. step() and the callbacks belong to one thread; store(), stop(), last_error()
-// and trouble() to any.
+// told as deleted. An object that cannot be decoded harms no other: its last readable state stays,
+// as long as it is the same object. step() and the callbacks belong to one thread; store(), stop(),
+// last_error() and trouble() to any.
 #pragma once
 
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <stop_token>
 #include <string>
 #include <utility>
@@ -16,6 +19,7 @@
 
 #include "compute_domain/kube/client.h"
 #include "compute_domain/kube/store.h"
+#include "compute_domain/kube/unreadable_objects.h"
 #include "compute_domain/kube/watch_loop.h"
 
 namespace cdom::kube {
@@ -42,11 +46,16 @@ class Informer : private WatchSource {
                      ? nullptr
                      : &metrics->gauge("kube_store_objects", "Objects in the store.",
                                        {{"resource", std::string(api::kind_of<T>().plural)}})),
+        unreadable_(std::string(api::kind_of<T>().plural), metrics),
         loop_(*this, clock, options_.seed, std::string(api::kind_of<T>().plural), metrics) {}
 
   // Called in the stepping thread, after the store has the change: the end of an object and the
   // beginning of another one of its name are two calls. Before the first step.
   void on_change(OnChange callback) { callbacks_.push_back(std::move(callback)); }
+  // Called in the stepping thread for an object that cannot be read, once for each thing that is
+  // wrong with it. Before the first step.
+  using OnUnreadable = std::function<void(const api::Unreadable&)>;
+  void on_unreadable(OnUnreadable callback) { on_unreadable_ = std::move(callback); }
   // Takes out of each object what nobody reads, before the store has it. Before the first step.
   using Trim = std::function<void(T&)>;
   void trim(Trim trim) { trim_ = std::move(trim); }
@@ -64,10 +73,17 @@ class Informer : private WatchSource {
   [[nodiscard]] std::optional<WatchTrouble> trouble() const { return loop_.trouble(); }
 
  private:
-  base::Result<PageEnd> list_page(const std::string& continue_token) override {
-    if (continue_token.empty()) listed_.clear();
-    auto page = client_.list<T>({options_.of, options_.page_size, continue_token});
+  base::Result<PageEnd> list_page(const std::string& continue_token, Paging paging) override {
+    if (continue_token.empty()) {
+      listed_.clear();
+      listed_unreadable_.clear();
+    }
+    const std::size_t limit = paging == Paging::Off ? 0 : options_.page_size;
+    auto page = client_.list<T>({options_.of, limit, continue_token});
     if (!page) return not_served(page.error());
+    for (api::Unreadable& object : page->unreadable) {
+      listed_unreadable_[object.name] = std::move(object);
+    }
     for (T& item : page->items) {
       if (trim_) trim_(item);
       listed_.push_back(std::move(item));
@@ -76,7 +92,13 @@ class Informer : private WatchSource {
   }
 
   void finish_list(const std::string& resource_version) override {
-    const auto changes = store_.replace(std::exchange(listed_, {}), resource_version);
+    std::set<api::ObjectName> kept;
+    for (const auto& [name, object] : listed_unreadable_) {
+      if (is_same_as_stored(object)) kept.insert(name);
+    }
+    const auto changes = store_.replace(std::exchange(listed_, {}), resource_version, kept);
+    unreadable_.keep_only(listed_unreadable_);
+    for (const auto& [name, object] : std::exchange(listed_unreadable_, {})) note(object);
     for (const Change<T>& change : changes) tell(change);
   }
 
@@ -98,20 +120,36 @@ class Informer : private WatchSource {
     auto event = api::decode_watch_event<T>(line);
     if (!event) return event.error();
     pending_ = std::move(*event);
-    if (trim_) trim_(pending_.object);
+    if (trim_ && !pending_.unreadable) trim_(pending_.object);
     return Event{pending_.type, pending_.object.meta.resource_version, pending_.status};
   }
 
   void apply() override {
     const std::string version = pending_.object.meta.resource_version;
+    const api::ObjectName name = api::name_of(pending_.object.meta);
     Change<T> change;
     if (pending_.type == api::WatchType::Deleted) {
-      change = store_.remove(api::name_of(pending_.object.meta));
+      unreadable_.remove(name);
+      change = store_.remove(name);
+    } else if (pending_.unreadable) {
+      note(*pending_.unreadable);
+      if (!is_same_as_stored(*pending_.unreadable)) change = store_.remove(name);
     } else if (pending_.type != api::WatchType::Bookmark) {
+      unreadable_.remove(name);
       change = store_.put(std::move(pending_.object));
     }
     store_.see_version(version);
     tell(change);
+  }
+
+  // Whether the store has an earlier state of it, and not an object that had its name before.
+  [[nodiscard]] bool is_same_as_stored(const api::Unreadable& object) const {
+    const auto stored = store_.get(object.name);
+    return stored != nullptr && (object.uid.empty() || stored->meta.uid == object.uid);
+  }
+
+  void note(const api::Unreadable& object) {
+    if (unreadable_.add(object) && on_unreadable_) on_unreadable_(object);
   }
 
   void tell(const Change<T>& change) {
@@ -132,7 +170,10 @@ class Informer : private WatchSource {
   base::Number* const objects_;
   std::vector<OnChange> callbacks_;
   Trim trim_;
-  std::vector<T> listed_;       // pages so far
+  OnUnreadable on_unreadable_;
+  UnreadableObjects unreadable_;
+  std::vector<T> listed_;  // pages so far
+  std::map<api::ObjectName, api::Unreadable> listed_unreadable_;
   api::WatchEvent<T> pending_;  // read, not yet applied
   WatchLoop loop_;
 };

@@ -61,8 +61,9 @@ class Store {
 
   Change<T> put(T object);
   Change<T> remove(const api::ObjectName& name);
-  // Makes `objects` the whole content, at once for all readers.
-  std::vector<Change<T>> replace(std::vector<T> objects, const std::string& resource_version);
+  // Makes `objects` the whole content, at once for all readers; of `kept` what is here stays.
+  std::vector<Change<T>> replace(std::vector<T> objects, const std::string& resource_version,
+                                 const std::set<api::ObjectName>& kept = {});
   void see_version(const std::string& resource_version);
 
  private:
@@ -139,10 +140,13 @@ Change<T> Store<T>::remove(const api::ObjectName& name) {
 
 template <class T>
 std::vector<Change<T>> Store<T>::replace(std::vector<T> objects,
-                                         const std::string& resource_version) {
+                                         const std::string& resource_version,
+                                         const std::set<api::ObjectName>& kept) {
   const std::unique_lock lock(mutex_);
   std::set<api::ObjectName> gone;
-  for (const auto& [name, object] : objects_) gone.insert(name);
+  for (const auto& [name, object] : objects_) {
+    if (!kept.contains(name)) gone.insert(name);
+  }
   std::vector<Change<T>> changes;
   for (T& object : objects) {
     gone.erase(api::name_of(object.meta));

@@ -3,8 +3,9 @@
 // How it goes: 1. List all pages; the last one makes the list the content. 2. Open a watch from the
 // list's version, and take its events. 3. When the watch ends or breaks, open the next from the
 // last version seen. 4. When the server no longer has that version (410) or no longer serves the
-// collection as it was (404), or the same line cannot be read twice, list again. Whatever fails is
-// tried again after a backoff with jitter. What it guarantees: no change between two versions is
+// collection as it was (404), or the same line cannot be read twice, list again; a list whose next
+// page it no longer has is read in one piece then, as client-go does it. Whatever fails is tried
+// again after a backoff with jitter. What it guarantees: no change between two versions is
 // skipped, and none is applied twice. Stepped by one thread; stop(), has_stopped(), last_error()
 // and trouble() are for any.
 #pragma once
@@ -38,8 +39,10 @@ class WatchSource {
     std::string resource_version;
     std::string continue_token;  // "" after the last page
   };
-  // Fetches one page and keeps it until finish_list(); a page without token starts over.
-  virtual base::Result<PageEnd> list_page(const std::string& continue_token) = 0;
+  enum class Paging { On, Off };
+  // Fetches one page, or all there is, and keeps it until finish_list(); a page without token
+  // starts over.
+  virtual base::Result<PageEnd> list_page(const std::string& continue_token, Paging paging) = 0;
   // Makes what was listed the content of the store.
   virtual void finish_list(const std::string& resource_version) = 0;
 
@@ -126,6 +129,7 @@ class WatchLoop {
 
   Phase phase_ = Phase::List;
   std::string continue_token_;
+  WatchSource::Paging paging_ = WatchSource::Paging::On;
   std::string version_;          // of the last event, bookmark or list that was taken
   bool has_progressed_ = false;  // since the watch was opened
   int failures_ = 0;             // since the last progress
