@@ -146,6 +146,11 @@ inline constexpr auto kFields<GroupReport> =
                field("message", &GroupReport::message)};
 
 template <>
+inline constexpr auto kFields<PendingClaim> =
+    std::tuple{field("uid", &PendingClaim::uid, Presence::Always),
+               field("message", &PendingClaim::message, Presence::Always)};
+
+template <>
 inline constexpr auto kFields<ComputeDomainNodeReport> =
     std::tuple{field("bootID", &ComputeDomainNodeReport::boot_id),
                field("clique", &ComputeDomainNodeReport::clique),
@@ -155,7 +160,9 @@ inline constexpr auto kFields<ComputeDomainNodeReport> =
                field("hostManaged", &ComputeDomainNodeReport::host_managed),
                field("fabricError", &ComputeDomainNodeReport::fabric_error),
                field("address", &ComputeDomainNodeReport::address),
-               field("groups", &ComputeDomainNodeReport::groups)};
+               field("groups", &ComputeDomainNodeReport::groups),
+               field("pendingClaims", &ComputeDomainNodeReport::pending_claims),
+               field("conditions", &ComputeDomainNodeReport::conditions)};
 
 template <>
 inline constexpr auto kFields<ComputeDomainNode> =

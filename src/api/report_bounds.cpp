@@ -52,6 +52,17 @@ void bound(std::vector<GroupReport>& groups) {
   for (GroupReport& group : groups) bound(group);
 }
 
+void bound(PendingClaim& claim) {
+  bound(claim.uid, Bounds::kId);
+  claim.message = base::shortened(std::move(claim.message), Bounds::kMessage);
+}
+
+void bound(Condition& condition) {
+  bound(condition.type, Bounds::kId);
+  bound(condition.reason, Bounds::kId);
+  condition.message = base::shortened(std::move(condition.message), Bounds::kMessage);
+}
+
 }  // namespace
 
 ComputeDomainNodeReport bounded(ComputeDomainNodeReport report) {
@@ -65,6 +76,10 @@ ComputeDomainNodeReport bounded(ComputeDomainNodeReport report) {
   }
   if (report.next_clique && !base::is_label_value(*report.next_clique)) report.next_clique.reset();
   bound(report.groups);
+  keep_first(report.pending_claims, Bounds::kPendingClaims);
+  for (PendingClaim& claim : report.pending_claims) bound(claim);
+  keep_first(report.conditions, Bounds::kConditions);
+  for (Condition& condition : report.conditions) bound(condition);
   return report;
 }
 

@@ -80,7 +80,9 @@ inline ComputeDomainNode sample<ComputeDomainNode>() {
            true,
            "NVML timed out",
            "10.0.0.1",
-           {group, GroupReport{"g2"}}}};
+           {group, GroupReport{"g2"}},
+           {{"c3", "the node still serves another domain"}},
+           {sample_condition()}}};
 }
 
 inline ResourceClaimSpec sample_claim_spec() {

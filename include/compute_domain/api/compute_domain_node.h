@@ -45,9 +45,11 @@ struct ClaimChannel {
 struct ReportBounds {
   static constexpr std::size_t kGroups = 256;
   static constexpr std::size_t kOfAGroup = 1024;  // its claims; peers that it does not reach
-  static constexpr std::size_t kName = 253;       // of a node
-  static constexpr std::size_t kId = 63;          // cliques, groups, boots, instances, UIDs
-  static constexpr std::size_t kAddress = 45;     // of IPv6
+  static constexpr std::size_t kPendingClaims = 64;
+  static constexpr std::size_t kConditions = 16;
+  static constexpr std::size_t kName = 253;    // of a node
+  static constexpr std::size_t kId = 63;       // cliques, groups, boots, instances, UIDs
+  static constexpr std::size_t kAddress = 45;  // of IPv6
   static constexpr std::size_t kRanges = 8192;
   static constexpr std::size_t kMessage = 1024;
   static constexpr std::int64_t kSlot = 65'535;
@@ -76,6 +78,17 @@ struct GroupReport {
   friend bool operator==(const GroupReport&, const GroupReport&) = default;
 };
 
+// A claim that kubelet asks the node to prepare and that it cannot prepare, or not yet.
+struct PendingClaim {
+  std::string uid;
+  std::string message;  // for people: what it waits for, or why it is refused
+
+  friend bool operator==(const PendingClaim&, const PendingClaim&) = default;
+};
+
+// Of ComputeDomainNodeReport::conditions: whether the node offers its devices to the scheduler.
+inline constexpr char kConditionCanServe[] = "CanServe";
+
 struct ComputeDomainNodeReport {
   std::string boot_id;
   // That the node serves; "" without a fabric, and while the fabric has never been read in this
@@ -93,6 +106,9 @@ struct ComputeDomainNodeReport {
   std::string fabric_error;         // why the fabric cannot be read; for people
   std::string address;              // where this node's IMEX daemon is reached by the others
   std::vector<GroupReport> groups;  // by group
+  std::vector<PendingClaim> pending_claims;  // by UID
+  // CanServe; and for each requirement that the node does not meet one that is False.
+  std::vector<Condition> conditions;
 
   friend bool operator==(const ComputeDomainNodeReport&, const ComputeDomainNodeReport&) = default;
 };
