@@ -69,7 +69,7 @@ void Answers::look_up(const core::LookUpDomains& question) {
 
 void Answers::keep_only(const core::Checkpoint& checkpoint,
                         const std::vector<core::WantedClaim>& wanted, bool is_recovering) {
-  if (!is_recovering) peers_.clear();
+  std::erase_if(peers_, [&](const auto& peer) { return !is_recovering && peer.first != node_; });
   std::erase_if(lists_,
                 [&](const auto& entry) { return !checkpoint.stopped.contains(entry.first); });
   std::erase_if(claims_, [&](const auto& entry) {

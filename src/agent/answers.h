@@ -27,7 +27,8 @@ class Answers {
   void look_up(const core::LookUpPeer& question);
   void look_up(const core::LookUpList& question);
   void look_up(const core::LookUpDomains& question);
-  // Drops what is about none of these. Peers are asked about while the daemon recovers.
+  // Drops what is about none of these. Peers are asked about while the daemon recovers; this node
+  // itself is not one of them.
   void keep_only(const core::Checkpoint& checkpoint, const std::vector<core::WantedClaim>& wanted,
                  bool is_recovering);
 

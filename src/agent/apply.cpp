@@ -20,14 +20,31 @@ bool is_for_server(const core::Intent& intent) {
                    core::LookUpPeer, core::LookUpList, core::LookUpDomains>(intent);
 }
 
+// What a failure of the intent is a setback of, as the setbacks name it; nullopt: of the node.
+std::optional<std::string> what_it_is_of(const core::Intent& intent) {
+  if (const auto* write = std::get_if<core::WriteCdi>(&intent)) return write->claim.uid;
+  if (const auto* remove = std::get_if<core::RemoveCdi>(&intent)) return remove->claim_uid;
+  const bool is_of_daemon =
+      is_one_of<core::WriteHosts, core::ForgetImporters, core::SignalDaemon, core::StopDaemon>(
+          intent);
+  return is_of_daemon ? std::optional<std::string>(core::kDaemonSetback) : std::nullopt;
+}
+
 }  // namespace
 
-std::optional<base::Error> Apply::on_the_node(const core::NodePlan& plan) {
+Result<bool> Apply::on_the_node(const core::NodePlan& plan) {
   for (const core::Intent& intent : plan.intents) {
     if (is_for_server(intent)) continue;
-    if (auto failed = carry_out(intent)) return failed;
+    const auto failed = carry_out(intent);
+    const auto of = what_it_is_of(intent);
+    if (failed && !of) return *failed;
+    if (failed) {
+      setbacks_.failed(*of, failed->message);
+      return false;
+    }
+    if (of) setbacks_.succeeded(*of);
   }
-  return std::nullopt;
+  return true;
 }
 
 std::vector<core::Intent> Apply::for_the_server(core::NodePlan plan) {
@@ -93,6 +110,8 @@ Result<void> Apply::act(const core::AnswerFailed& intent) {
                                                                  .reason = intent.error,
                                                                  .permanent = intent.permanent,
                                                                  .seats = {}});
+  questions_.remember_refusal(intent.claim_uid,
+                              intent.reason.empty() ? intent.error : intent.reason);
   using Outcome = AgentMetrics::Outcome;
   if (took) {
     metrics_.answered_prepare(intent.permanent ? Outcome::Refused : Outcome::Failed, *took);

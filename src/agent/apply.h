@@ -1,5 +1,6 @@
 // Apply: carries out a NodePlan, up to the first intent that does not succeed: in order what
-// concerns this node alone; what asks or tells the API server is carried out one by one.
+// concerns this node alone; what asks or tells the API server is carried out one by one. What fails
+// for one claim, or for the daemon, becomes a setback, and the rest is for the next plan to decide.
 //
 // One thread; while one_on_the_server() waits for the API server another may call the rest. The
 // checkpoint that it was last able to write is the one that counts.
@@ -12,6 +13,7 @@
 #include "agent/answers.h"
 #include "agent/daemon_history.h"
 #include "agent/questions.h"
+#include "agent/setbacks.h"
 #include "agent/watches.h"
 #include "compute_domain/agent/node_agent.h"
 #include "compute_domain/core/node_plan.h"
@@ -22,7 +24,7 @@ class Apply {
  public:
   Apply(NodePorts& ports, const core::NodeIdentity& self, core::Checkpoint& checkpoint,
         Questions& questions, Answers& answers, Watches& watches, DaemonHistory& daemon,
-        const AgentMetrics& metrics)
+        Setbacks& setbacks, const AgentMetrics& metrics)
       : ports_(ports),
         self_(self),
         checkpoint_(checkpoint),
@@ -30,10 +32,12 @@ class Apply {
         answers_(answers),
         watches_(watches),
         daemon_(daemon),
+        setbacks_(setbacks),
         metrics_(metrics) {}
 
-  // Gives why it stopped.
-  std::optional<base::Error> on_the_node(const core::NodePlan& plan);
+  // False: it stopped at a setback, and a new plan goes on without what that is of. An error is
+  // the node's, and nothing can go on.
+  base::Result<bool> on_the_node(const core::NodePlan& plan);
   // Those of the plan, in order.
   static std::vector<core::Intent> for_the_server(core::NodePlan plan);
   // A write to the API server has a backoff of its own.
@@ -71,6 +75,7 @@ class Apply {
   Answers& answers_;
   Watches& watches_;
   DaemonHistory& daemon_;
+  Setbacks& setbacks_;
   const AgentMetrics& metrics_;
 };
 

@@ -55,6 +55,11 @@ Result<unsigned> CdiChannelInjector::channel_major() const {
                    ": is the NVIDIA driver loaded on this node, with IMEX channels?")};
 }
 
+Result<void> CdiChannelInjector::check() {
+  const auto major = channel_major();
+  return major ? Result<void>() : Result<void>(major.error());
+}
+
 Result<void> CdiChannelInjector::check_count(const core::ChannelRange& channels) const {
   const std::string params = options_.proc_driver + "/params";
   const auto text = base::read_file(params);

@@ -8,6 +8,7 @@
 #include "agent/apply.h"
 #include "agent/daemon_history.h"
 #include "agent/questions.h"
+#include "agent/setbacks.h"
 #include "agent/watches.h"
 #include "compute_domain/agent/checkpoint_codec.h"
 #include "compute_domain/base/log.h"
@@ -40,9 +41,10 @@ class NodeAgent::Shell {
         answers_(ports_.client, clock, options_.self.name, options_.operator_namespace),
         watches_(ports_.client, clock, options_, metrics),
         daemon_(clock),
+        setbacks_(clock),
         agent_metrics_(metrics),
         apply_(ports_, options_.self, checkpoint_, questions_, answers_, watches_, daemon_,
-               agent_metrics_) {}
+               setbacks_, agent_metrics_) {}
 
   Questions& questions() { return questions_; }
   [[nodiscard]] const std::vector<core::SeatHealth>& seats() const { return seats_; }
@@ -237,6 +239,10 @@ class NodeAgent::Shell {
     questions_.forget_old();
     world.prepares = questions_.open_prepares();
     world.unprepares = questions_.open_unprepares();
+    world.refused = questions_.refusals();
+    setbacks_.keep_only(checkpoint_, world.prepares);
+    world.setbacks = setbacks_.all();
+    if (const auto fault = channel_fault()) world.faults.push_back(*fault);
     daemon_.see(imex_status());
     daemon_.show(world);
     agent_metrics_.see(world.daemon);
@@ -249,6 +255,13 @@ class NodeAgent::Shell {
       if (reading.gone_since && ports_.kubelet.knows(uid)) world.known_to_kubelet.insert(uid);
     }
     return world;
+  }
+
+  // Looked at for each decision: the driver may be loaded, or unloaded, at any time.
+  [[nodiscard]] std::optional<core::NodeFault> channel_fault() const {
+    const auto usable = ports_.channels.check();
+    if (usable) return std::nullopt;
+    return core::NodeFault{core::kFaultChannels, "NoImexChannels", usable.error().message};
   }
 
   // An error once, and its end.
@@ -284,11 +297,16 @@ class NodeAgent::Shell {
   // Whether anything was done. What kubelet waits for does not wait for the API server, nor does
   // another agent of this node.
   bool carry_out(core::NodePlan plan, std::unique_ptr<CheckpointStore::Hold> hold) {
-    const auto failed_here = apply_.on_the_node(plan);
+    const auto done = apply_.on_the_node(plan);
     hold.reset();
     if (checkpoint_.clique) watches_.follow(*checkpoint_.clique);
-    if (failed_here) {
-      back_off(failed_here->message);
+    if (!done) {
+      back_off(done.error().message);
+      has_news_ = true;
+      return true;
+    }
+    if (!*done) {
+      // Of what was decided after the setback nothing may be true any more.
       has_news_ = true;
       return true;
     }
@@ -344,6 +362,7 @@ class NodeAgent::Shell {
   Answers answers_;
   Watches watches_;
   DaemonHistory daemon_;
+  Setbacks setbacks_;
   AgentMetrics agent_metrics_;
   std::string fabric_error_, told_address_;
   Apply apply_;

@@ -5,6 +5,8 @@ namespace cdom::agent {
 namespace {
 
 constexpr base::Duration kForgottenAfter = std::chrono::seconds(60);  // kubelet's deadline is 45 s
+// Kubelet asks again 90 s after a refusal, or when the pod's next sync is due.
+constexpr base::Duration kRefusalStands = std::chrono::minutes(5);
 
 }  // namespace
 
@@ -14,6 +16,7 @@ ClaimStep Questions::prepare(const core::ClaimRef& claim) {
 
 ClaimStep Questions::unprepare(const core::ClaimRef& claim) {
   revision_ += prepares_.erase(claim.uid);
+  refusals_.erase(claim.uid);
   return ask(unprepares_, claim, "about to be unprepared");
 }
 
@@ -46,7 +49,18 @@ std::optional<base::Duration> Questions::answer(ByUid& questions, const std::str
   return clock_.elapsed() - it->second.since;
 }
 
+void Questions::remember_refusal(const std::string& uid, const std::string& reason) {
+  refusals_[uid] = {reason, clock_.elapsed()};
+}
+
+std::map<std::string, std::string> Questions::refusals() const {
+  std::map<std::string, std::string> reasons;
+  for (const auto& [uid, refusal] : refusals_) reasons.emplace(uid, refusal.reason);
+  return reasons;
+}
+
 std::optional<base::Duration> Questions::answer_prepare(const std::string& uid, ClaimStep step) {
+  if (step.state == ClaimStep::State::Done) refusals_.erase(uid);
   return answer(prepares_, uid, std::move(step));
 }
 
@@ -84,6 +98,10 @@ void Questions::forget_old() {
   for (ByUid* questions : {&prepares_, &unprepares_}) {
     std::erase_if(*questions, [&](const auto& entry) { return entry.second.asked < before; });
   }
+  const base::Duration told_before = clock_.elapsed() - kRefusalStands;
+  std::erase_if(refusals_, [&](const auto& entry) {
+    return entry.second.told < told_before && !prepares_.contains(entry.first);
+  });
 }
 
 }  // namespace cdom::agent

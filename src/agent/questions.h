@@ -27,6 +27,9 @@ class Questions {
   // Gives how long ago kubelet asked; nullopt: nobody asks any more.
   std::optional<base::Duration> answer_prepare(const std::string& uid, ClaimStep answer);
   std::optional<base::Duration> answer_unprepare(const std::string& uid, ClaimStep answer);
+  // Stands until the claim is prepared, is to be unprepared, or is not asked for any more.
+  void remember_refusal(const std::string& uid, const std::string& reason);
+  [[nodiscard]] std::map<std::string, std::string> refusals() const;
   // What the open ones wait for, by claim UID.
   void set_reasons(const std::map<std::string, std::string>& reasons);
   void set_reason_of_all(const std::string& reason);
@@ -45,6 +48,10 @@ class Questions {
     std::optional<ClaimStep> answer;
   };
   using ByUid = std::map<std::string, Question>;
+  struct Refusal {
+    std::string reason;
+    base::Duration told{};
+  };
 
   ClaimStep ask(ByUid& questions, const core::ClaimRef& claim, const char* first_reason);
   std::optional<base::Duration> answer(ByUid& questions, const std::string& uid,
@@ -53,6 +60,7 @@ class Questions {
 
   const base::Clock& clock_;
   ByUid prepares_, unprepares_;
+  std::map<std::string, Refusal> refusals_;  // by UID
   std::uint64_t revision_ = 0;
 };
 

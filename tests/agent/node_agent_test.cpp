@@ -309,6 +309,64 @@ TEST(NodeAgent, CountsWhatItDoes) {
   }
 }
 
+TEST(NodeAgent, AClaimThatCannotBeInjectedStopsNoOther) {
+  Rig rig;
+  rig.settle();
+  const core::ClaimRef broken = rig.make_claim("broken"), well = rig.make_claim("well");
+  rig.channels.errors.emplace(broken.uid,
+                              base::Error{base::ErrorKind::Unavailable, "no space left"});
+  rig.write_list({broken.uid, well.uid});
+  rig.agent->prepare(broken);
+  EXPECT_EQ(rig.prepare(well).state, ClaimStep::State::Done);
+  rig.pass(seconds(6));
+  const ClaimStep waiting = rig.agent->prepare(broken);
+  EXPECT_EQ(waiting.state, ClaimStep::State::Waiting);
+  EXPECT_EQ(waiting.reason,
+            "cannot inject 1 channels from 0 for claim team-a/broken: no space left");
+  const api::ComputeDomainNodeReport report = rig.report();
+  EXPECT_THAT(report.groups.at(0).claims, ElementsAre(well.uid));
+  EXPECT_THAT(report.pending_claims, ElementsAre(api::PendingClaim{broken.uid, waiting.reason}));
+
+  EXPECT_EQ(rig.unprepare(well).state, ClaimStep::State::Done);
+  rig.channels.errors.clear();
+  rig.pass(seconds(3));
+  EXPECT_EQ(rig.prepare(broken).state, ClaimStep::State::Done);
+  rig.pass(seconds(3));
+  EXPECT_THAT(rig.report().pending_claims, IsEmpty());
+}
+
+TEST(NodeAgent, ARefusalIsReportedUntilKubeletHasTheClaimOrLetsItGo) {
+  Rig rig;
+  rig.settle();
+  const core::ClaimRef stranger = rig.make_claim("a", "other-uid");
+  rig.agent->prepare(stranger);
+  rig.pass(seconds(6));
+  ASSERT_EQ(rig.agent->prepare(stranger).state, ClaimStep::State::Failed);
+  rig.pass(minutes(1));
+  ASSERT_THAT(rig.report().pending_claims, SizeIs(1));
+  EXPECT_THAT(rig.report().pending_claims[0].message, HasSubstr("there is no ComputeDomain"));
+
+  EXPECT_EQ(rig.unprepare(stranger).state, ClaimStep::State::Done);
+  rig.pass(seconds(2));
+  EXPECT_THAT(rig.report().pending_claims, IsEmpty());
+}
+
+TEST(NodeAgent, ANodeThatCannotInjectOffersNothing) {
+  Rig rig;
+  rig.channels.lack = base::Error{base::ErrorKind::Unavailable, "the kernel has no IMEX channels"};
+  rig.start_agent();
+  rig.settle();
+  ASSERT_THAT(rig.slices(), SizeIs(1));
+  EXPECT_THAT(rig.slices()[0].devices, IsEmpty());
+  const auto* can_serve = api::find_condition(rig.report().conditions, api::kConditionCanServe);
+  ASSERT_NE(can_serve, nullptr);
+  EXPECT_EQ(can_serve->message, "the kernel has no IMEX channels");
+
+  rig.channels.lack.reset();
+  rig.pass(seconds(2));
+  EXPECT_THAT(rig.slices()[0].devices, SizeIs(1));
+}
+
 TEST(NodeAgent, FindsTheClaimsOfALostCheckpointInTheirFiles) {
   Rig rig;
   rig.settle();

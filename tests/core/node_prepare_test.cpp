@@ -286,7 +286,7 @@ INSTANTIATE_TEST_SUITE_P(
                      scene.world.lists[0].stored.meta.labels = {
                          {api::kDomainLabel, "train-uid"}, {api::kDomainNamespaceLabel, "team-b"}};
                    },
-                   "is in namespace team-b"},
+                   "belongs to another namespace; a claim can only use one of its own, team-a"},
         Unadmitted{"Deleting",
                    [](NodeScene& scene) {
                      scene.domains = {domain_train()};

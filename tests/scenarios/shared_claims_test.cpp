@@ -146,7 +146,7 @@ TEST_F(SharedClaims, ANodeThatServesAnotherDomainSaysSoAndWaits) {
   kubectl().apply(claim_yaml("mesh"));
   share("mesh", on);
   EXPECT_TRUE(tells("Pod", "mesh-0", "FailedPrepareDynamicResources",
-                    "this node still runs the IMEX daemon of group", kLate));
+                    "this node still runs the IMEX daemon of another ComputeDomain", kLate));
   EXPECT_EQ(phase_of("mesh-0"), "Pending");
   EXPECT_TRUE(becomes("blue", "Ready", "1/1", "AllNodesReady"));
   kubectl().remove("Pod", "blue-0");

@@ -16,9 +16,9 @@
 namespace cdom::agent {
 
 struct CdiOptions {
-  std::string directory = "/var/run/cdi";      // CDI_ROOT
-  std::string proc_devices = "/proc/devices";  // ALT_PROC_DEVICES_PATH
-  std::string proc_driver = "/proc/driver/nvidia";
+  std::string directory = "/var/run/cdi";           // CDI_ROOT
+  std::string proc_devices = "/proc/devices";       // ALT_PROC_DEVICES_PATH
+  std::string proc_driver = "/proc/driver/nvidia";  // beside proc_devices
   // The host's, where device files are made that are missing; "" : none are. A container runtime
   // needs none, as the files here say all of a device; programs on the host may.
   std::string dev = "/dev";
@@ -31,6 +31,8 @@ class CdiChannelInjector : public ChannelInjector {
   explicit CdiChannelInjector(CdiOptions options,
                               base::MakeNode make_node = base::make_device_node);
 
+  // Unavailable: the kernel has no IMEX channels.
+  base::Result<void> check() override;
   // Unavailable: the kernel has no IMEX channels, or the file cannot be written. Invalid: the
   // kernel has fewer channels, or somebody else's file has the claim's name.
   base::Result<void> write(const core::ClaimRef& claim,

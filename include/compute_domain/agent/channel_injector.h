@@ -12,6 +12,8 @@ namespace cdom::agent {
 class ChannelInjector {
  public:
   virtual ~ChannelInjector() = default;
+  // Whether the node has channels at all; an error says what it lacks, and the remedy.
+  virtual base::Result<void> check() = 0;
   // Makes core::cdi_device_id(claim.uid) mean these channels; repeating it is harmless.
   virtual base::Result<void> write(const core::ClaimRef& claim,
                                    const core::ChannelRange& channels) = 0;

@@ -12,10 +12,17 @@ namespace cdom::agent {
 class MemoryChannelInjector : public ChannelInjector {
  public:
   std::map<std::string, core::ChannelRange> channels;  // by claim UID
-  std::optional<base::Error> error;                    // of every call while it is set
+  std::optional<base::Error> error;                    // of every call but check(), while it is set
+  std::map<std::string, base::Error> errors;           // the same of what is of one claim, by UID
+  std::optional<base::Error> lack;                     // of check(), while it is set
+
+  base::Result<void> check() override {
+    return lack ? base::Result<void>(*lack) : base::Result<void>();
+  }
 
   base::Result<void> write(const core::ClaimRef& claim, const core::ChannelRange& range) override {
     if (error) return *error;
+    if (const auto it = errors.find(claim.uid); it != errors.end()) return it->second;
     channels[claim.uid] = range;
     return {};
   }
@@ -25,6 +32,7 @@ class MemoryChannelInjector : public ChannelInjector {
   }
   base::Result<void> remove(const std::string& claim_uid) override {
     if (error) return *error;
+    if (const auto it = errors.find(claim_uid); it != errors.end()) return it->second;
     channels.erase(claim_uid);
     return {};
   }

@@ -1,7 +1,8 @@
 // NodePlan: what a reconcile of a node wants done, in order.
 //
 // The agent applies the intents one by one and stops at the first that does not succeed; any prefix
-// may be the last thing that this process ever does, and every intent may be repeated.
+// may be the last thing that this process ever does, and every intent may be repeated. What failed
+// for one claim, or for the daemon, is a setback in the next NodeWorld, whose plan leaves it out.
 #pragma once
 
 #include <map>
@@ -71,6 +72,7 @@ struct AnswerFailed {
   std::string claim_uid;
   std::string error;
   bool permanent = false;  // no repetition can help
+  std::string reason;      // the error without what the claim is called and how long it took
   friend bool operator==(const AnswerFailed&, const AnswerFailed&) = default;
 };
 struct AnswerUnprepared {

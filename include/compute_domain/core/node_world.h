@@ -42,6 +42,7 @@ struct NodeTimes {
   base::Duration prepare_patience = std::chrono::seconds(40);  // kubelet's own deadline is 45 s
   base::Duration retry_look_up = std::chrono::seconds(1);      // of an answer that was an error
   base::Duration doubt_look_up = std::chrono::minutes(1);      // of a claim that nobody admits
+  base::Duration pending_notice = std::chrono::seconds(5);     // before a wait is reported
   base::Duration stale_grace = std::chrono::minutes(10);
   base::Duration old_list_look_up = std::chrono::minutes(5);  // of a clique that is not watched
 };
@@ -63,10 +64,27 @@ struct NodeSettings {
   friend bool operator==(const NodeSettings&, const NodeSettings&) = default;
 };
 
+inline constexpr char kFaultChannels[] = "ImexChannels";
+inline constexpr char kFaultDriver[] = "Driver";
+inline constexpr char kFaultFabric[] = "Fabric";
+inline constexpr char kFaultFabricHealth[] = "FabricHealth";
+
+// A requirement that the node does not meet, in the public words of its report: its pods would
+// fail.
+struct NodeFault {
+  std::string type;     // of the condition: kFaultChannels
+  std::string reason;   // "NoImexChannels"
+  std::string message;  // for people, with the remedy
+
+  friend bool operator==(const NodeFault&, const NodeFault&) = default;
+};
+
 // What the fabric says now: a clique ("" : none), or why it cannot be told.
 struct FabricReading {
   std::optional<std::string> clique;
   std::string error;
+  bool sees_gpus = true;  // false: the driver has answered, and names no GPU
+  std::vector<NodeFault> faults = {};
 
   friend bool operator==(const FabricReading&, const FabricReading&) = default;
 };
@@ -150,6 +168,16 @@ struct WantedClaim {
   base::Duration since{};
 };
 
+// Something that could not be done on this node, and when it may be tried again.
+struct Setback {
+  std::string error;
+  base::Duration retry_at{};
+
+  friend bool operator==(const Setback&, const Setback&) = default;
+};
+// Of what concerns the IMEX daemon, among the setbacks; all others are of a claim, by its UID.
+inline constexpr char kDaemonSetback[] = "";
+
 // Objects of our own as a watch shows them. While one that we wrote has not been seen yet,
 // `current` is false and nothing is written.
 template <class T>
@@ -181,6 +209,9 @@ struct NodeWorld {
   std::map<std::string, ListReading> old_lists;   // by group
   std::set<std::string> known_to_kubelet;         // of the checkpoint's claims, by UID
   std::vector<HeldClaim> held;                    // while the checkpoint serves no group
+  std::vector<NodeFault> faults;                  // besides the fabric's
+  std::map<std::string, Setback> setbacks;        // by claim UID
+  std::map<std::string, std::string> refused;     // why kubelet got no claim last, by its UID
 };
 
 // Whether the answer proves that the claim has ended here: it is gone, has another UID, or is not

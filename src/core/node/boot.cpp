@@ -12,7 +12,11 @@ bool has_rebooted(const NodeWorld& world) {
 
 void forget_earlier_boot(NodeDraft& draft) {
   const NodeWorld& world = draft.world;
-  for (const auto& [uid, claim] : draft.checkpoint.claims) draft.add(RemoveCdi{uid});
+  if (draft.held_back(kDaemonSetback) != nullptr) return;
+  for (const auto& [uid, claim] : draft.checkpoint.claims) {
+    // A file that cannot be removed names a claim that nobody has any more.
+    if (!world.setbacks.contains(uid)) draft.add(RemoveCdi{uid});
+  }
   const bool was_served = draft.checkpoint.served.has_value();
   if (was_served && is_running_for(world.daemon, *draft.checkpoint.served)) draft.add(StopDaemon{});
   draft.checkpoint = {};
@@ -23,7 +27,7 @@ void forget_earlier_boot(NodeDraft& draft) {
 
 void serve_clique(NodeDraft& draft) {
   Checkpoint& checkpoint = draft.checkpoint;
-  const std::optional<std::string>& now = draft.world.fabric.clique;
+  const std::optional<std::string>& now = draft.fabric.clique;
   if (!now || !is_changing_over(draft)) return;
   const auto& daemon = draft.world.daemon;
   const bool in_use =
@@ -98,7 +102,9 @@ void leave_standing_group(NodeDraft& draft) {
       checkpoint.claims, [&](const auto& claim) { return claim.second.group == served.group; });
   if (is_used || !draft.world.daemon) return;
   if (is_running_for(draft.world.daemon, served)) {
-    if (!draft.world.daemon->stopping) draft.stop_daemon();
+    if (!draft.world.daemon->stopping && draft.held_back(kDaemonSetback) == nullptr) {
+      draft.stop_daemon();
+    }
     return;
   }
   remember_stopped(checkpoint);

@@ -98,6 +98,7 @@ void keep_daemon(NodeDraft& draft) {
   const bool stands = is_standing(draft.checkpoint, served->group) && !is_changing_over(draft);
   if (!stands && !has_live_claim(draft.checkpoint, served->group)) return;
   if (draft.world.self.address.empty()) return;  // that it would bind
+  if (draft.held_back(kDaemonSetback) != nullptr) return;
   if (is_running_for(draft.world.daemon, *served)) {
     const api::NodeList* list = list_of(draft.world, *served);
     if (list == nullptr) return;

@@ -21,6 +21,13 @@ void NodeDraft::look_again_at(base::Duration moment) {
   if (!plan.look_again || after < *plan.look_again) plan.look_again = after;
 }
 
+const Setback* NodeDraft::held_back(const std::string& of) {
+  const auto it = world.setbacks.find(of);
+  if (it == world.setbacks.end() || it->second.retry_at <= world.elapsed) return nullptr;
+  look_again_at(it->second.retry_at);
+  return &it->second;
+}
+
 bool is_newest_agent(const NodeWorld& world) { return world.checkpoint.agent == world.self.agent; }
 
 const SeenList* find_seen_list(const NodeWorld& world, std::string_view group) {
@@ -37,7 +44,7 @@ const api::NodeListEntry* own_entry(const NodeWorld& world, const SeenList& list
 bool is_changing_over(const NodeDraft& draft) {
   const NodeWorld& world = draft.world;
   const bool by_channel = world.settings.isolation == api::Isolation::Channel;
-  return (world.fabric.clique && world.fabric.clique != draft.checkpoint.clique) ||
+  return (draft.fabric.clique && draft.fabric.clique != draft.checkpoint.clique) ||
          (draft.checkpoint.clique && by_channel != draft.checkpoint.by_channel);
 }
 

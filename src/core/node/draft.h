@@ -13,11 +13,15 @@ namespace cdom::core {
 struct NodeDraft {
   const NodeWorld& world;
   Checkpoint checkpoint;
+  FabricReading fabric;  // as far as it is to be believed
+  // The clique of the report as it is, where the fabric says none and that is not believed.
+  std::string doubted_clique;
   NodePlan plan;
   // The plan ends the daemon: what the world says of it does not hold afterwards.
   bool stops_daemon = false;
 
-  explicit NodeDraft(const NodeWorld& of) : world(of), checkpoint(of.checkpoint) {}
+  explicit NodeDraft(const NodeWorld& of)
+      : world(of), checkpoint(of.checkpoint), fabric(of.fabric) {}
 
   void add(Intent intent) { plan.intents.push_back(std::move(intent)); }
   void stop_daemon() {
@@ -31,6 +35,9 @@ struct NodeDraft {
   }
   // At this point on Clock::elapsed(); the earliest of several counts.
   void look_again_at(base::Duration moment);
+  // Why nothing of the claim, or of the daemon (kDaemonSetback), is to be tried now; nullptr: it
+  // may be.
+  const Setback* held_back(const std::string& of);
 };
 
 // Whether no newer agent process has taken over this node.

@@ -44,6 +44,10 @@ bool daemon_has_ended(NodeDraft& draft, const std::string& uid) {
     return false;
   }
   if (!is_running_for(daemon, *draft.checkpoint.served)) return true;
+  if (const Setback* setback = draft.held_back(kDaemonSetback)) {
+    draft.wait(uid, setback->error);
+    return false;
+  }
   if (!daemon->stopping) {
     draft.add(RemoveCdi{uid});
     draft.stop_daemon();
@@ -77,6 +81,7 @@ void begin_ending(NodeDraft& draft, const std::string& uid) {
 }
 
 void go_on_ending(NodeDraft& draft, const std::string& uid) {
+  if (const Setback* setback = draft.held_back(uid)) return draft.wait(uid, setback->error);
   const PreparedClaim& claim = draft.checkpoint.claims.at(uid);
   const bool last = is_last_of_served(draft.checkpoint, claim);
   if (last && !daemon_has_ended(draft, uid)) return;
@@ -146,7 +151,12 @@ std::string doubts_about(const NodeDraft& draft, std::string_view group) {
     if (reading != nullptr && reading->gone_since) gone.push_back(to_string(claim.claim));
   }
   if (gone.empty()) return "";
-  return cat("ResourceClaim ", base::list_names(gone), gone.size() == 1 ? " has" : " have",
+  // The clique's group has claims of many domains, and each domain shows its message.
+  const std::string which =
+      is_standing(draft.checkpoint, group)
+          ? cat(gone.size(), gone.size() == 1 ? " ResourceClaim" : " ResourceClaims")
+          : cat("ResourceClaim ", base::list_names(gone));
+  return cat(which, gone.size() == 1 ? " has" : " have",
              " ended in the API but not on this node: containers of its pod may still run; the "
              "channel stays until kubelet unprepares it");
 }

@@ -21,7 +21,7 @@ constexpr std::int64_t kAllChannels = 2048;  // of the reference driver's plugin
 std::string named(const ClaimRef& claim) { return cat("ResourceClaim ", to_string(claim)); }
 
 void refuse(NodeDraft& draft, const ClaimRef& claim, const Refusal& refusal) {
-  draft.add(AnswerFailed{claim.uid, refusal.error, refusal.permanent});
+  draft.add(AnswerFailed{claim.uid, refusal.error, refusal.permanent, refusal.error});
 }
 
 // Waits, but not for longer than kubelet does.
@@ -29,8 +29,9 @@ void wait_or_give_up(NodeDraft& draft, const WantedClaim& wanted, const std::str
   const base::Duration end = wanted.since + draft.world.times.prepare_patience;
   if (draft.world.elapsed >= end) {
     const std::string spent = base::short_duration(draft.world.times.prepare_patience);
-    refuse(draft, wanted.claim,
-           {cat(named(wanted.claim), " is not ready after ", spent, ": ", reason)});
+    draft.add(AnswerFailed{wanted.claim.uid,
+                           cat(named(wanted.claim), " is not ready after ", spent, ": ", reason),
+                           false, reason});
     return;
   }
   draft.wait(wanted.claim.uid, reason);
@@ -101,8 +102,31 @@ void begin_admin_access(NodeDraft& draft, const WantedClaim& wanted, const Claim
   draft.save_checkpoint();
 }
 
+// The claims of `group`, for somebody of the namespace `ns`: of other namespaces only their number.
+std::string claims_of_group(const Checkpoint& checkpoint, const std::string& group,
+                            const std::string& ns) {
+  std::vector<std::string> named_here;
+  int elsewhere = 0;
+  for (const auto& [uid, claim] : checkpoint.claims) {
+    if (claim.group != group || claim.admin_access) continue;
+    if (claim.claim.ns == ns) {
+      named_here.push_back(to_string(claim.claim));
+    } else {
+      ++elsewhere;
+    }
+  }
+  std::vector<std::string> parts;
+  if (!named_here.empty()) parts.push_back(cat("ResourceClaim ", base::list_names(named_here)));
+  if (elsewhere > 0) {
+    parts.push_back(cat(elsewhere, elsewhere == 1 ? " ResourceClaim" : " ResourceClaims",
+                        " of other namespaces"));
+  }
+  return base::join(parts, " and ");
+}
+
 // Who keeps the node's only IMEX session, other than `group`; "" when nobody does.
-std::string other_group_here(const NodeDraft& draft, const std::string& group) {
+std::string other_group_here(const NodeDraft& draft, const std::string& group,
+                             const std::string& ns) {
   const NodeWorld& world = draft.world;
   std::string other;
   if (draft.checkpoint.served && draft.checkpoint.served->group != group) {
@@ -111,14 +135,11 @@ std::string other_group_here(const NodeDraft& draft, const std::string& group) {
     other = world.daemon->group;
   }
   if (other.empty()) return "";
-  std::vector<std::string> claims;
-  for (const auto& [uid, claim] : draft.checkpoint.claims) {
-    if (claim.group == other && !claim.admin_access) claims.push_back(to_string(claim.claim));
-  }
-  return cat("this node still runs the IMEX daemon of group ", other,
-             claims.empty() ? std::string(", whose claims are not known here")
-                            : cat(" for ResourceClaim ", base::list_names(claims)),
-             "; it ends with them");
+  const std::string claims = claims_of_group(draft.checkpoint, other, ns);
+  return cat(
+      "this node still runs the IMEX daemon of another ComputeDomain",
+      claims.empty() ? std::string(", whose claims are not known here") : cat(", for ", claims),
+      "; it ends with them");
 }
 
 void begin_admitted(NodeDraft& draft, const WantedClaim& wanted, const ClaimWish& wish,
@@ -132,7 +153,7 @@ void begin_admitted(NodeDraft& draft, const WantedClaim& wanted, const ClaimWish
                       .seats = wish.seats,
                       .admin_access = false};
   if (has_fabric) {
-    if (std::string other = other_group_here(draft, list.group); !other.empty()) {
+    if (std::string other = other_group_here(draft, list.group, wanted.claim.ns); !other.empty()) {
       return wait_or_give_up(draft, wanted, other);
     }
     if (admitted.entry->slot < 0 || admitted.entry->slot >= list.slots) {
@@ -198,7 +219,7 @@ void begin(NodeDraft& draft, const WantedClaim& wanted) {
 }
 
 // What the claim's group still lacks; "" when it can be used.
-std::string lack_of(const NodeDraft& draft, const PreparedClaim& claim) {
+std::string lack_of(NodeDraft& draft, const PreparedClaim& claim) {
   const auto& served = draft.checkpoint.served;
   if (claim.channels.count == 0) return "";
   if (!served || served->group != claim.group) {
@@ -211,6 +232,7 @@ std::string lack_of(const NodeDraft& draft, const PreparedClaim& claim) {
     return cat("the IMEX daemon of group ", served->group, " is stopping, and starts again");
   }
   if (is_ready_for(daemon, *served)) return "";
+  if (const Setback* setback = draft.held_back(kDaemonSetback)) return setback->error;
   if (draft.world.self.address.empty()) {
     return "the owner of this node's IMEX daemon has not told its address yet: does the "
            "compute-domain-imex pod of this node have its POD_IP?";
@@ -234,6 +256,9 @@ std::string lack_of(const NodeDraft& draft, const PreparedClaim& claim) {
 void finish(NodeDraft& draft, const WantedClaim& wanted, PreparedClaim& claim) {
   if (const std::string lack = lack_of(draft, claim); !lack.empty()) {
     return wait_or_give_up(draft, wanted, lack);
+  }
+  if (const Setback* setback = draft.held_back(wanted.claim.uid)) {
+    return wait_or_give_up(draft, wanted, setback->error);
   }
   const bool injects = claim.channels.count > 0;
   // Written again for every answer: the files are gone after a reboot, kubelet's memory is not.

@@ -4,6 +4,7 @@
 #include "core/node/daemon.h"
 #include "core/node/draft.h"
 #include "core/node/ending.h"
+#include "core/node/fabric_doubt.h"
 #include "core/node/prepare.h"
 #include "core/node/recovery.h"
 #include "core/node/report.h"
@@ -20,6 +21,7 @@ NodePlan reconcile_node(const NodeWorld& world) {
   // An older agent only notes what kubelet asks it for, and answers.
   const bool leads = is_newest_agent(world);
   if (leads) {
+    doubt_fabric(draft);
     serve_clique(draft);
     take_over_daemon(draft);
     doubt_claims(draft);

@@ -66,7 +66,7 @@ void end_vain_recovery(NodeDraft& draft) {
   for (const api::NodeListEntry* entry : awaited) {
     all_ended = has_proven_end(draft, served->group, *entry) && all_ended;
   }
-  if (!all_ended) return;
+  if (!all_ended || draft.held_back(kDaemonSetback) != nullptr) return;
   draft.checkpoint.served->forget_importers = true;
   draft.save_checkpoint();
   draft.stop_daemon();

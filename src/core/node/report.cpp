@@ -6,9 +6,11 @@
 #include "compute_domain/base/text.h"
 #include "compute_domain/core/node_lists.h"
 #include "compute_domain/core/slots.h"
+#include "core/node/conditions.h"
 #include "core/node/daemon.h"
 #include "core/node/ending.h"
 #include "core/node/peers.h"
+#include "core/node/pending.h"
 #include "core/node/recovery.h"
 
 namespace cdom::core {
@@ -237,7 +239,7 @@ void add_served(NodeDraft& draft, Groups& groups, Word& word) {
     word.tells_releases = seen != nullptr && seen->stored.list->scarce && said != nullptr &&
                           said->releases != group.releases;
   }
-  const std::string& unread = draft.world.fabric.error;
+  const std::string& unread = draft.fabric.error;
   group.message = joined({group.message, doubts_about(draft, served->group),
                           unread.empty() ? "" : cat("the fabric cannot be read: ", unread)});
   if (of_daemon->hold && *of_daemon->hold > draft.world.elapsed) word.hold = of_daemon->hold;
@@ -306,10 +308,10 @@ Word word_of(NodeDraft& draft) {
   if (word.report.address.empty()) {
     if (const auto* said = published(world)) word.report.address = said->status.address;
   }
-  word.report.clique = draft.checkpoint.clique.value_or("");
-  word.report.fabric_error = world.fabric.error;
-  if (world.fabric.clique && world.fabric.clique != draft.checkpoint.clique) {
-    word.report.next_clique = world.fabric.clique;
+  word.report.clique = draft.checkpoint.clique.value_or(draft.doubted_clique);
+  word.report.fabric_error = draft.fabric.error;
+  if (draft.fabric.clique && draft.fabric.clique != draft.checkpoint.clique) {
+    word.report.next_clique = draft.fabric.clique;
   }
   using api::Isolation;
   word.report.isolation = draft.checkpoint.by_channel ? Isolation::Channel : Isolation::Domain;
@@ -329,6 +331,8 @@ Word word_of(NodeDraft& draft) {
     if (const auto* said = published_group(world, world.daemon->group)) groups[said->group] = *said;
   }
   for (auto& [name, group] : groups) word.report.groups.push_back(std::move(group));
+  word.report.pending_claims = pending_claims(draft);
+  word.report.conditions = conditions_of(draft, published(world));
   return word;
 }
 
@@ -375,7 +379,7 @@ bool is_without_slot(NodeDraft& draft, const StoppedGroup& stopped) {
 
 void publish_report(NodeDraft& draft) {
   const NodeWorld& world = draft.world;
-  const bool has_something_to_say = draft.checkpoint.clique || !world.fabric.error.empty();
+  const bool has_something_to_say = draft.checkpoint.clique || !draft.fabric.error.empty();
   if (!has_something_to_say || !world.report.current) return;
   Word word = word_of(draft);
   word.report = api::bounded(std::move(word.report));

@@ -4,6 +4,7 @@
 
 #include "compute_domain/api/names.h"
 #include "compute_domain/base/text.h"
+#include "core/node/conditions.h"
 
 namespace cdom::core {
 
@@ -27,7 +28,8 @@ api::ResourceSlice wanted_slice(const NodeDraft& draft) {
   slice.node = draft.world.self.name;
   slice.pool_generation = 1;
   slice.pool_slices = 1;
-  if (is_changing_over(draft)) return slice;
+  if (!draft.checkpoint.clique || is_changing_over(draft) || !faults_of(draft).empty())
+    return slice;
   for (const std::string& name : seat_names(draft.checkpoint, draft.world.settings)) {
     slice.devices.push_back(seat(name, *draft.checkpoint.clique));
   }
@@ -65,7 +67,11 @@ std::vector<std::string> seat_names(const Checkpoint& checkpoint, const NodeSett
 
 void publish_slice(NodeDraft& draft) {
   const NodeWorld& world = draft.world;
-  if (!draft.checkpoint.clique || !world.slices.current || !is_reported(draft)) return;
+  if (!world.slices.current) return;
+  // What an agent before this one offered is not to be had while the driver sees no GPU.
+  const bool takes_back =
+      !draft.checkpoint.clique && !draft.doubted_clique.empty() && !world.slices.objects.empty();
+  if (!takes_back && (!draft.checkpoint.clique || !is_reported(draft))) return;
   api::ResourceSlice wanted = wanted_slice(draft);
   const api::ResourceSlice* own = nullptr;
   for (const api::ResourceSlice& slice : world.slices.objects) {

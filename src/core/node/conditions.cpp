@@ -1,0 +1,87 @@
+#include "core/node/conditions.h"
+
+#include <algorithm>
+
+#include "compute_domain/base/text.h"
+
+namespace cdom::core {
+
+namespace {
+
+using base::cat;
+
+// Whether claims on this node get a channel: without a fabric there is none to give.
+bool gives_channels(const NodeDraft& draft) {
+  return !draft.checkpoint.clique.value_or("").empty();
+}
+
+NodeFault can_serve(const NodeDraft& draft, const std::vector<NodeFault>& faults) {
+  if (!draft.checkpoint.clique) {
+    return {api::kConditionCanServe, "FabricUnreadable",
+            cat("the NVLink fabric has never been read: ", draft.fabric.error)};
+  }
+  if (!faults.empty()) {
+    std::vector<std::string> messages;
+    messages.reserve(faults.size());
+    for (const NodeFault& fault : faults) messages.push_back(fault.message);
+    return {api::kConditionCanServe, faults.front().reason, base::join(messages, "; ")};
+  }
+  if (is_changing_over(draft)) {
+    return {api::kConditionCanServe, "ChangingOver",
+            "the node changes to another clique or isolation when its last claim has ended"};
+  }
+  return {};
+}
+
+}  // namespace
+
+std::vector<NodeFault> faults_of(const NodeDraft& draft) {
+  const NodeWorld& world = draft.world;
+  if (!gives_channels(draft)) return {};
+  std::vector<NodeFault> faults = world.faults;
+  if (!draft.fabric.error.empty()) {
+    faults.push_back({kFaultFabric, "FabricUnreadable", draft.fabric.error});
+  }
+  faults.insert(faults.end(), draft.fabric.faults.begin(), draft.fabric.faults.end());
+  // The host's own daemon has its peers from the host's configuration, not by names.
+  if (world.daemon && world.daemon->host_managed) {
+    std::erase_if(faults, [](const NodeFault& fault) { return fault.type == kFaultDriver; });
+  }
+  return faults;
+}
+
+std::vector<api::Condition> conditions_of(const NodeDraft& draft,
+                                          const api::ComputeDomainNode* said) {
+  const NodeWorld& world = draft.world;
+  const std::vector<NodeFault> faults = faults_of(draft);
+  const NodeFault lack = can_serve(draft, faults);
+  std::vector<api::Condition> conditions;
+  const auto add = [&](const NodeFault& fault, api::ConditionStatus status) {
+    api::Condition condition{
+        .type = fault.type,
+        .status = status,
+        .reason = fault.reason,
+        .message = fault.message,
+        .last_transition = std::chrono::floor<std::chrono::seconds>(world.now)};
+    const api::Condition* before =
+        said == nullptr ? nullptr : api::find_condition(said->status.conditions, fault.type);
+    if (before != nullptr && before->status == status) {
+      condition.last_transition = before->last_transition;
+    }
+    conditions.push_back(std::move(condition));
+  };
+  if (lack.type.empty()) {
+    add({api::kConditionCanServe, "RequirementsMet",
+         "the node offers its devices to the scheduler"},
+        api::ConditionStatus::True);
+  } else {
+    add(lack, api::ConditionStatus::False);
+  }
+  for (const NodeFault& fault : faults) add(fault, api::ConditionStatus::False);
+  std::ranges::sort(conditions, {}, &api::Condition::type);
+  const auto same = std::ranges::unique(conditions, {}, &api::Condition::type);
+  conditions.erase(same.begin(), same.end());
+  return conditions;
+}
+
+}  // namespace cdom::core

@@ -1,0 +1,19 @@
+// Whether a node can serve claims, in the public words of its report. Pure functions.
+#pragma once
+
+#include <vector>
+
+#include "core/node/draft.h"
+
+namespace cdom::core {
+
+// The requirements that the node does not meet: while there is one it offers no device, as pods
+// would fail here.
+std::vector<NodeFault> faults_of(const NodeDraft& draft);
+
+// CanServe, and one that is False for each fault. One whose status goes on keeps the time since
+// which it has been so in what was `said`; that may be null.
+std::vector<api::Condition> conditions_of(const NodeDraft& draft,
+                                          const api::ComputeDomainNode* said);
+
+}  // namespace cdom::core
