@@ -126,7 +126,20 @@ std::string health_of(const GpuFacts& gpu) {
   return cat("unknown (", static_cast<int>(gpu.health), ")");
 }
 
-// What NVML's mask says is wrong. Its fields are two bits wide (1: true), the last one four.
+// Fields of NVML's mask: two bits wide (1: true, 2: false), that of the configuration four.
+constexpr unsigned kRouteUnhealthyShift = 4, kConfigurationShift = 8, kPartitionAssignedShift = 12;
+constexpr std::uint32_t kConfigurationIsRight = 1;
+
+std::uint32_t configuration_in(std::uint32_t mask) { return (mask >> kConfigurationShift) & 15U; }
+
+// Whether a GPU of a fabric cannot share memory over it. A driver that sums nothing up has a mask.
+bool is_unhealthy(const GpuFacts& gpu) {
+  if (gpu.health != FabricHealth::NotTold) return gpu.health == FabricHealth::Unhealthy;
+  return ((gpu.health_mask >> kRouteUnhealthyShift) & 1U) == 1 ||
+         configuration_in(gpu.health_mask) > kConfigurationIsRight;
+}
+
+// What NVML's mask says is wrong.
 std::vector<std::string> complaints_of(std::uint32_t mask) {
   std::vector<std::string> complaints;
   const std::pair<unsigned, const char*> conditions[] = {{0, "degraded bandwidth"},
@@ -136,7 +149,11 @@ std::vector<std::string> complaints_of(std::uint32_t mask) {
   for (const auto& [shift, name] : conditions) {
     if (((mask >> shift) & 3U) == 1) complaints.emplace_back(name);
   }
-  switch ((mask >> 8U) & 15U) {
+  if (((mask >> kRouteUnhealthyShift) & 3U) == 3) {
+    complaints.emplace_back("route unhealthy until the GPU is reset");
+  }
+  const std::uint32_t configuration = configuration_in(mask);
+  switch (configuration) {
     case 0:
     case 1:
       break;
@@ -152,10 +169,42 @@ std::vector<std::string> complaints_of(std::uint32_t mask) {
     case 5:
       complaints.emplace_back("not enough NVLinks");
       break;
+    case 6:
+      complaints.emplace_back("incompatible GPU firmware");
+      break;
+    case 7:
+      complaints.emplace_back("invalid location in the rack");
+      break;
+    case 8:
+      complaints.emplace_back("invalid GPU state");
+      break;
     default:
-      complaints.emplace_back("incorrect configuration");
+      complaints.push_back(cat("incorrect configuration (", configuration, ")"));
+  }
+  if (((mask >> kPartitionAssignedShift) & 3U) == 2) {
+    complaints.emplace_back("no NVLink partition assigned");
   }
   return complaints;
+}
+
+// Of the GPUs that are in a clique; "" when all are well.
+std::string first_unhealthy(const FabricFacts& facts, FabricMode mode) {
+  std::string first;
+  int more = 0;
+  for (std::size_t i = 0; i < facts.gpus.size(); ++i) {
+    const GpuFacts& gpu = facts.gpus[i];
+    if (verdict_on(gpu, mode).kind != GpuVerdict::Kind::Clique || !is_unhealthy(gpu)) continue;
+    if (!first.empty()) {
+      ++more;
+      continue;
+    }
+    const auto complaints = complaints_of(gpu.health_mask);
+    first = cat(name_of(i, gpu), " is unhealthy in its NVLink fabric",
+                complaints.empty() ? "" : cat(" (", base::join(complaints, ", "), ")"));
+  }
+  if (more > 0) first += cat(", and ", more, more == 1 ? " more GPU" : " more GPUs");
+  if (!first.empty()) first += ": see the rack's NVLink manager and the kernel log";
+  return first;
 }
 
 std::string lines_about(std::size_t index, const GpuFacts& gpu, FabricMode mode) {
@@ -197,6 +246,11 @@ std::string conclusion(const FabricFacts& facts, FabricMode mode) {
 
 }  // namespace
 
+bool is_too_old(const std::string& driver_version) {
+  static const std::vector<int> oldest{570, 158, 1};
+  return !driver_version.empty() && version_numbers(driver_version) < oldest;
+}
+
 core::FabricReading reading_of(const FabricFacts& facts, FabricMode mode) {
   if (!facts.error.empty()) return {std::nullopt, facts.error};
   if (std::string fault = first_fault(facts, mode); !fault.empty()) {
@@ -204,7 +258,17 @@ core::FabricReading reading_of(const FabricFacts& facts, FabricMode mode) {
   }
   const auto cliques = gpus_by_clique(facts, mode);
   if (cliques.size() > 1) return {std::nullopt, disagreement(cliques)};
-  return {cliques.empty() ? std::string() : cliques.begin()->first, {}};
+  core::FabricReading reading{cliques.empty() ? std::string() : cliques.begin()->first, {}};
+  reading.sees_gpus = !facts.gpus.empty();
+  if (is_too_old(facts.driver_version)) {
+    reading.faults.push_back({core::kFaultDriver, "DriverTooOld",
+                              cat("the GPU driver ", facts.driver_version,
+                                  " is too old: ", kOldestDriver, " or later is needed")});
+  }
+  if (std::string sick = first_unhealthy(facts, mode); !sick.empty()) {
+    reading.faults.push_back({core::kFaultFabricHealth, "FabricUnhealthy", std::move(sick)});
+  }
+  return reading;
 }
 
 std::string describe_fabric(const FabricFacts& facts, FabricMode mode) {
@@ -212,9 +276,9 @@ std::string describe_fabric(const FabricFacts& facts, FabricMode mode) {
       cat("Driver: ", facts.driver_version.empty() ? "unknown" : facts.driver_version,
           ", asked through ", facts.source, ", ", mode == FabricMode::Strict ? "strict" : "legacy",
           " rules\n");
-  const std::vector<int> oldest{570, 158, 1};
-  if (!facts.driver_version.empty() && version_numbers(facts.driver_version) < oldest) {
-    text += "This driver is too old for IMEX by names: 570.158.01 or later is needed\n";
+  if (is_too_old(facts.driver_version)) {
+    text +=
+        cat("This driver is too old for IMEX by names: ", kOldestDriver, " or later is needed\n");
   }
   for (std::size_t i = 0; i < facts.gpus.size(); ++i) {
     text += lines_about(i, facts.gpus[i], mode);

@@ -92,6 +92,7 @@ std::string read_gpu(const Json& json, const std::string& place, GpuFacts& gpu) 
                  {"unhealthy", FabricHealth::Unhealthy},
                  {"limitedCapacity", FabricHealth::LimitedCapacity}},
                 gpu.health);
+  fields.number("healthMask", gpu.health_mask);
   gpu.cluster_uuid = base::to_lower(gpu.cluster_uuid);
   return fields.problem();
 }

@@ -136,6 +136,53 @@ TEST(FabricDescription, TellsWhyThereIsNone) {
             "The clique of this node cannot be told: cannot open /lib/nvml\n");
 }
 
+core::FabricReading reading_with(const GpuFacts& gpu, const std::string& driver = "580.65.06") {
+  return reading_of({.source = {}, .driver_version = driver, .gpus = {gpu, gpu}, .error = {}},
+                    FabricMode::Strict);
+}
+
+TEST(FabricFaults, NoneOfAHealthyNode) { EXPECT_EQ(reading_with(gpu_in(7)).faults.size(), 0U); }
+
+TEST(FabricFaults, AnUnhealthyGpuKeepsItsCliqueAndIsOne) {
+  GpuFacts gpu = gpu_in(7);
+  gpu.health = FabricHealth::Unhealthy;
+  gpu.health_mask = 1U << 4U | 3U << 8U;
+  const core::FabricReading reading = reading_with(gpu);
+  EXPECT_TRUE(reading.clique);
+  ASSERT_EQ(reading.faults.size(), 1U);
+  EXPECT_EQ(reading.faults[0].reason, "FabricUnhealthy");
+  EXPECT_EQ(reading.faults[0].message,
+            "GPU 0 (GPU-7) is unhealthy in its NVLink fabric (route unhealthy, incorrect chassis "
+            "serial number), and 1 more GPU: see the rack's NVLink manager and the kernel log");
+  gpu.health = FabricHealth::LimitedCapacity;
+  EXPECT_EQ(reading_with(gpu).faults.size(), 0U) << "it shares memory, more slowly";
+  gpu.health = FabricHealth::NotTold;
+  EXPECT_EQ(reading_with(gpu).faults.size(), 1U) << "an older driver has the mask alone";
+}
+
+TEST(FabricFaults, ADriverThatTakesNoNamesIsOne) {
+  const core::FabricReading reading = reading_with(gpu_in(7), "570.86.15");
+  ASSERT_EQ(reading.faults.size(), 1U);
+  EXPECT_EQ(reading.faults[0].reason, "DriverTooOld");
+  EXPECT_EQ(reading.faults[0].message,
+            "the GPU driver 570.86.15 is too old: 570.158.01 or later is needed");
+}
+
+TEST(FabricFaults, NamesEveryReasonOfNvml) {
+  const auto described = [](std::uint32_t mask) {
+    GpuFacts gpu = gpu_in(7);
+    gpu.health_mask = mask;
+    return describe_fabric({.source = "f", .driver_version = {}, .gpus = {gpu}, .error = {}},
+                           FabricMode::Strict);
+  };
+  EXPECT_THAT(described(6U << 8U), HasSubstr("(incompatible GPU firmware)"));
+  EXPECT_THAT(described(7U << 8U), HasSubstr("(invalid location in the rack)"));
+  EXPECT_THAT(described(8U << 8U), HasSubstr("(invalid GPU state)"));
+  EXPECT_THAT(described(9U << 8U), HasSubstr("(incorrect configuration (9))"));
+  EXPECT_THAT(described(2U << 12U), HasSubstr("(no NVLink partition assigned)"));
+  EXPECT_THAT(described(3U << 4U), HasSubstr("(route unhealthy until the GPU is reset)"));
+}
+
 constexpr char kYaml[] = R"(
 driver: 580.65.06
 gpus:

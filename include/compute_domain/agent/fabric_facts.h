@@ -41,8 +41,12 @@ struct FabricFacts {
 
 enum class FabricMode { Strict, Legacy };
 
+// The first driver whose nvidia-imex takes names in its node table.
+inline constexpr char kOldestDriver[] = "570.158.01";
+bool is_too_old(const std::string& driver_version);
+
 // The clique that all GPUs with one agree on, "<cluster uuid>.<clique id>", or "" when none has
-// one.
+// one; and for what the node cannot serve although it has a clique.
 core::FabricReading reading_of(const FabricFacts& facts, FabricMode mode);
 
 // Several lines for people: what was found per GPU, and why there is a clique or none.

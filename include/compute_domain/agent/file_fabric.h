@@ -2,8 +2,8 @@
 //
 //   driver: 580.65.06
 //   gpus:
-//   - uuid: GPU-0      # and name, error, status, statusText; health: healthy, unhealthy,
-//   limitedCapacity
+//   - uuid: GPU-0      # and name, error, status, statusText, healthMask (NVML's);
+//                      # health: healthy, unhealthy, limitedCapacity
 //     state: completed # or notSupported, notStarted, inProgress
 //     clusterUUID: 6f0a3c52-1c7e-4b1f-9d53-0c2f6c2b7a10
 //     cliqueID: 32766
