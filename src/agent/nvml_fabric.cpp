@@ -5,6 +5,7 @@
 
 #include <condition_variable>
 #include <mutex>
+#include <optional>
 #include <thread>
 
 #include "agent/nvml_reading.h"
@@ -14,6 +15,15 @@
 namespace cdom::agent {
 
 using base::cat;
+
+namespace {
+
+std::string text_of_hang(base::Duration patience, const std::string& call) {
+  return cat("NVML has not answered for ", base::short_duration(patience), " (", call,
+             "): a GPU or its driver hangs");
+}
+
+}  // namespace
 
 // What the thread shares with read(); it may outlive the fabric.
 struct NvmlFabric::Exchange {
@@ -100,10 +110,38 @@ core::FabricReading NvmlFabric::read() {
     exchange_->changed.notify_all();
   }
   if (exchange_->is_asking && clock_.elapsed() - asked_ >= options_.patience) {
-    return {std::nullopt, cat("NVML has not answered for ", base::short_duration(options_.patience),
-                              " (", exchange_->call, "): a GPU or its driver hangs")};
+    return {std::nullopt, text_of_hang(options_.patience, exchange_->call), true, last_.faults};
   }
   return last_;
+}
+
+NvmlAnswer read_nvml_within_patience(const NvmlOptions& options, const std::stop_token& stop) {
+  struct Question {
+    std::mutex mutex;
+    std::condition_variable_any changed;
+    std::string call = "starting";
+    std::optional<FabricFacts> facts;
+  };
+  const auto question = std::make_shared<Question>();
+  // It may never end.
+  std::thread([question, options] {
+    FabricFacts facts = ask_nvml(options, [&](const std::string& next) {
+      const std::lock_guard lock(question->mutex);
+      question->call = next;
+    });
+    const std::lock_guard lock(question->mutex);
+    question->facts = std::move(facts);
+    question->changed.notify_all();
+  }).detach();
+  std::unique_lock lock(question->mutex);
+  question->changed.wait_for(lock, stop, options.patience,
+                             [&] { return question->facts.has_value(); });
+  if (question->facts) return {std::move(*question->facts), false};
+  FabricFacts facts;
+  facts.source = options.library.empty() ? options.driver_root : options.library;
+  facts.error = stop.stop_requested() ? cat("given up while NVML was asked (", question->call, ")")
+                                      : text_of_hang(options.patience, question->call);
+  return {std::move(facts), true};
 }
 
 FabricFacts NvmlFabric::facts() const {

@@ -3,6 +3,7 @@
 #include <filesystem>
 
 #include "agent/nvml_library.h"
+#include "compute_domain/agent/nvml_crash.h"
 #include "compute_domain/base/driver_root.h"
 #include "compute_domain/base/text.h"
 
@@ -54,8 +55,12 @@ GpuFacts ask_gpu(const NvmlLibrary& nvml, unsigned index, const BeforeCall& befo
 
 }  // namespace
 
-FabricFacts ask_nvml(const NvmlOptions& options, const BeforeCall& before) {
+FabricFacts ask_nvml(const NvmlOptions& options, const BeforeCall& tell) {
   FabricFacts facts;
+  const BeforeCall before = [&tell](const std::string& call) {
+    note_nvml_call(call);
+    tell(call);
+  };
   facts.source = options.library.empty() ? options.driver_root : options.library;
   before("opening the library");
   const auto path = find_nvml(options);
@@ -71,6 +76,7 @@ FabricFacts ask_nvml(const NvmlOptions& options, const BeforeCall& before) {
   }
   before("nvmlInitWithFlags");
   if (const auto done = nvml->init(); done != nvml::kSuccess) {
+    note_nvml_call("");
     facts.error = cat("NVML does not start: ", nvml->text_of(done));
     return facts;
   }
@@ -85,6 +91,7 @@ FabricFacts ask_nvml(const NvmlOptions& options, const BeforeCall& before) {
   }
   before("nvmlShutdown");
   (void)nvml->shut_down();
+  note_nvml_call("");
   return facts;
 }
 

@@ -7,6 +7,7 @@
 #include "bin/agent_run.h"
 #include "bin/flags.h"
 #include "bin/signals.h"
+#include "compute_domain/agent/nvml_crash.h"
 #include "compute_domain/base/text.h"
 #include "compute_domain/http/client.h"
 
@@ -26,7 +27,8 @@ constexpr char kUsage[] =
 int main(int argc, char** argv) {
   // Memory of its own for each of some twenty threads would hold what nobody uses.
   mallopt(M_ARENA_MAX, 1);  // NOLINT(concurrency-mt-unsafe): there is one thread
-  bin::Signals signals;     // before any thread, and the library's are the first
+  agent::report_nvml_crashes(bin::kAgentProgram);
+  bin::Signals signals;  // before any thread, and the library's are the first
   http::initialize_process();
   bin::AgentFlags flags;
   bin::Parsed parsed;
@@ -41,5 +43,5 @@ int main(int argc, char** argv) {
   }
   const std::string mistake = is_question ? mistake_in_fabric(flags) : mistake_in(flags);
   if (!mistake.empty()) return bin::usage_error(bin::kAgentProgram, mistake);
-  return is_question ? bin::print_fabric(flags) : bin::run_agent(flags, signals);
+  return is_question ? bin::print_fabric(flags, signals) : bin::run_agent(flags, signals);
 }

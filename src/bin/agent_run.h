@@ -10,6 +10,6 @@ namespace cdom::bin {
 int run_agent(const AgentFlags& flags, Signals& signals);
 
 // Prints what the GPUs say of their fabric, and why there is a clique or none.
-int print_fabric(const AgentFlags& flags);
+int print_fabric(const AgentFlags& flags, const Signals& signals);
 
 }  // namespace cdom::bin

@@ -6,9 +6,11 @@
 #include <poll.h>
 #include <sys/stat.h>
 
+#include <csignal>
 #include <filesystem>
 
 #include "base/directory.h"
+#include "compute_domain/agent/nvml_crash.h"
 #include "compute_domain/base/descriptor.h"
 
 namespace cdom::agent {
@@ -250,6 +252,46 @@ TEST(NvmlFabric, ItsEndLeavesACallBehindThatDoesNotReturn) {
   EXPECT_EQ(fabric.read(), core::FabricReading());
   // Waits until the call has begun. Never closed: the call is to last longer than this test.
   EXPECT_GE(open(driver.dir().at("pipe").c_str(), O_WRONLY | O_CLOEXEC), 0);
+}
+
+TEST(Nvml, WhoAsksOnceIsToldInWhichCallItHangs) {
+  const Driver driver;
+  driver.hang_in("nvmlDeviceGetGpuFabricInfoV");
+  NvmlOptions options = driver.options();
+  options.patience = std::chrono::milliseconds(100);
+  const NvmlAnswer answer = read_nvml_within_patience(options, {});
+  EXPECT_TRUE(answer.is_left_behind);
+  EXPECT_THAT(answer.facts.error,
+              HasSubstr("NVML has not answered for 100ms (nvmlDeviceGetGpuFabricInfo of GPU 0)"));
+}
+
+TEST(Nvml, WhoAsksOnceMayGiveUp) {
+  const Driver driver;
+  driver.hang_in("nvmlInitWithFlags");
+  std::stop_source stop;
+  stop.request_stop();
+  const NvmlAnswer answer = read_nvml_within_patience(driver.options(), stop.get_token());
+  EXPECT_TRUE(answer.is_left_behind);
+  EXPECT_THAT(answer.facts.error, HasSubstr("given up"));
+}
+
+TEST(Nvml, WhoAsksOnceGetsTheAnswer) {
+  const Driver driver;
+  const NvmlAnswer answer = read_nvml_within_patience(driver.options(), {});
+  EXPECT_FALSE(answer.is_left_behind);
+  EXPECT_EQ(reading_of(answer.facts, FabricMode::Strict).clique, kClique7);
+}
+
+TEST(NvmlDeathTest, ACrashInTheLibraryLeavesALine) {
+  testing::FLAGS_gtest_death_test_style = "threadsafe";
+  const Driver driver(std::string(kInClique7) + "crashes: nvmlDeviceGetUUID\n");
+  EXPECT_EXIT(
+      {
+        report_nvml_crashes("the-agent");
+        (void)driver.read();
+      },
+      testing::KilledBySignal(SIGSEGV),
+      "the-agent: crashed in the GPU driver's library, in nvmlDeviceGetUUID of GPU 0");
 }
 
 }  // namespace

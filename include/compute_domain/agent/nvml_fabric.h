@@ -7,6 +7,7 @@
 #pragma once
 
 #include <memory>
+#include <stop_token>
 #include <string>
 
 #include "compute_domain/agent/fabric.h"
@@ -26,6 +27,15 @@ struct NvmlOptions {
 
 // Asks once, in this thread.
 FabricFacts read_nvml(const NvmlOptions& options);
+
+// Asks once, in a thread of its own, and waits for it until the patience is over or `stop` is
+// requested: the facts then say in which call of which GPU it hangs, and the thread is left behind,
+// so that the process should end by std::quick_exit().
+struct NvmlAnswer {
+  FabricFacts facts;
+  bool is_left_behind = false;
+};
+NvmlAnswer read_nvml_within_patience(const NvmlOptions& options, const std::stop_token& stop);
 
 class NvmlFabric : public Fabric {
  public:

@@ -6,6 +6,7 @@
 //   newest: 3          # layout that it knows: 3, 2, or 1 for none with a version
 //   hangs: nvmlDeviceGetCount_v2           # this call reads the named pipe to its end, once
 //   until: /tmp/pipe
+//   crashes: nvmlDeviceGetUUID             # this call ends the process
 //   gpus:
 //   - {uuid: GPU-0, name: NVIDIA GB200, handle: 0, fabric: 0, state: 3, status: 0,
 //      cluster: 6f0a3c521c7e4b1f9d530c2f6c2b7a10, clique: 7, mask: 0, health: 1}
@@ -14,6 +15,7 @@
 #include <dlfcn.h>
 #include <yaml-cpp/yaml.h>
 
+#include <csignal>
 #include <cstdint>
 #include <cstdio>
 #include <cstring>
@@ -50,6 +52,7 @@ T get(const YAML::Node& node, const char* key, T otherwise) {
 }
 
 void hang_in(const char* call) {
+  if (driver && get<std::string>(*driver, "crashes", "") == call) (void)raise(SIGSEGV);
   if (driver && get<std::string>(*driver, "hangs", "") == call) {
     std::ifstream pipe(get<std::string>(*driver, "until", ""));
     while (pipe.get() != std::ifstream::traits_type::eof()) {
@@ -137,6 +140,7 @@ NVML_CALL nvmlDeviceGetHandleByIndex_v2(unsigned index, void** device) {
 }
 
 NVML_CALL nvmlDeviceGetUUID(void* device, char* out, unsigned length) {
+  hang_in("nvmlDeviceGetUUID");
   return put_text(get<std::string>(gpu_of(device), "uuid", ""), out, length);
 }
 
