@@ -28,7 +28,10 @@ ClaimDesk::ClaimDesk(std::function<void()> on_call, base::Duration patience)
 Result<std::vector<dra::PreparedDevice>> ClaimDesk::prepare(const dra::Claim& claim,
                                                             std::stop_token stop) {
   const auto step = ask(Operation::Prepare, claim, stop);
-  if (!step) return step.error();
+  // What a pod's Event begins with for the reference driver, which people and their tools look for.
+  if (!step) {
+    return Error{step.error().kind, cat("error preparing devices: ", step.error().message)};
+  }
   std::vector<dra::PreparedDevice> devices;
   devices.reserve(step->seats.size());
   for (const core::PreparedSeat& prepared : step->seats) {

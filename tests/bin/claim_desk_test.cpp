@@ -62,7 +62,8 @@ TEST_F(ClaimDeskTest, HandsOutTheAgentsAnswers) {
 TEST_F(ClaimDeskTest, TellsWhyTheAgentRefuses) {
   auto prepared = prepare({"team-a", "absent", "absent-uid"});
   work_until(prepared);
-  EXPECT_THAT(prepared.get().error().message, HasSubstr("does not exist"));
+  EXPECT_EQ(prepared.get().error().message,
+            "error preparing devices: ResourceClaim team-a/absent does not exist");
 }
 
 TEST_F(ClaimDeskTest, SaysWhatIsMissingWhenThePatienceIsOver) {
