@@ -43,6 +43,10 @@ std::string FileCheckpointStore::life_path(const std::string& agent) const {
   return cat(path_, ".agent-", agent);
 }
 
+std::string FileCheckpointStore::aside_path(int number) const {
+  return cat(path_, ".unreadable-", number);
+}
+
 Result<std::unique_ptr<CheckpointStore::Hold>> FileCheckpointStore::hold() {
   auto lock = base::FileLock::try_acquire(lock_path());
   if (!lock && lock.error().kind != ErrorKind::Conflict) {
@@ -109,7 +113,10 @@ Result<void> FileCheckpointStore::clear_away() {
     std::remove(life_path(agent_).c_str());
     life_.reset();
   }
-  for (const std::string& path : {path_, lock_path()}) {
+  std::vector<std::string> paths{path_};
+  for (int i = 1; i <= kMostAside; ++i) paths.push_back(aside_path(i));
+  paths.push_back(lock_path());
+  for (const std::string& path : paths) {
     if (auto done = base::remove_file(path); !done) return done;
   }
   std::error_code not_empty;
@@ -120,7 +127,7 @@ Result<void> FileCheckpointStore::clear_away() {
 Result<std::string> FileCheckpointStore::set_aside(const std::string& text) {
   std::string aside;
   for (int i = 1; i <= kMostAside; ++i) {
-    aside = cat(path_, ".unreadable-", i);
+    aside = aside_path(i);
     const auto there = base::read_file(aside);
     if (!there || *there == text) break;
   }

@@ -135,6 +135,16 @@ TEST(FileCheckpointStore, LeavesNothingWhenTheLastAgentClearsItAway) {
   EXPECT_EQ(*two.load(), "again");
 }
 
+TEST(FileCheckpointStore, TakesAlongWhatWasSetAside) {
+  const base::Directory dir;
+  FileCheckpointStore store(dir.write("plugin/checkpoint", "text"));
+  const auto hold = store.hold();
+  ASSERT_TRUE(hold && store.set_aside("unreadable") && store.set_aside("also"));
+  EXPECT_TRUE(std::filesystem::exists(dir.at("plugin/checkpoint.unreadable-2")));
+  ASSERT_TRUE(store.clear_away());
+  EXPECT_FALSE(std::filesystem::exists(dir.at("plugin")));
+}
+
 TEST(FileCheckpointStore, LeavesAFolderInWhichSomethingElseIs) {
   const base::Directory dir;
   FileCheckpointStore store(dir.write("plugin/checkpoint", "text"));

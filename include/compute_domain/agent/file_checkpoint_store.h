@@ -27,7 +27,7 @@ class FileCheckpointStore : public CheckpointStore {
 
   base::Result<std::optional<std::string>> load() override;
   base::Result<void> save(const std::string& text) override;
-  // With its locks, and its directory when nothing else is in it.
+  // With its locks and what was set aside, and its directory when nothing else is in it.
   base::Result<void> clear_away() override;
   // As "<path>.unreadable-N", at most nine of them: the last is then replaced. When the file still
   // has this text it is moved, which needs no room on the disk.
@@ -37,6 +37,7 @@ class FileCheckpointStore : public CheckpointStore {
 
  private:
   [[nodiscard]] std::string life_path(const std::string& agent) const;
+  [[nodiscard]] std::string aside_path(int number) const;
   // Removes what those have left that were killed. Whether another one lives.
   bool clear_away_the_dead() const;
 
