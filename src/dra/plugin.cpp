@@ -13,6 +13,30 @@
 
 namespace cdom::dra {
 
+namespace {
+
+constexpr int kMostRemovals = 10;
+
+// The driver's own folder is ours to make; the others are kubelet's.
+base::Result<void> make_folder(const std::filesystem::path& folder) {
+  std::error_code error;
+  std::filesystem::create_directory(folder, error);
+  if (!error) return {};
+  return base::system_error(
+      base::cat("cannot make ", folder.string(), " (is ", folder.parent_path().string(),
+                " kubelet's own, mounted here?)"),
+      error.value());
+}
+
+template <class Started>
+bool is_gone(const Started& started, const std::filesystem::path& folder) {
+  std::error_code ignored;
+  return !started && started.error().kind == base::ErrorKind::NotFound &&
+         !std::filesystem::exists(folder, ignored);
+}
+
+}  // namespace
+
 // In this order: nobody connects any more when the calls are stopped.
 struct Plugin::Parts {
   std::unique_ptr<Services> services;
@@ -23,17 +47,8 @@ base::Result<std::unique_ptr<Plugin>> Plugin::start(const PluginOptions& options
                                                     const base::Clock& clock) {
   const auto paths = socket_paths(options);
   if (!paths) return paths.error();
-  // The driver's own folder is ours to make; the others are kubelet's.
   const auto folder = std::filesystem::path(paths->dra).parent_path();
-  std::error_code error;
-  std::filesystem::create_directory(folder, error);
-  if (error) {
-    return base::system_error(
-        base::cat("cannot make ", folder.string(), " (is ", folder.parent_path().string(),
-                  " kubelet's own, mounted here?)"),
-        error.value());
-  }
-
+  if (auto made = make_folder(folder); !made) return made.error();
   auto parts = std::make_unique<Parts>();
   auto services = Services::start(options, paths->dra, driver, clock);
   if (!services) return services.error();
@@ -42,16 +57,25 @@ base::Result<std::unique_ptr<Plugin>> Plugin::start(const PluginOptions& options
   // First, as kubelet looks at all that lie there.
   remove_dead_sockets(options, *paths);
   Services& served = *parts->services;
-  auto listeners = Listeners::start(
-      {{paths->dra, [&](base::Descriptor c) { served.serve_dra(std::move(c)); }},
-       {paths->registration, [&](base::Descriptor c) { served.serve_registration(std::move(c)); }}},
-      {.every = options.repeat_health_every,
-       .call =
-           [&served, options, own = *paths] {
-             served.repeat_health();
-             remove_dead_sockets(options, own);
-           }},
-      [&](bool is_listening) { served.set_serving(is_listening); }, clock);
+  const auto listen = [&] {
+    return Listeners::start(
+        {{paths->dra, [&served](base::Descriptor c) { served.serve_dra(std::move(c)); }},
+         {paths->registration,
+          [&served](base::Descriptor c) { served.serve_registration(std::move(c)); }}},
+        {.every = options.repeat_health_every,
+         .call =
+             [&served, options, own = *paths] {
+               served.repeat_health();
+               remove_dead_sockets(options, own);
+             }},
+        [&served](bool is_listening) { served.set_serving(is_listening); }, clock);
+  };
+  auto listeners = listen();
+  // A predecessor that ends takes an empty folder along.
+  for (int i = 0; i < kMostRemovals && is_gone(listeners, folder); ++i) {
+    if (auto made = make_folder(folder); !made) return made.error();
+    listeners = listen();
+  }
   if (!listeners) return listeners.error();
   parts->listeners = std::move(*listeners);
   base::log_info("kubelet is awaited", {{"socket", paths->registration}});
