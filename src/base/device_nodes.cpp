@@ -39,6 +39,10 @@ std::optional<unsigned> character_major(std::string_view proc_devices, std::stri
   return std::nullopt;
 }
 
+std::string proc_driver_beside(const std::string& proc_devices) {
+  return cat(proc_devices.substr(0, proc_devices.rfind('/')), "/driver/nvidia");
+}
+
 std::optional<unsigned> numeric_field(std::string_view text, std::string_view name) {
   for (const std::string& line : split(text, '\n')) {
     const std::size_t colon = line.find(':');

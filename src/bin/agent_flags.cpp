@@ -165,6 +165,7 @@ agent::CdiOptions cdi_of(const AgentFlags& flags) {
   agent::CdiOptions options;
   options.directory = flags.cdi_root;
   options.proc_devices = flags.proc_devices;
+  options.proc_driver = base::proc_driver_beside(flags.proc_devices);
   if (flags.device_files == "none") options.dev.clear();
   options.as_zero = flags.channel_as_zero;
   return options;

@@ -49,5 +49,10 @@ TEST(DeviceNodes, HaveTheirModeWhateverTheUmaskIs) {
   EXPECT_EQ(std::filesystem::status(dir.at("pipe")).permissions(), std::filesystem::perms(0666));
 }
 
+TEST(DeviceNodes, TheDriversFolderIsBesideTheListOfDevices) {
+  EXPECT_EQ(proc_driver_beside("/proc/devices"), "/proc/driver/nvidia");
+  EXPECT_EQ(proc_driver_beside("/mock/proc/devices"), "/mock/proc/driver/nvidia");
+}
+
 }  // namespace
 }  // namespace cdom::base

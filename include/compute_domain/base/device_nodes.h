@@ -25,6 +25,9 @@ std::optional<unsigned> character_major(std::string_view proc_devices, std::stri
 // Of a line "DeviceFileMinor: 17" in a file of /proc/driver/nvidia.
 std::optional<unsigned> numeric_field(std::string_view text, std::string_view name);
 
+// The NVIDIA driver's folder of the same /proc: "/proc/driver/nvidia" for "/proc/devices".
+std::string proc_driver_beside(const std::string& proc_devices);
+
 // mknod(2), with this mode whatever the umask is.
 int make_device_node(const char* path, mode_t mode, dev_t device);
 
