@@ -39,9 +39,6 @@ std::vector<NodeFault> faults_of(const NodeDraft& draft) {
   const NodeWorld& world = draft.world;
   if (!gives_channels(draft)) return {};
   std::vector<NodeFault> faults = world.faults;
-  if (!draft.fabric.error.empty()) {
-    faults.push_back({kFaultFabric, "FabricUnreadable", draft.fabric.error});
-  }
   faults.insert(faults.end(), draft.fabric.faults.begin(), draft.fabric.faults.end());
   // The host's own daemon has its peers from the host's configuration, not by names.
   if (world.daemon && world.daemon->host_managed) {
@@ -53,8 +50,12 @@ std::vector<NodeFault> faults_of(const NodeDraft& draft) {
 std::vector<api::Condition> conditions_of(const NodeDraft& draft,
                                           const api::ComputeDomainNode* said) {
   const NodeWorld& world = draft.world;
-  const std::vector<NodeFault> faults = faults_of(draft);
+  std::vector<NodeFault> faults = faults_of(draft);
   const NodeFault lack = can_serve(draft, faults);
+  // It takes no device back: what the node served it serves until the fabric says something else.
+  if (!draft.fabric.error.empty()) {
+    faults.push_back({kFaultFabric, "FabricUnreadable", draft.fabric.error});
+  }
   std::vector<api::Condition> conditions;
   const auto add = [&](const NodeFault& fault, api::ConditionStatus status) {
     api::Condition condition{

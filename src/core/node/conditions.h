@@ -11,8 +11,8 @@ namespace cdom::core {
 // would fail here.
 std::vector<NodeFault> faults_of(const NodeDraft& draft);
 
-// CanServe, and one that is False for each fault. One whose status goes on keeps the time since
-// which it has been so in what was `said`; that may be null.
+// CanServe, and one that is False for each fault and for a fabric that cannot be read. One whose
+// status goes on keeps the time since which it has been so in what was `said`; that may be null.
 std::vector<api::Condition> conditions_of(const NodeDraft& draft,
                                           const api::ComputeDomainNode* said);
 
