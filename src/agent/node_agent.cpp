@@ -243,6 +243,9 @@ class NodeAgent::Shell {
     setbacks_.keep_only(checkpoint_, world.prepares);
     world.setbacks = setbacks_.all();
     if (const auto fault = channel_fault()) world.faults.push_back(*fault);
+    if (inputs_.imex && !inputs_.imex->cannot_start.empty()) {
+      world.faults.push_back({core::kFaultImex, "ImexCannotStart", inputs_.imex->cannot_start});
+    }
     daemon_.see(imex_status());
     daemon_.show(world);
     agent_metrics_.see(world.daemon);

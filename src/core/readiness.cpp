@@ -71,9 +71,22 @@ Verdict verdict_on_node(const Evidence& evidence, const World& world) {
   return {};
 }
 
-Verdict verdict_on_daemon(const Evidence& evidence) {
+// What kubelet is told of a claim of the member that it waits for; "" when that is nothing yet.
+std::string pending_reason(const Evidence& evidence, const Membership& membership) {
+  if (evidence.view == nullptr || !evidence.view->report) return "";
+  for (const api::PendingClaim& claim : evidence.view->report->status.pending_claims) {
+    if (std::ranges::binary_search(membership.claims, claim.uid)) return claim.message;
+  }
+  return "";
+}
+
+Verdict verdict_on_daemon(const Evidence& evidence, const Membership& membership) {
   const api::GroupReport* report = evidence.report;
-  if (report == nullptr) return {MemberState::Starting, "it has not prepared a claim yet"};
+  if (report == nullptr) {
+    const std::string waits = pending_reason(evidence, membership);
+    return {MemberState::Starting,
+            cat("it has not prepared a claim yet", waits.empty() ? "" : ": ", waits)};
+  }
   const std::string& said = report->message;
   switch (report->state) {
     case api::DaemonState::None:
@@ -106,7 +119,8 @@ bool has_prepared(const Evidence& evidence, const Membership& membership) {
 // Whatever its daemon says: until kubelet has its claim no container of it starts.
 Verdict verdict_on_claim(const Evidence& evidence, const Membership& membership) {
   if (has_prepared(evidence, membership)) return {};
-  const std::string said = evidence.report == nullptr ? "" : evidence.report->message;
+  std::string said = pending_reason(evidence, membership);
+  if (said.empty() && evidence.report != nullptr) said = evidence.report->message;
   return {MemberState::Starting,
           cat("its claim is not prepared yet", said.empty() ? "" : ": ", said)};
 }
@@ -188,7 +202,7 @@ Verdict verdict_on(const Evidence& evidence, const Membership& membership, const
                       "label says so")
                 : "it has no slot yet"};
   }
-  Verdict verdict = verdict_on_daemon(evidence);
+  Verdict verdict = verdict_on_daemon(evidence, membership);
   if (verdict.state != MemberState::Ready) return verdict;
   return by_channel ? verdict_on_channel(evidence, membership, world)
                     : verdict_on_claim(evidence, membership);

@@ -363,5 +363,20 @@ TEST_F(CliqueBelief, AReportWithoutAWordLeavesItsIsolationOpen) {
   EXPECT_EQ(members.at(0).clique, std::nullopt);
 }
 
+TEST(Belief, AMemberThatWaitsSaysWhatKubeletIsTold) {
+  World world = settled_world(2);
+  const auto members = memberships_of(world.view, world.nodes, world.lists);
+  api::ComputeDomainNodeReport& report = world.nodes["n1"].report->status;
+  report.pending_claims = {{members.at(0).claims.at(0), "the node still serves another domain"}};
+  report.groups.at(0).claims.clear();
+  EXPECT_EQ(judged(world).at(0).detail,
+            "its claim is not prepared yet: the node still serves another domain");
+  report.groups.clear();
+  EXPECT_EQ(judged(world).at(0).detail,
+            "it has not prepared a claim yet: the node still serves another domain");
+  report.pending_claims[0].uid = "of-another-domain";
+  EXPECT_EQ(judged(world).at(0).detail, "it has not prepared a claim yet");
+}
+
 }  // namespace
 }  // namespace cdom::core

@@ -68,6 +68,7 @@ inline constexpr char kFaultChannels[] = "ImexChannels";
 inline constexpr char kFaultDriver[] = "Driver";
 inline constexpr char kFaultFabric[] = "Fabric";
 inline constexpr char kFaultFabricHealth[] = "FabricHealth";
+inline constexpr char kFaultImex[] = "Imex";
 
 // A requirement that the node does not meet, in the public words of its report: its pods would
 // fail.

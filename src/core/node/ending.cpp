@@ -35,6 +35,10 @@ bool is_last_of_served(const Checkpoint& checkpoint, const PreparedClaim& claim)
 bool daemon_has_ended(NodeDraft& draft, const std::string& uid) {
   const auto& daemon = draft.world.daemon;
   if (!daemon && draft.world.owner_has_ended) {
+    if (const Setback* setback = draft.held_back(kDaemonSetback)) {
+      draft.wait(uid, setback->error);
+      return false;
+    }
     // Nor may a successor of its owner start it again: the slot is about to be free.
     draft.stop_daemon();
     return true;
