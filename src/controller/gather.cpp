@@ -4,6 +4,7 @@
 
 #include "compute_domain/api/names.h"
 #include "compute_domain/core/membership.h"
+#include "compute_domain/core/status.h"
 #include "compute_domain/core/templates.h"
 
 namespace cdom::controller {
@@ -179,6 +180,7 @@ core::World gather_domain(const Sources& from, const std::string& uid) {
   for (const api::ResourceClaim& claim : world.view.claims) {
     if (from.memory.is_told(claim.meta.uid)) world.told_claims.insert(claim.meta.uid);
   }
+  if (!core::waiting_claims(world.view, world.now).empty()) world.seats = count_seats(from);
   if (world.view.domain && api::wants_one_clique(*world.view.domain)) {
     world.promise = promise_of(from, uid);
     world.placement = from.memory.placement(uid);

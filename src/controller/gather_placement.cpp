@@ -1,3 +1,5 @@
+#include <algorithm>
+#include <iterator>
 #include <set>
 #include <unordered_map>
 
@@ -11,14 +13,20 @@ namespace cdom::controller {
 
 namespace {
 
-// A node that isolates by domain has one seat, which whoever shares its clique takes too.
-std::vector<core::CliqueSeats> seats_of(const Sources& from) {
-  const Stores& stores = from.stores;
-  std::unordered_map<std::string, std::size_t> taken;  // seats, by node
+// Seats that claims have, by node.
+std::unordered_map<std::string, std::size_t> seats_taken(const Stores& stores) {
+  std::unordered_map<std::string, std::size_t> taken;
   for (const auto& claim : stores.claims.all()) {
     if (!core::takes_seat(*claim)) continue;
     for (std::string& node : core::nodes_of(*claim)) ++taken[std::move(node)];
   }
+  return taken;
+}
+
+// A node that isolates by domain has one seat, which whoever shares its clique takes too.
+std::vector<core::CliqueSeats> seats_of(const Sources& from) {
+  const Stores& stores = from.stores;
+  const std::unordered_map<std::string, std::size_t> taken = seats_taken(stores);
   const auto slices = stores.slices.all();
   std::vector<core::Offer> offers;
   offers.reserve(slices.size());
@@ -85,6 +93,22 @@ core::PlacementDomain placement_domain(const Sources& from, const api::ComputeDo
 }
 
 }  // namespace
+
+core::SeatCount count_seats(const Sources& from) {
+  const std::unordered_map<std::string, std::size_t> taken = seats_taken(from.stores);
+  core::SeatCount count;
+  for (const auto& slice : from.stores.slices.all()) {
+    if (slice->node.empty()) continue;
+    const std::size_t seats = slice->devices.size();
+    const auto it = taken.find(slice->node);
+    const bool is_shared = seats == 1 && !from.workloads.shared_on(slice->node).empty();
+    count.total += std::ssize(slice->devices);
+    count.in_use += static_cast<std::int64_t>(
+        is_shared ? seats : std::min(seats, it == taken.end() ? 0 : it->second));
+    if (seats > 1) count.one_per_node = false;
+  }
+  return count;
+}
 
 core::PlacementWorld gather_placement(const Sources& from) {
   const Stores& stores = from.stores;

@@ -86,6 +86,10 @@ kube::Store<api::ComputeDomain>::Indexes indexes_of<api::ComputeDomain>() {
            [](const api::ComputeDomain& domain) {
              return one_of(api::wants_one_clique(domain) ? kSingle : "");
            }},
+          {kByWaiting,
+           [](const api::ComputeDomain& domain) {
+             return one_of(core::tells_of_seats(domain) ? kForSeats : "");
+           }},
           {kByWorkload, [](const api::ComputeDomain& domain) {
              if (!domain.spec.workload) return std::vector<std::string>{};
              const std::string id = domain.meta.label(api::kWorkloadLabel);

@@ -135,6 +135,9 @@ void Triggers::on_pods_read(const std::string& ns) const {
 
 void Triggers::add_placement() const {
   if (!from_.stores.domains.by_index(kByPlacement, kSingle).empty()) add_(placement_key());
+  for (const auto& domain : from_.stores.domains.by_index(kByWaiting, kForSeats)) {
+    add_(domain_key(domain->meta.uid));
+  }
 }
 
 void Triggers::add_domains_of_ledger(const api::ConfigMap* before,

@@ -81,7 +81,8 @@ TemplateVerdict verdict_on_template(const World& world) {
   if (!owns(world, *found) && !is_inherited(world, *found)) {
     return {What::NameTaken,
             cat("ResourceClaimTemplate ", name, " belongs to ", owner_of(world, *found),
-                " and is left alone; delete it, or use another name")};
+                " and is left alone; delete this ComputeDomain and create it with another "
+                "template name")};
   }
   if (!owns(world, *found) && !world.view.has_predecessor) {
     return {What::Inherited, cat("ResourceClaimTemplate ", name, " is being taken over")};
@@ -157,22 +158,38 @@ std::set<std::string> cached_held_claims(const World& world) {
   return held;
 }
 
-std::string pods_of(const api::ResourceClaim& claim) {
-  std::vector<std::string> pods;
-  for (const api::ClaimConsumer& consumer : claim.reserved_for) pods.push_back(consumer.name);
-  return base::list_names(pods);
+// Of an automatic domain the object that its pods end with; the others are of no object's.
+bool is_object(const api::Workload& workload) {
+  return !workload.uid.empty() && workload.kind != "LeaderWorkerSet" && workload.kind != "Pod" &&
+         workload.kind != "ResourceClaim";
 }
 
-// Claims whose containers may still run, with the pods they are for; and nodes whose own word says
+// "18 pods of Job train", and how to end them; else their names.
+void add_pods(const World& world, const std::vector<std::string>& pods, WaitsFor& waits) {
+  if (pods.empty()) return;
+  const std::string count = cat(pods.size(), pods.size() == 1 ? " pod" : " pods");
+  const auto& domain = world.view.domain;
+  if (domain && domain->spec.workload && is_object(*domain->spec.workload)) {
+    const api::Workload& workload = *domain->spec.workload;
+    waits.what.insert(waits.what.begin(), cat(count, " of ", workload.kind, " ", workload.name));
+    waits.remedy = cat("kubectl delete ", base::to_lower(workload.kind), " ", workload.name, " -n ",
+                       domain->meta.ns);
+    return;
+  }
+  waits.what.insert(waits.what.begin(), cat(count, " (", base::list_names(pods, 3), ")"));
+  waits.remedy = cat("delete ", pods.size() == 1 ? "it" : "them", ", or what has made ",
+                     pods.size() == 1 ? "it" : "them");
+}
+
+// Pods whose containers may still run; claims that are held for none; and nodes whose own word says
 // that they still serve a claim, although it is gone.
 WaitsFor what_still_runs(const World& world) {
-  std::set<std::string> waits;
+  std::set<std::string> waits, pods;
   const std::set<std::string> held = cached_held_claims(world);
   for (const api::ResourceClaim& claim : world.view.claims) {
     if (!held.contains(claim.meta.uid)) continue;
-    waits.insert(claim.reserved_for.empty()
-                     ? cat("claim ", claim.meta.name)
-                     : cat("claim ", claim.meta.name, " of pod ", pods_of(claim)));
+    for (const api::ClaimConsumer& consumer : claim.reserved_for) pods.insert(consumer.name);
+    if (claim.reserved_for.empty()) waits.insert(cat("claim ", claim.meta.name));
   }
   for (const GroupKey& key : groups_of(world.view, world.nodes, world.lists)) {
     const std::string group = group_id(key);
@@ -202,7 +219,9 @@ WaitsFor what_still_runs(const World& world) {
       }
     }
   }
-  return {waits.begin(), waits.end()};
+  WaitsFor all{.what = {waits.begin(), waits.end()}, .remedy = {}};
+  add_pods(world, {pods.begin(), pods.end()}, all);
+  return all;
 }
 
 // Nobody here sees what the daemons of another driver do.
@@ -422,6 +441,9 @@ Plan reconcile_living(const World& world) {
   TemplateVerdict verdict = verdict_on_template(world);
   const Readiness readiness = readiness_now(world);
   plan.look_again = readiness.look_again;
+  std::optional<base::Duration> next_waiting;
+  waiting_claims(world.view, world.now, &next_waiting);
+  if (next_waiting) look_again_after(*next_waiting, plan);
   const WaitsFor waits_for = world.view.has_predecessor ? what_still_runs(world) : WaitsFor{};
   const bool is_refused = !world.refusals.empty();
   // Told before what does not succeed is tried again.

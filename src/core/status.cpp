@@ -5,6 +5,7 @@
 
 #include "compute_domain/api/kind.h"
 #include "compute_domain/base/text.h"
+#include "core/pace.h"
 
 namespace cdom::core {
 
@@ -42,7 +43,7 @@ bool is_severe(std::string_view reason) {
 // fails says so; one that has stopped, or starts, does as it was told.)
 bool is_calm(std::string_view reason) {
   return reason == to_string(MemberState::Starting) || reason == "WaitingForPods" ||
-         reason == "WaitingForNodes" || reason == kServedByPredecessor;
+         reason == "WaitingForNodes" || reason == "Deleting" || reason == kServedByPredecessor;
 }
 
 std::size_t ready_count(const Readiness& readiness) {
@@ -231,14 +232,34 @@ std::string ready_text(const Readiness& readiness) {
              " without an NVLink fabric; memory is shared within a clique only");
 }
 
+constexpr char kNoSeatYet[] = " no seat yet";
+
+// "1 pod waits: claim two-0-channel-7x2p has no seat yet (1 of 36 in use; a node serves one domain
+// at a time)"; "" when none does. A claim is a pod's.
+std::string waiting_text(const World& world) {
+  const auto claims = waiting_claims(world.view, world.now);
+  if (claims.empty()) return {};
+  std::vector<std::string> names;
+  names.reserve(claims.size());
+  for (const api::ResourceClaim* claim : claims) names.push_back(claim->meta.name);
+  const bool is_one = claims.size() == 1;
+  std::string text = cat(claims.size(), is_one ? " pod waits: claim " : " pods wait: claims ",
+                         base::list_names(names, 3), is_one ? " has" : " have", kNoSeatYet);
+  if (!world.seats) return text;
+  const SeatCount& seats = *world.seats;
+  if (seats.total == 0) return text + " (no node offers one)";
+  return cat(text, " (", seats.in_use, " of ", seats.total, " in use",
+             seats.one_per_node ? "; a node serves one domain at a time)" : ")");
+}
+
 Finding ready_finding(const World& world, const Readiness& readiness,
                       const TemplateVerdict& verdict, const WaitsFor& waits_for) {
   const api::ComputeDomain& domain = *world.view.domain;
   if (domain.meta.is_deleting()) {
     return {api::ConditionStatus::False, "Deleting",
-            waits_for.empty()
-                ? "is being deleted"
-                : cat("is deleted once these are gone: ", base::list_names(waits_for))};
+            waits_for.empty() ? "is being deleted"
+                              : cat("waits for ", base::list_names(waits_for.what),
+                                    waits_for.remedy.empty() ? "" : ": ", waits_for.remedy)};
   }
   if (world.view.has_predecessor) {
     return {api::ConditionStatus::Unknown, kServedByPredecessor,
@@ -246,7 +267,7 @@ Finding ready_finding(const World& world, const Readiness& readiness,
                 ? "what the driver that was here before has left is being removed"
                 : cat("the driver that was here before serves it, and pods that come now wait, "
                       "until these are gone: ",
-                      base::list_names(waits_for))};
+                      base::list_names(waits_for.what))};
   }
   if (is_refused(domain)) {
     return {api::ConditionStatus::False, kPlacementUnsupported,
@@ -264,13 +285,15 @@ Finding ready_finding(const World& world, const Readiness& readiness,
   }
   if (Finding severe = finding_on_members(readiness, true); !severe.reason.empty()) return severe;
   const auto count = std::ssize(readiness.members);
+  const std::string waiting = waiting_text(world);
   if (count == 0) {
-    return {api::ConditionStatus::False, "WaitingForPods", "no pod has a claim of this domain yet"};
+    return {api::ConditionStatus::False, "WaitingForPods",
+            waiting.empty() ? "no pod has a claim of this domain yet" : waiting};
   }
   if (count < domain.spec.num_nodes) {
     return {api::ConditionStatus::False, "WaitingForNodes",
             cat(count, " of ", domain.spec.num_nodes, " nodes have a pod with a claim, ",
-                ready_count(readiness), " of them ready")};
+                ready_count(readiness), " of them ready", waiting.empty() ? "" : "; ", waiting)};
   }
   if (Finding forming = finding_on_members(readiness, false); !forming.reason.empty()) {
     return forming;
@@ -477,6 +500,29 @@ std::vector<const api::ResourceClaim*> former_claims(const World& world) {
   }
   std::ranges::sort(claims, {}, [](const auto* claim) { return claim->meta.name; });
   return claims;
+}
+
+std::vector<const api::ResourceClaim*> waiting_claims(const DomainView& view, base::Time now,
+                                                      std::optional<base::Duration>* next) {
+  std::vector<const api::ResourceClaim*> claims;
+  for (const api::ResourceClaim& claim : view.claims) {
+    if (standing_of(claim, view) != Standing::Pending || claim.meta.is_deleting()) continue;
+    if (!claim.meta.creation_time) continue;
+    const base::Duration left = left_of(kClaimPatience, claim.meta.creation_time, now);
+    if (left <= base::Duration::zero()) {
+      claims.push_back(&claim);
+    } else if (next != nullptr) {
+      *next = std::min(next->value_or(left), left);
+    }
+  }
+  std::ranges::sort(claims, {}, [](const auto* claim) { return claim->meta.name; });
+  return claims;
+}
+
+bool tells_of_seats(const api::ComputeDomain& domain) {
+  if (!domain.status) return false;
+  const auto* ready = api::find_condition(domain.status->conditions, kConditionReady);
+  return ready != nullptr && ready->message.find(kNoSeatYet) != std::string::npos;
 }
 
 api::ObjectReference reference_to(const api::ComputeDomain& domain) {

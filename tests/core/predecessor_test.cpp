@@ -79,7 +79,7 @@ TEST(Predecessor, KeepsWhatItServesWhileClaimsAreAllocated) {
   ASSERT_NE(ready, nullptr);
   EXPECT_EQ(ready->status, api::ConditionStatus::Unknown);
   EXPECT_EQ(ready->reason, "ServedByPredecessor");
-  EXPECT_THAT(ready->message, HasSubstr("claim c1 of pod pod-c1"));
+  EXPECT_THAT(ready->message, HasSubstr("2 pods (pod-c1, pod-c2)"));
 }
 
 // A claim "late" on a node of ours that has none yet, which begins to exist at that moment.

@@ -75,6 +75,8 @@ TEST(Reconcile, LeavesATemplateOfSomebodyElseAloneAndSaysWhose) {
   const Plan plan = reconcile(world);
   EXPECT_EQ(condition_in(plan, "TemplateReady").reason, "NameTaken");
   EXPECT_THAT(condition_in(plan, "TemplateReady").message, HasSubstr("ComputeDomain other"));
+  EXPECT_THAT(condition_in(plan, "TemplateReady").message,
+              HasSubstr("delete this ComputeDomain and create it with another template name"));
   EXPECT_THAT(plan.actions, SizeIs(2));  // the status and an Event
 }
 
@@ -322,10 +324,52 @@ TEST(Reconcile, WaitsWithTheDeletionForPodsThatStillRunAndNamesThem) {
   EXPECT_EQ(plan.actions.front(),
             Action(EnsureTemplateAbsent{{"team-a", "train-channel"}, "uid-train"}));
   EXPECT_EQ(condition_in(plan, "Ready").reason, "Deleting");
-  EXPECT_THAT(condition_in(plan, "Ready").message, HasSubstr("claim c1 of pod pod-c1"));
+  EXPECT_THAT(condition_in(plan, "Ready").message,
+              HasSubstr("waits for 2 pods (pod-c1, pod-c2): delete them"));
+  for (const Action& action : plan.actions) {
+    const auto* event = std::get_if<RecordEvent>(&action);
+    EXPECT_TRUE(event == nullptr || event->type == "Normal");
+  }
   for (const Action& action : plan.actions) {
     EXPECT_FALSE(std::holds_alternative<RemoveFinalizer>(action));
   }
+}
+
+TEST(Reconcile, NamesTheWorkloadThatADeletedAutomaticDomainWaitsFor) {
+  World world = settled_world(2);
+  world.view.domain->meta.deletion_time = kNow;
+  world.view.domain->spec.workload = {"Job", "train", "uid-job"};
+  EXPECT_EQ(condition_in(reconcile(world), "Ready").message,
+            "waits for 2 pods of Job train: kubectl delete job train -n team-a");
+}
+
+// Two nodes are asked for; a pod has a seat, the claim of the other was made some time ago.
+World world_with_a_waiting_claim(base::Duration age) {
+  World world = settled_world(1);
+  world.view.domain->spec.num_nodes = 2;
+  api::ResourceClaim waiting = claim("c2");
+  waiting.meta.creation_time = kNow - age;
+  world.view.claims.push_back(waiting);
+  return world;
+}
+
+TEST(Reconcile, NamesTheClaimThatWaitsForASeatAndCountsTheSeats) {
+  World world = world_with_a_waiting_claim(5s);
+  world.seats = SeatCount{.total = 36, .in_use = 1};
+  const api::Condition one = condition_in(reconcile(world), "Ready");
+  EXPECT_EQ(one.reason, "WaitingForNodes");
+  EXPECT_THAT(one.message, HasSubstr("; 1 pod waits: claim c2 has no seat yet (1 of 36 in use; a "
+                                     "node serves one domain at a time)"));
+  world.view.claims.erase(world.view.claims.begin());
+  EXPECT_THAT(condition_in(reconcile(world), "Ready").message,
+              ::testing::StartsWith("1 pod waits: claim c2 has no seat yet"));
+}
+
+TEST(Reconcile, SaysNothingOfAClaimThatASchedulerIsAboutToAllocate) {
+  const Plan plan = reconcile(world_with_a_waiting_claim(2s));
+  EXPECT_EQ(condition_in(plan, "Ready").message,
+            "1 of 2 nodes have a pod with a claim, 1 of them ready");
+  EXPECT_EQ(plan.look_again, base::Duration(3s));
 }
 
 TEST(Reconcile, WaitsWithTheDeletionForANodeThatServesAClaimWhichIsGone) {

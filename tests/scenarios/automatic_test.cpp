@@ -223,7 +223,8 @@ TEST_F(Automatic, ADomainDeletedByHandWaitsForItsPodsAndComesAgain) {
   ASSERT_TRUE(is_formed(name, 2));
   const std::string uid = domain(name).meta.uid;
   kubectl().remove("ComputeDomain", name);
-  EXPECT_TRUE(becomes(name, "NotReady", "2/2", "Deleting", "claim"));
+  EXPECT_TRUE(becomes(name, "NotReady", "2/2", "Deleting",
+                      "waits for 2 pods of Job train: kubectl delete job train"));
   kubectl().remove_all("Pod");
   EXPECT_TRUE(eventually("it is made anew", [&] {
     const auto now = all<api::ComputeDomain>();

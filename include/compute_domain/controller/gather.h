@@ -33,6 +33,9 @@ core::SharedSliceWorld gather_shared_slice(const Sources& from, const std::strin
 core::WorkloadsWorld gather_workloads(const Sources& from, const std::string& ns);
 core::PlacementWorld gather_placement(const Sources& from);
 
+// All seats that nodes offer, with a clique or without.
+core::SeatCount count_seats(const Sources& from);
+
 // Those allocated on the node, and shared ones of which it has a pod.
 std::vector<kube::Store<api::ResourceClaim>::Snapshot> claims_on(const Sources& from,
                                                                  const std::string& node);

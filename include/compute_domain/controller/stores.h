@@ -31,6 +31,9 @@ inline constexpr char kByWorkload[] = "workload";    // ComputeDomain: workload_
 inline constexpr char kByPlacement[] =
     "placement";  // ComputeDomain: kSingle if it wants one clique
 inline constexpr char kSingle[] = "Single";
+inline constexpr char kByWaiting[] =
+    "waiting";  // ComputeDomain: kForSeats if its status counts them
+inline constexpr char kForSeats[] = "seats";
 // Claims, templates, lists: UID of the domain, of a clique's list those that have a channel in it,
 // of a template those that it says it is of, which proves nothing.
 inline constexpr char kByDomain[] = "domain";

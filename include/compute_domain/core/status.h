@@ -39,14 +39,29 @@ struct TemplateVerdict {
   std::string message;
 };
 
-// What a deleted domain still waits for, for people; empty: nothing.
-using WaitsFor = std::vector<std::string>;
+// What a deleted domain still waits for, for people.
+struct WaitsFor {
+  std::vector<std::string> what;  // "18 pods of Job train", "claim UID 6f0a… on node n03"
+  std::string remedy;             // for its pods; "" when it waits for none
+
+  [[nodiscard]] bool empty() const { return what.empty(); }
+};
 
 api::ComputeDomainStatus computed_status(const World& world, const Readiness& readiness,
                                          const TemplateVerdict& verdict, const WaitsFor& waits_for);
 
 // Claims without a seat that ask for a clique where their domain is not placed any more, by name.
 std::vector<const api::ResourceClaim*> former_claims(const World& world);
+
+// From when on a claim is said to wait for a seat: a scheduler takes a moment.
+inline constexpr base::Duration kClaimPatience = std::chrono::seconds(5);
+// Claims without a seat that are older than that, by name; `next`, when given, is when the next one
+// will be, from now.
+std::vector<const api::ResourceClaim*> waiting_claims(
+    const DomainView& view, base::Time now, std::optional<base::Duration>* next = nullptr);
+
+// Whether its status says how many seats are in use.
+bool tells_of_seats(const api::ComputeDomain& domain);
 
 // Events for what changed between two statuses: conditions and members, each naming the node and
 // the next step.

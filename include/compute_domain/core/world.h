@@ -94,6 +94,14 @@ struct PrunedStatus {
   friend bool operator==(const PrunedStatus&, const PrunedStatus&) = default;
 };
 
+// The seats of the cluster, as nodes offer them.
+struct SeatCount {
+  std::int64_t total = 0, in_use = 0;
+  bool one_per_node = true;
+
+  friend bool operator==(const SeatCount&, const SeatCount&) = default;
+};
+
 // For a domain key: decides template, status and finalizer.
 struct World {
   base::Time now{};
@@ -119,6 +127,7 @@ struct World {
   std::vector<std::string> refusals;
   // What this process has last written, when the API server kept less of it.
   std::optional<PrunedStatus> pruned;
+  std::optional<SeatCount> seats;  // counted only when claims of it have waited for one for long
 };
 
 // A group is what one set of IMEX daemons serves. With isolation by domain, one domain and clique;
