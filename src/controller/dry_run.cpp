@@ -1,5 +1,8 @@
 #include "compute_domain/controller/dry_run.h"
 
+#include <algorithm>
+#include <iterator>
+#include <optional>
 #include <set>
 
 #include "compute_domain/api/codec.h"
@@ -7,7 +10,9 @@
 #include "compute_domain/base/text.h"
 #include "compute_domain/controller/gather.h"
 #include "compute_domain/core/membership.h"
+#include "compute_domain/core/plan_reasons.h"
 #include "compute_domain/core/readiness.h"
+#include "dry_run_problems.h"
 
 namespace cdom::controller {
 
@@ -74,28 +79,51 @@ Result<void> put(FilledStores& stores, const std::string& json, const std::strin
   return {};
 }
 
-std::string members_text(const core::World& world) {
+std::vector<std::string> members_in(const core::World& world) {
   const auto memberships = core::memberships_of(world.view, world.nodes, world.lists);
-  std::string text;
+  std::vector<std::string> lines;
   for (const core::MemberView& member : core::readiness_of(world, memberships).members) {
-    text +=
-        cat("    ", member.membership.node, "  clique ",
-            member.membership.clique.value_or("unknown"), "  slot ", member.slot, "  ",
-            core::to_string(member.state), member.detail.empty() ? "" : ": ", member.detail, "\n");
+    lines.push_back(cat(member.membership.node, "  clique ",
+                        member.membership.clique.value_or("unknown"), "  slot ", member.slot, "  ",
+                        core::to_string(member.state), member.detail.empty() ? "" : ": ",
+                        member.detail));
   }
-  return text.empty() ? "    none\n" : text;
+  return lines;
 }
 
-std::string plan_text(const core::Plan& plan) {
-  std::string text;
-  int number = 0;
+api::PlannedKey planned(std::string about, const core::Plan& plan) {
+  api::PlannedKey key{.about = std::move(about), .steps = {}, .look_again = {}};
   for (const core::Action& action : plan.actions) {
-    text += cat("    ", ++number, ". ", core::to_string(action), "\n");
+    key.steps.push_back({core::to_string(action), core::reason_for(action)});
   }
-  if (plan.look_again) {
-    text += cat("    look again in ", base::short_duration(*plan.look_again), "\n");
+  if (plan.look_again) key.look_again = base::short_duration(*plan.look_again);
+  return key;
+}
+
+std::string text_of(const api::PlannedKey& key) {
+  std::string text = cat("  would do", key.about.empty() ? "" : " for ", key.about, ":\n");
+  int number = 0;
+  for (const api::PlanStep& step : key.steps) {
+    text += cat("    ", ++number, ". ", step.action, "\n       because ", step.reason, "\n");
   }
-  return text.empty() ? "    nothing\n" : text;
+  if (!key.look_again.empty()) text += cat("    look again in ", key.look_again, "\n");
+  if (key.steps.empty() && key.look_again.empty()) text += "    nothing\n";
+  return text;
+}
+
+void add_problems(const std::string& json, const std::string& file,
+                  std::vector<std::string>& problems) {
+  const Result<api::TypeMeta> type = api::type_meta_in(json);
+  if (!type) return;
+  if (const std::string problem = unknown_kind(*type); !problem.empty()) {
+    problems.push_back(cat(file, ": ", problem));
+  }
+  if (type->kind != "ComputeDomain") return;
+  const Result<api::ComputeDomain> domain = api::decode<api::ComputeDomain>(json);
+  const std::string name = domain ? api::to_string(api::name_of(domain->meta)) : "";
+  for (const std::string& problem : unknown_fields(json)) {
+    problems.push_back(cat(file, ": ComputeDomain ", name, ": ", problem));
+  }
 }
 
 // What the running controller reads of pods and Jobs; gives the namespaces with claims that name no
@@ -123,14 +151,16 @@ std::set<std::string> fill(Workloads& workloads, const FilledStores& stores, bas
   return namespaces;
 }
 
-std::string workloads_text(const Sources& from, const std::string& ns) {
-  return cat("namespace ", ns,
-             ", claims that name no ComputeDomain\n  would do for their workloads:\n",
-             plan_text(plan_of(from, workloads_key(ns))));
+api::PlanSection workloads_section(const Sources& from, const std::string& ns) {
+  api::PlanSection section;
+  section.title = cat("namespace ", ns, ", claims that name no ComputeDomain");
+  section.keys.push_back(planned("their workloads", plan_of(from, workloads_key(ns))));
+  return section;
 }
 
 // Who would get which clique; carried out on `stores`, as what comes next builds upon it.
-std::string placement_text(const Sources& from, Memory& memory, FilledStores& stores) {
+std::optional<api::PlanSection> placement_section(const Sources& from, Memory& memory,
+                                                  FilledStores& stores) {
   const core::PlacementPlan placement = core::place(gather_placement(from));
   for (const auto& [uid, verdict] : placement.verdicts) memory.placement_found(uid, verdict);
   for (const core::Action& action : placement.plan.actions) {
@@ -138,51 +168,87 @@ std::string placement_text(const Sources& from, Memory& memory, FilledStores& st
       stores.lists.put(write->desired);
     }
   }
-  if (placement.plan == core::Plan{}) return {};
-  return cat("Placement of all domains that want one clique\n  would do:\n",
-             plan_text(placement.plan));
+  if (placement.plan == core::Plan{}) return std::nullopt;
+  api::PlanSection section;
+  section.title = "Placement of all domains that want one clique";
+  section.keys.push_back(planned("", placement.plan));
+  return section;
 }
 
-std::string domain_text(const Sources& from, const std::string& uid) {
+std::string wants_text(const core::World& world) {
+  const std::int64_t nodes = world.view.domain->spec.num_nodes;
+  return cat("wants ",
+             nodes == 0 ? "as many nodes as come" : cat(nodes, nodes == 1 ? " node" : " nodes"),
+             world.placement ? cat(" of one clique: ", world.placement->message) : "");
+}
+
+std::string about_of(const Key& key) {
+  if (key.kind == Key::Kind::Domain) return "the domain";
+  if (key.kind == Key::Kind::Clique) {
+    return cat("the node list of all domains of clique \"", key.id, "\"");
+  }
+  return cat("its node list of clique \"", key.clique, "\"");
+}
+
+api::PlanSection domain_section(const Sources& from, const std::string& uid) {
   const core::World world = gather_domain(from, uid);
-  std::string text;
+  api::PlanSection section;
   if (world.view.domain) {
     const api::ComputeDomain& domain = *world.view.domain;
-    text += cat(
-        "ComputeDomain ", api::to_string(api::name_of(domain.meta)), ", UID ", uid,
-        domain.meta.is_deleting() ? ", being deleted" : "", "\n  wants ",
-        domain.spec.num_nodes == 0 ? "as many nodes as come" : cat(domain.spec.num_nodes, " nodes"),
-        world.placement ? cat(" of one clique: ", world.placement->message) : "", "; members:\n",
-        members_text(world));
+    section.title = cat("ComputeDomain ", api::to_string(api::name_of(domain.meta)), ", UID ", uid,
+                        domain.meta.is_deleting() ? ", being deleted" : "");
+    section.facts = {wants_text(world)};
+    section.has_members = true;
+    section.members = members_in(world);
   } else {
-    text += cat("ComputeDomain with UID ", uid, ": not among the files\n");
+    section.title = cat("ComputeDomain with UID ", uid, ": not among the files");
   }
   for (const Key& key : keys_of_domain(from, uid)) {
-    switch (key.kind) {
-      case Key::Kind::Domain:
-        text += "  would do for the domain:\n";
-        break;
-      case Key::Kind::Clique:
-        text += cat("  would do for the node list of all domains of clique \"", key.id, "\":\n");
-        break;
-      default:
-        text += cat("  would do for its node list of clique \"", key.clique, "\":\n");
-    }
-    text += plan_text(plan_of(from, key));
+    section.keys.push_back(planned(about_of(key), plan_of(from, key)));
   }
+  return section;
+}
+
+std::string text_of(const api::PlanSection& section) {
+  std::string text = cat(section.title, "\n");
+  for (const std::string& fact : section.facts) text += cat("  ", fact, "\n");
+  if (section.has_members) {
+    text += "  members:\n";
+    for (const std::string& member : section.members) text += cat("    ", member, "\n");
+    if (section.members.empty()) text += "    none\n";
+  }
+  for (const api::PlannedKey& key : section.keys) text += text_of(key);
   return text;
 }
 
 }  // namespace
 
-Result<std::string> dry_run(const std::vector<ObjectFile>& files, const core::Settings& settings,
-                            const base::Clock& clock) {
+std::string page_of(const api::PlanReport& report) {
+  std::vector<std::string> pages;
+  if (!report.problems.empty()) {
+    std::string text = "Problems\n";
+    for (const std::string& problem : report.problems) text += cat("  ", problem, "\n");
+    pages.push_back(std::move(text));
+  }
+  for (const api::PlanSection& section : report.sections) pages.push_back(text_of(section));
+  if (pages.empty()) return "no ComputeDomain, claim or node list among these objects\n";
+  return base::join(pages, "\n");
+}
+
+Result<api::PlanReport> dry_run(const std::vector<ObjectFile>& files,
+                                const core::Settings& settings, const base::Clock& clock) {
   FilledStores stores;
+  api::PlanReport report;
+  std::vector<api::AskedPods> asked;
   for (const ObjectFile& file : files) {
     const auto objects = api::objects_in_yaml(file.text, file.name);
     if (!objects) return objects.error();
     for (const std::string& json : *objects) {
       if (Result<void> done = put(stores, json, file.name, settings); !done) return done.error();
+      add_problems(json, file.name, report.problems);
+      if (api::AskedPods pods = api::asked_pods_in(json); !pods.templates.empty()) {
+        asked.push_back(std::move(pods));
+      }
     }
   }
   std::set<std::string> uids;
@@ -195,21 +261,17 @@ Result<std::string> dry_run(const std::vector<ObjectFile>& files, const core::Se
   }
   Workloads workloads;
   const std::set<std::string> namespaces = fill(workloads, stores, clock.elapsed());
-  if (uids.empty() && namespaces.empty())
-    return std::string("no ComputeDomain, claim or node list among these objects\n");
-
-  Memory memory;
   const Stores view = stores.view();
+  std::ranges::move(mismatches(view, asked), std::back_inserter(report.problems));
+  Memory memory;
   ListReader lists;
   const Sources from{view, memory, settings, clock, lists, workloads};
-  std::vector<std::string> pages;
-  pages.reserve(namespaces.size() + uids.size() + 1);
-  for (const std::string& ns : namespaces) pages.push_back(workloads_text(from, ns));
-  if (std::string page = placement_text(from, memory, stores); !page.empty()) {
-    pages.push_back(std::move(page));
+  for (const std::string& ns : namespaces) report.sections.push_back(workloads_section(from, ns));
+  if (auto section = placement_section(from, memory, stores)) {
+    report.sections.push_back(*std::move(section));
   }
-  for (const std::string& uid : uids) pages.push_back(domain_text(from, uid));
-  return base::join(pages, "\n");
+  for (const std::string& uid : uids) report.sections.push_back(domain_section(from, uid));
+  return report;
 }
 
 }  // namespace cdom::controller

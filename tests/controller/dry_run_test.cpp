@@ -35,8 +35,75 @@ std::string plan_of_cluster(int wanted) {
                            node_yaml("n3", "b.1", "True") + node_yaml("n4", "b.1", "True") +
                            placed_domain_yaml(wanted);
   const base::SystemClock clock;
-  const auto page = dry_run({{"cluster.yaml", text}}, {}, clock);
-  return page ? *page : base::to_string(page.error());
+  const auto report = dry_run({{"cluster.yaml", text}}, {}, clock);
+  return report ? page_of(*report) : base::to_string(report.error());
+}
+
+std::vector<std::string> problems_of(const std::string& text) {
+  const base::SystemClock clock;
+  const auto report = dry_run({{"train.yaml", text}}, {}, clock);
+  return report ? report->problems : std::vector{base::to_string(report.error())};
+}
+
+constexpr char kDomain[] = R"(
+apiVersion: resource.nvidia.com/v1beta1
+kind: ComputeDomain
+metadata: {name: train, namespace: team-a}
+spec: {numNodes: 2, channel: {resourceClaimTemplate: {name: train-channel}}}
+---
+)";
+
+std::string job_with(const std::string& claim_template, int pods) {
+  return cat("apiVersion: batch/v1\nkind: Job\nmetadata: {name: run, namespace: team-a}\nspec:\n",
+             "  parallelism: ", pods, "\n  completions: ", pods,
+             "\n  template: {spec: {containers: [{name: c}], resourceClaims: [{name: a, "
+             "resourceClaimTemplateName: ",
+             claim_template, "}]}}\n");
+}
+
+TEST(DryRun, HasNoProblemWithADomainAndItsJob) {
+  EXPECT_THAT(problems_of(kDomain + job_with("train-channel", 2)), ::testing::IsEmpty());
+}
+
+TEST(DryRun, NamesAFieldThatTheApiServerDoesNotKnow) {
+  std::string text = kDomain;
+  text.replace(text.find("numNodes"), 8, "numnodes");
+  EXPECT_THAT(problems_of(text),
+              ::testing::ElementsAre("train.yaml: ComputeDomain team-a/train: unknown field "
+                                     "\"spec.numnodes\"; did you mean numNodes?"));
+}
+
+TEST(DryRun, NamesAKindThatThereIsNot) {
+  std::string text = kDomain;
+  text.replace(text.find("kind: ComputeDomain"), 19, "kind: ComputeDomian");
+  EXPECT_THAT(problems_of(text), ::testing::ElementsAre(HasSubstr(
+                                     "no kind \"ComputeDomian\" in "
+                                     "resource.nvidia.com/v1beta1: it has ComputeDomain")));
+}
+
+TEST(DryRun, NamesPodsWhoseTemplateNobodyMakes) {
+  EXPECT_THAT(problems_of(kDomain + job_with("tain-channel", 2)),
+              ::testing::ElementsAre(
+                  HasSubstr("Job team-a/run names ResourceClaimTemplate \"tain-channel\"")));
+}
+
+TEST(DryRun, ComparesNodesWithPodsAndSeats) {
+  EXPECT_THAT(problems_of(kDomain + job_with("train-channel", 1)),
+              ::testing::ElementsAre(HasSubstr("wants 2 nodes, and 1 pod names its template")));
+  EXPECT_THAT(problems_of(kDomain + std::string("---\n") + node_yaml("n1", "a.1", "True")),
+              ::testing::ElementsAre(
+                  HasSubstr("wants 2 nodes, and the nodes among these objects offer 1 seat")));
+}
+
+TEST(DryRun, GivesAReasonForEachStep) {
+  const base::SystemClock clock;
+  const auto report = dry_run({{"train.yaml", kDomain}}, {}, clock);
+  ASSERT_TRUE(report);
+  EXPECT_THAT(page_of(*report), HasSubstr("because spec.channel asks for it"));
+  EXPECT_THAT(
+      api::encode_plan_report(*report),
+      HasSubstr(
+          R"({"action":"create ResourceClaimTemplate team-a/train-channel","reason":"spec.channel asks for it)"));
 }
 
 TEST(DryRun, ShowsWhichCliqueADomainWouldGetAndTheTemplateForIt) {

@@ -1,0 +1,31 @@
+// What objects ask for before they are in a cluster: the pods that a workload of any kind is about
+// to have, and fields that an API server would not know.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "compute_domain/api/meta.h"
+
+namespace cdom::api {
+
+struct AskedPods {
+  std::string kind;
+  ObjectName name;
+  bool is_countable = true;  // how many pods there will be follows from the object alone
+  // ResourceClaimTemplates that its pods name, with the number of these pods.
+  std::map<std::string, std::int64_t> templates;
+};
+
+// Of a Pod, and of all that has a pod's template in it. `json` is one object.
+AskedPods asked_pods_in(std::string_view json);
+
+// Paths of a ComputeDomain's fields that its CustomResourceDefinition does not have:
+// "spec.numnodes".
+std::vector<std::string> unknown_domain_fields(std::string_view json);
+
+}  // namespace cdom::api

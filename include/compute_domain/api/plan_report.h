@@ -1,0 +1,38 @@
+// PlanReport: what a dry run prints, as plain values and as JSON for other programs.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace cdom::api {
+
+struct PlanStep {
+  std::string action, reason;
+};
+
+// The steps for one key.
+struct PlannedKey {
+  std::string about;  // "its node list of clique 3f0e….1"
+  std::vector<PlanStep> steps;
+  std::string look_again;  // "12s"; "" when nothing has to be looked at again by itself
+};
+
+struct PlanSection {
+  std::string title;                 // "ComputeDomain team-a/train, UID 6f0a…"
+  std::vector<std::string> facts;    // lines
+  std::vector<std::string> members;  // of a domain: lines
+  bool has_members = false;
+  std::vector<PlannedKey> keys;
+};
+
+struct PlanReport {
+  std::vector<std::string> problems;  // that an API server or the controller would have
+  std::vector<PlanSection> sections;
+};
+
+// {"problems": […], "sections": [{"title", "facts", "members", "plans": [{"about", "steps":
+// [{"action", "reason"}], "lookAgain"}]}]}, with a line's end.
+std::string encode_plan_report(const PlanReport& report);
+
+}  // namespace cdom::api

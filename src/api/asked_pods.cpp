@@ -1,0 +1,138 @@
+#include "compute_domain/api/asked_pods.h"
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+#include <set>
+
+#include "compute_domain/base/text.h"
+#include "compute_domain_fields.h"
+#include "json_text.h"
+
+namespace cdom::api {
+
+namespace {
+
+std::string text_at(const Json& object, const char* name) {
+  const auto it = object.find(name);
+  return it != object.end() && it->is_string() ? it->get<std::string>() : "";
+}
+
+std::int64_t count_at(const Json& object, const char* name, std::int64_t otherwise) {
+  const auto it = object.find(name);
+  return it != object.end() && it->is_number_integer() ? it->get<std::int64_t>() : otherwise;
+}
+
+// How many of what `object` holds a template for.
+std::int64_t copies_of(const Json& object) {
+  const std::int64_t at_a_time = count_at(object, "parallelism", 1);
+  return count_at(object, "replicas", 1) *
+         std::min(at_a_time, count_at(object, "completions", at_a_time));
+}
+
+void add_templates(const Json& json, std::int64_t copies,
+                   std::map<std::string, std::int64_t>& templates) {
+  if (json.is_array()) {
+    for (const Json& item : json) add_templates(item, copies, templates);
+  }
+  if (!json.is_object()) return;
+  const auto claims = json.find("resourceClaims");
+  if (json.contains("containers") && claims != json.end() && claims->is_array()) {
+    std::set<std::string> named;
+    for (const Json& claim : *claims) {
+      if (claim.is_object()) named.insert(text_at(claim, "resourceClaimTemplateName"));
+    }
+    named.erase("");
+    for (const std::string& name : named) templates[name] += copies;
+    return;
+  }
+  for (const auto& [name, member] : json.items()) {
+    if (name != "metadata" && name != "status") {
+      add_templates(member, copies * copies_of(json), templates);
+    }
+  }
+}
+
+// The leaves of a field table: "spec.channel.resourceClaimTemplate.name", "status.nodes[].name".
+template <HasFields T>
+void add_paths(const std::string& path, std::set<std::string>& paths);
+
+template <class T>
+void add_paths_of(const std::string& path, const T&, std::set<std::string>& paths) {
+  if constexpr (HasFields<T>) {
+    add_paths<T>(path, paths);
+  } else {
+    paths.insert(path);
+  }
+}
+template <class T>
+void add_paths_of(const std::string& path, const std::optional<T>&, std::set<std::string>& paths) {
+  add_paths_of(path, T{}, paths);
+}
+template <class T>
+void add_paths_of(const std::string& path, const std::vector<T>&, std::set<std::string>& paths) {
+  add_paths_of(path + "[]", T{}, paths);
+}
+
+template <HasFields T>
+void add_paths(const std::string& path, std::set<std::string>& paths) {
+  const auto add =
+      [&]<class Shape, class Owner, class Member>(const Field<Shape, Owner, Member>& field) {
+        std::string at = path;
+        for (const JsonStep& step : field.path) at += base::cat(at.empty() ? "" : ".", step.name);
+        if (at != "metadata") add_paths_of(at, Member{}, paths);
+      };
+  std::apply([&](const auto&... field) { (add(field), ...); }, kFields<T>);
+}
+
+bool is_known(const std::set<std::string>& paths, const std::string& path) {
+  const auto it = paths.lower_bound(path);
+  if (it == paths.end() || !it->starts_with(path)) return false;
+  return it->size() == path.size() || (*it)[path.size()] == '.' || (*it)[path.size()] == '[';
+}
+
+void add_unknown(const Json& json, const std::string& path, const std::set<std::string>& paths,
+                 std::vector<std::string>& unknown) {
+  if (json.is_array()) {
+    for (const Json& item : json) add_unknown(item, path + "[]", paths, unknown);
+  }
+  if (!json.is_object()) return;
+  for (const auto& [name, member] : json.items()) {
+    if (path.empty() && (name == "apiVersion" || name == "kind" || name == "metadata")) continue;
+    const std::string at = path.empty() ? name : base::cat(path, ".", name);
+    if (is_known(paths, at)) {
+      add_unknown(member, at, paths, unknown);
+    } else {
+      unknown.push_back(at);
+    }
+  }
+}
+
+}  // namespace
+
+AskedPods asked_pods_in(std::string_view json) {
+  AskedPods asked;
+  const auto object = parse_json(json);
+  if (!object || !object->is_object()) return asked;
+  asked.kind = text_at(*object, "kind");
+  if (const auto meta = object->find("metadata"); meta != object->end() && meta->is_object()) {
+    asked.name = {text_at(*meta, "namespace"), text_at(*meta, "name")};
+  }
+  // By the nodes there are, the time of day, and sizes that have other names.
+  asked.is_countable =
+      asked.kind != "DaemonSet" && asked.kind != "CronJob" && asked.kind != "LeaderWorkerSet";
+  add_templates(*object, 1, asked.templates);
+  return asked;
+}
+
+std::vector<std::string> unknown_domain_fields(std::string_view json) {
+  static const std::set<std::string> paths = [] {
+    std::set<std::string> all;
+    add_paths<ComputeDomain>("", all);
+    return all;
+  }();
+  std::vector<std::string> unknown;
+  if (const auto object = parse_json(json)) add_unknown(*object, "", paths, unknown);
+  return unknown;
+}
+
+}  // namespace cdom::api

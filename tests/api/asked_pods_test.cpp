@@ -1,0 +1,59 @@
+#include "compute_domain/api/asked_pods.h"
+
+#include <gmock/gmock.h>
+
+namespace cdom::api {
+namespace {
+
+using testing::ElementsAre;
+using testing::IsEmpty;
+using testing::Pair;
+
+constexpr char kPodSpec[] =
+    R"({"containers":[{"name":"c"}],"resourceClaims":[{"name":"a","resourceClaimTemplateName":"fabric"},{"name":"b","resourceClaimName":"mine"}]})";
+
+std::string with_pod(const std::string& before, const std::string& after) {
+  return before + kPodSpec + after;
+}
+
+TEST(AskedPods, OfAPodIsItself) {
+  const AskedPods asked = asked_pods_in(
+      with_pod(R"({"kind":"Pod","metadata":{"name":"p","namespace":"team-a"},"spec":)", "}"));
+  EXPECT_EQ(asked.name, (ObjectName{"team-a", "p"}));
+  EXPECT_THAT(asked.templates, ElementsAre(Pair("fabric", 1)));
+}
+
+TEST(AskedPods, OfAJobAreThoseThatRunAtATime) {
+  const auto job = [](const std::string& sizes) {
+    return asked_pods_in(
+        with_pod(R"({"kind":"Job","spec":{)" + sizes + R"("template":{"spec":)", "}}}"));
+  };
+  EXPECT_THAT(job("").templates, ElementsAre(Pair("fabric", 1)));
+  EXPECT_THAT(job(R"("parallelism":4,"completions":3,)").templates, ElementsAre(Pair("fabric", 3)));
+}
+
+TEST(AskedPods, OfAJobSetAreThoseOfAllItsJobs) {
+  const AskedPods asked = asked_pods_in(with_pod(
+      R"({"kind":"JobSet","spec":{"replicatedJobs":[{"name":"w","replicas":2,"template":{"spec":{"parallelism":3,"completions":3,"template":{"spec":)",
+      "}}}}]}}"));
+  EXPECT_THAT(asked.templates, ElementsAre(Pair("fabric", 6)));
+}
+
+TEST(AskedPods, OfADaemonSetCannotBeCounted) {
+  EXPECT_FALSE(asked_pods_in(R"({"kind":"DaemonSet","spec":{}})").is_countable);
+  EXPECT_THAT(asked_pods_in("no JSON").templates, IsEmpty());
+}
+
+TEST(UnknownDomainFields, AreThoseThatTheApiServerWouldNotKnow) {
+  EXPECT_THAT(
+      unknown_domain_fields(
+          R"({"apiVersion":"x","kind":"y","metadata":{"any":1},"spec":{"numnodes":2,"channel":{"resourceClaimTemplate":{"nam":"t"}}},"sped":{}})"),
+      ElementsAre("sped", "spec.channel.resourceClaimTemplate.nam", "spec.numnodes"));
+  EXPECT_THAT(
+      unknown_domain_fields(
+          R"({"kind":"ComputeDomain","spec":{"numNodes":2,"channel":{"resourceClaimTemplate":{"name":"t"},"allocationMode":"All"},"placement":{"clique":"Single"}},"status":{"nodes":[{"name":"n"}]}})"),
+      IsEmpty());
+}
+
+}  // namespace
+}  // namespace cdom::api
