@@ -18,9 +18,14 @@ using namespace cdom;  // NOLINT(google-build-using-namespace): a main file name
 constexpr char kUsage[] =
     "compute-domain-agent [FLAGS]\n"
     "    Serves the kubelet of this node until SIGTERM.\n"
+    "compute-domain-agent fabric [FLAGS]\n"
+    "    Prints the NVLink fabric of this machine: fabric --help.";
+const bin::SubCommand kFabric{
+    "fabric",
     "compute-domain-agent fabric [--driver-root DIR] [--fabric-file FILE] [--fabric-mode MODE]\n"
     "    Prints what the GPUs of this machine say of their NVLink fabric, and why there is a\n"
-    "    clique or none. Exit code 1 when that cannot be told. Needs no cluster.";
+    "    clique or none. Exit code 1 when that cannot be told. Needs no cluster.",
+    {"driver-root", "fabric-file", "fabric-mode"}};
 
 }  // namespace
 
@@ -31,7 +36,7 @@ int main(int argc, char** argv) {
   bin::Signals signals;  // before any thread, and the library's are the first
   http::initialize_process();
   bin::AgentFlags flags;
-  bin::Parsed parsed;
+  bin::Parsed parsed{.sub_commands = {kFabric}};
   if (const auto exit = bin::parse_flags(argc, argv, kUsage, bin::options_of(flags), flags.common,
                                          bin::agent_flag_of_variable, &parsed)) {
     return *exit;

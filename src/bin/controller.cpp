@@ -2,14 +2,10 @@
 // ask for. Sub-command `plan`: what it would do with the objects of some files.
 #include <malloc.h>
 
-#include <algorithm>
 #include <atomic>
 #include <cstdio>
 #include <cstdlib>
-#include <filesystem>
-#include <fstream>
 #include <optional>
-#include <sstream>
 #include <stop_token>
 #include <thread>
 
@@ -17,13 +13,13 @@
 #include "bin/election.h"
 #include "bin/flags.h"
 #include "bin/health_server.h"
+#include "bin/plan_command.h"
 #include "bin/predecessor_watch.h"
 #include "bin/signals.h"
 #include "compute_domain/base/log.h"
 #include "compute_domain/base/random.h"
 #include "compute_domain/base/text.h"
 #include "compute_domain/controller/controller.h"
-#include "compute_domain/controller/dry_run.h"
 #include "compute_domain/controller/predecessor.h"
 #include "compute_domain/http/client.h"
 #include "compute_domain/kube/client.h"
@@ -41,9 +37,18 @@ constexpr base::Duration kStuck = std::chrono::minutes(5);
 constexpr char kUsage[] =
     "compute-domain-controller [FLAGS]\n"
     "    Runs the controller until SIGTERM.\n"
-    "compute-domain-controller plan [FLAGS] DIR|FILE…\n"
-    "    Reads objects in YAML or JSON (as from `kubectl get … -o yaml`) and prints what the\n"
-    "    controller would do with them and why. Needs no cluster.";
+    "compute-domain-controller plan [FLAGS] DIR|FILE|-…\n"
+    "    Prints what the controller would do with the objects of files: plan --help.";
+const bin::SubCommand kPlan{
+    "plan",
+    "compute-domain-controller plan [FLAGS] DIR|FILE|-…\n"
+    "    Reads objects in YAML or JSON (as from `kubectl get … -o yaml`; - is standard input) and\n"
+    "    prints what the controller would do with them and why. Exit code 1 when something is "
+    "wrong\n"
+    "    with them: a field or a kind that there is not, a template that nothing makes, fewer "
+    "pods\n"
+    "    or seats than a domain wants nodes. Needs no cluster.",
+    {"output", "namespace", "max-nodes-per-imex-domain", "imex-channels"}};
 
 std::string environment(const char* name) {
   const char* value = std::getenv(name);  // NOLINT(concurrency-mt-unsafe): before any thread
@@ -60,39 +65,6 @@ std::string at_work(const std::string& predecessor) {
       "another ComputeDomain controller is at work (", predecessor,
       "), and two would undo each other's work: scale it to zero or uninstall it, then start "
       "this one again");
-}
-
-int run_plan(const bin::ControllerFlags& flags, const std::vector<std::string>& paths) {
-  namespace fs = std::filesystem;
-  if (paths.empty()) return bin::usage_error(kProgram, "plan: name at least one file or directory");
-  std::vector<std::string> files;
-  for (const std::string& path : paths) {
-    std::error_code error;
-    if (!fs::is_directory(path, error)) {
-      files.push_back(path);
-      continue;
-    }
-    for (const auto& entry : fs::recursive_directory_iterator(path, error)) {
-      const std::string extension = entry.path().extension();
-      if (extension == ".yaml" || extension == ".yml" || extension == ".json") {
-        files.push_back(entry.path());
-      }
-    }
-  }
-  std::ranges::sort(files);
-  std::vector<controller::ObjectFile> objects;
-  for (const std::string& file : files) {
-    const std::ifstream in(file);
-    if (!in) return bin::usage_error(kProgram, cat("plan: cannot read ", file));
-    std::ostringstream text;
-    text << in.rdbuf();
-    objects.push_back({file, text.str()});
-  }
-  const base::SystemClock clock;
-  const auto page = controller::dry_run(objects, bin::settings_of(flags), clock);
-  if (!page) return bin::usage_error(kProgram, cat("plan: ", page.error().message));
-  std::fputs(page->c_str(), stdout);
-  return 0;
 }
 
 int run_controller(const bin::ControllerFlags& flags, bin::Signals& signals) {
@@ -187,7 +159,7 @@ int main(int argc, char** argv) {
   bin::Signals signals;     // before any thread, and the library's are the first
   http::initialize_process();
   bin::ControllerFlags flags;
-  bin::Parsed parsed;
+  bin::Parsed parsed{.sub_commands = {kPlan}};
   if (const auto exit = bin::parse_flags(argc, argv, kUsage, bin::options_of(flags), flags.common,
                                          bin::controller_flag_of_variable, &parsed)) {
     return *exit;
@@ -196,9 +168,10 @@ int main(int argc, char** argv) {
     return bin::usage_error(kProgram, mistake);
   }
   if (parsed.positional.empty()) return run_controller(flags, signals);
-  if (parsed.positional.front() != "plan") {
-    return bin::usage_error(kProgram, cat("\"", parsed.positional.front(), "\" is no sub-command"));
+  if (parsed.positional.front() != kPlan.name) {
+    return bin::usage_error(
+        kProgram, cat("\"", parsed.positional.front(), "\" is not a sub-command; try `plan`"));
   }
   parsed.positional.erase(parsed.positional.begin());
-  return run_plan(flags, parsed.positional);
+  return bin::run_plan(flags, parsed.positional);
 }

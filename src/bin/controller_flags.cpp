@@ -79,7 +79,9 @@ po::options_description options_of(ControllerFlags& flags) {
       "how long a leader that cannot renew goes on (LEADER_ELECTION_RENEW_DEADLINE)")(
       "leader-election-retry-period",
       po::value(&flags.retry_period)->default_value(flags.retry_period),
-      "how often it renews (LEADER_ELECTION_RETRY_PERIOD)");
+      "how often it renews (LEADER_ELECTION_RETRY_PERIOD)")(
+      "output,o", po::value(&flags.output)->default_value(flags.output),
+      "how `plan` prints: text or json");
   return options;
 }
 
@@ -116,6 +118,9 @@ std::string mistake_in(const ControllerFlags& flags) {
   }
   if (flags.channels < 2 || flags.channels > kMostChannels) {
     return cat("--imex-channels: must be 2 to ", kMostChannels);
+  }
+  if (flags.output != "text" && flags.output != "json") {
+    return cat("--output: \"", flags.output, "\" is neither text nor json");
   }
   if (std::string mistake = mistake_in(flags.health); !mistake.empty()) return mistake;
   if (!base::is_dns_label(flags.ns)) {

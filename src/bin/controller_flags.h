@@ -33,6 +33,7 @@ struct ControllerFlags {
   std::string lease_duration = "15s";
   std::string renew_deadline = "10s";
   std::string retry_period = "2s";
+  std::string output = "text";  // of the sub-command plan
 };
 
 // The options write into `flags`, which must outlive them.

@@ -1,10 +1,12 @@
 #include "bin/flags.h"
 
+#include <algorithm>
 #include <boost/program_options/parsers.hpp>
 #include <boost/program_options/variables_map.hpp>
 #include <cstdio>
 #include <iostream>
 
+#include "bin/help_text.h"
 #include "compute_domain/base/log.h"
 #include "compute_domain/base/text.h"
 
@@ -38,6 +40,13 @@ std::vector<std::string> arguments_of(int argc, char** argv) {
     }
   }
   return arguments;
+}
+
+const SubCommand* sub_command_in(const po::variables_map& values, const Parsed* parsed) {
+  if (parsed == nullptr || !values.contains("positional")) return nullptr;
+  const auto& positional = values["positional"].as<std::vector<std::string>>();
+  const auto it = std::ranges::find(parsed->sub_commands, positional.front(), &SubCommand::name);
+  return it == parsed->sub_commands.end() ? nullptr : &*it;
 }
 
 }  // namespace
@@ -82,7 +91,7 @@ std::optional<int> parse_flags(int argc, char** argv, const std::string& usage,
         values);
     po::store(po::parse_environment(all, environment), values);
     if (values.contains("help")) {
-      std::cout << usage << "\n\n" << all;
+      std::cout << help_text(usage, own, shared, sub_command_in(values, parsed));
       return 0;
     }
     if (values.contains("version")) {

@@ -20,8 +20,15 @@ struct CommonFlags {
 // --help, --version, --log-level, --log-format.
 boost::program_options::options_description common_options(CommonFlags& flags);
 
+// Has a help of its own, with the flags that it reads.
+struct SubCommand {
+  std::string name, usage;
+  std::vector<std::string> flags;
+};
+
 struct Parsed {
-  std::vector<std::string> positional;
+  std::vector<std::string> positional = {};
+  std::vector<SubCommand> sub_commands = {};  // given
 };
 
 // Parses, sets up the log, and answers --help and --version. An exit code when the program has

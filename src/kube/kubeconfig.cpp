@@ -144,12 +144,21 @@ std::optional<base::Error> add_file(const std::string& file, Entries& entries) {
 base::Result<Entries> read_files(const std::string& files) {
   Entries entries;
   std::size_t read = 0;
+  std::string empty;
   for (const std::string& file : base::split(files, ':')) {
     std::error_code ignored;
     // kubectl passes over the missing ones in silence.
     if (file.empty() || !std::filesystem::exists(file, ignored)) continue;
+    // And over empty ones, as `touch` makes them.
+    if (std::filesystem::is_empty(file, ignored)) {
+      empty = file;
+      continue;
+    }
     if (auto error = add_file(file, entries)) return *error;
     ++read;
+  }
+  if (read == 0 && !empty.empty()) {
+    return invalid(base::cat(empty, ": is no kubeconfig: it is empty"));
   }
   if (read == 0) {
     return invalid(base::cat("kubeconfig ", files,

@@ -90,7 +90,7 @@ TEST(DryRun, NamesPodsWhoseTemplateNobodyMakes) {
 TEST(DryRun, ComparesNodesWithPodsAndSeats) {
   EXPECT_THAT(problems_of(kDomain + job_with("train-channel", 1)),
               ::testing::ElementsAre(HasSubstr("wants 2 nodes, and 1 pod names its template")));
-  EXPECT_THAT(problems_of(kDomain + std::string("---\n") + node_yaml("n1", "a.1", "True")),
+  EXPECT_THAT(problems_of(kDomain + node_yaml("n1", "a.1", "True")),
               ::testing::ElementsAre(
                   HasSubstr("wants 2 nodes, and the nodes among these objects offer 1 seat")));
 }

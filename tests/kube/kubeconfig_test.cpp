@@ -83,6 +83,12 @@ TEST_F(KubeconfigTest, TheFirstFileThatDefinesANameWins) {
   EXPECT_EQ(access->ns, "team");
 }
 
+TEST_F(KubeconfigTest, PassesOverAnEmptyFileAmongOthers) {
+  const auto access = load_kubeconfig(write("empty", "") + ":" + config(kServer, ""));
+  ASSERT_TRUE(access) << access.error().message;
+  EXPECT_EQ(access->ns, "team");
+}
+
 TEST_F(KubeconfigTest, AContextWithoutUserIsAnonymous) {
   const auto access =
       load_kubeconfig(write("c",
