@@ -1,6 +1,7 @@
 #include "bin/help_text.h"
 
 #include <algorithm>
+#include <boost/program_options/cmdline.hpp>
 #include <boost/program_options/value_semantic.hpp>
 #include <utility>
 #include <vector>

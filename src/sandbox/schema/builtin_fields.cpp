@@ -417,6 +417,25 @@ PodTemplateSpec template
 any updateStrategy
 int minReadySeconds revisionHistoryLimit
 
+PodDisruptionBudget: How many pods of a collection evictions may take away at a time.
+ObjectMeta metadata
+PodDisruptionBudgetSpec spec
+any status
+
+PodDisruptionBudgetSpec: Which pods, and how many of them have to stay.
+any minAvailable maxUnavailable
+LabelSelector selector
+string unhealthyPodEvictionPolicy
+
+NetworkPolicy: What network traffic is allowed for a set of pods.
+ObjectMeta metadata
+NetworkPolicySpec spec
+
+NetworkPolicySpec: Which pods, and the traffic that they may have.
+LabelSelector podSelector
+any[] ingress egress
+string[] policyTypes
+
 Lease: Lease defines a lease concept.
 ObjectMeta metadata
 LeaseSpec spec

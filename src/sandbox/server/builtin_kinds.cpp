@@ -143,6 +143,10 @@ std::vector<Kind> builtin_kinds() {
 
   out.push_back(with_generation(row("scheduling.k8s.io", "v1", "PriorityClass", "priorityclasses",
                                     "priorityclass", kClusterScoped, {"pc"})));
+  out.push_back(with_generation(row("policy", "v1", "PodDisruptionBudget", "poddisruptionbudgets",
+                                    "poddisruptionbudget", kNamespaced, {"pdb"}, {"status"})));
+  out.push_back(with_generation(row("networking.k8s.io", "v1", "NetworkPolicy", "networkpolicies",
+                                    "networkpolicy", kNamespaced, {"netpol"})));
   append(policy_kinds());
   append({
       review("authentication.k8s.io", "SelfSubjectReview", "selfsubjectreviews",

@@ -35,7 +35,7 @@ http::Response version() {
 http::Response answer_path(ApiState& state, const http::Request& request, const RequestInfo& info) {
   const std::string& path = info.path;
   if (path == "/healthz" || path == "/readyz" || path == "/livez") return text("ok");
-  if (path == "/version") return version();
+  if (path == "/version" || path == "/version/") return version();
   if (auto found = discovery(state.kinds, request, path)) return *std::move(found);
   if (auto found = openapi(state.kinds, path)) return *std::move(found);
   throw StatusError(no_such_path());

@@ -69,12 +69,27 @@ bool fits_scope(const Kind& kind, const RequestInfo& info) {
   return info.name.empty() && (info.verb == "list" || info.verb == "watch" || kind.is_review);
 }
 
+// What needs a container, and a simulated pod has none.
+bool needs_container(const RequestInfo& info) {
+  return info.resource == "pods" &&
+         (info.subresource == "exec" || info.subresource == "attach" ||
+          info.subresource == "portforward" || info.subresource == "proxy");
+}
+
+Status no_container(const RequestInfo& info) {
+  return {.code = 501,
+          .reason = "NotImplemented",
+          .message = base::cat("pod ", info.name, " is simulated: it has no container for ",
+                               info.subresource, ", only status and logs")};
+}
+
 }  // namespace
 
 Call call_of(ApiState& state, const http::Request& request, const RequestInfo& info,
              const User& user) {
   KindRef kind = state.kinds.find(info.group, info.version, info.resource);
   if (!kind || !fits_scope(*kind, info)) throw StatusError(no_such_path());
+  if (needs_container(info)) throw StatusError(no_container(info));
   if (!info.subresource.empty() && !kind->has_subresource(info.subresource)) {
     throw StatusError(no_such_path());
   }

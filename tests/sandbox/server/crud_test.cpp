@@ -57,6 +57,24 @@ TEST_F(Crud, ANameIsMadeFromGenerateName) {
   EXPECT_NE(first.body["metadata"]["name"], second.body["metadata"]["name"]);
 }
 
+TEST_F(Crud, TheVersionHasBothItsPaths) {
+  EXPECT_EQ(api.get("/version/").body, api.get("/version").body);
+}
+
+TEST_F(Crud, DisruptionBudgetsAndNetworkPoliciesAreKept) {
+  const json named{{"metadata", {{"name", "a"}}}, {"spec", json::object()}};
+  EXPECT_EQ(api.post("/apis/policy/v1/namespaces/default/poddisruptionbudgets", named).status, 201);
+  EXPECT_EQ(api.post("/apis/networking.k8s.io/v1/namespaces/default/networkpolicies", named).status,
+            201);
+}
+
+TEST_F(Crud, WhatASimulatedPodCannotDoIsSaid) {
+  const Answer answer = api.post("/api/v1/namespaces/default/pods/a/exec?command=ls", {});
+  EXPECT_EQ(answer.status, 501);
+  EXPECT_THAT(answer.body["message"].get<std::string>(),
+              HasSubstr("pod a is simulated: it has no container for exec"));
+}
+
 TEST_F(Crud, AnAbsentObjectIsNotFound) {
   const Answer answer = api.get(std::string(kConfigMaps) + "/a");
   EXPECT_EQ(answer.status, 404);
