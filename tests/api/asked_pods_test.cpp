@@ -48,7 +48,7 @@ TEST(UnknownDomainFields, AreThoseThatTheApiServerWouldNotKnow) {
   EXPECT_THAT(
       unknown_domain_fields(
           R"({"apiVersion":"x","kind":"y","metadata":{"any":1},"spec":{"numnodes":2,"channel":{"resourceClaimTemplate":{"nam":"t"}}},"sped":{}})"),
-      ElementsAre("sped", "spec.channel.resourceClaimTemplate.nam", "spec.numnodes"));
+      ElementsAre("spec.channel.resourceClaimTemplate.nam", "spec.numnodes", "sped"));
   EXPECT_THAT(
       unknown_domain_fields(
           R"({"kind":"ComputeDomain","spec":{"numNodes":2,"channel":{"resourceClaimTemplate":{"name":"t"},"allocationMode":"All"},"placement":{"clique":"Single"}},"status":{"nodes":[{"name":"n"}]}})"),

@@ -57,6 +57,7 @@ std::set<std::string> nodes_in(const Rig& rig, const std::string& clique) {
   std::set<std::string> nodes;
   const auto slices = rig.kubectl().list_all<api::ResourceSlice>();
   for (const api::ResourceSlice& slice : *slices) {
+    if (slice.node.empty()) continue;  // one that the clique shares
     for (const api::Device& device : slice.devices) {
       const auto it = device.attributes.find("clique");
       if (it != device.attributes.end() && it->second == api::AttributeValue(clique)) {
