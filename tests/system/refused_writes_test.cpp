@@ -15,9 +15,9 @@ using ::testing::HasSubstr;
 using ::testing::SizeIs;
 using namespace std::chrono_literals;
 
-constexpr char kPodPath[] = "/api/v1/namespaces/default/pods/";
-constexpr char kPolicyPath[] = "/apis/admissionregistration.k8s.io/v1/validatingadmissionpolic";
-constexpr char kDomainPath[] =
+constexpr char kPathOfPods[] = "/api/v1/namespaces/default/pods/";
+constexpr char kPathOfPolicies[] = "/apis/admissionregistration.k8s.io/v1/validatingadmissionpolic";
+constexpr char kPathOfDomains[] =
     "/apis/resource.nvidia.com/v1beta1/namespaces/default/computedomains/";
 
 api::Condition condition_of(const Rig& rig, const std::string& type) {
@@ -50,8 +50,8 @@ spec: {policyName: none, validationActions: [Deny]}
 }
 
 void refuse_no_more(Rig& rig) {
-  rig.remove(cat(kPolicyPath, "ybindings/none"));
-  rig.remove(cat(kPolicyPath, "ies/none"));
+  rig.remove(cat(kPathOfPolicies, "ybindings/none"));
+  rig.remove(cat(kPathOfPolicies, "ies/none"));
 }
 
 testing::AssertionResult is_told(Rig& rig, const std::string& part) {
@@ -85,18 +85,19 @@ TEST(RefusedWrites, OfATemplateAreToldAndTriedUntilTheyAreAccepted) {
   EXPECT_LT(rig.writes(), writes + 200);
 }
 
-struct Answer {
+struct FailedWrite {
   int code;
   const char* reason;
   base::Duration until_again;
 };
-class FailedWrites : public testing::TestWithParam<Answer> {};
+class FailedWrites : public testing::TestWithParam<FailedWrite> {};
 INSTANTIATE_TEST_SUITE_P(
     Codes, FailedWrites,
-    testing::Values(Answer{409, "Conflict", 1s}, Answer{409, "AlreadyExists", 1s},
-                    Answer{404, "NotFound", 1s}, Answer{410, "Expired", 1s},
-                    Answer{500, "InternalError", 1s}, Answer{503, "ServiceUnavailable", 1s},
-                    Answer{403, "Forbidden", 1s}, Answer{422, "Invalid", 100s}));
+    testing::Values(FailedWrite{409, "Conflict", 1s}, FailedWrite{409, "AlreadyExists", 1s},
+                    FailedWrite{404, "NotFound", 1s}, FailedWrite{410, "Expired", 1s},
+                    FailedWrite{500, "InternalError", 1s},
+                    FailedWrite{503, "ServiceUnavailable", 1s}, FailedWrite{403, "Forbidden", 1s},
+                    FailedWrite{422, "Invalid", 100s}));
 
 // No change brings a key back whose write was not carried out.
 TEST_P(FailedWrites, AreTriedAgainByThemselves) {
@@ -140,8 +141,8 @@ TEST(RefusedWrites, ADeletionThatSomebodyHoldsSaysSo) {
   const api::ConfigMap list = rig.node_lists().at(0);
   ASSERT_TRUE(rig.kubectl().patch<api::ConfigMap>(api::name_of(list.meta), "",
                                                   api::finalizers_patch({}, {"example.com/mine"})));
-  rig.remove(cat(kPodPath, "train-0"));
-  rig.remove(cat(kDomainPath, "train"));
+  rig.remove(cat(kPathOfPods, "train-0"));
+  rig.remove(cat(kPathOfDomains, "train"));
   EXPECT_TRUE(rig.run_until(
       [&] {
         return condition_of(rig, "Ready").message.find("finalizer holds it") != std::string::npos;
