@@ -33,6 +33,9 @@ struct ActionReason {
   const char* operator()(const ReplaceTemplate&) const {
     return "claims made from it would ask for another clique, and its spec is immutable";
   }
+  const char* operator()(const AdoptTemplate&) const {
+    return "the reference driver made it for this domain, and is not there any more";
+  }
   const char* operator()(const WriteLedger&) const {
     return "no two domains may be given the same seats";
   }
@@ -64,6 +67,12 @@ struct ActionReason {
   }
   const char* operator()(const LabelNode&) const { return "the node publishes another clique"; }
   const char* operator()(const UnmarkNode&) const { return "the label is not this operator's"; }
+  const char* operator()(const EnsureNodeUnused&) const {
+    return "the agent must stay while a claim may be in use on its node";
+  }
+  const char* operator()(const LabelForAgents&) const {
+    return "DaemonSets select the nodes of agents by this label";
+  }
   const char* operator()(const WriteSharedSlice&) const {
     return "nodes of the clique share claims";
   }
