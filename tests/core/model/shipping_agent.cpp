@@ -61,6 +61,12 @@ api::ComputeDomainNode own_report(const ReportObject& stored, int node) {
   object.status.boot_id = boot_name(stored.boot);
   object.status.clique = testing::kClique;
   object.status.address = testing::address_of(node_name(node));
+  // A node of the model lacks nothing.
+  object.status.conditions = {{.type = api::kConditionCanServe,
+                               .status = api::ConditionStatus::True,
+                               .reason = "RequirementsMet",
+                               .message = "the node offers its devices to the scheduler",
+                               .last_transition = testing::kNow}};
   for (int domain = 0; domain < kDomains; ++domain) {
     const GroupWord& word = stored.groups[static_cast<std::size_t>(domain)];
     if (word.state == GroupWord::kNothing) continue;
