@@ -45,6 +45,7 @@ class NodeCheckpoint : public agent::CheckpointStore {
 class NodeChannels : public agent::ChannelInjector {
  public:
   explicit NodeChannels(sandbox::NodeFiles& files) : files_(files) {}
+  base::Result<void> check() override { return {}; }
   base::Result<void> write(const core::ClaimRef& claim,
                            const core::ChannelRange& channels) override {
     files_.tmpfs[path(claim.uid)] =
