@@ -280,13 +280,14 @@ INSTANTIATE_TEST_SUITE_P(
     All, NodeWithoutAdmission,
     testing::Values(
         Unadmitted{"Unknown", [](NodeScene&) {}, "there is no ComputeDomain with UID train-uid"},
-        Unadmitted{"OtherNamespace",
-                   [](NodeScene& scene) {
-                     scene.show(train());
-                     scene.world.lists[0].stored.meta.labels = {
-                         {api::kDomainLabel, "train-uid"}, {api::kDomainNamespaceLabel, "team-b"}};
-                   },
-                   "belongs to another namespace; a claim can only use one of its own, team-a"},
+        Unadmitted{
+            "OtherNamespace",
+            [](NodeScene& scene) {
+              scene.show(train());
+              scene.world.lists[0].stored.meta.labels = {{api::kDomainLabel, "train-uid"},
+                                                         {api::kDomainNamespaceLabel, "team-b"}};
+            },
+            "belongs to another namespace; a claim can only use one of its own namespace, team-a"},
         Unadmitted{"Deleting",
                    [](NodeScene& scene) {
                      scene.domains = {domain_train()};

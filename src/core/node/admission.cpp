@@ -89,9 +89,10 @@ NoAdmission why_not_admitted(const NodeWorld& world, const ClaimRef& claim,
   if (domain == domains.domains.end()) {
     const std::string home = namespace_of_domain(world, domain_uid);
     if (!home.empty() && home != claim.ns) {
-      return {.reason = cat("the ComputeDomain with UID ", domain_uid,
-                            " belongs to another namespace; a claim can only use one of its own, ",
-                            claim.ns)};
+      return {.reason = cat(
+                  "the ComputeDomain with UID ", domain_uid,
+                  " belongs to another namespace; a claim can only use one of its own namespace, ",
+                  claim.ns)};
     }
     return {.reason = cat("there is no ComputeDomain with UID ", domain_uid, " in namespace ",
                           claim.ns, "; apply it there, or delete the pod if the domain is gone")};
