@@ -398,7 +398,7 @@ TEST(Workloads, RefuseADomainIdThatIsNoUid) {
     configure(claim, api::encode_channel_config({.domain_uid = text}));
     EXPECT_EQ(domain_ref_of(claim).kind, DomainRef::Kind::Invalid);
     EXPECT_EQ(domain_of(claim), std::nullopt);
-    AutomaticClaim known_claim{.object = claim, .seen = kNow};
+    AutomaticClaim known_claim{.object = claim, .seen = kElapsed};
     const Plan plan = reconcile_workloads(world_with({known_claim}));
     EXPECT_EQ(plan.look_again, std::nullopt) << "no pod is read for it";
     ASSERT_THAT(plan.actions, SizeIs(1));
