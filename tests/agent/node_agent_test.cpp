@@ -358,7 +358,8 @@ TEST(NodeAgent, ANodeThatCannotInjectOffersNothing) {
   rig.settle();
   ASSERT_THAT(rig.slices(), SizeIs(1));
   EXPECT_THAT(rig.slices()[0].devices, IsEmpty());
-  const auto* can_serve = api::find_condition(rig.report().conditions, api::kConditionCanServe);
+  const api::ComputeDomainNodeReport report = rig.report();
+  const auto* can_serve = api::find_condition(report.conditions, api::kConditionCanServe);
   ASSERT_NE(can_serve, nullptr);
   EXPECT_EQ(can_serve->message, "the kernel has no IMEX channels");
 
