@@ -78,7 +78,8 @@ std::string wrapped(const std::string& text) {
 std::string text_of(const po::option_description& option) {
   const std::string flag = option.long_name();
   const std::string name = option.semantic()->name();
-  const bool is_switch = name.empty() || name.starts_with('[');
+  // The library has a name for a value that is never given, too.
+  const bool is_switch = option.semantic()->max_tokens() == 0 || name.starts_with('[');
   const bool has_short =
       option.canonical_display_name(po::command_line_style::allow_dash_for_short).size() == 2;
   std::string head = cat(
