@@ -406,10 +406,12 @@ Plan reconcile_deleting(const World& world) {
     const auto* found = wanted ? find_template(world, api::name_of(wanted->meta)) : nullptr;
     const bool is_there = found != nullptr && !found->meta.is_deleting() &&
                           (owns(world, *found) || is_inherited(world, *found));
+    const Readiness readiness = readiness_now(world);
+    plan.look_again = readiness.look_again;
     // Told before what does not succeed is tried again.
-    if (!world.refusals.empty()) add_status(world, readiness_now(world), {}, waits_for, plan);
+    if (!world.refusals.empty()) add_status(world, readiness, {}, waits_for, plan);
     if (is_there) std::ranges::move(template_removal, std::back_inserter(plan.actions));
-    if (world.refusals.empty()) add_status(world, readiness_now(world), {}, waits_for, plan);
+    if (world.refusals.empty()) add_status(world, readiness, {}, waits_for, plan);
     tell_claims_that_come_too_late(world, plan);
     return plan;
   }

@@ -317,6 +317,13 @@ TEST(Reconcile, TellsOfItsDeletionWhileSomebodyHoldsItsTemplate) {
   EXPECT_EQ(condition_in(plan, "Ready").reason, "Deleting");
 }
 
+TEST(Reconcile, LooksAgainAtADeletionWhenTheGraceOfAnAgentEnds) {
+  World world = settled_world(2);
+  world.view.domain->meta.deletion_time = kNow;
+  world.nodes.at("n1").agent = AgentPod{.ready = false, .changed = kNow - 20s};
+  EXPECT_EQ(reconcile(world).look_again, base::Duration(40s));
+}
+
 TEST(Reconcile, WaitsWithTheDeletionForPodsThatStillRunAndNamesThem) {
   World world = settled_world(2);
   world.view.domain->meta.deletion_time = kNow;

@@ -19,7 +19,8 @@ std::string describe_status(const api::ComputeDomainStatus& status) {
   std::string text =
       cat(status.ready, status.observed_generation, status.ready_nodes, status.cliques);
   for (const auto& node : status.nodes) {
-    text += cat("|", node.name, node.ip_address, node.clique, node.index, node.ready);
+    text += cat("|", node.name, node.ip_address, node.clique, node.index, "/", node.channel,
+                node.ready, node.reason, node.message);
   }
   for (const auto& condition : status.conditions) {
     text += cat("|", condition.type, static_cast<int>(condition.status), condition.reason,
