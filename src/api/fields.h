@@ -276,10 +276,10 @@ Wanted wanted_by() {
     return Shape::wanted();
   } else if constexpr (std::is_same_v<Shape, AsIs> && HasFields<T>) {
     return wanted_fields<T>();
-  } else if constexpr (std::is_same_v<Shape, AsIs> && requires(T t) { t.emplace_back(); }) {
+  } else if constexpr (std::is_same_v<Shape, AsIs> &&
+                       (
+                           requires(T t) { t.emplace_back(); } || requires(T t) { t.emplace(); })) {
     return wanted_by<AsIs, typename T::value_type>();  // a list stands for its elements
-  } else if constexpr (std::is_same_v<Shape, AsIs> && requires(T t) { t.emplace(); }) {
-    return wanted_by<AsIs, typename T::value_type>();
   } else {
     return {.everything = true};
   }

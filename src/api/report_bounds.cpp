@@ -44,8 +44,9 @@ void bound(GroupReport& group) {
 // What a node has stopped is only for others to know; without it their slots stay kept.
 void bound(std::vector<GroupReport>& groups) {
   if (groups.size() > Bounds::kGroups) {
-    std::ranges::stable_partition(
-        groups, [](const GroupReport& group) { return group.state != DaemonState::Stopped; });
+    std::stable_partition(groups.begin(), groups.end(), [](const GroupReport& group) {
+      return group.state != DaemonState::Stopped;
+    });
     groups.resize(Bounds::kGroups);
     std::ranges::sort(groups, {}, &GroupReport::group);
   }

@@ -80,8 +80,11 @@ std::vector<api::Condition> conditions_of(const NodeDraft& draft,
   }
   for (const NodeFault& fault : faults) add(fault, api::ConditionStatus::False);
   std::ranges::sort(conditions, {}, &api::Condition::type);
-  const auto same = std::ranges::unique(conditions, {}, &api::Condition::type);
-  conditions.erase(same.begin(), same.end());
+  const auto is_same_type = [](const api::Condition& a, const api::Condition& b) {
+    return a.type == b.type;
+  };
+  conditions.erase(std::unique(conditions.begin(), conditions.end(), is_same_type),
+                   conditions.end());
   return conditions;
 }
 
