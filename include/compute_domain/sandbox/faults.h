@@ -10,6 +10,7 @@
 #include <map>
 #include <mutex>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 
@@ -66,6 +67,12 @@ class Faults {
   // The same for a watch that is already open, asked before each of its events: …Watch kinds only.
   std::optional<FaultRule> meet_watch(const FaultTarget& target);
 
+  // An event of a watch comes at `due`, on Clock::elapsed(), and until let_go() is behind.
+  void hold(base::Duration due);
+  void let_go(base::Duration due);
+  // When the first of the events comes that Delay holds back; nullopt: none is held back.
+  [[nodiscard]] std::optional<base::Duration> next_due() const;
+
   // How many requests each kind has met so far.
   [[nodiscard]] std::map<FaultKind, std::uint64_t> met() const;
 
@@ -77,6 +84,7 @@ class Faults {
   int next_rule_ = 1;
   std::map<int, FaultRule> rules_;
   std::map<FaultKind, std::uint64_t> met_;
+  std::multiset<base::Duration> held_;
 };
 
 }  // namespace cdom::sandbox

@@ -100,6 +100,21 @@ std::optional<FaultRule> Faults::draw(const FaultTarget& target, bool of_open_wa
   return std::nullopt;
 }
 
+void Faults::hold(base::Duration due) {
+  const std::lock_guard lock(mutex_);
+  held_.insert(due);
+}
+
+void Faults::let_go(base::Duration due) {
+  const std::lock_guard lock(mutex_);
+  if (const auto it = held_.find(due); it != held_.end()) held_.erase(it);
+}
+
+std::optional<base::Duration> Faults::next_due() const {
+  const std::lock_guard lock(mutex_);
+  return held_.empty() ? std::nullopt : std::optional(*held_.begin());
+}
+
 std::map<FaultKind, std::uint64_t> Faults::met() const {
   const std::lock_guard lock(mutex_);
   return met_;

@@ -15,6 +15,8 @@ FaultyStream::FaultyStream(std::unique_ptr<LiveStream> inner, std::shared_ptr<Ap
       resource_(std::move(resource)),
       lag_(lag) {}
 
+FaultyStream::~FaultyStream() { drop_held(); }
+
 Piece FaultyStream::take() {
   if (ended_) return {.what = Piece::What::End};
   if (is_half_open_) return {};
@@ -24,19 +26,34 @@ Piece FaultyStream::take() {
     if (rule->kind == FaultKind::CutWatch) return {.what = Piece::What::Broken};
     if (rule->kind == FaultKind::ExpireWatch) return expire();
     is_half_open_ = true;
+    drop_held();
     return {};
   }
   if (lag_ == base::Duration::zero()) return inner_->take();
-  const base::Duration now = state().clock.elapsed();
   for (Piece piece = inner_->take(); piece.what != Piece::What::Nothing; piece = inner_->take()) {
     const bool is_last = piece.what != Piece::What::Text;
-    held_.push_back({.due = now + lag_, .piece = std::move(piece)});
+    hold(std::move(piece));
     if (is_last) break;
   }
-  if (held_.empty() || held_.front().due > now) return {};
+  if (held_.empty() || held_.front().due > state().clock.elapsed()) return {};
+  return let_go();
+}
+
+void FaultyStream::hold(Piece piece) {
+  const base::Duration due = state().clock.elapsed() + lag_;
+  faults_.hold(due);
+  held_.push_back({.due = due, .piece = std::move(piece)});
+}
+
+Piece FaultyStream::let_go() {
+  faults_.let_go(held_.front().due);
   Piece piece = std::move(held_.front().piece);
   held_.pop_front();
   return piece;
+}
+
+void FaultyStream::drop_held() {
+  while (!held_.empty()) let_go();
 }
 
 Piece FaultyStream::expire() {

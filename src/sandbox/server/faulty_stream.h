@@ -15,6 +15,7 @@ class FaultyStream : public LiveStream {
   // `lag`: how much later than it happened each event comes. `faults` must outlive the stream.
   FaultyStream(std::unique_ptr<LiveStream> inner, std::shared_ptr<ApiState> state, Faults& faults,
                std::string user, std::string resource, base::Duration lag);
+  ~FaultyStream() override;
 
   Piece take() override;
 
@@ -24,6 +25,9 @@ class FaultyStream : public LiveStream {
     Piece piece;
   };
   Piece expire();
+  void hold(Piece piece);
+  Piece let_go();
+  void drop_held();
 
   const std::unique_ptr<LiveStream> inner_;
   Faults& faults_;

@@ -85,5 +85,23 @@ TEST_F(Fault, WatchesBreakGoSilentExpireOrLag) {
   EXPECT_THAT(events_of(*lagging->stream), ElementsAre("ADDED b"));
 }
 
+TEST_F(Fault, ThatHoldsAnEventBackTellsWhenItComes) {
+  server.faults().add({.kind = FaultKind::Delay, .verb = "watch", .delay = 2s});
+  auto watch = client->open({.target = std::string(kConfigMaps) + "?watch=true&resourceVersion=" +
+                                       std::to_string(server.resource_version())});
+  EXPECT_EQ(server.faults().next_due(), std::nullopt);
+  static_cast<void>(create("a"));
+  EXPECT_THAT(events_of(*watch->stream), IsEmpty());
+  EXPECT_EQ(server.faults().next_due(), clock.elapsed() + 2s);
+  clock.advance(1s);
+  static_cast<void>(create("b"));
+  EXPECT_THAT(events_of(*watch->stream), IsEmpty());
+  clock.advance(1s);
+  EXPECT_THAT(events_of(*watch->stream), ElementsAre("ADDED a"));
+  EXPECT_EQ(server.faults().next_due(), clock.elapsed() + 1s);
+  watch->stream.reset();
+  EXPECT_EQ(server.faults().next_due(), std::nullopt);
+}
+
 }  // namespace
 }  // namespace cdom::sandbox
