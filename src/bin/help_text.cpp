@@ -76,7 +76,7 @@ std::string wrapped(const std::string& text) {
 }
 
 std::string text_of(const po::option_description& option) {
-  const std::string flag = option.long_name();
+  const std::string& flag = option.long_name();
   const std::string name = option.semantic()->name();
   // The library has a name for a value that is never given, too.
   const bool is_switch = option.semantic()->max_tokens() == 0 || name.starts_with('[');
