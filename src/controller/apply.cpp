@@ -404,7 +404,7 @@ class Run {
     if (!found) return found.error();
     api::MetadataValues missing;
     for (const auto& [key, value] : desired.meta.labels) {
-      if (found->meta.label(key.c_str()) != value) missing[key] = value;
+      if (found->meta.label(key) != value) missing[key] = value;
     }
     if (missing.empty()) {
       return Error{ErrorKind::Conflict, cat("ConfigMap ", named(name), " is not in the cache yet")};

@@ -175,8 +175,9 @@ kube::Store<api::Pod>::Indexes indexes_of<api::Pod>() {
 
 void trim(api::ComputeDomain& domain) {
   domain.meta.annotations.clear();
-  // What the CRD says of a domain as long as nobody has written its status.
-  if (!domain.status) return;
+  // What the CRD says of a domain as long as nobody has written its status. Who wrote nodes was
+  // another driver, which leaves what stands beside them.
+  if (!domain.status || !domain.status->nodes.empty()) return;
   const auto* ready = api::find_condition(domain.status->conditions, core::kConditionReady);
   if (ready != nullptr && ready->reason == api::kWaitingForController) domain.status.reset();
 }

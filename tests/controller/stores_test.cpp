@@ -29,6 +29,29 @@ api::ResourceClaim trimmed(api::ResourceClaim claim) {
   return claim;
 }
 
+api::ComputeDomain with_default_status() {
+  api::ComputeDomain domain;
+  domain.status.emplace();
+  domain.status->conditions = {{.type = "Ready",
+                                .status = api::ConditionStatus::Unknown,
+                                .reason = api::kWaitingForController}};
+  return domain;
+}
+
+TEST(TrimmedDomain, HasNoStatusWhileNobodyHasWrittenOne) {
+  api::ComputeDomain domain = with_default_status();
+  trim(domain);
+  EXPECT_FALSE(domain.status);
+}
+
+TEST(TrimmedDomain, KeepsTheNodesThatAnotherDriverWroteBesideTheDefaultStatus) {
+  api::ComputeDomain domain = with_default_status();
+  domain.status->nodes = {{.name = "n1", .ip_address = "10.0.0.1", .ready = true}};
+  trim(domain);
+  ASSERT_TRUE(domain.status);
+  EXPECT_EQ(domain.status->nodes.size(), 1U);
+}
+
 TEST(TrimmedClaim, IsReadForItsDomainOnceAndHoldsNoConfigurationThatNobodyReadsAgain) {
   const std::string named = api::encode_channel_config({.domain_uid = "u-d"});
   const std::string automatic = api::encode_domain_config({.num_nodes = 3});

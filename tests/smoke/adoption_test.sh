@@ -156,7 +156,7 @@ check "and claims" eventually 60 are_allocated
 controller 600 >"$work/controller.log" 2>&1 &
 pids+=($!)
 check "its status says who serves it" eventually 20 prints ServedByPredecessor reason old
-check "and for whom" prints "claim" kubectl get computedomain old -o 'jsonpath={.status.conditions[?(@.type=="Ready")].message}'
+check "and for whom" prints "1 pod (old-0)" kubectl get computedomain old -o 'jsonpath={.status.conditions[?(@.type=="Ready")].message}'
 check "its nodes are still told" prints "10.0.0.1 Ready" kubectl get computedomain old -o 'jsonpath={.status.nodes[0].ipAddress} {.status.nodes[0].status}'
 check "everything of it is left" has_leftovers "$uid"
 check "and nothing of ours is beside it" is_empty lists_of "$uid"
@@ -164,7 +164,7 @@ check "a new pod" start_again old n03
 check "is refused with that reason" eventually 30 prints "the driver that was here before serves it" events_of old-1
 check "its last pod ends" kubectl delete pod old-0 --timeout=60s
 check "then what the other driver has made goes" eventually 90 is_empty leftovers "$uid"
-check "the users' template stays, without its finalizer" is_empty kubectl get resourceclaimtemplate old-channel -o 'jsonpath={.metadata.finalizers}'
+check "the users' template stays, without its finalizer" eventually 20 is_empty kubectl get resourceclaimtemplate old-channel -o 'jsonpath={.metadata.finalizers}'
 check "the new pod is served by us" kubectl wait --for=condition=Ready pod/old-1 --timeout=120s
 check "and the domain" kubectl wait --for=condition=Ready computedomain/old --timeout=60s
 check "the domain goes" kubectl delete computedomain/old pod/old-1 --timeout=90s

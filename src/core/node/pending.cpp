@@ -27,6 +27,7 @@ std::vector<api::PendingClaim> pending_claims(NodeDraft& draft) {
     }
   }
   std::vector<api::PendingClaim> pending;
+  pending.reserve(reasons.size());
   for (auto& [uid, reason] : reasons) {
     pending.push_back({uid, std::move(reason)});
   }
