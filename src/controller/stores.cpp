@@ -175,11 +175,17 @@ kube::Store<api::Pod>::Indexes indexes_of<api::Pod>() {
 
 void trim(api::ComputeDomain& domain) {
   domain.meta.annotations.clear();
-  // What the CRD says of a domain as long as nobody has written its status. Who wrote nodes was
-  // another driver, which leaves what stands beside them.
-  if (!domain.status || !domain.status->nodes.empty()) return;
-  const auto* ready = api::find_condition(domain.status->conditions, core::kConditionReady);
-  if (ready != nullptr && ready->reason == api::kWaitingForController) domain.status.reset();
+  // What the CRD says of a domain as long as nobody has written its status. Nodes beside it are of
+  // another driver, which writes no conditions.
+  if (!domain.status) return;
+  auto& conditions = domain.status->conditions;
+  const auto* ready = api::find_condition(conditions, core::kConditionReady);
+  if (ready == nullptr || ready->reason != api::kWaitingForController) return;
+  if (domain.status->nodes.empty()) {
+    domain.status.reset();
+  } else {
+    conditions.clear();
+  }
 }
 
 void trim(api::ResourceClaim& claim) {

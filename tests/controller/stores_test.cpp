@@ -50,6 +50,7 @@ TEST(TrimmedDomain, KeepsTheNodesThatAnotherDriverWroteBesideTheDefaultStatus) {
   trim(domain);
   ASSERT_TRUE(domain.status);
   EXPECT_EQ(domain.status->nodes.size(), 1U);
+  EXPECT_THAT(domain.status->conditions, IsEmpty());
 }
 
 TEST(TrimmedClaim, IsReadForItsDomainOnceAndHoldsNoConfigurationThatNobodyReadsAgain) {
