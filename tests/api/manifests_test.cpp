@@ -82,7 +82,8 @@ TEST(Manifests, NameImagesThatNoRegistryHasUntilOneIsSet) {
   }
   EXPECT_EQ(images.size(), 3U);
   for (const std::string& image : images) EXPECT_THAT(image, StartsWith("registry.invalid/"));
-  for (const json& image : objects_in("manifests/default/kustomization.yaml").at(0)["images"]) {
+  const json kustomization = objects_in("manifests/default/kustomization.yaml").at(0);
+  for (const json& image : kustomization["images"]) {
     EXPECT_TRUE(images.contains(image["name"].get<std::string>())) << image;
   }
 }
