@@ -89,6 +89,10 @@ struct FailedWrite {
   int code;
   const char* reason;
   base::Duration until_again;
+
+  friend void PrintTo(const FailedWrite& write, std::ostream* out) {
+    *out << write.code << " " << write.reason;
+  }
 };
 class FailedWrites : public testing::TestWithParam<FailedWrite> {};
 INSTANTIATE_TEST_SUITE_P(
