@@ -31,6 +31,15 @@ TEST_F(Faults, AnImexDaemonThatHangsIsNamedAndComesBack) {
   EXPECT_TRUE(becomes("train", "Ready", "3/3", "AllNodesReady", "", kLate));
 }
 
+TEST_F(Faults, OfADaemonThatDoesNotRunYetStrikeTheNextOne) {
+  const auto on = nodes(3);
+  fault(on[0], "imex-hang");
+  form("train", 3, on);
+  EXPECT_TRUE(becomes("train", "NotReady", "2/3", "Starting", on[0], kLate));
+  heal(on[0]);
+  EXPECT_TRUE(becomes("train", "Ready", "3/3", "AllNodesReady", "", kLate));
+}
+
 // Also when it is back in a quarter of a second: what ran over it is lost.
 TEST_F(Faults, AnImexDaemonThatIsKilledIsToldAndComesBack) {
   const auto on = nodes(3);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
+#include <utility>
 
 #include "compute_domain/base/log.h"
 #include "compute_domain/base/text.h"
@@ -80,15 +81,24 @@ void Machine::follow_network() {
   agent_uplink_->set_lag(lag);
 }
 
+void Machine::strike_daemon(Fault fault) {
+  if (!imex_.is_running()) {
+    of_next_daemon_.insert(fault);
+  } else if (fault == Fault::ImexKill) {
+    imex_.kill();
+  } else {
+    imex_.set_hung(true);
+  }
+}
+
 void Machine::inject(Fault fault) {
   if (!faults_.insert(fault).second) return;
   switch (fault) {
     case Fault::PowerOff:
       return power_off();
     case Fault::ImexKill:
-      return imex_.kill();
     case Fault::ImexHang:
-      return imex_.set_hung(true);
+      return strike_daemon(fault);
     case Fault::AgentCrash:
       stop_agent();
       return kubelet_.set_ready(agent_key_, false);
@@ -106,6 +116,7 @@ void Machine::inject(Fault fault) {
 
 void Machine::heal(Fault fault) {
   if (faults_.erase(fault) == 0) return;
+  of_next_daemon_.erase(fault);
   switch (fault) {
     case Fault::PowerOff:
       return power_on();
@@ -133,6 +144,10 @@ bool Machine::is_up() const {
 
 bool Machine::step() {
   if (faults_.contains(Fault::PowerOff)) return false;
+  if (!of_next_daemon_.empty() && imex_.is_running()) {
+    for (const Fault fault : std::exchange(of_next_daemon_, {})) strike_daemon(fault);
+    return true;
+  }
   if (registration_.step() || kubelet_.step()) return true;
   if (agent_ && agent_->step()) return true;
   if (faults_.contains(Fault::Partition)) return false;

@@ -53,6 +53,7 @@ class Machine : public Part {
   bool start_agent(const json& pod);
   bool wipe_slices();
   void follow_network();
+  void strike_daemon(Fault fault);
 
   const base::Clock& clock_;
   base::Random random_;
@@ -71,6 +72,7 @@ class Machine : public Part {
   NodeFiles files_;
   std::string boot_id_, clique_now_;
   std::set<Fault> faults_;
+  std::set<Fault> of_next_daemon_;  // those of faults_ that wait until one runs
   std::unique_ptr<Uplink> agent_uplink_;
   std::unique_ptr<NodePlugin> agent_;
   base::Duration agent_due_{};

@@ -30,12 +30,22 @@ http::Response version() {
                       .dump()};
 }
 
+Status no_metrics() {
+  return {
+      .code = 501,
+      .reason = "NotImplemented",
+      .message =
+          "the sandbox's API server has no metrics; those of a controller or an agent that runs "
+          "by itself are at its --metrics-listen"};
+}
+
 }  // namespace
 
 http::Response answer_path(ApiState& state, const http::Request& request, const RequestInfo& info) {
   const std::string& path = info.path;
   if (path == "/healthz" || path == "/readyz" || path == "/livez") return text("ok");
   if (path == "/version" || path == "/version/") return version();
+  if (path == "/metrics") throw StatusError(no_metrics());
   if (auto found = discovery(state.kinds, request, path)) return *std::move(found);
   if (auto found = openapi(state.kinds, path)) return *std::move(found);
   throw StatusError(no_such_path());

@@ -75,6 +75,12 @@ TEST_F(Crud, WhatASimulatedPodCannotDoIsSaid) {
               HasSubstr("pod a is simulated: it has no container for exec"));
 }
 
+TEST_F(Crud, WhereMetricsAreIsSaid) {
+  const Answer answer = api.get("/metrics");
+  EXPECT_EQ(answer.status, 501);
+  EXPECT_THAT(answer.body["message"].get<std::string>(), HasSubstr("--metrics-listen"));
+}
+
 TEST_F(Crud, AnAbsentObjectIsNotFound) {
   const Answer answer = api.get(std::string(kConfigMaps) + "/a");
   EXPECT_EQ(answer.status, 404);
