@@ -146,7 +146,7 @@ void DaemonKeeper::started() {
   begun.instance = std::exchange(starting_, {});
   begun.hosts_revision = state_.hosts_revision;
   state_ = std::move(begun);
-  is_first_try_ = was_ready_ = view_is_next_ = wants_signal_ = sent_term_ = false;
+  is_first_try_ = was_ready_ = view_is_next_ = lacks_view_ = wants_signal_ = sent_term_ = false;
   refusals_ = 0;
   signalled_at_.reset();
   kill_at_.reset();
@@ -259,7 +259,8 @@ void DaemonKeeper::see_word(const ToolAnswer& answer) {
   refusals_ = 0;
   worded_at_ = clock_.elapsed();
   state_.answers = true;
-  state_.message.clear();
+  // What a view lacks only a view takes back.
+  if (!lacks_view_ || *word != DaemonWord::Ready) state_.message.clear();
   if (*word != DaemonWord::Ready) {
     state_.phase = *word == DaemonWord::WaitingForRecovery ? Phase::Recovering : Phase::Starting;
     return ask_again_soon(step());
@@ -285,8 +286,13 @@ void DaemonKeeper::see_word(const ToolAnswer& answer) {
 void DaemonKeeper::see_fault(const std::string& what, bool has_listened) {
   ++refusals_;
   // It does not listen yet; the host's may never.
-  if (!state_.answers && !has_listened && !is_hosts_) return ask_again_soon(step());
+  if (!state_.answers && !has_listened && !is_hosts_) {
+    const bool is_late = clock_.elapsed() - started_at_ >= times_.usual_start;
+    if (is_late && state_.message.empty()) state_.message = what;
+    return ask_again_soon(step());
+  }
   if (refusals_ > 1) {
+    lacks_view_ = false;
     state_.phase = Phase::Failed;
     state_.message = is_hosts_ ? cat(what, "; it is the host's own, which has to start it") : what;
     state_.peers.clear();
@@ -313,10 +319,12 @@ void DaemonKeeper::see_view(const ToolAnswer& answer) {
     ask_again_soon(is_soon ? view_step_ : rest());
     state_.peers = *std::move(letters);
     state_.message.clear();
+    lacks_view_ = false;
     viewed_at_ = now;
     return;
   }
   view_is_next_ = false;
+  lacks_view_ = true;
   const bool is_silent = answer.outcome == ToolAnswer::Outcome::Silence;
   // Does the daemon hang, or only what it asks of others?
   ask_again_after(is_silent ? Duration::zero() : rest());

@@ -131,6 +131,7 @@ class DaemonKeeper {
   std::string asked_instance_;
   base::Duration asked_at_{}, answer_took_{};
   bool view_is_next_ = false;
+  bool lacks_view_ = false;                   // the message tells why the last view failed
   std::optional<base::Duration> printed_at_;  // that counted
   base::Duration worded_at_{}, viewed_at_{};
   base::Duration view_step_{};   // from one -N to the next

@@ -454,5 +454,31 @@ TEST_F(DaemonKeeperTest, KeepsItsRulesUnderAnyOrderOfEvents) {
   }
 }
 
+TEST_F(DaemonKeeperTest, AGoodWordDoesNotTakeBackWhatTheViewLacks) {
+  become_ready();
+  next();
+  keeper.answered(says("READY\n"));
+  ASSERT_EQ(*next(), Action(AskTool{Question::View}));
+  clock.advance(seconds(2));
+  keeper.answered(silence());
+  const std::string said = keeper.state().message;
+  ASSERT_THAT(said, HasSubstr("-N gives no answer"));
+  ASSERT_EQ(*next(), Action(AskTool{Question::State}));
+  keeper.answered(says("READY\n"));
+  EXPECT_EQ(keeper.state().message, said);
+}
+
+TEST_F(DaemonKeeperTest, AToolThatNeverWorksIsNamedOnceTheUsualStartIsOver) {
+  start();
+  const base::Duration began = clock.elapsed();
+  while (clock.elapsed() - began < seconds(30)) {
+    ASSERT_EQ(*next(), Action(AskTool{Question::State}));
+    keeper.answered(
+        {ToolAnswer::Outcome::Refusal, "error while loading shared libraries: libz.so.1"});
+  }
+  EXPECT_EQ(keeper.state().phase, Phase::Starting);
+  EXPECT_THAT(keeper.state().message, HasSubstr("libz.so.1"));
+}
+
 }  // namespace
 }  // namespace cdom::imex
