@@ -1,6 +1,7 @@
 #include "agent/watches.h"
 
 #include "compute_domain/api/names.h"
+#include "compute_domain/base/log.h"
 #include "compute_domain/base/text.h"
 
 namespace cdom::agent {
@@ -8,6 +9,10 @@ namespace cdom::agent {
 namespace {
 
 using base::cat;
+
+// So long is a report kept back that the API server has cut short: nothing tells of its new
+// definition.
+constexpr base::Duration kUntilCutAgain = std::chrono::hours(1);
 
 kube::InformerOptions slices_of(const NodeAgentOptions& options) {
   return {.of = {.ns = {},
@@ -104,11 +109,22 @@ void Watches::show(core::NodeWorld& world) const {
   world.lists_synced = is_followed && lists_->store().has_synced();
   if (is_followed) world.lists = history_.all();
   world.report = published(report_, report_flight_, now);
+  world.cut_report = cut_report_;
   world.slices = published(slices_, slice_flight_, now);
 }
 
 void Watches::wrote_report(const std::string& resource_version) {
   report_flight_.wrote(resource_version, clock_.elapsed());
+}
+
+void Watches::report_was_cut(const api::ComputeDomainNodeReport& report) {
+  if (!cut_report_) {
+    base::log_warning(
+        "the API server stores nothing of this node's report: its ComputeDomainNode definition is "
+        "older than this agent; apply crds/ of this version",
+        {{"node", options_.self.name}});
+  }
+  cut_report_ = {report, clock_.elapsed() + kUntilCutAgain};
 }
 
 void Watches::wrote_slice(const std::string& resource_version) {

@@ -33,6 +33,7 @@ class Watches {
 
   // What became of writes.
   void wrote_report(const std::string& resource_version);
+  void report_was_cut(const api::ComputeDomainNodeReport& report);
   void wrote_slice(const std::string& resource_version);
   void removed_slice();
   void failed_report(const base::Error& error);
@@ -54,6 +55,7 @@ class Watches {
   Watch<api::ResourceSlice> slices_;
   Watch<api::ComputeDomainNode> report_;
   Flight slice_flight_, report_flight_;
+  std::optional<core::CutReport> cut_report_;
 };
 
 }  // namespace cdom::agent

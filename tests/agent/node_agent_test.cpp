@@ -469,5 +469,17 @@ TEST(NodeAgent, MayCrashAfterAnyStep) {
   }
 }
 
+TEST(NodeAgent, ComesToRestWhereAnOlderDefinitionCutsItsReport) {
+  Rig rig;
+  const std::string definition = source_text("crds/computedomainnodes.yaml");
+  const auto loaded =
+      rig.server.load(definition.substr(0, definition.find("              conditions:\n")));
+  ASSERT_TRUE(loaded) << loaded.error().message;
+  rig.settle();
+  const int writes = rig.wire.writes;
+  rig.pass(minutes(10));
+  EXPECT_EQ(rig.wire.writes, writes);
+}
+
 }  // namespace
 }  // namespace cdom::agent

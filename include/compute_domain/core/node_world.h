@@ -70,6 +70,13 @@ inline constexpr char kFaultFabric[] = "Fabric";
 inline constexpr char kFaultFabricHealth[] = "FabricHealth";
 inline constexpr char kFaultImex[] = "Imex";
 
+// A report of ours that the API server answered without storing anything: its definition of
+// ComputeDomainNode lacks what is new in it. Until `until` it is not sent again.
+struct CutReport {
+  api::ComputeDomainNodeReport report;
+  base::Duration until{};
+};
+
 // A requirement that the node does not meet, in the public words of its report: its pods would
 // fail.
 struct NodeFault {
@@ -203,6 +210,7 @@ struct NodeWorld {
   bool owner_has_ended = false;      // proven, and with it the daemon that it may have run
   base::Duration owner_silent_since{};
   Published<api::ComputeDomainNode> report;
+  std::optional<CutReport> cut_report;
   Published<api::ResourceSlice> slices;           // of this driver on this node
   std::map<std::string, ClaimReading> readings;   // by claim UID
   std::map<std::string, DomainsReading> domains;  // by namespace

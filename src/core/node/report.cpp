@@ -347,6 +347,12 @@ bool is_news(api::ComputeDomainNodeReport said, const api::ComputeDomainNodeRepo
   return said != now;
 }
 
+// Conditions that are not stored begin with each report.
+api::ComputeDomainNodeReport without_times(api::ComputeDomainNodeReport report) {
+  for (api::Condition& condition : report.conditions) condition.last_transition = {};
+  return report;
+}
+
 // The lists of another clique are not watched: the API server is asked.
 bool is_without_slot_elsewhere(NodeDraft& draft, const StoppedGroup& stopped) {
   const NodeWorld& world = draft.world;
@@ -387,6 +393,11 @@ void publish_report(NodeDraft& draft) {
   const api::ComputeDomainNode* said = published(world);
   const bool has_to_tell = word.tells_connections || word.tells_releases;
   if (said != nullptr && !has_to_tell && !is_news(said->status, word.report)) return;
+  if (const auto& cut = world.cut_report;
+      cut && world.elapsed < cut->until &&
+      without_times(cut->report) == without_times(word.report)) {
+    return draft.look_again_at(cut->until);
+  }
   api::ObjectMeta meta;
   meta.name = world.self.name;
   draft.add(PublishReport{said == nullptr ? meta : said->meta, std::move(word.report)});
