@@ -18,7 +18,11 @@ std::unordered_map<std::string, std::size_t> seats_taken(const Stores& stores) {
   std::unordered_map<std::string, std::size_t> taken;
   for (const auto& claim : stores.claims.all()) {
     if (!core::takes_seat(*claim)) continue;
-    for (std::string& node : core::nodes_of(*claim)) ++taken[std::move(node)];
+    const auto devices =
+        std::ranges::count(claim->allocation->devices, api::kDriver, &api::AllocatedDevice::driver);
+    for (std::string& node : core::nodes_of(*claim)) {
+      taken[std::move(node)] += static_cast<std::size_t>(devices);
+    }
   }
   return taken;
 }

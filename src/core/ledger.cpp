@@ -11,6 +11,9 @@ namespace cdom::core {
 namespace {
 
 constexpr char kTurnKey[] = "turn";
+// Seats and turns that a person can have written stay where nothing that is counted up from them
+// overflows.
+constexpr std::int64_t kHighestNumber = 1'000'000'000'000;
 // Of the label by which node lists are known, so that one watch brings both.
 constexpr char kLedgerGroup[] = "placement";
 
@@ -22,7 +25,8 @@ std::string selector_head() {
 std::optional<std::int64_t> number_in(std::string_view text) {
   std::int64_t number = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (error != std::errc() || end != text.data() + text.size() || number < 0) return std::nullopt;
+  if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
+  if (number < 0 || number > kHighestNumber) return std::nullopt;
   return number;
 }
 

@@ -1,6 +1,7 @@
 #include "compute_domain/core/placement.h"
 
 #include <algorithm>
+#include <set>
 #include <string_view>
 #include <unordered_map>
 #include <utility>
@@ -13,6 +14,9 @@
 namespace cdom::core {
 
 namespace {
+
+// More than any clique has, and so few that their sum is a number.
+constexpr std::int64_t kMostSeats = 1'000'000;
 
 // Its claims ask for the clique where it is, and their containers may run there.
 bool is_in_use(const PlacementDomain& domain) {
@@ -142,10 +146,11 @@ void Decision::adopt_templates() {
   for (const PlacementDomain* domain : domains_) {
     if (domain->made) after_.turn = std::max(after_.turn, domain->made->turn);
     if (!domain->made || domain->is_deleting || !domain->wants_one_clique) continue;
-    after_.promises.try_emplace(domain->uid, Promise{.clique = domain->made->clique,
-                                                     .seats = domain->num_nodes,
-                                                     .turn = domain->made->turn,
-                                                     .leaving = {}});
+    after_.promises.try_emplace(domain->uid,
+                                Promise{.clique = domain->made->clique,
+                                        .seats = std::min(domain->num_nodes, kMostSeats),
+                                        .turn = domain->made->turn,
+                                        .leaving = {}});
   }
 }
 
@@ -341,6 +346,7 @@ std::vector<CliqueSeats> seats_in(const std::vector<Offer>& offers) {
     generation = std::max(generation, offer.slice->pool_generation);
   }
   std::map<std::string_view, std::vector<Seat>> seats;
+  std::set<std::pair<std::string_view, std::string_view>> counted;
   for (const auto& [slice, state] : offers) {
     if (slice->driver != api::kDriver || slice->node.empty()) continue;
     if (slice->pool_generation != newest[slice->pool]) continue;
@@ -350,6 +356,8 @@ std::vector<CliqueSeats> seats_in(const std::vector<Offer>& offers) {
       const auto* clique =
           it == device.attributes.end() ? nullptr : std::get_if<std::string>(&it->second);
       if (clique == nullptr || !is_clique_name(*clique)) continue;
+      // A node takes one member of a domain, however many seats it has for others.
+      if (!counted.emplace(*clique, slice->node).second) continue;
       seats[*clique].push_back({slice->node, state});
     }
   }

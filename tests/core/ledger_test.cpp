@@ -51,10 +51,13 @@ TEST(Ledger, HasNoDataWhenNothingIsPromised) {
 }
 
 TEST(PlacedTemplate, AsksForSeatsOfOneCliqueWithATotalExpression) {
-  const auto object = *wanted_template(testing::domain("train"),
-                                       Promise{.clique = "aaaa.1", .seats = 16, .turn = 7});
+  auto object = *wanted_template(testing::domain("train"),
+                                 Promise{.clique = "aaaa.1", .seats = 16, .turn = 7});
   EXPECT_THAT(object.spec.requests.at(0).selectors, ElementsAre(kSelector));
   EXPECT_EQ(placement_of(object), (TemplatePlacement{"aaaa.1", 7}));
+  // Whoever may edit the template may write this; turns are counted up from it.
+  object.meta.annotations[api::kPlacementTurn] = "9223372036854775807";
+  EXPECT_EQ(placement_of(object), (TemplatePlacement{"aaaa.1", 0}));
   EXPECT_EQ(asked_clique(object.spec), "aaaa.1");
 }
 

@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 
 #include <algorithm>
+#include <limits>
 
 #include "core/placement_scene.h"
 
@@ -380,6 +381,24 @@ TEST(PlacementSeats, TheStateOfASeatIsThatOfItsNode) {
   EXPECT_EQ(seat_state_of(&node, false), State::Unschedulable);
   node.ready = api::ConditionStatus::Unknown;
   EXPECT_EQ(seat_state_of(&node, false), State::NotReady);
+}
+
+TEST(PlacementSeats, AreOneForEachNodeHoweverManyDomainsItServes) {
+  api::ResourceSlice several = slice("n1", std::string("a.1"));
+  several.devices.resize(8, several.devices[0]);
+  EXPECT_THAT(seats_in({{&several}}), ElementsAre(CliqueSeats{"a.1", {{"n1", State::Free}}}));
+}
+
+// A template's annotations and the number of nodes are a tenant's words.
+TEST(Placement, NoNumberThatATenantWritesOverflowsTheChoiceForOthers) {
+  constexpr auto kMost = std::numeric_limits<std::int64_t>::max();
+  auto world =
+      scene().clique("a.1", 4).clique("b.1", 18).wants("mallory", kMost).wants("m2", kMost);
+  world.domain("mallory").made = TemplatePlacement{"a.1", 1};
+  world.domain("m2").made = TemplatePlacement{"a.1", 2};
+  world.decide();
+  world.wants("train", 16).decide();
+  EXPECT_EQ(world.clique_of("train"), "b.1");
 }
 
 }  // namespace
