@@ -121,7 +121,8 @@ class Run {
     auto job = client_.get<api::Job>(action.name);
     if (!job && job.error().kind != ErrorKind::NotFound) return job.error();
     const bool is_it = job && job->meta.uid == action.uid;
-    workloads_.job_read(action.uid, is_it ? std::optional(*std::move(job)) : std::nullopt);
+    workloads_.job_read(action.name.ns, action.uid,
+                        is_it ? std::optional(*std::move(job)) : std::nullopt);
     return {};
   }
 

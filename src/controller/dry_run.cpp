@@ -139,7 +139,7 @@ std::set<std::string> fill(Workloads& workloads, const FilledStores& stores, bas
     if (kind == Kind::Automatic) workloads.claim_seen(*claim, now);
     namespaces.insert(claim->meta.ns);
   }
-  for (const api::Job& job : stores.jobs) workloads.job_read(job.meta.uid, job);
+  for (const api::Job& job : stores.jobs) workloads.job_read(job.meta.ns, job.meta.uid, job);
   for (const std::string& ns : with_claims) {
     std::vector<core::PodFacts> pods;
     for (const auto& pod : stores.agents.all()) {

@@ -239,19 +239,26 @@ void Triggers::note_consumers(const api::ResourceClaim* before,
 
 void Triggers::on_claim(const api::ResourceClaim* before, const api::ResourceClaim* after) const {
   std::set<std::string> uids;
-  bool is_automatic = false;
+  bool was_automatic = false, is_automatic = false;
   for (const api::ResourceClaim* claim : {before, after}) {
     if (claim == nullptr) continue;
     using Kind = core::DomainRef::Kind;
     core::DomainRef ref = core::domain_ref_of(*claim);
     if (ref.kind == Kind::Named) uids.insert(std::move(ref.uid));
-    is_automatic = is_automatic || ref.kind == Kind::Automatic;
+    (claim == after ? is_automatic : was_automatic) = ref.kind == Kind::Automatic;
     // Told once what is wrong with it; it is of no workload.
     const bool is_wrong = ref.kind == Kind::Contradictory || ref.kind == Kind::Invalid;
     if (is_wrong && after != nullptr) add_(workloads_key(after->meta.ns));
   }
   note_consumers(before, after);
-  if (is_automatic) on_automatic_claim(before, after);
+  if (is_automatic) {
+    on_automatic_claim(before, after);
+  } else if (was_automatic) {
+    // Gone, or allocated from another driver.
+    on_automatic_claim(before, nullptr);
+  } else if (after == nullptr) {
+    workloads_.forget_claim(before->meta.uid);
+  }
   if (after != nullptr && after->allocation && !after->reserved_for.empty()) note_formation(uids);
   for (const std::string& uid : uids) add_(domain_key(uid));
   const bool had_seat = before != nullptr && before->allocation;
@@ -441,7 +448,9 @@ void Triggers::on_agent(const api::Pod* before, const api::Pod* after) const {
   for (const auto& pod : pods) {
     if (pod->ready == ready) changed = std::max(changed, pod->ready_changed);
   }
-  memory_.agent_seen(node, ready, changed.value_or(from_.clock.now()));
+  // The time is of the node's own clock, which may be ahead.
+  const base::Time now = from_.clock.now();
+  memory_.agent_seen(node, ready, std::min(changed.value_or(now), now));
   add_domains_of_node(node);
 }
 

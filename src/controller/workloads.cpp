@@ -73,14 +73,16 @@ void Workloads::forget_claim(const std::string& uid) {
   const auto node = claims_.extract(uid);
   if (node.empty()) return;
   const Claim& claim = node.mapped();
-  if (claim.workload && claim.workload->witness) jobs_.erase(claim.workload->witness->uid);
+  if (claim.workload && claim.workload->witness) {
+    jobs_.erase({claim.ns, claim.workload->witness->uid});
+  }
   if (const auto of = claims_of_.find(claim.id); of != claims_of_.end()) {
     of->second.erase(uid);
     if (of->second.empty()) {
       claims_of_.erase(of);
       domains_seen_.erase(workload_in(claim.ns, claim.id));
       refused_.erase(workload_in(claim.ns, claim.id));
-      if (claim.workload) jobs_.erase(claim.workload->workload.uid);
+      if (claim.workload) jobs_.erase({claim.ns, claim.workload->workload.uid});
     }
   }
   if (const auto ns = namespaces_.find(claim.ns); ns != namespaces_.end()) {
@@ -168,9 +170,10 @@ void Workloads::pods_read(const std::string& ns, std::vector<core::PodFacts> pod
   known.vain_reads = told_something ? 0 : known.vain_reads + 1;
 }
 
-void Workloads::job_read(const std::string& uid, std::optional<api::Job> job) {
+void Workloads::job_read(const std::string& ns, const std::string& uid,
+                         std::optional<api::Job> job) {
   const std::scoped_lock lock(mutex_);
-  jobs_[uid] = std::move(job);
+  jobs_[{ns, uid}] = std::move(job);
 }
 
 void Workloads::domain_refused(const api::ComputeDomain& domain, const std::string& why,
@@ -189,9 +192,10 @@ void Workloads::domain_seen(const api::ComputeDomain& domain, base::Duration now
   domains_seen_[key_of(domain)] = now;
   refused_.erase(key_of(domain));
   // Needed until the domain is made, and it is.
-  jobs_.erase(domain.spec.workload->uid);
+  jobs_.erase({domain.meta.ns, domain.spec.workload->uid});
   std::erase_if(jobs_, [&](const auto& job) {
-    return job.second && std::ranges::any_of(job.second->meta.owners, [&](const auto& owner) {
+    return job.first.first == domain.meta.ns && job.second &&
+           std::ranges::any_of(job.second->meta.owners, [&](const auto& owner) {
              return owner.uid == domain.spec.workload->uid;
            });
   });
@@ -307,8 +311,8 @@ void Workloads::describe(core::WorkloadsWorld& world) const {
     const auto refused = refused_.find(workload_in(world.ns, id));
     if (refused != refused_.end()) world.refusals.emplace(id, refused->second.refusal);
     const auto add_job = [&](const std::string& uid) {
-      const auto job = jobs_.find(uid);
-      if (job != jobs_.end()) world.jobs.insert(*job);
+      const auto job = jobs_.find({world.ns, uid});
+      if (job != jobs_.end()) world.jobs.emplace(uid, job->second);
     };
     add_job(claim.workload->workload.uid);
     if (claim.workload->witness) add_job(claim.workload->witness->uid);

@@ -59,5 +59,16 @@ TEST(Gather, ASliceWithoutDevicesPublishesNoClique) {
   EXPECT_EQ(view_of_n1(rig).published_clique, "");
 }
 
+TEST(Gather, AnAgentsEndIsNoLaterThanItWasSeen) {
+  ShellRig rig;
+  fill(rig);
+  auto pod = object_named<api::Pod>("agent-1", "compute-domain-operator");
+  pod.node = "n1";
+  pod.ready_changed = rig.clock.now() + 1h;  // by the node's own clock
+  rig.put(pod);
+  ASSERT_TRUE(view_of_n1(rig).agent);
+  EXPECT_EQ(view_of_n1(rig).agent->changed, rig.clock.now());
+}
+
 }  // namespace
 }  // namespace cdom::controller

@@ -181,5 +181,24 @@ TEST(Triggers, ADomainHasAutomaticClaimsOfItsOwnNamespaceOnly) {
   EXPECT_THAT(rig.taken_keys(), Not(Contains(domain_key("uid-of-team-b"))));
 }
 
+TEST(Triggers, AClaimThatTurnsOutToBeOfAnotherDriverIsForgotten) {
+  ShellRig rig;
+  auto claim = object_named<api::ResourceClaim>("c");
+  claim.meta.owners = {{"v1", "Pod", "p", "uid-p", true}};
+  claim.spec.requests = {{.name = "gpu", .device_class = "gpu.nvidia.com", .selectors = {}}};
+  claim.spec.configs = {
+      {.requests = {},
+       .driver = api::kDriver,
+       .parameters =
+           R"({"apiVersion":"resource.nvidia.com/v1beta1","kind":"ComputeDomainConfig"})"}};
+  rig.put(claim);
+  ASSERT_TRUE(rig.workloads.has_unknown_claims(claim.meta.ns));
+  claim.allocation.emplace().node = "n1";
+  claim.allocation->devices = {
+      {.request = "gpu", .driver = "gpu.nvidia.com", .pool = "n1", .device = "gpu-0"}};
+  rig.put(claim);
+  EXPECT_FALSE(rig.workloads.has_unknown_claims(claim.meta.ns));
+}
+
 }  // namespace
 }  // namespace cdom::controller

@@ -157,5 +157,26 @@ TEST(Workloads, TryADomainThatIsRefusedEverMoreSeldomUntilItIsThere) {
   EXPECT_TRUE(refusals().empty());
 }
 
+TEST(Workloads, AReadOfAJobInOneNamespaceSaysNothingOfAnother) {
+  Workloads workloads;
+  api::ResourceClaim claim;
+  claim.meta = {.name = "c", .ns = "team-a", .uid = "uid-c"};
+  claim.meta.owners = {{"v1", "Pod", "p", "uid-p", true}};
+  workloads.claim_seen(claim, {});
+  core::PodFacts pod = pod_on("", "p");
+  pod.meta.owners = {{"batch/v1", "Job", "train", "uid-job", true}};
+  workloads.pods_read("team-a", {pod}, false, {});
+  workloads.job_read("mallory", "uid-job", std::nullopt);
+  core::WorkloadsWorld world;
+  world.ns = "team-a";
+  world.claims = {{.object = claim}};
+  workloads.describe(world);
+  ASSERT_TRUE(world.claims[0].workload);
+  EXPECT_THAT(world.jobs, IsEmpty());
+  workloads.job_read("team-a", "uid-job", std::nullopt);
+  workloads.describe(world);
+  EXPECT_EQ(world.jobs.size(), 1U);
+}
+
 }  // namespace
 }  // namespace cdom::controller

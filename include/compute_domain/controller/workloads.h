@@ -11,6 +11,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "compute_domain/core/workloads.h"
@@ -29,7 +30,7 @@ class Workloads {
   void forget_consumers(const std::string& claim_uid);
   void pods_read(const std::string& ns, std::vector<core::PodFacts> pods, bool with_specs,
                  base::Duration now);
-  void job_read(const std::string& uid, std::optional<api::Job> job);
+  void job_read(const std::string& ns, const std::string& uid, std::optional<api::Job> job);
   // An automatic domain, also while it is being deleted.
   void domain_seen(const api::ComputeDomain& domain, base::Duration now);
   // The API server did not take the domain of a workload, for this reason; `is_final` when only a
@@ -93,10 +94,11 @@ class Workloads {
   std::map<std::string, Shared> shared_;                         // by UID of the claim
   std::map<std::string, std::multiset<std::string>> shared_on_;  // those, once a pod, by node
   std::map<std::string, std::set<std::string>> claims_of_;       // by workload
-  std::map<std::string, std::optional<api::Job>> jobs_;          // by UID
-  std::map<std::string, std::set<std::string>> owners_;          // by UID of the domain
-  std::map<std::string, base::Duration> domains_seen_;           // by namespace and workload
-  std::map<std::string, Refused> refused_;                       // the same
+  // By namespace and UID: what a pod of one says of its owner is nothing to another.
+  std::map<std::pair<std::string, std::string>, std::optional<api::Job>> jobs_;
+  std::map<std::string, std::set<std::string>> owners_;  // by UID of the domain
+  std::map<std::string, base::Duration> domains_seen_;   // by namespace and workload
+  std::map<std::string, Refused> refused_;               // the same
 };
 
 }  // namespace cdom::controller
