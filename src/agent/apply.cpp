@@ -134,7 +134,7 @@ Result<void> Apply::act(const core::PublishReport& intent) {
     return version.error();
   }
   watches_.wrote_report(*version);
-  if (*version == intent.current.resource_version) watches_.report_was_cut(intent.report);
+  if (*version == intent.current.resource_version) watches_.report_was_cut(intent);
   return {};
 }
 

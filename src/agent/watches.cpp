@@ -117,14 +117,14 @@ void Watches::wrote_report(const std::string& resource_version) {
   report_flight_.wrote(resource_version, clock_.elapsed());
 }
 
-void Watches::report_was_cut(const api::ComputeDomainNodeReport& report) {
+void Watches::report_was_cut(const core::PublishReport& write) {
   if (!cut_report_) {
     base::log_warning(
         "the API server stores nothing of this node's report: its ComputeDomainNode definition is "
         "older than this agent; apply crds/ of this version",
         {{"node", options_.self.name}});
   }
-  cut_report_ = {report, clock_.elapsed() + kUntilCutAgain};
+  cut_report_ = {write.report, write.current.resource_version, clock_.elapsed() + kUntilCutAgain};
 }
 
 void Watches::wrote_slice(const std::string& resource_version) {

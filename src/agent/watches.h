@@ -11,6 +11,7 @@
 #include "agent/flight.h"
 #include "agent/list_history.h"
 #include "compute_domain/agent/node_agent.h"
+#include "compute_domain/core/node_plan.h"
 #include "compute_domain/core/node_world.h"
 #include "compute_domain/kube/informer.h"
 
@@ -33,7 +34,7 @@ class Watches {
 
   // What became of writes.
   void wrote_report(const std::string& resource_version);
-  void report_was_cut(const api::ComputeDomainNodeReport& report);
+  void report_was_cut(const core::PublishReport& write);
   void wrote_slice(const std::string& resource_version);
   void removed_slice();
   void failed_report(const base::Error& error);

@@ -479,6 +479,14 @@ TEST(NodeAgent, ComesToRestWhereAnOlderDefinitionCutsItsReport) {
   const int writes = rig.wire.writes;
   rig.pass(minutes(10));
   EXPECT_EQ(rig.wire.writes, writes);
+
+  // What is stored meanwhile ends that: the same report is news again.
+  const std::string address = rig.report().address;
+  rig.imex.daemon.address = "10.7.7.7";
+  rig.settle();
+  rig.imex.daemon.address = address;
+  rig.settle();
+  EXPECT_EQ(rig.report().address, address);
 }
 
 }  // namespace

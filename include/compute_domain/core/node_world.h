@@ -71,9 +71,11 @@ inline constexpr char kFaultFabricHealth[] = "FabricHealth";
 inline constexpr char kFaultImex[] = "Imex";
 
 // A report of ours that the API server answered without storing anything: its definition of
-// ComputeDomainNode lacks what is new in it. Until `until` it is not sent again.
+// ComputeDomainNode lacks what is new in it. Until `until`, and while the stored object has this
+// version, it is not sent again.
 struct CutReport {
   api::ComputeDomainNodeReport report;
+  std::string resource_version;
   base::Duration until{};
 };
 

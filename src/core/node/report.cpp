@@ -394,8 +394,8 @@ void publish_report(NodeDraft& draft) {
   const bool has_to_tell = word.tells_connections || word.tells_releases;
   if (said != nullptr && !has_to_tell && !is_news(said->status, word.report)) return;
   if (const auto& cut = world.cut_report;
-      cut && world.elapsed < cut->until &&
-      without_times(cut->report) == without_times(word.report)) {
+      cut && said != nullptr && said->meta.resource_version == cut->resource_version &&
+      world.elapsed < cut->until && without_times(cut->report) == without_times(word.report)) {
     return draft.look_again_at(cut->until);
   }
   api::ObjectMeta meta;
