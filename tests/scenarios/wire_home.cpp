@@ -7,6 +7,7 @@
 #include "compute_domain/base/text.h"
 #include "compute_domain/kube/kubeconfig.h"
 #include "scenarios/home.h"
+#include "scenarios/retrying_client.h"
 
 namespace cdom::scenarios {
 namespace {
@@ -18,17 +19,17 @@ std::string variable(const char* name) {
   return value == nullptr ? "" : value;
 }
 
+std::unique_ptr<http::Client> connect(const base::Clock& clock) {
+  http::initialize_process();
+  auto access = kube::find_cluster("", variable);
+  if (!access) throw std::runtime_error(access.error().message);
+  access->http.user_agent = "scenarios";
+  return http::make_client(std::move(access->http), clock);
+}
+
 class WireHome : public Home {
  public:
-  WireHome() {
-    http::initialize_process();
-    auto access = kube::find_cluster("", variable);
-    if (!access) throw std::runtime_error(access.error().message);
-    access->http.user_agent = "scenarios";
-    transport_ = http::make_client(std::move(access->http), clock_);
-  }
-
-  http::Client& administrator() override { return *transport_; }
+  http::Client& administrator() override { return kubectl_; }
   const base::Clock& clock() override { return clock_; }
 
   bool eventually(const std::function<bool()>& done, base::Duration span) override {
@@ -49,7 +50,9 @@ class WireHome : public Home {
 
  private:
   const base::SystemClock clock_;
-  std::unique_ptr<http::Client> transport_;
+  const std::unique_ptr<http::Client> transport_ = connect(clock_);
+  RetryingClient kubectl_{*transport_,
+                          [](base::Duration span) { std::this_thread::sleep_for(span); }};
 };
 
 }  // namespace
