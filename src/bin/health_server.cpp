@@ -31,6 +31,7 @@ base::Result<std::unique_ptr<http::Server>> serve_health(const HealthFlags& flag
   http::ServerConfig config;
   config.listen = flags.listen;
   config.session_limit = kSessions;
+  config.body_limit = 0;  // nothing here is sent any
   config.header_timeout = config.idle_timeout = kPatience;
   return http::make_server(
       std::move(config),
