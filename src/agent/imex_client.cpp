@@ -75,8 +75,14 @@ ImexStatus status_of(const imex::State& state, Duration heard) {
 
 class ImexClient::Connection {
  public:
-  Connection(int socket, const base::Clock& clock, Duration patience)
-      : socket_(socket), clock_(clock), patience_(patience), heard_(clock.elapsed()) {}
+  // Writes what is told of the fabric to `fabric`, which outlives this.
+  Connection(int socket, const base::Clock& clock, Duration patience,
+             std::optional<nvidia::FabricFacts>& fabric)
+      : socket_(socket),
+        clock_(clock),
+        patience_(patience),
+        fabric_(fabric),
+        heard_(clock.elapsed()) {}
   ~Connection() { close(socket_); }
   Connection(const Connection&) = delete;
   Connection& operator=(const Connection&) = delete;
@@ -159,6 +165,7 @@ class ImexClient::Connection {
     const auto notice = imex::decode_notice(line);
     if (!notice) return;
     if (const auto* state = std::get_if<imex::State>(&*notice)) status_ = status_of(*state, heard_);
+    if (const auto* fabric = std::get_if<nvidia::FabricFacts>(&*notice)) fabric_ = *fabric;
     if (const auto* reply = std::get_if<imex::Reply>(&*notice)) {
       reply_ = *reply;
       if (reply_.id == 0 && reply_.error) refusal_ = reply_.error->message;
@@ -168,6 +175,7 @@ class ImexClient::Connection {
   const int socket_;
   const base::Clock& clock_;
   const Duration patience_;
+  std::optional<nvidia::FabricFacts>& fabric_;
   imex::LineBuffer in_;
   std::uint64_t last_id_ = 0;
   imex::Reply reply_;
@@ -199,7 +207,7 @@ Result<void> ImexClient::connect() {
   std::memcpy(address.sun_path, socket_path_.c_str(), socket_path_.size() + 1);
   const int socket = ::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
   if (socket < 0) return unavailable(socket_path_, std::generic_category().message(errno));
-  auto connection = std::make_unique<Connection>(socket, clock_, patience_);
+  auto connection = std::make_unique<Connection>(socket, clock_, patience_, fabric_);
   if (::connect(socket, reinterpret_cast<sockaddr*>(&address), sizeof address) != 0) {
     const int why = errno;
     if (base::LifeMark::is_free(imex::life_mark_of(socket_path_))) {

@@ -7,7 +7,6 @@
 #include "bin/agent_run.h"
 #include "bin/flags.h"
 #include "bin/signals.h"
-#include "compute_domain/agent/nvml_crash.h"
 #include "compute_domain/base/text.h"
 #include "compute_domain/http/client.h"
 
@@ -19,21 +18,21 @@ constexpr char kUsage[] =
     "compute-domain-agent [FLAGS]\n"
     "    Serves the kubelet of this node until SIGTERM.\n"
     "compute-domain-agent fabric [FLAGS]\n"
-    "    Prints the NVLink fabric of this machine: fabric --help.";
+    "    Prints the NVLink fabric of this node: fabric --help.";
 const bin::SubCommand kFabric{
     "fabric",
-    "compute-domain-agent fabric [--driver-root DIR] [--fabric-file FILE] [--fabric-mode MODE]\n"
-    "    Prints what the GPUs of this machine say of their NVLink fabric, and why there is a\n"
-    "    clique or none. Exit code 1 when that cannot be told. Needs no cluster.",
-    {"driver-root", "fabric-file", "fabric-mode"}};
+    "compute-domain-agent fabric [--imex-socket FILE] [--fabric-file FILE] [--fabric-mode MODE]\n"
+    "    Prints what compute-domain-imex on this node has read of the GPUs' NVLink fabric, and "
+    "why\n"
+    "    there is a clique or none. Exit code 1 when that cannot be said. Needs no cluster.",
+    {"imex-socket", "fabric-file", "fabric-mode"}};
 
 }  // namespace
 
 int main(int argc, char** argv) {
   // Memory of its own for each of some twenty threads would hold what nobody uses.
   mallopt(M_ARENA_MAX, 1);  // NOLINT(concurrency-mt-unsafe): there is one thread
-  agent::report_nvml_crashes(bin::kAgentProgram);
-  bin::Signals signals;  // before any thread, and the library's are the first
+  bin::Signals signals;     // before any thread, and the library's are the first
   http::initialize_process();
   bin::AgentFlags flags;
   bin::Parsed parsed{.sub_commands = {kFabric}};

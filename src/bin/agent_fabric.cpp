@@ -1,26 +1,43 @@
 #include <cstdio>
-#include <cstdlib>
+#include <thread>
 
 #include "bin/agent_run.h"
 #include "compute_domain/agent/file_fabric.h"
+#include "compute_domain/agent/imex_client.h"
+#include "compute_domain/base/text.h"
 
 namespace cdom::bin {
 
+namespace {
+
+// The owner's patience with NVML, and some.
+constexpr base::Duration kPatience = std::chrono::seconds(12),
+                         kPoll = std::chrono::milliseconds(50);
+
+agent::FabricFacts ask_owner(const AgentFlags& flags, const Signals& signals) {
+  const base::SystemClock clock;
+  agent::ImexClient owner(flags.imex_socket, base::cat(kAgentProgram, "/", CDOM_VERSION), clock);
+  const base::Duration end = clock.elapsed() + kPatience;
+  agent::FabricFacts none;
+  none.source = flags.imex_socket;
+  for (;;) {
+    const auto status = owner.status();
+    if (owner.fabric()) return *owner.fabric();
+    none.error = status ? "compute-domain-imex reports no NVLink fabric" : status.error().message;
+    if (!status || clock.elapsed() >= end || signals.token().stop_requested()) return none;
+    std::this_thread::sleep_for(kPoll);
+  }
+}
+
+}  // namespace
+
 int print_fabric(const AgentFlags& flags, const Signals& signals) {
   const agent::FabricMode mode = fabric_mode_of(flags);
-  agent::NvmlAnswer answer;
-  if (flags.fabric_file.empty()) {
-    answer = agent::read_nvml_within_patience(nvml_of(flags), signals.token());
-  } else {
-    answer.facts = agent::FileFabric(flags.fabric_file, mode).facts();
-  }
-  std::fputs(agent::describe_fabric(answer.facts, mode).c_str(), stdout);
-  const int code = agent::reading_of(answer.facts, mode).error.empty() ? 0 : 1;
-  if (answer.is_left_behind) {
-    std::fflush(stdout);
-    std::quick_exit(code);
-  }
-  return code;
+  const agent::FabricFacts facts = flags.fabric_file.empty()
+                                       ? ask_owner(flags, signals)
+                                       : agent::FileFabric(flags.fabric_file, mode).facts();
+  std::fputs(nvidia::describe_fabric(facts, mode).c_str(), stdout);
+  return nvidia::verdict_of(facts, mode).error.empty() ? 0 : 1;
 }
 
 }  // namespace cdom::bin

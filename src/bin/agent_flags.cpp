@@ -43,10 +43,8 @@ po::options_description options_of(AgentFlags& flags) {
       "directory in which the container runtime looks for CDI files (CDI_ROOT)")(
       "device-files", with_default(flags.device_files),
       "of channels below /dev: none (the container runtime makes them), or make")(
-      "driver-root", with_default(flags.driver_root),
-      "root of the NVIDIA driver, as this container sees it (DRIVER_ROOT_CTR_PATH)")(
       "fabric-file", po::value(&flags.fabric_file),
-      "YAML that tells the fabric, instead of NVML, for machines without GPUs")(
+      "YAML that tells the fabric, instead of compute-domain-imex, for machines without GPUs")(
       "fabric-mode", with_default(flags.fabric_mode),
       "strict: a GPU that has not joined its fabric is a fault; legacy: it has no clique")(
       "imex-socket", with_default(flags.imex_socket), "of compute-domain-imex on this node")(
@@ -80,7 +78,6 @@ std::string agent_flag_of_variable(const std::string& name) {
       {"KUBELET_PLUGINS_DIRECTORY_PATH", "kubelet-plugins-dir"},
       {"KUBELET_REGISTRAR_DIRECTORY_PATH", "kubelet-registrar-dir"},
       {"CDI_ROOT", "cdi-root"},
-      {"DRIVER_ROOT_CTR_PATH", "driver-root"},
       {"ALT_PROC_DEVICES_PATH", "alt-proc-devices"},
       {"IMEX_ISOLATION", "isolation"},
       {"IMEX_CHANNEL_SEATS", "seats"},
@@ -97,8 +94,8 @@ std::string mistake_in_fabric(const AgentFlags& flags) {
   if (flags.fabric_mode != "strict" && flags.fabric_mode != "legacy") {
     return cat("--fabric-mode: \"", flags.fabric_mode, "\" is neither strict nor legacy");
   }
-  if (flags.fabric_file.empty() && !flags.driver_root.starts_with('/')) {
-    return cat("--driver-root: \"", flags.driver_root, "\" is no absolute path");
+  if (flags.fabric_file.empty() && !flags.imex_socket.starts_with('/')) {
+    return cat("--imex-socket: \"", flags.imex_socket, "\" is not an absolute path");
   }
   return "";
 }
@@ -152,13 +149,6 @@ core::NodeSettings settings_of(const AgentFlags& flags) {
 
 agent::FabricMode fabric_mode_of(const AgentFlags& flags) {
   return flags.fabric_mode == "legacy" ? agent::FabricMode::Legacy : agent::FabricMode::Strict;
-}
-
-agent::NvmlOptions nvml_of(const AgentFlags& flags) {
-  agent::NvmlOptions options;
-  options.driver_root = flags.driver_root;
-  options.mode = fabric_mode_of(flags);
-  return options;
 }
 
 agent::CdiOptions cdi_of(const AgentFlags& flags) {

@@ -7,8 +7,7 @@
 #include "bin/flags.h"
 #include "bin/health_server.h"
 #include "compute_domain/agent/cdi_channel_injector.h"
-#include "compute_domain/agent/fabric_facts.h"
-#include "compute_domain/agent/nvml_fabric.h"
+#include "compute_domain/agent/fabric_reading.h"
 #include "compute_domain/core/node_world.h"
 #include "compute_domain/dra/plugin.h"
 
@@ -28,7 +27,6 @@ struct AgentFlags {
   std::string kubelet_state_file = "/var/lib/kubelet/dra_manager_state";
   std::string cdi_root = "/var/run/cdi";
   std::string device_files = "none";
-  std::string driver_root = "/driver-root";
   std::string fabric_file;
   std::string fabric_mode = "strict";
   std::string imex_socket = "/run/compute-domain/imex.sock";
@@ -54,7 +52,6 @@ std::string mistake_in(const AgentFlags& flags);
 
 core::NodeSettings settings_of(const AgentFlags& flags);
 agent::FabricMode fabric_mode_of(const AgentFlags& flags);
-agent::NvmlOptions nvml_of(const AgentFlags& flags);
 agent::CdiOptions cdi_of(const AgentFlags& flags);
 dra::PluginOptions plugin_of(const AgentFlags& flags);
 

@@ -82,10 +82,9 @@ base::Duration AgentLoop::server_round(const std::stop_token& stop) {
 }
 
 void AgentLoop::sleep(const Bell& bell, bool has_ports, base::Duration nap) {
-  const auto [first, second] = has_ports ? parts_.descriptors() : std::array{-1, -1};
+  const int ports = has_ports ? parts_.descriptor() : -1;
   pollfd news[] = {{.fd = bell.descriptor(), .events = POLLIN, .revents = 0},
-                   {.fd = first, .events = POLLIN, .revents = 0},
-                   {.fd = second, .events = POLLIN, .revents = 0}};
+                   {.fd = ports, .events = POLLIN, .revents = 0}};
   const auto milliseconds =
       std::chrono::ceil<std::chrono::milliseconds>(std::clamp(nap, kShortestNap, kLongestNap));
   poll(news, std::size(news), static_cast<int>(milliseconds.count()));

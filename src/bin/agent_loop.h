@@ -7,7 +7,6 @@
 // loop; the process is then to end too, as a new agent may take its place at any point.
 #pragma once
 
-#include <array>
 #include <functional>
 #include <string>
 #include <thread>
@@ -27,8 +26,8 @@ class AgentLoop {
     agent::NodeAgent& agent;  // with two threads, over a TurnClient
     Turn& turn;
     ClaimDesk& desk;
-    // Readable when a port has news, as they are now; -1 for one that cannot tell.
-    std::function<std::array<int, 2>()> descriptors;
+    // Readable when a port has news, as it is now; -1: none can tell.
+    std::function<int()> descriptor;
     const Bell& bell;         // of kubelet's calls
     const Bell& server_bell;  // of the watches
     const base::Clock& clock;

@@ -1,6 +1,5 @@
 #include "bin/agent_run.h"
 
-#include <array>
 #include <atomic>
 #include <condition_variable>
 #include <cstdio>
@@ -166,8 +165,10 @@ void compare_boot_ids(const api::Node& node, const std::string& boot_id, const s
       {{"kubelet", node.boot_id}, {"here", boot_id}, {"file", file}});
 }
 
-int serve_node(const AgentFlags& flags, Signals& signals, NodeFabric& fabric,
-               const base::Clock& clock) {
+}  // namespace
+
+int run_agent(const AgentFlags& flags, Signals& signals) {
+  const base::SystemClock clock;
   const std::string boot_id = boot_id_in(flags.boot_id_file);
   if (boot_id.empty()) {
     return fail(cat("--boot-id-file: cannot read a boot id in ", flags.boot_id_file));
@@ -220,9 +221,10 @@ int serve_node(const AgentFlags& flags, Signals& signals, NodeFabric& fabric,
   agent::CdiChannelInjector channels(cdi_of(flags));
   agent::KubeletStateFile kubelet(flags.kubelet_state_file);
   agent::ImexClient imex(flags.imex_socket, cat(kAgentProgram, "/", CDOM_VERSION), clock);
+  const auto fabric = make_node_fabric(flags, imex, clock);
   const std::uint64_t seed = base::entropy_seed();
   agent::NodeAgent node_agent({.client = client,
-                               .fabric = fabric.port(),
+                               .fabric = *fabric,
                                .imex = imex,
                                .checkpoints = checkpoints,
                                .channels = channels,
@@ -256,10 +258,7 @@ int serve_node(const AgentFlags& flags, Signals& signals, NodeFabric& fabric,
         {.agent = node_agent,
          .turn = turn,
          .desk = desk,
-         .descriptors =
-             [&] {
-               return std::array{imex.descriptor(), fabric.descriptor()};
-             },
+         .descriptor = [&] { return imex.descriptor(); },
          .bell = *bell,
          .server_bell = *server_bell,
          .clock = clock,
@@ -291,19 +290,6 @@ int serve_node(const AgentFlags& flags, Signals& signals, NodeFabric& fabric,
   plugin->reset();
   if (code == 0) node_agent.leave();
   base::log_info("stopped");
-  return code;
-}
-
-}  // namespace
-
-int run_agent(const AgentFlags& flags, Signals& signals) {
-  const base::SystemClock clock;
-  NodeFabric fabric(flags, clock);
-  const int code = serve_node(flags, signals, fabric, clock);
-  if (!fabric.finish()) {
-    base::log_warning("a call into the GPU driver is left behind, as it does not return");
-    std::quick_exit(code);
-  }
   return code;
 }
 

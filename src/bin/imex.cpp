@@ -6,6 +6,7 @@
 #include <fstream>
 
 #include "bin/flags.h"
+#include "bin/imex_fabric.h"
 #include "bin/imex_flags.h"
 #include "bin/imex_probe.h"
 #include "bin/signals.h"
@@ -23,7 +24,15 @@ constexpr char kUsage[] =
     "compute-domain-imex [FLAGS]\n"
     "    Runs nvidia-imex as the node's agent asks for it, until SIGTERM.\n"
     "compute-domain-imex probe [--socket FILE]\n"
-    "    Whether the one that has this socket answers: exit code 0 or 1.";
+    "    Whether the one that has this socket answers: exit code 0 or 1.\n"
+    "compute-domain-imex fabric [FLAGS]\n"
+    "    Prints the NVLink fabric of this node: fabric --help.";
+const bin::SubCommand kFabric{
+    "fabric",
+    "compute-domain-imex fabric [--driver-root DIR] [--driver-libraries DIR] [--fabric-mode MODE]\n"
+    "    Prints what the GPUs of this node say of their NVLink fabric, and why there is a clique\n"
+    "    or none. Exit code 1 when that cannot be said. Needs no cluster.",
+    {"driver-root", "driver-libraries", "fabric-mode", "lines"}};
 constexpr base::Duration kProbePatience = std::chrono::seconds(5);
 
 int fail(const std::string& what) {
@@ -36,6 +45,7 @@ int run(const bin::ImexFlags& flags, const bin::Signals& signals) {
   imex::OwnerOptions options = flags.owner;
   options.reaps_orphans = getpid() == 1;
   options.program = cat(kProgram, "/", CDOM_VERSION);
+  options.fabric_command = bin::fabric_command_of(flags);
   std::ifstream(flags.boot_id_file) >> options.boot_id;
   if (options.boot_id.empty()) return fail(cat("cannot read ", flags.boot_id_file));
   const base::SystemClock clock;
@@ -57,19 +67,25 @@ int run(const bin::ImexFlags& flags, const bin::Signals& signals) {
 int main(int argc, char** argv) {
   const bin::Signals signals;
   bin::ImexFlags flags;
-  bin::Parsed parsed;
+  bin::Parsed parsed{.sub_commands = {kFabric}};
   if (const auto exit = bin::parse_flags(argc, argv, kUsage, bin::options_of(flags), flags.common,
                                          bin::imex_flag_of_variable, &parsed)) {
     return *exit;
   }
-  if (!parsed.positional.empty() && parsed.positional != std::vector<std::string>{"probe"}) {
-    return bin::usage_error(kProgram,
-                            cat("\"", parsed.positional.front(), "\" is not a sub-command"));
+  const std::string sub_command = parsed.positional.empty() ? "" : parsed.positional.front();
+  if (parsed.positional.size() > 1 ||
+      (!sub_command.empty() && sub_command != "probe" && sub_command != kFabric.name)) {
+    return bin::usage_error(kProgram, cat("\"", parsed.positional.back(),
+                                          "\" is not a sub-command; try `probe` or `fabric`"));
   }
   if (const std::string mistake = bin::complete(flags); !mistake.empty()) {
     return bin::usage_error(kProgram, mistake);
   }
-  if (!parsed.positional.empty()) {
+  if (sub_command == kFabric.name) {
+    return flags.prints_lines ? bin::print_fabric_lines(flags, kProgram)
+                              : bin::print_fabric(flags, signals.token());
+  }
+  if (!sub_command.empty()) {
     const std::string fault = bin::probe_imex(flags.owner.socket_path, kProbePatience);
     return fault.empty() ? 0 : fail(fault);
   }

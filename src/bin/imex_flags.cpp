@@ -5,6 +5,7 @@
 
 #include <boost/program_options/value_semantic.hpp>
 
+#include "compute_domain/base/device_nodes.h"
 #include "compute_domain/base/text.h"
 
 namespace cdom::bin {
@@ -63,7 +64,13 @@ po::options_description options_of(ImexFlags& flags) {
       "KEY=VALUE for nvidia-imex's configuration; may be repeated")(
       "device-files", with_default(flags.device_files),
       "make (those of the GPUs and fabric-imex-mgmt) or given (by the container runtime)")(
-      "boot-id-file", with_default(flags.boot_id_file), "the node's boot id, as kubelet sees it")(
+      "fabric-mode", with_default(flags.fabric_mode),
+      "of `fabric`: strict: a GPU that has not joined its fabric is a fault; legacy: it has no "
+      "clique")(
+      "lines", po::bool_switch(&flags.prints_lines),
+      "of `fabric`: print the lines that compute-domain-imex itself reads, and ask NVML in "
+      "this process")("boot-id-file", with_default(flags.boot_id_file),
+                      "the node's boot id, as kubelet sees it")(
       "alt-proc-devices", with_default(owner.devices_path),
       "where to read the major numbers of devices (ALT_PROC_DEVICES_PATH)")(
       "allow-user", po::value(&flags.allowed_users)->composing(),
@@ -125,6 +132,11 @@ std::string complete(ImexFlags& flags) {
   if (flags.mode != "driverManaged" && flags.mode != "hostManaged") {
     return cat("--imex-mode: \"", flags.mode, "\" is neither driverManaged nor hostManaged");
   }
+  if (flags.fabric_mode != "strict" && flags.fabric_mode != "legacy") {
+    return cat("--fabric-mode: \"", flags.fabric_mode, "\" is neither strict nor legacy");
+  }
+  // What a stand-in for the kernel's files has is all beside its list of devices.
+  owner.kernel_driver_path = base::proc_driver_beside(owner.devices_path);
   if (flags.mode == "hostManaged") owner.host_socket = flags.host_socket;
   owner.makes_device_files = flags.device_files == "make";
   owner.allowed_users = {0, geteuid()};

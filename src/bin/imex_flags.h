@@ -19,6 +19,8 @@ struct ImexFlags {
   std::string host_socket = "/etc/nvidia-imex/imex_ctrl.sock";
   std::vector<std::string> imex_options;
   std::vector<std::uint32_t> allowed_users;
+  std::string fabric_mode = "strict";
+  bool prints_lines = false;
   std::string boot_id_file = "/proc/sys/kernel/random/boot_id";
 };
 

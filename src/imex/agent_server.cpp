@@ -79,6 +79,15 @@ void AgentServer::publish(const Calls& calls) {
   drop_ended();
 }
 
+void AgentServer::publish_fabric(const Calls& calls) {
+  for (Connection& connection : connections_) {
+    if (!connection.watches) continue;
+    connection.has_fabric_news = true;
+    write_to(connection, calls);
+  }
+  drop_ended();
+}
+
 void AgentServer::accept_all() {
   for (;;) {
     base::Descriptor accepted(
@@ -129,7 +138,7 @@ void AgentServer::answer(Connection& connection, const std::string& line, const 
                      {{"program", hello->program}, {"protocol", std::to_string(hello->version)}});
     }
   } else if (std::holds_alternative<Watch>(*asked.request)) {
-    connection.watches = connection.has_news = true;
+    connection.watches = connection.has_news = connection.has_fabric_news = true;
   } else {
     const auto done = calls.act(*asked.request);
     if (!done) reply.error = done.error();
@@ -141,9 +150,15 @@ void AgentServer::answer(Connection& connection, const std::string& line, const 
 void AgentServer::write_to(Connection& connection, const Calls& calls) {
   while (!connection.is_over) {
     if (connection.out.empty()) {
-      if (!connection.has_news) return;
-      connection.has_news = false;
-      connection.out = encode(Notice(calls.state()));
+      if (!connection.has_news && !connection.has_fabric_news) return;
+      // The fabric first: who has a state knows the fabric as well, where it is known.
+      if (std::exchange(connection.has_fabric_news, false)) {
+        if (const auto fabric = calls.fabric()) connection.out = encode(Notice(*fabric));
+      }
+      if (std::exchange(connection.has_news, false)) {
+        connection.out += encode(Notice(calls.state()));
+      }
+      if (connection.out.empty()) return;
     }
     const ssize_t sent =
         send(connection.socket.get(), connection.out.data(), connection.out.size(), MSG_NOSIGNAL);

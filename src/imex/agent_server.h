@@ -9,6 +9,7 @@
 
 #include <functional>
 #include <list>
+#include <optional>
 #include <set>
 #include <string>
 #include <vector>
@@ -24,6 +25,7 @@ class AgentServer {
   struct Calls {
     std::function<base::Result<void>(const Request&)> act;  // all but Hello and Watch
     std::function<State()> state;
+    std::function<std::optional<nvidia::FabricFacts>()> fabric;
   };
   // Replaces a socket that nobody serves any more: the caller holds the lock that says so.
   static base::Result<AgentServer> listen(const std::string& path, std::set<uid_t> allowed,
@@ -32,15 +34,17 @@ class AgentServer {
   void add_to(std::vector<pollfd>& polled) const;
   // Does what the sockets in `polled` have for us.
   void serve(const std::vector<pollfd>& polled, const Calls& calls);
-  // Everybody who watches gets the state.
+  // Everybody who watches gets the state, or the fabric.
   void publish(const Calls& calls);
+  void publish_fabric(const Calls& calls);
 
  private:
   struct Connection {
     base::Descriptor socket;
     LineBuffer in;
     std::string out;
-    bool is_known = false, watches = false, has_news = false, is_over = false;
+    bool is_known = false, watches = false, has_news = false, has_fabric_news = false,
+         is_over = false;
   };
 
   AgentServer(base::Descriptor listener, std::set<uid_t> allowed, std::string program)

@@ -16,7 +16,7 @@ constexpr std::size_t kMostDying = 4;
 
 void ControlTool::ask(Command command, base::Duration patience) {
   forget();
-  dying_.remove_if([](Child& child) { return child.reap().has_value(); });
+  (void)has_dying();
   if (dying_.size() >= kMostDying) {
     failed_ = ToolAnswer{ToolAnswer::Outcome::Silence, {}};
     return;
@@ -48,7 +48,7 @@ std::optional<ToolAnswer> ControlTool::poll() {
   }
   if (clock_.elapsed() < deadline_ && output_.size() <= kMostOutput) return std::nullopt;
   forget();
-  return ToolAnswer{ToolAnswer::Outcome::Silence, {}};
+  return ToolAnswer{ToolAnswer::Outcome::Silence, std::move(output_)};
 }
 
 void ControlTool::forget() {
@@ -57,6 +57,11 @@ void ControlTool::forget() {
   child_->signal(SIGKILL);
   dying_.push_back(*std::move(child_));
   child_.reset();
+}
+
+bool ControlTool::has_dying() {
+  dying_.remove_if([](Child& child) { return child.reap().has_value(); });
+  return !dying_.empty();
 }
 
 bool ControlTool::has(pid_t pid) const {

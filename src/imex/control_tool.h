@@ -1,7 +1,7 @@
 // ControlTool: one question at a time to nvidia-imex-ctl, without waiting for it.
 //
-// A tool that does not end in time is killed, and its answer is Silence. Nobody waits for its end,
-// as one that is stuck inside a driver does not come to it. One thread.
+// A tool that does not end in time is killed, and its answer is Silence, with what it had printed.
+// Nobody waits for its end, as one that is stuck inside a driver does not come to it. One thread.
 #pragma once
 
 #include <list>
@@ -28,6 +28,8 @@ class ControlTool {
   [[nodiscard]] const Child* child() const { return child_ ? &*child_ : nullptr; }
   // Whether this is one of its processes.
   [[nodiscard]] bool has(pid_t pid) const;
+  // Whether an earlier process was killed and has not ended yet.
+  bool has_dying();
   // Of the running tool: whether there may still be output. At its end there is none to wait for.
   [[nodiscard]] bool has_output() const { return !is_drained_; }
 

@@ -21,6 +21,7 @@
 #include "imex/child.h"
 #include "imex/control_tool.h"
 #include "imex/daemon_keeper.h"
+#include "imex/fabric_watch.h"
 #include "imex/hosts_file.h"
 #include "imex/relay.h"
 #include "imex/state_file.h"
@@ -45,6 +46,7 @@ class Owner::Loop {
         server_(std::move(server)),
         keeper_(clock, random, !options_.host_socket.empty()),
         tool_(clock),
+        fabric_({.command = options_.fabric_command}, clock),
         workshop_(options_),
         hosts_file_(options_.hosts_path),
         state_file_(cat(options_.directory, "/state"), options_.boot_id) {
@@ -70,7 +72,9 @@ class Owner::Loop {
   [[nodiscard]] State told_state() const;
   void tell();
   void wait(Duration patience);
+  void poll_process(const ControlTool& tool);
   void serve_daemon();
+  void look_at_fabric();
   void check_driver();
   void check_credentials();
   void reap_orphans() const;
@@ -86,11 +90,13 @@ class Owner::Loop {
   AgentServer server_;
   DaemonKeeper keeper_;
   ControlTool tool_;
+  FabricWatch fabric_;
   Workshop workshop_;
   const HostsFile hosts_file_;
   const StateFile state_file_;
   const AgentServer::Calls calls_{[this](const Request& r) { return act(r); },
-                                  [this] { return told_state(); }};
+                                  [this] { return told_state(); },
+                                  [this] { return fabric_.facts(); }};
   std::optional<Child> daemon_;
   Relay relay_{STDERR_FILENO};  // of what it prints; base::log writes there too
   std::optional<Hosts> hosts_;
@@ -254,7 +260,8 @@ void Owner::Loop::wait(Duration patience) {
   const bool has_credentials = daemon_ && !options_.tls_directory.empty();
   const auto credentials_due =
       has_credentials ? std::optional(check_credentials_at_) : std::nullopt;
-  for (const auto& due : {keeper_.next_due(), tool_.next_due(), check_due, credentials_due}) {
+  for (const auto& due :
+       {keeper_.next_due(), tool_.next_due(), fabric_.next_due(), check_due, credentials_due}) {
     if (due) patience = std::clamp(*due - now, Duration::zero(), patience);
   }
   polled_.clear();
@@ -268,12 +275,8 @@ void Owner::Loop::wait(Duration patience) {
   if (relay_.has_backlog()) {
     polled_.push_back({.fd = STDERR_FILENO, .events = POLLOUT, .revents = 0});
   }
-  if (const Child* tool = tool_.child()) {
-    polled_.push_back({.fd = tool->exit_descriptor(), .events = POLLIN, .revents = 0});
-    if (tool_.has_output()) {
-      polled_.push_back({.fd = tool->output_descriptor(), .events = POLLIN, .revents = 0});
-    }
-  }
+  poll_process(tool_);
+  poll_process(fabric_.process());
   server_.add_to(polled_);
   const timespec most{.tv_sec = patience / std::chrono::seconds(1),
                       .tv_nsec = (patience % std::chrono::seconds(1)).count()};
@@ -282,8 +285,24 @@ void Owner::Loop::wait(Duration patience) {
   }
 }
 
+void Owner::Loop::poll_process(const ControlTool& tool) {
+  const Child* process = tool.child();
+  if (process == nullptr) return;
+  polled_.push_back({.fd = process->exit_descriptor(), .events = POLLIN, .revents = 0});
+  if (!tool.has_output()) return;
+  polled_.push_back({.fd = process->output_descriptor(), .events = POLLIN, .revents = 0});
+}
+
+void Owner::Loop::look_at_fabric() {
+  if (is_ending_ || !fabric_.step()) return;
+  const std::string& error = fabric_.facts()->error;
+  if (!error.empty()) base::log_warning("cannot read the NVLink fabric", {{"error", error}});
+  server_.publish_fabric(calls_);
+}
+
 void Owner::Loop::step(Duration patience) {
   act_on_keeper();
+  look_at_fabric();
   tell();
   wait(patience);
   if (daemon_) serve_daemon();
@@ -293,6 +312,7 @@ void Owner::Loop::step(Duration patience) {
     if (answer->outcome == ToolAnswer::Outcome::Refusal) workshop_.host_tool_refused();
     keeper_.answered(*answer);
   }
+  look_at_fabric();
   server_.serve(polled_, calls_);
   check_driver();
   check_credentials();
@@ -326,7 +346,10 @@ void Owner::Loop::reap_orphans() const {
   for (;;) {
     siginfo_t ended{};
     if (waitid(P_ALL, 0, &ended, WEXITED | WNOHANG | WNOWAIT) != 0 || ended.si_pid == 0) return;
-    if ((daemon_ && daemon_->pid() == ended.si_pid) || tool_.has(ended.si_pid)) return;
+    if ((daemon_ && daemon_->pid() == ended.si_pid) || tool_.has(ended.si_pid) ||
+        fabric_.process().has(ended.si_pid)) {
+      return;
+    }
     waitpid(ended.si_pid, nullptr, WNOHANG);
   }
 }

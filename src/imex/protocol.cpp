@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "compute_domain/base/text.h"
+#include "imex/fabric_line.h"
 #include "imex/line.h"
 
 namespace cdom::imex {
@@ -166,6 +167,7 @@ std::optional<Notice> decode_notice(std::string_view text) {
   const Line line = decode_line(text);
   if (line.verb == "hello") return hello_of(line);
   if (line.verb == "state") return state_of(line);
+  if (line.verb == kFabricVerb) return fabric_of(line);
   Reply reply{static_cast<std::uint64_t>(line.number("id")), std::nullopt};
   if (line.verb == "ok") return reply;
   if (line.verb != "error") return std::nullopt;

@@ -42,8 +42,8 @@ TEST(AgentFlags, NameTheFlagThatIsWrong) {
               StartsWith("--healthcheck-port: "));
   EXPECT_THAT(mistake_with([](AgentFlags& f) { f.health.metrics_path = "metrics"; }),
               StartsWith("--metrics-path: "));
-  EXPECT_THAT(mistake_with([](AgentFlags& f) { f.driver_root = "."; }),
-              StartsWith("--driver-root: "));
+  EXPECT_THAT(mistake_with([](AgentFlags& f) { f.imex_socket = "."; }),
+              StartsWith("--imex-socket: "));
   EXPECT_THAT(mistake_with([](AgentFlags& f) { f.plugins_dir = "/" + std::string(100, 'x'); }),
               StartsWith("--kubelet-plugins-dir and --kubelet-registrar-dir: "));
 }

@@ -61,10 +61,7 @@ class AgentLoopTest : public testing::Test {
         AgentLoop::Parts{.agent = agent_,
                          .turn = turn_,
                          .desk = desk_,
-                         .descriptors =
-                             [this] {
-                               return std::array{news_.get(), -1};
-                             },
+                         .descriptor = [this] { return news_.get(); },
                          .bell = bell_,
                          .server_bell = server_bell_,
                          .clock = clock_,

@@ -25,7 +25,7 @@ std::string help_of_agent(const SubCommand* sub_command) {
 TEST(Help, BreaksLinesBetweenWordsOnly) {
   const std::string help = help_of_agent(nullptr);
   for (const char* variable : {"KUBELET_REGISTRAR_DIRECTORY_PATH", "KUBELET_PLUGINS_DIRECTORY_PATH",
-                               "DRIVER_ROOT_CTR_PATH", "IMEX_CHANNEL_AS_ZERO"}) {
+                               "ALT_PROC_DEVICES_PATH", "IMEX_CHANNEL_AS_ZERO"}) {
     EXPECT_THAT(help, HasSubstr(variable));
   }
   for (const std::string& line : base::split(help, '\n')) EXPECT_LE(line.size(), 100U) << line;
@@ -39,9 +39,9 @@ TEST(Help, SaysWhatAFlagsValueIs) {
 }
 
 TEST(Help, OfASubCommandListsTheFlagsThatItReads) {
-  const SubCommand fabric{"fabric", "compute-domain-agent fabric", {"driver-root", "fabric-file"}};
+  const SubCommand fabric{"fabric", "compute-domain-agent fabric", {"imex-socket", "fabric-file"}};
   EXPECT_THAT(help_of_agent(&fabric),
-              AllOf(HasSubstr("compute-domain-agent fabric\n"), HasSubstr("--driver-root DIR"),
+              AllOf(HasSubstr("compute-domain-agent fabric\n"), HasSubstr("--imex-socket FILE"),
                     HasSubstr("--log-level LEVEL"), Not(HasSubstr("--node-name"))));
 }
 

@@ -42,8 +42,23 @@ TEST(ImexProtocol, CarriesEveryNotice) {
   state.peers = {{0, 'C'}, {17, 'N'}};
   state.address = "10.77.3.4";
   state.cannot_start = "no nvidia-imex below the driver root /";
-  const Notice notices[] = {Hello{1, "owner"}, Reply{3, std::nullopt},
-                            Reply{4, base::Error{base::ErrorKind::Conflict, "runs already"}}, state,
+  nvidia::FabricFacts fabric{.source = "/usr/lib64/libnvidia-ml.so.1", .driver_version = "580.1"};
+  fabric.gpus = {{.uuid = "GPU-0",
+                  .name = "NVIDIA GB200 100 %",
+                  .state = nvidia::FabricState::Completed,
+                  .status = 15,
+                  .status_text = "GPU is lost (15): see the kernel log",
+                  .cluster_uuid = "6f0a3c52-1c7e-4b1f-9d53-0c2f6c2b7a10",
+                  .clique_id = 4294967295,
+                  .health = nvidia::FabricHealth::Unhealthy,
+                  .health_mask = 4294967295},
+                 {.error = "GPU is lost\n(15)"}};
+  const Notice notices[] = {fabric,
+                            nvidia::FabricFacts{.error = "no driver"},
+                            Hello{1, "owner"},
+                            Reply{3, std::nullopt},
+                            Reply{4, base::Error{base::ErrorKind::Conflict, "runs already"}},
+                            state,
                             State{}};
   for (const Notice& notice : notices) {
     const auto decoded = decode_notice(encode(notice));

@@ -35,6 +35,7 @@ class TestAgent {
   std::optional<Hello> hello;
   std::optional<State> state;  // the newest
   std::vector<State> states;   // all
+  std::optional<nvidia::FabricFacts> fabric;
   std::optional<Reply> reply;  // the newest
   bool is_over = false;
 

@@ -13,7 +13,7 @@
 #include <string>
 
 #include "compute_domain/agent/fabric.h"
-#include "compute_domain/agent/fabric_facts.h"
+#include "compute_domain/agent/fabric_reading.h"
 #include "compute_domain/base/result.h"
 
 namespace cdom::agent {

@@ -1,11 +1,13 @@
 // ImexClient: the port ImexOwner, over the unix socket of compute-domain-imex.
 //
-// It connects when it is asked for something and has no connection. What it tells is the state that
-// the owner told last; an owner that does not answer for a while counts as silent. A request waits
-// for its answer, which is a matter of microseconds, at most for `patience`. One thread.
+// It connects when it is asked for something and has no connection. What it tells is the state, and
+// the node's fabric, that the owner told last; an owner that does not answer for a while counts as
+// silent. A request waits for its answer, which is a matter of microseconds, at most for
+// `patience`. One thread.
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "compute_domain/agent/imex_owner.h"
@@ -28,6 +30,9 @@ class ImexClient : public ImexOwner {
   base::Result<void> signal() override;
   base::Result<void> stop() override;
 
+  // As of the last status(), and also while the owner is away; nullopt: none was ever told.
+  [[nodiscard]] const std::optional<nvidia::FabricFacts>& fabric() const { return fabric_; }
+
   // Readable when status() has news; -1 while there is no connection.
   [[nodiscard]] int descriptor() const;
 
@@ -40,6 +45,7 @@ class ImexClient : public ImexOwner {
   const base::Clock& clock_;
   const base::Duration patience_;
   std::unique_ptr<Connection> connection_;
+  std::optional<nvidia::FabricFacts> fabric_;
 };
 
 }  // namespace cdom::agent

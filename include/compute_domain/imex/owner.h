@@ -1,8 +1,9 @@
 // Owner: the node's IMEX daemon, its files, and the socket on which agents ask for it.
 //
-// How it goes: one loop waits for the daemon's end (a pidfd), the control tool, agents and the next
-// moment of the keeper, and does what follows. Agents come and go; the daemon stays. When the owner
-// ends, so does the daemon, and the next owner of the same boot starts it again. One thread.
+// How it goes: one loop waits for the daemon's end (a pidfd), the control tool, the process that
+// asks NVML, agents and the next moment of the keeper, and does what follows. Agents come and go;
+// the daemon stays. When the owner ends, so does the daemon, and the next owner of the same boot
+// starts it again. One thread.
 #pragma once
 
 #include <cstdint>
@@ -47,6 +48,9 @@ struct OwnerOptions {
   base::Duration tls_interval = std::chrono::seconds(10);
   std::map<std::string, std::string> imex_options;  // of its configuration, by name
   std::set<std::uint32_t> allowed_users;            // that may connect
+  // The program that asks NVML about the fabric, with its arguments (`compute-domain-imex fabric
+  // --lines`); empty: agents hear nothing of the fabric.
+  std::vector<std::string> fabric_command;
   bool reaps_orphans = false;  // of the whole container: this program is its first process
   base::Duration state_patience = std::chrono::seconds(2);  // of nvidia-imex-ctl -q
   base::Duration view_patience = std::chrono::seconds(2);   // of nvidia-imex-ctl -N

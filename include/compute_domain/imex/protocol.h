@@ -3,8 +3,8 @@
 // A line is a verb and its fields, "want id=3 group=3f0e slot=2 …\n", values percent-encoded. Both
 // sides may be of any version: a field that one does not know is ignored, one that is absent has
 // its default, and a request that the owner does not know is answered with Invalid. The owner
-// answers requests in order, and tells its state at once and at every change to who sent "watch":
-// what a request has changed before its answer.
+// answers requests in order, and tells its state and the node's fabric at once and at every change
+// to who sent "watch": what a request has changed before its answer.
 #pragma once
 
 #include <cstdint>
@@ -16,6 +16,7 @@
 
 #include "compute_domain/base/clock.h"
 #include "compute_domain/base/result.h"
+#include "compute_domain/nvidia/fabric_facts.h"
 
 namespace cdom::imex {
 
@@ -96,7 +97,8 @@ struct Reply {
   std::optional<base::Error> error;
   friend bool operator==(const Reply&, const Reply&) = default;
 };
-using Notice = std::variant<Hello, Reply, State>;
+// The fabric comes once it is known; owners of before never tell it.
+using Notice = std::variant<Hello, Reply, State, nvidia::FabricFacts>;
 
 // Files beside the owner's socket.
 //

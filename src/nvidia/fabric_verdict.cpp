@@ -1,11 +1,11 @@
-#include "compute_domain/agent/fabric_facts.h"
+#include "compute_domain/nvidia/fabric_verdict.h"
 
 #include <charconv>
 #include <map>
 
 #include "compute_domain/base/text.h"
 
-namespace cdom::agent {
+namespace cdom::nvidia {
 
 namespace {
 
@@ -230,20 +230,6 @@ std::string lines_about(std::size_t index, const GpuFacts& gpu, FabricMode mode)
   return lines;
 }
 
-std::string conclusion(const FabricFacts& facts, FabricMode mode) {
-  const core::FabricReading reading = reading_of(facts, mode);
-  if (!reading.clique) return cat("The clique of this node cannot be told: ", reading.error, "\n");
-  if (reading.clique->empty()) {
-    return cat("This node has no clique: ",
-               facts.gpus.empty() ? "it has no GPU that the driver sees"
-                                  : "none of its GPUs is in a fabric with other nodes",
-               "\n");
-  }
-  const std::size_t in_it = gpus_by_clique(facts, mode).at(*reading.clique).size();
-  return cat("The clique of this node is ", *reading.clique, ": ", in_it, " of ", facts.gpus.size(),
-             facts.gpus.size() == 1 ? " GPU is" : " GPUs are", " in it\n");
-}
-
 }  // namespace
 
 bool is_too_old(const std::string& driver_version) {
@@ -251,25 +237,42 @@ bool is_too_old(const std::string& driver_version) {
   return !driver_version.empty() && version_numbers(driver_version) < oldest;
 }
 
-core::FabricReading reading_of(const FabricFacts& facts, FabricMode mode) {
-  if (!facts.error.empty()) return {std::nullopt, facts.error};
-  if (std::string fault = first_fault(facts, mode); !fault.empty()) {
-    return {std::nullopt, std::move(fault)};
-  }
+FabricVerdict verdict_of(const FabricFacts& facts, FabricMode mode) {
+  FabricVerdict verdict;
+  verdict.error = facts.error;
+  if (verdict.error.empty()) verdict.error = first_fault(facts, mode);
+  if (!verdict.error.empty()) return verdict;
   const auto cliques = gpus_by_clique(facts, mode);
-  if (cliques.size() > 1) return {std::nullopt, disagreement(cliques)};
-  core::FabricReading reading{cliques.empty() ? std::string() : cliques.begin()->first, {}};
-  reading.sees_gpus = !facts.gpus.empty();
+  if (cliques.size() > 1) {
+    verdict.error = disagreement(cliques);
+    return verdict;
+  }
+  verdict.clique = cliques.empty() ? std::string() : cliques.begin()->first;
   if (is_too_old(facts.driver_version)) {
-    reading.faults.push_back({core::kFaultDriver, "DriverTooOld",
-                              cat("the GPU driver ", facts.driver_version,
-                                  " is too old: ", kOldestDriver, " or later is needed")});
+    verdict.old_driver = cat("the GPU driver ", facts.driver_version,
+                             " is too old: ", kOldestDriver, " or later is needed");
   }
-  if (std::string sick = first_unhealthy(facts, mode); !sick.empty()) {
-    reading.faults.push_back({core::kFaultFabricHealth, "FabricUnhealthy", std::move(sick)});
-  }
-  return reading;
+  verdict.unhealthy = first_unhealthy(facts, mode);
+  return verdict;
 }
+
+namespace {
+
+std::string conclusion(const FabricFacts& facts, FabricMode mode) {
+  const FabricVerdict verdict = verdict_of(facts, mode);
+  if (!verdict.clique) return cat("The clique of this node cannot be told: ", verdict.error, "\n");
+  if (verdict.clique->empty()) {
+    return cat("This node has no clique: ",
+               facts.gpus.empty() ? "it has no GPU that the driver sees"
+                                  : "none of its GPUs is in a fabric with other nodes",
+               "\n");
+  }
+  const std::size_t in_it = gpus_by_clique(facts, mode).at(*verdict.clique).size();
+  return cat("The clique of this node is ", *verdict.clique, ": ", in_it, " of ", facts.gpus.size(),
+             facts.gpus.size() == 1 ? " GPU is" : " GPUs are", " in it\n");
+}
+
+}  // namespace
 
 std::string describe_fabric(const FabricFacts& facts, FabricMode mode) {
   std::string text =
@@ -286,4 +289,4 @@ std::string describe_fabric(const FabricFacts& facts, FabricMode mode) {
   return text + conclusion(facts, mode);
 }
 
-}  // namespace cdom::agent
+}  // namespace cdom::nvidia

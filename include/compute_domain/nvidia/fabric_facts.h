@@ -1,16 +1,13 @@
-// FabricFacts: what each GPU of the node says about its NVLink fabric, and what follows from it.
+// FabricFacts: what each GPU of a node says about its NVLink fabric, as NVML gives it. Values.
 //
-// The rules are the reference driver's. Strict: a GPU that belongs to a fabric and has not joined
-// it is a fault of the node. Legacy: it is a GPU without a clique. Values and pure functions.
+// Whether that makes a clique is decided elsewhere (agent/fabric_reading.h).
 #pragma once
 
 #include <cstdint>
 #include <string>
 #include <vector>
 
-#include "compute_domain/core/node_world.h"
-
-namespace cdom::agent {
+namespace cdom::nvidia {
 
 // NVML's numbers; others may come from a later driver.
 enum class FabricState : std::uint8_t { NotSupported, NotStarted, InProgress, Completed };
@@ -34,22 +31,9 @@ struct FabricFacts {
   std::string source;  // the library or file that says so
   std::string driver_version;
   std::vector<GpuFacts> gpus;  // by index
-  std::string error;           // why nothing can be told at all
+  std::string error;           // why nothing can be said at all
 
   friend bool operator==(const FabricFacts&, const FabricFacts&) = default;
 };
 
-enum class FabricMode { Strict, Legacy };
-
-// The first driver whose nvidia-imex takes names in its node table.
-inline constexpr char kOldestDriver[] = "570.158.01";
-bool is_too_old(const std::string& driver_version);
-
-// The clique that all GPUs with one agree on, "<cluster uuid>.<clique id>", or "" when none has
-// one; and for what the node cannot serve although it has a clique.
-core::FabricReading reading_of(const FabricFacts& facts, FabricMode mode);
-
-// Several lines for people: what was found per GPU, and why there is a clique or none.
-std::string describe_fabric(const FabricFacts& facts, FabricMode mode);
-
-}  // namespace cdom::agent
+}  // namespace cdom::nvidia

@@ -4,11 +4,11 @@
 #include <memory>
 #include <string>
 
-#include "agent/nvml_abi.h"
-#include "compute_domain/agent/fabric_facts.h"
 #include "compute_domain/base/result.h"
+#include "compute_domain/nvidia/fabric_facts.h"
+#include "nvidia/nvml_abi.h"
 
-namespace cdom::agent {
+namespace cdom::nvidia {
 
 class NvmlLibrary {
  public:
@@ -50,4 +50,4 @@ class NvmlLibrary {
   nvml::Return (*fabric3_)(nvml::Device, nvml::FabricInfo3*) = nullptr;
 };
 
-}  // namespace cdom::agent
+}  // namespace cdom::nvidia

@@ -1,4 +1,4 @@
-#include "compute_domain/agent/nvml_crash.h"
+#include "compute_domain/nvidia/nvml_crash.h"
 
 #include <unistd.h>
 
@@ -6,7 +6,7 @@
 #include <csignal>
 #include <cstring>
 
-namespace cdom::agent {
+namespace cdom::nvidia {
 
 namespace {
 
@@ -24,7 +24,7 @@ void on_crash(int signal_number) {
   if (call_under_way[0] != '\0') {
     put(" in the GPU driver's library, in ");
     put(call_under_way);
-    put(": see the kernel log for Xid errors, and `compute-domain-agent fabric`");
+    put(": see the kernel log for Xid errors, and `compute-domain-imex fabric`");
   }
   put("\n");
   // The handler is gone (SA_RESETHAND): what would have happened happens now.
@@ -49,4 +49,4 @@ void note_nvml_call(const std::string& call) {
   call_under_way[length] = '\0';
 }
 
-}  // namespace cdom::agent
+}  // namespace cdom::nvidia

@@ -4,7 +4,7 @@
 
 #include <string>
 
-namespace cdom::agent {
+namespace cdom::nvidia {
 
 // From now on. `program` outlives the process's threads.
 void report_nvml_crashes(const char* program);
@@ -12,4 +12,4 @@ void report_nvml_crashes(const char* program);
 // The call that this thread is about to make: "nvmlDeviceGetUUID of GPU 2"; "": none.
 void note_nvml_call(const std::string& call);
 
-}  // namespace cdom::agent
+}  // namespace cdom::nvidia

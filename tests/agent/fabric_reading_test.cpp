@@ -1,4 +1,4 @@
-#include "compute_domain/agent/fabric_facts.h"
+#include "compute_domain/agent/fabric_reading.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

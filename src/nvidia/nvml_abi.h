@@ -7,7 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 
-namespace cdom::agent::nvml {
+namespace cdom::nvidia::nvml {
 
 using Device = void*;
 using Return = int;
@@ -52,4 +52,4 @@ static_assert(sizeof(FabricInfo3) == 40 && offsetof(FabricInfo3, state) == 28 &&
 constexpr std::uint32_t kVersion2 = 36U | 2U << 24U;
 constexpr std::uint32_t kVersion3 = 40U | 3U << 24U;
 
-}  // namespace cdom::agent::nvml
+}  // namespace cdom::nvidia::nvml

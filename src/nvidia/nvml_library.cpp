@@ -1,4 +1,4 @@
-#include "agent/nvml_library.h"
+#include "nvidia/nvml_library.h"
 
 #include <dlfcn.h>
 
@@ -7,7 +7,7 @@
 
 #include "compute_domain/base/text.h"
 
-namespace cdom::agent {
+namespace cdom::nvidia {
 
 namespace {
 
@@ -34,7 +34,7 @@ const char* remedy_of(nvml::Return code) {
     case nvml::kLibraryMismatch:
       return ": the driver was replaced while the old one is loaded; load the new one";
     case nvml::kNoPermission:
-      return ": the agent needs the GPUs' device files";
+      return ": compute-domain-imex needs the GPUs' device files";
     case nvml::kGpuIsLost:
       return ": it has fallen off the bus; see the kernel log";
     case nvml::kResetRequired:
@@ -138,4 +138,4 @@ nvml::Return NvmlLibrary::fabric(nvml::Device gpu, GpuFacts* facts) const {
   return done;
 }
 
-}  // namespace cdom::agent
+}  // namespace cdom::nvidia

@@ -1,13 +1,15 @@
-#include "agent/nvml_reading.h"
+#include "compute_domain/nvidia/nvml.h"
 
+#include <algorithm>
 #include <filesystem>
+#include <iterator>
 
-#include "agent/nvml_library.h"
-#include "compute_domain/agent/nvml_crash.h"
 #include "compute_domain/base/driver_root.h"
 #include "compute_domain/base/text.h"
+#include "compute_domain/nvidia/nvml_crash.h"
+#include "nvidia/nvml_library.h"
 
-namespace cdom::agent {
+namespace cdom::nvidia {
 
 namespace {
 
@@ -18,14 +20,17 @@ constexpr char kNvmlName[] = "libnvidia-ml.so.1";
 base::Result<std::string> find_nvml(const NvmlOptions& options) {
   if (!options.library.empty()) return options.library;
   const std::string root = options.driver_root == "/" ? "" : options.driver_root;
-  for (const std::string& folder : base::driver_library_folders()) {
+  std::vector<std::string> folders = options.folders;
+  std::ranges::copy(base::driver_library_folders(), std::back_inserter(folders));
+  for (const std::string& folder : folders) {
     std::string path = base::path_below(root, cat(folder, "/", kNvmlName));
     std::error_code error;
     if (std::filesystem::is_regular_file(path, error)) return path;
   }
   return base::invalid(cat("no ", kNvmlName, " below the driver root ", options.driver_root,
-                           " (looked in ", base::join(base::driver_library_folders(), ", "),
-                           "): install the NVIDIA driver on this node, or see --driver-root"));
+                           " (looked in ", base::join(folders, ", "),
+                           "): install the NVIDIA driver on this node, or see --driver-root and "
+                           "--driver-libraries of compute-domain-imex"));
 }
 
 GpuFacts ask_gpu(const NvmlLibrary& nvml, unsigned index, const BeforeCall& before) {
@@ -59,7 +64,7 @@ FabricFacts ask_nvml(const NvmlOptions& options, const BeforeCall& tell) {
   FabricFacts facts;
   const BeforeCall before = [&tell](const std::string& call) {
     note_nvml_call(call);
-    tell(call);
+    if (tell) tell(call);
   };
   facts.source = options.library.empty() ? options.driver_root : options.library;
   before("opening the library");
@@ -95,8 +100,4 @@ FabricFacts ask_nvml(const NvmlOptions& options, const BeforeCall& tell) {
   return facts;
 }
 
-FabricFacts read_nvml(const NvmlOptions& options) {
-  return ask_nvml(options, [](const std::string&) {});
-}
-
-}  // namespace cdom::agent
+}  // namespace cdom::nvidia

@@ -1,0 +1,38 @@
+// ImexFabric: the node's fabric as compute-domain-imex tells it, which reads NVML in a process of
+// its own. So this program opens no device of a GPU, and a GPU driver that hangs or crashes harms
+// neither.
+//
+// What was told last stands while the other is away. One thread.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "compute_domain/agent/fabric.h"
+#include "compute_domain/agent/fabric_reading.h"
+#include "compute_domain/agent/imex_client.h"
+#include "compute_domain/base/clock.h"
+
+namespace cdom::agent {
+
+class ImexFabric : public Fabric {
+ public:
+  // `owner` outlives this.
+  ImexFabric(ImexClient& owner, FabricMode mode, const base::Clock& clock)
+      : owner_(owner), mode_(mode), clock_(clock), begin_(clock.elapsed()) {}
+
+  // Neither clique nor error until the first facts, for some seconds. A node that had a clique does
+  // not lose it by facts without one: that is an error until the agent starts again.
+  core::FabricReading read() override;
+
+ private:
+  ImexClient& owner_;
+  const FabricMode mode_;
+  const base::Clock& clock_;
+  const base::Duration begin_;
+  std::optional<FabricFacts> facts_;  // of `last_`
+  std::string clique_;                // the last one that was one
+  core::FabricReading last_;
+};
+
+}  // namespace cdom::agent

@@ -1,0 +1,49 @@
+// FabricWatch: what the node's GPUs say about their NVLink fabric, by a process that asks NVML.
+//
+// A call into the GPU driver may never return, and may crash: then that process is killed or gone,
+// and the facts are the error, with the call. The next one asks when the last has ended. One
+// thread; nothing waits.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "compute_domain/base/clock.h"
+#include "compute_domain/nvidia/fabric_facts.h"
+#include "imex/control_tool.h"
+
+namespace cdom::imex {
+
+struct FabricWatchOptions {
+  // Prints the lines of imex/fabric_line.h; empty: nothing is asked, and there are never facts.
+  std::vector<std::string> command;
+  base::Duration refresh = std::chrono::minutes(1);
+  base::Duration retry = std::chrono::seconds(5);      // where a GPU has an error or has not joined
+  base::Duration patience = std::chrono::seconds(10);  // with one process
+};
+
+class FabricWatch {
+ public:
+  FabricWatch(FabricWatchOptions options, const base::Clock& clock);
+
+  // Starts what is due and takes what has come; whether the facts have changed.
+  bool step();
+  // nullopt until the first answer.
+  [[nodiscard]] const std::optional<nvidia::FabricFacts>& facts() const { return facts_; }
+
+  [[nodiscard]] std::optional<base::Duration> next_due() const;
+  // For whoever polls.
+  [[nodiscard]] const ControlTool& process() const { return process_; }
+
+ private:
+  [[nodiscard]] nvidia::FabricFacts facts_in(const ToolAnswer& answer) const;
+
+  const FabricWatchOptions options_;
+  const base::Clock& clock_;
+  ControlTool process_;
+  base::Duration due_;
+  std::optional<nvidia::FabricFacts> facts_;
+};
+
+}  // namespace cdom::imex
