@@ -131,10 +131,10 @@ class ImexClient::Connection {
     }
   }
 
-  // The answer to the request of this number; nullopt: none has come.
-  std::optional<Result<void>> answer(std::uint64_t id) {
+  // The text of the answer to the request of this number; nullopt: none has come.
+  std::optional<Result<std::string>> answer(std::uint64_t id) {
     if (!take_until([&] { return reply_.id == id; })) return std::nullopt;
-    return reply_.error ? Result<void>(*reply_.error) : Result<void>();
+    return reply_.error ? Result<std::string>(*reply_.error) : Result<std::string>(reply_.text);
   }
 
   // False when it has not been heard of for too long.
@@ -242,13 +242,20 @@ Result<ImexStatus> ImexClient::status() {
   return *connection_->status();
 }
 
-Result<void> ImexClient::ask(const imex::Request& request) {
+Result<std::string> ImexClient::ask_for_text(const imex::Request& request) {
   if (auto known = status(); !known) return known.error();
-  const auto answer = connection_->answer(connection_->send(request));
-  if (answer) return *answer;
+  auto answer = connection_->answer(connection_->send(request));
+  if (answer) return *std::move(answer);
   connection_.reset();
   return unavailable(socket_path_, "it gives no answer");
 }
+
+Result<void> ImexClient::ask(const imex::Request& request) {
+  const auto answer = ask_for_text(request);
+  return answer ? Result<void>() : Result<void>(answer.error());
+}
+
+Result<std::string> ImexClient::kubelet_state() { return ask_for_text(imex::ReadKubeletState{}); }
 
 Result<void> ImexClient::write_hosts(const core::WriteHosts& hosts) {
   return ask(imex::Hosts{hosts.text, hosts.revision});

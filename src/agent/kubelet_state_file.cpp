@@ -69,16 +69,19 @@ base::Result<std::vector<KubeletClaim>> decode_kubelet_state(const std::string& 
   }
 }
 
+KubeletStateFile::KubeletStateFile(std::string path)
+    : source_(path), read_([path = std::move(path)] { return base::read_file(path); }) {}
+
 base::Result<std::vector<KubeletClaim>> KubeletStateFile::read() {
-  const auto text = base::read_file(path_);
+  const auto text = read_();
   auto claims =
       text ? decode_kubelet_state(*text) : base::Result<std::vector<KubeletClaim>>(text.error());
   const std::string problem = claims ? "" : claims.error().message;
   if (problem != told_ && !problem.empty()) {
     base::log_warning("it cannot be told which claims kubelet uses; is its directory mounted?",
-                      {{"path", path_}, {"error", problem}});
+                      {{"from", source_}, {"error", problem}});
   } else if (problem != told_) {
-    base::log_info("kubelet's state can be read again", {{"path", path_}});
+    base::log_info("kubelet's state can be read again", {{"from", source_}});
   }
   told_ = problem;
   return claims;

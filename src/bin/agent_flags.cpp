@@ -37,10 +37,10 @@ po::options_description options_of(AgentFlags& flags) {
       "kubelet's own, at the same path here (KUBELET_PLUGINS_DIRECTORY_PATH)")(
       "kubelet-registrar-dir", with_default(flags.registrar_dir),
       "kubelet's own, at the same path here (KUBELET_REGISTRAR_DIRECTORY_PATH)")(
-      "kubelet-state-file", with_default(flags.kubelet_state_file),
-      "kubelet's record of claims, to see which ones it still uses")(
-      "cdi-root", with_default(flags.cdi_root),
-      "directory in which the container runtime looks for CDI files (CDI_ROOT)")(
+      "kubelet-state-file", po::value(&flags.kubelet_state_file),
+      "kubelet's record of claims, where this program may read it itself; else compute-domain-imex "
+      "reads it")("cdi-root", with_default(flags.cdi_root),
+                  "directory in which the container runtime looks for CDI files (CDI_ROOT)")(
       "device-files", with_default(flags.device_files),
       "of channels below /dev: none (the container runtime makes them), or make")(
       "fabric-file", po::value(&flags.fabric_file),
@@ -114,11 +114,13 @@ std::string mistake_in(const AgentFlags& flags) {
   for (const auto& [flag, path] :
        {std::pair("--kubelet-plugins-dir", flags.plugins_dir),
         std::pair("--kubelet-registrar-dir", flags.registrar_dir),
-        std::pair("--kubelet-state-file", flags.kubelet_state_file),
         std::pair("--cdi-root", flags.cdi_root), std::pair("--imex-socket", flags.imex_socket),
         std::pair("--boot-id-file", flags.boot_id_file),
         std::pair("--alt-proc-devices", flags.proc_devices)}) {
     if (!path.starts_with('/')) return cat(flag, ": \"", path, "\" is no absolute path");
+  }
+  if (!flags.kubelet_state_file.empty() && !flags.kubelet_state_file.starts_with('/')) {
+    return cat("--kubelet-state-file: \"", flags.kubelet_state_file, "\" is not an absolute path");
   }
   if (flags.device_files != "none" && flags.device_files != "make") {
     return cat("--device-files: \"", flags.device_files, "\" is neither none nor make");

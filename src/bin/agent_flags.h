@@ -24,7 +24,7 @@ struct AgentFlags {
   std::string pod_uid;
   std::string plugins_dir = "/var/lib/kubelet/plugins";
   std::string registrar_dir = "/var/lib/kubelet/plugins_registry";
-  std::string kubelet_state_file = "/var/lib/kubelet/dra_manager_state";
+  std::string kubelet_state_file;
   std::string cdi_root = "/var/run/cdi";
   std::string device_files = "none";
   std::string fabric_file;

@@ -219,8 +219,11 @@ int run_agent(const AgentFlags& flags, Signals& signals) {
   }
   agent::FileCheckpointStore checkpoints(directory + "/checkpoint");
   agent::CdiChannelInjector channels(cdi_of(flags));
-  agent::KubeletStateFile kubelet(flags.kubelet_state_file);
   agent::ImexClient imex(flags.imex_socket, cat(kAgentProgram, "/", CDOM_VERSION), clock);
+  agent::KubeletStateFile kubelet =
+      flags.kubelet_state_file.empty()
+          ? agent::KubeletStateFile("compute-domain-imex", [&] { return imex.kubelet_state(); })
+          : agent::KubeletStateFile(flags.kubelet_state_file);
   const auto fabric = make_node_fabric(flags, imex, clock);
   const std::uint64_t seed = base::entropy_seed();
   agent::NodeAgent node_agent({.client = client,

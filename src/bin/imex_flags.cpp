@@ -64,6 +64,8 @@ po::options_description options_of(ImexFlags& flags) {
       "KEY=VALUE for nvidia-imex's configuration; may be repeated")(
       "device-files", with_default(flags.device_files),
       "make (those of the GPUs and fabric-imex-mgmt) or given (by the container runtime)")(
+      "kubelet-state-file", with_default(owner.kubelet_state_path),
+      "kubelet's record of claims, for the agent, which does not see kubelet's folder")(
       "fabric-mode", with_default(flags.fabric_mode),
       "of `fabric`: strict: a GPU that has not joined its fabric is a fault; legacy: it has no "
       "clique")(
@@ -95,6 +97,7 @@ std::string complete(ImexFlags& flags) {
        {std::pair{"--socket", owner.socket_path}, std::pair{"--directory", owner.directory},
         std::pair{"--driver-root", owner.driver_root}, std::pair{"--hosts-file", owner.hosts_path},
         std::pair{"--boot-id-file", flags.boot_id_file},
+        std::pair{"--kubelet-state-file", owner.kubelet_state_path},
         std::pair{"--imex-host-socket", flags.host_socket}}) {
     if (!path.starts_with('/')) return cat(name, ": \"", path, "\" is no absolute path");
   }

@@ -139,6 +139,13 @@ void AgentServer::answer(Connection& connection, const std::string& line, const 
     }
   } else if (std::holds_alternative<Watch>(*asked.request)) {
     connection.watches = connection.has_news = connection.has_fabric_news = true;
+  } else if (std::holds_alternative<ReadKubeletState>(*asked.request)) {
+    auto text = calls.kubelet_state();
+    if (text) {
+      reply.text = *std::move(text);
+    } else {
+      reply.error = text.error();
+    }
   } else {
     const auto done = calls.act(*asked.request);
     if (!done) reply.error = done.error();

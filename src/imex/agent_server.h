@@ -23,7 +23,8 @@ namespace cdom::imex {
 class AgentServer {
  public:
   struct Calls {
-    std::function<base::Result<void>(const Request&)> act;  // all but Hello and Watch
+    std::function<base::Result<void>(const Request&)> act;  // all that changes something
+    std::function<base::Result<std::string>()> kubelet_state;
     std::function<State()> state;
     std::function<std::optional<nvidia::FabricFacts>()> fabric;
   };

@@ -95,6 +95,7 @@ class Owner::Loop {
   const HostsFile hosts_file_;
   const StateFile state_file_;
   const AgentServer::Calls calls_{[this](const Request& r) { return act(r); },
+                                  [this] { return base::read_file(options_.kubelet_state_path); },
                                   [this] { return told_state(); },
                                   [this] { return fabric_.facts(); }};
   std::optional<Child> daemon_;

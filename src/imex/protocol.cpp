@@ -47,10 +47,11 @@ Line line_of(const Signal&) { return {"signal", {}}; }
 Line line_of(const Stop&) { return {"stop", {}}; }
 Line line_of(const Forget& forget) { return Line{"forget", {}}.with("group", forget.group); }
 Line line_of(const Watch&) { return {"watch", {}}; }
+Line line_of(const ReadKubeletState&) { return {"read_kubelet_state", {}}; }
 
 Line line_of(const Reply& reply) {
   Line line{reply.error ? "error" : "ok", {}};
-  line.with("id", std::to_string(reply.id));
+  line.with("id", std::to_string(reply.id)).with("text", reply.text);
   if (reply.error)
     line.with("kind", name_of(reply.error->kind)).with("message", reply.error->message);
   return line;
@@ -158,6 +159,7 @@ NumberedRequest decode_request(std::string_view text) {
   if (line.verb == "stop") return {id, Request(Stop{})};
   if (line.verb == "forget") return {id, Request(Forget{line.text("group")})};
   if (line.verb == "watch") return {id, Request(Watch{})};
+  if (line.verb == "read_kubelet_state") return {id, Request(ReadKubeletState{})};
   return {id, base::Error{ErrorKind::Invalid,
                           cat("this compute-domain-imex does not know the request \"",
                               line.verb.substr(0, 40), "\"; it may be older than the agent")}};
@@ -168,7 +170,7 @@ std::optional<Notice> decode_notice(std::string_view text) {
   if (line.verb == "hello") return hello_of(line);
   if (line.verb == "state") return state_of(line);
   if (line.verb == kFabricVerb) return fabric_of(line);
-  Reply reply{static_cast<std::uint64_t>(line.number("id")), std::nullopt};
+  Reply reply{static_cast<std::uint64_t>(line.number("id")), std::nullopt, line.text("text")};
   if (line.verb == "ok") return reply;
   if (line.verb != "error") return std::nullopt;
   reply.error =

@@ -248,5 +248,19 @@ TEST(ImexClient, ASilentOwnerIsUnavailable) {
   EXPECT_EQ(client.status().error().kind, base::ErrorKind::Unavailable);
 }
 
+// Also a long one: a node has many claims.
+TEST(ImexClient, ReadsKubeletsRecordThroughTheOwner) {
+  imex::Node node(0);
+  ImexClient client(node.options.socket_path, "agent", node.clock);
+  node.options.kubelet_state_path = node.dir.at("dra_manager_state");
+  const RunningOwner owner(node);
+  EXPECT_THAT(client.kubelet_state().error().message, HasSubstr("dra_manager_state"));
+  const std::string text(300'000, '%');
+  node.dir.write("dra_manager_state", text);
+  const auto read = client.kubelet_state();
+  ASSERT_TRUE(read) << read.error().message;
+  EXPECT_EQ(*read, text);
+}
+
 }  // namespace
 }  // namespace cdom::agent

@@ -17,7 +17,8 @@ TEST(ImexProtocol, CarriesEveryRequest) {
                               Signal{},
                               Stop{},
                               Forget{"3f0e"},
-                              Watch{}};
+                              Watch{},
+                              ReadKubeletState{}};
   for (const Request& request : requests) {
     const std::string line = encode(7, request);
     EXPECT_EQ(std::count(line.begin(), line.end(), '\n'), 1) << line;
@@ -57,6 +58,7 @@ TEST(ImexProtocol, CarriesEveryNotice) {
                             nvidia::FabricFacts{.error = "no driver"},
                             Hello{1, "owner"},
                             Reply{3, std::nullopt},
+                            Reply{5, std::nullopt, "{\"Data\": \"100 %\"}\n"},
                             Reply{4, base::Error{base::ErrorKind::Conflict, "runs already"}},
                             state,
                             State{}};

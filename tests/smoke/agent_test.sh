@@ -35,14 +35,14 @@ echo 'gpus: [{uuid: GPU-0, state: completed, clusterUUID: 6f0a3c52-1c7e, cliqueI
 
 start_imex() {
   POD_IP=$address "$bin/compute-domain-imex" --socket "$work/imex.sock" --directory "$work/imex" \
-    --driver-root "$work/root" --hosts-file "$work/hosts" --persist-file "$work/os/persist.dat" \
+    --driver-root "$work/root" --kubelet-state-file "$work/kubelet/dra_manager_state" --hosts-file "$work/hosts" --persist-file "$work/os/persist.dat" \
     --device-files given --boot-id-file "$work/boot_id" --imex-option "STAND_IN_OS_DIRECTORY=$work/os" \
     --imex-option "STAND_IN_HOSTS_FILE=$work/hosts" --imex-option STAND_IN_READY_DELAY_MS=1500 \
     >>"$work/imex.log" 2>&1 &
   imex=$!
 }
 declare -A usual=([--node-name]=gpu1 [--kubelet-plugins-dir]=$work/kubelet/plugins [--cdi-root]=$work/cdi
-  [--kubelet-registrar-dir]=$work/kubelet/plugins_registry [--kubelet-state-file]=$work/kubelet/dra_manager_state
+  [--kubelet-registrar-dir]=$work/kubelet/plugins_registry
   [--fabric-file]=$work/fabric.yaml [--imex-socket]=$work/imex.sock [--boot-id-file]=$work/boot_id
   [--alt-proc-devices]=$work/devices [--metrics-listen]='')
 flags() { # FLAG VALUE…: the usual ones, of which these differ, in $flags

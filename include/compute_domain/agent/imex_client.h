@@ -30,6 +30,9 @@ class ImexClient : public ImexOwner {
   base::Result<void> signal() override;
   base::Result<void> stop() override;
 
+  // Kubelet's record of claims, as its file has it.
+  base::Result<std::string> kubelet_state();
+
   // As of the last status(), and also while the owner is away; nullopt: none was ever told.
   [[nodiscard]] const std::optional<nvidia::FabricFacts>& fabric() const { return fabric_; }
 
@@ -39,6 +42,7 @@ class ImexClient : public ImexOwner {
  private:
   class Connection;
   base::Result<void> connect();
+  base::Result<std::string> ask_for_text(const imex::Request& request);
   base::Result<void> ask(const imex::Request& request);
 
   const std::string socket_path_, program_;

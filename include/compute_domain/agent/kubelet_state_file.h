@@ -6,6 +6,7 @@
 // once. One thread.
 #pragma once
 
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -27,8 +28,12 @@ base::Result<std::vector<KubeletClaim>> decode_kubelet_state(const std::string& 
 
 class KubeletStateFile : public KubeletState {
  public:
-  explicit KubeletStateFile(std::string path = "/var/lib/kubelet/dra_manager_state")
-      : path_(std::move(path)) {}
+  using Read = std::function<base::Result<std::string>()>;
+
+  explicit KubeletStateFile(std::string path = "/var/lib/kubelet/dra_manager_state");
+  // Of whoever may read it; `source` is its name in the log.
+  KubeletStateFile(std::string source, Read read)
+      : source_(std::move(source)), read_(std::move(read)) {}
 
   bool knows(const std::string& claim_uid) override;
   std::vector<core::ClaimRef> claims() override;
@@ -36,7 +41,8 @@ class KubeletStateFile : public KubeletState {
  private:
   base::Result<std::vector<KubeletClaim>> read();
 
-  const std::string path_;
+  const std::string source_;
+  const Read read_;
   std::string told_;  // the last problem, "" when there was none
 };
 

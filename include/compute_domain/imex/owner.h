@@ -48,6 +48,8 @@ struct OwnerOptions {
   base::Duration tls_interval = std::chrono::seconds(10);
   std::map<std::string, std::string> imex_options;  // of its configuration, by name
   std::set<std::uint32_t> allowed_users;            // that may connect
+  // Kubelet's record of claims, for agents, which do not see kubelet's folder.
+  std::string kubelet_state_path = "/var/lib/kubelet/dra_manager_state";
   // The program that asks NVML about the fabric, with its arguments (`compute-domain-imex fabric
   // --lines`); empty: agents hear nothing of the fabric.
   std::vector<std::string> fabric_command;

@@ -58,7 +58,12 @@ struct Forget {
 struct Watch {
   friend bool operator==(const Watch&, const Watch&) = default;
 };
-using Request = std::variant<Hello, Want, Hosts, Signal, Stop, Forget, Watch>;
+// The answer's text is kubelet's record of claims (dra_manager_state), which only the owner may
+// read.
+struct ReadKubeletState {
+  friend bool operator==(const ReadKubeletState&, const ReadKubeletState&) = default;
+};
+using Request = std::variant<Hello, Want, Hosts, Signal, Stop, Forget, Watch, ReadKubeletState>;
 
 enum class Phase {
   Stopped,     // no daemon, and none is wanted
@@ -95,6 +100,7 @@ struct State {
 struct Reply {
   std::uint64_t id = 0;
   std::optional<base::Error> error;
+  std::string text = {};  // of what was asked for
   friend bool operator==(const Reply&, const Reply&) = default;
 };
 // The fabric comes once it is known; owners of before never tell it.

@@ -143,14 +143,15 @@ func (r *Rig) AddNode(name string) (*Node, error) {
 	n.Flags = map[string]string{
 		"--kubeconfig": filepath.Join(r.dir, "kubeconfig"), "--node-name": name,
 		"--kubelet-plugins-dir": n.path("plugins"), "--kubelet-registrar-dir": n.path("plugins_registry"),
-		"--kubelet-state-file": n.path("dra_manager_state"), "--cdi-root": n.path("cdi"),
+		"--cdi-root": n.path("cdi"),
 		"--fabric-file": n.path("fabric.yaml"), "--imex-socket": n.path("imex.sock"),
 		"--boot-id-file": n.path("boot_id"), "--alt-proc-devices": n.path("devices"), "--metrics-listen": "",
 	}
 	imex, err := r.start(name+"-imex", []string{fmt.Sprintf("POD_IP=127.121.%d.%d", os.Getpid()>>8&255, os.Getpid()&255/8*8+len(r.nodes))},
 		"src/bin/compute-domain-imex", "--socket", n.path("imex.sock"), "--directory", n.path("imex"), "--driver-root", n.path("root"),
 		"--hosts-file", n.path("hosts"), "--persist-file", n.path("os/persist.dat"), "--device-files", "given",
-		"--boot-id-file", n.path("boot_id"), "--imex-option", "STAND_IN_OS_DIRECTORY="+n.path("os"),
+		"--boot-id-file", n.path("boot_id"), "--kubelet-state-file", n.path("dra_manager_state"),
+		"--imex-option", "STAND_IN_OS_DIRECTORY="+n.path("os"),
 		"--imex-option", "STAND_IN_HOSTS_FILE="+n.path("hosts"))
 	n.imex = imex
 	return n, first(err, r.Cluster.addNode(name))
