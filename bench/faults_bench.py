@@ -16,7 +16,6 @@ import time
 import rack_bench as rack
 
 DOMAIN, NODES = "faults", ["n01", "n02", "n03"]
-NAMESPACE = "compute-domain-operator"
 AGAIN_AT_ONCE = 11  # seconds: daemons that die more often start again ever later
 WORD = '{.status.status} {.status.conditions[?(@.type=="Ready")].message}{"\\n"}'
 DISCONNECT = re.compile(r"node disconnect: \S+ at (\d+)")
@@ -28,7 +27,11 @@ def cluster(*arguments: str) -> str:
 
 
 def operator(*arguments: str) -> str:
-    return rack.kubectl(arguments[0], "--namespace", NAMESPACE, *arguments[1:])
+    return rack.kubectl(arguments[0], "--namespace", "compute-domain-operator", *arguments[1:])
+
+
+def node_programs(*arguments: str) -> str:
+    return rack.kubectl(arguments[0], "--namespace", "compute-domain-nodes", *arguments[1:])
 
 
 def monotonic(nanoseconds: int) -> float:
@@ -40,11 +43,11 @@ def with_options(args: list, options: list) -> None:
     """Owners of IMEX that give their daemons these options take the place of the ones that run."""
     patch = [{"op": "replace", "path": "/spec/template/spec/containers/0/args",
               "value": args + [f"--imex-option={option}" for option in options]}]
-    operator("patch", "daemonset", "compute-domain-imex", "--type=json", "--patch", json.dumps(patch))
-    operator("delete", "pods", "-l", "app=imex-daemon", "--timeout=60s")
+    node_programs("patch", "daemonset", "compute-domain-imex", "--type=json", "--patch", json.dumps(patch))
+    node_programs("delete", "pods", "-l", "app=imex-daemon", "--timeout=60s")
     end = time.monotonic() + rack.PATIENCE
     while time.monotonic() < end:
-        pods = json.loads(operator("get", "pods", "-l", "app=imex-daemon", "-o", "json"))["items"]
+        pods = json.loads(node_programs("get", "pods", "-l", "app=imex-daemon", "-o", "json"))["items"]
         if sum(is_ready(pod) for pod in pods) == len(NODES):
             return
         time.sleep(0.2)
@@ -70,10 +73,10 @@ def leaders_node() -> str:
 def first_notice(victim: str, after: float) -> float:
     """When the first of the victim's peers said that it is gone; it has, when the domain says so."""
     notices = []
-    for pod in json.loads(operator("get", "pods", "-l", "app=imex-daemon", "-o", "json"))["items"]:
+    for pod in json.loads(node_programs("get", "pods", "-l", "app=imex-daemon", "-o", "json"))["items"]:
         if pod["spec"]["nodeName"] == victim:
             continue
-        log = operator("logs", pod["metadata"]["name"])
+        log = node_programs("logs", pod["metadata"]["name"])
         moments = [monotonic(int(found)) for found in DISCONNECT.findall(log)]
         notices += [moment for moment in moments if moment > after]
     return min(notices)
@@ -120,7 +123,7 @@ def power_lost(watch: rack.Watch, delay: int, times: int) -> None:
 def main() -> None:
     _, rack.AUDIT_LOG, *numbers = sys.argv
     kills, losses = map(int, numbers)
-    daemonset = json.loads(operator("get", "daemonset", "compute-domain-imex", "-o", "json"))
+    daemonset = json.loads(node_programs("get", "daemonset", "compute-domain-imex", "-o", "json"))
     args = daemonset["spec"]["template"]["spec"]["containers"][0].get("args", [])
     for delay in (1, 5, 30):
         with_options(args, [f"STAND_IN_SILENCE_NOTICE_MS={delay * 1000}"])

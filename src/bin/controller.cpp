@@ -120,6 +120,7 @@ int run_controller(const bin::ControllerFlags& flags, bin::Signals& signals) {
 
   controller::Controller loop(client, clock, metrics,
                               {.settings = bin::settings_of(flags),
+                               .node_namespace = flags.node_ns,
                                .workers = flags.workers,
                                .instance = pod.empty() ? kProgram : pod,
                                .seed = seed,

@@ -32,6 +32,8 @@ po::options_description options_of(ControllerFlags& flags) {
                         "cluster to work on (KUBECONFIG; else the pod's service account)")(
       "namespace", po::value(&flags.ns)->default_value(flags.ns),
       "the operator's own namespace, where node lists lie (NAMESPACE)")(
+      "node-namespace", po::value(&flags.node_ns)->default_value(flags.node_ns),
+      "where the agents' pods are (NODE_NAMESPACE)")(
       "workers", po::value(&flags.workers)->default_value(flags.workers),
       "reconciles at a time, 1 to 64")(
       "metrics-listen", po::value(&flags.health.listen)->default_value(flags.health.listen),
@@ -87,6 +89,7 @@ po::options_description options_of(ControllerFlags& flags) {
 
 std::string controller_flag_of_variable(const std::string& name) {
   if (name == "NAMESPACE") return "namespace";
+  if (name == "NODE_NAMESPACE") return "node-namespace";
   if (name == "HTTP_ENDPOINT") return "metrics-listen";
   if (name == "METRICS_PATH") return "metrics-path";
   if (name == "MAX_NODES_PER_IMEX_DOMAIN") return "max-nodes-per-imex-domain";
@@ -125,6 +128,10 @@ std::string mistake_in(const ControllerFlags& flags) {
   if (std::string mistake = mistake_in(flags.health); !mistake.empty()) return mistake;
   if (!base::is_dns_label(flags.ns)) {
     return cat("--namespace: \"", flags.ns, "\" is no name of a namespace");
+  }
+  if (!base::is_dns_label(flags.node_ns)) {
+    return cat("--node-namespace: \"", flags.node_ns,
+               "\" is not a valid name of a namespace; name the one of the agents' pods");
   }
   for (const std::string& ns : adopted_namespaces(flags)) {
     if (!base::is_dns_label(ns)) {

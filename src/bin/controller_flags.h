@@ -18,6 +18,7 @@ struct ControllerFlags {
   CommonFlags common;
   std::string kubeconfig;
   std::string ns = "compute-domain-operator";
+  std::string node_ns = "compute-domain-nodes";
   int workers = 4;
   HealthFlags health = {.listen = "127.0.0.1:8080"};
   std::int64_t max_nodes = 18;

@@ -42,6 +42,7 @@ class ControllerThread {
         client_(*transport_, clock, kController, &metrics_),
         controller_(client_, clock, metrics_,
                     {.settings = {.operator_namespace = flags.ns, .shares_claims = true},
+                     .node_namespace = flags.node_ns,
                      .instance = "sandbox",
                      .seed = flags.seed}),
         thread_([this](const std::stop_token& stop) {

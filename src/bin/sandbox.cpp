@@ -47,7 +47,10 @@ po::options_description options_of(bin::SandboxFlags& flags) {
                                                   "of everything that happens by chance")(
       "run-controller", po::value(&flags.run_controller)->default_value(flags.run_controller),
       "run the controller in this process (true or false)")(
-      "namespace", po::value(&flags.ns)->default_value(flags.ns), "the operator's own namespace");
+      "namespace", po::value(&flags.ns)->default_value(flags.ns),
+      "the operator's own namespace, where node lists lie")(
+      "node-namespace", po::value(&flags.node_ns)->default_value(flags.node_ns),
+      "where the agents' pods are");
   return options;
 }
 

@@ -33,6 +33,10 @@ std::string mistake_in(const SandboxFlags& flags) {
   if (!base::is_dns_label(flags.ns)) {
     return base::cat("--namespace: \"", flags.ns, "\" is no name of a namespace");
   }
+  if (!base::is_dns_label(flags.node_ns)) {
+    return base::cat("--node-namespace: \"", flags.node_ns,
+                     "\" is not a valid name of a namespace; name the one of the agents' pods");
+  }
   return "";
 }
 
@@ -48,7 +52,7 @@ sandbox::ClusterOptions cluster_options(const SandboxFlags& flags) {
   options.nodes_per_rack = flags.nodes_per_rack;
   options.plain_nodes = flags.plain_nodes;
   options.seed = flags.seed;
-  options.operator_namespace = flags.ns;
+  options.node_namespace = flags.node_ns;
   options.imex.ready_delay = duration_of_flag(flags.imex_delay).value_or(base::Duration::zero());
   return options;
 }

@@ -20,6 +20,7 @@ struct SandboxFlags {
   std::uint64_t seed = 1;
   bool run_controller = true;
   std::string ns = "compute-domain-operator";
+  std::string node_ns = "compute-domain-nodes";
 };
 
 // The flags as options of a cluster, once mistake_in() has found nothing.

@@ -26,6 +26,7 @@ namespace cdom::agent {
 inline constexpr char kNode[] = "n00";
 inline constexpr char kClique[] = "rack-1.7";
 inline constexpr char kNamespace[] = "compute-domain-operator";
+inline constexpr char kNodeNamespace[] = "compute-domain-nodes";
 
 // An http::Client that can be cut off.
 class Wire : public http::Client {
@@ -56,7 +57,7 @@ class Rig {
   base::ManualClock clock;
   sandbox::ApiServer server{clock};
   Wire wire{
-      server.client(sandbox::service_account_user(kNamespace, "compute-domain-agent", kNode))};
+      server.client(sandbox::service_account_user(kNodeNamespace, "compute-domain-agent", kNode))};
   std::unique_ptr<http::Client> admin_http{server.client(sandbox::admin_user())};
   kube::Client admin{*admin_http, clock, "test"};
   kube::Client client{wire, clock, "compute-domain-agent"};

@@ -36,7 +36,7 @@ TEST(Gather, ANodeThatIsMadeAgainHasTheAgentPodThatIsThere) {
   ShellRig rig;
   fill(rig);
   rig.memory.decides(rig.clock.now());
-  auto pod = object_named<api::Pod>("agent-1", "compute-domain-operator");
+  auto pod = object_named<api::Pod>("agent-1", "compute-domain-nodes");
   pod.node = "n1";
   pod.ready = true;
   rig.put(pod);
@@ -62,7 +62,7 @@ TEST(Gather, ASliceWithoutDevicesPublishesNoClique) {
 TEST(Gather, AnAgentsEndIsNoLaterThanItWasSeen) {
   ShellRig rig;
   fill(rig);
-  auto pod = object_named<api::Pod>("agent-1", "compute-domain-operator");
+  auto pod = object_named<api::Pod>("agent-1", "compute-domain-nodes");
   pod.node = "n1";
   pod.ready_changed = rig.clock.now() + 1h;  // by the node's own clock
   rig.put(pod);

@@ -16,6 +16,8 @@ import yaml
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 OPERATOR = "compute-domain-operator"
+NODES = "compute-domain-nodes"
+NAMESPACES = {"compute-domain-controller": OPERATOR, "compute-domain-agent": NODES, "compute-domain-imex": NODES}
 
 
 class Failed(Exception):
@@ -91,7 +93,7 @@ def api_of(kubeconfig: Path) -> Api:
 def as_agent_in(admin: Api, kubeconfig: Path, pod: str) -> Api:
     """As whoever has the token of this agent's pod."""
     cluster, _ = _cluster_and_user(kubeconfig)
-    answer = admin.make("POST", f"/api/v1/namespaces/{OPERATOR}/serviceaccounts/compute-domain-agent/token", {
+    answer = admin.make("POST", f"/api/v1/namespaces/{NODES}/serviceaccounts/compute-domain-agent/token", {
         "apiVersion": "authentication.k8s.io/v1", "kind": "TokenRequest",
         "spec": {"boundObjectRef": {"apiVersion": "v1", "kind": "Pod", "name": pod}}})
     return Api(cluster["server"], _text(cluster, "certificate-authority"), token=answer["status"]["token"])
@@ -132,9 +134,10 @@ class Cluster:
     def down(self) -> None:
         self._tool("down")
 
-    def with_token_of(self, account: str, pod=None, namespace=OPERATOR) -> Api:
+    def with_token_of(self, account: str, pod=None, namespace=None) -> Api:
         """As whoever has a token of this ServiceAccount, bound to a pod as kubelet's are."""
         spec = {"boundObjectRef": {"apiVersion": "v1", "kind": "Pod", "name": pod}} if pod else {}
+        namespace = namespace or NAMESPACES[account]
         answer = self.admin.make("POST", f"/api/v1/namespaces/{namespace}/serviceaccounts/{account}/token",
                                  {"apiVersion": "authentication.k8s.io/v1", "kind": "TokenRequest", "spec": spec})
         return Api(self._server, self._ca, token=answer["status"]["token"])

@@ -6,7 +6,7 @@ set -euo pipefail
 ROOT=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
 WORK=$(mktemp -d)
 readonly ROOT WORK
-readonly OPERATOR=compute-domain-operator
+readonly NODES=compute-domain-nodes
 
 cluster() { "$ROOT/tools/cluster" --dir "$WORK/cluster" "$@"; }
 kubectl() { cluster kubectl "$@"; }
@@ -86,13 +86,13 @@ set_up() {
   for node in n1 n2; do
     kubectl create -f - >/dev/null <<<"{apiVersion: v1, kind: Node, metadata: {name: $node}}"
     kubectl create -f - >/dev/null <<END
-{apiVersion: v1, kind: Pod, metadata: {name: agent-$node, namespace: $OPERATOR},
+{apiVersion: v1, kind: Pod, metadata: {name: agent-$node, namespace: $NODES},
  spec: {serviceAccountName: compute-domain-agent, nodeName: $node, containers: [{name: agent, image: none}]}}
 END
-    kubectl create token compute-domain-agent -n "$OPERATOR" --bound-object-kind Pod \
+    kubectl create token compute-domain-agent -n "$NODES" --bound-object-kind Pod \
       --bound-object-name "agent-$node" >"$WORK/token-$node"
   done
-  kubectl create token compute-domain-agent -n "$OPERATOR" >"$WORK/token-unbound"
+  kubectl create token compute-domain-agent -n "$NODES" >"$WORK/token-unbound"
 }
 
 expressions_of_policies_have_their_types() {
@@ -155,7 +155,7 @@ every_kustomization_for_this_version_is_accepted() {
 
 every_component_is_accepted() {
   local name
-  for name in gpu-clique-label shared-claims extended-resource gpu-operator isolation-channel host-managed; do
+  for name in gpu-clique-label shared-claims extended-resource gpu-operator isolation-channel host-managed imex-tls; do
     stored_with "$name" >"$WORK/with-$name.json" 2>"$WORK/warnings" || fail "$name: $(<"$WORK/warnings")"
     [ ! -s "$WORK/warnings" ] || fail "$name: $(<"$WORK/warnings")"
   done
@@ -170,14 +170,22 @@ the_device_class_has_a_name_for_limits_only_where_that_is_asked_for() {
   [ "$named" = "$class=nvidia.com/compute-domain" ] || fail "with extended-resource: $named"
 }
 
-the_controller_keeps_to_the_restricted_pod_security_standard() {
-  kubectl create -f - >/dev/null <<END
-{apiVersion: v1, kind: Namespace, metadata: {name: restricted, labels: {pod-security.kubernetes.io/enforce: restricted}}}
-END
-  kubectl wait --for=create serviceaccount/default -n restricted --timeout=30s >/dev/null
-  jq '.items[] | select(.kind == "Deployment") | {apiVersion: "v1", kind: "Pod", metadata: {name: "controller"},
-      spec: (.spec.template.spec | del(.serviceAccountName, .serviceAccount, .priorityClassName))}' "$WORK/default.json" |
-    kubectl create --dry-run=server -n restricted -f - >/dev/null
+# A pod of the workload $1 of manifests/default, in its namespace or in $2.
+pod_of() {
+  jq --arg name "$1" --arg namespace "${2:-}" '.items[] | select(.metadata.name == $name and .spec.template) |
+      {apiVersion: "v1", kind: "Pod", metadata: (.metadata | {name, namespace: (if $namespace == "" then .namespace else $namespace end)}),
+       spec: (.spec.template.spec | del(.serviceAccountName, .serviceAccount, .priorityClassName))}' "$WORK/default.json"
+}
+create_dry() { kubectl create --dry-run=server -f - <<<"$1"; }
+
+# As Pod Security admission has it.
+each_namespace_admits_its_own_pods_only() {
+  local name
+  kubectl wait --for=create serviceaccount/default -n compute-domain-operator --timeout=30s >/dev/null
+  for name in controller agent imex; do create_dry "$(pod_of "compute-domain-$name")" >/dev/null; done
+  for name in agent imex; do
+    refused 'violates PodSecurity "restricted:latest"' create_dry "$(pod_of "compute-domain-$name" compute-domain-operator)"
+  done
 }
 
 every_example_is_accepted() {
@@ -219,7 +227,7 @@ for test in \
   every_kustomization_for_this_version_is_accepted \
   every_component_is_accepted \
   the_device_class_has_a_name_for_limits_only_where_that_is_asked_for \
-  the_controller_keeps_to_the_restricted_pod_security_standard \
+  each_namespace_admits_its_own_pods_only \
   every_example_is_accepted \
   the_channel_of_a_domain_is_immutable \
   a_domain_may_do_without_a_channel_and_a_spec_may_come_later; do

@@ -15,7 +15,7 @@ from pathlib import Path
 
 sys.dont_write_bytecode = True
 
-from identities import OPERATOR, Api, Cluster, Failed
+from identities import NODES, OPERATOR, Api, Cluster, Failed
 
 DRIVER = "compute-domain.nvidia.com"
 CONNECTIONS = 3
@@ -30,7 +30,7 @@ SPECIAL = [
     ("*", "*", "*"),
 ]
 
-# All that each may do, but for what every ServiceAccount may: in every namespace, or in the operator's alone.
+# All that each may do, but for what every ServiceAccount may: in every namespace, or in one of the operator's alone.
 ALLOWED = {
     "compute-domain-agent": """
         everywhere                computedomainnodes.resource.nvidia.com         get list watch create
@@ -54,9 +54,9 @@ ALLOWED = {
         everywhere                resourceclaimtemplates.resource.k8s.io         get list watch create delete
         everywhere                resourceslices.resource.k8s.io                 list watch
         everywhere                subjectaccessreviews.authorization.k8s.io      create
+        compute-domain-nodes      pods                                           watch
         compute-domain-operator   configmaps                                     get list watch create patch delete
         compute-domain-operator   leases.coordination.k8s.io                     get create update
-        compute-domain-operator   pods                                           watch
         """,
     "compute-domain-imex": "",
 }
@@ -91,18 +91,17 @@ def is_allowed(who: Api, verb: str, group: str, resource: str, namespace: str) -
 def granted(who: Api, resources: list) -> list:
     """All that the API server says that it may: (where, kind, verb)."""
     questions = [(verb, group, name, namespace) for group, name, in_namespace in resources for verb in VERBS
-                 for namespace in (["default", OPERATOR] if in_namespace else [""])]
+                 for namespace in (["default", NODES, OPERATOR] if in_namespace else [""])]
     questions += [(*special, "") for special in SPECIAL]
     with ThreadPoolExecutor(CONNECTIONS) as pool:
         answers = list(pool.map(lambda question: is_allowed(who, *question), questions))
     rights = {}
     for (verb, group, name, namespace), yes in zip(questions, answers):
         if yes:
-            kind = f"{name}.{group}".rstrip(".")
-            # What is allowed in another namespace is allowed in the operator's too.
-            if rights.get((kind, verb)) != "everywhere":
-                rights[kind, verb] = OPERATOR if namespace == OPERATOR else "everywhere"
-    return sorted((where, kind, verb) for (kind, verb), where in rights.items())
+            rights.setdefault((f"{name}.{group}".rstrip("."), verb), set()).add(namespace)
+    # What is allowed in another namespace is allowed in the operator's two.
+    return sorted((where, kind, verb) for (kind, verb), found in rights.items()
+                  for where in (found if found <= {NODES, OPERATOR} else ["everywhere"]))
 
 
 def expected(account: str) -> list:
@@ -181,6 +180,7 @@ DOMAINS = "/apis/resource.nvidia.com/v1beta1/namespaces/default/computedomains"
 CLAIMS = "/apis/resource.k8s.io/v1/namespaces/default/resourceclaims"
 DEFAULT = "/api/v1/namespaces/default"
 OWN = f"/api/v1/namespaces/{OPERATOR}"
+ON_NODES = f"/api/v1/namespaces/{NODES}"
 
 
 def targets() -> dict:
@@ -212,8 +212,10 @@ def targets() -> dict:
         "Pod of n1, ephemeralcontainers": Target(f"{DEFAULT}/pods", pod("worker", "n1"), "ephemeralcontainers"),
         "Pod of n1, exec": Target(f"{DEFAULT}/pods", pod("worker", "n1"), "exec"),
         "ConfigMap of the operator": Target(f"{OWN}/configmaps", core("ConfigMap", "list")),
+        "ConfigMap of the agents": Target(f"{ON_NODES}/configmaps", core("ConfigMap", "list")),
         "ConfigMap elsewhere": Target(f"{DEFAULT}/configmaps", core("ConfigMap", "list")),
         "Secret of the operator": Target(f"{OWN}/secrets", core("Secret", "secret")),
+        "Secret of the agents": Target(f"{ON_NODES}/secrets", core("Secret", "secret")),
         "Secret elsewhere": Target(f"{DEFAULT}/secrets", core("Secret", "secret")),
         "Event": Target(f"{DEFAULT}/events", core("Event", "event", involvedObject={"namespace": "default"})),
         "ServiceAccount of the controller, token": Target(f"{OWN}/serviceaccounts", account, "token"),
@@ -314,7 +316,7 @@ def an_unbound_token_writes_nothing(cluster: Cluster) -> None:
 
 
 def a_token_ends_with_its_pod(cluster: Cluster, who: Api) -> None:
-    cluster.admin.make("DELETE", f"{OWN}/pods/agent-n1?gracePeriodSeconds=0")
+    cluster.admin.make("DELETE", f"{ON_NODES}/pods/agent-n1?gracePeriodSeconds=0")
     eventually(30, lambda: who.request("GET", REPORTS)[0] == 401)
 
 
@@ -405,7 +407,7 @@ def set_up(cluster: Cluster) -> Api:
     cluster.apply()
     for node in ("n1", "n2"):
         cluster.admin.make("POST", "/api/v1/nodes", core("Node", node))
-        cluster.admin.make("POST", f"{OWN}/pods", pod(f"agent-{node}", node, "compute-domain-agent"))
+        cluster.admin.make("POST", f"{ON_NODES}/pods", pod(f"agent-{node}", node, "compute-domain-agent"))
     agent = cluster.with_token_of("compute-domain-agent", "agent-n1")
     # A policy takes effect some time after it is created.
     for name in ("ComputeDomainNode of n2", "ResourceSlice of n2"):

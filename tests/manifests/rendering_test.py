@@ -84,6 +84,31 @@ def every_container_has_requests_and_a_memory_limit() -> None:
             assert {"cpu", "memory"} <= set(resources["requests"]) and "memory" in resources["limits"], container["name"]
 
 
+def needs_the_node(spec: dict) -> bool:
+    """What Pod Security refuses already at its level "baseline", as far as pods here may have it."""
+    containers = [*spec["containers"], *spec.get("initContainers", [])]
+    contexts = [each.get("securityContext", {}) for each in containers]
+    return (any("hostPath" in volume for volume in spec.get("volumes", []))
+            or any(spec.get(field) for field in ("hostNetwork", "hostPID", "hostIPC"))
+            or any(context.get("privileged") or context.get("capabilities", {}).get("add") for context in contexts))
+
+
+def level_of(objects: list, namespace: str) -> str:
+    [labels] = [each["metadata"]["labels"] for each in of_kind(objects, "Namespace") if each["metadata"]["name"] == namespace]
+    return labels["pod-security.kubernetes.io/enforce"]
+
+
+def no_namespace_has_both_pods_that_need_the_node_and_others() -> None:
+    for objects in (shipped("default"), shipped("test"), shipped("kubernetes-1.32"),
+                    *(objects_of(combined("default", name)) for name in ("gpu-operator", "host-managed", "imex-tls"))):
+        needs = {}
+        for each in workloads(objects):
+            needs.setdefault(each["metadata"]["namespace"], set()).add(needs_the_node(each["spec"]["template"]["spec"]))
+        assert needs == {"compute-domain-operator": {False}, "compute-domain-nodes": {True}}, needs
+        assert level_of(objects, "compute-domain-operator") == "restricted"
+        assert level_of(objects, "compute-domain-nodes") == "privileged"
+
+
 def metrics_are_for_the_monitoring_namespace_only() -> None:
     policies = {each["metadata"]["name"]: each["spec"] for each in of_kind(shipped("default"), "NetworkPolicy")}
     for name in ("compute-domain-agent", "compute-domain-controller"):
@@ -159,6 +184,7 @@ def what_an_older_version_cannot_have_is_refused() -> None:
 TESTS = (
     every_object_and_pod_has_the_recommended_labels,
     every_container_has_requests_and_a_memory_limit,
+    no_namespace_has_both_pods_that_need_the_node_and_others,
     metrics_are_for_the_monitoring_namespace_only,
     daemon_sets_select_by_the_label_of_the_controller,
     the_controller_is_what_suites_that_accept_a_driver_look_for,

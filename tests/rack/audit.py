@@ -14,8 +14,7 @@ from collections import Counter
 from datetime import datetime, timedelta
 from pathlib import Path
 
-NAMESPACE = "compute-domain-operator"
-USERS = f"system:serviceaccount:{NAMESPACE}:"
+USERS = tuple(f"system:serviceaccount:{namespace}:" for namespace in ("compute-domain-operator", "compute-domain-nodes"))
 REFUSALS = (403, 409, 422)
 RESTART = "restart="
 # From the order to start again until all roles and bindings are read, on a machine that is busy.
@@ -40,7 +39,7 @@ def requests(log: Path):
         status = event.get("responseStatus", {})
         kind = kind_of(ref.get("apiGroup", ""), ref["resource"], ref.get("subresource", ""))
         message = status.get("message") or f"{status.get('reason', '')} {event['requestURI']}"
-        yield (user.removeprefix(USERS), event["verb"], kind, ref.get("namespace", ""), status.get("code", 0), message,
+        yield (user.rpartition(":")[2], event["verb"], kind, ref.get("namespace", ""), status.get("code", 0), message,
                time_of(event["stageTimestamp"]))
 
 

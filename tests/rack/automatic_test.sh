@@ -61,8 +61,8 @@ state() {
     -o 'jsonpath={range .items[*]}{.metadata.uid} {.status.containerStatuses[0].restartCount}{"\n"}{end}'
 }
 replace_agents() {
-  operator rollout restart daemonset/compute-domain-agent &&
-    operator rollout status daemonset/compute-domain-agent --timeout=180s
+  node_programs rollout restart daemonset/compute-domain-agent &&
+    node_programs rollout status daemonset/compute-domain-agent --timeout=180s
 }
 delete_job() { kubectl delete job "$1" --timeout=90s; }
 

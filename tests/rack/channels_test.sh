@@ -54,7 +54,7 @@ check "no daemon has been started for them" daemons_are_the_same
 check "the first goes" dissolve blue
 check "the other one is Ready still" is_ready green 5
 check "and its containers see what they saw" sees_its_own_only green
-check "an agent that is killed" operator delete pod -l app=compute-domain-agent --grace-period=0 --force
+check "an agent that is killed" node_programs delete pod -l app=compute-domain-agent --grace-period=0 --force
 check "comes again" eventually 60 all_ready daemonset compute-domain-agent 4
 check "and the domain stays" is_ready green
 check "the second goes" dissolve green

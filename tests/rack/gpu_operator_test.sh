@@ -26,7 +26,7 @@ pods_see() { # NAME
     done
   done
 }
-pods() { operator get pods -l 'app in (compute-domain-agent, imex-daemon)' -o 'jsonpath={.items[*].metadata.uid}'; }
+pods() { node_programs get pods -l 'app in (compute-domain-agent, imex-daemon)' -o 'jsonpath={.items[*].metadata.uid}'; }
 
 with_components gpu-operator
 make_driver_root

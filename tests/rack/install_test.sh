@@ -23,7 +23,7 @@ kill_leader() {
 }
 
 imex_pods() {
-  operator get pods -l app=imex-daemon -o json |
+  node_programs get pods -l app=imex-daemon -o json |
     jq -r '.items[] | "\(.metadata.uid) \(.status.containerStatuses[0].restartCount)"' | sort
 }
 
@@ -31,8 +31,8 @@ imex_pods() {
 roll_agents() {
   local before
   before=$(imex_pods)
-  operator rollout restart daemonset/compute-domain-agent &&
-    operator rollout status daemonset/compute-domain-agent --timeout=120s &&
+  node_programs rollout restart daemonset/compute-domain-agent &&
+    node_programs rollout status daemonset/compute-domain-agent --timeout=120s &&
     [ "$(imex_pods)" = "$before" ]
 }
 
@@ -45,15 +45,15 @@ is_ready_elsewhere() { # NODE ADDRESS
 replace_owner_of() {
   local before
   before=$(address "$1")
-  operator delete pod -l app=imex-daemon --field-selector "spec.nodeName=$1" --timeout=60s &&
+  node_programs delete pod -l app=imex-daemon --field-selector "spec.nodeName=$1" --timeout=60s &&
     eventually 60 is_ready_elsewhere "$1" "$before"
 }
 
 # Through the API server.
-metrics_of() { # APP PORT
+metrics_of() { # NAMESPACE APP PORT
   local pod
-  pod=$(operator get pods -l "app=$1" -o 'jsonpath={.items[0].metadata.name}')
-  kubectl get --raw "/api/v1/namespaces/$namespace/pods/$pod:$2/proxy/metrics"
+  pod=$(kubectl get pods --namespace "$1" -l "app=$2" -o 'jsonpath={.items[0].metadata.name}')
+  kubectl get --raw "/api/v1/namespaces/$1/pods/$pod:$3/proxy/metrics"
 }
 
 # Of all kinds that the operator makes or has.
@@ -94,9 +94,10 @@ for pod in two-nodes-0 two-nodes-1; do check "$pod has its channel" has_channel 
 check "a pod without a claim runs" run_without_claim
 check "and has no channel" has_no_channel plain
 
-check "the controllers have metrics" prints kube_request_seconds metrics_of compute-domain-controller 8080
+check "the controllers have metrics" prints kube_request_seconds \
+  metrics_of compute-domain-operator compute-domain-controller 8080
 check "the agents' tell of the daemon" prints 'compute_domain_agent_imex_state{state="Ready"} 1' \
-  metrics_of compute-domain-agent 8081
+  metrics_of compute-domain-nodes compute-domain-agent 8081
 
 check "a leader that is deleted is followed by the other" kill_leader
 check "agents are replaced without the owners of IMEX" roll_agents

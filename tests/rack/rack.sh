@@ -2,7 +2,6 @@
 # repository's root, after check.sh; the cluster goes with the script. CDOM_BUILD: where the programs are.
 build=${CDOM_BUILD:-build/release}
 work=$(mktemp -d)
-namespace=compute-domain-operator
 cleanup() {
   tools/cluster --dir "$work/cluster" down
   rm -rf "$work"
@@ -11,7 +10,8 @@ trap cleanup EXIT
 
 cluster() { tools/cluster --dir "$work/cluster" "$@"; }
 kubectl() { cluster kubectl "$@"; }
-operator() { kubectl "$1" --namespace "$namespace" "${@:2}"; }
+operator() { kubectl "$1" --namespace compute-domain-operator "${@:2}"; }    # controllers, node lists, the Lease
+node_programs() { kubectl "$1" --namespace compute-domain-nodes "${@:2}"; } # agents and owners of IMEX
 on_node() { cluster node "$1" exec "${@:2}"; }
 
 # What stands in for the driver, as the nodes have it: up --driver-root "$work/driver".
@@ -74,8 +74,8 @@ leader() {
     grep -oE '^compute-domain-controller-[a-z0-9]+-[a-z0-9]{5}'
 }
 
-all_ready() { # KIND NAME COUNT
-  [ "$(operator get "$1" "$2" -o 'jsonpath={.status.numberReady}')" = "$3" ]
+all_ready() { # daemonset NAME COUNT
+  [ "$(node_programs get "$1" "$2" -o 'jsonpath={.status.numberReady}')" = "$3" ]
 }
 
 # check_requests EXPECTED…: no request of the operator has been refused but those, as audit.py names them, and those of

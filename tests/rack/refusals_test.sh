@@ -47,18 +47,18 @@ is_pending() { [ "$(kubectl get pod "$1" -o 'jsonpath={.status.phase}')" = Pendi
 with_option() {
   local before args
   args=$(jq -c --arg option "$1" 'if $option == "" then . else . + ["--imex-option=" + $option] end' <<<"$imex_args")
-  operator patch daemonset compute-domain-imex --type=json \
+  node_programs patch daemonset compute-domain-imex --type=json \
     --patch "[{\"op\": \"replace\", \"path\": \"/spec/template/spec/containers/0/args\", \"value\": $args}]" || return 1
   before=$(owner_on "$2")
-  operator delete pod "$before" --timeout=60s && eventually 60 is_followed "$2" "$before"
+  node_programs delete pod "$before" --timeout=60s && eventually 60 is_followed "$2" "$before"
 }
 owner_on() {
-  operator get pods -l app=imex-daemon --field-selector "spec.nodeName=$1" \
+  node_programs get pods -l app=imex-daemon --field-selector "spec.nodeName=$1" \
     -o 'jsonpath={.items[0].metadata.name}'
 }
 is_followed() { # NODE POD
   local now
-  now=$(owner_on "$1") && [ "$now" != "$2" ] && operator wait --for=condition=Ready "pod/$now" --timeout=1s
+  now=$(owner_on "$1") && [ "$now" != "$2" ] && node_programs wait --for=condition=Ready "pod/$now" --timeout=1s
 }
 
 has_no_imex() { ! imex "$1"; }
@@ -77,7 +77,7 @@ all_go() {
 }
 
 set_up_rack 8
-imex_args=$(operator get daemonset compute-domain-imex -o 'jsonpath={.spec.template.spec.containers[0].args}')
+imex_args=$(node_programs get daemonset compute-domain-imex -o 'jsonpath={.spec.template.spec.containers[0].args}')
 form_train n01
 
 # --- claims

@@ -15,7 +15,7 @@ agents=${AGENTS:-100} formations=${RACK_FORMATIONS:-20} cut_seconds=${CUT_SECOND
 
 # A short-lived token instead of the one that Kubernetes adds, which lives for an hour.
 with_short_tokens() {
-  operator patch daemonset compute-domain-agent --type=strategic --patch "
+  node_programs patch daemonset compute-domain-agent --type=strategic --patch "
 spec:
   template:
     spec:
@@ -31,7 +31,7 @@ spec:
           - serviceAccountToken: {path: token, expirationSeconds: $token_seconds}
           - configMap: {name: kube-root-ca.crt, items: [{key: ca.crt, path: ca.crt}]}
           - downwardAPI: {items: [{path: namespace, fieldRef: {fieldPath: metadata.namespace}}]}
-" && operator rollout status daemonset/compute-domain-agent --timeout=180s
+" && node_programs rollout status daemonset/compute-domain-agent --timeout=180s
 }
 token_on() { # NODE: a hash of the agent's
   on_node "$1" sh -c 'cat /var/lib/kubelet/pods/*/volumes/kubernetes.io~projected/token/token | sha256sum'
@@ -43,7 +43,7 @@ tokens_seen() {
     .user.extra["authentication.kubernetes.io/credential-id"][0]' "$work/cluster/audit.log" | sort -u | wc -l
 }
 agent_pod() {
-  operator get pods -l app=compute-domain-agent --field-selector "spec.nodeName=$1,status.phase=Running" \
+  node_programs get pods -l app=compute-domain-agent --field-selector "spec.nodeName=$1,status.phase=Running" \
     -o 'jsonpath={.items[0].metadata.name}'
 }
 # Nothing changes, so it has nothing to ask the API server: its report is deleted, and it writes another.

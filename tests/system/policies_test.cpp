@@ -19,6 +19,7 @@ using testing::HasSubstr;
 using json = nlohmann::json;
 
 constexpr char kOperator[] = "compute-domain-operator";
+constexpr char kNodes[] = "compute-domain-nodes";
 
 class Policies : public ::testing::Test {
  protected:
@@ -42,7 +43,7 @@ class Policies : public ::testing::Test {
   base::ManualClock clock_;
   sandbox::ApiServer server_{clock_};
   ApiClient admin_{server_};
-  ApiClient agent_{server_, sandbox::service_account_user(kOperator, "compute-domain-agent", "n1")};
+  ApiClient agent_{server_, sandbox::service_account_user(kNodes, "compute-domain-agent", "n1")};
   ApiClient controller_{server_,
                         sandbox::service_account_user(kOperator, "compute-domain-controller")};
 };

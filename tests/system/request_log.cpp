@@ -61,7 +61,8 @@ std::string RequestLog::summary(const Wanted& wanted) const {
 }
 
 bool is_ours(const WriteRequest& write) {
-  return write.user.starts_with("system:serviceaccount:compute-domain-operator:") &&
+  return (write.user.starts_with("system:serviceaccount:compute-domain-operator:") ||
+          write.user.starts_with("system:serviceaccount:compute-domain-nodes:")) &&
          write.resource != "events" && write.resource != "leases";
 }
 

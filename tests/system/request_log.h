@@ -16,7 +16,7 @@
 namespace cdom::system_test {
 
 struct WriteRequest {
-  std::string user;      // "system:serviceaccount:compute-domain-operator:compute-domain-agent"
+  std::string user;      // "system:serviceaccount:compute-domain-nodes:compute-domain-agent"
   std::string method;    // POST, PUT, PATCH or DELETE; GET of a read
   std::string resource;  // "computedomains/status"
   int status = 0;        // 0: no answer came

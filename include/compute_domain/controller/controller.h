@@ -22,6 +22,7 @@ namespace cdom::controller {
 
 struct Options {
   core::Settings settings;
+  std::string node_namespace = "compute-domain-nodes";  // where the agents' pods are
   int workers = 4;
   std::string instance;    // names this process in Events
   std::uint64_t seed = 0;  // of jitter and names

@@ -74,7 +74,7 @@ struct ClusterOptions {
   std::uint64_t seed = 1;
   ImexParameters imex = ImexParameters::documented();
   bool control_plane = true;  // scheduler, claim, Job and node controllers, garbage collection
-  std::string operator_namespace = "compute-domain-operator";
+  std::string node_namespace = "compute-domain-nodes";  // where the agents' pods are
   // Of resource.k8s.io, in which kubelets read claims; the control plane needs v1.
   std::string resource_version = "v1";
   std::string agent_service_account = "compute-domain-agent";

@@ -40,7 +40,7 @@ std::vector<MachineConfig> machine_configs(const ClusterOptions& options,
                                        .address = base::cat("10.88.", rack, ".", slot),
                                        .pod_cidr = base::cat(pod_network, "0/24")},
                        .pod_network = pod_network,
-                       .operator_namespace = options.operator_namespace,
+                       .node_namespace = options.node_namespace,
                        .agent_service_account = options.agent_service_account,
                        .resource_version = options.resource_version});
   };

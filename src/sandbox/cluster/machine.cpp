@@ -38,7 +38,7 @@ Machine::Machine(Mirrors& mirrors, ImexNetwork& network, const base::Clock& cloc
                 config_.resource_version, ports.log},
                imex_),
       writes_(clock),
-      agent_key_{config_.operator_namespace, base::cat(kAgentApp, "-", config_.description.name)},
+      agent_key_{config_.node_namespace, base::cat(kAgentApp, "-", config_.description.name)},
       clique_now_(config_.description.clique) {
   power_on();
 }

@@ -21,7 +21,7 @@ namespace cdom::sandbox {
 struct MachineConfig {
   NodeDescription description;
   std::string pod_network;
-  std::string operator_namespace;
+  std::string node_namespace;
   std::string agent_service_account;
   std::string resource_version;  // of resource.k8s.io
 };

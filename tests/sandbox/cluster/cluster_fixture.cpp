@@ -12,7 +12,7 @@ constexpr char kDriver[] = "compute-domain.nvidia.com";
 constexpr char kBasics[] = R"(
 apiVersion: v1
 kind: Namespace
-metadata: {name: compute-domain-operator}
+metadata: {name: compute-domain-nodes}
 ---
 apiVersion: resource.k8s.io/v1
 kind: DeviceClass

@@ -90,7 +90,7 @@ TEST_F(FaultTest, APartitionedNodeGoesOnWhenItIsHealed) {
 
 TEST_F(FaultTest, ACrashedAgentMakesItsPodNotReady) {
   const int before = script_.starts;
-  const ObjectKey pod{"compute-domain-operator", "compute-domain-agent-r1n01"};
+  const ObjectKey pod{"compute-domain-nodes", "compute-domain-agent-r1n01"};
   fault("r1n01", "agent-crash");
   EXPECT_FALSE(at(get(kPods, pod), "/status/containerStatuses/0/ready"));
   fault("r1n01", "");
@@ -120,8 +120,7 @@ TEST_F(FaultTest, AnUnknownFaultIsToldOnTheObjectWithTheKnownOnes) {
       message("r1n01", "UnknownFault"),
       "annotation sandbox.compute-domain/fault: there is no fault \"poweroff\"; the known "
       "ones are power-off, imex-kill, imex-hang, agent-crash, partition, slow-api, watch-cut");
-  annotate(kPods, {"compute-domain-operator", "compute-domain-agent-r1n02"}, kFaultAnnotation,
-           "fire");
+  annotate(kPods, {"compute-domain-nodes", "compute-domain-agent-r1n02"}, kFaultAnnotation, "fire");
   wait(minutes(5));
   int told = 0;
   for (const json& event : list(kEvents)) {
