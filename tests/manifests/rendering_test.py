@@ -5,6 +5,7 @@ $KUBECTL is a kubectl with kustomize 5; by default that of tools/cluster. The la
 """
 
 import os
+import re
 import subprocess
 import sys
 import tempfile
@@ -37,12 +38,15 @@ def objects_of(rendered: subprocess.CompletedProcess) -> list:
     return list(yaml.safe_load_all(rendered.stdout))
 
 
-def combined(base: str, *components: str) -> subprocess.CompletedProcess:
-    """As users have it, in a directory of their own."""
+def combined(base: str, *components: str, resources=None) -> subprocess.CompletedProcess:
+    """As users have it, in a directory of their own; `resources` are files of theirs, by name."""
     with tempfile.TemporaryDirectory() as folder:
         manifests = os.path.relpath(ROOT / "manifests", Path(folder).resolve())
+        for name, text in (resources or {}).items():
+            (Path(folder) / name).write_text(text)
         (Path(folder) / "kustomization.yaml").write_text(yaml.safe_dump({
-            "resources": [f"{manifests}/{base}"], "components": [f"{manifests}/{name}" for name in components]}))
+            "resources": [*(resources or {}), f"{manifests}/{base}"],
+            "components": [f"{manifests}/{name}" for name in components]}))
         return kustomize(Path(folder))
 
 
@@ -107,6 +111,29 @@ def no_namespace_has_both_pods_that_need_the_node_and_others() -> None:
         assert needs == {"compute-domain-operator": {False}, "compute-domain-nodes": {True}}, needs
         assert level_of(objects, "compute-domain-operator") == "restricted"
         assert level_of(objects, "compute-domain-nodes") == "privileged"
+
+
+# README.md tells how.
+def the_namespaces_may_have_other_names() -> None:
+    names = yaml.safe_dump({
+        "apiVersion": "v1", "kind": "ConfigMap", "data": {"operator": "our-controllers", "nodes": "our-agents"},
+        "metadata": {"name": "compute-domain-namespaces", "annotations": {"config.kubernetes.io/local-config": "true"}}})
+    every = ["gpu-operator", "gpu-clique-label", "isolation-channel", "host-managed", "imex-tls", "shared-claims"]
+    for base, components in (("default", every), ("default", ["extended-resource"]), ("default", ["kubernetes-1.32/component"]),
+                             ("kubernetes-1.32", []), ("test", []), ("adopt", [])):
+        before = combined(base, *components)
+        after = combined(base, *components, "namespaces", resources={"namespaces.yaml": names})
+        assert after.returncode == 0, (base, components, after.stderr)
+
+        def renamed(objects: list) -> list:
+            """All of them but for the labels, which name the program and no namespace."""
+            text = yaml.safe_dump_all(objects).replace("compute-domain-operator", "our-controllers")
+            text = text.replace("compute-domain-nodes", "our-agents")
+            return sorted(re.sub(r"(app.kubernetes.io/[a-z-]+: )our-controllers", r"\1compute-domain-operator", text).split("\n---\n"))
+
+        wanted, got = renamed(objects_of(before)), sorted(yaml.safe_dump_all(objects_of(after)).split("\n---\n"))
+        differ = [(one, other) for one, other in zip(wanted, got) if one != other]
+        assert wanted == got, (base, components, len(wanted), len(got), differ[:1])
 
 
 def metrics_are_for_the_monitoring_namespace_only() -> None:
@@ -185,6 +212,7 @@ TESTS = (
     every_object_and_pod_has_the_recommended_labels,
     every_container_has_requests_and_a_memory_limit,
     no_namespace_has_both_pods_that_need_the_node_and_others,
+    the_namespaces_may_have_other_names,
     metrics_are_for_the_monitoring_namespace_only,
     daemon_sets_select_by_the_label_of_the_controller,
     the_controller_is_what_suites_that_accept_a_driver_look_for,
