@@ -62,7 +62,31 @@ TEST(Manifests, HaveAnAgentWhereverThereIsAnOwnerOfImex) {
   const json agent = pods_of("agent.yaml")["spec"], imex = pods_of("imex.yaml")["spec"];
   EXPECT_EQ(agent["affinity"], imex["affinity"]);
   EXPECT_EQ(agent["tolerations"], imex["tolerations"]);
-  EXPECT_EQ(agent["volumes"][0], imex["volumes"][0]) << "driver-root";
+}
+
+// It holds an API token and listens on a port; what it writes on the node is what it is for.
+TEST(Manifests, GiveTheAgentNoPrivilegeAndOnlyTheFoldersThatItUses) {
+  const json agent = pods_of("agent.yaml")["spec"];
+  const json context = agent["containers"][0]["securityContext"];
+  EXPECT_FALSE(context.contains("privileged"));
+  EXPECT_EQ(context["allowPrivilegeEscalation"], false);
+  EXPECT_EQ(context["capabilities"], json::parse(R"({"drop": ["ALL"]})"));
+  EXPECT_EQ(context["readOnlyRootFilesystem"], true);
+  EXPECT_EQ(context["seccompProfile"]["type"], "RuntimeDefault");
+  std::set<std::string> folders;
+  for (const json& volume : agent["volumes"]) {
+    folders.insert(volume["hostPath"]["path"].get<std::string>());
+  }
+  EXPECT_EQ(folders,
+            (std::set<std::string>{"/var/lib/kubelet/plugins/compute-domain.nvidia.com",
+                                   "/var/lib/kubelet/plugins_registry", "/var/run/cdi",
+                                   "/run/compute-domain"}));
+  const json imex = pods_of("imex.yaml")["spec"];
+  EXPECT_EQ(imex["automountServiceAccountToken"], false);
+  for (const json& mount : imex["containers"][0]["volumeMounts"]) {
+    const bool is_own = mount["name"] == "run";
+    EXPECT_EQ(mount.value("readOnly", false), !is_own) << mount;
+  }
 }
 
 TEST(Manifests, NameTheImagesOfThisVersion) {

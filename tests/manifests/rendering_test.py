@@ -163,14 +163,14 @@ def the_controller_is_what_suites_that_accept_a_driver_look_for() -> None:
 
 def the_gpu_operators_driver_is_seen_through_the_folder_above_its_mount() -> None:
     objects = objects_of(combined("default", "gpu-operator"))
-    for each in of_kind(objects, "DaemonSet"):
-        spec = each["spec"]["template"]["spec"]
-        [root] = [volume["hostPath"]["path"] for volume in spec["volumes"] if volume["name"] == "driver-root"]
-        assert root == "/run/nvidia", root
-        [container] = spec["containers"]
-        assert environment(container)["DRIVER_ROOT_CTR_PATH"] == "/driver-root/driver"
-        [mount] = [mount for mount in container["volumeMounts"] if mount["name"] == "driver-root"]
-        assert mount["mountPath"] == "/driver-root" and mount["mountPropagation"] == "HostToContainer", mount
+    [owner] = [each for each in of_kind(objects, "DaemonSet") if each["metadata"]["name"] == "compute-domain-imex"]
+    spec = owner["spec"]["template"]["spec"]
+    [root] = [volume["hostPath"]["path"] for volume in spec["volumes"] if volume["name"] == "driver-root"]
+    assert root == "/run/nvidia", root
+    [container] = spec["containers"]
+    assert environment(container)["DRIVER_ROOT_CTR_PATH"] == "/driver-root/driver"
+    [mount] = [mount for mount in container["volumeMounts"] if mount["name"] == "driver-root"]
+    assert mount["mountPath"] == "/driver-root" and mount["mountPropagation"] == "HostToContainer", mount
 
 
 def the_policy_allows_the_cliques_label_with_its_component_only() -> None:

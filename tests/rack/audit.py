@@ -73,12 +73,14 @@ def objects(text: str) -> list:
 
 def grants(manifests: list):
     """(program, verb, kind, namespace or "" for all) of each right."""
-    rules = {(item["kind"], item["metadata"]["name"]): item["rules"] for item in manifests if "rules" in item}
+    rules = {(item["kind"], item["metadata"].get("namespace", ""), item["metadata"]["name"]): item["rules"]
+             for item in manifests if "rules" in item}
     for binding in manifests:
         if not binding["kind"].endswith("RoleBinding"):
             continue
         namespace = binding["metadata"].get("namespace", "")
-        role = rules[binding["roleRef"]["kind"], binding["roleRef"]["name"]]
+        kind = binding["roleRef"]["kind"]
+        role = rules[kind, namespace if kind == "Role" else "", binding["roleRef"]["name"]]
         for subject in binding["subjects"]:
             for rule in role:
                 for group in rule["apiGroups"]:
