@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <filesystem>
 #include <system_error>
 #include <utility>
 
@@ -31,6 +32,17 @@ constexpr Duration kQuietTime = std::chrono::seconds(2);
 
 Error unavailable(const std::string& path, const std::string& what) {
   return {ErrorKind::Unavailable, cat("compute-domain-imex does not answer on ", path, ": ", what)};
+}
+
+// Proven by its mark, which an owner makes before it starts anything. Without a mark none has run
+// since the node has booted, or the last has ended its daemon and taken its files along.
+bool owner_has_ended(const std::string& socket_path) {
+  const std::string mark = imex::life_mark_of(socket_path);
+  if (base::LifeMark::is_free(mark)) return true;
+  std::error_code error;
+  const auto folder = std::filesystem::path(mark).parent_path();
+  return !std::filesystem::exists(mark, error) && !error &&
+         std::filesystem::is_directory(folder, error);
 }
 
 api::DaemonState state_of(imex::Phase phase) {
@@ -210,10 +222,10 @@ Result<void> ImexClient::connect() {
   auto connection = std::make_unique<Connection>(socket, clock_, patience_, fabric_);
   if (::connect(socket, reinterpret_cast<sockaddr*>(&address), sizeof address) != 0) {
     const int why = errno;
-    if (base::LifeMark::is_free(imex::life_mark_of(socket_path_))) {
+    if (owner_has_ended(socket_path_)) {
       return Error{ErrorKind::NotFound,
-                   cat("compute-domain-imex has ended, and its nvidia-imex with it (", socket_path_,
-                       "): its pod has to run on this node")};
+                   cat("compute-domain-imex does not run, nor does a nvidia-imex of it (",
+                       socket_path_, "): its pod has to run on this node")};
     }
     return unavailable(socket_path_, cat(std::generic_category().message(why),
                                          "; does its pod run on this node?"));
@@ -274,7 +286,7 @@ Result<void> ImexClient::stop() {
   // An owner that starts reads this while it holds the mark: it finds the word, or is found here.
   const std::string withdrawal = imex::withdrawal_of(socket_path_);
   if (auto written = base::replace_file(withdrawal, ""); !written) return written;
-  if (base::LifeMark::is_free(imex::life_mark_of(socket_path_))) return {};
+  if (owner_has_ended(socket_path_)) return {};
   (void)base::remove_file(withdrawal);
   return stopped;
 }

@@ -23,6 +23,8 @@ namespace {
 // Between two attempts at something on this node that failed (disk, IMEX owner).
 constexpr base::Duration kFirstBackoff = std::chrono::milliseconds(100);
 constexpr base::Duration kLastBackoff = std::chrono::seconds(2);
+// A silent IMEX owner for less than this is one whose pod is being replaced.
+constexpr base::Duration kOwnerPatience = std::chrono::seconds(10);
 // When another agent of the node has its turn.
 constexpr base::Duration kBetweenTurns = std::chrono::milliseconds(2);
 // The longest time without a decision, whether or not anything has told of a change.
@@ -100,7 +102,7 @@ class NodeAgent::Shell {
   // What is asked at every step, as nobody tells when it changes.
   struct Inputs {
     std::optional<ImexStatus> imex;
-    std::string imex_error;
+    std::optional<base::Error> imex_error;  // its kind says whether the owner has ended
     core::FabricReading fabric;
     std::uint64_t questions = 0;
 
@@ -112,7 +114,7 @@ class NodeAgent::Shell {
     if (auto status = ports_.imex.status()) {
       inputs.imex = std::move(*status);
     } else {
-      inputs.imex_error = status.error().message;
+      inputs.imex_error = status.error();
     }
     return inputs;
   }
@@ -248,6 +250,9 @@ class NodeAgent::Shell {
     }
     daemon_.see(imex_status());
     daemon_.show(world);
+    if (!world.daemon && world.elapsed - world.owner_silent_since >= kOwnerPatience) {
+      world.faults.push_back({core::kFaultImex, "ImexSupervisorSilent", world.owner_error});
+    }
     agent_metrics_.see(world.daemon);
     if (!checkpoint_.served && world.daemon && world.daemon->running) world.held = held_claims();
     watches_.show(world);
@@ -294,7 +299,8 @@ class NodeAgent::Shell {
 
   base::Result<ImexStatus> imex_status() const {
     if (inputs_.imex) return *inputs_.imex;
-    return base::Error{base::ErrorKind::Unavailable, inputs_.imex_error};
+    return inputs_.imex_error.value_or(
+        base::Error{base::ErrorKind::Unavailable, "compute-domain-imex was not asked yet"});
   }
 
   // Whether anything was done. What kubelet waits for does not wait for the API server, nor does

@@ -368,6 +368,37 @@ TEST(NodeAgent, ANodeThatCannotInjectOffersNothing) {
   EXPECT_THAT(rig.slices()[0].devices, SizeIs(1));
 }
 
+// Nothing could be prepared there; what is prepared stays.
+TEST(NodeAgent, ANodeWhoseImexOwnerIsSilentOffersNothingAfterAWhile) {
+  Rig rig;
+  rig.settle();
+  rig.imex.error = base::Error{base::ErrorKind::Unavailable, "does its pod run on this node?"};
+  rig.pass(seconds(8));
+  EXPECT_THAT(rig.slices()[0].devices, SizeIs(1)) << "a pod may be replaced";
+  rig.pass(seconds(4));
+  EXPECT_THAT(rig.slices()[0].devices, IsEmpty());
+  const api::ComputeDomainNodeReport report = rig.report();
+  const auto* can_serve = api::find_condition(report.conditions, api::kConditionCanServe);
+  ASSERT_NE(can_serve, nullptr);
+  EXPECT_EQ(can_serve->reason, "ImexSupervisorSilent");
+  EXPECT_EQ(can_serve->message, "does its pod run on this node?");
+
+  rig.imex.error.reset();
+  rig.pass(seconds(2));
+  EXPECT_THAT(rig.slices()[0].devices, SizeIs(1));
+}
+
+TEST(NodeAgent, UnpreparesThoughTheImexOwnerHasEndedForGood) {
+  Rig rig;
+  rig.settle();
+  const core::ClaimRef claim = rig.make_claim("a");
+  rig.write_list({claim.uid});
+  ASSERT_EQ(rig.prepare(claim).state, ClaimStep::State::Done);
+  rig.imex.error = base::Error{base::ErrorKind::NotFound, "compute-domain-imex has ended"};
+  EXPECT_EQ(rig.unprepare(claim).state, ClaimStep::State::Done);
+  EXPECT_EQ(rig.imex.stops, 1) << "its successor is not to start the daemon again";
+}
+
 TEST(NodeAgent, FindsTheClaimsOfALostCheckpointInTheirFiles) {
   Rig rig;
   rig.settle();

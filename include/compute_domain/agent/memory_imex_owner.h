@@ -74,7 +74,8 @@ class MemoryImexOwner : public ImexOwner {
     return {};
   }
   base::Result<void> stop() override {
-    if (error) return *error;
+    // Of an owner that has ended the wish is withdrawn.
+    if (error && error->kind != base::ErrorKind::NotFound) return *error;
     ++stops;
     daemon.running = daemon.answers = false;
     daemon.state = api::DaemonState::None;
