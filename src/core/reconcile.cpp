@@ -15,6 +15,7 @@
 #include "compute_domain/core/status.h"
 #include "compute_domain/core/templates.h"
 #include "core/pace.h"
+#include "core/workload_words.h"
 
 namespace cdom::core {
 
@@ -158,10 +159,16 @@ std::set<std::string> cached_held_claims(const World& world) {
   return held;
 }
 
-// Of an automatic domain the object that its pods end with; the others are of no object's.
-bool is_object(const api::Workload& workload) {
-  return !workload.uid.empty() && workload.kind != "LeaderWorkerSet" && workload.kind != "Pod" &&
-         workload.kind != "ResourceClaim";
+// How to end the pods of an automatic domain by its workload; "" where that is of no object's.
+std::string end_of_workload(const api::ComputeDomain& domain) {
+  const auto& workload = domain.spec.workload;
+  if (!workload || workload->uid.empty()) return "";
+  for (const api::OwnerReference& owner : domain.meta.owners) {
+    if (owner.uid == workload->uid && owner.kind == workload->kind) {
+      return how_to_end(*workload, owner.api_version, domain.meta.ns);
+    }
+  }
+  return how_to_end(*workload, "", domain.meta.ns);
 }
 
 // "18 pods of Job train", and how to end them; else their names.
@@ -169,11 +176,10 @@ void add_pods(const World& world, const std::vector<std::string>& pods, WaitsFor
   if (pods.empty()) return;
   const std::string count = cat(pods.size(), pods.size() == 1 ? " pod" : " pods");
   const auto& domain = world.view.domain;
-  if (domain && domain->spec.workload && is_object(*domain->spec.workload)) {
+  waits.remedy = domain ? end_of_workload(*domain) : "";
+  if (!waits.remedy.empty()) {
     const api::Workload& workload = *domain->spec.workload;
     waits.what.insert(waits.what.begin(), cat(count, " of ", workload.kind, " ", workload.name));
-    waits.remedy = cat("kubectl delete ", base::to_lower(workload.kind), " ", workload.name, " -n ",
-                       domain->meta.ns);
     return;
   }
   waits.what.insert(waits.what.begin(), cat(count, " (", base::list_names(pods, 3), ")"));

@@ -350,6 +350,38 @@ TEST(Reconcile, NamesTheWorkloadThatADeletedAutomaticDomainWaitsFor) {
             "waits for 2 pods of Job train: kubectl delete job train -n team-a");
 }
 
+std::string deletion_text(const api::Workload& workload, const std::string& api_version) {
+  World world = settled_world(2);
+  world.view.domain->meta.deletion_time = kNow;
+  world.view.domain->spec.workload = workload;
+  world.view.domain->meta.owners = {{.api_version = api_version,
+                                     .kind = workload.kind,
+                                     .name = workload.name,
+                                     .uid = workload.uid}};
+  return condition_in(reconcile(world), "Ready").message;
+}
+
+TEST(Reconcile, OffersACommandOfAUsersTextOnlyWhereItIsANameOfAWorkload) {
+  const char names[] = "waits for 2 pods (pod-c1, pod-c2): delete them, or what has made them";
+  EXPECT_EQ(deletion_text({"job --all -A #", "train", "u"}, "batch/v1"), names);
+  EXPECT_EQ(deletion_text({"Job", "train --all", "u"}, "batch/v1"), names);
+  EXPECT_EQ(deletion_text({"Job", "$(id)", "u"}, "batch/v1"), names);
+  EXPECT_EQ(deletion_text({"Namespace", "kube-system", "u"}, "v1"), names);
+  EXPECT_EQ(deletion_text({"ClusterRole", "admin", "u"}, "rbac.authorization.k8s.io/v1"), names);
+  EXPECT_EQ(deletion_text({"RayJob", "train", "u"}, "ray.io/v1;id"), names);
+}
+
+TEST(Reconcile, NamesTheGroupOfAWorkloadOfOthers) {
+  EXPECT_EQ(deletion_text({"RayJob", "train", "u"}, "ray.io/v1"),
+            "waits for 2 pods of RayJob train: kubectl delete rayjob.v1.ray.io train -n team-a");
+}
+
+TEST(Reconcile, AReplicaSetIsEndedByItsOwner) {
+  EXPECT_EQ(deletion_text({"ReplicaSet", "serve-7d9c", "u"}, "apps/v1"),
+            "waits for 2 pods of ReplicaSet serve-7d9c: delete or scale down what owns ReplicaSet "
+            "serve-7d9c");
+}
+
 // Two nodes are asked for; a pod has a seat, the claim of the other was made some time ago.
 World world_with_a_waiting_claim(base::Duration age) {
   World world = settled_world(1);
