@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 #include <set>
+#include <utility>
 
 #include "compute_domain/base/text.h"
 #include "compute_domain/core/channels.h"
@@ -267,19 +268,66 @@ void add_open_pairs(const std::vector<Peer>& peers, std::vector<OpenPair>& open)
   }
 }
 
-// A member that most of the others cannot reach is the one that is lost, not they.
-void blame_the_lost(std::vector<Peer>& peers) {
-  std::vector<std::pair<Peer*, std::size_t>> lost;
-  for (Peer& peer : peers) {
-    const auto complaints = static_cast<std::size_t>(
-        std::ranges::count_if(peers, [&](const Peer& other) { return other.complains_of(peer); }));
-    if (complaints > 0 && 2 * complaints >= peers.size() - 1) lost.emplace_back(&peer, complaints);
+// "2 of 3 members".
+std::string share_text(std::size_t count, std::size_t of) {
+  return cat(count, " of ", of, of == 1 ? " member" : " members");
+}
+
+std::string complaints_text(std::size_t complaints, std::size_t others) {
+  return cat(share_text(complaints, others), " cannot reach its IMEX daemon");
+}
+
+std::string loss_text(const Peer& lost, const std::vector<Peer>& peers) {
+  const std::size_t others = peers.size() - 1;
+  std::size_t accusers = 0, accused = 0;
+  for (const Peer& other : peers) {
+    accusers += other.complains_of(lost) ? 1 : 0;
+    accused += lost.complains_of(other) ? 1 : 0;
   }
-  for (auto& [peer, complaints] : lost) {
-    peer->member->state = MemberState::Unreachable;
-    peer->member->detail = cat(complaints, " of ", peers.size() - 1,
-                               " members cannot reach its IMEX daemon; check its network");
+  const std::string what = accusers >= accused || 2 * accusers >= others
+                               ? complaints_text(accusers, others)
+                               : cat("its IMEX daemon cannot reach ", share_text(accused, others));
+  return what + "; check its network";
+}
+
+// In how many pairs that are not connected a member is, and how often it is the accused.
+using Blame = std::pair<std::size_t, std::size_t>;
+
+Blame blame_of(const Peer& peer, const std::vector<const Peer*>& peers) {
+  Blame blame;
+  for (const Peer* other : peers) {
+    const bool is_accused = other->complains_of(peer);
+    if (is_accused || peer.complains_of(*other)) ++blame.first;
+    if (is_accused) ++blame.second;
   }
+  return blame;
+}
+
+// A member that is not connected with most of the others is the one that is lost, not they. The
+// worst goes first, with what it says of others and they of it; then the rest is counted again.
+void blame_the_lost(const std::vector<Peer>& peers) {
+  std::vector<const Peer*> left;
+  for (const Peer& peer : peers) left.push_back(&peer);
+  while (left.size() > 1) {
+    std::vector<Blame> blames;
+    for (const Peer* peer : left) blames.push_back(blame_of(*peer, left));
+    const Blame worst = *std::ranges::max_element(blames);
+    if (worst.first == 0 || 2 * worst.first < left.size() - 1) return;
+    std::vector<const Peer*> others;
+    for (std::size_t i = 0; i < left.size(); ++i) {
+      if (blames[i] != worst) {
+        others.push_back(left[i]);
+        continue;
+      }
+      left[i]->member->state = MemberState::Unreachable;
+      left[i]->member->detail = loss_text(*left[i], peers);
+    }
+    left = std::move(others);
+  }
+}
+
+bool are_of_one_group(const Membership& a, const Membership& b) {
+  return a.clique == b.clique && a.isolation == b.isolation;
 }
 
 // Of a node that is silent itself, its peers may know more.
@@ -292,13 +340,13 @@ void tell_complaints_of_silent(std::vector<MemberView>& members,
     std::size_t peers = 0, complaints = 0;
     for (std::size_t i = 0; i < members.size(); ++i) {
       if (members[i].state != MemberState::Ready || evidence[i].report == nullptr) continue;
+      if (!are_of_one_group(members[i].membership, member.membership)) continue;
       ++peers;
       const auto& unreachable = evidence[i].report->unreachable;
       if (std::ranges::find(unreachable, member.membership.node) != unreachable.end()) ++complaints;
     }
     if (complaints == 0) continue;
-    member.detail += cat("; ", complaints, " of ", peers, peers == 1 ? " member" : " members",
-                         " cannot reach its IMEX daemon either");
+    member.detail += cat("; ", complaints_text(complaints, peers), " either");
   }
 }
 

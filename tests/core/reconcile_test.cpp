@@ -199,6 +199,47 @@ TEST(Reconcile, BlamesTheMemberThatNobodyReaches) {
   EXPECT_EQ(status_in(plan)->status.ready_nodes, "3/4");
 }
 
+// `who` reaches nobody and nobody reaches it; all say so.
+void isolate(World& world, const std::vector<std::string>& who) {
+  for (auto& [name, view] : world.nodes) {
+    auto& unreachable = view.report->status.groups.front().unreachable;
+    for (const auto& [other, ignored] : world.nodes) {
+      const bool is_lost =
+          std::ranges::find(who, name) != who.end() || std::ranges::find(who, other) != who.end();
+      if (other != name && is_lost) unreachable.push_back(other);
+    }
+  }
+}
+
+TEST(Reconcile, BlamesNobodyForWhatOneThatIsLostSays) {
+  World world = settled_world(3);
+  isolate(world, {"n2"});
+  const Plan plan = reconcile(world);
+  EXPECT_EQ(status_in(plan)->status.ready_nodes, "2/3");
+  EXPECT_EQ(condition_in(plan, "Ready").message,
+            "2 of 3 nodes ready; n2: 2 of 2 members cannot reach its IMEX daemon; check its "
+            "network");
+}
+
+TEST(Reconcile, BlamesAllThatAreLost) {
+  World world = settled_world(4);
+  isolate(world, {"n2", "n3"});
+  EXPECT_EQ(status_in(reconcile(world))->status.ready_nodes, "2/4");
+  group_report(world, "n1").unreachable = {"n2"};  // what it says of n3 comes later
+  const Plan plan = reconcile(world);
+  EXPECT_EQ(status_in(plan)->status.ready_nodes, "2/4");
+  EXPECT_THAT(condition_in(plan, "Ready").message, HasSubstr("n3: 2 of 3 members cannot reach"));
+}
+
+TEST(Reconcile, BlamesTheMemberThatSaysItReachesNobodyNotThoseWhomItAccuses) {
+  World world = settled_world(3);
+  group_report(world, "n2").unreachable = {"n1", "n3"};
+  const Plan plan = reconcile(world);
+  EXPECT_EQ(status_in(plan)->status.ready_nodes, "2/3");
+  EXPECT_THAT(condition_in(plan, "Ready").message,
+              HasSubstr("n2: its IMEX daemon cannot reach 2 of 2 members; check its network"));
+}
+
 TEST(Reconcile, CountsAPairAsConnectedOnlyWhenOneOfTheTwoSaysSo) {
   World world = settled_world(2);
   group_report(world, "n1").connected = "";
