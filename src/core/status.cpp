@@ -97,6 +97,19 @@ Finding finding_on_members(const Readiness& readiness, bool severe_only) {
   return {api::ConditionStatus::False, std::string(to_string(lacks.front().state)), message};
 }
 
+// The other members of its IMEX group: nobody else ever connects to it.
+std::size_t peers_of(const std::string& node, const Readiness& readiness) {
+  const auto it = std::ranges::find_if(
+      readiness.members, [&](const MemberView& member) { return member.membership.node == node; });
+  if (it == readiness.members.end()) return 0;
+  const Membership& of = it->membership;
+  const auto is_peer = [&](const MemberView& member) {
+    const Membership& other = member.membership;
+    return other.node != node && other.clique == of.clique && other.isolation == of.isolation;
+  };
+  return static_cast<std::size_t>(std::ranges::count_if(readiness.members, is_peer));
+}
+
 // Each pair once, with the node that most of them have in common: who cannot reach many others is
 // the one that is lost, and so is one that many others do not reach.
 std::vector<std::string> accusations(const Readiness& readiness) {
@@ -121,7 +134,7 @@ std::vector<std::string> accusations(const Readiness& readiness) {
       lines.push_back(cat(accuser->first, " cannot reach ", base::list_names(accuser->second)));
       std::erase_if(left, [&](const OpenPair* pair) { return pair->from == accuser->first; });
     } else {
-      const std::size_t others = readiness.members.size() - 1;
+      const std::size_t others = peers_of(accused->first, readiness);
       lines.push_back(cat(accused->first, " is not reached by ", accused->second.size(), " of ",
                           others, others == 1 ? " member (" : " members (",
                           base::list_names(accused->second, 3), ")"));

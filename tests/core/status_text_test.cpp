@@ -83,6 +83,12 @@ TEST(StatusText, NamesTheOneWhomSomeDoNotReachAndHowManyTheyAre) {
               HasSubstr("n16 is not reached by 5 of 17 members (n1, n2, n3 and 2 more)"));
 }
 
+TEST(StatusText, CountsOnlyThoseWhoCouldReachTheAccused) {
+  World world = ready_world({kClique, kClique, kClique, kClique, kSecondClique, kSecondClique});
+  group_report(world, "n1").unreachable = {"n3"};
+  EXPECT_THAT(ready_message(world), HasSubstr("n3 is not reached by 1 of 3 members (n1)"));
+}
+
 TEST(StatusText, NamesTheOneWhoReachesNobodyOnce) {
   World world = settled_world(6);
   group_report(world, "n2").unreachable = {"n4", "n5"};
