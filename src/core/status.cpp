@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 
 #include "compute_domain/api/kind.h"
 #include "compute_domain/base/text.h"
@@ -413,6 +414,36 @@ const api::ComputeDomainNodeStatus* find_node(const api::ComputeDomainStatus& st
   return it == status.nodes.end() ? nullptr : &*it;
 }
 
+// Members that were not ready before, and for which there has been an Event then.
+bool was_told(const MemberView& member, const api::ComputeDomainStatus& before) {
+  const api::ComputeDomainNodeStatus* old = find_node(before, member.membership.node);
+  return old != nullptr && !old->ready && is_severe(old->reason);
+}
+
+// Whether the Ready condition has the reason of members that have an Event in this plan (`told`),
+// or had one in an earlier one: one bad reason follows another, or a lesser one shows once the
+// worse one is gone.
+bool is_told_of_members(const api::Condition& ready, const api::ComputeDomainStatus& before,
+                        const Readiness& readiness, const std::set<std::string>& told) {
+  if (ready.reason == "MembersNotConnected") {
+    const auto knows = [&](const std::string& node) {
+      return std::ranges::any_of(readiness.members, [&](const MemberView& member) {
+        return member.membership.node == node && was_told(member, before);
+      });
+    };
+    return std::ranges::all_of(readiness.open_pairs, [&](const OpenPair& pair) {
+      return !pair.told || knows(pair.from) || knows(pair.to);
+    });
+  }
+  bool is_of_members = false;
+  for (const MemberView& member : readiness.members) {
+    if (member.state == MemberState::Ready || to_string(member.state) != ready.reason) continue;
+    is_of_members = true;
+    if (!told.contains(member.membership.node) && !was_told(member, before)) return false;
+  }
+  return is_of_members;
+}
+
 }  // namespace
 
 api::ComputeDomainStatus computed_status(const World& world, const Readiness& readiness,
@@ -464,11 +495,13 @@ std::vector<RecordEvent> events_for(const api::ComputeDomain& domain,
   };
   const api::Condition* was_ready = api::find_condition(before.conditions, kConditionReady);
   bool was_in_trouble = was_ready != nullptr && is_severe(was_ready->reason);
+  std::set<std::string> told;  // nodes
   for (const MemberView& member : readiness.members) {
     const api::ComputeDomainNodeStatus* old = find_node(before, member.membership.node);
     if (old == nullptr) continue;
     const bool ready = member.state == MemberState::Ready;
     if (old->ready && !ready) {
+      told.insert(member.membership.node);
       record(is_calm(to_string(member.state)), reason_of_event(member.state),
              cat("node ", member.membership.node, ": ", member.detail));
     } else if (!old->ready && ready && was_in_trouble) {
@@ -482,6 +515,7 @@ std::vector<RecordEvent> events_for(const api::ComputeDomain& domain,
       continue;
     }
     if (is_ready && condition.reason == kWriteRefused) continue;  // as WritesAccepted tells
+    if (is_ready && is_told_of_members(condition, before, readiness, told)) continue;
     const api::Condition* old = api::find_condition(before.conditions, condition.type);
     const bool good = condition.status == api::ConditionStatus::True;
     const bool changed = old == nullptr || old->status != condition.status;

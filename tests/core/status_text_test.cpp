@@ -8,8 +8,11 @@ namespace cdom::core {
 namespace {
 
 using namespace testing;  // NOLINT(google-build-using-namespace): the builders
+using ::testing::ElementsAre;
 using ::testing::HasSubstr;
-using ::testing::Not;
+using ::testing::IsEmpty;
+using ::testing::UnorderedElementsAre;
+using namespace std::chrono_literals;
 
 constexpr char kSecondClique[] = "6f0a5a5e-0000-4000-8000-000000000002.0";
 
@@ -93,6 +96,64 @@ TEST(StatusText, NamesTheOneWhoReachesNobodyOnce) {
   World world = settled_world(6);
   group_report(world, "n2").unreachable = {"n4", "n5"};
   EXPECT_THAT(ready_message(world), HasSubstr("n2 cannot reach n4, n5;"));
+}
+
+// "Warning NodeImexFailed", in order, of a plan whose status is then written.
+std::vector<std::string> events_after(World& world) {
+  const Plan plan = reconcile(world);
+  std::vector<std::string> events;
+  for (const Action& action : plan.actions) {
+    const auto* event = std::get_if<RecordEvent>(&action);
+    if (event != nullptr) events.push_back(base::cat(event->type, " ", event->reason));
+  }
+  apply_status(world, plan);
+  return events;
+}
+
+TEST(StatusEvents, AFactHasOne) {
+  World world = settled_world(4);
+  group_report(world, "n2").state = api::DaemonState::Failed;
+  EXPECT_THAT(events_after(world), ElementsAre("Warning NodeImexFailed"));
+  group_report(world, "n2").state = api::DaemonState::Ready;
+  EXPECT_THAT(events_after(world), ElementsAre("Normal NodeReady", "Normal Ready"));
+}
+
+TEST(StatusEvents, OneThatIsLostIsNotToldOfAgainAsItsComplaintsChange) {
+  World world = settled_world(4);
+  for (const char* node : {"n1", "n4"}) group_report(world, node).unreachable = {"n3"};
+  EXPECT_THAT(events_after(world), ElementsAre("Warning NodeUnreachable"));
+  group_report(world, "n1").unreachable.clear();
+  EXPECT_EQ(condition_in(reconcile(world), "Ready").reason, "MembersNotConnected");
+  EXPECT_THAT(events_after(world), ElementsAre("Normal NodeReady"));
+}
+
+TEST(StatusEvents, NoWarningComesAfterTheCure) {
+  World world = settled_world(4);
+  group_report(world, "n2").state = api::DaemonState::Failed;
+  world.nodes.at("n3").agent = AgentPod{.ready = false, .changed = kNow - 2h};
+  EXPECT_THAT(events_after(world),
+              UnorderedElementsAre("Warning NodeImexFailed", "Warning NodeAgentUnknown"));
+  group_report(world, "n2").state = api::DaemonState::Ready;
+  EXPECT_THAT(events_after(world), ElementsAre("Normal NodeReady"));
+}
+
+TEST(StatusEvents, OneBadReasonAfterAnotherOfTheSameMemberIsNoNews) {
+  World world = settled_world(4);
+  world.nodes.at("n3").node->ready = api::ConditionStatus::Unknown;
+  EXPECT_THAT(events_after(world), ElementsAre("Warning NodeUnknown"));
+  world.nodes.at("n3").node->ready = api::ConditionStatus::True;
+  world.nodes.at("n3").node->boot_id = "boot-2";
+  EXPECT_THAT(events_after(world), IsEmpty());
+}
+
+TEST(StatusEvents, AMemberThatComesWithAFaultIsToldOf) {
+  World world = settled_world(3);
+  world.view.claims.push_back(claim("c4").on("n4"));
+  world.nodes["n4"] = idle_node("n4");
+  write_list(world);
+  report_ready(world);
+  group_report(world, "n4").state = api::DaemonState::Failed;
+  EXPECT_THAT(events_after(world), ElementsAre("Warning ImexFailed"));
 }
 
 TEST(StatusText, ASilentKubeletHidesNotThatImexIsOutOfReach) {
