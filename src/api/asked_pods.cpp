@@ -22,6 +22,14 @@ std::int64_t count_at(const Json& object, const char* name, std::int64_t otherwi
   return it != object.end() && it->is_number_integer() ? it->get<std::int64_t>() : otherwise;
 }
 
+bool has_controller(const Json& meta) {
+  const auto owners = meta.find("ownerReferences");
+  if (owners == meta.end() || !owners->is_array()) return false;
+  return std::ranges::any_of(*owners, [](const Json& owner) {
+    return owner.is_object() && owner.value("controller", Json()) == Json(true);
+  });
+}
+
 // How many of what `object` holds a template for.
 std::int64_t copies_of(const Json& object) {
   const std::int64_t at_a_time = count_at(object, "parallelism", 1);
@@ -116,6 +124,10 @@ AskedPods asked_pods_in(std::string_view json) {
   asked.kind = text_at(*object, "kind");
   if (const auto meta = object->find("metadata"); meta != object->end() && meta->is_object()) {
     asked.name = {text_at(*meta, "namespace"), text_at(*meta, "name")};
+    asked.has_controller = has_controller(*meta);
+  }
+  if (const auto spec = object->find("spec"); spec != object->end() && spec->is_object()) {
+    asked.has_node = asked.kind == "Pod" && !text_at(*spec, "nodeName").empty();
   }
   // By the nodes there are, the time of day, and sizes that have other names.
   asked.is_countable =

@@ -45,9 +45,9 @@ const bin::SubCommand kPlan{
     "    Reads objects in YAML or JSON (as from `kubectl get … -o yaml`; - is standard input) and\n"
     "    prints what the controller would do with them and why. Exit code 1 when something is "
     "wrong\n"
-    "    with them: a field or a kind that there is not, a template that nothing makes, fewer "
-    "pods\n"
-    "    or seats than a domain wants nodes. Needs no cluster.",
+    "    with them: an object that cannot be read, a field or a kind that there is not, a "
+    "template\n"
+    "    that nothing makes, fewer pods or seats than a domain wants nodes. Needs no cluster.",
     {"output", "namespace", "max-nodes-per-imex-domain", "imex-channels"}};
 
 std::string environment(const char* name) {
@@ -165,11 +165,12 @@ int main(int argc, char** argv) {
                                          bin::controller_flag_of_variable, &parsed)) {
     return *exit;
   }
+  const bool is_plan = !parsed.positional.empty() && parsed.positional.front() == kPlan.name;
   if (const std::string mistake = bin::mistake_in(flags); !mistake.empty()) {
-    return bin::usage_error(kProgram, mistake);
+    return bin::usage_error(is_plan ? cat(kProgram, " ", kPlan.name) : kProgram, mistake);
   }
   if (parsed.positional.empty()) return run_controller(flags, signals);
-  if (parsed.positional.front() != kPlan.name) {
+  if (!is_plan) {
     return bin::usage_error(
         kProgram, cat("\"", parsed.positional.front(), "\" is not a sub-command; try `plan`"));
   }

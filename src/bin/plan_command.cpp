@@ -19,6 +19,7 @@ namespace {
 namespace fs = std::filesystem;
 using base::cat;
 
+constexpr char kProgram[] = "compute-domain-controller plan";
 constexpr char kStandardInput[] = "-";
 
 bool is_manifest(const fs::path& path) {
@@ -73,24 +74,22 @@ FoundFiles files_below(const std::vector<std::string>& paths) {
 
 int run_plan(const ControllerFlags& flags, const std::vector<std::string>& paths) {
   if (paths.empty()) {
-    return usage_error(kControllerProgram,
-                       "plan: name a file or a folder, or - for standard input");
+    return usage_error(kProgram, "name a file or a folder, or - for standard input");
   }
   FoundFiles found = files_below(paths);
   std::vector<controller::ObjectFile> objects;
   for (const std::string& file : found.files) {
     std::optional<std::string> text = text_in(file);
-    if (!text) return usage_error(kControllerProgram, cat("plan: cannot read ", file));
+    if (!text) return usage_error(kProgram, cat("cannot read ", file));
     objects.push_back({file == kStandardInput ? "standard input" : file, *std::move(text)});
   }
   const base::SystemClock clock;
-  auto report = controller::dry_run(objects, settings_of(flags), clock);
-  if (!report) return usage_error(kControllerProgram, cat("plan: ", report.error().message));
-  std::ranges::move(found.problems, std::back_inserter(report->problems));
+  api::PlanReport report = controller::dry_run(objects, settings_of(flags), clock);
+  std::ranges::move(found.problems, std::back_inserter(report.problems));
   const std::string text =
-      flags.output == "json" ? api::encode_plan_report(*report) : controller::page_of(*report);
+      flags.output == "json" ? api::encode_plan_report(report) : controller::page_of(report);
   std::fputs(text.c_str(), stdout);
-  return report->problems.empty() ? 0 : 1;
+  return report.problems.empty() ? 0 : 1;
 }
 
 }  // namespace cdom::bin

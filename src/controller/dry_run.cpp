@@ -7,6 +7,7 @@
 
 #include "compute_domain/api/codec.h"
 #include "compute_domain/api/names.h"
+#include "compute_domain/base/result.h"
 #include "compute_domain/base/text.h"
 #include "compute_domain/controller/gather.h"
 #include "compute_domain/core/membership.h"
@@ -111,19 +112,22 @@ std::string text_of(const api::PlannedKey& key) {
   return text;
 }
 
-void add_problems(const std::string& json, const std::string& file,
+// Gives whether its kind and version are such as there are: else that is what is wrong with it.
+bool add_problems(const std::string& json, const std::string& file,
                   std::vector<std::string>& problems) {
   const Result<api::TypeMeta> type = api::type_meta_in(json);
-  if (!type) return;
-  if (const std::string problem = unknown_kind(*type); !problem.empty()) {
-    problems.push_back(cat(file, ": ", problem));
-  }
-  if (type->kind != "ComputeDomain") return;
+  if (!type) return true;
+  const std::string unknown = unknown_kind(*type);
+  if (!unknown.empty()) problems.push_back(cat(file, ": ", unknown));
+  if (type->kind != "ComputeDomain") return unknown.empty();
   const Result<api::ComputeDomain> domain = api::decode<api::ComputeDomain>(json);
   const std::string name = domain ? api::to_string(api::name_of(domain->meta)) : "";
-  for (const std::string& problem : unknown_fields(json)) {
-    problems.push_back(cat(file, ": ComputeDomain ", name, ": ", problem));
+  std::vector<std::string> lines = unknown_fields(json);
+  if (domain) std::ranges::move(faults_of(*domain), std::back_inserter(lines));
+  for (const std::string& line : lines) {
+    problems.push_back(cat(file, ": ComputeDomain ", name, ": ", line));
   }
+  return unknown.empty();
 }
 
 // What the running controller reads of pods and Jobs; gives the namespaces with claims that name no
@@ -235,17 +239,23 @@ std::string page_of(const api::PlanReport& report) {
   return base::join(pages, "\n");
 }
 
-Result<api::PlanReport> dry_run(const std::vector<ObjectFile>& files,
-                                const core::Settings& settings, const base::Clock& clock) {
+api::PlanReport dry_run(const std::vector<ObjectFile>& files, const core::Settings& settings,
+                        const base::Clock& clock) {
   FilledStores stores;
   api::PlanReport report;
   std::vector<api::AskedPods> asked;
   for (const ObjectFile& file : files) {
     const auto objects = api::objects_in_yaml(file.text, file.name);
-    if (!objects) return objects.error();
+    if (!objects) {
+      report.problems.push_back(objects.error().message);
+      continue;
+    }
     for (const std::string& json : *objects) {
-      if (Result<void> done = put(stores, json, file.name, settings); !done) return done.error();
-      add_problems(json, file.name, report.problems);
+      const bool is_kind = add_problems(json, file.name, report.problems);
+      if (Result<void> done = put(stores, json, file.name, settings); !done) {
+        if (is_kind) report.problems.push_back(done.error().message);
+        continue;
+      }
       if (api::AskedPods pods = api::asked_pods_in(json); !pods.templates.empty()) {
         asked.push_back(std::move(pods));
       }

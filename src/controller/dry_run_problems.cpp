@@ -4,6 +4,7 @@
 #include <iterator>
 #include <optional>
 
+#include "compute_domain/api/names.h"
 #include "compute_domain/base/text.h"
 
 namespace cdom::controller {
@@ -12,10 +13,22 @@ namespace {
 
 using base::cat;
 
-const std::vector<std::string> kOurKinds{"ComputeDomain", "ComputeDomainClique",
-                                         "ComputeDomainNode"};
-const std::vector<std::string> kResourceKinds{"DeviceClass", "DeviceTaintRule", "ResourceClaim",
-                                              "ResourceClaimTemplate", "ResourceSlice"};
+// Kinds of a group, and the versions in which somebody may serve them, the newest first.
+struct Group {
+  std::string name;
+  std::vector<std::string> kinds, versions;
+};
+const std::vector<Group> kGroups{
+    {"resource.nvidia.com",
+     {"ComputeDomain", "ComputeDomainClique", "ComputeDomainNode"},
+     {"v1beta1"}},
+    {"resource.k8s.io",
+     {"DeviceClass", "DeviceTaintRule", "ResourceClaim", "ResourceClaimTemplate", "ResourceSlice"},
+     {"v1", "v1beta2", "v1beta1"}}};
+
+bool holds(const std::vector<std::string>& names, std::string_view name) {
+  return std::ranges::find(names, name) != names.end();
+}
 
 const std::vector<std::string> kFieldNames{"allocationMode", "channel",  "clique",
                                            "name",           "numNodes", "placement",
@@ -45,7 +58,8 @@ std::optional<std::int64_t> pods_with(const std::vector<api::AskedPods>& asked,
   std::int64_t count = 0;
   for (const api::AskedPods& pods : asked) {
     const auto it = pods.templates.find(name.name);
-    if (pods.name.ns != name.ns || it == pods.templates.end()) continue;
+    // Those that are there already are counted with what has made them.
+    if (pods.name.ns != name.ns || it == pods.templates.end() || pods.has_controller) continue;
     if (!pods.is_countable) return std::nullopt;
     count += it->second;
   }
@@ -55,7 +69,8 @@ std::optional<std::int64_t> pods_with(const std::vector<api::AskedPods>& asked,
 std::int64_t seats_in(const Stores& stores) {
   std::int64_t seats = 0;
   for (const auto& slice : stores.slices.all()) {
-    if (!slice->node.empty()) seats += std::ssize(slice->devices);
+    const bool is_ours = slice->driver == api::kDriver;
+    if (is_ours && !slice->node.empty()) seats += std::ssize(slice->devices);
   }
   return seats;
 }
@@ -63,21 +78,49 @@ std::int64_t seats_in(const Stores& stores) {
 }  // namespace
 
 std::string unknown_kind(const api::TypeMeta& type) {
-  for (const auto& [group, kinds] : {std::pair("resource.nvidia.com/", &kOurKinds),
-                                     std::pair("resource.k8s.io/", &kResourceKinds)}) {
-    const bool is_of_group = type.api_version.starts_with(group);
-    const bool is_known = std::ranges::find(*kinds, type.kind) != kinds->end();
+  const std::size_t slash = type.api_version.find('/');
+  const std::string name = slash == std::string::npos ? "" : type.api_version.substr(0, slash);
+  const std::string version = type.api_version.substr(slash == std::string::npos ? 0 : slash + 1);
+  for (const Group& group : kGroups) {
+    const bool is_of_group = name == group.name, is_known = holds(group.kinds, type.kind);
+    const std::string newest = cat(group.name, "/", group.versions.front());
     if (is_of_group && !is_known) {
       return cat("no kind \"", type.kind, "\" in ", type.api_version, ": it has ",
-                 base::join(*kinds, ", "));
+                 base::join(group.kinds, ", "));
     }
     if (!is_of_group && is_known) {
-      return cat("no kind \"", type.kind, "\" in ", type.api_version, ": it is of ", group,
-                 "…, as in apiVersion: ",
-                 kinds == &kOurKinds ? "resource.nvidia.com/v1beta1" : "resource.k8s.io/v1");
+      return cat("no kind \"", type.kind, "\" in ", type.api_version, ": it is of ", group.name,
+                 "/…, as in apiVersion: ", newest);
+    }
+    // Of taints there are versions that nothing else has.
+    const bool is_rule = type.kind == "DeviceTaintRule";
+    if (is_of_group && !is_rule && !holds(group.versions, version)) {
+      return cat("no version \"", version, "\" of ", type.kind, ": it is ", newest);
     }
   }
   return "";
+}
+
+std::vector<std::string> faults_of(const api::ComputeDomain& domain) {
+  std::vector<std::string> lines;
+  if (domain.spec.num_nodes < 0) {
+    lines.push_back(cat("spec.numNodes is ", domain.spec.num_nodes,
+                        ": give 0, for as many nodes as come, or more"));
+  }
+  if (domain.spec.channel && domain.spec.workload) {
+    lines.emplace_back(
+        "spec.channel and spec.workload exclude each other: leave out spec.workload, which is for "
+        "the ComputeDomains that the controller makes itself");
+  }
+  if (domain.spec.channel && !base::is_dns_subdomain(domain.spec.channel->template_name)) {
+    const std::string& name = domain.spec.channel->template_name;
+    const char field[] = "spec.channel.resourceClaimTemplate.name";
+    lines.push_back(name.empty() ? cat(field, " is missing: pods join the domain by that name")
+                                 : cat(field, ": \"", name,
+                                       "\" is not a DNS subdomain (lower-case letters, digits, "
+                                       "'-' and '.')"));
+  }
+  return lines;
 }
 
 std::vector<std::string> unknown_fields(const std::string& json) {
@@ -92,6 +135,7 @@ std::vector<std::string> mismatches(const Stores& stores,
                                     const std::vector<api::AskedPods>& asked) {
   std::vector<std::string> lines;
   for (const api::AskedPods& pods : asked) {
+    if (pods.has_node || pods.has_controller) continue;  // their claims are there already
     for (const auto& [name, count] : pods.templates) {
       const api::ObjectName full{pods.name.ns, name};
       if (stores.templates.get(full) != nullptr || maker_of(stores, full) != nullptr) continue;
@@ -102,6 +146,7 @@ std::vector<std::string> mismatches(const Stores& stores,
     }
   }
   const std::int64_t seats = seats_in(stores);
+  const bool has_slices = stores.slices.size() > 0;
   for (const auto& domain : stores.domains.all()) {
     const std::int64_t wants = domain->spec.num_nodes;
     const std::string who = cat("ComputeDomain ", api::to_string(api::name_of(domain->meta)),
@@ -114,7 +159,7 @@ std::vector<std::string> mismatches(const Stores& stores,
                             "more pods"));
       }
     }
-    if (stores.slices.size() > 0 && seats < wants) {
+    if (has_slices && seats < wants) {
       lines.push_back(cat(who, ", and the nodes among these objects offer ", seats,
                           seats == 1 ? " seat" : " seats"));
     }

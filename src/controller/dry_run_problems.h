@@ -12,10 +12,13 @@
 
 namespace cdom::controller {
 
-// "" unless the kind is of a group of ours and there is none of that name, as after a slip.
+// "" unless the kind or its group is one that this driver uses, and together with the version they
+// are none, as after a slip.
 std::string unknown_kind(const api::TypeMeta& type);
 // Of a ComputeDomain.
 std::vector<std::string> unknown_fields(const std::string& json);
+// Values that its CustomResourceDefinition does not allow, or that cannot work.
+std::vector<std::string> faults_of(const api::ComputeDomain& domain);
 // Templates that pods name and nobody makes; domains with fewer pods or seats than they want.
 std::vector<std::string> mismatches(const Stores& stores, const std::vector<api::AskedPods>& asked);
 

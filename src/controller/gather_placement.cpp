@@ -102,7 +102,7 @@ core::SeatCount count_seats(const Sources& from) {
   const std::unordered_map<std::string, std::size_t> taken = seats_taken(from.stores);
   core::SeatCount count;
   for (const auto& slice : from.stores.slices.all()) {
-    if (slice->node.empty()) continue;
+    if (slice->node.empty() || slice->driver != api::kDriver) continue;
     const std::size_t seats = slice->devices.size();
     const auto it = taken.find(slice->node);
     const bool is_shared = seats == 1 && !from.workloads.shared_on(slice->node).empty();

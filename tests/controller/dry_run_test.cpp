@@ -35,14 +35,12 @@ std::string plan_of_cluster(int wanted) {
                            node_yaml("n3", "b.1", "True") + node_yaml("n4", "b.1", "True") +
                            placed_domain_yaml(wanted);
   const base::SystemClock clock;
-  const auto report = dry_run({{"cluster.yaml", text}}, {}, clock);
-  return report ? page_of(*report) : base::to_string(report.error());
+  return page_of(dry_run({{"cluster.yaml", text}}, {}, clock));
 }
 
 std::vector<std::string> problems_of(const std::string& text) {
   const base::SystemClock clock;
-  const auto report = dry_run({{"train.yaml", text}}, {}, clock);
-  return report ? report->problems : std::vector{base::to_string(report.error())};
+  return dry_run({{"train.yaml", text}}, {}, clock).problems;
 }
 
 constexpr char kDomain[] = R"(
@@ -81,6 +79,63 @@ TEST(DryRun, NamesAKindThatThereIsNot) {
                                      "resource.nvidia.com/v1beta1: it has ComputeDomain")));
 }
 
+TEST(DryRun, NamesAVersionThatThereIsNot) {
+  std::string text = kDomain;
+  text.replace(text.find("v1beta1"), 7, "v1");
+  EXPECT_THAT(problems_of(text),
+              ::testing::Contains("train.yaml: no version \"v1\" of ComputeDomain: it is "
+                                  "resource.nvidia.com/v1beta1"));
+}
+
+std::string domain_with(const std::string& spec) {
+  return cat(
+      "apiVersion: resource.nvidia.com/v1beta1\nkind: ComputeDomain\n"
+      "metadata: {name: other, namespace: team-a}\nspec: ",
+      spec, "\n---\n");
+}
+
+TEST(DryRun, NamesValuesThatTheApiServerRefuses) {
+  EXPECT_THAT(problems_of(domain_with("{numNodes: -1}")),
+              ::testing::ElementsAre(HasSubstr("spec.numNodes is -1: give 0")));
+  EXPECT_THAT(problems_of(domain_with("{numNodes: 0, workload: {kind: Job, name: a}, channel: "
+                                      "{resourceClaimTemplate: {name: t}}}")),
+              ::testing::ElementsAre(HasSubstr("spec.channel and spec.workload exclude each")));
+  EXPECT_THAT(
+      problems_of(domain_with("{numNodes: 0, channel: {resourceClaimTemplate: {}}}")),
+      ::testing::ElementsAre(HasSubstr("spec.channel.resourceClaimTemplate.name is missing")));
+}
+
+TEST(DryRun, GoesOnAfterAnObjectThatItCannotRead) {
+  const base::SystemClock clock;
+  const api::PlanReport report = dry_run(
+      {{"bad.yaml", domain_with("{numNodes: many}")}, {"no.yaml", "{"}, {"train.yaml", kDomain}},
+      {}, clock);
+  EXPECT_THAT(report.problems,
+              ::testing::ElementsAre(HasSubstr("bad.yaml: ComputeDomain"), HasSubstr("no.yaml")));
+  EXPECT_THAT(page_of(report), HasSubstr("ComputeDomain team-a/train"));
+}
+
+TEST(DryRun, CountsSeatsOfThisDriverOnly) {
+  std::string text = node_yaml("n1", "a.1", "True") + node_yaml("n2", "a.1", "True");
+  const std::string driver = "compute-domain.nvidia.com";
+  text.replace(text.rfind(driver), driver.size(), "gpu.nvidia.com");
+  EXPECT_THAT(problems_of(kDomain + text), ::testing::ElementsAre(HasSubstr("offer 1 seat")));
+}
+
+TEST(DryRun, LeavesOutPodsThatRunOrThatSomethingElseHasMade) {
+  const auto pod = [](const std::string& meta, const std::string& spec) {
+    return cat("apiVersion: v1\nkind: Pod\nmetadata: {name: p, namespace: team-a", meta,
+               "}\nspec: {", spec,
+               "containers: [{name: c}], resourceClaims: [{name: a, resourceClaimTemplateName: "
+               "gone}]}\n---\n");
+  };
+  const char owner[] =
+      ", ownerReferences: [{apiVersion: batch/v1, kind: Job, name: run, uid: u, controller: true}]";
+  EXPECT_THAT(problems_of(pod("", "nodeName: n1, ")), ::testing::IsEmpty());
+  EXPECT_THAT(problems_of(pod(owner, "")), ::testing::IsEmpty());
+  EXPECT_THAT(problems_of(pod("", "")), ::testing::SizeIs(1));
+}
+
 TEST(DryRun, NamesPodsWhoseTemplateNobodyMakes) {
   EXPECT_THAT(problems_of(kDomain + job_with("tain-channel", 2)),
               ::testing::ElementsAre(
@@ -97,11 +152,10 @@ TEST(DryRun, ComparesNodesWithPodsAndSeats) {
 
 TEST(DryRun, GivesAReasonForEachStep) {
   const base::SystemClock clock;
-  const auto report = dry_run({{"train.yaml", kDomain}}, {}, clock);
-  ASSERT_TRUE(report);
-  EXPECT_THAT(page_of(*report), HasSubstr("because spec.channel asks for it"));
+  const api::PlanReport report = dry_run({{"train.yaml", kDomain}}, {}, clock);
+  EXPECT_THAT(page_of(report), HasSubstr("because spec.channel asks for it"));
   EXPECT_THAT(
-      api::encode_plan_report(*report),
+      api::encode_plan_report(report),
       HasSubstr(
           R"({"action":"create ResourceClaimTemplate team-a/train-channel","reason":"spec.channel asks for it)"));
 }

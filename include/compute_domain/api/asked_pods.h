@@ -16,7 +16,9 @@ namespace cdom::api {
 struct AskedPods {
   std::string kind;
   ObjectName name;
-  bool is_countable = true;  // how many pods there will be follows from the object alone
+  bool is_countable = true;     // how many pods there will be follows from the object alone
+  bool has_node = false;        // a Pod that runs, or is about to
+  bool has_controller = false;  // something else has made it, and asks for the same
   // ResourceClaimTemplates that its pods name, with the number of these pods.
   std::map<std::string, std::int64_t> templates;
 };

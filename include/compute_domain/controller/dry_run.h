@@ -6,7 +6,6 @@
 
 #include "compute_domain/api/plan_report.h"
 #include "compute_domain/base/clock.h"
-#include "compute_domain/base/result.h"
 #include "compute_domain/core/world.h"
 
 namespace cdom::controller {
@@ -20,10 +19,11 @@ struct ObjectFile {
 // of its keys, each step with its reason. Problems are what an API server would refuse (a field or
 // a kind that there is not), and what would leave pods waiting: a template that nothing here makes,
 // fewer pods or seats than the domain wants nodes. Objects of kinds that the controller does not
-// read are left out; what lies in a namespace other than the operator's is no node list. Invalid:
-// names the file, the line or the object, and what is wrong.
-base::Result<api::PlanReport> dry_run(const std::vector<ObjectFile>& files,
-                                      const core::Settings& settings, const base::Clock& clock);
+// read are left out; what lies in a namespace other than the operator's is no node list. An object
+// that cannot be read, or a file, is a problem, which names the line or the object; the rest goes
+// on without it.
+api::PlanReport dry_run(const std::vector<ObjectFile>& files, const core::Settings& settings,
+                        const base::Clock& clock);
 
 // As a page of text.
 std::string page_of(const api::PlanReport& report);
