@@ -248,8 +248,8 @@ std::string ready_text(const Readiness& readiness) {
 
 constexpr char kNoSeatYet[] = " no seat yet";
 
-// "1 pod waits: claim two-0-channel-7x2p has no seat yet (1 of 36 in use; a node serves one domain
-// at a time)"; "" when none does. A claim is a pod's.
+// "1 pod waits: claim two-0-channel-7x2p has no seat yet (35 of 36 seats are free; a node serves
+// one domain at a time)"; "" when none does. A claim is a pod's.
 std::string waiting_text(const World& world) {
   const auto claims = waiting_claims(world.view, world.now);
   if (claims.empty()) return {};
@@ -262,7 +262,9 @@ std::string waiting_text(const World& world) {
   if (!world.seats) return text;
   const SeatCount& seats = *world.seats;
   if (seats.total == 0) return text + " (no node offers one)";
-  return cat(text, " (", seats.in_use, " of ", seats.total, " in use",
+  const std::int64_t free = std::max<std::int64_t>(seats.total - seats.in_use, 0);
+  return cat(text, " (", free, " of ", seats.total, seats.total == 1 ? " seat" : " seats",
+             free == 1 ? " is free" : " are free",
              seats.one_per_node ? "; a node serves one domain at a time)" : ")");
 }
 
@@ -309,11 +311,15 @@ Finding ready_finding(const World& world, const Readiness& readiness,
             cat(count, " of ", domain.spec.num_nodes, " nodes have a pod with a claim, ",
                 ready_count(readiness), " of them ready", waiting.empty() ? "" : "; ", waiting)};
   }
-  if (Finding forming = finding_on_members(readiness, false); !forming.reason.empty()) {
-    return forming;
+  Finding finding = finding_on_members(readiness, false);
+  if (finding.reason.empty() && !readiness.open_pairs.empty())
+    finding = finding_on_pairs(readiness);
+  if (finding.reason.empty()) {
+    finding = {api::ConditionStatus::True, "AllNodesReady", ready_text(readiness)};
   }
-  if (!readiness.open_pairs.empty()) return finding_on_pairs(readiness);
-  return {api::ConditionStatus::True, "AllNodesReady", ready_text(readiness)};
+  // More nodes than spec.numNodes may be wanted.
+  if (!waiting.empty()) finding.message += cat("; ", waiting);
+  return finding;
 }
 
 // Of an answer of the API server, which may quote whole objects.

@@ -438,11 +438,25 @@ TEST(Reconcile, NamesTheClaimThatWaitsForASeatAndCountsTheSeats) {
   world.seats = SeatCount{.total = 36, .in_use = 1};
   const api::Condition one = condition_in(reconcile(world), "Ready");
   EXPECT_EQ(one.reason, "WaitingForNodes");
-  EXPECT_THAT(one.message, HasSubstr("; 1 pod waits: claim c2 has no seat yet (1 of 36 in use; a "
-                                     "node serves one domain at a time)"));
+  EXPECT_THAT(one.message, HasSubstr("; 1 pod waits: claim c2 has no seat yet (35 of 36 seats "
+                                     "are free; a node serves one domain at a time)"));
   world.view.claims.erase(world.view.claims.begin());
   EXPECT_THAT(condition_in(reconcile(world), "Ready").message,
               ::testing::StartsWith("1 pod waits: claim c2 has no seat yet"));
+}
+
+TEST(Reconcile, NamesAClaimThatWaitsAlsoWhenTheDomainHasTheNodesThatItWants) {
+  for (const int wanted : {0, 1}) {
+    World world = world_with_a_waiting_claim(5s);
+    world.view.domain->spec.num_nodes = wanted;
+    world.seats = SeatCount{.total = 2, .in_use = 1};
+    const Plan plan = reconcile(world);
+    EXPECT_EQ(condition_in(plan, "Ready").reason, "AllNodesReady");
+    EXPECT_THAT(condition_in(plan, "Ready").message,
+                HasSubstr("; 1 pod waits: claim c2 has no seat yet (1 of 2 seats is free; a node "
+                          "serves one domain at a time)"));
+    EXPECT_THAT(plan.actions, SizeIs(1)) << "no Event";
+  }
 }
 
 TEST(Reconcile, SaysNothingOfAClaimThatASchedulerIsAboutToAllocate) {
