@@ -282,7 +282,9 @@ class Run {
     auto held = core::held_claims(action.domain_uid, lists, *claims);
     for (const std::string& uid : action.late) held.erase(uid);
     if (held.empty()) return {};
-    return Error{ErrorKind::Conflict, cat(held.size(), " claims are still allocated")};
+    return Error{
+        ErrorKind::Conflict,
+        cat(held.size(), held.size() == 1 ? " claim is" : " claims are", " still allocated")};
   }
 
   // Its template is the sign that something of it may be left, and so goes last.
@@ -356,7 +358,8 @@ class Run {
     const auto used = std::ranges::count_if(
         *claims, [&](const auto& claim) { return core::may_be_used_on(claim, action.node); });
     if (used == 0) return {};
-    return Error{ErrorKind::Conflict, cat(used, " claims may be in use on Node ", action.node)};
+    return Error{ErrorKind::Conflict, cat(used, used == 1 ? " claim" : " claims",
+                                          " may be in use on Node ", action.node)};
   }
 
   Result<void> operator()(const core::LabelForAgents& action) {

@@ -23,8 +23,8 @@ std::string ledger_text(const WriteLedger& write) {
   for (const auto& [uid, promise] : after.promises) {
     const auto it = before.promises.find(uid);
     if (it != before.promises.end() && it->second == promise) continue;
-    changes.push_back(cat("promise ", promise.seats, " seats of clique ", promise.clique,
-                          " to domain ", uid,
+    changes.push_back(cat("promise ", promise.seats, promise.seats == 1 ? " seat" : " seats",
+                          " of clique ", promise.clique, " to domain ", uid,
                           promise.leaving.empty() ? "" : cat(" instead of ", promise.leaving)));
   }
   for (const auto& [uid, promise] : before.promises) {

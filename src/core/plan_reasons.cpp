@@ -43,7 +43,9 @@ struct ActionReason {
     return "agents prepare the claims that it admits, and configure IMEX by it";
   }
   const char* operator()(const RemoveNodeList&) const { return "no daemon serves the clique"; }
-  const char* operator()(const RecordEvent&) const { return "somebody has to know"; }
+  const char* operator()(const RecordEvent&) const {
+    return "`kubectl describe` and `kubectl get events` show it to people";
+  }
   const char* operator()(const EnsureTemplateAbsent&) const {
     return "its domain does not want it, or is being deleted: no new claim must be made of it";
   }

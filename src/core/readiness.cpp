@@ -5,6 +5,7 @@
 #include <set>
 #include <utility>
 
+#include "compute_domain/api/names.h"
 #include "compute_domain/base/text.h"
 #include "compute_domain/core/channels.h"
 #include "compute_domain/core/node_lists.h"
@@ -43,12 +44,19 @@ bool was_without_agent(const World& world, const std::string& node) {
   return before != nullptr && before->reason == to_string(MemberState::AgentUnknown);
 }
 
-Verdict verdict_on_node(const Evidence& evidence, const World& world) {
+// Of a node that is not there: how its slot is freed.
+std::string fencing_text(const NodeView* view, const std::string& node) {
+  const std::string text = "there is no such Node; if its machine is off for good, delete its pods";
+  if (view == nullptr || !view->report) return text;
+  const std::string& boot = view->report->status.boot_id;
+  return cat(text, " and fence it: kubectl annotate cdn ", node, " ", api::kFencedAnnotation, "=",
+             base::is_dns_label(boot) ? boot : "<its status.bootID>");
+}
+
+Verdict verdict_on_node(const Evidence& evidence, const std::string& node, const World& world) {
   const NodeView* view = evidence.view;
   if (view == nullptr || !view->node) {
-    return {MemberState::NodeUnknown,
-            "there is no such Node; if its machine is off for good, delete "
-            "its pods and annotate its ComputeDomainNode as fenced"};
+    return {MemberState::NodeUnknown, fencing_text(view, node)};
   }
   if (view->node->ready == api::ConditionStatus::Unknown) {
     return {MemberState::NodeUnknown, "its kubelet has stopped answering; check the machine"};
@@ -60,7 +68,9 @@ Verdict verdict_on_node(const Evidence& evidence, const World& world) {
   const std::string& boot = view->node->boot_id;
   const std::string& reported = view->report->status.boot_id;
   if (!boot.empty() && !reported.empty() && boot != reported) {
-    return {MemberState::Rebooted, "it has rebooted and its agent has not reported since"};
+    return {MemberState::Rebooted,
+            "it has rebooted and its agent has not reported since; check the compute-domain-agent "
+            "pod there"};
   }
   if (view->agent && !view->agent->ready &&
       (world.now - view->agent->changed >= world.settings.agent_grace ||
@@ -97,7 +107,8 @@ Verdict verdict_on_daemon(const Evidence& evidence, const Membership& membership
       return {MemberState::Starting, "its IMEX daemon has stopped; it starts with the next claim"};
     case api::DaemonState::Recovering:
       return {MemberState::Recovering,
-              said.empty() ? "its IMEX daemon waits for peers of an earlier run" : said};
+              cat(said.empty() ? "its IMEX daemon waits for peers of an earlier run" : said,
+                  "; delete the pods of the earlier run that still end")};
     case api::DaemonState::Failed:
       return {MemberState::Failed, said.empty() ? "its IMEX daemon does not run" : said};
     case api::DaemonState::Ready:
@@ -105,7 +116,9 @@ Verdict verdict_on_daemon(const Evidence& evidence, const Membership& membership
   }
   if (report->slot != evidence.entry->slot ||
       report->table_hash != api::table_hash(*evidence.list)) {
-    return {MemberState::WrongTable, "its IMEX daemon runs with another node table"};
+    return {MemberState::WrongTable,
+            "its IMEX daemon runs with another node table; if this lasts, check the "
+            "compute-domain-agent pod there"};
   }
   return {};
 }
@@ -175,7 +188,8 @@ Verdict verdict_on_channel(const Evidence& evidence, const Membership& membershi
 }
 
 Verdict verdict_on(const Evidence& evidence, const Membership& membership, const World& world) {
-  if (Verdict node = verdict_on_node(evidence, world); node.state != MemberState::Ready) {
+  if (Verdict node = verdict_on_node(evidence, membership.node, world);
+      node.state != MemberState::Ready) {
     return node;
   }
   if (!membership.clique) {
@@ -236,7 +250,8 @@ void set_apart(std::vector<MemberView>& members) {
     member.state = MemberState::Apart;
     member.detail =
         "it still isolates by domain, others of its clique by channel: their daemons share no "
-        "memory. It changes over when the last claim on it has ended; move the pods there";
+        "memory. It changes over when the last claim on it has ended: delete the pods on it, so "
+        "that they are made again";
   }
 }
 

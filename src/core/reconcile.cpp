@@ -195,7 +195,11 @@ WaitsFor what_still_runs(const World& world) {
   for (const api::ResourceClaim& claim : world.view.claims) {
     if (!held.contains(claim.meta.uid)) continue;
     for (const api::ClaimConsumer& consumer : claim.reserved_for) pods.insert(consumer.name);
-    if (claim.reserved_for.empty()) waits.insert(cat("claim ", claim.meta.name));
+    if (claim.reserved_for.empty()) {
+      waits.insert(cat("claim ", claim.meta.name, ", which is allocated and which no pod has ",
+                       "(kubectl delete resourceclaim ", claim.meta.name, " -n ", claim.meta.ns,
+                       ")"));
+    }
   }
   for (const GroupKey& key : groups_of(world.view, world.nodes, world.lists)) {
     const std::string group = group_id(key);

@@ -153,11 +153,15 @@ Finding finding_on_pairs(const Readiness& readiness) {
   if (lines.empty()) {
     const OpenPair& first = readiness.open_pairs.front();
     return {api::ConditionStatus::False, "Connecting",
-            cat(readiness.open_pairs.size(), " pairs of nodes are not connected yet, the first: ",
-                first.from, " and ", first.to)};
+            readiness.open_pairs.size() == 1
+                ? cat("nodes ", first.from, " and ", first.to, " are not connected yet")
+                : cat(readiness.open_pairs.size(),
+                      " pairs of nodes are not connected yet, the first: ", first.from, " and ",
+                      first.to)};
   }
   return {api::ConditionStatus::False, "MembersNotConnected",
-          cat(base::join(lines, ", "), "; check the network of these nodes")};
+          cat(base::join(lines, ", "),
+              "; check TCP port 50000 between the compute-domain-imex pods of these nodes")};
 }
 
 // Members whose claims were made for another clique than the domain has now.
@@ -229,6 +233,7 @@ std::string ready_text(const Readiness& readiness) {
                             "memory");
   }
   if (cliques.size() == 1 && without.empty()) {
+    if (count == 1) return "1 node is ready";
     return cat(nodes_are(count), readiness.host_managed
                                      ? " ready; their hosts' own IMEX daemons connect them"
                                      : " ready and connected");
@@ -328,7 +333,8 @@ constexpr std::size_t kLongestRefusal = 1000;
 std::optional<Finding> refusal_finding(const World& world) {
   if (world.refusals.empty()) return std::nullopt;
   std::vector<std::string> texts;
-  for (const std::string& text : world.refusals) texts.push_back(text.substr(0, kLongestRefusal));
+  for (const std::string& text : world.refusals)
+    texts.push_back(base::shortened(text, kLongestRefusal));
   return Finding{api::ConditionStatus::False, kWriteRefused,
                  cat("cannot go on: ", base::join(texts, "; "))};
 }

@@ -255,7 +255,7 @@ TEST(NodeAgent, SaysThatTheDiskIsFullAndGoesOnWhenItIsNot) {
   rig.agent->prepare(claim);
   rig.settle();
   EXPECT_THAT(rig.agent->prepare(claim).reason,
-              HasSubstr("cannot write the checkpoint (1 claims): no space left on device"));
+              HasSubstr("cannot write the checkpoint (1 claim): no space left on device"));
   EXPECT_EQ(rig.imex.starts, 0);
 
   rig.checkpoints.error.reset();
@@ -322,7 +322,7 @@ TEST(NodeAgent, AClaimThatCannotBeInjectedStopsNoOther) {
   const ClaimStep waiting = rig.agent->prepare(broken);
   EXPECT_EQ(waiting.state, ClaimStep::State::Waiting);
   EXPECT_EQ(waiting.reason,
-            "cannot inject 1 channels from 0 for claim team-a/broken: no space left");
+            "cannot inject 1 channel from 0 for claim team-a/broken: no space left");
   const api::ComputeDomainNodeReport report = rig.report();
   EXPECT_THAT(report.groups.at(0).claims, ElementsAre(well.uid));
   EXPECT_THAT(report.pending_claims, ElementsAre(api::PendingClaim{broken.uid, waiting.reason}));

@@ -47,9 +47,9 @@ TEST(NodePrepare, TellsTheCheckpointBeforeEverySideEffect) {
 
   EXPECT_THAT(
       scene.history,
-      ElementsAre("read ResourceClaim team-a/a", "write the checkpoint (1 claims)",
+      ElementsAre("read ResourceClaim team-a/a", "write the checkpoint (1 claim)",
                   HasSubstr("write the hosts file"), HasSubstr("start the IMEX daemon"),
-                  HasSubstr("inject 1 channels from 0"), "write the checkpoint (1 claims)",
+                  HasSubstr("inject 1 channel from 0"), "write the checkpoint (1 claim)",
                   "answer that claim a-uid is prepared", HasSubstr("update ComputeDomainNode")));
 }
 

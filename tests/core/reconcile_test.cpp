@@ -187,7 +187,8 @@ TEST(Reconcile, NamesTheMemberThatIsNotReached) {
   const Plan plan = reconcile(world);
   EXPECT_EQ(condition_in(plan, "Ready").reason, "MembersNotConnected");
   EXPECT_EQ(condition_in(plan, "Ready").message,
-            "n3 is not reached by 1 of 3 members (n2); check the network of these nodes");
+            "n3 is not reached by 1 of 3 members (n2); check TCP port 50000 between the "
+            "compute-domain-imex pods of these nodes");
   EXPECT_EQ(status_in(plan)->status.ready_nodes, "4/4");
 }
 
@@ -381,6 +382,17 @@ TEST(Reconcile, WaitsWithTheDeletionForPodsThatStillRunAndNamesThem) {
   for (const Action& action : plan.actions) {
     EXPECT_FALSE(std::holds_alternative<RemoveFinalizer>(action));
   }
+}
+
+TEST(Reconcile, SaysHowToEndAClaimThatIsHeldForNobody) {
+  World world = settled_world(2);
+  world.view.domain->meta.deletion_time = kNow;
+  for (api::ResourceClaim& held : world.view.claims) held.reserved_for.clear();
+  world.view.claims.pop_back();
+  group_report(world, "n2").claims.clear();
+  EXPECT_EQ(condition_in(reconcile(world), "Ready").message,
+            "waits for claim c1, which is allocated and which no pod has (kubectl delete "
+            "resourceclaim c1 -n team-a)");
 }
 
 TEST(Reconcile, NamesTheWorkloadThatADeletedAutomaticDomainWaitsFor) {

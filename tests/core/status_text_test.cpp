@@ -39,6 +39,34 @@ TEST(StatusText, OneCliqueIsConnected) {
   EXPECT_EQ(ready_message(ready_world({kClique, kClique})), "2 nodes are ready and connected");
 }
 
+TEST(StatusText, OneNodeIsConnectedWithNobody) {
+  EXPECT_EQ(ready_message(ready_world({kClique})), "1 node is ready");
+}
+
+TEST(StatusText, SaysHowToFenceANodeThatIsGone) {
+  World world = settled_world(2);
+  world.nodes["n2"].node.reset();
+  EXPECT_THAT(ready_message(world),
+              HasSubstr("n2: there is no such Node; if its machine is off for good, delete its "
+                        "pods and fence it: kubectl annotate cdn n2 "
+                        "resource.nvidia.com/fenced=boot-1"));
+  world.nodes["n2"].report->status.boot_id = "$(id)";
+  EXPECT_THAT(ready_message(world), HasSubstr("fenced=<its status.bootID>"));
+}
+
+TEST(StatusText, NamesAPairThatIsNotConnectedYet) {
+  World world = settled_world(2);
+  for (const char* node : {"n1", "n2"}) group_report(world, node).connected = "";
+  EXPECT_EQ(ready_message(world), "nodes n1 and n2 are not connected yet");
+}
+
+TEST(StatusText, CutsAnAnswerOfTheApiServerBetweenCharacters) {
+  World world = ready_world({kClique});
+  world.view.domain->spec.num_nodes = 2;
+  world.refusals = {std::string(999, 'x') + "\u00e4\u00e4\u00e4"};
+  EXPECT_THAT(ready_message(world), ::testing::EndsWith("x\u2026"));
+}
+
 TEST(StatusText, NodesOfSeveralCliquesAreNotConnected) {
   const World world = ready_world({kClique, kClique, kSecondClique});
   EXPECT_EQ(ready_message(world),

@@ -28,7 +28,7 @@ check "get -o jsonpath" prints "Ready" kubectl get cd two-nodes -o 'jsonpath={.s
 check "describe shows conditions and Events" prints "AllNodesReady" kubectl describe cd two-nodes
 check "get cdn" prints "Ready" kubectl get cdn
 check "logs of a simulated pod" prints "channel0" kubectl logs two-nodes-0
-check "logs tell the connections" eventually 10 prints "IMEX: READY; connected to 1 peers: n0" kubectl logs two-nodes-0
+check "logs tell the connections" eventually 10 prints "IMEX: READY; connected to 1 peer: n0" kubectl logs two-nodes-0
 check "label" kubectl label cd two-nodes team=a
 check "patch merge" kubectl patch cd two-nodes --type merge -p '{"metadata":{"labels":{"team":"b"}}}'
 check "patch json" kubectl patch cd two-nodes --type json \

@@ -10,7 +10,8 @@ using base::cat;
 
 struct IntentText {
   std::string operator()(const WriteCheckpoint& i) const {
-    return cat("write the checkpoint (", i.checkpoint.claims.size(), " claims)");
+    return cat("write the checkpoint (", i.checkpoint.claims.size(),
+               i.checkpoint.claims.size() == 1 ? " claim)" : " claims)");
   }
   std::string operator()(const WriteHosts& i) const {
     return cat("write the hosts file ", i.revision);
@@ -24,8 +25,9 @@ struct IntentText {
   std::string operator()(const SignalDaemon&) const { return "send SIGUSR1 to the IMEX daemon"; }
   std::string operator()(const StopDaemon&) const { return "stop the IMEX daemon"; }
   std::string operator()(const WriteCdi& i) const {
-    return cat("inject ", i.channels.count, " channels from ", i.channels.first, " for claim ",
-               to_string(i.claim));
+    return cat("inject ", i.channels.count,
+               i.channels.count == 1 ? " channel from " : " channels from ", i.channels.first,
+               " for claim ", to_string(i.claim));
   }
   std::string operator()(const RemoveCdi& i) const {
     return cat("remove the channels of claim ", i.claim_uid);

@@ -187,8 +187,8 @@ DaemonWord failed_word(const NodeDraft& draft, const api::GroupReport* said) {
     began_time = world.daemon->since_time;
   } else {
     if (said != nullptr) word.group.instance = said->instance;
-    word.group.message = cat("the owner of the IMEX daemon does not answer: ", world.owner_error,
-                             "; check the compute-domain-imex pod");
+    // It names compute-domain-imex.
+    word.group.message = cat(world.owner_error, "; check its pod on this node");
   }
   word.group.since = since_of(word.group, said, began_time);
   // The end of a daemon that was READY is the end of what ran over it, however soon the next one is

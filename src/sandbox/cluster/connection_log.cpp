@@ -22,8 +22,9 @@ std::optional<std::string> ConnectionLog::news(std::uint64_t& told) const {
   told = changes_;
   if (!look_.state) return "IMEX: the daemon does not answer\n";
   const std::vector<std::string> peers = imex_.connected_nodes();
-  return base::cat("IMEX: ", name_of(*look_.state), "; connected to ", peers.size(), " peers",
-                   peers.empty() ? "" : ": ", base::join(peers, ", "), "\n");
+  return base::cat("IMEX: ", name_of(*look_.state), "; connected to ", peers.size(),
+                   peers.size() == 1 ? " peer" : " peers", peers.empty() ? "" : ": ",
+                   base::join(peers, ", "), "\n");
 }
 
 std::optional<base::Duration> ConnectionLog::next_due() const {

@@ -223,7 +223,7 @@ TEST_F(ImexTest, TheLogOfItsConnectionsTellsWhatLastsASecond) {
   start(1);
   EXPECT_EQ(look(), "");
   clock_.advance(seconds(1));
-  EXPECT_EQ(look(), "IMEX: READY; connected to 1 peers: n1\n");
+  EXPECT_EQ(look(), "IMEX: READY; connected to 1 peer: n1\n");
   clock_.advance(seconds(60));
   EXPECT_EQ(look(), "");
   nodes_[0]->kill();
