@@ -30,9 +30,9 @@ po::options_description options_of(AgentFlags& flags) {
       "namespace", with_default(flags.ns),
       "the operator's own namespace, where node lists lie (NAMESPACE)")(
       "pod-uid", po::value(&flags.pod_uid),
-      "of this pod, in the sockets' names, so that old and new pods of a rolling update run side "
-      "by "
-      "side; from Kubernetes 1.33 on (POD_UID)")(
+      "this pod's UID; it becomes part of the sockets' names, so that old and new pods of a "
+      "rolling "
+      "update run side by side; from Kubernetes 1.33 on (POD_UID)")(
       "kubelet-plugins-dir", with_default(flags.plugins_dir),
       "kubelet's own, at the same path here (KUBELET_PLUGINS_DIRECTORY_PATH)")(
       "kubelet-registrar-dir", with_default(flags.registrar_dir),
@@ -64,9 +64,9 @@ po::options_description options_of(AgentFlags& flags) {
       "metrics-listen", with_default(flags.health.listen),
       "address of /healthz, /readyz and /metrics (HTTP_ENDPOINT); empty for none")(
       "healthcheck-port", with_default(flags.healthcheck_port),
-      "of grpc.health.v1, services \"\" and \"liveness\"; -1 for none (HEALTHCHECK_PORT)")(
-      "metrics-path", with_default(flags.health.metrics_path),
-      "another one than /metrics (METRICS_PATH); empty for none");
+      "port of the gRPC health service (grpc.health.v1), services \"\" and \"liveness\"; -1 for "
+      "none (HEALTHCHECK_PORT)")("metrics-path", with_default(flags.health.metrics_path),
+                                 "path of the metrics (METRICS_PATH); empty for none");
   return options;
 }
 

@@ -40,7 +40,7 @@ po::options_description options_of(ControllerFlags& flags) {
       "address of /healthz, /readyz and /metrics (HTTP_ENDPOINT); empty for none")(
       "metrics-path",
       po::value(&flags.health.metrics_path)->default_value(flags.health.metrics_path),
-      "another one than /metrics (METRICS_PATH); empty for none")(
+      "path of the metrics (METRICS_PATH); empty for none")(
       "max-nodes-per-imex-domain", po::value(&flags.max_nodes)->default_value(flags.max_nodes),
       "slots of a new group's node table (MAX_NODES_PER_IMEX_DOMAIN)")(
       "imex-mode", po::value(&flags.imex_mode)->default_value(flags.imex_mode),
@@ -50,8 +50,8 @@ po::options_description options_of(ControllerFlags& flags) {
       "isolation", po::value(&flags.isolation)->default_value(flags.isolation),
       "domain or channel, as the agents are told, whose word counts (IMEX_ISOLATION)")(
       "imex-channels", po::value(&flags.channels)->default_value(flags.channels),
-      "that each node's driver has (NVreg_ImexChannelCount), for isolation by channel "
-      "(IMEX_CHANNELS)")(
+      "how many IMEX channels each node's driver has (NVreg_ImexChannelCount), for isolation by "
+      "channel (IMEX_CHANNELS)")(
       "gpu-clique-label-enabled",
       po::value(&flags.label_nodes)->default_value(flags.label_nodes)->implicit_value(true),
       "write each Node's label nvidia.com/gpu.clique; needs the right to patch nodes "

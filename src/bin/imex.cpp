@@ -27,6 +27,10 @@ constexpr char kUsage[] =
     "    Whether the one that has this socket answers: exit code 0 or 1.\n"
     "compute-domain-imex fabric [FLAGS]\n"
     "    Prints the NVLink fabric of this node: fabric --help.";
+const bin::SubCommand kProbe{"probe",
+                             "compute-domain-imex probe [--socket FILE]\n"
+                             "    Whether the one that has this socket answers: exit code 0 or 1.",
+                             {"socket"}};
 const bin::SubCommand kFabric{
     "fabric",
     "compute-domain-imex fabric [--driver-root DIR] [--driver-libraries DIR] [--fabric-mode MODE]\n"
@@ -67,14 +71,14 @@ int run(const bin::ImexFlags& flags, const bin::Signals& signals) {
 int main(int argc, char** argv) {
   const bin::Signals signals;
   bin::ImexFlags flags;
-  bin::Parsed parsed{.sub_commands = {kFabric}};
+  bin::Parsed parsed{.sub_commands = {kProbe, kFabric}};
   if (const auto exit = bin::parse_flags(argc, argv, kUsage, bin::options_of(flags), flags.common,
                                          bin::imex_flag_of_variable, &parsed)) {
     return *exit;
   }
   const std::string sub_command = parsed.positional.empty() ? "" : parsed.positional.front();
   if (parsed.positional.size() > 1 ||
-      (!sub_command.empty() && sub_command != "probe" && sub_command != kFabric.name)) {
+      (!sub_command.empty() && sub_command != kProbe.name && sub_command != kFabric.name)) {
     return bin::usage_error(kProgram, cat("\"", parsed.positional.back(),
                                           "\" is not a sub-command; try `probe` or `fabric`"));
   }

@@ -48,7 +48,7 @@ po::options_description options_of(ImexFlags& flags) {
       "asked "
       "for its state, and never started or stopped (IMEX_MODE)")(
       "imex-host-socket", with_default(flags.host_socket),
-      "of the host's own daemon, for nvidia-imex-ctl; below the driver root "
+      "socket of the host's own daemon, for nvidia-imex-ctl; below the driver root "
       "(IMEX_HOST_SOCKET_PATH)")("hosts-file", with_default(owner.hosts_path),
                                  "file to write peers to, which nvidia-imex sees as /etc/hosts")(
       "persist-file", with_default(owner.persist_path),

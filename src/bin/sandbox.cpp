@@ -26,6 +26,13 @@ constexpr char kUsage[] =
     "Faults: kubectl annotate node NODE sandbox.compute-domain/fault=power-off (or imex-kill,\n"
     "    imex-hang, agent-crash, partition, slow-api, watch-cut); take it away to heal.";
 
+const bin::SubCommand kNodes{
+    "nodes",
+    "compute-domain-sandbox nodes --kubeconfig FILE [FLAGS]\n"
+    "    Joins simulated nodes to the cluster of that kubeconfig, until SIGINT or SIGTERM.",
+    {"racks", "nodes-per-rack", "plain-nodes", "kubeconfig", "imex-delay", "isolation", "seed",
+     "namespace"}};
+
 po::options_description options_of(bin::SandboxFlags& flags) {
   po::options_description options("Flags");
   options.add_options()("racks", po::value(&flags.racks)->default_value(flags.racks),
@@ -42,9 +49,9 @@ po::options_description options_of(bin::SandboxFlags& flags) {
       "how long an IMEX daemon takes to become READY, as in 2s or 500ms")(
       "isolation", po::value(&flags.isolation)->default_value(flags.isolation),
       "what keeps domains apart: domain (IMEX daemons of their own) or channel (daemons of the "
-      "clique, an IMEX channel for each domain)")("seed",
-                                                  po::value(&flags.seed)->default_value(flags.seed),
-                                                  "of everything that happens by chance")(
+      "clique, an IMEX channel for each domain)")(
+      "seed", po::value(&flags.seed)->default_value(flags.seed),
+      "seed of the random numbers: the same one, the same chances")(
       "run-controller", po::value(&flags.run_controller)->default_value(flags.run_controller),
       "run the controller in this process (true or false)")(
       "namespace", po::value(&flags.ns)->default_value(flags.ns),
@@ -61,7 +68,7 @@ int main(int argc, char** argv) {
   http::initialize_process();
   bin::SandboxFlags flags;
   bin::CommonFlags common;
-  bin::Parsed parsed;
+  bin::Parsed parsed{.sub_commands = {kNodes}};
   const auto no_variables = [](const std::string&) { return std::string(); };
   if (const auto exit =
           bin::parse_flags(argc, argv, kUsage, options_of(flags), common, no_variables, &parsed)) {

@@ -38,6 +38,19 @@ TEST(Help, SaysWhatAFlagsValueIs) {
                     HasSubstr("-h, --help\n"), Not(HasSubstr(" arg"))));
 }
 
+TEST(Help, CallsFoldersAndNamespacesByTheirName) {
+  std::string value;
+  po::options_description options;
+  for (const char* flag : {"driver-programs", "driver-libraries", "adopt-from"}) {
+    options.add_options()(flag, po::value(&value), "text");
+  }
+  EXPECT_THAT(help_text("", options, po::options_description(), nullptr),
+              AllOf(HasSubstr("--driver-programs DIR\n"), HasSubstr("--driver-libraries DIR\n"),
+                    HasSubstr("--adopt-from NAMESPACE,\u2026\n")));
+  EXPECT_THAT(help_of_agent(nullptr),
+              AllOf(HasSubstr("this pod's UID"), HasSubstr("port of the gRPC health service")));
+}
+
 TEST(Help, OfASubCommandListsTheFlagsThatItReads) {
   const SubCommand fabric{"fabric", "compute-domain-agent fabric", {"imex-socket", "fabric-file"}};
   EXPECT_THAT(help_of_agent(&fabric),
