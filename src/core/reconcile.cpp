@@ -288,7 +288,7 @@ void add_status(const World& world, const Readiness& readiness, const TemplateVe
   // The status may be what is refused.
   if (!is_refused) plan.actions.emplace_back(SetStatus{domain.meta, after});
   for (RecordEvent& event :
-       events_for(domain, domain.status.value_or(api::ComputeDomainStatus{}), after, readiness)) {
+       events_for(world, domain.status.value_or(api::ComputeDomainStatus{}), after, readiness)) {
     plan.actions.emplace_back(std::move(event));
   }
   if (is_refused) plan.actions.emplace_back(SetStatus{domain.meta, after});

@@ -6,6 +6,7 @@
 
 #include "compute_domain/api/kind.h"
 #include "compute_domain/base/text.h"
+#include "core/memory_lost.h"
 #include "core/pace.h"
 
 namespace cdom::core {
@@ -426,6 +427,30 @@ const api::ComputeDomainNodeStatus* find_node(const api::ComputeDomainStatus& st
   return it == status.nodes.end() ? nullptr : &*it;
 }
 
+bool tells_of_loss(const std::string& text) { return text.find(kMemoryLost) != std::string::npos; }
+
+// Those whose claims make its node a member.
+std::vector<api::ObjectReference> pods_of(const MemberView& member, const World& world) {
+  std::vector<api::ObjectReference> pods;
+  for (const api::ResourceClaim& claim : world.view.claims) {
+    if (!std::ranges::binary_search(member.membership.claims, claim.meta.uid)) continue;
+    for (const api::ClaimConsumer& consumer : claim.reserved_for) {
+      const bool is_there = !is_shared(claim) || consumer.node == member.membership.node;
+      if (consumer.resource != "pods" || !is_there) continue;
+      pods.push_back({"v1", "Pod", claim.meta.ns, consumer.name, consumer.uid});
+    }
+  }
+  std::ranges::sort(pods, {}, [](const api::ObjectReference& pod) { return pod.name; });
+  return pods;
+}
+
+std::string names_text(const std::vector<api::ObjectReference>& pods) {
+  std::vector<std::string> names;
+  names.reserve(pods.size());
+  for (const api::ObjectReference& pod : pods) names.push_back(pod.name);
+  return names.empty() ? "" : cat(": ", base::list_names(names));
+}
+
 // Members that were not ready before, and for which there has been an Event then.
 bool was_told(const MemberView& member, const api::ComputeDomainStatus& before) {
   const api::ComputeDomainNodeStatus* old = find_node(before, member.membership.node);
@@ -496,10 +521,10 @@ api::ComputeDomainStatus computed_status(const World& world, const Readiness& re
   return status;
 }
 
-std::vector<RecordEvent> events_for(const api::ComputeDomain& domain,
-                                    const api::ComputeDomainStatus& before,
+std::vector<RecordEvent> events_for(const World& world, const api::ComputeDomainStatus& before,
                                     const api::ComputeDomainStatus& after,
                                     const Readiness& readiness) {
+  const api::ComputeDomain& domain = *world.view.domain;
   std::vector<RecordEvent> events;
   const auto record = [&](bool good, std::string reason, std::string message) {
     events.push_back(
@@ -514,10 +539,23 @@ std::vector<RecordEvent> events_for(const api::ComputeDomain& domain,
     const bool ready = member.state == MemberState::Ready;
     if (old->ready && !ready) {
       told.insert(member.membership.node);
+      const std::vector<api::ObjectReference> pods = tells_of_loss(member.detail)
+                                                         ? pods_of(member, world)
+                                                         : std::vector<api::ObjectReference>{};
       record(is_calm(to_string(member.state)), reason_of_event(member.state),
-             cat("node ", member.membership.node, ": ", member.detail));
+             cat("node ", member.membership.node, ": ", member.detail, names_text(pods)));
+      for (const api::ObjectReference& pod : pods) {
+        events.push_back({pod, "Warning", "ImexMemoryLost",
+                          cat("the IMEX daemon of node ", member.membership.node,
+                              " has ended, and with it the memory that this pod imported over "
+                              "NVLink; delete the pod, so that it starts again")});
+      }
     } else if (!old->ready && ready && was_in_trouble) {
-      record(true, "NodeReady", cat("node ", member.membership.node, " is ready again"));
+      record(true, "NodeReady",
+             cat("node ", member.membership.node, " is ready again",
+                 tells_of_loss(old->message)
+                     ? cat("; ", kMemoryLost, names_text(pods_of(member, world)))
+                     : ""));
     }
   }
   for (const api::Condition& condition : after.conditions) {

@@ -179,7 +179,10 @@ void DaemonKeeper::ended(const std::string& how) {
     return;
   }
   state_.phase = Phase::Failed;
-  state_.message = cat("nvidia-imex ", how);
+  ++deaths_;
+  const std::string count =
+      deaths_ > 1 ? cat(" (", deaths_, " times since compute-domain-imex started)") : "";
+  state_.message = cat("nvidia-imex ", how, count);
   const Duration now = clock_.elapsed();
   if (was_ready_ && (!restarted_at_once_ || now - *restarted_at_once_ >= times_.restart_pause)) {
     restarted_at_once_ = start_at_ = now;

@@ -124,6 +124,7 @@ class DaemonKeeper {
   base::Duration started_at_{};
   bool was_ready_ = false;  // this instance
   int failures_ = 0;        // in a row
+  int deaths_ = 0;          // of all instances, that were not asked for
   std::optional<base::Duration> restarted_at_once_;
 
   std::optional<base::Duration> ask_at_;

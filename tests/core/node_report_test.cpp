@@ -241,7 +241,19 @@ TEST(NodeReport, TellsTheEndOfADaemonThatWasReadyAtOnce) {
   NodeScene scene = serving(1);
   scene.advance(minutes(1)).daemon_dies("killed by signal 9").settle();
   EXPECT_EQ(scene.group()->state, api::DaemonState::Failed);
-  EXPECT_EQ(scene.group()->message, "killed by signal 9");
+  EXPECT_EQ(scene.group()->message,
+            "killed by signal 9; pods there have lost the memory that they imported and have to "
+            "start again");
+}
+
+TEST(NodeReport, SaysHowADaemonThatHangsIsRestarted) {
+  NodeScene scene = serving(1);
+  scene.advance(minutes(1)).daemon_is(api::DaemonState::Failed);
+  scene.world.daemon->message = "nvidia-imex may hang";
+  scene.settle().advance(seconds(1)).settle();
+  EXPECT_EQ(scene.group()->message,
+            "nvidia-imex may hang; delete the compute-domain-imex pod on n00 to restart it: this "
+            "ends what uses NVLink there");
 }
 
 TEST(NodeReport, TellsANewInstanceOfTheDaemon) {

@@ -174,6 +174,26 @@ TEST(StatusEvents, OneBadReasonAfterAnotherOfTheSameMemberIsNoNews) {
   EXPECT_THAT(events_after(world), IsEmpty());
 }
 
+TEST(StatusEvents, PodsThatHaveLostTheirMemoryAreNamedAndTold) {
+  World world = settled_world(2);
+  const std::string lost =
+      "pods there have lost the memory that they imported and have to start again";
+  group_report(world, "n2").state = api::DaemonState::Failed;
+  group_report(world, "n2").message = "nvidia-imex was ended by SIGKILL; " + lost;
+  EXPECT_THAT(
+      sentences(reconcile(world)),
+      ElementsAre(HasSubstr("set the status"),
+                  "record Warning event NodeImexFailed on ComputeDomain team-a/train: node n2: "
+                  "nvidia-imex was ended by SIGKILL; " +
+                      lost + ": pod-c2",
+                  HasSubstr("record Warning event ImexMemoryLost on Pod team-a/pod-c2: the IMEX "
+                            "daemon of node n2 has ended")));
+  apply_status(world, reconcile(world));
+  group_report(world, "n2").state = api::DaemonState::Ready;
+  EXPECT_THAT(sentences(reconcile(world)),
+              ::testing::Contains(HasSubstr("node n2 is ready again; " + lost + ": pod-c2")));
+}
+
 TEST(StatusEvents, AMemberThatComesWithAFaultIsToldOf) {
   World world = settled_world(3);
   world.view.claims.push_back(claim("c4").on("n4"));

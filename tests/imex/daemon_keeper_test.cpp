@@ -277,6 +277,17 @@ TEST_F(DaemonKeeperTest, ADaemonThatWasReadyIsStartedAgainAtOnceAsANewInstance) 
   EXPECT_EQ(keeper.state().phase, Phase::Starting);
 }
 
+TEST_F(DaemonKeeperTest, SaysHowOftenItsDaemonHasEnded) {
+  become_ready();
+  for (const std::string count : {"", " (2 times since compute-domain-imex started)",
+                                  " (3 times since compute-domain-imex started)"}) {
+    keeper.ended("was ended by SIGKILL");
+    EXPECT_EQ(keeper.state().message, "nvidia-imex was ended by SIGKILL" + count);
+    ASSERT_TRUE(std::holds_alternative<StartChild>(*next()));
+    keeper.started();
+  }
+}
+
 TEST_F(DaemonKeeperTest, ADaemonThatKeepsEndingIsStartedInGrowingPauses) {
   start();
   std::vector<base::Duration> pauses;

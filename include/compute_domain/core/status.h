@@ -63,10 +63,9 @@ std::vector<const api::ResourceClaim*> waiting_claims(
 // Whether its status says how many seats are in use.
 bool tells_of_seats(const api::ComputeDomain& domain);
 
-// Events for what changed between two statuses: conditions and members, each naming the node and
-// the next step.
-std::vector<RecordEvent> events_for(const api::ComputeDomain& domain,
-                                    const api::ComputeDomainStatus& before,
+// Events for what changed between two statuses of the world's domain: conditions and members, each
+// naming the node and the next step; and for pods that have lost their memory.
+std::vector<RecordEvent> events_for(const World& world, const api::ComputeDomainStatus& before,
                                     const api::ComputeDomainStatus& after,
                                     const Readiness& readiness);
 

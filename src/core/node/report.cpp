@@ -6,6 +6,7 @@
 #include "compute_domain/base/text.h"
 #include "compute_domain/core/node_lists.h"
 #include "compute_domain/core/slots.h"
+#include "core/memory_lost.h"
 #include "core/node/conditions.h"
 #include "core/node/daemon.h"
 #include "core/node/ending.h"
@@ -136,8 +137,8 @@ DaemonWord successor_word(const DaemonView& daemon) {
   word.group.instance = daemon.instance;
   word.group.since = told(daemon.since_time);
   word.group.message =
-      "the IMEX daemon that was READY has ended with its owner, and another one has taken its "
-      "place; what used its memory has to start again";
+      cat("the IMEX daemon that was READY has ended with its owner, and another one has taken its ",
+          "place; ", kMemoryLost);
   return word;
 }
 
@@ -153,6 +154,11 @@ DaemonWord running_word(NodeDraft& draft, const ServedGroup& served, const Daemo
       said != nullptr && said->state == daemon.state && said->instance == daemon.instance;
   if (daemon.state == DaemonState::Recovering) {
     word.group.message = recovery_message(draft, served, daemon);
+  }
+  // The host's own is restarted by the host.
+  if (daemon.state == DaemonState::Failed && !daemon.host_managed) {
+    word.group.message += cat("; delete the compute-domain-imex pod on ", draft.world.self.name,
+                              " to restart it: this ends what uses NVLink there");
   }
   if (daemon.state == DaemonState::Ready) {
     if (const SeenList* seen = find_seen_list(draft.world, served.group)) {
@@ -195,6 +201,9 @@ DaemonWord failed_word(const NodeDraft& draft, const api::GroupReport* said) {
   // there.
   const bool was_ready = world.daemon && said != nullptr && said->state == DaemonState::Ready &&
                          said->instance == world.daemon->instance;
+  const bool was_lost = said != nullptr && said->state == DaemonState::Failed &&
+                        said->message.find(kMemoryLost) != std::string::npos;
+  if (was_ready || (world.daemon && was_lost)) word.group.message += cat("; ", kMemoryLost);
   if (!was_ready) word.hold = began + world.times.report_hold;
   return word;
 }
