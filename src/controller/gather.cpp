@@ -155,6 +155,23 @@ std::vector<std::string> refusals_of(const Sources& from, const core::World& wor
 
 }  // namespace
 
+namespace {
+
+void add_makers(const Sources& from, core::World& world) {
+  const std::string& ns = world.view.domain->meta.ns;
+  std::set<std::string> pods;
+  for (const api::ResourceClaim& claim : world.view.claims) {
+    if (claim.meta.ns != ns) continue;
+    for (const api::ClaimConsumer& consumer : claim.reserved_for) pods.insert(consumer.uid);
+  }
+  world.makers = from.workloads.makers_of(ns, pods);
+  if (const auto read = from.workloads.last_read(ns)) {
+    world.pods_read = world.now - (from.clock.elapsed() - *read);
+  }
+}
+
+}  // namespace
+
 core::World gather_domain(const Sources& from, const std::string& uid) {
   core::World world;
   world.now = from.clock.now();
@@ -185,6 +202,7 @@ core::World gather_domain(const Sources& from, const std::string& uid) {
     world.promise = promise_of(from, uid);
     world.placement = from.memory.placement(uid);
   }
+  if (world.view.domain && world.view.domain->meta.is_deleting()) add_makers(from, world);
   world.refusals = refusals_of(from, world);
   world.pruned = from.memory.pruned(uid);
   return world;

@@ -124,6 +124,9 @@ std::set<std::string> Triggers::domains_named_by(const api::ResourceClaim& claim
 
 void Triggers::on_pods_read(const std::string& ns) const {
   add_automatic_domains(ns);
+  for (const auto& domain : from_.stores.domains.by_index(kByNamespace, ns)) {
+    if (domain->meta.is_deleting()) add_(domain_key(domain->meta.uid));
+  }
   const auto shared = workloads_.shared_in(ns);
   if (!shared.empty()) add_placement();
   for (const api::ObjectName& name : shared) {

@@ -273,6 +273,26 @@ bool Workloads::has_nodeless_consumers(const std::string& ns) const {
   });
 }
 
+std::map<std::string, api::OwnerReference> Workloads::makers_of(
+    const std::string& ns, const std::set<std::string>& pods) const {
+  const std::scoped_lock lock(mutex_);
+  std::map<std::string, api::OwnerReference> makers;
+  const auto known = namespaces_.find(ns);
+  if (known == namespaces_.end()) return makers;
+  for (const std::string& uid : pods) {
+    const auto pod = known->second.pods.find(uid);
+    if (pod == known->second.pods.end()) continue;
+    if (auto maker = core::maker_of(pod->second)) makers.emplace(uid, *std::move(maker));
+  }
+  return makers;
+}
+
+std::optional<base::Duration> Workloads::last_read(const std::string& ns) const {
+  const std::scoped_lock lock(mutex_);
+  const auto known = namespaces_.find(ns);
+  return known == namespaces_.end() ? std::nullopt : known->second.read;
+}
+
 void Workloads::describe(core::WorkloadsWorld& world) const {
   const std::scoped_lock lock(mutex_);
   for (core::AutomaticClaim& claim : world.claims) {

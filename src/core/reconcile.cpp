@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <map>
 #include <set>
 
 #include "compute_domain/api/channel_config.h"
@@ -171,30 +172,64 @@ std::string end_of_workload(const api::ComputeDomain& domain) {
   return how_to_end(*workload, "", domain.meta.ns);
 }
 
-// "18 pods of Job train", and how to end them; else their names.
-void add_pods(const World& world, const std::vector<std::string>& pods, WaitsFor& waits) {
-  if (pods.empty()) return;
-  const std::string count = cat(pods.size(), pods.size() == 1 ? " pod" : " pods");
+// Pods with one remedy.
+struct Made {
+  std::vector<std::string> pods;
+  std::string by;  // "Job train"; "" : nothing that is known
+};
+
+// Pods by how they are ended.
+std::map<std::string, Made> made_by(const World& world,
+                                    const std::map<std::string, std::string>& pods) {
+  std::map<std::string, Made> made;
   const auto& domain = world.view.domain;
-  waits.remedy = domain ? end_of_workload(*domain) : "";
-  if (!waits.remedy.empty()) {
-    const api::Workload& workload = *domain->spec.workload;
-    waits.what.insert(waits.what.begin(), cat(count, " of ", workload.kind, " ", workload.name));
-    return;
+  const std::string end = domain ? end_of_workload(*domain) : "";
+  for (const auto& [name, uid] : pods) {
+    api::Workload by;
+    std::string remedy = end;
+    if (!end.empty()) {
+      by = *domain->spec.workload;
+    } else if (const auto it = world.makers.find(uid); domain && it != world.makers.end()) {
+      const api::OwnerReference& maker = it->second;
+      by = {.kind = maker.kind, .name = maker.name, .uid = maker.uid};
+      remedy = how_to_end(by, maker.api_version, domain->meta.ns);
+    }
+    Made& entry = made[remedy];
+    entry.pods.push_back(name);
+    if (!remedy.empty()) entry.by = cat(by.kind, " ", by.name);
   }
-  waits.what.insert(waits.what.begin(), cat(count, " (", base::list_names(pods, 3), ")"));
-  waits.remedy = cat("delete ", pods.size() == 1 ? "it" : "them", ", or what has made ",
-                     pods.size() == 1 ? "it" : "them");
+  return made;
+}
+
+// "18 pods of Job train", and how to end them; else their names. By their names with their UIDs.
+void add_pods(const World& world, const std::map<std::string, std::string>& pods, WaitsFor& waits) {
+  std::vector<std::string> what, remedies;
+  for (const auto& [remedy, made] : made_by(world, pods)) {
+    const bool is_one = made.pods.size() == 1;
+    const std::string count = cat(made.pods.size(), is_one ? " pod" : " pods");
+    if (!remedy.empty()) {
+      what.push_back(cat(count, " of ", made.by));
+      remedies.push_back(remedy);
+      continue;
+    }
+    const char* them = is_one ? "it" : "them";
+    what.push_back(cat(count, " (", base::list_names(made.pods, 3), ")"));
+    remedies.push_back(cat("delete ", them, ", or what has made ", them));
+  }
+  waits.what.insert(waits.what.begin(), what.begin(), what.end());
+  waits.remedy = base::join(remedies, "; ");
 }
 
 // Pods whose containers may still run; claims that are held for none; and nodes whose own word says
 // that they still serve a claim, although it is gone.
 WaitsFor what_still_runs(const World& world) {
-  std::set<std::string> waits, pods;
+  std::set<std::string> waits;
+  std::map<std::string, std::string> pods;
   const std::set<std::string> held = cached_held_claims(world);
   for (const api::ResourceClaim& claim : world.view.claims) {
     if (!held.contains(claim.meta.uid)) continue;
-    for (const api::ClaimConsumer& consumer : claim.reserved_for) pods.insert(consumer.name);
+    for (const api::ClaimConsumer& consumer : claim.reserved_for)
+      pods[consumer.name] = consumer.uid;
     if (claim.reserved_for.empty()) {
       waits.insert(cat("claim ", claim.meta.name, ", which is allocated and which no pod has ",
                        "(kubectl delete resourceclaim ", claim.meta.name, " -n ", claim.meta.ns,
@@ -230,7 +265,7 @@ WaitsFor what_still_runs(const World& world) {
     }
   }
   WaitsFor all{.what = {waits.begin(), waits.end()}, .remedy = {}};
-  add_pods(world, {pods.begin(), pods.end()}, all);
+  add_pods(world, pods, all);
   return all;
 }
 
@@ -394,6 +429,22 @@ Plan reconcile_absent(const World& world) {
   return children;
 }
 
+// Pods mostly end together with their domain. Of those that do not, what has made them is read
+// once.
+constexpr base::Duration kPodsEnd = std::chrono::seconds(5);
+
+void read_makers(const World& world, const WaitsFor& waits_for, Plan& plan) {
+  const api::ComputeDomain& domain = *world.view.domain;
+  if (waits_for.remedy.empty() || !end_of_workload(domain).empty()) return;
+  const base::Time due = *domain.meta.deletion_time + kPodsEnd;
+  if (world.pods_read && *world.pods_read >= due) return;
+  if (world.now < due) {
+    look_again_after(due - world.now, plan);
+  } else {
+    plan.actions.emplace_back(ReadPods{domain.meta.ns, false});
+  }
+}
+
 // Teardown. How it goes: the template goes at once, so that no new claim is made; then the status
 // says what still runs; when nothing does, and a live LIST agrees, the node lists go; and only when
 // the API server has confirmed that every child is gone does the finalizer.
@@ -423,6 +474,7 @@ Plan reconcile_deleting(const World& world) {
     if (is_there) std::ranges::move(template_removal, std::back_inserter(plan.actions));
     if (world.refusals.empty()) add_status(world, readiness, {}, waits_for, plan);
     tell_claims_that_come_too_late(world, plan);
+    read_makers(world, waits_for, plan);
     return plan;
   }
   if (!world.refusals.empty()) add_status(world, readiness_now(world), {}, waits_for, plan);

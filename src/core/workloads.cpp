@@ -442,6 +442,19 @@ std::optional<OwnedWorkload> workload_of(const PodFacts& pod, const std::string&
   return OwnedWorkload{{.kind = "Pod", .name = pod.meta.name, .uid = pod.meta.uid}, std::nullopt};
 }
 
+std::optional<api::OwnerReference> maker_of(const PodFacts& pod) {
+  const api::OwnerReference* controller = controller_of(pod.meta);
+  if (controller == nullptr) return std::nullopt;  // a copy has the same labels
+  if (api::OwnerReference set = job_set_of(pod.meta); !set.name.empty()) return set;
+  if (const std::string name = pod.meta.label(api::kLeaderWorkerSetLabel); !name.empty()) {
+    return api::OwnerReference{.api_version = "leaderworkerset.x-k8s.io/v1",
+                               .kind = "LeaderWorkerSet",
+                               .name = name,
+                               .uid = {}};
+  }
+  return *controller;
+}
+
 OwnedWorkload workload_of(const api::ResourceClaim& claim) {
   return {{.kind = "ResourceClaim", .name = claim.meta.name, .uid = claim.meta.uid},
           api::OwnerReference{.api_version = api::api_version_of(claim),

@@ -59,6 +59,27 @@ TEST(Workloads, KnowTheNodesOfPodsThatShareAClaim) {
   EXPECT_THAT(workloads.shared_in("team-a"), ElementsAre(kMesh));
 }
 
+TEST(Workloads, KnowWhatHasMadeAPod) {
+  const auto made_by = [](core::PodFacts pod, const char* version, const char* kind) {
+    pod.meta.owners = {
+        {.api_version = version, .kind = kind, .name = "run", .uid = "u", .controller = true}};
+    return pod;
+  };
+  core::PodFacts of_set = made_by(pod_on("n1", "b"), "batch/v1", "Job");
+  of_set.meta.labels = {{api::kJobSetNameLabel, "set"}, {api::kJobSetUidLabel, "s"}};
+  core::PodFacts copy = pod_on("n1", "c");
+  copy.meta.labels = of_set.meta.labels;
+  Workloads workloads;
+  workloads.pods_read("team-a", {made_by(pod_on("n1", "a"), "batch/v1", "Job"), of_set, copy},
+                      false, {});
+  const auto makers = workloads.makers_of("team-a", {"uid-a", "uid-b", "uid-c", "uid-d"});
+  ASSERT_EQ(makers.size(), 2U);
+  EXPECT_EQ(makers.at("uid-a").name, "run");
+  EXPECT_EQ(makers.at("uid-b").kind, "JobSet");
+  EXPECT_EQ(workloads.last_read("team-a"), base::Duration{});
+  EXPECT_EQ(workloads.last_read("team-b"), std::nullopt);
+}
+
 TEST(Workloads, ForgetAPodThatSharesAClaimNoMore) {
   Workloads workloads;
   workloads.consumers_seen(shared_by({"a", "b", "c"}), {});

@@ -363,7 +363,35 @@ TEST(Reconcile, LooksAgainAtADeletionWhenTheGraceOfAnAgentEnds) {
   World world = settled_world(2);
   world.view.domain->meta.deletion_time = kNow;
   world.nodes.at("n1").agent = AgentPod{.ready = false, .changed = kNow - 20s};
+  world.pods_read = kNow + 5s;
   EXPECT_EQ(reconcile(world).look_again, base::Duration(40s));
+}
+
+TEST(Reconcile, NamesWhatHasMadeThePodsThatADeletionWaitsFor) {
+  World world = settled_world(3);
+  world.view.domain->meta.deletion_time = kNow;
+  for (api::ResourceClaim& held : world.view.claims) held.reserved_for[0].uid = held.meta.name;
+  const api::OwnerReference job{
+      .api_version = "batch/v1", .kind = "Job", .name = "train", .uid = "u", .controller = true};
+  world.makers = {{"c1", job}, {"c2", job}};
+  EXPECT_EQ(condition_in(reconcile(world), "Ready").message,
+            "waits for 1 pod (pod-c3), 2 pods of Job train: delete it, or what has made it; "
+            "kubectl delete job train -n team-a");
+  world.makers["c3"] = job;
+  EXPECT_EQ(condition_in(reconcile(world), "Ready").message,
+            "waits for 3 pods of Job train: kubectl delete job train -n team-a");
+}
+
+TEST(Reconcile, ReadsOnceWhatHasMadePodsThatDoNotEndWithTheirDomain) {
+  World world = settled_world(1);
+  world.view.domain->meta.deletion_time = kNow;
+  apply_status(world, reconcile(world));
+  world.templates.front().meta.deletion_time = kNow;
+  EXPECT_EQ(reconcile(world).look_again, base::Duration(5s));
+  world.now += 5s;
+  EXPECT_THAT(reconcile(world).actions, ElementsAre(Action(ReadPods{"team-a", false})));
+  world.pods_read = world.now;
+  EXPECT_THAT(reconcile(world).actions, IsEmpty());
 }
 
 TEST(Reconcile, WaitsWithTheDeletionForPodsThatStillRunAndNamesThem) {

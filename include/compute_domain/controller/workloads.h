@@ -50,6 +50,10 @@ class Workloads {
   [[nodiscard]] std::vector<api::ObjectName> shared_on(const std::string& node) const;
   [[nodiscard]] std::vector<api::ObjectName> shared_in(const std::string& ns) const;
   [[nodiscard]] bool has_nodeless_consumers(const std::string& ns) const;
+  // What has made these pods, by UID, as the last read of the namespace tells; and when that was.
+  [[nodiscard]] std::map<std::string, api::OwnerReference> makers_of(
+      const std::string& ns, const std::set<std::string>& pods) const;
+  [[nodiscard]] std::optional<base::Duration> last_read(const std::string& ns) const;
   // `world` but for its claims' objects and its domains, which the stores have.
   void describe(core::WorkloadsWorld& world) const;
 

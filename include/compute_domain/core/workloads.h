@@ -52,6 +52,10 @@ std::optional<OwnedWorkload> workload_of(const PodFacts& pod, const std::string&
 // Of a claim that a person has made: all pods that name it are one workload.
 OwnedWorkload workload_of(const api::ResourceClaim& claim);
 
+// What would make the pod again, and is deleted so that it ends: its JobSet, its LeaderWorkerSet or
+// its controlling owner; nullopt: nothing.
+std::optional<api::OwnerReference> maker_of(const PodFacts& pod);
+
 // Sixteen hex digits; equal only for the same workload in the same namespace.
 std::string workload_id(const std::string& ns, const api::Workload& workload);
 

@@ -127,6 +127,10 @@ struct World {
   std::vector<std::string> refusals;
   // What this process has last written, when the API server kept less of it.
   std::optional<PrunedStatus> pruned;
+  // While the domain is being deleted: what has made pods of its claims, by the pods' UIDs, as far
+  // as that is known; and when the pods of the namespace were last read.
+  std::map<std::string, api::OwnerReference> makers;
+  std::optional<base::Time> pods_read;
   std::optional<SeatCount> seats;  // counted only when claims of it have waited for one for long
 };
 
