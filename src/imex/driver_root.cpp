@@ -1,4 +1,4 @@
-#include "imex/driver_root.h"
+#include "compute_domain/imex/driver_root.h"
 
 #include <algorithm>
 #include <filesystem>

@@ -7,10 +7,10 @@
 #include <string>
 
 #include "compute_domain/base/result.h"
+#include "compute_domain/imex/driver_root.h"
 #include "compute_domain/imex/owner.h"
 #include "compute_domain/imex/protocol.h"
 #include "imex/child.h"
-#include "imex/driver_root.h"
 
 namespace cdom::imex {
 
