@@ -1,0 +1,36 @@
+// Findings: what a node needs to serve ComputeDomains, and whether it has it. Pure.
+//
+// What could not be seen is Unknown and says who can see it; it is never Ok.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "compute_domain/node_check/node_facts.h"
+
+namespace cdom::node_check {
+
+enum class Verdict { Ok, Warning, Fails, Unknown };
+std::string_view name_of(Verdict verdict);
+
+struct Finding {
+  std::string requirement, found;
+  Verdict verdict = Verdict::Unknown;
+  std::string remedy;  // a command or a setting; "" when Ok
+  friend bool operator==(const Finding&, const Finding&) = default;
+};
+
+// Every requirement, in the order in which to look at them.
+std::vector<Finding> judge(const NodeFacts& facts);
+
+// 1 when a requirement fails, else 0.
+int exit_code_of(const std::vector<Finding>& findings);
+
+// A table for people, of lines that a terminal can show, and a last line that sums it up:
+// "n01: 1 FAILS: no other nvidia-imex; 3 UNKNOWN".
+std::string table_of(const std::string& node, const std::vector<Finding>& findings);
+// {"node":…,"findings":[{"requirement":…,"found":…,"verdict":…,"remedy":…}]} and a line break.
+std::string json_of(const std::string& node, const std::vector<Finding>& findings);
+
+}  // namespace cdom::node_check

@@ -1,0 +1,41 @@
+// Gathering: looks at a node's files, processes and ports, and changes none of them. It binds the
+// ports for a moment and connects to registration sockets without a word.
+//
+// All files are below folders that the caller names, so that a test can be the node.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "compute_domain/imex/driver_root.h"
+#include "compute_domain/node_check/node_facts.h"
+#include "compute_domain/nvidia/fabric_verdict.h"
+
+namespace cdom::node_check {
+
+struct Places {
+  Program program = Program::Imex;
+  std::string node;
+  bool is_host_managed = false;
+  std::int64_t wanted_channels = 2048;
+  imex::DriverPlace driver;
+  // The node's root as this container sees it; "": the driver root, where that is a whole system
+  // with a kubelet in it.
+  std::string host_root;
+  std::string proc = "/proc";
+  std::string proc_devices = "/proc/devices", proc_driver = "/proc/driver/nvidia";
+  // Of the node. Where its root is out of sight they are looked for at the same path here.
+  std::string plugins_dir = "/var/lib/kubelet/plugins";
+  std::string registrar_dir = "/var/lib/kubelet/plugins_registry";
+  std::string cdi_folder = "/var/run/cdi";
+  std::string own_configuration = "/run/compute-domain/imex/imexd.cfg";
+  std::vector<std::int64_t> ports = {50000, 50005};
+};
+
+// All but the fabric, which is NVML's to say.
+NodeFacts gather(const Places& places);
+
+Fabric fabric_of(const nvidia::FabricFacts& facts, nvidia::FabricMode mode);
+
+}  // namespace cdom::node_check

@@ -1,0 +1,26 @@
+// The rules of judge(), by what they are about. Pure.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "compute_domain/node_check/findings.h"
+
+namespace cdom::node_check {
+
+// The driver and its kernel module: version, GPUs, channels, capability, programs, fabric.
+void judge_kernel(const NodeFacts& facts, std::vector<Finding>& findings);
+void judge_imex_programs(const NodeFacts& facts, std::vector<Finding>& findings);
+void judge_fabric(const NodeFacts& facts, std::vector<Finding>& findings);
+// What else runs there, and what kubelet and the container runtime have.
+void judge_neighbours(const NodeFacts& facts, std::vector<Finding>& findings);
+void judge_kubelet(const NodeFacts& facts, std::vector<Finding>& findings);
+void judge_ports(const NodeFacts& facts, std::vector<Finding>& findings);
+
+// The command line in short: "nvidia-imex -c /etc/nvidia-imex/config.cfg (pid 812)".
+std::string text_of(const Process& process);
+// Of what this program cannot see.
+inline constexpr char kSeenByTheJob[] =
+    "run manifests/examples/recipe/01, which sees the whole node";
+
+}  // namespace cdom::node_check
