@@ -1,6 +1,6 @@
 // compute-domain-agent: the DRA driver of a node: prepares the claims of ComputeDomains for
-// kubelet, and tells what the node's IMEX daemon is. Sub-command `fabric`: what the node's GPUs
-// say.
+// kubelet, and tells what the node's IMEX daemon is. Sub-commands `fabric`: what the node's GPUs
+// say; `check`: whether the node has what it needs.
 #include <malloc.h>
 
 #include "bin/agent_flags.h"
@@ -18,7 +18,14 @@ constexpr char kUsage[] =
     "compute-domain-agent [FLAGS]\n"
     "    Serves the kubelet of this node until SIGTERM.\n"
     "compute-domain-agent fabric [FLAGS]\n"
-    "    Prints the NVLink fabric of this node: fabric --help.";
+    "    Prints the NVLink fabric of this node: fabric --help.\n"
+    "compute-domain-agent check [FLAGS]\n"
+    "    Whether this node has what it needs: check --help.";
+constexpr char kCheckUsage[] =
+    "compute-domain-agent check [-o text|json] [FLAGS]\n"
+    "    Prints what this node has of what ComputeDomains need, as far as the agent sees it, and "
+    "what\n"
+    "    to do about the rest. Exit code 1 when a requirement fails. Needs no cluster.";
 const bin::SubCommand kFabric{
     "fabric",
     "compute-domain-agent fabric [--imex-socket FILE] [--fabric-file FILE] [--fabric-mode MODE]\n"
@@ -35,17 +42,24 @@ int main(int argc, char** argv) {
   bin::Signals signals;     // before any thread, and the library's are the first
   http::initialize_process();
   bin::AgentFlags flags;
-  bin::Parsed parsed{.sub_commands = {kFabric}};
+  bin::Parsed parsed{
+      .sub_commands = {kFabric, {"check", kCheckUsage, bin::agent_flags_of_check()}}};
   if (const auto exit = bin::parse_flags(argc, argv, kUsage, bin::options_of(flags), flags.common,
                                          bin::agent_flag_of_variable, &parsed)) {
     return *exit;
   }
-  const bool is_question = !parsed.positional.empty();
-  if (is_question && (parsed.positional.front() != "fabric" || parsed.positional.size() > 1)) {
-    return bin::usage_error(bin::kAgentProgram, base::cat("\"", parsed.positional.back(),
-                                                          "\" is no sub-command; try `fabric`"));
+  const std::string command = parsed.positional.empty() ? "" : parsed.positional.front();
+  const bool is_known = command.empty() || command == "fabric" || command == "check";
+  if (!is_known || parsed.positional.size() > 1) {
+    return bin::usage_error(bin::kAgentProgram,
+                            base::cat("\"", parsed.positional.back(),
+                                      "\" is not a sub-command; try `fabric` or `check`"));
   }
-  const std::string mistake = is_question ? mistake_in_fabric(flags) : mistake_in(flags);
+  const std::string mistake = command == "fabric"  ? mistake_in_fabric(flags)
+                              : command == "check" ? mistake_in_check(flags)
+                                                   : mistake_in(flags);
   if (!mistake.empty()) return bin::usage_error(bin::kAgentProgram, mistake);
-  return is_question ? bin::print_fabric(flags, signals) : bin::run_agent(flags, signals);
+  if (command == "fabric") return bin::print_fabric(flags, signals);
+  if (command == "check") return bin::check_node(flags, signals);
+  return bin::run_agent(flags, signals);
 }

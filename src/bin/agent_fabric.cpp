@@ -31,11 +31,14 @@ agent::FabricFacts ask_owner(const AgentFlags& flags, const Signals& signals) {
 
 }  // namespace
 
+agent::FabricFacts ask_fabric(const AgentFlags& flags, const Signals& signals) {
+  if (flags.fabric_file.empty()) return ask_owner(flags, signals);
+  return agent::FileFabric(flags.fabric_file, fabric_mode_of(flags)).facts();
+}
+
 int print_fabric(const AgentFlags& flags, const Signals& signals) {
   const agent::FabricMode mode = fabric_mode_of(flags);
-  const agent::FabricFacts facts = flags.fabric_file.empty()
-                                       ? ask_owner(flags, signals)
-                                       : agent::FileFabric(flags.fabric_file, mode).facts();
+  const agent::FabricFacts facts = ask_fabric(flags, signals);
   std::fputs(nvidia::describe_fabric(facts, mode).c_str(), stdout);
   return nvidia::verdict_of(facts, mode).error.empty() ? 0 : 1;
 }

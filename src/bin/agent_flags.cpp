@@ -66,7 +66,10 @@ po::options_description options_of(AgentFlags& flags) {
       "healthcheck-port", with_default(flags.healthcheck_port),
       "port of the gRPC health service (grpc.health.v1), services \"\" and \"liveness\"; -1 for "
       "none (HEALTHCHECK_PORT)")("metrics-path", with_default(flags.health.metrics_path),
-                                 "path of the metrics (METRICS_PATH); empty for none");
+                                 "path of the metrics (METRICS_PATH); empty for none")(
+      "imex-mode", with_default(flags.imex_mode),
+      "of this node's compute-domain-imex, for `check`: driverManaged or hostManaged (IMEX_MODE)");
+  add_check_options(flags.check, options);
   return options;
 }
 
@@ -85,9 +88,10 @@ std::string agent_flag_of_variable(const std::string& name) {
       {"HTTP_ENDPOINT", "metrics-listen"},
       {"METRICS_PATH", "metrics-path"},
       {"HEALTHCHECK_PORT", "healthcheck-port"},
+      {"IMEX_MODE", "imex-mode"},
   };
   const auto it = flags.find(name);
-  return it == flags.end() ? "" : it->second;
+  return it == flags.end() ? check_flag_of_variable(name) : it->second;
 }
 
 std::string mistake_in_fabric(const AgentFlags& flags) {
@@ -98,6 +102,29 @@ std::string mistake_in_fabric(const AgentFlags& flags) {
     return cat("--imex-socket: \"", flags.imex_socket, "\" is not an absolute path");
   }
   return "";
+}
+
+std::string mistake_in_check(const AgentFlags& flags) {
+  for (const auto& [flag, path] : {std::pair("--kubelet-plugins-dir", flags.plugins_dir),
+                                   std::pair("--kubelet-registrar-dir", flags.registrar_dir),
+                                   std::pair("--cdi-root", flags.cdi_root),
+                                   std::pair("--alt-proc-devices", flags.proc_devices)}) {
+    if (!path.starts_with('/')) return cat(flag, ": \"", path, "\" is not an absolute path");
+  }
+  if (flags.imex_mode != "driverManaged" && flags.imex_mode != "hostManaged") {
+    return cat("--imex-mode: \"", flags.imex_mode, "\" is neither driverManaged nor hostManaged");
+  }
+  if (std::string mistake = mistake_in(flags.check); !mistake.empty()) return mistake;
+  return mistake_in_fabric(flags);
+}
+
+std::vector<std::string> agent_flags_of_check() {
+  std::vector<std::string> names{
+      "imex-socket", "fabric-file", "fabric-mode",         "alt-proc-devices",
+      "node-name",   "cdi-root",    "kubelet-plugins-dir", "kubelet-registrar-dir",
+      "imex-mode"};
+  for (std::string& name : check_flag_names()) names.push_back(std::move(name));
+  return names;
 }
 
 std::string mistake_in(const AgentFlags& flags) {
@@ -140,7 +167,7 @@ std::string mistake_in(const AgentFlags& flags) {
   if (const auto paths = dra::socket_paths(plugin_of(flags)); !paths) {
     return cat("--kubelet-plugins-dir and --kubelet-registrar-dir: ", paths.error().message);
   }
-  return mistake_in_fabric(flags);
+  return mistake_in_check(flags);
 }
 
 core::NodeSettings settings_of(const AgentFlags& flags) {
@@ -171,6 +198,20 @@ dra::PluginOptions plugin_of(const AgentFlags& flags) {
   options.pod_uid = flags.pod_uid;
   if (flags.healthcheck_port > 0) options.health_listen = cat("[::]:", flags.healthcheck_port);
   return options;
+}
+
+node_check::Places places_of(const AgentFlags& flags) {
+  node_check::Places places;
+  places.program = node_check::Program::Agent;
+  places.node = flags.node;
+  places.is_host_managed = flags.imex_mode == "hostManaged";
+  places.driver.root.clear();  // the other program has it
+  places.proc_devices = flags.proc_devices;
+  places.proc_driver = base::proc_driver_beside(flags.proc_devices);
+  places.plugins_dir = flags.plugins_dir;
+  places.registrar_dir = flags.registrar_dir;
+  places.cdi_folder = flags.cdi_root;
+  return places;
 }
 
 }  // namespace cdom::bin

@@ -4,6 +4,7 @@
 #include <boost/program_options/options_description.hpp>
 #include <string>
 
+#include "bin/check_command.h"
 #include "bin/flags.h"
 #include "bin/health_server.h"
 #include "compute_domain/agent/cdi_channel_injector.h"
@@ -37,6 +38,9 @@ struct AgentFlags {
   bool channel_as_zero = false;
   int healthcheck_port = -1;
   HealthFlags health = {.listen = "127.0.0.1:8081"};
+  // Of the sub-command `check`.
+  CheckFlags check;
+  std::string imex_mode = "driverManaged";
 };
 
 // The options write into `flags`, which must outlive them.
@@ -46,13 +50,18 @@ boost::program_options::options_description options_of(AgentFlags& flags);
 std::string agent_flag_of_variable(const std::string& name);
 
 // "" when the values make sense, else what is wrong with which flag: of those that say what the
-// fabric is, and of all.
+// fabric is, of those of `check`, and of all.
 std::string mistake_in_fabric(const AgentFlags& flags);
+std::string mistake_in_check(const AgentFlags& flags);
 std::string mistake_in(const AgentFlags& flags);
+
+// Those that the sub-command `check` reads.
+std::vector<std::string> agent_flags_of_check();
 
 core::NodeSettings settings_of(const AgentFlags& flags);
 agent::FabricMode fabric_mode_of(const AgentFlags& flags);
 agent::CdiOptions cdi_of(const AgentFlags& flags);
 dra::PluginOptions plugin_of(const AgentFlags& flags);
+node_check::Places places_of(const AgentFlags& flags);
 
 }  // namespace cdom::bin

@@ -1,4 +1,4 @@
-// The two things that compute-domain-agent does. Each gives the program's exit code.
+// The three things that compute-domain-agent does. Each gives the program's exit code.
 #pragma once
 
 #include "bin/agent_flags.h"
@@ -11,5 +11,11 @@ int run_agent(const AgentFlags& flags, Signals& signals);
 
 // Prints what the GPUs say of their fabric, and why there is a clique or none.
 int print_fabric(const AgentFlags& flags, const Signals& signals);
+
+// What compute-domain-imex has read of the GPUs, or the file says.
+agent::FabricFacts ask_fabric(const AgentFlags& flags, const Signals& signals);
+
+// Prints what the node has of what it needs, and what to do about the rest.
+int check_node(const AgentFlags& flags, const Signals& signals);
 
 }  // namespace cdom::bin

@@ -41,6 +41,7 @@ constexpr std::pair<std::string_view, std::string_view> kPlaceholders[] = {
     {"deadline", "DURATION"},
     {"period", "DURATION"},
     {"delay", "DURATION"},
+    {"stay", "DURATION"},
     {"mode", "MODE"},
     {"isolation", "MODE"},
     {"device-files", "WAY"},

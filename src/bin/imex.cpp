@@ -26,11 +26,18 @@ constexpr char kUsage[] =
     "compute-domain-imex probe [--socket FILE]\n"
     "    Whether the one that has this socket answers: exit code 0 or 1.\n"
     "compute-domain-imex fabric [FLAGS]\n"
-    "    Prints the NVLink fabric of this node: fabric --help.";
+    "    Prints the NVLink fabric of this node: fabric --help.\n"
+    "compute-domain-imex check [FLAGS]\n"
+    "    Whether this node has what it needs: check --help.";
 const bin::SubCommand kProbe{"probe",
                              "compute-domain-imex probe [--socket FILE]\n"
                              "    Whether the one that has this socket answers: exit code 0 or 1.",
                              {"socket"}};
+constexpr char kCheckUsage[] =
+    "compute-domain-imex check [-o text|json] [FLAGS]\n"
+    "    Prints what this node has of what ComputeDomains need, and what to do about the rest. "
+    "Exit\n"
+    "    code 1 when a requirement fails. Changes nothing, and needs no cluster.";
 const bin::SubCommand kFabric{
     "fabric",
     "compute-domain-imex fabric [--driver-root DIR] [--driver-libraries DIR] [--fabric-mode MODE]\n"
@@ -71,16 +78,18 @@ int run(const bin::ImexFlags& flags, const bin::Signals& signals) {
 int main(int argc, char** argv) {
   const bin::Signals signals;
   bin::ImexFlags flags;
-  bin::Parsed parsed{.sub_commands = {kProbe, kFabric}};
+  bin::Parsed parsed{
+      .sub_commands = {kProbe, kFabric, {"check", kCheckUsage, bin::imex_flags_of_check()}}};
   if (const auto exit = bin::parse_flags(argc, argv, kUsage, bin::options_of(flags), flags.common,
                                          bin::imex_flag_of_variable, &parsed)) {
     return *exit;
   }
   const std::string sub_command = parsed.positional.empty() ? "" : parsed.positional.front();
-  if (parsed.positional.size() > 1 ||
-      (!sub_command.empty() && sub_command != kProbe.name && sub_command != kFabric.name)) {
-    return bin::usage_error(kProgram, cat("\"", parsed.positional.back(),
-                                          "\" is not a sub-command; try `probe` or `fabric`"));
+  if (parsed.positional.size() > 1 || (!sub_command.empty() && sub_command != kProbe.name &&
+                                       sub_command != "check" && sub_command != kFabric.name)) {
+    return bin::usage_error(kProgram,
+                            cat("\"", parsed.positional.back(),
+                                "\" is not a sub-command; try `check`, `fabric` or `probe`"));
   }
   if (const std::string mistake = bin::complete(flags); !mistake.empty()) {
     return bin::usage_error(kProgram, mistake);
@@ -89,6 +98,7 @@ int main(int argc, char** argv) {
     return flags.prints_lines ? bin::print_fabric_lines(flags, kProgram)
                               : bin::print_fabric(flags, signals.token());
   }
+  if (sub_command == "check") return bin::check_node(flags, signals.token());
   if (!sub_command.empty()) {
     const std::string fault = bin::probe_imex(flags.owner.socket_path, kProbePatience);
     return fault.empty() ? 0 : fail(fault);

@@ -27,11 +27,23 @@ int print_fabric_lines(const ImexFlags& flags, const char* program) {
   return 0;
 }
 
+namespace {
+nvidia::FabricMode mode_of(const ImexFlags& flags) {
+  return flags.fabric_mode == "legacy" ? nvidia::FabricMode::Legacy : nvidia::FabricMode::Strict;
+}
+}  // namespace
+
+int check_node(const ImexFlags& flags, const std::stop_token& stop) {
+  const auto facts = imex::read_fabric(fabric_command_of(flags), stop);
+  if (!facts) return 1;
+  return run_check(flags.check, places_of(flags), node_check::fabric_of(*facts, mode_of(flags)),
+                   stop);
+}
+
 int print_fabric(const ImexFlags& flags, const std::stop_token& stop) {
   const auto facts = imex::read_fabric(fabric_command_of(flags), stop);
   if (!facts) return 1;
-  const auto mode =
-      flags.fabric_mode == "legacy" ? nvidia::FabricMode::Legacy : nvidia::FabricMode::Strict;
+  const auto mode = mode_of(flags);
   std::fputs(nvidia::describe_fabric(*facts, mode).c_str(), stdout);
   return nvidia::verdict_of(*facts, mode).error.empty() ? 0 : 1;
 }

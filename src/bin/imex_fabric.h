@@ -1,4 +1,4 @@
-// `compute-domain-imex fabric`: what this node's GPUs say of their NVLink fabric.
+// What this node's GPUs say of their NVLink fabric: `compute-domain-imex fabric` and `check`.
 #pragma once
 
 #include <stop_token>
@@ -17,5 +17,8 @@ int print_fabric_lines(const ImexFlags& flags, const char* program);
 
 // For people: starts that process, and says what comes of it. 1 when no clique can be told.
 int print_fabric(const ImexFlags& flags, const std::stop_token& stop);
+
+// Prints what the node has of what it needs, and what to do about the rest. 1 when something fails.
+int check_node(const ImexFlags& flags, const std::stop_token& stop);
 
 }  // namespace cdom::bin

@@ -76,7 +76,15 @@ po::options_description options_of(ImexFlags& flags) {
       "alt-proc-devices", with_default(owner.devices_path),
       "where to read the major numbers of devices (ALT_PROC_DEVICES_PATH)")(
       "allow-user", po::value(&flags.allowed_users)->composing(),
-      "id of a user who may connect, besides root and this program's own; may be repeated");
+      "id of a user who may connect, besides root and this program's own; may be repeated")(
+      "node-name", po::value(&flags.node), "this node's name, for `check` (NODE_NAME)")(
+      "kubelet-plugins-dir", with_default(flags.plugins_dir),
+      "kubelet's own, on the node, for `check` (KUBELET_PLUGINS_DIRECTORY_PATH)")(
+      "kubelet-registrar-dir", with_default(flags.registrar_dir),
+      "kubelet's own, on the node, for `check` (KUBELET_REGISTRAR_DIRECTORY_PATH)")(
+      "cdi-root", with_default(flags.cdi_root),
+      "directory of the agent's CDI files, on the node, for `check` (CDI_ROOT)");
+  add_check_options(flags.check, options);
   return options;
 }
 
@@ -88,7 +96,40 @@ std::string imex_flag_of_variable(const std::string& variable) {
   if (variable == "IMEX_MODE") return "imex-mode";
   if (variable == "IMEX_HOST_SOCKET_PATH") return "imex-host-socket";
   if (variable == "ALT_PROC_DEVICES_PATH") return "alt-proc-devices";
-  return "";
+  if (variable == "NODE_NAME") return "node-name";
+  if (variable == "KUBELET_PLUGINS_DIRECTORY_PATH") return "kubelet-plugins-dir";
+  if (variable == "KUBELET_REGISTRAR_DIRECTORY_PATH") return "kubelet-registrar-dir";
+  if (variable == "CDI_ROOT") return "cdi-root";
+  return check_flag_of_variable(variable);
+}
+
+std::vector<std::string> imex_flags_of_check() {
+  std::vector<std::string> names{
+      "driver-root",          "driver-programs", "driver-libraries", "imex-mode",
+      "fabric-mode",          "directory",       "server-port",      "command-port",
+      "alt-proc-devices",     "node-name",       "cdi-root",         "kubelet-plugins-dir",
+      "kubelet-registrar-dir"};
+  for (std::string& name : check_flag_names()) names.push_back(std::move(name));
+  return names;
+}
+
+node_check::Places places_of(const ImexFlags& flags) {
+  const imex::OwnerOptions& owner = flags.owner;
+  node_check::Places places;
+  places.program = node_check::Program::Imex;
+  places.node = flags.node;
+  places.is_host_managed = flags.mode == "hostManaged";
+  places.driver.root = owner.driver_root;
+  places.driver.program_folders = owner.driver_programs;
+  places.driver.library_folders = owner.driver_libraries;
+  places.proc_devices = owner.devices_path;
+  places.proc_driver = base::proc_driver_beside(owner.devices_path);
+  places.plugins_dir = flags.plugins_dir;
+  places.registrar_dir = flags.registrar_dir;
+  places.cdi_folder = flags.cdi_root;
+  places.own_configuration = cat(owner.directory, "/imexd.cfg");
+  places.ports = {owner.server_port, owner.command_port};
+  return places;
 }
 
 std::string complete(ImexFlags& flags) {
@@ -98,7 +139,10 @@ std::string complete(ImexFlags& flags) {
         std::pair{"--driver-root", owner.driver_root}, std::pair{"--hosts-file", owner.hosts_path},
         std::pair{"--boot-id-file", flags.boot_id_file},
         std::pair{"--kubelet-state-file", owner.kubelet_state_path},
-        std::pair{"--imex-host-socket", flags.host_socket}}) {
+        std::pair{"--imex-host-socket", flags.host_socket},
+        std::pair{"--kubelet-plugins-dir", flags.plugins_dir},
+        std::pair{"--kubelet-registrar-dir", flags.registrar_dir},
+        std::pair{"--cdi-root", flags.cdi_root}}) {
     if (!path.starts_with('/')) return cat(name, ": \"", path, "\" is no absolute path");
   }
   for (const auto& [name, folders] : {std::pair{"--driver-programs", &owner.driver_programs},
@@ -140,6 +184,7 @@ std::string complete(ImexFlags& flags) {
   }
   // What a stand-in for the kernel's files has is all beside its list of devices.
   owner.kernel_driver_path = base::proc_driver_beside(owner.devices_path);
+  if (std::string mistake = mistake_in(flags.check); !mistake.empty()) return mistake;
   if (flags.mode == "hostManaged") owner.host_socket = flags.host_socket;
   owner.makes_device_files = flags.device_files == "make";
   owner.allowed_users = {0, geteuid()};

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "bin/check_command.h"
 #include "bin/flags.h"
 #include "compute_domain/imex/owner.h"
 
@@ -22,12 +23,22 @@ struct ImexFlags {
   std::string fabric_mode = "strict";
   bool prints_lines = false;
   std::string boot_id_file = "/proc/sys/kernel/random/boot_id";
+  // Of the sub-command `check`.
+  CheckFlags check;
+  std::string node;
+  std::string plugins_dir = "/var/lib/kubelet/plugins";
+  std::string registrar_dir = "/var/lib/kubelet/plugins_registry";
+  std::string cdi_root = "/var/run/cdi";
 };
 
 boost::program_options::options_description options_of(ImexFlags& flags);
 
 // The flag that an environment variable sets; "" for others.
 std::string imex_flag_of_variable(const std::string& variable);
+
+// Those that the sub-command `check` reads.
+std::vector<std::string> imex_flags_of_check();
+node_check::Places places_of(const ImexFlags& flags);
 
 // Fills flags.owner; what is wrong with the values, or "".
 std::string complete(ImexFlags& flags);

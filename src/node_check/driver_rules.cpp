@@ -133,10 +133,13 @@ void judge_imex_programs(const NodeFacts& facts, std::vector<Finding>& findings)
   const std::string programs = "nvidia-imex and -ctl", libraries = "libraries of nvidia-imex";
   if (!facts.imex_programs) {
     const std::string remedy =
-        cat("mount the node's driver there (--driver-root); with the GPU Operator wait for its "
-            "driver container",
-            facts.program == Program::Agent ? "; or run `compute-domain-imex check`" : "");
-    const std::string found = cat("there is no driver root ", facts.driver_root);
+        facts.driver_root.empty()
+            ? "run `compute-domain-imex check`"
+            : "mount the node's driver there (--driver-root); with the GPU Operator wait for its "
+              "driver container";
+    const std::string found = facts.driver_root.empty()
+                                  ? "this program has no driver root"
+                                  : cat("there is no driver root ", facts.driver_root);
     findings.push_back({programs, found, Verdict::Unknown, remedy});
     findings.push_back({libraries, found, Verdict::Unknown, remedy});
     return;

@@ -44,7 +44,8 @@ class NodeView {
  public:
   explicit NodeView(const Places& places)
       : places_(places), driver_root_(without_slash(places.driver.root)) {
-    const bool is_system = is_folder(base::path_below(driver_root_, "/var/lib/kubelet"));
+    const bool is_system =
+        has_driver_root() && is_folder(base::path_below(driver_root_, "/var/lib/kubelet"));
     if (!places.host_root.empty()) {
       host_ = without_slash(places.host_root);
     } else if (is_system) {
@@ -73,6 +74,7 @@ class NodeView {
     if (is_folder(path)) return path;
     return std::nullopt;
   }
+  [[nodiscard]] bool has_driver_root() const { return !places_.driver.root.empty(); }
   [[nodiscard]] bool has_persistence_socket(const std::string& root) const {
     std::error_code error;
     return fs::exists(base::path_below(root, "/run/nvidia-persistenced/socket"), error);
@@ -140,7 +142,8 @@ void NodeView::see_processes(NodeFacts& facts) const {
     facts.keeps_gpus_initialised = !processes_named(*host_proc_, "nvidia-persistenced").empty();
   }
   // With the GPU Operator it is in the driver's container.
-  if ((host_ && has_persistence_socket(*host_)) || has_persistence_socket(driver_root_)) {
+  if ((host_ && has_persistence_socket(*host_)) ||
+      (has_driver_root() && has_persistence_socket(driver_root_))) {
     facts.keeps_gpus_initialised = true;
   }
 }

@@ -107,7 +107,7 @@ Finding registration(const NodeFacts& facts) {
     return {requirement, "kubelet's folders are out of sight", Verdict::Unknown, kSeenByTheJob};
   }
   constexpr char kRemedy[] =
-      "kubectl get pods -n compute-domain-operator -o wide: the agent makes it when it runs here";
+      "kubectl get pods -n compute-domain-nodes -o wide: the agent makes it when it runs here";
   std::vector<std::string> live, dead;
   for (const RegistrationSocket& one : *facts.registrations) {
     (one.is_listening ? live : dead).push_back(one.path);

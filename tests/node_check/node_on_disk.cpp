@@ -75,8 +75,8 @@ void NodeOnDisk::listen_on(const std::string& path) {
 void NodeOnDisk::remove(const std::string& path) const { fs::remove_all(dir.at("host" + path)); }
 
 std::vector<std::string> NodeOnDisk::flags() const {
-  return {"--driver-root",     places.driver.root, "--alt-proc-devices",
-          places.proc_devices, "--node-name",      places.node};
+  return {"--host-root",       dir.at("host"), "--alt-proc-devices",
+          places.proc_devices, "--node-name",  places.node};
 }
 
 }  // namespace cdom::node_check

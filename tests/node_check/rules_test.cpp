@@ -219,10 +219,14 @@ TEST(NodeCheckPrograms, RunInTheImageOfTheOtherProgram) {
 
 TEST(NodeCheckPrograms, AreUnknownWithoutADriverRoot) {
   NodeFacts facts = good_node();
-  facts.program = Program::Agent;
   facts.imex_programs.reset();
   EXPECT_THAT(finding_of(facts, "nvidia-imex and"),
-              is(Verdict::Unknown, "no driver root /driver-root", "`compute-domain-imex check`"));
+              is(Verdict::Unknown, "there is no driver root /driver-root", "--driver-root"));
+  facts.program = Program::Agent;
+  facts.driver_root.clear();
+  EXPECT_THAT(
+      finding_of(facts, "nvidia-imex and"),
+      is(Verdict::Unknown, "this program has no driver root", "`compute-domain-imex check`"));
 }
 
 TEST(NodeCheckFabric, TellsOfEachGpu) {

@@ -19,7 +19,7 @@ struct Places {
   std::string node;
   bool is_host_managed = false;
   std::int64_t wanted_channels = 2048;
-  imex::DriverPlace driver;
+  imex::DriverPlace driver;  // its root "": this program has none
   // The node's root as this container sees it; "": the driver root, where that is a whole system
   // with a kubelet in it.
   std::string host_root;

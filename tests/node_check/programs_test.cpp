@@ -1,0 +1,178 @@
+// `check` of both programs of a node, as they are run.
+#include <poll.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <nlohmann/json.hpp>
+
+#include "compute_domain/base/text.h"
+#include "imex/child.h"
+#include "node_check/node_on_disk.h"
+
+namespace cdom::node_check {
+namespace {
+
+namespace fs = std::filesystem;
+using base::cat;
+using testing::AllOf;
+using testing::HasSubstr;
+using testing::MatchesRegex;
+using testing::Not;
+
+constexpr char kImex[] = "compute-domain-imex", kAgent[] = "compute-domain-agent";
+
+struct Outcome {
+  std::string ending, output;
+};
+Outcome run(const std::string& program, const std::vector<std::string>& flags) {
+  imex::Command command{.arguments = {cat(CDOM_PROGRAMS, "/", program)},
+                        .environment = {"PATH=/usr/bin:/bin"}};
+  command.arguments.insert(command.arguments.end(), flags.begin(), flags.end());
+  command.captures_output = true;
+  auto child = imex::Child::start(command);
+  if (!child) return {child.error().message, ""};
+  pollfd exit{.fd = child->exit_descriptor(), .events = POLLIN, .revents = 0};
+  poll(&exit, 1, 30'000);
+  Outcome outcome;
+  char block[4096];
+  for (ssize_t got = 0; (got = read(child->output_descriptor(), block, sizeof block)) > 0;) {
+    outcome.output.append(block, static_cast<std::size_t>(got));
+  }
+  const auto ending = child->reap();
+  outcome.ending = ending ? to_string(*ending) : "still runs";
+  return outcome;
+}
+
+Outcome check(const std::string& program, const NodeOnDisk& node,
+              const std::vector<std::string>& more = {}) {
+  std::vector<std::string> flags{"check"};
+  const std::vector<std::string> root =
+      program == kImex ? std::vector<std::string>{"--driver-root", node.places.driver.root}
+                       : std::vector<std::string>{"--fabric-file", node.dir.at("fabric.yaml")};
+  for (const auto& some : {root, node.flags(), more})
+    flags.insert(flags.end(), some.begin(), some.end());
+  return run(program, flags);
+}
+
+// NVML's stand-in as the node's library, and what it says.
+void put_nvml(const NodeOnDisk& node, const std::string& says) {
+  const std::string library = node.dir.at("host/usr/lib64/libnvidia-ml.so.580.142");
+  fs::copy_file(cat(CDOM_NVML_STAND_IN, "/libnvidia-ml.so.1"), library,
+                fs::copy_options::overwrite_existing);
+  node.dir.write("host/usr/lib64/libnvidia-ml.so.580.142.yaml", says);
+}
+constexpr char kTwoGpus[] =
+    "driver: 580.65.06\ngpus:\n"
+    "- {uuid: GPU-0, state: 3, cluster: 6f0a3c521c7e4b1f9d530c2f6c2b7a10, clique: 7}\n"
+    "- {uuid: GPU-1, state: 2, cluster: 6f0a3c521c7e4b1f9d530c2f6c2b7a10, clique: 7}\n";
+
+std::map<std::string, nlohmann::json> rows_of(const std::string& output) {
+  std::map<std::string, nlohmann::json> rows;
+  const auto report = nlohmann::json::parse(output);
+  for (const auto& row : report["findings"]) rows[row["requirement"]] = row;
+  return rows;
+}
+
+TEST(NodeCheckProgram, PrintsATableAndEndsWellOnAGoodNode) {
+  const NodeOnDisk node;
+  put_nvml(node,
+           "driver: 580.65.06\ngpus:\n"
+           "- {uuid: GPU-0, state: 3, cluster: 6f0a3c521c7e4b1f9d530c2f6c2b7a10, clique: 7}\n");
+  const Outcome done = check(kImex, node, {"--server-port", "1", "--command-port", "2"});
+  EXPECT_EQ(done.ending, "exited with code 0") << done.output;
+  EXPECT_THAT(done.output, testing::StartsWith("REQUIREMENT "));
+  EXPECT_THAT(done.output,
+              AllOf(HasSubstr("driver 570.158.01 or later"), HasSubstr("fabric of GPU 0 (GPU-0)"),
+                    HasSubstr("\nn01: "), Not(HasSubstr("FAILS")), Not(HasSubstr("UNKNOWN"))));
+}
+
+TEST(NodeCheckProgram, EndsWithCodeOneWhereSomethingFails) {
+  const NodeOnDisk node;
+  put_nvml(node, kTwoGpus);
+  node.run(812, {"/usr/bin/nvidia-imex", "-c", "/etc/nvidia-imex/config.cfg"});
+  for (const char* program : {kImex, kAgent}) {
+    const Outcome done = check(program, node);
+    EXPECT_EQ(done.ending, "exited with code 1") << program << done.output;
+    EXPECT_THAT(done.output, HasSubstr("systemctl disable --now nvidia-imex.service")) << program;
+  }
+}
+
+TEST(NodeCheckProgram, TellsOfEachGpu) {
+  const NodeOnDisk node;
+  put_nvml(node, kTwoGpus);
+  const Outcome done = check(kImex, node, {"--output", "json"});
+  EXPECT_EQ(done.ending, "exited with code 1") << done.output;
+  auto rows = rows_of(done.output);
+  EXPECT_EQ(rows["fabric of GPU 0 (GPU-0)"]["found"],
+            "clique 6f0a3c52-1c7e-4b1f-9d53-0c2f6c2b7a10.7");
+  EXPECT_EQ(rows["fabric of GPU 1 (GPU-1)"]["verdict"], "FAILS");
+  EXPECT_EQ(rows["fabric of GPU 1 (GPU-1)"]["found"],
+            "has not joined its NVLink fabric (state in progress)");
+}
+
+TEST(NodeCheckProgram, OfTheAgentSendsToTheOtherForWhatItCannotSee) {
+  const NodeOnDisk node;
+  node.dir.write("fabric.yaml",
+                 "driver: 580.65.06\ngpus:\n- {uuid: GPU-0, state: completed, clusterUUID: "
+                 "6f0a3c52-1c7e-4b1f-9d53-0c2f6c2b7a10, cliqueID: 7}\n");
+  const Outcome done = check(kAgent, node, {"-o", "json"});
+  EXPECT_EQ(done.ending, "exited with code 0") << done.output;
+  auto rows = rows_of(done.output);
+  EXPECT_EQ(rows["driver 570.158.01 or later"]["verdict"], "OK");
+  EXPECT_EQ(rows["NVLink fabric"]["verdict"], "OK");
+  for (const char* row :
+       {"nvidia-imex and -ctl", "libraries of nvidia-imex", "port 50000", "port 50005"}) {
+    EXPECT_EQ(rows[row]["verdict"], "UNKNOWN") << row;
+    EXPECT_EQ(rows[row]["remedy"], "run `compute-domain-imex check`") << row;
+  }
+}
+
+TEST(NodeCheckProgram, OfTheAgentTakesItsOwnContainerForNoNode) {
+  const Outcome done = run(kAgent, {"check", "--imex-socket", "/nowhere/imex.sock", "-o", "json"});
+  auto rows = rows_of(done.output);
+  EXPECT_EQ(rows["CDI"]["verdict"], "UNKNOWN");
+}
+
+TEST(NodeCheckProgram, OutlivesAnNvmlThatCrashes) {
+  const NodeOnDisk node;
+  put_nvml(node, cat("crashes: nvmlDeviceGetUUID\n", kTwoGpus));
+  const Outcome done = check(kImex, node);
+  EXPECT_EQ(done.ending, "exited with code 1") << done.output;
+  EXPECT_THAT(done.output, AllOf(HasSubstr("NVLink fabric"), HasSubstr("nvmlDeviceGetUUID")));
+}
+
+TEST(NodeCheckProgram, OutlivesAnNvmlThatHangs) {
+  const NodeOnDisk node;
+  ASSERT_EQ(mkfifo(node.dir.at("pipe").c_str(), 0600), 0);
+  put_nvml(node, cat("hangs: nvmlDeviceGetCount_v2\nuntil: ", node.dir.at("pipe"), "\n", kTwoGpus));
+  const Outcome done = check(kImex, node);
+  EXPECT_EQ(done.ending, "exited with code 1") << done.output;
+  EXPECT_THAT(done.output, HasSubstr("nvmlDeviceGetCount"));
+}
+
+TEST(NodeCheckProgram, SayWhatIsWrongWithTheirFlagsInOneLine) {
+  for (const char* program : {kImex, kAgent}) {
+    for (const auto& flags :
+         std::vector<std::vector<std::string>>{{"check", "--host-root", "host"},
+                                               {"check", "--output", "yaml"},
+                                               {"check", "--imex-channels", "0"},
+                                               {"check", "--stay", "long"},
+                                               {"check", "--imex-mode", "none"},
+                                               {"check", "--cdi-root", "cdi"},
+                                               {"check", "now"},
+                                               {"chek"}}) {
+      const Outcome done = run(program, flags);
+      EXPECT_EQ(done.ending, "exited with code 2") << done.output;
+      EXPECT_THAT(done.output, MatchesRegex(cat(program, ": [^\n]*\\(see [^\n]*--help\\)\n")));
+    }
+    const Outcome help = run(program, {"check", "--help"});
+    EXPECT_EQ(help.ending, "exited with code 0");
+    EXPECT_THAT(help.output, AllOf(HasSubstr("--host-root DIR"), HasSubstr("--imex-channels N"),
+                                   Not(HasSubstr("--socket")), Not(HasSubstr("--metrics-listen"))));
+  }
+}
+
+}  // namespace
+}  // namespace cdom::node_check
