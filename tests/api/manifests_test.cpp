@@ -98,6 +98,17 @@ TEST(Manifests, NameTheImagesOfThisVersion) {
   for (const json& image : kustomization["images"]) EXPECT_EQ(image["newTag"], version);
 }
 
+TEST(Manifests, CheckNodesByTheProgramThatIsInstalled) {
+  const json kustomization = objects_in("manifests/default/kustomization.yaml").at(0);
+  std::set<std::string> images, named;
+  for (const json& image : kustomization["images"]) {
+    images.insert(
+        base::cat(image["name"].get<std::string>(), ":", image["newTag"].get<std::string>()));
+  }
+  collect(objects_in("manifests/examples/recipe/01-install-and-verify.yaml").at(0), "image", named);
+  EXPECT_THAT(images, testing::IsSupersetOf(named));
+}
+
 // Of privileged programs: a name that anybody could register would be anybody's way to all nodes.
 TEST(Manifests, NameImagesThatNoRegistryHasUntilOneIsSet) {
   std::set<std::string> images;

@@ -12,6 +12,8 @@ apply_recipe() { apply_example "examples/recipe/$1"; }
 job_completes() { kubectl wait --for=condition=Complete "job/$1" --timeout=90s; }
 # How many pods of a Job have printed a line like that.
 count_lines() { kubectl logs -l "job-name=$1" --tail=-1 | grep -cE "$2"; }
+# These nodes have stand-ins where the DaemonSets look, and no driver of their own.
+has_checked_all() { [ "$(count_lines node-check '^n[0-9]+: [0-9]+ FAILS: driver 570.158.01 or later')" = 18 ]; }
 apply_pods() { for node in n01 n02; do pod_yaml nvlink "$node"; done | sed 's/nvlink-channel/nvlink/' | kubectl apply -f -; }
 deployment() {
   cat <<'YAML'
@@ -98,6 +100,8 @@ check "it goes" kubectl delete deployment serve
 check "and its domain with it" eventually 60 is_empty line
 # --- the recipe: what its containers themselves see
 check "the recipe's verification" apply_recipe 01-install-and-verify
+check "says of each node that it has no driver" eventually 90 has_checked_all
+check "which is all that it does" delete_job node-check
 check "completes" job_completes verify-install
 check "its pod has seen the channel" prints "channel0" kubectl logs job/verify-install
 check "it goes" delete_job verify-install

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <nlohmann/json.hpp>
+#include <set>
 
 #include "compute_domain/base/text.h"
 #include "scenarios/scenario.h"
@@ -105,6 +106,12 @@ TEST_F(Recipe, AnInstallIsVerifiedByAJobThatCompletes) {
   apply(kInstall);
   const std::string name = forms("verify-install", 1);
   EXPECT_TRUE(completes("verify-install", 1));
+  // One pod on each of as many nodes as it names.
+  std::set<std::string> checked;
+  for (const auto& pod : all<api::Pod>()) {
+    if (pod.meta.name.starts_with("node-check-")) checked.insert(pod.node);
+  }
+  EXPECT_THAT(checked, SizeIs(18));
   kubectl().remove("Job", "verify-install");
   EXPECT_TRUE(goes(name));
 }

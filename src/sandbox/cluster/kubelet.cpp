@@ -314,7 +314,7 @@ bool Kubelet::watch_containers(Run& run) {
 }
 
 void Kubelet::end_containers(Run& run, int exit_code) {
-  log(run, end_log(clock_.elapsed() - *run.started, exit_code));
+  log(run, end_log(*run.pod, clock_.elapsed() - *run.started, exit_code));
   run.state.last_end = ContainerEnd{exit_code, exit_code == 0 ? "Completed" : "Error",
                                     run.state.container_started, clock_.now()};
   run.started.reset();

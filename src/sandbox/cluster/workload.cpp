@@ -59,6 +59,17 @@ std::optional<base::Duration> duration_of_command(const json& pod) {
   return std::chrono::duration_cast<base::Duration>(std::chrono::duration<double>(count));
 }
 
+// Whether it is compute-domain-imex or compute-domain-agent with the sub-command `check`.
+bool checks_its_node(const json& pod) {
+  const json& containers = at(pod, "/spec/containers");
+  if (containers.empty()) return false;
+  const std::string image = text_at(containers[0], "/image");
+  const bool is_ours = image.find("/compute-domain-imex") != std::string::npos ||
+                       image.find("/compute-domain-agent") != std::string::npos;
+  return is_ours &&
+         base::cat(" ", command_line(containers[0]), " ").find(" check ") != std::string::npos;
+}
+
 // "channel-0" of "k8s.compute-domain.nvidia.com/claim=<uid>-channel-0".
 std::optional<std::string> channel_of(const std::string& device) {
   const std::size_t found = device.rfind("channel-");
@@ -119,8 +130,11 @@ std::string start_log(const json& pod, const std::string& node,
   return text;
 }
 
-std::string end_log(base::Duration ran, int exit_code) {
-  return base::cat("ended after ", base::short_duration(ran), " with exit code ", exit_code, "\n");
+std::string end_log(const json& pod, base::Duration ran, int exit_code) {
+  std::string text =
+      base::cat("ended after ", base::short_duration(ran), " with exit code ", exit_code, "\n");
+  if (checks_its_node(pod)) text += "nothing was checked: a simulated node has no driver\n";
+  return text;
 }
 
 }  // namespace cdom::sandbox

@@ -30,6 +30,7 @@ std::optional<base::Duration> parse_duration(std::string_view text);
 // What a container prints when it starts: on which node, with which channels.
 std::string start_log(const json& pod, const std::string& node,
                       const std::vector<std::string>& devices);
-std::string end_log(base::Duration ran, int exit_code);
+// And when it ends. Of one that was to look at its node, that there was nothing to look at.
+std::string end_log(const json& pod, base::Duration ran, int exit_code);
 
 }  // namespace cdom::sandbox
