@@ -6,6 +6,7 @@
 #include "compute_domain/base/driver_root.h"
 #include "compute_domain/base/files.h"
 #include "compute_domain/base/log.h"
+#include "compute_domain/base/processes.h"
 #include "compute_domain/base/text.h"
 #include "imex/config.h"
 #include "imex/device_nodes.h"
@@ -51,12 +52,29 @@ Result<void> Workshop::check() const {
                            " has: see --driver-libraries")};
   }
   if (!options_.host_socket.empty()) return {};
+  if (auto alone = check_for_other_daemons(); !alone) return alone;
   if (!options_.tls_directory.empty()) {
     if (const auto tls = read_tls_files(options_.tls_directory); !tls) return tls.error();
   }
   if (!options_.makes_device_files) return {};
   const auto nodes = needed_device_nodes({options_.devices_path, options_.kernel_driver_path});
   return nodes ? Result<void>() : Result<void>(nodes.error());
+}
+
+// The kernel driver has one session of IMEX per machine. Where the driver root is the node's own
+// root its processes are seen. A daemon of NVIDIA's DRA driver goes by itself, with its domain.
+Result<void> Workshop::check_for_other_daemons() const {
+  const std::string proc = cat(options_.driver_root == "/" ? "" : options_.driver_root, "/proc");
+  if (!base::shows_whole_machine(proc)) return {};
+  for (const base::Process& daemon : base::processes_named(proc, "nvidia-imex")) {
+    if (base::has_argument(daemon, at("imexd.cfg"))) continue;
+    if (base::has_argument(daemon, "/imexd/imexd.cfg")) continue;
+    return base::Error{base::ErrorKind::Invalid,
+                       cat("another IMEX daemon runs on this node, ", base::text_of(daemon),
+                           ": systemctl disable --now nvidia-imex.service && systemctl mask "
+                           "nvidia-imex.service")};
+  }
+  return {};
 }
 
 Result<Command> Workshop::prepare(const Want& want) {

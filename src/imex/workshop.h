@@ -38,6 +38,7 @@ class Workshop {
  private:
   [[nodiscard]] std::string at(const char* name) const;
   [[nodiscard]] DriverPlace driver_place() const;
+  [[nodiscard]] base::Result<void> check_for_other_daemons() const;
   base::Result<std::vector<BindMount>> mounts() const;
 
   const OwnerOptions& options_;

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 
-#include "compute_domain/base/text.h"
 #include "node_check/rules.h"
 
 namespace cdom::node_check {
@@ -19,13 +18,6 @@ std::string_view name_of(Verdict verdict) {
       break;
   }
   return "UNKNOWN";
-}
-
-std::string text_of(const Process& process) {
-  // Without its folder, and not all of a long command line.
-  std::vector<std::string> words = process.arguments;
-  if (!words.empty()) words.front() = base::split(words.front(), '/').back();
-  return base::cat(base::shortened(base::join(words, " "), 80), " (pid ", process.pid, ")");
 }
 
 std::vector<Finding> judge(const NodeFacts& facts) {

@@ -10,8 +10,8 @@
 #include "compute_domain/base/device_nodes.h"
 #include "compute_domain/base/driver_root.h"
 #include "compute_domain/base/files.h"
+#include "compute_domain/base/processes.h"
 #include "compute_domain/base/text.h"
-#include "node_check/processes.h"
 #include "node_check/runtime_config.h"
 #include "node_check/sockets.h"
 
@@ -51,9 +51,9 @@ class NodeView {
     } else if (is_system) {
       host_ = driver_root_;
     }
-    if (host_ && shows_whole_machine(*host_ + "/proc")) {
+    if (host_ && base::shows_whole_machine(*host_ + "/proc")) {
       host_proc_ = *host_ + "/proc";
-    } else if (shows_whole_machine(places.proc)) {
+    } else if (base::shows_whole_machine(places.proc)) {
       host_proc_ = places.proc;
     }
   }
@@ -137,9 +137,10 @@ void NodeView::see_imex_programs(NodeFacts& facts) const {
 void NodeView::see_processes(NodeFacts& facts) const {
   facts.own_configuration = places_.own_configuration;
   if (host_proc_) {
-    facts.imex_daemons = processes_named(*host_proc_, "nvidia-imex");
-    facts.foreign_plugins = processes_named(*host_proc_, "compute-domain-kubelet-plugin");
-    facts.keeps_gpus_initialised = !processes_named(*host_proc_, "nvidia-persistenced").empty();
+    facts.imex_daemons = base::processes_named(*host_proc_, "nvidia-imex");
+    facts.foreign_plugins = base::processes_named(*host_proc_, "compute-domain-kubelet-plugin");
+    facts.keeps_gpus_initialised =
+        !base::processes_named(*host_proc_, "nvidia-persistenced").empty();
   }
   // With the GPU Operator it is in the driver's container.
   if ((host_ && has_persistence_socket(*host_)) ||

@@ -16,10 +16,6 @@ constexpr char kLeaveDomains[] =
     "switch its ComputeDomains off: resources.computeDomains.enabled=false of its chart, "
     "draDriver.computeDomains.enabled=false of the GPU Operator";
 
-bool names(const Process& process, const std::string& argument) {
-  return std::ranges::find(process.arguments, argument) != process.arguments.end();
-}
-
 bool is_program(const Process& process, std::string_view name) {
   return !process.arguments.empty() && base::split(process.arguments.front(), '/').back() == name;
 }
@@ -27,7 +23,7 @@ bool is_program(const Process& process, std::string_view name) {
 std::string all_of(const std::vector<Process>& processes) {
   std::vector<std::string> texts;
   texts.reserve(processes.size());
-  for (const Process& process : processes) texts.push_back(text_of(process));
+  for (const Process& process : processes) texts.push_back(base::text_of(process));
   return base::join(texts, ", ");
 }
 
@@ -46,12 +42,12 @@ Finding other_daemons(const NodeFacts& facts) {
   const std::string requirement = "no other nvidia-imex";
   std::vector<Process> foreign;
   for (const Process& daemon : facts.imex_daemons.value_or(std::vector<Process>())) {
-    if (!names(daemon, facts.own_configuration)) foreign.push_back(daemon);
+    if (!base::has_argument(daemon, facts.own_configuration)) foreign.push_back(daemon);
   }
   if (!foreign.empty()) {
     // The configuration of its daemons' pods.
     const bool is_predecessor = std::ranges::any_of(
-        foreign, [](const Process& one) { return names(one, "/imexd/imexd.cfg"); });
+        foreign, [](const Process& one) { return base::has_argument(one, "/imexd/imexd.cfg"); });
     return {
         requirement, cat("runs: ", all_of(foreign)), Verdict::Fails,
         is_predecessor ? cat("a domain of NVIDIA's DRA driver: ", kLeaveDomains) : kDisableUnit};
@@ -82,12 +78,12 @@ Finding other_plugins(const NodeFacts& facts) {
       if (!one.listener) {
         has_unknown = true;
       } else if (!is_program(*one.listener, "compute-domain-agent")) {
-        others.push_back(cat(text_of(*one.listener), " at ", one.path));
+        others.push_back(cat(base::text_of(*one.listener), " at ", one.path));
       }
     }
   }
   if (others.empty() && facts.foreign_plugins) {
-    for (const Process& plugin : *facts.foreign_plugins) others.push_back(text_of(plugin));
+    for (const Process& plugin : *facts.foreign_plugins) others.push_back(base::text_of(plugin));
   }
   if (!others.empty()) {
     return {requirement, base::join(others, ", "), Verdict::Fails, kLeaveDomains};
@@ -190,11 +186,11 @@ Finding port(const NodeFacts& facts, const Port& one) {
             "run `compute-domain-imex check`"};
   }
   if (one.error.empty()) return {requirement, cat("free", network), Verdict::Ok, ""};
-  if (one.holder && names(*one.holder, facts.own_configuration)) {
+  if (one.holder && base::has_argument(*one.holder, facts.own_configuration)) {
     return {requirement, "held by this node's own nvidia-imex", Verdict::Ok, ""};
   }
   if (one.holder) {
-    return {requirement, cat("held by ", text_of(*one.holder)), Verdict::Fails,
+    return {requirement, cat("held by ", base::text_of(*one.holder)), Verdict::Fails,
             "end it, or --server-port and --command-port on every node"};
   }
   return {requirement, cat(one.error, network), Verdict::Fails,

@@ -17,8 +17,6 @@ void judge_neighbours(const NodeFacts& facts, std::vector<Finding>& findings);
 void judge_kubelet(const NodeFacts& facts, std::vector<Finding>& findings);
 void judge_ports(const NodeFacts& facts, std::vector<Finding>& findings);
 
-// The command line in short: "nvidia-imex -c /etc/nvidia-imex/config.cfg (pid 812)".
-std::string text_of(const Process& process);
 // Of what this program cannot see.
 inline constexpr char kSeenByTheJob[] =
     "run manifests/examples/recipe/01, which sees the whole node";

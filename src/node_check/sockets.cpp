@@ -9,7 +9,7 @@
 #include <system_error>
 
 #include "compute_domain/base/descriptor.h"
-#include "node_check/processes.h"
+#include "node_check/port_holder.h"
 
 namespace cdom::node_check {
 
@@ -59,7 +59,7 @@ RegistrationSocket try_registration(const std::string& path, const std::string& 
   ucred peer{};
   socklen_t size = sizeof peer;
   if (getsockopt(socket.get(), SOL_SOCKET, SO_PEERCRED, &peer, &size) == 0 && peer.pid > 0) {
-    found.listener = process_of(proc, peer.pid);
+    found.listener = base::process_of(proc, peer.pid);
   }
   return found;
 }

@@ -83,6 +83,36 @@ TEST(ImexOwner, TellsWhyNoDaemonCouldBeStarted) {
       << "when the driver is installed";
 }
 
+// As its driver root shows the node's processes, where that is the node's own root.
+TEST(ImexOwner, TellsOfADaemonThatSomebodyElseRunsOnTheNode) {
+  Rig rig(1);
+  Node& node = rig.node(0);
+  const auto run = [&node](const std::string& pid, const std::string& name,
+                           const std::string& configuration) {
+    node.dir.write("root/proc/" + pid + "/comm", name + "\n");
+    node.dir.write("root/proc/" + pid + "/cmdline",
+                   "/usr/bin/" + name + '\0' + "-c" + '\0' + configuration + '\0');
+  };
+  run("2", "kthreadd", "");
+  run("900", "nvidia-imex", node.options.directory + "/imexd.cfg");
+  run("901", "nvidia-imex", "/imexd/imexd.cfg");  // of the reference driver's domain
+  node.close();
+  ASSERT_TRUE(node.open());
+  ASSERT_TRUE(rig.until([&] { return node.agent->state.has_value(); }));
+  EXPECT_EQ(node.agent->state->cannot_start, "");
+
+  run("812", "nvidia-imex", "/etc/nvidia-imex/config.cfg");
+  node.close();
+  ASSERT_TRUE(node.open());
+  ASSERT_TRUE(rig.until([&] { return node.agent->state.has_value(); }));
+  EXPECT_THAT(node.agent->state->cannot_start,
+              testing::AllOf(HasSubstr("another IMEX daemon runs on this node, nvidia-imex -c "
+                                       "/etc/nvidia-imex/config.cfg (pid 812)"),
+                             HasSubstr("systemctl mask nvidia-imex.service")));
+  std::filesystem::remove_all(node.dir.at("root/proc/812"));
+  EXPECT_TRUE(rig.until([&] { return node.agent->state->cannot_start.empty(); })) << "when it ends";
+}
+
 TEST(ImexOwner, StartsNothingThatWasWithdrawnWhileNobodyLived) {
   Rig rig(1);
   rig.start(0);

@@ -9,15 +9,13 @@
 #include <string>
 #include <vector>
 
+#include "compute_domain/base/processes.h"
+
 namespace cdom::node_check {
 
 enum class Program { Agent, Imex };
 
-struct Process {
-  int pid = 0;
-  std::vector<std::string> arguments;  // as in its command line
-  friend bool operator==(const Process&, const Process&) = default;
-};
+using base::Process;
 
 // The two programs of the package nvidia-imex, below the driver root.
 struct ImexPrograms {

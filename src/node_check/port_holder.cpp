@@ -1,6 +1,5 @@
-#include "node_check/processes.h"
+#include "node_check/port_holder.h"
 
-#include <algorithm>
 #include <charconv>
 #include <filesystem>
 #include <set>
@@ -15,24 +14,6 @@ namespace fs = std::filesystem;
 using base::cat;
 
 namespace {
-
-std::string comm_of(const std::string& proc, int pid) {
-  const auto text = base::read_file(cat(proc, "/", pid, "/comm"));
-  return text ? std::string(base::trim(*text)) : "";
-}
-
-std::vector<int> pids_in(const std::string& proc) {
-  std::vector<int> pids;
-  std::error_code error;
-  for (fs::directory_iterator it(proc, error), end; !error && it != end; it.increment(error)) {
-    const std::string name = it->path().filename();
-    int pid = 0;
-    const auto [rest, bad] = std::from_chars(name.data(), name.data() + name.size(), pid);
-    if (bad == std::errc() && rest == name.data() + name.size()) pids.push_back(pid);
-  }
-  std::ranges::sort(pids);
-  return pids;
-}
 
 // Inodes of the sockets that listen on a port, by /proc/net/tcp (proc(5)).
 std::set<std::string> inodes_of(const std::string& proc, std::int64_t port) {
@@ -68,36 +49,11 @@ bool has_one_of(const std::string& proc, int pid, const std::set<std::string>& s
 
 }  // namespace
 
-// The kernel's own threads are in no container.
-bool shows_whole_machine(const std::string& proc) { return comm_of(proc, 2) == "kthreadd"; }
-
-std::optional<Process> process_of(const std::string& proc, int pid) {
-  const auto text = base::read_file(cat(proc, "/", pid, "/cmdline"));
-  if (!text || text->empty()) return std::nullopt;
-  Process process{pid, base::split(*text, '\0')};
-  if (process.arguments.back().empty()) process.arguments.pop_back();
-  return process;
-}
-
-std::vector<Process> processes_named(const std::string& proc, const std::string& name) {
-  constexpr std::size_t kLongestComm = 15;
-  std::vector<Process> found;
-  for (const int pid : pids_in(proc)) {
-    if (comm_of(proc, pid) != name.substr(0, kLongestComm)) continue;
-    auto process = process_of(proc, pid);
-    if (!process) continue;
-    const bool is_it =
-        name.size() <= kLongestComm || base::split(process->arguments.front(), '/').back() == name;
-    if (is_it) found.push_back(*std::move(process));
-  }
-  return found;
-}
-
 std::optional<Process> holder_of(const std::string& proc, std::int64_t port) {
   const auto sockets = inodes_of(proc, port);
   if (sockets.empty()) return std::nullopt;
-  for (const int pid : pids_in(proc)) {
-    if (has_one_of(proc, pid, sockets)) return process_of(proc, pid);
+  for (const int pid : base::pids_in(proc)) {
+    if (has_one_of(proc, pid, sockets)) return base::process_of(proc, pid);
   }
   return std::nullopt;
 }

@@ -1,0 +1,72 @@
+#include "compute_domain/base/processes.h"
+
+#include <algorithm>
+#include <charconv>
+#include <filesystem>
+
+#include "compute_domain/base/files.h"
+#include "compute_domain/base/text.h"
+
+namespace cdom::base {
+
+namespace {
+
+// Of a process that shows nothing else, too: at most 15 characters.
+std::string comm_of(const std::string& proc, int pid) {
+  const auto text = read_file(cat(proc, "/", pid, "/comm"));
+  return text ? std::string(trim(*text)) : "";
+}
+
+}  // namespace
+
+// The kernel's own threads are in no container.
+bool shows_whole_machine(const std::string& proc) { return comm_of(proc, 2) == "kthreadd"; }
+
+std::vector<int> pids_in(const std::string& proc) {
+  std::vector<int> pids;
+  std::error_code error;
+  for (std::filesystem::directory_iterator it(proc, error), end; !error && it != end;
+       it.increment(error)) {
+    const std::string name = it->path().filename();
+    int pid = 0;
+    const auto [rest, bad] = std::from_chars(name.data(), name.data() + name.size(), pid);
+    if (bad == std::errc() && rest == name.data() + name.size()) pids.push_back(pid);
+  }
+  std::ranges::sort(pids);
+  return pids;
+}
+
+std::optional<Process> process_of(const std::string& proc, int pid) {
+  const auto text = read_file(cat(proc, "/", pid, "/cmdline"));
+  if (!text || text->empty()) return std::nullopt;
+  Process process{pid, split(*text, '\0')};
+  if (process.arguments.back().empty()) process.arguments.pop_back();
+  return process;
+}
+
+std::vector<Process> processes_named(const std::string& proc, const std::string& name) {
+  constexpr std::size_t kLongestComm = 15;
+  std::vector<Process> found;
+  for (const int pid : pids_in(proc)) {
+    if (comm_of(proc, pid) != name.substr(0, kLongestComm)) continue;
+    auto process = process_of(proc, pid);
+    if (!process) continue;
+    const bool is_it =
+        name.size() <= kLongestComm || split(process->arguments.front(), '/').back() == name;
+    if (is_it) found.push_back(*std::move(process));
+  }
+  return found;
+}
+
+std::string text_of(const Process& process) {
+  // Without its folder, and not all of a long command line.
+  std::vector<std::string> words = process.arguments;
+  if (!words.empty()) words.front() = split(words.front(), '/').back();
+  return cat(shortened(join(words, " "), 80), " (pid ", process.pid, ")");
+}
+
+bool has_argument(const Process& process, const std::string& argument) {
+  return std::ranges::find(process.arguments, argument) != process.arguments.end();
+}
+
+}  // namespace cdom::base

@@ -1,0 +1,44 @@
+#include "compute_domain/base/processes.h"
+
+#include <unistd.h>
+
+#include "base/directory.h"
+
+namespace cdom::base {
+namespace {
+
+using testing::ElementsAre;
+using testing::IsEmpty;
+
+TEST(Processes, AreFoundByNameAlsoWhereTheKernelCutsIt) {
+  const Directory proc;
+  const auto run = [&proc](const std::string& pid, const std::string& comm,
+                           const std::string& line) {
+    proc.write(pid + "/comm", comm + "\n");
+    proc.write(pid + "/cmdline", line);
+  };
+  run("7", "nvidia-persiste", std::string("/usr/bin/nvidia-persistenced\0--verbose\0", 39));
+  run("12", "nvidia-persiste", std::string("nvidia-persister\0", 17));
+  run("9", "kworker/0:1", "");
+  proc.write("self/comm", "nvidia-persiste\n");
+  const Process found{7, {"/usr/bin/nvidia-persistenced", "--verbose"}};
+  EXPECT_THAT(processes_named(proc.at(), "nvidia-persistenced"), ElementsAre(found));
+  EXPECT_EQ(text_of(found), "nvidia-persistenced --verbose (pid 7)");
+  EXPECT_TRUE(has_argument(found, "--verbose"));
+  EXPECT_THAT(processes_named(proc.at(), "kworker/0:1"), IsEmpty());
+  EXPECT_THAT(pids_in(proc.at()), ElementsAre(7, 9, 12));
+  EXPECT_FALSE(shows_whole_machine(proc.at()));
+  run("2", "kthreadd", "");
+  EXPECT_TRUE(shows_whole_machine(proc.at()));
+}
+
+TEST(Processes, OfThisMachineHasThisOne) {
+  const auto self = process_of("/proc", getpid());
+  ASSERT_TRUE(self);
+  EXPECT_THAT(self->arguments.front(), testing::HasSubstr("test_base"));
+  EXPECT_THAT(pids_in("/proc"), testing::Contains(getpid()));
+  EXPECT_THAT(pids_in("/nowhere"), IsEmpty());
+}
+
+}  // namespace
+}  // namespace cdom::base
