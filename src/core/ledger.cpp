@@ -11,9 +11,11 @@ namespace cdom::core {
 namespace {
 
 constexpr char kTurnKey[] = "turn";
-// Seats and turns that a person can have written stay where nothing that is counted up from them
-// overflows.
-constexpr std::int64_t kHighestNumber = 1'000'000'000'000;
+// A ledger's numbers stay where nothing that is counted up from them overflows.
+constexpr std::int64_t kHighestNumber = 100'000'000'000;
+// Of a template, which tenants may edit. So far below that the choices counted up from it never
+// reach the end of what a ledger takes.
+constexpr std::int64_t kHighestTurnOfTemplate = 1'000'000'000;
 // Of the label by which node lists are known, so that one watch brings both.
 constexpr char kLedgerGroup[] = "placement";
 
@@ -119,7 +121,8 @@ std::optional<TemplatePlacement> placement_of(const api::ResourceClaimTemplate& 
   std::string clique = asked_clique(object.spec);
   if (clique.empty()) return std::nullopt;
   const auto turn = number_in(object.meta.annotation(api::kPlacementTurn));
-  return TemplatePlacement{std::move(clique), turn.value_or(0)};
+  const bool is_taken = turn && *turn <= kHighestTurnOfTemplate;
+  return TemplatePlacement{std::move(clique), is_taken ? *turn : 0};
 }
 
 }  // namespace cdom::core

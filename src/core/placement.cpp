@@ -141,16 +141,17 @@ std::int64_t Decision::need_of(const Promise& promise, const PlacementDomain* do
   return std::max<std::int64_t>(promise.seats - members_in(domain, promise.clique), 0);
 }
 
-// A ledger that somebody has deleted is made again from the templates.
+// A ledger, or a line of it, that somebody has deleted is made again from the templates. Otherwise
+// what a tenant writes into one does not count.
 void Decision::adopt_templates() {
   for (const PlacementDomain* domain : domains_) {
-    if (domain->made) after_.turn = std::max(after_.turn, domain->made->turn);
-    if (!domain->made || domain->is_deleting || !domain->wants_one_clique) continue;
-    after_.promises.try_emplace(domain->uid,
-                                Promise{.clique = domain->made->clique,
-                                        .seats = std::min(domain->num_nodes, kMostSeats),
-                                        .turn = domain->made->turn,
-                                        .leaving = {}});
+    if (!domain->made || after_.promises.contains(domain->uid)) continue;
+    after_.turn = std::max(after_.turn, domain->made->turn);
+    if (domain->is_deleting || !domain->wants_one_clique) continue;
+    after_.promises.emplace(domain->uid, Promise{.clique = domain->made->clique,
+                                                 .seats = std::min(domain->num_nodes, kMostSeats),
+                                                 .turn = domain->made->turn,
+                                                 .leaving = {}});
   }
 }
 
@@ -256,6 +257,8 @@ void Decision::move() {
       continue;
     }
     fit->left -= seats;
+    // Of an older ledger that was put back its template may be ahead.
+    if (domain->made) after_.turn = std::max(after_.turn, domain->made->turn);
     promise = {.clique = std::string(fit->clique),
                .seats = seats,
                .turn = ++after_.turn,

@@ -40,7 +40,8 @@ TEST(Ledger, ALineThatSomebodyHasBrokenPromisesNothing) {
   for (const char* text :
        {"", "16", "16 seats of aaaa.1", "16 seats of aaaa.1 turn -7", "x seats of aaaa.1 turn 7",
         "16 seats of a'a turn 7", "16 chairs of aaaa.1 turn 7", "016 seats of aaaa.1 turn 7",
-        "16 seats of aaaa.1 turn 7 leaving 3 of ", "99999999999999999999 seats of aaaa.1 turn 7"}) {
+        "16 seats of aaaa.1 turn 7 leaving 3 of ", "99999999999999999999 seats of aaaa.1 turn 7",
+        "16 seats of aaaa.1 turn 1000000000000"}) {
     map.data = {{"u1", text}};
     EXPECT_THAT(ledger_in(map).promises, IsEmpty()) << text;
   }
@@ -55,9 +56,11 @@ TEST(PlacedTemplate, AsksForSeatsOfOneCliqueWithATotalExpression) {
                                  Promise{.clique = "aaaa.1", .seats = 16, .turn = 7});
   EXPECT_THAT(object.spec.requests.at(0).selectors, ElementsAre(kSelector));
   EXPECT_EQ(placement_of(object), (TemplatePlacement{"aaaa.1", 7}));
-  // Whoever may edit the template may write this; turns are counted up from it.
-  object.meta.annotations[api::kPlacementTurn] = "9223372036854775807";
-  EXPECT_EQ(placement_of(object), (TemplatePlacement{"aaaa.1", 0}));
+  // A tenant who may edit the template may write these; turns are counted up from them.
+  for (const char* turn : {"9223372036854775807", "1000000000000", "100000000000", "99999999999"}) {
+    object.meta.annotations[api::kPlacementTurn] = turn;
+    EXPECT_EQ(placement_of(object), (TemplatePlacement{"aaaa.1", 0})) << turn;
+  }
   EXPECT_EQ(asked_clique(object.spec), "aaaa.1");
 }
 

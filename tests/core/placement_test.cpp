@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <limits>
 
+#include "compute_domain/api/names.h"
+#include "compute_domain/core/templates.h"
 #include "core/placement_scene.h"
 
 namespace cdom::core {
@@ -399,6 +401,58 @@ TEST(Placement, NoNumberThatATenantWritesOverflowsTheChoiceForOthers) {
   world.decide();
   world.wants("train", 16).decide();
   EXPECT_EQ(world.clique_of("train"), "b.1");
+}
+
+// "train" on a.1, whose template a tenant has annotated with `turn`.
+PlacementScene annotated_scene(std::int64_t turn) {
+  auto world = scene().clique("a.1", 4).clique("b.1", 18).wants("train", 4);
+  world.decide();
+  auto object =
+      *wanted_template(testing::domain("train"), *promise_in(*world.world.ledger, uid_of("train")));
+  object.meta.annotations[api::kPlacementTurn] = std::to_string(turn);
+  world.domain("train").made = placement_of(object);
+  return world;
+}
+
+constexpr std::int64_t kTurnsOfTenants[] = {
+    1'000'000'000'000, 999'999'999'999, 100'000'000'000,
+    99'999'999'999,    1'000'000'000,   std::numeric_limits<std::int64_t>::max()};
+
+TEST(Placement, NoTurnThatATenantWritesStopsTheChoicesForOthers) {
+  for (const std::int64_t turn : kTurnsOfTenants) {
+    auto world = annotated_scene(turn);
+    world.wants("serve", 16).decide();
+    EXPECT_EQ(world.clique_of("serve"), "b.1") << turn;
+    EXPECT_EQ(ledger_in(*world.world.ledger).turn, 2) << turn;
+  }
+}
+
+TEST(Placement, NorWhenTheLedgerIsLost) {
+  for (const std::int64_t turn : kTurnsOfTenants) {
+    auto world = annotated_scene(turn);
+    world.world.ledger.reset();
+    world.wants("serve", 16).decide();
+    EXPECT_EQ(world.clique_of("train"), "a.1") << turn;
+    EXPECT_EQ(world.clique_of("serve"), "b.1") << turn;
+    EXPECT_EQ(world.decide().plan, Plan{}) << turn;
+  }
+}
+
+TEST(Placement, AMoveIsOfALaterTurnThanATemplateThatIsAheadOfTheLedger) {
+  auto world = short_scene();
+  world.domain("train").made->turn = 50;
+  world.decide();
+  EXPECT_EQ(promise_in(*world.world.ledger, uid_of("train"))->turn, 51);
+}
+
+TEST(Placement, ALedgerWhoseTurnsHaveRunOutIsCountedFromTheBeginning) {
+  auto world = annotated_scene(1'000'000'000'000);
+  world.world.ledger->data = {{"turn", "1000000000001"},
+                              {uid_of("train"), "4 seats of a.1 turn 1000000000000"},
+                              {uid_of("serve"), "16 seats of b.1 turn 1000000000001"}};
+  world.wants("serve", 16).decide();
+  EXPECT_EQ(world.clique_of("train"), "a.1");
+  EXPECT_EQ(world.clique_of("serve"), "b.1");
 }
 
 }  // namespace

@@ -59,7 +59,7 @@ struct TemplatePlacement {
 // Makes the template's claims take seats of the promised clique only. The expression is total: it
 // means "no" for a seat without a clique, where an error would keep the pod from every node.
 void ask_for(api::ResourceClaimTemplate& object, const Promise& promise);
-// What ask_for() has written; nullopt: nothing.
+// What ask_for() has written; nullopt: nothing. A turn that it cannot have written is 0.
 std::optional<TemplatePlacement> placement_of(const api::ResourceClaimTemplate& object);
 // The clique that a claim of such a template asks for; "" when it is none, or is allocated (then
 // its spec is not kept).
