@@ -53,6 +53,14 @@ std::string fencing_text(const NodeView* view, const std::string& node) {
              base::is_dns_label(boot) ? boot : "<its status.bootID>");
 }
 
+// The node's clock may be a little ahead of this one. One that is further ahead than the grace
+// lasts shows that this clock has been set back: nobody knows how long the agent has been away.
+base::Duration grace_left(const AgentPod& agent, const World& world) {
+  const base::Duration grace = world.settings.agent_grace, ahead = agent.changed - world.now;
+  if (ahead > grace) return base::Duration::zero();
+  return std::max(grace + ahead, base::Duration::zero());
+}
+
 Verdict verdict_on_node(const Evidence& evidence, const std::string& node, const World& world) {
   const NodeView* view = evidence.view;
   if (view == nullptr || !view->node) {
@@ -73,7 +81,7 @@ Verdict verdict_on_node(const Evidence& evidence, const std::string& node, const
             "pod there"};
   }
   if (view->agent && !view->agent->ready &&
-      (world.now - view->agent->changed >= world.settings.agent_grace ||
+      (grace_left(*view->agent, world) == base::Duration::zero() ||
        was_without_agent(world, view->node->meta.name))) {
     return {MemberState::AgentUnknown,
             "its agent is not ready, so what its IMEX daemon does is not known; check the "
@@ -437,8 +445,7 @@ Readiness readiness_of(const World& world, const std::vector<Membership>& member
     member.state = verdict.state;
     member.detail = verdict.detail;
     if (known.view != nullptr && known.view->agent && !known.view->agent->ready) {
-      const base::Duration left =
-          world.settings.agent_grace - (world.now - known.view->agent->changed);
+      const base::Duration left = grace_left(*known.view->agent, world);
       if (left > base::Duration::zero()) {
         readiness.look_again = std::min(readiness.look_again.value_or(left), left);
       }
