@@ -288,22 +288,17 @@ std::optional<std::int64_t> nodes_for(const WorkloadsWorld& world, const Work& w
       0, std::min(job.parallelism, job.completions.value_or(job.parallelism)));
 }
 
-// Whether a Job that was read is owned by it; nullopt: one more has to be read first.
-std::optional<bool> is_proved(const WorkloadsWorld& world, const NamedOwner& named, Plan& plan) {
-  const api::OwnerReference* unread = nullptr;
+// The owner as a Job that was read names it: the labels of a pod may be wrong in all but the UID,
+// and an owner of another name is one that is gone. Null: no Job that was read has it.
+const api::OwnerReference* owner_by_jobs(const WorkloadsWorld& world, const NamedOwner& named) {
   for (const auto& [uid, witness] : named.witnesses) {
     const auto known = world.jobs.find(uid);
-    if (known == world.jobs.end()) {
-      if (unread == nullptr) unread = &witness;
-    } else if (known->second && std::ranges::any_of(known->second->meta.owners, [&](const auto& o) {
-                 return o.uid == named.owner.uid;
-               })) {
-      return true;
-    }
+    if (known == world.jobs.end() || !known->second) continue;
+    const auto& owners = known->second->meta.owners;
+    const auto it = std::ranges::find(owners, named.owner.uid, &api::OwnerReference::uid);
+    if (it != owners.end()) return &*it;
   }
-  if (unread == nullptr) return false;
-  read_job(world, unread->name, unread->uid, plan);
-  return std::nullopt;
+  return nullptr;
 }
 
 // nullopt: a Job has to be read first, that shows whose it is.
@@ -312,11 +307,26 @@ std::optional<std::vector<api::OwnerReference>> owners_of(const WorkloadsWorld& 
   std::vector<api::OwnerReference> owners;
   for (const auto& [uid, owner] : work.owners) owners.push_back(owner);
   for (const auto& [uid, named] : work.named_owners) {
-    const auto proved = is_proved(world, named, plan);
-    if (!proved) return std::nullopt;
-    if (*proved) owners.push_back(named.owner);
+    if (const auto owner = owner_like(owner_by_jobs(world, named))) {
+      owners.push_back(*owner);
+      continue;
+    }
+    for (const auto& [job, witness] : named.witnesses) {
+      if (world.jobs.contains(job)) continue;
+      read_job(world, witness.name, witness.uid, plan);
+      return std::nullopt;
+    }
   }
   return owners;
+}
+
+// As its owner is named, where Jobs that were read show it.
+api::Workload named_workload(const WorkloadsWorld& world, const Work& work) {
+  api::Workload workload = work.workload;
+  const auto named = work.named_owners.find(workload.uid);
+  if (named == work.named_owners.end()) return workload;
+  if (const auto* owner = owner_by_jobs(world, named->second)) workload.name = owner->name;
+  return workload;
 }
 
 // Whether its creation was refused, and is not tried again yet. Its pods wait: they are told once.
@@ -341,7 +351,8 @@ bool is_put_off(const WorkloadsWorld& world, const std::string& id, const std::s
 void create_domain(const WorkloadsWorld& world, const KnownDomains& domains, const std::string& id,
                    const Work& work, Plan& plan) {
   api::ComputeDomain object;
-  object.meta.name = domain_name(work.workload, id);
+  const api::Workload workload = named_workload(world, work);
+  object.meta.name = domain_name(workload, id);
   object.meta.ns = world.ns;
   if (domains.have_name(object.meta.name)) {
     for (const AutomaticClaim* claim : work.claims) {
@@ -364,7 +375,7 @@ void create_domain(const WorkloadsWorld& world, const KnownDomains& domains, con
   object.meta.owners = *owners;
   object.spec = {.num_nodes = *num_nodes,
                  .channel = std::nullopt,
-                 .workload = work.workload,
+                 .workload = workload,
                  .placement = work.placement};
   plan.actions.emplace_back(CreateDomain{std::move(object)});
 }

@@ -299,6 +299,25 @@ TEST(Workloads, GiveADomainNoOwnerThatOnlyLabelsName) {
   EXPECT_THAT(made_by(reconcile_workloads(world)).meta.owners, IsEmpty());
 }
 
+// The garbage collector deletes what an owner of another name owns, as often as it is made.
+TEST(Workloads, NameTheOwnerAsItsJobDoesAndNotAsTheLabelsOfAPod) {
+  PodFacts wrong = pod_of_job("train-0"), right = pod_of_job("train-1");
+  right.meta.labels = wrong.meta.labels = kJobSetLabels;
+  wrong.meta.labels[api::kJobSetNameLabel] = "wrong";
+  for (const bool wrong_is_last : {true, false}) {
+    const auto& [first, last] = wrong_is_last ? std::tie(right, wrong) : std::tie(wrong, right);
+    WorkloadsWorld world = world_with({known(claim_for("train-0"), *workload_of(first, "channel")),
+                                       known(claim_for("train-1"), *workload_of(last, "channel"))});
+    world.jobs["uid-job"].emplace().meta.owners = {
+        {"jobset.x-k8s.io/v1beta1", "JobSet", "trainer", "uid-set", true}};
+    const api::ComputeDomain made = made_by(reconcile_workloads(world));
+    EXPECT_THAT(made.meta.owners, ElementsAre(api::OwnerReference{"jobset.x-k8s.io/v1beta1",
+                                                                  "JobSet", "trainer", "uid-set"}));
+    EXPECT_EQ(made.spec.workload->name, "trainer");
+    EXPECT_TRUE(made.meta.name.starts_with("trainer-")) << made.meta.name;
+  }
+}
+
 TEST(Workloads, TellTheClaimsOfADomainThatIsRefusedAndWaitUntilItIsTriedAgain) {
   WorkloadsWorld world = world_of_job(2);
   const std::string id = workload_id("team-a", workload_of_job().workload);
