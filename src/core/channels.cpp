@@ -14,6 +14,8 @@ namespace {
 
 // Of a node list that is lost the releases go on from what nodes say: no cluster gets this far.
 constexpr std::int64_t kMostReleasesOfAReport = 1'000'000'000'000;
+// A node offers no more devices than one ResourceSlice has, so no more claims have a channel there.
+constexpr std::size_t kMostClaimsOfANode = 128;
 
 // Whether some claim of the domain may still be used in the clique.
 bool has_claims(const DomainView& view) {
@@ -28,7 +30,10 @@ bool has_claims(const DomainView& view) {
 Channels::Channels(const CliqueWorld& world) : world_(world), group_(group_id({"", world.clique})) {
   if (world.list && world.list->list) before_ = &*world.list->list;
   for (const DomainView& view : world.domains) {
-    for (const api::ResourceClaim& claim : view.claims) domain_of_[claim.meta.uid] = view.uid;
+    for (const api::ResourceClaim& claim : view.claims) {
+      const std::vector<std::string> nodes = nodes_of(claim);
+      claims_[claim.meta.uid] = {view.uid, {nodes.begin(), nodes.end()}};
+    }
   }
   if (before_ != nullptr) {
     read_list();
@@ -51,8 +56,9 @@ void Channels::read_list() {
   releases_ = before_->releases;
 }
 
-// What the statuses remember comes first; then what nodes say of claims that are the domains'. Of a
-// channel that containers have, and nobody knows for whom, the node has to say that it is free.
+// What the statuses remember comes first; then what nodes say of claims that are the domains' and
+// are on the node that says it. Of a channel that containers have, and nobody knows for whom, the
+// node has to say that it is free: its claim may be gone while its containers run.
 void Channels::rebuild() {
   for (const DomainView& view : world_.domains) {
     if (!view.domain || !view.domain->status) continue;
@@ -69,14 +75,15 @@ void Channels::rebuild() {
     releases_ =
         std::max(releases_, std::clamp<std::int64_t>(report->releases, 0, kMostReleasesOfAReport));
     for (const api::ClaimChannel& claim : report->claim_channels) {
-      const auto domain = domain_of_.find(claim.claim_uid);
-      if (domain != domain_of_.end()) remember(claim.channel, domain->second, node);
+      const auto known = claims_.find(claim.claim_uid);
+      if (known == claims_.end() || !known->second.nodes.contains(node)) continue;
+      remember(claim.channel, known->second.domain_uid, node);
     }
   }
   const std::int64_t release = releases_ + 1;
   for (const auto& [node, report] : reports) {
     // No node has more channels than claims.
-    std::size_t left = report->claims.size();
+    std::size_t left = std::min(report->claims.size(), kMostClaimsOfANode);
     for (const std::int64_t number : parse_slot_ranges(report->channels)) {
       if (left == 0) break;
       if (!is_number(number)) continue;

@@ -197,6 +197,29 @@ TEST_F(Clique, AChannelThatContainersHaveIsGivenToNobodyWhenListAndStatusesAreLo
   EXPECT_EQ(channel("green"), 2);
 }
 
+TEST_F(Clique, ANodeHasNoSayInTheChannelOfAClaimThatIsOnAnother) {
+  domain_with("blue", {"n2"});
+  write();
+  report("n1", {"blue-n2"}, "7");
+  report("n2", {"blue-n2"}, "1");
+  world.nodes["n1"].report->status.groups[0].claim_channels = {{uid_of("blue-n2"), 7}};
+  world.nodes["n2"].report->status.groups[0].claim_channels = {{uid_of("blue-n2"), 1}};
+  world.list.reset();
+  write();
+  EXPECT_EQ(channel("blue"), 1);
+}
+
+TEST_F(Clique, ANodeThatInventsClaimsHoldsNoMoreChannelsThanItHasDevices) {
+  domain_with("blue", {"n2"});
+  write();
+  report("n1", std::vector<std::string>(1024, "invented"), "1-1024");
+  world.list.reset();
+  world.settings.channels = 256;
+  write();
+  EXPECT_LE(channels_taken(list()), 129);
+  EXPECT_TRUE(channel("blue"));
+}
+
 TEST_F(Clique, ADomainThatIsBeingDeletedIsLetInNowhere) {
   DomainView& blue = domain_with("blue", {"n1"});
   write();

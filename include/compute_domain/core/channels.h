@@ -43,6 +43,11 @@ class Channels {
     std::set<std::string> nodes;
   };
 
+  struct Claim {
+    std::string domain_uid;
+    std::set<std::string> nodes;
+  };
+
   void read_list();
   void rebuild();
   void remember(std::int64_t number, const std::string& domain_uid, const std::string& node);
@@ -56,7 +61,7 @@ class Channels {
   const CliqueWorld& world_;
   const std::string group_;
   const api::NodeList* before_ = nullptr;
-  std::map<std::string, std::string> domain_of_;  // by claim UID
+  std::map<std::string, Claim> claims_;  // by UID
   std::vector<Record> records_;
   std::set<std::int64_t> in_containers_;  // by the word of the nodes that the claims are on
   std::int64_t last_ = 0;
