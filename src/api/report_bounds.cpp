@@ -20,6 +20,15 @@ void keep_first(std::vector<T>& list, std::size_t most) {
   if (list.size() > most) list.resize(most);
 }
 
+template <class T>
+void keep_first_of_all(std::vector<GroupReport>& groups, std::vector<T> GroupReport::*list,
+                       std::size_t most) {
+  for (GroupReport& group : groups) {
+    keep_first(group.*list, most);
+    most -= (group.*list).size();
+  }
+}
+
 void bound(GroupReport& group) {
   for (std::string* id : {&group.group, &group.table_hash, &group.instance}) {
     bound(*id, Bounds::kId);
@@ -41,6 +50,21 @@ void bound(GroupReport& group) {
   group.message = base::shortened(std::move(group.message), Bounds::kMessage);
 }
 
+// Otherwise the bounds of one group would be multiplied by those of the list.
+void bound_together(std::vector<GroupReport>& groups) {
+  for (auto list : {&GroupReport::claims, &GroupReport::unreachable}) {
+    keep_first_of_all(groups, list, Bounds::kOfAGroup);
+  }
+  keep_first_of_all(groups, &GroupReport::claim_channels, Bounds::kOfAGroup);
+  for (auto ranges : {&GroupReport::connected, &GroupReport::channels}) {
+    std::size_t left = Bounds::kRanges;
+    for (GroupReport& group : groups) {
+      bound(group.*ranges, left);
+      left -= (group.*ranges).size();
+    }
+  }
+}
+
 // What a node has stopped is only for others to know; without it their slots stay kept.
 void bound(std::vector<GroupReport>& groups) {
   if (groups.size() > Bounds::kGroups) {
@@ -51,6 +75,7 @@ void bound(std::vector<GroupReport>& groups) {
     std::ranges::sort(groups, {}, &GroupReport::group);
   }
   for (GroupReport& group : groups) bound(group);
+  bound_together(groups);
 }
 
 void bound(PendingClaim& claim) {

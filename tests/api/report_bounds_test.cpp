@@ -51,6 +51,17 @@ TEST(ReportBounds, ListsAndTextsAreCut) {
   EXPECT_EQ(read.instance, "");
 }
 
+TEST(ReportBounds, AreNotMultipliedByTheNumberOfGroups) {
+  ComputeDomainNode report = report_with({});
+  GroupReport group = report.status.groups.at(0);
+  group.claims.assign(ReportBounds::kOfAGroup, std::string(63, 'c'));
+  group.unreachable.assign(ReportBounds::kOfAGroup, std::string(253, 'n'));
+  group.claim_channels.assign(ReportBounds::kOfAGroup, {std::string(63, 'c'), 7});
+  group.connected = group.channels = std::string(ReportBounds::kRanges, '1');
+  report.status.groups.assign(200, group);
+  EXPECT_LT(encode(read_back(report), "v1beta1").size(), 300'000U);
+}
+
 TEST(ReportBounds, OfTooManyGroupsThoseThatHaveNotStoppedAreKept) {
   ComputeDomainNode report = report_with({});
   report.status.groups.clear();

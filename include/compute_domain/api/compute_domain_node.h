@@ -44,13 +44,15 @@ struct ClaimChannel {
 // CRD allowed it, the rest is left out.
 struct ReportBounds {
   static constexpr std::size_t kGroups = 256;
-  static constexpr std::size_t kOfAGroup = 1024;  // its claims; peers that it does not reach
+  // Claims, their channels, and peers that are not reached: of a group, and of all groups together.
+  // A node runs one daemon and has at most 128 devices; what it keeps of stopped groups is short.
+  static constexpr std::size_t kOfAGroup = 256;
   static constexpr std::size_t kPendingClaims = 64;
   static constexpr std::size_t kConditions = 16;
-  static constexpr std::size_t kName = 253;    // of a node
-  static constexpr std::size_t kId = 63;       // cliques, groups, boots, instances, UIDs
-  static constexpr std::size_t kAddress = 45;  // of IPv6
-  static constexpr std::size_t kRanges = 8192;
+  static constexpr std::size_t kName = 253;     // of a node
+  static constexpr std::size_t kId = 63;        // cliques, groups, boots, instances, UIDs
+  static constexpr std::size_t kAddress = 45;   // of IPv6
+  static constexpr std::size_t kRanges = 8192;  // of a group, and of all groups together
   static constexpr std::size_t kMessage = 1024;
   static constexpr std::int64_t kSlot = 65'535;
   static constexpr std::int64_t kCount = 1'000'000'000'000'000;  // terms, releases
