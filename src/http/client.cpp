@@ -37,23 +37,21 @@ class CpprestClient : public Client {
   Result<Response> send(const Request& request) override {
     auto answer = start(requests_.get(), request);
     if (!answer) return answer.error();
-    auto body = answer->exchange->pipe().read_all();
-    if (!body) return body.error();
-    answer->head.body = std::move(*body);
-    return std::move(answer->head);
+    return whole(*answer, request);
   }
 
   Result<Opened> open(const Request& request) override {
     auto answer = start(streams_.get(), request);
     if (!answer) return answer.error();
-    Opened opened{std::move(answer->head), nullptr};
-    if (opened.response.status == 200) {
+    Opened opened;
+    if (answer->head.status == 200) {
+      opened.response = std::move(answer->head);
       opened.stream = std::make_unique<LineStream>(std::move(answer->exchange), name_of(request));
       return opened;
     }
-    auto body = answer->exchange->pipe().read_all();
-    if (!body) return body.error();
-    opened.response.body = std::move(*body);
+    auto response = whole(*answer, request);
+    if (!response) return response.error();
+    opened.response = *std::move(response);
     return opened;
   }
 
@@ -66,6 +64,15 @@ class CpprestClient : public Client {
     Response head;
     std::unique_ptr<Exchange> exchange;
   };
+
+  // The answer with its body, of which no more is read than is wanted.
+  static Result<Response> whole(Answer& answer, const Request& request) {
+    auto body = answer.exchange->pipe().read_all(request.most_bytes);
+    if (!body) return body.error();
+    answer.head.is_too_long = !*body;
+    if (*body) answer.head.body = **std::move(body);
+    return std::move(answer.head);
+  }
 
   // "PATCH https://10.96.0.1:443/api/v1/nodes/a": what an error is about. The query is left out, as
   // it can be long.

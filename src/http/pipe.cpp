@@ -102,12 +102,13 @@ void Pipe::give_back(std::string bytes) {
   spare_ = std::move(bytes);
 }
 
-base::Result<std::string> Pipe::read_all() {
+base::Result<std::optional<std::string>> Pipe::read_all(std::size_t most) {
   std::string all;
   while (true) {
     auto piece = read(base::Duration::max());
     if (!piece) return piece.error();
-    if (piece->is_end) return all;
+    if (piece->is_end) return std::optional(std::move(all));
+    if (piece->bytes.size() > most - all.size()) return std::optional<std::string>();
     all += piece->bytes;
   }
 }

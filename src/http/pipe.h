@@ -50,8 +50,8 @@ class Pipe {
   base::Result<Piece> read(base::Duration wait);
   // Memory of a piece that has been read, for one to come.
   void give_back(std::string bytes);
-  // All that is still to come, up to the end.
-  base::Result<std::string> read_all();
+  // All that is still to come, up to the end; nullopt once it is more than `most` bytes.
+  base::Result<std::optional<std::string>> read_all(std::size_t most);
 
   void cancel();
   [[nodiscard]] bool is_cancelled() const;

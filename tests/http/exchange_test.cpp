@@ -51,6 +51,24 @@ TEST(Exchange, CarriesBigBodiesBothWays) {
   }
 }
 
+TEST(Exchange, NoMoreOfAnAnswerIsReadThanTheRequestWants) {
+  const auto server = serve([](const Request&, const Peer&) -> Reply {
+    return Response{200, {}, std::string(5u << 20, 'x')};
+  });
+  const auto client = connect_to(*server);
+  Request request{.headers = {}, .body = {}};
+  request.most_bytes = (5u << 20) - 1;
+  const auto cut = client->send(request);
+  ASSERT_TRUE(cut) << cut.error().message;
+  EXPECT_TRUE(cut->is_too_long);
+  EXPECT_EQ(cut->body.size(), 0U);
+  request.most_bytes = 5u << 20;
+  const auto whole = client->send(request);
+  ASSERT_TRUE(whole) << whole.error().message;
+  EXPECT_FALSE(whole->is_too_long);
+  EXPECT_EQ(whole->body.size(), 5u << 20);
+}
+
 TEST(Exchange, AnAnswerOfAnyStatusIsAValue) {
   const auto server = serve([](const Request& request, const Peer&) -> Reply {
     const int status = std::stoi(request.target.substr(1));

@@ -79,7 +79,15 @@ TEST(Pipe, AReaderWaitsForTheWriter) {
     pipe.end();
   });
   EXPECT_TRUE(pipe.wait_for_head(20s));
-  EXPECT_EQ(*pipe.read_all(), "late");
+  EXPECT_EQ(*pipe.read_all(4), "late");
+}
+
+TEST(Pipe, GivesNoMoreThanTheReaderWants) {
+  Pipe pipe;
+  EXPECT_TRUE(pipe.write("four"));
+  EXPECT_TRUE(pipe.write("+"));
+  pipe.end();
+  EXPECT_EQ(*pipe.read_all(4), std::nullopt);
 }
 
 }  // namespace

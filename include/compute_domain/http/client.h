@@ -48,11 +48,12 @@ struct Opened {
 class Client {
  public:
   virtual ~Client() = default;
-  // One exchange. An answer of any status is a value; an Error means that no answer came:
-  // Unavailable (transport, timeout), Invalid (a base URL or target that cannot be used) or
-  // Cancelled (the client is shutting down). When the connection breaks at once, as a kept-alive
-  // one does that the server has closed, a request goes out again if that cannot do its work twice:
-  // GET, HEAD, PUT, DELETE, an apply or merge PATCH, and any of which the body was not yet sent.
+  // One exchange. An answer of any status is a value, also one whose body is too long; an Error
+  // means that no answer came: Unavailable (transport, timeout), Invalid (a base URL or target that
+  // cannot be used) or Cancelled (the client is shutting down). When the connection breaks at once,
+  // as a kept-alive one does that the server has closed, a request goes out again if that cannot do
+  // its work twice: GET, HEAD, PUT, DELETE, an apply or merge PATCH, and any of which the body was
+  // not yet sent.
   virtual base::Result<Response> send(const Request& request) = 0;
   virtual base::Result<Opened> open(const Request& request) = 0;
   // Ends what is in flight and refuses what comes later.

@@ -1,6 +1,7 @@
 // Request and Response: one HTTP exchange as plain values, for both client and server.
 #pragma once
 
+#include <cstddef>
 #include <map>
 #include <string>
 #include <string_view>
@@ -20,12 +21,16 @@ struct Request {
   std::string target;
   Headers headers;
   std::string body;
+  // Of the answer: a server's word must not fill this process's memory.
+  std::size_t most_bytes = std::size_t{16} << 20;
 };
 
 struct Response {
   int status = 200;
   Headers headers;
   std::string body;
+  // The body was longer than Request::most_bytes, and is left out.
+  bool is_too_long = false;
 };
 
 // Percent-encodes everything but unreserved characters (RFC 3986), for one query value or segment.
