@@ -13,6 +13,8 @@ namespace {
 
 constexpr char kJson[] = "application/json";
 constexpr char kMergePatch[] = "application/merge-patch+json";
+// Asked for only where the server forgets a list between two of its pages.
+constexpr std::size_t kMostBytesOfAWholeList = std::size_t{64} << 20;
 
 // A target with its query, one parameter after the other.
 class Target {
@@ -79,6 +81,12 @@ base::Error error_of_response(const http::Response& response, std::string_view v
   return error;
 }
 
+base::Error too_long(std::string_view verb, const std::string& resource, const std::string& what,
+                     std::size_t most_bytes) {
+  return base::invalid(
+      base::cat(verb, " ", resource, ": ", what, " is longer than ", most_bytes >> 20, " MiB"));
+}
+
 }  // namespace
 
 Client::Client(http::Client& transport, const base::Clock& clock, std::string field_manager,
@@ -143,24 +151,29 @@ std::string Client::version_of(const api::Kind& kind) const {
 }
 
 base::Result<bool> Client::serves(const api::Kind& kind) const {
-  const auto body = send(list_call(kind, {.of = {}, .limit = 1, .continue_token = {}}));
+  const auto body = send_list(kind, {.of = {}, .limit = 1, .continue_token = {}}, {}, nullptr);
   if (body) return true;
   if (body.error().kind == base::ErrorKind::NotFound) return false;
   return body.error();
 }
 
 base::Result<std::vector<api::ObjectMeta>> Client::list_metadata(const api::Kind& kind,
-                                                                 const Selection& of) const {
+                                                                 const Selection& of,
+                                                                 const TrimMeta& trim) const {
   std::vector<api::ObjectMeta> all;
-  const auto fetch = [&](const ListOptions& options) -> base::Result<api::Page<api::ObjectMeta>> {
-    Call call = list_call(kind, options);
-    call.request.headers["Accept"] = api::kMetadataList;
-    const auto body = send(call);
+  const auto fetch = [&](const ListOptions& options,
+                         PageCursor& cursor) -> base::Result<api::Page<api::ObjectMeta>> {
+    const auto body = send_list(kind, options, api::kMetadataList, &cursor);
     if (!body) return body.error();
-    return api::decode_metadata_page(*body);
+    auto page = api::decode_metadata_page(*body);
+    if (page) cursor.took(page->items.size() + page->unreadable.size(), body->size());
+    return page;
   };
   const auto take = [&](api::Page<api::ObjectMeta>& page) {
-    std::ranges::move(page.items, std::back_inserter(all));
+    for (api::ObjectMeta& meta : page.items) {
+      if (trim) trim(meta);
+      all.push_back(std::move(meta));
+    }
   };
   if (auto done = each_page(
           of, [&] { all.clear(); }, fetch, take);
@@ -180,7 +193,38 @@ base::Result<api::Lease> Client::update(const api::Lease& lease) const {
   return api::decode<api::Lease>(*body);
 }
 
+base::Result<std::string> Client::send_list(const api::Kind& kind, ListOptions options,
+                                            std::string_view accept, PageCursor* cursor) const {
+  const bool is_whole = options.limit == 0;
+  while (true) {
+    if (cursor != nullptr && !is_whole) options.limit = cursor->limit();
+    Call call = list_call(kind, options);
+    if (!accept.empty()) call.request.headers["Accept"] = accept;
+    call.request.most_bytes = is_whole ? kMostBytesOfAWholeList : PageCursor::kMostBytes;
+    auto answer = exchange(call);
+    if (!answer) return answer.error();
+    if (!answer->is_too_long) return std::move(answer->body);
+    if (cursor != nullptr && !is_whole && cursor->halve()) continue;
+    const std::string in_ns =
+        options.of.ns.empty() ? "" : base::cat(" of namespace ", options.of.ns);
+    return too_long(call.verb, base::cat(kind.plural, in_ns),
+                    options.limit == 1 && cursor != nullptr
+                        ? base::cat("object ", cursor->position() + 1, " of the list")
+                        : "the answer",
+                    call.request.most_bytes);
+  }
+}
+
 base::Result<std::string> Client::send(const Call& call) const {
+  auto answer = exchange(call);
+  if (!answer) return answer.error();
+  if (answer->is_too_long) {
+    return too_long(call.verb, std::string(call.resource), "the answer", call.request.most_bytes);
+  }
+  return std::move(answer->body);
+}
+
+base::Result<http::Response> Client::exchange(const Call& call) const {
   if (call.invalid) return *call.invalid;
   const base::Duration start = clock_.elapsed();
   auto response = transport_.send(call.request);
@@ -190,7 +234,7 @@ base::Result<std::string> Client::send(const Call& call) const {
     return response.error();
   }
   count(call, std::to_string(response->status), took);
-  if (response->status / 100 == 2) return std::move(response->body);
+  if (response->status / 100 == 2) return response;
   return error_of_response(*response, call.verb, call.resource);
 }
 

@@ -89,6 +89,8 @@ WatchLoop::Step WatchLoop::list() {
   if (!page) {
     const bool is_slow = page.error().kind == base::ErrorKind::Expired && !continue_token_.empty();
     if (is_slow) paging_ = WatchSource::Paging::Off;
+    // In one piece it is too long: in pages again, which may be fast enough this time.
+    if (page.error().kind == base::ErrorKind::Invalid) paging_ = WatchSource::Paging::On;
     // An answer other than "later" means that this token leads nowhere: from the first page then.
     if (page.error().kind != base::ErrorKind::Unavailable) continue_token_.clear();
     return fail(page.error());

@@ -50,6 +50,64 @@ TEST_F(ClientTest, ListsEveryPage) {
   EXPECT_EQ(server.targets("limit=500").size(), 3U);
 }
 
+http::Response too_long() {
+  http::Response answer = ok("");
+  answer.is_too_long = true;
+  return answer;
+}
+
+// Tenants decide how long their objects are, and how many there are.
+TEST_F(ClientTest, AsksForHalfAsManyWhereAPageIsTooLongAndForMoreAgainWhereItIsShort) {
+  for (int i = 100; i < 700; ++i) server.put(base::cat("c", i), "x");
+  for (int i = 0; i < 5; ++i) server.script(too_long());
+  const auto all = client.list_all<ConfigMap>();
+  ASSERT_TRUE(all) << all.error().message;
+  EXPECT_EQ(all->size(), 600U);
+  std::vector<std::string> limits;
+  for (const std::string& target : server.targets()) limits.push_back(parameter(target, "limit"));
+  EXPECT_THAT(limits,
+              ElementsAre("500", "250", "125", "62", "31", "15", "30", "60", "120", "240", "480"));
+  EXPECT_EQ(server.requests().back().most_bytes, PageCursor::kMostBytes);
+}
+
+TEST(PageCursor, AsksForNoMoreWhilePagesAreLong) {
+  PageCursor cursor(500);
+  ASSERT_TRUE(cursor.halve());
+  cursor.took(250, PageCursor::kMostBytes / 2);
+  EXPECT_EQ(cursor.limit(), 250U);
+  cursor.took(250, PageCursor::kMostBytes / 8);
+  EXPECT_EQ(cursor.limit(), 500U);
+  EXPECT_EQ(cursor.position(), 500U);
+}
+
+TEST_F(ClientTest, NamesTheObjectOfAListThatIsTooLongAlone) {
+  server.script(
+      ok(base::cat(R"({"kind":"ConfigMapList","apiVersion":"v1",
+      "metadata":{"resourceVersion":"9","continue":"9.2"},"items":[)",
+                   config_map_json("a", "x", 7), ",", config_map_json("b", "x", 7), "]}")));
+  for (int i = 0; i < 9; ++i) server.script(too_long());
+  const auto all = client.list_all<ConfigMap>({.ns = "ns"});
+  ASSERT_FALSE(all);
+  EXPECT_EQ(all.error().kind, ErrorKind::Invalid);
+  EXPECT_EQ(all.error().message,
+            "list configmaps of namespace ns: object 3 of the list is longer than 16 MiB");
+}
+
+TEST_F(ClientTest, RefusesAnObjectThatIsTooLong) {
+  server.script(too_long());
+  EXPECT_EQ(client.get<ConfigMap>({"ns", "a"}).error().message,
+            "get configmaps: the answer is longer than 16 MiB");
+}
+
+TEST_F(ClientTest, KeepsOfEachObjectWhatIsWanted) {
+  for (const char* name : {"a", "b", "c"}) server.put(name, name);
+  const auto kept = client.list_kept<ConfigMap>({}, [](const ConfigMap& map) {
+    return map.meta.name == "b" ? std::nullopt : std::optional(map.data.at("value"));
+  });
+  ASSERT_TRUE(kept) << kept.error().message;
+  EXPECT_THAT(*kept, ElementsAre("a", "c"));
+}
+
 // As client-go's pager.
 TEST_F(ClientTest, ListsInOnePieceWhatTakesLongerThanTheServerKeepsItsHistory) {
   for (int i = 0; i < 3; ++i) server.put(base::cat("c", i), "x");

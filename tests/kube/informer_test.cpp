@@ -325,6 +325,22 @@ TEST(Informer, ReadsInOnePieceAListThatTakesLongerThanTheServerKeepsItsHistory) 
               testing::Contains("GET /api/v1/configmaps"));
 }
 
+TEST(Informer, ReadsInPagesAgainAListThatIsTooLongInOnePiece) {
+  InformerRig rig;
+  for (const char* name : {"a", "b", "c"}) rig.server.put(name, "1");
+  EXPECT_EQ(rig.step(), Step::Listed);
+  rig.server.put("d", "1");
+  rig.server.compact();
+  EXPECT_EQ(rig.step(), Step::Failed) << "the next page is gone";
+  http::Response too_long = ok("");
+  too_long.is_too_long = true;
+  rig.server.script(too_long);
+  rig.settle();
+  EXPECT_EQ(rig.stored(), rig.server.objects());
+  EXPECT_THAT(rig.server.targets("GET /api/v1/configmaps").at(2), "GET /api/v1/configmaps");
+  EXPECT_EQ(rig.server.targets("GET /api/v1/configmaps").at(3), "GET /api/v1/configmaps?limit=2");
+}
+
 std::string unreadable(const InformerRig& rig) {
   const std::string text = rig.metrics.render();
   const std::string name = R"(compute_domain_unreadable_objects{resource="configmaps"} )";

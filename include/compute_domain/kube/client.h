@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <functional>
 #include <iterator>
 #include <map>
 #include <memory>
@@ -14,6 +15,8 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <type_traits>
+#include <utility>
 #include <vector>
 
 #include "compute_domain/api/codec.h"
@@ -22,6 +25,7 @@
 #include "compute_domain/base/metrics.h"
 #include "compute_domain/base/result.h"
 #include "compute_domain/http/client.h"
+#include "compute_domain/kube/page_cursor.h"
 
 namespace cdom::kube {
 
@@ -64,19 +68,31 @@ class Client {
 
   template <class T>
   base::Result<T> get(const api::ObjectName& name) const;
-  // One page.
+  // One page. Invalid when it is longer than an answer may be.
   template <class T>
   base::Result<api::Page<T>> list(const ListOptions& options) const;
-  // Every page, of kPageSize objects each; in one piece when a token expires between pages. Invalid
-  // when an object cannot be decoded, as a list without it proves nothing; unless `unreadable`
-  // takes those.
+  // The same, of as many objects as `cursor` says, and fewer where these are too long: Invalid only
+  // when one object is. `options.limit` is not read, unless it is 0.
+  template <class T>
+  base::Result<api::Page<T>> list(ListOptions options, PageCursor& cursor) const;
+  // Every page, of at most kPageSize objects each; in one piece when a token expires between pages.
+  // Invalid when an object cannot be decoded, as a list without it proves nothing; unless
+  // `unreadable` takes those.
   template <class T>
   base::Result<std::vector<T>> list_all(const Selection& of = {},
                                         std::vector<api::Unreadable>* unreadable = nullptr) const;
-  // The same, of each object that can be read nothing but its metadata; the right to list them
-  // whole is needed.
+  // The same of what `keep` returns for each object, which it may take apart: as each page comes,
+  // so that no more than one is held whole. It returns an optional; nullopt keeps nothing.
+  template <class T, class Keep>
+  auto list_kept(const Selection& of, const Keep& keep,
+                 std::vector<api::Unreadable>* unreadable = nullptr) const
+      -> base::Result<std::vector<typename std::invoke_result_t<Keep, T&>::value_type>>;
+  // The same, of each object that can be read nothing but its metadata, without what `trim` takes
+  // out of it; the right to list them whole is needed.
+  using TrimMeta = std::function<void(api::ObjectMeta&)>;
   template <class T>
-  base::Result<std::vector<api::ObjectMeta>> list_metadata(const Selection& of = {}) const;
+  base::Result<std::vector<api::ObjectMeta>> list_metadata(const Selection& of = {},
+                                                           const TrimMeta& trim = {}) const;
   template <class T>
   base::Result<T> create(const T& object) const;
   // `merge_patch` as api/codec.h builds them, with their preconditions inside.
@@ -105,9 +121,15 @@ class Client {
   };
   [[nodiscard]] base::Result<std::string> served_version(const api::Kind& kind) const;
   base::Result<std::string> send(const Call& call) const;
+  // The answer, of status 2xx.
+  base::Result<http::Response> exchange(const Call& call) const;
+  // The body of a page, of `cursor->limit()` objects at most if there is one.
+  base::Result<std::string> send_list(const api::Kind& kind, ListOptions options,
+                                      std::string_view accept, PageCursor* cursor) const;
   base::Result<std::unique_ptr<http::Stream>> open(const Call& call) const;
   base::Result<std::vector<api::ObjectMeta>> list_metadata(const api::Kind& kind,
-                                                           const Selection& of) const;
+                                                           const Selection& of,
+                                                           const TrimMeta& trim) const;
   // start() before the first page; take() for each that fetch() gives.
   static base::Result<void> each_page(const Selection& of, const auto& start, const auto& fetch,
                                       const auto& take);
@@ -137,15 +159,16 @@ class Client {
 base::Result<void> Client::each_page(const Selection& of, const auto& start, const auto& fetch,
                                      const auto& take) {
   ListOptions options{.of = of, .limit = kPageSize, .continue_token = {}};
+  PageCursor cursor(kPageSize);
   start();
   do {
-    auto page = fetch(options);
+    auto page = fetch(options, cursor);
     const bool has_expired = !page && page.error().kind == base::ErrorKind::Expired;
     if (has_expired && !options.continue_token.empty()) {
       options.limit = 0;
       options.continue_token.clear();
       start();
-      page = fetch(options);
+      page = fetch(options, cursor);
     }
     if (!page) return page.error();
     take(*page);
@@ -163,23 +186,44 @@ base::Result<T> Client::get(const api::ObjectName& name) const {
 
 template <class T>
 base::Result<api::Page<T>> Client::list(const ListOptions& options) const {
-  const auto body = send(list_call(api::kind_of<T>(), options));
+  const auto body = send_list(api::kind_of<T>(), options, {}, nullptr);
   if (!body) return body.error();
   return api::decode_page<T>(*body);
 }
 
 template <class T>
+base::Result<api::Page<T>> Client::list(ListOptions options, PageCursor& cursor) const {
+  const auto body = send_list(api::kind_of<T>(), std::move(options), {}, &cursor);
+  if (!body) return body.error();
+  auto page = api::decode_page<T>(*body);
+  if (page) cursor.took(page->items.size() + page->unreadable.size(), body->size());
+  return page;
+}
+
+template <class T>
 base::Result<std::vector<T>> Client::list_all(const Selection& of,
                                               std::vector<api::Unreadable>* unreadable) const {
-  std::vector<T> all;
+  return list_kept<T>(
+      of, [](T& object) { return std::optional<T>(std::move(object)); }, unreadable);
+}
+
+template <class T, class Keep>
+auto Client::list_kept(const Selection& of, const Keep& keep,
+                       std::vector<api::Unreadable>* unreadable) const
+    -> base::Result<std::vector<typename std::invoke_result_t<Keep, T&>::value_type>> {
+  std::vector<typename std::invoke_result_t<Keep, T&>::value_type> all;
   std::vector<api::Unreadable> odd;
-  const auto fetch = [&](const ListOptions& options) { return list<T>(options); };
+  const auto fetch = [&](const ListOptions& options, PageCursor& cursor) {
+    return list<T>(options, cursor);
+  };
   const auto start = [&] {
     all.clear();
     odd.clear();
   };
   const auto take = [&](api::Page<T>& page) {
-    std::ranges::move(page.items, std::back_inserter(all));
+    for (T& object : page.items) {
+      if (auto kept = keep(object)) all.push_back(*std::move(kept));
+    }
     std::ranges::move(page.unreadable, std::back_inserter(odd));
   };
   if (auto done = each_page(of, start, fetch, take); !done) return done.error();
@@ -189,8 +233,9 @@ base::Result<std::vector<T>> Client::list_all(const Selection& of,
 }
 
 template <class T>
-base::Result<std::vector<api::ObjectMeta>> Client::list_metadata(const Selection& of) const {
-  return list_metadata(api::kind_of<T>(), of);
+base::Result<std::vector<api::ObjectMeta>> Client::list_metadata(const Selection& of,
+                                                                 const TrimMeta& trim) const {
+  return list_metadata(api::kind_of<T>(), of, trim);
 }
 
 template <class T>

@@ -41,6 +41,7 @@ class Informer : private WatchSource {
            typename Store<T>::Indexes indexes = {}, base::Registry* metrics = nullptr)
       : client_(client),
         options_(std::move(options)),
+        cursor_(options_.page_size),
         store_(std::move(indexes)),
         objects_(metrics == nullptr
                      ? nullptr
@@ -77,9 +78,10 @@ class Informer : private WatchSource {
     if (continue_token.empty()) {
       listed_.clear();
       listed_unreadable_.clear();
+      cursor_ = PageCursor(options_.page_size);
     }
     const std::size_t limit = paging == Paging::Off ? 0 : options_.page_size;
-    auto page = client_.list<T>({options_.of, limit, continue_token});
+    auto page = client_.list<T>({options_.of, limit, continue_token}, cursor_);
     if (!page) return not_served(page.error());
     for (api::Unreadable& object : page->unreadable) {
       listed_unreadable_[object.name] = std::move(object);
@@ -166,6 +168,7 @@ class Informer : private WatchSource {
 
   const Client& client_;
   const InformerOptions options_;
+  PageCursor cursor_;
   Store<T> store_;
   base::Number* const objects_;
   std::vector<OnChange> callbacks_;

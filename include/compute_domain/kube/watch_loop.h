@@ -41,7 +41,7 @@ class WatchSource {
   };
   enum class Paging { On, Off };
   // Fetches one page, or all there is, and keeps it until finish_list(); a page without token
-  // starts over.
+  // starts over. Invalid when all there is is too much.
   virtual base::Result<PageEnd> list_page(const std::string& continue_token, Paging paging) = 0;
   // Makes what was listed the content of the store.
   virtual void finish_list(const std::string& resource_version) = 0;
