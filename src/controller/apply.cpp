@@ -324,13 +324,14 @@ class Run {
 
   Result<void> operator()(const core::WriteSharedSlice& action) {
     const api::ObjectMeta& meta = action.object.meta;
+    const std::string version = client_.version_of(api::kind_of<api::ResourceSlice>());
     const auto written =
         meta.uid.empty()
             ? create_shared_slice(action.object)
             : client_.patch<api::ResourceSlice>(
                   api::name_of(meta), "",
-                  api::slice_patch({meta.uid, meta.resource_version}, action.object,
-                                   client_.version_of(api::kind_of<api::ResourceSlice>())));
+                  api::slice_patch({meta.uid, meta.resource_version}, action.object, version),
+                  version);
     if (!written) return written.error();
     note(written_.slices, written->meta);
     return {};

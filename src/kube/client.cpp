@@ -276,16 +276,17 @@ Client::Call Client::watch_call(const api::Kind& kind, const WatchOptions& optio
   return {"watch", kind.plural, request_of("GET", target.text())};
 }
 
-Client::Call Client::create_call(const api::Kind& kind, const std::string& ns,
-                                 std::string body) const {
-  Target target(api::path_of(kind, version_of(kind), ns));
+Client::Call Client::create_call(const api::Kind& kind, const std::string& version,
+                                 const std::string& ns, std::string body) const {
+  Target target(api::path_of(kind, version, ns));
   target.with("fieldManager", field_manager_);
   return {"create", kind.plural, request_of("POST", target.text(), kJson, std::move(body))};
 }
 
-Client::Call Client::patch_call(const api::Kind& kind, const api::ObjectName& name,
-                                std::string_view subresource, std::string body) const {
-  Target target(api::path_of(kind, version_of(kind), name.ns, name.name, subresource));
+Client::Call Client::patch_call(const api::Kind& kind, const std::string& version,
+                                const api::ObjectName& name, std::string_view subresource,
+                                std::string body) const {
+  Target target(api::path_of(kind, version, name.ns, name.name, subresource));
   target.with("fieldManager", field_manager_);
   return {"patch", kind.plural, request_of("PATCH", target.text(), kMergePatch, std::move(body)),
           mistake_in(kind, name)};

@@ -2,6 +2,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <atomic>
+#include <stop_token>
+#include <thread>
+
 #include "compute_domain/base/text.h"
 #include "compute_domain/kube/client.h"
 #include "compute_domain/kube/informer.h"
@@ -130,6 +134,46 @@ TEST_F(ApiVersions, AKindOfOneVersionIsNotLookedUpAgain) {
   const int before = server.discoveries;
   EXPECT_TRUE(client.discover_again(api::kind_of<api::ConfigMap>()));
   EXPECT_EQ(server.discoveries, before);
+}
+
+// Serves two versions in turn, and looks whether each creation is in one of them only.
+class FlickeringServer : public http::Client {
+ public:
+  std::atomic<int> mixed = 0;
+
+  base::Result<http::Response> send(const http::Request& request) override {
+    if (request.method == "GET") {
+      const char* version = ++discoveries_ % 2 == 0 ? "v1" : "v1beta1";
+      return ok(cat(R"({"kind":"APIGroup","apiVersion":"v1","name":"resource.k8s.io","versions":[)",
+                    R"({"groupVersion":"resource.k8s.io/)", version, R"(","version":")", version,
+                    R"("}]})"));
+    }
+    const bool is_v1 = request.target.find("/v1/") != std::string::npos;
+    if (is_v1 != (request.body.find(R"("resource.k8s.io/v1")") != std::string::npos)) ++mixed;
+    return http::Response{409, {}, status_json(409, "AlreadyExists", "it is there")};
+  }
+  base::Result<http::Opened> open(const http::Request&) override {
+    return base::Error{ErrorKind::Unavailable, "no watches here"};
+  }
+  void shut_down() override {}
+
+ private:
+  std::atomic<int> discoveries_ = 0;
+};
+
+TEST(ApiVersion, IsTheSameInTheBodyAndThePathOfAWriteWhileTheServerIsUpgraded) {
+  FlickeringServer server;
+  const base::ManualClock clock;
+  const Client client(server, clock, "test");
+  const std::jthread upgrades([&](const std::stop_token& token) {
+    while (!token.stop_requested()) {
+      EXPECT_TRUE(client.discover_again(api::kind_of<api::ResourceClaim>()));
+    }
+  });
+  api::ResourceClaim claim;
+  claim.meta = {.name = "a", .ns = "ns"};
+  for (int i = 0; i < 5000; ++i) EXPECT_FALSE(client.create(claim));
+  EXPECT_EQ(server.mixed, 0);
 }
 
 }  // namespace

@@ -95,10 +95,11 @@ class Client {
                                                            const TrimMeta& trim = {}) const;
   template <class T>
   base::Result<T> create(const T& object) const;
-  // `merge_patch` as api/codec.h builds them, with their preconditions inside.
+  // `merge_patch` as api/codec.h builds them, with their preconditions inside; `version` where it
+  // was built for one.
   template <class T>
   base::Result<T> patch(const api::ObjectName& name, std::string_view subresource,
-                        const std::string& merge_patch) const;
+                        const std::string& merge_patch, std::string_view version = {}) const;
   // PUT; meta.resource_version is the precondition.
   base::Result<api::Lease> update(const api::Lease& lease) const;
   // Success means that the server accepted it: an object with finalizers is still there.
@@ -137,10 +138,12 @@ class Client {
   [[nodiscard]] Call read_call(const api::Kind& kind, const api::ObjectName& name) const;
   [[nodiscard]] Call list_call(const api::Kind& kind, const ListOptions& options) const;
   [[nodiscard]] Call watch_call(const api::Kind& kind, const WatchOptions& options) const;
-  [[nodiscard]] Call create_call(const api::Kind& kind, const std::string& ns,
-                                 std::string body) const;
-  [[nodiscard]] Call patch_call(const api::Kind& kind, const api::ObjectName& name,
-                                std::string_view subresource, std::string body) const;
+  // These in a version that their body is in too.
+  [[nodiscard]] Call create_call(const api::Kind& kind, const std::string& version,
+                                 const std::string& ns, std::string body) const;
+  [[nodiscard]] Call patch_call(const api::Kind& kind, const std::string& version,
+                                const api::ObjectName& name, std::string_view subresource,
+                                std::string body) const;
   [[nodiscard]] Call remove_call(const api::Kind& kind, const api::ObjectName& name,
                                  const api::Precondition& if_is) const;
   void count(const Call& call, const std::string& code, base::Duration took) const;
@@ -241,16 +244,19 @@ base::Result<std::vector<api::ObjectMeta>> Client::list_metadata(const Selection
 template <class T>
 base::Result<T> Client::create(const T& object) const {
   const api::Kind& kind = api::kind_of<T>();
+  const std::string version = version_of(kind);
   const auto body =
-      send(create_call(kind, object.meta.ns, api::encode<T>(object, version_of(kind))));
+      send(create_call(kind, version, object.meta.ns, api::encode<T>(object, version)));
   if (!body) return body.error();
   return api::decode<T>(*body);
 }
 
 template <class T>
 base::Result<T> Client::patch(const api::ObjectName& name, std::string_view subresource,
-                              const std::string& merge_patch) const {
-  const auto body = send(patch_call(api::kind_of<T>(), name, subresource, merge_patch));
+                              const std::string& merge_patch, std::string_view version) const {
+  const api::Kind& kind = api::kind_of<T>();
+  const auto body = send(patch_call(kind, version.empty() ? version_of(kind) : std::string(version),
+                                    name, subresource, merge_patch));
   if (!body) return body.error();
   return api::decode<T>(*body);
 }
