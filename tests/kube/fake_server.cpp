@@ -17,10 +17,10 @@ std::string expired() { return status_json(410, "Expired", "too old resource ver
 }  // namespace
 
 std::string config_map_json(const std::string& name, const std::string& value,
-                            std::uint64_t version) {
+                            std::uint64_t version, const std::string& uid) {
   return base::cat(R"({"apiVersion":"v1","kind":"ConfigMap","metadata":{"namespace":"ns","name":")",
-                   name, R"(","uid":"uid-)", name, R"(","resourceVersion":")", version,
-                   R"("},"data":{"value":")", value, R"("}})");
+                   name, R"(","uid":")", uid.empty() ? "uid-" + name : uid,
+                   R"(","resourceVersion":")", version, R"("},"data":{"value":")", value, R"("}})");
 }
 
 std::string status_json(int code, const std::string& reason, const std::string& message) {
@@ -104,29 +104,34 @@ class FakeServer::FakeStream : public http::Stream {
 
 void FakeServer::put(const std::string& name, const std::string& value) {
   const std::scoped_lock lock(mutex_);
-  change_locked(objects_.contains(name) ? "MODIFIED" : "ADDED", name, value);
-  objects_[name] = {value, version_};
+  const auto [it, is_new] = objects_.try_emplace(name);
+  if (is_new) {
+    const int creation = ++creations_[name];
+    it->second.uid = creation == 1 ? "uid-" + name : base::cat("uid-", name, "-", creation);
+  }
+  it->second.value = value;
+  change_locked(is_new ? "ADDED" : "MODIFIED", name, it->second);
 }
 
 void FakeServer::remove(const std::string& name) {
   const std::scoped_lock lock(mutex_);
   const auto it = objects_.find(name);
   if (it == objects_.end()) return;
-  change_locked("DELETED", name, it->second.first);
+  change_locked("DELETED", name, it->second);
   objects_.erase(it);
 }
 
-void FakeServer::change_locked(const char* type, const std::string& name,
-                               const std::string& value) {
-  ++version_;
-  history_.push_back({version_, watch_line(type, config_map_json(name, value, version_))});
+void FakeServer::change_locked(const char* type, const std::string& name, Object& object) {
+  object.version = ++version_;
+  history_.push_back(
+      {version_, watch_line(type, config_map_json(name, object.value, version_, object.uid))});
   changed_.notify_all();
 }
 
 std::map<std::string, std::string> FakeServer::objects() const {
   const std::scoped_lock lock(mutex_);
   std::map<std::string, std::string> out;
-  for (const auto& [name, object] : objects_) out[name] = object.first;
+  for (const auto& [name, object] : objects_) out[name] = object.value;
   return out;
 }
 
@@ -211,7 +216,8 @@ http::Response FakeServer::list_locked(const std::string& target) {
   std::size_t at = 0;
   for (const auto& [name, object] : objects) {
     if (at >= first && at < end) {
-      items += (items.empty() ? "" : ",") + config_map_json(name, object.first, object.second);
+      items += (items.empty() ? "" : ",") +
+               config_map_json(name, object.value, object.version, object.uid);
     }
     ++at;
   }
@@ -225,7 +231,10 @@ base::Result<http::Response> FakeServer::send(const http::Request& request) {
   const std::scoped_lock lock(mutex_);
   if (auto answer = scripted_locked(request)) return *answer;
   if (request.method == "GET" && request.target.starts_with("/api/v1/configmaps")) {
-    return list_locked(request.target);
+    http::Response page = list_locked(request.target);
+    page.is_too_long = page.body.size() > request.most_bytes;
+    if (page.is_too_long) page.body.clear();
+    return page;
   }
   return http::Response{404, {}, status_json(404, "NotFound", "nothing is here")};
 }

@@ -1,6 +1,7 @@
 // FakeServer: an API server with nothing but ConfigMaps, in memory, that fails as it is told.
 //
-// Lists in pages, watches with resume, versions that count up. Every other request, and the next
+// Lists in pages, watches with resume, versions that count up; an object that is made again has
+// another UID, and an answer is no longer than the request wants. Every other request, and the next
 // ones of any kind after script(), get the answers that the test wrote. Thread-safe.
 #pragma once
 
@@ -53,6 +54,11 @@ class FakeServer : public http::Client {
  private:
   class FakeStream;
   enum class Fault { None, Broken, Ended, Truncated };
+  struct Object {
+    std::string value;
+    std::uint64_t version = 0;
+    std::string uid;
+  };
   struct Event {
     std::uint64_t version;
     std::string line;
@@ -60,15 +66,16 @@ class FakeServer : public http::Client {
 
   std::optional<base::Result<http::Response>> scripted_locked(const http::Request& request);
   [[nodiscard]] http::Response list_locked(const std::string& target);
-  void change_locked(const char* type, const std::string& name, const std::string& value);
+  void change_locked(const char* type, const std::string& name, Object& object);
   void strike(Fault fault);
 
   mutable std::mutex mutex_;
   std::condition_variable changed_;
   std::uint64_t version_ = 100;
   std::uint64_t compacted_ = 0;
-  using Objects = std::map<std::string, std::pair<std::string, std::uint64_t>>;
-  Objects objects_;                             // value and version
+  using Objects = std::map<std::string, Object>;
+  Objects objects_;
+  std::map<std::string, int> creations_;        // of each name
   std::map<std::uint64_t, Objects> snapshots_;  // that continue tokens refer to
   std::vector<Event> history_;
   std::deque<std::optional<http::Response>> script_;
@@ -84,9 +91,9 @@ class FakeServer : public http::Client {
 // A value that makes its ConfigMap one that cannot be read: data.odd is a number.
 inline constexpr char kOddValue[] = R"(x","odd":7,"b":")";
 
-// Bodies as an API server writes them.
+// Bodies as an API server writes them. `uid`: "" for that of the first object of this name.
 std::string config_map_json(const std::string& name, const std::string& value,
-                            std::uint64_t version);
+                            std::uint64_t version, const std::string& uid = {});
 std::string status_json(int code, const std::string& reason, const std::string& message);
 std::string watch_line(const std::string& type, const std::string& object);
 http::Response ok(std::string body);

@@ -341,6 +341,22 @@ TEST(Informer, ReadsInPagesAgainAListThatIsTooLongInOnePiece) {
   EXPECT_EQ(rig.server.targets("GET /api/v1/configmaps").at(3), "GET /api/v1/configmaps?limit=2");
 }
 
+// Another object of the same name: nobody may take the two for one.
+TEST(Informer, TellsOfANameThatWasMadeAgainWhileNobodyWatchedAsOfTwoObjects) {
+  InformerRig rig;
+  for (const char* name : {"a", "odd"}) rig.server.put(name, "1");
+  rig.settle();
+  rig.told.clear();
+  rig.server.break_watches();
+  for (const char* name : {"a", "odd"}) rig.server.remove(name);
+  rig.server.put("a", "1");
+  rig.server.put("odd", kOddValue);
+  rig.server.compact();
+  rig.settle();
+  EXPECT_THAT(rig.told, ElementsAre("a:1>", "a:>1", "odd:1>"));
+  EXPECT_EQ(rig.informer.store().get({"ns", "a"})->meta.uid, "uid-a-2");
+}
+
 std::string unreadable(const InformerRig& rig) {
   const std::string text = rig.metrics.render();
   const std::string name = R"(compute_domain_unreadable_objects{resource="configmaps"} )";
