@@ -27,6 +27,20 @@ void note(std::uint64_t& newest, const api::ObjectMeta& written) {
   newest = std::max(newest, kube::version_number(written.resource_version));
 }
 
+// As much of an object as names it.
+api::ObjectMeta identity_of(const api::ObjectMeta& meta) {
+  return {.name = meta.name, .ns = meta.ns, .uid = meta.uid};
+}
+
+// As much of a claim as says whose it is.
+api::ResourceClaim allocated_claim(const std::string& uid, core::DomainRef ref) {
+  api::ResourceClaim claim;
+  claim.meta.uid = uid;
+  claim.allocation.emplace();
+  claim.domain_ref = std::move(ref);
+  return claim;
+}
+
 // One plan on its way. Each operator() is one action.
 class Run {
  public:
@@ -105,11 +119,17 @@ class Run {
     std::vector<core::PodFacts> facts;
     if (action.with_specs) {
       std::vector<api::Unreadable> passed_over;
-      const auto pods = client_.list_all<api::Pod>({.ns = action.ns}, &passed_over);
+      auto pods = client_.list_kept<api::Pod>(
+          {.ns = action.ns},
+          [](api::Pod& pod) {
+            core::trim_pod(pod.meta);
+            return std::optional(core::facts_of(pod));
+          },
+          &passed_over);
       if (!pods) return pods.error();
-      for (const api::Pod& pod : *pods) facts.push_back(core::facts_of(pod));
+      facts = *std::move(pods);
     } else {
-      auto metas = client_.list_metadata<api::Pod>({.ns = action.ns});
+      auto metas = client_.list_metadata<api::Pod>({.ns = action.ns}, core::trim_pod);
       if (!metas) return metas.error();
       for (api::ObjectMeta& meta : *metas) facts.push_back({std::move(meta), std::nullopt});
     }
@@ -237,7 +257,13 @@ class Run {
 
   Result<void> operator()(const core::EnsureDomainGone& action) {
     std::vector<api::Unreadable> unreadable;
-    const auto domains = client_.list_all<api::ComputeDomain>({}, &unreadable);
+    const auto domains = client_.list_kept<api::ComputeDomain>(
+        {},
+        [&](const api::ComputeDomain& domain) {
+          return domain.meta.uid == action.uid ? std::optional(api::name_of(domain.meta))
+                                               : std::nullopt;
+        },
+        &unreadable);
     if (!domains) return domains.error();
     const auto is_it = [&](const api::Unreadable& object) {
       return object.uid.empty() || object.uid == action.uid;
@@ -245,11 +271,9 @@ class Run {
     if (const auto it = std::ranges::find_if(unreadable, is_it); it != unreadable.end()) {
       return base::invalid(it->problem);
     }
-    for (const api::ComputeDomain& domain : *domains) {
-      if (domain.meta.uid == action.uid) {
-        return Error{ErrorKind::Conflict, cat("ComputeDomain ", named(api::name_of(domain.meta)),
-                                              " exists and is not in the cache yet")};
-      }
+    if (!domains->empty()) {
+      return Error{ErrorKind::Conflict, cat("ComputeDomain ", named(domains->front()),
+                                            " exists and is not in the cache yet")};
     }
     memory_.forget_domain(action.uid);
     return {};
@@ -270,14 +294,18 @@ class Run {
     // It has left no list: each of its claims may be in use.
     if (action.has_predecessor) lists.emplace_back();
     std::vector<api::Unreadable> unreadable;
-    auto claims = client_.list_all<api::ResourceClaim>({.ns = action.claims_ns}, &unreadable);
+    auto claims = client_.list_kept<api::ResourceClaim>(
+        {.ns = action.claims_ns},
+        [](const api::ResourceClaim& claim) -> std::optional<api::ResourceClaim> {
+          if (!claim.allocation) return std::nullopt;
+          return allocated_claim(claim.meta.uid, core::domain_ref_of(claim));
+        },
+        &unreadable);
     if (!claims) return claims.error();
     // Of these nobody knows what they are allocated for: they may be the domain's.
     for (const api::Unreadable& object : unreadable) {
-      api::ResourceClaim& claim = claims->emplace_back();
-      claim.meta = {.name = object.name.name, .ns = object.name.ns, .uid = object.uid};
-      claim.allocation.emplace();
-      claim.domain_ref = {core::DomainRef::Kind::Named, action.domain_uid};
+      claims->push_back(
+          allocated_claim(object.uid, {core::DomainRef::Kind::Named, action.domain_uid}));
     }
     auto held = core::held_claims(action.domain_uid, lists, *claims);
     for (const std::string& uid : action.late) held.erase(uid);
@@ -493,33 +521,37 @@ class Run {
 
   template <class T>
   Result<void> ensure_all_absent(const kube::Selection& of) {
-    const auto objects = client_.list_all<T>(of);
+    const auto objects = client_.list_kept<T>(
+        of, [](const T& object) { return std::optional(identity_of(object.meta)); });
     if (!objects) return objects.error();
-    for (const T& object : *objects) {
-      Result<void> gone = ensure_absent<T>(
-          api::name_of(object.meta),
-          [&](const api::ObjectMeta& meta) { return meta.uid == object.meta.uid; });
+    for (const api::ObjectMeta& object : *objects) {
+      Result<void> gone = ensure_absent<T>(api::name_of(object), [&](const api::ObjectMeta& meta) {
+        return meta.uid == object.uid;
+      });
       if (!gone) return gone;
     }
     return {};
   }
 
   Result<void> ensure_no_pods(const kube::Selection& of) {
-    const auto pods = client_.list_all<api::Pod>(of);
+    const auto pods = client_.list_kept<api::Pod>(
+        of, [](const api::Pod& pod) { return std::optional(api::name_of(pod.meta)); });
     if (!pods) return pods.error();
     if (pods->empty()) return {};
     return Error{ErrorKind::Unavailable,
                  cat(pods->size(), " pods of its DaemonSet have not ended yet, the first: ",
-                     named(api::name_of(pods->front().meta)))};
+                     named(pods->front()))};
   }
 
   Result<void> remove_node_labels(const std::string& labelled) {
-    const auto nodes = client_.list_all<api::Node>({.label_selector = labelled});
+    const auto nodes = client_.list_kept<api::Node>(
+        {.label_selector = labelled},
+        [](const api::Node& node) { return std::optional(identity_of(node.meta)); });
     if (!nodes) return nodes.error();
-    for (const api::Node& node : *nodes) {
+    for (const api::ObjectMeta& node : *nodes) {
       const auto after = client_.patch<api::Node>(
-          api::name_of(node.meta), "",
-          api::metadata_patch({node.meta.uid, {}}, {{api::kDomainLabel, std::nullopt}}, {}));
+          api::name_of(node), "",
+          api::metadata_patch({node.uid, {}}, {{api::kDomainLabel, std::nullopt}}, {}));
       if (!after && after.error().kind != ErrorKind::NotFound) return after.error();
     }
     return {};

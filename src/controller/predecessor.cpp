@@ -1,6 +1,9 @@
 #include "compute_domain/controller/predecessor.h"
 
 #include <algorithm>
+#include <iterator>
+#include <set>
+#include <utility>
 #include <vector>
 
 #include "compute_domain/api/names.h"
@@ -29,20 +32,23 @@ struct Suspect {
 };
 
 template <class T>
-std::vector<T> list(const kube::Client& client, const kube::Selection& of) {
-  auto objects = client.list_all<T>(of);
-  if (objects) return *std::move(objects);
-  base::log_debug(
-      "cannot see whether NVIDIA's ComputeDomain controller runs",
-      {{"kind", std::string(api::kind_of<T>().kind)}, {"error", objects.error().message}});
-  return {};
-}
-
-template <class T>
 Suspect suspect(const T& object) {
   return {.what = cat(api::kind_of<T>().kind, " ", api::to_string(api::name_of(object.meta))),
           .ns = object.meta.ns,
           .service_account = object.service_account.empty() ? "default" : object.service_account};
+}
+
+// Of the objects those that `is_it` takes: tenants decide how many there are, and how long.
+template <class T, class IsIt>
+void find(const kube::Client& client, const kube::Selection& of, const IsIt& is_it,
+          std::vector<Suspect>& found) {
+  auto suspects = client.list_kept<T>(of, [&](const T& object) {
+    return is_it(object) ? std::optional(suspect(object)) : std::nullopt;
+  });
+  if (suspects) return void(std::ranges::move(*suspects, std::back_inserter(found)));
+  base::log_debug(
+      "cannot see whether NVIDIA's ComputeDomain controller runs",
+      {{"kind", std::string(api::kind_of<T>().kind)}, {"error", suspects.error().message}});
 }
 
 bool runs_it(const std::vector<api::ContainerProgram>& containers) {
@@ -57,18 +63,20 @@ std::vector<Suspect> suspects(const kube::Client& client, Look look,
                               const std::string& own_namespace) {
   std::vector<Suspect> found;
   for (const char* label : kPodLabels) {
-    for (const auto& pod : list<api::PodProgram>(client, {.label_selector = label})) {
-      if (pod.ready && !pod.meta.is_deleting()) found.push_back(suspect(pod));
-    }
+    find<api::PodProgram>(
+        client, {.label_selector = label},
+        [](const auto& pod) { return pod.ready && !pod.meta.is_deleting(); }, found);
   }
   if (look == Look::AtPods) return found;
-  for (const auto& deployment : list<api::DeploymentProgram>(client, {})) {
-    if (deployment.ready_replicas == 0 || !runs_it(deployment.containers)) continue;
+  // No label is sure to be there, so that all have to be looked at: a page at a time.
+  const auto is_it = [&](const api::DeploymentProgram& deployment) {
+    if (deployment.ready_replicas == 0 || !runs_it(deployment.containers)) return false;
     const auto app = deployment.pod_labels.find("app");
     const bool is_ours = deployment.meta.ns == own_namespace &&
                          app != deployment.pod_labels.end() && app->second == kProgram;
-    if (!is_ours) found.push_back(suspect(deployment));
-  }
+    return !is_ours;
+  };
+  find<api::DeploymentProgram>(client, {}, is_it, found);
   return found;
 }
 
@@ -95,8 +103,13 @@ bool may_write_domains(const kube::Client& client, const Suspect& suspect) {
 
 std::optional<std::string> find_predecessor(const kube::Client& client, Look look,
                                             const std::string& own_namespace) {
+  // An account that many run under is asked about once.
+  std::set<std::pair<std::string, std::string>> innocent;
   for (const Suspect& suspect : suspects(client, look, own_namespace)) {
+    const std::pair account(suspect.ns, suspect.service_account);
+    if (innocent.contains(account)) continue;
     if (may_write_domains(client, suspect)) return suspect.what;
+    innocent.insert(account);
   }
   return std::nullopt;
 }

@@ -17,6 +17,9 @@ std::vector<std::string> one_of(std::string value) {
   return {std::move(value)};
 }
 
+// Of what Kubernetes gives a name.
+constexpr std::size_t kLongestName = 253;
+
 // All that only others care for.
 void trim_meta(api::ObjectMeta& meta) {
   meta.labels.clear();
@@ -197,9 +200,15 @@ void trim(api::ResourceClaim& claim) {
     // Which pod it is for.
     const std::string name = claim.meta.annotation(api::kPodClaimAnnotation);
     std::vector<api::OwnerReference> owners = std::move(claim.meta.owners);
+    std::erase_if(owners, [](const api::OwnerReference& owner) {
+      return owner.kind != "Pod" || owner.api_version != "v1";
+    });
+    if (owners.size() > 1) owners.resize(1);
     trim_meta(claim.meta);
     claim.meta.owners = std::move(owners);
-    if (!name.empty()) claim.meta.annotations[api::kPodClaimAnnotation] = name;
+    if (!name.empty() && name.size() <= kLongestName) {
+      claim.meta.annotations[api::kPodClaimAnnotation] = name;
+    }
   } else {
     trim_meta(claim.meta);
   }
@@ -211,6 +220,8 @@ void trim(api::ResourceClaim& claim) {
   } else if (claim.allocation) {
     // From now on the allocation says which domain is meant.
     claim.spec = {};
+  } else {
+    core::keep_asked_clique(claim.spec);
   }
   keep_one_config(claim);
 }
@@ -222,6 +233,7 @@ void trim(api::ResourceClaimTemplate& object) {
   object.claim_labels.clear();
   // Of ours the clique that its claims ask for.
   if (!core::placement_of(object)) object.spec = {};
+  core::keep_asked_clique(object.spec);
   object.spec.configs = {};
 }
 

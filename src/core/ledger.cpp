@@ -24,6 +24,15 @@ std::string selector_head() {
                    ".orValue('') == '");
 }
 
+// "" when the selector asks for no clique.
+std::string clique_in(const std::string& selector) {
+  const std::string head = selector_head();
+  if (selector.size() <= head.size() || !selector.starts_with(head)) return {};
+  if (!selector.ends_with('\'')) return {};
+  std::string clique = selector.substr(head.size(), selector.size() - head.size() - 1);
+  return is_clique_name(clique) ? clique : "";
+}
+
 std::optional<std::int64_t> number_in(std::string_view text) {
   std::int64_t number = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
@@ -105,16 +114,20 @@ void ask_for(api::ResourceClaimTemplate& object, const Promise& promise) {
 }
 
 std::string asked_clique(const api::ResourceClaimSpec& spec) {
-  const std::string head = selector_head();
   for (const api::DeviceRequest& request : spec.requests) {
     for (const std::string& selector : request.selectors) {
-      if (!selector.starts_with(head) || !selector.ends_with('\'')) continue;
-      std::string clique =
-          selector.substr(head.size(), selector.size() - head.size() - std::size_t{1});
-      if (is_clique_name(clique)) return clique;
+      if (std::string clique = clique_in(selector); !clique.empty()) return clique;
     }
   }
   return {};
+}
+
+void keep_asked_clique(api::ResourceClaimSpec& spec) {
+  for (api::DeviceRequest& request : spec.requests) {
+    std::erase_if(request.selectors,
+                  [](const std::string& selector) { return clique_in(selector).empty(); });
+    if (request.selectors.size() > 1) request.selectors.resize(1);
+  }
 }
 
 std::optional<TemplatePlacement> placement_of(const api::ResourceClaimTemplate& object) {

@@ -5,6 +5,7 @@
 #include "compute_domain/api/channel_config.h"
 #include "compute_domain/api/domain_config.h"
 #include "compute_domain/api/names.h"
+#include "compute_domain/core/ledger.h"
 #include "compute_domain/core/membership.h"
 
 namespace cdom::controller {
@@ -72,6 +73,37 @@ TEST(TrimmedClaim, IsReadForItsDomainOnceAndHoldsNoConfigurationThatNobodyReadsA
   const api::ResourceClaim of_both = trimmed(claim_with({named, automatic}));
   EXPECT_EQ(of_both.domain_ref, (api::DomainRef{Kind::Contradictory, "u-d"}));
   EXPECT_THAT(of_both.spec.configs, IsEmpty());
+}
+
+// A tenant decides how much of these there is, and how long it is.
+TEST(TrimmedClaim, ThatWaitsKeepsOfWhatATenantWritesOnlyWhatIsRead) {
+  const std::string asks =
+      "device.attributes['compute-domain.nvidia.com'].?clique.orValue('') == 'aaaa.1'";
+  api::ResourceClaim claim = claim_with({api::encode_domain_config({.num_nodes = 3})});
+  claim.spec.requests.resize(2);
+  for (api::DeviceRequest& request : claim.spec.requests) {
+    request.selectors.assign(32, std::string(10'000, 'x'));
+    request.selectors.push_back(asks);
+    request.selectors.push_back(asks);
+  }
+  claim.meta.owners.assign(5'000, {"example.com/v1", "Pod", std::string(200, 'n'), "u-other"});
+  claim.meta.owners.push_back({"v1", "Pod", "train-0", "u-pod"});
+  claim.meta.annotations[api::kPodClaimAnnotation] = std::string(200'000, 'a');
+  const api::ResourceClaim kept = trimmed(claim);
+  EXPECT_EQ(core::asked_clique(kept.spec), "aaaa.1");
+  for (const auto& request : kept.spec.requests) EXPECT_THAT(request.selectors, ElementsAre(asks));
+  EXPECT_THAT(kept.meta.owners, ElementsAre(api::OwnerReference{"v1", "Pod", "train-0", "u-pod"}));
+  EXPECT_THAT(kept.meta.annotations, IsEmpty());
+}
+
+TEST(TrimmedTemplate, KeepsOfItsSelectorsTheCliqueThatItsClaimsAskFor) {
+  const std::string asks =
+      "device.attributes['compute-domain.nvidia.com'].?clique.orValue('') == 'aaaa.1'";
+  api::ResourceClaimTemplate object;
+  object.spec.requests.resize(1);
+  object.spec.requests[0].selectors = {std::string(10'000, 'x'), asks};
+  trim(object);
+  EXPECT_THAT(object.spec.requests.at(0).selectors, ElementsAre(asks));
 }
 
 }  // namespace

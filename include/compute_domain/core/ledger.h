@@ -64,6 +64,8 @@ std::optional<TemplatePlacement> placement_of(const api::ResourceClaimTemplate& 
 // The clique that a claim of such a template asks for; "" when it is none, or is allocated (then
 // its spec is not kept).
 std::string asked_clique(const api::ResourceClaimSpec& spec);
+// Takes out of a spec the selectors that asked_clique() does not need; their length is a tenant's.
+void keep_asked_clique(api::ResourceClaimSpec& spec);
 // Whether a text is fit for a selector.
 bool is_clique_name(std::string_view clique);
 
