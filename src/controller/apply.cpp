@@ -382,10 +382,9 @@ class Run {
   }
 
   Result<void> operator()(const core::EnsureNodeUnused& action) {
-    const auto claims = client_.list_all<api::ResourceClaim>();
+    const auto claims = claims_on_nodes();
     if (!claims) return claims.error();
-    const auto used = std::ranges::count_if(
-        *claims, [&](const auto& claim) { return core::may_be_used_on(claim, action.node); });
+    const std::size_t used = (*claims)->count("") + (*claims)->count(action.node);
     if (used == 0) return {};
     return Error{ErrorKind::Conflict, cat(used, used == 1 ? " claim" : " claims",
                                           " may be in use on Node ", action.node)};
@@ -416,6 +415,29 @@ class Run {
                           .name = owner->meta.name,
                           .uid = owner->meta.uid}};
     return client_.create(slice);
+  }
+
+  // A proof for each of the nodes that lose their GPUs at about the same time. A claim that cannot
+  // be read has not been prepared by an agent, which reads it as this does; what was read of it
+  // before is in the cache, which the plan has looked at.
+  Result<std::shared_ptr<const ClaimsOnNodes>> claims_on_nodes() {
+    const base::Duration asked = clock_.elapsed();
+    if (auto known = memory_.claims_on_nodes(asked)) return known;
+    std::vector<api::Unreadable> passed_over;
+    const auto claims = client_.list_kept<api::ResourceClaim>(
+        {},
+        [](const api::ResourceClaim& claim) -> std::optional<std::vector<std::string>> {
+          if (core::is_shared(claim)) return std::vector<std::string>{""};
+          std::vector<std::string> nodes = core::nodes_of(claim);
+          return nodes.empty() ? std::nullopt : std::optional(std::move(nodes));
+        },
+        &passed_over);
+    if (!claims) return claims.error();
+    auto by_node = std::make_shared<ClaimsOnNodes>();
+    for (const std::vector<std::string>& nodes : *claims)
+      by_node->insert(nodes.begin(), nodes.end());
+    memory_.claims_listed(by_node, asked);
+    return std::shared_ptr<const ClaimsOnNodes>(std::move(by_node));
   }
 
   Result<void> patch_node(const api::ObjectMeta& node, const api::MetadataValues& labels,

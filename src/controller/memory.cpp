@@ -88,6 +88,17 @@ std::optional<base::Time> Memory::decides_since() const {
   return decides_since_;
 }
 
+void Memory::claims_listed(std::shared_ptr<const ClaimsOnNodes> claims, base::Duration asked) {
+  const std::scoped_lock lock(mutex_);
+  claims_on_nodes_ = std::move(claims);
+  claims_asked_ = asked;
+}
+
+std::shared_ptr<const ClaimsOnNodes> Memory::claims_on_nodes(base::Duration now) const {
+  const std::scoped_lock lock(mutex_);
+  return now - claims_asked_ < std::chrono::seconds(1) ? claims_on_nodes_ : nullptr;
+}
+
 bool Memory::placement_found(const std::string& uid, const core::PlacementVerdict& verdict) {
   const std::scoped_lock lock(mutex_);
   const auto [it, is_new] = placements_.try_emplace(uid, verdict);

@@ -3,13 +3,11 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
-#include <condition_variable>
-#include <mutex>
 #include <thread>
 
-#include "compute_domain/api/kind.h"
 #include "compute_domain/base/text.h"
 #include "compute_domain/controller/controller.h"
+#include "controller/empty_server.h"
 
 namespace cdom::controller {
 namespace {
@@ -20,92 +18,6 @@ using base::ErrorKind;
 using testing::AllOf;
 using testing::HasSubstr;
 using testing::Not;
-
-// An API server without objects. `refuse` says with which code it answers what a target names.
-class EmptyServer : public http::Client {
- public:
-  void refuse(const std::string& part, int code) {
-    const std::scoped_lock lock(mutex_);
-    refused_ = part;
-    code_ = code;
-    ++cuts_;
-    changed_.notify_all();
-  }
-
-  base::Result<http::Response> send(const http::Request& request) override {
-    const std::scoped_lock lock(mutex_);
-    if (is_refused(request)) return refusal();
-    if (request.target == "/apis/resource.k8s.io") {
-      return http::Response{
-          .status = 200,
-          .headers = {},
-          .body =
-              R"({"kind":"APIGroup","apiVersion":"v1","name":"resource.k8s.io","versions":[{"version":"v1"}]})"};
-    }
-    return http::Response{.status = 200, .headers = {}, .body = empty_list(request.target)};
-  }
-  base::Result<http::Opened> open(const http::Request& request) override {
-    const std::scoped_lock lock(mutex_);
-    if (is_refused(request)) return http::Opened{.response = refusal(), .stream = nullptr};
-    return http::Opened{.response = {}, .stream = std::make_unique<Watch>(*this, cuts_)};
-  }
-  void shut_down() override {}
-
- private:
-  // Breaks when refuse() is called.
-  class Watch : public http::Stream {
-   public:
-    Watch(EmptyServer& server, int cuts) : server_(server), cuts_(cuts) {}
-    base::Result<http::StreamRead> next(base::Duration wait) override {
-      std::unique_lock lock(server_.mutex_);
-      const auto is_over = [&] { return is_cancelled_ || server_.cuts_ != cuts_; };
-      if (!server_.changed_.wait_for(lock, wait, is_over)) return http::StreamRead{};
-      return base::Error{is_cancelled_ ? ErrorKind::Cancelled : ErrorKind::Unavailable, "cut"};
-    }
-    void cancel() override {
-      const std::scoped_lock lock(server_.mutex_);
-      is_cancelled_ = true;
-      server_.changed_.notify_all();
-    }
-
-   private:
-    EmptyServer& server_;
-    const int cuts_;
-    bool is_cancelled_ = false;
-  };
-
-  // Of the kind and version that the path names, of all namespaces or of one.
-  static std::string empty_list(const std::string& target) {
-    const std::string path = base::split(target, '?').front();
-    const std::string plural = base::split(path, '/').back();
-    for (const api::Kind* kind : api::all_kinds()) {
-      for (const std::string_view version : kind->versions) {
-        const std::string collection = api::path_of(*kind, version);
-        const std::string served = collection.substr(0, collection.rfind('/') + 1);
-        if (plural != kind->plural || !path.starts_with(served)) continue;
-        return cat(R"({"kind":")", kind->kind, R"(List","apiVersion":")",
-                   api::api_version_of(*kind, version),
-                   R"(","metadata":{"resourceVersion":"5"},"items":[]})");
-      }
-    }
-    ADD_FAILURE() << "no list is at " << target;
-    return {};
-  }
-  [[nodiscard]] bool is_refused(const http::Request& request) const {
-    return !refused_.empty() && request.target.find(refused_) != std::string::npos;
-  }
-  [[nodiscard]] http::Response refusal() const {
-    return {.status = code_,
-            .headers = {},
-            .body = R"({"kind":"Status","message":"for secret/of-somebody"})"};
-  }
-
-  std::mutex mutex_;
-  std::condition_variable changed_;
-  std::string refused_;
-  int code_ = 0;
-  int cuts_ = 0;
-};
 
 class WatchHealth : public testing::Test {
  protected:

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <map>
+#include <memory>
 #include <mutex>
 #include <optional>
 #include <set>
@@ -13,6 +14,9 @@
 #include "compute_domain/core/world.h"
 
 namespace cdom::controller {
+
+// The node of each claim that takes a seat there; "" for one that may be used on any.
+using ClaimsOnNodes = std::multiset<std::string>;
 
 class Memory {
  public:
@@ -45,6 +49,12 @@ class Memory {
   // agent has been without one since then at least. The first call counts.
   void decides(base::Time now);
   [[nodiscard]] std::optional<base::Time> decides_since() const;
+
+  // What a LIST has shown of all claims. It is a proof for a second from when it was asked for:
+  // what is allocated since then is in the cache.
+  void claims_listed(std::shared_ptr<const ClaimsOnNodes> claims, base::Duration asked);
+  // Null: none is that young.
+  [[nodiscard]] std::shared_ptr<const ClaimsOnNodes> claims_on_nodes(base::Duration now) const;
 
   // What was last found for a domain that wants one clique; whether that is news.
   bool placement_found(const std::string& uid, const core::PlacementVerdict& verdict);
@@ -79,6 +89,8 @@ class Memory {
   std::set<std::string> told_;
   std::map<std::string, core::AgentPod> agents_;
   std::optional<base::Time> decides_since_;
+  std::shared_ptr<const ClaimsOnNodes> claims_on_nodes_;
+  base::Duration claims_asked_{};
   std::map<std::string, base::Duration> forming_since_;
   std::map<std::string, core::PlacementVerdict> placements_;
   struct Refusal {

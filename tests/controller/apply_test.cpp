@@ -1,0 +1,67 @@
+// How proofs are brought, against an API server that counts what it is asked.
+#include "compute_domain/controller/apply.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "compute_domain/base/text.h"
+#include "controller/empty_server.h"
+
+namespace cdom::controller {
+namespace {
+
+using namespace std::chrono_literals;
+using base::cat;
+using testing::HasSubstr;
+using testing::IsEmpty;
+
+class ApplyTest : public testing::Test {
+ protected:
+  // What keeps the node from being taken for unused; "" when nothing does.
+  std::string use_of(const std::string& node) {
+    const Applied applied =
+        apply_({.actions = {core::EnsureNodeUnused{node}}, .look_again = std::nullopt});
+    return applied.result ? "" : applied.result.error().message;
+  }
+  [[nodiscard]] std::size_t lists() const { return server_.asked("/resourceclaims?").size(); }
+
+  EmptyServer server_;
+  base::ManualClock clock_;
+  kube::Client client_{server_, clock_, "test"};
+  kube::EventRecorder events_{client_, clock_, {.component = "test", .instance = "test"}};
+  Memory memory_;
+  Workloads workloads_;
+  Apply apply_{client_, events_, memory_, workloads_, clock_, nullptr};
+};
+
+std::string claim_on(const std::string& name, const std::string& node) {
+  return cat(R"({"metadata":{"namespace":"team-a","name":")", name, R"(","uid":"uid-)", name,
+             R"(","resourceVersion":"3"},"spec":{},"status":{"allocation":{"devices":{"results":[
+             {"driver":"compute-domain.nvidia.com","pool":")",
+             node, R"(","device":"channel-0","request":"channel"}]},
+             "nodeSelector":{"nodeSelectorTerms":[{"matchFields":[
+             {"key":"metadata.name","operator":"In","values":[")",
+             node, R"("]}]}]}}}})");
+}
+
+// The GPUs of many nodes may go at once.
+TEST_F(ApplyTest, OneListProvesOfManyNodesThatTheyAreNotUsed) {
+  server_.put("resourceclaims", claim_on("a", "n1"));
+  EXPECT_THAT(use_of("n1"), HasSubstr("1 claims may be in use on Node n1"));
+  for (int i = 2; i < 100; ++i) EXPECT_THAT(use_of(cat("n", i)), IsEmpty());
+  EXPECT_EQ(lists(), 1U);
+  server_.put("resourceclaims", claim_on("a", "n2"));
+  clock_.advance(1s);
+  EXPECT_THAT(use_of("n1"), IsEmpty());
+  EXPECT_THAT(use_of("n2"), HasSubstr("n2"));
+  EXPECT_EQ(lists(), 2U);
+}
+
+TEST_F(ApplyTest, AClaimThatCannotBeReadKeepsNoNodeInUse) {
+  server_.put("resourceclaims", R"({"metadata":{"namespace":"team-a","name":"odd","uid":"uid-odd",
+      "resourceVersion":"3","labels":{"odd":1}}})");
+  EXPECT_THAT(use_of("n1"), IsEmpty());
+}
+
+}  // namespace
+}  // namespace cdom::controller
