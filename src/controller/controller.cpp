@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <set>
 #include <thread>
 
 #include "compute_domain/api/names.h"
@@ -50,6 +51,9 @@ constexpr base::Duration kPlacementPace = std::chrono::milliseconds(50);
 
 // Objects in a page of a list: what is decoded at a time is most of what this process ever needs.
 constexpr std::size_t kPageSize = 100;
+
+// That cannot be read, of which is remembered that they had their Event.
+constexpr std::size_t kMostToldObjects = 10'000;
 
 // No attempt helps until a person changes something: a quota, a policy, a webhook (one that does
 // not answer is an internal error of the API server), or somebody's finalizer.
@@ -109,7 +113,7 @@ class Controller::Loop {
   void add_part(kube::Informer<T>& informer);
   void connect_triggers();
   template <class T>
-  void report_unreadable(kube::Informer<T>& informer);
+  void report_unreadable(kube::Informer<T>& informer, bool is_ours);
   void count_domains(const api::ComputeDomain* before, const api::ComputeDomain* after);
 
   // All keys of a domain go to one worker: a list that one worker is about to write must not come
@@ -245,11 +249,18 @@ void Controller::Loop::add_part(kube::Informer<T>& informer) {
                     }});
 }
 
-// An Event, for those who can correct it: of our own kinds.
+// An Event, for those who can correct it: for each problem of our own kinds, and once of what
+// others write.
 template <class T>
-void Controller::Loop::report_unreadable(kube::Informer<T>& informer) {
-  informer.on_unreadable([this](const api::Unreadable& object) {
+void Controller::Loop::report_unreadable(kube::Informer<T>& informer, bool is_ours) {
+  informer.on_unreadable([this, is_ours,
+                          told = std::set<std::string>()](const api::Unreadable& object) mutable {
     const api::Kind& kind = api::kind_of<T>();
+    if (!is_ours) {
+      if (object.name.name.empty() || object.uid.empty()) return;
+      if (told.size() >= kMostToldObjects) told.clear();
+      if (!told.insert(object.uid).second) return;
+    }
     events_.record({.api_version = api::api_version_of(kind, client_.version_of(kind)),
                     .kind = std::string(kind.kind),
                     .ns = object.name.ns,
@@ -261,8 +272,11 @@ void Controller::Loop::report_unreadable(kube::Informer<T>& informer) {
 }
 
 void Controller::Loop::connect_triggers() {
-  report_unreadable(domains_);
-  report_unreadable(reports_);
+  report_unreadable(domains_, /*is_ours=*/true);
+  report_unreadable(reports_, /*is_ours=*/true);
+  report_unreadable(claims_, /*is_ours=*/false);
+  report_unreadable(templates_, /*is_ours=*/false);
+  report_unreadable(slices_, /*is_ours=*/false);
   domains_.on_change([this](const auto* before, const auto* after) {
     count_domains(before, after);
     triggers_.on_domain(before, after);

@@ -1,0 +1,70 @@
+// Events about objects that are neither domains nor claims that are told of by the core.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "compute_domain/base/text.h"
+#include "compute_domain/controller/controller.h"
+#include "controller/empty_server.h"
+
+namespace cdom::controller {
+namespace {
+
+using namespace std::chrono_literals;
+using base::cat;
+using testing::AllOf;
+using testing::Contains;
+using testing::HasSubstr;
+using testing::SizeIs;
+
+class ToldObjects : public testing::Test {
+ protected:
+  void run_for(base::Duration span) {
+    const base::Duration end = clock_.elapsed() + span;
+    while (clock_.elapsed() < end) {
+      bool any = false;
+      for (const auto& part : controller_.parts()) any |= part.step();
+      if (!any) clock_.advance(100ms);
+    }
+  }
+  std::vector<std::string> events(const std::string& reason) {
+    std::vector<std::string> found;
+    for (const std::string& body : server_.created()) {
+      if (body.find(cat(R"("reason":")", reason, '"')) != std::string::npos) found.push_back(body);
+    }
+    return found;
+  }
+
+  EmptyServer server_;
+  base::ManualClock clock_;
+  base::Registry metrics_;
+  kube::Client client_{server_, clock_, "test"};
+  Controller controller_{client_, clock_, metrics_, {}};
+};
+
+std::string odd(const std::string& name, int generation = 0) {
+  return cat(R"({"metadata":{"namespace":"team-a","name":")", name, R"(","uid":"uid-)", name,
+             R"(","resourceVersion":"3","labels":{"odd":)", generation, "}}}");
+}
+
+// Its owner learns that the controller does not see it, once.
+TEST_F(ToldObjects, ThatCannotBeReadAreClaimsTemplatesAndSlicesToo) {
+  server_.put("resourceclaims", odd("claim"));
+  server_.put("resourceclaimtemplates", odd("template"));
+  server_.put("resourceslices", odd("slice"));
+  run_for(3s);
+  const auto told = events("Unreadable");
+  EXPECT_THAT(told, SizeIs(3));
+  for (const char* kind : {"ResourceClaim", "ResourceClaimTemplate", "ResourceSlice"}) {
+    EXPECT_THAT(told, Contains(AllOf(HasSubstr(cat(R"("kind":")", kind, '"')),
+                                     HasSubstr("must be a string, is number"))));
+  }
+}
+
+TEST_F(ToldObjects, WithoutAUidAreNotNamed) {
+  server_.put("resourceclaims", R"({"metadata":{"namespace":"team-a","labels":{"odd":1}}})");
+  run_for(3s);
+  EXPECT_THAT(events("Unreadable"), SizeIs(0));
+}
+
+}  // namespace
+}  // namespace cdom::controller
