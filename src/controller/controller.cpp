@@ -10,6 +10,7 @@
 #include "compute_domain/base/text.h"
 #include "compute_domain/controller/apply.h"
 #include "compute_domain/controller/gather.h"
+#include "compute_domain/core/status.h"
 #include "compute_domain/kube/events.h"
 #include "compute_domain/kube/informer.h"
 #include "compute_domain/kube/work_queue.h"
@@ -17,6 +18,7 @@
 #include "expectations.h"
 #include "idle_looks.h"
 #include "placer.h"
+#include "refused_objects.h"
 #include "triggers.h"
 
 namespace cdom::controller {
@@ -130,6 +132,7 @@ class Controller::Loop {
   Applied apply_each(const Key& key, core::Plan& plan);
   [[nodiscard]] base::Duration wait_of_placement() const;
   void answer(Queue& queue, const Key& key, const core::Plan& plan, const Applied& applied);
+  void note_refusal(const Key& key, const core::Plan& plan, const Applied& applied);
   void work(Queue& queue, const std::string& thread, const std::stop_token& token);
   Result<void> wait_until_synced(const std::stop_token& token);
   [[nodiscard]] std::function<void()> pulse_of(const std::string& thread) const;
@@ -440,6 +443,9 @@ void Controller::Loop::reconcile_one(Queue& queue, const Key& key) {
   expectations_.expect(key, applied.written, clock_.elapsed());
   answer(queue, key, plan, applied);
   metrics_
+      .gauge("compute_domain_refused_keys", "Keys of which the API server refuses what they write.")
+      .set(static_cast<double>(memory_.refusals()));
+  metrics_
       .histogram("compute_domain_reconcile_seconds", "Time of one reconcile, with its writes.",
                  {0.0001, 0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1, 5},
                  {{"key", std::string(name_of(key.kind))}})
@@ -522,9 +528,7 @@ void Controller::Loop::answer(Queue& queue, const Key& key, const core::Plan& pl
     return;
   }
   const Error& error = applied.result.error();
-  if (is_refusal(error) && memory_.refused(key, error.message, clock_.elapsed())) {
-    add_domains_concerned(key);
-  }
+  if (is_refusal(error)) note_refusal(key, plan, applied);
   // A status that waits for its turn tells of it.
   if (key.kind == Key::Kind::Domain && plan.look_again) queue.add_after(key, *plan.look_again);
   const base::LogField fields[] = {{"key", to_string(key)}, {"error", outcome}};
@@ -559,6 +563,20 @@ void Controller::Loop::answer(Queue& queue, const Key& key, const core::Plan& pl
   // What other workloads wait for comes in its time.
   const base::Duration left = plan.look_again.value_or(base::Duration::zero());
   queue.add_after(key, left > base::Duration::zero() ? left : kUntilOthersGoOn);
+}
+
+// A condition of the domains that it concerns; an Event where it concerns another object.
+void Controller::Loop::note_refusal(const Key& key, const core::Plan& plan,
+                                    const Applied& applied) {
+  const Error& error = applied.result.error();
+  if (!memory_.refused(key, error.message, clock_.elapsed())) return;
+  add_domains_concerned(key);
+  if (applied.actions >= plan.actions.size()) return;
+  if (const auto object = object_of(plan.actions[applied.actions], client_)) {
+    events_.record(*object, "Warning", core::kWriteRefused,
+                   cat("the API server refuses what the controller writes, which is tried again: ",
+                       error.message));
+  }
 }
 
 void Controller::Loop::work(Queue& queue, const std::string& thread, const std::stop_token& token) {

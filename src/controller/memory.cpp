@@ -137,6 +137,11 @@ bool Memory::accepted(const Key& key) {
   return refusals_.erase(key) > 0;
 }
 
+std::size_t Memory::refusals() const {
+  const std::scoped_lock lock(mutex_);
+  return refusals_.size();
+}
+
 std::optional<std::string> Memory::refusal(const Key& key) const {
   const std::scoped_lock lock(mutex_);
   const auto it = refusals_.find(key);

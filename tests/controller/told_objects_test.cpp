@@ -66,5 +66,17 @@ TEST_F(ToldObjects, WithoutAUidAreNotNamed) {
   EXPECT_THAT(events("Unreadable"), SizeIs(0));
 }
 
+TEST_F(ToldObjects, AreNodesWhoseLabelIsRefused) {
+  server_.put("nodes", R"({"metadata":{"name":"n1","uid":"uid-n1","resourceVersion":"3",
+      "labels":{"nvidia.com/gpu.present":"true"}},"status":{}})");
+  server_.refuse("PATCH /api/v1/nodes/n1", 403);
+  run_for(5min);
+  const auto told = events("WriteRefused");
+  ASSERT_THAT(told, SizeIs(1)) << "once, however often it is tried";
+  EXPECT_THAT(told[0], AllOf(HasSubstr(R"("kind":"Node")"), HasSubstr("uid-n1"),
+                             HasSubstr("for secret/of-somebody")));
+  EXPECT_THAT(metrics_.render(), HasSubstr("compute_domain_refused_keys 1"));
+}
+
 }  // namespace
 }  // namespace cdom::controller

@@ -2,6 +2,7 @@
 // wrong one. Thread-safe.
 #pragma once
 
+#include <cstddef>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -71,6 +72,8 @@ class Memory {
   // All that the key wrote was accepted; gives whether it was refused before.
   bool accepted(const Key& key);
   [[nodiscard]] std::optional<std::string> refusal(const Key& key) const;
+  // How many keys are refused.
+  [[nodiscard]] std::size_t refusals() const;
 
   // The API server has kept less of a status than was sent; nullopt: all of it.
   void status_pruned(const std::string& uid, std::optional<core::PrunedStatus> pruned);
