@@ -26,6 +26,13 @@ using base::Result;
 // this was under way, and is told rather than repeated.
 constexpr base::Duration kBreaksAtOnce = std::chrono::seconds(1);
 
+// The library resolves an IPv6 address and checks the certificate for it only in this form, in
+// which the port has to be there.
+web::uri without_brackets(const web::uri& base, const std::string& address) {
+  const int port = base.port() > 0 ? base.port() : base.scheme() == "https" ? 443 : 80;
+  return web::uri(cat(base.scheme(), "://", address, ":", port, base.resource().to_string()));
+}
+
 class CpprestClient : public Client {
  public:
   CpprestClient(ClientConfig config, const base::Clock& clock)
@@ -84,22 +91,23 @@ class CpprestClient : public Client {
   // Sets the clients up; the error when the configuration does not allow it.
   std::optional<Error> connect() {
     try {
-      const web::uri base(config_.base_url);
-      if ((base.scheme() != "https" && base.scheme() != "http") || base.host().empty()) {
+      web::uri url(config_.base_url);
+      if ((url.scheme() != "https" && url.scheme() != "http") || url.host().empty()) {
         return unusable("use http://HOST:PORT or https://HOST:PORT");
       }
-      if (base.host().front() == '[') {
-        return unusable(
-            "the HTTP library cannot connect to an IPv6 literal; use a name, in a cluster "
-            "https://kubernetes.default.svc");
+      if (url.host().front() == '[') {
+        const std::string address = url.host().substr(1, url.host().size() - 2);
+        if (!base::is_ip_address(address)) return unusable("the host is not an IPv6 address");
+        url = without_brackets(url, address);
+        if (url.scheme() == "http") host_field_ = cat('[', address, "]:", url.port());
       }
       tls_ = std::make_shared<ClientTls>(
-          config_, config_.server_name.empty() ? base.host() : config_.server_name);
+          config_, config_.server_name.empty() ? url.host() : config_.server_name);
       const auto settings = [&](base::Duration idle_timeout) {
-        return connection_settings(base, tls_, !config_.insecure_skip_tls_verify, idle_timeout);
+        return connection_settings(url, tls_, !config_.insecure_skip_tls_verify, idle_timeout);
       };
-      requests_ = std::make_unique<HttpClient>(base, settings(config_.request_timeout));
-      streams_ = std::make_unique<HttpClient>(base, settings(config_.stream_idle_timeout));
+      requests_ = std::make_unique<HttpClient>(url, settings(config_.request_timeout));
+      streams_ = std::make_unique<HttpClient>(url, settings(config_.stream_idle_timeout));
       return std::nullopt;
     } catch (const web::uri_exception&) {
       return unusable("use http://HOST:PORT or https://HOST:PORT");
@@ -170,7 +178,8 @@ class CpprestClient : public Client {
     Headers headers;
     if (!config_.user_agent.empty()) headers["User-Agent"] = config_.user_agent;
     // Also the name that TLS asks for and checks.
-    if (!config_.server_name.empty()) headers["Host"] = config_.server_name;
+    const std::string& host = config_.server_name.empty() ? host_field_ : config_.server_name;
+    if (!host.empty()) headers["Host"] = host;
     if (!token.empty()) headers["Authorization"] = "Bearer " + token;
     return headers;
   }
@@ -179,6 +188,7 @@ class CpprestClient : public Client {
   TokenSource token_;
   std::stop_source stop_;
   std::shared_ptr<ClientTls> tls_;  // shared with connections that outlive this client
+  std::string host_field_;          // where the library would write it wrong
   std::unique_ptr<HttpClient> requests_;
   std::unique_ptr<HttpClient> streams_;
   const std::optional<Error> invalid_;

@@ -4,8 +4,10 @@
 #include <netinet/tcp.h>
 #include <sys/socket.h>
 
+#include <boost/asio/ip/address.hpp>
 #include <boost/asio/ip/tcp.hpp>
 #include <chrono>
+#include <optional>
 
 namespace cdom::http {
 namespace {
@@ -29,10 +31,10 @@ void set_keepalive(tcp::socket& socket) {
 // cpprest calls this for each request before it connects, when a new socket is not open yet.
 // Opening it here fixes its family, so that is done only for an address; behind a name the idle
 // timeout has to notice a silent peer until the connection is used again.
-void prepare_socket(tcp::socket& socket, bool is_ipv4_address) {
-  if (!socket.is_open() && is_ipv4_address) {
+void prepare_socket(tcp::socket& socket, const std::optional<asio::ip::address>& address) {
+  if (!socket.is_open() && address) {
     boost::system::error_code ignored;  // connecting will meet the same error and tell it
-    socket.open(tcp::v4(), ignored);
+    socket.open(address->is_v6() ? tcp::v6() : tcp::v4(), ignored);
   }
   if (socket.is_open()) set_keepalive(socket);
 }
@@ -51,12 +53,13 @@ web::http::client::http_client_config connection_settings(const web::uri& base,
   settings.set_ssl_context_callback(
       [tls](asio::ssl::context& context) { tls->set_up(context.native_handle()); });
   boost::system::error_code not_an_address;
-  asio::ip::make_address_v4(base.host(), not_an_address);
+  std::optional<asio::ip::address> address = asio::ip::make_address(base.host(), not_an_address);
+  if (not_an_address) address.reset();
   const bool is_tls = base.scheme() == "https";
-  settings.set_nativehandle_options([is_tls, is_ipv4 = !not_an_address](void* handle) {
+  settings.set_nativehandle_options([is_tls, address](void* handle) {
     auto& socket = is_tls ? static_cast<asio::ssl::stream<tcp::socket&>*>(handle)->next_layer()
                           : *static_cast<tcp::socket*>(handle);
-    prepare_socket(socket, is_ipv4);
+    prepare_socket(socket, address);
   });
   return settings;
 }

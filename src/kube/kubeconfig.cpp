@@ -277,10 +277,9 @@ base::Result<ClusterAccess> in_cluster(const std::string& host, const std::strin
                                "automountServiceAccountToken"));
     }
   }
-  // The HTTP library does not connect to IPv6 literals; the service's name means the same server.
   const bool is_ipv6 = host.find(':') != std::string::npos;
   access.http.base_url =
-      base::cat("https://", is_ipv6 ? "kubernetes.default.svc" : host, ":", port);
+      base::cat("https://", is_ipv6 ? base::cat('[', host, ']') : host, ":", port);
   access.ns = content_of(directory + "/namespace");
   if (access.ns.empty()) access.ns = "default";
   access.source = "in-cluster";

@@ -7,6 +7,7 @@
 #include <thread>
 #include <vector>
 
+#include "compute_domain/base/text.h"
 #include "http/local.h"
 
 namespace cdom::http {
@@ -37,6 +38,17 @@ TEST(Exchange, CarriesMethodTargetHeadersAndBodyBothWays) {
             "/api/v1/nodes/a%2Fb?labelSelector=a%3Db%2Cc%20in%20%28x%29");
   EXPECT_EQ(answer->headers.at("content-type"), "application/apply-patch+yaml");
   EXPECT_EQ(answer->headers.at("user-agent"), "cdom-test");
+}
+
+TEST(Exchange, ReachesAServerByItsIpv6Address) {
+  auto server = make_server({.listen = "[::1]:0"}, echo);
+  if (!server) GTEST_SKIP() << "no IPv6 here: " << server.error().message;
+  const std::string address = (*server)->address();
+  const auto client = connect(config_for(base::cat("http://", address)));
+  const auto answer = client->send({"GET", "/api/v1/nodes?limit=1", {}, {}});
+  ASSERT_TRUE(answer) << answer.error().message;
+  EXPECT_EQ(answer->headers.at("x-target"), "/api/v1/nodes?limit=1");
+  EXPECT_EQ(answer->headers.at("host"), address);
 }
 
 TEST(Exchange, CarriesBigBodiesBothWays) {
@@ -131,7 +143,7 @@ TEST(Exchange, ARefusedConnectionIsUnavailable) {
 
 TEST(Exchange, AnUnusableBaseUrlIsInvalidAndSaysWhatToDo) {
   for (const auto& [url, remedy] :
-       std::map<std::string, std::string>{{"https://[fd00::1]:443", "IPv6 literal; use a name"},
+       std::map<std::string, std::string>{{"https://[fd00::g]:443", "not an IPv6 address"},
                                           {"10.96.0.1:443", "use http://HOST:PORT"},
                                           {"", "use http://HOST:PORT"},
                                           {"https://a b", "\"https://a b\": use http"}}) {

@@ -15,8 +15,10 @@ using ::testing::HasSubstr;
 using ::testing::StartsWith;
 
 // Answers with the name in the client's certificate.
-std::unique_ptr<Server> serve_tls(const Identity& identity, const std::string& client_ca_pem = {}) {
+std::unique_ptr<Server> serve_tls(const Identity& identity, const std::string& client_ca_pem = {},
+                                  const std::string& listen = "127.0.0.1:0") {
   ServerConfig config;
+  config.listen = listen;
   config.certificate_pem = identity.certificate_pem;
   config.key_pem = identity.key_pem;
   config.client_ca_pem = client_ca_pem;
@@ -44,6 +46,23 @@ TEST(Tls, TakesAServerOfTheRightAuthority) {
   const TestCa ca;
   const auto server = serve_tls(ca.issue("server", "IP:127.0.0.1"));
   EXPECT_EQ(answer_to(trusting(*server, ca.pem())), "hello ");
+}
+
+// False on a machine without IPv6.
+bool has_ipv6() {
+  return make_server({.listen = "[::1]:0"},
+                     [](const Request&, const Peer&) -> Reply { return Response{}; })
+      .has_value();
+}
+
+TEST(Tls, TakesAServerWithAnIpv6AddressOfTheRightAuthority) {
+  if (!has_ipv6()) GTEST_SKIP() << "no IPv6 here";
+  const TestCa ca, other;
+  const auto server = serve_tls(ca.issue("server", "IP:::1"), {}, "[::1]:0");
+  EXPECT_EQ(answer_to(trusting(*server, ca.pem())), "hello ");
+  EXPECT_THAT(answer_to(trusting(*server, other.pem())), HasSubstr("certificate of ::1 refused"));
+  const auto elsewhere = serve_tls(ca.issue("server", "IP:::2"), {}, "[::1]:0");
+  EXPECT_THAT(answer_to(trusting(*elsewhere, ca.pem())), HasSubstr("IP address mismatch"));
 }
 
 TEST(Tls, RefusesAServerOfAnotherAuthority) {

@@ -168,12 +168,12 @@ TEST_F(KubeconfigTest, UsesThePodsServiceAccount) {
   EXPECT_EQ(access->ns, "nvidia");
 }
 
-TEST_F(KubeconfigTest, ReachesAServerWithAnIpv6AddressByName) {
+TEST_F(KubeconfigTest, ReachesAServerWithAnIpv6Address) {
   write("token", "secret");
   write("ca.crt", "CA");
   const auto access = in_cluster("fd00::1", "443", directory.string());
   ASSERT_TRUE(access) << access.error().message;
-  EXPECT_EQ(access->http.base_url, "https://kubernetes.default.svc:443");
+  EXPECT_EQ(access->http.base_url, "https://[fd00::1]:443");
 }
 
 TEST_F(KubeconfigTest, SaysThatThePodHasNoServiceAccount) {
