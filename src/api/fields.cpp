@@ -177,7 +177,7 @@ void Decoding::fail(std::string_view problem) {
   // It may quote what somebody has written, which may be long.
   constexpr std::size_t kMost = 300;
   if (problem_) return;
-  problem = problem.substr(0, kMost);
+  std::string what = base::shortened(std::string(problem), kMost);
   std::string path;
   for (const Part& part : parts_) {
     if (part.name.empty()) {
@@ -186,7 +186,8 @@ void Decoding::fail(std::string_view problem) {
       path += cat(path.empty() ? "" : ".", part.name);
     }
   }
-  problem_ = path.empty() ? std::string(problem) : cat(path, ": ", problem);
+  path = base::shortened(std::move(path), kMost);
+  problem_ = path.empty() ? std::move(what) : cat(path, ": ", what);
 }
 
 }  // namespace cdom::api

@@ -24,7 +24,7 @@ struct StatusFields {
 constexpr std::size_t kMostOfABody = 200;
 
 std::string one_line(std::string_view body) {
-  std::string line(base::trim(body).substr(0, kMostOfABody));
+  std::string line = base::shortened(std::string(base::trim(body)), kMostOfABody);
   std::ranges::replace_if(
       line, [](unsigned char c) { return c < ' '; }, ' ');
   return line;

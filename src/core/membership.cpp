@@ -36,6 +36,7 @@ bool serves(const NodeView& view, std::string_view group) {
 
 // Of a text that a user has written: so much is kept, for an Event.
 constexpr std::size_t kLongestQuote = 63;
+std::string quoted(std::string text) { return base::shortened(std::move(text), kLongestQuote); }
 
 // As the API server makes them, and as a label can hold them.
 bool is_uid(std::string_view text) { return base::is_dns_label(text); }
@@ -125,7 +126,7 @@ DomainRef domain_ref_of(const api::ResourceClaim& claim) {
     (words.kind == api::kDomainConfigKind ? has_domain_config : has_other) = true;
   }
   if (uid && has_domain_config) return {DomainRef::Kind::Contradictory, *std::move(uid)};
-  if (uid && !is_uid(*uid)) return {DomainRef::Kind::Invalid, uid->substr(0, kLongestQuote)};
+  if (uid && !is_uid(*uid)) return {DomainRef::Kind::Invalid, quoted(*std::move(uid))};
   if (uid) return {DomainRef::Kind::Named, *std::move(uid)};
   if (has_other) return {};
   const bool is_ours = claim.allocation || has_domain_config || asks_for_seat(claim.spec);

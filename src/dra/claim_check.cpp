@@ -27,7 +27,7 @@ std::string problem_of(Operation operation, const Claim& claim) {
   const std::string object = base::cat("ResourceClaim \"", claim.ns, "/", claim.name, "\"");
   if (claim.uid.empty()) return object + ": the request gives no UID; restart kubelet";
   if (!is_uid(claim.uid)) {
-    return base::cat(object, ": \"", std::string_view(claim.uid).substr(0, kLongestUid),
+    return base::cat(object, ": \"", base::shortened(claim.uid, kLongestUid),
                      "\" is no UID; restart kubelet");
   }
   // What ends is known by its UID alone, and must not be held up.

@@ -160,9 +160,10 @@ NumberedRequest decode_request(std::string_view text) {
   if (line.verb == "forget") return {id, Request(Forget{line.text("group")})};
   if (line.verb == "watch") return {id, Request(Watch{})};
   if (line.verb == "read_kubelet_state") return {id, Request(ReadKubeletState{})};
-  return {id, base::Error{ErrorKind::Invalid,
-                          cat("this compute-domain-imex does not know the request \"",
-                              line.verb.substr(0, 40), "\"; it may be older than the agent")}};
+  return {id,
+          base::Error{ErrorKind::Invalid,
+                      cat("this compute-domain-imex does not know the request \"",
+                          base::shortened(line.verb, 40), "\"; it may be older than the agent")}};
 }
 
 std::optional<Notice> decode_notice(std::string_view text) {

@@ -43,7 +43,7 @@ char letter_of(const std::string& status) {
 
 std::string in_short(const std::string& text) {
   const std::string_view line = base::trim(text);
-  return std::string(line.substr(0, std::min(line.find('\n'), std::size_t{200})));
+  return base::shortened(std::string(line.substr(0, line.find('\n'))), 200);
 }
 
 }  // namespace

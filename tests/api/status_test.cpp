@@ -7,6 +7,7 @@ namespace cdom::api {
 namespace {
 
 using base::ErrorKind;
+using ::testing::EndsWith;
 
 ErrorKind kind_for(int code, std::string_view reason = "") {
   return error_of({code, std::string(reason), "m", std::nullopt}).kind;
@@ -43,6 +44,15 @@ TEST(DecodeStatus, MakesOneOfWhatAProxySays) {
             "HTTP 502: <html> <b>Bad Gateway</b> </html>");
   EXPECT_EQ(error_of(decode_status(503, "")).message, "HTTP 503");
   EXPECT_LT(error_of(decode_status(500, std::string(10'000, 'x'))).message.size(), 300U);
+}
+
+// An Event with half of a character is one that an API server refuses.
+TEST(DecodeStatus, CutsAPageBetweenCharacters) {
+  for (const char* before : {"", "a"}) {
+    std::string page = before;
+    for (int i = 0; i < 1'000; ++i) page += "é";
+    EXPECT_THAT(error_of(decode_status(500, page)).message, EndsWith("é…"));
+  }
 }
 
 TEST(DecodeStatus, TakesTheHttpCodeWhenTheBodyHasNone) {

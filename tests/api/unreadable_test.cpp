@@ -164,5 +164,23 @@ TEST(Claim, IsReadOfEachVersionWithNothingThatIsNotNeeded) {
   }
 }
 
+TEST(UnreadableObject, IsToldInWholeCharactersHoweverLongItsTextIs) {
+  for (const char* before : {"", "a"}) {
+    std::string time = before, key = before;
+    for (int i = 0; i < 1'000; ++i) time += "é";
+    for (int i = 0; i < 1'000; ++i) key += "é";
+    const auto page = decode_page<ResourceClaim>(
+        page_of("ResourceClaim", "resource.k8s.io/v1",
+                {cat(R"({"metadata":{"name":"a","creationTimestamp":")", time, R"("}})"),
+                 cat(R"({"metadata":{"name":"b","labels":{")", key, R"(":1}}})")}));
+    ASSERT_TRUE(page) << page.error().message;
+    ASSERT_THAT(page->unreadable, SizeIs(2));
+    for (const Unreadable& object : page->unreadable) {
+      EXPECT_LT(object.problem.size(), 700U);
+      EXPECT_NO_THROW((void)nlohmann::json(object.problem).dump()) << object.problem;
+    }
+  }
+}
+
 }  // namespace
 }  // namespace cdom::api
