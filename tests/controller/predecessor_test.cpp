@@ -9,6 +9,7 @@
 #include "compute_domain/api/codec.h"
 #include "compute_domain/base/text.h"
 #include "compute_domain/sandbox/api_server.h"
+#include "controller/empty_server.h"
 #include "source_tree/source_tree.h"
 
 namespace cdom::controller {
@@ -161,6 +162,22 @@ TEST(NoPredecessor, IsFoundWhereWeMayNotLook) {
   const auto transport = server.client(sandbox::service_account_user("nobody", "nobody"));
   const kube::Client client(*transport, clock, "test");
   EXPECT_EQ(find_predecessor(client, Look::AtDeployments, kOurs), std::nullopt);
+}
+
+// A tenant may have hundreds of Deployments with that command.
+TEST(PredecessorByDeployments, AsksOnceAboutEachAccount) {
+  EmptyServer server;
+  std::vector<std::string> tenants;
+  for (int i = 0; i < 400; ++i) {
+    tenants.push_back(cat(R"({"metadata":{"namespace":"team-a","name":"d)", i, R"("},"spec":{
+        "template":{"spec":{"containers":[{"name":"c","command":["compute-domain-controller"]}]}}},
+        "status":{"readyReplicas":1}})"));
+  }
+  server.put("deployments", base::join(tenants, ","));
+  const base::ManualClock clock;
+  const kube::Client client(server, clock, "test");
+  EXPECT_EQ(find_predecessor(client, Look::AtDeployments, kOurs), std::nullopt);
+  EXPECT_EQ(server.created().size(), 2U) << "may it update, may it patch";
 }
 
 }  // namespace
