@@ -79,6 +79,7 @@ void Session::close() {
   ticks_left_.reset();
   transport_->close();
   if (outbox_) std::exchange(outbox_, nullptr)->close();
+  if (awaited_) std::exchange(awaited_, nullptr)->close();
   context_.forget(shared_from_this());
 }
 
@@ -157,13 +158,15 @@ void Session::serve() {
     Reply chosen = context_.route(request, peer_);
     if (auto* stream = std::get_if<StreamReply>(&chosen)) {
       start_stream(*stream);
+    } else if (const auto* late = std::get_if<LateReply>(&chosen)) {
+      await(*late);
     } else {
       reply(std::get<Response>(chosen));
     }
   } catch (const std::exception& e) {
     base::log_error("HTTP route failed",
                     {{"method", request.method}, {"target", request.target}, {"error", e.what()}});
-    if (outbox_) return close();
+    if (outbox_ || awaited_) return close();
     reply(Response{500, {{"Content-Type", "text/plain; charset=utf-8"}}, "internal error\n"});
   }
 }
@@ -212,6 +215,21 @@ void Session::start_stream(const StreamReply& stream) {
     stream.start(outbox_);
   }
   flush();
+}
+
+void Session::await(const LateReply& late) {
+  state_ = State::Replying;
+  ticks_left_.reset();
+  awaited_ =
+      std::make_shared<LateResponse>([&io = context_.io, weak = weak_from_this()](auto come) {
+        asio::post(io, [weak, response = std::move(come)] {
+          const auto self = weak.lock();
+          if (!self || !self->awaited_) return;
+          self->awaited_.reset();
+          self->reply(response);
+        });
+      });
+  late.start([awaited = awaited_](Response response) { awaited->give(std::move(response)); });
 }
 
 void Session::flush() {

@@ -19,6 +19,7 @@
 #include <vector>
 
 #include "compute_domain/http/server.h"
+#include "http/late_response.h"
 #include "http/outbox.h"
 #include "http/transport.h"
 
@@ -67,6 +68,7 @@ class Session : public std::enable_shared_from_this<Session> {
   Request take_request();
   void reply(const Response& response);
   void start_stream(const StreamReply& stream);
+  void await(const LateReply& late);
   void flush();
   void add_stream_pieces();
   void written(bool ok);
@@ -95,6 +97,7 @@ class Session : public std::enable_shared_from_this<Session> {
 
   std::string pending_text_;  // heads and whole bodies, before any piece of outbox_
   std::shared_ptr<Outbox> outbox_;
+  std::shared_ptr<LateResponse> awaited_;
   bool reply_complete_ = false;  // nothing is added to it after what is being written
   // What is being written; empty when nothing is.
   std::string writing_text_;

@@ -151,6 +151,39 @@ TEST(Server, ARouteThatThrowsIsAnsweredBy500) {
   EXPECT_THAT(peer.read_until("/good "), StartsWith("HTTP/1.1 200 "));
 }
 
+TEST(Server, AnswersLateAndOthersMeanwhile) {
+  Gift<std::function<void(Response)>> answer;
+  const auto server = serve([&](const Request& request, const Peer& peer) -> Reply {
+    if (request.target != "/late") return say_target(request, peer);
+    return LateReply{[&](const auto& take) { answer.give(take); }};
+  });
+  auto patient = RawConnection::to(server->address());
+  patient.send("GET /late HTTP/1.1\r\nHost: a\r\n\r\nGET /next HTTP/1.1\r\nHost: a\r\n\r\n");
+  const auto take = answer.wait();
+  ASSERT_TRUE(take);
+  auto other = RawConnection::to(server->address());
+  other.send("GET /other HTTP/1.1\r\nHost: a\r\n\r\n");
+  EXPECT_THAT(other.read_until("/other "), StartsWith("HTTP/1.1 200 "));
+  (*take)({403, {}, "late"});
+  (*take)({200, {}, "twice"});
+  EXPECT_THAT(patient.read_until("late"), StartsWith("HTTP/1.1 403 "));
+  EXPECT_THAT(patient.read_until("/next "), StartsWith("HTTP/1.1 200 "));
+}
+
+TEST(Server, ALateAnswerMayComeAfterItsEnd) {
+  Gift<std::function<void(Response)>> answer;
+  auto server = serve([&](const Request&, const Peer&) -> Reply {
+    return LateReply{[&](const auto& take) { answer.give(take); }};
+  });
+  auto peer = RawConnection::to(server->address());
+  peer.send("GET / HTTP/1.1\r\nHost: a\r\n\r\n");
+  const auto take = answer.wait();
+  ASSERT_TRUE(take);
+  server.reset();
+  (*take)({200, {}, "nobody reads this"});
+  EXPECT_EQ(peer.read_all(), "");
+}
+
 TEST(Server, KeepsControlCharactersOutOfHeaderFields) {
   const auto server = serve([](const Request&, const Peer&) -> Reply {
     return Response{200, {{"Warning", "a\r\nX-Injected: b"}}, {}};

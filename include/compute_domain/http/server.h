@@ -1,8 +1,8 @@
 // Server: answers HTTP requests on a loopback or pod address with one I/O thread.
 //
-// A Route function gets each request and gives back a Reply: a whole response, or a stream that it
-// goes on feeding from any thread. Routes run on the I/O thread and must not block for long; one
-// that throws is answered by 500 and logged.
+// A Route function gets each request and gives back a Reply: a whole response, one that comes later
+// from any thread, or a stream that it goes on feeding. Routes run on the I/O thread and must not
+// block for long; one that throws is answered by 500 and logged.
 #pragma once
 
 #include <chrono>
@@ -40,7 +40,15 @@ struct StreamReply {
   std::function<void(std::shared_ptr<StreamWriter>)> start;
 };
 
-using Reply = std::variant<Response, StreamReply>;
+// A whole response that takes a while.
+struct LateReply {
+  // Called once on the I/O thread with the function that takes the response: on any thread, also
+  // when the peer or the server has gone meanwhile. Its first call counts, and the connection waits
+  // for it without a limit.
+  std::function<void(std::function<void(Response)>)> start;
+};
+
+using Reply = std::variant<Response, StreamReply, LateReply>;
 
 struct Peer {
   std::string address;      // "127.0.0.1:43210"
