@@ -65,9 +65,12 @@ tcp::endpoint parse_endpoint(const std::string& listen) {
   return {address, static_cast<unsigned short>(std::stoi(port))};
 }
 
-std::optional<asio::ssl::context> tls_context(const ServerConfig& config) {
-  if (config.certificate_pem.empty()) return std::nullopt;
-  asio::ssl::context tls(asio::ssl::context::tls_server);
+using Tls = std::shared_ptr<asio::ssl::context>;  // null: plain HTTP
+
+Tls tls_context(const ServerConfig& config) {
+  if (config.certificate_pem.empty()) return nullptr;
+  auto context = std::make_shared<asio::ssl::context>(asio::ssl::context::tls_server);
+  asio::ssl::context& tls = *context;
   SSL_CTX_set_min_proto_version(tls.native_handle(), TLS1_2_VERSION);
   use_identity(tls.native_handle(), config.certificate_pem, config.key_pem, "server certificate");
   if (!config.client_ca_pem.empty()) {
@@ -75,7 +78,7 @@ std::optional<asio::ssl::context> tls_context(const ServerConfig& config) {
     SSL_CTX_set_verify(tls.native_handle(), SSL_VERIFY_PEER | SSL_VERIFY_FAIL_IF_NO_PEER_CERT,
                        nullptr);
   }
-  return tls;
+  return context;
 }
 
 class BeastServer : public Server {
@@ -108,6 +111,20 @@ class BeastServer : public Server {
     timer->async_wait([timer, work = std::move(work)](const error_code& error) {
       if (!error) work();
     });
+  }
+
+  base::Result<void> set_certificate(const std::string& certificate_pem,
+                                     const std::string& key_pem) override {
+    if (config_.certificate_pem.empty()) return base::invalid("this server has no TLS");
+    ServerConfig renewed = config_;
+    renewed.certificate_pem = certificate_pem;
+    renewed.key_pem = key_pem;
+    try {
+      asio::post(io_, [this, tls = tls_context(renewed)] { tls_ = tls; });
+    } catch (const std::exception& e) {
+      return base::invalid(e.what());
+    }
+    return {};
   }
 
  private:
@@ -147,8 +164,8 @@ class BeastServer : public Server {
              {{"listen", address_}, {"limit", base::cat(config_.session_limit)}});
         close_longest_silent();
       }
-      auto session = std::make_shared<Session>(
-          make_transport(std::move(socket), tls_ ? &*tls_ : nullptr), context_);
+      auto session =
+          std::make_shared<Session>(make_transport(std::move(socket), tls_.get()), context_);
       sessions_.insert(session);
       session->start();
       accept();
@@ -212,7 +229,7 @@ class BeastServer : public Server {
 
   const ServerConfig config_;
   const Route route_;
-  std::optional<asio::ssl::context> tls_;
+  Tls tls_;  // of the next connection
   asio::io_context io_{1};
   std::unordered_set<std::shared_ptr<Session>> sessions_;
   const SessionContext context_{io_, config_, route_, tick_of(config_),
@@ -226,6 +243,19 @@ class BeastServer : public Server {
 };
 
 }  // namespace
+
+std::string mistake_in_certificate(const std::string& certificate_pem, const std::string& key_pem) {
+  if (certificate_pem.empty()) return "server certificate: no PEM certificate in it";
+  ServerConfig config;
+  config.certificate_pem = certificate_pem;
+  config.key_pem = key_pem;
+  try {
+    tls_context(config);
+    return "";
+  } catch (const std::exception& e) {
+    return e.what();
+  }
+}
 
 base::Result<std::unique_ptr<Server>> make_server(ServerConfig config, Route route) {
   const std::string listen = config.listen;

@@ -187,6 +187,23 @@ TEST(Tls, ReadsTheCaFileAnewForEachConnection) {
   std::remove(file.c_str());
 }
 
+TEST(Tls, ARenewedCertificateIsForConnectionsFromNowOn) {
+  const TestCa before, after;
+  const auto server = serve_tls(before.issue("server", "IP:127.0.0.1"));
+  const auto kept = connect(trusting(*server, before.pem()));
+  EXPECT_TRUE(kept->send({"GET", "/", {}, {}}));
+  const Identity renewed = after.issue("server", "IP:127.0.0.1");
+  const auto mixed =
+      server->set_certificate(renewed.certificate_pem, before.issue("server", "").key_pem);
+  ASSERT_FALSE(mixed);
+  EXPECT_THAT(mixed.error().message, StartsWith("server certificate: its private key: "));
+  EXPECT_EQ(answer_to(trusting(*server, before.pem())), "hello ");
+  ASSERT_TRUE(server->set_certificate(renewed.certificate_pem, renewed.key_pem));
+  EXPECT_EQ(answer_to(trusting(*server, after.pem())), "hello ");
+  EXPECT_THAT(answer_to(trusting(*server, before.pem())), HasSubstr("refused"));
+  EXPECT_TRUE(kept->send({"GET", "/", {}, {}}));
+}
+
 TEST(Tls, CarriesStreamsAndBigBodies) {
   const TestCa ca;
   const Identity identity = ca.issue("server", "IP:127.0.0.1");

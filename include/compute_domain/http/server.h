@@ -81,7 +81,14 @@ class Server {
   [[nodiscard]] virtual std::string address() const = 0;
   // Runs `work` on the I/O thread after `delay`; for deadlines of streamed replies.
   virtual void run_after(std::chrono::nanoseconds delay, std::function<void()> work) = 0;
+  // Shows this certificate to who connects from now on; connections that are open go on. Invalid:
+  // the two cannot be used, or there is no TLS here, and nothing changes. Any thread.
+  virtual base::Result<void> set_certificate(const std::string& certificate_pem,
+                                             const std::string& key_pem) = 0;
 };
+
+// Why a server cannot show this certificate; "" when it can.
+std::string mistake_in_certificate(const std::string& certificate_pem, const std::string& key_pem);
 
 // Starts serving at once. Invalid: an address that does not parse or cannot be bound.
 base::Result<std::unique_ptr<Server>> make_server(ServerConfig config, Route route);
