@@ -61,14 +61,12 @@ po::options_description options_of(AgentFlags& flags) {
       "channel-as-zero",
       po::value(&flags.channel_as_zero)->default_value(false)->implicit_value(true),
       "containers see their channel as channel0, whichever it is (IMEX_CHANNEL_AS_ZERO)")(
-      "metrics-listen", with_default(flags.health.listen),
-      "address of /healthz, /readyz and /metrics (HTTP_ENDPOINT); empty for none")(
       "healthcheck-port", with_default(flags.healthcheck_port),
       "port of the gRPC health service (grpc.health.v1), services \"\" and \"liveness\"; -1 for "
-      "none (HEALTHCHECK_PORT)")("metrics-path", with_default(flags.health.metrics_path),
-                                 "path of the metrics (METRICS_PATH); empty for none")(
+      "none (HEALTHCHECK_PORT)")(
       "imex-mode", with_default(flags.imex_mode),
       "of this node's compute-domain-imex, for `check`: driverManaged or hostManaged (IMEX_MODE)");
+  add_options_of(flags.health, options);
   add_check_options(flags.check, options);
   return options;
 }
@@ -85,13 +83,13 @@ std::string agent_flag_of_variable(const std::string& name) {
       {"IMEX_ISOLATION", "isolation"},
       {"IMEX_CHANNEL_SEATS", "seats"},
       {"IMEX_CHANNEL_AS_ZERO", "channel-as-zero"},
-      {"HTTP_ENDPOINT", "metrics-listen"},
-      {"METRICS_PATH", "metrics-path"},
       {"HEALTHCHECK_PORT", "healthcheck-port"},
       {"IMEX_MODE", "imex-mode"},
   };
   const auto it = flags.find(name);
-  return it == flags.end() ? check_flag_of_variable(name) : it->second;
+  if (it != flags.end()) return it->second;
+  const std::string of_health = health_flag_of_variable(name);
+  return of_health.empty() ? check_flag_of_variable(name) : of_health;
 }
 
 std::string mistake_in_fabric(const AgentFlags& flags) {

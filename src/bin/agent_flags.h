@@ -6,7 +6,7 @@
 
 #include "bin/check_command.h"
 #include "bin/flags.h"
-#include "bin/health_server.h"
+#include "bin/health_flags.h"
 #include "compute_domain/agent/cdi_channel_injector.h"
 #include "compute_domain/agent/fabric_reading.h"
 #include "compute_domain/core/node_world.h"

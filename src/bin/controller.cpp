@@ -128,13 +128,11 @@ int run_controller(const bin::ControllerFlags& flags, bin::Signals& signals) {
                                .pulses = &pulses});
   std::unique_ptr<http::Server> health;
   if (!flags.health.listen.empty()) {
-    auto server_of_health =
-        bin::serve_health(flags.health, metrics, pulses, [&loop] { return loop.not_ready(); });
-    if (!server_of_health) {
-      return bin::usage_error(kProgram,
-                              cat("--metrics-listen: ", server_of_health.error().message));
-    }
-    health = std::move(*server_of_health);
+    auto served = bin::serve_health(
+        flags.health,
+        {.metrics = metrics, .pulses = pulses, .not_ready = [&loop] { return loop.not_ready(); }});
+    if (!served) return bin::usage_error(kProgram, served.error().message);
+    health = std::move(*served);
   }
   base::log_info("starting", {{"server", server},
                               {"from", access->source},

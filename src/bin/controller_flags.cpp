@@ -36,11 +36,6 @@ po::options_description options_of(ControllerFlags& flags) {
       "where the agents' pods are (NODE_NAMESPACE)")(
       "workers", po::value(&flags.workers)->default_value(flags.workers),
       "reconciles at a time, 1 to 64")(
-      "metrics-listen", po::value(&flags.health.listen)->default_value(flags.health.listen),
-      "address of /healthz, /readyz and /metrics (HTTP_ENDPOINT); empty for none")(
-      "metrics-path",
-      po::value(&flags.health.metrics_path)->default_value(flags.health.metrics_path),
-      "path of the metrics (METRICS_PATH); empty for none")(
       "max-nodes-per-imex-domain", po::value(&flags.max_nodes)->default_value(flags.max_nodes),
       "slots of a new group's node table (MAX_NODES_PER_IMEX_DOMAIN)")(
       "imex-mode", po::value(&flags.imex_mode)->default_value(flags.imex_mode),
@@ -84,14 +79,13 @@ po::options_description options_of(ControllerFlags& flags) {
       "how often it renews (LEADER_ELECTION_RETRY_PERIOD)")(
       "output,o", po::value(&flags.output)->default_value(flags.output),
       "how `plan` prints: text or json");
+  add_options_of(flags.health, options);
   return options;
 }
 
 std::string controller_flag_of_variable(const std::string& name) {
   if (name == "NAMESPACE") return "namespace";
   if (name == "NODE_NAMESPACE") return "node-namespace";
-  if (name == "HTTP_ENDPOINT") return "metrics-listen";
-  if (name == "METRICS_PATH") return "metrics-path";
   if (name == "MAX_NODES_PER_IMEX_DOMAIN") return "max-nodes-per-imex-domain";
   if (name == "IMEX_MODE") return "imex-mode";
   if (name == "IMEX_ISOLATION") return "isolation";
@@ -105,7 +99,7 @@ std::string controller_flag_of_variable(const std::string& name) {
   if (name == "LEADER_ELECTION_LEASE_DURATION") return "leader-election-lease-duration";
   if (name == "LEADER_ELECTION_RENEW_DEADLINE") return "leader-election-renew-deadline";
   if (name == "LEADER_ELECTION_RETRY_PERIOD") return "leader-election-retry-period";
-  return "";
+  return health_flag_of_variable(name);
 }
 
 std::string mistake_in(const ControllerFlags& flags) {

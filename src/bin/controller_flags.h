@@ -6,7 +6,7 @@
 #include <string>
 
 #include "bin/flags.h"
-#include "bin/health_server.h"
+#include "bin/health_flags.h"
 #include "compute_domain/core/world.h"
 #include "compute_domain/kube/leader_election.h"
 

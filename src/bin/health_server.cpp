@@ -1,10 +1,15 @@
 #include "bin/health_server.h"
 
+#include <utility>
+
+#include "bin/health_certificate.h"
 #include "compute_domain/base/text.h"
 
 namespace cdom::bin {
 
 namespace {
+
+using base::cat;
 
 // Probes and a few scrapers; any pod of the cluster may connect.
 constexpr std::size_t kSessions = 64;
@@ -16,46 +21,71 @@ http::Response text(int status, std::string body) {
           .body = std::move(body)};
 }
 
-}  // namespace
-
-std::string mistake_in(const HealthFlags& flags) {
-  const std::string& path = flags.metrics_path;
-  if (path.empty() || (path.starts_with('/') && path != "/healthz" && path != "/readyz")) return "";
-  return base::cat("--metrics-path: \"", path, "\" is no path of its own, such as /metrics");
+http::Response metrics_text(const base::Registry& metrics) {
+  http::Response response = text(200, metrics.render());
+  response.headers["Content-Type"] = "text/plain; version=0.0.4; charset=utf-8";
+  return response;
 }
 
+class HealthRoute {
+ public:
+  HealthRoute(const HealthFlags& flags, HealthParts parts)
+      : path_(flags.metrics_path), parts_(std::move(parts)) {}
+
+  http::Reply reply_to(const http::Request& request) {
+    const std::string path = request.target.substr(0, request.target.find('?'));
+    if (request.method != "GET" && request.method != "HEAD") return text(405, "only GET\n");
+    if (path == "/healthz") return verdict(parts_.pulses.stuck());
+    if (path == "/readyz") return verdict(parts_.not_ready());
+    if (path_.empty() || path != path_) {
+      return text(404, cat("try /healthz, /readyz or ", path_, "\n"));
+    }
+    return metrics_text(parts_.metrics);
+  }
+
+ private:
+  static http::Response verdict(const std::string& trouble) {
+    return trouble.empty() ? text(200, "ok\n") : text(503, trouble + "\n");
+  }
+
+  const std::string path_;
+  const HealthParts parts_;
+};
+
+// On the server's own thread, until it ends.
+void look_again(http::Server& server, const std::shared_ptr<HealthCertificate>& certificate,
+                base::Duration pause) {
+  server.run_after(pause, [&server, certificate, pause] {
+    certificate->look(server);
+    look_again(server, certificate, pause);
+  });
+}
+
+}  // namespace
+
 base::Result<std::unique_ptr<http::Server>> serve_health(const HealthFlags& flags,
-                                                         const base::Registry& metrics,
-                                                         const base::Pulses& pulses,
-                                                         std::function<std::string()> not_ready) {
+                                                         HealthParts parts) {
   http::ServerConfig config;
   config.listen = flags.listen;
   config.session_limit = kSessions;
   config.body_limit = 0;  // nothing here is sent any
   config.header_timeout = config.idle_timeout = kPatience;
-  return http::make_server(
+  std::shared_ptr<HealthCertificate> certificate;
+  if (!flags.tls_cert.empty()) {
+    auto read = HealthCertificate::read(flags);
+    if (!read) return read.error();
+    certificate = std::make_shared<HealthCertificate>(*std::move(read));
+    config.certificate_pem = certificate->pair().certificate_pem;
+    config.key_pem = certificate->pair().key_pem;
+  }
+  const base::Duration between_looks = parts.between_looks;
+  auto server = http::make_server(
       std::move(config),
-      [&metrics, &pulses, metrics_path = flags.metrics_path, not_ready = std::move(not_ready)](
-          const http::Request& request, const http::Peer&) -> http::Reply {
-        const std::string path = request.target.substr(0, request.target.find('?'));
-        if (request.method != "GET" && request.method != "HEAD") {
-          return text(405, "only GET\n");
-        }
-        if (path == "/healthz") {
-          const std::string stuck = pulses.stuck();
-          return stuck.empty() ? text(200, "ok\n") : text(503, stuck + "\n");
-        }
-        if (path == "/readyz") {
-          const std::string reason = not_ready();
-          return reason.empty() ? text(200, "ok\n") : text(503, reason + "\n");
-        }
-        if (!metrics_path.empty() && path == metrics_path) {
-          http::Response response = text(200, metrics.render());
-          response.headers["Content-Type"] = "text/plain; version=0.0.4; charset=utf-8";
-          return response;
-        }
-        return text(404, base::cat("try /healthz, /readyz or ", metrics_path, "\n"));
-      });
+      [route = std::make_shared<HealthRoute>(flags, std::move(parts))](
+          const http::Request& request, const http::Peer&) { return route->reply_to(request); });
+  if (!server) return base::invalid(cat("--metrics-listen: ", server.error().message));
+  if (certificate) look_again(**server, certificate, between_looks);
+  return server;
 }
 
 }  // namespace cdom::bin

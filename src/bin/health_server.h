@@ -1,10 +1,15 @@
-// Health server: /healthz, /readyz and /metrics of a program.
+// Health server: /healthz, /readyz and /metrics of a program, all at one port.
+//
+// With TLS all three are HTTPS, with the certificate that is in its files: kubelet's probes verify
+// none.
 #pragma once
 
 #include <functional>
 #include <memory>
 #include <string>
 
+#include "bin/health_flags.h"
+#include "compute_domain/base/clock.h"
 #include "compute_domain/base/metrics.h"
 #include "compute_domain/base/pulses.h"
 #include "compute_domain/base/result.h"
@@ -12,19 +17,16 @@
 
 namespace cdom::bin {
 
-struct HealthFlags {
-  std::string listen;                     // may be ":8080", for all addresses; empty for none
-  std::string metrics_path = "/metrics";  // empty: metrics are not shown
+// All that is referred to must outlive the server.
+struct HealthParts {
+  const base::Registry& metrics;
+  const base::Pulses& pulses;              // a program with a thread that is stuck is not healthy
+  std::function<std::string()> not_ready;  // why; "" when the program is ready
+  base::Duration between_looks = std::chrono::seconds(10);  // at the certificate's files
 };
 
-// "" when the values make sense, else what is wrong with which flag.
-std::string mistake_in(const HealthFlags& flags);
-
-// `not_ready` gives the reason why the program is not ready, "" when it is; a program with a thread
-// that is stuck is not healthy.
+// Invalid: an address or a certificate that cannot be used, with its flag.
 base::Result<std::unique_ptr<http::Server>> serve_health(const HealthFlags& flags,
-                                                         const base::Registry& metrics,
-                                                         const base::Pulses& pulses,
-                                                         std::function<std::string()> not_ready);
+                                                         HealthParts parts);
 
 }  // namespace cdom::bin

@@ -30,6 +30,8 @@ constexpr std::pair<std::string_view, std::string_view> kPlaceholders[] = {
     {"driver-libraries", "DIR"},
     {"directory", "DIR"},
     {"file", "FILE"},
+    {"tls-cert", "FILE"},
+    {"tls-key", "FILE"},
     {"socket", "FILE"},
     {"kubeconfig", "FILE"},
     {"devices", "FILE"},
