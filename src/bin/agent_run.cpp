@@ -195,10 +195,12 @@ int run_agent(const AgentFlags& flags, Signals& signals) {
   base::Pulses pulses(clock, kStuck);
   std::unique_ptr<http::Server> health;
   if (!flags.health.listen.empty()) {
-    auto served = serve_health(flags.health,
-                               {.metrics = metrics, .pulses = pulses, .not_ready = [&readiness] {
-                                  return readiness.lack();
-                                }});
+    auto served =
+        serve_health(flags.health, {.metrics = metrics,
+                                    .pulses = pulses,
+                                    .not_ready = [&readiness] { return readiness.lack(); },
+                                    .api_server = client,
+                                    .clock = clock});
     if (!served) return usage_error(kAgentProgram, served.error().message);
     health = std::move(*served);
   }

@@ -128,9 +128,13 @@ int run_controller(const bin::ControllerFlags& flags, bin::Signals& signals) {
                                .pulses = &pulses});
   std::unique_ptr<http::Server> health;
   if (!flags.health.listen.empty()) {
-    auto served = bin::serve_health(
-        flags.health,
-        {.metrics = metrics, .pulses = pulses, .not_ready = [&loop] { return loop.not_ready(); }});
+    // Who waits for its turn asks who reads its metrics, too.
+    auto served =
+        bin::serve_health(flags.health, {.metrics = metrics,
+                                         .pulses = pulses,
+                                         .not_ready = [&loop] { return loop.not_ready(); },
+                                         .api_server = onlooker,
+                                         .clock = clock});
     if (!served) return bin::usage_error(kProgram, served.error().message);
     health = std::move(*served);
   }

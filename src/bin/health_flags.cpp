@@ -18,7 +18,11 @@ void add_options_of(HealthFlags& flags, po::options_description& options) {
       "PEM file with a certificate and its chain, for HTTPS at --metrics-listen; a renewed one is "
       "read without a restart (METRICS_TLS_CERT)")(
       "metrics-tls-key", po::value(&flags.tls_key),
-      "PEM file with the private key of --metrics-tls-cert (METRICS_TLS_KEY)");
+      "PEM file with the private key of --metrics-tls-cert (METRICS_TLS_KEY)")(
+      "metrics-authentication",
+      po::value(&flags.authentication)->default_value(flags.authentication)->implicit_value(true),
+      "show metrics only to who sends the token of a user that may get --metrics-path; needs TLS "
+      "and the right to create tokenreviews and subjectaccessreviews (METRICS_AUTHENTICATION)");
 }
 
 std::string health_flag_of_variable(const std::string& name) {
@@ -26,6 +30,7 @@ std::string health_flag_of_variable(const std::string& name) {
   if (name == "METRICS_PATH") return "metrics-path";
   if (name == "METRICS_TLS_CERT") return "metrics-tls-cert";
   if (name == "METRICS_TLS_KEY") return "metrics-tls-key";
+  if (name == "METRICS_AUTHENTICATION") return "metrics-authentication";
   return "";
 }
 
@@ -36,6 +41,11 @@ std::string mistake_in(const HealthFlags& flags) {
   }
   if (flags.tls_cert.empty() != flags.tls_key.empty()) {
     return "--metrics-tls-cert and --metrics-tls-key: only one is given; give both, or neither";
+  }
+  if (flags.authentication && flags.tls_cert.empty()) {
+    return "--metrics-authentication: needs --metrics-tls-cert and --metrics-tls-key, as tokens "
+           "must "
+           "not be sent in the clear";
   }
   return "";
 }

@@ -10,6 +10,7 @@ struct HealthFlags {
   std::string listen;                     // may be ":8080", for all addresses; empty for none
   std::string metrics_path = "/metrics";  // empty: metrics are not shown
   std::string tls_cert, tls_key;          // files in PEM; plain HTTP when both are empty
+  bool authentication = false;            // of who reads the metrics, by a bearer token
 };
 
 // The options write into `flags`, which must outlive them.

@@ -1,7 +1,8 @@
 // Health server: /healthz, /readyz and /metrics of a program, all at one port.
 //
-// With TLS all three are HTTPS, with the certificate that is in its files: kubelet's probes verify
-// none.
+// With TLS all three are HTTPS, with the certificate that is in its files. With authentication
+// /metrics asks who reads it: 401 without a valid token, 403 for a user who may not, 500 while the
+// API server does not answer, 503 when too many wait. The other two, for kubelet, never do.
 #pragma once
 
 #include <functional>
@@ -14,6 +15,7 @@
 #include "compute_domain/base/pulses.h"
 #include "compute_domain/base/result.h"
 #include "compute_domain/http/server.h"
+#include "compute_domain/kube/client.h"
 
 namespace cdom::bin {
 
@@ -22,6 +24,8 @@ struct HealthParts {
   const base::Registry& metrics;
   const base::Pulses& pulses;              // a program with a thread that is stuck is not healthy
   std::function<std::string()> not_ready;  // why; "" when the program is ready
+  const kube::Client& api_server;          // only for authentication
+  const base::Clock& clock;
   base::Duration between_looks = std::chrono::seconds(10);  // at the certificate's files
 };
 

@@ -3,8 +3,11 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <future>
+
 #include "base/directory.h"
 #include "bin/health_certificate.h"
+#include "bin/metrics_rig.h"
 #include "compute_domain/base/text.h"
 #include "compute_domain/http/client.h"
 #include "http/test_ca.h"
@@ -24,6 +27,7 @@ struct Health {
   base::Registry metrics;
   base::Pulses pulses{time_of_threads, seconds(60)};
   std::string lack;
+  MetricsRig rig;
   std::string ca_pem;  // HTTPS when there is one
   std::unique_ptr<http::Server> server;
   std::unique_ptr<http::Client> client;
@@ -36,6 +40,8 @@ struct Health {
     auto started = serve_health(flags, {.metrics = metrics,
                                         .pulses = pulses,
                                         .not_ready = [this] { return lack; },
+                                        .api_server = rig.client,
+                                        .clock = rig.clock,
                                         .between_looks = milliseconds(1)});
     if (!started) throw std::runtime_error(started.error().message);
     server = std::move(*started);
@@ -48,8 +54,10 @@ struct Health {
         clock);
   }
   // "200 ok\n".
-  std::string get(const std::string& path) {
-    const auto answer = client->send({.method = "GET", .target = path});
+  std::string get(const std::string& path, const std::string& authorization = "") {
+    http::Request request{.method = "GET", .target = path};
+    if (!authorization.empty()) request.headers["Authorization"] = authorization;
+    const auto answer = client->send(request);
     return answer ? base::cat(answer->status, " ", answer->body) : answer.error().message;
   }
 };
@@ -59,7 +67,9 @@ struct Certificate {
   base::Directory directory;
   http::TestCa ca;
 
-  Certificate() { write(ca.issue("compute-domain", "IP:127.0.0.1")); }
+  explicit Certificate(bool with_authentication = false) : authentication(with_authentication) {
+    write(ca.issue("compute-domain", "IP:127.0.0.1"));
+  }
   void write(const http::Identity& identity) const {
     directory.write("tls.crt", identity.certificate_pem);
     directory.write("tls.key", identity.key_pem);
@@ -67,8 +77,10 @@ struct Certificate {
   [[nodiscard]] HealthFlags flags() const {
     return {.listen = "127.0.0.1:0",
             .tls_cert = directory.at("tls.crt"),
-            .tls_key = directory.at("tls.key")};
+            .tls_key = directory.at("tls.key"),
+            .authentication = authentication};
   }
+  const bool authentication;
 };
 
 TEST(HealthServer, TellsAThreadThatIsStuck) {
@@ -114,6 +126,41 @@ TEST(HealthServer, ServesAllOfItByTls) {
   Health health(certificate.flags(), certificate.ca.pem());
   for (const char* path : {"/healthz", "/readyz"}) EXPECT_EQ(health.get(path), "200 ok\n");
   EXPECT_THAT(health.get("/metrics"), HasSubstr("answers_total 1"));
+  EXPECT_THAT(health.rig.line.asked(), testing::IsEmpty());
+}
+
+TEST(HealthServer, ShowsMetricsToWhoMayReadThem) {
+  const Certificate certificate(true);
+  Health health(certificate.flags(), certificate.ca.pem());
+  const std::string reader = health.rig.token_of("prometheus");
+  for (const std::string& none : {std::string(), std::string("Bearer "), "Basic " + reader, reader,
+                                  "Bearer " + reader + ", Bearer x"}) {
+    EXPECT_EQ(health.get("/metrics", none), "401 give a valid bearer token\n") << none;
+  }
+  EXPECT_THAT(health.rig.line.asked(), testing::IsEmpty());
+  EXPECT_EQ(health.get("/metrics", "Bearer guess"), "401 give a valid bearer token\n");
+  EXPECT_EQ(health.get("/metrics", "Bearer " + health.rig.token_of("stranger")),
+            "403 the token's user may not get /metrics\n");
+  EXPECT_THAT(health.get("/metrics", "Bearer " + reader),
+              AllOf(StartsWith("200 "), HasSubstr("answers_total 1")));
+  EXPECT_THAT(health.get("/metrics", "bearer  " + reader), StartsWith("200 "));
+  for (const char* path : {"/healthz", "/readyz"}) EXPECT_EQ(health.get(path), "200 ok\n");
+}
+
+TEST(HealthServer, IsHealthyWhileTheApiServerHangs) {
+  const Certificate certificate(true);
+  Health health(certificate.flags(), certificate.ca.pem());
+  const std::string reader = "Bearer " + health.rig.token_of("prometheus");
+  health.rig.line.cut(true);
+  EXPECT_EQ(health.get("/metrics", reader),
+            "500 the API server could not be asked; the log says why\n");
+  health.rig.line.cut(false);
+  health.rig.line.hang(true);
+  auto scrape = std::async(std::launch::async, [&] { return health.get("/metrics", reader); });
+  health.rig.line.await_one_that_hangs();
+  for (const char* path : {"/healthz", "/readyz"}) EXPECT_EQ(health.get(path), "200 ok\n");
+  health.rig.line.hang(false);
+  EXPECT_THAT(scrape.get(), StartsWith("200 "));
 }
 
 TEST(HealthServer, ShowsARenewedCertificate) {
@@ -195,8 +242,15 @@ TEST(HealthFlags, NameWhatIsMissing) {
     EXPECT_THAT(mistake_with([&](HealthFlags& f) { f.*one = "/tls/file"; }),
                 StartsWith("--metrics-tls-cert and --metrics-tls-key: only one is given"));
   }
-  EXPECT_EQ(mistake_with([](HealthFlags& f) { f.tls_cert = f.tls_key = "/tls/file"; }), "");
+  EXPECT_THAT(mistake_with([](HealthFlags& f) { f.authentication = true; }),
+              StartsWith("--metrics-authentication: needs --metrics-tls-cert"));
+  EXPECT_EQ(mistake_with([](HealthFlags& f) {
+              f.tls_cert = f.tls_key = "/tls/file";
+              f.authentication = true;
+            }),
+            "");
   EXPECT_EQ(health_flag_of_variable("METRICS_TLS_CERT"), "metrics-tls-cert");
+  EXPECT_EQ(health_flag_of_variable("METRICS_AUTHENTICATION"), "metrics-authentication");
 }
 
 }  // namespace
