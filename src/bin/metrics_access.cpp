@@ -162,7 +162,7 @@ void MetricsAccess::warn(const base::Error& error) {
   base::log_warning("cannot ask the API server who may read the metrics",
                     {{"error", error.message},
                      {"next", lacks_right ? "let this account create tokenreviews and "
-                                            "subjectaccessreviews"
+                                            "subjectaccessreviews (manifests/metrics-tls)"
                                           : "the next request asks again"}});
 }
 

@@ -155,7 +155,7 @@ every_kustomization_for_this_version_is_accepted() {
 
 every_component_is_accepted() {
   local name
-  for name in gpu-clique-label shared-claims extended-resource gpu-operator isolation-channel host-managed imex-tls; do
+  for name in gpu-clique-label shared-claims extended-resource gpu-operator isolation-channel host-managed imex-tls metrics-tls; do
     stored_with "$name" >"$WORK/with-$name.json" 2>"$WORK/warnings" || fail "$name: $(<"$WORK/warnings")"
     [ ! -s "$WORK/warnings" ] || fail "$name: $(<"$WORK/warnings")"
   done

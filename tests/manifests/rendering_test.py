@@ -118,7 +118,7 @@ def the_namespaces_may_have_other_names() -> None:
     names = yaml.safe_dump({
         "apiVersion": "v1", "kind": "ConfigMap", "data": {"operator": "our-controllers", "nodes": "our-agents"},
         "metadata": {"name": "compute-domain-namespaces", "annotations": {"config.kubernetes.io/local-config": "true"}}})
-    every = ["gpu-operator", "gpu-clique-label", "isolation-channel", "host-managed", "imex-tls", "shared-claims"]
+    every = ["gpu-operator", "gpu-clique-label", "isolation-channel", "host-managed", "imex-tls", "metrics-tls", "shared-claims"]
     for base, components in (("default", every), ("default", ["extended-resource"]), ("default", ["kubernetes-1.32/component"]),
                              ("kubernetes-1.32", []), ("test", []), ("adopt", [])):
         before = combined(base, *components)
@@ -185,6 +185,41 @@ def the_policy_allows_the_cliques_label_with_its_component_only() -> None:
     assert "'nvidia.com/gpu.clique'" in with_label and "'resource.nvidia.com/compute-domain-agent'" in with_label
 
 
+def metrics_are_behind_tls_and_tokens_with_their_component_only() -> None:
+    # ServiceAccounts by the ClusterRole that they have.
+    def bound(objects: list) -> dict:
+        return {each["roleRef"]["name"]: {subject["name"] for subject in each["subjects"]}
+                for each in of_kind(objects, "ClusterRoleBinding")}
+
+    default, objects = shipped("default"), objects_of(combined("default", "metrics-tls"))
+    for name in ("compute-domain-controller", "compute-domain-agent"):
+        container = container_of(objects, name)
+        [mount] = [each["mountPath"] for each in container["volumeMounts"] if each["name"] == "metrics-tls"]
+        values = environment(container)
+        assert values["METRICS_TLS_CERT"] == f"{mount}/tls.crt" and values["METRICS_TLS_KEY"] == f"{mount}/tls.key", values
+        assert values["METRICS_AUTHENTICATION"] == "true", values
+        probes = [container[probe]["httpGet"] for probe in ("livenessProbe", "readinessProbe")]
+        assert [probe["scheme"] for probe in probes] == ["HTTPS", "HTTPS"], probes
+        assert [probe["path"] for probe in probes] == ["/healthz", "/readyz"], probes
+        plain = container_of(default, name)
+        assert not any(each.startswith("METRICS_") for each in environment(plain)), plain["env"]
+        assert "scheme" not in plain["livenessProbe"]["httpGet"], plain["livenessProbe"]
+    for each in workloads(objects):
+        spec = each["spec"]["template"]["spec"]
+        mounted = [volume for volume in spec.get("volumes", []) if "secret" in volume]
+        if each["metadata"]["name"] == "compute-domain-imex":
+            assert not mounted, mounted
+            continue
+        assert [volume["secret"]["secretName"] for volume in mounted] == ["compute-domain-metrics-tls"], mounted
+        # The file's mode, and who can read it.
+        mode, user = mounted[0]["secret"]["defaultMode"], spec.get("securityContext", {}).get("runAsUser", 0)
+        assert user == 0 or (mode & 0o040 and spec["securityContext"]["fsGroup"] == spec["securityContext"]["runAsGroup"]), spec
+    assert bound(objects)["compute-domain-metrics-auth"] == {"compute-domain-controller", "compute-domain-agent"}
+    assert "compute-domain-metrics-auth" not in bound(default)
+    [reader] = [each for each in of_kind(objects, "ClusterRole") if each["metadata"]["name"] == "compute-domain-metrics-reader"]
+    assert reader["rules"] == [{"nonResourceURLs": ["/metrics"], "verbs": ["get"]}], reader
+
+
 def versions_of_classes(objects: list) -> set:
     return {each["apiVersion"] for each in of_kind(objects, CLASS_KIND)}
 
@@ -218,6 +253,7 @@ TESTS = (
     the_controller_is_what_suites_that_accept_a_driver_look_for,
     the_gpu_operators_driver_is_seen_through_the_folder_above_its_mount,
     the_policy_allows_the_cliques_label_with_its_component_only,
+    metrics_are_behind_tls_and_tokens_with_their_component_only,
     older_versions_have_classes_that_they_serve,
     what_an_older_version_cannot_have_is_refused,
 )
