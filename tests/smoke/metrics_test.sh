@@ -35,10 +35,11 @@ certify() { # NAME
 }
 # As the pod does it: with its ServiceAccount and the variables of its container, but for the folder of the Secret.
 start() { # PROGRAM KIND FLAG…
-  local token program=$1 kind=$2
-  token=$(kubectl create token "$program" -n compute-domain-operator) || return 1
+  local token program=$1 kind=$2 namespace=compute-domain-operator
+  [ "$kind" = deployment ] || namespace=compute-domain-nodes
+  token=$(kubectl create token "$program" -n "$namespace") || return 1
   kubectl config view --raw --minify -o json | jq --arg token "$token" '.users[].user = {token: $token}' >"$work/$program.kubeconfig"
-  kubectl get "$kind" "$program" -n compute-domain-operator -o json | jq -r '.spec.template.spec.containers[0].env[] |
+  kubectl get "$kind" "$program" -n "$namespace" -o json | jq -r '.spec.template.spec.containers[0].env[] |
     select(.name | startswith("METRICS_")) | "\(.name)=\(.value)"' >"$work/$program.env"
   sed -i "s|/etc/compute-domain/metrics-tls|$work|" "$work/$program.env"
   env $(<"$work/$program.env") timeout 300 "$bin/$program" --kubeconfig "$work/$program.kubeconfig" \
