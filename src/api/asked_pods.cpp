@@ -17,9 +17,16 @@ std::string text_at(const Json& object, const char* name) {
   return it != object.end() && it->is_string() ? it->get<std::string>() : "";
 }
 
+// More pods than any cluster has count as so many: a product of two such counts can be told.
+constexpr std::int64_t kMostPods = 1'000'000'000;
+
 std::int64_t count_at(const Json& object, const char* name, std::int64_t otherwise) {
   const auto it = object.find(name);
-  return it != object.end() && it->is_number_integer() ? it->get<std::int64_t>() : otherwise;
+  if (it == object.end() || !it->is_number_integer()) return otherwise;
+  // Only a number that is not negative can be too large for a signed one.
+  const auto count = it->get<std::int64_t>();
+  return it->is_number_unsigned() && count < 0 ? kMostPods
+                                               : std::clamp<std::int64_t>(count, 0, kMostPods);
 }
 
 bool has_controller(const Json& meta) {
@@ -30,11 +37,13 @@ bool has_controller(const Json& meta) {
   });
 }
 
+std::int64_t product_of(std::int64_t a, std::int64_t b) { return std::min(a * b, kMostPods); }
+
 // How many of what `object` holds a template for.
 std::int64_t copies_of(const Json& object) {
   const std::int64_t at_a_time = count_at(object, "parallelism", 1);
-  return count_at(object, "replicas", 1) *
-         std::min(at_a_time, count_at(object, "completions", at_a_time));
+  return product_of(count_at(object, "replicas", 1),
+                    std::min(at_a_time, count_at(object, "completions", at_a_time)));
 }
 
 void add_templates(const Json& json, std::int64_t copies,
@@ -55,7 +64,7 @@ void add_templates(const Json& json, std::int64_t copies,
   }
   for (const auto& [name, member] : json.items()) {
     if (name != "metadata" && name != "status") {
-      add_templates(member, copies * copies_of(json), templates);
+      add_templates(member, product_of(copies, copies_of(json)), templates);
     }
   }
 }

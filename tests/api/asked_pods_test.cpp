@@ -39,6 +39,19 @@ TEST(AskedPods, OfAJobSetAreThoseOfAllItsJobs) {
   EXPECT_THAT(asked.templates, ElementsAre(Pair("fabric", 6)));
 }
 
+TEST(AskedPods, AreNoMoreThanCanBeCounted) {
+  const auto set = [](const std::string& replicas) {
+    return asked_pods_in(with_pod(
+        R"({"kind":"JobSet","spec":{"replicatedJobs":[{"replicas":)" + replicas +
+            R"(,"template":{"spec":{"parallelism":9223372036854775807,"template":{"spec":)",
+        "}}}}]}}"));
+  };
+  for (const char* many : {"9223372036854775807", "18446744073709551615"}) {
+    EXPECT_THAT(set(many).templates, ElementsAre(Pair("fabric", 1'000'000'000)));
+  }
+  EXPECT_THAT(set("-5").templates, ElementsAre(Pair("fabric", 0)));
+}
+
 TEST(AskedPods, OfADaemonSetCannotBeCounted) {
   EXPECT_FALSE(asked_pods_in(R"({"kind":"DaemonSet","spec":{}})").is_countable);
   EXPECT_THAT(asked_pods_in("no JSON").templates, IsEmpty());
