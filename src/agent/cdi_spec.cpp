@@ -1,9 +1,11 @@
 #include "agent/cdi_spec.h"
 
 #include <charconv>
+#include <exception>
 #include <nlohmann/json.hpp>
 #include <set>
 
+#include "agent/whole_number.h"
 #include "compute_domain/api/codec.h"
 #include "compute_domain/base/text.h"
 #include "compute_domain/core/node_plan.h"
@@ -16,6 +18,7 @@ using base::cat;
 using Json = nlohmann::json;
 
 constexpr char kChannelPrefix[] = "nvidia-caps-imex-channels/channel";
+constexpr std::int64_t kHighestMinor = (1 << 20) - 1;  // Linux's
 
 // The part after "=" of a qualified device name.
 std::string device_of(const std::string& claim_uid) {
@@ -36,14 +39,14 @@ std::optional<std::int64_t> channel_in(const std::string& path) {
   return error == std::errc() && stop == end ? std::optional(channel) : std::nullopt;
 }
 
-// Throws Json::exception when a field has another shape.
+// Throws std::exception when a field has another shape.
 std::set<std::int64_t> channels_of(const Json& device) {
   std::set<std::int64_t> channels;
   const Json edits = device.value("containerEdits", Json::object());
   for (const Json& node : edits.value("deviceNodes", Json::array())) {
     // The minor number says which it is; the name may be another one's.
     if (const auto channel = channel_in(node.at("path").get<std::string>())) {
-      channels.insert(node.value("minor", *channel));
+      channels.insert(whole_number(node.value("minor", Json(*channel)), 0, kHighestMinor));
     }
   }
   return channels;
@@ -101,7 +104,7 @@ base::Result<CdiSpec> decode_cdi_spec(const std::string& text, const std::string
       }
     }
     return spec;
-  } catch (const Json::exception& e) {
+  } catch (const std::exception& e) {
     return no_spec(file_name, e.what());
   }
 }

@@ -1,7 +1,9 @@
 #include "compute_domain/agent/checkpoint_codec.h"
 
+#include <exception>
 #include <nlohmann/json.hpp>
 
+#include "agent/whole_number.h"
 #include "compute_domain/base/text.h"
 
 namespace cdom::agent {
@@ -54,7 +56,7 @@ core::PreparedClaim claim_of(const std::string& uid, const Json& json) {
   claim.claim = {json.at("namespace"), json.at("name"), uid};
   claim.phase = phase_named(json.at("phase"));
   claim.group = json.at("group");
-  claim.channels = {json.at("firstChannel"), json.at("channels")};
+  claim.channels = {whole_number(json.at("firstChannel")), whole_number(json.at("channels"))};
   for (const Json& seat : json.at("seats")) {
     claim.seats.push_back({seat.at("request"), seat.at("pool"), seat.at("device")});
   }
@@ -79,13 +81,13 @@ Json json_of(const core::ServedGroup& served) {
 core::ServedGroup served_of(const Json& json) {
   core::ServedGroup served;
   served.group = json.at("group");
-  served.slots = json.at("slots");
-  served.slot = json.at("slot");
-  served.term = json.at("term");
+  served.slots = whole_number(json.at("slots"));
+  served.slot = whole_number(json.at("slot"));
+  served.term = whole_number(json.at("term"));
   served.started = json.at("started");
   served.forget_importers = json.value("forgetImporters", false);
   for (const Json& peer : json.at("peers")) {
-    served.peers[peer.at("slot")] = {peer.at("address"), peer.at("instance")};
+    served.peers[whole_number(peer.at("slot"))] = {peer.at("address"), peer.at("instance")};
   }
   return served;
 }
@@ -119,8 +121,8 @@ core::Checkpoint checkpoint_of(const Json& content) {
     checkpoint.claims[uid] = claim_of(uid, claim);
   }
   for (const auto& [group, stopped] : content.at("stopped").items()) {
-    checkpoint.stopped[group] = {group, stopped.at("clique"), stopped.at("slot"),
-                                 stopped.at("term")};
+    checkpoint.stopped[group] = {group, stopped.at("clique"), whole_number(stopped.at("slot")),
+                                 whole_number(stopped.at("term"))};
   }
   return checkpoint;
 }
@@ -157,7 +159,7 @@ base::Result<core::Checkpoint> decode_checkpoint(const std::string& text) {
   }
   try {
     return checkpoint_of(whole["checkpoint"]);
-  } catch (const Json::exception& e) {
+  } catch (const std::exception& e) {
     return unreadable(cat("lacks a field or has one of a wrong type: ", e.what()));
   }
 }

@@ -3,6 +3,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <nlohmann/json.hpp>
+
+#include "compute_domain/base/text.h"
+
 namespace cdom::agent {
 namespace {
 
@@ -58,6 +62,20 @@ TEST(CheckpointCodec, SeesThatAByteHasChanged) {
   const auto read = decode_checkpoint(changed);
   ASSERT_FALSE(read);
   EXPECT_THAT(read.error().message, HasSubstr("checksum"));
+}
+
+TEST(CheckpointCodec, TakesOnlyWholeNumbers) {
+  for (const char* slot : {"1e300", "0.5", "18446744073709551615"}) {
+    const auto content = nlohmann::json::parse(
+        base::cat(R"({"bootID":"b","claims":{},"stopped":{"g":{"clique":"c","slot":)", slot,
+                  R"(,"term":1}}})"));
+    const nlohmann::json whole{{"format", 1},
+                               {"checksum", base::hex64(base::fnv1a64(content.dump()))},
+                               {"checkpoint", content}};
+    const auto read = decode_checkpoint(whole.dump());
+    ASSERT_FALSE(read) << slot;
+    EXPECT_THAT(read.error().message, HasSubstr("must be a whole number"));
+  }
 }
 
 TEST(CheckpointCodec, SaysWhoseAForeignTextIs) {
