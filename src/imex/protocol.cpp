@@ -90,6 +90,11 @@ std::map<std::int64_t, char> peers_of(const std::string& text) {
   return peers;
 }
 
+// A negative one would be written as a number that nobody reads.
+std::uint64_t id_of(const Line& line) {
+  return static_cast<std::uint64_t>(std::max<std::int64_t>(line.number("id"), 0));
+}
+
 Hello hello_of(const Line& line) { return {line.number("version"), line.text("program")}; }
 
 State state_of(const Line& line) {
@@ -144,7 +149,7 @@ std::string encode(const Notice& notice) {
 
 NumberedRequest decode_request(std::string_view text) {
   const Line line = decode_line(text);
-  const auto id = static_cast<std::uint64_t>(line.number("id"));
+  const auto id = id_of(line);
   if (line.verb == "hello") return {id, Request(hello_of(line))};
   if (line.verb == "want") {
     Want want{line.text("group"), line.number("slot", -1), line.text("table"),
@@ -171,7 +176,7 @@ std::optional<Notice> decode_notice(std::string_view text) {
   if (line.verb == "hello") return hello_of(line);
   if (line.verb == "state") return state_of(line);
   if (line.verb == kFabricVerb) return fabric_of(line);
-  Reply reply{static_cast<std::uint64_t>(line.number("id")), std::nullopt, line.text("text")};
+  Reply reply{id_of(line), std::nullopt, line.text("text")};
   if (line.verb == "ok") return reply;
   if (line.verb != "error") return std::nullopt;
   reply.error =
