@@ -1,0 +1,131 @@
+// Kubernetes objects, of every kind that is read, each as an object, in a page, and in a watch.
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "compute_domain/api/asked_pods.h"
+#include "compute_domain/api/codec.h"
+#include "compute_domain/api/program.h"
+#include "compute_domain/api/review.h"
+#include "compute_domain/base/ranges.h"
+#include "compute_domain/base/text.h"
+#include "compute_domain/core/ledger.h"
+#include "fuzz/laws.h"
+
+namespace cdom::fuzz {
+
+namespace {
+
+using base::cat;
+
+std::size_t kept(const std::vector<api::OpaqueConfig>& configs) {
+  std::size_t size = 0;
+  for (const api::OpaqueConfig& config : configs) size += config.parameters.size();
+  return size;
+}
+std::size_t kept(const std::vector<api::Condition>& conditions) {
+  std::size_t size = 0;
+  for (const api::Condition& condition : conditions) size += condition.text.size();
+  return size;
+}
+// What is kept of an object as it stands in its text.
+template <class T>
+std::size_t kept(const T&) {
+  return 0;
+}
+std::size_t kept(const api::ResourceClaim& claim) {
+  return kept(claim.spec.configs) + (claim.allocation ? kept(claim.allocation->configs) : 0);
+}
+std::size_t kept(const api::ResourceClaimTemplate& object) { return kept(object.spec.configs); }
+std::size_t kept(const api::ComputeDomain& domain) {
+  return domain.status ? kept(domain.status->conditions) : 0;
+}
+std::size_t kept(const api::ComputeDomainNode& node) { return kept(node.status.conditions); }
+
+// A text that an API server stores in a page and in a watch event.
+template <class T>
+void read_among_others(std::string_view bytes) {
+  constexpr std::string_view kGood = R"({"metadata":{"name":"good"}})";
+  const auto page = api::decode_page<T>(cat(R"({"kind":")", api::kind_of<T>().kind,
+                                            R"(List","metadata":{"resourceVersion":"7"},"items":[)",
+                                            kGood, ",", bytes, ",", kGood, "]}"));
+  require(page.has_value(), "a page survives any object in it");
+  require(page->items.size() + page->unreadable.size() == 3 && page->items.size() >= 2,
+          "no object harms another of its page");
+  require(page->resource_version == "7", "no object harms its page's version");
+  for (const char* type : {"ADDED", "DELETED", "BOOKMARK", "ERROR"}) {
+    const auto event =
+        api::decode_watch_event<T>(cat(R"({"type":")", type, R"(","object":)", bytes, "}"));
+    require(event.has_value(), "a watch survives any object in it");
+    require(event->type != api::WatchType::Unknown, "no object harms its event's type");
+  }
+}
+
+// The bytes are one object.
+template <class T>
+std::optional<T> read_object(std::string_view bytes) {
+  const api::Kind& kind = api::kind_of<T>();
+  auto object = api::decode<T>(bytes);
+  // One of another kind is refused everywhere for the same reason.
+  const auto type = api::type_meta_in(bytes);
+  if (is_json(bytes) && (!type || type->kind == kind.kind)) read_among_others<T>(bytes);
+  if (!object) return std::nullopt;
+  require(kept(*object) <= bytes.size(), "what is kept is no longer than what came");
+  for (const std::string_view version : kind.versions) {
+    const auto once = api::decode<T>(api::encode(*object, version));
+    require(once.has_value(), "an object that was written is read");
+    const auto twice = api::decode<T>(api::encode(*once, version));
+    require(twice && *twice == *once, "an object that was written is read as the same");
+  }
+  return std::move(*object);
+}
+
+}  // namespace
+
+void read_domains(std::string_view bytes) {
+  (void)read_object<api::ComputeDomain>(bytes);
+  (void)read_object<api::ComputeDomainClique>(bytes);
+  (void)api::unknown_domain_fields(bytes);
+}
+
+void read_reports(std::string_view bytes) {
+  const auto node = read_object<api::ComputeDomainNode>(bytes);
+  if (!node) return;
+  require(api::bounded(node->status) == node->status, "what is read is within its bounds");
+  for (const api::GroupReport& group : node->status.groups) {
+    for (const std::string& text : {group.connected, group.channels}) {
+      const auto numbers = base::parse_ranges(text);
+      require(base::parse_ranges(base::ranges_text(numbers)) == numbers,
+              "ranges are read as they were written");
+    }
+  }
+}
+
+void read_resources(std::string_view bytes) {
+  if (const auto claim = read_object<api::ResourceClaim>(bytes)) {
+    (void)core::asked_clique(claim->spec);
+  }
+  if (const auto object = read_object<api::ResourceClaimTemplate>(bytes)) {
+    (void)core::placement_of(*object);
+  }
+  (void)read_object<api::ResourceSlice>(bytes);
+  (void)read_object<api::DeviceClass>(bytes);
+}
+
+void read_builtins(std::string_view bytes) {
+  (void)read_object<api::Node>(bytes);
+  (void)read_object<api::Pod>(bytes);
+  (void)read_object<api::ConfigMap>(bytes);
+  (void)read_object<api::Event>(bytes);
+  (void)read_object<api::Lease>(bytes);
+  (void)read_object<api::Job>(bytes);
+  (void)read_object<api::DaemonSet>(bytes);
+  (void)read_object<api::Deployment>(bytes);
+  (void)read_object<api::PodProgram>(bytes);
+  (void)read_object<api::DeploymentProgram>(bytes);
+  (void)api::decode<api::TokenReview>(bytes);
+  (void)api::decode<api::SubjectAccessReview>(bytes);
+  (void)api::asked_pods_in(bytes);
+}
+
+}  // namespace cdom::fuzz
