@@ -15,7 +15,8 @@ namespace {
 bool is_same(const api::Node& a, const api::Node& b) {
   return a.meta.uid == b.meta.uid && a.boot_id == b.boot_id && a.taints == b.taints &&
          a.ready == b.ready &&
-         a.meta.label(api::kNodeCliqueLabel) == b.meta.label(api::kNodeCliqueLabel);
+         a.meta.label(api::kNodeCliqueLabel) == b.meta.label(api::kNodeCliqueLabel) &&
+         a.meta.annotation(api::kNodeCliqueMark) == b.meta.annotation(api::kNodeCliqueMark);
 }
 
 // Claims that the list of an automatic domain admits; of others nobody asks.

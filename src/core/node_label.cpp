@@ -1,4 +1,5 @@
 #include "compute_domain/api/names.h"
+#include "compute_domain/base/text.h"
 #include "compute_domain/core/reconcile.h"
 
 namespace cdom::core {
@@ -12,6 +13,28 @@ std::optional<std::string> value_at(const std::map<std::string, std::string>& va
 }
 
 }  // namespace
+
+std::string confirmed_clique(const api::ObjectMeta& node) {
+  const auto label = value_at(node.labels, api::kNodeCliqueLabel);
+  const bool is_ours = label == value_at(node.annotations, api::kNodeCliqueMark);
+  return label && !is_ours ? *label : "";
+}
+
+std::string why_not_confirmed(const api::ObjectMeta& node, const std::string& clique) {
+  const std::string confirmed = confirmed_clique(node);
+  if (confirmed == clique) return "";
+  if (!confirmed.empty()) {
+    return base::cat("its agent reports clique ", clique, ", and its label ", api::kNodeCliqueLabel,
+                     " says ", confirmed,
+                     "; correct the label if the node has moved, else distrust its agent");
+  }
+  const bool is_ours = node.label(api::kNodeCliqueLabel) == clique;
+  return base::cat(
+      "only its own agent says that it is of clique ", clique, "; if that is true, confirm it: ",
+      is_ours
+          ? base::cat("kubectl annotate node ", node.name, " ", api::kNodeCliqueMark, "-")
+          : base::cat("kubectl label node ", node.name, " ", api::kNodeCliqueLabel, "=", clique));
+}
 
 // The label is ours when the mark has its value: whoever writes another value takes it over, and
 // who writes the same one has nothing to gain from us.

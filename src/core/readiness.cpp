@@ -9,6 +9,7 @@
 #include "compute_domain/base/text.h"
 #include "compute_domain/core/channels.h"
 #include "compute_domain/core/node_lists.h"
+#include "compute_domain/core/reconcile.h"
 #include "compute_domain/core/slots.h"
 #include "core/list_draft.h"
 
@@ -195,6 +196,19 @@ Verdict verdict_on_channel(const Evidence& evidence, const Membership& membershi
   return {MemberState::Starting, "it has no channel yet"};
 }
 
+// With isolation by channel a node is in no node list before its clique is confirmed.
+std::string unconfirmed_clique(const Evidence& evidence, const Membership& membership,
+                               const World& world) {
+  if (membership.isolation != api::Isolation::Channel || membership.clique->empty()) return "";
+  if (evidence.entry != nullptr && evidence.entry->member) return "";
+  // Of a list that is lost the status remembers who was in it.
+  const api::ComputeDomainNodeStatus* before = status_before(world, membership.node);
+  const bool was_given =
+      before != nullptr && before->channel > 0 && before->clique == membership.clique;
+  if (evidence.list == nullptr && was_given) return "";
+  return why_not_confirmed(evidence.view->node->meta, *membership.clique);
+}
+
 Verdict verdict_on(const Evidence& evidence, const Membership& membership, const World& world) {
   if (Verdict node = verdict_on_node(evidence, membership.node, world);
       node.state != MemberState::Ready) {
@@ -207,6 +221,9 @@ Verdict verdict_on(const Evidence& evidence, const Membership& membership, const
                                           ? "its clique is not known yet"
                                           : cat("its NVLink fabric cannot be read: ", error)};
   }
+  if (std::string why = unconfirmed_clique(evidence, membership, world); !why.empty()) {
+    return {MemberState::Unconfirmed, std::move(why)};
+  }
   if (evidence.list == nullptr) return {MemberState::Starting, "its node list is not written yet"};
   if (evidence.list->slots == 0) {
     // Without a fabric there is no daemon: prepared is ready.
@@ -218,12 +235,7 @@ Verdict verdict_on(const Evidence& evidence, const Membership& membership, const
       return {MemberState::NoSlot, cat("the group has ", evidence.list->slots,
                                        " slots and all are taken; use fewer nodes in one clique")};
     }
-    return {MemberState::Starting,
-            by_channel && evidence.view->published_clique != membership.clique
-                ? cat("it joins clique ", *membership.clique,
-                      " when its ResourceSlice offers devices of it, or its "
-                      "label says so")
-                : "it has no slot yet"};
+    return {MemberState::Starting, "it has no slot yet"};
   }
   Verdict verdict = verdict_on_daemon(evidence, membership);
   if (verdict.state != MemberState::Ready) return verdict;
@@ -391,6 +403,8 @@ std::string_view to_string(MemberState state) {
       return "NodeListFull";
     case MemberState::WrongChannel:
       return "WrongChannel";
+    case MemberState::Unconfirmed:
+      return "CliqueNotConfirmed";
     case MemberState::Apart:
       return "MixedIsolation";
     case MemberState::Recovering:

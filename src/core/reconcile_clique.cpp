@@ -55,13 +55,12 @@ bool says_it_is_of(const NodeView& view, const std::string& clique) {
          api::clique_of(view.report->status) == clique;
 }
 
-// A node joins only when more than its report says that it is of the clique: what it publishes, its
-// label, or what was given to it before. A member stays while its seats are withdrawn.
+// A node joins only when somebody else than its agent says that it is of the clique, which writes
+// report and ResourceSlice: the label of its Node, or what was given to it before.
 bool is_attested(const ListDraft& draft, const std::string& node, const NodeView& view) {
   const api::NodeListEntry* before = entry_before(draft, node);
   if (before != nullptr && before->member) return true;
-  if (view.published_clique == draft.clique) return true;
-  if (view.node->meta.label(api::kNodeCliqueLabel) == draft.clique) return true;
+  if (confirmed_clique(view.node->meta) == draft.clique) return true;
   return draft.before == nullptr &&
          std::ranges::find(draft.remembered, node, &api::ComputeDomainNodeStatus::name) !=
              draft.remembered.end();

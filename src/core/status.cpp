@@ -22,11 +22,12 @@ struct Finding {
 
 // From the worst to what is normal while a domain forms.
 constexpr MemberState kBySeverity[] = {
-    MemberState::Failed,       MemberState::NodeUnknown, MemberState::Rebooted,
-    MemberState::AgentUnknown, MemberState::Unreachable, MemberState::WrongTable,
-    MemberState::WrongChannel, MemberState::NoSlot,      MemberState::NoChannel,
-    MemberState::NoRoom,       MemberState::Apart,       MemberState::Recovering,
-    MemberState::NotReported,  MemberState::Starting};
+    MemberState::Failed,       MemberState::NodeUnknown,  MemberState::Rebooted,
+    MemberState::AgentUnknown, MemberState::Unreachable,  MemberState::WrongTable,
+    MemberState::WrongChannel, MemberState::NoSlot,
+    MemberState::NoChannel,    MemberState::NoRoom,       MemberState::Unconfirmed,
+    MemberState::Apart,        MemberState::Recovering,   MemberState::NotReported,
+    MemberState::Starting};
 
 bool is_normal_while_forming(MemberState state) {
   return state == MemberState::Ready || state == MemberState::Starting ||

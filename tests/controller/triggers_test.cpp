@@ -45,6 +45,21 @@ TEST(Triggers, ANodeThatChangesBringsTheDomainsThatAreThere) {
   EXPECT_THAT(rig.taken_keys(), Contains(domain_key("uid-train")));
 }
 
+TEST(Triggers, ANodeWhoseCliqueIsConfirmedBringsTheClique) {
+  ShellRig rig;
+  api::ComputeDomainNode report = report_of("n1");
+  report.status.isolation = api::Isolation::Channel;
+  report.status.clique = "a.1";
+  rig.put(report);
+  api::Node node = node_named("n1");
+  node.meta.labels[api::kNodeCliqueLabel] = node.meta.annotations[api::kNodeCliqueMark] = "a.1";
+  rig.put(node);
+  rig.taken_keys();
+  node.meta.annotations.clear();
+  rig.put(node);
+  EXPECT_THAT(rig.taken_keys(), Contains(clique_key("a.1")));
+}
+
 TEST(Triggers, ANodeThatIsGoneBringsItsReport) {
   ShellRig rig;
   rig.put(node_named("n1"));

@@ -1,6 +1,7 @@
 // What the controller believes of a node: what was given to it outranks what it says.
 #include <gmock/gmock.h>
 
+#include "compute_domain/api/names.h"
 #include "compute_domain/core/channels.h"
 #include "compute_domain/core/readiness.h"
 #include "compute_domain/core/slots.h"
@@ -169,7 +170,6 @@ class CliqueBelief : public ::testing::Test {
   }
   NodeView& add(const std::string& node) {
     NodeView& view = world.nodes[node] = idle_node(node);
-    view.published_clique = kClique;
     view.report->status.isolation = api::Isolation::Channel;
     return view;
   }
@@ -228,18 +228,40 @@ class CliqueBelief : public ::testing::Test {
   CliqueWorld world;
 };
 
-TEST_F(CliqueBelief, ANodeJoinsOnlyWhenMoreThanItsReportSaysSo) {
-  add("n3").published_clique = kOtherClique;
+TEST_F(CliqueBelief, ANodeJoinsOnlyWhenSomebodyElseThanItsAgentSaysSo) {
+  api::ObjectMeta& node = add("n3").node->meta;
+  world.nodes["n3"].published_clique = kClique;  // by its agent's own ResourceSlice
+  node.labels.erase(api::kNodeCliqueLabel);
   write();
   EXPECT_EQ(find_entry(list(), "n3"), nullptr);
-  world.nodes["n3"].node->meta.labels[api::kNodeCliqueLabel] = kClique;
+  // The controller has copied that.
+  node.labels[api::kNodeCliqueLabel] = node.annotations[api::kNodeCliqueMark] = kClique;
+  EXPECT_THAT(reconcile_clique(world).actions, IsEmpty());
+  node.annotations.clear();
   write();
   EXPECT_NE(find_entry(list(), "n3"), nullptr);
 }
 
-TEST_F(CliqueBelief, AMemberStaysWhileItsSeatsAreWithdrawn) {
+TEST_F(CliqueBelief, ANodeOfAnUnconfirmedCliqueIsToldTheCommandThatConfirmsIt) {
+  DomainView& blue = domain_with("blue", {"n1"});
+  api::ObjectMeta& node = world.nodes["n1"].node->meta;
+  const auto verdict = [&] { return judged(world_of_domain(blue)).at(0); };
+  EXPECT_EQ(verdict().state, MemberState::Starting);
+  node.labels.clear();
+  EXPECT_EQ(verdict().state, MemberState::Unconfirmed);
+  EXPECT_THAT(verdict().detail,
+              HasSubstr(base::cat("kubectl label node n1 nvidia.com/gpu.clique=", kClique)));
+  node.labels[api::kNodeCliqueLabel] = node.annotations[api::kNodeCliqueMark] = kClique;
+  EXPECT_THAT(verdict().detail,
+              HasSubstr("kubectl annotate node n1 resource.nvidia.com/gpu.clique-"));
+  node.labels[api::kNodeCliqueLabel] = kOtherClique;
+  EXPECT_THAT(verdict().detail,
+              HasSubstr(base::cat("its label nvidia.com/gpu.clique says ", kOtherClique)));
+}
+
+TEST_F(CliqueBelief, AMemberStaysWhenItsLabelGoes) {
   write();
-  world.nodes["n1"].published_clique.reset();
+  world.nodes["n1"].node->meta.labels.clear();
   EXPECT_THAT(reconcile_clique(world).actions, IsEmpty());
 }
 

@@ -93,6 +93,7 @@ inline NodeView idle_node(const std::string& name, const std::string& clique = k
   view.node = api::Node{};
   view.node->meta.name = name;
   view.node->boot_id = "boot-1";
+  if (!clique.empty()) view.node->meta.labels[api::kNodeCliqueLabel] = clique;
   view.node->ready = api::ConditionStatus::True;
   view.report = api::ComputeDomainNode{};
   view.report->meta.name = name;

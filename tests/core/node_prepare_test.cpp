@@ -268,14 +268,6 @@ TEST_P(NodeWithoutAdmission, SaysWhy) {
   EXPECT_FALSE(scene.failed["a-uid"].permanent);
 }
 
-api::ComputeDomain domain_train() {
-  api::ComputeDomain domain;
-  domain.meta.name = "train";
-  domain.meta.ns = "team-a";
-  domain.meta.uid = "train-uid";
-  return domain;
-}
-
 INSTANTIATE_TEST_SUITE_P(
     All, NodeWithoutAdmission,
     testing::Values(

@@ -403,6 +403,15 @@ class NodeScene {
   std::map<std::string, api::NodeList> old_lists;  // of cliques that are not watched, by group
 };
 
+// As the API server has it.
+inline api::ComputeDomain domain_train() {
+  api::ComputeDomain domain;
+  domain.meta.name = "train";
+  domain.meta.ns = "team-a";
+  domain.meta.uid = "train-uid";
+  return domain;
+}
+
 // A node with one claim prepared in a domain of `count` nodes, all connected.
 inline NodeScene serving(std::int64_t count = 1) {
   NodeScene scene;

@@ -38,6 +38,14 @@ TEST(StandingGroup, DoesNotStartForAListOfAnotherBootOrWithoutThisNodeAsAMember)
   EXPECT_EQ(scene.starts, 0);
 }
 
+// The controller's word to the domain has the command.
+TEST(StandingGroup, AClaimOnANodeOfNoListIsToldOfItsLabel) {
+  NodeScene scene = by_channel();
+  scene.domains = {domain_train()};
+  scene.settle().prepare("a").settle().advance(std::chrono::seconds(40)).settle();
+  EXPECT_THAT(scene.error("a"), HasSubstr("its label nvidia.com/gpu.clique has to name"));
+}
+
 TEST(StandingGroup, AClaimGetsTheChannelThatTheListSaysAndStartsNothing) {
   NodeScene scene = by_channel();
   scene.settle().show(of_clique(2)).settle().daemon_ready({1}).settle();

@@ -139,7 +139,7 @@ TEST(Channels, ANodeThatJoinsARunningCliqueRestartsNoOtherDaemon) {
   ASSERT_TRUE(rig.run_until([&] { return all_daemons_run(rig); }, 30s));
   const std::string clique = report_of(rig, "n01").clique;
   ASSERT_NE(clique, "");
-  rig.cluster().set_clique("n04", kElsewhere);
+  rig.move_to_clique("n04", kElsewhere);
   ASSERT_TRUE(rig.run_until(
       [&] { return report_of(rig, "n04").clique == kElsewhere && all_daemons_run(rig); }, 120s));
   form(rig, "blue", {"n01", "n02", "n03"});
@@ -149,7 +149,7 @@ TEST(Channels, ANodeThatJoinsARunningCliqueRestartsNoOtherDaemon) {
   for (const auto& [node, instance] : before) ends[node] = rig.cluster().imex(node).ends();
   before.erase("n04");
 
-  rig.cluster().set_clique("n04", clique);
+  rig.move_to_clique("n04", clique);
   form(rig, "green", {"n01", "n04"});
   ASSERT_TRUE(rig.run_until([&] { return rig.is_ready("green"); }, 120s));
   rig.run_for(30s);
@@ -171,7 +171,7 @@ TEST(Channels, ANodeInUseStaysInItsCliqueUntilItIsDrained) {
   ASSERT_TRUE(becomes_ready(rig, "blue"));
   const std::string clique = report_of(rig, "n02").clique;
   const auto before = daemons(rig);
-  rig.cluster().set_clique("n02", kElsewhere);
+  rig.move_to_clique("n02", kElsewhere);
   ASSERT_TRUE(rig.run_until([&] { return report_of(rig, "n02").next_clique == kElsewhere; }, 120s));
   form(rig, "green", {"n02"});
   rig.run_for(30s);

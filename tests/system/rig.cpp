@@ -277,6 +277,12 @@ void Rig::run_for(base::Duration span) {
 
 void Rig::apply(const std::string& yaml) { check(server_->load(yaml)); }
 
+void Rig::move_to_clique(const std::string& node, const std::string& clique) {
+  cluster_->set_clique(node, clique);
+  value_or_throw(admin_->patch<api::Node>(
+      {"", node}, "", api::metadata_patch({}, {{api::kNodeCliqueLabel, clique}}, {})));
+}
+
 void Rig::apply_file(const std::string& path_in_source) { apply(source_text(path_in_source)); }
 
 void Rig::remove(const std::string& path, bool by_force) {

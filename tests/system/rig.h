@@ -89,6 +89,8 @@ class Rig {
   void set_wall_clock(base::Duration by) { clock_.set_wall_clock(by); }
   // Whether the controllers' writes are let through, as only a leader's are.
   void lead(bool is_leading) { is_leading_ = is_leading; }
+  // The node's GPUs are in another clique, and GPU feature discovery writes so on its Node.
+  void move_to_clique(const std::string& node, const std::string& clique);
   // The controller's process gets no time until it is thawed.
   void freeze_controller(bool is_frozen) { is_controller_frozen_ = is_frozen; }
   sandbox::Cluster& cluster() { return *cluster_; }

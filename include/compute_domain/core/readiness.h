@@ -22,6 +22,7 @@ enum class MemberState {
   NoRoom,        // the clique's node list is full
   WrongChannel,  // its containers have another channel than the node list says
   Apart,         // it is isolated by domain, others of its clique by channel
+  Unconfirmed,   // only its own agent says that it is of the clique
   Starting,      // its daemon has not said READY
   Recovering,    // its daemon waits for importers of an earlier run
   Failed,        // its daemon ended, hangs or cannot start

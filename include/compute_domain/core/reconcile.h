@@ -34,6 +34,11 @@ struct LabelWorld {
 };
 Plan reconcile_label(const LabelWorld& world);
 
+// The clique that the label names, as long as somebody else than the controller has written it; "":
+// none. The controller copies what the node's own agent publishes, which proves nothing.
+std::string confirmed_clique(const api::ObjectMeta& node);
+// Why that is not `clique`, and the command that confirms it; "" when it is.
+std::string why_not_confirmed(const api::ObjectMeta& node, const std::string& clique);
 // A node key: whether its Node has the label by which DaemonSets give it an agent and an IMEX
 // supervisor. Node feature discovery says which Nodes have GPUs; when it stops saying so, the label
 // stays as long as a claim may be in use, as the end of these pods is the end of NVLink jobs.

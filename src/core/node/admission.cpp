@@ -115,6 +115,18 @@ NoAdmission why_not_admitted(const NodeWorld& world, const ClaimRef& claim,
                           " yet: its condition Ready says why"),
             .may_come = true};
   }
+  const bool is_in_clique =
+      list != nullptr && std::ranges::find(list->entries, world.self.name,
+                                           &api::NodeListEntry::node) != list->entries.end();
+  const std::string clique = world.checkpoint.clique.value_or("");
+  if (world.checkpoint.by_channel && !clique.empty() && !is_in_clique) {
+    return {.reason = cat("this node is not in the node list of clique ", clique, ": its label ",
+                          api::kNodeCliqueLabel,
+                          " has to name that clique, and compute-domain-controller has to run; see "
+                          "the condition Ready of ",
+                          name),
+            .may_come = true};
+  }
   return {.reason = cat("no answer from the controller for ", name,
                         "; check that compute-domain-controller runs"),
           .may_come = true};
