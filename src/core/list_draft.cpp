@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <set>
 
+#include "compute_domain/base/ip_address.h"
 #include "compute_domain/base/text.h"
 #include "compute_domain/core/node_lists.h"
 #include "compute_domain/core/slots.h"
@@ -60,10 +61,9 @@ api::NodeListEntry entry_of(const ListDraft& draft, const std::string& node,
   entry.term = record.term;
   entry.boot_id = record.boot_id;
   if (before != nullptr) {
-    if (base::is_ip_address(before->address)) entry.address = before->address;
+    entry.address = base::peer_address(before->address);
     entry.instance = before->instance;
   }
-  if (const std::string address = reported_address(view); !address.empty()) entry.address = address;
   if (draft.serves_members ? entry.member : !entry.admits.empty()) {
     if (begins_anew(draft, before, entry)) entry.term = ++last_term;
     // An agent accepts an admission only of the boot that it runs in, so this is the boot in which
@@ -71,6 +71,35 @@ api::NodeListEntry entry_of(const ListDraft& draft, const std::string& node,
     entry.boot_id = current_boot(view, record.boot_id);
   }
   return entry;
+}
+
+// A member has the address that it had for as long as its Node is there and it reports no other.
+bool holds_address(const ListDraft& draft, const api::NodeListEntry& entry) {
+  const api::NodeListEntry* before = entry_before(draft, entry.node);
+  if (!entry.member || entry.address.empty() || before == nullptr || !before->member) return false;
+  const NodeView* view = find_view(draft.nodes, entry.node);
+  if (view == nullptr || !view->node) return false;
+  const std::string reported = reported_address(view);
+  return reported.empty() || reported == entry.address;
+}
+
+// No two members have one address: it is of the node that was given it first, and what another one
+// reports changes nothing of that.
+void give_addresses(const ListDraft& draft, std::vector<api::NodeListEntry>& entries) {
+  std::set<std::string> given;
+  std::vector<api::NodeListEntry*> others;
+  for (api::NodeListEntry& entry : entries) {
+    if (!holds_address(draft, entry) || !given.insert(entry.address).second) {
+      others.push_back(&entry);
+    }
+  }
+  std::ranges::stable_partition(others, &api::NodeListEntry::member);
+  for (api::NodeListEntry* entry : others) {
+    const std::string reported = reported_address(find_view(draft.nodes, entry->node));
+    if (!reported.empty() && !given.contains(reported)) entry->address = reported;
+    if (given.contains(entry->address)) entry->address.clear();
+    if (entry->member) given.insert(entry->address);
+  }
 }
 
 }  // namespace
@@ -82,8 +111,7 @@ const NodeView* find_view(const NodeViews& nodes, const std::string& node) {
 
 std::string reported_address(const NodeView* view) {
   if (view == nullptr || !view->report) return "";
-  const std::string& address = view->report->status.address;
-  return base::is_ip_address(address) ? address : "";
+  return base::peer_address(view->report->status.address);
 }
 
 const api::GroupReport* find_report(const NodeViews& nodes, const std::string& node,
@@ -121,8 +149,28 @@ DraftedList drafted_list(const ListDraft& draft) {
   std::ranges::sort(list.entries, {}, [](const api::NodeListEntry& entry) {
     return std::pair(entry.slot, entry.node);
   });
+  give_addresses(draft, list.entries);
   drafted.full = std::move(assignment.full);
   return drafted;
+}
+
+std::string why_address_refused(const NodeView& view, const api::NodeList& list,
+                                const api::NodeListEntry& entry) {
+  const std::string said = view.report ? view.report->status.address : "";
+  if (said.empty() || !entry.member) return "";
+  const std::string address = base::peer_address(said);
+  if (address.empty()) {
+    return base::cat("it reports the address ", said.substr(0, 64),
+                     ", at which no other node reaches its IMEX daemon; see the POD_IP of its "
+                     "compute-domain-imex pod");
+  }
+  if (address == entry.address) return "";
+  for (const api::NodeListEntry& other : list.entries) {
+    if (other.node == entry.node || !other.member || other.address != address) continue;
+    return base::cat("it reports the address ", address, ", which is that of node ", other.node,
+                     "; see the POD_IP of the compute-domain-imex pods of both");
+  }
+  return "";
 }
 
 void update_instances(const ListDraft& draft, api::NodeList& list) {

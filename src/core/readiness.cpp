@@ -237,6 +237,10 @@ Verdict verdict_on(const Evidence& evidence, const Membership& membership, const
     }
     return {MemberState::Starting, "it has no slot yet"};
   }
+  if (std::string why = why_address_refused(*evidence.view, *evidence.list, *evidence.entry);
+      !why.empty()) {
+    return {MemberState::WrongAddress, std::move(why)};
+  }
   Verdict verdict = verdict_on_daemon(evidence, membership);
   if (verdict.state != MemberState::Ready) return verdict;
   return by_channel ? verdict_on_channel(evidence, membership, world)
@@ -401,6 +405,8 @@ std::string_view to_string(MemberState state) {
       return "ChannelsUsedUp";
     case MemberState::NoRoom:
       return "NodeListFull";
+    case MemberState::WrongAddress:
+      return "AddressRefused";
     case MemberState::WrongChannel:
       return "WrongChannel";
     case MemberState::Unconfirmed:

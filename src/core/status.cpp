@@ -24,7 +24,7 @@ struct Finding {
 constexpr MemberState kBySeverity[] = {
     MemberState::Failed,       MemberState::NodeUnknown,  MemberState::Rebooted,
     MemberState::AgentUnknown, MemberState::Unreachable,  MemberState::WrongTable,
-    MemberState::WrongChannel, MemberState::NoSlot,
+    MemberState::WrongAddress, MemberState::WrongChannel, MemberState::NoSlot,
     MemberState::NoChannel,    MemberState::NoRoom,       MemberState::Unconfirmed,
     MemberState::Apart,        MemberState::Recovering,   MemberState::NotReported,
     MemberState::Starting};

@@ -355,6 +355,20 @@ TEST(NodeHosts, LeaveOutWhatIsNoAddress) {
   EXPECT_THAT(hosts.text, HasSubstr("10.0.0.3\t"));
 }
 
+TEST(NodeHosts, LeadNoNameToAnotherMembersAddress) {
+  api::NodeList list;
+  list.group = "g";
+  list.entries = {{.node = "n1", .slot = 1, .address = "10.0.0.3", .term = 9, .member = true},
+                  {.node = "n2", .slot = 2, .address = "10.0.0.3", .term = 2, .member = true},
+                  {.node = "n3", .slot = 3, .address = "10.0.0.1", .term = 1, .member = true},
+                  {.node = "n4", .slot = 4, .address = "0.0.0.0", .term = 1, .member = true}};
+  const WriteHosts hosts = hosts_of(list, {.group = "g", .slots = 5, .slot = 0}, "10.0.0.1");
+  for (const std::int64_t slot : {1, 3, 4}) {
+    EXPECT_THAT(hosts.text, HasSubstr(nobodys_address(slot) + "\t")) << slot;
+  }
+  EXPECT_THAT(hosts.text, HasSubstr("10.0.0.3\t" + api::slot_host_name("g", 2)));
+}
+
 TEST(NodeSlice, OffersOneSeatWithTypeIdAndClique) {
   NodeScene scene;
   scene.settle();

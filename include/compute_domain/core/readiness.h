@@ -20,9 +20,10 @@ enum class MemberState {
   NoSlot,        // the group is full
   NoChannel,     // all channels of the clique are taken
   NoRoom,        // the clique's node list is full
+  WrongAddress,  // it reports an address of another member, or one of nobody
   WrongChannel,  // its containers have another channel than the node list says
-  Apart,         // it is isolated by domain, others of its clique by channel
   Unconfirmed,   // only its own agent says that it is of the clique
+  Apart,         // it is isolated by domain, others of its clique by channel
   Starting,      // its daemon has not said READY
   Recovering,    // its daemon waits for importers of an earlier run
   Failed,        // its daemon ended, hangs or cannot start
