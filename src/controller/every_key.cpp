@@ -46,8 +46,9 @@ std::set<Key> every_key(const Sources& from) {
   for (const auto& report : stores.reports.all()) keys.insert(report_key(report->meta.name));
   for (const auto& claim : stores.claims.all()) keys.insert(workloads_key(claim->meta.ns));
   for (const auto& domain : stores.domains.all()) keys.insert(workloads_key(domain->meta.ns));
-  if (from.settings.labels_nodes) {
-    for (const auto& node : stores.nodes.all()) keys.insert(label_key(node->meta.name));
+  for (const auto& node : stores.nodes.all()) {
+    keys.insert(agent_label_key(node->meta.name));
+    if (from.settings.labels_nodes) keys.insert(label_key(node->meta.name));
   }
   if (!from.settings.shares_claims) return keys;
   for (const auto& slice : stores.slices.all()) {
