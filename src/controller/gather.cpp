@@ -1,5 +1,6 @@
 #include "compute_domain/controller/gather.h"
 
+#include <algorithm>
 #include <set>
 
 #include "compute_domain/api/names.h"
@@ -281,7 +282,12 @@ core::AgentLabelWorld gather_agent_label(const Sources& from, const std::string&
 core::SharedSliceWorld gather_shared_slice(const Sources& from, const std::string& clique) {
   core::SharedSliceWorld world;
   world.clique = clique;
-  world.has_nodes = !from.stores.slices.by_index(kByClique, clique).empty();
+  // By its label the scheduler finds it; a clique that only its agent speaks of is nobody's.
+  world.has_nodes =
+      std::ranges::any_of(from.stores.slices.by_index(kByClique, clique), [&](const auto& slice) {
+        const auto node = from.stores.nodes.get({"", slice->node});
+        return node != nullptr && node->meta.label(api::kNodeCliqueLabel) == clique;
+      });
   if (const auto slice = from.stores.slices.get({"", core::shared_slice_name(clique)})) {
     world.stored = *slice;
   }

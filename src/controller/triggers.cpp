@@ -408,6 +408,7 @@ void Triggers::on_node(const api::Node* before, const api::Node* after) const {
     if (from_.settings.labels_nodes) add_(label_key(after->meta.name));
     add_(agent_label_key(after->meta.name));
   }
+  add_shared_slices_of_label(before, after);
   if (before != nullptr && after != nullptr && is_same(*before, *after)) return;
   const std::string& node = (after != nullptr ? after : before)->meta.name;
   add_domains_of_node(node);
@@ -416,6 +417,18 @@ void Triggers::on_node(const api::Node* before, const api::Node* after) const {
     add_(report_key(node));
     memory_.forget_node(node);
   }
+}
+
+void Triggers::add_shared_slices_of_label(const api::Node* before, const api::Node* after) const {
+  if (!from_.settings.shares_claims) return;
+  std::set<std::string> cliques;
+  for (const api::Node* node : {before, after}) {
+    if (node != nullptr) cliques.insert(node->meta.label(api::kNodeCliqueLabel));
+  }
+  // One that has stayed as it was, on a Node that has stayed, brings nothing.
+  if (before != nullptr && after != nullptr && cliques.size() == 1) return;
+  cliques.erase("");
+  for (const std::string& clique : cliques) add_(shared_slice_key(clique));
 }
 
 void Triggers::add_shared_slices(const api::ResourceSlice* before,

@@ -41,6 +41,7 @@ class Triggers {
   // And of any other, as far as it is known.
   std::set<std::string> domains_named_by(const api::ResourceClaim& claim) const;
   void note_consumers(const api::ResourceClaim* before, const api::ResourceClaim* after) const;
+  void add_shared_slices_of_label(const api::Node* before, const api::Node* after) const;
   void add_shared_slices(const api::ResourceSlice* before, const api::ResourceSlice* after) const;
   // Its label depends on what is in use there, unless it has GPUs and has the label.
   void add_agent_label(const std::string& name) const;

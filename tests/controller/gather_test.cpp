@@ -59,6 +59,23 @@ TEST(Gather, ASliceWithoutDevicesPublishesNoClique) {
   EXPECT_EQ(view_of_n1(rig).published_clique, "");
 }
 
+TEST(Gather, ACliqueThatOnlyAnAgentSpeaksOfHasNoSharedSlice) {
+  ShellRig rig;
+  fill(rig);
+  auto slice = object_named<api::ResourceSlice>("n1-slice", "");
+  slice.driver = api::kDriver;
+  slice.node = slice.pool = "n1";
+  slice.devices = {
+      {.name = "channel-0",
+       .attributes = {{"type", std::string("channel")}, {"clique", std::string("a.1")}}}};
+  rig.put(slice);
+  EXPECT_FALSE(gather_shared_slice(rig.sources, "a.1").has_nodes);
+  api::Node node = node_named("n1");
+  node.meta.labels[api::kNodeCliqueLabel] = "a.1";
+  rig.put(node);
+  EXPECT_TRUE(gather_shared_slice(rig.sources, "a.1").has_nodes);
+}
+
 TEST(Gather, AnAgentsEndIsNoLaterThanItWasSeen) {
   ShellRig rig;
   fill(rig);

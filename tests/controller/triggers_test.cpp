@@ -60,6 +60,22 @@ TEST(Triggers, ANodeWhoseCliqueIsConfirmedBringsTheClique) {
   EXPECT_THAT(rig.taken_keys(), Contains(clique_key("a.1")));
 }
 
+TEST(Triggers, ALabelBringsTheSlicesOfBothItsCliques) {
+  ShellRig rig;
+  rig.settings.shares_claims = true;
+  api::Node node = node_named("n1");
+  node.meta.labels[api::kNodeCliqueLabel] = "a.1";
+  rig.put(node);
+  EXPECT_THAT(rig.taken_keys(), Contains(shared_slice_key("a.1")));
+  node.meta.labels[api::kNodeCliqueLabel] = "b.2";
+  rig.put(node);
+  const std::set<Key> keys = rig.taken_keys();
+  EXPECT_THAT(keys, Contains(shared_slice_key("a.1")));
+  EXPECT_THAT(keys, Contains(shared_slice_key("b.2")));
+  rig.tell(rig.nodes.remove({"", "n1"}), &Triggers::on_node);
+  EXPECT_THAT(rig.taken_keys(), Contains(shared_slice_key("b.2")));
+}
+
 TEST(Triggers, ANodeThatIsGoneBringsItsReport) {
   ShellRig rig;
   rig.put(node_named("n1"));

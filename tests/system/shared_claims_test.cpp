@@ -136,9 +136,9 @@ TEST(SharedClaim, FollowsANodeToItsNextClique) {
   ASSERT_TRUE(rig.run_until([&] { return shared_slices(rig).size() == 1; }, 10s));
   const std::string old = shared_slices(rig).front().clique;
   const std::string next = "6f0a5a5e-0000-4000-8000-000000000009.7";
-  rig.cluster().set_clique("n01", next);
+  rig.move_to_clique("n01", next);
   ASSERT_TRUE(rig.run_until([&] { return shared_slices(rig).size() == 2; }, 30s));
-  rig.cluster().set_clique("n02", next);
+  rig.move_to_clique("n02", next);
   ASSERT_TRUE(rig.run_until([&] { return shared_slices(rig).size() == 1; }, 30s));
   EXPECT_EQ(shared_slices(rig).front().clique, next);
 }

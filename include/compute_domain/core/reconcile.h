@@ -57,7 +57,7 @@ bool may_be_used_on(const api::ResourceClaim& claim, const std::string& node);
 // The key of a clique: the ResourceSlice whose devices all of its nodes share.
 struct SharedSliceWorld {
   std::string clique;
-  bool has_nodes = false;                    // some node publishes a seat of it
+  bool has_nodes = false;                    // some node publishes a seat of it, and has its label
   std::optional<api::ResourceSlice> stored;  // absent: not in the cache
 };
 Plan reconcile_shared_slice(const SharedSliceWorld& world);
