@@ -1,5 +1,5 @@
 // An informer whose server answers with the bytes: the first line to its first LIST, the others as
-// the lines of its first watch. Whoever only listens knows what the store has.
+// the lines of its first watch. A listener knows what the store has.
 #include <map>
 #include <memory>
 #include <string>
@@ -104,7 +104,7 @@ void follow_server(std::string_view bytes) {
   for (const auto& claim : informer.store().all()) {
     stored[api::name_of(claim->meta)] = claim->meta.uid;
   }
-  require(stored == heard, "whoever listens knows what the store has");
+  require(stored == heard, "a listener knows what the store has");
 }
 
 }  // namespace cdom::fuzz
