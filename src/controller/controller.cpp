@@ -430,7 +430,7 @@ void Controller::Loop::reconcile_one(Queue& queue, const Key& key) {
     queue.add_after(key, wait_of_placement());
     return;
   }
-  memory_.decides(clock_.now());
+  memory_.decides(clock_.elapsed());
   const base::Duration start = clock_.elapsed();
   core::Plan plan;
   Applied applied;

@@ -86,10 +86,16 @@ std::optional<std::string> published_clique(const Stores& stores, const std::str
 // The agent's pods tell whether it lives. Of a node that has none, this process knows since when,
 // if it has seen the last one go; else since it has all that there is.
 std::optional<core::AgentPod> agent_of(const Sources& from, const std::string& node) {
-  const auto known = from.memory.agent(node);
+  // How long ago it was, whatever the wall clock has been set to since.
+  const auto at = [&](base::Duration elapsed) {
+    return from.clock.now() - (from.clock.elapsed() - elapsed);
+  };
+  if (const auto known = from.memory.agent(node)) {
+    return core::AgentPod{.ready = known->ready, .changed = at(known->since)};
+  }
   const auto since = from.memory.decides_since();
-  if (known || !since) return known;
-  core::AgentPod agent{.ready = false, .changed = *since};
+  if (!since) return std::nullopt;
+  core::AgentPod agent{.ready = false, .changed = at(*since)};
   for (const auto& pod : from.stores.agents.by_index(kByNode, node)) {
     agent.ready = agent.ready || pod->ready;
   }

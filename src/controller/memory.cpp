@@ -68,22 +68,22 @@ bool Memory::is_told(const std::string& claim_uid) const {
   return told_.contains(claim_uid);
 }
 
-void Memory::agent_seen(const std::string& node, bool ready, base::Time changed) {
+void Memory::agent_seen(const std::string& node, const SeenAgent& agent) {
   const std::scoped_lock lock(mutex_);
-  agents_[node] = {.ready = ready, .changed = changed};
+  agents_[node] = agent;
 }
 
-std::optional<core::AgentPod> Memory::agent(const std::string& node) const {
+std::optional<Memory::SeenAgent> Memory::agent(const std::string& node) const {
   const std::scoped_lock lock(mutex_);
   return value_at(agents_, node);
 }
 
-void Memory::decides(base::Time now) {
+void Memory::decides(base::Duration elapsed) {
   const std::scoped_lock lock(mutex_);
-  if (!decides_since_) decides_since_ = now;
+  if (!decides_since_) decides_since_ = elapsed;
 }
 
-std::optional<base::Time> Memory::decides_since() const {
+std::optional<base::Duration> Memory::decides_since() const {
   const std::scoped_lock lock(mutex_);
   return decides_since_;
 }

@@ -467,7 +467,8 @@ void Triggers::on_agent(const api::Pod* before, const api::Pod* after) const {
   }
   // The time is of the node's own clock, which may be ahead.
   const base::Time now = from_.clock.now();
-  memory_.agent_seen(node, ready, std::min(changed.value_or(now), now));
+  const base::Duration age = now - std::min(changed.value_or(now), now);
+  memory_.agent_seen(node, {.ready = ready, .since = from_.clock.elapsed() - age});
   add_domains_of_node(node);
 }
 

@@ -26,16 +26,16 @@ TEST(Gather, ANodeWithoutAnAgentPodHasBeenWithoutOneSinceTheControllerDecides) {
   fill(rig);
   EXPECT_EQ(view_of_n1(rig).agent, std::nullopt) << "the caches are not filled yet";
   const base::Time began = rig.clock.now();
-  rig.memory.decides(began);
+  rig.memory.decides(rig.clock.elapsed());
   rig.clock.advance(5min);
-  rig.memory.decides(rig.clock.now());
+  rig.memory.decides(rig.clock.elapsed());
   EXPECT_EQ(view_of_n1(rig).agent, (core::AgentPod{.ready = false, .changed = began}));
 }
 
 TEST(Gather, ANodeThatIsMadeAgainHasTheAgentPodThatIsThere) {
   ShellRig rig;
   fill(rig);
-  rig.memory.decides(rig.clock.now());
+  rig.memory.decides(rig.clock.elapsed());
   auto pod = object_named<api::Pod>("agent-1", "compute-domain-nodes");
   pod.node = "n1";
   pod.ready = true;

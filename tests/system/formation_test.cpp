@@ -46,6 +46,20 @@ TEST(Formation, FormsWhenWritesWereHeldBackForAMoment) {
   EXPECT_TRUE(rig.run_until([&] { return rig.is_ready("train"); }, 90s));
 }
 
+// An agent is given a minute to come back, and not what the clock was set forward.
+TEST(Formation, AnAgentHasItsGraceThoughTheWallClockIsSetForward) {
+  Rig rig({.seed = 14, .nodes_per_rack = 2});
+  form(rig, "train", 2);
+  ASSERT_TRUE(rig.run_until([&] { return rig.is_ready("train"); }, 60s));
+  rig.cluster().inject("n01", sandbox::Fault::AgentCrash);
+  rig.run_for(5s);
+  rig.set_wall_clock(1h);
+  rig.run_for(10s);
+  EXPECT_TRUE(rig.is_ready("train"));
+  rig.run_for(90s);
+  EXPECT_FALSE(rig.is_ready("train"));
+}
+
 TEST(Formation, FormsTwoDomainsSideBySide) {
   Rig rig({.seed = 5, .nodes_per_rack = 6});
   form(rig, "train", 3);

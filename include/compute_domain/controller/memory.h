@@ -42,14 +42,19 @@ class Memory {
   void claim_told(const std::string& claim_uid);
   [[nodiscard]] bool is_told(const std::string& claim_uid) const;
 
-  // The agent's pod of a node became ready, stopped being so, or is gone (not ready).
-  void agent_seen(const std::string& node, bool ready, base::Time changed);
-  [[nodiscard]] std::optional<core::AgentPod> agent(const std::string& node) const;
+  // The agent's pod of a node became ready, stopped being so, or is gone (not ready); since then,
+  // on Clock::elapsed(), as the wall clock may be set meanwhile.
+  struct SeenAgent {
+    bool ready = false;
+    base::Duration since{};
+  };
+  void agent_seen(const std::string& node, const SeenAgent& agent);
+  [[nodiscard]] std::optional<SeenAgent> agent(const std::string& node) const;
 
   // When this process first decided, with all of its caches filled: a node of which it has seen no
   // agent has been without one since then at least. The first call counts.
-  void decides(base::Time now);
-  [[nodiscard]] std::optional<base::Time> decides_since() const;
+  void decides(base::Duration elapsed);
+  [[nodiscard]] std::optional<base::Duration> decides_since() const;
 
   // What a LIST has shown of all claims. It is a proof for a second from when it was asked for:
   // what is allocated since then is in the cache.
@@ -90,8 +95,8 @@ class Memory {
   std::map<core::GroupKey, base::Time> list_written_;
   std::map<std::string, base::Time> untold_list_;
   std::set<std::string> told_;
-  std::map<std::string, core::AgentPod> agents_;
-  std::optional<base::Time> decides_since_;
+  std::map<std::string, SeenAgent> agents_;
+  std::optional<base::Duration> decides_since_;
   std::shared_ptr<const ClaimsOnNodes> claims_on_nodes_;
   base::Duration claims_asked_{};
   std::map<std::string, base::Duration> forming_since_;
