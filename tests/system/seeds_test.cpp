@@ -2,6 +2,7 @@
 // CDOM_SYSTEM_FIRST_SEED=N CDOM_SYSTEM_SEEDS=1.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <map>
 #include <set>
@@ -10,6 +11,8 @@
 #include "compute_domain/base/text.h"
 #include "compute_domain/core/membership.h"
 #include "compute_domain/core/node_lists.h"
+#include "compute_domain/sandbox/faults.h"
+#include "system/quiet_domain.h"
 #include "system/rig.h"
 
 namespace cdom::system_test {
@@ -25,23 +28,26 @@ std::uint64_t from_environment(const char* name, std::uint64_t otherwise) {
 
 // One story in three is of isolation by channel, with no channel to spare.
 RigOptions options_of(std::uint64_t seed) {
-  RigOptions options{.seed = seed, .racks = 1, .nodes_per_rack = 8};
+  RigOptions options{.seed = seed, .racks = 1, .nodes_per_rack = 9};
   if (seed % 3 != 0) return options;
   options.node_settings = {.isolation = api::Isolation::Channel, .seats = 4};
-  options.channels = 3;
+  options.channels = 4;
   return options;
 }
 
-// Two domains on one rack, faults in a random order, then rest; and what has to be true then.
+// Two domains on one rack, faults in a random order, then rest; and what has to be true then. One
+// of another namespace must not notice.
 class Story {
  public:
   explicit Story(std::uint64_t seed)
       : by_channel_(options_of(seed).node_settings.isolation == api::Isolation::Channel),
-        rig_(options_of(seed)) {
+        rig_(options_of(seed)),
+        quiet_(rig_, by_channel_) {
     if (by_channel_) ++happened_["isolation-by-channel"];
   }
 
   std::string run() {
+    if (!quiet_.form()) return "the domain that is to have no fault does not form";
     for (const std::string& name : kDomains) make(name);
     rig_.run_for(random_span(5s));
     const int faults = 5 + static_cast<int>(rig_.random().below(4));
@@ -50,8 +56,7 @@ class Story {
       rig_.run_for(random_span(20s));
       if (std::string wrong = broken_law(); !wrong.empty()) return wrong;
     }
-    for (const auto& [node, fault] : standing_) rig_.cluster().heal(node, fault);
-    standing_.clear();
+    heal_all();
     // Longer than the longest back-off of an IMEX daemon and than any eviction.
     if (!rig_.run_until([&] { return at_rest().empty(); }, 30min)) return at_rest();
     return broken_law();
@@ -62,6 +67,11 @@ class Story {
  private:
   static constexpr int kPods = 3;
   inline static const std::vector<std::string> kDomains{"train", "serve"};
+
+  void heal_all() {
+    for (const auto& [node, fault] : standing_) rig_.cluster().heal(node, fault);
+    standing_.clear();
+  }
 
   base::Duration random_span(base::Duration most) {
     return base::Duration(static_cast<base::Duration::rep>(
@@ -99,8 +109,74 @@ class Story {
   }
 
   std::string some_node() {
-    const auto nodes = rig_.cluster().nodes();
+    auto nodes = rig_.cluster().nodes();
+    std::erase_if(nodes, QuietDomain::is_on);
     return nodes[rig_.random().below(nodes.size())];
+  }
+
+  // An administrator, or a controller of the cluster, takes away what the operator relies on.
+  void delete_some_object(std::uint64_t which) {
+    const std::string node = some_node();
+    std::vector<std::string> paths;
+    switch (which) {
+      case 0:
+        paths = {cat("/apis/resource.nvidia.com/v1beta1/computedomainnodes/", node)};
+        break;
+      case 1:
+        for (const api::ConfigMap& map : rig_.node_lists()) {
+          if (map.meta.label(api::kDomainNamespaceLabel) == QuietDomain::kNamespace) continue;
+          paths.push_back(cat("/api/v1/namespaces/", map.meta.ns, "/configmaps/", map.meta.name));
+        }
+        break;
+      default:
+        for (const std::string& name : kDomains) {
+          paths.push_back(cat("/apis/resource.k8s.io/v1/namespaces/default/resourceclaimtemplates/",
+                              name, "-channel"));
+        }
+    }
+    static constexpr const char* kNames[] = {"report-deleted", "node-list-deleted",
+                                             "template-deleted"};
+    if (paths.empty()) return;
+    rig_.remove(paths[rig_.random().below(paths.size())]);
+    ++happened_[kNames[std::min<std::uint64_t>(which, 2)]];
+  }
+
+  void lose_leadership() {
+    rig_.lead(false);
+    rig_.run_for(random_span(10s));
+    rig_.lead(true);
+    ++happened_["leadership-lost"];
+  }
+
+  void set_clock() {
+    rig_.set_wall_clock(rig_.random().chance(0.5) ? 1h : -1h);
+    ++happened_["wall-clock-set"];
+  }
+
+  // The controller sees all of one kind late, for a while.
+  void hold_a_watch_back() {
+    static constexpr const char* kWatched[] = {
+        "computedomains",     "resourceclaims", "resourceclaimtemplates", "configmaps",
+        "computedomainnodes", "nodes",          "resourceslices",         "pods"};
+    const std::string resource = kWatched[rig_.random().below(std::size(kWatched))];
+    const std::string controller = "*:compute-domain-controller";
+    const auto cut = [&] {
+      rig_.faults().add({.kind = sandbox::FaultKind::CutWatch,
+                         .user = controller,
+                         .verb = "watch",
+                         .resource = resource,
+                         .count = 1});
+    };
+    const int rule = rig_.faults().add({.kind = sandbox::FaultKind::Delay,
+                                        .user = controller,
+                                        .verb = "watch",
+                                        .resource = resource,
+                                        .delay = 200ms + random_span(3s)});
+    cut();
+    rig_.run_for(random_span(20s));
+    rig_.faults().remove(rule);
+    cut();
+    ++happened_[cat("watch-held-back-", resource)];
   }
 
   void happen() {
@@ -108,8 +184,15 @@ class Story {
     static constexpr Fault kFaults[] = {Fault::ImexKill,  Fault::ImexHang, Fault::AgentCrash,
                                         Fault::Partition, Fault::SlowApi,  Fault::WatchCut,
                                         Fault::PowerOff};
-    const std::size_t kind = rig_.random().below(std::size(kFaults) + 5);
+    const std::size_t kind = rig_.random().below(std::size(kFaults) + 11);
     note_claims();
+    if (kind >= std::size(kFaults) + 5) {
+      const std::size_t which = kind - std::size(kFaults) - 5;
+      if (which < 3) return delete_some_object(which);
+      if (which == 3) return lose_leadership();
+      if (which == 4) return set_clock();
+      return hold_a_watch_back();
+    }
     if (kind < std::size(kFaults)) {
       const std::string node = some_node();
       rig_.cluster().inject(node, kFaults[kind]);
@@ -155,6 +238,7 @@ class Story {
       }
     }
     if (std::string wrong = shared_channel(); !wrong.empty()) return wrong;
+    if (std::string wrong = quiet_.disturbance(false); !wrong.empty()) return wrong;
     const auto reports = rig_.kubectl().list_all<api::ComputeDomainNode>();
     std::set<std::pair<std::string, std::int64_t>> running;
     for (const api::ComputeDomainNode& report : *reports) {
@@ -216,7 +300,7 @@ class Story {
       }
       if (domain.meta.is_deleting() && members == 0) return cat(domain.meta.name, " is never gone");
       if (domain.meta.is_deleting() || !domain.status) continue;
-      const bool should_be_ready = members >= kPods;
+      const bool should_be_ready = static_cast<std::int64_t>(members) >= domain.spec.num_nodes;
       if (domain.status->ready != should_be_ready) {
         const auto* ready = api::find_condition(domain.status->conditions, "Ready");
         return cat(domain.meta.name, " is ", domain.status->ready ? "Ready" : "NotReady", " with ",
@@ -245,11 +329,12 @@ class Story {
     for (const api::ResourceClaimTemplate& object : *templates) {
       if (!uids.contains(object.meta.label(api::kDomainLabel))) return "an orphaned template";
     }
-    return {};
+    return quiet_.disturbance(true);
   }
 
   const bool by_channel_;
   Rig rig_;
+  QuietDomain quiet_;
   std::map<std::string, int> made_;                     // so often, by name
   std::map<std::string, std::string> domain_of_claim_;  // by UID
   std::set<std::pair<std::string, sandbox::Fault>> standing_;
