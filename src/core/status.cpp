@@ -43,6 +43,13 @@ bool is_severe(std::string_view reason) {
   return reason == "MembersNotConnected" || reason == "Deleting";
 }
 
+bool is_worse(std::string_view reason, std::string_view than) {
+  const auto rank = [](std::string_view name) {
+    return std::ranges::find(kBySeverity, name, [](MemberState state) { return to_string(state); });
+  };
+  return is_severe(than) && rank(reason) < rank(than);
+}
+
 namespace {
 
 std::size_t ready_count(const Readiness& readiness) {

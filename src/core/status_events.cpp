@@ -104,7 +104,10 @@ std::vector<RecordEvent> events_for(const World& world, const api::ComputeDomain
     const api::ComputeDomainNodeStatus* old = find_node(before, member.membership.node);
     if (old == nullptr) continue;
     const bool ready = member.state == MemberState::Ready;
-    if (old->ready && !ready) {
+    // What was found after a lesser thing is news: first the peers miss a machine, then its kubelet
+    // is silent.
+    const bool worse = !old->ready && !ready && is_worse(to_string(member.state), old->reason);
+    if ((old->ready && !ready) || worse) {
       told.insert(member.membership.node);
       const std::vector<api::ObjectReference> pods = tells_of_loss(member.detail)
                                                          ? pods_of(member, world)

@@ -174,6 +174,16 @@ TEST(StatusEvents, OneBadReasonAfterAnotherOfTheSameMemberIsNoNews) {
   EXPECT_THAT(events_after(world), IsEmpty());
 }
 
+// First its peers miss it.
+TEST(StatusEvents, AMachineWithoutPowerIsToldOfThoughItWasUnreachableBefore) {
+  World world = settled_world(4);
+  for (const char* node : {"n1", "n4"}) group_report(world, node).unreachable = {"n3"};
+  EXPECT_THAT(events_after(world), ElementsAre("Warning NodeUnreachable"));
+  world.nodes.at("n3").node->ready = api::ConditionStatus::Unknown;
+  EXPECT_THAT(events_after(world), ElementsAre("Warning NodeUnknown"));
+  EXPECT_THAT(events_after(world), IsEmpty());
+}
+
 TEST(StatusEvents, PodsThatHaveLostTheirMemoryAreNamedAndTold) {
   World world = settled_world(2);
   const std::string lost =
