@@ -47,7 +47,7 @@ std::string claim_on(const std::string& name, const std::string& node) {
 // The GPUs of many nodes may go at once.
 TEST_F(ApplyTest, OneListProvesOfManyNodesThatTheyAreNotUsed) {
   server_.put("resourceclaims", claim_on("a", "n1"));
-  EXPECT_THAT(use_of("n1"), HasSubstr("1 claims may be in use on Node n1"));
+  EXPECT_THAT(use_of("n1"), HasSubstr("1 claim may be in use on Node n1"));
   for (int i = 2; i < 100; ++i) EXPECT_THAT(use_of(cat("n", i)), IsEmpty());
   EXPECT_EQ(lists(), 1U);
   server_.put("resourceclaims", claim_on("a", "n2"));

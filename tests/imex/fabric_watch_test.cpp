@@ -5,6 +5,8 @@
 #include <gtest/gtest.h>
 #include <poll.h>
 
+#include <thread>
+
 #include "compute_domain/nvidia/fabric_verdict.h"
 #include "imex/rig.h"
 #include "nvidia/driver.h"
@@ -99,11 +101,15 @@ TEST_F(FabricWatchTest, KillsAProcessThatHangsAndNamesTheCall) {
             "NVML has not answered for 10s (nvmlDeviceGetGpuFabricInfo of GPU 0): a GPU or its "
             "driver hangs");
   driver_.say(nvidia::kInClique7);
-  // Not before the one that hung has ended.
-  for (int i = 0; i < 100 && watch_.facts()->error != ""; ++i) {
+  // Not before the one that hung has ended, which takes the kernel a moment.
+  const base::SystemClock real;
+  const base::Duration end = real.elapsed() + seconds(10);
+  while (!watch_.facts()->error.empty() && real.elapsed() < end) {
     clock_.advance(seconds(5));
     (void)hears_news();
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
   }
+  ASSERT_EQ(watch_.facts()->error, "");
   EXPECT_EQ(clique(), nvidia::kClique7);
 }
 
