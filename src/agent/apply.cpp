@@ -141,6 +141,9 @@ Result<void> Apply::act(const core::PublishReport& intent) {
 Result<std::string> Apply::write_report(const core::PublishReport& intent) {
   api::ObjectMeta current = intent.current;
   if (current.uid.empty()) {
+    // The controller removes the report of a Node that is gone, and would remove the next one too.
+    const auto node = ports_.client.get<api::Node>({"", self_.name});
+    if (!node) return node.error();
     const auto made =
         ports_.client.create(api::ComputeDomainNode{.meta = current, .status = intent.report});
     if (!made) return made.error();

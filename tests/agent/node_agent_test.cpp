@@ -388,6 +388,24 @@ TEST(NodeAgent, ANodeWhoseImexOwnerIsSilentOffersNothingAfterAWhile) {
   EXPECT_THAT(rig.slices()[0].devices, SizeIs(1));
 }
 
+// The controller removes what is reported of a Node that is gone.
+TEST(NodeAgent, MakesNoReportOfANodeThatIsGone) {
+  Rig rig;
+  rig.settle();
+  const auto node = rig.admin.get<api::Node>({"", kNode});
+  ASSERT_TRUE(node);
+  ASSERT_TRUE(rig.admin.remove<api::Node>({"", kNode}, {node->meta.uid, ""}));
+  const auto report = rig.admin.get<api::ComputeDomainNode>({"", kNode});
+  ASSERT_TRUE(report);
+  ASSERT_TRUE(rig.admin.remove<api::ComputeDomainNode>({"", kNode}, {report->meta.uid, ""}));
+  rig.pass(seconds(60));
+  EXPECT_FALSE(rig.admin.get<api::ComputeDomainNode>({"", kNode}));
+
+  ASSERT_TRUE(rig.server.load("apiVersion: v1\nkind: Node\nmetadata: {name: n00}\n"));
+  rig.pass(seconds(60));
+  EXPECT_TRUE(rig.admin.get<api::ComputeDomainNode>({"", kNode}));
+}
+
 TEST(NodeAgent, UnpreparesThoughTheImexOwnerHasEndedForGood) {
   Rig rig;
   rig.settle();
