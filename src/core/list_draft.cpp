@@ -93,7 +93,8 @@ void give_addresses(const ListDraft& draft, std::vector<api::NodeListEntry>& ent
       others.push_back(&entry);
     }
   }
-  std::ranges::stable_partition(others, &api::NodeListEntry::member);
+  std::stable_partition(others.begin(), others.end(),
+                        [](const api::NodeListEntry* entry) { return entry->member; });
   for (api::NodeListEntry* entry : others) {
     const std::string reported = reported_address(find_view(draft.nodes, entry->node));
     if (!reported.empty() && !given.contains(reported)) entry->address = reported;

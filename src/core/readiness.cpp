@@ -47,7 +47,7 @@ bool was_without_agent(const World& world, const std::string& node) {
 
 // Of a node that is not there: how its slot is freed.
 std::string fencing_text(const NodeView* view, const std::string& node) {
-  const std::string text = "there is no such Node; if its machine is off for good, delete its pods";
+  std::string text = "there is no such Node; if its machine is off for good, delete its pods";
   if (view == nullptr || !view->report) return text;
   const std::string& boot = view->report->status.boot_id;
   return cat(text, " and fence it: kubectl annotate cdn ", node, " ", api::kFencedAnnotation, "=",

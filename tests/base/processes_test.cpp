@@ -1,5 +1,7 @@
 #include "compute_domain/base/processes.h"
 
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
 #include <unistd.h>
 
 #include "base/directory.h"

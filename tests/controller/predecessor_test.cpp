@@ -168,6 +168,7 @@ TEST(NoPredecessor, IsFoundWhereWeMayNotLook) {
 TEST(PredecessorByDeployments, AsksOnceAboutEachAccount) {
   EmptyServer server;
   std::vector<std::string> tenants;
+  tenants.reserve(400);
   for (int i = 0; i < 400; ++i) {
     tenants.push_back(cat(R"({"metadata":{"namespace":"team-a","name":"d)", i, R"("},"spec":{
         "template":{"spec":{"containers":[{"name":"c","command":["compute-domain-controller"]}]}}},

@@ -1,6 +1,9 @@
 // What a node lacks, and what it cannot do for one claim: what that stops, and who reads of it.
 #include "core/node_scene.h"
 
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
 namespace cdom::core {
 namespace {
 

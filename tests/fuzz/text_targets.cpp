@@ -18,7 +18,10 @@
 namespace cdom::fuzz {
 
 using base::cat;
+
+namespace {
 using Json = nlohmann::json;
+}  // namespace
 
 // The library takes less than an API server does, and what it takes it reads as we do.
 void read_json(std::string_view bytes) {

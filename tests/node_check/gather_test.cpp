@@ -2,6 +2,8 @@
 #include "compute_domain/node_check/gather.h"
 
 #include <arpa/inet.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
 #include <sys/socket.h>
 #include <unistd.h>
 

@@ -1,4 +1,6 @@
 // `check` of both programs of a node, as they are run.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
 #include <poll.h>
 #include <sys/stat.h>
 #include <unistd.h>

@@ -1,4 +1,6 @@
 // The rules: a node that has everything, one change, one verdict.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
 #include <algorithm>
 
 #include "compute_domain/base/text.h"

@@ -1,5 +1,7 @@
 #include "node_check/runtime_config.h"
 
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
 #include <filesystem>
 
 #include "base/directory.h"

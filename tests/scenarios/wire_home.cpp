@@ -49,7 +49,7 @@ class WireHome : public Home {
   }
 
  private:
-  const base::SystemClock clock_;
+  base::SystemClock clock_;
   const std::unique_ptr<http::Client> transport_ = connect(clock_);
   RetryingClient kubectl_{*transport_,
                           [](base::Duration span) { std::this_thread::sleep_for(span); }};

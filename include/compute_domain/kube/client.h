@@ -74,7 +74,7 @@ class Client {
   // The same, of as many objects as `cursor` says, and fewer where these are too long: Invalid only
   // when one object is. `options.limit` is not read, unless it is 0.
   template <class T>
-  base::Result<api::Page<T>> list(ListOptions options, PageCursor& cursor) const;
+  base::Result<api::Page<T>> list(const ListOptions& options, PageCursor& cursor) const;
   // Every page, of at most kPageSize objects each; in one piece when a token expires between pages.
   // Invalid when an object cannot be decoded, as a list without it proves nothing; unless
   // `unreadable` takes those.
@@ -195,8 +195,8 @@ base::Result<api::Page<T>> Client::list(const ListOptions& options) const {
 }
 
 template <class T>
-base::Result<api::Page<T>> Client::list(ListOptions options, PageCursor& cursor) const {
-  const auto body = send_list(api::kind_of<T>(), std::move(options), {}, &cursor);
+base::Result<api::Page<T>> Client::list(const ListOptions& options, PageCursor& cursor) const {
+  const auto body = send_list(api::kind_of<T>(), options, {}, &cursor);
   if (!body) return body.error();
   auto page = api::decode_page<T>(*body);
   if (page) cursor.took(page->items.size() + page->unreadable.size(), body->size());
