@@ -346,9 +346,11 @@ Blame blame_of(const Peer& peer, const std::vector<const Peer*>& peers) {
 // worst goes first, with what it says of others and they of it; then the rest is counted again.
 void blame_the_lost(const std::vector<Peer>& peers) {
   std::vector<const Peer*> left;
+  left.reserve(peers.size());
   for (const Peer& peer : peers) left.push_back(&peer);
   while (left.size() > 1) {
     std::vector<Blame> blames;
+    blames.reserve(left.size());
     for (const Peer* peer : left) blames.push_back(blame_of(*peer, left));
     const Blame worst = *std::ranges::max_element(blames);
     if (worst.first == 0 || 2 * worst.first < left.size() - 1) return;
