@@ -87,7 +87,7 @@ ImexStatus status_of(const imex::State& state, Duration heard) {
 
 class ImexClient::Connection {
  public:
-  // Writes what is told of the fabric to `fabric`, which outlives this.
+  // Writes the fabric that the owner reports to `fabric`, which outlives this.
   Connection(int socket, const base::Clock& clock, Duration patience,
              std::optional<nvidia::FabricFacts>& fabric)
       : socket_(socket),

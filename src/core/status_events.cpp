@@ -140,7 +140,7 @@ std::vector<RecordEvent> events_for(const World& world, const api::ComputeDomain
     const bool good = condition.status == api::ConditionStatus::True;
     const bool changed = old == nullptr || old->status != condition.status;
     const bool reason_changed = old == nullptr || old->reason != condition.reason;
-    // What is normal while a domain forms or waits is told by the status alone.
+    // The status alone reports what is normal while a domain forms or waits.
     const bool first_good_news = old == nullptr && good && !is_ready;
     const bool normal_bad_news =
         !good && is_ready && !is_severe(condition.reason) && (old == nullptr || !changed);

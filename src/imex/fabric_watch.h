@@ -33,7 +33,7 @@ class FabricWatch {
   [[nodiscard]] const std::optional<nvidia::FabricFacts>& facts() const { return facts_; }
 
   [[nodiscard]] std::optional<base::Duration> next_due() const;
-  // For whoever polls.
+  // Its descriptors are polled by the caller.
   [[nodiscard]] const ControlTool& process() const { return process_; }
 
  private:
