@@ -323,7 +323,9 @@ bool Controller::Loop::has_synced() const {
 
 std::vector<std::string> Controller::Loop::unrest() const {
   std::vector<std::string> lines;
-  if (!has_synced() || !may_work()) return lines;
+  const auto is_broken = [](const Watch& watch) { return watch.trouble().has_value(); };
+  // What a watch will tell when it is open again is a trigger that is on its way.
+  if (!has_synced() || !may_work() || std::ranges::any_of(watches_, is_broken)) return lines;
   for (const Key& key : every_key(sources_)) {
     if (queue_of(key).is_failing(key)) continue;
     for (const core::Action& action : plan_of(sources_, key).actions) {

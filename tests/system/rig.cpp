@@ -88,7 +88,8 @@ Rig::Rig(const RigOptions& options)
       shares_claims_(options.shares_claims),
       channels_(options.channels),
       node_settings_(options.node_settings),
-      random_(options.seed) {
+      random_(options.seed),
+      served_version_(options.resource_version) {
   // A seed that fails is read with CDOM_SYSTEM_LOG=1.
   const bool is_read = std::getenv("CDOM_SYSTEM_LOG") != nullptr;  // NOLINT(concurrency-mt-unsafe)
   base::configure_log(is_read ? base::LogLevel::Debug : base::LogLevel::Off, base::LogFormat::Text);
@@ -149,7 +150,11 @@ bool Rig::nodes_are_labelled() const {
 std::unique_ptr<http::Client> Rig::client_of(sandbox::User user) {
   std::string name = user.name;
   const bool is_controller = name.ends_with(":compute-domain-controller");
-  return requests_.wrapped(std::make_unique<Faulty>(server_->client(std::move(user)), is_forbidden_,
+  std::unique_ptr<http::Client> client = server_->client(std::move(user));
+  if (is_controller || name.ends_with(":compute-domain-agent")) {
+    client = served_version_.wrapped(std::move(client));
+  }
+  return requests_.wrapped(std::make_unique<Faulty>(std::move(client), is_forbidden_,
                                                     is_controller ? write_fault_ : no_fault_),
                            std::move(name));
 }

@@ -21,6 +21,7 @@
 #include "compute_domain/sandbox/api_server.h"
 #include "compute_domain/sandbox/cluster.h"
 #include "system/request_log.h"
+#include "system/served_version.h"
 
 namespace cdom::system_test {
 
@@ -87,6 +88,10 @@ class Rig {
   void tell_agents(const core::NodeSettings& settings) { node_settings_ = settings; }
   // The wall clock of the whole cluster is set forward or back.
   void set_wall_clock(base::Duration by) { clock_.set_wall_clock(by); }
+  // The API server starts again and serves resource.k8s.io in this version, "v1" or "v1beta2", to
+  // the operator. The simulated control plane is as new as the server's storage, and keeps v1.
+  void upgrade_api_server(const std::string& version) { served_version_.upgrade(version); }
+  [[nodiscard]] const std::string& served_version() const { return served_version_.version(); }
   // Whether the controllers' writes are let through, as only a leader's are.
   void lead(bool is_leading) { is_leading_ = is_leading; }
   // The node's GPUs are in another clique, and GPU feature discovery writes so on its Node.
@@ -145,6 +150,7 @@ class Rig {
   bool is_controller_frozen_ = false, is_forbidden_ = false, is_leading_ = true;
   WriteFault write_fault_, no_fault_;
   RequestLog requests_;
+  ServedVersion served_version_;
   std::map<std::string, sandbox::NodeFiles*> files_;  // by node; the cluster's
   std::unique_ptr<sandbox::ApiServer> server_;
   std::unique_ptr<http::Client> admin_transport_;
