@@ -83,8 +83,8 @@ nodes_have_their_own_host_name_boot_id_devices_and_fabric() {
   expect_failure "No such file" node r2n01 exec ls /dev/own
   node r2n02 exec touch /etc/own /var/lib/own
   [ ! -e /etc/own ] && [ ! -e /var/lib/own ] || fail "a node's file is this machine's"
-  expect "$(kubectl get node r2n02 -o 'jsonpath={.metadata.labels.nvidia\.com/gpu\.clique}')" \
-    "$(node r2n02 exec sed -nE 's/.*clusterUUID: (\S+), cliqueID: ([0-9]+)}.*/\1.\2/p' /etc/compute-domain-test/fabric.yaml | sort -u)"
+  expect "$(kubectl get node r2n02 -o 'jsonpath={.metadata.labels.nvidia\.com/gpu\.clique}' | tr -d -)" \
+    "$(node r2n02 exec cat /etc/compute-domain-test/nvml.json | jq -r '[.gpus[] | "\(.cluster).\(.clique)"] | unique[]')"
   expect "235 nvidia-caps-imex-channels" "$(node r2n02 exec grep imex /etc/compute-domain-test/proc-devices)"
 }
 

@@ -61,14 +61,15 @@ TEST_F(FabricWatchTest, SaysWhatTheLibrarySaysAndAsksAgain) {
   EXPECT_EQ(watch_.next_due(), clock_.elapsed() + minutes(1));
   clock_.advance(minutes(1));
   EXPECT_FALSE(hears_news()) << "the same is not news";
-  driver_.say("gpus: [{state: 3, cluster: 6f0a3c521c7e4b1f9d530c2f6c2b7a10, clique: 8}]");
+  driver_.say(
+      R"({"gpus": [{"state": 3, "cluster": "6f0a3c521c7e4b1f9d530c2f6c2b7a10", "clique": 8}]})");
   clock_.advance(minutes(1));
   ASSERT_TRUE(hears_news());
   EXPECT_EQ(clique(), "6f0a3c52-1c7e-4b1f-9d53-0c2f6c2b7a10.8");
 }
 
 TEST_F(FabricWatchTest, AsksSoonerWhereAGpuHasNotJoinedItsFabric) {
-  driver_.say("gpus: [{state: 2}]");
+  driver_.say(R"({"gpus": [{"state": 2}]})");
   ASSERT_TRUE(hears_news());
   driver_.say(nvidia::kInClique7);
   clock_.advance(seconds(5));
@@ -114,7 +115,7 @@ TEST_F(FabricWatchTest, KillsAProcessThatHangsAndNamesTheCall) {
 }
 
 TEST_F(FabricWatchTest, NamesTheCallInWhichTheLibraryCrashes) {
-  driver_.say(std::string(nvidia::kInClique7) + "crashes: nvmlDeviceGetUUID\n");
+  driver_.say(nvidia::in_clique_7_and(R"("crashes": "nvmlDeviceGetUUID")"));
   ASSERT_TRUE(hears_news());
   EXPECT_THAT(watch_.facts()->error, AllOf(HasSubstr("library has failed (nvmlDeviceGetUUID of GPU "
                                                      "0)"),

@@ -63,12 +63,13 @@ void put_nvml(const NodeOnDisk& node, const std::string& says) {
   const std::string library = node.dir.at("host/usr/lib64/libnvidia-ml.so.580.142");
   fs::copy_file(cat(CDOM_NVML_STAND_IN, "/libnvidia-ml.so.1"), library,
                 fs::copy_options::overwrite_existing);
-  node.dir.write("host/usr/lib64/libnvidia-ml.so.580.142.yaml", says);
+  node.dir.write("host/usr/lib64/libnvidia-ml.so.580.142.json", says);
 }
-constexpr char kTwoGpus[] =
-    "driver: 580.65.06\ngpus:\n"
-    "- {uuid: GPU-0, state: 3, cluster: 6f0a3c521c7e4b1f9d530c2f6c2b7a10, clique: 7}\n"
-    "- {uuid: GPU-1, state: 2, cluster: 6f0a3c521c7e4b1f9d530c2f6c2b7a10, clique: 7}\n";
+constexpr char kOneGpu[] = R"({"driver": "580.65.06", "gpus": [
+  {"uuid": "GPU-0", "state": 3, "cluster": "6f0a3c521c7e4b1f9d530c2f6c2b7a10", "clique": 7}]})";
+constexpr char kTwoGpus[] = R"({"driver": "580.65.06", "gpus": [
+  {"uuid": "GPU-0", "state": 3, "cluster": "6f0a3c521c7e4b1f9d530c2f6c2b7a10", "clique": 7},
+  {"uuid": "GPU-1", "state": 2, "cluster": "6f0a3c521c7e4b1f9d530c2f6c2b7a10", "clique": 7}]})";
 
 std::map<std::string, nlohmann::json> rows_of(const std::string& output) {
   std::map<std::string, nlohmann::json> rows;
@@ -79,9 +80,7 @@ std::map<std::string, nlohmann::json> rows_of(const std::string& output) {
 
 TEST(NodeCheckProgram, PrintsATableAndEndsWellOnAGoodNode) {
   const NodeOnDisk node;
-  put_nvml(node,
-           "driver: 580.65.06\ngpus:\n"
-           "- {uuid: GPU-0, state: 3, cluster: 6f0a3c521c7e4b1f9d530c2f6c2b7a10, clique: 7}\n");
+  put_nvml(node, kOneGpu);
   const Outcome done = check(kImex, node, {"--server-port", "1", "--command-port", "2"});
   EXPECT_EQ(done.ending, "exited with code 0") << done.output;
   EXPECT_THAT(done.output, testing::StartsWith("REQUIREMENT "));
@@ -139,7 +138,7 @@ TEST(NodeCheckProgram, OfTheAgentTakesItsOwnContainerForNoNode) {
 
 TEST(NodeCheckProgram, OutlivesAnNvmlThatCrashes) {
   const NodeOnDisk node;
-  put_nvml(node, cat("crashes: nvmlDeviceGetUUID\n", kTwoGpus));
+  put_nvml(node, cat(R"({"crashes": "nvmlDeviceGetUUID", )", kTwoGpus + 1));
   const Outcome done = check(kImex, node);
   EXPECT_EQ(done.ending, "exited with code 1") << done.output;
   EXPECT_THAT(done.output, AllOf(HasSubstr("NVLink fabric"), HasSubstr("nvmlDeviceGetUUID")));
@@ -148,7 +147,8 @@ TEST(NodeCheckProgram, OutlivesAnNvmlThatCrashes) {
 TEST(NodeCheckProgram, OutlivesAnNvmlThatHangs) {
   const NodeOnDisk node;
   ASSERT_EQ(mkfifo(node.dir.at("pipe").c_str(), 0600), 0);
-  put_nvml(node, cat("hangs: nvmlDeviceGetCount_v2\nuntil: ", node.dir.at("pipe"), "\n", kTwoGpus));
+  put_nvml(node, cat(R"({"hangs": "nvmlDeviceGetCount_v2", "until": ")", node.dir.at("pipe"),
+                     "\", ", kTwoGpus + 1));
   const Outcome done = check(kImex, node);
   EXPECT_EQ(done.ending, "exited with code 1") << done.output;
   EXPECT_THAT(done.output, HasSubstr("nvmlDeviceGetCount"));

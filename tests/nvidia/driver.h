@@ -15,12 +15,13 @@
 
 namespace cdom::nvidia {
 
-inline constexpr char kInClique7[] = R"(
-driver: 580.65.06
-gpus:
-- &gpu {uuid: GPU-0, name: NVIDIA GB200, state: 3, cluster: 6f0a3c521c7e4b1f9d530c2f6c2b7a10, clique: 7}
-- *gpu
-)";
+inline constexpr char kInClique7[] = R"({"driver": "580.65.06", "gpus": [
+  {"uuid": "GPU-0", "name": "NVIDIA GB200", "state": 3, "cluster": "6f0a3c521c7e4b1f9d530c2f6c2b7a10", "clique": 7},
+  {"uuid": "GPU-0", "name": "NVIDIA GB200", "state": 3, "cluster": "6f0a3c521c7e4b1f9d530c2f6c2b7a10", "clique": 7}]})";
+// That, and one member more: R"("newest": 2)".
+inline std::string in_clique_7_and(const std::string& member) {
+  return "{" + member + ", " + (kInClique7 + 1);
+}
 inline constexpr char kClique7[] = "6f0a3c52-1c7e-4b1f-9d53-0c2f6c2b7a10.7";
 
 class Driver {
@@ -36,7 +37,7 @@ class Driver {
                                dir_.at(kPath));
   }
   void remove() const { std::filesystem::remove(dir_.at(kPath)); }
-  void say(const std::string& yaml) const { dir_.write(std::string(kPath) + ".yaml", yaml); }
+  void say(const std::string& json) const { dir_.write(std::string(kPath) + ".json", json); }
   [[nodiscard]] const base::Directory& dir() const { return dir_; }
   [[nodiscard]] NvmlOptions options() const {
     NvmlOptions options;
@@ -47,7 +48,7 @@ class Driver {
   // Says the same, and hangs in this call until let_go().
   void hang_in(const std::string& call) const {
     ASSERT_EQ(mkfifo(dir_.at("pipe").c_str(), 0600), 0);
-    say(std::string(kInClique7) + "hangs: " + call + "\nuntil: " + dir_.at("pipe") + "\n");
+    say(in_clique_7_and(R"("hangs": ")" + call + R"(", "until": ")" + dir_.at("pipe") + '"'));
   }
   // After the call has begun: opening waits for it.
   void let_go() const { const base::Descriptor end(open(dir_.at("pipe").c_str(), O_WRONLY)); }

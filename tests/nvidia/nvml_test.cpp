@@ -16,15 +16,12 @@ using ::testing::AllOf;
 using ::testing::HasSubstr;
 
 TEST(Nvml, IsFoundBelowTheDriverRootAndAskedAboutEveryGpu) {
-  const Driver driver(R"(
-driver: 580.65.06
-gpus:
-- {uuid: GPU-0, name: NVIDIA GB200, state: 3, cluster: 6f0a3c521c7e4b1f9d530c2f6c2b7a10, clique: 7}
-- {uuid: GPU-1, state: 3, status: 15, cluster: "00000000000000000000000000000001", clique: 4294967295,
-   mask: 1025, health: 2}
-- {uuid: GPU-2, fabric: 3}
-- {handle: 15}
-)");
+  const Driver driver(R"({"driver": "580.65.06", "gpus": [
+    {"uuid": "GPU-0", "name": "NVIDIA GB200", "state": 3, "cluster": "6f0a3c521c7e4b1f9d530c2f6c2b7a10", "clique": 7},
+    {"uuid": "GPU-1", "state": 3, "status": 15, "cluster": "00000000000000000000000000000001", "clique": 4294967295,
+     "mask": 1025, "health": 2},
+    {"uuid": "GPU-2", "fabric": 3},
+    {"handle": 15}]})");
   const FabricFacts facts = ask_nvml(driver.options());
   EXPECT_EQ(facts.source, driver.dir().at("root/usr/lib64/libnvidia-ml.so.1"));
   EXPECT_EQ(facts.driver_version, "580.65.06");
@@ -60,8 +57,8 @@ TEST(Nvml, EachLayoutOfTheAnswerIsUnderstood) {
     EXPECT_EQ(facts.gpus[1].health, health);
   };
   expect_clique(FabricHealth::Healthy);
-  for (const char* newest : {"newest: 2\n", "newest: 1\n"}) {
-    driver.say(std::string(kInClique7) + newest);
+  for (const char* newest : {R"("newest": 2)", R"("newest": 1)"}) {
+    driver.say(in_clique_7_and(newest));
     expect_clique(FabricHealth::NotTold);
   }
   driver.install("libnvidia-ml-old");
@@ -69,14 +66,14 @@ TEST(Nvml, EachLayoutOfTheAnswerIsUnderstood) {
 }
 
 TEST(Nvml, ADriverThatIsNotThereIsTold) {
-  const Driver driver("init: 9");
+  const Driver driver(R"({"init": 9})");
   EXPECT_EQ(
       ask_nvml(driver.options()).error,
       "NVML does not start: Driver Not Loaded (9): is the NVIDIA driver loaded on this node?");
-  driver.say("init: 18");
+  driver.say(R"({"init": 18})");
   EXPECT_THAT(ask_nvml(driver.options()).error,
               HasSubstr("version mismatch (18): the driver was replaced"));
-  driver.say("count: 999");
+  driver.say(R"({"count": 999})");
   EXPECT_EQ(ask_nvml(driver.options()).error, "NVML does not count the GPUs: Unknown Error (999)");
   driver.remove();
   EXPECT_THAT(
@@ -91,7 +88,7 @@ TEST(Nvml, ADriverThatIsNotThereIsTold) {
 }
 
 TEST(Nvml, IsLookedForInTheGivenFoldersFirst) {
-  const Driver driver("driver: 580.65.06");
+  const Driver driver(R"({"driver": "580.65.06"})");
   driver.dir().write("root/opt/driver/lib/libnvidia-ml.so.1", "no library");
   NvmlOptions options = driver.options();
   options.folders = {"/opt/driver/lib"};
@@ -109,7 +106,7 @@ TEST(Nvml, EachCallIsAnnouncedBeforeItBegins) {
 
 TEST(NvmlDeathTest, ACrashInTheLibraryLeavesALine) {
   testing::FLAGS_gtest_death_test_style = "threadsafe";
-  const Driver driver(std::string(kInClique7) + "crashes: nvmlDeviceGetUUID\n");
+  const Driver driver(in_clique_7_and(R"("crashes": "nvmlDeviceGetUUID")"));
   EXPECT_EXIT(
       {
         report_nvml_crashes("the-agent");

@@ -87,7 +87,7 @@ class NodeFiles:
             "etc/kubernetes/kubelet.yaml": _KUBELET_CONFIG,
             "etc/kubernetes/kubelet.kubeconfig": identities.kubeconfig(name).read_text(),
             "etc-cni-net.d/pods.conflist": json.dumps(self._cni()),
-            "test/fabric.yaml": self._place.fabric,
+            "test/nvml.json": json.dumps(self._place.gpus),
             "test/proc-devices": _PROC_DEVICES,
         }.items():
             file = self._directory / path

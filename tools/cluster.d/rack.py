@@ -35,11 +35,18 @@ class Place:
         }
 
     @property
-    def fabric(self) -> str:
-        """The node's GPUs, as FileFabric (include/compute_domain/agent/file_fabric.h) reads them."""
-        gpus = "".join(f"- {{uuid: GPU-{self.name}-{index}, state: completed, health: healthy,\n"
-                       f"   clusterUUID: {_NVLINK_CLUSTER}, cliqueID: {self.rack}}}\n" for index in range(_GPUS))
-        return f"driver: 580.65.06\ngpus:\n{gpus}"
+    def gpus(self) -> dict:
+        """The node's GPUs, as the stand-in for NVML (tests/nvidia/stand_in) reads them."""
+        return {
+            "driver": "580.65.06",
+            "gpus": [{
+                "uuid": f"GPU-{self.name}-{index}",
+                "state": 3,  # completed
+                "health": 1,  # healthy
+                "cluster": _NVLINK_CLUSTER.replace("-", ""),
+                "clique": self.rack,
+            } for index in range(_GPUS)],
+        }
 
 
 def places(nodes: int, racks: int) -> list:

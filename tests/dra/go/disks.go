@@ -262,11 +262,11 @@ func linesWith(log, part string) []string {
 func testHangingNVML(c *Checks, rig *Rig, n *Node) {
 	library, err := os.ReadFile(filepath.Join(rig.build, "tests/nvidia/stand_in/libnvidia-ml.so.1"))
 	path, pipe := n.path("root/usr/lib64/libnvidia-ml.so.1"), n.path("pipe")
-	says := fmt.Sprintf("{driver: 580.65.06, count: 0, hangs: nvmlDeviceGetCount_v2, until: %s, gpus: [{uuid: GPU-0, name: GB200, "+
-		"state: 3, cluster: 6f0a3c521c7e4b1f9d530c2f6c2b7a10, clique: 7, health: 1}]}\n", pipe)
+	says := fmt.Sprintf(`{"driver": "580.65.06", "hangs": "nvmlDeviceGetCount_v2", "until": %q, "gpus": [{"uuid": "GPU-0", "name": "GB200",
+		"state": 3, "cluster": "6f0a3c521c7e4b1f9d530c2f6c2b7a10", "clique": 7, "health": 1}]}`, pipe)
 	os.Remove(path) // a link of the driver root: the stand-in reads the file beside its own name
 	c.Check("a driver hangs", first(err, os.MkdirAll(filepath.Dir(path), 0o755), os.WriteFile(path, library, 0o755),
-		os.WriteFile(path+".yaml", []byte(says), 0o644), syscall.Mkfifo(pipe, 0o600)))
+		os.WriteFile(path+".json", []byte(says), 0o644), syscall.Mkfifo(pipe, 0o600)))
 	delete(n.Flags, "--fabric-file")
 	c.Check("the agent starts", first(n.Start(), n.AwaitSockets()))
 	plugin := dialPlugin(n.socket())
@@ -279,8 +279,8 @@ func testHangingNVML(c *Checks, rig *Rig, n *Node) {
 	}))
 	fmt.Printf("        %s\n", strings.Join(linesWith(n.log(), "cannot read the NVLink fabric"), "\n        "))
 	c.Check("calls are answered still", othersAreAnswered(n, plugin))
-	says = strings.Replace(says, "hangs: nvmlDeviceGetCount_v2, ", "", 1)
-	c.Check("the driver goes on", os.WriteFile(path+".yaml", []byte(says), 0o644))
+	says = strings.Replace(says, `"hangs": "nvmlDeviceGetCount_v2", `, "", 1)
+	c.Check("the driver goes on", os.WriteFile(path+".json", []byte(says), 0o644))
 	claim, err = rig.Cluster.claimFor(n.Name, n.Name)
 	c.Check("then the node has its seat", err)
 	_, err = plugin.prepared(claim)

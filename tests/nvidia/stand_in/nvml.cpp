@@ -1,19 +1,20 @@
-// libnvidia-ml.so.1, a stand-in: says what the YAML file beside it says, "<library>.yaml".
+// libnvidia-ml.so.1, a stand-in: says what the JSON file beside it says, "<library>.json"; where
+// there is none, the one of the node, /etc/compute-domain-test/nvml.json (tools/cluster).
 //
-//   init: 0            # what nvmlInitWithFlags returns
-//   count: 0           # and nvmlDeviceGetCount_v2
-//   driver: 580.65.06
-//   newest: 3          # layout that it knows: 3, 2, or 1 for none with a version
-//   hangs: nvmlDeviceGetCount_v2           # this call reads the named pipe to its end, once
-//   until: /tmp/pipe
-//   crashes: nvmlDeviceGetUUID             # this call ends the process
-//   gpus:
-//   - {uuid: GPU-0, name: NVIDIA GB200, handle: 0, fabric: 0, state: 3, status: 0,
-//      cluster: 6f0a3c521c7e4b1f9d530c2f6c2b7a10, clique: 7, mask: 0, health: 1}
+//   {"init": 0,             what nvmlInitWithFlags returns
+//    "count": 0,            and nvmlDeviceGetCount_v2
+//    "driver": "580.65.06",
+//    "newest": 3,           layout that it knows: 3, 2, or 1 for none with a version
+//    "hangs": "nvmlDeviceGetCount_v2",   this call reads the named pipe to its end, once
+//    "until": "/tmp/pipe",
+//    "crashes": "nvmlDeviceGetUUID",     this call ends the process
+//    "gpus": [{"uuid": "GPU-0", "name": "NVIDIA GB200", "handle": 0, "fabric": 0, "state": 3,
+//    "status": 0,
+//              "cluster": "6f0a3c521c7e4b1f9d530c2f6c2b7a10", "clique": 7, "mask": 0, "health":
+//              1}]}
 //
 // Layouts are written here by offsets, so that they are declared twice and not copied.
 #include <dlfcn.h>
-#include <yaml-cpp/yaml.h>
 
 #include <csignal>
 #include <cstdint>
@@ -21,13 +22,18 @@
 #include <cstring>
 #include <fstream>
 #include <iterator>
+#include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
+#include <utility>
 
 #define NVML_CALL extern "C" __attribute__((visibility("default"))) int
 
 namespace {
 
+using nlohmann::json;
+
+constexpr char kOfNode[] = "/etc/compute-domain-test/nvml.json";
 constexpr int kInvalid = 2;
 constexpr int kNotInitialized = 1;
 constexpr int kMismatch = 25;
@@ -36,9 +42,9 @@ constexpr int kMismatch = 25;
 union State {
   State() : driver() {}
   ~State() {}  // NOLINT(modernize-use-equals-default): it would be deleted
-  std::optional<YAML::Node> driver;
+  std::optional<json> driver;
 } state;
-std::optional<YAML::Node>& driver = state.driver;
+std::optional<json>& driver = state.driver;
 
 std::string own_path() {
   Dl_info info{};
@@ -47,8 +53,8 @@ std::string own_path() {
 }
 
 template <class T>
-T get(const YAML::Node& node, const char* key, T otherwise) {
-  return node[key] ? node[key].as<T>() : otherwise;
+T get(const json& object, const char* key, T otherwise) {
+  return object.value(key, std::move(otherwise));
 }
 
 void hang_in(const char* call) {
@@ -61,9 +67,12 @@ void hang_in(const char* call) {
   }
 }
 
-YAML::Node gpu_of(void* device) {
-  return (*driver)["gpus"][reinterpret_cast<std::uintptr_t>(device) - 1];
+const json& gpus() {
+  static const json kNone = json::array();
+  return driver->contains("gpus") ? (*driver)["gpus"] : kNone;
 }
+
+const json& gpu_of(void* device) { return gpus().at(reinterpret_cast<std::uintptr_t>(device) - 1); }
 
 int put_text(const std::string& text, char* out, unsigned length) {
   if (text.size() + 1 > length) return 7;
@@ -76,7 +85,7 @@ void put_number(char* out, std::size_t offset, std::uint32_t value) {
 }
 
 // Cluster, status, clique and state, which all layouts have in this order.
-void put_common(const YAML::Node& gpu, char* out) {
+void put_common(const json& gpu, char* out) {
   const auto cluster = get<std::string>(gpu, "cluster", std::string(32, '0'));
   for (std::size_t i = 0; i < 16; ++i) {
     out[i] = static_cast<char>(std::stoi(cluster.substr(2 * i, 2), nullptr, 16));
@@ -89,10 +98,12 @@ void put_common(const YAML::Node& gpu, char* out) {
 }  // namespace
 
 NVML_CALL nvmlInitWithFlags(unsigned flags) {
-  try {
-    driver = YAML::LoadFile(own_path() + ".yaml");
-  } catch (const YAML::Exception& e) {
-    std::fprintf(stderr, "nvml (stand-in): %s: %s\n", own_path().c_str(), e.what());
+  std::string path = own_path() + ".json";
+  if (!std::ifstream(path)) path = kOfNode;
+  std::ifstream file(path);
+  driver = json::parse(file, nullptr, false);
+  if (!driver->is_object()) {
+    std::fprintf(stderr, "nvml (stand-in): %s is no JSON object\n", path.c_str());
     return 999;
   }
   hang_in("nvmlInitWithFlags");
@@ -128,12 +139,12 @@ NVML_CALL nvmlSystemGetDriverVersion(char* out, unsigned length) {
 NVML_CALL nvmlDeviceGetCount_v2(unsigned* count) {
   if (!driver) return kNotInitialized;
   hang_in("nvmlDeviceGetCount_v2");
-  *count = static_cast<unsigned>((*driver)["gpus"].size());
+  *count = static_cast<unsigned>(gpus().size());
   return get(*driver, "count", 0);
 }
 
 NVML_CALL nvmlDeviceGetHandleByIndex_v2(unsigned index, void** device) {
-  if (!driver || index >= (*driver)["gpus"].size()) return kInvalid;
+  if (!driver || index >= gpus().size()) return kInvalid;
   // A number that is no address.  NOLINTNEXTLINE(performance-no-int-to-ptr)
   *device = reinterpret_cast<void*>(std::uintptr_t{index} + 1);
   return get(gpu_of(*device), "handle", 0);
@@ -150,7 +161,7 @@ NVML_CALL nvmlDeviceGetName(void* device, char* out, unsigned length) {
 
 NVML_CALL nvmlDeviceGetGpuFabricInfo(void* device, char* out) {
   hang_in("nvmlDeviceGetGpuFabricInfo");
-  const YAML::Node gpu = gpu_of(device);
+  const json& gpu = gpu_of(device);
   if (const int code = get(gpu, "fabric", 0); code != 0) return code;
   put_common(gpu, out);
   return 0;
@@ -165,7 +176,7 @@ NVML_CALL nvmlDeviceGetGpuFabricInfoV(void* device, char* out) {
   const bool is_2 = version == 0x02000024 && newest >= 2;
   const bool is_3 = version == 0x03000028 && newest >= 3;
   if (!is_2 && !is_3) return kMismatch;
-  const YAML::Node gpu = gpu_of(device);
+  const json& gpu = gpu_of(device);
   if (const int code = get(gpu, "fabric", 0); code != 0) return code;
   put_common(gpu, out + 4);
   put_number(out, 32, get<std::uint32_t>(gpu, "mask", 0));
