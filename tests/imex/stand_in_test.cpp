@@ -2,9 +2,13 @@
 // guide), seen through their owners.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <netinet/in.h>
+#include <sys/socket.h>
+#include <unistd.h>
 
 #include <csignal>
 
+#include "compute_domain/base/descriptor.h"
 #include "imex/rig.h"
 
 namespace cdom::imex {
@@ -95,6 +99,34 @@ TEST(StandInImex, EndsWhenNoEntryIsItsOwn) {
   EXPECT_EQ(rig.node(0).agent->state->message,
             "nvidia-imex exited with code 1; its last words: nvidia-imex (stand-in): no entry of "
             "the node table resolves to an address of this node");
+}
+
+// Whether what `act` does with a socket, bind or connect, is done at [::1].
+bool can(int (*act)(int, const sockaddr*, socklen_t), int port) {
+  const base::Descriptor socket(::socket(AF_INET6, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  sockaddr_in6 loopback{};
+  loopback.sin6_family = AF_INET6;
+  loopback.sin6_addr = in6addr_loopback;
+  loopback.sin6_port = htons(static_cast<std::uint16_t>(port));
+  return act(socket.get(), reinterpret_cast<const sockaddr*>(&loopback), sizeof loopback) == 0;
+}
+
+TEST(StandInImex, HasAnIpv6AddressWhereItsNodeHasOne) {
+  if (!can(bind, 0)) GTEST_SKIP() << "no IPv6 here";
+  Rig rig(0, 2);
+  rig.nodes.push_back(std::make_unique<Node>(0));
+  // All processes share the one loopback address.
+  const int port = 20000 + getpid() % 6000 * 2;
+  rig.node(0).options.server_port = port;
+  rig.node(0).options.command_port = port + 1;
+  ASSERT_TRUE(rig.node(0).open());
+  Want want = rig.want(0);
+  want.address = "::1";
+  EXPECT_FALSE(rig.ask(rig.node(0), Hosts{"::1 slot-0\n127.0.0.2 slot-1\n", "r"}));
+  EXPECT_FALSE(rig.ask(rig.node(0), want));
+  EXPECT_TRUE(rig.until_phase(0, Phase::Ready));
+  EXPECT_TRUE(rig.until_letter(0, 1, 'N'));
+  EXPECT_TRUE(can(connect, port) && can(connect, port + 1));
 }
 
 TEST(StandInImex, IsOnePerOperatingSystem) {

@@ -3,10 +3,8 @@
 // `nvidia-imex -c FILE`. One daemon per operating system (STAND_IN_OS_DIRECTORY); the file
 // `importing` there means that a workload imports from every peer. It sleeps unless something
 // happens or is due.
-#include <arpa/inet.h>
 #include <fcntl.h>
 #include <ifaddrs.h>
-#include <netinet/in.h>
 #include <sys/file.h>
 #include <sys/signalfd.h>
 #include <sys/stat.h>
@@ -19,6 +17,7 @@
 #include <set>
 
 #include "compute_domain/base/text.h"
+#include "imex/stand_in/endpoint.h"
 #include "imex/stand_in/parameters.h"
 #include "imex/stand_in/peers.h"
 #include "imex/stand_in/socket.h"
@@ -250,22 +249,20 @@ std::set<std::string> own_addresses() {
   ifaddrs* all = nullptr;
   if (getifaddrs(&all) != 0) return addresses;
   for (const ifaddrs* one = all; one != nullptr; one = one->ifa_next) {
-    if (one->ifa_addr == nullptr || one->ifa_addr->sa_family != AF_INET) continue;
-    char text[INET_ADDRSTRLEN] = {};
-    inet_ntop(AF_INET, &reinterpret_cast<const sockaddr_in*>(one->ifa_addr)->sin_addr, text,
-              sizeof text);
-    addresses.insert(text);
+    if (one->ifa_addr != nullptr) addresses.insert(Endpoint(*one->ifa_addr).address());
   }
   freeifaddrs(all);
+  addresses.erase("");
   return addresses;
 }
 
 std::size_t own_index_in(Parameters& parameters) {
   const std::set<std::string> own =
-      parameters.address.empty() ? own_addresses() : std::set<std::string>{parameters.address};
+      parameters.address.empty() ? own_addresses()
+                                 : std::set<std::string>{Endpoint(parameters.address).address()};
   for (std::size_t i = 0; i < parameters.table.size(); ++i) {
     const std::string address = address_of(parameters.table[i], parameters.hosts_file);
-    if (!own.contains(address)) continue;
+    if (address.empty() || !own.contains(address)) continue;
     parameters.address = address;
     return i;
   }

@@ -3,7 +3,6 @@
 // The daemon is the one of a configuration file (-c FILE), at an address (-i IP PORT), or on a unix
 // socket (-u PATH, --u=PATH). It waits for an answer as long as it takes, as nothing public says
 // that the real one has a deadline.
-#include <arpa/inet.h>
 #include <sys/socket.h>
 #include <sys/un.h>
 #include <unistd.h>
@@ -13,17 +12,15 @@
 #include <cstring>
 #include <string>
 
+#include "imex/stand_in/endpoint.h"
 #include "imex/stand_in/parameters.h"
 
 namespace {
 
 int connect_to(const std::string& address, int port) {
-  const int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-  sockaddr_in at{};
-  at.sin_family = AF_INET;
-  at.sin_port = htons(static_cast<std::uint16_t>(port));
-  inet_pton(AF_INET, address.c_str(), &at.sin_addr);
-  (void)connect(fd, reinterpret_cast<const sockaddr*>(&at), sizeof at);
+  const cdom::stand_in::Endpoint at(address, port);
+  const int fd = socket(at.family(), SOCK_STREAM | SOCK_CLOEXEC, 0);
+  (void)connect(fd, at.data(), at.size());
   return fd;
 }
 

@@ -1,12 +1,12 @@
 #include "imex/stand_in/parameters.h"
 
-#include <arpa/inet.h>
 #include <netdb.h>
 
 #include <cstdio>
 #include <cstdlib>
 
 #include "compute_domain/base/text.h"
+#include "imex/stand_in/endpoint.h"
 
 namespace cdom::stand_in {
 
@@ -98,8 +98,7 @@ Parameters read_parameters(const std::string& path) {
 }
 
 std::string address_of(const std::string& name, const std::string& hosts_file) {
-  in_addr number{};
-  if (inet_pton(AF_INET, name.c_str(), &number) == 1) return name;
+  if (std::string number = Endpoint(name).address(); !number.empty()) return number;
   if (!hosts_file.empty()) {
     for (const std::string& line : base::split(read_or_end(hosts_file), '\n')) {
       std::string address;
@@ -110,21 +109,19 @@ std::string address_of(const std::string& name, const std::string& hosts_file) {
           continue;
         }
         if (address.empty()) address = word;
-        if (word == name) return address;
+        if (word == name) return Endpoint(address).address();
         word.clear();
       }
     }
     return {};
   }
   addrinfo hints{};
-  hints.ai_family = AF_INET;
   hints.ai_socktype = SOCK_STREAM;
   addrinfo* found = nullptr;
   if (getaddrinfo(name.c_str(), nullptr, &hints, &found) != 0) return {};
-  char text[INET_ADDRSTRLEN] = {};
-  inet_ntop(AF_INET, &reinterpret_cast<sockaddr_in*>(found->ai_addr)->sin_addr, text, sizeof text);
+  std::string address = Endpoint(*found->ai_addr).address();
   freeaddrinfo(found);
-  return text;
+  return address;
 }
 
 }  // namespace cdom::stand_in

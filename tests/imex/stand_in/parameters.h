@@ -46,7 +46,8 @@ struct Parameters {
 std::string read_or_end(const std::string& path);
 Parameters read_parameters(const std::string& path);
 
-// The IPv4 address of a name: a number, a line of `hosts_file`, or what the system's resolver says.
+// The address of a name: a number, a line of `hosts_file`, or what the system's resolver says
+// first.
 std::string address_of(const std::string& name, const std::string& hosts_file);
 
 [[noreturn]] void end_with(const std::string& what);

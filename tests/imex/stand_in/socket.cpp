@@ -1,6 +1,5 @@
 #include "imex/stand_in/socket.h"
 
-#include <arpa/inet.h>
 #include <sys/socket.h>
 #include <sys/un.h>
 #include <unistd.h>
@@ -9,21 +8,10 @@
 #include <utility>
 
 #include "compute_domain/base/text.h"
+#include "imex/stand_in/endpoint.h"
 #include "imex/stand_in/parameters.h"
 
 namespace cdom::stand_in {
-
-namespace {
-
-sockaddr_in address_at(const std::string& address, int port) {
-  sockaddr_in at{};
-  at.sin_family = AF_INET;
-  at.sin_port = htons(static_cast<std::uint16_t>(port));
-  inet_pton(AF_INET, address.c_str(), &at.sin_addr);
-  return at;
-}
-
-}  // namespace
 
 Socket::~Socket() {
   if (fd_ >= 0) close(fd_);
@@ -42,12 +30,11 @@ Socket& Socket::operator=(Socket&& other) noexcept {
 }
 
 Socket Socket::listen(const std::string& address, int port) {
-  Socket socket(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+  const Endpoint at(address, port);
+  Socket socket(::socket(at.family(), SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
   const int yes = 1;
   setsockopt(socket.fd_, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof yes);
-  const sockaddr_in at = address_at(address, port);
-  if (bind(socket.fd_, reinterpret_cast<const sockaddr*>(&at), sizeof at) != 0 ||
-      ::listen(socket.fd_, 64) != 0) {
+  if (bind(socket.fd_, at.data(), at.size()) != 0 || ::listen(socket.fd_, 64) != 0) {
     end_with(base::cat("cannot listen on ", address, ":", port));
   }
   return socket;
@@ -67,11 +54,10 @@ Socket Socket::listen_on(const std::string& path) {
 }
 
 Socket Socket::connect(const std::string& own, const std::string& address, int port) {
-  Socket socket(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
-  const sockaddr_in from = address_at(own, 0), to = address_at(address, port);
-  if (bind(socket.fd_, reinterpret_cast<const sockaddr*>(&from), sizeof from) != 0 ||
-      (::connect(socket.fd_, reinterpret_cast<const sockaddr*>(&to), sizeof to) != 0 &&
-       errno != EINPROGRESS)) {
+  const Endpoint from(own), to(address, port);
+  Socket socket(::socket(from.family(), SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+  if (bind(socket.fd_, from.data(), from.size()) != 0 ||
+      (::connect(socket.fd_, to.data(), to.size()) != 0 && errno != EINPROGRESS)) {
     return {};
   }
   return socket;
