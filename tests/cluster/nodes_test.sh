@@ -199,8 +199,8 @@ a_node_that_boots_again_has_a_new_boot_id_and_its_files() {
 }
 
 a_second_cluster_with_nodes_runs_beside_it() {
-  other up --nodes 1 >/dev/null
-  expect n01 "$(other kubectl get nodes -o 'jsonpath={.items[*].metadata.name}')"
+  other up --nodes 1 --ip-family ipv6 >/dev/null
+  expect "n01 fd00:10:88:1::1" "$(other kubectl get nodes -o 'jsonpath={.items[*].metadata.name} {.items[*].status.addresses[?(@.type=="InternalIP")].address}')"
   expect "r1n01 r2n01 r2n02" "$(kubectl get nodes -o 'jsonpath={.items[*].metadata.name}')"
   other down
   reaches r2n02 r2n01 || fail "the end of the other cluster is felt"
@@ -216,6 +216,7 @@ refuses_what_it_cannot_do() {
   expect_failure "needs all components of Kubernetes 1.36" other up --nodes 1 --only apiserver
   expect_failure "needs all components of Kubernetes 1.36" other up --nodes 1 --version 1.33
   expect_failure "a node in each" other up --nodes 1 --racks 2
+  expect_failure "without --nodes" other up --ip-family ipv6
   expect_failure "no node n77" node n77 kill
   expect_failure "no such folder" other up --nodes 1 --driver-root "$WORK/nowhere"
 }

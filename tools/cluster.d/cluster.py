@@ -15,8 +15,7 @@ import containerd_programs
 import kubernetes_binary
 import machine
 import ports
-from control_plane import (COMPONENTS, NAME_SERVER_ADDRESS, PORTS, SERVERS, SERVICE_ADDRESS, USUAL_PORTS, ControlPlane,
-                           Options)
+from control_plane import COMPONENTS, PORTS, SERVERS, USUAL_PORTS, ControlPlane, Options
 from directory import Directory
 from failure import Failure
 from network import Network
@@ -36,7 +35,7 @@ class Cluster:
 
     def up(self, options: Options, timeout: float) -> None:
         if options.nodes > 0:
-            machine.require_support_for_nodes()
+            machine.require_support_for_nodes(options.family())
             containerd_programs.path()
         binary = kubernetes_binary.path(options.kubernetes())
         deadline = time.monotonic() + timeout
@@ -148,7 +147,7 @@ class Cluster:
             self._write_state(options, numbers, "127.0.0.1")
             try:
                 if options.nodes > 0:
-                    self._write_state(options, numbers, self._network().start([SERVICE_ADDRESS, NAME_SERVER_ADDRESS]))
+                    self._write_state(options, numbers, self._network().start())
                 self._control_plane().create_files()
                 if options.nodes > 0:
                     self._nodes().create(self._control_plane().identities, numbers["kube-apiserver"])
@@ -265,7 +264,7 @@ class Cluster:
         return ControlPlane(self._directory.path, self._options(), state["address"], state["ports"])
 
     def _network(self) -> Network:
-        return Network(self._directory.path, f"cd-{self._hash()}")
+        return Network(self._directory.path, f"cd-{self._hash()}", self._options().family())
 
     def _nodes(self) -> Nodes:
         options = self._options()

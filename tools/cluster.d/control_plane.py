@@ -6,7 +6,8 @@ from typing import Optional
 
 from failure import Failure
 from identity import Identities
-from rack import GATEWAY, places
+from ip_family import DEFAULT_FAMILY, FAMILIES, IpFamily
+from rack import places
 from release import DEFAULT, RELEASES, Release
 
 SERVERS = ["etcd", "kube-apiserver"]
@@ -17,11 +18,6 @@ PORTS = [*COMPONENTS, "etcd-peer"]
 # Where the control plane has a network of its own.
 USUAL_PORTS = {"etcd": 2379, "etcd-peer": 2380, "kube-apiserver": 443, "kube-controller-manager": 10257,
                "kube-scheduler": 10259}
-
-SERVICE_RANGE = "10.96.0.0/16"
-SERVICE_ADDRESS = "10.96.0.1"
-# Nobody listens there, which is told at once; without such an address the kubelet warns of every pod.
-NAME_SERVER_ADDRESS = "10.96.0.10"
 
 _AUDIT_POLICY = """\
 apiVersion: audit.k8s.io/v1
@@ -46,6 +42,7 @@ class Options:
     racks: int = 1
     driver_root: Optional[str] = None  # of all nodes; None: an empty one
     node_grace: int = NODE_GRACE_SECONDS  # of a node's silence, until it counts as lost
+    ip_family: str = DEFAULT_FAMILY  # of nodes, pods and services
 
     def __post_init__(self):
         known = self.kubernetes().resource_api_versions
@@ -56,6 +53,8 @@ class Options:
         self.places()
         if self.nodes > 0 and not (self.kubernetes().has_kubelet and self.serves("v1") and not self.only_apiserver):
             raise Failure("--nodes needs all components of Kubernetes 1.36 or later, and resource.k8s.io/v1")
+        if self.nodes == 0 and self.ip_family != DEFAULT_FAMILY:
+            raise Failure(f"--ip-family {self.ip_family}: without --nodes there is only 127.0.0.1")
 
     def kubernetes(self) -> Release:
         return RELEASES[self.release]
@@ -65,7 +64,10 @@ class Options:
         return api_version in (self.api_versions or self.kubernetes().default_api_versions)
 
     def places(self) -> list:
-        return places(self.nodes, self.racks)
+        return places(self.nodes, self.racks, self.family())
+
+    def family(self) -> IpFamily:
+        return FAMILIES[self.ip_family]
 
     def clients(self) -> list:
         """The components that run against the API server."""
@@ -92,12 +94,12 @@ class ControlPlane:
         return f"https://{self._address}:{self._ports['kube-apiserver']}"
 
     def create_files(self) -> None:
-        identities = self.identities
+        identities, family = self.identities, self._options.family()
         identities.create_authority()
         identities.create_server("kube-apiserver", [
             "DNS:kubernetes", "DNS:kubernetes.default", "DNS:kubernetes.default.svc",
-            "DNS:kubernetes.default.svc.cluster.local", "DNS:localhost", "IP:127.0.0.1", f"IP:{SERVICE_ADDRESS}",
-            f"IP:{self._address}", f"IP:{GATEWAY}"])
+            "DNS:kubernetes.default.svc.cluster.local", "DNS:localhost", "IP:127.0.0.1", f"IP:{family.service_address}",
+            f"IP:{self._address}", f"IP:{family.gateway}"])
         identities.create_client("admin", user="kubernetes-admin", group="system:masters")
         identities.write_kubeconfig("admin", self.server)
         identities.create_client("kubelet-client", user="kube-apiserver", group="system:masters")
@@ -136,7 +138,7 @@ class ControlPlane:
         flags = {
             "etcd-servers": self._etcd_url("etcd"),
             "secure-port": self._ports["kube-apiserver"],
-            "service-cluster-ip-range": SERVICE_RANGE,
+            "service-cluster-ip-range": self._options.family().service_range,
             "service-account-issuer": "https://kubernetes.default.svc",
             "service-account-key-file": identities.service_account_key,
             "service-account-signing-key-file": identities.service_account_key,
@@ -160,7 +162,7 @@ class ControlPlane:
         }
         if self._options.nodes > 0:
             flags |= {
-                "advertise-address": GATEWAY,
+                "advertise-address": self._options.family().gateway,
                 "kubelet-client-certificate": identities.certificate("kubelet-client"),
                 "kubelet-client-key": identities.key("kubelet-client"),
                 "kubelet-preferred-address-types": "InternalIP",

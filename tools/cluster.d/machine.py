@@ -7,6 +7,7 @@ import sys
 from pathlib import Path
 
 from failure import Failure
+from ip_family import IpFamily
 
 CNI_PLUGINS = Path("/usr/lib/cni")
 
@@ -16,13 +17,15 @@ _INOTIFY_INSTANCES = 4096
 _INOTIFY_SETTING = Path("/proc/sys/fs/inotify/max_user_instances")
 
 
-def require_support_for_nodes() -> None:
+def require_support_for_nodes(family: IpFamily) -> None:
     if os.geteuid() != 0:
         raise Failure("nodes are made of namespaces, mounts and control groups: --nodes needs root")
     missing = [program for program in _PROGRAMS if shutil.which(program) is None]
     missing += [str(path) for path in (CNI_PLUGINS / "bridge", CNI_PLUGINS / "host-local") if not path.exists()]
     if missing:
         raise Failure(f"there is no {', no '.join(missing)}: run tools/setup --cluster")
+    if not family.forwarding.exists():
+        raise Failure(f"the kernel has no {family.forwarding}: use another --ip-family")
     if int(_INOTIFY_SETTING.read_text()) < _INOTIFY_INSTANCES:
         print(f"cluster: sets fs.inotify.max_user_instances to {_INOTIFY_INSTANCES}", file=sys.stderr, flush=True)
         _INOTIFY_SETTING.write_text(str(_INOTIFY_INSTANCES))

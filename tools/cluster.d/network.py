@@ -14,8 +14,9 @@ from pathlib import Path
 import go_build
 import machine
 from failure import Failure
+from ip_family import IpFamily
 from process import Process
-from rack import GATEWAY, Place
+from rack import Place
 
 # For benchmarks of networks (RFC 2544): nobody's. Each cluster takes four addresses.
 _LINK_RANGE = ipaddress.ip_network("198.18.0.0/16")
@@ -23,7 +24,8 @@ _LINK_RANGE = ipaddress.ip_network("198.18.0.0/16")
 _START_SECONDS = 30
 _KILL_SECONDS = 10
 
-# A cut is silent: who is cut off hears nothing, not even that. The gateway's own packets are the API server's.
+# A cut is silent: who is cut off hears nothing, not even that. The gateway's own packets are the API server's, but those
+# by which IPv6 finds neighbors: as with IPv4, whose are not seen here, a cut does not keep them from each other.
 _CUTS = """\
 table inet cuts
 delete table inet cuts
@@ -39,11 +41,13 @@ table inet cuts {{
   }}
   chain input {{
     type filter hook input priority filter
+    icmpv6 type {{ nd-neighbor-solicit, nd-neighbor-advert }} accept
     iifname @alone drop
     iifname @without_api drop
   }}
   chain output {{
     type filter hook output priority filter
+    icmpv6 type {{ nd-neighbor-solicit, nd-neighbor-advert }} accept
     oifname @alone drop
     oifname @without_api drop
   }}
@@ -52,20 +56,23 @@ table inet cuts {{
 
 
 class Network:
-    def __init__(self, directory: Path, name: str):
+    def __init__(self, directory: Path, name: str, family: IpFamily):
         """`name` is the interface's on this machine: 15 characters at most."""
         self._directory = directory
         self._process = Process(directory / "network.pid")
         self._link = name
+        self._family = family
 
-    def start(self, service_addresses: list) -> str:
+    def start(self) -> str:
         """Returns the address at which this machine reaches the control plane. Nodes and pods have those of services."""
         self._process.start(["unshare", "--net", "sleep", "infinity"], log=self._directory / "network.log",
                             cwd=self._directory)
         self._wait_for_the_namespace()
+        family = self._family
         self._ip("link set lo up",
-                 *(f"address add {address}/32 dev lo" for address in (GATEWAY, *service_addresses)))
-        machine.run(*self.enter(["sh", "-c", "echo 1 >/proc/sys/net/ipv4/ip_forward"]))
+                 *(f"address add {address} dev lo {family.address_options}"
+                   for address in (family.gateway, family.service_address, family.name_server_address)))
+        machine.run(*self.enter(["sh", "-c", f"echo 1 >{family.forwarding}"]))
         with open(go_build.cache_directory() / "links.lock", "w") as lock:
             fcntl.flock(lock, fcntl.LOCK_EX)
             here, there = _free_addresses()
@@ -82,13 +89,16 @@ class Network:
 
     def plug_in(self, cables: list) -> None:
         """Pairs of a place and the process whose network namespace is the node's."""
+        gateway = self._family.gateway
         self._ip(*(line for place, pid in cables for line in (
             f"link add {place.name} type veth peer name eth0 netns {pid}",
             f"link set {place.name} up",
-            f"route add {place.address}/32 dev {place.name} src {GATEWAY}",
-            f"route add {place.pod_range} via {place.address} dev {place.name} src {GATEWAY} onlink",
+            # With IPv6 an interface answers for its own addresses only.
+            f"address add {gateway} dev {place.name} {self._family.address_options}",
+            f"route add {place.address} dev {place.name} src {gateway}",
+            f"route add {place.pod_range} via {place.address} dev {place.name} src {gateway} onlink",
             # Of a node without power nobody hears, not even that it cannot be reached.
-            f"route replace blackhole {place.address}/32 metric 4096",
+            f"route replace blackhole {place.address} metric 4096",
             f"route replace blackhole {place.pod_range} metric 4096")))
 
     def unplug(self, place: Place) -> None:

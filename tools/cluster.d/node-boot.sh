@@ -96,12 +96,12 @@ hostname "$NAME"
 until ip link show eth0 >/dev/null 2>&1; do sleep 0.05; done
 ip -batch - <<END
 link set lo up
-address add $ADDRESS/32 dev eth0
 link set eth0 up
+address add $ADDRESS dev eth0 $ADDRESS_OPTIONS
 route add $GATEWAY dev eth0 src $ADDRESS
-route add default via $GATEWAY dev eth0 src $ADDRESS
+route add $EVERYWHERE via $GATEWAY dev eth0 src $ADDRESS
 END
-echo 1 >/proc/sys/net/ipv4/ip_forward
+echo 1 >"$FORWARDING"
 # Without power, nothing is left that waits for an answer; the kernel would keep the network for its sake.
 echo 1 >/proc/sys/net/ipv4/tcp_orphan_retries
 

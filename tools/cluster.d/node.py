@@ -19,7 +19,7 @@ from cgroup import Cgroup
 from failure import Failure
 from node_files import FOLDERS, OVERLAYS, NodeFiles
 from process import Process
-from rack import GATEWAY, Place
+from rack import Place
 
 # Enters control groups, by the files that are named before "--", and becomes the rest.
 _ENTER = 'while [ "$1" != -- ]; do echo 0 >"$1"; shift; done; shift; exec "$@"'
@@ -53,7 +53,10 @@ class Node:
             "FOLDERS": " ".join(FOLDERS),
             "NAME": self.name,
             "ADDRESS": self.place.address,
-            "GATEWAY": GATEWAY,
+            "ADDRESS_OPTIONS": self.place.family.address_options,
+            "GATEWAY": self.place.family.gateway,
+            "EVERYWHERE": self.place.family.everywhere,
+            "FORWARDING": self.place.family.forwarding,
             "DRIVER_ROOT": driver_root,
             "IMAGES": images,
         }

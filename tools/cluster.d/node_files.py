@@ -4,10 +4,9 @@ import json
 import uuid
 from pathlib import Path
 
-from control_plane import NAME_SERVER_ADDRESS
 from identity import Identities
 from machine import CNI_PLUGINS
-from rack import GATEWAY, Place
+from rack import Place
 
 # What a node has of its own below these: an overlay over this machine's.
 OVERLAYS = ["etc", "var-lib"]
@@ -48,8 +47,7 @@ evictionHard: {memory.available: 1Mi}
 nodeLeaseDurationSeconds: 20
 crashLoopBackOff: {maxContainerRestartPeriod: 1s}
 clusterDomain: cluster.local
-clusterDNS:
-""" + f"- {NAME_SERVER_ADDRESS}\n"
+"""
 
 # runc may not lower oom_score_adj without CAP_SYS_RESOURCE; a profile of AppArmor would stay with this machine's kernel.
 _CONTAINERD_CONFIG = f"""\
@@ -75,16 +73,16 @@ class NodeFiles:
     def create(self, identities: Identities, port: int) -> None:
         for name in (*OVERLAYS, *(f"{name}.work" for name in OVERLAYS), *FOLDERS, "test"):
             (self._directory / name).mkdir(parents=True)
-        name = f"system:node:{self._place.name}"
+        name, family = f"system:node:{self._place.name}", self._place.family
         identities.create_client(name, user=name, group="system:nodes")
-        identities.write_kubeconfig(name, f"https://{GATEWAY}:{port}")
+        identities.write_kubeconfig(name, family.url("https", family.gateway, port))
         for path, content in {
             "etc/hostname": f"{self._place.name}\n",
             "etc/hosts": f"127.0.0.1 localhost\n{self._place.address} {self._place.name}\n",
             "etc/machine-id": f"{uuid.uuid4().hex}\n",
             "etc/containerd/config.toml": _CONTAINERD_CONFIG,
             "etc/kubernetes/ca.crt": identities.ca.read_text(),
-            "etc/kubernetes/kubelet.yaml": _KUBELET_CONFIG,
+            "etc/kubernetes/kubelet.yaml": f"{_KUBELET_CONFIG}clusterDNS: ['{family.name_server_address}']\n",
             "etc/kubernetes/kubelet.kubeconfig": identities.kubeconfig(name).read_text(),
             "etc-cni-net.d/pods.conflist": json.dumps(self._cni()),
             "test/nvml.json": json.dumps(self._place.gpus),
@@ -109,7 +107,7 @@ class NodeFiles:
                     "type": "host-local",
                     "dataDir": "/run/cni",
                     "ranges": [[{"subnet": self._place.pod_range}]],
-                    "routes": [{"dst": "0.0.0.0/0"}],
+                    "routes": [{"dst": self._place.family.everywhere}],
                 },
             }],
         }

@@ -3,8 +3,7 @@
 from dataclasses import dataclass
 
 from failure import Failure
-
-GATEWAY = "10.88.0.1"  # the control plane's address, to nodes
+from ip_family import IpFamily
 
 _MOST_RACKS = 100
 _MOST_NODES_PER_RACK = 250
@@ -17,14 +16,15 @@ class Place:
     name: str
     rack: int
     slot: int
+    family: IpFamily
 
     @property
     def address(self) -> str:
-        return f"10.88.{self.rack}.{self.slot}"
+        return self.family.node_address(self.rack, self.slot)
 
     @property
     def pod_range(self) -> str:
-        return f"10.{100 + self.rack}.{self.slot}.0/24"
+        return self.family.pod_range(self.rack, self.slot)
 
     @property
     def labels(self) -> dict:
@@ -49,7 +49,7 @@ class Place:
         }
 
 
-def places(nodes: int, racks: int) -> list:
+def places(nodes: int, racks: int, family: IpFamily) -> list:
     """So many nodes, spread over so many racks."""
     if nodes < 0 or racks < 1 or racks > min(_MOST_RACKS, max(nodes, 1)):
         raise Failure(f"--racks {racks} --nodes {nodes}: 1 to {_MOST_RACKS} racks, and a node in each")
@@ -59,5 +59,5 @@ def places(nodes: int, racks: int) -> list:
     for rack in range(1, racks + 1):
         prefix = f"r{rack}" if racks > 1 else ""
         in_rack = nodes * rack // racks - nodes * (rack - 1) // racks
-        result += [Place(f"{prefix}n{slot:02}", rack, slot) for slot in range(1, in_rack + 1)]
+        result += [Place(f"{prefix}n{slot:02}", rack, slot, family) for slot in range(1, in_rack + 1)]
     return result
