@@ -64,17 +64,6 @@ objects_left() {
   kubectl get resourceclaims,resourceclaimtemplates --all-namespaces -o name
   kubectl get resourceslices -o name
 }
-files_left() {
-  local node
-  for node in n01 n02; do
-    on_node "$node" find /var/run/cdi /etc/cdi /var/lib/kubelet/plugins_registry -name '*compute-domain*'
-    # The empty folder itself was a mount of the agent's pod, which cannot remove it.
-    on_node "$node" find /var/lib/kubelet/plugins -mindepth 1 ! -path /var/lib/kubelet/plugins/compute-domain.nvidia.com
-    # What nvidia-imex keeps is its own, and here the stand-in's for a driver.
-    on_node "$node" find /run/compute-domain ! -type d ! -path '*/nvidia-imex/*'
-    on_node "$node" pgrep -a nvidia-imex || true
-  done
-}
 
 make_driver_root
 check "a cluster of two nodes" cluster up --nodes 2 --driver-root "$work/driver"
@@ -115,5 +104,5 @@ check_requests
 check "the rest goes" kubectl delete -k manifests/test --timeout=120s
 # Kubelet takes the slices of a driver that has gone after 30 s.
 check "no object is left" eventually 60 is_empty objects_left
-check "no file, no socket and no daemon is left" eventually 10 is_empty files_left
+check "no file, no socket and no daemon is left" eventually 10 is_empty files_left n01 n02
 finish_checks

@@ -78,6 +78,19 @@ all_ready() { # daemonset NAME COUNT
   [ "$(node_programs get "$1" "$2" -o 'jsonpath={.status.numberReady}')" = "$3" ]
 }
 
+# files_left NODE…: what the operator has left on them, without its pods: files, sockets, daemons.
+files_left() {
+  local node
+  for node in "$@"; do
+    on_node "$node" find /var/run/cdi /etc/cdi /var/lib/kubelet/plugins_registry -name '*compute-domain*'
+    # The empty folder itself was a mount of the agent's pod, which cannot remove it.
+    on_node "$node" find /var/lib/kubelet/plugins -mindepth 1 ! -path /var/lib/kubelet/plugins/compute-domain.nvidia.com
+    # What nvidia-imex keeps is its own, and here the stand-in's for a driver.
+    on_node "$node" find /run/compute-domain ! -type d ! -path '*/nvidia-imex/*'
+    on_node "$node" pgrep -a nvidia-imex || true
+  done
+}
+
 # check_requests EXPECTED…: no request of the operator has been refused but those, as audit.py names them, and those of
 # controllers that ask for the Lease at the same moment, of whom one gets it. Prints the rights that none has used.
 check_requests() {
