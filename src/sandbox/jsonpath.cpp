@@ -34,7 +34,7 @@ bool holds(Comparison comparison, const json& left, const json& right) {
 }  // namespace
 
 struct JsonPath::Step {
-  enum class Kind { Member, Index, Every, Filter };
+  enum class Kind { Member, Index, Every, Filter, Union };
   Kind kind = Kind::Member;
   std::string name;
   std::ptrdiff_t index = 0;
@@ -42,6 +42,7 @@ struct JsonPath::Step {
   std::optional<JsonPath> path;
   Comparison comparison = Comparison::Exists;
   json operand;
+  std::vector<JsonPath> paths = {};  // of a union, in its order
 };
 
 class JsonPath::Parser {
@@ -106,7 +107,7 @@ class JsonPath::Parser {
 
   [[nodiscard]] base::Result<Step> bracket_step(std::string_view inner) const {
     if (inner == "*") return Step{.kind = Step::Kind::Every};
-    if (const auto name = quoted(inner)) return Step{.name = *name};
+    if (inner.starts_with('\'')) return union_of(inner);
     if (inner.starts_with("?(") && inner.ends_with(')')) {
       return filter(base::trim(inner.substr(2, inner.size() - 3)));
     }
@@ -115,6 +116,20 @@ class JsonPath::Parser {
       return error("only an index, *, a quoted name or a filter may stand in brackets");
     }
     return Step{.kind = Step::Kind::Index, .index = index.get<std::ptrdiff_t>()};
+  }
+
+  // As client-go's parser does, which reads a name in brackets as the path that it is.
+  [[nodiscard]] base::Result<Step> union_of(std::string_view inner) const {
+    Step step{.kind = Step::Kind::Union};
+    for (const std::string& piece : base::split(inner, ',')) {
+      const std::string_view name = base::trim(piece);
+      const auto text = name.starts_with('\'') ? quoted(name) : std::nullopt;
+      if (!text) return error("a union is of quoted names");
+      auto path = Parser(*text).run();
+      if (!path) return path.error();
+      step.paths.push_back(*std::move(path));
+    }
+    return step;
   }
 
   static std::optional<std::string> quoted(std::string_view text) {
@@ -186,6 +201,12 @@ void JsonPath::take(const Step& step, const json& value, std::vector<const json*
       if (at >= 0 && at < size) out.push_back(&value[static_cast<std::size_t>(at)]);
       return;
     }
+    case Step::Kind::Union:
+      for (const JsonPath& path : step.paths) {
+        const auto found = path.find(value);
+        out.insert(out.end(), found.begin(), found.end());
+      }
+      return;
     case Step::Kind::Every:
     case Step::Kind::Filter:
       if (!value.is_structured()) return;

@@ -1,8 +1,8 @@
 // JsonPath: the part of Kubernetes' JSONPath that printer columns and selectable fields use.
 //
-// Members (.a, ['a.b']), indexes ([0], [-1]), every element ([*], .*), and filters by one
-// comparison
-// ([?(@.type=="Ready")]) or existence. Anything else is refused by parse(). Immutable.
+// Members (.a, ['a']), indexes ([0], [-1]), every element ([*], .*), unions (['a.b','c'], each a
+// path) and filters by one comparison ([?(@.type=="Ready")]) or existence. Anything else is refused
+// by parse(). Immutable.
 #pragma once
 
 #include <memory>

@@ -31,7 +31,15 @@ TEST(JsonPath, FollowsNamesAndIndexes) {
   EXPECT_EQ(found(".spec.ports[-1].n"), "2;");
   EXPECT_EQ(found(".spec.ports[*].n"), "1;2;");
   EXPECT_EQ(found(R"(.metadata.annotations.example\.com/x)"), "\"dotted\";");
-  EXPECT_EQ(found(".metadata.annotations['example.com/x']"), "\"dotted\";");
+  EXPECT_EQ(found(R"(.metadata.annotations['example\.com/x'])"), "\"dotted\";");
+}
+
+// As k8s.io/client-go's util/jsonpath: a name in brackets is a path, and a union finds what each of
+// its paths does, in their order.
+TEST(JsonPath, FindsWhatEachPathOfAUnionFinds) {
+  EXPECT_EQ(found(".metadata['nothing.here','name']"), "\"a\";");
+  EXPECT_EQ(found("['metadata.name', 'spec.nothing','metadata.name']"), "\"a\";\"a\";");
+  EXPECT_EQ(found(".metadata.annotations['example.com/x']"), "");
 }
 
 TEST(JsonPath, FiltersByOneComparison) {
@@ -51,7 +59,7 @@ TEST(JsonPath, FindsNothingWhereNothingIs) {
 
 TEST(JsonPath, RefusesWhatItDoesNotUnderstand) {
   for (const char* path : {"..name", ".spec.ports[0:1]", ".a[", ".a[?(type=='x')]", ".a[?(@.b==c)]",
-                           ".a.", ".a['b]"}) {
+                           ".a.", ".a['b]", ".a['b',1]", ".a[\"b\"]"}) {
     EXPECT_FALSE(JsonPath::parse(path)) << path;
   }
 }
