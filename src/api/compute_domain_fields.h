@@ -64,6 +64,9 @@ inline constexpr std::array kWords<DaemonState> = {
     Word<DaemonState>{DaemonState::Stopped, "Stopped"}};
 
 template <>
+inline constexpr std::array kWords<StaleState> = {Word<StaleState>{StaleState::Unknown, "Unknown"}};
+
+template <>
 inline constexpr auto kFields<ComputeDomainChannel> = std::tuple{
     field("resourceClaimTemplate.name", &ComputeDomainChannel::template_name, Presence::Always),
     field("allocationMode", &ComputeDomainChannel::allocation_mode, Presence::Always)};
@@ -139,6 +142,7 @@ inline constexpr auto kFields<GroupReport> =
                field("since", &GroupReport::since),
                field("connected", &GroupReport::connected),
                field("unreachable", &GroupReport::unreachable),
+               field("domains", &GroupReport::domains),
                field("claims", &GroupReport::claims),
                field("channels", &GroupReport::channels),
                field("claimChannels", &GroupReport::claim_channels),
@@ -149,6 +153,12 @@ template <>
 inline constexpr auto kFields<PendingClaim> =
     std::tuple{field("uid", &PendingClaim::uid, Presence::Always),
                field("message", &PendingClaim::message, Presence::Always)};
+
+template <>
+inline constexpr auto kFields<ReportSummary> = std::tuple{
+    field("state", &ReportSummary::state), field("since", &ReportSummary::since),
+    field("domains", &ReportSummary::domains), field("unreachable", &ReportSummary::unreachable),
+    field("message", &ReportSummary::message)};
 
 template <>
 inline constexpr auto kFields<ComputeDomainNodeReport> =
@@ -162,11 +172,20 @@ inline constexpr auto kFields<ComputeDomainNodeReport> =
                field("address", &ComputeDomainNodeReport::address),
                field("groups", &ComputeDomainNodeReport::groups),
                field("pendingClaims", &ComputeDomainNodeReport::pending_claims),
-               field("conditions", &ComputeDomainNodeReport::conditions)};
+               field("conditions", &ComputeDomainNodeReport::conditions),
+               field("summary", &ComputeDomainNodeReport::summary)};
+
+template <>
+inline constexpr auto kFields<Staleness> =
+    std::tuple{field("state", &Staleness::state, Presence::Always),
+               field("reason", &Staleness::reason, Presence::Always),
+               field("message", &Staleness::message, Presence::Always),
+               field("since", &Staleness::since, Presence::Always)};
 
 template <>
 inline constexpr auto kFields<ComputeDomainNode> =
     std::tuple{field("metadata", &ComputeDomainNode::meta, Presence::Always),
-               field<WithinBounds>("status", &ComputeDomainNode::status)};
+               field<WithinBounds>("status", &ComputeDomainNode::status),
+               field("status.stale", &ComputeDomainNode::stale)};
 
 }  // namespace cdom::api

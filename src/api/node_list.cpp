@@ -41,14 +41,16 @@ struct AsRanges {
 };
 
 template <>
-inline constexpr auto kFields<Channel> = std::tuple{
-    field("number", &Channel::number, Presence::Required), field("domain", &Channel::domain_uid),
-    field("release", &Channel::release), field<AsRanges>("slots", &Channel::slots)};
+inline constexpr auto kFields<Channel> =
+    std::tuple{field("number", &Channel::number, Presence::Required),
+               field("domain", &Channel::domain_uid), field("name", &Channel::domain),
+               field("release", &Channel::release), field<AsRanges>("slots", &Channel::slots)};
 
 template <>
 inline constexpr auto kFields<NodeList> =
     std::tuple{field("group", &NodeList::group, Presence::Required),
                field("clique", &NodeList::clique, Presence::Required),
+               field("domain", &NodeList::domain),
                field("slots", &NodeList::slots, Presence::Required),
                field("complete", &NodeList::complete, Presence::Always),
                field("lastTerm", &NodeList::last_term),

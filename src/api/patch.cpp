@@ -78,6 +78,12 @@ std::string status_patch(const Precondition& if_is, const ComputeDomainNodeRepor
   return text_of(patch);
 }
 
+std::string staleness_patch(const Precondition& if_is, const std::optional<Staleness>& stale) {
+  Json patch = patch_with(if_is);
+  patch["status"]["stale"] = stale ? owned_fields(*stale) : Json(nullptr);
+  return text_of(patch);
+}
+
 std::string config_map_patch(const Precondition& if_is, const ConfigMap& current,
                              const ConfigMap& desired) {
   Json patch = patch_with(if_is);

@@ -40,11 +40,13 @@ void bound(GroupReport& group) {
   bound(group.channels, Bounds::kRanges);
   const auto is_too_long = [](const std::string& id) { return id.size() > Bounds::kId; };
   std::erase_if(group.unreachable, [](const auto& name) { return name.size() > Bounds::kName; });
+  std::erase_if(group.domains, [](const auto& name) { return name.size() > Bounds::kDomain; });
   std::erase_if(group.claims, is_too_long);
   std::erase_if(group.claim_channels, [&](const ClaimChannel& claim) {
     return is_too_long(claim.claim_uid) || claim.channel < 0 || claim.channel > Bounds::kSlot;
   });
   keep_first(group.unreachable, Bounds::kOfAGroup);
+  keep_first(group.domains, Bounds::kOfAGroup);
   keep_first(group.claims, Bounds::kOfAGroup);
   keep_first(group.claim_channels, Bounds::kOfAGroup);
   group.message = base::shortened(std::move(group.message), Bounds::kMessage);
@@ -52,7 +54,7 @@ void bound(GroupReport& group) {
 
 // Otherwise the bounds of one group would be multiplied by those of the list.
 void bound_together(std::vector<GroupReport>& groups) {
-  for (auto list : {&GroupReport::claims, &GroupReport::unreachable}) {
+  for (auto list : {&GroupReport::claims, &GroupReport::unreachable, &GroupReport::domains}) {
     keep_first_of_all(groups, list, Bounds::kOfAGroup);
   }
   keep_first_of_all(groups, &GroupReport::claim_channels, Bounds::kOfAGroup);
@@ -89,6 +91,12 @@ void bound(Condition& condition) {
   condition.message = base::shortened(std::move(condition.message), Bounds::kMessage);
 }
 
+void bound(ReportSummary& summary) {
+  for (std::string* text : {&summary.domains, &summary.unreachable, &summary.message}) {
+    *text = base::shortened(std::move(*text), Bounds::kMessage);
+  }
+}
+
 }  // namespace
 
 ComputeDomainNodeReport bounded(ComputeDomainNodeReport report) {
@@ -106,6 +114,7 @@ ComputeDomainNodeReport bounded(ComputeDomainNodeReport report) {
   for (PendingClaim& claim : report.pending_claims) bound(claim);
   keep_first(report.conditions, Bounds::kConditions);
   for (Condition& condition : report.conditions) bound(condition);
+  bound(report.summary);
   return report;
 }
 

@@ -343,6 +343,15 @@ class Run {
     return {};
   }
 
+  Result<void> operator()(const core::MarkReport& action) {
+    const api::ObjectMeta& meta = action.report;
+    const auto after = client_.patch<api::ComputeDomainNode>(
+        api::name_of(meta), "status",
+        api::staleness_patch({meta.uid, meta.resource_version}, action.stale));
+    if (!after && after.error().kind != ErrorKind::NotFound) return after.error();
+    return {};
+  }
+
   Result<void> operator()(const core::DeleteReport& action) {
     Result<void> done = client_.remove<api::ComputeDomainNode>(
         api::name_of(action.report), {action.report.uid, action.report.resource_version});

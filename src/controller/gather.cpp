@@ -86,16 +86,13 @@ std::optional<std::string> published_clique(const Stores& stores, const std::str
 // The agent's pods tell whether it lives. Of a node that has none, this process knows since when,
 // if it has seen the last one go; else since it has all that there is.
 std::optional<core::AgentPod> agent_of(const Sources& from, const std::string& node) {
-  // How long ago it was, whatever the wall clock has been set to since.
-  const auto at = [&](base::Duration elapsed) {
-    return from.clock.now() - (from.clock.elapsed() - elapsed);
-  };
+  const base::Duration now = from.clock.elapsed();
   if (const auto known = from.memory.agent(node)) {
-    return core::AgentPod{.ready = known->ready, .changed = at(known->since)};
+    return core::AgentPod{.ready = known->ready, .lasts = now - known->since};
   }
   const auto since = from.memory.decides_since();
   if (!since) return std::nullopt;
-  core::AgentPod agent{.ready = false, .changed = at(*since)};
+  core::AgentPod agent{.ready = false, .lasts = now - *since};
   for (const auto& pod : from.stores.agents.by_index(kByNode, node)) {
     agent.ready = agent.ready || pod->ready;
   }
@@ -262,7 +259,12 @@ core::CliqueWorld gather_clique(const Sources& from, const std::string& clique) 
 }
 
 core::ReportWorld gather_report(const Sources& from, const std::string& node) {
-  core::ReportWorld world{.node = node, .view = node_view(from, node), .lists = {}};
+  core::ReportWorld world{.node = node,
+                          .view = node_view(from, node),
+                          .lists = {},
+                          .now = from.clock.now(),
+                          .settings = from.settings};
+  if (world.view.node) return world;
   for (const auto& map : from.stores.lists.by_index(kByNode, node)) {
     world.lists.push_back(from.lists(map));
   }

@@ -35,6 +35,9 @@ std::optional<api::ObjectReference> object_of(const core::Action& action,
   if (const auto* removal = std::get_if<core::DeleteReport>(&action)) {
     return reference<api::ComputeDomainNode>(client, removal->report);
   }
+  if (const auto* mark = std::get_if<core::MarkReport>(&action)) {
+    return reference<api::ComputeDomainNode>(client, mark->report);
+  }
   if (const auto* removal = std::get_if<core::RemoveSharedSlice>(&action)) {
     return reference<api::ResourceSlice>(client, removal->slice);
   }

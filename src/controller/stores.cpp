@@ -242,6 +242,9 @@ void trim(api::ConfigMap& map) { map.meta.annotations.clear(); }
 void trim(api::ComputeDomainNode& report) {
   const std::string fenced = report.meta.annotation(api::kFencedAnnotation);
   trim_meta(report.meta);
+  // What is for people alone.
+  report.status.summary = {};
+  for (api::GroupReport& group : report.status.groups) group.domains = {};
   if (!fenced.empty()) report.meta.annotations[api::kFencedAnnotation] = fenced;
 }
 

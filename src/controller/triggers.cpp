@@ -84,6 +84,11 @@ bool is_same(const api::ComputeDomainNode& a, const api::ComputeDomainNode& b) {
          a.meta.annotation(api::kFencedAnnotation) == b.meta.annotation(api::kFencedAnnotation);
 }
 
+// Whether it can be believed does not differ.
+bool is_as_credible(const api::ComputeDomainNode& a, const api::ComputeDomainNode& b) {
+  return a.meta.uid == b.meta.uid && a.stale == b.stale && a.status.boot_id == b.status.boot_id;
+}
+
 // Of all labels and annotations only those are kept that a decision reads (trim).
 bool has_other_label(const api::Node* before, const api::Node& after) {
   return before == nullptr || before->meta.labels != after.meta.labels ||
@@ -395,12 +400,18 @@ void Triggers::on_list(const api::ConfigMap* before, const api::ConfigMap* after
 
 void Triggers::on_report(const api::ComputeDomainNode* before,
                          const api::ComputeDomainNode* after) const {
-  if (before != nullptr && after != nullptr && is_same(*before, *after)) return;
   const std::string& node = (after != nullptr ? after : before)->meta.name;
+  const bool is_credible_still =
+      before != nullptr && after != nullptr && is_as_credible(*before, *after);
+  if (!is_credible_still || from_.stores.nodes.get({"", node}) == nullptr) add_(report_key(node));
+  if (before != nullptr && after != nullptr && is_same(*before, *after)) return;
   add_domains_of_node(node);
   add_agent_label(node);
   if (before != nullptr) add_clique_of(*before);
-  if (from_.stores.nodes.get({"", node}) == nullptr) add_(report_key(node));
+}
+
+void Triggers::add_report(const std::string& node) const {
+  if (from_.stores.reports.get({"", node}) != nullptr) add_(report_key(node));
 }
 
 void Triggers::on_node(const api::Node* before, const api::Node* after) const {
@@ -412,11 +423,9 @@ void Triggers::on_node(const api::Node* before, const api::Node* after) const {
   if (before != nullptr && after != nullptr && is_same(*before, *after)) return;
   const std::string& node = (after != nullptr ? after : before)->meta.name;
   add_domains_of_node(node);
+  add_report(node);
   add_placement();
-  if (after == nullptr && from_.stores.nodes.get({"", node}) == nullptr) {
-    add_(report_key(node));
-    memory_.forget_node(node);
-  }
+  if (after == nullptr && from_.stores.nodes.get({"", node}) == nullptr) memory_.forget_node(node);
 }
 
 void Triggers::add_shared_slices_of_label(const api::Node* before, const api::Node* after) const {
@@ -470,6 +479,7 @@ void Triggers::on_agent(const api::Pod* before, const api::Pod* after) const {
   const base::Duration age = now - std::min(changed.value_or(now), now);
   memory_.agent_seen(node, {.ready = ready, .since = from_.clock.elapsed() - age});
   add_domains_of_node(node);
+  add_report(node);
 }
 
 }  // namespace cdom::controller

@@ -45,6 +45,8 @@ class Triggers {
   void add_shared_slices(const api::ResourceSlice* before, const api::ResourceSlice* after) const;
   // Its label depends on what is in use there, unless it has GPUs and has the label.
   void add_agent_label(const std::string& name) const;
+  // Whether it can be believed may have changed.
+  void add_report(const std::string& node) const;
   // Nodes on which a claim begins or ends to be in use.
   void add_agent_labels(const api::ResourceClaim* before, const api::ResourceClaim* after) const;
   void on_automatic_claim(const api::ResourceClaim* before, const api::ResourceClaim* after) const;

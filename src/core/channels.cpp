@@ -47,7 +47,7 @@ Channels::Channels(const CliqueWorld& world) : world_(world), group_(group_id({"
 void Channels::read_list() {
   for (const api::Channel& channel : before_->channels) {
     Record& record = records_.emplace_back(
-        Record{channel.number, channel.domain_uid, channel.release, /*nodes=*/{}});
+        Record{channel.number, channel.domain_uid, channel.release, /*nodes=*/{}, channel.domain});
     for (const api::NodeListEntry& entry : before_->entries) {
       if (channel.slots.contains(entry.slot)) record.nodes.insert(entry.node);
     }
@@ -191,11 +191,21 @@ bool Channels::has(const std::string& domain_uid) const {
   });
 }
 
+// One that is not in the cache keeps the name that it had.
+std::string Channels::name_of(const Record& record) const {
+  const auto view = std::ranges::find(world_.domains, record.domain_uid, &DomainView::uid);
+  const bool is_known = view != world_.domains.end() && view->domain;
+  return is_known ? api::to_string(api::name_of(view->domain->meta)) : record.domain;
+}
+
 void Channels::write_to(api::NodeList& list) const {
   list.channels.clear();
   for (const Record& record : records_) {
-    api::Channel& channel = list.channels.emplace_back(
-        api::Channel{record.number, record.domain_uid, record.release, /*slots=*/{}});
+    api::Channel& channel = list.channels.emplace_back(api::Channel{.number = record.number,
+                                                                    .domain_uid = record.domain_uid,
+                                                                    .domain = name_of(record),
+                                                                    .release = record.release,
+                                                                    .slots = {}});
     for (const api::NodeListEntry& entry : list.entries) {
       if (record.nodes.contains(entry.node)) channel.slots.insert(entry.slot);
     }
@@ -228,7 +238,7 @@ namespace {
 
 // The rest is for labels, the checksum, and what entries come to say.
 constexpr std::size_t kMostBytes = 900'000;
-// Of an admission, beside the claim's UID; and of a channel.
+// Of an admission, beside the claim's UID; and of a channel, beside the domain's name.
 constexpr std::size_t kBytesOfAClaim = 28;
 constexpr std::size_t kBytesOfAChannel = 120;
 
@@ -236,9 +246,9 @@ constexpr std::size_t kBytesOfAChannel = 120;
 
 ListRoom::ListRoom(const api::NodeList& list) : bytes_(api::encode_node_list(list).size()) {}
 
-bool ListRoom::take(std::string_view claim_uid, bool is_first_of_domain) {
-  const std::size_t wanted =
-      claim_uid.size() + kBytesOfAClaim + (is_first_of_domain ? kBytesOfAChannel : 0);
+bool ListRoom::take(std::string_view claim_uid, bool is_first_of_domain, std::string_view domain) {
+  const std::size_t wanted = claim_uid.size() + kBytesOfAClaim +
+                             (is_first_of_domain ? kBytesOfAChannel + domain.size() : 0);
   if (bytes_ + wanted > kMostBytes) return false;
   bytes_ += wanted;
   return true;

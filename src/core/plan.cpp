@@ -103,6 +103,11 @@ struct ActionText {
   std::string operator()(const EnsureNodeGone& a) const {
     return cat("see that there is no Node ", a.node);
   }
+  std::string operator()(const MarkReport& a) const {
+    if (!a.stale) return cat("believe ComputeDomainNode ", a.report.name, " again");
+    return cat("mark ComputeDomainNode ", a.report.name, " as stale (", a.stale->reason, ": ",
+               a.stale->message, ")");
+  }
   std::string operator()(const DeleteReport& a) const {
     return cat("delete ComputeDomainNode ", a.report.name);
   }

@@ -64,6 +64,9 @@ struct ActionReason {
   const char* operator()(const EnsureNodeGone&) const {
     return "that a cache does not show it proves nothing";
   }
+  const char* operator()(const MarkReport&) const {
+    return "nobody shall take an old report for the node's state";
+  }
   const char* operator()(const DeleteReport&) const {
     return "its Node is gone, and no node list names it";
   }

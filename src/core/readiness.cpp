@@ -12,6 +12,7 @@
 #include "compute_domain/core/reconcile.h"
 #include "compute_domain/core/slots.h"
 #include "core/list_draft.h"
+#include "core/node_doubt.h"
 
 namespace cdom::core {
 
@@ -45,48 +46,15 @@ bool was_without_agent(const World& world, const std::string& node) {
   return before != nullptr && before->reason == to_string(MemberState::AgentUnknown);
 }
 
-// Of a node that is not there: how its slot is freed.
-std::string fencing_text(const NodeView* view, const std::string& node) {
-  std::string text = "there is no such Node; if its machine is off for good, delete its pods";
-  if (view == nullptr || !view->report) return text;
-  const std::string& boot = view->report->status.boot_id;
-  return cat(text, " and fence it: kubectl annotate cdn ", node, " ", api::kFencedAnnotation, "=",
-             base::is_dns_label(boot) ? boot : "<its status.bootID>");
-}
-
-// The node's clock may be a little ahead of this one. One that is further ahead than the grace
-// lasts shows that this clock has been set back: nobody knows how long the agent has been away.
-base::Duration grace_left(const AgentPod& agent, const World& world) {
-  const base::Duration grace = world.settings.agent_grace, ahead = agent.changed - world.now;
-  if (ahead > grace) return base::Duration::zero();
-  return std::max(grace + ahead, base::Duration::zero());
-}
-
 Verdict verdict_on_node(const Evidence& evidence, const std::string& node, const World& world) {
   const NodeView* view = evidence.view;
-  if (view == nullptr || !view->node) {
-    return {MemberState::NodeUnknown, fencing_text(view, node)};
-  }
-  if (view->node->ready == api::ConditionStatus::Unknown) {
-    return {MemberState::NodeUnknown, "its kubelet has stopped answering; check the machine"};
+  if (auto doubt =
+          doubt_of(view, node, world.settings.agent_grace, was_without_agent(world, node))) {
+    return {doubt->state, std::move(doubt->detail)};
   }
   if (!view->report) {
     return {MemberState::NotReported,
             "there is no ComputeDomainNode; check that the compute-domain-agent runs there"};
-  }
-  const std::string& boot = view->node->boot_id;
-  const std::string& reported = view->report->status.boot_id;
-  if (!boot.empty() && !reported.empty() && boot != reported) {
-    return {MemberState::Rebooted,
-            "it has rebooted and its agent has not reported since; check the compute-domain-agent "
-            "pod there"};
-  }
-  if (view->agent && !view->agent->ready &&
-      (grace_left(*view->agent, world) == base::Duration::zero() ||
-       was_without_agent(world, view->node->meta.name))) {
-    return {MemberState::AgentUnknown,
-            "its agent is not ready, so what its IMEX daemon does is not known; check the "
-            "compute-domain-agent pod there"};
   }
   return {};
 }
@@ -169,13 +137,17 @@ bool is_admitted(const Evidence& evidence, const Membership& membership) {
   });
 }
 
+std::string name_of(const World& world) {
+  return world.view.domain ? api::to_string(api::name_of(world.view.domain->meta)) : "";
+}
+
 // The daemon runs before there is a claim, so that its word alone says nothing of the domain.
 Verdict verdict_on_channel(const Evidence& evidence, const Membership& membership,
                            const World& world) {
   const std::string& clique = evidence.list->clique;
   const auto channel = channel_of(*evidence.list, world.view.uid);
   if (!is_admitted(evidence, membership) &&
-      !ListRoom(*evidence.list).take(membership.claims.front(), !channel)) {
+      !ListRoom(*evidence.list).take(membership.claims.front(), !channel, name_of(world))) {
     return {MemberState::NoRoom, cat("the node list of clique ", clique,
                                      " is full; delete pods or ComputeDomains that have ended")};
   }
@@ -466,11 +438,9 @@ Readiness readiness_of(const World& world, const std::vector<Membership>& member
     const Verdict verdict = verdict_on(known, membership, world);
     member.state = verdict.state;
     member.detail = verdict.detail;
-    if (known.view != nullptr && known.view->agent && !known.view->agent->ready) {
-      const base::Duration left = grace_left(*known.view->agent, world);
-      if (left > base::Duration::zero()) {
-        readiness.look_again = std::min(readiness.look_again.value_or(left), left);
-      }
+    if (known.view != nullptr) {
+      const auto left = agent_grace_left(*known.view, world.settings.agent_grace);
+      if (left) readiness.look_again = std::min(readiness.look_again.value_or(*left), *left);
     }
     const bool host_managed =
         known.view != nullptr && known.view->report && known.view->report->status.host_managed;

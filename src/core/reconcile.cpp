@@ -577,13 +577,4 @@ Plan reconcile(const World& world) {
   return reconcile_living(world);
 }
 
-Plan reconcile_report(const ReportWorld& world) {
-  if (world.view.node || !world.view.report) return {};
-  for (const StoredList& stored : world.lists) {
-    if (!stored.list || find_entry(*stored.list, world.node) != nullptr) return {};
-  }
-  return {.actions = {EnsureNodeGone{world.node}, DeleteReport{world.view.report->meta}},
-          .look_again = std::nullopt};
-}
-
 }  // namespace cdom::core

@@ -131,7 +131,8 @@ void admit(ListDraft& draft, const std::map<std::string, Tenant>& tenants, Chann
                      channels.write_to(list);
                      room.emplace(list);
                    }
-                   if (room->take(claim, !channels.has(tenant.view->uid)))
+                   if (room->take(claim, !channels.has(tenant.view->uid),
+                                  api::to_string(api::name_of(tenant.view->domain->meta))))
                      give(tenant, node, claim, false);
                  });
   for (auto& [node, seating] : draft.seats) std::ranges::sort(seating.admits);

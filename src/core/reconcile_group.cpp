@@ -73,6 +73,7 @@ bool is_complete(const GroupWorld& world, bool all_have_slots) {
 api::NodeList list_of(const GroupWorld& world, const ListDraft& draft) {
   DraftedList drafted = drafted_list(draft);
   api::NodeList& list = drafted.list;
+  list.domain = api::to_string(api::name_of(world.view.domain->meta));
   // Once complete it stays so while it has members: daemons that came late do not wait again.
   const bool was_complete = draft.before != nullptr && draft.before->complete &&
                             std::ranges::any_of(list.entries, &api::NodeListEntry::member);

@@ -59,6 +59,19 @@ TEST(StatusPatch, GivesTheWholeReport) {
   EXPECT_EQ(*after, node);
 }
 
+TEST(StalenessPatch, ChangesNothingElse) {
+  ComputeDomainNode node = sample<ComputeDomainNode>();
+  for (const std::optional<Staleness>& stale :
+       {std::optional<Staleness>(), std::optional(Staleness{.reason = "NodeRebooted"})}) {
+    const std::string before = encode(node, "v1beta1");
+    node.stale = stale;
+    const auto after =
+        decode<ComputeDomainNode>(merged(before, staleness_patch(kIfIs, stale)).dump());
+    ASSERT_TRUE(after) << after.error().message;
+    EXPECT_EQ(*after, node);
+  }
+}
+
 TEST(StatusPatch, LeavesForeignFieldsAlone) {
   const json after = merged(R"({"status":{"status":"Ready","foreign":1}})",
                             status_patch(kIfIs, ComputeDomainStatus{}));

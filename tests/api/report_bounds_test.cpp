@@ -88,10 +88,14 @@ TEST(ReportBounds, AreThoseOfTheCrd) {
   const Json& groups = status["groups"];
   const Json& group = groups["items"]["properties"];
   EXPECT_EQ(groups["maxItems"], ReportBounds::kGroups);
-  for (const char* list : {"claims", "unreachable", "claimChannels"}) {
+  for (const char* list : {"claims", "unreachable", "domains", "claimChannels"}) {
     EXPECT_EQ(group[list]["maxItems"], ReportBounds::kOfAGroup) << list;
   }
   EXPECT_EQ(group["message"]["maxLength"], ReportBounds::kMessage);
+  EXPECT_EQ(group["domains"]["items"]["maxLength"], ReportBounds::kDomain);
+  for (const char* text : {"domains", "unreachable", "message"}) {
+    EXPECT_EQ(status["summary"]["properties"][text]["maxLength"], ReportBounds::kMessage) << text;
+  }
   EXPECT_EQ(group["channels"]["maxLength"], ReportBounds::kRanges);
   EXPECT_EQ(group["slot"]["maximum"], ReportBounds::kSlot);
   EXPECT_EQ(group["term"]["maximum"], ReportBounds::kCount);

@@ -66,6 +66,7 @@ inline ComputeDomainNode sample<ComputeDomainNode>() {
   group.since = base::parse_rfc3339("2026-01-02T03:04:05Z").value();
   group.connected = "0-3,7";
   group.unreachable = {"n8"};
+  group.domains = {"team-a/train"};
   group.claims = {"c1", "c2"};
   group.channels = "3,7-8";
   group.claim_channels = {{"c1", 3}, {"c2", 7}};
@@ -82,7 +83,9 @@ inline ComputeDomainNode sample<ComputeDomainNode>() {
            "10.0.0.1",
            {group, GroupReport{"g2"}},
            {{"c3", "the node still serves another domain"}},
-           {sample_condition()}}};
+           {sample_condition()},
+           {DaemonState::Recovering, group.since, "team-a/train", "n8", "waits for n8"}},
+          Staleness{StaleState::Unknown, "NodeUnknown", "its kubelet is silent", group.since}};
 }
 
 inline ResourceClaimSpec sample_claim_spec() {

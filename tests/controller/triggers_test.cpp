@@ -85,6 +85,38 @@ TEST(Triggers, ANodeThatIsGoneBringsItsReport) {
   EXPECT_THAT(rig.taken_keys(), Contains(report_key("n1")));
 }
 
+TEST(Triggers, ANodeThatIsSilentAndItsAgentBringItsReport) {
+  ShellRig rig;
+  rig.put(node_named("n1"));
+  rig.put(report_of("n1"));
+  rig.taken_keys();
+  api::Node node = node_named("n1");
+  node.ready = api::ConditionStatus::Unknown;
+  rig.put(node);
+  EXPECT_THAT(rig.taken_keys(), Contains(report_key("n1")));
+  auto agent = object_named<api::Pod>("agent-n1");
+  agent.node = "n1";
+  rig.put(agent);
+  EXPECT_THAT(rig.taken_keys(), Contains(report_key("n1")));
+}
+
+TEST(Triggers, AReportBringsItselfWhenItIsAnothersWordWhetherItCanBeBelieved) {
+  ShellRig rig;
+  rig.put(node_named("n1"));
+  api::ComputeDomainNode report = report_of("n1");
+  rig.put(report);
+  EXPECT_THAT(rig.taken_keys(), Contains(report_key("n1")));
+  report.status.address = "10.0.0.1";
+  rig.put(report);
+  EXPECT_THAT(rig.taken_keys(), Not(Contains(report_key("n1"))));
+  report.stale = api::Staleness{.reason = "NodeUnknown", .message = {}, .since = {}};
+  rig.put(report);
+  EXPECT_THAT(rig.taken_keys(), ElementsAre(report_key("n1"))) << "and no domain";
+  report.status.boot_id = "another-boot";
+  rig.put(report);
+  EXPECT_THAT(rig.taken_keys(), Contains(report_key("n1")));
+}
+
 TEST(Triggers, AReportOfANodeThatIsGoneBringsItself) {
   ShellRig rig;
   rig.put(report_of("n1"));

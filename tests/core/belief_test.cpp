@@ -135,10 +135,10 @@ TEST(Belief, AMemberWhoseClaimIsNotPreparedIsNotReady) {
 
 TEST(Belief, ANodeWithoutAnAgentStaysNotReadyWhenAControllerStarts) {
   World world = settled_world(2);
-  world.nodes["n1"].agent = AgentPod{.ready = false, .changed = kNow - std::chrono::hours(1)};
+  world.nodes["n1"].agent = AgentPod{.ready = false, .lasts = std::chrono::hours(1)};
   apply_status(world, reconcile(world));
   ASSERT_FALSE(world.view.domain->status->ready);
-  world.nodes["n1"].agent = AgentPod{.ready = false, .changed = kNow};  // as far as it has seen
+  world.nodes["n1"].agent = AgentPod{.ready = false, .lasts = {}};  // as far as it has seen
   EXPECT_THAT(reconcile(world).actions, IsEmpty());
   world.nodes["n1"].agent->ready = true;
   EXPECT_TRUE(status_in(reconcile(world))->status.ready);

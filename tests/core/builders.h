@@ -101,7 +101,7 @@ inline NodeView idle_node(const std::string& name, const std::string& clique = k
   view.report->status.boot_id = "boot-1";
   view.report->status.clique = clique;
   view.report->status.address = address_of(name);
-  view.agent = AgentPod{.ready = true, .changed = kNow};
+  view.agent = AgentPod{.ready = true, .lasts = {}};
   view.published_clique = clique;
   return view;
 }

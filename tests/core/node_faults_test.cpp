@@ -93,6 +93,7 @@ TEST(NodeFaults, ANodeThatCannotInjectOffersNoDeviceAndSaysWhy) {
   EXPECT_EQ(can_serve->reason, "NoImexChannels");
   EXPECT_EQ(can_serve->message, kNoChannels);
   ASSERT_NE(condition(scene, kFaultChannels), nullptr);
+  EXPECT_EQ(scene.report().summary.message, kNoChannels) << "as kubectl get shows it";
 
   const base::Time lasting = can_serve->last_transition;
   scene.advance(minutes(1)).settle();

@@ -38,6 +38,37 @@ TEST(NodeReport, CostsOneWriteForAFormation) {
   EXPECT_THAT(scene.group()->unreachable, IsEmpty());
 }
 
+TEST(NodeReport, HasASummaryForTables) {
+  NodeScene scene;
+  scene.settle();
+  EXPECT_EQ(scene.report().summary, api::ReportSummary{});
+  api::NodeList list = train(3).admits("a");
+  list.domain = "team-a/train";
+  scene.show(list).prepare("a").settle().advance(seconds(6)).daemon_ready({1}).settle();
+  scene.advance(seconds(6)).settle();
+  const api::ReportSummary& summary = scene.report().summary;
+  EXPECT_EQ(summary.state, api::DaemonState::Ready);
+  EXPECT_EQ(summary.since, scene.group()->since);
+  EXPECT_EQ(summary.domains, "team-a/train");
+  EXPECT_EQ(summary.unreachable, "n02");
+  EXPECT_EQ(summary.message, "");
+
+  scene.daemon_dies("nvidia-imex has ended").settle();
+  EXPECT_EQ(scene.report().summary.state, api::DaemonState::Failed);
+  EXPECT_EQ(scene.report().summary.message, scene.group()->message);
+  EXPECT_EQ(scene.report().summary.domains, "team-a/train");
+}
+
+TEST(NodeReport, GoesOnNamingTheDomainWhoseListIsNotSeen) {
+  NodeScene scene;
+  api::NodeList list = train(1).admits("a");
+  list.domain = "team-a/train";
+  scene.settle().show(list).prepare("a").settle().daemon_ready({}).settle();
+  ASSERT_EQ(scene.report().summary.domains, "team-a/train");
+  scene.show_no_lists().advance(minutes(1)).settle();
+  EXPECT_EQ(scene.report().summary.domains, "team-a/train");
+}
+
 TEST(NodeReport, TellsAnAddressThatHasChangedAndKeepsTheLastWhileNoneIsKnown) {
   NodeScene scene = serving(2);
   scene.daemon_dies("ended with its owner");

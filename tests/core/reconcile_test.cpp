@@ -142,11 +142,7 @@ INSTANTIATE_TEST_SUITE_P(
                  "NodeUnknown"},
         LossCase{"NodeMissing", [](NodeView& n) { n.node.reset(); }, "NodeUnknown"},
         LossCase{"Rebooted", [](NodeView& n) { n.node->boot_id = "boot-2"; }, "NodeRebooted"},
-        LossCase{"AgentGone",
-                 [](NodeView& n) { n.agent = AgentPod{.ready = false, .changed = kNow - 61s}; },
-                 "AgentUnknown"},
-        LossCase{"AgentGoneBeforeTheClockWasSetBack",
-                 [](NodeView& n) { n.agent = AgentPod{.ready = false, .changed = kNow + 1h}; },
+        LossCase{"AgentGone", [](NodeView& n) { n.agent = AgentPod{.ready = false, .lasts = 61s}; },
                  "AgentUnknown"},
         LossCase{"ReportGone", [](NodeView& n) { n.report.reset(); }, "NotReported"},
         LossCase{"DaemonFailed",
@@ -178,7 +174,7 @@ TEST(Reconcile, AlarmsNobodyWhenThePodsOfADomainEnd) {
 
 TEST(Reconcile, KeepsReadyWhileAnAgentIsGoneForLessThanItsGrace) {
   World world = settled_world(2);
-  world.nodes.at("n1").agent = AgentPod{.ready = false, .changed = kNow - 20s};
+  world.nodes.at("n1").agent = AgentPod{.ready = false, .lasts = 20s};
   const Plan plan = reconcile(world);
   EXPECT_THAT(plan.actions, IsEmpty());
   EXPECT_EQ(plan.look_again, base::Duration(40s));
@@ -365,7 +361,7 @@ TEST(Reconcile, TellsOfItsDeletionWhileSomebodyHoldsItsTemplate) {
 TEST(Reconcile, LooksAgainAtADeletionWhenTheGraceOfAnAgentEnds) {
   World world = settled_world(2);
   world.view.domain->meta.deletion_time = kNow;
-  world.nodes.at("n1").agent = AgentPod{.ready = false, .changed = kNow - 20s};
+  world.nodes.at("n1").agent = AgentPod{.ready = false, .lasts = 20s};
   world.pods_read = kNow + 5s;
   EXPECT_EQ(reconcile(world).look_again, base::Duration(40s));
 }
@@ -582,6 +578,47 @@ TEST(ReconcileReport, DeletesTheReportOfANodeThatIsGoneAndHoldsNoSlot) {
   ASSERT_THAT(reconcile_report(world).actions, SizeIs(2));
   EXPECT_EQ(reconcile_report(world).actions[0], Action(EnsureNodeGone{"n1"}));
   world.lists = settled_world(1).lists;
+  EXPECT_THAT(reconcile_report(world).actions,
+              ElementsAre(EnsureNodeGone{"n1"}, VariantWith<MarkReport>(_)));
+}
+
+// The report is the node's word; whether it can be believed is not.
+TEST(ReconcileReport, MarksTheReportOfASilentNodeOnceAndTakesTheMarkAwayWhenItIsBack) {
+  ReportWorld world{.node = "n1", .view = idle_node("n1"), .lists = {}, .now = kNow};
+  world.view.node->ready = api::ConditionStatus::Unknown;
+  const Plan plan = reconcile_report(world);
+  ASSERT_THAT(plan.actions, ElementsAre(VariantWith<MarkReport>(_)));
+  const auto& mark = std::get<MarkReport>(plan.actions.front());
+  ASSERT_TRUE(mark.stale);
+  EXPECT_EQ(mark.stale->reason, "NodeUnknown");
+  EXPECT_THAT(mark.stale->message, HasSubstr("kubelet has stopped answering"));
+  world.view.report->stale = mark.stale;
+  world.now += std::chrono::minutes(1);
+  EXPECT_THAT(reconcile_report(world).actions, IsEmpty());
+  world.view.node->ready = api::ConditionStatus::True;
+  EXPECT_THAT(reconcile_report(world).actions,
+              ElementsAre(MarkReport{world.view.report->meta, std::nullopt}));
+}
+
+TEST(ReconcileReport, IsNotBelievedAfterARebootUntilTheAgentReportsAgain) {
+  ReportWorld world{.node = "n1", .view = idle_node("n1"), .lists = {}, .now = kNow};
+  world.view.node->boot_id = "another-boot";
+  const Plan plan = reconcile_report(world);
+  ASSERT_THAT(plan.actions, ElementsAre(VariantWith<MarkReport>(_)));
+  EXPECT_EQ(std::get<MarkReport>(plan.actions.front()).stale->reason, "NodeRebooted");
+}
+
+TEST(ReconcileReport, GivesAnAgentItsGraceAndAfterARestartOfTheControllerNoSecondOne) {
+  ReportWorld world{.node = "n1", .view = idle_node("n1"), .lists = {}, .now = kNow};
+  world.view.agent = AgentPod{.ready = false, .lasts = {}};
+  const base::Duration grace = world.settings.agent_grace;
+  EXPECT_EQ(reconcile_report(world), (Plan{.actions = {}, .look_again = grace}));
+  world.view.agent->lasts = grace;
+  const Plan plan = reconcile_report(world);
+  ASSERT_THAT(plan.actions, ElementsAre(VariantWith<MarkReport>(_)));
+  world.view.report->stale = std::get<MarkReport>(plan.actions.front()).stale;
+  EXPECT_EQ(world.view.report->stale->reason, "AgentUnknown");
+  world.view.agent->lasts = {};
   EXPECT_THAT(reconcile_report(world).actions, IsEmpty());
 }
 

@@ -158,7 +158,7 @@ TEST(StatusEvents, OneThatIsLostIsNotToldOfAgainAsItsComplaintsChange) {
 TEST(StatusEvents, NoWarningComesAfterTheCure) {
   World world = settled_world(4);
   group_report(world, "n2").state = api::DaemonState::Failed;
-  world.nodes.at("n3").agent = AgentPod{.ready = false, .changed = kNow - 2h};
+  world.nodes.at("n3").agent = AgentPod{.ready = false, .lasts = 2h};
   EXPECT_THAT(events_after(world),
               UnorderedElementsAre("Warning NodeImexFailed", "Warning NodeAgentUnknown"));
   group_report(world, "n2").state = api::DaemonState::Ready;

@@ -43,6 +43,7 @@ ALLOWED = {
         """,
     "compute-domain-controller": """
         everywhere                computedomainnodes.resource.nvidia.com         list watch delete
+        everywhere                computedomainnodes/status.resource.nvidia.com  patch
         everywhere                computedomains.resource.nvidia.com             list watch create patch delete
         everywhere                computedomains/status.resource.nvidia.com      patch
         everywhere                deployments.apps                               list
@@ -359,6 +360,39 @@ def the_controller_changes_its_labels_of_a_node(cluster: Cluster) -> None:
         raise Failed("it may write the status of a Node")
 
 
+def a_report_is_its_nodes_and_its_credibility_the_controllers(cluster: Cluster, agent: Api) -> None:
+    controller = cluster.with_token_of("compute-domain-controller")
+    path, kind = f"{REPORTS}/n1/status", "application/merge-patch+json"
+    stale = {"state": "Unknown", "reason": "NodeUnknown", "message": "silent", "since": "2026-11-25T00:00:00Z"}
+    summary = {"state": "Ready", "message": "all is well", "domains": "team-a/train"}
+    cluster.admin.request("DELETE", f"{REPORTS}/n1")
+    agent.make("POST", REPORTS, report("n1"))
+
+    def attempt(who: Api, wanted: int, status: dict) -> None:
+        code, said = who.request("PATCH", path, {"status": status}, kind)
+        if code != wanted:
+            raise Failed(f"{status}: {code} {said.get('message')}")
+
+    def shown() -> list:
+        table = cluster.admin.request("GET", f"{REPORTS}/n1", headers={
+            "Accept": "application/json;as=Table;v=v1;g=meta.k8s.io"})[1]
+        cells = dict(zip((column["name"] for column in table["columnDefinitions"]), table["rows"][0]["cells"]))
+        return [cells[name] for name in ("State", "Domains", "Message")]
+
+    attempt(agent, 200, {"bootID": "b", "summary": summary})
+    for change in ({"bootID": "c"}, {"address": "10.0.0.1"}, {"summary": None, "stale": stale}):
+        attempt(controller, 403, change)
+    if shown() != ["Ready", "team-a/train", "all is well"]:
+        raise Failed(f"kubectl get shows {shown()}")
+    attempt(controller, 200, {"stale": stale})
+    for change in ({"stale": None}, {"stale": stale | {"reason": "Other"}}):
+        attempt(agent, 403, change)
+    attempt(agent, 200, {"bootID": "c"})
+    if shown() != ["Unknown", "team-a/train", "silent"]:
+        raise Failed(f"kubectl get shows {shown()} of a stale report")
+    attempt(controller, 200, {"stale": None})
+
+
 def the_controller_writes_slices_of_cliques(cluster: Cluster) -> None:
     who = cluster.with_token_of("compute-domain-controller")
     everywhere = {"allNodes": True}
@@ -442,6 +476,8 @@ def main() -> int:
             check("an agent changes what is its node's", requests_do_what_they_may, cluster, agent)
             check("and nothing else by tricks", tricks_are_refused, cluster, agent)
             check("an agent's token that is bound to no pod writes nothing", an_unbound_token_writes_nothing, cluster)
+            check("a report is its node's, and whether it can be believed the controller's",
+                  a_report_is_its_nodes_and_its_credibility_the_controllers, cluster, agent)
             check("the controller changes its labels of a Node, the clique's only where it is asked to",
                   the_controller_changes_its_labels_of_a_node, cluster)
             check("and writes ResourceSlices of cliques, and only where it is asked to",

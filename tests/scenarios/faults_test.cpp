@@ -15,8 +15,15 @@ TEST_F(Faults, ANodeWithoutPowerIsNamedAndComesBack) {
   fault(on[1], "power-off");
   EXPECT_TRUE(becomes("train", "NotReady", "2/3", "NodeUnknown", on[1], kLate));
   EXPECT_TRUE(tells("ComputeDomain", "train", "NodeUnknown", on[1]));
+  const std::string serves = kubectl().ns() + "/train";
+  // What the node has said last is not what it is.
+  EXPECT_TRUE(node_shows(on[1], {.state = "Unknown", .domains = serves, .message = "kubelet"}));
+  EXPECT_TRUE(node_shows(on[0], {.state = "Ready", .domains = serves, .unreachable = on[1]}));
+  home().restart_controller();
+  EXPECT_TRUE(node_shows(on[1], {.state = "Unknown", .domains = serves, .message = "kubelet"}));
   heal(on[1]);
   EXPECT_TRUE(becomes("train", "Ready", "3/3", "AllNodesReady", "", kLate));
+  EXPECT_TRUE(node_shows(on[1], {.state = "Ready", .domains = serves}));
   EXPECT_EQ(slots("train"), before);
 }
 

@@ -186,14 +186,13 @@ void Kubectl::remove_in(const std::string& other_ns, const std::string& kind,
 
 void Kubectl::remove_all(const std::string& kind) { remove_at(path(kind, ns_, ""), false); }
 
-std::vector<DomainRow> Kubectl::computedomains() const {
-  const http::Response response = send({.method = "GET",
-                                        .target = path("ComputeDomain", ns_, ""),
-                                        .headers = {{"Accept", kTable}},
-                                        .body = {}});
+std::vector<std::vector<std::string>> Kubectl::table(
+    const std::string& target, const std::vector<std::string>& columns) const {
+  const http::Response response =
+      send({.method = "GET", .target = target, .headers = {{"Accept", kTable}}, .body = {}});
   if (response.status != 200) throw std::runtime_error(response.body);
   const json table = json::parse(response.body);
-  std::vector<DomainRow> rows;
+  std::vector<std::vector<std::string>> rows;
   for (const json& line : table["rows"]) {
     const auto cell = [&](std::string_view column) -> std::string {
       for (std::size_t i = 0; i < table["columnDefinitions"].size(); ++i) {
@@ -201,8 +200,27 @@ std::vector<DomainRow> Kubectl::computedomains() const {
       }
       throw std::runtime_error(cat("no column ", column));
     };
-    rows.push_back({cell("Name"), cell("Status"), cell("Ready"), cell("Cliques"), cell("Reason"),
-                    cell("Message")});
+    std::vector<std::string>& cells = rows.emplace_back();
+    cells.reserve(columns.size());
+    for (const std::string& column : columns) cells.push_back(cell(column));
+  }
+  return rows;
+}
+
+std::vector<DomainRow> Kubectl::computedomains() const {
+  std::vector<DomainRow> rows;
+  for (const auto& cells : table(path("ComputeDomain", ns_, ""),
+                                 {"Name", "Status", "Ready", "Cliques", "Reason", "Message"})) {
+    rows.push_back({cells[0], cells[1], cells[2], cells[3], cells[4], cells[5]});
+  }
+  return rows;
+}
+
+std::vector<NodeRow> Kubectl::computedomainnodes() const {
+  std::vector<NodeRow> rows;
+  for (const auto& cells : table(path("ComputeDomainNode", "", ""),
+                                 {"Name", "State", "Domains", "Unreachable", "Message"})) {
+    rows.push_back({cells[0], cells[1], cells[2], cells[3], cells[4]});
   }
   return rows;
 }

@@ -20,6 +20,11 @@ struct DomainRow {
   std::string name, status, ready, cliques, reason, message;
 };
 
+// A line of `kubectl get computedomainnodes -o wide`.
+struct NodeRow {
+  std::string name, state, domains, unreachable, message;
+};
+
 class Kubectl {
  public:
   Kubectl(http::Client& transport, const base::Clock& clock, std::string ns);
@@ -52,8 +57,12 @@ class Kubectl {
   // The server's answer when it refuses the object; "" when it does not (and has it now).
   [[nodiscard]] std::string refusal_of(const std::string& yaml);
   [[nodiscard]] std::vector<DomainRow> computedomains() const;
+  [[nodiscard]] std::vector<NodeRow> computedomainnodes() const;
 
  private:
+  // The named columns of each line of the table.
+  [[nodiscard]] std::vector<std::vector<std::string>> table(
+      const std::string& target, const std::vector<std::string>& columns) const;
   void apply_object(const std::string& json);
   [[nodiscard]] std::string path(const std::string& kind, const std::string& ns,
                                  const std::string& name,

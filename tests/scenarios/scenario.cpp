@@ -143,6 +143,21 @@ AssertionResult Scenario::becomes(const std::string& domain, const std::string& 
          << events_of(domain);
 }
 
+AssertionResult Scenario::node_shows(const std::string& node, const NodeRow& wanted,
+                                     base::Duration span) {
+  std::string last;
+  const auto says = [&] {
+    const auto rows = kubectl().computedomainnodes();
+    return std::ranges::any_of(rows, [&](const NodeRow& row) {
+      if (row.name != node) return false;
+      last = cat(row.state, " ", row.domains, " ", row.unreachable, " ", row.message);
+      return row.state == wanted.state && row.domains == wanted.domains &&
+             row.unreachable == wanted.unreachable && has(row.message, wanted.message);
+    });
+  };
+  return eventually(cat(node, " shows ", wanted.state), says, span) << "; last: " << last;
+}
+
 AssertionResult Scenario::stays(const std::string& domain, const std::string& status,
                                 const std::string& ready, base::Duration span) {
   std::string other;

@@ -58,6 +58,10 @@ class Scenario : public testing::Test {
   testing::AssertionResult tells(const std::string& kind, const std::string& name,
                                  const std::string& reason, const std::string& message = {},
                                  base::Duration span = kSoon);
+  // The node's line of `kubectl get computedomainnodes -o wide` says this within `span`; `message`
+  // is a part of its.
+  testing::AssertionResult node_shows(const std::string& node, const NodeRow& row,
+                                      base::Duration span = kSoon);
   testing::AssertionResult goes(const std::string& domain, base::Duration span = kSoon);
   testing::AssertionResult eventually(const std::string& what, const std::function<bool()>& done,
                                       base::Duration span = kSoon);

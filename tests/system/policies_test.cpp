@@ -96,6 +96,35 @@ TEST_F(Policies, TheControllerRemovesTheLabelOfAnAdoptedDomainFromANode) {
   EXPECT_EQ(controller_.merge(kNode, labels({{label, nullptr}})).status, 200);
 }
 
+constexpr char kReports[] = "/apis/resource.nvidia.com/v1beta1/computedomainnodes";
+
+TEST_F(Policies, TheReportIsTheNodesAndWhetherItIsStaleTheControllers) {
+  const auto status = [](const json& fields) { return json{{"status", fields}}; };
+  const json stale = {{"state", "Unknown"},
+                      {"reason", "NodeUnknown"},
+                      {"message", "its kubelet is silent"},
+                      {"since", "2026-11-20T00:00:00Z"}};
+  EXPECT_EQ(agent_.post(kReports, {{"metadata", {{"name", "n1"}}}}).status, 201);
+  const std::string path = std::string(kReports) + "/n1/status";
+  EXPECT_EQ(agent_.merge(path, status({{"bootID", "b1"}, {"clique", "u.1"}})).status, 200);
+
+  for (const json& change : {json{{"bootID", "b2"}}, json{{"address", "10.0.0.1"}},
+                             json{{"clique", nullptr}, {"stale", stale}}}) {
+    expect_refused(controller_.merge(path, status(change)), "status.stale only");
+  }
+  EXPECT_EQ(controller_.merge(path, status({{"stale", stale}})).status, 200);
+  EXPECT_EQ(controller_.merge(std::string(kReports) + "/n1", labels({{"a", "b"}})).status, 403);
+
+  expect_refused(agent_.merge(path, status({{"stale", nullptr}})), "may not change status.stale");
+  json another = stale;
+  another["reason"] = "Other";
+  expect_refused(agent_.merge(path, status({{"stale", another}})), "may not change status.stale");
+  const Answer said = agent_.merge(path, status({{"address", "10.0.0.1"}}));
+  EXPECT_EQ(said.status, 200);
+  EXPECT_EQ(said.body["status"]["stale"], stale) << "a report leaves it there";
+  EXPECT_EQ(controller_.merge(path, status({{"stale", nullptr}})).status, 200);
+}
+
 constexpr char kDomains[] = "/apis/resource.nvidia.com/v1beta1/namespaces/team-a/computedomains";
 
 TEST_F(Policies, TheControllerMakesAndDeletesDomainsOfWorkloadsOnly) {

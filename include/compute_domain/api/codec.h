@@ -113,6 +113,8 @@ std::string ownership_patch(const Precondition& if_is, const std::vector<OwnerRe
 std::string owners_patch(const Precondition& if_is, const std::vector<OwnerReference>& owners);
 std::string status_patch(const Precondition& if_is, const ComputeDomainStatus& status);
 std::string status_patch(const Precondition& if_is, const ComputeDomainNodeReport& report);
+// Of a ComputeDomainNode status.stale alone, which is not the report's.
+std::string staleness_patch(const Precondition& if_is, const std::optional<Staleness>& stale);
 // ConfigMap: our labels and the data as a whole; keys that are not ours are removed.
 std::string config_map_patch(const Precondition& if_is, const ConfigMap& current,
                              const ConfigMap& desired);

@@ -1,7 +1,8 @@
 // ComputeDomainNode, resource.nvidia.com/v1beta1: a node's own word about its IMEX.
 //
-// Cluster-scoped, named after the node, written only by that node's agent (its status) and, for
-// fencing, by an administrator (an annotation). It has no owner reference and outlives its Node.
+// Cluster-scoped, named after the node, written only by that node's agent (its status), for fencing
+// by an administrator (an annotation), and by the controller where it says that the report may not
+// be true any more (status.stale). It has no owner reference and outlives its Node.
 #pragma once
 
 #include <cstdint>
@@ -50,6 +51,7 @@ struct ReportBounds {
   static constexpr std::size_t kPendingClaims = 64;
   static constexpr std::size_t kConditions = 16;
   static constexpr std::size_t kName = 253;     // of a node
+  static constexpr std::size_t kDomain = 317;   // namespace/name
   static constexpr std::size_t kId = 63;        // cliques, groups, boots, instances, UIDs
   static constexpr std::size_t kAddress = 45;   // of IPv6
   static constexpr std::size_t kRanges = 8192;  // of a group, and of all groups together
@@ -69,6 +71,7 @@ struct GroupReport {
   // The members that the daemon is connected to, as slots in ascending ranges: "0-3,7".
   std::string connected;
   std::vector<std::string> unreachable;  // current members that the daemon does not reach, by name
+  std::vector<std::string> domains;      // that it serves here, "team-a/train"; for people
   std::vector<std::string> claims;       // UIDs of the claims prepared here for this group, sorted
   // With isolation by channel: the channels of these claims, as ranges; and how many releases of
   // the group's node list the node knew of when it said so.
@@ -86,6 +89,17 @@ struct PendingClaim {
   std::string message;  // for people: what it waits for, or why it is refused
 
   friend bool operator==(const PendingClaim&, const PendingClaim&) = default;
+};
+
+// The report in the cells of a table, for people: nothing is decided by it.
+struct ReportSummary {
+  // Of the groups that have not stopped, the worst state, and since when; absent without a group.
+  std::optional<DaemonState> state;
+  std::optional<base::Time> since;
+  std::string domains, unreachable;  // names: "r1n03, r1n04 and 3 more"
+  std::string message;               // what keeps the node from serving, and what to do
+
+  friend bool operator==(const ReportSummary&, const ReportSummary&) = default;
 };
 
 // Of ComputeDomainNodeReport::conditions: whether the node offers its devices to the scheduler.
@@ -111,13 +125,27 @@ struct ComputeDomainNodeReport {
   std::vector<PendingClaim> pending_claims;  // by UID
   // CanServe; and for each requirement that the node does not meet one that is False.
   std::vector<Condition> conditions;
+  ReportSummary summary;
 
   friend bool operator==(const ComputeDomainNodeReport&, const ComputeDomainNodeReport&) = default;
+};
+
+enum class StaleState { Unknown };
+
+// Why a report may not be true any more. The controller's word, not the node's.
+struct Staleness {
+  StaleState state = StaleState::Unknown;  // what a table shows instead of the summary's
+  std::string reason;                      // a word for programs: "NodeUnknown"
+  std::string message;                     // for people, with the next step
+  base::Time since{};                      // when the controller has found it
+
+  friend bool operator==(const Staleness&, const Staleness&) = default;
 };
 
 struct ComputeDomainNode {
   ObjectMeta meta;
   ComputeDomainNodeReport status;
+  std::optional<Staleness> stale;  // status.stale; absent while the report can be believed
 
   friend bool operator==(const ComputeDomainNode&, const ComputeDomainNode&) = default;
 };

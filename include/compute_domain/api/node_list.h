@@ -44,6 +44,7 @@ struct NodeListEntry {
 struct Channel {
   std::int64_t number = 0;
   std::string domain_uid;  // that has it, or had it; "": of a list that was lost, nobody knows
+  std::string domain;      // its name, "team-a/train", as far as it is known; for people
   // Not 0: it has been taken back, as the so-manieth of the group. It is given to nobody else
   // before the node in each of `slots` has said that it knows of it and does not use it.
   std::int64_t release = 0;
@@ -66,6 +67,7 @@ struct NodeList {
   std::int64_t releases = 0;  // of channels, so far
   // A domain waits for a channel that was taken back: nodes say at once that they know of it.
   bool scarce = false;
+  std::string domain = {};  // with isolation by domain its name, "team-a/train"; for people
 
   friend bool operator==(const NodeList&, const NodeList&) = default;
 };

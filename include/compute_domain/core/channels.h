@@ -41,6 +41,7 @@ class Channels {
     std::string domain_uid;
     std::int64_t release = 0;
     std::set<std::string> nodes;
+    std::string domain = {};
   };
 
   struct Claim {
@@ -53,6 +54,7 @@ class Channels {
   void remember(std::int64_t number, const std::string& domain_uid, const std::string& node);
   void note_containers();
   void take_back();
+  [[nodiscard]] std::string name_of(const Record& record) const;
   [[nodiscard]] bool is_number(std::int64_t number) const;
   [[nodiscard]] bool may_be_given(std::int64_t number) const;
   [[nodiscard]] bool is_let_go(const Record& channel) const;
@@ -77,8 +79,8 @@ std::optional<std::int64_t> channel_of(const api::NodeList& list, const std::str
 class ListRoom {
  public:
   explicit ListRoom(const api::NodeList& list);
-  // Whether there is room for one more claim; then it is taken.
-  bool take(std::string_view claim_uid, bool is_first_of_domain);
+  // Whether there is room for one more claim, of the domain of this name; then it is taken.
+  bool take(std::string_view claim_uid, bool is_first_of_domain, std::string_view domain);
 
  private:
   std::size_t bytes_ = 0;

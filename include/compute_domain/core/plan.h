@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "compute_domain/api/compute_domain.h"
+#include "compute_domain/api/compute_domain_node.h"
 #include "compute_domain/api/core.h"
 #include "compute_domain/api/node_list.h"
 #include "compute_domain/api/resource.h"
@@ -151,6 +152,13 @@ struct EnsureNodeGone {
   std::string node;
   friend bool operator==(const EnsureNodeGone&, const EnsureNodeGone&) = default;
 };
+// Writes status.stale of the ComputeDomainNode, and nothing else of it, under the precondition of
+// this version; nullopt takes it away.
+struct MarkReport {
+  api::ObjectMeta report;
+  std::optional<api::Staleness> stale;
+  friend bool operator==(const MarkReport&, const MarkReport&) = default;
+};
 // Deletes the ComputeDomainNode under the precondition of this version.
 struct DeleteReport {
   api::ObjectMeta report;
@@ -201,7 +209,7 @@ using Action =
                  EnsureClaimsReleased, EnsurePredecessorGone, EnsureNodeGone, DeleteReport,
                  LabelNode, UnmarkNode, CreateDomain, SetOwners, DeleteDomain, ReadPods, ReadJob,
                  ReplaceTemplate, AdoptTemplate, WriteLedger, RemoveNodeList, WriteSharedSlice,
-                 RemoveSharedSlice, EnsureNodeUnused, LabelForAgents>;
+                 RemoveSharedSlice, EnsureNodeUnused, LabelForAgents, MarkReport>;
 
 struct Plan {
   std::vector<Action> actions;

@@ -18,11 +18,14 @@ Plan reconcile_group(const GroupWorld& world);
 // The key of a clique: its node list, where the nodes are isolated by channel.
 Plan reconcile_clique(const CliqueWorld& world);
 
-// A node key: the report of a node that is gone. `lists` are all node lists that name the node.
+// A node key: whether its report can be believed, and the end of the report of a node that is gone.
+// `lists` are all node lists that name a node which is gone.
 struct ReportWorld {
   std::string node;
   NodeView view;
   std::vector<StoredList> lists;
+  base::Time now{};
+  Settings settings = {};
 };
 Plan reconcile_report(const ReportWorld& world);
 

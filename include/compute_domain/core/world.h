@@ -40,7 +40,7 @@ struct Settings {
 // The agent's own pod on a node: its Ready condition is the agent's life.
 struct AgentPod {
   bool ready = false;
-  base::Time changed{};  // when `ready` last changed
+  base::Duration lasts{};  // for how long `ready` has been as it is, by elapsed time
 
   friend bool operator==(const AgentPod&, const AgentPod&) = default;
 };

@@ -13,6 +13,7 @@
 #include "core/node/peers.h"
 #include "core/node/pending.h"
 #include "core/node/recovery.h"
+#include "core/node/summary.h"
 
 namespace cdom::core {
 
@@ -64,6 +65,28 @@ std::string channels_of(const Checkpoint& checkpoint, std::string_view group,
     }
   }
   return slot_ranges(numbers);
+}
+
+// The domains of the claims that are prepared here, as the group's list names them; of a list that
+// is not seen, those that were told before.
+std::vector<std::string> domains_of(const NodeWorld& world, const api::GroupReport& group,
+                                    const api::GroupReport* said) {
+  const SeenList* seen = find_seen_list(world, group.group);
+  if (group.claims.empty()) return {};
+  if (seen == nullptr) return said == nullptr ? std::vector<std::string>{} : said->domains;
+  const api::NodeList& list = *seen->stored.list;
+  std::set<std::string> names{list.domain};
+  const api::NodeListEntry* entry = own_entry(world, *seen);
+  for (const api::Channel& channel : list.channels) {
+    const bool is_here =
+        entry != nullptr && std::ranges::any_of(entry->admits, [&](const api::Admission& admits) {
+          return admits.channel == channel.number &&
+                 std::ranges::binary_search(group.claims, admits.claim_uid);
+        });
+    if (is_here) names.insert(channel.domain);
+  }
+  names.erase("");
+  return {names.begin(), names.end()};
 }
 
 // Which claim has which, as far as this is known.
@@ -339,9 +362,13 @@ Word word_of(NodeDraft& draft) {
   if (world.daemon && world.daemon->running && !groups.contains(world.daemon->group)) {
     if (const auto* said = published_group(world, world.daemon->group)) groups[said->group] = *said;
   }
-  for (auto& [name, group] : groups) word.report.groups.push_back(std::move(group));
+  for (auto& [name, group] : groups) {
+    group.domains = domains_of(world, group, published_group(world, name));
+    word.report.groups.push_back(std::move(group));
+  }
   word.report.pending_claims = pending_claims(draft);
   word.report.conditions = conditions_of(draft, published(world));
+  word.report.summary = summary_of(word.report);
   return word;
 }
 

@@ -8,6 +8,7 @@
 #include "compute_domain/core/reconcile_node.h"
 #include "core/model/model.h"
 #include "core/model/names.h"
+#include "core/node/summary.h"
 
 namespace cdom::core::model {
 
@@ -90,9 +91,11 @@ api::ComputeDomainNode own_report(const ReportObject& stored, int node) {
         }
       }
     }
+    if (!group.claims.empty()) group.domains = {cat("team-a/", domain_name(domain))};
     object.status.groups.push_back(std::move(group));
   }
   std::ranges::sort(object.status.groups, {}, &api::GroupReport::group);
+  object.status.summary = summary_of(object.status);
   return object;
 }
 

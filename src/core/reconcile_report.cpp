@@ -1,0 +1,53 @@
+#include <algorithm>
+
+#include "compute_domain/core/node_lists.h"
+#include "compute_domain/core/reconcile.h"
+#include "core/node_doubt.h"
+
+namespace cdom::core {
+
+namespace {
+
+// Whether no group keeps a slot for the node.
+bool is_without_slot(const ReportWorld& world) {
+  return std::ranges::none_of(world.lists, [&](const StoredList& stored) {
+    return !stored.list || find_entry(*stored.list, world.node) != nullptr;
+  });
+}
+
+std::optional<api::Staleness> staleness_of(const ReportWorld& world) {
+  const auto& told = world.view.report->stale;
+  const bool was_without_agent = told && told->reason == to_string(MemberState::AgentUnknown);
+  const auto doubt =
+      doubt_of(&world.view, world.node, world.settings.agent_grace, was_without_agent);
+  if (!doubt) return std::nullopt;
+  api::Staleness stale{.reason = std::string(to_string(doubt->state)),
+                       .message = doubt->detail,
+                       .since = std::chrono::floor<std::chrono::seconds>(world.now)};
+  if (told && told->reason == stale.reason) stale.since = told->since;
+  return stale;
+}
+
+}  // namespace
+
+Plan reconcile_report(const ReportWorld& world) {
+  if (!world.view.report) return {};
+  const api::ComputeDomainNode& report = *world.view.report;
+  Plan plan;
+  // That the cache does not show a Node proves nothing.
+  if (!world.view.node) plan.actions.emplace_back(EnsureNodeGone{world.node});
+  if (!world.view.node && is_without_slot(world)) {
+    plan.actions.emplace_back(DeleteReport{report.meta});
+    return plan;
+  }
+  std::optional<api::Staleness> stale = staleness_of(world);
+  if (stale == report.stale) {
+    plan.actions.clear();
+  } else {
+    plan.actions.emplace_back(MarkReport{report.meta, std::move(stale)});
+  }
+  plan.look_again = agent_grace_left(world.view, world.settings.agent_grace);
+  return plan;
+}
+
+}  // namespace cdom::core
