@@ -88,6 +88,11 @@ inline constexpr auto kFields<ComputeDomainSpec> = std::tuple{
     field("placement", &ComputeDomainSpec::placement)};
 
 template <>
+inline constexpr auto kFields<DaemonFailure> =
+    std::tuple{field("time", &DaemonFailure::time, Presence::Always),
+               field("message", &DaemonFailure::message, Presence::Always)};
+
+template <>
 inline constexpr auto kFields<ComputeDomainNodeStatus> =
     std::tuple{field("name", &ComputeDomainNodeStatus::name, Presence::Always),
                field("ipAddress", &ComputeDomainNodeStatus::ip_address, Presence::Always),
@@ -96,7 +101,9 @@ inline constexpr auto kFields<ComputeDomainNodeStatus> =
                field("channel", &ComputeDomainNodeStatus::channel),
                field<AsReadyWord>("status", &ComputeDomainNodeStatus::ready, Presence::Always),
                field("reason", &ComputeDomainNodeStatus::reason),
-               field("message", &ComputeDomainNodeStatus::message)};
+               field("message", &ComputeDomainNodeStatus::message),
+               field("restarts", &ComputeDomainNodeStatus::restarts),
+               field("lastFailure", &ComputeDomainNodeStatus::last_failure)};
 
 template <>
 inline constexpr auto kFields<ComputeDomainStatus> =
@@ -147,7 +154,9 @@ inline constexpr auto kFields<GroupReport> =
                field("channels", &GroupReport::channels),
                field("claimChannels", &GroupReport::claim_channels),
                field("releases", &GroupReport::releases),
-               field("message", &GroupReport::message)};
+               field("message", &GroupReport::message),
+               field("restarts", &GroupReport::restarts),
+               field("lastFailure", &GroupReport::last_failure)};
 
 template <>
 inline constexpr auto kFields<PendingClaim> =

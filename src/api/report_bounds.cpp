@@ -36,6 +36,11 @@ void bound(GroupReport& group) {
   if (group.slot < -1 || group.slot > Bounds::kSlot) group.slot = -1;
   bound(group.term);
   bound(group.releases);
+  bound(group.restarts);
+  if (group.last_failure) {
+    std::string& message = group.last_failure->message;
+    message = base::shortened(std::move(message), Bounds::kMessage);
+  }
   bound(group.connected, Bounds::kRanges);
   bound(group.channels, Bounds::kRanges);
   const auto is_too_long = [](const std::string& id) { return id.size() > Bounds::kId; };

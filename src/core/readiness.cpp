@@ -232,6 +232,17 @@ void keep_what_was_given(MemberView& member, const World& world) {
   member.channel = before->channel;
 }
 
+// What has failed stays told while the node says nothing of the group.
+void note_failures(MemberView& member, const api::GroupReport* report, const World& world) {
+  if (report != nullptr) {
+    member.restarts = report->restarts;
+    member.last_failure = report->last_failure;
+  } else if (const auto* before = status_before(world, member.membership.node)) {
+    member.restarts = before->restarts;
+    member.last_failure = before->last_failure;
+  }
+}
+
 // Daemons of different groups share no memory.
 void set_apart(std::vector<MemberView>& members) {
   std::set<std::string> by_channel;
@@ -435,6 +446,7 @@ Readiness readiness_of(const World& world, const std::vector<Membership>& member
       if (!known.entry->address.empty()) member.address = known.entry->address;
     }
     if (known.list == nullptr) keep_what_was_given(member, world);
+    note_failures(member, known.report, world);
     const Verdict verdict = verdict_on(known, membership, world);
     member.state = verdict.state;
     member.detail = verdict.detail;

@@ -442,7 +442,9 @@ api::ComputeDomainStatus computed_status(const World& world, const Readiness& re
                             .channel = member.channel,
                             .ready = is_ready,
                             .reason = is_ready ? "" : std::string(to_string(member.state)),
-                            .message = is_ready ? "" : base::shortened(member.detail, 1024)});
+                            .message = is_ready ? "" : base::shortened(member.detail, 1024),
+                            .restarts = member.restarts,
+                            .last_failure = member.last_failure});
   }
   if (world.view.has_predecessor && domain.status) status.nodes = domain.status->nodes;
   // Conditions of other writers stay as they are.

@@ -44,7 +44,8 @@ inline ComputeDomain sample<ComputeDomain>() {
             "1/2",
             2,
             "a.1",
-            {{"n1", "10.0.0.1", "a.1", 0, 7, true},
+            {{"n1", "10.0.0.1", "a.1", 0, 7, true, "", "", 2,
+              DaemonFailure{base::parse_rfc3339("2026-01-02T03:04:05Z").value(), "has ended"}},
              {"n2", "10.0.0.2", "", -1, 0, false, "NotReported", "check the agent"}},
             {sample_condition()}}}};
 }
@@ -72,6 +73,8 @@ inline ComputeDomainNode sample<ComputeDomainNode>() {
   group.claim_channels = {{"c1", 3}, {"c2", 7}};
   group.releases = 4;
   group.message = "waits for n8";
+  group.restarts = 2;
+  group.last_failure = DaemonFailure{group.since, "nvidia-imex has ended"};
   return {sample_meta(),
           {"boot-1",
            "a.1",

@@ -287,6 +287,30 @@ TEST(NodeReport, SaysHowADaemonThatHangsIsRestarted) {
             "ends what uses NVLink there");
 }
 
+TEST(NodeReport, CountsTheRestartsOfATermAndKeepsTheLastFailure) {
+  NodeScene scene = serving(2);
+  EXPECT_EQ(scene.group()->restarts, 0);
+  EXPECT_EQ(scene.group()->last_failure, std::nullopt);
+  scene.advance(minutes(1)).daemon_dies("nvidia-imex has ended").settle();
+  const base::Time failed = scene.group()->since;
+  EXPECT_EQ(scene.group()->restarts, 0) << "nothing has taken its place yet";
+  scene.advance(seconds(2)).daemon_is_another(api::DaemonState::Ready).daemon_ready({1}).settle();
+  scene.advance(seconds(2)).settle();
+  ASSERT_EQ(scene.group()->state, api::DaemonState::Ready);
+  EXPECT_EQ(scene.group()->restarts, 1);
+  ASSERT_TRUE(scene.group()->last_failure);
+  EXPECT_EQ(scene.group()->last_failure->time, failed);
+  EXPECT_THAT(scene.group()->last_failure->message, HasSubstr("nvidia-imex has ended"));
+
+  const int writes = scene.report_writes;
+  scene.advance(minutes(5)).settle();
+  EXPECT_EQ(scene.report_writes, writes) << "it is told once";
+  scene.world.report.objects.front().status.groups.front().term = 0;
+  scene.settle();
+  EXPECT_EQ(scene.group()->restarts, 0) << "of another term";
+  EXPECT_EQ(scene.group()->last_failure, std::nullopt);
+}
+
 TEST(NodeReport, TellsANewInstanceOfTheDaemon) {
   NodeScene scene = serving(1);
   scene.advance(minutes(1)).daemon_dies().settle().advance(milliseconds(250)).settle();

@@ -563,6 +563,28 @@ TEST(Reconcile, CountsANodeWithoutFabricAsReadyOncePrepared) {
   EXPECT_EQ(status_in(plan)->status.cliques, 0);
 }
 
+TEST(Reconcile, TellsTheRestartsOfAMembersDaemonAlsoOnceItIsReadyAgain) {
+  World world = settled_world(2);
+  const api::DaemonFailure failure{kNow, "nvidia-imex has ended"};
+  group_report(world, "n2").restarts = 1;
+  group_report(world, "n2").last_failure = failure;
+  const Plan plan = reconcile(world);
+  ASSERT_NE(status_in(plan), nullptr);
+  EXPECT_THAT(plan.actions, SizeIs(1)) << "and no Event";
+  apply_status(world, plan);
+  const api::ComputeDomainStatus& status = *world.view.domain->status;
+  EXPECT_TRUE(status.ready);
+  EXPECT_EQ(status.nodes[0].restarts, 0);
+  EXPECT_EQ(status.nodes[1].restarts, 1);
+  EXPECT_EQ(status.nodes[1].last_failure, failure);
+  EXPECT_THAT(reconcile(world).actions, IsEmpty());
+  // A node that says nothing takes nothing back.
+  world.nodes.at("n2").report.reset();
+  apply_status(world, reconcile(world));
+  EXPECT_EQ(world.view.domain->status->nodes[1].restarts, 1);
+  EXPECT_EQ(world.view.domain->status->nodes[1].last_failure, failure);
+}
+
 TEST(Reconcile, KeepsConditionsOfOtherWriters) {
   World world = settled_world(1);
   world.view.domain->status->conditions.push_back(

@@ -1,4 +1,6 @@
 // Faults of nodes: each is told by the domain's own line, with the node's name, and heals.
+#include <algorithm>
+
 #include "compute_domain/base/text.h"
 #include "compute_domain/sandbox/cluster.h"
 #include "scenarios/scenario.h"
@@ -54,6 +56,16 @@ TEST_F(Faults, AnImexDaemonThatIsKilledIsToldAndComesBack) {
   fault(on[0], "imex-kill");
   EXPECT_TRUE(tells("ComputeDomain", "train", "NodeImexFailed", on[0]));
   EXPECT_TRUE(becomes("train", "Ready", "3/3", "AllNodesReady", "", kLate));
+  // Whoever looks later sees that the workload has to start again.
+  EXPECT_TRUE(eventually("the status tells the restart and how it failed", [&] {
+    const auto status = domain("train").status;
+    return status && status->ready &&
+           std::ranges::all_of(status->nodes, [&](const api::ComputeDomainNodeStatus& node) {
+             const bool has_failed = node.name == on[0];
+             return node.restarts == (has_failed ? 1 : 0) &&
+                    node.last_failure.has_value() == has_failed;
+           });
+  }));
 }
 
 TEST_F(Faults, AnImexDaemonThatIsKilledAgainAndAgainIsMostlyNotReady) {

@@ -53,6 +53,14 @@ struct ComputeDomainSpec {
   friend bool operator==(const ComputeDomainSpec&, const ComputeDomainSpec&) = default;
 };
 
+// How an IMEX daemon has failed: it has ended, hangs, or could not be started.
+struct DaemonFailure {
+  base::Time time{};
+  std::string message;  // for people
+
+  friend bool operator==(const DaemonFailure&, const DaemonFailure&) = default;
+};
+
 struct ComputeDomainNodeStatus {
   std::string name;
   std::string ip_address;
@@ -62,6 +70,10 @@ struct ComputeDomainNodeStatus {
   bool ready = false;        // status: Ready | NotReady
   std::string reason;        // why it is not ready: a word for programs; "" when it is
   std::string message;       // the same for people, with the next step
+  // Of its IMEX daemon since the node has become a member, also of one that is READY again: what
+  // ran over the daemon before has lost its memory.
+  std::int64_t restarts = 0;
+  std::optional<DaemonFailure> last_failure;
 
   friend bool operator==(const ComputeDomainNodeStatus&, const ComputeDomainNodeStatus&) = default;
 };

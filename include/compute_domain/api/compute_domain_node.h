@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "compute_domain/api/compute_domain.h"
 #include "compute_domain/api/meta.h"
 
 namespace cdom::api {
@@ -79,6 +80,10 @@ struct GroupReport {
   std::vector<ClaimChannel> claim_channels;  // as far as they are known, by claim UID
   std::int64_t releases = 0;
   std::string message;  // for people: why it is not ready, and what to do
+  // In this term: how often another daemon has taken the place of one, and how the last one failed
+  // that did.
+  std::int64_t restarts = 0;
+  std::optional<DaemonFailure> last_failure;
 
   friend bool operator==(const GroupReport&, const GroupReport&) = default;
 };

@@ -42,6 +42,8 @@ struct MemberView {
   std::int64_t slot = -1;
   std::int64_t channel = 0;  // with isolation by channel, once it has one
   std::string address;
+  std::int64_t restarts = 0;  // of its IMEX daemon, by its own word
+  std::optional<api::DaemonFailure> last_failure;
 };
 
 // A pair of members of one group that is not connected, by name; `told` when one of them says that

@@ -246,6 +246,21 @@ std::optional<DaemonWord> daemon_word(NodeDraft& draft, const ServedGroup& serve
   return word;
 }
 
+// Counted here, as only the node sees each of its daemons: a controller may not be there.
+void note_failures(const NodeWorld& world, api::GroupReport& group, const api::GroupReport* said) {
+  const bool goes_on = said != nullptr && said->term == group.term &&
+                       published(world)->status.boot_id == world.self.boot_id;
+  if (goes_on) {
+    group.restarts = said->restarts;
+    group.last_failure = said->last_failure;
+    const bool is_another = !said->instance.empty() && said->instance != group.instance;
+    if (is_another && !group.instance.empty()) ++group.restarts;
+  }
+  if (group.state == DaemonState::Failed) {
+    group.last_failure = api::DaemonFailure{group.since, group.message};
+  }
+}
+
 void add_served(NodeDraft& draft, Groups& groups, Word& word) {
   const auto& served = draft.checkpoint.served;
   if (!served) return;
@@ -261,6 +276,7 @@ void add_served(NodeDraft& draft, Groups& groups, Word& word) {
   group.slot = served->slot;
   group.term = served->term;
   group.claims = claims_of(draft.checkpoint, served->group);
+  note_failures(draft.world, group, said);
   if (is_standing(draft.checkpoint, served->group)) {
     group.channels = channels_of(draft.checkpoint, served->group, said);
     group.claim_channels = claim_channels_of(draft.checkpoint, served->group);
