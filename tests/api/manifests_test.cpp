@@ -95,6 +95,15 @@ TEST(Manifests, NameTheImagesOfThisVersion) {
   const json kustomization = objects_in("manifests/default/kustomization.yaml").at(0);
   EXPECT_EQ(kustomization["images"].size(), 3U);
   for (const json& image : kustomization["images"]) EXPECT_EQ(image["newTag"], version);
+  int labelled = 0;
+  for (const auto& file : yaml_files("manifests")) {
+    for (const json& object : objects_in(file)) {
+      if (!object.contains("labels")) continue;
+      ++labelled;
+      EXPECT_EQ(object["labels"][0]["pairs"]["app.kubernetes.io/version"], version) << file;
+    }
+  }
+  EXPECT_EQ(labelled, 5);
 }
 
 TEST(Manifests, CheckNodesByTheProgramThatIsInstalled) {

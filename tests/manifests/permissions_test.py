@@ -393,6 +393,33 @@ def a_report_is_its_nodes_and_its_credibility_the_controllers(cluster: Cluster, 
     attempt(controller, 200, {"stale": None})
 
 
+def users_have_what_their_role_says(cluster: Cluster) -> None:
+    """Kubernetes' own roles, bound in a namespace, with what manifests/base/user-roles.yaml adds to them."""
+    def user_with(role: str) -> Api:
+        cluster.admin.make("POST", f"{DEFAULT}/serviceaccounts", core("ServiceAccount", role))
+        cluster.admin.make("POST", "/apis/rbac.authorization.k8s.io/v1/namespaces/default/rolebindings", {
+            "apiVersion": "rbac.authorization.k8s.io/v1", "kind": "RoleBinding", "metadata": {"name": f"user-{role}"},
+            "roleRef": {"apiGroup": "rbac.authorization.k8s.io", "kind": "ClusterRole", "name": role},
+            "subjects": [{"kind": "ServiceAccount", "name": role, "namespace": "default"}]})
+        return cluster.with_token_of(role, namespace="default")
+
+    domain = targets()["ComputeDomain"]
+    may = {"view": READ, "edit": VERBS, "admin": VERBS}
+    for role, verbs in may.items():
+        who = user_with(role)
+        # The role is aggregated some time after its parts are there.
+        eventually(30, lambda: who.request("GET", DOMAINS)[0] == 200)
+        for verb in VERBS:
+            status, said = domain.attempt(verb, who, cluster.admin)
+            if (status < 300) != (verb in verbs):
+                raise Failed(f"{role}: {verb} a ComputeDomain: {status} {said.get('message')}")
+        if who.request("PATCH", f"{domain.path}/status", {"status": {"status": "Ready"}}, "application/merge-patch+json")[0] != 403:
+            raise Failed(f"{role}: it may write the status of a ComputeDomain")
+        elsewhere = DOMAINS.replace("/default/", "/kube-system/")
+        if who.request("POST", elsewhere, domain.body)[0] != 403:
+            raise Failed(f"{role}: it may create a ComputeDomain in another namespace")
+
+
 def the_controller_writes_slices_of_cliques(cluster: Cluster) -> None:
     who = cluster.with_token_of("compute-domain-controller")
     everywhere = {"allNodes": True}
@@ -482,6 +509,8 @@ def main() -> int:
                   the_controller_changes_its_labels_of_a_node, cluster)
             check("and writes ResourceSlices of cliques, and only where it is asked to",
                   the_controller_writes_slices_of_cliques, cluster)
+            check("a user with the role view reads ComputeDomains of its namespace, with edit or admin it writes them",
+                  users_have_what_their_role_says, cluster)
             check("an agent's token ends with its pod", a_token_ends_with_its_pod, cluster, agent)
         finally:
             cluster.down()

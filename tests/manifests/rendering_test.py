@@ -73,12 +73,22 @@ def environment(container: dict) -> dict:
 
 
 def every_object_and_pod_has_the_recommended_labels() -> None:
-    for each in workloads(shipped("default")):
-        for meta in (each["metadata"], each["spec"]["template"]["metadata"]):
-            missing = RECOMMENDED - set(meta["labels"])
-            assert not missing, (each["metadata"]["name"], missing)
-    for each in shipped("default"):
-        assert each["metadata"]["labels"]["app.kubernetes.io/part-of"] == "compute-domain-operator", each["metadata"]
+    """Also those of the components, and the API alone; which are as true of an object as of its program."""
+    [version] = {each["metadata"]["labels"]["app.kubernetes.io/version"] for each in workloads(shipped("default"))}
+    rendered = {"default": shipped("default"), "base": shipped("base"), "adopt": shipped("adopt"),
+                "components": objects_of(combined("default", "metrics-tls", "shared-claims"))}
+    for where, objects in rendered.items():
+        assert objects
+        for each in objects:
+            metas = [each["metadata"]]
+            if each["kind"] in ("Deployment", "DaemonSet"):
+                metas.append(each["spec"]["template"]["metadata"])
+            for meta in metas:
+                labels = meta.get("labels", {})
+                missing = RECOMMENDED - set(labels)
+                assert not missing, (where, each["kind"], each["metadata"]["name"], missing)
+                for name, value in (("part-of", "compute-domain-operator"), ("managed-by", "kustomize"), ("version", version)):
+                    assert labels[f"app.kubernetes.io/{name}"] == value, (where, each["metadata"])
 
 
 def every_container_has_requests_and_a_memory_limit() -> None:
