@@ -24,9 +24,8 @@ bool is_for_server(const core::Intent& intent) {
 std::optional<std::string> what_it_is_of(const core::Intent& intent) {
   if (const auto* write = std::get_if<core::WriteCdi>(&intent)) return write->claim.uid;
   if (const auto* remove = std::get_if<core::RemoveCdi>(&intent)) return remove->claim_uid;
-  const bool is_of_daemon =
-      is_one_of<core::WriteHosts, core::ForgetImporters, core::SignalDaemon, core::StopDaemon>(
-          intent);
+  const bool is_of_daemon = is_one_of<core::WriteHosts, core::ForgetImporters, core::SignalDaemon,
+                                      core::StopDaemon, core::PauseDriver>(intent);
   return is_of_daemon ? std::optional<std::string>(core::kDaemonSetback) : std::nullopt;
 }
 
@@ -88,6 +87,9 @@ Result<void> Apply::act(const core::StartDaemon& intent) {
 
 Result<void> Apply::act(const core::SignalDaemon&) { return ports_.imex.signal(); }
 Result<void> Apply::act(const core::StopDaemon&) { return ports_.imex.stop(); }
+Result<void> Apply::act(const core::PauseDriver& intent) {
+  return ports_.imex.pause_driver(intent.is_paused);
+}
 
 Result<void> Apply::act(const core::WriteCdi& intent) {
   return ports_.channels.write(intent.claim, intent.channels);

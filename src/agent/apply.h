@@ -52,6 +52,7 @@ class Apply {
   base::Result<void> act(const core::StartDaemon& intent);
   base::Result<void> act(const core::SignalDaemon& intent);
   base::Result<void> act(const core::StopDaemon& intent);
+  base::Result<void> act(const core::PauseDriver& intent);
   base::Result<void> act(const core::WriteCdi& intent);
   base::Result<void> act(const core::RemoveCdi& intent);
   base::Result<void> act(const core::AnswerPrepared& intent);

@@ -76,6 +76,7 @@ ImexStatus status_of(const imex::State& state, Duration heard) {
   status.hosts_revision = state.hosts_revision;
   status.address = state.address;
   status.cannot_start = state.cannot_start;
+  status.driver_paused = state.driver_paused;
   if (state.signal_age) status.signalled = heard - *state.signal_age;
   for (const auto& [slot, letter] : state.peers) {
     if (letter == 'C') status.connected.insert(slot);
@@ -279,6 +280,7 @@ Result<void> ImexClient::start(const core::StartDaemon& config) {
   return ask(
       imex::Want{config.group, config.slot, config.table_text, config.table_hash, config.address});
 }
+Result<void> ImexClient::pause_driver(bool is_paused) { return ask(imex::PauseDriver{is_paused}); }
 Result<void> ImexClient::signal() { return ask(imex::Signal{}); }
 Result<void> ImexClient::stop() {
   auto stopped = ask(imex::Stop{});

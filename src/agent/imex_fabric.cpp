@@ -18,6 +18,9 @@ core::FabricReading ImexFabric::read() {
   const std::optional<FabricFacts>& told = owner_.fabric();
   if (!told) {
     if (clock_.elapsed() - begin_ < kFirstPatience) return {};
+    if (connected && connected->driver_paused.value_or(false)) {
+      return {std::nullopt, "NVML is not asked while the GPU driver is being replaced"};
+    }
     return {std::nullopt,
             connected
                 ? "compute-domain-imex on this node reports no NVLink fabric: it is older than "

@@ -248,6 +248,7 @@ class NodeAgent::Shell {
     if (inputs_.imex && !inputs_.imex->cannot_start.empty()) {
       world.faults.push_back({core::kFaultImex, "ImexCannotStart", inputs_.imex->cannot_start});
     }
+    if (inputs_.imex) world.driver_paused = inputs_.imex->driver_paused;
     daemon_.see(imex_status());
     daemon_.show(world);
     if (!world.daemon && world.elapsed - world.owner_silent_since >= kOwnerPatience) {

@@ -25,7 +25,9 @@ inline constexpr auto kFields<Taint> =
 template <>
 inline constexpr auto kFields<Node> =
     std::tuple{field("metadata", &Node::meta, Presence::Always),
-               field("spec.taints", &Node::taints), field("status.nodeInfo.bootID", &Node::boot_id),
+               field("spec.taints", &Node::taints),
+               field("spec.unschedulable", &Node::unschedulable),
+               field("status.nodeInfo.bootID", &Node::boot_id),
                field<AsForeignStatus>("status.conditions[type=Ready].status", &Node::ready),
                field("status.addresses[type=InternalIP].address", &Node::internal_ip)};
 

@@ -88,6 +88,7 @@ base::Result<void> SimulatedOwner::start(const core::StartDaemon& config) {
   started.instance = *std::move(instance);
   started.state = api::DaemonState::Starting;
   started.hosts_revision = last_.hosts_revision;
+  started.driver_paused = last_.driver_paused;
   last_ = std::move(started);
   return {};
 }
@@ -101,6 +102,12 @@ base::Result<void> SimulatedOwner::signal() {
 base::Result<void> SimulatedOwner::stop() {
   is_told_to_stop_ = true;
   imex_.stop();
+  return {};
+}
+
+// There is no driver, but the word.
+base::Result<void> SimulatedOwner::pause_driver(bool is_paused) {
+  last_.driver_paused = is_paused;
   return {};
 }
 

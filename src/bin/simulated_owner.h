@@ -14,7 +14,9 @@ namespace cdom::bin {
 
 class SimulatedOwner : public agent::ImexOwner {
  public:
-  SimulatedOwner(sandbox::Imex& imex, const base::Clock& clock) : imex_(imex), clock_(clock) {}
+  SimulatedOwner(sandbox::Imex& imex, const base::Clock& clock) : imex_(imex), clock_(clock) {
+    last_.driver_paused = false;
+  }
 
   base::Result<agent::ImexStatus> status() override;
   base::Result<void> write_hosts(const core::WriteHosts& hosts) override;
@@ -22,6 +24,7 @@ class SimulatedOwner : public agent::ImexOwner {
   base::Result<void> start(const core::StartDaemon& config) override;
   base::Result<void> signal() override;
   base::Result<void> stop() override;
+  base::Result<void> pause_driver(bool is_paused) override;
 
  private:
   void connect_slots(const std::vector<sandbox::ImexPeer>& peers);

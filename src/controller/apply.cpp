@@ -359,6 +359,16 @@ class Run {
     return done;
   }
 
+  // Of any version: agents write their reports all the time.
+  Result<void> operator()(const core::TellPause& action) {
+    const auto value = action.pause.empty() ? std::nullopt : std::optional(action.pause);
+    const auto after = client_.patch<api::ComputeDomainNode>(
+        api::name_of(action.report), "",
+        api::metadata_patch({action.report.uid, {}}, {}, {{api::kPauseAnnotation, value}}));
+    if (!after && after.error().kind != ErrorKind::NotFound) return after.error();
+    return {};
+  }
+
   Result<void> operator()(const core::WriteSharedSlice& action) {
     const api::ObjectMeta& meta = action.object.meta;
     const std::string version = client_.version_of(api::kind_of<api::ResourceSlice>());

@@ -38,6 +38,9 @@ std::optional<api::ObjectReference> object_of(const core::Action& action,
   if (const auto* mark = std::get_if<core::MarkReport>(&action)) {
     return reference<api::ComputeDomainNode>(client, mark->report);
   }
+  if (const auto* told = std::get_if<core::TellPause>(&action)) {
+    return reference<api::ComputeDomainNode>(client, told->report);
+  }
   if (const auto* removal = std::get_if<core::RemoveSharedSlice>(&action)) {
     return reference<api::ResourceSlice>(client, removal->slice);
   }

@@ -5,6 +5,7 @@
 #include "compute_domain/core/ledger.h"
 #include "compute_domain/core/membership.h"
 #include "compute_domain/core/node_lists.h"
+#include "compute_domain/core/node_pause.h"
 #include "compute_domain/core/reconcile.h"
 #include "compute_domain/core/status.h"
 
@@ -240,18 +241,22 @@ void trim(api::ResourceClaimTemplate& object) {
 void trim(api::ConfigMap& map) { map.meta.annotations.clear(); }
 
 void trim(api::ComputeDomainNode& report) {
-  const std::string fenced = report.meta.annotation(api::kFencedAnnotation);
+  std::erase_if(report.meta.annotations, [](const auto& entry) {
+    return entry.first != api::kFencedAnnotation && entry.first != api::kPauseAnnotation;
+  });
+  auto kept = std::move(report.meta.annotations);
   trim_meta(report.meta);
+  report.meta.annotations = std::move(kept);
   // What is for people alone.
   report.status.summary = {};
   for (api::GroupReport& group : report.status.groups) group.domains = {};
-  if (!fenced.empty()) report.meta.annotations[api::kFencedAnnotation] = fenced;
 }
 
 void trim(api::Node& node) {
   std::erase_if(node.meta.labels, [](const auto& label) {
     return label.first != api::kNodeCliqueLabel && label.first != api::kAgentNodeLabel &&
-           !core::tells_of_gpus(label.first, label.second);
+           !core::tells_of_gpus(label.first, label.second) &&
+           !core::tells_of_pause(label.first, label.second);
   });
   std::erase_if(node.meta.annotations,
                 [](const auto& entry) { return entry.first != api::kNodeCliqueMark; });

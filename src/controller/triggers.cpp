@@ -6,6 +6,7 @@
 #include "compute_domain/api/names.h"
 #include "compute_domain/core/membership.h"
 #include "compute_domain/core/node_lists.h"
+#include "compute_domain/core/node_pause.h"
 
 namespace cdom::controller {
 
@@ -398,8 +399,18 @@ void Triggers::on_list(const api::ConfigMap* before, const api::ConfigMap* after
   }
 }
 
+void Triggers::add_pause(const std::string& name) const {
+  const auto node = from_.stores.nodes.get({"", name});
+  const auto report = from_.stores.reports.get({"", name});
+  if (node == nullptr || report == nullptr) return;
+  const bool is_told =
+      report->meta.annotation(api::kPauseAnnotation) == core::to_text(core::pause_of(*node));
+  if (!is_told) add_(report_key(name));
+}
+
 void Triggers::on_report(const api::ComputeDomainNode* before,
                          const api::ComputeDomainNode* after) const {
+  if (after != nullptr) add_pause(after->meta.name);
   const std::string& node = (after != nullptr ? after : before)->meta.name;
   const bool is_credible_still =
       before != nullptr && after != nullptr && is_as_credible(*before, *after);
@@ -419,6 +430,7 @@ void Triggers::on_node(const api::Node* before, const api::Node* after) const {
     if (from_.settings.labels_nodes) add_(label_key(after->meta.name));
     add_(agent_label_key(after->meta.name));
   }
+  if (after != nullptr) add_pause(after->meta.name);
   add_shared_slices_of_label(before, after);
   if (before != nullptr && after != nullptr && is_same(*before, *after)) return;
   const std::string& node = (after != nullptr ? after : before)->meta.name;

@@ -47,6 +47,8 @@ class Triggers {
   void add_agent_label(const std::string& name) const;
   // Whether it can be believed may have changed.
   void add_report(const std::string& node) const;
+  // What its agent has to know of its Node is not on its report.
+  void add_pause(const std::string& name) const;
   // Nodes on which a claim begins or ends to be in use.
   void add_agent_labels(const api::ResourceClaim* before, const api::ResourceClaim* after) const;
   void on_automatic_claim(const api::ResourceClaim* before, const api::ResourceClaim* after) const;

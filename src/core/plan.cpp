@@ -129,6 +129,10 @@ struct ActionText {
     return cat(a.has_agent ? "add the agent label to Node " : "remove the agent label from Node ",
                a.node.name);
   }
+  std::string operator()(const TellPause& a) const {
+    return cat("tell the agent of node ", a.report.name, ": ",
+               a.pause.empty() ? "neither cordoned nor paused" : a.pause);
+  }
   std::string operator()(const UnmarkNode& a) const {
     return cat("leave the clique label of Node ", a.node.name, " to whoever has written it");
   }

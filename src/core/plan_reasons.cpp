@@ -78,6 +78,9 @@ struct ActionReason {
   const char* operator()(const LabelForAgents&) const {
     return "DaemonSets select the nodes of agents by this label";
   }
+  const char* operator()(const TellPause&) const {
+    return "its Node says so, and the GPU driver cannot be replaced while it is in use";
+  }
   const char* operator()(const WriteSharedSlice&) const {
     return "nodes of the clique share claims";
   }

@@ -11,6 +11,7 @@
 #include "compute_domain/core/channels.h"
 #include "compute_domain/core/membership.h"
 #include "compute_domain/core/node_lists.h"
+#include "compute_domain/core/node_pause.h"
 #include "compute_domain/core/readiness.h"
 #include "compute_domain/core/slots.h"
 #include "compute_domain/core/status.h"

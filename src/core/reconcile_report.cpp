@@ -1,6 +1,9 @@
 #include <algorithm>
+#include <utility>
 
+#include "compute_domain/api/names.h"
 #include "compute_domain/core/node_lists.h"
+#include "compute_domain/core/node_pause.h"
 #include "compute_domain/core/reconcile.h"
 #include "core/node_doubt.h"
 
@@ -45,6 +48,13 @@ Plan reconcile_report(const ReportWorld& world) {
     plan.actions.clear();
   } else {
     plan.actions.emplace_back(MarkReport{report.meta, std::move(stale)});
+  }
+  // The status comes first: it is of the version that was seen.
+  if (world.view.node && !report.meta.is_deleting()) {
+    std::string pause = to_text(pause_of(*world.view.node));
+    if (report.meta.annotation(api::kPauseAnnotation) != pause) {
+      plan.actions.emplace_back(TellPause{report.meta, std::move(pause)});
+    }
   }
   plan.look_again = agent_grace_left(world.view, world.settings.agent_grace);
   return plan;

@@ -47,7 +47,7 @@ FabricFacts FabricWatch::facts_in(const ToolAnswer& answer) const {
 }
 
 bool FabricWatch::step() {
-  if (options_.command.empty()) return false;
+  if (options_.command.empty() || is_paused_) return false;
   if (process_.child() == nullptr && !process_.next_due() && clock_.elapsed() >= due_) {
     // A process that does not die is inside the driver: another one would join it.
     if (process_.has_dying()) {
@@ -65,8 +65,15 @@ bool FabricWatch::step() {
   return true;
 }
 
+void FabricWatch::pause(bool is_paused) {
+  if (is_paused == is_paused_) return;
+  is_paused_ = is_paused;
+  process_.forget();
+  due_ = clock_.elapsed();
+}
+
 std::optional<base::Duration> FabricWatch::next_due() const {
-  if (options_.command.empty()) return std::nullopt;
+  if (options_.command.empty() || is_paused_) return std::nullopt;
   const auto answer_due = process_.next_due();
   return answer_due ? answer_due : std::optional(due_);
 }

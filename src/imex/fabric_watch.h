@@ -29,6 +29,10 @@ class FabricWatch {
 
   // Starts what is due and takes what has come; whether the facts have changed.
   bool step();
+  // Nothing is asked while it is paused, and what was under way is killed; then it is asked at
+  // once.
+  void pause(bool is_paused);
+  [[nodiscard]] bool is_paused() const { return is_paused_; }
   // nullopt until the first answer.
   [[nodiscard]] const std::optional<nvidia::FabricFacts>& facts() const { return facts_; }
 
@@ -43,6 +47,7 @@ class FabricWatch {
   const base::Clock& clock_;
   ControlTool process_;
   base::Duration due_;
+  bool is_paused_ = false;
   std::optional<nvidia::FabricFacts> facts_;
 };
 

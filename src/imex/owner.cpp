@@ -62,6 +62,7 @@ class Owner::Loop {
   void resume();
   Result<void> act(const Request& request);
   Result<void> forget_importers(const std::string& group) const;
+  void pause_driver(bool is_paused);
   void act_on_keeper();
   [[nodiscard]] bool is_hosts() const { return !options_.host_socket.empty(); }
   void act(const StartChild& action);
@@ -146,6 +147,7 @@ Result<void> Owner::Loop::act(const Request& request) {
     return save();
   }
   if (const auto* forget = std::get_if<Forget>(&request)) return forget_importers(forget->group);
+  if (const auto* pause = std::get_if<PauseDriver>(&request)) pause_driver(pause->is_paused);
   if (std::holds_alternative<Signal>(request)) keeper_.request_signal();
   if (std::holds_alternative<Stop>(request)) {
     keeper_.stop();
@@ -153,6 +155,13 @@ Result<void> Owner::Loop::act(const Request& request) {
     return save();
   }
   return {};
+}
+
+void Owner::Loop::pause_driver(bool is_paused) {
+  if (is_paused == fabric_.is_paused()) return;
+  base::log_info(is_paused ? "NVML is not asked: the GPU driver is about to be replaced"
+                           : "NVML is asked again");
+  fabric_.pause(is_paused);
 }
 
 Result<void> Owner::Loop::forget_importers(const std::string& group) const {
@@ -239,6 +248,7 @@ State Owner::Loop::told_state() const {
   State state = keeper_.state();
   state.address = options_.address;
   if (!state.running) state.cannot_start = cannot_start_;
+  state.driver_paused = fabric_.is_paused();
   return state;
 }
 

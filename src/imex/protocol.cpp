@@ -46,6 +46,9 @@ Line line_of(const Hosts& hosts) {
 Line line_of(const Signal&) { return {"signal", {}}; }
 Line line_of(const Stop&) { return {"stop", {}}; }
 Line line_of(const Forget& forget) { return Line{"forget", {}}.with("group", forget.group); }
+Line line_of(const PauseDriver& pause) {
+  return Line{"pause_driver", {}}.with("paused", pause.is_paused ? "1" : "0");
+}
 Line line_of(const Watch&) { return {"watch", {}}; }
 Line line_of(const ReadKubeletState&) { return {"read_kubelet_state", {}}; }
 
@@ -76,6 +79,7 @@ Line line_of(const State& state) {
     peers += cat(peers.empty() ? "" : ",", slot, ":", letter);
   }
   line.with("peers", peers).with("address", state.address).with("cannot_start", state.cannot_start);
+  if (state.driver_paused) line.with("driver_paused", *state.driver_paused ? "1" : "0");
   return line;
 }
 
@@ -114,6 +118,7 @@ State state_of(const Line& line) {
   state.peers = peers_of(line.text("peers"));
   state.address = line.text("address");
   state.cannot_start = line.text("cannot_start");
+  if (line.has("driver_paused")) state.driver_paused = line.number("driver_paused") != 0;
   return state;
 }
 
@@ -163,6 +168,7 @@ NumberedRequest decode_request(std::string_view text) {
   if (line.verb == "signal") return {id, Request(Signal{})};
   if (line.verb == "stop") return {id, Request(Stop{})};
   if (line.verb == "forget") return {id, Request(Forget{line.text("group")})};
+  if (line.verb == "pause_driver") return {id, Request(PauseDriver{line.number("paused") != 0})};
   if (line.verb == "watch") return {id, Request(Watch{})};
   if (line.verb == "read_kubelet_state") return {id, Request(ReadKubeletState{})};
   return {id,

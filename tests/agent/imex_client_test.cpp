@@ -137,6 +137,20 @@ TEST(ImexClient, DrivesTheDaemonThroughItsLife) {
   EXPECT_TRUE(client.stop());
 }
 
+TEST(ImexClient, HasTheOwnerLetGoOfTheDriver) {
+  imex::Node node(0);
+  const RunningOwner owner(node);
+  const base::SystemClock clock;
+  ImexClient client(node.options.socket_path, "test", clock);
+  const auto is_paused = [&] { return client.status()->driver_paused; };
+  ASSERT_TRUE(client.status());
+  EXPECT_EQ(is_paused(), false);
+  EXPECT_TRUE(client.pause_driver(true));
+  EXPECT_EQ(is_paused(), true);
+  EXPECT_TRUE(client.pause_driver(false));
+  EXPECT_EQ(is_paused(), false);
+}
+
 TEST(ImexClient, TellsWhatTheDaemonIsConnectedTo) {
   imex::Node first(0), second(1);
   const RunningOwner one(first), two(second);

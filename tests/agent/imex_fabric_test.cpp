@@ -96,6 +96,9 @@ TEST_F(ImexFabricTest, OfAnOlderOwnerIsUnknownAndSaysWhatToDo) {
             core::FabricReading());
   clock_.advance(seconds(15));
   EXPECT_THAT(fabric_.read().error, AllOf(HasSubstr("older than the agent"), HasSubstr("drain")));
+  // Or it may not ask.
+  EXPECT_TRUE(client_.pause_driver(true));
+  EXPECT_THAT(fabric_.read().error, HasSubstr("while the GPU driver is being replaced"));
 }
 
 TEST_F(ImexFabricTest, ACliqueIsNotLostByFactsWithoutOne) {

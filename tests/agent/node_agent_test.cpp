@@ -389,6 +389,32 @@ TEST(NodeAgent, ANodeWhoseImexOwnerIsSilentOffersNothingAfterAWhile) {
 }
 
 // The controller removes what is reported of a Node that is gone.
+// As the controller writes it, whom the agent need not ask.
+TEST(NodeAgent, LetsGoOfTheDriverWhenItsComputeDomainNodeSaysSo) {
+  Rig rig;
+  rig.settle();
+  const auto say = [&](std::optional<std::string> pause) {
+    const auto done = rig.admin.patch<api::ComputeDomainNode>(
+        {"", kNode}, "", api::metadata_patch({}, {}, {{api::kPauseAnnotation, std::move(pause)}}));
+    ASSERT_TRUE(done) << done.error().message;
+    rig.settle();
+  };
+  const auto reason = [&] {
+    return api::find_condition(rig.report().conditions, "CanServe")->reason;
+  };
+  say("driver nvidia.com/gpu.deploy.dcgm=paused-for-driver-upgrade");
+  EXPECT_EQ(rig.imex.daemon.driver_paused, true);
+  EXPECT_EQ(reason(), "DriverPaused");
+  EXPECT_THAT(rig.slices().front().devices, IsEmpty());
+  rig.start_agent();
+  rig.settle();
+  EXPECT_EQ(rig.imex.daemon.driver_paused, true);
+  say(std::nullopt);
+  EXPECT_EQ(rig.imex.daemon.driver_paused, false);
+  EXPECT_EQ(reason(), "RequirementsMet");
+  EXPECT_THAT(rig.slices().front().devices, SizeIs(1));
+}
+
 TEST(NodeAgent, MakesNoReportOfANodeThatIsGone) {
   Rig rig;
   rig.settle();

@@ -133,6 +133,7 @@ inline Node sample<Node>() {
   return {sample_meta(),
           "boot-1",
           {{"node.kubernetes.io/out-of-service", "nodeshutdown", "NoExecute"}},
+          true,
           ConditionStatus::True,
           "10.0.0.1"};
 }

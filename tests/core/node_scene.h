@@ -113,6 +113,7 @@ class NodeScene {
     world.fabric.clique = kClique;
     world.lists_synced = true;
     world.daemon.emplace();
+    world.driver_paused = false;
     world.report.current = true;
     world.slices.current = true;
   }
@@ -323,6 +324,7 @@ class NodeScene {
       daemon_has_ended();
     }
   }
+  void act(const PauseDriver& i) { world.driver_paused = i.is_paused; }
   void act(const WriteCdi& i) { injected.insert(i.claim.uid); }
   void act(const RemoveCdi& i) { injected.erase(i.claim_uid); }
   void act(const AnswerPrepared& i) {

@@ -644,5 +644,22 @@ TEST(ReconcileReport, GivesAnAgentItsGraceAndAfterARestartOfTheControllerNoSecon
   EXPECT_THAT(reconcile_report(world).actions, IsEmpty());
 }
 
+TEST(ReconcileReport, TellsTheAgentWhatItsNodeSays) {
+  ReportWorld world{.node = "n1", .view = idle_node("n1"), .lists = {}};
+  world.view.node->unschedulable = true;
+  const api::ObjectMeta& report = world.view.report->meta;
+  EXPECT_THAT(reconcile_report(world).actions, ElementsAre(Action(TellPause{report, "cordoned"})));
+  world.view.report->meta.annotations[api::kPauseAnnotation] = "cordoned";
+  EXPECT_THAT(reconcile_report(world).actions, IsEmpty());
+  world.view.node->unschedulable = false;
+  EXPECT_THAT(reconcile_report(world).actions, ElementsAre(Action(TellPause{report, ""})));
+  world.view.node->meta.labels["nvidia.com/gpu.deploy.dcgm"] = "paused-for-driver-upgrade";
+  EXPECT_THAT(reconcile_report(world).actions,
+              ElementsAre(Action(TellPause{
+                  report, "driver nvidia.com/gpu.deploy.dcgm=paused-for-driver-upgrade"})));
+  world.view.report->meta.deletion_time.emplace();
+  EXPECT_THAT(reconcile_report(world).actions, IsEmpty());
+}
+
 }  // namespace
 }  // namespace cdom::core

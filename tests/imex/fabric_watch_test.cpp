@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <poll.h>
+#include <sys/wait.h>
 
 #include <thread>
 
@@ -114,6 +115,35 @@ TEST_F(FabricWatchTest, KillsAProcessThatHangsAndNamesTheCall) {
   EXPECT_EQ(clique(), nvidia::kClique7);
 }
 
+TEST_F(FabricWatchTest, APauseEndsTheProcessAndKeepsWhatWasSaid) {
+  ASSERT_TRUE(hears_news());
+  driver_.hang_in("nvmlDeviceGetGpuFabricInfoV");
+  clock_.advance(minutes(1));
+  let_it_hang();
+  ASSERT_NE(watch_.process().child(), nullptr);
+  const pid_t pid = watch_.process().child()->pid();
+  watch_.pause(true);
+  EXPECT_EQ(watch_.process().child(), nullptr);
+  EXPECT_EQ(watch_.next_due(), std::nullopt);
+  const base::SystemClock real;
+  const base::Duration end = real.elapsed() + seconds(10);
+  siginfo_t ended{};
+  while (real.elapsed() < end && ended.si_pid != pid) {
+    (void)waitid(P_PID, static_cast<id_t>(pid), &ended, WEXITED | WNOHANG | WNOWAIT);
+    std::this_thread::sleep_for(std::chrono::milliseconds(5));
+  }
+  EXPECT_EQ(ended.si_pid, pid) << "it holds the driver no more";
+  clock_.advance(minutes(10));
+  EXPECT_FALSE(watch_.step());
+  EXPECT_EQ(watch_.process().child(), nullptr);
+  EXPECT_EQ(clique(), nvidia::kClique7);
+  driver_.say("gpus: [{state: 3, cluster: 6f0a3c521c7e4b1f9d530c2f6c2b7a10, clique: 8}]");
+  watch_.pause(false);
+  EXPECT_EQ(watch_.next_due(), clock_.elapsed());
+  ASSERT_TRUE(hears_news());
+  EXPECT_EQ(clique(), "6f0a3c52-1c7e-4b1f-9d53-0c2f6c2b7a10.8");
+}
+
 TEST_F(FabricWatchTest, NamesTheCallInWhichTheLibraryCrashes) {
   driver_.say(nvidia::in_clique_7_and(R"("crashes": "nvmlDeviceGetUUID")"));
   ASSERT_TRUE(hears_news());
@@ -152,6 +182,27 @@ TEST(ImexOwner, TellsItsAgentsTheFabricAndItsChanges) {
   node.connect();  // another agent, which hears it at once
   EXPECT_TRUE(rig.until([&] { return node.agent->state.has_value(); }));
   EXPECT_TRUE(node.agent->fabric.has_value()) << "whoever has a state knows the fabric as well";
+}
+
+TEST(ImexOwner, LetsGoOfTheDriverWhenItIsToldAndKeepsTheDaemon) {
+  const Driver driver;
+  Rig rig(0, 1);
+  rig.nodes.push_back(std::make_unique<Node>(0));
+  Node& node = rig.node(0);
+  node.options.fabric_command = {CDOM_IMEX_PROGRAM, "fabric", "--lines",
+                                 "--driver-root=" + driver.options().driver_root};
+  ASSERT_TRUE(node.open());
+  rig.start(0);
+  ASSERT_TRUE(rig.until_phase(0, Phase::Ready));
+  ASSERT_TRUE(rig.until([&] { return node.agent->fabric.has_value(); }));
+  EXPECT_EQ(node.agent->state->driver_paused, false);
+  EXPECT_FALSE(rig.ask(node, PauseDriver{true}));
+  ASSERT_TRUE(rig.until([&] { return node.agent->state->driver_paused == true; }));
+  EXPECT_EQ(node.agent->state->phase, Phase::Ready) << "it may have a claim";
+  driver.say("gpus: [{state: 3, cluster: 6f0a3c521c7e4b1f9d530c2f6c2b7a10, clique: 8}]");
+  EXPECT_FALSE(rig.ask(node, PauseDriver{false}));
+  EXPECT_TRUE(rig.until([&] { return node.agent->fabric->gpus.at(0).clique_id == 8; }));
+  EXPECT_EQ(node.agent->state->driver_paused, false);
 }
 
 }  // namespace

@@ -17,6 +17,8 @@ TEST(ImexProtocol, CarriesEveryRequest) {
                               Signal{},
                               Stop{},
                               Forget{"3f0e"},
+                              PauseDriver{true},
+                              PauseDriver{false},
                               Watch{},
                               ReadKubeletState{}};
   for (const Request& request : requests) {
@@ -43,6 +45,7 @@ TEST(ImexProtocol, CarriesEveryNotice) {
   state.peers = {{0, 'C'}, {17, 'N'}};
   state.address = "10.77.3.4";
   state.cannot_start = "no nvidia-imex below the driver root /";
+  state.driver_paused = false;
   nvidia::FabricFacts fabric{.source = "/usr/lib64/libnvidia-ml.so.1", .driver_version = "580.1"};
   fabric.gpus = {{.uuid = "GPU-0",
                   .name = "NVIDIA GB200 100 %",
@@ -93,6 +96,7 @@ TEST(ImexProtocol, TakesWhatAnEarlierVersionLeavesOutAsTheDefault) {
   EXPECT_EQ(state.phase, Phase::Starting) << "an unknown phase of a running daemon is not READY";
   EXPECT_EQ(state.slot, -1);
   EXPECT_FALSE(state.signal_age);
+  EXPECT_FALSE(state.driver_paused) << "an owner that cannot be told to let go of the driver";
   EXPECT_FALSE(decode_notice("weather sunny=1"));
 }
 

@@ -42,7 +42,7 @@ ALLOWED = {
         compute-domain-operator   configmaps                                     get list watch
         """,
     "compute-domain-controller": """
-        everywhere                computedomainnodes.resource.nvidia.com         list watch delete
+        everywhere                computedomainnodes.resource.nvidia.com         list watch patch delete
         everywhere                computedomainnodes/status.resource.nvidia.com  patch
         everywhere                computedomains.resource.nvidia.com             list watch create patch delete
         everywhere                computedomains/status.resource.nvidia.com      patch

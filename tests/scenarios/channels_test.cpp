@@ -80,5 +80,91 @@ TEST_F(Channels, APodThatComesAgainFindsItsDomainsChannel) {
   EXPECT_EQ(channels_of("blue"), channels);
 }
 
+// As `kubectl cordon` and the GPU Operator write them; taken back at the end whatever happens.
+class NodeInMaintenance {
+ public:
+  NodeInMaintenance(Kubectl& kubectl, std::string node)
+      : kubectl_(kubectl), node_(std::move(node)) {}
+  ~NodeInMaintenance() {
+    try {
+      cordon(false);
+      pause(false);
+    } catch (const std::exception& error) {
+      ADD_FAILURE() << error.what();
+    }
+  }
+  NodeInMaintenance(const NodeInMaintenance&) = delete;
+  NodeInMaintenance& operator=(const NodeInMaintenance&) = delete;
+
+  void cordon(bool is_cordoned) const {
+    kubectl_.patch(
+        "Node", node_,
+        is_cordoned ? R"({"spec":{"unschedulable":true}})" : R"({"spec":{"unschedulable":null}})");
+  }
+  void pause(bool is_paused) const {
+    kubectl_.patch("Node", node_,
+                   base::cat(R"({"metadata":{"labels":{"nvidia.com/gpu.deploy.client":)",
+                             is_paused ? R"("paused-for-driver-upgrade")" : "null", "}}}"));
+  }
+  // The state of the clique's daemon and the reason of CanServe, as `kubectl get cdn -o wide` has
+  // them.
+  [[nodiscard]] std::string line() const {
+    const auto cdn = kubectl_.client().get<api::ComputeDomainNode>({"", node_});
+    if (!cdn || cdn->status.groups.empty()) return "";
+    const api::Condition* can_serve = api::find_condition(cdn->status.conditions, "CanServe");
+    return base::cat(api::to_string(cdn->status.groups.front().state), " ",
+                     can_serve == nullptr ? "" : can_serve->reason);
+  }
+  [[nodiscard]] std::size_t seats() const {
+    const auto slices = kubectl_.client().list_all<api::ResourceSlice>({});
+    std::size_t seats = 0;
+    if (!slices) return seats;
+    for (const api::ResourceSlice& slice : *slices) {
+      if (slice.node == node_ && slice.driver == "compute-domain.nvidia.com") {
+        seats += slice.devices.size();
+      }
+    }
+    return seats;
+  }
+
+ private:
+  Kubectl& kubectl_;
+  const std::string node_;
+};
+
+TEST_F(Channels, ACordonedNodeWithoutClaimsLetsGoOfTheDriver) {
+  const NodeInMaintenance node(kubectl(), nodes(1).front());
+  const auto is = [&](const std::string& line) {
+    return eventually(
+        line, [&] { return node.line() == line; }, kLate);
+  };
+  ASSERT_TRUE(is("Ready RequirementsMet"));
+  node.cordon(true);
+  EXPECT_TRUE(is("None Cordoned"));
+  EXPECT_GT(node.seats(), 0U);
+  node.pause(true);
+  EXPECT_TRUE(is("None DriverPaused"));
+  EXPECT_TRUE(eventually("no seats", [&] { return node.seats() == 0; }));
+  node.cordon(false);
+  node.pause(false);
+  EXPECT_TRUE(is("Ready RequirementsMet"));
+  EXPECT_TRUE(eventually("seats", [&] { return node.seats() > 0; }));
+}
+
+TEST_F(Channels, ACordonedNodeWithAClaimServesItToItsEnd) {
+  const auto on = nodes(2);
+  settle("blue", on);
+  const NodeInMaintenance node(kubectl(), on.front());
+  node.cordon(true);
+  node.pause(true);
+  ASSERT_TRUE(eventually("paused", [&] { return node.line() == "Ready DriverPaused"; }));
+  EXPECT_TRUE(stays("blue", "Ready", "2/2", 10s));
+  for (const char* pod : {"blue-0", "blue-1"}) kubectl().remove("Pod", pod);
+  kubectl().remove("ComputeDomain", "blue");
+  EXPECT_TRUE(goes("blue"));
+  EXPECT_TRUE(eventually(
+      "it rests", [&] { return node.line() == "None DriverPaused"; }, kLate));
+}
+
 }  // namespace
 }  // namespace cdom::scenarios

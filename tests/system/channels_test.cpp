@@ -312,5 +312,37 @@ TEST(Channels, SurviveAControllerThatDiesAtAnyStep) {
   }
 }
 
+void cordon(Rig& rig, const std::string& node, bool is_cordoned) {
+  const auto done = rig.kubectl().patch<api::Node>(
+      {"", node}, "",
+      base::cat(R"({"spec":{"unschedulable":)", is_cordoned ? "true" : "null", "}}"));
+  ASSERT_TRUE(done) << done.error().message;
+}
+
+// What has a claim on the other nodes does not notice, and the node comes back in its slot.
+TEST(Channels, ACordonedNodeRestsAndTroublesNobody) {
+  Rig rig({.seed = 31, .node_settings = kByChannel});
+  ASSERT_TRUE(rig.run_until([&] { return all_daemons_run(rig); }, 60s));
+  const auto nodes = rig.cluster().nodes();
+  form(rig, "blue", {nodes[0], nodes[1]});
+  ASSERT_TRUE(becomes_ready(rig, "blue"));
+  const auto before = status_of(rig, "blue");
+  cordon(rig, nodes[2], true);
+  ASSERT_TRUE(rig.run_until([&] { return !daemons(rig).contains(nodes[2]); }, 10s));
+  const auto slot = [&] { return report_of(rig, nodes[2]).groups.at(0).slot; };
+  const std::int64_t its = slot();
+  rig.run_for(60s);
+  EXPECT_EQ(daemons(rig).size(), nodes.size() - 1);
+  EXPECT_EQ(status_of(rig, "blue"), before);
+  form(rig, "green", {nodes[0]});
+  EXPECT_TRUE(becomes_ready(rig, "green"));
+  cordon(rig, nodes[2], false);
+  EXPECT_TRUE(rig.run_until([&] { return all_daemons_run(rig); }, 60s));
+  EXPECT_EQ(slot(), its);
+  rig.run_for(10s);
+  form(rig, "red", nodes);
+  EXPECT_TRUE(becomes_ready(rig, "red"));
+}
+
 }  // namespace
 }  // namespace cdom::system_test

@@ -110,10 +110,9 @@ TEST_F(Policies, TheReportIsTheNodesAndWhetherItIsStaleTheControllers) {
 
   for (const json& change : {json{{"bootID", "b2"}}, json{{"address", "10.0.0.1"}},
                              json{{"clique", nullptr}, {"stale", stale}}}) {
-    expect_refused(controller_.merge(path, status(change)), "status.stale only");
+    expect_refused(controller_.merge(path, status(change)), "may change status.stale and");
   }
   EXPECT_EQ(controller_.merge(path, status({{"stale", stale}})).status, 200);
-  EXPECT_EQ(controller_.merge(std::string(kReports) + "/n1", labels({{"a", "b"}})).status, 403);
 
   expect_refused(agent_.merge(path, status({{"stale", nullptr}})), "may not change status.stale");
   json another = stale;
@@ -123,6 +122,25 @@ TEST_F(Policies, TheReportIsTheNodesAndWhetherItIsStaleTheControllers) {
   EXPECT_EQ(said.status, 200);
   EXPECT_EQ(said.body["status"]["stale"], stale) << "a report leaves it there";
   EXPECT_EQ(controller_.merge(path, status({{"stale", nullptr}})).status, 200);
+}
+
+TEST_F(Policies, TheControllerTellsAnAgentOfItsNodeAndNothingElse) {
+  const std::string report = std::string(kReports) + "/n1";
+  EXPECT_EQ(agent_.post(kReports, {{"metadata", {{"name", "n1"}}}}).status, 201);
+  const auto annotations = [](const json& values) {
+    return json{{"metadata", {{"annotations", values}}}};
+  };
+  EXPECT_EQ(
+      controller_.merge(report, annotations({{"resource.nvidia.com/pause", "cordoned"}})).status,
+      200);
+  for (const json& change :
+       {annotations({{"resource.nvidia.com/fenced", "boot-1"}}), labels({{"stolen", "yes"}}),
+        json{{"metadata", {{"finalizers", {"stolen/token"}}}}}}) {
+    expect_refused(controller_.merge(report, change),
+                   "the annotation resource.nvidia.com/pause only");
+  }
+  EXPECT_EQ(controller_.merge(report, annotations({{"resource.nvidia.com/pause", nullptr}})).status,
+            200);
 }
 
 constexpr char kDomains[] = "/apis/resource.nvidia.com/v1beta1/namespaces/team-a/computedomains";

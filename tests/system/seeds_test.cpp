@@ -72,6 +72,8 @@ class Story {
   void heal_all() {
     for (const auto& [node, fault] : standing_) rig_.cluster().heal(node, fault);
     standing_.clear();
+    for (const std::string& node : in_maintenance_) maintain(node, false, false);
+    in_maintenance_.clear();
   }
 
   base::Duration random_span(base::Duration most) {
@@ -169,6 +171,23 @@ class Story {
     ++happened_["leadership-lost"];
   }
 
+  // As an administrator and the GPU Operator write it.
+  void maintain(const std::string& node, bool is_cordoned, bool is_paused) {
+    const auto done = rig_.kubectl().patch<api::Node>(
+        {"", node}, "",
+        cat(R"({"spec":{"unschedulable":)", is_cordoned ? "true" : "null",
+            R"(},"metadata":{"labels":{"nvidia.com/gpu.deploy.client":)",
+            is_paused ? R"("paused-for-driver-upgrade")" : "null", "}}}"));
+    ASSERT_TRUE(done) << done.error().message;
+  }
+  void maintain_some_node() {
+    const std::string node = some_node();
+    const bool is_paused = rig_.random().chance(0.5);
+    maintain(node, true, is_paused);
+    in_maintenance_.insert(node);
+    ++happened_[is_paused ? "driver-paused" : "cordoned"];
+  }
+
   void set_clock() {
     rig_.set_wall_clock(rig_.random().chance(0.5) ? 1h : -1h);
     ++happened_["wall-clock-set"];
@@ -205,7 +224,7 @@ class Story {
     static constexpr Fault kFaults[] = {Fault::ImexKill,  Fault::ImexHang, Fault::AgentCrash,
                                         Fault::Partition, Fault::SlowApi,  Fault::WatchCut,
                                         Fault::PowerOff};
-    const std::size_t kind = rig_.random().below(std::size(kFaults) + 13);
+    const std::size_t kind = rig_.random().below(std::size(kFaults) + 14);
     note_claims();
     if (kind >= std::size(kFaults) + 5) {
       const std::size_t which = kind - std::size(kFaults) - 5;
@@ -213,7 +232,8 @@ class Story {
       if (which == 3) return lose_leadership();
       if (which == 4) return set_clock();
       if (which == 5) return hold_a_watch_back();
-      return which == 6 ? delete_node() : upgrade_api_server();
+      if (which == 6) return delete_node();
+      return which == 7 ? maintain_some_node() : upgrade_api_server();
     }
     if (kind < std::size(kFaults)) {
       const std::string node = some_node();
@@ -347,6 +367,13 @@ class Story {
         }
       }
     }
+    const auto reports = rig_.kubectl().list_all<api::ComputeDomainNode>();
+    for (const api::ComputeDomainNode& report : *reports) {
+      const api::Condition* serves = api::find_condition(report.status.conditions, "CanServe");
+      if (serves == nullptr || serves->reason == "Cordoned" || serves->reason == "DriverPaused") {
+        return cat(report.meta.name, " still rests");
+      }
+    }
     const auto templates = rig_.kubectl().list_all<api::ResourceClaimTemplate>();
     for (const api::ResourceClaimTemplate& object : *templates) {
       if (!uids.contains(object.meta.label(api::kDomainLabel))) return "an orphaned template";
@@ -360,6 +387,7 @@ class Story {
   std::map<std::string, int> made_;                     // so often, by name
   std::map<std::string, std::string> domain_of_claim_;  // by UID
   std::set<std::pair<std::string, sandbox::Fault>> standing_;
+  std::set<std::string> in_maintenance_;
   std::map<std::string, int> happened_;
 };
 

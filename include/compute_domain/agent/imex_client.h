@@ -29,6 +29,7 @@ class ImexClient : public ImexOwner {
   base::Result<void> start(const core::StartDaemon& config) override;
   base::Result<void> signal() override;
   base::Result<void> stop() override;
+  base::Result<void> pause_driver(bool is_paused) override;
 
   // Kubelet's record of claims, as its file has it.
   base::Result<std::string> kubelet_state();

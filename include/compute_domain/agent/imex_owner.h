@@ -33,6 +33,8 @@ struct ImexStatus {
   std::optional<base::Duration> signalled;  // this instance, on Clock::elapsed()
   std::string address;                      // that its daemons are to bind; "": it does not tell
   std::string cannot_start;                 // why no daemon could be started now; "": one could
+  // Whether it has been told not to use the GPU driver (pause_driver); nullopt: it cannot be told.
+  std::optional<bool> driver_paused;
 
   friend bool operator==(const ImexStatus&, const ImexStatus&) = default;
 };
@@ -52,6 +54,8 @@ class ImexOwner {
   // SIGTERM; success also when none runs. It has ended once status() says so. Of an owner that has
   // ended the wish is withdrawn, so that its successor starts none.
   virtual base::Result<void> stop() = 0;
+  // NVML is asked no more, and what asks it is killed; or it is asked again. A daemon goes on.
+  virtual base::Result<void> pause_driver(bool is_paused) = 0;
 };
 
 }  // namespace cdom::agent

@@ -13,7 +13,9 @@ namespace cdom::agent {
 
 class MemoryImexOwner : public ImexOwner {
  public:
-  explicit MemoryImexOwner(const base::Clock& clock) : clock_(clock) {}
+  explicit MemoryImexOwner(const base::Clock& clock) : clock_(clock) {
+    daemon.driver_paused = false;
+  }
 
   ImexStatus daemon;
   std::string hosts;
@@ -60,6 +62,7 @@ class MemoryImexOwner : public ImexOwner {
     started.state = api::DaemonState::Starting;
     started.hosts_revision = daemon.hosts_revision;
     started.address = daemon.address;
+    started.driver_paused = daemon.driver_paused;
     daemon = started;
     return {};
   }
@@ -80,6 +83,11 @@ class MemoryImexOwner : public ImexOwner {
     daemon.running = daemon.answers = false;
     daemon.state = api::DaemonState::None;
     daemon.connected.clear();
+    return {};
+  }
+  base::Result<void> pause_driver(bool is_paused) override {
+    if (error) return *error;
+    daemon.driver_paused = is_paused;
     return {};
   }
 

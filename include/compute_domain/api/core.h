@@ -22,6 +22,7 @@ struct Node {
   ObjectMeta meta;
   std::string boot_id;  // status.nodeInfo.bootID
   std::vector<Taint> taints;
+  bool unschedulable = false;                        // cordoned
   ConditionStatus ready = ConditionStatus::Unknown;  // of the condition Ready
   std::string internal_ip;
 

@@ -28,6 +28,8 @@ inline constexpr char kDomainNamespaceLabel[] = "resource.nvidia.com/computeDoma
 // The reason of the condition Ready in the CRD's default: nobody has written the status yet.
 inline constexpr char kWaitingForController[] = "WaitingForController";
 inline constexpr char kFencedAnnotation[] = "resource.nvidia.com/fenced";  // value: a boot id
+// On a ComputeDomainNode: what its Node says that the agent must know, as core/node_pause.h has it.
+inline constexpr char kPauseAnnotation[] = "resource.nvidia.com/pause";
 // On a template whose claims take seats of one clique only: the turn of the ledger in which that
 // clique was chosen, as a number.
 inline constexpr char kPlacementTurn[] = "resource.nvidia.com/placement-turn";
@@ -52,6 +54,15 @@ inline constexpr char kGroupIndexLabel[] = "leaderworkerset.sigs.k8s.io/group-in
 inline constexpr char kLeaderWorkerSetLabel[] = "leaderworkerset.sigs.k8s.io/name";
 // Of a claim that was made from a template: its name in the pod's spec.resourceClaims.
 inline constexpr char kPodClaimAnnotation[] = "resource.kubernetes.io/pod-claim-name";
+// Of the GPU Operator, on Nodes. Its driver manager (NVIDIA/k8s-driver-manager, cmd/driver-manager)
+// has the value of each "deploy" label contain "paused-for-driver-upgrade" while it unloads the
+// driver, NVIDIA/mig-parted "paused-for-mig-change" while it changes MIG; the state is written by
+// the upgrade library (NVIDIA/k8s-operator-libs, pkg/upgrade/consts.go).
+inline constexpr char kGpuDeployPrefix[] = "nvidia.com/gpu.deploy.";
+inline constexpr char kGpuPausedFor[] = "paused-for-";
+inline constexpr char kDriverUpgradeLabel[] = "nvidia.com/gpu-driver-upgrade-state";
+// From the moment on at which the driver's pod is to be replaced until the new one is ready.
+inline constexpr char kDriverPodRestart[] = "pod-restart-required";
 inline constexpr char kOutOfServiceTaint[] = "node.kubernetes.io/out-of-service";
 inline constexpr char kUnschedulableTaint[] = "node.kubernetes.io/unschedulable";
 

@@ -10,7 +10,8 @@ namespace cdom::controller {
 // Domain: `id` is the UID of a ComputeDomain; template, status and finalizer are decided.
 // Group: `id` is the UID of its domain, with `clique`; its node list is decided.
 // Clique: `id` is a clique whose domains differ by channel; its node list is decided.
-// Report: `id` is the name of a node; whether its ComputeDomainNode outlives its use.
+// Report: `id` is the name of a node; what its ComputeDomainNode tells the agent of its Node, and
+// whether it outlives its use.
 // Label: `id` is the name of a node; its clique label is decided.
 // AgentLabel: `id` is the name of a node; whether it is one for agents is decided.
 // Workloads: `id` is the name of a namespace; its automatic domains are decided.

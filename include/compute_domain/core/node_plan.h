@@ -48,6 +48,11 @@ struct SignalDaemon {
 struct StopDaemon {
   friend bool operator==(const StopDaemon&, const StopDaemon&) = default;
 };
+// Has NVML asked no more, and what asks it ended; or asked again.
+struct PauseDriver {
+  bool is_paused = false;
+  friend bool operator==(const PauseDriver&, const PauseDriver&) = default;
+};
 struct WriteCdi {
   ClaimRef claim;
   ChannelRange channels;
@@ -118,9 +123,9 @@ struct LookUpDomains {
 };
 
 using Intent = std::variant<WriteCheckpoint, WriteHosts, ForgetImporters, StartDaemon, SignalDaemon,
-                            StopDaemon, WriteCdi, RemoveCdi, AnswerPrepared, AnswerFailed,
-                            AnswerUnprepared, PublishReport, PublishSlice, RemoveSlice, LookUpClaim,
-                            LookUpPeer, LookUpList, LookUpDomains>;
+                            StopDaemon, PauseDriver, WriteCdi, RemoveCdi, AnswerPrepared,
+                            AnswerFailed, AnswerUnprepared, PublishReport, PublishSlice,
+                            RemoveSlice, LookUpClaim, LookUpPeer, LookUpList, LookUpDomains>;
 
 struct NodePlan {
   std::vector<Intent> intents;

@@ -211,6 +211,9 @@ struct NodeWorld {
   std::string owner_error;           // why
   bool owner_has_ended = false;      // proven, and with it the daemon that it may have run
   base::Duration owner_silent_since{};
+  // Whether the owner has let go of the GPU driver, as far as it needs none for the daemon;
+  // nullopt: it does not say so, as it is silent or older.
+  std::optional<bool> driver_paused;
   Published<api::ComputeDomainNode> report;
   std::optional<CutReport> cut_report;
   Published<api::ResourceSlice> slices;           // of this driver on this node

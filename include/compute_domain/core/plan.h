@@ -203,13 +203,21 @@ struct LabelForAgents {
   friend bool operator==(const LabelForAgents&, const LabelForAgents&) = default;
 };
 
+// Writes on the ComputeDomainNode of this UID what its agent has to know of its Node (NodePause, as
+// text); "": that there is nothing any more.
+struct TellPause {
+  api::ObjectMeta report;
+  std::string pause;
+  friend bool operator==(const TellPause&, const TellPause&) = default;
+};
+
 using Action =
     std::variant<AddFinalizer, RemoveFinalizer, SetStatus, CreateTemplate, WriteNodeList,
                  RecordEvent, EnsureTemplateAbsent, EnsureNodeListsAbsent, EnsureDomainGone,
                  EnsureClaimsReleased, EnsurePredecessorGone, EnsureNodeGone, DeleteReport,
                  LabelNode, UnmarkNode, CreateDomain, SetOwners, DeleteDomain, ReadPods, ReadJob,
                  ReplaceTemplate, AdoptTemplate, WriteLedger, RemoveNodeList, WriteSharedSlice,
-                 RemoveSharedSlice, EnsureNodeUnused, LabelForAgents, MarkReport>;
+                 RemoveSharedSlice, EnsureNodeUnused, LabelForAgents, MarkReport, TellPause>;
 
 struct Plan {
   std::vector<Action> actions;

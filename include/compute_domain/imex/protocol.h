@@ -55,6 +55,12 @@ struct Forget {
   std::string group;
   friend bool operator==(const Forget&, const Forget&) = default;
 };
+// Ask NVML no more, and end what asks it, as the GPU driver is about to go; or ask it again. The
+// daemon is not concerned. Owners of before answer with Invalid, and tell no State::driver_paused.
+struct PauseDriver {
+  bool is_paused = false;
+  friend bool operator==(const PauseDriver&, const PauseDriver&) = default;
+};
 struct Watch {
   friend bool operator==(const Watch&, const Watch&) = default;
 };
@@ -63,7 +69,8 @@ struct Watch {
 struct ReadKubeletState {
   friend bool operator==(const ReadKubeletState&, const ReadKubeletState&) = default;
 };
-using Request = std::variant<Hello, Want, Hosts, Signal, Stop, Forget, Watch, ReadKubeletState>;
+using Request =
+    std::variant<Hello, Want, Hosts, Signal, Stop, Forget, PauseDriver, Watch, ReadKubeletState>;
 
 enum class Phase {
   Stopped,     // no daemon, and none is wanted
@@ -94,6 +101,7 @@ struct State {
   // Why no daemon could be started now: the driver's files or devices are not there. "" when one
   // could, or when one runs.
   std::string cannot_start;
+  std::optional<bool> driver_paused;  // by PauseDriver, in the life of this owner
   friend bool operator==(const State&, const State&) = default;
 };
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "compute_domain/base/text.h"
+#include "core/node/pause.h"
 
 namespace cdom::core {
 
@@ -10,12 +11,17 @@ namespace {
 
 using base::cat;
 
+constexpr char kDriverPaused[] = "DriverPaused";
+
 // Whether claims on this node get a channel: without a fabric there is none to give.
 bool gives_channels(const NodeDraft& draft) {
   return !draft.checkpoint.clique.value_or("").empty();
 }
 
 NodeFault can_serve(const NodeDraft& draft, const std::vector<NodeFault>& faults) {
+  if (const std::string paused = why_driver_paused(draft.world); !paused.empty()) {
+    return {api::kConditionCanServe, kDriverPaused, paused};
+  }
   if (!draft.checkpoint.clique) {
     return {api::kConditionCanServe, "FabricUnreadable",
             cat("the NVLink fabric has never been read: ", draft.fabric.error)};
@@ -37,6 +43,10 @@ NodeFault can_serve(const NodeDraft& draft, const std::vector<NodeFault>& faults
 
 std::vector<NodeFault> faults_of(const NodeDraft& draft) {
   const NodeWorld& world = draft.world;
+  // What else is missing then is missing because of it.
+  if (std::string paused = why_driver_paused(world); !paused.empty()) {
+    return {{kFaultDriver, kDriverPaused, std::move(paused)}};
+  }
   if (!gives_channels(draft)) return {};
   std::vector<NodeFault> faults = world.faults;
   faults.insert(faults.end(), draft.fabric.faults.begin(), draft.fabric.faults.end());
@@ -72,8 +82,10 @@ std::vector<api::Condition> conditions_of(const NodeDraft& draft,
     conditions.push_back(std::move(condition));
   };
   if (lack.type.empty()) {
-    add({api::kConditionCanServe, "RequirementsMet",
-         "the node offers its devices to the scheduler"},
+    const std::string resting = why_resting(draft);
+    const std::string offers = "the node offers its devices to the scheduler";
+    add({api::kConditionCanServe, resting.empty() ? "RequirementsMet" : "Cordoned",
+         resting.empty() ? offers : cat(offers, "; ", resting)},
         api::ConditionStatus::True);
   } else {
     add(lack, api::ConditionStatus::False);

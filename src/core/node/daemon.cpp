@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "core/node/hosts.h"
+#include "core/node/pause.h"
 #include "core/node/peers.h"
 #include "core/node/start_policy.h"
 
@@ -77,6 +78,13 @@ void signal(NodeDraft& draft, const api::NodeList& list) {
   draft.save_checkpoint();
 }
 
+// The slot stays the node's, and the daemon starts in it again.
+void rest(NodeDraft& draft) {
+  if (!is_running_for(draft.world.daemon, *draft.checkpoint.served)) return;
+  if (draft.world.daemon->stopping || draft.held_back(kDaemonSetback) != nullptr) return;
+  draft.stop_daemon();
+}
+
 }  // namespace
 
 bool has_to_take_back_stopped(const NodeWorld& world, const ServedGroup& served) {
@@ -96,7 +104,9 @@ void keep_daemon(NodeDraft& draft) {
   const auto& served = draft.checkpoint.served;
   if (!served || !draft.world.daemon) return;
   const bool stands = is_standing(draft.checkpoint, served->group) && !is_changing_over(draft);
-  if (!stands && !has_live_claim(draft.checkpoint, served->group)) return;
+  const bool is_used = has_live_claim(draft.checkpoint, served->group);
+  if (!stands && !is_used) return;
+  if (!why_resting(draft).empty()) return rest(draft);
   if (draft.world.self.address.empty()) return;  // that it would bind
   if (draft.held_back(kDaemonSetback) != nullptr) return;
   if (is_running_for(draft.world.daemon, *served)) {
@@ -105,7 +115,7 @@ void keep_daemon(NodeDraft& draft) {
     write_hosts(draft, *list);
     return signal(draft, *list);
   }
-  if (draft.world.daemon->running) return;
+  if (draft.world.daemon->running || (!is_used && !may_stand(draft.world))) return;
   const auto moment = start_moment(draft);
   if (!moment) return;
   if (*moment > draft.world.elapsed) return draft.look_again_at(*moment);

@@ -24,6 +24,9 @@ struct IntentText {
   }
   std::string operator()(const SignalDaemon&) const { return "send SIGUSR1 to the IMEX daemon"; }
   std::string operator()(const StopDaemon&) const { return "stop the IMEX daemon"; }
+  std::string operator()(const PauseDriver& i) const {
+    return i.is_paused ? "have NVML asked no more" : "have NVML asked again";
+  }
   std::string operator()(const WriteCdi& i) const {
     return cat("inject ", i.channels.count,
                i.channels.count == 1 ? " channel from " : " channels from ", i.channels.first,

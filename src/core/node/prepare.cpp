@@ -8,6 +8,7 @@
 #include "compute_domain/base/text.h"
 #include "core/node/admission.h"
 #include "core/node/claim_wish.h"
+#include "core/node/pause.h"
 #include "core/node/recovery.h"
 
 namespace cdom::core {
@@ -194,6 +195,8 @@ void begin(NodeDraft& draft, const WantedClaim& wanted) {
       return wait_or_give_up(draft, wanted, cat(named(wanted.claim), " is still being unprepared"));
     }
     if (!redo) return;
+  } else if (const std::string paused = why_driver_paused(draft.world); !paused.empty()) {
+    return wait_or_give_up(draft, wanted, paused);
   }
   const auto reading = fresh_reading(draft, wanted);
   if (!reading) return;

@@ -5,6 +5,7 @@
 #include "core/node/draft.h"
 #include "core/node/ending.h"
 #include "core/node/fabric_doubt.h"
+#include "core/node/pause.h"
 #include "core/node/prepare.h"
 #include "core/node/recovery.h"
 #include "core/node/report.h"
@@ -24,6 +25,7 @@ NodePlan reconcile_node(const NodeWorld& world) {
     doubt_fabric(draft);
     serve_clique(draft);
     take_over_daemon(draft);
+    pause_driver(draft);
     doubt_claims(draft);
   }
 

@@ -10,6 +10,7 @@
 #include "core/node/conditions.h"
 #include "core/node/daemon.h"
 #include "core/node/ending.h"
+#include "core/node/pause.h"
 #include "core/node/peers.h"
 #include "core/node/pending.h"
 #include "core/node/recovery.h"
@@ -236,6 +237,14 @@ std::optional<DaemonWord> daemon_word(NodeDraft& draft, const ServedGroup& serve
                                       const api::GroupReport* said) {
   const auto& daemon = draft.world.daemon;
   if (is_running_for(daemon, served)) return running_word(draft, served, *daemon, said);
+  if (daemon && !daemon->running) {
+    if (const std::string why = why_resting(draft); !why.empty()) {
+      DaemonWord word;
+      word.group.message = why;
+      word.group.since = since_of(word.group, said, draft.world.now);
+      return word;
+    }
+  }
   const bool failed = !daemon || (daemon->state == DaemonState::Failed && !daemon->running);
   if (failed) return failed_word(draft, said);
   if (!says_stopped(draft.world, served)) return std::nullopt;

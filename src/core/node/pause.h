@@ -1,0 +1,32 @@
+// A node whose GPU driver is to be replaced: who uses it without need lets go of it.
+//
+// A node that is cordoned and has no claim rests: its standing daemon stops, as what comes next may
+// be the driver's end. Where the GPU Operator says that the driver goes, NVML is not asked, and
+// nothing begins. What has a claim is not touched by either.
+#pragma once
+
+#include <string>
+
+#include "compute_domain/core/node_pause.h"
+#include "core/node/draft.h"
+
+namespace cdom::core {
+
+// As the controller has told it.
+NodePause pause_told(const NodeWorld& world);
+
+// Why the driver is not to be used by anything new, for people; "": it may be.
+std::string why_driver_paused(const NodeWorld& world);
+
+// Why the daemon of the served group, which runs for the clique, is not needed now, for people; "":
+// it is, or it is not known yet.
+std::string why_resting(const NodeDraft& draft);
+
+// Whether the standing daemon may be started without a claim: not before it is known whether it is
+// to rest.
+bool may_stand(const NodeWorld& world);
+
+// Has the owner of the daemon ask NVML no more while the driver is paused.
+void pause_driver(NodeDraft& draft);
+
+}  // namespace cdom::core
