@@ -3,6 +3,8 @@
 #include <unistd.h>
 
 #include <cstdio>
+#include <cstdlib>
+#include <filesystem>
 #include <fstream>
 
 #include "bin/flags.h"
@@ -13,6 +15,7 @@
 #include "compute_domain/base/log.h"
 #include "compute_domain/base/text.h"
 #include "compute_domain/imex/owner.h"
+#include "compute_domain/imex/tool_link.h"
 
 namespace {
 
@@ -76,6 +79,14 @@ int run(const bin::ImexFlags& flags, const bin::Signals& signals) {
 }  // namespace
 
 int main(int argc, char** argv) {
+  // By a link in the image, for who enters this container; its flags are the tool's.
+  if (std::filesystem::path(argv[0]).filename() == imex::kToolName) {
+    bin::ImexFlags flags;
+    bin::options_of(flags);                                 // for their defaults
+    const char* directory = std::getenv("IMEX_DIRECTORY");  // NOLINT(concurrency-mt-unsafe)
+    return fail(
+        imex::become_tool(directory != nullptr ? directory : flags.owner.directory, argv).message);
+  }
   const bin::Signals signals;
   bin::ImexFlags flags;
   bin::Parsed parsed{

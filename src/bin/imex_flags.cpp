@@ -34,7 +34,7 @@ po::options_description options_of(ImexFlags& flags) {
       "address", po::value(&owner.address),
       "at which the other nodes reach nvidia-imex here: the pod's (POD_IP)")(
       "directory", with_default(owner.directory),
-      "for configuration, node table and state; lost at a reboot")(
+      "for configuration, node table and state; lost at a reboot (IMEX_DIRECTORY)")(
       "driver-root", with_default(owner.driver_root),
       "root of the NVIDIA driver, as this container sees it (DRIVER_ROOT_CTR_PATH)")(
       "driver-programs", po::value(&owner.driver_programs)->composing(),
@@ -90,6 +90,7 @@ po::options_description options_of(ImexFlags& flags) {
 
 std::string imex_flag_of_variable(const std::string& variable) {
   if (variable == "DRIVER_ROOT_CTR_PATH") return "driver-root";
+  if (variable == "IMEX_DIRECTORY") return "directory";
   if (variable == "POD_IP") return "address";
   if (variable == "IMEX_TLS_DIRECTORY") return "tls-directory";
   if (variable == "IMEX_TLS_NAME") return "tls-name";

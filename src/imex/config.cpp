@@ -40,7 +40,9 @@ std::string config_text(const ImexConfig& config) {
     options["IMEX_SECURITY_TARGET_OVERRIDE"] = config.tls_name;
   }
   for (const auto& [key, value] : config.options) options[key] = value;
-  std::string text = "# Written by compute-domain-imex at each start of the daemon.\n";
+  std::string text =
+      "# Written by compute-domain-imex at each start of the daemon; that of the last when none "
+      "runs.\n";
   for (const auto& [key, value] : options) text += base::cat(key, "=", value, "\n");
   return text;
 }

@@ -107,7 +107,7 @@ class Owner::Loop {
   Duration check_at_{}, check_credentials_at_{};
   State told_;
   std::uint64_t told_signals_ = 0;
-  bool is_ending_ = false;
+  bool is_ending_ = false, offers_tool_ = false;
   std::vector<pollfd> polled_;
 };
 
@@ -338,6 +338,11 @@ void Owner::Loop::check_driver() {
   if (daemon_ || clock_.elapsed() < check_at_) return;
   const auto usable = check();
   cannot_start_ = usable ? "" : usable.error().message;
+  if (usable && !offers_tool_) {
+    const auto offered = workshop_.offer_tool();
+    if (!offered) base::log_warning(offered.error().message);
+  }
+  offers_tool_ = usable.has_value();
   check_at_ = clock_.elapsed() + (usable ? kWhileUsable : kElse);
 }
 

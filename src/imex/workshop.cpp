@@ -8,6 +8,7 @@
 #include "compute_domain/base/log.h"
 #include "compute_domain/base/processes.h"
 #include "compute_domain/base/text.h"
+#include "compute_domain/imex/tool_link.h"
 #include "imex/config.h"
 #include "imex/device_nodes.h"
 
@@ -80,7 +81,7 @@ Result<void> Workshop::check_for_other_daemons() const {
 Result<Command> Workshop::prepare(const Want& want) {
   auto files = find_driver_files(driver_place());
   if (!files) return files.error();
-  if (auto linked = link_libraries(*files, at("lib")); !linked) return linked.error();
+  if (auto linked = link_tool(*files, options_.directory); !linked) return linked.error();
   if (options_.makes_device_files) {
     const auto nodes = needed_device_nodes({options_.devices_path, options_.kernel_driver_path});
     if (!nodes) return nodes.error();
@@ -124,7 +125,7 @@ Result<Command> Workshop::prepare(const Want& want) {
 Result<void> Workshop::prepare_host_tool() {
   auto files = find_driver_files(driver_place());
   if (!files) return files.error();
-  if (auto linked = link_libraries(*files, at("lib")); !linked) return linked.error();
+  if (auto linked = link_tool(*files, options_.directory); !linked) return linked.error();
   tool_ = {
       .arguments = {files->control_tool},
       .environment = {"PATH=/usr/sbin:/usr/bin:/sbin:/bin", cat("LD_LIBRARY_PATH=", at("lib"))}};
@@ -146,10 +147,29 @@ bool Workshop::has_new_credentials() {
 void Workshop::host_tool_answered() { knows_form_ = true; }
 void Workshop::host_tool_refused() { joins_socket_ = joins_socket_ != !knows_form_; }
 
+Result<void> Workshop::offer_tool() const {
+  const auto files = find_driver_files(driver_place());
+  if (!files) return files.error();
+  if (auto linked = link_tool(*files, options_.directory); !linked) return linked;
+  std::error_code error;
+  if (std::filesystem::exists(at("imexd.cfg"), error)) return {};
+  return base::replace_file(
+      at("imexd.cfg"),
+      options_.host_socket.empty()
+          ? std::string(
+                "# compute-domain-imex has started no nvidia-imex yet: its configuration will "
+                "be here.\n")
+          : cat("# The host's own nvidia-imex is asked: nvidia-imex-ctl -u ",
+                base::path_below(options_.driver_root == "/" ? "" : options_.driver_root,
+                                 options_.host_socket),
+                "\n"));
+}
+
 void Workshop::clear_away() const {
   std::error_code ignored;
   std::filesystem::remove_all(at("lib"), ignored);
-  for (const char* name : {"nodes.cfg", "imexd.cfg", "nsswitch.conf", "stats.log", "stats.log.1"}) {
+  for (const char* name :
+       {"nodes.cfg", "imexd.cfg", "nsswitch.conf", "stats.log", "stats.log.1", kToolName}) {
     std::remove(at(name).c_str());
   }
 }

@@ -26,6 +26,9 @@ class Workshop {
   bool has_new_credentials();
   // Makes the control tool ask the host's own daemon, on the socket that the options name.
   base::Result<void> prepare_host_tool();
+  // Before anything is started: the control tool for people, and a configuration that says that
+  // there is none yet.
+  [[nodiscard]] base::Result<void> offer_tool() const;
   // The guide names the socket by "-u PATH", the reference driver by "--u=PATH": after a refusal
   // the other form is tried, and the one that has had an answer stays.
   void host_tool_answered();

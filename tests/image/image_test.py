@@ -200,12 +200,16 @@ def what_comes_from_the_driver_root_finds_the_c_library(images: dict) -> None:
 LINKED_WITH = ("libpthread.so.0", "libdl.so.2", "libc.so.6", "librt.so.1", "libz.so.1", "libm.so.6")
 
 
+def program(path: Path, text: str, *options: str) -> None:
+    source = path.with_suffix(".c")
+    source.write_text(text)
+    subprocess.run(["gcc", "-o", path, source, *options], check=True)
+
+
 def linked_program(path: Path) -> None:
     """A program that names these libraries, whether it uses them or not."""
-    source = path.with_suffix(".c")
-    source.write_text("int main(void) { return 0; }\n")
     libraries = [f"/lib/{native().triplet}/{name}" for name in LINKED_WITH]
-    subprocess.run(["gcc", "-o", path, source, "-Wl,--no-as-needed", *libraries], check=True)
+    program(path, "int main(void) { return 0; }\n", "-Wl,--no-as-needed", *libraries)
     assert elf.read(path).needed == LINKED_WITH, elf.read(path)
 
 
@@ -219,6 +223,29 @@ def a_program_that_is_linked_as_nvidia_imex_starts_in_its_root(images: dict) -> 
             run = subprocess.run([*AS_ROOT, "chroot", folder, "/linked"], capture_output=True, text=True,
                                  env={"PATH": "/usr/sbin:/usr/bin:/sbin:/bin"})
             assert run.returncode == 0, (name, run)
+
+
+def who_enters_the_owners_container_finds_the_control_tool(images: dict) -> None:
+    """The one of the driver, as far as the owner has linked it, and the configuration of the daemon."""
+    with tempfile.TemporaryDirectory() as folder:
+        images["compute-domain-imex"].root().extractall(folder)
+        run = [*AS_ROOT, "chroot", folder, "nvidia-imex-ctl", "-c", "/imexd/imexd.cfg", "-N", "-j", "-H"]
+        path = {"PATH": "/usr/sbin:/usr/bin:/sbin:/bin"}
+        without = subprocess.run(run, capture_output=True, text=True, env=path)
+        assert without.returncode == 1 and "compute-domain-imex check says what is missing" in without.stderr, without
+        directory = Path(folder) / "run/compute-domain/imex"
+        directory.mkdir(parents=True)
+        # It tells its arguments, and whether it sees the configuration.
+        program(Path(folder) / "tool", """
+            #include <stdio.h>
+            int main(int count, char** words) {
+              for (int i = 1; i < count; ++i) printf("%s ", words[i]);
+              printf("%s\\n", fopen(words[2], "r") ? "found" : "missing");
+            }""")
+        (directory / "nvidia-imex-ctl").symlink_to("/tool")
+        (directory / "imexd.cfg").write_text("")
+        told = subprocess.run(run, capture_output=True, text=True, env=path)
+        assert told.stdout == "-c /imexd/imexd.cfg -N -j -H found\n", told
 
 
 def nvidia_imex_asks_no_name_server(images: dict) -> None:
@@ -244,6 +271,7 @@ TESTS = (
     every_program_starts_in_its_root,
     what_comes_from_the_driver_root_finds_the_c_library,
     a_program_that_is_linked_as_nvidia_imex_starts_in_its_root,
+    who_enters_the_owners_container_finds_the_control_tool,
     nvidia_imex_asks_no_name_server,
 )
 

@@ -5,7 +5,10 @@
 
 #include <algorithm>
 #include <csignal>
+#include <filesystem>
+#include <fstream>
 #include <functional>
+#include <iterator>
 #include <map>
 #include <sstream>
 
@@ -29,8 +32,7 @@ struct Outcome {
   std::string ending, output;
 };
 // To its end.
-Outcome run(const std::vector<std::string>& flags) {
-  Command command = program(flags);
+Outcome run_command(Command command) {
   command.captures_output = true;
   auto child = Child::start(command);
   if (!child) return {child.error().message, ""};
@@ -41,6 +43,13 @@ Outcome run(const std::vector<std::string>& flags) {
   const auto ending = child->reap();
   return {ending ? to_string(*ending) : "still runs",
           std::string(text, got > 0 ? static_cast<std::size_t>(got) : 0)};
+}
+
+Outcome run(const std::vector<std::string>& flags) { return run_command(program(flags)); }
+
+std::string text_of(const std::string& path) {
+  std::ifstream file(path);
+  return {std::istreambuf_iterator<char>(file), {}};
 }
 
 std::vector<std::string> flags_of(const Node& node) {
@@ -177,6 +186,43 @@ TEST(ImexProgram, IsProbedOnItsSocket) {
   EXPECT_EQ(elsewhere.ending, "exited with code 1");
   EXPECT_THAT(elsewhere.output, HasSubstr("cannot connect to"));
   EXPECT_EQ(run({"prob"}).ending, "exited with code 2");
+}
+
+// As who enters its container calls it, by the image's link.
+Outcome ask_by_link(const Node& node, const std::vector<std::string>& arguments) {
+  const std::string link = node.dir.at("nvidia-imex-ctl");
+  if (!std::filesystem::exists(link)) std::filesystem::create_symlink(CDOM_IMEX_PROGRAM, link);
+  Command command{
+      .arguments = {link},
+      .environment = {"PATH=/usr/bin:/bin", "IMEX_DIRECTORY=" + node.options.directory}};
+  command.arguments.insert(command.arguments.end(), arguments.begin(), arguments.end());
+  return run_command(std::move(command));
+}
+
+TEST(ImexProgram, IsTheControlToolOfTheDriverUnderItsName) {
+  RunningProgram running;
+  const Node& node = running.rig.node(0);
+  const std::string configuration = node.options.directory + "/imexd.cfg";
+  const Outcome state = ask_by_link(node, {"-c", configuration, "-q"});
+  EXPECT_EQ(state.ending, "exited with code 0");
+  EXPECT_EQ(state.output, "READY\n");
+  const Outcome view = ask_by_link(node, {"-c", configuration, "-N", "-j", "-H"});
+  EXPECT_THAT(view.output, HasSubstr("\"nodes\""));
+  EXPECT_EQ(std::filesystem::read_symlink(node.options.directory + "/nvidia-imex-ctl"),
+            node.dir.at("root/usr/bin/nvidia-imex-ctl"));
+}
+
+TEST(ImexProgram, SaysWhatThereIsBeforeTheFirstDaemon) {
+  Rig rig(1);
+  const Node& node = rig.node(0);
+  const std::string configuration = node.options.directory + "/imexd.cfg";
+  EXPECT_THAT(text_of(configuration), HasSubstr("has started no nvidia-imex yet"));
+  // The tool is the driver's, and finds nobody.
+  EXPECT_EQ(ask_by_link(node, {"-i", node.address, "50005", "-q"}).output, "UNAVAILABLE\n");
+  std::filesystem::remove(node.options.directory + "/nvidia-imex-ctl");
+  const Outcome without = ask_by_link(node, {"-q"});
+  EXPECT_EQ(without.ending, "exited with code 1");
+  EXPECT_THAT(without.output, HasSubstr("compute-domain-imex check says what is missing"));
 }
 
 TEST(ImexProgram, HandsNothingToItsDaemonButItsOutputsAndItsMark) {

@@ -56,6 +56,13 @@ metrics_of() { # NAMESPACE APP PORT
   kubectl get --raw "/api/v1/namespaces/$1/pods/$pod:$3/proxy/metrics"
 }
 
+# As acceptance suites look at a domain: in the pod of the daemon's owner.
+ask_daemon_of() {
+  local pod
+  pod=$(node_programs get pods -l app=imex-daemon --field-selector "spec.nodeName=$1" -o 'jsonpath={.items[0].metadata.name}')
+  node_programs exec "$pod" -- nvidia-imex-ctl -c /imexd/imexd.cfg -N -j -H
+}
+
 # Of all kinds that the operator makes or has.
 objects_left() {
   kubectl get customresourcedefinitions,clusterroles,clusterrolebindings,deviceclasses,namespaces -o name |
@@ -80,6 +87,7 @@ check "it gets its claim template" eventually 30 kubectl get resourceclaimtempla
 check "its pods start" kubectl wait --for=condition=Ready pod/two-nodes-0 pod/two-nodes-1 --timeout=90s
 check "it gets Ready" kubectl wait --for=condition=Ready computedomain/two-nodes --timeout=60s
 check "2/2 nodes of it" prints "2/2" kubectl get computedomains
+check "the driver's control tool is found in the pod of the daemon's owner" prints '"nodes"' ask_daemon_of n01
 for pod in two-nodes-0 two-nodes-1; do check "$pod has its channel" has_channel "$pod"; done
 check "a pod without a claim runs" run_without_claim
 check "and has no channel" has_no_channel plain

@@ -21,6 +21,7 @@ class Program:
     host_names: str  # the rule "hosts:" of nsswitch.conf
     more_libraries: tuple = ()  # besides those that it is linked with
     speaks_tls: bool = True
+    links: tuple = ()  # (path, target)
 
     @property
     def settings(self) -> dict:
@@ -49,7 +50,9 @@ PROGRAMS = {
         Program("compute-domain-agent", "DRA kubelet plugin for ComputeDomains", "0:0", "files dns", _DRIVER_NEEDS),
         # nvidia-imex runs in this image, and must ask nobody but its hosts file for its peers.
         Program("compute-domain-imex", "Owner of a node's nvidia-imex", "0:0", "files", _DRIVER_NEEDS,
-                speaks_tls=False),
+                # As in the pods of NVIDIA's DRA driver: nvidia-imex-ctl -c /imexd/imexd.cfg -N. The directory is the owner's.
+                speaks_tls=False, links=(("usr/bin/nvidia-imex-ctl", "compute-domain-imex"),
+                                         ("imexd", "run/compute-domain/imex"))),
     )
 }
 

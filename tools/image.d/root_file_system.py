@@ -34,6 +34,8 @@ def of(program: Program, binary: Path, architecture: Architecture) -> dict:
     if program.speaks_tls:
         entries[str(_CERTIFICATES)[1:]] = Entry(0o644, content=_read(_CERTIFICATES))
     entries[f"usr/bin/{program.name}"] = Entry(0o755, content=_stripped(binary, architecture))
+    for path, target in program.links:
+        entries[path] = Entry(0o777, target=target)
     for path, library in libraries.items():
         entries[path] = Entry(0o755, content=_read(library))
     for path in list(entries):
