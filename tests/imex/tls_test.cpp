@@ -92,6 +92,28 @@ TEST(ImexTls, ConnectsThoseOfOneAuthorityAndRefusesStrangers) {
   }
 }
 
+// Its options name the files of both; nothing public says that they are the same.
+TEST(ImexTls, AClientMayHaveFilesOfItsOwn) {
+  const http::TestCa ours, clients;
+  TlsRig rig(2);
+  for (int i = 0; i < 2; ++i) {
+    Node& node = rig.node(i);
+    mount_credentials(node, ours);
+    const http::Identity client = clients.issue("client", kName);
+    node.dir.write("client.key", client.key_pem);
+    node.dir.write("client.crt", client.certificate_pem);
+    node.dir.write("clients.crt", clients.pem());
+    node.options.imex_options["IMEX_CLIENT_KEY"] = node.dir.at("client.key");
+    node.options.imex_options["IMEX_CLIENT_CERT"] = node.dir.at("client.crt");
+    // A server believes clients of their authority.
+    node.options.imex_options["IMEX_SERVER_CERT_AUTH"] = node.dir.at("clients.crt");
+  }
+  rig.open_all();
+  rig.start(0);
+  rig.start(1);
+  EXPECT_TRUE(rig.until_letter(0, 1, 'C') && rig.until_letter(1, 0, 'C'));
+}
+
 TEST(ImexTls, WhatIsRenewedIsReadWithoutANewDaemon) {
   const http::TestCa ours, theirs;
   TlsRig rig(2);

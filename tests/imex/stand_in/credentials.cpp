@@ -50,41 +50,49 @@ const unsigned char* bytes_of(const std::string& text) {
 
 }  // namespace
 
-std::string Credentials::read(const Parameters& p, Material& material) {
-  if (p.authentication_mode != "SSL_TLS") return "IMEX_AUTH_ENCRYPTION_MODE is not supported";
-  if (p.authentication_source != "FILE") return "IMEX_AUTH_SOURCE is not supported";
-  // Of the server and of the client these are the same here.
-  material.key.reset(read_pem<EVP_PKEY>(p.key_path, PEM_read_PrivateKey));
-  material.certificate.reset(read_pem<X509>(p.certificate_path, PEM_read_X509));
-  material.authority.reset(read_pem<X509>(p.authority_path, PEM_read_X509));
-  if (!material.key) return cat("cannot read the key ", p.key_path);
-  if (!material.certificate) return cat("cannot read the certificate ", p.certificate_path);
-  if (!material.authority) return cat("cannot read the authority ", p.authority_path);
+std::string Credentials::read(const IdentityFiles& files, Material& material) {
+  material.key.reset(read_pem<EVP_PKEY>(files.key, PEM_read_PrivateKey));
+  material.certificate.reset(read_pem<X509>(files.certificate, PEM_read_X509));
+  material.authority.reset(read_pem<X509>(files.authority, PEM_read_X509));
+  if (!material.key) return cat("cannot read the key ", files.key);
+  if (!material.certificate) return cat("cannot read the certificate ", files.certificate);
+  if (!material.authority) return cat("cannot read the authority ", files.authority);
   if (X509_check_private_key(material.certificate.get(), material.key.get()) != 1) {
     return "the key is not the certificate's";
   }
   return "";
 }
 
+std::string Credentials::read_all(Material& client, Material& server) const {
+  const Parameters& p = parameters_;
+  if (p.authentication_mode != "SSL_TLS") return "IMEX_AUTH_ENCRYPTION_MODE is not supported";
+  if (p.authentication_source != "FILE") return "IMEX_AUTH_SOURCE is not supported";
+  const std::string fault = read(p.client, client);
+  return fault.empty() ? read(p.server, server) : fault;
+}
+
 Credentials::Credentials(const Parameters& parameters) : parameters_(parameters) {
   if (!parameters.has_authentication) return;
-  if (const std::string fault = read(parameters, material_); !fault.empty()) end_with(fault);
+  if (const std::string fault = read_all(client_, server_); !fault.empty()) end_with(fault);
 }
 
 void Credentials::reload() {
   if (!parameters_.has_authentication) return;
-  Material material;
-  if (read(parameters_, material).empty()) material_ = std::move(material);
+  Material client, server;
+  if (!read_all(client, server).empty()) return;
+  client_ = std::move(client);
+  server_ = std::move(server);
 }
 
-std::string Credentials::proof_of(const std::string& instance) const {
+std::string Credentials::proof_of(const std::string& instance, Role own) const {
   if (!parameters_.has_authentication) return "-";
+  const Material& material = of(own);
   unsigned char* der = nullptr;
-  const int size = i2d_X509(material_.certificate.get(), &der);
+  const int size = i2d_X509(material.certificate.get(), &der);
   const Bytes certificate(der, der + size);
   OPENSSL_free(der);
   const std::unique_ptr<EVP_MD_CTX, Freed<EVP_MD_CTX_free>> context(EVP_MD_CTX_new());
-  EVP_DigestSignInit(context.get(), nullptr, EVP_sha256(), nullptr, material_.key.get());
+  EVP_DigestSignInit(context.get(), nullptr, EVP_sha256(), nullptr, material.key.get());
   std::size_t length = 0;
   EVP_DigestSign(context.get(), nullptr, &length, bytes_of(instance), instance.size());
   Bytes signature(length);
@@ -93,7 +101,8 @@ std::string Credentials::proof_of(const std::string& instance) const {
   return cat(base64(certificate), ".", base64(signature));
 }
 
-std::string Credentials::fault_of(const std::string& proof, const std::string& instance) const {
+std::string Credentials::fault_of(const std::string& proof, const std::string& instance,
+                                  Role own) const {
   if (!parameters_.has_authentication) return proof == "-" ? "" : "it wants to be authenticated";
   const std::size_t dot = proof.find('.');
   if (dot == std::string::npos) return "it shows no certificate";
@@ -102,7 +111,7 @@ std::string Credentials::fault_of(const std::string& proof, const std::string& i
   const unsigned char* at = der.data();
   const Certificate certificate(d2i_X509(nullptr, &at, static_cast<long>(der.size())));
   if (!certificate) return "its certificate cannot be read";
-  const Key issuer(X509_get_pubkey(material_.authority.get()));
+  const Key issuer(X509_get_pubkey(of(own).authority.get()));
   if (X509_verify(certificate.get(), issuer.get()) != 1) {
     return "its certificate is of another authority";
   }

@@ -17,14 +17,18 @@ namespace cdom::stand_in {
 
 class Credentials {
  public:
+  // Who dials is the client.
+  enum class Role { Client, Server };
+
   // Ends the program where the configuration or a file of it prevents that the daemon starts.
   explicit Credentials(const Parameters& parameters);
   // The files again; what was read before stays when they cannot be.
   void reload();
-  // One word: what the other side has to see; "-" without authentication.
-  [[nodiscard]] std::string proof_of(const std::string& instance) const;
-  // Whether it is that of somebody whom the authority knows. "" or why not.
-  [[nodiscard]] std::string fault_of(const std::string& proof, const std::string& instance) const;
+  // One word: what this side, in that role, has to show; "-" without authentication.
+  [[nodiscard]] std::string proof_of(const std::string& instance, Role own) const;
+  // Whether it is that of somebody whom the authority of this side knows. "" or why not.
+  [[nodiscard]] std::string fault_of(const std::string& proof, const std::string& instance,
+                                     Role own) const;
 
  private:
   template <auto Free>
@@ -40,10 +44,14 @@ class Credentials {
     Key key;
     Certificate certificate, authority;
   };
-  static std::string read(const Parameters& parameters, Material& material);  // "" or the fault
+  static std::string read(const IdentityFiles& files, Material& material);  // "" or the fault
+  std::string read_all(Material& client, Material& server) const;           // the same
+  [[nodiscard]] const Material& of(Role role) const {
+    return role == Role::Client ? client_ : server_;
+  }
 
   const Parameters& parameters_;
-  Material material_;
+  Material client_, server_;
 };
 
 }  // namespace cdom::stand_in

@@ -64,15 +64,12 @@ Parameters read_parameters(const std::string& path) {
   truth("IMEX_ENABLE_AUTH_ENCRYPTION", p.has_authentication);
   text("IMEX_AUTH_ENCRYPTION_MODE", p.authentication_mode);
   text("IMEX_AUTH_SOURCE", p.authentication_source);
-  // Server and client are one identity here; who configures them apart is not understood.
-  for (const char* kind : {"KEY", "CERT", "CERT_AUTH"}) {
-    if (values[base::cat("IMEX_SERVER_", kind)] != values[base::cat("IMEX_CLIENT_", kind)]) {
-      end_with("server and client have different files");
-    }
-  }
-  text("IMEX_SERVER_KEY", p.key_path);
-  text("IMEX_SERVER_CERT", p.certificate_path);
-  text("IMEX_SERVER_CERT_AUTH", p.authority_path);
+  text("IMEX_SERVER_KEY", p.server.key);
+  text("IMEX_SERVER_CERT", p.server.certificate);
+  text("IMEX_SERVER_CERT_AUTH", p.server.authority);
+  text("IMEX_CLIENT_KEY", p.client.key);
+  text("IMEX_CLIENT_CERT", p.client.certificate);
+  text("IMEX_CLIENT_CERT_AUTH", p.client.authority);
   text("IMEX_SECURITY_TARGET_OVERRIDE", p.target_name);
   number("IMEX_NODE_DISCONNECTED_GRACE_TIME", p.grace_seconds);
   text("STAND_IN_OS_DIRECTORY", p.os_directory);

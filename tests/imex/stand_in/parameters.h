@@ -13,6 +13,11 @@
 
 namespace cdom::stand_in {
 
+// Files by which a daemon is known, as a server or as a client.
+struct IdentityFiles {
+  std::string key, certificate, authority;
+};
+
 struct Parameters {
   std::vector<std::string> table;  // node names, by index
   std::string address;             // BIND_INTERFACE_IP; "" : the one that the table names
@@ -23,7 +28,8 @@ struct Parameters {
   std::string quorum = "RECOVERY";  // or NONE
   bool has_authentication = false;
   std::string authentication_mode, authentication_source;
-  std::string key_path, certificate_path, authority_path, target_name;
+  IdentityFiles server, client;
+  std::string target_name;
   int grace_seconds = sandbox::imex_constants::kGraceSeconds;
 
   // What is one operating system: its session, and the record of importers.

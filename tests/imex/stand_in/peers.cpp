@@ -69,14 +69,16 @@ void Peers::read_out(std::size_t index, Duration now) {
     if (!link.out.is_connected()) return fail(link, 'N', now);
     link.is_dialling = false;
     link.out.send(cat("IMEX ", parameters_.version, " ", own_index_, " ", index, " ", instance_,
-                      " ", table_, " ", credentials_.proof_of(instance_), "\n"));
+                      " ", table_, " ", credentials_.proof_of(instance_, Credentials::Role::Client),
+                      "\n"));
     return;
   }
   const bool goes_on = link.out.receive();
   while (const auto line = link.out.line()) {
     if (line->starts_with("OK ")) {
       const std::vector<std::string> words = base::split(*line, ' ');
-      if (words.size() != 3 || is_stranger(words[2], words[1])) return fail(link, 'N', now);
+      if (words.size() != 3 || is_stranger(words[2], words[1], Credentials::Role::Client))
+        return fail(link, 'N', now);
       link.is_up = true;
       meet(index, words[1], now);
     } else if (*line == "MAP" || *line == "VERSION") {
@@ -105,8 +107,9 @@ void Peers::read_in(std::size_t index, Duration now) {
   if (!is_live(link)) link.lost_at = now + parameters_.reset_notice;
 }
 
-bool Peers::is_stranger(const std::string& proof, const std::string& instance) const {
-  const std::string fault = credentials_.fault_of(proof, instance);
+bool Peers::is_stranger(const std::string& proof, const std::string& instance,
+                        Credentials::Role own) const {
+  const std::string fault = credentials_.fault_of(proof, instance, own);
   if (!fault.empty()) {
     std::fprintf(stderr, "nvidia-imex (stand-in): refused a peer: %s\n", fault.c_str());
   }
@@ -127,7 +130,7 @@ bool Peers::greet(Guest& guest, Duration now) {
   if (!line) return goes_on;
   const std::vector<std::string> words = base::split(*line, ' ');
   if (words.size() != 7 || words[0] != "IMEX") return false;
-  if (is_stranger(words[6], words[4])) return false;
+  if (is_stranger(words[6], words[4], Credentials::Role::Server)) return false;
   const auto caller = static_cast<std::size_t>(std::atoi(words[2].c_str()));
   if (words[1] != parameters_.version) {
     guest.socket.send("VERSION\n");
@@ -139,7 +142,8 @@ bool Peers::greet(Guest& guest, Duration now) {
     guest.socket.send("MAP\n");
     return false;
   }
-  guest.socket.send(cat("OK ", instance_, " ", credentials_.proof_of(instance_), "\n"));
+  guest.socket.send(cat("OK ", instance_, " ",
+                        credentials_.proof_of(instance_, Credentials::Role::Server), "\n"));
   Link& link = links_[caller];
   link.in = std::move(guest.socket);
   link.heard = now;

@@ -58,7 +58,8 @@ class Peers {
   void read_out(std::size_t index, base::Duration now);
   void read_in(std::size_t index, base::Duration now);
   void hear(Link& link, const Socket& socket, const std::string& line, base::Duration now);
-  [[nodiscard]] bool is_stranger(const std::string& proof, const std::string& instance) const;
+  [[nodiscard]] bool is_stranger(const std::string& proof, const std::string& instance,
+                                 Credentials::Role own) const;
   // False: the guest has to go, or has become a link.
   bool greet(Guest& guest, base::Duration now);
   static bool is_live(const Link& link) { return link.is_up || link.in; }

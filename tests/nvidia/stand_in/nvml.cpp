@@ -36,7 +36,9 @@ using nlohmann::json;
 constexpr char kOfNode[] = "/etc/compute-domain-test/nvml.json";
 constexpr int kInvalid = 2;
 constexpr int kNotInitialized = 1;
+constexpr int kNotFound = 6;
 constexpr int kMismatch = 25;
+constexpr unsigned kNoGpus = 1;  // NVML_INIT_FLAG_NO_GPUS
 
 // Of the last nvmlInitWithFlags. Never destroyed: a call that hangs may outlast main().
 union State {
@@ -107,7 +109,9 @@ NVML_CALL nvmlInitWithFlags(unsigned flags) {
     return 999;
   }
   hang_in("nvmlInitWithFlags");
-  const int code = flags == 1 ? get(*driver, "init", 0) : kInvalid;
+  int code = get(*driver, "init", 0);
+  const bool has_gpus = (*driver)["gpus"].size() > 0;
+  if (code == 0 && !has_gpus && (flags & kNoGpus) == 0) code = kNotFound;
   if (code != 0) driver.reset();  // nobody shuts down what has not started
   return code;
 }
