@@ -23,7 +23,13 @@ std::string config_text(const ImexConfig& config) {
       {"IMEX_ENABLE_AUTH_ENCRYPTION", "0"},
       {"IMEX_AUTH_ENCRYPTION_MODE", "SSL_TLS"},
       {"IMEX_CMD_ENABLED", "1"},
-      {"IMEX_CMD_BIND_INTERFACE_IP", config.address},  // -N asks the others' command services
+      // On TCP, where the other nodes reach it: -N, which alone tells of connections, asks the
+      // command services of all nodes of the table (kubernetes-sigs/dra-driver-nvidia-gpu #538,
+      // #540; in NVIDIA/k8s-test-infra a domain whose nodes reach each other's port 50000 alone is
+      // DEGRADED). A unix socket is asked with -u, and -N needs a configuration (IMEX guide,
+      // command service): beside the port a socket would close nothing, and in its place it would
+      // take -N away from the others.
+      {"IMEX_CMD_BIND_INTERFACE_IP", config.address},
       {"IMEX_CMD_PORT", std::to_string(config.command_port)},
       {"IMEX_CMD_UNIX_DOMAIN_PATH", ""},
   };
