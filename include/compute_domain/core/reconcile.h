@@ -18,9 +18,9 @@ Plan reconcile_group(const GroupWorld& world);
 // The key of a clique: its node list, where the nodes are isolated by channel.
 Plan reconcile_clique(const CliqueWorld& world);
 
-// A node key: on its report, whether that can be believed and what the agent has to know of its Node;
-// and the end of the report of a node that is gone. `lists` are all node lists that name a node which
-// is gone.
+// A node key: on its report, whether that can be believed and what the agent has to know of its
+// Node; and the end of the report of a node that is gone. `lists` are all node lists that name a
+// node which is gone.
 struct ReportWorld {
   std::string node;
   NodeView view;
