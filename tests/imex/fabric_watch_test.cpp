@@ -137,7 +137,8 @@ TEST_F(FabricWatchTest, APauseEndsTheProcessAndKeepsWhatWasSaid) {
   EXPECT_FALSE(watch_.step());
   EXPECT_EQ(watch_.process().child(), nullptr);
   EXPECT_EQ(clique(), nvidia::kClique7);
-  driver_.say("gpus: [{state: 3, cluster: 6f0a3c521c7e4b1f9d530c2f6c2b7a10, clique: 8}]");
+  driver_.say(
+      R"({"gpus": [{"state": 3, "cluster": "6f0a3c521c7e4b1f9d530c2f6c2b7a10", "clique": 8}]})");
   watch_.pause(false);
   EXPECT_EQ(watch_.next_due(), clock_.elapsed());
   ASSERT_TRUE(hears_news());
@@ -199,7 +200,8 @@ TEST(ImexOwner, LetsGoOfTheDriverWhenItIsToldAndKeepsTheDaemon) {
   EXPECT_FALSE(rig.ask(node, PauseDriver{true}));
   ASSERT_TRUE(rig.until([&] { return node.agent->state->driver_paused == true; }));
   EXPECT_EQ(node.agent->state->phase, Phase::Ready) << "it may have a claim";
-  driver.say("gpus: [{state: 3, cluster: 6f0a3c521c7e4b1f9d530c2f6c2b7a10, clique: 8}]");
+  driver.say(
+      R"({"gpus": [{"state": 3, "cluster": "6f0a3c521c7e4b1f9d530c2f6c2b7a10", "clique": 8}]})");
   EXPECT_FALSE(rig.ask(node, PauseDriver{false}));
   EXPECT_TRUE(rig.until([&] { return node.agent->fabric->gpus.at(0).clique_id == 8; }));
   EXPECT_EQ(node.agent->state->driver_paused, false);
