@@ -104,7 +104,6 @@ core::NodeView node_view(const Sources& from, const std::string& name) {
   if (const auto node = from.stores.nodes.get({"", name})) view.node = *node;
   if (const auto report = from.stores.reports.get({"", name})) view.report = *report;
   view.agent = agent_of(from, name);
-  view.published_clique = published_clique(from.stores, name);
   return view;
 }
 

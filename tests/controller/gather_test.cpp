@@ -52,10 +52,10 @@ TEST(Gather, ASliceWithoutDevicesPublishesNoClique) {
   slice.driver = api::kDriver;
   slice.node = slice.pool = "n1";
   rig.put(slice);
-  EXPECT_EQ(view_of_n1(rig).published_clique, std::nullopt);
+  EXPECT_EQ(gather_label(rig.sources, "n1").clique, std::nullopt);
   slice.devices = {{.name = "channel-0", .attributes = {}}};
   rig.put(slice);
-  EXPECT_EQ(view_of_n1(rig).published_clique, "");
+  EXPECT_EQ(gather_label(rig.sources, "n1").clique, "");
 }
 
 TEST(Gather, ACliqueThatOnlyAnAgentSpeaksOfHasNoSharedSlice) {

@@ -33,7 +33,6 @@ std::vector<MemberView> judged(const World& world) {
 TEST(Belief, ANodeIsInNoGroupBeforeItsOwnWord) {
   World world = world_of(domain("train").finalized(), 1);
   world.nodes["n1"] = node_without_a_word("n1");
-  world.nodes["n1"].published_clique = "";
   const auto members = memberships_of(world.view, world.nodes, world.lists);
   EXPECT_EQ(members.at(0).clique, std::nullopt);
   EXPECT_THAT(write_list(world, "").actions, IsEmpty());
@@ -230,7 +229,6 @@ class CliqueBelief : public ::testing::Test {
 
 TEST_F(CliqueBelief, ANodeJoinsOnlyWhenSomebodyElseThanItsAgentSaysSo) {
   api::ObjectMeta& node = add("n3").node->meta;
-  world.nodes["n3"].published_clique = kClique;  // by its agent's own ResourceSlice
   node.labels.erase(api::kNodeCliqueLabel);
   write();
   EXPECT_EQ(find_entry(list(), "n3"), nullptr);

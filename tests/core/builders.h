@@ -102,7 +102,6 @@ inline NodeView idle_node(const std::string& name, const std::string& clique = k
   view.report->status.clique = clique;
   view.report->status.address = address_of(name);
   view.agent = AgentPod{.ready = true, .lasts = {}};
-  view.published_clique = clique;
   return view;
 }
 

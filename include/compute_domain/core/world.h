@@ -50,7 +50,6 @@ struct NodeView {
   std::optional<api::Node> node;
   std::optional<api::ComputeDomainNode> report;
   std::optional<AgentPod> agent;
-  std::optional<std::string> published_clique;  // of its ResourceSlice
 
   friend bool operator==(const NodeView&, const NodeView&) = default;
 };
