@@ -326,7 +326,9 @@ Blame blame_of(const Peer& peer, const std::vector<const Peer*>& peers) {
 }
 
 // A member that is not connected with most of the others is the one that is lost, not they. The
-// worst goes first, with what it says of others and they of it; then the rest is counted again.
+// worst goes first, with what it says of others and they of it; then the rest is counted again. Of
+// two members one word is most of what there is; else a single witness, who may be the one that is
+// lost and has seen its first loss, names nobody.
 void blame_the_lost(const std::vector<Peer>& peers) {
   std::vector<const Peer*> left;
   left.reserve(peers.size());
@@ -336,7 +338,7 @@ void blame_the_lost(const std::vector<Peer>& peers) {
     blames.reserve(left.size());
     for (const Peer* peer : left) blames.push_back(blame_of(*peer, left));
     const Blame worst = *std::ranges::max_element(blames);
-    if (worst.first == 0 || 2 * worst.first < left.size() - 1) return;
+    if (2 * worst.first <= left.size() - 1) return;
     std::vector<const Peer*> others;
     for (std::size_t i = 0; i < left.size(); ++i) {
       if (blames[i] != worst) {

@@ -114,6 +114,26 @@ TEST(StatusText, NamesTheOneWhomSomeDoNotReachAndHowManyTheyAre) {
               HasSubstr("n16 is not reached by 5 of 17 members (n1, n2, n3 and 2 more)"));
 }
 
+// The domain is not Ready at once; who is to blame shows when the others have spoken.
+TEST(StatusText, OneEarlyWitnessNamesNobodyAsLost) {
+  World world = settled_world(3);
+  group_report(world, "n1").unreachable = {"n2"};
+  const Plan first = reconcile(world);
+  ASSERT_NE(status_in(first), nullptr);
+  EXPECT_FALSE(status_in(first)->status.ready);
+  EXPECT_EQ(condition_in(first, "Ready").reason, "MembersNotConnected");
+  EXPECT_THAT(condition_in(first, "Ready").message,
+              HasSubstr("n2 is not reached by 1 of 2 members (n1)"));
+  for (const auto& node : status_in(first)->status.nodes) EXPECT_TRUE(node.ready) << node.name;
+  apply_status(world, first);
+  // It is the witness itself that is lost.
+  group_report(world, "n1").unreachable = {"n2", "n3"};
+  group_report(world, "n3").unreachable = {"n1"};
+  EXPECT_EQ(condition_in(reconcile(world), "Ready").reason, "Unreachable");
+  EXPECT_THAT(ready_message(world), HasSubstr("n1: "));
+  EXPECT_THAT(ready_message(world), Not(HasSubstr("n2")));
+}
+
 TEST(StatusText, CountsOnlyThoseWhoCouldReachTheAccused) {
   World world = ready_world({kClique, kClique, kClique, kClique, kSecondClique, kSecondClique});
   group_report(world, "n1").unreachable = {"n3"};
