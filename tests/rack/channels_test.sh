@@ -32,6 +32,13 @@ daemons_are_the_same() { [ "$(daemons "${four[@]}")" = "$before" ]; }
 offers_eight() {
   [ "$(kubectl get resourceslices -o 'jsonpath={range .items[*]}{.spec.devices[*].name}{"\n"}{end}' | grep -c 'channel-7$')" = 4 ]
 }
+# A node whose GPU driver is about to be replaced, as an administrator and the GPU Operator write it.
+has_no_daemon() { ! on_node "$1" pgrep -x nvidia-imex; }
+offers_nothing() {
+  [ -z "$(kubectl get resourceslices --field-selector "spec.nodeName=$1" -o 'jsonpath={.items[*].spec.devices[*].name}')" ]
+}
+pause_driver_of() { kubectl label node "$1" nvidia.com/gpu.deploy.client=paused-for-driver-upgrade; }
+give_driver_back() { kubectl label node "$1" nvidia.com/gpu.deploy.client- && kubectl uncordon "$1"; }
 
 with_components isolation-channel
 set_up_rack 4
@@ -59,5 +66,14 @@ check "comes again" eventually 60 all_ready daemonset compute-domain-agent 4
 check "and the domain stays" is_ready green
 check "the second goes" dissolve green
 check "and no daemon has ended with it" daemons_are_the_same
+check "a node is cordoned" kubectl cordon n04
+check "says so" eventually 30 prints Cordoned kubectl get cdn n04 -o wide
+check "and has no daemon that holds its driver" eventually 10 has_no_daemon n04
+check "its driver is paused" pause_driver_of n04
+check "as it says" eventually 30 prints DriverPaused kubectl get cdn n04 -o wide
+check "it offers nothing" eventually 10 offers_nothing n04
+check "the driver comes back" give_driver_back n04
+check "with the daemon" eventually 60 all_daemons_ready
+check "and the seats" eventually 30 offers_eight
 check_requests
 finish_checks
