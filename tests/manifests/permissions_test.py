@@ -420,6 +420,26 @@ def users_have_what_their_role_says(cluster: Cluster) -> None:
             raise Failed(f"{role}: it may create a ComputeDomain in another namespace")
 
 
+def nobody_else_takes_the_label_of_a_node_with_agents(cluster: Cluster) -> None:
+    kind = "application/merge-patch+json"
+
+    def label(who: Api, value) -> tuple:
+        labels = {"resource.nvidia.com/compute-domain-agent": value}
+        return who.request("PATCH", "/api/v1/nodes/n2", {"metadata": {"labels": labels}}, kind)
+
+    controller = cluster.with_token_of("compute-domain-controller")
+    for who, value, wanted in ((controller, "detected", 200), (cluster.admin, None, 403), (cluster.admin, "false", 200),
+                               (cluster.admin, None, 200), (controller, "detected", 200), (controller, None, 200)):
+        status, said = label(who, value)
+        if status != wanted:
+            raise Failed(f"{value}: {status} {said.get('message')}")
+    # Kubelet's status, and whatever else is written of a Node that keeps it.
+    label(controller, "detected")
+    for part in ("", "/status"):
+        cluster.admin.make("PATCH", f"/api/v1/nodes/n2{part}", {"metadata": {"labels": {"other": "label"}}}, kind=kind)
+    label(controller, None)
+
+
 def the_controller_writes_slices_of_cliques(cluster: Cluster) -> None:
     who = cluster.with_token_of("compute-domain-controller")
     everywhere = {"allNodes": True}
@@ -507,6 +527,7 @@ def main() -> int:
                   a_report_is_its_nodes_and_its_credibility_the_controllers, cluster, agent)
             check("the controller changes its labels of a Node, the clique's only where it is asked to",
                   the_controller_changes_its_labels_of_a_node, cluster)
+            check("which nobody else takes from a Node with agents", nobody_else_takes_the_label_of_a_node_with_agents, cluster)
             check("and writes ResourceSlices of cliques, and only where it is asked to",
                   the_controller_writes_slices_of_cliques, cluster)
             check("a user with the role view reads ComputeDomains of its namespace, with edit or admin it writes them",

@@ -122,5 +122,20 @@ TEST_F(AgentLabel, StaysWhileADomainUsesTheNode) {
   EXPECT_TRUE(rig_.run_until([&] { return label().empty(); }, 60s));
 }
 
+// The DaemonSet controller would end the node's IMEX before the controller could put it back.
+TEST_F(AgentLabel, IsTakenAwayByNobodyElse) {
+  ASSERT_TRUE(becomes("detected"));
+  const auto set = [&](std::optional<std::string> value) {
+    return rig_.kubectl().patch<api::Node>(
+        {"", kNode}, "", api::metadata_patch({}, {{api::kAgentNodeLabel, std::move(value)}}, {}));
+  };
+  const auto taken = set(std::nullopt);
+  ASSERT_FALSE(taken);
+  EXPECT_EQ(taken.error().kind, base::ErrorKind::Forbidden);
+  EXPECT_THAT(taken.error().message, testing::HasSubstr("set it to \"false\""));
+  EXPECT_TRUE(set("false"));
+  EXPECT_TRUE(set(std::nullopt));
+}
+
 }  // namespace
 }  // namespace cdom::system_test
