@@ -38,7 +38,7 @@ class Api:
         self._threads = threading.local()
 
     def request(self, method: str, path: str, body=None, kind="application/json", headers=None) -> tuple:
-        """Its status and what it says."""
+        """Its status and what it says; `body` as JSON, or bytes as they are."""
         connection = getattr(self._threads, "connection", None)
         if connection is None:
             connection = (http.client.HTTPSConnection(self._address, context=self._context, timeout=20) if self._context
@@ -47,7 +47,8 @@ class Api:
         headers = {"Content-Type": kind, "Accept": "application/json"} | (headers or {})
         if self._token:
             headers["Authorization"] = f"Bearer {self._token}"
-        connection.request(method, path, None if body is None else json.dumps(body), headers)
+        content = body if body is None or isinstance(body, bytes) else json.dumps(body)
+        connection.request(method, path, content, headers)
         answer = connection.getresponse()
         text = answer.read()
         try:
@@ -74,6 +75,12 @@ def _text(of: dict, name: str) -> str:
     if f"{name}-data" in of:
         return base64.b64decode(of[f"{name}-data"]).decode()
     return Path(of[name]).read_text() if name in of else ""
+
+
+def server_of(kubeconfig: Path) -> tuple:
+    """Its address, and the certificate authority's text."""
+    cluster, _ = _cluster_and_user(kubeconfig)
+    return cluster["server"], _text(cluster, "certificate-authority")
 
 
 def api_of(kubeconfig: Path) -> Api:

@@ -2,8 +2,9 @@
 
 # form NAME NODE…: a domain, and a pod with a claim on each node.
 form() { apply_domain "$1" $(($# - 1)) && apply_pods "$@"; }
-apply_domain() { # NAME COUNT
-  kubectl apply -f - <<YAML
+apply_domain() { domain_yaml "$@" | kubectl apply -f -; } # NAME COUNT
+domain_yaml() {
+  cat <<YAML
 apiVersion: resource.nvidia.com/v1beta1
 kind: ComputeDomain
 metadata: {name: $1}
