@@ -77,6 +77,8 @@ TEST(Validate, ChecksFormats) {
   };
   EXPECT_TRUE(fits("date-time", "2026-01-02T03:04:05Z"));
   EXPECT_TRUE(fits("date-time", "2026-01-02T03:04:05.25+01:00"));
+  EXPECT_TRUE(fits("date-time", "2026-01-02T03:04:05x25+99:99"));
+  EXPECT_FALSE(fits("date-time", "2016-12-31T23:59:60Z"));
   EXPECT_FALSE(fits("date-time", "2026-13-02T03:04:05Z"));
   EXPECT_FALSE(fits("date-time", "yesterday"));
   EXPECT_TRUE(fits("ipv4", "10.0.0.1"));
