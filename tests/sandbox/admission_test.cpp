@@ -1,4 +1,4 @@
-#include "sandbox/admission.h"
+#include "sandbox/apiserver/rules/admission.h"
 
 #include <gtest/gtest.h>
 

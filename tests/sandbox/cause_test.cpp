@@ -1,4 +1,4 @@
-#include "sandbox/cause.h"
+#include "sandbox/apiserver/rules/cause.h"
 
 #include <gtest/gtest.h>
 

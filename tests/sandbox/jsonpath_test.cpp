@@ -1,4 +1,4 @@
-#include "sandbox/jsonpath.h"
+#include "sandbox/text/jsonpath.h"
 
 #include <gtest/gtest.h>
 

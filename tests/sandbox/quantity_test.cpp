@@ -1,4 +1,4 @@
-#include "sandbox/quantity.h"
+#include "sandbox/text/quantity.h"
 
 #include <gtest/gtest.h>
 

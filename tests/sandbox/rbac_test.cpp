@@ -1,4 +1,4 @@
-#include "sandbox/rbac.h"
+#include "sandbox/apiserver/access/rbac.h"
 
 #include <gtest/gtest.h>
 

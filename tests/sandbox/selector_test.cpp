@@ -1,4 +1,4 @@
-#include "sandbox/selector.h"
+#include "sandbox/text/selector.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "sandbox/table_cell.h"
+#include "sandbox/apiserver/printing/table_cell.h"
 
 #include <gtest/gtest.h>
 

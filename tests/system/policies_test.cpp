@@ -7,7 +7,7 @@
 #include "bin/embedded_manifests.h"
 #include "compute_domain/base/clock.h"
 #include "compute_domain/sandbox/api_server.h"
-#include "sandbox/server/api_client.h"
+#include "sandbox/apiserver/api_client.h"
 #include "source_tree/source_tree.h"
 
 namespace cdom::system_test {

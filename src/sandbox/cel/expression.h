@@ -8,7 +8,7 @@
 
 #include "sandbox/cel/functions.h"
 #include "sandbox/cel/value.h"
-#include "sandbox/pattern.h"
+#include "sandbox/text/pattern.h"
 
 namespace cdom::sandbox::cel {
 

@@ -2,7 +2,7 @@
 
 #include "compute_domain/base/text.h"
 #include "sandbox/cel/functions.h"
-#include "sandbox/pattern.h"
+#include "sandbox/text/pattern.h"
 
 namespace cdom::sandbox::cel {
 

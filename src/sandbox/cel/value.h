@@ -16,7 +16,7 @@
 
 #include "compute_domain/base/result.h"
 #include "sandbox/cel/semver.h"
-#include "sandbox/quantity.h"
+#include "sandbox/text/quantity.h"
 
 namespace cdom::sandbox::cel {
 

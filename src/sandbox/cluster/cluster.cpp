@@ -5,14 +5,14 @@
 #include <stdexcept>
 
 #include "compute_domain/base/text.h"
-#include "sandbox/cluster/claim_controller.h"
-#include "sandbox/cluster/fault_board.h"
-#include "sandbox/cluster/garbage_collector.h"
-#include "sandbox/cluster/job_controller.h"
-#include "sandbox/cluster/machine.h"
-#include "sandbox/cluster/namespace_controller.h"
-#include "sandbox/cluster/node_lifecycle.h"
-#include "sandbox/cluster/scheduler.h"
+#include "sandbox/cluster/control_plane/claim_controller.h"
+#include "sandbox/cluster/control_plane/garbage_collector.h"
+#include "sandbox/cluster/control_plane/job_controller.h"
+#include "sandbox/cluster/control_plane/namespace_controller.h"
+#include "sandbox/cluster/control_plane/node_lifecycle.h"
+#include "sandbox/cluster/faults/fault_board.h"
+#include "sandbox/cluster/node/machine.h"
+#include "sandbox/cluster/scheduler/scheduler.h"
 
 namespace cdom::sandbox {
 namespace {

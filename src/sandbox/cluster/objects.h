@@ -12,7 +12,7 @@
 #include "compute_domain/base/result.h"
 #include "compute_domain/http/client.h"
 #include "sandbox/cluster/resource.h"
-#include "sandbox/json.h"
+#include "sandbox/text/json.h"
 
 namespace cdom::sandbox {
 

@@ -13,7 +13,7 @@
 #include "compute_domain/base/random.h"
 #include "compute_domain/http/client.h"
 #include "sandbox/cluster/objects.h"
-#include "sandbox/json.h"
+#include "sandbox/text/json.h"
 
 namespace cdom::sandbox {
 

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "compute_domain/base/result.h"
-#include "sandbox/cause.h"
+#include "sandbox/apiserver/rules/cause.h"
 #include "sandbox/patch/merge_rules.h"
 
 namespace cdom::sandbox::patch {

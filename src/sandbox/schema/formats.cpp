@@ -8,7 +8,7 @@
 
 #include "compute_domain/base/clock.h"
 #include "compute_domain/base/text.h"
-#include "sandbox/pattern.h"
+#include "sandbox/text/pattern.h"
 
 namespace cdom::sandbox::schema {
 

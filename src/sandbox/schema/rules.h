@@ -4,7 +4,7 @@
 #include <nlohmann/json_fwd.hpp>
 #include <vector>
 
-#include "sandbox/cause.h"
+#include "sandbox/apiserver/rules/cause.h"
 #include "sandbox/schema/schema.h"
 
 namespace cdom::sandbox::schema {

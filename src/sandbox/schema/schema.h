@@ -13,7 +13,7 @@
 
 #include "compute_domain/base/result.h"
 #include "sandbox/cel/program.h"
-#include "sandbox/pattern.h"
+#include "sandbox/text/pattern.h"
 
 namespace cdom::sandbox::schema {
 

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "sandbox/cause.h"
+#include "sandbox/apiserver/rules/cause.h"
 #include "sandbox/schema/schema.h"
 
 namespace cdom::sandbox::schema {

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "compute_domain/base/clock.h"
-#include "sandbox/cluster/imex_constants.h"
+#include "sandbox/cluster/imex/imex_constants.h"
 
 namespace cdom::stand_in {
 

@@ -1,4 +1,4 @@
-#include "sandbox/cluster/claim_cache.h"
+#include "sandbox/cluster/node/claim_cache.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

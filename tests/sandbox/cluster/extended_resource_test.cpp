@@ -1,5 +1,5 @@
 // Devices that containers ask for by `limits` alone.
-#include "sandbox/cluster/extended_resources.h"
+#include "sandbox/cluster/control_plane/extended_resources.h"
 
 #include "compute_domain/base/text.h"
 #include "sandbox/cluster/cluster_fixture.h"

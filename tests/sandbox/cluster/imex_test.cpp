@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "sandbox/cluster/connection_log.h"
+#include "sandbox/cluster/imex/connection_log.h"
 
 namespace cdom::sandbox {
 namespace {

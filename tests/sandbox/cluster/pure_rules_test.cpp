@@ -3,10 +3,10 @@
 
 #include <nlohmann/json.hpp>
 
-#include "sandbox/cluster/index_ranges.h"
-#include "sandbox/cluster/node_selector.h"
-#include "sandbox/cluster/toleration.h"
-#include "sandbox/cluster/workload.h"
+#include "sandbox/cluster/control_plane/workload.h"
+#include "sandbox/cluster/scheduler/index_ranges.h"
+#include "sandbox/cluster/scheduler/node_selector.h"
+#include "sandbox/cluster/scheduler/toleration.h"
 
 namespace cdom::sandbox {
 namespace {

@@ -1,0 +1,49 @@
+// Watch: the events of one resource, as one client selected them, from a resource version on.
+//
+// How it goes: a watch is a cursor into the events that Storage remembers, with the initial ADDED
+// events (if asked for) before it. What it guarantees: every change after its start exactly once
+// and in order, as the selection sees it: an object that starts to match is ADDED, one that ceases
+// to is DELETED. A cursor older than what is remembered ends with an ERROR event, Expired.
+#pragma once
+
+#include <deque>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "sandbox/apiserver/printing/representation.h"
+#include "sandbox/apiserver/serving/call.h"
+#include "sandbox/apiserver/serving/live_stream.h"
+#include "sandbox/apiserver/storage/selection.h"
+
+namespace cdom::sandbox::server {
+
+class Watch : public LiveStream {
+ public:
+  // Called with the mutex held. Throws StatusError for options that do not fit.
+  Watch(std::shared_ptr<ApiState> state, const Call& call);
+
+  Piece take() override;
+
+ private:
+  void start_with_state(const Call& call, bool ends_with_bookmark);
+  [[nodiscard]] std::shared_ptr<const std::string> line_of(const Event& event) const;
+  Piece bookmark();
+  Piece expired();
+  // The end: a last bookmark first, when the client takes them.
+  Piece end();
+  [[nodiscard]] bool is_resource_gone() const;
+
+  const KindRef kind_;
+  const std::string prefix_;
+  const Selection selection_;
+  const Representation representation_;
+  std::deque<std::shared_ptr<const std::string>> initial_;
+  std::uint64_t position_ = 0;
+  bool wants_bookmarks_ = false;
+  base::Duration last_bookmark_{};
+  std::optional<base::Duration> deadline_;
+  bool ended_ = false;
+};
+
+}  // namespace cdom::sandbox::server

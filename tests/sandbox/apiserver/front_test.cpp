@@ -1,0 +1,75 @@
+// The socket side, through the real HTTP client.
+#include <gmock/gmock.h>
+
+#include "compute_domain/sandbox/api_front.h"
+#include "sandbox/apiserver/api_client.h"
+
+namespace cdom::sandbox {
+namespace {
+
+using namespace std::chrono_literals;
+
+class Front : public ::testing::Test {
+ protected:
+  Front() {
+    http::initialize_process();
+    auto made = serve(server, "127.0.0.1:0");
+    EXPECT_TRUE(made) << made.error().message;
+    front = std::move(made).value();
+    client = client_with(server.admin_token());
+    ApiClient(server).post("/api/v1/namespaces", {{"metadata", {{"name", "default"}}}});
+  }
+  std::unique_ptr<http::Client> client_with(const std::string& token) {
+    return http::make_client({.base_url = "http://" + front->address(), .token = token}, clock);
+  }
+
+  base::SystemClock clock;
+  ApiServer server{clock};
+  std::unique_ptr<ApiFront> front;
+  std::unique_ptr<http::Client> client;
+};
+
+TEST_F(Front, AnswersWhoHasTheToken) {
+  EXPECT_EQ(client->send({.target = "/api/v1/namespaces/default"})->status, 200);
+  EXPECT_EQ(client_with("guess")->send({.target = "/api/v1/namespaces/default"})->status, 401);
+}
+
+TEST_F(Front, StreamsAWatchAsThingsHappen) {
+  auto opened = client->open({.target = "/api/v1/configmaps?watch=true&resourceVersion=" +
+                                        std::to_string(server.resource_version())});
+  ASSERT_TRUE(opened);
+  ASSERT_NE(opened->stream, nullptr);
+  ApiClient(server).post("/api/v1/namespaces/default/configmaps", {{"metadata", {{"name", "a"}}}});
+  const auto read = opened->stream->next(30s);
+  ASSERT_TRUE(read);
+  EXPECT_EQ(json::parse(read->line)["type"], "ADDED");
+}
+
+TEST_F(Front, EndsAWatchAtItsTimeout) {
+  auto opened = client->open({.target = "/api/v1/configmaps?watch=true&timeoutSeconds=1"});
+  ASSERT_TRUE(opened);
+  const auto read = opened->stream->next(30s);
+  ASSERT_TRUE(read);
+  EXPECT_EQ(read->what, http::StreamRead::What::End);
+}
+
+TEST_F(Front, FollowsALogUntilThePodHasEnded) {
+  ApiClient api(server);
+  const std::string pods = "/api/v1/namespaces/default/pods";
+  api.post(
+      pods,
+      {{"metadata", {{"name", "p"}}},
+       {"spec",
+        {{"nodeName", "n1"}, {"containers", json::array({{{"name", "c"}, {"image", "i"}}})}}}});
+  server.append_log("default", "p", "c", "one\n");
+  auto opened = client->open({.target = pods + "/p/log?follow=true"});
+  ASSERT_TRUE(opened);
+  EXPECT_EQ(opened->stream->next(30s)->line, "one");
+  server.append_log("default", "p", "c", "two\n");
+  EXPECT_EQ(opened->stream->next(30s)->line, "two");
+  api.merge(pods + "/p/status", {{"status", {{"phase", "Succeeded"}}}});
+  EXPECT_EQ(opened->stream->next(30s)->what, http::StreamRead::What::End);
+}
+
+}  // namespace
+}  // namespace cdom::sandbox
