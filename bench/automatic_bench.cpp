@@ -6,11 +6,11 @@
 #include <string>
 #include <thread>
 
-#include "bin/embedded_sandbox.h"
 #include "compute_domain/base/log.h"
 #include "compute_domain/base/text.h"
 #include "figure.h"
 #include "formation.h"
+#include "sandbox/main/embedded_sandbox.h"
 
 namespace {
 
@@ -38,9 +38,9 @@ int main(int argc, char** argv) {
   try {
     const base::SystemClock clock;
     bench::Moments moments(clock);
-    bin::SandboxFlags flags;
+    program::SandboxFlags flags;
     flags.racks = 1;
-    const auto sandbox = bin::EmbeddedSandbox::start(
+    const auto sandbox = program::EmbeddedSandbox::start(
         flags, clock, [&](sandbox::ClusterPorts& ports) { moments.observe(ports); });
     if (!sandbox) throw std::runtime_error(sandbox.error().message);
     while (!(*sandbox)->is_up()) std::this_thread::sleep_for(10ms);

@@ -7,12 +7,12 @@
 #include <set>
 #include <stdexcept>
 
-#include "bin/embedded_manifests.h"
 #include "compute_domain/api/codec.h"
 #include "compute_domain/api/names.h"
 #include "compute_domain/api/node_list.h"
 #include "compute_domain/base/text.h"
 #include "compute_domain/core/node_lists.h"
+#include "sandbox/main/embedded_manifests.h"
 
 namespace cdom::bench {
 
@@ -119,7 +119,7 @@ json ready_word(const api::NodeList& list, const api::NodeListEntry& own) {
 
 BigCluster::BigCluster(const base::Clock& clock)
     : clock_(clock), server_(clock), user_(server_.client(sandbox::admin_user())) {
-  for (const auto& [name, text] : bin::embedded_manifests()) {
+  for (const auto& [name, text] : program::embedded_manifests()) {
     if (const auto loaded = server_.load(text); !loaded) {
       throw std::runtime_error(cat(name, ": ", loaded.error().message));
     }

@@ -6,11 +6,11 @@
 #include <string>
 #include <thread>
 
-#include "bin/embedded_sandbox.h"
 #include "compute_domain/base/log.h"
 #include "compute_domain/base/text.h"
 #include "figure.h"
 #include "formation.h"
+#include "sandbox/main/embedded_sandbox.h"
 
 namespace {
 
@@ -28,12 +28,12 @@ class Side {
  public:
   Side(const base::Clock& clock, const std::string& isolation, const std::string& imex_delay)
       : moments_(clock) {
-    bin::SandboxFlags flags;
+    program::SandboxFlags flags;
     flags.racks = 1;
     flags.nodes_per_rack = kNodes;
     flags.isolation = isolation;
     flags.imex_delay = imex_delay;
-    auto sandbox = bin::EmbeddedSandbox::start(
+    auto sandbox = program::EmbeddedSandbox::start(
         flags, clock, [&](sandbox::ClusterPorts& ports) { moments_.observe(ports); });
     if (!sandbox) throw std::runtime_error(sandbox.error().message);
     sandbox_ = *std::move(sandbox);
@@ -58,7 +58,7 @@ class Side {
  private:
   bench::Moments moments_;
   bench::FormationOptions options_;
-  std::unique_ptr<bin::EmbeddedSandbox> sandbox_;
+  std::unique_ptr<program::EmbeddedSandbox> sandbox_;
   std::unique_ptr<http::Client> user_;
   std::unique_ptr<bench::Formation> formation_;
 };

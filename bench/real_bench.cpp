@@ -15,12 +15,12 @@
 #include <string>
 #include <thread>
 
-#include "bin/joined_nodes.h"
 #include "compute_domain/base/log.h"
 #include "compute_domain/base/text.h"
 #include "compute_domain/kube/kubeconfig.h"
 #include "figure.h"
 #include "formation.h"
+#include "sandbox/main/joined_nodes.h"
 
 namespace {
 
@@ -95,7 +95,7 @@ std::string rack_of(http::Client& user, const std::string& node) {
   return json{{"nvidia.com/gpu.clique", labels.at("nvidia.com/gpu.clique")}}.dump();
 }
 
-void wait_until_up(const bin::JoinedNodes& nodes) {
+void wait_until_up(const program::JoinedNodes& nodes) {
   for (int i = 0; !nodes.is_up(); ++i) {
     if (i > 1200) throw std::runtime_error("the simulated nodes are not up after two minutes");
     std::this_thread::sleep_for(100ms);
@@ -111,9 +111,9 @@ int measure(const std::string& kubeconfig, const std::string& audit_log, int run
   config.user_agent = "bench";
   const auto user = http::make_client(config, clock);
   bench::Moments moments(clock);
-  const bin::SandboxFlags flags;  // 2 racks of 18
+  const program::SandboxFlags flags;  // 2 racks of 18
   config.user_agent = "compute-domain-sandbox";
-  const auto nodes = bin::JoinedNodes::join(
+  const auto nodes = program::JoinedNodes::join(
       flags, config, clock, {}, [&](sandbox::ClusterPorts& ports) { moments.observe(ports); });
   if (!nodes) throw std::runtime_error(nodes.error().message);
   wait_until_up(**nodes);

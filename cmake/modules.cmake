@@ -50,6 +50,9 @@ function(cdom_program name)
   add_executable(${name} ${P_SOURCES})
   target_include_directories(${name} PRIVATE ${PROJECT_SOURCE_DIR}/src)
   target_link_libraries(${name} PRIVATE cdom_options ${P_USES} ${P_LINKS} Threads::Threads)
+  if(name MATCHES "^compute-domain-")
+    set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/bin)
+  endif()
 endfunction()
 
 # GCC 12 warns of strings that are neither uninitialized nor overlapping (GCC bugs 105562 and 105651).

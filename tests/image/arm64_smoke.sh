@@ -82,7 +82,7 @@ fails() { # CODE TEXT COMMAND…: it ends with this code, and says so
   [ "$code" -eq "$wanted" ] && [[ $output == *"$text"* ]]
 }
 same_here() { # PROGRAM ARGUMENT…: this machine's build says the same
-  diff <("$native/src/bin/$1" "${@:2}" 2>&1) <(in_root "$@" 2>&1)
+  diff <("$native/bin/$1" "${@:2}" 2>&1) <(in_root "$@" 2>&1)
 }
 
 exec 3>&1
@@ -103,7 +103,7 @@ done
 mkdir "$work/compute-domain-controller/examples"
 cp manifests/examples/*.yaml "$work/compute-domain-controller/examples"
 plan() { in_root compute-domain-controller plan "/examples/$1.yaml"; }
-plan_here() { "$native/src/bin/compute-domain-controller" plan "manifests/examples/$1.yaml"; }
+plan_here() { "$native/bin/compute-domain-controller" plan "manifests/examples/$1.yaml"; }
 same_plan() { diff <(plan_here "$1") <(plan "$1"); }
 check "the controller plans" prints "training-channel" plan training-job
 for example in manifests/examples/*.yaml; do
@@ -118,12 +118,12 @@ check "the owner of IMEX tells a boot id that is missing" fails 1 "cannot read /
 
 # ---- At work: the smoke tests of this machine's programs, with these in their place
 wrapped=$work/emulated
-mkdir -p "$wrapped/src/bin"
+mkdir -p "$wrapped/bin"
 ln -s "$native/tests" "$wrapped/tests"
-ln -s "$native/src/bin/compute-domain-sandbox" "$wrapped/src/bin/"
+ln -s "$native/bin/compute-domain-sandbox" "$wrapped/bin/"
 for program in "${PROGRAMS[@]}"; do
-  printf '#!/bin/sh\nexec %s -L %s %s "$@"\n' "$EMULATOR" "$work/$program" "$work/$program/usr/bin/$program" >"$wrapped/src/bin/$program"
-  chmod +x "$wrapped/src/bin/$program"
+  printf '#!/bin/sh\nexec %s -L %s %s "$@"\n' "$EMULATOR" "$work/$program" "$work/$program/usr/bin/$program" >"$wrapped/bin/$program"
+  chmod +x "$wrapped/bin/$program"
 done
 at_work() { CDOM_BUILD=$wrapped CDOM_EMULATED=yes timeout 900 "$1" | grep -vE '^ok'; return "${PIPESTATUS[0]}"; }
 check "two controllers, of which one works (tests/smoke/leader_test.sh)" at_work tests/smoke/leader_test.sh

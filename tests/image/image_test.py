@@ -30,7 +30,7 @@ from architectures import ARCHITECTURES, native
 from oci_archive import Entry
 from programs import PROGRAMS, version
 
-BUILT = [name for name in PROGRAMS if (BUILD / "src/bin" / name).exists()]
+BUILT = [name for name in PROGRAMS if (BUILD / "bin" / name).exists()]
 
 
 class Image:

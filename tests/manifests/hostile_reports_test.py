@@ -327,7 +327,7 @@ def sandbox(isolation: str):
         kubeconfig = Path(folder) / "kubeconfig"
         with open(Path(folder) / "log", "w+") as log:
             process = subprocess.Popen(
-                ["timeout", "600", build / "src/bin/compute-domain-sandbox", "--racks", "2", "--nodes-per-rack", "4",
+                ["timeout", "600", build / "bin/compute-domain-sandbox", "--racks", "2", "--nodes-per-rack", "4",
                  "--isolation", isolation, "--kubeconfig", kubeconfig], stdout=subprocess.PIPE, stderr=log, text=True)
             try:
                 if not process.stdout.readline().startswith("ready:"):

@@ -22,7 +22,7 @@ make_driver_root() { # [SHAPE]: as the GPU Operator's container has it, or anoth
 # Once per build: many scripts use the same images.
 make_images() {
   local images=$build/images
-  [ -n "$(find tools/image tools/image.d "$build"/src/bin/compute-domain-* -newer "$images/made" 2>&1)" ] || return 0
+  [ -n "$(find tools/image tools/image.d "$build"/bin/compute-domain-* -newer "$images/made" 2>&1)" ] || return 0
   tools/image --build "$build" --output "$images" && touch "$images/made"
 }
 

@@ -6,7 +6,7 @@ set -uo pipefail
 cd "$(dirname "$0")/../.."
 . tests/smoke/check.sh
 
-bin=build/release/src/bin
+bin=build/release/bin
 work=$(mktemp -d)
 pids=()
 cleanup() {

@@ -7,7 +7,7 @@ cd "$(dirname "$0")/../.."
 . tests/smoke/check.sh
 
 build=${CDOM_BUILD:-build/release}
-bin=$build/src/bin
+bin=$build/bin
 work=$(mktemp -d)
 export KUBECONFIG=$work/kubeconfig
 unset NODE_NAME NAMESPACE POD_UID POD_IP

@@ -5,7 +5,7 @@ set -uo pipefail
 cd "$(dirname "$0")/../.."
 . tests/smoke/check.sh
 
-bin=${CDOM_BUILD:-build/release}/src/bin
+bin=${CDOM_BUILD:-build/release}/bin
 work=$(mktemp -d)
 controller=
 cleanup() {

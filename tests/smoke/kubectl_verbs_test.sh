@@ -5,7 +5,7 @@ set -uo pipefail
 cd "$(dirname "$0")/../.."
 . tests/smoke/check.sh
 
-sandbox=${SANDBOX:-build/release/src/bin/compute-domain-sandbox}
+sandbox=${SANDBOX:-build/release/bin/compute-domain-sandbox}
 work=$(mktemp -d)
 export KUBECONFIG=$work/kubeconfig HOME=$work
 timeout 300 "$sandbox" --racks 1 --nodes-per-rack 2 --kubeconfig "$KUBECONFIG" >"$work/out" 2>"$work/log" &

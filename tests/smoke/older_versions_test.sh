@@ -39,7 +39,7 @@ for version in v1beta1 v1beta2; do
   [ "$version" != v1beta1 ] || check "those for Kubernetes 1.32 are accepted" \
     kubectl apply --server-side --dry-run=server -k manifests/kubernetes-1.32
   mkdir "$home-logs"
-  timeout 300 build/release/src/bin/compute-domain-sandbox nodes --kubeconfig "$KUBECONFIG" --racks 2 \
+  timeout 300 build/release/bin/compute-domain-sandbox nodes --kubeconfig "$KUBECONFIG" --racks 2 \
     --nodes-per-rack 2 >"$home-logs/nodes.out" 2>"$home-logs/nodes.log" &
   nodes=$!
   check "the simulated nodes join" eventually 60 prints "4 nodes" cat "$home-logs/nodes.out"

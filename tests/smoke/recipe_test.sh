@@ -10,7 +10,7 @@ cd "$(dirname "$0")/../.."
 build=${CDOM_BUILD:-build/release}
 work=$(mktemp -d)
 export KUBECONFIG=$work/kubeconfig
-timeout 600 "$build/src/bin/compute-domain-sandbox" --kubeconfig "$KUBECONFIG" >"$work/out" 2>"$work/log" &
+timeout 600 "$build/bin/compute-domain-sandbox" --kubeconfig "$KUBECONFIG" >"$work/out" 2>"$work/log" &
 sandbox=$!
 trap 'kill $sandbox 2>/dev/null; wait $sandbox 2>/dev/null; rm -rf "$work"' EXIT
 

@@ -10,7 +10,7 @@ work=$(mktemp -d)
 start_sandbox() { # ISOLATION
   mkdir "$work/$1"
   export KUBECONFIG=$work/$1/kubeconfig
-  timeout 900 build/release/src/bin/compute-domain-sandbox --racks 2 --nodes-per-rack 19 \
+  timeout 900 build/release/bin/compute-domain-sandbox --racks 2 --nodes-per-rack 19 \
     --isolation "$1" --run-controller=false --kubeconfig "$KUBECONFIG" \
     >"$work/$1/out" 2>"$work/$1/log" &
   sandbox=$!

@@ -13,7 +13,7 @@ start_controller() {
 exec 9>$1/controller.lock
 flock 9
 [ ! -e $controller_pid ] || kill -KILL -- "-\$(cat $controller_pid)"
-timeout 900 $PWD/build/release/src/bin/compute-domain-controller --kubeconfig $KUBECONFIG \
+timeout 900 $PWD/build/release/bin/compute-domain-controller --kubeconfig $KUBECONFIG \
   --metrics-listen "" ${*:2} >>$1/controller.log 2>&1 </dev/null 9>&- &
 echo \$! >$controller_pid
 SCRIPT

@@ -4,10 +4,10 @@
 
 #include <nlohmann/json.hpp>
 
-#include "bin/embedded_manifests.h"
 #include "compute_domain/base/clock.h"
 #include "compute_domain/sandbox/api_server.h"
 #include "sandbox/apiserver/api_client.h"
+#include "sandbox/main/embedded_manifests.h"
 #include "source_tree/source_tree.h"
 
 namespace cdom::system_test {
@@ -24,7 +24,7 @@ constexpr char kNodes[] = "compute-domain-nodes";
 class Policies : public ::testing::Test {
  protected:
   Policies() {
-    for (const auto& [name, text] : bin::embedded_manifests()) load(text);
+    for (const auto& [name, text] : program::embedded_manifests()) load(text);
     load(
         "{apiVersion: v1, kind: Namespace, metadata: {name: team-a,"
         " labels: {resource.kubernetes.io/admin-access: 'true'}}}");

@@ -4,12 +4,12 @@
 #include <cstdlib>
 #include <stdexcept>
 
-#include "bin/embedded_manifests.h"
-#include "bin/sandbox_agent.h"
 #include "compute_domain/api/names.h"
 #include "compute_domain/base/log.h"
 #include "compute_domain/base/text.h"
 #include "compute_domain/sandbox/faults.h"
+#include "sandbox/main/embedded_manifests.h"
+#include "sandbox/main/sandbox_agent.h"
 #include "source_tree/source_tree.h"
 
 namespace cdom::system_test {
@@ -101,7 +101,7 @@ Rig::Rig(const RigOptions& options)
   api_server.history = options.history;
   api_server.event_ttl = options.event_ttl;
   server_ = std::make_unique<sandbox::ApiServer>(clock_, std::move(api_server));
-  for (const auto& [name, text] : bin::embedded_manifests()) {
+  for (const auto& [name, text] : program::embedded_manifests()) {
     check(server_->load(in_version(text, options.resource_version)));
   }
   admin_transport_ = server_->client(sandbox::admin_user());
@@ -123,7 +123,7 @@ Rig::Rig(const RigOptions& options)
       [this](const sandbox::AgentPod& pod) -> base::Result<std::unique_ptr<http::Client>> {
     return client_of(sandbox::service_account_user(pod.ns, pod.service_account, pod.node));
   };
-  ports.agent = [this, start = bin::agent_factory(kNamespace, [this](const std::string&) {
+  ports.agent = [this, start = program::agent_factory(kNamespace, [this](const std::string&) {
                          return node_settings_;
                        })](const sandbox::NodeEnvironment& node) {
     files_[node.node] = &node.files;
@@ -313,7 +313,7 @@ std::vector<api::ConfigMap> Rig::node_lists() const {
 std::map<std::string, core::ChannelRange> Rig::injected(const std::string& node) const {
   const auto files = files_.find(node);
   if (files == files_.end()) return {};
-  return bin::injected_channels(*files->second);
+  return program::injected_channels(*files->second);
 }
 
 bool Rig::is_ready(const std::string& domain) const {

@@ -50,7 +50,7 @@ func startRig() (*Rig, error) {
 		return rig, err
 	}
 	kubeconfig := filepath.Join(dir, "kubeconfig")
-	if _, err = rig.start("sandbox", nil, "src/bin/compute-domain-sandbox", "--racks", "0", "--kubeconfig", kubeconfig); err != nil {
+	if _, err = rig.start("sandbox", nil, "bin/compute-domain-sandbox", "--racks", "0", "--kubeconfig", kubeconfig); err != nil {
 		return rig, err
 	}
 	err = eventually(30*time.Second, func() (err error) {
@@ -148,7 +148,7 @@ func (r *Rig) AddNode(name string) (*Node, error) {
 		"--boot-id-file": n.path("boot_id"), "--alt-proc-devices": n.path("devices"), "--metrics-listen": "",
 	}
 	imex, err := r.start(name+"-imex", []string{fmt.Sprintf("POD_IP=127.121.%d.%d", os.Getpid()>>8&255, os.Getpid()&255/8*8+len(r.nodes))},
-		"src/bin/compute-domain-imex", "--socket", n.path("imex.sock"), "--directory", n.path("imex"), "--driver-root", n.path("root"),
+		"bin/compute-domain-imex", "--socket", n.path("imex.sock"), "--directory", n.path("imex"), "--driver-root", n.path("root"),
 		"--hosts-file", n.path("hosts"), "--persist-file", n.path("os/persist.dat"), "--device-files", "given",
 		"--boot-id-file", n.path("boot_id"), "--kubelet-state-file", n.path("dra_manager_state"),
 		"--imex-option", "STAND_IN_OS_DIRECTORY="+n.path("os"),
@@ -176,7 +176,7 @@ func (n *Node) Start() error {
 	for name, value := range n.Flags {
 		flags = append(flags, name, value)
 	}
-	agent, err := n.rig.start(n.Name, n.Environment, "src/bin/compute-domain-agent", flags...)
+	agent, err := n.rig.start(n.Name, n.Environment, "bin/compute-domain-agent", flags...)
 	if err != nil {
 		return err
 	}

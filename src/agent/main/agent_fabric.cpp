@@ -1,0 +1,46 @@
+#include <cstdio>
+#include <thread>
+
+#include "agent/main/agent_run.h"
+#include "compute_domain/agent/file_fabric.h"
+#include "compute_domain/agent/imex_client.h"
+#include "compute_domain/base/text.h"
+
+namespace cdom::program {
+
+namespace {
+
+// The owner's patience with NVML, and some.
+constexpr base::Duration kPatience = std::chrono::seconds(12),
+                         kPoll = std::chrono::milliseconds(50);
+
+agent::FabricFacts ask_owner(const AgentFlags& flags, const cli::Signals& signals) {
+  const base::SystemClock clock;
+  agent::ImexClient owner(flags.imex_socket, base::cat(kAgentProgram, "/", CDOM_VERSION), clock);
+  const base::Duration end = clock.elapsed() + kPatience;
+  agent::FabricFacts none;
+  none.source = flags.imex_socket;
+  for (;;) {
+    const auto status = owner.status();
+    if (owner.fabric()) return *owner.fabric();
+    none.error = status ? "compute-domain-imex reports no NVLink fabric" : status.error().message;
+    if (!status || clock.elapsed() >= end || signals.token().stop_requested()) return none;
+    std::this_thread::sleep_for(kPoll);
+  }
+}
+
+}  // namespace
+
+agent::FabricFacts ask_fabric(const AgentFlags& flags, const cli::Signals& signals) {
+  if (flags.fabric_file.empty()) return ask_owner(flags, signals);
+  return agent::FileFabric(flags.fabric_file, fabric_mode_of(flags)).facts();
+}
+
+int print_fabric(const AgentFlags& flags, const cli::Signals& signals) {
+  const agent::FabricMode mode = fabric_mode_of(flags);
+  const agent::FabricFacts facts = ask_fabric(flags, signals);
+  std::fputs(nvidia::describe_fabric(facts, mode).c_str(), stdout);
+  return nvidia::verdict_of(facts, mode).error.empty() ? 0 : 1;
+}
+
+}  // namespace cdom::program

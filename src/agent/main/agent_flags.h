@@ -1,0 +1,67 @@
+// What the command line of compute-domain-agent means.
+#pragma once
+
+#include <boost/program_options/options_description.hpp>
+#include <string>
+
+#include "cli/flags.h"
+#include "cli/health_flags.h"
+#include "compute_domain/agent/cdi_channel_injector.h"
+#include "compute_domain/agent/fabric_reading.h"
+#include "compute_domain/core/node_world.h"
+#include "compute_domain/dra/plugin.h"
+#include "node_check/main/check_command.h"
+
+namespace cdom::program {
+
+inline constexpr char kAgentProgram[] = "compute-domain-agent";
+
+struct AgentFlags {
+  cli::CommonFlags common;
+  std::string node;
+  std::string node_address;
+  std::string kubeconfig;
+  std::string ns = "compute-domain-operator";
+  std::string pod_uid;
+  std::string plugins_dir = "/var/lib/kubelet/plugins";
+  std::string registrar_dir = "/var/lib/kubelet/plugins_registry";
+  std::string kubelet_state_file;
+  std::string cdi_root = "/var/run/cdi";
+  std::string device_files = "none";
+  std::string fabric_file;
+  std::string fabric_mode = "strict";
+  std::string imex_socket = "/run/compute-domain/imex.sock";
+  std::string boot_id_file = "/proc/sys/kernel/random/boot_id";
+  std::string proc_devices = "/proc/devices";
+  std::string isolation = "domain";
+  int seats = 8;
+  bool channel_as_zero = false;
+  int healthcheck_port = -1;
+  cli::HealthFlags health = {.listen = "127.0.0.1:8081"};
+  // Of the sub-command `check`.
+  CheckFlags check;
+  std::string imex_mode = "driverManaged";
+};
+
+// The options write into `flags`, which must outlive them.
+boost::program_options::options_description options_of(AgentFlags& flags);
+
+// The flag that an environment variable stands for; "" for other variables.
+std::string agent_flag_of_variable(const std::string& name);
+
+// "" when the values make sense, else what is wrong with which flag: of those that say what the
+// fabric is, of those of `check`, and of all.
+std::string mistake_in_fabric(const AgentFlags& flags);
+std::string mistake_in_check(const AgentFlags& flags);
+std::string mistake_in(const AgentFlags& flags);
+
+// Those that the sub-command `check` reads.
+std::vector<std::string> agent_flags_of_check();
+
+core::NodeSettings settings_of(const AgentFlags& flags);
+agent::FabricMode fabric_mode_of(const AgentFlags& flags);
+agent::CdiOptions cdi_of(const AgentFlags& flags);
+dra::PluginOptions plugin_of(const AgentFlags& flags);
+node_check::Places places_of(const AgentFlags& flags);
+
+}  // namespace cdom::program

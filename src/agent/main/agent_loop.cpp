@@ -1,0 +1,93 @@
+#include "agent/main/agent_loop.h"
+
+#include <poll.h>
+
+#include <algorithm>
+#include <chrono>
+#include <exception>
+#include <mutex>
+#include <optional>
+#include <utility>
+
+namespace cdom::program {
+
+namespace {
+
+// What is due and could not be done is not tried again in a hurry.
+constexpr base::Duration kShortestNap = std::chrono::milliseconds(1);
+constexpr base::Duration kLongestNap = std::chrono::seconds(1);
+
+}  // namespace
+
+AgentLoop::AgentLoop(Parts parts)
+    : parts_(std::move(parts)),
+      node_pulse_(parts_.pulses.add("kubelet")),
+      server_pulse_(parts_.pulses.add("api-server")),
+      node_([this](const std::stop_token& stop) {
+        run(stop, parts_.bell, node_pulse_, &AgentLoop::node_round, true);
+      }),
+      server_([this](const std::stop_token& stop) {
+        run(stop, parts_.server_bell, server_pulse_, &AgentLoop::server_round, false);
+      }) {}
+
+AgentLoop::~AgentLoop() {
+  node_.request_stop();
+  server_.request_stop();
+  parts_.bell.ring();
+  parts_.server_bell.ring();
+}
+
+void AgentLoop::run(const std::stop_token& stop, const Bell& bell, base::Pulses::Pulse& pulse,
+                    Round round, bool has_ports) {
+  try {
+    while (!stop.stop_requested()) {
+      pulse.beat();
+      // Before anything is looked at: what comes after the look rings again.
+      bell.hush();
+      const base::Duration nap = (this->*round)(stop);
+      if (!stop.stop_requested()) sleep(bell, has_ports, nap);
+    }
+  } catch (const std::exception& thrown) {
+    parts_.broken(thrown.what());
+  }
+  pulse.rest();
+}
+
+base::Duration AgentLoop::node_round(const std::stop_token& stop) {
+  const std::lock_guard mine(parts_.turn);
+  do {
+    node_pulse_.beat();
+    parts_.desk.serve(parts_.agent);
+  } while (!stop.stop_requested() && parts_.agent.step());
+  parts_.desk.serve(parts_.agent);
+  parts_.after_round();
+  // In this order: what is due at once is so by a clock that was read before.
+  const auto server_due = parts_.agent.server_due();
+  const base::Duration now = parts_.clock.elapsed();
+  if (server_due.value_or(base::Duration::max()) <= now) parts_.server_bell.ring();
+  return parts_.agent.next_due().value_or(base::Duration::max()) - now;
+}
+
+base::Duration AgentLoop::server_round(const std::stop_token& stop) {
+  while (!stop.stop_requested()) {
+    server_pulse_.beat();
+    const std::lock_guard mine(parts_.turn);
+    if (!parts_.agent.step_server()) {
+      const auto due = parts_.agent.server_due();
+      return due.value_or(base::Duration::max()) - parts_.clock.elapsed();
+    }
+    parts_.bell.ring();
+  }
+  return {};
+}
+
+void AgentLoop::sleep(const Bell& bell, bool has_ports, base::Duration nap) {
+  const int ports = has_ports ? parts_.descriptor() : -1;
+  pollfd news[] = {{.fd = bell.descriptor(), .events = POLLIN, .revents = 0},
+                   {.fd = ports, .events = POLLIN, .revents = 0}};
+  const auto milliseconds =
+      std::chrono::ceil<std::chrono::milliseconds>(std::clamp(nap, kShortestNap, kLongestNap));
+  poll(news, std::size(news), static_cast<int>(milliseconds.count()));
+}
+
+}  // namespace cdom::program

@@ -1,0 +1,61 @@
+// AgentLoop: steps a node's agent as soon as there is something new, on two threads that take
+// turns: one answers kubelet and does what the node itself can do, the other asks and tells the API
+// server.
+//
+// Both sleep until somebody rings, something is due, or a second has passed; the first also until a
+// port has news: some ports tell nobody when they come back. An exception of the agent ends the
+// loop; the process is then to end too, as a new agent may take its place at any point.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <thread>
+
+#include "agent/main/bell.h"
+#include "agent/main/claim_desk.h"
+#include "agent/main/turn.h"
+#include "compute_domain/agent/node_agent.h"
+#include "compute_domain/base/clock.h"
+#include "compute_domain/base/pulses.h"
+
+namespace cdom::program {
+
+class AgentLoop {
+ public:
+  struct Parts {
+    agent::NodeAgent& agent;  // with two threads, over a TurnClient
+    Turn& turn;
+    ClaimDesk& desk;
+    // Readable when a port has news, as it is now; -1: none can tell.
+    std::function<int()> descriptor;
+    const Bell& bell;         // of kubelet's calls
+    const Bell& server_bell;  // of the watches
+    const base::Clock& clock;
+    base::Pulses& pulses;
+    // In the first thread, in its turn.
+    std::function<void()> after_round;  // when there is nothing left to do
+    // In any thread: what the agent has thrown.
+    std::function<void(const std::string&)> broken;
+  };
+  explicit AgentLoop(Parts parts);
+  // Ends after the steps in progress.
+  ~AgentLoop();
+  AgentLoop(const AgentLoop&) = delete;
+  AgentLoop& operator=(const AgentLoop&) = delete;
+
+ private:
+  using Round = base::Duration (AgentLoop::*)(const std::stop_token& stop);
+
+  void run(const std::stop_token& stop, const Bell& bell, base::Pulses::Pulse& pulse, Round round,
+           bool has_ports);
+  // Both give how long to sleep.
+  base::Duration node_round(const std::stop_token& stop);
+  base::Duration server_round(const std::stop_token& stop);
+  void sleep(const Bell& bell, bool has_ports, base::Duration nap);
+
+  const Parts parts_;
+  base::Pulses::Pulse &node_pulse_, &server_pulse_;
+  std::jthread node_, server_;
+};
+
+}  // namespace cdom::program

@@ -1,0 +1,20 @@
+#include "agent/main/bell.h"
+
+#include <sys/eventfd.h>
+
+#include <stdexcept>
+
+namespace cdom::program {
+
+Bell::Bell() : event_(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {
+  if (!event_) throw std::runtime_error("no eventfd: too many open files");
+}
+
+void Bell::ring() const { eventfd_write(event_.get(), 1); }
+
+void Bell::hush() const {
+  eventfd_t count = 0;
+  eventfd_read(event_.get(), &count);
+}
+
+}  // namespace cdom::program

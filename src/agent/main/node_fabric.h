@@ -1,0 +1,23 @@
+// NodeFabric: where this node's agent learns its fabric: compute-domain-imex, or a file in its
+// place.
+#pragma once
+
+#include <memory>
+
+#include "agent/main/agent_flags.h"
+#include "compute_domain/agent/file_fabric.h"
+#include "compute_domain/agent/imex_fabric.h"
+
+namespace cdom::program {
+
+// `owner` outlives it.
+inline std::unique_ptr<agent::Fabric> make_node_fabric(const AgentFlags& flags,
+                                                       agent::ImexClient& owner,
+                                                       const base::Clock& clock) {
+  if (!flags.fabric_file.empty()) {
+    return std::make_unique<agent::FileFabric>(flags.fabric_file, fabric_mode_of(flags));
+  }
+  return std::make_unique<agent::ImexFabric>(owner, fabric_mode_of(flags), clock);
+}
+
+}  // namespace cdom::program

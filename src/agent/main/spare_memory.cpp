@@ -1,0 +1,48 @@
+#include "agent/main/spare_memory.h"
+
+#include <malloc.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <fstream>
+#include <utility>
+
+namespace cdom::program {
+
+namespace {
+
+constexpr base::Duration kBetweenLooks = std::chrono::seconds(5);
+constexpr std::size_t kMuch = std::size_t{3} << 20U;
+// What cannot be given back, as something used lies on each page, is not asked for again and again.
+constexpr std::size_t kMoreThanLeft = std::size_t{1} << 20U;
+
+}  // namespace
+
+MemoryUse memory_use() {
+  std::size_t size = 0, resident = 0, of_files = 0;  // in pages
+  std::ifstream("/proc/self/statm") >> size >> resident >> of_files;
+  const struct mallinfo2 heap = mallinfo2();
+  return {.resident = (resident - of_files) * static_cast<std::size_t>(sysconf(_SC_PAGESIZE)),
+          .allocated = heap.uordblks + heap.hblkhd};
+}
+
+SpareMemory::SpareMemory(const base::Clock& clock, std::function<MemoryUse()> use,
+                         std::function<void()> give_back)
+    : clock_(clock), use_(std::move(use)), give_back_(std::move(give_back)) {}
+
+SpareMemory::SpareMemory(const base::Clock& clock)
+    : SpareMemory(clock, memory_use, [] { malloc_trim(0); }) {}
+
+void SpareMemory::look() {
+  const base::Duration now = clock_.elapsed();
+  if (next_ && now < *next_) return;
+  next_ = now + kBetweenLooks;
+  const MemoryUse use = use_();
+  left_ = std::min(left_, use.resident);
+  if (use.resident < use.allocated + kMuch || use.resident < left_ + kMoreThanLeft) return;
+  give_back_();
+  left_ = use_().resident;
+}
+
+}  // namespace cdom::program

@@ -1,0 +1,99 @@
+// MetricsAccess: whether the bearer of a token may read the metrics, as the API server says.
+//
+// As controller-runtime has it: a TokenReview says whose token it is, and is believed for a minute;
+// a SubjectAccessReview says whether that user may `get` the path, and is believed for five
+// minutes, a refusal for thirty seconds. Of a token only its digest is kept, and nothing of it is
+// logged. One thread of its own asks, and at most 16 wait for it, none longer than ten seconds.
+// Thread-safe.
+#pragma once
+
+#include <condition_variable>
+#include <cstddef>
+#include <deque>
+#include <functional>
+#include <map>
+#include <mutex>
+#include <optional>
+#include <stop_token>
+#include <string>
+#include <thread>
+#include <tuple>
+#include <vector>
+
+#include "compute_domain/api/review.h"
+#include "compute_domain/base/clock.h"
+#include "compute_domain/base/recent_map.h"
+#include "compute_domain/base/result.h"
+#include "compute_domain/kube/client.h"
+
+namespace cdom::cli {
+
+class MetricsAccess {
+ public:
+  static constexpr std::size_t kMostWaiting = 16;
+
+  enum class Answer {
+    Allowed,
+    UnknownToken,
+    NotAllowed,
+    NotKnown,  // the API server has not answered
+    Busy,      // too many wait already
+  };
+  using Then = std::function<void(Answer)>;
+
+  // Both must outlive this.
+  MetricsAccess(const kube::Client& api_server, const base::Clock& clock, std::string path);
+  ~MetricsAccess();  // waits for the question that is being asked; the others get no answer
+
+  // Calls `then` once: at once when the answer is known or Busy, else on the thread of this object.
+  void ask(const std::string& token, const Then& then);
+
+ private:
+  // The fields of a UserInfo.
+  using UserKey = std::tuple<std::string, std::string, std::vector<std::string>,
+                             std::map<std::string, std::vector<std::string>>>;
+  struct Bearer {
+    api::UserInfo user;
+    base::Duration believed_until{};
+  };
+  struct Right {
+    bool is_allowed = false;
+    base::Duration believed_until{};
+  };
+  struct Question {
+    std::string token;
+    Then then;
+    base::Duration since;
+  };
+
+  static UserKey key_of(const api::UserInfo& user);
+  static Answer answer_for(bool is_allowed);
+  // What is still believed.
+  const api::UserInfo* known_user_locked(const std::string& digest);
+  std::optional<bool> known_right_locked(const api::UserInfo& user);
+  std::optional<Answer> known_locked(const std::string& digest);
+  void work(const std::stop_token& stop);
+  Answer answer_to(const Question& question);
+  // Each asks the API server and remembers what it says.
+  base::Result<Answer> review(const std::string& token, const std::string& digest);
+  base::Result<std::optional<api::UserInfo>> review_token(const std::string& token,
+                                                          const std::string& digest);
+  base::Result<bool> review_access(const api::UserInfo& user);
+  void warn(const base::Error& error);
+
+  const kube::Client& api_server_;
+  const base::Clock& clock_;
+  const std::string path_;
+
+  std::mutex mutex_;
+  std::condition_variable_any arrived_;
+  std::deque<Question> questions_;
+  // By the digest of the token; apart, so that bad ones push out no good one.
+  base::RecentMap<std::string, Bearer> bearers_;
+  base::RecentMap<std::string, base::Duration> strangers_;  // known as such until then
+  base::RecentMap<UserKey, Right> rights_;
+  std::optional<base::Duration> warned_;  // for the thread alone
+  std::jthread thread_;
+};
+
+}  // namespace cdom::cli

@@ -1,0 +1,47 @@
+#include "controller/main/predecessor_watch.h"
+
+#include <chrono>
+#include <condition_variable>
+#include <mutex>
+#include <utility>
+
+#include "compute_domain/controller/predecessor.h"
+
+namespace cdom::program {
+
+namespace {
+
+using controller::Look;
+
+constexpr std::chrono::minutes kBetweenLooks{1};
+// Reading all Deployments of a cluster costs more than reading a few pods.
+constexpr int kPodLooksPerDeploymentLook = 10;
+
+}  // namespace
+
+PredecessorWatch::PredecessorWatch(const kube::Client& client, base::Pulses& pulses,
+                                   std::string own_namespace,
+                                   std::function<void(const std::string&)> on_found)
+    : thread_([&client, &pulse = pulses.add("predecessor"), ns = std::move(own_namespace),
+               on_found = std::move(on_found)](const std::stop_token& stop) {
+        std::mutex mutex;
+        std::condition_variable_any never;
+        for (int look = 1;; ++look) {
+          pulse.beat();
+          {
+            std::unique_lock lock(mutex);
+            never.wait_for(lock, stop, kBetweenLooks, [] { return false; });
+          }
+          if (stop.stop_requested()) break;
+          pulse.beat();
+          const bool looks_far = look % kPodLooksPerDeploymentLook == 0;
+          const auto found = controller::find_predecessor(
+              client, looks_far ? Look::AtDeployments : Look::AtPods, ns);
+          if (!found) continue;
+          on_found(*found);
+          break;
+        }
+        pulse.rest();
+      }) {}
+
+}  // namespace cdom::program

@@ -1,0 +1,24 @@
+// What this node's GPUs say of their NVLink fabric: `compute-domain-imex fabric` and `check`.
+#pragma once
+
+#include <stop_token>
+#include <string>
+#include <vector>
+
+#include "imex/main/imex_flags.h"
+
+namespace cdom::program {
+
+// The process that asks NVML, as FabricWatch wants it: this program.
+std::vector<std::string> fabric_command_of(const ImexFlags& flags);
+
+// That process: may hang or crash in the GPU driver's library. Gives the exit code.
+int print_fabric_lines(const ImexFlags& flags, const char* program);
+
+// For people: starts that process, and says what comes of it. 1 when no clique can be told.
+int print_fabric(const ImexFlags& flags, const std::stop_token& stop);
+
+// Prints what the node has of what it needs, and what to do about the rest. 1 when something fails.
+int check_node(const ImexFlags& flags, const std::stop_token& stop);
+
+}  // namespace cdom::program

@@ -1,0 +1,109 @@
+#include "sandbox/main/embedded_sandbox.h"
+
+#include <optional>
+#include <thread>
+
+#include "compute_domain/base/log.h"
+#include "compute_domain/base/metrics.h"
+#include "compute_domain/base/text.h"
+#include "compute_domain/controller/controller.h"
+#include "compute_domain/kube/client.h"
+#include "compute_domain/sandbox/api_front.h"
+#include "sandbox/main/cluster_loop.h"
+#include "sandbox/main/embedded_manifests.h"
+#include "sandbox/main/sandbox_agent.h"
+
+namespace cdom::program {
+namespace {
+
+constexpr char kController[] = "compute-domain-controller";
+// Every change wakes the loop; this bounds the damage should one be missed.
+constexpr base::Duration kPoll = std::chrono::milliseconds(200);
+
+sandbox::ClusterPorts ports_of(sandbox::ApiServer& server, const SandboxFlags& flags) {
+  return {
+      .component_client =
+          [&server](const std::string&) { return server.client(sandbox::admin_user()); },
+      .agent_client =
+          [&server](const sandbox::AgentPod& pod) -> base::Result<std::unique_ptr<http::Client>> {
+        return server.client(sandbox::service_account_user(pod.ns, pod.service_account, pod.node));
+      },
+      .agent = agent_factory(
+          flags.ns, [settings = node_settings(flags)](const std::string&) { return settings; }),
+      .log = [&server](const std::string& ns, const std::string& pod, const std::string& container,
+                       const std::string& text) { server.append_log(ns, pod, container, text); }};
+}
+
+// The controller, on threads of its own, as its ServiceAccount.
+class ControllerThread {
+ public:
+  ControllerThread(sandbox::ApiServer& server, const base::Clock& clock, const SandboxFlags& flags)
+      : transport_(server.client(sandbox::service_account_user(flags.ns, kController))),
+        client_(*transport_, clock, kController, &metrics_),
+        controller_(client_, clock, metrics_,
+                    {.settings = {.operator_namespace = flags.ns, .shares_claims = true},
+                     .node_namespace = flags.node_ns,
+                     .instance = "sandbox",
+                     .seed = flags.seed}),
+        thread_([this](const std::stop_token& stop) {
+          const std::stop_callback shut_down(stop, [this] { transport_->shut_down(); });
+          if (const auto done = controller_.run(stop); !done) {
+            base::log_error("the controller has stopped", {{"error", done.error().message}});
+          }
+        }) {}
+
+ private:
+  base::Registry metrics_;
+  const std::unique_ptr<http::Client> transport_;
+  kube::Client client_;
+  controller::Controller controller_;
+  std::jthread thread_;
+};
+
+}  // namespace
+
+// In the order of dependency: destroyed from the bottom.
+struct EmbeddedSandbox::Parts {
+  explicit Parts(const SandboxFlags& flags, const base::Clock& clock)
+      : server(clock, {.seed = flags.seed}) {}
+
+  sandbox::ApiServer server;
+  std::unique_ptr<sandbox::ApiFront> front;
+  std::optional<sandbox::Cluster> cluster;
+  std::optional<ClusterLoop> loop;
+  std::shared_ptr<void> waking;
+  std::optional<ControllerThread> controller;
+};
+
+EmbeddedSandbox::EmbeddedSandbox(std::unique_ptr<Parts> parts) : parts_(std::move(parts)) {}
+EmbeddedSandbox::~EmbeddedSandbox() = default;
+
+base::Result<std::unique_ptr<EmbeddedSandbox>> EmbeddedSandbox::start(const SandboxFlags& flags,
+                                                                      const base::Clock& clock,
+                                                                      const Adjust& adjust) {
+  auto parts = std::make_unique<Parts>(flags, clock);
+  for (const auto& [name, text] : embedded_manifests()) {
+    if (const auto loaded = parts->server.load(text); !loaded) {
+      return base::Error{base::ErrorKind::Invalid, base::cat(name, ": ", loaded.error().message)};
+    }
+  }
+  auto front = sandbox::serve(parts->server, flags.listen);
+  if (!front) {
+    return base::Error{base::ErrorKind::Invalid, base::cat("--listen: ", front.error().message)};
+  }
+  parts->front = std::move(*front);
+
+  sandbox::ClusterPorts ports = ports_of(parts->server, flags);
+  if (adjust) adjust(ports);
+  ClusterLoop& loop = parts->loop.emplace(
+      parts->cluster.emplace(clock, cluster_options(flags), std::move(ports)), clock, kPoll);
+  parts->waking = parts->server.on_change([&loop] { loop.wake(); });
+  if (flags.run_controller) parts->controller.emplace(parts->server, clock, flags);
+  return std::unique_ptr<EmbeddedSandbox>(new EmbeddedSandbox(std::move(parts)));
+}
+
+sandbox::ApiServer& EmbeddedSandbox::server() { return parts_->server; }
+std::string EmbeddedSandbox::address() const { return parts_->front->address(); }
+bool EmbeddedSandbox::is_up() const { return parts_->loop->is_up(); }
+
+}  // namespace cdom::program

@@ -1,0 +1,205 @@
+#include "sandbox/main/sandbox_agent.h"
+
+#include <algorithm>
+#include <cstdio>
+#include <map>
+#include <memory>
+
+#include "compute_domain/agent/node_agent.h"
+#include "compute_domain/base/text.h"
+#include "compute_domain/kube/client.h"
+#include "sandbox/main/simulated_owner.h"
+
+namespace cdom::program {
+namespace {
+
+constexpr char kCheckpointPath[] = "/var/lib/kubelet/plugins/compute-domain.nvidia.com/checkpoint";
+
+class NodeCheckpoint : public agent::CheckpointStore {
+ public:
+  explicit NodeCheckpoint(sandbox::NodeFiles& files) : files_(files) {}
+  base::Result<std::optional<std::string>> load() override {
+    const auto file = files_.disk.find(kCheckpointPath);
+    if (file == files_.disk.end()) return std::optional<std::string>();
+    return std::optional(file->second);
+  }
+  base::Result<void> save(const std::string& text) override {
+    files_.disk[kCheckpointPath] = text;
+    return {};
+  }
+  base::Result<void> clear_away() override {
+    files_.disk.erase(kCheckpointPath);
+    return {};
+  }
+  base::Result<std::string> set_aside(const std::string& text) override {
+    const std::string path = base::cat(kCheckpointPath, ".unreadable");
+    files_.disk[path] = text;
+    return path;
+  }
+
+ private:
+  sandbox::NodeFiles& files_;
+};
+
+// CDI files, of which only the channels matter here.
+class NodeChannels : public agent::ChannelInjector {
+ public:
+  explicit NodeChannels(sandbox::NodeFiles& files) : files_(files) {}
+  base::Result<void> check() override { return {}; }
+  base::Result<void> write(const core::ClaimRef& claim,
+                           const core::ChannelRange& channels) override {
+    files_.tmpfs[path(claim.uid)] =
+        channels.count > 1
+            ? base::cat("channel-", channels.first, "..", channels.first + channels.count - 1)
+            : base::cat("channel-", channels.first);
+    return {};
+  }
+  base::Result<void> remove(const std::string& claim_uid) override {
+    files_.tmpfs.erase(path(claim_uid));
+    return {};
+  }
+  base::Result<std::map<std::string, core::ChannelRange>> written() override {
+    std::map<std::string, core::ChannelRange> by_claim;
+    for (auto file = files_.tmpfs.lower_bound(kPrefix);
+         file != files_.tmpfs.end() && file->first.starts_with(kPrefix); ++file) {
+      by_claim[file->first.substr(std::string_view(kPrefix).size())] = range_in(file->second);
+    }
+    return by_claim;
+  }
+  // "channel-3", "channel-0..2047"; "" for a claim without channels.
+  [[nodiscard]] std::string of(const std::string& claim_uid) const {
+    const auto file = files_.tmpfs.find(path(claim_uid));
+    return file == files_.tmpfs.end() ? "" : file->second;
+  }
+
+ private:
+  static constexpr char kPrefix[] = "/var/run/cdi/claim_";
+  static std::string path(const std::string& claim_uid) { return base::cat(kPrefix, claim_uid); }
+  static core::ChannelRange range_in(const std::string& channels) {
+    std::int64_t first = 0, last = 0;
+    const int read = std::sscanf(channels.c_str(), "channel-%ld..%ld", &first, &last);
+    return {first, read == 2 ? last - first + 1 : 1};
+  }
+  sandbox::NodeFiles& files_;
+};
+
+class NodeFabric : public agent::Fabric {
+ public:
+  explicit NodeFabric(std::function<std::string()> clique) : clique_(std::move(clique)) {}
+  core::FabricReading read() override { return {clique_(), {}}; }
+
+ private:
+  const std::function<std::string()> clique_;
+};
+
+class NodeKubelet : public agent::KubeletState {
+ public:
+  explicit NodeKubelet(std::function<std::vector<sandbox::ClaimRef>()> claims)
+      : claims_(std::move(claims)) {}
+  bool knows(const std::string& claim_uid) override {
+    return std::ranges::any_of(claims(), [&](const auto& claim) { return claim.uid == claim_uid; });
+  }
+  std::vector<core::ClaimRef> claims() override {
+    std::vector<core::ClaimRef> all;
+    for (const sandbox::ClaimRef& claim : claims_())
+      all.push_back({claim.ns, claim.name, claim.uid});
+    return all;
+  }
+
+ private:
+  const std::function<std::vector<sandbox::ClaimRef>()> claims_;
+};
+
+class SandboxAgent : public sandbox::NodePlugin {
+ public:
+  SandboxAgent(const sandbox::NodeEnvironment& node, SimulatedOwner& owner,
+               const std::string& operator_namespace, const core::NodeSettings& settings)
+      : client_(node.api, node.clock, "compute-domain-agent"),
+        checkpoints_(node.files),
+        channels_(node.files),
+        fabric_(node.clique_now),
+        kubelet_(node.kubelet_claims),
+        agent_({.client = client_,
+                .fabric = fabric_,
+                .imex = owner,
+                .checkpoints = checkpoints_,
+                .channels = channels_,
+                .kubelet = kubelet_},
+               node.clock,
+               {.self = {.name = node.node, .boot_id = node.boot_id, .address = node.address},
+                .times = {},
+                .settings = settings,
+                .operator_namespace = operator_namespace,
+                .seed = node.seed}) {}
+
+  // Which versions the API server serves: before anything else.
+  base::Result<void> discover() { return client_.discover(); }
+
+  sandbox::PrepareStep prepare(const sandbox::ClaimRef& claim) override {
+    auto step = step_of(agent_.prepare({claim.ns, claim.name, claim.uid}));
+    if (step.state == sandbox::PrepareStep::State::Done) {
+      const std::string channels = channels_.of(claim.uid);
+      if (!channels.empty()) step.devices.push_back(channels);
+    }
+    return step;
+  }
+  sandbox::PrepareStep unprepare(const sandbox::ClaimRef& claim) override {
+    return step_of(agent_.unprepare({claim.ns, claim.name, claim.uid}));
+  }
+  bool step() override { return agent_.step(); }
+  std::optional<base::Duration> next_due() override { return agent_.next_due(); }
+
+ private:
+  static sandbox::PrepareStep step_of(const agent::ClaimStep& step) {
+    using From = agent::ClaimStep::State;
+    using To = sandbox::PrepareStep::State;
+    const To state = step.state == From::Done      ? To::Done
+                     : step.state == From::Waiting ? To::Waiting
+                                                   : To::Failed;
+    return {state, step.reason, {}};
+  }
+
+  kube::Client client_;
+  NodeCheckpoint checkpoints_;
+  NodeChannels channels_;
+  NodeFabric fabric_;
+  NodeKubelet kubelet_;
+  agent::NodeAgent agent_;
+};
+
+// What outlives the agents: one owner per node and boot.
+struct Owners {
+  struct Owner {
+    std::string boot_id;
+    std::unique_ptr<SimulatedOwner> owner;
+  };
+  std::map<std::string, Owner> by_node;
+
+  SimulatedOwner& of(const sandbox::NodeEnvironment& node) {
+    Owner& owner = by_node[node.node];
+    if (!owner.owner || owner.boot_id != node.boot_id) {
+      owner = {node.boot_id, std::make_unique<SimulatedOwner>(node.imex, node.clock)};
+    }
+    return *owner.owner;
+  }
+};
+
+}  // namespace
+
+sandbox::NodePluginFactory agent_factory(std::string operator_namespace, SettingsOfNode settings) {
+  auto owners = std::make_shared<Owners>();
+  return [owners, ns = std::move(operator_namespace),
+          settings = std::move(settings)](const sandbox::NodeEnvironment& node)
+             -> base::Result<std::unique_ptr<sandbox::NodePlugin>> {
+    auto agent = std::make_unique<SandboxAgent>(
+        node, owners->of(node), ns, settings ? settings(node.node) : core::NodeSettings{});
+    if (const auto done = agent->discover(); !done) return done.error();
+    return std::unique_ptr<sandbox::NodePlugin>(std::move(agent));
+  };
+}
+
+std::map<std::string, core::ChannelRange> injected_channels(sandbox::NodeFiles& files) {
+  return *NodeChannels(files).written();
+}
+
+}  // namespace cdom::program

@@ -1,0 +1,114 @@
+#include "sandbox/main/simulated_owner.h"
+
+#include <sstream>
+
+#include "compute_domain/base/text.h"
+
+namespace cdom::program {
+namespace {
+
+api::DaemonState state_of(sandbox::ImexState state) {
+  switch (state) {
+    case sandbox::ImexState::Ready:
+      return api::DaemonState::Ready;
+    case sandbox::ImexState::WaitingForRecovery:
+      return api::DaemonState::Recovering;
+    default:
+      return api::DaemonState::Starting;
+  }
+}
+
+}  // namespace
+
+base::Result<agent::ImexStatus> SimulatedOwner::status() {
+  last_.running = imex_.is_running();
+  last_.stopping = last_.running && is_told_to_stop_;
+  last_.connected.clear();
+  last_.message.clear();
+  if (!last_.running) {
+    const bool ended_by_itself = !last_.instance.empty() && !is_told_to_stop_;
+    last_.state = ended_by_itself ? api::DaemonState::Failed : api::DaemonState::None;
+    if (ended_by_itself) last_.message = "nvidia-imex has ended";
+    return last_;
+  }
+  if (const auto view = imex_.query()) {
+    last_.answers = true;
+    last_.state = state_of(view->state);
+    connect_slots(view->peers);
+  } else if (last_.answers) {
+    last_.state = api::DaemonState::Failed;
+    last_.message = "nvidia-imex does not answer";
+  } else {
+    last_.state = api::DaemonState::Starting;
+  }
+  return last_;
+}
+
+void SimulatedOwner::connect_slots(const std::vector<sandbox::ImexPeer>& peers) {
+  for (const sandbox::ImexPeer& peer : peers) {
+    if (peer.link != sandbox::ImexLink::Connected) continue;
+    last_.connected.insert(static_cast<std::int64_t>(peer.index));
+  }
+}
+
+base::Result<void> SimulatedOwner::write_hosts(const core::WriteHosts& hosts) {
+  std::map<std::string, std::string> address_by_name;
+  std::istringstream lines(hosts.text);
+  for (std::string line; std::getline(lines, line);) {
+    std::istringstream words(line.substr(0, line.find('#')));
+    std::string address, name;
+    words >> address;
+    while (words >> name) address_by_name.emplace(name, address);
+  }
+  imex_.set_hosts(std::move(address_by_name));
+  last_.hosts_revision = hosts.revision;
+  return {};
+}
+
+base::Result<void> SimulatedOwner::forget_importers(const std::string& group) {
+  if (imex_.is_running()) return base::Error{base::ErrorKind::Conflict, "an IMEX daemon runs"};
+  imex_.remove_record(group);
+  return {};
+}
+
+base::Result<void> SimulatedOwner::start(const core::StartDaemon& config) {
+  std::vector<std::string> table;
+  std::istringstream lines(config.table_text);
+  for (std::string line; std::getline(lines, line);) {
+    if (!line.empty()) table.push_back(line);
+  }
+  auto instance = imex_.start({config.group, std::move(table), config.address});
+  if (!instance) return instance.error();
+  is_told_to_stop_ = false;
+  agent::ImexStatus started;
+  started.running = true;
+  started.group = config.group;
+  started.table_hash = config.table_hash;
+  started.slot = config.slot;
+  started.instance = *std::move(instance);
+  started.state = api::DaemonState::Starting;
+  started.hosts_revision = last_.hosts_revision;
+  started.driver_paused = last_.driver_paused;
+  last_ = std::move(started);
+  return {};
+}
+
+base::Result<void> SimulatedOwner::signal() {
+  imex_.signal_usr1();
+  last_.signalled = clock_.elapsed();
+  return {};
+}
+
+base::Result<void> SimulatedOwner::stop() {
+  is_told_to_stop_ = true;
+  imex_.stop();
+  return {};
+}
+
+// There is no driver, but the word.
+base::Result<void> SimulatedOwner::pause_driver(bool is_paused) {
+  last_.driver_paused = is_paused;
+  return {};
+}
+
+}  // namespace cdom::program

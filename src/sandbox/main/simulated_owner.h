@@ -1,0 +1,38 @@
+// SimulatedOwner: the port ImexOwner of the node agent, over the sandbox's simulated IMEX.
+//
+// It outlives the agent, as the real owner does: one per node and boot. One thread.
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "compute_domain/agent/imex_owner.h"
+#include "compute_domain/sandbox/imex.h"
+
+namespace cdom::program {
+
+class SimulatedOwner : public agent::ImexOwner {
+ public:
+  SimulatedOwner(sandbox::Imex& imex, const base::Clock& clock) : imex_(imex), clock_(clock) {
+    last_.driver_paused = false;
+  }
+
+  base::Result<agent::ImexStatus> status() override;
+  base::Result<void> write_hosts(const core::WriteHosts& hosts) override;
+  base::Result<void> forget_importers(const std::string& group) override;
+  base::Result<void> start(const core::StartDaemon& config) override;
+  base::Result<void> signal() override;
+  base::Result<void> stop() override;
+  base::Result<void> pause_driver(bool is_paused) override;
+
+ private:
+  void connect_slots(const std::vector<sandbox::ImexPeer>& peers);
+
+  sandbox::Imex& imex_;
+  const base::Clock& clock_;
+  agent::ImexStatus last_;
+  bool is_told_to_stop_ = false;
+};
+
+}  // namespace cdom::program
