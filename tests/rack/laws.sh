@@ -57,7 +57,7 @@ probes_answer() {
 # on_each PROGRAM COMMAND: what this prints on the nodes where the program runs, "$pid" being it.
 on_each() {
   local node
-  for node in n01 n02 n03; do on_node "$node" sh -c "for pid in \$(pgrep -f bin/$1); do $2; done"; done
+  for node in n01 n02 n03; do on_node "$node" sh -c "for pid in \$(pgrep -f [b]in/$1); do $2; done"; done
 }
 at_most() { # COUNT COMMAND…: what it prints are numbers, none of which is more
   local most=$1
@@ -145,4 +145,13 @@ metric_of_leader() { # LINE
 controllers_restart() {
   operator delete pod -l app=compute-domain-controller --timeout=60s &&
     operator rollout status deployment/compute-domain-controller --timeout=60s && eventually 30 leader
+}
+
+# --- simulated nodes, whose agents have tokens of their own
+join_simulated_nodes() {
+  write_kubeconfig
+  timeout 600 "$build/src/bin/compute-domain-sandbox" nodes --kubeconfig "$work/kubeconfig" --racks 2 --nodes-per-rack 4 \
+    >"$work/nodes.out" 2>"$work/nodes.log" &
+  simulated_nodes=$!
+  eventually 60 prints "8 nodes" cat "$work/nodes.out"
 }

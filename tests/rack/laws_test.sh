@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # What nobody may do to others, on three real kubelets and a real API server with the operator as it is shipped: silent
-# connections by the thousand, labels of Nodes that come and go, a quota, a node that cannot serve, and what a tenant
-# writes. What others have goes on. Prints a line per check and their count.
+# connections by the thousand, labels of Nodes that come and go, a quota, a node that cannot serve, and what a tenant writes
+# or a stolen token of a node says. What others have goes on. Prints a line per check and their count.
 set -uo pipefail
 cd "$(dirname "$0")/../.."
 . tests/smoke/check.sh
@@ -97,4 +97,10 @@ check "domains of others form and go" forms_and_goes beside n03
 check "no daemon and no container has ended" nothing_has_ended
 check "the first domain goes" dissolve train
 check_requests "compute-domain-controller create resourceclaimtemplates.resource.k8s.io 403"
+
+# --- a stolen token, on simulated nodes
+# Their DaemonSet would take the agents of simulated nodes for its own.
+check "no DaemonSet keeps agents any more" node_programs delete daemonset --all --cascade=orphan
+check "simulated nodes join" join_simulated_nodes
+check "what one of them says harms no other" tests/manifests/hostile_reports_test.py "$work/kubeconfig"
 finish_checks
