@@ -110,7 +110,7 @@ NVML_CALL nvmlInitWithFlags(unsigned flags) {
   }
   hang_in("nvmlInitWithFlags");
   int code = get(*driver, "init", 0);
-  const bool has_gpus = (*driver)["gpus"].size() > 0;
+  const bool has_gpus = !gpus().empty();
   if (code == 0 && !has_gpus && (flags & kNoGpus) == 0) code = kNotFound;
   if (code != 0) driver.reset();  // nobody shuts down what has not started
   return code;
