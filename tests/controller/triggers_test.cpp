@@ -100,6 +100,23 @@ TEST(Triggers, ANodeThatIsSilentAndItsAgentBringItsReport) {
   EXPECT_THAT(rig.taken_keys(), Contains(report_key("n1")));
 }
 
+TEST(Triggers, AnAgentThatDiesAndOneThatComesBringTheDomainsOfItsNode) {
+  ShellRig rig;
+  rig.put(domain_named("train"));
+  rig.put(node_named("n1"));
+  rig.put(claim_of("uid-train", "c", "n1"));
+  auto agent = object_named<api::Pod>("agent-n1");
+  agent.node = "n1";
+  for (const bool ready : {true, false, true}) {
+    rig.taken_keys();
+    agent.ready = ready;
+    rig.put(agent);
+    EXPECT_THAT(rig.taken_keys(), Contains(domain_key("uid-train"))) << ready;
+    rig.put(agent);
+    EXPECT_THAT(rig.taken_keys(), IsEmpty()) << "that is known";
+  }
+}
+
 TEST(Triggers, AReportBringsItselfWhenItIsAnothersWordWhetherItCanBeBelieved) {
   ShellRig rig;
   rig.put(node_named("n1"));
