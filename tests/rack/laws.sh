@@ -150,8 +150,8 @@ controllers_restart() {
 # --- simulated nodes, whose agents have tokens of their own
 join_simulated_nodes() {
   write_kubeconfig
-  timeout 600 "$build/src/bin/compute-domain-sandbox" nodes --kubeconfig "$work/kubeconfig" --racks 2 --nodes-per-rack 4 \
+  timeout 600 "$build/bin/compute-domain-sandbox" nodes --kubeconfig "$work/kubeconfig" --racks 2 --nodes-per-rack 4 \
     >"$work/nodes.out" 2>"$work/nodes.log" &
-  simulated_nodes=$!
+  trap "kill $! 2>/dev/null; cleanup" EXIT
   eventually 60 prints "8 nodes" cat "$work/nodes.out"
 }
