@@ -171,13 +171,15 @@ class Story {
     ++happened_["leadership-lost"];
   }
 
-  // As an administrator and the GPU Operator write it.
+  // As an administrator and the GPU Operator write it; of a Node that has been deleted they have
+  // nothing to write.
   void maintain(const std::string& node, bool is_cordoned, bool is_paused) {
     const auto done = rig_.kubectl().patch<api::Node>(
         {"", node}, "",
         cat(R"({"spec":{"unschedulable":)", is_cordoned ? "true" : "null",
             R"(},"metadata":{"labels":{"nvidia.com/gpu.deploy.client":)",
             is_paused ? R"("paused-for-driver-upgrade")" : "null", "}}}"));
+    if (!done && done.error().kind == base::ErrorKind::NotFound) return;
     ASSERT_TRUE(done) << done.error().message;
   }
   void maintain_some_node() {
