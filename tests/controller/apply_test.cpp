@@ -5,7 +5,6 @@
 #include <gtest/gtest.h>
 
 #include "compute_domain/base/text.h"
-#include "compute_domain/sandbox/api_server.h"
 #include "controller/empty_server.h"
 
 namespace cdom::controller {
@@ -62,41 +61,6 @@ TEST_F(ApplyTest, AClaimThatCannotBeReadKeepsNoNodeInUse) {
   server_.put("resourceclaims", R"({"metadata":{"namespace":"team-a","name":"odd","uid":"uid-odd",
       "resourceVersion":"3","labels":{"odd":1}}})");
   EXPECT_THAT(use_of("n1"), IsEmpty());
-}
-
-// On an API server that keeps what is written.
-TEST(ApplyOnAServer, DeletesATemplateOfItsDomainOnlyWhateverHasTakenItsName) {
-  base::ManualClock clock;
-  sandbox::ApiServer server(clock);
-  ASSERT_TRUE(server.load("{apiVersion: v1, kind: Namespace, metadata: {name: default}}"));
-  const auto put = [&](const std::string& owners) {
-    const auto loaded =
-        server.load(cat(R"({apiVersion: resource.k8s.io/v1, kind: ResourceClaimTemplate,
-        metadata: {namespace: default, name: train-channel, ownerReferences: [)",
-                        owners, "]}, spec: {spec: {}}}"));
-    ASSERT_TRUE(loaded) << loaded.error().message;
-  };
-  const auto transport = server.client(sandbox::admin_user());
-  const kube::Client client(*transport, clock, "test");
-  kube::EventRecorder events(client, clock, {.component = "test", .instance = "test"});
-  Memory memory;
-  Workloads workloads;
-  Apply apply(client, events, memory, workloads, clock, nullptr);
-  const auto is_left = [&] {
-    const Applied applied =
-        apply({.actions = {core::EnsureTemplateAbsent{{"default", "train-channel"}, "uid-train"}},
-               .look_again = std::nullopt});
-    EXPECT_TRUE(applied.result) << applied.result.error().message;
-    return static_cast<bool>(client.get<api::ResourceClaimTemplate>({"default", "train-channel"}));
-  };
-  put("");
-  EXPECT_TRUE(is_left()) << "a user's own";
-  put("{apiVersion: resource.nvidia.com/v1beta1, kind: ComputeDomain, name: train, uid: "
-      "uid-other}");
-  EXPECT_TRUE(is_left()) << "of another domain";
-  put("{apiVersion: resource.nvidia.com/v1beta1, kind: ComputeDomain, name: train, uid: "
-      "uid-train}");
-  EXPECT_FALSE(is_left());
 }
 
 }  // namespace

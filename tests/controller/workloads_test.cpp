@@ -59,6 +59,17 @@ TEST(Workloads, KnowTheNodesOfPodsThatShareAClaim) {
   EXPECT_THAT(workloads.shared_in("team-a"), ElementsAre(kMesh));
 }
 
+TEST(Workloads, CountAClaimFromWhenItWasFirstSeen) {
+  Workloads workloads;
+  core::WorkloadsWorld world;
+  world.ns = "team-a";
+  world.claims.emplace_back().object = shared_by({"a"});
+  workloads.claim_seen(world.claims.front().object, std::chrono::seconds(1));
+  workloads.claim_seen(world.claims.front().object, std::chrono::seconds(5));
+  workloads.describe(world);
+  EXPECT_EQ(world.claims.front().seen, std::chrono::seconds(1));
+}
+
 TEST(Workloads, KnowWhatHasMadeAPod) {
   const auto made_by = [](core::PodFacts pod, const char* version, const char* kind) {
     pod.meta.owners = {

@@ -1,0 +1,160 @@
+// What Apply writes and proves on an API server that keeps it: what the plan did not know of is
+// there.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "compute_domain/base/text.h"
+#include "compute_domain/controller/apply.h"
+#include "compute_domain/core/membership.h"
+#include "compute_domain/sandbox/api_server.h"
+#include "controller/shell_rig.h"
+#include "source_tree/source_tree.h"
+
+namespace cdom::controller {
+namespace {
+
+using base::cat;
+using base::ErrorKind;
+using testing::HasSubstr;
+
+constexpr char kOwnNamespace[] = "compute-domain-operator";
+
+class ApplyOnServer : public testing::Test {
+ protected:
+  ApplyOnServer() {
+    for (const char* name : {"team-a", kOwnNamespace}) {
+      load(cat("{apiVersion: v1, kind: Namespace, metadata: {name: ", name, "}}"));
+    }
+  }
+  void load(const std::string& yaml) {
+    const auto loaded = server_.load(yaml);
+    ASSERT_TRUE(loaded) << loaded.error().message;
+  }
+  Applied apply(core::Action action) {
+    return apply_({.actions = {std::move(action)}, .look_again = std::nullopt});
+  }
+  // The domain team-a/train as the server has it.
+  api::ComputeDomain train() {
+    const auto domain = client_.get<api::ComputeDomain>({"team-a", "train"});
+    return domain ? *domain : api::ComputeDomain{};
+  }
+  void make_train(const std::string& definition) {
+    load(definition);
+    load(R"({apiVersion: resource.nvidia.com/v1beta1, kind: ComputeDomain,
+        metadata: {name: train, namespace: team-a},
+        spec: {numNodes: 1, channel: {resourceClaimTemplate: {name: train-channel}}}})");
+  }
+
+  base::ManualClock clock_;
+  sandbox::ApiServer server_{clock_};
+  std::unique_ptr<http::Client> transport_ = server_.client(sandbox::admin_user());
+  kube::Client client_{*transport_, clock_, "test"};
+  kube::EventRecorder events_{client_, clock_, {.component = "test", .instance = "test"}};
+  Memory memory_;
+  Workloads workloads_;
+  Apply apply_{client_, events_, memory_, workloads_, clock_, nullptr};
+};
+
+TEST_F(ApplyOnServer, DeletesATemplateOfItsDomainOnlyWhateverHasTakenItsName) {
+  const auto is_left = [&](const std::string& owners) {
+    load(cat(R"({apiVersion: resource.k8s.io/v1, kind: ResourceClaimTemplate,
+        metadata: {namespace: team-a, name: train-channel, ownerReferences: [)",
+             owners, "]}, spec: {spec: {}}}"));
+    const Applied applied =
+        apply(core::EnsureTemplateAbsent{{"team-a", "train-channel"}, "uid-train"});
+    EXPECT_TRUE(applied.result) << applied.result.error().message;
+    return client_.get<api::ResourceClaimTemplate>({"team-a", "train-channel"}).has_value();
+  };
+  const auto owner = [](const std::string& uid) {
+    return cat("{apiVersion: resource.nvidia.com/v1beta1, kind: ComputeDomain, name: train, uid: ",
+               uid, "}");
+  };
+  EXPECT_TRUE(is_left("")) << "a user's own";
+  EXPECT_TRUE(is_left(owner("uid-other"))) << "of another domain";
+  EXPECT_FALSE(is_left(owner("uid-train")));
+}
+
+TEST_F(ApplyOnServer, LeavesAConfigMapOfSomebodyElseInTheWayOfANodeList) {
+  api::ConfigMap desired = node_list_of(domain_named("train"), "a.1", {"n1"});
+  desired.meta.ns = kOwnNamespace;
+  desired.meta.uid = desired.meta.resource_version = "";
+  const api::ObjectName name = api::name_of(desired.meta);
+  load(cat("{apiVersion: v1, kind: ConfigMap, metadata: {name: ", name.name,
+           ", namespace: ", name.ns, "}, data: {a: somebody's}}"));
+  const Applied applied = apply(core::WriteNodeList{{}, desired});
+  ASSERT_FALSE(applied.result);
+  EXPECT_THAT(applied.result.error().message, HasSubstr("was not written by the controller"));
+  const auto left = client_.get<api::ConfigMap>(name);
+  ASSERT_TRUE(left);
+  EXPECT_TRUE(left->meta.labels.empty());
+}
+
+TEST_F(ApplyOnServer, HoldsAClaimThatANodeListAdmits) {
+  load(R"({apiVersion: resource.k8s.io/v1, kind: ResourceClaim,
+      metadata: {name: c, namespace: team-a},
+      spec: {devices: {requests: [{name: channel, exactly: {deviceClassName: x}}]}}})");
+  const auto claim = client_.patch<api::ResourceClaim>({"team-a", "c"}, "status", R"({"status":
+      {"allocation": {"devices": {
+        "results": [{"request": "channel", "driver": "compute-domain.nvidia.com", "pool": "n1",
+          "device": "channel-0"}],
+        "config": [{"source": "FromClaim", "requests": ["channel"], "opaque": {
+          "driver": "compute-domain.nvidia.com", "parameters": {
+            "apiVersion": "resource.nvidia.com/v1beta1", "kind": "ComputeDomainChannelConfig",
+            "domainID": "6f0a3c52-1c7e-4b1f-9d53-0c2f6c2b7a10"}}}]}}}})");
+  ASSERT_TRUE(claim) << claim.error().message;
+  api::ComputeDomain domain = domain_named("train");
+  domain.meta.uid = "6f0a3c52-1c7e-4b1f-9d53-0c2f6c2b7a10";
+  const auto released = [&] {
+    return apply(core::EnsureClaimsReleased{.claims_ns = "team-a",
+                                            .lists_ns = kOwnNamespace,
+                                            .domain_uid = domain.meta.uid})
+        .result.has_value();
+  };
+  EXPECT_TRUE(released()) << "no node may serve it";
+  api::NodeList list;
+  list.group = core::group_id({domain.meta.uid, "a.1"});
+  list.clique = "a.1";
+  list.slots = 18;
+  list.entries.push_back({.node = "n1", .slot = 0, .admits = {{.claim_uid = claim->meta.uid}}});
+  api::ConfigMap map = core::config_map_of(list, domain, {});
+  map.meta.ns = kOwnNamespace;
+  ASSERT_TRUE(client_.create(map));
+  EXPECT_FALSE(released());
+}
+
+TEST_F(ApplyOnServer, WritesNoStatusOverAChangeThatItHasNotSeen) {
+  make_train(source_text("crds/computedomains.yaml"));
+  const api::ObjectMeta seen = train().meta;
+  load(R"({apiVersion: resource.nvidia.com/v1beta1, kind: ComputeDomain,
+      metadata: {name: train, namespace: team-a, labels: {changed: "yes"}},
+      spec: {numNodes: 1, channel: {resourceClaimTemplate: {name: train-channel}}}})");
+  api::ComputeDomainStatus status;
+  const Applied applied = apply(core::SetStatus{seen, status});
+  ASSERT_FALSE(applied.result);
+  EXPECT_EQ(applied.result.error().kind, ErrorKind::Conflict);
+  EXPECT_TRUE(apply(core::SetStatus{train().meta, status}).result);
+}
+
+TEST_F(ApplyOnServer, TakesANodeThatIsThereForNoneThatIsGone) {
+  load("{apiVersion: v1, kind: Node, metadata: {name: n1}}");
+  const Applied applied = apply(core::EnsureNodeGone{"n1"});
+  ASSERT_FALSE(applied.result);
+  EXPECT_THAT(applied.result.error().message, HasSubstr("Node n1 exists"));
+  EXPECT_TRUE(apply(core::EnsureNodeGone{"n2"}).result);
+}
+
+TEST_F(ApplyOnServer, RemembersAStatusOfWhichAnOlderDefinitionKeepsLess) {
+  std::string older = source_text("crds/computedomains.yaml");
+  const std::string field = "                    restarts:";
+  const auto at = older.find(field);
+  ASSERT_NE(at, std::string::npos);
+  older.replace(at, field.size(), "                    repeats:");
+  make_train(older);
+  api::ComputeDomainStatus status;
+  status.nodes.push_back({.name = "n1", .restarts = 3});
+  ASSERT_TRUE(apply(core::SetStatus{train().meta, status}).result);
+  EXPECT_TRUE(memory_.pruned(train().meta.uid).has_value());
+}
+
+}  // namespace
+}  // namespace cdom::controller
