@@ -215,7 +215,7 @@ TEST(StandInImex, APeerThatFallsSilentIsLostAndComesBack) {
 
 TEST(StandInImex, GoesThroughItsStatesInTime) {
   Rig rig(0, 1);
-  open_nodes(rig, 1, {{"STAND_IN_READY_DELAY_MS", "150"}});
+  open_nodes(rig, 1, {{"STAND_IN_READY_DELAY_MS", "1000"}});
   rig.start(0);
   ASSERT_TRUE(rig.until_phase(0, Phase::Ready));
   bool answered_before = false;

@@ -305,15 +305,15 @@ def attack(kubeconfig: Path) -> None:
     wait(60, "its agent has ended", lambda: not is_ready(admin.make("GET", AGENT)))
 
     def report(status: dict) -> tuple:
-        # A field that an attempt does not name is not left from the one before.
-        whole = dict.fromkeys(schema) | status
+        # A field that an attempt does not name is not left from the one before, but for the controller's own.
+        whole = dict.fromkeys(field for field in schema if field != "stale") | status
         return stolen.request("PATCH", f"{REPORTS}/{THIEF}/status", {"status": whole}, MERGE)
 
     def publish(piece: dict) -> tuple:
         stolen.request("DELETE", f"{SLICES}/{piece['metadata']['name']}")
         return stolen.request("POST", SLICES, piece)
 
-    own = known(admin)[1][THIEF]
+    own = {field: value for field, value in known(admin)[1][THIEF].items() if field != "stale"}
 
     # A report and a slice that agree: what one token writes twice is no second witness.
     def join(clique: str) -> tuple:
