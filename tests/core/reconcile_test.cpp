@@ -10,10 +10,12 @@ namespace cdom::core {
 namespace {
 
 using namespace testing;  // NOLINT(google-build-using-namespace): the builders
+using ::testing::_;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::SizeIs;
+using ::testing::VariantWith;
 using namespace std::chrono_literals;
 
 TEST(Reconcile, StartsWithFinalizerThenTemplateThenStatus) {
