@@ -173,13 +173,13 @@ TEST(Recipe, BringsEveryTemplateThatItsPodsNameInSomeFile) {
 }
 
 TEST(Recipe, TellsInEachFileWhatItNeedsAndWhatItShows) {
-  const std::string readme = source_text("README.md");
+  const std::string page = source_text("docs/recipe.md");
   for (const auto& file : yaml_files("manifests/examples/recipe")) {
     const std::string text = source_text(file);
     EXPECT_THAT(text, StartsWith("# ")) << file;
     EXPECT_THAT(text, HasSubstr("\n# Needs: ")) << file;
     EXPECT_THAT(text, HasSubstr("\n# You will see")) << file;
-    EXPECT_THAT(readme, HasSubstr(base::cat("recipe/", file.filename().string()))) << file;
+    EXPECT_THAT(page, HasSubstr(base::cat("recipe/", file.filename().string()))) << file;
   }
 }
 

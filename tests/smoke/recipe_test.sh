@@ -1,8 +1,7 @@
 #!/usr/bin/env bash
-# The section "A recipe" of README.md on a sandbox: each command there prints what stands below it, but for
-# ages, hashes, nodes, and the order of lines; more lines where there is a "…". Prints a line per command and
-# their count.
-# `recipe_test.sh --print` prints the section's code blocks with what the commands print now.
+# docs/recipe.md on a sandbox: each command there prints what stands below it, but for ages, hashes, nodes, and
+# the order of lines; more lines where there is a "…". Prints a line per command and their count.
+# `recipe_test.sh --print` prints the page's code blocks with what the commands print now.
 set -uo pipefail
 cd "$(dirname "$0")/../.."
 . tests/smoke/check.sh
@@ -15,13 +14,11 @@ sandbox=$!
 trap 'kill $sandbox 2>/dev/null; wait $sandbox 2>/dev/null; rm -rf "$work"' EXIT
 
 # One file per command: its first line, and below it what it prints.
-split_section() {
+split_page() {
   awk -v folder="$work" '
-    /^##/ { in_section = $0 == "### A recipe" }
-    !in_section { next }
     /^```/ { in_block = !in_block; file = ""; next }
     in_block && /^\$ / { file = sprintf("%s/step-%03d", folder, ++steps); $0 = substr($0, 3) }
-    in_block && file != "" { print > file }' README.md
+    in_block && file != "" { print > file }' docs/recipe.md
 }
 
 # What differs from run to run, and spaces: kubectl makes columns as wide as their words.
@@ -53,7 +50,7 @@ holds() { # FILE
   esac
 }
 
-split_section
+split_page
 if [ "${1:-}" = --print ]; then
   eventually 60 grep -q '^ready: ' "$work/out"
   for step in "$work"/step-*; do
@@ -69,7 +66,7 @@ for step in "$work"/step-*; do
   check "$(head -n 1 "$step")" holds "$step"
 done
 for file in manifests/examples/recipe/*.yaml; do
-  check "README has $file" grep -qF "kubectl apply -f $file" "$work"/step-*
+  check "the page has $file" grep -qF "kubectl apply -f $file" "$work"/step-*
 done
 [ "$failed" -eq 0 ] || tail -n 20 "$work/log"
 finish_checks
