@@ -129,7 +129,7 @@ class Cluster:
         return base64.b64decode(of[f"{name}-data"]).decode() if f"{name}-data" in of else Path(of[name]).read_text()
 
     def apply(self, *components: str) -> None:
-        """The operator with these components, as README.md says."""
+        """The operator with these components, as docs/install.md says."""
         own = self._folder / "own"
         own.mkdir(exist_ok=True)
         manifests = os.path.relpath(ROOT / "manifests", own.resolve())

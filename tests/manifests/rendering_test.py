@@ -123,7 +123,7 @@ def no_namespace_has_both_pods_that_need_the_node_and_others() -> None:
         assert level_of(objects, "compute-domain-nodes") == "privileged"
 
 
-# README.md tells how.
+# docs/install.md says how.
 def the_namespaces_may_have_other_names() -> None:
     names = yaml.safe_dump({
         "apiVersion": "v1", "kind": "ConfigMap", "data": {"operator": "our-controllers", "nodes": "our-agents"},

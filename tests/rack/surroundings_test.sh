@@ -61,7 +61,7 @@ overlaps() { # whether a worker of the old domain has ever been beside the new o
   kubectl get pod next-n01 -o 'jsonpath={.status.containerStatuses[0].state.running.startedAt}' | grep -q . && workers
 }
 # Once a minute kubelet unprepares the claims of pods that the API server has forgotten, though their containers run. The
-# agent takes its word, so that at such a moment the next pod may run beside them (README): this is about all others.
+# agent takes its word, so that at such a moment the next pod may run beside them (docs/security.md): this is about all others.
 between_rounds_of_kubelet() {
   local second
   second=$(($(on_node n01 ps -C kubernetes -o etimes= | sort -n | tail -1) % 60))
