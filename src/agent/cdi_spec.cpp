@@ -53,7 +53,7 @@ std::set<std::int64_t> channels_of(const Json& device) {
 }
 
 base::Error no_spec(const std::string& file_name, const std::string& why) {
-  return base::invalid(cat(file_name, " is no CDI spec of a claim: ", why));
+  return base::invalid(cat(file_name, " is not the CDI spec of a claim: ", why));
 }
 
 }  // namespace

@@ -50,7 +50,7 @@ std::vector<KubeletClaim> kubelet_claims_in(const Json& data) {
 
 base::Result<std::vector<KubeletClaim>> decode_kubelet_state(const std::string& text) {
   const Json whole = Json::parse(text, nullptr, /*allow_exceptions=*/false);
-  if (!whole.is_object()) return unknown_state("is torn: it is no JSON object");
+  if (!whole.is_object()) return unknown_state("is torn: it is not a JSON object");
   if (!whole.contains("Data") || !whole["Data"].is_string() || !whole.contains("Checksum")) {
     return unknown_state("has another format than that of Kubernetes 1.32 and later");
   }

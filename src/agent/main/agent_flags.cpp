@@ -128,13 +128,13 @@ std::vector<std::string> agent_flags_of_check() {
 std::string mistake_in(const AgentFlags& flags) {
   if (flags.node.empty()) return "--node-name: missing; give this node's name in Kubernetes";
   if (!base::is_dns_subdomain(flags.node)) {
-    return cat("--node-name: \"", flags.node, "\" is no name of a node");
+    return cat("--node-name: \"", flags.node, "\" is not a valid name of a node");
   }
   if (!base::is_dns_label(flags.ns)) {
-    return cat("--namespace: \"", flags.ns, "\" is no name of a namespace");
+    return cat("--namespace: \"", flags.ns, "\" is not a valid name of a namespace");
   }
   if (!flags.pod_uid.empty() && !base::is_dns_label(flags.pod_uid)) {
-    return cat("--pod-uid: \"", flags.pod_uid, "\" is no UID of a pod");
+    return cat("--pod-uid: \"", flags.pod_uid, "\" is not a valid UID of a pod");
   }
   for (const auto& [flag, path] :
        {std::pair("--kubelet-plugins-dir", flags.plugins_dir),
@@ -142,7 +142,7 @@ std::string mistake_in(const AgentFlags& flags) {
         std::pair("--cdi-root", flags.cdi_root), std::pair("--imex-socket", flags.imex_socket),
         std::pair("--boot-id-file", flags.boot_id_file),
         std::pair("--alt-proc-devices", flags.proc_devices)}) {
-    if (!path.starts_with('/')) return cat(flag, ": \"", path, "\" is no absolute path");
+    if (!path.starts_with('/')) return cat(flag, ": \"", path, "\" is not an absolute path");
   }
   if (!flags.kubelet_state_file.empty() && !flags.kubelet_state_file.starts_with('/')) {
     return cat("--kubelet-state-file: \"", flags.kubelet_state_file, "\" is not an absolute path");

@@ -39,8 +39,7 @@ po::options_description options_of(ControllerFlags& flags) {
       "max-nodes-per-imex-domain", po::value(&flags.max_nodes)->default_value(flags.max_nodes),
       "slots of a new group's node table (MAX_NODES_PER_IMEX_DOMAIN)")(
       "imex-mode", po::value(&flags.imex_mode)->default_value(flags.imex_mode),
-      "driverManaged or hostManaged, as compute-domain-imex is told on the nodes, whose word "
-      "counts "
+      "driverManaged or hostManaged, as in compute-domain-imex on the nodes, which decides "
       "(IMEX_MODE)")(
       "isolation", po::value(&flags.isolation)->default_value(flags.isolation),
       "domain or channel, as the agents are told, whose word counts (IMEX_ISOLATION)")(
@@ -121,7 +120,7 @@ std::string mistake_in(const ControllerFlags& flags) {
   }
   if (std::string mistake = mistake_in(flags.health); !mistake.empty()) return mistake;
   if (!base::is_dns_label(flags.ns)) {
-    return cat("--namespace: \"", flags.ns, "\" is no name of a namespace");
+    return cat("--namespace: \"", flags.ns, "\" is not a valid name of a namespace");
   }
   if (!base::is_dns_label(flags.node_ns)) {
     return cat("--node-namespace: \"", flags.node_ns,
@@ -133,13 +132,13 @@ std::string mistake_in(const ControllerFlags& flags) {
     }
   }
   if (!base::is_dns_subdomain(flags.lease_name)) {
-    return cat("--leader-election-lease-lock-name: \"", flags.lease_name, "\" is no name");
+    return cat("--leader-election-lease-lock-name: \"", flags.lease_name, "\" is not a valid name");
   }
   for (const auto& [flag, text] : {std::pair("lease-duration", flags.lease_duration),
                                    std::pair("renew-deadline", flags.renew_deadline),
                                    std::pair("retry-period", flags.retry_period)}) {
     if (cli::duration_of_flag(text)) continue;
-    return cat("--leader-election-", flag, ": \"", text, "\" is no duration such as 15s");
+    return cat("--leader-election-", flag, ": \"", text, "\" is not a duration such as 15s");
   }
   if (const std::string mistake = kube::mistake_in(election_of(flags, "", 0)); !mistake.empty()) {
     return cat("--leader-election-lease-duration and the like: ", mistake);

@@ -144,7 +144,7 @@ std::string complete(ImexFlags& flags) {
         std::pair{"--kubelet-plugins-dir", flags.plugins_dir},
         std::pair{"--kubelet-registrar-dir", flags.registrar_dir},
         std::pair{"--cdi-root", flags.cdi_root}}) {
-    if (!path.starts_with('/')) return cat(name, ": \"", path, "\" is no absolute path");
+    if (!path.starts_with('/')) return cat(name, ": \"", path, "\" is not an absolute path");
   }
   for (const auto& [name, folders] : {std::pair{"--driver-programs", &owner.driver_programs},
                                       std::pair{"--driver-libraries", &owner.driver_libraries}}) {
@@ -158,7 +158,7 @@ std::string complete(ImexFlags& flags) {
   }
   if (owner.tls_name.find('\n') != std::string::npos) return "--tls-name: must be one line";
   if (!owner.address.empty() && !is_address(owner.address)) {
-    return cat("--address: \"", owner.address, "\" is no IP address");
+    return cat("--address: \"", owner.address, "\" is not an IP address");
   }
   for (const auto& [name, port] : {std::pair{"--server-port", owner.server_port},
                                    std::pair{"--command-port", owner.command_port}}) {

@@ -51,7 +51,7 @@ base::Result<json> Objects::exchange(std::string_view method, std::string target
   json object = json::parse(answer->body, nullptr, false);
   if (object.is_discarded()) {
     return base::Error{base::ErrorKind::Unavailable,
-                       base::cat("the answer to ", method, " ", request.target, " is no JSON")};
+                       base::cat("the answer to ", method, " ", request.target, " is not JSON")};
   }
   return object;
 }

@@ -79,8 +79,8 @@ int main(int argc, char** argv) {
   }
   if (parsed.positional.empty()) return program::run_sandbox(flags, signals);
   if (parsed.positional.front() != "nodes" || parsed.positional.size() > 1) {
-    return cli::usage_error(
-        kProgram, base::cat("\"", parsed.positional.back(), "\" is no sub-command; try `nodes`"));
+    return cli::usage_error(kProgram, base::cat("\"", parsed.positional.back(),
+                                                "\" is not a sub-command; try `nodes`"));
   }
   if (flags.kubeconfig.empty()) {
     return cli::usage_error(kProgram, "nodes: name the cluster with --kubeconfig FILE");

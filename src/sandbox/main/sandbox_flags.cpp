@@ -25,13 +25,14 @@ std::string mistake_in(const SandboxFlags& flags) {
     return base::cat("--plain-nodes: must be 0 to ", kMostNodesPerRack);
   }
   if (!cli::duration_of_flag(flags.imex_delay)) {
-    return base::cat("--imex-delay: \"", flags.imex_delay, "\" is no time; write 2s or 500ms");
+    return base::cat("--imex-delay: \"", flags.imex_delay,
+                     "\" is not a duration; write 2s or 500ms");
   }
   if (flags.isolation != "domain" && flags.isolation != "channel") {
     return base::cat("--isolation: \"", flags.isolation, "\" is neither domain nor channel");
   }
   if (!base::is_dns_label(flags.ns)) {
-    return base::cat("--namespace: \"", flags.ns, "\" is no name of a namespace");
+    return base::cat("--namespace: \"", flags.ns, "\" is not a valid name of a namespace");
   }
   if (!base::is_dns_label(flags.node_ns)) {
     return base::cat("--node-namespace: \"", flags.node_ns,

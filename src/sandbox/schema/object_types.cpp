@@ -36,7 +36,7 @@ FieldType type_in(std::string word) {
 void describe_field(ObjectType& type, const std::vector<std::string>& words) {
   const auto field = words.size() < 3 ? type.fields.end() : type.fields.find(words[1]);
   if (field == type.fields.end()) {
-    throw std::logic_error(cat(type.name, ": what is described is no field"));
+    throw std::logic_error(cat(type.name, ": what is described is not a field"));
   }
   std::string& text = field->second.description;
   for (std::size_t i = 2; i < words.size(); ++i) text += cat(text.empty() ? "" : " ", words[i]);
@@ -86,7 +86,8 @@ void ObjectTypes::add(std::string_view paragraph) {
     if (line.empty()) continue;
     if (type.name.empty()) {
       const std::size_t colon = line.find(": ");
-      if (colon == std::string::npos) throw std::logic_error(cat(line, ": is no head of a type"));
+      if (colon == std::string::npos)
+        throw std::logic_error(cat(line, ": is not the head of a type"));
       type.name = line.substr(0, colon);
       type.description = line.substr(colon + 2);
       continue;

@@ -227,7 +227,7 @@ void check_list(const Schema& schema, const Place& place) {
   for (const std::string& key : schema.list_map_keys) {
     const auto property = schema.items->properties.find(key);
     if (property == schema.items->properties.end()) {
-      refuse(place.path, base::cat("list-map-key ", key, " is no property of the items"));
+      refuse(place.path, base::cat("list-map-key ", key, " is not a property of the items"));
     }
     const bool is_required =
         std::ranges::find(schema.items->required, key) != schema.items->required.end();
