@@ -219,7 +219,7 @@ class Run {
   }
 
   Result<void> operator()(const core::RecordEvent& action) {
-    events_.record(action.involved, action.type, action.reason, action.message);
+    record(action);
     if (action.involved.kind == "ResourceClaim") memory_.claim_told(action.involved.uid);
     return {};
   }
@@ -420,6 +420,10 @@ class Run {
   }
 
  private:
+  void record(const core::RecordEvent& event) {
+    events_.record(event.involved, event.type, event.reason, event.message);
+  }
+
   // It goes with its class, and so with what has installed it.
   Result<api::ResourceSlice> create_shared_slice(api::ResourceSlice slice) {
     const auto owner = client_.get<api::DeviceClass>({"", api::kSharedClass});
@@ -494,9 +498,9 @@ class Run {
         name, "", api::metadata_patch({meta.uid, meta.resource_version}, missing, {}));
     if (!after) return after.error();
     note(written_.lists, after->meta);
-    events_.record({"v1", "ConfigMap", name.ns, name.name, meta.uid}, "Warning", "LabelsRestored",
-                   "the labels by which the controller knows it were taken, and are put back; "
-                   "leave it to the controller");
+    record(core::event_on({"v1", "ConfigMap", name.ns, name.name, meta.uid}, "LabelsRestored",
+                          "the labels by which the controller knows it were taken, and are put "
+                          "back; leave it to the controller"));
     return Error{ErrorKind::Conflict, cat("ConfigMap ", named(name), " had lost its labels")};
   }
 

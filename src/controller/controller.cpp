@@ -133,6 +133,8 @@ class Controller::Loop {
   [[nodiscard]] base::Duration wait_of_placement() const;
   void answer(Queue& queue, const Key& key, const core::Plan& plan, const Applied& applied);
   void note_refusal(const Key& key, const core::Plan& plan, const Applied& applied);
+  void record(const api::ObjectReference& involved, core::Reason reason,
+              const std::string& message);
   void work(Queue& queue, const std::string& thread, const std::stop_token& token);
   Result<void> wait_until_synced(const std::stop_token& token);
   [[nodiscard]] std::function<void()> pulse_of(const std::string& thread) const;
@@ -252,26 +254,32 @@ void Controller::Loop::add_part(kube::Informer<T>& informer) {
                     }});
 }
 
+void Controller::Loop::record(const api::ObjectReference& involved, core::Reason reason,
+                              const std::string& message) {
+  const core::RecordEvent event = core::event_on(involved, reason, message);
+  events_.record(event.involved, event.type, event.reason, event.message);
+}
+
 // An Event, for those who can correct it: for each problem of our own kinds, and once of what
 // others write.
 template <class T>
 void Controller::Loop::report_unreadable(kube::Informer<T>& informer, bool is_ours) {
-  informer.on_unreadable([this, is_ours,
-                          told = std::set<std::string>()](const api::Unreadable& object) mutable {
-    const api::Kind& kind = api::kind_of<T>();
-    if (!is_ours) {
-      if (object.name.name.empty() || object.uid.empty()) return;
-      if (told.size() >= kMostToldObjects) told.clear();
-      if (!told.insert(object.uid).second) return;
-    }
-    events_.record({.api_version = api::api_version_of(kind, client_.version_of(kind)),
-                    .kind = std::string(kind.kind),
-                    .ns = object.name.ns,
-                    .name = object.name.name,
-                    .uid = object.uid},
-                   "Warning", "Unreadable",
-                   cat("what has changed is ignored until this is corrected: ", object.problem));
-  });
+  informer.on_unreadable(
+      [this, is_ours, told = std::set<std::string>()](const api::Unreadable& object) mutable {
+        const api::Kind& kind = api::kind_of<T>();
+        if (!is_ours) {
+          if (object.name.name.empty() || object.uid.empty()) return;
+          if (told.size() >= kMostToldObjects) told.clear();
+          if (!told.insert(object.uid).second) return;
+        }
+        record({.api_version = api::api_version_of(kind, client_.version_of(kind)),
+                .kind = std::string(kind.kind),
+                .ns = object.name.ns,
+                .name = object.name.name,
+                .uid = object.uid},
+               "Unreadable",
+               cat("what has changed is ignored until this is corrected: ", object.problem));
+      });
 }
 
 void Controller::Loop::connect_triggers() {
@@ -575,9 +583,9 @@ void Controller::Loop::note_refusal(const Key& key, const core::Plan& plan,
   add_domains_concerned(key);
   if (applied.actions >= plan.actions.size()) return;
   if (const auto object = object_of(plan.actions[applied.actions], client_)) {
-    events_.record(*object, "Warning", core::kWriteRefused,
-                   cat("the API server refuses what the controller writes, which is tried again: ",
-                       error.message));
+    record(*object, "WriteRefused",
+           cat("the API server refuses what the controller writes, which is tried again: ",
+               error.message));
   }
 }
 

@@ -86,8 +86,7 @@ std::vector<std::string> members_in(const core::World& world) {
   for (const core::MemberView& member : core::readiness_of(world, memberships).members) {
     lines.push_back(cat(member.membership.node, "  clique ",
                         member.membership.clique.value_or("unknown"), "  slot ", member.slot, "  ",
-                        core::to_string(member.state), member.detail.empty() ? "" : ": ",
-                        member.detail));
+                        member.state.name(), member.detail.empty() ? "" : ": ", member.detail));
   }
   return lines;
 }

@@ -25,23 +25,22 @@ std::string fencing_text(const NodeView* view, const std::string& node) {
 std::optional<NodeDoubt> doubt_of(const NodeView* view, const std::string& node,
                                   base::Duration agent_grace, bool was_without_agent) {
   if (view == nullptr || !view->node) {
-    return NodeDoubt{MemberState::NodeUnknown, fencing_text(view, node)};
+    return NodeDoubt{"NodeUnknown", fencing_text(view, node)};
   }
   if (view->node->ready == api::ConditionStatus::Unknown) {
-    return NodeDoubt{MemberState::NodeUnknown,
-                     "its kubelet has stopped answering; check the machine"};
+    return NodeDoubt{"NodeUnknown", "its kubelet has stopped answering; check the machine"};
   }
   if (!view->report) return std::nullopt;
   const std::string& boot = view->node->boot_id;
   const std::string& reported = view->report->status.boot_id;
   if (!boot.empty() && !reported.empty() && boot != reported) {
-    return NodeDoubt{MemberState::Rebooted,
+    return NodeDoubt{"NodeRebooted",
                      "it has rebooted and its agent has not reported since; check the "
                      "compute-domain-agent pod there"};
   }
   const bool is_without_agent = view->agent && !view->agent->ready;
   if (is_without_agent && (was_without_agent || !agent_grace_left(*view, agent_grace))) {
-    return NodeDoubt{MemberState::AgentUnknown,
+    return NodeDoubt{"AgentUnknown",
                      "its agent is not ready, so what its IMEX daemon does is not known; check the "
                      "compute-domain-agent pod there"};
   }

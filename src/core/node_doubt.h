@@ -11,7 +11,7 @@
 namespace cdom::core {
 
 struct NodeDoubt {
-  MemberState state = MemberState::NodeUnknown;
+  MemberState state = "NodeUnknown";
   std::string detail;  // for people: what is wrong and what to do
 
   friend bool operator==(const NodeDoubt&, const NodeDoubt&) = default;

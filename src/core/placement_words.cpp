@@ -49,7 +49,7 @@ PlacementVerdict no_template() {
 }
 
 PlacementVerdict placement_unsupported() {
-  return {false, kPlacementUnsupported,
+  return {false, "PlacementUnsupported",
           "the claims of its pods were there before a clique could be chosen for them: delete the "
           "workload, write a ComputeDomain with spec.placement, and name its template in the pods"};
 }

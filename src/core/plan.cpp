@@ -1,5 +1,7 @@
 #include "compute_domain/core/plan.h"
 
+#include <utility>
+
 #include "compute_domain/base/text.h"
 #include "compute_domain/core/ledger.h"
 
@@ -139,6 +141,11 @@ struct ActionText {
 };
 
 }  // namespace
+
+RecordEvent event_on(api::ObjectReference involved, Reason reason, std::string message) {
+  return {std::move(involved), reason.event() == EventType::Normal ? "Normal" : "Warning",
+          std::string(reason.name()), std::move(message)};
+}
 
 std::string to_string(const Action& action) { return std::visit(ActionText{}, action); }
 

@@ -21,7 +21,7 @@ namespace {
 using base::cat;
 
 struct Verdict {
-  MemberState state = MemberState::Ready;
+  MemberState state = "Ready";
   std::string detail = {};
 };
 
@@ -43,7 +43,7 @@ const api::ComputeDomainNodeStatus* status_before(const World& world, const std:
 // Its grace had ended already. A controller that has just started knows only this of it.
 bool was_without_agent(const World& world, const std::string& node) {
   const api::ComputeDomainNodeStatus* before = status_before(world, node);
-  return before != nullptr && before->reason == to_string(MemberState::AgentUnknown);
+  return before != nullptr && before->reason == MemberState("AgentUnknown").name();
 }
 
 Verdict verdict_on_node(const Evidence& evidence, const std::string& node, const World& world) {
@@ -53,7 +53,7 @@ Verdict verdict_on_node(const Evidence& evidence, const std::string& node, const
     return {doubt->state, std::move(doubt->detail)};
   }
   if (!view->report) {
-    return {MemberState::NotReported,
+    return {"NotReported",
             "there is no ComputeDomainNode; check that the compute-domain-agent runs there"};
   }
   return {};
@@ -72,28 +72,27 @@ Verdict verdict_on_daemon(const Evidence& evidence, const Membership& membership
   const api::GroupReport* report = evidence.report;
   if (report == nullptr) {
     const std::string waits = pending_reason(evidence, membership);
-    return {MemberState::Starting,
-            cat("it has not prepared a claim yet", waits.empty() ? "" : ": ", waits)};
+    return {"Starting", cat("it has not prepared a claim yet", waits.empty() ? "" : ": ", waits)};
   }
   const std::string& said = report->message;
   switch (report->state) {
     case api::DaemonState::None:
     case api::DaemonState::Starting:
-      return {MemberState::Starting, said.empty() ? "its IMEX daemon has not said READY" : said};
+      return {"Starting", said.empty() ? "its IMEX daemon has not said READY" : said};
     case api::DaemonState::Stopped:
-      return {MemberState::Starting, "its IMEX daemon has stopped; it starts with the next claim"};
+      return {"Starting", "its IMEX daemon has stopped; it starts with the next claim"};
     case api::DaemonState::Recovering:
-      return {MemberState::Recovering,
+      return {"Recovering",
               cat(said.empty() ? "its IMEX daemon waits for peers of an earlier run" : said,
                   "; delete the pods of the earlier run that still end")};
     case api::DaemonState::Failed:
-      return {MemberState::Failed, said.empty() ? "its IMEX daemon does not run" : said};
+      return {"ImexFailed", said.empty() ? "its IMEX daemon does not run" : said};
     case api::DaemonState::Ready:
       break;
   }
   if (report->slot != evidence.entry->slot ||
       report->table_hash != api::table_hash(*evidence.list)) {
-    return {MemberState::WrongTable,
+    return {"WrongNodeTable",
             "its IMEX daemon runs with another node table; if this lasts, check the "
             "compute-domain-agent pod there"};
   }
@@ -112,8 +111,7 @@ Verdict verdict_on_claim(const Evidence& evidence, const Membership& membership)
   if (has_prepared(evidence, membership)) return {};
   std::string said = pending_reason(evidence, membership);
   if (said.empty() && evidence.report != nullptr) said = evidence.report->message;
-  return {MemberState::Starting,
-          cat("its claim is not prepared yet", said.empty() ? "" : ": ", said)};
+  return {"Starting", cat("its claim is not prepared yet", said.empty() ? "" : ": ", said)};
 }
 
 // The channel that containers of the member have, where that is another one.
@@ -148,24 +146,24 @@ Verdict verdict_on_channel(const Evidence& evidence, const Membership& membershi
   const auto channel = channel_of(*evidence.list, world.view.uid);
   if (!is_admitted(evidence, membership) &&
       !ListRoom(*evidence.list).take(membership.claims.front(), !channel, name_of(world))) {
-    return {MemberState::NoRoom, cat("the node list of clique ", clique,
-                                     " is full; delete pods or ComputeDomains that have ended")};
+    return {"NodeListFull", cat("the node list of clique ", clique,
+                                " is full; delete pods or ComputeDomains that have ended")};
   }
   if (channel) {
     Verdict claim = verdict_on_claim(evidence, membership);
-    if (claim.state != MemberState::Ready) return claim;
+    if (claim.state != "Ready") return claim;
     const auto other = other_channel(evidence, membership, *channel);
     if (!other) return {};
-    return {MemberState::WrongChannel,
+    return {"WrongChannel",
             cat("its containers have IMEX channel ", *other, ", and the domain has channel ",
                 *channel, " in clique ", clique, "; delete its pods, so that they are made again")};
   }
   const std::int64_t numbers = world.settings.channels - 1;
   if (channels_taken(*evidence.list) >= numbers) {
-    return {MemberState::NoChannel, cat("all ", numbers, " IMEX channels of clique ", clique,
-                                        " are taken; delete ComputeDomains that have ended")};
+    return {"ChannelsUsedUp", cat("all ", numbers, " IMEX channels of clique ", clique,
+                                  " are taken; delete ComputeDomains that have ended")};
   }
-  return {MemberState::Starting, "it has no channel yet"};
+  return {"Starting", "it has no channel yet"};
 }
 
 // With isolation by channel a node is in no node list before its clique is confirmed.
@@ -182,21 +180,19 @@ std::string unconfirmed_clique(const Evidence& evidence, const Membership& membe
 }
 
 Verdict verdict_on(const Evidence& evidence, const Membership& membership, const World& world) {
-  if (Verdict node = verdict_on_node(evidence, membership.node, world);
-      node.state != MemberState::Ready) {
+  if (Verdict node = verdict_on_node(evidence, membership.node, world); node.state != "Ready") {
     return node;
   }
   if (!membership.clique) {
     const auto& report = evidence.view->report;
     const std::string error = report ? report->status.fabric_error : "";
-    return {MemberState::NotReported, error.empty()
-                                          ? "its clique is not known yet"
-                                          : cat("its NVLink fabric cannot be read: ", error)};
+    return {"NotReported", error.empty() ? "its clique is not known yet"
+                                         : cat("its NVLink fabric cannot be read: ", error)};
   }
   if (std::string why = unconfirmed_clique(evidence, membership, world); !why.empty()) {
-    return {MemberState::Unconfirmed, std::move(why)};
+    return {"CliqueNotConfirmed", std::move(why)};
   }
-  if (evidence.list == nullptr) return {MemberState::Starting, "its node list is not written yet"};
+  if (evidence.list == nullptr) return {"Starting", "its node list is not written yet"};
   if (evidence.list->slots == 0) {
     // Without a fabric there is no daemon: prepared is ready.
     return verdict_on_claim(evidence, membership);
@@ -204,17 +200,17 @@ Verdict verdict_on(const Evidence& evidence, const Membership& membership, const
   const bool by_channel = membership.isolation == api::Isolation::Channel;
   if (evidence.entry == nullptr) {
     if (std::ssize(evidence.list->entries) >= evidence.list->slots) {
-      return {MemberState::NoSlot, cat("the group has ", evidence.list->slots,
-                                       " slots and all are taken; use fewer nodes in one clique")};
+      return {"GroupFull", cat("the group has ", evidence.list->slots,
+                               " slots and all are taken; use fewer nodes in one clique")};
     }
-    return {MemberState::Starting, "it has no slot yet"};
+    return {"Starting", "it has no slot yet"};
   }
   if (std::string why = why_address_refused(*evidence.view, *evidence.list, *evidence.entry);
       !why.empty()) {
-    return {MemberState::WrongAddress, std::move(why)};
+    return {"AddressRefused", std::move(why)};
   }
   Verdict verdict = verdict_on_daemon(evidence, membership);
-  if (verdict.state != MemberState::Ready) return verdict;
+  if (verdict.state != "Ready") return verdict;
   return by_channel ? verdict_on_channel(evidence, membership, world)
                     : verdict_on_claim(evidence, membership);
 }
@@ -254,7 +250,7 @@ void set_apart(std::vector<MemberView>& members) {
     const Membership& of = member.membership;
     if (!of.clique || of.clique->empty() || of.isolation == api::Isolation::Channel) continue;
     if (!by_channel.contains(*of.clique)) continue;
-    member.state = MemberState::Apart;
+    member.state = "MixedIsolation";
     member.detail =
         "it still isolates by domain, others of its clique by channel: their daemons share no "
         "memory. It changes over when the last claim on it has ended: delete the pods on it, so "
@@ -345,7 +341,7 @@ void blame_the_lost(const std::vector<Peer>& peers) {
         others.push_back(left[i]);
         continue;
       }
-      left[i]->member->state = MemberState::Unreachable;
+      left[i]->member->state = "Unreachable";
       left[i]->member->detail = loss_text(*left[i], peers);
     }
     left = std::move(others);
@@ -360,12 +356,12 @@ bool are_of_one_group(const Membership& a, const Membership& b) {
 void tell_complaints_of_silent(std::vector<MemberView>& members,
                                const std::vector<Evidence>& evidence) {
   for (MemberView& member : members) {
-    if (member.state != MemberState::NodeUnknown && member.state != MemberState::AgentUnknown) {
+    if (member.state != "NodeUnknown" && member.state != "AgentUnknown") {
       continue;
     }
     std::size_t peers = 0, complaints = 0;
     for (std::size_t i = 0; i < members.size(); ++i) {
-      if (members[i].state != MemberState::Ready || evidence[i].report == nullptr) continue;
+      if (members[i].state != "Ready" || evidence[i].report == nullptr) continue;
       if (!are_of_one_group(members[i].membership, member.membership)) continue;
       ++peers;
       const auto& unreachable = evidence[i].report->unreachable;
@@ -378,46 +374,6 @@ void tell_complaints_of_silent(std::vector<MemberView>& members,
 
 }  // namespace
 
-std::string_view to_string(MemberState state) {
-  switch (state) {
-    case MemberState::Ready:
-      return "Ready";
-    case MemberState::NotReported:
-      return "NotReported";
-    case MemberState::NoSlot:
-      return "GroupFull";
-    case MemberState::Starting:
-      return "Starting";
-    case MemberState::NoChannel:
-      return "ChannelsUsedUp";
-    case MemberState::NoRoom:
-      return "NodeListFull";
-    case MemberState::WrongAddress:
-      return "AddressRefused";
-    case MemberState::WrongChannel:
-      return "WrongChannel";
-    case MemberState::Unconfirmed:
-      return "CliqueNotConfirmed";
-    case MemberState::Apart:
-      return "MixedIsolation";
-    case MemberState::Recovering:
-      return "Recovering";
-    case MemberState::Failed:
-      return "ImexFailed";
-    case MemberState::WrongTable:
-      return "WrongNodeTable";
-    case MemberState::Rebooted:
-      return "NodeRebooted";
-    case MemberState::NodeUnknown:
-      return "NodeUnknown";
-    case MemberState::AgentUnknown:
-      return "AgentUnknown";
-    case MemberState::Unreachable:
-      return "Unreachable";
-  }
-  return "Unknown";
-}
-
 Readiness readiness_of(const World& world, const std::vector<Membership>& memberships) {
   Readiness readiness;
   std::map<std::string, std::vector<std::size_t>> ready_by_group;
@@ -425,7 +381,7 @@ Readiness readiness_of(const World& world, const std::vector<Membership>& member
   for (const Membership& membership : memberships) {
     if (!membership.counted) continue;
     MemberView member{
-        .membership = membership, .state = {}, .detail = {}, .slot = -1, .address = {}};
+        .membership = membership, .state = "NotReported", .detail = {}, .slot = -1, .address = {}};
     Evidence known;
     if (const auto it = world.nodes.find(membership.node); it != world.nodes.end()) {
       known.view = &it->second;
@@ -459,7 +415,7 @@ Readiness readiness_of(const World& world, const std::vector<Membership>& member
     const bool host_managed =
         known.view != nullptr && known.view->report && known.view->report->status.host_managed;
     readiness.host_managed |= host_managed;
-    if (member.state == MemberState::Ready && known.list->slots > 0 && !host_managed) {
+    if (member.state == "Ready" && known.list->slots > 0 && !host_managed) {
       ready_by_group[group].push_back(readiness.members.size());
     }
     readiness.members.push_back(std::move(member));

@@ -121,7 +121,7 @@ std::optional<base::Time> taken_over_at(const World& world) {
     return std::nullopt;
   }
   const auto* ready = api::find_condition(world.view.domain->status->conditions, kConditionReady);
-  if (ready == nullptr || ready->reason != kServedByPredecessor) return std::nullopt;
+  if (ready == nullptr || ready->reason != kServedByPredecessor.name()) return std::nullopt;
   return ready->last_transition;
 }
 
@@ -344,11 +344,11 @@ std::vector<const api::ResourceClaim*> untold_claims(const World& world) {
 void tell_claims_of_other_namespaces(const World& world, Plan& plan) {
   for (const api::ResourceClaim* claim : untold_claims(world)) {
     if (standing_of(*claim, world.view) != Standing::WrongNamespace) continue;
-    plan.actions.emplace_back(RecordEvent{
-        reference_to(*claim), "Warning", "WrongNamespace",
+    plan.actions.emplace_back(event_on(
+        reference_to(*claim), "WrongNamespace",
         cat("names ComputeDomain ", api::to_string(api::name_of(world.view.domain->meta)),
             ", which serves claims of its own namespace only; create a ComputeDomain in namespace ",
-            claim->meta.ns)});
+            claim->meta.ns)));
   }
 }
 
@@ -356,11 +356,11 @@ void tell_claims_of_other_namespaces(const World& world, Plan& plan) {
 void tell_claims_of_a_former_clique(const World& world, Plan& plan) {
   for (const api::ResourceClaim* claim : former_claims(world)) {
     if (world.told_claims.contains(claim->meta.uid)) continue;
-    plan.actions.emplace_back(RecordEvent{
-        reference_to(*claim), "Warning", "MadeForFormerClique",
-        cat("asks for a seat of clique ", asked_clique(claim->spec), ", and ComputeDomain ",
-            world.view.domain->meta.name, " is now in clique ", world.promise->clique,
-            "; delete the pod, so that its claim is made anew")});
+    plan.actions.emplace_back(
+        event_on(reference_to(*claim), "MadeForFormerClique",
+                 cat("asks for a seat of clique ", asked_clique(claim->spec),
+                     ", and ComputeDomain ", world.view.domain->meta.name, " is now in clique ",
+                     world.promise->clique, "; delete the pod, so that its claim is made anew")));
   }
 }
 
@@ -370,9 +370,9 @@ void tell_claims_that_come_too_late(const World& world, Plan& plan) {
     const Standing standing = standing_of(*claim, world.view);
     if (standing == Standing::WrongNamespace || held.contains(claim->meta.uid)) continue;
     plan.actions.emplace_back(
-        RecordEvent{reference_to(*claim), "Warning", "ComputeDomainBeingDeleted",
-                    cat("ComputeDomain ", api::to_string(api::name_of(world.view.domain->meta)),
-                        " is being deleted and takes no new claim; delete the pod")});
+        event_on(reference_to(*claim), "ComputeDomainBeingDeleted",
+                 cat("ComputeDomain ", api::to_string(api::name_of(world.view.domain->meta)),
+                     " is being deleted and takes no new claim; delete the pod")));
   }
 }
 
@@ -420,10 +420,10 @@ Plan reconcile_absent(const World& world) {
   add_children_absent(world, children);
   for (const api::ResourceClaim* claim : untold_claims(world)) {
     children.actions.emplace_back(
-        RecordEvent{reference_to(*claim), "Warning", "UnknownComputeDomain",
-                    cat("names the ComputeDomain with UID ", world.view.uid,
-                        ", and there is none; delete the pod and use the template of a "
-                        "ComputeDomain that exists")});
+        event_on(reference_to(*claim), "UnknownComputeDomain",
+                 cat("names the ComputeDomain with UID ", world.view.uid,
+                     ", and there is none; delete the pod and use the template of a "
+                     "ComputeDomain that exists")));
   }
   if (children.actions.empty()) return {};
   children.actions.insert(children.actions.begin(), EnsureDomainGone{world.view.uid});

@@ -124,9 +124,9 @@ Plan reconcile_group(const GroupWorld& world) {
       WriteNodeList{draft.stored == nullptr ? api::ObjectMeta{} : draft.stored->meta, desired});
   if (const auto happened = what_happened_to(draft)) {
     plan.actions.emplace_back(
-        RecordEvent{reference_to(domain), "Warning", "NodeListRestored",
-                    cat("ConfigMap ", api::to_string(api::name_of(desired.meta)), " ", *happened,
-                        "; it was written again with the same slots. Leave it to the controller")});
+        event_on(reference_to(domain), "NodeListRestored",
+                 cat("ConfigMap ", api::to_string(api::name_of(desired.meta)), " ", *happened,
+                     "; it was written again with the same slots. Leave it to the controller")));
   }
   return plan;
 }

@@ -6,7 +6,6 @@
 #include "compute_domain/api/kind.h"
 #include "compute_domain/base/text.h"
 #include "core/pace.h"
-#include "core/severity.h"
 
 namespace cdom::core {
 
@@ -16,45 +15,13 @@ using base::cat;
 
 struct Finding {
   api::ConditionStatus status = api::ConditionStatus::False;
-  std::string reason;
+  Reason reason;
   std::string message;
 };
 
-// From the worst to what is normal while a domain forms.
-constexpr MemberState kBySeverity[] = {
-    MemberState::Failed,       MemberState::NodeUnknown,  MemberState::Rebooted,
-    MemberState::AgentUnknown, MemberState::Unreachable,  MemberState::WrongTable,
-    MemberState::WrongAddress, MemberState::WrongChannel, MemberState::NoSlot,
-    MemberState::NoChannel,    MemberState::NoRoom,       MemberState::Unconfirmed,
-    MemberState::Apart,        MemberState::Recovering,   MemberState::NotReported,
-    MemberState::Starting};
-
-bool is_normal_while_forming(MemberState state) {
-  return state == MemberState::Ready || state == MemberState::Starting ||
-         state == MemberState::NotReported;
-}
-
-}  // namespace
-
-bool is_severe(std::string_view reason) {
-  for (const MemberState state : kBySeverity) {
-    if (!is_normal_while_forming(state) && to_string(state) == reason) return true;
-  }
-  return reason == "MembersNotConnected" || reason == "Deleting";
-}
-
-bool is_worse(std::string_view reason, std::string_view than) {
-  const auto rank = [](std::string_view name) {
-    return std::ranges::find(kBySeverity, name, [](MemberState state) { return to_string(state); });
-  };
-  return is_severe(than) && rank(reason) < rank(than);
-}
-
-namespace {
-
 std::size_t ready_count(const Readiness& readiness) {
   return static_cast<std::size_t>(
-      std::ranges::count(readiness.members, MemberState::Ready, &MemberView::state));
+      std::ranges::count(readiness.members, MemberState("Ready"), &MemberView::state));
 }
 
 std::int64_t expected_count(const api::ComputeDomain& domain, const Readiness& readiness) {
@@ -63,31 +30,36 @@ std::int64_t expected_count(const api::ComputeDomain& domain, const Readiness& r
 
 // Members that lack the same, by name.
 struct Lack {
-  MemberState state = MemberState::Ready;
+  MemberState state;
   std::string detail;
   std::vector<std::string> nodes;
 };
 
 // From the worst: what is wrong in one member is not told of another.
-std::vector<Lack> lacks_of(const Readiness& readiness, bool severe_only) {
+std::vector<Lack> lacks_of(const Readiness& readiness) {
+  std::vector<const MemberView*> members;
+  members.reserve(readiness.members.size());
+  for (const MemberView& member : readiness.members) {
+    if (member.state != "Ready") members.push_back(&member);
+  }
+  std::ranges::stable_sort(members, [](const MemberView* a, const MemberView* b) {
+    return a->state.is_worse_than(b->state);
+  });
   std::vector<Lack> lacks;
-  for (const MemberState state : kBySeverity) {
-    if (severe_only && is_normal_while_forming(state)) continue;
-    const auto first = static_cast<std::ptrdiff_t>(lacks.size());
-    for (const MemberView& member : readiness.members) {
-      if (member.state != state) continue;
-      auto same = std::find_if(lacks.begin() + first, lacks.end(),
-                               [&](const Lack& lack) { return lack.detail == member.detail; });
-      if (same == lacks.end()) same = lacks.insert(same, {state, member.detail, {}});
-      same->nodes.push_back(member.membership.node);
-    }
+  for (const MemberView* member : members) {
+    const auto is_same = [&](const Lack& lack) {
+      return lack.state == member->state && lack.detail == member->detail;
+    };
+    auto same = std::ranges::find_if(lacks, is_same);
+    if (same == lacks.end()) same = lacks.insert(same, {member->state, member->detail, {}});
+    same->nodes.push_back(member->membership.node);
   }
   return lacks;
 }
 
-Finding finding_on_members(const Readiness& readiness, bool severe_only) {
-  const std::vector<Lack> lacks = lacks_of(readiness, severe_only);
-  if (lacks.empty()) return {};
+std::optional<Finding> finding_on_members(const Readiness& readiness,
+                                          const std::vector<Lack>& lacks) {
+  if (lacks.empty()) return std::nullopt;
   constexpr std::size_t kMostLacks = 3;
   std::string message =
       cat(ready_count(readiness), " of ", readiness.members.size(), " nodes ready");
@@ -100,7 +72,7 @@ Finding finding_on_members(const Readiness& readiness, bool severe_only) {
     message += cat("; ", base::list_names(lacks[i].nodes), ": ", lacks[i].detail);
   }
   if (left > 0) message += cat("; and ", left, left == 1 ? " more node" : " more nodes");
-  return {api::ConditionStatus::False, std::string(to_string(lacks.front().state)), message};
+  return Finding{api::ConditionStatus::False, lacks.front().state, message};
 }
 
 // The other members of its IMEX group: nobody else ever connects to it.
@@ -184,7 +156,9 @@ std::vector<std::string> members_elsewhere(const World& world, const Readiness& 
 Finding placement_finding(const World& world, const Readiness& readiness) {
   const auto& status = world.view.domain->status;
   const auto* told = status ? api::find_condition(status->conditions, kConditionPlaced) : nullptr;
-  if (!world.placement && told != nullptr) return {told->status, told->reason, told->message};
+  if (!world.placement && told != nullptr) {
+    return {told->status, Reason::find(told->reason).value_or(Reason("Choosing")), told->message};
+  }
   if (!world.placement) {
     return {api::ConditionStatus::Unknown, "Choosing", "a clique is being chosen"};
   }
@@ -296,20 +270,24 @@ Finding ready_finding(const World& world, const Readiness& readiness,
                       base::list_names(waits_for.what))};
   }
   if (is_refused(domain)) {
-    return {api::ConditionStatus::False, kPlacementUnsupported,
+    return {api::ConditionStatus::False, "PlacementUnsupported",
             placement_finding(world, readiness).message};
   }
   using What = TemplateVerdict::What;
   if (readiness.members.empty() &&
       (verdict.what == What::NameTaken || verdict.what == What::NameInvalid)) {
     return {api::ConditionStatus::False,
-            verdict.what == What::NameTaken ? "TemplateNameTaken" : "InvalidTemplateName",
+            verdict.what == What::NameTaken ? Reason("TemplateNameTaken")
+                                            : Reason("InvalidTemplateName"),
             verdict.message};
   }
   if (readiness.members.empty() && verdict.what == What::NotPlaced) {
     return {api::ConditionStatus::False, "NotPlaced", placement_finding(world, readiness).message};
   }
-  if (Finding severe = finding_on_members(readiness, true); !severe.reason.empty()) return severe;
+  const std::vector<Lack> lacks = lacks_of(readiness);
+  std::vector<Lack> severe = lacks;
+  std::erase_if(severe, [](const Lack& lack) { return !lack.state.is_severe(); });
+  if (auto finding = finding_on_members(readiness, severe)) return *std::move(finding);
   const auto count = std::ssize(readiness.members);
   const std::string waiting = waiting_text(world);
   if (count == 0) {
@@ -321,12 +299,10 @@ Finding ready_finding(const World& world, const Readiness& readiness,
             cat(count, " of ", domain.spec.num_nodes, " nodes have a pod with a claim, ",
                 ready_count(readiness), " of them ready", waiting.empty() ? "" : "; ", waiting)};
   }
-  Finding finding = finding_on_members(readiness, false);
-  if (finding.reason.empty() && !readiness.open_pairs.empty())
-    finding = finding_on_pairs(readiness);
-  if (finding.reason.empty()) {
-    finding = {api::ConditionStatus::True, "AllNodesReady", ready_text(readiness)};
-  }
+  std::optional<Finding> lacking = finding_on_members(readiness, lacks);
+  if (!lacking && !readiness.open_pairs.empty()) lacking = finding_on_pairs(readiness);
+  Finding finding =
+      lacking.value_or(Finding{api::ConditionStatus::True, "AllNodesReady", ready_text(readiness)});
   // More nodes than spec.numNodes may be wanted.
   if (!waiting.empty()) finding.message += cat("; ", waiting);
   return finding;
@@ -340,14 +316,14 @@ std::optional<Finding> refusal_finding(const World& world) {
   std::vector<std::string> texts;
   for (const std::string& text : world.refusals)
     texts.push_back(base::shortened(text, kLongestRefusal));
-  return Finding{api::ConditionStatus::False, kWriteRefused,
+  return Finding{api::ConditionStatus::False, "WriteRefused",
                  cat("cannot go on: ", base::join(texts, "; "))};
 }
 
 Finding with_refusals(const World& world, Finding ready) {
   const auto refused = refusal_finding(world);
   if (!refused || ready.status == api::ConditionStatus::True) return ready;
-  if (!is_severe(ready.reason) && ready.reason != kServedByPredecessor) return *refused;
+  if (!ready.reason.is_severe() && ready.reason != kServedByPredecessor) return *refused;
   ready.message += cat("; ", refused->message);
   return ready;
 }
@@ -367,9 +343,9 @@ std::optional<Finding> template_finding(const TemplateVerdict& verdict) {
     case What::Outdated:
       return Finding{api::ConditionStatus::False, "Pending", verdict.message};
     case What::NameTaken:
-      return Finding{api::ConditionStatus::False, "NameTaken", verdict.message};
+      return Finding{api::ConditionStatus::False, "TemplateNameTaken", verdict.message};
     case What::NameInvalid:
-      return Finding{api::ConditionStatus::False, "InvalidName", verdict.message};
+      return Finding{api::ConditionStatus::False, "InvalidTemplateName", verdict.message};
     case What::BeingDeleted:
       return Finding{api::ConditionStatus::False, "BeingDeleted", verdict.message};
   }
@@ -407,7 +383,7 @@ void set_condition(std::vector<api::Condition>& conditions, const std::string& t
   }
   api::Condition condition{.type = type,
                            .status = finding->status,
-                           .reason = finding->reason,
+                           .reason = std::string(finding->reason.name()),
                            .message = finding->message,
                            .last_transition = std::chrono::floor<std::chrono::seconds>(world.now),
                            .observed_generation = world.view.domain->meta.generation};
@@ -434,14 +410,14 @@ api::ComputeDomainStatus computed_status(const World& world, const Readiness& re
   status.ready_nodes = cat(ready_count(readiness), "/", expected_count(domain, readiness));
   status.cliques = std::ssize(cliques) - (cliques.contains("") ? 1 : 0);
   for (const MemberView& member : readiness.members) {
-    const bool is_ready = member.state == MemberState::Ready;
+    const bool is_ready = member.state == "Ready";
     status.nodes.push_back({.name = member.membership.node,
                             .ip_address = member.address,
                             .clique = member.membership.clique.value_or(""),
                             .index = member.slot,
                             .channel = member.channel,
                             .ready = is_ready,
-                            .reason = is_ready ? "" : std::string(to_string(member.state)),
+                            .reason = is_ready ? "" : std::string(member.state.name()),
                             .message = is_ready ? "" : base::shortened(member.detail, 1024),
                             .restarts = member.restarts,
                             .last_failure = member.last_failure});

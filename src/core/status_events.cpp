@@ -1,11 +1,14 @@
-// Events of a domain, for what changed between two statuses.
+// Events of a domain, for what has changed between two statuses: one for each fact.
+//
+// A member's loss is one fact with the Ready condition that goes because of it, and its cure with
+// the one that comes back. Where Ready says what another condition says, that one has the Event.
 #include <algorithm>
 #include <set>
+#include <utility>
 
 #include "compute_domain/base/text.h"
 #include "compute_domain/core/status.h"
 #include "core/memory_lost.h"
-#include "core/severity.h"
 
 namespace cdom::core {
 
@@ -13,23 +16,44 @@ namespace {
 
 using base::cat;
 
-// Why a domain may stop being Ready without anything being wrong: its pods end. (A daemon that
-// fails says so; one that has stopped, or starts, does as it was told.)
-bool is_calm(std::string_view reason) {
-  return reason == to_string(MemberState::Starting) || reason == "WaitingForPods" ||
-         reason == "WaitingForNodes" || reason == "Deleting" || reason == kServedByPredecessor;
+bool is_true(const api::Condition& condition) {
+  return condition.status == api::ConditionStatus::True;
 }
 
-// "NodeImexFailed", "NodeRebooted".
-std::string reason_of_event(MemberState state) {
-  const std::string_view name = to_string(state);
-  return name.starts_with("Node") ? std::string(name) : cat("Node", name);
+bool is_ready(const api::Condition& condition) { return condition.type == kConditionReady; }
+
+bool is_severe(std::string_view reason) {
+  const auto known = Reason::find(reason);
+  return known && known->is_severe();
 }
 
-const api::ComputeDomainNodeStatus* find_node(const api::ComputeDomainStatus& status,
-                                              std::string_view name) {
-  const auto it = std::ranges::find(status.nodes, name, &api::ComputeDomainNodeStatus::name);
-  return it == status.nodes.end() ? nullptr : &*it;
+// nullopt: it is another writer's condition, or the status alone says such a thing.
+std::optional<Reason> reason_with_event(const api::Condition& condition) {
+  constexpr std::string_view kOurs[] = {kConditionReady, kConditionTemplate, kConditionCliques,
+                                        kConditionPlaced, kConditionWrites};
+  if (std::ranges::find(kOurs, condition.type) == std::end(kOurs)) return std::nullopt;
+  const auto reason = Reason::find(condition.reason);
+  return reason && reason->event() != EventType::None ? reason : std::nullopt;
+}
+
+// Of what is normal while a domain forms or waits, only that it has ended Ready is news.
+bool is_news(const api::Condition* before, const api::Condition& now) {
+  const bool weighs = !is_ready(now) || is_severe(now.reason);
+  if (before == nullptr) return is_true(now) ? is_ready(now) : weighs;
+  if (before->status != now.status) return true;
+  return before->reason != now.reason && !is_true(now) && weighs;
+}
+
+// Without what another condition says in the same words.
+std::string own_words(const api::Condition& ready, const api::ComputeDomainStatus& status) {
+  std::string words = ready.message;
+  for (const api::Condition& other : status.conditions) {
+    if (is_ready(other) || is_true(other) || !reason_with_event(other)) continue;
+    if (words == other.message) return "";
+    const std::string quoted = "; " + other.message;
+    if (words.ends_with(quoted)) words.resize(words.size() - quoted.size());
+  }
+  return words;
 }
 
 bool tells_of_loss(const std::string& text) { return text.find(kMemoryLost) != std::string::npos; }
@@ -49,6 +73,7 @@ std::vector<api::ObjectReference> pods_of(const MemberView& member, const World&
   return pods;
 }
 
+// ": pod-a, pod-b".
 std::string names_text(const std::vector<api::ObjectReference>& pods) {
   std::vector<std::string> names;
   names.reserve(pods.size());
@@ -56,105 +81,136 @@ std::string names_text(const std::vector<api::ObjectReference>& pods) {
   return names.empty() ? "" : cat(": ", base::list_names(names));
 }
 
-// Members that were not ready before, and for which there has been an Event then.
-bool was_told(const MemberView& member, const api::ComputeDomainStatus& before) {
-  const api::ComputeDomainNodeStatus* old = find_node(before, member.membership.node);
-  return old != nullptr && !old->ready && is_severe(old->reason);
-}
+class News {
+ public:
+  News(const World& world, const api::ComputeDomainStatus& before,
+       const api::ComputeDomainStatus& after, const Readiness& readiness)
+      : world_(world), before_(before), after_(after), readiness_(readiness) {}
 
-// Whether the Ready condition has the reason of members that have an Event in this plan (`told`),
-// or had one in an earlier one: one bad reason follows another, or a lesser one shows once the
-// worse one is gone.
-bool is_told_of_members(const api::Condition& ready, const api::ComputeDomainStatus& before,
-                        const Readiness& readiness, const std::set<std::string>& told) {
-  if (ready.reason == "MembersNotConnected") {
-    const auto knows = [&](const std::string& node) {
-      return std::ranges::any_of(readiness.members, [&](const MemberView& member) {
-        return member.membership.node == node && was_told(member, before);
+  std::vector<RecordEvent> events() && {
+    for (const MemberView& member : readiness_.members) {
+      if (is_lost(member)) tell_loss(member);
+    }
+    const std::string cures = cures_text();
+    const bool becomes_ready = after_.ready && !before_.ready;
+    if (!cures.empty() && !becomes_ready) tell("NodeReady", cures);
+    for (const api::Condition& condition : after_.conditions) {
+      const auto reason = reason_with_event(condition);
+      if (!reason || !is_news(api::find_condition(before_.conditions, condition.type), condition)) {
+        continue;
+      }
+      if (!is_ready(condition)) {
+        tell(*reason, condition.message);
+      } else if (is_true(condition)) {
+        tell(*reason, cat(condition.message, cures.empty() ? "" : "; ", cures));
+      } else if (const std::string words = own_words(condition, after_);
+                 !words.empty() && !is_told_of_members(*reason)) {
+        tell(*reason, words);
+      }
+    }
+    return std::move(events_);
+  }
+
+ private:
+  void tell(Reason reason, std::string message) {
+    events_.push_back(event_on(reference_to(*world_.view.domain), reason, std::move(message)));
+  }
+
+  // nullptr: it has come since, and Ready says how it is.
+  [[nodiscard]] const api::ComputeDomainNodeStatus* before(const MemberView& member) const {
+    const auto it = std::ranges::find(before_.nodes, member.membership.node,
+                                      &api::ComputeDomainNodeStatus::name);
+    return it == before_.nodes.end() ? nullptr : &*it;
+  }
+
+  // What is found after a lesser thing is news too: first the peers miss a machine, then its
+  // kubelet is silent.
+  [[nodiscard]] bool is_lost(const MemberView& member) const {
+    const api::ComputeDomainNodeStatus* old = before(member);
+    if (old == nullptr || member.state == "Ready") return false;
+    if (old->ready) return true;
+    const auto reason = Reason::find(old->reason);
+    return reason && reason->is_severe() && member.state.is_worse_than(*reason);
+  }
+
+  void tell_loss(const MemberView& member) {
+    const std::string& node = member.membership.node;
+    std::vector<api::ObjectReference> pods;
+    if (tells_of_loss(member.detail)) pods = pods_of(member, world_);
+    lost_.insert(node);
+    tell(member.state, cat("node ", node, ": ", member.detail, names_text(pods)));
+    for (const api::ObjectReference& pod : pods) {
+      events_.push_back(
+          event_on(pod, "ImexMemoryLost",
+                   cat("the IMEX daemon of node ", node,
+                       " has ended, and with it the memory that this pod imported over NVLink; "
+                       "delete the pod, so that it starts again")));
+    }
+  }
+
+  // "nodes n2, n3 are ready again"; "" also of nodes whose trouble was never told.
+  [[nodiscard]] std::string cures_text() const {
+    const api::Condition* was_ready = api::find_condition(before_.conditions, kConditionReady);
+    if (was_ready == nullptr || !is_severe(was_ready->reason)) return "";
+    std::vector<std::string> nodes;
+    std::vector<api::ObjectReference> pods;
+    bool have_lost_memory = false;
+    for (const MemberView& member : readiness_.members) {
+      const api::ComputeDomainNodeStatus* old = before(member);
+      if (member.state != "Ready" || old == nullptr || old->ready) continue;
+      nodes.push_back(member.membership.node);
+      if (!tells_of_loss(old->message)) continue;
+      have_lost_memory = true;
+      for (api::ObjectReference& pod : pods_of(member, world_)) pods.push_back(std::move(pod));
+    }
+    if (nodes.empty()) return "";
+    return cat(nodes.size() == 1 ? "node " : "nodes ", base::list_names(nodes),
+               nodes.size() == 1 ? " is ready again" : " are ready again",
+               have_lost_memory ? cat("; ", kMemoryLost, names_text(pods)) : "");
+  }
+
+  // It was not ready before, and there has been an Event then.
+  [[nodiscard]] bool was_told(const MemberView& member) const {
+    const api::ComputeDomainNodeStatus* old = before(member);
+    return old != nullptr && !old->ready && is_severe(old->reason);
+  }
+
+  // Whether Ready is False for members that have an Event in this plan, or had one in an earlier
+  // one: one bad reason follows another, or a lesser one shows once the worse one is gone.
+  [[nodiscard]] bool is_told_of_members(Reason ready) const {
+    if (ready == "MembersNotConnected") {
+      return std::ranges::all_of(readiness_.open_pairs, [&](const OpenPair& pair) {
+        return !pair.told || was_told(pair.from) || was_told(pair.to);
       });
-    };
-    return std::ranges::all_of(readiness.open_pairs, [&](const OpenPair& pair) {
-      return !pair.told || knows(pair.from) || knows(pair.to);
+    }
+    bool is_of_members = false;
+    for (const MemberView& member : readiness_.members) {
+      if (member.state == "Ready" || member.state.name() != ready.name()) continue;
+      is_of_members = true;
+      if (!lost_.contains(member.membership.node) && !was_told(member)) return false;
+    }
+    return is_of_members;
+  }
+  [[nodiscard]] bool was_told(const std::string& node) const {
+    return std::ranges::any_of(readiness_.members, [&](const MemberView& member) {
+      return member.membership.node == node && was_told(member);
     });
   }
-  bool is_of_members = false;
-  for (const MemberView& member : readiness.members) {
-    if (member.state == MemberState::Ready || to_string(member.state) != ready.reason) continue;
-    is_of_members = true;
-    if (!told.contains(member.membership.node) && !was_told(member, before)) return false;
-  }
-  return is_of_members;
-}
+
+  const World& world_;
+  const api::ComputeDomainStatus& before_;
+  const api::ComputeDomainStatus& after_;
+  const Readiness& readiness_;
+  std::set<std::string> lost_;  // nodes with an Event in this plan
+  std::vector<RecordEvent> events_;
+};
 
 }  // namespace
 
 std::vector<RecordEvent> events_for(const World& world, const api::ComputeDomainStatus& before,
                                     const api::ComputeDomainStatus& after,
                                     const Readiness& readiness) {
-  const api::ComputeDomain& domain = *world.view.domain;
-  std::vector<RecordEvent> events;
-  const auto record = [&](bool good, std::string reason, std::string message) {
-    events.push_back(
-        {reference_to(domain), good ? "Normal" : "Warning", std::move(reason), std::move(message)});
-  };
-  const api::Condition* was_ready = api::find_condition(before.conditions, kConditionReady);
-  bool was_in_trouble = was_ready != nullptr && is_severe(was_ready->reason);
-  std::set<std::string> told;  // nodes
-  for (const MemberView& member : readiness.members) {
-    const api::ComputeDomainNodeStatus* old = find_node(before, member.membership.node);
-    if (old == nullptr) continue;
-    const bool ready = member.state == MemberState::Ready;
-    // What was found after a lesser thing is news: first the peers miss a machine, then its kubelet
-    // is silent.
-    const bool worse = !old->ready && !ready && is_worse(to_string(member.state), old->reason);
-    if ((old->ready && !ready) || worse) {
-      told.insert(member.membership.node);
-      const std::vector<api::ObjectReference> pods = tells_of_loss(member.detail)
-                                                         ? pods_of(member, world)
-                                                         : std::vector<api::ObjectReference>{};
-      record(is_calm(to_string(member.state)), reason_of_event(member.state),
-             cat("node ", member.membership.node, ": ", member.detail, names_text(pods)));
-      for (const api::ObjectReference& pod : pods) {
-        events.push_back({pod, "Warning", "ImexMemoryLost",
-                          cat("the IMEX daemon of node ", member.membership.node,
-                              " has ended, and with it the memory that this pod imported over "
-                              "NVLink; delete the pod, so that it starts again")});
-      }
-    } else if (!old->ready && ready && was_in_trouble) {
-      record(true, "NodeReady",
-             cat("node ", member.membership.node, " is ready again",
-                 tells_of_loss(old->message)
-                     ? cat("; ", kMemoryLost, names_text(pods_of(member, world)))
-                     : ""));
-    }
-  }
-  for (const api::Condition& condition : after.conditions) {
-    const bool is_ready = condition.type == kConditionReady;
-    if (!is_ready && condition.type != kConditionTemplate && condition.type != kConditionCliques &&
-        condition.type != kConditionPlaced && condition.type != kConditionWrites) {
-      continue;
-    }
-    if (is_ready && condition.reason == kWriteRefused) continue;  // as WritesAccepted tells
-    if (is_ready && is_told_of_members(condition, before, readiness, told)) continue;
-    const api::Condition* old = api::find_condition(before.conditions, condition.type);
-    const bool good = condition.status == api::ConditionStatus::True;
-    const bool changed = old == nullptr || old->status != condition.status;
-    const bool reason_changed = old == nullptr || old->reason != condition.reason;
-    // The status alone reports what is normal while a domain forms or waits.
-    const bool first_good_news = old == nullptr && good && !is_ready;
-    const bool normal_bad_news =
-        !good && is_ready && !is_severe(condition.reason) && (old == nullptr || !changed);
-    const bool pending =
-        condition.reason == "Choosing" ||
-        (condition.type == kConditionTemplate &&
-         (condition.reason == "Pending" || condition.reason == "NotPlaced"));  // as Placed tells
-    if (first_good_news || normal_bad_news || pending) continue;
-    if (changed || (reason_changed && !good)) {
-      record(good || (is_ready && is_calm(condition.reason)),
-             is_ready && good ? "Ready" : condition.reason, condition.message);
-    }
-  }
-  return events;
+  return News(world, before, after, readiness).events();
 }
 
 }  // namespace cdom::core

@@ -84,10 +84,9 @@ base::Result<api::DomainConfig> config_of(const api::ResourceClaim& claim) {
   return api::decode_domain_config(config->parameters);
 }
 
-void tell(const AutomaticClaim& claim, std::string reason, std::string message, Plan& plan) {
+void tell(const AutomaticClaim& claim, Reason reason, std::string message, Plan& plan) {
   if (claim.is_told) return;
-  plan.actions.emplace_back(
-      RecordEvent{reference_to(claim.object), "Warning", std::move(reason), std::move(message)});
+  plan.actions.emplace_back(event_on(reference_to(claim.object), reason, std::move(message)));
 }
 
 // An owner that labels name, and the Jobs that may prove it, by UID.

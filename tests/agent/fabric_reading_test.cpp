@@ -150,7 +150,7 @@ TEST(FabricFaults, AnUnhealthyGpuKeepsItsCliqueAndIsOne) {
   const core::FabricReading reading = reading_with(gpu);
   EXPECT_TRUE(reading.clique);
   ASSERT_EQ(reading.faults.size(), 1U);
-  EXPECT_EQ(reading.faults[0].reason, "FabricUnhealthy");
+  EXPECT_EQ(reading.faults[0].reason.name(), "FabricUnhealthy");
   EXPECT_EQ(reading.faults[0].message,
             "GPU 0 (GPU-7) is unhealthy in its NVLink fabric (route unhealthy, incorrect chassis "
             "serial number), and 1 more GPU: see the rack's NVLink manager and the kernel log");
@@ -163,7 +163,7 @@ TEST(FabricFaults, AnUnhealthyGpuKeepsItsCliqueAndIsOne) {
 TEST(FabricFaults, ADriverThatTakesNoNamesIsOne) {
   const core::FabricReading reading = reading_with(gpu_in(7), "570.86.15");
   ASSERT_EQ(reading.faults.size(), 1U);
-  EXPECT_EQ(reading.faults[0].reason, "DriverTooOld");
+  EXPECT_EQ(reading.faults[0].reason.name(), "DriverTooOld");
   EXPECT_EQ(reading.faults[0].message,
             "the GPU driver 570.86.15 is too old: 570.158.01 or later is needed");
 }

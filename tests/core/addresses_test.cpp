@@ -26,9 +26,9 @@ TEST(Addresses, TheOneThatWasGivenFirstStays) {
   World world = settled_world(2);
   said_by(world, "n1") = address_of("n2");
   EXPECT_THAT(reconcile_group(group_world_of(world)).actions, IsEmpty());
-  EXPECT_EQ(judged_member(world, 0).state, MemberState::WrongAddress);
+  EXPECT_EQ(judged_member(world, 0).state, MemberState("AddressRefused"));
   EXPECT_THAT(judged_member(world, 0).detail, HasSubstr("10.88.1.2, which is that of node n2"));
-  EXPECT_EQ(judged_member(world, 1).state, MemberState::Ready);
+  EXPECT_EQ(judged_member(world, 1).state, MemberState("Ready"));
 }
 
 TEST(Addresses, OfTwoThatComeTogetherOneGetsIt) {
@@ -37,7 +37,7 @@ TEST(Addresses, OfTwoThatComeTogetherOneGetsIt) {
   write_list(world);
   EXPECT_EQ(address_given(world, "n1"), address_of("n1"));
   EXPECT_EQ(address_given(world, "n2"), "");
-  EXPECT_EQ(judged_member(world, 1).state, MemberState::WrongAddress);
+  EXPECT_EQ(judged_member(world, 1).state, MemberState("AddressRefused"));
 }
 
 TEST(Addresses, AreTheSameInEachSpelling) {
@@ -70,7 +70,7 @@ TEST(Addresses, AtWhichNoPeerAnswersAreRefused) {
     World world = settled_world(2);
     said_by(world, "n1") = address;
     EXPECT_THAT(reconcile_group(group_world_of(world)).actions, IsEmpty()) << address;
-    EXPECT_EQ(judged_member(world, 0).state, MemberState::WrongAddress);
+    EXPECT_EQ(judged_member(world, 0).state, MemberState("AddressRefused"));
     EXPECT_THAT(judged_member(world, 0).detail, HasSubstr(address));
   }
 }

@@ -36,7 +36,7 @@ TEST(Belief, ANodeIsInNoGroupBeforeItsOwnWord) {
   const auto members = memberships_of(world.view, world.nodes, world.lists);
   EXPECT_EQ(members.at(0).clique, std::nullopt);
   EXPECT_THAT(write_list(world, "").actions, IsEmpty());
-  EXPECT_EQ(judged(world).at(0).state, MemberState::NotReported);
+  EXPECT_EQ(judged(world).at(0).state, MemberState("NotReported"));
 }
 
 TEST(Belief, AnEntryHoldsAMemberOnlyWhileItsNodeServesIt) {
@@ -244,9 +244,9 @@ TEST_F(CliqueBelief, ANodeOfAnUnconfirmedCliqueIsToldTheCommandThatConfirmsIt) {
   DomainView& blue = domain_with("blue", {"n1"});
   api::ObjectMeta& node = world.nodes["n1"].node->meta;
   const auto verdict = [&] { return judged(world_of_domain(blue)).at(0); };
-  EXPECT_EQ(verdict().state, MemberState::Starting);
+  EXPECT_EQ(verdict().state, MemberState("Starting"));
   node.labels.clear();
-  EXPECT_EQ(verdict().state, MemberState::Unconfirmed);
+  EXPECT_EQ(verdict().state, MemberState("CliqueNotConfirmed"));
   EXPECT_THAT(verdict().detail,
               HasSubstr(base::cat("kubectl label node n1 nvidia.com/gpu.clique=", kClique)));
   node.labels[api::kNodeCliqueLabel] = node.annotations[api::kNodeCliqueMark] = kClique;
@@ -309,7 +309,7 @@ TEST_F(CliqueBelief, AMemberWhoseContainersHaveAnotherChannelIsNotReady) {
   report("n1", {"blue-n1"}, "5");
   const World of = world_of_domain(blue);
   const auto members = judged(of);
-  EXPECT_NE(members.at(0).state, MemberState::Ready);
+  EXPECT_NE(members.at(0).state, MemberState("Ready"));
   EXPECT_THAT(members.at(0).detail, HasSubstr("channel"));
 }
 
@@ -372,7 +372,7 @@ TEST_F(CliqueBelief, AClaimThatWouldOverfillTheListIsRefusedInTime) {
   green.claims.push_back(claim(base::cat("green-", filler)).of("green").on("n2"));
   report("n2", {}, "");
   const auto members = judged(world_of_domain(green));
-  EXPECT_EQ(members.at(0).state, MemberState::NoRoom);
+  EXPECT_EQ(members.at(0).state, MemberState("NodeListFull"));
   EXPECT_THAT(members.at(0).detail, HasSubstr("is full"));
 }
 

@@ -289,9 +289,10 @@ INSTANTIATE_TEST_SUITE_P(
         Unadmitted{"ServedByPredecessor",
                    [](NodeScene& scene) {
                      scene.domains = {domain_train()};
-                     scene.domains[0].status = {.conditions = {{.type = kConditionReady,
-                                                                .reason = kServedByPredecessor,
-                                                                .message = "until c1 is gone"}}};
+                     scene.domains[0].status = {
+                         .conditions = {{.type = kConditionReady,
+                                         .reason = std::string(kServedByPredecessor.name()),
+                                         .message = "until c1 is gone"}}};
                    },
                    "team-a/train is not ours yet: until c1 is "
                    "gone"},

@@ -86,7 +86,7 @@ TEST(Placement, SaysWhatIsMissing) {
   world.seats("a.1", 2, State::NotReady);
   const PlacementVerdict verdict = verdict_on(world.decide(), "train");
   EXPECT_FALSE(verdict.holds);
-  EXPECT_EQ(verdict.reason, "NoCliqueFits");
+  EXPECT_EQ(verdict.reason.name(), "NoCliqueFits");
   EXPECT_EQ(
       verdict.message,
       "needs 16 seats, the best clique, a.1, has 12 free of 18: a.1-17, a.1-18 NotReady; 2 in "
@@ -104,7 +104,7 @@ TEST(Placement, TriesAgainWhenSomethingFrees) {
 TEST(Placement, MoreNodesThanAnyCliqueHasIsToldAsSuch) {
   auto world = scene().clique("a.1", 18).clique("b.1", 4).wants("train", 40);
   const PlacementVerdict verdict = verdict_on(world.decide(), "train");
-  EXPECT_EQ(verdict.reason, "NoCliqueIsLargeEnough");
+  EXPECT_EQ(verdict.reason.name(), "NoCliqueIsLargeEnough");
   EXPECT_THAT(verdict.message, HasSubstr("the largest clique, a.1, has 18: lower spec.numNodes"));
 }
 
@@ -118,7 +118,7 @@ TEST(Placement, WithoutNumNodesSaysHowToGiveThem) {
   auto world = scene().clique("a.1", 4).wants("train", 0);
   const PlacementPlan decided = world.decide();
   EXPECT_THAT(decided.plan.actions, IsEmpty());
-  EXPECT_EQ(verdict_on(decided, "train").reason, "NumNodesMissing");
+  EXPECT_EQ(verdict_on(decided, "train").reason.name(), "NumNodesMissing");
   EXPECT_THAT(verdict_on(decided, "train").message,
               HasSubstr("kubectl patch computedomain train -n team-a"));
 }
@@ -128,7 +128,7 @@ TEST(Placement, WithoutATemplateThereIsNothingToPlace) {
   world.domain("train").has_channel = false;
   const PlacementPlan decided = world.decide();
   EXPECT_THAT(decided.plan.actions, IsEmpty());
-  EXPECT_EQ(verdict_on(decided, "train").reason, "NoTemplate");
+  EXPECT_EQ(verdict_on(decided, "train").reason.name(), "NoTemplate");
 }
 
 TEST(Placement, AnAutomaticDomainIsRefusedWithWhatToDo) {
@@ -137,7 +137,7 @@ TEST(Placement, AnAutomaticDomainIsRefusedWithWhatToDo) {
   world.domain("train").is_automatic = true;
   const PlacementPlan decided = world.decide();
   EXPECT_THAT(decided.plan.actions, IsEmpty());
-  EXPECT_EQ(verdict_on(decided, "train").reason, "PlacementUnsupported");
+  EXPECT_EQ(verdict_on(decided, "train").reason.name(), "PlacementUnsupported");
   EXPECT_THAT(verdict_on(decided, "train").message, HasSubstr("write a ComputeDomain"));
 }
 
@@ -217,7 +217,7 @@ TEST(Placement, KeepsTheSeatsOfTheFormerCliqueUntilTheNewTemplateIsThere) {
   auto world = short_scene();
   world.decide();
   world.seats("a.1", 1, State::Free).wants("serve", 4);
-  EXPECT_EQ(verdict_on(world.decide(), "serve").reason, "NoCliqueFits");
+  EXPECT_EQ(verdict_on(world.decide(), "serve").reason.name(), "NoCliqueFits");
   world.makes_template("train").decide();
   EXPECT_EQ(world.clique_of("serve"), "a.1");
 }
@@ -269,7 +269,7 @@ TEST(Placement, StaysWhenNoOtherCliqueFits) {
   world.seats("b.1", 3, State::InUse);
   const PlacementPlan decided = world.decide();
   EXPECT_EQ(decided.plan, Plan{});
-  EXPECT_EQ(verdict_on(decided, "train").reason, "CliqueLacksSeats");
+  EXPECT_EQ(verdict_on(decided, "train").reason.name(), "CliqueLacksSeats");
   EXPECT_THAT(verdict_on(decided, "train").message, HasSubstr("no other clique has them"));
 }
 

@@ -173,7 +173,7 @@ TEST(Predecessor, KeepsItsTemplateUnlessAnAdministratorHasItTakenOver) {
   world.view.has_predecessor = false;
   world.settings.adopt_from.clear();
   const Plan plan = reconcile(world);
-  EXPECT_EQ(condition_in(plan, "TemplateReady").reason, "NameTaken");
+  EXPECT_EQ(condition_in(plan, "TemplateReady").reason, "TemplateNameTaken");
   EXPECT_THAT(condition_in(plan, "TemplateReady").message, HasSubstr("--adopt-from"));
 }
 

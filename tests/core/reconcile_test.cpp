@@ -60,7 +60,7 @@ TEST(Reconcile, GivesEqualPlansWhateverTheOrderOfInputs) {
 TEST(Reconcile, AnswersAnInvalidTemplateNameBeforeAnySideEffect) {
   const World world = world_of(domain("train").template_name("Bad_Name"), 0);
   const Plan plan = reconcile(world);
-  EXPECT_EQ(condition_in(plan, "TemplateReady").reason, "InvalidName");
+  EXPECT_EQ(condition_in(plan, "TemplateReady").reason, "InvalidTemplateName");
   EXPECT_THAT(condition_in(plan, "Ready").message, HasSubstr("\"Bad_Name\" is no DNS subdomain"));
   for (const Action& action : plan.actions) {
     EXPECT_TRUE(std::holds_alternative<SetStatus>(action) ||
@@ -75,7 +75,7 @@ TEST(Reconcile, LeavesATemplateOfSomebodyElseAloneAndSaysWhose) {
   world.templates.front().meta.owners.front().name = "other";
   world.templates.front().meta.owners.front().uid = "uid-other";
   const Plan plan = reconcile(world);
-  EXPECT_EQ(condition_in(plan, "TemplateReady").reason, "NameTaken");
+  EXPECT_EQ(condition_in(plan, "TemplateReady").reason, "TemplateNameTaken");
   EXPECT_THAT(condition_in(plan, "TemplateReady").message, HasSubstr("ComputeDomain other"));
   EXPECT_THAT(condition_in(plan, "TemplateReady").message,
               HasSubstr("delete this ComputeDomain and create it with another template name"));
@@ -324,10 +324,10 @@ TEST(Reconcile, SweepsChildrenOfADomainOnlyWhenTheServerSaysThatItIsGone) {
 TEST(Reconcile, BelievesNoLabelOfATemplateThatItsDomainDoesNotOwn) {
   World world = settled_world(2);
   world.templates.front().meta.owners.clear();
-  EXPECT_EQ(condition_in(reconcile(world), "TemplateReady").reason, "NameTaken");
+  EXPECT_EQ(condition_in(reconcile(world), "TemplateReady").reason, "TemplateNameTaken");
   world.templates.front().meta.owners = {
       {"resource.nvidia.com/v1beta1", "ComputeDomain", "train", "uid-of-a-former-one", true}};
-  EXPECT_EQ(condition_in(reconcile(world), "TemplateReady").reason, "NameTaken");
+  EXPECT_EQ(condition_in(reconcile(world), "TemplateReady").reason, "TemplateNameTaken");
 }
 
 TEST(Reconcile, KeepsItsTemplateThatHasLostItsLabels) {

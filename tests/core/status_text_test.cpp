@@ -146,7 +146,7 @@ TEST(StatusText, NamesTheOneWhoReachesNobodyOnce) {
   EXPECT_THAT(ready_message(world), HasSubstr("n2 cannot reach n4, n5;"));
 }
 
-// "Warning NodeImexFailed", in order, of a plan whose status is then written.
+// "Warning ImexFailed", in order, of a plan whose status is then written.
 std::vector<std::string> events_after(World& world) {
   const Plan plan = reconcile(world);
   std::vector<std::string> events;
@@ -161,15 +161,55 @@ std::vector<std::string> events_after(World& world) {
 TEST(StatusEvents, AFactHasOne) {
   World world = settled_world(4);
   group_report(world, "n2").state = api::DaemonState::Failed;
-  EXPECT_THAT(events_after(world), ElementsAre("Warning NodeImexFailed"));
+  EXPECT_THAT(events_after(world), ElementsAre("Warning ImexFailed"));
   group_report(world, "n2").state = api::DaemonState::Ready;
-  EXPECT_THAT(events_after(world), ElementsAre("Normal NodeReady", "Normal Ready"));
+  EXPECT_THAT(events_after(world), ElementsAre("Normal AllNodesReady"));
+}
+
+TEST(StatusEvents, NodesThatComeBackTogetherAreToldWithTheDomain) {
+  World world = settled_world(4);
+  for (const char* node : {"n2", "n3"}) {
+    group_report(world, node).state = api::DaemonState::Failed;
+  }
+  EXPECT_THAT(events_after(world), ElementsAre("Warning ImexFailed", "Warning ImexFailed"));
+  for (const char* node : {"n2", "n3"}) {
+    group_report(world, node).state = api::DaemonState::Ready;
+  }
+  EXPECT_THAT(
+      sentences(reconcile(world)),
+      ElementsAre(HasSubstr("set the status"),
+                  "record Normal event AllNodesReady on ComputeDomain team-a/train: 4 nodes "
+                  "are ready and connected; nodes n2, n3 are ready again"));
+}
+
+TEST(StatusEvents, WhatAnotherConditionSaysIsNotToldOfReadyToo) {
+  World world = settled_world(1);
+  world.view.claims.clear();
+  world.templates.front().meta.owners.clear();
+  EXPECT_THAT(events_after(world), ElementsAre("Warning TemplateNameTaken"));
+  EXPECT_EQ(api::find_condition(world.view.domain->status->conditions, "Ready")->reason,
+            "TemplateNameTaken");
+}
+
+TEST(StatusEvents, ARefusalThatEndsADeletionIsNotToldTwice) {
+  World world = settled_world(1);
+  world.view.domain->meta.deletion_time = kNow;
+  world.refusals = {"no room"};
+  const Plan plan = reconcile(world);
+  std::vector<std::string> messages;
+  for (const Action& action : plan.actions) {
+    const auto* event = std::get_if<RecordEvent>(&action);
+    if (event != nullptr) messages.push_back(base::cat(event->reason, ": ", event->message));
+  }
+  EXPECT_THAT(messages, ElementsAre(::testing::AllOf(::testing::StartsWith("Deleting: waits for"),
+                                                     Not(HasSubstr("no room"))),
+                                    "WriteRefused: cannot go on: no room"));
 }
 
 TEST(StatusEvents, OneThatIsLostIsNotToldOfAgainAsItsComplaintsChange) {
   World world = settled_world(4);
   for (const char* node : {"n1", "n4"}) group_report(world, node).unreachable = {"n3"};
-  EXPECT_THAT(events_after(world), ElementsAre("Warning NodeUnreachable"));
+  EXPECT_THAT(events_after(world), ElementsAre("Warning Unreachable"));
   group_report(world, "n1").unreachable.clear();
   EXPECT_EQ(condition_in(reconcile(world), "Ready").reason, "MembersNotConnected");
   EXPECT_THAT(events_after(world), ElementsAre("Normal NodeReady"));
@@ -180,7 +220,7 @@ TEST(StatusEvents, NoWarningComesAfterTheCure) {
   group_report(world, "n2").state = api::DaemonState::Failed;
   world.nodes.at("n3").agent = AgentPod{.ready = false, .lasts = 2h};
   EXPECT_THAT(events_after(world),
-              UnorderedElementsAre("Warning NodeImexFailed", "Warning NodeAgentUnknown"));
+              UnorderedElementsAre("Warning ImexFailed", "Warning AgentUnknown"));
   group_report(world, "n2").state = api::DaemonState::Ready;
   EXPECT_THAT(events_after(world), ElementsAre("Normal NodeReady"));
 }
@@ -198,7 +238,7 @@ TEST(StatusEvents, OneBadReasonAfterAnotherOfTheSameMemberIsNoNews) {
 TEST(StatusEvents, AMachineWithoutPowerIsToldOfThoughItWasUnreachableBefore) {
   World world = settled_world(4);
   for (const char* node : {"n1", "n4"}) group_report(world, node).unreachable = {"n3"};
-  EXPECT_THAT(events_after(world), ElementsAre("Warning NodeUnreachable"));
+  EXPECT_THAT(events_after(world), ElementsAre("Warning Unreachable"));
   world.nodes.at("n3").node->ready = api::ConditionStatus::Unknown;
   EXPECT_THAT(events_after(world), ElementsAre("Warning NodeUnknown"));
   EXPECT_THAT(events_after(world), IsEmpty());
@@ -213,7 +253,7 @@ TEST(StatusEvents, PodsThatHaveLostTheirMemoryAreNamedAndTold) {
   EXPECT_THAT(
       sentences(reconcile(world)),
       ElementsAre(HasSubstr("set the status"),
-                  "record Warning event NodeImexFailed on ComputeDomain team-a/train: node n2: "
+                  "record Warning event ImexFailed on ComputeDomain team-a/train: node n2: "
                   "nvidia-imex was ended by SIGKILL; " +
                       lost + ": pod-c2",
                   HasSubstr("record Warning event ImexMemoryLost on Pod team-a/pod-c2: the IMEX "

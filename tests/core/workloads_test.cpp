@@ -567,13 +567,13 @@ TEST(AutomaticDomain, ThatWantsOneCliqueIsRefused) {
   world.view.domain->spec.placement = {.clique = api::CliquePlacement::Single};
   world.view.claims = {claim("c1").of("train").on("n1")};
   world.nodes["n1"] = idle_node("n1");
-  world.placement = PlacementVerdict{false, kPlacementUnsupported, "write a ComputeDomain"};
+  world.placement = PlacementVerdict{false, "PlacementUnsupported", "write a ComputeDomain"};
   EXPECT_EQ(reconcile_group(group_world_of(world)), Plan{});
   const auto statuses = actions<SetStatus>(reconcile(world));
   ASSERT_THAT(statuses, SizeIs(1));
   const auto* ready = api::find_condition(statuses[0].status.conditions, kConditionReady);
   ASSERT_NE(ready, nullptr);
-  EXPECT_EQ(ready->reason, kPlacementUnsupported);
+  EXPECT_EQ(ready->reason, "PlacementUnsupported");
   EXPECT_THAT(ready->message, HasSubstr("write a ComputeDomain"));
 }
 

@@ -42,7 +42,7 @@ form_train n01 n02 n03
 # --- the daemon
 took=$(time_to_not_ready train kill_imex n02)
 check "a daemon that dies is told within a second ($took ms)" test "${took:-9999}" -le 1000
-check "by an Event that names the node" eventually 10 has_event NodeImexFailed n02
+check "by an Event that names the node" eventually 10 has_event ImexFailed n02
 check "and is READY again" is_ready train
 hang_imex n02
 check "a daemon that hangs is told" eventually 30 says train ImexFailed n02

@@ -35,7 +35,7 @@ TEST_F(Faults, AnImexDaemonThatHangsIsNamedAndComesBack) {
   settle("train", on);
   kubectl().annotate("Pod", "train-0", sandbox::kFaultAnnotation, "imex-hang");
   EXPECT_TRUE(becomes("train", "NotReady", "2/3", "ImexFailed", on[0]));
-  EXPECT_TRUE(tells("ComputeDomain", "train", "NodeImexFailed", on[0]));
+  EXPECT_TRUE(tells("ComputeDomain", "train", "ImexFailed", on[0]));
   kubectl().annotate("Pod", "train-0", sandbox::kFaultAnnotation, std::nullopt);
   EXPECT_TRUE(becomes("train", "Ready", "3/3", "AllNodesReady", "", kLate));
 }
@@ -54,7 +54,7 @@ TEST_F(Faults, AnImexDaemonThatIsKilledIsToldAndComesBack) {
   const auto on = nodes(3);
   settle("train", on);
   fault(on[0], "imex-kill");
-  EXPECT_TRUE(tells("ComputeDomain", "train", "NodeImexFailed", on[0]));
+  EXPECT_TRUE(tells("ComputeDomain", "train", "ImexFailed", on[0]));
   EXPECT_TRUE(becomes("train", "Ready", "3/3", "AllNodesReady", "", kLate));
   // Whoever looks later sees that the workload has to start again.
   EXPECT_TRUE(eventually("the status tells the restart and how it failed", [&] {
@@ -89,7 +89,7 @@ TEST_F(Faults, MembersThatCannotBeReachedAreNamedAndHeal) {
   fault(on[1], "partition");
   fault(on[2], "partition");
   EXPECT_TRUE(becomes("train", "NotReady", "2/4", "Unreachable", base::cat(on[1], ", ", on[2])));
-  EXPECT_TRUE(tells("ComputeDomain", "train", "NodeUnreachable", "cannot reach its IMEX daemon"));
+  EXPECT_TRUE(tells("ComputeDomain", "train", "Unreachable", "cannot reach its IMEX daemon"));
   heal(on[1]);
   heal(on[2]);
   EXPECT_TRUE(becomes("train", "Ready", "4/4", "AllNodesReady", "", kLate));

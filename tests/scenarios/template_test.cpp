@@ -30,8 +30,8 @@ spec: {spec: {devices: {requests: [{name: gpu, exactly: {deviceClassName: gpus}}
   const auto before = find("train-channel");
   kubectl().apply(domain_yaml("train", 2));
   EXPECT_TRUE(becomes("train", "NotReady", "0/2", "TemplateNameTaken", "train-channel"));
-  EXPECT_TRUE(tells("ComputeDomain", "train", "NameTaken", "train-channel"));
-  EXPECT_EQ(reason("train"), "NameTaken");
+  EXPECT_TRUE(tells("ComputeDomain", "train", "TemplateNameTaken", "train-channel"));
+  EXPECT_EQ(reason("train"), "TemplateNameTaken");
   EXPECT_EQ(find("train-channel"), before);
 
   kubectl().remove("ResourceClaimTemplate", "train-channel");

@@ -82,8 +82,8 @@ struct CutReport {
 // A requirement that the node does not meet, in the public words of its report: its pods would
 // fail.
 struct NodeFault {
-  std::string type;     // of the condition: kFaultChannels
-  std::string reason;   // "NoImexChannels"
+  std::string type;  // of the condition: kFaultChannels
+  Reason reason = "RequirementsMet";
   std::string message;  // for people, with the remedy
 
   friend bool operator==(const NodeFault&, const NodeFault&) = default;

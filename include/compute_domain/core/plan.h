@@ -15,6 +15,7 @@
 #include "compute_domain/api/core.h"
 #include "compute_domain/api/node_list.h"
 #include "compute_domain/api/resource.h"
+#include "compute_domain/core/reasons.h"
 
 namespace cdom::core {
 
@@ -107,6 +108,8 @@ struct RecordEvent {
   std::string reason, message;
   friend bool operator==(const RecordEvent&, const RecordEvent&) = default;
 };
+// Of the type that the reason has.
+RecordEvent event_on(api::ObjectReference involved, Reason reason, std::string message);
 // Deletes the template and succeeds only when the API server itself answers that it is not there,
 // or shows one that the domain of this UID does not own. With `predecessors` also the one that the
 // reference driver has made for it.

@@ -10,34 +10,14 @@
 #include <vector>
 
 #include "compute_domain/core/membership.h"
+#include "compute_domain/core/reasons.h"
 #include "compute_domain/core/world.h"
 
 namespace cdom::core {
 
-enum class MemberState {
-  Ready,
-  NotReported,   // the node's agent has not told a clique or a group yet
-  NoSlot,        // the group is full
-  NoChannel,     // all channels of the clique are taken
-  NoRoom,        // the clique's node list is full
-  WrongAddress,  // it reports an address of another member, or one of nobody
-  WrongChannel,  // its containers have another channel than the node list says
-  Unconfirmed,   // only its own agent says that it is of the clique
-  Apart,         // it is isolated by domain, others of its clique by channel
-  Starting,      // its daemon has not said READY
-  Recovering,    // its daemon waits for importers of an earlier run
-  Failed,        // its daemon ended, hangs or cannot start
-  WrongTable,    // READY for another table than the node list's
-  Rebooted,      // the node runs another boot than the one reported
-  NodeUnknown,   // the node's kubelet has stopped answering, or there is no such Node
-  AgentUnknown,  // the agent has been gone for longer than its grace
-  Unreachable,   // most of the other members cannot reach it
-};
-std::string_view to_string(MemberState state);
-
 struct MemberView {
   Membership membership;
-  MemberState state = MemberState::NotReported;
+  MemberState state = "NotReported";
   std::string detail;  // for people: what is wrong and what to do; "" when ready
   std::int64_t slot = -1;
   std::int64_t channel = 0;  // with isolation by channel, once it has one

@@ -15,12 +15,9 @@ inline constexpr char kConditionCliques[] = "SingleClique";
 // Only while the API server refuses something: False.
 inline constexpr char kConditionWrites[] = "WritesAccepted";
 inline constexpr char kConditionPlaced[] = "Placed";  // of a domain that wants one clique
-// Of Placed and Ready: it is an automatic domain, whose claims are made before it.
-inline constexpr char kPlacementUnsupported[] = "PlacementUnsupported";
-// Of WritesAccepted, and of Ready where nothing worse is known.
-inline constexpr char kWriteRefused[] = "WriteRefused";
-// Of Ready: the reference driver's daemons serve the domain until their last claim has ended.
-inline constexpr char kServedByPredecessor[] = "ServedByPredecessor";
+// Of Ready, read again by both programs: the reference driver's daemons serve the domain until
+// their last claim has ended.
+inline constexpr Reason kServedByPredecessor = "ServedByPredecessor";
 
 // What became of the wanted ResourceClaimTemplate.
 struct TemplateVerdict {

@@ -16,6 +16,7 @@
 #include "compute_domain/api/node_list.h"
 #include "compute_domain/api/resource.h"
 #include "compute_domain/core/ledger.h"
+#include "compute_domain/core/reasons.h"
 
 namespace cdom::core {
 
@@ -80,7 +81,8 @@ struct DomainView {
 // Whether a domain has its clique, and why, in the words of its condition Placed.
 struct PlacementVerdict {
   bool holds = false;
-  std::string reason, message;
+  Reason reason = "Choosing";
+  std::string message;
 
   friend bool operator==(const PlacementVerdict&, const PlacementVerdict&) = default;
 };

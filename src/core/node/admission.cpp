@@ -36,7 +36,7 @@ std::string namespace_of_domain(const NodeWorld& world, const std::string& domai
 std::string word_of_predecessor(const api::ComputeDomain& domain) {
   if (!domain.status) return "";
   const auto* ready = api::find_condition(domain.status->conditions, kConditionReady);
-  const bool is_served = ready != nullptr && ready->reason == kServedByPredecessor;
+  const bool is_served = ready != nullptr && ready->reason == kServedByPredecessor.name();
   return is_served ? ready->message : "";
 }
 

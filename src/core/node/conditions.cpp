@@ -11,7 +11,7 @@ namespace {
 
 using base::cat;
 
-constexpr char kDriverPaused[] = "DriverPaused";
+constexpr Reason kDriverPaused = "DriverPaused";
 
 // Whether claims on this node get a channel: without a fabric there is none to give.
 bool gives_channels(const NodeDraft& draft) {
@@ -71,7 +71,7 @@ std::vector<api::Condition> conditions_of(const NodeDraft& draft,
     api::Condition condition{
         .type = fault.type,
         .status = status,
-        .reason = fault.reason,
+        .reason = std::string(fault.reason.name()),
         .message = fault.message,
         .last_transition = std::chrono::floor<std::chrono::seconds>(world.now)};
     const api::Condition* before =
@@ -84,7 +84,7 @@ std::vector<api::Condition> conditions_of(const NodeDraft& draft,
   if (lack.type.empty()) {
     const std::string resting = why_resting(draft);
     const std::string offers = "the node offers its devices to the scheduler";
-    add({api::kConditionCanServe, resting.empty() ? "RequirementsMet" : "Cordoned",
+    add({api::kConditionCanServe, resting.empty() ? Reason("RequirementsMet") : Reason("Cordoned"),
          resting.empty() ? offers : cat(offers, "; ", resting)},
         api::ConditionStatus::True);
   } else {

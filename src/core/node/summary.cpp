@@ -38,7 +38,8 @@ std::string message_of(const api::ComputeDomainNodeReport& report) {
   if (can_serve != nullptr && can_serve->status == api::ConditionStatus::False) {
     say(sentences, can_serve->message);
   }
-  bool tells_of_fabric = can_serve != nullptr && can_serve->reason == "FabricUnreadable";
+  bool tells_of_fabric =
+      can_serve != nullptr && can_serve->reason == Reason("FabricUnreadable").name();
   for (const api::GroupReport& group : report.groups) {
     if (group.state == DaemonState::Stopped) continue;
     say(sentences, group.message);

@@ -9,9 +9,31 @@ namespace cdom::core::model {
 
 using base::cat;
 
+namespace {
+
+// A fact has one Event.
+std::string told_twice(const Plan& plan) {
+  std::vector<const RecordEvent*> events;
+  for (const Action& action : plan.actions) {
+    if (const auto* event = std::get_if<RecordEvent>(&action)) events.push_back(event);
+  }
+  for (const RecordEvent* a : events) {
+    for (const RecordEvent* b : events) {
+      if (a == b || a->involved != b->involved) continue;
+      if (a->message.find(b->message) != std::string::npos) {
+        return cat("told twice: ", a->reason, " and ", b->reason, ": ", b->message);
+      }
+    }
+  }
+  return {};
+}
+
+}  // namespace
+
 // An independent reading of the law "truthful", on the world that the status was decided upon; and
 // nothing is believed of a node that has not reported.
 void Model::check_status(const World& world, const Plan& plan) {
+  if (std::string twice = told_twice(plan); !twice.empty()) broken_by_step_ = std::move(twice);
   for (const Membership& member : memberships_of(world.view, world.nodes, world.lists)) {
     if (member.clique && *member.clique != testing::kClique) {
       broken_by_step_ = cat(member.node, " is taken for a node without a fabric");

@@ -1,0 +1,323 @@
+// Reasons: the words in which conditions, reports and Events say what is the case. One row each.
+//
+// A reason is the name of its row: Reason("GroupFull"). A name that has no row does not compile, so
+// there is no state without a weight, an Event type, a sentence and a next step. To add one, add a
+// row; docs/reference/conditions.md is made from this table. Pure values.
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <span>
+#include <string_view>
+
+namespace cdom::core {
+
+// Whose state it is.
+enum class Subject {
+  Member,     // a node of a domain
+  Domain,     // a ComputeDomain
+  Node,       // a node, whatever domains it serves
+  Occurrence  // something that happened: an Event alone tells it
+};
+
+// From what is well to what weighs most.
+enum class Severity {
+  Fine,
+  Forming,  // normal while a domain forms or waits: an Event only when the domain was Ready before
+  Blocked,  // it does not go on until a person changes something
+  Ending,
+  Fault  // what should work does not
+};
+
+// `None`: the condition alone says so.
+enum class EventType { None, Normal, Warning };
+
+struct ReasonRow {
+  std::string_view name;
+  Subject subject;
+  std::string_view where;  // the conditions that have it, or the kinds of objects with an Event
+  Severity severity;
+  EventType event;
+  std::string_view means;  // a clause: "all nodes are ready"
+  std::string_view next;   // what a person does then; "": nothing
+};
+
+namespace reasons_detail {
+
+using enum Subject;
+using enum Severity;
+using enum EventType;
+
+// Members come first, from the worst.
+inline constexpr ReasonRow kRows[] = {
+    {"ImexFailed", Member, "Ready", Fault, Warning,
+     "the node's IMEX daemon has ended, hangs or cannot be started",
+     "read the message; it is started again by itself, and pods that have lost imported memory "
+     "have "
+     "to start again"},
+    {"NodeUnknown", Member, "Ready", Fault, Warning,
+     "the node's kubelet has stopped answering, or there is no such Node",
+     "check the machine; if it is off for good, delete its pods and fence it as the message says"},
+    {"NodeRebooted", Member, "Ready", Fault, Warning,
+     "the node has rebooted and its agent has not reported since",
+     "check the compute-domain-agent pod there"},
+    {"AgentUnknown", Member, "Ready", Fault, Warning,
+     "the node's agent has not been ready for longer than its grace, so what its IMEX daemon does "
+     "is not known",
+     "check the compute-domain-agent pod there"},
+    {"Unreachable", Member, "Ready", Fault, Warning,
+     "most of the other members cannot reach the node's IMEX daemon, or it cannot reach them",
+     "check the node's network, TCP port 50000 between the compute-domain-imex pods above all"},
+    {"WrongNodeTable", Member, "Ready", Fault, Warning,
+     "the node's IMEX daemon runs with another node table than its node list has",
+     "wait a moment; if it lasts, check the compute-domain-agent pod there"},
+    {"AddressRefused", Member, "Ready", Fault, Warning,
+     "the node reports an address of another member, or one that is nobody's",
+     "correct the address that the message names"},
+    {"WrongChannel", Member, "Ready", Fault, Warning,
+     "containers on the node have another IMEX channel than the node list says",
+     "delete the node's pods, so that they are created again"},
+    {"GroupFull", Member, "Ready", Fault, Warning, "all slots of the node's IMEX group are taken",
+     "use fewer nodes in one clique"},
+    {"ChannelsUsedUp", Member, "Ready", Fault, Warning,
+     "all IMEX channels of the node's clique are taken", "delete ComputeDomains that have ended"},
+    {"NodeListFull", Member, "Ready", Fault, Warning,
+     "the node list of the clique has no room for another claim",
+     "delete pods or ComputeDomains that have ended"},
+    {"CliqueNotConfirmed", Member, "Ready", Fault, Warning,
+     "nobody but the node's own agent says that it is in the clique",
+     "confirm it with the command in the message"},
+    {"MixedIsolation", Member, "Ready", Fault, Warning,
+     "the node isolates by domain and others of its clique by channel, so they share no memory",
+     "delete the pods on it, so that they are created again"},
+    {"Recovering", Member, "Ready", Fault, Warning,
+     "the node's IMEX daemon waits for importers of an earlier run",
+     "delete the pods of the earlier run that still end"},
+    {"NotReported", Member, "Ready", Forming, Warning,
+     "the node's agent has not reported yet, or not its clique",
+     "wait a moment; if it lasts, check the compute-domain-agent pod there"},
+    {"Starting", Member, "Ready", Forming, Normal,
+     "the node prepares the claim, and its IMEX daemon is not READY yet", "wait a moment"},
+    {"Ready", Member, "", Fine, None, "the node is ready", ""},
+
+    {"AllNodesReady", Domain, "Ready", Fine, Normal, "all nodes of the domain are ready", ""},
+    {"Connecting", Domain, "Ready", Forming, Warning,
+     "all nodes are ready, and some of them are not connected yet", "wait a moment"},
+    {"MembersNotConnected", Domain, "Ready", Fault, Warning, "some nodes cannot reach each other",
+     "check TCP port 50000 between the compute-domain-imex pods that the message names"},
+    {"WaitingForController", Domain, "Ready", Forming, None, "no controller has seen the domain",
+     "check deployment compute-domain-controller"},
+    {"WaitingForPods", Domain, "Ready", Forming, Normal,
+     "no node has a pod with a claim of the domain",
+     "create the pods; if they wait for seats, the message counts these"},
+    {"WaitingForNodes", Domain, "Ready", Forming, Normal,
+     "fewer nodes than spec.numNodes have a pod with a claim",
+     "create the other pods; if they wait for seats, the message counts these"},
+    {"ServedByPredecessor", Domain, "Ready", Forming, Normal,
+     "NVIDIA's DRA driver, which was here before, serves the domain until its last claim has ended",
+     "let the pods that the message names end"},
+    {"Deleting", Domain, "Ready", Ending, Normal, "the domain is being deleted",
+     "end the pods that the message names"},
+
+    {"Created", Domain, "TemplateReady", Fine, Normal,
+     "pods can use the domain's ResourceClaimTemplate", ""},
+    {"Pending", Domain, "TemplateReady", Forming, None,
+     "the ResourceClaimTemplate is being created", "wait a moment"},
+    {"BeingDeleted", Domain, "TemplateReady", Forming, Warning,
+     "the ResourceClaimTemplate is being deleted, and is created again then",
+     "if it lasts, see whose finalizer holds it"},
+    {"TemplateNameTaken", Domain, "TemplateReady, Ready", Blocked, Warning,
+     "a ResourceClaimTemplate of the domain's template name belongs to somebody else",
+     "delete the ComputeDomain and create it with another template name"},
+    {"InvalidTemplateName", Domain, "TemplateReady, Ready", Blocked, Warning,
+     "the domain's template name is not a DNS subdomain",
+     "delete the ComputeDomain and create it with a valid template name"},
+    {"NotPlaced", Domain, "TemplateReady, Ready", Blocked, None,
+     "no clique is chosen for the domain yet, so there is no ResourceClaimTemplate",
+     "see condition Placed"},
+
+    {"OneClique", Domain, "SingleClique", Fine, Normal, "all nodes are in one NVLink clique", ""},
+    {"SeveralCliques", Domain, "SingleClique", Blocked, Warning,
+     "the nodes are in different NVLink cliques, which share no memory",
+     "keep the pods within one clique, for example with spec.placement.clique Single"},
+    {"NoFabric", Domain, "SingleClique", Blocked, Warning,
+     "no node has an NVLink fabric, so they share no memory",
+     "use nodes with an NVLink fabric if the pods are to share memory"},
+
+    {"CliqueChosen", Domain, "Placed", Fine, Normal, "seats of one clique are kept for the domain",
+     ""},
+    {"Choosing", Domain, "Placed", Forming, None, "a clique is being chosen", "wait a moment"},
+    {"NoCliqueFits", Domain, "Placed", Blocked, Warning,
+     "no clique has enough free seats for the domain",
+     "wait for other pods to end, or lower spec.numNodes"},
+    {"NoCliqueIsLargeEnough", Domain, "Placed", Blocked, Warning,
+     "no clique has as many nodes as the domain needs",
+     "lower spec.numNodes, or create the domain with spec.placement.clique Any"},
+    {"CliqueLacksSeats", Domain, "Placed", Blocked, Warning,
+     "the clique that was chosen has too few seats left for the domain",
+     "see in the message which nodes are missing, and what comes next"},
+    {"PodsElsewhere", Domain, "Placed", Blocked, Warning,
+     "pods of the domain are in another clique than the one that holds now",
+     "delete the pods on the nodes that the message names"},
+    {"PodsOfFormerClique", Domain, "Placed", Blocked, Warning,
+     "claims that were made for the clique before wait for it",
+     "delete the pods of the claims that the message names"},
+    {"NumNodesMissing", Domain, "Placed", Blocked, Warning,
+     "spec.placement.clique=Single requires spec.numNodes", "set spec.numNodes"},
+    {"NoTemplate", Domain, "Placed", Blocked, Warning,
+     "spec.placement requires spec.channel, and there is none",
+     "delete the ComputeDomain and create it with spec.channel"},
+    {"PlacementUnsupported", Domain, "Placed, Ready", Blocked, Warning,
+     "the domain was created for claims that were there before a clique could be chosen",
+     "write a ComputeDomain with spec.placement, and name its template in the pods"},
+    {"ChoiceRefused", Domain, "Placed", Blocked, None,
+     "the API server refuses the ConfigMap that keeps the choice of a clique",
+     "see condition WritesAccepted"},
+
+    {"WriteRefused", Domain, "WritesAccepted, Ready", Blocked, Warning,
+     "the API server refuses what the controller writes, which is tried again",
+     "change what the message names: a quota, a policy, a role, somebody's finalizer"},
+
+    {"RequirementsMet", Node, "CanServe", Fine, None, "the node offers its devices", ""},
+    {"Cordoned", Node, "CanServe", Fine, None,
+     "the node is cordoned and no claim is there, so its IMEX daemon is stopped",
+     "uncordon the node, or nothing: the next claim starts it too"},
+    {"ChangingOver", Node, "CanServe", Forming, None,
+     "the node changes to another clique or isolation when its last claim has ended",
+     "let the pods there end"},
+    {"FabricUnreadable", Node, "CanServe, Fabric", Fault, None,
+     "the node's NVLink fabric cannot be read", "check the NVIDIA driver there"},
+    {"DriverPaused", Node, "CanServe, Driver", Forming, None,
+     "the GPU Operator takes the GPU driver away, so the node offers no device",
+     "wait until the driver is back"},
+    {"DriverTooOld", Node, "CanServe, Driver", Fault, None,
+     "the NVIDIA driver is too old for IMEX with names of hosts", "update the driver there"},
+    {"FabricUnhealthy", Node, "CanServe, FabricHealth", Fault, None,
+     "the NVLink fabric of a GPU is not healthy", "see the GPU in the message"},
+    {"NoImexChannels", Node, "CanServe, ImexChannels", Fault, None,
+     "the NVIDIA driver has no IMEX channels that could be given to containers",
+     "see in the message what is missing"},
+    {"ImexCannotStart", Node, "CanServe, Imex", Fault, None,
+     "an IMEX daemon could not be started on the node", "see in the message what is missing"},
+    {"ImexSupervisorSilent", Node, "CanServe, Imex", Fault, None,
+     "the IMEX supervisor does not answer the agent", "check the compute-domain-imex pod there"},
+
+    {"NodeReady", Occurrence, "ComputeDomain", Fine, Normal, "a node is ready again", ""},
+    {"ImexMemoryLost", Occurrence, "Pod", Fault, Warning,
+     "an IMEX daemon has ended, and with it the memory that the pod imported over NVLink",
+     "delete the pod, so that it starts again"},
+    {"NodeListRestored", Occurrence, "ComputeDomain", Fine, Warning,
+     "somebody deleted or changed a node list, which was written again with the same slots",
+     "leave it to the controller"},
+    {"LabelsRestored", Occurrence, "ConfigMap", Fine, Warning,
+     "somebody took the labels off a ConfigMap of the controller, which were put back",
+     "leave it to the controller"},
+    {"Unreadable", Occurrence, "any that the controller reads", Fault, Warning,
+     "an object has been changed to something that cannot be read, so the change is ignored",
+     "correct the field that the message names"},
+    {"UnknownComputeDomain", Occurrence, "ResourceClaim", Blocked, Warning,
+     "the claim names a ComputeDomain that does not exist",
+     "delete the pod and use the template of a ComputeDomain that exists"},
+    {"WrongNamespace", Occurrence, "ResourceClaim", Blocked, Warning,
+     "the claim names a ComputeDomain of another namespace",
+     "create a ComputeDomain in the namespace of the claim"},
+    {"ComputeDomainBeingDeleted", Occurrence, "ResourceClaim", Blocked, Warning,
+     "the claim is newer than the deletion of its ComputeDomain, which takes no new claim",
+     "delete the pod"},
+    {"MadeForFormerClique", Occurrence, "ResourceClaim", Blocked, Warning,
+     "the claim asks for a clique where its ComputeDomain is not placed any more",
+     "delete the pod, so that its claim is created again"},
+    {"ContradictoryConfig", Occurrence, "ResourceClaim", Blocked, Warning,
+     "the claim's configuration names a ComputeDomain and asks for one of its own",
+     "leave one of them out of the ResourceClaimTemplate"},
+    {"InvalidConfig", Occurrence, "ResourceClaim", Blocked, Warning,
+     "the claim's configuration cannot be used",
+     "correct the ResourceClaimTemplate, and create the pod again"},
+    {"ComputeDomainRefused", Occurrence, "ResourceClaim", Blocked, Warning,
+     "the API server refuses the ComputeDomain of the claim's workload",
+     "change what the message names"},
+    {"ComputeDomainNameTaken", Occurrence, "ResourceClaim", Blocked, Warning,
+     "another ComputeDomain has the name that the one of the claim's workload needs",
+     "delete that ComputeDomain, or give the workload another name"},
+};
+
+constexpr bool are_sound() {
+  const std::span rows(kRows);
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    const ReasonRow& row = rows[i];
+    const bool is_bad = row.severity == Blocked || row.severity == Fault;
+    if (row.name.empty() || row.means.empty() || (is_bad && row.next.empty())) return false;
+    if (row.subject == Member && i > 0 && rows[i - 1].subject != Member) return false;
+    for (std::size_t j = 0; j < i; ++j) {
+      if (rows[j].name == row.name) return false;
+    }
+  }
+  return true;
+}
+static_assert(are_sound(),
+              "a row lacks something, has a name twice, or is a member's below others");
+
+}  // namespace reasons_detail
+
+constexpr std::span<const ReasonRow> reason_rows() { return reasons_detail::kRows; }
+
+class Reason {
+ public:
+  // NOLINTNEXTLINE(google-explicit-constructor): looked up by the compiler
+  consteval Reason(std::string_view name) : row_(row_of(name)) {
+    if (row_ == nullptr) throw "there is no row of this name in reasons.h";
+  }
+  // NOLINTNEXTLINE(google-explicit-constructor)
+  consteval Reason(const char* name) : Reason(std::string_view(name)) {}
+
+  // That of a name which somebody has stored; nullopt: it is none of ours, or an older release's.
+  static constexpr std::optional<Reason> find(std::string_view name) {
+    const ReasonRow* row = row_of(name);
+    return row == nullptr ? std::nullopt : std::optional(Reason(row));
+  }
+
+  [[nodiscard]] constexpr const ReasonRow& row() const { return *row_; }
+  [[nodiscard]] constexpr std::string_view name() const { return row_->name; }
+  [[nodiscard]] constexpr EventType event() const { return row_->event; }
+
+  // That a domain forms, or waits for a person, is not severe: all else may be said instead of it.
+  [[nodiscard]] constexpr bool is_severe() const { return row_->severity >= Severity::Ending; }
+  // Of two states of members.
+  [[nodiscard]] constexpr bool is_worse_than(Reason other) const { return row_ < other.row_; }
+
+  friend constexpr bool operator==(Reason a, Reason b) { return a.row_ == b.row_; }
+
+ protected:
+  constexpr explicit Reason(const ReasonRow* row) : row_(row) {}
+
+ private:
+  static constexpr const ReasonRow* row_of(std::string_view name) {
+    for (const ReasonRow& row : reasons_detail::kRows) {
+      if (row.name == name) return &row;
+    }
+    return nullptr;
+  }
+
+  const ReasonRow* row_;
+};
+
+// A reason of a member, the same way: the row has to be a member's.
+class MemberState : public Reason {
+ public:
+  // NOLINTNEXTLINE(google-explicit-constructor): looked up by the compiler
+  consteval MemberState(const char* name) : Reason(name) {
+    if (row().subject != Subject::Member) throw "this row of reasons.h is not a member's";
+  }
+
+  // The row is a member's.
+  static constexpr MemberState of(const ReasonRow& row) { return MemberState(&row); }
+
+  friend constexpr bool operator==(MemberState a, MemberState b) {
+    return static_cast<Reason>(a) == static_cast<Reason>(b);
+  }
+
+ private:
+  constexpr explicit MemberState(const ReasonRow* row) : Reason(row) {}
+};
+
+}  // namespace cdom::core
