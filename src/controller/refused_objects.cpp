@@ -9,50 +9,55 @@ namespace cdom::controller {
 
 namespace {
 
-template <class T>
-api::ObjectReference reference(const kube::Client& client, const api::ObjectMeta& meta) {
-  const api::Kind& kind = api::kind_of<T>();
-  return {.api_version = api::api_version_of(kind, client.version_of(kind)),
-          .kind = std::string(kind.kind),
-          .ns = meta.ns,
-          .name = meta.name,
-          .uid = meta.uid};
-}
+using Reference = std::optional<api::ObjectReference>;
+
+struct Concerned {
+  const kube::Client& client;
+
+  Reference operator()(const core::LabelNode& a) const { return of<api::Node>(a.node); }
+  Reference operator()(const core::UnmarkNode& a) const { return of<api::Node>(a.node); }
+  Reference operator()(const core::LabelForAgents& a) const { return of<api::Node>(a.node); }
+  Reference operator()(const core::DeleteReport& a) const {
+    return of<api::ComputeDomainNode>(a.object);
+  }
+  Reference operator()(const core::MarkReport& a) const {
+    return of<api::ComputeDomainNode>(a.report);
+  }
+  Reference operator()(const core::TellPause& a) const {
+    return of<api::ComputeDomainNode>(a.report);
+  }
+  Reference operator()(const core::RemoveSharedSlice& a) const {
+    return of<api::ResourceSlice>(a.object);
+  }
+  Reference operator()(const core::WriteSharedSlice& a) const {
+    if (!a.current.uid.empty()) return of<api::ResourceSlice>(a.current);
+    api::ObjectMeta device_class;
+    device_class.name = api::kSharedClass;
+    return of<api::DeviceClass>(device_class);
+  }
+  // The others are of domains, which say it themselves.
+  template <class Other>
+  Reference operator()(const Other&) const {
+    return std::nullopt;
+  }
+
+ private:
+  template <class T>
+  [[nodiscard]] api::ObjectReference of(const api::ObjectMeta& meta) const {
+    const api::Kind& kind = api::kind_of<T>();
+    return {.api_version = api::api_version_of(kind, client.version_of(kind)),
+            .kind = std::string(kind.kind),
+            .ns = meta.ns,
+            .name = meta.name,
+            .uid = meta.uid};
+  }
+};
 
 }  // namespace
 
 std::optional<api::ObjectReference> object_of(const core::Action& action,
                                               const kube::Client& client) {
-  if (const auto* label = std::get_if<core::LabelNode>(&action)) {
-    return reference<api::Node>(client, label->node);
-  }
-  if (const auto* unmark = std::get_if<core::UnmarkNode>(&action)) {
-    return reference<api::Node>(client, unmark->node);
-  }
-  if (const auto* label = std::get_if<core::LabelForAgents>(&action)) {
-    return reference<api::Node>(client, label->node);
-  }
-  if (const auto* removal = std::get_if<core::DeleteReport>(&action)) {
-    return reference<api::ComputeDomainNode>(client, removal->report);
-  }
-  if (const auto* mark = std::get_if<core::MarkReport>(&action)) {
-    return reference<api::ComputeDomainNode>(client, mark->report);
-  }
-  if (const auto* told = std::get_if<core::TellPause>(&action)) {
-    return reference<api::ComputeDomainNode>(client, told->report);
-  }
-  if (const auto* removal = std::get_if<core::RemoveSharedSlice>(&action)) {
-    return reference<api::ResourceSlice>(client, removal->slice);
-  }
-  if (const auto* write = std::get_if<core::WriteSharedSlice>(&action)) {
-    if (!write->object.meta.uid.empty()) {
-      return reference<api::ResourceSlice>(client, write->object.meta);
-    }
-    api::ObjectMeta device_class;
-    device_class.name = api::kSharedClass;
-    return reference<api::DeviceClass>(client, device_class);
-  }
-  return std::nullopt;
+  return std::visit(Concerned{client}, action);
 }
 
 }  // namespace cdom::controller

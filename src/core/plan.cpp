@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "compute_domain/api/kind.h"
 #include "compute_domain/base/text.h"
 #include "compute_domain/core/ledger.h"
 
@@ -35,7 +36,39 @@ std::string ledger_text(const WriteLedger& write) {
   return base::join(changes, "; ");
 }
 
+template <class T>
+std::string_view kind() {
+  return api::kind_of<T>().kind;
+}
+
+std::string purpose_of(const api::ComputeDomain& object) {
+  return cat(" for ", object.spec.workload ? api::to_string(*object.spec.workload) : "a workload");
+}
+std::string purpose_of(const api::ResourceClaimTemplate& object) { return clique_of(object); }
+
+template <class T>
+const char* verb(const Write<T>& a) {
+  return a.current.uid.empty() ? "create" : "rewrite";
+}
+
 struct ActionText {
+  template <class T>
+  std::string operator()(const Create<T>& a) const {
+    return cat("create ", kind<T>(), " ", named(a.object.meta), purpose_of(a.object));
+  }
+  std::string operator()(const WriteNodeList& a) const {
+    return cat(verb(a), " the node list ", named(a.desired.meta));
+  }
+  std::string operator()(const WriteSharedSlice& a) const {
+    return cat(verb(a), " ResourceSlice ", a.desired.meta.name, " of clique ", a.desired.clique);
+  }
+  template <class T>
+  std::string operator()(const Remove<T>& a) const {
+    return cat("delete ", kind<T>(), " ", named(a.object));
+  }
+  std::string operator()(const RemoveNodeList& a) const {
+    return cat("remove node list ", named(a.object));
+  }
   std::string operator()(const AddFinalizer& a) const {
     return cat("add the finalizer to ComputeDomain ", named(a.domain));
   }
@@ -48,24 +81,14 @@ struct ActionText {
                a.status.ready ? "Ready " : "NotReady ", a.status.ready_nodes,
                ready == nullptr ? "" : cat(" (", ready->reason, ": ", ready->message, ")"));
   }
-  std::string operator()(const CreateDomain& a) const {
-    return cat("create ComputeDomain ", named(a.object.meta), " for ",
-               a.object.spec.workload ? api::to_string(*a.object.spec.workload) : "a workload");
-  }
   std::string operator()(const SetOwners& a) const {
     return cat("set the owners of ComputeDomain ", named(a.domain), ": ", a.owners.size());
-  }
-  std::string operator()(const DeleteDomain& a) const {
-    return cat("delete ComputeDomain ", named(a.domain));
   }
   std::string operator()(const ReadPods& a) const {
     return cat("read the ", a.with_specs ? "pods" : "metadata of the pods", " of namespace ", a.ns);
   }
   std::string operator()(const ReadJob& a) const {
     return cat("read Job ", api::to_string(a.name));
-  }
-  std::string operator()(const CreateTemplate& a) const {
-    return cat("create ResourceClaimTemplate ", named(a.object.meta), clique_of(a.object));
   }
   std::string operator()(const ReplaceTemplate& a) const {
     return cat("delete ResourceClaimTemplate ", named(a.current), " and create it anew",
@@ -75,13 +98,6 @@ struct ActionText {
     return cat("make ResourceClaimTemplate ", named(a.current), " the ComputeDomain's own");
   }
   std::string operator()(const WriteLedger& a) const { return ledger_text(a); }
-  std::string operator()(const RemoveNodeList& a) const {
-    return cat("remove node list ", api::to_string(api::name_of(a.list)));
-  }
-  std::string operator()(const WriteNodeList& a) const {
-    return cat(a.current.uid.empty() ? "create" : "rewrite", " the node list ",
-               named(a.desired.meta));
-  }
   std::string operator()(const RecordEvent& a) const {
     return cat("record ", a.type, " event ", a.reason, " on ", a.involved.kind, " ",
                api::to_string(api::ObjectName{a.involved.ns, a.involved.name}), ": ", a.message);
@@ -110,19 +126,9 @@ struct ActionText {
     return cat("mark ComputeDomainNode ", a.report.name, " as stale (", a.stale->reason, ": ",
                a.stale->message, ")");
   }
-  std::string operator()(const DeleteReport& a) const {
-    return cat("delete ComputeDomainNode ", a.report.name);
-  }
   std::string operator()(const LabelNode& a) const {
     if (!a.clique) return cat("remove the clique label from Node ", a.node.name);
     return cat("label Node ", a.node.name, " with clique ", *a.clique);
-  }
-  std::string operator()(const WriteSharedSlice& a) const {
-    return cat(a.object.meta.uid.empty() ? "create" : "rewrite", " ResourceSlice ",
-               a.object.meta.name, " of clique ", a.object.clique);
-  }
-  std::string operator()(const RemoveSharedSlice& a) const {
-    return cat("delete ResourceSlice ", a.slice.name);
   }
   std::string operator()(const EnsureNodeUnused& a) const {
     return cat("see that no claim is in use on Node ", a.node);

@@ -39,7 +39,7 @@ Plan reconcile_shared_slice(const SharedSliceWorld& world) {
     if (wanted == *world.stored) return plan;
     ++wanted.pool_generation;
   }
-  plan.actions.emplace_back(WriteSharedSlice{std::move(wanted)});
+  plan.actions.emplace_back(WriteSharedSlice{wanted.meta, wanted});
   return plan;
 }
 

@@ -245,7 +245,7 @@ TEST_F(Clique, ItsListGoesWhenNoDaemonOfItIsLeft) {
   }
   const Plan plan = write();
   ASSERT_THAT(plan.actions, SizeIs(1));
-  EXPECT_EQ(std::get<RemoveNodeList>(plan.actions[0]).list.uid, "uid-list");
+  EXPECT_EQ(std::get<RemoveNodeList>(plan.actions[0]).object.uid, "uid-list");
 }
 
 TEST_F(Clique, AMemberIsReadyOnceItsClaimIsPreparedAndNotBefore) {

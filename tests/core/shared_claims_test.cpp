@@ -104,7 +104,7 @@ api::ResourceSlice slice_written(const SharedSliceWorld& world) {
   const Plan plan = reconcile_shared_slice(world);
   if (plan.actions.size() != 1) return {};
   const auto* write = std::get_if<WriteSharedSlice>(&plan.actions.front());
-  return write == nullptr ? api::ResourceSlice{} : write->object;
+  return write == nullptr ? api::ResourceSlice{} : write->desired;
 }
 
 TEST(SharedSlice, IsOfTheWholeCliqueAndNoNode) {

@@ -19,6 +19,39 @@
 
 namespace cdom::core {
 
+// What is the same for several kinds.
+
+// Must not exist yet.
+template <class T>
+struct Create {
+  T object;
+  friend bool operator==(const Create&, const Create&) = default;
+};
+// Creates the object when `current` has no UID (it must not exist yet), else replaces what is ours
+// in it under the precondition of that version.
+template <class T>
+struct Write {
+  api::ObjectMeta current;
+  T desired;
+  friend bool operator==(const Write&, const Write&) = default;
+};
+// Deletes the object under the precondition of this version.
+template <class T>
+struct Remove {
+  api::ObjectMeta object;
+  friend bool operator==(const Remove&, const Remove&) = default;
+};
+
+using CreateDomain = Create<api::ComputeDomain>;
+using CreateTemplate = Create<api::ResourceClaimTemplate>;
+using WriteNodeList = Write<api::ConfigMap>;  // labels and data
+// The spec of the slice of a clique, owned by the class kSharedClass, which must exist.
+using WriteSharedSlice = Write<api::ResourceSlice>;
+using DeleteDomain = Remove<api::ComputeDomain>;  // automatic, and nobody owns or uses it
+using RemoveNodeList = Remove<api::ConfigMap>;    // of a clique that no daemon serves any more
+using DeleteReport = Remove<api::ComputeDomainNode>;
+using RemoveSharedSlice = Remove<api::ResourceSlice>;
+
 // Writes to the ComputeDomain have its UID and resource version as their precondition.
 struct AddFinalizer {
   api::ObjectMeta domain;
@@ -33,22 +66,11 @@ struct SetStatus {
   api::ComputeDomainStatus status;
   friend bool operator==(const SetStatus&, const SetStatus&) = default;
 };
-// Must not exist yet.
-struct CreateDomain {
-  api::ComputeDomain object;
-  friend bool operator==(const CreateDomain&, const CreateDomain&) = default;
-};
 // Writes the owners as a whole. UID and resource version are the precondition.
 struct SetOwners {
   api::ObjectMeta domain;
   std::vector<api::OwnerReference> owners;
   friend bool operator==(const SetOwners&, const SetOwners&) = default;
-};
-// Deletes an automatic domain that nobody owns and nobody uses. UID and resource version are the
-// precondition.
-struct DeleteDomain {
-  api::ObjectMeta domain;
-  friend bool operator==(const DeleteDomain&, const DeleteDomain&) = default;
 };
 // Reads the pods of a namespace, one LIST; their metadata alone unless their templates or nodes are
 // needed.
@@ -62,11 +84,6 @@ struct ReadJob {
   api::ObjectName name;
   std::string uid;
   friend bool operator==(const ReadJob&, const ReadJob&) = default;
-};
-// Must not exist yet.
-struct CreateTemplate {
-  api::ResourceClaimTemplate object;
-  friend bool operator==(const CreateTemplate&, const CreateTemplate&) = default;
 };
 // Deletes the template under the precondition of `current`, then creates it anew: its spec is
 // immutable.
@@ -88,19 +105,6 @@ struct WriteLedger {
   api::ConfigMap current;
   api::ConfigMap desired;
   friend bool operator==(const WriteLedger&, const WriteLedger&) = default;
-};
-// Creates the ConfigMap when `current` has no UID (it must not exist yet), else replaces its labels
-// and data under the precondition of that version.
-struct WriteNodeList {
-  api::ObjectMeta current;
-  api::ConfigMap desired;
-  friend bool operator==(const WriteNodeList&, const WriteNodeList&) = default;
-};
-// Deletes the list of a clique that no daemon serves any more, under the precondition of this
-// version.
-struct RemoveNodeList {
-  api::ObjectMeta list;
-  friend bool operator==(const RemoveNodeList&, const RemoveNodeList&) = default;
 };
 struct RecordEvent {
   api::ObjectReference involved;
@@ -162,25 +166,6 @@ struct MarkReport {
   std::optional<api::Staleness> stale;
   friend bool operator==(const MarkReport&, const MarkReport&) = default;
 };
-// Deletes the ComputeDomainNode under the precondition of this version.
-struct DeleteReport {
-  api::ObjectMeta report;
-  friend bool operator==(const DeleteReport&, const DeleteReport&) = default;
-};
-
-// Creates the slice of a clique when its object has no UID (it must not exist yet), owned by the
-// class kSharedClass, which must exist; else replaces its spec under the precondition of that
-// version.
-struct WriteSharedSlice {
-  api::ResourceSlice object;
-  friend bool operator==(const WriteSharedSlice&, const WriteSharedSlice&) = default;
-};
-// Deletes it under the precondition of this version.
-struct RemoveSharedSlice {
-  api::ObjectMeta slice;
-  friend bool operator==(const RemoveSharedSlice&, const RemoveSharedSlice&) = default;
-};
-
 // Writes the Node's label nvidia.com/gpu.clique and the mark that says that it is ours; without a
 // clique both go. Under the precondition of this version.
 struct LabelNode {
