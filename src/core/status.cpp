@@ -5,7 +5,8 @@
 
 #include "compute_domain/api/kind.h"
 #include "compute_domain/base/text.h"
-#include "core/pace.h"
+#include "core/accusations.h"
+#include "core/waiting_words.h"
 
 namespace cdom::core {
 
@@ -73,56 +74,6 @@ std::optional<Finding> finding_on_members(const Readiness& readiness,
   }
   if (left > 0) message += cat("; and ", left, left == 1 ? " more node" : " more nodes");
   return Finding{api::ConditionStatus::False, lacks.front().state, message};
-}
-
-// The other members of its IMEX group: nobody else ever connects to it.
-std::size_t peers_of(const std::string& node, const Readiness& readiness) {
-  const auto it = std::ranges::find_if(
-      readiness.members, [&](const MemberView& member) { return member.membership.node == node; });
-  if (it == readiness.members.end()) return 0;
-  const Membership& of = it->membership;
-  const auto is_peer = [&](const MemberView& member) {
-    const Membership& other = member.membership;
-    return other.node != node && other.clique == of.clique && other.isolation == of.isolation;
-  };
-  return static_cast<std::size_t>(std::ranges::count_if(readiness.members, is_peer));
-}
-
-// Each pair once, with the node that most of them have in common: who cannot reach many others is
-// the one that is lost, and so is one that many others do not reach.
-std::vector<std::string> accusations(const Readiness& readiness) {
-  std::vector<const OpenPair*> left;
-  for (const OpenPair& pair : readiness.open_pairs) {
-    if (pair.told) left.push_back(&pair);
-  }
-  constexpr std::size_t kMostLines = 3;
-  std::vector<std::string> lines;
-  while (!left.empty() && lines.size() < kMostLines) {
-    std::map<std::string, std::vector<std::string>> by_accused, by_accuser;
-    for (const OpenPair* pair : left) {
-      by_accused[pair->to].push_back(pair->from);
-      by_accuser[pair->from].push_back(pair->to);
-    }
-    const auto most = [](const auto& grouped) {
-      return std::ranges::max_element(grouped, {},
-                                      [](const auto& entry) { return entry.second.size(); });
-    };
-    const auto accused = most(by_accused), accuser = most(by_accuser);
-    if (accuser->second.size() > accused->second.size()) {
-      lines.push_back(cat(accuser->first, " cannot reach ", base::list_names(accuser->second)));
-      std::erase_if(left, [&](const OpenPair* pair) { return pair->from == accuser->first; });
-    } else {
-      const std::size_t others = peers_of(accused->first, readiness);
-      lines.push_back(cat(accused->first, " is not reached by ", accused->second.size(), " of ",
-                          others, others == 1 ? " member (" : " members (",
-                          base::list_names(accused->second, 3), ")"));
-      std::erase_if(left, [&](const OpenPair* pair) { return pair->to == accused->first; });
-    }
-  }
-  if (!left.empty()) {
-    lines.push_back(cat(left.size(), left.size() == 1 ? " more pair" : " more pairs"));
-  }
-  return lines;
 }
 
 Finding finding_on_pairs(const Readiness& readiness) {
@@ -228,28 +179,6 @@ std::string ready_text(const Readiness& readiness) {
   }
   return cat(nodes_are(count), " ready, in ", in_cliques, " and ", without.mapped(),
              " without an NVLink fabric; memory is shared within a clique only");
-}
-
-constexpr char kNoSeatYet[] = " no seat yet";
-
-// "1 pod waits: claim two-0-channel-7x2p has no seat yet (35 of 36 seats are free; a node serves
-// one domain at a time)"; "" when none does. A claim is a pod's.
-std::string waiting_text(const World& world) {
-  const auto claims = waiting_claims(world.view, world.now);
-  if (claims.empty()) return {};
-  std::vector<std::string> names;
-  names.reserve(claims.size());
-  for (const api::ResourceClaim* claim : claims) names.push_back(claim->meta.name);
-  const bool is_one = claims.size() == 1;
-  std::string text = cat(claims.size(), is_one ? " pod waits: claim " : " pods wait: claims ",
-                         base::list_names(names, 3), is_one ? " has" : " have", kNoSeatYet);
-  if (!world.seats) return text;
-  const SeatCount& seats = *world.seats;
-  if (seats.total == 0) return text + " (no node offers one)";
-  const std::int64_t free = std::max<std::int64_t>(seats.total - seats.in_use, 0);
-  return cat(text, " (", free, " of ", seats.total, seats.total == 1 ? " seat" : " seats",
-             free == 1 ? " is free" : " are free",
-             seats.one_per_node ? "; a node serves one domain at a time)" : ")");
 }
 
 Finding ready_finding(const World& world, const Readiness& readiness,
@@ -435,41 +364,6 @@ api::ComputeDomainStatus computed_status(const World& world, const Readiness& re
   }
   std::ranges::sort(status.conditions, {}, &api::Condition::type);
   return status;
-}
-
-std::vector<const api::ResourceClaim*> former_claims(const World& world) {
-  std::vector<const api::ResourceClaim*> claims;
-  if (!world.promise || !api::wants_one_clique(*world.view.domain)) return claims;
-  for (const api::ResourceClaim& claim : world.view.claims) {
-    if (standing_of(claim, world.view) != Standing::Pending) continue;
-    const std::string clique = asked_clique(claim.spec);
-    if (!clique.empty() && clique != world.promise->clique) claims.push_back(&claim);
-  }
-  std::ranges::sort(claims, {}, [](const auto* claim) { return claim->meta.name; });
-  return claims;
-}
-
-std::vector<const api::ResourceClaim*> waiting_claims(const DomainView& view, base::Time now,
-                                                      std::optional<base::Duration>* next) {
-  std::vector<const api::ResourceClaim*> claims;
-  for (const api::ResourceClaim& claim : view.claims) {
-    if (standing_of(claim, view) != Standing::Pending || claim.meta.is_deleting()) continue;
-    if (!claim.meta.creation_time) continue;
-    const base::Duration left = left_of(kClaimPatience, claim.meta.creation_time, now);
-    if (left <= base::Duration::zero()) {
-      claims.push_back(&claim);
-    } else if (next != nullptr) {
-      *next = std::min(next->value_or(left), left);
-    }
-  }
-  std::ranges::sort(claims, {}, [](const auto* claim) { return claim->meta.name; });
-  return claims;
-}
-
-bool tells_of_seats(const api::ComputeDomain& domain) {
-  if (!domain.status) return false;
-  const auto* ready = api::find_condition(domain.status->conditions, kConditionReady);
-  return ready != nullptr && ready->message.find(kNoSeatYet) != std::string::npos;
 }
 
 api::ObjectReference reference_to(const api::ComputeDomain& domain) {

@@ -4,6 +4,7 @@
 #include <set>
 
 #include "compute_domain/base/text.h"
+#include "compute_domain/core/reasons.h"
 
 namespace cdom::core {
 
