@@ -119,7 +119,7 @@ check "their Job goes" delete_job nccl
 check "with its domain" eventually 60 is_empty line
 check "the connectivity check" apply_recipe 08-connectivity-check
 check "has a domain" eventually 60 has_one_domain connectivity
-check "of four nodes that are connected" eventually 60 has_event Ready "4 nodes are ready and connected" "$(domain)"
+check "of four nodes that are connected" eventually 60 has_event AllNodesReady "4 nodes are ready and connected" "$(domain)"
 check "and completes" job_completes connectivity
 check "as every pod can write its channel" prints 4 count_lines connectivity '^connectivity-[0-3].*channel0 is there$'
 check "it goes" delete_job connectivity
