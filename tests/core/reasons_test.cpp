@@ -42,7 +42,7 @@ constexpr Chapter kChapters[] = {
      "that cannot serve offers no device to the scheduler.",
      "Condition"},
     {Subject::Occurrence, "Other Events",
-     "What has happened to an object, and is no state of it: `kubectl describe` shows it.",
+     "What has happened to an object, which no state shows: `kubectl describe` shows it.",
      "Object"}};
 
 const char* name_of(Severity severity) {
