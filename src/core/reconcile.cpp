@@ -440,7 +440,8 @@ void read_makers(const World& world, const WaitsFor& waits_for, Plan& plan) {
   const base::Time due = *domain.meta.deletion_time + kPodsEnd;
   if (world.pods_read && *world.pods_read >= due) return;
   if (world.now < due) {
-    look_again_after(due - world.now, plan);
+    // Not after the hour by which somebody has set the clock back.
+    look_again_after(std::min<base::Duration>(due - world.now, kPodsEnd), plan);
   } else {
     plan.actions.emplace_back(ReadPods{domain.meta.ns, false});
   }
