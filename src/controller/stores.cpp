@@ -94,6 +94,10 @@ kube::Store<api::ComputeDomain>::Indexes indexes_of<api::ComputeDomain>() {
            [](const api::ComputeDomain& domain) {
              return one_of(core::tells_of_seats(domain) ? kForSeats : "");
            }},
+          {kByDeletion,
+           [](const api::ComputeDomain& domain) {
+             return one_of(domain.meta.is_deleting() ? kDeleting : "");
+           }},
           {kByWorkload, [](const api::ComputeDomain& domain) {
              if (!domain.spec.workload) return std::vector<std::string>{};
              const std::string id = domain.meta.label(api::kWorkloadLabel);

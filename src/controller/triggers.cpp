@@ -348,10 +348,25 @@ void Triggers::note_admissions(const api::ConfigMap* before, const api::ConfigMa
   }
 }
 
+// While a list is lost, the deletion of a domain whose status has slots in it waits for all of the
+// domain's claims; once it is there, for those that it admits.
+void Triggers::add_deletions_with_slots_in(const std::string& clique) const {
+  for (const auto& domain : from_.stores.domains.by_index(kByDeletion, kDeleting)) {
+    if (!domain->status) continue;
+    const bool has_slot =
+        std::ranges::any_of(domain->status->nodes, [&](const api::ComputeDomainNodeStatus& node) {
+          return node.channel > 0 && node.clique == clique;
+        });
+    if (has_slot) add_(domain_key(domain->meta.uid));
+  }
+}
+
 // Of a clique's list only those that it says something new of: a clique has many domains.
 void Triggers::add_domains_of_clique(const api::ConfigMap* before,
                                      const api::ConfigMap* after) const {
-  add_(clique_key((after != nullptr ? after : before)->meta.label(api::kCliqueLabel)));
+  const std::string clique = (after != nullptr ? after : before)->meta.label(api::kCliqueLabel);
+  add_(clique_key(clique));
+  if (before == nullptr || after == nullptr) add_deletions_with_slots_in(clique);
   std::map<std::string, Share> was = shares_in(before), is = shares_in(after);
   for (const auto& [uid, share] : was) is.try_emplace(uid);
   for (const auto& [uid, share] : is) {

@@ -56,6 +56,7 @@ class Triggers {
   // Of an automatic domain what its share of a clique's list admits, and admits no more.
   void note_share(const std::string& domain_uid, const std::set<std::string>& before,
                   const std::set<std::string>& after) const;
+  void add_deletions_with_slots_in(const std::string& clique) const;
   void add_domains_of_clique(const api::ConfigMap* before, const api::ConfigMap* after) const;
   // The clique that the node says it is of, if it isolates by channel.
   void add_clique_of(const api::ComputeDomainNode& report) const;

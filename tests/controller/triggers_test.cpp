@@ -3,6 +3,8 @@
 
 #include <gmock/gmock.h>
 
+#include <utility>
+
 #include "controller/shell_rig.h"
 
 namespace cdom::controller {
@@ -155,6 +157,27 @@ TEST(Triggers, AListThatANodeHasLeftBringsTheReportOfOneThatIsGone) {
   EXPECT_THAT(keys, Not(Contains(report_key("n3")))) << "it is in the list";
   rig.tell(rig.lists.remove(api::name_of(node_list_of(train, "a.1", {}).meta)), &Triggers::on_list);
   EXPECT_THAT(rig.taken_keys(), Contains(report_key("n3")));
+}
+
+TEST(Triggers, ACliquesListThatComesOrGoesBringsTheDeletionsWithSlotsInIt) {
+  ShellRig rig;
+  for (const auto& [name, clique] : {std::pair("gone", "a.1"), std::pair("elsewhere", "b.1")}) {
+    api::ComputeDomain domain = domain_named(name);
+    domain.meta.deletion_time = base::Time{};
+    domain.status.emplace().nodes = {{.name = "n1", .clique = clique, .index = 0, .channel = 1}};
+    rig.put(domain);
+  }
+  rig.taken_keys();
+  const api::ConfigMap list = core::config_map_of(
+      {.group = core::group_id({"", "a.1"}), .clique = "a.1", .slots = 18}, core::Settings{});
+  rig.put(list);
+  std::set<Key> keys = rig.taken_keys();
+  EXPECT_THAT(keys, Contains(domain_key("uid-gone")));
+  EXPECT_THAT(keys, Not(Contains(domain_key("uid-elsewhere"))));
+  rig.tell(rig.lists.remove(api::name_of(list.meta)), &Triggers::on_list);
+  keys = rig.taken_keys();
+  EXPECT_THAT(keys, Contains(domain_key("uid-gone")));
+  EXPECT_THAT(keys, Not(Contains(domain_key("uid-elsewhere"))));
 }
 
 TEST(Triggers, ATemplateThatIsDeletedBringsItsDomain) {

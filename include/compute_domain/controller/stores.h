@@ -34,6 +34,8 @@ inline constexpr char kSingle[] = "Single";
 inline constexpr char kByWaiting[] =
     "waiting";  // ComputeDomain: kForSeats if its status counts them
 inline constexpr char kForSeats[] = "seats";
+inline constexpr char kByDeletion[] = "deletion";  // ComputeDomain: kDeleting if it is deleted
+inline constexpr char kDeleting[] = "deleting";
 // Claims, templates, lists: UID of the domain, of a clique's list those that have a channel in it,
 // of a template those that it says it is of, which proves nothing.
 inline constexpr char kByDomain[] = "domain";
