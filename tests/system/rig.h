@@ -87,7 +87,10 @@ class Rig {
   // What agents are told to serve that start from now on.
   void tell_agents(const core::NodeSettings& settings) { node_settings_ = settings; }
   // The wall clock of the whole cluster is set forward or back.
-  void set_wall_clock(base::Duration by) { clock_.set_wall_clock(by); }
+  void set_wall_clock(base::Duration by) {
+    clock_.set_wall_clock(by);
+    clock_set_at_ = clock_.elapsed();
+  }
   // The API server starts again and serves resource.k8s.io in this version, "v1" or "v1beta2", to
   // the operator. The simulated control plane is as new as the server's storage, and keeps v1.
   void upgrade_api_server(const std::string& version) { served_version_.upgrade(version); }
@@ -145,6 +148,7 @@ class Rig {
   core::NodeSettings node_settings_;
   int steps_at_this_moment_ = 0;
   std::uint64_t rested_at_ = 0;  // writes() when that was last checked
+  std::optional<base::Duration> clock_set_at_;
   base::Random random_;
   base::Registry metrics_;
   bool is_controller_frozen_ = false, is_forbidden_ = false, is_leading_ = true;
