@@ -34,7 +34,8 @@ core::Checkpoint full_checkpoint() {
                                         .slot = 3,
                                         .term = 2,
                                         .started = true,
-                                        .peers = {{1, {"10.0.0.2", "i"}}}};
+                                        .peers = {{1, {"10.0.0.2", "i"}}},
+                                        .forget_importers = true};
   checkpoint.stopped["h"] = {.group = "h", .clique = "c", .slot = 1, .term = 4};
   return checkpoint;
 }

@@ -278,6 +278,22 @@ TEST(NodeAgent, TriesAgainWhenTheDaemonCannotBeStarted) {
   EXPECT_EQ(rig.prepare(claim).state, ClaimStep::State::Done);
 }
 
+TEST(NodeAgent, ReportsADaemonThatCannotBeStartedAsFailed) {
+  Rig rig;
+  rig.settle();
+  const core::ClaimRef claim = rig.make_claim("a");
+  rig.write_list({claim.uid});
+  rig.imex.start_error = base::Error{base::ErrorKind::Unavailable, "nvidia-imex: no such file"};
+  rig.agent->prepare(claim);
+  rig.pass(seconds(1));
+  ASSERT_EQ(rig.report().groups.size(), 1U);
+  EXPECT_EQ(rig.report().groups.front().state, api::DaemonState::Failed);
+  EXPECT_THAT(rig.report().groups.front().message, HasSubstr("nvidia-imex: no such file"));
+  rig.imex.start_error.reset();
+  rig.pass(seconds(5));
+  EXPECT_EQ(rig.prepare(claim).state, ClaimStep::State::Done);
+}
+
 TEST(NodeAgent, CountsWhatItDoes) {
   base::Registry metrics;
   Rig rig;

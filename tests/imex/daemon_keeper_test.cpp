@@ -277,6 +277,18 @@ TEST_F(DaemonKeeperTest, ADaemonThatWasReadyIsStartedAgainAtOnceAsANewInstance) 
   EXPECT_EQ(keeper.state().phase, Phase::Starting);
 }
 
+TEST_F(DaemonKeeperTest, ADaemonThatEndsEachTimeItIsReadyIsNotStartedAtOnceEachTime) {
+  become_ready();
+  keeper.ended("was ended by SIGKILL");
+  ASSERT_TRUE(keeper.next()) << "at once";
+  keeper.started();
+  ASSERT_EQ(*next(), Action(AskTool{Question::State}));
+  keeper.answered(says("READY\n"));
+  keeper.ended("was ended by SIGKILL");
+  EXPECT_EQ(keeper.next(), std::nullopt);
+  EXPECT_TRUE(std::holds_alternative<StartChild>(*next()));
+}
+
 TEST_F(DaemonKeeperTest, SaysHowOftenItsDaemonHasEnded) {
   become_ready();
   for (const std::string count : {"", " (2 times since compute-domain-imex started)",

@@ -100,7 +100,10 @@ TEST(ImexProtocol, TakesWhatAnEarlierVersionLeavesOutAsTheDefault) {
   EXPECT_FALSE(decode_notice("weather sunny=1"));
 }
 
-TEST(ImexProtocol, RefusesAWantWithoutATable) {
+TEST(ImexProtocol, RefusesAWantThatLacksAField) {
+  ASSERT_TRUE(decode_request("want id=1 group=g slot=0 table=a address=10.0.0.1").request);
+  EXPECT_FALSE(decode_request("want id=1 slot=0 table=a address=10.0.0.1").request);
+  EXPECT_FALSE(decode_request("want id=1 group=g slot=0 table=a").request);
   EXPECT_FALSE(decode_request("want id=1 group=g slot=0 address=10.0.0.1").request);
   EXPECT_FALSE(decode_request("want id=1 group=g table=a address=10.0.0.1").request);
 }

@@ -19,7 +19,8 @@ class MemoryImexOwner : public ImexOwner {
 
   ImexStatus daemon;
   std::string hosts;
-  std::optional<base::Error> error;  // of every call while it is set
+  std::optional<base::Error> error;        // of every call while it is set
+  std::optional<base::Error> start_error;  // of each start
   int starts = 0, stops = 0, signals = 0, forgets = 0;
 
   void become_ready(std::set<std::int64_t> connected = {}) {
@@ -52,6 +53,7 @@ class MemoryImexOwner : public ImexOwner {
   }
   base::Result<void> start(const core::StartDaemon& config) override {
     if (error) return *error;
+    if (start_error) return *start_error;
     if (daemon.running) return base::Error{base::ErrorKind::Conflict, "an IMEX daemon runs"};
     ImexStatus started;
     started.running = true;
