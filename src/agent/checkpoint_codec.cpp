@@ -143,7 +143,7 @@ std::string encode_checkpoint(const core::Checkpoint& checkpoint) {
 base::Result<core::Checkpoint> decode_checkpoint(const std::string& text) {
   const Json whole = Json::parse(text, nullptr, /*allow_exceptions=*/false);
   if (whole.is_discarded() || !whole.is_object())
-    return unreadable("is torn: it is no JSON object");
+    return unreadable("is torn: it is not a JSON object");
   if (whole.contains("v1") || whole.contains("v2")) {
     return unreadable("was written by NVIDIA's DRA driver");
   }

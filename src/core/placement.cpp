@@ -304,7 +304,7 @@ PlacementVerdict Decision::verdict_on(const PlacementDomain& domain) const {
     if (shortage == shortages_.end()) return promised(it->second);
     const std::string outlook =
         is_in_use(domain) || shortage->second.is_unproven
-            ? "it is not placed anew, as pods of it have seats already"
+            ? "it is not placed again, as pods of it have seats already"
         : shortage->second.waits ? "another clique has them, and it is placed there if this lasts, "
                                    "although pods wait for this one"
                                  : "no other clique has them";

@@ -91,7 +91,7 @@ struct ActionText {
     return cat("read Job ", api::to_string(a.name));
   }
   std::string operator()(const ReplaceTemplate& a) const {
-    return cat("delete ResourceClaimTemplate ", named(a.current), " and create it anew",
+    return cat("delete ResourceClaimTemplate ", named(a.current), " and create it again",
                clique_of(a.object));
   }
   std::string operator()(const AdoptTemplate& a) const {
@@ -142,7 +142,7 @@ struct ActionText {
                a.pause.empty() ? "neither cordoned nor paused" : a.pause);
   }
   std::string operator()(const UnmarkNode& a) const {
-    return cat("leave the clique label of Node ", a.node.name, " to whoever has written it");
+    return cat("leave the clique label of Node ", a.node.name, " to its other writer");
   }
 };
 

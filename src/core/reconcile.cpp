@@ -71,7 +71,7 @@ TemplateVerdict verdict_on_template(const World& world) {
   if (!base::is_dns_subdomain(name)) {
     return {What::NameInvalid,
             cat("spec.channel.resourceClaimTemplate.name: \"", name,
-                "\" is no DNS subdomain (lower-case letters, digits, '-' and '.'); delete the "
+                "\" is not a DNS subdomain (lower-case letters, digits, '-' and '.'); delete the "
                 "ComputeDomain and create it with a valid name")};
   }
   const api::ResourceClaimTemplate* found = find_template(world, api::name_of(wanted->meta));
@@ -96,8 +96,8 @@ TemplateVerdict verdict_on_template(const World& world) {
                                     "made again")};
   }
   if (is_outdated(world, *found)) {
-    return {What::Outdated, cat("ResourceClaimTemplate ", name, " is made anew for clique ",
-                                world.promise->clique)};
+    return {What::Outdated, cat("ResourceClaimTemplate ", name,
+                                " is being created again for clique ", world.promise->clique)};
   }
   return template_is_there(name);
 }
@@ -356,11 +356,11 @@ void tell_claims_of_other_namespaces(const World& world, Plan& plan) {
 void tell_claims_of_a_former_clique(const World& world, Plan& plan) {
   for (const api::ResourceClaim* claim : former_claims(world)) {
     if (world.told_claims.contains(claim->meta.uid)) continue;
-    plan.actions.emplace_back(
-        event_on(reference_to(*claim), "MadeForFormerClique",
-                 cat("asks for a seat of clique ", asked_clique(claim->spec),
-                     ", and ComputeDomain ", world.view.domain->meta.name, " is now in clique ",
-                     world.promise->clique, "; delete the pod, so that its claim is made anew")));
+    plan.actions.emplace_back(event_on(
+        reference_to(*claim), "MadeForFormerClique",
+        cat("asks for a seat of clique ", asked_clique(claim->spec), ", and ComputeDomain ",
+            world.view.domain->meta.name, " is now in clique ", world.promise->clique,
+            "; delete the pod, so that its claim is created again")));
   }
 }
 

@@ -28,7 +28,7 @@ std::string problem_of(Operation operation, const Claim& claim) {
   if (claim.uid.empty()) return object + ": the request gives no UID; restart kubelet";
   if (!is_uid(claim.uid)) {
     return base::cat(object, ": \"", base::shortened(claim.uid, kLongestUid),
-                     "\" is no UID; restart kubelet");
+                     "\" is not a UID; restart kubelet");
   }
   // What ends is known by its UID alone, and must not be held up.
   if (operation == Operation::Unprepare) return {};

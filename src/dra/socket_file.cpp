@@ -48,7 +48,7 @@ SocketFile::State SocketFile::state() const {
 base::Result<void> SocketFile::put_back() {
   struct stat found {};
   if (lstat(path_.c_str(), &found) == 0 && !S_ISSOCK(found.st_mode)) {
-    return base::invalid(cat("cannot listen on ", path_, ": it is no socket; remove it"));
+    return base::invalid(cat("cannot listen on ", path_, ": it is not a socket; remove it"));
   }
   const auto slash = path_.rfind('/');
   const std::string folder = path_.substr(0, slash);

@@ -21,13 +21,15 @@ base::Result<void> check_length(const std::string& path) {
 
 base::Result<SocketPaths> socket_paths(const PluginOptions& options) {
   if (!base::is_dns_subdomain(options.driver)) {
-    return base::invalid(base::cat("\"", options.driver,
-                                   "\" is no name of a DRA driver: give it a DNS subdomain as in "
-                                   "compute-domain.nvidia.com"));
+    return base::invalid(
+        base::cat("\"", options.driver,
+                  "\" is not a valid DRA driver name: give it a DNS subdomain as in "
+                  "compute-domain.nvidia.com"));
   }
   if (!options.pod_uid.empty() && !base::is_dns_label(options.pod_uid)) {
-    return base::invalid(base::cat(
-        "\"", options.pod_uid, "\" is no UID of a pod: give the pod's metadata.uid, or nothing"));
+    return base::invalid(
+        base::cat("\"", options.pod_uid,
+                  "\" is not the UID of a pod: give the pod's metadata.uid, or nothing"));
   }
   for (const std::string& folder : {options.plugins_dir, options.registrar_dir}) {
     if (!folder.starts_with('/') || folder.ends_with('/')) {

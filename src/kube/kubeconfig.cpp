@@ -122,11 +122,11 @@ std::optional<base::Error> add_file(const std::string& file, Entries& entries) {
   const auto documents = api::objects_in_yaml(text.str(), file);
   if (!documents) return documents.error();
   if (documents->size() != 1) {
-    return invalid(base::cat(file, ": is no kubeconfig: it has ", documents->size(),
+    return invalid(base::cat(file, ": not a kubeconfig: it has ", documents->size(),
                              " documents instead of one"));
   }
   const Json document = Json::parse(documents->front(), nullptr, false);
-  if (!document.is_object()) return invalid(base::cat(file, ": is no kubeconfig"));
+  if (!document.is_object()) return invalid(base::cat(file, ": not a kubeconfig"));
   if (auto error = add_entries(document, "clusters", "cluster", file, entries.clusters)) {
     return error;
   }
@@ -158,7 +158,7 @@ base::Result<Entries> read_files(const std::string& files) {
     ++read;
   }
   if (read == 0 && !empty.empty()) {
-    return invalid(base::cat(empty, ": is no kubeconfig: it is empty"));
+    return invalid(base::cat(empty, ": not a kubeconfig: it is empty"));
   }
   if (read == 0) {
     return invalid(base::cat("kubeconfig ", files,

@@ -72,7 +72,7 @@ base::Result<NvmlLibrary> NvmlLibrary::open(const std::string& path) {
   nvml.find(nvml.fabric3_, "nvmlDeviceGetGpuFabricInfoV");
   if (nvml.init_ == nullptr || nvml.shut_down_ == nullptr || nvml.count_ == nullptr ||
       nvml.device_ == nullptr) {
-    return base::invalid(cat(path, " is no NVML, or one that is too old"));
+    return base::invalid(cat(path, " is not NVML, or is too old"));
   }
   return nvml;
 }

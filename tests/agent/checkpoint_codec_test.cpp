@@ -84,7 +84,7 @@ TEST(CheckpointCodec, SaysWhoseAForeignTextIs) {
   EXPECT_THAT(newer.error().message, HasSubstr("has format 2, this agent reads 1"));
   const auto foreign = decode_checkpoint(R"({"checksum":1,"v1":{}})");
   EXPECT_THAT(foreign.error().message, HasSubstr("NVIDIA's DRA driver"));
-  EXPECT_THAT(decode_checkpoint("[]").error().message, HasSubstr("no JSON object"));
+  EXPECT_THAT(decode_checkpoint("[]").error().message, HasSubstr("not a JSON object"));
 }
 
 }  // namespace

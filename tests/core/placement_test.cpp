@@ -231,7 +231,7 @@ TEST(Placement, StaysWhenPodsHaveSeatsAlready) {
   EXPECT_EQ(
       verdict_on(decided, "train").message,
       "clique a.1 lacks 1 of the 4 seats for it, and has 0 free of 4: a.1-4 NotReady; 2 in "
-      "use; 1 kept for placed domains; it is not placed anew, as pods of it have seats already");
+      "use; 1 kept for placed domains; it is not placed again, as pods of it have seats already");
 }
 
 TEST(Placement, StaysWhenAClaimIsAllocatedWhoseNodesAreNotKnown) {

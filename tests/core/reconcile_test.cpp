@@ -61,7 +61,8 @@ TEST(Reconcile, AnswersAnInvalidTemplateNameBeforeAnySideEffect) {
   const World world = world_of(domain("train").template_name("Bad_Name"), 0);
   const Plan plan = reconcile(world);
   EXPECT_EQ(condition_in(plan, "TemplateReady").reason, "InvalidTemplateName");
-  EXPECT_THAT(condition_in(plan, "Ready").message, HasSubstr("\"Bad_Name\" is no DNS subdomain"));
+  EXPECT_THAT(condition_in(plan, "Ready").message,
+              HasSubstr("\"Bad_Name\" is not a DNS subdomain"));
   for (const Action& action : plan.actions) {
     EXPECT_TRUE(std::holds_alternative<SetStatus>(action) ||
                 std::holds_alternative<RecordEvent>(action));

@@ -153,7 +153,7 @@ TEST_F(ClaimCallsTest, RefuseClaimsThatCannotBeAndPrepareTheOthers) {
                                   claim_named("good")});
 
   EXPECT_THAT(answers[""].error, AllOf(HasSubstr("team-a/no-uid"), HasSubstr("no UID")));
-  EXPECT_THAT(answers[path].error, AllOf(HasSubstr("team-a/path"), HasSubstr("is no UID")));
+  EXPECT_THAT(answers[path].error, AllOf(HasSubstr("team-a/path"), HasSubstr("is not a UID")));
   EXPECT_THAT(answers["u-1"].error, HasSubstr("no namespace"));
   EXPECT_THAT(answers["u-2"].error, HasSubstr("no name"));
   EXPECT_EQ(answers["uid-of-good"].error, "");

@@ -64,7 +64,8 @@ TEST_F(SocketFileTest, ReplacesNothingThatIsNoSocket) {
   const auto file = SocketFile::listen(path_);
 
   ASSERT_FALSE(file);
-  EXPECT_THAT(file.error().message, AllOf(HasSubstr(path_), HasSubstr("no socket; remove it")));
+  EXPECT_THAT(file.error().message,
+              AllOf(HasSubstr(path_), HasSubstr("is not a socket; remove it")));
   EXPECT_EQ(dir_.read("a.sock"), "precious");
 }
 

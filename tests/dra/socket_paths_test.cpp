@@ -52,9 +52,9 @@ TEST(SocketPaths, MayHaveOneHundredAndSevenCharacters) {
 }
 
 TEST(SocketPaths, RefuseNamesThatAreNone) {
-  EXPECT_THAT(error_of({.driver = ""}), HasSubstr("no name of a DRA driver"));
-  EXPECT_THAT(error_of({.driver = "a/b"}), HasSubstr("no name of a DRA driver"));
-  EXPECT_THAT(error_of({.driver = "a", .pod_uid = "../x"}), HasSubstr("no UID of a pod"));
+  EXPECT_THAT(error_of({.driver = ""}), HasSubstr("is not a valid DRA driver name"));
+  EXPECT_THAT(error_of({.driver = "a/b"}), HasSubstr("is not a valid DRA driver name"));
+  EXPECT_THAT(error_of({.driver = "a", .pod_uid = "../x"}), HasSubstr("is not the UID of a pod"));
   EXPECT_THAT(error_of({.driver = "a", .plugins_dir = "kubelet"}), HasSubstr("absolute path"));
   EXPECT_THAT(error_of({.driver = "a", .registrar_dir = "/x/"}), HasSubstr("absolute path"));
 }

@@ -131,7 +131,7 @@ TEST_F(KubeconfigTest, SaysWhatIsWrongWithAField) {
 
 TEST_F(KubeconfigTest, SaysWhatIsWrongWithAFile) {
   const std::vector<std::pair<std::string, std::string>> cases = {
-      {"", "is no kubeconfig"},
+      {"", "not a kubeconfig"},
       {"a: b: c", "config:1"},
       {"apiVersion: v1\nkind: Config\nclusters: 7\n", "clusters must be a list"},
       {"apiVersion: v1\nkind: Config\nusers: [{user: {}}]\n", "users[0].name is missing"},

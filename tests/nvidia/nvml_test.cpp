@@ -84,7 +84,7 @@ TEST(Nvml, ADriverThatIsNotThereIsTold) {
               HasSubstr("cannot open " + driver.dir().at("root/usr/lib64")));
   NvmlOptions options;
   options.library = "libm.so.6";
-  EXPECT_EQ(ask_nvml(options).error, "libm.so.6 is no NVML, or one that is too old");
+  EXPECT_EQ(ask_nvml(options).error, "libm.so.6 is not NVML, or is too old");
 }
 
 TEST(Nvml, IsLookedForInTheGivenFoldersFirst) {

@@ -104,7 +104,7 @@ check "the API server gets ready" eventually 30 grep -q '^ready: KUBECONFIG=' "$
 # ---- What is wrong is one line
 check "without a node's name" fails 2 "--node-name: missing" "$bin/compute-domain-agent"
 check "a flag that does not parse" fails 2 "colour" "$bin/compute-domain-agent" --colour red
-check "no kubelet directory" fails 1 "is no directory here" try_agent --kubelet-plugins-dir /nonexistent
+check "no kubelet directory" fails 1 "is not a directory here" try_agent --kubelet-plugins-dir /nonexistent
 check "no boot id" fails 1 "cannot read a boot id" try_agent --boot-id-file /nonexistent
 check "no kubeconfig" fails 2 "there is no such file" try_agent --kubeconfig /nonexistent
 check "a kubeconfig that is none" fails 2 "not a Kubernetes object" try_agent --kubeconfig "$work/boot_id"

@@ -72,9 +72,10 @@ std::string lack_of_kubelet(const AgentFlags& flags) {
         std::pair("--kubelet-registrar-dir", flags.registrar_dir)}) {
     std::error_code ignored;
     if (!std::filesystem::is_directory(directory, ignored)) {
-      return cat(flag, ": ", directory,
-                 " is no directory here: is kubelet's mounted at the same path, and is its "
-                 "--root-dir /var/lib/kubelet?");
+      return cat(
+          flag, ": ", directory,
+          " is not a directory here: does the pod mount kubelet's at the same path, and is its "
+          "--root-dir /var/lib/kubelet?");
     }
   }
   return "";
