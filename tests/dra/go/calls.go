@@ -131,11 +131,11 @@ func checkWrongClaims(c *Checks, plugin *Plugin, node *Node, claim Claim) {
 	refused("another namespace", Claim{"kube-system", claim.Name, other}, claim.Name)
 	refused("another UID", Claim{"default", claim.Name, other}, "UID")
 	refused("the UID under another name", Claim{"default", "nobody", claim.UID}, "UID")
-	refused("a UID that is a path", Claim{"default", claim.Name, "../../../etc/passwd"}, "no UID")
+	refused("a UID that is a path", Claim{"default", claim.Name, "../../../etc/passwd"}, "is not a UID")
 	refused("a name that is a path", Claim{"default", "../../../api/v1/nodes", other}, noObject)
 	refused("a name with a zero byte", Claim{"default", "a\x00b", other}, noObject)
 	refused("a name with a query", Claim{"default", claim.Name + "?watch=true", other}, noObject)
-	refused("a huge UID", Claim{"default", claim.Name, strings.Repeat("u", 1<<20)}, "no UID")
+	refused("a huge UID", Claim{"default", claim.Name, strings.Repeat("u", 1<<20)}, "is not a UID")
 	refused("a huge name", Claim{"default", strings.Repeat("n", 1<<20), other}, noObject)
 	refused("a huge namespace", Claim{strings.Repeat("n", 1<<20), claim.Name, other}, noObject)
 
