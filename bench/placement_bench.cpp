@@ -31,11 +31,11 @@ class Cluster {
     for (int d = 0; d < kPlaced; ++d) add_placed(d);
     for (int d = 0; d < kWaiting; ++d) add_domain(cat("waiting-", d), 16);
     ledger_.meta.uid = "ledger";
-    lists_.put(ledger_);
+    lists_.put(controller::stored(ledger_));
   }
 
   [[nodiscard]] core::PlacementWorld gathered() {
-    return controller::gather_placement({stores_, memory_, settings_, clock_, reader_, workloads_});
+    return controller::gather_placement({stores_, memory_, settings_, clock_, workloads_});
   }
 
  private:
@@ -100,7 +100,7 @@ class Cluster {
   kube::Store<api::ResourceClaim> claims_{controller::indexes_of<api::ResourceClaim>()};
   kube::Store<api::ResourceClaimTemplate> templates_{
       controller::indexes_of<api::ResourceClaimTemplate>()};
-  kube::Store<api::ConfigMap> lists_{controller::indexes_of<api::ConfigMap>()};
+  kube::Store<core::StoredList> lists_{controller::indexes_of<core::StoredList>()};
   kube::Store<api::ComputeDomainNode> reports_{controller::indexes_of<api::ComputeDomainNode>()};
   kube::Store<api::Node> nodes_{controller::indexes_of<api::Node>()};
   kube::Store<api::ResourceSlice> slices_{controller::indexes_of<api::ResourceSlice>()};
@@ -110,7 +110,6 @@ class Cluster {
   controller::Memory memory_;
   core::Settings settings_;
   base::SystemClock clock_;
-  controller::ListReader reader_;
   controller::Workloads workloads_;
   api::ConfigMap ledger_;
 };

@@ -111,8 +111,8 @@ class Controller::Loop {
             .seed = options_.seed ^ base::fnv1a64(api::kind_of<T>().plural),
             .page_size = kPageSize};
   }
-  template <class T>
-  void add_part(kube::Informer<T>& informer);
+  template <class T, class Stored>
+  void add_part(kube::Informer<T, Stored>& informer);
   void connect_triggers();
   template <class T>
   void report_unreadable(kube::Informer<T>& informer, bool is_ours);
@@ -159,7 +159,7 @@ class Controller::Loop {
   kube::Informer<api::ComputeDomain> domains_;
   kube::Informer<api::ResourceClaim> claims_;
   kube::Informer<api::ResourceClaimTemplate> templates_;
-  kube::Informer<api::ConfigMap> lists_;
+  kube::Informer<api::ConfigMap, core::StoredList> lists_;
   kube::Informer<api::ComputeDomainNode> reports_;
   kube::Informer<api::Node> nodes_;
   kube::Informer<api::ResourceSlice> slices_;
@@ -167,7 +167,6 @@ class Controller::Loop {
 
   const Stores stores_;
   Memory memory_;
-  ListReader list_reader_;
   Workloads workloads_;
   const Sources sources_;
   std::vector<std::unique_ptr<Queue>> queues_;  // one for each worker
@@ -189,28 +188,30 @@ Controller::Loop::Loop(const kube::Client& client, const base::Clock& clock,
       metrics_(metrics),
       options_(std::move(options)),
       domains_(client, clock, watching<api::ComputeDomain>({}), indexes_of<api::ComputeDomain>(),
-               &metrics),
+               &metrics, trimmed<api::ComputeDomain>),
       claims_(client, clock, watching<api::ResourceClaim>({}), indexes_of<api::ResourceClaim>(),
-              &metrics),
+              &metrics, trimmed<api::ResourceClaim>),
       templates_(client, clock, watching<api::ResourceClaimTemplate>({}),
-                 indexes_of<api::ResourceClaimTemplate>(), &metrics),
+                 indexes_of<api::ResourceClaimTemplate>(), &metrics,
+                 trimmed<api::ResourceClaimTemplate>),
       lists_(client, clock,
              watching<api::ConfigMap>(
                  {.ns = options_.settings.operator_namespace, .label_selector = api::kGroupLabel}),
-             indexes_of<api::ConfigMap>(), &metrics),
+             indexes_of<core::StoredList>(), &metrics, stored),
       reports_(client, clock, watching<api::ComputeDomainNode>({}),
-               indexes_of<api::ComputeDomainNode>(), &metrics),
-      nodes_(client, clock, watching<api::Node>({}), indexes_of<api::Node>(), &metrics),
+               indexes_of<api::ComputeDomainNode>(), &metrics, trimmed<api::ComputeDomainNode>),
+      nodes_(client, clock, watching<api::Node>({}), indexes_of<api::Node>(), &metrics,
+             trimmed<api::Node>),
       slices_(client, clock,
               watching<api::ResourceSlice>({.field_selector = cat("spec.driver=", api::kDriver)}),
-              indexes_of<api::ResourceSlice>(), &metrics),
+              indexes_of<api::ResourceSlice>(), &metrics, trimmed<api::ResourceSlice>),
       agents_(client, clock,
               watching<api::Pod>({.ns = options_.node_namespace,
                                   .label_selector = cat(api::kAgentAppLabel, "=", api::kAgentApp)}),
-              indexes_of<api::Pod>(), &metrics),
+              indexes_of<api::Pod>(), &metrics, trimmed<api::Pod>),
       stores_{domains_.store(), claims_.store(), templates_.store(), lists_.store(),
               reports_.store(), nodes_.store(),  slices_.store(),    agents_.store()},
-      sources_{stores_, memory_, options_.settings, clock, list_reader_, workloads_},
+      sources_{stores_, memory_, options_.settings, clock, workloads_},
       events_(client, clock,
               {.component = "compute-domain-controller",
                .instance = options_.instance,
@@ -235,10 +236,9 @@ Controller::Loop::Loop(const kube::Client& client, const base::Clock& clock,
   parts_.push_back({"events", [this] { return events_.step(); }});
 }
 
-template <class T>
-void Controller::Loop::add_part(kube::Informer<T>& informer) {
+template <class T, class Stored>
+void Controller::Loop::add_part(kube::Informer<T, Stored>& informer) {
   const std::string name(api::kind_of<T>().plural);
-  informer.trim([](T& object) { trim(object); });
   watches_.push_back(
       {.name = name,
        .run = [&informer](const std::stop_token& token,
@@ -248,7 +248,7 @@ void Controller::Loop::add_part(kube::Informer<T>& informer) {
        .trouble = [&informer] { return informer.trouble(); },
        .next_due = [&informer] { return informer.next_due(); }});
   parts_.push_back({name, [&informer] {
-                      using Step = typename kube::Informer<T>::Step;
+                      using Step = kube::WatchLoop::Step;
                       const Step step = informer.step(base::Duration::zero());
                       return step != Step::Idle && step != Step::Stopped;
                     }});

@@ -28,7 +28,7 @@ struct FilledStores {
   kube::Store<api::ComputeDomain> domains{indexes_of<api::ComputeDomain>()};
   kube::Store<api::ResourceClaim> claims{indexes_of<api::ResourceClaim>()};
   kube::Store<api::ResourceClaimTemplate> templates{indexes_of<api::ResourceClaimTemplate>()};
-  kube::Store<api::ConfigMap> lists{indexes_of<api::ConfigMap>()};
+  kube::Store<core::StoredList> lists{indexes_of<core::StoredList>()};
   kube::Store<api::ComputeDomainNode> reports{indexes_of<api::ComputeDomainNode>()};
   kube::Store<api::Node> nodes{indexes_of<api::Node>()};
   kube::Store<api::ResourceSlice> slices{indexes_of<api::ResourceSlice>()};
@@ -74,7 +74,7 @@ Result<void> put(FilledStores& stores, const std::string& json, const std::strin
     const Result<api::ConfigMap> map = api::decode<api::ConfigMap>(json);
     if (map && map->meta.ns == settings.operator_namespace &&
         !map->meta.label(api::kGroupLabel).empty()) {
-      return put(stores.lists, json, file);
+      stores.lists.put(stored(*map));
     }
   }
   return {};
@@ -168,7 +168,7 @@ std::optional<api::PlanSection> placement_section(const Sources& from, Memory& m
   for (const auto& [uid, verdict] : placement.verdicts) memory.placement_found(uid, verdict);
   for (const core::Action& action : placement.plan.actions) {
     if (const auto* write = std::get_if<core::WriteLedger>(&action)) {
-      stores.lists.put(write->desired);
+      stores.lists.put(stored(write->desired));
     }
   }
   if (placement.plan == core::Plan{}) return std::nullopt;
@@ -273,8 +273,7 @@ api::PlanReport dry_run(const std::vector<ObjectFile>& files, const core::Settin
   const Stores view = stores.view();
   std::ranges::move(mismatches(view, asked), std::back_inserter(report.problems));
   Memory memory;
-  ListReader lists;
-  const Sources from{view, memory, settings, clock, lists, workloads};
+  const Sources from{view, memory, settings, clock, workloads};
   for (const std::string& ns : namespaces) report.sections.push_back(workloads_section(from, ns));
   if (auto section = placement_section(from, memory, stores)) {
     report.sections.push_back(*std::move(section));

@@ -38,20 +38,20 @@ core::DomainView view_of(const Sources& from, const std::string& uid) {
 
 // The domain's own, and those of cliques where it has a channel or may get one.
 std::vector<core::StoredList> lists_of(const Sources& from, const core::DomainView& view) {
-  std::map<std::string, ListReader::Map> maps;
-  for (const auto& map : from.stores.lists.by_index(kByDomain, view.uid)) {
-    maps.emplace(map->meta.name, map);
+  std::map<std::string, kube::Store<core::StoredList>::Snapshot> found;
+  for (const auto& list : from.stores.lists.by_index(kByDomain, view.uid)) {
+    found.emplace(list->meta.name, list);
   }
   for (const api::ResourceClaim& claim : view.claims) {
     for (const std::string& node : core::nodes_of(claim)) {
-      for (const auto& map : from.stores.lists.by_index(kByNode, node)) {
-        if (core::is_of_clique(map->meta)) maps.emplace(map->meta.name, map);
+      for (const auto& list : from.stores.lists.by_index(kByNode, node)) {
+        if (core::is_of_clique(list->meta)) found.emplace(list->meta.name, list);
       }
     }
   }
   std::vector<core::StoredList> lists;
-  lists.reserve(maps.size());
-  for (const auto& [name, map] : maps) lists.push_back(from.lists(map));
+  lists.reserve(found.size());
+  for (const auto& [name, list] : found) lists.push_back(*list);
   return lists;
 }
 
@@ -109,7 +109,8 @@ core::NodeView node_view(const Sources& from, const std::string& name) {
 
 std::optional<core::Promise> promise_of(const Sources& from, const std::string& uid) {
   const auto ledger = from.stores.lists.get({from.settings.operator_namespace, core::kLedgerName});
-  return ledger == nullptr ? std::nullopt : core::promise_in(*ledger, uid);
+  const bool is_there = ledger != nullptr && ledger->ledger;
+  return is_there ? core::promise_in(*ledger->ledger, uid) : std::nullopt;
 }
 
 core::NodeViews nodes_concerned(const Sources& from, const core::DomainView& view,
@@ -234,8 +235,8 @@ core::CliqueWorld gather_clique(const Sources& from, const std::string& clique) 
     nodes.insert(report->meta.name);
   }
   const std::string name = core::node_list_name(core::group_id(key));
-  if (const auto map = from.stores.lists.get({from.settings.operator_namespace, name})) {
-    world.list = from.lists(map);
+  if (const auto stored = from.stores.lists.get({from.settings.operator_namespace, name})) {
+    world.list = *stored;
     if (world.list->list) {
       for (const api::NodeListEntry& entry : world.list->list->entries) nodes.insert(entry.node);
       for (const api::Channel& channel : world.list->list->channels) {
@@ -249,8 +250,8 @@ core::CliqueWorld gather_clique(const Sources& from, const std::string& clique) 
   }
   for (const std::string& uid : domains) {
     world.domains.push_back(view_of(from, uid));
-    for (const auto& map : from.stores.lists.by_index(kByDomain, uid)) {
-      if (core::is_own(map->meta, uid)) world.lists_of_domains[uid].push_back(from.lists(map));
+    for (const auto& list : from.stores.lists.by_index(kByDomain, uid)) {
+      if (core::is_own(list->meta, uid)) world.lists_of_domains[uid].push_back(*list);
     }
   }
   world.list_written = from.memory.list_written(key);
@@ -264,8 +265,8 @@ core::ReportWorld gather_report(const Sources& from, const std::string& node) {
                           .now = from.clock.now(),
                           .settings = from.settings};
   if (world.view.node) return world;
-  for (const auto& map : from.stores.lists.by_index(kByNode, node)) {
-    world.lists.push_back(from.lists(map));
+  for (const auto& list : from.stores.lists.by_index(kByNode, node)) {
+    world.lists.push_back(*list);
   }
   return world;
 }

@@ -119,9 +119,8 @@ core::PlacementWorld gather_placement(const Sources& from) {
   core::PlacementWorld world;
   world.now = from.clock.now();
   world.settings = from.settings;
-  if (const auto ledger = stores.lists.get({from.settings.operator_namespace, core::kLedgerName})) {
-    world.ledger = *ledger;
-  }
+  const auto ledger = stores.lists.get({from.settings.operator_namespace, core::kLedgerName});
+  if (ledger != nullptr && ledger->ledger) world.ledger = *ledger->ledger;
   for (const auto& domain : stores.domains.by_index(kByPlacement, kSingle)) {
     world.domains.push_back(placement_domain(from, *domain));
   }

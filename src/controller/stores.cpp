@@ -131,11 +131,10 @@ kube::Store<api::ResourceClaimTemplate>::Indexes indexes_of<api::ResourceClaimTe
 }
 
 template <>
-kube::Store<api::ConfigMap>::Indexes indexes_of<api::ConfigMap>() {
+kube::Store<core::StoredList>::Indexes indexes_of<core::StoredList>() {
   return {{kByDomain,
-           [](const api::ConfigMap& map) -> std::vector<std::string> {
-             if (!core::is_of_clique(map.meta)) return domain_label(map);
-             const auto stored = core::stored_list(map);
+           [](const core::StoredList& stored) -> std::vector<std::string> {
+             if (!core::is_of_clique(stored.meta)) return domain_label(stored);
              std::vector<std::string> domains;
              if (!stored.list) return domains;
              for (const auto& channel : stored.list->channels) {
@@ -143,13 +142,10 @@ kube::Store<api::ConfigMap>::Indexes indexes_of<api::ConfigMap>() {
              }
              return domains;
            }},
-          {kByNode, [](const api::ConfigMap& map) {
+          {kByNode, [](const core::StoredList& stored) {
              std::vector<std::string> nodes;
-             const auto stored = core::stored_list(map);
              if (!stored.list) return nodes;
-             for (const auto& entry : stored.list->entries) {
-               nodes.push_back(entry.node);
-             }
+             for (const auto& entry : stored.list->entries) nodes.push_back(entry.node);
              return nodes;
            }}};
 }
@@ -242,7 +238,10 @@ void trim(api::ResourceClaimTemplate& object) {
   object.spec.configs = {};
 }
 
-void trim(api::ConfigMap& map) { map.meta.annotations.clear(); }
+core::StoredList stored(api::ConfigMap map) {
+  map.meta.annotations.clear();
+  return core::stored_list(map);
+}
 
 void trim(api::ComputeDomainNode& report) {
   std::erase_if(report.meta.annotations, [](const auto& entry) {

@@ -21,10 +21,9 @@ bool is_same(const api::Node& a, const api::Node& b) {
 }
 
 // Claims that the list of an automatic domain admits; of others nobody asks.
-std::set<std::string> admitted_by(const api::ConfigMap& map) {
+std::set<std::string> admitted_by(const core::StoredList& stored) {
   std::set<std::string> uids;
-  if (map.meta.label(api::kWorkloadLabel).empty()) return uids;
-  const core::StoredList stored = core::stored_list(map);
+  if (stored.meta.label(api::kWorkloadLabel).empty()) return uids;
   if (!stored.list) return uids;
   for (const api::NodeListEntry& entry : stored.list->entries) {
     for (const api::Admission& admission : entry.admits) uids.insert(admission.claim_uid);
@@ -32,9 +31,8 @@ std::set<std::string> admitted_by(const api::ConfigMap& map) {
   return uids;
 }
 
-std::set<std::string> nodes_in(const api::ConfigMap& map) {
+std::set<std::string> nodes_in(const core::StoredList& stored) {
   std::set<std::string> nodes;
-  const core::StoredList stored = core::stored_list(map);
   if (!stored.list) return nodes;
   for (const api::NodeListEntry& entry : stored.list->entries) nodes.insert(entry.node);
   return nodes;
@@ -48,15 +46,13 @@ struct Share {
   friend bool operator==(const Share&, const Share&) = default;
 };
 
-std::map<std::string, Share> shares_in(const api::ConfigMap* map) {
+std::map<std::string, Share> shares_in(const core::StoredList* stored) {
   std::map<std::string, Share> shares;
-  if (map == nullptr) return shares;
-  const core::StoredList stored = core::stored_list(*map);
-  if (!stored.list) return shares;
-  for (const api::Channel& channel : stored.list->channels) {
+  if (stored == nullptr || !stored->list) return shares;
+  for (const api::Channel& channel : stored->list->channels) {
     if (channel.release != 0) continue;
     Share& share = shares[channel.domain_uid];
-    for (api::NodeListEntry entry : stored.list->entries) {
+    for (api::NodeListEntry entry : stored->list->entries) {
       std::erase_if(entry.admits, [&](const auto& a) { return a.channel != channel.number; });
       if (entry.admits.empty()) continue;
       for (const api::Admission& admission : entry.admits) share.claims.insert(admission.claim_uid);
@@ -67,9 +63,9 @@ std::map<std::string, Share> shares_in(const api::ConfigMap* map) {
 }
 
 // Those whose channel containers of the node have had: their end may wait for its word.
-std::set<std::string> domains_with_channel(const api::ConfigMap& map, const std::string& node) {
+std::set<std::string> domains_with_channel(const core::StoredList& stored,
+                                           const std::string& node) {
   std::set<std::string> uids;
-  const core::StoredList stored = core::stored_list(map);
   if (!stored.list) return uids;
   const api::NodeListEntry* entry = core::find_entry(*stored.list, node);
   if (entry == nullptr) return uids;
@@ -150,11 +146,11 @@ void Triggers::add_placement() const {
   }
 }
 
-void Triggers::add_domains_of_ledger(const api::ConfigMap* before,
-                                     const api::ConfigMap* after) const {
+void Triggers::add_domains_of_ledger(const core::StoredList* before,
+                                     const core::StoredList* after) const {
   add_(placement_key());
-  const core::Ledger was = before == nullptr ? core::Ledger{} : core::ledger_in(*before);
-  const core::Ledger is = after == nullptr ? core::Ledger{} : core::ledger_in(*after);
+  const core::Ledger was = before == nullptr ? core::Ledger{} : core::ledger_in(*before->ledger);
+  const core::Ledger is = after == nullptr ? core::Ledger{} : core::ledger_in(*after->ledger);
   for (const auto& [uid, promise] : is.promises) {
     const auto it = was.promises.find(uid);
     if (it == was.promises.end() || it->second != promise) add_(domain_key(uid));
@@ -334,7 +330,8 @@ void Triggers::on_template(const api::ResourceClaimTemplate* before,
 
 // What a list admits belongs to its domain, also when this process has just started and has read
 // no pod.
-void Triggers::note_admissions(const api::ConfigMap* before, const api::ConfigMap* after) const {
+void Triggers::note_admissions(const core::StoredList* before,
+                               const core::StoredList* after) const {
   const std::set<std::string> now =
       after == nullptr ? std::set<std::string>{} : admitted_by(*after);
   if (after != nullptr) {
@@ -362,8 +359,8 @@ void Triggers::add_deletions_with_slots_in(const std::string& clique) const {
 }
 
 // Of a clique's list only those that it says something new of: a clique has many domains.
-void Triggers::add_domains_of_clique(const api::ConfigMap* before,
-                                     const api::ConfigMap* after) const {
+void Triggers::add_domains_of_clique(const core::StoredList* before,
+                                     const core::StoredList* after) const {
   const std::string clique = (after != nullptr ? after : before)->meta.label(api::kCliqueLabel);
   add_(clique_key(clique));
   if (before == nullptr || after == nullptr) add_deletions_with_slots_in(clique);
@@ -390,7 +387,8 @@ void Triggers::note_share(const std::string& domain_uid, const std::set<std::str
 }
 
 // The report of a node that is gone stays as long as a list has an entry of it.
-void Triggers::add_reports_left(const api::ConfigMap& before, const api::ConfigMap* after) const {
+void Triggers::add_reports_left(const core::StoredList& before,
+                                const core::StoredList* after) const {
   std::set<std::string> nodes = nodes_in(before);
   if (after != nullptr) {
     for (const std::string& node : nodes_in(*after)) nodes.erase(node);
@@ -400,16 +398,16 @@ void Triggers::add_reports_left(const api::ConfigMap& before, const api::ConfigM
   }
 }
 
-void Triggers::on_list(const api::ConfigMap* before, const api::ConfigMap* after) const {
+void Triggers::on_list(const core::StoredList* before, const core::StoredList* after) const {
   note_admissions(before, after);
   if (before != nullptr) add_reports_left(*before, after);
-  for (const api::ConfigMap* map : {before, after}) {
-    if (map == nullptr) continue;
-    if (map->meta.name == core::kLedgerName) return add_domains_of_ledger(before, after);
-    if (core::is_of_clique(map->meta)) return add_domains_of_clique(before, after);
-    const std::string uid = map->meta.label(api::kDomainLabel);
+  for (const core::StoredList* stored : {before, after}) {
+    if (stored == nullptr) continue;
+    if (stored->ledger) return add_domains_of_ledger(before, after);
+    if (core::is_of_clique(stored->meta)) return add_domains_of_clique(before, after);
+    const std::string uid = stored->meta.label(api::kDomainLabel);
     if (uid.empty()) continue;
-    add_(group_key({uid, map->meta.label(api::kCliqueLabel)}));
+    add_(group_key({uid, stored->meta.label(api::kCliqueLabel)}));
     add_(domain_key(uid));
   }
 }

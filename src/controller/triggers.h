@@ -22,7 +22,7 @@ class Triggers {
   void on_claim(const api::ResourceClaim* before, const api::ResourceClaim* after) const;
   void on_template(const api::ResourceClaimTemplate* before,
                    const api::ResourceClaimTemplate* after) const;
-  void on_list(const api::ConfigMap* before, const api::ConfigMap* after) const;
+  void on_list(const core::StoredList* before, const core::StoredList* after) const;
   void on_report(const api::ComputeDomainNode* before, const api::ComputeDomainNode* after) const;
   void on_node(const api::Node* before, const api::Node* after) const;
   void on_slice(const api::ResourceSlice* before, const api::ResourceSlice* after) const;
@@ -52,20 +52,20 @@ class Triggers {
   // Nodes on which a claim begins or ends to be in use.
   void add_agent_labels(const api::ResourceClaim* before, const api::ResourceClaim* after) const;
   void on_automatic_claim(const api::ResourceClaim* before, const api::ResourceClaim* after) const;
-  void note_admissions(const api::ConfigMap* before, const api::ConfigMap* after) const;
+  void note_admissions(const core::StoredList* before, const core::StoredList* after) const;
   // Of an automatic domain what its share of a clique's list admits, and admits no more.
   void note_share(const std::string& domain_uid, const std::set<std::string>& before,
                   const std::set<std::string>& after) const;
   void add_deletions_with_slots_in(const std::string& clique) const;
-  void add_domains_of_clique(const api::ConfigMap* before, const api::ConfigMap* after) const;
+  void add_domains_of_clique(const core::StoredList* before, const core::StoredList* after) const;
   // The clique that the node says it is of, if it isolates by channel.
   void add_clique_of(const api::ComputeDomainNode& report) const;
   // Seats have become free or are gone.
   void add_placement() const;
   // Of nodes that are gone and have left the list.
-  void add_reports_left(const api::ConfigMap& before, const api::ConfigMap* after) const;
+  void add_reports_left(const core::StoredList& before, const core::StoredList* after) const;
   // Those that the ledger promises something else than before.
-  void add_domains_of_ledger(const api::ConfigMap* before, const api::ConfigMap* after) const;
+  void add_domains_of_ledger(const core::StoredList* before, const core::StoredList* after) const;
 
   const Sources from_;
   Memory& memory_;

@@ -16,7 +16,11 @@ constexpr char kChecksumKey[] = "checksum";
 }  // namespace
 
 StoredList stored_list(const api::ConfigMap& map) {
-  StoredList stored{.meta = map.meta, .list = std::nullopt, .problem = {}};
+  StoredList stored{.meta = map.meta, .list = {}, .problem = {}, .ledger = {}};
+  if (map.meta.name == kLedgerName) {
+    stored.ledger = map;
+    return stored;
+  }
   const auto text = map.data.find(api::kNodeListKey);
   const auto checksum = map.data.find(kChecksumKey);
   if (text != map.data.end() && (checksum == map.data.end() ||

@@ -16,7 +16,7 @@ struct ShellRig {
   kube::Store<api::ComputeDomain> domains{indexes_of<api::ComputeDomain>()};
   kube::Store<api::ResourceClaim> claims{indexes_of<api::ResourceClaim>()};
   kube::Store<api::ResourceClaimTemplate> templates{indexes_of<api::ResourceClaimTemplate>()};
-  kube::Store<api::ConfigMap> lists{indexes_of<api::ConfigMap>()};
+  kube::Store<core::StoredList> lists{indexes_of<core::StoredList>()};
   kube::Store<api::ComputeDomainNode> reports{indexes_of<api::ComputeDomainNode>()};
   kube::Store<api::Node> nodes{indexes_of<api::Node>()};
   kube::Store<api::ResourceSlice> slices{indexes_of<api::ResourceSlice>()};
@@ -25,9 +25,8 @@ struct ShellRig {
   base::ManualClock clock;
   core::Settings settings;
   Memory memory;
-  ListReader reader;
   Workloads workloads;
-  const Sources sources{stores, memory, settings, clock, reader, workloads};
+  const Sources sources{stores, memory, settings, clock, workloads};
   std::set<Key> keys;  // since they were last taken
   const Triggers triggers{sources, memory, workloads, [this](const Key& key) { keys.insert(key); }};
 
@@ -36,7 +35,7 @@ struct ShellRig {
   void put(const api::ResourceClaimTemplate& object) {
     tell(templates.put(object), &Triggers::on_template);
   }
-  void put(const api::ConfigMap& object) { tell(lists.put(object), &Triggers::on_list); }
+  void put(const api::ConfigMap& object) { tell(lists.put(stored(object)), &Triggers::on_list); }
   void put(const api::ComputeDomainNode& object) {
     tell(reports.put(object), &Triggers::on_report);
   }

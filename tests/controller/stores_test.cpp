@@ -7,6 +7,7 @@
 #include "compute_domain/api/names.h"
 #include "compute_domain/core/ledger.h"
 #include "compute_domain/core/membership.h"
+#include "compute_domain/core/node_lists.h"
 
 namespace cdom::controller {
 namespace {
@@ -104,6 +105,37 @@ TEST(TrimmedTemplate, KeepsOfItsSelectorsTheCliqueThatItsClaimsAskFor) {
   object.spec.requests[0].selectors = {std::string(10'000, 'x'), asks};
   trim(object);
   EXPECT_THAT(object.spec.requests.at(0).selectors, ElementsAre(asks));
+}
+
+api::NodeList list_of_two() {
+  return {.group = "0123456789abcdef",
+          .clique = "a.1",
+          .entries = {{.node = "n1", .slot = 0}, {.node = "n2", .slot = 1}}};
+}
+
+TEST(StoredConfigMap, HasItsNodeListDecodedAndNoText) {
+  const api::ConfigMap map = core::config_map_of(list_of_two(), {});
+  const core::StoredList kept = stored(map);
+  EXPECT_EQ(kept.meta.name, map.meta.name);
+  EXPECT_EQ(kept.list, list_of_two());
+  EXPECT_FALSE(kept.ledger);
+  EXPECT_THAT(indexes_of<core::StoredList>().at(kByNode)(kept), ElementsAre("n1", "n2"));
+}
+
+TEST(StoredConfigMap, SaysOfAListThatSomebodyEditedWhatIsWrong) {
+  api::ConfigMap map = core::config_map_of(list_of_two(), {});
+  map.data[api::kNodeListKey] += " ";
+  const core::StoredList kept = stored(map);
+  EXPECT_FALSE(kept.list);
+  EXPECT_EQ(kept.problem, "was edited by somebody else");
+}
+
+TEST(StoredConfigMap, KeepsTheLedgerAsItIs) {
+  core::Ledger ledger;
+  ledger.promises["u1"] = {.clique = "a.1", .seats = 4, .turn = 1};
+  api::ConfigMap map = core::config_map_of(ledger, "ns");
+  map.data["u2"] = "written by hand";
+  EXPECT_EQ(stored(map).ledger->data, map.data);
 }
 
 }  // namespace

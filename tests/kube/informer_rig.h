@@ -17,7 +17,8 @@ struct InformerRig {
   using Step = WatchLoop::Step;
 
   explicit InformerRig(std::uint64_t seed = 1, std::size_t page_size = 2)
-      : informer(client, clock, {{}, seed, page_size}, {}, &metrics) {
+      : informer(client, clock, {{}, seed, page_size}, {}, &metrics,
+                 [this](api::ConfigMap map) { return read ? read(std::move(map)) : map; }) {
     informer.on_change([this](const api::ConfigMap* before, const api::ConfigMap* after) {
       const auto value = [](const api::ConfigMap* map) { return map ? map->data.at("value") : ""; };
       const std::string& name = (after ? after : before)->meta.name;
@@ -58,8 +59,9 @@ struct InformerRig {
   base::ManualClock clock;
   base::Registry metrics;
   Client client{server, clock, "test"};
-  std::vector<std::string> told;                // "name:before>after"
-  std::map<std::string, std::string> replayed;  // what somebody knows who only listens
+  std::vector<std::string> told;                       // "name:before>after"
+  std::map<std::string, std::string> replayed;         // what somebody knows who only listens
+  std::function<api::ConfigMap(api::ConfigMap)> read;  // none: it stores what comes
   Informer<api::ConfigMap> informer;
 };
 

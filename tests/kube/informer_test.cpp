@@ -41,15 +41,18 @@ TEST(Informer, TellsEveryChangeWithBeforeAndAfter) {
   EXPECT_THAT(rig.stored(), ElementsAre(Pair("b", "1")));
 }
 
-TEST(Informer, KeepsOfAListAndOfEventsWhatTheTrimLeaves) {
+TEST(Informer, StoresOfAListAndOfEventsWhatIsReadOfThem) {
   InformerRig rig;
-  rig.informer.trim([](api::ConfigMap& map) { map.data["value"] += " trimmed"; });
+  rig.read = [](api::ConfigMap map) {
+    map.data["value"] += " read";
+    return map;
+  };
   rig.server.put("a", "1");
   rig.settle();
   rig.server.put("b", "2");
   rig.settle();
-  EXPECT_THAT(rig.stored(), ElementsAre(Pair("a", "1 trimmed"), Pair("b", "2 trimmed")));
-  EXPECT_THAT(rig.told, ElementsAre("a:>1 trimmed", "b:>2 trimmed"));
+  EXPECT_THAT(rig.stored(), ElementsAre(Pair("a", "1 read"), Pair("b", "2 read")));
+  EXPECT_THAT(rig.told, ElementsAre("a:>1 read", "b:>2 read"));
 }
 
 TEST(Informer, TheStoreHasAChangeWhenItIsTold) {

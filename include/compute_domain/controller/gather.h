@@ -5,7 +5,6 @@
 #include <vector>
 
 #include "compute_domain/controller/key.h"
-#include "compute_domain/controller/list_reader.h"
 #include "compute_domain/controller/memory.h"
 #include "compute_domain/controller/stores.h"
 #include "compute_domain/controller/workloads.h"
@@ -19,7 +18,6 @@ struct Sources {
   const Memory& memory;
   const core::Settings& settings;
   const base::Clock& clock;
-  ListReader& lists;
   const Workloads& workloads;
 };
 

@@ -8,6 +8,7 @@
 #include <string>
 
 #include "compute_domain/api/kind.h"
+#include "compute_domain/core/world.h"
 #include "compute_domain/kube/store.h"
 
 namespace cdom::controller {
@@ -16,7 +17,7 @@ struct Stores {
   const kube::Store<api::ComputeDomain>& domains;
   const kube::Store<api::ResourceClaim>& claims;
   const kube::Store<api::ResourceClaimTemplate>& templates;
-  const kube::Store<api::ConfigMap>& lists;
+  const kube::Store<core::StoredList>& lists;  // and the ledger
   const kube::Store<api::ComputeDomainNode>& reports;
   const kube::Store<api::Node>& nodes;
   const kube::Store<api::ResourceSlice>& slices;
@@ -67,7 +68,7 @@ kube::Store<api::ResourceClaim>::Indexes indexes_of<api::ResourceClaim>();
 template <>
 kube::Store<api::ResourceClaimTemplate>::Indexes indexes_of<api::ResourceClaimTemplate>();
 template <>
-kube::Store<api::ConfigMap>::Indexes indexes_of<api::ConfigMap>();
+kube::Store<core::StoredList>::Indexes indexes_of<core::StoredList>();
 template <>
 kube::Store<api::ComputeDomainNode>::Indexes indexes_of<api::ComputeDomainNode>();
 template <>
@@ -82,10 +83,17 @@ kube::Store<api::Pod>::Indexes indexes_of<api::Pod>();
 void trim(api::ComputeDomain& domain);
 void trim(api::ResourceClaim& claim);
 void trim(api::ResourceClaimTemplate& object);
-void trim(api::ConfigMap& map);
 void trim(api::ComputeDomainNode& report);
 void trim(api::Node& node);
 void trim(api::ResourceSlice& slice);
 void trim(api::Pod& pod);
+template <class T>
+T trimmed(T object) {
+  trim(object);
+  return object;
+}
+
+// What is stored of a ConfigMap: its text is decoded once, when it comes.
+core::StoredList stored(api::ConfigMap map);
 
 }  // namespace cdom::controller

@@ -15,6 +15,7 @@
 #include "compute_domain/api/core.h"
 #include "compute_domain/api/node_list.h"
 #include "compute_domain/api/resource.h"
+#include "compute_domain/base/shared.h"
 #include "compute_domain/core/ledger.h"
 #include "compute_domain/core/reasons.h"
 
@@ -60,8 +61,10 @@ using NodeViews = std::map<std::string, NodeView>;  // by node name
 // `problem` says what is wrong with it.
 struct StoredList {
   api::ObjectMeta meta;
-  std::optional<api::NodeList> list;
+  base::Shared<api::NodeList> list;
   std::string problem;
+  // Instead of a list: the object, when it is the ledger, which lies beside the lists.
+  base::Shared<api::ConfigMap> ledger;
 
   friend bool operator==(const StoredList&, const StoredList&) = default;
 };

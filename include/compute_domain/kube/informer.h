@@ -30,17 +30,24 @@ struct InformerOptions {
   std::size_t page_size = 500;
 };
 
-template <class T>
+// `Stored` is what the store keeps of a T: the same type unless `read` makes another one of it.
+template <class T, class Stored = T>
 class Informer : private WatchSource {
  public:
   using Step = WatchLoop::Step;
   // Null `before`: added; null `after`: deleted. Both are snapshots of the store.
-  using OnChange = std::function<void(const T* before, const T* after)>;
+  using OnChange = std::function<void(const Stored* before, const Stored* after)>;
+  // What the store gets of each object: without what nobody reads, and decoded where many would
+  // have to. It keeps the metadata's namespace, name, UID and resource version.
+  using Read = std::function<Stored(T)>;
 
-  Informer(const Client& client, const base::Clock& clock, InformerOptions options,
-           typename Store<T>::Indexes indexes = {}, base::Registry* metrics = nullptr)
+  Informer(
+      const Client& client, const base::Clock& clock, InformerOptions options,
+      typename Store<Stored>::Indexes indexes = {}, base::Registry* metrics = nullptr,
+      Read read = [](T object) -> Stored { return object; })
       : client_(client),
         options_(std::move(options)),
+        read_(std::move(read)),
         cursor_(options_.page_size),
         store_(std::move(indexes)),
         objects_(metrics == nullptr
@@ -57,11 +64,8 @@ class Informer : private WatchSource {
   // wrong with it. Before the first step.
   using OnUnreadable = std::function<void(const api::Unreadable&)>;
   void on_unreadable(OnUnreadable callback) { on_unreadable_ = std::move(callback); }
-  // Takes out of each object what nobody reads, before the store has it. Before the first step.
-  using Trim = std::function<void(T&)>;
-  void trim(Trim trim) { trim_ = std::move(trim); }
 
-  [[nodiscard]] const Store<T>& store() const { return store_; }
+  [[nodiscard]] const Store<Stored>& store() const { return store_; }
 
   // As WatchLoop says.
   Step step(base::Duration wait) { return loop_.step(wait); }
@@ -86,10 +90,7 @@ class Informer : private WatchSource {
     for (api::Unreadable& object : page->unreadable) {
       listed_unreadable_[object.name] = std::move(object);
     }
-    for (T& item : page->items) {
-      if (trim_) trim_(item);
-      listed_.push_back(std::move(item));
-    }
+    for (T& item : page->items) listed_.push_back(read_(std::move(item)));
     return PageEnd{std::move(page->resource_version), std::move(page->continue_token)};
   }
 
@@ -101,7 +102,7 @@ class Informer : private WatchSource {
     const auto changes = store_.replace(std::exchange(listed_, {}), resource_version, kept);
     unreadable_.keep_only(listed_unreadable_);
     for (const auto& [name, object] : std::exchange(listed_unreadable_, {})) note(object);
-    for (const Change<T>& change : changes) tell(change);
+    for (const Change<Stored>& change : changes) tell(change);
   }
 
   base::Result<std::unique_ptr<http::Stream>> open_watch(const std::string& resource_version,
@@ -122,14 +123,13 @@ class Informer : private WatchSource {
     auto event = api::decode_watch_event<T>(line);
     if (!event) return event.error();
     pending_ = std::move(*event);
-    if (trim_ && !pending_.unreadable) trim_(pending_.object);
     return Event{pending_.type, pending_.object.meta.resource_version, pending_.status};
   }
 
   void apply() override {
     const std::string version = pending_.object.meta.resource_version;
     const api::ObjectName name = api::name_of(pending_.object.meta);
-    Change<T> change;
+    Change<Stored> change;
     if (pending_.type == api::WatchType::Deleted) {
       unreadable_.remove(name);
       change = store_.remove(name);
@@ -138,7 +138,7 @@ class Informer : private WatchSource {
       if (!is_same_as_stored(*pending_.unreadable)) change = store_.remove(name);
     } else if (pending_.type != api::WatchType::Bookmark) {
       unreadable_.remove(name);
-      change = store_.put(std::move(pending_.object));
+      change = store_.put(read_(std::move(pending_.object)));
     }
     store_.see_version(version);
     tell(change);
@@ -154,7 +154,7 @@ class Informer : private WatchSource {
     if (unreadable_.add(object) && on_unreadable_) on_unreadable_(object);
   }
 
-  void tell(const Change<T>& change) {
+  void tell(const Change<Stored>& change) {
     if (objects_ != nullptr) objects_->set(static_cast<double>(store_.size()));
     if (!change.before && !change.after) return;
     // A name that was deleted and made again while nobody watched is another object.
@@ -168,14 +168,14 @@ class Informer : private WatchSource {
 
   const Client& client_;
   const InformerOptions options_;
+  const Read read_;
   PageCursor cursor_;
-  Store<T> store_;
+  Store<Stored> store_;
   base::Number* const objects_;
   std::vector<OnChange> callbacks_;
-  Trim trim_;
   OnUnreadable on_unreadable_;
   UnreadableObjects unreadable_;
-  std::vector<T> listed_;  // pages so far
+  std::vector<Stored> listed_;  // pages so far
   std::map<api::ObjectName, api::Unreadable> listed_unreadable_;
   api::WatchEvent<T> pending_;  // read, not yet applied
   WatchLoop loop_;
