@@ -215,6 +215,19 @@ TEST(NodeReport, TellsOnceThatItHasReachedThoseWhoCameBefore) {
   EXPECT_EQ(scene.group()->connected, "1-2");
 }
 
+// The controller lost sight of the claims for a moment, so that all came anew for it and nothing
+// for the nodes: each of them would leave it to the other one.
+TEST(NodeReport, TellsThatItHasReachedThoseWhoCameBeforeAlsoInNewTerms) {
+  NodeScene scene = third_of(3);
+  api::NodeList list = train(3).admits("a");
+  list.entries.at(0).term = 6;
+  list.entries.at(1).term = 4;
+  list.entries.at(2).term = 5;
+  scene.show(list).settle();
+  scene.advance(milliseconds(500)).daemon_ready({1, 2}).settle();
+  EXPECT_EQ(scene.group()->connected, "1-2");
+}
+
 TEST(NodeReport, LeavesItToThoseWhoCameAfterThatTheyHaveReachedIt) {
   NodeScene scene = third_of(5);
   scene.advance(milliseconds(500)).daemon_ready({1, 2}).settle();

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "compute_domain/core/node_lists.h"
+#include "core/node/draft.h"
 
 namespace cdom::core {
 
@@ -70,9 +71,13 @@ Connections connections_of(const SeenList& seen, const ServedGroup& served,
                            const DaemonView& daemon, const NodeWorld& world) {
   Connections connections;
   if (daemon.host_managed) return connections;
+  // By the terms of one list, so that of two nodes one tells: a node that was dropped and came back
+  // has another term there than it began to serve in.
+  const api::NodeListEntry* own = own_entry(world, seen);
+  const std::int64_t own_term = own != nullptr ? own->term : served.term;
   for (const api::NodeListEntry& entry : seen.stored.list->entries) {
     if (!entry.member || entry.slot == served.slot) continue;
-    const bool is_earlier = entry.term < served.term;
+    const bool is_earlier = entry.term < own_term;
     if (daemon.connected.contains(entry.slot)) {
       connections.connected.insert(entry.slot);
       if (is_earlier) connections.earlier.insert(entry.slot);
