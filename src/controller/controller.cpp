@@ -126,9 +126,10 @@ class Controller::Loop {
   void add_domains_concerned(const Key& key) const;
   bool process_one(Queue& queue);
   void process(Queue& queue, const Key& key);
-  std::vector<Key> in_order(const Key& key) const;
-  void reconcile_one(Queue& queue, const Key& key);
-  Applied carry_out(const Key& key, core::Plan& plan);
+  void process_domain(Queue& queue, const Key& key);
+  using Decide = std::function<core::Plan()>;
+  void reconcile_one(Queue& queue, const Key& key, const Decide& decide);
+  Applied carry_out(const Key& key, const Decide& decide, core::Plan& plan);
   Applied apply_each(const Key& key, core::Plan& plan);
   [[nodiscard]] base::Duration wait_of_placement() const;
   void answer(Queue& queue, const Key& key, const core::Plan& plan, const Applied& applied);
@@ -409,29 +410,36 @@ bool Controller::Loop::process_one(Queue& queue) {
   return true;
 }
 
-// A domain comes with its groups, and after them: pods wait for a node list, nobody waits for a
-// status. Found here and not by whoever adds the key, so that many changes are one look.
-std::vector<Key> Controller::Loop::in_order(const Key& key) const {
-  if (key.kind != Key::Kind::Domain) return {key};
-  std::vector<Key> keys = keys_of_domain(sources_, key.id);
-  std::ranges::reverse(keys);
-  return keys;
-}
-
 void Controller::Loop::process(Queue& queue, const Key& key) {
-  for (const Key& each : in_order(key)) {
-    const bool is_shared = each.kind == Key::Kind::Clique && each != key;
-    if (!is_shared) {
-      reconcile_one(queue, each);
-      continue;
-    }
-    memory_.list_awaited(key.id, clock_.now());
-    queue_of(each).add(each);
+  if (key.kind == Key::Kind::Domain) {
+    process_domain(queue, key);
+  } else {
+    reconcile_one(queue, key, [&] { return plan_of(sources_, key); });
   }
   queue.done(key);
 }
 
-void Controller::Loop::reconcile_one(Queue& queue, const Key& key) {
+// A domain comes with its groups, and after them: pods wait for a node list, nobody waits for a
+// status. All are of one World.
+void Controller::Loop::process_domain(Queue& queue, const Key& key) {
+  core::World world = gather_groups(sources_, key.id);
+  for (const Key& each : keys_of(world)) {
+    if (each.kind == Key::Kind::Group) {
+      reconcile_one(queue, each, [&] {
+        return core::reconcile_group(world, {each.id, each.clique});
+      });
+    } else if (each.kind == Key::Kind::Clique) {
+      memory_.list_awaited(key.id, clock_.now());
+      queue_of(each).add(each);
+    }
+  }
+  reconcile_one(queue, key, [&] {
+    gather_rest(sources_, world);
+    return core::reconcile(world);
+  });
+}
+
+void Controller::Loop::reconcile_one(Queue& queue, const Key& key, const Decide& decide) {
   if (const auto wait = expectations_.wait_for(key, stores_, clock_.elapsed())) {
     queue.add_after(key, *wait);
     return;
@@ -445,7 +453,7 @@ void Controller::Loop::reconcile_one(Queue& queue, const Key& key) {
   core::Plan plan;
   Applied applied;
   try {
-    applied = carry_out(key, plan);
+    applied = carry_out(key, decide, plan);
   } catch (const std::exception& broken_invariant) {
     // A mistake of ours concerns this key only; the others go on.
     applied.result = Error{ErrorKind::Invalid, cat("broken invariant: ", broken_invariant.what())};
@@ -466,9 +474,9 @@ base::Duration Controller::Loop::wait_of_placement() const {
   return placed_ ? *placed_ + kPlacementPace - clock_.elapsed() : base::Duration::zero();
 }
 
-Applied Controller::Loop::carry_out(const Key& key, core::Plan& plan) {
+Applied Controller::Loop::carry_out(const Key& key, const Decide& decide, core::Plan& plan) {
   if (key.kind != Key::Kind::Placement) {
-    plan = plan_of(sources_, key);
+    plan = decide();
     return key.kind == Key::Kind::Workloads ? apply_each(key, plan) : apply_(plan);
   }
   placed_ = clock_.elapsed();

@@ -206,7 +206,7 @@ api::PlanSection domain_section(const Sources& from, const std::string& uid) {
   } else {
     section.title = cat("ComputeDomain with UID ", uid, ": not among the files");
   }
-  for (const Key& key : keys_of_domain(from, uid)) {
+  for (const Key& key : keys_of(world)) {
     section.keys.push_back(planned(about_of(key), plan_of(from, key)));
   }
   return section;

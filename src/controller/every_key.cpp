@@ -40,7 +40,7 @@ std::set<Key> every_key(const Sources& from) {
   const Stores& stores = from.stores;
   std::set<Key> keys{placement_key()};
   for (const std::string& uid : domains(stores)) {
-    for (Key& key : keys_of_domain(from, uid)) keys.insert(std::move(key));
+    for (Key& key : keys_of(gather_groups(from, uid))) keys.insert(std::move(key));
   }
   for (const std::string& clique : cliques(stores)) keys.insert(clique_key(clique));
   for (const auto& report : stores.reports.all()) keys.insert(report_key(report->meta.name));

@@ -144,11 +144,13 @@ std::vector<kube::Store<api::ResourceClaim>::Snapshot> claims_on(const Sources& 
 
 namespace {
 
+std::vector<core::GroupKey> groups_in(const core::World& world) {
+  return core::groups_of(world.view, world.nodes, world.lists);
+}
+
 std::vector<std::string> refusals_of(const Sources& from, const core::World& world) {
   std::set<Key> keys{domain_key(world.view.uid)};
-  for (const core::GroupKey& group : core::groups_of(world.view, world.nodes, world.lists)) {
-    keys.insert(group_key(group));
-  }
+  for (const core::GroupKey& group : groups_in(world)) keys.insert(group_key(group));
   if (world.view.domain && api::wants_one_clique(*world.view.domain)) keys.insert(placement_key());
   std::vector<std::string> refusals;
   for (const Key& key : keys) {
@@ -156,10 +158,6 @@ std::vector<std::string> refusals_of(const Sources& from, const core::World& wor
   }
   return refusals;
 }
-
-}  // namespace
-
-namespace {
 
 void add_makers(const Sources& from, core::World& world) {
   const std::string& ns = world.view.domain->meta.ns;
@@ -174,16 +172,9 @@ void add_makers(const Sources& from, core::World& world) {
   }
 }
 
-}  // namespace
-
-core::World gather_domain(const Sources& from, const std::string& uid) {
-  core::World world;
-  world.now = from.clock.now();
-  world.settings = from.settings;
-  world.view = view_of(from, uid);
-  world.lists = lists_of(from, world.view);
+void add_templates(const Sources& from, core::World& world) {
   if (!world.view.domain) {
-    for (const auto& object : from.stores.templates.by_index(kByDomain, uid)) {
+    for (const auto& object : from.stores.templates.by_index(kByDomain, world.view.uid)) {
       world.templates.push_back(*object);
     }
   } else if (world.view.domain->spec.channel) {
@@ -191,7 +182,26 @@ core::World gather_domain(const Sources& from, const std::string& uid) {
                                  world.view.domain->spec.channel->template_name};
     if (const auto found = from.stores.templates.get(wanted)) world.templates.push_back(*found);
   }
+}
+
+}  // namespace
+
+core::World gather_groups(const Sources& from, const std::string& uid) {
+  core::World world;
+  world.now = from.clock.now();
+  world.settings = from.settings;
+  world.view = view_of(from, uid);
+  world.lists = lists_of(from, world.view);
   world.nodes = nodes_concerned(from, world.view, world.lists);
+  world.lists_written = from.memory.lists_written(uid);
+  return world;
+}
+
+void gather_rest(const Sources& from, core::World& world) {
+  const std::string& uid = world.view.uid;
+  // What is remembered here may have come since.
+  world.now = from.clock.now();
+  add_templates(from, world);
   world.status_written = from.memory.status_written(uid);
   world.known_for = from.memory.domain_known_for(uid, from.clock.elapsed());
   world.untold_list = from.memory.untold_list(uid);
@@ -209,18 +219,11 @@ core::World gather_domain(const Sources& from, const std::string& uid) {
   if (world.view.domain && world.view.domain->meta.is_deleting()) add_makers(from, world);
   world.refusals = refusals_of(from, world);
   world.pruned = from.memory.pruned(uid);
-  return world;
 }
 
-core::GroupWorld gather_group(const Sources& from, const core::GroupKey& key) {
-  core::GroupWorld world;
-  world.now = from.clock.now();
-  world.settings = from.settings;
-  world.key = key;
-  world.view = view_of(from, key.domain_uid);
-  world.lists = lists_of(from, world.view);
-  world.nodes = nodes_concerned(from, world.view, world.lists);
-  world.list_written = from.memory.list_written(key);
+core::World gather_domain(const Sources& from, const std::string& uid) {
+  core::World world = gather_groups(from, uid);
+  gather_rest(from, world);
   return world;
 }
 
@@ -341,14 +344,9 @@ std::set<std::string> domains_concerned(const Sources& from, const Key& key) {
   }
 }
 
-std::vector<Key> keys_of_domain(const Sources& from, const std::string& uid) {
-  std::vector<Key> keys{domain_key(uid)};
-  const core::DomainView view = view_of(from, uid);
-  const std::vector<core::StoredList> lists = lists_of(from, view);
-  for (const core::GroupKey& group :
-       core::groups_of(view, nodes_concerned(from, view, lists), lists)) {
-    keys.push_back(group_key(group));
-  }
+std::vector<Key> keys_of(const core::World& world) {
+  std::vector<Key> keys{domain_key(world.view.uid)};
+  for (const core::GroupKey& group : groups_in(world)) keys.push_back(group_key(group));
   return keys;
 }
 
@@ -357,7 +355,7 @@ core::Plan plan_of(const Sources& from, const Key& key) {
     case Key::Kind::Domain:
       return core::reconcile(gather_domain(from, key.id));
     case Key::Kind::Group:
-      return core::reconcile_group(gather_group(from, {key.id, key.clique}));
+      return core::reconcile_group(gather_groups(from, key.id), {key.id, key.clique});
     case Key::Kind::Clique:
       return core::reconcile_clique(gather_clique(from, key.id));
     case Key::Kind::Report:

@@ -53,6 +53,16 @@ std::optional<base::Time> Memory::list_written(const core::GroupKey& group) cons
   return value_at(list_written_, group);
 }
 
+std::map<core::GroupKey, base::Time> Memory::lists_written(const std::string& uid) const {
+  const std::scoped_lock lock(mutex_);
+  std::map<core::GroupKey, base::Time> written;
+  for (auto it = list_written_.lower_bound({uid, ""});
+       it != list_written_.end() && it->first.domain_uid == uid; ++it) {
+    written.insert(*it);
+  }
+  return written;
+}
+
 std::optional<base::Time> Memory::untold_list(const std::string& uid) const {
   const std::scoped_lock lock(mutex_);
   return value_at(untold_list_, uid);

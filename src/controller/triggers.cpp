@@ -407,7 +407,7 @@ void Triggers::on_list(const core::StoredList* before, const core::StoredList* a
     if (core::is_of_clique(stored->meta)) return add_domains_of_clique(before, after);
     const std::string uid = stored->meta.label(api::kDomainLabel);
     if (uid.empty()) continue;
-    add_(group_key({uid, stored->meta.label(api::kCliqueLabel)}));
+    // It comes with its groups.
     add_(domain_key(uid));
   }
 }

@@ -209,10 +209,10 @@ std::vector<Membership> memberships_of(const DomainView& view, const NodeViews& 
   return memberships;
 }
 
-std::vector<Membership> members_of(const GroupWorld& world) {
+std::vector<Membership> members_of(const World& world, const GroupKey& key) {
   std::vector<Membership> members = memberships_of(world.view, world.nodes, world.lists);
   std::erase_if(members, [&](const Membership& m) {
-    return m.clique != world.key.clique || group_of(world.view.uid, m) != world.key;
+    return m.clique != key.clique || group_of(world.view.uid, m) != key;
   });
   return members;
 }

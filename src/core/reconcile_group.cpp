@@ -16,7 +16,7 @@ namespace {
 using base::cat;
 
 // A domain that is being deleted admits nobody new.
-std::vector<api::Admission> admissions(const GroupWorld& world, const Membership& member,
+std::vector<api::Admission> admissions(const World& world, const Membership& member,
                                        const api::NodeListEntry* before) {
   std::vector<api::Admission> admits;
   for (const std::string& uid : member.claims) {
@@ -28,10 +28,10 @@ std::vector<api::Admission> admissions(const GroupWorld& world, const Membership
   return admits;
 }
 
-ListDraft draft_of(const GroupWorld& world) {
+ListDraft draft_of(const World& world, const GroupKey& key) {
   ListDraft draft{.nodes = world.nodes,
-                  .group = group_id(world.key),
-                  .clique = world.key.clique,
+                  .group = group_id(key),
+                  .clique = key.clique,
                   .slots = world.settings.slots_per_group,
                   .seats = {},
                   .remembered = {}};
@@ -39,14 +39,14 @@ ListDraft draft_of(const GroupWorld& world) {
     if (stored.meta.name == node_list_name(draft.group)) draft.stored = &stored;
   }
   if (draft.stored != nullptr && draft.stored->list) draft.before = &*draft.stored->list;
-  for (const Membership& member : members_of(world)) {
+  for (const Membership& member : members_of(world, key)) {
     draft.seats[member.node] = {member.counted,
                                 admissions(world, member, entry_before(draft, member.node))};
   }
   if (world.view.domain->status) {
     for (const auto& status : world.view.domain->status->nodes) {
       // One with a channel remembers the slot of another group.
-      if (status.clique == world.key.clique && status.channel == 0) {
+      if (status.clique == key.clique && status.channel == 0) {
         draft.remembered.push_back(status);
       }
     }
@@ -55,7 +55,7 @@ ListDraft draft_of(const GroupWorld& world) {
 }
 
 // Whether the whole domain has what it waits for: its nodes, and of each an address.
-bool is_complete(const GroupWorld& world, bool all_have_slots) {
+bool is_complete(const World& world, bool all_have_slots) {
   std::int64_t counted = 0;
   for (const Membership& member : memberships_of(world.view, world.nodes, world.lists)) {
     if (!member.counted) continue;
@@ -70,7 +70,7 @@ bool is_complete(const GroupWorld& world, bool all_have_slots) {
   });
 }
 
-api::NodeList list_of(const GroupWorld& world, const ListDraft& draft) {
+api::NodeList list_of(const World& world, const ListDraft& draft) {
   DraftedList drafted = drafted_list(draft);
   api::NodeList& list = drafted.list;
   list.domain = api::to_string(api::name_of(world.view.domain->meta));
@@ -94,14 +94,14 @@ std::optional<std::string> what_happened_to(const ListDraft& draft) {
 
 }  // namespace
 
-Plan reconcile_group(const GroupWorld& world) {
+Plan reconcile_group(const World& world, const GroupKey& key) {
   if (!world.view.domain) return {};
   const api::ComputeDomain& domain = *world.view.domain;
   // Nothing is made that teardown would not find.
   if (!domain.meta.has_finalizer(api::kDomainFinalizer) || world.view.has_predecessor) return {};
   // Refused: its pods may be in any clique, and it asks for one.
   if (domain.spec.workload && api::wants_one_clique(domain)) return {};
-  const ListDraft draft = draft_of(world);
+  const ListDraft draft = draft_of(world, key);
   if (draft.stored == nullptr && domain.meta.is_deleting()) return {};
 
   const api::NodeList list = list_of(world, draft);
@@ -115,7 +115,11 @@ Plan reconcile_group(const GroupWorld& world) {
   // Claims are allocated one after the other: the next write carries all that came meanwhile. Until
   // the list is complete no daemon starts within this time anyway.
   const bool completes = list.complete && (draft.before == nullptr || !draft.before->complete);
-  const base::Duration left = left_of(world.settings.list_interval, world.list_written, world.now);
+  const auto written = world.lists_written.find(key);
+  const base::Duration left =
+      left_of(world.settings.list_interval,
+              written == world.lists_written.end() ? std::nullopt : std::optional(written->second),
+              world.now);
   if (!completes && left > base::Duration::zero()) {
     plan.look_again = left;
     return plan;

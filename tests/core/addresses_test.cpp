@@ -25,7 +25,7 @@ MemberView judged_member(const World& world, std::size_t which) {
 TEST(Addresses, TheOneThatWasGivenFirstStays) {
   World world = settled_world(2);
   said_by(world, "n1") = address_of("n2");
-  EXPECT_THAT(reconcile_group(group_world_of(world)).actions, IsEmpty());
+  EXPECT_THAT(reconcile_group(world, group_of(world)).actions, IsEmpty());
   EXPECT_EQ(judged_member(world, 0).state, MemberState("AddressRefused"));
   EXPECT_THAT(judged_member(world, 0).detail, HasSubstr("10.88.1.2, which is that of node n2"));
   EXPECT_EQ(judged_member(world, 1).state, MemberState("Ready"));
@@ -69,7 +69,7 @@ TEST(Addresses, AtWhichNoPeerAnswersAreRefused) {
   for (const char* address : {"0.0.0.0", "127.0.0.1", "127.0.1.2", "224.0.0.1", "::", "fe80::1"}) {
     World world = settled_world(2);
     said_by(world, "n1") = address;
-    EXPECT_THAT(reconcile_group(group_world_of(world)).actions, IsEmpty()) << address;
+    EXPECT_THAT(reconcile_group(world, group_of(world)).actions, IsEmpty()) << address;
     EXPECT_EQ(judged_member(world, 0).state, MemberState("AddressRefused"));
     EXPECT_THAT(judged_member(world, 0).detail, HasSubstr(address));
   }

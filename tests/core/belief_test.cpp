@@ -72,7 +72,7 @@ TEST(Belief, ANodeWhoseFabricIsNotReadAfterAReboot_StaysWhereItWas) {
 TEST(Belief, NoNodeTakesASlotThatWasGivenToAnother) {
   World world = settled_world(3);
   group_report(world, "n1").slot = 2;
-  EXPECT_THAT(reconcile_group(group_world_of(world)).actions, IsEmpty());
+  EXPECT_THAT(reconcile_group(world, group_of(world)).actions, IsEmpty());
   const Plan plan = reconcile(world);
   EXPECT_EQ(condition_in(plan, "Ready").reason, "WrongNodeTable");
   EXPECT_EQ(status_in(plan)->status.ready_nodes, "2/3");
@@ -108,7 +108,7 @@ TEST(Belief, AnAddressThatIsNoneIsNotPassedOn) {
 TEST(Belief, AnAddressThatIsNoneDoesNotReplaceOneThatWas) {
   World world = settled_world(2);
   world.nodes["n1"].report->status.address = "evil.example";
-  EXPECT_THAT(reconcile_group(group_world_of(world)).actions, IsEmpty());
+  EXPECT_THAT(reconcile_group(world, group_of(world)).actions, IsEmpty());
 }
 
 TEST(Belief, StatusAndSlotStayAsTheyWereWhileTheListIsLost) {

@@ -119,18 +119,13 @@ inline World world_of(const api::ComputeDomain& object, int nodes) {
   return world;
 }
 
-inline GroupWorld group_world_of(const World& world, const std::string& clique = kClique) {
-  return {.now = world.now,
-          .settings = world.settings,
-          .key = {world.view.uid, clique},
-          .view = world.view,
-          .lists = world.lists,
-          .nodes = world.nodes};
+inline GroupKey group_of(const World& world, const std::string& clique = kClique) {
+  return {world.view.uid, clique};
 }
 
 // Applies the node list that a group key writes, as the API server would.
 inline Plan write_list(World& world, const std::string& clique = kClique) {
-  Plan plan = reconcile_group(group_world_of(world, clique));
+  Plan plan = reconcile_group(world, group_of(world, clique));
   for (const Action& action : plan.actions) {
     const auto* write = std::get_if<WriteNodeList>(&action);
     if (write == nullptr) continue;

@@ -124,7 +124,7 @@ TEST(Predecessor, WaitsForClaimsThatItMayHavePrepared) {
 // Two daemons on a node would be one too many.
 TEST(Predecessor, NothingOfOursIsAdmittedBesideIt) {
   const World world = inherited_world(2);
-  EXPECT_THAT(reconcile_group(group_world_of(world)).actions, IsEmpty());
+  EXPECT_THAT(reconcile_group(world, group_of(world)).actions, IsEmpty());
 }
 
 TEST(Predecessor, IsQuietOnceItsStandingIsTold) {
@@ -146,7 +146,7 @@ TEST(Predecessor, GoesAfterTheLastClaimOnceALiveListAgrees) {
 TEST(Predecessor, OnceGoneTheDomainIsOurs) {
   World world = inherited_world(2);
   world.view.has_predecessor = false;
-  EXPECT_THAT(reconcile_group(group_world_of(world)).actions, Not(IsEmpty()));
+  EXPECT_THAT(reconcile_group(world, group_of(world)).actions, Not(IsEmpty()));
   const api::ResourceClaimTemplate users = world.templates.front();
   const auto owners = wanted_template(*world.view.domain)->meta.owners;
   EXPECT_THAT(reconcile(world).actions, Contains(Action(AdoptTemplate{users.meta, owners})));

@@ -36,17 +36,17 @@ TEST(ReconcileGroup, WritesTheClaimsOfANodeOnceInWhateverOrderTheyCome) {
   write_list(world);
   EXPECT_EQ(entry_in(world, "n1").admits,
             (std::vector<api::Admission>{{"uid-c1", 0}, {"uid-c2", 0}}));
-  EXPECT_THAT(reconcile_group(group_world_of(world)).actions, IsEmpty());
+  EXPECT_THAT(reconcile_group(world, group_of(world)).actions, IsEmpty());
 }
 
 TEST(ReconcileGroup, WritesNothingBeforeTheFinalizerIsThere) {
   const World world = world_of(domain("train"), 2);
-  EXPECT_THAT(reconcile_group(group_world_of(world)).actions, IsEmpty());
+  EXPECT_THAT(reconcile_group(world, group_of(world)).actions, IsEmpty());
 }
 
 TEST(ReconcileGroup, MakesNoListForADomainThatIsBeingDeleted) {
   const World world = world_of(domain("train").finalized().deleting(), 2);
-  EXPECT_THAT(reconcile_group(group_world_of(world)).actions, IsEmpty());
+  EXPECT_THAT(reconcile_group(world, group_of(world)).actions, IsEmpty());
 }
 
 TEST(ReconcileGroup, AListThatCannotBeReadHoldsEveryAllocatedClaim) {
@@ -59,7 +59,7 @@ TEST(ReconcileGroup, AListThatCannotBeReadHoldsEveryAllocatedClaim) {
 TEST(ReconcileGroup, PutsBackALabelOfTheListThatSomebodyTookAway) {
   World world = settled_world(2);
   world.lists.front().meta.labels.erase(api::kCliqueLabel);
-  const Plan plan = reconcile_group(group_world_of(world));
+  const Plan plan = reconcile_group(world, group_of(world));
   const auto* write = std::get_if<WriteNodeList>(&plan.actions.at(0));
   ASSERT_NE(write, nullptr);
   EXPECT_EQ(write->desired.meta.label(api::kCliqueLabel), kClique);
@@ -241,7 +241,7 @@ TEST(ReconcileGroup, WritesFirstInstancesOnceForAll) {
   report_ready(world);
   const auto last = world.nodes.at("n3").report->status.groups;
   world.nodes.at("n3").report->status.groups.clear();
-  EXPECT_THAT(reconcile_group(group_world_of(world)).actions, IsEmpty());
+  EXPECT_THAT(reconcile_group(world, group_of(world)).actions, IsEmpty());
   world.nodes.at("n3").report->status.groups = last;
   write_list(world);
   EXPECT_EQ(entry_in(world, "n1").instance, "i-n1");
@@ -250,27 +250,24 @@ TEST(ReconcileGroup, WritesFirstInstancesOnceForAll) {
 
 TEST(ReconcileGroup, CarriesInOneWriteWhatComesWithinAnInterval) {
   World world = world_of(domain("train").wants(4).finalized(), 2);
-  GroupWorld group = group_world_of(world);
-  group.list_written = group.now - 20ms;
-  const Plan plan = reconcile_group(group);
+  world.lists_written[group_of(world)] = world.now - 20ms;
+  const Plan plan = reconcile_group(world, group_of(world));
   EXPECT_THAT(plan.actions, IsEmpty());
   EXPECT_EQ(plan.look_again, base::Duration(30ms));
-  group.now += 30ms;
-  EXPECT_THAT(reconcile_group(group).actions, SizeIs(1));
+  world.now += 30ms;
+  EXPECT_THAT(reconcile_group(world, group_of(world)).actions, SizeIs(1));
 }
 
 TEST(ReconcileGroup, WritesAListThatIsCompleteAtOnce) {
   World world = world_of(domain("train").wants(4).finalized(), 4);
-  GroupWorld group = group_world_of(world);
-  group.list_written = group.now;
-  EXPECT_THAT(reconcile_group(group).actions, SizeIs(1));
+  world.lists_written[group_of(world)] = world.now;
+  EXPECT_THAT(reconcile_group(world, group_of(world)).actions, SizeIs(1));
 }
 
 TEST(ReconcileGroup, DoesNotWaitForAClockThatWasSetBack) {
   World world = world_of(domain("train").wants(4).finalized(), 2);
-  GroupWorld group = group_world_of(world);
-  group.list_written = group.now + 1h;
-  EXPECT_THAT(reconcile_group(group).actions, SizeIs(1));
+  world.lists_written[group_of(world)] = world.now + 1h;
+  EXPECT_THAT(reconcile_group(world, group_of(world)).actions, SizeIs(1));
 }
 
 TEST(ReconcileGroup, WritesTheFirstInstanceOfANodeThatJoinsWithTheNextChange) {
@@ -279,7 +276,7 @@ TEST(ReconcileGroup, WritesTheFirstInstanceOfANodeThatJoinsWithTheNextChange) {
   world.nodes["n3"] = idle_node("n3");
   write_list(world);
   report_ready(world);
-  EXPECT_THAT(reconcile_group(group_world_of(world)).actions, IsEmpty());
+  EXPECT_THAT(reconcile_group(world, group_of(world)).actions, IsEmpty());
   group_report(world, "n1").unreachable = {"n3"};
   write_list(world);
   EXPECT_EQ(entry_in(world, "n3").instance, "i-n3");
@@ -295,15 +292,15 @@ TEST(ReconcileGroup, WritesANewInstanceAtOnce) {
 TEST(ReconcileGroup, KeepsANodeInItsGroupWhenItsCliqueChangesInUse) {
   World world = settled_world(2);
   world.nodes.at("n1").report->status.clique = "other.1";
-  EXPECT_THAT(reconcile_group(group_world_of(world)).actions, IsEmpty());
-  EXPECT_THAT(reconcile_group(group_world_of(world, "other.1")).actions, IsEmpty());
+  EXPECT_THAT(reconcile_group(world, group_of(world)).actions, IsEmpty());
+  EXPECT_THAT(reconcile_group(world, group_of(world, "other.1")).actions, IsEmpty());
 }
 
 TEST(ReconcileGroup, StaysQuietWhileNodeAndReportDisagreeOnTheBoot) {
   World world = settled_world(2);
   world.nodes.at("n1").node->boot_id = "boot-2";
   write_list(world);
-  EXPECT_THAT(reconcile_group(group_world_of(world)).actions, IsEmpty());
+  EXPECT_THAT(reconcile_group(world, group_of(world)).actions, IsEmpty());
   world.nodes.at("n1").report->status.boot_id = "boot-2";
   write_list(world);
   EXPECT_EQ(entry_in(world, "n1").boot_id, "boot-2");

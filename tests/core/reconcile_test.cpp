@@ -42,7 +42,7 @@ TEST(Reconcile, LeavesASettledWorldAlone) {
   EXPECT_TRUE(world.view.domain->status->ready);
   EXPECT_EQ(world.view.domain->status->ready_nodes, "18/18");
   EXPECT_THAT(reconcile(world).actions, IsEmpty());
-  EXPECT_THAT(reconcile_group(group_world_of(world)).actions, IsEmpty());
+  EXPECT_THAT(reconcile_group(world, group_of(world)).actions, IsEmpty());
 }
 
 TEST(Reconcile, GivesEqualPlansWhateverTheOrderOfInputs) {
@@ -54,7 +54,7 @@ TEST(Reconcile, GivesEqualPlansWhateverTheOrderOfInputs) {
   std::ranges::reverse(turned.lists);
   std::ranges::reverse(turned.templates);
   EXPECT_EQ(reconcile(world), reconcile(turned));
-  EXPECT_EQ(reconcile_group(group_world_of(world)), reconcile_group(group_world_of(turned)));
+  EXPECT_EQ(reconcile_group(world, group_of(world)), reconcile_group(turned, group_of(turned)));
 }
 
 TEST(Reconcile, AnswersAnInvalidTemplateNameBeforeAnySideEffect) {

@@ -95,7 +95,7 @@ TEST(SharedClaim, StaysWhereItWasAdmittedUntilItsPodsHaveBeenRead) {
   write_list(world);
   world.view.claims = {shared("c", {"", ""})};
   world.now += 1min;
-  EXPECT_THAT(reconcile_group(group_world_of(world)).actions, IsEmpty());
+  EXPECT_THAT(reconcile_group(world, group_of(world)).actions, IsEmpty());
 }
 
 SharedSliceWorld slice_world() { return {.clique = kClique, .has_nodes = true, .stored = {}}; }

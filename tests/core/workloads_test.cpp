@@ -568,7 +568,7 @@ TEST(AutomaticDomain, ThatWantsOneCliqueIsRefused) {
   world.view.claims = {claim("c1").of("train").on("n1")};
   world.nodes["n1"] = idle_node("n1");
   world.placement = PlacementVerdict{false, "PlacementUnsupported", "write a ComputeDomain"};
-  EXPECT_EQ(reconcile_group(group_world_of(world)), Plan{});
+  EXPECT_EQ(reconcile_group(world, group_of(world)), Plan{});
   const auto statuses = actions<SetStatus>(reconcile(world));
   ASSERT_THAT(statuses, SizeIs(1));
   const auto* ready = api::find_condition(statuses[0].status.conditions, kConditionReady);
@@ -588,8 +588,7 @@ TEST(AutomaticDomain, WaitsWithItsDeletionForClaimsThatNameNone) {
                                                     .node = "n1"};
   world.view.claims[0].reserved_for = {{.resource = "pods", .name = "a", .uid = "uid-a"}};
   world.nodes["n1"] = idle_node("n1");
-  const GroupWorld group = group_world_of(world);
-  const auto writes = actions<WriteNodeList>(reconcile_group(group));
+  const auto writes = actions<WriteNodeList>(reconcile_group(world, group_of(world)));
   ASSERT_THAT(writes, SizeIs(1));
   EXPECT_EQ(writes[0].desired.meta.label(api::kWorkloadLabel), "0123456789abcdef");
   world.lists = {stored_list(writes[0].desired)};

@@ -21,8 +21,11 @@ struct Sources {
   const Workloads& workloads;
 };
 
+// Of a domain what the node lists of its groups are decided by, and to that what the domain itself
+// is; gather_domain() is both.
+core::World gather_groups(const Sources& from, const std::string& uid);
+void gather_rest(const Sources& from, core::World& world);
 core::World gather_domain(const Sources& from, const std::string& uid);
-core::GroupWorld gather_group(const Sources& from, const core::GroupKey& key);
 core::CliqueWorld gather_clique(const Sources& from, const std::string& clique);
 core::ReportWorld gather_report(const Sources& from, const std::string& node);
 core::LabelWorld gather_label(const Sources& from, const std::string& node);
@@ -41,8 +44,8 @@ std::vector<kube::Store<api::ResourceClaim>::Snapshot> claims_on(const Sources& 
 // UIDs of the domains whose statuses tell what happens to a key.
 std::set<std::string> domains_concerned(const Sources& from, const Key& key);
 
-// The keys of a domain and of all its groups.
-std::vector<Key> keys_of_domain(const Sources& from, const std::string& uid);
+// A domain's own key, and then those of its groups.
+std::vector<Key> keys_of(const core::World& world);
 
 // The plan of a key, by the core.
 core::Plan plan_of(const Sources& from, const Key& key);

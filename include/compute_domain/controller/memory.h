@@ -34,6 +34,8 @@ class Memory {
   // domain since it last wrote the status.
   void list_written(const core::GroupKey& group, base::Time when);
   [[nodiscard]] std::optional<base::Time> list_written(const core::GroupKey& group) const;
+  // Those of a domain's own groups.
+  [[nodiscard]] std::map<core::GroupKey, base::Time> lists_written(const std::string& uid) const;
   // A list of a clique is about to be written for the domain: its status waits for it.
   void list_awaited(const std::string& uid, base::Time when);
   [[nodiscard]] std::optional<base::Time> untold_list(const std::string& uid) const;

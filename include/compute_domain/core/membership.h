@@ -71,7 +71,7 @@ std::vector<Membership> memberships_of(const DomainView& view, const NodeViews& 
                                        const std::vector<StoredList>& lists);
 
 // Those of one group with isolation by domain.
-std::vector<Membership> members_of(const GroupWorld& world);
+std::vector<Membership> members_of(const World& world, const GroupKey& key);
 
 // The group that a member is in; its clique is known.
 GroupKey group_of(const std::string& domain_uid, const Membership& membership);

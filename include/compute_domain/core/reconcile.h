@@ -12,8 +12,8 @@ namespace cdom::core {
 // A domain key: finalizer, template, status, teardown.
 Plan reconcile(const World& world);
 
-// A group key: its node list.
-Plan reconcile_group(const GroupWorld& world);
+// The key of one of its groups: the node list.
+Plan reconcile_group(const World& world, const GroupKey& key);
 
 // The key of a clique: its node list, where the nodes are isolated by channel.
 Plan reconcile_clique(const CliqueWorld& world);

@@ -106,15 +106,26 @@ struct SeatCount {
   friend bool operator==(const SeatCount&, const SeatCount&) = default;
 };
 
-// For a domain key: decides template, status and finalizer.
+// A group is what one set of IMEX daemons serves. With isolation by domain, one domain and clique;
+// by channel a clique, for all domains.
+struct GroupKey {
+  std::string domain_uid;  // "" by channel
+  std::string clique;
+
+  friend auto operator<=>(const GroupKey&, const GroupKey&) = default;
+};
+
+// For the keys of a domain and of its groups: decides node lists, template, status and finalizer.
+// For the node lists only what comes first is read, down to `lists_written`.
 struct World {
   base::Time now{};
   Settings settings;
   DomainView view;
-  std::vector<StoredList> lists;  // of this domain's groups
+  std::vector<StoredList> lists;                 // of this domain's groups
+  NodeViews nodes;                               // that a claim, a list or the status names
+  std::map<GroupKey, base::Time> lists_written;  // by this process
   // The one of the wanted name; of a domain that is absent all that bear its UID.
   std::vector<api::ResourceClaimTemplate> templates;
-  NodeViews nodes;                           // that a claim, a list or the status names
   std::optional<base::Time> status_written;  // by this process
   base::Duration known_for{};                // how long this process has known the domain
   // When this process wrote the first node list of this domain since it last wrote the status.
@@ -136,26 +147,6 @@ struct World {
   std::map<std::string, api::OwnerReference> makers;
   std::optional<base::Time> pods_read;
   std::optional<SeatCount> seats;  // counted only when claims of it have waited for one for long
-};
-
-// A group is what one set of IMEX daemons serves. With isolation by domain, one domain and clique;
-// by channel a clique, for all domains.
-struct GroupKey {
-  std::string domain_uid;  // "" by channel
-  std::string clique;
-
-  friend auto operator<=>(const GroupKey&, const GroupKey&) = default;
-};
-
-// For a group key: decides the node list.
-struct GroupWorld {
-  base::Time now{};
-  Settings settings;
-  GroupKey key;
-  DomainView view;
-  std::vector<StoredList> lists;  // of this group and of the domain's other groups
-  NodeViews nodes;
-  std::optional<base::Time> list_written;  // by this process
 };
 
 // For the key of a clique whose domains differ by channel: decides its node list.

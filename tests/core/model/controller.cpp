@@ -115,7 +115,7 @@ Id Model::plan_of(const Objects& cache, int domain, bool group) {
   memo += static_cast<char>(domain * 2 + (group ? 1 : 0));
   if (const auto it = plan_memo_.find(memo); it != plan_memo_.end()) return it->second;
   const World world = world_of(cache, domain);
-  const Plan plan = group ? reconcile_group(testing::group_world_of(world)) : reconcile(world);
+  const Plan plan = group ? reconcile_group(world, testing::group_of(world)) : reconcile(world);
   check_status(world, plan);
   Id id = 0;
   if (!plan.actions.empty()) {
