@@ -1,4 +1,6 @@
+#include "compute_domain/core/reasons.h"
 #include "core/node/hosts.h"
+#include "core/node/summary.h"
 #include "core/node_scene.h"
 
 namespace cdom::core {
@@ -36,6 +38,31 @@ TEST(NodeReport, CostsOneWriteForAFormation) {
   EXPECT_EQ(scene.group()->instance, "i1");
   EXPECT_THAT(scene.group()->claims, ElementsAre("a-uid"));
   EXPECT_THAT(scene.group()->unreachable, IsEmpty());
+}
+
+TEST(NodeReport, SummarisesTheStateThatWeighsMostInTheTableOfReasons) {
+  using api::DaemonState;
+  struct Weighed {
+    DaemonState state;
+    MemberState weight;
+  };
+  const Weighed states[] = {{DaemonState::Ready, "Ready"},
+                            {DaemonState::Starting, "Starting"},
+                            {DaemonState::Recovering, "Recovering"},
+                            {DaemonState::Failed, "ImexFailed"}};
+  const auto state_of = [](DaemonState one, DaemonState other) {
+    api::ComputeDomainNodeReport report;
+    report.groups = {{.group = "a", .state = one}, {.group = "b", .state = other}};
+    return summary_of(report).state;
+  };
+  for (const auto& [one, weight] : states) {
+    EXPECT_EQ(state_of(one, DaemonState::None), one);
+    EXPECT_EQ(state_of(DaemonState::None, one), one);
+    for (const auto& [other, other_weight] : states) {
+      EXPECT_EQ(state_of(one, other), weight.is_worse_than(other_weight) ? one : other);
+    }
+  }
+  EXPECT_EQ(state_of(DaemonState::Stopped, DaemonState::Stopped), std::nullopt);
 }
 
 TEST(NodeReport, HasASummaryForTables) {

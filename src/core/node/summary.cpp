@@ -1,6 +1,7 @@
 #include "core/node/summary.h"
 
 #include <algorithm>
+#include <optional>
 #include <set>
 
 #include "compute_domain/base/text.h"
@@ -13,17 +14,36 @@ namespace {
 using api::DaemonState;
 using base::cat;
 
-// From the worst.
-constexpr DaemonState kBySeverity[] = {DaemonState::Failed, DaemonState::Recovering,
-                                       DaemonState::Starting, DaemonState::Ready,
-                                       DaemonState::None};
-
-const api::GroupReport* worst_of(const api::ComputeDomainNodeReport& report) {
-  for (const DaemonState state : kBySeverity) {
-    const auto it = std::ranges::find(report.groups, state, &api::GroupReport::state);
-    if (it != report.groups.end()) return &*it;
+// What a member of the group is by its daemon, as reasons.h weighs it; nullopt: there is no daemon
+// to tell of.
+std::optional<MemberState> member_state(DaemonState state) {
+  switch (state) {
+    case DaemonState::Failed:
+      return MemberState("ImexFailed");
+    case DaemonState::Recovering:
+      return MemberState("Recovering");
+    case DaemonState::Starting:
+      return MemberState("Starting");
+    case DaemonState::Ready:
+      return MemberState("Ready");
+    case DaemonState::None:
+    case DaemonState::Stopped:
+      return std::nullopt;
   }
-  return nullptr;
+  return std::nullopt;
+}
+
+// Of two that weigh the same the first; nullptr: every group has stopped.
+const api::GroupReport* worst_of(const api::ComputeDomainNodeReport& report) {
+  const api::GroupReport* worst = nullptr;
+  for (const api::GroupReport& group : report.groups) {
+    if (group.state == DaemonState::Stopped) continue;
+    const auto state = member_state(group.state);
+    const auto before = worst == nullptr ? std::nullopt : member_state(worst->state);
+    const bool is_worse = state && (!before || state->is_worse_than(*before));
+    if (worst == nullptr || is_worse) worst = &group;
+  }
+  return worst;
 }
 
 void say(std::vector<std::string>& sentences, const std::string& sentence) {
