@@ -119,7 +119,7 @@ class Agent {
         if (!notice) continue;
         const auto* reply = std::get_if<imex::Reply>(&*notice);
         if (reply != nullptr && reply->error) throw std::runtime_error(reply->error->message);
-        const auto* state = std::get_if<imex::State>(&*notice);
+        const auto* state = std::get_if<imex::DaemonStatus>(&*notice);
         if (state != nullptr && holds(*state)) return clock_.elapsed();
       }
       char block[4096];
@@ -162,17 +162,18 @@ void measure_once(const std::string& program, const fs::path& stand_ins, millise
   agent.ask(imex::Watch{});
   agent.ask(imex::Hosts{cat(address, "\tslot-0\n"), "r"});
   agent.ask(imex::Want{"group", 0, "slot-0\n", "hash", address});
-  agent.wait_for([](const imex::State& state) { return state.phase == imex::Phase::Ready; });
+  agent.wait_for(
+      [](const imex::DaemonStatus& state) { return state.phase == imex::DaemonPhase::Ready; });
   const int daemon = daemon_of(owner);
   const base::Duration killed = clock.elapsed();
   kill(daemon, SIGKILL);
   const auto since_kill = [&](base::Duration moment) {
     return std::chrono::duration<double, std::milli>(moment - killed).count();
   };
-  samples.told.push_back(since_kill(
-      agent.wait_for([](const imex::State& state) { return state.phase == imex::Phase::Failed; })));
-  const base::Duration ready =
-      agent.wait_for([](const imex::State& state) { return state.phase == imex::Phase::Ready; });
+  samples.told.push_back(since_kill(agent.wait_for(
+      [](const imex::DaemonStatus& state) { return state.phase == imex::DaemonPhase::Failed; })));
+  const base::Duration ready = agent.wait_for(
+      [](const imex::DaemonStatus& state) { return state.phase == imex::DaemonPhase::Ready; });
   samples.ready.push_back(since_kill(ready - ready_delay));
 }
 

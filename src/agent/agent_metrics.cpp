@@ -16,8 +16,8 @@ const char* name_of(AgentMetrics::Outcome outcome) {
   return "Failed";
 }
 
-std::string state_of(const std::optional<core::DaemonView>& daemon) {
-  return daemon ? std::string(api::to_string(daemon->state)) : "OwnerSilent";
+std::string state_of(const std::optional<core::SeenDaemon>& daemon) {
+  return daemon ? std::string(api::to_string(core::state_of(daemon->phase))) : "OwnerSilent";
 }
 
 }  // namespace
@@ -44,7 +44,7 @@ void AgentMetrics::answered_unprepare() const {
       .add();
 }
 
-void AgentMetrics::see(const std::optional<core::DaemonView>& daemon) {
+void AgentMetrics::see(const std::optional<core::SeenDaemon>& daemon) {
   if (registry_ == nullptr) return;
   const std::string now = state_of(daemon);
   if (state_ != now) {
@@ -59,7 +59,7 @@ void AgentMetrics::see(const std::optional<core::DaemonView>& daemon) {
   if (daemon && daemon->running && daemon->instance != instance_) count_start(*daemon);
 }
 
-void AgentMetrics::count_start(const core::DaemonView& daemon) {
+void AgentMetrics::count_start(const core::SeenDaemon& daemon) {
   // Of the daemon that an agent finds at its own start it does not know how it came to be.
   const bool is_restart = !instance_.empty() && daemon.group == group_;
   if (is_restart) {

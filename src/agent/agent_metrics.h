@@ -24,10 +24,10 @@ class AgentMetrics {
   void answered_unprepare() const;
 
   // The daemon as its owner tells it now; nullopt: it does not answer.
-  void see(const std::optional<core::DaemonView>& daemon);
+  void see(const std::optional<core::SeenDaemon>& daemon);
 
  private:
-  void count_start(const core::DaemonView& daemon);
+  void count_start(const core::SeenDaemon& daemon);
 
   base::Registry* const registry_;
   std::optional<std::string> state_;  // that the gauge shows

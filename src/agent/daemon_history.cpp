@@ -1,15 +1,11 @@
 #include "agent/daemon_history.h"
 
 namespace cdom::agent {
-namespace {
 
-// READY for less than this does not end a row of failures: a daemon that dies again and again does
-// not start again at once each time.
-constexpr base::Duration kSteady = std::chrono::seconds(10);
+using base::DaemonPhase;
+using base::DaemonStatus;
 
-}  // namespace
-
-void DaemonHistory::see(const base::Result<ImexStatus>& status) {
+void DaemonHistory::see(const base::Result<DaemonStatus>& status) {
   if (!status) {
     if (!silent_since_) silent_since_ = clock_.elapsed();
     error_ = status.error().message;
@@ -19,73 +15,55 @@ void DaemonHistory::see(const base::Result<ImexStatus>& status) {
   silent_since_.reset();
   if (status->running) start_failed_ = false;
   if (start_failed_) {
-    view_.hosts_revision = status->hosts_revision;
+    seen_.hosts_revision = status->hosts_revision;
+    seen_.driver_paused = status->driver_paused;
     return;
   }
-  see_state(*status);
+  see_status(*status);
 }
 
-void DaemonHistory::see_state(const ImexStatus& status) {
-  const bool is_new = !seen_ || view_.instance != status.instance;
-  const bool ended = view_.running && !status.running;
-  const bool was_ready = view_.running && view_.state == api::DaemonState::Ready;
-  if (was_ready && clock_.elapsed() - view_.since >= kSteady) view_.failures = 0;
-  if (is_new || view_.state != status.state || view_.running != status.running) {
-    view_.since = clock_.elapsed();
-    view_.since_time = clock_.now();
+void DaemonHistory::see_status(const DaemonStatus& status) {
+  const base::Duration now = clock_.elapsed();
+  const bool is_new = !has_seen_ || seen_.instance != status.instance;
+  const bool ended = seen_.running && !status.running;
+  const bool was_ready = seen_.running && seen_.phase == DaemonPhase::Ready;
+  const auto ready_for = was_ready ? std::optional(now - seen_.since) : std::nullopt;
+  if ((ended || is_new) && !status.running && status.phase == DaemonPhase::Failed) {
+    seen_.due = now + policy_.next_pause(ready_for);
   }
-  if ((ended || is_new) && !status.running && status.state == api::DaemonState::Failed) {
-    ++view_.failures;
-    view_.ended = clock_.elapsed();
+  if (is_new || seen_.phase != status.phase || seen_.running != status.running) {
+    seen_.since = now;
+    seen_.since_time = clock_.now();
   }
   see_connections(status, is_new);
-  view_.running = status.running;
-  view_.stopping = status.stopping;
-  view_.host_managed = status.host_managed;
-  view_.group = status.group;
-  view_.table_hash = status.table_hash;
-  view_.slot = status.slot;
-  view_.instance = status.instance;
-  view_.state = status.state;
-  view_.message = status.message;
-  view_.answers = status.answers;
-  view_.hosts_revision = status.hosts_revision;
-  view_.signalled = status.signalled;
-  seen_ = true;
+  static_cast<DaemonStatus&>(seen_) = status;
+  has_seen_ = true;
 }
 
-void DaemonHistory::see_connections(const ImexStatus& status, bool is_new) {
-  if (is_new) {
-    view_.connected.clear();
-    view_.disconnected.clear();
+void DaemonHistory::see_connections(const DaemonStatus& status, bool is_new) {
+  if (is_new) return seen_.disconnected.clear();
+  for (const auto& [slot, letter] : status.peers) {
+    if (letter == base::kConnected) seen_.disconnected.erase(slot);
   }
-  for (const std::int64_t slot : status.connected) {
-    view_.connected.try_emplace(slot, clock_.elapsed());
-    view_.disconnected.erase(slot);
-  }
-  for (auto it = view_.connected.begin(); it != view_.connected.end();) {
-    if (status.connected.contains(it->first)) {
-      ++it;
-      continue;
-    }
-    view_.disconnected[it->first] = clock_.elapsed();
-    it = view_.connected.erase(it);
+  for (const auto& [slot, letter] : seen_.peers) {
+    const bool has_broken_off = letter == base::kConnected && !is_connected(status, slot);
+    if (has_broken_off) seen_.disconnected[slot] = clock_.elapsed();
   }
 }
 
 void DaemonHistory::see_failed_start(const std::string& group, const std::string& error) {
-  if (!start_failed_ || view_.group != group) {
-    view_.since = clock_.elapsed();
-    view_.since_time = clock_.now();
-    view_.failures = 0;
+  if (!start_failed_ || seen_.group != group) {
+    seen_.since = clock_.elapsed();
+    seen_.since_time = clock_.now();
+    policy_ = {};
   }
   start_failed_ = true;
-  ++view_.failures;
-  view_.ended = clock_.elapsed();
-  view_.group = group;
-  view_.state = api::DaemonState::Failed;
-  view_.running = view_.stopping = view_.answers = false;
-  view_.message = error;
+  seen_.due = clock_.elapsed() + policy_.next_pause(std::nullopt);
+  seen_.group = group;
+  seen_.phase = DaemonPhase::Failed;
+  seen_.running = seen_.stopping = seen_.answers = false;
+  seen_.starts_again = false;
+  seen_.message = error;
 }
 
 void DaemonHistory::show(core::NodeWorld& world) const {
@@ -96,7 +74,7 @@ void DaemonHistory::show(core::NodeWorld& world) const {
     world.owner_silent_since = *silent_since_;
     return;
   }
-  world.daemon = view_;
+  world.daemon = seen_;
 }
 
 }  // namespace cdom::agent

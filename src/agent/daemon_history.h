@@ -7,7 +7,8 @@
 #include <optional>
 #include <string>
 
-#include "compute_domain/agent/imex_owner.h"
+#include "compute_domain/base/daemon_policy.h"
+#include "compute_domain/base/result.h"
 #include "compute_domain/core/node_world.h"
 
 namespace cdom::agent {
@@ -16,20 +17,21 @@ class DaemonHistory {
  public:
   explicit DaemonHistory(const base::Clock& clock) : clock_(clock) {}
 
-  void see(const base::Result<ImexStatus>& status);
+  void see(const base::Result<base::DaemonStatus>& status);
   // The owner refused to start a daemon for this group.
   void see_failed_start(const std::string& group, const std::string& error);
 
   void show(core::NodeWorld& world) const;
 
  private:
-  void see_state(const ImexStatus& status);
-  void see_connections(const ImexStatus& status, bool is_new);
+  void see_status(const base::DaemonStatus& status);
+  void see_connections(const base::DaemonStatus& status, bool is_new);
 
   const base::Clock& clock_;
-  core::DaemonView view_;
-  bool seen_ = false;
-  bool start_failed_ = false;  // the view tells of that, not of the owner's last word
+  core::SeenDaemon seen_;
+  base::DaemonPolicy policy_;
+  bool has_seen_ = false;
+  bool start_failed_ = false;  // seen_ tells of that, not of the owner's last word
   std::optional<base::Duration> silent_since_;
   std::string error_;
   bool is_gone_ = false;  // the owner, for certain

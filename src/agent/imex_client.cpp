@@ -45,45 +45,6 @@ bool owner_has_ended(const std::string& socket_path) {
          std::filesystem::is_directory(folder, error);
 }
 
-api::DaemonState state_of(imex::Phase phase) {
-  switch (phase) {
-    case imex::Phase::Stopped:
-      return api::DaemonState::None;
-    case imex::Phase::Starting:
-      return api::DaemonState::Starting;
-    case imex::Phase::Recovering:
-      return api::DaemonState::Recovering;
-    case imex::Phase::Ready:
-      return api::DaemonState::Ready;
-    case imex::Phase::Failed:
-      return api::DaemonState::Failed;
-  }
-  return api::DaemonState::Failed;
-}
-
-ImexStatus status_of(const imex::State& state, Duration heard) {
-  ImexStatus status;
-  status.running = state.running;
-  status.stopping = state.stopping;
-  status.host_managed = state.host_managed;
-  status.group = state.group;
-  status.table_hash = state.table_hash;
-  status.slot = state.slot;
-  status.instance = state.instance;
-  status.state = state_of(state.phase);
-  status.message = state.message;
-  status.answers = state.answers;
-  status.hosts_revision = state.hosts_revision;
-  status.address = state.address;
-  status.cannot_start = state.cannot_start;
-  status.driver_paused = state.driver_paused;
-  if (state.signal_age) status.signalled = heard - *state.signal_age;
-  for (const auto& [slot, letter] : state.peers) {
-    if (letter == 'C') status.connected.insert(slot);
-  }
-  return status;
-}
-
 }  // namespace
 
 class ImexClient::Connection {
@@ -102,7 +63,7 @@ class ImexClient::Connection {
 
   [[nodiscard]] int descriptor() const { return socket_; }
   [[nodiscard]] bool is_over() const { return is_over_; }
-  [[nodiscard]] const std::optional<ImexStatus>& status() const { return status_; }
+  [[nodiscard]] const std::optional<base::DaemonStatus>& status() const { return status_; }
 
   // Its number.
   std::uint64_t send(const imex::Request& request) {
@@ -175,9 +136,13 @@ class ImexClient::Connection {
   void hear(const std::string& line) {
     heard_ = clock_.elapsed();
     asked_alive_.reset();
-    const auto notice = imex::decode_notice(line);
+    const auto notice = imex::decode_notice(line, heard_);
     if (!notice) return;
-    if (const auto* state = std::get_if<imex::State>(&*notice)) status_ = status_of(*state, heard_);
+    if (const auto* status = std::get_if<base::DaemonStatus>(&*notice)) {
+      status_ = *status;
+      // Why one is not connected decides nothing, and changes of it would only wake the agent.
+      std::erase_if(status_->peers, [](const auto& p) { return p.second != base::kConnected; });
+    }
     if (const auto* fabric = std::get_if<nvidia::FabricFacts>(&*notice)) fabric_ = *fabric;
     if (const auto* reply = std::get_if<imex::Reply>(&*notice)) {
       reply_ = *reply;
@@ -193,7 +158,7 @@ class ImexClient::Connection {
   std::uint64_t last_id_ = 0;
   imex::Reply reply_;
   std::string refusal_;  // of the connection itself
-  std::optional<ImexStatus> status_;
+  std::optional<base::DaemonStatus> status_;
   Duration heard_;
   std::optional<Duration> asked_alive_;
   bool is_over_ = false;
@@ -241,7 +206,7 @@ Result<void> ImexClient::connect() {
   return {};
 }
 
-Result<ImexStatus> ImexClient::status() {
+Result<base::DaemonStatus> ImexClient::status() {
   if (connection_) {
     connection_->take();
     if (!connection_->is_over() && !connection_->is_alive()) {

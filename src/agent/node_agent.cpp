@@ -101,7 +101,7 @@ class NodeAgent::Shell {
  private:
   // What is asked at every step, as nobody tells when it changes.
   struct Inputs {
-    std::optional<ImexStatus> imex;
+    std::optional<base::DaemonStatus> imex;
     std::optional<base::Error> imex_error;  // its kind says whether the owner has ended
     core::FabricReading fabric;
     std::uint64_t questions = 0;
@@ -248,7 +248,6 @@ class NodeAgent::Shell {
     if (inputs_.imex && !inputs_.imex->cannot_start.empty()) {
       world.faults.push_back({core::kFaultImex, "ImexCannotStart", inputs_.imex->cannot_start});
     }
-    if (inputs_.imex) world.driver_paused = inputs_.imex->driver_paused;
     daemon_.see(imex_status());
     daemon_.show(world);
     if (!world.daemon && world.elapsed - world.owner_silent_since >= kOwnerPatience) {
@@ -258,7 +257,7 @@ class NodeAgent::Shell {
     if (!checkpoint_.served && world.daemon && world.daemon->running) world.held = held_claims();
     watches_.show(world);
     answers_.keep_only(checkpoint_, world.prepares,
-                       world.daemon && world.daemon->state == api::DaemonState::Recovering);
+                       world.daemon && world.daemon->phase == base::DaemonPhase::Recovering);
     answers_.show(world);
     for (const auto& [uid, reading] : world.readings) {
       if (reading.gone_since && ports_.kubelet.knows(uid)) world.known_to_kubelet.insert(uid);
@@ -298,7 +297,7 @@ class NodeAgent::Shell {
     return held;
   }
 
-  base::Result<ImexStatus> imex_status() const {
+  base::Result<base::DaemonStatus> imex_status() const {
     if (inputs_.imex) return *inputs_.imex;
     return inputs_.imex_error.value_or(
         base::Error{base::ErrorKind::Unavailable, "compute-domain-imex was not asked yet"});

@@ -149,7 +149,7 @@ void AgentServer::answer(Connection& connection, const std::string& line, const 
   } else {
     const auto done = calls.act(*asked.request);
     if (!done) reply.error = done.error();
-    if (connection.watches) connection.out += encode(Notice(calls.state()));
+    if (connection.watches) connection.out += calls.status();
   }
   connection.out += encode(Notice(reply));
 }
@@ -163,7 +163,7 @@ void AgentServer::write_to(Connection& connection, const Calls& calls) {
         if (const auto fabric = calls.fabric()) connection.out = encode(Notice(*fabric));
       }
       if (std::exchange(connection.has_news, false)) {
-        connection.out += encode(Notice(calls.state()));
+        connection.out += calls.status();
       }
       if (connection.out.empty()) return;
     }

@@ -25,7 +25,7 @@ class AgentServer {
   struct Calls {
     std::function<base::Result<void>(const Request&)> act;  // all that changes something
     std::function<base::Result<std::string>()> kubelet_state;
-    std::function<State()> state;
+    std::function<std::string()> status;  // encoded
     std::function<std::optional<nvidia::FabricFacts>()> fabric;
   };
   // Replaces a socket that nobody serves any more: the caller holds the lock that says so.

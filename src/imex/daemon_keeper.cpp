@@ -27,35 +27,35 @@ void keep_earlier(std::optional<Duration>& due, const std::optional<Duration>& o
 DaemonKeeper::DaemonKeeper(const base::Clock& clock, base::Random random, bool is_hosts,
                            KeeperTimes times)
     : clock_(clock), random_(random), is_hosts_(is_hosts), times_(times) {
-  state_.host_managed = is_hosts;
+  status_.host_managed = is_hosts;
 }
 
-void DaemonKeeper::resume(const State& last, std::optional<Want> wanted) {
-  state_.group = last.group;
-  state_.table_hash = last.table_hash;
-  state_.slot = last.slot;
-  state_.instance = last.instance;
+void DaemonKeeper::resume(const DaemonStatus& last, std::optional<Want> wanted) {
+  status_.group = last.group;
+  status_.table_hash = last.table_hash;
+  status_.slot = last.slot;
+  status_.instance = last.instance;
   wanted_ = std::move(wanted);
   if (!wanted_) return;
   start_at_ = clock_.elapsed();
   if (is_hosts_) return;
-  state_.phase = Phase::Failed;
-  state_.message = "nvidia-imex has ended with its owner";
+  status_.phase = DaemonPhase::Failed;
+  status_.message = "nvidia-imex has ended with its owner";
 }
 
 void DaemonKeeper::forget_wanted(const std::string& why) {
   if (!wanted_) return;
   wanted_.reset();
   start_at_.reset();
-  state_.message += "; " + why;
+  status_.message += "; " + why;
 }
 
 base::Result<void> DaemonKeeper::want(const Want& want) {
-  if (state_.running) {
-    if (!state_.stopping && wanted_ == want) return {};
+  if (status_.running) {
+    if (!status_.stopping && wanted_ == want) return {};
     return Error{ErrorKind::Conflict,
-                 cat("nvidia-imex ", state_.stopping ? "is still stopping" : "runs", " for group ",
-                     state_.group, "; one per operating system")};
+                 cat("nvidia-imex ", status_.stopping ? "is still stopping" : "runs", " for group ",
+                     status_.group, "; one per operating system")};
   }
   wanted_ = want;
   start_at_ = clock_.elapsed();
@@ -67,40 +67,40 @@ void DaemonKeeper::stop() {
   wanted_.reset();
   start_at_.reset();
   wants_signal_ = false;
-  if (state_.running) {
-    state_.stopping = true;
+  if (status_.running) {
+    status_.stopping = true;
   } else {
-    state_.phase = Phase::Stopped;
-    state_.message.clear();
+    status_.phase = DaemonPhase::Stopped;
+    status_.message.clear();
   }
 }
 
 // Peers that are somewhere else now are dialled and dial in.
 void DaemonKeeper::set_hosts_revision(std::string revision) {
-  if (revision == state_.hosts_revision) return;
-  state_.hosts_revision = std::move(revision);
+  if (revision == status_.hosts_revision) return;
+  status_.hosts_revision = std::move(revision);
   changed_at_ = clock_.elapsed();
   if (ask_at_) ask_at_ = std::min(*ask_at_, changed_at_ + times_.question_interval);
 }
 
 void DaemonKeeper::request_signal() {
-  if (state_.running && !state_.stopping) wants_signal_ = true;
+  if (status_.running && !status_.stopping) wants_signal_ = true;
 }
 
 std::optional<Duration> DaemonKeeper::signal_due() const {
-  if (!wants_signal_ || !state_.running || !state_.answers) return std::nullopt;
-  return signalled_at_ ? *signalled_at_ + times_.signal_interval : Duration::zero();
+  if (!wants_signal_ || !status_.running || !status_.answers) return std::nullopt;
+  return base::DaemonPolicy::next_signal(status_.signalled);
 }
 
 std::optional<Action> DaemonKeeper::next() {
   const Duration now = clock_.elapsed();
-  if (!state_.running) {
+  if (!status_.running) {
     if (!start_at_ || *start_at_ > now) return std::nullopt;
     start_at_.reset();
     starting_ = base::hex64(random_.next());
     return StartChild{*wanted_, starting_};
   }
-  if (state_.stopping) {
+  if (status_.stopping) {
     if (!sent_term_) {
       sent_term_ = true;
       kill_at_ = now + times_.stop_patience;
@@ -112,14 +112,13 @@ std::optional<Action> DaemonKeeper::next() {
   }
   if (const auto due = signal_due(); due && *due <= now) {
     wants_signal_ = false;
-    signalled_at_ = now;
-    ++signals_;
+    status_.signalled = now;
     look_sooner();
     return SignalChild{SIGUSR1};
   }
   if (!asking_ && ask_at_ && *ask_at_ <= now) {
     ask_at_.reset();
-    asked_instance_ = state_.instance;
+    asked_instance_ = status_.instance;
     asking_ = view_is_next_ ? AskTool::Question::View : AskTool::Question::State;
     asked_at_ = now;
     return AskTool{*asking_};
@@ -128,27 +127,27 @@ std::optional<Action> DaemonKeeper::next() {
 }
 
 std::optional<Duration> DaemonKeeper::next_due() const {
-  if (!state_.running) return start_at_;
-  if (state_.stopping) return sent_term_ ? kill_at_ : clock_.elapsed();
+  if (!status_.running) return start_at_;
+  if (status_.stopping) return sent_term_ ? kill_at_ : clock_.elapsed();
   std::optional<Duration> due = signal_due();
   if (!asking_) keep_earlier(due, ask_at_);
   return due;
 }
 
 void DaemonKeeper::started() {
-  State begun;
-  begun.phase = Phase::Starting;
+  DaemonStatus begun;
+  begun.phase = DaemonPhase::Starting;
   begun.running = true;
   begun.host_managed = is_hosts_;
   begun.group = wanted_->group;
   begun.table_hash = wanted_->table_hash;
   begun.slot = wanted_->slot;
   begun.instance = std::exchange(starting_, {});
-  begun.hosts_revision = state_.hosts_revision;
-  state_ = std::move(begun);
-  is_first_try_ = was_ready_ = view_is_next_ = lacks_view_ = wants_signal_ = sent_term_ = false;
+  begun.hosts_revision = status_.hosts_revision;
+  status_ = std::move(begun);
+  is_first_try_ = view_is_next_ = lacks_view_ = wants_signal_ = sent_term_ = false;
   refusals_ = 0;
-  signalled_at_.reset();
+  ready_at_.reset();
   kill_at_.reset();
   started_at_ = changed_at_ = clock_.elapsed();
   ask_at_ = started_at_ + times_.first_question;
@@ -159,38 +158,31 @@ void DaemonKeeper::failed_to_start(const Error& error) {
     wanted_.reset();
     return;
   }
-  state_.phase = Phase::Failed;
-  state_.message = error.message;
-  start_at_ = clock_.elapsed() +
-              std::min(times_.first_restart * (1 << std::min(failures_, 10)), times_.last_restart);
-  ++failures_;
+  status_.phase = DaemonPhase::Failed;
+  status_.message = error.message;
+  start_at_ = clock_.elapsed() + policy_.next_pause(std::nullopt);
 }
 
 void DaemonKeeper::ended(const std::string& how) {
-  const bool was_told = state_.stopping;
-  state_.running = state_.stopping = state_.answers = false;
-  state_.peers.clear();
+  const bool was_told = status_.stopping;
+  status_.running = status_.stopping = status_.answers = false;
+  status_.peers.clear();
   ask_at_.reset();
   wants_signal_ = false;
   if (was_told || !wanted_) {
-    state_.phase = Phase::Stopped;
-    state_.message.clear();
-    failures_ = 0;
+    status_.phase = DaemonPhase::Stopped;
+    status_.message.clear();
+    policy_ = {};
     return;
   }
-  state_.phase = Phase::Failed;
+  status_.phase = DaemonPhase::Failed;
   ++deaths_;
   const std::string count =
       deaths_ > 1 ? cat(" (", deaths_, " times since compute-domain-imex started)") : "";
-  state_.message = cat("nvidia-imex ", how, count);
+  status_.message = cat("nvidia-imex ", how, count);
   const Duration now = clock_.elapsed();
-  if (was_ready_ && (!restarted_at_once_ || now - *restarted_at_once_ >= times_.restart_pause)) {
-    restarted_at_once_ = start_at_ = now;
-    return;
-  }
-  start_at_ =
-      now + std::min(times_.first_restart * (1 << std::min(failures_, 10)), times_.last_restart);
-  ++failures_;
+  const auto ready_for = ready_at_ ? std::optional(now - *ready_at_) : std::nullopt;
+  start_at_ = now + policy_.next_pause(ready_for);
 }
 
 Duration DaemonKeeper::step() const {
@@ -201,7 +193,7 @@ Duration DaemonKeeper::step() const {
 
 Duration DaemonKeeper::rest() {
   // Of an empty slot nothing is awaited: whoever gets it comes with other hosts.
-  const bool are_settled = std::ranges::all_of(state_.peers, [](const auto& peer) {
+  const bool are_settled = std::ranges::all_of(status_.peers, [](const auto& peer) {
     return peer.second == 'C' || peer.second == 'N' || peer.second == 'I';
   });
   // That the host's has ended is only seen by asking, and only this node's is asked.
@@ -226,14 +218,14 @@ void DaemonKeeper::ask_again_soon(Duration delay) {
 void DaemonKeeper::look_sooner() {
   changed_at_ = clock_.elapsed();
   view_step_ = times_.first_view;
-  if (!was_ready_ || asking_) return;
+  if (!ready_at_ || asking_) return;
   if (clock_.elapsed() - worded_at_ < times_.question_interval) view_is_next_ = true;
   ask_again_after(view_step_);
 }
 
 void DaemonKeeper::printed() {
   const Duration now = clock_.elapsed();
-  if (!state_.running || state_.stopping || !was_ready_) return;
+  if (!status_.running || status_.stopping || !ready_at_) return;
   if (printed_at_ && now - *printed_at_ < times_.question_interval) return;
   printed_at_ = now;
   look_sooner();
@@ -243,7 +235,7 @@ void DaemonKeeper::answered(const ToolAnswer& answer) {
   if (!asking_) return;
   const AskTool::Question question = *std::exchange(asking_, std::nullopt);
   answer_took_ = clock_.elapsed() - asked_at_;
-  if (asked_instance_ != state_.instance || !state_.running || state_.stopping) return;
+  if (asked_instance_ != status_.instance || !status_.running || status_.stopping) return;
   if (question == AskTool::Question::View) return see_view(answer);
   see_word(answer);
 }
@@ -261,24 +253,23 @@ void DaemonKeeper::see_word(const ToolAnswer& answer) {
   if (refusals_ > 1) changed_at_ = clock_.elapsed();
   refusals_ = 0;
   worded_at_ = clock_.elapsed();
-  state_.answers = true;
+  status_.answers = true;
   // What a view lacks only a view takes back.
-  if (!lacks_view_ || *word != DaemonWord::Ready) state_.message.clear();
+  if (!lacks_view_ || *word != DaemonWord::Ready) status_.message.clear();
   if (*word != DaemonWord::Ready) {
-    state_.phase = *word == DaemonWord::WaitingForRecovery ? Phase::Recovering : Phase::Starting;
+    status_.phase =
+        *word == DaemonWord::WaitingForRecovery ? DaemonPhase::Recovering : DaemonPhase::Starting;
     return ask_again_soon(step());
   }
   // What had been READY and was gone is another daemon.
-  if (is_hosts_ && was_ready_ && state_.phase == Phase::Failed) {
-    state_.instance = base::hex64(random_.next());
+  if (is_hosts_ && ready_at_ && status_.phase == DaemonPhase::Failed) {
+    status_.instance = base::hex64(random_.next());
   }
-  state_.phase = Phase::Ready;
-  if (!std::exchange(was_ready_, true)) {
-    changed_at_ = clock_.elapsed();
-    viewed_at_ = clock_.elapsed();
+  status_.phase = DaemonPhase::Ready;
+  if (!ready_at_) {
+    ready_at_ = changed_at_ = viewed_at_ = clock_.elapsed();
     view_step_ = times_.first_view;
   }
-  failures_ = 0;
   // Whom it is connected to is told in the host's own names.
   if (is_hosts_) return ask_again_after(rest());
   view_is_next_ = true;
@@ -289,23 +280,23 @@ void DaemonKeeper::see_word(const ToolAnswer& answer) {
 void DaemonKeeper::see_fault(const std::string& what, bool has_listened) {
   ++refusals_;
   // It does not listen yet; the host's may never.
-  if (!state_.answers && !has_listened && !is_hosts_) {
+  if (!status_.answers && !has_listened && !is_hosts_) {
     const bool is_late = clock_.elapsed() - started_at_ >= times_.usual_start;
-    if (is_late && state_.message.empty()) state_.message = what;
+    if (is_late && status_.message.empty()) status_.message = what;
     return ask_again_soon(step());
   }
   if (refusals_ > 1) {
     lacks_view_ = false;
-    state_.phase = Phase::Failed;
-    state_.message = is_hosts_ ? cat(what, "; it is the host's own, which has to start it") : what;
-    state_.peers.clear();
+    status_.phase = DaemonPhase::Failed;
+    status_.message = is_hosts_ ? cat(what, "; it is the host's own, which has to start it") : what;
+    status_.peers.clear();
   }
   ask_again_after(refusals_ > 1 ? times_.question_interval : times_.retry_question);
 }
 
 // From this view to the next one.
 Duration DaemonKeeper::next_step(const Letters& letters) const {
-  if (state_.peers == letters) return std::min(view_step_ * 2, times_.question_interval);
+  if (status_.peers == letters) return std::min(view_step_ * 2, times_.question_interval);
   const bool are_all_connected =
       std::ranges::all_of(letters, [](const auto& letter) { return letter.second == 'C'; });
   return are_all_connected ? times_.question_interval : times_.first_view;
@@ -313,15 +304,15 @@ Duration DaemonKeeper::next_step(const Letters& letters) const {
 
 void DaemonKeeper::see_view(const ToolAnswer& answer) {
   const Duration now = clock_.elapsed();
-  auto letters = connection_letters(answer.text, state_.slot);
+  auto letters = connection_letters(answer.text, status_.slot);
   if (answer.outcome == ToolAnswer::Outcome::Answer && letters) {
-    if (state_.peers != *letters) changed_at_ = now;
+    if (status_.peers != *letters) changed_at_ = now;
     view_step_ = next_step(*letters);
     const bool is_soon = view_step_ < times_.question_interval;
     view_is_next_ = is_soon && now - worded_at_ < times_.question_interval;
     ask_again_soon(is_soon ? view_step_ : rest());
-    state_.peers = *std::move(letters);
-    state_.message.clear();
+    status_.peers = *std::move(letters);
+    status_.message.clear();
     lacks_view_ = false;
     viewed_at_ = now;
     return;
@@ -331,16 +322,16 @@ void DaemonKeeper::see_view(const ToolAnswer& answer) {
   const bool is_silent = answer.outcome == ToolAnswer::Outcome::Silence;
   // Does the daemon hang, or only what it asks of others?
   ask_again_after(is_silent ? Duration::zero() : rest());
-  state_.message = is_silent
-                       ? "nvidia-imex-ctl -N gives no answer"
-                       : cat("nvidia-imex-ctl -N fails: ", letters ? "" : letters.error().message);
-  if (now - viewed_at_ >= times_.view_patience) state_.peers.clear();
+  status_.message = is_silent
+                        ? "nvidia-imex-ctl -N gives no answer"
+                        : cat("nvidia-imex-ctl -N fails: ", letters ? "" : letters.error().message);
+  if (now - viewed_at_ >= times_.view_patience) status_.peers.clear();
 }
 
-State DaemonKeeper::state() const {
-  State state = state_;
-  if (signalled_at_) state.signal_age = clock_.elapsed() - *signalled_at_;
-  return state;
+DaemonStatus DaemonKeeper::status() const {
+  DaemonStatus status = status_;
+  status.starts_again = !status.running && start_at_.has_value();
+  return status;
 }
 
 }  // namespace cdom::imex

@@ -1,14 +1,13 @@
 // DaemonKeeper: everything that the IMEX owner decides about its daemon, without doing it.
 //
 // How it goes: wishes and events come in, next() gives the actions that are due now, one by one,
-// and state() is what to tell. Between start and READY the control tool is asked in growing steps,
+// and status() is what to tell. Between start and READY the control tool is asked in growing steps,
 // afterwards once a second, and about connections sooner while they change and until there are all,
 // or when the daemon has printed something. Where nothing has changed for half a minute a daemon of
 // ours is asked every five seconds, each node at moments of its own: "-N" asks the daemons of all
-// nodes. SIGUSR1 goes out at most once per 5 s and never before
-// the daemon has answered, as it would end it. A daemon that ends by itself is started again: at
-// once when it was READY and the last time was long ago, else after a growing pause. Steppable; one
-// thread.
+// nodes. A daemon that ends by itself is started again; how soon, and how often it gets SIGUSR1,
+// base::DaemonPolicy says. No signal goes out before the daemon has answered, as it would end it.
+// Steppable; one thread.
 #pragma once
 
 #include <cstdint>
@@ -18,6 +17,7 @@
 #include <variant>
 
 #include "compute_domain/base/clock.h"
+#include "compute_domain/base/daemon_policy.h"
 #include "compute_domain/base/random.h"
 #include "compute_domain/base/result.h"
 #include "compute_domain/imex/protocol.h"
@@ -26,8 +26,7 @@
 namespace cdom::imex {
 
 struct KeeperTimes {
-  base::Duration stop_patience = std::chrono::seconds(5);    // from SIGTERM to SIGKILL
-  base::Duration signal_interval = std::chrono::seconds(5);  // IMEX guide, signals
+  base::Duration stop_patience = std::chrono::seconds(5);  // from SIGTERM to SIGKILL
   base::Duration first_question = std::chrono::milliseconds(5);
   base::Duration longest_step = std::chrono::milliseconds(80);  // of a start of usual length
   base::Duration usual_start = std::chrono::seconds(10);
@@ -38,9 +37,6 @@ struct KeeperTimes {
   base::Duration first_view = std::chrono::milliseconds(10);  // doubles until nothing changes
   base::Duration retry_question = std::chrono::milliseconds(100);  // of one that was refused
   base::Duration view_patience = std::chrono::seconds(10);  // connections without news are none
-  base::Duration restart_pause = std::chrono::seconds(10);  // between restarts at once
-  base::Duration first_restart = std::chrono::seconds(1);   // doubles with each failure
-  base::Duration last_restart = std::chrono::seconds(30);
 };
 
 // To be answered with started() or failed_to_start().
@@ -68,7 +64,7 @@ class DaemonKeeper {
                KeeperTimes times = {});
 
   // What an earlier owner of this boot knew: the daemon is started again when one is wanted.
-  void resume(const State& last, std::optional<Want> wanted);
+  void resume(const DaemonStatus& last, std::optional<Want> wanted);
   // No daemon until the next want(); what is told says why.
   void forget_wanted(const std::string& why);
 
@@ -90,10 +86,7 @@ class DaemonKeeper {
   // When next() has something without other news.
   [[nodiscard]] std::optional<base::Duration> next_due() const;
 
-  // `signal_age` is as of now.
-  [[nodiscard]] State state() const;
-  // Counts the signals sent; with a State but its age, all that is to be told.
-  [[nodiscard]] std::uint64_t signals() const { return signals_; }
+  [[nodiscard]] DaemonStatus status() const;
   [[nodiscard]] const std::optional<Want>& wanted() const { return wanted_; }
 
  private:
@@ -115,17 +108,16 @@ class DaemonKeeper {
   const bool is_hosts_;
   const KeeperTimes times_;
 
-  State state_;
+  DaemonStatus status_;
   std::optional<Want> wanted_;
   std::optional<base::Duration> start_at_;
   bool is_first_try_ = false;  // of a wish: its failure is the answer
   std::string starting_;       // the instance of a StartChild that has no answer yet
 
   base::Duration started_at_{};
-  bool was_ready_ = false;  // this instance
-  int failures_ = 0;        // in a row
-  int deaths_ = 0;          // of all instances, that were not asked for
-  std::optional<base::Duration> restarted_at_once_;
+  std::optional<base::Duration> ready_at_;  // this instance
+  base::DaemonPolicy policy_;
+  int deaths_ = 0;  // of all instances, that were not asked for
 
   std::optional<base::Duration> ask_at_;
   std::optional<AskTool::Question> asking_;  // of asked_instance_
@@ -140,8 +132,6 @@ class DaemonKeeper {
   base::Duration changed_at_{};  // of anything that is told of this instance
 
   bool wants_signal_ = false;
-  std::optional<base::Duration> signalled_at_;  // this instance
-  std::uint64_t signals_ = 0;
   bool sent_term_ = false;
   std::optional<base::Duration> kill_at_;
 };

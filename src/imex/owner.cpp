@@ -70,7 +70,7 @@ class Owner::Loop {
   void act(const SignalChild& action);
   void act(const AskTool& action);
   Result<void> save();
-  [[nodiscard]] State told_state() const;
+  [[nodiscard]] DaemonStatus told_status() const;
   void tell();
   void wait(Duration patience);
   void poll_process(const ControlTool& tool);
@@ -97,7 +97,7 @@ class Owner::Loop {
   const StateFile state_file_;
   const AgentServer::Calls calls_{[this](const Request& r) { return act(r); },
                                   [this] { return base::read_file(options_.kubelet_state_path); },
-                                  [this] { return told_state(); },
+                                  [this] { return encode(told_status(), clock_.elapsed()); },
                                   [this] { return fabric_.facts(); }};
   std::optional<Child> daemon_;
   Relay relay_{STDERR_FILENO};  // of what it prints; base::log writes there too
@@ -105,8 +105,7 @@ class Owner::Loop {
   std::optional<Error> start_error_;  // of the last start
   std::string cannot_start_;          // while no daemon runs
   Duration check_at_{}, check_credentials_at_{};
-  State told_;
-  std::uint64_t told_signals_ = 0;
+  DaemonStatus told_;
   bool is_ending_ = false, offers_tool_ = false;
   std::vector<pollfd> polled_;
 };
@@ -166,12 +165,12 @@ void Owner::Loop::pause_driver(bool is_paused) {
 
 Result<void> Owner::Loop::forget_importers(const std::string& group) const {
   if (is_hosts()) return {};
-  const State state = keeper_.state();
-  if (state.running) {
-    return Error{base::ErrorKind::Conflict, cat("nvidia-imex runs for group ", state.group)};
+  const DaemonStatus status = keeper_.status();
+  if (status.running) {
+    return Error{base::ErrorKind::Conflict, cat("nvidia-imex runs for group ", status.group)};
   }
   // The record is that of the last daemon; one of another table drops it by itself.
-  if (!state.group.empty() && state.group != group) return {};
+  if (!status.group.empty() && status.group != group) return {};
   if (unlink(options_.persist_path.c_str()) != 0 && errno != ENOENT) {
     return base::system_error(cat("cannot remove ", options_.persist_path));
   }
@@ -241,27 +240,25 @@ void Owner::Loop::act(const AskTool& action) {
 }
 
 Result<void> Owner::Loop::save() {
-  return state_file_.save({keeper_.state(), keeper_.wanted(), hosts_});
+  return state_file_.save({keeper_.status(), keeper_.wanted(), hosts_});
 }
 
-State Owner::Loop::told_state() const {
-  State state = keeper_.state();
-  state.address = options_.address;
-  if (!state.running) state.cannot_start = cannot_start_;
-  state.driver_paused = fabric_.is_paused();
-  return state;
+DaemonStatus Owner::Loop::told_status() const {
+  DaemonStatus status = keeper_.status();
+  status.address = options_.address;
+  if (!status.running) status.cannot_start = cannot_start_;
+  status.driver_paused = fabric_.is_paused();
+  return status;
 }
 
 void Owner::Loop::tell() {
-  State state = told_state();
-  state.signal_age.reset();
-  if (state == told_ && told_signals_ == keeper_.signals()) return;
-  if (state.phase != told_.phase || state.message != told_.message) {
+  DaemonStatus status = told_status();
+  if (status == told_) return;
+  if (status.phase != told_.phase || status.message != told_.message) {
     base::log_info("nvidia-imex",
-                   {{"state", std::string(name_of(state.phase))}, {"message", state.message}});
+                   {{"state", std::string(name_of(status.phase))}, {"message", status.message}});
   }
-  told_ = std::move(state);
-  told_signals_ = keeper_.signals();
+  told_ = std::move(status);
   server_.publish(calls_);
 }
 

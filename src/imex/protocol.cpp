@@ -14,10 +14,11 @@ namespace cdom::imex {
 namespace {
 
 using base::cat;
+using base::Duration;
 using base::ErrorKind;
 
-constexpr std::array kPhases{Phase::Stopped, Phase::Starting, Phase::Recovering, Phase::Ready,
-                             Phase::Failed};
+constexpr std::array kPhases{DaemonPhase::Stopped, DaemonPhase::Starting, DaemonPhase::Recovering,
+                             DaemonPhase::Ready, DaemonPhase::Failed};
 constexpr std::array kKinds{ErrorKind::NotFound,    ErrorKind::AlreadyExists, ErrorKind::Conflict,
                             ErrorKind::Expired,     ErrorKind::Invalid,       ErrorKind::Forbidden,
                             ErrorKind::Unavailable, ErrorKind::Cancelled};
@@ -60,26 +61,31 @@ Line line_of(const Reply& reply) {
   return line;
 }
 
-Line line_of(const State& state) {
+Line line_of(const DaemonStatus& status, Duration now) {
   Line line{"state", {}};
-  line.with("phase", name_of(state.phase))
-      .with_number("running", state.running ? 1 : 0)
-      .with_number("stopping", state.stopping ? 1 : 0)
-      .with_number("host_managed", state.host_managed ? 1 : 0)
-      .with("group", state.group)
-      .with("table_hash", state.table_hash)
-      .with("slot", std::to_string(state.slot))
-      .with("instance", state.instance)
-      .with_number("answers", state.answers ? 1 : 0)
-      .with("message", state.message)
-      .with("hosts_revision", state.hosts_revision);
-  if (state.signal_age) line.with("signal_age_ns", std::to_string(state.signal_age->count()));
+  line.with("phase", name_of(status.phase))
+      .with_number("running", status.running ? 1 : 0)
+      .with_number("stopping", status.stopping ? 1 : 0)
+      .with_number("host_managed", status.host_managed ? 1 : 0)
+      .with("group", status.group)
+      .with("table_hash", status.table_hash)
+      .with("slot", std::to_string(status.slot))
+      .with("instance", status.instance)
+      .with_number("answers", status.answers ? 1 : 0)
+      .with("message", status.message)
+      .with("hosts_revision", status.hosts_revision);
+  if (status.starts_again) line.with("starts_again", *status.starts_again ? "1" : "0");
+  if (status.signalled) {
+    line.with("signal_age_ns", std::to_string((now - *status.signalled).count()));
+  }
   std::string peers;
-  for (const auto& [slot, letter] : state.peers) {
+  for (const auto& [slot, letter] : status.peers) {
     peers += cat(peers.empty() ? "" : ",", slot, ":", letter);
   }
-  line.with("peers", peers).with("address", state.address).with("cannot_start", state.cannot_start);
-  if (state.driver_paused) line.with("driver_paused", *state.driver_paused ? "1" : "0");
+  line.with("peers", peers)
+      .with("address", status.address)
+      .with("cannot_start", status.cannot_start);
+  if (status.driver_paused) line.with("driver_paused", *status.driver_paused ? "1" : "0");
   return line;
 }
 
@@ -101,44 +107,31 @@ std::uint64_t id_of(const Line& line) {
 
 Hello hello_of(const Line& line) { return {line.number("version"), line.text("program")}; }
 
-State state_of(const Line& line) {
-  State state;
-  state.phase = named(kPhases, line.text("phase"), Phase::Starting);
-  state.running = line.number("running") != 0;
-  state.stopping = line.number("stopping") != 0;
-  state.host_managed = line.number("host_managed") != 0;
-  state.group = line.text("group");
-  state.table_hash = line.text("table_hash");
-  state.slot = line.number("slot", -1);
-  state.instance = line.text("instance");
-  state.answers = line.number("answers") != 0;
-  state.message = line.text("message");
-  state.hosts_revision = line.text("hosts_revision");
-  if (line.has("signal_age_ns")) state.signal_age = base::Duration(line.number("signal_age_ns"));
-  state.peers = peers_of(line.text("peers"));
-  state.address = line.text("address");
-  state.cannot_start = line.text("cannot_start");
-  if (line.has("driver_paused")) state.driver_paused = line.number("driver_paused") != 0;
-  return state;
+DaemonStatus status_of(const Line& line, Duration now) {
+  DaemonStatus status;
+  status.phase = named(kPhases, line.text("phase"), DaemonPhase::Starting);
+  status.running = line.number("running") != 0;
+  status.stopping = line.number("stopping") != 0;
+  status.host_managed = line.number("host_managed") != 0;
+  if (line.has("starts_again")) status.starts_again = line.number("starts_again") != 0;
+  status.group = line.text("group");
+  status.table_hash = line.text("table_hash");
+  status.slot = line.number("slot", -1);
+  status.instance = line.text("instance");
+  status.answers = line.number("answers") != 0;
+  status.message = line.text("message");
+  status.hosts_revision = line.text("hosts_revision");
+  if (line.has("signal_age_ns")) {
+    status.signalled = now - Duration(std::max<std::int64_t>(line.number("signal_age_ns"), 0));
+  }
+  status.peers = peers_of(line.text("peers"));
+  status.address = line.text("address");
+  status.cannot_start = line.text("cannot_start");
+  if (line.has("driver_paused")) status.driver_paused = line.number("driver_paused") != 0;
+  return status;
 }
 
 }  // namespace
-
-std::string_view name_of(Phase phase) {
-  switch (phase) {
-    case Phase::Stopped:
-      return "stopped";
-    case Phase::Starting:
-      return "starting";
-    case Phase::Recovering:
-      return "recovering";
-    case Phase::Ready:
-      return "ready";
-    case Phase::Failed:
-      return "failed";
-  }
-  return "failed";
-}
 
 std::string life_mark_of(const std::string& socket_path) { return socket_path + ".life"; }
 std::string withdrawal_of(const std::string& socket_path) { return socket_path + ".withdrawn"; }
@@ -148,8 +141,15 @@ std::string encode(std::uint64_t id, const Request& request) {
   return encode_line(line.with("id", std::to_string(id)));
 }
 
-std::string encode(const Notice& notice) {
-  return encode_line(std::visit([](const auto& n) { return line_of(n); }, notice));
+std::string encode(const Notice& notice, Duration now) {
+  const auto line = [now](const auto& n) {
+    if constexpr (requires { line_of(n, now); }) {
+      return line_of(n, now);
+    } else {
+      return line_of(n);
+    }
+  };
+  return encode_line(std::visit(line, notice));
 }
 
 NumberedRequest decode_request(std::string_view text) {
@@ -177,10 +177,10 @@ NumberedRequest decode_request(std::string_view text) {
                           base::shortened(line.verb, 40), "\"; it may be older than the agent")}};
 }
 
-std::optional<Notice> decode_notice(std::string_view text) {
+std::optional<Notice> decode_notice(std::string_view text, Duration now) {
   const Line line = decode_line(text);
   if (line.verb == "hello") return hello_of(line);
-  if (line.verb == "state") return state_of(line);
+  if (line.verb == "state") return status_of(line, now);
   if (line.verb == kFabricVerb) return fabric_of(line);
   Reply reply{id_of(line), std::nullopt, line.text("text")};
   if (line.verb == "ok") return reply;

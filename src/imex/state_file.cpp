@@ -18,7 +18,7 @@ std::optional<Saved> StateFile::load() const {
     if (parsed.verb == "boot") is_of_this_boot = parsed.text("id") == boot_id_;
     if (parsed.verb == "end") is_whole = true;
     if (const auto notice = decode_notice(line)) {
-      if (const auto* state = std::get_if<State>(&*notice)) saved.last = *state;
+      if (const auto* state = std::get_if<DaemonStatus>(&*notice)) saved.last = *state;
     }
     const auto request = decode_request(line).request;
     if (!request) continue;

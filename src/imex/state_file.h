@@ -14,7 +14,7 @@
 namespace cdom::imex {
 
 struct Saved {
-  State last;
+  DaemonStatus last;
   std::optional<Want> wanted;
   std::optional<Hosts> hosts;
   friend bool operator==(const Saved&, const Saved&) = default;

@@ -5,22 +5,25 @@
 namespace cdom::agent {
 namespace {
 
+using base::DaemonPhase;
+using base::DaemonStatus;
+using std::chrono::milliseconds;
 using std::chrono::seconds;
 
-ImexStatus running(const std::string& instance, api::DaemonState state,
-                   std::set<std::int64_t> connected = {}) {
-  ImexStatus status;
+DaemonStatus running(const std::string& instance, DaemonPhase phase,
+                     const std::set<std::int64_t>& connected = {}) {
+  DaemonStatus status;
   status.running = true;
   status.group = "g";
   status.instance = instance;
-  status.state = state;
-  status.connected = std::move(connected);
+  status.phase = phase;
+  for (const std::int64_t slot : connected) status.peers[slot] = base::kConnected;
   return status;
 }
 
 class History : public testing::Test {
  protected:
-  core::DaemonView view_after(const ImexStatus& status) {
+  core::SeenDaemon view_after(const DaemonStatus& status) {
     history.see(status);
     core::NodeWorld world;
     history.show(world);
@@ -31,50 +34,55 @@ class History : public testing::Test {
 };
 
 TEST_F(History, KnowsSinceWhenAStateIs) {
-  view_after(running("i", api::DaemonState::Starting));
+  view_after(running("i", DaemonPhase::Starting));
   clock.advance(seconds(2));
-  view_after(running("i", api::DaemonState::Ready));
+  view_after(running("i", DaemonPhase::Ready));
   clock.advance(seconds(3));
-  EXPECT_EQ(view_after(running("i", api::DaemonState::Ready)).since, seconds(2));
-  EXPECT_EQ(view_after(running("j", api::DaemonState::Ready)).since, seconds(5));
+  EXPECT_EQ(view_after(running("i", DaemonPhase::Ready)).since, seconds(2));
+  EXPECT_EQ(view_after(running("j", DaemonPhase::Ready)).since, seconds(5));
 }
 
-TEST_F(History, KnowsSinceWhenAPeerIsConnectedOrNot) {
-  view_after(running("i", api::DaemonState::Ready, {1, 2}));
+TEST_F(History, KnowsSinceWhenAPeerIsNotConnectedAnyMore) {
+  view_after(running("i", DaemonPhase::Ready, {1, 2}));
   clock.advance(seconds(4));
-  const auto view = view_after(running("i", api::DaemonState::Ready, {1}));
-  EXPECT_EQ(view.connected.at(1), seconds(0));
-  EXPECT_FALSE(view.connected.contains(2));
-  EXPECT_EQ(view.disconnected.at(2), seconds(4));
-  EXPECT_TRUE(view_after(running("j", api::DaemonState::Starting)).disconnected.empty());
+  const auto view = view_after(running("i", DaemonPhase::Ready, {1}));
+  EXPECT_EQ(view.disconnected, (std::map<std::int64_t, base::Duration>{{2, seconds(4)}}));
+  EXPECT_TRUE(view_after(running("i", DaemonPhase::Ready, {1, 2})).disconnected.empty());
+  view_after(running("i", DaemonPhase::Ready));
+  EXPECT_TRUE(view_after(running("j", DaemonPhase::Starting)).disconnected.empty());
 }
 
-TEST_F(History, CountsEndsUntilADaemonHasBeenReadyForTenSeconds) {
-  ImexStatus ended = running("i", api::DaemonState::Failed);
-  ended.running = false;
-  view_after(running("i", api::DaemonState::Starting));
-  EXPECT_EQ(view_after(ended).failures, 1);
-  EXPECT_EQ(view_after(ended).failures, 1);
-  view_after(running("j", api::DaemonState::Starting));
-  ended.instance = "j";
-  EXPECT_EQ(view_after(ended).failures, 2);
-  view_after(running("k", api::DaemonState::Ready));
+TEST_F(History, PacesTheStartsAfterADaemonThatEnds) {
+  const auto pause_after = [&](const std::string& instance) {
+    DaemonStatus ended = running(instance, DaemonPhase::Failed);
+    ended.running = false;
+    const base::Duration pause = view_after(ended).due - clock.elapsed();
+    EXPECT_EQ(view_after(ended).due - clock.elapsed(), pause) << "one end counts once";
+    return pause;
+  };
+  view_after(running("i", DaemonPhase::Starting));
+  EXPECT_EQ(pause_after("i"), milliseconds(250));
+  view_after(running("j", DaemonPhase::Ready));
   clock.advance(seconds(9));
-  ended.instance = "k";
-  EXPECT_EQ(view_after(ended).failures, 3);
-  view_after(running("l", api::DaemonState::Ready));
+  EXPECT_EQ(pause_after("j"), milliseconds(500));
+  view_after(running("k", DaemonPhase::Ready));
   clock.advance(seconds(10));
-  ended.instance = "l";
-  EXPECT_EQ(view_after(ended).failures, 1);
+  EXPECT_EQ(pause_after("k"), seconds(0)) << "10 s of READY end a row";
 }
 
 TEST_F(History, TellsOfAStartThatFailedUntilOneSucceeds) {
-  const ImexStatus none;
+  const DaemonStatus none;
   view_after(none);
   history.see_failed_start("g", "no such file");
-  EXPECT_EQ(view_after(none).state, api::DaemonState::Failed);
+  EXPECT_EQ(view_after(none).phase, DaemonPhase::Failed);
   EXPECT_EQ(view_after(none).message, "no such file");
-  EXPECT_EQ(view_after(running("i", api::DaemonState::Starting)).message, "");
+  EXPECT_EQ(view_after(none).due, milliseconds(250));
+  EXPECT_FALSE(may_start_by_itself(view_after(none)));
+  history.see_failed_start("g", "no such file");
+  EXPECT_EQ(view_after(none).due, milliseconds(500));
+  history.see_failed_start("h", "no such file");
+  EXPECT_EQ(view_after(none).due, milliseconds(250)) << "of another group";
+  EXPECT_EQ(view_after(running("i", DaemonPhase::Starting)).message, "");
 }
 
 TEST_F(History, KnowsSinceWhenTheOwnerIsSilent) {

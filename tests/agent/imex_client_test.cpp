@@ -19,6 +19,7 @@ namespace {
 
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
+using ::testing::Pair;
 
 // An owner in a thread of its own, as the agent knows none of its steps.
 class RunningOwner {
@@ -57,8 +58,8 @@ bool until(ImexClient& client, const Condition& holds) {
   }
   return false;
 }
-bool until_state(ImexClient& client, api::DaemonState state) {
-  return until(client, [&](const ImexStatus& status) { return status.state == state; });
+bool until_phase(ImexClient& client, base::DaemonPhase phase) {
+  return until(client, [&](const base::DaemonStatus& status) { return status.phase == phase; });
 }
 
 // The pod of compute-domain-imex is killed and does not come back for now.
@@ -69,7 +70,7 @@ TEST(ImexClient, KnowsThatAnOwnerHasEndedAndWithdrawsWhatItsSuccessorWouldStart)
     const RunningOwner owner(node);
     ASSERT_TRUE(client.write_hosts(hosts_of(node)));
     ASSERT_TRUE(client.start(daemon_of(node)));
-    ASSERT_TRUE(until_state(client, api::DaemonState::Ready));
+    ASSERT_TRUE(until_phase(client, base::DaemonPhase::Ready));
     EXPECT_FALSE(base::LifeMark::is_free(imex::life_mark_of(node.options.socket_path)));
   }
   node.close();
@@ -79,7 +80,7 @@ TEST(ImexClient, KnowsThatAnOwnerHasEndedAndWithdrawsWhatItsSuccessorWouldStart)
 
   ASSERT_TRUE(client.stop());
   const RunningOwner successor(node);
-  ASSERT_TRUE(until(client, [](const ImexStatus&) { return true; }));
+  ASSERT_TRUE(until(client, [](const base::DaemonStatus&) { return true; }));
   EXPECT_FALSE(client.status()->running);
   EXPECT_TRUE(imex::daemon_pids().empty());
   EXPECT_FALSE(std::filesystem::exists(imex::withdrawal_of(node.options.socket_path)));
@@ -104,7 +105,7 @@ TEST(ImexClient, DrivesTheDaemonThroughItsLife) {
   auto status = client.status();
   ASSERT_TRUE(status) << status.error().message;
   EXPECT_FALSE(status->running);
-  EXPECT_EQ(status->state, api::DaemonState::None);
+  EXPECT_EQ(status->phase, base::DaemonPhase::Stopped);
   EXPECT_EQ(status->hosts_revision, "");
 
   ASSERT_TRUE(client.write_hosts(hosts_of(node)));
@@ -117,9 +118,9 @@ TEST(ImexClient, DrivesTheDaemonThroughItsLife) {
   EXPECT_EQ(status->table_hash, "hash");
   EXPECT_EQ(status->slot, 0);
   EXPECT_FALSE(status->instance.empty());
-  ASSERT_TRUE(until_state(client, api::DaemonState::Ready));
+  ASSERT_TRUE(until_phase(client, base::DaemonPhase::Ready));
   EXPECT_TRUE(client.status()->answers);
-  EXPECT_TRUE(client.status()->connected.empty());
+  EXPECT_TRUE(client.status()->peers.empty());
 
   EXPECT_TRUE(client.start(daemon_of(node))) << "as it is, so the agent may repeat itself";
   EXPECT_EQ(client.start(daemon_of(node, "other")).error().kind, base::ErrorKind::Conflict);
@@ -127,13 +128,13 @@ TEST(ImexClient, DrivesTheDaemonThroughItsLife) {
 
   const base::Duration before = node.clock.elapsed();
   ASSERT_TRUE(client.signal());
-  ASSERT_TRUE(until(client, [](const ImexStatus& s) { return s.signalled.has_value(); }));
+  ASSERT_TRUE(until(client, [](const base::DaemonStatus& s) { return s.signalled.has_value(); }));
   EXPECT_GE(*client.status()->signalled, before);
   EXPECT_LE(*client.status()->signalled, node.clock.elapsed());
 
   ASSERT_TRUE(client.stop());
-  ASSERT_TRUE(until(client, [](const ImexStatus& s) { return !s.running; }));
-  EXPECT_EQ(client.status()->state, api::DaemonState::None);
+  ASSERT_TRUE(until(client, [](const base::DaemonStatus& s) { return !s.running; }));
+  EXPECT_EQ(client.status()->phase, base::DaemonPhase::Stopped);
   EXPECT_TRUE(client.stop());
 }
 
@@ -161,8 +162,8 @@ TEST(ImexClient, TellsWhatTheDaemonIsConnectedTo) {
   config.slot = 1;
   ASSERT_TRUE(client.write_hosts(hosts) && other.write_hosts(hosts));
   ASSERT_TRUE(client.start(daemon_of(first)) && other.start(config));
-  ASSERT_TRUE(until(client, [](const ImexStatus& s) { return s.connected.contains(1); }));
-  EXPECT_THAT(client.status()->connected, ElementsAre(1));
+  ASSERT_TRUE(until(client, [](const base::DaemonStatus& s) { return is_connected(s, 1); }));
+  EXPECT_THAT(client.status()->peers, ElementsAre(Pair(1, 'C')));
 }
 
 TEST(ImexClient, AnAgentThatIsStartedAnewFindsTheSameDaemon) {
@@ -172,7 +173,7 @@ TEST(ImexClient, AnAgentThatIsStartedAnewFindsTheSameDaemon) {
   {
     ImexClient client(node.options.socket_path, "agent 1", node.clock);
     ASSERT_TRUE(client.write_hosts(hosts_of(node)) && client.start(daemon_of(node)));
-    ASSERT_TRUE(until_state(client, api::DaemonState::Ready));
+    ASSERT_TRUE(until_phase(client, base::DaemonPhase::Ready));
     instance = client.status()->instance;
   }
   ImexClient client(node.options.socket_path, "agent 2", node.clock);
@@ -245,8 +246,8 @@ TEST(ImexClient, UnderstandsAnOwnerOfALaterVersion) {
       "state phase=ready running=1 answers=1 group=g slot=0 instance=i peers=1:C,2:N,3:Z heat=7\n");
   const auto status = client.status();
   ASSERT_TRUE(status) << status.error().message;
-  EXPECT_EQ(status->state, api::DaemonState::Ready);
-  EXPECT_THAT(status->connected, ElementsAre(1));
+  EXPECT_EQ(status->phase, base::DaemonPhase::Ready);
+  EXPECT_THAT(status->peers, ElementsAre(Pair(1, 'C'))) << "no change of another wakes the agent";
 }
 
 TEST(ImexClient, ASilentOwnerIsUnavailable) {

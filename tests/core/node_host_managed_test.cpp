@@ -27,7 +27,7 @@ TEST(HostManagedNode, ItsDaemonsStateIsTold) {
   scene.settle().show(train().admits("a")).prepare("a").settle();
   scene.world.daemon->host_managed = true;
   scene.daemon_ready().settle();
-  scene.daemon_is(api::DaemonState::Failed);
+  scene.daemon_is(base::DaemonPhase::Failed);
   scene.world.daemon->message = "nvidia-imex does not answer; it is the host's own";
   scene.advance(seconds(2)).settle();
   EXPECT_EQ(scene.group()->state, api::DaemonState::Failed);

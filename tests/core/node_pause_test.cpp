@@ -93,7 +93,7 @@ TEST(NodePause, AStandingDaemonRestsOnACordonedNodeAndComesBackInItsSlot) {
   EXPECT_EQ(condition_told(scene, "CanServe").status, api::ConditionStatus::True);
   EXPECT_EQ(condition_told(scene, "CanServe").reason, "Cordoned");
   EXPECT_EQ(seats_offered(scene), 8U);
-  EXPECT_EQ(scene.world.driver_paused, false) << "only a pause ends the questions to NVML";
+  EXPECT_EQ(scene.world.daemon->driver_paused, false) << "only a pause ends the questions to NVML";
   const int writes = scene.report_writes;
   scene.advance(minutes(10)).settle();
   EXPECT_EQ(scene.report_writes, writes) << "it is at rest";
@@ -141,7 +141,7 @@ TEST(NodePause, APausedDriverHasNoSeatsNoQuestionsAndNoStandingDaemon) {
   scene.world.faults = {{kFaultImex, "ImexCannotStart", "no nvidia-imex below the driver root"}};
   tell_pause(scene, kIsPaused);
   EXPECT_EQ(scene.stops, 1);
-  EXPECT_EQ(scene.world.driver_paused, true);
+  EXPECT_EQ(scene.world.daemon->driver_paused, true);
   EXPECT_EQ(seats_offered(scene), 0U);
   EXPECT_EQ(condition_told(scene, "CanServe").status, api::ConditionStatus::False);
   EXPECT_EQ(condition_told(scene, "CanServe").reason, "DriverPaused");
@@ -152,7 +152,7 @@ TEST(NodePause, APausedDriverHasNoSeatsNoQuestionsAndNoStandingDaemon) {
 
   scene.world.faults.clear();
   tell_pause(scene, {});
-  EXPECT_EQ(scene.world.driver_paused, false);
+  EXPECT_EQ(scene.world.daemon->driver_paused, false);
   EXPECT_EQ(seats_offered(scene), 8U);
   EXPECT_EQ(scene.starts, 2);
   EXPECT_EQ(condition_told(scene, "CanServe").status, api::ConditionStatus::True);
@@ -191,20 +191,20 @@ TEST(NodePause, NothingStandsOrIsAskedAgainBeforeItIsKnown) {
   scene.world.report = {};
   scene.restart_agent().settle();
   EXPECT_EQ(scene.starts, 1);
-  EXPECT_EQ(scene.world.driver_paused, true);
+  EXPECT_EQ(scene.world.daemon->driver_paused, true);
   scene.world.report = report;
   scene.settle();
   EXPECT_EQ(scene.starts, 1);
-  EXPECT_EQ(scene.world.driver_paused, true);
+  EXPECT_EQ(scene.world.daemon->driver_paused, true);
 }
 
 TEST(NodePause, AnOwnerThatWasReplacedIsToldAgainAndAnOlderOneIsNot) {
   NodeScene scene = standing_daemon();
   tell_pause(scene, kIsPaused);
-  scene.world.driver_paused = false;
+  scene.world.daemon->driver_paused = false;
   scene.settle();
-  EXPECT_EQ(scene.world.driver_paused, true);
-  scene.world.driver_paused = std::nullopt;
+  EXPECT_EQ(scene.world.daemon->driver_paused, true);
+  scene.world.daemon->driver_paused = std::nullopt;
   EXPECT_THAT(scene.plan().intents, IsEmpty());
 }
 
@@ -215,7 +215,7 @@ TEST(NodePause, TheHostsOwnDaemonIsTheHostsToStop) {
   scene.settle().show(two_in_clique()).settle().daemon_ready().settle();
   tell_pause(scene, {true, kLabel});
   EXPECT_EQ(scene.stops, 0);
-  EXPECT_EQ(scene.world.driver_paused, true);
+  EXPECT_EQ(scene.world.daemon->driver_paused, true);
   EXPECT_EQ(seats_offered(scene), 0U);
 }
 

@@ -228,7 +228,7 @@ TEST(NodePrepare, AcceptsNoAdmissionOfAnEarlierBoot) {
 TEST(NodePrepare, GivesUpBeforeKubeletDoesAndSaysWhatItWaitedFor) {
   NodeScene scene;
   scene.settle().show(train().admits("a")).prepare("a").settle();
-  scene.daemon_is(api::DaemonState::Starting).advance(seconds(40)).settle();
+  scene.daemon_is(base::DaemonPhase::Starting).advance(seconds(40)).settle();
 
   EXPECT_EQ(scene.error("a"),
             "ResourceClaim team-a/a is not ready after 40s: the IMEX daemon has not said READY "

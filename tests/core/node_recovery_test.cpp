@@ -15,7 +15,7 @@ NodeScene recovering() {
   api::NodeList list = train(3).admits("a");
   list.entries[2].member = false;
   scene.show(list).daemon_dies().advance(seconds(1)).settle();
-  scene.daemon_is(api::DaemonState::Recovering, {1}).settle();
+  scene.daemon_is(base::DaemonPhase::Recovering, {1}).settle();
   return scene;
 }
 
@@ -64,7 +64,7 @@ TEST(Recovery, GoesOnWhileNothingProvesTheEndOfTheAwaitedOne) {
 TEST(Recovery, WaitsForAMemberHoweverLong) {
   NodeScene scene = recovering();
   scene.peers["n02"] = with_word(api::DaemonState::Stopped);
-  scene.daemon_is(api::DaemonState::Recovering, {}).advance(minutes(30)).settle();
+  scene.daemon_is(base::DaemonPhase::Recovering, {}).advance(minutes(30)).settle();
   EXPECT_EQ(scene.stops, 0);
   EXPECT_EQ(scene.group()->message,
             "waits for importers of an earlier run; not connected with n01, n02 (no member any "

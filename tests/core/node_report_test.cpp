@@ -111,7 +111,7 @@ TEST(NodeReport, TellsAnAddressThatHasChangedAndKeepsTheLastWhileNoneIsKnown) {
 
 TEST(NodeReport, TellsAtOnceThatAReadyDaemonHasEndedWithItsOwner) {
   NodeScene scene = serving(2);
-  const DaemonView before = *scene.world.daemon;
+  const SeenDaemon before = *scene.world.daemon;
   scene.world.daemon.reset();
   scene.world.owner_silent_since = scene.world.elapsed;
   scene.settle();
@@ -119,7 +119,7 @@ TEST(NodeReport, TellsAtOnceThatAReadyDaemonHasEndedWithItsOwner) {
 
   scene.advance(milliseconds(700));
   scene.world.daemon = before;
-  scene.daemon_is_another(api::DaemonState::Starting).settle();
+  scene.daemon_is_another(base::DaemonPhase::Starting).settle();
   EXPECT_EQ(scene.group()->state, api::DaemonState::Failed);
   EXPECT_EQ(scene.group()->instance, "another");
   EXPECT_THAT(scene.group()->message, HasSubstr("has ended with its owner"));
@@ -130,7 +130,7 @@ TEST(NodeReport, TellsAtOnceThatAReadyDaemonHasEndedWithItsOwner) {
 
 TEST(NodeReport, TellsTheEndOfAReadyDaemonForASecondAlsoWhenTheNextIsReadyBeforeAnybodyLooks) {
   NodeScene scene = serving(2);
-  scene.advance(minutes(1)).daemon_is_another(api::DaemonState::Ready).daemon_ready({1}).settle();
+  scene.advance(minutes(1)).daemon_is_another(base::DaemonPhase::Ready).daemon_ready({1}).settle();
   EXPECT_EQ(scene.group()->state, api::DaemonState::Failed);
   EXPECT_EQ(scene.group()->instance, "another") << "its peers reach the next one at once";
   EXPECT_EQ(scene.group()->connected, "");
@@ -147,7 +147,7 @@ TEST(NodeReport, LetsTheEndOfADaemonStandForASecondHoweverSoonTheNextIsReady) {
   NodeScene scene = serving(2);
   scene.advance(minutes(1)).daemon_dies("ended with its owner").settle();
   EXPECT_EQ(scene.group()->state, api::DaemonState::Failed);
-  scene.daemon_is_another(api::DaemonState::Ready).daemon_ready({1}).settle();
+  scene.daemon_is_another(base::DaemonPhase::Ready).daemon_ready({1}).settle();
   EXPECT_EQ(scene.group()->state, api::DaemonState::Failed);
   scene.advance(seconds(1)).settle();
   EXPECT_EQ(scene.group()->state, api::DaemonState::Ready);
@@ -157,7 +157,7 @@ TEST(NodeReport, LetsTheEndOfADaemonStandForASecondHoweverSoonTheNextIsReady) {
 TEST(NodeReport, TakesADaemonOfAnotherTermForNoSuccessor) {
   NodeScene scene = serving(2);
   scene.world.report.objects.front().status.groups.front().term = 0;
-  scene.advance(minutes(1)).daemon_is_another(api::DaemonState::Ready).daemon_ready({1}).settle();
+  scene.advance(minutes(1)).daemon_is_another(base::DaemonPhase::Ready).daemon_ready({1}).settle();
   EXPECT_EQ(scene.group()->state, api::DaemonState::Ready);
 }
 
@@ -295,14 +295,14 @@ TEST(NodeReport, GivesAMemberTimeFromItsStartOnHoweverLongItWasAwaited) {
 TEST(NodeReport, PassesOverAStateOfLessThanASecond) {
   NodeScene scene = serving(1);
   const int before = scene.report_writes;
-  scene.advance(minutes(1)).daemon_is(api::DaemonState::Starting).settle();
+  scene.advance(minutes(1)).daemon_is(base::DaemonPhase::Starting).settle();
   scene.advance(milliseconds(900)).daemon_ready().settle();
   EXPECT_EQ(scene.report_writes, before);
 }
 
 TEST(NodeReport, TellsAStateThatLasts) {
   NodeScene scene = serving(1);
-  scene.advance(minutes(1)).daemon_is(api::DaemonState::Starting).settle();
+  scene.advance(minutes(1)).daemon_is(base::DaemonPhase::Starting).settle();
   EXPECT_EQ(scene.group()->state, api::DaemonState::Ready);
   scene.advance(seconds(1)).settle();
   EXPECT_EQ(scene.group()->state, api::DaemonState::Starting);
@@ -319,7 +319,7 @@ TEST(NodeReport, TellsTheEndOfADaemonThatWasReadyAtOnce) {
 
 TEST(NodeReport, SaysHowADaemonThatHangsIsRestarted) {
   NodeScene scene = serving(1);
-  scene.advance(minutes(1)).daemon_is(api::DaemonState::Failed);
+  scene.advance(minutes(1)).daemon_is(base::DaemonPhase::Failed);
   scene.world.daemon->message = "nvidia-imex may hang";
   scene.settle().advance(seconds(1)).settle();
   EXPECT_EQ(scene.group()->message,
@@ -334,7 +334,7 @@ TEST(NodeReport, CountsTheRestartsOfATermAndKeepsTheLastFailure) {
   scene.advance(minutes(1)).daemon_dies("nvidia-imex has ended").settle();
   const base::Time failed = scene.group()->since;
   EXPECT_EQ(scene.group()->restarts, 0) << "nothing has taken its place yet";
-  scene.advance(seconds(2)).daemon_is_another(api::DaemonState::Ready).daemon_ready({1}).settle();
+  scene.advance(seconds(2)).daemon_is_another(base::DaemonPhase::Ready).daemon_ready({1}).settle();
   scene.advance(seconds(2)).settle();
   ASSERT_EQ(scene.group()->state, api::DaemonState::Ready);
   EXPECT_EQ(scene.group()->restarts, 1);
@@ -362,7 +362,7 @@ TEST(NodeReport, TellsANewInstanceOfTheDaemon) {
 TEST(NodeReport, SaysWithWhomItRecoversAfterTenSeconds) {
   NodeScene scene;
   scene.settle().show(train(3).admits("a")).prepare("a").settle();
-  scene.daemon_is(api::DaemonState::Recovering, {1}).settle();
+  scene.daemon_is(base::DaemonPhase::Recovering, {1}).settle();
   scene.advance(seconds(1)).settle();
   EXPECT_EQ(scene.group()->state, api::DaemonState::Recovering);
   EXPECT_EQ(scene.group()->message, "");

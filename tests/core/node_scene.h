@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "compute_domain/api/names.h"
+#include "compute_domain/base/daemon_policy.h"
 #include "compute_domain/core/membership.h"
 #include "compute_domain/core/reconcile_node.h"
 
@@ -113,7 +114,7 @@ class NodeScene {
     world.fabric.clique = kClique;
     world.lists_synced = true;
     world.daemon.emplace();
-    world.driver_paused = false;
+    world.daemon->driver_paused = false;
     world.report.current = true;
     world.slices.current = true;
   }
@@ -165,46 +166,48 @@ class NodeScene {
     world.now += by;
     return *this;
   }
-  NodeScene& daemon_is(api::DaemonState state, const std::set<std::int64_t>& connected = {}) {
-    DaemonView& daemon = *world.daemon;
+  NodeScene& daemon_is(base::DaemonPhase phase, const std::set<std::int64_t>& connected = {}) {
+    SeenDaemon& daemon = *world.daemon;
     daemon.answers = true;
-    if (daemon.state != state) {
-      daemon.state = state;
+    if (daemon.phase != phase) {
+      daemon.phase = phase;
       daemon.since = world.elapsed;
       daemon.since_time = world.now;
     }
     for (std::int64_t slot = 0; slot < 18; ++slot) {
-      const bool was = daemon.connected.contains(slot);
+      const bool was = is_connected(daemon, slot);
       if (was && !connected.contains(slot)) {
-        daemon.connected.erase(slot);
+        daemon.peers.erase(slot);
         daemon.disconnected[slot] = world.elapsed;
       } else if (!was && connected.contains(slot)) {
-        daemon.connected[slot] = world.elapsed;
+        daemon.peers[slot] = base::kConnected;
         daemon.disconnected.erase(slot);
       }
     }
     return *this;
   }
   NodeScene& daemon_ready(const std::set<std::int64_t>& connected = {}) {
-    return daemon_is(api::DaemonState::Ready, connected);
+    return daemon_is(base::DaemonPhase::Ready, connected);
   }
   NodeScene& daemon_dies(const std::string& message = "exited with 1") {
-    DaemonView& daemon = *world.daemon;
+    SeenDaemon& daemon = *world.daemon;
+    const bool was_ready = daemon.running && daemon.phase == base::DaemonPhase::Ready;
+    daemon.due =
+        world.elapsed +
+        policy_.next_pause(was_ready ? std::optional(world.elapsed - daemon.since) : std::nullopt);
     daemon.running = daemon.answers = false;
-    daemon.state = api::DaemonState::Failed;
+    daemon.phase = base::DaemonPhase::Failed;
     daemon.message = message;
-    daemon.since = daemon.ended = world.elapsed;
+    daemon.since = world.elapsed;
     daemon.since_time = world.now;
-    ++daemon.failures;
-    daemon.connected.clear();
+    daemon.peers.clear();
     return *this;
   }
   // Its owner was replaced while nobody looked.
-  NodeScene& daemon_is_another(api::DaemonState state) {
+  NodeScene& daemon_is_another(base::DaemonPhase phase) {
     daemon_dies("");
-    --world.daemon->failures;
     world.daemon->running = true;
-    world.daemon->state = state;
+    world.daemon->phase = phase;
     world.daemon->message = "";
     world.daemon->instance = "another";
     return *this;
@@ -215,7 +218,7 @@ class NodeScene {
   }
   NodeScene& daemon_has_ended() {
     world.daemon->running = world.daemon->stopping = world.daemon->answers = false;
-    world.daemon->state = api::DaemonState::None;
+    world.daemon->phase = base::DaemonPhase::Stopped;
     return *this;
   }
 
@@ -293,18 +296,19 @@ class NodeScene {
   void act(const StartDaemon& i) {
     ASSERT_FALSE(world.daemon->running) << "two daemons on one node";
     const std::string revision = world.daemon->hosts_revision;
-    const int failures = world.daemon->failures;
-    world.daemon = DaemonView{.running = true,
-                              .host_managed = world.daemon->host_managed,
-                              .group = i.group,
-                              .table_hash = i.table_hash,
-                              .slot = i.slot,
-                              .instance = "i" + std::to_string(++starts),
-                              .state = api::DaemonState::Starting,
-                              .since = world.elapsed,
-                              .since_time = world.now,
-                              .failures = failures,
-                              .hosts_revision = revision};
+    SeenDaemon started;
+    started.running = true;
+    started.host_managed = world.daemon->host_managed;
+    started.group = i.group;
+    started.table_hash = i.table_hash;
+    started.slot = i.slot;
+    started.instance = "i" + std::to_string(++starts);
+    started.phase = base::DaemonPhase::Starting;
+    started.since = world.elapsed;
+    started.since_time = world.now;
+    started.hosts_revision = revision;
+    started.driver_paused = world.daemon->driver_paused;
+    world.daemon = started;
   }
   void act(const ForgetImporters&) {
     ASSERT_FALSE(world.daemon->running) << "it has read the record already";
@@ -324,7 +328,7 @@ class NodeScene {
       daemon_has_ended();
     }
   }
-  void act(const PauseDriver& i) { world.driver_paused = i.is_paused; }
+  void act(const PauseDriver& i) { world.daemon->driver_paused = i.is_paused; }
   void act(const WriteCdi& i) { injected.insert(i.claim.uid); }
   void act(const RemoveCdi& i) { injected.erase(i.claim_uid); }
   void act(const AnswerPrepared& i) {
@@ -398,6 +402,7 @@ class NodeScene {
 
   std::map<std::string, api::ResourceClaim> objects_;
   bool slow_end_ = false;
+  base::DaemonPolicy policy_;
 
  public:
   std::vector<api::ComputeDomain> domains;         // of team-a

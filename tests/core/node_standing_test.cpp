@@ -61,7 +61,7 @@ TEST(StandingGroup, AClaimGetsTheChannelThatTheListSaysAndStartsNothing) {
 TEST(StandingGroup, TheChannelOfAClaimThatWaitsIsToldToo) {
   NodeScene scene = by_channel();
   scene.settle().show(of_clique(2)).settle().daemon_ready({1}).settle();
-  scene.daemon_is(api::DaemonState::Recovering).advance(scene.world.times.report_hold).settle();
+  scene.daemon_is(base::DaemonPhase::Recovering).advance(scene.world.times.report_hold).settle();
   scene.show(of_clique(2).admits("a", 7)).prepare("a").settle();
   EXPECT_FALSE(scene.is_prepared("a"));
   ASSERT_NE(scene.group(""), nullptr);

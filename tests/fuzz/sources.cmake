@@ -1,6 +1,6 @@
 # What the decoders are made of: all of api, and of the other modules the files that take bytes.
 set(sources
-    base/clock.cpp base/device_nodes.cpp base/files.cpp base/log.cpp base/metrics.cpp base/random.cpp
+    base/clock.cpp base/daemon_status.cpp base/device_nodes.cpp base/files.cpp base/log.cpp base/metrics.cpp base/random.cpp
     base/ranges.cpp base/result.cpp base/system_error.cpp base/text.cpp
     api/asked_pods.cpp api/channel_config.cpp api/compute_domain.cpp api/core.cpp api/document.cpp
     api/domain_config.cpp api/fields.cpp api/json_scanner.cpp api/json_text.cpp api/kind.cpp

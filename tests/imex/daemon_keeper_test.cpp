@@ -77,17 +77,17 @@ TEST_F(DaemonKeeperTest, AsksFromAFewMillisecondsUntilReadyThenOnceASecond) {
     EXPECT_EQ(*next(), Action(AskTool{Question::State}));
     EXPECT_GE(clock.elapsed() - asked, step);
     step = clock.elapsed() - asked;
-    EXPECT_EQ(keeper.state().phase, Phase::Starting);
-    EXPECT_EQ(keeper.state().answers, i >= 3);
+    EXPECT_EQ(keeper.status().phase, DaemonPhase::Starting);
+    EXPECT_EQ(keeper.status().answers, i >= 3);
   }
   EXPECT_EQ(step, milliseconds(80)) << "READY is never seen later than 100 ms";
   keeper.answered(says("READY\n"));
-  EXPECT_EQ(keeper.state().phase, Phase::Ready);
+  EXPECT_EQ(keeper.status().phase, DaemonPhase::Ready);
   const base::Duration ready = clock.elapsed();
   EXPECT_EQ(*next(), Action(AskTool{Question::View}));
   EXPECT_EQ(clock.elapsed(), ready) << "whom it reaches is asked at once";
   keeper.answered(says(kView));
-  EXPECT_EQ(keeper.state().peers, (std::map<std::int64_t, char>{{1, 'C'}}));
+  EXPECT_EQ(keeper.status().peers, (std::map<std::int64_t, char>{{1, 'C'}}));
   see_views();
   const base::Duration seen = clock.elapsed();
   EXPECT_EQ(*next(), Action(AskTool{Question::State}));
@@ -170,7 +170,7 @@ TEST_F(DaemonKeeperTest, LooksSoonerWhenTheDaemonHasPrintedSomething) {
   EXPECT_EQ(*keeper.next_due() - clock.elapsed(), milliseconds(10));
   EXPECT_EQ(*next(), Action(AskTool{Question::View}));
   keeper.answered(says(kLostView));
-  EXPECT_EQ(keeper.state().peers, (std::map<std::int64_t, char>{{1, 'R'}}));
+  EXPECT_EQ(keeper.status().peers, (std::map<std::int64_t, char>{{1, 'R'}}));
   EXPECT_EQ(*keeper.next_due() - clock.elapsed(), milliseconds(10)) << "there may be more to it";
 }
 
@@ -209,8 +209,8 @@ TEST_F(DaemonKeeperTest, TellsRecoveryAsSuch) {
   start();
   next();
   keeper.answered(says("WAITING_FOR_RECOVERY\n"));
-  EXPECT_EQ(keeper.state().phase, Phase::Recovering);
-  EXPECT_TRUE(keeper.state().answers);
+  EXPECT_EQ(keeper.status().phase, DaemonPhase::Recovering);
+  EXPECT_TRUE(keeper.status().answers);
 }
 
 TEST_F(DaemonKeeperTest, HoldsASignalUntilTheDaemonHasAnswered) {
@@ -221,7 +221,7 @@ TEST_F(DaemonKeeperTest, HoldsASignalUntilTheDaemonHasAnswered) {
   EXPECT_EQ(*next(), Action(AskTool{Question::State}));
   keeper.answered(says("INITIALIZING\n"));
   EXPECT_EQ(*keeper.next(), Action(SignalChild{SIGUSR1}));
-  EXPECT_EQ(keeper.state().signal_age, base::Duration::zero());
+  EXPECT_EQ(keeper.status().signalled, clock.elapsed());
 }
 
 TEST_F(DaemonKeeperTest, SendsASignalAtMostOncePerFiveSeconds) {
@@ -249,32 +249,32 @@ TEST_F(DaemonKeeperTest, SendsASignalAtMostOncePerFiveSeconds) {
 TEST_F(DaemonKeeperTest, StopsWithSigtermAndAfterFiveSecondsWithSigkill) {
   become_ready();
   keeper.stop();
-  EXPECT_TRUE(keeper.state().stopping);
+  EXPECT_TRUE(keeper.status().stopping);
   EXPECT_EQ(*keeper.next(), Action(SignalChild{SIGTERM}));
   const base::Duration told = clock.elapsed();
   EXPECT_EQ(*next(), Action(SignalChild{SIGKILL}));
   EXPECT_EQ(clock.elapsed() - told, seconds(5));
   EXPECT_EQ(keeper.next_due(), std::nullopt) << "what remains is to wait";
   keeper.ended("was ended by SIGKILL");
-  EXPECT_EQ(keeper.state().phase, Phase::Stopped);
-  EXPECT_FALSE(keeper.state().running);
-  EXPECT_EQ(keeper.state().group, "g") << "of the last start";
+  EXPECT_EQ(keeper.status().phase, DaemonPhase::Stopped);
+  EXPECT_FALSE(keeper.status().running);
+  EXPECT_EQ(keeper.status().group, "g") << "of the last start";
   EXPECT_EQ(next(), std::nullopt);
 }
 
 TEST_F(DaemonKeeperTest, ADaemonThatWasReadyIsStartedAgainAtOnceAsANewInstance) {
   become_ready();
-  const std::string before = keeper.state().instance;
+  const std::string before = keeper.status().instance;
   clock.advance(seconds(1));
   keeper.ended("was ended by SIGKILL");
-  EXPECT_EQ(keeper.state().phase, Phase::Failed);
-  EXPECT_EQ(keeper.state().message, "nvidia-imex was ended by SIGKILL");
-  EXPECT_TRUE(keeper.state().peers.empty());
+  EXPECT_EQ(keeper.status().phase, DaemonPhase::Failed);
+  EXPECT_EQ(keeper.status().message, "nvidia-imex was ended by SIGKILL");
+  EXPECT_TRUE(keeper.status().peers.empty());
   const auto action = keeper.next();
   ASSERT_TRUE(action && std::holds_alternative<StartChild>(*action));
   keeper.started();
-  EXPECT_NE(keeper.state().instance, before);
-  EXPECT_EQ(keeper.state().phase, Phase::Starting);
+  EXPECT_NE(keeper.status().instance, before);
+  EXPECT_EQ(keeper.status().phase, DaemonPhase::Starting);
 }
 
 TEST_F(DaemonKeeperTest, ADaemonThatEndsEachTimeItIsReadyIsNotStartedAtOnceEachTime) {
@@ -286,7 +286,31 @@ TEST_F(DaemonKeeperTest, ADaemonThatEndsEachTimeItIsReadyIsNotStartedAtOnceEachT
   keeper.answered(says("READY\n"));
   keeper.ended("was ended by SIGKILL");
   EXPECT_EQ(keeper.next(), std::nullopt);
+  EXPECT_EQ(keeper.status().starts_again, true);
   EXPECT_TRUE(std::holds_alternative<StartChild>(*next()));
+}
+
+TEST_F(DaemonKeeperTest, ADaemonThatWasReadyForTenSecondsIsStartedAtOnceAgain) {
+  for (int i = 0; i < 3; ++i) {
+    become_ready();
+    clock.advance(seconds(10));
+    keeper.ended("was ended by SIGKILL");
+    EXPECT_EQ(keeper.next_due(), clock.elapsed()) << i;
+  }
+}
+
+TEST_F(DaemonKeeperTest, SaysWhetherItStartsADaemonAgain) {
+  EXPECT_EQ(keeper.status().starts_again, false) << "none was wanted";
+  start();
+  EXPECT_EQ(keeper.status().starts_again, false) << "it runs";
+  keeper.ended("exited with code 1");
+  EXPECT_EQ(keeper.status().starts_again, true);
+  next();
+  keeper.failed_to_start({base::ErrorKind::Invalid, "no nvidia-imex"});
+  EXPECT_EQ(keeper.status().starts_again, true);
+  keeper.stop();
+  EXPECT_EQ(keeper.status().starts_again, false);
+  EXPECT_EQ(keeper.status().phase, DaemonPhase::Stopped);
 }
 
 TEST_F(DaemonKeeperTest, SaysHowOftenItsDaemonHasEnded) {
@@ -294,7 +318,7 @@ TEST_F(DaemonKeeperTest, SaysHowOftenItsDaemonHasEnded) {
   for (const std::string count : {"", " (2 times since compute-domain-imex started)",
                                   " (3 times since compute-domain-imex started)"}) {
     keeper.ended("was ended by SIGKILL");
-    EXPECT_EQ(keeper.state().message, "nvidia-imex was ended by SIGKILL" + count);
+    EXPECT_EQ(keeper.status().message, "nvidia-imex was ended by SIGKILL" + count);
     ASSERT_TRUE(std::holds_alternative<StartChild>(*next()));
     keeper.started();
   }
@@ -310,8 +334,9 @@ TEST_F(DaemonKeeperTest, ADaemonThatKeepsEndingIsStartedInGrowingPauses) {
     pauses.push_back(clock.elapsed() - ended);
     keeper.started();
   }
-  EXPECT_THAT(pauses, ::testing::ElementsAre(seconds(1), seconds(2), seconds(4), seconds(8),
-                                             seconds(16), seconds(30), seconds(30), seconds(30)));
+  EXPECT_THAT(pauses,
+              ::testing::ElementsAre(milliseconds(250), milliseconds(500), seconds(1), seconds(2),
+                                     seconds(4), seconds(8), seconds(16), seconds(16)));
 }
 
 TEST_F(DaemonKeeperTest, TheAgentsWishCutsAPauseShort) {
@@ -327,7 +352,7 @@ TEST_F(DaemonKeeperTest, AWishThatCannotBeMetIsForgottenAndTheNextIsTriedAnew) {
   keeper.next();
   keeper.failed_to_start({base::ErrorKind::Invalid, "no nvidia-imex"});
   EXPECT_EQ(next(), std::nullopt);
-  EXPECT_EQ(keeper.state().phase, Phase::Stopped);
+  EXPECT_EQ(keeper.status().phase, DaemonPhase::Stopped);
   start();
 }
 
@@ -345,26 +370,26 @@ TEST_F(DaemonKeeperTest, AHungControlToolIsAFaultAndHeals) {
   become_ready();
   next();
   keeper.answered(silence());
-  EXPECT_EQ(keeper.state().phase, Phase::Ready) << "a busy node may be late once";
+  EXPECT_EQ(keeper.status().phase, DaemonPhase::Ready) << "a busy node may be late once";
   EXPECT_EQ(*next(), Action(AskTool{Question::State}));
   keeper.answered(silence());
-  EXPECT_EQ(keeper.state().phase, Phase::Failed);
-  EXPECT_TRUE(keeper.state().running) << "a restart would end workloads: it only is told";
-  EXPECT_THAT(keeper.state().message, HasSubstr("may hang"));
+  EXPECT_EQ(keeper.status().phase, DaemonPhase::Failed);
+  EXPECT_TRUE(keeper.status().running) << "a restart would end workloads: it only is told";
+  EXPECT_THAT(keeper.status().message, HasSubstr("may hang"));
   EXPECT_EQ(*next(), Action(AskTool{Question::State}));
   keeper.answered(says("READY\n"));
-  EXPECT_EQ(keeper.state().phase, Phase::Ready);
-  EXPECT_EQ(keeper.state().message, "");
+  EXPECT_EQ(keeper.status().phase, DaemonPhase::Ready);
+  EXPECT_EQ(keeper.status().message, "");
 }
 
 TEST_F(DaemonKeeperTest, OneRefusalOfAReadyDaemonIsAskedAgainAndTwoAreAFault) {
   become_ready();
   next();
   keeper.answered(refusal());
-  EXPECT_EQ(keeper.state().phase, Phase::Ready);
+  EXPECT_EQ(keeper.status().phase, DaemonPhase::Ready);
   next();
   keeper.answered(refusal());
-  EXPECT_EQ(keeper.state().phase, Phase::Failed);
+  EXPECT_EQ(keeper.status().phase, DaemonPhase::Failed);
 }
 
 TEST_F(DaemonKeeperTest, ConnectionsWithoutNewsCountAsNoneAfterAWhile) {
@@ -376,9 +401,9 @@ TEST_F(DaemonKeeperTest, ConnectionsWithoutNewsCountAsNoneAfterAWhile) {
     ASSERT_EQ(*next(), Action(AskTool{Question::View}));
     clock.advance(seconds(2));  // the patience with the tool
     keeper.answered(silence());
-    EXPECT_EQ(keeper.state().phase, Phase::Ready);
-    EXPECT_THAT(keeper.state().message, HasSubstr("-N gives no answer"));
-    EXPECT_EQ(keeper.state().peers.empty(), clock.elapsed() - seen >= seconds(10));
+    EXPECT_EQ(keeper.status().phase, DaemonPhase::Ready);
+    EXPECT_THAT(keeper.status().message, HasSubstr("-N gives no answer"));
+    EXPECT_EQ(keeper.status().peers.empty(), clock.elapsed() - seen >= seconds(10));
     ASSERT_EQ(*next(), Action(AskTool{Question::State})) << "does the daemon hang?";
   }
 }
@@ -390,22 +415,22 @@ TEST_F(DaemonKeeperTest, AnAnswerAboutTheInstanceBeforeIsIgnored) {
   ASSERT_TRUE(std::holds_alternative<StartChild>(*keeper.next()));
   keeper.started();
   keeper.answered(says("READY\n"));
-  EXPECT_EQ(keeper.state().phase, Phase::Starting);
+  EXPECT_EQ(keeper.status().phase, DaemonPhase::Starting);
   EXPECT_EQ(*next(), Action(AskTool{Question::State}));
 }
 
 TEST_F(DaemonKeeperTest, ASuccessorStartsWhatItsPredecessorOfThisBootHadRunning) {
-  State last;
+  DaemonStatus last;
   last.group = "g";
   last.instance = "old";
   last.running = true;
-  last.phase = Phase::Ready;
+  last.phase = DaemonPhase::Ready;
   keeper.resume(last, some_want());
-  EXPECT_FALSE(keeper.state().running) << "the daemon ended with its owner";
-  EXPECT_EQ(keeper.state().phase, Phase::Failed);
+  EXPECT_FALSE(keeper.status().running) << "the daemon ended with its owner";
+  EXPECT_EQ(keeper.status().phase, DaemonPhase::Failed);
   ASSERT_TRUE(std::holds_alternative<StartChild>(*keeper.next()));
   keeper.started();
-  EXPECT_NE(keeper.state().instance, "old");
+  EXPECT_NE(keeper.status().instance, "old");
 }
 
 TEST_F(DaemonKeeperTest, KeepsItsRulesUnderAnyOrderOfEvents) {
@@ -443,7 +468,7 @@ TEST_F(DaemonKeeperTest, KeepsItsRulesUnderAnyOrderOfEvents) {
                                     : random.chance(0.5) ? refusal()
                                                          : silence();
           k.answered(answer);
-          answered = k.state().answers;
+          answered = k.status().answers;
           break;
         }
         default:
@@ -472,7 +497,7 @@ TEST_F(DaemonKeeperTest, KeepsItsRulesUnderAnyOrderOfEvents) {
           }
         }
       }
-      ASSERT_EQ(k.state().running, runs);
+      ASSERT_EQ(k.status().running, runs);
     }
   }
 }
@@ -484,11 +509,11 @@ TEST_F(DaemonKeeperTest, AGoodWordDoesNotTakeBackWhatTheViewLacks) {
   ASSERT_EQ(*next(), Action(AskTool{Question::View}));
   clock.advance(seconds(2));
   keeper.answered(silence());
-  const std::string said = keeper.state().message;
+  const std::string said = keeper.status().message;
   ASSERT_THAT(said, HasSubstr("-N gives no answer"));
   ASSERT_EQ(*next(), Action(AskTool{Question::State}));
   keeper.answered(says("READY\n"));
-  EXPECT_EQ(keeper.state().message, said);
+  EXPECT_EQ(keeper.status().message, said);
 }
 
 TEST_F(DaemonKeeperTest, AToolThatNeverWorksIsNamedOnceTheUsualStartIsOver) {
@@ -499,8 +524,8 @@ TEST_F(DaemonKeeperTest, AToolThatNeverWorksIsNamedOnceTheUsualStartIsOver) {
     keeper.answered(
         {ToolAnswer::Outcome::Refusal, "error while loading shared libraries: libz.so.1"});
   }
-  EXPECT_EQ(keeper.state().phase, Phase::Starting);
-  EXPECT_THAT(keeper.state().message, HasSubstr("libz.so.1"));
+  EXPECT_EQ(keeper.status().phase, DaemonPhase::Starting);
+  EXPECT_THAT(keeper.status().message, HasSubstr("libz.so.1"));
 }
 
 }  // namespace

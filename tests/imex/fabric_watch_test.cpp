@@ -194,12 +194,12 @@ TEST(ImexOwner, LetsGoOfTheDriverWhenItIsToldAndKeepsTheDaemon) {
                                  "--driver-root=" + driver.options().driver_root};
   ASSERT_TRUE(node.open());
   rig.start(0);
-  ASSERT_TRUE(rig.until_phase(0, Phase::Ready));
+  ASSERT_TRUE(rig.until_phase(0, DaemonPhase::Ready));
   ASSERT_TRUE(rig.until([&] { return node.agent->fabric.has_value(); }));
   EXPECT_EQ(node.agent->state->driver_paused, false);
   EXPECT_FALSE(rig.ask(node, PauseDriver{true}));
   ASSERT_TRUE(rig.until([&] { return node.agent->state->driver_paused == true; }));
-  EXPECT_EQ(node.agent->state->phase, Phase::Ready) << "it may have a claim";
+  EXPECT_EQ(node.agent->state->phase, DaemonPhase::Ready) << "it may have a claim";
   driver.say(
       R"({"gpus": [{"state": 3, "cluster": "6f0a3c521c7e4b1f9d530c2f6c2b7a10", "clique": 8}]})");
   EXPECT_FALSE(rig.ask(node, PauseDriver{false}));

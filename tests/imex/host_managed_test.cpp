@@ -42,7 +42,7 @@ struct Host {
     daemon->signal(SIGKILL);
     daemon.reset();
   }
-  [[nodiscard]] const State& state() const { return *rig.nodes.front()->agent->state; }
+  [[nodiscard]] const DaemonStatus& state() const { return *rig.nodes.front()->agent->state; }
 
   Rig rig{0, 1};
   std::optional<Child> daemon;
@@ -52,7 +52,7 @@ TEST(HostManaged, AGroupIsReadyWhenTheHostsDaemonIs) {
   Host host;
   host.starts_daemon();
   host.rig.start(0);
-  ASSERT_TRUE(host.rig.until_phase(0, Phase::Ready));
+  ASSERT_TRUE(host.rig.until_phase(0, DaemonPhase::Ready));
   EXPECT_TRUE(host.state().host_managed);
   EXPECT_TRUE(host.state().running);
   EXPECT_EQ(host.state().group, "group");
@@ -69,7 +69,7 @@ TEST(HostManaged, FindsASocketBehindALinkOfTheHost) {
   std::filesystem::create_directory_symlink("/run", node.dir.at("root/var/run"));
   host.starts_daemon();
   host.rig.start(0);
-  EXPECT_TRUE(host.rig.until_phase(0, Phase::Ready)) << host.state().message;
+  EXPECT_TRUE(host.rig.until_phase(0, DaemonPhase::Ready)) << host.state().message;
 }
 
 // The guide has "-u PATH", the reference driver "--u=PATH".
@@ -84,7 +84,7 @@ TEST(HostManaged, AsksAToolThatKnowsTheOtherFormOfTheSocketOnly) {
   std::filesystem::permissions(tool, std::filesystem::perms::owner_all);
   host.starts_daemon();
   host.rig.start(0);
-  EXPECT_TRUE(host.rig.until_phase(0, Phase::Ready)) << host.state().message;
+  EXPECT_TRUE(host.rig.until_phase(0, DaemonPhase::Ready)) << host.state().message;
 }
 
 TEST(HostManaged, NeedsNoDaemonBelowTheDriverRoot) {
@@ -94,29 +94,29 @@ TEST(HostManaged, NeedsNoDaemonBelowTheDriverRoot) {
   std::filesystem::remove(node.dir.at("root/usr/bin/nvidia-imex"));
   EXPECT_TRUE(node.owner->check());
   host.rig.start(0);
-  EXPECT_TRUE(host.rig.until_phase(0, Phase::Ready)) << host.state().message;
+  EXPECT_TRUE(host.rig.until_phase(0, DaemonPhase::Ready)) << host.state().message;
 }
 
 TEST(HostManaged, WithoutADaemonItIsToldWhoHasToStartIt) {
   Host host;
   host.rig.start(0);
-  ASSERT_TRUE(host.rig.until_phase(0, Phase::Failed));
+  ASSERT_TRUE(host.rig.until_phase(0, DaemonPhase::Failed));
   EXPECT_THAT(host.state().message, HasSubstr("the host's own"));
   EXPECT_TRUE(daemon_pids().empty());
   host.starts_daemon();
-  EXPECT_TRUE(host.rig.until_phase(0, Phase::Ready));
+  EXPECT_TRUE(host.rig.until_phase(0, DaemonPhase::Ready));
 }
 
 TEST(HostManaged, ADaemonThatComesBackIsAnotherOne) {
   Host host;
   host.starts_daemon();
   host.rig.start(0);
-  ASSERT_TRUE(host.rig.until_phase(0, Phase::Ready));
+  ASSERT_TRUE(host.rig.until_phase(0, DaemonPhase::Ready));
   const std::string first = host.state().instance;
   host.kills_daemon();
-  ASSERT_TRUE(host.rig.until_phase(0, Phase::Failed));
+  ASSERT_TRUE(host.rig.until_phase(0, DaemonPhase::Failed));
   host.starts_daemon();
-  ASSERT_TRUE(host.rig.until_phase(0, Phase::Ready));
+  ASSERT_TRUE(host.rig.until_phase(0, DaemonPhase::Ready));
   EXPECT_NE(host.state().instance, first);
 }
 
@@ -124,26 +124,26 @@ TEST(HostManaged, StopAndSignalLeaveTheHostsDaemonAlone) {
   Host host;
   host.starts_daemon();
   host.rig.start(0);
-  ASSERT_TRUE(host.rig.until_phase(0, Phase::Ready));
+  ASSERT_TRUE(host.rig.until_phase(0, DaemonPhase::Ready));
   EXPECT_FALSE(host.rig.ask(host.rig.node(0), Signal{}));
   EXPECT_FALSE(host.rig.ask(host.rig.node(0), Stop{}));
-  ASSERT_TRUE(host.rig.until_phase(0, Phase::Stopped));
+  ASSERT_TRUE(host.rig.until_phase(0, DaemonPhase::Stopped));
   EXPECT_FALSE(host.state().running);
   EXPECT_FALSE(host.daemon->reap());
   host.rig.start(0);
-  EXPECT_TRUE(host.rig.until_phase(0, Phase::Ready));
+  EXPECT_TRUE(host.rig.until_phase(0, DaemonPhase::Ready));
 }
 
 TEST(HostManaged, AnOwnerThatStartsAnewGoesOnWithoutAFault) {
   Host host;
   host.starts_daemon();
   host.rig.start(0);
-  ASSERT_TRUE(host.rig.until_phase(0, Phase::Ready));
+  ASSERT_TRUE(host.rig.until_phase(0, DaemonPhase::Ready));
   Node& node = host.rig.node(0);
   node.close();
   ASSERT_TRUE(node.open());
-  ASSERT_TRUE(host.rig.until_phase(0, Phase::Ready));
-  for (const State& state : node.agent->states) EXPECT_NE(state.phase, Phase::Failed);
+  ASSERT_TRUE(host.rig.until_phase(0, DaemonPhase::Ready));
+  for (const DaemonStatus& state : node.agent->states) EXPECT_NE(state.phase, DaemonPhase::Failed);
 }
 
 }  // namespace

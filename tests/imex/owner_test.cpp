@@ -24,11 +24,11 @@ TEST(ImexOwner, FormsADomainThroughItsOwnHostsFile) {
   Rig rig(2, 3);  // the third slot is nobody's; the hosts file of the driver root is wrong
   rig.start(0);
   rig.start(1);
-  EXPECT_TRUE(rig.until_phase(0, Phase::Ready));
+  EXPECT_TRUE(rig.until_phase(0, DaemonPhase::Ready));
   EXPECT_TRUE(rig.until_letter(0, 1, 'C'));
   EXPECT_TRUE(rig.until_letter(1, 0, 'C'));
   EXPECT_TRUE(rig.until_letter(1, 2, 'N'));
-  const State& state = *rig.node(0).agent->state;
+  const DaemonStatus& state = *rig.node(0).agent->state;
   EXPECT_TRUE(state.running && state.answers);
   EXPECT_EQ(state.group, "group");
   EXPECT_EQ(state.table_hash, "hash");
@@ -54,7 +54,7 @@ TEST(ImexOwner, GivesTheDaemonTheDevicesOfTheNode) {
   ASSERT_TRUE(node.open());
   EXPECT_TRUE(node.owner->check());
   rig.start(0);
-  EXPECT_TRUE(rig.until_phase(0, Phase::Ready));
+  EXPECT_TRUE(rig.until_phase(0, DaemonPhase::Ready));
 }
 
 TEST(ImexOwner, AMissingDriverIsOneClearError) {
@@ -116,7 +116,7 @@ TEST(ImexOwner, TellsOfADaemonThatSomebodyElseRunsOnTheNode) {
 TEST(ImexOwner, StartsNothingThatWasWithdrawnWhileNobodyLived) {
   Rig rig(1);
   rig.start(0);
-  ASSERT_TRUE(rig.until_phase(0, Phase::Ready));
+  ASSERT_TRUE(rig.until_phase(0, DaemonPhase::Ready));
   Node& node = rig.node(0);
   node.close();
   node.dir.write("imex.sock.withdrawn", "");
@@ -129,7 +129,7 @@ TEST(ImexOwner, StartsNothingThatWasWithdrawnWhileNobodyLived) {
   }
   ASSERT_TRUE(node.open());
   rig.start(0);
-  EXPECT_TRUE(rig.until_phase(0, Phase::Ready)) << "until it is wanted again";
+  EXPECT_TRUE(rig.until_phase(0, DaemonPhase::Ready)) << "until it is wanted again";
 }
 
 // As the first process of a container it inherits whose parents have ended.
@@ -147,14 +147,14 @@ TEST(ImexOwner, ReapsOrphansAndLeavesItsOwnChildrenToThoseWhoWait) {
   }
   waitpid(parent, nullptr, 0);
   rig.start(0);
-  EXPECT_TRUE(rig.until_phase(0, Phase::Ready));
+  EXPECT_TRUE(rig.until_phase(0, DaemonPhase::Ready));
   EXPECT_TRUE(rig.until([&] {
     siginfo_t ended{};
     return waitid(P_ALL, 0, &ended, WEXITED | WNOHANG | WNOWAIT) != 0 || ended.si_pid == 0;
   }));
   kill(daemon_pids().front(), SIGKILL);
   EXPECT_TRUE(rig.until([&] {
-    return std::ranges::any_of(node.agent->states, [](const State& state) {
+    return std::ranges::any_of(node.agent->states, [](const DaemonStatus& state) {
       return state.message.find("was ended by SIGKILL") != std::string::npos;
     });
   })) << "how it ended is known";
@@ -172,14 +172,14 @@ TEST(ImexOwner, SeesTheEndOfTheDaemonAtOnceAndStartsAnother) {
   kill(daemon_pids().front(), SIGKILL);
   ASSERT_TRUE(rig.until([&] { return rig.node(0).agent->state->instance != before; }));
   const base::Duration seen = clock.elapsed() - killed;
-  ASSERT_TRUE(rig.until_phase(0, Phase::Ready));
+  ASSERT_TRUE(rig.until_phase(0, DaemonPhase::Ready));
   const base::Duration ready = clock.elapsed() - killed;
   RecordProperty("started_again_us", static_cast<int>(seen / std::chrono::microseconds(1)));
   RecordProperty("ready_again_us", static_cast<int>(ready / std::chrono::microseconds(1)));
   EXPECT_LT(ready, std::chrono::seconds(5));
   EXPECT_TRUE(rig.until_letter(0, 1, 'C'));
   bool was_told = false;
-  for (const State& state : rig.node(0).agent->states) {
+  for (const DaemonStatus& state : rig.node(0).agent->states) {
     was_told = was_told || state.message == "nvidia-imex was ended by SIGKILL";
   }
   EXPECT_TRUE(was_told);
@@ -192,7 +192,7 @@ TEST(ImexOwner, TellsTheLastWordsOfADaemonThatEnds) {
   rig.node(0).options.imex_options["LOG_FILE_NAME"] = "/var/log/imex.log";
   ASSERT_TRUE(rig.node(0).open());
   rig.start(0);
-  ASSERT_TRUE(rig.until_phase(0, Phase::Failed));
+  ASSERT_TRUE(rig.until_phase(0, DaemonPhase::Failed));
   EXPECT_EQ(rig.node(0).agent->state->message,
             "nvidia-imex exited with code 1; its last words: nvidia-imex (stand-in): no device "
             "/dev/nowhere; its log is /var/log/imex.log");
@@ -204,27 +204,27 @@ TEST(ImexOwner, AHungDaemonIsToldAndNotRestarted) {
   rig.node(0).options.state_patience = milliseconds(100);
   ASSERT_TRUE(rig.node(0).open());
   rig.start(0);
-  ASSERT_TRUE(rig.until_phase(0, Phase::Ready));
+  ASSERT_TRUE(rig.until_phase(0, DaemonPhase::Ready));
   const std::string before = rig.node(0).agent->state->instance;
   kill(daemon_pids().front(), SIGSTOP);
-  ASSERT_TRUE(rig.until_phase(0, Phase::Failed));
+  ASSERT_TRUE(rig.until_phase(0, DaemonPhase::Failed));
   EXPECT_THAT(rig.node(0).agent->state->message, HasSubstr("may hang"));
   EXPECT_TRUE(rig.node(0).agent->state->running);
   kill(daemon_pids().front(), SIGCONT);
-  ASSERT_TRUE(rig.until_phase(0, Phase::Ready));
+  ASSERT_TRUE(rig.until_phase(0, DaemonPhase::Ready));
   EXPECT_EQ(rig.node(0).agent->state->instance, before);
 }
 
 TEST(ImexOwner, TheDaemonSurvivesItsAgents) {
   Rig rig(1);
   rig.start(0);
-  ASSERT_TRUE(rig.until_phase(0, Phase::Ready));
+  ASSERT_TRUE(rig.until_phase(0, DaemonPhase::Ready));
   const std::string instance = rig.node(0).agent->state->instance;
   const auto pids = daemon_pids();
   rig.node(0).agent.reset();
   rig.step();
   rig.node(0).connect();
-  ASSERT_TRUE(rig.until_phase(0, Phase::Ready));
+  ASSERT_TRUE(rig.until_phase(0, DaemonPhase::Ready));
   EXPECT_EQ(rig.node(0).agent->state->instance, instance);
   EXPECT_EQ(daemon_pids(), pids);
   EXPECT_FALSE(rig.ask(rig.node(0), rig.want(0))) << "it runs as wanted";
@@ -239,7 +239,7 @@ TEST(ImexOwner, StopsTheDaemonWithAGoodbye) {
   rig.start(1);
   ASSERT_TRUE(rig.until_letter(0, 1, 'C'));
   EXPECT_FALSE(rig.ask(rig.node(1), Stop{}));
-  ASSERT_TRUE(rig.until_phase(1, Phase::Stopped));
+  ASSERT_TRUE(rig.until_phase(1, DaemonPhase::Stopped));
   EXPECT_FALSE(rig.node(1).agent->state->running);
   EXPECT_EQ(rig.node(1).agent->state->group, "group") << "of the last start";
   EXPECT_TRUE(rig.until_letter(0, 1, 'D'));
@@ -254,22 +254,23 @@ TEST(ImexOwner, HoldsASignalThatWouldEndADaemonWithoutHandlers) {
   rig.start(0);
   const std::string instance = rig.node(0).agent->state ? rig.node(0).agent->state->instance : "";
   EXPECT_FALSE(rig.ask(rig.node(0), Signal{}));
-  ASSERT_TRUE(rig.until([&] { return rig.node(0).agent->state->signal_age.has_value(); }));
-  ASSERT_TRUE(rig.until_phase(0, Phase::Ready));
+  ASSERT_TRUE(rig.until([&] { return rig.node(0).agent->state->signalled.has_value(); }));
+  ASSERT_TRUE(rig.until_phase(0, DaemonPhase::Ready));
   EXPECT_TRUE(rig.node(0).agent->state->running);
-  for (const State& state : rig.node(0).agent->states) EXPECT_NE(state.phase, Phase::Failed);
+  for (const DaemonStatus& state : rig.node(0).agent->states)
+    EXPECT_NE(state.phase, DaemonPhase::Failed);
 }
 
 TEST(ImexOwner, ASuccessorOfTheSameBootGoesOnAndOneOfAnotherBootDoesNot) {
   Rig rig(1);
   rig.start(0);
-  ASSERT_TRUE(rig.until_phase(0, Phase::Ready));
+  ASSERT_TRUE(rig.until_phase(0, DaemonPhase::Ready));
   const std::string before = rig.node(0).agent->state->instance;
   rig.node(0).close();
   EXPECT_THAT(daemon_pids(), SizeIs(0)) << "a daemon does not outlive its owner";
   rig.node(0).dir.write("hosts", "127.0.0.1 localhost\n");  // as kubelet writes it anew
   ASSERT_TRUE(rig.node(0).open());
-  ASSERT_TRUE(rig.until_phase(0, Phase::Ready));
+  ASSERT_TRUE(rig.until_phase(0, DaemonPhase::Ready));
   EXPECT_NE(rig.node(0).agent->state->instance, before);
   EXPECT_EQ(rig.node(0).agent->state->hosts_revision, rig.hosts().revision);
 
@@ -278,7 +279,7 @@ TEST(ImexOwner, ASuccessorOfTheSameBootGoesOnAndOneOfAnotherBootDoesNot) {
   ASSERT_TRUE(rig.node(0).open());
   ASSERT_TRUE(rig.until([&] { return rig.node(0).agent->state.has_value(); }));
   EXPECT_FALSE(rig.node(0).agent->state->running);
-  EXPECT_EQ(rig.node(0).agent->state->phase, Phase::Stopped);
+  EXPECT_EQ(rig.node(0).agent->state->phase, DaemonPhase::Stopped);
   EXPECT_EQ(rig.node(0).agent->state->group, "");
   EXPECT_EQ(rig.node(0).agent->state->instance, "");
 }
@@ -289,7 +290,7 @@ TEST(ImexOwner, TellsItsAddressAndASuccessorAtAnotherLeavesTheStartToTheAgent) {
   rig.node(0).options.address = rig.node(0).address;
   ASSERT_TRUE(rig.node(0).open());
   rig.start(0);
-  ASSERT_TRUE(rig.until_phase(0, Phase::Ready));
+  ASSERT_TRUE(rig.until_phase(0, DaemonPhase::Ready));
   EXPECT_EQ(rig.node(0).agent->state->address, rig.node(0).address);
   rig.node(0).close();
 
@@ -297,7 +298,7 @@ TEST(ImexOwner, TellsItsAddressAndASuccessorAtAnotherLeavesTheStartToTheAgent) {
   ASSERT_TRUE(rig.node(0).open());
   ASSERT_TRUE(rig.until([&] { return rig.node(0).agent->state.has_value(); }));
   EXPECT_EQ(rig.node(0).agent->state->address, "127.99.99.99");
-  EXPECT_EQ(rig.node(0).agent->state->phase, Phase::Failed);
+  EXPECT_EQ(rig.node(0).agent->state->phase, DaemonPhase::Failed);
   EXPECT_EQ(rig.node(0).agent->state->group, "group");
   EXPECT_THAT(daemon_pids(), SizeIs(0));
 }
@@ -305,12 +306,12 @@ TEST(ImexOwner, TellsItsAddressAndASuccessorAtAnotherLeavesTheStartToTheAgent) {
 TEST(ImexOwner, ASuccessorDoesNotStartWhatWasToldToStop) {
   Rig rig(1);
   rig.start(0);
-  ASSERT_TRUE(rig.until_phase(0, Phase::Ready));
+  ASSERT_TRUE(rig.until_phase(0, DaemonPhase::Ready));
   EXPECT_FALSE(rig.ask(rig.node(0), Stop{}));
   rig.node(0).close();  // before the end has been seen
   ASSERT_TRUE(rig.node(0).open());
   ASSERT_TRUE(rig.until([&] { return rig.node(0).agent->state.has_value(); }));
-  EXPECT_EQ(rig.node(0).agent->state->phase, Phase::Stopped);
+  EXPECT_EQ(rig.node(0).agent->state->phase, DaemonPhase::Stopped);
   EXPECT_EQ(rig.node(0).agent->state->group, "group");
 }
 
@@ -338,7 +339,7 @@ TEST(ImexOwner, AnAgentThatNeverReadsHoldsNobodyUp) {
   const TestAgent lazy(rig.node(0).options.socket_path);
   for (int i = 0; i < 20'000; ++i) lazy.send("nonsense id=1\n");
   rig.start(0);
-  EXPECT_TRUE(rig.until_phase(0, Phase::Ready));
+  EXPECT_TRUE(rig.until_phase(0, DaemonPhase::Ready));
 }
 
 void run_to_the_end(Node& node) {
@@ -350,7 +351,7 @@ void run_to_the_end(Node& node) {
 TEST(ImexOwner, EndsTheDaemonWhenItIsToldToEnd) {
   Rig rig(1);
   rig.start(0);
-  ASSERT_TRUE(rig.until_phase(0, Phase::Ready));
+  ASSERT_TRUE(rig.until_phase(0, DaemonPhase::Ready));
   run_to_the_end(rig.node(0));
   EXPECT_THAT(daemon_pids(), SizeIs(0));
   EXPECT_FALSE(std::filesystem::exists(rig.node(0).dir.at("os/persist.dat")));
@@ -360,15 +361,15 @@ TEST(ImexOwner, EndsTheDaemonWhenItIsToldToEnd) {
 TEST(ImexOwner, LeavesNoFileWhenNoDaemonIsWanted) {
   Rig rig(1);
   rig.start(0);
-  ASSERT_TRUE(rig.until_phase(0, Phase::Ready));
+  ASSERT_TRUE(rig.until_phase(0, DaemonPhase::Ready));
   run_to_the_end(rig.node(0));
   rig.node(0).close();
   EXPECT_TRUE(std::filesystem::exists(rig.node(0).options.directory)) << "for its successor";
 
   ASSERT_TRUE(rig.node(0).open());
-  ASSERT_TRUE(rig.until_phase(0, Phase::Ready));
+  ASSERT_TRUE(rig.until_phase(0, DaemonPhase::Ready));
   EXPECT_FALSE(rig.ask(rig.node(0), Stop{}));
-  ASSERT_TRUE(rig.until_phase(0, Phase::Stopped));
+  ASSERT_TRUE(rig.until_phase(0, DaemonPhase::Stopped));
   run_to_the_end(rig.node(0));
   EXPECT_FALSE(std::filesystem::exists(rig.node(0).options.directory));
   EXPECT_FALSE(std::filesystem::exists(rig.node(0).options.socket_path));
@@ -376,8 +377,8 @@ TEST(ImexOwner, LeavesNoFileWhenNoDaemonIsWanted) {
 
 TEST(StateFile, IsWorthNothingInAnotherBootOrInPart) {
   const base::Directory dir;
-  const Saved saved{State{.group = "g", .instance = "i"}, Want{"g", 1, "a\nb\n", "h", "10.0.0.1"},
-                    Hosts{"10.0.0.1 a\n", "r"}};
+  const Saved saved{DaemonStatus{.group = "g", .instance = "i"},
+                    Want{"g", 1, "a\nb\n", "h", "10.0.0.1"}, Hosts{"10.0.0.1 a\n", "r"}};
   ASSERT_TRUE(StateFile(dir.at("state"), "boot-1").save(saved));
   EXPECT_EQ(StateFile(dir.at("state"), "boot-1").load(), saved);
   EXPECT_EQ(StateFile(dir.at("state"), "boot-2").load(), std::nullopt);

@@ -82,7 +82,7 @@ class RunningProgram {
       return !rig.node(0).agent->is_over;
     });
     rig.start(0);
-    if (!rig.until_phase(0, Phase::Ready)) throw std::logic_error("not READY");
+    if (!rig.until_phase(0, DaemonPhase::Ready)) throw std::logic_error("not READY");
     see_daemon();
   }
   void see_daemon() {
@@ -252,19 +252,19 @@ TEST(ImexProgram, IsHeldUpByNoLogAndByNothingThatItsDaemonPrints) {
   for (int i = 0; i < 20; ++i) {  // each start is some lines of the owner's own
     const std::string before = node.agent->state->instance;
     EXPECT_FALSE(running.rig.ask(node, Stop{}));
-    ASSERT_TRUE(running.rig.until_phase(0, Phase::Stopped));
+    ASSERT_TRUE(running.rig.until_phase(0, DaemonPhase::Stopped));
     running.rig.start(0);
-    ASSERT_TRUE(running.rig.until_phase(0, Phase::Ready));
+    ASSERT_TRUE(running.rig.until_phase(0, DaemonPhase::Ready));
     EXPECT_NE(node.agent->state->instance, before);
   }
   running.see_daemon();
   kill(running.daemon, SIGKILL);
   ASSERT_TRUE(running.rig.until([&] {
-    return std::ranges::any_of(node.agent->states, [](const State& state) {
+    return std::ranges::any_of(node.agent->states, [](const DaemonStatus& state) {
       return state.message == "nvidia-imex was ended by SIGKILL; its last words: chatter";
     });
   }));
-  ASSERT_TRUE(running.rig.until_phase(0, Phase::Ready));
+  ASSERT_TRUE(running.rig.until_phase(0, DaemonPhase::Ready));
   EXPECT_TRUE(running.rig.until([&] {
     running.read_output();
     return running.output.find("left out lines of it") != std::string::npos &&

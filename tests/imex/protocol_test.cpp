@@ -6,6 +6,7 @@
 namespace cdom::imex {
 namespace {
 
+using std::chrono::seconds;
 using ::testing::HasSubstr;
 
 Want whole_want() { return {"3f0e", 2, "a-0000\na-0001\n", "beef", "10.0.0.2"}; }
@@ -32,8 +33,8 @@ TEST(ImexProtocol, CarriesEveryRequest) {
 }
 
 TEST(ImexProtocol, CarriesEveryNotice) {
-  State state;
-  state.phase = Phase::Failed;
+  DaemonStatus state;
+  state.phase = DaemonPhase::Failed;
   state.running = state.stopping = state.answers = true;
   state.group = "3f0e";
   state.table_hash = "beef";
@@ -41,7 +42,8 @@ TEST(ImexProtocol, CarriesEveryNotice) {
   state.instance = "i";
   state.message = "nvidia-imex ended = badly, 100 %";
   state.hosts_revision = "r";
-  state.signal_age = base::Duration(0);
+  state.signalled = seconds(3);
+  state.starts_again = false;
   state.peers = {{0, 'C'}, {17, 'N'}};
   state.address = "10.77.3.4";
   state.cannot_start = "no nvidia-imex below the driver root /";
@@ -64,12 +66,21 @@ TEST(ImexProtocol, CarriesEveryNotice) {
                             Reply{5, std::nullopt, "{\"Data\": \"100 %\"}\n"},
                             Reply{4, base::Error{base::ErrorKind::Conflict, "runs already"}},
                             state,
-                            State{}};
+                            DaemonStatus{}};
   for (const Notice& notice : notices) {
-    const auto decoded = decode_notice(encode(notice));
+    const auto decoded = decode_notice(encode(notice, seconds(5)), seconds(5));
     ASSERT_TRUE(decoded) << encode(notice);
     EXPECT_TRUE(*decoded == notice) << encode(notice);
   }
+}
+
+// The clocks of the two have nothing to do with each other.
+TEST(ImexProtocol, CarriesAMomentAsAnAge) {
+  DaemonStatus status;
+  status.signalled = seconds(90);
+  const std::string line = encode(Notice(status), seconds(100));
+  EXPECT_THAT(line, HasSubstr("signal_age_ns=10000000000"));
+  EXPECT_EQ(std::get<DaemonStatus>(*decode_notice(line, seconds(15))).signalled, seconds(5));
 }
 
 TEST(ImexProtocol, IgnoresFieldsOfALaterVersion) {
@@ -91,11 +102,13 @@ TEST(ImexProtocol, AnswersARequestOfALaterVersionWithInvalid) {
 TEST(ImexProtocol, TakesWhatAnEarlierVersionLeavesOutAsTheDefault) {
   const auto notice = decode_notice("state running=1 phase=melting\n");
   ASSERT_TRUE(notice);
-  const State& state = std::get<State>(*notice);
+  const DaemonStatus& state = std::get<DaemonStatus>(*notice);
   EXPECT_TRUE(state.running);
-  EXPECT_EQ(state.phase, Phase::Starting) << "an unknown phase of a running daemon is not READY";
+  EXPECT_EQ(state.phase, DaemonPhase::Starting)
+      << "an unknown phase of a running daemon is not READY";
   EXPECT_EQ(state.slot, -1);
-  EXPECT_FALSE(state.signal_age);
+  EXPECT_FALSE(state.signalled);
+  EXPECT_FALSE(state.starts_again) << "an owner that does not say whether it does";
   EXPECT_FALSE(state.driver_paused) << "an owner that cannot be told to let go of the driver";
   EXPECT_FALSE(decode_notice("weather sunny=1"));
 }
@@ -115,7 +128,7 @@ TEST(ImexProtocol, SurvivesNoise) {
     (void)decode_notice(line);
   }
   const auto notice = decode_notice("state peers=::,1,-3:C,4:C");
-  EXPECT_EQ(std::get<State>(*notice).peers, (std::map<std::int64_t, char>{{4, 'C'}}));
+  EXPECT_EQ(std::get<DaemonStatus>(*notice).peers, (std::map<std::int64_t, char>{{4, 'C'}}));
 }
 
 TEST(ImexProtocol, CutsBytesIntoLines) {

@@ -79,7 +79,7 @@ void TestAgent::read() {
     if (const auto* one = std::get_if<Hello>(&*notice)) hello = *one;
     if (const auto* one = std::get_if<Reply>(&*notice)) reply = *one;
     if (const auto* one = std::get_if<nvidia::FabricFacts>(&*notice)) fabric = *one;
-    if (const auto* one = std::get_if<State>(&*notice)) {
+    if (const auto* one = std::get_if<DaemonStatus>(&*notice)) {
       state = *one;
       states.push_back(*one);
     }

@@ -33,8 +33,8 @@ class TestAgent {
   void read();
 
   std::optional<Hello> hello;
-  std::optional<State> state;  // the newest
-  std::vector<State> states;   // all
+  std::optional<DaemonStatus> state;  // the newest
+  std::vector<DaemonStatus> states;   // all
   std::optional<nvidia::FabricFacts> fabric;
   std::optional<Reply> reply;  // the newest
   bool is_over = false;
@@ -85,7 +85,7 @@ class Rig {
     }
     return true;
   }
-  bool until_phase(int index, Phase phase) {
+  bool until_phase(int index, DaemonPhase phase) {
     return until(
         [&] { return node(index).agent->state && node(index).agent->state->phase == phase; });
   }

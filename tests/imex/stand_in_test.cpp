@@ -53,7 +53,7 @@ TEST(StandInImex, TellsAnotherVersion) {
 TEST(StandInImex, ReadsItsTableOnlyAtTheStart) {
   Rig rig(2);
   rig.start(0);
-  ASSERT_TRUE(rig.until_phase(0, Phase::Ready));
+  ASSERT_TRUE(rig.until_phase(0, DaemonPhase::Ready));
   rig.node(0).dir.write("run/nodes.cfg", "somebody-else\n");
   rig.start(1);
   EXPECT_TRUE(rig.until_letter(0, 1, 'C'));
@@ -95,7 +95,7 @@ TEST(StandInImex, EndsWhenNoEntryIsItsOwn) {
   Rig rig(1);
   EXPECT_FALSE(rig.ask(rig.node(0), Hosts{"127.0.0.2 slot-0\n", "r"}));
   EXPECT_FALSE(rig.ask(rig.node(0), rig.want(0)));
-  ASSERT_TRUE(rig.until_phase(0, Phase::Failed));
+  ASSERT_TRUE(rig.until_phase(0, DaemonPhase::Failed));
   EXPECT_EQ(rig.node(0).agent->state->message,
             "nvidia-imex exited with code 1; its last words: nvidia-imex (stand-in): no entry of "
             "the node table resolves to an address of this node");
@@ -124,7 +124,7 @@ TEST(StandInImex, HasAnIpv6AddressWhereItsNodeHasOne) {
   want.address = "::1";
   EXPECT_FALSE(rig.ask(rig.node(0), Hosts{"::1 slot-0\n127.0.0.2 slot-1\n", "r"}));
   EXPECT_FALSE(rig.ask(rig.node(0), want));
-  EXPECT_TRUE(rig.until_phase(0, Phase::Ready));
+  EXPECT_TRUE(rig.until_phase(0, DaemonPhase::Ready));
   EXPECT_TRUE(rig.until_letter(0, 1, 'N'));
   EXPECT_TRUE(can(connect, port) && can(connect, port + 1));
 }
@@ -136,9 +136,9 @@ TEST(StandInImex, IsOnePerOperatingSystem) {
   rig.node(1).options.imex_options["STAND_IN_OS_DIRECTORY"] = rig.node(0).dir.at("os");
   ASSERT_TRUE(rig.node(1).open());
   rig.start(0);
-  ASSERT_TRUE(rig.until_phase(0, Phase::Ready));
+  ASSERT_TRUE(rig.until_phase(0, DaemonPhase::Ready));
   rig.start(1);
-  EXPECT_TRUE(rig.until_phase(1, Phase::Failed));
+  EXPECT_TRUE(rig.until_phase(1, DaemonPhase::Failed));
 }
 
 TEST(StandInImex, WaitsForItsImportersAfterAnUncleanEnd) {
@@ -148,11 +148,11 @@ TEST(StandInImex, WaitsForItsImportersAfterAnUncleanEnd) {
   rig.start(1);
   ASSERT_TRUE(rig.until_letter(0, 1, 'C') && rig.until_letter(1, 0, 'C'));
   EXPECT_FALSE(rig.ask(rig.node(1), Stop{}));
-  ASSERT_TRUE(rig.until_phase(1, Phase::Stopped));
+  ASSERT_TRUE(rig.until_phase(1, DaemonPhase::Stopped));
   kill(daemon_pids().front(), SIGKILL);
-  ASSERT_TRUE(rig.until_phase(0, Phase::Recovering));
+  ASSERT_TRUE(rig.until_phase(0, DaemonPhase::Recovering));
   rig.start(1);
-  EXPECT_TRUE(rig.until_phase(0, Phase::Ready));
+  EXPECT_TRUE(rig.until_phase(0, DaemonPhase::Ready));
 }
 
 TEST(StandInImex, WaitsForNobodyOnceTheirRecordIsForgotten) {
@@ -163,7 +163,7 @@ TEST(StandInImex, WaitsForNobodyOnceTheirRecordIsForgotten) {
   ASSERT_TRUE(rig.until_letter(0, 1, 'C'));
   EXPECT_EQ(rig.ask(rig.node(0), Forget{"group"})->kind, base::ErrorKind::Conflict);
   EXPECT_FALSE(rig.ask(rig.node(1), Stop{}));
-  ASSERT_TRUE(rig.until_phase(1, Phase::Stopped));
+  ASSERT_TRUE(rig.until_phase(1, DaemonPhase::Stopped));
   rig.node(0).close();
   ASSERT_TRUE(std::filesystem::exists(rig.node(0).dir.at("os/persist.dat")));
   rig.node(0).options.boot_id = "another, so that nothing starts by itself";
@@ -171,8 +171,9 @@ TEST(StandInImex, WaitsForNobodyOnceTheirRecordIsForgotten) {
   EXPECT_FALSE(rig.ask(rig.node(0), Forget{"group"}));
   EXPECT_FALSE(rig.ask(rig.node(0), Forget{"group"})) << "there is none";
   rig.start(0);
-  ASSERT_TRUE(rig.until_phase(0, Phase::Ready));
-  for (const State& state : rig.node(0).agent->states) EXPECT_NE(state.phase, Phase::Recovering);
+  ASSERT_TRUE(rig.until_phase(0, DaemonPhase::Ready));
+  for (const DaemonStatus& state : rig.node(0).agent->states)
+    EXPECT_NE(state.phase, DaemonPhase::Recovering);
 }
 
 TEST(StandInImex, WithoutQuorumItWaitsForNobody) {
@@ -183,11 +184,11 @@ TEST(StandInImex, WithoutQuorumItWaitsForNobody) {
   rig.start(1);
   ASSERT_TRUE(rig.until_letter(0, 1, 'C'));
   EXPECT_FALSE(rig.ask(rig.node(1), Stop{}));
-  ASSERT_TRUE(rig.until_phase(1, Phase::Stopped));
+  ASSERT_TRUE(rig.until_phase(1, DaemonPhase::Stopped));
   const std::string before = rig.node(0).agent->state->instance;
   kill(daemon_pids().front(), SIGKILL);
   ASSERT_TRUE(rig.until([&] { return rig.node(0).agent->state->instance != before; }));
-  EXPECT_TRUE(rig.until_phase(0, Phase::Ready));
+  EXPECT_TRUE(rig.until_phase(0, DaemonPhase::Ready));
 }
 
 TEST(StandInImex, APeerThatDiesIsRecoveringAndAfterTheGraceTimeDisconnected) {
@@ -217,10 +218,10 @@ TEST(StandInImex, GoesThroughItsStatesInTime) {
   Rig rig(0, 1);
   open_nodes(rig, 1, {{"STAND_IN_READY_DELAY_MS", "1000"}});
   rig.start(0);
-  ASSERT_TRUE(rig.until_phase(0, Phase::Ready));
+  ASSERT_TRUE(rig.until_phase(0, DaemonPhase::Ready));
   bool answered_before = false;
-  for (const State& state : rig.node(0).agent->states) {
-    answered_before = answered_before || (state.answers && state.phase == Phase::Starting);
+  for (const DaemonStatus& state : rig.node(0).agent->states) {
+    answered_before = answered_before || (state.answers && state.phase == DaemonPhase::Starting);
   }
   EXPECT_TRUE(answered_before) << "INITIALIZING and INIT_GPU are answers";
 }
@@ -231,7 +232,7 @@ TEST(StandInImex, ForAFullRackNobodyIsBusy) {
   EXPECT_TRUE(rig.until([&] {
     for (const auto& node : rig.nodes) {
       const auto& state = node->agent->state;
-      if (!state || state->phase != Phase::Ready) return false;
+      if (!state || state->phase != DaemonPhase::Ready) return false;
     }
     return true;
   }));

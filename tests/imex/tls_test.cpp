@@ -122,7 +122,7 @@ TEST(ImexTls, WhatIsRenewedIsReadWithoutANewDaemon) {
   rig.open_all();
   rig.start(0);
   rig.start(1);
-  ASSERT_TRUE(rig.until_letter(0, 1, 'N') && rig.until_phase(1, Phase::Ready));
+  ASSERT_TRUE(rig.until_letter(0, 1, 'N') && rig.until_phase(1, DaemonPhase::Ready));
   const std::string instance = rig.node(1).agent->state->instance;
   mount_credentials(rig.node(1), ours);
   EXPECT_TRUE(rig.until_letter(1, 0, 'C'));

@@ -23,7 +23,7 @@ class ImexClient : public ImexOwner {
   ImexClient(const ImexClient&) = delete;
   ImexClient& operator=(const ImexClient&) = delete;
 
-  base::Result<ImexStatus> status() override;
+  base::Result<base::DaemonStatus> status() override;
   base::Result<void> write_hosts(const core::WriteHosts& hosts) override;
   base::Result<void> forget_importers(const std::string& group) override;
   base::Result<void> start(const core::StartDaemon& config) override;

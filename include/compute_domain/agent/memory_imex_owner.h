@@ -17,25 +17,26 @@ class MemoryImexOwner : public ImexOwner {
     daemon.driver_paused = false;
   }
 
-  ImexStatus daemon;
+  base::DaemonStatus daemon;
   std::string hosts;
   std::optional<base::Error> error;        // of every call while it is set
   std::optional<base::Error> start_error;  // of each start
   int starts = 0, stops = 0, signals = 0, forgets = 0;
 
-  void become_ready(std::set<std::int64_t> connected = {}) {
+  void become_ready(const std::set<std::int64_t>& connected = {}) {
     daemon.answers = true;
-    daemon.state = api::DaemonState::Ready;
-    daemon.connected = std::move(connected);
+    daemon.phase = base::DaemonPhase::Ready;
+    daemon.peers.clear();
+    for (const std::int64_t slot : connected) daemon.peers[slot] = base::kConnected;
   }
   void die(const std::string& message) {
     daemon.running = daemon.stopping = daemon.answers = false;
-    daemon.state = api::DaemonState::Failed;
+    daemon.phase = base::DaemonPhase::Failed;
     daemon.message = message;
-    daemon.connected.clear();
+    daemon.peers.clear();
   }
 
-  base::Result<ImexStatus> status() override {
+  base::Result<base::DaemonStatus> status() override {
     if (error) return *error;
     return daemon;
   }
@@ -55,13 +56,13 @@ class MemoryImexOwner : public ImexOwner {
     if (error) return *error;
     if (start_error) return *start_error;
     if (daemon.running) return base::Error{base::ErrorKind::Conflict, "an IMEX daemon runs"};
-    ImexStatus started;
+    base::DaemonStatus started;
     started.running = true;
     started.group = config.group;
     started.table_hash = config.table_hash;
     started.slot = config.slot;
     started.instance = base::cat("instance-", ++starts);
-    started.state = api::DaemonState::Starting;
+    started.phase = base::DaemonPhase::Starting;
     started.hosts_revision = daemon.hosts_revision;
     started.address = daemon.address;
     started.driver_paused = daemon.driver_paused;
@@ -83,8 +84,8 @@ class MemoryImexOwner : public ImexOwner {
     if (error && error->kind != base::ErrorKind::NotFound) return *error;
     ++stops;
     daemon.running = daemon.answers = false;
-    daemon.state = api::DaemonState::None;
-    daemon.connected.clear();
+    daemon.phase = base::DaemonPhase::Stopped;
+    daemon.peers.clear();
     return {};
   }
   base::Result<void> pause_driver(bool is_paused) override {

@@ -44,7 +44,7 @@ struct ForgetImporters {
 struct SignalDaemon {
   friend bool operator==(const SignalDaemon&, const SignalDaemon&) = default;
 };
-// SIGTERM. Done when DaemonView says that it does not run any more.
+// SIGTERM. Done when the daemon's status says that it has ended.
 struct StopDaemon {
   friend bool operator==(const StopDaemon&, const StopDaemon&) = default;
 };

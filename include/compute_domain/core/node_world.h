@@ -14,6 +14,7 @@
 #include "compute_domain/api/compute_domain.h"
 #include "compute_domain/api/compute_domain_node.h"
 #include "compute_domain/api/resource.h"
+#include "compute_domain/base/daemon_status.h"
 #include "compute_domain/base/result.h"
 #include "compute_domain/core/checkpoint.h"
 #include "compute_domain/core/world.h"
@@ -34,9 +35,6 @@ struct NodeTimes {
   // before it counts as lost: it starts and dials, and what the daemon says of its peers is old by
   // up to a second, or by more on a busy node.
   base::Duration first_contact = std::chrono::seconds(5);
-  base::Duration signal_interval = std::chrono::seconds(5);
-  base::Duration first_restart = std::chrono::milliseconds(250);  // doubles with each failure
-  base::Duration last_restart = std::chrono::seconds(16);
   base::Duration recovery_notice = std::chrono::seconds(10);
   base::Duration admission_patience = std::chrono::seconds(5);
   base::Duration prepare_patience = std::chrono::seconds(40);  // kubelet's own deadline is 45 s
@@ -112,28 +110,16 @@ struct SeenList {
 std::map<std::string, base::Duration> member_since(const SeenList& before, const StoredList& after,
                                                    base::Duration now);
 
-// The IMEX daemon, as its owner tells it.
-struct DaemonView {
-  bool running = false;
-  bool stopping = false;  // has been told to stop
-  // It is the host's: its owner only asks, and goes by it in the name of the group. Whom it is
-  // connected to is not known.
-  bool host_managed = false;
-  std::string group, table_hash;  // that it was last started with; "" : never
-  std::int64_t slot = -1;
-  std::string instance;
-  api::DaemonState state = api::DaemonState::None;
-  std::string message;                      // why it ended or could not start
-  bool answers = false;                     // the control tool has had an answer from this instance
-  base::Duration since{};                   // when `state` and `instance` became what they are
-  base::Time since_time{};                  // the same moment on the wall clock
-  base::Duration ended{};                   // when it last ended or could not be started
-  int failures = 0;                         // ends in a row without 10 s of READY between them
-  std::string hosts_revision;               // of the hosts file that lies there
-  std::optional<base::Duration> signalled;  // this instance, last
-  // By slot: since when a peer has been connected, or (absent before READY) not connected.
-  std::map<std::int64_t, base::Duration> connected, disconnected;
+// The IMEX daemon, as its supervisor reports it, and since when.
+struct SeenDaemon : base::DaemonStatus {
+  base::Duration since{};   // when `phase` and `instance` became what they are
+  base::Time since_time{};  // the same moment on the wall clock
+  base::Duration due{};     // when it may be started again, after it ended or could not be started
+  // By slot: since when a peer that was connected has not been.
+  std::map<std::int64_t, base::Duration> disconnected;
 };
+// As reports call it.
+api::DaemonState state_of(base::DaemonPhase phase);
 
 // The API server's own answer about a claim.
 struct ClaimReading {
@@ -207,13 +193,10 @@ struct NodeWorld {
   std::vector<SeenList> lists;  // in any order
   Checkpoint checkpoint;
   std::vector<WantedClaim> prepares, unprepares;
-  std::optional<DaemonView> daemon;  // nullopt: its owner does not answer
+  std::optional<SeenDaemon> daemon;  // nullopt: its owner does not answer
   std::string owner_error;           // why
   bool owner_has_ended = false;      // proven, and with it the daemon that it may have run
   base::Duration owner_silent_since{};
-  // Whether the owner has let go of the GPU driver, as far as it needs none for the daemon;
-  // nullopt: it does not say so, as it is silent or older.
-  std::optional<bool> driver_paused;
   Published<api::ComputeDomainNode> report;
   std::optional<CutReport> cut_report;
   Published<api::ResourceSlice> slices;           // of this driver on this node

@@ -15,10 +15,14 @@
 #include <variant>
 
 #include "compute_domain/base/clock.h"
+#include "compute_domain/base/daemon_status.h"
 #include "compute_domain/base/result.h"
 #include "compute_domain/nvidia/fabric_facts.h"
 
 namespace cdom::imex {
+
+using base::DaemonPhase;
+using base::DaemonStatus;
 
 // Counts up when a field or verb changes its meaning; what is only added does not count.
 inline constexpr std::int64_t kProtocolVersion = 1;
@@ -56,7 +60,8 @@ struct Forget {
   friend bool operator==(const Forget&, const Forget&) = default;
 };
 // Ask NVML no more, and end what asks it, as the GPU driver is about to go; or ask it again. The
-// daemon is not concerned. Owners of before answer with Invalid, and tell no State::driver_paused.
+// daemon is not concerned. Owners of before answer with Invalid, and tell no
+// DaemonStatus::driver_paused.
 struct PauseDriver {
   bool is_paused = false;
   friend bool operator==(const PauseDriver&, const PauseDriver&) = default;
@@ -72,39 +77,6 @@ struct ReadKubeletState {
 using Request =
     std::variant<Hello, Want, Hosts, Signal, Stop, Forget, PauseDriver, Watch, ReadKubeletState>;
 
-enum class Phase {
-  Stopped,     // no daemon, and none is wanted
-  Starting,    // runs, has not said READY
-  Recovering,  // waits for importers of an earlier run
-  Ready,
-  Failed,  // ended by itself, or hangs; the message says which
-};
-std::string_view name_of(Phase phase);
-
-struct State {
-  Phase phase = Phase::Stopped;
-  bool running = false;
-  bool stopping = false;          // has been told to stop
-  bool host_managed = false;      // it is the host's own, and only asked
-  std::string group, table_hash;  // of the last start; "" when there was none in this boot
-  std::int64_t slot = -1;
-  std::string instance;  // a new one at each start
-  bool answers = false;  // the control tool has had an answer from this instance
-  std::string message;
-  std::string hosts_revision;                // of the hosts file, "" when ours is not there
-  std::optional<base::Duration> signal_age;  // of the last SIGUSR1 to this instance
-  // Connection letters of the peers, by slot: C connected, A authenticating, N never connected, R
-  // recovering, D disconnected, I invalid, V and M version and node map mismatch (IMEX guide).
-  std::map<std::int64_t, char> peers;
-  // Of the owner's pod, which its daemons are to bind; "" from an owner that does not know it.
-  std::string address;
-  // Why no daemon could be started now: the driver's files or devices are not there. "" when one
-  // could, or when one runs.
-  std::string cannot_start;
-  std::optional<bool> driver_paused;  // by PauseDriver, in the life of this owner
-  friend bool operator==(const State&, const State&) = default;
-};
-
 struct Reply {
   std::uint64_t id = 0;
   std::optional<base::Error> error;
@@ -112,7 +84,7 @@ struct Reply {
   friend bool operator==(const Reply&, const Reply&) = default;
 };
 // The fabric comes once it is known; owners of before never tell it.
-using Notice = std::variant<Hello, Reply, State, nvidia::FabricFacts>;
+using Notice = std::variant<Hello, Reply, DaemonStatus, nvidia::FabricFacts>;
 
 // Files beside the owner's socket.
 //
@@ -125,7 +97,8 @@ std::string withdrawal_of(const std::string& socket_path);
 
 // Whole lines, with the line break.
 std::string encode(std::uint64_t id, const Request& request);
-std::string encode(const Notice& notice);
+// Moments travel as ages: `now` is on the clock of those in the notice.
+std::string encode(const Notice& notice, base::Duration now = {});
 
 struct NumberedRequest {
   std::uint64_t id = 0;  // 0 when the line has none
@@ -133,7 +106,7 @@ struct NumberedRequest {
 };
 NumberedRequest decode_request(std::string_view line);
 // nullopt: of a kind that this version does not know; to be ignored.
-std::optional<Notice> decode_notice(std::string_view line);
+std::optional<Notice> decode_notice(std::string_view line, base::Duration now = {});
 
 // Cuts what comes from a socket into lines.
 class LineBuffer {

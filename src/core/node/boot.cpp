@@ -73,7 +73,7 @@ std::map<std::string, PreparedClaim> claims_found(const NodeWorld& world,
 void take_over_daemon(NodeDraft& draft) {
   const NodeWorld& world = draft.world;
   if (draft.checkpoint.served || !world.daemon || !world.daemon->running) return;
-  const DaemonView& daemon = *world.daemon;
+  const SeenDaemon& daemon = *world.daemon;
   const SeenList* seen = find_seen_list(world, daemon.group);
   if (seen == nullptr || api::table_hash(*seen->stored.list) != daemon.table_hash) return;
   std::map<std::string, PreparedClaim> claims = claims_found(world, daemon.group);

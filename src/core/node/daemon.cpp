@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "compute_domain/base/daemon_policy.h"
 #include "core/node/hosts.h"
 #include "core/node/pause.h"
 #include "core/node/peers.h"
@@ -25,12 +26,10 @@ void write_hosts(NodeDraft& draft, const api::NodeList& list) {
 std::optional<base::Duration> start_moment(const NodeDraft& draft) {
   const NodeWorld& world = draft.world;
   const ServedGroup& served = *draft.checkpoint.served;
-  const DaemonView& daemon = *world.daemon;
+  const SeenDaemon& daemon = *world.daemon;
   if (has_to_take_back_stopped(world, served)) return std::nullopt;
   base::Duration moment = world.elapsed;
-  if (daemon.failures > 0 && daemon.group == served.group) {
-    moment = std::max(moment, daemon.ended + restart_delay(daemon.failures, world.times));
-  }
+  if (daemon.group == served.group) moment = std::max(moment, daemon.due);
   // A list that has vanished holds nobody back: table and hosts are known from before.
   if (const SeenList* seen = find_seen_list(world, served.group)) {
     moment =
@@ -68,10 +67,9 @@ void signal(NodeDraft& draft, const api::NodeList& list) {
   ServedGroup& served = *draft.checkpoint.served;
   // A signal that comes before the daemon has its handler ends it.
   if (!world.daemon->answers || !needs_signal(list, served, *world.daemon)) return;
-  if (world.daemon->signalled) {
-    const base::Duration due = *world.daemon->signalled + world.times.signal_interval;
-    if (world.elapsed < due) return draft.look_again_at(due);
-  }
+  // It would be sent then, and may not be needed any more.
+  const base::Duration due = base::DaemonPolicy::next_signal(world.daemon->signalled);
+  if (world.elapsed < due) return draft.look_again_at(due);
   draft.add(SignalDaemon{});
   // Only afterwards: a signal too many is harmless, one that is never sent is not.
   served.peers = peers_in(list, served);

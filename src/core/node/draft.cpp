@@ -71,13 +71,13 @@ api::NodeList table_of(const ServedGroup& served) {
   return list;
 }
 
-bool is_running_for(const std::optional<DaemonView>& daemon, const ServedGroup& served) {
+bool is_running_for(const std::optional<SeenDaemon>& daemon, const ServedGroup& served) {
   return daemon && daemon->running && daemon->group == served.group;
 }
 
-bool is_ready_for(const std::optional<DaemonView>& daemon, const ServedGroup& served) {
+bool is_ready_for(const std::optional<SeenDaemon>& daemon, const ServedGroup& served) {
   return is_running_for(daemon, served) && !daemon->stopping &&
-         daemon->state == api::DaemonState::Ready && daemon->slot == served.slot &&
+         daemon->phase == base::DaemonPhase::Ready && daemon->slot == served.slot &&
          daemon->table_hash == api::table_hash(table_of(served));
 }
 

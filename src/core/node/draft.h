@@ -61,9 +61,9 @@ ServedGroup served_by(const api::NodeList& list, const api::NodeListEntry& entry
 // the list.
 api::NodeList table_of(const ServedGroup& served);
 
-bool is_running_for(const std::optional<DaemonView>& daemon, const ServedGroup& served);
+bool is_running_for(const std::optional<SeenDaemon>& daemon, const ServedGroup& served);
 // Said READY for the served group's table and slot, and has not been told to stop.
-bool is_ready_for(const std::optional<DaemonView>& daemon, const ServedGroup& served);
+bool is_ready_for(const std::optional<SeenDaemon>& daemon, const ServedGroup& served);
 
 // Whether a claim keeps the group's daemon running.
 bool keeps_running(const PreparedClaim& claim, std::string_view group);

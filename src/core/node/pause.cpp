@@ -39,9 +39,10 @@ bool may_stand(const NodeWorld& world) { return !world.report.objects.empty(); }
 void pause_driver(NodeDraft& draft) {
   const NodeWorld& world = draft.world;
   // What was told may stand: nothing is known before the report has been seen.
-  if (!world.driver_paused || world.report.objects.empty()) return;
+  if (!world.daemon || !world.daemon->driver_paused || world.report.objects.empty()) return;
   const bool is_paused = !pause_told(world).driver.empty();
-  if (*world.driver_paused == is_paused || draft.held_back(kDaemonSetback) != nullptr) return;
+  if (*world.daemon->driver_paused == is_paused || draft.held_back(kDaemonSetback) != nullptr)
+    return;
   draft.add(PauseDriver{is_paused});
 }
 

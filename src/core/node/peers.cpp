@@ -14,7 +14,7 @@ namespace {
 // member that is there already. One that was connected is told soon, but not while this daemon, or
 // that one, has just started or has been told a new address.
 base::Duration lost_at(const SeenList& seen, const api::NodeListEntry& entry,
-                       const DaemonView& daemon, const NodeTimes& times) {
+                       const SeenDaemon& daemon, const NodeTimes& times) {
   base::Duration since = daemon.since;
   if (const auto it = seen.member_since.find(entry.node); it != seen.member_since.end()) {
     since = std::max(since, it->second);
@@ -57,18 +57,18 @@ std::map<std::int64_t, PeerIdentity> peers_in(const api::NodeList& list,
   return peers;
 }
 
-bool needs_signal(const api::NodeList& list, const ServedGroup& served, const DaemonView& daemon) {
+bool needs_signal(const api::NodeList& list, const ServedGroup& served, const SeenDaemon& daemon) {
   if (daemon.host_managed) return false;
   return std::ranges::any_of(peers_in(list, served), [&](const auto& entry) {
     const auto& [slot, identity] = entry;
-    if (identity.instance.empty() || daemon.connected.contains(slot)) return false;
+    if (identity.instance.empty() || is_connected(daemon, slot)) return false;
     const auto before = served.peers.find(slot);
     return before == served.peers.end() || before->second != identity;
   });
 }
 
 Connections connections_of(const SeenList& seen, const ServedGroup& served,
-                           const DaemonView& daemon, const NodeWorld& world) {
+                           const SeenDaemon& daemon, const NodeWorld& world) {
   Connections connections;
   if (daemon.host_managed) return connections;
   // By the terms of one list, so that of two nodes one tells: a node that was dropped and came back
@@ -78,7 +78,7 @@ Connections connections_of(const SeenList& seen, const ServedGroup& served,
   for (const api::NodeListEntry& entry : seen.stored.list->entries) {
     if (!entry.member || entry.slot == served.slot) continue;
     const bool is_earlier = entry.term < own_term;
-    if (daemon.connected.contains(entry.slot)) {
+    if (is_connected(daemon, entry.slot)) {
       connections.connected.insert(entry.slot);
       if (is_earlier) connections.earlier.insert(entry.slot);
       continue;

@@ -17,7 +17,7 @@ std::map<std::int64_t, PeerIdentity> peers_in(const api::NodeList& list, const S
 // Whether SIGUSR1 is worth its price: a peer that the daemon is not connected to has an address or
 // an instance that it had not when the daemon last connected to all. A peer of which no instance is
 // known has no daemon to connect to yet; one that left is no reason either.
-bool needs_signal(const api::NodeList& list, const ServedGroup& served, const DaemonView& daemon);
+bool needs_signal(const api::NodeList& list, const ServedGroup& served, const SeenDaemon& daemon);
 
 // How a daemon that is READY stands with the other members.
 struct Connections {
@@ -31,6 +31,6 @@ struct Connections {
   std::optional<base::Duration> next;
 };
 Connections connections_of(const SeenList& seen, const ServedGroup& served,
-                           const DaemonView& daemon, const NodeWorld& world);
+                           const SeenDaemon& daemon, const NodeWorld& world);
 
 }  // namespace cdom::core

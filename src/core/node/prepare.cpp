@@ -244,10 +244,10 @@ std::string lack_of(NodeDraft& draft, const PreparedClaim& claim) {
     return daemon->message.empty() ? "the IMEX daemon is about to start"
                                    : cat("the IMEX daemon does not run: ", daemon->message);
   }
-  if (daemon->state == api::DaemonState::Ready) {
+  if (daemon->phase == base::DaemonPhase::Ready) {
     return cat("the IMEX daemon of group ", served->group, " runs with another node table");
   }
-  if (daemon->state == api::DaemonState::Recovering) {
+  if (daemon->phase == base::DaemonPhase::Recovering) {
     const std::string names = awaited_importers(draft.world, *served);
     return cat("the IMEX daemon waits for importers of an earlier run",
                names.empty() ? std::string() : cat("; not connected with ", names));

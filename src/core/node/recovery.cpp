@@ -12,7 +12,7 @@ namespace {
 
 bool is_recovering(const NodeWorld& world, const ServedGroup& served) {
   return is_running_for(world.daemon, served) && !world.daemon->host_managed &&
-         world.daemon->state == api::DaemonState::Recovering;
+         world.daemon->phase == base::DaemonPhase::Recovering;
 }
 
 std::vector<const api::NodeListEntry*> not_connected(const NodeWorld& world,
@@ -21,7 +21,7 @@ std::vector<const api::NodeListEntry*> not_connected(const NodeWorld& world,
   const SeenList* seen = find_seen_list(world, served.group);
   if (seen == nullptr || !world.daemon) return entries;
   for (const api::NodeListEntry& entry : seen->stored.list->entries) {
-    if (entry.slot == served.slot || world.daemon->connected.contains(entry.slot)) continue;
+    if (entry.slot == served.slot || is_connected(*world.daemon, entry.slot)) continue;
     entries.push_back(&entry);
   }
   return entries;

@@ -120,7 +120,7 @@ base::Time since_of(const api::GroupReport& now, const api::GroupReport* said, b
 }
 
 std::string recovery_message(NodeDraft& draft, const ServedGroup& served,
-                             const DaemonView& daemon) {
+                             const SeenDaemon& daemon) {
   const base::Duration notice = daemon.since + draft.world.times.recovery_notice;
   if (draft.world.elapsed < notice) {
     draft.look_again_at(notice);
@@ -147,7 +147,7 @@ bool are_news(const Connections& connections, const api::GroupReport& said) {
 
 // Whether another daemon runs where one was READY: that one has ended with its owner, and with it
 // what ran over it, although nobody saw it end.
-bool is_successor(const NodeWorld& world, const ServedGroup& served, const DaemonView& daemon,
+bool is_successor(const NodeWorld& world, const ServedGroup& served, const SeenDaemon& daemon,
                   const api::GroupReport* said) {
   return said != nullptr && said->state == DaemonState::Ready &&
          said->instance != daemon.instance && said->term == served.term &&
@@ -155,7 +155,7 @@ bool is_successor(const NodeWorld& world, const ServedGroup& served, const Daemo
 }
 
 // The end of the one before, told at once.
-DaemonWord successor_word(const DaemonView& daemon) {
+DaemonWord successor_word(const SeenDaemon& daemon) {
   DaemonWord word;
   word.group.state = DaemonState::Failed;
   word.group.instance = daemon.instance;
@@ -166,25 +166,25 @@ DaemonWord successor_word(const DaemonView& daemon) {
   return word;
 }
 
-DaemonWord running_word(NodeDraft& draft, const ServedGroup& served, const DaemonView& daemon,
+DaemonWord running_word(NodeDraft& draft, const ServedGroup& served, const SeenDaemon& daemon,
                         const api::GroupReport* said) {
   if (is_successor(draft.world, served, daemon, said)) return successor_word(daemon);
   DaemonWord word;
-  word.group.state = daemon.state;
+  word.group.state = state_of(daemon.phase);
   word.group.instance = daemon.instance;
   word.group.message = daemon.message;
   word.group.since = since_of(word.group, said, daemon.since_time);
   bool settled =
-      said != nullptr && said->state == daemon.state && said->instance == daemon.instance;
-  if (daemon.state == DaemonState::Recovering) {
+      said != nullptr && said->state == word.group.state && said->instance == daemon.instance;
+  if (daemon.phase == base::DaemonPhase::Recovering) {
     word.group.message = recovery_message(draft, served, daemon);
   }
   // The host's own is restarted by the host.
-  if (daemon.state == DaemonState::Failed && !daemon.host_managed) {
+  if (daemon.phase == base::DaemonPhase::Failed && !daemon.host_managed) {
     word.group.message += cat("; delete the compute-domain-imex pod on ", draft.world.self.name,
                               " to restart it: this ends what uses NVLink there");
   }
-  if (daemon.state == DaemonState::Ready) {
+  if (daemon.phase == base::DaemonPhase::Ready) {
     if (const SeenList* seen = find_seen_list(draft.world, served.group)) {
       const Connections connections = connections_of(*seen, served, daemon, draft.world);
       word.group.connected = slot_ranges(connections.connected);
@@ -245,7 +245,7 @@ std::optional<DaemonWord> daemon_word(NodeDraft& draft, const ServedGroup& serve
       return word;
     }
   }
-  const bool failed = !daemon || (daemon->state == DaemonState::Failed && !daemon->running);
+  const bool failed = !daemon || (daemon->phase == base::DaemonPhase::Failed && !daemon->running);
   if (failed) return failed_word(draft, said);
   if (!says_stopped(draft.world, served)) return std::nullopt;
   // The word "stopped" is taken back before the daemon starts.
@@ -443,6 +443,22 @@ bool is_without_slot(NodeDraft& draft, const StoppedGroup& stopped) {
 }
 
 }  // namespace
+
+api::DaemonState state_of(base::DaemonPhase phase) {
+  switch (phase) {
+    case base::DaemonPhase::Stopped:
+      return DaemonState::None;
+    case base::DaemonPhase::Starting:
+      return DaemonState::Starting;
+    case base::DaemonPhase::Recovering:
+      return DaemonState::Recovering;
+    case base::DaemonPhase::Ready:
+      return DaemonState::Ready;
+    case base::DaemonPhase::Failed:
+      return DaemonState::Failed;
+  }
+  return DaemonState::Failed;
+}
 
 void publish_report(NodeDraft& draft) {
   const NodeWorld& world = draft.world;

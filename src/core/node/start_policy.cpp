@@ -11,9 +11,4 @@ base::Duration start_delay(bool complete, base::Duration unchanged, base::Durati
   return std::max(left, base::Duration::zero());
 }
 
-base::Duration restart_delay(int failures, const NodeTimes& times) {
-  const int doublings = std::clamp(failures - 1, 0, 16);
-  return std::min(times.first_restart * (1 << doublings), times.last_restart);
-}
-
 }  // namespace cdom::core

@@ -12,7 +12,4 @@ namespace cdom::core {
 base::Duration start_delay(bool complete, base::Duration unchanged, base::Duration known,
                            const NodeTimes& times);
 
-// How long a daemon that has ended stays ended: doubles with each end in a row without READY.
-base::Duration restart_delay(int failures, const NodeTimes& times);
-
 }  // namespace cdom::core

@@ -7,39 +7,39 @@
 namespace cdom::program {
 namespace {
 
-api::DaemonState state_of(sandbox::ImexState state) {
+base::DaemonPhase phase_of(sandbox::ImexState state) {
   switch (state) {
     case sandbox::ImexState::Ready:
-      return api::DaemonState::Ready;
+      return base::DaemonPhase::Ready;
     case sandbox::ImexState::WaitingForRecovery:
-      return api::DaemonState::Recovering;
+      return base::DaemonPhase::Recovering;
     default:
-      return api::DaemonState::Starting;
+      return base::DaemonPhase::Starting;
   }
 }
 
 }  // namespace
 
-base::Result<agent::ImexStatus> SimulatedOwner::status() {
+base::Result<base::DaemonStatus> SimulatedOwner::status() {
   last_.running = imex_.is_running();
   last_.stopping = last_.running && is_told_to_stop_;
-  last_.connected.clear();
+  last_.peers.clear();
   last_.message.clear();
   if (!last_.running) {
     const bool ended_by_itself = !last_.instance.empty() && !is_told_to_stop_;
-    last_.state = ended_by_itself ? api::DaemonState::Failed : api::DaemonState::None;
+    last_.phase = ended_by_itself ? base::DaemonPhase::Failed : base::DaemonPhase::Stopped;
     if (ended_by_itself) last_.message = "nvidia-imex has ended";
     return last_;
   }
   if (const auto view = imex_.query()) {
     last_.answers = true;
-    last_.state = state_of(view->state);
+    last_.phase = phase_of(view->state);
     connect_slots(view->peers);
   } else if (last_.answers) {
-    last_.state = api::DaemonState::Failed;
+    last_.phase = base::DaemonPhase::Failed;
     last_.message = "nvidia-imex does not answer";
   } else {
-    last_.state = api::DaemonState::Starting;
+    last_.phase = base::DaemonPhase::Starting;
   }
   return last_;
 }
@@ -47,7 +47,7 @@ base::Result<agent::ImexStatus> SimulatedOwner::status() {
 void SimulatedOwner::connect_slots(const std::vector<sandbox::ImexPeer>& peers) {
   for (const sandbox::ImexPeer& peer : peers) {
     if (peer.link != sandbox::ImexLink::Connected) continue;
-    last_.connected.insert(static_cast<std::int64_t>(peer.index));
+    last_.peers[static_cast<std::int64_t>(peer.index)] = base::kConnected;
   }
 }
 
@@ -80,13 +80,13 @@ base::Result<void> SimulatedOwner::start(const core::StartDaemon& config) {
   auto instance = imex_.start({config.group, std::move(table), config.address});
   if (!instance) return instance.error();
   is_told_to_stop_ = false;
-  agent::ImexStatus started;
+  base::DaemonStatus started;
   started.running = true;
   started.group = config.group;
   started.table_hash = config.table_hash;
   started.slot = config.slot;
   started.instance = *std::move(instance);
-  started.state = api::DaemonState::Starting;
+  started.phase = base::DaemonPhase::Starting;
   started.hosts_revision = last_.hosts_revision;
   started.driver_paused = last_.driver_paused;
   last_ = std::move(started);

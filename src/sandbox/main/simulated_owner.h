@@ -18,7 +18,7 @@ class SimulatedOwner : public agent::ImexOwner {
     last_.driver_paused = false;
   }
 
-  base::Result<agent::ImexStatus> status() override;
+  base::Result<base::DaemonStatus> status() override;
   base::Result<void> write_hosts(const core::WriteHosts& hosts) override;
   base::Result<void> forget_importers(const std::string& group) override;
   base::Result<void> start(const core::StartDaemon& config) override;
@@ -31,7 +31,7 @@ class SimulatedOwner : public agent::ImexOwner {
 
   sandbox::Imex& imex_;
   const base::Clock& clock_;
-  agent::ImexStatus last_;
+  base::DaemonStatus last_;
   bool is_told_to_stop_ = false;
 };
 

@@ -37,8 +37,8 @@ api::NodeList table_of(int domain) {
   return table;
 }
 
-DaemonView daemon_on(const NodeTruth& truth) {
-  DaemonView daemon;
+SeenDaemon daemon_on(const NodeTruth& truth) {
+  SeenDaemon daemon;
   daemon.since_time = testing::kNow;
   if (truth.daemon_of == 0) return daemon;
   const api::NodeList table = table_of(truth.daemon_of - 1);
@@ -47,9 +47,9 @@ DaemonView daemon_on(const NodeTruth& truth) {
   daemon.table_hash = api::table_hash(table);
   daemon.slot = truth.slot;
   daemon.instance = "i";
-  daemon.state = api::DaemonState::Ready;
+  daemon.phase = base::DaemonPhase::Ready;
   for (std::int64_t slot = 0; slot < kSlots; ++slot) {
-    if (slot != daemon.slot) daemon.connected[slot] = {};
+    if (slot != daemon.slot) daemon.peers[slot] = base::kConnected;
   }
   return daemon;
 }
