@@ -13,7 +13,7 @@ void DaemonHistory::see(const base::Result<DaemonStatus>& status) {
     return;
   }
   silent_since_.reset();
-  if (status->running) start_failed_ = false;
+  if (status->running || status->starts_again.value_or(false)) start_failed_ = false;
   if (start_failed_) {
     seen_.hosts_revision = status->hosts_revision;
     seen_.driver_paused = status->driver_paused;

@@ -85,6 +85,16 @@ TEST_F(History, TellsOfAStartThatFailedUntilOneSucceeds) {
   EXPECT_EQ(view_after(running("i", DaemonPhase::Starting)).message, "");
 }
 
+TEST_F(History, BelievesASupervisorThatStartsWhatItSeemedToRefuse) {
+  DaemonStatus ended = running("i", DaemonPhase::Failed);
+  ended.running = false;
+  ended.message = "exited with code 1";
+  ended.starts_again = true;
+  history.see_failed_start("g", "it gives no answer");
+  EXPECT_EQ(view_after(ended).message, "exited with code 1");
+  EXPECT_TRUE(may_start_by_itself(view_after(ended)));
+}
+
 TEST_F(History, KnowsSinceWhenTheOwnerIsSilent) {
   clock.advance(seconds(1));
   history.see(base::Error{base::ErrorKind::Unavailable, "gone"});

@@ -21,15 +21,15 @@ TEST(DaemonPolicy, PausesThatDoubleUpToSixteenSeconds) {
 TEST(DaemonPolicy, ADaemonThatWasReadyStartsAtOnceTheFirstTime) {
   DaemonPolicy policy;
   EXPECT_EQ(policy.next_pause(1s), 0s);
-  EXPECT_EQ(policy.next_pause(1s), 250ms);
-  EXPECT_EQ(policy.next_pause(9s), 500ms);
+  EXPECT_EQ(policy.next_pause(1s), 500ms);
+  EXPECT_EQ(policy.next_pause(9s), 1s);
 }
 
 TEST(DaemonPolicy, TenSecondsOfReadyEndARowOfFailures) {
   DaemonPolicy policy;
   for (int i = 0; i < 5; ++i) policy.next_pause(std::nullopt);
   EXPECT_EQ(policy.next_pause(10s), 0s);
-  EXPECT_EQ(policy.next_pause(std::nullopt), 250ms);
+  EXPECT_EQ(policy.next_pause(std::nullopt), 500ms);
 }
 
 TEST(DaemonPolicy, LeavesFiveSecondsBetweenSignals) {

@@ -83,15 +83,43 @@ TEST(NodeDaemon, IsStartedAgainWhenItEndsByItselfWithGrowingDelays) {
   scene.daemon_dies().settle();
   EXPECT_EQ(scene.starts, 2) << "at once, as it was READY";
 
-  scene.daemon_dies().settle().advance(milliseconds(249)).settle();
+  scene.daemon_dies().settle().advance(milliseconds(499)).settle();
   EXPECT_EQ(scene.starts, 2);
   scene.advance(milliseconds(1)).settle();
   EXPECT_EQ(scene.starts, 3);
 
-  scene.daemon_dies().settle().advance(milliseconds(499)).settle();
+  scene.daemon_dies().settle().advance(milliseconds(999)).settle();
   EXPECT_EQ(scene.starts, 3);
   scene.advance(milliseconds(1)).settle();
   EXPECT_EQ(scene.starts, 4);
+}
+
+TEST(NodeDaemon, IsLeftToASupervisorThatStartsItAgain) {
+  NodeScene scene = serving(2);
+  scene.daemon_dies();
+  scene.world.daemon->starts_again = true;
+  scene.settle().advance(minutes(1)).settle();
+  EXPECT_EQ(scene.starts, 1);
+  api::NodeList moved = train(2).admits("a");
+  moved.entries[1].address = "10.0.9.9";
+  scene.show(moved).settle();
+  EXPECT_THAT(scene.hosts, HasSubstr("10.0.9.9")) << "it reads them when it starts";
+  EXPECT_EQ(scene.starts, 1);
+
+  // It has lost the wish: its pod has another address.
+  scene.world.daemon->starts_again = false;
+  scene.settle();
+  EXPECT_EQ(scene.starts, 2);
+}
+
+TEST(NodeDaemon, IsNotLeftToASupervisorThatWouldStartItInAnotherSlot) {
+  NodeScene scene = serving(2);
+  scene.daemon_dies();
+  scene.world.daemon->starts_again = true;
+  scene.world.daemon->slot = 7;
+  scene.settle();
+  EXPECT_EQ(scene.starts, 2);
+  EXPECT_EQ(scene.world.daemon->slot, 0);
 }
 
 TEST(NodeDaemon, IsStartedAgainWithTheSameTableWhenItsListHasVanished) {

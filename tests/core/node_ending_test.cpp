@@ -91,6 +91,30 @@ TEST(NodeUnprepare, AnswersOnlyWhenTheDaemonHasEnded) {
   EXPECT_EQ(scene.stops, 1);
 }
 
+// Its slot may be another node's by then.
+TEST(NodeUnprepare, OfTheLastClaimStopsADaemonThatHasEndedAndWouldStartAgain) {
+  for (const std::optional<bool> starts_again : {std::optional(true), std::optional<bool>()}) {
+    NodeScene scene = serving();
+    scene.daemon_dies();
+    scene.world.daemon->starts_again = starts_again;
+    const NodePlan plan = scene.unprepare("a").plan();
+    EXPECT_TRUE(scene.world.checkpoint.served);
+    EXPECT_TRUE(std::ranges::any_of(plan.intents, [](const Intent& intent) {
+      return std::holds_alternative<StopDaemon>(intent);
+    }));
+    scene.settle();
+    EXPECT_EQ(scene.stops, 1);
+    EXPECT_EQ(scene.group()->state, api::DaemonState::Stopped);
+    EXPECT_TRUE(scene.unprepared.contains("a-uid"));
+  }
+  NodeScene scene = serving();
+  scene.daemon_dies();
+  scene.world.daemon->starts_again = false;
+  scene.unprepare("a").settle();
+  EXPECT_EQ(scene.stops, 0);
+  EXPECT_TRUE(scene.unprepared.contains("a-uid"));
+}
+
 TEST(NodeUnprepare, DoesNotSayStoppedWhileTheOwnerOfTheDaemonIsSilent) {
   NodeScene scene = serving();
   scene.world.daemon.reset();

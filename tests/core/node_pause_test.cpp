@@ -208,6 +208,15 @@ TEST(NodePause, AnOwnerThatWasReplacedIsToldAgainAndAnOlderOneIsNot) {
   EXPECT_THAT(scene.plan().intents, IsEmpty());
 }
 
+TEST(NodePause, ADaemonThatHasEndedIsNotStartedAgainOnACordonedNode) {
+  NodeScene scene = standing_daemon();
+  scene.daemon_dies();
+  scene.world.daemon->starts_again = true;
+  tell_pause(scene, kIsCordoned);
+  EXPECT_EQ(scene.stops, 1);
+  EXPECT_EQ(scene.world.daemon->starts_again, false);
+}
+
 TEST(NodePause, TheHostsOwnDaemonIsTheHostsToStop) {
   NodeScene scene;
   scene.world.settings.isolation = api::Isolation::Channel;

@@ -219,6 +219,7 @@ class NodeScene {
   NodeScene& daemon_has_ended() {
     world.daemon->running = world.daemon->stopping = world.daemon->answers = false;
     world.daemon->phase = base::DaemonPhase::Stopped;
+    world.daemon->starts_again = false;
     return *this;
   }
 

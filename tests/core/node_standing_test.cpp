@@ -118,6 +118,19 @@ TEST(StandingGroup, EndsWhenTheNodeIsDrainedAndIsToldToIsolateByDomain) {
   EXPECT_THAT(scene.world.slices.objects.front().devices, SizeIs(1));
 }
 
+TEST(StandingGroup, EndsOnlyWhenItsDaemonIsNotStartedAgain) {
+  NodeScene scene;
+  scene.world.settings.isolation = api::Isolation::Channel;
+  scene.settle().show(ListBuilder("", 2)).settle().daemon_ready({1}).settle();
+  scene.daemon_dies();
+  scene.world.daemon->starts_again = true;
+  scene.world.settings.isolation = api::Isolation::Domain;
+  scene.settle();
+  EXPECT_EQ(scene.stops, 1);
+  EXPECT_FALSE(scene.world.checkpoint.served);
+  EXPECT_EQ(scene.starts, 1);
+}
+
 TEST(StandingGroup, ADomainsDaemonGoesOnUntilItsClaimsEnd) {
   NodeScene scene;
   scene.settle().show(train().admits("a")).prepare("a").settle().daemon_ready().settle();

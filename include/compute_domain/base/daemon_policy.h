@@ -30,8 +30,7 @@ class DaemonPolicy {
   static Duration next_signal(std::optional<Duration> signalled);
 
  private:
-  bool has_failed_ = false;
-  int pauses_ = 0;
+  int failures_ = 0;
 };
 
 }  // namespace cdom::base

@@ -101,7 +101,7 @@ void leave_standing_group(NodeDraft& draft) {
   const bool is_used = std::ranges::any_of(
       checkpoint.claims, [&](const auto& claim) { return claim.second.group == served.group; });
   if (is_used || !draft.world.daemon) return;
-  if (is_running_for(draft.world.daemon, served)) {
+  if (may_run_for(draft.world.daemon, served)) {
     if (!draft.world.daemon->stopping && draft.held_back(kDaemonSetback) == nullptr) {
       draft.stop_daemon();
     }

@@ -78,7 +78,7 @@ void signal(NodeDraft& draft, const api::NodeList& list) {
 
 // The slot stays the node's, and the daemon starts in it again.
 void rest(NodeDraft& draft) {
-  if (!is_running_for(draft.world.daemon, *draft.checkpoint.served)) return;
+  if (!may_run_for(draft.world.daemon, *draft.checkpoint.served)) return;
   if (draft.world.daemon->stopping || draft.held_back(kDaemonSetback) != nullptr) return;
   draft.stop_daemon();
 }
@@ -107,13 +107,18 @@ void keep_daemon(NodeDraft& draft) {
   if (!why_resting(draft).empty()) return rest(draft);
   if (draft.world.self.address.empty()) return;  // that it would bind
   if (draft.held_back(kDaemonSetback) != nullptr) return;
+  const api::NodeList* list = list_of(draft.world, *served);
   if (is_running_for(draft.world.daemon, *served)) {
-    const api::NodeList* list = list_of(draft.world, *served);
     if (list == nullptr) return;
     write_hosts(draft, *list);
     return signal(draft, *list);
   }
   if (draft.world.daemon->running || (!is_used && !may_stand(draft.world))) return;
+  // Where its peers are then; which of them it dials is not known before it runs.
+  if (served->started && starts_again_for(draft.world.daemon, *served)) {
+    if (list != nullptr) write_hosts(draft, *list);
+    return;
+  }
   const auto moment = start_moment(draft);
   if (!moment) return;
   if (*moment > draft.world.elapsed) return draft.look_again_at(*moment);

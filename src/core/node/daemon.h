@@ -5,9 +5,10 @@
 
 namespace cdom::core {
 
-// Starts the daemon when its group has a claim, or stands, and the start policy allows it, again
-// when it has ended by itself; stops one that stands while its node rests; keeps its hosts file
-// equal to the node list; sends SIGUSR1 where that helps.
+// Has the daemon started when its group has a claim, or stands, and the start policy allows it, and
+// leaves it to the supervisor to start it again when it has ended by itself; stops one that stands
+// while its node rests; keeps its hosts file equal to the node list; asks for SIGUSR1 where that
+// helps.
 void keep_daemon(NodeDraft& draft);
 
 // A daemon that starts again within the term of which the published report says "stopped" might

@@ -71,14 +71,32 @@ api::NodeList table_of(const ServedGroup& served) {
   return list;
 }
 
+namespace {
+
+bool is_configured_for(const SeenDaemon& daemon, const ServedGroup& served) {
+  return daemon.group == served.group && daemon.slot == served.slot &&
+         daemon.table_hash == api::table_hash(table_of(served));
+}
+
+}  // namespace
+
 bool is_running_for(const std::optional<SeenDaemon>& daemon, const ServedGroup& served) {
   return daemon && daemon->running && daemon->group == served.group;
 }
 
+bool may_run_for(const std::optional<SeenDaemon>& daemon, const ServedGroup& served) {
+  return daemon && daemon->group == served.group &&
+         (daemon->running || may_start_by_itself(*daemon));
+}
+
+bool starts_again_for(const std::optional<SeenDaemon>& daemon, const ServedGroup& served) {
+  return daemon && !daemon->running && daemon->starts_again.value_or(false) &&
+         is_configured_for(*daemon, served);
+}
+
 bool is_ready_for(const std::optional<SeenDaemon>& daemon, const ServedGroup& served) {
-  return is_running_for(daemon, served) && !daemon->stopping &&
-         daemon->phase == base::DaemonPhase::Ready && daemon->slot == served.slot &&
-         daemon->table_hash == api::table_hash(table_of(served));
+  return daemon && daemon->running && !daemon->stopping &&
+         daemon->phase == base::DaemonPhase::Ready && is_configured_for(*daemon, served);
 }
 
 bool keeps_running(const PreparedClaim& claim, std::string_view group) {

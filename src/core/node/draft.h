@@ -62,6 +62,10 @@ ServedGroup served_by(const api::NodeList& list, const api::NodeListEntry& entry
 api::NodeList table_of(const ServedGroup& served);
 
 bool is_running_for(const std::optional<SeenDaemon>& daemon, const ServedGroup& served);
+// Runs, or may by itself: only one that was stopped has ended for good.
+bool may_run_for(const std::optional<SeenDaemon>& daemon, const ServedGroup& served);
+// Does not run, and its supervisor starts it again with what it is to be started with.
+bool starts_again_for(const std::optional<SeenDaemon>& daemon, const ServedGroup& served);
 // Said READY for the served group's table and slot, and has not been told to stop.
 bool is_ready_for(const std::optional<SeenDaemon>& daemon, const ServedGroup& served);
 

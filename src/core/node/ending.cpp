@@ -47,7 +47,7 @@ bool daemon_has_ended(NodeDraft& draft, const std::string& uid) {
     draft.wait(uid, cat("the owner of the IMEX daemon does not answer: ", draft.world.owner_error));
     return false;
   }
-  if (!is_running_for(daemon, *draft.checkpoint.served)) return true;
+  if (!may_run_for(daemon, *draft.checkpoint.served)) return true;
   if (const Setback* setback = draft.held_back(kDaemonSetback)) {
     draft.wait(uid, setback->error);
     return false;

@@ -119,6 +119,7 @@ class SandboxAgent : public sandbox::NodePlugin {
         channels_(node.files),
         fabric_(node.clique_now),
         kubelet_(node.kubelet_claims),
+        owner_(owner),
         agent_({.client = client_,
                 .fabric = fabric_,
                 .imex = owner,
@@ -147,7 +148,11 @@ class SandboxAgent : public sandbox::NodePlugin {
     return step_of(agent_.unprepare({claim.ns, claim.name, claim.uid}));
   }
   bool step() override { return agent_.step(); }
-  std::optional<base::Duration> next_due() override { return agent_.next_due(); }
+  std::optional<base::Duration> next_due() override {
+    const auto of_agent = agent_.next_due(), of_owner = owner_.next_due();
+    if (!of_agent || !of_owner) return of_agent ? of_agent : of_owner;
+    return std::min(*of_agent, *of_owner);
+  }
 
  private:
   static sandbox::PrepareStep step_of(const agent::ClaimStep& step) {
@@ -164,6 +169,7 @@ class SandboxAgent : public sandbox::NodePlugin {
   NodeChannels channels_;
   NodeFabric fabric_;
   NodeKubelet kubelet_;
+  SimulatedOwner& owner_;
   agent::NodeAgent agent_;
 };
 

@@ -21,16 +21,24 @@ base::DaemonPhase phase_of(sandbox::ImexState state) {
 }  // namespace
 
 base::Result<base::DaemonStatus> SimulatedOwner::status() {
+  // The end was told before: who asks sees each of them.
+  if (start_at_ && *start_at_ <= clock_.elapsed() && !start(wanted_)) {
+    start_at_ = clock_.elapsed() + policy_.next_pause(std::nullopt);
+  }
   last_.running = imex_.is_running();
   last_.stopping = last_.running && is_told_to_stop_;
   last_.peers.clear();
   last_.message.clear();
-  if (!last_.running) {
-    const bool ended_by_itself = !last_.instance.empty() && !is_told_to_stop_;
-    last_.phase = ended_by_itself ? base::DaemonPhase::Failed : base::DaemonPhase::Stopped;
-    if (ended_by_itself) last_.message = "nvidia-imex has ended";
-    return last_;
+  if (last_.running) {
+    see_running();
+  } else {
+    see_ended();
   }
+  last_.starts_again = start_at_.has_value();
+  return last_;
+}
+
+void SimulatedOwner::see_running() {
   if (const auto view = imex_.query()) {
     last_.answers = true;
     last_.phase = phase_of(view->state);
@@ -41,7 +49,19 @@ base::Result<base::DaemonStatus> SimulatedOwner::status() {
   } else {
     last_.phase = base::DaemonPhase::Starting;
   }
-  return last_;
+  if (last_.phase == base::DaemonPhase::Ready && !ready_at_) ready_at_ = clock_.elapsed();
+}
+
+void SimulatedOwner::see_ended() {
+  const bool ended_by_itself = !last_.instance.empty() && !is_told_to_stop_;
+  last_.answers = false;
+  last_.phase = ended_by_itself ? base::DaemonPhase::Failed : base::DaemonPhase::Stopped;
+  if (!ended_by_itself) return;
+  last_.message = "nvidia-imex has ended";
+  if (start_at_) return;
+  const base::Duration now = clock_.elapsed();
+  const auto ready_for = ready_at_ ? std::optional(now - *ready_at_) : std::nullopt;
+  start_at_ = now + policy_.next_pause(ready_for);
 }
 
 void SimulatedOwner::connect_slots(const std::vector<sandbox::ImexPeer>& peers) {
@@ -80,6 +100,9 @@ base::Result<void> SimulatedOwner::start(const core::StartDaemon& config) {
   auto instance = imex_.start({config.group, std::move(table), config.address});
   if (!instance) return instance.error();
   is_told_to_stop_ = false;
+  wanted_ = config;
+  ready_at_.reset();
+  start_at_.reset();
   base::DaemonStatus started;
   started.running = true;
   started.group = config.group;
@@ -101,6 +124,8 @@ base::Result<void> SimulatedOwner::signal() {
 
 base::Result<void> SimulatedOwner::stop() {
   is_told_to_stop_ = true;
+  start_at_.reset();
+  policy_ = {};
   imex_.stop();
   return {};
 }

@@ -1,13 +1,16 @@
 // SimulatedOwner: the port ImexOwner of the node agent, over the sandbox's simulated IMEX.
 //
-// It outlives the agent, as the real owner does: one per node and boot. One thread.
+// It outlives the agent, as the real owner does: one per node and boot. A daemon that ends by
+// itself starts again by the same policy, while somebody asks for the status. One thread.
 #pragma once
 
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "compute_domain/agent/imex_owner.h"
+#include "compute_domain/base/daemon_policy.h"
 #include "compute_domain/sandbox/imex.h"
 
 namespace cdom::program {
@@ -26,13 +29,21 @@ class SimulatedOwner : public agent::ImexOwner {
   base::Result<void> stop() override;
   base::Result<void> pause_driver(bool is_paused) override;
 
+  // When status() will start a daemon again.
+  [[nodiscard]] std::optional<base::Duration> next_due() const { return start_at_; }
+
  private:
+  void see_running();
+  void see_ended();
   void connect_slots(const std::vector<sandbox::ImexPeer>& peers);
 
   sandbox::Imex& imex_;
   const base::Clock& clock_;
   base::DaemonStatus last_;
   bool is_told_to_stop_ = false;
+  core::StartDaemon wanted_;
+  base::DaemonPolicy policy_;
+  std::optional<base::Duration> ready_at_, start_at_;
 };
 
 }  // namespace cdom::program
