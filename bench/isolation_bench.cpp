@@ -26,7 +26,7 @@ double milliseconds(base::Duration span) {
 // One of the two clusters, with a formation of its own.
 class Side {
  public:
-  Side(const base::Clock& clock, const std::string& isolation, const std::string& imex_delay)
+  Side(const base::Clock& clock, const std::string& isolation, base::Duration imex_delay)
       : moments_(clock) {
     program::SandboxFlags flags;
     flags.racks = 1;
@@ -64,7 +64,7 @@ class Side {
 };
 
 // `delay` is what a daemon takes to be READY; `most`: of the ratio.
-std::vector<double> compare(const base::Clock& clock, int runs, const std::string& delay,
+std::vector<double> compare(const base::Clock& clock, int runs, base::Duration delay,
                             const std::string& name, double most) {
   Side by_domain(clock, "domain", delay), by_channel(clock, "channel", delay);
   std::vector<double> domain, channel, ratios;
@@ -96,9 +96,9 @@ int main(int argc, char** argv) {
   const int runs = argc > 1 ? std::stoi(argv[1]) : 20;
   try {
     const base::SystemClock clock;
-    const auto at_once = compare(clock, runs, "0s", "READY at once", 1.0);
-    compare(clock, runs, "100ms", "READY after 100 ms", 0.5);
-    const auto slow = compare(clock, runs / 2, "2s", "READY after 2 s", 0.5);
+    const auto at_once = compare(clock, runs, 0s, "READY at once", 1.0);
+    compare(clock, runs, 100ms, "READY after 100 ms", 0.5);
+    const auto slow = compare(clock, runs / 2, 2s, "READY after 2 s", 0.5);
     bench::print({"isolation by channel: daemons that take 2 s, as a multiple of at once",
                   "ratio",
                   {bench::quantile(slow, 0.5) / bench::quantile(at_once, 0.5)},

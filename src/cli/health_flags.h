@@ -1,8 +1,9 @@
 // What the command lines of controller and agent say about their health servers.
 #pragma once
 
-#include <boost/program_options/options_description.hpp>
 #include <string>
+
+#include "cli/flag.h"
 
 namespace cdom::cli {
 
@@ -13,13 +14,10 @@ struct HealthFlags {
   bool authentication = false;            // of who reads the metrics, by a bearer token
 };
 
-// The options write into `flags`, which must outlive them.
-void add_options_of(HealthFlags& flags, boost::program_options::options_description& options);
+// They write into `flags`, which must outlive them.
+std::vector<Flag> rows_of(HealthFlags& flags);
 
-// The flag that an environment variable stands for; "" for other variables.
-std::string health_flag_of_variable(const std::string& name);
-
-// "" when the values make sense, else what is wrong with which flag.
+// "" when the values make sense together, else what is wrong with which flag.
 std::string mistake_in(const HealthFlags& flags);
 
 }  // namespace cdom::cli

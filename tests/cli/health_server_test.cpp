@@ -8,6 +8,7 @@
 #include "base/directory.h"
 #include "cli/health_certificate.h"
 #include "cli/metrics_rig.h"
+#include "cli/refusal.h"
 #include "compute_domain/base/text.h"
 #include "compute_domain/http/client.h"
 #include "http/test_ca.h"
@@ -249,8 +250,16 @@ TEST(HealthFlags, NameWhatIsMissing) {
               f.authentication = true;
             }),
             "");
-  EXPECT_EQ(health_flag_of_variable("METRICS_TLS_CERT"), "metrics-tls-cert");
-  EXPECT_EQ(health_flag_of_variable("METRICS_AUTHENTICATION"), "metrics-authentication");
+
+  HealthFlags flags;
+  const CommandLine line{.program = "program", .flags = rows_of(flags)};
+  for (const char* path : {"metrics", "/healthz", "/readyz"}) {
+    EXPECT_THAT(refusal({base::cat("--metrics-path=", path)}, line),
+                StartsWith("program: --metrics-path: "));
+  }
+  EXPECT_EQ(refusal({"--metrics-path=", "--metrics-authentication"}, line), "");
+  EXPECT_EQ(flags.metrics_path, "");
+  EXPECT_TRUE(flags.authentication);
 }
 
 }  // namespace

@@ -2,24 +2,19 @@
 
 #include <gmock/gmock.h>
 
-#include <boost/program_options/value_semantic.hpp>
-
 #include "agent/main/agent_flags.h"
 #include "compute_domain/base/text.h"
 
 namespace cdom::cli {
 namespace {
 
-namespace po = boost::program_options;
 using ::testing::AllOf;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
 std::string help_of_agent(const SubCommand* sub_command) {
   program::AgentFlags flags;
-  CommonFlags common;
-  return help_text("compute-domain-agent [FLAGS]", options_of(flags), common_options(common),
-                   sub_command);
+  return help_text(command_line_of(flags), sub_command);
 }
 
 TEST(Help, BreaksLinesBetweenWordsOnly) {
@@ -35,24 +30,20 @@ TEST(Help, SaysWhatAFlagsValueIs) {
   EXPECT_THAT(help_of_agent(nullptr),
               AllOf(HasSubstr("--kubelet-plugins-dir DIR  (default /var/lib/kubelet/plugins)\n"),
                     HasSubstr("--fabric-file FILE\n"), HasSubstr("--channel-as-zero\n"),
-                    HasSubstr("-h, --help\n"), Not(HasSubstr(" arg"))));
+                    HasSubstr("--seats N  (1 to 128; default 8)\n"),
+                    HasSubstr("--fabric-mode MODE  (strict or legacy; default strict)\n"),
+                    HasSubstr("this pod's UID"), HasSubstr("-h, --help\n")));
 }
 
-TEST(Help, CallsFoldersAndNamespacesByTheirName) {
-  std::string value;
-  po::options_description options;
-  for (const char* flag : {"driver-programs", "driver-libraries", "adopt-from"}) {
-    options.add_options()(flag, po::value(&value), "text");
-  }
-  EXPECT_THAT(help_text("", options, po::options_description(), nullptr),
-              AllOf(HasSubstr("--driver-programs DIR\n"), HasSubstr("--driver-libraries DIR\n"),
-                    HasSubstr("--adopt-from NAMESPACE,\u2026\n")));
-  EXPECT_THAT(help_of_agent(nullptr),
-              AllOf(HasSubstr("this pod's UID"), HasSubstr("port of the gRPC health service")));
+TEST(Help, SaysWhatMayBeRepeatedAndWhichVariableCounts) {
+  std::vector<std::string> folders;
+  const CommandLine line{.flags = {{"folder", "FOLDER", texts(folders, "DIR"), "where to look"}}};
+  EXPECT_THAT(help_text(line, nullptr),
+              HasSubstr("  --folder DIR\n        where to look; may be repeated (FOLDER)\n"));
 }
 
 TEST(Help, OfASubCommandListsTheFlagsThatItReads) {
-  const SubCommand fabric{"fabric", "compute-domain-agent fabric", {"imex-socket", "fabric-file"}};
+  const SubCommand fabric{"fabric", "compute-domain-agent fabric"};
   EXPECT_THAT(help_of_agent(&fabric),
               AllOf(HasSubstr("compute-domain-agent fabric\n"), HasSubstr("--imex-socket FILE"),
                     HasSubstr("--log-level LEVEL"), Not(HasSubstr("--node-name"))));

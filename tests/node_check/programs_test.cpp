@@ -167,7 +167,8 @@ TEST(NodeCheckProgram, SayWhatIsWrongWithTheirFlagsInOneLine) {
                                                {"chek"}}) {
       const Outcome done = run(program, flags);
       EXPECT_EQ(done.ending, "exited with code 2") << done.output;
-      EXPECT_THAT(done.output, MatchesRegex(cat(program, ": [^\n]*\\(see [^\n]*--help\\)\n")));
+      EXPECT_THAT(done.output,
+                  MatchesRegex(cat(program, "( check)?: [^\n]*\\(see [^\n]*--help\\)\n")));
     }
     const Outcome help = run(program, {"check", "--help"});
     EXPECT_EQ(help.ending, "exited with code 0");

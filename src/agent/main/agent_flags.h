@@ -1,10 +1,9 @@
 // What the command line of compute-domain-agent means.
 #pragma once
 
-#include <boost/program_options/options_description.hpp>
 #include <string>
 
-#include "cli/flags.h"
+#include "cli/command_line.h"
 #include "cli/health_flags.h"
 #include "compute_domain/agent/cdi_channel_injector.h"
 #include "compute_domain/agent/fabric_reading.h"
@@ -17,7 +16,6 @@ namespace cdom::program {
 inline constexpr char kAgentProgram[] = "compute-domain-agent";
 
 struct AgentFlags {
-  cli::CommonFlags common;
   std::string node;
   std::string node_address;
   std::string kubeconfig;
@@ -43,20 +41,8 @@ struct AgentFlags {
   std::string imex_mode = "driverManaged";
 };
 
-// The options write into `flags`, which must outlive them.
-boost::program_options::options_description options_of(AgentFlags& flags);
-
-// The flag that an environment variable stands for; "" for other variables.
-std::string agent_flag_of_variable(const std::string& name);
-
-// "" when the values make sense, else what is wrong with which flag: of those that say what the
-// fabric is, of those of `check`, and of all.
-std::string mistake_in_fabric(const AgentFlags& flags);
-std::string mistake_in_check(const AgentFlags& flags);
-std::string mistake_in(const AgentFlags& flags);
-
-// Those that the sub-command `check` reads.
-std::vector<std::string> agent_flags_of_check();
+// Writes into `flags`, which must outlive it.
+cli::CommandLine command_line_of(AgentFlags& flags);
 
 core::NodeSettings settings_of(const AgentFlags& flags);
 agent::FabricMode fabric_mode_of(const AgentFlags& flags);

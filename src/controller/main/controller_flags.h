@@ -1,11 +1,12 @@
 // What the command line of compute-domain-controller means.
 #pragma once
 
-#include <boost/program_options/options_description.hpp>
+#include <chrono>
 #include <cstdint>
+#include <set>
 #include <string>
 
-#include "cli/flags.h"
+#include "cli/command_line.h"
 #include "cli/health_flags.h"
 #include "compute_domain/core/world.h"
 #include "compute_domain/kube/leader_election.h"
@@ -15,7 +16,6 @@ namespace cdom::program {
 inline constexpr char kControllerProgram[] = "compute-domain-controller";
 
 struct ControllerFlags {
-  cli::CommonFlags common;
   std::string kubeconfig;
   std::string ns = "compute-domain-operator";
   std::string node_ns = "compute-domain-nodes";
@@ -27,30 +27,23 @@ struct ControllerFlags {
   int channels = 2048;
   bool label_nodes = false;
   bool share_claims = false;
-  std::string adopt_from;
+  std::set<std::string> adopt_from;
   bool elect = false;
   std::string lease_name = "compute-domain-controller";
   std::string lease_namespace;
-  std::string lease_duration = "15s";
-  std::string renew_deadline = "10s";
-  std::string retry_period = "2s";
+  base::Duration lease_duration = std::chrono::seconds(15);
+  base::Duration renew_deadline = std::chrono::seconds(10);
+  base::Duration retry_period = std::chrono::seconds(2);
   std::string output = "text";  // of the sub-command plan
 };
 
-// The options write into `flags`, which must outlive them.
-boost::program_options::options_description options_of(ControllerFlags& flags);
-
-// The flag that an environment variable stands for, under the names of the reference driver; "" for
-// other variables.
-std::string controller_flag_of_variable(const std::string& name);
-
-// "" when the values make sense together, else what is wrong with which flag.
-std::string mistake_in(const ControllerFlags& flags);
+// Writes into `flags`, which must outlive it.
+cli::CommandLine command_line_of(ControllerFlags& flags);
 
 core::Settings settings_of(const ControllerFlags& flags);
 
 // `pod` is this process' pod, "" outside one. The identity is that of this process alone, so that a
-// container that starts again is not taken for the one before. Periods that do not parse are zero.
+// container that starts again is not taken for the one before.
 kube::LeaderElectionOptions election_of(const ControllerFlags& flags, const std::string& pod,
                                         std::uint64_t seed);
 

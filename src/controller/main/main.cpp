@@ -9,7 +9,6 @@
 #include <stop_token>
 #include <thread>
 
-#include "cli/flags.h"
 #include "cli/health_server.h"
 #include "cli/signals.h"
 #include "compute_domain/base/log.h"
@@ -34,21 +33,6 @@ using base::cat;
 constexpr const char* kProgram = program::kControllerProgram;
 // Longer than the worst plan takes, whose every request takes as long as it may.
 constexpr base::Duration kStuck = std::chrono::minutes(5);
-constexpr char kUsage[] =
-    "compute-domain-controller [FLAGS]\n"
-    "    Runs the controller until SIGTERM.\n"
-    "compute-domain-controller plan [FLAGS] DIR|FILE|-…\n"
-    "    Prints what the controller would do with the objects of files: plan --help.";
-const cli::SubCommand kPlan{
-    "plan",
-    "compute-domain-controller plan [FLAGS] DIR|FILE|-…\n"
-    "    Reads objects in YAML or JSON (as from `kubectl get … -o yaml`; - is standard input) and\n"
-    "    prints what the controller would do with them and why. Exit code 1 when something is "
-    "wrong\n"
-    "    with them: an object that cannot be read, a field or a kind that there is not, a "
-    "template\n"
-    "    that nothing makes, fewer pods or seats than a domain wants nodes. Needs no cluster.",
-    {"output", "namespace", "max-nodes-per-imex-domain", "imex-channels"}};
 
 std::string environment(const char* name) {
   const char* value = std::getenv(name);  // NOLINT(concurrency-mt-unsafe): before any thread
@@ -163,21 +147,8 @@ int main(int argc, char** argv) {
   cli::Signals signals;     // before any thread, and the library's are the first
   http::initialize_process();
   program::ControllerFlags flags;
-  cli::Parsed parsed{.sub_commands = {kPlan}};
-  if (const auto exit =
-          cli::parse_flags(argc, argv, kUsage, program::options_of(flags), flags.common,
-                           program::controller_flag_of_variable, &parsed)) {
-    return *exit;
-  }
-  const bool is_plan = !parsed.positional.empty() && parsed.positional.front() == kPlan.name;
-  if (const std::string mistake = program::mistake_in(flags); !mistake.empty()) {
-    return cli::usage_error(is_plan ? cat(kProgram, " ", kPlan.name) : kProgram, mistake);
-  }
-  if (parsed.positional.empty()) return run_controller(flags, signals);
-  if (!is_plan) {
-    return cli::usage_error(
-        kProgram, cat("\"", parsed.positional.front(), "\" is not a sub-command; try `plan`"));
-  }
-  parsed.positional.erase(parsed.positional.begin());
-  return program::run_plan(flags, parsed.positional);
+  const cli::Parsed parsed = cli::parse(argc, argv, program::command_line_of(flags));
+  if (parsed.exit_code) return *parsed.exit_code;
+  if (parsed.sub_command == "plan") return program::run_plan(flags, parsed.arguments);
+  return run_controller(flags, signals);
 }

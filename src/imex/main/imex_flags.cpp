@@ -1,117 +1,170 @@
 #include "imex/main/imex_flags.h"
 
-#include <arpa/inet.h>
 #include <unistd.h>
-
-#include <boost/program_options/value_semantic.hpp>
 
 #include "compute_domain/base/device_nodes.h"
 #include "compute_domain/base/text.h"
 
 namespace cdom::program {
 
-namespace po = boost::program_options;
 using base::cat;
 
 namespace {
 
-bool is_address(const std::string& text) {
-  in6_addr any{};
-  return inet_pton(AF_INET, text.c_str(), &any) == 1 ||
-         inet_pton(AF_INET6, text.c_str(), &any) == 1;
+constexpr char kUsage[] =
+    "compute-domain-imex [FLAGS]\n"
+    "    Runs nvidia-imex as the node's agent asks for it, until SIGTERM.\n"
+    "compute-domain-imex probe [--socket FILE]\n"
+    "    Whether the one that has this socket answers: exit code 0 or 1.\n"
+    "compute-domain-imex fabric [FLAGS]\n"
+    "    Prints the NVLink fabric of this node: fabric --help.\n"
+    "compute-domain-imex check [FLAGS]\n"
+    "    Whether this node has what it needs: check --help.";
+constexpr char kProbeUsage[] =
+    "compute-domain-imex probe [--socket FILE]\n"
+    "    Whether the one that has this socket answers: exit code 0 or 1.";
+constexpr char kFabricUsage[] =
+    "compute-domain-imex fabric [--driver-root DIR] [--driver-libraries DIR] [--fabric-mode MODE]\n"
+    "    Prints what the GPUs of this node say of their NVLink fabric, and why there is a clique\n"
+    "    or none. Exit code 1 when that cannot be said. Needs no cluster.";
+constexpr char kCheckUsage[] =
+    "compute-domain-imex check [-o text|json] [FLAGS]\n"
+    "    Prints what this node has of what ComputeDomains need, and what to do about the rest. "
+    "Exit\n"
+    "    code 1 when a requirement fails. Changes nothing, and needs no cluster.";
+
+bool is_one_line(const std::string& text) { return text.find('\n') == std::string::npos; }
+
+bool is_assignment(const std::string& text) {
+  const std::size_t equals = text.find('=');
+  return equals != 0 && equals != std::string::npos && is_one_line(text);
+}
+
+std::vector<cli::Flag> own_rows(ImexFlags& f) {
+  using namespace cli;  // NOLINT(google-build-using-namespace): the words of a row
+  imex::OwnerOptions& owner = f.owner;
+  return {
+      {"socket",
+       "",
+       text(owner.socket_path, "FILE", absolute_path()),
+       "unix socket on which the node's agent asks",
+       {"probe"}},
+      {"address", "POD_IP", text(owner.address, "ADDRESS", {base::is_ip_address, "an IP address"}),
+       "at which the other nodes reach nvidia-imex here: the pod's"},
+      {"directory",
+       "IMEX_DIRECTORY",
+       text(owner.directory, "DIR", absolute_path()),
+       "for configuration, node table and state; lost at a reboot",
+       {"check"}},
+      {"driver-root",
+       "DRIVER_ROOT_CTR_PATH",
+       text(owner.driver_root, "DIR", absolute_path()),
+       "root of the NVIDIA driver, as this container sees it",
+       {"fabric", "check"}},
+      {"driver-programs",
+       "",
+       texts(owner.driver_programs, "DIR", absolute_path()),
+       "folder below the driver root that has nvidia-imex and nvidia-imex-ctl, searched before the "
+       "usual ones",
+       {"check"}},
+      {"driver-libraries",
+       "",
+       texts(owner.driver_libraries, "DIR", absolute_path()),
+       "folder below the driver root that has the driver's libraries, searched before the usual "
+       "ones",
+       {"fabric", "check"}},
+      {"imex-mode",
+       "IMEX_MODE",
+       choice(f.mode, "MODE", {"driverManaged", "hostManaged"}),
+       "driverManaged: daemons are started as agents ask for them; hostManaged: the host's own is "
+       "asked for its state, and never started or stopped",
+       {"check"}},
+      {"imex-host-socket", "IMEX_HOST_SOCKET_PATH", text(f.host_socket, "FILE", absolute_path()),
+       "socket of the host's own daemon, for nvidia-imex-ctl; below the driver root"},
+      {"hosts-file", "", text(owner.hosts_path, "FILE", absolute_path()),
+       "file to write peers to, which nvidia-imex sees as /etc/hosts"},
+      {"persist-file", "", text(owner.persist_path, "FILE"),
+       "file in which nvidia-imex keeps its importers"},
+      {"server-port",
+       "",
+       number<std::int64_t>(owner.server_port, 1, 65535),
+       "port of the daemons among each other",
+       {"check"}},
+      {"command-port",
+       "",
+       number<std::int64_t>(owner.command_port, 1, 65535),
+       "port of nvidia-imex-ctl",
+       {"check"}},
+      {"tls-directory", "IMEX_TLS_DIRECTORY", text(owner.tls_directory, "DIR", absolute_path()),
+       "folder with tls.key, tls.crt and ca.crt, which switches on the TLS of nvidia-imex with the "
+       "other nodes; read again when they change"},
+      {"tls-name", "IMEX_TLS_NAME", text(owner.tls_name, "NAME", {is_one_line, "one line"}),
+       "name that the certificates of all nodes have"},
+      {"imex-option", "", texts(f.imex_options, "KEY=VALUE", {is_assignment, "KEY=VALUE"}),
+       "an option of nvidia-imex's configuration"},
+      {"device-files", "", choice(f.device_files, "WAY", {"make", "given"}),
+       "make (those of the GPUs and fabric-imex-mgmt) or given (by the container runtime)"},
+      {"kubelet-state-file", "", text(owner.kubelet_state_path, "FILE", absolute_path()),
+       "kubelet's record of claims, for the agent, which does not see kubelet's folder"},
+      {"fabric-mode",
+       "",
+       choice(f.fabric_mode, "MODE", {"strict", "legacy"}),
+       "of `fabric`: strict: a GPU that has not joined its fabric is a fault; legacy: it has no "
+       "clique",
+       {"fabric", "check"}},
+      {"lines",
+       "",
+       on_off(f.prints_lines),
+       "of `fabric`: print the lines that compute-domain-imex itself reads, and ask NVML in this "
+       "process",
+       {"fabric"}},
+      {"boot-id-file", "", text(f.boot_id_file, "FILE", absolute_path()),
+       "the node's boot id, as kubelet sees it"},
+      {"alt-proc-devices",
+       "ALT_PROC_DEVICES_PATH",
+       text(owner.devices_path, "FILE"),
+       "where to read the major numbers of devices",
+       {"check"}},
+      {"allow-user", "", numbers(f.allowed_users, "ID"),
+       "id of a user who may connect, besides root and this program's own"},
+      {"node-name", "NODE_NAME", text(f.node, "NAME"), "this node's name, for `check`", {"check"}},
+      {"kubelet-plugins-dir",
+       "KUBELET_PLUGINS_DIRECTORY_PATH",
+       text(f.plugins_dir, "DIR", absolute_path()),
+       "kubelet's own, on the node, for `check`",
+       {"check"}},
+      {"kubelet-registrar-dir",
+       "KUBELET_REGISTRAR_DIRECTORY_PATH",
+       text(f.registrar_dir, "DIR", absolute_path()),
+       "kubelet's own, on the node, for `check`",
+       {"check"}},
+      {"cdi-root",
+       "CDI_ROOT",
+       text(f.cdi_root, "DIR", absolute_path()),
+       "directory of the agent's CDI files, on the node, for `check`",
+       {"check"}},
+  };
 }
 
 }  // namespace
 
-po::options_description options_of(ImexFlags& flags) {
-  imex::OwnerOptions& owner = flags.owner;
+imex::OwnerOptions owner_by_default() {
+  imex::OwnerOptions owner;
   owner.socket_path = "/run/compute-domain/imex.sock";
   owner.directory = "/run/compute-domain/imex";
-  const auto with_default = [](auto& value) { return po::value(&value)->default_value(value); };
-  po::options_description options("Flags (and the environment variables that they default to)");
-  options.add_options()("socket", with_default(owner.socket_path),
-                        "unix socket on which the node's agent asks")(
-      "address", po::value(&owner.address),
-      "at which the other nodes reach nvidia-imex here: the pod's (POD_IP)")(
-      "directory", with_default(owner.directory),
-      "for configuration, node table and state; lost at a reboot (IMEX_DIRECTORY)")(
-      "driver-root", with_default(owner.driver_root),
-      "root of the NVIDIA driver, as this container sees it (DRIVER_ROOT_CTR_PATH)")(
-      "driver-programs", po::value(&owner.driver_programs)->composing(),
-      "folder below the driver root that has nvidia-imex and nvidia-imex-ctl, searched before the "
-      "usual ones; may be repeated")(
-      "driver-libraries", po::value(&owner.driver_libraries)->composing(),
-      "folder below the driver root that has the driver's libraries, searched before the usual "
-      "ones; may be repeated")(
-      "imex-mode", with_default(flags.mode),
-      "driverManaged: daemons are started as agents ask for them; hostManaged: the host's own is "
-      "asked "
-      "for its state, and never started or stopped (IMEX_MODE)")(
-      "imex-host-socket", with_default(flags.host_socket),
-      "socket of the host's own daemon, for nvidia-imex-ctl; below the driver root "
-      "(IMEX_HOST_SOCKET_PATH)")("hosts-file", with_default(owner.hosts_path),
-                                 "file to write peers to, which nvidia-imex sees as /etc/hosts")(
-      "persist-file", with_default(owner.persist_path),
-      "file in which nvidia-imex keeps its importers")(
-      "server-port", with_default(owner.server_port), "port of the daemons among each other")(
-      "command-port", with_default(owner.command_port), "port of nvidia-imex-ctl")(
-      "tls-directory", po::value(&owner.tls_directory),
-      "folder with tls.key, tls.crt and ca.crt, which switches on the TLS of nvidia-imex with the "
-      "other nodes; read again when they change (IMEX_TLS_DIRECTORY)")(
-      "tls-name", with_default(owner.tls_name),
-      "name that the certificates of all nodes have (IMEX_TLS_NAME)")(
-      "imex-option", po::value(&flags.imex_options)->composing(),
-      "KEY=VALUE for nvidia-imex's configuration; may be repeated")(
-      "device-files", with_default(flags.device_files),
-      "make (those of the GPUs and fabric-imex-mgmt) or given (by the container runtime)")(
-      "kubelet-state-file", with_default(owner.kubelet_state_path),
-      "kubelet's record of claims, for the agent, which does not see kubelet's folder")(
-      "fabric-mode", with_default(flags.fabric_mode),
-      "of `fabric`: strict: a GPU that has not joined its fabric is a fault; legacy: it has no "
-      "clique")(
-      "lines", po::bool_switch(&flags.prints_lines),
-      "of `fabric`: print the lines that compute-domain-imex itself reads, and ask NVML in "
-      "this process")("boot-id-file", with_default(flags.boot_id_file),
-                      "the node's boot id, as kubelet sees it")(
-      "alt-proc-devices", with_default(owner.devices_path),
-      "where to read the major numbers of devices (ALT_PROC_DEVICES_PATH)")(
-      "allow-user", po::value(&flags.allowed_users)->composing(),
-      "id of a user who may connect, besides root and this program's own; may be repeated")(
-      "node-name", po::value(&flags.node), "this node's name, for `check` (NODE_NAME)")(
-      "kubelet-plugins-dir", with_default(flags.plugins_dir),
-      "kubelet's own, on the node, for `check` (KUBELET_PLUGINS_DIRECTORY_PATH)")(
-      "kubelet-registrar-dir", with_default(flags.registrar_dir),
-      "kubelet's own, on the node, for `check` (KUBELET_REGISTRAR_DIRECTORY_PATH)")(
-      "cdi-root", with_default(flags.cdi_root),
-      "directory of the agent's CDI files, on the node, for `check` (CDI_ROOT)");
-  add_check_options(flags.check, options);
-  return options;
+  return owner;
 }
 
-std::string imex_flag_of_variable(const std::string& variable) {
-  if (variable == "DRIVER_ROOT_CTR_PATH") return "driver-root";
-  if (variable == "IMEX_DIRECTORY") return "directory";
-  if (variable == "POD_IP") return "address";
-  if (variable == "IMEX_TLS_DIRECTORY") return "tls-directory";
-  if (variable == "IMEX_TLS_NAME") return "tls-name";
-  if (variable == "IMEX_MODE") return "imex-mode";
-  if (variable == "IMEX_HOST_SOCKET_PATH") return "imex-host-socket";
-  if (variable == "ALT_PROC_DEVICES_PATH") return "alt-proc-devices";
-  if (variable == "NODE_NAME") return "node-name";
-  if (variable == "KUBELET_PLUGINS_DIRECTORY_PATH") return "kubelet-plugins-dir";
-  if (variable == "KUBELET_REGISTRAR_DIRECTORY_PATH") return "kubelet-registrar-dir";
-  if (variable == "CDI_ROOT") return "cdi-root";
-  return check_flag_of_variable(variable);
-}
-
-std::vector<std::string> imex_flags_of_check() {
-  std::vector<std::string> names{
-      "driver-root",          "driver-programs", "driver-libraries", "imex-mode",
-      "fabric-mode",          "directory",       "server-port",      "command-port",
-      "alt-proc-devices",     "node-name",       "cdi-root",         "kubelet-plugins-dir",
-      "kubelet-registrar-dir"};
-  for (std::string& name : check_flag_names()) names.push_back(std::move(name));
-  return names;
+cli::CommandLine command_line_of(ImexFlags& flags) {
+  return {
+      .program = kImexProgram,
+      .usage = kUsage,
+      .sub_commands = {{"check", kCheckUsage}, {"fabric", kFabricUsage}, {"probe", kProbeUsage}},
+      .flags = own_rows(flags) + rows_of(flags.check),
+      .mistake = [&owner = flags.owner](const std::string&) -> std::string {
+        if (owner.server_port != owner.command_port) return "";
+        return "--server-port and --command-port: must differ";
+      }};
 }
 
 node_check::Places places_of(const ImexFlags& flags) {
@@ -133,64 +186,19 @@ node_check::Places places_of(const ImexFlags& flags) {
   return places;
 }
 
-std::string complete(ImexFlags& flags) {
-  imex::OwnerOptions& owner = flags.owner;
-  for (const auto& [name, path] :
-       {std::pair{"--socket", owner.socket_path}, std::pair{"--directory", owner.directory},
-        std::pair{"--driver-root", owner.driver_root}, std::pair{"--hosts-file", owner.hosts_path},
-        std::pair{"--boot-id-file", flags.boot_id_file},
-        std::pair{"--kubelet-state-file", owner.kubelet_state_path},
-        std::pair{"--imex-host-socket", flags.host_socket},
-        std::pair{"--kubelet-plugins-dir", flags.plugins_dir},
-        std::pair{"--kubelet-registrar-dir", flags.registrar_dir},
-        std::pair{"--cdi-root", flags.cdi_root}}) {
-    if (!path.starts_with('/')) return cat(name, ": \"", path, "\" is not an absolute path");
-  }
-  for (const auto& [name, folders] : {std::pair{"--driver-programs", &owner.driver_programs},
-                                      std::pair{"--driver-libraries", &owner.driver_libraries}}) {
-    for (const std::string& folder : *folders) {
-      if (folder.starts_with('/')) continue;
-      return cat(name, ": \"", folder, "\" is not an absolute path");
-    }
-  }
-  if (!owner.tls_directory.empty() && !owner.tls_directory.starts_with('/')) {
-    return cat("--tls-directory: \"", owner.tls_directory, "\" is not an absolute path");
-  }
-  if (owner.tls_name.find('\n') != std::string::npos) return "--tls-name: must be one line";
-  if (!owner.address.empty() && !is_address(owner.address)) {
-    return cat("--address: \"", owner.address, "\" is not an IP address");
-  }
-  for (const auto& [name, port] : {std::pair{"--server-port", owner.server_port},
-                                   std::pair{"--command-port", owner.command_port}}) {
-    if (port < 1 || port > 65535) return cat(name, ": must be 1 to 65535");
-  }
-  if (owner.server_port == owner.command_port) {
-    return "--server-port and --command-port: must differ";
-  }
+imex::OwnerOptions owner_of(const ImexFlags& flags) {
+  imex::OwnerOptions owner = flags.owner;
   for (const std::string& option : flags.imex_options) {
     const std::size_t equals = option.find('=');
-    if (equals == 0 || equals == std::string::npos || option.find('\n') != std::string::npos) {
-      return cat("--imex-option: \"", option, "\" is not KEY=VALUE");
-    }
     owner.imex_options[option.substr(0, equals)] = option.substr(equals + 1);
-  }
-  if (flags.device_files != "make" && flags.device_files != "given") {
-    return cat("--device-files: \"", flags.device_files, "\" is neither make nor given");
-  }
-  if (flags.mode != "driverManaged" && flags.mode != "hostManaged") {
-    return cat("--imex-mode: \"", flags.mode, "\" is neither driverManaged nor hostManaged");
-  }
-  if (flags.fabric_mode != "strict" && flags.fabric_mode != "legacy") {
-    return cat("--fabric-mode: \"", flags.fabric_mode, "\" is neither strict nor legacy");
   }
   // What a stand-in for the kernel's files has is all beside its list of devices.
   owner.kernel_driver_path = base::proc_driver_beside(owner.devices_path);
-  if (std::string mistake = mistake_in(flags.check); !mistake.empty()) return mistake;
   if (flags.mode == "hostManaged") owner.host_socket = flags.host_socket;
   owner.makes_device_files = flags.device_files == "make";
   owner.allowed_users = {0, geteuid()};
   owner.allowed_users.insert(flags.allowed_users.begin(), flags.allowed_users.end());
-  return "";
+  return owner;
 }
 
 }  // namespace cdom::program

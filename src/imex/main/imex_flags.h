@@ -1,20 +1,22 @@
 // The command line of compute-domain-imex.
 #pragma once
 
-#include <boost/program_options/options_description.hpp>
 #include <cstdint>
 #include <string>
 #include <vector>
 
-#include "cli/flags.h"
+#include "cli/command_line.h"
 #include "compute_domain/imex/owner.h"
 #include "node_check/main/check_command.h"
 
 namespace cdom::program {
 
+inline constexpr char kImexProgram[] = "compute-domain-imex";
+
+imex::OwnerOptions owner_by_default();
+
 struct ImexFlags {
-  cli::CommonFlags common;
-  imex::OwnerOptions owner;
+  imex::OwnerOptions owner = owner_by_default();
   std::string device_files = "make";
   std::string mode = "driverManaged";
   std::string host_socket = "/etc/nvidia-imex/imex_ctrl.sock";
@@ -31,16 +33,12 @@ struct ImexFlags {
   std::string cdi_root = "/var/run/cdi";
 };
 
-boost::program_options::options_description options_of(ImexFlags& flags);
+// Writes into `flags`, which must outlive it.
+cli::CommandLine command_line_of(ImexFlags& flags);
 
-// The flag that an environment variable sets; "" for others.
-std::string imex_flag_of_variable(const std::string& variable);
-
-// Those that the sub-command `check` reads.
-std::vector<std::string> imex_flags_of_check();
 node_check::Places places_of(const ImexFlags& flags);
 
-// Fills flags.owner; what is wrong with the values, or "".
-std::string complete(ImexFlags& flags);
+// The flags as options of the owner.
+imex::OwnerOptions owner_of(const ImexFlags& flags);
 
 }  // namespace cdom::program

@@ -7,7 +7,6 @@
 #include <filesystem>
 #include <fstream>
 
-#include "cli/flags.h"
 #include "cli/signals.h"
 #include "compute_domain/base/log.h"
 #include "compute_domain/base/text.h"
@@ -22,31 +21,7 @@ namespace {
 using namespace cdom;  // NOLINT(google-build-using-namespace): a main file names every module
 using base::cat;
 
-constexpr char kProgram[] = "compute-domain-imex";
-constexpr char kUsage[] =
-    "compute-domain-imex [FLAGS]\n"
-    "    Runs nvidia-imex as the node's agent asks for it, until SIGTERM.\n"
-    "compute-domain-imex probe [--socket FILE]\n"
-    "    Whether the one that has this socket answers: exit code 0 or 1.\n"
-    "compute-domain-imex fabric [FLAGS]\n"
-    "    Prints the NVLink fabric of this node: fabric --help.\n"
-    "compute-domain-imex check [FLAGS]\n"
-    "    Whether this node has what it needs: check --help.";
-const cli::SubCommand kProbe{"probe",
-                             "compute-domain-imex probe [--socket FILE]\n"
-                             "    Whether the one that has this socket answers: exit code 0 or 1.",
-                             {"socket"}};
-constexpr char kCheckUsage[] =
-    "compute-domain-imex check [-o text|json] [FLAGS]\n"
-    "    Prints what this node has of what ComputeDomains need, and what to do about the rest. "
-    "Exit\n"
-    "    code 1 when a requirement fails. Changes nothing, and needs no cluster.";
-const cli::SubCommand kFabric{
-    "fabric",
-    "compute-domain-imex fabric [--driver-root DIR] [--driver-libraries DIR] [--fabric-mode MODE]\n"
-    "    Prints what the GPUs of this node say of their NVLink fabric, and why there is a clique\n"
-    "    or none. Exit code 1 when that cannot be said. Needs no cluster.",
-    {"driver-root", "driver-libraries", "fabric-mode", "lines"}};
+constexpr const char* kProgram = program::kImexProgram;
 constexpr base::Duration kProbePatience = std::chrono::seconds(5);
 
 int fail(const std::string& what) {
@@ -56,7 +31,7 @@ int fail(const std::string& what) {
 
 int run(const program::ImexFlags& flags, const cli::Signals& signals) {
   base::keep_log_from_waiting();  // nor may the daemon, which prints into the same log
-  imex::OwnerOptions options = flags.owner;
+  imex::OwnerOptions options = program::owner_of(flags);
   options.reaps_orphans = getpid() == 1;
   options.program = cat(kProgram, "/", CDOM_VERSION);
   options.fabric_command = program::fabric_command_of(flags);
@@ -81,36 +56,20 @@ int run(const program::ImexFlags& flags, const cli::Signals& signals) {
 int main(int argc, char** argv) {
   // By a link in the image, for who enters this container; its flags are the tool's.
   if (std::filesystem::path(argv[0]).filename() == imex::kToolName) {
-    program::ImexFlags flags;
-    program::options_of(flags);                             // for their defaults
+    const std::string by_default = program::owner_by_default().directory;
     const char* directory = std::getenv("IMEX_DIRECTORY");  // NOLINT(concurrency-mt-unsafe)
-    return fail(
-        imex::become_tool(directory != nullptr ? directory : flags.owner.directory, argv).message);
+    return fail(imex::become_tool(directory != nullptr ? directory : by_default, argv).message);
   }
   const cli::Signals signals;
   program::ImexFlags flags;
-  cli::Parsed parsed{
-      .sub_commands = {kProbe, kFabric, {"check", kCheckUsage, program::imex_flags_of_check()}}};
-  if (const auto exit = cli::parse_flags(argc, argv, kUsage, program::options_of(flags),
-                                         flags.common, program::imex_flag_of_variable, &parsed)) {
-    return *exit;
-  }
-  const std::string sub_command = parsed.positional.empty() ? "" : parsed.positional.front();
-  if (parsed.positional.size() > 1 || (!sub_command.empty() && sub_command != kProbe.name &&
-                                       sub_command != "check" && sub_command != kFabric.name)) {
-    return cli::usage_error(kProgram,
-                            cat("\"", parsed.positional.back(),
-                                "\" is not a sub-command; try `check`, `fabric` or `probe`"));
-  }
-  if (const std::string mistake = program::complete(flags); !mistake.empty()) {
-    return cli::usage_error(kProgram, mistake);
-  }
-  if (sub_command == kFabric.name) {
+  const cli::Parsed parsed = cli::parse(argc, argv, program::command_line_of(flags));
+  if (parsed.exit_code) return *parsed.exit_code;
+  if (parsed.sub_command == "fabric") {
     return flags.prints_lines ? program::print_fabric_lines(flags, kProgram)
                               : program::print_fabric(flags, signals.token());
   }
-  if (sub_command == "check") return program::check_node(flags, signals.token());
-  if (!sub_command.empty()) {
+  if (parsed.sub_command == "check") return program::check_node(flags, signals.token());
+  if (parsed.sub_command == "probe") {
     const std::string fault = program::probe_imex(flags.owner.socket_path, kProbePatience);
     return fault.empty() ? 0 : fail(fault);
   }

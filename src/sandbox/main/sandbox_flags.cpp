@@ -1,8 +1,5 @@
 #include "sandbox/main/sandbox_flags.h"
 
-#include <optional>
-
-#include "cli/duration_flag.h"
 #include "compute_domain/base/text.h"
 
 namespace cdom::program {
@@ -11,34 +8,80 @@ namespace {
 // What the addresses 10.88.<rack>.<slot> have room for.
 constexpr int kMostRacks = 100;
 constexpr int kMostNodesPerRack = 250;
+constexpr char kUsage[] =
+    "compute-domain-sandbox [FLAGS]\n"
+    "    Runs a cluster in this process until SIGINT or SIGTERM. When it is up it prints one "
+    "line,\n"
+    "    \"ready: KUBECONFIG=FILE\".\n"
+    "compute-domain-sandbox nodes --kubeconfig FILE [FLAGS]\n"
+    "    Joins simulated nodes to the cluster of that kubeconfig.\n"
+    "Faults: kubectl annotate node NODE sandbox.compute-domain/fault=power-off (or imex-kill,\n"
+    "    imex-hang, agent-crash, partition, slow-api, watch-cut); take it away to heal.";
+constexpr char kNodesUsage[] =
+    "compute-domain-sandbox nodes --kubeconfig FILE [FLAGS]\n"
+    "    Joins simulated nodes to the cluster of that kubeconfig, until SIGINT or SIGTERM.";
+
+std::vector<cli::Flag> rows_of(SandboxFlags& f) {
+  using namespace cli;  // NOLINT(google-build-using-namespace): the words of a row
+  return {
+      {"racks", "", number(f.racks, 0, kMostRacks), "racks, each an NVLink clique", {"nodes"}},
+      {"nodes-per-rack",
+       "",
+       number(f.nodes_per_rack, 1, kMostNodesPerRack),
+       "nodes in each rack",
+       {"nodes"}},
+      {"plain-nodes",
+       "",
+       number(f.plain_nodes, 0, kMostNodesPerRack),
+       "further nodes, without a fabric",
+       {"nodes"}},
+      {"listen", "", text(f.listen, "ADDRESS:PORT"),
+       "loopback address of the API server; port 0 for any"},
+      {"kubeconfig",
+       "",
+       text(f.kubeconfig, "FILE"),
+       "file to write (with `nodes`: to read) the way to the API server",
+       {"nodes"}},
+      {"imex-delay",
+       "",
+       duration(f.imex_delay),
+       "how long an IMEX daemon takes to become READY, as in 2s or 500ms",
+       {"nodes"}},
+      {"isolation",
+       "",
+       choice(f.isolation, "MODE", {"domain", "channel"}),
+       "what keeps domains apart: domain (IMEX daemons of their own) or channel (daemons of the "
+       "clique, an IMEX channel for each domain)",
+       {"nodes"}},
+      {"seed",
+       "",
+       number(f.seed),
+       "seed of the random numbers: the same one, the same chances",
+       {"nodes"}},
+      {"run-controller", "", boolean(f.run_controller), "run the controller in this process"},
+      {"namespace",
+       "",
+       text(f.ns, "NAMESPACE", {base::is_dns_label, "a valid name of a namespace"}),
+       "the operator's own namespace, where node lists lie",
+       {"nodes"}},
+      {"node-namespace", "",
+       text(f.node_ns, "NAMESPACE",
+            {base::is_dns_label, "a valid name of a namespace; name the one of the agents' pods"}),
+       "where the agents' pods are"},
+  };
+}
 
 }  // namespace
 
-std::string mistake_in(const SandboxFlags& flags) {
-  if (flags.racks < 0 || flags.racks > kMostRacks) {
-    return base::cat("--racks: must be 0 to ", kMostRacks);
-  }
-  if (flags.nodes_per_rack < 1 || flags.nodes_per_rack > kMostNodesPerRack) {
-    return base::cat("--nodes-per-rack: must be 1 to ", kMostNodesPerRack);
-  }
-  if (flags.plain_nodes < 0 || flags.plain_nodes > kMostNodesPerRack) {
-    return base::cat("--plain-nodes: must be 0 to ", kMostNodesPerRack);
-  }
-  if (!cli::duration_of_flag(flags.imex_delay)) {
-    return base::cat("--imex-delay: \"", flags.imex_delay,
-                     "\" is not a duration; write 2s or 500ms");
-  }
-  if (flags.isolation != "domain" && flags.isolation != "channel") {
-    return base::cat("--isolation: \"", flags.isolation, "\" is neither domain nor channel");
-  }
-  if (!base::is_dns_label(flags.ns)) {
-    return base::cat("--namespace: \"", flags.ns, "\" is not a valid name of a namespace");
-  }
-  if (!base::is_dns_label(flags.node_ns)) {
-    return base::cat("--node-namespace: \"", flags.node_ns,
-                     "\" is not a valid name of a namespace; name the one of the agents' pods");
-  }
-  return "";
+cli::CommandLine command_line_of(SandboxFlags& flags) {
+  return {.program = kSandboxProgram,
+          .usage = kUsage,
+          .sub_commands = {{"nodes", kNodesUsage}},
+          .flags = rows_of(flags),
+          .mistake = [&flags](const std::string& sub_command) -> std::string {
+            if (sub_command != "nodes" || !flags.kubeconfig.empty()) return "";
+            return "name the cluster with --kubeconfig FILE";
+          }};
 }
 
 core::NodeSettings node_settings(const SandboxFlags& flags) {
@@ -54,8 +97,7 @@ sandbox::ClusterOptions cluster_options(const SandboxFlags& flags) {
   options.plain_nodes = flags.plain_nodes;
   options.seed = flags.seed;
   options.node_namespace = flags.node_ns;
-  options.imex.ready_delay =
-      cli::duration_of_flag(flags.imex_delay).value_or(base::Duration::zero());
+  options.imex.ready_delay = flags.imex_delay;
   return options;
 }
 

@@ -4,10 +4,13 @@
 #include <cstdint>
 #include <string>
 
+#include "cli/command_line.h"
 #include "compute_domain/core/node_world.h"
 #include "compute_domain/sandbox/cluster.h"
 
 namespace cdom::program {
+
+inline constexpr char kSandboxProgram[] = "compute-domain-sandbox";
 
 struct SandboxFlags {
   int racks = 2;
@@ -15,7 +18,7 @@ struct SandboxFlags {
   int plain_nodes = 0;
   std::string listen = "127.0.0.1:0";
   std::string kubeconfig;
-  std::string imex_delay = "0s";
+  base::Duration imex_delay{};
   std::string isolation = "domain";
   std::uint64_t seed = 1;
   bool run_controller = true;
@@ -23,10 +26,10 @@ struct SandboxFlags {
   std::string node_ns = "compute-domain-nodes";
 };
 
-// The flags as options of a cluster, once mistake_in() has found nothing.
+// Writes into `flags`, which must outlive it.
+cli::CommandLine command_line_of(SandboxFlags& flags);
+
 core::NodeSettings node_settings(const SandboxFlags& flags);
 sandbox::ClusterOptions cluster_options(const SandboxFlags& flags);
-// One line that names the flag and the remedy; "" when all is well.
-std::string mistake_in(const SandboxFlags& flags);
 
 }  // namespace cdom::program

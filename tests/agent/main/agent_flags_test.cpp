@@ -3,6 +3,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "cli/refusal.h"
+#include "compute_domain/base/text.h"
+
 namespace cdom::program {
 namespace {
 
@@ -14,38 +17,35 @@ AgentFlags usable() {
   return flags;
 }
 
+std::string refusal_of(const std::vector<std::string>& arguments) {
+  AgentFlags flags = usable();
+  return cli::refusal(arguments, command_line_of(flags));
+}
+
 TEST(AgentFlags, AreThoseOfTheReferenceDriverByDefault) {
-  EXPECT_EQ(mistake_in(usable()), "");
+  EXPECT_EQ(refusal_of({}), "");
   const auto paths = dra::socket_paths(plugin_of(usable()));
   ASSERT_TRUE(paths);
   EXPECT_EQ(paths->dra, "/var/lib/kubelet/plugins/compute-domain.nvidia.com/dra.sock");
-  EXPECT_EQ(agent_flag_of_variable("KUBELET_PLUGINS_DIRECTORY_PATH"), "kubelet-plugins-dir");
-  EXPECT_EQ(agent_flag_of_variable("HOME"), "");
 }
 
 TEST(AgentFlags, NameTheFlagThatIsWrong) {
-  const auto mistake_with = [](const auto& change) {
-    AgentFlags flags = usable();
-    change(flags);
-    return mistake_in(flags);
-  };
-  EXPECT_THAT(mistake_with([](AgentFlags& f) { f.node = ""; }), StartsWith("--node-name: missing"));
-  EXPECT_THAT(mistake_with([](AgentFlags& f) { f.node = "A b"; }), StartsWith("--node-name: "));
-  EXPECT_THAT(mistake_with([](AgentFlags& f) { f.ns = "a.b"; }), StartsWith("--namespace: "));
-  EXPECT_THAT(mistake_with([](AgentFlags& f) { f.pod_uid = "../x"; }), StartsWith("--pod-uid: "));
-  EXPECT_THAT(mistake_with([](AgentFlags& f) { f.cdi_root = "cdi"; }), StartsWith("--cdi-root: "));
-  EXPECT_THAT(mistake_with([](AgentFlags& f) { f.device_files = "all"; }),
-              StartsWith("--device-files: "));
-  EXPECT_THAT(mistake_with([](AgentFlags& f) { f.fabric_mode = "lax"; }),
-              StartsWith("--fabric-mode: "));
-  EXPECT_THAT(mistake_with([](AgentFlags& f) { f.healthcheck_port = 0; }),
-              StartsWith("--healthcheck-port: "));
-  EXPECT_THAT(mistake_with([](AgentFlags& f) { f.health.metrics_path = "metrics"; }),
-              StartsWith("--metrics-path: "));
-  EXPECT_THAT(mistake_with([](AgentFlags& f) { f.imex_socket = "."; }),
-              StartsWith("--imex-socket: "));
-  EXPECT_THAT(mistake_with([](AgentFlags& f) { f.plugins_dir = "/" + std::string(100, 'x'); }),
-              StartsWith("--kubelet-plugins-dir and --kubelet-registrar-dir: "));
+  for (const char* wrong :
+       {"--node-name=A b", "--namespace=a.b", "--pod-uid=../x", "--cdi-root=cdi",
+        "--device-files=all", "--fabric-mode=lax", "--healthcheck-port=0", "--healthcheck-port=-2",
+        "--metrics-path=metrics", "--metrics-tls-cert=/crt", "--imex-socket=.", "--seats=129",
+        "--isolation=pod", "--stay=long"}) {
+    const std::string flag = base::split(wrong, '=').front();
+    EXPECT_THAT(refusal_of({wrong}), StartsWith(base::cat("compute-domain-agent: ", flag)))
+        << wrong;
+  }
+  EXPECT_THAT(refusal_of({base::cat("--kubelet-plugins-dir=/", std::string(100, 'x'))}),
+              StartsWith("compute-domain-agent: --kubelet-plugins-dir and "
+                         "--kubelet-registrar-dir: "));
+  AgentFlags flags;
+  EXPECT_THAT(cli::refusal({}, command_line_of(flags)),
+              StartsWith("compute-domain-agent: --node-name: missing"));
+  EXPECT_EQ(cli::refusal({"check"}, command_line_of(flags)), "");
 }
 
 TEST(AgentFlags, AHealthCheckPortServesBothFamilies) {
@@ -59,18 +59,11 @@ TEST(AgentFlags, SayWhatKeepsDomainsApart) {
   AgentFlags flags = usable();
   EXPECT_EQ(settings_of(flags).isolation, api::Isolation::Domain);
   EXPECT_FALSE(cdi_of(flags).as_zero);
-  flags.isolation = "channel";
-  flags.seats = 128;
-  flags.channel_as_zero = true;
-  EXPECT_EQ(mistake_in(flags), "");
+  EXPECT_EQ(cli::refusal({"--isolation=channel", "--seats=128", "--channel-as-zero"},
+                         command_line_of(flags)),
+            "");
   EXPECT_EQ(settings_of(flags), (core::NodeSettings{api::Isolation::Channel, 128}));
   EXPECT_TRUE(cdi_of(flags).as_zero);
-  EXPECT_EQ(agent_flag_of_variable("IMEX_CHANNEL_AS_ZERO"), "channel-as-zero");
-  flags.seats = 129;
-  EXPECT_THAT(mistake_in(flags), StartsWith("--seats: "));
-  flags = usable();
-  flags.isolation = "pod";
-  EXPECT_THAT(mistake_in(flags), StartsWith("--isolation: "));
 }
 
 }  // namespace

@@ -1,0 +1,50 @@
+// CommandLine: all that a program reads of its arguments and its environment, as a table of flags.
+//
+// A flag that is not given comes from its environment variable, under the names of the reference
+// driver. What does not parse ends the program with one line and exit code 2.
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "cli/flag.h"
+
+namespace cdom::cli {
+
+// Has a help of its own, with the flags whose rows name it.
+struct SubCommand {
+  std::string name, usage;
+  bool takes_arguments = false;
+};
+
+struct CommandLine {
+  std::string program, usage;
+  std::vector<SubCommand> sub_commands;
+  std::vector<Flag> flags;  // of its own
+  // What is wrong with the values together, "" when nothing is; for a sub-command, "" for none.
+  std::function<std::string(const std::string& sub_command)> mistake;
+};
+
+// Those that every program of ours has.
+struct CommonFlags {
+  bool wants_help = false, wants_version = false;
+  std::string log_level = "info", log_format = "text";
+};
+std::vector<Flag> rows_of(CommonFlags& flags);
+
+struct Parsed {
+  std::optional<int> exit_code;  // the program has nothing more to do
+  std::string sub_command;       // "" for none
+  std::vector<std::string> arguments;
+};
+
+// Fills the fields of the rows, sets up the log, and answers --help and --version. Before any
+// thread.
+Parsed parse(int argc, char** argv, const CommandLine& line);
+
+// One line on standard error; gives 2.
+int usage_error(const std::string& program, const std::string& what);
+
+}  // namespace cdom::cli
