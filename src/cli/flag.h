@@ -72,7 +72,7 @@ Value numbers(std::vector<T>& field, const std::string& placeholder) {
           .take =
               [&field](const std::string& text) {
                 T one{};
-                const std::string mistake = read_number(text, kLeast<T>, kMost<T>, one);
+                std::string mistake = read_number(text, kLeast<T>, kMost<T>, one);
                 if (mistake.empty()) field.push_back(one);
                 return mistake;
               },

@@ -23,7 +23,7 @@ std::string read_number(const std::string& text, T least, T most, T& field,
   const bool is_negative = text.starts_with('-');
   if (text.size() == is_negative ||
       text.find_first_not_of("0123456789", is_negative) != std::string::npos) {
-    return base::cat("\"", text, "\" is not a whole number");
+    return base::cat("\"", text, "\" is not a whole number from ", least, " to ", most);
   }
   T number{};
   const auto error = std::from_chars(text.data(), text.data() + text.size(), number).ec;

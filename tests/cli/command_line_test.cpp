@@ -56,11 +56,13 @@ std::string refusal(const std::vector<std::string>& arguments) {
   return refusal(arguments, line_of(fields));
 }
 
-// A variable of the environment, for as long as it lives.
+// A variable of the environment, for as long as it lives; there is one thread.
 class Variable {
  public:
-  Variable(const char* name, const char* value) : name_(name) { setenv(name, value, 1); }
-  ~Variable() { unsetenv(name_); }
+  Variable(const char* name, const char* value) : name_(name) {
+    setenv(name, value, 1);  // NOLINT(concurrency-mt-unsafe)
+  }
+  ~Variable() { unsetenv(name_); }  // NOLINT(concurrency-mt-unsafe)
 
  private:
   const char* name_;
@@ -119,9 +121,9 @@ TEST(CommandLine, SaysInOneLineWhatIsWrongWithWhichFlag) {
   says("--seats=0", "0 is not from 1 to 128, as many as there are");
   says("--seats=129", "129 is not from 1 to 128, as many as there are");
   says("--seats=99999999999", "99999999999 is not from 1 to 128, as many as there are");
-  says("--seats=x", "\"x\" is not a whole number");
+  says("--seats=x", "\"x\" is not a whole number from 1 to 128");
   says("--user=-1", "-1 is not from 0 to 4294967295");
-  says("--user=-", "\"-\" is not a whole number");
+  says("--user=-", "\"-\" is not a whole number from 0 to 4294967295");
   says("--mode=three", "\"three\" is neither one nor two");
   says("--log-level=loud", "\"loud\" is none of debug, info, warning, error, off");
   says("--log-format=xml", "\"xml\" is neither text nor json");

@@ -22,7 +22,7 @@ inline Parsed parse(std::vector<std::string> arguments, const CommandLine& line)
 inline std::string refusal(const std::vector<std::string>& arguments, const CommandLine& line) {
   testing::internal::CaptureStderr();
   const Parsed parsed = parse(arguments, line);
-  const std::string text = testing::internal::GetCapturedStderr();
+  std::string text = testing::internal::GetCapturedStderr();
   EXPECT_EQ(parsed.exit_code, text.empty() ? std::nullopt : std::optional(2));
   return text;
 }
