@@ -89,6 +89,10 @@ Value text(std::string& field, std::string placeholder, const Rule& rule) {
           }};
 }
 
+Value path(std::string& field, std::string placeholder) {
+  return text(field, std::move(placeholder), absolute_path());
+}
+
 Value choice(std::string& field, std::string placeholder, const std::vector<std::string>& choices) {
   return {.placeholder = std::move(placeholder),
           .range = listed(choices, ", ", " or "),

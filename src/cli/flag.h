@@ -29,10 +29,11 @@ struct Flag {
   std::string name;      // with a short one: "output,o"
   std::string variable;  // of the environment, which counts where the flag is not given; "": none
   Value value;
-  std::string help;                       // names neither variable nor range nor default
-  std::vector<std::string> read_by = {};  // those sub-commands whose --help has it
+  std::string help;          // names neither variable nor range nor default
+  std::string read_by = {};  // the sub-commands whose --help has it: "fabric check"
 
   [[nodiscard]] std::string long_name() const { return name.substr(0, name.find(',')); }
+  [[nodiscard]] std::vector<std::string> readers() const { return base::split(read_by, ' '); }
 };
 
 // What a text has to be.
@@ -44,6 +45,7 @@ Rule absolute_path();
 
 // An empty text follows the rule where it is the default.
 Value text(std::string& field, std::string placeholder, const Rule& rule = {});
+Value path(std::string& field, std::string placeholder);  // an absolute one
 Value choice(std::string& field, std::string placeholder, const std::vector<std::string>& choices);
 Value boolean(bool& field);
 Value on_off(bool& field);  // the flag's name alone switches it on

@@ -46,8 +46,9 @@ std::string help_text(const CommandLine& line, const SubCommand* sub_command) {
   std::string text = cat(sub_command == nullptr ? line.usage : sub_command->usage,
                          "\n\nFlags (in brackets the environment variables they default to):\n");
   for (const Flag& flag : line.flags) {
-    const bool is_read = sub_command == nullptr ||
-                         std::ranges::find(flag.read_by, sub_command->name) != flag.read_by.end();
+    const auto readers = flag.readers();
+    const bool is_read =
+        sub_command == nullptr || std::ranges::find(readers, sub_command->name) != readers.end();
     if (is_read) text += text_of(flag);
   }
   text += "\nCommon flags:\n";

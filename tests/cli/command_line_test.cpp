@@ -30,7 +30,7 @@ CommandLine line_of(Fields& f) {
   return {.program = "program",
           .sub_commands = {{"look", "program look"}, {"read", "program read FILE…", true}},
           .flags = {{"listen", "TEST_LISTEN", text(f.listen, "ADDRESS:PORT"), ""},
-                    {"file", "", text(f.file, "FILE", absolute_path()), ""},
+                    {"file", "", path(f.file, "FILE"), ""},
                     {"mode,m", "", choice(f.mode, "MODE", {"one", "two", ""}), ""},
                     {"seats", "TEST_SEATS", number(f.seats, 1, 128, ", as many as there are"), ""},
                     {"slots", "", number(f.slots), ""},

@@ -17,28 +17,18 @@ constexpr std::int64_t kMostChannels = std::int64_t{1} << 20;
 std::vector<cli::Flag> rows_of(CheckFlags& flags) {
   using namespace cli;  // NOLINT(google-build-using-namespace): the words of a row
   return {
-      {"host-root",
-       "",
-       text(flags.host_root, "DIR", absolute_path()),
+      {"host-root", "", path(flags.host_root, "DIR"),
        "the node's root as this container sees it, for `check`; without it the driver root, where "
        "that is a whole system with a kubelet",
-       {"check"}},
-      {"imex-channels",
-       "IMEX_CHANNELS",
-       number<std::int64_t>(flags.channels, 1, kMostChannels),
-       "that each node's driver has to have (NVreg_ImexChannelCount), for `check`",
-       {"check"}},
-      {"output,o",
-       "",
-       choice(flags.output, "FORMAT", {"text", "json"}),
-       "of `check`; json is for programs",
-       {"check"}},
-      {"stay",
-       "",
-       duration(flags.stay),
+       "check"},
+      {"imex-channels", "IMEX_CHANNELS", number<std::int64_t>(flags.channels, 1, kMostChannels),
+       "that each node's driver has to have (NVreg_ImexChannelCount), for `check`", "check"},
+      {"output,o", "", choice(flags.output, "FORMAT", {"text", "json"}),
+       "of `check`; json is for programs", "check"},
+      {"stay", "", duration(flags.stay),
        "how long `check` goes on after it has printed: of a Job with a pod per node no pod ends "
        "before the last one has its node",
-       {"check"}},
+       "check"},
   };
 }
 
