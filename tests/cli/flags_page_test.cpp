@@ -92,8 +92,7 @@ TEST(Flags, AreThereOnceWithAHelpAndADefaultThatTheyTake) {
       }
       if (flag.read_by.empty()) continue;
       for (const std::string& name : flag.readers()) {
-        EXPECT_NE(std::ranges::find(line.sub_commands, name, &SubCommand::name),
-                  line.sub_commands.end())
+        EXPECT_EQ(std::ranges::count(line.sub_commands, name, &SubCommand::name), 1)
             << where << " is read by " << name;
       }
     }
