@@ -2,7 +2,6 @@
 // ask for. Sub-command `plan`: what it would do with the objects of some files.
 #include <malloc.h>
 
-#include <atomic>
 #include <cstdio>
 #include <cstdlib>
 #include <optional>
@@ -22,6 +21,7 @@
 #include "compute_domain/kube/leader_only.h"
 #include "controller/main/controller_flags.h"
 #include "controller/main/election.h"
+#include "controller/main/ending.h"
 #include "controller/main/plan_command.h"
 #include "controller/main/predecessor_watch.h"
 
@@ -44,64 +44,54 @@ int fail(const std::string& what) {
   return 1;
 }
 
-std::string at_work(const std::string& predecessor) {
-  return cat(
-      "another ComputeDomain controller is at work (", predecessor,
-      "), and two would undo each other's work: scale it to zero or uninstall it, then start "
-      "this one again");
-}
-
-int run_controller(const program::ControllerFlags& flags, cli::Signals& signals) {
-  const base::SystemClock clock;
-  base::Registry metrics;
-  auto access = kube::find_cluster(flags.kubeconfig, environment);
-  if (!access) return cli::usage_error(kProgram, access.error().message);
-  access->http.user_agent = cat(kProgram, "/", CDOM_VERSION);
-  const std::string server = access->http.base_url;
-  const auto transport = http::make_client(access->http, clock);
-  const std::string pod = environment("POD_NAME");
-  const std::uint64_t seed = base::entropy_seed();
-
-  // From here on three things end the work: a signal, the loss of leadership, and a predecessor.
-  std::stop_source leave;
-  std::atomic<bool> has_lost = false;
-  base::Pulses pulses(clock, kStuck);
-  std::optional<program::Election> election;
-  if (flags.elect) {
-    election.emplace(access->http, clock, program::election_of(flags, pod, seed), metrics, pulses,
-                     [&] {
-                       has_lost = true;
-                       leave.request_stop();
-                     });
-  }
-  const auto is_leading = [&election] { return !election || election->is_leading(); };
-  kube::LeaderOnly gate(*transport, is_leading);
-  kube::Client client(gate, clock, kProgram, &metrics);
-  const std::stop_callback on_signal(signals.token(), [&leave] { leave.request_stop(); });
-  // A server that does not answer is waited for; only a wrong one is told at once.
+// A server that does not answer is waited for; only a wrong one is an error at once.
+base::Result<void> meet(kube::Client& client, const std::string& server,
+                        const std::stop_token& leave) {
   while (!leave.stop_requested()) {
-    const auto discovered = client.discover();
-    if (discovered) break;
-    if (discovered.error().kind != base::ErrorKind::Unavailable) {
-      return fail(cat(discovered.error().message, " (", access->source, ")"));
-    }
+    auto discovered = client.discover();
+    if (discovered || discovered.error().kind != base::ErrorKind::Unavailable) return discovered;
     base::log_warning("the API server does not answer; trying again",
                       {{"server", server}, {"error", discovered.error().message}});
     std::this_thread::sleep_for(std::chrono::seconds(1));
   }
+  return {};
+}
 
-  // Whoever waits for its turn looks as well: hence past the gate.
+int run_controller(const program::ControllerFlags& flags, const cli::Signals& signals) {
+  auto access = kube::find_cluster(flags.kubeconfig, environment);
+  if (!access) return cli::usage_error(kProgram, access.error().message);
+  access->http.user_agent = cat(kProgram, "/", CDOM_VERSION);
+  const std::string server = access->http.base_url;
+  const std::string pod = environment("POD_NAME");
+  const std::uint64_t seed = base::entropy_seed();
+
+  const base::SystemClock clock;
+  base::Registry metrics;
+  base::Pulses pulses(clock, kStuck);
+  const auto transport = http::make_client(access->http, clock);
+  program::Ending ending(signals.token());
+
+  std::optional<program::Election> election;
+  if (flags.elect) {
+    election.emplace(access->http, clock, program::election_of(flags, pod, seed), metrics, pulses,
+                     [&ending] { ending.leadership_lost(); });
+  }
+  const auto is_leading = [&election] { return !election || election->is_leading(); };
+  kube::LeaderOnly gate(*transport, is_leading);
+  kube::Client client(gate, clock, kProgram, &metrics);
+  // Past the gate: what a controller needs while another one leads.
   const kube::Client onlooker(*transport, clock, kProgram, &metrics);
+  if (const auto met = meet(client, server, ending.token()); !met) {
+    return fail(cat(met.error().message, " (", access->source, ")"));
+  }
+
   if (const auto other =
           controller::find_predecessor(onlooker, controller::Look::AtDeployments, flags.ns)) {
-    return fail(at_work(*other));
+    return fail(program::at_work(*other));
   }
-  std::string predecessor;  // that was found later
   std::optional<program::PredecessorWatch> predecessor_watch;
-  predecessor_watch.emplace(onlooker, pulses, flags.ns, [&](const std::string& found) {
-    predecessor = found;
-    leave.request_stop();
-  });
+  predecessor_watch.emplace(onlooker, pulses, flags.ns,
+                            [&ending](const auto& found) { ending.predecessor_found(found); });
 
   controller::Controller loop(client, clock, metrics,
                               {.settings = program::settings_of(flags),
@@ -113,7 +103,6 @@ int run_controller(const program::ControllerFlags& flags, cli::Signals& signals)
                                .pulses = &pulses});
   std::unique_ptr<http::Server> health;
   if (!flags.health.listen.empty()) {
-    // Who waits for its turn asks who reads its metrics, too.
     auto served =
         cli::serve_health(flags.health, {.metrics = metrics,
                                          .pulses = pulses,
@@ -127,13 +116,12 @@ int run_controller(const program::ControllerFlags& flags, cli::Signals& signals)
                               {"from", access->source},
                               {"namespace", flags.ns},
                               {"health", health ? health->address() : "off"}});
-  const std::stop_callback on_stop(leave.get_token(), [&] { transport->shut_down(); });
-  const base::Result<void> done = loop.run(leave.get_token());
+  const std::stop_callback on_stop(ending.token(), [&] { transport->shut_down(); });
+  const base::Result<void> done = loop.run(ending.token());
   transport->shut_down();
   predecessor_watch.reset();
   if (!done) return fail(done.error().message);
-  if (!predecessor.empty()) return fail(at_work(predecessor));
-  if (has_lost) return fail("another process may lead now; this one ends, to start afresh");
+  if (const std::string fault = ending.fault(); !fault.empty()) return fail(fault);
   base::log_info("stopped");
   return 0;
 }
