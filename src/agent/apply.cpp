@@ -11,17 +11,12 @@ using base::Result;
 namespace {
 
 template <class... Kinds>
-bool is_one_of(const core::Intent& intent) {
+bool is_one_of(const core::NodeIntent& intent) {
   return (std::holds_alternative<Kinds>(intent) || ...);
 }
 
-bool is_for_server(const core::Intent& intent) {
-  return is_one_of<core::PublishReport, core::PublishSlice, core::RemoveSlice, core::LookUpClaim,
-                   core::LookUpPeer, core::LookUpList, core::LookUpDomains>(intent);
-}
-
 // What a failure of the intent is a setback of, as the setbacks name it; nullopt: of the node.
-std::optional<std::string> what_it_is_of(const core::Intent& intent) {
+std::optional<std::string> what_it_is_of(const core::NodeIntent& intent) {
   if (const auto* write = std::get_if<core::WriteCdi>(&intent)) return write->claim.uid;
   if (const auto* remove = std::get_if<core::RemoveCdi>(&intent)) return remove->claim_uid;
   const bool is_of_daemon = is_one_of<core::WriteHosts, core::ForgetImporters, core::SignalDaemon,
@@ -31,9 +26,8 @@ std::optional<std::string> what_it_is_of(const core::Intent& intent) {
 
 }  // namespace
 
-Result<bool> Apply::on_the_node(const core::NodePlan& plan) {
-  for (const core::Intent& intent : plan.intents) {
-    if (is_for_server(intent)) continue;
+Result<bool> Apply::on_the_node(const std::vector<core::NodeIntent>& intents) {
+  for (const core::NodeIntent& intent : intents) {
     const auto failed = carry_out(intent);
     const auto of = what_it_is_of(intent);
     if (failed && !of) return *failed;
@@ -46,16 +40,12 @@ Result<bool> Apply::on_the_node(const core::NodePlan& plan) {
   return true;
 }
 
-std::vector<core::Intent> Apply::for_the_server(core::NodePlan plan) {
-  std::erase_if(plan.intents, [](const core::Intent& intent) { return !is_for_server(intent); });
-  return std::move(plan.intents);
-}
-
-std::optional<base::Error> Apply::one_on_the_server(const core::Intent& intent) {
+std::optional<base::Error> Apply::one_on_the_server(const core::ServerIntent& intent) {
   return carry_out(intent);
 }
 
-std::optional<base::Error> Apply::carry_out(const core::Intent& intent) {
+template <class Intent>
+std::optional<base::Error> Apply::carry_out(const Intent& intent) {
   const Result<void> done = std::visit([this](const auto& i) { return act(i); }, intent);
   if (!done) {
     base::Error error = done.error();

@@ -37,14 +37,13 @@ class Apply {
 
   // False: it stopped at a setback, and a new plan goes on without what that is of. An error is
   // the node's, and nothing can go on.
-  base::Result<bool> on_the_node(const core::NodePlan& plan);
-  // Those of the plan, in order.
-  static std::vector<core::Intent> for_the_server(core::NodePlan plan);
+  base::Result<bool> on_the_node(const std::vector<core::NodeIntent>& intents);
   // A write to the API server has a backoff of its own.
-  std::optional<base::Error> one_on_the_server(const core::Intent& intent);
+  std::optional<base::Error> one_on_the_server(const core::ServerIntent& intent);
 
  private:
-  std::optional<base::Error> carry_out(const core::Intent& intent);
+  template <class Intent>
+  std::optional<base::Error> carry_out(const Intent& intent);
 
   base::Result<void> act(const core::WriteCheckpoint& intent);
   base::Result<void> act(const core::WriteHosts& intent);

@@ -137,7 +137,7 @@ class NodeAgent::Shell {
     if (plan.look_again) look_again_at_ = clock_.elapsed() + *plan.look_again;
     const base::Duration latest = clock_.elapsed() + kLongestPause;
     decide_at_ = std::min(latest, next_due().value_or(latest));
-    if (plan.intents.empty()) return false;
+    if (plan.on_node.empty() && plan.on_server.empty()) return false;
     return carry_out(plan, *std::move(hold));
   }
 
@@ -305,8 +305,8 @@ class NodeAgent::Shell {
 
   // Whether anything was done. What kubelet waits for does not wait for the API server, nor does
   // another agent of this node.
-  bool carry_out(core::NodePlan plan, std::unique_ptr<CheckpointStore::Hold> hold) {
-    const auto done = apply_.on_the_node(plan);
+  bool carry_out(const core::NodePlan& plan, std::unique_ptr<CheckpointStore::Hold> hold) {
+    const auto done = apply_.on_the_node(plan.on_node);
     hold.reset();
     if (checkpoint_.clique) watches_.follow(*checkpoint_.clique);
     if (!done) {
@@ -322,12 +322,10 @@ class NodeAgent::Shell {
     failures_ = 0;
     told_error_.clear();
     retry_at_.reset();
-    const std::size_t all = plan.intents.size();
-    std::vector<core::Intent> errands = Apply::for_the_server(std::move(plan));
-    const bool acted = errands.size() < all;
+    const bool acted = !plan.on_node.empty();
     // Those of an earlier plan are under way: when they are done there is a new decision.
-    const bool sends = errands_.empty() && !errands.empty();
-    if (sends) errands_ = {errands.begin(), errands.end()};
+    const bool sends = errands_.empty() && !plan.on_server.empty();
+    if (sends) errands_ = {plan.on_server.begin(), plan.on_server.end()};
     if (!options_.has_two_threads) {
       while (!errands_.empty()) run_errand();
     }
@@ -337,7 +335,7 @@ class NodeAgent::Shell {
 
   // The rest of its plan is not carried out when it fails. It is in the list until it is done.
   bool run_errand() {
-    const core::Intent errand = errands_.front();
+    const core::ServerIntent errand = errands_.front();
     if (const auto failed = apply_.one_on_the_server(errand)) {
       base::log_warning("the API server did not take a write",
                         {{"node", options_.self.name}, {"error", failed->message}});
@@ -380,7 +378,7 @@ class NodeAgent::Shell {
   std::optional<base::Duration> retry_at_, look_again_at_;
   // A decision is due when there is news, and at this moment.
   bool has_news_ = true;
-  std::deque<core::Intent> errands_;  // of one plan, to the API server
+  std::deque<core::ServerIntent> errands_;  // of one plan, to the API server
   base::Duration decide_at_{};
   Inputs inputs_;
   std::vector<core::SeatHealth> seats_;

@@ -10,18 +10,16 @@ void run(NodeScene& scene, const std::string& claim, int crash_after) {
   int applied = 0;
   for (int round = 0; round < 60; ++round) {
     const NodePlan plan = scene.plan();
-    if (plan.intents.empty()) {
+    if (NodeScene::is_empty(plan)) {
       if (!scene.world.daemon->running || scene.world.daemon->answers) return;
       scene.daemon_ready();
       continue;
     }
-    for (const Intent& intent : plan.intents) {
+    const bool crashes = !NodeScene::apply_each(plan, [&](const auto& intent) {
       scene.apply(intent);
-      if (++applied == crash_after) {
-        scene.advance(seconds(1)).restart_agent();
-        break;
-      }
-    }
+      return ++applied != crash_after;
+    });
+    if (crashes) scene.advance(seconds(1)).restart_agent();
   }
   FAIL() << "does not settle for " << claim << ": " << testing::PrintToString(scene.history);
 }
@@ -83,7 +81,7 @@ TEST(NodeCrash, AnywhereInAnUnprepareEndsTheSame) {
 TEST(NodeCrash, InAnUnprepareLeavesAClaimThatGoesOnEnding) {
   NodeScene scene = serving();
   scene.unprepare("a");
-  scene.apply(scene.plan().intents.at(0));
+  scene.apply(scene.plan().on_node.at(0));
   scene.restart_agent().world.unprepares.clear();
   scene.settle();
   EXPECT_EQ(scene.stops, 1);

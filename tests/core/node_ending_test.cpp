@@ -99,7 +99,7 @@ TEST(NodeUnprepare, OfTheLastClaimStopsADaemonThatHasEndedAndWouldStartAgain) {
     scene.world.daemon->starts_again = starts_again;
     const NodePlan plan = scene.unprepare("a").plan();
     EXPECT_TRUE(scene.world.checkpoint.served);
-    EXPECT_TRUE(std::ranges::any_of(plan.intents, [](const Intent& intent) {
+    EXPECT_TRUE(std::ranges::any_of(plan.on_node, [](const NodeIntent& intent) {
       return std::holds_alternative<StopDaemon>(intent);
     }));
     scene.settle();
@@ -260,7 +260,7 @@ TEST(StaleClaim, EndsAfterTenMinutesWhenKubeletDoesNotNameItEither) {
 TEST(StaleClaim, IsNotDoubtedWhileAListAdmitsIt) {
   NodeScene scene = serving();
   scene.delete_claim("a").advance(minutes(30));
-  EXPECT_TRUE(scene.plan().intents.empty());
+  EXPECT_TRUE(NodeScene::is_empty(scene.plan()));
 }
 
 TEST(StaleClaim, IsNotEndedByATransientAnswer) {

@@ -83,11 +83,10 @@ TEST(Recovery, RemovesTheRecordAlsoAfterACrashOfTheAgent) {
   scene.advance(seconds(10));
   bool stopped = false;
   while (!stopped) {
-    for (const Intent& intent : scene.plan().intents) {
+    stopped = !NodeScene::apply_each(scene.plan(), [&](const auto& intent) {
       scene.apply(intent);
-      stopped = std::holds_alternative<StopDaemon>(intent);
-      if (stopped) break;
-    }
+      return scene.stops == 0;
+    });
   }
   scene.restart_agent().settle();
   EXPECT_EQ(scene.forgets, 1);

@@ -385,10 +385,9 @@ TEST(NodeReport, IsNotWrittenWhileAnEarlierWriteHasNotBeenSeen) {
   NodeScene scene = serving(1);
   scene.world.report.current = false;
   scene.world.self.address = "10.9.9.9";
-  EXPECT_TRUE(scene.plan().intents.empty() ||
-              std::ranges::none_of(scene.plan().intents, [](const Intent& intent) {
-                return std::holds_alternative<PublishReport>(intent);
-              }));
+  EXPECT_TRUE(std::ranges::none_of(scene.plan().on_server, [](const ServerIntent& intent) {
+    return std::holds_alternative<PublishReport>(intent);
+  }));
 }
 
 TEST(NodeReport, OfASettledNodeIsQuiet) {
@@ -433,7 +432,7 @@ TEST(NodeSlice, WaitsUntilTheReportOfThisBootIsStored) {
   scene.world.report.objects = {api::ComputeDomainNode{}};  // created, without a status
   scene.world.report.objects.at(0).meta.uid = "uid";
   const NodePlan plan = scene.plan();
-  EXPECT_TRUE(std::ranges::none_of(plan.intents, [](const Intent& intent) {
+  EXPECT_TRUE(std::ranges::none_of(plan.on_server, [](const ServerIntent& intent) {
     return std::holds_alternative<PublishSlice>(intent);
   }));
   scene.settle();

@@ -226,6 +226,7 @@ class NodeScene {
   [[nodiscard]] NodePlan plan() const { return reconcile_node(world); }
 
   // Applies one intent to the world, as the agent and the node would.
+  template <class Intent>
   void apply(const Intent& intent) {
     history.push_back(to_string(intent));
     std::visit([this](const auto& i) { act(i); }, intent);
@@ -234,15 +235,27 @@ class NodeScene {
   NodeScene& settle(int most = 100) {
     for (;;) {
       const NodePlan next = plan();
-      if (next.intents.empty()) return *this;
-      for (const Intent& intent : next.intents) {
-        if (most-- == 0) {
-          ADD_FAILURE() << "does not settle: " << testing::PrintToString(history);
-          return *this;
-        }
+      if (is_empty(next)) return *this;
+      const bool is_too_much = !apply_each(next, [&](const auto& intent) {
+        if (most-- == 0) return false;
         apply(intent);
+        return true;
+      });
+      if (is_too_much) {
+        ADD_FAILURE() << "does not settle: " << testing::PrintToString(history);
+        return *this;
       }
     }
+  }
+  static bool is_empty(const NodePlan& plan) {
+    return plan.on_node.empty() && plan.on_server.empty();
+  }
+  // In the order in which an agent applies them, while `goes_on` says so; whether it did to the
+  // end.
+  template <class GoesOn>
+  static bool apply_each(const NodePlan& plan, const GoesOn& goes_on) {
+    return std::ranges::all_of(plan.on_node, goes_on) &&
+           std::ranges::all_of(plan.on_server, goes_on);
   }
   // An agent that has just been started: what only lived in its memory is gone.
   NodeScene& restart_agent() {

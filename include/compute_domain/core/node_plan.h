@@ -1,8 +1,9 @@
 // NodePlan: what a reconcile of a node wants done, in order.
 //
-// The agent applies the intents one by one and stops at the first that does not succeed; any prefix
-// may be the last thing that this process ever does, and every intent may be repeated. What failed
-// for one claim, or for the daemon, is a setback in the next NodeWorld, whose plan leaves it out.
+// The agent applies the intents one by one, first those that concern the node alone, then those for
+// the API server, and stops at the first that does not succeed; any prefix may be the last thing
+// that this process ever does, and every intent may be repeated. What failed for one claim, or for
+// the daemon, is a setback in the next NodeWorld, whose plan leaves it out.
 #pragma once
 
 #include <map>
@@ -122,13 +123,17 @@ struct LookUpDomains {
   friend bool operator==(const LookUpDomains&, const LookUpDomains&) = default;
 };
 
-using Intent = std::variant<WriteCheckpoint, WriteHosts, ForgetImporters, StartDaemon, SignalDaemon,
-                            StopDaemon, PauseDriver, WriteCdi, RemoveCdi, AnswerPrepared,
-                            AnswerFailed, AnswerUnprepared, PublishReport, PublishSlice,
-                            RemoveSlice, LookUpClaim, LookUpPeer, LookUpList, LookUpDomains>;
+// What the node itself can do.
+using NodeIntent = std::variant<WriteCheckpoint, WriteHosts, ForgetImporters, StartDaemon,
+                                SignalDaemon, StopDaemon, PauseDriver, WriteCdi, RemoveCdi,
+                                AnswerPrepared, AnswerFailed, AnswerUnprepared>;
+// What is asked of the API server, and may take as long as that takes.
+using ServerIntent = std::variant<PublishReport, PublishSlice, RemoveSlice, LookUpClaim, LookUpPeer,
+                                  LookUpList, LookUpDomains>;
 
 struct NodePlan {
-  std::vector<Intent> intents;
+  std::vector<NodeIntent> on_node;
+  std::vector<ServerIntent> on_server;
   // What kubelet's open questions wait for, by claim UID, for people.
   std::map<std::string, std::string> waits;
   // Look again after this time even if nothing changes.
@@ -138,7 +143,8 @@ struct NodePlan {
 };
 
 // One line for people: "start the IMEX daemon of group 3f0e… in slot 3".
-std::string to_string(const Intent& intent);
+std::string to_string(const NodeIntent& intent);
+std::string to_string(const ServerIntent& intent);
 
 // The qualified CDI name of the device that injects a claim's channels.
 std::string cdi_device_id(const std::string& claim_uid);

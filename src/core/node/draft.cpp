@@ -10,8 +10,8 @@ namespace cdom::core {
 
 void NodeDraft::save_checkpoint() {
   // With nothing between them the later of two says it all.
-  if (!plan.intents.empty() && std::holds_alternative<WriteCheckpoint>(plan.intents.back())) {
-    plan.intents.pop_back();
+  if (!plan.on_node.empty() && std::holds_alternative<WriteCheckpoint>(plan.on_node.back())) {
+    plan.on_node.pop_back();
   }
   add(WriteCheckpoint{checkpoint});
 }

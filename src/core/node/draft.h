@@ -23,7 +23,8 @@ struct NodeDraft {
   explicit NodeDraft(const NodeWorld& of)
       : world(of), checkpoint(of.checkpoint), fabric(of.fabric) {}
 
-  void add(Intent intent) { plan.intents.push_back(std::move(intent)); }
+  void add(NodeIntent intent) { plan.on_node.push_back(std::move(intent)); }
+  void add(ServerIntent intent) { plan.on_server.push_back(std::move(intent)); }
   void stop_daemon() {
     add(StopDaemon{});
     stops_daemon = true;

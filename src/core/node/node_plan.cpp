@@ -74,7 +74,8 @@ std::string to_string(const ClaimRef& claim) {
   return claim.name.empty() ? claim.uid : cat(claim.ns, "/", claim.name);
 }
 
-std::string to_string(const Intent& intent) { return std::visit(IntentText{}, intent); }
+std::string to_string(const NodeIntent& intent) { return std::visit(IntentText{}, intent); }
+std::string to_string(const ServerIntent& intent) { return std::visit(IntentText{}, intent); }
 
 std::string cdi_device_id(const std::string& claim_uid) {
   return cat("k8s.compute-domain.nvidia.com/claim=", claim_uid, "-channel-0");

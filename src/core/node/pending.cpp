@@ -19,7 +19,7 @@ std::vector<api::PendingClaim> pending_claims(NodeDraft& draft) {
       draft.look_again_at(due);
     }
   }
-  for (const Intent& intent : draft.plan.intents) {
+  for (const NodeIntent& intent : draft.plan.on_node) {
     if (const auto* failed = std::get_if<AnswerFailed>(&intent)) {
       reasons[failed->claim_uid] = failed->reason;
     } else if (const auto* prepared = std::get_if<AnswerPrepared>(&intent)) {

@@ -280,7 +280,7 @@ void finish(NodeDraft& draft, const WantedClaim& wanted, PreparedClaim& claim) {
 }
 
 bool is_answered(const NodeDraft& draft, const std::string& uid) {
-  return std::ranges::any_of(draft.plan.intents, [&](const Intent& intent) {
+  return std::ranges::any_of(draft.plan.on_node, [&](const NodeIntent& intent) {
     const auto* failed = std::get_if<AnswerFailed>(&intent);
     return failed != nullptr && failed->claim_uid == uid;
   });

@@ -70,8 +70,9 @@ class Model {
   void controller_steps(const State& state, bool with_crash, std::vector<Transition>& out);
 
   [[nodiscard]] NodeWorld node_world(const State& state, int node) const;
-  const std::vector<Intent>& intents_of(const State& state, int node);
-  void apply_intent(State& state, int node, const Intent& intent);
+  const NodePlan& node_plan_of(const State& state, int node);
+  void apply_intent(State& state, int node, const NodeIntent& intent);
+  static void apply_intent(State& state, int node, const ServerIntent& intent);
 
   [[nodiscard]] World world_of(const Objects& cache, int domain) const;
   Id plan_of(const Objects& cache, int domain, bool group);
@@ -85,7 +86,7 @@ class Model {
   Intern<Plan> plans_;
   std::unordered_map<std::string, Id> plan_memo_;
   Intern<Checkpoint> checkpoints_;
-  std::unordered_map<std::string, std::vector<Intent>> intents_memo_;
+  std::unordered_map<std::string, NodePlan> node_plan_memo_;
   std::string broken_by_step_;
 };
 

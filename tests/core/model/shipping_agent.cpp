@@ -140,7 +140,7 @@ std::string text_of(const Checkpoint& checkpoint) {
 }
 
 // What the model has no picture of: channels and the hosts file.
-bool is_seen(const Intent& intent) {
+bool is_seen(const NodeIntent& intent) {
   return !std::holds_alternative<WriteHosts>(intent) && !std::holds_alternative<WriteCdi>(intent) &&
          !std::holds_alternative<RemoveCdi>(intent) &&
          !std::holds_alternative<SignalDaemon>(intent);
@@ -194,7 +194,7 @@ NodeWorld Model::node_world(const State& state, int node) const {
   return world;
 }
 
-const std::vector<Intent>& Model::intents_of(const State& state, int node) {
+const NodePlan& Model::node_plan_of(const State& state, int node) {
   const auto n = static_cast<std::size_t>(node);
   std::string key(1, static_cast<char>(node));
   const auto append = [&](const auto& part) {
@@ -203,16 +203,15 @@ const std::vector<Intent>& Model::intents_of(const State& state, int node) {
   append(state.nodes[n]);
   append(state.server.reports[n]);
   for (const auto& claims : state.server.claims) append(claims[n]);
-  const auto [it, is_new] = intents_memo_.try_emplace(std::move(key));
+  const auto [it, is_new] = node_plan_memo_.try_emplace(std::move(key));
   if (is_new) {
-    for (Intent& intent : reconcile_node(node_world(state, node)).intents) {
-      if (is_seen(intent)) it->second.push_back(std::move(intent));
-    }
+    it->second = reconcile_node(node_world(state, node));
+    std::erase_if(it->second.on_node, [](const NodeIntent& intent) { return !is_seen(intent); });
   }
   return it->second;
 }
 
-void Model::apply_intent(State& state, int node, const Intent& intent) {
+void Model::apply_intent(State& state, int node, const NodeIntent& intent) {
   const auto n = static_cast<std::size_t>(node);
   NodeTruth& truth = state.nodes[n];
   // Calls `act` with the claim's place in the state.
@@ -252,8 +251,13 @@ void Model::apply_intent(State& state, int node, const Intent& intent) {
         claim.phase = ClaimObject::kEnding;
       }
     });
-  } else if (const auto* report = std::get_if<PublishReport>(&intent)) {
-    state.server.reports[n] = stored_report(report->report, node, truth.boot);
+  }
+}
+
+void Model::apply_intent(State& state, int node, const ServerIntent& intent) {
+  const auto n = static_cast<std::size_t>(node);
+  if (const auto* report = std::get_if<PublishReport>(&intent)) {
+    state.server.reports[n] = stored_report(report->report, node, state.nodes[n].boot);
   }
 }
 
@@ -279,13 +283,16 @@ void Model::shipping_agent_steps(const State& state, bool by_itself_only,
     }
     State next = state;
     std::string what = cat("agent ", node_name(node), ":");
-    const std::vector<Intent>& intents = intents_of(state, node);
-    for (std::size_t i = 0; i < intents.size(); ++i) {
-      apply_intent(next, node, intents[i]);
-      what += cat(" ", to_string(intents[i]), ";");
+    const NodePlan& plan = node_plan_of(state, node);
+    std::size_t left = plan.on_node.size() + plan.on_server.size();
+    const auto apply_one = [&](const auto& intent) {
+      apply_intent(next, node, intent);
+      what += cat(" ", to_string(intent), ";");
       // With faults at rest an agent comes to the end of its plan.
-      if (!by_itself_only || i + 1 == intents.size()) out.push_back({what, next});
-    }
+      if (--left == 0 || !by_itself_only) out.push_back({what, next});
+    };
+    std::ranges::for_each(plan.on_node, apply_one);
+    std::ranges::for_each(plan.on_server, apply_one);
   }
 }
 
