@@ -17,13 +17,12 @@ class Trivial : public dra::Driver {
  public:
   explicit Trivial(std::string node) : node_(std::move(node)) {}
 
-  base::Result<std::vector<dra::PreparedDevice>> prepare(const dra::Claim& /*claim*/,
-                                                         std::stop_token /*stop*/) override {
-    return std::vector{
-        dra::PreparedDevice{.requests = {}, .pool = node_, .device = "device-0", .cdi_ids = {}}};
-  }
-  base::Result<void> unprepare(const dra::Claim& /*claim*/, std::stop_token /*stop*/) override {
-    return {};
+  void post(dra::ClaimCall call) override {
+    dra::ClaimAnswer answer;
+    if (call.operation == dra::Operation::Prepare) {
+      answer.devices = {{.requests = {}, .pool = node_, .device = "device-0", .cdi_ids = {}}};
+    }
+    call.reply(std::move(answer));
   }
 
  private:

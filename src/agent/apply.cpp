@@ -90,20 +90,16 @@ Result<void> Apply::act(const core::RemoveCdi& intent) {
 }
 
 Result<void> Apply::act(const core::AnswerPrepared& intent) {
-  const auto took = questions_.answer_prepare(
-      intent.claim_uid,
-      {.state = ClaimStep::State::Done, .reason = {}, .permanent = false, .seats = intent.seats});
+  refusals_.was_prepared(intent.claim_uid);
+  const auto took = mailbox_.answer(Operation::Prepare, intent.claim_uid, {.seats = intent.seats});
   if (took) metrics_.answered_prepare(AgentMetrics::Outcome::Prepared, *took);
   return {};
 }
 
 Result<void> Apply::act(const core::AnswerFailed& intent) {
-  const auto took = questions_.answer_prepare(intent.claim_uid, {.state = ClaimStep::State::Failed,
-                                                                 .reason = intent.error,
-                                                                 .permanent = intent.permanent,
-                                                                 .seats = {}});
-  questions_.remember_refusal(intent.claim_uid,
-                              intent.reason.empty() ? intent.error : intent.reason);
+  const auto took = mailbox_.answer(Operation::Prepare, intent.claim_uid,
+                                    {.error = intent.error, .permanent = intent.permanent});
+  refusals_.add(intent.claim_uid, intent.reason.empty() ? intent.error : intent.reason);
   using Outcome = AgentMetrics::Outcome;
   if (took) {
     metrics_.answered_prepare(intent.permanent ? Outcome::Refused : Outcome::Failed, *took);
@@ -112,10 +108,7 @@ Result<void> Apply::act(const core::AnswerFailed& intent) {
 }
 
 Result<void> Apply::act(const core::AnswerUnprepared& intent) {
-  const auto took = questions_.answer_unprepare(
-      intent.claim_uid,
-      {.state = ClaimStep::State::Done, .reason = {}, .permanent = false, .seats = {}});
-  if (took) metrics_.answered_unprepare();
+  if (mailbox_.answer(Operation::Unprepare, intent.claim_uid, {})) metrics_.answered_unprepare();
   return {};
 }
 

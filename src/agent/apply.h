@@ -12,7 +12,7 @@
 #include "agent/agent_metrics.h"
 #include "agent/answers.h"
 #include "agent/daemon_history.h"
-#include "agent/questions.h"
+#include "agent/refusals.h"
 #include "agent/setbacks.h"
 #include "agent/watches.h"
 #include "compute_domain/agent/node_agent.h"
@@ -23,12 +23,13 @@ namespace cdom::agent {
 class Apply {
  public:
   Apply(NodePorts& ports, const core::NodeIdentity& self, core::Checkpoint& checkpoint,
-        Questions& questions, Answers& answers, Watches& watches, DaemonHistory& daemon,
-        Setbacks& setbacks, const AgentMetrics& metrics)
+        Mailbox& mailbox, Refusals& refusals, Answers& answers, Watches& watches,
+        DaemonHistory& daemon, Setbacks& setbacks, const AgentMetrics& metrics)
       : ports_(ports),
         self_(self),
         checkpoint_(checkpoint),
-        questions_(questions),
+        mailbox_(mailbox),
+        refusals_(refusals),
         answers_(answers),
         watches_(watches),
         daemon_(daemon),
@@ -71,7 +72,8 @@ class Apply {
   NodePorts& ports_;
   const core::NodeIdentity& self_;
   core::Checkpoint& checkpoint_;
-  Questions& questions_;
+  Mailbox& mailbox_;
+  Refusals& refusals_;
   Answers& answers_;
   Watches& watches_;
   DaemonHistory& daemon_;

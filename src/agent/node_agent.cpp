@@ -7,7 +7,7 @@
 #include "agent/answers.h"
 #include "agent/apply.h"
 #include "agent/daemon_history.h"
-#include "agent/questions.h"
+#include "agent/refusals.h"
 #include "agent/setbacks.h"
 #include "agent/watches.h"
 #include "compute_domain/agent/checkpoint_codec.h"
@@ -34,25 +34,26 @@ constexpr base::Duration kLongestPause = std::chrono::seconds(1);
 
 class NodeAgent::Shell {
  public:
-  Shell(NodePorts ports, const base::Clock& clock, NodeAgentOptions options,
+  Shell(NodePorts ports, Mailbox& mailbox, const base::Clock& clock, NodeAgentOptions options,
         base::Registry* metrics)
       : ports_(ports),
+        mailbox_(mailbox),
         clock_(clock),
         options_(std::move(options)),
-        questions_(clock),
+        refusals_(clock),
         answers_(ports_.client, clock, options_.self.name, options_.operator_namespace),
         watches_(ports_.client, clock, options_, metrics),
         daemon_(clock),
         setbacks_(clock),
         agent_metrics_(metrics),
-        apply_(ports_, options_.self, checkpoint_, questions_, answers_, watches_, daemon_,
+        apply_(ports_, options_.self, checkpoint_, mailbox_, refusals_, answers_, watches_, daemon_,
                setbacks_, agent_metrics_) {}
 
-  Questions& questions() { return questions_; }
   [[nodiscard]] const std::vector<core::SeatHealth>& seats() const { return seats_; }
   [[nodiscard]] bool has_published() const { return has_published_; }
 
   bool step() {
+    mailbox_.end_overdue();
     if (!options_.has_two_threads && step_server()) return true;
     // Also when there is nothing to do with it: the ports' descriptors tell of what was not taken.
     if (Inputs inputs = inputs_now(); inputs != inputs_) {
@@ -67,7 +68,7 @@ class NodeAgent::Shell {
   std::optional<base::Duration> next_due() const {
     std::optional<base::Duration> earliest = watches_.flights_end();
     const auto served = options_.has_two_threads ? std::nullopt : server_due();
-    for (const auto& moment : {retry_at_, look_again_at_, served}) {
+    for (const auto& moment : {retry_at_, look_again_at_, mailbox_.next_end(), served}) {
       if (moment && (!earliest || *moment < *earliest)) earliest = moment;
     }
     return earliest;
@@ -104,13 +105,13 @@ class NodeAgent::Shell {
     std::optional<base::DaemonStatus> imex;
     std::optional<base::Error> imex_error;  // its kind says whether the owner has ended
     core::FabricReading fabric;
-    std::uint64_t questions = 0;
+    std::uint64_t calls = 0;
 
     friend bool operator==(const Inputs&, const Inputs&) = default;
   };
 
   Inputs inputs_now() {
-    Inputs inputs{.fabric = ports_.fabric.read(), .questions = questions_.revision()};
+    Inputs inputs{.fabric = ports_.fabric.read(), .calls = mailbox_.revision()};
     if (auto status = ports_.imex.status()) {
       inputs.imex = std::move(*status);
     } else {
@@ -132,7 +133,7 @@ class NodeAgent::Shell {
     const core::NodePlan plan = core::reconcile_node(world);
     seats_ = core::seat_health(world);
     has_published_ = !world.report.objects.empty();
-    questions_.set_reasons(plan.waits);
+    mailbox_.set_reasons(plan.waits);
     look_again_at_.reset();
     if (plan.look_again) look_again_at_ = clock_.elapsed() + *plan.look_again;
     const base::Duration latest = clock_.elapsed() + kLongestPause;
@@ -238,10 +239,9 @@ class NodeAgent::Shell {
     world.fabric = inputs_.fabric;
     tell_fabric(world.fabric);
     world.checkpoint = checkpoint_;
-    questions_.forget_old();
-    world.prepares = questions_.open_prepares();
-    world.unprepares = questions_.open_unprepares();
-    world.refused = questions_.refusals();
+    mailbox_.show(world);
+    refusals_.see(world.prepares, world.unprepares);
+    world.refused = refusals_.all();
     setbacks_.keep_only(checkpoint_, world.prepares);
     world.setbacks = setbacks_.all();
     if (const auto fault = channel_fault()) world.faults.push_back(*fault);
@@ -352,20 +352,21 @@ class NodeAgent::Shell {
       base::log_warning("trying again", {{"node", options_.self.name}, {"error", error}});
     }
     told_error_ = error;
-    questions_.set_reason_of_all(error);
+    mailbox_.set_reason_of_all(error);
     const base::Duration delay = std::min(kFirstBackoff * (1 << failures_), kLastBackoff);
     failures_ = std::min(failures_ + 1, 10);
     retry_at_ = clock_.elapsed() + delay;
   }
 
   NodePorts ports_;
+  Mailbox& mailbox_;
   const base::Clock& clock_;
   const NodeAgentOptions options_;
   core::Checkpoint checkpoint_;
   core::Checkpoint known_;  // whose text is known_text_
   std::string known_text_;
   bool has_entered_ = false;
-  Questions questions_;
+  Refusals refusals_;
   Answers answers_;
   Watches watches_;
   DaemonHistory daemon_;
@@ -385,21 +386,11 @@ class NodeAgent::Shell {
   bool has_published_ = false;
 };
 
-NodeAgent::NodeAgent(NodePorts ports, const base::Clock& clock, NodeAgentOptions options,
-                     base::Registry* metrics)
-    : shell_(std::make_unique<Shell>(ports, clock, std::move(options), metrics)) {}
+NodeAgent::NodeAgent(NodePorts ports, Mailbox& mailbox, const base::Clock& clock,
+                     NodeAgentOptions options, base::Registry* metrics)
+    : shell_(std::make_unique<Shell>(ports, mailbox, clock, std::move(options), metrics)) {}
 
 NodeAgent::~NodeAgent() = default;
-
-ClaimStep NodeAgent::prepare(const core::ClaimRef& claim) {
-  return shell_->questions().prepare(claim);
-}
-
-ClaimStep NodeAgent::unprepare(const core::ClaimRef& claim) {
-  return shell_->questions().unprepare(claim);
-}
-
-void NodeAgent::withdraw(const std::string& claim_uid) { shell_->questions().withdraw(claim_uid); }
 
 bool NodeAgent::step() { return shell_->step(); }
 

@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "dra/claim_calls.h"
+#include "compute_domain/dra/driver.h"
 
 namespace cdom::dra {
 

@@ -13,7 +13,7 @@
 
 #include "compute_domain/base/log.h"
 #include "compute_domain/base/text.h"
-#include "dra/claim_calls.h"
+#include "dra/claim_request.h"
 #include "dra/health_streams.h"
 #include "dra/wire_text.h"
 #include "dra_proto/health.grpc.pb.h"
@@ -130,8 +130,12 @@ class ClaimsCall final : public grpc::ServerUnaryReactor {
   [[nodiscard]] std::stop_token stop() const { return stop_.get_token(); }
 
  private:
-  // The client has cancelled or is gone, or the deadline has passed.
-  void OnCancel() override { stop_.request_stop(); }
+  // The client has cancelled or is gone, or the deadline has passed. The replies that this brings
+  // about may end the call, and this object with it.
+  void OnCancel() override {
+    std::stop_source stop = stop_;
+    stop.request_stop();
+  }
   void OnDone() override { delete this; }
 
   std::stop_source stop_;
@@ -142,13 +146,13 @@ template <class Service, class PrepareRequest, class PrepareResponse, class Unpr
           class UnprepareResponse>
 class DraService final : public Service {
  public:
-  DraService(ClaimCalls& calls, std::stop_token end) : calls_(calls), end_(std::move(end)) {}
+  DraService(Driver& driver, std::stop_token end) : driver_(driver), end_(std::move(end)) {}
 
   grpc::ServerUnaryReactor* NodePrepareResources(grpc::CallbackServerContext* /*context*/,
                                                  const PrepareRequest* request,
                                                  PrepareResponse* response) override {
     auto* const call = new ClaimsCall(end_);
-    calls_.start(Operation::Prepare, claims_of(*request), call->stop(),
+    post_request(driver_, Operation::Prepare, claims_of(*request), call->stop(),
                  [call, response](const ClaimAnswers& answers) {
                    for (const auto& [uid, answer] : answers) {
                      auto& out = (*response->mutable_claims())[uid];
@@ -166,7 +170,7 @@ class DraService final : public Service {
                                                    const UnprepareRequest* request,
                                                    UnprepareResponse* response) override {
     auto* const call = new ClaimsCall(end_);
-    calls_.start(Operation::Unprepare, claims_of(*request), call->stop(),
+    post_request(driver_, Operation::Unprepare, claims_of(*request), call->stop(),
                  [call, response](const ClaimAnswers& answers) {
                    for (const auto& [uid, answer] : answers) {
                      (*response->mutable_claims())[uid].set_error(wire_text(answer.error));
@@ -177,7 +181,7 @@ class DraService final : public Service {
   }
 
  private:
-  ClaimCalls& calls_;
+  Driver& driver_;
   const std::stop_token end_;
 };
 
@@ -289,13 +293,15 @@ std::unique_ptr<grpc::Server> serve_health_at(const std::string& address,
 struct Services::Parts {
   Parts(const std::string& driver_name, const std::string& endpoint, Driver& driver,
         const base::Clock& clock)
-      : calls(driver), registration(driver_name, endpoint), streams(clock) {}
+      : registration(driver_name, endpoint),
+        v1(driver, end.get_token()),
+        v1beta1(driver, end.get_token()),
+        streams(clock) {}
 
   std::stop_source end;
-  ClaimCalls calls;
   RegistrationService registration;
-  DraV1 v1{calls, end.get_token()};
-  DraV1beta1 v1beta1{calls, end.get_token()};
+  DraV1 v1;
+  DraV1beta1 v1beta1;
   HealthStreams streams;
   HealthService health{streams};
   std::unique_ptr<grpc::Server> registration_server, dra_server;

@@ -20,7 +20,7 @@ class Services {
   static base::Result<std::unique_ptr<Services>> start(const PluginOptions& options,
                                                        const std::string& endpoint, Driver& driver,
                                                        const base::Clock& clock);
-  // Stops the calls in progress, waits for them, and closes the connections.
+  // Stops the calls in progress, gives kubelet their answers, and closes the connections.
   ~Services();
   Services(const Services&) = delete;
   Services& operator=(const Services&) = delete;

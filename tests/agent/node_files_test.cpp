@@ -25,7 +25,7 @@ class NodeFiles {
   // A new agent, which knows only what lies there.
   void start_agent() {
     rig.agent.reset();
-    rig.agent = std::make_unique<NodeAgent>(
+    rig.agent = std::make_unique<SteppedAgent>(
         NodePorts{rig.client, fabric, rig.imex, checkpoints, channels, kubelet}, rig.clock,
         NodeAgentOptions{.self = {kNode, "boot-1", "10.0.0.1"},
                          .times = {},

@@ -14,7 +14,7 @@
 #include "compute_domain/agent/memory_fabric.h"
 #include "compute_domain/agent/memory_imex_owner.h"
 #include "compute_domain/agent/memory_kubelet_state.h"
-#include "compute_domain/agent/node_agent.h"
+#include "compute_domain/agent/stepped_agent.h"
 #include "compute_domain/api/names.h"
 #include "compute_domain/core/membership.h"
 #include "compute_domain/core/node_lists.h"
@@ -70,7 +70,7 @@ class Rig {
   std::string address = "10.0.0.1";
   std::string agent_name;
   bool has_two_threads = false;
-  std::unique_ptr<NodeAgent> agent;
+  std::unique_ptr<SteppedAgent> agent;
 
   Rig() {
     for (const char* file : {"manifests/base/namespace.yaml", "crds/computedomains.yaml",
@@ -88,7 +88,7 @@ class Rig {
 
   void start_agent() {
     agent.reset();
-    agent = std::make_unique<NodeAgent>(
+    agent = std::make_unique<SteppedAgent>(
         NodePorts{client, fabric, imex, checkpoints, channels, kubelet}, clock,
         NodeAgentOptions{.self = {kNode, "boot-1", address, agent_name},
                          .times = {},

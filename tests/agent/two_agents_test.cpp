@@ -57,7 +57,7 @@ class TwoAgents : public testing::Test {
   bool has_report() { return rig_.admin.get<api::ComputeDomainNode>({"", kNode}).has_value(); }
 
   Rig rig_;
-  std::unique_ptr<NodeAgent> older_;
+  std::unique_ptr<SteppedAgent> older_;
   bool is_newers_turn_ = true;
 };
 
@@ -74,12 +74,12 @@ TEST_F(TwoAgents, OnlyTheNewerSpeaksForTheNode) {
 TEST_F(TwoAgents, ServeAClaimTogetherThatTheOlderWasAskedFor) {
   const core::ClaimRef claim = rig_.make_claim("a");
   rig_.write_list({claim.uid});
-  const ClaimStep prepared = ask_older([&](NodeAgent& agent) { return agent.prepare(claim); });
+  const ClaimStep prepared = ask_older([&](SteppedAgent& agent) { return agent.prepare(claim); });
   EXPECT_EQ(prepared.state, ClaimStep::State::Done) << prepared.reason;
   EXPECT_EQ(rig_.imex.starts, 1);
   EXPECT_TRUE(rig_.channels.channels.contains(claim.uid));
 
-  const ClaimStep ended = ask_older([&](NodeAgent& agent) { return agent.unprepare(claim); });
+  const ClaimStep ended = ask_older([&](SteppedAgent& agent) { return agent.unprepare(claim); });
   EXPECT_EQ(ended.state, ClaimStep::State::Done) << ended.reason;
   EXPECT_THAT(rig_.channels.channels, IsEmpty());
   EXPECT_FALSE(rig_.imex.daemon.running);
@@ -90,7 +90,7 @@ TEST_F(TwoAgents, LoseNothingOfWhatTheOtherHasWritten) {
   rig_.write_list({first.uid, second.uid});
   newer();
   ASSERT_EQ(rig_.prepare(first).state, ClaimStep::State::Done);
-  const ClaimStep prepared = ask_older([&](NodeAgent& agent) { return agent.prepare(second); });
+  const ClaimStep prepared = ask_older([&](SteppedAgent& agent) { return agent.prepare(second); });
   EXPECT_EQ(prepared.state, ClaimStep::State::Done) << prepared.reason;
 
   const auto checkpoint = decode_checkpoint(*rig_.checkpoints.text);

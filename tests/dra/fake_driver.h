@@ -1,12 +1,14 @@
-// FakeDriver: does for each claim what a test says.
+// FakeDriver: does for each claim what a test says, each in a thread of its own.
 #pragma once
 
 #include <functional>
 #include <mutex>
 #include <string>
+#include <thread>
 #include <utility>
 #include <vector>
 
+#include "compute_domain/base/result.h"
 #include "compute_domain/dra/driver.h"
 
 namespace cdom::dra {
@@ -39,13 +41,25 @@ class FakeDriver : public Driver {
     unprepare_ = std::move(unprepare);
   }
 
-  Prepared prepare(const Claim& claim, std::stop_token stop) override {
-    note("prepare " + claim.uid);
-    return current(prepare_)(claim, stop);
-  }
-  base::Result<void> unprepare(const Claim& claim, std::stop_token stop) override {
-    note("unprepare " + claim.uid);
-    return current(unprepare_)(claim, stop);
+  void post(ClaimCall call) override {
+    const std::lock_guard lock(mutex_);
+    threads_.emplace_back([this, call = std::move(call)] {
+      ClaimAnswer answer;
+      if (call.operation == Operation::Prepare) {
+        note("prepare " + call.claim.uid);
+        Prepared prepared = current(prepare_)(call.claim, call.stop);
+        if (prepared) {
+          answer.devices = std::move(*prepared);
+        } else {
+          answer.error = prepared.error().message;
+        }
+      } else {
+        note("unprepare " + call.claim.uid);
+        const auto done = current(unprepare_)(call.claim, call.stop);
+        if (!done) answer.error = done.error().message;
+      }
+      call.reply(std::move(answer));
+    });
   }
 
   void note(std::string what) {
@@ -71,6 +85,7 @@ class FakeDriver : public Driver {
   Unprepare unprepare_ = [](const Claim& /*claim*/,
                             const std::stop_token& /*stop*/) -> base::Result<void> { return {}; };
   std::vector<std::string> notes_;
+  std::vector<std::jthread> threads_;  // the last: they use the rest
 };
 
 }  // namespace cdom::dra

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "compute_domain/dra/plugin.h"
-#include "dra/claim_calls.h"
+#include "dra/claim_request.h"
 
 namespace cdom::dra {
 

@@ -1,10 +1,10 @@
 // NodeAgent: one node's agent, as a machine that is stepped: gather, reconcile_node, apply.
 //
-// How it goes: kubelet's calls only note what is wanted and read what has been decided; step() does
-// the work, one unit at a time, and never waits for news. What survives a crash is in the ports and
-// in the API server, so an agent may be destroyed at any point and a new one put in its place. One
-// thread; or two that take turns, so that what the node itself can do does not wait for the API
-// server: step() then never asks it, step_server() does nothing else.
+// How it goes: kubelet's calls lie in the mailbox until a plan answers them; step() does the work,
+// one unit at a time, and never waits for news. What survives a crash is in the ports and in the
+// API server, so an agent may be destroyed at any point and a new one put in its place. One thread;
+// or two that take turns, so that what the node itself can do does not wait for the API server:
+// step() then never asks it, step_server() does nothing else.
 #pragma once
 
 #include <cstdint>
@@ -18,6 +18,7 @@
 #include "compute_domain/agent/fabric.h"
 #include "compute_domain/agent/imex_owner.h"
 #include "compute_domain/agent/kubelet_state.h"
+#include "compute_domain/agent/mailbox.h"
 #include "compute_domain/base/clock.h"
 #include "compute_domain/base/metrics.h"
 #include "compute_domain/core/node_plan.h"
@@ -46,34 +47,14 @@ struct NodePorts {
   KubeletState& kubelet;
 };
 
-// Where one claim stands.
-struct ClaimStep {
-  enum class State {
-    Done,
-    Waiting,  // `reason` says for what; ask again
-    Failed,   // `reason` is the error
-  };
-  State state = State::Waiting;
-  std::string reason;
-  bool permanent = false;                 // Failed: no repetition can help
-  std::vector<core::PreparedSeat> seats;  // Done, of a prepare
-};
-
 class NodeAgent {
  public:
-  // `metrics` may be null. The ports outlive the agent.
-  NodeAgent(NodePorts ports, const base::Clock& clock, NodeAgentOptions options,
+  // `metrics` may be null. The ports and the mailbox outlive the agent.
+  NodeAgent(NodePorts ports, Mailbox& mailbox, const base::Clock& clock, NodeAgentOptions options,
             base::Registry* metrics = nullptr);
   ~NodeAgent();
   NodeAgent(const NodeAgent&) = delete;
   NodeAgent& operator=(const NodeAgent&) = delete;
-
-  // Asked again until it is Done or Failed; that answer is given once, and the next call is a new
-  // question. A caller that has lost patience just stops asking.
-  ClaimStep prepare(const core::ClaimRef& claim);
-  ClaimStep unprepare(const core::ClaimRef& claim);
-  // Nobody asks about this claim any more: the next question is a new one.
-  void withdraw(const std::string& claim_uid);
 
   // One unit of work, if there is any; whether there was.
   bool step();

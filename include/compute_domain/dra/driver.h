@@ -1,18 +1,13 @@
 // Driver: the port through which kubelet's calls reach what prepares claims on this node.
 //
-// Each call has a thread of its own and may wait there for as long as it needs; kubelet itself
-// gives up after 45 s. Calls for different claims run side by side. Of one claim (by UID) there is
-// one call at a time, in the order of their arrival: a call that comes while another runs waits
-// until that one has returned. The token is stopped when nobody waits for the answer any more
-// (kubelet is gone, its deadline has passed, the plugin ends): the call then returns soon, whatever
-// it returns.
+// A call is posted and answered later: no thread waits for it. Kubelet itself gives up after 45 s.
+// The order in which calls for one claim are carried out is the driver's to keep.
 #pragma once
 
+#include <functional>
 #include <stop_token>
 #include <string>
 #include <vector>
-
-#include "compute_domain/base/result.h"
 
 namespace cdom::dra {
 
@@ -32,15 +27,33 @@ struct PreparedDevice {
   friend bool operator==(const PreparedDevice&, const PreparedDevice&) = default;
 };
 
+enum class Operation { Prepare, Unprepare };
+
+struct ClaimAnswer {
+  // What people read in an Event of the pod; kubelet tries again. Empty: it is done.
+  std::string error;
+  std::vector<PreparedDevice> devices;  // of a prepare
+
+  friend bool operator==(const ClaimAnswer&, const ClaimAnswer&) = default;
+};
+
+struct ClaimCall {
+  // A claim that was prepared is asked for again: the answer is then the same. An unprepare
+  // succeeds for a claim that this node does not know; its ns and name may be empty.
+  Operation operation = Operation::Prepare;
+  Claim claim;
+  // To be called once, by any thread, also from within post().
+  std::function<void(ClaimAnswer)> reply;
+  // Stopped when nobody waits for the answer any more (kubelet is gone, its deadline has passed,
+  // the plugin ends): the reply is then to come at once, whatever it is.
+  std::stop_token stop;
+};
+
 class Driver {
  public:
   virtual ~Driver() = default;
-  // Asked again also for claims that were prepared: the answer is then the same. The message of an
-  // error is what people read in an Event of the pod; kubelet tries again, whatever its kind.
-  virtual base::Result<std::vector<PreparedDevice>> prepare(const Claim& claim,
-                                                            std::stop_token stop) = 0;
-  // Succeeds for a claim that this node does not know; its ns and name may be empty.
-  virtual base::Result<void> unprepare(const Claim& claim, std::stop_token stop) = 0;
+  // Returns at once, and does not throw. Any thread.
+  virtual void post(ClaimCall call) = 0;
 };
 
 }  // namespace cdom::dra

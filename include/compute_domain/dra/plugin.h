@@ -62,7 +62,7 @@ class Plugin {
  public:
   static base::Result<std::unique_ptr<Plugin>> start(const PluginOptions& options, Driver& driver,
                                                      const base::Clock& clock);
-  // Stops the calls in progress and waits for them.
+  // Stops the calls in progress, and gives kubelet their answers.
   ~Plugin();
   Plugin(const Plugin&) = delete;
   Plugin& operator=(const Plugin&) = delete;

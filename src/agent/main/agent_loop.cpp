@@ -57,9 +57,7 @@ base::Duration AgentLoop::node_round(const std::stop_token& stop) {
   const std::lock_guard mine(parts_.turn);
   do {
     node_pulse_.beat();
-    parts_.desk.serve(parts_.agent);
   } while (!stop.stop_requested() && parts_.agent.step());
-  parts_.desk.serve(parts_.agent);
   parts_.after_round();
   // In this order: what is due at once is so by a clock that was read before.
   const auto server_due = parts_.agent.server_due();
@@ -71,6 +69,8 @@ base::Duration AgentLoop::node_round(const std::stop_token& stop) {
 base::Duration AgentLoop::server_round(const std::stop_token& stop) {
   while (!stop.stop_requested()) {
     server_pulse_.beat();
+    // A disk that hangs holds up the other thread, and not kubelet.
+    parts_.mailbox.end_overdue();
     const std::lock_guard mine(parts_.turn);
     if (!parts_.agent.step_server()) {
       const auto due = parts_.agent.server_due();

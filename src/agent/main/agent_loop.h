@@ -12,8 +12,8 @@
 #include <thread>
 
 #include "agent/main/bell.h"
-#include "agent/main/claim_desk.h"
 #include "agent/main/turn.h"
+#include "compute_domain/agent/mailbox.h"
 #include "compute_domain/agent/node_agent.h"
 #include "compute_domain/base/clock.h"
 #include "compute_domain/base/pulses.h"
@@ -25,10 +25,10 @@ class AgentLoop {
   struct Parts {
     agent::NodeAgent& agent;  // with two threads, over a TurnClient
     Turn& turn;
-    ClaimDesk& desk;
+    agent::Mailbox& mailbox;
     // Readable when a port has news, as it is now; -1: none can tell.
     std::function<int()> descriptor;
-    const Bell& bell;         // of kubelet's calls
+    const Bell& bell;         // of the mailbox
     const Bell& server_bell;  // of the watches
     const base::Clock& clock;
     base::Pulses& pulses;

@@ -12,8 +12,8 @@
 
 #include "agent/main/agent_loop.h"
 #include "agent/main/bell.h"
-#include "agent/main/claim_desk.h"
 #include "agent/main/first_contact.h"
+#include "agent/main/kubelet_calls.h"
 #include "agent/main/node_fabric.h"
 #include "agent/main/spare_memory.h"
 #include "cli/health_server.h"
@@ -229,13 +229,15 @@ int run_agent(const AgentFlags& flags, cli::Signals& signals) {
           : agent::KubeletStateFile(flags.kubelet_state_file);
   const auto fabric = make_node_fabric(flags, imex, clock);
   const std::uint64_t seed = base::entropy_seed();
+  // Kubelet's calls, from the plugin's threads to the agent's.
+  agent::Mailbox mailbox(clock, [bell] { bell->ring(); });
   agent::NodeAgent node_agent({.client = client,
                                .fabric = *fabric,
                                .imex = imex,
                                .checkpoints = checkpoints,
                                .channels = channels,
                                .kubelet = kubelet},
-                              clock,
+                              mailbox, clock,
                               {.self = {.name = flags.node,
                                         .boot_id = boot_id,
                                         .address = flags.node_address,
@@ -248,8 +250,8 @@ int run_agent(const AgentFlags& flags, cli::Signals& signals) {
                               &metrics);
 
   // From here on kubelet may call; what it asks waits for the loop.
-  ClaimDesk desk([bell] { bell->ring(); });
-  auto plugin = dra::Plugin::start(plugin_options, desk, clock);
+  KubeletCalls calls(mailbox);
+  auto plugin = dra::Plugin::start(plugin_options, calls, clock);
   if (!plugin) return fail(plugin.error().message);
   base::log_info("starting", {{"node", flags.node},
                               {"server", server},
@@ -263,7 +265,7 @@ int run_agent(const AgentFlags& flags, cli::Signals& signals) {
     const AgentLoop loop(
         {.agent = node_agent,
          .turn = turn,
-         .desk = desk,
+         .mailbox = mailbox,
          .descriptor = [&] { return imex.descriptor(); },
          .bell = *bell,
          .server_bell = *server_bell,

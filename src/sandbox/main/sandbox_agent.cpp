@@ -5,7 +5,7 @@
 #include <map>
 #include <memory>
 
-#include "compute_domain/agent/node_agent.h"
+#include "compute_domain/agent/stepped_agent.h"
 #include "compute_domain/base/text.h"
 #include "compute_domain/kube/client.h"
 #include "sandbox/main/simulated_owner.h"
@@ -170,7 +170,7 @@ class SandboxAgent : public sandbox::NodePlugin {
   NodeFabric fabric_;
   NodeKubelet kubelet_;
   SimulatedOwner& owner_;
-  agent::NodeAgent agent_;
+  agent::SteppedAgent agent_;
 };
 
 // What outlives the agents: one owner per node and boot.

@@ -60,7 +60,7 @@ class AgentLoopTest : public testing::Test {
     loop_.emplace(
         AgentLoop::Parts{.agent = agent_,
                          .turn = turn_,
-                         .desk = desk_,
+                         .mailbox = mailbox_,
                          .descriptor = [this] { return news_.get(); },
                          .bell = bell_,
                          .server_bell = server_bell_,
@@ -68,6 +68,15 @@ class AgentLoopTest : public testing::Test {
                          .pulses = pulses_,
                          .after_round = [this] { rounds_.release(); },
                          .broken = [this](const std::string& what) { broken_.set_value(what); }});
+  }
+  // What the agent says of a claim that does not exist, or that it does not know.
+  std::string answer_to(agent::Operation operation, const std::string& uid) {
+    const auto answer = std::make_shared<std::promise<std::string>>();
+    mailbox_.post({operation,
+                   {"team-a", "absent", uid},
+                   [answer](const agent::CallAnswer& given) { answer->set_value(given.error); },
+                   {}});
+    return answer->get_future().get();
   }
   // The loop has nothing to do, and all that it has done was counted.
   void come_to_rest() {
@@ -82,17 +91,18 @@ class AgentLoopTest : public testing::Test {
   SilentServer server_{rig_.wire};
   TurnClient in_turn_{server_, turn_};
   kube::Client client_{in_turn_, clock_, "compute-domain-agent"};
+  Bell bell_, server_bell_;
+  agent::Mailbox mailbox_{clock_, [this] { bell_.ring(); }};
   agent::NodeAgent agent_{
       {client_, fabric_, rig_.imex, rig_.checkpoints, rig_.channels, rig_.kubelet},
+      mailbox_,
       clock_,
       {.self = {agent::kNode, "boot-1", "10.0.0.1"},
        .times = {},
        .operator_namespace = agent::kNamespace,
        .seed = 1,
        .has_two_threads = true}};
-  Bell bell_, server_bell_;
   base::Pulses pulses_{clock_, std::chrono::minutes(10)};
-  ClaimDesk desk_{[this] { bell_.ring(); }};
   const base::Descriptor news_{eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)};
   std::counting_semaphore<> rounds_{0};
   std::promise<std::string> broken_;
@@ -102,9 +112,7 @@ class AgentLoopTest : public testing::Test {
 TEST_F(AgentLoopTest, AnswersACallThatComesWhileItSleeps) {
   start();
   come_to_rest();
-  const auto answer = desk_.prepare({.ns = "team-a", .name = "absent", .uid = "u"}, {});
-  ASSERT_FALSE(answer);
-  EXPECT_THAT(answer.error().message, HasSubstr("does not exist"));
+  EXPECT_THAT(answer_to(agent::Operation::Prepare, "u"), HasSubstr("does not exist"));
 }
 
 TEST_F(AgentLoopTest, AsksTheApiServerAsSoonAsACallNeedsIt) {
@@ -112,7 +120,7 @@ TEST_F(AgentLoopTest, AsksTheApiServerAsSoonAsACallNeedsIt) {
   come_to_rest();
   const base::Duration before = clock_.elapsed();
   for (const char* uid : {"a", "b", "c", "d", "e"}) {
-    EXPECT_FALSE(desk_.prepare({.ns = "team-a", .name = "absent", .uid = uid}, {}));
+    EXPECT_NE(answer_to(agent::Operation::Prepare, uid), "");
   }
   // Each would wait for the end of a sleep of a second.
   EXPECT_LT(clock_.elapsed() - before, std::chrono::seconds(3));
@@ -122,17 +130,14 @@ TEST_F(AgentLoopTest, AnswersKubeletWhileTheApiServerIsSilent) {
   start();
   come_to_rest();
   server_.be_silent();
-  auto asks = std::async(std::launch::async, [this] {
-    return desk_.prepare({.ns = "team-a", .name = "absent", .uid = "u"}, {});
-  });
+  auto asks =
+      std::async(std::launch::async, [this] { return answer_to(agent::Operation::Prepare, "u"); });
   while (server_.waiting() == 0) std::this_thread::yield();
-  EXPECT_TRUE(desk_.unprepare({.ns = "team-a", .name = "other", .uid = "v"}, {}));
+  EXPECT_EQ(answer_to(agent::Operation::Unprepare, "v"), "");
   EXPECT_EQ(server_.waiting(), 1);
 
   server_.speak();
-  const auto answer = asks.get();
-  ASSERT_FALSE(answer);
-  EXPECT_THAT(answer.error().message, HasSubstr("does not exist"));
+  EXPECT_THAT(asks.get(), HasSubstr("does not exist"));
 }
 
 TEST_F(AgentLoopTest, LooksAtOnceWhenAPortHasNews) {

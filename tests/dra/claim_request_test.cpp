@@ -1,11 +1,10 @@
-#include "dra/claim_calls.h"
+#include "dra/claim_request.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <barrier>
 #include <future>
-#include <stdexcept>
 
 #include "dra/fake_driver.h"
 
@@ -19,35 +18,23 @@ using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::SizeIs;
 
-class ClaimCallsTest : public testing::Test {
+class ClaimRequest : public testing::Test {
  protected:
   std::future<ClaimAnswers> start(Operation operation, const std::vector<Claim>& claims,
                                   const std::stop_token& stop = {}) {
     auto answers = std::make_shared<std::promise<ClaimAnswers>>();
-    calls_.start(operation, claims, stop,
+    post_request(driver_, operation, claims, stop,
                  [answers](ClaimAnswers all) { answers->set_value(std::move(all)); });
     return answers->get_future();
   }
   ClaimAnswers prepare(const std::vector<Claim>& claims) {
     return start(Operation::Prepare, claims).get();
   }
-  // A prepare waits for open().
-  void hold_prepares() {
-    driver_.on_prepare([this](const Claim& claim, const std::stop_token&) -> FakeDriver::Prepared {
-      entered_.set_value();
-      gate_.get_future().wait();
-      driver_.note("prepared " + claim.uid);
-      return std::vector{channel_of(claim)};
-    });
-  }
-  void open() { gate_.set_value(); }
-
   FakeDriver driver_;
-  std::promise<void> entered_, gate_;
-  ClaimCalls calls_{driver_, 4};
+  std::promise<void> entered_;
 };
 
-TEST_F(ClaimCallsTest, AnswerEachClaim) {
+TEST_F(ClaimRequest, AnswersEachClaim) {
   const Claim a = claim_named("a"), b = claim_named("b");
   const ClaimAnswers answers = prepare({a, b});
 
@@ -55,9 +42,9 @@ TEST_F(ClaimCallsTest, AnswerEachClaim) {
                                    {b.uid, {.error = "", .devices = {channel_of(b)}}}}));
 }
 
-TEST_F(ClaimCallsTest, AnswerARequestForNothing) { EXPECT_THAT(prepare({}), IsEmpty()); }
+TEST_F(ClaimRequest, AnswersForNoClaim) { EXPECT_THAT(prepare({}), IsEmpty()); }
 
-TEST_F(ClaimCallsTest, TellOneClaimsErrorAndPrepareTheOthers) {
+TEST_F(ClaimRequest, TellsOneClaimsErrorAndPreparesTheOthers) {
   driver_.on_prepare([](const Claim& claim, const std::stop_token&) -> FakeDriver::Prepared {
     if (claim.name == "bad") return base::invalid("domain \"train\" is unknown; apply it");
     return std::vector{channel_of(claim)};
@@ -68,7 +55,7 @@ TEST_F(ClaimCallsTest, TellOneClaimsErrorAndPrepareTheOthers) {
   EXPECT_EQ(answers["uid-of-good"].error, "");
 }
 
-TEST_F(ClaimCallsTest, RunTheClaimsOfARequestSideBySide) {
+TEST_F(ClaimRequest, RunsItsClaimsSideBySide) {
   std::barrier all_there(3);
   driver_.on_prepare([&](const Claim&, const std::stop_token&) -> FakeDriver::Prepared {
     all_there.arrive_and_wait();
@@ -78,42 +65,7 @@ TEST_F(ClaimCallsTest, RunTheClaimsOfARequestSideBySide) {
   EXPECT_THAT(prepare({claim_named("a"), claim_named("b"), claim_named("c")}), SizeIs(3));
 }
 
-TEST_F(ClaimCallsTest, RunTheCallsForOneClaimInTheOrderOfTheirArrival) {
-  hold_prepares();
-  auto prepared = start(Operation::Prepare, {claim_named("a")});
-  entered_.get_future().wait();
-  auto unprepared = start(Operation::Unprepare, {claim_named("a")});
-  open();
-  prepared.get();
-  unprepared.get();
-
-  EXPECT_THAT(driver_.notes(),
-              ElementsAre("prepare uid-of-a", "prepared uid-of-a", "unprepare uid-of-a"));
-}
-
-TEST_F(ClaimCallsTest, LetNoOtherClaimWaitForOneThatTakesLong) {
-  hold_prepares();
-  auto slow = start(Operation::Prepare, {claim_named("slow")});
-  EXPECT_EQ(start(Operation::Unprepare, {claim_named("other")}).get()["uid-of-other"].error, "");
-  open();
-  slow.get();
-}
-
-TEST_F(ClaimCallsTest, GiveUpACallThatIsStoppedBeforeItsTurn) {
-  hold_prepares();
-  auto first = start(Operation::Prepare, {claim_named("a")});
-  entered_.get_future().wait();
-  std::stop_source stop;
-  auto second = start(Operation::Unprepare, {claim_named("a")}, stop.get_token());
-  stop.request_stop();
-
-  EXPECT_THAT(second.get()["uid-of-a"].error, HasSubstr("an earlier call for it"));
-  open();
-  first.get();
-  EXPECT_THAT(driver_.notes(), ElementsAre("prepare uid-of-a", "prepared uid-of-a"));
-}
-
-TEST_F(ClaimCallsTest, StopTheDriver) {
+TEST_F(ClaimRequest, StopsTheDriver) {
   driver_.on_prepare([&](const Claim&, const std::stop_token& stop) -> FakeDriver::Prepared {
     std::promise<void> stopped;
     const std::stop_callback on_stop(stop, [&] { stopped.set_value(); });
@@ -129,12 +81,12 @@ TEST_F(ClaimCallsTest, StopTheDriver) {
   EXPECT_EQ(answers.get()["uid-of-a"].error, "cancelled");
 }
 
-TEST_F(ClaimCallsTest, CallOnceForAClaimThatIsNamedTwice) {
+TEST_F(ClaimRequest, CallsOnceForAClaimThatIsNamedTwice) {
   EXPECT_THAT(prepare({claim_named("a"), claim_named("a")}), SizeIs(1));
   EXPECT_THAT(driver_.notes(), ElementsAre("prepare uid-of-a"));
 }
 
-TEST_F(ClaimCallsTest, RefuseTwoClaimsOfOneUid) {
+TEST_F(ClaimRequest, RefusesTwoClaimsOfOneUid) {
   Claim other = claim_named("a");
   other.name = "b";
   ClaimAnswers answers = prepare({claim_named("a"), other});
@@ -144,7 +96,7 @@ TEST_F(ClaimCallsTest, RefuseTwoClaimsOfOneUid) {
   EXPECT_THAT(driver_.notes(), IsEmpty());
 }
 
-TEST_F(ClaimCallsTest, RefuseClaimsThatCannotBeAndPrepareTheOthers) {
+TEST_F(ClaimRequest, RefusesClaimsThatCannotBeAndPreparesTheOthers) {
   const std::string path = "../../etc/cdi";
   ClaimAnswers answers = prepare({{.ns = "team-a", .name = "no-uid", .uid = ""},
                                   {.ns = "team-a", .name = "path", .uid = path},
@@ -160,7 +112,7 @@ TEST_F(ClaimCallsTest, RefuseClaimsThatCannotBeAndPrepareTheOthers) {
   EXPECT_THAT(driver_.notes(), ElementsAre("prepare uid-of-good"));
 }
 
-TEST_F(ClaimCallsTest, RefuseNamesThatWouldBeAnotherPathInTheApiServer) {
+TEST_F(ClaimRequest, RefusesNamesThatWouldBeAnotherPathInTheApiServer) {
   ClaimAnswers answers = prepare({{.ns = "team-a", .name = "a?watch=true", .uid = "u-1"},
                                   {.ns = "team-a", .name = "../pods/a", .uid = "u-2"},
                                   {.ns = "team-a/x", .name = "a", .uid = "u-3"},
@@ -173,44 +125,11 @@ TEST_F(ClaimCallsTest, RefuseNamesThatWouldBeAnotherPathInTheApiServer) {
   EXPECT_THAT(driver_.notes(), IsEmpty());
 }
 
-TEST_F(ClaimCallsTest, UnprepareWithTheUidAlone) {
+TEST_F(ClaimRequest, UnpreparesWithTheUidAlone) {
   ClaimAnswers answers = start(Operation::Unprepare, {{.ns = "", .name = "", .uid = "u-1"}}).get();
 
   EXPECT_EQ(answers["u-1"].error, "");
   EXPECT_THAT(driver_.notes(), ElementsAre("unprepare u-1"));
-}
-
-TEST_F(ClaimCallsTest, RefuseMoreCallsThanTheyMayRun) {
-  std::promise<void> gate;
-  std::shared_future<void> opened = gate.get_future().share();
-  driver_.on_prepare([opened](const Claim&, const std::stop_token&) -> FakeDriver::Prepared {
-    opened.wait();
-    return std::vector<PreparedDevice>();
-  });
-  auto four = start(Operation::Prepare,
-                    {claim_named("a"), claim_named("b"), claim_named("c"), claim_named("d")});
-
-  EXPECT_THAT(prepare({claim_named("e")})["uid-of-e"].error, HasSubstr("4 other calls"));
-  gate.set_value();
-  EXPECT_THAT(four.get(), SizeIs(4));
-}
-
-TEST_F(ClaimCallsTest, TellABrokenInvariantAsTheClaimsError) {
-  driver_.on_prepare([](const Claim&, const std::stop_token&) -> FakeDriver::Prepared {
-    throw std::logic_error("no such slot");
-  });
-
-  EXPECT_THAT(prepare({claim_named("a")})["uid-of-a"].error,
-              AllOf(HasSubstr("team-a/a"), HasSubstr("no such slot")));
-}
-
-TEST_F(ClaimCallsTest, NameTheClaimWhenTheDriverHasNoWords) {
-  driver_.on_unprepare([](const Claim&, const std::stop_token&) -> base::Result<void> {
-    return base::Error{base::ErrorKind::Unavailable, ""};
-  });
-  ClaimAnswers answers = start(Operation::Unprepare, {claim_named("a")}).get();
-
-  EXPECT_THAT(answers["uid-of-a"].error, AllOf(HasSubstr("team-a/a"), HasSubstr("Unavailable")));
 }
 
 }  // namespace

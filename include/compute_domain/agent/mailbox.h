@@ -1,0 +1,102 @@
+// Mailbox: kubelet's calls from their arrival to their answer, in the one queue on their way: what
+// lies here is a NodeWorld's `prepares` and `unprepares`, and what the plan answers is the reply.
+//
+// Of one claim (by UID) the agent sees one call at a time, in the order of their arrival. A call
+// ends with its answer, when its token is stopped as nobody waits any more, or when its patience is
+// over: kubelet then gets an error that says what is still missing. Thread-safe. Replies are called
+// once each, without a lock, by the thread that ends the call; those who post outlive the mailbox
+// or have stopped their calls.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <stop_token>
+#include <string>
+#include <vector>
+
+#include "compute_domain/base/clock.h"
+#include "compute_domain/core/node_plan.h"
+#include "compute_domain/core/node_world.h"
+
+namespace cdom::agent {
+
+enum class Operation { Prepare, Unprepare };
+
+struct CallAnswer {
+  std::string error = {};                      // empty: it is done
+  bool permanent = false;                      // of an error: no repetition can help
+  std::vector<core::PreparedSeat> seats = {};  // of a prepare that is done
+  // Since it had its turn; nullopt: it never had.
+  std::optional<base::Duration> took = {};
+};
+
+struct Call {
+  Operation operation = Operation::Prepare;
+  core::ClaimRef claim;
+  std::function<void(const CallAnswer&)> reply;
+  std::stop_token stop;
+};
+
+struct MailboxLimits {
+  std::size_t most = 256;  // calls at a time; more are refused
+  // With a call that has its turn. Kubelet's own is 45 s; a plan gives a prepare up after 40 s,
+  // with a better reason.
+  base::Duration patience = std::chrono::seconds(42);
+};
+
+class Mailbox {
+ public:
+  // `on_news` is called by any thread when the agent has something new to see.
+  explicit Mailbox(
+      const base::Clock& clock, std::function<void()> on_news = [] {}, MailboxLimits limits = {});
+  ~Mailbox();
+  Mailbox(const Mailbox&) = delete;
+  Mailbox& operator=(const Mailbox&) = delete;
+
+  void post(Call call);
+
+  // The calls that have their turn.
+  void show(core::NodeWorld& world) const;
+  // Another number when those are others.
+  [[nodiscard]] std::uint64_t revision() const;
+  // What they wait for, by claim UID.
+  void set_reasons(const std::map<std::string, std::string>& reasons);
+  void set_reason_of_all(const std::string& reason);
+  [[nodiscard]] std::string reason_of(const std::string& uid) const;
+  // The reply to the one for this claim; gives how long it has waited. nullopt: nobody asks for
+  // that any more.
+  std::optional<base::Duration> answer(Operation operation, const std::string& uid,
+                                       CallAnswer answer);
+
+  // To be called when next_end() has come.
+  void end_overdue();
+  [[nodiscard]] std::optional<base::Duration> next_end() const;
+
+ private:
+  struct Letter;
+  using Shared = std::shared_ptr<Letter>;
+  using Queues =
+      std::map<std::string, std::deque<Shared>>;  // by UID; of each the first has its turn
+
+  // False: there are too many.
+  bool add(const Shared& letter);
+  void withdraw(const std::string& uid, std::uint64_t number);
+  // Under the mutex; null when it has ended before.
+  Shared take(Queues::iterator queue, std::uint64_t number);
+  void begin_turn(Letter& letter);
+
+  const base::Clock& clock_;
+  const std::function<void()> on_news_;
+  const MailboxLimits limits_;
+  mutable std::mutex mutex_;
+  Queues by_uid_;
+  std::size_t size_ = 0;
+  std::uint64_t last_number_ = 0, revision_ = 0;
+};
+
+}  // namespace cdom::agent

@@ -1,0 +1,98 @@
+// SteppedAgent: an agent with a mailbox of its own, for one who steps it by hand and asks for each
+// answer again and again: the sandbox and tests. One thread.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <optional>
+#include <stop_token>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "compute_domain/agent/mailbox.h"
+#include "compute_domain/agent/node_agent.h"
+
+namespace cdom::agent {
+
+// Where one claim stands.
+struct ClaimStep {
+  enum class State {
+    Done,
+    Waiting,  // `reason` says for what; ask again
+    Failed,   // `reason` is the error
+  };
+  State state = State::Waiting;
+  std::string reason;
+  bool permanent = false;                 // Failed: no repetition can help
+  std::vector<core::PreparedSeat> seats;  // Done, of a prepare
+};
+
+class SteppedAgent {
+ public:
+  SteppedAgent(NodePorts ports, const base::Clock& clock, NodeAgentOptions options,
+               base::Registry* metrics = nullptr)
+      : clock_(clock),
+        mailbox_(clock),
+        agent_(ports, mailbox_, clock, std::move(options), metrics) {}
+
+  // Asked again until it is Done or Failed; that answer is given once, and the next call is a new
+  // question, as is one after a long silence. Each ends an open question of the other kind about
+  // the same claim.
+  ClaimStep prepare(const core::ClaimRef& claim) { return ask(Operation::Prepare, claim); }
+  ClaimStep unprepare(const core::ClaimRef& claim) { return ask(Operation::Unprepare, claim); }
+  // Nobody asks about this claim any more: the next question is a new one.
+  void withdraw(const std::string& claim_uid) { end(claim_uid); }
+
+  bool step() { return agent_.step(); }
+  [[nodiscard]] std::optional<base::Duration> next_due() const { return agent_.next_due(); }
+  bool step_server() { return agent_.step_server(); }
+  void leave() { agent_.leave(); }
+  Mailbox& mailbox() { return mailbox_; }
+
+ private:
+  struct Question {
+    Operation operation;
+    base::Duration asked{};
+    std::stop_source stop;
+    std::shared_ptr<std::optional<CallAnswer>> answer;  // as the reply gives it
+  };
+  static constexpr base::Duration kForgottenAfter = std::chrono::seconds(60);
+
+  ClaimStep ask(Operation operation, const core::ClaimRef& claim) {
+    const base::Duration now = clock_.elapsed();
+    const auto known = questions_.find(claim.uid);
+    if (known != questions_.end() &&
+        (known->second.operation != operation || known->second.asked + kForgottenAfter < now)) {
+      end(claim.uid);
+    }
+    const auto [it, is_new] = questions_.try_emplace(claim.uid);
+    Question& question = it->second;
+    if (is_new) {
+      question.operation = operation;
+      question.answer = std::make_shared<std::optional<CallAnswer>>();
+      mailbox_.post({operation, claim,
+                     [answer = question.answer](const CallAnswer& given) { *answer = given; },
+                     question.stop.get_token()});
+    }
+    question.asked = now;
+    if (!*question.answer) return {.reason = mailbox_.reason_of(claim.uid), .seats = {}};
+    CallAnswer given = **question.answer;
+    questions_.erase(it);
+    const auto state = given.error.empty() ? ClaimStep::State::Done : ClaimStep::State::Failed;
+    return {state, std::move(given.error), given.permanent, std::move(given.seats)};
+  }
+  void end(const std::string& claim_uid) {
+    const auto it = questions_.find(claim_uid);
+    if (it == questions_.end()) return;
+    it->second.stop.request_stop();
+    questions_.erase(it);
+  }
+
+  const base::Clock& clock_;
+  Mailbox mailbox_;
+  NodeAgent agent_;
+  std::map<std::string, Question> questions_;  // by claim UID
+};
+
+}  // namespace cdom::agent

@@ -1,0 +1,184 @@
+#include "compute_domain/agent/mailbox.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "compute_domain/base/text.h"
+
+namespace cdom::agent {
+
+using base::cat;
+
+struct Mailbox::Letter {
+  explicit Letter(Call of) : call(std::move(of)) {}
+  [[nodiscard]] std::optional<base::Duration> age(base::Duration now) const {
+    return since ? std::optional(now - *since) : std::nullopt;
+  }
+  // As in an error that kubelet gets before the agent has seen the call.
+  [[nodiscard]] std::string claim() const {
+    return cat("ResourceClaim \"", call.claim.ns, "/", call.claim.name, "\"");
+  }
+  [[nodiscard]] std::string unanswered(const std::string& how) const {
+    const bool prepares = call.operation == Operation::Prepare;
+    return cat("ResourceClaim ", core::to_string(call.claim),
+               prepares ? " is not prepared" : " is not unprepared", how, ": ", reason);
+  }
+
+  const Call call;
+  std::uint64_t number = 0;
+  // Under the mutex while it is in the queue; then of the thread that has taken it.
+  std::optional<base::Duration> since;  // it has its turn
+  std::string reason = "the agent is busy";
+  // Its destructor waits for a withdraw() in progress: never run it with the mutex.
+  std::optional<std::stop_callback<std::function<void()>>> on_stop;
+};
+
+Mailbox::Mailbox(const base::Clock& clock, std::function<void()> on_news, MailboxLimits limits)
+    : clock_(clock), on_news_(std::move(on_news)), limits_(limits) {}
+
+Mailbox::~Mailbox() = default;
+
+void Mailbox::post(Call call) {
+  const auto letter = std::make_shared<Letter>(std::move(call));
+  if (!add(letter)) {
+    letter->call.reply({.error = cat(letter->claim(), ": ", limits_.most,
+                                     " other calls are in progress on this node; kubelet tries "
+                                     "again")});
+    return;
+  }
+  // A token that is stopped already withdraws the call here and now.
+  letter->on_stop.emplace(letter->call.stop, [this, uid = letter->call.claim.uid,
+                                              number = letter->number] { withdraw(uid, number); });
+  on_news_();
+}
+
+bool Mailbox::add(const Shared& letter) {
+  const std::lock_guard lock(mutex_);
+  if (size_ >= limits_.most) return false;
+  ++size_;
+  letter->number = ++last_number_;
+  std::deque<Shared>& queue = by_uid_[letter->call.claim.uid];
+  queue.push_back(letter);
+  if (queue.size() == 1) begin_turn(*letter);
+  return true;
+}
+
+void Mailbox::begin_turn(Letter& letter) {
+  letter.since = clock_.elapsed();
+  ++revision_;
+}
+
+Mailbox::Shared Mailbox::take(Queues::iterator queue, std::uint64_t number) {
+  auto& [uid, letters] = *queue;
+  const auto it = std::ranges::find(letters, number, [](const Shared& one) { return one->number; });
+  if (it == letters.end()) return nullptr;
+  Shared letter = *it;
+  const bool had_turn = it == letters.begin();
+  letters.erase(it);
+  --size_;
+  if (letters.empty()) {
+    by_uid_.erase(queue);
+    ++revision_;
+  } else if (had_turn) {
+    begin_turn(*letters.front());
+  }
+  return letter;
+}
+
+void Mailbox::withdraw(const std::string& uid, std::uint64_t number) {
+  Shared letter;
+  {
+    const std::lock_guard lock(mutex_);
+    if (const auto queue = by_uid_.find(uid); queue != by_uid_.end()) letter = take(queue, number);
+  }
+  if (!letter) return;
+  const std::string error =
+      letter->since
+          ? letter->unanswered(", the call was given up")
+          : cat(letter->claim(),
+                ": given up before an earlier call for it had ended; kubelet tries again");
+  on_news_();
+  letter->call.reply({.error = error, .took = letter->age(clock_.elapsed())});
+}
+
+std::optional<base::Duration> Mailbox::answer(Operation operation, const std::string& uid,
+                                              CallAnswer answer) {
+  Shared letter;
+  {
+    const std::lock_guard lock(mutex_);
+    const auto queue = by_uid_.find(uid);
+    if (queue == by_uid_.end()) return std::nullopt;
+    const Letter& first = *queue->second.front();
+    if (first.call.operation != operation) return std::nullopt;
+    letter = take(queue, first.number);
+  }
+  answer.took = letter->age(clock_.elapsed());
+  letter->call.reply(answer);
+  return answer.took;
+}
+
+void Mailbox::end_overdue() {
+  const base::Duration now = clock_.elapsed();
+  std::vector<Shared> overdue;
+  {
+    const std::lock_guard lock(mutex_);
+    std::vector<std::pair<std::string, std::uint64_t>> found;
+    for (const auto& [uid, letters] : by_uid_) {
+      const Letter& first = *letters.front();
+      if (now - *first.since >= limits_.patience) found.emplace_back(uid, first.number);
+    }
+    for (const auto& [uid, number] : found) overdue.push_back(take(by_uid_.find(uid), number));
+  }
+  if (overdue.empty()) return;
+  on_news_();
+  const std::string how = cat(" after ", base::short_duration(limits_.patience));
+  for (const Shared& letter : overdue) {
+    letter->call.reply({.error = letter->unanswered(how), .took = letter->age(now)});
+  }
+}
+
+std::optional<base::Duration> Mailbox::next_end() const {
+  const std::lock_guard lock(mutex_);
+  std::optional<base::Duration> earliest;
+  for (const auto& [uid, letters] : by_uid_) {
+    const base::Duration end = *letters.front()->since + limits_.patience;
+    if (!earliest || end < *earliest) earliest = end;
+  }
+  return earliest;
+}
+
+void Mailbox::show(core::NodeWorld& world) const {
+  const std::lock_guard lock(mutex_);
+  for (const auto& [uid, letters] : by_uid_) {
+    const Letter& first = *letters.front();
+    auto& wanted = first.call.operation == Operation::Prepare ? world.prepares : world.unprepares;
+    wanted.push_back({first.call.claim, *first.since});
+  }
+}
+
+std::uint64_t Mailbox::revision() const {
+  const std::lock_guard lock(mutex_);
+  return revision_;
+}
+
+void Mailbox::set_reasons(const std::map<std::string, std::string>& reasons) {
+  const std::lock_guard lock(mutex_);
+  for (const auto& [uid, reason] : reasons) {
+    if (const auto queue = by_uid_.find(uid); queue != by_uid_.end()) {
+      queue->second.front()->reason = reason;
+    }
+  }
+}
+
+void Mailbox::set_reason_of_all(const std::string& reason) {
+  const std::lock_guard lock(mutex_);
+  for (const auto& [uid, letters] : by_uid_) letters.front()->reason = reason;
+}
+
+std::string Mailbox::reason_of(const std::string& uid) const {
+  const std::lock_guard lock(mutex_);
+  const auto queue = by_uid_.find(uid);
+  return queue == by_uid_.end() ? "" : queue->second.front()->reason;
+}
+
+}  // namespace cdom::agent
