@@ -40,12 +40,7 @@ Result<bool> Apply::on_the_node(const std::vector<core::NodeIntent>& intents) {
   return true;
 }
 
-std::optional<base::Error> Apply::one_on_the_server(const core::ServerIntent& intent) {
-  return carry_out(intent);
-}
-
-template <class Intent>
-std::optional<base::Error> Apply::carry_out(const Intent& intent) {
+std::optional<base::Error> Apply::carry_out(const core::NodeIntent& intent) {
   const Result<void> done = std::visit([this](const auto& i) { return act(i); }, intent);
   if (!done) {
     base::Error error = done.error();
@@ -109,102 +104,6 @@ Result<void> Apply::act(const core::AnswerFailed& intent) {
 
 Result<void> Apply::act(const core::AnswerUnprepared& intent) {
   if (mailbox_.answer(Operation::Unprepare, intent.claim_uid, {})) metrics_.answered_unprepare();
-  return {};
-}
-
-Result<void> Apply::act(const core::PublishReport& intent) {
-  const Result<std::string> version = write_report(intent);
-  if (!version) {
-    watches_.failed_report(version.error());
-    return version.error();
-  }
-  watches_.wrote_report(*version);
-  if (*version == intent.current.resource_version) watches_.report_was_cut(intent);
-  return {};
-}
-
-Result<std::string> Apply::write_report(const core::PublishReport& intent) {
-  api::ObjectMeta current = intent.current;
-  if (current.uid.empty()) {
-    // The controller removes the report of a Node that is gone, and would remove the next one too.
-    const auto node = ports_.client.get<api::Node>({"", self_.name});
-    if (!node) return node.error();
-    const auto made =
-        ports_.client.create(api::ComputeDomainNode{.meta = current, .status = intent.report});
-    if (!made) return made.error();
-    current = made->meta;
-  }
-  // Its status is a subresource, which a create does not write.
-  const auto written = ports_.client.patch<api::ComputeDomainNode>(
-      api::name_of(current), "status",
-      api::status_patch({current.uid, current.resource_version}, intent.report));
-  if (!written) return written.error();
-  return written->meta.resource_version;
-}
-
-Result<void> Apply::act(const core::PublishSlice& intent) {
-  const Result<std::string> version = write_slice(intent);
-  if (!version) {
-    watches_.failed_slice(version.error());
-    return version.error();
-  }
-  watches_.wrote_slice(*version);
-  return {};
-}
-
-Result<std::string> Apply::write_slice(const core::PublishSlice& intent) {
-  const api::Kind& kind = api::kind_of<api::ResourceSlice>();
-  if (!intent.slice.meta.uid.empty()) {
-    const api::ObjectMeta& meta = intent.slice.meta;
-    const auto written = ports_.client.patch<api::ResourceSlice>(
-        api::name_of(meta), "",
-        api::slice_patch({meta.uid, meta.resource_version}, intent.slice,
-                         ports_.client.version_of(kind)));
-    if (!written) return written.error();
-    return written->meta.resource_version;
-  }
-  // Garbage collection takes a slice away with its Node, so the owner is asked for each time.
-  const auto node = ports_.client.get<api::Node>({"", self_.name});
-  if (!node) return node.error();
-  api::ResourceSlice slice = intent.slice;
-  slice.meta.owners = {{.api_version = "v1",
-                        .kind = "Node",
-                        .name = self_.name,
-                        .uid = node->meta.uid,
-                        .controller = true}};
-  const auto made = ports_.client.create(slice);
-  if (!made) return made.error();
-  return made->meta.resource_version;
-}
-
-Result<void> Apply::act(const core::RemoveSlice& intent) {
-  Result<void> removed = ports_.client.remove<api::ResourceSlice>(
-      api::name_of(intent.slice), {intent.slice.uid, intent.slice.resource_version});
-  if (!removed && removed.error().kind != base::ErrorKind::NotFound) {
-    watches_.failed_slice(removed.error());
-    return removed;
-  }
-  watches_.removed_slice();
-  return {};
-}
-
-Result<void> Apply::act(const core::LookUpClaim& intent) {
-  answers_.look_up(intent);
-  return {};
-}
-
-Result<void> Apply::act(const core::LookUpPeer& intent) {
-  answers_.look_up(intent);
-  return {};
-}
-
-Result<void> Apply::act(const core::LookUpList& intent) {
-  answers_.look_up(intent);
-  return {};
-}
-
-Result<void> Apply::act(const core::LookUpDomains& intent) {
-  answers_.look_up(intent);
   return {};
 }
 

@@ -5,19 +5,18 @@
 
 namespace cdom::agent {
 
-void ListHistory::see(const api::ConfigMap* before, const api::ConfigMap* after) {
-  if (after == nullptr) {
-    lists_.erase(api::name_of(before->meta));
+void ListHistory::see(const api::ObjectName& name, const std::optional<api::ConfigMap>& list) {
+  if (!list) {
+    lists_.erase(name);
     return;
   }
   const base::Duration now = clock_.elapsed();
-  core::StoredList stored = core::stored_list(*after);
+  core::StoredList stored = core::stored_list(*list);
   if (!stored.list) {
-    base::log_warning(
-        "a node list cannot be used; the controller writes it again",
-        {{"list", api::to_string(api::name_of(after->meta))}, {"problem", stored.problem}});
+    base::log_warning("a node list cannot be used; the controller writes it again",
+                      {{"list", api::to_string(name)}, {"problem", stored.problem}});
   }
-  const auto [it, is_new] = lists_.try_emplace(api::name_of(after->meta));
+  const auto [it, is_new] = lists_.try_emplace(name);
   core::SeenList& seen = it->second;
   if (is_new) seen.first_seen = now;
   // Another resource version with the same list is no change.

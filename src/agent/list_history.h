@@ -2,12 +2,12 @@
 #pragma once
 
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "compute_domain/base/clock.h"
 #include "compute_domain/core/node_world.h"
-#include "compute_domain/kube/store.h"
 
 namespace cdom::agent {
 
@@ -15,8 +15,8 @@ class ListHistory {
  public:
   explicit ListHistory(const base::Clock& clock) : clock_(clock) {}
 
-  // What an informer tells: null `after` means that it is gone.
-  void see(const api::ConfigMap* before, const api::ConfigMap* after);
+  // What a watch shows of a list; nullopt: it is gone.
+  void see(const api::ObjectName& name, const std::optional<api::ConfigMap>& list);
   void forget_all() { lists_.clear(); }
 
   [[nodiscard]] std::vector<core::SeenList> all() const;

@@ -1,15 +1,13 @@
 #include "compute_domain/agent/node_agent.h"
 
 #include <algorithm>
-#include <deque>
 
 #include "agent/agent_metrics.h"
-#include "agent/answers.h"
 #include "agent/apply.h"
 #include "agent/daemon_history.h"
 #include "agent/refusals.h"
+#include "agent/server_view.h"
 #include "agent/setbacks.h"
-#include "agent/watches.h"
 #include "compute_domain/agent/checkpoint_codec.h"
 #include "compute_domain/base/log.h"
 #include "compute_domain/base/text.h"
@@ -34,56 +32,43 @@ constexpr base::Duration kLongestPause = std::chrono::seconds(1);
 
 class NodeAgent::Shell {
  public:
-  Shell(NodePorts ports, Mailbox& mailbox, const base::Clock& clock, NodeAgentOptions options,
-        base::Registry* metrics)
+  Shell(NodePorts ports, Mailbox& mailbox, ServerMail& mail, const base::Clock& clock,
+        NodeAgentOptions options, base::Registry* metrics)
       : ports_(ports),
         mailbox_(mailbox),
+        mail_(mail),
         clock_(clock),
         options_(std::move(options)),
         refusals_(clock),
-        answers_(ports_.client, clock, options_.self.name, options_.operator_namespace),
-        watches_(ports_.client, clock, options_, metrics),
+        server_(clock, options_.self.name),
         daemon_(clock),
         setbacks_(clock),
         agent_metrics_(metrics),
-        apply_(ports_, options_.self, checkpoint_, mailbox_, refusals_, answers_, watches_, daemon_,
-               setbacks_, agent_metrics_) {}
+        apply_(ports_, options_.self, checkpoint_, mailbox_, refusals_, daemon_, setbacks_,
+               agent_metrics_) {}
 
   [[nodiscard]] const std::vector<core::SeatHealth>& seats() const { return seats_; }
   [[nodiscard]] bool has_published() const { return has_published_; }
 
   bool step() {
     mailbox_.end_overdue();
-    if (!options_.has_two_threads && step_server()) return true;
+    const bool took = take_results();
     // Also when there is nothing to do with it: the ports' descriptors tell of what was not taken.
     if (Inputs inputs = inputs_now(); inputs != inputs_) {
       inputs_ = std::move(inputs);
       has_news_ = true;
     }
-    if (retry_at_ && clock_.elapsed() < *retry_at_) return false;
-    if (!has_news_ && clock_.elapsed() < decide_at_) return false;
-    return decide();
+    if (retry_at_ && clock_.elapsed() < *retry_at_) return took;
+    if (!has_news_ && clock_.elapsed() < decide_at_) return took;
+    return decide() || took;
   }
 
   std::optional<base::Duration> next_due() const {
-    std::optional<base::Duration> earliest = watches_.flights_end();
-    const auto served = options_.has_two_threads ? std::nullopt : server_due();
-    for (const auto& moment : {retry_at_, look_again_at_, mailbox_.next_end(), served}) {
+    std::optional<base::Duration> earliest = server_.flights_end();
+    for (const auto& moment : {retry_at_, look_again_at_, mailbox_.next_end()}) {
       if (moment && (!earliest || *moment < *earliest)) earliest = moment;
     }
     return earliest;
-  }
-
-  // What a plan asks of the API server comes before the watches: kubelet waits for it.
-  bool step_server() {
-    const bool did = !errands_.empty() ? run_errand() : watches_.step();
-    has_news_ = has_news_ || did;
-    return did;
-  }
-
-  std::optional<base::Duration> server_due() const {
-    if (!errands_.empty()) return clock_.elapsed();
-    return watches_.next_due();
   }
 
   // Whoever has the hold, or a checkpoint that cannot be read, is an agent's who needs it.
@@ -109,6 +94,17 @@ class NodeAgent::Shell {
 
     friend bool operator==(const Inputs&, const Inputs&) = default;
   };
+
+  // Whether there were any.
+  bool take_results() {
+    bool took = false;
+    while (const auto result = mail_.results.take()) {
+      if (std::holds_alternative<CarriedOut>(*result)) server_is_busy_ = false;
+      server_.take(*result);
+      took = has_news_ = true;
+    }
+    return took;
+  }
 
   Inputs inputs_now() {
     Inputs inputs{.fabric = ports_.fabric.read(), .calls = mailbox_.revision()};
@@ -162,9 +158,14 @@ class NodeAgent::Shell {
     const bool is_lost = !*text && has_entered_ && checkpoint_ != core::Checkpoint{};
     if (is_lost && !save(checkpoint_)) return false;
     if (!take_lead()) return false;
-    if (checkpoint_.clique) watches_.follow(*checkpoint_.clique);
+    follow_lists();
     retry_at_.reset();
     return true;
+  }
+
+  void follow_lists() {
+    const auto& clique = checkpoint_.clique;
+    if (clique && server_.follow(*clique)) mail_.orders.post(FollowLists{*clique});
   }
 
   // The checkpoint as it would be written. It seldom changes, and is looked at before each
@@ -255,10 +256,9 @@ class NodeAgent::Shell {
     }
     agent_metrics_.see(world.daemon);
     if (!checkpoint_.served && world.daemon && world.daemon->running) world.held = held_claims();
-    watches_.show(world);
-    answers_.keep_only(checkpoint_, world.prepares,
-                       world.daemon && world.daemon->phase == base::DaemonPhase::Recovering);
-    answers_.show(world);
+    server_.keep_only(checkpoint_, world.prepares,
+                      world.daemon && world.daemon->phase == base::DaemonPhase::Recovering);
+    server_.show(world);
     for (const auto& [uid, reading] : world.readings) {
       if (reading.gone_since && ports_.kubelet.knows(uid)) world.known_to_kubelet.insert(uid);
     }
@@ -308,7 +308,7 @@ class NodeAgent::Shell {
   bool carry_out(const core::NodePlan& plan, std::unique_ptr<CheckpointStore::Hold> hold) {
     const auto done = apply_.on_the_node(plan.on_node);
     hold.reset();
-    if (checkpoint_.clique) watches_.follow(*checkpoint_.clique);
+    follow_lists();
     if (!done) {
       back_off(done.error().message);
       has_news_ = true;
@@ -324,26 +324,13 @@ class NodeAgent::Shell {
     retry_at_.reset();
     const bool acted = !plan.on_node.empty();
     // Those of an earlier plan are under way: when they are done there is a new decision.
-    const bool sends = errands_.empty() && !plan.on_server.empty();
-    if (sends) errands_ = {plan.on_server.begin(), plan.on_server.end()};
-    if (!options_.has_two_threads) {
-      while (!errands_.empty()) run_errand();
+    const bool sends = !server_is_busy_ && !plan.on_server.empty();
+    if (sends) {
+      server_is_busy_ = true;
+      mail_.orders.post(CarryOut{plan.on_server});
     }
-    has_news_ = acted || (sends && !options_.has_two_threads);
+    has_news_ = acted;
     return acted || sends;
-  }
-
-  // The rest of its plan is not carried out when it fails. It is in the list until it is done.
-  bool run_errand() {
-    const core::ServerIntent errand = errands_.front();
-    if (const auto failed = apply_.one_on_the_server(errand)) {
-      base::log_warning("the API server did not take a write",
-                        {{"node", options_.self.name}, {"error", failed->message}});
-      errands_.clear();
-    } else {
-      errands_.pop_front();
-    }
-    return true;
   }
 
   void back_off(const std::string& error) {
@@ -360,6 +347,7 @@ class NodeAgent::Shell {
 
   NodePorts ports_;
   Mailbox& mailbox_;
+  ServerMail& mail_;
   const base::Clock& clock_;
   const NodeAgentOptions options_;
   core::Checkpoint checkpoint_;
@@ -367,8 +355,7 @@ class NodeAgent::Shell {
   std::string known_text_;
   bool has_entered_ = false;
   Refusals refusals_;
-  Answers answers_;
-  Watches watches_;
+  ServerView server_;
   DaemonHistory daemon_;
   Setbacks setbacks_;
   AgentMetrics agent_metrics_;
@@ -379,26 +366,22 @@ class NodeAgent::Shell {
   std::optional<base::Duration> retry_at_, look_again_at_;
   // A decision is due when there is news, and at this moment.
   bool has_news_ = true;
-  std::deque<core::ServerIntent> errands_;  // of one plan, to the API server
+  bool server_is_busy_ = false;  // with what a plan asked of it
   base::Duration decide_at_{};
   Inputs inputs_;
   std::vector<core::SeatHealth> seats_;
   bool has_published_ = false;
 };
 
-NodeAgent::NodeAgent(NodePorts ports, Mailbox& mailbox, const base::Clock& clock,
+NodeAgent::NodeAgent(NodePorts ports, Mailbox& mailbox, ServerMail& mail, const base::Clock& clock,
                      NodeAgentOptions options, base::Registry* metrics)
-    : shell_(std::make_unique<Shell>(ports, mailbox, clock, std::move(options), metrics)) {}
+    : shell_(std::make_unique<Shell>(ports, mailbox, mail, clock, std::move(options), metrics)) {}
 
 NodeAgent::~NodeAgent() = default;
 
 bool NodeAgent::step() { return shell_->step(); }
 
 std::optional<base::Duration> NodeAgent::next_due() const { return shell_->next_due(); }
-
-bool NodeAgent::step_server() { return shell_->step_server(); }
-
-std::optional<base::Duration> NodeAgent::server_due() const { return shell_->server_due(); }
 
 void NodeAgent::leave() { shell_->leave(); }
 

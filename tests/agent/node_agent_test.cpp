@@ -88,8 +88,6 @@ TEST(NodeAgent, TellsAnOwnerThatWasReplacedWhileItDidNotRun) {
 
 TEST(NodeAgent, AnswersKubeletWhileTheApiServerIsSilent) {
   Rig rig;
-  rig.has_two_threads = true;
-  rig.start_agent();
   rig.settle();
   const core::ClaimRef claim = rig.make_claim("a"), other = rig.make_claim("b");
   rig.write_list({claim.uid, other.uid});
@@ -101,21 +99,23 @@ TEST(NodeAgent, AnswersKubeletWhileTheApiServerIsSilent) {
   rig.wire.meanwhile = [&] {
     if (silent++ > 0) return;
     const auto answer = [&](auto ask) {
-      for (int i = 0; i < 20 && ask().state == ClaimStep::State::Waiting; ++i) rig.agent->step();
+      for (int i = 0; i < 20 && ask().state == ClaimStep::State::Waiting; ++i) {
+        rig.agent->step_node();
+      }
       return ask();
     };
     // Each is asked once more after its answer, which is a new question with the same one.
     EXPECT_NE(answer([&] { return rig.agent->prepare(claim); }).state, ClaimStep::State::Failed);
     rig.agent->unprepare(claim);
-    while (rig.agent->step()) {
+    while (rig.agent->step_node()) {
     }
     EXPECT_THAT(rig.channels.channels, testing::Not(testing::Contains(testing::Key(claim.uid))));
   };
   rig.agent->unprepare(other);
-  while (rig.agent->step()) {
+  while (rig.agent->step_node()) {
   }
   EXPECT_EQ(rig.agent->unprepare(other).state, ClaimStep::State::Done);
-  EXPECT_EQ(silent, 0) << "step() does not ask the API server";
+  EXPECT_EQ(silent, 0) << "the node's side does not ask the API server";
   rig.settle();
   EXPECT_GT(silent, 0);
   EXPECT_THAT(rig.channels.channels, IsEmpty());
@@ -135,13 +135,6 @@ int writes_of_a_formation(Rig& rig) {
 
 TEST(NodeAgent, NeedsOneWriteForAFormation) {
   Rig rig;
-  EXPECT_EQ(writes_of_a_formation(rig), 1);
-}
-
-TEST(NodeAgent, NeedsOneWriteForAFormationAlsoWithTwoThreads) {
-  Rig rig;
-  rig.has_two_threads = true;
-  rig.start_agent();
   EXPECT_EQ(writes_of_a_formation(rig), 1);
 }
 

@@ -26,7 +26,7 @@ class NodeFiles {
   void start_agent() {
     rig.agent.reset();
     rig.agent = std::make_unique<SteppedAgent>(
-        NodePorts{rig.client, fabric, rig.imex, checkpoints, channels, kubelet}, rig.clock,
+        rig.client, NodePorts{fabric, rig.imex, checkpoints, channels, kubelet}, rig.clock,
         NodeAgentOptions{.self = {kNode, "boot-1", "10.0.0.1"},
                          .times = {},
                          .operator_namespace = kNamespace,

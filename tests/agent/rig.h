@@ -69,7 +69,6 @@ class Rig {
   base::Registry* metrics = nullptr;
   std::string address = "10.0.0.1";
   std::string agent_name;
-  bool has_two_threads = false;
   std::unique_ptr<SteppedAgent> agent;
 
   Rig() {
@@ -89,21 +88,18 @@ class Rig {
   void start_agent() {
     agent.reset();
     agent = std::make_unique<SteppedAgent>(
-        NodePorts{client, fabric, imex, checkpoints, channels, kubelet}, clock,
+        client, NodePorts{fabric, imex, checkpoints, channels, kubelet}, clock,
         NodeAgentOptions{.self = {kNode, "boot-1", address, agent_name},
                          .times = {},
                          .operator_namespace = kNamespace,
-                         .seed = 7,
-                         .has_two_threads = has_two_threads},
+                         .seed = 7},
         metrics);
   }
 
   // Steps until there is nothing to do now.
   void settle() {
     for (int steps = 0; steps < 500; ++steps) {
-      const bool did = agent->step();
-      const bool asked = has_two_threads && agent->step_server();
-      if (!did && !asked) return;
+      if (!agent->step()) return;
     }
     FAIL() << "the agent does not come to rest";
   }

@@ -1,10 +1,10 @@
 // NodeAgent: one node's agent, as a machine that is stepped: gather, reconcile_node, apply.
 //
 // How it goes: kubelet's calls lie in the mailbox until a plan answers them; step() does the work,
-// one unit at a time, and never waits for news. What survives a crash is in the ports and in the
-// API server, so an agent may be destroyed at any point and a new one put in its place. One thread;
-// or two that take turns, so that what the node itself can do does not wait for the API server:
-// step() then never asks it, step_server() does nothing else.
+// one unit at a time, and never waits for news. What a plan asks of the API server goes by mail to
+// the ServerAgent, and what came of it comes back by mail: what the node itself can do does not
+// wait for it. What survives a crash is in the ports and in the API server, so an agent may be
+// destroyed at any point and a new one put in its place. One thread.
 #pragma once
 
 #include <cstdint>
@@ -19,11 +19,11 @@
 #include "compute_domain/agent/imex_owner.h"
 #include "compute_domain/agent/kubelet_state.h"
 #include "compute_domain/agent/mailbox.h"
+#include "compute_domain/agent/server_mail.h"
 #include "compute_domain/base/clock.h"
 #include "compute_domain/base/metrics.h"
 #include "compute_domain/core/node_plan.h"
 #include "compute_domain/core/seat_health.h"
-#include "compute_domain/kube/client.h"
 
 namespace cdom::agent {
 
@@ -33,13 +33,9 @@ struct NodeAgentOptions {
   core::NodeSettings settings;
   std::string operator_namespace = "compute-domain-operator";
   std::uint64_t seed = 0;  // of the jitter
-  // step() leaves the API server to step_server(). Only one of the two runs at a time; other
-  // methods may be called while step_server() waits inside the client for an answer.
-  bool has_two_threads = false;
 };
 
 struct NodePorts {
-  kube::Client& client;
   Fabric& fabric;
   ImexOwner& imex;
   CheckpointStore& checkpoints;
@@ -49,9 +45,9 @@ struct NodePorts {
 
 class NodeAgent {
  public:
-  // `metrics` may be null. The ports and the mailbox outlive the agent.
-  NodeAgent(NodePorts ports, Mailbox& mailbox, const base::Clock& clock, NodeAgentOptions options,
-            base::Registry* metrics = nullptr);
+  // `metrics` may be null. The ports, the mailbox and the mail outlive the agent.
+  NodeAgent(NodePorts ports, Mailbox& mailbox, ServerMail& mail, const base::Clock& clock,
+            NodeAgentOptions options, base::Registry* metrics = nullptr);
   ~NodeAgent();
   NodeAgent(const NodeAgent&) = delete;
   NodeAgent& operator=(const NodeAgent&) = delete;
@@ -59,13 +55,8 @@ class NodeAgent {
   // One unit of work, if there is any; whether there was.
   bool step();
   // When step() is worth calling without other news, on Clock::elapsed(). News are kubelet's calls,
-  // events of the watches and changes of the ports.
+  // results and changes of the ports.
   [[nodiscard]] std::optional<base::Duration> next_due() const;
-
-  // The same for what concerns the API server, with two threads. After step_server() has done
-  // something step() is worth calling, and the other way round.
-  bool step_server();
-  [[nodiscard]] std::optional<base::Duration> server_due() const;
 
   // After the last step of a process that ends in order: a checkpoint that no agent needs goes,
   // when no other agent of the node is there.

@@ -1,7 +1,8 @@
-// SteppedAgent: an agent with a mailbox of its own, for one who steps it by hand and asks for each
-// answer again and again: the sandbox and tests. One thread.
+// SteppedAgent: both sides of an agent and what lies between them, for one who steps them by hand
+// and asks for each answer again and again: the sandbox and tests. One thread.
 #pragma once
 
+#include <algorithm>
 #include <map>
 #include <memory>
 #include <optional>
@@ -12,6 +13,7 @@
 
 #include "compute_domain/agent/mailbox.h"
 #include "compute_domain/agent/node_agent.h"
+#include "compute_domain/agent/server_agent.h"
 
 namespace cdom::agent {
 
@@ -30,11 +32,12 @@ struct ClaimStep {
 
 class SteppedAgent {
  public:
-  SteppedAgent(NodePorts ports, const base::Clock& clock, NodeAgentOptions options,
-               base::Registry* metrics = nullptr)
+  SteppedAgent(const kube::Client& client, NodePorts ports, const base::Clock& clock,
+               const NodeAgentOptions& options, base::Registry* metrics = nullptr)
       : clock_(clock),
         mailbox_(clock),
-        agent_(ports, mailbox_, clock, std::move(options), metrics) {}
+        node_(ports, mailbox_, mail_, clock, options, metrics),
+        server_(client, mail_, clock, options, metrics) {}
 
   // Asked again until it is Done or Failed; that answer is given once, and the next call is a new
   // question, as is one after a long silence. Each ends an open question of the other kind about
@@ -44,10 +47,14 @@ class SteppedAgent {
   // Nobody asks about this claim any more: the next question is a new one.
   void withdraw(const std::string& claim_uid) { end(claim_uid); }
 
-  bool step() { return agent_.step(); }
-  [[nodiscard]] std::optional<base::Duration> next_due() const { return agent_.next_due(); }
-  bool step_server() { return agent_.step_server(); }
-  void leave() { agent_.leave(); }
+  bool step() { return server_.step() || node_.step(); }
+  // The node's side alone.
+  bool step_node() { return node_.step(); }
+  [[nodiscard]] std::optional<base::Duration> next_due() const {
+    const auto node = node_.next_due(), server = server_.next_due();
+    return node && server ? std::min(*node, *server) : node ? node : server;
+  }
+  void leave() { node_.leave(); }
   Mailbox& mailbox() { return mailbox_; }
 
  private:
@@ -91,7 +98,9 @@ class SteppedAgent {
 
   const base::Clock& clock_;
   Mailbox mailbox_;
-  NodeAgent agent_;
+  ServerMail mail_;
+  NodeAgent node_;
+  ServerAgent server_;
   std::map<std::string, Question> questions_;  // by claim UID
 };
 

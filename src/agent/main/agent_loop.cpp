@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <chrono>
 #include <exception>
-#include <mutex>
 #include <optional>
 #include <utility>
 
@@ -54,31 +53,20 @@ void AgentLoop::run(const std::stop_token& stop, const Bell& bell, base::Pulses:
 }
 
 base::Duration AgentLoop::node_round(const std::stop_token& stop) {
-  const std::lock_guard mine(parts_.turn);
   do {
     node_pulse_.beat();
-  } while (!stop.stop_requested() && parts_.agent.step());
+  } while (!stop.stop_requested() && parts_.node.step());
   parts_.after_round();
-  // In this order: what is due at once is so by a clock that was read before.
-  const auto server_due = parts_.agent.server_due();
-  const base::Duration now = parts_.clock.elapsed();
-  if (server_due.value_or(base::Duration::max()) <= now) parts_.server_bell.ring();
-  return parts_.agent.next_due().value_or(base::Duration::max()) - now;
+  return parts_.node.next_due().value_or(base::Duration::max()) - parts_.clock.elapsed();
 }
 
 base::Duration AgentLoop::server_round(const std::stop_token& stop) {
-  while (!stop.stop_requested()) {
+  do {
     server_pulse_.beat();
     // A disk that hangs holds up the other thread, and not kubelet.
     parts_.mailbox.end_overdue();
-    const std::lock_guard mine(parts_.turn);
-    if (!parts_.agent.step_server()) {
-      const auto due = parts_.agent.server_due();
-      return due.value_or(base::Duration::max()) - parts_.clock.elapsed();
-    }
-    parts_.bell.ring();
-  }
-  return {};
+  } while (!stop.stop_requested() && parts_.server.step());
+  return parts_.server.next_due().value_or(base::Duration::max()) - parts_.clock.elapsed();
 }
 
 void AgentLoop::sleep(const Bell& bell, bool has_ports, base::Duration nap) {

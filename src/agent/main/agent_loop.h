@@ -1,6 +1,6 @@
-// AgentLoop: steps a node's agent as soon as there is something new, on two threads that take
-// turns: one answers kubelet and does what the node itself can do, the other asks and tells the API
-// server.
+// AgentLoop: steps the two sides of a node's agent as soon as there is something new, each on a
+// thread of its own: one answers kubelet and does what the node itself can do, the other asks and
+// tells the API server.
 //
 // Both sleep until somebody rings, something is due, or a second has passed; the first also until a
 // port has news: some ports tell nobody when they come back. An exception of the agent ends the
@@ -12,9 +12,9 @@
 #include <thread>
 
 #include "agent/main/bell.h"
-#include "agent/main/turn.h"
 #include "compute_domain/agent/mailbox.h"
 #include "compute_domain/agent/node_agent.h"
+#include "compute_domain/agent/server_agent.h"
 #include "compute_domain/base/clock.h"
 #include "compute_domain/base/pulses.h"
 
@@ -23,16 +23,16 @@ namespace cdom::program {
 class AgentLoop {
  public:
   struct Parts {
-    agent::NodeAgent& agent;  // with two threads, over a TurnClient
-    Turn& turn;
+    agent::NodeAgent& node;
+    agent::ServerAgent& server;
     agent::Mailbox& mailbox;
     // Readable when a port has news, as it is now; -1: none can tell.
     std::function<int()> descriptor;
-    const Bell& bell;         // of the mailbox
-    const Bell& server_bell;  // of the watches
+    const Bell& bell;         // of the mailbox and of the results
+    const Bell& server_bell;  // of the orders and of the watches
     const base::Clock& clock;
     base::Pulses& pulses;
-    // In the first thread, in its turn.
+    // In the first thread.
     std::function<void()> after_round;  // when there is nothing left to do
     // In any thread: what the agent has thrown.
     std::function<void(const std::string&)> broken;

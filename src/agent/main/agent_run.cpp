@@ -184,9 +184,7 @@ int run_agent(const AgentFlags& flags, cli::Signals& signals) {
   access->http.on_stream_news = [server_bell] { server_bell->ring(); };
   const std::string server = access->http.base_url;
   const auto transport = http::make_client(access->http, clock);
-  Turn turn;
-  TurnClient in_turn(*transport, turn);
-  kube::Client client(in_turn, clock, kAgentProgram, &metrics);
+  kube::Client client(*transport, clock, kAgentProgram, &metrics);
 
   std::stop_source leave;
   std::atomic<int> code = 0;
@@ -229,25 +227,27 @@ int run_agent(const AgentFlags& flags, cli::Signals& signals) {
           : agent::KubeletStateFile(flags.kubelet_state_file);
   const auto fabric = make_node_fabric(flags, imex, clock);
   const std::uint64_t seed = base::entropy_seed();
-  // Kubelet's calls, from the plugin's threads to the agent's.
+  // The queues, each by its two ends: kubelet's calls from the plugin's threads to the node's; what
+  // the node's asks of the API server to the server's; what came of that, and of the watches, back.
   agent::Mailbox mailbox(clock, [bell] { bell->ring(); });
-  agent::NodeAgent node_agent({.client = client,
-                               .fabric = *fabric,
+  agent::ServerMail mail{
+      .orders = agent::Queue<agent::ServerOrder>([server_bell] { server_bell->ring(); }),
+      .results = agent::Queue<agent::ServerResult>([bell] { bell->ring(); })};
+  const agent::NodeAgentOptions options{.self = {.name = flags.node,
+                                                 .boot_id = boot_id,
+                                                 .address = flags.node_address,
+                                                 .agent = base::hex64(seed)},
+                                        .times = {},
+                                        .settings = settings_of(flags),
+                                        .operator_namespace = flags.ns,
+                                        .seed = seed};
+  agent::NodeAgent node_agent({.fabric = *fabric,
                                .imex = imex,
                                .checkpoints = checkpoints,
                                .channels = channels,
                                .kubelet = kubelet},
-                              mailbox, clock,
-                              {.self = {.name = flags.node,
-                                        .boot_id = boot_id,
-                                        .address = flags.node_address,
-                                        .agent = base::hex64(seed)},
-                               .times = {},
-                               .settings = settings_of(flags),
-                               .operator_namespace = flags.ns,
-                               .seed = seed,
-                               .has_two_threads = true},
-                              &metrics);
+                              mailbox, mail, clock, options, &metrics);
+  agent::ServerAgent server_agent(client, mail, clock, options, &metrics);
 
   // From here on kubelet may call; what it asks waits for the loop.
   KubeletCalls calls(mailbox);
@@ -263,8 +263,8 @@ int run_agent(const AgentFlags& flags, cli::Signals& signals) {
   {
     SpareMemory spare_memory(clock);
     const AgentLoop loop(
-        {.agent = node_agent,
-         .turn = turn,
+        {.node = node_agent,
+         .server = server_agent,
          .mailbox = mailbox,
          .descriptor = [&] { return imex.descriptor(); },
          .bell = *bell,

@@ -14,16 +14,17 @@ using testing::HasSubstr;
 
 constexpr std::chrono::seconds kPatience{20};
 
-// A fabric that counts who looks, and breaks when it is told to.
+// A fabric that counts who looks, and breaks or hangs when it is told to.
 class CountingFabric : public agent::Fabric {
  public:
   core::FabricReading read() override {
     ++reads;
+    hangs.wait(true);
     if (breaks) throw std::logic_error("no such fabric");
     return {agent::kClique, {}};
   }
   std::atomic<int> reads = 0;
-  std::atomic<bool> breaks = false;
+  std::atomic<bool> breaks = false, hangs = false;
 };
 
 // An API server that takes requests and does not answer while it is silent.
@@ -56,10 +57,12 @@ class SilentServer : public http::Client {
 
 class AgentLoopTest : public testing::Test {
  protected:
+  explicit AgentLoopTest(agent::MailboxLimits limits = {}) : limits_(limits) {}
+
   void start() {
     loop_.emplace(
-        AgentLoop::Parts{.agent = agent_,
-                         .turn = turn_,
+        AgentLoop::Parts{.node = node_,
+                         .server = server_side_,
                          .mailbox = mailbox_,
                          .descriptor = [this] { return news_.get(); },
                          .bell = bell_,
@@ -84,24 +87,27 @@ class AgentLoopTest : public testing::Test {
     }
   }
 
+  const agent::MailboxLimits limits_;
   agent::Rig rig_;
   base::SystemClock clock_;
   CountingFabric fabric_;
-  Turn turn_;
   SilentServer server_{rig_.wire};
-  TurnClient in_turn_{server_, turn_};
-  kube::Client client_{in_turn_, clock_, "compute-domain-agent"};
+  kube::Client client_{server_, clock_, "compute-domain-agent"};
   Bell bell_, server_bell_;
-  agent::Mailbox mailbox_{clock_, [this] { bell_.ring(); }};
-  agent::NodeAgent agent_{
-      {client_, fabric_, rig_.imex, rig_.checkpoints, rig_.channels, rig_.kubelet},
-      mailbox_,
-      clock_,
-      {.self = {agent::kNode, "boot-1", "10.0.0.1"},
-       .times = {},
-       .operator_namespace = agent::kNamespace,
-       .seed = 1,
-       .has_two_threads = true}};
+  agent::Mailbox mailbox_{clock_, [this] { bell_.ring(); }, limits_};
+  agent::ServerMail mail_{
+      .orders = agent::Queue<agent::ServerOrder>([this] { server_bell_.ring(); }),
+      .results = agent::Queue<agent::ServerResult>([this] { bell_.ring(); })};
+  const agent::NodeAgentOptions options_{.self = {agent::kNode, "boot-1", "10.0.0.1"},
+                                         .times = {},
+                                         .operator_namespace = agent::kNamespace,
+                                         .seed = 1};
+  agent::NodeAgent node_{{fabric_, rig_.imex, rig_.checkpoints, rig_.channels, rig_.kubelet},
+                         mailbox_,
+                         mail_,
+                         clock_,
+                         options_};
+  agent::ServerAgent server_side_{client_, mail_, clock_, options_};
   base::Pulses pulses_{clock_, std::chrono::minutes(10)};
   const base::Descriptor news_{eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)};
   std::counting_semaphore<> rounds_{0};
@@ -138,6 +144,21 @@ TEST_F(AgentLoopTest, AnswersKubeletWhileTheApiServerIsSilent) {
 
   server_.speak();
   EXPECT_THAT(asks.get(), HasSubstr("does not exist"));
+}
+
+class HastyAgentLoopTest : public AgentLoopTest {
+ protected:
+  HastyAgentLoopTest() : AgentLoopTest({.patience = std::chrono::milliseconds(500)}) {}
+};
+
+TEST_F(HastyAgentLoopTest, GivesKubeletAnErrorInTimeWhileThisNodeHangs) {
+  start();
+  come_to_rest();
+  fabric_.hangs = true;
+  EXPECT_THAT(answer_to(agent::Operation::Unprepare, "u"),
+              HasSubstr("is not unprepared after 500ms: the agent is busy"));
+  fabric_.hangs = false;
+  fabric_.hangs.notify_all();
 }
 
 TEST_F(AgentLoopTest, LooksAtOnceWhenAPortHasNews) {
