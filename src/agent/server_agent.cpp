@@ -3,7 +3,7 @@
 #include <deque>
 #include <variant>
 
-#include "agent/errands.h"
+#include "agent/server_requests.h"
 #include "agent/watches.h"
 #include "compute_domain/base/log.h"
 
@@ -16,7 +16,7 @@ class ServerAgent::Shell {
       : mail_(mail),
         clock_(clock),
         node_(options.self.name),
-        errands_(client, clock, mail.results, node_, options.operator_namespace),
+        requests_(client, clock, mail.results, node_, options.operator_namespace),
         watches_(client, clock, mail.results, options, metrics) {}
 
   // What a plan asks comes before the watches: kubelet waits for it.
@@ -25,7 +25,7 @@ class ServerAgent::Shell {
       std::visit([this](auto& one) { begin(one); }, *order);
     }
     if (left_.empty()) return watches_.step();
-    const Result done = errands_.run(left_.front(), watches_.seen_slices());
+    const Result done = requests_.run(left_.front(), watches_.seen_slices());
     left_.pop_front();
     if (!done) {
       base::log_warning("the API server did not take a write",
@@ -53,7 +53,7 @@ class ServerAgent::Shell {
   ServerMail& mail_;
   const base::Clock& clock_;
   const std::string node_;
-  Errands errands_;
+  ServerRequests requests_;
   Watches watches_;
   std::deque<core::ServerIntent> left_;  // of one plan
 };

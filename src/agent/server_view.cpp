@@ -14,9 +14,10 @@ namespace {
 constexpr base::Duration kUntilCutAgain = std::chrono::hours(1);
 
 template <class T>
-core::Published<T> published(const Watched<T>& shown, const Flight& flight, base::Duration now) {
+core::Published<T> published(const Watched<T>& shown, const PendingWrite& write,
+                             base::Duration now) {
   return {.objects = shown.objects,
-          .current = shown.has_synced && flight.has_landed(shown.seen_version, now)};
+          .current = shown.has_synced && write.has_landed(shown.seen_version, now)};
 }
 
 }  // namespace
@@ -45,7 +46,7 @@ void ServerView::see(const ClaimRead& result) {
 
 void ServerView::see(const ReportWritten& result) {
   const core::PublishReport& write = result.write;
-  report_flight_.wrote(result.resource_version, clock_.elapsed());
+  report_write_.wrote(result.resource_version, clock_.elapsed());
   if (result.resource_version != write.current.resource_version) return;
   if (!cut_report_) {
     base::log_warning(
@@ -57,19 +58,19 @@ void ServerView::see(const ReportWritten& result) {
 }
 
 void ServerView::see(const ReportNotWritten& result) {
-  report_flight_.failed(clock_.elapsed(), result.error.retry_after);
+  report_write_.failed(clock_.elapsed(), result.error.retry_after);
 }
 
 void ServerView::see(const SliceWritten& result) {
-  slice_flight_.wrote(result.resource_version, clock_.elapsed());
+  slice_write_.wrote(result.resource_version, clock_.elapsed());
 }
 
 void ServerView::see(const SliceRemoved& result) {
-  slice_flight_.removed(result.seen_version, clock_.elapsed());
+  slice_write_.removed(result.seen_version, clock_.elapsed());
 }
 
 void ServerView::see(const SliceNotWritten& result) {
-  slice_flight_.failed(clock_.elapsed(), result.error.retry_after);
+  slice_write_.failed(clock_.elapsed(), result.error.retry_after);
 }
 
 void ServerView::see(const ListsFollowed& result) {
@@ -97,19 +98,19 @@ void ServerView::show(core::NodeWorld& world) const {
   const bool is_followed = clique_ && wanted_ == clique_;
   world.lists_synced = is_followed && lists_synced_;
   if (is_followed) world.lists = history_.all();
-  world.report = published(report_, report_flight_, now);
+  world.report = published(report_, report_write_, now);
   world.cut_report = cut_report_;
-  world.slices = published(slices_, slice_flight_, now);
+  world.slices = published(slices_, slice_write_, now);
   world.readings = claims_;
   world.peers = peers_;
   world.old_lists = old_lists_;
   world.domains = domains_;
 }
 
-std::optional<base::Duration> ServerView::flights_end() const {
+std::optional<base::Duration> ServerView::writes_end() const {
   const base::Duration now = clock_.elapsed();
-  const auto report = report_flight_.ends(report_.seen_version, now);
-  const auto slice = slice_flight_.ends(slices_.seen_version, now);
+  const auto report = report_write_.ends(report_.seen_version, now);
+  const auto slice = slice_write_.ends(slices_.seen_version, now);
   return report && slice ? std::min(*report, *slice) : report ? report : slice;
 }
 

@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "agent/flight.h"
 #include "agent/list_history.h"
+#include "agent/pending_write.h"
 #include "compute_domain/agent/server_mail.h"
 #include "compute_domain/base/clock.h"
 
@@ -28,7 +28,7 @@ class ServerView {
                  bool is_recovering);
   void show(core::NodeWorld& world) const;
   // When a write that the watches have not shown is not waited for any more.
-  [[nodiscard]] std::optional<base::Duration> flights_end() const;
+  [[nodiscard]] std::optional<base::Duration> writes_end() const;
 
  private:
   void see(const ClaimRead& result);
@@ -58,7 +58,7 @@ class ServerView {
   ListHistory history_;
   Watched<api::ComputeDomainNode> report_;
   Watched<api::ResourceSlice> slices_;
-  Flight slice_flight_, report_flight_;
+  PendingWrite slice_write_, report_write_;
   std::optional<core::CutReport> cut_report_;
 };
 

@@ -23,28 +23,28 @@ AgentLoop::AgentLoop(Parts parts)
       node_pulse_(parts_.pulses.add("kubelet")),
       server_pulse_(parts_.pulses.add("api-server")),
       node_([this](const std::stop_token& stop) {
-        run(stop, parts_.bell, node_pulse_, &AgentLoop::node_round, true);
+        run(stop, parts_.wakeup, node_pulse_, &AgentLoop::node_round, true);
       }),
       server_([this](const std::stop_token& stop) {
-        run(stop, parts_.server_bell, server_pulse_, &AgentLoop::server_round, false);
+        run(stop, parts_.server_wakeup, server_pulse_, &AgentLoop::server_round, false);
       }) {}
 
 AgentLoop::~AgentLoop() {
   node_.request_stop();
   server_.request_stop();
-  parts_.bell.ring();
-  parts_.server_bell.ring();
+  parts_.wakeup.wake();
+  parts_.server_wakeup.wake();
 }
 
-void AgentLoop::run(const std::stop_token& stop, const Bell& bell, base::Pulses::Pulse& pulse,
+void AgentLoop::run(const std::stop_token& stop, const Wakeup& wakeup, base::Pulses::Pulse& pulse,
                     Round round, bool has_ports) {
   try {
     while (!stop.stop_requested()) {
       pulse.beat();
-      // Before anything is looked at: what comes after the look rings again.
-      bell.hush();
+      // Before anything is looked at: what comes after the look wakes again.
+      wakeup.clear();
       const base::Duration nap = (this->*round)(stop);
-      if (!stop.stop_requested()) sleep(bell, has_ports, nap);
+      if (!stop.stop_requested()) sleep(wakeup, has_ports, nap);
     }
   } catch (const std::exception& thrown) {
     parts_.broken(thrown.what());
@@ -69,9 +69,9 @@ base::Duration AgentLoop::server_round(const std::stop_token& stop) {
   return parts_.server.next_due().value_or(base::Duration::max()) - parts_.clock.elapsed();
 }
 
-void AgentLoop::sleep(const Bell& bell, bool has_ports, base::Duration nap) {
+void AgentLoop::sleep(const Wakeup& wakeup, bool has_ports, base::Duration nap) {
   const int ports = has_ports ? parts_.descriptor() : -1;
-  pollfd news[] = {{.fd = bell.descriptor(), .events = POLLIN, .revents = 0},
+  pollfd news[] = {{.fd = wakeup.descriptor(), .events = POLLIN, .revents = 0},
                    {.fd = ports, .events = POLLIN, .revents = 0}};
   const auto milliseconds =
       std::chrono::ceil<std::chrono::milliseconds>(std::clamp(nap, kShortestNap, kLongestNap));

@@ -2,7 +2,7 @@
 // thread of its own: one answers kubelet and does what the node itself can do, the other asks and
 // tells the API server.
 //
-// Both sleep until somebody rings, something is due, or a second has passed; the first also until a
+// Both sleep until they are woken, something is due, or a second has passed; the first also until a
 // port has news: some ports tell nobody when they come back. An exception of the agent ends the
 // loop; the process is then to end too, as a new agent may take its place at any point.
 #pragma once
@@ -11,7 +11,7 @@
 #include <string>
 #include <thread>
 
-#include "agent/main/bell.h"
+#include "agent/main/wakeup.h"
 #include "compute_domain/agent/mailbox.h"
 #include "compute_domain/agent/node_agent.h"
 #include "compute_domain/agent/server_agent.h"
@@ -28,8 +28,8 @@ class AgentLoop {
     agent::Mailbox& mailbox;
     // Readable when a port has news, as it is now; -1: none can tell.
     std::function<int()> descriptor;
-    const Bell& bell;         // of the mailbox and of the results
-    const Bell& server_bell;  // of the orders and of the watches
+    const Wakeup& wakeup;         // of the mailbox and of the results
+    const Wakeup& server_wakeup;  // of the orders and of the watches
     const base::Clock& clock;
     base::Pulses& pulses;
     // In the first thread.
@@ -46,12 +46,12 @@ class AgentLoop {
  private:
   using Round = base::Duration (AgentLoop::*)(const std::stop_token& stop);
 
-  void run(const std::stop_token& stop, const Bell& bell, base::Pulses::Pulse& pulse, Round round,
-           bool has_ports);
+  void run(const std::stop_token& stop, const Wakeup& wakeup, base::Pulses::Pulse& pulse,
+           Round round, bool has_ports);
   // Both give how long to sleep.
   base::Duration node_round(const std::stop_token& stop);
   base::Duration server_round(const std::stop_token& stop);
-  void sleep(const Bell& bell, bool has_ports, base::Duration nap);
+  void sleep(const Wakeup& wakeup, bool has_ports, base::Duration nap);
 
   const Parts parts_;
   base::Pulses::Pulse &node_pulse_, &server_pulse_;

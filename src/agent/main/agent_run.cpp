@@ -11,11 +11,11 @@
 #include <stop_token>
 
 #include "agent/main/agent_loop.h"
-#include "agent/main/bell.h"
 #include "agent/main/first_contact.h"
 #include "agent/main/kubelet_calls.h"
 #include "agent/main/node_fabric.h"
 #include "agent/main/spare_memory.h"
+#include "agent/main/wakeup.h"
 #include "cli/health_server.h"
 #include "compute_domain/agent/file_checkpoint_store.h"
 #include "compute_domain/agent/imex_client.h"
@@ -178,10 +178,10 @@ int run_agent(const AgentFlags& flags, cli::Signals& signals) {
   base::Registry metrics;
   auto access = kube::find_cluster(flags.kubeconfig, environment_variable);
   if (!access) return cli::usage_error(kAgentProgram, access.error().message);
-  const auto bell = std::make_shared<Bell>(), server_bell = std::make_shared<Bell>();
+  const auto wakeup = std::make_shared<Wakeup>(), server_wakeup = std::make_shared<Wakeup>();
   access->http.user_agent = cat(kAgentProgram, "/", CDOM_VERSION);
   access->http.request_timeout = kRequestTimeout;
-  access->http.on_stream_news = [server_bell] { server_bell->ring(); };
+  access->http.on_stream_news = [server_wakeup] { server_wakeup->wake(); };
   const std::string server = access->http.base_url;
   const auto transport = http::make_client(access->http, clock);
   kube::Client client(*transport, clock, kAgentProgram, &metrics);
@@ -229,10 +229,10 @@ int run_agent(const AgentFlags& flags, cli::Signals& signals) {
   const std::uint64_t seed = base::entropy_seed();
   // The queues, each by its two ends: kubelet's calls from the plugin's threads to the node's; what
   // the node's asks of the API server to the server's; what came of that, and of the watches, back.
-  agent::Mailbox mailbox(clock, [bell] { bell->ring(); });
+  agent::Mailbox mailbox(clock, [wakeup] { wakeup->wake(); });
   agent::ServerMail mail{
-      .orders = agent::Queue<agent::ServerOrder>([server_bell] { server_bell->ring(); }),
-      .results = agent::Queue<agent::ServerResult>([bell] { bell->ring(); })};
+      .orders = agent::Queue<agent::ServerOrder>([server_wakeup] { server_wakeup->wake(); }),
+      .results = agent::Queue<agent::ServerResult>([wakeup] { wakeup->wake(); })};
   const agent::NodeAgentOptions options{.self = {.name = flags.node,
                                                  .boot_id = boot_id,
                                                  .address = flags.node_address,
@@ -267,8 +267,8 @@ int run_agent(const AgentFlags& flags, cli::Signals& signals) {
          .server = server_agent,
          .mailbox = mailbox,
          .descriptor = [&] { return imex.descriptor(); },
-         .bell = *bell,
-         .server_bell = *server_bell,
+         .wakeup = *wakeup,
+         .server_wakeup = *server_wakeup,
          .clock = clock,
          .pulses = pulses,
          .after_round =

@@ -65,8 +65,8 @@ class AgentLoopTest : public testing::Test {
                          .server = server_side_,
                          .mailbox = mailbox_,
                          .descriptor = [this] { return news_.get(); },
-                         .bell = bell_,
-                         .server_bell = server_bell_,
+                         .wakeup = wakeup_,
+                         .server_wakeup = server_wakeup_,
                          .clock = clock_,
                          .pulses = pulses_,
                          .after_round = [this] { rounds_.release(); },
@@ -93,11 +93,11 @@ class AgentLoopTest : public testing::Test {
   CountingFabric fabric_;
   SilentServer server_{rig_.wire};
   kube::Client client_{server_, clock_, "compute-domain-agent"};
-  Bell bell_, server_bell_;
-  agent::Mailbox mailbox_{clock_, [this] { bell_.ring(); }, limits_};
+  Wakeup wakeup_, server_wakeup_;
+  agent::Mailbox mailbox_{clock_, [this] { wakeup_.wake(); }, limits_};
   agent::ServerMail mail_{
-      .orders = agent::Queue<agent::ServerOrder>([this] { server_bell_.ring(); }),
-      .results = agent::Queue<agent::ServerResult>([this] { bell_.ring(); })};
+      .orders = agent::Queue<agent::ServerOrder>([this] { server_wakeup_.wake(); }),
+      .results = agent::Queue<agent::ServerResult>([this] { wakeup_.wake(); })};
   const agent::NodeAgentOptions options_{.self = {agent::kNode, "boot-1", "10.0.0.1"},
                                          .times = {},
                                          .operator_namespace = agent::kNamespace,

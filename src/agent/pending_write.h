@@ -1,4 +1,4 @@
-// Flight: a write of ours that the watch has not shown yet.
+// PendingWrite: a write of ours that the watch has not shown yet.
 //
 // Until it has, what the store shows is older than what we wrote, and deciding on it would repeat
 // or undo the write. A watch that shows nothing for 5 s is not waited for: the precondition of the
@@ -15,7 +15,7 @@
 
 namespace cdom::agent {
 
-class Flight {
+class PendingWrite {
  public:
   // Something was written whose version is `resource_version`.
   void wrote(const std::string& resource_version, base::Duration now) {

@@ -1,5 +1,5 @@
-// Errands: carries out on the API server what a plan asks of it, and reports what came of it. One
-// thread, which waits for the answers.
+// ServerRequests: carries out on the API server what a plan asks of it, and reports what came of
+// it. One thread, which waits for the answers.
 #pragma once
 
 #include <optional>
@@ -11,10 +11,10 @@
 
 namespace cdom::agent {
 
-class Errands {
+class ServerRequests {
  public:
-  Errands(const kube::Client& client, const base::Clock& clock, Queue<ServerResult>& results,
-          std::string node, std::string operator_namespace)
+  ServerRequests(const kube::Client& client, const base::Clock& clock, Queue<ServerResult>& results,
+                 std::string node, std::string operator_namespace)
       : client_(client),
         clock_(clock),
         results_(results),

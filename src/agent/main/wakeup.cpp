@@ -1,4 +1,4 @@
-#include "agent/main/bell.h"
+#include "agent/main/wakeup.h"
 
 #include <sys/eventfd.h>
 
@@ -6,13 +6,13 @@
 
 namespace cdom::program {
 
-Bell::Bell() : event_(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {
+Wakeup::Wakeup() : event_(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {
   if (!event_) throw std::runtime_error("no eventfd: too many open files");
 }
 
-void Bell::ring() const { eventfd_write(event_.get(), 1); }
+void Wakeup::wake() const { eventfd_write(event_.get(), 1); }
 
-void Bell::hush() const {
+void Wakeup::clear() const {
   eventfd_t count = 0;
   eventfd_read(event_.get(), &count);
 }

@@ -1,17 +1,17 @@
-// Bell: wakes a thread that waits in poll(2). Thread-safe.
+// Wakeup: wakes a thread that waits in poll(2). Thread-safe.
 #pragma once
 
 #include "compute_domain/base/descriptor.h"
 
 namespace cdom::program {
 
-class Bell {
+class Wakeup {
  public:
-  Bell();
-  void ring() const;
-  // What was rung until now has been heard.
-  void hush() const;
-  // Readable once it was rung.
+  Wakeup();
+  void wake() const;
+  // Until the next wake().
+  void clear() const;
+  // Readable after wake().
   [[nodiscard]] int descriptor() const { return event_.get(); }
 
  private:

@@ -1,4 +1,4 @@
-#include "agent/errands.h"
+#include "agent/server_requests.h"
 
 #include <variant>
 
@@ -22,7 +22,7 @@ Overloaded(Kinds...) -> Overloaded<Kinds...>;
 
 }  // namespace
 
-Result<void> Errands::run(const core::ServerIntent& intent, std::uint64_t seen_slices) {
+Result<void> ServerRequests::run(const core::ServerIntent& intent, std::uint64_t seen_slices) {
   const Result<void> done = std::visit(
       Overloaded{[&](const core::PublishReport& write) -> Result<void> {
                    const Result<std::string> version = write_report(write);
@@ -69,7 +69,7 @@ Result<void> Errands::run(const core::ServerIntent& intent, std::uint64_t seen_s
   return {};
 }
 
-Result<std::string> Errands::write_report(const core::PublishReport& intent) {
+Result<std::string> ServerRequests::write_report(const core::PublishReport& intent) {
   api::ObjectMeta current = intent.current;
   if (current.uid.empty()) {
     // The controller removes the report of a Node that is gone, and would remove the next one too.
@@ -88,7 +88,7 @@ Result<std::string> Errands::write_report(const core::PublishReport& intent) {
   return written->meta.resource_version;
 }
 
-Result<std::string> Errands::write_slice(const core::PublishSlice& intent) {
+Result<std::string> ServerRequests::write_slice(const core::PublishSlice& intent) {
   const api::Kind& kind = api::kind_of<api::ResourceSlice>();
   if (!intent.slice.meta.uid.empty()) {
     const api::ObjectMeta& meta = intent.slice.meta;
@@ -113,7 +113,8 @@ Result<std::string> Errands::write_slice(const core::PublishSlice& intent) {
   return made->meta.resource_version;
 }
 
-Result<void> Errands::remove_slice(const core::RemoveSlice& intent, std::uint64_t seen_slices) {
+Result<void> ServerRequests::remove_slice(const core::RemoveSlice& intent,
+                                          std::uint64_t seen_slices) {
   Result<void> removed = client_.remove<api::ResourceSlice>(
       api::name_of(intent.slice), {intent.slice.uid, intent.slice.resource_version});
   if (!removed && removed.error().kind != base::ErrorKind::NotFound) {
@@ -124,7 +125,7 @@ Result<void> Errands::remove_slice(const core::RemoveSlice& intent, std::uint64_
   return {};
 }
 
-core::ClaimReading Errands::read(const core::LookUpClaim& question) const {
+core::ClaimReading ServerRequests::read(const core::LookUpClaim& question) const {
   core::ClaimReading reading;
   auto answer = client_.get<api::ResourceClaim>({question.claim.ns, question.claim.name});
   if (answer) {
@@ -136,7 +137,7 @@ core::ClaimReading Errands::read(const core::LookUpClaim& question) const {
   return reading;
 }
 
-core::PeerReading Errands::read(const core::LookUpPeer& question) const {
+core::PeerReading ServerRequests::read(const core::LookUpPeer& question) const {
   core::PeerReading reading;
   const auto take = [&](auto answer, auto& into) {
     if (answer) {
@@ -152,7 +153,7 @@ core::PeerReading Errands::read(const core::LookUpPeer& question) const {
   return reading;
 }
 
-core::ListReading Errands::read(const core::LookUpList& question) const {
+core::ListReading ServerRequests::read(const core::LookUpList& question) const {
   core::ListReading reading;
   auto answer =
       client_.get<api::ConfigMap>({operator_namespace_, core::node_list_name(question.group)});
@@ -165,7 +166,7 @@ core::ListReading Errands::read(const core::LookUpList& question) const {
   return reading;
 }
 
-core::DomainsReading Errands::read(const core::LookUpDomains& question) const {
+core::DomainsReading ServerRequests::read(const core::LookUpDomains& question) const {
   core::DomainsReading reading;
   auto answer = client_.list_all<api::ComputeDomain>({.ns = question.ns});
   if (answer) {
