@@ -40,7 +40,7 @@ def monotonic(nanoseconds: int) -> float:
 
 
 def with_options(args: list, options: list) -> None:
-    """Owners of IMEX that give their daemons these options take the place of the ones that run."""
+    """Supervisors of IMEX that give their daemons these options take the place of the ones that run."""
     patch = [{"op": "replace", "path": "/spec/template/spec/containers/0/args",
               "value": args + [f"--imex-option={option}" for option in options]}]
     node_programs("patch", "daemonset", "compute-domain-imex", "--type=json", "--patch", json.dumps(patch))
@@ -51,7 +51,7 @@ def with_options(args: list, options: list) -> None:
         if sum(is_ready(pod) for pod in pods) == len(NODES):
             return
         time.sleep(0.2)
-    raise RuntimeError("the owners of IMEX are not ready again")
+    raise RuntimeError("the IMEX supervisors are not ready again")
 
 
 def is_ready(pod: dict) -> bool:

@@ -1,5 +1,5 @@
-// A daemon that is killed, with the owner's real program and a stand-in: from SIGKILL until the
-// owner has told it on its socket, and until it has told READY again.
+// A daemon that is killed, with the supervisor's real program and a stand-in: from SIGKILL until
+// the supervisor has told it on its socket, and until it has told READY again.
 #include <sys/socket.h>
 #include <sys/un.h>
 #include <unistd.h>
@@ -57,8 +57,8 @@ class Folder {
   fs::path path_;
 };
 
-imex::Child start_owner(const std::string& program, const Folder& folder,
-                        milliseconds ready_delay) {
+imex::Child start_supervisor(const std::string& program, const Folder& folder,
+                             milliseconds ready_delay) {
   imex::Command command;
   command.arguments = {program,
                        "--socket",
@@ -80,9 +80,9 @@ imex::Child start_owner(const std::string& program, const Folder& folder,
     command.arguments.insert(command.arguments.end(), {"--imex-option", option});
   }
   command.environment = {"PATH=/usr/bin:/bin"};
-  auto owner = imex::Child::start(command);
-  if (!owner) throw std::runtime_error(owner.error().message);
-  return *std::move(owner);
+  auto supervisor = imex::Child::start(command);
+  if (!supervisor) throw std::runtime_error(supervisor.error().message);
+  return *std::move(supervisor);
 }
 
 // The connection of an agent that does nothing but wait for news.
@@ -95,7 +95,7 @@ class Agent {
     std::strncpy(address.sun_path, path.c_str(), sizeof address.sun_path - 1);
     const base::Duration end = clock_.elapsed() + kPatience;
     while (connect(socket_.get(), reinterpret_cast<sockaddr*>(&address), sizeof address) != 0) {
-      if (clock_.elapsed() > end) throw std::runtime_error("the owner does not listen");
+      if (clock_.elapsed() > end) throw std::runtime_error("the supervisor does not listen");
       usleep(1000);
     }
     const timeval most{.tv_sec = kPatience / std::chrono::seconds(1), .tv_usec = 0};
@@ -106,7 +106,7 @@ class Agent {
     const std::string line = imex::encode(++last_id_, request);
     if (send(socket_.get(), line.data(), line.size(), MSG_NOSIGNAL) !=
         static_cast<ssize_t>(line.size())) {
-      throw std::runtime_error("the owner does not read");
+      throw std::runtime_error("the supervisor does not read");
     }
   }
 
@@ -124,7 +124,7 @@ class Agent {
       }
       char block[4096];
       const ssize_t got = recv(socket_.get(), block, sizeof block, 0);
-      if (got <= 0) throw std::runtime_error("the owner tells nothing");
+      if (got <= 0) throw std::runtime_error("the supervisor tells nothing");
       in_.add({block, static_cast<std::size_t>(got)});
     }
   }
@@ -136,8 +136,8 @@ class Agent {
   std::uint64_t last_id_ = 0;
 };
 
-int daemon_of(const imex::Child& owner) {
-  const std::string pid = std::to_string(owner.pid());
+int daemon_of(const imex::Child& supervisor) {
+  const std::string pid = std::to_string(supervisor.pid());
   std::ifstream children(cat("/proc/", pid, "/task/", pid, "/children"));
   for (int child = 0; children >> child;) {
     std::ifstream comm(cat("/proc/", child, "/comm"));
@@ -157,14 +157,14 @@ void measure_once(const std::string& program, const fs::path& stand_ins, millise
   const std::string address = cat("127.43.", getpid() % 250, ".", samples.told.size() % 250 + 1);
   const base::SystemClock clock;
   const Folder folder(stand_ins);
-  const imex::Child owner = start_owner(program, folder, ready_delay);
+  const imex::Child supervisor = start_supervisor(program, folder, ready_delay);
   Agent agent(folder.at("imex.sock"));
   agent.ask(imex::Watch{});
   agent.ask(imex::Hosts{cat(address, "\tslot-0\n"), "r"});
   agent.ask(imex::Want{"group", 0, "slot-0\n", "hash", address});
   agent.wait_for(
       [](const imex::DaemonStatus& state) { return state.phase == imex::DaemonPhase::Ready; });
-  const int daemon = daemon_of(owner);
+  const int daemon = daemon_of(supervisor);
   const base::Duration killed = clock.elapsed();
   kill(daemon, SIGKILL);
   const auto since_kill = [&](base::Duration moment) {

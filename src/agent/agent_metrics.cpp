@@ -17,7 +17,7 @@ const char* name_of(AgentMetrics::Outcome outcome) {
 }
 
 std::string state_of(const std::optional<core::SeenDaemon>& daemon) {
-  return daemon ? std::string(api::to_string(core::state_of(daemon->phase))) : "OwnerSilent";
+  return daemon ? std::string(api::to_string(core::state_of(daemon->phase))) : "SupervisorSilent";
 }
 
 }  // namespace

@@ -23,7 +23,7 @@ class AgentMetrics {
   void answered_prepare(Outcome outcome, base::Duration took) const;
   void answered_unprepare() const;
 
-  // The daemon as its owner tells it now; nullopt: it does not answer.
+  // The daemon as its supervisor tells it now; nullopt: it does not answer.
   void see(const std::optional<core::SeenDaemon>& daemon);
 
  private:

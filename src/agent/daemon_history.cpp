@@ -69,9 +69,9 @@ void DaemonHistory::see_failed_start(const std::string& group, const std::string
 void DaemonHistory::show(core::NodeWorld& world) const {
   if (silent_since_) {
     world.daemon.reset();
-    world.owner_error = error_;
-    world.owner_has_ended = is_gone_;
-    world.owner_silent_since = *silent_since_;
+    world.supervisor_error = error_;
+    world.supervisor_has_ended = is_gone_;
+    world.supervisor_silent_since = *silent_since_;
     return;
   }
   world.daemon = seen_;

@@ -1,7 +1,7 @@
-// DaemonHistory: since when the IMEX daemon has been what its owner says it is.
+// DaemonHistory: since when the IMEX daemon has been what its supervisor says it is.
 //
-// The owner tells the present; rules speak of how long. A new agent knows no past and takes what it
-// sees first as having begun then. One thread.
+// The supervisor tells the present; rules speak of how long. A new agent knows no past and takes
+// what it sees first as having begun then. One thread.
 #pragma once
 
 #include <optional>
@@ -18,7 +18,7 @@ class DaemonHistory {
   explicit DaemonHistory(const base::Clock& clock) : clock_(clock) {}
 
   void see(const base::Result<base::DaemonStatus>& status);
-  // The owner refused to start a daemon for this group.
+  // The supervisor refused to start a daemon for this group.
   void see_failed_start(const std::string& group, const std::string& error);
 
   void show(core::NodeWorld& world) const;
@@ -31,10 +31,10 @@ class DaemonHistory {
   core::SeenDaemon seen_;
   base::DaemonPolicy policy_;
   bool has_seen_ = false;
-  bool start_failed_ = false;  // seen_ tells of that, not of the owner's last word
+  bool start_failed_ = false;  // seen_ tells of that, not of the supervisor's last word
   std::optional<base::Duration> silent_since_;
   std::string error_;
-  bool is_gone_ = false;  // the owner, for certain
+  bool is_gone_ = false;  // the supervisor, for certain
 };
 
 }  // namespace cdom::agent

@@ -34,9 +34,9 @@ Error unavailable(const std::string& path, const std::string& what) {
   return {ErrorKind::Unavailable, cat("compute-domain-imex does not answer on ", path, ": ", what)};
 }
 
-// Proven by its mark, which an owner makes before it starts anything. Without a mark none has run
-// since the node has booted, or the last has ended its daemon and taken its files along.
-bool owner_has_ended(const std::string& socket_path) {
+// Proven by its mark, which a supervisor makes before it starts anything. Without a mark none has
+// run since the node has booted, or the last has ended its daemon and taken its files along.
+bool supervisor_has_ended(const std::string& socket_path) {
   const std::string mark = imex::life_mark_of(socket_path);
   if (base::LifeMark::is_free(mark)) return true;
   std::error_code error;
@@ -49,7 +49,7 @@ bool owner_has_ended(const std::string& socket_path) {
 
 class ImexClient::Connection {
  public:
-  // Writes the fabric that the owner reports to `fabric`, which outlives this.
+  // Writes the fabric that the supervisor reports to `fabric`, which outlives this.
   Connection(int socket, const base::Clock& clock, Duration patience,
              std::optional<nvidia::FabricFacts>& fabric)
       : socket_(socket),
@@ -188,7 +188,7 @@ Result<void> ImexClient::connect() {
   auto connection = std::make_unique<Connection>(socket, clock_, patience_, fabric_);
   if (::connect(socket, reinterpret_cast<sockaddr*>(&address), sizeof address) != 0) {
     const int why = errno;
-    if (owner_has_ended(socket_path_)) {
+    if (supervisor_has_ended(socket_path_)) {
       return Error{ErrorKind::NotFound,
                    cat("compute-domain-imex does not run, nor does a nvidia-imex of it (",
                        socket_path_, "): its pod has to run on this node")};
@@ -250,10 +250,11 @@ Result<void> ImexClient::signal() { return ask(imex::Signal{}); }
 Result<void> ImexClient::stop() {
   auto stopped = ask(imex::Stop{});
   if (stopped || stopped.error().kind != ErrorKind::NotFound) return stopped;
-  // An owner that starts reads this while it holds the mark: it finds the word, or is found here.
+  // A supervisor that starts reads this while it holds the mark: it finds the word, or is found
+  // here.
   const std::string withdrawal = imex::withdrawal_of(socket_path_);
   if (auto written = base::replace_file(withdrawal, ""); !written) return written;
-  if (owner_has_ended(socket_path_)) return {};
+  if (supervisor_has_ended(socket_path_)) return {};
   (void)base::remove_file(withdrawal);
   return stopped;
 }

@@ -8,14 +8,14 @@ namespace cdom::agent {
 
 namespace {
 
-// Longer than the owner's patience with NVML.
+// Longer than the supervisor's patience with NVML.
 constexpr base::Duration kFirstPatience = std::chrono::seconds(15);
 
 }  // namespace
 
 core::FabricReading ImexFabric::read() {
-  const auto connected = owner_.status();
-  const std::optional<FabricFacts>& told = owner_.fabric();
+  const auto connected = supervisor_.status();
+  const std::optional<FabricFacts>& told = supervisor_.fabric();
   if (!told) {
     if (clock_.elapsed() - begin_ < kFirstPatience) return {};
     if (connected && connected->driver_paused.value_or(false)) {

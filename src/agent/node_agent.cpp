@@ -18,11 +18,11 @@ namespace cdom::agent {
 
 namespace {
 
-// Between two attempts at something on this node that failed (disk, IMEX owner).
+// Between two attempts at something on this node that failed (disk, IMEX supervisor).
 constexpr base::Duration kFirstBackoff = std::chrono::milliseconds(100);
 constexpr base::Duration kLastBackoff = std::chrono::seconds(2);
-// A silent IMEX owner for less than this is one whose pod is being replaced.
-constexpr base::Duration kOwnerPatience = std::chrono::seconds(10);
+// A silent IMEX supervisor for less than this is one whose pod is being replaced.
+constexpr base::Duration kSupervisorPatience = std::chrono::seconds(10);
 // When another agent of the node has its turn.
 constexpr base::Duration kBetweenTurns = std::chrono::milliseconds(2);
 // The longest time without a decision, whether or not anything has told of a change.
@@ -88,7 +88,7 @@ class NodeAgent::Shell {
   // What is asked at every step, as nobody tells when it changes.
   struct Inputs {
     std::optional<base::DaemonStatus> imex;
-    std::optional<base::Error> imex_error;  // its kind says whether the owner has ended
+    std::optional<base::Error> imex_error;  // its kind says whether the supervisor has ended
     core::FabricReading fabric;
     std::uint64_t calls = 0;
 
@@ -234,7 +234,7 @@ class NodeAgent::Shell {
     world.times = options_.times;
     world.settings = options_.settings;
     world.self = options_.self;
-    // An owner that is silent for a moment has not moved.
+    // A supervisor that is silent for a moment has not moved.
     if (inputs_.imex) told_address_ = inputs_.imex->address;
     if (world.self.address.empty()) world.self.address = told_address_;
     world.fabric = inputs_.fabric;
@@ -251,8 +251,8 @@ class NodeAgent::Shell {
     }
     daemon_.see(imex_status());
     daemon_.show(world);
-    if (!world.daemon && world.elapsed - world.owner_silent_since >= kOwnerPatience) {
-      world.faults.push_back({core::kFaultImex, "ImexSupervisorSilent", world.owner_error});
+    if (!world.daemon && world.elapsed - world.supervisor_silent_since >= kSupervisorPatience) {
+      world.faults.push_back({core::kFaultImex, "ImexSupervisorSilent", world.supervisor_error});
     }
     agent_metrics_.see(world.daemon);
     if (!checkpoint_.served && world.daemon && world.daemon->running) world.held = held_claims();

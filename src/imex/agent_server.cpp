@@ -132,7 +132,7 @@ void AgentServer::answer(Connection& connection, const std::string& line, const 
   if (!asked.request) {
     reply.error = asked.request.error();
   } else if (const auto* hello = std::get_if<Hello>(&*asked.request)) {
-    // An agent also says it to hear whether the owner lives.
+    // An agent also says it to hear whether the supervisor lives.
     if (!std::exchange(connection.is_known, true)) {
       base::log_info("an agent has connected",
                      {{"program", hello->program}, {"protocol", std::to_string(hello->version)}});

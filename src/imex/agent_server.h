@@ -1,7 +1,8 @@
-// AgentServer: the owner's unix socket.
+// AgentServer: the supervisor's unix socket.
 //
 // Only processes of allowed users are heard. Who does not read what it asked for only gets the
-// newest state later; nobody can make the owner wait. Part of the owner's poll loop; one thread.
+// newest state later; nobody can make the supervisor wait. Part of the supervisor's poll loop; one
+// thread.
 #pragma once
 
 #include <poll.h>

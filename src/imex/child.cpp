@@ -32,7 +32,7 @@ struct Failure {
 struct Prepared {
   std::vector<char*> arguments, environment;
   int null_input, output, report;
-  pid_t owner;
+  pid_t supervisor;
 };
 
 std::vector<char*> pointers(const std::vector<std::string>& texts) {
@@ -51,7 +51,7 @@ std::vector<char*> pointers(const std::vector<std::string>& texts) {
     _exit(127);
   };
   prctl(PR_SET_PDEATHSIG, SIGKILL);
-  if (getppid() != prepared.owner) _exit(127);  // it has died meanwhile
+  if (getppid() != prepared.supervisor) _exit(127);  // it has died meanwhile
   sigset_t none;
   sigemptyset(&none);
   pthread_sigmask(SIG_SETMASK, &none, nullptr);

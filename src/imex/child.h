@@ -1,8 +1,8 @@
 // Child: a process that this one started, seen through a pidfd.
 //
-// It cannot outlive its owner: the kernel kills it when the thread that started it ends, and so
-// does the destructor, which waits a second at most: a process inside a driver's call may not die.
-// One thread.
+// It cannot outlive its supervisor: the kernel kills it when the thread that started it ends, and
+// so does the destructor, which waits a second at most: a process inside a driver's call may not
+// die. One thread.
 #pragma once
 
 #include <sys/types.h>
@@ -24,8 +24,8 @@ struct Command {
   std::vector<std::string> arguments;    // the first is the path of the program
   std::vector<std::string> environment;  // "NAME=value", and nothing else
   std::vector<BindMount> mounts;         // seen by the child alone
-  bool captures_output = false;          // both outputs; else they are the owner's
-  int kept_descriptor = -1;              // of the owner, that it inherits; -1: none
+  bool captures_output = false;          // both outputs; else they are the supervisor's
+  int kept_descriptor = -1;              // of the supervisor, that it inherits; -1: none
 };
 
 struct Ending {

@@ -40,7 +40,7 @@ void DaemonKeeper::resume(const DaemonStatus& last, std::optional<Want> wanted) 
   start_at_ = clock_.elapsed();
   if (is_hosts_) return;
   status_.phase = DaemonPhase::Failed;
-  status_.message = "nvidia-imex has ended with its owner";
+  status_.message = "nvidia-imex has ended with its supervisor";
 }
 
 void DaemonKeeper::forget_wanted(const std::string& why) {

@@ -1,4 +1,4 @@
-// DaemonKeeper: everything that the IMEX owner decides about its daemon, without doing it.
+// DaemonKeeper: everything that the IMEX supervisor decides about its daemon, without doing it.
 //
 // How it goes: wishes and events come in, next() gives the actions that are due now, one by one,
 // and status() is what to tell. Between start and READY the control tool is asked in growing steps,
@@ -63,7 +63,7 @@ class DaemonKeeper {
   DaemonKeeper(const base::Clock& clock, base::Random random, bool is_hosts = false,
                KeeperTimes times = {});
 
-  // What an earlier owner of this boot knew: the daemon is started again when one is wanted.
+  // What an earlier supervisor of this boot knew: the daemon is started again when one is wanted.
   void resume(const DaemonStatus& last, std::optional<Want> wanted);
   // No daemon until the next want(); what is told says why.
   void forget_wanted(const std::string& why);

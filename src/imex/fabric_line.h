@@ -1,5 +1,5 @@
 // The node's fabric as lines of text: what `compute-domain-imex fabric --lines` prints for its
-// owner, and what the owner tells agents.
+// supervisor, and what the supervisor tells agents.
 #pragma once
 
 #include <string>

@@ -18,8 +18,8 @@ constexpr std::size_t kMostBacklog = std::size_t{64} << 10;
 // All that a pipe holds, so that nothing of a daemon that has ended is missed.
 constexpr int kMostBlocks = 16;
 
-// Whole lines as far as there are any, so that the owner's own come between them. No more than a
-// pipe takes without waiting when it has room at all (pipe(7)).
+// Whole lines as far as there are any, so that the supervisor's own come between them. No more than
+// a pipe takes without waiting when it has room at all (pipe(7)).
 std::size_t portion(const std::string& backlog) {
   const std::size_t most = std::min<std::size_t>(backlog.size(), PIPE_BUF);
   const std::size_t end = std::string_view(backlog).substr(0, most).rfind('\n');

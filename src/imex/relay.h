@@ -1,4 +1,4 @@
-// Relay: what the daemon prints, on its way to the owner's log, and its last words.
+// Relay: what the daemon prints, on its way to the supervisor's log, and its last words.
 //
 // It waits for nobody. It takes what has come, and gives on what the log takes at once. Of a log
 // that is not read so fast 64 KiB are kept; what comes while they wait is left out, and the log

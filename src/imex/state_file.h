@@ -1,4 +1,4 @@
-// StateFile: what the next owner of the same boot has to know.
+// StateFile: what the next supervisor of the same boot has to know.
 //
 // It carries the boot id: after a reboot nothing of it is believed, as no daemon of before can run
 // and its hosts and peers are of another time.

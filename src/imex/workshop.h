@@ -8,15 +8,15 @@
 
 #include "compute_domain/base/result.h"
 #include "compute_domain/imex/driver_root.h"
-#include "compute_domain/imex/owner.h"
 #include "compute_domain/imex/protocol.h"
+#include "compute_domain/imex/supervisor.h"
 #include "imex/child.h"
 
 namespace cdom::imex {
 
 class Workshop {
  public:
-  explicit Workshop(const OwnerOptions& options) : options_(options) {}
+  explicit Workshop(const SupervisorOptions& options) : options_(options) {}
 
   // Whether the driver's files and devices are there.
   [[nodiscard]] base::Result<void> check() const;
@@ -44,7 +44,7 @@ class Workshop {
   [[nodiscard]] base::Result<void> check_for_other_daemons() const;
   base::Result<std::vector<BindMount>> mounts() const;
 
-  const OwnerOptions& options_;
+  const SupervisorOptions& options_;
   Command tool_;
   std::string tls_revision_;
   std::string host_socket_;  // as this pod sees it

@@ -95,7 +95,7 @@ TEST_F(History, BelievesASupervisorThatStartsWhatItSeemedToRefuse) {
   EXPECT_TRUE(may_start_by_itself(view_after(ended)));
 }
 
-TEST_F(History, KnowsSinceWhenTheOwnerIsSilent) {
+TEST_F(History, KnowsSinceWhenTheSupervisorIsSilent) {
   clock.advance(seconds(1));
   history.see(base::Error{base::ErrorKind::Unavailable, "gone"});
   clock.advance(seconds(1));
@@ -103,7 +103,7 @@ TEST_F(History, KnowsSinceWhenTheOwnerIsSilent) {
   core::NodeWorld world;
   history.show(world);
   EXPECT_FALSE(world.daemon);
-  EXPECT_EQ(world.owner_silent_since, seconds(1));
+  EXPECT_EQ(world.supervisor_silent_since, seconds(1));
 }
 
 }  // namespace

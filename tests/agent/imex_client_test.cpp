@@ -1,4 +1,4 @@
-// The agent's port to the real owner, with stand-in daemons.
+// The agent's port to the real supervisor, with stand-in daemons.
 #include "compute_domain/agent/imex_client.h"
 
 #include <gmock/gmock.h>
@@ -21,12 +21,12 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::Pair;
 
-// An owner in a thread of its own, as the agent knows none of its steps.
-class RunningOwner {
+// A supervisor in a thread of its own, as the agent knows none of its steps.
+class RunningSupervisor {
  public:
-  explicit RunningOwner(imex::Node& node) {
+  explicit RunningSupervisor(imex::Node& node) {
     if (const auto opened = node.open(); !opened) throw std::logic_error(opened.error().message);
-    thread_ = std::jthread([&node](const std::stop_token& stop) { node.owner->run(stop); });
+    thread_ = std::jthread([&node](const std::stop_token& stop) { node.supervisor->run(stop); });
   }
 
  private:
@@ -63,11 +63,11 @@ bool until_phase(ImexClient& client, base::DaemonPhase phase) {
 }
 
 // The pod of compute-domain-imex is killed and does not come back for now.
-TEST(ImexClient, KnowsThatAnOwnerHasEndedAndWithdrawsWhatItsSuccessorWouldStart) {
+TEST(ImexClient, KnowsThatASupervisorHasEndedAndWithdrawsWhatItsSuccessorWouldStart) {
   imex::Node node(0);
   ImexClient client(node.options.socket_path, "agent", node.clock);
   {
-    const RunningOwner owner(node);
+    const RunningSupervisor supervisor(node);
     ASSERT_TRUE(client.write_hosts(hosts_of(node)));
     ASSERT_TRUE(client.start(daemon_of(node)));
     ASSERT_TRUE(until_phase(client, base::DaemonPhase::Ready));
@@ -79,14 +79,14 @@ TEST(ImexClient, KnowsThatAnOwnerHasEndedAndWithdrawsWhatItsSuccessorWouldStart)
   EXPECT_EQ(status.error().kind, base::ErrorKind::NotFound) << status.error().message;
 
   ASSERT_TRUE(client.stop());
-  const RunningOwner successor(node);
+  const RunningSupervisor successor(node);
   ASSERT_TRUE(until(client, [](const base::DaemonStatus&) { return true; }));
   EXPECT_FALSE(client.status()->running);
   EXPECT_TRUE(imex::daemon_pids().empty());
   EXPECT_FALSE(std::filesystem::exists(imex::withdrawal_of(node.options.socket_path)));
 }
 
-// A daemon may outlive its owner for a moment, or, inside a driver's call, for long.
+// A daemon may outlive its supervisor for a moment, or, inside a driver's call, for long.
 TEST(ImexClient, DoesNotTakeADaemonForEndedThatHoldsTheMark) {
   imex::Node node(0);
   ImexClient client(node.options.socket_path, "agent", node.clock);
@@ -99,7 +99,7 @@ TEST(ImexClient, DoesNotTakeADaemonForEndedThatHoldsTheMark) {
 
 TEST(ImexClient, DrivesTheDaemonThroughItsLife) {
   imex::Node node(0);
-  const RunningOwner owner(node);
+  const RunningSupervisor supervisor(node);
   ImexClient client(node.options.socket_path, "agent", node.clock);
 
   auto status = client.status();
@@ -138,9 +138,9 @@ TEST(ImexClient, DrivesTheDaemonThroughItsLife) {
   EXPECT_TRUE(client.stop());
 }
 
-TEST(ImexClient, HasTheOwnerLetGoOfTheDriver) {
+TEST(ImexClient, HasTheSupervisorLetGoOfTheDriver) {
   imex::Node node(0);
-  const RunningOwner owner(node);
+  const RunningSupervisor supervisor(node);
   const base::SystemClock clock;
   ImexClient client(node.options.socket_path, "test", clock);
   const auto is_paused = [&] { return client.status()->driver_paused; };
@@ -154,7 +154,7 @@ TEST(ImexClient, HasTheOwnerLetGoOfTheDriver) {
 
 TEST(ImexClient, TellsWhatTheDaemonIsConnectedTo) {
   imex::Node first(0), second(1);
-  const RunningOwner one(first), two(second);
+  const RunningSupervisor one(first), two(second);
   ImexClient client(first.options.socket_path, "agent", first.clock);
   ImexClient other(second.options.socket_path, "agent", first.clock);
   const core::WriteHosts hosts{first.address + " slot-0\n" + second.address + " slot-1\n", "r"};
@@ -168,7 +168,7 @@ TEST(ImexClient, TellsWhatTheDaemonIsConnectedTo) {
 
 TEST(ImexClient, AnAgentThatIsStartedAnewFindsTheSameDaemon) {
   imex::Node node(0);
-  const RunningOwner owner(node);
+  const RunningSupervisor supervisor(node);
   std::string instance;
   {
     ImexClient client(node.options.socket_path, "agent 1", node.clock);
@@ -186,7 +186,7 @@ TEST(ImexClient, AnAgentThatIsStartedAnewFindsTheSameDaemon) {
 TEST(ImexClient, AStartThatCannotBeSaysWhy) {
   imex::Node node(0);
   std::filesystem::remove(node.dir.at("root/usr/bin/nvidia-imex"));
-  const RunningOwner owner(node);
+  const RunningSupervisor supervisor(node);
   ImexClient client(node.options.socket_path, "agent", node.clock);
   const auto started = client.start(daemon_of(node));
   ASSERT_FALSE(started);
@@ -195,26 +195,27 @@ TEST(ImexClient, AStartThatCannotBeSaysWhy) {
   EXPECT_FALSE(client.status()->running);
 }
 
-TEST(ImexClient, SaysWhenTheOwnerIsGoneAndFindsItsSuccessor) {
+TEST(ImexClient, SaysWhenTheSupervisorIsGoneAndFindsItsSuccessor) {
   imex::Node node(0);
   ImexClient client(node.options.socket_path, "agent", node.clock);
   EXPECT_EQ(client.status().error().kind, base::ErrorKind::NotFound) << "none has ever run";
   EXPECT_THAT(client.status().error().message, HasSubstr("its pod has to run on this node"));
   {
-    const RunningOwner owner(node);
+    const RunningSupervisor supervisor(node);
     EXPECT_TRUE(client.status());
   }
   node.close();
   EXPECT_EQ(client.status().error().kind, base::ErrorKind::NotFound) << "it took its mark along";
   EXPECT_TRUE(client.stop());
-  const RunningOwner successor(node);
+  const RunningSupervisor successor(node);
   EXPECT_TRUE(client.status());
 }
 
-// An owner of another version: says what a test wants, and answers nothing.
-class ScriptedOwner {
+// A supervisor of another version: says what a test wants, and answers nothing.
+class ScriptedSupervisor {
  public:
-  explicit ScriptedOwner(const std::string& path) : listener_(socket(AF_UNIX, SOCK_STREAM, 0)) {
+  explicit ScriptedSupervisor(const std::string& path)
+      : listener_(socket(AF_UNIX, SOCK_STREAM, 0)) {
     sockaddr_un address{};
     address.sun_family = AF_UNIX;
     std::strncpy(address.sun_path, path.c_str(), sizeof address.sun_path - 1);
@@ -236,12 +237,12 @@ class ScriptedOwner {
   std::jthread thread_;
 };
 
-TEST(ImexClient, UnderstandsAnOwnerOfALaterVersion) {
+TEST(ImexClient, UnderstandsASupervisorOfALaterVersion) {
   const base::Directory dir;
   const base::SystemClock clock;
-  ScriptedOwner owner(dir.at("sock"));
+  ScriptedSupervisor supervisor(dir.at("sock"));
   ImexClient client(dir.at("sock"), "agent", clock);
-  owner.say(
+  supervisor.say(
       "hello version=9 program=later colour=blue\nweather sunny=1\n"
       "state phase=ready running=1 answers=1 group=g slot=0 instance=i peers=1:C,2:N,3:Z heat=7\n");
   const auto status = client.status();
@@ -250,12 +251,12 @@ TEST(ImexClient, UnderstandsAnOwnerOfALaterVersion) {
   EXPECT_THAT(status->peers, ElementsAre(Pair(1, 'C'))) << "no change of another wakes the agent";
 }
 
-TEST(ImexClient, ASilentOwnerIsUnavailable) {
+TEST(ImexClient, ASilentSupervisorIsUnavailable) {
   const base::Directory dir;
   base::ManualClock clock;
-  ScriptedOwner owner(dir.at("sock"));
+  ScriptedSupervisor supervisor(dir.at("sock"));
   ImexClient client(dir.at("sock"), "agent", clock);
-  owner.say("state phase=ready running=1\n");
+  supervisor.say("state phase=ready running=1\n");
   ASSERT_TRUE(client.status());
   clock.advance(std::chrono::seconds(3));
   EXPECT_TRUE(client.status()) << "it is asked";
@@ -264,11 +265,11 @@ TEST(ImexClient, ASilentOwnerIsUnavailable) {
 }
 
 // Also a long one: a node has many claims.
-TEST(ImexClient, ReadsKubeletsRecordThroughTheOwner) {
+TEST(ImexClient, ReadsKubeletsRecordThroughTheSupervisor) {
   imex::Node node(0);
   ImexClient client(node.options.socket_path, "agent", node.clock);
   node.options.kubelet_state_path = node.dir.at("dra_manager_state");
-  const RunningOwner owner(node);
+  const RunningSupervisor supervisor(node);
   EXPECT_THAT(client.kubelet_state().error().message, HasSubstr("dra_manager_state"));
   const std::string text(300'000, '%');
   node.dir.write("dra_manager_state", text);

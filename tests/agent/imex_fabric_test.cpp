@@ -1,4 +1,4 @@
-// The fabric over the real owner's socket; the process that asks NVML is a text.
+// The fabric over the real supervisor's socket; the process that asks NVML is a text.
 #include "compute_domain/agent/imex_fabric.h"
 
 #include <gmock/gmock.h>
@@ -36,14 +36,14 @@ class ImexFabricTest : public testing::Test {
  protected:
   ImexFabricTest() { node_.options.fabric_command = {"/bin/cat", node_.dir.at("facts")}; }
 
-  // An owner that reads these, in place of an earlier one.
-  void open_owner(const FabricFacts& facts) {
-    close_owner();
+  // A supervisor that reads these, in place of an earlier one.
+  void open_supervisor(const FabricFacts& facts) {
+    close_supervisor();
     node_.dir.write("facts", imex::encode_line(imex::line_of(facts)));
     if (const auto opened = node_.open(); !opened) throw std::logic_error(opened.error().message);
-    thread_ = std::jthread([this](const std::stop_token& stop) { node_.owner->run(stop); });
+    thread_ = std::jthread([this](const std::stop_token& stop) { node_.supervisor->run(stop); });
   }
-  void close_owner() {
+  void close_supervisor() {
     thread_ = {};
     node_.close();
   }
@@ -70,28 +70,28 @@ class ImexFabricTest : public testing::Test {
   std::jthread thread_;
 };
 
-TEST_F(ImexFabricTest, IsWhatTheOwnerTells) {
-  open_owner(in_clique(7));
+TEST_F(ImexFabricTest, IsWhatTheSupervisorTells) {
+  open_supervisor(in_clique(7));
   EXPECT_EQ(next_reading(), (core::FabricReading{kClique7, {}}));
 }
 
-TEST_F(ImexFabricTest, OfAnOwnerThatIsAwayIsWhatItSaidLast) {
-  open_owner(in_clique(7));
+TEST_F(ImexFabricTest, OfASupervisorThatIsAwayIsWhatItSaidLast) {
+  open_supervisor(in_clique(7));
   EXPECT_EQ(next_reading().clique, kClique7);
-  close_owner();
+  close_supervisor();
   clock_.advance(std::chrono::hours(1));
   EXPECT_EQ(fabric_.read().clique, kClique7);
 }
 
-TEST_F(ImexFabricTest, OfAnOwnerThatNeverCameIsUnknownAndSaysSoAfterAWhile) {
+TEST_F(ImexFabricTest, OfASupervisorThatNeverCameIsUnknownAndSaysSoAfterAWhile) {
   EXPECT_EQ(fabric_.read(), core::FabricReading());
   clock_.advance(seconds(15));
   EXPECT_THAT(fabric_.read().error, HasSubstr("compute-domain-imex"));
 }
 
-TEST_F(ImexFabricTest, OfAnOlderOwnerIsUnknownAndSaysWhatToDo) {
+TEST_F(ImexFabricTest, OfAnOlderSupervisorIsUnknownAndSaysWhatToDo) {
   node_.options.fabric_command = {};
-  open_owner({});
+  open_supervisor({});
   EXPECT_EQ(read_until([&](const auto&) { return client_.descriptor() >= 0; }),
             core::FabricReading());
   clock_.advance(seconds(15));
@@ -102,27 +102,27 @@ TEST_F(ImexFabricTest, OfAnOlderOwnerIsUnknownAndSaysWhatToDo) {
 }
 
 TEST_F(ImexFabricTest, ACliqueIsNotLostByFactsWithoutOne) {
-  open_owner(in_clique(7));
+  open_supervisor(in_clique(7));
   EXPECT_EQ(next_reading().clique, kClique7);
   FabricFacts without = in_clique(7);
   without.gpus.clear();
-  open_owner(without);
+  open_supervisor(without);
   const core::FabricReading reading = next_reading();
   EXPECT_EQ(reading.clique, std::nullopt);
   EXPECT_THAT(reading.error, AllOf(HasSubstr(kClique7), HasSubstr("restart the agent")));
-  open_owner(in_clique(7));
+  open_supervisor(in_clique(7));
   EXPECT_EQ(next_reading(), (core::FabricReading{kClique7, {}}));
 }
 
 TEST_F(ImexFabricTest, WhatIsWrongBesideStaysWhileTheDriverDoesNotAnswer) {
   FabricFacts old = in_clique(7);
   old.driver_version = "560.35.03";
-  open_owner(old);
+  open_supervisor(old);
   const auto faults = next_reading().faults;
   EXPECT_EQ(faults.size(), 1U);
   FabricFacts silent;
   silent.error = "NVML has not answered for 10s";
-  open_owner(silent);
+  open_supervisor(silent);
   const core::FabricReading reading = next_reading();
   EXPECT_EQ(reading.error, silent.error);
   EXPECT_EQ(reading.faults, faults);

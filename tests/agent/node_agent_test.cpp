@@ -47,7 +47,7 @@ TEST(NodeAgent, PreparesAndUnpreparesAClaim) {
   EXPECT_EQ(rig.report().groups.at(0).state, api::DaemonState::Stopped);
 }
 
-TEST(NodeAgent, LearnsItsAddressFromTheOwnerOfTheDaemon) {
+TEST(NodeAgent, LearnsItsAddressFromTheSupervisorOfTheDaemon) {
   Rig rig;
   rig.address = "";
   rig.start_agent();
@@ -66,7 +66,7 @@ TEST(NodeAgent, LearnsItsAddressFromTheOwnerOfTheDaemon) {
   EXPECT_EQ(rig.report().address, "10.8.8.8");
 }
 
-TEST(NodeAgent, TellsAnOwnerThatWasReplacedWhileItDidNotRun) {
+TEST(NodeAgent, TellsASupervisorThatWasReplacedWhileItDidNotRun) {
   Rig rig;
   rig.settle();
   const core::ClaimRef claim = rig.make_claim("a");
@@ -79,7 +79,7 @@ TEST(NodeAgent, TellsAnOwnerThatWasReplacedWhileItDidNotRun) {
   rig.settle();
   EXPECT_EQ(rig.report().groups.at(0).state, api::DaemonState::Failed);
   EXPECT_EQ(rig.report().groups.at(0).instance, "another");
-  EXPECT_THAT(rig.report().groups.at(0).message, HasSubstr("has ended with its owner"));
+  EXPECT_THAT(rig.report().groups.at(0).message, HasSubstr("has ended with its supervisor"));
 
   rig.pass(seconds(2));
   EXPECT_EQ(rig.report().groups.at(0).state, api::DaemonState::Ready);
@@ -261,7 +261,7 @@ TEST(NodeAgent, TriesAgainWhenTheDaemonCannotBeStarted) {
   rig.settle();
   const core::ClaimRef claim = rig.make_claim("a");
   rig.write_list({claim.uid});
-  rig.imex.daemon.running = true;  // somebody else's, of which the owner tells nothing
+  rig.imex.daemon.running = true;  // somebody else's, of which the supervisor tells nothing
   rig.imex.daemon.group = "";
   rig.agent->prepare(claim);
   rig.settle();
@@ -378,7 +378,7 @@ TEST(NodeAgent, ANodeThatCannotInjectOffersNothing) {
 }
 
 // Nothing could be prepared there; what is prepared stays.
-TEST(NodeAgent, ANodeWhoseImexOwnerIsSilentOffersNothingAfterAWhile) {
+TEST(NodeAgent, ANodeWhoseImexSupervisorIsSilentOffersNothingAfterAWhile) {
   Rig rig;
   rig.settle();
   rig.imex.error = base::Error{base::ErrorKind::Unavailable, "does its pod run on this node?"};
@@ -441,7 +441,7 @@ TEST(NodeAgent, MakesNoReportOfANodeThatIsGone) {
   EXPECT_TRUE(rig.admin.get<api::ComputeDomainNode>({"", kNode}));
 }
 
-TEST(NodeAgent, UnpreparesThoughTheImexOwnerHasEndedForGood) {
+TEST(NodeAgent, UnpreparesThoughTheImexSupervisorHasEndedForGood) {
   Rig rig;
   rig.settle();
   const core::ClaimRef claim = rig.make_claim("a");

@@ -12,7 +12,7 @@
 #include "compute_domain/agent/memory_channel_injector.h"
 #include "compute_domain/agent/memory_checkpoint_store.h"
 #include "compute_domain/agent/memory_fabric.h"
-#include "compute_domain/agent/memory_imex_owner.h"
+#include "compute_domain/agent/memory_imex_supervisor.h"
 #include "compute_domain/agent/memory_kubelet_state.h"
 #include "compute_domain/agent/stepped_agent.h"
 #include "compute_domain/api/names.h"
@@ -62,7 +62,7 @@ class Rig {
   kube::Client admin{*admin_http, clock, "test"};
   kube::Client client{wire, clock, "compute-domain-agent"};
   MemoryFabric fabric{kClique};
-  MemoryImexOwner imex{clock};
+  MemoryImexSupervisor imex{clock};
   MemoryCheckpointStore checkpoints;
   MemoryChannelInjector channels;
   MemoryKubeletState kubelet;

@@ -115,11 +115,11 @@ TEST(NodeUnprepare, OfTheLastClaimStopsADaemonThatHasEndedAndWouldStartAgain) {
   EXPECT_TRUE(scene.unprepared.contains("a-uid"));
 }
 
-TEST(NodeUnprepare, DoesNotSayStoppedWhileTheOwnerOfTheDaemonIsSilent) {
+TEST(NodeUnprepare, DoesNotSayStoppedWhileTheSupervisorOfTheDaemonIsSilent) {
   NodeScene scene = serving();
   scene.world.daemon.reset();
-  scene.world.owner_error = "connection refused";
-  scene.world.owner_silent_since = scene.world.elapsed;
+  scene.world.supervisor_error = "connection refused";
+  scene.world.supervisor_silent_since = scene.world.elapsed;
   scene.unprepare("a").advance(seconds(2)).settle();
 
   EXPECT_FALSE(scene.unprepared.contains("a-uid"));
@@ -128,12 +128,12 @@ TEST(NodeUnprepare, DoesNotSayStoppedWhileTheOwnerOfTheDaemonIsSilent) {
 }
 
 // Its lock ends with the daemon's last process, so nobody is left who could tell of an end.
-TEST(NodeUnprepare, DoesNotWaitForAnOwnerThatHasEndedWithItsDaemon) {
+TEST(NodeUnprepare, DoesNotWaitForASupervisorThatHasEndedWithItsDaemon) {
   NodeScene scene = serving();
   scene.world.daemon.reset();
-  scene.world.owner_error = "compute-domain-imex has ended";
-  scene.world.owner_silent_since = scene.world.elapsed;
-  scene.world.owner_has_ended = true;
+  scene.world.supervisor_error = "compute-domain-imex has ended";
+  scene.world.supervisor_silent_since = scene.world.elapsed;
+  scene.world.supervisor_has_ended = true;
   scene.advance(seconds(2)).settle();
   EXPECT_EQ(scene.stops, 0) << "a successor goes on with what is in use";
   EXPECT_EQ(scene.group()->state, api::DaemonState::Failed);
@@ -195,7 +195,7 @@ TEST(NodeStopped, IsSaidOfASlotThatIsOnlyKept) {
   EXPECT_EQ(scene.group()->term, 3);
 }
 
-TEST(NodeStopped, IsNotSaidWhileTheDaemonRunsOrItsOwnerIsSilent) {
+TEST(NodeStopped, IsNotSaidWhileTheDaemonRunsOrItsSupervisorIsSilent) {
   NodeScene scene = serving();
   api::NodeList list = train(1);
   list.entries[0].member = false;

@@ -197,7 +197,7 @@ TEST(NodePause, NothingStandsOrIsAskedAgainBeforeItIsKnown) {
   EXPECT_EQ(scene.world.daemon->driver_paused, true);
 }
 
-TEST(NodePause, AnOwnerThatWasReplacedIsToldAgainAndAnOlderOneIsNot) {
+TEST(NodePause, ASupervisorThatWasReplacedIsToldAgainAndAnOlderOneIsNot) {
   NodeScene scene = standing_daemon();
   tell_pause(scene, kIsPaused);
   scene.world.daemon->driver_paused = false;

@@ -98,7 +98,7 @@ TEST(NodeReport, GoesOnNamingTheDomainWhoseListIsNotSeen) {
 
 TEST(NodeReport, TellsAnAddressThatHasChangedAndKeepsTheLastWhileNoneIsKnown) {
   NodeScene scene = serving(2);
-  scene.daemon_dies("ended with its owner");
+  scene.daemon_dies("ended with its supervisor");
   scene.world.self.address = "";
   scene.settle();
   EXPECT_EQ(scene.report().address, "10.0.0.1");
@@ -109,11 +109,11 @@ TEST(NodeReport, TellsAnAddressThatHasChangedAndKeepsTheLastWhileNoneIsKnown) {
   EXPECT_THAT(scene.hosts, testing::StartsWith("10.9.9.9\t"));
 }
 
-TEST(NodeReport, TellsAtOnceThatAReadyDaemonHasEndedWithItsOwner) {
+TEST(NodeReport, TellsAtOnceThatAReadyDaemonHasEndedWithItsSupervisor) {
   NodeScene scene = serving(2);
   const SeenDaemon before = *scene.world.daemon;
   scene.world.daemon.reset();
-  scene.world.owner_silent_since = scene.world.elapsed;
+  scene.world.supervisor_silent_since = scene.world.elapsed;
   scene.settle();
   EXPECT_EQ(scene.group()->state, api::DaemonState::Ready) << "it may be silent for a moment only";
 
@@ -122,7 +122,7 @@ TEST(NodeReport, TellsAtOnceThatAReadyDaemonHasEndedWithItsOwner) {
   scene.daemon_is_another(base::DaemonPhase::Starting).settle();
   EXPECT_EQ(scene.group()->state, api::DaemonState::Failed);
   EXPECT_EQ(scene.group()->instance, "another");
-  EXPECT_THAT(scene.group()->message, HasSubstr("has ended with its owner"));
+  EXPECT_THAT(scene.group()->message, HasSubstr("has ended with its supervisor"));
   scene.advance(seconds(1)).settle();
   EXPECT_EQ(scene.group()->state, api::DaemonState::Starting);
   EXPECT_EQ(scene.group()->message, "");
@@ -145,7 +145,7 @@ TEST(NodeReport, TellsTheEndOfAReadyDaemonForASecondAlsoWhenTheNextIsReadyBefore
 
 TEST(NodeReport, LetsTheEndOfADaemonStandForASecondHoweverSoonTheNextIsReady) {
   NodeScene scene = serving(2);
-  scene.advance(minutes(1)).daemon_dies("ended with its owner").settle();
+  scene.advance(minutes(1)).daemon_dies("ended with its supervisor").settle();
   EXPECT_EQ(scene.group()->state, api::DaemonState::Failed);
   scene.daemon_is_another(base::DaemonPhase::Ready).daemon_ready({1}).settle();
   EXPECT_EQ(scene.group()->state, api::DaemonState::Failed);

@@ -203,7 +203,7 @@ class NodeScene {
     daemon.peers.clear();
     return *this;
   }
-  // Its owner was replaced while nobody looked.
+  // Its supervisor was replaced while nobody looked.
   NodeScene& daemon_is_another(base::DaemonPhase phase) {
     daemon_dies("");
     world.daemon->running = true;
@@ -335,7 +335,7 @@ class NodeScene {
   }
   void act(const StopDaemon&) {
     ++stops;
-    if (!world.daemon) return;  // there is no owner: a successor will find the word
+    if (!world.daemon) return;  // there is no supervisor: a successor will find the word
     if (slow_end_) {
       world.daemon->stopping = true;
     } else {

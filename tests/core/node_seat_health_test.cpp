@@ -43,11 +43,11 @@ TEST(NodeSeatHealth, FollowsTheDaemonOnceAClaimIsPrepared) {
   EXPECT_EQ(seat_of(scene).state, State::Healthy);
 }
 
-TEST(NodeSeatHealth, IsUnknownWhenTheOwnerIsSilentAndThenUnhealthy) {
+TEST(NodeSeatHealth, IsUnknownWhenTheSupervisorIsSilentAndThenUnhealthy) {
   NodeScene scene = serving();
   scene.world.daemon.reset();
-  scene.world.owner_error = "connection refused";
-  scene.world.owner_silent_since = scene.world.elapsed;
+  scene.world.supervisor_error = "connection refused";
+  scene.world.supervisor_silent_since = scene.world.elapsed;
   EXPECT_EQ(seat_of(scene).state, State::Unknown);
   scene.advance(seconds(1));
   EXPECT_EQ(seat_of(scene).state, State::Unhealthy);

@@ -114,6 +114,18 @@ TEST(Reasons, HaveAPageThatIsUpToDate) {
   EXPECT_TRUE(source_text(kPage) == page()) << kPage << ": run test_core with UPDATE=1";
 }
 
+// By the reason a person finds what to do.
+TEST(Reasons, OfReadyAreAllInTheTroubleshootingPage) {
+  const std::string page = source_text("docs/troubleshooting.md");
+  for (const ReasonRow& row : reason_rows()) {
+    const std::vector<std::string> conditions = base::split(row.where, ',');
+    const bool is_of_ready = std::ranges::any_of(
+        conditions, [](const std::string& name) { return base::trim(name) == "Ready"; });
+    if (!is_of_ready || row.severity == Severity::Fine) continue;
+    EXPECT_THAT(page, ::testing::HasSubstr(cat("`", row.name, "`")));
+  }
+}
+
 TEST(Reasons, AreFoundByTheirNames) {
   EXPECT_EQ(Reason::find("GroupFull"), Reason("GroupFull"));
   EXPECT_EQ(Reason::find("NoSlot"), std::nullopt);

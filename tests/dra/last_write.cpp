@@ -1,7 +1,7 @@
 // liblast-write.so, for LD_PRELOAD: SIGKILL of the process before or after its n-th write.
 //
 // Writes are: a file made, written, synced, renamed or removed, a folder made, and what goes to the
-// API server (but for GET) or to the owner of IMEX. LAST_WRITE names a file that its tester maps,
+// API server (but for GET) or to the IMEX supervisor. LAST_WRITE names a file that its tester maps,
 // too: a Plan.
 #include <dlfcn.h>
 #include <fcntl.h>
@@ -77,7 +77,7 @@ std::string_view peer(int fd) {
   if (getpeername(fd, reinterpret_cast<sockaddr*>(&address), &size) != 0) return "";
   if (address.sun_family == AF_INET || address.sun_family == AF_INET6) return "the API server";
   const bool is_named = address.sun_family == AF_UNIX && size > offsetof(sockaddr_un, sun_path);
-  return is_named && address.sun_path[0] != '\0' ? "the owner of IMEX" : "";
+  return is_named && address.sun_path[0] != '\0' ? "the IMEX supervisor" : "";
 }
 
 bool is_question(const void* data, std::size_t size) {

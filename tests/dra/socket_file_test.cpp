@@ -28,7 +28,7 @@ class SocketFileTest : public testing::Test {
   const std::string path_ = dir_.at("a.sock");
 };
 
-TEST_F(SocketFileTest, IsForItsOwnerOnlyAndGoesWithIt) {
+TEST_F(SocketFileTest, IsForItsSupervisorOnlyAndGoesWithIt) {
   {
     const auto file = SocketFile::listen(path_);
     ASSERT_TRUE(file) << file.error().message;

@@ -59,7 +59,7 @@ TEST(Child, AProgramThatCannotRunIsAnErrorAtOnce) {
   EXPECT_THAT(child.error().message, HasSubstr("cannot execute /nowhere/nvidia-imex"));
 }
 
-TEST(Child, EndsWithItsOwner) {
+TEST(Child, EndsWithItsSupervisor) {
   pid_t pid = 0;
   {
     auto child = Child::start(shell("exec sleep 60"));

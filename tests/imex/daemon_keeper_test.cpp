@@ -426,7 +426,7 @@ TEST_F(DaemonKeeperTest, ASuccessorStartsWhatItsPredecessorOfThisBootHadRunning)
   last.running = true;
   last.phase = DaemonPhase::Ready;
   keeper.resume(last, some_want());
-  EXPECT_FALSE(keeper.status().running) << "the daemon ended with its owner";
+  EXPECT_FALSE(keeper.status().running) << "the daemon ended with its supervisor";
   EXPECT_EQ(keeper.status().phase, DaemonPhase::Failed);
   ASSERT_TRUE(std::holds_alternative<StartChild>(*keeper.next()));
   keeper.started();

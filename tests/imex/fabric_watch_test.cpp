@@ -168,8 +168,8 @@ TEST(FabricWatch, WithoutACommandThereAreNoFacts) {
   EXPECT_FALSE(watch.facts());
 }
 
-// A daemon lives with its owner, whatever the driver's library does.
-TEST(ImexOwner, TellsItsAgentsTheFabricAndItsChanges) {
+// A daemon lives with its supervisor, whatever the driver's library does.
+TEST(ImexSupervisor, TellsItsAgentsTheFabricAndItsChanges) {
   const Driver driver;
   Rig rig(0, 1);
   rig.nodes.push_back(std::make_unique<Node>(0));
@@ -185,7 +185,7 @@ TEST(ImexOwner, TellsItsAgentsTheFabricAndItsChanges) {
   EXPECT_TRUE(node.agent->fabric.has_value()) << "whoever has a state knows the fabric as well";
 }
 
-TEST(ImexOwner, LetsGoOfTheDriverWhenItIsToldAndKeepsTheDaemon) {
+TEST(ImexSupervisor, LetsGoOfTheDriverWhenItIsToldAndKeepsTheDaemon) {
   const Driver driver;
   Rig rig(0, 1);
   rig.nodes.push_back(std::make_unique<Node>(0));

@@ -99,7 +99,7 @@ TEST(DeviceNodes, SaysWhatTheKernelDoesNotHave) {
 TEST(Workshop, TheDaemonResolvesNamesFromFilesOnly) {
   const base::Directory dir;
   make_driver_root(dir, "root");
-  OwnerOptions options;
+  SupervisorOptions options;
   options.directory = dir.at("run");
   options.driver_root = dir.at("root");
   options.hosts_path = dir.write("hosts", "10.0.0.1 slot-0\n");

@@ -92,7 +92,7 @@ TEST(HostManaged, NeedsNoDaemonBelowTheDriverRoot) {
   host.starts_daemon();
   const Node& node = host.rig.node(0);
   std::filesystem::remove(node.dir.at("root/usr/bin/nvidia-imex"));
-  EXPECT_TRUE(node.owner->check());
+  EXPECT_TRUE(node.supervisor->check());
   host.rig.start(0);
   EXPECT_TRUE(host.rig.until_phase(0, DaemonPhase::Ready)) << host.state().message;
 }
@@ -134,7 +134,7 @@ TEST(HostManaged, StopAndSignalLeaveTheHostsDaemonAlone) {
   EXPECT_TRUE(host.rig.until_phase(0, DaemonPhase::Ready));
 }
 
-TEST(HostManaged, AnOwnerThatStartsAnewGoesOnWithoutAFault) {
+TEST(HostManaged, ASupervisorThatStartsAnewGoesOnWithoutAFault) {
   Host host;
   host.starts_daemon();
   host.rig.start(0);

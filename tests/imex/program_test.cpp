@@ -249,7 +249,7 @@ TEST(ImexProgram, HandsNothingToItsDaemonButItsOutputsAndItsMark) {
 TEST(ImexProgram, IsHeldUpByNoLogAndByNothingThatItsDaemonPrints) {
   RunningProgram running([](const Node& node) { wrap_daemon(node, "yes chatter &\n"); });
   Node& node = running.rig.node(0);
-  for (int i = 0; i < 20; ++i) {  // each start is some lines of the owner's own
+  for (int i = 0; i < 20; ++i) {  // each start is some lines of the supervisor's own
     const std::string before = node.agent->state->instance;
     EXPECT_FALSE(running.rig.ask(node, Stop{}));
     ASSERT_TRUE(running.rig.until_phase(0, DaemonPhase::Stopped));

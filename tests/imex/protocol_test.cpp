@@ -61,7 +61,7 @@ TEST(ImexProtocol, CarriesEveryNotice) {
                  {.error = "GPU is lost\n(15)"}};
   const Notice notices[] = {fabric,
                             nvidia::FabricFacts{.error = "no driver"},
-                            Hello{1, "owner"},
+                            Hello{1, "supervisor"},
                             Reply{3, std::nullopt},
                             Reply{5, std::nullopt, "{\"Data\": \"100 %\"}\n"},
                             Reply{4, base::Error{base::ErrorKind::Conflict, "runs already"}},
@@ -108,8 +108,8 @@ TEST(ImexProtocol, TakesWhatAnEarlierVersionLeavesOutAsTheDefault) {
       << "an unknown phase of a running daemon is not READY";
   EXPECT_EQ(state.slot, -1);
   EXPECT_FALSE(state.signalled);
-  EXPECT_FALSE(state.starts_again) << "an owner that does not say whether it does";
-  EXPECT_FALSE(state.driver_paused) << "an owner that cannot be told to let go of the driver";
+  EXPECT_FALSE(state.starts_again) << "a supervisor that does not say whether it does";
+  EXPECT_FALSE(state.driver_paused) << "a supervisor that cannot be told to let go of the driver";
   EXPECT_FALSE(decode_notice("weather sunny=1"));
 }
 

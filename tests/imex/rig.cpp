@@ -105,9 +105,9 @@ Node::Node(int node_index) : index(node_index), address(loopback_address(node_in
 
 base::Result<void> Node::open() {
   static std::uint64_t seed = 1;
-  auto opened = Owner::open(options, clock, base::Random(seed++));
+  auto opened = Supervisor::open(options, clock, base::Random(seed++));
   if (!opened) return opened.error();
-  owner = *std::move(opened);
+  supervisor = *std::move(opened);
   connect();
   return {};
 }
@@ -166,7 +166,7 @@ bool Rig::until_letter(int index, int peer, char letter) {
 
 void Rig::step() {
   for (const auto& one : nodes) {
-    if (one->owner) one->owner->step(std::chrono::milliseconds(1));
+    if (one->supervisor) one->supervisor->step(std::chrono::milliseconds(1));
     if (one->agent) one->agent->read();
   }
 }

@@ -1,6 +1,7 @@
-// Rig: nodes with a real owner each and stand-in daemons, on loopback addresses of this process.
+// Rig: nodes with a real supervisor each and stand-in daemons, on loopback addresses of this
+// process.
 //
-// One thread steps all owners; a test waits for a condition, never for a time.
+// One thread steps all supervisors; a test waits for a condition, never for a time.
 #pragma once
 
 #include <memory>
@@ -10,8 +11,8 @@
 
 #include "base/directory.h"
 #include "compute_domain/base/descriptor.h"
-#include "compute_domain/imex/owner.h"
 #include "compute_domain/imex/protocol.h"
+#include "compute_domain/imex/supervisor.h"
 
 namespace cdom::imex {
 
@@ -24,7 +25,7 @@ void make_driver_root(const base::Directory& dir, const std::string& root,
 // Children of this process that are daemons, in the order of their start.
 std::vector<int> daemon_pids();
 
-// A connection to an owner, as an agent has it.
+// A connection to a supervisor, as an agent has it.
 class TestAgent {
  public:
   explicit TestAgent(const std::string& socket_path);
@@ -50,15 +51,15 @@ class Node {
   explicit Node(int index);
 
   base::Result<void> open();
-  void close() { owner.reset(); }
+  void close() { supervisor.reset(); }
   void connect();  // a new agent that watches
 
   int index;
   base::Directory dir;
   std::string address;
-  OwnerOptions options;
+  SupervisorOptions options;
   base::SystemClock clock;
-  std::unique_ptr<Owner> owner;
+  std::unique_ptr<Supervisor> supervisor;
   std::unique_ptr<TestAgent> agent;
   std::uint64_t next_id = 1;
 };
@@ -74,7 +75,7 @@ class Rig {
   // Sends it and waits for the answer.
   std::optional<base::Error> ask(Node& node, const Request& request);
   void start(int index);  // hosts, then want
-  // Steps all owners until it holds; false after ten seconds.
+  // Steps all supervisors until it holds; false after ten seconds.
   template <class Condition>
   bool until(const Condition& holds) {
     const base::SystemClock clock;

@@ -1,5 +1,5 @@
 // What the stand-in daemons do, as far as the real ones are known to do it (facts of the IMEX
-// guide), seen through their owners.
+// guide), seen through their supervisors.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <netinet/in.h>

@@ -173,8 +173,8 @@ def the_controller_is_what_suites_that_accept_a_driver_look_for() -> None:
 
 def the_gpu_operators_driver_is_seen_through_the_folder_above_its_mount() -> None:
     objects = objects_of(combined("default", "gpu-operator"))
-    [owner] = [each for each in of_kind(objects, "DaemonSet") if each["metadata"]["name"] == "compute-domain-imex"]
-    spec = owner["spec"]["template"]["spec"]
+    [supervisor] = [each for each in of_kind(objects, "DaemonSet") if each["metadata"]["name"] == "compute-domain-imex"]
+    spec = supervisor["spec"]["template"]["spec"]
     [root] = [volume["hostPath"]["path"] for volume in spec["volumes"] if volume["name"] == "driver-root"]
     assert root == "/run/nvidia", root
     [container] = spec["containers"]

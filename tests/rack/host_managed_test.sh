@@ -51,7 +51,7 @@ check "nobody else starts it" has_no_daemon n02
 check "its host starts it" start_daemon n02
 check "and the domain is Ready" is_ready train
 before=$(daemons n01 n02)
-check "owners of IMEX that start anew" node_programs delete pod -l app=imex-daemon --wait=false
+check "IMEX supervisors that start anew" node_programs delete pod -l app=imex-daemon --wait=false
 check "come" eventually 90 all_ready daemonset compute-domain-imex 2
 check "and the domain is Ready" is_ready train
 check "the domain goes" dissolve train

@@ -36,13 +36,13 @@ roll_agents() {
     [ "$(imex_pods)" = "$before" ]
 }
 
-# An owner of IMEX that ends takes the daemon with it, and comes back at another address.
+# An IMEX supervisor that ends takes the daemon with it, and comes back at another address.
 address() { kubectl get computedomainnode "$1" -o 'jsonpath={.status.address}'; }
 is_ready_elsewhere() { # NODE ADDRESS
   [ "$(address "$1")" != "$2" ] && kubectl get computedomainnode "$1" | grep -w Ready &&
     kubectl get computedomains | grep 2/2
 }
-replace_owner_of() {
+replace_supervisor_of() {
   local before
   before=$(address "$1")
   node_programs delete pod -l app=imex-daemon --field-selector "spec.nodeName=$1" --timeout=60s &&
@@ -56,7 +56,7 @@ metrics_of() { # NAMESPACE APP PORT
   kubectl get --raw "/api/v1/namespaces/$1/pods/$pod:$3/proxy/metrics"
 }
 
-# As acceptance suites look at a domain: in the pod of the daemon's owner.
+# As acceptance suites look at a domain: in the pod of the daemon's supervisor.
 ask_daemon_of() {
   local pod
   pod=$(node_programs get pods -l app=imex-daemon --field-selector "spec.nodeName=$1" -o 'jsonpath={.items[0].metadata.name}')
@@ -79,7 +79,7 @@ check "its nodes take the images" load_images
 check "one apply installs everything" kubectl apply --server-side -k manifests/test
 check "two controllers run" operator rollout status deployment/compute-domain-controller --timeout=120s
 check "one of them leads" eventually 30 leader
-check "an owner of IMEX runs on each node" eventually 60 all_ready daemonset compute-domain-imex 2
+check "an IMEX supervisor runs on each node" eventually 60 all_ready daemonset compute-domain-imex 2
 check "and an agent" eventually 60 all_ready daemonset compute-domain-agent 2
 
 check "a domain and its pods apply" apply_example examples/two-nodes
@@ -87,7 +87,7 @@ check "it gets its claim template" eventually 30 kubectl get resourceclaimtempla
 check "its pods start" kubectl wait --for=condition=Ready pod/two-nodes-0 pod/two-nodes-1 --timeout=90s
 check "it gets Ready" kubectl wait --for=condition=Ready computedomain/two-nodes --timeout=60s
 check "2/2 nodes of it" prints "2/2" kubectl get computedomains
-check "the driver's control tool is found in the pod of the daemon's owner" prints '"nodes"' ask_daemon_of n01
+check "the driver's control tool is found in the pod of the daemon's supervisor" prints '"nodes"' ask_daemon_of n01
 for pod in two-nodes-0 two-nodes-1; do check "$pod has its channel" has_channel "$pod"; done
 check "a pod without a claim runs" run_without_claim
 check "and has no channel" has_no_channel plain
@@ -98,11 +98,11 @@ check "the agents' tell of the daemon" prints 'compute_domain_agent_imex_state{s
   metrics_of compute-domain-nodes compute-domain-agent 8081
 
 check "a leader that is deleted is followed by the other" kill_leader
-check "agents are replaced without the owners of IMEX" roll_agents
+check "agents are replaced without the IMEX supervisors" roll_agents
 check "the domain is still Ready" prints "2/2" kubectl get computedomains
 check "and its pods have not ended" kubectl wait --for=condition=Ready pod/two-nodes-0 pod/two-nodes-1 --timeout=1s
 
-check "an owner of IMEX comes back at another address, and the domain with it" replace_owner_of n01
+check "an IMEX supervisor comes back at another address, and the domain with it" replace_supervisor_of n01
 check "the end of its daemon is told" eventually 10 prints ImexFailed \
   kubectl get events --field-selector involvedObject.kind=ComputeDomain
 

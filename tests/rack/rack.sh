@@ -11,7 +11,7 @@ trap cleanup EXIT
 cluster() { tools/cluster --dir "$work/cluster" "$@"; }
 kubectl() { cluster kubectl "$@"; }
 operator() { kubectl "$1" --namespace compute-domain-operator "${@:2}"; }    # controllers, node lists, the Lease
-node_programs() { kubectl "$1" --namespace compute-domain-nodes "${@:2}"; } # agents and owners of IMEX
+node_programs() { kubectl "$1" --namespace compute-domain-nodes "${@:2}"; } # agents and IMEX supervisors
 on_node() { cluster node "$1" exec "${@:2}"; }
 
 # What stands in for the driver, as the nodes have it: up --driver-root "$work/driver".
@@ -45,7 +45,7 @@ with_components() {
 install_operator() {
   check "its nodes take the images" load_images
   check "the operator is installed" kubectl apply --server-side -k "${manifests:-manifests/test}"
-  check "owners of IMEX run" eventually 60 all_ready daemonset compute-domain-imex "$1"
+  check "IMEX supervisors run" eventually 60 all_ready daemonset compute-domain-imex "$1"
   check "and agents" eventually 60 all_ready daemonset compute-domain-agent "$1"
 }
 

@@ -43,22 +43,22 @@ pod_says() { # NAMESPACE POD REASON TEXT
 }
 is_pending() { [ "$(kubectl get pod "$1" -o 'jsonpath={.status.phase}')" = Pending ]; }
 
-# with_option KEY=VALUE NODE: the node's owner of IMEX starts anew, and gives its daemon this option; '' : none.
+# with_option KEY=VALUE NODE: the node's IMEX supervisor starts anew, and gives its daemon this option; '' : none.
 with_option() {
   local before args
   args=$(jq -c --arg option "$1" 'if $option == "" then . else . + ["--imex-option=" + $option] end' <<<"$imex_args")
   node_programs patch daemonset compute-domain-imex --type=json \
     --patch "[{\"op\": \"replace\", \"path\": \"/spec/template/spec/containers/0/args\", \"value\": $args}]" || return 1
-  before=$(owner_on "$2")
+  before=$(supervisor_on "$2")
   node_programs delete pod "$before" --timeout=60s && eventually 60 is_followed "$2" "$before"
 }
-owner_on() {
+supervisor_on() {
   node_programs get pods -l app=imex-daemon --field-selector "spec.nodeName=$1" \
     -o 'jsonpath={.items[0].metadata.name}'
 }
 is_followed() { # NODE POD
   local now
-  now=$(owner_on "$1") && [ "$now" != "$2" ] && node_programs wait --for=condition=Ready "pod/$now" --timeout=1s
+  now=$(supervisor_on "$1") && [ "$now" != "$2" ] && node_programs wait --for=condition=Ready "pod/$now" --timeout=1s
 }
 
 has_no_imex() { ! imex "$1"; }

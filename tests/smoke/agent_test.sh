@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# compute-domain-agent on a machine without GPUs: the embedded API server with the controller, the owner
+# compute-domain-agent on a machine without GPUs: the embedded API server with the controller, the supervisor
 # of IMEX with a stand-in for nvidia-imex, and a client that calls the plugin's sockets as kubelet does.
 # Prints a line per check and their count, and what an idle agent uses. CDOM_EMULATED=yes: the programs run under an emulator.
 set -uo pipefail
@@ -134,7 +134,7 @@ start_imex
 start_agent
 check "the slice is published" eventually 20 prints "gpu1-$driver" kubectl get resourceslices
 check "with the clique" prints "6f0a3c52-1c7e.7" kubectl get resourceslices -o yaml
-check "the report is, with the address of the IMEX owner" eventually 10 prints "$address" kubectl get cdn -o wide
+check "the report is, with the address of the IMEX supervisor" eventually 10 prints "$address" kubectl get cdn -o wide
 check "kubelet registers the plugin" registers
 check "the seat is healthy" prints "gpu1/channel-0 Healthy" kubelet health "$socket"
 kubectl apply -f - >/dev/null <<'YAML'
@@ -257,13 +257,13 @@ check "3 watches" test "$(watches)" -eq 3
 kill -STOP "$imex"
 of_claim unprepare worker >"$work/third" 2>&1 &
 third=$!
-check "an unprepare waits for the owner of IMEX" eventually 15 grep -q Ending "$work/kubelet/plugins/$driver/checkpoint"
+check "an unprepare waits for the IMEX supervisor" eventually 15 grep -q Ending "$work/kubelet/plugins/$driver/checkpoint"
 check "SIGTERM ends the agent with code 0" stop_agent
 wait "$third"
 check "the call was answered first" prints "is not unprepared, the call was given up" cat "$work/third"
 check "its sockets are gone" is_empty names_in "$work/kubelet/plugins_registry"
 check "all of them" refuses test -e "$socket"
-# Once it goes on, its owner may still find what the agent has asked of it.
+# Once it goes on, its supervisor may still find what the agent has asked of it.
 check "IMEX goes on" kill -0 "$pid"
 kill -CONT "$imex"
 start_agent

@@ -49,8 +49,8 @@ PROGRAMS = {
                 "files dns"),
         Program("compute-domain-agent", "DRA kubelet plugin for ComputeDomains", "0:0", "files dns", _DRIVER_NEEDS),
         # nvidia-imex runs in this image, and must ask nobody but its hosts file for its peers.
-        Program("compute-domain-imex", "Owner of a node's nvidia-imex", "0:0", "files", _DRIVER_NEEDS,
-                # As in the pods of NVIDIA's DRA driver: nvidia-imex-ctl -c /imexd/imexd.cfg -N. The directory is the owner's.
+        Program("compute-domain-imex", "Supervisor of a node's nvidia-imex", "0:0", "files", _DRIVER_NEEDS,
+                # As in the pods of NVIDIA's DRA driver: nvidia-imex-ctl -c /imexd/imexd.cfg -N. The directory is the supervisor's.
                 speaks_tls=False, links=(("usr/bin/nvidia-imex-ctl", "compute-domain-imex"),
                                          ("imexd", "run/compute-domain/imex"))),
     )

@@ -1,8 +1,8 @@
-// ImexClient: the port ImexOwner, over the unix socket of compute-domain-imex.
+// ImexClient: the port ImexSupervisor, over the unix socket of compute-domain-imex.
 //
 // It connects when it is asked for something and has no connection. What it tells is the state, and
-// the node's fabric, that the owner told last; an owner that does not answer for a while counts as
-// silent. A request waits for its answer, which is a matter of microseconds, at most for
+// the node's fabric, that the supervisor told last; a supervisor that does not answer for a while
+// counts as silent. A request waits for its answer, which is a matter of microseconds, at most for
 // `patience`. One thread.
 #pragma once
 
@@ -10,12 +10,12 @@
 #include <optional>
 #include <string>
 
-#include "compute_domain/agent/imex_owner.h"
+#include "compute_domain/agent/imex_supervisor.h"
 #include "compute_domain/imex/protocol.h"
 
 namespace cdom::agent {
 
-class ImexClient : public ImexOwner {
+class ImexClient : public ImexSupervisor {
  public:
   ImexClient(std::string socket_path, std::string program, const base::Clock& clock,
              base::Duration patience = std::chrono::milliseconds(250));
@@ -34,7 +34,7 @@ class ImexClient : public ImexOwner {
   // Kubelet's record of claims, as its file has it.
   base::Result<std::string> kubelet_state();
 
-  // As of the last status(), and also while the owner is away; nullopt: none was ever told.
+  // As of the last status(), and also while the supervisor is away; nullopt: none was ever told.
   [[nodiscard]] const std::optional<nvidia::FabricFacts>& fabric() const { return fabric_; }
 
   // Readable when status() has news; -1 while there is no connection.

@@ -17,16 +17,16 @@ namespace cdom::agent {
 
 class ImexFabric : public Fabric {
  public:
-  // `owner` outlives this.
-  ImexFabric(ImexClient& owner, FabricMode mode, const base::Clock& clock)
-      : owner_(owner), mode_(mode), clock_(clock), begin_(clock.elapsed()) {}
+  // `supervisor` outlives this.
+  ImexFabric(ImexClient& supervisor, FabricMode mode, const base::Clock& clock)
+      : supervisor_(supervisor), mode_(mode), clock_(clock), begin_(clock.elapsed()) {}
 
   // Neither clique nor error until the first facts, for some seconds. A node that had a clique does
   // not lose it by facts without one: that is an error until the agent starts again.
   core::FabricReading read() override;
 
  private:
-  ImexClient& owner_;
+  ImexClient& supervisor_;
   const FabricMode mode_;
   const base::Clock& clock_;
   const base::Duration begin_;

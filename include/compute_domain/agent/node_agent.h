@@ -16,7 +16,7 @@
 #include "compute_domain/agent/channel_injector.h"
 #include "compute_domain/agent/checkpoint_store.h"
 #include "compute_domain/agent/fabric.h"
-#include "compute_domain/agent/imex_owner.h"
+#include "compute_domain/agent/imex_supervisor.h"
 #include "compute_domain/agent/kubelet_state.h"
 #include "compute_domain/agent/mailbox.h"
 #include "compute_domain/agent/server_mail.h"
@@ -28,7 +28,7 @@
 namespace cdom::agent {
 
 struct NodeAgentOptions {
-  core::NodeIdentity self;  // without an address: the one that the IMEX owner tells
+  core::NodeIdentity self;  // without an address: the one that the IMEX supervisor tells
   core::NodeTimes times;
   core::NodeSettings settings;
   std::string operator_namespace = "compute-domain-operator";
@@ -37,7 +37,7 @@ struct NodeAgentOptions {
 
 struct NodePorts {
   Fabric& fabric;
-  ImexOwner& imex;
+  ImexSupervisor& imex;
   CheckpointStore& checkpoints;
   ChannelInjector& channels;
   KubeletState& kubelet;

@@ -193,10 +193,10 @@ struct NodeWorld {
   std::vector<SeenList> lists;  // in any order
   Checkpoint checkpoint;
   std::vector<WantedClaim> prepares, unprepares;
-  std::optional<SeenDaemon> daemon;  // nullopt: its owner does not answer
-  std::string owner_error;           // why
-  bool owner_has_ended = false;      // proven, and with it the daemon that it may have run
-  base::Duration owner_silent_since{};
+  std::optional<SeenDaemon> daemon;   // nullopt: its supervisor does not answer
+  std::string supervisor_error;       // why
+  bool supervisor_has_ended = false;  // proven, and with it the daemon that it may have run
+  base::Duration supervisor_silent_since{};
   Published<api::ComputeDomainNode> report;
   std::optional<CutReport> cut_report;
   Published<api::ResourceSlice> slices;           // of this driver on this node

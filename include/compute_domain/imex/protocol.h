@@ -1,10 +1,10 @@
-// The protocol between the IMEX owner and its agent: lines of text on a unix socket.
+// The protocol between the IMEX supervisor and its agent: lines of text on a unix socket.
 //
 // A line is a verb and its fields, "want id=3 group=3f0e slot=2 …\n", values percent-encoded. Both
 // sides may be of any version: a field that one does not know is ignored, one that is absent has
-// its default, and a request that the owner does not know is answered with Invalid. The owner
-// answers requests in order, and tells its state and the node's fabric at once and at every change
-// to who sent "watch": what a request has changed before its answer.
+// its default, and a request that the supervisor does not know is answered with Invalid. The
+// supervisor answers requests in order, and tells its state and the node's fabric at once and at
+// every change to who sent "watch": what a request has changed before its answer.
 #pragma once
 
 #include <cstdint>
@@ -60,7 +60,7 @@ struct Forget {
   friend bool operator==(const Forget&, const Forget&) = default;
 };
 // Ask NVML no more, and end what asks it, as the GPU driver is about to go; or ask it again. The
-// daemon is not concerned. Owners of before answer with Invalid, and tell no
+// daemon is not concerned. Supervisors of before answer with Invalid, and tell no
 // DaemonStatus::driver_paused.
 struct PauseDriver {
   bool is_paused = false;
@@ -69,8 +69,8 @@ struct PauseDriver {
 struct Watch {
   friend bool operator==(const Watch&, const Watch&) = default;
 };
-// The answer's text is kubelet's record of claims (dra_manager_state), which only the owner may
-// read.
+// The answer's text is kubelet's record of claims (dra_manager_state), which only the supervisor
+// may read.
 struct ReadKubeletState {
   friend bool operator==(const ReadKubeletState&, const ReadKubeletState&) = default;
 };
@@ -83,16 +83,16 @@ struct Reply {
   std::string text = {};  // of what was asked for
   friend bool operator==(const Reply&, const Reply&) = default;
 };
-// The fabric comes once it is known; owners of before never tell it.
+// The fabric comes once it is known; supervisors of before never tell it.
 using Notice = std::variant<Hello, Reply, DaemonStatus, nvidia::FabricFacts>;
 
-// Files beside the owner's socket.
+// Files beside the supervisor's socket.
 //
-// The mark that the owner and its daemon hold for as long as they live (base::LifeMark): when it is
-// free neither runs. Owners of before had none.
+// The mark that the supervisor and its daemon hold for as long as they live (base::LifeMark): when
+// it is free neither runs. Supervisors of before had none.
 std::string life_mark_of(const std::string& socket_path);
-// An agent that finds no owner says here that no daemon is wanted any more: an owner that comes
-// starts none, and takes the file away.
+// An agent that finds no supervisor says here that no daemon is wanted any more: a supervisor that
+// comes starts none, and takes the file away.
 std::string withdrawal_of(const std::string& socket_path);
 
 // Whole lines, with the line break.

@@ -1,8 +1,9 @@
-// ToolLink: the driver's nvidia-imex-ctl for people, and for programs, that enter the owner's pod.
+// ToolLink: the driver's nvidia-imex-ctl for people, and for programs, that enter the supervisor's
+// pod.
 //
-// In the image `nvidia-imex-ctl` is a link to the owner's program, which becomes the driver's own
-// tool by what the owner has linked in its directory; and /imexd is that directory, as in the pods
-// of NVIDIA's DRA driver: `nvidia-imex-ctl -c /imexd/imexd.cfg -N -j -H`.
+// In the image `nvidia-imex-ctl` is a link to the supervisor's program, which becomes the driver's
+// own tool by what the supervisor has linked in its directory; and /imexd is that directory, as in
+// the pods of NVIDIA's DRA driver: `nvidia-imex-ctl -c /imexd/imexd.cfg -N -j -H`.
 #pragma once
 
 #include <string>
@@ -14,7 +15,8 @@ namespace cdom::imex {
 
 inline constexpr char kToolName[] = "nvidia-imex-ctl";
 
-// Links the tool and its libraries in the owner's directory: what was linked before is replaced.
+// Links the tool and its libraries in the supervisor's directory: what was linked before is
+// replaced.
 base::Result<void> link_tool(const DriverFiles& files, const std::string& directory);
 
 // Returns only when it cannot: why. `arguments` as of main().

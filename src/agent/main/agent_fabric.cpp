@@ -10,19 +10,20 @@ namespace cdom::program {
 
 namespace {
 
-// The owner's patience with NVML, and some.
+// The supervisor's patience with NVML, and some.
 constexpr base::Duration kPatience = std::chrono::seconds(12),
                          kPoll = std::chrono::milliseconds(50);
 
-agent::FabricFacts ask_owner(const AgentFlags& flags, const cli::Signals& signals) {
+agent::FabricFacts ask_supervisor(const AgentFlags& flags, const cli::Signals& signals) {
   const base::SystemClock clock;
-  agent::ImexClient owner(flags.imex_socket, base::cat(kAgentProgram, "/", CDOM_VERSION), clock);
+  agent::ImexClient supervisor(flags.imex_socket, base::cat(kAgentProgram, "/", CDOM_VERSION),
+                               clock);
   const base::Duration end = clock.elapsed() + kPatience;
   agent::FabricFacts none;
   none.source = flags.imex_socket;
   for (;;) {
-    const auto status = owner.status();
-    if (owner.fabric()) return *owner.fabric();
+    const auto status = supervisor.status();
+    if (supervisor.fabric()) return *supervisor.fabric();
     none.error = status ? "compute-domain-imex reports no NVLink fabric" : status.error().message;
     if (!status || clock.elapsed() >= end || signals.token().stop_requested()) return none;
     std::this_thread::sleep_for(kPoll);
@@ -32,7 +33,7 @@ agent::FabricFacts ask_owner(const AgentFlags& flags, const cli::Signals& signal
 }  // namespace
 
 agent::FabricFacts ask_fabric(const AgentFlags& flags, const cli::Signals& signals) {
-  if (flags.fabric_file.empty()) return ask_owner(flags, signals);
+  if (flags.fabric_file.empty()) return ask_supervisor(flags, signals);
   return agent::FileFabric(flags.fabric_file, fabric_mode_of(flags)).facts();
 }
 

@@ -10,14 +10,14 @@
 
 namespace cdom::program {
 
-// `owner` outlives it.
+// `supervisor` outlives it.
 inline std::unique_ptr<agent::Fabric> make_node_fabric(const AgentFlags& flags,
-                                                       agent::ImexClient& owner,
+                                                       agent::ImexClient& supervisor,
                                                        const base::Clock& clock) {
   if (!flags.fabric_file.empty()) {
     return std::make_unique<agent::FileFabric>(flags.fabric_file, fabric_mode_of(flags));
   }
-  return std::make_unique<agent::ImexFabric>(owner, fabric_mode_of(flags), clock);
+  return std::make_unique<agent::ImexFabric>(supervisor, fabric_mode_of(flags), clock);
 }
 
 }  // namespace cdom::program

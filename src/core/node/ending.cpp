@@ -34,17 +34,17 @@ bool is_last_of_served(const Checkpoint& checkpoint, const PreparedClaim& claim)
 // Whether the served group's daemon is known to have ended; stops it where it has not.
 bool daemon_has_ended(NodeDraft& draft, const std::string& uid) {
   const auto& daemon = draft.world.daemon;
-  if (!daemon && draft.world.owner_has_ended) {
+  if (!daemon && draft.world.supervisor_has_ended) {
     if (const Setback* setback = draft.held_back(kDaemonSetback)) {
       draft.wait(uid, setback->error);
       return false;
     }
-    // Nor may a successor of its owner start it again: the slot is about to be free.
+    // Nor may a successor of its supervisor start it again: the slot is about to be free.
     draft.stop_daemon();
     return true;
   }
   if (!daemon) {
-    draft.wait(uid, cat("the owner of the IMEX daemon does not answer: ", draft.world.owner_error));
+    draft.wait(uid, cat("the IMEX supervisor does not answer: ", draft.world.supervisor_error));
     return false;
   }
   if (!may_run_for(daemon, *draft.checkpoint.served)) return true;

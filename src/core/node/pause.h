@@ -26,7 +26,7 @@ std::string why_resting(const NodeDraft& draft);
 // to rest.
 bool may_stand(const NodeWorld& world);
 
-// Has the owner of the daemon ask NVML no more while the driver is paused.
+// Has the supervisor of the daemon ask NVML no more while the driver is paused.
 void pause_driver(NodeDraft& draft);
 
 }  // namespace cdom::core

@@ -229,15 +229,14 @@ std::string lack_of(NodeDraft& draft, const PreparedClaim& claim) {
     return cat("group ", claim.group, " does not run on this node any more");
   }
   const auto& daemon = draft.world.daemon;
-  if (!daemon)
-    return cat("the owner of the IMEX daemon does not answer: ", draft.world.owner_error);
+  if (!daemon) return cat("the IMEX supervisor does not answer: ", draft.world.supervisor_error);
   if (draft.stops_daemon || (daemon->stopping && is_running_for(daemon, *served))) {
     return cat("the IMEX daemon of group ", served->group, " is stopping, and starts again");
   }
   if (is_ready_for(daemon, *served)) return "";
   if (const Setback* setback = draft.held_back(kDaemonSetback)) return setback->error;
   if (draft.world.self.address.empty()) {
-    return "the owner of this node's IMEX daemon has not told its address yet: does the "
+    return "this node's IMEX supervisor has not reported its address yet: does the "
            "compute-domain-imex pod of this node have its POD_IP?";
   }
   if (!is_running_for(daemon, *served)) {

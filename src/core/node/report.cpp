@@ -145,8 +145,8 @@ bool are_news(const Connections& connections, const api::GroupReport& said) {
   return !connections.awaits_earlier && !std::ranges::includes(told, connections.earlier);
 }
 
-// Whether another daemon runs where one was READY: that one has ended with its owner, and with it
-// what ran over it, although nobody saw it end.
+// Whether another daemon runs where one was READY: that one has ended with its supervisor, and with
+// it what ran over it, although nobody saw it end.
 bool is_successor(const NodeWorld& world, const ServedGroup& served, const SeenDaemon& daemon,
                   const api::GroupReport* said) {
   return said != nullptr && said->state == DaemonState::Ready &&
@@ -161,7 +161,8 @@ DaemonWord successor_word(const SeenDaemon& daemon) {
   word.group.instance = daemon.instance;
   word.group.since = told(daemon.since_time);
   word.group.message =
-      cat("the IMEX daemon that was READY has ended with its owner, and another one has taken its ",
+      cat("the IMEX daemon that was READY has ended with its supervisor, and another one has taken "
+          "its ",
           "place; ", kMemoryLost);
   return word;
 }
@@ -208,7 +209,7 @@ DaemonWord failed_word(const NodeDraft& draft, const api::GroupReport* said) {
   const NodeWorld& world = draft.world;
   DaemonWord word;
   word.group.state = DaemonState::Failed;
-  base::Duration began = world.owner_silent_since;
+  base::Duration began = world.supervisor_silent_since;
   base::Time began_time = world.now - (world.elapsed - began);
   if (world.daemon) {
     word.group.instance = world.daemon->instance;
@@ -218,7 +219,7 @@ DaemonWord failed_word(const NodeDraft& draft, const api::GroupReport* said) {
   } else {
     if (said != nullptr) word.group.instance = said->instance;
     // It names compute-domain-imex.
-    word.group.message = cat(world.owner_error, "; check its pod on this node");
+    word.group.message = cat(world.supervisor_error, "; check its pod on this node");
   }
   word.group.since = since_of(word.group, said, began_time);
   // The end of a daemon that was READY is the end of what ran over it, however soon the next one is

@@ -21,10 +21,10 @@ bool has_prepared(const Checkpoint& checkpoint, const std::string& group) {
 // Of a seat whose claim is prepared: it works while the daemon is READY.
 void judge_daemon(const NodeWorld& world, const ServedGroup& served, SeatHealth& seat) {
   if (!world.daemon) {
-    // An owner that ends takes its daemon with it; one that is only slow is back in a moment.
-    const bool is_gone = world.elapsed - world.owner_silent_since >= world.times.report_hold;
+    // A supervisor that ends takes its daemon with it; one that is only slow is back in a moment.
+    const bool is_gone = world.elapsed - world.supervisor_silent_since >= world.times.report_hold;
     seat.state = is_gone ? State::Unhealthy : State::Unknown;
-    seat.message = cat("the owner of the IMEX daemon does not answer: ", world.owner_error);
+    seat.message = cat("the IMEX supervisor does not answer: ", world.supervisor_error);
   } else if (is_ready_for(world.daemon, served)) {
     seat.state = State::Healthy;
   } else {

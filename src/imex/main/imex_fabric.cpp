@@ -13,8 +13,8 @@ using base::cat;
 
 std::vector<std::string> fabric_command_of(const ImexFlags& flags) {
   std::vector<std::string> command{"/proc/self/exe", "fabric", "--lines",
-                                   cat("--driver-root=", flags.owner.driver_root)};
-  for (const std::string& folder : flags.owner.driver_libraries) {
+                                   cat("--driver-root=", flags.supervisor.driver_root)};
+  for (const std::string& folder : flags.supervisor.driver_libraries) {
     command.push_back(cat("--driver-libraries=", folder));
   }
   return command;
@@ -23,7 +23,8 @@ std::vector<std::string> fabric_command_of(const ImexFlags& flags) {
 int print_fabric_lines(const ImexFlags& flags, const char* program) {
   nvidia::report_nvml_crashes(program);
   imex::print_fabric_lines(
-      {.driver_root = flags.owner.driver_root, .folders = flags.owner.driver_libraries}, stdout);
+      {.driver_root = flags.supervisor.driver_root, .folders = flags.supervisor.driver_libraries},
+      stdout);
   return 0;
 }
 

@@ -42,21 +42,22 @@ bool is_assignment(const std::string& text) {
 
 std::vector<cli::Flag> own_rows(ImexFlags& f) {
   using namespace cli;  // NOLINT(google-build-using-namespace): the words of a row
-  imex::OwnerOptions& owner = f.owner;
+  imex::SupervisorOptions& supervisor = f.supervisor;
   return {
-      {"socket", "", path(owner.socket_path, "FILE"), "unix socket on which the node's agent asks",
-       "probe"},
-      {"address", "POD_IP", text(owner.address, "ADDRESS", {base::is_ip_address, "an IP address"}),
+      {"socket", "", path(supervisor.socket_path, "FILE"),
+       "unix socket on which the node's agent asks", "probe"},
+      {"address", "POD_IP",
+       text(supervisor.address, "ADDRESS", {base::is_ip_address, "an IP address"}),
        "at which the other nodes reach nvidia-imex here: the pod's"},
-      {"directory", "IMEX_DIRECTORY", path(owner.directory, "DIR"),
+      {"directory", "IMEX_DIRECTORY", path(supervisor.directory, "DIR"),
        "for configuration, node table and state; lost at a reboot", "check"},
-      {"driver-root", "DRIVER_ROOT_CTR_PATH", path(owner.driver_root, "DIR"),
+      {"driver-root", "DRIVER_ROOT_CTR_PATH", path(supervisor.driver_root, "DIR"),
        "root of the NVIDIA driver, as this container sees it", "fabric check"},
-      {"driver-programs", "", texts(owner.driver_programs, "DIR", absolute_path()),
+      {"driver-programs", "", texts(supervisor.driver_programs, "DIR", absolute_path()),
        "folder below the driver root that has nvidia-imex and nvidia-imex-ctl, searched before the "
        "usual ones",
        "check"},
-      {"driver-libraries", "", texts(owner.driver_libraries, "DIR", absolute_path()),
+      {"driver-libraries", "", texts(supervisor.driver_libraries, "DIR", absolute_path()),
        "folder below the driver root that has the driver's libraries, searched before the usual "
        "ones",
        "fabric check"},
@@ -66,24 +67,24 @@ std::vector<cli::Flag> own_rows(ImexFlags& f) {
        "check"},
       {"imex-host-socket", "IMEX_HOST_SOCKET_PATH", path(f.host_socket, "FILE"),
        "socket of the host's own daemon, for nvidia-imex-ctl; below the driver root"},
-      {"hosts-file", "", path(owner.hosts_path, "FILE"),
+      {"hosts-file", "", path(supervisor.hosts_path, "FILE"),
        "file to write peers to, which nvidia-imex sees as /etc/hosts"},
-      {"persist-file", "", text(owner.persist_path, "FILE"),
+      {"persist-file", "", text(supervisor.persist_path, "FILE"),
        "file in which nvidia-imex keeps its importers"},
-      {"server-port", "", number<std::int64_t>(owner.server_port, 1, 65535),
+      {"server-port", "", number<std::int64_t>(supervisor.server_port, 1, 65535),
        "port of the daemons among each other", "check"},
-      {"command-port", "", number<std::int64_t>(owner.command_port, 1, 65535),
+      {"command-port", "", number<std::int64_t>(supervisor.command_port, 1, 65535),
        "port of nvidia-imex-ctl", "check"},
-      {"tls-directory", "IMEX_TLS_DIRECTORY", path(owner.tls_directory, "DIR"),
+      {"tls-directory", "IMEX_TLS_DIRECTORY", path(supervisor.tls_directory, "DIR"),
        "folder with tls.key, tls.crt and ca.crt, which switches on the TLS of nvidia-imex with the "
        "other nodes; read again when they change"},
-      {"tls-name", "IMEX_TLS_NAME", text(owner.tls_name, "NAME", {is_one_line, "one line"}),
+      {"tls-name", "IMEX_TLS_NAME", text(supervisor.tls_name, "NAME", {is_one_line, "one line"}),
        "name that the certificates of all nodes have"},
       {"imex-option", "", texts(f.imex_options, "KEY=VALUE", {is_assignment, "KEY=VALUE"}),
        "an option of nvidia-imex's configuration"},
       {"device-files", "", choice(f.device_files, "WAY", {"make", "given"}),
        "make (those of the GPUs and fabric-imex-mgmt) or given (by the container runtime)"},
-      {"kubelet-state-file", "", path(owner.kubelet_state_path, "FILE"),
+      {"kubelet-state-file", "", path(supervisor.kubelet_state_path, "FILE"),
        "kubelet's record of claims, for the agent, which does not see kubelet's folder"},
       {"fabric-mode", "", choice(f.fabric_mode, "MODE", {"strict", "legacy"}),
        "of `fabric`: strict: a GPU that has not joined its fabric is a fault; legacy: it has no "
@@ -94,7 +95,7 @@ std::vector<cli::Flag> own_rows(ImexFlags& f) {
        "process",
        "fabric"},
       {"boot-id-file", "", path(f.boot_id_file, "FILE"), "the node's boot id, as kubelet sees it"},
-      {"alt-proc-devices", "ALT_PROC_DEVICES_PATH", text(owner.devices_path, "FILE"),
+      {"alt-proc-devices", "ALT_PROC_DEVICES_PATH", text(supervisor.devices_path, "FILE"),
        "where to read the major numbers of devices", "check"},
       {"allow-user", "", numbers(f.allowed_users, "ID"),
        "id of a user who may connect, besides root and this program's own"},
@@ -110,11 +111,11 @@ std::vector<cli::Flag> own_rows(ImexFlags& f) {
 
 }  // namespace
 
-imex::OwnerOptions owner_by_default() {
-  imex::OwnerOptions owner;
-  owner.socket_path = "/run/compute-domain/imex.sock";
-  owner.directory = "/run/compute-domain/imex";
-  return owner;
+imex::SupervisorOptions supervisor_by_default() {
+  imex::SupervisorOptions supervisor;
+  supervisor.socket_path = "/run/compute-domain/imex.sock";
+  supervisor.directory = "/run/compute-domain/imex";
+  return supervisor;
 }
 
 cli::CommandLine command_line_of(ImexFlags& flags) {
@@ -123,44 +124,44 @@ cli::CommandLine command_line_of(ImexFlags& flags) {
       .usage = kUsage,
       .sub_commands = {{"check", kCheckUsage}, {"fabric", kFabricUsage}, {"probe", kProbeUsage}},
       .flags = own_rows(flags) + rows_of(flags.check),
-      .mistake = [&owner = flags.owner](const std::string&) -> std::string {
-        if (owner.server_port != owner.command_port) return "";
+      .mistake = [&supervisor = flags.supervisor](const std::string&) -> std::string {
+        if (supervisor.server_port != supervisor.command_port) return "";
         return "--server-port and --command-port: must differ";
       }};
 }
 
 node_check::Places places_of(const ImexFlags& flags) {
-  const imex::OwnerOptions& owner = flags.owner;
+  const imex::SupervisorOptions& supervisor = flags.supervisor;
   node_check::Places places;
   places.program = node_check::Program::Imex;
   places.node = flags.node;
   places.is_host_managed = flags.mode == "hostManaged";
-  places.driver.root = owner.driver_root;
-  places.driver.program_folders = owner.driver_programs;
-  places.driver.library_folders = owner.driver_libraries;
-  places.proc_devices = owner.devices_path;
-  places.proc_driver = base::proc_driver_beside(owner.devices_path);
+  places.driver.root = supervisor.driver_root;
+  places.driver.program_folders = supervisor.driver_programs;
+  places.driver.library_folders = supervisor.driver_libraries;
+  places.proc_devices = supervisor.devices_path;
+  places.proc_driver = base::proc_driver_beside(supervisor.devices_path);
   places.plugins_dir = flags.plugins_dir;
   places.registrar_dir = flags.registrar_dir;
   places.cdi_folder = flags.cdi_root;
-  places.own_configuration = cat(owner.directory, "/imexd.cfg");
-  places.ports = {owner.server_port, owner.command_port};
+  places.own_configuration = cat(supervisor.directory, "/imexd.cfg");
+  places.ports = {supervisor.server_port, supervisor.command_port};
   return places;
 }
 
-imex::OwnerOptions owner_of(const ImexFlags& flags) {
-  imex::OwnerOptions owner = flags.owner;
+imex::SupervisorOptions supervisor_of(const ImexFlags& flags) {
+  imex::SupervisorOptions supervisor = flags.supervisor;
   for (const std::string& option : flags.imex_options) {
     const std::size_t equals = option.find('=');
-    owner.imex_options[option.substr(0, equals)] = option.substr(equals + 1);
+    supervisor.imex_options[option.substr(0, equals)] = option.substr(equals + 1);
   }
   // What a stand-in for the kernel's files has is all beside its list of devices.
-  owner.kernel_driver_path = base::proc_driver_beside(owner.devices_path);
-  if (flags.mode == "hostManaged") owner.host_socket = flags.host_socket;
-  owner.makes_device_files = flags.device_files == "make";
-  owner.allowed_users = {0, geteuid()};
-  owner.allowed_users.insert(flags.allowed_users.begin(), flags.allowed_users.end());
-  return owner;
+  supervisor.kernel_driver_path = base::proc_driver_beside(supervisor.devices_path);
+  if (flags.mode == "hostManaged") supervisor.host_socket = flags.host_socket;
+  supervisor.makes_device_files = flags.device_files == "make";
+  supervisor.allowed_users = {0, geteuid()};
+  supervisor.allowed_users.insert(flags.allowed_users.begin(), flags.allowed_users.end());
+  return supervisor;
 }
 
 }  // namespace cdom::program

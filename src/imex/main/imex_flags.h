@@ -6,17 +6,17 @@
 #include <vector>
 
 #include "cli/command_line.h"
-#include "compute_domain/imex/owner.h"
+#include "compute_domain/imex/supervisor.h"
 #include "node_check/main/check_command.h"
 
 namespace cdom::program {
 
 inline constexpr char kImexProgram[] = "compute-domain-imex";
 
-imex::OwnerOptions owner_by_default();
+imex::SupervisorOptions supervisor_by_default();
 
 struct ImexFlags {
-  imex::OwnerOptions owner = owner_by_default();
+  imex::SupervisorOptions supervisor = supervisor_by_default();
   std::string device_files = "make";
   std::string mode = "driverManaged";
   std::string host_socket = "/etc/nvidia-imex/imex_ctrl.sock";
@@ -38,7 +38,7 @@ cli::CommandLine command_line_of(ImexFlags& flags);
 
 node_check::Places places_of(const ImexFlags& flags);
 
-// The flags as options of the owner.
-imex::OwnerOptions owner_of(const ImexFlags& flags);
+// The flags as options of the supervisor.
+imex::SupervisorOptions supervisor_of(const ImexFlags& flags);
 
 }  // namespace cdom::program

@@ -1,4 +1,4 @@
-// The sub-command "probe": for kubelet, whether the owner of this container answers.
+// The sub-command "probe": for kubelet, whether the supervisor of this container answers.
 #pragma once
 
 #include <string>

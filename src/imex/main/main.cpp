@@ -10,7 +10,7 @@
 #include "cli/signals.h"
 #include "compute_domain/base/log.h"
 #include "compute_domain/base/text.h"
-#include "compute_domain/imex/owner.h"
+#include "compute_domain/imex/supervisor.h"
 #include "compute_domain/imex/tool_link.h"
 #include "imex/main/imex_fabric.h"
 #include "imex/main/imex_flags.h"
@@ -31,22 +31,24 @@ int fail(const std::string& what) {
 
 int run(const program::ImexFlags& flags, const cli::Signals& signals) {
   base::keep_log_from_waiting();  // nor may the daemon, which prints into the same log
-  imex::OwnerOptions options = program::owner_of(flags);
+  imex::SupervisorOptions options = program::supervisor_of(flags);
   options.reaps_orphans = getpid() == 1;
   options.program = cat(kProgram, "/", CDOM_VERSION);
   options.fabric_command = program::fabric_command_of(flags);
   std::ifstream(flags.boot_id_file) >> options.boot_id;
   if (options.boot_id.empty()) return fail(cat("cannot read ", flags.boot_id_file));
   const base::SystemClock clock;
-  const auto owner = imex::Owner::open(options, clock, base::Random(base::entropy_seed()));
-  if (!owner) return fail(owner.error().message);
+  const auto supervisor =
+      imex::Supervisor::open(options, clock, base::Random(base::entropy_seed()));
+  if (!supervisor) return fail(supervisor.error().message);
   base::log_info("starting", {{"socket", options.socket_path},
                               {"driver root", options.driver_root},
                               {"address", options.address},
                               {"boot", options.boot_id}});
   // The driver may still come; until then each wish for a daemon is answered so.
-  if (const auto usable = (*owner)->check(); !usable) base::log_warning(usable.error().message);
-  (*owner)->run(signals.token());
+  if (const auto usable = (*supervisor)->check(); !usable)
+    base::log_warning(usable.error().message);
+  (*supervisor)->run(signals.token());
   base::log_info("stopped");
   return 0;
 }
@@ -56,7 +58,7 @@ int run(const program::ImexFlags& flags, const cli::Signals& signals) {
 int main(int argc, char** argv) {
   // By a link in the image, for who enters this container; its flags are the tool's.
   if (std::filesystem::path(argv[0]).filename() == imex::kToolName) {
-    const std::string by_default = program::owner_by_default().directory;
+    const std::string by_default = program::supervisor_by_default().directory;
     const char* directory = std::getenv("IMEX_DIRECTORY");  // NOLINT(concurrency-mt-unsafe)
     return fail(imex::become_tool(directory != nullptr ? directory : by_default, argv).message);
   }
@@ -70,7 +72,7 @@ int main(int argc, char** argv) {
   }
   if (parsed.sub_command == "check") return program::check_node(flags, signals.token());
   if (parsed.sub_command == "probe") {
-    const std::string fault = program::probe_imex(flags.owner.socket_path, kProbePatience);
+    const std::string fault = program::probe_imex(flags.supervisor.socket_path, kProbePatience);
     return fault.empty() ? 0 : fail(fault);
   }
   return run(flags, signals);

@@ -8,7 +8,7 @@
 #include "compute_domain/agent/stepped_agent.h"
 #include "compute_domain/base/text.h"
 #include "compute_domain/kube/client.h"
-#include "sandbox/main/simulated_owner.h"
+#include "sandbox/main/simulated_supervisor.h"
 
 namespace cdom::program {
 namespace {
@@ -112,17 +112,17 @@ class NodeKubelet : public agent::KubeletState {
 
 class SandboxAgent : public sandbox::NodePlugin {
  public:
-  SandboxAgent(const sandbox::NodeEnvironment& node, SimulatedOwner& owner,
+  SandboxAgent(const sandbox::NodeEnvironment& node, SimulatedSupervisor& supervisor,
                const std::string& operator_namespace, const core::NodeSettings& settings)
       : client_(node.api, node.clock, "compute-domain-agent"),
         checkpoints_(node.files),
         channels_(node.files),
         fabric_(node.clique_now),
         kubelet_(node.kubelet_claims),
-        owner_(owner),
+        supervisor_(supervisor),
         agent_(client_,
                {.fabric = fabric_,
-                .imex = owner,
+                .imex = supervisor,
                 .checkpoints = checkpoints_,
                 .channels = channels_,
                 .kubelet = kubelet_},
@@ -149,9 +149,9 @@ class SandboxAgent : public sandbox::NodePlugin {
   }
   bool step() override { return agent_.step(); }
   std::optional<base::Duration> next_due() override {
-    const auto of_agent = agent_.next_due(), of_owner = owner_.next_due();
-    if (!of_agent || !of_owner) return of_agent ? of_agent : of_owner;
-    return std::min(*of_agent, *of_owner);
+    const auto of_agent = agent_.next_due(), of_supervisor = supervisor_.next_due();
+    if (!of_agent || !of_supervisor) return of_agent ? of_agent : of_supervisor;
+    return std::min(*of_agent, *of_supervisor);
   }
 
  private:
@@ -169,36 +169,36 @@ class SandboxAgent : public sandbox::NodePlugin {
   NodeChannels channels_;
   NodeFabric fabric_;
   NodeKubelet kubelet_;
-  SimulatedOwner& owner_;
+  SimulatedSupervisor& supervisor_;
   agent::SteppedAgent agent_;
 };
 
 // What outlives the agents: one owner per node and boot.
-struct Owners {
-  struct Owner {
+struct Supervisors {
+  struct Supervisor {
     std::string boot_id;
-    std::unique_ptr<SimulatedOwner> owner;
+    std::unique_ptr<SimulatedSupervisor> supervisor;
   };
-  std::map<std::string, Owner> by_node;
+  std::map<std::string, Supervisor> by_node;
 
-  SimulatedOwner& of(const sandbox::NodeEnvironment& node) {
-    Owner& owner = by_node[node.node];
-    if (!owner.owner || owner.boot_id != node.boot_id) {
-      owner = {node.boot_id, std::make_unique<SimulatedOwner>(node.imex, node.clock)};
+  SimulatedSupervisor& of(const sandbox::NodeEnvironment& node) {
+    Supervisor& supervisor = by_node[node.node];
+    if (!supervisor.supervisor || supervisor.boot_id != node.boot_id) {
+      supervisor = {node.boot_id, std::make_unique<SimulatedSupervisor>(node.imex, node.clock)};
     }
-    return *owner.owner;
+    return *supervisor.supervisor;
   }
 };
 
 }  // namespace
 
 sandbox::NodePluginFactory agent_factory(std::string operator_namespace, SettingsOfNode settings) {
-  auto owners = std::make_shared<Owners>();
-  return [owners, ns = std::move(operator_namespace),
+  auto supervisors = std::make_shared<Supervisors>();
+  return [supervisors, ns = std::move(operator_namespace),
           settings = std::move(settings)](const sandbox::NodeEnvironment& node)
              -> base::Result<std::unique_ptr<sandbox::NodePlugin>> {
     auto agent = std::make_unique<SandboxAgent>(
-        node, owners->of(node), ns, settings ? settings(node.node) : core::NodeSettings{});
+        node, supervisors->of(node), ns, settings ? settings(node.node) : core::NodeSettings{});
     if (const auto done = agent->discover(); !done) return done.error();
     return std::unique_ptr<sandbox::NodePlugin>(std::move(agent));
   };

@@ -10,8 +10,8 @@
 
 namespace cdom::program {
 
-// Each node keeps what its IMEX owner and its files know over a crash of its agent, in the factory.
-// What an agent is told to serve is asked when it starts.
+// Each node keeps what its IMEX supervisor and its files know over a crash of its agent, in the
+// factory. What an agent is told to serve is asked when it starts.
 using SettingsOfNode = std::function<core::NodeSettings(const std::string& node)>;
 sandbox::NodePluginFactory agent_factory(std::string operator_namespace,
                                          SettingsOfNode settings = {});

@@ -220,10 +220,10 @@ func checkConcurrentCalls(c *Checks, plugin *Plugin, node *Node, claim Claim) {
 	c.Check("one CDI file is there", holds(len(names) == 1, "%v", names))
 }
 
-// checkCallsGivenUp: unprepares that wait for ever, as the owner of IMEX is silent.
+// checkCallsGivenUp: unprepares that wait for ever, as the IMEX supervisor is silent.
 func checkCallsGivenUp(c *Checks, plugin *Plugin, node *Node, prepared Claim) {
 	_, err := plugin.prepared(prepared)
-	c.Check("the claim is prepared, and the owner of IMEX stops", first(err, node.imex.Process.Signal(syscall.SIGSTOP)))
+	c.Check("the claim is prepared, and the IMEX supervisor stops", first(err, node.imex.Process.Signal(syscall.SIGSTOP)))
 	defer node.imex.Process.Signal(syscall.SIGCONT)
 	for _, way := range []struct {
 		what string

@@ -33,7 +33,7 @@ func main() {
 	}
 	checks := &Checks{}
 	rig, err := startRig()
-	checks.Check("the API server and the owner of IMEX are there", err)
+	checks.Check("the API server and the IMEX supervisor are there", err)
 	if err == nil {
 		suite(checks, rig)
 	}

@@ -20,7 +20,7 @@ import (
 
 const driver = "compute-domain.nvidia.com"
 
-// Rig is the API server with the controller, and nodes with an owner of IMEX each.
+// Rig is the API server with the controller, and nodes with an IMEX supervisor each.
 type Rig struct {
 	build, dir string
 	Cluster    *Cluster
@@ -29,7 +29,7 @@ type Rig struct {
 	nodes      []*Node
 }
 
-// Node has an owner of IMEX, and at most one agent.
+// Node has an IMEX supervisor, and at most one agent.
 type Node struct {
 	rig         *Rig
 	Name, dir   string
@@ -116,7 +116,7 @@ func (r *Rig) End() {
 	}
 }
 
-// AddNode adds a Node with its folders, in a clique of its own, and starts its owner of IMEX.
+// AddNode adds a Node with its folders, in a clique of its own, and starts its IMEX supervisor.
 func (r *Rig) AddNode(name string) (*Node, error) {
 	dir := filepath.Join(r.dir, name)
 	n := &Node{rig: r, Name: name, dir: dir}

@@ -1,4 +1,4 @@
-#include "compute_domain/imex/owner.h"
+#include "compute_domain/imex/supervisor.h"
 
 #include <fcntl.h>
 #include <poll.h>
@@ -34,10 +34,10 @@ using base::Duration;
 using base::Error;
 using base::Result;
 
-class Owner::Loop {
+class Supervisor::Loop {
  public:
-  Loop(OwnerOptions options, const base::Clock& clock, base::Random random, base::FileLock lock,
-       base::LifeMark life, AgentServer server)
+  Loop(SupervisorOptions options, const base::Clock& clock, base::Random random,
+       base::FileLock lock, base::LifeMark life, AgentServer server)
       : options_(std::move(options)),
         clock_(clock),
         lock_(std::move(lock)),
@@ -83,7 +83,7 @@ class Owner::Loop {
   [[nodiscard]] std::string how_it_ended(const Ending& ending) const;
   void clear_away();
 
-  const OwnerOptions options_;
+  const SupervisorOptions options_;
   const base::Clock& clock_;
   const base::FileLock lock_;
   const base::LifeMark life_;
@@ -111,7 +111,7 @@ class Owner::Loop {
 };
 
 // A daemon must find its peers when it starts, so the hosts come first.
-void Owner::Loop::resume() {
+void Supervisor::Loop::resume() {
   auto saved = state_file_.load();
   const bool is_withdrawn = this->is_withdrawn();
   if (saved && is_withdrawn) saved->wanted.reset();
@@ -131,7 +131,7 @@ void Owner::Loop::resume() {
   keeper_.set_hosts_revision(hosts_file_.revision());
 }
 
-Result<void> Owner::Loop::act(const Request& request) {
+Result<void> Supervisor::Loop::act(const Request& request) {
   if (is_ending_) return Error{base::ErrorKind::Unavailable, "compute-domain-imex is ending"};
   if (const auto* want = std::get_if<Want>(&request)) {
     if (auto wanted = keeper_.want(*want); !wanted) return wanted;
@@ -156,14 +156,14 @@ Result<void> Owner::Loop::act(const Request& request) {
   return {};
 }
 
-void Owner::Loop::pause_driver(bool is_paused) {
+void Supervisor::Loop::pause_driver(bool is_paused) {
   if (is_paused == fabric_.is_paused()) return;
   base::log_info(is_paused ? "NVML is not asked: the GPU driver is about to be replaced"
                            : "NVML is asked again");
   fabric_.pause(is_paused);
 }
 
-Result<void> Owner::Loop::forget_importers(const std::string& group) const {
+Result<void> Supervisor::Loop::forget_importers(const std::string& group) const {
   if (is_hosts()) return {};
   const DaemonStatus status = keeper_.status();
   if (status.running) {
@@ -177,13 +177,13 @@ Result<void> Owner::Loop::forget_importers(const std::string& group) const {
   return {};
 }
 
-void Owner::Loop::act_on_keeper() {
+void Supervisor::Loop::act_on_keeper() {
   while (const auto action = keeper_.next()) {
     std::visit([this](const auto& one) { act(one); }, *action);
   }
 }
 
-void Owner::Loop::act(const StartChild& action) {
+void Supervisor::Loop::act(const StartChild& action) {
   // What is left of an earlier question is about another daemon.
   tool_.forget();
   keeper_.answered({});
@@ -211,7 +211,7 @@ void Owner::Loop::act(const StartChild& action) {
 }
 
 // Nothing is started: what the host runs is asked from now on.
-void Owner::Loop::go_by_host(const StartChild& action) {
+void Supervisor::Loop::go_by_host(const StartChild& action) {
   if (const auto found = workshop_.prepare_host_tool(); !found) {
     start_error_ = found.error();
     return keeper_.failed_to_start(found.error());
@@ -222,7 +222,7 @@ void Owner::Loop::go_by_host(const StartChild& action) {
                  {{"group", action.want.group}, {"socket", options_.host_socket}});
 }
 
-void Owner::Loop::act(const SignalChild& action) {
+void Supervisor::Loop::act(const SignalChild& action) {
   if (is_hosts()) {
     if (action.number == SIGTERM) keeper_.ended("");
     return;
@@ -231,7 +231,7 @@ void Owner::Loop::act(const SignalChild& action) {
   if (daemon_) daemon_->signal(action.number);
 }
 
-void Owner::Loop::act(const AskTool& action) {
+void Supervisor::Loop::act(const AskTool& action) {
   if (action.question == AskTool::Question::State) {
     tool_.ask(workshop_.control_tool({"-q"}), options_.state_patience);
   } else {
@@ -239,11 +239,11 @@ void Owner::Loop::act(const AskTool& action) {
   }
 }
 
-Result<void> Owner::Loop::save() {
+Result<void> Supervisor::Loop::save() {
   return state_file_.save({keeper_.status(), keeper_.wanted(), hosts_});
 }
 
-DaemonStatus Owner::Loop::told_status() const {
+DaemonStatus Supervisor::Loop::told_status() const {
   DaemonStatus status = keeper_.status();
   status.address = options_.address;
   if (!status.running) status.cannot_start = cannot_start_;
@@ -251,7 +251,7 @@ DaemonStatus Owner::Loop::told_status() const {
   return status;
 }
 
-void Owner::Loop::tell() {
+void Supervisor::Loop::tell() {
   DaemonStatus status = told_status();
   if (status == told_) return;
   if (status.phase != told_.phase || status.message != told_.message) {
@@ -262,7 +262,7 @@ void Owner::Loop::tell() {
   server_.publish(calls_);
 }
 
-void Owner::Loop::wait(Duration patience) {
+void Supervisor::Loop::wait(Duration patience) {
   const Duration now = clock_.elapsed();
   const auto check_due = daemon_ ? std::nullopt : std::optional(check_at_);
   const bool has_credentials = daemon_ && !options_.tls_directory.empty();
@@ -293,7 +293,7 @@ void Owner::Loop::wait(Duration patience) {
   }
 }
 
-void Owner::Loop::poll_process(const ControlTool& tool) {
+void Supervisor::Loop::poll_process(const ControlTool& tool) {
   const Child* process = tool.child();
   if (process == nullptr) return;
   polled_.push_back({.fd = process->exit_descriptor(), .events = POLLIN, .revents = 0});
@@ -301,14 +301,14 @@ void Owner::Loop::poll_process(const ControlTool& tool) {
   polled_.push_back({.fd = process->output_descriptor(), .events = POLLIN, .revents = 0});
 }
 
-void Owner::Loop::look_at_fabric() {
+void Supervisor::Loop::look_at_fabric() {
   if (is_ending_ || !fabric_.step()) return;
   const std::string& error = fabric_.facts()->error;
   if (!error.empty()) base::log_warning("cannot read the NVLink fabric", {{"error", error}});
   server_.publish_fabric(calls_);
 }
 
-void Owner::Loop::step(Duration patience) {
+void Supervisor::Loop::step(Duration patience) {
   act_on_keeper();
   look_at_fabric();
   tell();
@@ -330,7 +330,7 @@ void Owner::Loop::step(Duration patience) {
 }
 
 // Looked at again now and then while no daemon runs: a driver may be installed at any time.
-void Owner::Loop::check_driver() {
+void Supervisor::Loop::check_driver() {
   constexpr Duration kWhileUsable = std::chrono::seconds(10), kElse = std::chrono::seconds(2);
   if (daemon_ || clock_.elapsed() < check_at_) return;
   const auto usable = check();
@@ -344,7 +344,7 @@ void Owner::Loop::check_driver() {
 }
 
 // They are renewed by whatever mounts them; the daemon reads them at the start and at SIGUSR1.
-void Owner::Loop::check_credentials() {
+void Supervisor::Loop::check_credentials() {
   if (!daemon_ || options_.tls_directory.empty() || clock_.elapsed() < check_credentials_at_)
     return;
   check_credentials_at_ = clock_.elapsed() + options_.tls_interval;
@@ -355,7 +355,7 @@ void Owner::Loop::check_credentials() {
 
 // The first process of a container inherits those whose parents have ended. Its own children are
 // left to those who wait for them.
-void Owner::Loop::reap_orphans() const {
+void Supervisor::Loop::reap_orphans() const {
   for (;;) {
     siginfo_t ended{};
     if (waitid(P_ALL, 0, &ended, WEXITED | WNOHANG | WNOWAIT) != 0 || ended.si_pid == 0) return;
@@ -367,11 +367,11 @@ void Owner::Loop::reap_orphans() const {
   }
 }
 
-bool Owner::Loop::is_withdrawn() const {
+bool Supervisor::Loop::is_withdrawn() const {
   return access(withdrawal_of(options_.socket_path).c_str(), F_OK) == 0;
 }
 
-void Owner::Loop::serve_daemon() {
+void Supervisor::Loop::serve_daemon() {
   const auto ending = daemon_->reap();
   // What it has printed to its end is there now, whoever else still holds the pipe.
   if (relay_.take(daemon_->output_descriptor())) keeper_.printed();
@@ -382,7 +382,7 @@ void Owner::Loop::serve_daemon() {
   act_on_keeper();  // before anything else: a workload waits for it
 }
 
-std::string Owner::Loop::how_it_ended(const Ending& ending) const {
+std::string Supervisor::Loop::how_it_ended(const Ending& ending) const {
   std::string how = to_string(ending);
   const std::string words = relay_.last_words();
   if (!words.empty()) how += cat("; its last words: ", words);
@@ -393,7 +393,7 @@ std::string Owner::Loop::how_it_ended(const Ending& ending) const {
   return how;
 }
 
-void Owner::Loop::run(const std::stop_token& stop) {
+void Supervisor::Loop::run(const std::stop_token& stop) {
   const std::stop_callback on_stop(stop, [this] {
     const std::uint64_t one = 1;
     (void)!write(wake_.get(), &one, sizeof one);
@@ -412,7 +412,7 @@ void Owner::Loop::run(const std::stop_token& stop) {
 }
 
 // Nothing of it is of use to a successor. The lock goes last, and with it what is ours to remove.
-void Owner::Loop::clear_away() {
+void Supervisor::Loop::clear_away() {
   workshop_.clear_away();
   state_file_.remove();
   unlink(life_mark_of(options_.socket_path).c_str());
@@ -420,8 +420,9 @@ void Owner::Loop::clear_away() {
   rmdir(options_.directory.c_str());
 }
 
-Result<std::unique_ptr<Owner>> Owner::open(OwnerOptions options, const base::Clock& clock,
-                                           base::Random random) {
+Result<std::unique_ptr<Supervisor>> Supervisor::open(SupervisorOptions options,
+                                                     const base::Clock& clock,
+                                                     base::Random random) {
   if (auto made = base::make_directories(options.directory); !made) return made.error();
   const std::string lock_path = cat(options.directory, "/lock");
   auto lock = base::FileLock::try_acquire(lock_path);
@@ -436,14 +437,14 @@ Result<std::unique_ptr<Owner>> Owner::open(OwnerOptions options, const base::Clo
   // Before anything that an agent may have withdrawn is read: it looks whether this is held last.
   auto life = base::LifeMark::hold(life_mark_of(options.socket_path));
   if (!life) return life.error();
-  return std::unique_ptr<Owner>(new Owner(std::make_unique<Loop>(
+  return std::unique_ptr<Supervisor>(new Supervisor(std::make_unique<Loop>(
       std::move(options), clock, random, *std::move(lock), *std::move(life), *std::move(server))));
 }
 
-Owner::Owner(std::unique_ptr<Loop> loop) : loop_(std::move(loop)) {}
-Owner::~Owner() = default;
-void Owner::step(Duration patience) { loop_->step(patience); }
-void Owner::run(const std::stop_token& stop) { loop_->run(stop); }
-Result<void> Owner::check() const { return loop_->check(); }
+Supervisor::Supervisor(std::unique_ptr<Loop> loop) : loop_(std::move(loop)) {}
+Supervisor::~Supervisor() = default;
+void Supervisor::step(Duration patience) { loop_->step(patience); }
+void Supervisor::run(const std::stop_token& stop) { loop_->run(stop); }
+Result<void> Supervisor::check() const { return loop_->check(); }
 
 }  // namespace cdom::imex

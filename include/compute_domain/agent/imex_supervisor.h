@@ -1,7 +1,7 @@
-// ImexOwner: whoever owns the node's IMEX daemon. A port.
+// ImexSupervisor: whoever owns the node's IMEX daemon. A port.
 //
-// The owner outlives the agent: a daemon goes on while its agent is restarted, and what the owner
-// tells does not depend on which agent asks. Every call returns at once. One thread.
+// The supervisor outlives the agent: a daemon goes on while its agent is restarted, and what the
+// supervisor tells does not depend on which agent asks. Every call returns at once. One thread.
 #pragma once
 
 #include <string>
@@ -12,10 +12,10 @@
 
 namespace cdom::agent {
 
-class ImexOwner {
+class ImexSupervisor {
  public:
-  virtual ~ImexOwner() = default;
-  // Unavailable: the owner does not answer. NotFound: it has ended, and its daemon too.
+  virtual ~ImexSupervisor() = default;
+  // Unavailable: the supervisor does not answer. NotFound: it has ended, and its daemon too.
   virtual base::Result<base::DaemonStatus> status() = 0;
   virtual base::Result<void> write_hosts(const core::WriteHosts& hosts) = 0;
   // Removes the record of those who imported from this group's daemon in an earlier run, for whom
@@ -24,8 +24,8 @@ class ImexOwner {
   // Conflict: a daemon runs already.
   virtual base::Result<void> start(const core::StartDaemon& config) = 0;
   virtual base::Result<void> signal() = 0;
-  // SIGTERM; success also when none runs. It has ended once status() says so. Of an owner that has
-  // ended the wish is withdrawn, so that its successor starts none.
+  // SIGTERM; success also when none runs. It has ended once status() says so. Of a supervisor that
+  // has ended the wish is withdrawn, so that its successor starts none.
   virtual base::Result<void> stop() = 0;
   // NVML is asked no more, and what asks it is killed; or it is asked again. A daemon goes on.
   virtual base::Result<void> pause_driver(bool is_paused) = 0;

@@ -1,19 +1,19 @@
-// MemoryImexOwner: an IMEX daemon that does what a test says, and keeps to the rules of the real
-// one: one at a time, and a signal before its first answer ends it. Outlives agents.
+// MemoryImexSupervisor: an IMEX daemon that does what a test says, and keeps to the rules of the
+// real one: one at a time, and a signal before its first answer ends it. Outlives agents.
 #pragma once
 
 #include <optional>
 #include <set>
 #include <string>
 
-#include "compute_domain/agent/imex_owner.h"
+#include "compute_domain/agent/imex_supervisor.h"
 #include "compute_domain/base/text.h"
 
 namespace cdom::agent {
 
-class MemoryImexOwner : public ImexOwner {
+class MemoryImexSupervisor : public ImexSupervisor {
  public:
-  explicit MemoryImexOwner(const base::Clock& clock) : clock_(clock) {
+  explicit MemoryImexSupervisor(const base::Clock& clock) : clock_(clock) {
     daemon.driver_paused = false;
   }
 
@@ -80,7 +80,7 @@ class MemoryImexOwner : public ImexOwner {
     return {};
   }
   base::Result<void> stop() override {
-    // Of an owner that has ended the wish is withdrawn.
+    // Of a supervisor that has ended the wish is withdrawn.
     if (error && error->kind != base::ErrorKind::NotFound) return *error;
     ++stops;
     daemon.running = daemon.answers = false;

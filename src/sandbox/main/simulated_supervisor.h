@@ -1,6 +1,7 @@
-// SimulatedOwner: the port ImexOwner of the node agent, over the sandbox's simulated IMEX.
+// SimulatedSupervisor: the port ImexSupervisor of the node agent, over the sandbox's simulated
+// IMEX.
 //
-// It outlives the agent, as the real owner does: one per node and boot. A daemon that ends by
+// It outlives the agent, as the real supervisor does: one per node and boot. A daemon that ends by
 // itself starts again by the same policy, while somebody asks for the status. One thread.
 #pragma once
 
@@ -9,15 +10,15 @@
 #include <string>
 #include <vector>
 
-#include "compute_domain/agent/imex_owner.h"
+#include "compute_domain/agent/imex_supervisor.h"
 #include "compute_domain/base/daemon_policy.h"
 #include "compute_domain/sandbox/imex.h"
 
 namespace cdom::program {
 
-class SimulatedOwner : public agent::ImexOwner {
+class SimulatedSupervisor : public agent::ImexSupervisor {
  public:
-  SimulatedOwner(sandbox::Imex& imex, const base::Clock& clock) : imex_(imex), clock_(clock) {
+  SimulatedSupervisor(sandbox::Imex& imex, const base::Clock& clock) : imex_(imex), clock_(clock) {
     last_.driver_paused = false;
   }
 

@@ -1,4 +1,4 @@
-#include "compute_domain/imex/owner.h"
+#include "compute_domain/imex/supervisor.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -20,7 +20,7 @@ using std::chrono::milliseconds;
 using ::testing::HasSubstr;
 using ::testing::SizeIs;
 
-TEST(ImexOwner, FormsADomainThroughItsOwnHostsFile) {
+TEST(ImexSupervisor, FormsADomainThroughItsOwnHostsFile) {
   Rig rig(2, 3);  // the third slot is nobody's; the hosts file of the driver root is wrong
   rig.start(0);
   rig.start(1);
@@ -37,7 +37,7 @@ TEST(ImexOwner, FormsADomainThroughItsOwnHostsFile) {
   EXPECT_THAT(rig.node(0).agent->hello->program, HasSubstr("compute-domain-imex"));
 }
 
-TEST(ImexOwner, GivesTheDaemonTheDevicesOfTheNode) {
+TEST(ImexSupervisor, GivesTheDaemonTheDevicesOfTheNode) {
   Rig rig(0, 1);
   rig.nodes.push_back(std::make_unique<Node>(0));
   Node& node = rig.node(0);
@@ -52,23 +52,23 @@ TEST(ImexOwner, GivesTheDaemonTheDevicesOfTheNode) {
   node.options.imex_options["STAND_IN_DEVICES"] =
       node.dir.at("dev/nvidia3") + "," + node.dir.at("dev/nvidia-caps/nvidia-cap5");
   ASSERT_TRUE(node.open());
-  EXPECT_TRUE(node.owner->check());
+  EXPECT_TRUE(node.supervisor->check());
   rig.start(0);
   EXPECT_TRUE(rig.until_phase(0, DaemonPhase::Ready));
 }
 
-TEST(ImexOwner, AMissingDriverIsOneClearError) {
+TEST(ImexSupervisor, AMissingDriverIsOneClearError) {
   Rig rig(1);
   std::filesystem::remove(rig.node(0).dir.at("root/usr/bin/nvidia-imex"));
   const auto error = rig.ask(rig.node(0), rig.want(0));
   ASSERT_TRUE(error);
   EXPECT_EQ(error->kind, base::ErrorKind::Invalid);
   EXPECT_THAT(error->message, HasSubstr("no nvidia-imex below the driver root"));
-  EXPECT_FALSE(rig.node(0).owner->check());
+  EXPECT_FALSE(rig.node(0).supervisor->check());
   EXPECT_THAT(daemon_pids(), SizeIs(0));
 }
 
-TEST(ImexOwner, TellsWhyNoDaemonCouldBeStarted) {
+TEST(ImexSupervisor, TellsWhyNoDaemonCouldBeStarted) {
   Rig rig(1);
   const std::string program = rig.node(0).dir.at("root/usr/bin/nvidia-imex");
   ASSERT_TRUE(rig.until([&] { return rig.node(0).agent->state.has_value(); }));
@@ -84,7 +84,7 @@ TEST(ImexOwner, TellsWhyNoDaemonCouldBeStarted) {
 }
 
 // As its driver root shows the node's processes, where that is the node's own root.
-TEST(ImexOwner, TellsOfADaemonThatSomebodyElseRunsOnTheNode) {
+TEST(ImexSupervisor, TellsOfADaemonThatSomebodyElseRunsOnTheNode) {
   Rig rig(1);
   Node& node = rig.node(0);
   const auto run = [&node](const std::string& pid, const std::string& name,
@@ -113,7 +113,7 @@ TEST(ImexOwner, TellsOfADaemonThatSomebodyElseRunsOnTheNode) {
   EXPECT_TRUE(rig.until([&] { return node.agent->state->cannot_start.empty(); })) << "when it ends";
 }
 
-TEST(ImexOwner, StartsNothingThatWasWithdrawnWhileNobodyLived) {
+TEST(ImexSupervisor, StartsNothingThatWasWithdrawnWhileNobodyLived) {
   Rig rig(1);
   rig.start(0);
   ASSERT_TRUE(rig.until_phase(0, DaemonPhase::Ready));
@@ -133,7 +133,7 @@ TEST(ImexOwner, StartsNothingThatWasWithdrawnWhileNobodyLived) {
 }
 
 // As the first process of a container it inherits whose parents have ended.
-TEST(ImexOwner, ReapsOrphansAndLeavesItsOwnChildrenToThoseWhoWait) {
+TEST(ImexSupervisor, ReapsOrphansAndLeavesItsOwnChildrenToThoseWhoWait) {
   Rig rig(0, 1);
   rig.nodes.push_back(std::make_unique<Node>(0));
   Node& node = rig.node(0);
@@ -161,7 +161,7 @@ TEST(ImexOwner, ReapsOrphansAndLeavesItsOwnChildrenToThoseWhoWait) {
   prctl(PR_SET_CHILD_SUBREAPER, 0);
 }
 
-TEST(ImexOwner, SeesTheEndOfTheDaemonAtOnceAndStartsAnother) {
+TEST(ImexSupervisor, SeesTheEndOfTheDaemonAtOnceAndStartsAnother) {
   Rig rig(2);
   rig.start(0);
   rig.start(1);
@@ -185,7 +185,7 @@ TEST(ImexOwner, SeesTheEndOfTheDaemonAtOnceAndStartsAnother) {
   EXPECT_TRUE(was_told);
 }
 
-TEST(ImexOwner, TellsTheLastWordsOfADaemonThatEnds) {
+TEST(ImexSupervisor, TellsTheLastWordsOfADaemonThatEnds) {
   Rig rig(0, 1);
   rig.nodes.push_back(std::make_unique<Node>(0));
   rig.node(0).options.imex_options["STAND_IN_DEVICES"] = "/dev/nowhere";
@@ -198,7 +198,7 @@ TEST(ImexOwner, TellsTheLastWordsOfADaemonThatEnds) {
             "/dev/nowhere; its log is /var/log/imex.log");
 }
 
-TEST(ImexOwner, AHungDaemonIsToldAndNotRestarted) {
+TEST(ImexSupervisor, AHungDaemonIsToldAndNotRestarted) {
   Rig rig(0, 1);
   rig.nodes.push_back(std::make_unique<Node>(0));
   rig.node(0).options.state_patience = milliseconds(100);
@@ -215,7 +215,7 @@ TEST(ImexOwner, AHungDaemonIsToldAndNotRestarted) {
   EXPECT_EQ(rig.node(0).agent->state->instance, before);
 }
 
-TEST(ImexOwner, TheDaemonSurvivesItsAgents) {
+TEST(ImexSupervisor, TheDaemonSurvivesItsAgents) {
   Rig rig(1);
   rig.start(0);
   ASSERT_TRUE(rig.until_phase(0, DaemonPhase::Ready));
@@ -233,7 +233,7 @@ TEST(ImexOwner, TheDaemonSurvivesItsAgents) {
   EXPECT_EQ(rig.ask(rig.node(0), other)->kind, base::ErrorKind::Conflict);
 }
 
-TEST(ImexOwner, StopsTheDaemonWithAGoodbye) {
+TEST(ImexSupervisor, StopsTheDaemonWithAGoodbye) {
   Rig rig(2);
   rig.start(0);
   rig.start(1);
@@ -246,7 +246,7 @@ TEST(ImexOwner, StopsTheDaemonWithAGoodbye) {
   EXPECT_FALSE(rig.ask(rig.node(1), Stop{})) << "none runs";
 }
 
-TEST(ImexOwner, HoldsASignalThatWouldEndADaemonWithoutHandlers) {
+TEST(ImexSupervisor, HoldsASignalThatWouldEndADaemonWithoutHandlers) {
   Rig rig(0, 1);
   rig.nodes.push_back(std::make_unique<Node>(0));
   rig.node(0).options.imex_options["STAND_IN_HANDLER_DELAY_MS"] = "200";
@@ -261,13 +261,13 @@ TEST(ImexOwner, HoldsASignalThatWouldEndADaemonWithoutHandlers) {
     EXPECT_NE(state.phase, DaemonPhase::Failed);
 }
 
-TEST(ImexOwner, ASuccessorOfTheSameBootGoesOnAndOneOfAnotherBootDoesNot) {
+TEST(ImexSupervisor, ASuccessorOfTheSameBootGoesOnAndOneOfAnotherBootDoesNot) {
   Rig rig(1);
   rig.start(0);
   ASSERT_TRUE(rig.until_phase(0, DaemonPhase::Ready));
   const std::string before = rig.node(0).agent->state->instance;
   rig.node(0).close();
-  EXPECT_THAT(daemon_pids(), SizeIs(0)) << "a daemon does not outlive its owner";
+  EXPECT_THAT(daemon_pids(), SizeIs(0)) << "a daemon does not outlive its supervisor";
   rig.node(0).dir.write("hosts", "127.0.0.1 localhost\n");  // as kubelet writes it anew
   ASSERT_TRUE(rig.node(0).open());
   ASSERT_TRUE(rig.until_phase(0, DaemonPhase::Ready));
@@ -284,7 +284,7 @@ TEST(ImexOwner, ASuccessorOfTheSameBootGoesOnAndOneOfAnotherBootDoesNot) {
   EXPECT_EQ(rig.node(0).agent->state->instance, "");
 }
 
-TEST(ImexOwner, TellsItsAddressAndASuccessorAtAnotherLeavesTheStartToTheAgent) {
+TEST(ImexSupervisor, TellsItsAddressAndASuccessorAtAnotherLeavesTheStartToTheAgent) {
   Rig rig(0, 1);
   rig.nodes.push_back(std::make_unique<Node>(0));
   rig.node(0).options.address = rig.node(0).address;
@@ -303,7 +303,7 @@ TEST(ImexOwner, TellsItsAddressAndASuccessorAtAnotherLeavesTheStartToTheAgent) {
   EXPECT_THAT(daemon_pids(), SizeIs(0));
 }
 
-TEST(ImexOwner, ASuccessorDoesNotStartWhatWasToldToStop) {
+TEST(ImexSupervisor, ASuccessorDoesNotStartWhatWasToldToStop) {
   Rig rig(1);
   rig.start(0);
   ASSERT_TRUE(rig.until_phase(0, DaemonPhase::Ready));
@@ -315,14 +315,14 @@ TEST(ImexOwner, ASuccessorDoesNotStartWhatWasToldToStop) {
   EXPECT_EQ(rig.node(0).agent->state->group, "group");
 }
 
-TEST(ImexOwner, OnlyOneOwnsANode) {
+TEST(ImexSupervisor, OnlyOneOwnsANode) {
   Rig rig(1);
-  const auto second = Owner::open(rig.node(0).options, rig.node(0).clock, base::Random(9));
+  const auto second = Supervisor::open(rig.node(0).options, rig.node(0).clock, base::Random(9));
   ASSERT_FALSE(second);
   EXPECT_EQ(second.error().kind, base::ErrorKind::Conflict);
 }
 
-TEST(ImexOwner, HearsOnlyAllowedUsers) {
+TEST(ImexSupervisor, HearsOnlyAllowedUsers) {
   Rig rig(0, 1);
   rig.nodes.push_back(std::make_unique<Node>(0));
   rig.node(0).options.allowed_users = {geteuid() + 1};
@@ -334,7 +334,7 @@ TEST(ImexOwner, HearsOnlyAllowedUsers) {
   EXPECT_THAT(daemon_pids(), SizeIs(0));
 }
 
-TEST(ImexOwner, AnAgentThatNeverReadsHoldsNobodyUp) {
+TEST(ImexSupervisor, AnAgentThatNeverReadsHoldsNobodyUp) {
   Rig rig(1);
   const TestAgent lazy(rig.node(0).options.socket_path);
   for (int i = 0; i < 20'000; ++i) lazy.send("nonsense id=1\n");
@@ -345,10 +345,10 @@ TEST(ImexOwner, AnAgentThatNeverReadsHoldsNobodyUp) {
 void run_to_the_end(Node& node) {
   std::stop_source stop;
   stop.request_stop();
-  node.owner->run(stop.get_token());
+  node.supervisor->run(stop.get_token());
 }
 
-TEST(ImexOwner, EndsTheDaemonWhenItIsToldToEnd) {
+TEST(ImexSupervisor, EndsTheDaemonWhenItIsToldToEnd) {
   Rig rig(1);
   rig.start(0);
   ASSERT_TRUE(rig.until_phase(0, DaemonPhase::Ready));
@@ -358,7 +358,7 @@ TEST(ImexOwner, EndsTheDaemonWhenItIsToldToEnd) {
   EXPECT_FALSE(std::filesystem::exists(rig.node(0).options.socket_path));
 }
 
-TEST(ImexOwner, LeavesNoFileWhenNoDaemonIsWanted) {
+TEST(ImexSupervisor, LeavesNoFileWhenNoDaemonIsWanted) {
   Rig rig(1);
   rig.start(0);
   ASSERT_TRUE(rig.until_phase(0, DaemonPhase::Ready));

@@ -1,9 +1,9 @@
-// Owner: the node's IMEX daemon, its files, and the socket on which agents ask for it.
+// Supervisor: the node's IMEX daemon, its files, and the socket on which agents ask for it.
 //
 // How it goes: one loop waits for the daemon's end (a pidfd), the control tool, the process that
 // asks NVML, agents and the next moment of the keeper, and does what follows. Agents come and go;
-// the daemon stays. When the owner ends, so does the daemon, and the next owner of the same boot
-// starts it again. One thread.
+// the daemon stays. When the supervisor ends, so does the daemon, and the next supervisor of the
+// same boot starts it again. One thread.
 #pragma once
 
 #include <cstdint>
@@ -20,14 +20,14 @@
 
 namespace cdom::imex {
 
-struct OwnerOptions {
+struct SupervisorOptions {
   std::string program = "compute-domain-imex";  // name and version, as told to agents
   std::string socket_path;
   std::string directory;  // of its own, for files that need not survive a reboot
   std::string driver_root = "/driver-root";
   // Folders below it, searched before the usual ones.
   std::vector<std::string> driver_programs, driver_libraries;
-  // Of the host's own nvidia-imex, below the driver root; "": the daemons are the owner's. The
+  // Of the host's own nvidia-imex, below the driver root; "": the daemons are the supervisor's. The
   // host's is asked for its state, and never started, told anything, or stopped.
   std::string host_socket;
   std::string boot_id;
@@ -58,28 +58,29 @@ struct OwnerOptions {
   base::Duration view_patience = std::chrono::seconds(2);   // of nvidia-imex-ctl -N
 };
 
-class Owner {
+class Supervisor {
  public:
-  // Conflict: another owner has the directory. The daemon that an earlier one had running in this
-  // boot is started by the first step, unless an agent has withdrawn it meanwhile; at another
+  // Conflict: another supervisor has the directory. The daemon that an earlier one had running in
+  // this boot is started by the first step, unless an agent has withdrawn it meanwhile; at another
   // address that is left to the agent, who knows what the peers' names mean then.
-  static base::Result<std::unique_ptr<Owner>> open(OwnerOptions options, const base::Clock& clock,
-                                                   base::Random random);
-  ~Owner();
-  Owner(const Owner&) = delete;
-  Owner& operator=(const Owner&) = delete;
+  static base::Result<std::unique_ptr<Supervisor>> open(SupervisorOptions options,
+                                                        const base::Clock& clock,
+                                                        base::Random random);
+  ~Supervisor();
+  Supervisor(const Supervisor&) = delete;
+  Supervisor& operator=(const Supervisor&) = delete;
 
   // What there is to do now, and then one wait for news, of at most `patience`.
   void step(base::Duration patience);
   // Until `stop`; then ends the daemon: SIGTERM, and SIGKILL after 5 s. When none was wanted, the
-  // owner's files go too.
+  // supervisor's files go too.
   void run(const std::stop_token& stop);
   // Whether a daemon could be started now: the driver's files and devices are there.
   [[nodiscard]] base::Result<void> check() const;
 
  private:
   class Loop;
-  explicit Owner(std::unique_ptr<Loop> loop);
+  explicit Supervisor(std::unique_ptr<Loop> loop);
   const std::unique_ptr<Loop> loop_;
 };
 

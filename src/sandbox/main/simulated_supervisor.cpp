@@ -1,4 +1,4 @@
-#include "sandbox/main/simulated_owner.h"
+#include "sandbox/main/simulated_supervisor.h"
 
 #include <sstream>
 
@@ -20,7 +20,7 @@ base::DaemonPhase phase_of(sandbox::ImexState state) {
 
 }  // namespace
 
-base::Result<base::DaemonStatus> SimulatedOwner::status() {
+base::Result<base::DaemonStatus> SimulatedSupervisor::status() {
   // The end was told before: who asks sees each of them.
   if (start_at_ && *start_at_ <= clock_.elapsed() && !start(wanted_)) {
     start_at_ = clock_.elapsed() + policy_.next_pause(std::nullopt);
@@ -38,7 +38,7 @@ base::Result<base::DaemonStatus> SimulatedOwner::status() {
   return last_;
 }
 
-void SimulatedOwner::see_running() {
+void SimulatedSupervisor::see_running() {
   if (const auto view = imex_.query()) {
     last_.answers = true;
     last_.phase = phase_of(view->state);
@@ -52,7 +52,7 @@ void SimulatedOwner::see_running() {
   if (last_.phase == base::DaemonPhase::Ready && !ready_at_) ready_at_ = clock_.elapsed();
 }
 
-void SimulatedOwner::see_ended() {
+void SimulatedSupervisor::see_ended() {
   const bool ended_by_itself = !last_.instance.empty() && !is_told_to_stop_;
   last_.answers = false;
   last_.phase = ended_by_itself ? base::DaemonPhase::Failed : base::DaemonPhase::Stopped;
@@ -64,14 +64,14 @@ void SimulatedOwner::see_ended() {
   start_at_ = now + policy_.next_pause(ready_for);
 }
 
-void SimulatedOwner::connect_slots(const std::vector<sandbox::ImexPeer>& peers) {
+void SimulatedSupervisor::connect_slots(const std::vector<sandbox::ImexPeer>& peers) {
   for (const sandbox::ImexPeer& peer : peers) {
     if (peer.link != sandbox::ImexLink::Connected) continue;
     last_.peers[static_cast<std::int64_t>(peer.index)] = base::kConnected;
   }
 }
 
-base::Result<void> SimulatedOwner::write_hosts(const core::WriteHosts& hosts) {
+base::Result<void> SimulatedSupervisor::write_hosts(const core::WriteHosts& hosts) {
   std::map<std::string, std::string> address_by_name;
   std::istringstream lines(hosts.text);
   for (std::string line; std::getline(lines, line);) {
@@ -85,13 +85,13 @@ base::Result<void> SimulatedOwner::write_hosts(const core::WriteHosts& hosts) {
   return {};
 }
 
-base::Result<void> SimulatedOwner::forget_importers(const std::string& group) {
+base::Result<void> SimulatedSupervisor::forget_importers(const std::string& group) {
   if (imex_.is_running()) return base::Error{base::ErrorKind::Conflict, "an IMEX daemon runs"};
   imex_.remove_record(group);
   return {};
 }
 
-base::Result<void> SimulatedOwner::start(const core::StartDaemon& config) {
+base::Result<void> SimulatedSupervisor::start(const core::StartDaemon& config) {
   std::vector<std::string> table;
   std::istringstream lines(config.table_text);
   for (std::string line; std::getline(lines, line);) {
@@ -116,13 +116,13 @@ base::Result<void> SimulatedOwner::start(const core::StartDaemon& config) {
   return {};
 }
 
-base::Result<void> SimulatedOwner::signal() {
+base::Result<void> SimulatedSupervisor::signal() {
   imex_.signal_usr1();
   last_.signalled = clock_.elapsed();
   return {};
 }
 
-base::Result<void> SimulatedOwner::stop() {
+base::Result<void> SimulatedSupervisor::stop() {
   is_told_to_stop_ = true;
   start_at_.reset();
   policy_ = {};
@@ -131,7 +131,7 @@ base::Result<void> SimulatedOwner::stop() {
 }
 
 // There is no driver, but the word.
-base::Result<void> SimulatedOwner::pause_driver(bool is_paused) {
+base::Result<void> SimulatedSupervisor::pause_driver(bool is_paused) {
   last_.driver_paused = is_paused;
   return {};
 }
