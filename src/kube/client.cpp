@@ -302,16 +302,14 @@ Client::Call Client::remove_call(const api::Kind& kind, const api::ObjectName& n
 
 void Client::count(const Call& call, const std::string& code, base::Duration took) const {
   if (metrics_ == nullptr) return;
-  const std::string verb(call.verb);
-  const std::string resource(call.resource);
+  const std::string& method = call.request.method;
   metrics_
-      ->counter("kube_requests_total",
-                "Requests to the API server by verb, resource and HTTP code or error.",
-                {{"verb", verb}, {"resource", resource}, {"code", code}})
+      ->counter("rest_client_requests_total", "Requests to the API server, by HTTP code or error.",
+                {{"code", code}, {"method", method}, {"resource", std::string(call.resource)}})
       .add();
   metrics_
-      ->histogram("kube_request_seconds", "Time to the answer of the API server, by verb.",
-                  {0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1, 3, 10}, {{"verb", verb}})
+      ->histogram("rest_client_request_duration_seconds", "Time to the answer of the API server.",
+                  {0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1, 3, 10}, {{"verb", method}})
       .observe(std::chrono::duration<double>(took).count());
 }
 

@@ -214,7 +214,9 @@ void EventRecorder::Queue::run(const std::stop_token& token,
 
 void EventRecorder::Queue::count(const char* outcome) const {
   if (metrics_ == nullptr) return;
-  metrics_->counter("kube_events_total", "Events by what became of them.", {{"outcome", outcome}})
+  metrics_
+      ->counter("compute_domain_events_total", "Events by what became of them.",
+                {{"outcome", outcome}})
       .add();
 }
 

@@ -194,7 +194,7 @@ WatchLoop::Step WatchLoop::fail(const base::Error& error) {
   const base::Duration delay = std::max(backoff(), error.retry_after.value_or(0s));
   if (metrics_ != nullptr) {
     metrics_
-        ->counter("kube_watch_errors_total", "Failed lists and watches of informers.",
+        ->counter("compute_domain_watch_errors_total", "Failed lists and watches of informers.",
                   {{"resource", name_}, {"error", std::string(base::name_of(error.kind))}})
         .add();
   }
@@ -246,7 +246,8 @@ bool WatchLoop::wait_for_due(base::Duration wait) {
 void WatchLoop::count(const char* what) const {
   if (metrics_ == nullptr) return;
   metrics_
-      ->counter("kube_watch_steps_total", "Lists, watches and events that informers took.",
+      ->counter("compute_domain_watch_steps_total",
+                "Lists, watches and events that informers took.",
                 {{"resource", name_}, {"what", what}})
       .add();
 }

@@ -313,17 +313,20 @@ TEST_F(ClientTest, KnowsAMissingKindFromAFailure) {
   EXPECT_EQ(unknown.error().kind, ErrorKind::Forbidden);
 }
 
-TEST_F(ClientTest, CountsRequestsByVerbResourceAndCode) {
+TEST_F(ClientTest, CountsRequestsByMethodResourceAndCode) {
   server.script(ok(config_map_json("a", "x", 7)));
   server.script(std::nullopt);
   (void)client.get<ConfigMap>({"ns", "a"});
   (void)client.get<ConfigMap>({"ns", "a"});
   const std::string text = metrics.render();
-  EXPECT_THAT(text,
-              HasSubstr(R"(kube_requests_total{code="200",resource="configmaps",verb="get"} 1)"));
   EXPECT_THAT(
       text,
-      HasSubstr(R"(kube_requests_total{code="Unavailable",resource="configmaps",verb="get"} 1)"));
+      HasSubstr(R"(rest_client_requests_total{code="200",method="GET",resource="configmaps"} 1)"));
+  EXPECT_THAT(
+      text,
+      HasSubstr(
+          R"(rest_client_requests_total{code="Unavailable",method="GET",resource="configmaps"} 1)"));
+  EXPECT_THAT(text, HasSubstr(R"(rest_client_request_duration_seconds_count{verb="GET"} 2)"));
 }
 
 }  // namespace

@@ -440,11 +440,11 @@ TEST(Informer, CountsListsWatchesEventsAndErrors) {
   rig.settle();
   const std::string text = rig.metrics.render();
   for (const char* line :
-       {R"(kube_watch_steps_total{resource="configmaps",what="list"} 1)",
-        R"(kube_watch_steps_total{resource="configmaps",what="watch"} 2)",
-        R"(kube_watch_steps_total{resource="configmaps",what="event"} 1)",
-        R"(kube_watch_errors_total{error="Unavailable",resource="configmaps"} 1)",
-        R"(kube_store_objects{resource="configmaps"} 1)"}) {
+       {R"(compute_domain_watch_steps_total{resource="configmaps",what="list"} 1)",
+        R"(compute_domain_watch_steps_total{resource="configmaps",what="watch"} 2)",
+        R"(compute_domain_watch_steps_total{resource="configmaps",what="event"} 1)",
+        R"(compute_domain_watch_errors_total{error="Unavailable",resource="configmaps"} 1)",
+        R"(compute_domain_store_objects{resource="configmaps"} 1)"}) {
     EXPECT_THAT(text, HasSubstr(line));
   }
 }

@@ -135,10 +135,10 @@ TEST(WorkQueue, ShowsItsSizes) {
   (void)queue.try_pop();
   queue.retry("c");
   const std::string text = metrics.render();
-  for (const char* line : {R"(kube_work_queue_keys{queue="domains",state="ready"} 1)",
-                           R"(kube_work_queue_keys{queue="domains",state="held"} 1)",
-                           R"(kube_work_queue_keys{queue="domains",state="delayed"} 1)",
-                           R"(kube_work_queue_retries_total{queue="domains"} 1)"}) {
+  for (const char* line : {R"(workqueue_depth{name="domains"} 1)",
+                           R"(compute_domain_work_queue_keys{name="domains",state="held"} 1)",
+                           R"(compute_domain_work_queue_keys{name="domains",state="delayed"} 1)",
+                           R"(workqueue_retries_total{name="domains"} 1)"}) {
     EXPECT_NE(text.find(line), std::string::npos) << line << " in\n" << text;
   }
 }

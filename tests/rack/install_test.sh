@@ -92,7 +92,7 @@ for pod in two-nodes-0 two-nodes-1; do check "$pod has its channel" has_channel 
 check "a pod without a claim runs" run_without_claim
 check "and has no channel" has_no_channel plain
 
-check "the controllers have metrics" prints kube_request_seconds \
+check "the controllers have metrics" prints rest_client_request_duration_seconds \
   metrics_of compute-domain-operator compute-domain-controller 8080
 check "the agents' tell of the daemon" prints 'compute_domain_agent_imex_state{state="Ready"} 1' \
   metrics_of compute-domain-nodes compute-domain-agent 8081

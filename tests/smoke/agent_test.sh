@@ -243,7 +243,7 @@ health_of() {
   python3 -c 'import sys, urllib.request as u; print(u.urlopen(sys.argv[1], timeout=5).read().decode())' \
     "http://$address_of_health$1"
 }
-watches() { health_of /metrics | grep -c 'kube_watch_steps_total.*what="watch"'; }
+watches() { health_of /metrics | grep -c 'compute_domain_watch_steps_total.*what="watch"'; }
 echo "        idle agent: $(rss) kB RSS, $(connections) connections, $(watches) watches"
 check "it is ready" prints ok health_of /readyz
 check "and no thread is stuck" prints ok health_of /healthz

@@ -52,7 +52,7 @@ class Informer : private WatchSource {
         store_(std::move(indexes)),
         objects_(metrics == nullptr
                      ? nullptr
-                     : &metrics->gauge("kube_store_objects", "Objects in the store.",
+                     : &metrics->gauge("compute_domain_store_objects", "Objects in the store.",
                                        {{"resource", std::string(api::kind_of<T>().plural)}})),
         unreadable_(std::string(api::kind_of<T>().plural), metrics),
         loop_(*this, clock, options_.seed, std::string(api::kind_of<T>().plural), metrics) {}

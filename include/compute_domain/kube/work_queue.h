@@ -90,14 +90,16 @@ WorkQueue<Key>::WorkQueue(const base::Clock& clock, const std::string& name,
                           base::Registry* metrics)
     : clock_(clock) {
   if (metrics == nullptr) return;
-  const auto gauge = [&](const char* state) -> base::Number& {
-    return metrics->gauge("kube_work_queue_keys", "Keys in the work queue, by state.",
-                          {{"queue", name}, {"state", state}});
+  const auto others = [&](const char* state) -> base::Number& {
+    return metrics->gauge("compute_domain_work_queue_keys",
+                          "Keys that are not to be done now: delayed, or held by a worker.",
+                          {{"name", name}, {"state", state}});
   };
   gauges_.emplace(
-      Gauges{gauge("ready"), gauge("delayed"), gauge("held"),
-             metrics->counter("kube_work_queue_retries_total",
-                              "Keys put back after a failed reconcile.", {{"queue", name}})});
+      Gauges{metrics->gauge("workqueue_depth", "Keys that wait for a worker.", {{"name", name}}),
+             others("delayed"), others("held"),
+             metrics->counter("workqueue_retries_total", "Keys put back after a failed reconcile.",
+                              {{"name", name}})});
 }
 
 template <class Key>
