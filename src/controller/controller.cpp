@@ -411,6 +411,7 @@ bool Controller::Loop::process_one(Queue& queue) {
 }
 
 void Controller::Loop::process(Queue& queue, const Key& key) {
+  memory_.decides(clock_.elapsed());
   if (key.kind == Key::Kind::Domain) {
     process_domain(queue, key);
   } else {
@@ -420,12 +421,20 @@ void Controller::Loop::process(Queue& queue, const Key& key) {
 }
 
 // A domain comes with its groups, and after them: pods wait for a node list, nobody waits for a
-// status. All are of one World.
+// status. All are of one World, as long as the stores have not moved on.
 void Controller::Loop::process_domain(Queue& queue, const Key& key) {
+  std::vector<std::uint64_t> versions = seen_versions(stores_);
   core::World world = gather_groups(sources_, key.id);
+  const auto keep_up = [&] {
+    std::vector<std::uint64_t> now = seen_versions(stores_);
+    if (now == versions) return;
+    versions = std::move(now);
+    world = gather_groups(sources_, key.id);
+  };
   for (const Key& each : keys_of(world)) {
     if (each.kind == Key::Kind::Group) {
       reconcile_one(queue, each, [&] {
+        keep_up();
         return core::reconcile_group(world, {each.id, each.clique});
       });
     } else if (each.kind == Key::Kind::Clique) {
@@ -434,6 +443,7 @@ void Controller::Loop::process_domain(Queue& queue, const Key& key) {
     }
   }
   reconcile_one(queue, key, [&] {
+    keep_up();
     gather_rest(sources_, world);
     return core::reconcile(world);
   });
@@ -448,7 +458,6 @@ void Controller::Loop::reconcile_one(Queue& queue, const Key& key, const Decide&
     queue.add_after(key, wait_of_placement());
     return;
   }
-  memory_.decides(clock_.elapsed());
   const base::Duration start = clock_.elapsed();
   core::Plan plan;
   Applied applied;

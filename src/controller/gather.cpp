@@ -172,6 +172,11 @@ void add_makers(const Sources& from, core::World& world) {
   }
 }
 
+std::string namespace_of(const Sources& from, const std::string& uid) {
+  const auto domains = from.stores.domains.by_index(kByUid, uid);
+  return domains.empty() ? "" : domains.front()->meta.ns;
+}
+
 void add_templates(const Sources& from, core::World& world) {
   if (!world.view.domain) {
     for (const auto& object : from.stores.templates.by_index(kByDomain, world.view.uid)) {
@@ -190,6 +195,9 @@ core::World gather_groups(const Sources& from, const std::string& uid) {
   core::World world;
   world.now = from.clock.now();
   world.settings = from.settings;
+  // Before the claims: one that becomes known meanwhile is not among them.
+  const std::string ns = namespace_of(from, uid);
+  world.has_unknown_claims = !ns.empty() && from.workloads.has_unknown_claims(ns);
   world.view = view_of(from, uid);
   world.lists = lists_of(from, world.view);
   world.nodes = nodes_concerned(from, world.view, world.lists);
@@ -205,9 +213,6 @@ void gather_rest(const Sources& from, core::World& world) {
   world.status_written = from.memory.status_written(uid);
   world.known_for = from.memory.domain_known_for(uid, from.clock.elapsed());
   world.untold_list = from.memory.untold_list(uid);
-  if (world.view.domain) {
-    world.has_unknown_claims = from.workloads.has_unknown_claims(world.view.domain->meta.ns);
-  }
   for (const api::ResourceClaim& claim : world.view.claims) {
     if (from.memory.is_told(claim.meta.uid)) world.told_claims.insert(claim.meta.uid);
   }

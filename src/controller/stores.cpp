@@ -52,6 +52,13 @@ bool is_unnamed(const api::ResourceClaim& claim) {
 
 }  // namespace
 
+std::vector<std::uint64_t> seen_versions(const Stores& stores) {
+  return {stores.domains.seen_version(),   stores.claims.seen_version(),
+          stores.templates.seen_version(), stores.lists.seen_version(),
+          stores.reports.seen_version(),   stores.nodes.seen_version(),
+          stores.slices.seen_version(),    stores.agents.seen_version()};
+}
+
 std::string workload_in(const std::string& ns, const std::string& id) {
   return base::cat(ns, "/", id);
 }

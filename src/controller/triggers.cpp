@@ -407,6 +407,8 @@ void Triggers::on_list(const core::StoredList* before, const core::StoredList* a
     if (core::is_of_clique(stored->meta)) return add_domains_of_clique(before, after);
     const std::string uid = stored->meta.label(api::kDomainLabel);
     if (uid.empty()) continue;
+    // Of a list that is gone its group may be known to nobody else.
+    if (after == nullptr) add_(group_key({uid, stored->meta.label(api::kCliqueLabel)}));
     // It comes with its groups.
     add_(domain_key(uid));
   }

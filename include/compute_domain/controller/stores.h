@@ -4,8 +4,10 @@
 // fills stores from files). Thread-safe for reading.
 #pragma once
 
+#include <cstdint>
 #include <set>
 #include <string>
+#include <vector>
 
 #include "compute_domain/api/kind.h"
 #include "compute_domain/core/world.h"
@@ -23,6 +25,9 @@ struct Stores {
   const kube::Store<api::ResourceSlice>& slices;
   const kube::Store<api::Pod>& agents;
 };
+
+// Up to which change each store has followed the API server.
+std::vector<std::uint64_t> seen_versions(const Stores& stores);
 
 // Names of indexes, and the indexes themselves.
 inline constexpr char kByUid[] = "uid";              // ComputeDomain: its own UID
