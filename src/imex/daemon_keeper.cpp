@@ -72,6 +72,8 @@ void DaemonKeeper::stop() {
   } else {
     status_.phase = DaemonPhase::Stopped;
     status_.message.clear();
+    // What comes next begins a row of its own.
+    policy_ = {};
   }
 }
 

@@ -115,6 +115,42 @@ TEST(NodeUnprepare, OfTheLastClaimStopsADaemonThatHasEndedAndWouldStartAgain) {
   EXPECT_TRUE(scene.unprepared.contains("a-uid"));
 }
 
+// As an agent has left it that took a daemon for gone which had ended by itself.
+TEST(NodeStopped, EndsADaemonThatRunsOrMayRunInASlotThatWasGivenUp) {
+  for (const bool runs : {true, false}) {
+    NodeScene scene = serving();
+    const std::string group = scene.group()->group;
+    scene.unprepare("a").settle();
+    ASSERT_EQ(scene.stops, 1);
+    SeenDaemon& daemon = *scene.world.daemon;
+    daemon.group = group;
+    daemon.running = runs;
+    daemon.starts_again = !runs;
+    daemon.phase = runs ? base::DaemonPhase::Ready : base::DaemonPhase::Failed;
+    scene.settle();
+    EXPECT_EQ(scene.stops, 2);
+    scene.advance(minutes(1)).settle();
+    EXPECT_EQ(scene.stops, 2);
+  }
+}
+
+TEST(NodeStopped, IsNotSaidOfASlotWhoseDaemonMayStartAgainThoughTheCheckpointIsLost) {
+  NodeScene scene;
+  api::NodeList list = train(1);
+  list.entries.front().member = false;
+  list.entries.front().admits = {};
+  SeenDaemon& daemon = *scene.world.daemon;
+  daemon.group = list.group;
+  daemon.phase = base::DaemonPhase::Failed;
+  daemon.starts_again = true;
+  scene.settle().show(list).settle();
+  EXPECT_EQ(scene.group(), nullptr);
+  scene.world.daemon->starts_again = false;
+  scene.settle();
+  ASSERT_NE(scene.group(), nullptr);
+  EXPECT_EQ(scene.group()->state, api::DaemonState::Stopped);
+}
+
 TEST(NodeUnprepare, DoesNotSayStoppedWhileTheSupervisorOfTheDaemonIsSilent) {
   NodeScene scene = serving();
   scene.world.daemon.reset();

@@ -15,7 +15,7 @@ TEST(NodePrepare, WaitsForTheAddressThatItsDaemonBinds) {
   EXPECT_EQ(scene.report().address, "");
   scene.show(train().admits("a")).prepare("a").settle();
   EXPECT_EQ(scene.starts, 0);
-  EXPECT_THAT(scene.reason("a"), HasSubstr("has not told its address yet"));
+  EXPECT_THAT(scene.reason("a"), HasSubstr("has not reported its address yet"));
 
   scene.world.self.address = "10.0.0.1";
   scene.settle().daemon_ready().settle();

@@ -339,6 +339,23 @@ TEST_F(DaemonKeeperTest, ADaemonThatKeepsEndingIsStartedInGrowingPauses) {
                                      seconds(4), seconds(8), seconds(16), seconds(16)));
 }
 
+// The next group's daemon is another one: what it may be does not grow from what went before.
+TEST_F(DaemonKeeperTest, AStopInAPauseEndsTheRow) {
+  start();
+  for (int i = 0; i < 8; ++i) {
+    keeper.ended("exited with code 1");
+    ASSERT_TRUE(std::holds_alternative<StartChild>(*next()));
+    keeper.started();
+  }
+  keeper.ended("exited with code 1");
+  keeper.stop();
+  start();
+  keeper.ended("exited with code 1");
+  const base::Duration ended = clock.elapsed();
+  ASSERT_TRUE(std::holds_alternative<StartChild>(*next()));
+  EXPECT_EQ(clock.elapsed() - ended, milliseconds(250));
+}
+
 TEST_F(DaemonKeeperTest, TheAgentsWishCutsAPauseShort) {
   start();
   keeper.ended("exited with code 1");

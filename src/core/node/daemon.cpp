@@ -115,7 +115,8 @@ void keep_daemon(NodeDraft& draft) {
   }
   if (draft.world.daemon->running || (!is_used && !may_stand(draft.world))) return;
   // Where its peers are then; which of them it dials is not known before it runs.
-  if (served->started && starts_again_for(draft.world.daemon, *served)) {
+  if (served->started && !served->forget_importers &&
+      starts_again_for(draft.world.daemon, *served)) {
     if (list != nullptr) write_hosts(draft, *list);
     return;
   }

@@ -100,6 +100,14 @@ void go_on_ending(NodeDraft& draft, const std::string& uid) {
 
 }  // namespace
 
+void stop_what_has_ended(NodeDraft& draft) {
+  const auto& daemon = draft.world.daemon;
+  if (!daemon || daemon->host_managed || daemon->stopping || draft.checkpoint.served) return;
+  if (!draft.checkpoint.stopped.contains(daemon->group)) return;
+  if (!daemon->running && !base::may_start_by_itself(*daemon)) return;
+  if (draft.held_back(kDaemonSetback) == nullptr) draft.stop_daemon();
+}
+
 void remember_stopped(Checkpoint& checkpoint) {
   const ServedGroup& served = *checkpoint.served;
   checkpoint.stopped[served.group] = {.group = served.group,

@@ -13,6 +13,10 @@ namespace cdom::core {
 
 void end_claims(NodeDraft& draft);
 
+// Stops a daemon in a slot of which this node has said that nothing is there any more: an earlier
+// agent took one that had ended by itself for gone, and its supervisor has started it again.
+void stop_what_has_ended(NodeDraft& draft);
+
 // The served group is served no more: its daemon has ended for good.
 void remember_stopped(Checkpoint& checkpoint);
 

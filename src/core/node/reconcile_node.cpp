@@ -36,6 +36,7 @@ NodePlan reconcile_node(const NodeWorld& world) {
     end_vain_recovery(draft);
   }
   begin_prepares(draft);
+  if (leads) stop_what_has_ended(draft);
   if (leads) keep_daemon(draft);
   finish_prepares(draft);
 

@@ -348,7 +348,8 @@ void add_slots_not_used(const NodeDraft& draft, Groups& groups) {
     const api::NodeListEntry* entry = own_entry(world, seen);
     if (entry == nullptr || entry->member || !entry->admits.empty() || entry->slot < 0) continue;
     const api::NodeList& list = *seen.stored.list;
-    const bool runs = world.daemon->running && world.daemon->group == list.group;
+    const bool runs = world.daemon->group == list.group &&
+                      (world.daemon->running || base::may_start_by_itself(*world.daemon));
     const bool has_claims = std::ranges::any_of(draft.checkpoint.claims, [&](const auto& claim) {
       return claim.second.group == list.group;
     });
