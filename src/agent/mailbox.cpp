@@ -28,6 +28,7 @@ struct Mailbox::Letter {
   std::uint64_t number = 0;
   // Under the mutex while it is in the queue; then of the thread that has taken it.
   std::optional<base::Duration> since;  // it has its turn
+  bool was_shown = false;
   std::string reason = "the agent is busy";
   // Its destructor waits for a withdraw() in progress: never run it with the mutex.
   std::optional<std::stop_callback<std::function<void()>>> on_stop;
@@ -109,7 +110,8 @@ std::optional<base::Duration> Mailbox::answer(Operation operation, const std::st
     const auto queue = by_uid_.find(uid);
     if (queue == by_uid_.end()) return std::nullopt;
     const Letter& first = *queue->second.front();
-    if (first.call.operation != operation) return std::nullopt;
+    // What was decided of a call that has been given up says nothing of the next one.
+    if (first.call.operation != operation || !first.was_shown) return std::nullopt;
     letter = take(queue, first.number);
   }
   answer.took = letter->age(clock_.elapsed());
@@ -150,7 +152,8 @@ std::optional<base::Duration> Mailbox::next_end() const {
 void Mailbox::show(core::NodeWorld& world) const {
   const std::lock_guard lock(mutex_);
   for (const auto& [uid, letters] : by_uid_) {
-    const Letter& first = *letters.front();
+    Letter& first = *letters.front();
+    first.was_shown = true;
     auto& wanted = first.call.operation == Operation::Prepare ? world.prepares : world.unprepares;
     wanted.push_back({first.call.claim, *first.since});
   }

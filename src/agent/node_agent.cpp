@@ -99,7 +99,10 @@ class NodeAgent::Shell {
   bool take_results() {
     bool took = false;
     while (const auto result = mail_.results.take()) {
-      if (std::holds_alternative<CarriedOut>(*result)) server_is_busy_ = false;
+      if (std::holds_alternative<CarriedOut>(*result)) {
+        server_is_busy_ = false;
+        server_.report_is_sent(false);
+      }
       server_.take(*result);
       took = has_news_ = true;
     }
@@ -327,6 +330,9 @@ class NodeAgent::Shell {
     const bool sends = !server_is_busy_ && !plan.on_server.empty();
     if (sends) {
       server_is_busy_ = true;
+      server_.report_is_sent(std::ranges::any_of(plan.on_server, [](const auto& intent) {
+        return std::holds_alternative<core::PublishReport>(intent);
+      }));
       mail_.orders.post(CarryOut{plan.on_server});
     }
     has_news_ = acted;

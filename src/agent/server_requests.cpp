@@ -127,18 +127,19 @@ Result<void> ServerRequests::remove_slice(const core::RemoveSlice& intent,
 
 core::ClaimReading ServerRequests::read(const core::LookUpClaim& question) const {
   core::ClaimReading reading;
+  reading.asked = clock_.elapsed();
   auto answer = client_.get<api::ResourceClaim>({question.claim.ns, question.claim.name});
   if (answer) {
     reading.claim = std::move(*answer);
   } else {
     reading.error = answer.error();
   }
-  reading.asked = clock_.elapsed();
   return reading;
 }
 
 core::PeerReading ServerRequests::read(const core::LookUpPeer& question) const {
   core::PeerReading reading;
+  reading.asked = clock_.elapsed();
   const auto take = [&](auto answer, auto& into) {
     if (answer) {
       into = std::move(*answer);
@@ -149,12 +150,12 @@ core::PeerReading ServerRequests::read(const core::LookUpPeer& question) const {
   const api::ObjectName name{"", question.node};
   take(client_.get<api::Node>(name), reading.view.node);
   take(client_.get<api::ComputeDomainNode>(name), reading.view.report);
-  reading.asked = clock_.elapsed();
   return reading;
 }
 
 core::ListReading ServerRequests::read(const core::LookUpList& question) const {
   core::ListReading reading;
+  reading.asked = clock_.elapsed();
   auto answer =
       client_.get<api::ConfigMap>({operator_namespace_, core::node_list_name(question.group)});
   if (answer) {
@@ -162,19 +163,18 @@ core::ListReading ServerRequests::read(const core::LookUpList& question) const {
   } else {
     reading.error = answer.error();
   }
-  reading.asked = clock_.elapsed();
   return reading;
 }
 
 core::DomainsReading ServerRequests::read(const core::LookUpDomains& question) const {
   core::DomainsReading reading;
+  reading.asked = clock_.elapsed();
   auto answer = client_.list_all<api::ComputeDomain>({.ns = question.ns});
   if (answer) {
     reading.domains = std::move(*answer);
   } else {
     reading.error = answer.error();
   }
-  reading.asked = clock_.elapsed();
   return reading;
 }
 

@@ -46,6 +46,7 @@ void ServerView::see(const ClaimRead& result) {
 
 void ServerView::see(const ReportWritten& result) {
   const core::PublishReport& write = result.write;
+  report_is_sent_ = false;
   report_write_.wrote(result.resource_version, clock_.elapsed());
   if (result.resource_version != write.current.resource_version) return;
   if (!cut_report_) {
@@ -58,6 +59,7 @@ void ServerView::see(const ReportWritten& result) {
 }
 
 void ServerView::see(const ReportNotWritten& result) {
+  report_is_sent_ = false;
   report_write_.failed(clock_.elapsed(), result.error.retry_after);
 }
 
@@ -99,6 +101,7 @@ void ServerView::show(core::NodeWorld& world) const {
   world.lists_synced = is_followed && lists_synced_;
   if (is_followed) world.lists = history_.all();
   world.report = published(report_, report_write_, now);
+  world.report.current &= !report_is_sent_;
   world.cut_report = cut_report_;
   world.slices = published(slices_, slice_write_, now);
   world.readings = claims_;

@@ -20,6 +20,9 @@ class ServerView {
       : clock_(clock), node_(std::move(node)), history_(clock) {}
 
   void take(const ServerResult& result);
+  // Whether a report is on its way, of which no result has come: what the watch shows is not the
+  // node's last word.
+  void report_is_sent(bool is_sent) { report_is_sent_ = is_sent; }
   // The clique whose lists count; whether it is another one.
   bool follow(const std::string& clique);
   // Drops the answers that are about none of these. Peers are asked about while the daemon
@@ -59,6 +62,7 @@ class ServerView {
   Watched<api::ComputeDomainNode> report_;
   Watched<api::ResourceSlice> slices_;
   PendingWrite slice_write_, report_write_;
+  bool report_is_sent_ = false;
   std::optional<core::CutReport> cut_report_;
 };
 

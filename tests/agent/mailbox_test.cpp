@@ -64,6 +64,20 @@ TEST_F(MailboxTest, ShowsEachCallUntilItIsAnswered) {
   EXPECT_EQ(answer(Operation::Prepare, "a"), std::nullopt);
 }
 
+// As when kubelet starts again while a plan is carried out.
+TEST_F(MailboxTest, GivesNoAnswerToACallThatTheDecisionHasNotSeen) {
+  std::stop_source stop;
+  prepare("a", stop.get_token());
+  EXPECT_THAT(seen(), ElementsAre("+a"));
+  stop.request_stop();
+  prepare("a");
+  EXPECT_EQ(answer(Operation::Prepare, "a", "not ready after 40 s"), std::nullopt);
+  EXPECT_THAT(replies_, testing::SizeIs(1));
+  EXPECT_THAT(seen(), ElementsAre("+a"));
+  EXPECT_TRUE(answer(Operation::Prepare, "a"));
+  EXPECT_THAT(replies_, ElementsAre(HasSubstr("given up"), "a: "));
+}
+
 TEST_F(MailboxTest, ShowsTheCallsForOneClaimInTheOrderOfTheirArrival) {
   prepare("a");
   unprepare("a");
@@ -86,6 +100,7 @@ TEST_F(MailboxTest, RefusesMoreThanItHolds) {
   EXPECT_THAT(replies_, ElementsAre("e: ResourceClaim \"team-a/e\": 4 other calls are in progress "
                                     "on this node; kubelet tries again"));
   EXPECT_EQ(took_, std::nullopt);
+  (void)seen();
   answer(Operation::Prepare, "a");
   prepare("e");
   EXPECT_THAT(seen(), ElementsAre("+b", "+c", "+e"));
@@ -129,6 +144,7 @@ TEST_F(MailboxTest, GivesUpACallThatIsStoppedBeforeItsTurn) {
   stop.request_stop();
   EXPECT_THAT(replies_, ElementsAre(HasSubstr("given up before an earlier call for it had ended")));
   EXPECT_EQ(took_, std::nullopt);
+  EXPECT_THAT(seen(), ElementsAre("+a"));
   answer(Operation::Prepare, "a");
   EXPECT_THAT(seen(), IsEmpty());
 }

@@ -290,8 +290,8 @@ int run_agent(const AgentFlags& flags, cli::Signals& signals) {
       code = 1;
       leave.request_stop();
     }
-    while (pause(over, std::chrono::hours(1))) {
-    }
+    // Neither a disk that hangs nor an API server that is silent keeps a reason from kubelet.
+    while (pause(over, std::chrono::seconds(1))) mailbox.end_overdue();
     base::log_info("stopping");
   }
   // The sockets go, the registration first; then the calls in progress are answered.
