@@ -365,7 +365,11 @@ class Story {
       const core::StoredList stored = core::stored_list(map);
       if (!stored.list) return stored.problem;
       for (const api::Channel& channel : stored.list->channels) {
-        if (channel.release == 0 && !uids.contains(channel.domain_uid)) {
+        // A pod that was scheduled when its domain had gone keeps it, and never starts.
+        const bool has_claim = std::ranges::any_of(*claims, [&](const api::ResourceClaim& claim) {
+          return claim.allocation && core::domain_of(claim) == channel.domain_uid;
+        });
+        if (channel.release == 0 && !has_claim && !uids.contains(channel.domain_uid)) {
           return cat("channel ", channel.number, " of a domain that is gone");
         }
       }
