@@ -229,7 +229,7 @@ class NodeScene {
   template <class Intent>
   void apply(const Intent& intent) {
     history.push_back(to_string(intent));
-    std::visit([this](const auto& i) { act(i); }, intent);
+    std::visit([this](const auto& i) { this->act(i); }, intent);
   }
   // Until nothing is left to do; at most `most` intents.
   NodeScene& settle(int most = 100) {
