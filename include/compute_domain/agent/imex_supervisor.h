@@ -1,7 +1,7 @@
-// ImexSupervisor: whoever owns the node's IMEX daemon. A port.
+// ImexSupervisor: the program that runs the node's IMEX daemon, as the agent sees it. A port.
 //
 // The supervisor outlives the agent: a daemon goes on while its agent is restarted, and what the
-// supervisor tells does not depend on which agent asks. Every call returns at once. One thread.
+// supervisor reports does not depend on which agent asks. Every call returns at once. One thread.
 #pragma once
 
 #include <string>
