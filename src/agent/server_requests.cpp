@@ -25,12 +25,13 @@ Overloaded(Kinds...) -> Overloaded<Kinds...>;
 Result<void> ServerRequests::run(const core::ServerIntent& intent, std::uint64_t seen_slices) {
   const Result<void> done = std::visit(
       Overloaded{[&](const core::PublishReport& write) -> Result<void> {
-                   const Result<std::string> version = write_report(write);
-                   if (!version) {
-                     results_.post(ReportNotWritten{version.error()});
-                     return version.error();
+                   core::PublishReport sent = write;
+                   const auto stored = write_report(sent);
+                   if (!stored) {
+                     results_.post(ReportNotWritten{sent, stored.error()});
+                     return stored.error();
                    }
-                   results_.post(ReportWritten{write, *version});
+                   results_.post(ReportWritten{write, *stored});
                    return {};
                  },
                  [&](const core::PublishSlice& write) -> Result<void> {
@@ -69,23 +70,21 @@ Result<void> ServerRequests::run(const core::ServerIntent& intent, std::uint64_t
   return {};
 }
 
-Result<std::string> ServerRequests::write_report(const core::PublishReport& intent) {
-  api::ObjectMeta current = intent.current;
-  if (current.uid.empty()) {
+Result<api::ComputeDomainNode> ServerRequests::write_report(core::PublishReport& write) {
+  if (write.current.uid.empty()) {
     // The controller removes the report of a Node that is gone, and would remove the next one too.
     const auto node = client_.get<api::Node>({"", node_});
     if (!node) return node.error();
     const auto made =
-        client_.create(api::ComputeDomainNode{.meta = current, .status = intent.report});
+        client_.create(api::ComputeDomainNode{.meta = write.current, .status = write.report});
     if (!made) return made.error();
-    current = made->meta;
+    write.current = made->meta;
   }
   // Its status is a subresource, which a create does not write.
-  const auto written = client_.patch<api::ComputeDomainNode>(
+  const api::ObjectMeta& current = write.current;
+  return client_.patch<api::ComputeDomainNode>(
       api::name_of(current), "status",
-      api::status_patch({current.uid, current.resource_version}, intent.report));
-  if (!written) return written.error();
-  return written->meta.resource_version;
+      api::status_patch({current.uid, current.resource_version}, write.report));
 }
 
 Result<std::string> ServerRequests::write_slice(const core::PublishSlice& intent) {

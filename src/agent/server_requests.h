@@ -25,7 +25,8 @@ class ServerRequests {
   base::Result<void> run(const core::ServerIntent& intent, std::uint64_t seen_slices);
 
  private:
-  base::Result<std::string> write_report(const core::PublishReport& intent);
+  // A report that is created gets its metadata in `write`.
+  base::Result<api::ComputeDomainNode> write_report(core::PublishReport& write);
   base::Result<std::string> write_slice(const core::PublishSlice& intent);
   base::Result<void> remove_slice(const core::RemoveSlice& intent, std::uint64_t seen_slices);
 

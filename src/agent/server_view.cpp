@@ -20,6 +20,13 @@ core::Published<T> published(const Watched<T>& shown, const PendingWrite& write,
           .current = shown.has_synced && write.has_landed(shown.seen_version, now)};
 }
 
+// Whether the report is not what the write was for: nothing of it has been stored.
+bool is_for_another_version(const base::Error& error) {
+  using base::ErrorKind;
+  return error.kind == ErrorKind::Conflict || error.kind == ErrorKind::NotFound ||
+         error.kind == ErrorKind::AlreadyExists;
+}
+
 }  // namespace
 
 void ServerView::take(const ServerResult& result) {
@@ -47,8 +54,11 @@ void ServerView::see(const ClaimRead& result) {
 void ServerView::see(const ReportWritten& result) {
   const core::PublishReport& write = result.write;
   report_is_sent_ = false;
-  report_write_.wrote(result.resource_version, clock_.elapsed());
-  if (result.resource_version != write.current.resource_version) return;
+  const std::string& version = result.stored.meta.resource_version;
+  report_write_.wrote(version, clock_.elapsed());
+  stored_report_ = result.stored;
+  unanswered_.clear();
+  if (version != write.current.resource_version) return;
   if (!cut_report_) {
     base::log_warning(
         "the API server stores nothing of this node's report: its ComputeDomainNode definition is "
@@ -61,6 +71,16 @@ void ServerView::see(const ReportWritten& result) {
 void ServerView::see(const ReportNotWritten& result) {
   report_is_sent_ = false;
   report_write_.failed(clock_.elapsed(), result.error.retry_after);
+  if (is_for_another_version(result.error)) {
+    stored_report_.reset();
+  } else {
+    unanswered_.add(result.write);
+  }
+}
+
+void ServerView::see(const Watched<api::ComputeDomainNode>& shown) {
+  report_ = shown;
+  if (!shown.objects.empty()) unanswered_.see(shown.objects.front().meta.resource_version);
 }
 
 void ServerView::see(const SliceWritten& result) {
@@ -102,6 +122,11 @@ void ServerView::show(core::NodeWorld& world) const {
   if (is_followed) world.lists = history_.all();
   world.report = published(report_, report_write_, now);
   world.report.current &= !report_is_sent_;
+  if (stored_report_ &&
+      kube::version_number(stored_report_->meta.resource_version) > report_.seen_version) {
+    world.report.objects = {*stored_report_};
+  }
+  world.maybe_stopped = unanswered_.stopped();
   world.cut_report = cut_report_;
   world.slices = published(slices_, slice_write_, now);
   world.readings = claims_;

@@ -9,6 +9,7 @@
 
 #include "agent/list_history.h"
 #include "agent/pending_write.h"
+#include "agent/unanswered_reports.h"
 #include "compute_domain/agent/server_mail.h"
 #include "compute_domain/base/clock.h"
 
@@ -44,7 +45,7 @@ class ServerView {
   void see(const SliceRemoved& result);
   void see(const SliceNotWritten& result);
   void see(const CarriedOut&) {}
-  void see(const Watched<api::ComputeDomainNode>& shown) { report_ = shown; }
+  void see(const Watched<api::ComputeDomainNode>& shown);
   void see(const Watched<api::ResourceSlice>& shown) { slices_ = shown; }
   void see(const ListsFollowed& result);
   void see(const ListSeen& result) { history_.see(result.name, result.list); }
@@ -63,6 +64,8 @@ class ServerView {
   Watched<api::ResourceSlice> slices_;
   PendingWrite slice_write_, report_write_;
   bool report_is_sent_ = false;
+  std::optional<api::ComputeDomainNode> stored_report_;  // by our last write that was answered
+  UnansweredReports unanswered_;
   std::optional<core::CutReport> cut_report_;
 };
 

@@ -208,6 +208,26 @@ TEST(NodeUnprepare, TakesBackTheWordStoppedBeforeTheDaemonStartsAgainInTheSameTe
   EXPECT_LT(index_of("start the IMEX daemon"), std::ssize(scene.history));
 }
 
+// The API server may have stored it, and the watch is behind.
+TEST(NodeUnprepare, TakesBackAWordStoppedOfWhichNoAnswerCame) {
+  NodeScene scene = serving();
+  const auto shown = scene.world.report;
+  const ServedGroup served = *scene.world.checkpoint.served;
+  scene.unprepare("a").settle();
+  scene.world.report = shown;
+  scene.world.maybe_stopped = {{served.group, served.term}};
+  scene.history.clear();
+  scene.prepare("a").settle();
+
+  ASSERT_EQ(scene.starts, 2);
+  const auto first = [&](const std::string& what) {
+    return std::ranges::find_if(scene.history, [&](const std::string& line) {
+      return line.find(what) != std::string::npos;
+    });
+  };
+  EXPECT_LT(first("update ComputeDomainNode"), first("start the IMEX daemon"));
+}
+
 TEST(NodeUnprepare, WritesNothingBeforeTheStartInALaterTerm) {
   NodeScene scene = serving();
   scene.unprepare("a").settle();

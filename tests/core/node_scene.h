@@ -365,6 +365,7 @@ class NodeScene {
     node.meta.resource_version = std::to_string(report_writes);
     node.status = i.report;
     world.report.objects = {node};
+    world.maybe_stopped.clear();
   }
   void act(const PublishSlice& i) {
     api::ResourceSlice slice = i.slice;

@@ -48,9 +48,10 @@ struct DomainsRead {
 };
 struct ReportWritten {
   core::PublishReport write;
-  std::string resource_version;
+  api::ComputeDomainNode stored;  // as the API server answered
 };
 struct ReportNotWritten {
+  core::PublishReport write;  // `current`: what its last request was made for
   base::Error error;
 };
 struct SliceWritten {

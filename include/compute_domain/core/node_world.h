@@ -174,8 +174,16 @@ struct Setback {
 // Of what concerns the IMEX daemon, among the setbacks; all others are of a claim, by its UID.
 inline constexpr char kDaemonSetback[] = "";
 
-// Objects of our own as a watch shows them. While one that we wrote has not been seen yet,
-// `current` is false and nothing is written.
+// A term of this node in a group.
+struct GroupTerm {
+  std::string group;
+  std::int64_t term = 0;
+
+  friend auto operator<=>(const GroupTerm&, const GroupTerm&) = default;
+};
+
+// Objects of our own: as a watch shows them, or as the API server answered a later write. While one
+// that we wrote has not been seen yet, `current` is false and nothing is written.
 template <class T>
 struct Published {
   std::vector<T> objects;
@@ -198,6 +206,7 @@ struct NodeWorld {
   bool supervisor_has_ended = false;  // proven, and with it the daemon that it may have run
   base::Duration supervisor_silent_since{};
   Published<api::ComputeDomainNode> report;
+  std::set<GroupTerm> maybe_stopped;  // words "stopped" whose write was not answered
   std::optional<CutReport> cut_report;
   Published<api::ResourceSlice> slices;           // of this driver on this node
   std::map<std::string, ClaimReading> readings;   // by claim UID

@@ -93,6 +93,7 @@ bool has_to_take_back_stopped(const NodeWorld& world, const ServedGroup& served)
 }
 
 bool says_stopped(const NodeWorld& world, const ServedGroup& served) {
+  if (world.maybe_stopped.contains({served.group, served.term})) return true;
   if (world.report.objects.empty()) return false;
   const api::GroupReport* said = api::find_group(world.report.objects.front().status, served.group);
   return said != nullptr && said->state == api::DaemonState::Stopped && said->term == served.term;

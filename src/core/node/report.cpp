@@ -470,7 +470,9 @@ void publish_report(NodeDraft& draft) {
   word.report = api::bounded(std::move(word.report));
   if (word.hold) return draft.look_again_at(*word.hold);
   const api::ComputeDomainNode* said = published(world);
-  const bool has_to_tell = word.tells_connections || word.tells_releases;
+  // A word whose answer is missing may be the last one: it is followed by a word that is answered.
+  const bool has_to_tell =
+      word.tells_connections || word.tells_releases || !world.maybe_stopped.empty();
   if (said != nullptr && !has_to_tell && !is_news(said->status, word.report)) return;
   if (const auto& cut = world.cut_report;
       cut && said != nullptr && said->meta.resource_version == cut->resource_version &&

@@ -1,0 +1,43 @@
+// UnansweredReports: what the API server may have stored of this node's report although no answer
+// came: a daemon that started beside its own word "stopped" would be one that peers do not expect.
+//
+// A write is for one version of the report. Once another version is seen, or a later write is
+// answered, it has been stored before that or it never will be. One thread.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <set>
+#include <string>
+
+#include "compute_domain/core/node_plan.h"
+#include "compute_domain/kube/store.h"
+
+namespace cdom::agent {
+
+class UnansweredReports {
+ public:
+  void add(const core::PublishReport& write) {
+    last_base_ = std::max(last_base_, kube::version_number(write.current.resource_version));
+    for (const api::GroupReport& group : write.report.groups) {
+      if (group.state == api::DaemonState::Stopped) stopped_.insert({group.group, group.term});
+    }
+  }
+  // The report is there in this version.
+  void see(const std::string& resource_version) {
+    if (kube::version_number(resource_version) > last_base_) clear();
+  }
+  // A later write was answered.
+  void clear() {
+    stopped_.clear();
+    last_base_ = 0;
+  }
+
+  [[nodiscard]] const std::set<core::GroupTerm>& stopped() const { return stopped_; }
+
+ private:
+  std::set<core::GroupTerm> stopped_;
+  std::uint64_t last_base_ = 0;
+};
+
+}  // namespace cdom::agent
