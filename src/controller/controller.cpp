@@ -12,11 +12,11 @@
 #include "compute_domain/controller/gather.h"
 #include "compute_domain/core/status.h"
 #include "compute_domain/kube/events.h"
-#include "compute_domain/kube/informer.h"
 #include "compute_domain/kube/work_queue.h"
 #include "every_key.h"
 #include "expectations.h"
 #include "idle_looks.h"
+#include "informers.h"
 #include "placer.h"
 #include "refused_objects.h"
 #include "triggers.h"
@@ -39,20 +39,11 @@ constexpr base::Duration kUntilOthersGoOn = std::chrono::seconds(1);
 // A worker that waits for a key beats its pulse so often, and is woken for every key.
 constexpr base::Duration kLongestNap = std::chrono::seconds(30);
 
-// A watch that fails for longer than this is not about to work again.
-constexpr base::Duration kPassingTrouble = std::chrono::seconds(10);
-
-// An API server that starts, or one of several that is being upgraded, lacks a kind for less.
-constexpr base::Duration kLongestAbsence = std::chrono::minutes(1);
-
 // At leadership, and at what the watches say.
 constexpr base::Duration kBetweenLooks = std::chrono::milliseconds(50);
 
 // From one decision about all domains to the next: many seats become free or taken at once.
 constexpr base::Duration kPlacementPace = std::chrono::milliseconds(50);
-
-// Objects in a page of a list: what is decoded at a time is most of what this process ever needs.
-constexpr std::size_t kPageSize = 100;
 
 // That cannot be read, of which is remembered that they had their Event.
 constexpr std::size_t kMostToldObjects = 10'000;
@@ -101,21 +92,13 @@ class Controller::Loop {
   [[nodiscard]] std::optional<base::Duration> next_due() const;
   [[nodiscard]] bool has_synced() const;
   [[nodiscard]] std::vector<std::string> unrest() const;
-  [[nodiscard]] std::string not_ready() const;
-  [[nodiscard]] std::optional<Error> lost_kind() const;
+  [[nodiscard]] std::string not_ready() const { return informers_.watches().not_ready(); }
+  [[nodiscard]] std::optional<Error> lost_kind() const { return informers_.watches().lost_kind(); }
 
  private:
-  template <class T>
-  kube::InformerOptions watching(const kube::Selection& of) {
-    return {.of = of,
-            .seed = options_.seed ^ base::fnv1a64(api::kind_of<T>().plural),
-            .page_size = kPageSize};
-  }
-  template <class T, class Stored>
-  void add_part(kube::Informer<T, Stored>& informer);
   void connect_triggers();
   template <class T>
-  void report_unreadable(kube::Informer<T>& informer, bool is_ours);
+  void report_unreadable(InformerOf<T>& informer);
   void count_domains(const api::ComputeDomain* before, const api::ComputeDomain* after);
 
   // All keys of a domain go to one worker: a list that one worker is about to write must not come
@@ -142,30 +125,12 @@ class Controller::Loop {
   [[nodiscard]] bool may_work() const { return !options_.is_leading || options_.is_leading(); }
   std::vector<std::jthread> start_workers();
 
-  // One watch, whatever its kind.
-  struct Watch {
-    std::string name;
-    std::function<void(std::stop_token, std::function<void()> before_step)> run;
-    std::function<void()> stop;
-    std::function<bool()> has_synced;
-    std::function<std::optional<kube::WatchTrouble>()> trouble;
-    std::function<std::optional<base::Duration>()> next_due;
-  };
-
   const kube::Client& client_;
   const base::Clock& clock_;
   base::Registry& metrics_;
   const Options options_;
 
-  kube::Informer<api::ComputeDomain> domains_;
-  kube::Informer<api::ResourceClaim> claims_;
-  kube::Informer<api::ResourceClaimTemplate> templates_;
-  kube::Informer<api::ConfigMap, core::StoredList> lists_;
-  kube::Informer<api::ComputeDomainNode> reports_;
-  kube::Informer<api::Node> nodes_;
-  kube::Informer<api::ResourceSlice> slices_;
-  kube::Informer<api::Pod> agents_;
-
+  Informers informers_;
   const Stores stores_;
   Memory memory_;
   Workloads workloads_;
@@ -178,7 +143,6 @@ class Controller::Loop {
   const Apply apply_;
   Placer placer_;
   const Triggers triggers_;
-  std::vector<Watch> watches_;
   std::vector<Part> parts_;
 };
 
@@ -188,30 +152,8 @@ Controller::Loop::Loop(const kube::Client& client, const base::Clock& clock,
       clock_(clock),
       metrics_(metrics),
       options_(std::move(options)),
-      domains_(client, clock, watching<api::ComputeDomain>({}), indexes_of<api::ComputeDomain>(),
-               &metrics, trimmed<api::ComputeDomain>),
-      claims_(client, clock, watching<api::ResourceClaim>({}), indexes_of<api::ResourceClaim>(),
-              &metrics, trimmed<api::ResourceClaim>),
-      templates_(client, clock, watching<api::ResourceClaimTemplate>({}),
-                 indexes_of<api::ResourceClaimTemplate>(), &metrics,
-                 trimmed<api::ResourceClaimTemplate>),
-      lists_(client, clock,
-             watching<api::ConfigMap>(
-                 {.ns = options_.settings.operator_namespace, .label_selector = api::kGroupLabel}),
-             indexes_of<core::StoredList>(), &metrics, stored),
-      reports_(client, clock, watching<api::ComputeDomainNode>({}),
-               indexes_of<api::ComputeDomainNode>(), &metrics, trimmed<api::ComputeDomainNode>),
-      nodes_(client, clock, watching<api::Node>({}), indexes_of<api::Node>(), &metrics,
-             trimmed<api::Node>),
-      slices_(client, clock,
-              watching<api::ResourceSlice>({.field_selector = cat("spec.driver=", api::kDriver)}),
-              indexes_of<api::ResourceSlice>(), &metrics, trimmed<api::ResourceSlice>),
-      agents_(client, clock,
-              watching<api::Pod>({.ns = options_.node_namespace,
-                                  .label_selector = cat(api::kAgentAppLabel, "=", api::kAgentApp)}),
-              indexes_of<api::Pod>(), &metrics, trimmed<api::Pod>),
-      stores_{domains_.store(), claims_.store(), templates_.store(), lists_.store(),
-              reports_.store(), nodes_.store(),  slices_.store(),    agents_.store()},
+      informers_({client, clock, metrics, options_}),
+      stores_(informers_.stores()),
       sources_{stores_, memory_, options_.settings, clock, workloads_},
       events_(client, clock,
               {.component = "compute-domain-controller",
@@ -222,37 +164,14 @@ Controller::Loop::Loop(const kube::Client& client, const base::Clock& clock,
       placer_(sources_, apply_),
       triggers_(sources_, memory_, workloads_, [this](const Key& key) { queue_of(key).add(key); }) {
   connect_triggers();
-  add_part(domains_);
-  add_part(claims_);
-  add_part(templates_);
-  add_part(lists_);
-  add_part(reports_);
-  add_part(nodes_);
-  add_part(slices_);
-  add_part(agents_);
+  for (const Watch& watch : informers_.watches().all()) {
+    parts_.push_back({watch.name, watch.step});
+  }
   for (int i = 0; i < std::max(1, options_.workers); ++i) {
     queues_.push_back(std::make_unique<Queue>(clock, cat("worker-", i), &metrics));
     parts_.push_back({cat("worker-", i), [this, i] { return process_one(*queues_[i]); }});
   }
   parts_.push_back({"events", [this] { return events_.step(); }});
-}
-
-template <class T, class Stored>
-void Controller::Loop::add_part(kube::Informer<T, Stored>& informer) {
-  const std::string name(api::kind_of<T>().plural);
-  watches_.push_back(
-      {.name = name,
-       .run = [&informer](const std::stop_token& token,
-                          const auto& before_step) { informer.run(token, before_step); },
-       .stop = [&informer] { informer.stop(); },
-       .has_synced = [&informer] { return informer.store().has_synced(); },
-       .trouble = [&informer] { return informer.trouble(); },
-       .next_due = [&informer] { return informer.next_due(); }});
-  parts_.push_back({name, [&informer] {
-                      using Step = kube::WatchLoop::Step;
-                      const Step step = informer.step(base::Duration::zero());
-                      return step != Step::Idle && step != Step::Stopped;
-                    }});
 }
 
 void Controller::Loop::record(const api::ObjectReference& involved, core::Reason reason,
@@ -261,55 +180,39 @@ void Controller::Loop::record(const api::ObjectReference& involved, core::Reason
   events_.record(event.involved, event.type, event.reason, event.message);
 }
 
-// An Event, for those who can correct it: for each problem of our own kinds, and once of what
-// others write.
+// An Event, for those who can correct it.
 template <class T>
-void Controller::Loop::report_unreadable(kube::Informer<T>& informer, bool is_ours) {
-  informer.on_unreadable(
-      [this, is_ours, told = std::set<std::string>()](const api::Unreadable& object) mutable {
-        const api::Kind& kind = api::kind_of<T>();
-        if (!is_ours) {
-          if (object.name.name.empty() || object.uid.empty()) return;
-          if (told.size() >= kMostToldObjects) told.clear();
-          if (!told.insert(object.uid).second) return;
-        }
-        record({.api_version = api::api_version_of(kind, client_.version_of(kind)),
-                .kind = std::string(kind.kind),
-                .ns = object.name.ns,
-                .name = object.name.name,
-                .uid = object.uid},
-               "Unreadable",
-               cat("what has changed is ignored until this is corrected: ", object.problem));
-      });
+void Controller::Loop::report_unreadable(InformerOf<T>& informer) {
+  if constexpr (kUnreadable<T> != Unreadable::TellsNobody) {
+    informer.on_unreadable(
+        [this, told = std::set<std::string>()](const api::Unreadable& object) mutable {
+          if constexpr (kUnreadable<T> == Unreadable::TellsOnce) {
+            if (object.name.name.empty() || object.uid.empty()) return;
+            if (told.size() >= kMostToldObjects) told.clear();
+            if (!told.insert(object.uid).second) return;
+          }
+          const api::Kind& kind = api::kind_of<T>();
+          record({.api_version = api::api_version_of(kind, client_.version_of(kind)),
+                  .kind = std::string(kind.kind),
+                  .ns = object.name.ns,
+                  .name = object.name.name,
+                  .uid = object.uid},
+                 "Unreadable",
+                 cat("what has changed is ignored until this is corrected: ", object.problem));
+        });
+  }
 }
 
 void Controller::Loop::connect_triggers() {
-  report_unreadable(domains_, /*is_ours=*/true);
-  report_unreadable(reports_, /*is_ours=*/true);
-  report_unreadable(claims_, /*is_ours=*/false);
-  report_unreadable(templates_, /*is_ours=*/false);
-  report_unreadable(slices_, /*is_ours=*/false);
-  domains_.on_change([this](const auto* before, const auto* after) {
-    count_domains(before, after);
-    triggers_.on_domain(before, after);
-    wake_waiting();
+  informers_.of<api::ComputeDomain>().on_change(
+      [this](const auto* before, const auto* after) { count_domains(before, after); });
+  informers_.connect([this]<class T>(InformerOf<T>& informer) {
+    report_unreadable(informer);
+    informer.on_change([this](const Stored<T>* before, const Stored<T>* after) {
+      triggers_.on_change(before, after);
+      wake_waiting();
+    });
   });
-  claims_.on_change([this](const auto* b, const auto* a) { triggers_.on_claim(b, a); });
-  templates_.on_change([this](const auto* before, const auto* after) {
-    triggers_.on_template(before, after);
-    wake_waiting();
-  });
-  lists_.on_change([this](const auto* before, const auto* after) {
-    triggers_.on_list(before, after);
-    wake_waiting();
-  });
-  reports_.on_change([this](const auto* b, const auto* a) { triggers_.on_report(b, a); });
-  nodes_.on_change([this](const auto* b, const auto* a) { triggers_.on_node(b, a); });
-  slices_.on_change([this](const auto* before, const auto* after) {
-    triggers_.on_slice(before, after);
-    wake_waiting();
-  });
-  agents_.on_change([this](const auto* b, const auto* a) { triggers_.on_agent(b, a); });
 }
 
 // The gauge has the reference driver's name, so that dashboards keep working.
@@ -326,15 +229,12 @@ void Controller::Loop::count_domains(const api::ComputeDomain* before,
   if (after != nullptr) count(*after, 1);
 }
 
-bool Controller::Loop::has_synced() const {
-  return std::ranges::all_of(watches_, [](const Watch& watch) { return watch.has_synced(); });
-}
+bool Controller::Loop::has_synced() const { return informers_.watches().have_synced(); }
 
 std::vector<std::string> Controller::Loop::unrest() const {
   std::vector<std::string> lines;
-  const auto is_broken = [](const Watch& watch) { return watch.trouble().has_value(); };
   // What a watch will tell when it is open again is a trigger that is on its way.
-  if (!has_synced() || !may_work() || std::ranges::any_of(watches_, is_broken)) return lines;
+  if (!has_synced() || !may_work() || informers_.watches().are_broken()) return lines;
   for (const Key& key : every_key(sources_)) {
     if (queue_of(key).is_failing(key)) continue;
     for (const core::Action& action : plan_of(sources_, key).actions) {
@@ -355,40 +255,6 @@ void Controller::Loop::wake_waiting() {
   for (const Key& key : expectations_.fulfilled(stores_)) queue_of(key).add(key);
 }
 
-std::string Controller::Loop::not_ready() const {
-  std::vector<std::string> lines;
-  for (const Watch& watch : watches_) {
-    const auto trouble = watch.trouble();
-    const base::Duration lasts = trouble ? clock_.elapsed() - trouble->since : base::Duration();
-    if (watch.has_synced() && lasts < kPassingTrouble) continue;
-    std::string line = cat("watch of ", watch.name, watch.has_synced() ? "" : ": not synced yet");
-    if (trouble) {
-      line += cat(": ", base::name_of(trouble->error.kind), " for ",
-                  base::short_duration(std::chrono::floor<std::chrono::seconds>(lasts)));
-    }
-    lines.push_back(std::move(line));
-  }
-  return base::join(lines, "; ");
-}
-
-// A kind that went with its CRD or with an upgrade of the API server: what is stored of it is the
-// truth of another time.
-std::optional<Error> Controller::Loop::lost_kind() const {
-  for (const Watch& watch : watches_) {
-    const auto trouble = watch.trouble();
-    if (!trouble || trouble->error.kind != ErrorKind::NotFound) continue;
-    const base::Duration lasts = clock_.elapsed() - trouble->same_since;
-    if (lasts < kLongestAbsence) continue;
-    return Error{ErrorKind::NotFound,
-                 cat("the API server has not served ", watch.name, " for ",
-                     base::short_duration(std::chrono::floor<std::chrono::seconds>(lasts)), " (",
-                     trouble->error.message,
-                     "): install the CustomResourceDefinitions of crds/ and enable "
-                     "resource.k8s.io on the API server")};
-  }
-  return std::nullopt;
-}
-
 std::optional<base::Duration> Controller::Loop::next_due() const {
   std::optional<base::Duration> earliest;
   const auto consider = [&](const std::optional<base::Duration>& due) {
@@ -398,7 +264,7 @@ std::optional<base::Duration> Controller::Loop::next_due() const {
     for (const auto& queue : queues_) consider(queue->next_due());
   }
   consider(events_.next_due());
-  for (const Watch& watch : watches_) consider(watch.next_due());
+  consider(informers_.watches().next_due());
   return earliest;
 }
 
@@ -620,25 +486,10 @@ std::function<void()> Controller::Loop::pulse_of(const std::string& thread) cons
   return [&pulse = options_.pulses->add(thread)] { pulse.beat(); };
 }
 
-// A missing CRD or permission does not heal by itself: it is told at start instead of being tried
-// for ever. An API server that does not answer is waited for.
+// An API server that does not answer is waited for.
 Result<void> Controller::Loop::wait_until_synced(const std::stop_token& token) {
   while (!token.stop_requested() && !has_synced()) {
-    for (const Watch& watch : watches_) {
-      const auto trouble = watch.trouble();
-      if (watch.has_synced() || !trouble) continue;
-      const Error* error = &trouble->error;
-      if (error->kind == ErrorKind::NotFound) {
-        return Error{ErrorKind::NotFound,
-                     cat("the cluster does not serve ", watch.name,
-                         ": install the CustomResourceDefinitions of crds/ (and enable "
-                         "resource.k8s.io on the API server), then start again")};
-      }
-      if (error->kind == ErrorKind::Forbidden) {
-        return Error{ErrorKind::Forbidden,
-                     cat(error->message, ": apply the roles of manifests/, then start again")};
-      }
-    }
+    if (auto missing = informers_.watches().missing_at_start()) return *std::move(missing);
     std::this_thread::sleep_for(std::chrono::milliseconds(5));
   }
   return {};
@@ -646,14 +497,15 @@ Result<void> Controller::Loop::wait_until_synced(const std::stop_token& token) {
 
 Result<void> Controller::Loop::run(const std::stop_token& token) {
   std::vector<std::jthread> threads;
-  threads.reserve(watches_.size() + static_cast<std::size_t>(options_.workers) + 1);
-  for (const Watch& watch : watches_) {
+  const std::vector<Watch>& watches = informers_.watches().all();
+  threads.reserve(watches.size());
+  for (const Watch& watch : watches) {
     threads.emplace_back([&watch, beat = pulse_of(cat("watch of ", watch.name))](
                              std::stop_token own) { watch.run(std::move(own), beat); });
   }
   const auto stop_all = [&] {
     for (std::jthread& thread : threads) thread.request_stop();
-    for (const Watch& watch : watches_) watch.stop();
+    for (const Watch& watch : watches) watch.stop();
   };
   const std::stop_callback on_stop(token, stop_all);
   if (Result<void> synced = wait_until_synced(token); !synced) {

@@ -23,61 +23,60 @@ using base::cat;
 using base::Error;
 using base::Result;
 
-// Stores that are filled from files instead of by informers.
-struct FilledStores {
-  kube::Store<api::ComputeDomain> domains{indexes_of<api::ComputeDomain>()};
-  kube::Store<api::ResourceClaim> claims{indexes_of<api::ResourceClaim>()};
-  kube::Store<api::ResourceClaimTemplate> templates{indexes_of<api::ResourceClaimTemplate>()};
-  kube::Store<core::StoredList> lists{indexes_of<core::StoredList>()};
-  kube::Store<api::ComputeDomainNode> reports{indexes_of<api::ComputeDomainNode>()};
-  kube::Store<api::Node> nodes{indexes_of<api::Node>()};
-  kube::Store<api::ResourceSlice> slices{indexes_of<api::ResourceSlice>()};
-  kube::Store<api::Pod> agents{indexes_of<api::Pod>()};
+// What the files hold: the stores that informers fill in a cluster, and what is read there when it
+// is needed.
+struct Contents {
+  std::string operator_namespace;
+  FilledStores filled;
+  const Stores stores = filled.view();
   std::vector<api::Job> jobs;
-
-  [[nodiscard]] Stores view() const {
-    return {domains, claims, templates, lists, reports, nodes, slices, agents};
-  }
 };
 
 template <class T>
-Result<void> put(kube::Store<T>& store, const std::string& json, const std::string& file) {
+Result<void> put(Contents& contents, const std::string& json, const std::string& file) {
   Result<T> object = api::decode<T>(json);
   if (!object) {
     return Error{base::ErrorKind::Invalid,
                  cat(file, ": ", api::kind_of<T>().kind, ": ", object.error().message)};
   }
   if (object->meta.uid.empty()) object->meta.uid = cat("(not created) ", object->meta.name);
-  store.put(std::move(*object));
+  contents.filled.of<T>().put(std::move(*object));
   return {};
 }
 
-Result<void> put(FilledStores& stores, const std::string& json, const std::string& file,
-                 const core::Settings& settings) {
-  const Result<api::TypeMeta> type = api::type_meta_in(json);
-  if (!type) return Error{base::ErrorKind::Invalid, cat(file, ": ", type.error().message)};
-  const std::string& kind = type->kind;
-  if (kind == "ComputeDomain") return put(stores.domains, json, file);
-  if (kind == "ResourceClaim") return put(stores.claims, json, file);
-  if (kind == "ResourceClaimTemplate") return put(stores.templates, json, file);
-  if (kind == "ComputeDomainNode") return put(stores.reports, json, file);
-  if (kind == "Node") return put(stores.nodes, json, file);
-  if (kind == "ResourceSlice") return put(stores.slices, json, file);
-  if (kind == "Pod") return put(stores.agents, json, file);
-  if (kind == "Job") {
-    Result<api::Job> job = api::decode<api::Job>(json);
-    if (!job) return Error{base::ErrorKind::Invalid, cat(file, ": Job: ", job.error().message)};
-    stores.jobs.push_back(*std::move(job));
-    return {};
-  }
-  if (kind == "ConfigMap") {
-    const Result<api::ConfigMap> map = api::decode<api::ConfigMap>(json);
-    if (map && map->meta.ns == settings.operator_namespace &&
-        !map->meta.label(api::kGroupLabel).empty()) {
-      stores.lists.put(stored(*map));
-    }
+// Most ConfigMaps are no node list, and nobody's concern here.
+template <>
+Result<void> put<api::ConfigMap>(Contents& contents, const std::string& json,
+                                 const std::string& /*file*/) {
+  const Result<api::ConfigMap> map = api::decode<api::ConfigMap>(json);
+  if (map && map->meta.ns == contents.operator_namespace &&
+      !map->meta.label(api::kGroupLabel).empty()) {
+    contents.filled.of<api::ConfigMap>().put(stored(*map));
   }
   return {};
+}
+
+template <class... T>
+Result<void> put_kind(KindList<T...> /*kinds*/, const std::string& kind, Contents& contents,
+                      const std::string& json, const std::string& file) {
+  Result<void> done;
+  const auto put_if = [&]<class Kind>(KindList<Kind> /*one*/) {
+    if (kind == api::kind_of<Kind>().kind) done = put<Kind>(contents, json, file);
+  };
+  (put_if(KindList<T>()), ...);
+  return done;
+}
+
+Result<void> put(Contents& contents, const std::string& json, const std::string& file) {
+  const Result<api::TypeMeta> type = api::type_meta_in(json);
+  if (!type) return Error{base::ErrorKind::Invalid, cat(file, ": ", type.error().message)};
+  if (type->kind == "Job") {
+    Result<api::Job> job = api::decode<api::Job>(json);
+    if (!job) return Error{base::ErrorKind::Invalid, cat(file, ": Job: ", job.error().message)};
+    contents.jobs.push_back(*std::move(job));
+    return {};
+  }
+  return put_kind(WatchedKinds(), type->kind, contents, json, file);
 }
 
 std::vector<std::string> members_in(const core::World& world) {
@@ -131,7 +130,8 @@ bool add_problems(const std::string& json, const std::string& file,
 
 // What the running controller reads of pods and Jobs; gives the namespaces with claims that name no
 // domain.
-std::set<std::string> fill(Workloads& workloads, const FilledStores& stores, base::Duration now) {
+std::set<std::string> fill(Workloads& workloads, const Contents& contents, base::Duration now) {
+  const Stores& stores = contents.stores;
   std::set<std::string> namespaces, with_claims;
   for (const auto& claim : stores.claims.all()) {
     const core::DomainRef::Kind kind = core::domain_ref_of(*claim).kind;
@@ -142,7 +142,7 @@ std::set<std::string> fill(Workloads& workloads, const FilledStores& stores, bas
     if (kind == Kind::Automatic) workloads.claim_seen(*claim, now);
     namespaces.insert(claim->meta.ns);
   }
-  for (const api::Job& job : stores.jobs) workloads.job_read(job.meta.ns, job.meta.uid, job);
+  for (const api::Job& job : contents.jobs) workloads.job_read(job.meta.ns, job.meta.uid, job);
   for (const std::string& ns : with_claims) {
     std::vector<core::PodFacts> pods;
     for (const auto& pod : stores.agents.all()) {
@@ -161,14 +161,14 @@ api::PlanSection workloads_section(const Sources& from, const std::string& ns) {
   return section;
 }
 
-// Who would get which clique; carried out on `stores`, as what comes next builds upon it.
+// Who would get which clique; carried out on `filled`, as what comes next builds upon it.
 std::optional<api::PlanSection> placement_section(const Sources& from, Memory& memory,
-                                                  FilledStores& stores) {
+                                                  FilledStores& filled) {
   const core::PlacementPlan placement = core::place(gather_placement(from));
   for (const auto& [uid, verdict] : placement.verdicts) memory.placement_found(uid, verdict);
   for (const core::Action& action : placement.plan.actions) {
     if (const auto* write = std::get_if<core::WriteLedger>(&action)) {
-      stores.lists.put(stored(write->desired));
+      filled.of<api::ConfigMap>().put(stored(write->desired));
     }
   }
   if (placement.plan == core::Plan{}) return std::nullopt;
@@ -240,7 +240,8 @@ std::string page_of(const api::PlanReport& report) {
 
 api::PlanReport dry_run(const std::vector<ObjectFile>& files, const core::Settings& settings,
                         const base::Clock& clock) {
-  FilledStores stores;
+  Contents contents{.operator_namespace = settings.operator_namespace, .filled = {}, .jobs = {}};
+  const Stores& stores = contents.stores;
   api::PlanReport report;
   std::vector<api::AskedPods> asked;
   for (const ObjectFile& file : files) {
@@ -251,7 +252,7 @@ api::PlanReport dry_run(const std::vector<ObjectFile>& files, const core::Settin
     }
     for (const std::string& json : *objects) {
       const bool is_kind = add_problems(json, file.name, report.problems);
-      if (Result<void> done = put(stores, json, file.name, settings); !done) {
+      if (Result<void> done = put(contents, json, file.name); !done) {
         if (is_kind) report.problems.push_back(done.error().message);
         continue;
       }
@@ -269,13 +270,12 @@ api::PlanReport dry_run(const std::vector<ObjectFile>& files, const core::Settin
     if (const std::string uid = list->meta.label(api::kDomainLabel); !uid.empty()) uids.insert(uid);
   }
   Workloads workloads;
-  const std::set<std::string> namespaces = fill(workloads, stores, clock.elapsed());
-  const Stores view = stores.view();
-  std::ranges::move(mismatches(view, asked), std::back_inserter(report.problems));
+  const std::set<std::string> namespaces = fill(workloads, contents, clock.elapsed());
+  std::ranges::move(mismatches(stores, asked), std::back_inserter(report.problems));
   Memory memory;
-  const Sources from{view, memory, settings, clock, workloads};
+  const Sources from{stores, memory, settings, clock, workloads};
   for (const std::string& ns : namespaces) report.sections.push_back(workloads_section(from, ns));
-  if (auto section = placement_section(from, memory, stores)) {
+  if (auto section = placement_section(from, memory, contents.filled)) {
     report.sections.push_back(*std::move(section));
   }
   for (const std::string& uid : uids) report.sections.push_back(domain_section(from, uid));

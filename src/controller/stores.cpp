@@ -245,6 +245,7 @@ void trim(api::ResourceClaimTemplate& object) {
   object.spec.configs = {};
 }
 
+template <>
 core::StoredList stored(api::ConfigMap map) {
   map.meta.annotations.clear();
   return core::stored_list(map);

@@ -177,7 +177,7 @@ void Triggers::add_clique_of(const api::ComputeDomainNode& report) const {
   if (by_channel && !report.status.clique.empty()) add_(clique_key(report.status.clique));
 }
 
-void Triggers::on_domain(const api::ComputeDomain* before, const api::ComputeDomain* after) const {
+void Triggers::on_change(const api::ComputeDomain* before, const api::ComputeDomain* after) const {
   const bool is_status = before != nullptr && after != nullptr && is_status_only(*before, *after);
   for (const api::ComputeDomain* domain : {before, after}) {
     if (!is_status && domain != nullptr && api::wants_one_clique(*domain)) add_(placement_key());
@@ -243,7 +243,7 @@ void Triggers::note_consumers(const api::ResourceClaim* before,
   if (workloads_.has_nodeless_consumers(after->meta.ns)) add_(workloads_key(after->meta.ns));
 }
 
-void Triggers::on_claim(const api::ResourceClaim* before, const api::ResourceClaim* after) const {
+void Triggers::on_change(const api::ResourceClaim* before, const api::ResourceClaim* after) const {
   std::set<std::string> uids;
   bool was_automatic = false, is_automatic = false;
   for (const api::ResourceClaim* claim : {before, after}) {
@@ -306,8 +306,8 @@ void Triggers::add_agent_labels(const api::ResourceClaim* before,
   for (const std::string& node : nodes) add_agent_label(node);
 }
 
-void Triggers::on_template(const api::ResourceClaimTemplate* before,
-                           const api::ResourceClaimTemplate* after) const {
+void Triggers::on_change(const api::ResourceClaimTemplate* before,
+                         const api::ResourceClaimTemplate* after) const {
   std::set<std::string> uids;
   for (const api::ResourceClaimTemplate* object : {before, after}) {
     if (object == nullptr) continue;
@@ -398,7 +398,7 @@ void Triggers::add_reports_left(const core::StoredList& before,
   }
 }
 
-void Triggers::on_list(const core::StoredList* before, const core::StoredList* after) const {
+void Triggers::on_change(const core::StoredList* before, const core::StoredList* after) const {
   note_admissions(before, after);
   if (before != nullptr) add_reports_left(*before, after);
   for (const core::StoredList* stored : {before, after}) {
@@ -423,7 +423,7 @@ void Triggers::add_pause(const std::string& name) const {
   if (!is_told) add_(report_key(name));
 }
 
-void Triggers::on_report(const api::ComputeDomainNode* before,
+void Triggers::on_change(const api::ComputeDomainNode* before,
                          const api::ComputeDomainNode* after) const {
   if (after != nullptr) add_pause(after->meta.name);
   const std::string& node = (after != nullptr ? after : before)->meta.name;
@@ -440,7 +440,7 @@ void Triggers::add_report(const std::string& node) const {
   if (from_.stores.reports.get({"", node}) != nullptr) add_(report_key(node));
 }
 
-void Triggers::on_node(const api::Node* before, const api::Node* after) const {
+void Triggers::on_change(const api::Node* before, const api::Node* after) const {
   if (after != nullptr && has_other_label(before, *after)) {
     if (from_.settings.labels_nodes) add_(label_key(after->meta.name));
     add_(agent_label_key(after->meta.name));
@@ -477,7 +477,7 @@ void Triggers::add_shared_slices(const api::ResourceSlice* before,
   }
 }
 
-void Triggers::on_slice(const api::ResourceSlice* before, const api::ResourceSlice* after) const {
+void Triggers::on_change(const api::ResourceSlice* before, const api::ResourceSlice* after) const {
   if (before != nullptr && after != nullptr && before->devices == after->devices &&
       before->clique == after->clique) {
     return;
@@ -490,7 +490,7 @@ void Triggers::on_slice(const api::ResourceSlice* before, const api::ResourceSli
   if (from_.settings.labels_nodes) add_(label_key(node));
 }
 
-void Triggers::on_agent(const api::Pod* before, const api::Pod* after) const {
+void Triggers::on_change(const api::Pod* before, const api::Pod* after) const {
   const std::string& node = (after != nullptr ? after : before)->node;
   if (node.empty()) return;
   const auto pods = from_.stores.agents.by_index(kByNode, node);

@@ -18,15 +18,15 @@ class Triggers {
   Triggers(const Sources& from, Memory& memory, Workloads& workloads, Add add);
 
   // Null `before`: added; null `after`: deleted.
-  void on_domain(const api::ComputeDomain* before, const api::ComputeDomain* after) const;
-  void on_claim(const api::ResourceClaim* before, const api::ResourceClaim* after) const;
-  void on_template(const api::ResourceClaimTemplate* before,
-                   const api::ResourceClaimTemplate* after) const;
-  void on_list(const core::StoredList* before, const core::StoredList* after) const;
-  void on_report(const api::ComputeDomainNode* before, const api::ComputeDomainNode* after) const;
-  void on_node(const api::Node* before, const api::Node* after) const;
-  void on_slice(const api::ResourceSlice* before, const api::ResourceSlice* after) const;
-  void on_agent(const api::Pod* before, const api::Pod* after) const;
+  void on_change(const api::ComputeDomain* before, const api::ComputeDomain* after) const;
+  void on_change(const api::ResourceClaim* before, const api::ResourceClaim* after) const;
+  void on_change(const api::ResourceClaimTemplate* before,
+                 const api::ResourceClaimTemplate* after) const;
+  void on_change(const core::StoredList* before, const core::StoredList* after) const;
+  void on_change(const api::ComputeDomainNode* before, const api::ComputeDomainNode* after) const;
+  void on_change(const api::Node* before, const api::Node* after) const;
+  void on_change(const api::ResourceSlice* before, const api::ResourceSlice* after) const;
+  void on_change(const api::Pod* before, const api::Pod* after) const;
   // The pods of a namespace have been read: claims may have found their domain.
   void on_pods_read(const std::string& ns) const;
 

@@ -28,9 +28,9 @@ TEST(Expectations, AKeyThatWaitsIsGivenOnceWhenItsWriteIsSeen) {
   Expectations expectations;
   expectations.expect(kNamespaceKey, {.domains = 7}, 0s);
   ASSERT_TRUE(expectations.wait_for(kNamespaceKey, rig.stores, 0s));
-  rig.domains.see_version("6");
+  rig.filled.of<api::ComputeDomain>().see_version("6");
   EXPECT_THAT(expectations.fulfilled(rig.stores), IsEmpty());
-  rig.domains.see_version("7");
+  rig.filled.of<api::ComputeDomain>().see_version("7");
   EXPECT_THAT(expectations.fulfilled(rig.stores), ElementsAre(kNamespaceKey));
   EXPECT_THAT(expectations.fulfilled(rig.stores), IsEmpty());
   EXPECT_EQ(expectations.wait_for(kNamespaceKey, rig.stores, 0s), std::nullopt);
@@ -40,7 +40,7 @@ TEST(Expectations, AKeyThatDoesNotWaitIsNotGiven) {
   ShellRig rig;
   Expectations expectations;
   expectations.expect(kNamespaceKey, {.domains = 7}, 0s);
-  rig.domains.see_version("7");
+  rig.filled.of<api::ComputeDomain>().see_version("7");
   EXPECT_THAT(expectations.fulfilled(rig.stores), IsEmpty());
 }
 

@@ -39,7 +39,7 @@ TEST(Gather, ANodeThatIsMadeAgainHasTheAgentPodThatIsThere) {
   pod.node = "n1";
   pod.ready = true;
   rig.put(pod);
-  rig.tell(rig.nodes.remove({"", "n1"}), &Triggers::on_node);
+  rig.remove<api::Node>({"", "n1"});
   rig.put(node_named("n1"));
   ASSERT_TRUE(view_of_n1(rig).agent);
   EXPECT_TRUE(view_of_n1(rig).agent->ready);

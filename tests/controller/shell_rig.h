@@ -13,15 +13,8 @@
 namespace cdom::controller {
 
 struct ShellRig {
-  kube::Store<api::ComputeDomain> domains{indexes_of<api::ComputeDomain>()};
-  kube::Store<api::ResourceClaim> claims{indexes_of<api::ResourceClaim>()};
-  kube::Store<api::ResourceClaimTemplate> templates{indexes_of<api::ResourceClaimTemplate>()};
-  kube::Store<core::StoredList> lists{indexes_of<core::StoredList>()};
-  kube::Store<api::ComputeDomainNode> reports{indexes_of<api::ComputeDomainNode>()};
-  kube::Store<api::Node> nodes{indexes_of<api::Node>()};
-  kube::Store<api::ResourceSlice> slices{indexes_of<api::ResourceSlice>()};
-  kube::Store<api::Pod> agents{indexes_of<api::Pod>()};
-  const Stores stores{domains, claims, templates, lists, reports, nodes, slices, agents};
+  FilledStores filled;
+  const Stores stores = filled.view();
   base::ManualClock clock;
   core::Settings settings;
   Memory memory;
@@ -30,26 +23,27 @@ struct ShellRig {
   std::set<Key> keys;  // since they were last taken
   const Triggers triggers{sources, memory, workloads, [this](const Key& key) { keys.insert(key); }};
 
-  void put(const api::ComputeDomain& object) { tell(domains.put(object), &Triggers::on_domain); }
-  void put(const api::ResourceClaim& object) { tell(claims.put(object), &Triggers::on_claim); }
-  void put(const api::ResourceClaimTemplate& object) {
-    tell(templates.put(object), &Triggers::on_template);
-  }
-  void put(const api::ConfigMap& object) { tell(lists.put(stored(object)), &Triggers::on_list); }
-  void put(const api::ComputeDomainNode& object) {
-    tell(reports.put(object), &Triggers::on_report);
-  }
-  void put(const api::Node& object) { tell(nodes.put(object), &Triggers::on_node); }
-  void put(const api::ResourceSlice& object) { tell(slices.put(object), &Triggers::on_slice); }
-  void put(const api::Pod& object) { tell(agents.put(object), &Triggers::on_agent); }
-
   template <class T>
-  void tell(const kube::Change<T>& change,
-            void (Triggers::*handler)(const T* before, const T* after) const) {
-    (triggers.*handler)(change.before.get(), change.after.get());
+  void put(const T& object) {
+    tell(filled.of<T>().put(as_stored(object)));
+  }
+  template <class T>
+  void remove(const api::ObjectName& name) {
+    tell(filled.of<T>().remove(name));
   }
 
   std::set<Key> taken_keys() { return std::exchange(keys, {}); }
+
+ private:
+  template <class T>
+  void tell(const kube::Change<T>& change) {
+    triggers.on_change(change.before.get(), change.after.get());
+  }
+  template <class T>
+  static const T& as_stored(const T& object) {
+    return object;
+  }
+  static core::StoredList as_stored(const api::ConfigMap& object) { return stored(object); }
 };
 
 // Objects with no more than what tells them apart.

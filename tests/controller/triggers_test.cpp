@@ -74,7 +74,7 @@ TEST(Triggers, ALabelBringsTheSlicesOfBothItsCliques) {
   const std::set<Key> keys = rig.taken_keys();
   EXPECT_THAT(keys, Contains(shared_slice_key("a.1")));
   EXPECT_THAT(keys, Contains(shared_slice_key("b.2")));
-  rig.tell(rig.nodes.remove({"", "n1"}), &Triggers::on_node);
+  rig.remove<api::Node>({"", "n1"});
   EXPECT_THAT(rig.taken_keys(), Contains(shared_slice_key("b.2")));
 }
 
@@ -83,7 +83,7 @@ TEST(Triggers, ANodeThatIsGoneBringsItsReport) {
   rig.put(node_named("n1"));
   rig.put(report_of("n1"));
   rig.taken_keys();
-  rig.tell(rig.nodes.remove({"", "n1"}), &Triggers::on_node);
+  rig.remove<api::Node>({"", "n1"});
   EXPECT_THAT(rig.taken_keys(), Contains(report_key("n1")));
 }
 
@@ -155,7 +155,7 @@ TEST(Triggers, AListThatANodeHasLeftBringsTheReportOfOneThatIsGone) {
   EXPECT_THAT(keys, Contains(report_key("n2")));
   EXPECT_THAT(keys, Not(Contains(report_key("n1")))) << "its Node is there";
   EXPECT_THAT(keys, Not(Contains(report_key("n3")))) << "it is in the list";
-  rig.tell(rig.lists.remove(api::name_of(node_list_of(train, "a.1", {}).meta)), &Triggers::on_list);
+  rig.remove<api::ConfigMap>(api::name_of(node_list_of(train, "a.1", {}).meta));
   EXPECT_THAT(rig.taken_keys(), Contains(report_key("n3")));
 }
 
@@ -174,7 +174,7 @@ TEST(Triggers, ACliquesListThatComesOrGoesBringsTheDeletionsWithSlotsInIt) {
   std::set<Key> keys = rig.taken_keys();
   EXPECT_THAT(keys, Contains(domain_key("uid-gone")));
   EXPECT_THAT(keys, Not(Contains(domain_key("uid-elsewhere"))));
-  rig.tell(rig.lists.remove(api::name_of(list.meta)), &Triggers::on_list);
+  rig.remove<api::ConfigMap>(api::name_of(list.meta));
   keys = rig.taken_keys();
   EXPECT_THAT(keys, Contains(domain_key("uid-gone")));
   EXPECT_THAT(keys, Not(Contains(domain_key("uid-elsewhere"))));
@@ -185,7 +185,7 @@ TEST(Triggers, ATemplateThatIsDeletedBringsItsDomain) {
   rig.put(domain_named("train"));
   rig.put(object_named<api::ResourceClaimTemplate>("train-channel"));
   rig.taken_keys();
-  rig.tell(rig.templates.remove({"team-a", "train-channel"}), &Triggers::on_template);
+  rig.remove<api::ResourceClaimTemplate>({"team-a", "train-channel"});
   EXPECT_THAT(rig.taken_keys(), ElementsAre(domain_key("uid-train")));
 }
 
@@ -209,7 +209,7 @@ TEST(Triggers, AClaimThatIsGoneIsForgottenWithItsEvents) {
   ShellRig rig;
   rig.put(claim_of("uid-train", "c", "n1"));
   rig.memory.claim_told("uid-c");
-  rig.tell(rig.claims.remove({"team-a", "c"}), &Triggers::on_claim);
+  rig.remove<api::ResourceClaim>({"team-a", "c"});
   EXPECT_FALSE(rig.memory.is_told("uid-c"));
 }
 
@@ -227,8 +227,8 @@ TEST(Triggers, AnAutomaticClaimThatIsGoneIsForgottenBeforeItsKeysCome) {
   claim.meta.owners = {{"v1", "Pod", "p", "uid-p", true}};
   rig.put(claim);
   ASSERT_TRUE(rig.workloads.has_unknown_claims("team-a"));
-  rig.claims.remove({"team-a", "c"});
-  triggers.on_claim(&claim, nullptr);
+  rig.filled.of<api::ResourceClaim>().remove({"team-a", "c"});
+  triggers.on_change(&claim, nullptr);
   EXPECT_FALSE(was_known);
 }
 
@@ -250,7 +250,7 @@ TEST(Triggers, AClaimThatTakesOrGivesBackASeatBringsThePlacement) {
   rig.taken_keys();
   rig.put(claim_of("uid-train", "c", "n1"));
   EXPECT_THAT(rig.taken_keys(), Contains(placement_key()));
-  rig.tell(rig.claims.remove({"team-a", "c"}), &Triggers::on_claim);
+  rig.remove<api::ResourceClaim>({"team-a", "c"});
   EXPECT_THAT(rig.taken_keys(), Contains(placement_key()));
 }
 

@@ -2,11 +2,16 @@
 //
 // The same view serves the running controller (its informers own the stores) and the dry run (which
 // fills stores from files). Thread-safe for reading.
+//
+// A new kind to watch: its type in WatchedKinds and its place in Stores, both last; in stores.cpp
+// its indexes and what is trimmed; and Triggers::on_change() for it. Where not all of its objects
+// are wanted, or somebody is to hear of those that cannot be read, informers.h says so.
 #pragma once
 
 #include <cstdint>
 #include <set>
 #include <string>
+#include <tuple>
 #include <vector>
 
 #include "compute_domain/api/kind.h"
@@ -15,6 +20,25 @@
 
 namespace cdom::controller {
 
+template <class... Kind>
+struct KindList {};
+using WatchedKinds =
+    KindList<api::ComputeDomain, api::ResourceClaim, api::ResourceClaimTemplate, api::ConfigMap,
+             api::ComputeDomainNode, api::Node, api::ResourceSlice, api::Pod>;
+
+// As what an object is stored: the object itself, trimmed; of a node list what its text says.
+template <class T>
+struct StoredType {
+  using Type = T;
+};
+template <>
+struct StoredType<api::ConfigMap> {
+  using Type = core::StoredList;
+};
+template <class T>
+using Stored = typename StoredType<T>::Type;
+
+// In the order of WatchedKinds.
 struct Stores {
   const kube::Store<api::ComputeDomain>& domains;
   const kube::Store<api::ResourceClaim>& claims;
@@ -92,13 +116,34 @@ void trim(api::ComputeDomainNode& report);
 void trim(api::Node& node);
 void trim(api::ResourceSlice& slice);
 void trim(api::Pod& pod);
+
+// What is stored of an object that comes.
 template <class T>
-T trimmed(T object) {
+Stored<T> stored(T object) {
   trim(object);
   return object;
 }
-
-// What is stored of a ConfigMap: its text is decoded once, when it comes.
+// The text of a ConfigMap is decoded once.
+template <>
 core::StoredList stored(api::ConfigMap map);
+
+// Stores that are filled by hand: from files, and by tests.
+template <class Kinds>
+class FilledStoresOf;
+template <class... T>
+class FilledStoresOf<KindList<T...>> {
+ public:
+  FilledStoresOf() : stores_(indexes_of<Stored<T>>()...) {}
+
+  template <class Kind>
+  kube::Store<Stored<Kind>>& of() {
+    return std::get<kube::Store<Stored<Kind>>>(stores_);
+  }
+  [[nodiscard]] Stores view() const { return {std::get<kube::Store<Stored<T>>>(stores_)...}; }
+
+ private:
+  std::tuple<kube::Store<Stored<T>>...> stores_;
+};
+using FilledStores = FilledStoresOf<WatchedKinds>;
 
 }  // namespace cdom::controller
