@@ -6,7 +6,7 @@
 #include "agent/apply.h"
 #include "agent/daemon_history.h"
 #include "agent/refusals.h"
-#include "agent/server_view.h"
+#include "agent/server/server_view.h"
 #include "agent/setbacks.h"
 #include "compute_domain/agent/checkpoint_codec.h"
 #include "compute_domain/base/log.h"

@@ -4,9 +4,9 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
+#include "api/json/json_text.h"
 #include "compute_domain/base/text.h"
 #include "compute_domain_fields.h"
-#include "json_text.h"
 
 namespace cdom::api {
 

@@ -1,7 +1,7 @@
 #include "compute_domain/api/core.h"
 
+#include "api/json/document.h"
 #include "core_fields.h"
-#include "document.h"
 
 namespace cdom::api {
 

@@ -19,10 +19,10 @@
 #include <utility>
 #include <vector>
 
+#include "api/json/json_path.h"
+#include "api/json/json_text.h"
 #include "compute_domain/base/clock.h"
 #include "decoding.h"
-#include "json_path.h"
-#include "json_text.h"
 
 namespace cdom::api {
 

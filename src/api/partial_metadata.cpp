@@ -1,7 +1,7 @@
 #include <tuple>
 #include <utility>
 
-#include "document.h"
+#include "api/json/document.h"
 #include "meta_fields.h"
 
 namespace cdom::api {

@@ -2,7 +2,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "json_text.h"
+#include "api/json/json_text.h"
 
 namespace cdom::api {
 

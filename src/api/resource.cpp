@@ -2,8 +2,8 @@
 
 #include <nlohmann/json.hpp>
 
+#include "api/json/document.h"
 #include "compute_domain/api/names.h"
-#include "document.h"
 #include "resource_fields.h"
 
 namespace cdom::api {

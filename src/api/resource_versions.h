@@ -6,8 +6,8 @@
 
 #include <string_view>
 
+#include "api/json/json_text.h"
 #include "compute_domain/api/kind.h"
-#include "json_text.h"
 
 namespace cdom::api {
 

@@ -1,7 +1,7 @@
 #include "compute_domain/api/review.h"
 
+#include "api/json/document.h"
 #include "compute_domain/base/text.h"
-#include "document.h"
 #include "fields.h"
 #include "meta_fields.h"
 

@@ -1,8 +1,8 @@
 // metav1.Status in a document.
 #pragma once
 
+#include "api/json/json_text.h"
 #include "compute_domain/api/codec.h"
-#include "json_text.h"
 
 namespace cdom::api {
 

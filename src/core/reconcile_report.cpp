@@ -5,7 +5,7 @@
 #include "compute_domain/core/node_lists.h"
 #include "compute_domain/core/node_pause.h"
 #include "compute_domain/core/reconcile.h"
-#include "core/node_doubt.h"
+#include "core/domain/node_doubt.h"
 
 namespace cdom::core {
 

@@ -6,8 +6,8 @@
 #include <utility>
 
 #include "compute_domain/base/text.h"
-#include "imex/fabric_line.h"
-#include "imex/line.h"
+#include "imex/daemon/line.h"
+#include "imex/host/fabric_line.h"
 
 namespace cdom::imex {
 

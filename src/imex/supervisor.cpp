@@ -18,14 +18,14 @@
 #include "compute_domain/base/system_error.h"
 #include "compute_domain/base/text.h"
 #include "imex/agent_server.h"
-#include "imex/child.h"
-#include "imex/control_tool.h"
-#include "imex/daemon_keeper.h"
-#include "imex/fabric_watch.h"
-#include "imex/hosts_file.h"
-#include "imex/relay.h"
-#include "imex/state_file.h"
-#include "imex/workshop.h"
+#include "imex/daemon/child.h"
+#include "imex/daemon/control_tool.h"
+#include "imex/daemon/daemon_keeper.h"
+#include "imex/daemon/hosts_file.h"
+#include "imex/daemon/relay.h"
+#include "imex/daemon/state_file.h"
+#include "imex/daemon/workshop.h"
+#include "imex/host/fabric_watch.h"
 
 namespace cdom::imex {
 

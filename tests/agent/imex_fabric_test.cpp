@@ -9,7 +9,7 @@
 #include <stdexcept>
 #include <thread>
 
-#include "imex/fabric_line.h"
+#include "imex/host/fabric_line.h"
 #include "imex/rig.h"
 
 namespace cdom::agent {

@@ -1,4 +1,4 @@
-#include "agent/server_view.h"
+#include "agent/server/server_view.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

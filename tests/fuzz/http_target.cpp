@@ -9,7 +9,7 @@
 #include "compute_domain/base/text.h"
 #include "compute_domain/http/message.h"
 #include "fuzz/laws.h"
-#include "http/line_splitter.h"
+#include "http/client/line_splitter.h"
 #include "http/session.h"
 
 namespace cdom::fuzz {

@@ -11,11 +11,11 @@
 #include "compute_domain/base/text.h"
 #include "compute_domain/imex/protocol.h"
 #include "fuzz/laws.h"
-#include "imex/elf.h"
-#include "imex/hosts_file.h"
-#include "imex/last_words.h"
-#include "imex/state_file.h"
-#include "imex/tool_answer.h"
+#include "imex/daemon/hosts_file.h"
+#include "imex/daemon/last_words.h"
+#include "imex/daemon/state_file.h"
+#include "imex/daemon/tool_answer.h"
+#include "imex/host/elf.h"
 
 namespace cdom::fuzz {
 

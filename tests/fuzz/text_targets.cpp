@@ -2,8 +2,8 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
-#include "api/json_scanner.h"
-#include "api/json_text.h"
+#include "api/json/json_scanner.h"
+#include "api/json/json_text.h"
 #include "compute_domain/api/channel_config.h"
 #include "compute_domain/api/codec.h"
 #include "compute_domain/api/domain_config.h"

@@ -5,8 +5,8 @@
 #include <fstream>
 #include <vector>
 
+#include "http/client/token_source.h"
 #include "http/local.h"
-#include "http/token_source.h"
 
 namespace cdom::http {
 namespace {

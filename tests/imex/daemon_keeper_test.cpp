@@ -1,4 +1,4 @@
-#include "imex/daemon_keeper.h"
+#include "imex/daemon/daemon_keeper.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "base/directory.h"
-#include "imex/elf.h"
+#include "imex/host/elf.h"
 #include "imex/rig.h"
 
 namespace cdom::imex {

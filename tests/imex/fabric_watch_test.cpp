@@ -1,5 +1,5 @@
 // With the program that asks NVML, and a stand-in for NVML.
-#include "imex/fabric_watch.h"
+#include "imex/host/fabric_watch.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

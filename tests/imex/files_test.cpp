@@ -4,12 +4,12 @@
 #include <sys/stat.h>
 
 #include "base/directory.h"
-#include "imex/config.h"
-#include "imex/control_tool.h"
-#include "imex/device_nodes.h"
-#include "imex/hosts_file.h"
+#include "imex/daemon/config.h"
+#include "imex/daemon/control_tool.h"
+#include "imex/daemon/hosts_file.h"
+#include "imex/daemon/workshop.h"
+#include "imex/host/device_nodes.h"
 #include "imex/rig.h"
-#include "imex/workshop.h"
 
 namespace cdom::imex {
 namespace {

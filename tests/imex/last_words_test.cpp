@@ -1,4 +1,4 @@
-#include "imex/last_words.h"
+#include "imex/daemon/last_words.h"
 
 #include <gtest/gtest.h>
 

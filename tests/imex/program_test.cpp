@@ -13,8 +13,8 @@
 #include <sstream>
 
 #include "compute_domain/base/text.h"
-#include "imex/child.h"
-#include "imex/control_tool.h"
+#include "imex/daemon/child.h"
+#include "imex/daemon/control_tool.h"
 #include "imex/rig.h"
 
 namespace cdom::imex {

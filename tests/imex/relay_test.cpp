@@ -1,4 +1,4 @@
-#include "imex/relay.h"
+#include "imex/daemon/relay.h"
 
 #include <fcntl.h>
 #include <gtest/gtest.h>

@@ -10,8 +10,8 @@
 #include <csignal>
 #include <thread>
 
+#include "imex/daemon/state_file.h"
 #include "imex/rig.h"
-#include "imex/state_file.h"
 
 namespace cdom::imex {
 namespace {

@@ -4,9 +4,9 @@
 #include <gtest/gtest.h>
 
 #include "http/test_ca.h"
-#include "imex/config.h"
+#include "imex/daemon/config.h"
+#include "imex/daemon/tls_files.h"
 #include "imex/rig.h"
-#include "imex/tls_files.h"
 
 namespace cdom::imex {
 namespace {

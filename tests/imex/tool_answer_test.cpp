@@ -1,4 +1,4 @@
-#include "imex/tool_answer.h"
+#include "imex/daemon/tool_answer.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

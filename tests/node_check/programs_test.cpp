@@ -10,7 +10,7 @@
 #include <nlohmann/json.hpp>
 
 #include "compute_domain/base/text.h"
-#include "imex/child.h"
+#include "imex/daemon/child.h"
 #include "node_check/node_on_disk.h"
 
 namespace cdom::node_check {

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "core/node/ending.h"
+#include "core/node/claims/ending.h"
 
 namespace cdom::core {
 

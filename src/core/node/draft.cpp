@@ -4,7 +4,7 @@
 
 #include "compute_domain/core/membership.h"
 #include "compute_domain/core/node_lists.h"
-#include "core/node/peers.h"
+#include "core/node/daemon/peers.h"
 
 namespace cdom::core {
 

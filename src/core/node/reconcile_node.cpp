@@ -1,15 +1,15 @@
 #include "compute_domain/core/reconcile_node.h"
 
 #include "core/node/boot.h"
-#include "core/node/daemon.h"
+#include "core/node/claims/ending.h"
+#include "core/node/claims/prepare.h"
+#include "core/node/daemon/daemon.h"
+#include "core/node/daemon/pause.h"
+#include "core/node/daemon/recovery.h"
 #include "core/node/draft.h"
-#include "core/node/ending.h"
-#include "core/node/fabric_doubt.h"
-#include "core/node/pause.h"
-#include "core/node/prepare.h"
-#include "core/node/recovery.h"
-#include "core/node/report.h"
-#include "core/node/slice.h"
+#include "core/node/report/fabric_doubt.h"
+#include "core/node/report/report.h"
+#include "core/node/report/slice.h"
 
 namespace cdom::core {
 

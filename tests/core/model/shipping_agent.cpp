@@ -8,7 +8,7 @@
 #include "compute_domain/core/reconcile_node.h"
 #include "core/model/model.h"
 #include "core/model/names.h"
-#include "core/node/summary.h"
+#include "core/node/report/summary.h"
 
 namespace cdom::core::model {
 

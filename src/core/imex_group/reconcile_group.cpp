@@ -1,0 +1,138 @@
+#include <algorithm>
+
+#include "compute_domain/api/names.h"
+#include "compute_domain/base/text.h"
+#include "compute_domain/core/membership.h"
+#include "compute_domain/core/node_lists.h"
+#include "compute_domain/core/reconcile.h"
+#include "compute_domain/core/status.h"
+#include "core/imex_group/list_draft.h"
+#include "core/pace.h"
+
+namespace cdom::core {
+
+namespace {
+
+using base::cat;
+
+// A domain that is being deleted admits nobody new.
+std::vector<api::Admission> admissions(const World& world, const Membership& member,
+                                       const api::NodeListEntry* before) {
+  std::vector<api::Admission> admits;
+  for (const std::string& uid : member.claims) {
+    const api::Admission admission{.claim_uid = uid, .channel = 0};
+    const bool known =
+        before != nullptr && std::ranges::find(before->admits, admission) != before->admits.end();
+    if (known || !world.view.domain->meta.is_deleting()) admits.push_back(admission);
+  }
+  return admits;
+}
+
+ListDraft draft_of(const World& world, const GroupKey& key) {
+  ListDraft draft{.nodes = world.nodes,
+                  .group = group_id(key),
+                  .clique = key.clique,
+                  .slots = world.settings.slots_per_group,
+                  .seats = {},
+                  .remembered = {}};
+  for (const StoredList& stored : world.lists) {
+    if (stored.meta.name == node_list_name(draft.group)) draft.stored = &stored;
+  }
+  if (draft.stored != nullptr && draft.stored->list) draft.before = &*draft.stored->list;
+  for (const Membership& member : members_of(world, key)) {
+    draft.seats[member.node] = {member.counted,
+                                admissions(world, member, entry_before(draft, member.node))};
+  }
+  if (world.view.domain->status) {
+    for (const auto& status : world.view.domain->status->nodes) {
+      // One with a channel remembers the slot of another group.
+      if (status.clique == key.clique && status.channel == 0) {
+        draft.remembered.push_back(status);
+      }
+    }
+  }
+  return draft;
+}
+
+// Whether the whole domain has what it waits for: its nodes, and of each an address.
+bool is_complete(const World& world, bool all_have_slots) {
+  std::int64_t counted = 0;
+  for (const Membership& member : memberships_of(world.view, world.nodes, world.lists)) {
+    if (!member.counted) continue;
+    ++counted;
+    const bool addressed = !reported_address(find_view(world.nodes, member.node)).empty();
+    if (!member.clique || (!member.clique->empty() && !addressed)) return false;
+  }
+  if (counted == 0 || !all_have_slots) return false;
+  if (world.view.domain->spec.num_nodes > 0) return counted >= world.view.domain->spec.num_nodes;
+  return std::ranges::none_of(world.view.claims, [&](const api::ResourceClaim& claim) {
+    return waits_for_nodes(claim, world.view);
+  });
+}
+
+api::NodeList list_of(const World& world, const ListDraft& draft) {
+  DraftedList drafted = drafted_list(draft);
+  api::NodeList& list = drafted.list;
+  list.domain = api::to_string(api::name_of(world.view.domain->meta));
+  // Once complete it stays so while it has members: daemons that came late do not wait again.
+  const bool was_complete = draft.before != nullptr && draft.before->complete &&
+                            std::ranges::any_of(list.entries, &api::NodeListEntry::member);
+  list.complete = was_complete || is_complete(world, drafted.full.empty());
+  update_instances(draft, list);
+  return std::move(list);
+}
+
+// The list is not what we wrote, or is gone although the status remembers slots.
+std::optional<std::string> what_happened_to(const ListDraft& draft) {
+  if (draft.stored != nullptr && draft.before == nullptr) return draft.stored->problem;
+  if (draft.stored != nullptr) return std::nullopt;
+  for (const auto& status : draft.remembered) {
+    if (status.index >= 0) return "was deleted";
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+Plan reconcile_group(const World& world, const GroupKey& key) {
+  if (!world.view.domain) return {};
+  const api::ComputeDomain& domain = *world.view.domain;
+  // Nothing is made that teardown would not find.
+  if (!domain.meta.has_finalizer(api::kDomainFinalizer) || world.view.has_predecessor) return {};
+  // Refused: its pods may be in any clique, and it asks for one.
+  if (domain.spec.workload && api::wants_one_clique(domain)) return {};
+  const ListDraft draft = draft_of(world, key);
+  if (draft.stored == nullptr && domain.meta.is_deleting()) return {};
+
+  const api::NodeList list = list_of(world, draft);
+  if (draft.stored == nullptr && list.entries.empty()) return {};
+  const api::ConfigMap desired = config_map_of(list, domain, world.settings);
+  if (draft.before != nullptr && *draft.before == list && has_labels_of(draft.stored, desired)) {
+    return {};
+  }
+
+  Plan plan;
+  // Claims are allocated one after the other: the next write carries all that came meanwhile. Until
+  // the list is complete no daemon starts within this time anyway.
+  const bool completes = list.complete && (draft.before == nullptr || !draft.before->complete);
+  const auto written = world.lists_written.find(key);
+  const base::Duration left =
+      left_of(world.settings.list_interval,
+              written == world.lists_written.end() ? std::nullopt : std::optional(written->second),
+              world.now);
+  if (!completes && left > base::Duration::zero()) {
+    plan.look_again = left;
+    return plan;
+  }
+  plan.actions.emplace_back(
+      WriteNodeList{draft.stored == nullptr ? api::ObjectMeta{} : draft.stored->meta, desired});
+  if (const auto happened = what_happened_to(draft)) {
+    plan.actions.emplace_back(
+        event_on(reference_to(domain), "NodeListRestored",
+                 cat("ConfigMap ", api::to_string(api::name_of(desired.meta)), " ", *happened,
+                     "; it was written again with the same slots. Leave it to the controller")));
+  }
+  return plan;
+}
+
+}  // namespace cdom::core

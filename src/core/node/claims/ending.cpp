@@ -1,0 +1,180 @@
+#include "core/node/claims/ending.h"
+
+#include <algorithm>
+
+#include "compute_domain/base/text.h"
+#include "compute_domain/core/reconcile_node.h"
+#include "core/node/claims/admission.h"
+
+namespace cdom::core {
+
+namespace {
+
+using base::cat;
+
+bool is_wanted(const NodeWorld& world, const std::string& uid) {
+  return std::ranges::any_of(world.prepares,
+                             [&](const WantedClaim& wanted) { return wanted.claim.uid == uid; });
+}
+
+const ClaimReading* find_reading(const NodeWorld& world, const std::string& uid) {
+  const auto it = world.readings.find(uid);
+  return it == world.readings.end() ? nullptr : &it->second;
+}
+
+bool is_last_of_served(const Checkpoint& checkpoint, const PreparedClaim& claim) {
+  return checkpoint.served && checkpoint.served->group == claim.group && !claim.admin_access &&
+         !is_standing(checkpoint, claim.group) &&
+         std::ranges::none_of(checkpoint.claims, [&](const auto& entry) {
+           return entry.first != claim.claim.uid && entry.second.group == claim.group &&
+                  !entry.second.admin_access;
+         });
+}
+
+// Whether the served group's daemon is known to have ended; stops it where it has not.
+bool daemon_has_ended(NodeDraft& draft, const std::string& uid) {
+  const auto& daemon = draft.world.daemon;
+  if (!daemon && draft.world.supervisor_has_ended) {
+    if (const Setback* setback = draft.held_back(kDaemonSetback)) {
+      draft.wait(uid, setback->error);
+      return false;
+    }
+    // Nor may a successor of its supervisor start it again: the slot is about to be free.
+    draft.stop_daemon();
+    return true;
+  }
+  if (!daemon) {
+    draft.wait(uid, cat("the IMEX supervisor does not answer: ", draft.world.supervisor_error));
+    return false;
+  }
+  if (!may_run_for(daemon, *draft.checkpoint.served)) return true;
+  if (const Setback* setback = draft.held_back(kDaemonSetback)) {
+    draft.wait(uid, setback->error);
+    return false;
+  }
+  if (!daemon->stopping) {
+    draft.add(RemoveCdi{uid});
+    draft.stop_daemon();
+  }
+  draft.wait(uid, cat("the IMEX daemon of group ", daemon->group, " is stopping"));
+  return false;
+}
+
+// Without a fabric there is no daemon, but a last claim there is.
+bool is_last_without_fabric(const Checkpoint& checkpoint, const PreparedClaim& claim) {
+  return claim.channels.count == 0 && !claim.admin_access && !claim.seats.empty() &&
+         std::ranges::count_if(checkpoint.claims, [&](const auto& entry) {
+           return entry.second.group == claim.group && !entry.second.admin_access;
+         }) == 1;
+}
+
+void remember_stopped_without_fabric(NodeDraft& draft, const std::string& group) {
+  const SeenList* seen = find_seen_list(draft.world, group);
+  const api::NodeListEntry* entry = seen == nullptr ? nullptr : own_entry(draft.world, *seen);
+  draft.checkpoint.stopped[group] = {.group = group,
+                                     .clique = draft.checkpoint.clique.value_or(""),
+                                     .slot = -1,
+                                     .term = entry == nullptr ? 0 : entry->term};
+}
+
+void begin_ending(NodeDraft& draft, const std::string& uid) {
+  const auto it = draft.checkpoint.claims.find(uid);
+  if (it == draft.checkpoint.claims.end() || it->second.phase == ClaimPhase::Ending) return;
+  it->second.phase = ClaimPhase::Ending;
+  draft.save_checkpoint();
+}
+
+void go_on_ending(NodeDraft& draft, const std::string& uid) {
+  if (const Setback* setback = draft.held_back(uid)) return draft.wait(uid, setback->error);
+  const PreparedClaim& claim = draft.checkpoint.claims.at(uid);
+  const bool last = is_last_of_served(draft.checkpoint, claim);
+  if (last && !daemon_has_ended(draft, uid)) return;
+  draft.add(RemoveCdi{uid});
+  if (last) remember_stopped(draft.checkpoint);
+  if (is_last_without_fabric(draft.checkpoint, claim)) {
+    remember_stopped_without_fabric(draft, claim.group);
+  }
+  draft.checkpoint.claims.erase(uid);
+  draft.save_checkpoint();
+}
+
+}  // namespace
+
+void stop_what_has_ended(NodeDraft& draft) {
+  const auto& daemon = draft.world.daemon;
+  if (!daemon || daemon->host_managed || daemon->stopping || draft.checkpoint.served) return;
+  if (!draft.checkpoint.stopped.contains(daemon->group)) return;
+  if (!daemon->running && !base::may_start_by_itself(*daemon)) return;
+  if (draft.held_back(kDaemonSetback) == nullptr) draft.stop_daemon();
+}
+
+void remember_stopped(Checkpoint& checkpoint) {
+  const ServedGroup& served = *checkpoint.served;
+  checkpoint.stopped[served.group] = {.group = served.group,
+                                      .clique = checkpoint.clique.value_or(""),
+                                      .slot = served.slot,
+                                      .term = served.term};
+  checkpoint.served.reset();
+}
+
+void end_claims(NodeDraft& draft) {
+  for (const WantedClaim& wanted : draft.world.unprepares) begin_ending(draft, wanted.claim.uid);
+  std::vector<std::string> ending;
+  for (const auto& [uid, claim] : draft.checkpoint.claims) {
+    if (claim.phase == ClaimPhase::Ending) ending.push_back(uid);
+  }
+  // Only who starts and stops the daemon knows whether it has ended.
+  if (is_newest_agent(draft.world)) {
+    for (const std::string& uid : ending) go_on_ending(draft, uid);
+  }
+  for (const WantedClaim& wanted : draft.world.unprepares) {
+    const std::string& uid = wanted.claim.uid;
+    if (!draft.checkpoint.claims.contains(uid)) draft.add(AnswerUnprepared{uid});
+  }
+}
+
+void doubt_claims(NodeDraft& draft) {
+  const NodeWorld& world = draft.world;
+  if (!world.lists_synced) return;
+  std::vector<std::string> stale;
+  for (const auto& [uid, claim] : draft.checkpoint.claims) {
+    if (claim.phase == ClaimPhase::Ending || is_wanted(world, uid)) continue;
+    if (claim.admin_access || admission_of(world, uid)) continue;
+    const ClaimReading* reading = find_reading(world, uid);
+    const base::Duration interval =
+        reading != nullptr && reading->error && reading->error->kind != base::ErrorKind::NotFound
+            ? world.times.retry_look_up
+            : world.times.doubt_look_up;
+    const base::Duration due = reading == nullptr ? world.elapsed : reading->asked + interval;
+    if (world.elapsed >= due && !claim.claim.name.empty()) draft.add(LookUpClaim{claim.claim});
+    draft.look_again_at(std::max(due, world.elapsed + world.times.retry_look_up));
+    if (reading == nullptr || !reading->gone_since) continue;
+    const base::Duration ends = *reading->gone_since + world.times.stale_grace;
+    if (world.elapsed >= ends && !world.known_to_kubelet.contains(uid)) stale.push_back(uid);
+  }
+  for (const std::string& uid : stale) begin_ending(draft, uid);
+}
+
+std::string doubts_about(const NodeDraft& draft, std::string_view group) {
+  std::vector<std::string> gone;
+  for (const auto& [uid, claim] : draft.checkpoint.claims) {
+    if (claim.group != group || is_wanted(draft.world, uid)) continue;
+    const ClaimReading* reading = find_reading(draft.world, uid);
+    if (reading != nullptr && reading->gone_since) gone.push_back(to_string(claim.claim));
+  }
+  if (gone.empty()) return "";
+  // The clique's group has claims of many domains, and each domain shows its message.
+  const std::string which =
+      is_standing(draft.checkpoint, group)
+          ? cat(gone.size(), gone.size() == 1 ? " ResourceClaim" : " ResourceClaims")
+          : cat("ResourceClaim ", base::list_names(gone));
+  return cat(which, gone.size() == 1 ? " has" : " have",
+             " ended in the API but not on this node: containers of its pod may still run; the "
+             "channel stays until kubelet unprepares it");
+}
+
+bool is_worth_keeping(const Checkpoint& checkpoint) {
+  return !checkpoint.claims.empty() || checkpoint.served || !checkpoint.stopped.empty();
+}
+
+}  // namespace cdom::core

@@ -1,0 +1,100 @@
+#include "core/node/daemon/peers.h"
+
+#include <algorithm>
+
+#include "compute_domain/core/node_lists.h"
+#include "core/node/draft.h"
+
+namespace cdom::core {
+
+namespace {
+
+// When a member that has an address counts as lost, if it is not connected by then. One that has
+// never been connected is most likely about to start; a complaint would cost a report of each
+// member that is there already. One that was connected is told soon, but not while this daemon, or
+// that one, has just started or has been told a new address.
+base::Duration lost_at(const SeenList& seen, const api::NodeListEntry& entry,
+                       const SeenDaemon& daemon, const NodeTimes& times) {
+  base::Duration since = daemon.since;
+  if (const auto it = seen.member_since.find(entry.node); it != seen.member_since.end()) {
+    since = std::max(since, it->second);
+  }
+  const auto was_connected = daemon.disconnected.find(entry.slot);
+  if (was_connected == daemon.disconnected.end()) return since + times.first_contact;
+  // What is told to it once the connection has gone is no reason to wait.
+  const base::Duration broke_off = was_connected->second;
+  if (daemon.signalled && *daemon.signalled <= broke_off) {
+    since = std::max(since, *daemon.signalled);
+  }
+  return std::max(since + times.report_hold, broke_off + times.lost_hold);
+}
+
+}  // namespace
+
+std::map<std::string, base::Duration> member_since(const SeenList& before, const StoredList& after,
+                                                   base::Duration now) {
+  std::map<std::string, base::Duration> since;
+  if (!after.list) return since;
+  for (const api::NodeListEntry& entry : after.list->entries) {
+    if (!entry.member || entry.address.empty()) continue;
+    const auto known = before.member_since.find(entry.node);
+    const api::NodeListEntry* old =
+        before.stored.list ? find_entry(*before.stored.list, entry.node) : nullptr;
+    const bool is_same = known != before.member_since.end() && old != nullptr &&
+                         old->address == entry.address && old->instance == entry.instance;
+    since[entry.node] = is_same ? known->second : now;
+  }
+  return since;
+}
+
+std::map<std::int64_t, PeerIdentity> peers_in(const api::NodeList& list,
+                                              const ServedGroup& served) {
+  std::map<std::int64_t, PeerIdentity> peers;
+  for (const api::NodeListEntry& entry : list.entries) {
+    if (!entry.member || entry.address.empty() || entry.slot == served.slot) continue;
+    peers[entry.slot] = {entry.address, entry.instance};
+  }
+  return peers;
+}
+
+bool needs_signal(const api::NodeList& list, const ServedGroup& served, const SeenDaemon& daemon) {
+  if (daemon.host_managed) return false;
+  return std::ranges::any_of(peers_in(list, served), [&](const auto& entry) {
+    const auto& [slot, identity] = entry;
+    if (identity.instance.empty() || is_connected(daemon, slot)) return false;
+    const auto before = served.peers.find(slot);
+    return before == served.peers.end() || before->second != identity;
+  });
+}
+
+Connections connections_of(const SeenList& seen, const ServedGroup& served,
+                           const SeenDaemon& daemon, const NodeWorld& world) {
+  Connections connections;
+  if (daemon.host_managed) return connections;
+  // By the terms of one list, so that of two nodes one tells: a node that was dropped and came back
+  // has another term there than it began to serve in.
+  const api::NodeListEntry* own = own_entry(world, seen);
+  const std::int64_t own_term = own != nullptr ? own->term : served.term;
+  for (const api::NodeListEntry& entry : seen.stored.list->entries) {
+    if (!entry.member || entry.slot == served.slot) continue;
+    const bool is_earlier = entry.term < own_term;
+    if (is_connected(daemon, entry.slot)) {
+      connections.connected.insert(entry.slot);
+      if (is_earlier) connections.earlier.insert(entry.slot);
+      continue;
+    }
+    connections.complete = false;
+    if (entry.address.empty()) continue;
+    const base::Duration due = lost_at(seen, entry, daemon, world.times);
+    if (due <= world.elapsed) {
+      connections.unreachable.push_back(entry.node);
+    } else {
+      connections.next = std::min(connections.next.value_or(due), due);
+      connections.awaits_earlier |= is_earlier;
+    }
+  }
+  std::ranges::sort(connections.unreachable);
+  return connections;
+}
+
+}  // namespace cdom::core

@@ -1,0 +1,495 @@
+#include "core/node/report/report.h"
+
+#include <algorithm>
+#include <map>
+
+#include "compute_domain/base/text.h"
+#include "compute_domain/core/node_lists.h"
+#include "compute_domain/core/slots.h"
+#include "core/domain/memory_lost.h"
+#include "core/node/claims/ending.h"
+#include "core/node/claims/pending.h"
+#include "core/node/daemon/daemon.h"
+#include "core/node/daemon/pause.h"
+#include "core/node/daemon/peers.h"
+#include "core/node/daemon/recovery.h"
+#include "core/node/report/conditions.h"
+#include "core/node/report/summary.h"
+
+namespace cdom::core {
+
+namespace {
+
+using api::DaemonState;
+using base::cat;
+using Groups = std::map<std::string, api::GroupReport>;
+
+// The report as it is now; `hold` is the moment before which it is not worth telling.
+struct Word {
+  api::ComputeDomainNodeReport report;
+  std::optional<base::Duration> hold;
+  bool tells_connections = false;  // which of them were not told yet is news
+  bool tells_releases = false;     // somebody waits for that word
+};
+
+const api::ComputeDomainNode* published(const NodeWorld& world) {
+  return world.report.objects.empty() ? nullptr : &world.report.objects.front();
+}
+
+const api::GroupReport* published_group(const NodeWorld& world, const std::string& group) {
+  const api::ComputeDomainNode* node = published(world);
+  return node == nullptr ? nullptr : api::find_group(node->status, group);
+}
+
+std::vector<std::string> claims_of(const Checkpoint& checkpoint, std::string_view group) {
+  std::vector<std::string> uids;
+  for (const auto& [uid, claim] : checkpoint.claims) {
+    if (claim.group == group && !claim.admin_access && claim.phase != ClaimPhase::Started) {
+      uids.push_back(uid);
+    }
+  }
+  return uids;
+}
+
+// The channels of all claims, also of those that look at others' and of those that begin or end;
+// for one whose channel is not known any more all that were told before stand.
+std::string channels_of(const Checkpoint& checkpoint, std::string_view group,
+                        const api::GroupReport* said) {
+  std::set<std::int64_t> numbers;
+  for (const auto& [uid, claim] : checkpoint.claims) {
+    if (claim.group != group) continue;
+    if (claim.channels.count == 0 && said != nullptr) {
+      numbers.merge(parse_slot_ranges(said->channels));
+    }
+    for (std::int64_t i = 0; i < claim.channels.count; ++i) {
+      numbers.insert(claim.channels.first + i);
+    }
+  }
+  return slot_ranges(numbers);
+}
+
+// The domains of the claims that are prepared here, as the group's list names them; of a list that
+// is not seen, those that were told before.
+std::vector<std::string> domains_of(const NodeWorld& world, const api::GroupReport& group,
+                                    const api::GroupReport* said) {
+  const SeenList* seen = find_seen_list(world, group.group);
+  if (group.claims.empty()) return {};
+  if (seen == nullptr) return said == nullptr ? std::vector<std::string>{} : said->domains;
+  const api::NodeList& list = *seen->stored.list;
+  std::set<std::string> names{list.domain};
+  const api::NodeListEntry* entry = own_entry(world, *seen);
+  for (const api::Channel& channel : list.channels) {
+    const bool is_here =
+        entry != nullptr && std::ranges::any_of(entry->admits, [&](const api::Admission& admits) {
+          return admits.channel == channel.number &&
+                 std::ranges::binary_search(group.claims, admits.claim_uid);
+        });
+    if (is_here) names.insert(channel.domain);
+  }
+  names.erase("");
+  return {names.begin(), names.end()};
+}
+
+// Which claim has which, as far as this is known.
+std::vector<api::ClaimChannel> claim_channels_of(const Checkpoint& checkpoint,
+                                                 std::string_view group) {
+  std::vector<api::ClaimChannel> channels;
+  for (const auto& [uid, claim] : checkpoint.claims) {
+    if (claim.group != group || claim.admin_access || claim.channels.count != 1) continue;
+    channels.push_back({uid, claim.channels.first});
+  }
+  return channels;
+}
+
+std::string joined(std::initializer_list<std::string> sentences) {
+  std::vector<std::string> said;
+  for (const std::string& sentence : sentences) {
+    if (!sentence.empty()) said.push_back(sentence);
+  }
+  return base::join(said, "; ");
+}
+
+// A moment on the wall clock as the API keeps it.
+base::Time told(base::Time time) { return std::chrono::floor<std::chrono::seconds>(time); }
+
+// A state that goes on keeps the time at which it began, also when the agent is a new one.
+base::Time since_of(const api::GroupReport& now, const api::GroupReport* said, base::Time began) {
+  const bool goes_on =
+      said != nullptr && said->state == now.state && said->instance == now.instance;
+  return goes_on ? said->since : told(began);
+}
+
+std::string recovery_message(NodeDraft& draft, const ServedGroup& served,
+                             const SeenDaemon& daemon) {
+  const base::Duration notice = daemon.since + draft.world.times.recovery_notice;
+  if (draft.world.elapsed < notice) {
+    draft.look_again_at(notice);
+    return "";
+  }
+  const std::string names = awaited_importers(draft.world, served);
+  return cat("waits for importers of an earlier run",
+             names.empty() ? std::string() : cat("; not connected with ", names));
+}
+
+// The daemon's part of a group report, and how long to hold it.
+struct DaemonWord {
+  api::GroupReport group;
+  std::optional<base::Duration> hold;
+  bool tells_connections = false;
+};
+
+// Of two members the later one tells that they are connected, when its first word came before: once
+// for all that were there before it.
+bool are_news(const Connections& connections, const api::GroupReport& said) {
+  const std::set<std::int64_t> told = parse_slot_ranges(said.connected);
+  return !connections.awaits_earlier && !std::ranges::includes(told, connections.earlier);
+}
+
+// Whether another daemon runs where one was READY: that one has ended with its supervisor, and with
+// it what ran over it, although nobody saw it end.
+bool is_successor(const NodeWorld& world, const ServedGroup& served, const SeenDaemon& daemon,
+                  const api::GroupReport* said) {
+  return said != nullptr && said->state == DaemonState::Ready &&
+         said->instance != daemon.instance && said->term == served.term &&
+         published(world)->status.boot_id == world.self.boot_id;
+}
+
+// The end of the one before, told at once.
+DaemonWord successor_word(const SeenDaemon& daemon) {
+  DaemonWord word;
+  word.group.state = DaemonState::Failed;
+  word.group.instance = daemon.instance;
+  word.group.since = told(daemon.since_time);
+  word.group.message =
+      cat("the IMEX daemon that was READY has ended with its supervisor, and another one has taken "
+          "its ",
+          "place; ", kMemoryLost);
+  return word;
+}
+
+DaemonWord running_word(NodeDraft& draft, const ServedGroup& served, const SeenDaemon& daemon,
+                        const api::GroupReport* said) {
+  if (is_successor(draft.world, served, daemon, said)) return successor_word(daemon);
+  DaemonWord word;
+  word.group.state = state_of(daemon.phase);
+  word.group.instance = daemon.instance;
+  word.group.message = daemon.message;
+  word.group.since = since_of(word.group, said, daemon.since_time);
+  bool settled =
+      said != nullptr && said->state == word.group.state && said->instance == daemon.instance;
+  if (daemon.phase == base::DaemonPhase::Recovering) {
+    word.group.message = recovery_message(draft, served, daemon);
+  }
+  // The host's own is restarted by the host.
+  if (daemon.phase == base::DaemonPhase::Failed && !daemon.host_managed) {
+    word.group.message += cat("; delete the compute-domain-imex pod on ", draft.world.self.name,
+                              " to restart it: this ends what uses NVLink there");
+  }
+  if (daemon.phase == base::DaemonPhase::Ready) {
+    if (const SeenList* seen = find_seen_list(draft.world, served.group)) {
+      const Connections connections = connections_of(*seen, served, daemon, draft.world);
+      word.group.connected = slot_ranges(connections.connected);
+      word.group.unreachable = connections.unreachable;
+      if (connections.next) draft.look_again_at(*connections.next);
+      // What was told of an end stands for a moment, so that everybody sees it.
+      const bool told_an_end = said != nullptr && said->state == DaemonState::Failed;
+      word.tells_connections = settled && are_news(connections, *said);
+      settled |= connections.complete && !told_an_end;
+    } else if (settled) {
+      word.group.connected = said->connected;
+      word.group.unreachable = said->unreachable;
+    }
+  }
+  if (!settled) word.hold = daemon.since + draft.world.times.report_hold;
+  return word;
+}
+
+// Without a daemon that runs: why not, and since when.
+DaemonWord failed_word(const NodeDraft& draft, const api::GroupReport* said) {
+  const NodeWorld& world = draft.world;
+  DaemonWord word;
+  word.group.state = DaemonState::Failed;
+  base::Duration began = world.supervisor_silent_since;
+  base::Time began_time = world.now - (world.elapsed - began);
+  if (world.daemon) {
+    word.group.instance = world.daemon->instance;
+    word.group.message = world.daemon->message;
+    began = world.daemon->since;
+    began_time = world.daemon->since_time;
+  } else {
+    if (said != nullptr) word.group.instance = said->instance;
+    // It names compute-domain-imex.
+    word.group.message = cat(world.supervisor_error, "; check its pod on this node");
+  }
+  word.group.since = since_of(word.group, said, began_time);
+  // The end of a daemon that was READY is the end of what ran over it, however soon the next one is
+  // there.
+  const bool was_ready = world.daemon && said != nullptr && said->state == DaemonState::Ready &&
+                         said->instance == world.daemon->instance;
+  const bool was_lost = said != nullptr && said->state == DaemonState::Failed &&
+                        said->message.find(kMemoryLost) != std::string::npos;
+  if (was_ready || (world.daemon && was_lost)) word.group.message += cat("; ", kMemoryLost);
+  if (!was_ready) word.hold = began + world.times.report_hold;
+  return word;
+}
+
+// nullopt: the daemon is about to start, and there is nothing to tell yet.
+std::optional<DaemonWord> daemon_word(NodeDraft& draft, const ServedGroup& served,
+                                      const api::GroupReport* said) {
+  const auto& daemon = draft.world.daemon;
+  if (is_running_for(daemon, served)) return running_word(draft, served, *daemon, said);
+  if (daemon && !daemon->running) {
+    if (const std::string why = why_resting(draft); !why.empty()) {
+      DaemonWord word;
+      word.group.message = why;
+      word.group.since = since_of(word.group, said, draft.world.now);
+      return word;
+    }
+  }
+  const bool failed = !daemon || (daemon->phase == base::DaemonPhase::Failed && !daemon->running);
+  if (failed) return failed_word(draft, said);
+  if (!says_stopped(draft.world, served)) return std::nullopt;
+  // The word "stopped" is taken back before the daemon starts.
+  DaemonWord word;
+  word.group.state = DaemonState::Starting;
+  word.group.since = told(draft.world.now);
+  return word;
+}
+
+// Counted here, as only the node sees each of its daemons: a controller may not be there.
+void note_failures(const NodeWorld& world, api::GroupReport& group, const api::GroupReport* said) {
+  const bool goes_on = said != nullptr && said->term == group.term &&
+                       published(world)->status.boot_id == world.self.boot_id;
+  if (goes_on) {
+    group.restarts = said->restarts;
+    group.last_failure = said->last_failure;
+    const bool is_another = !said->instance.empty() && said->instance != group.instance;
+    if (is_another && !group.instance.empty()) ++group.restarts;
+  }
+  if (group.state == DaemonState::Failed) {
+    group.last_failure = api::DaemonFailure{group.since, group.message};
+  }
+}
+
+void add_served(NodeDraft& draft, Groups& groups, Word& word) {
+  const auto& served = draft.checkpoint.served;
+  if (!served) return;
+  const api::GroupReport* said = published_group(draft.world, served->group);
+  auto of_daemon = daemon_word(draft, *served, said);
+  if (!of_daemon) {
+    if (said != nullptr) groups[served->group] = *said;
+    return;
+  }
+  api::GroupReport& group = of_daemon->group;
+  group.group = served->group;
+  group.table_hash = api::table_hash(table_of(*served));
+  group.slot = served->slot;
+  group.term = served->term;
+  group.claims = claims_of(draft.checkpoint, served->group);
+  note_failures(draft.world, group, said);
+  if (is_standing(draft.checkpoint, served->group)) {
+    group.channels = channels_of(draft.checkpoint, served->group, said);
+    group.claim_channels = claim_channels_of(draft.checkpoint, served->group);
+    const SeenList* seen = find_seen_list(draft.world, served->group);
+    group.releases = seen != nullptr   ? seen->stored.list->releases
+                     : said != nullptr ? said->releases
+                                       : 0;
+    word.tells_releases = seen != nullptr && seen->stored.list->scarce && said != nullptr &&
+                          said->releases != group.releases;
+  }
+  const std::string& unread = draft.fabric.error;
+  group.message = joined({group.message, doubts_about(draft, served->group),
+                          unread.empty() ? "" : cat("the fabric cannot be read: ", unread)});
+  if (of_daemon->hold && *of_daemon->hold > draft.world.elapsed) word.hold = of_daemon->hold;
+  word.tells_connections = of_daemon->tells_connections;
+  groups[served->group] = std::move(group);
+}
+
+// Groups without a table: a claim that is prepared is all there is to tell.
+void add_without_fabric(const NodeDraft& draft, Groups& groups) {
+  for (const auto& [uid, claim] : draft.checkpoint.claims) {
+    if (claim.channels.count > 0 || claim.admin_access || claim.phase != ClaimPhase::Completed) {
+      continue;
+    }
+    // Taken over: its channels are not known, its group has a table.
+    if (draft.checkpoint.served && draft.checkpoint.served->group == claim.group) continue;
+    const auto [it, is_new] = groups.try_emplace(claim.group);
+    if (!is_new) continue;
+    api::GroupReport& group = it->second;
+    const api::GroupReport* said = published_group(draft.world, claim.group);
+    group.group = claim.group;
+    group.claims = claims_of(draft.checkpoint, claim.group);
+    group.message = doubts_about(draft, claim.group);
+    group.since = since_of(group, said, draft.world.now);
+    if (said != nullptr) group.term = said->term;
+    const SeenList* seen = find_seen_list(draft.world, claim.group);
+    const api::NodeListEntry* entry = seen == nullptr ? nullptr : own_entry(draft.world, *seen);
+    if (entry != nullptr) group.term = entry->term;
+  }
+}
+
+void add_stopped(const NodeDraft& draft, Groups& groups, const StoppedGroup& stopped) {
+  const auto [it, is_new] = groups.try_emplace(stopped.group);
+  api::GroupReport& group = it->second;
+  if (!is_new && (group.state != DaemonState::Stopped || group.term >= stopped.term)) return;
+  group = {};
+  group.group = stopped.group;
+  group.slot = stopped.slot;
+  group.term = stopped.term;
+  group.state = DaemonState::Stopped;
+  group.since = since_of(group, published_group(draft.world, stopped.group), draft.world.now);
+}
+
+// A node that only keeps a slot, with nothing of the group on it, says so.
+void add_slots_not_used(const NodeDraft& draft, Groups& groups) {
+  const NodeWorld& world = draft.world;
+  if (!world.daemon) return;
+  for (const SeenList& seen : world.lists) {
+    const api::NodeListEntry* entry = own_entry(world, seen);
+    if (entry == nullptr || entry->member || !entry->admits.empty() || entry->slot < 0) continue;
+    const api::NodeList& list = *seen.stored.list;
+    const bool runs = world.daemon->group == list.group &&
+                      (world.daemon->running || base::may_start_by_itself(*world.daemon));
+    const bool has_claims = std::ranges::any_of(draft.checkpoint.claims, [&](const auto& claim) {
+      return claim.second.group == list.group;
+    });
+    if (runs || has_claims) continue;
+    add_stopped(draft, groups, {list.group, list.clique, entry->slot, entry->term});
+  }
+}
+
+Word word_of(NodeDraft& draft) {
+  const NodeWorld& world = draft.world;
+  Word word;
+  word.report.boot_id = world.self.boot_id;
+  word.report.address = world.self.address;
+  // What is not known is not taken back either.
+  if (word.report.address.empty()) {
+    if (const auto* said = published(world)) word.report.address = said->status.address;
+  }
+  word.report.clique = draft.checkpoint.clique.value_or(draft.doubted_clique);
+  word.report.fabric_error = draft.fabric.error;
+  if (draft.fabric.clique && draft.fabric.clique != draft.checkpoint.clique) {
+    word.report.next_clique = draft.fabric.clique;
+  }
+  using api::Isolation;
+  word.report.isolation = draft.checkpoint.by_channel ? Isolation::Channel : Isolation::Domain;
+  if (draft.checkpoint.clique && world.settings.isolation != word.report.isolation) {
+    word.report.next_isolation = world.settings.isolation;
+  }
+  word.report.host_managed =
+      world.daemon ? world.daemon->host_managed
+                   : published(world) != nullptr && published(world)->status.host_managed;
+  Groups groups;
+  add_served(draft, groups, word);
+  add_without_fabric(draft, groups);
+  for (const auto& [group, stopped] : draft.checkpoint.stopped) add_stopped(draft, groups, stopped);
+  add_slots_not_used(draft, groups);
+  // A daemon whose checkpoint was lost goes on; what was last said of it stands.
+  if (world.daemon && world.daemon->running && !groups.contains(world.daemon->group)) {
+    if (const auto* said = published_group(world, world.daemon->group)) groups[said->group] = *said;
+  }
+  for (auto& [name, group] : groups) {
+    group.domains = domains_of(world, group, published_group(world, name));
+    word.report.groups.push_back(std::move(group));
+  }
+  word.report.pending_claims = pending_claims(draft);
+  word.report.conditions = conditions_of(draft, published(world));
+  word.report.summary = summary_of(word.report);
+  return word;
+}
+
+// Whether anything has changed but the set of connected members, and how many releases are known.
+bool is_news(api::ComputeDomainNodeReport said, const api::ComputeDomainNodeReport& now) {
+  for (api::GroupReport& group : said.groups) {
+    const auto* same = api::find_group(now, group.group);
+    if (same == nullptr) continue;
+    group.connected = same->connected;
+    group.releases = same->releases;
+  }
+  return said != now;
+}
+
+// Conditions that are not stored begin with each report.
+api::ComputeDomainNodeReport without_times(api::ComputeDomainNodeReport report) {
+  for (api::Condition& condition : report.conditions) condition.last_transition = {};
+  return report;
+}
+
+// The lists of another clique are not watched: the API server is asked.
+bool is_without_slot_elsewhere(NodeDraft& draft, const StoppedGroup& stopped) {
+  const NodeWorld& world = draft.world;
+  const auto it = world.old_lists.find(stopped.group);
+  const ListReading* reading = it == world.old_lists.end() ? nullptr : &it->second;
+  const bool is_gone =
+      reading != nullptr && reading->error && reading->error->kind == base::ErrorKind::NotFound;
+  if (is_gone) return true;
+  if (reading != nullptr && reading->stored && reading->stored->list &&
+      find_entry(*reading->stored->list, world.self.name) == nullptr) {
+    return true;
+  }
+  const base::Duration interval = reading != nullptr && reading->error
+                                      ? world.times.doubt_look_up
+                                      : world.times.old_list_look_up;
+  const base::Duration due = reading == nullptr ? world.elapsed : reading->asked + interval;
+  if (world.elapsed >= due) draft.add(LookUpList{stopped.group});
+  draft.look_again_at(std::max(due, world.elapsed + world.times.retry_look_up));
+  return false;
+}
+
+// Whether no node list keeps a slot for this node any more: nobody can need the word "stopped".
+bool is_without_slot(NodeDraft& draft, const StoppedGroup& stopped) {
+  if (stopped.clique != draft.checkpoint.clique) return is_without_slot_elsewhere(draft, stopped);
+  const SeenList* seen = find_seen_list(draft.world, stopped.group);
+  return seen == nullptr;
+}
+
+}  // namespace
+
+api::DaemonState state_of(base::DaemonPhase phase) {
+  switch (phase) {
+    case base::DaemonPhase::Stopped:
+      return DaemonState::None;
+    case base::DaemonPhase::Starting:
+      return DaemonState::Starting;
+    case base::DaemonPhase::Recovering:
+      return DaemonState::Recovering;
+    case base::DaemonPhase::Ready:
+      return DaemonState::Ready;
+    case base::DaemonPhase::Failed:
+      return DaemonState::Failed;
+  }
+  return DaemonState::Failed;
+}
+
+void publish_report(NodeDraft& draft) {
+  const NodeWorld& world = draft.world;
+  const bool has_something_to_say = draft.checkpoint.clique || !draft.fabric.error.empty();
+  if (!has_something_to_say || !world.report.current) return;
+  Word word = word_of(draft);
+  word.report = api::bounded(std::move(word.report));
+  if (word.hold) return draft.look_again_at(*word.hold);
+  const api::ComputeDomainNode* said = published(world);
+  // A word whose answer is missing may be the last one: it is followed by a word that is answered.
+  const bool has_to_tell =
+      word.tells_connections || word.tells_releases || !world.maybe_stopped.empty();
+  if (said != nullptr && !has_to_tell && !is_news(said->status, word.report)) return;
+  if (const auto& cut = world.cut_report;
+      cut && said != nullptr && said->meta.resource_version == cut->resource_version &&
+      world.elapsed < cut->until && without_times(cut->report) == without_times(word.report)) {
+    return draft.look_again_at(cut->until);
+  }
+  api::ObjectMeta meta;
+  meta.name = world.self.name;
+  draft.add(PublishReport{said == nullptr ? meta : said->meta, std::move(word.report)});
+}
+
+void forget_stopped(NodeDraft& draft) {
+  if (!draft.world.lists_synced) return;
+  const auto erased = std::erase_if(draft.checkpoint.stopped, [&](const auto& entry) {
+    return is_without_slot(draft, entry.second);
+  });
+  if (erased > 0) draft.save_checkpoint();
+}
+
+}  // namespace cdom::core

@@ -1,0 +1,382 @@
+#include "compute_domain/core/placement.h"
+
+#include <algorithm>
+#include <set>
+#include <string_view>
+#include <unordered_map>
+#include <utility>
+
+#include "compute_domain/api/names.h"
+#include "compute_domain/base/text.h"
+#include "core/pace.h"
+#include "core/placement/placement_words.h"
+
+namespace cdom::core {
+
+namespace {
+
+// More than any clique has, and so few that their sum is a number.
+constexpr std::int64_t kMostSeats = 1'000'000;
+
+// Its claims ask for the clique where it is, and their containers may run there.
+bool is_in_use(const PlacementDomain& domain) {
+  return domain.has_allocated_claims || !domain.nodes.empty();
+}
+
+// One decision on its way.
+class Decision {
+ public:
+  explicit Decision(const PlacementWorld& world);
+  PlacementPlan plan();
+
+ private:
+  struct Shortage {
+    std::int64_t lacks = 0;
+    bool waits = false;  // for its clique to have them again
+    bool is_unproven = false;
+  };
+
+  void count_seats();
+  void adopt_templates();
+  void end_promises();
+  void count_promises();
+  void finish_moves();
+  void resize();
+  void find_shortages();
+  void move();
+  void choose();
+  PlacementVerdict verdict_on(const PlacementDomain& domain) const;
+
+  CliqueState& state_of(const std::string& clique);
+  [[nodiscard]] std::int64_t members_in(const PlacementDomain* domain,
+                                        const std::string& clique) const;
+  [[nodiscard]] std::int64_t need_of(const Promise& promise, const PlacementDomain* domain) const;
+  [[nodiscard]] const PlacementDomain* find(const std::string& uid) const;
+  // With the fewest left of those with at least `seats`; null when none has.
+  CliqueState* best_fit(std::int64_t seats, std::string_view except);
+  // Whether it may be placed anew now; sets `look_again` when it may be later.
+  bool may_move(const PlacementDomain& domain);
+
+  const PlacementWorld& world_;
+  std::vector<const PlacementDomain*> domains_;  // the oldest first
+  std::unordered_map<std::string_view, const PlacementDomain*> by_uid_;
+  std::map<std::string, CliqueState> cliques_;
+  std::unordered_map<std::string_view, std::string_view> clique_of_node_;
+  Ledger before_, after_;
+  std::vector<Action> proofs_;
+  std::map<std::string, Shortage> shortages_;
+  std::optional<base::Duration> look_again_;
+};
+
+Decision::Decision(const PlacementWorld& world) : world_(world) {
+  for (const PlacementDomain& domain : world.domains) {
+    domains_.push_back(&domain);
+    by_uid_.emplace(domain.uid, &domain);
+  }
+  std::ranges::sort(domains_, {}, [](const PlacementDomain* domain) {
+    return std::pair(domain->created, std::string_view(domain->uid));
+  });
+  if (world.ledger) before_ = ledger_in(*world.ledger);
+  after_ = before_;
+}
+
+PlacementPlan Decision::plan() {
+  count_seats();
+  adopt_templates();
+  end_promises();
+  count_promises();
+  finish_moves();
+  resize();
+  find_shortages();
+  move();
+  choose();
+  PlacementPlan result;
+  if (after_.promises != before_.promises) {
+    result.plan.actions = std::move(proofs_);
+    result.plan.actions.emplace_back(
+        WriteLedger{world_.ledger.value_or(api::ConfigMap{}),
+                    config_map_of(after_, world_.settings.operator_namespace)});
+  }
+  result.plan.look_again = look_again_;
+  for (const PlacementDomain* domain : domains_) {
+    if (!domain->wants_one_clique || domain->is_deleting) continue;
+    result.verdicts.emplace(domain->uid, verdict_on(*domain));
+  }
+  return result;
+}
+
+void Decision::count_seats() {
+  std::size_t nodes = 0;
+  for (const CliqueSeats& clique : world_.cliques) nodes += clique.seats.size();
+  clique_of_node_.reserve(nodes);
+  for (const CliqueSeats& clique : world_.cliques) {
+    CliqueState& state = state_of(clique.clique);
+    state.seats = &clique;
+    state.free = std::ranges::count(clique.seats, Seat::State::Free, &Seat::state);
+    state.left = state.free;
+    for (const Seat& seat : clique.seats) clique_of_node_.emplace(seat.node, clique.clique);
+  }
+}
+
+CliqueState& Decision::state_of(const std::string& clique) {
+  const auto [it, is_new] = cliques_.try_emplace(clique);
+  if (is_new) it->second.clique = it->first;
+  return it->second;
+}
+
+const PlacementDomain* Decision::find(const std::string& uid) const {
+  const auto it = by_uid_.find(uid);
+  return it == by_uid_.end() ? nullptr : it->second;
+}
+
+std::int64_t Decision::members_in(const PlacementDomain* domain, const std::string& clique) const {
+  if (domain == nullptr) return 0;
+  return std::ranges::count_if(domain->nodes, [&](const std::string& node) {
+    const auto it = clique_of_node_.find(node);
+    return it != clique_of_node_.end() && it->second == clique;
+  });
+}
+
+std::int64_t Decision::need_of(const Promise& promise, const PlacementDomain* domain) const {
+  return std::max<std::int64_t>(promise.seats - members_in(domain, promise.clique), 0);
+}
+
+// A ledger, or a line of it, that somebody has deleted is made again from the templates. Otherwise
+// what a tenant writes into one does not count.
+void Decision::adopt_templates() {
+  for (const PlacementDomain* domain : domains_) {
+    if (!domain->made || after_.promises.contains(domain->uid)) continue;
+    after_.turn = std::max(after_.turn, domain->made->turn);
+    if (domain->is_deleting || !domain->wants_one_clique) continue;
+    after_.promises.emplace(domain->uid, Promise{.clique = domain->made->clique,
+                                                 .seats = std::min(domain->num_nodes, kMostSeats),
+                                                 .turn = domain->made->turn,
+                                                 .leaving = {}});
+  }
+}
+
+// A domain that is gone needs nothing any more. That the cache does not show one proves nothing.
+void Decision::end_promises() {
+  for (const auto& [uid, promise] : before_.promises) {
+    const PlacementDomain* domain = find(uid);
+    if (domain != nullptr && domain->wants_one_clique) continue;
+    if (domain == nullptr && world_.unproven.contains(uid)) continue;
+    if (domain == nullptr) proofs_.emplace_back(EnsureDomainGone{uid});
+    after_.promises.erase(uid);
+  }
+}
+
+void Decision::count_promises() {
+  for (const auto& [uid, promise] : after_.promises) {
+    state_of(promise.clique).left -= need_of(promise, find(uid));
+    if (!promise.leaving.empty()) state_of(promise.leaving).left -= promise.leaving_seats;
+  }
+}
+
+void Decision::finish_moves() {
+  for (auto& [uid, promise] : after_.promises) {
+    const PlacementDomain* domain = find(uid);
+    if (domain == nullptr) continue;
+    const bool is_made = domain->made && domain->made->turn == promise.turn;
+    if (promise.leaving.empty() || !is_made) continue;
+    state_of(promise.leaving).left += promise.leaving_seats;
+    promise.leaving.clear();
+    promise.leaving_seats = 0;
+  }
+}
+
+// spec.numNodes may be changed at any time.
+void Decision::resize() {
+  for (const PlacementDomain* domain : domains_) {
+    const auto it = after_.promises.find(domain->uid);
+    if (it == after_.promises.end() || domain->is_deleting || domain->num_nodes == 0) continue;
+    Promise& promise = it->second;
+    if (!promise.leaving.empty() || promise.seats == domain->num_nodes) continue;
+    Promise resized = promise;
+    resized.seats = domain->num_nodes;
+    const std::int64_t more = need_of(resized, domain) - need_of(promise, domain);
+    CliqueState& state = state_of(promise.clique);
+    if (more > 0 && more > state.left) {
+      shortages_[domain->uid].lacks = more - std::max<std::int64_t>(state.left, 0);
+      continue;
+    }
+    state.left -= more;
+    promise = std::move(resized);
+  }
+}
+
+// Who has pods there already comes first, then the older domain.
+void Decision::find_shortages() {
+  std::map<std::string_view, std::vector<std::pair<std::string_view, const PlacementDomain*>>>
+      holders;
+  for (const auto& [uid, promise] : after_.promises) {
+    const PlacementDomain* domain = find(uid);
+    if (domain == nullptr || cliques_.at(promise.clique).left >= 0) continue;
+    holders[promise.clique].emplace_back(uid, domain);
+  }
+  for (auto& [clique, all] : holders) {
+    std::ranges::sort(all, {}, [](const auto& holder) {
+      return std::tuple(holder.second->nodes.empty(), holder.second->created, holder.first);
+    });
+    std::int64_t budget = cliques_.at(std::string(clique)).free;
+    for (const auto& [uid, domain] : all) {
+      const std::int64_t need = need_of(after_.promises.at(std::string(uid)), domain);
+      if (need > budget)
+        shortages_[std::string(uid)].lacks = need - std::max<std::int64_t>(budget, 0);
+      if (need <= budget) budget -= need;
+    }
+  }
+}
+
+bool Decision::may_move(const PlacementDomain& domain) {
+  if (!domain.has_waiting_claims) return true;
+  // They ask for the old clique and will go on doing so: not for a node that is back in a moment.
+  const base::Duration left = domain.unplaced_since ? left_of(world_.settings.placement_patience,
+                                                              domain.unplaced_since, world_.now)
+                                                    : world_.settings.placement_patience;
+  if (left <= base::Duration::zero()) return true;
+  look_again_ = std::min(look_again_.value_or(left), left);
+  return false;
+}
+
+void Decision::move() {
+  for (const PlacementDomain* domain : domains_) {
+    const auto shortage = shortages_.find(domain->uid);
+    if (shortage == shortages_.end() || domain->is_deleting || is_in_use(*domain)) continue;
+    Promise& promise = after_.promises.at(domain->uid);
+    if (!promise.leaving.empty()) continue;
+    const std::int64_t seats = domain->num_nodes > 0 ? domain->num_nodes : promise.seats;
+    CliqueState* fit = best_fit(seats, promise.clique);
+    if (fit == nullptr) continue;
+    if (world_.unproven.contains(domain->uid)) {
+      shortage->second.is_unproven = true;
+      continue;
+    }
+    if (!may_move(*domain)) {
+      shortage->second.waits = true;
+      continue;
+    }
+    fit->left -= seats;
+    // Of an older ledger that was put back its template may be ahead.
+    if (domain->made) after_.turn = std::max(after_.turn, domain->made->turn);
+    promise = {.clique = std::string(fit->clique),
+               .seats = seats,
+               .turn = ++after_.turn,
+               .leaving = promise.clique,
+               .leaving_seats = promise.seats};
+    proofs_.emplace_back(EnsureClaimsReleased{.claims_ns = domain->name.ns,
+                                              .lists_ns = world_.settings.operator_namespace,
+                                              .domain_uid = domain->uid,
+                                              .has_predecessor = true,
+                                              .late = {}});
+    shortages_.erase(shortage);
+  }
+}
+
+CliqueState* Decision::best_fit(std::int64_t seats, std::string_view except) {
+  CliqueState* best = nullptr;
+  for (auto& [clique, state] : cliques_) {
+    if (clique == except || state.left < seats) continue;
+    if (best == nullptr || state.left < best->left) best = &state;
+  }
+  return best;
+}
+
+void Decision::choose() {
+  for (const PlacementDomain* domain : domains_) {
+    const bool wants = domain->wants_one_clique && domain->has_channel && domain->num_nodes > 0 &&
+                       !domain->is_deleting;
+    if (!wants || after_.promises.contains(domain->uid)) continue;
+    CliqueState* fit = best_fit(domain->num_nodes, "");
+    if (fit == nullptr) continue;
+    fit->left -= domain->num_nodes;
+    after_.promises.emplace(domain->uid, Promise{.clique = std::string(fit->clique),
+                                                 .seats = domain->num_nodes,
+                                                 .turn = ++after_.turn,
+                                                 .leaving = {}});
+  }
+}
+
+PlacementVerdict Decision::verdict_on(const PlacementDomain& domain) const {
+  const auto it = after_.promises.find(domain.uid);
+  if (it != after_.promises.end()) {
+    const auto shortage = shortages_.find(domain.uid);
+    if (shortage == shortages_.end()) return promised(it->second);
+    const std::string outlook =
+        is_in_use(domain) || shortage->second.is_unproven
+            ? "it is not placed again, as pods of it have seats already"
+        : shortage->second.waits ? "another clique has them, and it is placed there if this lasts, "
+                                   "although pods wait for this one"
+                                 : "no other clique has them";
+    return clique_lacks_seats(shortage->second.lacks, std::max(domain.num_nodes, it->second.seats),
+                              cliques_.at(it->second.clique), outlook);
+  }
+  if (domain.is_automatic) return placement_unsupported();
+  if (!domain.has_channel) return no_template();
+  if (domain.num_nodes == 0) return num_nodes_missing(domain);
+  const CliqueState *best = nullptr, *largest = nullptr;
+  for (const auto& [clique, state] : cliques_) {
+    if (state.seats == nullptr) continue;
+    if (best == nullptr || state.left > best->left) best = &state;
+    if (largest == nullptr || state.total() > largest->total()) largest = &state;
+  }
+  return no_clique_fits(domain, best, largest);
+}
+
+bool is_channel(const api::Device& device) {
+  const auto has = [&](const char* name, const api::AttributeValue& value) {
+    const auto it = device.attributes.find(name);
+    return it != device.attributes.end() && it->second == value;
+  };
+  return has(api::kAttributeType, std::string("channel")) &&
+         has(api::kAttributeId, std::int64_t{0});
+}
+
+}  // namespace
+
+PlacementPlan place(const PlacementWorld& world) { return Decision(world).plan(); }
+
+std::string domain_of_proof(const Action& action) {
+  if (const auto* gone = std::get_if<EnsureDomainGone>(&action)) return gone->uid;
+  const auto* released = std::get_if<EnsureClaimsReleased>(&action);
+  return released == nullptr ? "" : released->domain_uid;
+}
+
+std::vector<CliqueSeats> seats_in(const std::vector<Offer>& offers) {
+  std::unordered_map<std::string_view, std::int64_t> newest;
+  for (const Offer& offer : offers) {
+    std::int64_t& generation = newest[offer.slice->pool];
+    generation = std::max(generation, offer.slice->pool_generation);
+  }
+  std::map<std::string_view, std::vector<Seat>> seats;
+  std::set<std::pair<std::string_view, std::string_view>> counted;
+  for (const auto& [slice, state] : offers) {
+    if (slice->driver != api::kDriver || slice->node.empty()) continue;
+    if (slice->pool_generation != newest[slice->pool]) continue;
+    for (const api::Device& device : slice->devices) {
+      if (!is_channel(device)) continue;
+      const auto it = device.attributes.find(api::kAttributeClique);
+      const auto* clique =
+          it == device.attributes.end() ? nullptr : std::get_if<std::string>(&it->second);
+      if (clique == nullptr || !is_clique_name(*clique)) continue;
+      // A node takes one member of a domain, however many seats it has for others.
+      if (!counted.emplace(*clique, slice->node).second) continue;
+      seats[*clique].push_back({slice->node, state});
+    }
+  }
+  std::vector<CliqueSeats> cliques;
+  cliques.reserve(seats.size());
+  for (auto& [clique, of_it] : seats) cliques.push_back({std::string(clique), std::move(of_it)});
+  return cliques;
+}
+
+Seat::State seat_state_of(const api::Node* node, bool is_in_use) {
+  if (is_in_use) return Seat::State::InUse;
+  if (node == nullptr || node->ready != api::ConditionStatus::True) return Seat::State::NotReady;
+  const bool is_closed = std::ranges::any_of(node->taints, [](const api::Taint& taint) {
+    return taint.key == api::kUnschedulableTaint || taint.key == api::kOutOfServiceTaint;
+  });
+  return is_closed || node->meta.is_deleting() ? Seat::State::Unschedulable : Seat::State::Free;
+}
+
+}  // namespace cdom::core

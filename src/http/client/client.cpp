@@ -1,0 +1,203 @@
+#include "compute_domain/http/client.h"
+
+#include <cpprest/http_client.h>
+
+#include <algorithm>
+#include <stop_token>
+#include <utility>
+
+#include "compute_domain/base/text.h"
+#include "http/client/attempt.h"
+#include "http/client/client_tls.h"
+#include "http/client/connection_settings.h"
+#include "http/client/exchange.h"
+#include "http/client/line_stream.h"
+#include "http/client/token_source.h"
+
+namespace cdom::http {
+namespace {
+
+using base::cat;
+using base::Error;
+using base::ErrorKind;
+using base::Result;
+
+// A connection that the server closed while it was kept alive fails at once; what took longer than
+// this was under way, and is told rather than repeated.
+constexpr base::Duration kBreaksAtOnce = std::chrono::seconds(1);
+
+// The library resolves an IPv6 address and checks the certificate for it only in this form, in
+// which the port has to be there.
+web::uri without_brackets(const web::uri& base, const std::string& address) {
+  const int port = base.port() > 0 ? base.port() : base.scheme() == "https" ? 443 : 80;
+  return web::uri(cat(base.scheme(), "://", address, ":", port, base.resource().to_string()));
+}
+
+class CpprestClient : public Client {
+ public:
+  CpprestClient(ClientConfig config, const base::Clock& clock)
+      : config_(std::move(config)),
+        token_(config_.token, config_.token_file, clock),
+        invalid_(connect()) {}
+  ~CpprestClient() override { shut_down(); }
+
+  Result<Response> send(const Request& request) override {
+    auto answer = start(requests_.get(), request);
+    if (!answer) return answer.error();
+    return whole(*answer, request);
+  }
+
+  Result<Opened> open(const Request& request) override {
+    auto answer = start(streams_.get(), request);
+    if (!answer) return answer.error();
+    Opened opened;
+    if (answer->head.status == 200) {
+      opened.response = std::move(answer->head);
+      opened.stream = std::make_unique<LineStream>(std::move(answer->exchange), name_of(request));
+      return opened;
+    }
+    auto response = whole(*answer, request);
+    if (!response) return response.error();
+    opened.response = *std::move(response);
+    return opened;
+  }
+
+  void shut_down() override { stop_.request_stop(); }
+
+ private:
+  using HttpClient = web::http::client::http_client;
+
+  struct Answer {
+    Response head;
+    std::unique_ptr<Exchange> exchange;
+  };
+
+  // The answer with its body, of which no more is read than is wanted.
+  static Result<Response> whole(Answer& answer, const Request& request) {
+    auto body = answer.exchange->pipe().read_all(request.most_bytes);
+    if (!body) return body.error();
+    answer.head.is_too_long = !*body;
+    if (*body) answer.head.body = **std::move(body);
+    return std::move(answer.head);
+  }
+
+  // "PATCH https://10.96.0.1:443/api/v1/nodes/a": what an error is about. The query is left out, as
+  // it can be long.
+  [[nodiscard]] std::string name_of(const Request& request) const {
+    return cat(request.method, " ", config_.base_url,
+               request.target.substr(0, request.target.find('?')));
+  }
+
+  // Sets the clients up; the error when the configuration does not allow it.
+  std::optional<Error> connect() {
+    try {
+      web::uri url(config_.base_url);
+      if ((url.scheme() != "https" && url.scheme() != "http") || url.host().empty()) {
+        return unusable("use http://HOST:PORT or https://HOST:PORT");
+      }
+      if (url.host().front() == '[') {
+        const std::string address = url.host().substr(1, url.host().size() - 2);
+        if (!base::is_ip_address(address)) return unusable("the host is not an IPv6 address");
+        url = without_brackets(url, address);
+        if (url.scheme() == "http") host_field_ = cat('[', address, "]:", url.port());
+      }
+      tls_ = std::make_shared<ClientTls>(
+          config_, config_.server_name.empty() ? url.host() : config_.server_name);
+      const auto settings = [&](base::Duration idle_timeout) {
+        return connection_settings(url, tls_, !config_.insecure_skip_tls_verify, idle_timeout);
+      };
+      requests_ = std::make_unique<HttpClient>(url, settings(config_.request_timeout));
+      streams_ = std::make_unique<HttpClient>(url, settings(config_.stream_idle_timeout));
+      return std::nullopt;
+    } catch (const web::uri_exception&) {
+      return unusable("use http://HOST:PORT or https://HOST:PORT");
+    } catch (const std::exception& e) {
+      return unusable(e.what());
+    }
+  }
+
+  [[nodiscard]] Error unusable(std::string_view reason) const {
+    return {ErrorKind::Invalid, cat("API server URL \"", config_.base_url, "\": ", reason)};
+  }
+
+  // Sends the request and waits for the head of the answer; once more with a new token when the
+  // server no longer takes the one we had.
+  Result<Answer> start(HttpClient* client, const Request& request) {
+    if (stop_.stop_requested()) {
+      return Error{ErrorKind::Cancelled, cat(name_of(request), ": the client is shut down")};
+    }
+    if (invalid_) return *invalid_;
+    auto token = token_.current();
+    if (!token) return token.error();
+    auto answer = start_with(*client, request, *token);
+    if (!answer || answer->head.status != 401 || !token_.rejected(*token)) return answer;
+    token = token_.current();
+    if (!token) return token.error();
+    return start_with(*client, request, *token);
+  }
+
+  Result<Answer> start_with(HttpClient& client, const Request& request, const std::string& token) {
+    try {
+      const Headers extra = extra_headers(token);
+      const base::SystemClock clock;
+      const base::Duration start = clock.elapsed();
+      const Attempt first(request, extra);
+      auto answer = answer_to(client, first, request);
+      const bool broke_at_once =
+          !answer && answer.error().kind == ErrorKind::Unavailable &&
+          clock.elapsed() - start < std::min(kBreaksAtOnce, config_.request_timeout);
+      if (!broke_at_once || !first.may_be_repeated()) return answer;
+      return answer_to(client, Attempt(request, extra), request);
+    } catch (const web::uri_exception& e) {
+      return Error{ErrorKind::Invalid, cat(name_of(request), ": not a valid URI: ", e.what())};
+    } catch (const std::exception& e) {
+      return Error{ErrorKind::Unavailable, cat(name_of(request), ": ", e.what())};
+    }
+  }
+
+  Result<Answer> answer_to(HttpClient& client, const Attempt& attempt, const Request& request) {
+    const bool is_stream = &client == streams_.get();
+    const base::Duration timeout =
+        is_stream ? config_.stream_idle_timeout : config_.request_timeout;
+    auto exchange = std::make_unique<Exchange>(
+        client, attempt.message(), Explainer(name_of(request), timeout, tls_), stop_.get_token(),
+        is_stream ? config_.on_stream_news : nullptr);
+    // The library ends an exchange that is idle, of which this is a part. A stream may be idle for
+    // longer than anybody should wait for its head.
+    auto head =
+        exchange->pipe().wait_for_head(is_stream ? config_.request_timeout : base::Duration::max());
+    if (!head) {
+      return Error{ErrorKind::Unavailable, cat(name_of(request), ": no answer for ",
+                                               base::short_duration(config_.request_timeout))};
+    }
+    if (!*head) return head->error();
+    return Answer{std::move(**head), std::move(exchange)};
+  }
+
+  [[nodiscard]] Headers extra_headers(const std::string& token) const {
+    Headers headers;
+    if (!config_.user_agent.empty()) headers["User-Agent"] = config_.user_agent;
+    // Also the name that TLS asks for and checks.
+    const std::string& host = config_.server_name.empty() ? host_field_ : config_.server_name;
+    if (!host.empty()) headers["Host"] = host;
+    if (!token.empty()) headers["Authorization"] = "Bearer " + token;
+    return headers;
+  }
+
+  const ClientConfig config_;
+  TokenSource token_;
+  std::stop_source stop_;
+  std::shared_ptr<ClientTls> tls_;  // shared with connections that outlive this client
+  std::string host_field_;          // where the library would write it wrong
+  std::unique_ptr<HttpClient> requests_;
+  std::unique_ptr<HttpClient> streams_;
+  const std::optional<Error> invalid_;
+};
+
+}  // namespace
+
+std::unique_ptr<Client> make_client(ClientConfig config, const base::Clock& clock) {
+  return std::make_unique<CpprestClient>(std::move(config), clock);
+}
+
+}  // namespace cdom::http

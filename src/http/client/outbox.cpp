@@ -1,0 +1,92 @@
+#include "http/client/outbox.h"
+
+#include <utility>
+
+namespace cdom::http {
+namespace {
+
+constexpr std::size_t kMostPieces = 1'000;
+constexpr std::size_t kMostBytes = 8u << 20;
+
+}  // namespace
+
+bool Outbox::write(Piece text) {
+  const std::lock_guard lock(mutex_);
+  if (state_ != State::Open) return false;
+  if (text->empty()) return true;  // an empty chunk would end the reply
+  const bool fits =
+      pieces_.size() < kMostPieces && (pieces_.empty() || bytes_ + text->size() <= kMostBytes);
+  if (fits) {
+    bytes_ += text->size();
+    pieces_.push_back(std::move(text));
+    wake();
+  } else {
+    break_off();
+  }
+  return fits;
+}
+
+void Outbox::finish() {
+  const std::lock_guard lock(mutex_);
+  if (state_ != State::Open) return;
+  state_ = State::Finished;
+  wake();
+}
+
+void Outbox::abort() {
+  const std::lock_guard lock(mutex_);
+  if (state_ != State::Closed) break_off();
+}
+
+// Wakes also when an earlier wake has not been answered: the I/O thread may be in a write that
+// never ends, as the peer does not read.
+void Outbox::break_off() {
+  state_ = State::Broken;
+  pieces_.clear();
+  if (wake_) wake_();
+}
+
+bool Outbox::is_broken() const {
+  const std::lock_guard lock(mutex_);
+  return state_ == State::Broken;
+}
+
+void Outbox::on_closed(std::function<void()> callback) {
+  const std::lock_guard lock(mutex_);
+  on_closed_ = std::move(callback);
+}
+
+Outbox::Batch Outbox::take(std::size_t most) {
+  const std::lock_guard lock(mutex_);
+  woken_ = false;
+  Batch batch;
+  while (!pieces_.empty() && batch.pieces.size() < most) {
+    bytes_ -= pieces_.front()->size();
+    batch.pieces.push_back(std::move(pieces_.front()));
+    pieces_.pop_front();
+  }
+  batch.is_last = state_ == State::Finished && pieces_.empty();
+  batch.broken = state_ == State::Broken;
+  return batch;
+}
+
+void Outbox::close() {
+  std::function<void()> on_closed;
+  {
+    const std::lock_guard lock(mutex_);
+    if (state_ != State::Finished) on_closed.swap(on_closed_);
+    state_ = State::Closed;
+    on_closed_ = nullptr;
+    wake_ = nullptr;
+    pieces_.clear();
+  }
+  if (on_closed) on_closed();
+}
+
+void Outbox::wake() {
+  if (woken_ || !wake_) return;
+  woken_ = true;
+  wake_();
+}
+
+}  // namespace cdom::http

@@ -1,0 +1,170 @@
+#include "imex/daemon/child.h"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <sched.h>
+#include <sys/mount.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+
+#include <cerrno>
+#include <csignal>
+#include <cstring>
+
+#include "compute_domain/base/system_error.h"
+#include "compute_domain/base/text.h"
+
+namespace cdom::imex {
+
+namespace {
+
+// Of Linux 5.4; the C library of 2019 does not name it.
+constexpr auto kPidfd = static_cast<idtype_t>(3);
+// Of Linux 5.11 (close_range(2)).
+constexpr unsigned kCloseRangeAtExec = 4;
+
+struct Failure {
+  enum Step : int { Namespace, Mount, Execute } step;
+  int number;
+};
+
+struct Prepared {
+  std::vector<char*> arguments, environment;
+  int null_input, output, report;
+  pid_t supervisor;
+};
+
+std::vector<char*> pointers(const std::vector<std::string>& texts) {
+  std::vector<char*> out;
+  out.reserve(texts.size() + 1);
+  for (const std::string& text : texts) out.push_back(const_cast<char*>(text.c_str()));
+  out.push_back(nullptr);
+  return out;
+}
+
+// Runs between fork and exec: nothing but calls to the system.
+[[noreturn]] void become(const Command& command, const Prepared& prepared) {
+  const auto give_up = [&](Failure::Step step) {
+    const Failure failure{step, errno};
+    (void)!write(prepared.report, &failure, sizeof failure);
+    _exit(127);
+  };
+  prctl(PR_SET_PDEATHSIG, SIGKILL);
+  if (getppid() != prepared.supervisor) _exit(127);  // it has died meanwhile
+  sigset_t none;
+  sigemptyset(&none);
+  pthread_sigmask(SIG_SETMASK, &none, nullptr);
+  ::signal(SIGPIPE, SIG_DFL);
+  dup2(prepared.null_input, STDIN_FILENO);
+  if (prepared.output >= 0) {
+    dup2(prepared.output, STDOUT_FILENO);
+    dup2(prepared.output, STDERR_FILENO);
+  }
+  if (!command.mounts.empty()) {
+    if (unshare(CLONE_NEWNS) != 0 ||
+        mount(nullptr, "/", nullptr, MS_REC | MS_PRIVATE, nullptr) != 0) {
+      give_up(Failure::Namespace);
+    }
+    for (const BindMount& bind : command.mounts) {
+      if (mount(bind.source.c_str(), bind.target.c_str(), nullptr, MS_BIND, nullptr) != 0) {
+        give_up(Failure::Mount);
+      }
+    }
+  }
+  // Ours are closed at exec all the same; what this process was started with may not be. An older
+  // kernel leaves it.
+  syscall(SYS_close_range, STDERR_FILENO + 1U, ~0U, kCloseRangeAtExec);
+  if (command.kept_descriptor >= 0) fcntl(command.kept_descriptor, F_SETFD, 0);
+  execve(prepared.arguments[0], prepared.arguments.data(), prepared.environment.data());
+  give_up(Failure::Execute);
+  _exit(127);
+}
+
+base::Error error_of(const Failure& failure, const Command& command) {
+  const std::string& program = command.arguments.front();
+  switch (failure.step) {
+    case Failure::Namespace:
+      return base::system_error(
+          base::cat("cannot give ", program,
+                    " a mount namespace of its own (the container needs CAP_SYS_ADMIN)"),
+          failure.number);
+    case Failure::Mount:
+      return base::system_error(base::cat("cannot mount ", command.mounts.front().source, " over ",
+                                          command.mounts.front().target, " for ", program),
+                                failure.number);
+    case Failure::Execute:
+      break;
+  }
+  return base::system_error(base::cat("cannot execute ", program), failure.number);
+}
+
+}  // namespace
+
+std::string to_string(const Ending& ending) {
+  if (ending.signal == 0) return base::cat("exited with code ", ending.code);
+  const char* name = sigabbrev_np(ending.signal);
+  return name == nullptr ? base::cat("was ended by signal ", ending.signal)
+                         : base::cat("was ended by SIG", name);
+}
+
+base::Result<Child> Child::start(const Command& command) {
+  int report[2], output[2] = {-1, -1};
+  if (pipe2(report, O_CLOEXEC) != 0) return base::system_error("cannot make a pipe");
+  base::Descriptor report_reader(report[0]), report_writer(report[1]);
+  if (command.captures_output && pipe2(output, O_CLOEXEC) != 0) {
+    return base::system_error("cannot make a pipe");
+  }
+  base::Descriptor output_reader(output[0]), output_writer(output[1]);
+  if (output_reader) fcntl(output_reader.get(), F_SETFL, O_NONBLOCK);
+  const base::Descriptor null_input(open("/dev/null", O_RDONLY | O_CLOEXEC));
+  const Prepared prepared{
+      pointers(command.arguments), pointers(command.environment), null_input.get(),
+      output_writer.get(),         report_writer.get(),           getpid()};
+  const pid_t pid = fork();
+  if (pid < 0) return base::system_error("cannot start a process");
+  if (pid == 0) become(command, prepared);
+  base::Descriptor pidfd(static_cast<int>(syscall(SYS_pidfd_open, pid, 0)));
+  if (!pidfd) {
+    auto error = base::system_error("cannot watch a process (Linux 5.4 or later is needed)");
+    // Nobody could ever tell it anything.
+    kill(pid, SIGKILL);
+    waitpid(pid, nullptr, 0);
+    return error;
+  }
+  Child child(pid, std::move(pidfd), std::move(output_reader));
+  report_writer.reset();
+  Failure failure{};
+  ssize_t got = 0;
+  do {
+    got = read(report_reader.get(), &failure, sizeof failure);
+  } while (got < 0 && errno == EINTR);
+  if (got == sizeof failure) return error_of(failure, command);
+  return child;
+}
+
+Child::~Child() {
+  if (!pidfd_) return;
+  signal(SIGKILL);
+  pollfd exit{.fd = pidfd_.get(), .events = POLLIN, .revents = 0};
+  poll(&exit, 1, 1000);
+  reap();
+}
+
+void Child::signal(int number) const {
+  if (pidfd_) syscall(SYS_pidfd_send_signal, pidfd_.get(), number, nullptr, 0);
+}
+
+std::optional<Ending> Child::reap() {
+  if (!pidfd_) return std::nullopt;
+  siginfo_t info{};
+  if (waitid(kPidfd, static_cast<id_t>(pidfd_.get()), &info, WEXITED | WNOHANG) != 0 ||
+      info.si_pid == 0) {
+    return std::nullopt;
+  }
+  pidfd_.reset();
+  if (info.si_code == CLD_EXITED) return Ending{info.si_status, 0};
+  return Ending{0, info.si_status};
+}
+
+}  // namespace cdom::imex

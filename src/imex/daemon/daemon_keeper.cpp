@@ -1,0 +1,339 @@
+#include "imex/daemon/daemon_keeper.h"
+
+#include <algorithm>
+#include <csignal>
+#include <utility>
+
+#include "compute_domain/base/text.h"
+
+namespace cdom::imex {
+
+using base::cat;
+using base::Duration;
+using base::Error;
+using base::ErrorKind;
+
+namespace {
+
+// Between two questions, as a multiple of what the last answer took.
+constexpr int kRest = 4;
+
+void keep_earlier(std::optional<Duration>& due, const std::optional<Duration>& other) {
+  if (other && (!due || *other < *due)) due = other;
+}
+
+}  // namespace
+
+DaemonKeeper::DaemonKeeper(const base::Clock& clock, base::Random random, bool is_hosts,
+                           KeeperTimes times)
+    : clock_(clock), random_(random), is_hosts_(is_hosts), times_(times) {
+  status_.host_managed = is_hosts;
+}
+
+void DaemonKeeper::resume(const DaemonStatus& last, std::optional<Want> wanted) {
+  status_.group = last.group;
+  status_.table_hash = last.table_hash;
+  status_.slot = last.slot;
+  status_.instance = last.instance;
+  wanted_ = std::move(wanted);
+  if (!wanted_) return;
+  start_at_ = clock_.elapsed();
+  if (is_hosts_) return;
+  status_.phase = DaemonPhase::Failed;
+  status_.message = "nvidia-imex has ended with its supervisor";
+}
+
+void DaemonKeeper::forget_wanted(const std::string& why) {
+  if (!wanted_) return;
+  wanted_.reset();
+  start_at_.reset();
+  status_.message += "; " + why;
+}
+
+base::Result<void> DaemonKeeper::want(const Want& want) {
+  if (status_.running) {
+    if (!status_.stopping && wanted_ == want) return {};
+    return Error{ErrorKind::Conflict,
+                 cat("nvidia-imex ", status_.stopping ? "is still stopping" : "runs", " for group ",
+                     status_.group, "; one per operating system")};
+  }
+  wanted_ = want;
+  start_at_ = clock_.elapsed();
+  is_first_try_ = true;
+  return {};
+}
+
+void DaemonKeeper::stop() {
+  wanted_.reset();
+  start_at_.reset();
+  wants_signal_ = false;
+  if (status_.running) {
+    status_.stopping = true;
+  } else {
+    status_.phase = DaemonPhase::Stopped;
+    status_.message.clear();
+    // What comes next begins a row of its own.
+    policy_ = {};
+  }
+}
+
+// Peers that are somewhere else now are dialled and dial in.
+void DaemonKeeper::set_hosts_revision(std::string revision) {
+  if (revision == status_.hosts_revision) return;
+  status_.hosts_revision = std::move(revision);
+  changed_at_ = clock_.elapsed();
+  if (ask_at_) ask_at_ = std::min(*ask_at_, changed_at_ + times_.question_interval);
+}
+
+void DaemonKeeper::request_signal() {
+  if (status_.running && !status_.stopping) wants_signal_ = true;
+}
+
+std::optional<Duration> DaemonKeeper::signal_due() const {
+  if (!wants_signal_ || !status_.running || !status_.answers) return std::nullopt;
+  return base::DaemonPolicy::next_signal(status_.signalled);
+}
+
+std::optional<Action> DaemonKeeper::next() {
+  const Duration now = clock_.elapsed();
+  if (!status_.running) {
+    if (!start_at_ || *start_at_ > now) return std::nullopt;
+    start_at_.reset();
+    starting_ = base::hex64(random_.next());
+    return StartChild{*wanted_, starting_};
+  }
+  if (status_.stopping) {
+    if (!sent_term_) {
+      sent_term_ = true;
+      kill_at_ = now + times_.stop_patience;
+      return SignalChild{SIGTERM};
+    }
+    if (!kill_at_ || *kill_at_ > now) return std::nullopt;
+    kill_at_.reset();
+    return SignalChild{SIGKILL};
+  }
+  if (const auto due = signal_due(); due && *due <= now) {
+    wants_signal_ = false;
+    status_.signalled = now;
+    look_sooner();
+    return SignalChild{SIGUSR1};
+  }
+  if (!asking_ && ask_at_ && *ask_at_ <= now) {
+    ask_at_.reset();
+    asked_instance_ = status_.instance;
+    asking_ = view_is_next_ ? AskTool::Question::View : AskTool::Question::State;
+    asked_at_ = now;
+    return AskTool{*asking_};
+  }
+  return std::nullopt;
+}
+
+std::optional<Duration> DaemonKeeper::next_due() const {
+  if (!status_.running) return start_at_;
+  if (status_.stopping) return sent_term_ ? kill_at_ : clock_.elapsed();
+  std::optional<Duration> due = signal_due();
+  if (!asking_) keep_earlier(due, ask_at_);
+  return due;
+}
+
+void DaemonKeeper::started() {
+  DaemonStatus begun;
+  begun.phase = DaemonPhase::Starting;
+  begun.running = true;
+  begun.host_managed = is_hosts_;
+  begun.group = wanted_->group;
+  begun.table_hash = wanted_->table_hash;
+  begun.slot = wanted_->slot;
+  begun.instance = std::exchange(starting_, {});
+  begun.hosts_revision = status_.hosts_revision;
+  status_ = std::move(begun);
+  is_first_try_ = view_is_next_ = lacks_view_ = wants_signal_ = sent_term_ = false;
+  refusals_ = 0;
+  ready_at_.reset();
+  kill_at_.reset();
+  started_at_ = changed_at_ = clock_.elapsed();
+  ask_at_ = started_at_ + times_.first_question;
+}
+
+void DaemonKeeper::failed_to_start(const Error& error) {
+  if (std::exchange(is_first_try_, false)) {
+    wanted_.reset();
+    return;
+  }
+  status_.phase = DaemonPhase::Failed;
+  status_.message = error.message;
+  start_at_ = clock_.elapsed() + policy_.next_pause(std::nullopt);
+}
+
+void DaemonKeeper::ended(const std::string& how) {
+  const bool was_told = status_.stopping;
+  status_.running = status_.stopping = status_.answers = false;
+  status_.peers.clear();
+  ask_at_.reset();
+  wants_signal_ = false;
+  if (was_told || !wanted_) {
+    status_.phase = DaemonPhase::Stopped;
+    status_.message.clear();
+    policy_ = {};
+    return;
+  }
+  status_.phase = DaemonPhase::Failed;
+  ++deaths_;
+  const std::string count =
+      deaths_ > 1 ? cat(" (", deaths_, " times since compute-domain-imex started)") : "";
+  status_.message = cat("nvidia-imex ", how, count);
+  const Duration now = clock_.elapsed();
+  const auto ready_for = ready_at_ ? std::optional(now - *ready_at_) : std::nullopt;
+  start_at_ = now + policy_.next_pause(ready_for);
+}
+
+Duration DaemonKeeper::step() const {
+  const Duration age = clock_.elapsed() - started_at_;
+  if (age >= times_.usual_start) return times_.question_interval;
+  return std::clamp(age / 4, times_.first_question, times_.longest_step);
+}
+
+Duration DaemonKeeper::rest() {
+  // Of an empty slot nothing is awaited: whoever gets it comes with other hosts.
+  const bool are_settled = std::ranges::all_of(status_.peers, [](const auto& peer) {
+    return peer.second == 'C' || peer.second == 'N' || peer.second == 'I';
+  });
+  // That the host's has ended is only seen by asking, and only this node's is asked.
+  if (is_hosts_ || !are_settled || clock_.elapsed() - changed_at_ < times_.settling) {
+    return times_.question_interval;
+  }
+  const auto spread = static_cast<std::uint64_t>(2 * times_.rest_spread.count());
+  return times_.rest_interval - times_.rest_spread +
+         Duration(static_cast<Duration::rep>(random_.below(spread)));
+}
+
+void DaemonKeeper::ask_again_after(Duration delay) { ask_at_ = clock_.elapsed() + delay; }
+
+// On a busy node each question takes longer, and asking in a hurry would be what keeps it busy.
+void DaemonKeeper::ask_again_soon(Duration delay) {
+  const Duration rest = std::min(kRest * answer_took_, times_.question_interval);
+  ask_again_after(std::max(delay, rest));
+}
+
+// Of a question under way the answer may be about the moment before: its successor comes soon. The
+// one whether the daemon lives keeps its turn when that has come.
+void DaemonKeeper::look_sooner() {
+  changed_at_ = clock_.elapsed();
+  view_step_ = times_.first_view;
+  if (!ready_at_ || asking_) return;
+  if (clock_.elapsed() - worded_at_ < times_.question_interval) view_is_next_ = true;
+  ask_again_after(view_step_);
+}
+
+void DaemonKeeper::printed() {
+  const Duration now = clock_.elapsed();
+  if (!status_.running || status_.stopping || !ready_at_) return;
+  if (printed_at_ && now - *printed_at_ < times_.question_interval) return;
+  printed_at_ = now;
+  look_sooner();
+}
+
+void DaemonKeeper::answered(const ToolAnswer& answer) {
+  if (!asking_) return;
+  const AskTool::Question question = *std::exchange(asking_, std::nullopt);
+  answer_took_ = clock_.elapsed() - asked_at_;
+  if (asked_instance_ != status_.instance || !status_.running || status_.stopping) return;
+  if (question == AskTool::Question::View) return see_view(answer);
+  see_word(answer);
+}
+
+void DaemonKeeper::see_word(const ToolAnswer& answer) {
+  if (answer.outcome == ToolAnswer::Outcome::Silence) {
+    return see_fault("nvidia-imex-ctl -q gives no answer; nvidia-imex may hang", true);
+  }
+  const auto word = daemon_word(answer.text);
+  if (answer.outcome == ToolAnswer::Outcome::Refusal || !word) {
+    return see_fault(cat("nvidia-imex does not answer: ",
+                         word ? "nvidia-imex-ctl -q fails" : word.error().message),
+                     false);
+  }
+  if (refusals_ > 1) changed_at_ = clock_.elapsed();
+  refusals_ = 0;
+  worded_at_ = clock_.elapsed();
+  status_.answers = true;
+  // What a view lacks only a view takes back.
+  if (!lacks_view_ || *word != DaemonWord::Ready) status_.message.clear();
+  if (*word != DaemonWord::Ready) {
+    status_.phase =
+        *word == DaemonWord::WaitingForRecovery ? DaemonPhase::Recovering : DaemonPhase::Starting;
+    return ask_again_soon(step());
+  }
+  // What had been READY and was gone is another daemon.
+  if (is_hosts_ && ready_at_ && status_.phase == DaemonPhase::Failed) {
+    status_.instance = base::hex64(random_.next());
+  }
+  status_.phase = DaemonPhase::Ready;
+  if (!ready_at_) {
+    ready_at_ = changed_at_ = viewed_at_ = clock_.elapsed();
+    view_step_ = times_.first_view;
+  }
+  // Whom it is connected to is told in the host's own names.
+  if (is_hosts_) return ask_again_after(rest());
+  view_is_next_ = true;
+  ask_again_after(Duration::zero());
+}
+
+// One of them may be a moment's: two in a row are a fault.
+void DaemonKeeper::see_fault(const std::string& what, bool has_listened) {
+  ++refusals_;
+  // It does not listen yet; the host's may never.
+  if (!status_.answers && !has_listened && !is_hosts_) {
+    const bool is_late = clock_.elapsed() - started_at_ >= times_.usual_start;
+    if (is_late && status_.message.empty()) status_.message = what;
+    return ask_again_soon(step());
+  }
+  if (refusals_ > 1) {
+    lacks_view_ = false;
+    status_.phase = DaemonPhase::Failed;
+    status_.message = is_hosts_ ? cat(what, "; it is the host's own, which has to start it") : what;
+    status_.peers.clear();
+  }
+  ask_again_after(refusals_ > 1 ? times_.question_interval : times_.retry_question);
+}
+
+// From this view to the next one.
+Duration DaemonKeeper::next_step(const Letters& letters) const {
+  if (status_.peers == letters) return std::min(view_step_ * 2, times_.question_interval);
+  const bool are_all_connected =
+      std::ranges::all_of(letters, [](const auto& letter) { return letter.second == 'C'; });
+  return are_all_connected ? times_.question_interval : times_.first_view;
+}
+
+void DaemonKeeper::see_view(const ToolAnswer& answer) {
+  const Duration now = clock_.elapsed();
+  auto letters = connection_letters(answer.text, status_.slot);
+  if (answer.outcome == ToolAnswer::Outcome::Answer && letters) {
+    if (status_.peers != *letters) changed_at_ = now;
+    view_step_ = next_step(*letters);
+    const bool is_soon = view_step_ < times_.question_interval;
+    view_is_next_ = is_soon && now - worded_at_ < times_.question_interval;
+    ask_again_soon(is_soon ? view_step_ : rest());
+    status_.peers = *std::move(letters);
+    status_.message.clear();
+    lacks_view_ = false;
+    viewed_at_ = now;
+    return;
+  }
+  view_is_next_ = false;
+  lacks_view_ = true;
+  const bool is_silent = answer.outcome == ToolAnswer::Outcome::Silence;
+  // Does the daemon hang, or only what it asks of others?
+  ask_again_after(is_silent ? Duration::zero() : rest());
+  status_.message = is_silent
+                        ? "nvidia-imex-ctl -N gives no answer"
+                        : cat("nvidia-imex-ctl -N fails: ", letters ? "" : letters.error().message);
+  if (now - viewed_at_ >= times_.view_patience) status_.peers.clear();
+}
+
+DaemonStatus DaemonKeeper::status() const {
+  DaemonStatus status = status_;
+  status.starts_again = !status.running && start_at_.has_value();
+  return status;
+}
+
+}  // namespace cdom::imex

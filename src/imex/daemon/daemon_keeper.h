@@ -1,0 +1,139 @@
+// DaemonKeeper: everything that the IMEX supervisor decides about its daemon, without doing it.
+//
+// How it goes: wishes and events come in, next() gives the actions that are due now, one by one,
+// and status() is what to tell. Between start and READY the control tool is asked in growing steps,
+// afterwards once a second, and about connections sooner while they change and until there are all,
+// or when the daemon has printed something. Where nothing has changed for half a minute a daemon of
+// ours is asked every five seconds, each node at moments of its own: "-N" asks the daemons of all
+// nodes. A daemon that ends by itself is started again; how soon, and how often it gets SIGUSR1,
+// base::DaemonPolicy says. No signal goes out before the daemon has answered, as it would end it.
+// Steppable; one thread.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <variant>
+
+#include "compute_domain/base/clock.h"
+#include "compute_domain/base/daemon_policy.h"
+#include "compute_domain/base/random.h"
+#include "compute_domain/base/result.h"
+#include "compute_domain/imex/protocol.h"
+#include "imex/daemon/tool_answer.h"
+
+namespace cdom::imex {
+
+struct KeeperTimes {
+  base::Duration stop_patience = std::chrono::seconds(5);  // from SIGTERM to SIGKILL
+  base::Duration first_question = std::chrono::milliseconds(5);
+  base::Duration longest_step = std::chrono::milliseconds(80);  // of a start of usual length
+  base::Duration usual_start = std::chrono::seconds(10);
+  base::Duration question_interval = std::chrono::seconds(1);
+  base::Duration settling = std::chrono::seconds(30);         // since the last change
+  base::Duration rest_interval = std::chrono::seconds(5);     // afterwards: that, by a fifth more
+  base::Duration rest_spread = std::chrono::seconds(1);       // or less
+  base::Duration first_view = std::chrono::milliseconds(10);  // doubles until nothing changes
+  base::Duration retry_question = std::chrono::milliseconds(100);  // of one that was refused
+  base::Duration view_patience = std::chrono::seconds(10);  // connections without news are none
+};
+
+// To be answered with started() or failed_to_start().
+struct StartChild {
+  Want want;
+  std::string instance;
+  friend bool operator==(const StartChild&, const StartChild&) = default;
+};
+struct SignalChild {
+  int number = 0;
+  friend bool operator==(const SignalChild&, const SignalChild&) = default;
+};
+// To be answered with answered().
+struct AskTool {
+  enum class Question { State, View } question = Question::State;  // -q, -N
+  friend bool operator==(const AskTool&, const AskTool&) = default;
+};
+using Action = std::variant<StartChild, SignalChild, AskTool>;
+
+class DaemonKeeper {
+ public:
+  // `is_hosts`: the daemon is the host's own. It is asked whether it is READY, and runs in any
+  // case.
+  DaemonKeeper(const base::Clock& clock, base::Random random, bool is_hosts = false,
+               KeeperTimes times = {});
+
+  // What an earlier supervisor of this boot knew: the daemon is started again when one is wanted.
+  void resume(const DaemonStatus& last, std::optional<Want> wanted);
+  // No daemon until the next want(); what is told says why.
+  void forget_wanted(const std::string& why);
+
+  // Conflict: a daemon runs that was started otherwise.
+  base::Result<void> want(const Want& want);
+  void stop();
+  void request_signal();
+  void set_hosts_revision(std::string revision);
+
+  void started();
+  void failed_to_start(const base::Error& error);
+  void ended(const std::string& how);  // "exited with code 1"
+  void answered(const ToolAnswer& answer);
+  // The daemon has printed something: of a node that is gone it says so (dra-driver-nvidia-gpu's
+  // dashboard knows "[ERROR] … Node disconnect"). Counts once a second: it may print without end.
+  void printed();
+
+  std::optional<Action> next();
+  // When next() has something without other news.
+  [[nodiscard]] std::optional<base::Duration> next_due() const;
+
+  [[nodiscard]] DaemonStatus status() const;
+  [[nodiscard]] const std::optional<Want>& wanted() const { return wanted_; }
+
+ private:
+  [[nodiscard]] std::optional<base::Duration> signal_due() const;
+  void see_word(const ToolAnswer& answer);
+  void see_view(const ToolAnswer& answer);
+  void see_fault(const std::string& what, bool has_listened);
+  void ask_again_after(base::Duration delay);
+  void ask_again_soon(base::Duration delay);
+  void look_sooner();
+  [[nodiscard]] base::Duration step() const;
+  using Letters = std::map<std::int64_t, char>;  // of the peers, by slot
+  // Until the next question when there is no reason for one.
+  base::Duration rest();
+  [[nodiscard]] base::Duration next_step(const Letters& letters) const;
+
+  const base::Clock& clock_;
+  base::Random random_;
+  const bool is_hosts_;
+  const KeeperTimes times_;
+
+  DaemonStatus status_;
+  std::optional<Want> wanted_;
+  std::optional<base::Duration> start_at_;
+  bool is_first_try_ = false;  // of a wish: its failure is the answer
+  std::string starting_;       // the instance of a StartChild that has no answer yet
+
+  base::Duration started_at_{};
+  std::optional<base::Duration> ready_at_;  // this instance
+  base::DaemonPolicy policy_;
+  int deaths_ = 0;  // of all instances, that were not asked for
+
+  std::optional<base::Duration> ask_at_;
+  std::optional<AskTool::Question> asking_;  // of asked_instance_
+  std::string asked_instance_;
+  base::Duration asked_at_{}, answer_took_{};
+  bool view_is_next_ = false;
+  bool lacks_view_ = false;                   // the message tells why the last view failed
+  std::optional<base::Duration> printed_at_;  // that counted
+  base::Duration worded_at_{}, viewed_at_{};
+  base::Duration view_step_{};   // from one -N to the next
+  int refusals_ = 0;             // in a row, or silences
+  base::Duration changed_at_{};  // of anything that is told of this instance
+
+  bool wants_signal_ = false;
+  bool sent_term_ = false;
+  std::optional<base::Duration> kill_at_;
+};
+
+}  // namespace cdom::imex

@@ -1,0 +1,96 @@
+#include "imex/daemon/tool_answer.h"
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <utility>
+
+#include "compute_domain/base/text.h"
+
+namespace cdom::imex {
+
+namespace {
+
+using base::cat;
+using base::Error;
+using base::ErrorKind;
+
+constexpr std::pair<std::string_view, DaemonWord> kWords[] = {
+    {"INITIALIZING", DaemonWord::Initializing},
+    {"STARTING_AUTH_SERVER", DaemonWord::StartingAuthServer},
+    {"WAITING_FOR_PEERS", DaemonWord::WaitingForPeers},
+    {"WAITING_FOR_RECOVERY", DaemonWord::WaitingForRecovery},
+    {"INIT_GPU", DaemonWord::InitGpu},
+    {"READY", DaemonWord::Ready},
+    {"SHUTTING_DOWN", DaemonWord::ShuttingDown},
+};
+
+// The letter of a connection's status: -N prints letters, -N -j words such as CONNECTED. Of a word
+// that is not known only that it is no connection.
+char letter_of(const std::string& status) {
+  if (status == "C" || status == "CONNECTED") return 'C';
+  if (status.find("VERSION") != std::string::npos || status == "!V!") return 'V';
+  if (status.find("MAP") != std::string::npos || status == "!M!") return 'M';
+  const char first = status.empty() ? 'I' : status.front();
+  if (status.size() == 1 && std::string_view("ANRDI").find(first) != std::string_view::npos) {
+    return first;
+  }
+  for (const std::string_view word : {"AUTHENTICATING", "NEVER", "RECOVERING", "DISCONNECTED"}) {
+    if (status.starts_with(word)) return word.front();
+  }
+  return 'I';
+}
+
+std::string in_short(const std::string& text) {
+  const std::string_view line = base::trim(text);
+  return base::shortened(std::string(line.substr(0, line.find('\n'))), 200);
+}
+
+}  // namespace
+
+base::Result<DaemonWord> daemon_word(const std::string& text) {
+  std::string_view last = base::trim(text);
+  const std::size_t line = last.rfind('\n');
+  if (line != std::string_view::npos) last = base::trim(last.substr(line + 1));
+  for (const auto& [name, word] : kWords) {
+    if (last == name) return word;
+  }
+  return Error{ErrorKind::Unavailable, cat("nvidia-imex-ctl -q says \"", in_short(text), "\"")};
+}
+
+base::Result<std::map<std::int64_t, char>> connection_letters(const std::string& text,
+                                                              std::int64_t own_index) {
+  const auto unreadable = [&] {
+    return Error{ErrorKind::Invalid,
+                 cat("nvidia-imex-ctl -N -j does not tell the connections of index ", own_index,
+                     ": \"", in_short(text), "\"")};
+  };
+  // A warning may stand before it.
+  const std::size_t begin = text.find('{');
+  if (begin == std::string::npos) return unreadable();
+  using nlohmann::json;
+  const json document = json::parse(text.begin() + static_cast<std::ptrdiff_t>(begin), text.end(),
+                                    nullptr, /*allow_exceptions=*/false);
+  const json* at = &document;
+  for (const std::string& key :
+       {std::string("nodes"), std::to_string(own_index), std::string("connections")}) {
+    const auto next = at->is_object() ? at->find(key) : at->end();
+    if (next == at->end()) return unreadable();
+    at = &*next;
+  }
+  std::map<std::int64_t, char> letters;
+  if (!at->is_object()) return unreadable();
+  for (const auto& [key, connection] : at->items()) {
+    if (key.empty() || key.size() > 6 || key.find_first_not_of("0123456789") != std::string::npos ||
+        !connection.is_object()) {
+      continue;
+    }
+    const std::int64_t index = std::stoll(key);
+    const auto status = connection.find("status");
+    if (index == own_index || status == connection.end() || !status->is_string()) continue;
+    letters[index] = letter_of(status->get_ref<const std::string&>());
+  }
+  return letters;
+}
+
+}  // namespace cdom::imex

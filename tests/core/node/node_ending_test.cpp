@@ -1,0 +1,330 @@
+#include "core/node/node_scene.h"
+
+namespace cdom::core {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+
+TEST(Checkpoint, IsWorthKeepingForClaimsADaemonOrAWord) {
+  EXPECT_FALSE(is_worth_keeping({}));
+  EXPECT_FALSE(is_worth_keeping({.agent = "a", .boot_id = "boot-1", .clique = "rack-1.7"}));
+  EXPECT_TRUE(is_worth_keeping({.claims = {{"a-uid", PreparedClaim{}}}}));
+  EXPECT_TRUE(is_worth_keeping({.served = ServedGroup{}}));
+  EXPECT_TRUE(is_worth_keeping({.stopped = {{"g", StoppedGroup{}}}}));
+}
+
+TEST(NodeUnprepare, SucceedsForAClaimThatIsNotKnown) {
+  NodeScene scene;
+  scene.settle().unprepare("a").settle().unprepare("a").settle();
+  EXPECT_TRUE(scene.unprepared.contains("a-uid"));
+}
+
+TEST(NodeUnprepare, OfTheLastClaimStopsTheDaemonAndSaysStopped) {
+  NodeScene scene = serving();
+  scene.unprepare("a").settle();
+
+  EXPECT_TRUE(scene.unprepared.contains("a-uid"));
+  EXPECT_THAT(scene.injected, IsEmpty());
+  EXPECT_EQ(scene.stops, 1);
+  EXPECT_EQ(scene.group()->state, api::DaemonState::Stopped);
+  EXPECT_EQ(scene.group()->slot, 0);
+  EXPECT_EQ(scene.group()->term, 1);
+  EXPECT_THAT(scene.group()->claims, IsEmpty());
+}
+
+TEST(NodeUnprepare, OfTheLastClaimLeavesNoDaemonToOneThatIsAdmittedAtTheSameMoment) {
+  NodeScene scene = serving();
+  scene.prepare("b").settle();
+  scene.show(train().admits("b")).unprepare("a").settle();
+  EXPECT_FALSE(scene.is_prepared("b")) << "by the daemon that has been stopped";
+  EXPECT_EQ(scene.starts, 2);
+  scene.daemon_ready().settle();
+  EXPECT_TRUE(scene.is_prepared("b"));
+}
+
+TEST(NodeUnprepare, OfTheLastClaimLeavesNoDaemonThatIsStoppingToTheNext) {
+  NodeScene scene = serving();
+  scene.daemon_ends_slowly().unprepare("a").settle();
+  scene.show(train().admits("b")).prepare("b").settle();
+  EXPECT_FALSE(scene.is_prepared("b"));
+  EXPECT_THAT(scene.reason("b"), HasSubstr("is stopping, and starts again"));
+  scene.daemon_has_ended().settle().daemon_ready().settle();
+  EXPECT_EQ(scene.starts, 2);
+  EXPECT_TRUE(scene.is_prepared("b"));
+}
+
+TEST(NodeUnprepare, SaysStoppedWithoutFabricToo) {
+  NodeScene scene;
+  scene.world.fabric.clique = "";
+  scene.settle().show(train().admits("a").without_fabric()).prepare("a").settle();
+  scene.unprepare("a").settle();
+  const api::GroupReport* group = api::find_group(scene.report(), "no-fabric");
+  ASSERT_NE(group, nullptr);
+  EXPECT_EQ(group->state, api::DaemonState::Stopped);
+  EXPECT_EQ(group->term, 1);
+
+  scene.show_no_lists().settle();
+  EXPECT_EQ(api::find_group(scene.report(), "no-fabric"), nullptr);
+}
+
+TEST(NodeUnprepare, OfOneOfTwoClaimsLeavesTheDaemonAlone) {
+  NodeScene scene = serving();
+  scene.show(train().admits("a").admits("b")).prepare("b").settle();
+  ASSERT_TRUE(scene.is_prepared("b"));
+  scene.unprepare("a").settle();
+
+  EXPECT_EQ(scene.stops, 0);
+  EXPECT_THAT(scene.group()->claims, ElementsAre("b-uid"));
+}
+
+TEST(NodeUnprepare, AnswersOnlyWhenTheDaemonHasEnded) {
+  NodeScene scene = serving();
+  scene.daemon_ends_slowly().unprepare("a").settle();
+  EXPECT_FALSE(scene.unprepared.contains("a-uid"));
+  EXPECT_THAT(scene.reason("a"), HasSubstr("is stopping"));
+  EXPECT_NE(scene.group()->state, api::DaemonState::Stopped);
+
+  scene.daemon_has_ended().settle();
+  EXPECT_TRUE(scene.unprepared.contains("a-uid"));
+  EXPECT_EQ(scene.stops, 1);
+}
+
+// Its slot may be another node's by then.
+TEST(NodeUnprepare, OfTheLastClaimStopsADaemonThatHasEndedAndWouldStartAgain) {
+  for (const std::optional<bool> starts_again : {std::optional(true), std::optional<bool>()}) {
+    NodeScene scene = serving();
+    scene.daemon_dies();
+    scene.world.daemon->starts_again = starts_again;
+    const NodePlan plan = scene.unprepare("a").plan();
+    EXPECT_TRUE(scene.world.checkpoint.served);
+    EXPECT_TRUE(std::ranges::any_of(plan.on_node, [](const NodeIntent& intent) {
+      return std::holds_alternative<StopDaemon>(intent);
+    }));
+    scene.settle();
+    EXPECT_EQ(scene.stops, 1);
+    EXPECT_EQ(scene.group()->state, api::DaemonState::Stopped);
+    EXPECT_TRUE(scene.unprepared.contains("a-uid"));
+  }
+  NodeScene scene = serving();
+  scene.daemon_dies();
+  scene.world.daemon->starts_again = false;
+  scene.unprepare("a").settle();
+  EXPECT_EQ(scene.stops, 0);
+  EXPECT_TRUE(scene.unprepared.contains("a-uid"));
+}
+
+// As an agent has left it that took a daemon for gone which had ended by itself.
+TEST(NodeStopped, EndsADaemonThatRunsOrMayRunInASlotThatWasGivenUp) {
+  for (const bool runs : {true, false}) {
+    NodeScene scene = serving();
+    const std::string group = scene.group()->group;
+    scene.unprepare("a").settle();
+    ASSERT_EQ(scene.stops, 1);
+    SeenDaemon& daemon = *scene.world.daemon;
+    daemon.group = group;
+    daemon.running = runs;
+    daemon.starts_again = !runs;
+    daemon.phase = runs ? base::DaemonPhase::Ready : base::DaemonPhase::Failed;
+    scene.settle();
+    EXPECT_EQ(scene.stops, 2);
+    scene.advance(minutes(1)).settle();
+    EXPECT_EQ(scene.stops, 2);
+  }
+}
+
+TEST(NodeStopped, IsNotSaidOfASlotWhoseDaemonMayStartAgainThoughTheCheckpointIsLost) {
+  NodeScene scene;
+  api::NodeList list = train(1);
+  list.entries.front().member = false;
+  list.entries.front().admits = {};
+  SeenDaemon& daemon = *scene.world.daemon;
+  daemon.group = list.group;
+  daemon.phase = base::DaemonPhase::Failed;
+  daemon.starts_again = true;
+  scene.settle().show(list).settle();
+  EXPECT_EQ(scene.group(), nullptr);
+  scene.world.daemon->starts_again = false;
+  scene.settle();
+  ASSERT_NE(scene.group(), nullptr);
+  EXPECT_EQ(scene.group()->state, api::DaemonState::Stopped);
+}
+
+TEST(NodeUnprepare, DoesNotSayStoppedWhileTheSupervisorOfTheDaemonIsSilent) {
+  NodeScene scene = serving();
+  scene.world.daemon.reset();
+  scene.world.supervisor_error = "connection refused";
+  scene.world.supervisor_silent_since = scene.world.elapsed;
+  scene.unprepare("a").advance(seconds(2)).settle();
+
+  EXPECT_FALSE(scene.unprepared.contains("a-uid"));
+  EXPECT_EQ(scene.group()->state, api::DaemonState::Failed);
+  EXPECT_THAT(scene.group()->message, HasSubstr("connection refused"));
+}
+
+// Its lock ends with the daemon's last process, so nobody is left who could tell of an end.
+TEST(NodeUnprepare, DoesNotWaitForASupervisorThatHasEndedWithItsDaemon) {
+  NodeScene scene = serving();
+  scene.world.daemon.reset();
+  scene.world.supervisor_error = "compute-domain-imex has ended";
+  scene.world.supervisor_silent_since = scene.world.elapsed;
+  scene.world.supervisor_has_ended = true;
+  scene.advance(seconds(2)).settle();
+  EXPECT_EQ(scene.stops, 0) << "a successor goes on with what is in use";
+  EXPECT_EQ(scene.group()->state, api::DaemonState::Failed);
+
+  scene.unprepare("a").settle();
+  EXPECT_TRUE(scene.unprepared.contains("a-uid"));
+  EXPECT_EQ(scene.stops, 1) << "and starts nothing that has been given up";
+  EXPECT_EQ(scene.group()->state, api::DaemonState::Stopped);
+}
+
+TEST(NodeUnprepare, NeverWaitsForTheApiServer) {
+  NodeScene scene = serving();
+  scene.world.report.current = false;  // nothing can be published
+  scene.unprepare("a").settle();
+  EXPECT_TRUE(scene.unprepared.contains("a-uid"));
+  EXPECT_TRUE(scene.world.checkpoint.stopped.contains(train().operator api::NodeList().group));
+
+  scene.world.report.current = true;
+  scene.restart_agent().settle();
+  EXPECT_EQ(scene.group()->state, api::DaemonState::Stopped);
+}
+
+TEST(NodeUnprepare, TakesBackTheWordStoppedBeforeTheDaemonStartsAgainInTheSameTerm) {
+  NodeScene scene = serving();
+  scene.unprepare("a").settle();
+  scene.history.clear();
+  scene.prepare("a").settle();
+
+  const auto index_of = [&](const std::string& what) {
+    return std::ranges::find_if(
+               scene.history,
+               [&](const std::string& line) { return line.find(what) != std::string::npos; }) -
+           scene.history.begin();
+  };
+  EXPECT_LT(index_of("update ComputeDomainNode"), index_of("start the IMEX daemon"));
+  EXPECT_LT(index_of("start the IMEX daemon"), std::ssize(scene.history));
+}
+
+// The API server may have stored it, and the watch is behind.
+TEST(NodeUnprepare, TakesBackAWordStoppedOfWhichNoAnswerCame) {
+  NodeScene scene = serving();
+  const auto shown = scene.world.report;
+  const ServedGroup served = *scene.world.checkpoint.served;
+  scene.unprepare("a").settle();
+  scene.world.report = shown;
+  scene.world.maybe_stopped = {{served.group, served.term}};
+  scene.history.clear();
+  scene.prepare("a").settle();
+
+  ASSERT_EQ(scene.starts, 2);
+  const auto first = [&](const std::string& what) {
+    return std::ranges::find_if(scene.history, [&](const std::string& line) {
+      return line.find(what) != std::string::npos;
+    });
+  };
+  EXPECT_LT(first("update ComputeDomainNode"), first("start the IMEX daemon"));
+}
+
+TEST(NodeUnprepare, WritesNothingBeforeTheStartInALaterTerm) {
+  NodeScene scene = serving();
+  scene.unprepare("a").settle();
+  api::NodeList list = train().admits("b");
+  list.entries[0].term = 2;
+  const int writes = scene.report_writes;
+  scene.show(list).prepare("b").settle();
+
+  EXPECT_EQ(scene.starts, 2);
+  EXPECT_EQ(scene.report_writes, writes);
+}
+
+TEST(NodeStopped, IsSaidOfASlotThatIsOnlyKept) {
+  NodeScene scene;
+  api::NodeList list = train(2);
+  list.entries[0].member = false;
+  list.entries[0].term = 3;
+  scene.settle().show(list).settle();
+
+  EXPECT_EQ(scene.group()->state, api::DaemonState::Stopped);
+  EXPECT_EQ(scene.group()->term, 3);
+}
+
+TEST(NodeStopped, IsNotSaidWhileTheDaemonRunsOrItsSupervisorIsSilent) {
+  NodeScene scene = serving();
+  api::NodeList list = train(1);
+  list.entries[0].member = false;
+  scene.show(list).settle();
+  EXPECT_EQ(scene.group()->state, api::DaemonState::Ready);
+
+  NodeScene silent;
+  silent.settle().show(list);
+  silent.world.daemon.reset();
+  silent.settle();
+  EXPECT_EQ(silent.group(), nullptr);
+}
+
+TEST(NodeStopped, IsDroppedWhenTheListIsGone) {
+  NodeScene scene = serving();
+  scene.unprepare("a").settle();
+  scene.world.lists_synced = false;
+  scene.show_no_lists().settle();
+  EXPECT_NE(scene.group(), nullptr);
+  scene.world.lists_synced = true;
+  scene.settle();
+  EXPECT_EQ(scene.group(), nullptr);
+  EXPECT_THAT(scene.world.checkpoint.stopped, IsEmpty());
+}
+
+TEST(NodeReboot, ForgetsEverythingOfTheEarlierBoot) {
+  NodeScene scene = serving();
+  scene.world.self.boot_id = "boot-2";
+  scene.daemon_has_ended().settle();
+
+  EXPECT_THAT(scene.injected, IsEmpty());
+  EXPECT_THAT(scene.world.checkpoint.claims, IsEmpty());
+  EXPECT_EQ(scene.report().boot_id, "boot-2");
+  EXPECT_EQ(scene.starts, 1);
+}
+
+NodeScene with_a_claim_that_is_gone() {
+  NodeScene scene = serving();
+  api::NodeList list = train(1);
+  list.entries[0].member = false;
+  scene.delete_claim("a").show(list).advance(minutes(1)).settle();
+  return scene;
+}
+
+TEST(StaleClaim, IsToldInTheReport) {
+  EXPECT_THAT(with_a_claim_that_is_gone().group()->message,
+              HasSubstr("ResourceClaim team-a/a has ended in the API but not on this node"));
+}
+
+TEST(StaleClaim, EndsAfterTenMinutesWhenKubeletDoesNotNameItEither) {
+  NodeScene scene = with_a_claim_that_is_gone();
+  scene.world.known_to_kubelet = {"a-uid"};
+  for (int minute = 0; minute < 12; ++minute) scene.advance(minutes(1)).settle();
+  EXPECT_EQ(scene.stops, 0);
+
+  scene.world.known_to_kubelet = {};
+  scene.settle();
+  EXPECT_EQ(scene.stops, 1);
+  EXPECT_EQ(scene.group()->state, api::DaemonState::Stopped);
+}
+
+TEST(StaleClaim, IsNotDoubtedWhileAListAdmitsIt) {
+  NodeScene scene = serving();
+  scene.delete_claim("a").advance(minutes(30));
+  EXPECT_TRUE(NodeScene::is_empty(scene.plan()));
+}
+
+TEST(StaleClaim, IsNotEndedByATransientAnswer) {
+  NodeScene scene = with_a_claim_that_is_gone();
+  scene.advance(minutes(5)).claim(claim_object("a")).settle();
+  scene.advance(minutes(6)).settle();
+  EXPECT_EQ(scene.stops, 0);
+}
+
+}  // namespace
+}  // namespace cdom::core

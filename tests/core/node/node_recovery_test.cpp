@@ -1,0 +1,178 @@
+// A daemon that waits for the importers of an earlier run, and what was lost with a checkpoint.
+#include "core/node/node_scene.h"
+
+namespace cdom::core {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+
+// n00 and n01 are members, n02 only keeps its slot; n00 starts again after an unclean end and is
+// not connected with n02.
+NodeScene recovering() {
+  NodeScene scene = serving(3);
+  api::NodeList list = train(3).admits("a");
+  list.entries[2].member = false;
+  scene.show(list).daemon_dies().advance(seconds(1)).settle();
+  scene.daemon_is(base::DaemonPhase::Recovering, {1}).settle();
+  return scene;
+}
+
+NodeView with_word(api::DaemonState state, std::int64_t term = 1) {
+  NodeView view;
+  view.report.emplace();
+  view.report->status.boot_id = kBoot;
+  view.report->status.groups = {
+      {.group = train().operator api::NodeList().group, .slot = 2, .term = term, .state = state}};
+  return view;
+}
+
+TEST(Recovery, EndsWhenTheAwaitedOneHasSaidStopped) {
+  NodeScene scene = recovering();
+  scene.peers["n02"] = with_word(api::DaemonState::Stopped);
+  scene.advance(seconds(9)).settle();
+  EXPECT_EQ(scene.forgets, 0) << "it may come by itself";
+  scene.advance(seconds(1)).settle();
+  EXPECT_EQ(scene.forgets, 1);
+  EXPECT_EQ(scene.starts, 3);
+  EXPECT_FALSE(scene.world.checkpoint.served->forget_importers);
+}
+
+TEST(Recovery, EndsWhenTheAwaitedNodeHasBootedAgain) {
+  NodeScene scene = recovering();
+  scene.peers["n02"] = with_word(api::DaemonState::Ready);
+  scene.peers["n02"].report->status.boot_id = "boot-2";
+  scene.advance(seconds(10)).settle();
+  EXPECT_EQ(scene.forgets, 1);
+}
+
+TEST(Recovery, GoesOnWhileNothingProvesTheEndOfTheAwaitedOne) {
+  NodeScene scene = recovering();
+  scene.advance(minutes(30)).settle();
+  scene.peers["n02"] = with_word(api::DaemonState::Ready);
+  scene.advance(minutes(1)).settle();
+  scene.peers["n02"] = with_word(api::DaemonState::Stopped, /*term=*/0);  // of an earlier term
+  scene.advance(minutes(1)).settle();
+  EXPECT_EQ(scene.stops, 0);
+
+  scene.peers["n02"] = with_word(api::DaemonState::Stopped);
+  scene.advance(minutes(1)).settle();
+  EXPECT_EQ(scene.forgets, 1);
+}
+
+TEST(Recovery, WaitsForAMemberHoweverLong) {
+  NodeScene scene = recovering();
+  scene.peers["n02"] = with_word(api::DaemonState::Stopped);
+  scene.daemon_is(base::DaemonPhase::Recovering, {}).advance(minutes(30)).settle();
+  EXPECT_EQ(scene.stops, 0);
+  EXPECT_EQ(scene.group()->message,
+            "waits for importers of an earlier run; not connected with n01, n02 (no member any "
+            "more)");
+}
+
+TEST(Recovery, IsWhatAPrepareWaitsFor) {
+  NodeScene scene = recovering();
+  scene.prepare("a").settle();
+  EXPECT_THAT(scene.reason("a"), HasSubstr("importers of an earlier run; not connected with n02"));
+}
+
+TEST(Recovery, RemovesTheRecordAlsoAfterACrashOfTheAgent) {
+  NodeScene scene = recovering();
+  scene.peers["n02"] = with_word(api::DaemonState::Stopped);
+  scene.advance(seconds(10));
+  bool stopped = false;
+  while (!stopped) {
+    stopped = !NodeScene::apply_each(scene.plan(), [&](const auto& intent) {
+      scene.apply(intent);
+      return scene.stops == 0;
+    });
+  }
+  scene.restart_agent().settle();
+  EXPECT_EQ(scene.forgets, 1);
+  EXPECT_EQ(scene.starts, 3);
+}
+
+TEST(LostCheckpoint, LeavesTheReportAsItWas) {
+  NodeScene scene = serving(2);
+  scene.world.checkpoint = {};
+  scene.restart_agent().settle();
+  EXPECT_EQ(scene.group()->state, api::DaemonState::Ready);
+  EXPECT_THAT(scene.group()->claims, ElementsAre("a-uid"));
+}
+
+TEST(LostCheckpoint, IsMadeGoodByTheInjectedChannelsWhenTheReportIsLostToo) {
+  NodeScene scene = serving(2);
+  scene.world.checkpoint = {};
+  scene.world.report.objects.clear();
+  scene.world.held = {{claim_ref("a"), {0, 1}}};
+  scene.restart_agent().settle();
+  EXPECT_EQ(scene.group()->state, api::DaemonState::Ready);
+  EXPECT_THAT(scene.group()->claims, ElementsAre("a-uid"));
+  EXPECT_EQ(scene.group()->term, 1);
+  EXPECT_EQ(scene.world.checkpoint.claims.at("a-uid").claim, claim_ref("a"));
+
+  scene.world.held.clear();
+  scene.unprepare("a").settle();
+  EXPECT_EQ(scene.stops, 1);
+  EXPECT_EQ(scene.group()->state, api::DaemonState::Stopped);
+}
+
+TEST(LostCheckpoint, GivesTheSameDevicesWhenKubeletAsksAgain) {
+  NodeScene scene = serving(2);
+  scene.world.checkpoint = {};
+  scene.restart_agent().settle().prepare("a").settle();
+  ASSERT_TRUE(scene.is_prepared("a"));
+  EXPECT_EQ(scene.prepared.at("a-uid").seats.size(), 1U);
+  EXPECT_EQ(scene.starts, 1);
+}
+
+// A node that has served a group of its old clique and has changed over.
+NodeScene changed_over() {
+  NodeScene scene = serving(2);
+  const api::NodeList list = train(2);
+  scene.old_lists[list.group] = list;
+  scene.world.fabric.clique = "rack-2.1";
+  scene.unprepare("a").settle();
+  scene.show_no_lists().settle();
+  return scene;
+}
+
+TEST(NodeStopped, OfAnOldCliqueStaysWhileAListKeepsTheSlot) {
+  NodeScene scene = changed_over();
+  scene.advance(minutes(30)).settle();
+  EXPECT_EQ(scene.group()->state, api::DaemonState::Stopped);
+}
+
+TEST(NodeStopped, OfAnOldCliqueGoesWithTheList) {
+  NodeScene scene = changed_over();
+  scene.old_lists.clear();
+  scene.advance(minutes(5)).settle();
+  EXPECT_EQ(scene.group(), nullptr);
+  EXPECT_THAT(scene.world.checkpoint.stopped, IsEmpty());
+}
+
+TEST(NodeStopped, OfAnOldCliqueGoesWhenTheSlotIsAnothers) {
+  NodeScene scene = changed_over();
+  std::erase_if(scene.old_lists.begin()->second.entries,
+                [](const api::NodeListEntry& entry) { return entry.node == kSelf; });
+  scene.advance(minutes(5)).settle();
+  EXPECT_EQ(scene.group(), nullptr);
+}
+
+TEST(NodeReport, TellsThatTheFabricHasNeverBeenRead) {
+  NodeScene scene;
+  scene.world.fabric = {std::nullopt, "NVML: driver not loaded"};
+  scene.settle();
+  EXPECT_EQ(scene.report().fabric_error, "NVML: driver not loaded");
+  EXPECT_EQ(api::clique_of(scene.report()), std::nullopt);
+  EXPECT_THAT(scene.world.slices.objects, IsEmpty());
+
+  scene.world.fabric = {kClique, ""};
+  scene.settle();
+  EXPECT_EQ(scene.report().fabric_error, "");
+  EXPECT_EQ(api::clique_of(scene.report()), kClique);
+}
+
+}  // namespace
+}  // namespace cdom::core
