@@ -1,6 +1,6 @@
 // A Job with the domain that is made for it, against the same Job with a domain that was applied
-// before: in turns, in the process of compute-domain-sandbox. From the POST of the Job to the last
-// claim prepared.
+// before: in generations, in the process of compute-domain-sandbox. From the POST of the Job to the
+// last claim prepared.
 #include <cstdio>
 #include <exception>
 #include <string>
@@ -57,7 +57,8 @@ int main(int argc, char** argv) {
     }
     const std::string what = "automatic: Job of 18 posted -> last claim prepared, ";
     bench::print({what + "domain applied before", "ms", applied, {}, ""});
-    bench::print({what + "domain made for it", "ms", automatic, {}, "in turns with the above"});
+    bench::print(
+        {what + "domain made for it", "ms", automatic, {}, "in generations with the above"});
     bench::print({what + "as a multiple", "ratio", ratio, {{"p50", 1.2}}, ""});
   } catch (const std::exception& failure) {
     std::fprintf(stderr, "automatic_bench: %s\n", failure.what());

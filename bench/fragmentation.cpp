@@ -94,9 +94,9 @@ class Simulation {
     }
     world_.domains = {core::PlacementDomain{.uid = "domain", .name = {}, .num_nodes = size}};
     for (const core::Action& action : core::place(world_).plan.actions) {
-      const auto* write = std::get_if<core::WriteLedger>(&action);
+      const auto* write = std::get_if<core::WriteReservations>(&action);
       if (write == nullptr) continue;
-      const std::string clique = core::promise_in(write->desired, "domain")->clique;
+      const std::string clique = core::reservation_in(write->desired, "domain")->clique;
       return free_seats_of(std::stoul(clique.substr(5)), size);
     }
     return {};

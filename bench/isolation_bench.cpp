@@ -1,5 +1,5 @@
 // Isolation by channel against isolation by domain: the same 18 pods on the same kind of cluster,
-// in turns, for IMEX daemons that are READY at once, as fast as is documented, and slowly.
+// in generations, for IMEX daemons that are READY at once, as fast as is documented, and slowly.
 #include <cstdio>
 #include <exception>
 #include <memory>
@@ -84,7 +84,7 @@ std::vector<double> compare(const base::Clock& clock, int runs, base::Duration d
                 "ratio",
                 ratios,
                 {{"p50", most}},
-                "one after the other in turns"});
+                "one after the other in generations"});
   return channel;
 }
 

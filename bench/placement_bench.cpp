@@ -30,8 +30,8 @@ class Cluster {
     }
     for (int d = 0; d < kPlaced; ++d) add_placed(d);
     for (int d = 0; d < kWaiting; ++d) add_domain(cat("waiting-", d), 16);
-    ledger_.meta.uid = "ledger";
-    lists_.put(controller::stored(ledger_));
+    reservations_.meta.uid = "reservations";
+    lists_.put(controller::stored(reservations_));
   }
 
   [[nodiscard]] core::PlacementWorld gathered() {
@@ -72,13 +72,14 @@ class Cluster {
     return domain.meta.uid;
   }
 
-  // Half of what it was promised is taken.
+  // Half of what it was reserved is taken.
   void add_placed(int number) {
     const int nodes = 4 + number % 9;
     const std::string uid = add_domain(cat("placed-", number), nodes);
-    ledger_.meta.name = core::kLedgerName;
-    ledger_.meta.ns = settings_.operator_namespace;
-    ledger_.data[uid] = cat(nodes, " seats of ", clique_name(number), " turn ", number + 1);
+    reservations_.meta.name = core::kReservationsName;
+    reservations_.meta.ns = settings_.operator_namespace;
+    reservations_.data[uid] =
+        cat(nodes, " seats of ", clique_name(number), " generation ", number + 1);
     for (int n = 0; n < nodes / 2; ++n) {
       api::ResourceClaim claim;
       claim.meta.name = cat("claim-", number, "-", n);
@@ -111,7 +112,7 @@ class Cluster {
   core::Settings settings_;
   base::SystemClock clock_;
   controller::Workloads workloads_;
-  api::ConfigMap ledger_;
+  api::ConfigMap reservations_;
 };
 
 template <class Work>

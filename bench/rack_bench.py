@@ -2,7 +2,7 @@
 """rack_bench KUBECONFIG AUDIT_LOG RUNS AGAIN SIZE…: pods on a rack of real kubelets: without a claim, with one of a
 driver that answers at once (trivial-driver, which runs on every node), and with a ComputeDomain.
 
-For each SIZE, RUNS times in turns: SIZE pods of each kind, from their POST to the last one Running. Then a domain of
+For each SIZE, RUNS times in generations: SIZE pods of each kind, from their POST to the last one Running. Then a domain of
 the middle SIZE that is deleted and formed again, AGAIN times. Prints a line per figure, as the programs beside it do.
 """
 

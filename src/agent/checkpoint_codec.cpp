@@ -38,7 +38,7 @@ core::ClaimPhase phase_named(const std::string& name) {
 
 Json json_of(const core::PreparedClaim& claim) {
   Json seats = Json::array();
-  for (const core::SeatRef& seat : claim.seats) {
+  for (const core::DeviceRef& seat : claim.seats) {
     seats.push_back({{"request", seat.request}, {"pool", seat.pool}, {"device", seat.device}});
   }
   return {{"namespace", claim.claim.ns},

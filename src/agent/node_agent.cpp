@@ -11,8 +11,8 @@
 #include "compute_domain/agent/checkpoint_codec.h"
 #include "compute_domain/base/log.h"
 #include "compute_domain/base/text.h"
+#include "compute_domain/core/device_health.h"
 #include "compute_domain/core/reconcile_node.h"
-#include "compute_domain/core/seat_health.h"
 
 namespace cdom::agent {
 
@@ -47,7 +47,7 @@ class NodeAgent::Shell {
         apply_(ports_, options_.self, checkpoint_, mailbox_, refusals_, daemon_, setbacks_,
                agent_metrics_) {}
 
-  [[nodiscard]] const std::vector<core::SeatHealth>& seats() const { return seats_; }
+  [[nodiscard]] const std::vector<core::DeviceHealth>& seats() const { return seats_; }
   [[nodiscard]] bool has_published() const { return has_published_; }
 
   bool step() {
@@ -130,7 +130,7 @@ class NodeAgent::Shell {
     has_news_ = false;
     const core::NodeWorld world = gather();
     const core::NodePlan plan = core::reconcile_node(world);
-    seats_ = core::seat_health(world);
+    seats_ = core::device_health(world);
     has_published_ = !world.report.objects.empty();
     mailbox_.set_reasons(plan.waits);
     look_again_at_.reset();
@@ -375,7 +375,7 @@ class NodeAgent::Shell {
   bool server_is_busy_ = false;  // with what a plan asked of it
   base::Duration decide_at_{};
   Inputs inputs_;
-  std::vector<core::SeatHealth> seats_;
+  std::vector<core::DeviceHealth> seats_;
   bool has_published_ = false;
 };
 
@@ -391,7 +391,7 @@ std::optional<base::Duration> NodeAgent::next_due() const { return shell_->next_
 
 void NodeAgent::leave() { shell_->leave(); }
 
-std::vector<core::SeatHealth> NodeAgent::seats() const { return shell_->seats(); }
+std::vector<core::DeviceHealth> NodeAgent::seats() const { return shell_->seats(); }
 
 bool NodeAgent::has_published() const { return shell_->has_published(); }
 

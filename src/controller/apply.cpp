@@ -148,14 +148,14 @@ class Run : public Proofs {
     return (*this)(core::CreateTemplate{action.object});
   }
 
-  Result<void> operator()(const core::WriteLedger& action) {
+  Result<void> operator()(const core::WriteReservations& action) {
     const api::ObjectMeta& current = action.current.meta;
     const api::Precondition if_is = version_of(current);
     if (action.desired.data.empty()) {
       return unless_gone(client_.remove<api::ConfigMap>(api::name_of(current), if_is));
     }
     api::ConfigMap before = action.current, after = action.desired;
-    // Only what changes: there may be thousands of promises.
+    // Only what changes: there may be thousands of reservations.
     for (const auto& [key, value] : action.desired.data) {
       const auto it = before.data.find(key);
       if (it == before.data.end() || it->second != value) continue;
@@ -168,7 +168,7 @@ class Run : public Proofs {
             : client_.patch<api::ConfigMap>(api::name_of(action.desired.meta), "",
                                             api::config_map_patch(if_is, before, after));
     if (!written && written.error().kind == ErrorKind::AlreadyExists) {
-      return put_labels_back(action.desired, core::is_ledger);
+      return put_labels_back(action.desired, core::is_reservations);
     }
     return noted(written);
   }

@@ -52,7 +52,7 @@ std::set<Key> every_key(const Sources& from) {
   }
   if (!from.settings.shares_claims) return keys;
   for (const auto& slice : stores.slices.all()) {
-    for (const std::string& clique : cliques_of_seats(*slice)) {
+    for (const std::string& clique : cliques_of_devices(*slice)) {
       keys.insert(shared_slice_key(clique));
     }
     if (!slice->clique.empty()) keys.insert(shared_slice_key(slice->clique));

@@ -78,7 +78,7 @@ std::optional<std::string> published_clique(const Stores& stores, const std::str
     // One without seats says nothing: its node is changing over, or cannot serve.
     if (slice->driver != api::kDriver || slice->devices.empty()) continue;
     if (!clique) clique = "";
-    for (const std::string& published : cliques_of_seats(*slice)) clique = published;
+    for (const std::string& published : cliques_of_devices(*slice)) clique = published;
   }
   return clique;
 }
@@ -107,10 +107,11 @@ core::NodeView node_view(const Sources& from, const std::string& name) {
   return view;
 }
 
-std::optional<core::Promise> promise_of(const Sources& from, const std::string& uid) {
-  const auto ledger = from.stores.lists.get({from.settings.operator_namespace, core::kLedgerName});
-  const bool is_there = ledger != nullptr && ledger->ledger;
-  return is_there ? core::promise_in(*ledger->ledger, uid) : std::nullopt;
+std::optional<core::Reservation> reservation_of(const Sources& from, const std::string& uid) {
+  const auto reservations =
+      from.stores.lists.get({from.settings.operator_namespace, core::kReservationsName});
+  const bool is_there = reservations != nullptr && reservations->reservations;
+  return is_there ? core::reservation_in(*reservations->reservations, uid) : std::nullopt;
 }
 
 core::NodeViews nodes_concerned(const Sources& from, const core::DomainView& view,
@@ -144,13 +145,13 @@ std::vector<kube::Store<api::ResourceClaim>::Snapshot> claims_on(const Sources& 
 
 namespace {
 
-std::vector<core::GroupKey> groups_in(const core::World& world) {
+std::vector<core::ImexGroupKey> groups_in(const core::World& world) {
   return core::groups_of(world.view, world.nodes, world.lists);
 }
 
 std::vector<std::string> refusals_of(const Sources& from, const core::World& world) {
   std::set<Key> keys{domain_key(world.view.uid)};
-  for (const core::GroupKey& group : groups_in(world)) keys.insert(group_key(group));
+  for (const core::ImexGroupKey& group : groups_in(world)) keys.insert(group_key(group));
   if (world.view.domain && api::wants_one_clique(*world.view.domain)) keys.insert(placement_key());
   std::vector<std::string> refusals;
   for (const Key& key : keys) {
@@ -218,7 +219,7 @@ void gather_rest(const Sources& from, core::World& world) {
   }
   if (!core::waiting_claims(world.view, world.now).empty()) world.seats = count_seats(from);
   if (world.view.domain && api::wants_one_clique(*world.view.domain)) {
-    world.promise = promise_of(from, uid);
+    world.reservation = reservation_of(from, uid);
     world.placement = from.memory.placement(uid);
   }
   if (world.view.domain && world.view.domain->meta.is_deleting()) add_makers(from, world);
@@ -237,7 +238,7 @@ core::CliqueWorld gather_clique(const Sources& from, const std::string& clique) 
   world.now = from.clock.now();
   world.settings = from.settings;
   world.clique = clique;
-  const core::GroupKey key{"", clique};
+  const core::ImexGroupKey key{"", clique};
   std::set<std::string> nodes, domains;
   for (const auto& report : from.stores.reports.by_index(kByClique, clique)) {
     nodes.insert(report->meta.name);
@@ -351,7 +352,7 @@ std::set<std::string> domains_concerned(const Sources& from, const Key& key) {
 
 std::vector<Key> keys_of(const core::World& world) {
   std::vector<Key> keys{domain_key(world.view.uid)};
-  for (const core::GroupKey& group : groups_in(world)) keys.push_back(group_key(group));
+  for (const core::ImexGroupKey& group : groups_in(world)) keys.push_back(group_key(group));
   return keys;
 }
 

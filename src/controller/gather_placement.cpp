@@ -119,14 +119,16 @@ core::PlacementWorld gather_placement(const Sources& from) {
   core::PlacementWorld world;
   world.now = from.clock.now();
   world.settings = from.settings;
-  const auto ledger = stores.lists.get({from.settings.operator_namespace, core::kLedgerName});
-  if (ledger != nullptr && ledger->ledger) world.ledger = *ledger->ledger;
+  const auto reservations =
+      stores.lists.get({from.settings.operator_namespace, core::kReservationsName});
+  if (reservations != nullptr && reservations->reservations)
+    world.reservations = *reservations->reservations;
   for (const auto& domain : stores.domains.by_index(kByPlacement, kSingle)) {
     world.domains.push_back(placement_domain(from, *domain));
   }
-  if (world.domains.empty() && !world.ledger) return world;
-  if (world.ledger) {
-    for (const auto& [uid, text] : world.ledger->data) {
+  if (world.domains.empty() && !world.reservations) return world;
+  if (world.reservations) {
+    for (const auto& [uid, text] : world.reservations->data) {
       for (const auto& domain : stores.domains.by_index(kByUid, uid)) {
         if (!api::wants_one_clique(*domain)) {
           world.domains.push_back(placement_domain(from, *domain));

@@ -37,7 +37,7 @@ std::optional<base::Time> Memory::status_written(const std::string& uid) const {
   return value_at(status_written_, uid);
 }
 
-void Memory::list_written(const core::GroupKey& group, base::Time when) {
+void Memory::list_written(const core::ImexGroupKey& group, base::Time when) {
   const std::scoped_lock lock(mutex_);
   list_written_[group] = when;
   if (!group.domain_uid.empty()) untold_list_.try_emplace(group.domain_uid, when);
@@ -48,14 +48,14 @@ void Memory::list_awaited(const std::string& uid, base::Time when) {
   untold_list_.try_emplace(uid, when);
 }
 
-std::optional<base::Time> Memory::list_written(const core::GroupKey& group) const {
+std::optional<base::Time> Memory::list_written(const core::ImexGroupKey& group) const {
   const std::scoped_lock lock(mutex_);
   return value_at(list_written_, group);
 }
 
-std::map<core::GroupKey, base::Time> Memory::lists_written(const std::string& uid) const {
+std::map<core::ImexGroupKey, base::Time> Memory::lists_written(const std::string& uid) const {
   const std::scoped_lock lock(mutex_);
-  std::map<core::GroupKey, base::Time> written;
+  std::map<core::ImexGroupKey, base::Time> written;
   for (auto it = list_written_.lower_bound({uid, ""});
        it != list_written_.end() && it->first.domain_uid == uid; ++it) {
     written.insert(*it);

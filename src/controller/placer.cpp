@@ -25,11 +25,11 @@ bool is_refusal(ErrorKind kind) {
 void withdraw_choices(const core::PlacementWorld& world, const std::string& why,
                       std::map<std::string, core::PlacementVerdict>& verdicts) {
   for (auto& [uid, verdict] : verdicts) {
-    const bool is_promised = world.ledger && core::promise_in(*world.ledger, uid);
-    if (!verdict.holds || is_promised) continue;
+    const bool is_reserved = world.reservations && core::reservation_in(*world.reservations, uid);
+    if (!verdict.holds || is_reserved) continue;
     verdict = {false, "ChoiceRefused",
                base::cat("a clique is free for it, and the API server refuses the ConfigMap ",
-                         core::kLedgerName, " that keeps it: ", why)};
+                         core::kReservationsName, " that keeps it: ", why)};
   }
 }
 

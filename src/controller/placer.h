@@ -1,8 +1,8 @@
 // Placer: carries out the one plan of all domains that want one clique.
 //
-// How it goes: it decides, has each move and each end of a promise proved, and writes the ledger. A
-// proof that fails, because a cache is behind, withdraws what it was for, and that domain keeps its
-// promise for a while; the others get theirs. For one thread at a time.
+// How it goes: it decides, has each move and each end of a reservation proved, and writes the
+// reservations. A proof that fails, because a cache is behind, withdraws what it was for, and that
+// domain keeps its reservation for a while; the others get theirs. For one thread at a time.
 #pragma once
 
 #include <map>

@@ -2,11 +2,11 @@
 
 #include "compute_domain/api/names.h"
 #include "compute_domain/base/text.h"
-#include "compute_domain/core/ledger.h"
 #include "compute_domain/core/membership.h"
 #include "compute_domain/core/node_lists.h"
 #include "compute_domain/core/node_pause.h"
 #include "compute_domain/core/reconcile.h"
+#include "compute_domain/core/reservations.h"
 #include "compute_domain/core/status.h"
 
 namespace cdom::controller {
@@ -63,7 +63,7 @@ std::string workload_in(const std::string& ns, const std::string& id) {
   return base::cat(ns, "/", id);
 }
 
-std::set<std::string> cliques_of_seats(const api::ResourceSlice& slice) {
+std::set<std::string> cliques_of_devices(const api::ResourceSlice& slice) {
   std::set<std::string> cliques;
   if (slice.node.empty()) return cliques;
   for (const api::Device& device : slice.devices) {
@@ -174,7 +174,7 @@ template <>
 kube::Store<api::ResourceSlice>::Indexes indexes_of<api::ResourceSlice>() {
   return {{kByNode, [](const api::ResourceSlice& slice) { return one_of(slice.node); }},
           {kByClique, [](const api::ResourceSlice& slice) {
-             const std::set<std::string> cliques = cliques_of_seats(slice);
+             const std::set<std::string> cliques = cliques_of_devices(slice);
              return std::vector<std::string>(cliques.begin(), cliques.end());
            }}};
 }
@@ -235,9 +235,9 @@ void trim(api::ResourceClaim& claim) {
 }
 
 void trim(api::ResourceClaimTemplate& object) {
-  const std::string turn = object.meta.annotation(api::kPlacementTurn);
+  const std::string generation = object.meta.annotation(api::kPlacementGeneration);
   object.meta.annotations.clear();
-  if (!turn.empty()) object.meta.annotations[api::kPlacementTurn] = turn;
+  if (!generation.empty()) object.meta.annotations[api::kPlacementGeneration] = generation;
   object.claim_labels.clear();
   // Of ours the clique that its claims ask for.
   if (!core::placement_of(object)) object.spec = {};

@@ -146,14 +146,16 @@ void Triggers::add_placement() const {
   }
 }
 
-void Triggers::add_domains_of_ledger(const core::StoredList* before,
-                                     const core::StoredList* after) const {
+void Triggers::add_domains_of_reservations(const core::StoredList* before,
+                                           const core::StoredList* after) const {
   add_(placement_key());
-  const core::Ledger was = before == nullptr ? core::Ledger{} : core::ledger_in(*before->ledger);
-  const core::Ledger is = after == nullptr ? core::Ledger{} : core::ledger_in(*after->ledger);
-  for (const auto& [uid, promise] : is.promises) {
-    const auto it = was.promises.find(uid);
-    if (it == was.promises.end() || it->second != promise) add_(domain_key(uid));
+  const core::Reservations was =
+      before == nullptr ? core::Reservations{} : core::reservations_in(*before->reservations);
+  const core::Reservations is =
+      after == nullptr ? core::Reservations{} : core::reservations_in(*after->reservations);
+  for (const auto& [uid, reservation] : is.by_domain) {
+    const auto it = was.by_domain.find(uid);
+    if (it == was.by_domain.end() || it->second != reservation) add_(domain_key(uid));
   }
 }
 
@@ -403,7 +405,7 @@ void Triggers::on_change(const core::StoredList* before, const core::StoredList*
   if (before != nullptr) add_reports_left(*before, after);
   for (const core::StoredList* stored : {before, after}) {
     if (stored == nullptr) continue;
-    if (stored->ledger) return add_domains_of_ledger(before, after);
+    if (stored->reservations) return add_domains_of_reservations(before, after);
     if (core::is_of_clique(stored->meta)) return add_domains_of_clique(before, after);
     const std::string uid = stored->meta.label(api::kDomainLabel);
     if (uid.empty()) continue;
@@ -471,7 +473,7 @@ void Triggers::add_shared_slices(const api::ResourceSlice* before,
                                  const api::ResourceSlice* after) const {
   for (const api::ResourceSlice* slice : {before, after}) {
     if (slice == nullptr) continue;
-    std::set<std::string> cliques = cliques_of_seats(*slice);
+    std::set<std::string> cliques = cliques_of_devices(*slice);
     if (!slice->clique.empty()) cliques.insert(slice->clique);
     for (const std::string& clique : cliques) add_(shared_slice_key(clique));
   }

@@ -64,8 +64,9 @@ class Triggers {
   void add_placement() const;
   // Of nodes that are gone and have left the list.
   void add_reports_left(const core::StoredList& before, const core::StoredList* after) const;
-  // Those that the ledger promises something else than before.
-  void add_domains_of_ledger(const core::StoredList* before, const core::StoredList* after) const;
+  // Those for which something else is reserved than before.
+  void add_domains_of_reservations(const core::StoredList* before,
+                                   const core::StoredList* after) const;
 
   const Sources from_;
   Memory& memory_;

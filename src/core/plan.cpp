@@ -4,7 +4,7 @@
 
 #include "compute_domain/api/kind.h"
 #include "compute_domain/base/text.h"
-#include "compute_domain/core/ledger.h"
+#include "compute_domain/core/reservations.h"
 
 namespace cdom::core {
 
@@ -19,19 +19,22 @@ std::string clique_of(const api::ResourceClaimTemplate& object) {
   return placement ? cat(" for clique ", placement->clique) : "";
 }
 
-// What the ledger promises now and did not before, and what it does not promise any more.
-std::string ledger_text(const WriteLedger& write) {
-  const Ledger before = ledger_in(write.current), after = ledger_in(write.desired);
+// What is reserved now and was not before, and what is not reserved any more.
+std::string reservations_text(const WriteReservations& write) {
+  const Reservations before = reservations_in(write.current),
+                     after = reservations_in(write.desired);
   std::vector<std::string> changes;
-  for (const auto& [uid, promise] : after.promises) {
-    const auto it = before.promises.find(uid);
-    if (it != before.promises.end() && it->second == promise) continue;
-    changes.push_back(cat("promise ", promise.seats, promise.seats == 1 ? " seat" : " seats",
-                          " of clique ", promise.clique, " to domain ", uid,
-                          promise.leaving.empty() ? "" : cat(" instead of ", promise.leaving)));
+  for (const auto& [uid, reservation] : after.by_domain) {
+    const auto it = before.by_domain.find(uid);
+    if (it != before.by_domain.end() && it->second == reservation) continue;
+    changes.push_back(
+        cat("reserve ", reservation.seats, reservation.seats == 1 ? " seat" : " seats",
+            " of clique ", reservation.clique, " for domain ", uid,
+            reservation.leaving.empty() ? "" : cat(" instead of ", reservation.leaving)));
   }
-  for (const auto& [uid, promise] : before.promises) {
-    if (!after.promises.contains(uid)) changes.push_back(cat("end the promise to domain ", uid));
+  for (const auto& [uid, reservation] : before.by_domain) {
+    if (!after.by_domain.contains(uid))
+      changes.push_back(cat("end the reservation of domain ", uid));
   }
   return base::join(changes, "; ");
 }
@@ -97,7 +100,7 @@ struct ActionText {
   std::string operator()(const AdoptTemplate& a) const {
     return cat("make ResourceClaimTemplate ", named(a.current), " the ComputeDomain's own");
   }
-  std::string operator()(const WriteLedger& a) const { return ledger_text(a); }
+  std::string operator()(const WriteReservations& a) const { return reservations_text(a); }
   std::string operator()(const RecordEvent& a) const {
     return cat("record ", a.type, " event ", a.reason, " on ", a.involved.kind, " ",
                api::to_string(api::ObjectName{a.involved.ns, a.involved.name}), ": ", a.message);

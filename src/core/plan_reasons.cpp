@@ -36,7 +36,7 @@ struct ActionReason {
   std::string_view operator()(const AdoptTemplate&) const {
     return "the reference driver made it for this domain, and is not there any more";
   }
-  std::string_view operator()(const WriteLedger&) const {
+  std::string_view operator()(const WriteReservations&) const {
     return "no two domains may be given the same seats";
   }
   std::string_view operator()(const WriteNodeList&) const {

@@ -162,7 +162,7 @@ TEST(DryRun, GivesAReasonForEachStep) {
 
 TEST(DryRun, ShowsWhichCliqueADomainWouldGetAndTheTemplateForIt) {
   const std::string page = plan_of_cluster(2);
-  EXPECT_THAT(page, HasSubstr("promise 2 seats of clique b.1 to domain u1"));
+  EXPECT_THAT(page, HasSubstr("reserve 2 seats of clique b.1 for domain u1"));
   EXPECT_THAT(page, HasSubstr("2 nodes of one clique: 2 seats of clique b.1 are kept for it"));
   EXPECT_THAT(page, HasSubstr("create ResourceClaimTemplate team-a/train-channel for clique b.1"));
 }

@@ -5,9 +5,9 @@
 #include "compute_domain/api/channel_config.h"
 #include "compute_domain/api/domain_config.h"
 #include "compute_domain/api/names.h"
-#include "compute_domain/core/ledger.h"
 #include "compute_domain/core/membership.h"
 #include "compute_domain/core/node_lists.h"
+#include "compute_domain/core/reservations.h"
 
 namespace cdom::controller {
 namespace {
@@ -118,7 +118,7 @@ TEST(StoredConfigMap, HasItsNodeListDecodedAndNoText) {
   const core::StoredList kept = stored(map);
   EXPECT_EQ(kept.meta.name, map.meta.name);
   EXPECT_EQ(kept.list, list_of_two());
-  EXPECT_FALSE(kept.ledger);
+  EXPECT_FALSE(kept.reservations);
   EXPECT_THAT(indexes_of<core::StoredList>().at(kByNode)(kept), ElementsAre("n1", "n2"));
 }
 
@@ -130,12 +130,12 @@ TEST(StoredConfigMap, SaysOfAListThatSomebodyEditedWhatIsWrong) {
   EXPECT_EQ(kept.problem, "was edited by somebody else");
 }
 
-TEST(StoredConfigMap, KeepsTheLedgerAsItIs) {
-  core::Ledger ledger;
-  ledger.promises["u1"] = {.clique = "a.1", .seats = 4, .turn = 1};
-  api::ConfigMap map = core::config_map_of(ledger, "ns");
+TEST(StoredConfigMap, KeepsTheReservationsMapAsItIs) {
+  core::Reservations reservations;
+  reservations.by_domain["u1"] = {.clique = "a.1", .seats = 4, .generation = 1};
+  api::ConfigMap map = core::config_map_of(reservations, "ns");
   map.data["u2"] = "written by hand";
-  EXPECT_EQ(stored(map).ledger->data, map.data);
+  EXPECT_EQ(stored(map).reservations->data, map.data);
 }
 
 }  // namespace

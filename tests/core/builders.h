@@ -119,7 +119,7 @@ inline World world_of(const api::ComputeDomain& object, int nodes) {
   return world;
 }
 
-inline GroupKey group_of(const World& world, const std::string& clique = kClique) {
+inline ImexGroupKey group_of(const World& world, const std::string& clique = kClique) {
   return {world.view.uid, clique};
 }
 

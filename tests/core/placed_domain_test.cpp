@@ -15,7 +15,7 @@ using ::testing::Contains;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
-const Promise kPromise{.clique = "aaaa.1", .seats = 2, .turn = 7};
+const Reservation kReservation{.clique = "aaaa.1", .seats = 2, .generation = 7};
 
 World wanting_one_clique() {
   World world = world_of(domain("train").wants(2).finalized(), 0);
@@ -23,16 +23,16 @@ World wanting_one_clique() {
   return world;
 }
 
-World promised_one() {
+World reserved_one() {
   World world = wanting_one_clique();
-  world.promise = kPromise;
+  world.reservation = kReservation;
   world.placement =
       PlacementVerdict{true, "CliqueChosen", "2 seats of clique aaaa.1 are kept for it"};
   return world;
 }
 
-void make_placed_template(World& world, const Promise& promise) {
-  api::ResourceClaimTemplate object = *wanted_template(*world.view.domain, promise);
+void make_placed_template(World& world, const Reservation& reservation) {
+  api::ResourceClaimTemplate object = *wanted_template(*world.view.domain, reservation);
   object.meta.uid = "uid-template";
   object.meta.resource_version = "5";
   world.templates = {object};
@@ -51,7 +51,7 @@ TEST(PlacedDomain, SaysNothingWhileItsCliqueIsAboutToBeChosen) {
   world.known_for = 300ms;
   const Plan nothing{.actions = {}, .look_again = 700ms};
   EXPECT_EQ(reconcile(world), nothing);
-  world.placement = PlacementVerdict{true, "CliqueChosen", "…"};  // its ledger is not seen yet
+  world.placement = PlacementVerdict{true, "CliqueChosen", "…"};  // its reservation is not seen yet
   EXPECT_EQ(reconcile(world), nothing);
 }
 
@@ -74,8 +74,8 @@ TEST(PlacedDomain, HasNoTemplateUntilACliqueIsChosen) {
   EXPECT_THAT(sentences(plan), Contains(HasSubstr("record Warning event NoCliqueFits")));
 }
 
-TEST(PlacedDomain, MakesItsTemplateForTheCliqueThatItWasPromised) {
-  const Plan plan = reconcile(promised_one());
+TEST(PlacedDomain, MakesItsTemplateForTheCliqueThatIsReservedForIt) {
+  const Plan plan = reconcile(reserved_one());
   const auto* create = action_in<CreateTemplate>(plan);
   ASSERT_NE(create, nullptr);
   EXPECT_EQ(placement_of(create->object), (TemplatePlacement{"aaaa.1", 7}));
@@ -85,9 +85,9 @@ TEST(PlacedDomain, MakesItsTemplateForTheCliqueThatItWasPromised) {
 }
 
 TEST(PlacedDomain, IsQuietOnceItHasIt) {
-  World world = promised_one();
+  World world = reserved_one();
   apply_status(world, reconcile(world));
-  make_placed_template(world, kPromise);
+  make_placed_template(world, kReservation);
   EXPECT_EQ(reconcile(world), Plan{});
 }
 
@@ -103,14 +103,14 @@ TEST(PlacedDomain, TellsThatItHasWaitedForItsCliqueWithSuccess) {
   World world = wanting_one_clique();
   world.placement = PlacementVerdict{false, "NoCliqueFits", "needs 2 seats, …"};
   apply_status(world, reconcile(world));
-  World then = promised_one();
+  World then = reserved_one();
   then.view.domain->status = world.view.domain->status;
   EXPECT_THAT(sentences(reconcile(then)), Contains(HasSubstr("record Normal event CliqueChosen")));
 }
 
 TEST(PlacedDomain, MakesItsTemplateAnewWhenItIsPlacedAnew) {
-  World world = promised_one();
-  make_placed_template(world, {.clique = "bbbb.2", .seats = 2, .turn = 3});
+  World world = reserved_one();
+  make_placed_template(world, {.clique = "bbbb.2", .seats = 2, .generation = 3});
   const auto plan = reconcile(world);
   const auto* replace = action_in<ReplaceTemplate>(plan);
   ASSERT_NE(replace, nullptr);
@@ -118,30 +118,30 @@ TEST(PlacedDomain, MakesItsTemplateAnewWhenItIsPlacedAnew) {
   EXPECT_EQ(placement_of(replace->object), (TemplatePlacement{"aaaa.1", 7}));
 }
 
-TEST(PlacedDomain, LeavesATemplateOfAChoiceThatIsNewerThanItsLedger) {
-  World world = promised_one();
-  make_placed_template(world, {.clique = "bbbb.2", .seats = 2, .turn = 8});
+TEST(PlacedDomain, LeavesATemplateOfAChoiceThatIsNewerThanTheReservationsMap) {
+  World world = reserved_one();
+  make_placed_template(world, {.clique = "bbbb.2", .seats = 2, .generation = 8});
   EXPECT_EQ(action_in<ReplaceTemplate>(reconcile(world)), nullptr);
 }
 
 TEST(PlacedDomain, ReplacesATemplateThatLetsPodsGoAnywhere) {
-  World world = promised_one();
+  World world = reserved_one();
   make_template(world);
   EXPECT_NE(action_in<ReplaceTemplate>(reconcile(world)), nullptr);
 }
 
 TEST(PlacedDomain, LeavesTheTemplateOfTheReferenceDriverUntilThatIsGone) {
-  World world = promised_one();
+  World world = reserved_one();
   make_template(world);
   world.view.has_predecessor = true;
   EXPECT_EQ(action_in<ReplaceTemplate>(reconcile(world)), nullptr);
 }
 
 TEST(PlacedDomain, TellsClaimsThatAskForItsFormerClique) {
-  World world = promised_one();
-  make_placed_template(world, kPromise);
+  World world = reserved_one();
+  make_placed_template(world, kReservation);
   api::ResourceClaim waiting = claim("c1");
-  waiting.spec = wanted_template(*world.view.domain, Promise{.clique = "bbbb.2"})->spec;
+  waiting.spec = wanted_template(*world.view.domain, Reservation{.clique = "bbbb.2"})->spec;
   world.view.claims = {waiting};
   const Plan plan = reconcile(world);
   EXPECT_EQ(condition_in(plan, kConditionPlaced).reason, "PodsOfFormerClique");
@@ -155,10 +155,10 @@ TEST(PlacedDomain, TellsClaimsThatAskForItsFormerClique) {
 }
 
 TEST(PlacedDomain, TellsOfPodsThatGotSeatsElsewhere) {
-  World world = promised_one();
-  make_placed_template(world, kPromise);
+  World world = reserved_one();
+  make_placed_template(world, kReservation);
   world.view.claims = {claim("c1").on("n1"), claim("c2").on("n2")};
-  world.nodes = {{"n1", idle_node("n1", kPromise.clique)}, {"n2", idle_node("n2", "bbbb.2")}};
+  world.nodes = {{"n1", idle_node("n1", kReservation.clique)}, {"n2", idle_node("n2", "bbbb.2")}};
   const Plan plan = reconcile(world);
   EXPECT_EQ(condition_in(plan, kConditionPlaced).status, api::ConditionStatus::False);
   EXPECT_EQ(condition_in(plan, kConditionPlaced).reason, "PodsElsewhere");

@@ -58,31 +58,32 @@ struct PlacementScene {
     }
     return *this;
   }
-  // Its template, as its domain key makes it of what the ledger says.
+  // Its template, as its domain key makes it of its reservation.
   PlacementScene& makes_template(const std::string& name) {
-    const auto promise = promise_in(*world.ledger, uid_of(name));
-    domain(name).made = TemplatePlacement{promise->clique, promise->turn};
+    const auto reservation = reservation_in(*world.reservations, uid_of(name));
+    domain(name).made = TemplatePlacement{reservation->clique, reservation->generation};
     return *this;
   }
 
-  // One decision, with the ledger written as the API server would.
+  // One decision, with the reservations written as the API server would.
   PlacementPlan decide() {
     PlacementPlan decided = place(world);
     for (const Action& action : decided.plan.actions) {
-      const auto* write = std::get_if<WriteLedger>(&action);
+      const auto* write = std::get_if<WriteReservations>(&action);
       if (write == nullptr) continue;
       const std::string version = write->current.meta.resource_version;
-      world.ledger.reset();
+      world.reservations.reset();
       if (write->desired.data.empty()) continue;
-      world.ledger = write->desired;
-      world.ledger->meta.uid = "uid-ledger";
-      world.ledger->meta.resource_version = std::to_string(std::stoi("0" + version) + 1);
+      world.reservations = write->desired;
+      world.reservations->meta.uid = "uid-reservations";
+      world.reservations->meta.resource_version = std::to_string(std::stoi("0" + version) + 1);
     }
     return decided;
   }
   [[nodiscard]] std::string clique_of(const std::string& name) const {
-    const auto promise = world.ledger ? promise_in(*world.ledger, uid_of(name)) : std::nullopt;
-    return promise ? promise->clique : "";
+    const auto reservation =
+        world.reservations ? reservation_in(*world.reservations, uid_of(name)) : std::nullopt;
+    return reservation ? reservation->clique : "";
   }
 };
 

@@ -150,22 +150,22 @@ TEST(Placement, ADomainThatIsBeingDeletedIsNotPlacedAndKeepsItsSeatsUntilItIsGon
   EXPECT_EQ(world.decide().plan, Plan{});
 }
 
-TEST(Placement, EndsThePromiseToADomainThatIsProvenToBeGone) {
+TEST(Placement, EndsTheReservationOfADomainThatIsProvenToBeGone) {
   auto world = scene().clique("a.1", 4).wants("train", 3).wants("serve", 4);
   world.decide();
   world.world.domains.erase(world.world.domains.begin());
   EXPECT_THAT(world.decide().plan.actions,
               ElementsAre(VariantWith<EnsureDomainGone>(EnsureDomainGone{uid_of("train")}),
-                          VariantWith<WriteLedger>(_)));
+                          VariantWith<WriteReservations>(_)));
   EXPECT_EQ(world.clique_of("serve"), "a.1");
 }
 
-TEST(Placement, LeavesNoLedgerBehind) {
+TEST(Placement, LeavesNoReservationsMapBehind) {
   auto world = scene().clique("a.1", 4).wants("train", 3);
   world.decide();
   world.world.domains.clear();
   world.decide();
-  EXPECT_FALSE(world.world.ledger);
+  EXPECT_FALSE(world.world.reservations);
 }
 
 TEST(Placement, IsQuietWhenEverybodyIsPlaced) {
@@ -175,18 +175,19 @@ TEST(Placement, IsQuietWhenEverybodyIsPlaced) {
   EXPECT_EQ(world.makes_template("train").takes("train", "a.1", 3).decide().plan, Plan{});
 }
 
-TEST(Placement, WritesUnderThePreconditionOfTheLedgerThatItDecidedUpon) {
+TEST(Placement, WritesUnderThePreconditionOfTheReservationsMapThatItDecidedUpon) {
   auto world = scene().clique("a.1", 4).wants("train", 2);
-  EXPECT_EQ(std::get<WriteLedger>(world.decide().plan.actions.at(0)).current, api::ConfigMap{});
-  const api::ConfigMap seen = *world.world.ledger;
+  EXPECT_EQ(std::get<WriteReservations>(world.decide().plan.actions.at(0)).current,
+            api::ConfigMap{});
+  const api::ConfigMap seen = *world.world.reservations;
   const PlacementPlan second = world.wants("serve", 2).decide();
-  EXPECT_EQ(std::get<WriteLedger>(second.plan.actions.at(0)).current, seen);
+  EXPECT_EQ(std::get<WriteReservations>(second.plan.actions.at(0)).current, seen);
 }
 
-TEST(Placement, ALostLedgerIsMadeAgainFromTheTemplatesBeforeAnythingIsChosen) {
+TEST(Placement, ALostReservationsMapIsMadeAgainFromTheTemplatesBeforeAnythingIsChosen) {
   auto world = scene().clique("a.1", 6).clique("b.1", 12).wants("train", 4);
   world.decide();
-  world.makes_template("train").wants("serve", 3).world.ledger.reset();
+  world.makes_template("train").wants("serve", 3).world.reservations.reset();
   world.decide();
   EXPECT_EQ(world.clique_of("train"), "a.1");
   EXPECT_EQ(world.clique_of("serve"), "b.1");
@@ -209,7 +210,7 @@ PlacementScene short_scene() {
 TEST(Placement, PlacesAnewWhenItsCliqueLosesANodeBeforeAnyPodHasASeat) {
   auto world = short_scene();
   EXPECT_THAT(world.decide().plan.actions,
-              ElementsAre(VariantWith<EnsureClaimsReleased>(_), VariantWith<WriteLedger>(_)));
+              ElementsAre(VariantWith<EnsureClaimsReleased>(_), VariantWith<WriteReservations>(_)));
   EXPECT_EQ(world.clique_of("train"), "b.1");
 }
 
@@ -246,20 +247,20 @@ TEST(Placement, AMoveThatCannotBeProvedStopsNoOtherDomain) {
   auto world = short_scene();
   world.wants("serve", 5).world.unproven = {uid_of("train")};
   const PlacementPlan decided = world.decide();
-  EXPECT_THAT(decided.plan.actions, ElementsAre(VariantWith<WriteLedger>(_)));
+  EXPECT_THAT(decided.plan.actions, ElementsAre(VariantWith<WriteReservations>(_)));
   EXPECT_EQ(world.clique_of("train"), "a.1");
   EXPECT_EQ(world.clique_of("serve"), "b.1");
   EXPECT_FALSE(verdict_on(decided, "train").holds);
 }
 
-TEST(Placement, APromiseWhoseEndCannotBeProvedStaysAndStopsNoOtherDomain) {
+TEST(Placement, AReservationWhoseEndCannotBeProvedStaysAndStopsNoOtherDomain) {
   auto world = scene().clique("a.1", 4).clique("b.1", 4).wants("gone", 3);
   world.decide();
   world.world.domains.clear();
   world.world.unproven = {uid_of("gone")};
   // Not even when its clique has too few seats.
   world.seats("a.1", 4, State::NotReady).wants("serve", 4);
-  EXPECT_THAT(world.decide().plan.actions, ElementsAre(VariantWith<WriteLedger>(_)));
+  EXPECT_THAT(world.decide().plan.actions, ElementsAre(VariantWith<WriteReservations>(_)));
   EXPECT_EQ(world.clique_of("gone"), "a.1");
   EXPECT_EQ(world.clique_of("serve"), "b.1");
 }
@@ -306,8 +307,8 @@ TEST(Placement, GrowsInItsCliqueWhereThereIsRoom) {
   world.decide();
   world.makes_template("train").takes("train", "a.1", 4).domain("train").num_nodes = 6;
   EXPECT_TRUE(verdict_on(world.decide(), "train").holds);
-  EXPECT_EQ(promise_in(*world.world.ledger, uid_of("train"))->seats, 6);
-  EXPECT_EQ(promise_in(*world.world.ledger, uid_of("train"))->turn, 1);
+  EXPECT_EQ(reservation_in(*world.world.reservations, uid_of("train"))->seats, 6);
+  EXPECT_EQ(reservation_in(*world.world.reservations, uid_of("train"))->generation, 1);
 }
 
 TEST(Placement, GrowingBeyondItsCliqueIsToldOncePodsHaveSeats) {
@@ -403,13 +404,13 @@ TEST(Placement, NoNumberThatATenantWritesOverflowsTheChoiceForOthers) {
   EXPECT_EQ(world.clique_of("train"), "b.1");
 }
 
-// "train" on a.1, whose template a tenant has annotated with `turn`.
-PlacementScene annotated_scene(std::int64_t turn) {
+// "train" on a.1, whose template a tenant has annotated with `generation`.
+PlacementScene annotated_scene(std::int64_t generation) {
   auto world = scene().clique("a.1", 4).clique("b.1", 18).wants("train", 4);
   world.decide();
-  auto object =
-      *wanted_template(testing::domain("train"), *promise_in(*world.world.ledger, uid_of("train")));
-  object.meta.annotations[api::kPlacementTurn] = std::to_string(turn);
+  auto object = *wanted_template(testing::domain("train"),
+                                 *reservation_in(*world.world.reservations, uid_of("train")));
+  object.meta.annotations[api::kPlacementGeneration] = std::to_string(generation);
   world.domain("train").made = placement_of(object);
   return world;
 }
@@ -419,37 +420,37 @@ constexpr std::int64_t kTurnsOfTenants[] = {
     99'999'999'999,    1'000'000'000,   std::numeric_limits<std::int64_t>::max()};
 
 TEST(Placement, NoTurnThatATenantWritesStopsTheChoicesForOthers) {
-  for (const std::int64_t turn : kTurnsOfTenants) {
-    auto world = annotated_scene(turn);
+  for (const std::int64_t generation : kTurnsOfTenants) {
+    auto world = annotated_scene(generation);
     world.wants("serve", 16).decide();
-    EXPECT_EQ(world.clique_of("serve"), "b.1") << turn;
-    EXPECT_EQ(ledger_in(*world.world.ledger).turn, 2) << turn;
+    EXPECT_EQ(world.clique_of("serve"), "b.1") << generation;
+    EXPECT_EQ(reservations_in(*world.world.reservations).generation, 2) << generation;
   }
 }
 
-TEST(Placement, NorWhenTheLedgerIsLost) {
-  for (const std::int64_t turn : kTurnsOfTenants) {
-    auto world = annotated_scene(turn);
-    world.world.ledger.reset();
+TEST(Placement, NorWhenTheReservationsMapIsLost) {
+  for (const std::int64_t generation : kTurnsOfTenants) {
+    auto world = annotated_scene(generation);
+    world.world.reservations.reset();
     world.wants("serve", 16).decide();
-    EXPECT_EQ(world.clique_of("train"), "a.1") << turn;
-    EXPECT_EQ(world.clique_of("serve"), "b.1") << turn;
-    EXPECT_EQ(world.decide().plan, Plan{}) << turn;
+    EXPECT_EQ(world.clique_of("train"), "a.1") << generation;
+    EXPECT_EQ(world.clique_of("serve"), "b.1") << generation;
+    EXPECT_EQ(world.decide().plan, Plan{}) << generation;
   }
 }
 
-TEST(Placement, AMoveIsOfALaterTurnThanATemplateThatIsAheadOfTheLedger) {
+TEST(Placement, AMoveIsOfALaterGenerationThanATemplateThatIsAheadOfTheReservationsMap) {
   auto world = short_scene();
-  world.domain("train").made->turn = 50;
+  world.domain("train").made->generation = 50;
   world.decide();
-  EXPECT_EQ(promise_in(*world.world.ledger, uid_of("train"))->turn, 51);
+  EXPECT_EQ(reservation_in(*world.world.reservations, uid_of("train"))->generation, 51);
 }
 
-TEST(Placement, ALedgerWhoseTurnsHaveRunOutIsCountedFromTheBeginning) {
+TEST(Placement, AReservationsMapWhoseGenerationsHaveRunOutIsCountedFromTheBeginning) {
   auto world = annotated_scene(1'000'000'000'000);
-  world.world.ledger->data = {{"turn", "1000000000001"},
-                              {uid_of("train"), "4 seats of a.1 turn 1000000000000"},
-                              {uid_of("serve"), "16 seats of b.1 turn 1000000000001"}};
+  world.world.reservations->data = {{"generation", "1000000000001"},
+                                    {uid_of("train"), "4 seats of a.1 generation 1000000000000"},
+                                    {uid_of("serve"), "16 seats of b.1 generation 1000000000001"}};
   world.wants("serve", 16).decide();
   EXPECT_EQ(world.clique_of("train"), "a.1");
   EXPECT_EQ(world.clique_of("serve"), "b.1");

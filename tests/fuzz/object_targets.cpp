@@ -9,7 +9,7 @@
 #include "compute_domain/api/review.h"
 #include "compute_domain/base/ranges.h"
 #include "compute_domain/base/text.h"
-#include "compute_domain/core/ledger.h"
+#include "compute_domain/core/reservations.h"
 #include "fuzz/laws.h"
 
 namespace cdom::fuzz {

@@ -7,7 +7,7 @@ set(sources
     api/meta.cpp api/node_list.cpp api/partial_metadata.cpp api/patch.cpp api/program.cpp
     api/report_bounds.cpp api/resource.cpp api/resource_versions.cpp api/review.cpp api/status.cpp
     api/strict.cpp api/yaml.cpp api/yaml_document.cpp api/yaml_scalar.cpp
-    core/ledger.cpp core/node/node_plan.cpp
+    core/reservations.cpp core/node/node_plan.cpp
     http/late_response.cpp http/line_splitter.cpp http/message.cpp http/outbox.cpp http/reply_head.cpp http/session.cpp
     http/transport.cpp
     imex/elf.cpp imex/fabric_line.cpp imex/hosts_file.cpp imex/last_words.cpp imex/line.cpp imex/protocol.cpp imex/state_file.cpp imex/tool_answer.cpp

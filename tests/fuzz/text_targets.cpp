@@ -10,7 +10,7 @@
 #include "compute_domain/api/node_list.h"
 #include "compute_domain/base/ranges.h"
 #include "compute_domain/base/text.h"
-#include "compute_domain/core/ledger.h"
+#include "compute_domain/core/reservations.h"
 #include "compute_domain/kube/kubeconfig.h"
 #include "fuzz/laws.h"
 #include "kube/base64.h"
@@ -83,22 +83,23 @@ void read_config(std::string_view bytes) {
 
 namespace {
 
-// A ledger's lines: "UID=promise", as the data of its ConfigMap.
-void read_ledger(std::string_view bytes) {
+// The lines of the reservations: "UID=reservation", as the data of its ConfigMap.
+void read_reservations(std::string_view bytes) {
   api::ConfigMap map;
   for (const std::string& line : base::split(bytes, '\n')) {
     const std::size_t equals = line.find('=');
     if (equals != std::string::npos) map.data[line.substr(0, equals)] = line.substr(equals + 1);
   }
-  const core::Ledger ledger = core::ledger_in(map);
-  const core::Ledger again = core::ledger_in(core::config_map_of(ledger, "ns"));
-  require(ledger.promises.empty() || again == ledger, "a ledger is read as it was written");
+  const core::Reservations reservations = core::reservations_in(map);
+  const core::Reservations again = core::reservations_in(core::config_map_of(reservations, "ns"));
+  require(reservations.by_domain.empty() || again == reservations,
+          "reservations are read as they were written");
 }
 
 }  // namespace
 
 void read_node_list(std::string_view bytes) {
-  read_ledger(bytes);
+  read_reservations(bytes);
   const auto numbers = base::parse_ranges(bytes);
   require(base::parse_ranges(base::ranges_text(numbers)) == numbers,
           "ranges are read as they were written");

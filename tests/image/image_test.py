@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Shows that tools/image keeps its promises, with the programs of a build directory (default: build/release).
+"""Shows that tools/image keeps its reservations, with the programs of a build directory (default: build/release).
 
 image_test.py [DIR]. The last line counts what passed.
 """

@@ -7,7 +7,7 @@
 #include <set>
 
 #include "compute_domain/base/text.h"
-#include "compute_domain/core/ledger.h"
+#include "compute_domain/core/reservations.h"
 #include "system/rig.h"
 
 namespace cdom::system_test {
@@ -77,19 +77,19 @@ std::set<std::string> nodes_of_pods(const Rig& rig, const std::string& domain) {
   return nodes;
 }
 
-std::optional<api::ConfigMap> ledger_of(const Rig& rig) {
-  const auto ledger =
-      rig.kubectl().get<api::ConfigMap>({"compute-domain-operator", core::kLedgerName});
-  return ledger ? std::optional(*ledger) : std::nullopt;
+std::optional<api::ConfigMap> reservations_of(const Rig& rig) {
+  const auto reservations =
+      rig.kubectl().get<api::ConfigMap>({"compute-domain-operator", core::kReservationsName});
+  return reservations ? std::optional(*reservations) : std::nullopt;
 }
 
-// By the ledger, and by the templates that are there; "" or what is promised twice.
+// By the reservations, and by the templates that are there; "" or what is reserved twice.
 std::string overbooked(const Rig& rig, int seats_per_clique) {
-  std::map<std::string, std::int64_t> promised, asked;
-  if (const auto map = ledger_of(rig)) {
-    for (const auto& [uid, promise] : core::ledger_in(*map).promises) {
-      promised[promise.clique] += promise.seats;
-      if (!promise.leaving.empty()) promised[promise.leaving] += promise.leaving_seats;
+  std::map<std::string, std::int64_t> reserved, asked;
+  if (const auto map = reservations_of(rig)) {
+    for (const auto& [uid, reservation] : core::reservations_in(*map).by_domain) {
+      reserved[reservation.clique] += reservation.seats;
+      if (!reservation.leaving.empty()) reserved[reservation.leaving] += reservation.leaving_seats;
     }
   }
   const auto templates = rig.kubectl().list_all<api::ResourceClaimTemplate>();
@@ -102,10 +102,10 @@ std::string overbooked(const Rig& rig, int seats_per_clique) {
       }
     }
   }
-  for (const auto* counts : {&promised, &asked}) {
+  for (const auto* counts : {&reserved, &asked}) {
     for (const auto& [clique, count] : *counts) {
       if (count > seats_per_clique) {
-        return cat(counts == &promised ? "promised " : "asked for by templates ", count, " of ",
+        return cat(counts == &reserved ? "reserved " : "asked for by templates ", count, " of ",
                    clique);
       }
     }
@@ -143,7 +143,7 @@ TEST(PlacedDomains, WaitForSeatsWithTheNumbersAndGetThemWhenTheyFree) {
   remove_domain(rig, "second", 2);
   ASSERT_TRUE(rig.run_until([&] { return rig.domains().empty(); }, 120s));
   rig.run_for(1s);
-  EXPECT_THAT(rig.node_lists(), IsEmpty());  // and no ledger
+  EXPECT_THAT(rig.node_lists(), IsEmpty());  // and no reservations
 }
 
 TEST(PlacedDomains, LargerThanAnyCliqueSaySoAndFormOnceTheyAskForLess) {
@@ -155,7 +155,7 @@ TEST(PlacedDomains, LargerThanAnyCliqueSaySoAndFormOnceTheyAskForLess) {
   EXPECT_THAT(placed.message, HasSubstr("needs 5 seats"));
   EXPECT_THAT(placed.message, HasSubstr("has 4: lower spec.numNodes"));
   EXPECT_THAT(nodes_of_pods(rig, "train"), IsEmpty());
-  EXPECT_EQ(ledger_of(rig), std::nullopt);
+  EXPECT_EQ(reservations_of(rig), std::nullopt);
   rig.remove(cat(kPodPath, "train-4"));
   rig.apply(placed_yaml("train", 4));
   EXPECT_TRUE(rig.run_until([&] { return rig.is_ready("train"); }, 60s));
@@ -203,7 +203,7 @@ TEST(PlacedDomains, WithoutNumNodesArePlacedOnceTheyAreGiven) {
   EXPECT_EQ(condition_of(rig, "train", "Placed").reason, "CliqueChosen");
 }
 
-TEST(PlacedDomains, AreNeverPromisedTheSameSeatsByControllersThatBothLeadAndCrash) {
+TEST(PlacedDomains, AreNeverReservedTheSameSeatsByControllersThatBothLeadAndCrash) {
   for (std::uint64_t seed = 1; seed <= 4; ++seed) {
     Rig rig({.seed = seed, .racks = 3, .nodes_per_rack = 4, .controllers = 2});
     for (int d = 0; d < 5; ++d) apply_placed(rig, cat("d", d), d < 4 ? 3 : 1);
@@ -348,12 +348,13 @@ TEST(PlacedDomains, SurviveAControllerThatDiesAfterAnyStep) {
   }
 }
 
-TEST(PlacedDomains, FindTheirCliqueAgainWhenTheLedgerIsLost) {
+TEST(PlacedDomains, FindTheirCliqueAgainWhenTheReservationsMapIsLost) {
   Rig rig({.seed = 11, .racks = 2});
   rig.apply(placed_yaml("train", 3));
   rig.run_for(5s);
   const std::string clique = clique_of(rig, "train");
-  rig.remove(cat("/api/v1/namespaces/compute-domain-operator/configmaps/", core::kLedgerName));
+  rig.remove(
+      cat("/api/v1/namespaces/compute-domain-operator/configmaps/", core::kReservationsName));
   rig.apply(placed_yaml("other", 3));
   rig.run_for(5s);
   EXPECT_EQ(clique_of(rig, "train"), clique);

@@ -4,7 +4,7 @@
 
 #include "compute_domain/api/names.h"
 #include "compute_domain/base/text.h"
-#include "compute_domain/core/ledger.h"
+#include "compute_domain/core/reservations.h"
 #include "system/rig.h"
 
 namespace cdom::system_test {
@@ -127,7 +127,7 @@ TEST(RefusedWrites, OfANodeListAreTold) {
   EXPECT_EQ(condition_of(rig, "WritesAccepted"), api::Condition{});
 }
 
-TEST(RefusedWrites, OfTheLedgerAreToldToDomainsThatWantOneClique) {
+TEST(RefusedWrites, OfTheReservationsMapAreToldToDomainsThatWantOneClique) {
   Rig rig({.racks = 2});
   refuse(rig, "", "configmaps");
   rig.apply(domain_yaml("train", 1) + "  placement: {clique: Single}\n");
@@ -178,20 +178,20 @@ TEST(TakenLabels, OfANodeListArePutBackWithItsSlots) {
   }
 }
 
-TEST(TakenLabels, OfTheLedgerArePutBackWithItsReservations) {
+TEST(TakenLabels, OfTheReservationsMapArePutBackWithItsReservations) {
   Rig rig({.racks = 2});
   rig.apply(domain_yaml("train", 1) + "  placement: {clique: Single}\n");
   rig.run_for(2s);
-  const api::ObjectName name{"compute-domain-operator", core::kLedgerName};
-  const auto ledger = rig.kubectl().get<api::ConfigMap>(name);
-  ASSERT_TRUE(ledger);
+  const api::ObjectName name{"compute-domain-operator", core::kReservationsName};
+  const auto reservations = rig.kubectl().get<api::ConfigMap>(name);
+  ASSERT_TRUE(reservations);
   ASSERT_TRUE(rig.kubectl().patch<api::ConfigMap>(
       name, "", api::metadata_patch({}, {{api::kGroupLabel, std::nullopt}}, {})));
   rig.run_for(20s);
   const auto now = rig.kubectl().get<api::ConfigMap>(name);
   ASSERT_TRUE(now);
-  EXPECT_EQ(now->meta.labels, ledger->meta.labels);
-  EXPECT_EQ(now->data, ledger->data);
+  EXPECT_EQ(now->meta.labels, reservations->meta.labels);
+  EXPECT_EQ(now->data, reservations->data);
   EXPECT_EQ(events_of(rig, "LabelsRestored"), 1U);
 }
 

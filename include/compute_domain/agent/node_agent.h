@@ -22,8 +22,8 @@
 #include "compute_domain/agent/server_mail.h"
 #include "compute_domain/base/clock.h"
 #include "compute_domain/base/metrics.h"
+#include "compute_domain/core/device_health.h"
 #include "compute_domain/core/node_plan.h"
-#include "compute_domain/core/seat_health.h"
 
 namespace cdom::agent {
 
@@ -63,7 +63,7 @@ class NodeAgent {
   void leave();
 
   // As of the last decision.
-  [[nodiscard]] std::vector<core::SeatHealth> seats() const;
+  [[nodiscard]] std::vector<core::DeviceHealth> seats() const;
   // Whether the API server has a report of this node.
   [[nodiscard]] bool has_published() const;
 

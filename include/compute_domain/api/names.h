@@ -30,9 +30,9 @@ inline constexpr char kWaitingForController[] = "WaitingForController";
 inline constexpr char kFencedAnnotation[] = "resource.nvidia.com/fenced";  // value: a boot id
 // On a ComputeDomainNode: what its Node says that the agent must know, as core/node_pause.h has it.
 inline constexpr char kPauseAnnotation[] = "resource.nvidia.com/pause";
-// On a template whose claims take seats of one clique only: the turn of the ledger in which that
-// clique was chosen, as a number.
-inline constexpr char kPlacementTurn[] = "resource.nvidia.com/placement-turn";
+// On a template whose claims take seats of one clique only: the generation of the reservation in
+// which that clique was chosen, as a number.
+inline constexpr char kPlacementGeneration[] = "resource.nvidia.com/placement-generation";
 // A Node's clique, under the name that NVIDIA's GPU feature discovery and DRA driver use, and the
 // value of it that we have written.
 inline constexpr char kNodeCliqueLabel[] = "nvidia.com/gpu.clique";

@@ -38,7 +38,7 @@ struct Key {
 
 inline Key domain_key(std::string uid) { return {Key::Kind::Domain, std::move(uid), {}}; }
 inline Key clique_key(std::string clique) { return {Key::Kind::Clique, std::move(clique), {}}; }
-inline Key group_key(const core::GroupKey& group) {
+inline Key group_key(const core::ImexGroupKey& group) {
   if (group.domain_uid.empty()) return clique_key(group.clique);
   return {Key::Kind::Group, group.domain_uid, group.clique};
 }

@@ -32,10 +32,11 @@ class Memory {
 
   // When this process last wrote the node list of a group, and when it wrote the first one of a
   // domain since it last wrote the status.
-  void list_written(const core::GroupKey& group, base::Time when);
-  [[nodiscard]] std::optional<base::Time> list_written(const core::GroupKey& group) const;
+  void list_written(const core::ImexGroupKey& group, base::Time when);
+  [[nodiscard]] std::optional<base::Time> list_written(const core::ImexGroupKey& group) const;
   // Those of a domain's own groups.
-  [[nodiscard]] std::map<core::GroupKey, base::Time> lists_written(const std::string& uid) const;
+  [[nodiscard]] std::map<core::ImexGroupKey, base::Time> lists_written(
+      const std::string& uid) const;
   // A list of a clique is about to be written for the domain: its status waits for it.
   void list_awaited(const std::string& uid, base::Time when);
   [[nodiscard]] std::optional<base::Time> untold_list(const std::string& uid) const;
@@ -94,7 +95,7 @@ class Memory {
   mutable std::mutex mutex_;
   std::map<std::string, base::Duration> domains_seen_;
   std::map<std::string, base::Time> status_written_;
-  std::map<core::GroupKey, base::Time> list_written_;
+  std::map<core::ImexGroupKey, base::Time> list_written_;
   std::map<std::string, base::Time> untold_list_;
   std::set<std::string> told_;
   std::map<std::string, SeenAgent> agents_;

@@ -43,7 +43,7 @@ struct Stores {
   const kube::Store<api::ComputeDomain>& domains;
   const kube::Store<api::ResourceClaim>& claims;
   const kube::Store<api::ResourceClaimTemplate>& templates;
-  const kube::Store<core::StoredList>& lists;  // and the ledger
+  const kube::Store<core::StoredList>& lists;  // and the reservations
   const kube::Store<api::ComputeDomainNode>& reports;
   const kube::Store<api::Node>& nodes;
   const kube::Store<api::ResourceSlice>& slices;
@@ -80,7 +80,7 @@ inline constexpr char kIsShared[] = "shared";
 inline constexpr char kByNode[] = "node";  // claims, lists, slices, agents: names of nodes
 
 // The cliques of a node's seats; none for the slice that a clique shares.
-std::set<std::string> cliques_of_seats(const api::ResourceSlice& slice);
+std::set<std::string> cliques_of_devices(const api::ResourceSlice& slice);
 
 // The workload with this id in a namespace: a key of kByWorkload. The id is a label, so that a
 // domain of any namespace may have it.

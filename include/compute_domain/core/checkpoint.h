@@ -30,10 +30,10 @@ struct ChannelRange {
 };
 
 // A device of a claim's allocation that is ours.
-struct SeatRef {
+struct DeviceRef {
   std::string request, pool, device;
 
-  friend bool operator==(const SeatRef&, const SeatRef&) = default;
+  friend bool operator==(const DeviceRef&, const DeviceRef&) = default;
 };
 
 enum class ClaimPhase {
@@ -47,7 +47,7 @@ struct PreparedClaim {
   ClaimPhase phase = ClaimPhase::Started;
   std::string group;
   ChannelRange channels;
-  std::vector<SeatRef> seats;
+  std::vector<DeviceRef> seats;
   bool admin_access = false;  // uses the group that runs; does not keep it running
 
   friend bool operator==(const PreparedClaim&, const PreparedClaim&) = default;

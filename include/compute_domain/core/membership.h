@@ -71,10 +71,10 @@ std::vector<Membership> memberships_of(const DomainView& view, const NodeViews& 
                                        const std::vector<StoredList>& lists);
 
 // Those of one group with isolation by domain.
-std::vector<Membership> members_of(const World& world, const GroupKey& key);
+std::vector<Membership> members_of(const World& world, const ImexGroupKey& key);
 
 // The group that a member is in; its clique is known.
-GroupKey group_of(const std::string& domain_uid, const Membership& membership);
+ImexGroupKey group_of(const std::string& domain_uid, const Membership& membership);
 
 // Whether the list is of a whole clique, where domains differ by channel.
 bool is_of_clique(const api::ObjectMeta& list);
@@ -82,8 +82,8 @@ bool is_of_clique(const api::ObjectMeta& list);
 bool is_own(const api::ObjectMeta& list, const std::string& domain_uid);
 
 // The groups that the domain's nodes are in, and of its node lists, by clique.
-std::vector<GroupKey> groups_of(const DomainView& view, const NodeViews& nodes,
-                                const std::vector<StoredList>& lists);
+std::vector<ImexGroupKey> groups_of(const DomainView& view, const NodeViews& nodes,
+                                    const std::vector<StoredList>& lists);
 
 // UIDs of the domain's claims that one of the node lists admits and that are still allocated: their
 // containers may run. Of a list that cannot be read every allocated claim of the domain may be
@@ -93,7 +93,7 @@ std::set<std::string> held_claims(const std::string& domain_uid,
                                   const std::vector<api::ResourceClaim>& claims);
 
 // Sixteen hex digits: names of objects and hosts are made from it.
-std::string group_id(const GroupKey& key);
+std::string group_id(const ImexGroupKey& key);
 // "compute-domain-group-<id>", in the operator's namespace.
 std::string node_list_name(std::string_view group);
 

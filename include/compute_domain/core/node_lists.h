@@ -8,8 +8,8 @@
 namespace cdom::core {
 
 // The list that a ConfigMap holds. A text that does not decode, or whose checksum says that
-// somebody else edited it, gives no list and says why: nothing of it is believed. The ledger is
-// kept as it is.
+// somebody else edited it, gives no list and says why: nothing of it is believed. The reservations
+// are kept as it is.
 StoredList stored_list(const api::ConfigMap& map);
 
 // The ConfigMap for a group of a domain, with its labels and without the metadata that the server

@@ -65,7 +65,7 @@ struct RemoveCdi {
 };
 
 struct PreparedSeat {
-  SeatRef seat;
+  DeviceRef seat;
   std::vector<std::string> cdi_ids;  // none without a fabric
   friend bool operator==(const PreparedSeat&, const PreparedSeat&) = default;
 };

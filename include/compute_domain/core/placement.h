@@ -1,8 +1,8 @@
 // Placement: which clique a domain gets that wants all of its seats in one.
 //
 // Of the cliques with as many free seats as the domain needs the one with the fewest; domains in
-// the order of their age. What a domain has been promised and has not taken yet is not free. One
-// decision is about all domains at once, and is carried out by one write of the ledger. Pure.
+// the order of their age. What a domain has been reserved and has not taken yet is not free. One
+// decision is about all domains at once, and is carried out by one write of the reservations. Pure.
 #pragma once
 
 #include <map>
@@ -11,8 +11,8 @@
 #include <string>
 #include <vector>
 
-#include "compute_domain/core/ledger.h"
 #include "compute_domain/core/plan.h"
+#include "compute_domain/core/reservations.h"
 #include "compute_domain/core/world.h"
 
 namespace cdom::core {
@@ -39,7 +39,7 @@ struct PlacementDomain {
   api::ObjectName name;
   base::Time created{};
   std::int64_t num_nodes = 0;
-  bool wants_one_clique = true;  // false: it has a promise that it does not want
+  bool wants_one_clique = true;  // false: it has a reservation that it does not want
   bool has_channel = true;
   bool is_automatic = false;  // its claims were there before it
   bool is_deleting = false;
@@ -55,11 +55,11 @@ struct PlacementDomain {
 struct PlacementWorld {
   base::Time now{};
   Settings settings;
-  std::vector<CliqueSeats> cliques;      // in any order
-  std::vector<PlacementDomain> domains;  // in any order
-  std::optional<api::ConfigMap> ledger;  // absent: not in the cache
+  std::vector<CliqueSeats> cliques;            // in any order
+  std::vector<PlacementDomain> domains;        // in any order
+  std::optional<api::ConfigMap> reservations;  // absent: not in the cache
   // UIDs of domains of which a proof has just failed, because the cache is behind: they keep what
-  // they were promised.
+  // they were reserved.
   std::set<std::string> unproven;
 };
 
@@ -68,7 +68,7 @@ struct PlacementWorld {
 std::string domain_of_proof(const Action& action);
 
 struct PlacementPlan {
-  Plan plan;  // proofs, then one write of the ledger
+  Plan plan;  // proofs, then one write of the reservations
   // What holds once the plan is carried out, by UID, of every domain of the world that lives.
   std::map<std::string, PlacementVerdict> verdicts;
 };

@@ -99,12 +99,13 @@ struct AdoptTemplate {
   std::vector<api::OwnerReference> owners;
   friend bool operator==(const AdoptTemplate&, const AdoptTemplate&) = default;
 };
-// Creates the ledger when `current` has no UID (it must not exist yet), else replaces its data
-// under the precondition of that version; deletes it when there is no data any more.
-struct WriteLedger {
+// Creates the reservations ConfigMap when `current` has no UID (it must not exist yet), else
+// replaces its data under the precondition of that version; deletes it when there is no data any
+// more.
+struct WriteReservations {
   api::ConfigMap current;
   api::ConfigMap desired;
-  friend bool operator==(const WriteLedger&, const WriteLedger&) = default;
+  friend bool operator==(const WriteReservations&, const WriteReservations&) = default;
 };
 struct RecordEvent {
   api::ObjectReference involved;
@@ -204,8 +205,9 @@ using Action =
                  RecordEvent, EnsureTemplateAbsent, EnsureNodeListsAbsent, EnsureDomainGone,
                  EnsureClaimsReleased, EnsurePredecessorGone, EnsureNodeGone, DeleteReport,
                  LabelNode, UnmarkNode, CreateDomain, SetOwners, DeleteDomain, ReadPods, ReadJob,
-                 ReplaceTemplate, AdoptTemplate, WriteLedger, RemoveNodeList, WriteSharedSlice,
-                 RemoveSharedSlice, EnsureNodeUnused, LabelForAgents, MarkReport, TellPause>;
+                 ReplaceTemplate, AdoptTemplate, WriteReservations, RemoveNodeList,
+                 WriteSharedSlice, RemoveSharedSlice, EnsureNodeUnused, LabelForAgents, MarkReport,
+                 TellPause>;
 
 struct Plan {
   std::vector<Action> actions;

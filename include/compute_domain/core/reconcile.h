@@ -13,7 +13,7 @@ namespace cdom::core {
 Plan reconcile(const World& world);
 
 // The key of one of its groups: the node list.
-Plan reconcile_group(const World& world, const GroupKey& key);
+Plan reconcile_group(const World& world, const ImexGroupKey& key);
 
 // The key of a clique: its node list, where the nodes are isolated by channel.
 Plan reconcile_clique(const CliqueWorld& world);
@@ -67,9 +67,9 @@ struct SharedSliceWorld {
 Plan reconcile_shared_slice(const SharedSliceWorld& world);
 std::string shared_slice_name(const std::string& clique);
 
-// The template that a domain wants; nullopt when it wants none. With a promise its claims ask for
-// seats of that clique.
+// The template that a domain wants; nullopt when it wants none. With a reservation its claims ask
+// for seats of that clique.
 std::optional<api::ResourceClaimTemplate> wanted_template(
-    const api::ComputeDomain& domain, const std::optional<Promise>& promise = std::nullopt);
+    const api::ComputeDomain& domain, const std::optional<Reservation>& reservation = std::nullopt);
 
 }  // namespace cdom::core

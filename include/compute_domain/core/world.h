@@ -16,8 +16,8 @@
 #include "compute_domain/api/node_list.h"
 #include "compute_domain/api/resource.h"
 #include "compute_domain/base/shared.h"
-#include "compute_domain/core/ledger.h"
 #include "compute_domain/core/reasons.h"
+#include "compute_domain/core/reservations.h"
 
 namespace cdom::core {
 
@@ -63,8 +63,9 @@ struct StoredList {
   api::ObjectMeta meta;
   base::Shared<api::NodeList> list;
   std::string problem;
-  // Instead of a list: the object, when it is the ledger, which lies beside the lists.
-  base::Shared<api::ConfigMap> ledger;
+  // Instead of a list: the object, when it is the reservations ConfigMap, which lies beside the
+  // lists.
+  base::Shared<api::ConfigMap> reservations;
 
   friend bool operator==(const StoredList&, const StoredList&) = default;
 };
@@ -108,11 +109,11 @@ struct SeatCount {
 
 // A group is what one set of IMEX daemons serves. With isolation by domain, one domain and clique;
 // by channel a clique, for all domains.
-struct GroupKey {
+struct ImexGroupKey {
   std::string domain_uid;  // "" by channel
   std::string clique;
 
-  friend auto operator<=>(const GroupKey&, const GroupKey&) = default;
+  friend auto operator<=>(const ImexGroupKey&, const ImexGroupKey&) = default;
 };
 
 // For the keys of a domain and of its groups: decides node lists, template, status and finalizer.
@@ -121,9 +122,9 @@ struct World {
   base::Time now{};
   Settings settings;
   DomainView view;
-  std::vector<StoredList> lists;                 // of this domain's groups
-  NodeViews nodes;                               // that a claim, a list or the status names
-  std::map<GroupKey, base::Time> lists_written;  // by this process
+  std::vector<StoredList> lists;                     // of this domain's groups
+  NodeViews nodes;                                   // that a claim, a list or the status names
+  std::map<ImexGroupKey, base::Time> lists_written;  // by this process
   // The one of the wanted name; of a domain that is absent all that bear its UID.
   std::vector<api::ResourceClaimTemplate> templates;
   std::optional<base::Time> status_written;  // by this process
@@ -133,9 +134,9 @@ struct World {
   std::set<std::string> told_claims;  // UIDs that got their Event from this process
   // Of claims in the namespace that name no domain the workload is not known yet.
   bool has_unknown_claims = false;
-  // Of a domain that wants one clique: what the ledger promises it, and what this process has last
+  // Of a domain that wants one clique: what is reserved for it, and what this process has last
   // found.
-  std::optional<Promise> promise;
+  std::optional<Reservation> reservation;
   std::optional<PlacementVerdict> placement;
   // What the API server refuses to this domain, or somebody else holds, each with what it said: no
   // attempt helps until a person changes something.

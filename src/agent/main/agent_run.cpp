@@ -118,8 +118,8 @@ std::string lack_of(const dra::Plugin& plugin, const agent::NodeAgent& agent) {
 
 std::vector<dra::DeviceHealth> health_of(const agent::NodeAgent& agent) {
   std::vector<dra::DeviceHealth> devices;
-  for (const core::SeatHealth& seat : agent.seats()) {
-    using State = core::SeatHealth::State;
+  for (const core::DeviceHealth& seat : agent.seats()) {
+    using State = core::DeviceHealth::State;
     const dra::Health health = seat.state == State::Healthy     ? dra::Health::Healthy
                                : seat.state == State::Unhealthy ? dra::Health::Unhealthy
                                                                 : dra::Health::Unknown;

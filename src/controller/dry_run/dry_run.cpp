@@ -167,7 +167,7 @@ std::optional<api::PlanSection> placement_section(const Sources& from, Memory& m
   const core::PlacementPlan placement = core::place(gather_placement(from));
   for (const auto& [uid, verdict] : placement.verdicts) memory.placement_found(uid, verdict);
   for (const core::Action& action : placement.plan.actions) {
-    if (const auto* write = std::get_if<core::WriteLedger>(&action)) {
+    if (const auto* write = std::get_if<core::WriteReservations>(&action)) {
       filled.of<api::ConfigMap>().put(stored(write->desired));
     }
   }

@@ -55,17 +55,17 @@ TemplateVerdict template_is_there(const std::string& name) {
 }
 
 // The choice that a template was made for is older than the one that holds; a newer one than the
-// ledger's is of a ledger that this cache does not show yet.
+// reservation's is of a ConfigMap that this cache does not show yet.
 bool is_outdated(const World& world, const api::ResourceClaimTemplate& found) {
-  if (!api::wants_one_clique(*world.view.domain) || !world.promise) return false;
+  if (!api::wants_one_clique(*world.view.domain) || !world.reservation) return false;
   const auto made = placement_of(found);
-  return !world.view.has_predecessor && (!made || made->turn < world.promise->turn);
+  return !world.view.has_predecessor && (!made || made->generation < world.reservation->generation);
 }
 
 TemplateVerdict verdict_on_template(const World& world) {
   using What = TemplateVerdict::What;
   const api::ComputeDomain& domain = *world.view.domain;
-  const auto wanted = wanted_template(domain, world.promise);
+  const auto wanted = wanted_template(domain, world.reservation);
   if (!wanted) return {What::NotWanted, ""};
   const std::string& name = wanted->meta.name;
   if (!base::is_dns_subdomain(name)) {
@@ -75,7 +75,7 @@ TemplateVerdict verdict_on_template(const World& world) {
                 "ComputeDomain and create it with a valid name")};
   }
   const api::ResourceClaimTemplate* found = find_template(world, api::name_of(wanted->meta));
-  if (found == nullptr && api::wants_one_clique(domain) && !world.promise) {
+  if (found == nullptr && api::wants_one_clique(domain) && !world.reservation) {
     return {What::NotPlaced,
             cat("ResourceClaimTemplate ", name, " is made once a clique is chosen: see Placed")};
   }
@@ -97,7 +97,7 @@ TemplateVerdict verdict_on_template(const World& world) {
   }
   if (is_outdated(world, *found)) {
     return {What::Outdated, cat("ResourceClaimTemplate ", name,
-                                " is being created again for clique ", world.promise->clique)};
+                                " is being created again for clique ", world.reservation->clique)};
   }
   return template_is_there(name);
 }
@@ -106,7 +106,7 @@ TemplateVerdict verdict_on_template(const World& world) {
 bool has_lost_list(const World& world) {
   if (!world.view.domain->status) return false;
   return std::ranges::any_of(world.view.domain->status->nodes, [&](const auto& status) {
-    const GroupKey group{status.channel > 0 ? "" : world.view.uid, status.clique};
+    const ImexGroupKey group{status.channel > 0 ? "" : world.view.uid, status.clique};
     const std::string name = node_list_name(group_id(group));
     return status.index >= 0 && std::ranges::none_of(world.lists, [&](const auto& list) {
              return list.meta.name == name;
@@ -237,7 +237,7 @@ WaitsFor what_still_runs(const World& world) {
                        ")"));
     }
   }
-  for (const GroupKey& key : groups_of(world.view, world.nodes, world.lists)) {
+  for (const ImexGroupKey& key : groups_of(world.view, world.nodes, world.lists)) {
     const std::string group = group_id(key);
     const bool by_channel = key.domain_uid.empty();
     const api::NodeList* list = by_channel ? find_list(world.lists, group) : nullptr;
@@ -299,7 +299,8 @@ constexpr base::Duration kPlacementSettles = std::chrono::seconds(1);
 
 bool is_about_to_be_placed(const World& world) {
   const api::ComputeDomain& domain = *world.view.domain;
-  if (!api::wants_one_clique(domain) || domain.meta.is_deleting() || world.promise) return false;
+  if (!api::wants_one_clique(domain) || domain.meta.is_deleting() || world.reservation)
+    return false;
   if (!domain.status && world.known_for >= kPlacementSettles) return false;
   if (!world.refusals.empty()) return false;
   return world.placement ? world.placement->holds : !domain.status;
@@ -359,7 +360,7 @@ void tell_claims_of_a_former_clique(const World& world, Plan& plan) {
     plan.actions.emplace_back(event_on(
         reference_to(*claim), "MadeForFormerClique",
         cat("asks for a seat of clique ", asked_clique(claim->spec), ", and ComputeDomain ",
-            world.view.domain->meta.name, " is now in clique ", world.promise->clique,
+            world.view.domain->meta.name, " is now in clique ", world.reservation->clique,
             "; delete the pod, so that its claim is created again")));
   }
 }
@@ -518,7 +519,7 @@ Plan reconcile_living(const World& world) {
     if (!domain.meta.has_finalizer(api::kDomainFinalizer)) {
       plan.actions.emplace_back(AddFinalizer{domain.meta});
     }
-    const auto wanted = wanted_template(domain, world.promise);
+    const auto wanted = wanted_template(domain, world.reservation);
     if (verdict.what == TemplateVerdict::What::Outdated) {
       const api::ObjectMeta current = find_template(world, api::name_of(wanted->meta))->meta;
       plan.actions.emplace_back(ReplaceTemplate{current, *wanted});
@@ -547,8 +548,8 @@ Plan reconcile_living(const World& world) {
 
 }  // namespace
 
-std::optional<api::ResourceClaimTemplate> wanted_template(const api::ComputeDomain& domain,
-                                                          const std::optional<Promise>& promise) {
+std::optional<api::ResourceClaimTemplate> wanted_template(
+    const api::ComputeDomain& domain, const std::optional<Reservation>& reservation) {
   if (!domain.spec.channel) return std::nullopt;
   api::ResourceClaimTemplate object;
   object.meta.name = domain.spec.channel->template_name;
@@ -569,7 +570,7 @@ std::optional<api::ResourceClaimTemplate> wanted_template(const api::ComputeDoma
                           .parameters = api::encode_channel_config(
                               {domain.meta.uid, domain.spec.channel->allocation_mode}),
                           .from_class = false}};
-  if (promise) ask_for(object, *promise);
+  if (reservation) ask_for(object, *reservation);
   return object;
 }
 

@@ -95,10 +95,10 @@ Finding finding_on_pairs(const Readiness& readiness) {
 // Members whose claims were made for another clique than the domain has now.
 std::vector<std::string> members_elsewhere(const World& world, const Readiness& readiness) {
   std::vector<std::string> nodes;
-  if (!world.promise) return nodes;
+  if (!world.reservation) return nodes;
   for (const MemberView& member : readiness.members) {
     const auto& clique = member.membership.clique;
-    if (clique && *clique != world.promise->clique) nodes.push_back(member.membership.node);
+    if (clique && *clique != world.reservation->clique) nodes.push_back(member.membership.node);
   }
   return nodes;
 }
@@ -359,7 +359,7 @@ api::ComputeDomainStatus computed_status(const World& world, const Readiness& re
   set_condition(status.conditions, kConditionCliques, clique_finding(cliques), world);
   set_condition(status.conditions, kConditionWrites, refusal_finding(world), world);
   if (api::wants_one_clique(domain)) {
-    status.placed_clique = world.promise ? world.promise->clique : "";
+    status.placed_clique = world.reservation ? world.reservation->clique : "";
     set_condition(status.conditions, kConditionPlaced, placement_finding(world, readiness), world);
   }
   std::ranges::sort(status.conditions, {}, &api::Condition::type);

@@ -37,11 +37,11 @@ std::string waiting_text(const World& world) {
 
 std::vector<const api::ResourceClaim*> former_claims(const World& world) {
   std::vector<const api::ResourceClaim*> claims;
-  if (!world.promise || !api::wants_one_clique(*world.view.domain)) return claims;
+  if (!world.reservation || !api::wants_one_clique(*world.view.domain)) return claims;
   for (const api::ResourceClaim& claim : world.view.claims) {
     if (standing_of(claim, world.view) != Standing::Pending) continue;
     const std::string clique = asked_clique(claim.spec);
-    if (!clique.empty() && clique != world.promise->clique) claims.push_back(&claim);
+    if (!clique.empty() && clique != world.reservation->clique) claims.push_back(&claim);
   }
   std::ranges::sort(claims, {}, [](const auto* claim) { return claim->meta.name; });
   return claims;

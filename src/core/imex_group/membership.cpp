@@ -209,7 +209,7 @@ std::vector<Membership> memberships_of(const DomainView& view, const NodeViews& 
   return memberships;
 }
 
-std::vector<Membership> members_of(const World& world, const GroupKey& key) {
+std::vector<Membership> members_of(const World& world, const ImexGroupKey& key) {
   std::vector<Membership> members = memberships_of(world.view, world.nodes, world.lists);
   std::erase_if(members, [&](const Membership& m) {
     return m.clique != key.clique || group_of(world.view.uid, m) != key;
@@ -218,7 +218,7 @@ std::vector<Membership> members_of(const World& world, const GroupKey& key) {
 }
 
 // Without a fabric there is nothing to keep apart.
-GroupKey group_of(const std::string& domain_uid, const Membership& membership) {
+ImexGroupKey group_of(const std::string& domain_uid, const Membership& membership) {
   const std::string& clique = membership.clique.value();
   const bool by_channel = membership.isolation == api::Isolation::Channel && !clique.empty();
   return {by_channel ? "" : domain_uid, clique};
@@ -232,9 +232,9 @@ bool is_own(const api::ObjectMeta& list, const std::string& domain_uid) {
   return list.label(api::kDomainLabel) == domain_uid;
 }
 
-std::vector<GroupKey> groups_of(const DomainView& view, const NodeViews& nodes,
-                                const std::vector<StoredList>& lists) {
-  std::set<GroupKey> keys;
+std::vector<ImexGroupKey> groups_of(const DomainView& view, const NodeViews& nodes,
+                                    const std::vector<StoredList>& lists) {
+  std::set<ImexGroupKey> keys;
   for (const Membership& membership : memberships_of(view, nodes, lists)) {
     if (membership.clique) keys.insert(group_of(view.uid, membership));
   }
@@ -277,7 +277,7 @@ std::set<std::string> held_claims(const std::string& domain_uid,
   return held;
 }
 
-std::string group_id(const GroupKey& key) {
+std::string group_id(const ImexGroupKey& key) {
   return base::hex64(base::fnv1a64(base::cat(key.domain_uid, "/", key.clique)));
 }
 

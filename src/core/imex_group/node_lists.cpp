@@ -16,9 +16,9 @@ constexpr char kChecksumKey[] = "checksum";
 }  // namespace
 
 StoredList stored_list(const api::ConfigMap& map) {
-  StoredList stored{.meta = map.meta, .list = {}, .problem = {}, .ledger = {}};
-  if (map.meta.name == kLedgerName) {
-    stored.ledger = map;
+  StoredList stored{.meta = map.meta, .list = {}, .problem = {}, .reservations = {}};
+  if (map.meta.name == kReservationsName) {
+    stored.reservations = map;
     return stored;
   }
   const auto text = map.data.find(api::kNodeListKey);

@@ -40,7 +40,7 @@ std::map<std::string, Tenant> tenants_of(const CliqueWorld& world) {
     }
     if (world.list) lists.push_back(*world.list);
     Tenant tenant{.view = &view, .members = memberships_of(view, world.nodes, lists)};
-    const GroupKey here{"", world.clique};
+    const ImexGroupKey here{"", world.clique};
     std::erase_if(tenant.members, [&](const Membership& member) {
       return !member.clique || group_of(view.uid, member) != here;
     });

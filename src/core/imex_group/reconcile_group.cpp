@@ -28,7 +28,7 @@ std::vector<api::Admission> admissions(const World& world, const Membership& mem
   return admits;
 }
 
-ListDraft draft_of(const World& world, const GroupKey& key) {
+ListDraft draft_of(const World& world, const ImexGroupKey& key) {
   ListDraft draft{.nodes = world.nodes,
                   .group = group_id(key),
                   .clique = key.clique,
@@ -94,7 +94,7 @@ std::optional<std::string> what_happened_to(const ListDraft& draft) {
 
 }  // namespace
 
-Plan reconcile_group(const World& world, const GroupKey& key) {
+Plan reconcile_group(const World& world, const ImexGroupKey& key) {
   if (!world.view.domain) return {};
   const api::ComputeDomain& domain = *world.view.domain;
   // Nothing is made that teardown would not find.

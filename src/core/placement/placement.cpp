@@ -38,8 +38,8 @@ class Decision {
 
   void count_seats();
   void adopt_templates();
-  void end_promises();
-  void count_promises();
+  void end_reservations();
+  void count_reservations();
   void finish_moves();
   void resize();
   void find_shortages();
@@ -50,7 +50,8 @@ class Decision {
   CliqueState& state_of(const std::string& clique);
   [[nodiscard]] std::int64_t members_in(const PlacementDomain* domain,
                                         const std::string& clique) const;
-  [[nodiscard]] std::int64_t need_of(const Promise& promise, const PlacementDomain* domain) const;
+  [[nodiscard]] std::int64_t need_of(const Reservation& reservation,
+                                     const PlacementDomain* domain) const;
   [[nodiscard]] const PlacementDomain* find(const std::string& uid) const;
   // With the fewest left of those with at least `seats`; null when none has.
   CliqueState* best_fit(std::int64_t seats, std::string_view except);
@@ -62,7 +63,7 @@ class Decision {
   std::unordered_map<std::string_view, const PlacementDomain*> by_uid_;
   std::map<std::string, CliqueState> cliques_;
   std::unordered_map<std::string_view, std::string_view> clique_of_node_;
-  Ledger before_, after_;
+  Reservations before_, after_;
   std::vector<Action> proofs_;
   std::map<std::string, Shortage> shortages_;
   std::optional<base::Duration> look_again_;
@@ -76,26 +77,26 @@ Decision::Decision(const PlacementWorld& world) : world_(world) {
   std::ranges::sort(domains_, {}, [](const PlacementDomain* domain) {
     return std::pair(domain->created, std::string_view(domain->uid));
   });
-  if (world.ledger) before_ = ledger_in(*world.ledger);
+  if (world.reservations) before_ = reservations_in(*world.reservations);
   after_ = before_;
 }
 
 PlacementPlan Decision::plan() {
   count_seats();
   adopt_templates();
-  end_promises();
-  count_promises();
+  end_reservations();
+  count_reservations();
   finish_moves();
   resize();
   find_shortages();
   move();
   choose();
   PlacementPlan result;
-  if (after_.promises != before_.promises) {
+  if (after_.by_domain != before_.by_domain) {
     result.plan.actions = std::move(proofs_);
     result.plan.actions.emplace_back(
-        WriteLedger{world_.ledger.value_or(api::ConfigMap{}),
-                    config_map_of(after_, world_.settings.operator_namespace)});
+        WriteReservations{world_.reservations.value_or(api::ConfigMap{}),
+                          config_map_of(after_, world_.settings.operator_namespace)});
   }
   result.plan.look_again = look_again_;
   for (const PlacementDomain* domain : domains_) {
@@ -137,71 +138,74 @@ std::int64_t Decision::members_in(const PlacementDomain* domain, const std::stri
   });
 }
 
-std::int64_t Decision::need_of(const Promise& promise, const PlacementDomain* domain) const {
-  return std::max<std::int64_t>(promise.seats - members_in(domain, promise.clique), 0);
+std::int64_t Decision::need_of(const Reservation& reservation,
+                               const PlacementDomain* domain) const {
+  return std::max<std::int64_t>(reservation.seats - members_in(domain, reservation.clique), 0);
 }
 
-// A ledger, or a line of it, that somebody has deleted is made again from the templates. Otherwise
-// what a tenant writes into one does not count.
+// The ConfigMap, or a line of it, that somebody has deleted is made again from the templates.
+// Otherwise what a tenant writes into one does not count.
 void Decision::adopt_templates() {
   for (const PlacementDomain* domain : domains_) {
-    if (!domain->made || after_.promises.contains(domain->uid)) continue;
-    after_.turn = std::max(after_.turn, domain->made->turn);
+    if (!domain->made || after_.by_domain.contains(domain->uid)) continue;
+    after_.generation = std::max(after_.generation, domain->made->generation);
     if (domain->is_deleting || !domain->wants_one_clique) continue;
-    after_.promises.emplace(domain->uid, Promise{.clique = domain->made->clique,
-                                                 .seats = std::min(domain->num_nodes, kMostSeats),
-                                                 .turn = domain->made->turn,
-                                                 .leaving = {}});
+    after_.by_domain.emplace(domain->uid,
+                             Reservation{.clique = domain->made->clique,
+                                         .seats = std::min(domain->num_nodes, kMostSeats),
+                                         .generation = domain->made->generation,
+                                         .leaving = {}});
   }
 }
 
 // A domain that is gone needs nothing any more. That the cache does not show one proves nothing.
-void Decision::end_promises() {
-  for (const auto& [uid, promise] : before_.promises) {
+void Decision::end_reservations() {
+  for (const auto& [uid, reservation] : before_.by_domain) {
     const PlacementDomain* domain = find(uid);
     if (domain != nullptr && domain->wants_one_clique) continue;
     if (domain == nullptr && world_.unproven.contains(uid)) continue;
     if (domain == nullptr) proofs_.emplace_back(EnsureDomainGone{uid});
-    after_.promises.erase(uid);
+    after_.by_domain.erase(uid);
   }
 }
 
-void Decision::count_promises() {
-  for (const auto& [uid, promise] : after_.promises) {
-    state_of(promise.clique).left -= need_of(promise, find(uid));
-    if (!promise.leaving.empty()) state_of(promise.leaving).left -= promise.leaving_seats;
+void Decision::count_reservations() {
+  for (const auto& [uid, reservation] : after_.by_domain) {
+    state_of(reservation.clique).left -= need_of(reservation, find(uid));
+    if (!reservation.leaving.empty())
+      state_of(reservation.leaving).left -= reservation.leaving_seats;
   }
 }
 
 void Decision::finish_moves() {
-  for (auto& [uid, promise] : after_.promises) {
+  for (auto& [uid, reservation] : after_.by_domain) {
     const PlacementDomain* domain = find(uid);
     if (domain == nullptr) continue;
-    const bool is_made = domain->made && domain->made->turn == promise.turn;
-    if (promise.leaving.empty() || !is_made) continue;
-    state_of(promise.leaving).left += promise.leaving_seats;
-    promise.leaving.clear();
-    promise.leaving_seats = 0;
+    const bool is_made = domain->made && domain->made->generation == reservation.generation;
+    if (reservation.leaving.empty() || !is_made) continue;
+    state_of(reservation.leaving).left += reservation.leaving_seats;
+    reservation.leaving.clear();
+    reservation.leaving_seats = 0;
   }
 }
 
 // spec.numNodes may be changed at any time.
 void Decision::resize() {
   for (const PlacementDomain* domain : domains_) {
-    const auto it = after_.promises.find(domain->uid);
-    if (it == after_.promises.end() || domain->is_deleting || domain->num_nodes == 0) continue;
-    Promise& promise = it->second;
-    if (!promise.leaving.empty() || promise.seats == domain->num_nodes) continue;
-    Promise resized = promise;
+    const auto it = after_.by_domain.find(domain->uid);
+    if (it == after_.by_domain.end() || domain->is_deleting || domain->num_nodes == 0) continue;
+    Reservation& reservation = it->second;
+    if (!reservation.leaving.empty() || reservation.seats == domain->num_nodes) continue;
+    Reservation resized = reservation;
     resized.seats = domain->num_nodes;
-    const std::int64_t more = need_of(resized, domain) - need_of(promise, domain);
-    CliqueState& state = state_of(promise.clique);
+    const std::int64_t more = need_of(resized, domain) - need_of(reservation, domain);
+    CliqueState& state = state_of(reservation.clique);
     if (more > 0 && more > state.left) {
       shortages_[domain->uid].lacks = more - std::max<std::int64_t>(state.left, 0);
       continue;
     }
     state.left -= more;
-    promise = std::move(resized);
+    reservation = std::move(resized);
   }
 }
 
@@ -209,10 +213,10 @@ void Decision::resize() {
 void Decision::find_shortages() {
   std::map<std::string_view, std::vector<std::pair<std::string_view, const PlacementDomain*>>>
       holders;
-  for (const auto& [uid, promise] : after_.promises) {
+  for (const auto& [uid, reservation] : after_.by_domain) {
     const PlacementDomain* domain = find(uid);
-    if (domain == nullptr || cliques_.at(promise.clique).left >= 0) continue;
-    holders[promise.clique].emplace_back(uid, domain);
+    if (domain == nullptr || cliques_.at(reservation.clique).left >= 0) continue;
+    holders[reservation.clique].emplace_back(uid, domain);
   }
   for (auto& [clique, all] : holders) {
     std::ranges::sort(all, {}, [](const auto& holder) {
@@ -220,7 +224,7 @@ void Decision::find_shortages() {
     });
     std::int64_t budget = cliques_.at(std::string(clique)).free;
     for (const auto& [uid, domain] : all) {
-      const std::int64_t need = need_of(after_.promises.at(std::string(uid)), domain);
+      const std::int64_t need = need_of(after_.by_domain.at(std::string(uid)), domain);
       if (need > budget)
         shortages_[std::string(uid)].lacks = need - std::max<std::int64_t>(budget, 0);
       if (need <= budget) budget -= need;
@@ -243,10 +247,10 @@ void Decision::move() {
   for (const PlacementDomain* domain : domains_) {
     const auto shortage = shortages_.find(domain->uid);
     if (shortage == shortages_.end() || domain->is_deleting || is_in_use(*domain)) continue;
-    Promise& promise = after_.promises.at(domain->uid);
-    if (!promise.leaving.empty()) continue;
-    const std::int64_t seats = domain->num_nodes > 0 ? domain->num_nodes : promise.seats;
-    CliqueState* fit = best_fit(seats, promise.clique);
+    Reservation& reservation = after_.by_domain.at(domain->uid);
+    if (!reservation.leaving.empty()) continue;
+    const std::int64_t seats = domain->num_nodes > 0 ? domain->num_nodes : reservation.seats;
+    CliqueState* fit = best_fit(seats, reservation.clique);
     if (fit == nullptr) continue;
     if (world_.unproven.contains(domain->uid)) {
       shortage->second.is_unproven = true;
@@ -257,13 +261,13 @@ void Decision::move() {
       continue;
     }
     fit->left -= seats;
-    // Of an older ledger that was put back its template may be ahead.
-    if (domain->made) after_.turn = std::max(after_.turn, domain->made->turn);
-    promise = {.clique = std::string(fit->clique),
-               .seats = seats,
-               .turn = ++after_.turn,
-               .leaving = promise.clique,
-               .leaving_seats = promise.seats};
+    // Of older reservations that were put back its template may be ahead.
+    if (domain->made) after_.generation = std::max(after_.generation, domain->made->generation);
+    reservation = {.clique = std::string(fit->clique),
+                   .seats = seats,
+                   .generation = ++after_.generation,
+                   .leaving = reservation.clique,
+                   .leaving_seats = reservation.seats};
     proofs_.emplace_back(EnsureClaimsReleased{.claims_ns = domain->name.ns,
                                               .lists_ns = world_.settings.operator_namespace,
                                               .domain_uid = domain->uid,
@@ -286,22 +290,22 @@ void Decision::choose() {
   for (const PlacementDomain* domain : domains_) {
     const bool wants = domain->wants_one_clique && domain->has_channel && domain->num_nodes > 0 &&
                        !domain->is_deleting;
-    if (!wants || after_.promises.contains(domain->uid)) continue;
+    if (!wants || after_.by_domain.contains(domain->uid)) continue;
     CliqueState* fit = best_fit(domain->num_nodes, "");
     if (fit == nullptr) continue;
     fit->left -= domain->num_nodes;
-    after_.promises.emplace(domain->uid, Promise{.clique = std::string(fit->clique),
-                                                 .seats = domain->num_nodes,
-                                                 .turn = ++after_.turn,
-                                                 .leaving = {}});
+    after_.by_domain.emplace(domain->uid, Reservation{.clique = std::string(fit->clique),
+                                                      .seats = domain->num_nodes,
+                                                      .generation = ++after_.generation,
+                                                      .leaving = {}});
   }
 }
 
 PlacementVerdict Decision::verdict_on(const PlacementDomain& domain) const {
-  const auto it = after_.promises.find(domain.uid);
-  if (it != after_.promises.end()) {
+  const auto it = after_.by_domain.find(domain.uid);
+  if (it != after_.by_domain.end()) {
     const auto shortage = shortages_.find(domain.uid);
-    if (shortage == shortages_.end()) return promised(it->second);
+    if (shortage == shortages_.end()) return reserved(it->second);
     const std::string outlook =
         is_in_use(domain) || shortage->second.is_unproven
             ? "it is not placed again, as pods of it have seats already"

@@ -62,10 +62,10 @@ PlacementVerdict num_nodes_missing(const PlacementDomain& domain) {
               R"( --type merge -p '{"spec":{"numNodes":N}}')")};
 }
 
-PlacementVerdict promised(const Promise& promise) {
+PlacementVerdict reserved(const Reservation& reservation) {
   return {true, "CliqueChosen",
-          cat(seats_text(promise.seats), " of clique ", promise.clique,
-              promise.seats == 1 ? " is" : " are", " kept for it")};
+          cat(seats_text(reservation.seats), " of clique ", reservation.clique,
+              reservation.seats == 1 ? " is" : " are", " kept for it")};
 }
 
 PlacementVerdict no_clique_fits(const PlacementDomain& domain, const CliqueState* best,

@@ -7,7 +7,7 @@
 
 namespace cdom::core {
 
-// A clique, with what of it is not promised to anybody; less than none when it lacks seats.
+// A clique, with what of it is not reserved for anybody; less than none when it lacks seats.
 struct CliqueState {
   std::string_view clique;
   const CliqueSeats* seats = nullptr;  // null: no node offers one any more
@@ -20,12 +20,12 @@ struct CliqueState {
 PlacementVerdict no_template();
 PlacementVerdict placement_unsupported();
 PlacementVerdict num_nodes_missing(const PlacementDomain& domain);
-PlacementVerdict promised(const Promise& promise);
+PlacementVerdict reserved(const Reservation& reservation);
 // `best`: the clique that has the most left; null when there is none. `largest`: the most seats
 // that a clique has.
 PlacementVerdict no_clique_fits(const PlacementDomain& domain, const CliqueState* best,
                                 const CliqueState* largest);
-// The promised clique has fewer seats for it than it needs; `outlook` says what comes.
+// The reserved clique has fewer seats for it than it needs; `outlook` says what comes.
 PlacementVerdict clique_lacks_seats(std::int64_t lacks, std::int64_t wanted,
                                     const CliqueState& state, const std::string& outlook);
 

@@ -34,7 +34,7 @@ TEST(NodePrepare, PreparesTheClaimThatAListAdmitsOnceItsDaemonIsReady) {
   scene.daemon_ready().settle();
   ASSERT_TRUE(scene.is_prepared("a"));
   const PreparedSeat seat = scene.prepared["a-uid"].seats.at(0);
-  EXPECT_EQ(seat.seat, (SeatRef{"channel", kSelf, "channel-0"}));
+  EXPECT_EQ(seat.seat, (DeviceRef{"channel", kSelf, "channel-0"}));
   EXPECT_THAT(seat.cdi_ids, ElementsAre("k8s.compute-domain.nvidia.com/claim=a-uid-channel-0"));
   EXPECT_TRUE(scene.injected.contains("a-uid"));
 }

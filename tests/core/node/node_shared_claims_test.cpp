@@ -1,5 +1,5 @@
 // A claim that pods on several nodes of a clique share, as one of these nodes sees it.
-#include "compute_domain/core/seat_health.h"
+#include "compute_domain/core/device_health.h"
 #include "core/node/node_scene.h"
 
 namespace cdom::core {
@@ -22,7 +22,7 @@ TEST(NodeSharedClaim, IsPreparedWithTheDeviceOfItsClique) {
   scene.prepare("a").settle().daemon_ready().settle();
   ASSERT_TRUE(scene.is_prepared("a"));
   EXPECT_EQ(scene.prepared["a-uid"].seats.at(0).seat,
-            (SeatRef{"channel", std::string("clique/") + kClique, "shared-3"}));
+            (DeviceRef{"channel", std::string("clique/") + kClique, "shared-3"}));
   EXPECT_TRUE(scene.injected.contains("a-uid"));
 }
 
@@ -47,13 +47,13 @@ TEST(NodeSharedClaim, HasTheHealthOfTheDaemonThatServesIt) {
   scene.claim(shared_claim("a", kClique)).settle().show(train(1).admits("a"));
   scene.prepare("a").settle().daemon_ready().settle();
   const std::string pool = std::string("clique/") + kClique;
-  const auto health = [&](SeatHealth::State state, const std::string& message) {
-    return SeatHealth{pool, "shared-3", state, message};
+  const auto health = [&](DeviceHealth::State state, const std::string& message) {
+    return DeviceHealth{pool, "shared-3", state, message};
   };
-  EXPECT_THAT(seat_health(scene.world), Contains(health(SeatHealth::State::Healthy, "")));
+  EXPECT_THAT(device_health(scene.world), Contains(health(DeviceHealth::State::Healthy, "")));
   scene.daemon_dies("killed by SIGKILL");
-  EXPECT_THAT(seat_health(scene.world),
-              Contains(health(SeatHealth::State::Unhealthy,
+  EXPECT_THAT(device_health(scene.world),
+              Contains(health(DeviceHealth::State::Unhealthy,
                               "the IMEX daemon does not run: killed by SIGKILL")));
 }
 

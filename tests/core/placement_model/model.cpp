@@ -47,8 +47,9 @@ api::ComputeDomain domain_object(const Objects& objects, int d) {
 
 }  // namespace
 
-core::Ledger Model::ledger_of(const Ledger& ledger) const {
-  return ledger.exists == 0 ? core::Ledger{} : ledger_in(ledgers_.at(ledger.content - 1));
+core::Reservations Model::reservations_of(const Reservations& reservations) const {
+  return reservations.exists == 0 ? core::Reservations{}
+                                  : reservations_in(reservations_.at(reservations.content - 1));
 }
 
 PlacementWorld Model::placement_world(const Objects& cache) const {
@@ -79,13 +80,14 @@ PlacementWorld Model::placement_world(const Objects& cache) const {
       if (cache.seats.taken[n] == d + 1) domain.nodes.insert(node_name(static_cast<int>(n)));
     }
     const Template& made = cache.templates[i];
-    if (made.clique != 0) domain.made = TemplatePlacement{clique_name(made.clique - 1), made.turn};
+    if (made.clique != 0)
+      domain.made = TemplatePlacement{clique_name(made.clique - 1), made.generation};
     world.domains.push_back(std::move(domain));
   }
-  if (cache.ledger.exists != 0) {
-    world.ledger = ledgers_.at(cache.ledger.content - 1);
-    world.ledger->meta.uid = "uid-ledger";
-    world.ledger->meta.resource_version = std::to_string(cache.ledger.version);
+  if (cache.reservations.exists != 0) {
+    world.reservations = reservations_.at(cache.reservations.content - 1);
+    world.reservations->meta.uid = "uid-reservations";
+    world.reservations->meta.resource_version = std::to_string(cache.reservations.version);
   }
   return world;
 }
@@ -98,14 +100,15 @@ World Model::domain_world(const Objects& cache, int domain) const {
   if (is_there(cache.domains[d])) world.view.domain = domain_object(cache, domain);
   const Template& made = cache.templates[d];
   if (made.clique != 0) {
-    const Promise promise{.clique = clique_name(made.clique - 1), .seats = 0, .turn = made.turn};
-    api::ResourceClaimTemplate object = *wanted_template(domain_object(cache, domain), promise);
+    const Reservation reservation{
+        .clique = clique_name(made.clique - 1), .seats = 0, .generation = made.generation};
+    api::ResourceClaimTemplate object = *wanted_template(domain_object(cache, domain), reservation);
     object.meta.uid = template_uid(made);
     world.templates.push_back(std::move(object));
   }
-  const core::Ledger ledger = ledger_of(cache.ledger);
-  const auto promise = ledger.promises.find(world.view.uid);
-  if (promise != ledger.promises.end()) world.promise = promise->second;
+  const core::Reservations reservations = reservations_of(cache.reservations);
+  const auto reservation = reservations.by_domain.find(world.view.uid);
+  if (reservation != reservations.by_domain.end()) world.reservation = reservation->second;
   return world;
 }
 
@@ -114,13 +117,14 @@ Id Model::keep(const Plan& plan) {
   std::string text;
   for (const Action& action : plan.actions) {
     text += cat(to_string(action), "\n");
-    if (const auto* write = std::get_if<WriteLedger>(&action)) {
+    if (const auto* write = std::get_if<WriteReservations>(&action)) {
       text += cat(write->current.meta.resource_version, "\n");
-      for (const auto& [uid, promise] : write->desired.data) text += cat(uid, ":", promise, "\n");
+      for (const auto& [uid, reservation] : write->desired.data)
+        text += cat(uid, ":", reservation, "\n");
     } else if (const auto* replace = std::get_if<ReplaceTemplate>(&action)) {
-      text += cat(replace->current.uid, placement_of(replace->object)->turn, "\n");
+      text += cat(replace->current.uid, placement_of(replace->object)->generation, "\n");
     } else if (const auto* create = std::get_if<CreateTemplate>(&action)) {
-      text += cat(placement_of(create->object)->turn, "\n");
+      text += cat(placement_of(create->object)->generation, "\n");
     }
   }
   const auto [it, is_new] = plan_ids_.try_emplace(text, static_cast<Id>(plans_.size() + 1));
@@ -174,21 +178,23 @@ bool Model::apply(State& state, int domain, const Action& action) {
     if (made.clique != 0) return false;
     const auto placement = placement_of(object);
     made = {.clique = clique_number(placement->clique),
-            .turn = static_cast<Count>(placement->turn),
+            .generation = static_cast<Count>(placement->generation),
             .made = static_cast<Count>(made.made + 1)};
     return true;
   };
-  if (const auto* write = std::get_if<WriteLedger>(&action)) {
-    Ledger& ledger = server.ledger;
-    const std::string version = ledger.exists == 0 ? "" : std::to_string(ledger.version);
+  if (const auto* write = std::get_if<WriteReservations>(&action)) {
+    Reservations& reservations = server.reservations;
+    const std::string version =
+        reservations.exists == 0 ? "" : std::to_string(reservations.version);
     if (write->current.meta.resource_version != version) return false;
-    ledger.exists = write->desired.data.empty() ? 0 : 1;
-    ledger.version = static_cast<Count>(ledger.version + 1);
+    reservations.exists = write->desired.data.empty() ? 0 : 1;
+    reservations.version = static_cast<Count>(reservations.version + 1);
     std::string text;
-    for (const auto& [uid, promise] : write->desired.data) text += cat(uid, promise, "\n");
-    const auto [it, is_new] = ledger_ids_.try_emplace(text, static_cast<Id>(ledgers_.size() + 1));
-    if (is_new) ledgers_.push_back(write->desired);
-    ledger.content = it->second;
+    for (const auto& [uid, reservation] : write->desired.data) text += cat(uid, reservation, "\n");
+    const auto [it, is_new] =
+        reservations_ids_.try_emplace(text, static_cast<Id>(reservations_.size() + 1));
+    if (is_new) reservations_.push_back(write->desired);
+    reservations.content = it->second;
     return true;
   }
   if (const auto* gone = std::get_if<EnsureDomainGone>(&action)) {
@@ -201,12 +207,12 @@ bool Model::apply(State& state, int domain, const Action& action) {
   if (const auto* replace = std::get_if<ReplaceTemplate>(&action)) {
     if (made.clique != 0 && replace->current.uid != template_uid(made)) return false;
     made.clique = 0;
-    made.turn = 0;
+    made.generation = 0;
     return create(replace->object);
   }
   if (std::holds_alternative<EnsureTemplateAbsent>(action)) {
     made.clique = 0;
-    made.turn = 0;
+    made.generation = 0;
     return true;
   }
   if (std::holds_alternative<RemoveFinalizer>(action)) {
@@ -218,7 +224,7 @@ bool Model::apply(State& state, int domain, const Action& action) {
 }
 
 void Model::apply_next(State& state, Flight& flight) {
-  // A copy: a ledger that is new moves none, but plans may.
+  // A copy: a ConfigMap that is new moves none, but plans may.
   const Plan plan = plans_.at(flight.plan - 1);
   const bool is_done = apply(state, flight.domain, plan.actions.at(flight.next));
   if (is_done && ++flight.next < plan.actions.size()) return;
@@ -311,7 +317,7 @@ void Model::watch_steps(const State& state, std::vector<Transition>& out) const 
       step.after.controllers[k].cache.*member = state.server.*member;
       if (bytes_of(step.after) != bytes_of(state)) out.push_back(std::move(step));
     };
-    see("the ledger", &Objects::ledger);
+    see("the reservations", &Objects::reservations);
     see("templates", &Objects::templates);
     see("domains", &Objects::domains);
     see("seats", &Objects::seats);
@@ -354,25 +360,25 @@ void Model::controller_steps(const State& state, std::vector<Transition>& out) {
 }
 
 std::string Model::violation(const State& state) const {
-  std::array<std::int64_t, kCliques> promised{}, templates{};
-  const core::Ledger ledger = ledger_of(state.server.ledger);
-  for (const auto& [uid, promise] : ledger.promises) {
-    promised[clique_number(promise.clique) - 1U] += promise.seats;
-    if (promise.leaving.empty()) continue;
-    promised[clique_number(promise.leaving) - 1U] += promise.leaving_seats;
+  std::array<std::int64_t, kCliques> reserved{}, templates{};
+  const core::Reservations reservations = reservations_of(state.server.reservations);
+  for (const auto& [uid, reservation] : reservations.by_domain) {
+    reserved[clique_number(reservation.clique) - 1U] += reservation.seats;
+    if (reservation.leaving.empty()) continue;
+    reserved[clique_number(reservation.leaving) - 1U] += reservation.leaving_seats;
   }
   for (std::size_t d = 0; d < kDomains; ++d) {
     const Template& made = state.server.templates[d];
     if (made.clique == 0 || state.server.domains[d].phase != Domain::kLiving) continue;
     templates[made.clique - 1U] += kWants[d];
-    const auto it = ledger.promises.find(testing::uid_of(domain_name(static_cast<int>(d))));
-    if (it == ledger.promises.end()) {
-      return cat(domain_name(static_cast<int>(d)), " has a template and no promise");
+    const auto it = reservations.by_domain.find(testing::uid_of(domain_name(static_cast<int>(d))));
+    if (it == reservations.by_domain.end()) {
+      return cat(domain_name(static_cast<int>(d)), " has a template and no reservation");
     }
   }
   for (int c = 0; c < kCliques; ++c) {
     const auto i = static_cast<std::size_t>(c);
-    if (promised[i] > seats_of(c)) return cat(clique_name(c), " is promised more than it has");
+    if (reserved[i] > seats_of(c)) return cat(clique_name(c), " is reserved more than it has");
     if (templates[i] > seats_of(c))
       return cat("templates ask for more than ", clique_name(c), " has");
   }
@@ -380,25 +386,26 @@ std::string Model::violation(const State& state) const {
 }
 
 std::string Model::unsettled(const State& state) const {
-  const core::Ledger ledger = ledger_of(state.server.ledger);
+  const core::Reservations reservations = reservations_of(state.server.reservations);
   const PlacementPlan left = place(placement_world(state.server));
   if (!left.plan.actions.empty()) return "there is something left to place";
   for (std::size_t d = 0; d < kDomains; ++d) {
     const std::string name = domain_name(static_cast<int>(d));
-    const auto it = ledger.promises.find(testing::uid_of(name));
-    const bool is_promised = it != ledger.promises.end();
+    const auto it = reservations.by_domain.find(testing::uid_of(name));
+    const bool is_reserved = it != reservations.by_domain.end();
     const Count phase = state.server.domains[d].phase;
-    if (is_promised && (phase == Domain::kGone || phase == Domain::kNever)) {
-      return cat(name, " is gone and has a promise");
+    if (is_reserved && (phase == Domain::kGone || phase == Domain::kNever)) {
+      return cat(name, " is gone and has a reservation");
     }
     if (phase == Domain::kDeleting && !has_seat(state.server, static_cast<int>(d))) {
       return cat(name, " is never gone");
     }
-    if (phase != Domain::kLiving || !is_promised) continue;
+    if (phase != Domain::kLiving || !is_reserved) continue;
     const Template& made = state.server.templates[d];
     if (!it->second.leaving.empty()) return cat(name, " is moved for ever");
-    if (made.clique != clique_number(it->second.clique) || made.turn != it->second.turn) {
-      return cat(name, " has not the template that it was promised");
+    if (made.clique != clique_number(it->second.clique) ||
+        made.generation != it->second.generation) {
+      return cat(name, " has not the template that it was reserved");
     }
   }
   return {};
@@ -407,15 +414,15 @@ std::string Model::unsettled(const State& state) const {
 std::string Model::describe(const State& state) const {
   std::string text;
   const auto tell = [&](const char* whose, const Objects& objects) {
-    text += cat(whose, ": ledger");
-    for (const auto& [uid, promise] : ledger_of(objects.ledger).promises) {
-      text += cat(" [", uid, " ", promise.seats, " of ", promise.clique, " turn ", promise.turn,
-                  " leaving ", promise.leaving, "]");
+    text += cat(whose, ": reservations");
+    for (const auto& [uid, reservation] : reservations_of(objects.reservations).by_domain) {
+      text += cat(" [", uid, " ", reservation.seats, " of ", reservation.clique, " generation ",
+                  reservation.generation, " leaving ", reservation.leaving, "]");
     }
     for (std::size_t d = 0; d < kDomains; ++d) {
       text += cat("; ", domain_name(static_cast<int>(d)), " phase ", int{objects.domains[d].phase},
-                  " template ", int{objects.templates[d].clique}, " turn ",
-                  int{objects.templates[d].turn});
+                  " template ", int{objects.templates[d].clique}, " generation ",
+                  int{objects.templates[d].generation});
     }
     text += "\n";
   };

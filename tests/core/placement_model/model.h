@@ -46,7 +46,7 @@ class Model {
   void watch_steps(const State& state, std::vector<Transition>& out) const;
   void controller_steps(const State& state, std::vector<Transition>& out);
 
-  [[nodiscard]] core::Ledger ledger_of(const Ledger& ledger) const;
+  [[nodiscard]] core::Reservations reservations_of(const Reservations& reservations) const;
   [[nodiscard]] PlacementWorld placement_world(const Objects& cache) const;
   [[nodiscard]] World domain_world(const Objects& cache, int domain) const;
   Id placement_plan(const Objects& cache);
@@ -56,8 +56,8 @@ class Model {
   bool apply(State& state, int domain, const Action& action);
 
   const Bounds bounds_;
-  std::map<std::string, Id> ledger_ids_, plan_ids_;
-  std::vector<api::ConfigMap> ledgers_;
+  std::map<std::string, Id> reservations_ids_, plan_ids_;
+  std::vector<api::ConfigMap> reservations_;
   std::vector<Plan> plans_;
   std::unordered_map<std::string, Id> memo_;
 };

@@ -1,6 +1,6 @@
 // Model check of the shipping placement: two controllers with stale caches, in any order, never
-// promise or make templates for more seats than a clique has; and at rest everybody has what he was
-// promised.
+// reservation or make templates for more seats than a clique has; and at rest everybody has what he
+// was reserved.
 //
 // CDOM_MODEL_STATES sets how many states to visit.
 #include <gtest/gtest.h>
@@ -24,7 +24,7 @@ void check(Bounds bounds, std::size_t most, std::uint64_t seed) {
   EXPECT_TRUE(wrong.empty()) << wrong;
 }
 
-TEST(PlacementModel, NeverPromisesMoreThanACliqueHasWhoeverDecides) {
+TEST(PlacementModel, NeverReservesMoreThanACliqueHasWhoeverDecides) {
   for (std::uint64_t seed = 1; seed <= 4; ++seed) check({}, most_states() / 4, seed);
 }
 

@@ -1,7 +1,7 @@
 // State: a small world in which two controllers place domains, each with caches of its own.
 //
 // Two cliques, and more domains than they have seats for. Plain bytes: a state is compared and
-// hashed as memory; plans and ledgers are interned.
+// hashed as memory; plans and reservations are interned.
 #pragma once
 
 #include <array>
@@ -23,7 +23,7 @@ inline constexpr std::array<int, kNodes> kCliqueOf{0, 0, 1, 1, 1};
 
 struct Template {
   Count clique = 0;  // its number + 1; 0: there is none
-  Count turn = 0;
+  Count generation = 0;
   Count made = 0;  // how often one of this name was made: its UID
 };
 
@@ -32,7 +32,7 @@ struct Domain {
   Count phase = kNever;
 };
 
-struct Ledger {
+struct Reservations {
   Id content = 0;
   Count version = 0;
   Count exists = 0;
@@ -47,7 +47,7 @@ struct Seats {
 
 // What a watch may show late, one member per kind.
 struct Objects {
-  Ledger ledger;
+  Reservations reservations;
   std::array<Template, kDomains> templates{};
   std::array<Domain, kDomains> domains{};
   Seats seats;

@@ -270,7 +270,7 @@ void finish(NodeDraft& draft, const WantedClaim& wanted, PreparedClaim& claim) {
     draft.save_checkpoint();
   }
   AnswerPrepared answer{wanted.claim.uid, {}};
-  for (const SeatRef& seat : claim.seats) {
+  for (const DeviceRef& seat : claim.seats) {
     answer.seats.push_back({seat, injects
                                       ? std::vector<std::string>{cdi_device_id(wanted.claim.uid)}
                                       : std::vector<std::string>{}});

@@ -1,4 +1,4 @@
-// SeatHealth: what kubelet is told of the node's seats. Values and a pure function.
+// DeviceHealth: what kubelet is told of the node's devices. Values and a pure function.
 #pragma once
 
 #include <string>
@@ -8,7 +8,7 @@
 
 namespace cdom::core {
 
-struct SeatHealth {
+struct DeviceHealth {
   enum class State {
     Unknown,  // `message` says why
     Healthy,
@@ -18,11 +18,11 @@ struct SeatHealth {
   State state = State::Unknown;
   std::string message;
 
-  friend bool operator==(const SeatHealth&, const SeatHealth&) = default;
+  friend bool operator==(const DeviceHealth&, const DeviceHealth&) = default;
 };
 
-// Of the seats that the node publishes, and of shared ones that are prepared on it; none before it
-// knows its clique.
-std::vector<SeatHealth> seat_health(const NodeWorld& world);
+// Of the devices that the node publishes, and of shared ones that are prepared on it; none before
+// it knows its clique.
+std::vector<DeviceHealth> device_health(const NodeWorld& world);
 
 }  // namespace cdom::core

@@ -1,4 +1,4 @@
-#include "compute_domain/core/seat_health.h"
+#include "compute_domain/core/device_health.h"
 #include "core/node/node_scene.h"
 
 namespace cdom::core {
@@ -7,27 +7,27 @@ namespace {
 using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::SizeIs;
-using State = SeatHealth::State;
+using State = DeviceHealth::State;
 
-SeatHealth seat_of(const NodeScene& scene) {
-  const auto seats = seat_health(scene.world);
+DeviceHealth seat_of(const NodeScene& scene) {
+  const auto seats = device_health(scene.world);
   EXPECT_THAT(seats, SizeIs(1));
-  return seats.empty() ? SeatHealth{} : seats.front();
+  return seats.empty() ? DeviceHealth{} : seats.front();
 }
 
-TEST(NodeSeatHealth, IsNotTellableBeforeTheCliqueIsKnown) {
+TEST(NodeDeviceHealth, IsNotTellableBeforeTheCliqueIsKnown) {
   NodeScene scene;
-  EXPECT_THAT(seat_health(scene.world), IsEmpty());
+  EXPECT_THAT(device_health(scene.world), IsEmpty());
 }
 
-TEST(NodeSeatHealth, IsThatOfThePublishedSeat) {
+TEST(NodeDeviceHealth, IsThatOfThePublishedSeat) {
   NodeScene scene;
   scene.settle();
-  EXPECT_EQ(seat_of(scene), (SeatHealth{kSelf, "channel-0", State::Healthy, ""}));
+  EXPECT_EQ(seat_of(scene), (DeviceHealth{kSelf, "channel-0", State::Healthy, ""}));
   EXPECT_EQ(scene.world.slices.objects.at(0).devices.at(0).name, "channel-0");
 }
 
-TEST(NodeSeatHealth, FollowsTheDaemonOnceAClaimIsPrepared) {
+TEST(NodeDeviceHealth, FollowsTheDaemonOnceAClaimIsPrepared) {
   NodeScene scene;
   scene.settle().show(train(1).admits("a")).prepare("a").settle();
   EXPECT_EQ(seat_of(scene).state, State::Healthy) << "nobody uses it yet";
@@ -43,7 +43,7 @@ TEST(NodeSeatHealth, FollowsTheDaemonOnceAClaimIsPrepared) {
   EXPECT_EQ(seat_of(scene).state, State::Healthy);
 }
 
-TEST(NodeSeatHealth, IsUnknownWhenTheSupervisorIsSilentAndThenUnhealthy) {
+TEST(NodeDeviceHealth, IsUnknownWhenTheSupervisorIsSilentAndThenUnhealthy) {
   NodeScene scene = serving();
   scene.world.daemon.reset();
   scene.world.supervisor_error = "connection refused";
@@ -54,7 +54,7 @@ TEST(NodeSeatHealth, IsUnknownWhenTheSupervisorIsSilentAndThenUnhealthy) {
   EXPECT_THAT(seat_of(scene).message, HasSubstr("connection refused"));
 }
 
-TEST(NodeSeatHealth, IsUnknownWhileTheFabricCannotBeRead) {
+TEST(NodeDeviceHealth, IsUnknownWhileTheFabricCannotBeRead) {
   NodeScene scene;
   scene.settle();
   scene.world.fabric = {std::nullopt, "NVML does not answer"};
