@@ -167,10 +167,10 @@ void add_makers(const Sources& from, core::World& world) {
     if (claim.meta.ns != ns) continue;
     for (const api::ClaimConsumer& consumer : claim.reserved_for) pods.insert(consumer.uid);
   }
-  world.makers = from.workloads.makers_of(ns, pods);
-  if (const auto read = from.workloads.last_read(ns)) {
-    world.pods_read = world.now - (from.clock.elapsed() - *read);
-  }
+  const auto read = from.workloads.last_read(ns);
+  if (read == nullptr) return;
+  world.makers = read->makers_of(pods);
+  world.pods_read = world.now - (from.clock.elapsed() - read->at);
 }
 
 std::string namespace_of(const Sources& from, const std::string& uid) {

@@ -19,18 +19,37 @@ std::string key_of(const api::ComputeDomain& domain) {
   return workload_in(domain.meta.ns, domain.meta.label(api::kWorkloadLabel));
 }
 
+// Null: it was not there.
+const core::PodFacts* find_pod(const std::shared_ptr<const PodsRead>& read,
+                               const std::string& uid) {
+  if (read == nullptr) return nullptr;
+  const auto it = read->pods.find(uid);
+  return it == read->pods.end() ? nullptr : &it->second;
+}
+
 }  // namespace
+
+std::map<std::string, api::OwnerReference> PodsRead::makers_of(
+    const std::set<std::string>& uids) const {
+  std::map<std::string, api::OwnerReference> makers;
+  for (const std::string& uid : uids) {
+    const auto pod = pods.find(uid);
+    if (pod == pods.end()) continue;
+    if (auto maker = core::maker_of(pod->second)) makers.emplace(uid, *std::move(maker));
+  }
+  return makers;
+}
 
 void Workloads::resolve(const std::string& uid, Claim& claim) {
   Namespace& ns = namespaces_[claim.ns];
   if (claim.pod) {
-    const auto pod = ns.pods.find(claim.pod->uid);
-    if (pod != ns.pods.end()) {
+    const core::PodFacts* pod = find_pod(ns.last_read, claim.pod->uid);
+    if (pod != nullptr) {
       if (!claim.workload) {
-        claim.workload = core::workload_of(pod->second, claim.pod->claim_name);
+        claim.workload = core::workload_of(*pod, claim.pod->claim_name);
       }
       claim.lacks_templates = !claim.workload;
-      if (!pod->second.meta.is_deleting()) claim.pod_seen = ns.read;
+      if (!pod->meta.is_deleting()) claim.pod_seen = ns.last_read->at;
     }
   }
   if (claim.workload && claim.id.empty()) {
@@ -94,9 +113,9 @@ void Workloads::forget_claim(const std::string& uid) {
 bool Workloads::resolve(const Namespace& ns, const std::string& claim_uid, Shared& shared) {
   bool is_news = false;
   for (auto& [uid, consumer] : shared.pods) {
-    const auto pod = ns.pods.find(uid);
-    if (!consumer.node.empty() || pod == ns.pods.end() || pod->second.node.empty()) continue;
-    consumer.node = pod->second.node;
+    const core::PodFacts* pod = find_pod(ns.last_read, uid);
+    if (!consumer.node.empty() || pod == nullptr || pod->node.empty()) continue;
+    consumer.node = pod->node;
     shared_on_[consumer.node].insert(claim_uid);
     is_news = true;
   }
@@ -145,16 +164,15 @@ void Workloads::forget_consumers(const std::string& claim_uid) {
 
 void Workloads::pods_read(const std::string& ns, std::vector<core::PodFacts> pods, bool with_specs,
                           base::Duration now) {
-  const std::scoped_lock lock(mutex_);
-  Namespace& known = namespaces_[ns];
-  known.pods.clear();
+  auto read = std::make_shared<PodsRead>(PodsRead{.pods = {}, .at = now, .with_specs = with_specs});
   for (core::PodFacts& pod : pods) {
     core::trim_pod(pod.meta);
     const std::string uid = pod.meta.uid;
-    known.pods.emplace(uid, std::move(pod));
+    read->pods.emplace(uid, std::move(pod));
   }
-  known.read = now;
-  known.specs_read = with_specs;
+  const std::scoped_lock lock(mutex_);
+  Namespace& known = namespaces_[ns];
+  known.last_read = std::move(read);
   bool told_something = false;
   const std::size_t workloads = claims_of_.size();
   for (auto& [uid, claim] : claims_) {
@@ -273,24 +291,10 @@ bool Workloads::has_nodeless_consumers(const std::string& ns) const {
   });
 }
 
-std::map<std::string, api::OwnerReference> Workloads::makers_of(
-    const std::string& ns, const std::set<std::string>& pods) const {
-  const std::scoped_lock lock(mutex_);
-  std::map<std::string, api::OwnerReference> makers;
-  const auto known = namespaces_.find(ns);
-  if (known == namespaces_.end()) return makers;
-  for (const std::string& uid : pods) {
-    const auto pod = known->second.pods.find(uid);
-    if (pod == known->second.pods.end()) continue;
-    if (auto maker = core::maker_of(pod->second)) makers.emplace(uid, *std::move(maker));
-  }
-  return makers;
-}
-
-std::optional<base::Duration> Workloads::last_read(const std::string& ns) const {
+std::shared_ptr<const PodsRead> Workloads::last_read(const std::string& ns) const {
   const std::scoped_lock lock(mutex_);
   const auto known = namespaces_.find(ns);
-  return known == namespaces_.end() ? std::nullopt : known->second.read;
+  return known == namespaces_.end() ? nullptr : known->second.last_read;
 }
 
 void Workloads::describe(core::WorkloadsWorld& world) const {
@@ -309,8 +313,10 @@ void Workloads::describe(core::WorkloadsWorld& world) const {
     claim.is_settled = !it->second.id.empty();
   }
   if (const auto ns = namespaces_.find(world.ns); ns != namespaces_.end()) {
-    world.pods_read = ns->second.read;
-    world.specs_read = ns->second.specs_read;
+    if (const auto& read = ns->second.last_read) {
+      world.pods_read = read->at;
+      world.specs_read = read->with_specs;
+    }
     world.read_found_workload = ns->second.read_found_workload;
     world.vain_reads = ns->second.vain_reads;
     for (const std::string& uid : ns->second.shared) {

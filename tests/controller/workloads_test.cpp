@@ -83,12 +83,16 @@ TEST(Workloads, KnowWhatHasMadeAPod) {
   Workloads workloads;
   workloads.pods_read("team-a", {made_by(pod_on("n1", "a"), "batch/v1", "Job"), of_set, copy},
                       false, {});
-  const auto makers = workloads.makers_of("team-a", {"uid-a", "uid-b", "uid-c", "uid-d"});
+  const auto read = workloads.last_read("team-a");
+  const auto makers = read->makers_of({"uid-a", "uid-b", "uid-c", "uid-d"});
   ASSERT_EQ(makers.size(), 2U);
   EXPECT_EQ(makers.at("uid-a").name, "run");
   EXPECT_EQ(makers.at("uid-b").kind, "JobSet");
-  EXPECT_EQ(workloads.last_read("team-a"), base::Duration{});
-  EXPECT_EQ(workloads.last_read("team-b"), std::nullopt);
+  EXPECT_EQ(read->at, base::Duration{});
+  EXPECT_EQ(workloads.last_read("team-b"), nullptr);
+
+  workloads.pods_read("team-a", {}, false, std::chrono::seconds(1));
+  EXPECT_EQ(read->pods.size(), 3U) << "what one has, another read does not change";
 }
 
 TEST(Workloads, ForgetAPodThatSharesAClaimNoMore) {

@@ -7,6 +7,7 @@
 #pragma once
 
 #include <map>
+#include <memory>
 #include <mutex>
 #include <optional>
 #include <set>
@@ -17,6 +18,17 @@
 #include "compute_domain/core/workloads.h"
 
 namespace cdom::controller {
+
+// What one LIST of a namespace's pods gave.
+struct PodsRead {
+  std::map<std::string, core::PodFacts> pods;  // by UID
+  base::Duration at{};
+  bool with_specs = false;
+
+  // What has made these pods, by UID.
+  [[nodiscard]] std::map<std::string, api::OwnerReference> makers_of(
+      const std::set<std::string>& uids) const;
+};
 
 class Workloads {
  public:
@@ -50,10 +62,8 @@ class Workloads {
   [[nodiscard]] std::vector<api::ObjectName> shared_on(const std::string& node) const;
   [[nodiscard]] std::vector<api::ObjectName> shared_in(const std::string& ns) const;
   [[nodiscard]] bool has_nodeless_consumers(const std::string& ns) const;
-  // What has made these pods, by UID, as the last read of the namespace tells; and when that was.
-  [[nodiscard]] std::map<std::string, api::OwnerReference> makers_of(
-      const std::string& ns, const std::set<std::string>& pods) const;
-  [[nodiscard]] std::optional<base::Duration> last_read(const std::string& ns) const;
+  // The last read of the namespace, which nobody changes any more; null: there was none.
+  [[nodiscard]] std::shared_ptr<const PodsRead> last_read(const std::string& ns) const;
   // `world` but for its claims' objects and its domains, which the stores have.
   void describe(core::WorkloadsWorld& world) const;
 
@@ -68,9 +78,7 @@ class Workloads {
     std::optional<base::Duration> pod_seen;  // by a read, and not ending
   };
   struct Namespace {
-    std::map<std::string, core::PodFacts> pods;  // by UID, of the last read
-    std::optional<base::Duration> read;
-    bool specs_read = false;
+    std::shared_ptr<const PodsRead> last_read;
     bool read_found_workload = false;
     int vain_reads = 0;
     std::set<std::string> unknown;  // UIDs of claims
