@@ -37,7 +37,7 @@ std::string number(double value) {
   if (value == std::floor(value) && std::abs(value) < 1e15) {
     std::snprintf(out, sizeof out, "%.0f", value);
   } else {
-    std::snprintf(out, sizeof out, "%.9g", value);
+    std::snprintf(out, sizeof out, "%.15g", value);
   }
   return out;
 }

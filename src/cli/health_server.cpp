@@ -7,6 +7,7 @@
 
 #include "cli/health_certificate.h"
 #include "cli/metrics_access.h"
+#include "cli/process_metrics.h"
 #include "compute_domain/base/text.h"
 
 namespace cdom::cli {
@@ -27,8 +28,8 @@ http::Response text(int status, std::string body) {
           .body = std::move(body)};
 }
 
-http::Response metrics_text(const base::Registry& metrics) {
-  http::Response response = text(200, metrics.render());
+http::Response metrics_text(std::string metrics) {
+  http::Response response = text(200, std::move(metrics));
   response.headers["Content-Type"] = "text/plain; version=0.0.4; charset=utf-8";
   return response;
 }
@@ -58,7 +59,7 @@ std::string bearer_token(const http::Headers& headers) {
 class HealthRoute {
  public:
   HealthRoute(const HealthFlags& flags, HealthParts parts)
-      : path_(flags.metrics_path), parts_(std::move(parts)) {
+      : path_(flags.metrics_path), parts_(std::move(parts)), process_(parts_.clock) {
     if (flags.authentication) access_.emplace(parts_.api_server, parts_.clock, path_);
   }
 
@@ -70,7 +71,7 @@ class HealthRoute {
     if (path_.empty() || path != path_) {
       return text(404, cat("try /healthz, /readyz or ", path_, "\n"));
     }
-    if (!access_) return metrics_text(parts_.metrics);
+    if (!access_) return metrics();
     const std::string token = bearer_token(request.headers);
     if (token.empty()) return unauthorized();
     return http::LateReply{[this, token](const std::function<void(http::Response)>& answer) {
@@ -83,10 +84,12 @@ class HealthRoute {
     return trouble.empty() ? text(200, "ok\n") : text(503, trouble + "\n");
   }
 
-  [[nodiscard]] http::Response response_for(MetricsAccess::Answer answer) const {
+  http::Response metrics() { return metrics_text(parts_.metrics.render() + process_.render()); }
+
+  http::Response response_for(MetricsAccess::Answer answer) {
     switch (answer) {
       case MetricsAccess::Answer::Allowed:
-        return metrics_text(parts_.metrics);
+        return metrics();
       case MetricsAccess::Answer::UnknownToken:
         return unauthorized();
       case MetricsAccess::Answer::NotAllowed:
@@ -101,6 +104,7 @@ class HealthRoute {
 
   const std::string path_;
   const HealthParts parts_;
+  ProcessMetrics process_;
   std::optional<MetricsAccess> access_;
 };
 

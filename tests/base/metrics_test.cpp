@@ -36,5 +36,12 @@ TEST(Metrics, RefusesANameUsedAsTwoTypes) {
   EXPECT_THROW(registry.gauge("n", "N."), std::logic_error);
 }
 
+// Seconds since the epoch, which a scraper subtracts from its own.
+TEST(Metrics, KeepTheFractionsOfLargeNumbers) {
+  Registry metrics;
+  metrics.gauge("start_seconds", "A start.").set(1795620123.25);
+  EXPECT_NE(metrics.render().find("start_seconds 1795620123.25\n"), std::string::npos);
+}
+
 }  // namespace
 }  // namespace cdom::base
