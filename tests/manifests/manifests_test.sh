@@ -202,6 +202,56 @@ set_channel() {
   kubectl patch cd "$1" --type merge -p "{\"spec\": {\"channel\": $2}}"
 }
 
+# A domain of team-a's: NAME, and the rest of its spec. Gives what kubectl prints.
+applied() { kubectl apply -f - 2>&1 <<<"{apiVersion: resource.nvidia.com/v1beta1, kind: ComputeDomain, metadata: {name: $1}, spec: {$2}}"; }
+template() { echo "channel: {resourceClaimTemplate: {name: $1}}"; }
+warned() { # TEXT OUTPUT
+  [[ $2 == *Warning:*"$1"* ]] || fail "no warning '$1': $2"
+}
+# Within 20 s, as eventually_refused: kubectl is asked until it warns.
+eventually_warned() { # TEXT COMMAND…
+  local attempt output=
+  for attempt in {1..40}; do
+    output=$("${@:2}" 2>&1)
+    if [[ $output == *"$1"* ]]; then break; fi
+    sleep 0.5
+  done
+  warned "$1" "$output"
+}
+
+people_are_warned_of_what_they_may_not_mean() {
+  local output
+  echo '{apiVersion: resource.nvidia.com/v1beta1, kind: ComputeDomain, metadata: {name: none}, spec: {numNodes: 0}}' >"$WORK/none.yaml"
+  eventually_warned 'spec.numNodes is 0, so the domain is Ready as soon as' kubectl create --dry-run=server -f "$WORK/none.yaml"
+  output=$(applied advised "numNodes: 0, $(template advised-channel)")
+  warned 'spec.numNodes is 0' "$output"
+  output=$(kubectl label cd advised team=a 2>&1)
+  [[ $output != *Warning* ]] || fail "a label is warned of: $output"
+  output=$(applied advised "numNodes: 2, $(template advised-channel)")
+  [[ $output == *configured* && $output != *Warning* ]] || fail "with numNodes: $output"
+  output=$(applied misnamed "numNodes: 1, $(template Train_Channel)")
+  warned 'cannot be the name of a ResourceClaimTemplate' "$output"
+  [[ $output == *created* ]] || fail "a warning refuses: $output"
+}
+
+who_deletes_a_domain_in_use_is_warned() {
+  local output
+  applied used "numNodes: 1, $(template used-channel)" >/dev/null
+  output=$(kubectl delete cd used --dry-run=server 2>&1)
+  [[ $output != *Warning* ]] || fail "a domain without nodes: $output"
+  kubectl patch cd used --subresource status --type merge \
+    -p '{"status": {"nodes": [{"name": "n1", "ipAddress": "10.0.0.1", "cliqueID": "c", "index": 0, "status": "Ready"}]}}' >/dev/null
+  eventually_warned '1 node is in ComputeDomain used: it stays until the pods there' kubectl delete cd used --dry-run=server
+}
+
+one_clique_needs_a_number_of_nodes() {
+  local output
+  if output=$(applied alone "placement: {clique: Single}, $(template alone-channel)"); then fail "it was accepted: $output"; fi
+  [[ $output == *'spec.placement.clique=Single requires spec.numNodes'* ]] || fail "$output"
+  applied alone "numNodes: 2, placement: {clique: Single}, $(template alone-channel)" >/dev/null
+  refused 'requires spec.numNodes' kubectl patch cd alone --type merge -p '{"spec": {"numNodes": 0}}'
+}
+
 the_channel_of_a_domain_is_immutable() {
   kubectl apply -f "$ROOT/manifests/examples/two-nodes.yaml" >/dev/null
   kubectl patch cd two-nodes --type merge -p '{"spec": {"numNodes": 3}}' >/dev/null
@@ -229,6 +279,9 @@ for test in \
   the_device_class_has_a_name_for_limits_only_where_that_is_asked_for \
   each_namespace_admits_its_own_pods_only \
   every_example_is_accepted \
+  people_are_warned_of_what_they_may_not_mean \
+  who_deletes_a_domain_in_use_is_warned \
+  one_clique_needs_a_number_of_nodes \
   the_channel_of_a_domain_is_immutable \
   a_domain_may_do_without_a_channel_and_a_spec_may_come_later; do
   "$test"

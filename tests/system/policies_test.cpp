@@ -252,5 +252,28 @@ TEST_F(Policies, ToAdoptIsToRemoveDaemonSetsOfTheReferenceDriverOnly) {
   EXPECT_EQ(controller_.merge(theirs, released).status, 200);
 }
 
+TEST_F(Policies, OfAdviceRefuseNothing) {
+  load(source_text("manifests/base/user-policy.yaml"));
+  const Answer made = admin_.post(
+      "/apis/resource.nvidia.com/v1beta1/namespaces/team-a/computedomains",
+      {{"metadata", {{"name", "train"}}},
+       {"spec",
+        {{"numNodes", 0}, {"channel", {{"resourceClaimTemplate", {{"name", "Not_A_Name"}}}}}}}});
+  EXPECT_EQ(made.status, 201) << made.body;
+}
+
+TEST_F(Policies, OneCliqueRequiresANumberOfNodes) {
+  const auto with_nodes = [&](const std::string& name, int nodes) {
+    return admin_.post("/apis/resource.nvidia.com/v1beta1/namespaces/team-a/computedomains",
+                       {{"metadata", {{"name", name}}},
+                        {"spec", {{"numNodes", nodes}, {"placement", {{"clique", "Single"}}}}}});
+  };
+  const Answer refused = with_nodes("any", 0);
+  EXPECT_EQ(refused.status, 422) << refused.body;
+  EXPECT_THAT(refused.body.value("message", ""),
+              HasSubstr("spec.placement.clique=Single requires spec.numNodes"));
+  EXPECT_EQ(with_nodes("two", 2).status, 201);
+}
+
 }  // namespace
 }  // namespace cdom::system_test

@@ -56,8 +56,7 @@ PlacementVerdict placement_unsupported() {
 
 PlacementVerdict num_nodes_missing(const PlacementDomain& domain) {
   return {false, "NumNodesMissing",
-          cat("with spec.placement.clique Single spec.numNodes must say how many seats the clique "
-              "must have for it: kubectl patch computedomain ",
+          cat("spec.placement.clique=Single requires spec.numNodes: kubectl patch computedomain ",
               domain.name.name, " -n ", domain.name.ns,
               R"( --type merge -p '{"spec":{"numNodes":N}}')")};
 }
