@@ -84,7 +84,9 @@ class HealthRoute {
     return trouble.empty() ? text(200, "ok\n") : text(503, trouble + "\n");
   }
 
-  http::Response metrics() { return metrics_text(parts_.metrics.render() + process_.render()); }
+  http::Response metrics() {
+    return metrics_text(parts_.metrics.render() + parts_.more_metrics() + process_.render());
+  }
 
   http::Response response_for(MetricsAccess::Answer answer) {
     switch (answer) {

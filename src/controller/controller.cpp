@@ -5,6 +5,7 @@
 #include <set>
 #include <thread>
 
+#include "cluster_metrics.h"
 #include "compute_domain/api/names.h"
 #include "compute_domain/base/log.h"
 #include "compute_domain/base/text.h"
@@ -92,6 +93,7 @@ class Controller::Loop {
   [[nodiscard]] std::optional<base::Duration> next_due() const;
   [[nodiscard]] bool has_synced() const;
   [[nodiscard]] std::vector<std::string> unrest() const;
+  [[nodiscard]] std::string cluster_metrics() const;
   [[nodiscard]] std::string not_ready() const { return informers_.watches().not_ready(); }
   [[nodiscard]] std::optional<Error> lost_kind() const { return informers_.watches().lost_kind(); }
 
@@ -230,6 +232,10 @@ void Controller::Loop::count_domains(const api::ComputeDomain* before,
 }
 
 bool Controller::Loop::has_synced() const { return informers_.watches().have_synced(); }
+
+std::string Controller::Loop::cluster_metrics() const {
+  return has_synced() && may_work() ? controller::cluster_metrics(sources_) : "";
+}
 
 std::vector<std::string> Controller::Loop::unrest() const {
   std::vector<std::string> lines;
@@ -549,6 +555,7 @@ const std::vector<Controller::Part>& Controller::parts() const { return loop_->p
 std::optional<base::Duration> Controller::next_due() const { return loop_->next_due(); }
 bool Controller::has_synced() const { return loop_->has_synced(); }
 std::vector<std::string> Controller::unrest() const { return loop_->unrest(); }
+std::string Controller::cluster_metrics() const { return loop_->cluster_metrics(); }
 std::string Controller::not_ready() const { return loop_->not_ready(); }
 std::optional<Error> Controller::lost_kind() const { return loop_->lost_kind(); }
 

@@ -27,25 +27,6 @@ std::unordered_map<std::string, std::size_t> seats_taken(const Stores& stores) {
   return taken;
 }
 
-// A node that isolates by domain has one seat, which whoever shares its clique takes too.
-std::vector<core::CliqueSeats> seats_of(const Sources& from) {
-  const Stores& stores = from.stores;
-  const std::unordered_map<std::string, std::size_t> taken = seats_taken(stores);
-  const auto slices = stores.slices.all();
-  std::vector<core::Offer> offers;
-  offers.reserve(slices.size());
-  for (const auto& slice : slices) {
-    if (slice->node.empty()) continue;
-    const auto node = stores.nodes.get({"", slice->node});
-    const auto it = taken.find(slice->node);
-    const bool is_shared =
-        slice->devices.size() == 1 && !from.workloads.shared_on(slice->node).empty();
-    const bool is_full = is_shared || (it != taken.end() && it->second >= slice->devices.size());
-    offers.push_back({slice.get(), core::seat_state_of(node.get(), is_full)});
-  }
-  return core::seats_in(offers);
-}
-
 std::set<std::string> as_set(const std::vector<std::string>& names) {
   return {names.begin(), names.end()};
 }
@@ -98,6 +79,25 @@ core::PlacementDomain placement_domain(const Sources& from, const api::ComputeDo
 
 }  // namespace
 
+// A node that isolates by domain has one seat, which whoever shares its clique takes too.
+std::vector<core::CliqueSeats> seats_by_clique(const Sources& from) {
+  const Stores& stores = from.stores;
+  const std::unordered_map<std::string, std::size_t> taken = seats_taken(stores);
+  const auto slices = stores.slices.all();
+  std::vector<core::Offer> offers;
+  offers.reserve(slices.size());
+  for (const auto& slice : slices) {
+    if (slice->node.empty()) continue;
+    const auto node = stores.nodes.get({"", slice->node});
+    const auto it = taken.find(slice->node);
+    const bool is_shared =
+        slice->devices.size() == 1 && !from.workloads.shared_on(slice->node).empty();
+    const bool is_full = is_shared || (it != taken.end() && it->second >= slice->devices.size());
+    offers.push_back({slice.get(), core::seat_state_of(node.get(), is_full)});
+  }
+  return core::seats_in(offers);
+}
+
 core::SeatCount count_seats(const Sources& from) {
   const std::unordered_map<std::string, std::size_t> taken = seats_taken(from.stores);
   core::SeatCount count;
@@ -136,7 +136,7 @@ core::PlacementWorld gather_placement(const Sources& from) {
       }
     }
   }
-  world.cliques = seats_of(from);
+  world.cliques = seats_by_clique(from);
   return world;
 }
 

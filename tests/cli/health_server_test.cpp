@@ -43,6 +43,7 @@ struct Health {
                                         .not_ready = [this] { return lack; },
                                         .api_server = rig.client,
                                         .clock = rig.clock,
+                                        .more_metrics = [] { return std::string("domains 3\n"); },
                                         .between_looks = milliseconds(1)});
     if (!started) throw std::runtime_error(started.error().message);
     server = std::move(*started);
@@ -115,7 +116,9 @@ TEST(HealthServer, AnswersBothFamiliesAtAPortWithoutAnAddress) {
 }
 
 TEST(HealthServer, ShowsMetricsWhereItIsToldTo) {
-  EXPECT_THAT(Health().get("/metrics"), HasSubstr("answers_total 1"));
+  EXPECT_THAT(Health().get("/metrics"),
+              AllOf(HasSubstr("answers_total 1"), HasSubstr("domains 3\n"),
+                    HasSubstr("process_open_fds ")));
   Health elsewhere("/numbers");
   EXPECT_THAT(elsewhere.get("/numbers?x=1"), HasSubstr("answers_total 1"));
   EXPECT_EQ(elsewhere.get("/metrics"), "404 try /healthz, /readyz or /numbers\n");

@@ -34,6 +34,9 @@ core::SharedSliceWorld gather_shared_slice(const Sources& from, const std::strin
 core::WorkloadsWorld gather_workloads(const Sources& from, const std::string& ns);
 core::PlacementWorld gather_placement(const Sources& from);
 
+// The seats that nodes with a clique offer.
+std::vector<core::CliqueSeats> seats_by_clique(const Sources& from);
+
 // All seats that nodes offer, with a clique or without.
 core::SeatCount count_seats(const Sources& from);
 

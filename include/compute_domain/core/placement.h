@@ -75,6 +75,10 @@ struct PlacementPlan {
 
 PlacementPlan place(const PlacementWorld& world);
 
+// By clique, the seats that are free and reserved for nobody; less than none when a clique has
+// fewer seats than are reserved in it.
+std::map<std::string, std::int64_t> unreserved_seats(const PlacementWorld& world);
+
 // A slice, and the state of its node's seats.
 struct Offer {
   const api::ResourceSlice* slice = nullptr;

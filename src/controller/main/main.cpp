@@ -103,12 +103,13 @@ int run_controller(const program::ControllerFlags& flags, const cli::Signals& si
                                .pulses = &pulses});
   std::unique_ptr<http::Server> health;
   if (!flags.health.listen.empty()) {
-    auto served =
-        cli::serve_health(flags.health, {.metrics = metrics,
-                                         .pulses = pulses,
-                                         .not_ready = [&loop] { return loop.not_ready(); },
-                                         .api_server = onlooker,
-                                         .clock = clock});
+    auto served = cli::serve_health(flags.health,
+                                    {.metrics = metrics,
+                                     .pulses = pulses,
+                                     .not_ready = [&loop] { return loop.not_ready(); },
+                                     .api_server = onlooker,
+                                     .clock = clock,
+                                     .more_metrics = [&loop] { return loop.cluster_metrics(); }});
     if (!served) return cli::usage_error(kProgram, served.error().message);
     health = std::move(*served);
   }

@@ -28,6 +28,7 @@ class Decision {
  public:
   explicit Decision(const PlacementWorld& world);
   PlacementPlan plan();
+  std::map<std::string, std::int64_t> unreserved();
 
  private:
   struct Shortage {
@@ -104,6 +105,15 @@ PlacementPlan Decision::plan() {
     result.verdicts.emplace(domain->uid, verdict_on(*domain));
   }
   return result;
+}
+
+std::map<std::string, std::int64_t> Decision::unreserved() {
+  count_seats();
+  adopt_templates();
+  count_reservations();
+  std::map<std::string, std::int64_t> left;
+  for (const auto& [clique, state] : cliques_) left.emplace(clique, state.left);
+  return left;
 }
 
 void Decision::count_seats() {
@@ -339,6 +349,10 @@ bool is_channel(const api::Device& device) {
 }  // namespace
 
 PlacementPlan place(const PlacementWorld& world) { return Decision(world).plan(); }
+
+std::map<std::string, std::int64_t> unreserved_seats(const PlacementWorld& world) {
+  return Decision(world).unreserved();
+}
 
 std::string domain_of_proof(const Action& action) {
   if (const auto* gone = std::get_if<EnsureDomainGone>(&action)) return gone->uid;

@@ -1,0 +1,24 @@
+// ClusterMetrics: domains, cliques and nodes as the stores show them, for a scrape.
+//
+// Made anew each time, so that what is gone is gone. Whose trouble it is comes first where there is
+// more than the bounds allow, and how many are left out is a metric of its own. Thread-safe.
+#pragma once
+
+#include <cstddef>
+#include <string>
+
+#include "compute_domain/controller/gather.h"
+
+namespace cdom::controller {
+
+// How many of each have series of their own.
+struct MetricsBounds {
+  std::size_t domains = 2'000;
+  std::size_t cliques = 2'000;
+  std::size_t nodes = 2'000;  // only those that lack something have any
+};
+
+// Prometheus text format.
+std::string cluster_metrics(const Sources& from, const MetricsBounds& bounds = {});
+
+}  // namespace cdom::controller

@@ -1,0 +1,150 @@
+#include "controller/cluster_metrics.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "compute_domain/core/status.h"
+#include "controller/shell_rig.h"
+
+namespace cdom::controller {
+namespace {
+
+using base::cat;
+using std::chrono::seconds;
+using testing::AllOf;
+using testing::HasSubstr;
+using testing::Not;
+
+class ClusterMetrics : public testing::Test {
+ protected:
+  [[nodiscard]] std::string text(const MetricsBounds& bounds = {}) const {
+    return cluster_metrics(rig_.sources, bounds);
+  }
+  static api::ComputeDomain domain_that_is(bool ready, const std::string& name,
+                                           const std::string& reason) {
+    api::ComputeDomain domain = domain_named(name);
+    domain.spec.num_nodes = 2;
+    domain.status.emplace();
+    domain.status->ready = ready;
+    domain.status->nodes = {{.name = "n1", .ready = true}, {.name = "n2", .ready = ready}};
+    domain.status->conditions = {
+        {.type = core::kConditionReady,
+         .status = ready ? api::ConditionStatus::True : api::ConditionStatus::False,
+         .reason = reason,
+         .message = {},
+         .last_transition = base::Time{} + seconds(1'700'000'000)}};
+    return domain;
+  }
+  void offer(const std::string& node, const std::string& clique) {
+    rig_.put(node_named(node));
+    auto slice = object_named<api::ResourceSlice>(node, "");
+    slice.node = slice.pool = node;
+    slice.driver = api::kDriver;
+    slice.devices = {{.name = "channel-0",
+                      .attributes = {{api::kAttributeClique, clique},
+                                     {api::kAttributeType, std::string("channel")},
+                                     {api::kAttributeId, std::int64_t{0}}}}};
+    rig_.put(slice);
+  }
+
+  ShellRig rig_;
+};
+
+TEST_F(ClusterMetrics, OfADomainNameItsReasonItsMembersAndSinceWhen) {
+  rig_.put(domain_that_is(false, "train", "ImexFailed"));
+  const std::string of = R"({name="train",namespace="team-a"})";
+  EXPECT_THAT(
+      text(),
+      AllOf(HasSubstr("compute_domain_status{name=\"train\",namespace=\"team-a\",reason="
+                      "\"ImexFailed\"} 1\n"),
+            HasSubstr(cat("compute_domain_ready", of, " 0\n")),
+            HasSubstr(cat("compute_domain_members_expected", of, " 2\n")),
+            HasSubstr(cat("compute_domain_members_ready", of, " 1\n")),
+            HasSubstr(cat("compute_domain_not_ready_since_timestamp_seconds", of, " 1700000000\n")),
+            Not(HasSubstr("compute_domain_deletion_timestamp_seconds"))));
+
+  rig_.put(domain_that_is(true, "train", "AllNodesReady"));
+  EXPECT_THAT(text(), AllOf(HasSubstr(cat("compute_domain_ready", of, " 1\n")),
+                            HasSubstr("reason=\"AllNodesReady\"} 1\n"),
+                            Not(HasSubstr("ImexFailed")), Not(HasSubstr("not_ready_since"))));
+
+  rig_.remove<api::ComputeDomain>({"team-a", "train"});
+  EXPECT_THAT(text(), Not(HasSubstr("train"))) << "what is gone is gone";
+}
+
+TEST_F(ClusterMetrics, OfADomainWithoutStatusSayThatItWaitsForTheController) {
+  api::ComputeDomain domain = domain_named("train");
+  domain.meta.creation_time = base::Time{} + seconds(1'600'000'000);
+  domain.meta.deletion_time = base::Time{} + seconds(1'600'000'001);
+  rig_.put(domain);
+  EXPECT_THAT(text(), AllOf(HasSubstr("reason=\"WaitingForController\"} 1\n"),
+                            HasSubstr("namespace=\"team-a\"} 1600000000\n"),
+                            HasSubstr("namespace=\"team-a\"} 1600000001\n")));
+}
+
+TEST_F(ClusterMetrics, OfACliqueCountSeatsByState) {
+  offer("n1", "a.1");
+  offer("n2", "a.1");
+  offer("n3", "a.1");
+  rig_.put(claim_of("uid-train", "c", "n1"));
+  api::Node away = node_named("n3");
+  away.ready = api::ConditionStatus::Unknown;
+  rig_.put(away);
+  const auto seats = [](const std::string& state, int count) {
+    return HasSubstr(
+        cat("compute_domain_clique_seats{clique=\"a.1\",state=\"", state, "\"} ", count, "\n"));
+  };
+  EXPECT_THAT(text(),
+              AllOf(seats("Free", 1), seats("InUse", 1), seats("NotReady", 1),
+                    seats("Unschedulable", 0), HasSubstr("largest_domain{clique=\"a.1\"} 1\n")));
+}
+
+TEST_F(ClusterMetrics, TheLargestDomainThatFitsLeavesOthersWhatTheyHaveReserved) {
+  for (const char* node : {"n1", "n2", "n3"}) offer(node, "a.1");
+  core::Reservations reservations;
+  reservations.by_domain["uid-train"] = {.clique = "a.1", .seats = 2, .generation = 1};
+  api::ConfigMap map = core::config_map_of(reservations, rig_.settings.operator_namespace);
+  map.meta.uid = "uid-map";
+  map.meta.resource_version = "1";
+  rig_.put(map);
+  EXPECT_THAT(text(), AllOf(HasSubstr("state=\"Free\"} 3\n"),
+                            HasSubstr("largest_domain{clique=\"a.1\"} 1\n")));
+}
+
+TEST_F(ClusterMetrics, OfANodeTellItsTroublesAndOfAWellOneNothing) {
+  rig_.put(report_of("well"));
+  EXPECT_THAT(text(), Not(HasSubstr("node=")));
+
+  api::ComputeDomainNode report = report_of("n1");
+  report.status.fabric_error = "NVML does not answer";
+  report.status.groups.emplace_back().state = api::DaemonState::Failed;
+  report.status.groups.back().unreachable = {"n2", "n3"};
+  report.status.groups.back().restarts = 4;
+  report.status.conditions = {{.type = api::kConditionCanServe,
+                               .status = api::ConditionStatus::False,
+                               .reason = "ChannelsMissing",
+                               .message = {}}};
+  report.stale.emplace();
+  rig_.put(report);
+  EXPECT_THAT(text(),
+              AllOf(HasSubstr("node_cannot_serve{node=\"n1\",reason=\"ChannelsMissing\"} 1\n"),
+                    HasSubstr("node_fabric_error{node=\"n1\"} 1\n"),
+                    HasSubstr("node_report_stale{node=\"n1\"} 1\n"),
+                    HasSubstr("node_unreachable_peers{node=\"n1\"} 2\n"),
+                    HasSubstr("node_imex_restarts{node=\"n1\"} 4\n"),
+                    HasSubstr("node_imex_trouble{node=\"n1\",state=\"Failed\"} 1\n")));
+}
+
+TEST_F(ClusterMetrics, AreBoundedAndBeginWithTheTroubles) {
+  for (const char* name : {"a", "b", "c"}) {
+    rig_.put(domain_that_is(true, name, "AllNodesReady"));
+  }
+  rig_.put(domain_that_is(false, "z", "ImexFailed"));
+  const std::string text = this->text({.domains = 2, .cliques = 1, .nodes = 1});
+  EXPECT_THAT(text,
+              AllOf(HasSubstr("name=\"z\""), HasSubstr("name=\"a\""), Not(HasSubstr("name=\"b\"")),
+                    HasSubstr("compute_domain_metrics_left_out{what=\"domains\"} 2\n")));
+}
+
+}  // namespace
+}  // namespace cdom::controller
