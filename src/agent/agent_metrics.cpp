@@ -1,5 +1,7 @@
 #include "agent/agent_metrics.h"
 
+#include "compute_domain/api/names.h"
+
 namespace cdom::agent {
 
 namespace {
@@ -22,6 +24,16 @@ std::string state_of(const std::optional<core::SeenDaemon>& daemon) {
 
 }  // namespace
 
+// What has not happened yet counts 0: who asks for a rate finds it.
+AgentMetrics::AgentMetrics(base::Registry* registry) : registry_(registry) {
+  if (registry_ == nullptr) return;
+  refused_prepares();
+  registry_->counter("nvidia_dra_node_unprepare_errors_total",
+                     "0, as this driver ends each claim that it is asked to; by NVIDIA's DRA "
+                     "driver's name.",
+                     {{"driver", api::kDriver}, {"error_type", "unprepare_devices"}});
+}
+
 void AgentMetrics::answered_prepare(Outcome outcome, base::Duration took) const {
   if (registry_ == nullptr) return;
   const base::Registry::Labels labels = {{"outcome", name_of(outcome)}};
@@ -34,18 +46,64 @@ void AgentMetrics::answered_prepare(Outcome outcome, base::Duration took) const 
                   "From kubelet's question to the answer, for one claim.",
                   {0.01, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 20, 45}, labels)
       .observe(std::chrono::duration<double>(took).count());
+  answered("prepare", took);
+  if (outcome != Outcome::Prepared) refused_prepares().add();
 }
 
-void AgentMetrics::answered_unprepare() const {
+base::Number& AgentMetrics::refused_prepares() const {
+  return registry_->counter("nvidia_dra_node_prepare_errors_total",
+                            "Claims that kubelet was refused, by NVIDIA's DRA driver's name.",
+                            {{"driver", api::kDriver}, {"error_type", "prepare_devices"}});
+}
+
+void AgentMetrics::answered_unprepare(base::Duration took) const {
   if (registry_ == nullptr) return;
+  answered("unprepare", took);
   registry_
       ->counter("compute_domain_agent_unprepares_total",
                 "Answers to NodeUnprepareResources, one per claim.")
       .add();
 }
 
-void AgentMetrics::see(const std::optional<core::SeenDaemon>& daemon) {
+// The names and buckets of NVIDIA's DRA driver, so that its dashboards go on.
+void AgentMetrics::answered(const std::string& operation, base::Duration took) const {
+  const base::Registry::Labels labels = {{"driver", api::kDriver}, {"operation", operation}};
+  registry_
+      ->counter("nvidia_dra_requests_total",
+                "Claims that kubelet had prepared or unprepared, by NVIDIA's DRA driver's name.",
+                labels)
+      .add();
+  registry_
+      ->histogram("nvidia_dra_request_duration_seconds",
+                  "From kubelet's question to the answer, by NVIDIA's DRA driver's name.",
+                  {0.05, 0.1, 0.2, 0.4, 0.8, 1.6, 3.2, 6.4, 12.8}, labels)
+      .observe(std::chrono::duration<double>(took).count());
+}
+
+void AgentMetrics::see(const core::NodeWorld& world) {
   if (registry_ == nullptr) return;
+  see_daemon(world.daemon);
+  const auto in_flight = [&](const std::string& operation, std::size_t calls) {
+    registry_
+        ->gauge("nvidia_dra_requests_inflight",
+                "Claims that kubelet waits for now, by NVIDIA's DRA driver's name.",
+                {{"driver", api::kDriver}, {"operation", operation}})
+        .set(static_cast<double>(calls));
+  };
+  in_flight("prepare", world.prepares.size());
+  in_flight("unprepare", world.unprepares.size());
+  std::size_t devices = 0;
+  for (const auto& [uid, claim] : world.checkpoint.claims) {
+    if (claim.phase == core::ClaimPhase::Completed) devices += claim.seats.size();
+  }
+  registry_
+      ->gauge("nvidia_dra_prepared_devices",
+              "Devices of claims that are prepared, by NVIDIA's DRA driver's name.",
+              {{"node", world.self.name}, {"driver", api::kDriver}, {"device_type", "channel"}})
+      .set(static_cast<double>(devices));
+}
+
+void AgentMetrics::see_daemon(const std::optional<core::SeenDaemon>& daemon) {
   const std::string now = state_of(daemon);
   if (state_ != now) {
     const auto gauge = [&](const std::string& state) -> base::Number& {

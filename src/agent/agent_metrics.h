@@ -12,7 +12,7 @@ namespace cdom::agent {
 
 class AgentMetrics {
  public:
-  explicit AgentMetrics(base::Registry* registry) : registry_(registry) {}
+  explicit AgentMetrics(base::Registry* registry);
 
   enum class Outcome {
     Prepared,
@@ -21,12 +21,15 @@ class AgentMetrics {
   };
   // The answer to a question that kubelet asked `took` ago.
   void answered_prepare(Outcome outcome, base::Duration took) const;
-  void answered_unprepare() const;
+  void answered_unprepare(base::Duration took) const;
 
-  // The daemon as its supervisor tells it now; nullopt: it does not answer.
-  void see(const std::optional<core::SeenDaemon>& daemon);
+  // What the node is now: its daemon, the calls that wait, and what is prepared.
+  void see(const core::NodeWorld& world);
 
  private:
+  void see_daemon(const std::optional<core::SeenDaemon>& daemon);
+  void answered(const std::string& operation, base::Duration took) const;
+  base::Number& refused_prepares() const;  // counted from 0
   void count_start(const core::SeenDaemon& daemon);
 
   base::Registry* const registry_;

@@ -103,7 +103,8 @@ Result<void> Apply::act(const core::AnswerFailed& intent) {
 }
 
 Result<void> Apply::act(const core::AnswerUnprepared& intent) {
-  if (mailbox_.answer(Operation::Unprepare, intent.claim_uid, {})) metrics_.answered_unprepare();
+  const auto took = mailbox_.answer(Operation::Unprepare, intent.claim_uid, {});
+  if (took) metrics_.answered_unprepare(*took);
   return {};
 }
 

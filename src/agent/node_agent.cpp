@@ -257,7 +257,7 @@ class NodeAgent::Shell {
     if (!world.daemon && world.elapsed - world.supervisor_silent_since >= kSupervisorPatience) {
       world.faults.push_back({core::kFaultImex, "ImexSupervisorSilent", world.supervisor_error});
     }
-    agent_metrics_.see(world.daemon);
+    agent_metrics_.see(world);
     if (!checkpoint_.served && world.daemon && world.daemon->running) world.held = held_claims();
     server_.keep_only(checkpoint_, world.prepares,
                       world.daemon && world.daemon->phase == base::DaemonPhase::Recovering);

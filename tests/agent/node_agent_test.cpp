@@ -306,14 +306,21 @@ TEST(NodeAgent, CountsWhatItDoes) {
   ASSERT_EQ(rig.agent->prepare(stranger).state, ClaimStep::State::Failed);
 
   const std::string text = metrics.render();
-  for (const char* line :
-       {R"(compute_domain_agent_prepares_total{outcome="Prepared"} 1)",
-        R"(compute_domain_agent_prepares_total{outcome="Failed"} 1)",
-        R"(compute_domain_agent_prepare_seconds_bucket{outcome="Failed",le="2.5"} 0)",
-        R"(compute_domain_agent_prepare_seconds_bucket{outcome="Failed",le="10"} 1)",
-        R"(compute_domain_agent_imex_state{state="Ready"} 1)",
-        R"(compute_domain_agent_imex_state{state="Failed"} 0)",
-        "compute_domain_agent_imex_restarts_total 1"}) {
+  for (
+      const char* line :
+      {R"(compute_domain_agent_prepares_total{outcome="Prepared"} 1)",
+       R"(compute_domain_agent_prepares_total{outcome="Failed"} 1)",
+       R"(compute_domain_agent_prepare_seconds_bucket{outcome="Failed",le="2.5"} 0)",
+       R"(compute_domain_agent_prepare_seconds_bucket{outcome="Failed",le="10"} 1)",
+       R"(compute_domain_agent_imex_state{state="Ready"} 1)",
+       R"(compute_domain_agent_imex_state{state="Failed"} 0)",
+       "compute_domain_agent_imex_restarts_total 1",
+       // As a dashboard of NVIDIA's DRA driver asks for them.
+       R"(nvidia_dra_requests_total{driver="compute-domain.nvidia.com",operation="prepare"} 2)",
+       R"(nvidia_dra_request_duration_seconds_count{driver="compute-domain.nvidia.com",operation="prepare"} 2)",
+       R"(nvidia_dra_node_prepare_errors_total{driver="compute-domain.nvidia.com",error_type="prepare_devices"} 1)",
+       R"(nvidia_dra_requests_inflight{driver="compute-domain.nvidia.com",operation="prepare"} 0)",
+       R"(nvidia_dra_prepared_devices{device_type="channel",driver="compute-domain.nvidia.com",node="n00"} 1)"}) {
     EXPECT_THAT(text, HasSubstr(line));
   }
 }
