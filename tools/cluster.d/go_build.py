@@ -79,4 +79,4 @@ class GoBuild:
 
 
 def _say(what: str) -> None:
-    print(f"cluster: {what}", file=sys.stderr, flush=True)
+    print(f"{Path(sys.argv[0]).name}: {what}", file=sys.stderr, flush=True)
