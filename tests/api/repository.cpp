@@ -11,8 +11,11 @@ namespace cdom::api {
 
 std::vector<std::filesystem::path> yaml_files(const std::filesystem::path& folder) {
   std::vector<std::filesystem::path> files;
-  for (const auto& entry : std::filesystem::recursive_directory_iterator(source_tree() / folder)) {
-    if (entry.path().extension() == ".yaml") files.push_back(entry.path());
+  const auto root = source_tree() / folder;
+  for (auto entry = std::filesystem::recursive_directory_iterator(root); entry != end(entry);
+       ++entry) {
+    if (entry->path().filename() == "helm") entry.disable_recursion_pending();
+    if (entry->path().extension() == ".yaml") files.push_back(entry->path());
   }
   std::ranges::sort(files);
   return files;

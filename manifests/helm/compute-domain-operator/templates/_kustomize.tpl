@@ -1,0 +1,109 @@
+{{/*
+What the chart installs is written once, in manifests/ and crds/, which the folder kustomize/ links to. These templates read the
+kustomizations there as kustomize does, as far as those use it: resources, strategic merge patches, and of JSON patches "replace".
+The first argument of each is a dict; objects are maps, which they change in place. docs/design/packaging.md
+*/}}
+
+{{/* A file below kustomize/, with the names of namespaces and kubelet's folder that the values say. Of: root, path. */}}
+{{- define "kustomize.file" -}}
+{{- $text := .root.Files.Get (printf "kustomize/%s" .path) | required (printf "the chart lacks kustomize/%s: was it copied without what its links lead to?" .path) }}
+{{- range $from, $to := dict "compute-domain-operator" .root.Release.Namespace "compute-domain-nodes" .root.Values.namespaces.nodes.name }}
+{{- $text = regexReplaceAll (printf "(?m)\\b(namespace|value): %s$" $from) $text (printf "${1}: %s" $to) }}
+{{- $text = replace (printf "system:serviceaccount:%s:" $from) (printf "system:serviceaccount:%s:" $to) $text }}
+{{- end }}
+{{- $text | replace "/var/lib/kubelet" .root.Values.kubelet.directory }}
+{{- end }}
+
+{{/* The objects that are listed in the kustomization of a folder, appended to state.objects. Of: root, folder, state. */}}
+{{- define "kustomize.read" -}}
+{{- $kustomization := include "kustomize.file" (dict "root" .root "path" (printf "%s/kustomization.yaml" .folder)) | fromYaml }}
+{{- range $resource := $kustomization.resources }}
+{{- if hasSuffix ".yaml" $resource }}{{/* else a folder */}}
+{{- $path := printf "%s/%s" $.folder $resource }}
+{{- range regexSplit "(?m)^---$" (include "kustomize.file" (dict "root" $.root "path" $path)) -1 }}
+{{- $object := fromYaml . }}
+{{- if hasKey $object "Error" }}{{ fail (printf "%s: %s" $path $object.Error) }}{{ end }}
+{{- $_ := set $.state "objects" (append $.state.objects $object) }}
+{{- end }}
+{{- end }}
+{{- end }}
+{{- end }}
+
+{{/* The patches of the component in a folder, on state.objects. Of: root, folder, state. */}}
+{{- define "kustomize.patch" -}}
+{{- $kustomization := include "kustomize.file" (dict "root" .root "path" (printf "%s/kustomization.yaml" .folder)) | fromYaml }}
+{{- range $entry := $kustomization.patches }}
+{{- if $entry.target }}
+{{- range $object := $.state.objects }}
+{{- if and (eq $object.kind $entry.target.kind) (eq $object.metadata.name (default $object.metadata.name $entry.target.name)) }}
+{{- range $step := fromYamlArray $entry.patch }}
+{{- if eq $step.op "replace" }}
+{{- include "kustomize.replace" (dict "in" $object "path" (splitList "/" (trimPrefix "/" $step.path)) "value" $step.value) }}
+{{- else if ne $step.op "test" }}{{/* which components go together the chart checks itself */}}
+{{- fail (printf "%s: the chart knows no JSON patch %q" $.folder $step.op) }}
+{{- end }}
+{{- end }}
+{{- end }}
+{{- end }}
+{{- else }}
+{{- $patch := fromYaml $entry.patch }}
+{{- range $object := $.state.objects }}
+{{- if and (eq $object.kind $patch.kind) (eq $object.metadata.name $patch.metadata.name) }}
+{{- include "kustomize.merge" (dict "into" $object "patch" $patch) }}
+{{- end }}
+{{- end }}
+{{- end }}
+{{- end }}
+{{- end }}
+
+{{/* The value at a path of map keys and list positions. Of: in, path, value. */}}
+{{- define "kustomize.replace" -}}
+{{- $at := .in }}
+{{- range initial .path }}
+{{- $at = ternary (index $at (ternary (atoi .) . (kindIs "slice" $at))) nil (not (kindIs "invalid" $at)) }}
+{{- end }}
+{{- $_ := set $at (last .path) .value }}
+{{- end }}
+
+{{/*
+A strategic merge of a patch into a map: maps are merged, lists whose items have a merge key are merged by it, everything else
+takes the place of what was there; null removes, but as such a list it is an empty one. Of: into, patch.
+*/}}
+{{- define "kustomize.merge" -}}
+{{- $mergeKeys := dict "containers" "name" "env" "name" "volumes" "name" "volumeMounts" "mountPath" "imagePullSecrets" "name" }}
+{{- range $key, $value := .patch }}
+{{- $old := get $.into $key }}
+{{- if kindIs "invalid" $value }}
+{{- if not (hasKey $mergeKeys $key) }}{{ $_ := unset $.into $key }}{{ end }}
+{{- else if and (kindIs "map" $value) (kindIs "map" $old) }}
+{{- include "kustomize.merge" (dict "into" $old "patch" $value) }}
+{{- else if and (hasKey $mergeKeys $key) (kindIs "slice" $old) }}
+{{- $_ := set $.into $key (include "kustomize.merge-lists" (dict "old" $old "patch" $value "by" (get $mergeKeys $key)) | fromYamlArray) }}
+{{- else }}
+{{- $_ := set $.into $key $value }}
+{{- end }}
+{{- end }}
+{{- end }}
+
+{{/* The list, as YAML. Of: old, patch, by. */}}
+{{- define "kustomize.merge-lists" -}}
+{{- $merged := .old }}
+{{- range $item := .patch }}
+{{- $name := get $item $.by }}
+{{- $kept := list }}
+{{- $found := false }}
+{{- range $old := $merged }}
+{{- if eq (get $old $.by) $name }}
+{{- $found = true }}
+{{- if ne (get $item "$patch") "delete" }}
+{{- include "kustomize.merge" (dict "into" $old "patch" $item) }}
+{{- $kept = append $kept $old }}
+{{- end }}
+{{- else }}
+{{- $kept = append $kept $old }}
+{{- end }}
+{{- end }}
+{{- $merged = $found | ternary $kept (append $merged $item) }}
+{{- end }}
+{{- toYaml $merged }}
+{{- end }}

@@ -1,0 +1,126 @@
+{{/* What the values make of the objects that manifests/ has. */}}
+
+{{/* Prints the objects of the folders, with components and values. Of: root, folders. */}}
+{{- define "compute-domain.print" -}}
+{{- include "compute-domain.check" .root }}
+{{- $state := dict "objects" list }}
+{{- range .folders }}
+{{- include "kustomize.read" (dict "root" $.root "folder" . "state" $state) }}
+{{- end }}
+{{- range include "compute-domain.components" .root | fromYamlArray }}
+{{- include "kustomize.patch" (dict "root" $.root "folder" . "state" $state) }}
+{{- end }}
+{{- range $object := $state.objects }}
+{{- $of := dict "root" $.root "object" $object }}
+{{- include "compute-domain.adapt" $of }}
+{{- if eq (include "compute-domain.is-wanted" $of) "true" }}
+---
+{{ toYaml $object }}
+{{- end }}
+{{- end }}
+{{- end }}
+
+{{/* Which components of manifests/ the values name, in the order in which kustomize is to have them. */}}
+{{- define "compute-domain.components" -}}
+{{- $of := .Values }}
+{{- if eq $of.driver.installedBy "gpuOperator" }}
+- gpu-operator
+{{- end }}
+{{- if $of.gpuCliqueLabel.enabled }}
+- gpu-clique-label
+{{- end }}
+{{- if eq $of.imex.isolation "channel" }}
+- isolation-channel
+{{- end }}
+{{- if eq $of.imex.mode "hostManaged" }}
+- host-managed
+{{- end }}
+{{- if $of.imex.tls.enabled }}
+- imex-tls
+{{- end }}
+{{- if $of.metrics.tls.enabled }}
+- metrics-tls
+{{- end }}
+{{- if $of.sharedClaims.enabled }}
+- shared-claims
+{{- end }}
+{{- if $of.extendedResource.enabled }}
+- extended-resource
+{{- end }}
+{{- if $of.openshift.enabled }}
+- openshift
+{{- end }}
+{{- if $of.adoptFrom }}
+- adopt
+{{- end }}
+{{- if semverCompare "<1.34.0-0" .Capabilities.KubeVersion.Version }}
+- kubernetes-1.32/component
+{{- end }}
+{{- end }}
+
+{{/* What no schema can say; one error for each. */}}
+{{- define "compute-domain.check" -}}
+{{- if eq .Release.Namespace .Values.namespaces.nodes.name }}
+{{- fail (printf "the release is in the namespace %q, which is also namespaces.nodes.name: what runs on the nodes is privileged, and has a namespace of its own" .Release.Namespace) }}
+{{- end }}
+{{- if and .Values.extendedResource.enabled (semverCompare "<1.36.0-0" .Capabilities.KubeVersion.Version) }}
+{{- fail (printf "extendedResource.enabled needs Kubernetes 1.36 or later; this is %s" .Capabilities.KubeVersion.Version) }}
+{{- end }}
+{{- if and .Values.gpuCliqueLabel.enabled (eq .Values.imex.isolation "channel") }}
+{{- fail "imex.isolation=channel needs gpuCliqueLabel.enabled=false: there the label nvidia.com/gpu.clique confirms what a node's agent reports, so GPU feature discovery or an administrator has to write it" }}
+{{- end }}
+{{- if and (gt (int .Values.controller.replicas) 1) (not .Values.controller.leaderElection.enabled) }}
+{{- fail (printf "controller.replicas is %d: more than one controller needs controller.leaderElection.enabled" (int .Values.controller.replicas)) }}
+{{- end }}
+{{- end }}
+
+{{- define "compute-domain.is-wanted" -}}
+{{- $of := .root.Values }}
+{{- $name := .object.metadata.name }}
+{{- if eq .object.kind "Namespace" }}{{/* that of the release is Helm's */}}
+{{- and (eq $name $of.namespaces.nodes.name) $of.namespaces.nodes.create }}
+{{- else if eq .object.kind "NetworkPolicy" }}
+{{- $of.networkPolicy.enabled }}
+{{- else if eq .object.kind "PodDisruptionBudget" }}
+{{- $of.controller.podDisruptionBudget.enabled }}
+{{- else }}
+{{- true }}
+{{- end }}
+{{- end }}
+
+{{/* Of: root, object. */}}
+{{- define "compute-domain.adapt" -}}
+{{- $of := .root.Values }}
+{{- $kind := .object.kind }}
+{{- $name := .object.metadata.name }}
+{{- if and (eq $kind "Namespace") (eq $name "compute-domain-nodes") }}
+{{- include "kustomize.merge" (dict "into" .object "patch" (dict "metadata" (dict "name" $of.namespaces.nodes.name "labels" $of.namespaces.nodes.labels))) }}
+{{- else if eq $kind "CustomResourceDefinition" }}
+{{- if $of.crds.keep }}
+{{- include "kustomize.merge" (dict "into" .object "patch" (dict "metadata" (dict "annotations" (dict "helm.sh/resource-policy" "keep")))) }}
+{{- end }}
+{{- else if and (eq $kind "NetworkPolicy") (ne $name "compute-domain-imex") }}
+{{- range .object.spec.ingress }}{{ $_ := set . "from" $of.networkPolicy.metricsFrom }}{{ end }}
+{{- else if eq $kind "Deployment" }}
+{{- include "compute-domain.controller" . }}
+{{- else if and (eq $kind "DaemonSet") (eq $name "compute-domain-agent") }}
+{{- include "compute-domain.agent" . }}
+{{- else if and (eq $kind "DaemonSet") (eq $name "compute-domain-imex") }}
+{{- include "compute-domain.imex" . }}
+{{- end }}
+{{- include "compute-domain.label" . }}
+{{- end }}
+
+{{- define "compute-domain.label" -}}
+{{- $labels := dict
+      "app.kubernetes.io/instance" .root.Release.Name
+      "app.kubernetes.io/managed-by" .root.Release.Service
+      "app.kubernetes.io/part-of" "compute-domain-operator"
+      "app.kubernetes.io/version" .root.Chart.AppVersion }}
+{{- range $meta := list .object.metadata ((.object.spec | default dict).template | default dict).metadata }}
+{{- if $meta }}
+{{- $_ := set $meta "labels" (mergeOverwrite dict $.root.Values.commonLabels $meta.labels $labels) }}
+{{- end }}
+{{- end }}
+{{- $_ := set .object.metadata.labels "helm.sh/chart" (printf "%s-%s" .root.Chart.Name (replace "+" "_" .root.Chart.Version)) }}
+{{- end }}

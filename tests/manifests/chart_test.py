@@ -1,0 +1,536 @@
+#!/usr/bin/env python3
+"""The Helm chart beside manifests/, which it reads: chart_test.py. Needs no cluster.
+
+Every overlay is rendered by kustomize and by Helm 3 and 4, and the objects are compared; what each value does, and what is said
+of values that are wrong. $KUBECTL is as in rendering_test.py. The last line counts what passed.
+"""
+
+import copy
+import functools
+import json
+import subprocess
+import sys
+import tarfile
+import tempfile
+import traceback
+from pathlib import Path
+
+import yaml
+
+sys.dont_write_bytecode = True
+
+from rendering_test import ROOT, combined, objects_of, shipped
+
+CHART = ROOT / "manifests/helm/compute-domain-operator"
+PROFILES = ROOT / "manifests/helm/values"
+VERSION = yaml.safe_load((CHART / "Chart.yaml").read_text())["version"]
+NAME = "compute-domain-operator"
+NODES = "compute-domain-nodes"
+NEWEST = "1.37.2"
+OLDEST = "1.32.0"
+WORK = tempfile.TemporaryDirectory()
+
+
+def built() -> dict:
+    lines = subprocess.run([ROOT / "tools/helm", "build"], check=True, stdout=subprocess.PIPE, text=True).stdout.split()
+    return dict(zip(("3", "4"), lines))
+
+
+HELM = built()
+
+
+def helm(major: str, *arguments) -> subprocess.CompletedProcess:
+    return subprocess.run([HELM[major], *map(str, arguments)], capture_output=True, text=True, timeout=60)
+
+
+def package(major: str) -> Path:
+    """As it is published: without links."""
+    folder = Path(WORK.name) / f"package-{major}"
+    if not folder.exists():
+        made = helm(major, "package", CHART, "--destination", folder)
+        assert made.returncode == 0, made.stderr
+    [archive] = folder.iterdir()
+    return archive
+
+
+def template(major: str, values=None, kubernetes=NEWEST, namespace=NAME, release=NAME, more=(), chart=None) -> subprocess.CompletedProcess:
+    with tempfile.NamedTemporaryFile("w", suffix=".yaml") as file:
+        yaml.safe_dump(values or {}, file)
+        file.flush()
+        return helm(major, "template", release, chart or package(major), "--namespace", namespace, "--kube-version", kubernetes,
+                    "--values", file.name, *more)
+
+
+def rendered(major: str, values=None, **more) -> list:
+    return [each for each in objects_of(template(major, values, **more)) if each]
+
+
+def of_each_helm(test):
+    def both() -> None:
+        for major in HELM:
+            test(major)
+    both.__name__ = test.__name__
+    return both
+
+
+def pods_of(workload: dict) -> dict:
+    return workload["spec"]["template"]
+
+
+def is_workload(each: dict) -> bool:
+    return each["kind"] in ("Deployment", "DaemonSet")
+
+
+def in_order(objects: list) -> dict:
+    """By kind, namespace and name; and of lists that both merge by name, only what is in them."""
+    ordered = {}
+    for each in copy.deepcopy(objects):
+        key = (each["kind"], each["metadata"].get("namespace", ""), each["metadata"]["name"])
+        assert key not in ordered, key
+        if is_workload(each):
+            pod = pods_of(each)["spec"]
+            for holder, field, by in ((pod, "volumes", "name"), *((container, field, by) for container in pod["containers"] for field, by in (
+                    ("env", "name"), ("volumeMounts", "mountPath")))):
+                if field in holder:
+                    holder[field].sort(key=lambda item: item[by])
+        ordered[key] = each
+    return ordered
+
+
+def as_helm_has_it(objects: list, namespace=NAME) -> list:
+    """All differences that there are between kustomize's objects and Helm's."""
+    # Helm makes the release's namespace, or finds it there.
+    objects = [each for each in copy.deepcopy(objects) if (each["kind"], each["metadata"]["name"]) != ("Namespace", namespace)]
+    for each in objects:
+        labels = each["metadata"]["labels"]
+        labels["helm.sh/chart"] = f"{NAME}-{VERSION}"
+        for of in (labels, *([pods_of(each)["metadata"]["labels"]] if is_workload(each) else [])):
+            of["app.kubernetes.io/managed-by"] = "Helm"
+        # Uninstalling the release leaves them.
+        if each["kind"] == "CustomResourceDefinition":
+            each["metadata"].setdefault("annotations", {})["helm.sh/resource-policy"] = "keep"
+    return objects
+
+
+def differences(wanted, got, path="") -> list:
+    if isinstance(wanted, dict) and isinstance(got, dict):
+        return [line for key in sorted({*wanted, *got}, key=str) for line in differences(wanted.get(key), got.get(key), f"{path}/{key}")]
+    if isinstance(wanted, list) and isinstance(got, list) and len(wanted) == len(got):
+        return [line for i, (one, other) in enumerate(zip(wanted, got)) for line in differences(one, other, f"{path}/{i}")]
+    return [] if wanted == got else [f"{path}: kustomize {json.dumps(wanted)[:300]}, Helm {json.dumps(got)[:300]}"]
+
+
+def must_be_equal(where, kustomize: list, chart: list) -> None:
+    wanted, got = in_order(kustomize), in_order(chart)
+    assert set(wanted) == set(got), (where, "only kustomize", set(wanted) - set(got), "only Helm", set(got) - set(wanted))
+    found = [line for key in wanted for line in differences(wanted[key], got[key], "/".join(key))]
+    assert not found, f"{where}:\n" + "\n".join(found)
+
+
+@functools.cache
+def overlay(base: str, *components: str) -> list:
+    return objects_of(combined(base, *components))
+
+
+def merged(*values: dict) -> dict:
+    result = {}
+    for each in values:
+        for key, value in each.items():
+            result[key] = merged(result[key], value) if isinstance(value, dict) and isinstance(result.get(key), dict) else value
+    return result
+
+
+# A component of manifests/, and the values that name it.
+UNLABELLED = {"gpuCliqueLabel": {"enabled": False}}  # the chart's default is on, that of manifests/default is off
+COMPONENTS = {
+    "extended-resource": {"extendedResource": {"enabled": True}},
+    "gpu-clique-label": {"gpuCliqueLabel": {"enabled": True}},
+    "gpu-operator": {"driver": {"installedBy": "gpuOperator"}},
+    "host-managed": {"imex": {"mode": "hostManaged"}},
+    "imex-tls": {"imex": {"tls": {"enabled": True}}},
+    "isolation-channel": {"imex": {"isolation": "channel"}},
+    "metrics-tls": {"metrics": {"tls": {"enabled": True}}},
+    "openshift": {"openshift": {"enabled": True}},
+    "shared-claims": {"sharedClaims": {"enabled": True}},
+}
+BY_VERSION = "kubernetes-1.32/component"
+HOST_PATH = {"test": ("/etc/compute-domain-test", "Directory"), "boot-id": ("/proc/sys/kernel/random/boot_id", "File")}
+STAND_INS = {
+    "args": ["--boot-id-file=/host/boot_id"],
+    "env": [{"name": "ALT_PROC_DEVICES_PATH", "value": "/etc/compute-domain-test/proc-devices"}],
+    "volumes": [{"name": name, "hostPath": {"path": path, "type": kind}} for name, (path, kind) in HOST_PATH.items()],
+    "volumeMounts": [{"name": "test", "mountPath": "/etc/compute-domain-test", "readOnly": True},
+                     {"name": "boot-id", "mountPath": "/host/boot_id", "readOnly": True}],
+}
+TEST = {"image": {"pullPolicy": "Never"}, "driver": {"root": "/run/nvidia/driver"}, "agent": STAND_INS,
+        "imex": {**STAND_INS, "args": [*STAND_INS["args"], "--device-files=given"]}}
+RENAMED = yaml.safe_dump({
+    "apiVersion": "v1", "kind": "ConfigMap", "data": {"operator": "our-controllers", "nodes": "our-agents"},
+    "metadata": {"name": "compute-domain-namespaces", "annotations": {"config.kubernetes.io/local-config": "true"}}})
+# Folders of manifests/ that are no overlay of their own here, and where they are compared instead.
+ELSEWHERE = {"base", "adopt", "namespaces", "examples", "helm", "test"}
+
+
+def compared(major: str, base: str, components: list, kubernetes=NEWEST, more=None) -> None:
+    values = merged(UNLABELLED, *(COMPONENTS[name] for name in components if name != BY_VERSION), more or {})
+    must_be_equal((major, base, components, kubernetes), as_helm_has_it(overlay(base, *components)),
+                  rendered(major, values, kubernetes=kubernetes))
+
+
+@of_each_helm
+def every_overlay_is_the_same_both_ways(major: str) -> None:
+    for kubernetes in (NEWEST, "1.34.0"):
+        compared(major, "default", [], kubernetes)
+    for kubernetes in (OLDEST, "1.33.5"):
+        compared(major, "kubernetes-1.32", [], kubernetes)
+    for name in COMPONENTS:
+        compared(major, "default", [name])
+    compared(major, "test", [], more=TEST)
+
+
+@of_each_helm
+def components_go_together_the_same_both_ways(major: str) -> None:
+    every = [name for name in COMPONENTS if name != "isolation-channel"]
+    compared(major, "default", every)
+    compared(major, "default", [*(name for name in every if name != "extended-resource"), BY_VERSION], OLDEST)
+    compared(major, "default", ["isolation-channel", "imex-tls", "gpu-operator"])
+    compared(major, "test", ["isolation-channel", "metrics-tls"], more=TEST)
+
+
+@of_each_helm
+def the_default_of_the_chart_writes_the_cliques_label(major: str) -> None:
+    must_be_equal("default", as_helm_has_it(overlay("default", "gpu-clique-label")), rendered(major))
+
+
+@of_each_helm
+def the_api_alone_is_the_base(major: str) -> None:
+    objects = rendered(major, UNLABELLED, more=("--show-only", "templates/api.yaml", "--show-only", "templates/crds.yaml"))
+    must_be_equal("base", as_helm_has_it(shipped("base")), objects)
+
+
+@of_each_helm
+def a_take_over_has_the_rights_of_adopt(major: str) -> None:
+    objects = rendered(major, merged(UNLABELLED, {"adoptFrom": ["nvidia", "gpu-operator"]}))
+    [controller] = [each for each in objects if each["kind"] == "Deployment"]
+    env = pods_of(controller)["spec"]["containers"][0]["env"]
+    assert {"name": "ADOPT_FROM", "value": "nvidia,gpu-operator"} in env, env
+    env.remove({"name": "ADOPT_FROM", "value": "nvidia,gpu-operator"})
+    must_be_equal("adopt", as_helm_has_it([*shipped("default"), *shipped("adopt")]), objects)
+
+
+@of_each_helm
+def namespaces_are_named_the_same_both_ways(major: str) -> None:
+    components = ["metrics-tls", "shared-claims", "gpu-clique-label", "openshift"]
+    kustomize = objects_of(combined("default", *components, "namespaces", resources={"namespaces.yaml": RENAMED}))
+    chart = rendered(major, merged({"namespaces": {"nodes": {"name": "our-agents"}}}, *(COMPONENTS[name] for name in components)),
+                     namespace="our-controllers")
+    must_be_equal("namespaces", as_helm_has_it(kustomize, "our-controllers"), chart)
+
+
+def the_chart_links_to_every_kustomization() -> None:
+    """So that a component that is added to manifests/ is not forgotten here."""
+    folders = {each.parent.relative_to(ROOT / "manifests").parts[0] for each in (ROOT / "manifests").rglob("kustomization.yaml")}
+    assert folders - ELSEWHERE == {*COMPONENTS, "default", "kubernetes-1.32"}, folders
+    links = {each.name: each.resolve() for each in (CHART / "kustomize").iterdir()}
+    wanted = {name: ROOT / "manifests" / name for name in {*COMPONENTS, "base", "default", "adopt", "kubernetes-1.32"}}
+    assert links == {**wanted, "crds": ROOT / "crds"}, links
+
+
+@of_each_helm
+def the_package_is_the_folder(major: str) -> None:
+    archive = package(major)
+    with tarfile.open(archive) as tar:
+        assert all(each.isfile() for each in tar), [each.name for each in tar if not each.isfile()]
+    assert rendered(major, chart=CHART) == rendered(major, chart=archive)
+
+
+@of_each_helm
+def lint_finds_nothing(major: str) -> None:
+    for profile in (None, *sorted(PROFILES.glob("compute-domain-*.yaml"))):
+        found = helm(major, "lint", "--strict", package(major), "--kube-version", NEWEST, *(("--values", profile) if profile else ()))
+        assert found.returncode == 0 and "[WARNING]" not in found.stdout and "[ERROR]" not in found.stdout, found.stdout + found.stderr
+
+
+def both_helms_render_the_same() -> None:
+    three, four = (in_order(rendered(major, EVERYTHING)) for major in ("3", "4"))
+    assert three == four
+
+
+def leaves(of, path=()):
+    if isinstance(of, dict) and of:
+        for key, value in of.items():
+            yield from leaves(value, (*path, key))
+    else:
+        yield path
+
+
+def nested(path: tuple, value) -> dict:
+    return nested(path[:-1], {path[-1]: value}) if path else value
+
+
+def value_at(objects: list, where: str):
+    """`kind/name field.field…`; what names a container, a volume or an environment variable is in brackets."""
+    which, _, path = where.partition(" ")
+    kind, name = which.split("/")
+    [value] = [each for each in objects if (each["kind"], each["metadata"]["name"]) == (kind, name)]
+    for field in path.split():
+        if field.startswith("["):
+            [value] = [item for item in value if item["name"] == field.strip("[]")]
+        elif isinstance(value, list):
+            value = value[int(field)]
+        else:
+            value = value.get(field)
+    return value
+
+
+CONTROLLER = "Deployment/compute-domain-controller"
+AGENT, IMEX = "DaemonSet/compute-domain-agent", "DaemonSet/compute-domain-imex"
+WORKLOADS = {"controller": CONTROLLER, "agent": AGENT, "imex": IMEX}
+POD = "spec template spec"
+POLICY = "NetworkPolicy/compute-domain-controller"
+DIGEST = "sha256:" + "0123456789abcdef" * 4
+TOLERATIONS = [{"key": "nvidia.com/gpu", "operator": "Exists", "effect": "NoSchedule"}]
+SECRETS = [{"name": "registry"}]
+EXTRA = {"name": "extra", "emptyDir": {}}
+MOUNT = {"name": "extra", "mountPath": "/extra"}
+
+
+def variable(workload: str, name: str) -> str:
+    return f"{workload} {POD} containers 0 env [{name}] value"
+
+
+def of_programs(field: str, value, place: str, shown=None) -> list:
+    return [((name, *field.split()), value, f"{workload} {place}", value if shown is None else shown(name)) for name, workload in WORKLOADS.items()]
+
+
+# A value, and what it makes: where, and what is there then. None: it is gone.
+VALUES = [
+    (("image", "registry"), "registry.example.com/nvlink", f"{IMEX} {POD} containers 0 image",
+     f"registry.example.com/nvlink/compute-domain-imex:{VERSION}"),
+    (("image", "tag"), "0.1.1", f"{CONTROLLER} {POD} containers 0 image", "registry.invalid/compute-domain-controller:0.1.1"),
+    (("image", "pullPolicy"), "Always", f"{AGENT} {POD} containers 0 imagePullPolicy", "Always"),
+    (("imagePullSecrets",), SECRETS, f"{AGENT} {POD} imagePullSecrets", SECRETS),
+    (("commonLabels",), {"team": "platform"}, "ClusterRole/compute-domain-view metadata labels team", "platform"),
+    (("commonLabels",), {"team": "platform"}, f"{IMEX} spec template metadata labels team", "platform"),
+    (("commonLabels",), {"app": "other"}, f"{IMEX} spec template metadata labels app", "imex-daemon"),
+    (("logLevel",), "debug", f"{AGENT} {POD} containers 0 args 2", "--log-level=debug"),
+    (("namespaces", "nodes", "name"), "ours", f"{IMEX} metadata namespace", "ours"),
+    (("namespaces", "nodes", "name"), "ours", variable(CONTROLLER, "NODE_NAMESPACE"), "ours"),
+    (("namespaces", "nodes", "create"), False, f"Namespace/{NODES}", None),
+    (("namespaces", "nodes", "labels"), {"a": "b"}, f"Namespace/{NODES} metadata labels a", "b"),
+    (("crds", "enabled"), False, "CustomResourceDefinition/computedomains.resource.nvidia.com", None),
+    (("crds", "keep"), False, "CustomResourceDefinition/computedomains.resource.nvidia.com metadata annotations", None),
+    (("driver", "installedBy"), "gpuOperator", variable(IMEX, "DRIVER_ROOT_CTR_PATH"), "/driver-root/driver"),
+    (("driver", "root"), "/opt/nvidia", f"{IMEX} {POD} volumes [driver-root] hostPath path", "/opt/nvidia"),
+    (("driver", "programFolders"), ["/usr/lib/nvidia/bin"], f"{IMEX} {POD} containers 0 args 1", "--driver-programs=/usr/lib/nvidia/bin"),
+    (("driver", "libraryFolders"), ["/lib/nvidia"], f"{IMEX} {POD} containers 0 args 1", "--driver-libraries=/lib/nvidia"),
+    (("kubelet", "directory"), "/data/kubelet", f"{AGENT} {POD} volumes [plugin] hostPath path",
+     "/data/kubelet/plugins/compute-domain.nvidia.com"),
+    (("kubelet", "directory"), "/data/kubelet", f"{AGENT} {POD} containers 0 volumeMounts [registry] mountPath", "/data/kubelet/plugins_registry"),
+    (("kubelet", "directory"), "/data/kubelet", variable(AGENT, "KUBELET_PLUGINS_DIRECTORY_PATH"), "/data/kubelet/plugins"),
+    (("kubelet", "directory"), "/data/kubelet", variable(AGENT, "KUBELET_REGISTRAR_DIRECTORY_PATH"), "/data/kubelet/plugins_registry"),
+    (("kubelet", "directory"), "/data/kubelet", f"{IMEX} {POD} containers 0 args 1", "--kubelet-state-file=/data/kubelet/dra_manager_state"),
+    (("kubelet", "directory"), "/data/kubelet", f"{IMEX} {POD} volumes [kubelet] hostPath path", "/data/kubelet"),
+    (("gpuCliqueLabel", "enabled"), False, "ValidatingAdmissionPolicy/compute-domain-controller-nodes spec variables [ours] expression",
+     "['resource.nvidia.com/compute-domain-agent']"),
+    (("sharedClaims", "enabled"), True, variable(CONTROLLER, "SHARED_CLAIMS_ENABLED"), "true"),
+    (("extendedResource", "enabled"), True, "DeviceClass/compute-domain-default-channel.nvidia.com spec extendedResourceName",
+     "nvidia.com/compute-domain"),
+    (("openshift", "enabled"), True, f"{AGENT} {POD} containers 0 securityContext seLinuxOptions type", "spc_t"),
+    (("adoptFrom",), ["nvidia"], variable(CONTROLLER, "ADOPT_FROM"), "nvidia"),
+    (("metrics", "tls", "enabled"), True, variable(AGENT, "METRICS_AUTHENTICATION"), "true"),
+    (("metrics", "monitors", "enabled"), True, "ServiceMonitor/compute-domain-agent spec endpoints 0", {"port": "metrics"}),
+    (("networkPolicy", "enabled"), False, POLICY, None),
+    (("networkPolicy", "metricsFrom"), [{"podSelector": {}}], f"{POLICY} spec ingress 0 from", [{"podSelector": {}}]),
+    (("controller", "replicas"), 3, f"{CONTROLLER} spec replicas", 3),
+    (("controller", "leaderElection", "leaseDuration"), "60s", variable(CONTROLLER, "LEADER_ELECTION_LEASE_DURATION"), "60s"),
+    (("controller", "leaderElection", "renewDeadline"), "9s", variable(CONTROLLER, "LEADER_ELECTION_RENEW_DEADLINE"), "9s"),
+    (("controller", "leaderElection", "retryPeriod"), "1s", variable(CONTROLLER, "LEADER_ELECTION_RETRY_PERIOD"), "1s"),
+    (("controller", "podDisruptionBudget", "enabled"), False, "PodDisruptionBudget/compute-domain-controller", None),
+    (("controller", "nodeSelector"), {"a": "b"}, f"{CONTROLLER} {POD} nodeSelector", {"a": "b"}),
+    (("controller", "tolerations"), TOLERATIONS, f"{CONTROLLER} {POD} tolerations", TOLERATIONS),
+    (("controller", "affinity"), {"podAffinity": {}}, f"{CONTROLLER} {POD} affinity", {"podAffinity": {}}),
+    *(((("daemonSets", "nodeSelector"), {"a": "b"}, f"{workload} {POD} nodeSelector", {"a": "b"})) for workload in (AGENT, IMEX)),
+    *(((("daemonSets", "tolerations"), TOLERATIONS, f"{workload} {POD} tolerations", TOLERATIONS)) for workload in (AGENT, IMEX)),
+    (("agent", "seLinuxOptions"), {"type": "spc_t"}, f"{AGENT} {POD} containers 0 securityContext seLinuxOptions", {"type": "spc_t"}),
+    (("imex", "mode"), "hostManaged", variable(AGENT, "IMEX_MODE"), "hostManaged"),
+    (("imex", "maxNodesPerDomain"), 36, variable(CONTROLLER, "MAX_NODES_PER_IMEX_DOMAIN"), "36"),
+    (("imex", "tls", "enabled"), True, f"{IMEX} {POD} volumes [tls] secret secretName", "compute-domain-imex-tls"),
+    *of_programs("image repository", "ours", f"{POD} containers 0 image", lambda _: f"registry.invalid/ours:{VERSION}"),
+    *of_programs("image tag", "9", f"{POD} containers 0 image", lambda name: f"registry.invalid/compute-domain-{name}:9"),
+    *of_programs("image digest", DIGEST, f"{POD} containers 0 image", lambda name: f"registry.invalid/compute-domain-{name}@{DIGEST}"),
+    *of_programs("priorityClassName", "ours", f"{POD} priorityClassName"),
+    *of_programs("resources requests cpu", "2", f"{POD} containers 0 resources requests cpu"),
+    *of_programs("resources requests memory", "1Gi", f"{POD} containers 0 resources requests memory"),
+    *of_programs("resources limits memory", "2Gi", f"{POD} containers 0 resources limits memory"),
+    *of_programs("podAnnotations", {"a": "b"}, "spec template metadata annotations"),
+    *of_programs("args", ["--log-level=off"], f"{POD} containers 0 args", lambda name: {
+        "controller": ["--leader-election-enabled", "--metrics-listen=:8080", "--log-format=json", "--log-level=off"],
+        "agent": ["--metrics-listen=:8081", "--log-format=json", "--log-level=off"],
+        "imex": ["--log-format=json", "--log-level=off"]}[name]),
+    *of_programs("env", [{"name": "A", "value": "b"}], f"{POD} containers 0 env [A] value", lambda _: "b"),
+    *of_programs("volumes", [EXTRA], f"{POD} volumes [extra]", lambda _: EXTRA),
+    *of_programs("volumeMounts", [MOUNT], f"{POD} containers 0 volumeMounts [extra]", lambda _: MOUNT),
+]
+# Those that do something only beside others.
+TOGETHER = [
+    ({"metrics": {"tls": {"enabled": True, "secretName": "ours"}}}, f"{CONTROLLER} {POD} volumes [metrics-tls] secret secretName", "ours"),
+    ({"metrics": {"tls": {"enabled": True}, "monitors": {"enabled": True}}},
+     "ServiceMonitor/compute-domain-controller spec endpoints 0 tlsConfig serverName", f"compute-domain-controller-metrics.{NAME}.svc"),
+    ({"metrics": {"monitors": {"enabled": True, "interval": "15s"}}}, "ServiceMonitor/compute-domain-agent spec endpoints 0 interval", "15s"),
+    ({"metrics": {"monitors": {"enabled": True, "labels": {"a": "b"}}}}, "ServiceMonitor/compute-domain-agent metadata labels a", "b"),
+    ({"imex": {"mode": "hostManaged", "hostSocketPath": "/run/imex.sock"}}, variable(IMEX, "IMEX_HOST_SOCKET_PATH"), "/run/imex.sock"),
+    ({"imex": {"isolation": "channel"}, **UNLABELLED}, variable(AGENT, "IMEX_ISOLATION"), "channel"),
+    ({"imex": {"isolation": "channel", "claimsPerNode": 16}, **UNLABELLED}, variable(AGENT, "IMEX_CHANNEL_SEATS"), "16"),
+    ({"imex": {"tls": {"enabled": True, "secretName": "ours"}}}, f"{IMEX} {POD} volumes [tls] secret secretName", "ours"),
+    ({"driver": {"installedBy": "gpuOperator", "root": "/opt/gpu/root"}}, f"{IMEX} {POD} volumes [driver-root] hostPath path", "/opt/gpu"),
+    ({"driver": {"installedBy": "gpuOperator", "root": "/opt/gpu/root"}}, variable(IMEX, "DRIVER_ROOT_CTR_PATH"), "/driver-root/root"),
+    ({"controller": {"replicas": 1, "leaderElection": {"enabled": False}}}, f"{CONTROLLER} {POD} containers 0 args",
+     ["--metrics-listen=:8080", "--log-format=json"]),
+]
+EVERYTHING = merged(*(nested(path, value) for path, value, _, _ in VALUES if value is not False), UNLABELLED,
+                    *(values for values, _, _ in TOGETHER[:-1]))
+
+
+def each_value_does_what_it_says() -> None:
+    for values, where, wanted in [*((nested(path, value), where, wanted) for path, value, where, wanted in VALUES), *TOGETHER]:
+        objects = rendered("4", values)
+        kind, name = where.partition(" ")[0].split("/")
+        is_there = any((each["kind"], each["metadata"]["name"]) == (kind, name) for each in objects)
+        got = value_at(objects, where) if is_there else None
+        assert got == wanted, (values, where, wanted, got)
+
+
+def every_value_is_tried_above() -> None:
+    tried = {path for path, _, _, _ in VALUES} | {path for values, _, _ in TOGETHER for path in leaves(values)}
+    known = set(leaves(yaml.safe_load((CHART / "values.yaml").read_text())))
+    forgotten = {path for path in known if not any(path == each[:len(path)] for each in tried)}
+    assert not forgotten, forgotten
+
+
+def of_the_schema(schema: dict, definitions: dict):
+    """Each object in it, with its path."""
+    def walk(node: dict, path: tuple):
+        node = definitions[node["$ref"].rpartition("/")[2]] if "$ref" in node else node
+        if node.get("type") == "object":
+            yield path, node
+            for name, child in node.get("properties", {}).items():
+                yield from walk(child, (*path, name))
+    yield from walk(schema, ())
+
+
+def the_schema_knows_the_values_and_no_others() -> None:
+    schema = json.loads((CHART / "values.schema.json").read_text())
+    values = yaml.safe_load((CHART / "values.yaml").read_text())
+    for path, node in of_the_schema(schema, schema["$defs"]):
+        if "properties" in node:
+            assert node["additionalProperties"] is False, path
+            known = values
+            for name in path:
+                known = known[name] if known else {}
+            # Where the default is {}, it is Kubernetes that knows the fields.
+            assert not known or set(node["properties"]) - {"global"} >= set(known), (path, set(known) ^ set(node["properties"]))
+            if path == ():
+                assert set(node["properties"]) - {"global"} == set(known)
+
+
+# Values, and the only thing that is said of them.
+WRONG = [
+    ({"contoller": {}}, "at '': additional properties 'contoller' not allowed"),
+    ({"controller": {"replica": 3}}, "at '/controller': additional properties 'replica' not allowed"),
+    ({"agent": {"nodeSelector": {}}}, "at '/agent': additional properties 'nodeSelector' not allowed"),
+    ({"controller": {"resources": {"limit": {}}}}, "at '/controller/resources': additional properties 'limit' not allowed"),
+    ({"daemonSets": {"tolerations": [{"keys": "a"}]}}, "at '/daemonSets/tolerations/0': additional properties 'keys' not allowed"),
+    ({"controller": {"replicas": "two"}}, "at '/controller/replicas': got string, want integer"),
+    ({"controller": {"replicas": 0}}, "at '/controller/replicas': minimum: got 0, want 1"),
+    ({"crds": {"keep": "yes"}}, "at '/crds/keep': got string, want boolean"),
+    ({"imagePullSecrets": ["registry"]}, "at '/imagePullSecrets/0': got string, want object"),
+    ({"imex": {"isolation": "channels"}}, "at '/imex/isolation': value must be one of 'domain', 'channel'"),
+    ({"imex": {"mode": "managed"}}, "at '/imex/mode': value must be one of 'driverManaged', 'hostManaged'"),
+    ({"imex": {"claimsPerNode": 129}}, "at '/imex/claimsPerNode': maximum: got 129, want 128"),
+    ({"driver": {"installedBy": "gpu-operator"}}, "at '/driver/installedBy': value must be one of 'host', 'gpuOperator'"),
+    ({"driver": {"root": "opt"}}, "at '/driver/root': 'opt' does not match pattern"),
+    ({"kubelet": {"directory": "/var/lib/kubelet/"}}, "at '/kubelet/directory': '/var/lib/kubelet/' does not match pattern"),
+    ({"image": {"registry": "https://registry.example.com"}}, "at '/image/registry': 'https://registry.example.com' does not match pattern"),
+    ({"image": {"tag": "0.1.0:latest"}}, "at '/image/tag': '0.1.0:latest' does not match pattern"),
+    ({"image": {"tag": 1.0}}, "at '/image/tag': got number, want string"),
+    ({"agent": {"image": {"digest": "sha256:abc"}}}, "at '/agent/image/digest': 'sha256:abc' does not match pattern"),
+    ({"metrics": {"monitors": {"interval": "15"}}}, "at '/metrics/monitors/interval': '15' does not match pattern"),
+    ({"networkPolicy": {"metricsFrom": []}}, "at '/networkPolicy/metricsFrom': minItems: got 0, want 1"),
+    ({"namespaces": {"nodes": {"name": "Nodes"}}}, "at '/namespaces/nodes/name': 'Nodes' does not match pattern"),
+    ({"namespaces": {"nodes": {"name": NAME}}}, 'the release is in the namespace "compute-domain-operator", which is also namespaces.nodes.name'),
+    ({"imex": {"isolation": "channel"}}, "imex.isolation=channel needs gpuCliqueLabel.enabled=false"),
+    ({"controller": {"leaderElection": {"enabled": False}}}, "controller.replicas is 2: more than one controller needs"),
+]
+
+
+@of_each_helm
+def wrong_values_get_one_clear_error_each(major: str) -> None:
+    def refused(values: dict, message: str, **more) -> None:
+        answer = template(major, values, **more)
+        assert answer.returncode != 0 and message in answer.stderr, (values, answer.stderr, answer.stdout[:200])
+        problems = [line for line in answer.stderr.splitlines() if line.startswith(("- at ", "Error: execution error", "Error: chart requires"))]
+        assert len(problems) == 1, (values, answer.stderr)
+
+    for values, message in WRONG:
+        refused(values, message)
+    refused({"agent": {"image": {"tag": "a b", "digest": DIGEST}}}, "at '/agent/image/tag': 'a b' does not match pattern")
+    refused({"extendedResource": {"enabled": True}}, "extendedResource.enabled needs Kubernetes 1.36 or later; this is v1.35.2", kubernetes="1.35.2")
+    refused({}, "chart requires kubeVersion: >=1.32.0-0 which is incompatible with Kubernetes v1.31.9", kubernetes="1.31.9")
+
+
+@of_each_helm
+def versions_of_providers_count_as_what_they_are(major: str) -> None:
+    for kubernetes, served in (("v1.32.4-eks-abc123", "v1beta1"), ("v1.33.5-gke.1080000", "v1beta1"), ("v1.34.1-gke.100", "v1"), ("v1.37.0-rc.1", "v1")):
+        versions = {each["apiVersion"] for each in rendered(major, kubernetes=kubernetes) if each["kind"] == "DeviceClass"}
+        assert versions == {f"resource.k8s.io/{served}"}, (kubernetes, versions)
+
+
+@of_each_helm
+def the_profiles_are_for_where_their_names_say(major: str) -> None:
+    profiles = {each.stem: yaml.safe_load(each.read_text()) for each in PROFILES.glob("*.yaml")}
+    assert set(profiles) == {"compute-domain-gpu-operator", "compute-domain-nfd", "compute-domain-openshift", "nvidia-gpu-operator"}
+    objects = rendered(major, profiles["compute-domain-gpu-operator"])
+    assert value_at(objects, f"{IMEX} {POD} volumes [driver-root] hostPath path") == "/run/nvidia"
+    objects = rendered(major, profiles["compute-domain-openshift"])
+    assert value_at(objects, "SecurityContextConstraints/compute-domain-agent allowPrivilegedContainer") is False
+    assert rendered(major, profiles["compute-domain-nfd"]) == rendered(major)
+    # Of the GPU Operator's own chart.
+    assert profiles["nvidia-gpu-operator"]["draDriver"]["computeDomains"]["enabled"] is False
+
+
+TESTS = (
+    every_overlay_is_the_same_both_ways,
+    components_go_together_the_same_both_ways,
+    the_default_of_the_chart_writes_the_cliques_label,
+    the_api_alone_is_the_base,
+    a_take_over_has_the_rights_of_adopt,
+    namespaces_are_named_the_same_both_ways,
+    the_chart_links_to_every_kustomization,
+    the_package_is_the_folder,
+    lint_finds_nothing,
+    both_helms_render_the_same,
+    each_value_does_what_it_says,
+    every_value_is_tried_above,
+    the_schema_knows_the_values_and_no_others,
+    wrong_values_get_one_clear_error_each,
+    versions_of_providers_count_as_what_they_are,
+    the_profiles_are_for_where_their_names_say,
+)
+
+
+def main() -> int:
+    failed = 0
+    for test in TESTS:
+        try:
+            test()
+            print(f"ok      {test.__name__}", flush=True)
+        except Exception:
+            failed += 1
+            print(f"FAILED  {test.__name__}\n{traceback.format_exc()}", flush=True)
+    print(f"{len(TESTS) - failed} passed, {failed} failed")
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
