@@ -32,6 +32,18 @@ Json owned_fields(const T& value) {
   return json;
 }
 
+std::string_view policy_name(Deletion::Propagation propagation) {
+  switch (propagation) {
+    case Deletion::Propagation::Background:
+      return "Background";
+    case Deletion::Propagation::Foreground:
+      return "Foreground";
+    case Deletion::Propagation::Orphan:
+      return "Orphan";
+  }
+  return "";
+}
+
 }  // namespace
 
 std::string finalizers_patch(const Precondition& if_is,
@@ -113,9 +125,11 @@ std::string encode_lease_update(const Lease& lease) {
   return encode(lease, kind_of<Lease>().versions.front());
 }
 
-std::string delete_options(const Precondition& if_is) {
-  Json options = {
-      {"apiVersion", "v1"}, {"kind", "DeleteOptions"}, {"propagationPolicy", "Background"}};
+std::string delete_options(const Precondition& if_is, const Deletion& how) {
+  Json options = {{"apiVersion", "v1"},
+                  {"kind", "DeleteOptions"},
+                  {"propagationPolicy", policy_name(how.propagation)}};
+  if (how.grace_period_seconds) options["gracePeriodSeconds"] = *how.grace_period_seconds;
   if (!if_is.uid.empty()) options["preconditions"]["uid"] = if_is.uid;
   if (!if_is.resource_version.empty()) {
     options["preconditions"]["resourceVersion"] = if_is.resource_version;

@@ -7,6 +7,7 @@
 // No header here shows the JSON library.
 #pragma once
 
+#include <cstdint>
 #include <map>
 #include <optional>
 #include <string>
@@ -14,6 +15,7 @@
 #include <vector>
 
 #include "compute_domain/api/channel_config.h"
+#include "compute_domain/api/dynamic_object.h"
 #include "compute_domain/api/kind.h"
 #include "compute_domain/base/result.h"
 
@@ -54,8 +56,8 @@ struct WatchEvent {
   std::optional<Unreadable> unreadable;
 };
 
-// All of these are instantiated for the kinds of kind.h. Whatever one object is, as long as it is
-// JSON, the others of its page are read, and a watch event has its type.
+// All of these are instantiated for the kinds of kind.h, and for DynamicObject. Whatever one object
+// is, as long as it is JSON, the others of its page are read, and a watch event has its type.
 template <class T>
 base::Result<T> decode(std::string_view json);
 template <class T>
@@ -125,7 +127,14 @@ std::string slice_patch(const Precondition& if_is, const ResourceSlice& desired,
 // Lease: a full PUT body.
 std::string encode_lease_update(const Lease& lease);
 
-// DeleteOptions with preconditions, background propagation.
-std::string delete_options(const Precondition& if_is);
+// How an object is deleted: what becomes of its dependents, and, of a pod, how many seconds its
+// containers get (0: it goes by force; nullopt: as many as its spec says).
+struct Deletion {
+  enum class Propagation { Background, Foreground, Orphan };
+  Propagation propagation = Propagation::Background;
+  std::optional<std::int64_t> grace_period_seconds = std::nullopt;
+};
+// DeleteOptions with preconditions.
+std::string delete_options(const Precondition& if_is, const Deletion& how = {});
 
 }  // namespace cdom::api

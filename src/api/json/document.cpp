@@ -141,11 +141,18 @@ base::Result<void> decode_document(const Kind& kind, const Wanted& wanted, std::
 
 base::Result<PageHead> decode_list(const Kind& kind, const Wanted& wanted, std::string_view json,
                                    const ReadObject& read) {
+  return decode_list(&kind, json, [&](std::string_view text, const TypeMeta& of_list) {
+    return read_text(kind, wanted, text, read, of_list);
+  });
+}
+
+base::Result<PageHead> decode_list(const Kind* kind, std::string_view json, const ReadText& read) {
   const auto list = members_in(json);
-  if (!list) return about(kind, Json(), list.error());
+  if (!list) return kind == nullptr ? list.error() : about(*kind, Json(), list.error());
   const TypeMeta of_list{string_member(*list, "apiVersion"), string_member(*list, "kind")};
   if (!of_list.kind.ends_with("List")) {
-    return invalid(cat("kind: must be ", kind.kind, "List, is \"", of_list.kind, '"'));
+    const std::string_view wanted = kind == nullptr ? "a " : kind->kind;
+    return invalid(cat("kind: must be ", wanted, "List, is \"", of_list.kind, '"'));
   }
   PageHead head;
   if (const auto metadata = parse_json(text_of_member(*list, "metadata"))) {
@@ -158,12 +165,12 @@ base::Result<PageHead> decode_list(const Kind& kind, const Wanted& wanted, std::
   const auto texts = elements_in(items);
   if (!texts) return invalid("items: must be a list");
   // Of a version that nobody here reads all are, not one.
-  if (!of_list.api_version.empty()) {
-    if (const auto version = version_in(kind, of_list.api_version); !version)
+  if (kind != nullptr && !of_list.api_version.empty()) {
+    if (const auto version = version_in(*kind, of_list.api_version); !version)
       return version.error();
   }
   for (const std::string_view text : *texts) {
-    const auto done = read_text(kind, wanted, text, read, of_list);
+    const auto done = read(text, of_list);
     if (!done) head.unreadable.push_back(unreadable(text, done.error()));
   }
   return head;
@@ -171,8 +178,15 @@ base::Result<PageHead> decode_list(const Kind& kind, const Wanted& wanted, std::
 
 base::Result<EventHead> decode_event(const Kind& kind, const Wanted& wanted, std::string_view line,
                                      const ReadObject& read) {
+  return decode_event(&kind, line, [&](std::string_view text, const TypeMeta&) {
+    return read_text(kind, wanted, text, read);
+  });
+}
+
+base::Result<EventHead> decode_event(const Kind* kind, std::string_view line,
+                                     const ReadText& read) {
   const auto event = members_in(line);
-  if (!event) return about(kind, Json(), event.error());
+  if (!event) return kind == nullptr ? event.error() : about(*kind, Json(), event.error());
   EventHead head;
   head.type = watch_type_of(string_member(*event, "type"));
   if (head.type == WatchType::Unknown) return head;
@@ -184,7 +198,7 @@ base::Result<EventHead> decode_event(const Kind& kind, const Wanted& wanted, std
     head.status = status_in(status ? *status : Json::object(), 500);
   } else if (head.type == WatchType::Bookmark) {
     head.resource_version = text_at(object, "resourceVersion");
-  } else if (const auto done = read_text(kind, wanted, object, read); !done) {
+  } else if (const auto done = read(object, {}); !done) {
     head.unreadable = unreadable(object, done.error());
   }
   return head;

@@ -60,6 +60,11 @@ base::Result<PageHead> decode_list(const Kind& kind, const Wanted& wanted, std::
 // Calls `read` for an event that has an object of the kind.
 base::Result<EventHead> decode_event(const Kind& kind, const Wanted& wanted, std::string_view line,
                                      const ReadObject& read);
+// The same of whatever kind when `kind` is null, by the text of each object; `of_list` is the type
+// of the list in which it came.
+using ReadText = std::function<base::Result<void>(std::string_view text, const TypeMeta& of_list)>;
+base::Result<PageHead> decode_list(const Kind* kind, std::string_view json, const ReadText& read);
+base::Result<EventHead> decode_event(const Kind* kind, std::string_view line, const ReadText& read);
 std::string encode_document(const Kind& kind, std::string_view version,
                             const std::function<void(Json&)>& write);
 
@@ -71,26 +76,29 @@ base::Result<T> decode(std::string_view json) {
   return object;
 }
 
+// A page whose items have been read.
 template <class T>
-base::Result<Page<T>> decode_page(std::string_view json) {
-  Page<T> page;
-  const auto read_it = [&](Decoding& decoding, const Json& item, std::string_view version) {
-    T object;
-    into(object)(decoding, item, version);
-    if (!decoding.has_failed()) page.items.push_back(std::move(object));
-  };
-  auto head = decode_list(kind_of<T>(), wanted_of<T>(), json, read_it);
+base::Result<Page<T>> page_of(base::Result<PageHead> head, std::vector<T> items) {
   if (!head) return head.error();
-  page.resource_version = std::move(head->resource_version);
-  page.continue_token = std::move(head->continue_token);
-  page.unreadable = std::move(head->unreadable);
-  return page;
+  return Page<T>{std::move(items), std::move(head->resource_version),
+                 std::move(head->continue_token), std::move(head->unreadable)};
 }
 
 template <class T>
-base::Result<WatchEvent<T>> decode_watch_event(std::string_view line) {
-  WatchEvent<T> event;
-  auto head = decode_event(kind_of<T>(), wanted_of<T>(), line, into(event.object));
+base::Result<Page<T>> decode_page(std::string_view json) {
+  std::vector<T> items;
+  const auto read_it = [&](Decoding& decoding, const Json& item, std::string_view version) {
+    T object;
+    into(object)(decoding, item, version);
+    if (!decoding.has_failed()) items.push_back(std::move(object));
+  };
+  auto head = decode_list(kind_of<T>(), wanted_of<T>(), json, read_it);
+  return page_of(std::move(head), std::move(items));
+}
+
+// An event whose object has been read into `event`.
+template <class T>
+base::Result<WatchEvent<T>> event_of(base::Result<EventHead> head, WatchEvent<T> event) {
   if (!head) return head.error();
   event.type = head->type;
   event.status = std::move(head->status);
@@ -105,6 +113,13 @@ base::Result<WatchEvent<T>> decode_watch_event(std::string_view line) {
   meta.resource_version = head->unreadable->resource_version;
   event.unreadable = std::move(head->unreadable);
   return event;
+}
+
+template <class T>
+base::Result<WatchEvent<T>> decode_watch_event(std::string_view line) {
+  WatchEvent<T> event;
+  auto head = decode_event(kind_of<T>(), wanted_of<T>(), line, into(event.object));
+  return event_of(std::move(head), std::move(event));
 }
 
 template <class T>
