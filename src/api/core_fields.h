@@ -65,6 +65,7 @@ inline constexpr auto kFields<Event> =
                field("reason", &Event::reason, Presence::Always),
                field("message", &Event::message, Presence::Always),
                field("source.component", &Event::component),
+               field("source.host", &Event::host),
                field("reportingComponent", &Event::component),
                field("reportingInstance", &Event::instance),
                field("count", &Event::count, Presence::Always),

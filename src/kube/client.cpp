@@ -147,7 +147,9 @@ base::Result<std::string> Client::served_version(const api::Kind& kind) const {
 std::string Client::version_of(const api::Kind& kind) const {
   const std::scoped_lock lock(mutex_);
   const auto it = versions_.find(kind.group);
-  return it == versions_.end() ? std::string(kind.versions.front()) : it->second;
+  const bool is_spoken =
+      it != versions_.end() && std::ranges::find(kind.versions, it->second) != kind.versions.end();
+  return is_spoken ? it->second : std::string(kind.versions.front());
 }
 
 base::Result<bool> Client::serves(const api::Kind& kind) const {
@@ -183,14 +185,32 @@ base::Result<std::vector<api::ObjectMeta>> Client::list_metadata(const api::Kind
 }
 
 base::Result<api::Lease> Client::update(const api::Lease& lease) const {
-  const api::Kind& kind = api::kind_of<api::Lease>();
-  const std::string path = api::path_of(kind, version_of(kind), lease.meta.ns, lease.meta.name);
-  const auto body =
-      send({"update", kind.plural,
-            request_of("PUT", Target(path).with("fieldManager", field_manager_).text(), kJson,
-                       api::encode_lease_update(lease))});
+  const auto body = send(update_call(api::kind_of<api::Lease>(), api::name_of(lease.meta), {},
+                                     api::encode_lease_update(lease)));
   if (!body) return body.error();
   return api::decode<api::Lease>(*body);
+}
+
+base::Result<api::DynamicObject> Client::update(const api::DynamicObject& object,
+                                                const api::Kind& kind,
+                                                std::string_view subresource) const {
+  const auto body = send(update_call(kind, api::name_of(object.meta), subresource, object.json));
+  if (!body) return body.error();
+  return api::decode<api::DynamicObject>(*body);
+}
+
+base::Result<std::string> Client::create_subresource(const api::Kind& kind,
+                                                     const api::ObjectName& name,
+                                                     std::string_view subresource,
+                                                     std::string body) const {
+  Target target(api::path_of(kind, version_of(kind), name.ns, name.name, subresource));
+  target.with("fieldManager", field_manager_);
+  return send({"create", kind.plural, request_of("POST", target.text(), kJson, std::move(body)),
+               mistake_in(kind, name)});
+}
+
+base::Result<std::string> Client::read(const std::string& path) const {
+  return send({"get", path, request_of("GET", path)});
 }
 
 base::Result<std::string> Client::send_list(const api::Kind& kind, ListOptions options,
@@ -292,11 +312,19 @@ Client::Call Client::patch_call(const api::Kind& kind, const std::string& versio
           mistake_in(kind, name)};
 }
 
+Client::Call Client::update_call(const api::Kind& kind, const api::ObjectName& name,
+                                 std::string_view subresource, std::string body) const {
+  Target target(api::path_of(kind, version_of(kind), name.ns, name.name, subresource));
+  target.with("fieldManager", field_manager_);
+  return {"update", kind.plural, request_of("PUT", target.text(), kJson, std::move(body)),
+          mistake_in(kind, name)};
+}
+
 Client::Call Client::remove_call(const api::Kind& kind, const api::ObjectName& name,
-                                 const api::Precondition& if_is) const {
+                                 const api::Precondition& if_is, const api::Deletion& how) const {
   return {"delete", kind.plural,
           request_of("DELETE", api::path_of(kind, version_of(kind), name.ns, name.name), kJson,
-                     api::delete_options(if_is)),
+                     api::delete_options(if_is, how)),
           mistake_in(kind, name)};
 }
 

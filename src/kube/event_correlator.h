@@ -27,6 +27,9 @@ struct EventKey {
 
 class EventCorrelator {
  public:
+  // Of how many objects, and kinds of event, it remembers what came of them last.
+  explicit EventCorrelator(std::size_t remembered) : similar_(remembered), budgets_(remembered) {}
+
   // The same key, or that of the combined event. `now` is Clock::elapsed(), here and below.
   EventKey combined(EventKey occurrence, base::Duration now);
   static bool is_combined(const EventKey& key);
@@ -42,11 +45,8 @@ class EventCorrelator {
     double writes = 0;
     base::Duration as_of{};
   };
-  static constexpr std::size_t kRemembered = 4096;
-
-  base::RecentMap<std::tuple<api::ObjectReference, std::string, std::string>, Similar> similar_{
-      kRemembered};
-  base::RecentMap<api::ObjectReference, Budget> budgets_{kRemembered};
+  base::RecentMap<std::tuple<api::ObjectReference, std::string, std::string>, Similar> similar_;
+  base::RecentMap<api::ObjectReference, Budget> budgets_;
 };
 
 }  // namespace cdom::kube

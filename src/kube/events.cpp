@@ -20,7 +20,6 @@ namespace {
 using namespace std::chrono_literals;
 
 constexpr std::size_t kQueueLimit = 1000;
-constexpr std::size_t kSeriesLimit = 4096;
 constexpr std::size_t kMessageLimit = 1024;  // bytes, by Kubernetes' validation of Events
 // As client-go's recorder: twelve attempts, ten seconds apart.
 constexpr int kAttempts = 12;
@@ -52,7 +51,9 @@ class EventRecorder::Queue {
         clock_(clock),
         source_(std::move(source)),
         metrics_(metrics),
-        random_(source_.seed) {}
+        random_(source_.seed),
+        correlator_(source_.remembered),
+        series_(source_.remembered) {}
 
   void record(EventKey occurrence);
   bool step();
@@ -82,7 +83,7 @@ class EventRecorder::Queue {
   std::condition_variable_any changed_;
   base::Random random_;
   EventCorrelator correlator_;
-  base::RecentMap<EventKey, std::shared_ptr<Series>> series_{kSeriesLimit};
+  base::RecentMap<EventKey, std::shared_ptr<Series>> series_;
   std::deque<std::shared_ptr<Series>> queue_;  // those with news, the oldest first
   base::Duration not_before_{};
   std::optional<base::Duration> retry_after_;  // of the attempt that failed last
@@ -122,6 +123,7 @@ std::shared_ptr<EventRecorder::Queue::Series> EventRecorder::Queue::new_series(
   event.reason = key.reason;
   event.component = source_.component;
   event.instance = source_.instance;
+  event.host = source_.host;
   event.count = 0;
   event.first = clock_.now();
   return series;

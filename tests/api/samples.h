@@ -152,8 +152,17 @@ inline ConfigMap sample<ConfigMap>() {
 template <>
 inline Event sample<Event>() {
   const base::Time time = base::parse_rfc3339("2026-01-02T03:04:05Z").value();
-  return {sample_meta(), {"v1", "Pod", "team-a", "p", "u-2"}, "Warning", "R", "m", "agent", "n1", 3,
-          time,          time + std::chrono::hours(1)};
+  return {sample_meta(),
+          {"v1", "Pod", "team-a", "p", "u-2"},
+          "Warning",
+          "R",
+          "m",
+          "agent",
+          "n1",
+          "h",
+          3,
+          time,
+          time + std::chrono::hours(1)};
 }
 
 template <>

@@ -236,6 +236,72 @@ TEST_F(ClientTest, UpdatesALeaseAsAWhole) {
   EXPECT_THAT(last().body, HasSubstr(R"("resourceVersion":"3")"));
 }
 
+const api::Kind& widgets() {
+  static const api::Kind kind{"Widget", "widgets", "example.com", true, {"v2"}};
+  return kind;
+}
+
+constexpr char kWidget[] =
+    R"({"apiVersion":"example.com/v2","kind":"Widget","metadata":{"name":"w","namespace":"ns",)"
+    R"("resourceVersion":"3"},"spec":{"size":1}})";
+
+TEST_F(ClientTest, ReadsAndWritesWholeObjectsOfAKindThatItIsGiven) {
+  const auto widget = api::dynamic_object(widgets(), kWidget);
+  ASSERT_TRUE(widget);
+  server.script(http::Response{201, {}, kWidget});
+  const auto created = client.create(*widget, widgets());
+  ASSERT_TRUE(created);
+  EXPECT_EQ(created->json, kWidget);
+  EXPECT_EQ(last().body, kWidget);
+  for (int i = 0; i < 3; ++i) server.script(ok(kWidget));
+  ASSERT_TRUE(client.get<api::DynamicObject>({"ns", "w"}, widgets()));
+  ASSERT_TRUE(client.patch<api::DynamicObject>({"ns", "w"}, "", "{}", {}, widgets()));
+  ASSERT_TRUE(client.update(*widget, widgets(), "status"));
+  EXPECT_EQ(last().body, kWidget);
+  server.script(ok(status_json(200, "", "")));
+  ASSERT_TRUE(client.remove<api::DynamicObject>({"ns", "w"}, {}, {}, widgets()));
+  server.script(
+      ok(base::cat(R"({"kind":"WidgetList","apiVersion":"v1","items":[)", kWidget, "]}")));
+  const auto all = client.list_all<api::DynamicObject>({.ns = "ns"}, nullptr, widgets());
+  ASSERT_TRUE(all);
+  EXPECT_EQ(all->size(), 1U);
+  const std::string path = "/apis/example.com/v2/namespaces/ns/widgets";
+  EXPECT_THAT(server.targets(),
+              ElementsAre("POST " + path + "?fieldManager=controller", "GET " + path + "/w",
+                          "PATCH " + path + "/w?fieldManager=controller",
+                          "PUT " + path + "/w/status?fieldManager=controller",
+                          "DELETE " + path + "/w", "GET " + path + "?limit=500"));
+}
+
+TEST_F(ClientTest, SaysWhatBecomesOfDependentsAndContainers) {
+  server.script(ok(status_json(200, "", "")));
+  ASSERT_TRUE(client.remove<api::Pod>(
+      {"ns", "p"}, {.uid = "u1"},
+      {.propagation = api::Deletion::Propagation::Foreground, .grace_period_seconds = 0}));
+  EXPECT_THAT(last().body, HasSubstr(R"("propagationPolicy":"Foreground")"));
+  EXPECT_THAT(last().body, HasSubstr(R"("gracePeriodSeconds":0)"));
+}
+
+TEST_F(ClientTest, PostsToASubresourceAndReadsWhatIsNotAnObject) {
+  server.script(http::Response{201, {}, "{}"});
+  ASSERT_TRUE(client.create_subresource(api::kind_of<api::Pod>(), {"ns", "p"}, "binding", "{}"));
+  server.script(ok(R"({"kind":"APIResourceList"})"));
+  const auto resources = client.read("/apis/batch/v1");
+  ASSERT_TRUE(resources);
+  EXPECT_EQ(*resources, R"({"kind":"APIResourceList"})");
+  EXPECT_THAT(server.targets(),
+              ElementsAre("POST /api/v1/namespaces/ns/pods/p/binding?fieldManager=controller",
+                          "GET /apis/batch/v1"));
+}
+
+TEST_F(ClientTest, SpeaksNoVersionThatAKindDoesNotHave) {
+  server.script(ok(R"({"kind":"APIGroup","versions":[{"version":"v1beta2"}]})"));
+  ASSERT_TRUE(client.discover());
+  EXPECT_EQ(client.version_of(api::kind_of<api::ResourceClaim>()), "v1beta2");
+  EXPECT_EQ(client.version_of({"ResourceClaim", "resourceclaims", "resource.k8s.io", true, {"v1"}}),
+            "v1");
+}
+
 TEST_F(ClientTest, TellsTheKindOfEveryFailure) {
   const std::vector<std::tuple<int, const char*, ErrorKind>> answers = {
       {404, "NotFound", ErrorKind::NotFound},

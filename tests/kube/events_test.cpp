@@ -54,6 +54,17 @@ TEST_F(EventsTest, SendsWhatWasRecorded) {
   EXPECT_FALSE(recorder.step());
 }
 
+TEST_F(EventsTest, SaysOnWhichNodeItHappenedWhereItKnows) {
+  record("2 of 4 nodes");
+  send();
+  EXPECT_THAT(last_body(), HasSubstr(R"("source":{"component":"controller"})"));
+  EventRecorder on_a_node(client, clock, {.component = "kubelet", .host = "n1"});
+  on_a_node.record(train, "Normal", "Started", "it runs");
+  server.script(ok(kAnyEvent));
+  ASSERT_TRUE(on_a_node.step());
+  EXPECT_THAT(last_body(), HasSubstr(R"("source":{"component":"kubelet","host":"n1"})"));
+}
+
 TEST_F(EventsTest, PutsEventsOfClusterScopedObjectsIntoDefault) {
   recorder.record({"v1", "Node", "", "n1", "n1"}, "Warning", "Lost", "gone");
   send();

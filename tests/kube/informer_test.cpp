@@ -55,6 +55,25 @@ TEST(Informer, StoresOfAListAndOfEventsWhatIsReadOfThem) {
   EXPECT_THAT(rig.told, ElementsAre("a:>1 read", "b:>2 read"));
 }
 
+TEST(Informer, KeepsWholeObjectsOfAKindThatItIsGiven) {
+  InformerRig rig;
+  rig.server.put("a", "1");
+  Informer<api::DynamicObject> informer(
+      rig.client, rig.clock, {}, {}, nullptr, [](api::DynamicObject object) { return object; },
+      api::kind_of<api::ConfigMap>());
+  const auto follow = [&] {
+    while (informer.step(base::Duration::zero()) != WatchLoop::Step::Idle) {
+    }
+    const auto object = informer.store().get({"ns", "a"});
+    return object ? object->json : "";
+  };
+  EXPECT_EQ(follow(), config_map_json("a", "1", 101));
+  rig.server.put("a", "2");
+  EXPECT_EQ(follow(), config_map_json("a", "2", 102));
+  rig.server.remove("a");
+  EXPECT_EQ(follow(), "");
+}
+
 TEST(Informer, TheStoreHasAChangeWhenItIsTold) {
   InformerRig rig;
   std::vector<std::uint64_t> seen;

@@ -70,6 +70,7 @@ struct Event {
   std::string type;  // Normal or Warning
   std::string reason, message;
   std::string component, instance;  // reportingComponent, reportingInstance
+  std::string host;                 // source.host
   std::int64_t count = 1;
   base::Time first{}, last{};
 

@@ -2,7 +2,8 @@
 //
 // One method per verb; each makes one request and never retries, as only the caller knows what a
 // repeated write means (a create whose answer was lost comes back as AlreadyExists). Errors are
-// those of api::error_of, with the server's Retry-After. Thread-safe.
+// those of api::error_of, with the server's Retry-After. Where T is api::DynamicObject, `kind` says
+// of which kind. Thread-safe.
 #pragma once
 
 #include <algorithm>
@@ -67,25 +68,28 @@ class Client {
   base::Result<bool> serves(const api::Kind& kind) const;
 
   template <class T>
-  base::Result<T> get(const api::ObjectName& name) const;
+  base::Result<T> get(const api::ObjectName& name, const api::Kind& kind = api::kind_of<T>()) const;
   // One page. Invalid when it is longer than an answer may be.
   template <class T>
   base::Result<api::Page<T>> list(const ListOptions& options) const;
   // The same, of as many objects as `cursor` says, and fewer where these are too long: Invalid only
   // when one object is. `options.limit` is not read, unless it is 0.
   template <class T>
-  base::Result<api::Page<T>> list(const ListOptions& options, PageCursor& cursor) const;
+  base::Result<api::Page<T>> list(const ListOptions& options, PageCursor& cursor,
+                                  const api::Kind& kind = api::kind_of<T>()) const;
   // Every page, of at most kPageSize objects each; in one piece when a token expires between pages.
   // Invalid when an object cannot be decoded, as a list without it proves nothing; unless
   // `unreadable` takes those.
   template <class T>
   base::Result<std::vector<T>> list_all(const Selection& of = {},
-                                        std::vector<api::Unreadable>* unreadable = nullptr) const;
+                                        std::vector<api::Unreadable>* unreadable = nullptr,
+                                        const api::Kind& kind = api::kind_of<T>()) const;
   // The same of what `keep` returns for each object, which it may take apart: as each page comes,
   // so that no more than one is held whole. It returns an optional; nullopt keeps nothing.
   template <class T, class Keep>
   auto list_kept(const Selection& of, const Keep& keep,
-                 std::vector<api::Unreadable>* unreadable = nullptr) const
+                 std::vector<api::Unreadable>* unreadable = nullptr,
+                 const api::Kind& kind = api::kind_of<T>()) const
       -> base::Result<std::vector<typename std::invoke_result_t<Keep, T&>::value_type>>;
   // The same, of each object that can be read nothing but its metadata, without what `trim` takes
   // out of it; the right to list them whole is needed.
@@ -94,24 +98,37 @@ class Client {
   base::Result<std::vector<api::ObjectMeta>> list_metadata(const Selection& of = {},
                                                            const TrimMeta& trim = {}) const;
   template <class T>
-  base::Result<T> create(const T& object) const;
+  base::Result<T> create(const T& object, const api::Kind& kind = api::kind_of<T>()) const;
   // `merge_patch` as api/codec.h builds them, with their preconditions inside; `version` where it
   // was built for one.
   template <class T>
   base::Result<T> patch(const api::ObjectName& name, std::string_view subresource,
-                        const std::string& merge_patch, std::string_view version = {}) const;
-  // PUT; meta.resource_version is the precondition.
+                        const std::string& merge_patch, std::string_view version = {},
+                        const api::Kind& kind = api::kind_of<T>()) const;
+  // PUT; meta.resource_version is the precondition. For what has nothing that its type leaves out.
   base::Result<api::Lease> update(const api::Lease& lease) const;
+  base::Result<api::DynamicObject> update(const api::DynamicObject& object, const api::Kind& kind,
+                                          std::string_view subresource = {}) const;
   // Success means that the server accepted it: an object with finalizers is still there.
   template <class T>
-  base::Result<void> remove(const api::ObjectName& name, const api::Precondition& if_is) const;
+  base::Result<void> remove(const api::ObjectName& name, const api::Precondition& if_is,
+                            const api::Deletion& how = {},
+                            const api::Kind& kind = api::kind_of<T>()) const;
   // The same; what finalizers still hold, as it is now, or nullopt: it is gone.
   template <class T>
   base::Result<std::optional<T>> begin_removal(const api::ObjectName& name,
                                                const api::Precondition& if_is) const;
   // Lines for api::decode_watch_event, bookmarks among them.
   template <class T>
-  base::Result<std::unique_ptr<http::Stream>> open_watch(const WatchOptions& options) const;
+  base::Result<std::unique_ptr<http::Stream>> open_watch(
+      const WatchOptions& options, const api::Kind& kind = api::kind_of<T>()) const;
+  // POST of a document to a subresource that is not the object itself: a Binding, a TokenRequest.
+  // The text of the answer.
+  base::Result<std::string> create_subresource(const api::Kind& kind, const api::ObjectName& name,
+                                               std::string_view subresource,
+                                               std::string body) const;
+  // GET of what is not an object, as discovery ("/apis/batch/v1"): the text of the answer.
+  base::Result<std::string> read(const std::string& path) const;
 
  private:
   struct Call {
@@ -144,8 +161,11 @@ class Client {
   [[nodiscard]] Call patch_call(const api::Kind& kind, const std::string& version,
                                 const api::ObjectName& name, std::string_view subresource,
                                 std::string body) const;
+  [[nodiscard]] Call update_call(const api::Kind& kind, const api::ObjectName& name,
+                                 std::string_view subresource, std::string body) const;
   [[nodiscard]] Call remove_call(const api::Kind& kind, const api::ObjectName& name,
-                                 const api::Precondition& if_is) const;
+                                 const api::Precondition& if_is,
+                                 const api::Deletion& how = {}) const;
   void count(const Call& call, const std::string& code, base::Duration took) const;
 
   http::Client& transport_;
@@ -181,8 +201,8 @@ base::Result<void> Client::each_page(const Selection& of, const auto& start, con
 }
 
 template <class T>
-base::Result<T> Client::get(const api::ObjectName& name) const {
-  const auto body = send(read_call(api::kind_of<T>(), name));
+base::Result<T> Client::get(const api::ObjectName& name, const api::Kind& kind) const {
+  const auto body = send(read_call(kind, name));
   if (!body) return body.error();
   return api::decode<T>(*body);
 }
@@ -195,8 +215,9 @@ base::Result<api::Page<T>> Client::list(const ListOptions& options) const {
 }
 
 template <class T>
-base::Result<api::Page<T>> Client::list(const ListOptions& options, PageCursor& cursor) const {
-  const auto body = send_list(api::kind_of<T>(), options, {}, &cursor);
+base::Result<api::Page<T>> Client::list(const ListOptions& options, PageCursor& cursor,
+                                        const api::Kind& kind) const {
+  const auto body = send_list(kind, options, {}, &cursor);
   if (!body) return body.error();
   auto page = api::decode_page<T>(*body);
   if (page) cursor.took(page->items.size() + page->unreadable.size(), body->size());
@@ -205,19 +226,20 @@ base::Result<api::Page<T>> Client::list(const ListOptions& options, PageCursor& 
 
 template <class T>
 base::Result<std::vector<T>> Client::list_all(const Selection& of,
-                                              std::vector<api::Unreadable>* unreadable) const {
+                                              std::vector<api::Unreadable>* unreadable,
+                                              const api::Kind& kind) const {
   return list_kept<T>(
-      of, [](T& object) { return std::optional<T>(std::move(object)); }, unreadable);
+      of, [](T& object) { return std::optional<T>(std::move(object)); }, unreadable, kind);
 }
 
 template <class T, class Keep>
 auto Client::list_kept(const Selection& of, const Keep& keep,
-                       std::vector<api::Unreadable>* unreadable) const
+                       std::vector<api::Unreadable>* unreadable, const api::Kind& kind) const
     -> base::Result<std::vector<typename std::invoke_result_t<Keep, T&>::value_type>> {
   std::vector<typename std::invoke_result_t<Keep, T&>::value_type> all;
   std::vector<api::Unreadable> odd;
   const auto fetch = [&](const ListOptions& options, PageCursor& cursor) {
-    return list<T>(options, cursor);
+    return list<T>(options, cursor, kind);
   };
   const auto start = [&] {
     all.clear();
@@ -242,8 +264,7 @@ base::Result<std::vector<api::ObjectMeta>> Client::list_metadata(const Selection
 }
 
 template <class T>
-base::Result<T> Client::create(const T& object) const {
-  const api::Kind& kind = api::kind_of<T>();
+base::Result<T> Client::create(const T& object, const api::Kind& kind) const {
   const std::string version = version_of(kind);
   const auto body =
       send(create_call(kind, version, object.meta.ns, api::encode<T>(object, version)));
@@ -253,8 +274,8 @@ base::Result<T> Client::create(const T& object) const {
 
 template <class T>
 base::Result<T> Client::patch(const api::ObjectName& name, std::string_view subresource,
-                              const std::string& merge_patch, std::string_view version) const {
-  const api::Kind& kind = api::kind_of<T>();
+                              const std::string& merge_patch, std::string_view version,
+                              const api::Kind& kind) const {
   const auto body = send(patch_call(kind, version.empty() ? version_of(kind) : std::string(version),
                                     name, subresource, merge_patch));
   if (!body) return body.error();
@@ -262,9 +283,9 @@ base::Result<T> Client::patch(const api::ObjectName& name, std::string_view subr
 }
 
 template <class T>
-base::Result<void> Client::remove(const api::ObjectName& name,
-                                  const api::Precondition& if_is) const {
-  const auto body = send(remove_call(api::kind_of<T>(), name, if_is));
+base::Result<void> Client::remove(const api::ObjectName& name, const api::Precondition& if_is,
+                                  const api::Deletion& how, const api::Kind& kind) const {
+  const auto body = send(remove_call(kind, name, if_is, how));
   if (!body) return body.error();
   return {};
 }
@@ -284,8 +305,9 @@ base::Result<std::optional<T>> Client::begin_removal(const api::ObjectName& name
 }
 
 template <class T>
-base::Result<std::unique_ptr<http::Stream>> Client::open_watch(const WatchOptions& options) const {
-  return open(watch_call(api::kind_of<T>(), options));
+base::Result<std::unique_ptr<http::Stream>> Client::open_watch(const WatchOptions& options,
+                                                               const api::Kind& kind) const {
+  return open(watch_call(kind, options));
 }
 
 }  // namespace cdom::kube

@@ -26,6 +26,10 @@ struct EventSource {
   std::string component;   // "compute-domain-controller"
   std::string instance;    // the pod or the host
   std::uint64_t seed = 0;  // of the names' endings: differs from process to process
+  std::string host = {};   // the node, where it says on which this happened
+  // Objects and events that are remembered, to combine and to pace what comes of them; as
+  // client-go.
+  std::size_t remembered = 4096;
 };
 
 class EventRecorder {

@@ -31,6 +31,7 @@ struct InformerOptions {
 };
 
 // `Stored` is what the store keeps of a T: the same type unless `read` makes another one of it.
+// Where T is api::DynamicObject, `kind` says of which kind.
 template <class T, class Stored = T>
 class Informer : private WatchSource {
  public:
@@ -44,8 +45,9 @@ class Informer : private WatchSource {
   Informer(
       const Client& client, const base::Clock& clock, InformerOptions options,
       typename Store<Stored>::Indexes indexes = {}, base::Registry* metrics = nullptr,
-      Read read = [](T object) -> Stored { return object; })
+      Read read = [](T object) -> Stored { return object; }, api::Kind kind = api::kind_of<T>())
       : client_(client),
+        kind_(std::move(kind)),
         options_(std::move(options)),
         read_(std::move(read)),
         cursor_(options_.page_size),
@@ -53,9 +55,9 @@ class Informer : private WatchSource {
         objects_(metrics == nullptr
                      ? nullptr
                      : &metrics->gauge("compute_domain_store_objects", "Objects in the store.",
-                                       {{"resource", std::string(api::kind_of<T>().plural)}})),
-        unreadable_(std::string(api::kind_of<T>().plural), metrics),
-        loop_(*this, clock, options_.seed, std::string(api::kind_of<T>().plural), metrics) {}
+                                       {{"resource", std::string(kind_.plural)}})),
+        unreadable_(std::string(kind_.plural), metrics),
+        loop_(*this, clock, options_.seed, std::string(kind_.plural), metrics) {}
 
   // Called in the stepping thread, after the store has the change: the end of an object and the
   // beginning of another one of its name are two calls. Before the first step.
@@ -85,7 +87,7 @@ class Informer : private WatchSource {
       cursor_ = PageCursor(options_.page_size);
     }
     const std::size_t limit = paging == Paging::Off ? 0 : options_.page_size;
-    auto page = client_.list<T>({options_.of, limit, continue_token}, cursor_);
+    auto page = client_.list<T>({options_.of, limit, continue_token}, cursor_, kind_);
     if (!page) return not_served(page.error());
     for (api::Unreadable& object : page->unreadable) {
       listed_unreadable_[object.name] = std::move(object);
@@ -107,7 +109,7 @@ class Informer : private WatchSource {
 
   base::Result<std::unique_ptr<http::Stream>> open_watch(const std::string& resource_version,
                                                          base::Duration timeout) override {
-    auto opened = client_.open_watch<T>({options_.of, resource_version, timeout});
+    auto opened = client_.open_watch<T>({options_.of, resource_version, timeout}, kind_);
     if (!opened) return not_served(opened.error());
     return opened;
   }
@@ -115,7 +117,7 @@ class Informer : private WatchSource {
   // A collection that is not found is served in another version, or not any more.
   base::Error not_served(const base::Error& error) const {
     if (error.kind != base::ErrorKind::NotFound) return error;
-    const auto found = client_.discover_again(api::kind_of<T>());
+    const auto found = client_.discover_again(kind_);
     return found || found.error().kind != base::ErrorKind::NotFound ? error : found.error();
   }
 
@@ -167,6 +169,7 @@ class Informer : private WatchSource {
   }
 
   const Client& client_;
+  const api::Kind kind_;
   const InformerOptions options_;
   const Read read_;
   PageCursor cursor_;
