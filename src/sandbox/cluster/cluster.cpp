@@ -24,6 +24,8 @@ constexpr std::pair<Fault, std::string_view> kFaultNames[] = {
     {Fault::WatchCut, "watch-cut"},
 };
 
+constexpr char kManager[] = "kube-controller-manager";
+
 std::string two_digits(int number) {
   return number < 10 ? base::cat("0", number) : std::to_string(number);
 }
@@ -84,8 +86,9 @@ struct Cluster::Parts {
   const ClusterOptions options;
   const ClusterPorts ports;
   base::Random random;
-  std::vector<std::unique_ptr<http::Client>> clients;
-  std::vector<std::unique_ptr<Mirrors>> mirrors;
+  std::vector<std::unique_ptr<http::Client>> transports;
+  std::vector<std::unique_ptr<kube::Client>> clients;
+  std::vector<std::unique_ptr<Informers>> informers;
   std::unique_ptr<ImexNetwork> network;
   std::map<std::string, std::unique_ptr<Machine>> machines;
   std::unique_ptr<FaultBoard> faults;
@@ -96,43 +99,44 @@ struct Cluster::Parts {
   Parts(ClusterOptions options_in, ClusterPorts ports_in)
       : options(std::move(options_in)), ports(std::move(ports_in)), random(options.seed) {}
 
-  http::Client& client(const std::string& user) {
-    clients.push_back(ports.component_client(user));
+  // Of a component that is called so, and whose user is "system:" and that.
+  const kube::Client& client(const base::Clock& clock, const std::string& component) {
+    transports.push_back(ports.component_client(base::cat("system:", component)));
+    clients.push_back(std::make_unique<kube::Client>(*transports.back(), clock, component));
     return *clients.back();
   }
   base::Random fork() { return base::Random(random.next()); }
 
-  Mirrors& mirror(const base::Clock& clock, const std::vector<Resource>& resources) {
-    mirrors.push_back(std::make_unique<Mirrors>(client("system:kube-controller-manager"), clock,
-                                                fork(), resources));
-    turns.push_back(mirrors.back().get());
-    return *mirrors.back();
+  Informers& follow(const base::Clock& clock, const std::vector<api::Kind>& kinds) {
+    informers.push_back(std::make_unique<Informers>(client(clock, kManager), clock, fork(), kinds));
+    turns.push_back(informers.back().get());
+    return *informers.back();
   }
   void add(std::unique_ptr<Part> part) {
     turns.push_back(part.get());
     control_plane.push_back(std::move(part));
   }
-  void add_control_plane(const base::Clock& clock, Mirrors& shared);
-  void add_machines(const base::Clock& clock, Mirrors& shared);
+  void add_control_plane(const base::Clock& clock, Informers& shared);
+  void add_machines(const base::Clock& clock, Informers& shared);
 };
 
-void Cluster::Parts::add_control_plane(const base::Clock& clock, Mirrors& shared) {
-  http::Client& manager = client("system:kube-controller-manager");
+void Cluster::Parts::add_control_plane(const base::Clock& clock, Informers& shared) {
+  const kube::Client& manager = client(clock, kManager);
   add(std::make_unique<ClaimController>(manager, shared, clock, fork()));
-  add(std::make_unique<Scheduler>(client("system:kube-scheduler"), shared, clock, fork(),
+  add(std::make_unique<Scheduler>(client(clock, "kube-scheduler"), shared, clock, fork(),
                                   SchedulerOptions{options.shuffle_nodes}));
   add(std::make_unique<JobController>(manager, shared, clock, fork()));
   add(std::make_unique<NodeLifecycle>(manager, shared, clock, fork()));
   add(std::make_unique<NamespaceController>(manager, shared, clock));
-  Mirrors& owned_only = mirror(clock, {kConfigMaps, kComputeDomains});
-  std::vector<Mirror*> collected;
-  for (const Mirrors* some : {&shared, &owned_only}) {
+  Informers& owned_only = follow(clock, {kConfigMaps, kComputeDomains});
+  std::vector<JsonInformer*> collected;
+  for (const Informers* some : {&shared, &owned_only}) {
     for (const auto& one : some->all()) collected.push_back(one.get());
   }
   add(std::make_unique<GarbageCollector>(manager, std::move(collected), clock));
 }
 
-void Cluster::Parts::add_machines(const base::Clock& clock, Mirrors& shared) {
+void Cluster::Parts::add_machines(const base::Clock& clock, Informers& shared) {
   network = std::make_unique<ImexNetwork>(clock, fork(), options.imex);
   std::map<std::string, Machine*> by_name;
   for (MachineConfig& config : machine_configs(options, random.uuid())) {
@@ -143,19 +147,19 @@ void Cluster::Parts::add_machines(const base::Clock& clock, Mirrors& shared) {
     turns.push_back(machine.get());
     machines[name] = std::move(machine);
   }
-  faults = std::make_unique<FaultBoard>(
-      shared, std::move(by_name),
-      Recorder(client("system:kube-controller-manager"), clock, fork(), "compute-domain-sandbox"));
+  faults = std::make_unique<FaultBoard>(shared, std::move(by_name), client(clock, kManager), clock,
+                                        fork());
+  turns.push_back(faults.get());
 }
 
 Cluster::Cluster(const base::Clock& clock, ClusterOptions options, ClusterPorts ports)
     : parts_(std::make_unique<Parts>(std::move(options), std::move(ports))) {
-  std::vector<Resource> resources{kPods, kNodes};
+  std::vector<api::Kind> kinds{kPods, kNodes};
   if (parts_->options.control_plane) {
-    resources.insert(resources.end(),
-                     {kClaims, kTemplates, kSlices, kClasses, kJobs, kLeases, kNamespaces});
+    kinds.insert(kinds.end(),
+                 {kClaims, kTemplates, kSlices, kClasses, kJobs, kLeases, kNamespaces});
   }
-  Mirrors& shared = parts_->mirror(clock, resources);
+  Informers& shared = parts_->follow(clock, kinds);
   if (parts_->options.control_plane) parts_->add_control_plane(clock, shared);
   parts_->add_machines(clock, shared);
 }

@@ -2,6 +2,7 @@
 
 #include <set>
 
+#include "compute_domain/base/log.h"
 #include "compute_domain/base/text.h"
 
 namespace cdom::sandbox {
@@ -67,7 +68,8 @@ bool FakeAgent::step() {
                      {"nodeName", node},
                      {"pool", {{"name", node}, {"generation", 1}, {"resourceSliceCount", 1}}},
                      {"devices", json::array({device})}}}};
-  has_published_ = Objects(environment_.api).create(kSlices, slice).has_value();
+  const kube::Client client(environment_.api, environment_.clock, "agent");
+  has_published_ = JsonClient(client).create(kSlices, slice).has_value();
   return has_published_;
 }
 
@@ -81,7 +83,8 @@ ClusterOptions ClusterTest::two_small_racks() {
 ClusterTest::ClusterTest(ClusterOptions options)
     : server_(clock_),
       client_(server_.client(admin_user())),
-      objects_(*client_),
+      kube_client_(*client_, clock_, "kubectl"),
+      objects_(kube_client_),
       cluster_(
           clock_, std::move(options),
           {.component_client = [this](const std::string&) { return server_.client(admin_user()); },
@@ -95,6 +98,8 @@ ClusterTest::ClusterTest(ClusterOptions options)
            .log = [this](
                       const std::string& ns, const std::string& pod, const std::string& container,
                       const std::string& text) { server_.append_log(ns, pod, container, text); }}) {
+  // Every second that there are no ComputeDomains here, and more of what a test wants to happen.
+  base::configure_log(base::LogLevel::Off, base::LogFormat::Text);
   apply(kBasics);
   wait_for("all nodes", [this] { return cluster_.is_up(); });
   settle();
@@ -139,13 +144,13 @@ void ClusterTest::apply(const std::string& yaml) {
   ASSERT_TRUE(loaded) << loaded.error().message;
 }
 
-json ClusterTest::get(const Resource& resource, const ObjectKey& key) {
-  auto object = objects_.get(resource, key);
+json ClusterTest::get(const api::Kind& kind, const api::ObjectName& key) {
+  auto object = objects_.get(kind, key);
   return object ? *object : json();
 }
 
-std::vector<json> ClusterTest::list(const Resource& resource, const std::string& ns) {
-  auto objects = objects_.list(resource, ns);
+std::vector<json> ClusterTest::list(const api::Kind& kind, const std::string& ns) {
+  auto objects = objects_.list(kind, {.ns = ns});
   return objects ? *objects : std::vector<json>();
 }
 
@@ -171,19 +176,21 @@ std::string ClusterTest::message(const std::string& object, const std::string& r
 }
 
 std::string ClusterTest::log(const std::string& pod, const std::string& container) {
-  const auto answer = client_->send(
-      {.target = base::cat(kPods.path({"default", pod}, "log"), "?container=", container)});
+  const auto answer =
+      client_->send({.target = base::cat(api::path_of(kPods, "v1", "default", pod, "log"),
+                                         "?container=", container)});
   return answer ? answer->body : "";
 }
 
-void ClusterTest::annotate(const Resource& resource, const ObjectKey& key, const std::string& name,
-                           const std::string& value) {
+void ClusterTest::annotate(const api::Kind& kind, const api::ObjectName& key,
+                           const std::string& name, const std::string& value) {
   const json patch{{"metadata", {{"annotations", {{name, value.empty() ? json() : json(value)}}}}}};
-  ASSERT_TRUE(objects_.merge_patch(resource, key, patch));
+  ASSERT_TRUE(objects_.merge_patch(kind, key, patch));
 }
 
-void ClusterTest::remove(const Resource& resource, const ObjectKey& key, const DeleteWish& wish) {
-  const auto removed = objects_.remove(resource, key, wish);
+void ClusterTest::remove(const api::Kind& kind, const api::ObjectName& key,
+                         const api::Deletion& how) {
+  const auto removed = objects_.remove(kind, key, {}, how);
   ASSERT_TRUE(removed) << removed.error().message;
 }
 

@@ -12,6 +12,7 @@
 
 #include "compute_domain/sandbox/api_server.h"
 #include "compute_domain/sandbox/cluster.h"
+#include "sandbox/cluster/json_client.h"
 #include "sandbox/cluster/objects.h"
 
 namespace cdom::sandbox {
@@ -55,17 +56,17 @@ class ClusterTest : public testing::Test {
                 base::Duration limit = std::chrono::minutes(10));
 
   void apply(const std::string& yaml);
-  json get(const Resource& resource, const ObjectKey& key);
-  std::vector<json> list(const Resource& resource, const std::string& ns = {});
+  json get(const api::Kind& kind, const api::ObjectName& key);
+  std::vector<json> list(const api::Kind& kind, const std::string& ns = {});
   std::string phase(const std::string& pod);
   // Reasons of all Events about that object, each once.
   std::set<std::string> reasons(const std::string& object);
   std::string message(const std::string& object, const std::string& reason);
   // What the container has printed.
   std::string log(const std::string& pod, const std::string& container);
-  void annotate(const Resource& resource, const ObjectKey& key, const std::string& name,
+  void annotate(const api::Kind& kind, const api::ObjectName& key, const std::string& name,
                 const std::string& value);
-  void remove(const Resource& resource, const ObjectKey& key, const DeleteWish& wish = {});
+  void remove(const api::Kind& kind, const api::ObjectName& key, const api::Deletion& how = {});
 
   // A claim template `channel` in namespace default, for one channel of a node.
   void apply_template();
@@ -75,7 +76,8 @@ class ClusterTest : public testing::Test {
   base::ManualClock clock_;
   ApiServer server_;
   std::unique_ptr<http::Client> client_;
-  Objects objects_;
+  kube::Client kube_client_;
+  JsonClient objects_;
   FakeAgent::Script script_;
   Cluster cluster_;
 };

@@ -24,6 +24,13 @@ TEST_F(ClusterTest, RegistersItsNodesWithLeasesAndAgents) {
   EXPECT_EQ(text_at(node, "/status/addresses/0/address"), "10.88.2.1");
 }
 
+TEST_F(ClusterTest, QuotesTheServerWithoutTheRequest) {
+  const auto none = objects_.get(kPods, {"default", "none"});
+  ASSERT_FALSE(none);
+  EXPECT_EQ(none.error().message, R"(pods "none" not found)");
+  EXPECT_EQ(none.error().kind, base::ErrorKind::NotFound);
+}
+
 TEST_F(ClusterTest, APodWithAClaimRunsWhereTheClaimWasAllocated) {
   apply_template();
   apply_pod("train");
@@ -207,7 +214,7 @@ TEST_F(ClusterTest, ASettledClusterWritesNothingButLeases) {
   wait(minutes(1));
   const auto version_of_others = [this] {
     std::string all;
-    for (const Resource& resource : {kPods, kNodes, kClaims, kSlices, kEvents, kNamespaces}) {
+    for (const api::Kind& resource : {kPods, kNodes, kClaims, kSlices, kEvents, kNamespaces}) {
       for (const json& object : list(resource)) all += text_at(object, "/metadata/resourceVersion");
     }
     return all;

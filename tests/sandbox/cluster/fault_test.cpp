@@ -90,7 +90,7 @@ TEST_F(FaultTest, APartitionedNodeGoesOnWhenItIsHealed) {
 
 TEST_F(FaultTest, ACrashedAgentMakesItsPodNotReady) {
   const int before = script_.starts;
-  const ObjectKey pod{"compute-domain-nodes", "compute-domain-agent-r1n01"};
+  const api::ObjectName pod{"compute-domain-nodes", "compute-domain-agent-r1n01"};
   fault("r1n01", "agent-crash");
   EXPECT_FALSE(at(get(kPods, pod), "/status/containerStatuses/0/ready"));
   fault("r1n01", "");

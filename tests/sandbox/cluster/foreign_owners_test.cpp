@@ -41,7 +41,7 @@ TEST_F(ForeignOwners, OfAKindThatNobodyKnowsKeepTheirPods) {
 }
 
 TEST_F(ForeignOwners, OfAKindThatIsServedTakeThemAlong) {
-  constexpr Resource kMpiJobs{"kubeflow.org", "v2beta1", "mpijobs", "MPIJob"};
+  const api::Kind kMpiJobs{"MPIJob", "mpijobs", "kubeflow.org", true, {"v2beta1"}};
   apply(source_text("tests/workloads/mpijob-definition.yaml"));
   apply(
       "{apiVersion: kubeflow.org/v2beta1, kind: MPIJob, metadata: {name: a, namespace: default}}");

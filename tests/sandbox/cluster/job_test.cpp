@@ -78,7 +78,7 @@ TEST_F(JobTest, FailsWhenItsBackOffLimitIsReached) {
 TEST_F(JobTest, DeletedInTheForegroundItGoesAfterItsPods) {
   apply_job(kFourIndexes);
   wait(seconds(10));
-  remove(kJobs, {"default", "train"}, {.propagation = "Foreground"});
+  remove(kJobs, {"default", "train"}, {.propagation = api::Deletion::Propagation::Foreground});
   EXPECT_FALSE(job().is_null());
   wait(seconds(10));
   EXPECT_TRUE(job().is_null());
@@ -88,7 +88,7 @@ TEST_F(JobTest, DeletedInTheForegroundItGoesAfterItsPods) {
 TEST_F(JobTest, OrphanedPodsStay) {
   apply_job(kFourIndexes);
   wait(seconds(10));
-  remove(kJobs, {"default", "train"}, {.propagation = "Orphan"});
+  remove(kJobs, {"default", "train"}, {.propagation = api::Deletion::Propagation::Orphan});
   wait(seconds(10));
   EXPECT_TRUE(job().is_null());
   const std::vector<json> pods = list(kPods, "default");
@@ -102,7 +102,7 @@ TEST_F(JobTest, OrphanedPodsStay) {
 TEST_F(JobTest, OrphanedPodsAreNotTakenByAJobOfTheSameName) {
   apply_job(kFourIndexes);
   wait(seconds(10));
-  remove(kJobs, {"default", "train"}, {.propagation = "Orphan"});
+  remove(kJobs, {"default", "train"}, {.propagation = api::Deletion::Propagation::Orphan});
   settle();
   apply_job("  parallelism: 1");
   wait(seconds(10));
@@ -116,7 +116,7 @@ TEST_F(JobTest, OrphanedPodsOfAJobThatHasJustBeenMadeStay) {
     ASSERT_LT(steps, 10'000);
     cluster_.step();
   }
-  remove(kJobs, {"default", "train"}, {.propagation = "Orphan"});
+  remove(kJobs, {"default", "train"}, {.propagation = api::Deletion::Propagation::Orphan});
   wait(seconds(10));
   EXPECT_TRUE(job().is_null());
   EXPECT_EQ(list(kPods, "default").size(), 4U);

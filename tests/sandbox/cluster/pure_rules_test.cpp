@@ -4,9 +4,11 @@
 #include <nlohmann/json.hpp>
 
 #include "sandbox/cluster/control_plane/workload.h"
+#include "sandbox/cluster/objects.h"
 #include "sandbox/cluster/scheduler/index_ranges.h"
 #include "sandbox/cluster/scheduler/node_selector.h"
 #include "sandbox/cluster/scheduler/toleration.h"
+#include "sandbox/cluster/sync_next.h"
 
 namespace cdom::sandbox {
 namespace {
@@ -75,6 +77,36 @@ TEST(NodeSelector, MatchesByNameAndByLabel) {
   const json term{{"matchExpressions", json::array({rack})}};
   EXPECT_TRUE(matches_node_selector({{"nodeSelectorTerms", json::array({term})}}, node));
   EXPECT_FALSE(matches_node_selector({{"nodeSelectorTerms", json::array()}}, node));
+}
+
+TEST(Objects, FindWhatIsAtAPathThroughObjectsAndLists) {
+  const json pod{{"spec", {{"containers", json::array({{{"name", "a"}}, {{"name", "b"}}})}}}};
+  EXPECT_EQ(text_at(pod, "/spec/containers/1/name"), "b");
+  for (const char* absent : {"/spec/containers/2/name", "/spec/containers/x", "/spec/containers/-1",
+                             "/spec/containers/0/name/more", "/status", "/"}) {
+    EXPECT_TRUE(at(pod, absent).is_null()) << absent;
+  }
+  EXPECT_EQ(at(pod, ""), pod);
+}
+
+TEST(SyncNext, LooksAgainWhenTheSyncSaysSoOrHasFailed) {
+  base::ManualClock clock;
+  kube::WorkQueue<std::string> queue(clock);
+  Synced answer;
+  const auto step = [&] { return sync_next(queue, [&](const std::string&) { return answer; }); };
+  EXPECT_FALSE(step()) << "nothing is due";
+  queue.add("a");
+  answer = {.again_after = seconds(7)};
+  EXPECT_TRUE(step());
+  EXPECT_EQ(queue.next_due(), clock.elapsed() + seconds(7));
+  answer = {.is_done = false};
+  queue.add("a");
+  EXPECT_TRUE(step());
+  EXPECT_EQ(queue.next_due(), clock.elapsed() + milliseconds(5)) << "the queue's first backoff";
+  answer = {};
+  clock.advance(milliseconds(5));
+  EXPECT_TRUE(step());
+  EXPECT_TRUE(queue.is_empty()) << "what is done is not looked at again";
 }
 
 }  // namespace

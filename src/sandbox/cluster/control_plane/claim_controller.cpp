@@ -26,28 +26,28 @@ json consumer_of(const json& pod) {
 
 }  // namespace
 
-ClaimController::ClaimController(http::Client& client, const Mirrors& mirrors,
+ClaimController::ClaimController(const kube::Client& client, const Informers& informers,
                                  const base::Clock& clock, base::Random random)
     : objects_(client),
-      pods_(mirrors.of(kPods)),
-      claims_(mirrors.of(kClaims)),
-      templates_(mirrors.of(kTemplates)),
-      recorder_(client, clock, random, "resourceclaim-controller"),
+      pods_(informers.of(kPods)),
+      claims_(informers.of(kClaims)),
+      templates_(informers.of(kTemplates)),
+      recorder_(client, clock, {.component = "resourceclaim-controller", .seed = random.next()}),
       writes_(clock),
-      pod_agenda_(clock),
-      claim_agenda_(clock) {
-  mirrors.of(kPods).on_change([this](const Change& change) { see_pod(change); });
-  mirrors.of(kClaims).on_change([this](const Change& change) { see_claim(change); });
-  mirrors.of(kTemplates).on_change([this](const Change& change) {
+      pod_queue_(clock),
+      claim_queue_(clock) {
+  informers.of(kPods).on_change([this](const Change& change) { see_pod(change); });
+  informers.of(kClaims).on_change([this](const Change& change) { see_claim(change); });
+  informers.of(kTemplates).on_change([this](const Change& change) {
     const auto waiting = pods_without_template_.find(change.key);
     if (waiting == pods_without_template_.end()) return;
-    for (const ObjectKey& pod : waiting->second) pod_agenda_.add(pod);
+    for (const api::ObjectName& pod : waiting->second) pod_queue_.add(pod);
     pods_without_template_.erase(waiting);
   });
 }
 
 void ClaimController::see_pod(const Change& change) {
-  pod_agenda_.add(change.key);
+  pod_queue_.add(change.key);
   const json& pod = change.after ? *change.after : *change.before;
   add_claims_of(pod);
 }
@@ -55,14 +55,14 @@ void ClaimController::see_pod(const Change& change) {
 void ClaimController::add_claims_of(const json& pod) {
   const std::string ns = key_of(pod).ns;
   for (const PodClaim& claim : pod_claims(pod)) {
-    if (claim.claim) claim_agenda_.add({ns, *claim.claim});
+    if (claim.claim) claim_queue_.add({ns, *claim.claim});
   }
   const std::string extended = extended_claim_name(pod);
-  if (!extended.empty()) claim_agenda_.add({ns, extended});
+  if (!extended.empty()) claim_queue_.add({ns, extended});
 }
 
 void ClaimController::see_claim(const Change& change) {
-  claim_agenda_.add(change.key);
+  claim_queue_.add(change.key);
   const json& claim = change.after ? *change.after : *change.before;
   const std::string owner = controller_uid(claim, "Pod");
   if (owner.empty()) return;
@@ -75,57 +75,45 @@ void ClaimController::see_claim(const Change& change) {
   known->second.erase(change.key);
   if (known->second.empty()) claims_by_owner_.erase(known);
   for (const json& reference : at(claim, "/metadata/ownerReferences")) {
-    pod_agenda_.add({change.key.ns, text_at(reference, "/name")});
+    pod_queue_.add({change.key.ns, text_at(reference, "/name")});
   }
 }
 
 bool ClaimController::step() {
-  if (!pods_.is_synced() || !claims_.is_synced() || !templates_.is_synced()) return false;
+  if (recorder_.step()) return true;
+  if (!pods_.has_synced() || !claims_.has_synced() || !templates_.has_synced()) return false;
   if (!writes_.all_seen()) return false;
-  const auto settle = [](Agenda<ObjectKey>& agenda, const ObjectKey& key, Outcome outcome) {
-    if (outcome == Outcome::Retry) {
-      agenda.retry(key);
-    } else {
-      agenda.forget_failures(key);
-    }
-  };
-  if (const auto pod = pod_agenda_.pop()) {
-    settle(pod_agenda_, *pod, sync_pod(*pod));
-    return true;
-  }
-  if (const auto claim = claim_agenda_.pop()) {
-    settle(claim_agenda_, *claim, sync_claim(*claim));
-    return true;
-  }
-  return false;
+  return sync_next(pod_queue_, [this](const auto& key) { return Synced{sync_pod(key)}; }) ||
+         sync_next(claim_queue_, [this](const auto& key) { return Synced{sync_claim(key)}; });
 }
 
 std::optional<base::Duration> ClaimController::next_due() const {
-  return earlier(writes_.next_due(), earlier(pod_agenda_.next_due(), claim_agenda_.next_due()));
+  return earlier(earlier(recorder_.next_due(), writes_.next_due()),
+                 earlier(pod_queue_.next_due(), claim_queue_.next_due()));
 }
 
-ClaimController::Outcome ClaimController::sync_pod(const ObjectKey& key) {
+bool ClaimController::sync_pod(const api::ObjectName& key) {
   const ObjectPtr pod = pods_.find(key);
-  if (!pod) return Outcome::Settled;
+  if (!pod) return true;
   if (is_terminal(*pod) || is_deleting(*pod)) {
     add_claims_of(*pod);
-    return Outcome::Settled;
+    return true;
   }
-  if (ensure_generated(*pod) == Outcome::Retry) return Outcome::Retry;
+  if (!ensure_generated(*pod)) return false;
   return reserve_for_bound(*pod);
 }
 
-ClaimController::Outcome ClaimController::ensure_generated(const json& pod) {
+bool ClaimController::ensure_generated(const json& pod) {
   std::map<std::string, std::string> names;
   bool is_news = false;
   for (const PodClaim& wanted : pod_claims(pod)) {
     if (wanted.template_name.empty()) continue;
     auto name = generated_claim(pod, wanted.entry);
     if (!name) {
-      const ObjectKey template_key{key_of(pod).ns, wanted.template_name};
+      const api::ObjectName template_key{key_of(pod).ns, wanted.template_name};
       if (!templates_.find(template_key)) {
-        recorder_.warning(
-            kPods, pod, "FailedResourceClaimCreation",
+        recorder_.record(
+            reference_to(kPods, pod), "Warning", "FailedResourceClaimCreation",
             base::cat("PodResourceClaim ", wanted.entry, ": resource claim template \"",
                       wanted.template_name, "\" not found"));
         pods_without_template_[template_key].insert(key_of(pod));
@@ -133,23 +121,23 @@ ClaimController::Outcome ClaimController::ensure_generated(const json& pod) {
       }
       const auto made = generate(pod, wanted);
       if (!made) {
-        recorder_.warning(kPods, pod, "FailedResourceClaimCreation",
-                          base::cat("PodResourceClaim ", wanted.entry, ": ", made.error().message));
-        return Outcome::Retry;
+        recorder_.record(reference_to(kPods, pod), "Warning", "FailedResourceClaimCreation",
+                         base::cat("PodResourceClaim ", wanted.entry, ": ", made.error().message));
+        return false;
       }
       name = *made;
     }
     names[wanted.entry] = *name;
     if (wanted.claim != *name) is_news = true;
   }
-  return is_news ? tell_names(pod, names) : Outcome::Settled;
+  return !is_news || tell_names(pod, names);
 }
 
 std::optional<std::string> ClaimController::generated_claim(const json& pod,
                                                             const std::string& entry) const {
   const auto owned = claims_by_owner_.find(uid_of(pod));
   if (owned == claims_by_owner_.end()) return std::nullopt;
-  for (const ObjectKey& key : owned->second) {
+  for (const api::ObjectName& key : owned->second) {
     const ObjectPtr claim = claims_.find(key);
     if (!claim || is_deleting(*claim)) continue;
     if (annotation_of(*claim, kPodClaimNameAnnotation) == entry) return key.name;
@@ -158,7 +146,7 @@ std::optional<std::string> ClaimController::generated_claim(const json& pod,
 }
 
 base::Result<std::string> ClaimController::generate(const json& pod, const PodClaim& wanted) {
-  const ObjectKey key = key_of(pod);
+  const api::ObjectName key = key_of(pod);
   const ObjectPtr from = templates_.find({key.ns, wanted.template_name});
   json claim{{"metadata", json::object()}, {"spec", at(*from, "/spec/spec")}};
   json& meta = claim["metadata"];
@@ -175,14 +163,13 @@ base::Result<std::string> ClaimController::generate(const json& pod, const PodCl
                                           {"uid", uid_of(pod)},
                                           {"controller", true},
                                           {"blockOwnerDeletion", true}}});
-  auto made = objects_.create(kClaims, std::move(claim));
+  auto made = objects_.create(kClaims, claim);
   if (!made) return made.error();
   writes_.note(claims_, *made);
   return key_of(*made).name;
 }
 
-ClaimController::Outcome ClaimController::tell_names(
-    const json& pod, const std::map<std::string, std::string>& names) {
+bool ClaimController::tell_names(const json& pod, const std::map<std::string, std::string>& names) {
   json statuses = json::array();
   for (const auto& [entry, claim] : names) {
     statuses.push_back({{"name", entry}, {"resourceClaimName", claim}});
@@ -190,14 +177,13 @@ ClaimController::Outcome ClaimController::tell_names(
   const json patch{{"metadata", {{"uid", uid_of(pod)}}},
                    {"status", {{"resourceClaimStatuses", statuses}}}};
   auto told = objects_.merge_patch(kPods, key_of(pod), patch, "status");
-  if (!told)
-    return told.error().kind == base::ErrorKind::NotFound ? Outcome::Settled : Outcome::Retry;
+  if (!told) return told.error().kind == base::ErrorKind::NotFound;
   writes_.note(pods_, *told);
-  return Outcome::Settled;
+  return true;
 }
 
-ClaimController::Outcome ClaimController::reserve_for_bound(const json& pod) {
-  if (node_of(pod).empty()) return Outcome::Settled;
+bool ClaimController::reserve_for_bound(const json& pod) {
+  if (node_of(pod).empty()) return true;
   for (const PodClaim& used : pod_claims(pod)) {
     if (!used.claim) continue;
     const ObjectPtr claim = claims_.find({key_of(pod).ns, *used.claim});
@@ -208,14 +194,14 @@ ClaimController::Outcome ClaimController::reserve_for_bound(const json& pod) {
     json reserved = *claim;
     reserved["status"]["reservedFor"].push_back(consumer_of(pod));
     auto written = objects_.update(kClaims, reserved, "status");
-    if (!written) return Outcome::Retry;
+    if (!written) return false;
     writes_.note(claims_, *written);
   }
-  return Outcome::Settled;
+  return true;
 }
 
 base::Result<bool> ClaimController::is_valid_consumer(const std::string& ns, const json& consumer) {
-  const ObjectKey key{ns, text_at(consumer, "/name")};
+  const api::ObjectName key{ns, text_at(consumer, "/name")};
   ObjectPtr pod = pods_.find(key);
   if (!pod) {
     auto live = objects_.get(kPods, key);
@@ -227,9 +213,9 @@ base::Result<bool> ClaimController::is_valid_consumer(const std::string& ns, con
   return uid_of(*pod) == text_at(consumer, "/uid") && !is_terminal(*pod) && !was_never_scheduled;
 }
 
-ClaimController::Outcome ClaimController::sync_claim(const ObjectKey& key) {
+bool ClaimController::sync_claim(const api::ObjectName& key) {
   const ObjectPtr claim = claims_.find(key);
-  if (!claim) return Outcome::Settled;
+  if (!claim) return true;
   json still_reserved = json::array();
   const json& reserved = at(*claim, "/status/reservedFor");
   for (const json& consumer : reserved) {
@@ -238,7 +224,7 @@ ClaimController::Outcome ClaimController::sync_claim(const ObjectKey& key) {
       continue;
     }
     const auto valid = is_valid_consumer(key.ns, consumer);
-    if (!valid) return Outcome::Retry;
+    if (!valid) return false;
     if (*valid) still_reserved.push_back(consumer);
   }
   const bool has_allocation = !at(*claim, "/status/allocation").is_null();
@@ -250,17 +236,17 @@ ClaimController::Outcome ClaimController::sync_claim(const ObjectKey& key) {
     return remove_finalizer(*claim);
   }
   const std::string owner = controller_uid(*claim, "Pod");
-  if (owner.empty() || is_deleting(*claim) || !still_reserved.empty()) return Outcome::Settled;
+  if (owner.empty() || is_deleting(*claim) || !still_reserved.empty()) return true;
   for (const json& reference : at(*claim, "/metadata/ownerReferences")) {
     const ObjectPtr pod = pods_.find({key.ns, text_at(reference, "/name")});
     if (!pod || uid_of(*pod) != owner || !is_terminal(*pod)) continue;
     const auto gone = objects_.remove(kClaims, key, {.uid = uid_of(*claim)});
-    if (!gone && gone.error().kind == base::ErrorKind::Unavailable) return Outcome::Retry;
+    if (!gone && gone.error().kind == base::ErrorKind::Unavailable) return false;
   }
-  return Outcome::Settled;
+  return true;
 }
 
-ClaimController::Outcome ClaimController::release(json claim, json still_reserved) {
+bool ClaimController::release(json claim, json still_reserved) {
   const bool is_free = still_reserved.empty();
   claim["status"]["reservedFor"] = std::move(still_reserved);
   if (is_free) {
@@ -270,14 +256,14 @@ ClaimController::Outcome ClaimController::release(json claim, json still_reserve
   }
   auto written = objects_.update(kClaims, claim, "status");
   if (!written) {
-    return written.error().kind == base::ErrorKind::NotFound ? Outcome::Settled : Outcome::Retry;
+    return written.error().kind == base::ErrorKind::NotFound;
   }
   writes_.note(claims_, *written);
-  return is_free ? remove_finalizer(std::move(*written)) : Outcome::Settled;
+  return !is_free || remove_finalizer(std::move(*written));
 }
 
-ClaimController::Outcome ClaimController::remove_finalizer(json claim) {
-  if (!has_finalizer(claim, kClaimFinalizer)) return Outcome::Settled;
+bool ClaimController::remove_finalizer(json claim) {
+  if (!has_finalizer(claim, kClaimFinalizer)) return true;
   json kept = json::array();
   for (const json& finalizer : claim["metadata"]["finalizers"]) {
     if (finalizer != kClaimFinalizer) kept.push_back(finalizer);
@@ -285,10 +271,10 @@ ClaimController::Outcome ClaimController::remove_finalizer(json claim) {
   claim["metadata"]["finalizers"] = std::move(kept);
   auto written = objects_.update(kClaims, claim);
   if (!written) {
-    return written.error().kind == base::ErrorKind::NotFound ? Outcome::Settled : Outcome::Retry;
+    return written.error().kind == base::ErrorKind::NotFound;
   }
   writes_.note(claims_, *written);
-  return Outcome::Settled;
+  return true;
 }
 
 }  // namespace cdom::sandbox

@@ -100,21 +100,19 @@ void add_requests(const std::vector<std::pair<const json*, bool>>& containers,
 
 }  // namespace
 
-ClassesOfResources classes_of(const Amounts& requests, const Mirror& classes) {
+ClassesOfResources classes_of(const Amounts& requests, const JsonInformer& classes) {
   ClassesOfResources found;
   for (const auto& [resource, amount] : requests) {
     if (amount <= 0 || resource.find('/') == std::string::npos) continue;
-    const ObjectPtr* best = nullptr;
-    for (const auto& [key, candidate] : classes.objects()) {
-      const bool is_implicit = resource == base::cat(kImplicitPrefix, key.name);
-      if (!is_implicit && text_at(*candidate, "/spec/extendedResourceName") != resource) continue;
+    std::shared_ptr<const JsonObject> best;
+    for (const auto& candidate : classes.all()) {
+      const std::string name = text_at(*candidate->document, "/spec/extendedResourceName");
+      const bool is_implicit = resource == base::cat(kImplicitPrefix, candidate->meta.name);
+      if (!is_implicit && name != resource) continue;
       // By name they come in order; of equal age the first stays.
-      if (best == nullptr || text_at(*candidate, "/metadata/creationTimestamp") >
-                                 text_at(**best, "/metadata/creationTimestamp")) {
-        best = &candidate;
-      }
+      if (!best || candidate->meta.creation_time > best->meta.creation_time) best = candidate;
     }
-    if (best != nullptr) found[resource] = key_of(**best).name;
+    if (best) found[resource] = best->meta.name;
   }
   return found;
 }
@@ -157,7 +155,7 @@ ExtendedRequests extended_requests(const json& pod, const ClassesOfResources& wa
 }
 
 json extended_claim(const json& pod, const std::vector<json>& requests) {
-  const ObjectKey key = key_of(pod);
+  const api::ObjectName key = key_of(pod);
   return {{"metadata",
            {{"namespace", key.ns},
             {"generateName", base::cat(key.name, "-extended-resources-")},

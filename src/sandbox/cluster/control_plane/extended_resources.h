@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "sandbox/cluster/mirror.h"
+#include "sandbox/cluster/json_informer.h"
 #include "sandbox/cluster/scheduler/node_fit.h"
 #include "sandbox/text/json.h"
 
@@ -23,7 +23,7 @@ using ClassesOfResources = std::map<std::string, std::string>;
 
 // Of those in `requests`, the ones that a class has: by spec.extendedResourceName, where the newest
 // class counts and then the first by name; or as "deviceclass.resource.kubernetes.io/<class>".
-ClassesOfResources classes_of(const Amounts& requests, const Mirror& classes);
+ClassesOfResources classes_of(const Amounts& requests, const JsonInformer& classes);
 // Without what a device plugin offers on the node: that is none of a claim's business there.
 ClassesOfResources without_offered(ClassesOfResources wanted, const Amounts& allocatable);
 // What is left for the node itself to have.

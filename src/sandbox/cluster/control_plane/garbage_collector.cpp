@@ -11,7 +11,7 @@ namespace {
 
 constexpr char kForeground[] = "foregroundDeletion";
 constexpr char kOrphan[] = "orphan";
-// Nobody tells of the end of an owner that is not mirrored.
+// Nobody tells of the end of an owner that no informer follows.
 constexpr base::Duration kAskAgain = std::chrono::seconds(5);
 
 std::string group_of(const std::string& api_version) {
@@ -39,17 +39,17 @@ bool is_gone(const base::Error& error) { return error.kind == base::ErrorKind::N
 
 }  // namespace
 
-GarbageCollector::GarbageCollector(http::Client& client, std::vector<Mirror*> mirrors,
+GarbageCollector::GarbageCollector(const kube::Client& client, std::vector<JsonInformer*> informers,
                                    const base::Clock& clock)
-    : objects_(client), clock_(clock), mirrors_(std::move(mirrors)), agenda_(clock) {
-  for (std::size_t i = 0; i < mirrors_.size(); ++i) {
-    mirrors_[i]->on_change([this, i](const Change& change) { see(i, change); });
+    : objects_(client), informers_(std::move(informers)), queue_(clock) {
+  for (std::size_t i = 0; i < informers_.size(); ++i) {
+    informers_[i]->on_change([this, i](const Change& change) { see(i, change); });
   }
 }
 
-void GarbageCollector::see(std::size_t mirror, const Change& change) {
+void GarbageCollector::see(std::size_t informer, const Change& change) {
   if (change.before && change.after && has_same_fate(*change.before, *change.after)) return;
-  const Item item{mirror, change.key};
+  const Item item{informer, change.key};
   if (change.before) {
     for (const std::string& uid : owner_uids(*change.before)) {
       const auto known = dependents_.find(uid);
@@ -58,9 +58,9 @@ void GarbageCollector::see(std::size_t mirror, const Change& change) {
       if (known->second.empty()) dependents_.erase(known);
       // The owner may have waited for this one.
       for (const json& owner : at(*change.before, "/metadata/ownerReferences")) {
-        if (const auto where = mirror_of(owner)) {
-          const bool namespaced = mirrors_[*where]->resource().namespaced;
-          agenda_.add({*where, {namespaced ? change.key.ns : "", text_at(owner, "/name")}});
+        if (const auto where = informer_of(owner)) {
+          const bool namespaced = informers_[*where]->kind().namespaced;
+          queue_.add({*where, {namespaced ? change.key.ns : "", text_at(owner, "/name")}});
         }
       }
     }
@@ -71,11 +71,11 @@ void GarbageCollector::see(std::size_t mirror, const Change& change) {
   if (!change.after) return;
   const auto owners = owner_uids(*change.after);
   for (const std::string& uid : owners) dependents_[uid].insert(item);
-  if (!owners.empty() || is_deleting(*change.after)) agenda_.add(item);
+  if (!owners.empty() || is_deleting(*change.after)) queue_.add(item);
 }
 
 void GarbageCollector::look_at_dependents(const std::string& owner_uid) {
-  for (const Item& item : dependents_of(owner_uid)) agenda_.add(item);
+  for (const Item& item : dependents_of(owner_uid)) queue_.add(item);
 }
 
 const std::set<GarbageCollector::Item>& GarbageCollector::dependents_of(
@@ -86,58 +86,50 @@ const std::set<GarbageCollector::Item>& GarbageCollector::dependents_of(
 }
 
 bool GarbageCollector::step() {
-  const auto item = agenda_.pop();
-  if (!item) return false;
-  if (sync(*item)) {
-    agenda_.forget_failures(*item);
-  } else {
-    agenda_.retry(*item);
-  }
-  return true;
+  return sync_next(queue_, [this](const Item& item) { return sync(item); });
 }
 
-std::optional<base::Duration> GarbageCollector::next_due() const { return agenda_.next_due(); }
+std::optional<base::Duration> GarbageCollector::next_due() const { return queue_.next_due(); }
 
-bool GarbageCollector::sync(const Item& item) {
-  const ObjectPtr object = mirrors_[item.mirror]->find(item.key);
-  if (!object) return true;
-  if (is_deleting(*object)) {
-    if (has_finalizer(*object, kOrphan)) return orphan_dependents(item, *object);
-    if (has_finalizer(*object, kForeground)) return finish_foreground(item, *object);
-    return true;
-  }
-  return collect(item, *object);
+Synced GarbageCollector::sync(const Item& item) {
+  const ObjectPtr object = informers_[item.informer]->find(item.key);
+  if (!object) return {};
+  if (!is_deleting(*object)) return collect(item, *object);
+  if (has_finalizer(*object, kOrphan)) return {orphan_dependents(item, *object)};
+  if (has_finalizer(*object, kForeground)) return {finish_foreground(item, *object)};
+  return {};
 }
 
-std::optional<std::size_t> GarbageCollector::mirror_of(const json& reference) const {
+std::optional<std::size_t> GarbageCollector::informer_of(const json& reference) const {
   const std::string group = group_of(text_at(reference, "/apiVersion"));
   const std::string kind = text_at(reference, "/kind");
-  for (std::size_t i = 0; i < mirrors_.size(); ++i) {
-    const Resource& resource = mirrors_[i]->resource();
-    if (resource.group == group && resource.kind == kind) return i;
+  for (std::size_t i = 0; i < informers_.size(); ++i) {
+    const api::Kind& known = informers_[i]->kind();
+    if (known.group == group && known.kind == kind) return i;
   }
   return std::nullopt;
 }
 
 base::Result<GarbageCollector::Owner> GarbageCollector::owner_of(const Item& item,
                                                                  const json& reference) {
-  const auto where = mirror_of(reference);
-  if (!where) return owner_without_mirror(item, reference);
-  if (!mirrors_[*where]->is_synced()) return Owner::Unknown;
-  const Mirror& mirror = *mirrors_[*where];
+  const auto where = informer_of(reference);
+  if (!where) return owner_without_informer(item, reference);
+  if (!informers_[*where]->has_synced()) return Owner::Unknown;
+  const JsonInformer& informer = *informers_[*where];
   const std::string api_version = text_at(reference, "/apiVersion");
-  if (api_version != mirror.resource().api_version()) {
+  if (api_version != api_version_of(informer.kind())) {
     const auto served = objects_.read(base::cat("/apis/", api_version));
     if (!served) return is_gone(served.error()) ? base::Result(Owner::Unknown) : served.error();
   }
   // A namespaced owner is looked for in the dependent's own namespace; of a cluster-scoped
   // dependent there is none.
-  if (mirror.resource().namespaced && item.key.ns.empty()) return Owner::Absent;
-  const ObjectKey key{mirror.resource().namespaced ? item.key.ns : "", text_at(reference, "/name")};
+  if (informer.kind().namespaced && item.key.ns.empty()) return Owner::Absent;
+  const api::ObjectName key{informer.kind().namespaced ? item.key.ns : "",
+                            text_at(reference, "/name")};
   const std::string uid = text_at(reference, "/uid");
-  ObjectPtr owner = mirror.find(key);
+  ObjectPtr owner = informer.find(key);
   if (!owner || uid_of(*owner) != uid) {
-    auto live = objects_.get(mirror.resource(), key);
+    auto live = objects_.get(informer.kind(), key);
     if (!live && live.error().kind != base::ErrorKind::NotFound) return live.error();
     if (!live || uid_of(*live) != uid) return Owner::Absent;
     owner = std::make_shared<const json>(std::move(*live));
@@ -146,7 +138,7 @@ base::Result<GarbageCollector::Owner> GarbageCollector::owner_of(const Item& ite
   return waits ? Owner::WaitsForDependents : Owner::Present;
 }
 
-base::Result<GarbageCollector::Owner> GarbageCollector::owner_without_mirror(
+base::Result<GarbageCollector::Owner> GarbageCollector::owner_without_informer(
     const Item& item, const json& reference) {
   const std::string api_version = text_at(reference, "/apiVersion");
   const std::string group = group_of(api_version);
@@ -160,41 +152,43 @@ base::Result<GarbageCollector::Owner> GarbageCollector::owner_without_mirror(
     const bool is_object = plural.find('/') == std::string::npos;
     if (!is_object || kind != text_at(reference, "/kind")) continue;
     const std::string version = api_version.substr(group.size() + 1);
-    const Resource resource{group, version, plural, kind, at(known, "/namespaced") == true};
-    if (resource.namespaced && item.key.ns.empty()) return Owner::Absent;
-    const auto live = objects_.get(
-        resource, {resource.namespaced ? item.key.ns : "", text_at(reference, "/name")});
+    const bool is_namespaced = at(known, "/namespaced") == true;
+    if (is_namespaced && item.key.ns.empty()) return Owner::Absent;
+    const auto live = objects_.get({kind, plural, group, is_namespaced, {version}},
+                                   {is_namespaced ? item.key.ns : "", text_at(reference, "/name")});
     if (!live && !is_gone(live.error())) return live.error();
     if (!live || uid_of(*live) != text_at(reference, "/uid")) return Owner::Absent;
-    agenda_.add_at(item, clock_.elapsed() + kAskAgain);
-    return Owner::Present;
+    return Owner::PresentUnfollowed;
   }
   return Owner::Unknown;
 }
 
-bool GarbageCollector::collect(const Item& item, const json& object) {
+Synced GarbageCollector::collect(const Item& item, const json& object) {
   bool has_waiting = false;
   const json& references = at(object, "/metadata/ownerReferences");
-  if (references.empty()) return true;
+  if (references.empty()) return {};
   for (const json& reference : references) {
     const auto owner = owner_of(item, reference);
-    if (!owner) return false;
-    if (*owner == Owner::Present || *owner == Owner::Unknown) return true;
+    if (!owner) return {.is_done = false};
+    if (*owner == Owner::PresentUnfollowed) return {.again_after = kAskAgain};
+    if (*owner == Owner::Present || *owner == Owner::Unknown) return {};
     has_waiting = has_waiting || *owner == Owner::WaitsForDependents;
   }
-  // The owners were read from the mirror: they may have been taken away since.
-  DeleteWish wish{.uid = uid_of(object),
-                  .resource_version = text_at(object, "/metadata/resourceVersion")};
-  if (has_waiting && !dependents_of(uid_of(object)).empty()) wish.propagation = "Foreground";
-  const auto gone = objects_.remove(mirrors_[item.mirror]->resource(), item.key, wish);
-  return gone.has_value() || is_gone(gone.error());
+  // The owners were read from the informer: they may have been taken away since.
+  const api::Precondition if_is{uid_of(object), text_at(object, "/metadata/resourceVersion")};
+  api::Deletion how;
+  if (has_waiting && !dependents_of(if_is.uid).empty()) {
+    how.propagation = api::Deletion::Propagation::Foreground;
+  }
+  const auto gone = objects_.remove(informers_[item.informer]->kind(), item.key, if_is, how);
+  return {gone.has_value() || is_gone(gone.error())};
 }
 
 bool GarbageCollector::finish_foreground(const Item& item, const json& owner) {
   for (const Item& dependent : dependents_of(uid_of(owner))) {
-    const ObjectPtr object = mirrors_[dependent.mirror]->find(dependent.key);
+    const ObjectPtr object = informers_[dependent.informer]->find(dependent.key);
     if (!object) continue;
-    agenda_.add(dependent);
+    queue_.add(dependent);
     for (const json& reference : at(*object, "/metadata/ownerReferences")) {
       const bool blocks = text_at(reference, "/uid") == uid_of(owner) &&
                           at(reference, "/blockOwnerDeletion") == true;
@@ -205,10 +199,10 @@ bool GarbageCollector::finish_foreground(const Item& item, const json& owner) {
 }
 
 bool GarbageCollector::orphan_dependents(const Item& item, const json& owner) {
-  // Absence in a mirror is no proof that nothing depends: the API server's own lists count.
-  for (const Mirror* mirror : mirrors_) {
-    const Resource& resource = mirror->resource();
-    const auto objects = objects_.list(resource, resource.namespaced ? item.key.ns : "");
+  // Absence in an informer is no proof that nothing depends: the API server's own lists count.
+  for (const JsonInformer* informer : informers_) {
+    const api::Kind& kind = informer->kind();
+    const auto objects = objects_.list(kind, {.ns = kind.namespaced ? item.key.ns : ""});
     // Of a kind that is not served, a CRD that is not there, no object depends on anything.
     if (!objects && is_gone(objects.error())) continue;
     if (!objects) return false;
@@ -219,7 +213,7 @@ bool GarbageCollector::orphan_dependents(const Item& item, const json& owner) {
         if (text_at(reference, "/uid") != uid_of(owner)) kept.push_back(reference);
       }
       const json patch{{"metadata", {{"uid", uid_of(object)}, {"ownerReferences", kept}}}};
-      const auto freed = objects_.merge_patch(resource, key_of(object), patch);
+      const auto freed = objects_.merge_patch(kind, key_of(object), patch);
       if (!freed && !is_gone(freed.error())) return false;
     }
   }
@@ -236,7 +230,7 @@ bool GarbageCollector::drop_finalizer(const Item& item, const json& object,
                     {{"uid", uid_of(object)},
                      {"resourceVersion", text_at(object, "/metadata/resourceVersion")},
                      {"finalizers", kept}}}};
-  const auto freed = objects_.merge_patch(mirrors_[item.mirror]->resource(), item.key, patch);
+  const auto freed = objects_.merge_patch(informers_[item.informer]->kind(), item.key, patch);
   return freed.has_value() || is_gone(freed.error());
 }
 

@@ -55,19 +55,20 @@ struct JobController::Tally {
   std::set<std::int64_t> done, running;  // indexes
   std::optional<base::Time> last_failure;
   std::optional<base::Time> completed;
+  std::optional<base::Duration> again_after;  // at a moment that the clock brings
 };
 
-JobController::JobController(http::Client& client, const Mirrors& mirrors, const base::Clock& clock,
-                             base::Random random)
+JobController::JobController(const kube::Client& client, const Informers& informers,
+                             const base::Clock& clock, base::Random random)
     : objects_(client),
       clock_(clock),
-      jobs_(mirrors.of(kJobs)),
-      pods_(mirrors.of(kPods)),
-      recorder_(client, clock, random, "job-controller"),
+      jobs_(informers.of(kJobs)),
+      pods_(informers.of(kPods)),
+      recorder_(client, clock, {.component = "job-controller", .seed = random.next()}),
       writes_(clock),
-      agenda_(clock) {
-  mirrors.of(kJobs).on_change([this](const Change& change) { agenda_.add(change.key); });
-  mirrors.of(kPods).on_change([this](const Change& change) { see_pod(change); });
+      queue_(clock) {
+  informers.of(kJobs).on_change([this](const Change& change) { queue_.add(change.key); });
+  informers.of(kPods).on_change([this](const Change& change) { see_pod(change); });
 }
 
 void JobController::see_pod(const Change& change) {
@@ -78,12 +79,12 @@ void JobController::see_pod(const Change& change) {
     if (job.empty()) continue;
     if (pod == change.after) pods_by_job_[job].insert(change.key);
     for (const json& owner : at(*pod, "/metadata/ownerReferences")) {
-      if (text_at(owner, "/uid") == job) agenda_.add({change.key.ns, text_at(owner, "/name")});
+      if (text_at(owner, "/uid") == job) queue_.add({change.key.ns, text_at(owner, "/name")});
     }
   }
 }
 
-void JobController::forget_pod(const ObjectKey& key, const json& pod) {
+void JobController::forget_pod(const api::ObjectName& key, const json& pod) {
   const auto known = pods_by_job_.find(controller_uid(pod, "Job"));
   if (known == pods_by_job_.end()) return;
   known->second.erase(key);
@@ -91,19 +92,13 @@ void JobController::forget_pod(const ObjectKey& key, const json& pod) {
 }
 
 bool JobController::step() {
-  if (!jobs_.is_synced() || !pods_.is_synced() || !writes_.all_seen()) return false;
-  const auto key = agenda_.pop();
-  if (!key) return false;
-  if (sync(*key)) {
-    agenda_.forget_failures(*key);
-  } else {
-    agenda_.retry(*key);
-  }
-  return true;
+  if (recorder_.step()) return true;
+  if (!jobs_.has_synced() || !pods_.has_synced() || !writes_.all_seen()) return false;
+  return sync_next(queue_, [this](const auto& key) { return sync(key); });
 }
 
 std::optional<base::Duration> JobController::next_due() const {
-  return earlier(agenda_.next_due(), writes_.next_due());
+  return earlier(recorder_.next_due(), earlier(queue_.next_due(), writes_.next_due()));
 }
 
 JobController::Tally JobController::count(const json& job) const {
@@ -113,7 +108,7 @@ JobController::Tally JobController::count(const json& job) const {
   }
   const auto owned = pods_by_job_.find(uid_of(job));
   if (owned != pods_by_job_.end()) {
-    for (const ObjectKey& key : owned->second) {
+    for (const api::ObjectName& key : owned->second) {
       const ObjectPtr pod = pods_.find(key);
       if (!pod) continue;
       const std::string phase = text_at(*pod, "/status/phase");
@@ -144,34 +139,34 @@ JobController::Tally JobController::count(const json& job) const {
   return tally;
 }
 
-bool JobController::sync(const ObjectKey& key) {
+Synced JobController::sync(const api::ObjectName& key) {
   const ObjectPtr found = jobs_.find(key);
-  if (!found || is_deleting(*found)) return true;
+  if (!found || is_deleting(*found)) return {};
   const json& job = *found;
   Tally tally = count(job);
   if (is_finished(job)) return clean_up(job);
 
   if (tally.succeeded >= completions_of(job) &&
       (at(job, "/spec/completions").is_number() || tally.active.empty())) {
-    return finish(job, tally, true, "CompletionsReached",
-                  "Reached expected number of succeeded pods");
+    return {finish(job, tally, true, "CompletionsReached",
+                   "Reached expected number of succeeded pods")};
   }
   if (tally.failed > number_at(job, "/spec/backoffLimit", 6)) {
-    return finish(job, tally, false, "BackoffLimitExceeded",
-                  "Job has reached the specified backoff limit");
+    return {finish(job, tally, false, "BackoffLimitExceeded",
+                   "Job has reached the specified backoff limit")};
   }
   const auto started = base::parse_rfc3339(text_at(job, "/status/startTime"));
   const std::int64_t deadline = number_at(job, "/spec/activeDeadlineSeconds", -1);
   if (started && deadline >= 0 && !is_suspended(job)) {
     const base::Duration left = *started + seconds(deadline) - clock_.now();
     if (left <= base::Duration::zero()) {
-      return finish(job, tally, false, "DeadlineExceeded",
-                    "Job was active longer than specified deadline");
+      return {finish(job, tally, false, "DeadlineExceeded",
+                     "Job was active longer than specified deadline")};
     }
-    agenda_.add_at(key, clock_.elapsed() + left);
+    tally.again_after = left;
   }
   const bool did_all = is_suspended(job) ? remove_active(job, tally) : create_missing(job, tally);
-  return write_status(job, tally, json::array()) && did_all;
+  return {write_status(job, tally, json::array()) && did_all, tally.again_after};
 }
 
 bool JobController::create_missing(const json& job, Tally& tally) {
@@ -188,7 +183,7 @@ bool JobController::create_missing(const json& job, Tally& tally) {
     const auto delay = std::min<base::Duration>(kFirstBackOff * (1 << doublings), kLastBackOff);
     const base::Duration wait = *tally.last_failure + delay - clock_.now();
     if (wait > base::Duration::zero()) {
-      agenda_.add_at(key_of(job), clock_.elapsed() + wait);
+      tally.again_after = earlier(tally.again_after, wait);
       return true;
     }
   }
@@ -207,7 +202,7 @@ bool JobController::create_missing(const json& job, Tally& tally) {
 }
 
 bool JobController::create_pod(const json& job, std::optional<std::int64_t> index) {
-  const ObjectKey key = key_of(job);
+  const api::ObjectName key = key_of(job);
   json pod{{"metadata", at(job, "/spec/template/metadata")},
            {"spec", at(job, "/spec/template/spec")}};
   if (!pod["metadata"].is_object()) pod["metadata"] = json::object();
@@ -220,7 +215,7 @@ bool JobController::create_pod(const json& job, std::optional<std::int64_t> inde
   for (const char* label : {"batch.kubernetes.io/controller-uid", "controller-uid"}) {
     meta["labels"][label] = uid_of(job);
   }
-  meta["ownerReferences"] = json::array({{{"apiVersion", kJobs.api_version()},
+  meta["ownerReferences"] = json::array({{{"apiVersion", api_version_of(kJobs)},
                                           {"kind", kJobs.kind},
                                           {"name", key.name},
                                           {"uid", uid_of(job)},
@@ -238,14 +233,15 @@ bool JobController::create_pod(const json& job, std::optional<std::int64_t> inde
                                   {"valueFrom", {{"fieldRef", {{"fieldPath", field}}}}}});
     }
   }
-  auto made = objects_.create(kPods, std::move(pod));
+  auto made = objects_.create(kPods, pod);
   if (!made) {
-    recorder_.warning(kJobs, job, "FailedCreate",
-                      base::cat("Error creating: ", made.error().message));
+    recorder_.record(reference_to(kJobs, job), "Warning", "FailedCreate",
+                     base::cat("Error creating: ", made.error().message));
     return false;
   }
   writes_.note(pods_, *made);
-  recorder_.normal(kJobs, job, "SuccessfulCreate", base::cat("Created pod: ", key_of(*made).name));
+  recorder_.record(reference_to(kJobs, job), "Normal", "SuccessfulCreate",
+                   base::cat("Created pod: ", key_of(*made).name));
   return true;
 }
 
@@ -253,7 +249,8 @@ bool JobController::remove_active(const json& job, Tally& tally) {
   for (const ObjectPtr& pod : tally.active) {
     const auto gone = objects_.remove(kPods, key_of(*pod), {.uid = uid_of(*pod)});
     if (!gone && gone.error().kind == base::ErrorKind::Unavailable) return false;
-    recorder_.normal(kJobs, job, "SuccessfulDelete", base::cat("Deleted pod: ", key_of(*pod).name));
+    recorder_.record(reference_to(kJobs, job), "Normal", "SuccessfulDelete",
+                     base::cat("Deleted pod: ", key_of(*pod).name));
   }
   tally.active.clear();
   tally.ready = 0;
@@ -270,9 +267,9 @@ bool JobController::finish(const json& job, Tally& tally, bool complete, std::st
        condition(complete ? "Complete" : "Failed", reason, message, now)});
   if (!write_status(job, tally, std::move(conditions))) return false;
   if (complete) {
-    recorder_.normal(kJobs, job, "Completed", "Job completed");
+    recorder_.record(reference_to(kJobs, job), "Normal", "Completed", "Job completed");
   } else {
-    recorder_.warning(kJobs, job, reason, message);
+    recorder_.record(reference_to(kJobs, job), "Warning", reason, message);
   }
   return true;
 }
@@ -304,9 +301,9 @@ bool JobController::write_status(const json& job, const Tally& tally, json condi
   return true;
 }
 
-bool JobController::clean_up(const json& job) {
+Synced JobController::clean_up(const json& job) {
   const std::int64_t ttl = number_at(job, "/spec/ttlSecondsAfterFinished", -1);
-  if (ttl < 0) return true;
+  if (ttl < 0) return {};
   for (const json& condition : at(job, "/status/conditions")) {
     const std::string type = text_at(condition, "/type");
     if (type != "Complete" && type != "Failed") continue;
@@ -314,14 +311,13 @@ bool JobController::clean_up(const json& job) {
     if (!when) continue;
     const base::Duration left = *when + seconds(ttl) - clock_.now();
     if (left > base::Duration::zero()) {
-      agenda_.add_at(key_of(job), clock_.elapsed() + left);
-      return true;
+      return {.again_after = left};
     }
-    const auto gone =
-        objects_.remove(kJobs, key_of(job), {.uid = uid_of(job), .propagation = "Foreground"});
-    return gone.has_value() || gone.error().kind != base::ErrorKind::Unavailable;
+    const auto gone = objects_.remove(kJobs, key_of(job), {.uid = uid_of(job)},
+                                      {.propagation = api::Deletion::Propagation::Foreground});
+    return {gone.has_value() || gone.error().kind != base::ErrorKind::Unavailable};
   }
-  return true;
+  return {};
 }
 
 }  // namespace cdom::sandbox

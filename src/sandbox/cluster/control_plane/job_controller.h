@@ -12,17 +12,18 @@
 #include <string>
 #include <vector>
 
-#include "sandbox/cluster/agenda.h"
-#include "sandbox/cluster/mirrors.h"
-#include "sandbox/cluster/objects.h"
-#include "sandbox/cluster/recorder.h"
+#include "compute_domain/kube/events.h"
+#include "sandbox/cluster/informers.h"
+#include "sandbox/cluster/json_client.h"
+#include "sandbox/cluster/own_writes.h"
+#include "sandbox/cluster/sync_next.h"
 
 namespace cdom::sandbox {
 
 class JobController : public Part {
  public:
-  // Needs mirrors of jobs and pods.
-  JobController(http::Client& client, const Mirrors& mirrors, const base::Clock& clock,
+  // Needs informers of jobs and pods.
+  JobController(const kube::Client& client, const Informers& informers, const base::Clock& clock,
                 base::Random random);
 
   bool step() override;
@@ -32,9 +33,9 @@ class JobController : public Part {
   struct Tally;
 
   void see_pod(const Change& change);
-  void forget_pod(const ObjectKey& key, const json& pod);
-  // False: try again.
-  bool sync(const ObjectKey& key);
+  void forget_pod(const api::ObjectName& key, const json& pod);
+  Synced sync(const api::ObjectName& key);
+  // Of those that give a bool false means: try again.
   [[nodiscard]] Tally count(const json& job) const;
   bool finish(const json& job, Tally& tally, bool complete, std::string_view reason,
               const std::string& message);
@@ -42,16 +43,16 @@ class JobController : public Part {
   bool create_pod(const json& job, std::optional<std::int64_t> index);
   bool remove_active(const json& job, Tally& tally);
   bool write_status(const json& job, const Tally& tally, json conditions);
-  bool clean_up(const json& job);
+  Synced clean_up(const json& job);
 
-  Objects objects_;
+  JsonClient objects_;
   const base::Clock& clock_;
-  const Mirror& jobs_;
-  const Mirror& pods_;
-  Recorder recorder_;
+  const JsonInformer& jobs_;
+  const JsonInformer& pods_;
+  kube::EventRecorder recorder_;
   OwnWrites writes_;
-  Agenda<ObjectKey> agenda_;
-  std::map<std::string, std::set<ObjectKey>> pods_by_job_;  // by job UID
+  kube::WorkQueue<api::ObjectName> queue_;
+  std::map<std::string, std::set<api::ObjectName>> pods_by_job_;  // by job UID
 };
 
 }  // namespace cdom::sandbox

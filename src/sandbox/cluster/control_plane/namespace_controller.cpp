@@ -16,35 +16,34 @@ bool is_system_namespace(const std::string& name) {
          std::end(kSystemNamespaces);
 }
 
-bool has_verb(const json& resource, std::string_view verb) {
+// Whether a namespace holds objects of it that can be found and deleted.
+bool is_emptied(const json& resource) {
   const json& verbs = at(resource, "/verbs");
-  return std::find(verbs.begin(), verbs.end(), verb) != verbs.end();
+  const auto has_verb = [&](std::string_view verb) {
+    return std::find(verbs.begin(), verbs.end(), verb) != verbs.end();
+  };
+  const bool is_subresource = text_at(resource, "/name").find('/') != std::string::npos;
+  return at(resource, "/namespaced") == true && !is_subresource && has_verb("list") &&
+         has_verb("delete");
 }
 
 }  // namespace
 
-NamespaceController::NamespaceController(http::Client& client, const Mirrors& mirrors,
+NamespaceController::NamespaceController(const kube::Client& client, const Informers& informers,
                                          const base::Clock& clock)
-    : client_(client), objects_(client), namespaces_(mirrors.of(kNamespaces)), agenda_(clock) {
-  mirrors.of(kNamespaces).on_change([this](const Change& change) {
-    if (change.after) agenda_.add(change.key.name);
+    : objects_(client), namespaces_(informers.of(kNamespaces)), queue_(clock) {
+  informers.of(kNamespaces).on_change([this](const Change& change) {
+    if (change.after) queue_.add(change.key.name);
   });
-  for (const char* name : kSystemNamespaces) agenda_.add(name);
+  for (const char* name : kSystemNamespaces) queue_.add(name);
 }
 
 bool NamespaceController::step() {
-  if (!namespaces_.is_synced()) return false;
-  const auto name = agenda_.pop();
-  if (!name) return false;
-  if (sync(*name)) {
-    agenda_.forget_failures(*name);
-  } else {
-    agenda_.retry(*name);
-  }
-  return true;
+  if (!namespaces_.has_synced()) return false;
+  return sync_next(queue_, [this](const auto& name) { return Synced{sync(name)}; });
 }
 
-std::optional<base::Duration> NamespaceController::next_due() const { return agenda_.next_due(); }
+std::optional<base::Duration> NamespaceController::next_due() const { return queue_.next_due(); }
 
 bool NamespaceController::sync(const std::string& name) {
   const ObjectPtr ns = namespaces_.find({"", name});
@@ -72,52 +71,39 @@ bool NamespaceController::ensure_service_account(const std::string& ns) {
   return made.has_value() || made.error().kind == base::ErrorKind::AlreadyExists;
 }
 
-base::Result<json> NamespaceController::get(const std::string& path) {
-  const auto answer = client_.send({"GET", path, {{"Accept", "application/json"}}, {}});
-  if (!answer) return answer.error();
-  if (answer->status != 200) return error_of(*answer);
-  return json::parse(answer->body, nullptr, false);
-}
-
-base::Result<std::vector<std::string>> NamespaceController::namespaced_collections(
-    const std::string& ns) {
-  std::vector<std::string> roots{"/api/v1"};
-  const auto groups = get("/apis");
+base::Result<std::size_t> NamespaceController::remove_contents(const std::string& ns) {
+  const auto groups = objects_.read("/apis");
   if (!groups) return groups.error();
+  std::vector<std::pair<std::string, std::string>> served{{"", "v1"}};  // groups and versions
   for (const json& group : at(*groups, "/groups")) {
-    roots.push_back(base::cat("/apis/", text_at(group, "/preferredVersion/groupVersion")));
+    served.emplace_back(text_at(group, "/name"), text_at(group, "/preferredVersion/version"));
   }
-  std::vector<std::string> collections;
-  for (const std::string& root : roots) {
-    const auto resources = get(root);
+  std::size_t left = 0;
+  for (const auto& [group, version] : served) {
+    const auto resources = objects_.read(group.empty() ? base::cat("/api/", version)
+                                                       : base::cat("/apis/", group, "/", version));
     if (!resources) return resources.error();
     for (const json& resource : at(*resources, "/resources")) {
-      const std::string name = text_at(resource, "/name");
-      if (at(resource, "/namespaced") != true || name.find('/') != std::string::npos) continue;
-      if (!has_verb(resource, "list") || !has_verb(resource, "delete")) continue;
-      collections.push_back(base::cat(root, "/namespaces/", ns, "/", name));
-    }
-  }
-  return collections;
-}
-
-base::Result<std::size_t> NamespaceController::remove_contents(const std::string& ns) {
-  const auto collections = namespaced_collections(ns);
-  if (!collections) return collections.error();
-  std::size_t left = 0;
-  for (const std::string& collection : *collections) {
-    const auto list = get(collection);
-    if (!list) return list.error();
-    for (const json& object : at(*list, "/items")) {
-      ++left;
-      if (is_deleting(object)) continue;
-      const std::string path =
-          base::cat(collection, "/", http::percent_encoded(key_of(object).name));
-      const auto gone = client_.send({"DELETE", path, {}, {}});
-      if (!gone) return gone.error();
+      if (!is_emptied(resource)) continue;
+      const std::string kind = text_at(resource, "/kind"), plural = text_at(resource, "/name");
+      const auto found = remove_all({kind, plural, group, true, {version}}, ns);
+      if (!found) return found.error();
+      left += *found;
     }
   }
   return left;
+}
+
+base::Result<std::size_t> NamespaceController::remove_all(const api::Kind& kind,
+                                                          const std::string& ns) {
+  const auto objects = objects_.list(kind, {.ns = ns});
+  if (!objects) return objects.error();
+  for (const json& object : *objects) {
+    if (is_deleting(object)) continue;
+    const auto gone = objects_.remove(kind, key_of(object));
+    if (!gone && gone.error().kind == base::ErrorKind::Unavailable) return gone.error();
+  }
+  return objects->size();
 }
 
 }  // namespace cdom::sandbox

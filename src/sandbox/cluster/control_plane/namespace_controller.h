@@ -9,16 +9,17 @@
 #include <string>
 #include <vector>
 
-#include "sandbox/cluster/agenda.h"
-#include "sandbox/cluster/mirrors.h"
-#include "sandbox/cluster/objects.h"
+#include "sandbox/cluster/informers.h"
+#include "sandbox/cluster/json_client.h"
+#include "sandbox/cluster/sync_next.h"
 
 namespace cdom::sandbox {
 
 class NamespaceController : public Part {
  public:
-  // Needs a mirror of namespaces.
-  NamespaceController(http::Client& client, const Mirrors& mirrors, const base::Clock& clock);
+  // Needs an informer of namespaces.
+  NamespaceController(const kube::Client& client, const Informers& informers,
+                      const base::Clock& clock);
 
   bool step() override;
   [[nodiscard]] std::optional<base::Duration> next_due() const override;
@@ -29,13 +30,11 @@ class NamespaceController : public Part {
   bool ensure_service_account(const std::string& ns);
   // How many objects are still there; Unavailable when one could not be asked for.
   base::Result<std::size_t> remove_contents(const std::string& ns);
-  base::Result<std::vector<std::string>> namespaced_collections(const std::string& ns);
-  base::Result<json> get(const std::string& path);
+  base::Result<std::size_t> remove_all(const api::Kind& kind, const std::string& ns);
 
-  http::Client& client_;
-  Objects objects_;
-  const Mirror& namespaces_;
-  Agenda<std::string> agenda_;
+  JsonClient objects_;
+  const JsonInformer& namespaces_;
+  kube::WorkQueue<std::string> queue_;
 };
 
 }  // namespace cdom::sandbox

@@ -37,80 +37,69 @@ bool has_taint(const json& node, std::string_view key) {
 
 }  // namespace
 
-NodeLifecycle::NodeLifecycle(http::Client& client, const Mirrors& mirrors, const base::Clock& clock,
-                             base::Random random)
+NodeLifecycle::NodeLifecycle(const kube::Client& client, const Informers& informers,
+                             const base::Clock& clock, base::Random random)
     : objects_(client),
       clock_(clock),
-      nodes_(mirrors.of(kNodes)),
-      pods_(mirrors.of(kPods)),
-      leases_(mirrors.of(kLeases)),
-      recorder_(client, clock, random, "node-controller"),
+      nodes_(informers.of(kNodes)),
+      pods_(informers.of(kPods)),
+      leases_(informers.of(kLeases)),
+      recorder_(client, clock, {.component = "node-controller", .seed = random.next()}),
       writes_(clock),
-      node_agenda_(clock),
-      pod_agenda_(clock) {
-  mirrors.of(kNodes).on_change([this](const Change& change) {
+      node_queue_(clock),
+      pod_queue_(clock) {
+  informers.of(kNodes).on_change([this](const Change& change) {
     if (!change.after) {
       heard_.erase(change.key.name);
     } else if (!change.before || becomes_ready(*change.before, *change.after)) {
       hear_from(change.key.name);
     }
-    node_agenda_.add(change.key.name);
+    node_queue_.add(change.key.name);
     look_at_pods_of(change.key.name);
   });
-  mirrors.of(kLeases).on_change([this](const Change& change) {
+  informers.of(kLeases).on_change([this](const Change& change) {
     if (change.key.ns == kNodeLeaseNamespace && change.after) hear_from(change.key.name);
   });
-  mirrors.of(kPods).on_change([this](const Change& change) {
-    if (change.after && !node_of(*change.after).empty()) pod_agenda_.add(change.key);
+  informers.of(kPods).on_change([this](const Change& change) {
+    if (change.after && !node_of(*change.after).empty()) pod_queue_.add(change.key);
   });
 }
 
 void NodeLifecycle::hear_from(const std::string& node) {
   heard_[node] = clock_.elapsed();
   missing_since_.erase(node);
-  node_agenda_.add_at(node, clock_.elapsed() + kGracePeriod);
+  node_queue_.add_after(node, kGracePeriod);
 }
 
 void NodeLifecycle::look_at_pods_of(const std::string& node) {
-  for (const auto& [key, pod] : pods_.objects()) {
-    if (node_of(*pod) == node) pod_agenda_.add(key);
+  for (const auto& pod : pods_.all()) {
+    if (node_of(*pod->document) == node) pod_queue_.add(api::name_of(pod->meta));
   }
 }
 
 bool NodeLifecycle::step() {
-  if (!nodes_.is_synced() || !pods_.is_synced() || !leases_.is_synced()) return false;
+  if (recorder_.step()) return true;
+  if (!nodes_.has_synced() || !pods_.has_synced() || !leases_.has_synced()) return false;
   if (!writes_.all_seen()) return false;
-  if (const auto node = node_agenda_.pop()) {
-    if (!sync_node(*node)) node_agenda_.retry(*node);
-    return true;
-  }
-  if (const auto pod = pod_agenda_.pop()) {
-    if (!sync_pod(*pod)) pod_agenda_.retry(*pod);
-    return true;
-  }
-  return false;
+  return sync_next(node_queue_, [this](const auto& name) { return sync_node(name); }) ||
+         sync_next(pod_queue_, [this](const auto& key) { return sync_pod(key); });
 }
 
 std::optional<base::Duration> NodeLifecycle::next_due() const {
-  return earlier(writes_.next_due(), earlier(node_agenda_.next_due(), pod_agenda_.next_due()));
+  return earlier(earlier(recorder_.next_due(), writes_.next_due()),
+                 earlier(node_queue_.next_due(), pod_queue_.next_due()));
 }
 
-bool NodeLifecycle::sync_node(const std::string& name) {
+Synced NodeLifecycle::sync_node(const std::string& name) {
   const ObjectPtr node = nodes_.find({"", name});
-  if (!node || is_deleting(*node)) return true;
-  node_agenda_.forget_failures(name);
-  const auto heard = heard_.find(name);
-  if (heard == heard_.end()) {
-    hear_from(name);
-    return true;
-  }
+  if (!node || is_deleting(*node)) return {};
+  const base::Duration heard = heard_.emplace(name, clock_.elapsed()).first->second;
+  const base::Duration left = heard + kGracePeriod - clock_.elapsed();
+  const bool is_silent = left <= base::Duration::zero();
   const std::string ready = ready_of(*node);
-  if (clock_.elapsed() - heard->second >= kGracePeriod) {
-    if (ready != "Unknown") return become_unknown(*node);
-  } else {
-    node_agenda_.add_at(name, heard->second + kGracePeriod);
-  }
-  return keep_taints(*node, ready) && (ready == "True" || keep_pods_not_ready(*node));
+  if (is_silent && ready != "Unknown") return {become_unknown(*node)};
+  const bool is_kept = keep_taints(*node, ready) && (ready == "True" || keep_pods_not_ready(*node));
+  return {is_kept, is_silent ? std::nullopt : std::optional(left)};
 }
 
 bool NodeLifecycle::become_unknown(const json& node) {
@@ -127,7 +116,7 @@ bool NodeLifecycle::become_unknown(const json& node) {
   auto written = objects_.merge_patch(kNodes, key_of(node), patch, "status");
   if (!written) return written.error().kind == base::ErrorKind::NotFound;
   writes_.note(nodes_, *written);
-  recorder_.normal(kNodes, node, "NodeNotReady",
+  recorder_.record(reference_to(kNodes, node), "Normal", "NodeNotReady",
                    base::cat("Node ", key_of(node).name, " status is now: NodeNotReady"));
   return true;
 }
@@ -157,7 +146,8 @@ bool NodeLifecycle::keep_taints(const json& node, const std::string& ready) {
 }
 
 bool NodeLifecycle::keep_pods_not_ready(const json& node) {
-  for (const auto& [key, pod] : pods_.objects()) {
+  for (const auto& known : pods_.all()) {
+    const ObjectPtr& pod = known->document;
     if (node_of(*pod) != key_of(node).name || !has_condition(*pod, "Ready", "True")) continue;
     json conditions = at(*pod, "/status/conditions");
     for (json& condition : conditions) {
@@ -168,33 +158,33 @@ bool NodeLifecycle::keep_pods_not_ready(const json& node) {
     }
     const json patch{{"metadata", {{"uid", uid_of(*pod)}}},
                      {"status", {{"conditions", conditions}}}};
-    auto written = objects_.merge_patch(kPods, key, patch, "status");
+    auto written = objects_.merge_patch(kPods, key_of(*pod), patch, "status");
     if (!written && written.error().kind != base::ErrorKind::NotFound) return false;
     if (written) writes_.note(pods_, *written);
   }
   return true;
 }
 
-bool NodeLifecycle::sync_pod(const ObjectKey& key) {
+Synced NodeLifecycle::sync_pod(const api::ObjectName& key) {
   const ObjectPtr pod = pods_.find(key);
-  if (!pod) return true;
+  if (!pod) return {};
   const std::string name = node_of(*pod);
   const ObjectPtr node = nodes_.find({"", name});
   if (node) {
     missing_since_.erase(name);
     const bool out_of_service = has_taint(*node, kOutOfService) && ready_of(*node) != "True";
-    if (out_of_service && is_deleting(*pod)) return remove_by_force(*pod);
-    return is_deleting(*pod) || is_terminal(*pod) || evict(*pod, *node);
+    if (out_of_service && is_deleting(*pod)) return {remove_by_force(*pod)};
+    return is_deleting(*pod) || is_terminal(*pod) ? Synced{} : evict(*pod, *node);
   }
   // The pod garbage collector waits before it believes that a node is gone.
   const base::Duration since = missing_since_.emplace(name, clock_.elapsed()).first->second;
-  if (clock_.elapsed() - since >= kQuarantine) return remove_by_force(*pod);
-  pod_agenda_.add_at(key, since + kQuarantine);
-  return true;
+  if (clock_.elapsed() - since >= kQuarantine) return {remove_by_force(*pod)};
+  return {.again_after = since + kQuarantine - clock_.elapsed()};
 }
 
-bool NodeLifecycle::evict(const json& pod, const json& node) {
+Synced NodeLifecycle::evict(const json& pod, const json& node) {
   const json& tolerations = at(pod, "/spec/tolerations");
+  std::optional<base::Duration> again_after;
   for (const json& taint : at(node, "/spec/taints")) {
     if (text_at(taint, "/effect") != "NoExecute") continue;
     auto stay = tolerated_seconds(taint, tolerations);
@@ -205,20 +195,20 @@ bool NodeLifecycle::evict(const json& pod, const json& node) {
     const base::Duration left =
         added ? *added + std::chrono::seconds(*stay) - clock_.now() : base::Duration{};
     if (left > base::Duration::zero()) {
-      pod_agenda_.add_at(key_of(pod), clock_.elapsed() + left);
+      again_after = earlier(again_after, left);
       continue;
     }
-    recorder_.normal(kPods, pod, "TaintManagerEviction",
+    recorder_.record(reference_to(kPods, pod), "Normal", "TaintManagerEviction",
                      base::cat("Marking for deletion Pod ", to_string(key_of(pod))));
     const auto gone = objects_.remove(kPods, key_of(pod), {.uid = uid_of(pod)});
-    return gone.has_value() || gone.error().kind != base::ErrorKind::Unavailable;
+    return {gone.has_value() || gone.error().kind != base::ErrorKind::Unavailable};
   }
-  return true;
+  return {.again_after = again_after};
 }
 
 bool NodeLifecycle::remove_by_force(const json& pod) {
   const auto gone =
-      objects_.remove(kPods, key_of(pod), {.uid = uid_of(pod), .grace_period_seconds = 0});
+      objects_.remove(kPods, key_of(pod), {.uid = uid_of(pod)}, {.grace_period_seconds = 0});
   return gone.has_value() || gone.error().kind != base::ErrorKind::Unavailable;
 }
 

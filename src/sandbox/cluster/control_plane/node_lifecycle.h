@@ -11,10 +11,11 @@
 #include <optional>
 #include <string>
 
-#include "sandbox/cluster/agenda.h"
-#include "sandbox/cluster/mirrors.h"
-#include "sandbox/cluster/objects.h"
-#include "sandbox/cluster/recorder.h"
+#include "compute_domain/kube/events.h"
+#include "sandbox/cluster/informers.h"
+#include "sandbox/cluster/json_client.h"
+#include "sandbox/cluster/own_writes.h"
+#include "sandbox/cluster/sync_next.h"
 
 namespace cdom::sandbox {
 
@@ -25,8 +26,8 @@ class NodeLifecycle : public Part {
   // How long the pod garbage collector doubts that a Node is gone.
   static constexpr base::Duration kQuarantine = std::chrono::seconds(40);
 
-  // Needs mirrors of nodes, pods and leases.
-  NodeLifecycle(http::Client& client, const Mirrors& mirrors, const base::Clock& clock,
+  // Needs informers of nodes, pods and leases.
+  NodeLifecycle(const kube::Client& client, const Informers& informers, const base::Clock& clock,
                 base::Random random);
 
   bool step() override;
@@ -34,24 +35,24 @@ class NodeLifecycle : public Part {
 
  private:
   void hear_from(const std::string& node);
-  bool sync_node(const std::string& name);
+  Synced sync_node(const std::string& name);
   bool become_unknown(const json& node);
   bool keep_taints(const json& node, const std::string& ready);
   bool keep_pods_not_ready(const json& node);
-  bool sync_pod(const ObjectKey& key);
-  bool evict(const json& pod, const json& node);
+  Synced sync_pod(const api::ObjectName& key);
+  Synced evict(const json& pod, const json& node);
   bool remove_by_force(const json& pod);
   void look_at_pods_of(const std::string& node);
 
-  Objects objects_;
+  JsonClient objects_;
   const base::Clock& clock_;
-  const Mirror& nodes_;
-  const Mirror& pods_;
-  const Mirror& leases_;
-  Recorder recorder_;
+  const JsonInformer& nodes_;
+  const JsonInformer& pods_;
+  const JsonInformer& leases_;
+  kube::EventRecorder recorder_;
   OwnWrites writes_;
-  Agenda<std::string> node_agenda_;
-  Agenda<ObjectKey> pod_agenda_;
+  kube::WorkQueue<std::string> node_queue_;
+  kube::WorkQueue<api::ObjectName> pod_queue_;
   std::map<std::string, base::Duration> heard_;          // when a node last gave a sign of life
   std::map<std::string, base::Duration> missing_since_;  // nodes that pods name and that are absent
 };

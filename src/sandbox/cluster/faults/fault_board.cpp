@@ -30,33 +30,34 @@ Asked asked_in(const json& object) {
 
 }  // namespace
 
-FaultBoard::FaultBoard(Mirrors& mirrors, std::map<std::string, Machine*> machines,
-                       Recorder recorder)
-    : machines_(std::move(machines)), recorder_(std::move(recorder)) {
-  mirrors.of(kNodes).on_change([this](const Change& change) {
+FaultBoard::FaultBoard(Informers& informers, std::map<std::string, Machine*> machines,
+                       const kube::Client& client, const base::Clock& clock, base::Random random)
+    : machines_(std::move(machines)),
+      recorder_(client, clock, {.component = "compute-domain-sandbox", .seed = random.next()}) {
+  informers.of(kNodes).on_change([this](const Change& change) {
     see(kNodes, change.key.name, change);
     see_clique(change);
   });
-  mirrors.of(kPods).on_change([this](const Change& change) {
+  informers.of(kPods).on_change([this](const Change& change) {
     see(kPods, change.after ? node_of(*change.after) : "", change);
   });
 }
 
-void FaultBoard::see(const Resource& resource, const std::string& node, const Change& change) {
+void FaultBoard::see(const api::Kind& kind, const std::string& node, const Change& change) {
   // Deleting its Node object does not give a dark machine its power back.
-  if (!change.after && resource == kNodes) return;
-  tell_unknown(resource, change);
-  set({std::string(resource.kind), change.key}, node,
+  if (!change.after && kind.kind == kNodes.kind) return;
+  tell_unknown(kind, change);
+  set({std::string(kind.kind), change.key}, node,
       change.after ? asked_in(*change.after).faults : std::set<Fault>());
 }
 
-void FaultBoard::tell_unknown(const Resource& resource, const Change& change) {
+void FaultBoard::tell_unknown(const api::Kind& kind, const Change& change) {
   if (!change.after) return;
   const std::vector<std::string> unknown = asked_in(*change.after).unknown;
   if (unknown.empty() || (change.before && asked_in(*change.before).unknown == unknown)) return;
-  recorder_.warning(resource, *change.after, "UnknownFault",
-                    base::cat("annotation ", kFaultAnnotation, ": there is no fault ",
-                              base::join(unknown, ", "), "; the known ones are ", fault_names()));
+  recorder_.record(reference_to(kind, *change.after), "Warning", "UnknownFault",
+                   base::cat("annotation ", kFaultAnnotation, ": there is no fault ",
+                             base::join(unknown, ", "), "; the known ones are ", fault_names()));
 }
 
 void FaultBoard::see_clique(const Change& change) {

@@ -28,19 +28,20 @@ base::Duration crash_back_off(int restarts) {
 
 }  // namespace
 
-Kubelet::Kubelet(http::Client& client, Mirrors& mirrors, const base::Clock& clock,
-                 base::Random random, KubeletConfig config, Imex& imex)
+Kubelet::Kubelet(const kube::Client& client, Informers& informers, const base::Clock& clock,
+                 base::Random random, KubeletConfig config, Imex& imex,
+                 kube::EventRecorder& recorder)
     : objects_(client),
       clock_(clock),
       random_(random),
       config_(std::move(config)),
       imex_(imex),
       connections_(imex, clock),
-      pods_(mirrors.of(kPods)),
-      recorder_(client, clock, base::Random(random_.next()), "kubelet", config_.node),
+      pods_(informers.of(kPods)),
+      recorder_(recorder),
       writes_(clock),
       claims_(clock) {
-  mirrors.of(kPods).on_change([this](const Change& change) { see_pod(change); });
+  informers.of(kPods).on_change([this](const Change& change) { see_pod(change); });
 }
 
 void Kubelet::see_pod(const Change& change) {
@@ -65,11 +66,12 @@ void Kubelet::see_pod(const Change& change) {
 void Kubelet::boot() {
   is_on_ = true;
   is_frozen_ = false;
-  for (const auto& [key, pod] : pods_.objects()) {
+  for (const auto& known : pods_.all()) {
+    const ObjectPtr& pod = known->document;
     if (node_of(*pod) != config_.node) continue;
     Run& run = runs_[uid_of(*pod)];
     run.pod = pod;
-    run.key = key;
+    run.key = api::name_of(known->meta);
     const json& statuses = at(*pod, "/status/containerStatuses");
     if (statuses.empty() || is_terminal(*pod)) continue;
     run.state.restarts = statuses[0].value("restartCount", 0) + 1;
@@ -84,22 +86,22 @@ void Kubelet::power_off() {
   note_importing();
 }
 
-void Kubelet::set_ready(const ObjectKey& pod, bool ready) { readiness_[pod] = ready; }
+void Kubelet::set_ready(const api::ObjectName& pod, bool ready) { readiness_[pod] = ready; }
 
-void Kubelet::crash(const ObjectKey& pod) {
+void Kubelet::crash(const api::ObjectName& pod) {
   for (auto& [uid, run] : runs_) {
     if (run.key == pod && run.stage == Stage::Running) run.ends = clock_.elapsed();
   }
 }
 
-bool Kubelet::is_running(const ObjectKey& pod) const {
+bool Kubelet::is_running(const api::ObjectName& pod) const {
   return std::any_of(runs_.begin(), runs_.end(), [&](const auto& entry) {
     return entry.second.key == pod && entry.second.stage == Stage::Running && !entry.second.is_gone;
   });
 }
 
 bool Kubelet::step() {
-  if (!is_on_ || is_frozen_ || !pods_.is_synced() || !writes_.all_seen()) return false;
+  if (!is_on_ || is_frozen_ || !pods_.has_synced() || !writes_.all_seen()) return false;
   if (is_importing_) connections_.look();
   for (auto run = runs_.begin(); run != runs_.end(); ++run) {
     if (run->second.stage == Stage::Ended && run->second.is_gone) {
@@ -167,8 +169,8 @@ bool Kubelet::admit(Run& run) {
 
 base::Result<std::optional<ClaimRef>> Kubelet::resolve(const json& pod, const std::string& name,
                                                        bool is_generated) {
-  const ObjectKey key{key_of(pod).ns, name};
-  const auto claim = objects_.get(kClaims.in(config_.resource_version), key);
+  const api::ObjectName key{key_of(pod).ns, name};
+  const auto claim = objects_.get(in_version(kClaims, config_.resource_version), key);
   if (!claim) {
     return base::Error{claim.error().kind, base::cat("failed to fetch ResourceClaim ", name, ": ",
                                                      claim.error().message)};
@@ -237,8 +239,8 @@ bool Kubelet::prepare(const std::string& uid, Run& run) {
 }
 
 void Kubelet::fail_prepare(Run& run, const std::string& why) {
-  recorder_.warning(
-      kPods, *run.pod, "FailedPrepareDynamicResources",
+  recorder_.record(
+      reference_to(kPods, *run.pod), "Warning", "FailedPrepareDynamicResources",
       base::cat("Failed to prepare dynamic resources: prepare dynamic resources: ", why));
   run.claims.reset();
   const double jitter = 1 + random_.unit() / 2;
@@ -266,7 +268,7 @@ bool Kubelet::start(const std::string& uid, Run& run) {
   run.devices = claims_.devices_of(uid);
   note_importing();
   for (const json& container : at(*run.pod, "/spec/containers")) {
-    recorder_.normal(kPods, *run.pod, "Started",
+    recorder_.record(reference_to(kPods, *run.pod), "Normal", "Started",
                      base::cat("Started container ", text_at(container, "/name")));
   }
   for (const json& container : at(*run.pod, "/spec/containers")) {
@@ -306,7 +308,8 @@ bool Kubelet::watch_containers(Run& run) {
   run.state.containers = PodState::Containers::BackOff;
   const base::Duration wait = crash_back_off(run.state.restarts++);
   if (wait > base::Duration::zero()) {
-    recorder_.warning(kPods, *run.pod, "BackOff", "Back-off restarting failed container");
+    recorder_.record(reference_to(kPods, *run.pod), "Warning", "BackOff",
+                     "Back-off restarting failed container");
     write_status(run);
   }
   run.due = clock_.elapsed() + wait;
@@ -344,7 +347,7 @@ bool Kubelet::unprepare(const std::string& uid, Run& run) {
 bool Kubelet::finish(Run& run) {
   if (run.is_gone || run.has_been_deleted || !is_deleting(*run.pod)) return false;
   const auto gone =
-      objects_.remove(kPods, run.key, {.uid = uid_of(*run.pod), .grace_period_seconds = 0});
+      objects_.remove(kPods, run.key, {.uid = uid_of(*run.pod)}, {.grace_period_seconds = 0});
   if (!gone && gone.error().kind == base::ErrorKind::Unavailable) {
     run.due = clock_.elapsed() + kApiRetry;
   } else {
@@ -379,7 +382,7 @@ bool Kubelet::write_status(Run& run) {
     writes_.note(pods_, *written);
     return true;
   }
-  // Out of reach, or gone, or another pod has its name now: the mirror will show which.
+  // Out of reach, or gone, or another pod has its name now: the informer will show which.
   run.due = clock_.elapsed() + kApiRetry;
   return false;
 }

@@ -13,15 +13,16 @@
 #include <string>
 #include <vector>
 
+#include "compute_domain/kube/events.h"
 #include "compute_domain/sandbox/cluster.h"
 #include "compute_domain/sandbox/imex.h"
 #include "compute_domain/sandbox/node_plugin.h"
 #include "sandbox/cluster/imex/connection_log.h"
-#include "sandbox/cluster/mirrors.h"
+#include "sandbox/cluster/informers.h"
+#include "sandbox/cluster/json_client.h"
 #include "sandbox/cluster/node/claim_cache.h"
 #include "sandbox/cluster/node/pod_status.h"
-#include "sandbox/cluster/objects.h"
-#include "sandbox/cluster/recorder.h"
+#include "sandbox/cluster/own_writes.h"
 
 namespace cdom::sandbox {
 
@@ -35,9 +36,9 @@ struct KubeletConfig {
 
 class Kubelet : public Part {
  public:
-  // Needs a mirror of pods. `imex` learns when a workload with a channel runs.
-  Kubelet(http::Client& client, Mirrors& mirrors, const base::Clock& clock, base::Random random,
-          KubeletConfig config, Imex& imex);
+  // Needs an informer of pods. `imex` learns when a workload with a channel runs.
+  Kubelet(const kube::Client& client, Informers& informers, const base::Clock& clock,
+          base::Random random, KubeletConfig config, Imex& imex, kube::EventRecorder& recorder);
 
   // The DRA driver's plugin, or null while none is registered.
   void set_plugin(NodePlugin* plugin) { plugin_ = plugin; }
@@ -48,21 +49,21 @@ class Kubelet : public Part {
   // Containers run on, and nothing else happens: the API server is out of reach.
   void set_frozen(bool frozen) { is_frozen_ = frozen; }
   // The readiness of a pod that the sandbox answers for; pods are ready by default.
-  void set_ready(const ObjectKey& pod, bool ready);
+  void set_ready(const api::ObjectName& pod, bool ready);
   // Ends a pod's containers as a crash would.
-  void crash(const ObjectKey& pod);
+  void crash(const api::ObjectName& pod);
 
   bool step() override;
   [[nodiscard]] std::optional<base::Duration> next_due() const override;
   [[nodiscard]] std::vector<ClaimRef> claims() const { return claims_.claims(); }
   // Whether the pod's containers run.
-  [[nodiscard]] bool is_running(const ObjectKey& pod) const;
+  [[nodiscard]] bool is_running(const api::ObjectName& pod) const;
 
  private:
   enum class Stage { Admitted, Preparing, Starting, Running, BackOff, Unpreparing, Ended };
   struct Run {
     ObjectPtr pod;  // the last state seen
-    ObjectKey key;
+    api::ObjectName key;
     Stage stage = Stage::Admitted;
     base::Duration due{};  // not before
     std::optional<std::vector<ClaimRef>> claims;
@@ -98,21 +99,21 @@ class Kubelet : public Part {
   void log(const Run& run, const std::string& text);
   void log(const Run& run, const json& container, const std::string& text);
 
-  Objects objects_;
+  JsonClient objects_;
   const base::Clock& clock_;
   base::Random random_;
   const KubeletConfig config_;
   Imex& imex_;
   ConnectionLog connections_;
-  const Mirror& pods_;
-  Recorder recorder_;
+  const JsonInformer& pods_;
+  kube::EventRecorder& recorder_;
   OwnWrites writes_;
   ClaimCache claims_;
   NodePlugin* plugin_ = nullptr;
   bool is_on_ = false, is_frozen_ = false;
   bool is_importing_ = false;        // a container with a channel runs
   std::map<std::string, Run> runs_;  // by pod UID
-  std::map<ObjectKey, bool> readiness_;
+  std::map<api::ObjectName, bool> readiness_;
   std::map<std::string, base::Duration> orphans_due_;  // by pod UID
   unsigned next_host_ = 1;
 };

@@ -17,10 +17,12 @@ constexpr base::Duration kRetry = seconds(1);
 constexpr base::Duration kSliceWipe = seconds(30);
 constexpr base::Duration kSlowApiLag = seconds(2);
 constexpr char kAgentApp[] = "compute-domain-agent";
+// A node has few pods at a time, and one process plays thousands of nodes.
+constexpr std::size_t kRememberedEvents = 128;
 
 }  // namespace
 
-Machine::Machine(Mirrors& mirrors, ImexNetwork& network, const base::Clock& clock,
+Machine::Machine(Informers& informers, ImexNetwork& network, const base::Clock& clock,
                  base::Random random, MachineConfig config, const ClusterPorts& ports)
     : clock_(clock),
       random_(random),
@@ -30,13 +32,20 @@ Machine::Machine(Mirrors& mirrors, ImexNetwork& network, const base::Clock& cloc
       imex_(network.add_node(config_.description.name, config_.description.address)),
       uplink_(ports.component_client(base::cat("system:node:", config_.description.name)), clock,
               base::Random(random_.next())),
-      objects_(uplink_),
-      pods_(mirrors.of(kPods)),
-      registration_(uplink_, mirrors, clock, base::Random(random_.next()), config_.description),
-      kubelet_(uplink_, mirrors, clock, base::Random(random_.next()),
+      client_(uplink_, clock, "kubelet"),
+      objects_(client_),
+      pods_(informers.of(kPods)),
+      recorder_(client_, clock,
+                {.component = "kubelet",
+                 .instance = config_.description.name,
+                 .seed = random_.next(),
+                 .host = config_.description.name,
+                 .remembered = kRememberedEvents}),
+      registration_(client_, informers, clock, recorder_, config_.description),
+      kubelet_(client_, informers, clock, base::Random(random_.next()),
                {config_.description.name, config_.description.address, config_.pod_network,
                 config_.resource_version, ports.log},
-               imex_),
+               imex_, recorder_),
       writes_(clock),
       agent_key_{config_.node_namespace, base::cat(kAgentApp, "-", config_.description.name)},
       clique_now_(config_.description.clique) {
@@ -148,9 +157,11 @@ bool Machine::step() {
     for (const Fault fault : std::exchange(of_next_daemon_, {})) strike_daemon(fault);
     return true;
   }
+  const bool is_cut = faults_.contains(Fault::Partition);
+  if (!is_cut && recorder_.step()) return true;
   if (registration_.step() || kubelet_.step()) return true;
   if (agent_ && agent_->step()) return true;
-  if (faults_.contains(Fault::Partition)) return false;
+  if (is_cut) return false;
   return wipe_slices() || keep_agent();
 }
 
@@ -158,6 +169,7 @@ std::optional<base::Duration> Machine::next_due() const {
   if (faults_.contains(Fault::PowerOff)) return std::nullopt;
   auto due = earlier(registration_.next_due(), kubelet_.next_due());
   due = earlier(due, earlier(wipe_due_, writes_.next_due()));
+  if (!faults_.contains(Fault::Partition)) due = earlier(due, recorder_.next_due());
   if (agent_) return earlier(due, agent_->next_due());
   return agent_due_ > clock_.elapsed() ? earlier(due, agent_due_) : due;
 }
@@ -165,9 +177,9 @@ std::optional<base::Duration> Machine::next_due() const {
 bool Machine::wipe_slices() {
   if (!wipe_due_ || clock_.elapsed() < *wipe_due_ || !registration_.is_registered()) return false;
   wipe_due_.reset();
-  const Resource served = kSlices.in(config_.resource_version);
+  const api::Kind served = in_version(kSlices, config_.resource_version);
   const auto slices =
-      objects_.list(served, {}, base::cat("fieldSelector=spec.nodeName%3D", name()));
+      objects_.list(served, {.field_selector = base::cat("spec.nodeName=", name())});
   if (!slices) {
     wipe_due_ = clock_.elapsed() + kRetry;
     return true;
@@ -184,7 +196,7 @@ bool Machine::wipe_slices() {
 bool Machine::keep_agent() {
   if (!ports_.agent || agent_ || !registration_.is_registered()) return false;
   if (faults_.contains(Fault::AgentCrash) || clock_.elapsed() < agent_due_) return false;
-  if (!pods_.is_synced() || !writes_.all_seen()) return false;
+  if (!pods_.has_synced() || !writes_.all_seen()) return false;
   const ObjectPtr pod = pods_.find(agent_key_);
   if (!pod) return create_agent_pod();
   return kubelet_.is_running(agent_key_) && start_agent(*pod);
@@ -202,7 +214,7 @@ bool Machine::create_agent_pod() {
         {"tolerations", json::array({{{"operator", "Exists"}}})},
         {"containers",
          json::array({{{"name", "agent"}, {"image", "compute-domain-agent:sandbox"}}})}}}};
-  auto made = objects_.create(kPods, std::move(pod));
+  auto made = objects_.create(kPods, pod);
   if (made) {
     writes_.note(pods_, *made);
   } else {

@@ -11,6 +11,7 @@
 #include <set>
 #include <string>
 
+#include "compute_domain/kube/events.h"
 #include "compute_domain/sandbox/cluster.h"
 #include "sandbox/cluster/faults/uplink.h"
 #include "sandbox/cluster/node/kubelet.h"
@@ -28,7 +29,7 @@ struct MachineConfig {
 
 class Machine : public Part {
  public:
-  Machine(Mirrors& mirrors, ImexNetwork& network, const base::Clock& clock, base::Random random,
+  Machine(Informers& informers, ImexNetwork& network, const base::Clock& clock, base::Random random,
           MachineConfig config, const ClusterPorts& ports);
   ~Machine() override;
 
@@ -62,13 +63,15 @@ class Machine : public Part {
   ImexNetwork& network_;
   Imex& imex_;
   Uplink uplink_;  // of kubelet
-  Objects objects_;
-  const Mirror& pods_;
+  kube::Client client_;
+  JsonClient objects_;
+  const JsonInformer& pods_;
+  kube::EventRecorder recorder_;  // of kubelet
   NodeRegistration registration_;
   Kubelet kubelet_;
   OwnWrites writes_;
 
-  const ObjectKey agent_key_;
+  const api::ObjectName agent_key_;
   NodeFiles files_;
   std::string boot_id_, clique_now_;
   std::set<Fault> faults_;

@@ -37,13 +37,13 @@ json condition(const json& known, std::string_view type, std::string_view status
 
 }  // namespace
 
-NodeRegistration::NodeRegistration(http::Client& client, const Mirrors& mirrors,
-                                   const base::Clock& clock, base::Random random,
+NodeRegistration::NodeRegistration(const kube::Client& client, const Informers& informers,
+                                   const base::Clock& clock, kube::EventRecorder& recorder,
                                    NodeDescription description)
     : objects_(client),
       clock_(clock),
-      nodes_(mirrors.of(kNodes)),
-      recorder_(client, clock, random, "kubelet", description.name),
+      nodes_(informers.of(kNodes)),
+      recorder_(recorder),
       writes_(clock),
       description_(std::move(description)) {}
 
@@ -56,7 +56,7 @@ void NodeRegistration::boot(std::string boot_id) {
 }
 
 bool NodeRegistration::step() {
-  if (!is_on_ || is_frozen_ || !nodes_.is_synced() || !writes_.all_seen()) return false;
+  if (!is_on_ || is_frozen_ || !nodes_.has_synced() || !writes_.all_seen()) return false;
   return keep_node() || keep_lease();
 }
 
@@ -121,8 +121,8 @@ bool NodeRegistration::keep_node() {
   writes_.note(nodes_, *written);
   is_registered_ = true;
   if (!old_boot.empty() && old_boot != boot_id_) {
-    recorder_.warning(
-        kNodes, *node, "Rebooted",
+    recorder_.record(
+        reference_to(kNodes, *node), "Warning", "Rebooted",
         base::cat("Node ", description_.name, " has been rebooted, boot id: ", boot_id_));
   }
   return true;
@@ -140,7 +140,7 @@ bool NodeRegistration::create_node() {
       {"spec",
        {{"podCIDR", description_.pod_cidr}, {"podCIDRs", json::array({description_.pod_cidr})}}},
       {"status", status(json())}};
-  auto made = objects_.create(kNodes, std::move(node));
+  auto made = objects_.create(kNodes, node);
   if (made) {
     writes_.note(nodes_, *made);
   } else {
@@ -153,7 +153,7 @@ bool NodeRegistration::keep_lease() {
   if (!is_registered_ || clock_.elapsed() < lease_due_) return false;
   const ObjectPtr node = nodes_.find({"", description_.name});
   if (!node) return false;
-  const ObjectKey key{kNodeLeaseNamespace, description_.name};
+  const api::ObjectName key{kNodeLeaseNamespace, description_.name};
   const json spec{{"holderIdentity", description_.name},
                   {"leaseDurationSeconds", kLeaseSeconds},
                   {"renewTime", base::to_rfc3339_micro(clock_.now())}};
@@ -162,7 +162,7 @@ bool NodeRegistration::keep_lease() {
     json lease{{"metadata", {{"namespace", key.ns}, {"name", key.name}}}, {"spec", spec}};
     lease["metadata"]["ownerReferences"] = json::array(
         {{{"apiVersion", "v1"}, {"kind", "Node"}, {"name", key.name}, {"uid", uid_of(*node)}}});
-    kept = objects_.create(kLeases, std::move(lease));
+    kept = objects_.create(kLeases, lease);
   }
   lease_due_ = clock_.elapsed() + (kept ? kRenewInterval : kRegistrationRetry);
   return true;

@@ -7,9 +7,10 @@
 #include <optional>
 #include <string>
 
-#include "sandbox/cluster/mirrors.h"
-#include "sandbox/cluster/objects.h"
-#include "sandbox/cluster/recorder.h"
+#include "compute_domain/kube/events.h"
+#include "sandbox/cluster/informers.h"
+#include "sandbox/cluster/json_client.h"
+#include "sandbox/cluster/own_writes.h"
 
 namespace cdom::sandbox {
 
@@ -25,9 +26,9 @@ struct NodeDescription {
 
 class NodeRegistration : public Part {
  public:
-  // Needs a mirror of nodes.
-  NodeRegistration(http::Client& client, const Mirrors& mirrors, const base::Clock& clock,
-                   base::Random random, NodeDescription description);
+  // Needs an informer of nodes.
+  NodeRegistration(const kube::Client& client, const Informers& informers, const base::Clock& clock,
+                   kube::EventRecorder& recorder, NodeDescription description);
 
   void boot(std::string boot_id);
   void power_off() { is_on_ = false; }
@@ -43,10 +44,10 @@ class NodeRegistration : public Part {
   bool create_node();
   bool keep_lease();
 
-  Objects objects_;
+  JsonClient objects_;
   const base::Clock& clock_;
-  const Mirror& nodes_;
-  Recorder recorder_;
+  const JsonInformer& nodes_;
+  kube::EventRecorder& recorder_;
   OwnWrites writes_;
   const NodeDescription description_;
   std::string boot_id_;

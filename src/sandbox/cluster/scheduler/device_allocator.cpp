@@ -273,7 +273,7 @@ json allocation_of(const Search& search, std::size_t index, const json& claim, c
 
 }  // namespace
 
-DeviceAllocator::DeviceAllocator(const Mirror& slices, const Mirror& classes)
+DeviceAllocator::DeviceAllocator(const JsonInformer& slices, const JsonInformer& classes)
     : slices_(slices), classes_(classes), selectors_(std::make_unique<SelectorCache>()) {}
 
 DeviceAllocator::~DeviceAllocator() = default;

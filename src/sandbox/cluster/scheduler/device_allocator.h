@@ -16,7 +16,7 @@
 
 #include "compute_domain/base/clock.h"
 #include "compute_domain/base/result.h"
-#include "sandbox/cluster/mirror.h"
+#include "sandbox/cluster/json_informer.h"
 #include "sandbox/text/json.h"
 
 namespace cdom::sandbox {
@@ -32,7 +32,7 @@ class SelectorCache;
 
 class DeviceAllocator {
  public:
-  DeviceAllocator(const Mirror& slices, const Mirror& classes);
+  DeviceAllocator(const JsonInformer& slices, const JsonInformer& classes);
   ~DeviceAllocator();
 
   // One allocation (status.allocation) per claim, in their order; nullopt: they do not fit here.
@@ -44,8 +44,8 @@ class DeviceAllocator {
                                                           base::Time now);
 
  private:
-  const Mirror& slices_;
-  const Mirror& classes_;
+  const JsonInformer& slices_;
+  const JsonInformer& classes_;
   std::unique_ptr<SelectorCache> selectors_;
 };
 

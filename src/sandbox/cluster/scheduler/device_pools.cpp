@@ -65,12 +65,12 @@ DeviceId pool_of(const json& slice) {
 enum class PoolState { Complete, Incomplete, Replaced };
 
 // Slices for other nodes are counted only where those for this node are not the whole pool.
-PoolState state_of(const DeviceId& id, const Pool& pool, const Mirror& slices) {
+PoolState state_of(const DeviceId& id, const Pool& pool, const JsonInformer& slices) {
   if (pool.slices.size() == pool.wanted_slices()) return PoolState::Complete;
   std::size_t known = 0;
-  for (const auto& [key, slice] : slices.objects()) {
-    if (pool_of(*slice) != id) continue;
-    const std::int64_t generation = generation_of(*slice);
+  for (const auto& slice : slices.all()) {
+    if (pool_of(*slice->document) != id) continue;
+    const std::int64_t generation = generation_of(*slice->document);
     if (generation > pool.generation) return PoolState::Replaced;
     if (generation == pool.generation) ++known;
   }
@@ -91,9 +91,10 @@ void offer_slice(const DeviceId& pool, const ObjectPtr& slice, const json& node,
 
 }  // namespace
 
-NodeDevices devices_of_node(const Mirror& slices, const json& node) {
+NodeDevices devices_of_node(const JsonInformer& slices, const json& node) {
   std::map<DeviceId, Pool> pools;  // by driver and pool
-  for (const auto& [key, slice] : slices.objects()) {
+  for (const auto& known : slices.all()) {
+    const ObjectPtr& slice = known->document;
     if (concerns_node(at(*slice, "/spec"), node)) pools[pool_of(*slice)].add(slice);
   }
   NodeDevices out;

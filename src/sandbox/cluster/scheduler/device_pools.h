@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "sandbox/cluster/mirror.h"
+#include "sandbox/cluster/json_informer.h"
 #include "sandbox/cluster/scheduler/device_allocator.h"
 #include "sandbox/text/json.h"
 
@@ -26,7 +26,7 @@ struct NodeDevices {
   bool is_complete = true;        // no pool with devices for the node lacks slices
 };
 
-NodeDevices devices_of_node(const Mirror& slices, const json& node);
+NodeDevices devices_of_node(const JsonInformer& slices, const json& node);
 
 // The value of "domain/name" (or of "name" in the driver's own domain); null when absent.
 const json& attribute_of(const OfferedDevice& device, const std::string& qualified_name);

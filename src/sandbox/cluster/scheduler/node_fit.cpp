@@ -125,14 +125,16 @@ Amounts requests_of(const json& pod) {
   return sum;
 }
 
-ClusterSnapshot snapshot_of(const Mirror& nodes, const Mirror& pods) {
+ClusterSnapshot snapshot_of(const JsonInformer& nodes, const JsonInformer& pods) {
   ClusterSnapshot snapshot;
   std::map<std::string, std::size_t> index;
-  for (const auto& [key, node] : nodes.objects()) {
-    index[key.name] = snapshot.nodes.size();
+  for (const auto& known : nodes.all()) {
+    const ObjectPtr& node = known->document;
+    index[known->meta.name] = snapshot.nodes.size();
     snapshot.nodes.push_back({node, amounts_of(at(*node, "/status/allocatable")), {}, {}});
   }
-  for (const auto& [key, pod] : pods.objects()) {
+  for (const auto& known : pods.all()) {
+    const ObjectPtr& pod = known->document;
     const auto where = index.find(node_of(*pod));
     if (where == index.end() || is_terminal(*pod)) continue;
     NodeSnapshot& node = snapshot.nodes[where->second];

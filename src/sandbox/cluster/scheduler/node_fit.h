@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "sandbox/cluster/mirror.h"
+#include "sandbox/cluster/json_informer.h"
 #include "sandbox/text/json.h"
 
 namespace cdom::sandbox {
@@ -31,7 +31,7 @@ struct NodeSnapshot {
 struct ClusterSnapshot {
   std::vector<NodeSnapshot> nodes;  // by name
 };
-ClusterSnapshot snapshot_of(const Mirror& nodes, const Mirror& pods);
+ClusterSnapshot snapshot_of(const JsonInformer& nodes, const JsonInformer& pods);
 
 // Why the pod cannot run there ("Insufficient cpu"), or nullopt when it can.
 std::optional<std::string> reason_against(const json& pod, const Amounts& requests,

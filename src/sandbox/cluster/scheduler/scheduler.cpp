@@ -65,7 +65,7 @@ bool is_failure(std::string_view message) {
   return message.starts_with("running ") || message.starts_with("binding rejected: ");
 }
 
-// "": somebody was faster, and the mirrors will show it.
+// "": somebody was faster, and the informers will show it.
 std::string refusal_of(std::string_view phase, const base::Error& error) {
   const bool is_race =
       error.kind == base::ErrorKind::Conflict || error.kind == base::ErrorKind::NotFound;
@@ -75,23 +75,23 @@ std::string refusal_of(std::string_view phase, const base::Error& error) {
 
 }  // namespace
 
-Scheduler::Scheduler(http::Client& client, const Mirrors& mirrors, const base::Clock& clock,
-                     base::Random random, SchedulerOptions options)
+Scheduler::Scheduler(const kube::Client& client, const Informers& informers,
+                     const base::Clock& clock, base::Random random, SchedulerOptions options)
     : objects_(client),
       clock_(clock),
       random_(random),
       options_(options),
-      mirrors_(mirrors),
-      pods_(mirrors.of(kPods)),
-      nodes_(mirrors.of(kNodes)),
-      claims_(mirrors.of(kClaims)),
-      classes_(mirrors.of(kClasses)),
-      recorder_(client, clock, base::Random(random.next()), kName),
+      informers_(informers),
+      pods_(informers.of(kPods)),
+      nodes_(informers.of(kNodes)),
+      claims_(informers.of(kClaims)),
+      classes_(informers.of(kClasses)),
+      recorder_(client, clock, {.component = kName, .seed = random.next()}),
       writes_(clock),
-      allocator_(mirrors.of(kSlices), mirrors.of(kClasses)) {
-  mirrors.of(kPods).on_change([this](const Change& change) { see_pod(change); });
-  for (const Resource& resource : {kNodes, kClaims, kSlices, kClasses}) {
-    mirrors.of(resource).on_change([this](const Change&) { wake_parked(); });
+      allocator_(informers.of(kSlices), informers.of(kClasses)) {
+  informers.of(kPods).on_change([this](const Change& change) { see_pod(change); });
+  for (const api::Kind& kind : {kNodes, kClaims, kSlices, kClasses}) {
+    informers.of(kind).on_change([this](const Change&) { wake_parked(); });
   }
 }
 
@@ -114,8 +114,8 @@ void Scheduler::wake_parked() {
   for (auto& [key, waiting] : waiting_) waiting.is_parked = false;
 }
 
-const ObjectKey* Scheduler::next_pod() const {
-  const ObjectKey* best = nullptr;
+const api::ObjectName* Scheduler::next_pod() const {
+  const api::ObjectName* best = nullptr;
   std::pair<std::int64_t, std::uint64_t> best_rank;
   for (const auto& [key, waiting] : waiting_) {
     if (waiting.is_parked || waiting.due > clock_.elapsed()) continue;
@@ -132,22 +132,23 @@ const ObjectKey* Scheduler::next_pod() const {
 }
 
 bool Scheduler::step() {
-  if (!mirrors_.is_synced() || !writes_.all_seen()) return false;
-  const ObjectKey* next = next_pod();
+  if (recorder_.step()) return true;
+  if (!informers_.has_synced() || !writes_.all_seen()) return false;
+  const api::ObjectName* next = next_pod();
   if (next == nullptr) return false;
-  schedule(ObjectKey(*next));
+  schedule(api::ObjectName(*next));
   return true;
 }
 
 std::optional<base::Duration> Scheduler::next_due() const {
-  std::optional<base::Duration> due = writes_.next_due();
+  auto due = earlier(recorder_.next_due(), writes_.next_due());
   for (const auto& [key, waiting] : waiting_) {
     if (!waiting.is_parked) due = earlier(due, waiting.due);
   }
   return due;
 }
 
-void Scheduler::schedule(const ObjectKey& key) {
+void Scheduler::schedule(const api::ObjectName& key) {
   const ObjectPtr pod = pods_.find(key);
   const auto claims = claims_of(*pod);
   if (!claims) {
@@ -190,7 +191,7 @@ Scheduler::Refusal Scheduler::place(const json& pod, const std::vector<ObjectPtr
   }
   std::set<DeviceId> in_use;
   if (!unallocated.empty() || !wanted.empty()) {
-    for (const auto& [key, claim] : claims_.objects()) collect_devices_in_use(*claim, in_use);
+    for (const auto& claim : claims_.all()) collect_devices_in_use(*claim->document, in_use);
   }
 
   const ClusterSnapshot cluster = snapshot_of(nodes_, pods_);
@@ -263,18 +264,18 @@ Scheduler::Refusal Scheduler::bind(const json& pod, const std::string& node,
       return refusal_of("PreBind", reserved.error());
     }
   }
-  const ObjectKey key = key_of(pod);
+  const api::ObjectName key = key_of(pod);
   const json binding{
       {"apiVersion", "v1"},
       {"kind", "Binding"},
       {"metadata", {{"name", key.name}, {"namespace", key.ns}, {"uid", uid_of(pod)}}},
       {"target", {{"apiVersion", "v1"}, {"kind", "Node"}, {"name", node}}}};
-  auto bound = objects_.post(kPods.path(key, "binding"), binding);
+  auto bound = objects_.create_subresource(kPods, key, "binding", binding);
   if (!bound) {
     unreserve(pod, claims);
     return base::cat("binding rejected: ", bound.error().message);
   }
-  recorder_.normal(kPods, pod, "Scheduled",
+  recorder_.record(reference_to(kPods, pod), "Normal", "Scheduled",
                    base::cat("Successfully assigned ", to_string(key), " to ", node));
   // The answer carries no resource version, and the next pod must count this one: read it back.
   if (auto live = objects_.get(kPods, key)) writes_.note(pods_, *live);
@@ -336,7 +337,8 @@ base::Result<void> Scheduler::reserve_extended(const json& pod, const ExtendedRe
 }
 
 ObjectPtr Scheduler::left_extended_claim(const json& pod) const {
-  for (const auto& [key, claim] : claims_.objects()) {
+  for (const auto& known : claims_.all()) {
+    const ObjectPtr& claim = known->document;
     if (is_extended_claim_of(pod, *claim) && !is_deleting(*claim)) return claim;
   }
   return nullptr;
@@ -361,10 +363,10 @@ bool Scheduler::free_claim(json claim) {
   return written.has_value();
 }
 
-void Scheduler::park(const ObjectKey& key, const json& pod, const std::string& message) {
+void Scheduler::park(const api::ObjectName& key, const json& pod, const std::string& message) {
   Waiting& waiting = waiting_[key];
   const auto delay = kFirstBackOff * (1 << std::min(waiting.attempts, 4));
-  if (message.empty()) {  // a race: at once, with what the mirrors then show
+  if (message.empty()) {  // a race: at once, with what the informers then show
     waiting.due = clock_.elapsed();
     return;
   }
@@ -376,7 +378,7 @@ void Scheduler::park(const ObjectKey& key, const json& pod, const std::string& m
 }
 
 void Scheduler::tell(const json& pod, const std::string& message) {
-  recorder_.warning(kPods, pod, "FailedScheduling", message);
+  recorder_.record(reference_to(kPods, pod), "Warning", "FailedScheduling", message);
   json conditions = json::array();
   for (const json& condition : at(pod, "/status/conditions")) {
     if (text_at(condition, "/type") != "PodScheduled") conditions.push_back(condition);

@@ -14,10 +14,11 @@
 #include <string>
 #include <vector>
 
+#include "compute_domain/kube/events.h"
 #include "sandbox/cluster/control_plane/extended_resources.h"
-#include "sandbox/cluster/mirrors.h"
-#include "sandbox/cluster/objects.h"
-#include "sandbox/cluster/recorder.h"
+#include "sandbox/cluster/informers.h"
+#include "sandbox/cluster/json_client.h"
+#include "sandbox/cluster/own_writes.h"
 #include "sandbox/cluster/scheduler/device_allocator.h"
 #include "sandbox/cluster/scheduler/node_fit.h"
 
@@ -29,8 +30,8 @@ struct SchedulerOptions {
 
 class Scheduler : public Part {
  public:
-  // Needs mirrors of pods, nodes, claims, slices and classes.
-  Scheduler(http::Client& client, const Mirrors& mirrors, const base::Clock& clock,
+  // Needs informers of pods, nodes, claims, slices and classes.
+  Scheduler(const kube::Client& client, const Informers& informers, const base::Clock& clock,
             base::Random random, SchedulerOptions options = {});
 
   bool step() override;
@@ -49,9 +50,9 @@ class Scheduler : public Part {
 
   void see_pod(const Change& change);
   void wake_parked();
-  [[nodiscard]] const ObjectKey* next_pod() const;
+  [[nodiscard]] const api::ObjectName* next_pod() const;
 
-  void schedule(const ObjectKey& key);
+  void schedule(const api::ObjectName& key);
   // The claims of the pod; nullopt: it has to wait for them.
   [[nodiscard]] std::optional<std::vector<ObjectPtr>> claims_of(const json& pod) const;
   Refusal place(const json& pod, const std::vector<ObjectPtr>& claims);
@@ -67,24 +68,24 @@ class Scheduler : public Part {
   base::Result<void> reserve(const json& pod, const json& claim, const json* allocation);
   // Takes the pod out of the claims that it has reserved; they stay allocated.
   void unreserve(const json& pod, const std::vector<ObjectPtr>& claims);
-  void park(const ObjectKey& key, const json& pod, const std::string& message);
+  void park(const api::ObjectName& key, const json& pod, const std::string& message);
   void tell(const json& pod, const std::string& message);
   // Ends the allocation of a claim that is allocated for other nodes, and is unused.
   bool free_claim(json claim);
 
-  Objects objects_;
+  JsonClient objects_;
   const base::Clock& clock_;
   base::Random random_;
   const SchedulerOptions options_;
-  const Mirrors& mirrors_;
-  const Mirror& pods_;
-  const Mirror& nodes_;
-  const Mirror& claims_;
-  const Mirror& classes_;
-  Recorder recorder_;
+  const Informers& informers_;
+  const JsonInformer& pods_;
+  const JsonInformer& nodes_;
+  const JsonInformer& claims_;
+  const JsonInformer& classes_;
+  kube::EventRecorder recorder_;
   OwnWrites writes_;
   DeviceAllocator allocator_;
-  std::map<ObjectKey, Waiting> waiting_;
+  std::map<api::ObjectName, Waiting> waiting_;
   std::uint64_t turns_ = 0;
 };
 
