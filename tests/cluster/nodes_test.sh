@@ -198,6 +198,41 @@ a_node_that_boots_again_has_a_new_boot_id_and_its_files() {
   expect r2n02 "$(kubectl get events --field-selector reason=Rebooted -o 'jsonpath={range .items[*]}{.involvedObject.name}{"\n"}{end}' | grep r2n02 | head -1)"
 }
 
+fault() { kubectl annotate --overwrite "$1" "$2" "sandbox.compute-domain/fault$3" >/dev/null; } # KIND NAME =FAULT|-
+is_off() { cluster status | grep "^$1: *is off"; }
+is_ready_after() { [ "$(boot_id "$1")" != "$2" ] && kubectl wait --for=condition=Ready "node/$1" --timeout=1s; }
+state_of_imex() { [ "$(node r1n01 exec sh -c 'sed -n "s/^State:[[:space:]]*\(.\).*/\1/p" /proc/$(pgrep -x nvidia-imex)/status' 2>/dev/null)" = "$1" ]; }
+start_imex() { node r1n01 exec sh -c 'cp /bin/sleep /run/nvidia-imex; setsid /run/nvidia-imex 1000 >/dev/null 2>&1 </dev/null &'; }
+
+annotations_are_faults_of_nodes() {
+  local before
+  before=$(boot_id r2n01)
+  fault node r2n01 =power-off
+  eventually is_off r2n01
+  fault node r2n01 -
+  eventually is_ready_after r2n01 "$before"
+  eventually reaches r1n01 r2n01
+  fault pod "$(name_on r2n02)" =partition
+  eventually does_not_reach r1n01 r2n02
+  reaches r1n01 r2n01 || fail "r2n01 is cut off as well"
+  fault pod "$(name_on r2n02)" -
+  eventually reaches r1n01 r2n02
+  # Where no daemon runs, they are the next one's.
+  fault node r1n01 =imex-hang
+  start_imex
+  eventually state_of_imex T
+  fault node r1n01 -
+  eventually state_of_imex S
+  fault node r1n01 "=watch-cut, slow-api,imex-kill"
+  eventually state_of_imex ""
+  fault node r1n01 -
+  fault node r1n01 =fire
+  told() { kubectl get events --field-selector reason=UnknownFault -o 'jsonpath={.items[*].message}' | grep 'no fault "fire".*power-off, imex-kill'; }
+  eventually told
+  fault node r1n01 -
+  expect_failure "" grep -v " \(strike\|heal\) " "$MAIN/faults.log"
+}
+
 a_second_cluster_with_nodes_runs_beside_it() {
   other up --nodes 1 --ip-family ipv6 >/dev/null
   expect "n01 fd00:10:88:1::1" "$(other kubectl get nodes -o 'jsonpath={.items[*].metadata.name} {.items[*].status.addresses[?(@.type=="InternalIP")].address}')"
@@ -269,6 +304,7 @@ for test in \
   a_node_that_is_cut_off_from_the_api_server_gets_not_ready_and_runs_on \
   a_node_without_power_is_gone_without_a_word \
   a_node_that_boots_again_has_a_new_boot_id_and_its_files \
+  annotations_are_faults_of_nodes \
   a_second_cluster_with_nodes_runs_beside_it \
   up_again_keeps_what_is_there \
   refuses_what_it_cannot_do \

@@ -1,12 +1,14 @@
 """Cluster: one control plane, and the nodes that it has, from up to down.
 
-One of which a part has died is not repaired but replaced; a node that was switched off has not died.
+One of which a part has died is not repaired but replaced; a node that was switched off has not died. Beside its nodes
+runs a process of ours that obeys annotations as faults of them (faults.py).
 """
 
 import contextlib
 import dataclasses
 import hashlib
 import os
+import sys
 import time
 from pathlib import Path
 from typing import Optional
@@ -15,9 +17,11 @@ import containerd_programs
 import kubernetes_binary
 import machine
 import ports
+from administrator import Administrator
 from control_plane import COMPONENTS, PORTS, SERVERS, USUAL_PORTS, ControlPlane, Options
 from directory import Directory
 from failure import Failure
+from faults import obey_annotations
 from network import Network
 from node import LOGS
 from nodes import Nodes
@@ -27,6 +31,8 @@ from readiness import Prober
 _KILL_SECONDS = 10
 _POLL_SECONDS = 0.1
 _LOG_TAIL_LINES = 20
+_PROGRAM = Path(__file__).resolve().parent.parent / "cluster"
+_FAULTS = "faults"  # the process that obeys annotations
 
 
 class Cluster:
@@ -82,6 +88,8 @@ class Cluster:
             print(f"{component + ':':<25}{f'runs, process {pid}' if pid else 'does not run'}")
         if self._options().nodes > 0 and self._network().pid() is None:
             print("network:                 does not run")
+        if self._options().nodes > 0 and self._process(_FAULTS).pid() is None:
+            print("faults:                  does not run")
         cuts = self._nodes().cuts()
         for node in self._nodes().all:
             off = "has died" if node.has_ended() else "is off"
@@ -131,10 +139,30 @@ class Cluster:
             if waits:
                 self._wait_for_nodes([rebooted], deadline)
 
+    def slow_down(self, node: str, is_slow: bool) -> None:
+        """One in three of the API server's packets to it is lost, or none any more."""
+        with self._running_nodes() as nodes:
+            nodes.slow_down(nodes.named(node), is_slow)
+
+    def break_connections(self, node: str) -> None:
+        """With the API server: its and its pods' end."""
+        with self._running_nodes() as nodes:
+            nodes.break_connections(nodes.named(node))
+
     def exec_on_node(self, node: str, command_line: list) -> None:
-        self._require_state()
-        whole = self._nodes().named(node).command_line(command_line)
+        whole = self.command_line_on_node(node, command_line)
         os.execvp(whole[0], whole)
+
+    def command_line_on_node(self, node: str, command_line: list) -> list:
+        self._require_state()
+        return self._nodes().named(node).command_line(command_line)
+
+    def obey_faults(self) -> None:
+        """For ever."""
+        self._require_state()
+        state = self._directory.state()
+        administrator = Administrator(self._control_plane().identities, state["address"], state["ports"]["kube-apiserver"])
+        obey_annotations(self, {node.name for node in self._nodes().all}, administrator)
 
     def exec_kubectl(self, arguments: list) -> None:
         self._require_state()
@@ -157,6 +185,8 @@ class Cluster:
                 self._run(binary, options.clients())
                 if options.nodes > 0:
                     self._nodes().power_on(self._nodes().all, binary)
+                    self._process(_FAULTS).start([sys.executable, "-B", _PROGRAM, "--dir", self._directory.path, "obey-faults"],
+                                                 log=self._log(_FAULTS), cwd=self._directory.path)
                 self._wait_until_ready(deadline)
             except BaseException:
                 self._kill_all()
@@ -221,12 +251,14 @@ class Cluster:
             return False
         components = [self._process(component) for component in self._options().components()]
         return (all(process.pid() is not None for process in components) and
-                (self._options().nodes == 0 or self._network().pid() is not None) and
+                (self._options().nodes == 0 or
+                 (self._network().pid() is not None and self._process(_FAULTS).pid() is not None)) and
                 not any(node.has_ended() for node in self._nodes().all))
 
     def _kill_all(self) -> None:
         if self._directory.state() is None:
             return
+        self._process(_FAULTS).kill(_KILL_SECONDS)
         self._nodes().end()
         for component in reversed(COMPONENTS):
             if not self._process(component).kill(_KILL_SECONDS):

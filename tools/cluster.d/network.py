@@ -26,13 +26,14 @@ _KILL_SECONDS = 10
 
 # A cut is silent: who is cut off hears nothing, not even that. The gateway's own packets are the API server's, but those
 # by which IPv6 finds neighbors: as with IPv4, whose are not seen here, a cut does not keep them from each other.
-_CUTS = """\
+_RULES = """\
 table inet cuts
 delete table inet cuts
 table inet cuts {{
   set alone {{ type ifname; {alone} }}
   set without_api {{ type ifname; {without_api} }}
   set pairs {{ type ifname . ifname; {pairs} }}
+  set slow {{ type ifname; {slow} }}
   chain forward {{
     type filter hook forward priority filter
     iifname @alone drop
@@ -50,6 +51,7 @@ table inet cuts {{
     icmpv6 type {{ nd-neighbor-solicit, nd-neighbor-advert }} accept
     oifname @alone drop
     oifname @without_api drop
+    oifname @slow numgen random mod 3 == 0 drop
   }}
 }}
 """
@@ -107,16 +109,24 @@ class Network:
         if any(link["ifname"] == place.name for link in json.loads(listed)):
             self._ip(f"link delete {place.name}")
 
-    def set_cuts(self, cuts: list) -> None:
-        """Pairs of a node and what it is cut off from: "" (everything), "api", or another node."""
+    def set_rules(self, cuts: list, slow: list) -> None:
+        """`cuts`: pairs of a node and what it is cut off from: "" (everything), "api", or another node.
+
+        `slow`: nodes to which one in three of the API server's packets is lost.
+        """
         def elements(items: list) -> str:
             return f"elements = {{ {', '.join(items)} }}" if items else ""
 
         nodes = [(node, other) for node, other in cuts if other not in ("", "api")]
-        machine.run(*self.enter(["nft", "-f", "-"]), text=_CUTS.format(
+        machine.run(*self.enter(["nft", "-f", "-"]), text=_RULES.format(
             alone=elements([f'"{node}"' for node, other in cuts if other == ""]),
             without_api=elements([f'"{node}"' for node, other in cuts if other == "api"]),
+            slow=elements([f'"{node}"' for node in slow]),
             pairs=elements([f'"{a}" . "{b}"' for node, other in nodes for a, b in ((node, other), (other, node))])))
+
+    def break_connections(self, place: Place) -> None:
+        """Those of the node and its pods with the control plane: both ends are told."""
+        machine.run(*self.enter(["ss", "--kill", "--tcp", "dst", place.address, "or", "dst", place.pod_range]))
 
     def pid(self):
         return self._process.pid()

@@ -23,6 +23,7 @@ class Nodes:
         """`name` is the cluster's, among all of this machine."""
         self._cgroup = Cgroup(name)
         self._cuts_file = directory / "cuts.json"
+        self._slow_file = directory / "slow.json"
         self._no_driver = directory / "no-driver"
         self._driver_root = Path(driver_root or self._no_driver)
         self._images = Images(directory / "images")
@@ -82,6 +83,21 @@ class Nodes:
         healed = self._cut(node, other)
         self._set_cuts([cut for cut in self.cuts() if cut != healed and not (other == "" and node.name in cut)])
 
+    def slow_down(self, node: Node, is_slow: bool) -> None:
+        """Its way to the API server."""
+        slow = {*self._slow()} - {node.name} | ({node.name} if is_slow else set())
+        self._network.set_rules(self.cuts(), sorted(slow))
+        self._slow_file.write_text(json.dumps(sorted(slow)))
+
+    def break_connections(self, node: Node) -> None:
+        self._network.break_connections(node.place)
+
+    def _slow(self) -> list:
+        try:
+            return json.loads(self._slow_file.read_text())
+        except FileNotFoundError:
+            return []
+
     def _cut(self, node: Node, other: str) -> tuple:
         if other in ("", API):
             return node.name, other
@@ -90,7 +106,7 @@ class Nodes:
         return tuple(sorted((node.name, other)))
 
     def _set_cuts(self, cuts: list) -> None:
-        self._network.set_cuts(cuts)
+        self._network.set_rules(cuts, self._slow())
         self._cuts_file.write_text(json.dumps(cuts))
 
 
