@@ -21,10 +21,34 @@ class Channels : public Scenario {
     for (const auto& node : object.status->nodes) channels.insert(node.channel);
     return channels;
   }
+  // The state of the clique's daemon and the reason of CanServe, as `kubectl get cdn -o wide` has
+  // them.
+  [[nodiscard]] std::string line_of_node(const std::string& node) const {
+    const auto cdn = kubectl().client().get<api::ComputeDomainNode>({"", node});
+    if (!cdn || cdn->status.groups.empty()) return "";
+    const api::Condition* can_serve = api::find_condition(cdn->status.conditions, "CanServe");
+    return base::cat(api::to_string(cdn->status.groups.front().state), " ",
+                     can_serve == nullptr ? "" : can_serve->reason);
+  }
+  testing::AssertionResult node_becomes(const std::string& node, const std::string& line) {
+    return eventually(
+        base::cat(node, ": ", line), [&] { return line_of_node(node) == line; }, kLate);
+  }
+  // The containers of `name`-0 and `name`-1 see the domain's channel and no other.
+  void expect_own_channel(const std::string& name) {
+    const auto channels = channels_of(name);
+    ASSERT_THAT(channels, SizeIs(1)) << name;
+    for (const char* pod : {"-0", "-1"}) {
+      EXPECT_TRUE(sees_only_channel(*channels.begin(), name + pod));
+    }
+  }
 };
 
 TEST_F(Channels, DomainsOnTheSameNodesAreKeptApartByChannel) {
   const auto on = nodes(2);
+  // The daemons run before there is a workload, and know nothing of those that come and go.
+  for (const std::string& node : on) ASSERT_TRUE(node_becomes(node, "Ready RequirementsMet"));
+  const std::string daemons = daemons_on(on);
   std::set<std::int64_t> seen;
   for (const char* name : {"blue", "green", "red"}) {
     settle(name, on);
@@ -33,13 +57,16 @@ TEST_F(Channels, DomainsOnTheSameNodesAreKeptApartByChannel) {
     EXPECT_GT(*channels.begin(), 0);
     EXPECT_TRUE(seen.insert(*channels.begin()).second) << name;
   }
+  for (const char* name : {"blue", "green", "red"}) expect_own_channel(name);
   // Each goes by itself.
   for (const char* pod : {"green-0", "green-1"}) kubectl().remove("Pod", pod);
   kubectl().remove("ComputeDomain", "green");
   EXPECT_TRUE(goes("green"));
   for (const char* name : {"blue", "red"}) {
     EXPECT_TRUE(becomes(name, "Ready", "2/2", "AllNodesReady"));
+    expect_own_channel(name);
   }
+  EXPECT_EQ(daemons_on(on), daemons);
 }
 
 TEST_F(Channels, TheExampleHasTwoDomainsOnTheSameNodes) {
@@ -67,6 +94,21 @@ TEST_F(Channels, AControllerThatStartsAnewKeepsTheNumbers) {
   EXPECT_EQ(channels_of("green"), green);
   EXPECT_NE(channels_of("red"), blue);
   EXPECT_NE(channels_of("red"), green);
+}
+
+TEST_F(Channels, AnAgentThatStartsAnewFindsItsDomainsAgain) {
+  const auto on = nodes(2);
+  settle("blue", on);
+  const auto channels = channels_of("blue");
+  const std::string daemons = daemons_on(on);
+  fault(on[0], "agent-crash");
+  EXPECT_TRUE(stays("blue", "Ready", "2/2", 3s));
+  heal(on[0]);
+  settle("green", on);
+  EXPECT_TRUE(becomes("blue", "Ready", "2/2", "AllNodesReady"));
+  EXPECT_EQ(channels_of("blue"), channels);
+  expect_own_channel("blue");
+  EXPECT_EQ(daemons_on(on), daemons);
 }
 
 TEST_F(Channels, APodThatComesAgainFindsItsDomainsChannel) {
@@ -106,15 +148,6 @@ class NodeInMaintenance {
                    base::cat(R"({"metadata":{"labels":{"nvidia.com/gpu.deploy.client":)",
                              is_paused ? R"("paused-for-driver-upgrade")" : "null", "}}}"));
   }
-  // The state of the clique's daemon and the reason of CanServe, as `kubectl get cdn -o wide` has
-  // them.
-  [[nodiscard]] std::string line() const {
-    const auto cdn = kubectl_.client().get<api::ComputeDomainNode>({"", node_});
-    if (!cdn || cdn->status.groups.empty()) return "";
-    const api::Condition* can_serve = api::find_condition(cdn->status.conditions, "CanServe");
-    return base::cat(api::to_string(cdn->status.groups.front().state), " ",
-                     can_serve == nullptr ? "" : can_serve->reason);
-  }
   [[nodiscard]] std::size_t seats() const {
     const auto slices = kubectl_.client().list_all<api::ResourceSlice>({});
     std::size_t seats = 0;
@@ -133,22 +166,22 @@ class NodeInMaintenance {
 };
 
 TEST_F(Channels, ACordonedNodeWithoutClaimsLetsGoOfTheDriver) {
-  const NodeInMaintenance node(kubectl(), nodes(1).front());
-  const auto is = [&](const std::string& line) {
-    return eventually(
-        line, [&] { return node.line() == line; }, kLate);
-  };
-  ASSERT_TRUE(is("Ready RequirementsMet"));
+  const std::string name = nodes(1).front();
+  const NodeInMaintenance node(kubectl(), name);
+  ASSERT_TRUE(node_becomes(name, "Ready RequirementsMet"));
+  const std::size_t seats = node.seats();
+  EXPECT_GT(seats, 1U);
   node.cordon(true);
-  EXPECT_TRUE(is("None Cordoned"));
-  EXPECT_GT(node.seats(), 0U);
+  EXPECT_TRUE(node_becomes(name, "None Cordoned"));
+  EXPECT_TRUE(eventually("nothing holds the driver", [&] { return daemons_on({name}).empty(); }));
+  EXPECT_EQ(node.seats(), seats);
   node.pause(true);
-  EXPECT_TRUE(is("None DriverPaused"));
+  EXPECT_TRUE(node_becomes(name, "None DriverPaused"));
   EXPECT_TRUE(eventually("no seats", [&] { return node.seats() == 0; }));
   node.cordon(false);
   node.pause(false);
-  EXPECT_TRUE(is("Ready RequirementsMet"));
-  EXPECT_TRUE(eventually("seats", [&] { return node.seats() > 0; }));
+  EXPECT_TRUE(node_becomes(name, "Ready RequirementsMet"));
+  EXPECT_TRUE(eventually("its seats", [&] { return node.seats() == seats; }));
 }
 
 TEST_F(Channels, ACordonedNodeWithAClaimServesItToItsEnd) {
@@ -157,13 +190,12 @@ TEST_F(Channels, ACordonedNodeWithAClaimServesItToItsEnd) {
   const NodeInMaintenance node(kubectl(), on.front());
   node.cordon(true);
   node.pause(true);
-  ASSERT_TRUE(eventually("paused", [&] { return node.line() == "Ready DriverPaused"; }));
+  ASSERT_TRUE(node_becomes(on.front(), "Ready DriverPaused"));
   EXPECT_TRUE(stays("blue", "Ready", "2/2", 10s));
   for (const char* pod : {"blue-0", "blue-1"}) kubectl().remove("Pod", pod);
   kubectl().remove("ComputeDomain", "blue");
   EXPECT_TRUE(goes("blue"));
-  EXPECT_TRUE(eventually(
-      "it rests", [&] { return node.line() == "None DriverPaused"; }, kLate));
+  EXPECT_TRUE(node_becomes(on.front(), "None DriverPaused"));
 }
 
 }  // namespace

@@ -77,6 +77,33 @@ TEST_F(Claims, OfAnotherNamespacesDomainAreToldAndNoMember) {
   other.remove("Namespace", other.ns());
 }
 
+// Whose list their node has.
+TEST_F(Claims, OfAnotherNamespacesDomainThatIsFormedAreToldWhoseItMayUse) {
+  const auto on = nodes(2);
+  Kubectl other(home().administrator(), home().clock(), cat(kubectl().ns(), "-other"));
+  other.apply(cat("{apiVersion: v1, kind: Namespace, metadata: {name: ", other.ns(), "}}"));
+  other.apply(domain_yaml("train", 1));
+  other.apply(pod_yaml("train-0", "train-channel", on[1]));
+  const auto is_ready = [&] {
+    const auto rows = other.computedomains();
+    return rows.size() == 1 && rows[0].status == "Ready" && rows[0].ready == "1/1";
+  };
+  EXPECT_TRUE(eventually("the other domain is Ready", is_ready));
+  const auto train = other.client().get<api::ComputeDomain>({other.ns(), "train"});
+  ASSERT_TRUE(train);
+
+  claim_of_pod_from(template_yaml(train->meta.uid));
+  EXPECT_TRUE(
+      tells("Pod", "p", "FailedPrepareDynamicResources", "can only use one of its own namespace"));
+  EXPECT_EQ(phase_of("p"), "Pending");
+  EXPECT_TRUE(is_ready()) << "it has not noticed";
+
+  other.remove("Pod", "train-0");
+  other.remove("ComputeDomain", "train");
+  EXPECT_TRUE(eventually("it is gone", [&] { return other.computedomains().empty(); }));
+  other.remove("Namespace", other.ns());
+}
+
 TEST_F(Claims, WithAnIdThatIsNoUidAreToldAndConcernNoOtherNamespace) {
   Kubectl victim(home().administrator(), home().clock(), cat(kubectl().ns(), "-victim"));
   victim.apply(cat("{apiVersion: v1, kind: Namespace, metadata: {name: ", victim.ns(), "}}"));
@@ -107,6 +134,15 @@ spec:
   EXPECT_TRUE(eventually("its domain is gone", [&] { return victim.computedomains().empty(); }));
   victim.remove("ResourceClaimTemplate", "fabric");
   victim.remove("Namespace", victim.ns());
+}
+
+TEST_F(Claims, ForASeatThatIsTakenWaitAndNobodyElseNotices) {
+  const auto on = nodes(1);
+  settle("train", on);
+  kubectl().apply(pod_yaml("p", "train-channel", on[0]));
+  EXPECT_TRUE(tells("Pod", "p", "FailedScheduling", "cannot allocate all claims"));
+  EXPECT_EQ(phase_of("p"), "Pending");
+  EXPECT_TRUE(stays("train", "Ready", "1/1", 2s));
 }
 
 TEST_F(Claims, WithAnUnknownFieldAreRefused) {

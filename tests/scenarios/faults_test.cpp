@@ -8,12 +8,34 @@
 namespace cdom::scenarios {
 namespace {
 
-using Faults = Scenario;
+class Faults : public Scenario {
+ protected:
+  [[nodiscard]] std::string boot_of_report(const std::string& node) const {
+    const auto report = kubectl().client().get<api::ComputeDomainNode>({"", node});
+    return report ? report->status.boot_id : "";
+  }
+  testing::AssertionResult reports_another_boot(const std::string& node,
+                                                const std::string& before) {
+    return eventually(
+        base::cat(node, " reports another boot than ", before),
+        [&] {
+          const auto object = kubectl().client().get<api::Node>({"", node});
+          const std::string reported = boot_of_report(node);
+          return object && reported == object->boot_id && reported != before;
+        },
+        kLate);
+  }
+  testing::AssertionResult has_started_again(const std::string& pod) {
+    return eventually(
+        pod + " has started again, once", [&] { return restarts_of(pod) == 1; }, kLate);
+  }
+};
 
 TEST_F(Faults, ANodeWithoutPowerIsNamedAndComesBack) {
   const auto on = nodes(3);
   settle("train", on);
   const auto before = slots("train");
+  const std::string boot = boot_of_report(on[1]);
   fault(on[1], "power-off");
   EXPECT_TRUE(becomes("train", "NotReady", "2/3", "NodeUnknown", on[1], kLate));
   EXPECT_TRUE(tells("ComputeDomain", "train", "NodeUnknown", on[1]));
@@ -26,6 +48,43 @@ TEST_F(Faults, ANodeWithoutPowerIsNamedAndComesBack) {
   heal(on[1]);
   EXPECT_TRUE(becomes("train", "Ready", "3/3", "AllNodesReady", "", kLate));
   EXPECT_TRUE(node_shows(on[1], {.state = "Ready", .domains = serves}));
+  EXPECT_EQ(slots("train"), before);
+  EXPECT_TRUE(reports_another_boot(on[1], boot));
+  EXPECT_TRUE(has_started_again("train-1"));
+  EXPECT_TRUE(sees_only_channel(0, "train-1"));
+  for (const char* pod : {"train-0", "train-2"}) EXPECT_EQ(restarts_of(pod), 0) << pod;
+}
+
+// With the controllers, where these run on nodes.
+class PowerCut : public Faults {};
+
+TEST_F(PowerCut, OfAllNodesAtOnceLeavesADomainItsSlots) {
+  const auto on = nodes(3);
+  settle("train", on);
+  const auto before = slots("train");
+  std::map<std::string, std::string> boots;
+  const auto all_nodes = kubectl().client().list_all<api::Node>();
+  ASSERT_TRUE(all_nodes);
+  for (const api::Node& node : *all_nodes) {
+    boots[node.meta.name] = node.boot_id;
+    fault(node.meta.name, "power-off");
+  }
+  EXPECT_TRUE(eventually(
+      "no node is Ready",
+      [&] {
+        const auto now = kubectl().client().list_all<api::Node>();
+        return now && std::ranges::none_of(*now, [](const api::Node& node) {
+                 return node.ready == api::ConditionStatus::True;
+               });
+      },
+      kLate));
+  for (const auto& [node, boot] : boots) heal(node);
+  for (const std::string& node : on) EXPECT_TRUE(reports_another_boot(node, boots.at(node)));
+  for (const char* pod : {"train-0", "train-1", "train-2"}) {
+    EXPECT_TRUE(has_started_again(pod));
+    EXPECT_TRUE(sees_only_channel(0, pod, kLate));
+  }
+  EXPECT_TRUE(becomes("train", "Ready", "3/3", "AllNodesReady", "", kLate));
   EXPECT_EQ(slots("train"), before);
 }
 
@@ -99,12 +158,13 @@ TEST_F(Faults, AnAgentThatIsGoneForAMinuteIsToldAndItsDaemonRunsOn) {
   const auto on = nodes(2);
   settle("train", on);
   const auto instance = [&] { return node_list("train").entries.at(0).instance; };
-  const std::string before = instance();
+  const std::string before = instance(), daemons = daemons_on(on);
   fault(on[0], "agent-crash");
   EXPECT_TRUE(becomes("train", "NotReady", "1/2", "AgentUnknown", on[0], kLate));
   heal(on[0]);
   EXPECT_TRUE(becomes("train", "Ready", "2/2", "AllNodesReady"));
   EXPECT_EQ(instance(), before);
+  EXPECT_EQ(daemons_on(on), daemons);
 }
 
 TEST_F(Faults, OfTheWayToTheApiServerDelayAndBreakNothing) {

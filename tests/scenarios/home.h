@@ -1,11 +1,15 @@
-// Home: where scenarios play: the stepped system in virtual time, or the cluster of a kubeconfig.
+// Home: where scenarios play: the stepped system in virtual time, or the cluster of a kubeconfig,
+// whose nodes are simulated, or have real kubelets.
 //
-// A scenario sees of its home what a person with kubectl sees, and nothing else; so what is true in
-// one home has to be true in the others. Each program links one: stepped_home.cpp or wire_home.cpp.
+// A scenario sees of its home what a person with kubectl sees, so what is true in one home has to
+// be true in the others. Only real nodes have more to look at: containers and processes. Each
+// program links one: stepped_home.cpp or wire_home.cpp.
 #pragma once
 
 #include <functional>
 #include <memory>
+#include <optional>
+#include <string>
 
 #include "compute_domain/base/clock.h"
 #include "compute_domain/http/client.h"
@@ -32,6 +36,17 @@ class Home {
   virtual bool eventually(const std::function<bool()>& done, base::Duration span) = 0;
   // The controller's process is killed, and another one starts.
   virtual void restart_controller() = 0;
+
+  // What a shell prints to standard output for this command, on a node or in a pod's container;
+  // nothing in homes where these are simulated. `command` has no single quotes.
+  virtual std::optional<std::string> on_node(const std::string& /*node*/,
+                                             const std::string& /*command*/) {
+    return std::nullopt;
+  }
+  virtual std::optional<std::string> in_pod(const std::string& /*ns*/, const std::string& /*pod*/,
+                                            const std::string& /*command*/) {
+    return std::nullopt;
+  }
 };
 
 // The home of this program.

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <nlohmann/json.hpp>
+#include <regex>
 #include <stdexcept>
 
 #include "compute_domain/api/names.h"
@@ -14,6 +16,7 @@ namespace cdom::scenarios {
 namespace {
 
 using base::cat;
+using json = nlohmann::json;
 using testing::AssertionFailure;
 using testing::AssertionResult;
 using testing::AssertionSuccess;
@@ -99,6 +102,13 @@ void Scenario::settle(const std::string& name, const std::vector<std::string>& o
   form(name, std::ssize(on), on);
   const std::string count = cat(on.size(), "/", on.size());
   ASSERT_TRUE(becomes(name, "Ready", count, "AllNodesReady"));
+  // Real containers start a moment later.
+  ASSERT_TRUE(eventually("its pods run", [&] {
+    for (std::size_t i = 0; i < on.size(); ++i) {
+      if (phase_of(cat(name, "-", i)) != "Running") return false;
+    }
+    return true;
+  }));
   // The list's first instances are written a moment later.
   ASSERT_TRUE(stays(name, "Ready", count, 200ms));
 }
@@ -188,6 +198,31 @@ AssertionResult Scenario::tells(const std::string& kind, const std::string& name
          << events_of(name);
 }
 
+AssertionResult Scenario::sees_only_channel(std::int64_t channel, const std::string& pod,
+                                            base::Duration span) {
+  const std::string device = cat("channel", channel);
+  // Its major number is the one of tools/cluster.
+  const std::regex one_device(cat("crw-rw-rw- .* 235, +", channel, " .* ", device, "\n"));
+  std::string last;
+  const auto sees = [&] {
+    const auto listed =
+        home_->in_pod(kubectl().ns(), pod, "ls -l /dev/nvidia-caps-imex-channels | tail -n +2");
+    if (!listed) return true;
+    last = *listed;
+    return std::regex_match(last, one_device);
+  };
+  return eventually(cat(pod, " sees ", device, " and no other"), sees, span) << "; last: " << last;
+}
+
+std::string Scenario::daemons_on(const std::vector<std::string>& on) const {
+  std::string text;
+  for (const std::string& node : on) {
+    const auto pids = home_->on_node(node, "pgrep -x nvidia-imex");
+    if (pids && !pids->empty()) text += cat(node, ": ", *pids);
+  }
+  return text;
+}
+
 AssertionResult Scenario::goes(const std::string& domain, base::Duration span) {
   const auto is_gone = [&] {
     return std::ranges::none_of(kubectl().computedomains(),
@@ -232,6 +267,11 @@ std::map<std::string, std::int64_t> Scenario::slots(const std::string& name) con
 std::string Scenario::phase_of(const std::string& pod) const {
   const auto object = kubectl().client().get<api::Pod>({kubectl().ns(), pod});
   return object ? object->phase : "";
+}
+
+int Scenario::restarts_of(const std::string& pod) const {
+  const auto object = json::parse(kubectl().get("Pod", pod));
+  return object.at("/status/containerStatuses/0/restartCount"_json_pointer).get<int>();
 }
 
 bool Scenario::exists_pod(const std::string& pod) const {

@@ -41,7 +41,7 @@ class Scenario : public testing::Test {
 
   // A domain `name` with template `name`-channel, and pods `name`-0, `name`-1, … on these nodes.
   void form(const std::string& name, std::int64_t num_nodes, const std::vector<std::string>& on);
-  // As form(), until it is Ready.
+  // As form(), until it is Ready and its pods run.
   void settle(const std::string& name, const std::vector<std::string>& on);
   void fault(const std::string& node, const std::string& fault);
   void heal(const std::string& node);
@@ -62,6 +62,12 @@ class Scenario : public testing::Test {
   // is a part of its.
   testing::AssertionResult node_shows(const std::string& node, const NodeRow& row,
                                       base::Duration span = kSoon);
+  // The pod's container sees the device of this channel, may write it, and sees no other. So it is
+  // where containers are simulated.
+  testing::AssertionResult sees_only_channel(std::int64_t channel, const std::string& pod,
+                                             base::Duration span = kSoon);
+  // The processes of the IMEX daemons of these nodes; none where they are simulated.
+  [[nodiscard]] std::string daemons_on(const std::vector<std::string>& nodes) const;
   testing::AssertionResult goes(const std::string& domain, base::Duration span = kSoon);
   testing::AssertionResult eventually(const std::string& what, const std::function<bool()>& done,
                                       base::Duration span = kSoon);
@@ -73,6 +79,8 @@ class Scenario : public testing::Test {
   // Node to slot.
   [[nodiscard]] std::map<std::string, std::int64_t> slots(const std::string& domain) const;
   [[nodiscard]] std::string phase_of(const std::string& pod) const;
+  // How often its container has been started again.
+  [[nodiscard]] int restarts_of(const std::string& pod) const;
   [[nodiscard]] bool exists_pod(const std::string& pod) const;
   // All of this namespace.
   template <class T>

@@ -78,7 +78,10 @@ TEST_F(SharedClaims, OneThatPodsOnThreeNodesNameIsOneDomain) {
   share("mesh", on);
   const std::string name = domain_of("mesh");
   EXPECT_TRUE(becomes(name, "Ready", "3/3", "AllNodesReady"));
-  for (const char* pod : {"mesh-0", "mesh-1", "mesh-2"}) EXPECT_TRUE(runs(pod));
+  for (const char* pod : {"mesh-0", "mesh-1", "mesh-2"}) {
+    EXPECT_TRUE(runs(pod));
+    EXPECT_TRUE(sees_only_channel(0, pod));
+  }
   EXPECT_EQ(nodes_in(name), std::set(on.begin(), on.end()));
   ASSERT_THAT(all<api::ResourceClaim>(), SizeIs(1));
   EXPECT_THAT(all<api::ResourceClaim>().front().reserved_for, SizeIs(3));
@@ -113,10 +116,16 @@ TEST_F(SharedClaims, APodThatComesLaterBringsItsNode) {
   const std::string name = domain_of("mesh");
   ASSERT_TRUE(becomes(name, "Ready", "2/2", "AllNodesReady"));
   const auto before = slots(name);
+  const std::string daemons = daemons_on({on[0], on[1]});
   kubectl().apply(sharing_pod_yaml("late", "mesh", on[2]));
+  EXPECT_TRUE(runs("late"));
   EXPECT_TRUE(becomes(name, "Ready", "3/3", "AllNodesReady"));
   const auto after = slots(name);
   for (const auto& [node, slot] : before) EXPECT_EQ(after.at(node), slot) << node;
+  // And one that goes takes its node along.
+  kubectl().remove("Pod", "late");
+  EXPECT_TRUE(becomes(name, "Ready", "2/2", "AllNodesReady"));
+  EXPECT_EQ(daemons_on({on[0], on[1]}), daemons);
 }
 
 TEST_F(SharedClaims, OneThatNamesADomainIsOfThatDomain) {

@@ -1,5 +1,9 @@
-// The cluster of $KUBECONFIG, in real time: a sandbox process, or a real control plane with
-// simulated nodes. $RESTART_CONTROLLER is the command that kills the controller and starts it anew.
+// The cluster of $KUBECONFIG, in real time: a sandbox process, or a real control plane, with
+// simulated nodes or real ones. $RESTART_CONTROLLER is the command that kills the controller and
+// starts it anew; where nodes are real, $ON_NODE is one that takes a node and a shell's command,
+// and $IN_POD one that takes a namespace, a pod and that.
+#include <array>
+#include <cstdio>
 #include <cstdlib>
 #include <stdexcept>
 #include <thread>
@@ -27,6 +31,19 @@ std::unique_ptr<http::Client> connect(const base::Clock& clock) {
   return http::make_client(std::move(access->http), clock);
 }
 
+// What the command prints; an empty text also when it fails.
+std::string output_of(const std::string& command) {
+  std::FILE* pipe = popen(command.c_str(), "r");  // NOLINT(cert-env33-c): of the test's own
+  if (pipe == nullptr) throw std::runtime_error(base::cat("cannot start: ", command));
+  std::string output;
+  std::array<char, 4096> buffer{};
+  for (std::size_t size = 0; (size = fread(buffer.data(), 1, buffer.size(), pipe)) > 0;) {
+    output.append(buffer.data(), size);
+  }
+  pclose(pipe);
+  return output;
+}
+
 class WireHome : public Home {
  public:
   http::Client& administrator() override { return kubectl_; }
@@ -46,6 +63,18 @@ class WireHome : public Home {
     if (command.empty()) throw std::runtime_error("RESTART_CONTROLLER names no command");
     const int status = std::system(command.c_str());  // NOLINT(concurrency-mt-unsafe,cert-env33-c)
     if (status != 0) throw std::runtime_error(base::cat(command, ": status ", status));
+  }
+
+  std::optional<std::string> on_node(const std::string& node, const std::string& command) override {
+    const std::string program = variable("ON_NODE");
+    if (program.empty()) return std::nullopt;
+    return output_of(base::cat(program, " ", node, " '", command, "'"));
+  }
+  std::optional<std::string> in_pod(const std::string& ns, const std::string& pod,
+                                    const std::string& command) override {
+    const std::string program = variable("IN_POD");
+    if (program.empty()) return std::nullopt;
+    return output_of(base::cat(program, " ", ns, " ", pod, " '", command, "'"));
   }
 
  private:

@@ -53,7 +53,7 @@ play_channels() { # LOG
 # All others: first those that need the cluster for themselves. Before Kubernetes 1.36 there are no
 # extended resources of device classes.
 play_scenarios() { # LOG [EXCEPT]
-  local alone="Examples.*:Recipe.*:Workloads.*:Slots.*:Cliques.*:SharedClaimsInTwoCliques.*"
+  local alone="Examples.*:Recipe.*:Workloads.*:Slots.*:Cliques.*:PowerCut.*:SharedClaimsInTwoCliques.*"
   play "$1-alone" "$alone${2:+-$2}"
   play "$1" "-$alone:Channels*${KUBERNETES:+:OneLine.*}" 8
 }

@@ -16,7 +16,8 @@ from oci_archive import Entry
 _LOAD_SCRIPT = Path(__file__).resolve().parent / "load-images.sh"
 
 # What the kubelet needs to start any pod, and what a test's pod can do its work with.
-_BASE_NAMES = ["docker.io/local/pause:1", "docker.io/local/busybox:1"]
+# The last one is what "busybox" means without a registry.
+_BASE_NAMES = ["docker.io/local/pause:1", "docker.io/local/busybox:1", "docker.io/library/busybox:latest"]
 _BUSYBOX = Path("/bin/busybox")
 
 

@@ -1,0 +1,96 @@
+#!/usr/bin/env bash
+# The scenarios of tests/scenarios on real kubelets with the operator as it is shipped: two racks of five nodes, set up once,
+# first with isolation by domain, then by channel. Two scenarios play side by side, each in a rack of its own. Prints a
+# line per check or scenario and their count.
+#
+# MORE=1: also those of which kubelets see little that is not theirs on simulated nodes.
+set -uo pipefail
+cd "$(dirname "$0")/../.."
+. tests/smoke/check.sh
+. tests/smoke/scenarios.sh
+. tests/rack/rack.sh
+
+player=$build/tests/scenarios/wire_scenario_test
+count=10
+
+# write_command NAME LINE…: a program for the scenarios, which know it by its path.
+write_command() {
+  { echo '#!/usr/bin/env bash'; printf '%s\n' "cluster() { $PWD/tools/cluster --dir $work/cluster \"\$@\"; }" "${@:2}"; } >"$work/$1" &&
+    chmod +x "$work/$1"
+}
+write_commands() {
+  export ON_NODE=$work/on-node IN_POD=$work/in-pod RESTART_CONTROLLER=$work/restart-controller
+  write_command on-node 'cluster node "$1" exec sh -c "$2"' &&
+    write_command in-pod 'cluster kubectl exec --namespace "$1" "$2" -- sh -c "$3"' &&
+    # Both, so that nobody has led in between; a leader that is killed in its sleep is followed after 15 s, which others show.
+    write_command restart-controller "exec 9>$work/restart.lock; flock 9" \
+      'of_operator() { cluster kubectl "$1" --namespace compute-domain-operator "${@:2}"; }' \
+      'for node in $(of_operator get pods -l app=compute-domain-controller -o "jsonpath={.items[*].spec.nodeName}"); do' \
+      '  cluster node "$node" exec pkill -KILL -f bin/compute-domain-controller' \
+      'done' \
+      'of_operator delete lease compute-domain-controller --ignore-not-found'
+}
+
+# Away from the nodes of the scenarios, which take the first of a rack.
+keep_controllers_apart() { kubectl label node r1n05 r2n05 node-role.kubernetes.io/control-plane=; }
+takes_loaded_images() {
+  prints IfNotPresent kubectl run --image=busybox --dry-run=server --output=yaml probe
+}
+labels() { kubectl get nodes -o 'jsonpath={range .items[*]}{.metadata.labels.nvidia\.com/gpu\.clique}{"\n"}{end}'; }
+nodes_have_labels() { [ "$(labels | grep -c .)" = "$count" ] && [ "$(labels | sort -u | wc -l)" = 2 ]; }
+slices_of_cliques() {
+  kubectl get resourceslices -o 'jsonpath={range .items[*]}{.spec.pool.name}{"\n"}{end}' | grep '^clique/'
+}
+has_slices() { [ "$(slices_of_cliques | wc -l)" = "$1" ]; }
+
+isolate_by_channel() {
+  with_components isolation-channel gpu-clique-label shared-claims &&
+    kubectl apply --server-side -k "$manifests" &&
+    # All at once, and not one after the other.
+    node_programs delete pods -l app=compute-domain-agent --wait=false &&
+    operator rollout status deployment/compute-domain-controller --timeout=120s
+}
+all_isolate_by_channel() {
+  [ "$(kubectl get computedomainnodes -o 'jsonpath={range .items[?(@.status.isolation=="channel")]}x{end}')" = \
+    "$(printf 'x%.0s' $(seq "$count"))" ]
+}
+offers_eight() {
+  [ "$(kubectl get resourceslices -o 'jsonpath={range .items[*]}{range .spec.devices[*]}{.name}{"\n"}{end}{end}' | grep -cx channel-7)" = "$count" ]
+}
+uninstall() { kubectl delete -k "$manifests" --timeout=120s; }
+
+make_driver_root
+check "two racks of five nodes" cluster up --nodes "$count" --racks 2 --driver-root "$work/driver"
+export KUBECONFIG=$work/cluster/identities/admin.kubeconfig
+check "the programs of the scenarios" write_commands
+check "controllers have nodes of their own" keep_controllers_apart
+check "pods are not to pull images" kubectl apply -f tests/rack/loaded-images.yaml
+check "as they do not" eventually 20 takes_loaded_images
+with_components gpu-clique-label shared-claims
+install_operator "$count"
+check "the nodes have the labels of their cliques" eventually 30 nodes_have_labels
+check "each clique has a slice of its own" eventually 30 has_slices 2
+
+# --- isolation by domain
+# A node that is cut off from everybody is lost here before its daemon is: of two that are cut off from each other tells faults_test.sh.
+lost_first=Faults.MembersThatCannotBeReachedAreNamedAndHeal
+play "$work/alone" "PowerCut.*:SharedClaimsInTwoCliques.*${MORE:+:Examples.*-Examples.TrainingJob}"
+of_kubelets="Faults.*:Deletion.*:SharedClaims.*:Claims.*"
+not_here="PowerCut.*:SharedClaimsInTwoCliques.*:Examples.*:Recipe.*:Workloads.*:Slots.*:Cliques.*:HandAllocated.*:Channels*"
+if [ -n "${MORE:-}" ]; then
+  play "$work/scenarios" "-$lost_first:$not_here" 2
+else
+  play "$work/scenarios" "$of_kubelets-$lost_first" 2
+fi
+
+# --- isolation by channel
+check "the nodes are to isolate by channel" isolate_by_channel
+check "agents run" eventually 60 all_ready daemonset compute-domain-agent "$count"
+check "all nodes isolate by channel" eventually 60 all_isolate_by_channel
+check "each node offers eight seats" eventually 30 offers_eight
+play "$work/channels" "Channels*" 2
+
+check_requests
+check "what was installed goes" uninstall
+check "and the slices of cliques with it" eventually 60 has_slices 0
+finish_checks
