@@ -61,9 +61,22 @@ TEST_F(ServerViewTest, ShowsWhatTheServerHasAnsweredWhileTheWatchIsBehind) {
   EXPECT_EQ(shown(), api::DaemonState::Starting);
 }
 
-TEST_F(ServerViewTest, ShowsWhatTheWatchShowsOnceAnotherHasWrittenTheReport) {
+TEST_F(ServerViewTest, RemembersItsWordStoppedWhenAnotherHasWrittenTheReportSince) {
   says_stopped();
-  says_stopped_and_gets(ErrorKind::Conflict);
+  view_.take(ReportNotWritten{{stopped_.meta, report_in("", api::DaemonState::Starting).status},
+                              {ErrorKind::Conflict, "the controller has written"}});
+  EXPECT_EQ(shown(), api::DaemonState::Ready) << "what the watch shows";
+  EXPECT_THAT(world().maybe_stopped, SizeIs(1));
+
+  watch_shows(report_in("8", api::DaemonState::Stopped));
+  EXPECT_THAT(world().maybe_stopped, IsEmpty());
+}
+
+TEST_F(ServerViewTest, ForgetsWhatAnApiServerHadAnsweredThatWasSetBack) {
+  says_stopped();
+  watch_shows(report_in("9", api::DaemonState::Ready));
+  view_.take(ReportWritten{{ready_.meta, stopped_.status}, report_in("1000", {})});
+  watch_shows(report_in("7", api::DaemonState::Ready));
   EXPECT_EQ(shown(), api::DaemonState::Ready);
 }
 
@@ -71,7 +84,6 @@ TEST_F(ServerViewTest, RemembersAWordStoppedWithoutAnAnswerUntilTheReportIsSeenA
   EXPECT_THAT(world().maybe_stopped, IsEmpty());
   says_stopped_and_gets(ErrorKind::Unavailable);
   watch_shows(ready_);
-  says_stopped_and_gets(ErrorKind::Conflict);  // perhaps with itself
   EXPECT_THAT(world().maybe_stopped, SizeIs(1));
 
   watch_shows(stopped_);
@@ -85,9 +97,46 @@ TEST_F(ServerViewTest, ForgetsAWordStoppedWithoutAnAnswerWhenALaterOneIsAnswered
   EXPECT_THAT(world().maybe_stopped, IsEmpty());
 }
 
-TEST_F(ServerViewTest, RemembersNoWordThatTheServerHasRefusedForItsVersion) {
+// The HTTP client repeats a write whose connection broke, and then meets itself.
+TEST_F(ServerViewTest, RemembersAWordStoppedThatMetAConflict) {
   says_stopped_and_gets(ErrorKind::Conflict);
+  EXPECT_THAT(world().maybe_stopped, SizeIs(1));
+}
+
+TEST_F(ServerViewTest, RemembersNoWordThatTheServerHasRefused) {
+  says_stopped_and_gets(ErrorKind::Forbidden);
+  says_stopped_and_gets(ErrorKind::Invalid);
+  view_.take(ReportNotWritten{{{}, stopped_.status}, {ErrorKind::Unavailable, "no Node was read"}});
   EXPECT_THAT(world().maybe_stopped, IsEmpty());
+}
+
+TEST_F(ServerViewTest, RemembersNoWordThatTheReportHasSaidBefore) {
+  watch_shows(stopped_);
+  view_.take(ReportNotWritten{{stopped_.meta, stopped_.status}, {ErrorKind::Unavailable, "cut"}});
+  EXPECT_THAT(world().maybe_stopped, IsEmpty());
+}
+
+TEST_F(ServerViewTest, DoesNotTakeARepeatedReportForOneThatIsCutShort) {
+  view_.take(ReportWritten{{ready_.meta, ready_.status}, ready_});
+  EXPECT_FALSE(world().cut_report);
+  view_.take(ReportWritten{{ready_.meta, stopped_.status}, ready_});
+  EXPECT_TRUE(world().cut_report);
+}
+
+// Another agent of the node may have been replaced in the middle of its write.
+TEST_F(ServerViewTest, ASlotWhoseDaemonHasNotStartedMayBeStoppedUntilAReportIsAnswered) {
+  core::NodeWorld world;
+  world.checkpoint.served.emplace().group = "g";
+  view_.show(world);
+  EXPECT_THAT(world.maybe_stopped, SizeIs(1));
+  world.checkpoint.served->started = true;
+  view_.show(world);
+  EXPECT_THAT(world.maybe_stopped, IsEmpty());
+
+  world.checkpoint.served->started = false;
+  view_.take(ReportWritten{{ready_.meta, ready_.status}, report_in("6", {})});
+  view_.show(world);
+  EXPECT_THAT(world.maybe_stopped, IsEmpty());
 }
 
 }  // namespace

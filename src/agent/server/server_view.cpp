@@ -20,7 +20,15 @@ core::Published<T> published(const Watched<T>& shown, const PendingWrite& write,
           .current = shown.has_synced && write.has_landed(shown.seen_version, now)};
 }
 
-// Whether the report is not what the write was for: nothing of it has been stored.
+// Whether nothing of a write can have been stored. A Conflict proves nothing: the HTTP client
+// repeats a write whose connection broke, and may meet what it has stored itself.
+bool is_refused(const base::Error& error) {
+  using base::ErrorKind;
+  return error.kind == ErrorKind::NotFound || error.kind == ErrorKind::AlreadyExists ||
+         error.kind == ErrorKind::Invalid || error.kind == ErrorKind::Forbidden;
+}
+
+// Whether what the node knows of its report is not what the API server has.
 bool is_for_another_version(const base::Error& error) {
   using base::ErrorKind;
   return error.kind == ErrorKind::Conflict || error.kind == ErrorKind::NotFound ||
@@ -55,10 +63,13 @@ void ServerView::see(const ReportWritten& result) {
   const core::PublishReport& write = result.write;
   report_is_sent_ = false;
   const std::string& version = result.stored.meta.resource_version;
-  report_write_.wrote(version, clock_.elapsed());
+  const api::ComputeDomainNode* before = shown_report();
+  const bool is_repeated = before != nullptr && before->status == write.report;
   stored_report_ = result.stored;
+  report_write_.wrote(version, clock_.elapsed());
   unanswered_.clear();
-  if (version != write.current.resource_version) return;
+  has_answer_ = true;
+  if (version != write.current.resource_version || is_repeated) return;
   if (!cut_report_) {
     base::log_warning(
         "the API server stores nothing of this node's report: its ComputeDomainNode definition is "
@@ -71,14 +82,40 @@ void ServerView::see(const ReportWritten& result) {
 void ServerView::see(const ReportNotWritten& result) {
   report_is_sent_ = false;
   report_write_.failed(clock_.elapsed(), result.error.retry_after);
-  if (is_for_another_version(result.error)) {
-    stored_report_.reset();
-  } else {
-    unanswered_.add(result.write);
+  // A report that could not be created was not sent.
+  const bool was_sent = !result.write.current.uid.empty();
+  if (was_sent && !is_refused(result.error)) note_unanswered(result.write);
+  if (!is_for_another_version(result.error) || !stored_report_) return;
+  // What has come after it is not known, and may say the same.
+  if (shown_report() == &*stored_report_) {
+    unanswered_.add({stored_report_->meta, stored_report_->status}, nullptr);
   }
+  stored_report_.reset();
+}
+
+void ServerView::note_unanswered(const core::PublishReport& write) {
+  const std::uint64_t base = kube::version_number(write.current.resource_version);
+  const bool is_overtaken =
+      !report_.objects.empty() &&
+      kube::version_number(report_.objects.front().meta.resource_version) > base;
+  if (!is_overtaken) unanswered_.add(write, shown_report());
+}
+
+// What the watch shows, or what the API server has answered to a later write; null: none is there.
+const api::ComputeDomainNode* ServerView::shown_report() const {
+  if (stored_report_ &&
+      kube::version_number(stored_report_->meta.resource_version) > report_.seen_version) {
+    return &*stored_report_;
+  }
+  return report_.objects.empty() ? nullptr : &report_.objects.front();
 }
 
 void ServerView::see(const Watched<api::ComputeDomainNode>& shown) {
+  // The API server has been set back to an earlier state: what it had answered is lost.
+  if (shown.seen_version < report_.seen_version) {
+    stored_report_.reset();
+    unanswered_.clear();
+  }
   report_ = shown;
   if (!shown.objects.empty()) unanswered_.see(shown.objects.front().meta.resource_version);
 }
@@ -122,11 +159,15 @@ void ServerView::show(core::NodeWorld& world) const {
   if (is_followed) world.lists = history_.all();
   world.report = published(report_, report_write_, now);
   world.report.current &= !report_is_sent_;
-  if (stored_report_ &&
-      kube::version_number(stored_report_->meta.resource_version) > report_.seen_version) {
-    world.report.objects = {*stored_report_};
+  if (const api::ComputeDomainNode* shown = shown_report(); shown != nullptr) {
+    world.report.objects = {*shown};
   }
   world.maybe_stopped = unanswered_.stopped();
+  // An agent before this one may have sent that word, and seen no answer either.
+  const auto& served = world.checkpoint.served;
+  if (!has_answer_ && served && !served->started) {
+    world.maybe_stopped.insert({served->group, served->term});
+  }
   world.cut_report = cut_report_;
   world.slices = published(slices_, slice_write_, now);
   world.readings = claims_;

@@ -51,6 +51,9 @@ class ServerView {
   void see(const ListSeen& result) { history_.see(result.name, result.list); }
   void see(const ListsSynced&) { lists_synced_ = true; }
 
+  [[nodiscard]] const api::ComputeDomainNode* shown_report() const;
+  void note_unanswered(const core::PublishReport& write);
+
   const base::Clock& clock_;
   const std::string node_;
   std::map<std::string, core::ClaimReading> claims_;     // by UID
@@ -66,6 +69,7 @@ class ServerView {
   bool report_is_sent_ = false;
   std::optional<api::ComputeDomainNode> stored_report_;  // by our last write that was answered
   UnansweredReports unanswered_;
+  bool has_answer_ = false;  // to a report of this process
   std::optional<core::CutReport> cut_report_;
 };
 

@@ -17,10 +17,17 @@ namespace cdom::agent {
 
 class UnansweredReports {
  public:
-  void add(const core::PublishReport& write) {
+  // What `base`, the report that it was for, says already, it does not say anew; null: not known.
+  void add(const core::PublishReport& write, const api::ComputeDomainNode* base) {
     last_base_ = std::max(last_base_, kube::version_number(write.current.resource_version));
+    const bool is_known =
+        base != nullptr && base->meta.resource_version == write.current.resource_version;
     for (const api::GroupReport& group : write.report.groups) {
-      if (group.state == api::DaemonState::Stopped) stopped_.insert({group.group, group.term});
+      if (group.state != api::DaemonState::Stopped) continue;
+      const auto* said = is_known ? api::find_group(base->status, group.group) : nullptr;
+      const bool is_said =
+          said != nullptr && said->state == group.state && said->term == group.term;
+      if (!is_said) stopped_.insert({group.group, group.term});
     }
   }
   // The report is there in this version.
