@@ -5,7 +5,6 @@
 
 #include <chrono>
 #include <filesystem>
-#include <iterator>
 #include <optional>
 #include <sstream>
 #include <vector>
@@ -50,12 +49,24 @@ std::optional<double> uptime_of_machine() {
 
 }  // namespace
 
-ProcessMetrics::ProcessMetrics(const base::Clock& clock) : clock_(clock) {
+ProcessMetrics::ProcessMetrics(const base::Clock& clock) {
   metrics_
       .gauge("compute_domain_build_info", "1, labelled with the version of this program.",
              {{"version", CDOM_VERSION}})
       .set(1);
   look();
+  note_start(clock);
+}
+
+// Once: the machine's uptime and its clock drift apart, and a start that moves looks like another.
+void ProcessMetrics::note_start(const base::Clock& clock) {
+  const auto stat = numbers_in_stat();
+  const auto uptime = uptime_of_machine();
+  if (!stat || !uptime) return;
+  const std::chrono::duration<double> now = clock.now().time_since_epoch();
+  const auto ticks = static_cast<double>(sysconf(_SC_CLK_TCK));
+  metrics_.gauge("process_start_time_seconds", "Start of the process, since the Unix epoch.")
+      .set(now.count() - *uptime + (*stat)[kStartTicks] / ticks);
 }
 
 std::string ProcessMetrics::render() {
@@ -73,18 +84,14 @@ void ProcessMetrics::look() {
         .set((*stat)[kVirtualBytes]);
     metrics_.gauge("process_resident_memory_bytes", "Resident memory size.")
         .set((*stat)[kResidentPages] * static_cast<double>(sysconf(_SC_PAGESIZE)));
-    if (const auto uptime = uptime_of_machine()) {
-      const std::chrono::duration<double> now = clock_.now().time_since_epoch();
-      metrics_.gauge("process_start_time_seconds", "Start of the process, since the Unix epoch.")
-          .set(now.count() - *uptime + (*stat)[kStartTicks] / ticks);
-    }
   }
   std::error_code failed;
-  const std::filesystem::directory_iterator descriptors("/proc/self/fd", failed);
-  if (!failed) {
-    metrics_.gauge("process_open_fds", "Open file descriptors.")
-        .set(static_cast<double>(std::distance(begin(descriptors), end(descriptors))));
+  std::filesystem::directory_iterator descriptor("/proc/self/fd", failed);
+  double open = 0;
+  for (; !failed && descriptor != std::filesystem::directory_iterator(); ++open) {
+    descriptor.increment(failed);
   }
+  if (!failed) metrics_.gauge("process_open_fds", "Open file descriptors.").set(open);
   rlimit limit{};
   if (getrlimit(RLIMIT_NOFILE, &limit) == 0) {
     metrics_.gauge("process_max_fds", "Most file descriptors that may be open.")

@@ -15,13 +15,14 @@ class ProcessMetrics {
  public:
   explicit ProcessMetrics(const base::Clock& clock);
 
-  // Prometheus text format. What the system does not tell is left out. Thread-safe.
+  // Prometheus text format. What the system does not tell keeps its last value, or is left out.
+  // Thread-safe.
   std::string render();
 
  private:
   void look();
+  void note_start(const base::Clock& clock);
 
-  const base::Clock& clock_;
   std::mutex mutex_;
   base::Registry metrics_;
 };

@@ -52,8 +52,9 @@ void show(base::Registry& metrics, const api::ComputeDomain& domain) {
                                domain.status->nodes, true, &api::ComputeDomainNodeStatus::ready))
                          : 0);
   if (!is_ready(domain)) {
-    const base::Time since = ready != nullptr ? ready->last_transition
-                                              : domain.meta.creation_time.value_or(base::Time{});
+    // The definition gives a new domain a condition of the year 1970.
+    const base::Time since = std::max(ready != nullptr ? ready->last_transition : base::Time{},
+                                      domain.meta.creation_time.value_or(base::Time{}));
     metrics
         .gauge("compute_domain_not_ready_since_timestamp_seconds",
                "When a domain that is not Ready has ceased to be, or was created.", labels)

@@ -66,6 +66,8 @@ TEST_F(ProcessMetricsTest, KnowWhenTheProcessHasStarted) {
   const double started = value_of("process_start_time_seconds");
   EXPECT_LE(started, now.count() + 1);
   EXPECT_GE(started, now.count() - 3600);
+  usleep(30'000);
+  EXPECT_EQ(value_of("process_start_time_seconds"), started);
 }
 
 }  // namespace
