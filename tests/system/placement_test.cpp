@@ -8,7 +8,6 @@
 
 #include "compute_domain/base/text.h"
 #include "compute_domain/core/reservations.h"
-#include "source_tree/source_tree.h"
 #include "system/rig.h"
 
 namespace cdom::system_test {
@@ -193,21 +192,8 @@ TEST(PlacedDomains, CostOneWriteMoreThanOthersWhenTheySetOut) {
   EXPECT_EQ(writes_of(placed_yaml("train", 2)), others + 1);
 }
 
-// A definition without the rule, as another release may have it, accepts what ours refuses.
-std::string definition_without_rule() {
-  std::string text = source_text("crds/computedomains.yaml");
-  const std::size_t rule =
-      text.find("            - rule: >-\n                !has(self.placement) ||");
-  const std::size_t end = text.find("            properties:\n", rule);
-  if (rule == std::string::npos || end == std::string::npos) {
-    throw std::runtime_error("the definition has no rule of placement");
-  }
-  return text.erase(rule, end - rule);
-}
-
 TEST(PlacedDomains, WithoutNumNodesArePlacedOnceTheyAreGiven) {
   Rig rig({.seed = 7});
-  rig.apply(definition_without_rule());
   rig.apply(placed_yaml("train", 0));
   rig.run_for(5s);
   EXPECT_EQ(condition_of(rig, "train", "Placed").reason, "NumNodesMissing");

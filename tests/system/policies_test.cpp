@@ -268,6 +268,7 @@ TEST_F(Policies, OneCliqueRequiresANumberOfNodes) {
                        {{"metadata", {{"name", name}}},
                         {"spec", {{"numNodes", nodes}, {"placement", {{"clique", "Single"}}}}}});
   };
+  load(source_text("manifests/base/user-policy.yaml"));
   const Answer refused = with_nodes("any", 0);
   EXPECT_EQ(refused.status, 422) << refused.body;
   EXPECT_THAT(refused.body.value("message", ""),

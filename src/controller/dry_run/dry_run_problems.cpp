@@ -112,6 +112,9 @@ std::vector<std::string> faults_of(const api::ComputeDomain& domain) {
         "spec.channel and spec.workload exclude each other: leave out spec.workload, which is for "
         "the ComputeDomains that the controller makes itself");
   }
+  if (api::wants_one_clique(domain) && domain.spec.num_nodes == 0 && !domain.spec.workload) {
+    lines.emplace_back("spec.placement.clique=Single requires spec.numNodes");
+  }
   if (domain.spec.channel && !base::is_dns_subdomain(domain.spec.channel->template_name)) {
     const std::string& name = domain.spec.channel->template_name;
     const char field[] = "spec.channel.resourceClaimTemplate.name";
