@@ -2,15 +2,15 @@
 set(sources
     base/clock.cpp base/daemon_status.cpp base/device_nodes.cpp base/files.cpp base/log.cpp base/metrics.cpp base/random.cpp
     base/ranges.cpp base/result.cpp base/system_error.cpp base/text.cpp
-    api/asked_pods.cpp api/channel_config.cpp api/compute_domain.cpp api/core.cpp api/document.cpp
-    api/domain_config.cpp api/fields.cpp api/json_scanner.cpp api/json_text.cpp api/kind.cpp
+    api/asked_pods.cpp api/channel_config.cpp api/compute_domain.cpp api/core.cpp api/json/document.cpp
+    api/domain_config.cpp api/dynamic_object.cpp api/fields.cpp api/json/json_scanner.cpp api/json/json_text.cpp api/kind.cpp
     api/meta.cpp api/node_list.cpp api/partial_metadata.cpp api/patch.cpp api/program.cpp
     api/report_bounds.cpp api/resource.cpp api/resource_versions.cpp api/review.cpp api/status.cpp
-    api/strict.cpp api/yaml.cpp api/yaml_document.cpp api/yaml_scalar.cpp
-    core/reservations.cpp core/node/node_plan.cpp
-    http/late_response.cpp http/line_splitter.cpp http/message.cpp http/outbox.cpp http/reply_head.cpp http/session.cpp
-    http/transport.cpp
-    imex/elf.cpp imex/fabric_line.cpp imex/hosts_file.cpp imex/last_words.cpp imex/line.cpp imex/protocol.cpp imex/state_file.cpp imex/tool_answer.cpp
+    api/json/strict.cpp api/json/yaml.cpp api/json/yaml_document.cpp api/json/yaml_scalar.cpp
+    core/placement/reservations.cpp core/node/node_plan.cpp
+    http/client/late_response.cpp http/client/line_splitter.cpp http/message.cpp http/client/outbox.cpp http/client/reply_head.cpp http/session.cpp
+    http/client/transport.cpp
+    imex/host/elf.cpp imex/host/fabric_line.cpp imex/daemon/hosts_file.cpp imex/daemon/last_words.cpp imex/daemon/line.cpp imex/protocol.cpp imex/daemon/state_file.cpp imex/daemon/tool_answer.cpp
     kube/base64.cpp kube/client.cpp kube/kubeconfig.cpp kube/unreadable_objects.cpp kube/watch_loop.cpp
     agent/cdi_spec.cpp agent/checkpoint_codec.cpp agent/fabric_reading.cpp agent/file_fabric.cpp
     agent/kubelet_state_file.cpp agent/whole_number.cpp
