@@ -55,7 +55,7 @@ check "no daemon and no container has ended" nothing_has_ended
 
 # --- a node that is wanted while the last pod still ends
 check "that domain goes" dissolve train
-stubborn() { grace_seconds=6 worker_command='[sh, -c, "trap : TERM; while :; do sleep 1; done"]' form old n01 n02; }
+stubborn() { grace_seconds=12 worker_command='[sh, -c, "trap : TERM; while :; do sleep 1; done"]' form old n01 n02; }
 workers() { on_node n01 pgrep -f 'trap : TERM'; }
 overlaps() { # whether a worker of the old domain has ever been beside the new one's daemon
   kubectl get pod next-n01 -o 'jsonpath={.status.containerStatuses[0].state.running.startedAt}' | grep -q . && workers
