@@ -1,6 +1,6 @@
 // ClusterMetrics: domains, cliques and nodes as the stores show them, for a scrape.
 //
-// Made anew each time, so that what is gone is gone. Whose trouble it is comes first where there is
+// Made for each scrape, so that what is gone has no series. Whose trouble it is comes first where there is
 // more than the bounds allow, and how many are left out is a metric of its own. Thread-safe.
 #pragma once
 

@@ -17,7 +17,7 @@ namespace cdom::agent {
 
 class UnansweredReports {
  public:
-  // What `base`, the report that it was for, says already, it does not say anew; null: not known.
+  // Leaves out what `base`, the report that the write was for, says already; null: not known.
   void add(const core::PublishReport& write, const api::ComputeDomainNode* base) {
     last_base_ = std::max(last_base_, kube::version_number(write.current.resource_version));
     const bool is_known =
