@@ -1,4 +1,5 @@
-// DeviceHealth: what the agent reports to kubelet of the node's devices. Values and a pure function.
+// DeviceHealth: what the agent reports to kubelet of the node's devices. Values and a pure
+// function.
 #pragma once
 
 #include <string>
