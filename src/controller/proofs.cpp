@@ -147,6 +147,18 @@ Result<void> Proofs::operator()(const core::EnsureDomainGone& action) {
   return {};
 }
 
+Result<void> Proofs::operator()(const core::EnsureDomainLives& action) {
+  const auto domains = client_.list_all<api::ComputeDomain>(
+      {.ns = action.name.ns, .field_selector = cat("metadata.name=", action.name.name)});
+  if (!domains) return domains.error();
+  const bool lives = std::ranges::any_of(*domains, [&](const api::ComputeDomain& domain) {
+    return domain.meta.uid == action.uid && !domain.meta.is_deleting();
+  });
+  if (lives) return {};
+  return Error{ErrorKind::Conflict, cat("ComputeDomain ", api::to_string(action.name), " of UID ",
+                                        action.uid, " is gone, and the cache shows it still")};
+}
+
 Result<void> Proofs::operator()(const core::EnsureClaimsReleased& action) {
   const auto maps = lists_of(action.lists_ns, action.domain_uid);
   if (!maps) return maps.error();

@@ -33,6 +33,7 @@ class Proofs {
   base::Result<void> operator()(const core::EnsureTemplateAbsent& action);
   base::Result<void> operator()(const core::EnsureNodeListsAbsent& action);
   base::Result<void> operator()(const core::EnsureDomainGone& action);
+  base::Result<void> operator()(const core::EnsureDomainLives& action);
   base::Result<void> operator()(const core::EnsureClaimsReleased& action);
   base::Result<void> operator()(const core::EnsurePredecessorGone& action);
   base::Result<void> operator()(const core::EnsureNodeGone& action);

@@ -114,6 +114,9 @@ struct ActionText {
   std::string operator()(const EnsureDomainGone& a) const {
     return cat("see that there is no ComputeDomain with UID ", a.uid);
   }
+  std::string operator()(const EnsureDomainLives& a) const {
+    return cat("see that ComputeDomain ", api::to_string(a.name), " is there still");
+  }
   std::string operator()(const EnsureClaimsReleased& a) const {
     return cat("see that no claim of domain ", a.domain_uid, " is in use");
   }

@@ -56,6 +56,9 @@ struct ActionReason {
   std::string_view operator()(const EnsureDomainGone&) const {
     return "that a cache does not show it proves nothing";
   }
+  std::string_view operator()(const EnsureDomainLives&) const {
+    return "that a cache still shows it proves nothing";
+  }
   std::string_view operator()(const EnsureClaimsReleased&) const {
     return "containers that use a claim must not lose their domain";
   }

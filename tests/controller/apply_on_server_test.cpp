@@ -135,6 +135,17 @@ TEST_F(ApplyOnServer, WritesNoStatusOverAChangeThatItHasNotSeen) {
   EXPECT_TRUE(apply(core::SetStatus{train().meta, status}).result);
 }
 
+TEST_F(ApplyOnServer, TakesNoDomainForALivingOneThatIsGoneOrOnItsWayOut) {
+  make_train(source_text("crds/computedomains.yaml"));
+  const api::ObjectName name{"team-a", "train"};
+  EXPECT_TRUE(apply(core::EnsureDomainLives{name, train().meta.uid}).result);
+  const Applied of_another = apply(core::EnsureDomainLives{name, "uid-of-an-earlier-one"});
+  ASSERT_FALSE(of_another.result);
+  EXPECT_EQ(of_another.result.error().kind, ErrorKind::Conflict);
+  EXPECT_THAT(of_another.result.error().message, HasSubstr("team-a/train"));
+  EXPECT_FALSE(apply(core::EnsureDomainLives{{"team-b", "train"}, train().meta.uid}).result);
+}
+
 TEST_F(ApplyOnServer, TakesANodeThatIsThereForNoneThatIsGone) {
   load("{apiVersion: v1, kind: Node, metadata: {name: n1}}");
   const Applied applied = apply(core::EnsureNodeGone{"n1"});

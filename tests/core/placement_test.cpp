@@ -193,6 +193,20 @@ TEST(Placement, ALostReservationsMapIsMadeAgainFromTheTemplatesBeforeAnythingIsC
   EXPECT_EQ(world.clique_of("serve"), "b.1");
 }
 
+TEST(Placement, WhatATemplateTellsCountsOnlyForADomainThatIsProvedToLive) {
+  auto world = scene().clique("a.1", 6).wants("train", 4);
+  world.decide();
+  world.makes_template("train").wants("serve", 4).world.reservations.reset();
+  EXPECT_THAT(place(world.world).plan.actions,
+              ElementsAre(Action(EnsureDomainLives{{"team-a", "train"}, uid_of("train")}),
+                          VariantWith<WriteReservations>(_)));
+  world.world.unproven = {uid_of("train")};
+  const PlacementPlan decided = world.decide();
+  EXPECT_FALSE(decided.verdicts.contains(uid_of("train")));
+  EXPECT_EQ(reservation_in(*world.world.reservations, uid_of("train")), std::nullopt);
+  EXPECT_EQ(world.clique_of("serve"), "a.1");
+}
+
 TEST(Placement, ACordonedNodeOffersNoSeat) {
   auto world = scene().clique("a.1", 4).seats("a.1", 1, State::Unschedulable).wants("train", 4);
   EXPECT_THAT(verdict_on(world.decide(), "train").message,

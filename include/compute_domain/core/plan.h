@@ -136,6 +136,13 @@ struct EnsureDomainGone {
   std::string uid;
   friend bool operator==(const EnsureDomainGone&, const EnsureDomainGone&) = default;
 };
+// Succeeds only when a live LIST shows the domain of this name with this UID, and not on its way
+// out.
+struct EnsureDomainLives {
+  api::ObjectName name;
+  std::string uid;
+  friend bool operator==(const EnsureDomainLives&, const EnsureDomainLives&) = default;
+};
 // Succeeds only when held_claims() of live LISTs, of the domain's node lists in `lists_ns` and of
 // the claims in `claims_ns`, is empty. With a predecessor every allocated claim is held but `late`
 // ones, which came when it could not serve them any more.
@@ -207,7 +214,7 @@ using Action =
                  LabelNode, UnmarkNode, CreateDomain, SetOwners, DeleteDomain, ReadPods, ReadJob,
                  ReplaceTemplate, AdoptTemplate, WriteReservations, RemoveNodeList,
                  WriteSharedSlice, RemoveSharedSlice, EnsureNodeUnused, LabelForAgents, MarkReport,
-                 TellPause>;
+                 TellPause, EnsureDomainLives>;
 
 struct Plan {
   std::vector<Action> actions;

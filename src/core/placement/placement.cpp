@@ -56,6 +56,8 @@ class Decision {
   [[nodiscard]] const PlacementDomain* find(const std::string& uid) const;
   // With the fewest left of those with at least `seats`; null when none has.
   CliqueState* best_fit(std::int64_t seats, std::string_view except);
+  // It has a template, nothing is reserved for it, and that it lives could not be proved.
+  [[nodiscard]] bool is_lost(const PlacementDomain& domain) const;
   // Whether it may be placed anew now; sets `look_again` when it may be later.
   bool may_move(const PlacementDomain& domain);
 
@@ -101,7 +103,7 @@ PlacementPlan Decision::plan() {
   }
   result.plan.look_again = look_again_;
   for (const PlacementDomain* domain : domains_) {
-    if (!domain->wants_one_clique || domain->is_deleting) continue;
+    if (!domain->wants_one_clique || domain->is_deleting || is_lost(*domain)) continue;
     result.verdicts.emplace(domain->uid, verdict_on(*domain));
   }
   return result;
@@ -160,12 +162,20 @@ void Decision::adopt_templates() {
     if (!domain->made || after_.by_domain.contains(domain->uid)) continue;
     after_.generation = std::max(after_.generation, domain->made->generation);
     if (domain->is_deleting || !domain->wants_one_clique) continue;
+    // A template may be younger than the end of its domain, which the cache shows late.
+    if (world_.unproven.contains(domain->uid)) continue;
+    proofs_.emplace_back(EnsureDomainLives{domain->name, domain->uid});
     after_.by_domain.emplace(domain->uid,
                              Reservation{.clique = domain->made->clique,
                                          .seats = std::min(domain->num_nodes, kMostSeats),
                                          .generation = domain->made->generation,
                                          .leaving = {}});
   }
+}
+
+bool Decision::is_lost(const PlacementDomain& domain) const {
+  return domain.made && world_.unproven.contains(domain.uid) &&
+         !after_.by_domain.contains(domain.uid);
 }
 
 // A domain that is gone needs nothing any more. That the cache does not show one proves nothing.
@@ -299,7 +309,7 @@ CliqueState* Decision::best_fit(std::int64_t seats, std::string_view except) {
 void Decision::choose() {
   for (const PlacementDomain* domain : domains_) {
     const bool wants = domain->wants_one_clique && domain->has_channel && domain->num_nodes > 0 &&
-                       !domain->is_deleting;
+                       !domain->is_deleting && !is_lost(*domain);
     if (!wants || after_.by_domain.contains(domain->uid)) continue;
     CliqueState* fit = best_fit(domain->num_nodes, "");
     if (fit == nullptr) continue;
@@ -356,6 +366,7 @@ std::map<std::string, std::int64_t> unreserved_seats(const PlacementWorld& world
 
 std::string domain_of_proof(const Action& action) {
   if (const auto* gone = std::get_if<EnsureDomainGone>(&action)) return gone->uid;
+  if (const auto* lives = std::get_if<EnsureDomainLives>(&action)) return lives->uid;
   const auto* released = std::get_if<EnsureClaimsReleased>(&action);
   return released == nullptr ? "" : released->domain_uid;
 }

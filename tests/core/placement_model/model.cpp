@@ -200,6 +200,9 @@ bool Model::apply(State& state, int domain, const Action& action) {
   if (const auto* gone = std::get_if<EnsureDomainGone>(&action)) {
     return !is_there(server.domains[static_cast<std::size_t>(number_of(gone->uid))]);
   }
+  if (const auto* lives = std::get_if<EnsureDomainLives>(&action)) {
+    return server.domains[static_cast<std::size_t>(number_of(lives->uid))].phase == Domain::kLiving;
+  }
   if (const auto* released = std::get_if<EnsureClaimsReleased>(&action)) {
     return !has_seat(server, number_of(released->domain_uid));
   }
