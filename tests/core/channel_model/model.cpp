@@ -279,7 +279,7 @@ void Model::user_steps(const State& state, std::vector<Transition>& out) const {
     const Count phase = state.server.domains[d];
     if (phase == kNever || phase == kLiving) {
       Transition step{cat("user ", phase == kNever ? "creates " : "deletes ", domain_name(d)),
-                      state};
+                      state, phase != kNever};
       step.after.server.domains[d] = phase == kNever ? kLiving : kDeleting;
       out.push_back(std::move(step));
     }
@@ -295,17 +295,17 @@ void Model::user_steps(const State& state, std::vector<Transition>& out) const {
       if (number == 0) continue;
       const Agent& agent = state.agents[n];
       if (agent.held.claim[d] == 0 && agent.read[d] == 0) {
-        Transition step{cat("the ", pod, " ends"), state};
+        Transition step{cat("the ", pod, " ends"), state, true};
         step.after.server.claims[d][n] = 0;
         out.push_back(std::move(step));
       } else if (state.forced < bounds_.forced) {
-        Transition step{cat("the ", pod, " is deleted by force"), state};
+        Transition step{cat("the ", pod, " is deleted by force"), state, true};
         step.after.server.claims[d][n] = 0;
         ++step.after.forced;
         out.push_back(std::move(step));
       }
       if (agent.held.claim[d] == number) {
-        Transition step{cat("the ", pod, " ends, unprepared"), state};
+        Transition step{cat("the ", pod, " ends, unprepared"), state, true};
         step.after.agents[n].held.claim[d] = step.after.agents[n].held.channel[d] = 0;
         step.after.server.claims[d][n] = 0;
         out.push_back(std::move(step));
@@ -313,14 +313,14 @@ void Model::user_steps(const State& state, std::vector<Transition>& out) const {
     }
   }
   if (state.server.list.exists != 0 && state.lost < bounds_.lost) {
-    Transition step{"somebody deletes the list", state};
+    Transition step{"somebody deletes the list", state, true};
     step.after.server.list = {.content = 0, .version = state.server.list.version, .exists = 0};
     ++step.after.lost;
     out.push_back(std::move(step));
   }
   if (state.crashes >= bounds_.crashes) return;
   for (std::size_t k = 0; k < static_cast<std::size_t>(bounds_.controllers); ++k) {
-    Transition step{cat("controller ", k, " starts anew"), state};
+    Transition step{cat("controller ", k, " starts anew"), state, true};
     step.after.controllers[k] = {.cache = state.server, .clique = {}, .domain = {}};
     ++step.after.crashes;
     out.push_back(std::move(step));

@@ -13,13 +13,11 @@
 
 #include "compute_domain/core/reconcile.h"
 #include "core/channel_model/state.h"
+#include "core/state_search.h"
 
 namespace cdom::core::channel_model {
 
-struct Transition {
-  std::string name;
-  State after;
-};
+using Transition = testing::Transition<State>;
 
 struct Bounds {
   int domains = kDomains;

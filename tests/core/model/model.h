@@ -19,14 +19,11 @@
 #include "compute_domain/core/world.h"
 #include "core/model/intern.h"
 #include "core/model/state.h"
+#include "core/state_search.h"
 
 namespace cdom::core::model {
 
-struct Transition {
-  std::string name;  // for the trace of a failure
-  State after;
-  bool is_rare = false;  // of users and faults: ends more than it begins
-};
+using Transition = testing::Transition<State>;
 
 // Bounds on what the environment may do, which bound the state space.
 struct Bounds {
@@ -41,8 +38,6 @@ struct Bounds {
 class Model {
  public:
   explicit Model(Bounds bounds) : bounds_(bounds) {}
-
-  static State initial() { return {}; }
 
   // Every step that can be taken now.
   std::vector<Transition> transitions(const State& state);

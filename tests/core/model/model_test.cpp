@@ -5,27 +5,24 @@
 #include <gtest/gtest.h>
 
 #include <cstdio>
-#include <cstdlib>
 #include <string>
 
-#include "core/model/search.h"
+#include "core/model/model.h"
+#include "core/state_search.h"
 
 namespace cdom::core::model {
 namespace {
 
-std::size_t states_to_visit() {
-  const char* wanted = std::getenv("CDOM_MODEL_STATES");  // NOLINT(concurrency-mt-unsafe)
-  return wanted == nullptr ? 50'000 : std::stoul(wanted);
-}
+using testing::most_states;
+using testing::Order;
+using testing::StateSearch;
 
-using Visit = std::string (Search::*)(std::uint64_t seed, std::size_t most);
-
-void check(Bounds bounds, Visit visit, std::size_t wanted) {
-  Search search(bounds);
+void check(Bounds bounds, Order order, std::size_t wanted) {
+  StateSearch<Model, State> search{Model(bounds)};
   // As many seeds as it takes: late ones reach ever more states that earlier ones have seen.
   constexpr std::uint64_t kMostSeeds = 200;
   for (std::uint64_t seed = 1; seed <= kMostSeeds && search.distinct_states() < wanted; ++seed) {
-    const std::string wrong = (search.*visit)(seed, wanted / 20 + 1);
+    const std::string wrong = search.explore(order, seed, wanted / 20 + 1);
     ASSERT_TRUE(wrong.empty()) << "seed " << seed << ": " << wrong;
   }
   std::printf("model: %zu distinct states, settled from %zu of them\n", search.distinct_states(),
@@ -34,13 +31,13 @@ void check(Bounds bounds, Visit visit, std::size_t wanted) {
 }
 
 TEST(Model, KeepsEveryLawInEveryStateAndSettlesFromAnywhere) {
-  check({}, &Search::explore, states_to_visit());
+  check({}, Order::Dive, most_states());
 }
 
-TEST(Model, KeepsThemInLongHistoriesToo) { check({}, &Search::walk, states_to_visit() / 10); }
+TEST(Model, KeepsThemInLongHistoriesToo) { check({}, Order::Walk, most_states() / 10); }
 
 TEST(Model, KeepsThemWithTheShippingAgent) {
-  check({.shipping_agent = true}, &Search::walk, states_to_visit() * 2 / 5);
+  check({.shipping_agent = true}, Order::Walk, most_states() * 2 / 5);
 }
 
 }  // namespace

@@ -257,7 +257,7 @@ void Model::user_steps(const State& state, std::vector<Transition>& out) const {
       step.after.server.domains[i].phase = Domain::kLiving;
       out.push_back(std::move(step));
     } else if (phase == Domain::kLiving && bounds_.deletes) {
-      Transition step{cat("user deletes ", domain_name(d)), state};
+      Transition step{cat("user deletes ", domain_name(d)), state, true};
       step.after.server.domains[i].phase = Domain::kDeleting;
       out.push_back(std::move(step));
     }
@@ -267,14 +267,14 @@ void Model::user_steps(const State& state, std::vector<Transition>& out) const {
     const bool is_down = (state.server.seats.down & bit) != 0;
     if (!is_down && state.faults >= bounds_.faults) continue;
     Transition step{cat(node_name(static_cast<int>(n)), is_down ? " is back" : " is NotReady"),
-                    state};
+                    state, !is_down};
     step.after.server.seats.down ^= bit;
     if (!is_down) ++step.after.faults;
     out.push_back(std::move(step));
   }
   if (state.crashes >= bounds_.crashes) return;
   for (std::size_t k = 0; k < kControllers; ++k) {
-    Transition step{cat("controller ", k, " starts anew"), state};
+    Transition step{cat("controller ", k, " starts anew"), state, true};
     step.after.controllers[k] = {.cache = state.server, .placement = {}, .domain = {}};
     ++step.after.crashes;
     out.push_back(std::move(step));
@@ -305,7 +305,7 @@ void Model::pod_steps(const State& state, std::vector<Transition>& out) const {
       } else if (state.server.seats.taken[n] == d + 1) {
         Transition step{
             cat("the pod of ", domain_name(d), " on ", node_name(static_cast<int>(n)), " ends"),
-            state};
+            state, true};
         step.after.server.seats.taken[n] = 0;
         out.push_back(std::move(step));
       }

@@ -12,13 +12,11 @@
 
 #include "compute_domain/core/placement.h"
 #include "core/placement_model/state.h"
+#include "core/state_search.h"
 
 namespace cdom::core::placement_model {
 
-struct Transition {
-  std::string name;
-  State after;
-};
+using Transition = testing::Transition<State>;
 
 struct Bounds {
   int domains = kDomains;

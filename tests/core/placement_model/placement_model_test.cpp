@@ -14,22 +14,30 @@ namespace cdom::core::placement_model {
 namespace {
 
 using testing::most_states;
+using testing::Order;
+using testing::seeds_for;
 using testing::StateSearch;
 
-void check(Bounds bounds, std::size_t most, std::uint64_t seed) {
-  StateSearch<Model, State> search(Model(bounds), seed);
-  const std::string wrong = search.explore(most);
-  std::printf("placement model: %zu distinct states%s, settled from %zu of them\n", search.states(),
-              search.is_exhausted() ? ", all there are" : "", search.settled());
-  EXPECT_TRUE(wrong.empty()) << wrong;
+void check(Bounds bounds, Order order, std::size_t most) {
+  StateSearch<Model, State> search{Model(bounds)};
+  const std::size_t seeds = seeds_for(most);
+  for (std::uint64_t seed = 1; seed <= seeds; ++seed) {
+    const std::string wrong = search.explore(order, seed, most / seeds);
+    EXPECT_TRUE(wrong.empty()) << "seed " << seed << ": " << wrong;
+  }
+  std::printf("placement model: %zu distinct states, settled from %zu of them\n",
+              search.distinct_states(), search.settled());
 }
 
 TEST(PlacementModel, NeverReservesMoreThanACliqueHasWhoeverDecides) {
-  for (std::uint64_t seed = 1; seed <= 4; ++seed) check({}, most_states() / 4, seed);
+  check({}, Order::Spread, most_states() / 2);
+  check({}, Order::Dive, most_states() / 2);
 }
 
+TEST(PlacementModel, NorInLongHistories) { check({}, Order::Walk, most_states() / 4); }
+
 TEST(PlacementModel, NorWithoutFaults) {
-  check({.domains = 2, .faults = 0, .crashes = 0, .deletes = false}, most_states(), 1);
+  check({.domains = 2, .faults = 0, .crashes = 0, .deletes = false}, Order::Spread, most_states());
 }
 
 }  // namespace
