@@ -76,7 +76,10 @@ std::string take(const Flag& flag, const po::variables_map& values) {
   if (!values.contains(name)) {
     if (flag.variable.empty()) return "";
     const char* text = std::getenv(flag.variable.c_str());  // NOLINT(concurrency-mt-unsafe)
-    return text == nullptr ? "" : taken(flag.variable, text);
+    if (text == nullptr) return "";
+    // As of a ConfigMap's key that nobody has filled in.
+    if (flag.value.form == Value::Form::Switch && *text == '\0') return "";
+    return taken(flag.variable, text);
   }
   if (flag.value.form != Value::Form::List) {
     return taken(cat("--", name), values[name].as<std::string>());

@@ -62,7 +62,7 @@ std::string take_bool(const std::string& text, bool& field) {
   const auto is_in = [word = base::to_lower(text)](std::initializer_list<const char*> words) {
     return std::ranges::find(words, word) != words.end();
   };
-  const bool is_yes = is_in({"true", "1", "yes", "on", ""});
+  const bool is_yes = is_in({"true", "1", "yes", "on"});
   if (!is_yes && !is_in({"false", "0", "no", "off"})) {
     return complaint(text, std::vector<std::string>{"true", "false"});
   }

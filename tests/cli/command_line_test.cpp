@@ -146,6 +146,13 @@ TEST(CommandLine, ComesFromTheEnvironmentWhereAFlagIsNotGiven) {
   EXPECT_FALSE(fields.is_on);
 }
 
+TEST(CommandLine, AnEmptyVariableLeavesASwitchOff) {
+  const Variable on("TEST_ON", "");
+  EXPECT_FALSE(fields_of({}).is_on);
+  EXPECT_TRUE(fields_of({"--on"}).is_on);
+  EXPECT_THAT(refusal({"--on="}), HasSubstr("--on: \"\" is neither true nor false"));
+}
+
 TEST(CommandLine, KnowsItsSubCommands) {
   Fields fields;
   const Parsed parsed = parse({"read", "--seats=3", "a", "b"}, line_of(fields));

@@ -60,8 +60,9 @@ std::string page() {
       "Made from the rows in `src/*/main/*_flags.cpp` by `UPDATE=1 test_flags "
       "--gtest_filter=Flags.*`.\n\n"
       "A flag that is not given comes from its environment variable. A *switch* is off unless the "
-      "flag is given; its variable is `true` or `false`. A duration is a whole number "
-      "with its unit, such as `500ms`, `30s`, `5m` or `2h`. *Sub-commands* are those that read the "
+      "flag is given; its variable is `true` or `false`, or empty, which is off. A duration is "
+      "a whole number with its unit, such as `500ms`, `30s`, `5m` or `2h`. *Sub-commands* are "
+      "those that read the "
       "flag; their `--help` lists no others.\n";
   Programs programs;
   for (const CommandLine& line : programs.lines) {
