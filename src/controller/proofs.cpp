@@ -155,8 +155,9 @@ Result<void> Proofs::operator()(const core::EnsureDomainLives& action) {
     return domain.meta.uid == action.uid && !domain.meta.is_deleting();
   });
   if (lives) return {};
-  return Error{ErrorKind::Conflict, cat("ComputeDomain ", api::to_string(action.name), " of UID ",
-                                        action.uid, " is gone, and the cache shows it still")};
+  return Error{ErrorKind::Conflict,
+               cat("ComputeDomain ", api::to_string(action.name), " of UID ", action.uid,
+                   " is gone or is being deleted, and the cache does not know it yet")};
 }
 
 Result<void> Proofs::operator()(const core::EnsureClaimsReleased& action) {

@@ -144,6 +144,10 @@ TEST_F(ApplyOnServer, TakesNoDomainForALivingOneThatIsGoneOrOnItsWayOut) {
   EXPECT_EQ(of_another.result.error().kind, ErrorKind::Conflict);
   EXPECT_THAT(of_another.result.error().message, HasSubstr("team-a/train"));
   EXPECT_FALSE(apply(core::EnsureDomainLives{{"team-b", "train"}, train().meta.uid}).result);
+  ASSERT_TRUE(apply(core::AddFinalizer{train().meta}).result);
+  ASSERT_TRUE(client_.remove<api::ComputeDomain>(name, {}));
+  ASSERT_TRUE(train().meta.is_deleting());
+  EXPECT_FALSE(apply(core::EnsureDomainLives{name, train().meta.uid}).result);
 }
 
 TEST_F(ApplyOnServer, TakesANodeThatIsThereForNoneThatIsGone) {
