@@ -478,8 +478,8 @@ std::string Model::unsettled(const State& state) {
     }
   }
   if (state.lost != 0) return {};
-  // A controller that did not know of its end has admitted pods of a domain after the other had
-  // seen that none used it: until they end, nobody else may have their channel.
+  // A list that was decided on before the deletion was known has admitted pods of a domain after
+  // the proof that none used it: until they end, nobody else may have their channel.
   const auto is_held = [&](std::size_t d) {
     return std::ranges::any_of(state.agents,
                                [d](const Agent& agent) { return agent.held.channel[d] != 0; });
