@@ -16,6 +16,7 @@ class Release:
 RELEASES = {
     "1.33": Release("v1.33.13", "go-1.33.mod", ("v1beta2", "v1beta1"), ("v1beta2", "v1beta1"),
                     "DynamicResourceAllocation=true"),
-    "1.36": Release("v1.36.3", "go.mod", ("v1", "v1beta2", "v1beta1"), ("v1",), has_kubelet=True),
+    "1.36": Release("v1.36.3", "go-1.36.mod", ("v1", "v1beta2", "v1beta1"), ("v1",), has_kubelet=True),
+    "1.37": Release("v1.37.2", "go.mod", ("v1", "v1beta2", "v1beta1"), ("v1",), has_kubelet=True),
 }
-DEFAULT = "1.36"
+DEFAULT = "1.37"
