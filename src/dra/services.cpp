@@ -17,6 +17,7 @@
 #include "dra/health_streams.h"
 #include "dra/wire_text.h"
 #include "dra_proto/health.grpc.pb.h"
+#include "dra_proto/health_v1.grpc.pb.h"
 #include "dra_proto/registration.grpc.pb.h"
 #include "dra_proto/v1.grpc.pb.h"
 #include "dra_proto/v1beta1.grpc.pb.h"
@@ -27,7 +28,6 @@ namespace {
 
 namespace v1 = ::k8s::io::kubelet::pkg::apis::dra::v1;
 namespace v1beta1 = ::k8s::io::kubelet::pkg::apis::dra::v1beta1;
-namespace health = ::v1alpha1;
 namespace registrar = ::pluginregistration;
 
 // Kubelet takes what is older for Unknown.
@@ -54,8 +54,8 @@ class RegistrationService final : public registrar::Registration::CallbackServic
     info->set_name(driver_name_);
     info->set_endpoint(endpoint_);
     // The first that it knows is the one that kubelet speaks.
-    for (const char* version :
-         {"v1.DRAPlugin", "v1beta1.DRAPlugin", "v1alpha1.DRAResourceHealth"}) {
+    for (const char* version : {"v1.DRAPlugin", "v1beta1.DRAPlugin", "v1.DRAResourceHealth",
+                                "v1alpha1.DRAResourceHealth"}) {
       info->add_supported_versions(version);
     }
     return finished(context);
@@ -195,19 +195,37 @@ using DraV1beta1 =
 
 // ---- Health of devices
 
-health::HealthStatus to_wire(Health state) {
+// The service of Kubernetes 1.37, and that of older kubelets: the same messages in two packages.
+struct HealthV1 {
+  using Service = ::v1::DRAResourceHealth::CallbackService;
+  using Request = ::v1::NodeWatchResourcesRequest;
+  using Response = ::v1::NodeWatchResourcesResponse;
+  static constexpr auto kHealthy = ::v1::HEALTHY, kUnhealthy = ::v1::UNHEALTHY,
+                        kUnknown = ::v1::UNKNOWN;
+};
+struct HealthV1alpha1 {
+  using Service = ::v1alpha1::DRAResourceHealth::CallbackService;
+  using Request = ::v1alpha1::NodeWatchResourcesRequest;
+  using Response = ::v1alpha1::NodeWatchResourcesResponse;
+  static constexpr auto kHealthy = ::v1alpha1::HEALTHY, kUnhealthy = ::v1alpha1::UNHEALTHY,
+                        kUnknown = ::v1alpha1::UNKNOWN;
+};
+
+template <typename Version>
+auto to_wire(Health state) {
   switch (state) {
     case Health::Healthy:
-      return health::HEALTHY;
+      return Version::kHealthy;
     case Health::Unhealthy:
-      return health::UNHEALTHY;
+      return Version::kUnhealthy;
     case Health::Unknown:
       break;
   }
-  return health::UNKNOWN;
+  return Version::kUnknown;
 }
 
-class Watcher final : public grpc::ServerWriteReactor<health::NodeWatchResourcesResponse>,
+template <typename Version>
+class Watcher final : public grpc::ServerWriteReactor<typename Version::Response>,
                       public HealthStream {
  public:
   explicit Watcher(HealthStreams& streams) : streams_(streams) {}
@@ -216,17 +234,19 @@ class Watcher final : public grpc::ServerWriteReactor<health::NodeWatchResources
     message_.Clear();
     const auto as_of = std::chrono::floor<std::chrono::seconds>(message.as_of.time_since_epoch());
     for (const DeviceHealth& device : message.devices) {
-      health::DeviceHealth& out = *message_.add_devices();
+      auto& out = *message_.add_devices();
       out.mutable_device()->set_pool_name(wire_text(device.pool));
       out.mutable_device()->set_device_name(wire_text(device.device));
-      out.set_health(to_wire(device.health));
+      out.set_health(to_wire<Version>(device.health));
       out.set_last_updated_time(as_of.count());
       out.set_health_check_timeout_seconds(kHealthIsGoodForSeconds);
       out.set_message(wire_text(device.message, kLongestHealthMessage));
     }
-    StartWrite(&message_);
+    this->StartWrite(&message_);
   }
-  void finish() override { Finish(grpc::Status(grpc::StatusCode::UNAVAILABLE, "the plugin ends")); }
+  void finish() override {
+    this->Finish(grpc::Status(grpc::StatusCode::UNAVAILABLE, "the plugin ends"));
+  }
 
  private:
   void OnWriteDone(bool ok) override { streams_.written(*this, ok); }
@@ -237,17 +257,18 @@ class Watcher final : public grpc::ServerWriteReactor<health::NodeWatchResources
   }
 
   HealthStreams& streams_;
-  health::NodeWatchResourcesResponse message_;
+  typename Version::Response message_;
 };
 
-class HealthService final : public health::DRAResourceHealth::CallbackService {
+template <typename Version>
+class HealthService final : public Version::Service {
  public:
   explicit HealthService(HealthStreams& streams) : streams_(streams) {}
 
-  grpc::ServerWriteReactor<health::NodeWatchResourcesResponse>* NodeWatchResources(
+  grpc::ServerWriteReactor<typename Version::Response>* NodeWatchResources(
       grpc::CallbackServerContext* /*context*/,
-      const health::NodeWatchResourcesRequest* /*request*/) override {
-    auto* const watcher = new Watcher(streams_);
+      const typename Version::Request* /*request*/) override {
+    auto* const watcher = new Watcher<Version>(streams_);
     streams_.open(*watcher);
     return watcher;
   }
@@ -303,7 +324,8 @@ struct Services::Parts {
   DraV1 v1;
   DraV1beta1 v1beta1;
   HealthStreams streams;
-  HealthService health{streams};
+  HealthService<HealthV1> health_v1{streams};
+  HealthService<HealthV1alpha1> health_v1alpha1{streams};
   std::unique_ptr<grpc::Server> registration_server, dra_server;
   grpc::CallbackGenericService unimplemented;
   std::unique_ptr<grpc::Server> health_server;  // or none
@@ -320,7 +342,8 @@ base::Result<std::unique_ptr<Services>> Services::start(const PluginOptions& opt
                                                         const base::Clock& clock) {
   auto parts = std::make_unique<Parts>(options.driver, endpoint, driver, clock);
   parts->registration_server = serve({&parts->registration});
-  parts->dra_server = serve({&parts->v1, &parts->v1beta1, &parts->health});
+  parts->dra_server =
+      serve({&parts->v1, &parts->v1beta1, &parts->health_v1, &parts->health_v1alpha1});
   if (!parts->registration_server || !parts->dra_server) {
     return base::Error{base::ErrorKind::Unavailable,
                        base::cat("gRPC cannot start the servers of ", options.driver,

@@ -13,6 +13,7 @@
 
 #include "compute_domain/base/descriptor.h"
 #include "dra_proto/health.grpc.pb.h"
+#include "dra_proto/health_v1.grpc.pb.h"
 #include "dra_proto/registration.grpc.pb.h"
 #include "dra_proto/v1.grpc.pb.h"
 #include "dra_proto/v1beta1.grpc.pb.h"
@@ -79,31 +80,36 @@ Answer call(Stub& stub, Method method, const std::vector<Claim>& claims,
   return answer;
 }
 
+// The two packages number the states alike.
+Health read_health(int number) {
+  return number == ::v1::HEALTHY     ? Health::Healthy
+         : number == ::v1::UNHEALTHY ? Health::Unhealthy
+                                     : Health::Unknown;
+}
+
+template <typename Stub, typename Response>
 class GrpcHealthWatch : public HealthWatch {
  public:
-  explicit GrpcHealthWatch(v1alpha1::DRAResourceHealth::Stub& stub) {
+  explicit GrpcHealthWatch(Stub& stub) {
     limit(context_, std::chrono::seconds(10));
     reader_ = stub.NodeWatchResources(&context_, {});
   }
   ~GrpcHealthWatch() override {
     context_.TryCancel();
-    code();
+    GrpcHealthWatch::code();
   }
 
   std::optional<std::vector<StreamedHealth>> next() override {
-    v1alpha1::NodeWatchResourcesResponse message;
+    Response message;
     if (!reader_->Read(&message)) return std::nullopt;
     std::vector<StreamedHealth> out;
     for (const auto& device : message.devices()) {
-      out.push_back(
-          {.device = {.pool = device.device().pool_name(),
-                      .device = device.device().device_name(),
-                      .health = device.health() == v1alpha1::HEALTHY     ? Health::Healthy
-                                : device.health() == v1alpha1::UNHEALTHY ? Health::Unhealthy
-                                                                         : Health::Unknown,
-                      .message = device.message()},
-           .updated = device.last_updated_time(),
-           .good_for_seconds = device.health_check_timeout_seconds()});
+      out.push_back({.device = {.pool = device.device().pool_name(),
+                                .device = device.device().device_name(),
+                                .health = read_health(device.health()),
+                                .message = device.message()},
+                     .updated = device.last_updated_time(),
+                     .good_for_seconds = device.health_check_timeout_seconds()});
     }
     return out;
   }
@@ -114,7 +120,7 @@ class GrpcHealthWatch : public HealthWatch {
 
  private:
   grpc::ClientContext context_;
-  std::unique_ptr<grpc::ClientReader<v1alpha1::NodeWatchResourcesResponse>> reader_;
+  std::unique_ptr<grpc::ClientReader<Response>> reader_;
   std::optional<int> code_;
 };
 
@@ -151,7 +157,8 @@ struct Kubelet::Stubs {
   pluginregistration::Registration::Stub registration{channel};
   v1::DRAPlugin::Stub v1_plugin{channel};
   v1beta1::DRAPlugin::Stub v1beta1_plugin{channel};
-  v1alpha1::DRAResourceHealth::Stub health{channel};
+  ::v1::DRAResourceHealth::Stub health_v1{channel};
+  v1alpha1::DRAResourceHealth::Stub health_v1alpha1{channel};
 };
 
 Kubelet::Kubelet(const std::string& socket, const std::string& authority)
@@ -206,8 +213,15 @@ Answer Kubelet::unprepare(const std::vector<Claim>& claims, const CallOptions& o
       stubs_->v1beta1_plugin, &v1beta1::DRAPlugin::Stub::NodeUnprepareResources, claims, options);
 }
 
-std::unique_ptr<HealthWatch> Kubelet::watch_health() {
-  return std::make_unique<GrpcHealthWatch>(stubs_->health);
+std::unique_ptr<HealthWatch> Kubelet::watch_health(HealthApi api) {
+  if (api == HealthApi::V1) {
+    return std::make_unique<
+        GrpcHealthWatch<::v1::DRAResourceHealth::Stub, ::v1::NodeWatchResourcesResponse>>(
+        stubs_->health_v1);
+  }
+  return std::make_unique<
+      GrpcHealthWatch<v1alpha1::DRAResourceHealth::Stub, v1alpha1::NodeWatchResourcesResponse>>(
+      stubs_->health_v1alpha1);
 }
 
 bool Kubelet::is_serving(const std::string& service) {

@@ -17,6 +17,8 @@ namespace cdom::dra {
 
 // The version that a call is made in.
 enum class Api { V1, V1beta1 };
+// And a watch of health: from Kubernetes 1.37 on V1.
+enum class HealthApi { V1, V1alpha1 };
 
 // Numbers of gRPC's status codes.
 constexpr int kOk = 0, kCancelled = 1, kDeadlineExceeded = 4, kUnimplemented = 12,
@@ -66,7 +68,7 @@ class Kubelet {
   int notify(bool is_registered, const std::string& error = "");
   Answer prepare(const std::vector<Claim>& claims, const CallOptions& options = {});
   Answer unprepare(const std::vector<Claim>& claims, const CallOptions& options = {});
-  std::unique_ptr<HealthWatch> watch_health();
+  std::unique_ptr<HealthWatch> watch_health(HealthApi api = HealthApi::V1);
   // grpc.health.v1: whether the service is SERVING.
   bool is_serving(const std::string& service = "");
   // As when its process is killed.

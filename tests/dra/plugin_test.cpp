@@ -99,8 +99,8 @@ TEST_F(PluginTest, TellsKubeletItsDriverItsEndpointAndTheVersionsNewestFirst) {
   EXPECT_EQ(info.type, "DRAPlugin");
   EXPECT_EQ(info.name, kDriver);
   EXPECT_EQ(info.endpoint, paths().dra);
-  EXPECT_THAT(info.versions,
-              ElementsAre("v1.DRAPlugin", "v1beta1.DRAPlugin", "v1alpha1.DRAResourceHealth"));
+  EXPECT_THAT(info.versions, ElementsAre("v1.DRAPlugin", "v1beta1.DRAPlugin",
+                                         "v1.DRAResourceHealth", "v1alpha1.DRAResourceHealth"));
 }
 
 TEST_F(PluginTest, RemembersWhatKubeletSaysOfItsRegistration) {
@@ -292,6 +292,22 @@ TEST_F(PluginTest, StreamsTheHealthOfItsDevicesAndEachChangeOfIt) {
   const auto message = late->next();
   EXPECT_EQ(devices_of(message), channel_is(Health::Unhealthy, "IMEX is not READY"));
   EXPECT_EQ(message->front().good_for_seconds, 30);
+}
+
+TEST_F(PluginTest, StreamsTheSameHealthToOldAndNewKubelets) {
+  start();
+  plugin_->set_health({{.pool = "n", .device = "a", .health = Health::Healthy, .message = ""},
+                       {.pool = "n", .device = "b", .health = Health::Unhealthy, .message = "cut"},
+                       {.pool = "n", .device = "c", .health = Health::Unknown, .message = ""}});
+  Kubelet kubelet(paths().dra);
+  const auto of_1_37 = devices_of(kubelet.watch_health(HealthApi::V1)->next());
+  const auto of_older = devices_of(kubelet.watch_health(HealthApi::V1alpha1)->next());
+  ASSERT_EQ(of_1_37.size(), 3);
+  EXPECT_EQ(of_1_37[0].health, Health::Healthy);
+  EXPECT_EQ(of_1_37[1].health, Health::Unhealthy);
+  EXPECT_EQ(of_1_37[1].message, "cut");
+  EXPECT_EQ(of_1_37[2].health, Health::Unknown);
+  EXPECT_EQ(of_older, of_1_37);
 }
 
 TEST_F(PluginTest, RepeatsTheHealthBeforeItIsForgotten) {

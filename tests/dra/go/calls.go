@@ -73,7 +73,7 @@ func checkRegistration(c *Checks, node *Node) {
 	info, err := client.GetInfo(within(time.Second), &registration.InfoRequest{})
 	c.Check("GetInfo within its second", err)
 	got := fmt.Sprint(info.GetType(), " ", info.GetName(), " ", info.GetEndpoint(), " ", info.GetSupportedVersions())
-	c.Check("tells what the plugin is", contains(got, fmt.Sprintf("DRAPlugin %s %s [v1.DRAPlugin v1beta1.DRAPlugin v1alpha1.DRAResourceHealth]",
+	c.Check("tells what the plugin is", contains(got, fmt.Sprintf("DRAPlugin %s %s [v1.DRAPlugin v1beta1.DRAPlugin v1.DRAResourceHealth v1alpha1.DRAResourceHealth]",
 		driver, node.socket())))
 	notify := func(is bool, problem string) error {
 		_, err := client.NotifyRegistrationStatus(within(5*time.Second), &registration.RegistrationStatus{PluginRegistered: is, Error: problem})
