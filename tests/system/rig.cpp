@@ -89,6 +89,7 @@ Rig::Rig(const RigOptions& options)
       labels_nodes_(options.labels_nodes),
       shares_claims_(options.shares_claims),
       channels_(options.channels),
+      remembered_events_(options.remembered_events),
       node_settings_(options.node_settings),
       random_(options.seed),
       served_version_(options.resource_version) {
@@ -177,6 +178,7 @@ void Rig::start(Process& process) {
   options.workers = 2;
   options.instance = "test";
   options.seed = random_.next();
+  options.remembered_events = remembered_events_;
   process.controller = std::make_unique<controller::Controller>(*process.client, clock_, metrics_,
                                                                 std::move(options));
 }

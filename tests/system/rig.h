@@ -35,6 +35,8 @@ struct RigOptions {
   std::string resource_version = "v1";
   // Watch events that the API server remembers per resource.
   std::size_t history = 5'000;
+  // Objects that the controller remembers to combine its Events.
+  std::size_t remembered_events = 4096;
   base::Duration event_ttl = std::chrono::hours(1);
   // Of the controller: GPU_CLIQUE_LABEL_ENABLED.
   bool labels_nodes = false;
@@ -145,6 +147,7 @@ class Rig {
   int writes_before_ = 0;
   const bool labels_nodes_, shares_claims_;
   const std::int64_t channels_;
+  const std::size_t remembered_events_;
   core::NodeSettings node_settings_;
   int steps_at_this_moment_ = 0;
   std::uint64_t rested_at_ = 0;  // writes() when that was last checked
