@@ -28,7 +28,7 @@ pods() { node_programs get pods -l 'app in (compute-domain-agent, imex-daemon)' 
 
 with_components gpu-operator
 make_driver_root
-check "a cluster of 2 nodes" cluster up --nodes 2 --driver-root "$work/driver"
+check "a cluster of 2 nodes" start_cluster --nodes 2
 check "with a driver container on each" start_drivers first
 install_operator 2
 check "the pods see the driver" pods_see first

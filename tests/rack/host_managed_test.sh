@@ -33,7 +33,7 @@ tells() { prints "$1" kubectl get computedomain train -o wide --no-headers; }
 mkdir -p "$work/driver/etc/nvidia-imex"
 with_components host-managed
 make_driver_root
-check "a cluster of 2 nodes" cluster up --nodes 2 --driver-root "$work/driver"
+check "a cluster of 2 nodes" start_cluster --nodes 2
 check "whose hosts have their IMEX domain" configure_hosts
 for node in n01 n02; do check "and start its daemon on $node" start_daemon "$node"; done
 install_operator 2

@@ -73,7 +73,7 @@ objects_left() {
 }
 
 make_driver_root
-check "a cluster of two nodes" cluster up --nodes 2 --driver-root "$work/driver"
+check "a cluster of two nodes" start_cluster --nodes 2
 check "its nodes take the images" load_images
 
 check "one apply installs everything" kubectl apply --server-side -k manifests/test

@@ -1,5 +1,6 @@
 # rack.sh: real kubelets on which the operator runs as it is shipped, with stand-ins for the driver. Source it in the
-# repository's root, after check.sh; the cluster goes with the script. CDOM_BUILD: where the programs are.
+# repository's root, after check.sh; the cluster goes with the script. CDOM_BUILD: where the programs are. KUBERNETES=1.36: an
+# older one.
 build=${CDOM_BUILD:-build/release}
 work=$(mktemp -d)
 cleanup() {
@@ -9,6 +10,7 @@ cleanup() {
 trap cleanup EXIT
 
 cluster() { tools/cluster --dir "$work/cluster" "$@"; }
+start_cluster() { cluster up ${KUBERNETES:+--version "$KUBERNETES"} --driver-root "$work/driver" "$@"; }
 kubectl() { cluster kubectl "$@"; }
 operator() { kubectl "$1" --namespace compute-domain-operator "${@:2}"; }    # controllers, node lists, the Lease
 node_programs() { kubectl "$1" --namespace compute-domain-nodes "${@:2}"; } # agents and IMEX supervisors
@@ -52,7 +54,7 @@ install_operator() {
 # set_up_rack COUNT [OPTION…]: so many nodes on which the operator runs.
 set_up_rack() {
   make_driver_root
-  check "a cluster of $1 nodes" cluster up --nodes "$1" "${@:2}" --driver-root "$work/driver"
+  check "a cluster of $1 nodes" start_cluster --nodes "$1" "${@:2}"
   install_operator "$1"
 }
 
