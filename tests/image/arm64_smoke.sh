@@ -74,6 +74,16 @@ in_root() { # PROGRAM ARGUMENT…
   [ ${#as_root[@]} -gt 0 ] || user=(--userspec "$(jq -r .config.User "$work/$1.json")")
   timeout 120 "${as_root[@]}" env -i PATH=/usr/sbin:/usr/bin chroot "${user[@]}" "$work/$1" /emulator "/usr/bin/$1" "${@:2}"
 }
+# The records of packages and the document beside the archive.
+has_records() { # PROGRAM
+  local library name
+  while read -r library; do
+    grep -qF "  ${library#"$work/$1/"}" "$work/$1"/var/lib/dpkg/status.d/*.md5sums || { echo "$library is in no record"; return 1; }
+  done < <(elves "$1" | grep /usr/lib/)
+  grep -q '^Architecture: amd64' "$work/$1"/var/lib/dpkg/status.d/* && return 1
+  name=$(jq -r '.packages[] | select(.name == "libc6").externalRefs[0].referenceLocator' "$work/images/$1-arm64.spdx.json")
+  [[ $name == *"arch=arm64&distro=debian-12"* ]] || { echo "$name"; return 1; }
+}
 fails() { # CODE TEXT COMMAND…: it ends with this code, and says so
   local wanted=$1 text=$2 code=0 output
   shift 2
@@ -93,6 +103,7 @@ for program in "${PROGRAMS[@]}"; do
   check "of at most 30 MB" is_small "$program"
   check "with programs and libraries for arm64 only" all_are_arm64 "$program"
   check "and every library that one of them needs" every_library_is_there "$program"
+  check "each of which is in the record of a Debian package" has_records "$program"
   cp "$(command -v "$EMULATOR")" "$work/$program/emulator"
   check "it runs" prints "$program $version" in_root "$program" --version
   check "tells its flags, as this machine's does" same_here "$program" --help

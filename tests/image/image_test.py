@@ -9,6 +9,7 @@ import hashlib
 import io
 import json
 import os
+import shutil
 import subprocess
 import sys
 import tarfile
@@ -26,6 +27,7 @@ sys.path.insert(0, str(ROOT / "tools/image.d"))
 
 import elf
 import oci_archive
+import spdx
 from architectures import ARCHITECTURES, native
 from oci_archive import Entry
 from programs import PROGRAMS, version
@@ -33,44 +35,88 @@ from programs import PROGRAMS, version
 BUILT = [name for name in PROGRAMS if (BUILD / "bin" / name).exists()]
 
 
-class Image:
+INDEX = "application/vnd.oci.image.index.v1+json"
+MANIFEST = "application/vnd.oci.image.manifest.v1+json"
+
+
+class Archive:
     def __init__(self, path: Path):
+        self.bytes = path.read_bytes()
         with tarfile.open(path) as tar:
-            self.names = tar.getnames()
             self.files = {member.name: tar.extractfile(member).read() for member in tar}
         [self.descriptor] = json.loads(self.files["index.json"])["manifests"]
+
+    def blob(self, descriptor: dict) -> bytes:
+        return self.files["blobs/" + descriptor["digest"].replace(":", "/")]
+
+
+class Image(Archive):
+    def __init__(self, path: Path):
+        super().__init__(path)
         self.manifest = json.loads(self.blob(self.descriptor))
         self.config = json.loads(self.blob(self.manifest["config"]))
         [layer] = self.manifest["layers"]
         self.layer = self.blob(layer)
-
-    def blob(self, descriptor: dict) -> bytes:
-        return self.files["blobs/" + descriptor["digest"].replace(":", "/")]
+        [document] = path.parent.glob(f"{path.stem}-*.spdx.json")
+        self.document = document.read_bytes()
 
     def root(self) -> tarfile.TarFile:
         return tarfile.open(fileobj=io.BytesIO(gzip.decompress(self.layer)))
 
 
-def build(output: Path, *arguments: str) -> dict:
-    subprocess.run([ROOT / "tools/image", "--build", BUILD, "--output", output, *arguments, *BUILT],
-                   check=True, stdout=subprocess.DEVNULL)
-    return {name: Image(output / f"{name}.tar") for name in BUILT}
+def build(output: Path, *arguments: str, programs=None, build=BUILD, **environment: str) -> dict:
+    programs = programs or BUILT
+    subprocess.run([ROOT / "tools/image", "--build", build, "--output", output, *arguments, *programs],
+                   check=True, stdout=subprocess.DEVNULL, env={**os.environ, "SOURCE_DATE_EPOCH": "", **environment})
+    return {name: Image(output / f"{name}.tar") for name in programs}
 
 
 def there_is_a_program_for_each_image(images: dict) -> None:
     assert BUILT == list(PROGRAMS), f"built: {BUILT}"
 
 
-def every_blob_is_what_its_name_says(images: dict) -> None:
+def must_be_a_layout(archive: Archive) -> list:
+    """As the Image Layout Specification has it, and all of it is reachable; the platforms that it is for."""
+    assert json.loads(archive.files["oci-layout"]) == {"imageLayoutVersion": "1.0.0"}, archive.files["oci-layout"]
+    index = json.loads(archive.files["index.json"])
+    assert index["schemaVersion"] == 2 and index["mediaType"] == INDEX, index
+    reached, platforms = {"oci-layout", "index.json"}, []
+
+    def read(descriptor: dict) -> bytes:
+        content = archive.blob(descriptor)
+        assert descriptor["digest"] == "sha256:" + hashlib.sha256(content).hexdigest(), descriptor
+        assert descriptor["size"] == len(content), descriptor
+        reached.add("blobs/" + descriptor["digest"].replace(":", "/"))
+        return content
+
+    def walk(descriptor: dict) -> None:
+        document = json.loads(read(descriptor))
+        assert document["schemaVersion"] == 2 and document["mediaType"] == descriptor["mediaType"], document
+        if descriptor["mediaType"] == INDEX:
+            assert "platform" not in descriptor, descriptor
+            for manifest in document["manifests"]:
+                walk(manifest)
+            return
+        assert descriptor["mediaType"] == MANIFEST, descriptor
+        config = json.loads(read(document["config"]))
+        assert document["config"]["mediaType"] == "application/vnd.oci.image.config.v1+json", document
+        assert descriptor["platform"] == {"architecture": config["architecture"], "os": config["os"]}, (descriptor, config)
+        diff_ids = []
+        for layer in document["layers"]:
+            assert layer["mediaType"] == "application/vnd.oci.image.layer.v1.tar+gzip", layer
+            diff_ids.append("sha256:" + hashlib.sha256(gzip.decompress(read(layer))).hexdigest())
+        assert config["rootfs"] == {"type": "layers", "diff_ids": diff_ids}, config
+        platforms.append(f"{config['os']}/{config['architecture']}")
+
+    for descriptor in index["manifests"]:
+        walk(descriptor)
+    assert set(archive.files) == reached, set(archive.files) ^ reached
+    return platforms
+
+
+def an_archive_is_an_image_layout(images: dict) -> None:
     for image in images.values():
-        blobs = {name: content for name, content in image.files.items() if name.startswith("blobs/")}
-        assert len(blobs) == 3, sorted(blobs)
-        for name, content in blobs.items():
-            assert name == "blobs/sha256/" + hashlib.sha256(content).hexdigest(), name
-        for descriptor in (image.descriptor, image.manifest["config"], *image.manifest["layers"]):
-            assert descriptor["size"] == len(image.blob(descriptor)), descriptor
-        [diff_id] = image.config["rootfs"]["diff_ids"]
-        assert diff_id == "sha256:" + hashlib.sha256(gzip.decompress(image.layer)).hexdigest()
+        assert must_be_a_layout(image) == [f"linux/{native().name}"]
 
 
 def containerd_finds_the_name(images: dict) -> None:
@@ -80,10 +126,96 @@ def containerd_finds_the_name(images: dict) -> None:
 
 
 def the_same_input_gives_the_same_archive(images: dict) -> None:
+    """Also at another time, in another place, for another user's habits."""
     with tempfile.TemporaryDirectory() as folder:
-        for name, again in build(Path(folder)).items():
-            assert again.files == images[name].files, name
-            assert again.names == images[name].names, name
+        copied = Path(folder) / "elsewhere"
+        shutil.copytree(BUILD / "bin", copied / "bin", ignore=lambda _, names: [name for name in names if name not in BUILT])
+        for program in (copied / "bin").iterdir():
+            os.utime(program, (1, 1))
+        again = build(Path(folder) / "again", build=copied, TZ="Asia/Tokyo", LC_ALL="C", PYTHONHASHSEED="1")
+        for name, image in again.items():
+            assert image.bytes == images[name].bytes, name
+            assert image.document == images[name].document, name
+
+
+def the_time_of_an_image_is_what_the_caller_says(images: dict) -> None:
+    name = "compute-domain-imex"
+    assert images[name].config["created"] == "1970-01-01T00:00:00Z", images[name].config
+    with tempfile.TemporaryDirectory() as folder:
+        image = build(Path(folder), "--revision", "0a1b2c", programs=[name], SOURCE_DATE_EPOCH="1700000000")[name]
+        assert image.config["created"] == "2023-11-14T22:13:20Z", image.config
+        assert image.config["config"]["Labels"]["org.opencontainers.image.created"] == "2023-11-14T22:13:20Z", image.config
+        assert image.config["config"]["Labels"]["org.opencontainers.image.revision"] == "0a1b2c", image.config
+        assert json.loads(image.document)["creationInfo"]["created"] == "2023-11-14T22:13:20Z", image.document
+    refused(1, "image: SOURCE_DATE_EPOCH is 'today', and has to be the seconds since 1970", name, SOURCE_DATE_EPOCH="today")
+
+
+# ---- What scanners look for
+
+def records_of(root: tarfile.TarFile) -> dict:
+    """By package: the fields of its stanza."""
+    found = {}
+    for member in root.getmembers():
+        folder, _, name = member.name.rpartition("/")
+        if folder == "var/lib/dpkg/status.d" and not name.endswith(".md5sums"):
+            lines = root.extractfile(member).read().decode().splitlines()
+            found[name] = dict(line.split(": ", 1) for line in lines if not line.startswith(" "))
+    return found
+
+
+def an_image_names_its_distribution(images: dict) -> None:
+    for image in images.values():
+        root = image.root()
+        assert root.getmember("etc/os-release").linkname == "../usr/lib/os-release"
+        assert root.extractfile("usr/lib/os-release").read() == Path("/etc/os-release").read_bytes()
+
+
+def every_library_is_in_the_record_of_its_package(images: dict) -> None:
+    for name, image in images.items():
+        root = image.root()
+        recorded = {}
+        for package, fields in records_of(root).items():
+            query = package if fields["Architecture"] == "all" else f"{package}:{native().name}"
+            installed = subprocess.run(["dpkg-query", "--show", "--showformat=${Version} ${source:Package}", query],
+                                       capture_output=True, text=True, check=True).stdout
+            assert fields["Package"] == package and fields["Status"] == "install ok installed", fields
+            assert f"{fields['Version']} {fields.get('Source', package).split()[0]}" == installed, (fields, installed)
+            assert root.extractfile(f"usr/share/doc/{package}/copyright").read(), package
+            for line in root.extractfile(f"var/lib/dpkg/status.d/{package}.md5sums").read().decode().splitlines():
+                digest, path = line.split("  ")
+                assert hashlib.md5(root.extractfile(path).read()).hexdigest() == digest, path
+                recorded[path] = package
+        libraries = {member.name for member in root.getmembers() if member.isfile() and member.name.startswith("usr/lib/")}
+        assert libraries <= set(recorded), (name, libraries - set(recorded))
+        assert {"libc6", "libstdc++6", "base-files"} <= set(recorded.values()), (name, recorded)
+
+
+def the_bill_of_materials_is_true(images: dict) -> None:
+    for name, image in images.items():
+        root = image.root()
+        path = spdx.path_of(name)
+        assert root.extractfile(path).read() == image.document, name
+        document = json.loads(image.document)
+        assert document["spdxVersion"] == "SPDX-2.3" and document["dataLicense"] == "CC0-1.0", document
+        elements = [document, *document["packages"], *document["files"]]
+        identifiers = {element["SPDXID"] for element in elements}
+        assert len(identifiers) == len(elements), name
+        for relation in document["relationships"]:
+            assert {relation["spdxElementId"], relation["relatedSpdxElement"]} <= identifiers, relation
+        versions = {package["name"]: package["versionInfo"] for package in document["packages"]}
+        wanted = {package: fields["Version"] for package, fields in records_of(root).items()}
+        assert versions.items() >= wanted.items(), (versions, wanted)
+        assert set(versions) == {*wanted, *PROGRAMS[name].compiled_in, name, f"{name}-image"}, versions
+        sums = {file["fileName"]: file["checksums"][1]["checksumValue"] for file in document["files"]}
+        assert sums == {f"./{member.name}": hashlib.sha256(root.extractfile(member).read()).hexdigest()
+                        for member in root.getmembers() if member.isfile() and member.name != path}, name
+
+
+def certificates_are_the_packages_and_not_this_machines(images: dict) -> None:
+    listed = Path("/var/lib/dpkg/info/ca-certificates.list").read_text().splitlines()
+    wanted = [Path(path).read_text().strip() for path in sorted(listed) if path.endswith(".crt") and "/doc/" not in path]
+    found = images["compute-domain-agent"].root().extractfile("etc/ssl/certs/ca-certificates.crt").read().decode()
+    assert found == "".join(text + "\n" for text in wanted)
 
 
 def another_repository_and_tag_change_the_name_alone(images: dict) -> None:
@@ -111,24 +243,18 @@ def one_name_is_for_several_architectures(images: dict) -> None:
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "both.tar"
         names = ["registry.example.com/both:1"]
-        both = [oci_archive.Image({"program": Entry(0o755, content=name.encode())}, {}, {}, name) for name in ARCHITECTURES]
+        both = [oci_archive.Image({"program": Entry(0o755, content=name.encode())}, {}, {"title": "both"}, name) for name in ARCHITECTURES]
         digest, _ = oci_archive.write_all(path, names, both)
-        with tarfile.open(path) as tar:
-            files = {member.name: tar.extractfile(member).read() for member in tar}
-        [top] = json.loads(files["index.json"])["manifests"]
+        archive = Archive(path)
+        top = archive.descriptor
         assert top["digest"] == digest and top["annotations"]["io.containerd.image.name"] == names[0], top
-        assert top["mediaType"] == "application/vnd.oci.image.index.v1+json" and "platform" not in top, top
-
-        def blob(descriptor: dict) -> bytes:
-            return files["blobs/" + descriptor["digest"].replace(":", "/")]
-
+        assert top["mediaType"] == INDEX and json.loads(archive.blob(top))["annotations"] == {"title": "both"}, top
+        assert must_be_a_layout(archive) == [f"linux/{name}" for name in ARCHITECTURES]
         found = {}
-        for manifest in json.loads(blob(top))["manifests"]:
-            of_image = json.loads(blob(manifest))
-            name = manifest["platform"]["architecture"]
-            assert json.loads(blob(of_image["config"]))["architecture"] == name, manifest
-            layer = tarfile.open(fileobj=io.BytesIO(gzip.decompress(blob(of_image["layers"][0]))))
-            found[name] = layer.extractfile("program").read().decode()
+        for manifest in json.loads(archive.blob(top))["manifests"]:
+            of_image = json.loads(archive.blob(manifest))
+            layer = tarfile.open(fileobj=io.BytesIO(gzip.decompress(archive.blob(of_image["layers"][0]))))
+            found[manifest["platform"]["architecture"]] = layer.extractfile("program").read().decode()
         assert found == {name: name for name in ARCHITECTURES}, found
 
 
@@ -140,9 +266,10 @@ def architectures_and_builds_are_in_pairs(images: dict) -> None:
             "--build", f"{BUILD},{BUILD}")
 
 
-def refused(code: int, part: str, *arguments: str) -> None:
+def refused(code: int, part: str, *arguments: str, **environment: str) -> None:
     with tempfile.TemporaryDirectory() as folder:
-        run = subprocess.run([ROOT / "tools/image", "--output", folder, *arguments], capture_output=True, text=True)
+        run = subprocess.run([ROOT / "tools/image", "--output", folder, *arguments], capture_output=True, text=True,
+                             env={**os.environ, **environment})
         assert run.returncode == code and part in run.stderr and "Traceback" not in run.stderr, run
         assert not os.listdir(folder), os.listdir(folder)
 
@@ -255,9 +382,14 @@ def nvidia_imex_asks_no_name_server(images: dict) -> None:
 
 TESTS = (
     there_is_a_program_for_each_image,
-    every_blob_is_what_its_name_says,
+    an_archive_is_an_image_layout,
     containerd_finds_the_name,
     the_same_input_gives_the_same_archive,
+    the_time_of_an_image_is_what_the_caller_says,
+    an_image_names_its_distribution,
+    every_library_is_in_the_record_of_its_package,
+    the_bill_of_materials_is_true,
+    certificates_are_the_packages_and_not_this_machines,
     another_repository_and_tag_change_the_name_alone,
     a_layer_is_small,
     an_image_says_its_architecture,

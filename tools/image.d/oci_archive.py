@@ -1,7 +1,7 @@
 """An OCI image layout in a tar file: one layer for each architecture, and what a container runtime has to know of it.
 
-Image Format Specification 1.1. Everything is in a fixed order and of the beginning of 1970, so that the same files
-make the same digest.
+Image Format Specification 1.1. Everything is in a fixed order, all files are of the beginning of 1970, and nothing is of
+now, so that the same files make the same digest.
 """
 
 import gzip
@@ -15,7 +15,6 @@ from typing import Optional
 
 import architectures
 
-_CREATED = "1970-01-01T00:00:00Z"
 _MEDIA = "application/vnd.oci.image"
 _INDEX = f"{_MEDIA}.index.v1+json"
 
@@ -37,6 +36,7 @@ class Image:
     settings: dict
     labels: dict
     architecture: str  # as Go calls it
+    created: str = "1970-01-01T00:00:00Z"
 
 
 def write(path: Path, names: list, entries: dict, settings: dict, labels: dict, architecture: str = "") -> tuple:
@@ -56,7 +56,7 @@ def write_all(path: Path, names: list, images: list) -> tuple:
     added = [_add_image(blobs, image) for image in images]
     descriptor = added[0][0]
     if len(added) > 1:
-        descriptor = _add(blobs, _index([manifest for manifest, _ in added]), _INDEX)
+        descriptor = _add(blobs, _index([manifest for manifest, _ in added], annotations=images[0].labels), _INDEX)
     files = {
         "oci-layout": _json({"imageLayoutVersion": "1.0.0"}),
         "index.json": _index([{**descriptor, "annotations": {
@@ -75,8 +75,8 @@ def _add_image(blobs: dict, image: Image) -> tuple:
     config = _json({
         "architecture": image.architecture,
         "config": {**image.settings, "Labels": image.labels},
-        "created": _CREATED,
-        "history": [{"created": _CREATED, "created_by": "tools/image"}],
+        "created": image.created,
+        "history": [{"created": image.created, "created_by": "tools/image"}],
         "os": "linux",
         "rootfs": {"type": "layers", "diff_ids": [_digest(plain)]},
     })
@@ -91,8 +91,8 @@ def _add_image(blobs: dict, image: Image) -> tuple:
     return {**descriptor, "platform": {"architecture": image.architecture, "os": "linux"}}, len(layer)
 
 
-def _index(manifests: list) -> bytes:
-    return _json({"schemaVersion": 2, "mediaType": _INDEX, "manifests": manifests})
+def _index(manifests: list, **more: dict) -> bytes:
+    return _json({"schemaVersion": 2, "mediaType": _INDEX, "manifests": manifests, **more})
 
 
 def _layer(entries: dict) -> bytes:

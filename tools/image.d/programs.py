@@ -20,6 +20,7 @@ class Program:
     user: str  # numeric, "user:group"
     host_names: str  # the rule "hosts:" of nsswitch.conf
     more_libraries: tuple = ()  # besides those that it is linked with
+    compiled_in: tuple = ("libboost1.74-dev", "nlohmann-json3-dev")  # Debian packages of which it uses headers alone
     speaks_tls: bool = True
     links: tuple = ()  # (path, target)
 
@@ -33,12 +34,14 @@ class Program:
             "WorkingDir": "/",
         }
 
-    def labels(self, version_: str) -> dict:
+    def labels(self, version_: str, created: str, revision: str = "") -> dict:
         return {
             "org.opencontainers.image.title": self.name,
             "org.opencontainers.image.description": self.description,
             "org.opencontainers.image.version": version_,
+            "org.opencontainers.image.created": created,
             "org.opencontainers.image.licenses": "Apache-2.0",
+            **({"org.opencontainers.image.revision": revision} if revision else {}),
         }
 
 

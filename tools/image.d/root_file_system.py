@@ -1,16 +1,20 @@
-"""The files of an image: what the program needs to run, and nothing else."""
+"""The files of an image: what the program needs to run, and where all of it is from; nothing else."""
 
+import functools
 import subprocess
 import tempfile
 from pathlib import Path
 
 import shared_libraries
-from architectures import Architecture
+import spdx
+from architectures import Architecture, native
+from debian_packages import DebianPackages, records
 from failure import Failure
 from oci_archive import Entry
 from programs import Program
 
-_CERTIFICATES = Path("/etc/ssl/certs/ca-certificates.crt")
+_CERTIFICATES = "etc/ssl/certs/ca-certificates.crt"
+_LICENSE = Path(__file__).resolve().parent.parent.parent / "LICENSE"
 
 _PASSWD = """\
 root:x:0:0:root:/root:/sbin/nologin
@@ -19,7 +23,7 @@ nonroot:x:65532:65532:nonroot:/nonexistent:/sbin/nologin
 _GROUP = "root:x:0:\nnonroot:x:65532:\n"
 
 
-def of(program: Program, binary: Path, architecture: Architecture) -> dict:
+def of(program: Program, binary: Path, architecture: Architecture, version: str, created: str) -> dict:
     """Entries by path without the leading slash."""
     if not binary.is_file():
         raise Failure(f"{binary} is not there: {architecture.how_to_build} --target {program.name}")
@@ -31,13 +35,24 @@ def of(program: Program, binary: Path, architecture: Architecture) -> dict:
     entries["etc/passwd"] = _text(_PASSWD)
     entries["etc/group"] = _text(_GROUP)
     entries["etc/nsswitch.conf"] = _text(f"passwd: files\ngroup: files\nhosts: {program.host_names}\n")
-    if program.speaks_tls:
-        entries[str(_CERTIFICATES)[1:]] = Entry(0o644, content=_read(_CERTIFICATES))
     entries[f"usr/bin/{program.name}"] = Entry(0o755, content=_stripped(binary, architecture))
+    entries[f"usr/share/doc/{program.name}/copyright"] = Entry(0o644, content=_read(_LICENSE))
     for path, target in program.links:
         entries[path] = Entry(0o777, target=target)
+    packages = _packages(architecture.root)
+    owners = {path: packages.owner(path) for path in libraries}
     for path, library in libraries.items():
         entries[path] = Entry(0o755, content=_read(library))
+    for path, entry in _distribution(packages, architecture.root).items():
+        entries[path] = entry
+        owners[path] = packages.named("base-files")
+    entries["etc/os-release"] = Entry(0o777, target="../usr/lib/os-release")
+    if program.speaks_tls:
+        owners[_CERTIFICATES], entries[_CERTIFICATES] = _certificates()
+    entries |= records(packages, owners, entries)
+    entries[spdx.path_of(program.name)] = _text(spdx.document(
+        program, version, architecture.name, created, _variables(entries["usr/lib/os-release"].content.decode()), entries, owners,
+        [packages.named(name) for name in program.compiled_in]))
     for path in list(entries):
         for folder in Path(path).parents:
             if folder != Path("."):
@@ -47,6 +62,36 @@ def of(program: Program, binary: Path, architecture: Architecture) -> dict:
         if f"usr/{folder}" in entries:
             entries[folder] = Entry(0o777, target=f"usr/{folder}")
     return entries
+
+
+@functools.cache
+def _packages(root: Path) -> DebianPackages:
+    return DebianPackages(root)
+
+
+def _distribution(packages: DebianPackages, root: Path) -> dict:
+    """Which one the packages are from: scanners choose by it where they look. And the licenses that most packages refer to."""
+    paths = [path for path in packages.files("base-files") if path == "usr/lib/os-release" or path.startswith("usr/share/common-licenses/")]
+    entries = {}
+    for path in paths:
+        here = root / path
+        entries[path] = Entry(0o777, target=str(here.readlink())) if here.is_symlink() else Entry(0o644, content=_read(here))
+    if "usr/lib/os-release" not in entries:
+        raise Failure(f"the package base-files below {root} has no /usr/lib/os-release, so this is no Debian")
+    return entries
+
+
+def _certificates() -> tuple:
+    """The package, and its certificates in one file: not this machine's file of that name, which has those of its owner too."""
+    packages = _packages(native().root)
+    paths = [Path("/", path) for path in packages.files("ca-certificates")
+             if path.startswith("usr/share/ca-certificates/") and path.endswith(".crt")]
+    texts = [_read(path).decode().rstrip("\n") + "\n" for path in paths]
+    return packages.named("ca-certificates"), _text("".join(texts))
+
+
+def _variables(os_release: str) -> dict:
+    return {name: value.strip('"') for name, _, value in (line.partition("=") for line in os_release.splitlines())}
 
 
 def _text(text: str) -> Entry:

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import elf
 from architectures import Architecture
+from debian_packages import in_image
 from failure import Failure
 
 
@@ -27,7 +28,7 @@ def of(binary: Path, more: tuple, architecture: Architecture) -> dict:
         if name not in found:
             found[name] = _find(name, who, architecture)
             missing += [(other, name) for other in _read(_here(found[name], architecture), architecture).needed]
-    return {_place(path): _here(path, architecture) for path in found.values()}
+    return {in_image(path): _here(path, architecture) for path in found.values()}
 
 
 def _find(name: str, who: object, architecture: Architecture) -> str:
@@ -49,8 +50,3 @@ def _read(path: Path, architecture: Architecture) -> elf.Elf:
 
 def _here(path: str, architecture: Architecture) -> Path:
     return architecture.root / path.lstrip("/")
-
-
-def _place(path: str) -> str:
-    """On Debian /lib and /lib64 are links to those below /usr."""
-    return path[1:] if path.startswith("/usr/") else f"usr{path}"
