@@ -141,7 +141,7 @@ volumes:
 {{- $template := .object.spec.template }}
 {{- $pod := $template.spec }}
 {{- $container := first $pod.containers }}
-{{- $_ := set $container "image" (include "compute-domain.image" .) }}
+{{- $_ := set $container "image" (include "compute-domain.image" (dict "root" .root "name" .object.metadata.name "values" $of)) }}
 {{- $_ := set $container "resources" $of.resources }}
 {{- $args := concat $container.args .args $of.args }}
 {{- if ne .root.Values.logLevel "info" }}{{ $args = append $args (printf "--log-level=%s" .root.Values.logLevel) }}{{ end }}
@@ -157,12 +157,23 @@ volumes:
 {{- with $of.podAnnotations }}{{ $_ := set $template.metadata "annotations" . }}{{ end }}
 {{- end }}
 
+{{/*
+What the values say; else the digest that the release of this chart has for the program (tools/release writes it into Chart.yaml);
+else the appVersion as a tag. Of: root, name, values.
+*/}}
 {{- define "compute-domain.image" -}}
 {{- $image := .values.image }}
 {{- $name := printf "%s/%s" .root.Values.image.registry $image.repository }}
-{{- if $image.digest }}
-{{- printf "%s@%s" $name $image.digest }}
+{{- $tag := coalesce $image.tag .root.Values.image.tag }}
+{{- $digest := $image.digest }}
+{{- if not (or $digest $tag) }}
+{{- range index (.root.Chart.Annotations | default dict) "artifacthub.io/images" | default "[]" | fromYamlArray }}
+{{- if eq .name $.name }}{{ $digest = last (splitList "@" .image) }}{{ end }}
+{{- end }}
+{{- end }}
+{{- if $digest }}
+{{- printf "%s@%s" $name $digest }}
 {{- else }}
-{{- printf "%s:%s" $name (coalesce $image.tag .root.Values.image.tag .root.Chart.AppVersion) }}
+{{- printf "%s:%s" $name (default .root.Chart.AppVersion $tag) }}
 {{- end }}
 {{- end }}
