@@ -1,0 +1,350 @@
+#!/usr/bin/env python3
+"""What tools/release makes, with the programs of build directories: release_test.py [DIR [DIR-OF-ARM64 | - [TEST…]]].
+
+DIR is this machine's (default: build/release); with another one for arm64 the images are for both. Works on copies of this
+tree, in which CHANGELOG.md has a day. $KUBECTL is as in tests/manifests/rendering_test.py. The last line counts what passed.
+"""
+
+import filecmp
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tarfile
+import tempfile
+import traceback
+from pathlib import Path
+
+import yaml
+
+sys.dont_write_bytecode = True
+
+from image_test import BUILD, ROOT, Archive, must_be_a_layout
+
+sys.path.insert(0, str(ROOT / "tools/release.d"))
+
+import signature
+from architectures import native
+from failure import Failure
+from programs import PROGRAMS, version
+
+OTHER = Path(sys.argv[2]).resolve() if len(sys.argv) > 2 and sys.argv[2] != "-" else None
+ARCHITECTURES = [native().name, *(["arm64"] if OTHER else [])]
+REGISTRY = "registry.example.com/nvlink"
+VERSION = version(ROOT)
+NAME = "compute-domain-operator"
+CHART = "manifests/helm/compute-domain-operator"
+DAY = "2026-01-31"
+COMMITTED = {"GIT_AUTHOR_DATE": "1769860800 +0000", "GIT_COMMITTER_DATE": "1769860800 +0000"}
+CREATED = "2026-01-31T12:00:00Z"
+WORK = tempfile.TemporaryDirectory()
+WORKPLACE = Path(WORK.name)
+
+
+def kubectl() -> str:
+    if "KUBECTL" in os.environ:
+        return os.environ["KUBECTL"]
+    binary = subprocess.run([ROOT / "tools/cluster", "build"], check=True, stdout=subprocess.PIPE, text=True).stdout.strip()
+    program = WORKPLACE / "kubectl"
+    program.write_text(f'#!/bin/sh\nexec {binary} kubectl "$@"\n')
+    program.chmod(0o755)
+    return str(program)
+
+
+def git(root: Path, *arguments: str) -> str:
+    return subprocess.run(["git", "-C", root, "-c", "user.name=Test", "-c", "user.email=test@example.com", "-c", "commit.gpgsign=false",
+                           *arguments], check=True, capture_output=True, text=True, env={**os.environ, **COMMITTED}).stdout
+
+
+def copy_of_the_tree() -> Path:
+    """Committed as a whole, on the day that its CHANGELOG.md has."""
+    root = WORKPLACE / "tree"
+    listed = git(ROOT, "ls-files", "-z", "--cached", "--others", "--exclude-standard").split("\0")
+    for path in filter(None, listed):
+        if (ROOT / path).is_symlink() or (ROOT / path).exists():
+            (root / path).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy2(ROOT / path, root / path, follow_symlinks=False)
+    changelog = root / "CHANGELOG.md"
+    changelog.write_text(re.sub(r"^(## \S+) \(.+\)$", rf"\1 ({DAY})", changelog.read_text(), count=1, flags=re.MULTILINE))
+    git(root, "init", "--quiet", "--initial-branch=main")
+    git(root, "add", "--all")
+    git(root, "commit", "--quiet", "--message=all")
+    return root
+
+
+def clone(name: str) -> Path:
+    """Another checkout of the same commit."""
+    git(WORKPLACE, "clone", "--quiet", str(TREE), name)
+    return WORKPLACE / name
+
+
+def release(root: Path, directory: Path, *more: str, version=VERSION, **environment: str) -> subprocess.CompletedProcess:
+    builds = ",".join(map(str, [BUILD, *([OTHER] if OTHER else [])]))
+    return subprocess.run([root / "tools/release", version, directory, "--registry", REGISTRY, "--arch", ",".join(ARCHITECTURES),
+                           "--build", builds, *more],
+                          capture_output=True, text=True, env={**os.environ, "KUBECTL": KUBECTL, **environment})
+
+
+def stand_in_for_cosign(folder: Path, script: str) -> str:
+    """A PATH with it; for the options of sign-blob and verify-blob see the documentation of Sigstore, "Signing Blobs"."""
+    folder.mkdir()
+    program = folder / "cosign"
+    program.write_text(f"#!/bin/sh\n{script}\n")
+    program.chmod(0o755)
+    return f"{folder}:{os.environ['PATH']}"
+
+
+def overlays() -> dict:
+    """The folders of manifests/ that are rendered, by file."""
+    found = {"install.yaml": "default", "adopt.yaml": "adopt"}
+    for path in (ROOT / "manifests").glob("*/kustomization.yaml"):
+        if path.parent.name not in ("adopt", "base", "default", "namespaces", "test"):
+            found[f"install-{path.parent.name}.yaml"] = path.parent.name
+    return found
+
+
+def images_of(objects: list) -> set:
+    """Of all containers of all workloads."""
+    templates = [each["spec"]["template"]["spec"] for each in objects if each and each["kind"] in ("Deployment", "DaemonSet")]
+    return {container["image"] for pod in templates for kind in ("initContainers", "containers") for container in pod.get(kind, [])}
+
+
+def made() -> dict:
+    """The references in images.txt, by program."""
+    lines = (MADE / "images.txt").read_text().splitlines()
+    return {line.partition("@")[0].rpartition("/")[2]: line for line in lines}
+
+
+def a_release_has_what_its_page_says() -> None:
+    wanted = {"SHA256SUMS", "RELEASE_NOTES.md", "images.txt", f"{NAME}-{VERSION}.tgz", *overlays()}
+    wanted |= {f"{name}.tar" for name in PROGRAMS} | {f"{name}-{arch}.spdx.json" for name in PROGRAMS for arch in ARCHITECTURES}
+    assert {path.name for path in MADE.iterdir()} == wanted, {path.name for path in MADE.iterdir()} ^ wanted
+    assert RAN.stderr == "" and RAN.stdout.endswith("not signed\n"), RAN
+    page = (ROOT / "docs/releasing.md").read_text()
+    for name in ("images.txt", "install.yaml", "adopt.yaml", "RELEASE_NOTES.md", "SHA256SUMS", "SHA256SUMS.sigstore.json"):
+        assert f"`{name}`" in page, name
+
+
+def the_checksums_are_of_all_files() -> None:
+    checked = subprocess.run(["sha256sum", "--check", "--strict", "SHA256SUMS"], cwd=MADE, capture_output=True, text=True)
+    assert checked.returncode == 0, checked
+    assert len(checked.stdout.splitlines()) == len(list(MADE.iterdir())) - 1, checked.stdout
+
+
+def an_archive_has_the_image_that_images_txt_names() -> None:
+    assert list(made()) == list(PROGRAMS)
+    for name, reference in made().items():
+        archive = Archive(MADE / f"{name}.tar")
+        assert reference == f"{REGISTRY}/{name}@{archive.descriptor['digest']}", reference
+        assert archive.descriptor["annotations"]["io.containerd.image.name"] == f"{REGISTRY}/{name}:{VERSION}", archive.descriptor
+        assert must_be_a_layout(archive) == [f"linux/{arch}" for arch in ARCHITECTURES], name
+        labels = json.loads(archive.blob(archive.descriptor))["annotations"]
+        assert labels["org.opencontainers.image.version"] == VERSION and labels["org.opencontainers.image.created"] == CREATED, labels
+        assert labels["org.opencontainers.image.revision"] == git(TREE, "rev-parse", "HEAD").strip(), labels
+
+
+def a_bill_of_materials_is_beside_each_image() -> None:
+    for name in PROGRAMS:
+        for arch in ARCHITECTURES:
+            document = json.loads((MADE / f"{name}-{arch}.spdx.json").read_text())
+            assert document["name"] == f"{name}-{VERSION}-{arch}" and document["creationInfo"]["created"] == CREATED, document["name"]
+
+
+def every_manifest_names_only_images_that_are_in_the_archives() -> None:
+    for file, folder in overlays().items():
+        text = (MADE / file).read_text()
+        objects = list(yaml.safe_load_all(text))
+        wanted = set() if folder == "adopt" else set(made().values())
+        assert images_of(objects) == wanted, (file, images_of(objects))
+        # Also where no test looks.
+        assert set(re.findall(r"image: (\S+)", text)) == wanted and "registry.invalid" not in text, file
+        assert folder == "default" or f"manifests/{folder}" in text.partition("\n")[0], file
+
+
+def a_manifest_is_the_overlay() -> None:
+    for file, folder in (("install.yaml", "default"), ("adopt.yaml", "adopt")):
+        rendered = subprocess.run([KUBECTL, "kustomize", TREE / "manifests" / folder], check=True, capture_output=True, text=True).stdout
+        for name, reference in made().items():
+            rendered = rendered.replace(f"registry.invalid/{name}:{VERSION}", reference)
+        lines = (MADE / file).read_text().splitlines(keepends=True)
+        assert lines[1] == f"# kubectl apply --server-side -f {file}\n" and "".join(lines[2:]) == rendered, file
+
+
+def the_notes_are_the_section_of_the_changelog() -> None:
+    text = (MADE / "RELEASE_NOTES.md").read_text()
+    section = (TREE / "CHANGELOG.md").read_text().split("\n## ")[1].partition("\n")[2].strip()
+    assert text.startswith(f"# {NAME} {VERSION}\n\n{section}\n\n### Images\n"), text[:200]
+    assert all(reference in text for reference in made().values()), text[-400:]
+
+
+def a_second_run_gives_the_same_files() -> None:
+    """From another checkout of the same commit, in a rehearsal with a file too many, and signed."""
+    tree = clone("tree-of-another")
+    (tree / "notes.txt").write_text("mine")
+    key = WORKPLACE / "cosign.key"
+    key.write_text("a key")
+    path = stand_in_for_cosign(WORKPLACE / "signs", f'echo "$@" >{WORKPLACE}/signs/arguments; cp SHA256SUMS SHA256SUMS.sigstore.json')
+    (WORKPLACE / "again").mkdir()  # an empty directory is as good as none
+    ran = release(tree, WORKPLACE / "again", "--rehearsal", "--cosign-key", str(key), PATH=path, TZ="Asia/Tokyo")
+    assert ran.returncode == 0 and "signed; a REHEARSAL" in ran.stdout, ran
+    names = {each.name for each in MADE.iterdir()}
+    assert {each.name for each in (WORKPLACE / "again").iterdir()} == names | {"SHA256SUMS.sigstore.json"}
+    _, different, errors = filecmp.cmpfiles(MADE, WORKPLACE / "again", names, shallow=False)
+    assert not different and not errors, (different, errors)
+    called = (WORKPLACE / "signs/arguments").read_text()
+    assert called == f"sign-blob --yes --key {key} --bundle SHA256SUMS.sigstore.json SHA256SUMS\n", called
+
+
+def a_signature_that_fails_is_an_error() -> None:
+    folder = WORKPLACE / "unsigned"
+    folder.mkdir()
+    (folder / "SHA256SUMS").write_text("")
+    before = os.environ["PATH"]
+    os.environ["PATH"] = stand_in_for_cosign(WORKPLACE / "fails", "exit 3")
+    try:
+        signature.sign(folder, Path("/cosign.key"))
+        raise AssertionError("not refused")
+    except Failure as failure:
+        assert "cosign could not sign SHA256SUMS with /cosign.key (exit code 3)" in str(failure), failure
+    finally:
+        os.environ["PATH"] = before
+
+
+def refused(sentence: str, root: Path, *more: str, directory=None, **others: str) -> None:
+    target = directory or WORKPLACE / "refused"
+    before = sorted(target.iterdir()) if target.exists() else None
+    ran = release(root, target, *more, **others)
+    assert ran.returncode == 1 and ran.stdout == "", (sentence, ran)
+    assert ran.stderr.startswith("release: ") and ran.stderr.count("\n") == 1 and sentence in ran.stderr, (sentence, ran.stderr)
+    assert (sorted(target.iterdir()) if target.exists() else None) == before, sentence
+    assert not list(WORKPLACE.glob(".*")), list(WORKPLACE.glob(".*"))
+
+
+def what_is_not_a_release_is_refused() -> None:
+    tree = clone("tree-of-mistakes")
+    refused("this is not 9.9.9: CMakeLists.txt has ", tree, version="9.9.9")
+    refused("is there and not empty", tree, directory=MADE)
+    refused("--cosign-key: there is no file /nonexistent", tree, "--cosign-key", "/nonexistent")
+    with_git_alone = WORKPLACE / "path"
+    with_git_alone.mkdir()
+    for name in ("git", "env", "python3"):
+        (with_git_alone / name).symlink_to(shutil.which(name))
+    refused("--cosign-key takes the program cosign, and there is none on PATH", tree, "--cosign-key", str(tree / "LICENSE"),
+            PATH=str(with_git_alone))
+    refused("there is no /nonexistent: install kubectl", tree, KUBECTL="/nonexistent")
+    refused("does not have the programs for", tree, "--arch", native().name, "--build", "/nonexistent")
+    refused("--build names one directory for each architecture", tree, "--build", f"{BUILD},{BUILD},{BUILD}")
+
+    (tree / "mine").write_text("")
+    refused("the tree has changes that are not committed: mine\n", tree)
+    (tree / "README.md").write_text("")
+    refused("the tree has changes that are not committed: README.md and 1 more\n", tree)
+    git(tree, "checkout", "README.md")
+    (tree / "mine").unlink()
+
+
+def one_file_of_another_version_is_refused() -> None:
+    tree = clone("tree-of-versions")
+    for file, old, new, sentence in (
+        (f"{CHART}/Chart.yaml", f"version: {VERSION}", "version: 7.7.7", f"this is not {VERSION}: {CHART}/Chart.yaml (version) has 7.7.7\n"),
+        (f"{CHART}/Chart.yaml", f"appVersion: {VERSION}", "appVersion: 7.7.7", f"{CHART}/Chart.yaml (appVersion) has 7.7.7\n"),
+        ("manifests/default/kustomization.yaml", f"newTag: {VERSION}", "newTag: 7.7.7", "manifests/default/kustomization.yaml has 7.7.7\n"),
+        ("CHANGELOG.md", f"## {VERSION} ({DAY})", "## 7.7.7 (2027-01-01)",
+         f"CHANGELOG.md does not begin with '## {VERSION} (DATE)' but with '## 7.7.7 (2027-01-01)'\n"),
+        ("CHANGELOG.md", f"## {VERSION} ({DAY})", f"## {VERSION} (unreleased)",
+         f"CHANGELOG.md says '{VERSION} (unreleased)': write the day of the release in place of 'unreleased'"),
+    ):
+        before = (tree / file).read_text()
+        assert re.search(rf"^\s*{re.escape(old)}$", before, re.MULTILINE), (file, old)
+        (tree / file).write_text(re.sub(rf"^(\s*){re.escape(old)}$", rf"\g<1>{new}", before, flags=re.MULTILINE))
+        git(tree, "commit", "--all", "--quiet", "--message=other")
+        refused(sentence, tree)
+        git(tree, "revert", "--no-edit", "HEAD")
+
+
+# ---- The chart, by Helm
+
+def helm(major: str, *arguments) -> str:
+    ran = subprocess.run([ROOT / "tools/helm", major, *map(str, arguments)], capture_output=True, text=True)
+    assert ran.returncode == 0, ran
+    return ran.stdout
+
+
+def chart_images(major: str, *more: str) -> set:
+    text = helm(major, "template", NAME, MADE / f"{NAME}-{VERSION}.tgz", "--namespace", NAME, "--kube-version", "1.37.2", *more)
+    return images_of(list(yaml.safe_load_all(text)))
+
+
+def the_chart_names_the_same_images() -> None:
+    references = set(made().values())
+    digest = "sha256:" + "0123456789abcdef" * 4
+    for major in ("3", "4"):
+        found = helm(major, "lint", "--strict", MADE / f"{NAME}-{VERSION}.tgz", "--kube-version", "1.37.2")
+        assert "[WARNING]" not in found and "[ERROR]" not in found, found
+        assert chart_images(major) == references
+        # A mirror has the same images. A tag or a digest of the user's comes first.
+        assert chart_images(major, "--set", "image.registry=mirror.example.com") == {
+            reference.replace(REGISTRY, "mirror.example.com") for reference in references}
+        assert chart_images(major, "--set", "image.tag=mine") == {f"{REGISTRY}/{name}:mine" for name in PROGRAMS}
+        own = chart_images(major, "--set", "agent.image.tag=mine", "--set", f"imex.image.digest={digest}")
+        assert own == {made()["compute-domain-controller"], f"{REGISTRY}/compute-domain-agent:mine",
+                       f"{REGISTRY}/compute-domain-imex@{digest}"}, own
+        shown = helm(major, "show", "chart", MADE / f"{NAME}-{VERSION}.tgz")
+        listed = yaml.safe_load(yaml.safe_load(shown)["annotations"]["artifacthub.io/images"])
+        assert {image["name"]: image["image"] for image in listed} == made(), listed
+
+
+def the_chart_has_what_helm_packages() -> None:
+    def contents(path: Path) -> dict:
+        with tarfile.open(path) as tar:
+            assert all(member.isfile() for member in tar), path
+            return {member.name: tar.extractfile(member).read() for member in tar}
+
+    helm("4", "package", TREE / CHART, "--destination", WORKPLACE / "packaged")
+    wanted, found = contents(WORKPLACE / f"packaged/{NAME}-{VERSION}.tgz"), contents(MADE / f"{NAME}-{VERSION}.tgz")
+    assert set(wanted) == set(found), set(wanted) ^ set(found)
+    assert {name for name in wanted if wanted[name] != found[name]} == {f"{NAME}/Chart.yaml", f"{NAME}/values.yaml"}
+
+
+TESTS = (
+    a_release_has_what_its_page_says,
+    the_checksums_are_of_all_files,
+    an_archive_has_the_image_that_images_txt_names,
+    a_bill_of_materials_is_beside_each_image,
+    every_manifest_names_only_images_that_are_in_the_archives,
+    a_manifest_is_the_overlay,
+    the_notes_are_the_section_of_the_changelog,
+    a_second_run_gives_the_same_files,
+    a_signature_that_fails_is_an_error,
+    what_is_not_a_release_is_refused,
+    one_file_of_another_version_is_refused,
+    the_chart_names_the_same_images,
+    the_chart_has_what_helm_packages,
+)
+
+
+def main() -> int:
+    wanted = [test for test in TESTS if test.__name__ in sys.argv[3:]] if len(sys.argv) > 3 else TESTS
+    failed = 0
+    for test in wanted:
+        try:
+            test()
+            print(f"ok      {test.__name__}", flush=True)
+        except Exception:
+            failed += 1
+            print(f"FAILED  {test.__name__}\n{traceback.format_exc()}", flush=True)
+    print(f"{len(wanted) - failed} passed, {failed} failed")
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    KUBECTL = kubectl()
+    TREE = copy_of_the_tree()
+    MADE = WORKPLACE / "made"
+    RAN = release(TREE, MADE)
+    if RAN.returncode != 0:
+        print(f"FAILED  tools/release: {RAN.stderr}0 passed, 1 failed")
+        sys.exit(1)
+    sys.exit(main())
