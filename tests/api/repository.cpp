@@ -15,7 +15,8 @@ std::vector<std::filesystem::path> yaml_files(const std::filesystem::path& folde
   for (auto entry = std::filesystem::recursive_directory_iterator(root); entry != end(entry);
        ++entry) {
     if (entry->path().filename() == "helm") entry.disable_recursion_pending();
-    if (entry->path().extension() == ".yaml") files.push_back(entry->path());
+    const bool is_of_prometheus = entry->path().filename() == "rules.yaml";
+    if (entry->path().extension() == ".yaml" && !is_of_prometheus) files.push_back(entry->path());
   }
   std::ranges::sort(files);
   return files;

@@ -7,7 +7,8 @@
 
 namespace cdom::api {
 
-// The .yaml files below a folder of the repository, by path; without templates of Helm charts.
+// The .yaml files below a folder of the repository, by path, that have objects of Kubernetes;
+// without templates of Helm charts.
 std::vector<std::filesystem::path> yaml_files(const std::filesystem::path& folder);
 
 // The objects in a file of the repository; a failure of the test when it has none.

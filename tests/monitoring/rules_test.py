@@ -1,0 +1,127 @@
+#!/usr/bin/env python3
+"""The alerts of manifests/monitoring/rules.yaml, by promtool and alerts.yaml: rules_test.py. Needs no cluster.
+
+Whether each fires when it should and not beside that, and whether what it says names what there is. The last line counts what
+passed.
+"""
+
+import re
+import subprocess
+import sys
+import tempfile
+import traceback
+from pathlib import Path
+
+import yaml
+
+sys.dont_write_bytecode = True
+
+from promql import MONITORING, ROOT, alerts, grouping, problems, program
+
+HERE = Path(__file__).resolve().parent
+TESTS_OF_ALERTS = HERE / "alerts.yaml"
+
+
+def promtool(*arguments) -> None:
+    done = subprocess.run([program("promtool"), *map(str, arguments)], capture_output=True, text=True, timeout=300)
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+def the_rule_file_is_valid() -> None:
+    promtool("check", "rules", MONITORING / "rules.yaml")
+
+
+def each_alert_fires_when_it_should_and_not_beside_that() -> None:
+    promtool("test", "rules", TESTS_OF_ALERTS)
+
+
+def each_alert_is_seen_to_fire_and_not_to() -> None:
+    """A query in alerts.yaml finds it, and another one with the same series does not."""
+    fires, rests = set(), set()
+    for test in yaml.safe_load(TESTS_OF_ALERTS.read_text())["tests"]:
+        found = [{name for sample in query["exp_samples"] for name in re.findall(r'alertname="(\w+)"', sample["labels"])}
+                 for query in test["promql_expr_test"]]
+        names = {selector for each in test["input_series"] for selector in re.findall(r"^\w+", each["series"])}
+        fires |= set().union(*found)
+        for alert in alerts():
+            concerned = names & set(re.findall(r"\w+", alert["expr"]))
+            if concerned and any(alert["alert"] not in each for each in found):
+                rests.add(alert["alert"])
+    names = {alert["alert"] for alert in alerts()}
+    assert fires == names, fires ^ names
+    assert rests == names, names - rests
+
+
+def each_alert_names_metrics_labels_and_reasons_that_there_are() -> None:
+    found = {alert["alert"]: wrong for alert in alerts() if (wrong := problems(alert["expr"]))}
+    assert not found, found
+
+
+def each_alert_says_what_it_means_and_where_to_read_on() -> None:
+    headings = {re.sub(r"[^\w -]", "", title.lower()).replace(" ", "-")
+                for title in re.findall(r"^#+ +(.*)", (ROOT / "docs/troubleshooting.md").read_text(), re.MULTILINE)}
+    for alert in alerts():
+        name, texts = alert["alert"], alert["annotations"]
+        assert set(texts) == {"summary", "description"}, name
+        assert alert["labels"]["severity"] in ("info", "warning", "critical"), name
+        [anchor] = re.findall(r"See docs/troubleshooting\.md#([\w-]+)\.$", texts["description"])
+        assert anchor in headings, (name, anchor)
+        # A label that the alert does not have is an empty text there.
+        used = set(re.findall(r"\$labels\.(\w+)", " ".join(texts.values())))
+        assert used <= grouping(alert["expr"]) | {"what"}, (name, used)
+        objects = {"namespace", "name", "node", "daemonset", "state"} & grouping(alert["expr"])
+        assert objects <= used, (name, objects - used)
+
+
+def a_typo_is_found() -> None:
+    for query, wrong in (('max(compute_domain_node_fabric_errors)', "there is no metric compute_domain_node_fabric_errors"),
+                         ('sum by (nod) (compute_domain_node_fabric_error)', "none of its metrics has a label nod"),
+                         ('compute_domain_clique_seats{stat="Free"}', "compute_domain_clique_seats has no label stat"),
+                         ('compute_domain_status{reason=~"Deleting|Wating"}', "there is no reason Wating"),
+                         ('rate(compute_domain_formation_seconds[5m]) or vector(0)', "there is no metric compute_domain_formation_seconds")):
+        assert problems(query) == [wrong], (query, problems(query))
+    assert problems('histogram_quantile(0.9, sum by (le) (rate(compute_domain_formation_seconds_bucket[5m]))) offset 15m') == []
+
+
+def promtool_finds_an_alert_that_is_gone() -> None:
+    """So that a test of which promtool compares nothing is no proof."""
+    with tempfile.TemporaryDirectory() as folder:
+        rules = yaml.safe_load((MONITORING / "rules.yaml").read_text())
+        del rules["groups"][0]["rules"][0]
+        (Path(folder) / "rules.yaml").write_text(yaml.safe_dump(rules))
+        tests = yaml.safe_load(TESTS_OF_ALERTS.read_text())
+        (Path(folder) / "alerts.yaml").write_text(yaml.safe_dump({**tests, "rule_files": ["rules.yaml"], "tests": tests["tests"][:1]}))
+        try:
+            promtool("test", "rules", Path(folder) / "alerts.yaml")
+        except AssertionError as failed:
+            assert "ComputeDomainNotReady" in str(failed), failed
+            return
+    raise AssertionError("promtool found nothing wrong")
+
+
+TESTS = (
+    the_rule_file_is_valid,
+    each_alert_fires_when_it_should_and_not_beside_that,
+    each_alert_is_seen_to_fire_and_not_to,
+    each_alert_names_metrics_labels_and_reasons_that_there_are,
+    each_alert_says_what_it_means_and_where_to_read_on,
+    a_typo_is_found,
+    promtool_finds_an_alert_that_is_gone,
+)
+
+
+def main() -> int:
+    failed = 0
+    for test in TESTS:
+        try:
+            test()
+            print(f"ok      {test.__name__}", flush=True)
+        except Exception:
+            failed += 1
+            print(f"FAILED  {test.__name__}\n{traceback.format_exc()}", flush=True)
+    print(f"{len(TESTS) - failed} passed, {failed} failed")
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
