@@ -103,7 +103,7 @@ TEST(Manifests, NameTheImagesOfThisVersion) {
       EXPECT_EQ(object["labels"][0]["pairs"]["app.kubernetes.io/version"], version) << file;
     }
   }
-  EXPECT_EQ(labelled, 6);
+  EXPECT_EQ(labelled, 7);
 }
 
 TEST(Manifests, CheckNodesByTheProgramThatIsInstalled) {

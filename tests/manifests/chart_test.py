@@ -149,7 +149,8 @@ COMPONENTS = {
     "host-managed": {"imex": {"mode": "hostManaged"}},
     "imex-tls": {"imex": {"tls": {"enabled": True}}},
     "isolation-channel": {"imex": {"isolation": "channel"}},
-    "metrics-tls": {"metrics": {"tls": {"enabled": True}}},
+    "monitoring": {"metrics": {name: {"enabled": True} for name in ("monitors", "rules", "dashboard")}},
+    "metrics-tls": {"metrics": {"tls": {"enabled": True}}},  # changes what "monitoring" has, and comes after it
     "openshift": {"openshift": {"enabled": True}},
     "shared-claims": {"sharedClaims": {"enabled": True}},
 }
@@ -220,7 +221,7 @@ def a_take_over_has_the_rights_of_adopt(major: str) -> None:
 
 @of_each_helm
 def namespaces_are_named_the_same_both_ways(major: str) -> None:
-    components = ["metrics-tls", "shared-claims", "gpu-clique-label", "openshift"]
+    components = ["monitoring", "metrics-tls", "shared-claims", "gpu-clique-label", "openshift"]
     kustomize = objects_of(combined("default", *components, "namespaces", resources={"namespaces.yaml": RENAMED}))
     chart = rendered(major, merged({"namespaces": {"nodes": {"name": "our-agents"}}}, *(COMPONENTS[name] for name in components)),
                      namespace="our-controllers")
@@ -339,7 +340,10 @@ VALUES = [
     (("openshift", "enabled"), True, f"{AGENT} {POD} containers 0 securityContext seLinuxOptions type", "spc_t"),
     (("adoptFrom",), ["nvidia"], variable(CONTROLLER, "ADOPT_FROM"), "nvidia"),
     (("metrics", "tls", "enabled"), True, variable(AGENT, "METRICS_AUTHENTICATION"), "true"),
-    (("metrics", "monitors", "enabled"), True, "ServiceMonitor/compute-domain-agent spec endpoints 0", {"port": "metrics"}),
+    (("metrics", "monitors", "enabled"), True, "ServiceMonitor/compute-domain-agent spec endpoints 0 port", "metrics"),
+    (("metrics", "rules", "enabled"), True, "PrometheusRule/compute-domain-alerts spec groups [computedomains] rules 0 alert",
+     "ComputeDomainNotReady"),
+    (("metrics", "dashboard", "enabled"), True, "ConfigMap/compute-domain-dashboard metadata labels grafana_dashboard", "1"),
     (("networkPolicy", "enabled"), False, POLICY, None),
     (("networkPolicy", "metricsFrom"), [{"podSelector": {}}], f"{POLICY} spec ingress 0 from", [{"podSelector": {}}]),
     (("controller", "replicas"), 3, f"{CONTROLLER} spec replicas", 3),
@@ -379,6 +383,18 @@ TOGETHER = [
      "ServiceMonitor/compute-domain-controller spec endpoints 0 tlsConfig serverName", f"compute-domain-controller-metrics.{NAME}.svc"),
     ({"metrics": {"monitors": {"enabled": True, "interval": "15s"}}}, "ServiceMonitor/compute-domain-agent spec endpoints 0 interval", "15s"),
     ({"metrics": {"monitors": {"enabled": True, "labels": {"a": "b"}}}}, "ServiceMonitor/compute-domain-agent metadata labels a", "b"),
+    ({"metrics": {"tls": {"enabled": True, "secretName": "ours"}, "monitors": {"enabled": True}}},
+     "ServiceMonitor/compute-domain-agent spec endpoints 0 tlsConfig ca secret name", "ours"),
+    # Each of the three alone.
+    ({"metrics": {"rules": {"enabled": True}}}, "ServiceMonitor/compute-domain-agent", None),
+    ({"metrics": {"monitors": {"enabled": True}}}, "ConfigMap/compute-domain-dashboard", None),
+    ({"metrics": {"dashboard": {"enabled": True}}}, "PrometheusRule/compute-domain-alerts", None),
+    ({"metrics": {"rules": {"enabled": True, "labels": {"release": "prometheus"}}}}, "PrometheusRule/compute-domain-alerts metadata labels release",
+     "prometheus"),
+    ({"metrics": {"dashboard": {"enabled": True, "labels": {"grafana_dashboard": "yes"}}}},
+     "ConfigMap/compute-domain-dashboard metadata labels grafana_dashboard", "yes"),
+    ({"metrics": {"dashboard": {"enabled": True, "annotations": {"grafana_folder": "NVLink"}}}},
+     "ConfigMap/compute-domain-dashboard metadata annotations grafana_folder", "NVLink"),
     ({"imex": {"mode": "hostManaged", "hostSocketPath": "/run/imex.sock"}}, variable(IMEX, "IMEX_HOST_SOCKET_PATH"), "/run/imex.sock"),
     ({"imex": {"isolation": "channel"}, **UNLABELLED}, variable(AGENT, "IMEX_ISOLATION"), "channel"),
     ({"imex": {"isolation": "channel", "claimsPerNode": 16}, **UNLABELLED}, variable(AGENT, "IMEX_CHANNEL_SEATS"), "16"),
@@ -456,6 +472,8 @@ WRONG = [
     ({"image": {"tag": 1.0}}, "at '/image/tag': got number, want string"),
     ({"agent": {"image": {"digest": "sha256:abc"}}}, "at '/agent/image/digest': 'sha256:abc' does not match pattern"),
     ({"metrics": {"monitors": {"interval": "15"}}}, "at '/metrics/monitors/interval': '15' does not match pattern"),
+    ({"metrics": {"rules": {"label": {}}}}, "at '/metrics/rules': additional properties 'label' not allowed"),
+    ({"metrics": {"dashboards": {}}}, "at '/metrics': additional properties 'dashboards' not allowed"),
     ({"networkPolicy": {"metricsFrom": []}}, "at '/networkPolicy/metricsFrom': minItems: got 0, want 1"),
     ({"namespaces": {"nodes": {"name": "Nodes"}}}, "at '/namespaces/nodes/name': 'Nodes' does not match pattern"),
     ({"namespaces": {"nodes": {"name": NAME}}}, 'the release is in the namespace "compute-domain-operator", which is also namespaces.nodes.name'),

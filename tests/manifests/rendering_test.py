@@ -76,7 +76,7 @@ def every_object_and_pod_has_the_recommended_labels() -> None:
     """Also those of the components, and the API alone; which are as true of an object as of its program."""
     [version] = {each["metadata"]["labels"]["app.kubernetes.io/version"] for each in workloads(shipped("default"))}
     rendered = {"default": shipped("default"), "base": shipped("base"), "adopt": shipped("adopt"),
-                "components": objects_of(combined("default", "metrics-tls", "shared-claims", "openshift"))}
+                "components": objects_of(combined("default", "monitoring", "metrics-tls", "shared-claims", "openshift"))}
     for where, objects in rendered.items():
         assert objects
         for each in objects:
@@ -128,8 +128,9 @@ def the_namespaces_may_have_other_names() -> None:
     names = yaml.safe_dump({
         "apiVersion": "v1", "kind": "ConfigMap", "data": {"operator": "our-controllers", "nodes": "our-agents"},
         "metadata": {"name": "compute-domain-namespaces", "annotations": {"config.kubernetes.io/local-config": "true"}}})
-    every = ["gpu-operator", "gpu-clique-label", "isolation-channel", "host-managed", "imex-tls", "metrics-tls", "shared-claims", "openshift"]
-    for base, components in (("default", every), ("default", ["extended-resource"]), ("default", ["kubernetes-1.32/component"]),
+    every = ["gpu-operator", "gpu-clique-label", "isolation-channel", "host-managed", "imex-tls", "monitoring", "metrics-tls",
+             "shared-claims", "openshift"]
+    for base, components in (("default", every), ("default", ["monitoring"]), ("default", ["extended-resource"]), ("default", ["kubernetes-1.32/component"]),
                              ("kubernetes-1.32", []), ("test", []), ("adopt", [])):
         before = combined(base, *components)
         after = combined(base, *components, "namespaces", resources={"namespaces.yaml": names})
@@ -230,6 +231,37 @@ def metrics_are_behind_tls_and_tokens_with_their_component_only() -> None:
     assert reader["rules"] == [{"nonResourceURLs": ["/metrics"], "verbs": ["get"]}], reader
 
 
+def monitors_reach_the_services_as_these_serve_metrics() -> None:
+    plain, behind_tls = (objects_of(combined("default", *components)) for components in (["monitoring"], ["monitoring", "metrics-tls"]))
+    services = {each["metadata"]["name"]: each for each in of_kind(plain, "Service")}
+    for objects in (plain, behind_tls):
+        for monitor in of_kind(objects, "ServiceMonitor"):
+            name, namespace = monitor["metadata"]["name"], monitor["metadata"]["namespace"]
+            service = services[f"{name}-metrics"]
+            assert service["metadata"]["namespace"] == namespace
+            assert monitor["spec"]["selector"]["matchLabels"].items() <= service["metadata"]["labels"].items()
+            [endpoint] = monitor["spec"]["endpoints"]
+            assert endpoint["port"] in [port["name"] for port in service["spec"]["ports"]]
+            # As in the certificate that docs/security.md names.
+            assert endpoint["tlsConfig"]["serverName"] == f"{name}-metrics.{namespace}.svc"
+            # Only the controller's metrics name another namespace than its own; a node's agent is trusted with no label.
+            assert endpoint.get("honorLabels", False) == (name == "compute-domain-controller")
+            tls = {"scheme", "bearerTokenFile"} & set(endpoint) | {"ca"} & set(endpoint["tlsConfig"])
+            assert tls == ({"scheme", "bearerTokenFile", "ca"} if objects is behind_tls else set()), (name, tls)
+    # Or they would go on without TLS.
+    refused = combined("default", "metrics-tls", "monitoring")
+    assert refused.returncode != 0 and "fsGroup" in refused.stderr, refused.stderr
+
+
+def the_rules_and_the_dashboard_are_what_their_files_have() -> None:
+    objects = objects_of(combined("default", "monitoring"))
+    [rule] = of_kind(objects, "PrometheusRule")
+    assert rule["spec"] == yaml.safe_load((ROOT / "manifests/monitoring/rules.yaml").read_text())
+    [dashboard] = of_kind(objects, "ConfigMap")
+    assert dashboard["metadata"]["labels"]["grafana_dashboard"] == "1"
+    assert dashboard["data"] == {"compute-domains.json": (ROOT / "manifests/monitoring/compute-domains.json").read_text()}
+
+
 def versions_of_classes(objects: list) -> set:
     return {each["apiVersion"] for each in of_kind(objects, CLASS_KIND)}
 
@@ -264,6 +296,8 @@ TESTS = (
     the_gpu_operators_driver_is_seen_through_the_folder_above_its_mount,
     the_policy_allows_the_cliques_label_with_its_component_only,
     metrics_are_behind_tls_and_tokens_with_their_component_only,
+    monitors_reach_the_services_as_these_serve_metrics,
+    the_rules_and_the_dashboard_are_what_their_files_have,
     older_versions_have_classes_that_they_serve,
     what_an_older_version_cannot_have_is_refused,
 )

@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
-"""The alerts of manifests/monitoring/rules.yaml, by promtool and alerts.yaml: rules_test.py. Needs no cluster.
+"""The alerts of manifests/monitoring/rules.yaml, by promtool and alerts.yaml, and the dashboard's form: rules_test.py.
 
-Whether each fires when it should and not beside that, and whether what it says names what there is. The last line counts what
-passed.
+Whether each alert fires when it should and not beside that, and whether what it says names what there is. Needs no cluster. The
+last line counts what passed.
 """
 
+import json
 import re
 import subprocess
 import sys
@@ -52,6 +53,12 @@ def each_alert_is_seen_to_fire_and_not_to() -> None:
     assert rests == names, names - rests
 
 
+def each_alert_goes_on_while_no_controller_leads() -> None:
+    """But for those by metrics that the leader is not the only one to have."""
+    stops = {alert["alert"] for alert in alerts() if "keep_firing_for" not in alert}
+    assert stops == {"ComputeDomainImexRestarted", "ComputeDomainDaemonSetIncomplete", "ComputeDomainNoLeader", "ComputeDomainMetricsAbsent"}, stops
+
+
 def each_alert_names_metrics_labels_and_reasons_that_there_are() -> None:
     found = {alert["alert"]: wrong for alert in alerts() if (wrong := problems(alert["expr"]))}
     assert not found, found
@@ -71,6 +78,30 @@ def each_alert_says_what_it_means_and_where_to_read_on() -> None:
         assert used <= grouping(alert["expr"]) | {"what"}, (name, used)
         objects = {"namespace", "name", "node", "daemonset", "state"} & grouping(alert["expr"])
         assert objects <= used, (name, objects - used)
+
+
+def the_page_has_each_alert() -> None:
+    page = dict(re.findall(r"^\| `(ComputeDomain\w+)` \| (\w+) \|", (ROOT / "docs/monitoring.md").read_text(), re.MULTILINE))
+    assert page == {alert["alert"]: alert["labels"]["severity"] for alert in alerts()}, page
+
+
+def the_dashboard_shows_each_panel_once_and_whole() -> None:
+    dashboard = json.loads((MONITORING / "compute-domains.json").read_text())
+    panels, taken = dashboard["panels"], {}
+    assert len({panel["id"] for panel in panels}) == len(panels)
+    for panel in panels:
+        place, title = panel["gridPos"], panel["title"]
+        assert place["x"] + place["w"] <= 24, title
+        for cell in ((x, y) for x in range(place["x"], place["x"] + place["w"]) for y in range(place["y"], place["y"] + place["h"])):
+            assert cell not in taken, (title, taken[cell])
+            taken[cell] = title
+        if panel["type"] != "row":
+            assert panel["description"] and panel["targets"], title
+            assert len({target["refId"] for target in panel["targets"]}) == len(panel["targets"]), title
+            assert {each["datasource"]["uid"] for each in (panel, *panel["targets"])} == {"$datasource"}, title
+        for override in panel.get("fieldConfig", {}).get("overrides", []):
+            name = override["matcher"]["options"]
+            assert name in ("Value", *(f"Value #{target['refId']}" for target in panel["targets"])), (title, name)
 
 
 def a_typo_is_found() -> None:
@@ -103,8 +134,11 @@ TESTS = (
     the_rule_file_is_valid,
     each_alert_fires_when_it_should_and_not_beside_that,
     each_alert_is_seen_to_fire_and_not_to,
+    each_alert_goes_on_while_no_controller_leads,
     each_alert_names_metrics_labels_and_reasons_that_there_are,
     each_alert_says_what_it_means_and_where_to_read_on,
+    the_page_has_each_alert,
+    the_dashboard_shows_each_panel_once_and_whole,
     a_typo_is_found,
     promtool_finds_an_alert_that_is_gone,
 )

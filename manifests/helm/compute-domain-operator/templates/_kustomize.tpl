@@ -1,6 +1,7 @@
 {{/*
 What the chart installs is written once, in manifests/ and crds/, which the folder kustomize/ links to. These templates read the
-kustomizations there as kustomize does, as far as those use it: resources, strategic merge patches, and of JSON patches "replace".
+kustomizations there as kustomize does, as far as those use it: resources, ConfigMaps made of files, strategic merge patches, and of
+JSON patches "replace", and "add" of a field.
 The first argument of each is a dict; objects are maps, which they change in place. docs/design/packaging.md
 */}}
 
@@ -10,6 +11,7 @@ The first argument of each is a dict; objects are maps, which they change in pla
 {{- range $from, $to := dict "compute-domain-operator" .root.Release.Namespace "compute-domain-nodes" .root.Values.namespaces.nodes.name }}
 {{- $text = regexReplaceAll (printf "(?m)\\b(namespace|value): %s$" $from) $text (printf "${1}: %s" $to) }}
 {{- $text = replace (printf "system:serviceaccount:%s:" $from) (printf "system:serviceaccount:%s:" $to) $text }}
+{{- $text = regexReplaceAll (printf "(?m)\\.%s\\.svc$" $from) $text (printf ".%s.svc" $to) }}
 {{- end }}
 {{- $text | replace "/var/lib/kubelet" .root.Values.kubelet.directory }}
 {{- end }}
@@ -27,6 +29,18 @@ The first argument of each is a dict; objects are maps, which they change in pla
 {{- end }}
 {{- end }}
 {{- end }}
+{{- range $entry := $kustomization.configMapGenerator }}
+{{- $object := include "kustomize.config-map" (dict "root" $.root "folder" $.folder "entry" $entry) | fromJson }}
+{{- $_ := set $.state "objects" (append $.state.objects $object) }}
+{{- end }}
+{{- end }}
+
+{{/* A ConfigMap of an entry of configMapGenerator, as JSON. Of: root, folder, entry. */}}
+{{- define "kustomize.config-map" -}}
+{{- $data := dict }}
+{{- range .entry.files }}{{ $_ := set $data . ($.root.Files.Get (printf "kustomize/%s/%s" $.folder .)) }}{{ end }}
+{{- $meta := merge (pick .entry "name" "namespace") (pick .entry.options "labels") }}
+{{- dict "apiVersion" "v1" "kind" "ConfigMap" "metadata" $meta "data" $data | toJson }}
 {{- end }}
 
 {{/* The patches of the component in a folder, on state.objects. Of: root, folder, state. */}}
@@ -37,7 +51,7 @@ The first argument of each is a dict; objects are maps, which they change in pla
 {{- range $object := $.state.objects }}
 {{- if and (eq $object.kind $entry.target.kind) (eq $object.metadata.name (default $object.metadata.name $entry.target.name)) }}
 {{- range $step := fromYamlArray $entry.patch }}
-{{- if eq $step.op "replace" }}
+{{- if or (eq $step.op "replace") (and (eq $step.op "add") (not (regexMatch "/([0-9]+|-)$" $step.path))) }}
 {{- include "kustomize.replace" (dict "in" $object "path" (splitList "/" (trimPrefix "/" $step.path)) "value" $step.value) }}
 {{- else if ne $step.op "test" }}{{/* which components go together the chart checks itself */}}
 {{- fail (printf "%s: the chart knows no JSON patch %q" $.folder $step.op) }}

@@ -38,6 +38,9 @@
 {{- if $of.imex.tls.enabled }}
 - imex-tls
 {{- end }}
+{{- if or $of.metrics.monitors.enabled $of.metrics.rules.enabled $of.metrics.dashboard.enabled }}
+- monitoring
+{{- end }}
 {{- if $of.metrics.tls.enabled }}
 - metrics-tls
 {{- end }}
@@ -83,6 +86,12 @@
 {{- $of.networkPolicy.enabled }}
 {{- else if eq .object.kind "PodDisruptionBudget" }}
 {{- $of.controller.podDisruptionBudget.enabled }}
+{{- else if eq .object.kind "ServiceMonitor" }}
+{{- $of.metrics.monitors.enabled }}
+{{- else if eq .object.kind "PrometheusRule" }}
+{{- $of.metrics.rules.enabled }}
+{{- else if eq $name "compute-domain-dashboard" }}
+{{- $of.metrics.dashboard.enabled }}
 {{- else }}
 {{- true }}
 {{- end }}
@@ -101,6 +110,13 @@
 {{- end }}
 {{- else if and (eq $kind "NetworkPolicy") (ne $name "compute-domain-imex") }}
 {{- range .object.spec.ingress }}{{ $_ := set . "from" $of.networkPolicy.metricsFrom }}{{ end }}
+{{- else if eq $kind "ServiceMonitor" }}
+{{- include "compute-domain.monitor" . }}
+{{- else if eq $kind "PrometheusRule" }}
+{{- $_ := set .object.metadata "labels" (merge dict .object.metadata.labels $of.metrics.rules.labels) }}
+{{- else if eq $name "compute-domain-dashboard" }}
+{{- $_ := set .object.metadata "labels" (mergeOverwrite dict .object.metadata.labels $of.metrics.dashboard.labels) }}
+{{- with $of.metrics.dashboard.annotations }}{{ $_ := set $.object.metadata "annotations" . }}{{ end }}
 {{- else if eq $kind "Deployment" }}
 {{- include "compute-domain.controller" . }}
 {{- else if and (eq $kind "DaemonSet") (eq $name "compute-domain-agent") }}
@@ -109,6 +125,16 @@
 {{- include "compute-domain.imex" . }}
 {{- end }}
 {{- include "compute-domain.label" . }}
+{{- end }}
+
+{{/* Of: root, object. */}}
+{{- define "compute-domain.monitor" -}}
+{{- $of := .root.Values.metrics }}
+{{- $_ := set .object.metadata "labels" (merge dict .object.metadata.labels $of.monitors.labels) }}
+{{- range .object.spec.endpoints }}
+{{- if $of.monitors.interval }}{{ $_ := set . "interval" $of.monitors.interval }}{{ end }}
+{{- if $of.tls.enabled }}{{ $_ := set .tlsConfig.ca.secret "name" $of.tls.secretName }}{{ end }}
+{{- end }}
 {{- end }}
 
 {{- define "compute-domain.label" -}}
