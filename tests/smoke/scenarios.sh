@@ -28,7 +28,12 @@ stop_controller() {
 # play LOG FILTER [SHARDS]: the scenarios of that filter, so many side by side, each counted. What
 # failed is printed whole.
 play() {
-  local log=$1 filter=$2 shards=${3:-1} shard pids=()
+  local log=$1 filter=$2 shards=${3:-1} shard pids=() pattern patterns
+  IFS=: read -ra patterns <<<"${filter%%-*}"
+  for pattern in "${patterns[@]}"; do
+    "$player" --gtest_list_tests --gtest_filter="$pattern" | grep -q '^  ' ||
+      { failed=$((failed + 1)); echo "FAILED  no scenario is called $pattern"; }
+  done
   for ((shard = 0; shard < shards; shard++)); do
     GTEST_TOTAL_SHARDS=$shards GTEST_SHARD_INDEX=$shard \
       timeout 600 "$player" --gtest_filter="$filter" >"$log.$shard" 2>&1 &
