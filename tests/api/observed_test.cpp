@@ -1,0 +1,87 @@
+// What the views of pods, Events and CustomResourceDefinitions keep of the documents of an API
+// server.
+#include "compute_domain/api/observed.h"
+
+#include <gmock/gmock.h>
+
+#include "compute_domain/api/codec.h"
+#include "source_tree/source_tree.h"
+
+namespace cdom::api {
+namespace {
+
+using testing::Contains;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsSupersetOf;
+using testing::Not;
+
+constexpr char kPod[] = R"({"apiVersion":"v1","kind":"Pod",
+  "metadata":{"name":"p","namespace":"team-a","uid":"u"},
+  "spec":{"nodeName":"n1","nodeSelector":{"kubernetes.io/hostname":"n1"},
+    "resourceClaims":[{"name":"a","resourceClaimTemplateName":"t"},{"name":"b","resourceClaimName":"c"}],
+    "containers":[{"name":"w","image":"i","command":["hunter2"],"env":[{"name":"P","value":"hunter2"}]}],
+    "volumes":[{"name":"v","secret":{"secretName":"hunter2"}}]},
+  "status":{"phase":"Pending",
+    "conditions":[{"type":"PodScheduled","status":"False","reason":"Unschedulable","message":"0/2",
+                   "lastTransitionTime":null}],
+    "resourceClaimStatuses":[{"name":"a","resourceClaimName":"p-a-x7k2p"}],
+    "extendedResourceClaimStatus":{"resourceClaimName":"p-ext"},
+    "containerStatuses":[{"name":"w","state":{"waiting":{"reason":"ImagePullBackOff","message":"m"}}}]}})";
+
+TEST(PodState, HasHowFarThePodHasCome) {
+  const auto pod = decode<PodState>(kPod);
+  ASSERT_TRUE(pod) << pod.error().message;
+  EXPECT_THAT(pod->claims, ElementsAre(PodClaimRef{"a", "t", ""}, PodClaimRef{"b", "", "c"}));
+  EXPECT_THAT(pod->made, ElementsAre(PodClaimMade{"a", "p-a-x7k2p"}));
+  EXPECT_EQ(pod->extended_claim, "p-ext");
+  EXPECT_EQ(pod->condition("PodScheduled")->reason, "Unschedulable");
+  EXPECT_EQ(pod->condition("Ready"), nullptr);
+  EXPECT_EQ(pod->containers.front().waiting_reason, "ImagePullBackOff");
+}
+
+TEST(PodState, IsWrittenWithoutWhatAContainerRuns) {
+  const std::string text = encode(*decode<PodState>(kPod), "v1");
+  EXPECT_THAT(text, Not(HasSubstr("hunter2")));
+  EXPECT_EQ(*decode<PodState>(text), *decode<PodState>(kPod));
+}
+
+TEST(Occurrence, HasTheTimesOfBothKindsOfWriters) {
+  const auto old = decode<Occurrence>(R"({"kind":"Event","apiVersion":"v1","metadata":{"name":"e"},
+    "firstTimestamp":"2026-01-02T03:04:05Z","lastTimestamp":"2026-01-02T03:04:09Z","count":3})");
+  const auto recent =
+      decode<Occurrence>(R"({"kind":"Event","apiVersion":"v1","metadata":{"name":"e"},
+    "firstTimestamp":null,"lastTimestamp":null,"eventTime":"2026-01-02T03:04:05.000000Z",
+    "series":{"count":3,"lastObservedTime":"2026-01-02T03:04:09.000000Z"}})");
+  ASSERT_TRUE(old && recent);
+  EXPECT_EQ(old->begin(), recent->begin());
+  EXPECT_EQ(old->end(), recent->end());
+  EXPECT_EQ(*old->end() - *old->begin(), std::chrono::seconds(4));
+}
+
+TEST(Definition, HasThePathsOfItsSchema) {
+  const auto objects = objects_in_yaml(source_text("crds/computedomains.yaml"), "crd");
+  const auto definition = decode<Definition>(objects->front());
+  ASSERT_TRUE(definition) << definition.error().message;
+  const DefinitionVersion& version = definition->versions.front();
+  EXPECT_EQ(version.name, "v1beta1");
+  EXPECT_TRUE(version.served);
+  EXPECT_THAT(version.fields,
+              IsSupersetOf({"spec", "spec.numNodes", "spec.channel.resourceClaimTemplate.name",
+                            "status.nodes", "status.nodes[].name"}));
+  EXPECT_THAT(version.fields, Not(Contains("properties")));
+  const auto back = decode<Definition>(encode(*definition, "v1"));
+  ASSERT_TRUE(back) << back.error().message;
+  EXPECT_EQ(*back, *definition);
+}
+
+TEST(EncodeList, IsAListAsAServerGivesIt) {
+  const std::vector<PodState> pods{*decode<PodState>(kPod), PodState{}};
+  const auto page = decode_page<PodState>(encode_list(pods));
+  ASSERT_TRUE(page) << page.error().message;
+  EXPECT_EQ(page->items, pods);
+  EXPECT_TRUE(decode_page<PodState>(encode_list(std::vector<PodState>{}))->items.empty());
+}
+
+}  // namespace
+}  // namespace cdom::api
