@@ -15,6 +15,7 @@ before=$(state)
 remember_operator
 
 # --- a flood
+check "a domain forms and goes" form_and_go_as_usual
 check "1,400 silent connections to each agent and controller" flood 1400
 check "probes answer" probes_answer
 check "for 32 s, as kubelet would end what fails its probe, domains form and go in time" form_and_go_for 32
