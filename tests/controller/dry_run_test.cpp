@@ -94,6 +94,19 @@ std::string domain_with(const std::string& spec) {
       spec, "\n---\n");
 }
 
+TEST(DryRun, NamesAConfigurationThatTheAgentsRefuse) {
+  const std::string text =
+      "apiVersion: resource.k8s.io/v1\nkind: ResourceClaimTemplate\n"
+      "metadata: {name: by-hand, namespace: team-a}\nspec: {spec: {devices: {config: [{opaque: "
+      "{driver: compute-domain.nvidia.com, parameters: {apiVersion: resource.nvidia.com/v1beta1, "
+      "kind: ComputeDomainChannelConfig, domainID: d, allocationMod: All}}}]}}}\n";
+  EXPECT_THAT(problems_of(text),
+              ::testing::ElementsAre(HasSubstr(
+                  "ResourceClaimTemplate team-a/by-hand: its configuration for "
+                  "compute-domain.nvidia.com cannot be used: strict decoding error: unknown field "
+                  "\"allocationMod\"")));
+}
+
 TEST(DryRun, NamesValuesThatTheApiServerRefuses) {
   EXPECT_THAT(problems_of(domain_with("{numNodes: -1}")),
               ::testing::ElementsAre(HasSubstr("spec.numNodes is -1: give 0")));

@@ -4,12 +4,13 @@
 #include <iterator>
 #include <optional>
 #include <set>
+#include <type_traits>
 
 #include "compute_domain/api/codec.h"
 #include "compute_domain/api/names.h"
 #include "compute_domain/base/result.h"
 #include "compute_domain/base/text.h"
-#include "compute_domain/controller/gather.h"
+#include "compute_domain/controller/filled_cluster.h"
 #include "compute_domain/core/membership.h"
 #include "compute_domain/core/plan_reasons.h"
 #include "compute_domain/core/readiness.h"
@@ -23,60 +24,52 @@ using base::cat;
 using base::Error;
 using base::Result;
 
-// What the files hold: the stores that informers fill in a cluster, and what is read there when it
-// is needed.
-struct Contents {
-  std::string operator_namespace;
-  FilledStores filled;
-  const Stores stores = filled.view();
-  std::vector<api::Job> jobs;
-};
-
 template <class T>
-Result<void> put(Contents& contents, const std::string& json, const std::string& file) {
+Result<void> put(FilledCluster& cluster, const std::string& json, const std::string& file) {
   Result<T> object = api::decode<T>(json);
   if (!object) {
     return Error{base::ErrorKind::Invalid,
                  cat(file, ": ", api::kind_of<T>().kind, ": ", object.error().message)};
   }
   if (object->meta.uid.empty()) object->meta.uid = cat("(not created) ", object->meta.name);
-  contents.filled.of<T>().put(std::move(*object));
+  if constexpr (std::is_same_v<T, api::Pod>) cluster.put_pod(core::facts_of(*object));
+  cluster.put<T>(std::move(*object));
   return {};
 }
 
 // Most ConfigMaps are no node list, and nobody's concern here.
 template <>
-Result<void> put<api::ConfigMap>(Contents& contents, const std::string& json,
+Result<void> put<api::ConfigMap>(FilledCluster& cluster, const std::string& json,
                                  const std::string& /*file*/) {
   const Result<api::ConfigMap> map = api::decode<api::ConfigMap>(json);
-  if (map && map->meta.ns == contents.operator_namespace &&
+  if (map && map->meta.ns == cluster.sources().settings.operator_namespace &&
       !map->meta.label(api::kGroupLabel).empty()) {
-    contents.filled.of<api::ConfigMap>().put(stored(*map));
+    cluster.put<api::ConfigMap>(stored(*map));
   }
   return {};
 }
 
 template <class... T>
-Result<void> put_kind(KindList<T...> /*kinds*/, const std::string& kind, Contents& contents,
+Result<void> put_kind(KindList<T...> /*kinds*/, const std::string& kind, FilledCluster& cluster,
                       const std::string& json, const std::string& file) {
   Result<void> done;
   const auto put_if = [&]<class Kind>(KindList<Kind> /*one*/) {
-    if (kind == api::kind_of<Kind>().kind) done = put<Kind>(contents, json, file);
+    if (kind == api::kind_of<Kind>().kind) done = put<Kind>(cluster, json, file);
   };
   (put_if(KindList<T>()), ...);
   return done;
 }
 
-Result<void> put(Contents& contents, const std::string& json, const std::string& file) {
+Result<void> put(FilledCluster& cluster, const std::string& json, const std::string& file) {
   const Result<api::TypeMeta> type = api::type_meta_in(json);
   if (!type) return Error{base::ErrorKind::Invalid, cat(file, ": ", type.error().message)};
   if (type->kind == "Job") {
     Result<api::Job> job = api::decode<api::Job>(json);
     if (!job) return Error{base::ErrorKind::Invalid, cat(file, ": Job: ", job.error().message)};
-    contents.jobs.push_back(*std::move(job));
+    cluster.put(*std::move(job));
     return {};
   }
-  return put_kind(WatchedKinds(), type->kind, contents, json, file);
+  return put_kind(WatchedKinds(), type->kind, cluster, json, file);
 }
 
 std::vector<std::string> members_in(const core::World& world) {
@@ -117,6 +110,9 @@ bool add_problems(const std::string& json, const std::string& file,
   if (!type) return true;
   const std::string unknown = unknown_kind(*type);
   if (!unknown.empty()) problems.push_back(cat(file, ": ", unknown));
+  for (const std::string& line : config_faults(*type, json)) {
+    problems.push_back(cat(file, ": ", line));
+  }
   if (type->kind != "ComputeDomain") return unknown.empty();
   const Result<api::ComputeDomain> domain = api::decode<api::ComputeDomain>(json);
   const std::string name = domain ? api::to_string(api::name_of(domain->meta)) : "";
@@ -128,32 +124,6 @@ bool add_problems(const std::string& json, const std::string& file,
   return unknown.empty();
 }
 
-// What the running controller reads of pods and Jobs; gives the namespaces with claims that name no
-// domain.
-std::set<std::string> fill(Workloads& workloads, const Contents& contents, base::Duration now) {
-  const Stores& stores = contents.stores;
-  std::set<std::string> namespaces, with_claims;
-  for (const auto& claim : stores.claims.all()) {
-    const core::DomainRef::Kind kind = core::domain_ref_of(*claim).kind;
-    with_claims.insert(claim->meta.ns);
-    workloads.consumers_seen(*claim, now);
-    using Kind = core::DomainRef::Kind;
-    if (kind == Kind::None || kind == Kind::Named) continue;
-    if (kind == Kind::Automatic) workloads.claim_seen(*claim, now);
-    namespaces.insert(claim->meta.ns);
-  }
-  for (const api::Job& job : contents.jobs) workloads.job_read(job.meta.ns, job.meta.uid, job);
-  for (const std::string& ns : with_claims) {
-    std::vector<core::PodFacts> pods;
-    for (const auto& pod : stores.agents.all()) {
-      if (pod->meta.ns == ns) pods.push_back(core::facts_of(*pod));
-    }
-    workloads.pods_read(ns, std::move(pods), /*with_specs=*/true, now);
-  }
-  for (const auto& domain : stores.domains.all()) workloads.domain_seen(*domain, now);
-  return namespaces;
-}
-
 api::PlanSection workloads_section(const Sources& from, const std::string& ns) {
   api::PlanSection section;
   section.title = cat("namespace ", ns, ", claims that name no ComputeDomain");
@@ -161,16 +131,9 @@ api::PlanSection workloads_section(const Sources& from, const std::string& ns) {
   return section;
 }
 
-// Who would get which clique; carried out on `filled`, as what comes next builds upon it.
-std::optional<api::PlanSection> placement_section(const Sources& from, Memory& memory,
-                                                  FilledStores& filled) {
-  const core::PlacementPlan placement = core::place(gather_placement(from));
-  for (const auto& [uid, verdict] : placement.verdicts) memory.placement_found(uid, verdict);
-  for (const core::Action& action : placement.plan.actions) {
-    if (const auto* write = std::get_if<core::WriteReservations>(&action)) {
-      filled.of<api::ConfigMap>().put(stored(write->desired));
-    }
-  }
+// Who would get which clique; carried out, as what comes next builds upon it.
+std::optional<api::PlanSection> placement_section(FilledCluster& cluster) {
+  const core::PlacementPlan placement = cluster.place();
   if (placement.plan == core::Plan{}) return std::nullopt;
   api::PlanSection section;
   section.title = "Placement of all domains that want one clique";
@@ -240,8 +203,8 @@ std::string page_of(const api::PlanReport& report) {
 
 api::PlanReport dry_run(const std::vector<ObjectFile>& files, const core::Settings& settings,
                         const base::Clock& clock) {
-  Contents contents{.operator_namespace = settings.operator_namespace, .filled = {}, .jobs = {}};
-  const Stores& stores = contents.stores;
+  FilledCluster cluster(settings, clock);
+  const Stores& stores = cluster.stores();
   api::PlanReport report;
   std::vector<api::AskedPods> asked;
   for (const ObjectFile& file : files) {
@@ -252,7 +215,7 @@ api::PlanReport dry_run(const std::vector<ObjectFile>& files, const core::Settin
     }
     for (const std::string& json : *objects) {
       const bool is_kind = add_problems(json, file.name, report.problems);
-      if (Result<void> done = put(contents, json, file.name); !done) {
+      if (Result<void> done = put(cluster, json, file.name); !done) {
         if (is_kind) report.problems.push_back(done.error().message);
         continue;
       }
@@ -269,13 +232,11 @@ api::PlanReport dry_run(const std::vector<ObjectFile>& files, const core::Settin
   for (const auto& list : stores.lists.all()) {
     if (const std::string uid = list->meta.label(api::kDomainLabel); !uid.empty()) uids.insert(uid);
   }
-  Workloads workloads;
-  const std::set<std::string> namespaces = fill(workloads, contents, clock.elapsed());
+  const std::set<std::string> namespaces = cluster.learn_workloads();
   std::ranges::move(mismatches(stores, asked), std::back_inserter(report.problems));
-  Memory memory;
-  const Sources from{stores, memory, settings, clock, workloads};
+  const Sources from = cluster.sources();
   for (const std::string& ns : namespaces) report.sections.push_back(workloads_section(from, ns));
-  if (auto section = placement_section(from, memory, contents.filled)) {
+  if (auto section = placement_section(cluster)) {
     report.sections.push_back(*std::move(section));
   }
   for (const std::string& uid : uids) report.sections.push_back(domain_section(from, uid));

@@ -6,6 +6,7 @@
 
 #include "compute_domain/api/names.h"
 #include "compute_domain/base/text.h"
+#include "compute_domain/core/claim_config.h"
 
 namespace cdom::controller {
 
@@ -132,6 +133,24 @@ std::vector<std::string> unknown_fields(const std::string& json) {
     lines.push_back(cat("unknown field \"", path, "\"", suggestion(path)));
   }
   return lines;
+}
+
+std::vector<std::string> config_faults(const api::TypeMeta& type, const std::string& json) {
+  std::string name, mistake;
+  if (type.kind == api::kind_of<api::ResourceClaim>().kind) {
+    const auto claim = api::decode<api::ResourceClaim>(json);
+    if (!claim) return {};
+    name = api::to_string(api::name_of(claim->meta));
+    mistake = core::config_mistake(claim->spec.configs);
+  } else if (type.kind == api::kind_of<api::ResourceClaimTemplate>().kind) {
+    const auto object = api::decode<api::ResourceClaimTemplate>(json);
+    if (!object) return {};
+    name = api::to_string(api::name_of(object->meta));
+    mistake = core::config_mistake(object->spec.configs);
+  }
+  if (mistake.empty()) return {};
+  return {cat(type.kind, " ", name, ": its configuration for ", api::kDriver,
+              " cannot be used: ", mistake)};
 }
 
 std::vector<std::string> mismatches(const Stores& stores,

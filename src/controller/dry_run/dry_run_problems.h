@@ -19,6 +19,8 @@ std::string unknown_kind(const api::TypeMeta& type);
 std::vector<std::string> unknown_fields(const std::string& json);
 // Values that its CustomResourceDefinition does not allow, or that cannot work.
 std::vector<std::string> faults_of(const api::ComputeDomain& domain);
+// Of a ResourceClaim or ResourceClaimTemplate: configurations that the agents would refuse.
+std::vector<std::string> config_faults(const api::TypeMeta& type, const std::string& json);
 // Templates that pods name and nobody makes; domains with fewer pods or seats than they want.
 std::vector<std::string> mismatches(const Stores& stores, const std::vector<api::AskedPods>& asked);
 

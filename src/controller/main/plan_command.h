@@ -8,14 +8,6 @@
 
 namespace cdom::program {
 
-// Files that a folder has, by name; what cannot be read is a problem, and the rest is read all the
-// same.
-struct FoundFiles {
-  std::vector<std::string> files;
-  std::vector<std::string> problems;
-};
-FoundFiles files_below(const std::vector<std::string>& paths);
-
 // Prints the plan; gives the exit code: 1 when the objects have a problem, 2 when they cannot be
 // read. "-" is standard input.
 int run_plan(const ControllerFlags& flags, const std::vector<std::string>& paths);

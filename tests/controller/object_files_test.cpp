@@ -1,4 +1,4 @@
-#include "controller/main/plan_command.h"
+#include "compute_domain/controller/object_files.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -9,7 +9,7 @@
 
 #include "base/directory.h"
 
-namespace cdom::program {
+namespace cdom::controller {
 namespace {
 
 namespace fs = std::filesystem;
@@ -57,4 +57,4 @@ TEST(FilesOfAPlan, AreTheOthersWhereAFolderCannotBeRead) {
 }
 
 }  // namespace
-}  // namespace cdom::program
+}  // namespace cdom::controller
