@@ -155,7 +155,8 @@ Parsed parse(int argc, char** argv, const CommandLine& line) {
   if (!parsed.sub_command.empty()) {
     const bool is_alone = parsed.arguments.empty();
     if (!is_known || (!is_alone && !command->takes_arguments)) {
-      const std::string& word = is_alone ? parsed.sub_command : parsed.arguments.back();
+      const std::string& word =
+          is_alone || !is_known ? parsed.sub_command : parsed.arguments.back();
       return {.exit_code = usage_error(line.program, not_a_sub_command(word, line.sub_commands))};
     }
   }

@@ -241,8 +241,11 @@ base::Result<ClusterAccess> load_kubeconfig(const std::string& files, const std:
   const std::string name = context.empty() ? entries->current_context : context;
   const auto chosen = entries->contexts.find(name);
   if (chosen == entries->contexts.end()) {
-    return invalid(base::cat("kubeconfig ", files, ": current-context \"", name,
-                             "\" is not in contexts: choose one with kubectl config use-context"));
+    return invalid(base::cat("kubeconfig ", files,
+                             context.empty() ? ": current-context \"" : ": context \"", name,
+                             "\" is not in contexts: ",
+                             context.empty() ? "choose one with kubectl config use-context"
+                                             : "kubectl config get-contexts lists them"));
   }
   const auto cluster = referred(entries->clusters, chosen->second, "cluster", "clusters");
   if (!cluster) return cluster.error();
@@ -286,15 +289,17 @@ base::Result<ClusterAccess> in_cluster(const std::string& host, const std::strin
   return access;
 }
 
-base::Result<ClusterAccess> find_cluster(const std::string& flag, const Environment& environment) {
-  if (!flag.empty()) return load_kubeconfig(flag);
+base::Result<ClusterAccess> find_cluster(const std::string& flag, const Environment& environment,
+                                         const std::string& context) {
+  if (!flag.empty()) return load_kubeconfig(flag, context);
   if (const std::string files = environment("KUBECONFIG"); !files.empty()) {
-    return load_kubeconfig(files);
+    return load_kubeconfig(files, context);
   }
-  if (const std::string host = environment("KUBERNETES_SERVICE_HOST"); !host.empty()) {
+  if (const std::string host = environment("KUBERNETES_SERVICE_HOST");
+      !host.empty() && context.empty()) {
     return in_cluster(host, environment("KUBERNETES_SERVICE_PORT"));
   }
-  return load_kubeconfig(environment("HOME") + "/.kube/config");
+  return load_kubeconfig(environment("HOME") + "/.kube/config", context);
 }
 
 }  // namespace cdom::kube

@@ -163,6 +163,8 @@ TEST(CommandLine, KnowsItsSubCommands) {
   EXPECT_EQ(refusal({"look"}), "program look: --file: missing (see program look --help)\n");
   EXPECT_EQ(refusal({"lok"}),
             "program: \"lok\" is not a sub-command; try `look` or `read` (see program --help)\n");
+  EXPECT_EQ(refusal({"lok", "at"}),
+            "program: \"lok\" is not a sub-command; try `look` or `read` (see program --help)\n");
   EXPECT_EQ(refusal({"look", "at"}),
             "program: \"at\" is not a sub-command; try `look` or `read` (see program --help)\n");
 }

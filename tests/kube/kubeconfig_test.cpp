@@ -129,6 +129,28 @@ TEST_F(KubeconfigTest, SaysWhatIsWrongWithAField) {
   }
 }
 
+TEST_F(KubeconfigTest, AContextThatIsNamedGoesBeforeTheCurrentOneAndBeforeThePodsAccount) {
+  const std::string file =
+      write("two",
+            "apiVersion: v1\nkind: Config\ncurrent-context: a\n"
+            "contexts: [{name: a, context: {cluster: x}}, {name: b, context: {cluster: x, "
+            "namespace: team-b}}]\n"
+            "clusters: [{name: x, cluster: {server: 'http://127.0.0.1:8001'}}]\n");
+  const auto in_pod = [&](const char* name) -> std::string {
+    if (std::string_view(name) == "KUBERNETES_SERVICE_HOST") return "10.96.0.1";
+    return std::string_view(name) == "HOME" ? directory.string() : "";
+  };
+  const auto named = find_cluster(file, in_pod, "b");
+  ASSERT_TRUE(named) << named.error().message;
+  EXPECT_EQ(named->ns, "team-b");
+  const auto none = find_cluster(file, in_pod, "c");
+  ASSERT_FALSE(none);
+  EXPECT_THAT(none.error().message, testing::HasSubstr("context \"c\" is not in contexts"));
+  const auto at_home = find_cluster("", in_pod, "b");
+  ASSERT_FALSE(at_home);
+  EXPECT_THAT(at_home.error().message, testing::HasSubstr("/.kube/config"));
+}
+
 TEST_F(KubeconfigTest, SaysWhatIsWrongWithAFile) {
   const std::vector<std::pair<std::string, std::string>> cases = {
       {"", "not a kubeconfig"},

@@ -32,7 +32,9 @@ base::Result<ClusterAccess> in_cluster(
 using Environment = std::function<std::string(const char* name)>;
 
 // In the order of controller-runtime: `flag` when given, else $KUBECONFIG, else the pod's service
-// account, else $HOME/.kube/config.
-base::Result<ClusterAccess> find_cluster(const std::string& flag, const Environment& environment);
+// account, else $HOME/.kube/config. `context` is one of a kubeconfig, and so passes over the
+// service account.
+base::Result<ClusterAccess> find_cluster(const std::string& flag, const Environment& environment,
+                                         const std::string& context = {});
 
 }  // namespace cdom::kube
