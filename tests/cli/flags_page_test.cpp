@@ -11,6 +11,7 @@
 #include "compute_domain/base/text.h"
 #include "controller/main/controller_flags.h"
 #include "imex/main/imex_flags.h"
+#include "plugin/main/plugin_flags.h"
 #include "sandbox/main/sandbox_flags.h"
 #include "source_tree/source_tree.h"
 
@@ -27,8 +28,10 @@ struct Programs {
   program::AgentFlags agent;
   program::ImexFlags imex;
   program::SandboxFlags sandbox;
+  program::PluginFlags plugin;
   std::vector<CommandLine> lines{command_line_of(controller), command_line_of(agent),
-                                 command_line_of(imex), command_line_of(sandbox)};
+                                 command_line_of(imex), command_line_of(sandbox),
+                                 command_line_of(plugin)};
 };
 
 // For a cell of a table.

@@ -1,0 +1,27 @@
+// Bundle: a ClusterView as one .tar.gz, for who helps from elsewhere.
+//
+// How it lies there: manifest.json says which format it is, by which release, of which server and
+// when; objects/<plural>.json is a list of each kind, as an API server gives it. Only what the
+// types of a ClusterView hold is written, so that it has no secret. Reading believes nothing: a
+// bundle may come from anywhere.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "compute_domain/base/result.h"
+#include "compute_domain/controller/dry_run.h"
+#include "compute_domain/plugin/cluster_view.h"
+
+namespace cdom::plugin {
+
+// Unavailable: the file cannot be written. A file that is there is replaced as a whole.
+base::Result<void> write_bundle(const ClusterView& view, const std::string& file);
+
+// Invalid: there is no such file, it is no bundle, is cut off, or is of another format; says which.
+base::Result<ClusterView> read_bundle(const std::string& file);
+
+// The objects of a view as files of a dry run.
+std::vector<controller::ObjectFile> object_files_of(const ClusterView& view);
+
+}  // namespace cdom::plugin

@@ -1,0 +1,83 @@
+// ClusterView: what was read of a cluster at one time, for every sub-command of the kubectl plugin.
+//
+// It is filled by lists from the API server (read_cluster.h) or from a bundle (bundle.h); in both
+// cases reduced() has gone over it, so that the two give the same answers and a bundle has no
+// secret. A value.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "compute_domain/api/compute_domain.h"
+#include "compute_domain/api/compute_domain_node.h"
+#include "compute_domain/api/core.h"
+#include "compute_domain/api/observed.h"
+#include "compute_domain/api/resource.h"
+#include "compute_domain/base/clock.h"
+
+namespace cdom::plugin {
+
+// By which a pod's nodeSelector names one node.
+inline constexpr char kHostNameLabel[] = "kubernetes.io/hostname";
+
+// Where the operator is, and where the user is.
+struct Namespaces {
+  std::string user = "default";  // of objects that are named without a namespace
+  std::string operators = "compute-domain-operator";
+  std::string nodes = "compute-domain-nodes";
+
+  friend bool operator==(const Namespaces&, const Namespaces&) = default;
+};
+
+struct ClusterView {
+  base::Time taken{};
+  std::string server_version;  // "v1.36.2"
+  Namespaces namespaces;
+
+  std::vector<api::Definition> definitions;  // CustomResourceDefinitions of resource.nvidia.com
+  std::vector<api::DeviceClass> classes;     // of this driver
+  std::vector<api::Lease> leases;            // of the operator's namespace
+  std::vector<api::DeploymentRollout> deployments;    // the same
+  std::vector<api::DaemonSetRollout> daemon_sets;     // of the nodes' namespace
+  std::vector<api::ComputeDomain> domains;            // of all namespaces, as what follows
+  std::vector<api::ComputeDomainNode> reports;        //
+  std::vector<api::Node> nodes;                       // those with GPUs or an agent
+  std::vector<api::ResourceSlice> slices;             // of this driver
+  std::vector<api::ResourceClaim> claims;             // for this driver
+  std::vector<api::ResourceClaimTemplate> templates;  // the same
+  std::vector<api::ConfigMap> lists;                  // node lists and the reservations
+  std::vector<api::PodState> pods;                    // with claims, and the operator's own
+  std::vector<api::Occurrence> events;                // of what is here
+
+  friend bool operator==(const ClusterView&, const ClusterView&) = default;
+};
+
+// Calls `visit` with the name and the list of each kind: "computedomains", view.domains.
+template <class View, class Visit>
+void for_each_kind(View& view, const Visit& visit) {
+  visit("customresourcedefinitions", view.definitions);
+  visit("deviceclasses", view.classes);
+  visit("leases", view.leases);
+  visit("deployments", view.deployments);
+  visit("daemonsets", view.daemon_sets);
+  visit("computedomains", view.domains);
+  visit("computedomainnodes", view.reports);
+  visit("nodes", view.nodes);
+  visit("resourceslices", view.slices);
+  visit("resourceclaims", view.claims);
+  visit("resourceclaimtemplates", view.templates);
+  visit("configmaps", view.lists);
+  visit("pods", view.pods);
+  visit("events", view.events);
+}
+
+// The view without what no sub-command reads: objects of others, annotations and labels of others,
+// other drivers' configurations. Times are in whole seconds, as an API server has them.
+ClusterView reduced(ClusterView view);
+
+// Why nothing can be said of the ComputeDomains of this cluster, in a sentence: it has none of the
+// version that we speak. "" when it has.
+std::string lacking_api(const ClusterView& view);
+
+}  // namespace cdom::plugin

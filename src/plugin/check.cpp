@@ -1,0 +1,236 @@
+#include "compute_domain/plugin/check.h"
+
+#include <algorithm>
+#include <optional>
+#include <set>
+
+#include "compute_domain/api/names.h"
+#include "compute_domain/base/text.h"
+#include "compute_domain/core/reconcile.h"
+#include "plugin/controller_life.h"
+#include "plugin/facts.h"
+
+namespace cdom::plugin {
+
+namespace {
+
+using base::cat;
+
+constexpr char kDaemonClass[] = "compute-domain-daemon.nvidia.com";
+constexpr char kApplyAgain[] = "apply the manifests of this release again (docs/install.md)";
+
+std::vector<std::string> missing_fields(const api::DefinitionVersion& expected,
+                                        const api::DefinitionVersion& found) {
+  std::vector<std::string> missing;
+  std::ranges::set_difference(expected.fields, found.fields, std::back_inserter(missing));
+  // What is below a field that is missing goes without saying.
+  std::erase_if(missing, [&](const std::string& path) {
+    const std::string above = path.substr(0, path.rfind('.'));
+    const std::string list = above.ends_with("[]") ? above.substr(0, above.size() - 2) : above;
+    return above != path && std::ranges::find(missing, list) != missing.end();
+  });
+  return missing;
+}
+
+Finding look_at_definition(const ClusterView& view, const api::Definition& expected) {
+  const std::string& name = expected.meta.name;
+  Finding finding{cat("CRD ", name), Verdict::Fails, "", kApplyAgain};
+  const auto it =
+      std::ranges::find(view.definitions, name, [](const auto& d) { return d.meta.name; });
+  if (it == view.definitions.end()) {
+    finding.found = "it is not installed";
+    return finding;
+  }
+  const api::DefinitionVersion& wanted = expected.versions.front();
+  const auto version = std::ranges::find(it->versions, wanted.name, &api::DefinitionVersion::name);
+  if (version == it->versions.end() || !version->served) {
+    finding.found = cat("it does not serve version ", wanted.name);
+    return finding;
+  }
+  if (!it->established) {
+    finding.found = "the API server has not accepted it yet (condition Established)";
+    finding.remedy = "see why";
+    finding.command = cat("kubectl describe crd ", name);
+    return finding;
+  }
+  const std::vector<std::string> missing = missing_fields(wanted, *version);
+  if (missing.empty()) return {finding.subject, Verdict::Ok, cat("serves ", wanted.name), ""};
+  const std::string label = "app.kubernetes.io/name";
+  const bool is_ours = it->meta.label(label) == expected.meta.label(label);
+  finding.found =
+      cat(is_ours ? "it is of an older release" : "it is another driver's", ": it lacks ",
+          missing.size() == 1 ? "field " : "fields ", base::list_names(missing, 4),
+          ", so the API server drops what the operator writes there");
+  return finding;
+}
+
+Finding look_at_class(const ClusterView& view, const char* name, Verdict when_missing) {
+  const bool is_there = std::ranges::find(view.classes, name, [](const auto& c) {
+                          return c.meta.name;
+                        }) != view.classes.end();
+  if (is_there) return {cat("DeviceClass ", name), Verdict::Ok, "is there", ""};
+  return {cat("DeviceClass ", name), when_missing, "it is not installed", kApplyAgain};
+}
+
+Finding look_at_controller(const ClusterView& view) {
+  const ControllerLife life = controller_life(view);
+  const Verdict verdict = life.is_away()                                ? Verdict::Fails
+                          : life.state == ControllerLife::State::Unseen ? Verdict::Warning
+                                                                        : Verdict::Ok;
+  return {"controller", verdict, life.found, life.remedy, life.command};
+}
+
+Finding look_at_daemon_set(const ClusterView& view, const api::DaemonSetRollout& set) {
+  const bool is_whole = set.ready >= set.wanted;
+  return {cat("DaemonSet ", set.meta.name), is_whole ? Verdict::Ok : Verdict::Warning,
+          cat(set.ready, " of ", set.wanted, set.wanted == 1 ? " pod is ready" : " pods are ready"),
+          is_whole ? "" : "see which pods are not ready, and why",
+          is_whole ? "" : cat("kubectl get pods -n ", view.namespaces.nodes, " -o wide")};
+}
+
+// Only when there is none although nodes have reported.
+std::optional<Finding> look_at_agents(const ClusterView& view) {
+  const bool has_agent =
+      std::ranges::any_of(view.pods, [&](const api::PodState& pod) { return is_agent(view, pod); });
+  if (has_agent || view.reports.empty()) return std::nullopt;
+  return Finding{"agents", Verdict::Warning,
+                 cat("no pod with the label app=", api::kAgentApp, " is in namespace ",
+                     view.namespaces.nodes, ", so nobody knows whether the agents live"),
+                 "name the agents' namespace with --node-namespace"};
+}
+
+std::string look_at_pods(const ClusterView& view, const std::string& node) {
+  return cat("kubectl get pods -n ", view.namespaces.nodes,
+             " -o wide --field-selector spec.nodeName=", node);
+}
+
+std::int64_t devices_of(const ClusterView& view, const std::string& node) {
+  std::int64_t count = 0;
+  for (const api::ResourceSlice& slice : view.slices) {
+    if (slice.node == node) count += std::ssize(slice.devices);
+  }
+  return count;
+}
+
+// What a node is that can serve, in one line.
+std::string state_text(const Facts& facts, const api::ComputeDomainNode& report) {
+  const std::string& node = report.meta.name;
+  const auto clique = api::clique_of(report.status);
+  const std::int64_t devices = devices_of(facts.view(), node);
+  const std::vector<std::string> domains = facts.domains_on(node);
+  return cat(!clique           ? "clique not known yet"
+             : clique->empty() ? "no NVLink fabric"
+                               : cat("clique ", *clique),
+             ", isolation by ", api::to_string(report.status.isolation), ", offers ", devices,
+             devices == 1 ? " device" : " devices",
+             domains.empty() ? "" : cat(", used by ", base::list_names(domains, 3)));
+}
+
+// A daemon that has failed, of a group that the node still serves.
+const api::GroupReport* failed_group(const api::ComputeDomainNode& report) {
+  const auto it =
+      std::ranges::find(report.status.groups, api::DaemonState::Failed, &api::GroupReport::state);
+  return it == report.status.groups.end() ? nullptr : &*it;
+}
+
+Verdict verdict_of(core::Reason reason) {
+  switch (reason.row().severity) {
+    case core::Severity::Fine:
+      return Verdict::Ok;
+    case core::Severity::Forming:
+      return Verdict::Warning;
+    default:
+      return Verdict::Fails;
+  }
+}
+
+Finding look_at_node(const Facts& facts, const std::string& name) {
+  const ClusterView& view = facts.view();
+  Finding finding{cat("node ", name), Verdict::Fails, "",
+                  "check the compute-domain-agent pod there", look_at_pods(view, name)};
+  const api::ComputeDomainNode* report = facts.report(name);
+  if (report == nullptr) {
+    finding.found = "its agent has not reported: there is no ComputeDomainNode of this name";
+    return finding;
+  }
+  if (const auto doubt = facts.doubt_of(name)) {
+    finding.found = cat("its report may not be true any more: ", doubt->message);
+    const auto reason = core::Reason::find(doubt->reason);
+    if (reason) finding.remedy = std::string(reason->row().next);
+    return finding;
+  }
+  const std::string state = state_text(facts, *report);
+  const api::Condition* can_serve =
+      api::find_condition(report->status.conditions, api::kConditionCanServe);
+  if (can_serve == nullptr) {
+    finding.found = cat(state, "; its agent has not said yet whether the node can serve");
+    return finding;
+  }
+  if (const auto* group = failed_group(*report)) {
+    finding.found = cat(state, "; its IMEX daemon has failed: ", group->message);
+    finding.remedy = std::string(core::Reason("ImexFailed").row().next);
+    return finding;
+  }
+  const auto reason = core::Reason::find(can_serve->reason);
+  if (can_serve->status != api::ConditionStatus::True) {
+    finding.verdict = reason ? verdict_of(*reason) : Verdict::Fails;
+    finding.found = cat(state, "; it cannot serve: ", can_serve->reason, ": ", can_serve->message);
+    if (reason) finding.remedy = std::string(reason->row().next);
+    if (finding.verdict != Verdict::Fails) finding.command.clear();
+    if (finding.verdict == Verdict::Ok) finding.remedy.clear();
+    return finding;
+  }
+  if (devices_of(view, name) == 0) {
+    finding.found =
+        cat(state, ", although it can serve: the scheduler has no ResourceSlice to allocate from");
+    return finding;
+  }
+  return {finding.subject, Verdict::Ok, state, ""};
+}
+
+}  // namespace
+
+std::string_view name_of(Verdict verdict) {
+  switch (verdict) {
+    case Verdict::Ok:
+      return "ok";
+    case Verdict::Warning:
+      return "WARN";
+    case Verdict::Fails:
+      return "FAIL";
+  }
+  return "";
+}
+
+bool CheckReport::is_healthy() const {
+  const auto fails = [](const Finding& finding) { return finding.verdict == Verdict::Fails; };
+  return std::ranges::none_of(install, fails) && std::ranges::none_of(nodes, fails);
+}
+
+CheckReport check(const ClusterView& view, const std::vector<api::Definition>& expected) {
+  CheckReport report;
+  report.install.reserve(expected.size() + view.daemon_sets.size() + 4);
+  for (const api::Definition& definition : expected) {
+    report.install.push_back(look_at_definition(view, definition));
+  }
+  report.install.push_back(look_at_class(view, api::kChannelClass, Verdict::Fails));
+  report.install.push_back(look_at_class(view, kDaemonClass, Verdict::Warning));
+  report.install.push_back(look_at_controller(view));
+  for (const api::DaemonSetRollout& set : view.daemon_sets) {
+    report.install.push_back(look_at_daemon_set(view, set));
+  }
+  if (auto agents = look_at_agents(view)) report.install.push_back(*std::move(agents));
+  const Facts facts(view);
+  std::set<std::string> names;
+  for (const api::Node& node : view.nodes) names.insert(node.meta.name);
+  for (const api::ComputeDomainNode& node : view.reports) names.insert(node.meta.name);
+  report.nodes.reserve(names.size());
+  for (const std::string& name : names) report.nodes.push_back(look_at_node(facts, name));
+  if (names.empty()) {
+    report.install.push_back({"nodes", Verdict::Warning, "no node has a GPU or an agent",
+                              "see docs/install.md, which nodes get an agent"});
+  }
+  return report;
+}
+
+}  // namespace cdom::plugin

@@ -1,0 +1,70 @@
+// What `check` prints.
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "compute_domain/base/text.h"
+#include "compute_domain/plugin/check.h"
+#include "plugin/json_text.h"
+#include "plugin/text_table.h"
+
+namespace cdom::plugin {
+
+namespace {
+
+using base::cat;
+
+std::string lines_of(const std::vector<Finding>& findings) {
+  std::size_t width = 0;
+  for (const Finding& finding : findings) width = std::max(width, width_of(finding.subject));
+  const std::string indent(width + 8, ' ');
+  std::string text;
+  for (const Finding& finding : findings) {
+    const std::string verdict(name_of(finding.verdict));
+    text += cat(verdict, std::string(5 - verdict.size(), ' '), " ", finding.subject,
+                std::string(width - width_of(finding.subject) + 2, ' '),
+                wrapped(finding.found, kTextWidth, indent), "\n");
+    if (finding.remedy.empty()) continue;
+    text += cat(indent, "do: ", wrapped(finding.remedy, kTextWidth, indent), "\n");
+    if (!finding.command.empty()) text += cat(indent, "    ", finding.command, "\n");
+  }
+  return text;
+}
+
+nlohmann::ordered_json json_of_findings(const std::vector<Finding>& findings) {
+  auto list = nlohmann::ordered_json::array();
+  for (const Finding& finding : findings) {
+    list.push_back({{"subject", finding.subject},
+                    {"verdict", name_of(finding.verdict)},
+                    {"found", finding.found},
+                    {"remedy", finding.remedy},
+                    {"command", finding.command}});
+  }
+  return list;
+}
+
+std::int64_t count(const CheckReport& report, Verdict verdict) {
+  return std::ranges::count(report.install, verdict, &Finding::verdict) +
+         std::ranges::count(report.nodes, verdict, &Finding::verdict);
+}
+
+}  // namespace
+
+std::string text_of(const CheckReport& report) {
+  const std::int64_t fails = count(report, Verdict::Fails);
+  const std::int64_t warnings = count(report, Verdict::Warning);
+  const std::string also =
+      warnings == 0 ? "" : cat(", ", warnings, warnings == 1 ? " warning" : " warnings");
+  return cat("Install\n", lines_of(report.install),
+             report.nodes.empty() ? "" : cat("\nNodes\n", lines_of(report.nodes)), "\n",
+             fails == 0 ? cat("healthy", also, "\n")
+                        : cat("not healthy: ", fails,
+                              fails == 1 ? " finding fails" : " findings fail", also, "\n"));
+}
+
+std::string json_of(const CheckReport& report) {
+  return json_text({{"healthy", report.is_healthy()},
+                    {"install", json_of_findings(report.install)},
+                    {"nodes", json_of_findings(report.nodes)}});
+}
+
+}  // namespace cdom::plugin

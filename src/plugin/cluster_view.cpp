@@ -1,0 +1,152 @@
+#include "compute_domain/plugin/cluster_view.h"
+
+#include <algorithm>
+#include <array>
+#include <set>
+
+#include "compute_domain/api/names.h"
+#include "compute_domain/base/text.h"
+#include "compute_domain/core/claim_config.h"
+#include "compute_domain/core/membership.h"
+#include "compute_domain/core/node_pause.h"
+#include "compute_domain/core/reconcile.h"
+#include "compute_domain/core/reservations.h"
+
+namespace cdom::plugin {
+
+namespace {
+
+// Annotations that some decision reads; every other one may hold anything, as kubectl's copy of
+// what was applied.
+bool is_known_annotation(const std::string& name) {
+  static const std::set<std::string, std::less<>> kKnown{
+      api::kFencedAnnotation, api::kPauseAnnotation, api::kPlacementGeneration,
+      api::kPodClaimAnnotation, api::kNodeCliqueMark};
+  return kKnown.contains(name);
+}
+
+bool is_known_label(const std::string& name, const std::string& value) {
+  constexpr std::array<std::string_view, 2> kPrefixes{"resource.nvidia.com/", "app.kubernetes.io/"};
+  static const std::set<std::string, std::less<>> kKnown{
+      api::kAgentAppLabel, api::kNodeCliqueLabel, api::kJobSetUidLabel,       api::kJobSetNameLabel,
+      api::kGroupKeyLabel, api::kGroupIndexLabel, api::kLeaderWorkerSetLabel, kHostNameLabel};
+  return kKnown.contains(name) || core::tells_of_gpus(name, value) ||
+         core::tells_of_pause(name, value) ||
+         std::ranges::any_of(kPrefixes, [&](auto prefix) { return name.starts_with(prefix); });
+}
+
+void reduce(api::ObjectMeta& meta) {
+  std::erase_if(meta.annotations,
+                [](const auto& entry) { return !is_known_annotation(entry.first); });
+  std::erase_if(meta.labels,
+                [](const auto& entry) { return !is_known_label(entry.first, entry.second); });
+}
+
+void reduce_configs(std::vector<api::OpaqueConfig>& configs) {
+  std::erase_if(configs,
+                [](const api::OpaqueConfig& config) { return config.driver != api::kDriver; });
+}
+
+bool is_ours(const api::ResourceClaim& claim) {
+  if (core::asks_for_domain(claim.spec)) return true;
+  return claim.allocation &&
+         std::ranges::find(claim.allocation->devices, api::kDriver,
+                           &api::AllocatedDevice::driver) != claim.allocation->devices.end();
+}
+
+bool is_ours(const api::DeviceClass& device_class) {
+  return device_class.meta.name.starts_with("compute-domain-");
+}
+
+bool is_list(const api::ConfigMap& map) {
+  return !map.meta.label(api::kGroupLabel).empty() || map.meta.name == core::kReservationsName;
+}
+
+// Names of nodes that have reported, or offer devices.
+std::set<std::string> serving_nodes(const ClusterView& view) {
+  std::set<std::string> names;
+  for (const auto& report : view.reports) names.insert(report.meta.name);
+  for (const auto& slice : view.slices) names.insert(slice.node);
+  return names;
+}
+
+bool is_operators(const ClusterView& view, const api::PodState& pod) {
+  return pod.meta.ns == view.namespaces.operators || pod.meta.ns == view.namespaces.nodes;
+}
+
+// Events are many, and tell of everything: kept are those on objects that are here.
+void reduce_events(ClusterView& view) {
+  std::set<std::string> uids, pods;
+  const auto add = [&](const auto& objects) {
+    for (const auto& object : objects) uids.insert(object.meta.uid);
+  };
+  add(view.domains);
+  add(view.claims);
+  add(view.reports);
+  add(view.pods);
+  std::erase_if(view.events, [&](const api::Occurrence& event) {
+    return !uids.contains(event.involved.uid) || event.involved.uid.empty();
+  });
+  std::ranges::sort(view.events, {}, [](const api::Occurrence& event) {
+    return std::tuple(event.begin(), event.meta.ns, event.meta.name);
+  });
+}
+
+}  // namespace
+
+ClusterView reduced(ClusterView view) {
+  std::erase_if(view.classes, [](const auto& object) { return !is_ours(object); });
+  std::erase_if(view.slices, [](const auto& slice) { return slice.driver != api::kDriver; });
+  std::erase_if(view.claims, [](const auto& claim) { return !is_ours(claim); });
+  std::erase_if(view.templates,
+                [](const auto& object) { return !core::asks_for_domain(object.spec); });
+  std::erase_if(view.lists, [](const auto& map) { return !is_list(map); });
+  std::erase_if(view.nodes, [serving = serving_nodes(view)](const api::Node& node) {
+    return !core::has_gpus(node.meta) && node.meta.label(api::kAgentNodeLabel).empty() &&
+           !serving.contains(node.meta.name);
+  });
+  std::erase_if(view.pods, [&](const api::PodState& pod) {
+    return pod.claims.empty() && pod.extended_claim.empty() && !is_operators(view, pod);
+  });
+  reduce_events(view);
+  for_each_kind(view, [](const char*, auto& objects) {
+    for (auto& object : objects) reduce(object.meta);
+    using Object = typename std::remove_cvref_t<decltype(objects)>::value_type;
+    if constexpr (!std::is_same_v<Object, api::Occurrence>) {
+      std::ranges::sort(objects, {}, [](const auto& object) { return api::name_of(object.meta); });
+    }
+  });
+  for (api::ResourceClaim& claim : view.claims) {
+    reduce_configs(claim.spec.configs);
+    if (claim.allocation) reduce_configs(claim.allocation->configs);
+    // The shapes are those of v1, in whatever version they came.
+    claim.version = "v1";
+  }
+  for (api::ResourceClaimTemplate& object : view.templates) {
+    reduce_configs(object.spec.configs);
+    object.claim_labels.clear();
+  }
+  view.taken = std::chrono::floor<std::chrono::seconds>(view.taken);
+  return view;
+}
+
+std::string lacking_api(const ClusterView& view) {
+  const api::Kind& kind = api::kind_of<api::ComputeDomain>();
+  const std::string name = base::cat(kind.plural, ".", kind.group);
+  const auto it =
+      std::ranges::find(view.definitions, name, [](const auto& d) { return d.meta.name; });
+  if (it == view.definitions.end()) {
+    return base::cat("the cluster has no ComputeDomains: CRD ", name,
+                     " is not installed; install the operator (docs/install.md)");
+  }
+  std::vector<std::string> served;
+  for (const api::DefinitionVersion& version : it->versions) {
+    if (version.served && version.name == kind.versions.front()) return "";
+    if (version.served) served.push_back(version.name);
+  }
+  return base::cat("the cluster serves ", name, " in version ",
+                   served.empty() ? "none" : base::join(served, ", "), ", and this plugin reads ",
+                   kind.versions.front(), ": use the plugin of the operator's release");
+}
+
+}  // namespace cdom::plugin

@@ -1,0 +1,25 @@
+// What the command line of kubectl compute-domain means.
+#pragma once
+
+#include <string>
+
+#include "cli/command_line.h"
+
+namespace cdom::program {
+
+// As people call it: kubectl finds the program kubectl-compute_domain under this name.
+inline constexpr char kPluginProgram[] = "kubectl compute-domain";
+
+struct PluginFlags {
+  std::string ns;  // "": the one of the kubeconfig's context
+  std::string kubeconfig, context;
+  std::string from;  // a bundle; "": the cluster
+  std::string output = "text";
+  std::string operator_ns = "compute-domain-operator";
+  std::string node_ns = "compute-domain-nodes";
+};
+
+// Writes into `flags`, which must outlive it.
+cli::CommandLine command_line_of(PluginFlags& flags);
+
+}  // namespace cdom::program

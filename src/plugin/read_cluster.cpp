@@ -1,0 +1,125 @@
+#include "compute_domain/plugin/read_cluster.h"
+
+#include <iterator>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <utility>
+
+#include "compute_domain/api/names.h"
+#include "compute_domain/base/text.h"
+
+namespace cdom::plugin {
+
+namespace {
+
+using base::cat;
+using base::Error;
+using base::ErrorKind;
+
+std::string right_text(const api::Kind& kind, const char* verb, const std::string& ns) {
+  return cat("\"", verb, "\" on ", kind.plural, kind.group.empty() ? "" : ".", kind.group,
+             !kind.namespaced ? ""
+             : ns.empty()     ? " in all namespaces"
+                              : cat(" in namespace ", ns));
+}
+
+// Fills one view after the other, until something is wrong.
+class Reading {
+ public:
+  Reading(const kube::Client& client, ClusterView& view) : client_(client), view_(view) {}
+
+  // One that is not there is left out.
+  void read_definition(const char* plural) {
+    if (error_) return;
+    auto found = client_.get<api::Definition>({"", cat(plural, ".", api::kGroup)});
+    if (found) {
+      view_.definitions.push_back(*std::move(found));
+    } else if (found.error().kind != ErrorKind::NotFound) {
+      fail<api::Definition>(found.error(), "get", "");
+    }
+  }
+
+  template <class T>
+  void read(std::vector<T>& objects, const kube::Selection& of = {}) {
+    read_kept(objects, of, [](const T&) { return true; });
+  }
+
+  // Those for which `is_kept` says so. Of a kind that the server does not have there are none.
+  template <class T, class Keep>
+  void read_kept(std::vector<T>& objects, const kube::Selection& of, const Keep& is_kept) {
+    if (error_) return;
+    std::vector<api::Unreadable> unreadable;
+    auto found = client_.list_kept<T>(
+        of,
+        [&](T& object) {
+          return is_kept(object) ? std::optional<T>(std::move(object)) : std::nullopt;
+        },
+        &unreadable);
+    if (found) {
+      std::ranges::move(*found, std::back_inserter(objects));
+    } else if (found.error().kind != ErrorKind::NotFound) {
+      fail<T>(found.error(), "list", of.ns);
+    }
+  }
+
+  [[nodiscard]] const std::optional<Error>& error() const { return error_; }
+
+ private:
+  template <class T>
+  void fail(const Error& error, const char* verb, const std::string& ns) {
+    error_ = error;
+    if (error.kind != ErrorKind::Forbidden) return;
+    error_->message =
+        cat("you lack the right ", right_text(api::kind_of<T>(), verb, ns),
+            "; ask for a role that has it (the API server says: ", error.message, ")");
+  }
+
+  const kube::Client& client_;
+  ClusterView& view_;
+  std::optional<Error> error_;
+};
+
+std::string version_in(const std::string& text) {
+  const auto json = nlohmann::json::parse(text, nullptr, false);
+  return json.is_object() ? json.value("gitVersion", "") : "";
+}
+
+}  // namespace
+
+base::Result<ClusterView> read_cluster(kube::Client& client, const Namespaces& namespaces,
+                                       const base::Clock& clock) {
+  ClusterView view;
+  view.namespaces = namespaces;
+  if (auto discovered = client.discover(); !discovered) return discovered.error();
+  if (const auto version = client.read("/version")) view.server_version = version_in(*version);
+
+  Reading reading(client, view);
+  for (const char* plural : {"computedomains", "computedomainnodes", "computedomaincliques"}) {
+    reading.read_definition(plural);
+  }
+  reading.read(view.domains);
+  reading.read(view.reports);
+  reading.read(view.classes);
+  reading.read(view.leases, {.ns = namespaces.operators});
+  reading.read(view.deployments, {.ns = namespaces.operators});
+  reading.read(view.daemon_sets, {.ns = namespaces.nodes});
+  reading.read(view.nodes);
+  reading.read_kept(view.slices, {},
+                    [](const api::ResourceSlice& slice) { return slice.driver == api::kDriver; });
+  reading.read(view.claims);
+  reading.read(view.templates);
+  reading.read(view.lists, {.ns = namespaces.operators});
+  reading.read_kept(view.pods, {}, [&](const api::PodState& pod) {
+    return !pod.claims.empty() || !pod.extended_claim.empty() ||
+           pod.meta.ns == namespaces.operators || pod.meta.ns == namespaces.nodes;
+  });
+  for (const char* kind : {"ComputeDomain", "ComputeDomainNode", "ResourceClaim", "Pod"}) {
+    reading.read(view.events, {.field_selector = cat("involvedObject.kind=", kind)});
+  }
+  if (reading.error()) return *reading.error();
+  // Last, as nothing that was read is younger.
+  view.taken = clock.now();
+  return reduced(std::move(view));
+}
+
+}  // namespace cdom::plugin

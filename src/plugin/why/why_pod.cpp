@@ -1,0 +1,346 @@
+// The chain of a pod: its claim, the ComputeDomain, the device, the node, the node list, the IMEX
+// daemon, the peers, and last its own containers.
+#include <algorithm>
+
+#include "compute_domain/api/names.h"
+#include "compute_domain/base/text.h"
+#include "compute_domain/core/claim_config.h"
+#include "compute_domain/core/membership.h"
+#include "compute_domain/core/node_lists.h"
+#include "plugin/why/domain_links.h"
+
+namespace cdom::plugin {
+
+namespace {
+
+using base::cat;
+
+struct PodScene : Scene {
+  const api::PodState& pod;
+  const api::ResourceClaim* claim = nullptr;
+  std::optional<DomainFacts> domain = {};
+};
+
+bool is_running(const api::PodState& pod) { return pod.phase == "Running"; }
+
+std::string look_at_agent(const PodScene& scene, const std::string& node) {
+  return cat("kubectl get pods -n ", scene.facts.view().namespaces.nodes,
+             " -o wide --field-selector spec.nodeName=", node);
+}
+
+std::string describe(const PodScene& scene) {
+  return cat("kubectl describe pod ", scene.pod.meta.name, " -n ", scene.pod.meta.ns);
+}
+
+bool pod_is_there(const PodScene& scene) {
+  const api::PodState& pod = scene.pod;
+  const std::string since = ago(scene.facts, pod.meta.creation_time);
+  return scene.chain.holds(cat("pod ", pod.meta.name, " is ", pod.phase.empty() ? "new" : pod.phase,
+                               since.empty() ? "" : cat(", created", since),
+                               pod.meta.is_deleting() ? ", and is being deleted" : ""));
+}
+
+// Templates of ComputeDomains in the pod's namespace, for who has taken a wrong one.
+std::string templates_there_are(const PodScene& scene) {
+  std::vector<std::string> names;
+  for (const api::ComputeDomain& domain : scene.facts.view().domains) {
+    if (domain.meta.ns != scene.pod.meta.ns || !domain.spec.channel) continue;
+    names.push_back(
+        cat(domain.spec.channel->template_name, " (of ComputeDomain ", domain.meta.name, ")"));
+  }
+  const std::string& ns = scene.pod.meta.ns;
+  if (names.empty()) return cat("there is no ComputeDomain with a template in namespace ", ns);
+  return cat("in namespace ", ns, " there is ", base::list_names(names));
+}
+
+bool template_is_unknown(const PodScene& scene, const std::string& name) {
+  return scene.chain.stops(
+      cat("the pod names ResourceClaimTemplate ", name, ", which does not exist"),
+      cat("no ResourceClaimTemplate ", name, " exists in namespace ", scene.pod.meta.ns,
+          ", and no ComputeDomain there makes one; ", templates_there_are(scene)),
+      cat("correct resourceClaimTemplateName in the pod (or in what makes it) and create it again, "
+          "or create a ComputeDomain whose spec.channel.resourceClaimTemplate.name is ",
+          name));
+}
+
+// The entry of the pod's spec that has no claim yet; null: there is none.
+const api::PodClaimRef* entry_without_claim(const PodScene& scene) {
+  for (const api::PodClaimRef& ref : scene.pod.claims) {
+    const bool is_made = std::ranges::find(scene.pod.made, ref.name, &api::PodClaimMade::name) !=
+                         scene.pod.made.end();
+    if (!is_made && (!ref.template_name.empty() || !ref.claim_name.empty())) return &ref;
+  }
+  return nullptr;
+}
+
+bool claim_is_missing(PodScene& scene) {
+  const api::PodClaimRef* ref = entry_without_claim(scene);
+  if (ref == nullptr) {
+    return scene.chain.stops("no claim of the pod is for a ComputeDomain",
+                             "the pod does not ask for a ComputeDomain, so it gets no IMEX channel",
+                             cat("name the ComputeDomain's ResourceClaimTemplate in the pod's "
+                                 "spec.resourceClaims and in "
+                                 "its container's resources.claims; ",
+                                 templates_there_are(scene)));
+  }
+  const std::string& ns = scene.pod.meta.ns;
+  if (!ref->claim_name.empty()) {
+    return scene.chain.stops(cat("the pod names ResourceClaim ", ref->claim_name),
+                             cat("there is no ResourceClaim ", ref->claim_name,
+                                 " for a ComputeDomain in namespace ", ns),
+                             "create it, or correct resourceClaimName in the pod");
+  }
+  const api::ObjectName wanted{ns, ref->template_name};
+  if (scene.facts.claim_template(wanted) != nullptr) {
+    return scene.chain.stops(cat("there is no claim of template ", wanted.name, " for the pod yet"),
+                             "Kubernetes has not created the pod's claim yet",
+                             "wait a moment; if it lasts, see the pod's Events", describe(scene));
+  }
+  const api::ComputeDomain* maker = scene.facts.maker_of(wanted);
+  if (maker == nullptr) return template_is_unknown(scene, wanted.name);
+  if (maker->meta.is_deleting()) {
+    return scene.chain.stops_for("ComputeDomainBeingDeleted",
+                                 cat("ResourceClaimTemplate ", wanted.name, " is gone"),
+                                 cat("ComputeDomain ", maker->meta.name));
+  }
+  return template_is_missing(scene, scene.facts.facts_of(*maker));
+}
+
+bool has_claim(PodScene& scene) {
+  const auto claims = scene.facts.claims_of(scene.pod);
+  if (claims.empty()) return claim_is_missing(scene);
+  scene.claim = claims.front();
+  const api::ResourceClaim& claim = *scene.claim;
+  const std::string mistake =
+      core::config_mistake(claim.allocation ? claim.allocation->configs : claim.spec.configs);
+  const std::string name = cat("claim ", claim.meta.name);
+  if (mistake.empty()) return scene.chain.holds(cat(name, " is for ", api::kDriver));
+  return scene.chain.stops(
+      cat(name, " has a configuration that cannot be used"),
+      cat("the opaque configuration for ", api::kDriver, " in the claim is wrong: ", mistake),
+      "correct it in the ResourceClaimTemplate, then create the pod again: a claim keeps what its "
+      "template was");
+}
+
+bool has_domain(PodScene& scene) {
+  using Kind = core::DomainRef::Kind;
+  const api::ResourceClaim& claim = *scene.claim;
+  const core::DomainRef ref = core::domain_ref_of(claim);
+  const api::ComputeDomain* domain = scene.facts.domain_of(claim);
+  if (domain == nullptr && ref.kind == Kind::Named) {
+    return scene.chain.stops_for("UnknownComputeDomain",
+                                 cat("the claim names the ComputeDomain with UID ", ref.uid),
+                                 "it was deleted, and perhaps created again with another UID");
+  }
+  if (domain == nullptr && ref.kind == Kind::Automatic) {
+    const std::string text =
+        "the claim names no ComputeDomain, so its workload gets one of its own";
+    if (scene.controller.is_away()) {
+      return scene.chain.stops(
+          text, cat("no controller works that would create it: ", scene.controller.found),
+          scene.controller.remedy, scene.controller.command);
+    }
+    for (const api::Occurrence* event : scene.facts.events_on(claim.meta.uid)) {
+      if (event->type != "Warning") continue;
+      if (const auto reason = core::Reason::find(event->reason)) {
+        return scene.chain.stops_for(*reason, text, event->message);
+      }
+    }
+    return scene.chain.stops(text, "the controller has not created the ComputeDomain yet",
+                             "wait a moment; if it lasts, read the controller's log");
+  }
+  if (domain == nullptr) {
+    return scene.chain.stops(
+        "the claim names no ComputeDomain that could be",
+        "the claim has no configuration that leads to a ComputeDomain",
+        "use the ResourceClaimTemplate that a ComputeDomain makes, and create the pod again");
+  }
+  if (domain->meta.ns != claim.meta.ns) {
+    return scene.chain.stops_for(
+        "WrongNamespace", cat("the claim names ComputeDomain ", domain->meta.name),
+        cat("it is in namespace ", domain->meta.ns, ", the claim in ", claim.meta.ns));
+  }
+  scene.domain = scene.facts.facts_of(*domain);
+  return domain_lives(scene, *scene.domain);
+}
+
+bool has_device(PodScene& scene) {
+  const api::ResourceClaim& claim = *scene.claim;
+  if (!claim.allocation) return device_is_missing(scene, *scene.domain, claim);
+  const auto device =
+      std::ranges::find(claim.allocation->devices, api::kDriver, &api::AllocatedDevice::driver);
+  const std::string name =
+      device == claim.allocation->devices.end() ? "" : cat(device->pool, "/", device->device);
+  return scene.chain.holds(cat("the scheduler gave it device ", name));
+}
+
+std::string node_of(const PodScene& scene) {
+  return scene.pod.node.empty() ? scene.claim->allocation->node : scene.pod.node;
+}
+
+// A state of the pod's node in the domain that belongs to this link.
+const core::MemberView* member_in(const PodScene& scene,
+                                  const std::vector<std::string_view>& states) {
+  const core::MemberView* member = scene.domain->member(node_of(scene));
+  if (member == nullptr) return nullptr;
+  return std::ranges::find(states, member->state.name()) == states.end() ? nullptr : member;
+}
+
+// What kubelet could not do before anybody of ours heard of it.
+const api::Occurrence* failed_prepare(const PodScene& scene) {
+  if (is_running(scene.pod)) return nullptr;
+  const auto events = scene.facts.events_on(scene.pod.meta.uid);
+  const auto it = std::ranges::find(events.rbegin(), events.rend(), "FailedPrepareDynamicResources",
+                                    &api::Occurrence::reason);
+  return it == events.rend() ? nullptr : *it;
+}
+
+bool has_node(PodScene& scene) {
+  const std::string node = node_of(scene);
+  if (scene.pod.node.empty()) {
+    return scene.chain.stops("the pod has no node yet",
+                             "the scheduler has allocated the claim and has not bound the pod yet",
+                             "wait a moment; if it lasts, see the pod's Events", describe(scene));
+  }
+  const std::string text = cat("node ", node);
+  if (const auto doubt = scene.facts.doubt_of(node)) {
+    return scene.chain.stops_for(
+        core::Reason::find(doubt->reason).value_or(core::Reason("NodeUnknown")), text,
+        doubt->message);
+  }
+  if (const core::MemberView* member =
+          member_in(scene, {"NodeUnknown", "NodeRebooted", "AgentUnknown", "NotReported"})) {
+    return scene.chain.stops_for(member->state, text, member->detail);
+  }
+  const api::ComputeDomainNode* report = scene.facts.report(node);
+  if (report == nullptr) {
+    return scene.chain.stops_for("NotReported", text, "", look_at_agent(scene, node));
+  }
+  const auto clique = api::clique_of(report->status);
+  return scene.chain.holds(cat(
+      text, " reports ", !clique || clique->empty() ? "no NVLink fabric" : cat("clique ", *clique),
+      ", isolation by ", api::to_string(report->status.isolation)));
+}
+
+// The list that admits the claim on the node; null: none does.
+const api::NodeList* admitting_list(const PodScene& scene) {
+  for (const core::StoredList& stored : scene.domain->world.lists) {
+    if (!stored.list) continue;
+    const api::NodeListEntry* entry = core::find_entry(*stored.list, node_of(scene));
+    if (entry == nullptr) continue;
+    for (const api::Admission& admission : entry->admits) {
+      if (admission.claim_uid == scene.claim->meta.uid) return &*stored.list;
+    }
+  }
+  return nullptr;
+}
+
+bool is_in_node_list(PodScene& scene) {
+  if (core::has_admin_access(*scene.claim)) {
+    return scene.chain.holds("the claim has admin access and needs no node list");
+  }
+  if (const core::MemberView* member =
+          member_in(scene, {"GroupFull", "ChannelsUsedUp", "NodeListFull", "AddressRefused",
+                            "CliqueNotConfirmed", "MixedIsolation"})) {
+    return scene.chain.stops_for(member->state, "the node list has no place for the node",
+                                 member->detail);
+  }
+  if (const api::NodeList* list = admitting_list(scene)) {
+    const api::NodeListEntry* entry = core::find_entry(*list, node_of(scene));
+    return scene.chain.holds(
+        cat("the controller admits the claim",
+            entry->slot < 0 ? "" : cat(": slot ", entry->slot, " of ", list->slots)));
+  }
+  const std::string text = "no node list admits the claim";
+  if (scene.controller.is_away()) {
+    return scene.chain.stops(
+        text, cat("no controller works that would write the node list: ", scene.controller.found),
+        scene.controller.remedy, scene.controller.command);
+  }
+  return scene.chain.stops(text, "the controller has not written the node list yet",
+                           "wait a moment; if it lasts, read the controller's log");
+}
+
+bool has_daemon(PodScene& scene) {
+  const std::string node = node_of(scene);
+  if (const core::MemberView* member = member_in(
+          scene, {"ImexFailed", "Recovering", "Starting", "WrongNodeTable", "WrongChannel"})) {
+    if (const api::Occurrence* event = failed_prepare(scene);
+        event != nullptr && member->state == core::MemberState("Starting")) {
+      return scene.chain.stops(
+          cat("kubelet cannot prepare the claim on ", node),
+          cat(event->message,
+              member->detail.empty() ? "" : cat("; the node reports: ", member->detail)),
+          "see which claims wait on the node, and for what", cat("kubectl describe cdn ", node));
+    }
+    return scene.chain.stops_for(member->state, cat("node ", node, " is not ready for the pod"),
+                                 member->detail);
+  }
+  if (const api::Occurrence* event = failed_prepare(scene);
+      event != nullptr && scene.domain->member(node) == nullptr) {
+    return scene.chain.stops(cat("kubelet cannot prepare the claim on ", node), event->message,
+                             "check the compute-domain-agent pod there",
+                             look_at_agent(scene, node));
+  }
+  return scene.chain.holds(
+      cat("the IMEX daemon on ", node, " is READY, and the claim is prepared"));
+}
+
+bool has_peers(PodScene& scene) {
+  if (const core::MemberView* member = member_in(scene, {"Unreachable"})) {
+    return scene.chain.stops_for(member->state, cat("node ", node_of(scene), " is cut off"),
+                                 member->detail);
+  }
+  return peers_are_connected(scene, *scene.domain);
+}
+
+bool containers_run(PodScene& scene) {
+  for (const api::ContainerState& container : scene.pod.containers) {
+    const std::string& reason = container.waiting_reason;
+    if (reason.empty() || reason == "ContainerCreating") continue;
+    return scene.chain.stops(
+        cat("container ", container.name, " waits: ", reason),
+        cat("nothing of the ComputeDomain stops the pod; its container ", container.name,
+            " does not start: ", reason,
+            container.waiting_message.empty() ? "" : cat(": ", container.waiting_message)),
+        "see the pod's Events", describe(scene));
+  }
+  return scene.chain.holds(
+      is_running(scene.pod)
+          ? "the containers run"
+          : cat("the pod is ", scene.pod.phase.empty() ? "new" : scene.pod.phase));
+}
+
+std::vector<std::string> names_of(const std::vector<api::PodState>& pods, const std::string& ns) {
+  std::vector<std::string> names;
+  for (const api::PodState& pod : pods) {
+    if (pod.meta.ns == ns) names.push_back(pod.meta.name);
+  }
+  return names;
+}
+
+}  // namespace
+
+base::Result<WhyReport> why_pod(const ClusterView& view, const api::ObjectName& name) {
+  const Facts facts(view);
+  const api::PodState* pod = facts.pod(name);
+  if (pod == nullptr) {
+    const std::vector<std::string> names = names_of(view.pods, name.ns);
+    return base::Error{
+        base::ErrorKind::NotFound,
+        cat("there is no pod ", name.name, " with a resource claim in namespace ", name.ns,
+            names.empty() ? "" : cat("; those there are: ", base::list_names(names)))};
+  }
+  const ControllerLife controller = controller_life(view);
+  Chain chain(cat("pod ", api::to_string(name)),
+              {"Pod", "Claim", "ComputeDomain", "Device", "Node", "Node list", "IMEX daemon",
+               "Peers", "Containers"});
+  PodScene scene{{facts, controller, chain}, *pod};
+  // Each step tells one link, and whether the next one is worth a look.
+  void(pod_is_there(scene) && has_claim(scene) && has_domain(scene) && has_device(scene) &&
+       has_node(scene) && is_in_node_list(scene) && has_daemon(scene) && has_peers(scene) &&
+       containers_run(scene));
+  return std::move(chain).report();
+}
+
+}  // namespace cdom::plugin

@@ -1,0 +1,212 @@
+#include "compute_domain/plugin/check.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "plugin/views.h"
+
+namespace cdom::plugin {
+namespace {
+
+using namespace plugin::testing;  // NOLINT(google-build-using-namespace): the words of a view
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+
+CheckReport checked(const ClusterView& view) { return check(view, expected_definitions()); }
+
+Finding finding_on(const CheckReport& report, const std::string& subject) {
+  for (const auto* findings : {&report.install, &report.nodes}) {
+    const auto it = std::ranges::find(*findings, subject, &Finding::subject);
+    if (it != findings->end()) return *it;
+  }
+  return {"there is no finding on " + subject, Verdict::Ok, "", ""};
+}
+
+// The finding on a subject, when it is the only one that is not Ok.
+Finding only_trouble(const ClusterView& view, const std::string& subject) {
+  const CheckReport report = checked(view);
+  for (const auto* findings : {&report.install, &report.nodes}) {
+    for (const Finding& finding : *findings) {
+      if (finding.subject == subject) continue;
+      EXPECT_EQ(finding.verdict, Verdict::Ok) << text_of(report);
+    }
+  }
+  Finding finding = finding_on(report, subject);
+  EXPECT_EQ(report.is_healthy(), finding.verdict != Verdict::Fails);
+  return finding;
+}
+
+constexpr char kDomainCrd[] = "CRD computedomains.resource.nvidia.com";
+
+TEST(Check, IsHealthyWhenTheOperatorWorksAndEachNodeCanServe) {
+  const CheckReport report = checked(settled_view());
+  EXPECT_TRUE(report.is_healthy()) << text_of(report);
+  EXPECT_THAT(finding_on(report, "node n1").found,
+              AllOf(HasSubstr(kClique), HasSubstr("offers 1 device"), HasSubstr("team-a/train")));
+}
+
+TEST(Check, FailsWithoutACustomResourceDefinition) {
+  ClusterView view = settled_view();
+  std::erase_if(view.definitions, [](const auto& d) {
+    return d.meta.name == "computedomainnodes.resource.nvidia.com";
+  });
+  const Finding finding = only_trouble(view, "CRD computedomainnodes.resource.nvidia.com");
+  EXPECT_EQ(finding.verdict, Verdict::Fails);
+  EXPECT_EQ(finding.found, "it is not installed");
+}
+
+// Takes a field, and all below it, out of the CRD of ComputeDomains.
+void lose_field(ClusterView& view, const std::string& path) {
+  for (api::Definition& definition : view.definitions) {
+    if (definition.meta.name != "computedomains.resource.nvidia.com") continue;
+    std::erase_if(definition.versions.front().fields,
+                  [&](const std::string& field) { return field.starts_with(path); });
+  }
+}
+
+TEST(Check, NamesTheFieldsThatADefinitionOfAnOlderReleaseLacks) {
+  ClusterView view = settled_view();
+  lose_field(view, "status.nodes[].lastFailure");
+  const Finding finding = only_trouble(view, kDomainCrd);
+  EXPECT_EQ(finding.verdict, Verdict::Fails);
+  EXPECT_THAT(finding.found, AllOf(HasSubstr("of an older release"),
+                                   HasSubstr("lacks field status.nodes[].lastFailure,")));
+}
+
+TEST(Check, KnowsTheDefinitionOfAnotherDriver) {
+  ClusterView view = settled_view();
+  lose_field(view, "status.conditions");
+  for (api::Definition& definition : view.definitions) definition.meta.labels.clear();
+  EXPECT_THAT(only_trouble(view, kDomainCrd).found,
+              AllOf(HasSubstr("another driver's"), HasSubstr("status.conditions")));
+}
+
+TEST(Check, FailsForAVersionThatIsNotServed) {
+  ClusterView view = settled_view();
+  for (api::Definition& definition : view.definitions) {
+    if (definition.meta.name == "computedomains.resource.nvidia.com") {
+      definition.versions.front().served = false;
+    }
+  }
+  EXPECT_THAT(only_trouble(view, kDomainCrd).found, HasSubstr("does not serve version v1beta1"));
+}
+
+TEST(Check, FailsWithoutTheDeviceClassThatTemplatesName) {
+  ClusterView view = settled_view();
+  std::erase_if(view.classes, [](const auto& c) { return c.meta.name == api::kChannelClass; });
+  EXPECT_EQ(only_trouble(view, std::string("DeviceClass ") + api::kChannelClass).verdict,
+            Verdict::Fails);
+}
+
+TEST(Check, FailsWhenNobodyRenewsTheLease) {
+  ClusterView view = settled_view();
+  view.leases = {lease_renewed(std::chrono::minutes(2))};
+  const Finding finding = only_trouble(view, "controller");
+  EXPECT_EQ(finding.verdict, Verdict::Fails);
+  EXPECT_THAT(finding.found, HasSubstr("renewed 2m ago"));
+}
+
+TEST(Check, BelievesAControllerWithoutALeaseByItsDeployment) {
+  ClusterView view = settled_view();
+  view.leases.clear();
+  api::DeploymentRollout deployment;
+  deployment.meta.name = "compute-domain-controller";
+  deployment.wanted = 2;
+  deployment.ready = 1;
+  view.deployments = {deployment};
+  EXPECT_EQ(only_trouble(view, "controller").verdict, Verdict::Ok);
+  view.deployments.front().ready = 0;
+  EXPECT_EQ(only_trouble(view, "controller").verdict, Verdict::Fails);
+}
+
+TEST(Check, WarnsWhenTheControllerCannotBeSeenAlthoughItWorks) {
+  ClusterView view = settled_view();
+  view.leases.clear();
+  EXPECT_EQ(only_trouble(view, "controller").verdict, Verdict::Warning);
+  view.domains.clear();
+  EXPECT_EQ(finding_on(checked(view), "controller").verdict, Verdict::Fails);
+}
+
+TEST(Check, WarnsOfADaemonSetThatIsNotWhole) {
+  ClusterView view = settled_view();
+  api::DaemonSetRollout set;
+  set.meta.name = "compute-domain-imex";
+  set.wanted = 2;
+  set.ready = 1;
+  view.daemon_sets = {set};
+  const Finding finding = only_trouble(view, "DaemonSet compute-domain-imex");
+  EXPECT_EQ(finding.verdict, Verdict::Warning);
+  EXPECT_EQ(finding.found, "1 of 2 pods are ready");
+}
+
+TEST(Check, WarnsWhenNoAgentIsWhereTheyShouldBe) {
+  ClusterView view = settled_view();
+  view.namespaces.nodes = "elsewhere";
+  EXPECT_EQ(only_trouble(view, "agents").verdict, Verdict::Warning);
+}
+
+TEST(Check, FailsForANodeWithoutAReport) {
+  ClusterView view = settled_view();
+  view.domains.clear();
+  view.claims.clear();
+  std::erase_if(view.reports, [](const auto& report) { return report.meta.name == "n2"; });
+  const Finding finding = only_trouble(view, "node n2");
+  EXPECT_EQ(finding.verdict, Verdict::Fails);
+  EXPECT_THAT(finding.found, HasSubstr("has not reported"));
+  EXPECT_THAT(finding.command, HasSubstr("spec.nodeName=n2"));
+}
+
+TEST(Check, FailsForAReportThatIsNotBelieved) {
+  ClusterView view = settled_view();
+  pod_in(view, "agent-n2").conditions.front() = {.type = "Ready",
+                                                 .status = api::ConditionStatus::False,
+                                                 .reason = {},
+                                                 .message = {},
+                                                 .since = kNow - std::chrono::minutes(5)};
+  EXPECT_THAT(only_trouble(view, "node n2").found,
+              AllOf(HasSubstr("may not be true any more"), HasSubstr("agent is not ready")));
+}
+
+TEST(Check, SaysWhyANodeCannotServe) {
+  ClusterView view = settled_view();
+  report_in(view, "n2").status.conditions.front() = {.type = api::kConditionCanServe,
+                                                     .status = api::ConditionStatus::False,
+                                                     .reason = "NoImexChannels",
+                                                     .message = "no device file channel0",
+                                                     .last_transition = kNow};
+  const Finding finding = only_trouble(view, "node n2");
+  EXPECT_EQ(finding.verdict, Verdict::Fails);
+  EXPECT_THAT(finding.found, HasSubstr("NoImexChannels: no device file channel0"));
+  EXPECT_NE(finding.remedy, "");
+}
+
+TEST(Check, TakesANodeThatIsCordonedOnPurposeForWell) {
+  ClusterView view = settled_view();
+  report_in(view, "n2").status.conditions.front() = {.type = api::kConditionCanServe,
+                                                     .status = api::ConditionStatus::False,
+                                                     .reason = "Cordoned",
+                                                     .message = "the node is cordoned",
+                                                     .last_transition = kNow};
+  EXPECT_EQ(only_trouble(view, "node n2").verdict, Verdict::Ok);
+}
+
+TEST(Check, FailsForANodeThatOffersNothingAlthoughItCanServe) {
+  ClusterView view = settled_view();
+  std::erase_if(view.slices, [](const auto& slice) { return slice.node == "n2"; });
+  EXPECT_THAT(only_trouble(view, "node n2").found, HasSubstr("no ResourceSlice"));
+}
+
+TEST(Check, PrintsAVerdictAndARemedyForEachFinding) {
+  ClusterView view = settled_view();
+  view.leases = {lease_renewed(std::chrono::minutes(2))};
+  const CheckReport report = checked(view);
+  EXPECT_THAT(text_of(report), AllOf(HasSubstr("FAIL  controller"), HasSubstr("do: "),
+                                     HasSubstr("not healthy: 1 finding fails\n")));
+  EXPECT_THAT(json_of(report),
+              AllOf(HasSubstr("\"healthy\": false"), HasSubstr("\"verdict\": \"FAIL\"")));
+}
+
+}  // namespace
+}  // namespace cdom::plugin

@@ -1,0 +1,109 @@
+// What is read of an API server, and what it says that is missing.
+#include "compute_domain/plugin/read_cluster.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "compute_domain/plugin/check.h"
+#include "compute_domain/sandbox/api_server.h"
+#include "source_tree/source_tree.h"
+
+namespace cdom::plugin {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+using ::testing::SizeIs;
+
+class ReadCluster : public ::testing::Test {
+ protected:
+  void load(const std::string& yaml) {
+    const auto loaded = server_.load(yaml);
+    ASSERT_TRUE(loaded) << loaded.error().message;
+  }
+  void load_definitions() {
+    for (const char* name : {"computedomains", "computedomainnodes", "computedomaincliques"}) {
+      load(source_text(std::string("crds/") + name + ".yaml"));
+    }
+  }
+  base::Result<ClusterView> read(const sandbox::User& user = sandbox::admin_user()) {
+    const auto transport = server_.client(user);
+    kube::Client client(*transport, clock_, "test");
+    return read_cluster(client, {.user = "team-a"}, clock_);
+  }
+
+  base::ManualClock clock_;
+  sandbox::ApiServer server_{clock_};
+};
+
+TEST_F(ReadCluster, HasWhatIsThere) {
+  load_definitions();
+  load("{apiVersion: v1, kind: Namespace, metadata: {name: team-a}}");
+  load(R"({apiVersion: resource.nvidia.com/v1beta1, kind: ComputeDomain,
+      metadata: {name: train, namespace: team-a},
+      spec: {numNodes: 2, channel: {resourceClaimTemplate: {name: train-channel}}}})");
+  load(R"({apiVersion: v1, kind: Pod, metadata: {name: a, namespace: team-a},
+      spec: {containers: [{name: c, image: i, env: [{name: PASSWORD, value: hunter2}]}],
+             resourceClaims: [{name: x, resourceClaimTemplateName: train-channel}]}})");
+  load(R"({apiVersion: v1, kind: Pod, metadata: {name: plain, namespace: team-a},
+      spec: {containers: [{name: c, image: i}]}})");
+  const auto view = read();
+  ASSERT_TRUE(view) << view.error().message;
+  EXPECT_THAT(view->definitions, SizeIs(3));
+  EXPECT_THAT(view->domains, SizeIs(1));
+  ASSERT_THAT(view->pods, SizeIs(1));
+  EXPECT_EQ(view->pods.front().claims.front().template_name, "train-channel");
+  EXPECT_EQ(lacking_api(*view), "");
+}
+
+TEST_F(ReadCluster, ReadsDefinitionsThatAreWhatThisReleaseIsMadeFor) {
+  load_definitions();
+  const auto view = read();
+  ASSERT_TRUE(view) << view.error().message;
+  for (const api::Definition& expected : expected_definitions()) {
+    const auto it = std::ranges::find(view->definitions, expected.meta.name,
+                                      [](const auto& d) { return d.meta.name; });
+    ASSERT_NE(it, view->definitions.end()) << expected.meta.name;
+    EXPECT_EQ(it->versions, expected.versions);
+  }
+}
+
+TEST_F(ReadCluster, SaysThatThereIsNoSuchKind) {
+  const auto view = read();
+  ASSERT_TRUE(view) << view.error().message;
+  EXPECT_THAT(lacking_api(*view),
+              HasSubstr("CRD computedomains.resource.nvidia.com is not installed"));
+}
+
+TEST_F(ReadCluster, SaysThatTheDefinitionServesAnotherVersion) {
+  std::string text = source_text("crds/computedomains.yaml");
+  text.replace(text.find("name: v1beta1"), 13, "name: v2alpha1");
+  load(text);
+  const auto view = read();
+  ASSERT_TRUE(view) << view.error().message;
+  EXPECT_THAT(lacking_api(*view), AllOf(HasSubstr("in version v2alpha1"), HasSubstr("v1beta1")));
+}
+
+TEST_F(ReadCluster, NamesTheRightThatIsMissing) {
+  load_definitions();
+  const auto view = read(sandbox::service_account_user("team-a", "nobody"));
+  ASSERT_FALSE(view);
+  EXPECT_EQ(view.error().kind, base::ErrorKind::Forbidden);
+  EXPECT_THAT(view.error().message,
+              HasSubstr("you lack the right \"get\" on customresourcedefinitions"));
+}
+
+TEST(ReadOldCluster, SaysThatTheServerHasNoDynamicResourceAllocation) {
+  const base::ManualClock clock;
+  sandbox::ApiServer server(clock,
+                            {.disabled_versions = {"resource.k8s.io/v1", "resource.k8s.io/v1beta2",
+                                                   "resource.k8s.io/v1beta1"}});
+  const auto transport = server.client(sandbox::admin_user());
+  kube::Client client(*transport, clock, "test");
+  const auto view = read_cluster(client, {}, clock);
+  ASSERT_FALSE(view);
+  EXPECT_THAT(view.error().message, HasSubstr("resource.k8s.io in none of the versions"));
+}
+
+}  // namespace
+}  // namespace cdom::plugin

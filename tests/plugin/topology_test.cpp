@@ -1,0 +1,69 @@
+#include "compute_domain/plugin/topology.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "plugin/views.h"
+
+namespace cdom::plugin {
+namespace {
+
+using namespace plugin::testing;  // NOLINT(google-build-using-namespace): the words of a view
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+
+constexpr char kOtherClique[] = "6f0a5a5e-0000-4000-8000-000000000001.1";
+
+TEST(Topology, HasEachCliqueWithItsNodesAndDevices) {
+  ClusterView view = settled_view();
+  add_node(view, idle_node("n3"));
+  add_node(view, idle_node("n4", kOtherClique), kOtherClique);
+  const TopologyReport report = topology(view);
+  ASSERT_EQ(report.cliques.size(), 2U);
+  EXPECT_EQ(report.cliques[0].name, kClique);
+  EXPECT_EQ(report.cliques[0].devices, (DeviceCount{.free = 1, .in_use = 2, .out = 0}));
+  EXPECT_THAT(report.cliques[0].domains, ElementsAre("team-a/train"));
+  EXPECT_EQ(report.cliques[1].devices, (DeviceCount{.free = 1, .in_use = 0, .out = 0}));
+  EXPECT_EQ(report.cliques[1].nodes.front().name, "n4");
+  EXPECT_THAT(report.unreachable, IsEmpty());
+}
+
+TEST(Topology, CountsDevicesOfANodeThatIsDownAsOut) {
+  ClusterView view = settled_view();
+  core::NodeView down = idle_node("n3");
+  down.node->ready = api::ConditionStatus::False;
+  add_node(view, down);
+  EXPECT_EQ(topology(view).cliques.front().devices,
+            (DeviceCount{.free = 0, .in_use = 2, .out = 1}));
+}
+
+TEST(Topology, PutsNodesWithoutAFabricLast) {
+  ClusterView view = settled_view();
+  add_node(view, idle_node("a0", ""), "");
+  const TopologyReport report = topology(view);
+  ASSERT_EQ(report.cliques.size(), 2U);
+  EXPECT_EQ(report.cliques[1].name, "");
+  EXPECT_EQ(report.cliques[1].nodes.front().name, "a0");
+  EXPECT_THAT(text_of(report), HasSubstr("No clique: 1 node"));
+}
+
+TEST(Topology, TellsPairsThatDoNotReachEachOther) {
+  core::World world = settled_world(4);
+  api::GroupReport& group = core::testing::group_report(world, "n1");
+  group.connected = "0,2-3";
+  group.unreachable = {"n2"};
+  const TopologyReport report = topology(view_of(world));
+  EXPECT_THAT(report.unreachable, ElementsAre(UnreachablePair{"team-a/train", "n1", "n2"}));
+  EXPECT_THAT(text_of(report), HasSubstr("Nodes that do not reach each other"));
+  EXPECT_THAT(json_of(report), HasSubstr("\"to\": \"n2\""));
+}
+
+TEST(Topology, SaysWhatIsWrongWithANode) {
+  ClusterView view = settled_view();
+  view.nodes.front().boot_id = "boot-2";
+  EXPECT_THAT(topology(view).cliques.front().nodes.front().trouble, HasSubstr("NodeRebooted"));
+}
+
+}  // namespace
+}  // namespace cdom::plugin

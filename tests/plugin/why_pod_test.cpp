@@ -1,0 +1,211 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "compute_domain/plugin/why.h"
+#include "plugin/views.h"
+
+namespace cdom::plugin {
+namespace {
+
+using namespace plugin::testing;  // NOLINT(google-build-using-namespace): the words of a view
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+
+WhyReport why(const ClusterView& view, const std::string& pod) {
+  const auto report = why_pod(view, {"team-a", pod});
+  return report ? *report : WhyReport{.subject = report.error().message};
+}
+
+// The claim of a pod that waits: c3 has no device.
+ClusterView with_waiting_pod(ClusterView view) {
+  view.claims.push_back(claim("c3").of("train"));
+  view.pods.push_back(pending_pod("pod-c3", "c3", "train-channel"));
+  return view;
+}
+
+TEST(WhyPod, HasNothingToSayOfAPodOfAReadyDomain) {
+  const WhyReport report = why(settled_view(), "pod-c1");
+  EXPECT_EQ(stop_of(report), "") << text_of(report);
+  for (const Link& link : report.links) EXPECT_EQ(link.state, Link::State::Good) << link.name;
+}
+
+TEST(WhyPod, NamesTheTemplatesThereAreWhenThePodNamesAnotherOne) {
+  ClusterView view = settled_view();
+  api::PodState pod = pending_pod("lost", "", "tain-channel");
+  pod.made.clear();
+  view.pods.push_back(pod);
+  const WhyReport report = why(view, "lost");
+  EXPECT_EQ(stop_of(report), "Claim") << text_of(report);
+  EXPECT_THAT(report.cause, AllOf(HasSubstr("no ComputeDomain there makes one"),
+                                  HasSubstr("train-channel (of ComputeDomain train)")));
+  EXPECT_THAT(report.remedy, HasSubstr("correct resourceClaimTemplateName"));
+}
+
+TEST(WhyPod, BlamesTheControllerForATemplateThatNobodyMakes) {
+  ClusterView view = settled_view();
+  view.templates.clear();
+  view.domains = {domain("train").wants(2)};
+  view.claims.clear();
+  view.leases = {lease_renewed(std::chrono::minutes(5))};
+  pod_in(view, "pod-c1").made.clear();
+  const WhyReport report = why(view, "pod-c1");
+  EXPECT_EQ(stop_of(report), "Claim") << text_of(report);
+  EXPECT_THAT(report.cause, AllOf(HasSubstr("o controller works"), HasSubstr("renewed 5m ago")));
+  EXPECT_THAT(report.command, HasSubstr("kubectl get pods -n compute-domain-operator"));
+}
+
+TEST(WhyPod, BlamesTheControllerForANodeListThatNobodyWrites) {
+  core::World world = core::testing::world_of(domain("train").wants(2).finalized(), 2);
+  ClusterView view = view_of(world);
+  view.leases.clear();
+  const WhyReport report = why(view, "pod-c1");
+  EXPECT_EQ(stop_of(report), "Node list") << text_of(report);
+  EXPECT_THAT(report.cause, HasSubstr("neither a Lease nor a Deployment"));
+}
+
+TEST(WhyPod, SaysThatTheDomainWantsMoreNodesThanTheClusterHas) {
+  ClusterView view = with_waiting_pod(settled_view());
+  view.domains.front().spec.num_nodes = 5;
+  const WhyReport report = why(view, "pod-c3");
+  EXPECT_EQ(stop_of(report), "Device") << text_of(report);
+  EXPECT_THAT(report.cause, HasSubstr("wants 5 nodes, and all nodes together offer 2 devices"));
+  EXPECT_EQ(report.command,
+            "kubectl patch computedomain train -n team-a --type merge -p "
+            "'{\"spec\":{\"numNodes\":2}}'");
+  // A pod that runs waits for the others.
+  EXPECT_EQ(stop_of(why(view, "pod-c1")), "Peers");
+}
+
+TEST(WhyPod, NamesTheDomainThatHasTheOneNodeThatThePodWants) {
+  ClusterView view = settled_view();
+  view.domains.push_back(domain("other").wants(1));
+  view.claims.push_back(claim("o1").of("other"));
+  view.pods.push_back(pending_pod("pod-o1", "o1", "other-channel"));
+  view.pods.back().node_selector[kHostNameLabel] = "n1";
+  const WhyReport report = why(view, "pod-o1");
+  EXPECT_EQ(stop_of(report), "Device") << text_of(report);
+  EXPECT_THAT(report.cause, AllOf(HasSubstr("wants node n1, whose device team-a/train has"),
+                                  HasSubstr("pod pod-c1")));
+}
+
+TEST(WhyPod, NamesWhoHasTheDevicesWhenAllAreInUse) {
+  ClusterView view = settled_view();
+  view.domains.push_back(domain("other").wants(1));
+  view.claims.push_back(claim("o1").of("other"));
+  view.pods.push_back(pending_pod("pod-o1", "o1", "other-channel"));
+  const WhyReport report = why(view, "pod-o1");
+  EXPECT_EQ(stop_of(report), "Device") << text_of(report);
+  EXPECT_THAT(report.cause, HasSubstr("n1 (team-a/train), n2 (team-a/train)"));
+}
+
+TEST(WhyPod, LeavesAFreeDeviceThatThePodCannotUseToTheScheduler) {
+  ClusterView view = with_waiting_pod(settled_view());
+  add_node(view, idle_node("n3"));
+  const WhyReport report = why(view, "pod-c3");
+  EXPECT_EQ(stop_of(report), "Device") << text_of(report);
+  EXPECT_THAT(report.cause, HasSubstr("cannot use the free device"));
+  EXPECT_THAT(report.cause, HasSubstr("2 cannot allocate all claims"));
+}
+
+TEST(WhyPod, QuotesTheDecoderOnAConfigurationWithAMisspeltField) {
+  ClusterView view = settled_view();
+  for (auto* configs :
+       {&view.claims.front().spec.configs, &view.claims.front().allocation->configs}) {
+    configs->front().parameters =
+        R"({"apiVersion":"resource.nvidia.com/v1beta1","kind":"ComputeDomainChannelConfig",)"
+        R"("domainID":"uid-train","allocationMod":"All"})";
+  }
+  const WhyReport report = why(view, "pod-c1");
+  EXPECT_EQ(stop_of(report), "Claim") << text_of(report);
+  EXPECT_THAT(report.cause, HasSubstr("unknown field \"allocationMod\""));
+}
+
+TEST(WhyPod, SaysThatSomebodyDeletedTheDomainUnderRunningPods) {
+  ClusterView view = settled_view();
+  view.domains.front().meta.deletion_time = kNow - std::chrono::seconds(30);
+  const WhyReport report = why(view, "pod-c1");
+  EXPECT_EQ(stop_of(report), "ComputeDomain") << text_of(report);
+  EXPECT_THAT(report.cause, AllOf(HasSubstr("deleted ComputeDomain team-a/train 30s ago"),
+                                  HasSubstr("pods pod-c1, pod-c2 use it")));
+}
+
+TEST(WhyPod, SaysThatTheDomainOfTheClaimIsGone) {
+  ClusterView view = settled_view();
+  view.domains.clear();
+  const WhyReport report = why(view, "pod-c1");
+  EXPECT_EQ(stop_of(report), "ComputeDomain") << text_of(report);
+  EXPECT_THAT(report.cause, HasSubstr("does not exist"));
+}
+
+TEST(WhyPod, StopsAtTheNodeWhoseAgentSaysNothing) {
+  ClusterView view = settled_view();
+  view.nodes.front().boot_id = "boot-2";
+  const WhyReport report = why(view, "pod-c1");
+  EXPECT_EQ(stop_of(report), "Node") << text_of(report);
+  EXPECT_THAT(report.cause, HasSubstr("has rebooted"));
+}
+
+TEST(WhyPod, StopsAtTheDaemonThatHasFailed) {
+  core::World world = settled_world();
+  api::GroupReport& group = core::testing::group_report(world, "n1");
+  group.state = api::DaemonState::Failed;
+  group.message = "nvidia-imex has ended with code 3";
+  const WhyReport report = why(view_of(world), "pod-c1");
+  EXPECT_EQ(stop_of(report), "IMEX daemon") << text_of(report);
+  EXPECT_THAT(report.cause, HasSubstr("ended with code 3"));
+}
+
+TEST(WhyPod, StopsAtThePeersThatDoNotReachTheNode) {
+  core::World world = settled_world(3);
+  for (const char* node : {"n2", "n3"}) {
+    api::GroupReport& group = core::testing::group_report(world, node);
+    group.connected = "1-2";
+    group.unreachable = {"n1"};
+  }
+  const WhyReport report = why(view_of(world), "pod-c1");
+  EXPECT_EQ(stop_of(report), "Peers") << text_of(report);
+  EXPECT_THAT(report.cause, HasSubstr("2 of 2 members cannot reach its IMEX daemon"));
+}
+
+TEST(WhyPod, LooksAtTheContainersLast) {
+  ClusterView view = settled_view();
+  api::PodState& pod = pod_in(view, "pod-c1");
+  pod.phase = "Pending";
+  pod.containers = {{.name = "worker",
+                     .waiting_reason = "ImagePullBackOff",
+                     .waiting_message = "no such image",
+                     .started = std::nullopt}};
+  const WhyReport report = why(view, "pod-c1");
+  EXPECT_EQ(stop_of(report), "Containers") << text_of(report);
+  EXPECT_THAT(report.cause, HasSubstr("ImagePullBackOff: no such image"));
+}
+
+TEST(WhyPod, TellsAPodWithoutAClaimOfThisDriver) {
+  ClusterView view = settled_view();
+  api::PodState pod = running_pod("plain", "gpu-claim", "gpus", "n1");
+  view.pods.push_back(pod);
+  const WhyReport report = why(view, "plain");
+  EXPECT_EQ(stop_of(report), "Claim") << text_of(report);
+  EXPECT_THAT(report.cause, HasSubstr("does not ask for a ComputeDomain"));
+}
+
+TEST(WhyPod, NamesThePodsThereAreForOneThatIsNot) {
+  const auto report = why_pod(settled_view(), {"team-a", "pod-c9"});
+  ASSERT_FALSE(report);
+  EXPECT_THAT(report.error().message,
+              AllOf(HasSubstr("no pod pod-c9"), HasSubstr("pod-c1, pod-c2")));
+}
+
+TEST(WhyPod, PrintsTheBrokenLinkTheCauseAndTheRemedy) {
+  ClusterView view = settled_view();
+  view.domains.clear();
+  const WhyReport report = why(view, "pod-c1");
+  EXPECT_THAT(text_of(report), AllOf(HasSubstr("pod team-a/pod-c1: stops at ComputeDomain\n"),
+                                     HasSubstr("> STOP  ComputeDomain"), HasSubstr("\nCause:  "),
+                                     HasSubstr("\nDo:     ")));
+  EXPECT_THAT(json_of(report), AllOf(HasSubstr("\"stopsAt\": \"ComputeDomain\""),
+                                     HasSubstr("\"state\": \"notReached\"")));
+}
+
+}  // namespace
+}  // namespace cdom::plugin
