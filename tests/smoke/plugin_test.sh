@@ -1,0 +1,198 @@
+#!/usr/bin/env bash
+# kubectl compute-domain on the embedded cluster: kubectl finds it, it names the cause of each of several troubles, a
+# bundle gives the same answers as the cluster, and what it cannot do it says in one line. Prints a line per check and
+# their count.
+set -uo pipefail
+cd "$(dirname "$0")/../.."
+. tests/smoke/check.sh
+
+bin=$(realpath "${CDOM_BUILD:-build/release}/bin")
+work=$(mktemp -d)
+export KUBECONFIG=$work/kubeconfig
+export PATH=$bin:$PATH
+"$bin/compute-domain-sandbox" --racks 1 --nodes-per-rack 4 --run-controller=false --kubeconfig "$KUBECONFIG" \
+  >"$work/out" 2>"$work/log" &
+sandbox=$!
+controller=
+cleanup() {
+  kill $controller "$sandbox" 2>/dev/null
+  wait 2>/dev/null
+  rm -rf "$work"
+}
+trap cleanup EXIT
+
+start_controller() {
+  POD_NAME=controller-1 "$bin/compute-domain-controller" --metrics-listen "" --leader-election-enabled \
+    --leader-election-lease-duration 4s --leader-election-renew-deadline 3s \
+    --leader-election-retry-period 500ms >"$work/controller.log" 2>&1 &
+  controller=$!
+}
+cd_() { kubectl compute-domain "$@"; }
+refuses() { ! "$@"; }
+# says CODE TEXT COMMAND…: it ends with the code, and prints the text.
+says() {
+  local code=$1 text=$2 actual=0 output
+  shift 2
+  output=$("$@" 2>&1) || actual=$?
+  case $output in
+    *"$text"*) [ "$actual" -eq "$code" ] && return ;;
+  esac
+  echo "wanted exit code $code and: $text"
+  echo "exit code $actual: $output"
+  return 1
+}
+# is_one_line COMMAND…: all that it prints is one line, on standard error.
+is_one_line() {
+  "$@" >"$work/stdout" 2>"$work/stderr"
+  [ ! -s "$work/stdout" ] && [ "$(wc -l <"$work/stderr")" -eq 1 ] || { cat "$work/stdout" "$work/stderr"; return 1; }
+}
+# Ages go on while one looks.
+without_ages() { sed -E 's/([0-9]+(s|m) ago|just now)/AGE/g'; }
+# same ARGUMENTS…: the bundle gives the answer that the cluster gives.
+same() {
+  diff <(cd_ "$@" 2>&1 | without_ages) <(cd_ "$@" --from "$work/b.tar.gz" 2>&1 | without_ages)
+}
+apply() { kubectl apply -f - >/dev/null; }
+pod() { # NAME TEMPLATE [SPEC]
+  printf '{"apiVersion":"v1","kind":"Pod","metadata":{"name":"%s"},"spec":{"terminationGracePeriodSeconds":1,%s
+    "containers":[{"name":"worker","image":"busybox","env":[{"name":"PASSWORD","value":"hunter2"}],
+                   "command":["sleep","hunter2"],"resources":{"claims":[{"name":"channel"}]}}],
+    "resourceClaims":[{"name":"channel","resourceClaimTemplateName":"%s"}]}}' "$1" "${3:-}" "$2" | apply
+}
+domain() { # NAME NODES
+  printf '{"apiVersion":"resource.nvidia.com/v1beta1","kind":"ComputeDomain","metadata":{"name":"%s"},
+    "spec":{"numNodes":%s,"channel":{"resourceClaimTemplate":{"name":"%s-channel"}}}}' "$1" "$2" "$1" | apply
+}
+is_running() { prints Running kubectl get pod "$1" -o 'jsonpath={.status.phase}'; }
+node_of() { kubectl get pod "$1" -o 'jsonpath={.spec.nodeName}'; }
+
+check "the sandbox gets ready" eventually 30 grep -q '^ready: KUBECONFIG=' "$work/out"
+check "kubectl finds the plugin" prints kubectl-compute_domain kubectl plugin list
+check "its help names its commands" prints "why pod NAME" cd_ --help
+
+# Before there is a controller.
+kubectl apply -f manifests/examples/two-nodes.yaml >/dev/null
+check "check fails without a controller" eventually 10 says 1 "FAIL  controller" cd_ check
+check "and says what is missing" prints "neither a Lease nor a Deployment" cd_ check
+check "why cd stops at the controller" prints "stops at Controller" cd_ why cd two-nodes
+check "why pod stops at the claim, whose template nobody makes" prints "o controller works that would create" \
+  cd_ why pod two-nodes-0
+
+start_controller
+check "the domain gets Ready" kubectl wait --for=condition=Ready computedomain/two-nodes --timeout=60s
+check "check is healthy" eventually 10 says 0 "healthy" cd_ check
+check "why pod has nothing to say of it" eventually 10 says 0 "nothing is broken" cd_ why pod two-nodes-0
+check "nor has why cd" says 0 "nothing is broken" cd_ why cd/two-nodes
+check "topology counts the devices" prints "4 nodes, 4 devices: 2 free, 2 in use" cd_ topology
+check "matrix shows that they are connected" eventually 10 prints "1   .   +" cd_ matrix two-nodes
+check "timeline says how long it took" prints "after the first pod was created" cd_ timeline two-nodes
+check "JSON is JSON" test "$(cd_ why pod two-nodes-0 -o json | jq -r .stopsAt)" = ""
+
+# More nodes than there are.
+kubectl patch cd two-nodes --type merge -p '{"spec":{"numNodes":6}}' >/dev/null
+check "why cd: more nodes wanted than there are" eventually 10 prints \
+  "wants 6 nodes, and all nodes together offer 4 devices" cd_ why cd two-nodes
+check "why pod says it too" prints "wants 6 nodes" cd_ why pod two-nodes-0
+check "with the command that mends it" prints '"numNodes":4' cd_ why pod two-nodes-0
+kubectl patch cd two-nodes --type merge -p '{"spec":{"numNodes":2}}' >/dev/null
+
+pod lost tow-nodes-channel
+check "why pod: a wrong template name" prints "o ResourceClaimTemplate tow-nodes-channel exists" cd_ why pod lost
+check "with the one that there is" prints "two-nodes-channel (of ComputeDomain two-nodes)" cd_ why pod lost
+
+domain other 1
+eventually 10 kubectl get resourceclaimtemplate other-channel >/dev/null
+pod other-0 other-channel "\"nodeSelector\":{\"kubernetes.io/hostname\":\"$(node_of two-nodes-0)\"},"
+check "why pod: two domains want one node" eventually 10 prints "whose device default/two-nodes has" \
+  cd_ why pod other-0
+
+# A fault that the nodes report.
+kubectl annotate node "$(node_of two-nodes-1)" sandbox.compute-domain/fault=partition >/dev/null
+check "why pod: a node that nobody reaches" eventually 60 prints "stops at Peers" cd_ why pod two-nodes-0
+check "matrix shows it" eventually 30 prints "X" cd_ matrix two-nodes
+kubectl annotate node "$(node_of two-nodes-1)" sandbox.compute-domain/fault- >/dev/null
+check "and that it is over" eventually 60 says 0 "nothing is broken" cd_ why pod two-nodes-0
+
+# A field that is not spelled as it should be, in a template that somebody wrote by hand.
+cat >"$work/misspelt.yaml" <<YAML
+apiVersion: resource.k8s.io/v1
+kind: ResourceClaimTemplate
+metadata: {name: by-hand}
+spec:
+  spec:
+    devices:
+      requests: [{name: channel, exactly: {deviceClassName: compute-domain-default-channel.nvidia.com}}]
+      config:
+      - requests: [channel]
+        opaque:
+          driver: compute-domain.nvidia.com
+          parameters: {apiVersion: resource.nvidia.com/v1beta1, kind: ComputeDomainChannelConfig,
+                       domainID: $(kubectl get cd two-nodes -o 'jsonpath={.metadata.uid}'), allocationMod: Single}
+YAML
+kubectl apply -f "$work/misspelt.yaml" >/dev/null
+pod by-hand by-hand
+check "why pod: a misspelt field of the configuration" eventually 20 prints 'unknown field "allocationMod"' \
+  cd_ why pod by-hand
+check "plan finds it before" says 1 'unknown field "allocationMod"' cd_ plan "$work/misspelt.yaml"
+sed "s/^  name: /  namespace: default\n  name: /" manifests/examples/two-nodes.yaml >"$work/two-nodes.yaml"
+check "plan has nothing against the example" says 0 "ComputeDomain default/two-nodes" \
+  cd_ plan "$work/two-nodes.yaml"
+
+kubectl delete cd two-nodes --wait=false >/dev/null
+check "why pod: the domain was deleted under it" eventually 10 prints "deleted ComputeDomain default/two-nodes" \
+  cd_ why pod two-nodes-0
+check "with its pods" prints "two-nodes-0, two-nodes-1" cd_ why cd two-nodes
+
+# The same from a bundle.
+check "bundle" says 0 "wrote $work/b.tar.gz" cd_ bundle "$work/b.tar.gz"
+check "it has no environment, no command" refuses bash -c "tar -xzOf '$work/b.tar.gz' | grep hunter2"
+check "its manifest says of which server it is" prints '"serverVersion": "v' tar -xzOf "$work/b.tar.gz" manifest.json
+for pod in two-nodes-0 lost other-0 by-hand; do
+  check "the bundle's why pod $pod is the cluster's" same why pod $pod
+done
+check "so is why cd" same why cd two-nodes
+check "so is check" same check
+check "so is topology" same topology -o json
+check "so is matrix" same matrix two-nodes
+check "so is timeline" same timeline two-nodes -o json
+check "plan with a bundle counts its devices" says 1 "the nodes among these objects offer 4 seats" \
+  cd_ plan --from "$work/b.tar.gz" - <<<'{"apiVersion":"resource.nvidia.com/v1beta1","kind":"ComputeDomain",
+    "metadata":{"name":"large","namespace":"default"},"spec":{"numNodes":9}}'
+
+kill "$controller"
+wait "$controller" 2>/dev/null
+check "check fails when the controller is gone" eventually 20 says 1 "no controller holds the Lease" cd_ check
+domain late 1
+pod late-0 late-channel
+check "why pod: no controller" eventually 10 prints "o controller works that would create the ResourceClaimTemplate" \
+  cd_ why pod late-0
+
+# What cannot be done.
+check "no such command" says 2 '"wy" is not a sub-command' cd_ wy pod two-nodes-0
+check "no such pod" says 1 "there is no pod none" cd_ why pod none
+check "no such domain" says 1 "there is no ComputeDomain none in namespace default; those there are: late" \
+  cd_ why cd none
+check "in another namespace" says 1 "in namespace kube-system" cd_ matrix late -n kube-system
+check "neither pod nor domain" says 2 "neither pod nor cd" cd_ why node n01
+head -c 900 "$work/b.tar.gz" >"$work/cut.tar.gz"
+check "a bundle that is cut off" says 1 "perhaps it was cut off" cd_ check --from "$work/cut.tar.gz"
+check "in one line" is_one_line cd_ check --from "$work/cut.tar.gz"
+check "a file that is no bundle" says 1 "not a whole .tar.gz" cd_ topology --from README.md
+check "a bundle and a cluster" says 2 "leave out --kubeconfig" cd_ check --from "$work/b.tar.gz" --context x
+check "no such context" says 1 'context "x" is not in contexts' cd_ check --context x
+kubectl config set-credentials nobody --token="$(kubectl create token default -n default)" >/dev/null
+kubectl config set-context nobody --cluster="$(kubectl config view -o 'jsonpath={.clusters[0].name}')" --user=nobody >/dev/null
+check "without rights" says 1 'you lack the right "get" on customresourcedefinitions' cd_ check --context nobody
+check "in one line too" is_one_line cd_ why cd late --context nobody
+for name in two-nodes other late; do
+  kubectl patch cd $name --type merge -p '{"metadata":{"finalizers":null}}' >/dev/null
+done
+kubectl delete crd computedomains.resource.nvidia.com --wait=false >/dev/null
+check "a cluster without our kinds" eventually 20 says 1 "CRD computedomains.resource.nvidia.com is not installed" \
+  cd_ why cd late
+check "which check finds" says 1 "it is not installed" cd_ check
+kill "$sandbox"
+wait "$sandbox" 2>/dev/null
+check "no server" says 1 "cannot read the cluster at http" cd_ topology
+[ "$failed" -eq 0 ] || tail -n 20 "$work"/*log
+finish_checks
