@@ -22,11 +22,60 @@ std::string state_of(const std::optional<core::SeenDaemon>& daemon) {
   return daemon ? std::string(api::to_string(core::state_of(daemon->phase))) : "SupervisorSilent";
 }
 
+base::Number& prepares(base::Registry& registry, AgentMetrics::Outcome outcome) {
+  return registry.counter("compute_domain_agent_prepares_total",
+                          "Answers to NodePrepareResources, one per claim, by outcome.",
+                          {{"outcome", name_of(outcome)}});
+}
+
+base::Histogram& prepare_seconds(base::Registry& registry, AgentMetrics::Outcome outcome) {
+  return registry.histogram("compute_domain_agent_prepare_seconds",
+                            "From kubelet's question to the answer, for one claim.",
+                            {0.01, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 20, 45},
+                            {{"outcome", name_of(outcome)}});
+}
+
+base::Number& unprepares(base::Registry& registry) {
+  return registry.counter("compute_domain_agent_unprepares_total",
+                          "Answers to NodeUnprepareResources, one per claim.");
+}
+
+base::Number& restarts(base::Registry& registry) {
+  return registry.counter("compute_domain_agent_imex_restarts_total",
+                          "Starts of the IMEX daemon for a group that it had served before.");
+}
+
+// The names and buckets of NVIDIA's DRA driver, so that its dashboards go on.
+base::Number& requests(base::Registry& registry, const std::string& operation) {
+  return registry.counter(
+      "nvidia_dra_requests_total",
+      "Claims that kubelet had prepared or unprepared, by NVIDIA's DRA driver's name.",
+      {{"driver", api::kDriver}, {"operation", operation}});
+}
+
+base::Histogram& request_seconds(base::Registry& registry, const std::string& operation) {
+  return registry.histogram("nvidia_dra_request_duration_seconds",
+                            "From kubelet's question to the answer, by NVIDIA's DRA driver's name.",
+                            {0.05, 0.1, 0.2, 0.4, 0.8, 1.6, 3.2, 6.4, 12.8},
+                            {{"driver", api::kDriver}, {"operation", operation}});
+}
+
 }  // namespace
 
-// What has not happened yet counts 0: who asks for a rate finds it.
+// What has not happened yet counts 0: who asks for a rate finds it. Each outcome other than
+// Prepared has times only once it has come, as on most nodes it never does.
 AgentMetrics::AgentMetrics(base::Registry* registry) : registry_(registry) {
   if (registry_ == nullptr) return;
+  for (const Outcome outcome : {Outcome::Prepared, Outcome::Failed, Outcome::Refused}) {
+    prepares(*registry_, outcome);
+  }
+  prepare_seconds(*registry_, Outcome::Prepared);
+  unprepares(*registry_);
+  restarts(*registry_);
+  for (const char* operation : {"prepare", "unprepare"}) {
+    requests(*registry_, operation);
+    request_seconds(*registry_, operation);
+  }
   refused_prepares();
   registry_->counter("nvidia_dra_node_unprepare_errors_total",
                      "0, as this driver ends each claim that it is asked to; by NVIDIA's DRA "
@@ -36,16 +85,8 @@ AgentMetrics::AgentMetrics(base::Registry* registry) : registry_(registry) {
 
 void AgentMetrics::answered_prepare(Outcome outcome, base::Duration took) const {
   if (registry_ == nullptr) return;
-  const base::Registry::Labels labels = {{"outcome", name_of(outcome)}};
-  registry_
-      ->counter("compute_domain_agent_prepares_total",
-                "Answers to NodePrepareResources, one per claim, by outcome.", labels)
-      .add();
-  registry_
-      ->histogram("compute_domain_agent_prepare_seconds",
-                  "From kubelet's question to the answer, for one claim.",
-                  {0.01, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 20, 45}, labels)
-      .observe(std::chrono::duration<double>(took).count());
+  prepares(*registry_, outcome).add();
+  prepare_seconds(*registry_, outcome).observe(std::chrono::duration<double>(took).count());
   answered("prepare", took);
   if (outcome != Outcome::Prepared) refused_prepares().add();
 }
@@ -59,25 +100,12 @@ base::Number& AgentMetrics::refused_prepares() const {
 void AgentMetrics::answered_unprepare(base::Duration took) const {
   if (registry_ == nullptr) return;
   answered("unprepare", took);
-  registry_
-      ->counter("compute_domain_agent_unprepares_total",
-                "Answers to NodeUnprepareResources, one per claim.")
-      .add();
+  unprepares(*registry_).add();
 }
 
-// The names and buckets of NVIDIA's DRA driver, so that its dashboards go on.
 void AgentMetrics::answered(const std::string& operation, base::Duration took) const {
-  const base::Registry::Labels labels = {{"driver", api::kDriver}, {"operation", operation}};
-  registry_
-      ->counter("nvidia_dra_requests_total",
-                "Claims that kubelet had prepared or unprepared, by NVIDIA's DRA driver's name.",
-                labels)
-      .add();
-  registry_
-      ->histogram("nvidia_dra_request_duration_seconds",
-                  "From kubelet's question to the answer, by NVIDIA's DRA driver's name.",
-                  {0.05, 0.1, 0.2, 0.4, 0.8, 1.6, 3.2, 6.4, 12.8}, labels)
-      .observe(std::chrono::duration<double>(took).count());
+  requests(*registry_, operation).add();
+  request_seconds(*registry_, operation).observe(std::chrono::duration<double>(took).count());
 }
 
 void AgentMetrics::see(const core::NodeWorld& world) {
@@ -120,12 +148,7 @@ void AgentMetrics::see_daemon(const std::optional<core::SeenDaemon>& daemon) {
 void AgentMetrics::count_start(const core::SeenDaemon& daemon) {
   // Of the daemon that an agent finds at its own start it does not know how it came to be.
   const bool is_restart = !instance_.empty() && daemon.group == group_;
-  if (is_restart) {
-    registry_
-        ->counter("compute_domain_agent_imex_restarts_total",
-                  "Starts of the IMEX daemon for a group that it had served before.")
-        .add();
-  }
+  if (is_restart) restarts(*registry_).add();
   group_ = daemon.group;
   instance_ = daemon.instance;
 }

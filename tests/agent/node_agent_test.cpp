@@ -325,6 +325,29 @@ TEST(NodeAgent, CountsWhatItDoes) {
   }
 }
 
+// Else a rate would not see the first one.
+TEST(NodeAgent, CountsFromZero) {
+  base::Registry metrics;
+  Rig rig;
+  rig.metrics = &metrics;
+  rig.start_agent();
+  const std::string text = metrics.render();
+  for (
+      const char* line :
+      {"compute_domain_agent_imex_restarts_total 0\n",
+       "compute_domain_agent_prepares_total{outcome=\"Prepared\"} 0\n",
+       "compute_domain_agent_prepares_total{outcome=\"Failed\"} 0\n",
+       "compute_domain_agent_prepares_total{outcome=\"Refused\"} 0\n",
+       "compute_domain_agent_prepare_seconds_count{outcome=\"Prepared\"} 0\n",
+       "compute_domain_agent_unprepares_total 0\n",
+       R"(nvidia_dra_requests_total{driver="compute-domain.nvidia.com",operation="prepare"} 0)",
+       R"(nvidia_dra_requests_total{driver="compute-domain.nvidia.com",operation="unprepare"} 0)",
+       R"(nvidia_dra_request_duration_seconds_count{driver="compute-domain.nvidia.com",operation="prepare"} 0)",
+       R"(nvidia_dra_request_duration_seconds_count{driver="compute-domain.nvidia.com",operation="unprepare"} 0)"}) {
+    EXPECT_THAT(text, HasSubstr(line));
+  }
+}
+
 TEST(NodeAgent, AClaimThatCannotBeInjectedStopsNoOther) {
   Rig rig;
   rig.settle();
