@@ -22,6 +22,12 @@ using base::Result;
 
 std::string named(const api::ObjectName& name) { return api::to_string(name); }
 
+base::Histogram& formation_seconds(base::Registry& metrics) {
+  return metrics.histogram("compute_domain_formation_seconds",
+                           "From the first member that was seen to Ready.",
+                           {0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300});
+}
+
 template <class T>
 std::uint64_t& newest_of_kind(Written& written) {
   if constexpr (std::is_same_v<T, api::ComputeDomain>) {
@@ -355,11 +361,8 @@ class Run : public Proofs {
     }
     const auto begun = memory_.formation_ended(action.domain.uid);
     if (!begun || metrics_ == nullptr) return;
-    metrics_
-        ->histogram("compute_domain_formation_seconds",
-                    "From the first member that was seen to Ready.",
-                    {0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300})
-        .observe(std::chrono::duration<double>(clock_.elapsed() - *begun).count());
+    formation_seconds(*metrics_).observe(
+        std::chrono::duration<double>(clock_.elapsed() - *begun).count());
   }
 
   const kube::Client& client_;
@@ -386,7 +389,10 @@ Apply::Apply(const kube::Client& client, kube::EventRecorder& events, Memory& me
       memory_(memory),
       workloads_(workloads),
       clock_(clock),
-      metrics_(metrics) {}
+      metrics_(metrics) {
+  // Who asks for a rate sees the first formation only if there was a 0 before.
+  if (metrics_ != nullptr) formation_seconds(*metrics_);
+}
 
 Applied Apply::operator()(const core::Plan& plan) const {
   Applied applied;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <optional>
 #include <string>
@@ -29,6 +30,24 @@ const api::Condition* ready_condition(const api::ComputeDomain& domain) {
 }
 
 bool is_ready(const api::ComputeDomain& domain) { return domain.status && domain.status->ready; }
+
+// How much it matters that a domain has series: those with more come first. Of what forms, a domain
+// that has no pods matters least: it may be so for long.
+using Weight = std::pair<core::Severity, bool>;
+
+Weight weight_of(const api::ComputeDomain& domain) {
+  using core::Severity;
+  Severity severity = Severity::Fine;
+  bool has_pods = true;
+  if (!is_ready(domain)) {
+    const api::Condition* ready = ready_condition(domain);
+    const auto reason = core::Reason::find(ready != nullptr ? ready->reason : "");
+    severity = std::max(reason ? reason->row().severity : Severity::Fine, Severity::Forming);
+    has_pods = reason != core::Reason("WaitingForPods");
+  }
+  if (domain.meta.deletion_time) severity = std::max(severity, Severity::Ending);
+  return {severity, has_pods};
+}
 
 void show(base::Registry& metrics, const api::ComputeDomain& domain) {
   const Labels labels = {{"namespace", domain.meta.ns}, {"name", domain.meta.name}};
@@ -59,6 +78,13 @@ void show(base::Registry& metrics, const api::ComputeDomain& domain) {
         .gauge("compute_domain_not_ready_since_timestamp_seconds",
                "When a domain that is not Ready has ceased to be, or was created.", labels)
         .set(seconds_since_epoch(since));
+  }
+  if (core::tells_of_seats(domain)) {
+    metrics
+        .gauge("compute_domain_waits_for_seats",
+               "1 for a domain whose pods wait for seats, by the message of its condition Ready.",
+               labels)
+        .set(1);
   }
   if (domain.meta.deletion_time) {
     metrics
@@ -188,13 +214,16 @@ void note_left_out(base::Registry& metrics, const std::string& what, std::size_t
 }
 
 void show_domains(base::Registry& metrics, const Stores& stores, std::size_t most) {
-  auto domains = stores.domains.all();
-  std::stable_partition(domains.begin(), domains.end(), [](const auto& domain) {
-    return !is_ready(*domain) || domain->meta.deletion_time.has_value();
-  });
+  const auto domains = stores.domains.all();
   note_left_out(metrics, "domains", domains.size(), most);
-  if (domains.size() > most) domains.resize(most);
-  for (const auto& domain : domains) show(metrics, *domain);
+  std::map<Weight, std::vector<const api::ComputeDomain*>, std::greater<>> by_weight;
+  for (const auto& domain : domains) by_weight[weight_of(*domain)].push_back(domain.get());
+  std::size_t shown = 0;
+  for (const auto& [weight, those] : by_weight) {
+    for (const api::ComputeDomain* domain : those) {
+      if (shown++ < most) show(metrics, *domain);
+    }
+  }
 }
 
 void show_cliques(base::Registry& metrics, const Sources& from, std::size_t most) {

@@ -63,5 +63,12 @@ TEST_F(ApplyTest, AClaimThatCannotBeReadKeepsNoNodeInUse) {
   EXPECT_THAT(use_of("n1"), IsEmpty());
 }
 
+// Else a rate would not see the first one.
+TEST_F(ApplyTest, CountsFormationsFromZero) {
+  base::Registry metrics;
+  const Apply apply(client_, events_, memory_, workloads_, clock_, &metrics);
+  EXPECT_THAT(metrics.render(), HasSubstr("compute_domain_formation_seconds_count 0\n"));
+}
+
 }  // namespace
 }  // namespace cdom::controller

@@ -82,6 +82,17 @@ TEST_F(ClusterMetrics, OfADomainWithoutStatusSayThatItWaitsForTheController) {
                             HasSubstr("namespace=\"team-a\"} 1600000001\n")));
 }
 
+TEST_F(ClusterMetrics, OfADomainTellWhetherItsPodsWaitForSeats) {
+  rig_.put(domain_that_is(false, "done", "WaitingForPods"));
+  EXPECT_THAT(text(), Not(HasSubstr("compute_domain_waits_for_seats")));
+
+  api::ComputeDomain domain = domain_that_is(false, "train", "WaitingForPods");
+  domain.status->conditions.front().message = "1 pod waits: claim train-0 has no seat yet";
+  rig_.put(domain);
+  EXPECT_THAT(text(), HasSubstr("compute_domain_waits_for_seats{name=\"train\","
+                                "namespace=\"team-a\"} 1\n"));
+}
+
 TEST_F(ClusterMetrics, OfACliqueCountSeatsByState) {
   offer("n1", "a.1");
   offer("n2", "a.1");
@@ -144,6 +155,35 @@ TEST_F(ClusterMetrics, AreBoundedAndBeginWithTheTroubles) {
   EXPECT_THAT(text,
               AllOf(HasSubstr("name=\"z\""), HasSubstr("name=\"a\""), Not(HasSubstr("name=\"b\"")),
                     HasSubstr("compute_domain_metrics_left_out{what=\"domains\"} 2\n")));
+}
+
+TEST_F(ClusterMetrics, LeaveOutFirstWhatIsReadyAndThenWhatWaitsForPods) {
+  const std::vector<std::pair<std::string, std::string>> reasons_by_weight = {
+      {"z", "ImexFailed"},   {"y", "Deleting"},       {"x", "NotPlaced"},
+      {"w", "SomebodysOwn"}, {"v", "WaitingForPods"}, {"u", "AllNodesReady"},
+  };
+  for (const auto& [name, reason] : reasons_by_weight) {
+    api::ComputeDomain domain = domain_that_is(reason == "AllNodesReady", name, reason);
+    if (reason == "Deleting") domain.meta.deletion_time = base::Time{} + seconds(1'700'000'000);
+    rig_.put(domain);
+  }
+  for (std::size_t most = 0; most <= reasons_by_weight.size(); ++most) {
+    const std::string text = this->text({.domains = most, .cliques = 1, .nodes = 1});
+    for (std::size_t i = 0; i < reasons_by_weight.size(); ++i) {
+      const bool is_shown =
+          text.find(cat("name=\"", reasons_by_weight[i].first, "\"")) != std::string::npos;
+      EXPECT_EQ(is_shown, i < most) << reasons_by_weight[i].second << " of " << most;
+    }
+  }
+}
+
+TEST_F(ClusterMetrics, ShowADeletionBeforeOthersThatAreNotReadyAlsoWhileItsDomainIsReady) {
+  rig_.put(domain_that_is(false, "a", "Starting"));
+  api::ComputeDomain domain = domain_that_is(true, "z", "AllNodesReady");
+  domain.meta.deletion_time = base::Time{} + seconds(1'700'000'000);
+  rig_.put(domain);
+  EXPECT_THAT(text({.domains = 1, .cliques = 1, .nodes = 1}),
+              AllOf(HasSubstr("name=\"z\""), Not(HasSubstr("name=\"a\""))));
 }
 
 }  // namespace
