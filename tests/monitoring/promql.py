@@ -21,8 +21,8 @@ REASONS = (ROOT / "docs/reference/conditions.md").read_text()
 OF_KUBE_STATE_METRICS = {
     "kube_daemonset_status_desired_number_scheduled": {"daemonset", "namespace"},
     "kube_daemonset_status_number_ready": {"daemonset", "namespace"},
-    "kube_pod_status_unschedulable": {"namespace", "pod", "uid"},
 }
+OF_PROMETHEUS = {"ALERTS": {"alertname", "alertstate"}, "up": set()}
 
 
 def program(name: str) -> str:
@@ -66,7 +66,7 @@ def grouping(query: str) -> set:
 
 def problems(query: str) -> list:
     """What of it no metric of ours has, in words; none is good."""
-    metrics, found = {**documented(), **OF_KUBE_STATE_METRICS, "up": set()}, []
+    metrics, found = {**documented(), **OF_KUBE_STATE_METRICS, **OF_PROMETHEUS}, []
     used = selectors(query)
     if not used:
         found.append("names no metric")
@@ -78,6 +78,8 @@ def problems(query: str) -> list:
         for label, (operator, value) in matchers.items():
             if label == "reason":
                 found += [f"there is no reason {reason}" for reason in value.split("|") if f"`{reason}`" not in REASONS]
+            if label == "alertname" and value not in {alert["alert"] for alert in alerts()}:
+                found.append(f"there is no alert {value}")
     had = set().union(*(metrics.get(name, set()) for name, _ in used)) | OF_TARGETS
     found += [f"none of its metrics has a label {label}" for label in grouping(query) - had]
     return found

@@ -56,7 +56,13 @@ def each_alert_is_seen_to_fire_and_not_to() -> None:
 def each_alert_goes_on_while_no_controller_leads() -> None:
     """But for those by metrics that the leader is not the only one to have."""
     stops = {alert["alert"] for alert in alerts() if "keep_firing_for" not in alert}
-    assert stops == {"ComputeDomainImexRestarted", "ComputeDomainDaemonSetIncomplete", "ComputeDomainNoLeader", "ComputeDomainMetricsAbsent"}, stops
+    assert stops == {"ComputeDomainImexRestarted", "ComputeDomainDaemonSetIncomplete", "ComputeDomainMetricsAbsent"}, stops
+
+
+def each_alert_that_is_pending_stays_so_while_no_controller_leads() -> None:
+    """It looks back, or is one of those by metrics that the leader is not the only one to have."""
+    starts_again = {alert["alert"] for alert in alerts() if "for" in alert and not re.search(r"\[3m:?\]", alert["expr"])}
+    assert starts_again == {"ComputeDomainDaemonSetIncomplete", "ComputeDomainNoLeader", "ComputeDomainMetricsAbsent"}, starts_again
 
 
 def each_alert_names_metrics_labels_and_reasons_that_there_are() -> None:
@@ -109,6 +115,7 @@ def a_typo_is_found() -> None:
                          ('sum by (nod) (compute_domain_node_fabric_error)', "none of its metrics has a label nod"),
                          ('compute_domain_clique_seats{stat="Free"}', "compute_domain_clique_seats has no label stat"),
                          ('compute_domain_status{reason=~"Deleting|Wating"}', "there is no reason Wating"),
+                         ('ALERTS{alertname="ComputeDomainNoLeder"}', "there is no alert ComputeDomainNoLeder"),
                          ('rate(compute_domain_formation_seconds[5m]) or vector(0)', "there is no metric compute_domain_formation_seconds")):
         assert problems(query) == [wrong], (query, problems(query))
     assert problems('histogram_quantile(0.9, sum by (le) (rate(compute_domain_formation_seconds_bucket[5m]))) offset 15m') == []
@@ -135,6 +142,7 @@ TESTS = (
     each_alert_fires_when_it_should_and_not_beside_that,
     each_alert_is_seen_to_fire_and_not_to,
     each_alert_goes_on_while_no_controller_leads,
+    each_alert_that_is_pending_stays_so_while_no_controller_leads,
     each_alert_names_metrics_labels_and_reasons_that_there_are,
     each_alert_says_what_it_means_and_where_to_read_on,
     the_page_has_each_alert,
