@@ -38,7 +38,7 @@ TEST(WhyPod, NamesTheTemplatesThereAreWhenThePodNamesAnotherOne) {
   EXPECT_EQ(stop_of(report), "Claim") << text_of(report);
   EXPECT_THAT(report.cause, AllOf(HasSubstr("no ComputeDomain there makes one"),
                                   HasSubstr("train-channel (of ComputeDomain train)")));
-  EXPECT_THAT(report.remedy, HasSubstr("correct resourceClaimTemplateName"));
+  EXPECT_THAT(report.remedy, HasSubstr("orrect resourceClaimTemplateName"));
 }
 
 TEST(WhyPod, BlamesTheControllerForATemplateThatNobodyMakes) {
