@@ -27,8 +27,12 @@ sys.path.insert(0, str(ROOT / "tools/image.d"))
 
 import elf
 import oci_archive
+import root_file_system
 import spdx
 from architectures import ARCHITECTURES, native
+from debian_packages import DebianPackages
+from failure import Failure
+from gzipped import gzipped
 from oci_archive import Entry
 from programs import PROGRAMS, version
 
@@ -43,7 +47,13 @@ class Archive:
     def __init__(self, path: Path):
         self.bytes = path.read_bytes()
         with tarfile.open(path) as tar:
-            self.files = {member.name: tar.extractfile(member).read() for member in tar}
+            folders, self.files = set(), {}
+            for member in tar:
+                assert member.name.rpartition("/")[0] in {"", *folders}, f"{member.name}: nothing has made its folder"
+                if member.isdir():
+                    folders.add(member.name)
+                else:
+                    self.files[member.name] = tar.extractfile(member).read()
         [self.descriptor] = json.loads(self.files["index.json"])["manifests"]
 
     def blob(self, descriptor: dict) -> bytes:
@@ -180,7 +190,7 @@ def every_library_is_in_the_record_of_its_package(images: dict) -> None:
                                        capture_output=True, text=True, check=True).stdout
             assert fields["Package"] == package and fields["Status"] == "install ok installed", fields
             assert f"{fields['Version']} {fields.get('Source', package).split()[0]}" == installed, (fields, installed)
-            assert root.extractfile(f"usr/share/doc/{package}/copyright").read(), package
+            assert root.getmember(f"usr/share/doc/{package}/copyright").size > 0, package
             for line in root.extractfile(f"var/lib/dpkg/status.d/{package}.md5sums").read().decode().splitlines():
                 digest, path = line.split("  ")
                 assert hashlib.md5(root.extractfile(path).read()).hexdigest() == digest, path
@@ -209,6 +219,67 @@ def the_bill_of_materials_is_true(images: dict) -> None:
         sums = {file["fileName"]: file["checksums"][1]["checksumValue"] for file in document["files"]}
         assert sums == {f"./{member.name}": hashlib.sha256(root.extractfile(member).read()).hexdigest()
                         for member in root.getmembers() if member.isfile() and member.name != path}, name
+
+
+def the_licenses_of_headers_that_are_compiled_in_are_there(images: dict) -> None:
+    for name, image in images.items():
+        root, document = image.root(), json.loads(image.document)
+        packages = {package["name"]: package["SPDXID"] for package in document["packages"]}
+        files = {file["fileName"]: file["SPDXID"] for file in document["files"]}
+        relations = {(each["spdxElementId"], each["relationshipType"], each["relatedSpdxElement"]) for each in document["relationships"]}
+        for package in PROGRAMS[name].compiled_in:
+            path = f"usr/share/doc/{package}/copyright"
+            assert root.getmember(path).size > 0, path
+            assert (packages[package], "CONTAINS", files[f"./{path}"]) in relations, package
+            assert ("SPDXRef-program", "STATIC_LINK", packages[package]) in relations, package
+            assert ("SPDXRef-image", "CONTAINS", packages[package]) not in relations, package
+
+
+def packages(root: Path, name: str, **files: str) -> DebianPackages:
+    """A made-up root with one package; its files are all in /usr/lib."""
+    info = root / "var/lib/dpkg/info"
+    info.mkdir(parents=True)
+    (root / "usr/lib").mkdir(parents=True)
+    (root / "usr/share/doc" / name).mkdir(parents=True)
+    (root / "usr/share/doc" / name / "copyright").write_text(f"of {name}")
+    for file, content in files.items():
+        (root / "usr/lib" / file).write_text(content)
+    (info / f"{name}.list").write_text("".join(f"/usr/lib/{file}\n" for file in files))
+    sums = [f"{hashlib.md5(content.encode()).hexdigest()}  usr/lib/{file}\n" for file, content in files.items()]
+    (info / f"{name}.md5sums").write_text("".join(sums))
+    (root / "var/lib/dpkg/status").write_text(f"Package: {name}\nStatus: install ok installed\nVersion: 1\nArchitecture: all\n\n")
+    return DebianPackages(root)
+
+
+def a_package_has_its_copyright_below_its_own_root(images: dict) -> None:
+    """An image for another architecture has packages of a sysroot, and certificates of this machine."""
+    with tempfile.TemporaryDirectory() as folder:
+        here, there = packages(Path(folder) / "a", "one").named("one"), packages(Path(folder) / "b", "two").named("two")
+        entries, owners = {}, {}
+        root_file_system.add_copyrights([here, there], entries, owners)
+        assert {path: entry.content for path, entry in entries.items()} == {
+            "usr/share/doc/one/copyright": b"of one", "usr/share/doc/two/copyright": b"of two"}, entries
+        assert list(owners.values()) == [here, there], owners
+
+
+def a_file_that_is_not_the_packages_is_refused(images: dict) -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        root = Path(folder) / "root"
+        found = packages(root, "zlib1g", libz="a library")
+        (root / "usr/lib/link").symlink_to("libz")
+        assert found.content("usr/lib/libz") == found.content("usr/lib/link") == b"a library"
+        (root / "usr/lib/libz").write_text("mine")
+        try:
+            found.content("usr/lib/link")
+            raise AssertionError("not refused")
+        except Failure as failure:
+            assert f"{root}/usr/lib/libz is not as the Debian package zlib1g has it: rm -rf {root}" in str(failure), failure
+
+
+def a_layer_is_the_same_from_every_python(images: dict) -> None:
+    assert gzipped(b"")[:10] == b"\x1f\x8b\x08\0\0\0\0\0\x02\xff"
+    for content in (b"", b"text", b"text" * 100_000):
+        assert gzip.decompress(gzipped(content)) == content
 
 
 def certificates_are_the_packages_and_not_this_machines(images: dict) -> None:
@@ -389,6 +460,10 @@ TESTS = (
     an_image_names_its_distribution,
     every_library_is_in_the_record_of_its_package,
     the_bill_of_materials_is_true,
+    the_licenses_of_headers_that_are_compiled_in_are_there,
+    a_package_has_its_copyright_below_its_own_root,
+    a_file_that_is_not_the_packages_is_refused,
+    a_layer_is_the_same_from_every_python,
     certificates_are_the_packages_and_not_this_machines,
     another_repository_and_tag_change_the_name_alone,
     a_layer_is_small,

@@ -2,7 +2,8 @@
 
 An image has no dpkg. As in distroless images, /var/lib/dpkg/status.d has a file for each package, with what dpkg knows of it,
 and one with the checksums of those of its files that are there: scanners look for these. /usr/share/doc/PACKAGE/copyright
-has its licenses, which have to be there where its files are.
+has its licenses, which have to be there where its files are. A file that is not as its package has it is refused, because
+the records would say of it what is not so.
 """
 
 import hashlib
@@ -21,6 +22,7 @@ _FIELDS = ("Package", "Source", "Status", "Version", "Architecture", "Multi-Arch
 @dataclass(frozen=True)
 class Package:
     fields: tuple  # (name, value) of those above that it has
+    root: Path  # below which its files are
 
     def __getitem__(self, name: str) -> str:
         return dict(self.fields).get(name, "")
@@ -39,6 +41,17 @@ class Package:
     def stanza(self) -> str:
         return "".join(f"{name}: {value}\n" for name, value in self.fields)
 
+    @property
+    def copyright_path(self) -> str:
+        return f"usr/share/doc/{self.name}/copyright"
+
+    def copyright(self) -> bytes:
+        path = self.root / self.copyright_path
+        try:
+            return path.read_bytes()
+        except FileNotFoundError:
+            raise Failure(f"{path} is not there, and an image with files of {self.name} has to have it") from None
+
 
 class DebianPackages:
     """Those that are installed, or unpacked, below `root`."""
@@ -47,6 +60,7 @@ class DebianPackages:
         self._root = root
         self._packages = {}  # by name
         self._owners = {}  # path in the image -> name
+        self._sums = {}  # by name: the file that has the checksums
         database = root / "var/lib/dpkg"
         try:
             stanzas = (database / "status").read_text().split("\n\n")
@@ -72,12 +86,22 @@ class DebianPackages:
         """The paths of a package's files and folders, as they are in an image."""
         return sorted(path for path, owner in self._owners.items() if owner == self.named(name).name)
 
-    def copyright(self, package: Package) -> bytes:
-        path = self._root / "usr/share/doc" / package.name / "copyright"
+    def content(self, path: str) -> bytes:
+        """Of a file, given by its path in the image: as its package has it, or where a link leads to, the package of that."""
+        here = (self._root / path).resolve()
+        real = in_image(str(here.relative_to(self._root.resolve())))
+        package = self.owner(real).name
         try:
-            return path.read_bytes()
-        except FileNotFoundError:
-            raise Failure(f"{path} is not there, and an image with files of {package.name} has to have it") from None
+            sums = self._sums[package].read_text()
+            content = here.read_bytes()
+        except FileNotFoundError as error:
+            raise Failure(f"{error.filename} is not there: run tools/setup") from None
+        known = {in_image(name): digest for digest, name in (line.split("  ", 1) for line in sums.splitlines())}
+        if hashlib.md5(content).hexdigest() != known.get(real):
+            raise Failure(f"{here} is not as the Debian package {package} has it: "
+                          + (f"apt-get install --reinstall {package}" if self._root == Path("/")
+                             else f"rm -rf {self._root}, and run tools/setup again"))
+        return content
 
     def _add(self, fields: dict, info: Path) -> None:
         name, architecture = fields["Package"], fields["Architecture"]
@@ -85,7 +109,8 @@ class DebianPackages:
         # Another architecture's, beside this machine's own.
         if not lists or (name in self._packages and self._packages[name]["Architecture"] != architecture):
             return
-        self._packages[name] = Package(tuple((field, fields[field]) for field in _FIELDS if field in fields))
+        self._packages[name] = Package(tuple((field, fields[field]) for field in _FIELDS if field in fields), self._root)
+        self._sums[name] = lists[0].with_suffix(".md5sums")
         for path in lists[0].read_text().splitlines():
             self._owners[in_image(path)] = name
 
@@ -96,13 +121,12 @@ def in_image(path: str) -> str:
     return f"usr/{path}" if path.partition("/")[0] in ("bin", "lib", "lib64", "sbin") else path
 
 
-def records(packages: DebianPackages, of: dict, entries: dict) -> dict:
-    """The entries that tell of the packages. `of` has the package of each path in `entries` that is from one."""
+def records(owners: dict, entries: dict) -> dict:
+    """The entries that tell of the packages. `owners` has the package of each path in `entries` that is from one."""
     found = {}
-    for package in sorted(set(of.values()), key=lambda each: each.name):
-        paths = [path for path in sorted(of) if of[path] == package and entries[path].content is not None]
+    for package in set(owners.values()):
+        paths = [path for path in sorted(owners) if owners[path] == package and entries[path].content is not None]
         sums = "".join(f"{hashlib.md5(entries[path].content).hexdigest()}  {path}\n" for path in paths)
         found[f"var/lib/dpkg/status.d/{package.name}"] = Entry(0o644, content=package.stanza.encode())
         found[f"var/lib/dpkg/status.d/{package.name}.md5sums"] = Entry(0o644, content=sums.encode())
-        found[f"usr/share/doc/{package.name}/copyright"] = Entry(0o644, content=packages.copyright(package))
     return found

@@ -4,7 +4,6 @@ Image Format Specification 1.1. Everything is in a fixed order, all files are of
 now, so that the same files make the same digest.
 """
 
-import gzip
 import hashlib
 import io
 import json
@@ -14,6 +13,7 @@ from pathlib import Path
 from typing import Optional
 
 import architectures
+from gzipped import gzipped
 
 _MEDIA = "application/vnd.oci.image"
 _INDEX = f"{_MEDIA}.index.v1+json"
@@ -71,7 +71,7 @@ def write_all(path: Path, names: list, images: list) -> tuple:
 def _add_image(blobs: dict, image: Image) -> tuple:
     """The descriptor of its manifest, and the size of its layer."""
     plain = _layer(image.entries)
-    layer = gzip.compress(plain, compresslevel=9, mtime=0)
+    layer = gzipped(plain)
     config = _json({
         "architecture": image.architecture,
         "config": {**image.settings, "Labels": image.labels},
@@ -114,6 +114,11 @@ def _layer(entries: dict) -> bytes:
 def _write_tar(path: Path, files: dict) -> None:
     unfinished = path.with_name(path.name + ".new")
     with tarfile.open(unfinished, mode="w", format=tarfile.GNU_FORMAT) as tar:
+        # Not every reader makes the folders that a file lies in: syft does not.
+        for folder in ("blobs", "blobs/sha256"):
+            member = tarfile.TarInfo(folder)
+            member.type, member.mode = tarfile.DIRTYPE, 0o755
+            tar.addfile(member)
         for name, content in sorted(files.items()):
             member = tarfile.TarInfo(name)
             member.mode = 0o644

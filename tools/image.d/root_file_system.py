@@ -4,6 +4,7 @@ import functools
 import subprocess
 import tempfile
 from pathlib import Path
+from typing import Iterable
 
 import shared_libraries
 import spdx
@@ -41,18 +42,22 @@ def of(program: Program, binary: Path, architecture: Architecture, version: str,
         entries[path] = Entry(0o777, target=target)
     packages = _packages(architecture.root)
     owners = {path: packages.owner(path) for path in libraries}
-    for path, library in libraries.items():
-        entries[path] = Entry(0o755, content=_read(library))
+    for path in libraries:
+        entries[path] = Entry(0o755, content=packages.content(path))
     for path, entry in _distribution(packages, architecture.root).items():
         entries[path] = entry
         owners[path] = packages.named("base-files")
     entries["etc/os-release"] = Entry(0o777, target="../usr/lib/os-release")
     if program.speaks_tls:
         owners[_CERTIFICATES], entries[_CERTIFICATES] = _certificates()
-    entries |= records(packages, owners, entries)
+    add_copyrights(set(owners.values()), entries, owners)
+    entries |= records(owners, entries)
+    # Those of headers are owed too, but no record says that these packages are in the image.
+    compiled_in = [packages.named(name) for name in program.compiled_in]
+    add_copyrights(compiled_in, entries, owners)
     entries[spdx.path_of(program.name)] = _text(spdx.document(
         program, version, architecture.name, created, _variables(entries["usr/lib/os-release"].content.decode()), entries, owners,
-        [packages.named(name) for name in program.compiled_in]))
+        compiled_in))
     for path in list(entries):
         for folder in Path(path).parents:
             if folder != Path("."):
@@ -62,6 +67,12 @@ def of(program: Program, binary: Path, architecture: Architecture, version: str,
         if f"usr/{folder}" in entries:
             entries[folder] = Entry(0o777, target=f"usr/{folder}")
     return entries
+
+
+def add_copyrights(packages: Iterable, entries: dict, owners: dict) -> None:
+    for package in packages:
+        entries[package.copyright_path] = Entry(0o644, content=package.copyright())
+        owners[package.copyright_path] = package
 
 
 @functools.cache
@@ -75,7 +86,7 @@ def _distribution(packages: DebianPackages, root: Path) -> dict:
     entries = {}
     for path in paths:
         here = root / path
-        entries[path] = Entry(0o777, target=str(here.readlink())) if here.is_symlink() else Entry(0o644, content=_read(here))
+        entries[path] = Entry(0o777, target=str(here.readlink())) if here.is_symlink() else Entry(0o644, content=packages.content(path))
     if "usr/lib/os-release" not in entries:
         raise Failure(f"the package base-files below {root} has no /usr/lib/os-release, so this is no Debian")
     return entries
@@ -84,9 +95,9 @@ def _distribution(packages: DebianPackages, root: Path) -> dict:
 def _certificates() -> tuple:
     """The package, and its certificates in one file: not this machine's file of that name, which has those of its owner too."""
     packages = _packages(native().root)
-    paths = [Path("/", path) for path in packages.files("ca-certificates")
+    paths = [path for path in packages.files("ca-certificates")
              if path.startswith("usr/share/ca-certificates/") and path.endswith(".crt")]
-    texts = [_read(path).decode().rstrip("\n") + "\n" for path in paths]
+    texts = [packages.content(path).decode().rstrip("\n") + "\n" for path in paths]
     return packages.named("ca-certificates"), _text("".join(texts))
 
 

@@ -38,10 +38,11 @@ def document(program: object, version: str, architecture: str, created: str, sys
     for package in sorted(set(owners.values()), key=lambda each: each.name):
         analyzed = _analyzed([content for path, content in files.items() if owners.get(path) == package])
         by_name[package.name] = _debian(package, system) | analyzed
-        relations += [(image, "CONTAINS", by_name[package.name]), (own, "DEPENDS_ON", by_name[package.name])]
-    for package in compiled_in:
-        by_name[package.name] = _debian(package, system) | {"comment": "headers, compiled into the program; no file of it is in the image"}
-        relations.append((own, "STATIC_LINK", by_name[package.name]))
+        if package in compiled_in:
+            by_name[package.name]["comment"] = "headers, compiled into the program; of its files the image has the licenses alone"
+            relations.append((own, "STATIC_LINK", by_name[package.name]))
+        else:
+            relations += [(image, "CONTAINS", by_name[package.name]), (own, "DEPENDS_ON", by_name[package.name])]
     packages += by_name.values()
     of_files = []
     for number, (path, content) in enumerate(files.items()):
