@@ -25,6 +25,7 @@ from image_test import BUILD, ROOT, Archive, must_be_a_layout
 
 sys.path.insert(0, str(ROOT / "tools/release.d"))
 
+import image_archives
 import signature
 from architectures import native
 from failure import Failure
@@ -118,12 +119,12 @@ def made() -> dict:
 
 
 def a_release_has_what_its_page_says() -> None:
-    wanted = {"SHA256SUMS", "RELEASE_NOTES.md", "images.txt", f"{NAME}-{VERSION}.tgz", *overlays()}
+    wanted = {"SHA256SUMS", "RELEASE_NOTES.md", "images.txt", "check-nodes.yaml", f"{NAME}-{VERSION}.tgz", *overlays()}
     wanted |= {f"{name}.tar" for name in PROGRAMS} | {f"{name}-{arch}.spdx.json" for name in PROGRAMS for arch in ARCHITECTURES}
     assert {path.name for path in MADE.iterdir()} == wanted, {path.name for path in MADE.iterdir()} ^ wanted
     assert RAN.stderr == "" and RAN.stdout.endswith("not signed\n"), RAN
     page = (ROOT / "docs/releasing.md").read_text()
-    for name in ("images.txt", "install.yaml", "adopt.yaml", "RELEASE_NOTES.md", "SHA256SUMS", "SHA256SUMS.sigstore.json"):
+    for name in ("images.txt", "install.yaml", "adopt.yaml", "check-nodes.yaml", "RELEASE_NOTES.md", "SHA256SUMS", "SHA256SUMS.sigstore.json"):
         assert f"`{name}`" in page, name
 
 
@@ -163,6 +164,13 @@ def every_manifest_names_only_images_that_are_in_the_archives() -> None:
         assert folder == "default" or f"manifests/{folder}" in text.partition("\n")[0], file
 
 
+def the_check_of_the_nodes_has_the_image_of_the_release() -> None:
+    text = (MADE / "check-nodes.yaml").read_text()
+    found = {each["metadata"]["name"]: each["spec"]["template"]["spec"]["containers"][0]["image"]
+             for each in yaml.safe_load_all(text) if each["kind"] == "Job"}
+    assert found == {"node-check": made()["compute-domain-imex"], "verify-install": "busybox"}, found
+
+
 def a_manifest_is_the_overlay() -> None:
     for file, folder in (("install.yaml", "default"), ("adopt.yaml", "adopt")):
         rendered = subprocess.run([KUBECTL, "kustomize", TREE / "manifests" / folder], check=True, capture_output=True, text=True).stdout
@@ -180,21 +188,54 @@ def the_notes_are_the_section_of_the_changelog() -> None:
 
 
 def a_second_run_gives_the_same_files() -> None:
-    """From another checkout of the same commit, in a rehearsal with a file too many, and signed."""
+    """From another checkout of the same commit, with files that git does not see, and signed."""
     tree = clone("tree-of-another")
-    (tree / "notes.txt").write_text("mine")
+    (tree / ".git/info/exclude").write_text("*.bak\n")
+    mine = tree / "manifests/mine.bak"
+    mine.mkdir()
+    for path in (tree / CHART / "templates/notes.bak", mine / "kustomization.yaml"):
+        path.write_text("kind: Component\n")
     key = WORKPLACE / "cosign.key"
     key.write_text("a key")
     path = stand_in_for_cosign(WORKPLACE / "signs", f'echo "$@" >{WORKPLACE}/signs/arguments; cp SHA256SUMS SHA256SUMS.sigstore.json')
     (WORKPLACE / "again").mkdir()  # an empty directory is as good as none
-    ran = release(tree, WORKPLACE / "again", "--rehearsal", "--cosign-key", str(key), PATH=path, TZ="Asia/Tokyo")
-    assert ran.returncode == 0 and "signed; a REHEARSAL" in ran.stdout, ran
+    ran = release(tree, WORKPLACE / "again", "--cosign-key", str(key), PATH=path, TZ="Asia/Tokyo")
+    assert ran.returncode == 0 and ran.stdout.endswith(", signed\n"), ran
     names = {each.name for each in MADE.iterdir()}
     assert {each.name for each in (WORKPLACE / "again").iterdir()} == names | {"SHA256SUMS.sigstore.json"}
     _, different, errors = filecmp.cmpfiles(MADE, WORKPLACE / "again", names, shallow=False)
     assert not different and not errors, (different, errors)
     called = (WORKPLACE / "signs/arguments").read_text()
     assert called == f"sign-blob --yes --key {key} --bundle SHA256SUMS.sigstore.json SHA256SUMS\n", called
+
+
+def a_rehearsal_says_that_it_is_one() -> None:
+    tree = clone("tree-of-a-rehearsal")
+    git(tree, "config", "status.showUntrackedFiles", "no")
+    git(tree, "config", "log.showSignature", "true")
+    (tree / "notes.txt").write_text("mine")
+    ran = release(tree, WORKPLACE / "rehearsal", "--rehearsal")
+    commit = git(TREE, "rev-parse", "HEAD").strip() + "-dirty"
+    assert ran.returncode == 0 and f"from commit {commit}, not signed; a REHEARSAL\n" in ran.stdout, ran
+    archive = Archive(WORKPLACE / "rehearsal/compute-domain-imex.tar")
+    labels = json.loads(archive.blob(archive.descriptor))["annotations"]
+    assert labels["org.opencontainers.image.revision"] == commit, labels
+    notes = (WORKPLACE / "rehearsal/RELEASE_NOTES.md").read_text()
+    assert notes.startswith(f"# {NAME} {VERSION} (REHEARSAL)\n"), notes[:100]
+    ran = release(tree, WORKPLACE / "signed", "--rehearsal", "--cosign-key", "cosign.key")
+    assert ran.returncode == 2 and "--rehearsal: it is not signed" in ran.stderr, ran
+
+
+def other_libraries_on_another_architecture_are_named() -> None:
+    def document(**versions: str) -> dict:
+        packages = [{"SPDXID": f"SPDXRef-deb-{name}", "name": name, "versionInfo": version} for name, version in versions.items()]
+        return {"packages": [{"SPDXID": "SPDXRef-program", "name": "program", "versionInfo": "1"}, *packages]}
+
+    same = {"amd64": document(libssl3="3.0.17-1", zlib1g="1.2-3"), "arm64": document(libssl3="3.0.17-1+b2", libgcc="12")}
+    assert image_archives.different_versions(same) == []
+    other = {"amd64": document(libssl3="3.0.17-1~deb12u3"), "arm64": document(libssl3="3.0.17-1~deb12u2")}
+    found = image_archives.different_versions(other)
+    assert found == ["libssl3 is 3.0.17-1~deb12u3 for amd64 and 3.0.17-1~deb12u2 for arm64"], found
 
 
 def a_signature_that_fails_is_an_error() -> None:
@@ -314,9 +355,12 @@ TESTS = (
     an_archive_has_the_image_that_images_txt_names,
     a_bill_of_materials_is_beside_each_image,
     every_manifest_names_only_images_that_are_in_the_archives,
+    the_check_of_the_nodes_has_the_image_of_the_release,
     a_manifest_is_the_overlay,
     the_notes_are_the_section_of_the_changelog,
     a_second_run_gives_the_same_files,
+    a_rehearsal_says_that_it_is_one,
+    other_libraries_on_another_architecture_are_named,
     a_signature_that_fails_is_an_error,
     what_is_not_a_release_is_refused,
     one_file_of_another_version_is_refused,

@@ -5,13 +5,13 @@ comes first, and an upgrade that keeps old values keeps no old image.
 """
 
 import fnmatch
-import gzip
 import io
 import re
 import tarfile
 from pathlib import Path
 
 from failure import Failure
+from gzipped import gzipped
 
 NAME = "compute-domain-operator"
 
@@ -27,7 +27,7 @@ def write(root: Path, directory: Path, version: str, registry: str, images: list
             member = tarfile.TarInfo(f"{NAME}/{path}")
             member.mode, member.size, member.mtime = 0o644, len(content), time
             tar.addfile(member, io.BytesIO(content))
-    (directory / f"{NAME}-{version}.tgz").write_bytes(gzip.compress(buffer.getvalue(), compresslevel=9, mtime=0))
+    (directory / f"{NAME}-{version}.tgz").write_bytes(gzipped(buffer.getvalue()))
 
 
 def _files(folder: Path) -> dict:

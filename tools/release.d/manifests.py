@@ -1,4 +1,7 @@
-"""The kustomizations of a release, rendered: manifests/default alone, and with each component, with the images by digest."""
+"""The kustomizations of a release, rendered: manifests/default alone, and with each component, with the images by digest.
+
+And the Jobs that check the nodes, from the examples, with the same image.
+"""
 
 import json
 import os
@@ -12,6 +15,7 @@ from failure import Failure
 # What is for other purposes (the API alone, tests), or needs a file of the user's beside it.
 _NOT_RENDERED = ("base", "test", "namespaces")
 _RIGHTS_ALONE = "adopt"
+_CHECK = "manifests/examples/recipe/01-install-and-verify.yaml"
 
 
 def must_be_possible() -> None:
@@ -33,6 +37,12 @@ def write(root: Path, directory: Path, version: str, images: list) -> None:
         if unknown or "registry.invalid" in text:
             raise Failure(f"{name} names images that are not of this release: {', '.join(unknown) or 'registry.invalid'}")
         (directory / name).write_text(f"# compute-domain-operator {version}, {what}.\n# kubectl apply --server-side -f {name}\n{text}")
+    text = (root / _CHECK).read_text()
+    for image in images:
+        text = text.replace(f"registry.invalid/{image.program}:{version}", image.reference)
+    if "registry.invalid" in text:
+        raise Failure(f"{_CHECK} names images that are not of {version}")
+    (directory / "check-nodes.yaml").write_text(text)
 
 
 def _overlays(folder: Path) -> list:

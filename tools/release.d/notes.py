@@ -19,6 +19,7 @@ def section(root: Path, version: str, is_rehearsal: bool) -> str:
     return body.strip()
 
 
-def write(directory: Path, version: str, body: str, images: list) -> None:
+def write(directory: Path, version: str, body: str, images: list, is_rehearsal: bool) -> None:
+    heading = f"compute-domain-operator {version}{' (REHEARSAL)' if is_rehearsal else ''}"
     lines = "\n".join(image.reference for image in images)
-    (directory / "RELEASE_NOTES.md").write_text(f"# compute-domain-operator {version}\n\n{body}\n\n### Images\n\n```\n{lines}\n```\n")
+    (directory / "RELEASE_NOTES.md").write_text(f"# {heading}\n\n{body}\n\n### Images\n\n```\n{lines}\n```\n")

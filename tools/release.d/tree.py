@@ -25,15 +25,24 @@ def must_be(root: Path, version: str, is_rehearsal: bool) -> None:
     other = [f"{where} has {found}" for where, found in _versions(root) if found != version]
     if other:
         raise Failure(f"this is not {version}: {', '.join(other)}")
-    changes = _git(root, "status", "--porcelain").splitlines()
+    changes = _changes(root)
     if changes and not is_rehearsal:
         more = f" and {len(changes) - 1} more" if len(changes) > 1 else ""
         raise Failure(f"the tree has changes that are not committed: {changes[0][3:]}{more}")
 
 
 def commit(root: Path) -> Commit:
-    name, time = _git(root, "log", "-1", "--format=%H %ct").split()
-    return Commit(name, int(time))
+    """Its name ends with -dirty where a rehearsal takes a tree that has changes."""
+    name, time = _git(root, "log", "-1", "--no-show-signature", "--format=%H %ct").split()
+    return Commit(name + ("-dirty" if _changes(root) else ""), int(time))
+
+
+def copy(root: Path, folder: str, target: Path) -> None:
+    """What git knows of the folder: a file that it ignores, by whatever list, belongs to no release."""
+    for name in filter(None, _git(root, "ls-files", "-z", folder).split("\0")):
+        if (root / name).is_symlink() or (root / name).exists():
+            (target / name).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy2(root / name, target / name, follow_symlinks=False)
 
 
 def builds(root: Path, architectures: list, named: str) -> list:
@@ -66,6 +75,10 @@ def _must_be_up_to_date(root: Path, build: Path, architecture: object) -> None:
     dry = subprocess.run(["ninja", "-C", build, "-n", *PROGRAMS], capture_output=True, text=True)
     if "no work to do" not in dry.stdout:
         raise Failure(f"{build} is older than the tree: {architecture.how_to_build}")
+
+
+def _changes(root: Path) -> list:
+    return _git(root, "status", "--porcelain", "--untracked-files=all").splitlines()
 
 
 def _git(root: Path, *arguments: str) -> str:
