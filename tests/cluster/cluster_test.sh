@@ -1,5 +1,5 @@
 #!/bin/bash
-# cluster_test.sh [VERSION]: shows that tools/cluster keeps its reservations, with that version of Kubernetes.
+# cluster_test.sh [VERSION]: shows what tools/cluster gives and refuses, with that version of Kubernetes.
 # Needs Go (tools/setup --cluster), 1 GB of memory and a minute.
 # Not part of ctest: the first run on a machine builds Kubernetes.
 set -euo pipefail

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Shows that tools/image keeps its reservations, with the programs of a build directory (default: build/release).
+"""What tools/image writes, shown with the programs of a build directory (default: build/release).
 
 image_test.py [DIR]. The last line counts what passed.
 """
@@ -14,7 +14,6 @@ import subprocess
 import sys
 import tarfile
 import tempfile
-import traceback
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent.parent
@@ -23,12 +22,13 @@ LARGEST_LAYER = 30_000_000
 AS_ROOT = [] if os.getuid() == 0 else ["unshare", "--map-root-user"]
 
 sys.dont_write_bytecode = True
-sys.path.insert(0, str(ROOT / "tools/image.d"))
+sys.path[:0] = [str(ROOT / "tools/image.d"), str(ROOT / "tests")]
 
 import elf
 import oci_archive
 import root_file_system
 import spdx
+import test_runner
 from architectures import ARCHITECTURES, native
 from debian_packages import DebianPackages
 from failure import Failure
@@ -484,18 +484,8 @@ TESTS = (
 
 
 def main() -> int:
-    failed = 0
     with tempfile.TemporaryDirectory() as folder:
-        images = build(Path(folder))
-        for test in TESTS:
-            try:
-                test(images)
-                print(f"ok      {test.__name__}", flush=True)
-            except Exception:
-                failed += 1
-                print(f"FAILED  {test.__name__}\n{traceback.format_exc()}", flush=True)
-    print(f"{len(TESTS) - failed} passed, {failed} failed")
-    return 1 if failed else 0
+        return test_runner.run(TESTS, build(Path(folder)), names=sys.argv[2:])
 
 
 if __name__ == "__main__":

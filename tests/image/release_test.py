@@ -14,7 +14,6 @@ import subprocess
 import sys
 import tarfile
 import tempfile
-import traceback
 from pathlib import Path
 
 import yaml
@@ -27,6 +26,7 @@ sys.path.insert(0, str(ROOT / "tools/release.d"))
 
 import image_archives
 import signature
+import test_runner
 from architectures import native
 from failure import Failure
 from programs import PROGRAMS, version
@@ -369,20 +369,6 @@ TESTS = (
 )
 
 
-def main() -> int:
-    wanted = [test for test in TESTS if test.__name__ in sys.argv[3:]] if len(sys.argv) > 3 else TESTS
-    failed = 0
-    for test in wanted:
-        try:
-            test()
-            print(f"ok      {test.__name__}", flush=True)
-        except Exception:
-            failed += 1
-            print(f"FAILED  {test.__name__}\n{traceback.format_exc()}", flush=True)
-    print(f"{len(wanted) - failed} passed, {failed} failed")
-    return 1 if failed else 0
-
-
 if __name__ == "__main__":
     KUBECTL = kubectl()
     TREE = copy_of_the_tree()
@@ -391,4 +377,4 @@ if __name__ == "__main__":
     if RAN.returncode != 0:
         print(f"FAILED  tools/release: {RAN.stderr}0 passed, 1 failed")
         sys.exit(1)
-    sys.exit(main())
+    sys.exit(test_runner.run(TESTS, names=sys.argv[3:]))

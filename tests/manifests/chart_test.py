@@ -12,7 +12,6 @@ import subprocess
 import sys
 import tarfile
 import tempfile
-import traceback
 from pathlib import Path
 
 import yaml
@@ -20,6 +19,8 @@ import yaml
 sys.dont_write_bytecode = True
 
 from rendering_test import ROOT, combined, objects_of, shipped
+
+import test_runner
 
 CHART = ROOT / "manifests/helm/compute-domain-operator"
 PROFILES = ROOT / "manifests/helm/values"
@@ -537,18 +538,5 @@ TESTS = (
 )
 
 
-def main() -> int:
-    failed = 0
-    for test in TESTS:
-        try:
-            test()
-            print(f"ok      {test.__name__}", flush=True)
-        except Exception:
-            failed += 1
-            print(f"FAILED  {test.__name__}\n{traceback.format_exc()}", flush=True)
-    print(f"{len(TESTS) - failed} passed, {failed} failed")
-    return 1 if failed else 0
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(test_runner.run(TESTS, names=sys.argv[1:]))

@@ -9,12 +9,17 @@ import re
 import subprocess
 import sys
 import tempfile
-import traceback
 from pathlib import Path
 
 import yaml
 
 ROOT = Path(__file__).resolve().parent.parent.parent
+
+sys.dont_write_bytecode = True
+sys.path.insert(0, str(ROOT / "tests"))
+
+import test_runner
+
 CLASS_KIND = "DeviceClass"
 RECOMMENDED = {f"app.kubernetes.io/{name}" for name in ("name", "instance", "version", "component", "part-of", "managed-by")}
 
@@ -303,18 +308,5 @@ TESTS = (
 )
 
 
-def main() -> int:
-    failed = 0
-    for test in TESTS:
-        try:
-            test()
-            print(f"ok      {test.__name__}", flush=True)
-        except Exception:
-            failed += 1
-            print(f"FAILED  {test.__name__}\n{traceback.format_exc()}", flush=True)
-    print(f"{len(TESTS) - failed} passed, {failed} failed")
-    return 1 if failed else 0
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(test_runner.run(TESTS, names=sys.argv[1:]))

@@ -10,7 +10,6 @@ import re
 import subprocess
 import sys
 import tempfile
-import traceback
 from pathlib import Path
 
 import yaml
@@ -18,6 +17,10 @@ import yaml
 sys.dont_write_bytecode = True
 
 from promql import MONITORING, ROOT, alerts, grouping, problems, program
+
+sys.path.insert(0, str(ROOT / "tests"))
+
+import test_runner
 
 HERE = Path(__file__).resolve().parent
 TESTS_OF_ALERTS = HERE / "alerts.yaml"
@@ -152,18 +155,5 @@ TESTS = (
 )
 
 
-def main() -> int:
-    failed = 0
-    for test in TESTS:
-        try:
-            test()
-            print(f"ok      {test.__name__}", flush=True)
-        except Exception:
-            failed += 1
-            print(f"FAILED  {test.__name__}\n{traceback.format_exc()}", flush=True)
-    print(f"{len(TESTS) - failed} passed, {failed} failed")
-    return 1 if failed else 0
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(test_runner.run(TESTS, names=sys.argv[1:]))
