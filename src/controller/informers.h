@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "compute_domain/base/metrics.h"
+#include "compute_domain/base/text.h"
 #include "compute_domain/controller/controller.h"
 #include "compute_domain/controller/stores.h"
 #include "compute_domain/kube/informer.h"
