@@ -41,14 +41,17 @@ Json json_of(const core::PreparedClaim& claim) {
   for (const core::DeviceRef& seat : claim.seats) {
     seats.push_back({{"request", seat.request}, {"pool", seat.pool}, {"device", seat.device}});
   }
-  return {{"namespace", claim.claim.ns},
-          {"name", claim.claim.name},
-          {"phase", name_of(claim.phase)},
-          {"group", claim.group},
-          {"firstChannel", claim.channels.first},
-          {"channels", claim.channels.count},
-          {"seats", seats},
-          {"adminAccess", claim.admin_access}};
+  Json json = {{"namespace", claim.claim.ns},
+               {"name", claim.claim.name},
+               {"phase", name_of(claim.phase)},
+               {"group", claim.group},
+               {"firstChannel", claim.channels.first},
+               {"channels", claim.channels.count},
+               {"seats", seats},
+               {"adminAccess", claim.admin_access}};
+  if (!claim.pods.empty()) json["pods"] = claim.pods;
+  if (!claim.held_by.empty()) json["heldBy"] = claim.held_by;
+  return json;
 }
 
 core::PreparedClaim claim_of(const std::string& uid, const Json& json) {
@@ -61,6 +64,12 @@ core::PreparedClaim claim_of(const std::string& uid, const Json& json) {
     claim.seats.push_back({seat.at("request"), seat.at("pool"), seat.at("device")});
   }
   claim.admin_access = json.at("adminAccess");
+  if (json.contains("pods")) claim.pods = json.at("pods").get<std::set<std::string>>();
+  if (json.contains("heldBy")) {
+    for (const auto& [pod, grace] : json.at("heldBy").items()) {
+      claim.held_by[pod] = whole_number(grace);
+    }
+  }
   return claim;
 }
 

@@ -91,6 +91,7 @@ class NodeAgent::Shell {
     std::optional<base::Error> imex_error;  // its kind says whether the supervisor has ended
     core::FabricReading fabric;
     std::uint64_t calls = 0;
+    std::uint64_t ended_pods = 0;
 
     friend bool operator==(const Inputs&, const Inputs&) = default;
   };
@@ -111,6 +112,7 @@ class NodeAgent::Shell {
 
   Inputs inputs_now() {
     Inputs inputs{.fabric = ports_.fabric.read(), .calls = mailbox_.revision()};
+    if (ports_.pods != nullptr) inputs.ended_pods = ports_.pods->revision();
     if (auto status = ports_.imex.status()) {
       inputs.imex = std::move(*status);
     } else {
@@ -185,6 +187,7 @@ class NodeAgent::Shell {
     auto checkpoint = decode_checkpoint(text);
     if (checkpoint) {
       checkpoint_ = std::move(*checkpoint);
+      expect_pods();
       return true;
     }
     // At the start it is what is left of another version; later somebody is writing it.
@@ -244,6 +247,7 @@ class NodeAgent::Shell {
     tell_fabric(world.fabric);
     world.checkpoint = checkpoint_;
     mailbox_.show(world);
+    show_pods(world);
     refusals_.see(world.prepares, world.unprepares);
     world.refused = refusals_.all();
     setbacks_.keep_only(checkpoint_, world.prepares);
@@ -266,6 +270,27 @@ class NodeAgent::Shell {
       if (reading.gone_since && ports_.kubelet.knows(uid)) world.known_to_kubelet.insert(uid);
     }
     return world;
+  }
+
+  // Which pods keep claims that kubelet has unprepared, and since when.
+  void show_pods(core::NodeWorld& world) {
+    if (ports_.pods != nullptr) world.running_pods = ports_.pods->all();
+    std::map<std::string, base::Duration> held_since;
+    for (const auto& [uid, claim] : checkpoint_.claims) {
+      if (claim.held_by.empty()) continue;
+      const auto known = held_since_.find(uid);
+      held_since[uid] = known == held_since_.end() ? world.elapsed : known->second;
+    }
+    held_since_ = std::move(held_since);
+    world.held_since = held_since_;
+  }
+
+  // Another process has seen them, and kubelet may never name them to this one.
+  void expect_pods() {
+    if (ports_.pods == nullptr) return;
+    for (const auto& [uid, claim] : checkpoint_.claims) {
+      for (const auto& [pod, grace] : claim.held_by) ports_.pods->expect(pod, grace);
+    }
   }
 
   // Looked at for each decision: the driver may be loaded, or unloaded, at any time.
@@ -366,6 +391,7 @@ class NodeAgent::Shell {
   Setbacks setbacks_;
   AgentMetrics agent_metrics_;
   std::string fabric_error_, told_address_;
+  std::map<std::string, base::Duration> held_since_;  // as NodeWorld's
   Apply apply_;
   int failures_ = 0;
   std::string told_error_;  // of the failures since the last success

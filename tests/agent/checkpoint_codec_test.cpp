@@ -28,7 +28,9 @@ core::Checkpoint full_checkpoint() {
                              .group = "g",
                              .channels = {},
                              .seats = {},
-                             .admin_access = false};
+                             .admin_access = false,
+                             .pods = {"p1", "p2"},
+                             .held_by = {{"p2", 30}}};
   checkpoint.served = core::ServedGroup{.group = "g",
                                         .slots = 18,
                                         .slot = 3,

@@ -66,6 +66,7 @@ class Rig {
   MemoryCheckpointStore checkpoints;
   MemoryChannelInjector channels;
   MemoryKubeletState kubelet;
+  std::unique_ptr<RunningPods> pods;  // null: kubelet has no PodsAPI
   base::Registry* metrics = nullptr;
   std::string address = "10.0.0.1";
   std::string agent_name;
@@ -88,7 +89,7 @@ class Rig {
   void start_agent() {
     agent.reset();
     agent = std::make_unique<SteppedAgent>(
-        client, NodePorts{fabric, imex, checkpoints, channels, kubelet}, clock,
+        client, NodePorts{fabric, imex, checkpoints, channels, kubelet, pods.get()}, clock,
         NodeAgentOptions{.self = {kNode, "boot-1", address, agent_name},
                          .times = {},
                          .operator_namespace = kNamespace,

@@ -77,9 +77,10 @@ TEST(Manifests, GiveTheAgentNoPrivilegeAndOnlyTheFoldersThatItUses) {
   for (const json& volume : agent["volumes"]) {
     folders.insert(volume["hostPath"]["path"].get<std::string>());
   }
-  EXPECT_EQ(folders, (std::set<std::string>{"/var/lib/kubelet/plugins/compute-domain.nvidia.com",
-                                            "/var/lib/kubelet/plugins_registry", "/var/run/cdi",
-                                            "/run/compute-domain"}));
+  EXPECT_EQ(folders,
+            (std::set<std::string>{"/var/lib/kubelet/plugins/compute-domain.nvidia.com",
+                                   "/var/lib/kubelet/plugins_registry", "/var/lib/kubelet/pods-api",
+                                   "/var/run/cdi", "/run/compute-domain"}));
   const json imex = pods_of("imex.yaml")["spec"];
   EXPECT_EQ(imex["automountServiceAccountToken"], false);
   for (const json& mount : imex["containers"][0]["volumeMounts"]) {

@@ -54,24 +54,25 @@ check "the domain is Ready again" is_ready train
 check "no daemon and no container has ended" nothing_has_ended
 
 # --- a node that is wanted while the last pod still ends
+# Once a minute kubelet unprepares the claims of pods that the API server has forgotten, also while their containers run: here
+# one whose shim hangs, so that nobody can kill it. Its PodsAPI tells the agent of their end.
 check "that domain goes" dissolve train
-stubborn() { grace_seconds=12 worker_command='[sh, -c, "trap : TERM; while :; do sleep 1; done"]' form old n01 n02; }
+stubborn() { worker_command='[sh, -c, "trap : TERM; while :; do sleep 1; done"]' form old n01 n02; }
 workers() { on_node n01 pgrep -f 'trap : TERM'; }
 overlaps() { # whether a worker of the old domain has ever been beside the new one's daemon
   kubectl get pod next-n01 -o 'jsonpath={.status.containerStatuses[0].state.running.startedAt}' | grep -q . && workers
 }
-# Once a minute kubelet unprepares the claims of pods that the API server has forgotten, though their containers run. The
-# agent takes its word, so that at such a moment the next pod may run beside them (docs/security.md): this is about all others.
-between_rounds_of_kubelet() {
-  local second
-  second=$(($(on_node n01 ps -C kubernetes -o etimes= | sort -n | tail -1) % 60))
-  [ "$second" -ge 10 ] && [ "$second" -le 45 ]
+deleted_by_force() {
+  shim=$(on_node n01 ps -o ppid= -p "$(workers | head -1)") && on_node n01 kill -STOP $shim &&
+    kubectl delete computedomain old --wait=false && apply_domain next 2 &&
+    kubectl delete pod -l domain=old --grace-period=0 --force
+}
+checkpoint=/var/lib/kubelet/plugins/compute-domain.nvidia.com/checkpoint
+is_unprepared() { # by kubelet on n01, while the worker runs
+  workers && on_node n01 cat "$checkpoint" | jq -e '[.checkpoint.claims[] | select(.phase == "Ending")] | length == 1'
 }
 follows_at_once() {
-  kubectl delete computedomain old --wait=false && apply_domain next 2 && eventually 40 between_rounds_of_kubelet &&
-    kubectl delete pod -l domain=old --grace-period=0 --force &&
-    apply_pods next n01 n02 || return 1
-  workers || { echo "the old pod has ended too soon to show anything"; return 1; }
+  apply_pods next n01 n02 && on_node n01 kill -CONT $shim || return 1
   until kubectl get pod next-n01 next-n02 -o 'jsonpath={.items[*].status.phase}' | grep -q 'Running Running'; do
     if overlaps; then echo "the next pod runs beside the old one"; return 1; fi
     [ "$SECONDS" -lt "$1" ] || { kubectl describe pod -l domain=next | tail -20; return 1; }
@@ -82,7 +83,14 @@ follows_at_once() {
 check "a domain whose pods do not end at once" stubborn
 check "is Ready" is_ready old
 check "its pods run" pods_run old
-check "they are deleted by force, and the next domain has its pods when theirs have ended" follows_at_once $((SECONDS + 60))
+before=$(daemons n01)
+check "they are deleted by force, and one does not end" deleted_by_force
+check "kubelet unprepares the claim of a pod that runs" eventually 75 is_unprepared
+keeps_daemon() { [ "$(daemons n01)" = "$before" ]; }
+check "its daemon stays" keeps_daemon
+check "the node's report says why" eventually 20 prints "kubelet still runs containers" \
+  kubectl get computedomainnode n01 -o 'jsonpath={.status.groups[*].message}'
+check "the next domain has its pods when the others have ended" follows_at_once $((SECONDS + 60))
 check "it is Ready" is_ready next
 check "with its channel" has_channel next-n01
 check "over one daemon" test "$(imex n01 | wc -l)" -eq 1

@@ -19,6 +19,7 @@
 #include "compute_domain/agent/imex_supervisor.h"
 #include "compute_domain/agent/kubelet_state.h"
 #include "compute_domain/agent/mailbox.h"
+#include "compute_domain/agent/running_pods.h"
 #include "compute_domain/agent/server_mail.h"
 #include "compute_domain/base/clock.h"
 #include "compute_domain/base/metrics.h"
@@ -41,6 +42,7 @@ struct NodePorts {
   CheckpointStore& checkpoints;
   ChannelInjector& channels;
   KubeletState& kubelet;
+  RunningPods* pods = nullptr;  // null: kubelet's word that a claim is not used is all there is
 };
 
 class NodeAgent {

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -48,7 +49,11 @@ struct PreparedClaim {
   std::string group;
   ChannelRange channels;
   std::vector<DeviceRef> seats;
-  bool admin_access = false;  // uses the group that runs; does not keep it running
+  bool admin_access = false;        // uses the group that runs; does not keep it running
+  std::set<std::string> pods = {};  // UIDs of pods for which it was reserved at its prepare
+  // Ending: pods that kubelet still runs, by UID, and their grace period in seconds. Until they
+  // have ended nothing of the claim goes, though kubelet has unprepared it.
+  std::map<std::string, std::int64_t> held_by = {};
 
   friend bool operator==(const PreparedClaim&, const PreparedClaim&) = default;
 };

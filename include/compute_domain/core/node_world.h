@@ -158,6 +158,15 @@ struct HeldClaim {
   friend bool operator==(const HeldClaim&, const HeldClaim&) = default;
 };
 
+// A pod that kubelet runs by its own account, also one that the API server no longer has.
+struct RunningPod {
+  std::string ns, name, uid;
+  std::set<std::string> claims;    // that its spec names; of those from templates it has no name
+  std::int64_t grace_seconds = 0;  // that its containers are given to end
+
+  friend bool operator==(const RunningPod&, const RunningPod&) = default;
+};
+
 // What kubelet has asked for and has no answer to yet.
 struct WantedClaim {
   ClaimRef claim;
@@ -201,6 +210,9 @@ struct NodeWorld {
   std::vector<SeenList> lists;  // in any order
   Checkpoint checkpoint;
   std::vector<WantedClaim> prepares, unprepares;
+  std::map<std::string, RunningPod> running_pods;  // by UID; none where kubelet has no PodsAPI
+  std::map<std::string, base::Duration>
+      held_since;                     // by UID of a claim with PreparedClaim::held_by
   std::optional<SeenDaemon> daemon;   // nullopt: its supervisor does not answer
   std::string supervisor_error;       // why
   bool supervisor_has_ended = false;  // proven, and with it the daemon that it may have run

@@ -47,6 +47,9 @@ std::vector<cli::Flag> own_rows(AgentFlags& f) {
        "kubelet's own, at the same path here", "check"},
       {"kubelet-registrar-dir", "KUBELET_REGISTRAR_DIRECTORY_PATH", path(f.registrar_dir, "DIR"),
        "kubelet's own, at the same path here", "check"},
+      {"kubelet-pods-socket", "KUBELET_PODS_SOCKET", path(f.pods_socket, "FILE"),
+       "kubelet's PodsAPI (Kubernetes 1.37), by which a claim of a pod that was deleted by force "
+       "keeps its channel until the pod's containers have ended; it need not be there"},
       {"kubelet-state-file", "", path(f.kubelet_state_file, "FILE"),
        "kubelet's record of claims, where this program may read it itself; else "
        "compute-domain-imex reads it"},

@@ -23,6 +23,7 @@ struct AgentFlags {
   std::string pod_uid;
   std::string plugins_dir = "/var/lib/kubelet/plugins";
   std::string registrar_dir = "/var/lib/kubelet/plugins_registry";
+  std::string pods_socket = "/var/lib/kubelet/pods-api/pods-api.sock";
   std::string kubelet_state_file;
   std::string cdi_root = "/var/run/cdi";
   std::string device_files = "none";

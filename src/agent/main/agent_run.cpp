@@ -14,6 +14,7 @@
 #include "agent/main/first_contact.h"
 #include "agent/main/kubelet_calls.h"
 #include "agent/main/node_fabric.h"
+#include "agent/main/pod_news.h"
 #include "agent/main/spare_memory.h"
 #include "agent/main/wakeup.h"
 #include "cli/health_server.h"
@@ -226,6 +227,7 @@ int run_agent(const AgentFlags& flags, cli::Signals& signals) {
           ? agent::KubeletStateFile("compute-domain-imex", [&] { return imex.kubelet_state(); })
           : agent::KubeletStateFile(flags.kubelet_state_file);
   const auto fabric = make_node_fabric(flags, imex, clock);
+  agent::RunningPods pods(clock, [wakeup] { wakeup->wake(); });
   const std::uint64_t seed = base::entropy_seed();
   // The queues, each by its two ends: kubelet's calls from the plugin's threads to the node's; what
   // the node's asks of the API server to the server's; what came of that, and of the watches, back.
@@ -245,10 +247,13 @@ int run_agent(const AgentFlags& flags, cli::Signals& signals) {
                                .imex = imex,
                                .checkpoints = checkpoints,
                                .channels = channels,
-                               .kubelet = kubelet},
+                               .kubelet = kubelet,
+                               .pods = &pods},
                               mailbox, mail, clock, options, &metrics);
   agent::ServerAgent server_agent(client, mail, clock, options, &metrics);
 
+  PodNews pod_news(pods);
+  const dra::PodWatch pod_watch(flags.pods_socket, pod_news);
   // From here on kubelet may call; what it asks waits for the loop.
   KubeletCalls calls(mailbox);
   auto plugin = dra::Plugin::start(plugin_options, calls, clock);

@@ -100,7 +100,8 @@ bool is_ready_for(const std::optional<SeenDaemon>& daemon, const ServedGroup& se
 }
 
 bool keeps_running(const PreparedClaim& claim, std::string_view group) {
-  return claim.group == group && !claim.admin_access && claim.phase != ClaimPhase::Ending;
+  return claim.group == group && !claim.admin_access &&
+         (claim.phase != ClaimPhase::Ending || !claim.held_by.empty());
 }
 
 bool has_live_claim(const Checkpoint& checkpoint, std::string_view group) {

@@ -117,6 +117,8 @@ spec:
   value: {{ .Values.kubelet.directory }}/plugins
 - name: KUBELET_REGISTRAR_DIRECTORY_PATH
   value: {{ .Values.kubelet.directory }}/plugins_registry
+- name: KUBELET_PODS_SOCKET
+  value: {{ .Values.kubelet.directory }}/pods-api/pods-api.sock
 {{- end }}
 {{- end }}
 

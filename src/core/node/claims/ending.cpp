@@ -77,16 +77,52 @@ void remember_stopped_without_fabric(NodeDraft& draft, const std::string& group)
                                      .term = entry == nullptr ? 0 : entry->term};
 }
 
+bool uses(const RunningPod& pod, const PreparedClaim& claim) {
+  return claim.pods.contains(pod.uid) ||
+         (pod.ns == claim.claim.ns && pod.claims.contains(claim.claim.name));
+}
+
 void begin_ending(NodeDraft& draft, const std::string& uid) {
   const auto it = draft.checkpoint.claims.find(uid);
   if (it == draft.checkpoint.claims.end() || it->second.phase == ClaimPhase::Ending) return;
-  it->second.phase = ClaimPhase::Ending;
+  PreparedClaim& claim = it->second;
+  claim.phase = ClaimPhase::Ending;
+  for (const auto& [pod_uid, pod] : draft.world.running_pods) {
+    if (uses(pod, claim)) claim.held_by[pod_uid] = pod.grace_seconds;
+  }
   draft.save_checkpoint();
 }
 
+std::string pods_text(const NodeWorld& world, const PreparedClaim& claim) {
+  std::vector<std::string> names;
+  for (const auto& [pod_uid, grace] : claim.held_by) {
+    const auto it = world.running_pods.find(pod_uid);
+    names.push_back(it == world.running_pods.end() ? pod_uid
+                                                   : cat(it->second.ns, "/", it->second.name));
+  }
+  return cat(names.size() == 1 ? "pod " : "pods ", base::list_names(names));
+}
+
+// Lets go of the pods that have ended; whether others are left.
+bool is_held(NodeDraft& draft, PreparedClaim& claim) {
+  const std::size_t gone = std::erase_if(claim.held_by, [&](const auto& entry) {
+    return !draft.world.running_pods.contains(entry.first);
+  });
+  if (gone > 0) draft.save_checkpoint();
+  return !claim.held_by.empty();
+}
+
 void go_on_ending(NodeDraft& draft, const std::string& uid) {
+  PreparedClaim& claim = draft.checkpoint.claims.at(uid);
+  if (is_held(draft, claim)) {
+    const auto since = draft.world.held_since.find(uid);
+    if (since != draft.world.held_since.end()) {
+      draft.look_again_at(
+          std::max(since->second + draft.world.times.pending_notice, draft.world.elapsed));
+    }
+    return draft.wait(uid, cat("kubelet still runs containers of ", pods_text(draft.world, claim)));
+  }
   if (const Setback* setback = draft.held_back(uid)) return draft.wait(uid, setback->error);
-  const PreparedClaim& claim = draft.checkpoint.claims.at(uid);
   const bool last = is_last_of_served(draft.checkpoint, claim);
   if (last && !daemon_has_ended(draft, uid)) return;
   draft.add(RemoveCdi{uid});
@@ -96,6 +132,21 @@ void go_on_ending(NodeDraft& draft, const std::string& uid) {
   }
   draft.checkpoint.claims.erase(uid);
   draft.save_checkpoint();
+}
+
+bool is_held_for_long(const NodeWorld& world, const std::string& uid, const PreparedClaim& claim) {
+  const auto since = world.held_since.find(uid);
+  return !claim.held_by.empty() && since != world.held_since.end() &&
+         world.elapsed - since->second >= world.times.pending_notice;
+}
+
+// The clique's group has claims of many domains, and each domain shows its message.
+std::string claims_text(const NodeDraft& draft, std::string_view group,
+                        const std::vector<std::string>& claims) {
+  if (!is_standing(draft.checkpoint, group)) {
+    return cat("ResourceClaim ", base::list_names(claims));
+  }
+  return cat(claims.size(), claims.size() == 1 ? " ResourceClaim" : " ResourceClaims");
 }
 
 }  // namespace
@@ -129,8 +180,21 @@ void end_claims(NodeDraft& draft) {
   }
   for (const WantedClaim& wanted : draft.world.unprepares) {
     const std::string& uid = wanted.claim.uid;
-    if (!draft.checkpoint.claims.contains(uid)) draft.add(AnswerUnprepared{uid});
+    const auto it = draft.checkpoint.claims.find(uid);
+    // Kubelet goes on with the pod only when it has its answer, and only then ends it.
+    if (it == draft.checkpoint.claims.end() || !it->second.held_by.empty()) {
+      draft.add(AnswerUnprepared{uid});
+    }
   }
+}
+
+bool resume_held(NodeDraft& draft, const std::string& uid) {
+  PreparedClaim& claim = draft.checkpoint.claims.at(uid);
+  if (claim.phase != ClaimPhase::Ending || claim.held_by.empty()) return false;
+  claim.phase = ClaimPhase::Started;
+  claim.held_by.clear();
+  draft.save_checkpoint();
+  return true;
 }
 
 void doubt_claims(NodeDraft& draft) {
@@ -156,21 +220,29 @@ void doubt_claims(NodeDraft& draft) {
 }
 
 std::string doubts_about(const NodeDraft& draft, std::string_view group) {
-  std::vector<std::string> gone;
+  std::vector<std::string> gone, held;
   for (const auto& [uid, claim] : draft.checkpoint.claims) {
     if (claim.group != group || is_wanted(draft.world, uid)) continue;
+    if (is_held_for_long(draft.world, uid, claim)) held.push_back(to_string(claim.claim));
     const ClaimReading* reading = find_reading(draft.world, uid);
-    if (reading != nullptr && reading->gone_since) gone.push_back(to_string(claim.claim));
+    if (claim.held_by.empty() && reading != nullptr && reading->gone_since) {
+      gone.push_back(to_string(claim.claim));
+    }
   }
-  if (gone.empty()) return "";
-  // The clique's group has claims of many domains, and each domain shows its message.
-  const std::string which =
-      is_standing(draft.checkpoint, group)
-          ? cat(gone.size(), gone.size() == 1 ? " ResourceClaim" : " ResourceClaims")
-          : cat("ResourceClaim ", base::list_names(gone));
-  return cat(which, gone.size() == 1 ? " has" : " have",
-             " ended in the API but not on this node: containers of its pod may still run; the "
-             "channel stays until kubelet unprepares it");
+  std::vector<std::string> sentences;
+  if (!gone.empty()) {
+    sentences.push_back(
+        cat(claims_text(draft, group, gone), gone.size() == 1 ? " has" : " have",
+            " ended in the API but not on this node: containers of its pod may still run; the "
+            "channel stays until kubelet unprepares it"));
+  }
+  if (!held.empty()) {
+    sentences.push_back(
+        cat(claims_text(draft, group, held), held.size() == 1 ? " is" : " are",
+            " unprepared, but kubelet still runs containers of its pod (deleted by force?); the "
+            "channel stays until they have ended"));
+  }
+  return base::join(sentences, "; ");
 }
 
 bool is_worth_keeping(const Checkpoint& checkpoint) {

@@ -2,8 +2,10 @@
 //
 // How it goes: the claim is Ending in the checkpoint; its injection is removed; when it was the
 // last of its group the daemon is stopped; once the daemon has ended the claim leaves the
-// checkpoint and the group becomes "stopped" there. What it guarantees: nothing here waits for the
-// API server; a crash anywhere leaves a claim that goes on ending; "stopped" is never said of a
+// checkpoint and the group becomes "stopped" there. Kubelet also unprepares the claims of pods that
+// were deleted by force while their containers run on: where its PodsAPI shows such a pod the call
+// is answered, and the claim waits for the pod's end. What it guarantees: nothing here waits for
+// the API server; a crash anywhere leaves a claim that goes on ending; "stopped" is never said of a
 // daemon that may run. Nothing else stops a daemon for good.
 #pragma once
 
@@ -12,6 +14,10 @@
 namespace cdom::core {
 
 void end_claims(NodeDraft& draft);
+
+// Takes a claim that only waits for the end of its pods back into use, as kubelet wants it again;
+// false when it is not one.
+bool resume_held(NodeDraft& draft, const std::string& uid);
 
 // Stops a daemon in a slot of which this node has said that nothing is there any more: an earlier
 // agent took one that had ended by itself for gone, and its supervisor has started it again.

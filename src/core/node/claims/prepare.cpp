@@ -8,6 +8,7 @@
 #include "compute_domain/base/text.h"
 #include "core/node/claims/admission.h"
 #include "core/node/claims/claim_wish.h"
+#include "core/node/claims/ending.h"
 #include "core/node/daemon/pause.h"
 #include "core/node/daemon/recovery.h"
 
@@ -82,7 +83,8 @@ void wait_for_admission(NodeDraft& draft, const WantedClaim& wanted, const Claim
 }
 
 // With admin access a claim looks at what runs here and changes nothing of it.
-void begin_admin_access(NodeDraft& draft, const WantedClaim& wanted, const ClaimWish& wish) {
+void begin_admin_access(NodeDraft& draft, const WantedClaim& wanted, const ClaimWish& wish,
+                        std::set<std::string> pods) {
   const auto host = std::ranges::find_if(draft.checkpoint.claims, [](const auto& entry) {
     // Of one that was taken over the channels are not all known before kubelet asks again.
     return !entry.second.admin_access && entry.second.phase == ClaimPhase::Completed &&
@@ -99,7 +101,8 @@ void begin_admin_access(NodeDraft& draft, const WantedClaim& wanted, const Claim
                                                .group = host->second.group,
                                                .channels = host->second.channels,
                                                .seats = wish.seats,
-                                               .admin_access = true};
+                                               .admin_access = true,
+                                               .pods = std::move(pods)};
   draft.save_checkpoint();
 }
 
@@ -143,8 +146,16 @@ std::string other_group_here(const NodeDraft& draft, const std::string& group,
       "; it ends with them");
 }
 
+std::set<std::string> pods_of(const api::ResourceClaim& claim) {
+  std::set<std::string> uids;
+  for (const api::ClaimConsumer& consumer : claim.reserved_for) {
+    if (consumer.resource == "pods") uids.insert(consumer.uid);
+  }
+  return uids;
+}
+
 void begin_admitted(NodeDraft& draft, const WantedClaim& wanted, const ClaimWish& wish,
-                    const AdmittedBy& admitted) {
+                    const AdmittedBy& admitted, std::set<std::string> pods) {
   const api::NodeList& list = *admitted.list->stored.list;
   const bool has_fabric = list.slots > 0;
   PreparedClaim claim{.claim = wanted.claim,
@@ -152,7 +163,8 @@ void begin_admitted(NodeDraft& draft, const WantedClaim& wanted, const ClaimWish
                       .group = list.group,
                       .channels = {},
                       .seats = wish.seats,
-                      .admin_access = false};
+                      .admin_access = false,
+                      .pods = std::move(pods)};
   if (has_fabric) {
     if (std::string other = other_group_here(draft, list.group, wanted.claim.ns); !other.empty()) {
       return wait_or_give_up(draft, wanted, other);
@@ -191,7 +203,7 @@ void begin(NodeDraft& draft, const WantedClaim& wanted) {
   const auto known = draft.checkpoint.claims.find(wanted.claim.uid);
   if (known != draft.checkpoint.claims.end()) {
     const bool redo = known->second.seats.empty();  // taken over without its devices
-    if (known->second.phase == ClaimPhase::Ending) {
+    if (known->second.phase == ClaimPhase::Ending && !resume_held(draft, wanted.claim.uid)) {
       return wait_or_give_up(draft, wanted, cat(named(wanted.claim), " is still being unprepared"));
     }
     if (!redo) return;
@@ -205,7 +217,9 @@ void begin(NodeDraft& draft, const WantedClaim& wanted) {
     return refuse(draft, wanted.claim, *refusal);
   }
   const ClaimWish& asked = std::get<ClaimWish>(wish);
-  if (asked.admin_access) return begin_admin_access(draft, wanted, asked);
+  if (asked.admin_access) {
+    return begin_admin_access(draft, wanted, asked, pods_of(*reading->claim));
+  }
   if (asked.allocation_mode == api::AllocationMode::All && draft.checkpoint.by_channel) {
     return refuse(draft, wanted.claim,
                   {cat(named(wanted.claim),
@@ -218,7 +232,7 @@ void begin(NodeDraft& draft, const WantedClaim& wanted) {
   }
   const auto admitted = admission_of(draft.world, wanted.claim.uid);
   if (!admitted) return wait_for_admission(draft, wanted, asked);
-  begin_admitted(draft, wanted, asked, *admitted);
+  begin_admitted(draft, wanted, asked, *admitted, pods_of(*reading->claim));
 }
 
 // What the claim's group still lacks; "" when it can be used.

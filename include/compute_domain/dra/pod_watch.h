@@ -1,0 +1,50 @@
+// PodWatch: kubelet's PodsAPI (beta and on from Kubernetes 1.37), watched for as long as it lives.
+//
+// How it goes: on a thread of its own it connects to kubelet's socket, and hands on what kubelet
+// says. When the watch ends (kubelet starts again; it cuts off who is a hundred events behind) it
+// begins anew. Where there is no such socket nothing is said, and it is looked for now and then.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <set>
+#include <string>
+
+namespace cdom::dra {
+
+struct NodePod {
+  std::string ns, name, uid;
+  // ResourceClaims that its spec names. Of those made from templates kubelet's API has no name.
+  std::set<std::string> claims;
+  std::int64_t grace_seconds = 0;  // spec.terminationGracePeriodSeconds
+  bool has_ended = false;          // in a final phase, and no container runs
+
+  friend bool operator==(const NodePod&, const NodePod&) = default;
+};
+
+// Called by one thread, in the order of what kubelet says.
+class PodListener {
+ public:
+  virtual ~PodListener() = default;
+  virtual void on_begin() = 0;
+  virtual void on_pod(const NodePod& pod) = 0;
+  // Kubelet has ended it, and has removed what it had.
+  virtual void on_gone(const std::string& uid) = 0;
+  // Every pod that kubelet knew at the begin has been named.
+  virtual void on_complete() = 0;
+};
+
+class PodWatch {
+ public:
+  // The listener outlives it.
+  PodWatch(std::string socket, PodListener& listener);
+  ~PodWatch();
+  PodWatch(const PodWatch&) = delete;
+  PodWatch& operator=(const PodWatch&) = delete;
+
+ private:
+  class Loop;
+  const std::unique_ptr<Loop> loop_;
+};
+
+}  // namespace cdom::dra

@@ -1,0 +1,33 @@
+// PodNews: what module dra has from kubelet's PodsAPI, in the words of RunningPods. It keeps
+// nothing.
+#pragma once
+
+#include <string>
+
+#include "compute_domain/agent/running_pods.h"
+#include "compute_domain/dra/pod_watch.h"
+
+namespace cdom::program {
+
+class PodNews : public dra::PodListener {
+ public:
+  // The pods outlive it.
+  explicit PodNews(agent::RunningPods& pods) : pods_(pods) {}
+
+  void on_begin() override { pods_.begin_watch(); }
+  void on_pod(const dra::NodePod& pod) override {
+    if (pod.has_ended) return pods_.remove(pod.uid);
+    pods_.add({.ns = pod.ns,
+               .name = pod.name,
+               .uid = pod.uid,
+               .claims = pod.claims,
+               .grace_seconds = pod.grace_seconds});
+  }
+  void on_gone(const std::string& uid) override { pods_.remove(uid); }
+  void on_complete() override { pods_.complete_watch(); }
+
+ private:
+  agent::RunningPods& pods_;
+};
+
+}  // namespace cdom::program

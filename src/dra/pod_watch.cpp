@@ -1,0 +1,140 @@
+#include "compute_domain/dra/pod_watch.h"
+
+#include <grpcpp/grpcpp.h>
+
+#include <condition_variable>
+#include <filesystem>
+#include <mutex>
+#include <stop_token>
+#include <system_error>
+#include <thread>
+#include <utility>
+
+#include "compute_domain/base/log.h"
+#include "compute_domain/base/text.h"
+#include "dra_proto/core_v1.pb.h"
+#include "dra_proto/pods.grpc.pb.h"
+
+namespace cdom::dra {
+
+namespace {
+
+namespace core_v1 = ::compute_domain::core_v1;
+
+constexpr std::chrono::seconds kBetweenLooks{10};  // at a kubelet that has no such socket
+constexpr std::chrono::seconds kBetweenWatches{1};
+// A pod may be as large as etcd lets it be.
+constexpr int kLargestEvent = 8 << 20;
+
+bool is_running(const core_v1::ContainerStatus& status) { return status.state().has_running(); }
+
+bool has_ended(const core_v1::PodStatus& status) {
+  if (status.phase() != "Succeeded" && status.phase() != "Failed") return false;
+  for (const auto* containers : {&status.initcontainerstatuses(), &status.containerstatuses(),
+                                 &status.ephemeralcontainerstatuses()}) {
+    for (const core_v1::ContainerStatus& container : *containers) {
+      if (is_running(container)) return false;
+    }
+  }
+  return true;
+}
+
+NodePod pod_of(const core_v1::Pod& object) {
+  NodePod pod{.ns = object.metadata().namespace_(),
+              .name = object.metadata().name(),
+              .uid = object.metadata().uid(),
+              .claims = {},
+              .grace_seconds = object.spec().terminationgraceperiodseconds(),
+              .has_ended = has_ended(object.status())};
+  for (const core_v1::PodResourceClaim& claim : object.spec().resourceclaims()) {
+    if (!claim.resourceclaimname().empty()) pod.claims.insert(claim.resourceclaimname());
+  }
+  return pod;
+}
+
+}  // namespace
+
+class PodWatch::Loop {
+ public:
+  Loop(std::string socket, PodListener& listener)
+      : socket_(std::move(socket)),
+        listener_(listener),
+        thread_([this](const std::stop_token& stop) { run(stop); }) {}
+
+ private:
+  void run(const std::stop_token& stop) {
+    while (!stop.stop_requested()) {
+      std::error_code ignored;
+      if (!std::filesystem::exists(socket_, ignored)) {
+        pause(stop, kBetweenLooks);
+        continue;
+      }
+      const grpc::Status end = watch(stop);
+      if (stop.stop_requested()) return;
+      report_end(end);
+      pause(stop,
+            end.error_code() == grpc::StatusCode::UNIMPLEMENTED ? kBetweenLooks : kBetweenWatches);
+    }
+  }
+
+  grpc::Status watch(const std::stop_token& stop) {
+    grpc::ChannelArguments arguments;
+    arguments.SetMaxReceiveMessageSize(kLargestEvent);
+    const auto channel = grpc::CreateCustomChannel(base::cat("unix:", socket_),
+                                                   grpc::InsecureChannelCredentials(), arguments);
+    const auto stub = v1alpha1::Pods::NewStub(channel);
+    grpc::ClientContext context;
+    const std::stop_callback on_stop(stop, [&context] { context.TryCancel(); });
+    const auto reader = stub->WatchPods(&context, {});
+    listener_.on_begin();
+    v1alpha1::WatchPodsEvent event;
+    while (reader->Read(&event)) take(event);
+    return reader->Finish();
+  }
+
+  void take(const v1alpha1::WatchPodsEvent& event) {
+    if (event.type() == v1alpha1::INITIAL_SYNC_COMPLETE) {
+      listener_.on_complete();
+      if (!is_told_) base::log_info("kubelet tells which pods run here", {{"socket", socket_}});
+      is_told_ = true;
+      told_end_.clear();
+      return;
+    }
+    core_v1::Pod object;
+    // One that cannot be read is as if it had not been named.
+    if (!object.ParseFromString(event.pod()) || object.metadata().uid().empty()) return;
+    if (event.type() == v1alpha1::DELETED) {
+      listener_.on_gone(object.metadata().uid());
+    } else {
+      listener_.on_pod(pod_of(object));
+    }
+  }
+
+  // Once, however often it is the same.
+  void report_end(const grpc::Status& end) {
+    if (end.error_message() == told_end_) return;
+    told_end_ = end.error_message();
+    base::log_info("the watch of kubelet's pods has ended; trying again",
+                   {{"socket", socket_}, {"error", end.error_message()}});
+  }
+
+  static void pause(const std::stop_token& stop, std::chrono::seconds time) {
+    std::mutex mutex;
+    std::condition_variable_any never;
+    std::unique_lock lock(mutex);
+    never.wait_for(lock, stop, time, [] { return false; });
+  }
+
+  const std::string socket_;
+  PodListener& listener_;
+  bool is_told_ = false;
+  std::string told_end_;
+  std::jthread thread_;  // the last: it uses the others
+};
+
+PodWatch::PodWatch(std::string socket, PodListener& listener)
+    : loop_(std::make_unique<Loop>(std::move(socket), listener)) {}
+
+PodWatch::~PodWatch() = default;
+
+}  // namespace cdom::dra

@@ -1,0 +1,131 @@
+#include "compute_domain/agent/running_pods.h"
+
+#include "agent/rig.h"
+
+namespace cdom::agent {
+namespace {
+
+using std::chrono::seconds;
+using testing::ElementsAre;
+using testing::IsEmpty;
+using testing::Key;
+
+class RunningPodsTest : public testing::Test {
+ protected:
+  static core::RunningPod pod(const std::string& uid, std::int64_t grace_seconds = 60) {
+    return {.ns = "team-a", .name = uid, .uid = uid, .claims = {}, .grace_seconds = grace_seconds};
+  }
+  void name_all(const std::vector<std::string>& uids) {
+    pods_.begin_watch();
+    for (const std::string& uid : uids) pods_.add(pod(uid));
+    pods_.complete_watch();
+  }
+
+  base::ManualClock clock_;
+  int ended_ = 0;
+  RunningPods pods_{clock_, [this] { ++ended_; }};
+};
+
+TEST_F(RunningPodsTest, AreThoseThatKubeletNamesUntilItSaysThatTheyHaveEnded) {
+  name_all({"a", "b"});
+  EXPECT_THAT(pods_.all(), ElementsAre(Key("a"), Key("b")));
+  const std::uint64_t before = pods_.revision();
+  pods_.remove("a");
+  EXPECT_THAT(pods_.all(), ElementsAre(Key("b")));
+  EXPECT_EQ(pods_.revision(), before + 1);
+  EXPECT_EQ(ended_, 1);
+  pods_.remove("a");
+  EXPECT_EQ(ended_, 1) << "one that is not there";
+}
+
+// A kubelet that has started again does not know those that were deleted by force before.
+TEST_F(RunningPodsTest, AreKeptForTheirGracePeriodWhenAnotherWatchDoesNotNameThem) {
+  name_all({"a", "b"});
+  clock_.advance(seconds(1000));
+  name_all({"b"});
+  clock_.advance(seconds(60) + kPodEndMargin - seconds(1));
+  EXPECT_THAT(pods_.all(), ElementsAre(Key("a"), Key("b")));
+  const std::uint64_t before = pods_.revision();
+  clock_.advance(seconds(1));
+  EXPECT_THAT(pods_.all(), ElementsAre(Key("b")));
+  EXPECT_EQ(pods_.revision(), before + 1);
+}
+
+TEST_F(RunningPodsTest, WatchesThatEndAgainAndAgainDoNotKeepAPodForEver) {
+  name_all({"a"});
+  for (int i = 0; i < 30; ++i) {
+    name_all({});
+    clock_.advance(seconds(4));
+  }
+  EXPECT_THAT(pods_.all(), IsEmpty());
+}
+
+TEST_F(RunningPodsTest, OneThatIsNamedAgainIsThere) {
+  name_all({"a"});
+  name_all({});
+  pods_.add(pod("a"));
+  clock_.advance(seconds(1000));
+  EXPECT_THAT(pods_.all(), ElementsAre(Key("a")));
+}
+
+TEST_F(RunningPodsTest, AWatchThatBreaksOffBeforeItHasNamedAllSaysNothingOfTheOthers) {
+  name_all({"a"});
+  pods_.begin_watch();
+  clock_.advance(seconds(1000));
+  EXPECT_THAT(pods_.all(), ElementsAre(Key("a")));
+}
+
+TEST_F(RunningPodsTest, OneThatAnEarlierProcessHasSeenIsExpectedForItsGracePeriod) {
+  pods_.expect("a", 10);
+  EXPECT_THAT(pods_.all(), ElementsAre(Key("a")));
+  clock_.advance(seconds(10) + kPodEndMargin);
+  EXPECT_THAT(pods_.all(), IsEmpty());
+
+  name_all({"b"});
+  pods_.expect("b", 0);
+  clock_.advance(seconds(1000));
+  EXPECT_THAT(pods_.all(), ElementsAre(Key("b"))) << "kubelet itself names it";
+}
+
+// The whole agent, and kubelet's PodsAPI as RunningPods has it.
+class ForceDeletion : public testing::Test {
+ protected:
+  ForceDeletion() {
+    rig_.pods = std::make_unique<RunningPods>(rig_.clock, [] {});
+    rig_.pods->add(
+        {.ns = "team-a", .name = "p", .uid = "p-uid", .claims = {}, .grace_seconds = 30});
+    rig_.start_agent();
+    rig_.settle();
+    claim_ = rig_.make_claim("a");
+    rig_.write_list({claim_.uid});
+    EXPECT_EQ(rig_.prepare(claim_).state, ClaimStep::State::Done);
+  }
+
+  Rig rig_;
+  core::ClaimRef claim_;
+};
+
+TEST_F(ForceDeletion, StopsTheDaemonWhenThePodHasEndedAndNotBefore) {
+  EXPECT_EQ(rig_.unprepare(claim_).state, ClaimStep::State::Done);
+  rig_.pass(seconds(100));
+  EXPECT_TRUE(rig_.imex.daemon.running);
+  rig_.pods->remove("p-uid");
+  rig_.settle();
+  EXPECT_FALSE(rig_.imex.daemon.running);
+}
+
+TEST_F(ForceDeletion, IsRememberedByTheNextAgentForTheGracePeriod) {
+  EXPECT_EQ(rig_.unprepare(claim_).state, ClaimStep::State::Done);
+  rig_.agent.reset();
+  rig_.pods = std::make_unique<RunningPods>(rig_.clock, [] {});
+  rig_.start_agent();
+  rig_.pods->begin_watch();
+  rig_.pods->complete_watch();
+  rig_.pass(seconds(30) + kPodEndMargin - seconds(1));
+  EXPECT_TRUE(rig_.imex.daemon.running);
+  rig_.pass(seconds(3));
+  EXPECT_FALSE(rig_.imex.daemon.running);
+}
+
+}  // namespace
+}  // namespace cdom::agent

@@ -1,0 +1,43 @@
+// PodsServer: kubelet's side of the PodsAPI (kubelet/pkg/apis/pods/v1alpha1), as far as a test says
+// it: each watch gets what was said.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace cdom::dra {
+
+enum class PodEvent { Unspecified, Added, Modified, Deleted, InitialSyncComplete };
+
+// A Pod of core/v1.
+struct PodText {
+  std::string uid;
+  std::string ns = "team-a", name = "train-0";
+  std::int64_t grace_seconds = 30;
+  std::vector<std::string> claims = {};  // resourceClaimName; "": from a template
+  std::string phase = "Running";
+  bool container_runs = true;
+  bool sidecar_runs = false;  // an init container
+};
+// In Kubernetes' protobuf encoding.
+std::string bytes_of(const PodText& pod);
+
+class PodsServer {
+ public:
+  // `ends`: kubelet cuts each watch off when it has said all.
+  explicit PodsServer(const std::string& socket, bool ends = false);
+  ~PodsServer();
+  PodsServer(const PodsServer&) = delete;
+  PodsServer& operator=(const PodsServer&) = delete;
+
+  // Before the first watch.
+  void says(PodEvent event, const std::string& pod = "");
+
+ private:
+  class Service;
+  const std::unique_ptr<Service> service_;
+};
+
+}  // namespace cdom::dra
