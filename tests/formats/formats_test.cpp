@@ -1,0 +1,223 @@
+// The texts that outlive a program, as release 0.1.0 has written them (tests/formats/0.1.0): the
+// node lists and reservations of the controller, the checkpoint of the agent. Every later release
+// reads them, and writes what a program of that release reads: each of its fields, with the same
+// value. What a later release adds, older ones pass over.
+//
+// A release that changes a format adds a folder of its own. `UPDATE=1 test_formats` writes the
+// newest one.
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <fstream>
+#include <functional>
+#include <nlohmann/json.hpp>
+
+#include "compute_domain/agent/checkpoint_codec.h"
+#include "compute_domain/api/node_list.h"
+#include "compute_domain/base/text.h"
+#include "compute_domain/core/reservations.h"
+#include "source_tree/source_tree.h"
+
+namespace cdom {
+namespace {
+
+using Json = nlohmann::json;
+
+constexpr char kFolder[] = "tests/formats/0.1.0";
+
+api::NodeList by_domain() {
+  api::NodeList list;
+  list.group = "0123456789abcdef";
+  list.clique = "rack-1.7";
+  list.slots = 18;
+  list.complete = true;
+  list.last_term = 4;
+  list.domain = "team-a/train";
+  list.entries = {{.node = "n1",
+                   .slot = 0,
+                   .address = "10.0.0.1",
+                   .instance = "i1",
+                   .boot_id = "b1",
+                   .term = 1,
+                   .member = true,
+                   .admits = {{"claim-1", 0}, {"claim-2", 0}}},
+                  {.node = "n2",
+                   .slot = 1,
+                   .address = "",
+                   .instance = "",
+                   .boot_id = "",
+                   .term = 4,
+                   .member = false,
+                   .admits = {}}};
+  return list;
+}
+
+api::NodeList by_channel() {
+  api::NodeList list = by_domain();
+  list.domain = "";
+  list.entries.front().admits = {{"claim-1", 7}};
+  list.channels = {
+      {.number = 7,
+       .domain_uid = "train-uid",
+       .domain = "team-a/train",
+       .release = 0,
+       .slots = {0, 1}},
+      {.number = 8, .domain_uid = "gone-uid", .domain = "team-a/gone", .release = 2, .slots = {1}}};
+  list.last_channel = 8;
+  list.releases = 2;
+  list.scarce = true;
+  return list;
+}
+
+core::Reservations reservations() {
+  return {.by_domain = {{"train-uid", {.clique = "rack-1.7", .seats = 16, .generation = 3}},
+                        {"eval-uid",
+                         {.clique = "rack-2.1",
+                          .seats = 4,
+                          .generation = 5,
+                          .leaving = "rack-1.7",
+                          .leaving_seats = 2}}},
+          .generation = 5};
+}
+
+core::Checkpoint checkpoint() {
+  core::Checkpoint made;
+  made.agent = "agent-7";
+  made.boot_id = "boot-1";
+  made.clique = "rack-1.7";
+  made.by_channel = true;
+  made.claims["claim-1"] = {.claim = {"team-a", "train-0", "claim-1"},
+                            .phase = core::ClaimPhase::Completed,
+                            .group = "g",
+                            .channels = {7, 1},
+                            .seats = {{"channel", "n1", "channel-0"}},
+                            .admin_access = false,
+                            .pods = {"pod-1"}};
+  made.claims["claim-2"] = {.claim = {"team-a", "train-1", "claim-2"},
+                            .phase = core::ClaimPhase::Ending,
+                            .group = "g",
+                            .channels = {7, 1},
+                            .seats = {},
+                            .admin_access = true,
+                            .pods = {"pod-2"},
+                            .held_by = {{"pod-2", 30}}};
+  made.claims["claim-3"] = {
+      .claim = {"team-a", "train-2", "claim-3"}, .phase = core::ClaimPhase::Started, .group = "g"};
+  made.served = core::ServedGroup{.group = "g",
+                                  .slots = 18,
+                                  .slot = 3,
+                                  .term = 2,
+                                  .started = true,
+                                  .peers = {{1, {"10.0.0.2", "i"}}},
+                                  .forget_importers = true};
+  made.stopped["h"] = {.group = "h", .clique = "rack-2.1", .slot = 1, .term = 4};
+  return made;
+}
+
+// A ConfigMap's data, as its text.
+std::string data_of(const api::ConfigMap& map) { return Json(map.data).dump(2); }
+api::ConfigMap map_with(const std::string& data) {
+  api::ConfigMap map;
+  map.meta.ns = "op";
+  map.meta.name = core::kReservationsName;
+  map.data = Json::parse(data).get<std::map<std::string, std::string>>();
+  return map;
+}
+
+// Whether all of `older` is in `newer`, with the same values; texts that are JSON are looked into.
+std::string lack(const Json& older, const Json& newer, const std::string& path) {
+  if (older.is_object()) {
+    for (const auto& [key, value] : older.items()) {
+      const std::string below = base::cat(path, ".", key);
+      if (!newer.is_object() || !newer.contains(key)) return base::cat(below, " is missing");
+      if (std::string lacks = lack(value, newer.at(key), below); !lacks.empty()) return lacks;
+    }
+    return "";
+  }
+  if (older.is_array() && newer.is_array() && older.size() == newer.size()) {
+    for (std::size_t i = 0; i < older.size(); ++i) {
+      const std::string below = base::cat(path, "[", i, "]");
+      if (std::string lacks = lack(older[i], newer[i], below); !lacks.empty()) return lacks;
+    }
+    return "";
+  }
+  if (older.is_string() && newer.is_string() && Json::accept(older.get<std::string>())) {
+    const Json inner = Json::parse(older.get<std::string>());
+    if (inner.is_structured()) return lack(inner, Json::parse(newer.get<std::string>()), path);
+  }
+  return older == newer ? "" : base::cat(path, " is ", newer.dump(), ", and was ", older.dump());
+}
+
+struct Format {
+  std::string file;
+  std::string written;  // by this version
+  // Whether the text reads as the value that it was written from; else what is wrong.
+  std::function<std::string(const std::string&)> problem_in;
+};
+
+std::vector<Format> formats() {
+  const auto list_of = [](const api::NodeList& list) {
+    return [list](const std::string& text) {
+      const auto read = api::decode_node_list(map_with(text));
+      if (!read) return read.error().message;
+      return std::string(*read == list ? "" : "reads as another list");
+    };
+  };
+  const auto text_of = [](const api::NodeList& list) {
+    return Json{{api::kNodeListKey, api::encode_node_list(list)}}.dump(2);
+  };
+  return {{"node-list.json", text_of(by_domain()), list_of(by_domain())},
+          {"clique-list.json", text_of(by_channel()), list_of(by_channel())},
+          {"reservations.json", data_of(core::config_map_of(reservations(), "op")),
+           [](const std::string& text) {
+             return std::string(core::reservations_in(map_with(text)) == reservations()
+                                    ? ""
+                                    : "reads as other reservations");
+           }},
+          {"checkpoint.json", agent::encode_checkpoint(checkpoint()), [](const std::string& text) {
+             const auto read = agent::decode_checkpoint(text);
+             if (!read) return read.error().message;
+             return std::string(*read == checkpoint() ? "" : "reads as another checkpoint");
+           }}};
+}
+
+TEST(Formats, OfEachReleaseAreRead) {
+  for (const Format& format : formats()) {
+    if (std::getenv("UPDATE") != nullptr) {
+      std::ofstream(source_tree() / kFolder / format.file) << format.written << "\n";
+    }
+    std::string text = source_text(std::filesystem::path(kFolder) / format.file);
+    while (text.ends_with('\n')) text.pop_back();
+    EXPECT_EQ(format.problem_in(text), "") << format.file;
+  }
+}
+
+TEST(Formats, OfThisVersionAreReadByEachRelease) {
+  for (const Format& format : formats()) {
+    const Json older = Json::parse(source_text(std::filesystem::path(kFolder) / format.file));
+    Json newer = Json::parse(format.written);
+    // Of the whole text: it has other values where a field was added.
+    if (newer.contains("checksum")) newer["checksum"] = older.at("checksum");
+    EXPECT_EQ(lack(older, newer, format.file), "")
+        << "a program of that release would misunderstand it";
+  }
+}
+
+// As a controller of the next release may write it while agents of this one still run.
+TEST(Formats, OfLaterReleasesAreReadPastWhatTheyAdd) {
+  for (const api::NodeList& list : {by_domain(), by_channel()}) {
+    Json later = Json::parse(api::encode_node_list(list));
+    later["laterField"] = {{"any", "thing"}};
+    for (const char* part : {"entries", "channels"}) {
+      if (!later.contains(part)) continue;
+      for (Json& row : later[part]) row["laterField"] = 1;
+    }
+    const auto read =
+        api::decode_node_list(map_with(Json{{api::kNodeListKey, later.dump()}}.dump()));
+    ASSERT_TRUE(read) << read.error().message;
+    EXPECT_EQ(*read, list);
+  }
+}
+
+}  // namespace
+}  // namespace cdom
