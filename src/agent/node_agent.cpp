@@ -290,6 +290,8 @@ class NodeAgent::Shell {
     if (ports_.pods == nullptr) return;
     for (const auto& [uid, claim] : checkpoint_.claims) {
       for (const auto& [pod, grace] : claim.held_by) ports_.pods->expect(pod, grace);
+      if (has_entered_) continue;
+      for (const std::string& pod : claim.pods) ports_.pods->expect_if_watched(pod);
     }
   }
 

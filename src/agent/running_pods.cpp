@@ -10,27 +10,36 @@ RunningPods::RunningPods(const base::Clock& clock, std::function<void()> ended)
 
 void RunningPods::begin_watch() {
   const std::lock_guard lock(mutex_);
-  named_.clear();
+  ++watch_;
 }
 
 void RunningPods::complete_watch() {
   const std::lock_guard lock(mutex_);
+  for (const std::string& uid : awaited_) expect_locked(uid, 0);
+  awaited_.clear();
   for (auto& [uid, seen] : pods_) {
-    if (!named_.contains(uid) && !seen.lost_since) seen.lost_since = clock_.elapsed();
+    if (seen.watch != watch_ && !seen.lost_since) seen.lost_since = clock_.elapsed();
   }
-  named_.clear();
+}
+
+void RunningPods::end_watch() {
+  const std::lock_guard lock(mutex_);
+  for (auto& [uid, seen] : pods_) {
+    if (!seen.lost_since) seen.lost_since = clock_.elapsed();
+  }
 }
 
 void RunningPods::add(core::RunningPod pod) {
   const std::lock_guard lock(mutex_);
-  named_.insert(pod.uid);
   const std::string uid = pod.uid;
-  pods_[uid] = {.pod = std::move(pod), .lost_since = std::nullopt};
+  pods_[uid] = {.pod = std::move(pod), .lost_since = std::nullopt, .watch = watch_};
 }
 
 void RunningPods::remove(const std::string& uid) {
   {
     const std::lock_guard lock(mutex_);
+    left_.at_or(uid, true);
+    awaited_.erase(uid);
     if (pods_.erase(uid) == 0) return;
     ++revision_;
   }
@@ -39,10 +48,20 @@ void RunningPods::remove(const std::string& uid) {
 
 void RunningPods::expect(const std::string& uid, std::int64_t grace_seconds) {
   const std::lock_guard lock(mutex_);
+  expect_locked(uid, grace_seconds);
+}
+
+void RunningPods::expect_locked(const std::string& uid, std::int64_t grace_seconds) {
+  if (left_.find(uid) != nullptr) return;
   pods_.try_emplace(
       uid,
       Seen{.pod = {.ns = "", .name = "", .uid = uid, .claims = {}, .grace_seconds = grace_seconds},
            .lost_since = clock_.elapsed()});
+}
+
+void RunningPods::expect_if_watched(const std::string& uid) {
+  const std::lock_guard lock(mutex_);
+  awaited_.insert(uid);
 }
 
 std::uint64_t RunningPods::revision() {
@@ -62,9 +81,10 @@ std::map<std::string, core::RunningPod> RunningPods::all() {
 void RunningPods::forget_overdue() {
   const base::Duration now = clock_.elapsed();
   revision_ += std::erase_if(pods_, [now](const auto& entry) {
-    const auto& [pod, lost_since] = entry.second;
-    return lost_since &&
-           now >= *lost_since + std::chrono::seconds(pod.grace_seconds) + kPodEndMargin;
+    const Seen& seen = entry.second;
+    const std::int64_t grace =
+        std::clamp<std::int64_t>(seen.pod.grace_seconds, 0, kLongestGraceSeconds);
+    return seen.lost_since && now >= *seen.lost_since + std::chrono::seconds(grace) + kPodEndMargin;
   });
 }
 

@@ -26,17 +26,23 @@ constexpr std::chrono::seconds kBetweenWatches{1};
 // A pod may be as large as etcd lets it be.
 constexpr int kLargestEvent = 8 << 20;
 
-bool is_running(const core_v1::ContainerStatus& status) { return status.state().has_running(); }
-
-bool has_ended(const core_v1::PodStatus& status) {
-  if (status.phase() != "Succeeded" && status.phase() != "Failed") return false;
+bool any_runs(const core_v1::PodStatus& status) {
   for (const auto* containers : {&status.initcontainerstatuses(), &status.containerstatuses(),
                                  &status.ephemeralcontainerstatuses()}) {
     for (const core_v1::ContainerStatus& container : *containers) {
-      if (is_running(container)) return false;
+      if (container.state().has_running()) return true;
     }
   }
-  return true;
+  return false;
+}
+
+// A kubelet that rejects a pod it ran before it started again says Failed, and of no container. One
+// whose unprepare of another driver fails says Running of a pod whose containers have ended.
+bool has_ended(const core_v1::Pod& pod) {
+  const core_v1::PodStatus& status = pod.status();
+  const bool is_final = status.phase() == "Succeeded" || status.phase() == "Failed";
+  const bool is_deleted = pod.metadata().has_deletiontimestamp();
+  return (is_final || is_deleted) && status.containerstatuses_size() > 0 && !any_runs(status);
 }
 
 NodePod pod_of(const core_v1::Pod& object) {
@@ -45,7 +51,8 @@ NodePod pod_of(const core_v1::Pod& object) {
               .uid = object.metadata().uid(),
               .claims = {},
               .grace_seconds = object.spec().terminationgraceperiodseconds(),
-              .has_ended = has_ended(object.status())};
+              .has_ended = has_ended(object)};
+  if (!any_runs(object.status())) return pod;
   for (const core_v1::PodResourceClaim& claim : object.spec().resourceclaims()) {
     if (!claim.resourceclaimname().empty()) pod.claims.insert(claim.resourceclaimname());
   }
@@ -69,11 +76,13 @@ class PodWatch::Loop {
         pause(stop, kBetweenLooks);
         continue;
       }
+      is_complete_ = false;
       const grpc::Status end = watch(stop);
       if (stop.stop_requested()) return;
+      listener_.on_end();
       report_end(end);
-      pause(stop,
-            end.error_code() == grpc::StatusCode::UNIMPLEMENTED ? kBetweenLooks : kBetweenWatches);
+      // One that never said all is not about to.
+      pause(stop, is_complete_ ? kBetweenWatches : kBetweenLooks);
     }
   }
 
@@ -94,6 +103,7 @@ class PodWatch::Loop {
 
   void take(const v1alpha1::WatchPodsEvent& event) {
     if (event.type() == v1alpha1::INITIAL_SYNC_COMPLETE) {
+      is_complete_ = true;
       listener_.on_complete();
       if (!is_told_) base::log_info("kubelet tells which pods run here", {{"socket", socket_}});
       is_told_ = true;
@@ -128,6 +138,7 @@ class PodWatch::Loop {
   const std::string socket_;
   PodListener& listener_;
   bool is_told_ = false;
+  bool is_complete_ = false;  // this watch has named all
   std::string told_end_;
   std::jthread thread_;  // the last: it uses the others
 };

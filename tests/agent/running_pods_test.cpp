@@ -1,5 +1,7 @@
 #include "compute_domain/agent/running_pods.h"
 
+#include <limits>
+
 #include "agent/rig.h"
 
 namespace cdom::agent {
@@ -75,7 +77,28 @@ TEST_F(RunningPodsTest, AWatchThatBreaksOffBeforeItHasNamedAllSaysNothingOfTheOt
   EXPECT_THAT(pods_.all(), ElementsAre(Key("a")));
 }
 
-TEST_F(RunningPodsTest, OneThatAnEarlierProcessHasSeenIsExpectedForItsGracePeriod) {
+// A kubelet that has been replaced by one without this API, for example.
+TEST_F(RunningPodsTest, AreKeptForTheirGracePeriodWhenNobodyTellsOfThemAnyMore) {
+  name_all({"a", "b"});
+  pods_.end_watch();
+  clock_.advance(seconds(50));
+  pods_.begin_watch();
+  pods_.add(pod("b"));
+  clock_.advance(seconds(10) + kPodEndMargin);
+  EXPECT_THAT(pods_.all(), ElementsAre(Key("b")));
+}
+
+TEST_F(RunningPodsTest, AreNotKeptForAsLongAsATenantLikes) {
+  for (const std::int64_t grace : {std::numeric_limits<std::int64_t>::max(), std::int64_t{1} << 40,
+                                   std::numeric_limits<std::int64_t>::min()}) {
+    pods_.add(pod("a", grace));
+    pods_.end_watch();
+    clock_.advance(seconds(kLongestGraceSeconds) + kPodEndMargin);
+    EXPECT_THAT(pods_.all(), IsEmpty()) << grace;
+  }
+}
+
+TEST_F(RunningPodsTest, OneThatAnotherProcessHasSeenIsExpectedForItsGracePeriod) {
   pods_.expect("a", 10);
   EXPECT_THAT(pods_.all(), ElementsAre(Key("a")));
   clock_.advance(seconds(10) + kPodEndMargin);
@@ -85,6 +108,24 @@ TEST_F(RunningPodsTest, OneThatAnEarlierProcessHasSeenIsExpectedForItsGracePerio
   pods_.expect("b", 0);
   clock_.advance(seconds(1000));
   EXPECT_THAT(pods_.all(), ElementsAre(Key("b"))) << "kubelet itself names it";
+}
+
+// During an update the older agent may write of a pod whose end the newer one has heard of.
+TEST_F(RunningPodsTest, OneThatHasLeftIsNotExpected) {
+  name_all({"a"});
+  pods_.remove("a");
+  pods_.expect("a", 30);
+  EXPECT_THAT(pods_.all(), IsEmpty());
+}
+
+TEST_F(RunningPodsTest, OneThatHadAClaimBeforeIsExpectedOnceKubeletsPodsAreWatched) {
+  pods_.expect_if_watched("a");
+  pods_.expect_if_watched("b");
+  EXPECT_THAT(pods_.all(), IsEmpty()) << "kubelet may have no such API";
+  name_all({"b"});
+  EXPECT_THAT(pods_.all(), ElementsAre(Key("a"), Key("b")));
+  clock_.advance(kPodEndMargin);
+  EXPECT_THAT(pods_.all(), ElementsAre(Key("b")));
 }
 
 // The whole agent, and kubelet's PodsAPI as RunningPods has it.
@@ -124,6 +165,20 @@ TEST_F(ForceDeletion, IsRememberedByTheNextAgentForTheGracePeriod) {
   rig_.pass(seconds(30) + kPodEndMargin - seconds(1));
   EXPECT_TRUE(rig_.imex.daemon.running);
   rig_.pass(seconds(3));
+  EXPECT_FALSE(rig_.imex.daemon.running);
+}
+
+// Kubelet unprepares the claim within a minute: an agent may start again before that.
+TEST_F(ForceDeletion, IsSeenByAnAgentThatStartsAgainBeforeTheUnprepare) {
+  rig_.agent.reset();
+  rig_.pods = std::make_unique<RunningPods>(rig_.clock, [] {});
+  rig_.start_agent();
+  rig_.settle();
+  rig_.pods->begin_watch();
+  rig_.pods->complete_watch();
+  EXPECT_EQ(rig_.unprepare(claim_).state, ClaimStep::State::Done);
+  EXPECT_TRUE(rig_.imex.daemon.running);
+  rig_.pass(kPodEndMargin + seconds(2));
   EXPECT_FALSE(rig_.imex.daemon.running);
 }
 

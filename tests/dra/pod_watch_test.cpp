@@ -31,6 +31,7 @@ class Heard final : public PodListener {
   }
   void on_gone(const std::string& uid) override { add(base::cat(uid, " is gone")); }
   void on_complete() override { add("complete"); }
+  void on_end() override { add("end"); }
 
   std::vector<std::string> first(std::size_t count) {
     std::unique_lock lock(mutex_);
@@ -89,11 +90,43 @@ TEST_F(PodWatchTest, APodHasEndedWhenItsPhaseIsFinalAndNoContainerOfItRuns) {
                                  "team-a/train-0 Succeededfalsefalse 30 s has ended"));
 }
 
+// Of the claims of another driver, which kubelet cannot unprepare, a pod's final phase waits.
+TEST_F(PodWatchTest, APodThatIsDeletedHasEndedWithItsContainers) {
+  PodsServer kubelet(socket_);
+  kubelet.says(PodEvent::Modified, bytes_of({.uid = "runs", .is_deleted = true}));
+  kubelet.says(PodEvent::Modified,
+               bytes_of({.uid = "ended", .container_runs = false, .is_deleted = true}));
+  kubelet.says(PodEvent::Modified, bytes_of({.uid = "waits", .container_runs = false}));
+  const PodWatch watch(socket_, heard_);
+  EXPECT_THAT(heard_.first(4),
+              ElementsAre("begin", "team-a/train-0 runs 30 s",
+                          "team-a/train-0 ended 30 s has ended", "team-a/train-0 waits 30 s"));
+}
+
+// As of one that a kubelet which has started again rejects: its containers may still run.
+TEST_F(PodWatchTest, APodOfWhoseContainersNothingIsSaidHasNotEnded) {
+  PodsServer kubelet(socket_);
+  kubelet.says(PodEvent::Modified,
+               bytes_of({.uid = "a", .phase = "Failed", .has_containers = false}));
+  const PodWatch watch(socket_, heard_);
+  EXPECT_THAT(heard_.first(2), ElementsAre("begin", "team-a/train-0 a 30 s"));
+}
+
+// A tenant may name any claim of the namespace in a pod that never gets it.
+TEST_F(PodWatchTest, APodHasNoClaimWhileNoContainerOfItRuns) {
+  PodsServer kubelet(socket_);
+  kubelet.says(
+      PodEvent::Modified,
+      bytes_of({.uid = "a", .claims = {"shared"}, .phase = "Pending", .container_runs = false}));
+  const PodWatch watch(socket_, heard_);
+  EXPECT_THAT(heard_.first(2), ElementsAre("begin", "team-a/train-0 a 30 s"));
+}
+
 TEST_F(PodWatchTest, BeginsAgainWhenKubeletCutsItOff) {
   PodsServer kubelet(socket_, true);
   kubelet.says(PodEvent::InitialSyncComplete);
   const PodWatch watch(socket_, heard_);
-  EXPECT_THAT(heard_.first(4), ElementsAre("begin", "complete", "begin", "complete"));
+  EXPECT_THAT(heard_.first(4), ElementsAre("begin", "complete", "end", "begin"));
 }
 
 TEST_F(PodWatchTest, PassesOverWhatIsNoPod) {

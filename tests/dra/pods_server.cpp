@@ -42,6 +42,8 @@ std::string bytes_of(const PodText& pod) {
     if (!claim.empty()) made->set_resourceclaimname(claim);
   }
   object.mutable_status()->set_phase(pod.phase);
+  if (pod.is_deleted) object.mutable_metadata()->mutable_deletiontimestamp();
+  if (!pod.has_containers) return object.SerializeAsString();
   auto* container = object.mutable_status()->add_containerstatuses()->mutable_state();
   if (pod.container_runs) container->mutable_running();
   auto* sidecar = object.mutable_status()->add_initcontainerstatuses()->mutable_state();

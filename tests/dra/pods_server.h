@@ -20,6 +20,8 @@ struct PodText {
   std::string phase = "Running";
   bool container_runs = true;
   bool sidecar_runs = false;  // an init container
+  bool has_containers = true;
+  bool is_deleted = false;
 };
 // In Kubernetes' protobuf encoding.
 std::string bytes_of(const PodText& pod);

@@ -1,10 +1,9 @@
 // RunningPods: the pods that this node runs, by what kubelet's PodsAPI has said.
 //
-// A pod leaves when it is Deleted or its containers have ended for good. Kubelet leaves pods that
-// were deleted by force out of what it says at the begin of a watch, though it still runs them; so
-// does every kubelet that has started again, and none of them is told of when it ends. A pod that
-// was there before and is not named any more is therefore kept for its grace period and a margin.
-// Thread-safe.
+// A pod leaves when it is deleted or its containers have ended for good. Kubelet leaves pods that
+// were deleted by force out of what it says at the begin of a watch, though it may still run them,
+// and a kubelet that has started again never tells of their end. So a pod that is not watched any
+// more is kept for its grace period, ten minutes at most, and a margin. Thread-safe.
 #pragma once
 
 #include <cstdint>
@@ -16,26 +15,36 @@
 #include <string>
 
 #include "compute_domain/base/clock.h"
+#include "compute_domain/base/recent_map.h"
 #include "compute_domain/core/node_world.h"
 
 namespace cdom::agent {
 
 // Past the grace period: for kubelet to see the end of containers, and for a runtime that is slow.
 inline constexpr base::Duration kPodEndMargin = std::chrono::seconds(30);
+// A tenant chooses it. A kubelet that has started again gives such a pod's containers a second.
+inline constexpr std::int64_t kLongestGraceSeconds = 600;
+
+// That have left: another process may write of them a little later.
+inline constexpr std::size_t kPodsRemembered = 1000;
 
 class RunningPods {
  public:
   // `ended` is called, without a lock held, when a pod has left.
   RunningPods(const base::Clock& clock, std::function<void()> ended);
 
-  // A watch begins, and has named all pods that it knows.
+  // A watch begins; it has named all pods that kubelet knows; it has ended, and with it what is
+  // known of any pod.
   void begin_watch();
   void complete_watch();
+  void end_watch();
   void add(core::RunningPod pod);
   void remove(const std::string& uid);
 
-  // One of which an earlier process of this agent knew that it runs.
+  // One that another process of this agent knew to run.
   void expect(const std::string& uid, std::int64_t grace_seconds);
+  // One that had a claim before this process began: it counts once kubelet's pods are watched.
+  void expect_if_watched(const std::string& uid);
 
   // Counts the pods that have left. Those whose time is over leave when they are asked for.
   [[nodiscard]] std::uint64_t revision();
@@ -44,16 +53,19 @@ class RunningPods {
  private:
   struct Seen {
     core::RunningPod pod;
-    std::optional<base::Duration> lost_since;  // kubelet names it no more
+    std::optional<base::Duration> lost_since;  // no watch tells of it
+    std::uint64_t watch = 0;                   // that has named it last
   };
+  void expect_locked(const std::string& uid, std::int64_t grace_seconds);
   void forget_overdue();
 
   const base::Clock& clock_;
   const std::function<void()> ended_;
   std::mutex mutex_;
   std::map<std::string, Seen> pods_;
-  std::set<std::string> named_;  // by the watch that is beginning
-  std::uint64_t revision_ = 0;
+  std::set<std::string> awaited_;  // until a watch has named all
+  base::RecentMap<std::string, bool> left_{kPodsRemembered};
+  std::uint64_t watch_ = 0, revision_ = 0;
 };
 
 }  // namespace cdom::agent

@@ -14,10 +14,12 @@ namespace cdom::dra {
 
 struct NodePod {
   std::string ns, name, uid;
-  // ResourceClaims that its spec names. Of those made from templates kubelet's API has no name.
+  // ResourceClaims that its spec names, while a container of it runs: a pod has a claim only then.
+  // Of those made from templates kubelet's API has no name.
   std::set<std::string> claims;
   std::int64_t grace_seconds = 0;  // spec.terminationGracePeriodSeconds
-  bool has_ended = false;          // in a final phase, and no container runs
+  // In a final phase or being deleted, with containers of which none runs.
+  bool has_ended = false;
 
   friend bool operator==(const NodePod&, const NodePod&) = default;
 };
@@ -32,6 +34,8 @@ class PodListener {
   virtual void on_gone(const std::string& uid) = 0;
   // Every pod that kubelet knew at the begin has been named.
   virtual void on_complete() = 0;
+  // Kubelet tells nothing any more; another watch may begin.
+  virtual void on_end() = 0;
 };
 
 class PodWatch {

@@ -101,6 +101,31 @@ TEST(NodeHeldClaim, ComesBackIntoUseWhenKubeletWantsItForTheNextPod) {
   EXPECT_EQ(scene.stops, 0) << "the end of the pod before it is none of its own";
 }
 
+// The API server has let go of it meanwhile, and has allocated it anew.
+TEST(NodeHeldClaim, DoesNotComeBackAsAnotherThanItWas) {
+  NodeScene scene = running();
+  scene.unprepare("a").settle();
+  api::ResourceClaim moved = claim_object("a");
+  moved.allocation->devices.front().device = "channel-1";
+  scene.advance(seconds(1)).claim(moved).prepare_only("a").settle();
+  EXPECT_FALSE(scene.is_prepared("a"));
+  EXPECT_THAT(scene.reason("a"), HasSubstr("is still being unprepared"));
+
+  scene.world.running_pods.clear();
+  scene.settle().daemon_ready().settle();
+  EXPECT_TRUE(scene.is_prepared("a"));
+  EXPECT_EQ(scene.prepared.at("a-uid").seats.front().seat.device, "channel-1");
+}
+
+TEST(NodeHeldClaim, ThereIsNoneWithoutAFabric) {
+  NodeScene scene;
+  scene.world.fabric.clique = "";
+  scene.world.running_pods = {{"p-uid", pod()}};
+  scene.settle().show(train().admits("a").without_fabric()).prepare("a").settle();
+  scene.unprepare("a").settle();
+  EXPECT_TRUE(scene.world.checkpoint.claims.empty());
+}
+
 // With isolation by channel the daemon of a cordoned node rests when no claim is there.
 TEST(NodeHeldClaim, KeepsTheDaemonOfACordonedNodeFromResting) {
   NodeScene scene;
@@ -130,16 +155,18 @@ TEST(NodeHeldClaim, IsReportedWhenItLasts) {
   scene.advance(seconds(4)).settle();
   EXPECT_EQ(scene.report_writes, writes) << "every pod that ends has such a moment";
   EXPECT_EQ(scene.plan().look_again, seconds(1));
-  EXPECT_THAT(scene.reason("a"), HasSubstr("kubelet still runs containers of pod team-a/p"));
+  EXPECT_THAT(scene.reason("a"), HasSubstr("kubelet has not said that pod team-a/p has ended"));
 
   scene.advance(seconds(1)).settle();
   EXPECT_THAT(scene.group()->message,
-              HasSubstr("ResourceClaim team-a/a is unprepared, but kubelet still runs containers "
-                        "of its pod (deleted by force?)"));
+              HasSubstr("ResourceClaim team-a/a (pod team-a/p) is unprepared, but kubelet has not "
+                        "said that its pod has ended (deleted by force?)"));
+  scene.world.running_pods["p-uid"].name = "";  // as of one that another process has seen
+  EXPECT_THAT(scene.reason("a"), HasSubstr("pod UID p-uid"));
   scene.world.running_pods.clear();
   scene.world.held_since.clear();
   scene.settle();
-  EXPECT_THAT(scene.group()->message, Not(HasSubstr("kubelet still runs")));
+  EXPECT_THAT(scene.group()->message, Not(HasSubstr("kubelet has not said")));
 }
 
 TEST(NodeHeldClaim, OfAnOlderAgentIsAnsweredAndEndedByTheNewerOne) {

@@ -77,6 +77,11 @@ void remember_stopped_without_fabric(NodeDraft& draft, const std::string& group)
                                      .term = entry == nullptr ? 0 : entry->term};
 }
 
+// Of one that was taken over they are not known. Without a fabric there is nothing to keep.
+bool has_channels(const PreparedClaim& claim) {
+  return claim.channels.count > 0 || claim.seats.empty();
+}
+
 bool uses(const RunningPod& pod, const PreparedClaim& claim) {
   return claim.pods.contains(pod.uid) ||
          (pod.ns == claim.claim.ns && pod.claims.contains(claim.claim.name));
@@ -87,8 +92,10 @@ void begin_ending(NodeDraft& draft, const std::string& uid) {
   if (it == draft.checkpoint.claims.end() || it->second.phase == ClaimPhase::Ending) return;
   PreparedClaim& claim = it->second;
   claim.phase = ClaimPhase::Ending;
-  for (const auto& [pod_uid, pod] : draft.world.running_pods) {
-    if (uses(pod, claim)) claim.held_by[pod_uid] = pod.grace_seconds;
+  if (has_channels(claim)) {
+    for (const auto& [pod_uid, pod] : draft.world.running_pods) {
+      if (uses(pod, claim)) claim.held_by[pod_uid] = pod.grace_seconds;
+    }
   }
   draft.save_checkpoint();
 }
@@ -97,8 +104,8 @@ std::string pods_text(const NodeWorld& world, const PreparedClaim& claim) {
   std::vector<std::string> names;
   for (const auto& [pod_uid, grace] : claim.held_by) {
     const auto it = world.running_pods.find(pod_uid);
-    names.push_back(it == world.running_pods.end() ? pod_uid
-                                                   : cat(it->second.ns, "/", it->second.name));
+    const bool is_named = it != world.running_pods.end() && !it->second.name.empty();
+    names.push_back(is_named ? cat(it->second.ns, "/", it->second.name) : cat("UID ", pod_uid));
   }
   return cat(names.size() == 1 ? "pod " : "pods ", base::list_names(names));
 }
@@ -120,7 +127,8 @@ void go_on_ending(NodeDraft& draft, const std::string& uid) {
       draft.look_again_at(
           std::max(since->second + draft.world.times.pending_notice, draft.world.elapsed));
     }
-    return draft.wait(uid, cat("kubelet still runs containers of ", pods_text(draft.world, claim)));
+    return draft.wait(
+        uid, cat("kubelet has not said that ", pods_text(draft.world, claim), " has ended"));
   }
   if (const Setback* setback = draft.held_back(uid)) return draft.wait(uid, setback->error);
   const bool last = is_last_of_served(draft.checkpoint, claim);
@@ -188,13 +196,14 @@ void end_claims(NodeDraft& draft) {
   }
 }
 
-bool resume_held(NodeDraft& draft, const std::string& uid) {
+void resume_held(NodeDraft& draft, const std::string& uid, std::set<std::string> pods) {
   PreparedClaim& claim = draft.checkpoint.claims.at(uid);
-  if (claim.phase != ClaimPhase::Ending || claim.held_by.empty()) return false;
   claim.phase = ClaimPhase::Started;
+  // Those that still end have it too.
+  for (const auto& [pod, grace] : claim.held_by) pods.insert(pod);
+  claim.pods = std::move(pods);
   claim.held_by.clear();
   draft.save_checkpoint();
-  return true;
 }
 
 void doubt_claims(NodeDraft& draft) {
@@ -223,7 +232,11 @@ std::string doubts_about(const NodeDraft& draft, std::string_view group) {
   std::vector<std::string> gone, held;
   for (const auto& [uid, claim] : draft.checkpoint.claims) {
     if (claim.group != group || is_wanted(draft.world, uid)) continue;
-    if (is_held_for_long(draft.world, uid, claim)) held.push_back(to_string(claim.claim));
+    if (is_held_for_long(draft.world, uid, claim)) {
+      held.push_back(is_standing(draft.checkpoint, group)
+                         ? to_string(claim.claim)
+                         : cat(to_string(claim.claim), " (", pods_text(draft.world, claim), ")"));
+    }
     const ClaimReading* reading = find_reading(draft.world, uid);
     if (claim.held_by.empty() && reading != nullptr && reading->gone_since) {
       gone.push_back(to_string(claim.claim));
@@ -239,8 +252,8 @@ std::string doubts_about(const NodeDraft& draft, std::string_view group) {
   if (!held.empty()) {
     sentences.push_back(
         cat(claims_text(draft, group, held), held.size() == 1 ? " is" : " are",
-            " unprepared, but kubelet still runs containers of its pod (deleted by force?); the "
-            "channel stays until they have ended"));
+            " unprepared, but kubelet has not said that its pod has ended (deleted by force?); the "
+            "channel stays until then"));
   }
   return base::join(sentences, "; ");
 }

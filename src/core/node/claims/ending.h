@@ -9,15 +9,18 @@
 // daemon that may run. Nothing else stops a daemon for good.
 #pragma once
 
+#include <set>
+#include <string>
+
 #include "core/node/draft.h"
 
 namespace cdom::core {
 
 void end_claims(NodeDraft& draft);
 
-// Takes a claim that only waits for the end of its pods back into use, as kubelet wants it again;
-// false when it is not one.
-bool resume_held(NodeDraft& draft, const std::string& uid);
+// Takes a claim that only waits for the end of its pods back into use, as kubelet wants it again
+// for `pods`.
+void resume_held(NodeDraft& draft, const std::string& uid, std::set<std::string> pods);
 
 // Stops a daemon in a slot of which this node has said that nothing is there any more: an earlier
 // agent took one that had ended by itself for gone, and its supervisor has started it again.

@@ -199,14 +199,24 @@ std::string why_not_of_clique(const NodeDraft& draft, const ClaimRef& claim,
              ", and create the pod again");
 }
 
+void wait_for_its_end(NodeDraft& draft, const WantedClaim& wanted) {
+  wait_or_give_up(draft, wanted, cat(named(wanted.claim), " is still being unprepared"));
+}
+
+bool is_as_it_was(const PreparedClaim& claim, const ClaimWish& wish, const AdmittedBy& admitted) {
+  const bool has_its_channel =
+      claim.channels.count != 1 || claim.channels.first == admitted.channel;
+  return claim.seats == wish.seats && claim.group == admitted.list->stored.list->group &&
+         has_its_channel;
+}
+
 void begin(NodeDraft& draft, const WantedClaim& wanted) {
   const auto known = draft.checkpoint.claims.find(wanted.claim.uid);
   if (known != draft.checkpoint.claims.end()) {
     const bool redo = known->second.seats.empty();  // taken over without its devices
-    if (known->second.phase == ClaimPhase::Ending && !resume_held(draft, wanted.claim.uid)) {
-      return wait_or_give_up(draft, wanted, cat(named(wanted.claim), " is still being unprepared"));
-    }
-    if (!redo) return;
+    const bool is_ending = known->second.phase == ClaimPhase::Ending;
+    if (is_ending && known->second.held_by.empty()) return wait_for_its_end(draft, wanted);
+    if (!redo && !is_ending) return;
   } else if (const std::string paused = why_driver_paused(draft.world); !paused.empty()) {
     return wait_or_give_up(draft, wanted, paused);
   }
@@ -217,6 +227,9 @@ void begin(NodeDraft& draft, const WantedClaim& wanted) {
     return refuse(draft, wanted.claim, *refusal);
   }
   const ClaimWish& asked = std::get<ClaimWish>(wish);
+  const bool is_held =
+      known != draft.checkpoint.claims.end() && known->second.phase == ClaimPhase::Ending;
+  if (is_held && asked.admin_access) return wait_for_its_end(draft, wanted);
   if (asked.admin_access) {
     return begin_admin_access(draft, wanted, asked, pods_of(*reading->claim));
   }
@@ -232,6 +245,11 @@ void begin(NodeDraft& draft, const WantedClaim& wanted) {
   }
   const auto admitted = admission_of(draft.world, wanted.claim.uid);
   if (!admitted) return wait_for_admission(draft, wanted, asked);
+  if (is_held) {
+    // It may have been allocated anew since, of another domain or with another device.
+    if (!is_as_it_was(known->second, asked, *admitted)) return wait_for_its_end(draft, wanted);
+    return resume_held(draft, wanted.claim.uid, pods_of(*reading->claim));
+  }
   begin_admitted(draft, wanted, asked, *admitted, pods_of(*reading->claim));
 }
 
