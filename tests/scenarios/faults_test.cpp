@@ -154,6 +154,16 @@ TEST_F(Faults, MembersThatCannotBeReachedAreNamedAndHeal) {
   EXPECT_TRUE(becomes("train", "Ready", "4/4", "AllNodesReady", "", kLate));
 }
 
+// A switch between the racks' management network and the nodes that loses some ports.
+TEST_F(Faults, AMemberWhoseImexDaemonAloneIsCutOffIsNamedAndHeals) {
+  const auto on = nodes(3);
+  settle("train", on);
+  fault(on[1], "imex-cut");
+  EXPECT_TRUE(becomes("train", "NotReady", "2/3", "Unreachable", on[1]));
+  heal(on[1]);
+  EXPECT_TRUE(becomes("train", "Ready", "3/3", "AllNodesReady", "", kLate));
+}
+
 TEST_F(Faults, AnAgentThatIsGoneForAMinuteIsToldAndItsDaemonRunsOn) {
   const auto on = nodes(2);
   settle("train", on);

@@ -125,6 +125,9 @@ class Cluster:
         with self._running_nodes() as nodes:
             nodes.heal(nodes.named(node), other)
 
+    def node_names(self) -> set:
+        return {node.name for node in self._nodes().all}
+
     def kill(self, node: str) -> None:
         with self._running_nodes() as nodes:
             nodes.power_off(nodes.named(node))
@@ -162,7 +165,7 @@ class Cluster:
         self._require_state()
         state = self._directory.state()
         administrator = Administrator(self._control_plane().identities, state["address"], state["ports"]["kube-apiserver"])
-        obey_annotations(self, {node.name for node in self._nodes().all}, administrator)
+        obey_annotations(self, self.node_names(), administrator)
 
     def exec_kubectl(self, arguments: list) -> None:
         self._require_state()

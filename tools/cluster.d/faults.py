@@ -24,7 +24,7 @@ from failure import Failure
 from watch import ObjectGone, Watch
 
 ANNOTATION = "sandbox.compute-domain/fault"
-NAMES = ("power-off", "imex-kill", "imex-hang", "agent-crash", "partition", "slow-api", "watch-cut")
+NAMES = ("power-off", "imex-kill", "imex-hang", "agent-crash", "partition", "slow-api", "watch-cut", "imex-cut")
 
 _DAEMON = "-x nvidia-imex"
 _AGENT = "-f [b]in/compute-domain-agent"  # and not the shell that looks for it
@@ -55,6 +55,8 @@ class MachineFaults:
             self._cluster.slow_down(node, True)
         elif fault == "watch-cut":
             self._cluster.break_connections(node)
+        elif fault == "imex-cut":
+            self._for_each_other(node, self._cluster.cut)
         else:
             self._loops[node, fault] = subprocess.Popen(
                 self._cluster.command_line_on_node(node, ["sh", "-c", _LOOPS[fault]]),
@@ -73,8 +75,15 @@ class MachineFaults:
             self._cluster.heal(node, "")
         elif fault == "slow-api":
             self._cluster.slow_down(node, False)
+        elif fault == "imex-cut":
+            self._for_each_other(node, self._cluster.heal)
         elif fault == "imex-hang":
             subprocess.run(self._cluster.command_line_on_node(node, ["pkill", "-CONT", "-x", "nvidia-imex"]))
+
+
+    def _for_each_other(self, node: str, do: Callable[[str, str], None]) -> None:
+        for other in sorted(self._cluster.node_names() - {node}):
+            do(node, other)
 
 
 class Faults:

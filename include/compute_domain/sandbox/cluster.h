@@ -26,13 +26,15 @@
 namespace cdom::sandbox {
 
 enum class Fault {
-  PowerOff,    // "power-off": the node is dark; it boots anew, with another boot id, when healed
-  ImexKill,    // "imex-kill": once, SIGKILL to the IMEX daemon; where none runs, to the next one
-  ImexHang,    // "imex-hang": the daemon answers nobody; where none runs, the next one
-  AgentCrash,  // "agent-crash": the node agent is gone; it starts again when healed
-  Partition,   // "partition": the node's network is cut, containers and IMEX run on
-  SlowApi,     // "slow-api": watch events come 2 s late, one request in three is lost
-  WatchCut,    // "watch-cut": once, every watch of the agent breaks
+  PowerOff,     // "power-off": the node is dark; it boots anew, with another boot id, when healed
+  ImexKill,     // "imex-kill": once, SIGKILL to the IMEX daemon; where none runs, to the next one
+  ImexHang,     // "imex-hang": the daemon answers nobody; where none runs, the next one
+  AgentCrash,   // "agent-crash": the node agent is gone; it starts again when healed
+  Partition,    // "partition": the node's network is cut, containers and IMEX run on
+  SlowApi,      // "slow-api": watch events come 2 s late, one request in three is lost
+  WatchCut,     // "watch-cut": once, every watch of the agent breaks
+  ImexCut,      // "imex-cut": IMEX daemons of other nodes do not reach this one's; all else works
+  FabricError,  // "fabric-error": the GPU driver does not say of which clique the node is
 };
 std::string_view name_of(Fault fault);
 std::optional<Fault> fault_named(std::string_view name);

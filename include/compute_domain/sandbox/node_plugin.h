@@ -71,6 +71,8 @@ struct NodeEnvironment {
   std::function<std::vector<ClaimRef>()> kubelet_claims;
   // The clique that the fabric names now; differs from `clique` after a change.
   std::function<std::string()> clique_now;
+  // Why the driver does not say it; "" when it does.
+  std::function<std::string()> fabric_error;
 };
 
 // Starts the agent of a node: at boot, and again after each crash. An error is tried again.

@@ -18,10 +18,11 @@ namespace cdom::sandbox {
 namespace {
 
 constexpr std::pair<Fault, std::string_view> kFaultNames[] = {
-    {Fault::PowerOff, "power-off"},  {Fault::ImexKill, "imex-kill"},
-    {Fault::ImexHang, "imex-hang"},  {Fault::AgentCrash, "agent-crash"},
-    {Fault::Partition, "partition"}, {Fault::SlowApi, "slow-api"},
-    {Fault::WatchCut, "watch-cut"},
+    {Fault::PowerOff, "power-off"},       {Fault::ImexKill, "imex-kill"},
+    {Fault::ImexHang, "imex-hang"},       {Fault::AgentCrash, "agent-crash"},
+    {Fault::Partition, "partition"},      {Fault::SlowApi, "slow-api"},
+    {Fault::WatchCut, "watch-cut"},       {Fault::ImexCut, "imex-cut"},
+    {Fault::FabricError, "fabric-error"},
 };
 
 constexpr char kManager[] = "kube-controller-manager";

@@ -3,8 +3,10 @@
 #include <optional>
 #include <thread>
 
+#include "cli/health_server.h"
 #include "compute_domain/base/log.h"
 #include "compute_domain/base/metrics.h"
+#include "compute_domain/base/pulses.h"
 #include "compute_domain/base/text.h"
 #include "compute_domain/controller/controller.h"
 #include "compute_domain/kube/client.h"
@@ -19,6 +21,8 @@ namespace {
 constexpr char kController[] = "compute-domain-controller";
 // Every change wakes the loop; this bounds the damage should one be missed.
 constexpr base::Duration kPoll = std::chrono::milliseconds(200);
+// Longer than a thread of the controller ever waits for one thing.
+constexpr base::Duration kStuck = std::chrono::minutes(5);
 
 sandbox::ClusterPorts ports_of(sandbox::ApiServer& server, const SandboxFlags& flags) {
   return {
@@ -38,13 +42,15 @@ sandbox::ClusterPorts ports_of(sandbox::ApiServer& server, const SandboxFlags& f
 class ControllerThread {
  public:
   ControllerThread(sandbox::ApiServer& server, const base::Clock& clock, const SandboxFlags& flags)
-      : transport_(server.client(sandbox::service_account_user(flags.ns, kController))),
+      : pulses_(clock, kStuck),
+        transport_(server.client(sandbox::service_account_user(flags.ns, kController))),
         client_(*transport_, clock, kController, &metrics_),
         controller_(client_, clock, metrics_,
                     {.settings = {.operator_namespace = flags.ns, .shares_claims = true},
                      .node_namespace = flags.node_ns,
                      .instance = "sandbox",
-                     .seed = flags.seed}),
+                     .seed = flags.seed,
+                     .pulses = &pulses_}),
         thread_([this](const std::stop_token& stop) {
           const std::stop_callback shut_down(stop, [this] { transport_->shut_down(); });
           if (const auto done = controller_.run(stop); !done) {
@@ -52,12 +58,29 @@ class ControllerThread {
           }
         }) {}
 
+  // Its health and its metrics. An error: the address cannot be used.
+  base::Result<void> serve(const std::string& address, const base::Clock& clock) {
+    auto served = cli::serve_health(
+        {.listen = address}, {.metrics = metrics_,
+                              .pulses = pulses_,
+                              .not_ready = [this] { return controller_.not_ready(); },
+                              .api_server = client_,
+                              .clock = clock,
+                              .more_metrics = [this] { return controller_.cluster_metrics(); }});
+    if (!served) return served.error();
+    base::log_info("the controller's metrics are served", {{"address", (*served)->address()}});
+    health_ = std::move(*served);
+    return {};
+  }
+
  private:
   base::Registry metrics_;
+  base::Pulses pulses_;
   const std::unique_ptr<http::Client> transport_;
   kube::Client client_;
   controller::Controller controller_;
   std::jthread thread_;
+  std::unique_ptr<http::Server> health_;
 };
 
 }  // namespace
@@ -99,6 +122,11 @@ base::Result<std::unique_ptr<EmbeddedSandbox>> EmbeddedSandbox::start(const Sand
       parts->cluster.emplace(clock, cluster_options(flags), std::move(ports)), clock, kPoll);
   parts->waking = parts->server.on_change([&loop] { loop.wake(); });
   if (flags.run_controller) parts->controller.emplace(parts->server, clock, flags);
+  if (flags.run_controller && !flags.metrics_listen.empty()) {
+    if (const auto served = parts->controller->serve(flags.metrics_listen, clock); !served) {
+      return served.error();
+    }
+  }
   return std::unique_ptr<EmbeddedSandbox>(new EmbeddedSandbox(std::move(parts)));
 }
 

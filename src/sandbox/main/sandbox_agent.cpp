@@ -85,11 +85,15 @@ class NodeChannels : public agent::ChannelInjector {
 
 class NodeFabric : public agent::Fabric {
  public:
-  explicit NodeFabric(std::function<std::string()> clique) : clique_(std::move(clique)) {}
-  core::FabricReading read() override { return {clique_(), {}}; }
+  NodeFabric(std::function<std::string()> clique, std::function<std::string()> error)
+      : clique_(std::move(clique)), error_(std::move(error)) {}
+  core::FabricReading read() override {
+    if (std::string error = error_(); !error.empty()) return {std::nullopt, std::move(error)};
+    return {clique_(), {}};
+  }
 
  private:
-  const std::function<std::string()> clique_;
+  const std::function<std::string()> clique_, error_;
 };
 
 class NodeKubelet : public agent::KubeletState {
@@ -117,7 +121,7 @@ class SandboxAgent : public sandbox::NodePlugin {
       : client_(node.api, node.clock, "compute-domain-agent"),
         checkpoints_(node.files),
         channels_(node.files),
-        fabric_(node.clique_now),
+        fabric_(node.clique_now, node.fabric_error),
         kubelet_(node.kubelet_claims),
         supervisor_(supervisor),
         agent_(client_,

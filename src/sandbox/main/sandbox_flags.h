@@ -22,6 +22,7 @@ struct SandboxFlags {
   std::string isolation = "domain";
   std::uint64_t seed = 1;
   bool run_controller = true;
+  std::string metrics_listen;  // of the controller; "": none
   std::string ns = "compute-domain-operator";
   std::string node_ns = "compute-domain-nodes";
 };

@@ -57,7 +57,7 @@ Machine::~Machine() = default;
 void Machine::power_on() {
   boot_id_ = random_.uuid();
   files_.tmpfs.clear();
-  network_.set_cut(name(), faults_.contains(Fault::Partition));
+  network_.set_cut(name(), is_imex_cut());
   uplink_.set_cut(faults_.contains(Fault::Partition));
   registration_.boot(boot_id_);
   kubelet_.boot();
@@ -90,6 +90,14 @@ void Machine::follow_network() {
   agent_uplink_->set_lag(lag);
 }
 
+std::string Machine::fabric_error() const {
+  return faults_.contains(Fault::FabricError) ? "GPU 0 cannot be asked: GPU is lost" : "";
+}
+
+bool Machine::is_imex_cut() const {
+  return faults_.contains(Fault::Partition) || faults_.contains(Fault::ImexCut);
+}
+
 void Machine::strike_daemon(Fault fault) {
   if (!imex_.is_running()) {
     of_next_daemon_.insert(fault);
@@ -120,6 +128,10 @@ void Machine::inject(Fault fault) {
     case Fault::WatchCut:
       if (agent_uplink_) agent_uplink_->break_streams();
       return;
+    case Fault::ImexCut:
+      return network_.set_cut(name(), true);
+    case Fault::FabricError:  // is read
+      return;
   }
 }
 
@@ -136,13 +148,17 @@ void Machine::heal(Fault fault) {
       return;
     case Fault::Partition:
       if (faults_.contains(Fault::PowerOff)) return;
-      network_.set_cut(name(), false);
+      network_.set_cut(name(), is_imex_cut());
       uplink_.set_cut(false);
       return follow_network();
+    case Fault::ImexCut:
+      if (!faults_.contains(Fault::PowerOff)) network_.set_cut(name(), is_imex_cut());
+      return;
     case Fault::SlowApi:
       return follow_network();
     case Fault::ImexKill:
     case Fault::WatchCut:
+    case Fault::FabricError:
       return;
   }
 }
@@ -247,7 +263,8 @@ bool Machine::start_agent(const json& pod) {
                              .imex = imex_,
                              .files = files_,
                              .kubelet_claims = [this] { return kubelet_.claims(); },
-                             .clique_now = [this] { return clique_now_; }});
+                             .clique_now = [this] { return clique_now_; },
+                             .fabric_error = [this] { return fabric_error(); }});
   if (!agent) {
     base::log_debug("the agent does not start",
                     {{"node", name()}, {"error", agent.error().message}});

@@ -55,6 +55,9 @@ class Machine : public Part {
   bool wipe_slices();
   void follow_network();
   void strike_daemon(Fault fault);
+  // Whether a fault cuts its IMEX daemon off from the others.
+  [[nodiscard]] bool is_imex_cut() const;
+  [[nodiscard]] std::string fabric_error() const;
 
   const base::Clock& clock_;
   base::Random random_;
