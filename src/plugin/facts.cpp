@@ -18,11 +18,18 @@ core::Settings settings_of(const ClusterView& view) {
   return settings;
 }
 
-template <class T>
-const T* find_named(const std::vector<T>& objects, const api::ObjectName& name) {
-  const auto it = std::ranges::find_if(
-      objects, [&](const T& object) { return api::name_of(object.meta) == name; });
-  return it == objects.end() ? nullptr : &*it;
+template <class Map, class Key>
+auto find_in(const Map& map, const Key& key) -> typename Map::mapped_type {
+  const auto it = map.find(key);
+  return it == map.end() ? typename Map::mapped_type{} : it->second;
+}
+
+// The first of several with one name.
+template <class Map, class T>
+void add_names(Map& by_name, const std::vector<T>& objects) {
+  for (const T& object : objects) {
+    by_name.try_emplace({object.meta.ns, object.meta.name}, &object);
+  }
 }
 
 api::Pod agent_pod_of(const api::PodState& pod) {
@@ -77,52 +84,81 @@ bool is_agent(const ClusterView& view, const api::PodState& pod) {
 
 Facts::Facts(const ClusterView& view)
     : view_(view), clock_(view.taken), cluster_(settings_of(view), clock_) {
+  put_into_stores();
+  index();
+}
+
+void Facts::put_into_stores() {
   const auto put = [this]<class T>(const std::vector<T>& objects) {
     for (const T& object : objects) cluster_.put<T>(controller::stored(object));
   };
-  put(view.domains);
-  put(view.claims);
-  put(view.templates);
-  put(view.lists);
-  put(view.reports);
-  put(view.nodes);
-  put(view.slices);
-  for (const api::PodState& pod : view.pods) {
-    if (is_agent(view, pod)) cluster_.put<api::Pod>(agent_pod_of(pod));
+  put(view_.domains);
+  put(view_.claims);
+  put(view_.templates);
+  put(view_.lists);
+  put(view_.reports);
+  put(view_.nodes);
+  put(view_.slices);
+  for (const api::PodState& pod : view_.pods) {
+    if (is_agent(view_, pod)) cluster_.put<api::Pod>(agent_pod_of(pod));
     cluster_.put_pod(facts_of_pod(pod));
   }
   cluster_.learn_agents();
   cluster_.learn_workloads();
 }
 
+void Facts::index() {
+  add_names(domains_, view_.domains);
+  add_names(templates_, view_.templates);
+  add_names(pods_, view_.pods);
+  add_names(claims_, view_.claims);
+  add_names(reports_, view_.reports);
+  add_names(nodes_, view_.nodes);
+  for (const api::ComputeDomain& domain : view_.domains) {
+    domains_by_uid_.try_emplace(domain.meta.uid, &domain);
+    if (!domain.spec.channel) continue;
+    makers_.try_emplace({domain.meta.ns, domain.spec.channel->template_name}, &domain);
+  }
+  for (const api::ResourceClaim& claim : view_.claims) {
+    std::set<std::string> owners;
+    for (const api::OwnerReference& owner : claim.meta.owners) owners.insert(owner.uid);
+    for (const std::string& owner : owners) claims_by_owner_[owner].push_back(&claim);
+    if (const auto* domain = domain_of(claim)) claims_of_domains_[domain].push_back(&claim);
+  }
+  for (const api::PodState& pod : view_.pods) {
+    std::set<std::string> templates;
+    for (const api::PodClaimRef& ref : pod.claims) templates.insert(ref.template_name);
+    for (const std::string& name : templates) {
+      pods_by_template_[{pod.meta.ns, name}].push_back(&pod);
+    }
+    for (const api::ResourceClaim* claim : claims_of(pod)) pods_of_claims_[claim].push_back(&pod);
+  }
+  for (const api::Occurrence& event : view_.events) events_[event.involved.uid].push_back(&event);
+}
+
 const api::ComputeDomain* Facts::domain(const api::ObjectName& name) const {
-  return find_named(view_.domains, name);
+  return find_in(domains_, Name{name.ns, name.name});
 }
 const api::ComputeDomain* Facts::domain_of_uid(const std::string& uid) const {
-  const auto it = std::ranges::find(view_.domains, uid, [](const auto& d) { return d.meta.uid; });
-  return it == view_.domains.end() ? nullptr : &*it;
+  return find_in(domains_by_uid_, uid);
 }
 const api::ComputeDomain* Facts::maker_of(const api::ObjectName& template_name) const {
-  const auto it = std::ranges::find_if(view_.domains, [&](const api::ComputeDomain& domain) {
-    return domain.meta.ns == template_name.ns && domain.spec.channel &&
-           domain.spec.channel->template_name == template_name.name;
-  });
-  return it == view_.domains.end() ? nullptr : &*it;
+  return find_in(makers_, Name{template_name.ns, template_name.name});
 }
 const api::ResourceClaimTemplate* Facts::claim_template(const api::ObjectName& name) const {
-  return find_named(view_.templates, name);
+  return find_in(templates_, Name{name.ns, name.name});
 }
 const api::PodState* Facts::pod(const api::ObjectName& name) const {
-  return find_named(view_.pods, name);
+  return find_in(pods_, Name{name.ns, name.name});
 }
 const api::ResourceClaim* Facts::claim(const api::ObjectName& name) const {
-  return find_named(view_.claims, name);
+  return find_in(claims_, Name{name.ns, name.name});
 }
 const api::ComputeDomainNode* Facts::report(const std::string& node) const {
-  return find_named(view_.reports, {"", node});
+  return find_in(reports_, Name{"", node});
 }
 const api::Node* Facts::node(const std::string& name) const {
-  return find_named(view_.nodes, {"", name});
+  return find_in(nodes_, Name{"", name});
 }
 
 DomainFacts Facts::facts_of(const api::ComputeDomain& domain) const {
@@ -190,52 +226,33 @@ std::vector<core::CliqueSeats> Facts::seats() const {
 core::SeatCount Facts::seat_count() const { return controller::count_seats(cluster_.sources()); }
 
 std::vector<const api::PodState*> Facts::pods_of(const api::ResourceClaim& claim) const {
-  std::vector<const api::PodState*> pods;
-  for (const api::PodState& pod : view_.pods) {
-    const auto claims = claims_of(pod);
-    if (std::ranges::find(claims, &claim) != claims.end()) pods.push_back(&pod);
-  }
-  return pods;
+  return find_in(pods_of_claims_, &claim);
 }
 
 std::vector<const api::ResourceClaim*> Facts::claims_of(const api::PodState& pod) const {
   std::set<std::string> names{pod.extended_claim};
   for (const api::PodClaimRef& ref : pod.claims) names.insert(ref.claim_name);
   for (const api::PodClaimMade& made : pod.made) names.insert(made.claim_name);
-  std::vector<const api::ResourceClaim*> claims;
-  for (const api::ResourceClaim& claim : view_.claims) {
-    if (claim.meta.ns != pod.meta.ns) continue;
-    const bool is_owner = std::ranges::find(claim.meta.owners, pod.meta.uid,
-                                            &api::OwnerReference::uid) != claim.meta.owners.end();
-    if (is_owner || names.contains(claim.meta.name)) claims.push_back(&claim);
+  std::set<const api::ResourceClaim*> claims;  // of one vector, so in its order
+  for (const std::string& name : names) {
+    if (const auto* found = claim({pod.meta.ns, name})) claims.insert(found);
   }
-  return claims;
+  for (const api::ResourceClaim* owned : find_in(claims_by_owner_, pod.meta.uid)) {
+    if (owned->meta.ns == pod.meta.ns) claims.insert(owned);
+  }
+  return {claims.begin(), claims.end()};
 }
 
 std::vector<const api::ResourceClaim*> Facts::claims_of(const api::ComputeDomain& domain) const {
-  std::vector<const api::ResourceClaim*> claims;
-  for (const api::ResourceClaim& claim : view_.claims) {
-    if (domain_of(claim) == &domain) claims.push_back(&claim);
-  }
-  return claims;
+  return find_in(claims_of_domains_, &domain);
 }
 
 std::vector<const api::PodState*> Facts::pods_naming(const api::ObjectName& template_name) const {
-  std::vector<const api::PodState*> pods;
-  for (const api::PodState& pod : view_.pods) {
-    const auto it =
-        std::ranges::find(pod.claims, template_name.name, &api::PodClaimRef::template_name);
-    if (pod.meta.ns == template_name.ns && it != pod.claims.end()) pods.push_back(&pod);
-  }
-  return pods;
+  return find_in(pods_by_template_, Name{template_name.ns, template_name.name});
 }
 
 std::vector<const api::Occurrence*> Facts::events_on(const std::string& uid) const {
-  std::vector<const api::Occurrence*> events;
-  for (const api::Occurrence& event : view_.events) {
-    if (event.involved.uid == uid) events.push_back(&event);
-  }
-  return events;
+  return find_in(events_, uid);
 }
 
 }  // namespace cdom::plugin

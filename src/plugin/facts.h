@@ -7,6 +7,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "compute_domain/base/result.h"
@@ -91,9 +92,35 @@ class Facts {
   [[nodiscard]] std::vector<const api::Occurrence*> events_on(const std::string& uid) const;
 
  private:
+  using Name = std::pair<std::string, std::string>;  // namespace and name
+  // Where an object of that name, or that UID, is; the first of several.
+  template <class T>
+  using ByName = std::map<Name, const T*>;
+  // In the order of the view.
+  template <class T>
+  using ByUid = std::map<std::string, std::vector<const T*>>;
+
+  void index();
+  void put_into_stores();
+
   const ClusterView& view_;
   const TakenClock clock_;
   controller::FilledCluster cluster_;
+
+  ByName<api::ComputeDomain> domains_;
+  ByName<api::ResourceClaimTemplate> templates_;
+  ByName<api::PodState> pods_;
+  ByName<api::ResourceClaim> claims_;
+  ByName<api::ComputeDomainNode> reports_;
+  ByName<api::Node> nodes_;
+  std::map<std::string, const api::ComputeDomain*> domains_by_uid_;
+  std::map<Name, const api::ComputeDomain*> makers_;  // by the name of the template
+  ByUid<api::ResourceClaim> claims_by_owner_;
+  ByUid<api::Occurrence> events_;
+  std::map<Name, std::vector<const api::PodState*>> pods_by_template_;
+  // By what the core says of each claim, so they come last.
+  std::map<const api::ResourceClaim*, std::vector<const api::PodState*>> pods_of_claims_;
+  std::map<const api::ComputeDomain*, std::vector<const api::ResourceClaim*>> claims_of_domains_;
 };
 
 }  // namespace cdom::plugin

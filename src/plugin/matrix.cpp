@@ -1,10 +1,12 @@
 #include "compute_domain/plugin/matrix.h"
 
-#include <algorithm>
 #include <map>
+#include <optional>
+#include <set>
 
 #include "compute_domain/core/slots.h"
 #include "plugin/facts.h"
+#include "plugin/reports.h"
 
 namespace cdom::plugin {
 
@@ -12,28 +14,32 @@ namespace {
 
 using Members = std::vector<const core::MemberView*>;
 
-// What a member's daemon reports; null: nothing that could be believed.
-const api::GroupReport* report_of(const Facts& facts, const DomainFacts& domain,
-                                  const core::MemberView& member) {
+// What a member's daemon reports of the others.
+struct Reported {
+  std::set<std::string> unreachable;
+  std::set<std::int64_t> connected;
+};
+
+// nullopt: nothing that could be believed.
+std::optional<Reported> reported_by(const Facts& facts, const DomainFacts& domain,
+                                    const core::MemberView& member) {
   const api::ComputeDomainNode* node = facts.report(member.membership.node);
-  if (node == nullptr || facts.doubt_of(member.membership.node)) return nullptr;
+  if (node == nullptr || facts.doubt_of(member.membership.node)) return std::nullopt;
   const std::string group =
       core::group_id(core::group_of(domain.object->meta.uid, member.membership));
   const api::GroupReport* report = api::find_group(node->status, group);
-  const bool is_ready = report != nullptr && report->state == api::DaemonState::Ready;
-  return is_ready ? report : nullptr;
+  if (report == nullptr || report->state != api::DaemonState::Ready) return std::nullopt;
+  return Reported{.unreachable = {report->unreachable.begin(), report->unreachable.end()},
+                  .connected = core::parse_slot_ranges(report->connected)};
 }
 
-Reach reach_of(const core::MemberView& from, const api::GroupReport* report,
+Reach reach_of(const core::MemberView& from, const std::optional<Reported>& reported,
                const core::MemberView& to) {
   const std::string& other = to.membership.node;
   if (from.membership.node == other) return Reach::Self;
-  if (report == nullptr) return Reach::NotReady;
-  if (std::ranges::find(report->unreachable, other) != report->unreachable.end()) {
-    return Reach::Unreachable;
-  }
-  return core::parse_slot_ranges(report->connected).contains(to.slot) ? Reach::Connected
-                                                                      : Reach::NotReported;
+  if (!reported) return Reach::NotReady;
+  if (reported->unreachable.contains(other)) return Reach::Unreachable;
+  return reported->connected.contains(to.slot) ? Reach::Connected : Reach::NotReported;
 }
 
 ReachGroup group_of(const Facts& facts, const DomainFacts& domain, const std::string& clique,
@@ -43,10 +49,10 @@ ReachGroup group_of(const Facts& facts, const DomainFacts& domain, const std::st
   group.cells.reserve(members.size());
   for (const core::MemberView* from : members) {
     group.nodes.push_back(from->membership.node);
-    const api::GroupReport* report = report_of(facts, domain, *from);
+    const std::optional<Reported> reported = reported_by(facts, domain, *from);
     std::vector<Reach>& row = group.cells.emplace_back();
     row.reserve(members.size());
-    for (const core::MemberView* to : members) row.push_back(reach_of(*from, report, *to));
+    for (const core::MemberView* to : members) row.push_back(reach_of(*from, reported, *to));
   }
   return group;
 }
@@ -73,9 +79,12 @@ base::Result<MatrixReport> matrix(const ClusterView& view, const api::ObjectName
   const Facts facts(view);
   const api::ComputeDomain* object = facts.domain(name);
   if (object == nullptr) return no_such_domain(view, name);
-  const DomainFacts domain = facts.facts_of(*object);
+  return matrix_of(facts, facts.facts_of(*object));
+}
+
+MatrixReport matrix_of(const Facts& facts, const DomainFacts& domain) {
   MatrixReport report;
-  report.domain = api::to_string(name);
+  report.domain = api::to_string(api::name_of(domain.object->meta));
   report.host_managed = domain.readiness.host_managed;
   std::map<std::string, Members> by_clique;
   for (const core::MemberView& member : domain.readiness.members) {

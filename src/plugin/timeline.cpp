@@ -7,6 +7,7 @@
 #include "compute_domain/core/membership.h"
 #include "compute_domain/core/status.h"
 #include "plugin/facts.h"
+#include "plugin/reports.h"
 
 namespace cdom::plugin {
 
@@ -192,7 +193,11 @@ base::Result<TimelineReport> timeline(const ClusterView& view, const api::Object
   const Facts facts(view);
   const api::ComputeDomain* object = facts.domain(name);
   if (object == nullptr) return no_such_domain(view, name);
-  const DomainFacts domain = facts.facts_of(*object);
+  return timeline_of(facts, facts.facts_of(*object));
+}
+
+TimelineReport timeline_of(const Facts& facts, const DomainFacts& domain) {
+  const api::ComputeDomain* object = domain.object;
   const std::vector<const api::PodState*> pods = pods_of(facts, *object);
 
   Milestones milestones;
@@ -200,9 +205,9 @@ base::Result<TimelineReport> timeline(const ClusterView& view, const api::Object
   add_pods(pods, milestones);
   add_nodes(facts, domain, milestones);
   TimelineReport report;
-  report.domain = api::to_string(name);
+  report.domain = api::to_string(api::name_of(object->meta));
   report.zero =
-      milestones.created.first().value_or(object->meta.creation_time.value_or(view.taken));
+      milestones.created.first().value_or(object->meta.creation_time.value_or(facts.now()));
   std::vector<TimelineEntry>& entries = report.entries;
   add_creation(facts, *object, entries);
   for (const api::ResourceClaim* claim : facts.claims_of(*object)) {

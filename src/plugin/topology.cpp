@@ -6,6 +6,7 @@
 
 #include "compute_domain/base/text.h"
 #include "plugin/facts.h"
+#include "plugin/reports.h"
 
 namespace cdom::plugin {
 
@@ -98,8 +99,10 @@ void add_unreachable(const Facts& facts, TopologyReport& report) {
 
 }  // namespace
 
-TopologyReport topology(const ClusterView& view) {
-  const Facts facts(view);
+TopologyReport topology(const ClusterView& view) { return topology_of(Facts(view)); }
+
+TopologyReport topology_of(const Facts& facts) {
+  const ClusterView& view = facts.view();
   std::map<std::string, DeviceCount> devices = devices_by_node(facts);
   std::set<std::string> names;
   for (const api::Node& node : view.nodes) names.insert(node.meta.name);

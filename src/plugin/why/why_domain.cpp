@@ -6,6 +6,7 @@
 #include "compute_domain/base/text.h"
 #include "compute_domain/core/claim_config.h"
 #include "compute_domain/core/status.h"
+#include "plugin/reports.h"
 #include "plugin/why/domain_links.h"
 
 namespace cdom::plugin {
@@ -131,9 +132,12 @@ base::Result<WhyReport> why_domain(const ClusterView& view, const api::ObjectNam
   const Facts facts(view);
   const api::ComputeDomain* object = facts.domain(name);
   if (object == nullptr) return no_such_domain(view, name);
-  const ControllerLife controller = controller_life(view);
-  const DomainFacts domain = facts.facts_of(*object);
-  Chain chain(cat("ComputeDomain ", api::to_string(name)),
+  return why_of(facts, facts.facts_of(*object));
+}
+
+WhyReport why_of(const Facts& facts, const DomainFacts& domain) {
+  const ControllerLife controller = controller_life(facts.view());
+  Chain chain(cat("ComputeDomain ", api::to_string(api::name_of(domain.object->meta))),
               {"ComputeDomain", "Controller", "Template", "Claims", "Devices", "Nodes", "Peers"});
   DomainScene scene{{facts, controller, chain}, domain};
   void(domain_lives(scene, domain) && controller_works(scene) && has_template(scene) &&
