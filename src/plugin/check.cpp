@@ -9,6 +9,7 @@
 #include "compute_domain/core/reconcile.h"
 #include "plugin/controller_life.h"
 #include "plugin/facts.h"
+#include "plugin/reports.h"
 
 namespace cdom::plugin {
 
@@ -207,29 +208,35 @@ bool CheckReport::is_healthy() const {
   return std::ranges::none_of(install, fails) && std::ranges::none_of(nodes, fails);
 }
 
-CheckReport check(const ClusterView& view, const std::vector<api::Definition>& expected) {
-  CheckReport report;
-  report.install.reserve(expected.size() + view.daemon_sets.size() + 4);
+std::vector<Finding> install_of(const ClusterView& view,
+                                const std::vector<api::Definition>& expected) {
+  std::vector<Finding> install;
+  install.reserve(expected.size() + view.daemon_sets.size() + 5);
   for (const api::Definition& definition : expected) {
-    report.install.push_back(look_at_definition(view, definition));
+    install.push_back(look_at_definition(view, definition));
   }
-  report.install.push_back(look_at_class(view, api::kChannelClass, Verdict::Fails));
-  report.install.push_back(look_at_class(view, kDaemonClass, Verdict::Warning));
-  report.install.push_back(look_at_controller(view));
+  install.push_back(look_at_class(view, api::kChannelClass, Verdict::Fails));
+  install.push_back(look_at_class(view, kDaemonClass, Verdict::Warning));
+  install.push_back(look_at_controller(view));
   for (const api::DaemonSetRollout& set : view.daemon_sets) {
-    report.install.push_back(look_at_daemon_set(view, set));
+    install.push_back(look_at_daemon_set(view, set));
   }
-  if (auto agents = look_at_agents(view)) report.install.push_back(*std::move(agents));
+  if (auto agents = look_at_agents(view)) install.push_back(*std::move(agents));
+  if (view.nodes.empty() && view.reports.empty()) {
+    install.push_back({"nodes", Verdict::Warning, "no node has a GPU or an agent",
+                       "see docs/install.md, which nodes get an agent"});
+  }
+  return install;
+}
+
+CheckReport check(const ClusterView& view, const std::vector<api::Definition>& expected) {
+  CheckReport report{.install = install_of(view, expected), .nodes = {}};
   const Facts facts(view);
   std::set<std::string> names;
   for (const api::Node& node : view.nodes) names.insert(node.meta.name);
   for (const api::ComputeDomainNode& node : view.reports) names.insert(node.meta.name);
   report.nodes.reserve(names.size());
   for (const std::string& name : names) report.nodes.push_back(look_at_node(facts, name));
-  if (names.empty()) {
-    report.install.push_back({"nodes", Verdict::Warning, "no node has a GPU or an agent",
-                              "see docs/install.md, which nodes get an agent"});
-  }
   return report;
 }
 

@@ -1,6 +1,7 @@
 // matrix: which nodes of a ComputeDomain reach which, by what their IMEX daemons report. Pure.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -11,7 +12,7 @@
 namespace cdom::plugin {
 
 // What a node reports of another one.
-enum class Reach {
+enum class Reach : std::uint8_t {
   Self,
   Connected,
   Unreachable,

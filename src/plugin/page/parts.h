@@ -1,0 +1,68 @@
+// The parts of a page, each from its report. Pure.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "compute_domain/plugin/check.h"
+#include "plugin/page/html.h"
+#include "plugin/reports.h"
+
+namespace cdom::plugin::page {
+
+// How a domain is, for the eye: by the severity of the reason that its condition Ready has.
+enum class DomainState { Ready, Forming, Ending, Trouble };
+
+// What a page needs of each domain before it can tell in which order they come.
+struct DomainHead {
+  const api::ComputeDomain* object = nullptr;
+  std::string name;  // "team-a/train"
+  DomainState state = DomainState::Forming;
+  std::string reason, message;  // of its condition Ready
+  std::string ready_nodes;      // "16/18"; "" while no controller has seen it
+  std::size_t number = 0;       // of its place on the page: id "d7"
+};
+
+// Those in trouble first, then by name; numbered.
+std::vector<DomainHead> domain_heads(const Facts& facts);
+
+// How a node is, for the eye; what weighs most.
+enum class NodeState { Trouble, Out, InUse, Partly, Free, None };
+NodeState state_of(const TopologyNode& node);
+
+// Cliques that hold a node in trouble, or one that is out.
+bool is_in_trouble(const TopologyClique& clique);
+
+struct Overview {
+  const ClusterView& view;
+  const TopologyReport& topology;
+  const std::vector<DomainHead>& domains;
+  const std::vector<Finding>& install;  // what is not well
+};
+
+Html overview_html(const Overview& overview);
+// `whys` say the cause of the first domains that are not Ready, in the order of `domains`.
+Html troubles_html(const Overview& overview, const std::vector<WhyReport>& whys);
+// At most `room` bytes.
+Html topology_html(const TopologyReport& topology, const std::vector<DomainHead>& domains,
+                   std::size_t room);
+Html matrix_html(const MatrixReport& report);
+Html timeline_html(const TimelineReport& report, base::Time taken);
+// At most `room` bytes.
+Html domains_html(const Facts& facts, const std::vector<DomainHead>& domains, std::size_t room);
+
+// Whether a section is of that many things, so that it starts open.
+inline constexpr std::size_t kFewParts = 6;
+
+// The id of a node in trouble, a clique, a domain lives on: "c12", "d7".
+Html clique_id(std::size_t index);
+Html domain_id(const DomainHead& head);
+
+// "18 nodes", "1 node".
+Html counted(std::size_t number, Literal one, Literal many);
+// The table's caption for what a bound has left out; empty for none.
+Html left_out(std::size_t number, Literal what);
+
+}  // namespace cdom::plugin::page

@@ -1,0 +1,240 @@
+#include "compute_domain/plugin/page.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <regex>
+
+#include "compute_domain/base/text.h"
+#include "compute_domain/http/digest.h"
+#include "plugin/page/views.h"
+#include "plugin/views.h"
+
+namespace cdom::plugin {
+namespace {
+
+using namespace plugin::testing;  // NOLINT(google-build-using-namespace): the words of a view
+using base::cat;
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+std::size_t count(const std::string& text, std::string_view what) {
+  std::size_t found = 0;
+  for (auto at = text.find(what); at != std::string::npos; at = text.find(what, at + 1)) ++found;
+  return found;
+}
+
+// From the first element with that id to the end of its section.
+std::string section(const std::string& page, const std::string& id) {
+  const auto begin = page.find(cat("<section id=\"", id, "\""));
+  if (begin == std::string::npos) return "";
+  return page.substr(begin, page.find("</section>", begin) - begin);
+}
+
+std::string page_of(const ClusterView& view) { return html_of(view, "a test"); }
+
+// Boxes of nodes: what a list of class "nodes" has.
+std::size_t boxes(const std::string& page) {
+  return count(section(page, "topology"), "<li class=\"s-");
+}
+
+std::string base64(const std::string& bytes) {
+  constexpr std::string_view kDigits =
+      "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+  std::string out;
+  for (std::size_t i = 0; i < bytes.size(); i += 3) {
+    std::uint32_t group = 0;
+    for (std::size_t j = 0; j < 3; ++j) {
+      group = group << 8U |
+              (i + j < bytes.size() ? static_cast<std::uint8_t>(bytes[i + j]) : std::uint32_t{0});
+    }
+    for (std::size_t j = 0; j < 4; ++j) {
+      out += i + j > bytes.size() ? '=' : kDigits[group >> (18 - 6 * j) & 63U];
+    }
+  }
+  return out;
+}
+
+TEST(Page, AllowsOnlyItsOwnScript) {
+  const std::string page = page_of(installed());
+  const auto begin = page.find("<script>") + 8;
+  const std::string script = page.substr(begin, page.find("</script>") - begin);
+  EXPECT_EQ(count(page, "<script"), 1U);
+  EXPECT_THAT(page, HasSubstr(cat("content=\"default-src 'none'; style-src 'unsafe-inline'; "
+                                  "script-src 'sha256-",
+                                  base64(http::sha256(script)), "';")))
+      << "page.js has changed: this is what kScriptHash in assets.cpp.in has to be";
+}
+
+TEST(Page, NamesNothingThatABrowserWouldFetch) {
+  for (const ClusterView& view : {troubled_view(), huge_domain_view(80, 3)}) {
+    const std::string page = page_of(view);
+    EXPECT_FALSE(std::regex_search(page, std::regex("<[^>]* (src|srcset|action|data|poster)=")));
+    EXPECT_FALSE(std::regex_search(page, std::regex("<[^>]* href=\"[^#]")));
+    EXPECT_FALSE(std::regex_search(page, std::regex("<(link|img|iframe|object|embed|base)\\b")));
+    EXPECT_THAT(page, AllOf(Not(HasSubstr("url(")), Not(HasSubstr("@import"))));
+  }
+}
+
+TEST(Page, LetsNoObjectBecomeMarkup) {
+  const std::string page = page_of(hostile_view());
+  EXPECT_THAT(page, AllOf(Not(HasSubstr("<img")), Not(HasSubstr("onerror=alert(1)>"))));
+  // Each of the places shows what it has.
+  const std::string shown = "&quot;&#39;&gt;&lt;img src=x onerror=alert(1)&gt;&amp;lt;";
+  for (const char* before : {"v1.36.0", "team-a/train", "pod train-2", "BackOff", "for 14 minutes",
+                             "<b>node", "container worker"}) {
+    EXPECT_THAT(page, HasSubstr(before + shown));
+  }
+  EXPECT_EQ(count(page, "</style>"), 1U);
+  EXPECT_EQ(count(page, "</script>"), 1U);
+}
+
+TEST(Page, EscapesTheNameOfItsSource) {
+  EXPECT_THAT(html_of(installed(), kHostile), Not(HasSubstr("<img")));
+}
+
+TEST(Page, HasABoxForEachNodeInItsClique) {
+  const std::string page = page_of(troubled_view());
+  EXPECT_EQ(boxes(page), 26U);
+  EXPECT_EQ(count(page, "<h3>Clique "), 3U);
+  const std::string topology = section(page, "topology");
+  EXPECT_EQ(count(topology, "<li class=\"s-u\"><b>"), 12U);
+  EXPECT_EQ(count(topology, "<li class=\"s-f\"><b>"), 11U);
+  EXPECT_THAT(topology, AllOf(HasSubstr("<li class=\"s-t\"><b>r3n01</b><i>in trouble</i>"),
+                              HasSubstr("<li class=\"s-o\"><b>r2n08</b><i>out</i>"),
+                              HasSubstr("<i class=\"imex\">IMEX Recovering</i>")));
+}
+
+TEST(Page, SaysOfWhichClusterAndTimeItIs) {
+  const std::string page = html_of(installed(), "https://10.0.0.1:6443 (context prod)");
+  EXPECT_THAT(page, AllOf(HasSubstr("2026-01-01 00:00:00 UTC"), HasSubstr("v1.36.0"),
+                          HasSubstr("https://10.0.0.1:6443 (context prod)")));
+}
+
+TEST(Page, HasTroublesFirst) {
+  const std::string page = page_of(troubled_view());
+  EXPECT_LT(page.find("id=\"troubles\""), page.find("id=\"topology\""));
+  const std::string troubles = section(page, "troubles");
+  EXPECT_THAT(troubles, AllOf(HasSubstr("team-a/train"), HasSubstr("NodeRebooted"),
+                              HasSubstr("GPU 3 has not joined"), HasSubstr("evil-channel")));
+  // Of cliques and domains, those in trouble.
+  const std::string topology = section(page, "topology");
+  EXPECT_LT(topology.find("<code>875cddc7-e270-4809-931f-7182962c20fc.2</code></h3>"),
+            topology.find("<code>875cddc7-e270-4809-931f-7182962c20fc.0</code></h3>"));
+  const std::string domains = section(page, "domains");
+  EXPECT_LT(domains.find("<h3>team-a/train"), domains.find("<h3>team-a/serve"));
+}
+
+TEST(Page, SaysThatAllIsWell) {
+  Cluster cluster;
+  const auto nodes = cluster.add_clique("6f0a5a5e-0000-4000-8000-000000000001.1", "n", 4);
+  cluster.form("train", nodes);
+  const std::string page = page_of(cluster.view());
+  EXPECT_THAT(section(page, "troubles"), HasSubstr("None: the install is healthy"));
+  EXPECT_THAT(page, AllOf(HasSubstr("all 12 directions are connected"),
+                          HasSubstr("Ready <b>20s</b> after the first pod was created")));
+}
+
+TEST(Page, ShowsThePhasesToReadyAndWhatCameAfter) {
+  const std::string page = page_of(troubled_view());
+  for (const char* phase :
+       {"pods created", "pods scheduled", "IMEX daemons READY", "ComputeDomain Ready"}) {
+    EXPECT_THAT(page,
+                HasSubstr(cat("<span>", phase, "</span><span class=\"track\"><i class=\"bar")));
+  }
+  EXPECT_THAT(page, HasSubstr(">After it was Ready</th>"));
+}
+
+TEST(Page, IsOfAClusterWithNothing) {
+  ClusterView view = installed();
+  view.leases.clear();
+  const std::string page = page_of(view);
+  EXPECT_EQ(boxes(page), 0U);
+  EXPECT_THAT(section(page, "topology"), HasSubstr("No node has a GPU or an agent"));
+  EXPECT_THAT(section(page, "troubles"), AllOf(HasSubstr("controller"), HasSubstr("list")));
+  EXPECT_THAT(page_of(ClusterView{}), HasSubstr("</html>"));
+}
+
+// Objects that no part of it can rely on: names twice or empty, no times, no status, no owner.
+TEST(Page, IsOfBrokenObjects) {
+  ClusterView view = troubled_view();
+  view.domains.push_back(view.domains.front());
+  view.domains.emplace_back();
+  view.nodes.push_back(view.nodes.front());
+  view.reports.emplace_back();
+  view.slices.emplace_back();
+  view.claims.emplace_back();
+  view.claims.push_back(view.claims.front());
+  view.pods.emplace_back();
+  view.lists.emplace_back();
+  view.events.emplace_back();
+  for (api::PodState& pod : view.pods) pod.meta.creation_time.reset();
+  view.lists.front().data.clear();
+  view.domains.front().status->conditions.clear();
+  const std::string page = page_of(view);
+  EXPECT_THAT(page, AllOf(HasSubstr("</html>"), HasSubstr("team-a/serve")));
+}
+
+TEST(Page, StaysSmallAt5000Nodes) {
+  const ClusterView view = large_view();
+  ASSERT_EQ(view.nodes.size(), 5004U);
+  const std::string page = page_of(view);
+  EXPECT_EQ(boxes(page), 5004U);
+  EXPECT_EQ(count(page, "<h3>Clique "), 278U);
+  EXPECT_EQ(count(section(page, "domains"), "<details class=\"part cd\""), 209U);
+  EXPECT_LT(page.size(), 3'000'000U);
+  EXPECT_THAT(page, Not(HasSubstr("Not shown: ")));
+}
+
+TEST(Page, DrawsAMatrixOf576NodesWithoutACellEach) {
+  const std::string page = page_of(huge_domain_view(576, 7));
+  EXPECT_THAT(page, HasSubstr("331,117 of 331,200 directions are connected, 83 cannot be reached"));
+  EXPECT_LT(count(page, "<rect") + count(page, "<path"), 1000U);
+  EXPECT_LT(page.size(), 200'000U);
+}
+
+TEST(Page, StaysBoundedWhateverThereIs) {
+  Cluster cluster;
+  for (int rack = 0; rack < 60; ++rack) {
+    const auto nodes = cluster.add_clique(
+        cat("875cddc7-e270-4809-931f-7182962c20fc.", rack),
+        cat("a-name-that-is-as-long-as-those-of-some-clouds.", rack, std::string(180, 'n')), 100);
+    for (std::size_t i = 0; i < 24; ++i) cluster.form(cat("d", rack, "-", i), {nodes[i]});
+    for (std::size_t i = 30; i < 90; ++i) {
+      cluster.node(nodes[i]).report->status.conditions = {{.type = api::kConditionCanServe,
+                                                           .status = api::ConditionStatus::False,
+                                                           .reason = "FabricNotReady",
+                                                           .message = std::string(5000, '<'),
+                                                           .last_transition = kNow}};
+    }
+  }
+  ClusterView view = cluster.view();
+  for (api::Occurrence& event : view.events) event.message = std::string(5000, '"');
+  const std::string page = page_of(view);
+  EXPECT_LT(page.size(), kMostPageBytes);
+  EXPECT_THAT(section(page, "topology"), HasSubstr("Not shown: "));
+  EXPECT_THAT(section(page, "domains"), HasSubstr("Not shown: "));
+  EXPECT_THAT(page, HasSubstr("</html>"));
+}
+
+TEST(Page, OfOneDomainHasItsOwnCliques) {
+  const ClusterView view = troubled_view();
+  const auto page = html_of(view, {"team-a", "serve"}, "a test");
+  ASSERT_TRUE(page);
+  EXPECT_EQ(boxes(*page), 8U);
+  EXPECT_THAT(*page, AllOf(HasSubstr("<h1>ComputeDomain team-a/serve</h1>"),
+                           Not(HasSubstr("r1n01")), Not(HasSubstr("team-a/train"))));
+  // Who asked for it need not open it.
+  EXPECT_THAT(*page, HasSubstr("<details class=\"part cd\" open>"));
+}
+
+TEST(Page, OfOneDomainIsOfOneThatThereIs) {
+  const auto page = html_of(troubled_view(), {"team-a", "other"}, "a test");
+  ASSERT_FALSE(page);
+  EXPECT_EQ(page.error().kind, base::ErrorKind::NotFound);
+  EXPECT_THAT(page.error().message, HasSubstr("those there are: "));
+}
+
+}  // namespace
+}  // namespace cdom::plugin
