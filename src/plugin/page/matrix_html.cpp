@@ -20,9 +20,9 @@ constexpr std::size_t kMostSentences = 30, kMostSigns = 160;
 constexpr double kSignSize = 12;
 // Of cells that are smaller, what is wrong is drawn larger than it is.
 constexpr double kThinCell = 4;
-// The widest name beside a row, in bytes, and the space for it in pixels.
+// The widest name beside a row, in bytes; and pixels: beside rows, for each byte, above columns.
 constexpr std::size_t kRowName = 22;
-constexpr double kNamesWidth = 178, kNumbersWidth = 40, kTop = 22;
+constexpr double kNumbersWidth = 40, kLetterWidth = 6.5, kTop = 22;
 
 Literal class_of(Reach reach) {
   switch (reach) {
@@ -79,7 +79,12 @@ double cell_size(const HeatMap& map) {
 bool has_names(const HeatMap& map) { return map.nodes <= kMostNamed; }
 
 // Pixels before the first column.
-double left_of(const HeatMap& map) { return has_names(map) ? kNamesWidth : kNumbersWidth; }
+double left_of(const ReachGroup& group, const HeatMap& map) {
+  if (!has_names(map)) return kNumbersWidth;
+  std::size_t longest = 0;
+  for (const std::string& node : group.nodes) longest = std::max(longest, node.size());
+  return kNumbersWidth + kLetterWidth * static_cast<double>(std::min(longest, kRowName));
+}
 
 // "n01", "n01 to n04".
 Html range_html(const ReachGroup& group, const HeatMap& map, std::size_t at, std::size_t count) {
@@ -116,13 +121,13 @@ Html rects_html(const ReachGroup& group, const HeatMap& map, bool are_few) {
 
 // Signs, so that colour is not all that tells it: one in each cell, or in the middle of each
 // rectangle where that would be many.
-Html signs_html(const HeatMap& map, double size) {
+Html signs_html(const ReachGroup& group, const HeatMap& map, double size) {
   std::size_t area = 0;
   for (const HeatRect& rect : map.rects) area += rect.width * rect.height;
   Html html;
   const auto add = [&](double x, double y, Reach reach) {
     html << "<text class=\"sg " << class_of(reach) << "\" x=\"";
-    html.decimal(left_of(map) + x * size) << "\" y=\"";
+    html.decimal(left_of(group, map) + x * size) << "\" y=\"";
     html.decimal(kTop + y * size + size * 0.25) << "\">" << sign_of(reach) << "</text>";
   };
   const auto middle = [](std::size_t at, std::size_t count) {
@@ -152,9 +157,9 @@ Html axes_html(const ReachGroup& group, const HeatMap& map, double size) {
   for (std::size_t i = 0; i < map.cells; i += i == 0 && step > 1 ? step - 1 : step) {
     const double middle = (static_cast<double>(i) + 0.5) * size;
     html << "<text class=\"ax\" x=\"";
-    html.decimal(left_of(map) + middle) << "\" y=\"";
+    html.decimal(left_of(group, map) + middle) << "\" y=\"";
     html.decimal(kTop - 7) << "\">" << i * map.scale + 1 << "</text><text class=\"rw\" x=\"";
-    html.decimal(left_of(map) - 8) << "\" y=\"";
+    html.decimal(left_of(group, map) - 8) << "\" y=\"";
     html.decimal(kTop + middle + 4) << "\">";
     if (are_named) {
       if (group.nodes[i].size() > kRowName) html << "<title>" << name(group.nodes[i]) << "</title>";
@@ -222,9 +227,9 @@ Html svg_html(const ReachGroup& group, const HeatMap& map) {
   html << "<div class=\"heat" << (size < kThinCell ? Literal(" thin") : Literal(""))
        << "\" role=\"region\" aria-label=\"Matrix of clique " << name(group.clique)
        << "\" tabindex=\"0\"><svg role=\"img\" aria-label=\"" << summary_html(map) << "\" width=\"";
-  html.decimal(left_of(map) + side + 2) << "\" height=\"";
+  html.decimal(left_of(group, map) + side + 2) << "\" height=\"";
   html.decimal(kTop + side + 2) << "\"><g transform=\"translate(";
-  html.decimal(left_of(map)) << " ";
+  html.decimal(left_of(group, map)) << " ";
   html.decimal(kTop) << ") scale(";
   html.decimal(size) << ")\"><rect class=\"r-c\" width=\"" << map.cells << "\" height=\""
                      << map.cells << "\"/>";
@@ -236,7 +241,7 @@ Html svg_html(const ReachGroup& group, const HeatMap& map) {
     html << diagonal_html(map) << rects;
   }
   html << grid_html(map) << "</g>" << axes_html(group, map, size);
-  if (are_few) html << signs_html(map, size);
+  if (are_few) html << signs_html(group, map, size);
   return html << "</svg></div>\n";
 }
 

@@ -120,7 +120,7 @@ Literal shape_of(NodeState state) {
 Html cells_svg(const std::vector<NodeState>& cells) {
   const std::size_t rows = (cells.size() + kMapColumns - 1) / kMapColumns;
   Html html;
-  html << "<svg width=\"" << kMapColumns * 5 << "\" height=\"" << rows * 12
+  html << "<svg width=\"" << std::min(cells.size(), kMapColumns) * 5 << "\" height=\"" << rows * 12
        << "\" aria-hidden=\"true\" focusable=\"false\">";
   for (const NodeState state : kStates) {
     Html path;
