@@ -264,6 +264,7 @@ base::Result<ClusterAccess> load_kubeconfig(const std::string& files, const std:
   access.ns = in.text("namespace");
   if (in.error()) return *in.error();
   if (access.ns.empty()) access.ns = "default";
+  access.context = name;
   access.source = base::cat(chosen->second.file, ", context ", name);
   return access;
 }

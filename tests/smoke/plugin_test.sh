@@ -159,6 +159,25 @@ check "so is check" same check
 check "so is topology" same topology
 check "so is matrix" same matrix two-nodes
 check "so is timeline" same timeline two-nodes
+
+# As a page for a browser.
+check "topology as a page" says 0 "wrote $work/page.html" cd_ topology --html "$work/page.html"
+check "of this cluster" prints "$(kubectl config view -o 'jsonpath={.clusters[0].cluster.server}')" cat "$work/page.html"
+check "with a box per node" test "$(grep -c '<li class="s-[a-z]*"><b>n0' "$work/page.html")" -eq 4
+check "and each domain" prints '<h3>default/two-nodes' cat "$work/page.html"
+check "the page of one domain" says 0 "wrote $work/page.html" cd_ matrix two-nodes --html "$work/page.html"
+check "takes the place of the file" prints "<h1>ComputeDomain default/two-nodes</h1>" cat "$work/page.html"
+check "and leaves nothing beside it" refuses test -e "$work/page.html.next"
+check "a bundle's, on standard output" prints "<!doctype html>" cd_ timeline two-nodes --html - --from "$work/b.tar.gz"
+check "it says of which bundle" prints "bundle b.tar.gz" cd_ topology --html - --from "$work/b.tar.gz"
+check "not with -o json" says 2 "leave out one of them" cd_ topology --html "$work/page.html" -o json
+check "not of a domain that does not exist" says 1 "there is no ComputeDomain none" cd_ matrix none --html "$work/none.html"
+check "which writes none" refuses test -e "$work/none.html"
+check "not into a folder" says 1 "is not a regular file" cd_ topology --html "$work"
+check "nor where none can be" says 1 "no page is written: cannot " cd_ topology --html "$work/page.html/below.html"
+check "in one line" is_one_line cd_ topology --html "$work/page.html/below.html"
+check "not into a device" says 1 "/dev/null is not a regular file" cd_ topology --html /dev/null
+check "nor where there is no room" says 1 "takes no more" bash -c "kubectl compute-domain topology --html - 2>&1 >/dev/full"
 check "plan with a bundle counts its devices" says 1 "the nodes among these objects offer 4 seats" \
   cd_ plan --from "$work/b.tar.gz" - <<<'{"apiVersion":"resource.nvidia.com/v1beta1","kind":"ComputeDomain",
     "metadata":{"name":"large","namespace":"default"},"spec":{"numNodes":9}}'

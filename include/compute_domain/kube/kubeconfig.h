@@ -15,6 +15,7 @@ namespace cdom::kube {
 struct ClusterAccess {
   http::ClientConfig http;  // timeouts and user agent are left at their defaults
   std::string ns;           // of the context or of the pod; "default" when neither says
+  std::string context;      // of a kubeconfig; "" in a pod
   std::string source;       // for the log: a file and context, or "in-cluster"
 };
 

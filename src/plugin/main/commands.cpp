@@ -2,15 +2,18 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <filesystem>
 #include <functional>
 #include <map>
 
+#include "compute_domain/base/files.h"
 #include "compute_domain/base/text.h"
 #include "compute_domain/controller/dry_run.h"
 #include "compute_domain/controller/object_files.h"
 #include "compute_domain/plugin/bundle.h"
 #include "compute_domain/plugin/check.h"
 #include "compute_domain/plugin/matrix.h"
+#include "compute_domain/plugin/page.h"
 #include "compute_domain/plugin/timeline.h"
 #include "compute_domain/plugin/topology.h"
 #include "compute_domain/plugin/why.h"
@@ -44,20 +47,40 @@ void print(const Call& call, const Report& report) {
   std::fputs(text.c_str(), stdout);
 }
 
-using Use = std::function<int(const plugin::ClusterView&)>;
+// Writes the page to the file, or to standard output.
+int write_page(const std::string& file, const std::string& page) {
+  if (file == "-") {
+    const bool is_written =
+        std::fwrite(page.data(), 1, page.size(), stdout) == page.size() && std::fflush(stdout) == 0;
+    return is_written ? 0 : fail("no page is written: standard output takes no more");
+  }
+  std::error_code ignored;
+  const auto there = std::filesystem::status(file, ignored);
+  if (std::filesystem::exists(there) && !std::filesystem::is_regular_file(there)) {
+    return fail(cat("no page is written: ", file, " is not a regular file"));
+  }
+  if (const auto done = base::replace_file(file, page); !done) {
+    return fail(cat("no page is written: ", done.error().message));
+  }
+  std::printf("wrote %s: open it in a browser; it has names and messages of the cluster\n",
+              file.c_str());
+  return 0;
+}
+
+using Use = std::function<int(const plugin::ClusterView&, const std::string& source)>;
 
 // With a view of a cluster that has our API.
 int with_view(const Call& call, const Use& use) {
-  const auto view = view_of(call.flags);
-  if (!view) return fail(view.error().message);
-  const std::string lack = plugin::lacking_api(*view);
-  return lack.empty() ? use(*view) : fail(lack);
+  const auto found = view_of(call.flags);
+  if (!found) return fail(found.error().message);
+  const std::string lack = plugin::lacking_api(found->view);
+  return lack.empty() ? use(found->view, found->source) : fail(lack);
 }
 
 int check(const Call& call) {
-  const auto view = view_of(call.flags);
-  if (!view) return fail(view.error().message);
-  const plugin::CheckReport report = plugin::check(*view, plugin::expected_definitions());
+  const auto found = view_of(call.flags);
+  if (!found) return fail(found.error().message);
+  const plugin::CheckReport report = plugin::check(found->view, plugin::expected_definitions());
   print(call, report);
   return report.is_healthy() ? 0 : 1;
 }
@@ -73,7 +96,7 @@ int why(const Call& call) {
   if (!is_pod && !is_domain) {
     return misused(call, cat("\"", kind, "\" is neither pod nor cd"));
   }
-  return with_view(call, [&](const plugin::ClusterView& view) {
+  return with_view(call, [&](const plugin::ClusterView& view, const std::string&) {
     const api::ObjectName name{view.namespaces.user, words.back()};
     const auto report = is_pod ? plugin::why_pod(view, name) : plugin::why_domain(view, name);
     if (!report) return fail(report.error().message);
@@ -83,7 +106,9 @@ int why(const Call& call) {
 }
 
 int topology(const Call& call) {
-  return with_view(call, [&](const plugin::ClusterView& view) {
+  return with_view(call, [&](const plugin::ClusterView& view, const std::string& source) {
+    const std::string& file = call.flags.html;
+    if (!file.empty()) return write_page(file, plugin::html_of(view, source));
     print(call, plugin::topology(view));
     return 0;
   });
@@ -95,8 +120,13 @@ int about_domain(const Call& call, const Make& make) {
   std::vector<std::string> words = call.arguments;
   if (words.size() == 2 && words.front() == "cd") words.erase(words.begin());
   if (words.size() != 1) return misused(call, "name one ComputeDomain");
-  return with_view(call, [&](const plugin::ClusterView& view) {
-    const auto report = make(view, api::ObjectName{view.namespaces.user, words.front()});
+  return with_view(call, [&](const plugin::ClusterView& view, const std::string& source) {
+    const api::ObjectName name{view.namespaces.user, words.front()};
+    if (!call.flags.html.empty()) {
+      const auto page = plugin::html_of(view, name, source);
+      return page ? write_page(call.flags.html, *page) : fail(page.error().message);
+    }
+    const auto report = make(view, name);
     if (!report) return fail(report.error().message);
     print(call, *report);
     return 0;
@@ -105,13 +135,13 @@ int about_domain(const Call& call, const Make& make) {
 
 int bundle(const Call& call) {
   if (call.arguments.size() > 1) return misused(call, "name one file");
-  const auto view = view_of(call.flags);
-  if (!view) return fail(view.error().message);
-  std::string time = base::to_rfc3339(view->taken);
+  const auto found = view_of(call.flags);
+  if (!found) return fail(found.error().message);
+  std::string time = base::to_rfc3339(found->view.taken);
   std::erase_if(time, [](char c) { return c == ':' || c == '-'; });
   const std::string file =
       call.arguments.empty() ? cat("compute-domain-", time, ".tar.gz") : call.arguments.front();
-  if (const auto done = plugin::write_bundle(*view, file); !done) {
+  if (const auto done = plugin::write_bundle(found->view, file); !done) {
     return fail(cat("cannot write ", file, ": ", done.error().message));
   }
   std::printf("wrote %s: look into it before you pass it on; read it with --from %s\n",

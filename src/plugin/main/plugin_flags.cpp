@@ -34,15 +34,21 @@ constexpr char kTopologyUsage[] =
     "kubectl compute-domain topology [FLAGS]\n"
     "    Shows each clique (the nodes of one NVLink partition), the devices of its nodes, who "
     "uses\n"
-    "    them, and which nodes do not reach each other.";
+    "    them, and which nodes do not reach each other. With --html FILE as a page for a browser, "
+    "with the\n"
+    "    matrix and the timeline of each ComputeDomain too.";
 constexpr char kMatrixUsage[] =
     "kubectl compute-domain matrix NAME [FLAGS]\n"
-    "    Shows which nodes of the ComputeDomain reach which, by what their IMEX daemons report.";
+    "    Shows which nodes of the ComputeDomain reach which, by what their IMEX daemons report. "
+    "With\n"
+    "    --html FILE as a page for a browser, with its timeline and its cliques too.";
 constexpr char kTimelineUsage[] =
     "kubectl compute-domain timeline NAME [FLAGS]\n"
     "    Shows what happened to the ComputeDomain, from the creation of its first pod to Ready "
     "and\n"
-    "    after, with durations. By the times of objects, conditions and Events: whole seconds.";
+    "    after, with durations. By the times of objects, conditions and Events: whole seconds. "
+    "With\n"
+    "    --html FILE as a page for a browser, with its matrix and its cliques too.";
 constexpr char kBundleUsage[] =
     "kubectl compute-domain bundle [FILE] [FLAGS]\n"
     "    Writes all that the other commands read into one .tar.gz, which they read with --from.\n"
@@ -69,6 +75,10 @@ std::vector<cli::Flag> rows_of(PluginFlags& f) {
        "check why topology matrix timeline plan"},
       {"output,o", "", choice(f.output, "FORMAT", {"text", "json"}), "how it prints",
        "check why topology matrix timeline plan"},
+      {"html", "", text(f.html, "FILE"),
+       "a page for a browser, in one file that needs no other, in place of what is printed (- is "
+       "standard output)",
+       "topology matrix timeline"},
       {"operator-namespace", "", text(f.operator_ns, "NAMESPACE", namespace_name),
        "where the controller and the node lists are", cat(all, " plan")},
       {"node-namespace", "", text(f.node_ns, "NAMESPACE", namespace_name),
@@ -90,6 +100,9 @@ cli::CommandLine command_line_of(PluginFlags& flags) {
                            {"plan", kPlanUsage, true}},
           .flags = rows_of(flags),
           .mistake = [&flags](const std::string& /*sub_command*/) -> std::string {
+            if (!flags.html.empty() && flags.output == "json") {
+              return "--html writes a page in place of what -o json prints: leave out one of them";
+            }
             const bool has_cluster = !flags.kubeconfig.empty() || !flags.context.empty();
             if (flags.from.empty() || !has_cluster) return "";
             return "--from is a bundle in place of a cluster: leave out --kubeconfig and --context";

@@ -15,6 +15,7 @@ struct PluginFlags {
   std::string kubeconfig, context;
   std::string from;  // a bundle; "": the cluster
   std::string output = "text";
+  std::string html;  // a file for a page; "": none, "-": standard output
   std::string operator_ns = "compute-domain-operator";
   std::string node_ns = "compute-domain-nodes";
 };

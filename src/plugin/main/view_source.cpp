@@ -1,6 +1,7 @@
 #include "plugin/main/view_source.h"
 
 #include <cstdlib>
+#include <filesystem>
 
 #include "compute_domain/base/text.h"
 #include "compute_domain/http/client.h"
@@ -20,7 +21,25 @@ std::string environment(const char* name) {
   return value == nullptr ? "" : value;
 }
 
-base::Result<plugin::ClusterView> from_cluster(const PluginFlags& flags) {
+// A server's address as a page may show it to anybody: without a user's name and password.
+std::string without_user(const std::string& url) {
+  const auto begin = url.find("://");
+  if (begin == std::string::npos) return url;
+  const auto end = url.find('/', begin + 3);
+  const auto at = url.rfind('@', end);
+  if (at == std::string::npos || at < begin) return url;
+  return cat(url.substr(0, begin + 3), url.substr(at + 1));
+}
+
+base::Result<SourcedView> from_bundle(const PluginFlags& flags) {
+  auto view = plugin::read_bundle(flags.from);
+  if (!view) return view.error();
+  // What its folders are called concerns nobody else.
+  const std::string file = std::filesystem::path(flags.from).filename();
+  return SourcedView{*std::move(view), cat("bundle ", file)};
+}
+
+base::Result<SourcedView> from_cluster(const PluginFlags& flags) {
   auto access = kube::find_cluster(flags.kubeconfig, environment, flags.context);
   if (!access) return access.error();
   access->http.user_agent = cat("kubectl-compute_domain/", CDOM_VERSION);
@@ -38,15 +57,17 @@ base::Result<plugin::ClusterView> from_cluster(const PluginFlags& flags) {
     return base::Error{view.error().kind,
                        cat("cannot read the cluster at ", server, ": ", view.error().message)};
   }
-  return view;
+  const std::string context =
+      access->context.empty() ? "" : cat(" (context ", access->context, ")");
+  return SourcedView{*std::move(view), cat(without_user(server), context)};
 }
 
 }  // namespace
 
-base::Result<plugin::ClusterView> view_of(const PluginFlags& flags) {
-  auto view = flags.from.empty() ? from_cluster(flags) : plugin::read_bundle(flags.from);
-  if (view && !flags.ns.empty()) view->namespaces.user = flags.ns;
-  return view;
+base::Result<SourcedView> view_of(const PluginFlags& flags) {
+  auto found = flags.from.empty() ? from_cluster(flags) : from_bundle(flags);
+  if (found && !flags.ns.empty()) found->view.namespaces.user = flags.ns;
+  return found;
 }
 
 }  // namespace cdom::program
