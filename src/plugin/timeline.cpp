@@ -6,6 +6,7 @@
 #include "compute_domain/base/text.h"
 #include "compute_domain/core/membership.h"
 #include "compute_domain/core/status.h"
+#include "plugin/age.h"
 #include "plugin/facts.h"
 #include "plugin/reports.h"
 
@@ -34,7 +35,7 @@ class Milestone {
             std::vector<TimelineEntry>& entries) const {
     if (empty()) return;
     const std::string kinds = times_.size() == 1 ? kind : cat(kind, "s");
-    const bool at_once = *last() - *first() < std::chrono::seconds(1);
+    const bool at_once = between(*first(), *last()) < std::chrono::seconds(1);
     if (times_.size() == 1 || at_once) {
       entries.push_back({*first(), cat(kinds, " ", names()), what});
       return;
@@ -118,7 +119,7 @@ void add_events(const Facts& facts, const std::string& uid, const std::string& s
     const std::string also =
         !repeats ? ""
                  : cat(" (", event->count > 1 ? cat(event->count, " times, ") : "", "the last ",
-                       base::short_duration(*event->end() - *event->begin()), " later)");
+                       base::short_duration(between(*event->begin(), *event->end())), " later)");
     entries.push_back({*event->begin(), subject, cat(event->reason, ": ", event->message, also),
                        event->type == "Warning"});
   }
@@ -176,7 +177,7 @@ std::vector<TimelinePhase> phases_of(const Milestones& milestones,
   const auto add = [&](const char* name, const std::optional<base::Time>& end) {
     // What came first of two things that one would expect in another order took no time.
     if (!at || !end) return;
-    phases.push_back({name, std::max(*end - *at, base::Duration::zero())});
+    phases.push_back({name, std::max(between(*at, *end), base::Duration::zero())});
     at = std::max(*at, *end);
   };
   if (!ready) return phases;

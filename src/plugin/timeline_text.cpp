@@ -3,6 +3,7 @@
 
 #include "compute_domain/base/text.h"
 #include "compute_domain/plugin/timeline.h"
+#include "plugin/age.h"
 #include "plugin/json_text.h"
 #include "plugin/text_table.h"
 
@@ -35,13 +36,13 @@ std::string offset_text(base::Duration offset) {
 std::string text_of(const TimelineReport& report) {
   TextTable table({"TIME", "AT", "", "OBJECT", "WHAT"});
   for (const TimelineEntry& entry : report.entries) {
-    table.add({base::to_rfc3339(entry.time), offset_text(entry.time - report.zero),
+    table.add({base::to_rfc3339(entry.time), offset_text(between(report.zero, entry.time)),
                entry.is_warning ? "!" : "", entry.subject,
                base::shortened(entry.what, kLongestText)});
   }
   std::string text = cat("ComputeDomain ", report.domain, "\n\n", table.text("  "), "\n");
   if (!report.ready) return text + "It has not been Ready yet.\n";
-  text += cat("Ready ", offset_text(*report.ready - report.zero).substr(1),
+  text += cat("Ready ", offset_text(between(report.zero, *report.ready)).substr(1),
               " after the first pod was created");
   std::vector<std::string> parts;
   parts.reserve(report.phases.size());
@@ -55,7 +56,7 @@ std::string json_of(const TimelineReport& report) {
   Json entries = Json::array(), phases = Json::array();
   for (const TimelineEntry& entry : report.entries) {
     entries.push_back({{"time", base::to_rfc3339(entry.time)},
-                       {"offsetSeconds", seconds_of(entry.time - report.zero)},
+                       {"offsetSeconds", seconds_of(between(report.zero, entry.time))},
                        {"object", entry.subject},
                        {"what", entry.what},
                        {"warning", entry.is_warning}});
@@ -67,7 +68,7 @@ std::string json_of(const TimelineReport& report) {
             {"zero", base::to_rfc3339(report.zero)},
             {"entries", std::move(entries)},
             {"phases", std::move(phases)}};
-  if (report.ready) json["readyAfterSeconds"] = seconds_of(*report.ready - report.zero);
+  if (report.ready) json["readyAfterSeconds"] = seconds_of(between(report.zero, *report.ready));
   return json_text(json);
 }
 

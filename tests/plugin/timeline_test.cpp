@@ -67,6 +67,19 @@ TEST(Timeline, TellsTheFirstAndTheLastOfSeveralPods) {
           Contains(TimelineEntry{kNow - 18s, "pods pod-c1, pod-c2", "scheduled", false})));
 }
 
+// Anybody who may write Events chooses their times.
+TEST(Timeline, IsOfTimesThatAreCenturiesApart) {
+  ClusterView view = formed_view();
+  view.events = {event_on("uid-train", "Old", *base::parse_rfc3339("0001-01-01T00:00:00Z")),
+                 event_on("uid-train", "New", *base::parse_rfc3339("9999-01-01T00:00:00Z"))};
+  view.events.front().series_last = view.events.back().event_time;
+  view.events.front().count = 2;
+  const TimelineReport report = timeline_of(view);
+  EXPECT_THAT(report.entries.front().what, HasSubstr("(2 times, the last 36525d later)"));
+  EXPECT_THAT(json_of(report), HasSubstr("\"offsetSeconds\": -3155760000.0"));
+  EXPECT_THAT(json_of(report), HasSubstr("\"offsetSeconds\": 3155760000.0"));
+}
+
 TEST(Timeline, HasTheEventsOfTheDomainItsClaimsAndItsPods) {
   ClusterView view = formed_view();
   view.events = {event_on("uid-train", "Unreachable", kNow - 3s),

@@ -1,5 +1,6 @@
 // The ComputeDomains of a page: a line each, and behind it who reaches whom and the timeline.
 #include <algorithm>
+#include <map>
 #include <tuple>
 
 #include "compute_domain/core/reasons.h"
@@ -9,6 +10,9 @@
 namespace cdom::plugin::page {
 
 namespace {
+
+// Domains that find no room before no other is tried.
+constexpr std::size_t kMostMisses = 20;
 
 DomainState domain_state(const DomainFacts& facts) {
   if (facts.object->meta.is_deleting()) return DomainState::Ending;
@@ -104,27 +108,44 @@ std::vector<DomainHead> domain_heads(const Facts& facts) {
   return heads;
 }
 
+std::vector<std::size_t> fair_order(const std::vector<DomainHead>& domains) {
+  // By state, and by how many of the same namespace and state come before.
+  std::map<std::pair<int, std::string>, std::size_t> before;
+  std::vector<std::tuple<int, std::size_t, std::size_t>> order;
+  order.reserve(domains.size());
+  for (std::size_t place = 0; place < domains.size(); ++place) {
+    const int rank = rank_of(domains[place].state);
+    order.emplace_back(rank, before[{rank, domains[place].object->meta.ns}]++, place);
+  }
+  std::ranges::sort(order);
+  std::vector<std::size_t> places;
+  places.reserve(order.size());
+  for (const auto& [rank, turn, place] : order) places.push_back(place);
+  return places;
+}
+
 Html domains_html(const Facts& facts, const std::vector<DomainHead>& domains, std::size_t room) {
   Html html;
   html
       << "<section id=\"domains\" aria-labelledby=\"h-domains\"><h2 id=\"h-domains\">ComputeDomains"
          "</h2>\n";
   if (domains.empty()) html << "<p>There is none.</p>\n";
-  std::size_t skipped = 0;
-  for (const DomainHead& head : domains) {
-    if (html.size() >= room) {
-      ++skipped;
-      continue;
-    }
-    const Html piece = domain_html(facts, head, domains.size() == 1);
-    if (html.size() + piece.size() > room) {
-      ++skipped;
+  std::map<std::size_t, Html> pieces;  // by place
+  std::size_t size = html.size(), misses = 0;
+  for (const std::size_t place : fair_order(domains)) {
+    // Smaller ones may still find room; of very many not each is tried.
+    if (misses == kMostMisses) break;
+    Html piece = domain_html(facts, domains[place], domains.size() == 1);
+    if (size + piece.size() > room) {
+      ++misses;
     } else {
-      html << piece;
+      size += piece.size();
+      pieces.emplace(place, std::move(piece));
     }
   }
+  for (const auto& [place, piece] : pieces) html << piece;
   html << left_out(
-      skipped,
+      domains.size() - pieces.size(),
       "ComputeDomains: `kubectl compute-domain matrix NAME --html FILE` has the page of "
       "one");
   return html << "</section>\n";

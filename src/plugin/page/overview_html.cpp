@@ -62,33 +62,32 @@ Html install_html(const std::vector<Finding>& install) {
   return html << "</ul>\n";
 }
 
-Html domain_item(const DomainHead& head, const WhyReport* why) {
+bool is_ready(const DomainHead& head) { return head.state == DomainState::Ready; }
+
+Html domain_item(const DomainHead& head, const WhyReport& why) {
   Html html;
   html << "<li class=\"" << (head.state == DomainState::Trouble ? Literal("s-t") : Literal("s-w"))
        << "\"><p><a href=\"#" << domain_id(head) << "\"><b>" << name(head.name) << "</b></a> ";
-  if (why == nullptr || why->broken() == nullptr) {
+  if (why.broken() == nullptr) {
     return html << message(head.message.empty() ? "no controller has seen it" : head.message)
                 << "</p></li>\n";
   }
-  html << message(why->cause) << "</p>";
-  if (!why->remedy.empty()) html << "<p class=\"do\">" << message(why->remedy) << "</p>";
-  if (!why->command.empty()) html << "<p><code>" << message(why->command) << "</code></p>";
+  html << message(why.cause) << "</p>";
+  if (!why.remedy.empty()) html << "<p class=\"do\">" << message(why.remedy) << "</p>";
+  if (!why.command.empty()) html << "<p><code>" << message(why.command) << "</code></p>";
   return html << "</li>\n";
 }
 
-Html domains_not_ready(const std::vector<DomainHead>& domains, const std::vector<WhyReport>& whys) {
+Html domains_not_ready(const std::vector<DomainHead>& domains,
+                       const std::map<std::size_t, WhyReport>& whys) {
   Html html;
-  std::size_t count = 0;
-  for (const DomainHead& head : domains) {
-    if (head.state == DomainState::Ready) continue;
-    if (count == 0) html << "<h3>ComputeDomains that are not Ready</h3>\n<ul class=\"list\">\n";
-    const std::size_t at = count++;
-    if (at < kMostTroubleRows) html << domain_item(head, at < whys.size() ? &whys[at] : nullptr);
-  }
+  const auto count = static_cast<std::size_t>(
+      std::ranges::count_if(domains, [](const DomainHead& head) { return !is_ready(head); }));
   if (count == 0) return html;
+  html << "<h3>ComputeDomains that are not Ready</h3>\n<ul class=\"list\">\n";
+  for (const auto& [place, why] : whys) html << domain_item(domains[place], why);
   html << "</ul>\n";
-  return html << left_out(count - std::min(count, kMostTroubleRows),
-                          "ComputeDomains that are not Ready");
+  return html << left_out(count - whys.size(), "ComputeDomains that are not Ready");
 }
 
 Html nodes_in_trouble(const TopologyReport& topology) {
@@ -169,7 +168,7 @@ Html overview_html(const Overview& overview) {
   return html << "</dl>\n";
 }
 
-Html troubles_html(const Overview& overview, const std::vector<WhyReport>& whys) {
+Html troubles_html(const Overview& overview, const std::map<std::size_t, WhyReport>& whys) {
   Html body;
   if (!overview.install.empty()) body << install_html(overview.install);
   body << domains_not_ready(overview.domains, whys) << nodes_in_trouble(overview.topology)

@@ -1,6 +1,7 @@
 #include "compute_domain/plugin/page.h"
 
 #include <algorithm>
+#include <map>
 
 #include "compute_domain/base/text.h"
 #include "compute_domain/plugin/check.h"
@@ -72,12 +73,12 @@ std::vector<Finding> unwell(std::vector<Finding> findings) {
   return findings;
 }
 
-// The causes of the first domains, which are those that are not Ready.
-std::vector<WhyReport> whys_of(const Facts& facts, const std::vector<DomainHead>& heads) {
-  std::vector<WhyReport> whys;
-  for (const DomainHead& head : heads) {
-    if (head.state == DomainState::Ready || whys.size() == kMostWhys) break;
-    whys.push_back(why_of(facts, facts.facts_of(*head.object)));
+// The causes of domains that are not Ready, by their places.
+std::map<std::size_t, WhyReport> whys_of(const Facts& facts, const std::vector<DomainHead>& heads) {
+  std::map<std::size_t, WhyReport> whys;
+  for (const std::size_t place : fair_order(heads)) {
+    if (heads[place].state == DomainState::Ready || whys.size() == kMostWhys) break;
+    whys.emplace(place, why_of(facts, facts.facts_of(*heads[place].object)));
   }
   return whys;
 }

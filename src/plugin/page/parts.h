@@ -1,6 +1,7 @@
 // The parts of a page, each from its report. Pure.
 #pragma once
 
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -28,6 +29,10 @@ struct DomainHead {
 // Those in trouble first, then by name; numbered.
 std::vector<DomainHead> domain_heads(const Facts& facts);
 
+// The places of domains in the order in which they get room: first those in trouble, and of each
+// namespace one after the other's, so that nobody fills a page with domains of one namespace.
+std::vector<std::size_t> fair_order(const std::vector<DomainHead>& domains);
+
 // How a node is, for the eye; what weighs most.
 enum class NodeState { Trouble, Out, InUse, Partly, Free, None };
 NodeState state_of(const TopologyNode& node);
@@ -43,8 +48,8 @@ struct Overview {
 };
 
 Html overview_html(const Overview& overview);
-// `whys` say the cause of the first domains that are not Ready, in the order of `domains`.
-Html troubles_html(const Overview& overview, const std::vector<WhyReport>& whys);
+// `whys` say the causes of domains that are not Ready, by the place of the domain.
+Html troubles_html(const Overview& overview, const std::map<std::size_t, WhyReport>& whys);
 // At most `room` bytes.
 Html topology_html(const TopologyReport& topology, const std::vector<DomainHead>& domains,
                    std::size_t room);

@@ -5,6 +5,7 @@
 #include <set>
 
 #include "compute_domain/base/text.h"
+#include "plugin/age.h"
 #include "plugin/page/parts.h"
 
 namespace cdom::plugin::page {
@@ -41,10 +42,10 @@ struct Scale {
   Time begin{}, end{};
 
   [[nodiscard]] double percent(Time time) const {
-    const auto whole = std::chrono::duration<double>(end - begin).count();
+    const auto whole = std::chrono::duration<double>(between(begin, end)).count();
     if (whole <= 0) return 0;
-    return std::clamp(std::chrono::duration<double>(time - begin).count() / whole * 100, 0.0,
-                      100.0);
+    return std::clamp(std::chrono::duration<double>(between(begin, time)).count() / whole * 100,
+                      0.0, 100.0);
   }
 };
 
@@ -68,16 +69,16 @@ std::string tick_text(Duration offset) {
 }
 
 Html axis_html(const Scale& scale, Time zero) {
-  const Duration whole = scale.end - scale.begin;
+  const Duration whole = between(scale.begin, scale.end);
   const seconds step = std::max(step_of(whole), seconds(1));
   Html html;
   html << "<div class=\"tl-row tl-axis\" aria-hidden=\"true\"><span></span><span class=\"track\">";
   // At round times since the first pod, as the table has them.
-  const Duration before = (scale.begin - zero) % step;
+  const Duration before = between(zero, scale.begin) % step;
   for (Duration at = before.count() == 0 ? before : step - before; at <= whole; at += step) {
     const double percent = scale.percent(scale.begin + at);
     html << "<i" << (percent > 94 ? Literal(" class=\"end\"") : Literal("")) << " style=\"left:";
-    html.decimal(percent) << "%\">" << name(tick_text(scale.begin + at - zero)) << "</i>";
+    html.decimal(percent) << "%\">" << name(tick_text(between(zero, scale.begin + at))) << "</i>";
   }
   return html << "</span><span></span></div>\n";
 }
@@ -94,8 +95,9 @@ Html marks_html(const TimelineReport& report, const Scale& scale, Literal title)
     }
     html << "<i class=\"" << (entry.is_warning ? Literal("mark bad") : Literal("mark"))
          << "\" style=\"left:";
-    html.decimal(percent) << "%\" title=\"" << name(offset_text(entry.time - report.zero)) << " "
-                          << name(entry.subject) << ": " << Text{entry.what, 120} << "\"></i>";
+    html.decimal(percent) << "%\" title=\"" << name(offset_text(between(report.zero, entry.time)))
+                          << " " << name(entry.subject) << ": " << Text{entry.what, 120}
+                          << "\"></i>";
   }
   Html row;
   return row << "<div class=\"tl-row\" aria-hidden=\"true\"><span>" << title
@@ -121,14 +123,14 @@ Html chart_html(const TimelineReport& report, Time taken) {
   Html html;
   if (!report.ready) {
     html << "<p class=\"fact\">It has not been Ready yet, "
-         << name(duration_text(std::max(taken - report.zero, Duration::zero())))
-         << " after its first pod, or it while it has none, was created.</p>\n";
+         << name(duration_text(std::max(between(report.zero, taken), Duration::zero())))
+         << " after it, or its first pod, was created.</p>\n";
     const Scale scale{report.zero, std::max(taken, report.zero + seconds(1))};
     return html << "<div class=\"tl\">\n"
                 << marks_html(report, scale, "events") << axis_html(scale, report.zero)
                 << "</div>\n";
   }
-  html << "<p class=\"fact\">Ready <b>" << name(duration_text(*report.ready - report.zero))
+  html << "<p class=\"fact\">Ready <b>" << name(duration_text(between(report.zero, *report.ready)))
        << "</b> after the first pod was created.</p>\n";
   const Scale scale{report.zero, std::max(*report.ready, report.zero + seconds(1))};
   html << "<div class=\"tl\">\n"
@@ -148,7 +150,7 @@ Html row_html(const TimelineReport& report, const TimelineEntry& entry) {
   Html html;
   const std::string time = base::to_rfc3339(entry.time);
   html << "<tr" << (entry.is_warning ? Literal(" class=\"warn\"") : Literal(""))
-       << "><td class=\"at\">" << name(offset_text(entry.time - report.zero))
+       << "><td class=\"at\">" << name(offset_text(between(report.zero, entry.time)))
        << "</td><td class=\"time\"><time>" << name(time) << "</time></td><td>"
        << name(entry.subject) << "</td><td>"
        << (entry.is_warning ? Literal("<span class=\"sign s-w\"></span>") : Literal(""))

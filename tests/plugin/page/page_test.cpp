@@ -218,6 +218,38 @@ TEST(Page, StaysBoundedWhateverThereIs) {
   EXPECT_THAT(page, HasSubstr("</html>"));
 }
 
+// Any tenant may make many domains that are in trouble.
+TEST(Page, ShowsADomainBesideThousandsOfAnotherNamespace) {
+  ClusterView view = troubled_view();
+  const auto status = view.domains[3].status;
+  ASSERT_EQ(view.domains[3].meta.name, "train");
+  for (int i = 0; i < 3000; ++i) {
+    api::ComputeDomain spam = domain(cat("spam-", i)).wants(2);
+    spam.meta.ns = "a-tenant";
+    spam.meta.uid = cat("uid-spam-", i);
+    spam.status = status;
+    view.domains.push_back(spam);
+  }
+  const std::string page = page_of(view);
+  EXPECT_LT(page.size(), kMostPageBytes);
+  EXPECT_THAT(section(page, "domains"),
+              AllOf(HasSubstr("Not shown: "), HasSubstr("<h3>team-a/train</h3>")));
+  EXPECT_THAT(section(page, "troubles"),
+              AllOf(HasSubstr("team-a/train"), HasSubstr("team-a/eval"), HasSubstr("Not shown: ")));
+}
+
+TEST(Page, IsOfTimesThatAreCenturiesApart) {
+  ClusterView view = troubled_view();
+  const auto long_ago = base::parse_rfc3339("0001-01-01T00:00:00Z");
+  const auto far_off = base::parse_rfc3339("9999-01-01T00:00:00Z");
+  view.events.front().event_time = long_ago;
+  view.events.back().event_time = far_off;
+  EXPECT_THAT(page_of(view), AllOf(HasSubstr(">-36525d00h<"), HasSubstr(">+36525d00h<")));
+  pod_in(view, "eval-0").meta.creation_time = long_ago;
+  view.taken = *far_off;
+  EXPECT_THAT(page_of(view), HasSubstr("not been Ready yet, 36525d00h"));
+}
+
 TEST(Page, OfOneDomainHasItsOwnCliques) {
   const ClusterView view = troubled_view();
   const auto page = html_of(view, {"team-a", "serve"}, "a test");
