@@ -147,6 +147,9 @@ check "why pod: the domain was deleted under it" eventually 10 prints "deleted C
   cd_ why pod two-nodes-0
 check "with its pods" prints "two-nodes-0, two-nodes-1" cd_ why cd two-nodes
 
+# The last Event that is on its way, which the cluster's timeline would have and the bundle's not.
+check "timeline says what it waits for" eventually 20 prints "Deleting: waits for 3 pods" cd_ timeline two-nodes
+
 # The same from a bundle.
 check "bundle" says 0 "wrote $work/b.tar.gz" cd_ bundle "$work/b.tar.gz"
 check "it has no environment, no command" refuses bash -c "tar -xzOf '$work/b.tar.gz' | grep hunter2"
