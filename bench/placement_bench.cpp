@@ -106,8 +106,10 @@ class Cluster {
   kube::Store<api::Node> nodes_{controller::indexes_of<api::Node>()};
   kube::Store<api::ResourceSlice> slices_{controller::indexes_of<api::ResourceSlice>()};
   kube::Store<api::Pod> agents_{controller::indexes_of<api::Pod>()};
-  const controller::Stores stores_{domains_, claims_, templates_, lists_,
-                                   reports_, nodes_,  slices_,    agents_};
+  kube::Store<api::ComputeDomainClique> cliques_{
+      controller::indexes_of<api::ComputeDomainClique>()};
+  const controller::Stores stores_{domains_, claims_, templates_, lists_,  reports_,
+                                   nodes_,   slices_, agents_,    cliques_};
   controller::Memory memory_;
   core::Settings settings_;
   base::SystemClock clock_;

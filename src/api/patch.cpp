@@ -111,6 +111,15 @@ std::string event_count_patch(std::int64_t count, base::Time last, std::string_v
       Json{{"count", count}, {"lastTimestamp", base::to_rfc3339(last)}, {"message", message}});
 }
 
+std::string clique_patch(const Precondition& if_is, const ComputeDomainClique& desired) {
+  Json clique;
+  write(clique, desired);
+  Json patch = patch_with(if_is);
+  for (const auto& [key, value] : desired.meta.labels) patch["metadata"]["labels"][key] = value;
+  patch["daemons"] = clique.contains("daemons") ? std::move(clique["daemons"]) : Json::array();
+  return text_of(patch);
+}
+
 std::string slice_patch(const Precondition& if_is, const ResourceSlice& desired,
                         std::string_view version) {
   Json slice;

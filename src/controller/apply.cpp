@@ -36,6 +36,8 @@ std::uint64_t& newest_of_kind(Written& written) {
     return written.templates;
   } else if constexpr (std::is_same_v<T, api::ConfigMap>) {
     return written.lists;
+  } else if constexpr (std::is_same_v<T, api::ComputeDomainClique>) {
+    return written.cliques;
   } else {
     static_assert(std::is_same_v<T, api::ResourceSlice>, "no key waits to see this kind");
     return written.slices;
@@ -200,7 +202,10 @@ class Run : public Proofs {
 
   Result<void> operator()(const core::RecordEvent& action) {
     record(action);
-    if (action.involved.kind == "ResourceClaim") memory_.claim_told(action.involved.uid);
+    const std::string& kind = action.involved.kind;
+    if (kind == "ResourceClaim" || kind == "ComputeDomainClique") {
+      memory_.object_told(action.involved.uid);
+    }
     return {};
   }
 
@@ -233,6 +238,19 @@ class Run : public Proofs {
     return noted(client_.patch<api::ResourceSlice>(
         api::name_of(action.current), "",
         api::slice_patch(version_of(action.current), action.desired, version), version));
+  }
+
+  Result<void> operator()(const core::WriteCliqueObject& action) {
+    const auto after = action.current.uid.empty()
+                           ? create_clique_object(action.desired)
+                           : client_.patch<api::ComputeDomainClique>(
+                                 api::name_of(action.current), "",
+                                 api::clique_patch(version_of(action.current), action.desired));
+    if (Result<void> done = noted(after); !done) return done;
+    if (after->daemons == action.desired.daemons) return {};
+    return Error{ErrorKind::Invalid,
+                 "the API server keeps less than was written: its CustomResourceDefinition of "
+                 "ComputeDomainClique is older than this controller; apply crds/"};
   }
 
   Result<void> operator()(const core::LabelNode& action) {
@@ -273,6 +291,23 @@ class Run : public Proofs {
                           .name = owner->meta.name,
                           .uid = owner->meta.uid}};
     return client_.create(slice);
+  }
+
+  // A domain is in another namespace, so it cannot own them. They go with what has switched them
+  // on.
+  Result<api::ComputeDomainClique> create_clique_object(api::ComputeDomainClique object) {
+    const auto owner = client_.get<api::ConfigMap>({object.meta.ns, api::kCliquesOwner});
+    if (!owner && owner.error().kind == ErrorKind::NotFound) {
+      return Error{ErrorKind::Invalid,
+                   cat("there is no ConfigMap ", object.meta.ns, "/", api::kCliquesOwner,
+                       ", which is to own it: apply manifests/compute-domain-cliques")};
+    }
+    if (!owner) return owner.error();
+    object.meta.owners = {{.api_version = "v1",
+                           .kind = "ConfigMap",
+                           .name = owner->meta.name,
+                           .uid = owner->meta.uid}};
+    return client_.create(object);
   }
 
   Result<void> patch_node(const api::ObjectMeta& node, const api::MetadataValues& labels,
@@ -379,7 +414,7 @@ class Run : public Proofs {
 
 Written newest_of(const Written& a, const Written& b) {
   return {std::max(a.domains, b.domains), std::max(a.templates, b.templates),
-          std::max(a.lists, b.lists), std::max(a.slices, b.slices)};
+          std::max(a.lists, b.lists), std::max(a.slices, b.slices), std::max(a.cliques, b.cliques)};
 }
 
 Apply::Apply(const kube::Client& client, kube::EventRecorder& events, Memory& memory,

@@ -77,6 +77,8 @@ std::string_view name_of(Key::Kind kind) {
       return "placement";
     case Key::Kind::SharedSlice:
       return "shared-slice";
+    case Key::Kind::CliqueObjects:
+      return "clique-objects";
   }
   return "";
 }

@@ -50,6 +50,15 @@ std::set<Key> every_key(const Sources& from) {
     keys.insert(agent_label_key(node->meta.name));
     if (from.settings.labels_nodes) keys.insert(label_key(node->meta.name));
   }
+  if (from.settings.fills_cliques) {
+    for (const auto& domain : stores.domains.all()) {
+      keys.insert(clique_objects_key(domain->meta.uid));
+    }
+    for (const auto& object : stores.cliques.all()) {
+      const std::string uid = core::domain_of_clique_object(object->meta.name);
+      if (!uid.empty()) keys.insert(clique_objects_key(uid));
+    }
+  }
   if (!from.settings.shares_claims) return keys;
   for (const auto& slice : stores.slices.all()) {
     for (const std::string& clique : cliques_of_devices(*slice)) {

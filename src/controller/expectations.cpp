@@ -10,7 +10,8 @@ bool is_seen(const Written& written, const Stores& stores) {
   return stores.domains.seen_version() >= written.domains &&
          stores.templates.seen_version() >= written.templates &&
          stores.lists.seen_version() >= written.lists &&
-         stores.slices.seen_version() >= written.slices;
+         stores.slices.seen_version() >= written.slices &&
+         stores.cliques.seen_version() >= written.cliques;
 }
 
 }  // namespace

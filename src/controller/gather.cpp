@@ -12,15 +12,17 @@ namespace cdom::controller {
 
 namespace {
 
+bool has_predecessor(const Sources& from, const std::string& uid) {
+  return std::ranges::any_of(from.settings.adopt_from, [&](const std::string& ns) {
+    const auto sign = from.stores.templates.get({ns, core::predecessors_name(uid)});
+    return sign && core::is_predecessors_sign(sign->meta, uid, from.settings);
+  });
+}
+
 core::DomainView view_of(const Sources& from, const std::string& uid) {
   const Stores& stores = from.stores;
   core::DomainView view{.uid = uid, .domain = std::nullopt, .claims = {}};
-  for (const std::string& ns : from.settings.adopt_from) {
-    const auto sign = stores.templates.get({ns, core::predecessors_name(uid)});
-    if (sign && core::is_predecessors_sign(sign->meta, uid, from.settings)) {
-      view.has_predecessor = true;
-    }
-  }
+  view.has_predecessor = has_predecessor(from, uid);
   for (const auto& domain : stores.domains.by_index(kByUid, uid)) view.domain = *domain;
   for (const auto& claim : stores.claims.by_index(kByDomain, uid)) view.claims.push_back(*claim);
   if (view.domain && view.domain->spec.workload) {
@@ -311,6 +313,19 @@ core::SharedSliceWorld gather_shared_slice(const Sources& from, const std::strin
   return world;
 }
 
+core::CliqueObjectsWorld gather_clique_objects(const Sources& from, const std::string& uid) {
+  core::CliqueObjectsWorld world;
+  world.uid = uid;
+  world.ns = from.settings.operator_namespace;
+  for (const auto& domain : from.stores.domains.by_index(kByUid, uid)) world.domain = *domain;
+  world.has_predecessor = has_predecessor(from, uid);
+  for (const auto& object : from.stores.cliques.by_index(kByDomain, uid)) {
+    world.stored.push_back(*object);
+    if (from.memory.is_told(object->meta.uid)) world.told.insert(object->meta.uid);
+  }
+  return world;
+}
+
 core::WorkloadsWorld gather_workloads(const Sources& from, const std::string& ns) {
   core::WorkloadsWorld world;
   world.now = from.clock.elapsed();
@@ -376,6 +391,8 @@ core::Plan plan_of(const Sources& from, const Key& key) {
       return core::place(gather_placement(from)).plan;
     case Key::Kind::SharedSlice:
       return core::reconcile_shared_slice(gather_shared_slice(from, key.id));
+    case Key::Kind::CliqueObjects:
+      return core::reconcile_clique_objects(gather_clique_objects(from, key.id));
   }
   return {};
 }

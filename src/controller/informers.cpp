@@ -41,6 +41,11 @@ kube::Selection selection_of<api::Pod>(const Options& options) {
           .label_selector = cat(api::kAgentAppLabel, "=", api::kAgentApp)};
 }
 
+template <>
+kube::Selection selection_of<api::ComputeDomainClique>(const Options& options) {
+  return {.ns = options.settings.operator_namespace};
+}
+
 bool Watches::have_synced() const {
   return std::ranges::all_of(watches_, [](const Watch& watch) { return watch.has_synced(); });
 }

@@ -31,6 +31,20 @@ kube::Selection selection_of<api::ResourceSlice>(const Options& options);
 template <>
 kube::Selection selection_of<api::Pod>(const Options& options);
 
+template <>
+kube::Selection selection_of<api::ComputeDomainClique>(const Options& options);
+
+// Whether a kind is watched at all: always, unless it is said here. The store of one that is not
+// stays empty.
+template <class T>
+bool is_watched(const Options& /*options*/) {
+  return true;
+}
+template <>
+inline bool is_watched<api::ComputeDomainClique>(const Options& options) {
+  return options.settings.fills_cliques;
+}
+
 // Who hears, by an Event on it, of an object that cannot be read: those who wrote one of our own
 // kinds of each problem, other people once, and nobody where nothing can be corrected.
 enum class Unreadable { TellsNobody, TellsOnce, TellsEachProblem };
@@ -46,6 +60,8 @@ template <>
 inline constexpr Unreadable kUnreadable<api::ResourceClaimTemplate> = Unreadable::TellsOnce;
 template <>
 inline constexpr Unreadable kUnreadable<api::ResourceSlice> = Unreadable::TellsOnce;
+template <>
+inline constexpr Unreadable kUnreadable<api::ComputeDomainClique> = Unreadable::TellsOnce;
 
 struct InformerContext {
   const kube::Client& client;
@@ -114,7 +130,7 @@ class InformersOf<KindList<T...>> {
  public:
   explicit InformersOf(const InformerContext& in)
       : watches_(in.clock), informers_(same_for<T>(in)...) {
-    (watches_.add(of<T>()), ...);
+    ((is_watched<T>(in.options) ? watches_.add(of<T>()) : void()), ...);
   }
 
   template <class Kind>

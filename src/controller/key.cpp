@@ -24,6 +24,8 @@ std::string to_string(const Key& key) {
       return key.id;
     case Key::Kind::SharedSlice:
       return base::cat("shared slice ", key.id);
+    case Key::Kind::CliqueObjects:
+      return base::cat("clique objects ", key.id);
   }
   return key.id;
 }

@@ -68,14 +68,14 @@ std::optional<base::Time> Memory::untold_list(const std::string& uid) const {
   return value_at(untold_list_, uid);
 }
 
-void Memory::claim_told(const std::string& claim_uid) {
+void Memory::object_told(const std::string& uid) {
   const std::scoped_lock lock(mutex_);
-  told_.insert(claim_uid);
+  told_.insert(uid);
 }
 
-bool Memory::is_told(const std::string& claim_uid) const {
+bool Memory::is_told(const std::string& uid) const {
   const std::scoped_lock lock(mutex_);
-  return told_.contains(claim_uid);
+  return told_.contains(uid);
 }
 
 void Memory::agent_seen(const std::string& node, const SeenAgent& agent) {
@@ -181,9 +181,9 @@ void Memory::forget_domain(const std::string& uid) {
   std::erase_if(refusals_, [&](const auto& known) { return known.first.id == uid; });
 }
 
-void Memory::forget_claim(const std::string& claim_uid) {
+void Memory::forget_object(const std::string& uid) {
   const std::scoped_lock lock(mutex_);
-  told_.erase(claim_uid);
+  told_.erase(uid);
 }
 
 void Memory::forget_node(const std::string& node) {

@@ -35,6 +35,16 @@ struct Concerned {
     device_class.name = api::kSharedClass;
     return of<api::DeviceClass>(device_class);
   }
+  Reference operator()(const core::RemoveCliqueObject& a) const {
+    return of<api::ComputeDomainClique>(a.object);
+  }
+  Reference operator()(const core::WriteCliqueObject& a) const {
+    if (!a.current.uid.empty()) return of<api::ComputeDomainClique>(a.current);
+    api::ObjectMeta owner;
+    owner.ns = a.desired.meta.ns;
+    owner.name = api::kCliquesOwner;
+    return of<api::ConfigMap>(owner);
+  }
   // The others are of domains, which say it themselves.
   template <class Other>
   Reference operator()(const Other&) const {

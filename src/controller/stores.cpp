@@ -53,10 +53,10 @@ bool is_unnamed(const api::ResourceClaim& claim) {
 }  // namespace
 
 std::vector<std::uint64_t> seen_versions(const Stores& stores) {
-  return {stores.domains.seen_version(),   stores.claims.seen_version(),
-          stores.templates.seen_version(), stores.lists.seen_version(),
-          stores.reports.seen_version(),   stores.nodes.seen_version(),
-          stores.slices.seen_version(),    stores.agents.seen_version()};
+  return {
+      stores.domains.seen_version(), stores.claims.seen_version(),  stores.templates.seen_version(),
+      stores.lists.seen_version(),   stores.reports.seen_version(), stores.nodes.seen_version(),
+      stores.slices.seen_version(),  stores.agents.seen_version(),  stores.cliques.seen_version()};
 }
 
 std::string workload_in(const std::string& ns, const std::string& id) {
@@ -184,6 +184,13 @@ kube::Store<api::Pod>::Indexes indexes_of<api::Pod>() {
   return {{kByNode, [](const api::Pod& pod) { return one_of(pod.node); }}};
 }
 
+template <>
+kube::Store<api::ComputeDomainClique>::Indexes indexes_of<api::ComputeDomainClique>() {
+  return {{kByDomain, [](const api::ComputeDomainClique& object) {
+             return one_of(core::domain_of_clique_object(object.meta.name));
+           }}};
+}
+
 void trim(api::ComputeDomain& domain) {
   domain.meta.annotations.clear();
   // What the CRD says of a domain as long as nobody has written its status. Nodes beside it are of
@@ -276,5 +283,14 @@ void trim(api::Node& node) {
 }
 void trim(api::ResourceSlice& slice) { trim_meta(slice.meta); }
 void trim(api::Pod& pod) { trim_meta(pod.meta); }
+void trim(api::ComputeDomainClique& object) {
+  std::erase_if(object.meta.labels, [](const auto& label) {
+    return label.first != api::kDomainLabel && label.first != api::kCliqueIdLabel &&
+           label.first != api::kManagedByLabel;
+  });
+  auto kept = std::move(object.meta.labels);
+  trim_meta(object.meta);
+  object.meta.labels = std::move(kept);
+}
 
 }  // namespace cdom::controller

@@ -180,6 +180,7 @@ void Triggers::add_clique_of(const api::ComputeDomainNode& report) const {
 }
 
 void Triggers::on_change(const api::ComputeDomain* before, const api::ComputeDomain* after) const {
+  add_clique_objects(before, after);
   const bool is_status = before != nullptr && after != nullptr && is_status_only(*before, *after);
   for (const api::ComputeDomain* domain : {before, after}) {
     if (!is_status && domain != nullptr && api::wants_one_clique(*domain)) add_(placement_key());
@@ -278,7 +279,7 @@ void Triggers::on_change(const api::ResourceClaim* before, const api::ResourceCl
                                    before->reserved_for != after->reserved_for);
   if (had_seat != has_seat || moved) add_placement();
   add_agent_labels(before, after);
-  if (after == nullptr) memory_.forget_claim(before->meta.uid);
+  if (after == nullptr) memory_.forget_object(before->meta.uid);
 }
 
 void Triggers::add_agent_label(const std::string& name) const {
@@ -327,7 +328,12 @@ void Triggers::on_change(const api::ResourceClaimTemplate* before,
       uids.insert(domain->meta.uid);
     }
   }
-  for (const std::string& uid : uids) add_(domain_key(uid));
+  const bool may_end_predecessor =
+      from_.settings.fills_cliques && !from_.settings.adopt_from.empty();
+  for (const std::string& uid : uids) {
+    add_(domain_key(uid));
+    if (may_end_predecessor) add_(clique_objects_key(uid));
+  }
 }
 
 // What a list admits belongs to its domain, also when this process has just started and has read
@@ -490,6 +496,29 @@ void Triggers::on_change(const api::ResourceSlice* before, const api::ResourceSl
   add_domains_of_node(node);
   add_placement();
   if (from_.settings.labels_nodes) add_(label_key(node));
+}
+
+void Triggers::on_change(const api::ComputeDomainClique* before,
+                         const api::ComputeDomainClique* after) const {
+  const api::ObjectMeta& meta = (after != nullptr ? after : before)->meta;
+  if (after == nullptr) memory_.forget_object(meta.uid);
+  const std::string uid = core::domain_of_clique_object(meta.name);
+  if (!uid.empty()) add_(clique_objects_key(uid));
+}
+
+void Triggers::add_clique_objects(const api::ComputeDomain* before,
+                                  const api::ComputeDomain* after) const {
+  if (!from_.settings.fills_cliques) return;
+  const auto nodes_of = [](const api::ComputeDomain* domain) {
+    return domain == nullptr || !domain->status ? std::vector<api::ComputeDomainNodeStatus>{}
+                                                : domain->status->nodes;
+  };
+  const bool is_other =
+      before == nullptr || after == nullptr || before->meta.uid != after->meta.uid;
+  if (!is_other && nodes_of(before) == nodes_of(after)) return;
+  for (const api::ComputeDomain* domain : {before, after}) {
+    if (domain != nullptr) add_(clique_objects_key(domain->meta.uid));
+  }
 }
 
 void Triggers::on_change(const api::Pod* before, const api::Pod* after) const {

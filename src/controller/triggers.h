@@ -27,6 +27,8 @@ class Triggers {
   void on_change(const api::Node* before, const api::Node* after) const;
   void on_change(const api::ResourceSlice* before, const api::ResourceSlice* after) const;
   void on_change(const api::Pod* before, const api::Pod* after) const;
+  void on_change(const api::ComputeDomainClique* before,
+                 const api::ComputeDomainClique* after) const;
   // The pods of a namespace have been read: claims may have found their domain.
   void on_pods_read(const std::string& ns) const;
 
@@ -35,6 +37,8 @@ class Triggers {
   void note_formation(const std::set<std::string>& uids) const;
   // Every domain with a claim on the node or with the node in one of its lists.
   void add_domains_of_node(const std::string& node) const;
+  // If its members have changed.
+  void add_clique_objects(const api::ComputeDomain* before, const api::ComputeDomain* after) const;
   void add_automatic_domains(const std::string& ns) const;
   // UIDs of the domain that an automatic claim is known to be of.
   std::set<std::string> domains_of_claim(const api::ResourceClaim& claim) const;

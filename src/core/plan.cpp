@@ -65,6 +65,10 @@ struct ActionText {
   std::string operator()(const WriteSharedSlice& a) const {
     return cat(verb(a), " ResourceSlice ", a.desired.meta.name, " of clique ", a.desired.clique);
   }
+  std::string operator()(const WriteCliqueObject& a) const {
+    return cat(verb(a), " ComputeDomainClique ", named(a.desired.meta), " of ",
+               a.desired.daemons.size(), a.desired.daemons.size() == 1 ? " daemon" : " daemons");
+  }
   template <class T>
   std::string operator()(const Remove<T>& a) const {
     return cat("delete ", kind<T>(), " ", named(a.object));

@@ -95,6 +95,12 @@ struct ActionReason {
   std::string_view operator()(const RemoveSharedSlice&) const {
     return "the clique has no node left";
   }
+  std::string_view operator()(const WriteCliqueObject&) const {
+    return "tools of the reference driver read the domain's daemons there";
+  }
+  std::string_view operator()(const RemoveCliqueObject&) const {
+    return "the domain has no daemon in the clique";
+  }
 };
 
 }  // namespace

@@ -107,6 +107,19 @@ TEST(SlicePatch, HasTheSpecInTheShapeOfTheVersion) {
   EXPECT_EQ(patch.size(), 2U);
 }
 
+TEST(CliquePatch, HasOurLabelsAndAllDaemons) {
+  ComputeDomainClique clique;
+  clique.meta.labels = {{"ours", "1"}};
+  EXPECT_EQ(json::parse(clique_patch(kIfIs, clique))["daemons"], json::array());
+  clique.daemons = {{"n1", "10.0.0.1", "a.1", 0, true}};
+  const json patch = json::parse(clique_patch(kIfIs, clique));
+  EXPECT_EQ(patch["metadata"]["resourceVersion"], "77");
+  EXPECT_EQ(patch["metadata"]["labels"], json::parse(R"({"ours": "1"})"));
+  EXPECT_EQ(patch["daemons"], json::parse(R"([{"nodeName": "n1", "ipAddress": "10.0.0.1",
+      "cliqueID": "a.1", "index": 0, "status": "Ready"}])"));
+  EXPECT_EQ(patch.size(), 2U);
+}
+
 TEST(LeaseUpdate, IsTheWholeLeaseWithMicroseconds) {
   const json body = json::parse(encode_lease_update(sample<Lease>()));
   EXPECT_EQ(body["metadata"]["resourceVersion"], "77");

@@ -74,6 +74,60 @@ TEST_F(ApplyOnServer, DeletesATemplateOfItsDomainOnlyWhateverHasTakenItsName) {
   EXPECT_FALSE(is_left(owner("uid-train")));
 }
 
+class CliqueObjectsOnServer : public ApplyOnServer {
+ protected:
+  CliqueObjectsOnServer() {
+    desired_.meta.name = "6f0a3c52-1c7e-4b1f-9d53-0c2f6c2b7a10.a.1";
+    desired_.meta.ns = kOwnNamespace;
+    desired_.meta.labels = {{api::kManagedByLabel, api::kManagedByController}};
+    desired_.daemons = {{"n1", "10.0.0.1", "a.1", 0, true}, {"n2", "10.0.0.2", "a.1", 1, false}};
+  }
+  void load_owner() { load(source_text("manifests/compute-domain-cliques/owner.yaml")); }
+  api::ComputeDomainClique stored() {
+    const auto found = client_.get<api::ComputeDomainClique>(api::name_of(desired_.meta));
+    return found ? *found : api::ComputeDomainClique{};
+  }
+  api::ComputeDomainClique desired_;
+};
+
+TEST_F(CliqueObjectsOnServer, AreOwnedByWhatHasSwitchedThemOn) {
+  load(source_text("crds/computedomaincliques.yaml"));
+  Applied applied = apply(core::WriteCliqueObject{{}, desired_});
+  ASSERT_FALSE(applied.result);
+  EXPECT_EQ(applied.result.error().kind, ErrorKind::Invalid);
+  EXPECT_THAT(applied.result.error().message, HasSubstr("apply manifests/compute-domain-cliques"));
+  load_owner();
+  applied = apply(core::WriteCliqueObject{{}, desired_});
+  ASSERT_TRUE(applied.result) << applied.result.error().message;
+  EXPECT_GT(applied.written.cliques, 0U);
+  const api::ComputeDomainClique first = stored();
+  EXPECT_EQ(first.daemons, desired_.daemons);
+  ASSERT_EQ(first.meta.owners.size(), 1U);
+  EXPECT_EQ(first.meta.owners[0].name, api::kCliquesOwner);
+
+  desired_.daemons.pop_back();
+  applied = apply(core::WriteCliqueObject{first.meta, desired_});
+  ASSERT_TRUE(applied.result) << applied.result.error().message;
+  EXPECT_EQ(stored().daemons, desired_.daemons);
+  EXPECT_EQ(stored().meta.owners, first.meta.owners);
+  EXPECT_EQ(apply(core::WriteCliqueObject{first.meta, desired_}).result.error().kind,
+            ErrorKind::Conflict)
+      << "of another version";
+}
+
+// Otherwise the controller would write it again for ever, at once.
+TEST_F(CliqueObjectsOnServer, OfWhichAnOlderDefinitionKeepsLessAreRefused) {
+  std::string definition = source_text("crds/computedomaincliques.yaml");
+  const std::size_t at = definition.find("                index:");
+  ASSERT_NE(at, std::string::npos);
+  load(definition.substr(0, at));
+  load_owner();
+  const Applied applied = apply(core::WriteCliqueObject{{}, desired_});
+  ASSERT_FALSE(applied.result);
+  EXPECT_EQ(applied.result.error().kind, ErrorKind::Invalid);
+  EXPECT_THAT(applied.result.error().message, HasSubstr("apply crds/"));
+}
+
 TEST_F(ApplyOnServer, LeavesAConfigMapOfSomebodyElseInTheWayOfANodeList) {
   api::ConfigMap desired = node_list_of(domain_named("train"), "a.1", {"n1"});
   desired.meta.ns = kOwnNamespace;

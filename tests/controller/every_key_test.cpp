@@ -10,7 +10,7 @@ namespace {
 
 TEST(EveryKey, IsOfEachKindThatHasReason) {
   ShellRig rig;
-  rig.settings.labels_nodes = rig.settings.shares_claims = true;
+  rig.settings.labels_nodes = rig.settings.shares_claims = rig.settings.fills_cliques = true;
   const api::ComputeDomain train = domain_named("train");
   rig.put(train);
   rig.put(node_named("n1"));
@@ -26,10 +26,19 @@ TEST(EveryKey, IsOfEachKindThatHasReason) {
   std::set<Key::Kind> kinds;
   for (const Key& key : every_key(rig.sources)) kinds.insert(key.kind);
   std::set<Key::Kind> all;
-  for (int i = 0; i <= static_cast<int>(Key::Kind::SharedSlice); ++i) {
+  for (int i = 0; i <= static_cast<int>(Key::Kind::CliqueObjects); ++i) {
     all.insert(static_cast<Key::Kind>(i));
   }
   EXPECT_EQ(kinds, all);
+}
+
+// Its domain may have gone while no controller was there.
+TEST(EveryKey, IsOfAComputeDomainCliqueWithoutADomain) {
+  ShellRig rig;
+  rig.put(object_named<api::ComputeDomainClique>("uid-gone.a.1", "compute-domain-operator"));
+  EXPECT_FALSE(every_key(rig.sources).contains(clique_objects_key("uid-gone")));
+  rig.settings.fills_cliques = true;
+  EXPECT_TRUE(every_key(rig.sources).contains(clique_objects_key("uid-gone")));
 }
 
 }  // namespace

@@ -50,9 +50,9 @@ TEST(Memory, ForgetsADomainWithAllThatItsKeysMet) {
 
 TEST(Memory, ForgetsTheEventsOfAClaim) {
   Memory memory;
-  memory.claim_told("c");
+  memory.object_told("c");
   EXPECT_TRUE(memory.is_told("c"));
-  memory.forget_claim("c");
+  memory.forget_object("c");
   EXPECT_FALSE(memory.is_told("c"));
 }
 

@@ -78,6 +78,40 @@ TEST(Triggers, ALabelBringsTheSlicesOfBothItsCliques) {
   EXPECT_THAT(rig.taken_keys(), Contains(shared_slice_key("b.2")));
 }
 
+TEST(Triggers, AMemberThatChangesBringsTheCliquesOfItsDomainWhereTheyAreFilled) {
+  ShellRig rig;
+  api::ComputeDomain train = domain_named("train");
+  rig.put(train);
+  const Key key = clique_objects_key("uid-train");
+  EXPECT_THAT(rig.taken_keys(), Not(Contains(key)));
+  rig.settings.fills_cliques = true;
+  train.status.emplace().nodes.emplace_back().name = "n1";
+  rig.put(train);
+  EXPECT_THAT(rig.taken_keys(), Contains(key));
+  train.status->ready_nodes = "0/1";
+  rig.put(train);
+  EXPECT_THAT(rig.taken_keys(), Not(Contains(key))) << "the same members";
+  train.status->nodes.front().ready = true;
+  rig.put(train);
+  EXPECT_THAT(rig.taken_keys(), Contains(key));
+  rig.remove<api::ComputeDomain>({"team-a", "train"});
+  EXPECT_THAT(rig.taken_keys(), Contains(key));
+}
+
+TEST(Triggers, AComputeDomainCliqueBringsTheDomainInItsName) {
+  ShellRig rig;
+  rig.settings.fills_cliques = true;
+  auto object = object_named<api::ComputeDomainClique>("uid-train.a.1", "compute-domain-operator");
+  rig.put(object);
+  EXPECT_THAT(rig.taken_keys(), ElementsAre(clique_objects_key("uid-train")));
+  rig.memory.object_told(object.meta.uid);
+  rig.remove<api::ComputeDomainClique>(api::name_of(object.meta));
+  EXPECT_THAT(rig.taken_keys(), ElementsAre(clique_objects_key("uid-train")));
+  EXPECT_FALSE(rig.memory.is_told(object.meta.uid));
+  rig.put(object_named<api::ComputeDomainClique>("nameless", "compute-domain-operator"));
+  EXPECT_THAT(rig.taken_keys(), IsEmpty());
+}
+
 TEST(Triggers, ANodeThatIsGoneBringsItsReport) {
   ShellRig rig;
   rig.put(node_named("n1"));
@@ -208,7 +242,7 @@ TEST(Triggers, ATemplateOfAnotherNamespaceBringsNoDomain) {
 TEST(Triggers, AClaimThatIsGoneIsForgottenWithItsEvents) {
   ShellRig rig;
   rig.put(claim_of("uid-train", "c", "n1"));
-  rig.memory.claim_told("uid-c");
+  rig.memory.object_told("uid-c");
   rig.remove<api::ResourceClaim>({"team-a", "c"});
   EXPECT_FALSE(rig.memory.is_told("uid-c"));
 }

@@ -477,6 +477,26 @@ def the_controller_writes_slices_of_cliques(cluster: Cluster) -> None:
             raise Failed(f"it may read {path}")
 
 
+def the_controller_writes_cliques_of_its_own_namespace(cluster: Cluster) -> None:
+    who = cluster.with_token_of("compute-domain-controller")
+    paths = {name: f"/apis/resource.nvidia.com/v1beta1/namespaces/{name}/computedomaincliques" for name in (OPERATOR, NODES)}
+
+    def attempts() -> dict:
+        found = {}
+        for namespace, path in paths.items():
+            body = {"apiVersion": "resource.nvidia.com/v1beta1", "kind": "ComputeDomainClique", "metadata": {"name": "uid.u.1"}}
+            found[namespace] = [who.request("POST", path, body)[0], who.request("GET", path)[0],
+                                who.request("DELETE", f"{path}/uid.u.1")[0]]
+        return found
+
+    if attempts() != {name: [403, 403, 403] for name in paths}:
+        raise Failed("it may touch ComputeDomainCliques where it is not asked to")
+    cluster.apply("compute-domain-cliques")
+    eventually(30, lambda: who.request("GET", paths[OPERATOR])[0] == 200)
+    if (found := attempts()) != {OPERATOR: [201, 200, 200], NODES: [403, 403, 403]}:
+        raise Failed(f"{found}")
+
+
 def eventually(seconds: float, is_so) -> None:
     deadline = time.monotonic() + seconds
     while not is_so():
@@ -532,6 +552,8 @@ def main() -> int:
             check("which nobody else takes from a Node with agents", nobody_else_takes_the_label_of_a_node_with_agents, cluster)
             check("and writes ResourceSlices of cliques, and only where it is asked to",
                   the_controller_writes_slices_of_cliques, cluster)
+            check("and ComputeDomainCliques of its own namespace, and only where it is asked to",
+                  the_controller_writes_cliques_of_its_own_namespace, cluster)
             check("a user with the role view reads ComputeDomains of its namespace, with edit or admin it writes them",
                   users_have_what_their_role_says, cluster)
             check("an agent's token ends with its pod", a_token_ends_with_its_pod, cluster, agent)

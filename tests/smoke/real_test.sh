@@ -27,7 +27,8 @@ check "the control plane is up" prints "default" kubectl get namespaces
 all_publish() { [ "$(kubectl get resourceslices -o name | grep -vc /clique-)" -eq 38 ]; }
 # Before Kubernetes 1.34 a DeviceClass is v1beta1 or v1beta2.
 apply_manifests() {
-  { kubectl kustomize . && echo --- && cat manifests/shared-claims/device-class.yaml; } >"$work/manifests.yaml"
+  { kubectl kustomize . && echo --- && cat manifests/shared-claims/device-class.yaml && echo --- &&
+    cat manifests/compute-domain-cliques/owner.yaml; } >"$work/manifests.yaml"
   [ -z "${KUBERNETES:-}" ] || sed -i 's|^apiVersion: resource.k8s.io/v1$|apiVersion: resource.k8s.io/v1beta1|' "$work/manifests.yaml"
   kubectl apply --server-side -f "$work/manifests.yaml"
 }
@@ -39,17 +40,21 @@ join_nodes() { # ISOLATION
   pids+=("$nodes")
 }
 join_nodes domain
-start_controller "$work" --shared-claims-enabled
+start_controller "$work" --shared-claims-enabled --compute-domain-cliques-enabled
 check "the simulated nodes join" eventually 60 prints "38 nodes" cat "$work/nodes.out"
 check "they publish their seats" eventually 60 all_publish
 check "a domain of two nodes applies" kubectl apply -f manifests/examples/two-nodes.yaml
 check "it gets Ready" kubectl wait --for=condition=Ready computedomain/two-nodes --timeout=60s
 check "it says 2/2" prints "2/2" kubectl get computedomains
 check "describe shows it" prints "AllNodesReady" kubectl describe computedomain two-nodes
+cliques() { kubectl get computedomaincliques -n compute-domain-operator "$@"; }
+check "its ComputeDomainClique has two daemons" eventually 30 prints "Ready Ready" \
+  cliques -o 'jsonpath={.items[0].daemons[*].status}'
 check "it goes with its pods" kubectl delete -f manifests/examples/two-nodes.yaml --timeout=90s
 check "nothing is left" eventually 30 is_empty kubectl get resourceclaimtemplates,resourceclaims -o name
 check "no node list is left" eventually 30 is_empty kubectl get configmaps -n compute-domain-operator \
   -l resource.nvidia.com/computeDomainGroup -o name
+check "no ComputeDomainClique is left" eventually 30 is_empty cliques -o name
 # A real garbage collector looks for owners that are nowhere, and takes their pods: the StatefulSets of a
 # LeaderWorkerSet, and MPIJobs once the recipe has defined their kind.
 play_scenarios "$work/scenarios" \

@@ -28,8 +28,10 @@ void settle(Rig& rig) {
 
 }  // namespace
 
-std::unique_ptr<Rig> cluster_with_domain(std::uint64_t seed, int nodes) {
-  auto rig = std::make_unique<Rig>(RigOptions{.seed = seed, .nodes_per_rack = nodes});
+std::unique_ptr<Rig> cluster_with_domain(std::uint64_t seed, int nodes, RigOptions options) {
+  options.seed = seed;
+  options.nodes_per_rack = nodes;
+  auto rig = std::make_unique<Rig>(options);
   rig->run_for(5s);
   rig->requests().clear();
   rig->apply(domain_yaml("train", nodes));

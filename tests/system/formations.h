@@ -11,7 +11,8 @@
 
 namespace cdom::system_test {
 
-std::unique_ptr<Rig> cluster_with_domain(std::uint64_t seed, int nodes);
+// Of the options the seed and the number of nodes are replaced.
+std::unique_ptr<Rig> cluster_with_domain(std::uint64_t seed, int nodes, RigOptions options = {});
 
 // All are allocated before the controller sees any.
 void form_in_one_pass(Rig& rig, int nodes);

@@ -88,6 +88,7 @@ Rig::Rig(const RigOptions& options)
     : writes_allowed_(writes_of_a_controller()),
       labels_nodes_(options.labels_nodes),
       shares_claims_(options.shares_claims),
+      fills_cliques_(options.fills_cliques),
       channels_(options.channels),
       remembered_events_(options.remembered_events),
       node_settings_(options.node_settings),
@@ -174,6 +175,7 @@ void Rig::start(Process& process) {
   controller::Options options;
   options.settings.labels_nodes = labels_nodes_;
   options.settings.shares_claims = shares_claims_;
+  options.settings.fills_cliques = fills_cliques_;
   options.settings.channels = channels_;
   options.workers = 2;
   options.instance = "test";

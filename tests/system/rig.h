@@ -42,6 +42,8 @@ struct RigOptions {
   bool labels_nodes = false;
   // Of the controller: SHARED_CLAIMS_ENABLED.
   bool shares_claims = false;
+  // Of the controller: COMPUTE_DOMAIN_CLIQUES_ENABLED.
+  bool fills_cliques = false;
   // Of the agents; channels of the controller.
   core::NodeSettings node_settings = {};
   std::int64_t channels = 2048;
@@ -145,7 +147,7 @@ class Rig {
   RigClock clock_;
   const int writes_allowed_;
   int writes_before_ = 0;
-  const bool labels_nodes_, shares_claims_;
+  const bool labels_nodes_, shares_claims_, fills_cliques_;
   const std::int64_t channels_;
   const std::size_t remembered_events_;
   core::NodeSettings node_settings_;

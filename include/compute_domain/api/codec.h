@@ -121,6 +121,8 @@ std::string staleness_patch(const Precondition& if_is, const std::optional<Stale
 std::string config_map_patch(const Precondition& if_is, const ConfigMap& current,
                              const ConfigMap& desired);
 std::string event_count_patch(std::int64_t count, base::Time last, std::string_view message);
+// ComputeDomainClique: the labels that are named, and the daemons as a whole.
+std::string clique_patch(const Precondition& if_is, const ComputeDomainClique& desired);
 // ResourceSlice: spec as a whole.
 std::string slice_patch(const Precondition& if_is, const ResourceSlice& desired,
                         std::string_view version);

@@ -110,7 +110,8 @@ struct ComputeDomainCliqueDaemon {
                          const ComputeDomainCliqueDaemon&) = default;
 };
 
-// Read only: the reference driver's record, which existing tools look for.
+// The reference driver's record, which existing tools look for: <domain UID>.<clique>, in the
+// namespace of the driver.
 struct ComputeDomainClique {
   ObjectMeta meta;
   std::vector<ComputeDomainCliqueDaemon> daemons;

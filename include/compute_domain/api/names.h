@@ -16,6 +16,8 @@ inline constexpr char kChannelRequest[] = "channel";
 
 inline constexpr char kDomainFinalizer[] = "resource.nvidia.com/computeDomain";
 inline constexpr char kDomainLabel[] = "resource.nvidia.com/computeDomain";  // value: domain UID
+inline constexpr char kCliqueIdLabel[] =
+    "resource.nvidia.com/computeDomain.cliqueID";  // of a ComputeDomainClique
 inline constexpr char kTargetLabel[] = "resource.nvidia.com/computeDomainTarget";
 inline constexpr char kTargetWorkload[] = "Workload";
 inline constexpr char kTargetDaemon[] = "Daemon";  // the reference driver's own
@@ -23,6 +25,11 @@ inline constexpr char kTargetDaemon[] = "Daemon";  // the reference driver's own
 // Ours.
 inline constexpr char kCliqueLabel[] = "resource.nvidia.com/clique";
 inline constexpr char kGroupLabel[] = "resource.nvidia.com/computeDomainGroup";
+// On the ComputeDomainCliques that the controller has written, and the ConfigMap of the operator's
+// namespace that owns them: manifests/compute-domain-cliques has it.
+inline constexpr char kManagedByLabel[] = "app.kubernetes.io/managed-by";
+inline constexpr char kManagedByController[] = "compute-domain-controller";
+inline constexpr char kCliquesOwner[] = "compute-domain-cliques";
 inline constexpr char kIsolationLabel[] = "resource.nvidia.com/isolation";  // domain | channel
 inline constexpr char kDomainNamespaceLabel[] = "resource.nvidia.com/computeDomainNamespace";
 // The reason of the condition Ready in the CRD's default: nobody has written the status yet.

@@ -31,6 +31,7 @@ core::ReportWorld gather_report(const Sources& from, const std::string& node);
 core::LabelWorld gather_label(const Sources& from, const std::string& node);
 core::AgentLabelWorld gather_agent_label(const Sources& from, const std::string& node);
 core::SharedSliceWorld gather_shared_slice(const Sources& from, const std::string& clique);
+core::CliqueObjectsWorld gather_clique_objects(const Sources& from, const std::string& uid);
 core::WorkloadsWorld gather_workloads(const Sources& from, const std::string& ns);
 core::PlacementWorld gather_placement(const Sources& from);
 

@@ -16,6 +16,7 @@ namespace cdom::controller {
 // AgentLabel: `id` is the name of a node; whether it is one for agents is decided.
 // Workloads: `id` is the name of a namespace; its automatic domains are decided.
 // SharedSlice: `id` is a clique; the slice that its nodes share is decided.
+// CliqueObjects: `id` is the UID of a ComputeDomain; its ComputeDomainCliques are decided.
 // Placement: one for all domains that want one clique; who gets which is decided.
 struct Key {
   enum class Kind {
@@ -27,7 +28,8 @@ struct Key {
     AgentLabel,
     Workloads,
     Placement,
-    SharedSlice
+    SharedSlice,
+    CliqueObjects
   };
   Kind kind = Kind::Domain;
   std::string id;
@@ -51,10 +53,14 @@ inline Key placement_key() { return {Key::Kind::Placement, "placement", {}}; }
 inline Key shared_slice_key(std::string clique) {
   return {Key::Kind::SharedSlice, std::move(clique), {}};
 }
+inline Key clique_objects_key(std::string domain_uid) {
+  return {Key::Kind::CliqueObjects, std::move(domain_uid), {}};
+}
 inline Key workloads_key(std::string ns) { return {Key::Kind::Workloads, std::move(ns), {}}; }
 
 // "domain 6f0a…", "group 6f0a…/clique", "clique 3f0e….1", "report n01", "label n01", "agent label
-// n01", "workloads team-a", "placement", "shared slice 3f0e….1"; for logs.
+// n01", "workloads team-a", "placement", "shared slice 3f0e….1", "clique objects
+// 6f0a…"; for logs.
 std::string to_string(const Key& key);
 
 }  // namespace cdom::controller

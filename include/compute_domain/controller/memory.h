@@ -41,9 +41,9 @@ class Memory {
   void list_awaited(const std::string& uid, base::Time when);
   [[nodiscard]] std::optional<base::Time> untold_list(const std::string& uid) const;
 
-  // Claims that got their Event.
-  void claim_told(const std::string& claim_uid);
-  [[nodiscard]] bool is_told(const std::string& claim_uid) const;
+  // Objects that got their Event, by UID: claims, and ComputeDomainCliques of somebody else.
+  void object_told(const std::string& uid);
+  [[nodiscard]] bool is_told(const std::string& uid) const;
 
   // The agent's pod of a node became ready, stopped being so, or is gone (not ready); since then,
   // on Clock::elapsed(), as the wall clock may be set meanwhile.
@@ -88,7 +88,7 @@ class Memory {
   [[nodiscard]] std::optional<core::PrunedStatus> pruned(const std::string& uid) const;
 
   void forget_domain(const std::string& uid);
-  void forget_claim(const std::string& claim_uid);
+  void forget_object(const std::string& uid);
   void forget_node(const std::string& node);
 
  private:

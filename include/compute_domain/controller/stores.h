@@ -22,9 +22,9 @@ namespace cdom::controller {
 
 template <class... Kind>
 struct KindList {};
-using WatchedKinds =
-    KindList<api::ComputeDomain, api::ResourceClaim, api::ResourceClaimTemplate, api::ConfigMap,
-             api::ComputeDomainNode, api::Node, api::ResourceSlice, api::Pod>;
+using WatchedKinds = KindList<api::ComputeDomain, api::ResourceClaim, api::ResourceClaimTemplate,
+                              api::ConfigMap, api::ComputeDomainNode, api::Node, api::ResourceSlice,
+                              api::Pod, api::ComputeDomainClique>;
 
 // As what an object is stored: the object itself, trimmed; of a node list what its text says.
 template <class T>
@@ -48,6 +48,7 @@ struct Stores {
   const kube::Store<api::Node>& nodes;
   const kube::Store<api::ResourceSlice>& slices;
   const kube::Store<api::Pod>& agents;
+  const kube::Store<api::ComputeDomainClique>& cliques;
 };
 
 // Up to which change each store has followed the API server.
@@ -67,7 +68,8 @@ inline constexpr char kForSeats[] = "seats";
 inline constexpr char kByDeletion[] = "deletion";  // ComputeDomain: kDeleting if it is deleted
 inline constexpr char kDeleting[] = "deleting";
 // Claims, templates, lists: UID of the domain, of a clique's list those that have a channel in it,
-// of a template those that it says it is of, which proves nothing.
+// of a template those that it says it is of, which proves nothing, of a ComputeDomainClique the one
+// in its name.
 inline constexpr char kByDomain[] = "domain";
 // Claims that name no domain, or wrongly: their namespace, and their own UID. No text that a user
 // writes is a value of these.
@@ -106,6 +108,8 @@ template <>
 kube::Store<api::ResourceSlice>::Indexes indexes_of<api::ResourceSlice>();
 template <>
 kube::Store<api::Pod>::Indexes indexes_of<api::Pod>();
+template <>
+kube::Store<api::ComputeDomainClique>::Indexes indexes_of<api::ComputeDomainClique>();
 
 // Takes out of an object what no decision reads: a cluster has thousands of nodes, and claims of
 // other drivers.
@@ -116,6 +120,7 @@ void trim(api::ComputeDomainNode& report);
 void trim(api::Node& node);
 void trim(api::ResourceSlice& slice);
 void trim(api::Pod& pod);
+void trim(api::ComputeDomainClique& object);
 
 // What is stored of an object that comes.
 template <class T>

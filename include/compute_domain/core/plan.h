@@ -47,10 +47,13 @@ using CreateTemplate = Create<api::ResourceClaimTemplate>;
 using WriteNodeList = Write<api::ConfigMap>;  // labels and data
 // The spec of the slice of a clique, owned by the class kSharedClass, which must exist.
 using WriteSharedSlice = Write<api::ResourceSlice>;
+// Labels and daemons, owned by the ConfigMap kCliquesOwner, which must exist.
+using WriteCliqueObject = Write<api::ComputeDomainClique>;
 using DeleteDomain = Remove<api::ComputeDomain>;  // automatic, and nobody owns or uses it
 using RemoveNodeList = Remove<api::ConfigMap>;    // of a clique that no daemon serves any more
 using DeleteReport = Remove<api::ComputeDomainNode>;
 using RemoveSharedSlice = Remove<api::ResourceSlice>;
+using RemoveCliqueObject = Remove<api::ComputeDomainClique>;
 
 // Writes to the ComputeDomain have its UID and resource version as their precondition.
 struct AddFinalizer {
@@ -214,7 +217,7 @@ using Action =
                  LabelNode, UnmarkNode, CreateDomain, SetOwners, DeleteDomain, ReadPods, ReadJob,
                  ReplaceTemplate, AdoptTemplate, WriteReservations, RemoveNodeList,
                  WriteSharedSlice, RemoveSharedSlice, EnsureNodeUnused, LabelForAgents, MarkReport,
-                 TellPause, EnsureDomainLives>;
+                 TellPause, EnsureDomainLives, WriteCliqueObject, RemoveCliqueObject>;
 
 struct Plan {
   std::vector<Action> actions;

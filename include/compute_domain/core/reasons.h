@@ -213,6 +213,10 @@ inline constexpr ReasonRow kRows[] = {
     {"LabelsRestored", Occurrence, "ConfigMap", Fine, Warning,
      "somebody took the labels off a ConfigMap of the controller, which were put back",
      "leave it to the controller"},
+    {"NotOurs", Occurrence, "ComputeDomainClique", Blocked, Warning,
+     "a ComputeDomainClique has the name of one that the controller would write, and is somebody "
+     "else's, so it is left alone",
+     "delete it if nothing writes it any more"},
     {"Unreadable", Occurrence, "any that the controller reads", Fault, Warning,
      "an object has been changed to something that cannot be read, so the change is ignored",
      "correct the field that the message names"},

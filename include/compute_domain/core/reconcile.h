@@ -67,6 +67,22 @@ struct SharedSliceWorld {
 Plan reconcile_shared_slice(const SharedSliceWorld& world);
 std::string shared_slice_name(const std::string& clique);
 
+// The key of a domain's ComputeDomainCliques: objects by which tools of the reference driver know
+// the domain's daemons. They repeat what the domain's status says, and nothing here reads them.
+struct CliqueObjectsWorld {
+  std::string uid;                               // of the domain
+  std::string ns;                                // the operator's, where they are
+  std::optional<api::ComputeDomain> domain;      // absent: not in the cache
+  bool has_predecessor = false;                  // whose own daemons write such objects then
+  std::vector<api::ComputeDomainClique> stored;  // whose names begin with the UID; in any order
+  std::set<std::string> told;  // UIDs of those that had their Event from this process
+};
+Plan reconcile_clique_objects(const CliqueObjectsWorld& world);
+// The UID in the name of such an object; "" if there is none.
+std::string domain_of_clique_object(const std::string& name);
+// Whether the controller has written it, by its label.
+bool is_own_clique_object(const api::ComputeDomainClique& object);
+
 // The template that a domain wants; nullopt when it wants none. With a reservation its claims ask
 // for seats of that clique.
 std::optional<api::ResourceClaimTemplate> wanted_template(

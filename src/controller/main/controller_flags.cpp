@@ -52,6 +52,10 @@ std::vector<cli::Flag> own_rows(ControllerFlags& f) {
       {"shared-claims-enabled", "SHARED_CLAIMS_ENABLED", on_off(f.share_claims),
        "publish a ResourceSlice for each clique, whose devices pods of all its nodes may share by "
        "one ResourceClaim; needs the right to write resourceslices"},
+      {"compute-domain-cliques-enabled", "COMPUTE_DOMAIN_CLIQUES_ENABLED", on_off(f.fill_cliques),
+       "write a ComputeDomainClique for each ComputeDomain and clique, as NVIDIA's DRA driver "
+       "does, "
+       "for tools that read them; needs the rights of manifests/compute-domain-cliques"},
       {"adopt-from", "ADOPT_FROM", names(f.adopt_from, "NAMESPACE,…", namespace_name),
        "namespaces of NVIDIA's DRA driver, whose ComputeDomains are taken over, separated by "
        "commas; needs the rights of manifests/adopt"},
@@ -94,6 +98,7 @@ core::Settings settings_of(const ControllerFlags& flags) {
   settings.slots_per_group = flags.max_nodes;
   settings.labels_nodes = flags.label_nodes;
   settings.shares_claims = flags.share_claims;
+  settings.fills_cliques = flags.fill_cliques;
   settings.channels = flags.channels;
   settings.adopt_from = flags.adopt_from;
   return settings;

@@ -27,6 +27,7 @@ struct ControllerFlags {
   int channels = 2048;
   bool label_nodes = false;
   bool share_claims = false;
+  bool fill_cliques = false;
   std::set<std::string> adopt_from;
   bool elect = false;
   std::string lease_name = "compute-domain-controller";

@@ -129,7 +129,7 @@ void Cluster::Parts::add_control_plane(const base::Clock& clock, Informers& shar
   add(std::make_unique<JobController>(manager, shared, clock, fork()));
   add(std::make_unique<NodeLifecycle>(manager, shared, clock, fork()));
   add(std::make_unique<NamespaceController>(manager, shared, clock));
-  Informers& owned_only = follow(clock, {kConfigMaps, kComputeDomains});
+  Informers& owned_only = follow(clock, {kConfigMaps, kComputeDomains, kComputeDomainCliques});
   std::vector<JsonInformer*> collected;
   for (const Informers* some : {&shared, &owned_only}) {
     for (const auto& one : some->all()) collected.push_back(one.get());

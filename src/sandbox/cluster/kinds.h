@@ -23,6 +23,8 @@ inline const api::Kind kSlices{"ResourceSlice", "resourceslices", "resource.k8s.
 inline const api::Kind kClasses{"DeviceClass", "deviceclasses", "resource.k8s.io", false, {"v1"}};
 inline const api::Kind kComputeDomains{
     "ComputeDomain", "computedomains", "resource.nvidia.com", true, {"v1beta1"}};
+inline const api::Kind kComputeDomainCliques{
+    "ComputeDomainClique", "computedomaincliques", "resource.nvidia.com", true, {"v1beta1"}};
 
 // The same objects in another version, whose name has to outlive what this gives.
 inline api::Kind in_version(api::Kind kind, std::string_view version) {

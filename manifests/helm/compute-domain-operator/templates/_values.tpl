@@ -47,6 +47,9 @@
 {{- if $of.sharedClaims.enabled }}
 - shared-claims
 {{- end }}
+{{- if $of.computeDomainCliques.enabled }}
+- compute-domain-cliques
+{{- end }}
 {{- if $of.extendedResource.enabled }}
 - extended-resource
 {{- end }}

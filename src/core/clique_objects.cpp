@@ -1,0 +1,122 @@
+#include <algorithm>
+#include <iterator>
+#include <map>
+
+#include "compute_domain/api/names.h"
+#include "compute_domain/base/text.h"
+#include "compute_domain/core/reconcile.h"
+#include "compute_domain/core/reservations.h"
+
+namespace cdom::core {
+
+namespace {
+
+using base::cat;
+using Daemons = std::vector<api::ComputeDomainCliqueDaemon>;
+
+// What such an object repeats of a domain: the members that have a slot and an address. The
+// reference driver's daemon enters itself with these when it starts. By clique; of each, by name.
+std::map<std::string, Daemons> daemons_by_clique(const api::ComputeDomain& domain) {
+  std::map<std::string, Daemons> cliques;
+  if (!domain.status) return cliques;
+  for (const api::ComputeDomainNodeStatus& node : domain.status->nodes) {
+    // The clique is a node's own word, and is to be part of a name and of a label.
+    const bool is_daemon = is_clique_name(node.clique) &&
+                           base::is_dns_subdomain(cat(domain.meta.uid, ".", node.clique)) &&
+                           node.index >= 0 && !node.ip_address.empty();
+    if (!is_daemon) continue;
+    cliques[node.clique].push_back({.node_name = node.name,
+                                    .ip_address = node.ip_address,
+                                    .clique = node.clique,
+                                    .index = node.index,
+                                    .ready = node.ready});
+  }
+  for (auto& [clique, daemons] : cliques) {
+    std::ranges::sort(daemons, {}, &api::ComputeDomainCliqueDaemon::node_name);
+  }
+  return cliques;
+}
+
+api::ComputeDomainClique wanted_object(const CliqueObjectsWorld& world, const std::string& clique,
+                                       Daemons daemons) {
+  api::ComputeDomainClique object;
+  object.meta.name = cat(world.uid, ".", clique);
+  object.meta.ns = world.ns;
+  object.meta.labels = {{api::kDomainLabel, world.uid},
+                        {api::kCliqueIdLabel, clique},
+                        {api::kManagedByLabel, api::kManagedByController}};
+  object.daemons = std::move(daemons);
+  return object;
+}
+
+bool says_the_same(const api::ComputeDomainClique& stored, const api::ComputeDomainClique& wanted) {
+  Daemons daemons = stored.daemons;
+  std::ranges::sort(daemons, {}, &api::ComputeDomainCliqueDaemon::node_name);
+  return daemons == wanted.daemons && std::ranges::all_of(wanted.meta.labels, [&](const auto& own) {
+           return stored.meta.label(own.first) == own.second;
+         });
+}
+
+RecordEvent left_alone(const api::ComputeDomainClique& object) {
+  return event_on({.api_version = "resource.nvidia.com/v1beta1",
+                   .kind = "ComputeDomainClique",
+                   .ns = object.meta.ns,
+                   .name = object.meta.name,
+                   .uid = object.meta.uid},
+                  "NotOurs",
+                  cat("the controller would write a ComputeDomainClique of this name, and leaves "
+                      "this one alone, as it has no label ",
+                      api::kManagedByLabel, "=", api::kManagedByController,
+                      ": delete it if nothing writes it any more"));
+}
+
+}  // namespace
+
+std::string domain_of_clique_object(const std::string& name) {
+  const std::size_t dot = name.find('.');
+  return dot == std::string::npos ? "" : name.substr(0, dot);
+}
+
+bool is_own_clique_object(const api::ComputeDomainClique& object) {
+  return object.meta.label(api::kManagedByLabel) == api::kManagedByController;
+}
+
+// What may fail, because somebody else has just taken the name, comes last: it holds back no other
+// clique.
+Plan reconcile_clique_objects(const CliqueObjectsWorld& world) {
+  std::map<std::string, Daemons> cliques;
+  if (world.domain && !world.has_predecessor) cliques = daemons_by_clique(*world.domain);
+  std::map<std::string, const api::ComputeDomainClique*> stored;
+  for (const api::ComputeDomainClique& object : world.stored) stored[object.meta.name] = &object;
+
+  Plan plan;
+  std::vector<Action> creations;
+  for (auto& [clique, daemons] : cliques) {
+    api::ComputeDomainClique wanted = wanted_object(world, clique, std::move(daemons));
+    const auto it = stored.find(wanted.meta.name);
+    if (it == stored.end()) {
+      creations.emplace_back(WriteCliqueObject{{}, std::move(wanted)});
+      continue;
+    }
+    const api::ComputeDomainClique& found = *it->second;
+    stored.erase(it);
+    if (!is_own_clique_object(found)) {
+      if (!world.told.contains(found.meta.uid)) plan.actions.emplace_back(left_alone(found));
+    } else if (!found.meta.is_deleting() && !says_the_same(found, wanted)) {
+      plan.actions.emplace_back(WriteCliqueObject{found.meta, std::move(wanted)});
+    }
+  }
+  std::vector<Action> removals;
+  for (const auto& [name, object] : stored) {
+    if (is_own_clique_object(*object) && !object->meta.is_deleting()) {
+      removals.emplace_back(RemoveCliqueObject{object->meta});
+    }
+  }
+  // That a cache does not show a domain proves nothing.
+  if (!world.domain && !removals.empty()) plan.actions.emplace_back(EnsureDomainGone{world.uid});
+  std::ranges::move(removals, std::back_inserter(plan.actions));
+  std::ranges::move(creations, std::back_inserter(plan.actions));
+  return plan;
+}
+
+}  // namespace cdom::core
