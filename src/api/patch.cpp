@@ -21,14 +21,21 @@ Json patch_with(const Precondition& if_is) {
   return patch;
 }
 
-// Every field of the table, null where it has its default: in a merge patch what is left out would
-// stay as it was.
+// Every field of the table, null where it has its default, and so on in the objects in it: in a
+// merge patch what is left out would stay as it was.
 template <HasFields T>
 Json owned_fields(const T& value) {
   Json json = Json::object();
   std::apply([&](const auto&... field) { ((place_at(json, field.path) = nullptr), ...); },
              kFields<T>);
   write_fields(json, value);
+  const auto own_object = [&]<class Shape, class Member>(const Field<Shape, T, Member>& field) {
+    if constexpr (std::is_same_v<Shape, AsIs> && HasFields<Member>) {
+      Json& object = place_at(json, field.path);
+      if (!object.is_null()) object = owned_fields(value.*field.member);
+    }
+  };
+  std::apply([&](const auto&... field) { (own_object(field), ...); }, kFields<T>);
   return json;
 }
 

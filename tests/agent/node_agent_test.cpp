@@ -287,6 +287,24 @@ TEST(NodeAgent, ReportsADaemonThatCannotBeStartedAsFailed) {
   EXPECT_EQ(rig.prepare(claim).state, ClaimStep::State::Done);
 }
 
+TEST(NodeAgent, ReportsNoFaultThatIsOverAndSendsNoReportForNothing) {
+  Rig rig;
+  rig.settle();
+  const core::ClaimRef claim = rig.make_claim("a");
+  rig.write_list({claim.uid});
+  ASSERT_EQ(rig.prepare(claim).state, ClaimStep::State::Done);
+  rig.imex.die("killed");
+  rig.settle();
+  EXPECT_THAT(rig.report().summary.message, HasSubstr("killed"));
+  rig.pass(seconds(1));
+  const int before = rig.wire.writes;
+  rig.imex.become_ready();
+  rig.pass(seconds(30));
+  EXPECT_EQ(rig.wire.writes, before + 1);
+  EXPECT_EQ(rig.report().groups.at(0).state, api::DaemonState::Ready);
+  EXPECT_EQ(rig.report().summary.message, "");
+}
+
 TEST(NodeAgent, CountsWhatItDoes) {
   base::Registry metrics;
   Rig rig;

@@ -59,6 +59,22 @@ TEST(StatusPatch, GivesTheWholeReport) {
   EXPECT_EQ(*after, node);
 }
 
+// A merge patch merges an object in an object too: what is left out of it would stay.
+TEST(StatusPatch, TakesBackWhatTheSummaryOfAReportSaid) {
+  ComputeDomainNode node = sample<ComputeDomainNode>();
+  node.status.summary = {.state = DaemonState::Failed,
+                         .since = base::Time{},
+                         .domains = "team-a/train",
+                         .unreachable = "n2",
+                         .message = "the IMEX daemon has ended"};
+  const std::string before = encode(node, "v1beta1");
+  node.status.summary = {.state = DaemonState::Ready, .domains = "team-a/train"};
+  const auto after =
+      decode<ComputeDomainNode>(merged(before, status_patch(kIfIs, node.status)).dump());
+  ASSERT_TRUE(after) << after.error().message;
+  EXPECT_EQ(*after, node);
+}
+
 TEST(StalenessPatch, ChangesNothingElse) {
   ComputeDomainNode node = sample<ComputeDomainNode>();
   for (const std::optional<Staleness>& stale :
