@@ -123,6 +123,13 @@ TEST_F(ServerViewTest, DoesNotTakeARepeatedReportForOneThatIsCutShort) {
   EXPECT_TRUE(world().cut_report);
 }
 
+// The answer says what is stored, whatever the watch has shown since the write was decided.
+TEST_F(ServerViewTest, TakesAReportForCutShortOnlyIfLessOfItIsStored) {
+  watch_shows(report_in("9", api::DaemonState::Starting));
+  view_.take(ReportWritten{{ready_.meta, ready_.status}, ready_});
+  EXPECT_FALSE(world().cut_report);
+}
+
 // Another agent of the node may have been replaced in the middle of its write.
 TEST_F(ServerViewTest, ASlotWhoseDaemonHasNotStartedMayBeStoppedUntilAReportIsAnswered) {
   core::NodeWorld world;

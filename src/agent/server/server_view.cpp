@@ -63,13 +63,14 @@ void ServerView::see(const ReportWritten& result) {
   const core::PublishReport& write = result.write;
   report_is_sent_ = false;
   const std::string& version = result.stored.meta.resource_version;
-  const api::ComputeDomainNode* before = shown_report();
-  const bool is_repeated = before != nullptr && before->status == write.report;
   stored_report_ = result.stored;
   report_write_.wrote(version, clock_.elapsed());
   unanswered_.clear();
   has_answer_ = true;
-  if (version != write.current.resource_version || is_repeated) return;
+  // A write that changes nothing keeps the version, also one that repeats what is stored.
+  const bool is_cut =
+      version == write.current.resource_version && result.stored.status != write.report;
+  if (!is_cut) return;
   if (!cut_report_) {
     base::log_warning(
         "the API server stores nothing of this node's report: its ComputeDomainNode definition is "
