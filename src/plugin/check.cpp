@@ -6,6 +6,7 @@
 
 #include "compute_domain/api/names.h"
 #include "compute_domain/base/text.h"
+#include "compute_domain/controller/definitions.h"
 #include "compute_domain/core/reconcile.h"
 #include "plugin/controller_life.h"
 #include "plugin/facts.h"
@@ -19,19 +20,6 @@ using base::cat;
 
 constexpr char kDaemonClass[] = "compute-domain-daemon.nvidia.com";
 constexpr char kApplyAgain[] = "apply the manifests of this release again (docs/install.md)";
-
-std::vector<std::string> missing_fields(const api::DefinitionVersion& expected,
-                                        const api::DefinitionVersion& found) {
-  std::vector<std::string> missing;
-  std::ranges::set_difference(expected.fields, found.fields, std::back_inserter(missing));
-  // What is below a field that is missing goes without saying.
-  std::erase_if(missing, [&](const std::string& path) {
-    const std::string above = path.substr(0, path.rfind('.'));
-    const std::string list = above.ends_with("[]") ? above.substr(0, above.size() - 2) : above;
-    return above != path && std::ranges::find(missing, list) != missing.end();
-  });
-  return missing;
-}
 
 Finding look_at_definition(const ClusterView& view, const api::Definition& expected) {
   const std::string& name = expected.meta.name;
@@ -54,7 +42,7 @@ Finding look_at_definition(const ClusterView& view, const api::Definition& expec
     finding.command = cat("kubectl describe crd ", name);
     return finding;
   }
-  const std::vector<std::string> missing = missing_fields(wanted, *version);
+  const std::vector<std::string> missing = controller::missing_fields(wanted, *version);
   if (missing.empty()) return {finding.subject, Verdict::Ok, cat("serves ", wanted.name), ""};
   const std::string label = "app.kubernetes.io/name";
   const bool is_ours = it->meta.label(label) == expected.meta.label(label);

@@ -14,7 +14,9 @@ using namespace plugin::testing;  // NOLINT(google-build-using-namespace): the w
 using ::testing::AllOf;
 using ::testing::HasSubstr;
 
-CheckReport checked(const ClusterView& view) { return check(view, expected_definitions()); }
+CheckReport checked(const ClusterView& view) {
+  return check(view, controller::expected_definitions());
+}
 
 Finding finding_on(const CheckReport& report, const std::string& subject) {
   for (const auto* findings : {&report.install, &report.nodes}) {

@@ -60,7 +60,7 @@ TEST_F(ReadCluster, ReadsDefinitionsThatAreWhatThisReleaseIsMadeFor) {
   load_definitions();
   const auto view = read();
   ASSERT_TRUE(view) << view.error().message;
-  for (const api::Definition& expected : expected_definitions()) {
+  for (const api::Definition& expected : controller::expected_definitions()) {
     const auto it = std::ranges::find(view->definitions, expected.meta.name,
                                       [](const auto& d) { return d.meta.name; });
     ASSERT_NE(it, view->definitions.end()) << expected.meta.name;

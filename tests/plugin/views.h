@@ -4,6 +4,7 @@
 
 #include <string>
 
+#include "compute_domain/controller/definitions.h"
 #include "compute_domain/plugin/check.h"
 #include "compute_domain/plugin/cluster_view.h"
 #include "compute_domain/plugin/why.h"
@@ -120,7 +121,7 @@ inline ClusterView installed() {
   view.taken = kNow;
   view.server_version = "v1.36.0";
   view.namespaces.user = "team-a";
-  view.definitions = expected_definitions();
+  view.definitions = controller::expected_definitions();
   for (api::Definition& definition : view.definitions) definition.established = true;
   view.classes = {device_class(api::kChannelClass),
                   device_class("compute-domain-daemon.nvidia.com")};

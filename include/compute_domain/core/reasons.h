@@ -217,6 +217,10 @@ inline constexpr ReasonRow kRows[] = {
      "a ComputeDomainClique has the name of one that the controller would write, and is somebody "
      "else's, so it is left alone",
      "delete it if nothing writes it any more"},
+    {"DefinitionOutdated", Occurrence, "CustomResourceDefinition", Fault, Warning,
+     "the definition lacks fields of this release, as an older release or another driver has "
+     "replaced it, so the API server drops what is written there",
+     "apply the CustomResourceDefinitions of this release again"},
     {"Unreadable", Occurrence, "any that the controller reads", Fault, Warning,
      "an object has been changed to something that cannot be read, so the change is ignored",
      "correct the field that the message names"},

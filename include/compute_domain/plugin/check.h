@@ -33,9 +33,7 @@ struct CheckReport {
   [[nodiscard]] bool is_healthy() const;
 };
 
-// The CustomResourceDefinitions that this release is made for.
-std::vector<api::Definition> expected_definitions();
-
+// `expected`: the CustomResourceDefinitions that this release is made for.
 CheckReport check(const ClusterView& view, const std::vector<api::Definition>& expected);
 
 std::string text_of(const CheckReport& report);

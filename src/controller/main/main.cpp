@@ -14,12 +14,14 @@
 #include "compute_domain/base/random.h"
 #include "compute_domain/base/text.h"
 #include "compute_domain/controller/controller.h"
+#include "compute_domain/controller/definitions.h"
 #include "compute_domain/controller/predecessor.h"
 #include "compute_domain/http/client.h"
 #include "compute_domain/kube/client.h"
 #include "compute_domain/kube/kubeconfig.h"
 #include "compute_domain/kube/leader_only.h"
 #include "controller/main/controller_flags.h"
+#include "controller/main/definition_watch.h"
 #include "controller/main/election.h"
 #include "controller/main/ending.h"
 #include "controller/main/plan_command.h"
@@ -93,6 +95,19 @@ int run_controller(const program::ControllerFlags& flags, const cli::Signals& si
   predecessor_watch.emplace(onlooker, pulses, flags.ns,
                             [&ending](const auto& found) { ending.predecessor_found(found); });
 
+  std::vector<api::Definition> definitions = controller::expected_definitions();
+  if (!flags.fill_cliques) {
+    std::erase_if(definitions, [](const api::Definition& definition) {
+      return definition.meta.name.starts_with("computedomaincliques.");
+    });
+  }
+  std::optional<program::DefinitionWatch> definition_watch;
+  definition_watch.emplace(
+      program::DefinitionWatch::Ports{client, clock, metrics, pulses}, std::move(definitions),
+      kube::EventSource{
+          .component = kProgram, .instance = pod.empty() ? kProgram : pod, .seed = seed + 1},
+      is_leading);
+
   controller::Controller loop(client, clock, metrics,
                               {.settings = program::settings_of(flags),
                                .node_namespace = flags.node_ns,
@@ -121,6 +136,7 @@ int run_controller(const program::ControllerFlags& flags, const cli::Signals& si
   const base::Result<void> done = loop.run(ending.token());
   transport->shut_down();
   predecessor_watch.reset();
+  definition_watch.reset();
   if (!done) return fail(done.error().message);
   if (const std::string fault = ending.fault(); !fault.empty()) return fail(fault);
   base::log_info("stopped");

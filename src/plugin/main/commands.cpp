@@ -8,6 +8,7 @@
 
 #include "compute_domain/base/files.h"
 #include "compute_domain/base/text.h"
+#include "compute_domain/controller/definitions.h"
 #include "compute_domain/controller/dry_run.h"
 #include "compute_domain/controller/object_files.h"
 #include "compute_domain/plugin/bundle.h"
@@ -80,7 +81,7 @@ int with_view(const Call& call, const Use& use) {
 int check(const Call& call) {
   const auto found = view_of(call.flags);
   if (!found) return fail(found.error().message);
-  const plugin::CheckReport report = plugin::check(found->view, plugin::expected_definitions());
+  const plugin::CheckReport report = plugin::check(found->view, controller::expected_definitions());
   print(call, report);
   return report.is_healthy() ? 0 : 1;
 }

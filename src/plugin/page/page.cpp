@@ -4,6 +4,7 @@
 #include <map>
 
 #include "compute_domain/base/text.h"
+#include "compute_domain/controller/definitions.h"
 #include "compute_domain/plugin/check.h"
 #include "plugin/page/assets.h"
 #include "plugin/page/parts.h"
@@ -99,7 +100,8 @@ std::string document(const Facts& facts, const Frame& frame) {
     narrow(topology, frame.domain);
     std::erase_if(heads, [&](const DomainHead& head) { return head.name != frame.domain; });
   }
-  const std::vector<Finding> install = unwell(install_of(facts.view(), expected_definitions()));
+  const std::vector<Finding> install =
+      unwell(install_of(facts.view(), controller::expected_definitions()));
   const Overview overview{facts.view(), topology, heads, install};
   Html html = head_html(frame);
   html << overview_html(overview) << troubles_html(overview, whys_of(facts, heads));

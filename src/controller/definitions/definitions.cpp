@@ -1,0 +1,117 @@
+#include "compute_domain/controller/definitions.h"
+
+#include <algorithm>
+#include <iterator>
+
+#include "compute_domain/base/log.h"
+#include "compute_domain/base/text.h"
+#include "compute_domain/core/plan.h"
+
+namespace cdom::controller {
+
+namespace {
+
+using base::cat;
+using base::ErrorKind;
+
+const api::DefinitionVersion* served_version(const api::Definition& expected,
+                                             const api::Definition& found) {
+  const auto it = std::ranges::find(found.versions, expected.versions.front().name,
+                                    &api::DefinitionVersion::name);
+  return it == found.versions.end() || !it->served ? nullptr : &*it;
+}
+
+}  // namespace
+
+std::vector<std::string> missing_fields(const api::DefinitionVersion& expected,
+                                        const api::DefinitionVersion& found) {
+  std::vector<std::string> missing;
+  std::ranges::set_difference(expected.fields, found.fields, std::back_inserter(missing));
+  // What is below a field that is missing goes without saying.
+  std::erase_if(missing, [&](const std::string& path) {
+    const std::string above = path.substr(0, path.rfind('.'));
+    const std::string list = above.ends_with("[]") ? above.substr(0, above.size() - 2) : above;
+    return above != path && std::ranges::find(missing, list) != missing.end();
+  });
+  return missing;
+}
+
+std::string fault_of(const api::Definition& expected, const api::Definition& found) {
+  const api::DefinitionVersion* served = served_version(expected, found);
+  if (served == nullptr) return "";
+  const std::vector<std::string> missing = missing_fields(expected.versions.front(), *served);
+  if (missing.empty()) return "";
+  return cat("lacks ", missing.size() == 1 ? "field " : "fields ", base::list_names(missing, 4),
+             " of this release, so the API server drops what is written there: apply the "
+             "CustomResourceDefinitions of this release again (kubectl apply --server-side "
+             "--force-conflicts -f crds/, or helm upgrade with its chart)");
+}
+
+DefinitionLook::DefinitionLook(const kube::Client& client, base::Registry& metrics,
+                               std::vector<api::Definition> expected)
+    : client_(client), metrics_(metrics), expected_(std::move(expected)) {}
+
+void DefinitionLook::look() {
+  for (const api::Definition& expected : expected_) {
+    const auto found = client_.get<api::Definition>({"", expected.meta.name});
+    if (found) {
+      is_forbidden_ = false;
+      see(expected, *found);
+      continue;
+    }
+    if (found.error().kind != ErrorKind::Forbidden) continue;
+    if (!is_forbidden_) {
+      base::log_warning(
+          "cannot look whether the CustomResourceDefinitions are those of this release; apply the "
+          "roles of manifests/",
+          {{"error", found.error().message}});
+    }
+    is_forbidden_ = true;
+    return;
+  }
+}
+
+void DefinitionLook::see(const api::Definition& expected, const api::Definition& found) {
+  const std::string& name = expected.meta.name;
+  const api::DefinitionVersion* served = served_version(expected, found);
+  const std::size_t missing =
+      served == nullptr ? 0 : missing_fields(expected.versions.front(), *served).size();
+  metrics_
+      .gauge("compute_domain_definition_missing_fields",
+             "Fields of this release that the cluster's CustomResourceDefinition does not have.",
+             {{"definition", name}})
+      .set(static_cast<double>(missing));
+  std::string fault = fault_of(expected, found);
+  const auto known = known_.find(name);
+  if (fault.empty()) {
+    if (known == known_.end()) return;
+    base::log_info("the CustomResourceDefinition has all fields again", {{"definition", name}});
+    known_.erase(known);
+    return;
+  }
+  const bool is_known =
+      known != known_.end() && known->second.fault == fault && known->second.uid == found.meta.uid;
+  if (is_known) return;
+  base::log_warning(cat("the CustomResourceDefinition ", fault), {{"definition", name}});
+  known_[name] = {.fault = std::move(fault), .uid = found.meta.uid};
+}
+
+void DefinitionLook::tell(kube::EventRecorder& events) {
+  for (auto& [name, known] : known_) {
+    if (known.is_told) continue;
+    const core::RecordEvent event = core::event_on({.api_version = "apiextensions.k8s.io/v1",
+                                                    .kind = "CustomResourceDefinition",
+                                                    .ns = "",
+                                                    .name = name,
+                                                    .uid = known.uid},
+                                                   "DefinitionOutdated", known.fault);
+    events.record(event.involved, event.type, event.reason, event.message);
+    known.is_told = true;
+  }
+}
+
+bool DefinitionLook::has_untold() const {
+  return std::ranges::any_of(known_, [](const auto& entry) { return !entry.second.is_told; });
+}
+
+}  // namespace cdom::controller
