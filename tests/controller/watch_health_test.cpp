@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <atomic>
 #include <thread>
 
@@ -46,6 +47,23 @@ TEST_F(WatchHealth, IsNotReadyUntilEveryWatchIsSynced) {
                                              Not(HasSubstr("computedomains"))));
   server_.refuse("", 0);
   run_for(1min);
+  EXPECT_EQ(controller_.not_ready(), "");
+}
+
+// Its right comes with what switches it on: without both the controller would never be ready.
+TEST_F(WatchHealth, ComputeDomainCliquesAreWatchedOnlyWhereTheyAreFilled) {
+  const auto watches = [](const Controller& controller) {
+    return std::ranges::any_of(controller.parts(), [](const Controller::Part& part) {
+      return part.name == "computedomaincliques";
+    });
+  };
+  EXPECT_FALSE(watches(controller_));
+  Options options;
+  options.settings.fills_cliques = true;
+  const Controller filling(client_, clock_, metrics_, options);
+  EXPECT_TRUE(watches(filling));
+  server_.refuse("/computedomaincliques", 403);
+  run_for(10s);
   EXPECT_EQ(controller_.not_ready(), "");
 }
 

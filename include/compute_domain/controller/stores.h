@@ -5,7 +5,8 @@
 //
 // A new kind to watch: its type in WatchedKinds and its place in Stores, both last; in stores.cpp
 // its indexes and what is trimmed; and Triggers::on_change() for it. Where not all of its objects
-// are wanted, or somebody is to hear of those that cannot be read, informers.h says so.
+// are wanted, or none without an option, or somebody is to hear of those that cannot be read,
+// informers.h says so.
 #pragma once
 
 #include <cstdint>
