@@ -78,7 +78,8 @@ add_custom_target(all_tests)
 add_custom_target(tsan_tests)
 
 # cdom_test(core SOURCES … USES core LINKS … LABELS tsan): the GoogleTest program test_core, each
-# TEST a test of ctest. Label `tsan` is for what has threads. OPTIMISED: it computes for a while.
+# TEST a test of ctest; under a sanitizer, where a process takes long to start, the whole program is
+# one. Label `tsan` is for what has threads. OPTIMISED: it computes for a while.
 function(cdom_test name)
   cmake_parse_arguments(T "OPTIMISED" "TIMEOUT" "SOURCES;USES;LINKS;LABELS" ${ARGN})
   list(TRANSFORM T_USES PREPEND cdom_)
@@ -101,6 +102,14 @@ function(cdom_test name)
   endif()
   # One label each: gtest_discover_tests keeps the first of a list only.
   string(JOIN "-" label ${name} ${T_LABELS})
-  gtest_discover_tests(test_${name} DISCOVERY_TIMEOUT 60
-                       PROPERTIES TIMEOUT ${T_TIMEOUT} LABELS ${label})
+  if(CDOM_SANITIZE)
+    add_test(NAME test_${name} COMMAND test_${name} --gtest_brief=1)
+    set_tests_properties(test_${name} PROPERTIES TIMEOUT 1500 LABELS ${label})
+    if(T_OPTIMISED)
+      set_tests_properties(test_${name} PROPERTIES COST 2)  # the longest begin first
+    endif()
+  else()
+    gtest_discover_tests(test_${name} DISCOVERY_TIMEOUT 60
+                         PROPERTIES TIMEOUT ${T_TIMEOUT} LABELS ${label})
+  endif()
 endfunction()
