@@ -1,6 +1,7 @@
 #include "compute_domain/controller/controller.h"
 
 #include <algorithm>
+#include <atomic>
 #include <iterator>
 #include <set>
 #include <thread>
@@ -114,6 +115,7 @@ class Controller::Loop {
   bool process_one(Queue& queue);
   void process(Queue& queue, const Key& key);
   void process_domain(Queue& queue, const Key& key);
+  bool lacks_its_watch(const Key& key);
   using Decide = std::function<core::Plan()>;
   void reconcile_one(Queue& queue, const Key& key, const Decide& decide);
   Applied carry_out(const Key& key, const Decide& decide, core::Plan& plan);
@@ -142,7 +144,8 @@ class Controller::Loop {
   std::vector<std::unique_ptr<Queue>> queues_;  // one for each worker
   Expectations expectations_;
   IdleLooks idle_looks_;
-  std::optional<base::Duration> placed_;  // when who gets which clique was last decided
+  std::atomic<bool> is_lack_told_ = false;  // of a watch that is not needed
+  std::optional<base::Duration> placed_;    // when who gets which clique was last decided
   kube::EventRecorder events_;
   const Apply apply_;
   Placer placer_;
@@ -288,12 +291,28 @@ bool Controller::Loop::process_one(Queue& queue) {
 
 void Controller::Loop::process(Queue& queue, const Key& key) {
   memory_.decides(clock_.elapsed());
-  if (key.kind == Key::Kind::Domain) {
+  if (lacks_its_watch(key)) {
+    queue.retry(key);
+  } else if (key.kind == Key::Kind::Domain) {
     process_domain(queue, key);
   } else {
     reconcile_one(queue, key, [&] { return plan_of(sources_, key); });
   }
   queue.done(key);
+}
+
+// What is written of a kind that only this key reads waits until its watch works; nobody waits for
+// it. A lack that a person has to correct is logged once.
+bool Controller::Loop::lacks_its_watch(const Key& key) {
+  if (key.kind != Key::Kind::CliqueObjects) return false;
+  const auto lacking = informers_.watches().lacking();
+  const bool was_told = is_lack_told_.exchange(lacking.has_value());
+  if (lacking && !was_told) {
+    base::log_warning(
+        cat("no ComputeDomainClique is written, and all else goes on: ", lacking->message),
+        {{"error", std::string(base::name_of(lacking->kind))}});
+  }
+  return lacking || !stores_.cliques.has_synced();
 }
 
 // A domain comes with its groups, and after them: pods wait for a node list, nobody waits for a

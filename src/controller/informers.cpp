@@ -23,6 +23,22 @@ std::string in_seconds(base::Duration lasts) {
   return base::short_duration(std::chrono::floor<std::chrono::seconds>(lasts));
 }
 
+std::optional<Error> missing(const Watch& watch) {
+  const auto trouble = watch.trouble();
+  if (watch.has_synced() || !trouble) return std::nullopt;
+  if (trouble->error.kind == ErrorKind::NotFound) {
+    return Error{ErrorKind::NotFound,
+                 cat("the cluster does not serve ", watch.name,
+                     ": install the CustomResourceDefinitions of crds/ (and enable "
+                     "resource.k8s.io on the API server)")};
+  }
+  if (trouble->error.kind == ErrorKind::Forbidden) {
+    return Error{ErrorKind::Forbidden,
+                 cat(trouble->error.message, ": apply the roles of manifests/")};
+  }
+  return std::nullopt;
+}
+
 }  // namespace
 
 template <>
@@ -47,7 +63,8 @@ kube::Selection selection_of<api::ComputeDomainClique>(const Options& options) {
 }
 
 bool Watches::have_synced() const {
-  return std::ranges::all_of(watches_, [](const Watch& watch) { return watch.has_synced(); });
+  return std::ranges::all_of(
+      watches_, [](const Watch& watch) { return !watch.is_needed || watch.has_synced(); });
 }
 
 bool Watches::are_broken() const {
@@ -66,6 +83,7 @@ std::optional<base::Duration> Watches::next_due() const {
 std::string Watches::not_ready() const {
   std::vector<std::string> lines;
   for (const Watch& watch : watches_) {
+    if (!watch.is_needed) continue;
     const auto trouble = watch.trouble();
     const base::Duration lasts = trouble ? clock_.elapsed() - trouble->since : base::Duration();
     if (watch.has_synced() && lasts < kPassingTrouble) continue;
@@ -80,17 +98,22 @@ std::string Watches::not_ready() const {
 
 // A kind that went with its CRD or with an upgrade of the API server: what is stored of it is the
 // truth of another time.
+std::optional<Error> Watches::lost(const Watch& watch) const {
+  const auto trouble = watch.trouble();
+  if (!trouble || trouble->error.kind != ErrorKind::NotFound) return std::nullopt;
+  const base::Duration lasts = clock_.elapsed() - trouble->same_since;
+  if (lasts < kLongestAbsence) return std::nullopt;
+  return Error{ErrorKind::NotFound,
+               cat("the API server has not served ", watch.name, " for ", in_seconds(lasts), " (",
+                   trouble->error.message,
+                   "): install the CustomResourceDefinitions of crds/ and enable "
+                   "resource.k8s.io on the API server")};
+}
+
 std::optional<Error> Watches::lost_kind() const {
   for (const Watch& watch : watches_) {
-    const auto trouble = watch.trouble();
-    if (!trouble || trouble->error.kind != ErrorKind::NotFound) continue;
-    const base::Duration lasts = clock_.elapsed() - trouble->same_since;
-    if (lasts < kLongestAbsence) continue;
-    return Error{ErrorKind::NotFound,
-                 cat("the API server has not served ", watch.name, " for ", in_seconds(lasts), " (",
-                     trouble->error.message,
-                     "): install the CustomResourceDefinitions of crds/ and enable "
-                     "resource.k8s.io on the API server")};
+    if (!watch.is_needed) continue;
+    if (auto error = lost(watch)) return error;
   }
   return std::nullopt;
 }
@@ -99,18 +122,20 @@ std::optional<Error> Watches::lost_kind() const {
 // tried for ever.
 std::optional<Error> Watches::missing_at_start() const {
   for (const Watch& watch : watches_) {
-    const auto trouble = watch.trouble();
-    if (watch.has_synced() || !trouble) continue;
-    if (trouble->error.kind == ErrorKind::NotFound) {
-      return Error{ErrorKind::NotFound,
-                   cat("the cluster does not serve ", watch.name,
-                       ": install the CustomResourceDefinitions of crds/ (and enable "
-                       "resource.k8s.io on the API server), then start again")};
+    if (!watch.is_needed) continue;
+    if (auto error = missing(watch)) {
+      error->message += ", then start again";
+      return error;
     }
-    if (trouble->error.kind == ErrorKind::Forbidden) {
-      return Error{ErrorKind::Forbidden, cat(trouble->error.message,
-                                             ": apply the roles of manifests/, then start again")};
-    }
+  }
+  return std::nullopt;
+}
+
+std::optional<Error> Watches::lacking() const {
+  for (const Watch& watch : watches_) {
+    if (watch.is_needed) continue;
+    if (auto error = missing(watch)) return error;
+    if (auto error = lost(watch)) return error;
   }
   return std::nullopt;
 }

@@ -45,6 +45,13 @@ inline bool is_watched<api::ComputeDomainClique>(const Options& options) {
   return options.settings.fills_cliques;
 }
 
+// Whether nothing goes on without its watch: always, unless it is said here. What only one kind of
+// key reads holds back that key.
+template <class T>
+inline constexpr bool kIsNeeded = true;
+template <>
+inline constexpr bool kIsNeeded<api::ComputeDomainClique> = false;
+
 // Who hears, by an Event on it, of an object that cannot be read: those who wrote one of our own
 // kinds of each problem, other people once, and nobody where nothing can be corrected.
 enum class Unreadable { TellsNobody, TellsOnce, TellsEachProblem };
@@ -90,6 +97,7 @@ class InformerOf : public kube::Informer<T, Stored<T>> {
 // One watch, whatever its kind.
 struct Watch {
   std::string name;  // "computedomains"
+  bool is_needed = true;
   std::function<void(std::stop_token, std::function<void()> before_step)> run;
   std::function<bool()> step;  // whether it did anything
   std::function<void()> stop;
@@ -107,20 +115,24 @@ class Watches {
   explicit Watches(const base::Clock& clock) : clock_(clock) {}
 
   [[nodiscard]] const std::vector<Watch>& all() const { return watches_; }
-  [[nodiscard]] bool have_synced() const;
-  [[nodiscard]] bool are_broken() const;  // one of them
+  [[nodiscard]] bool have_synced() const;  // those that are needed
+  [[nodiscard]] bool are_broken() const;   // one of them
   [[nodiscard]] std::optional<base::Duration> next_due() const;
-  // As Controller says.
+  // As Controller says; of those that are needed.
   [[nodiscard]] std::string not_ready() const;
   [[nodiscard]] std::optional<base::Error> lost_kind() const;
   // What a person has to correct before the first list of a kind can succeed; nullopt: nothing that
   // is known, as an API server that does not answer is waited for.
   [[nodiscard]] std::optional<base::Error> missing_at_start() const;
+  // The same two of a watch that is not needed.
+  [[nodiscard]] std::optional<base::Error> lacking() const;
 
   template <class T>
   void add(InformerOf<T>& informer);
 
  private:
+  [[nodiscard]] std::optional<base::Error> lost(const Watch& watch) const;
+
   const base::Clock& clock_;
   std::vector<Watch> watches_;
 };
@@ -161,6 +173,7 @@ template <class T>
 void Watches::add(InformerOf<T>& informer) {
   watches_.push_back(
       {.name = std::string(api::kind_of<T>().plural),
+       .is_needed = kIsNeeded<T>,
        .run = [&informer](const std::stop_token& token,
                           const auto& before_step) { informer.run(token, before_step); },
        .step =

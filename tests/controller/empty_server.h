@@ -2,7 +2,8 @@
 // silent.
 //
 // refuse() says with which code it answers a request whose method and target contain a text, and
-// breaks the watches. What is created is recorded and nothing else. Thread-safe.
+// breaks the watches. What is created is recorded and nothing else, and what is to be changed is
+// not there. Thread-safe.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -59,6 +60,7 @@ class EmptyServer : public http::Client {
       created_.push_back(request.body);
       return http::Response{.status = 201, .headers = {}, .body = request.body};
     }
+    if (request.method == "PATCH") return http::Response{.status = 404, .headers = {}, .body = {}};
     if (request.target == "/apis/resource.k8s.io") {
       return http::Response{
           .status = 200,

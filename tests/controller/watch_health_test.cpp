@@ -23,11 +23,12 @@ using testing::Not;
 class WatchHealth : public testing::Test {
  protected:
   // All that there is to do, for so long.
-  void run_for(base::Duration span) {
+  void run_for(base::Duration span) { run_for(span, controller_); }
+  void run_for(base::Duration span, const Controller& controller) {
     const base::Duration end = clock_.elapsed() + span;
     while (clock_.elapsed() < end) {
       bool any = false;
-      for (const auto& part : controller_.parts()) any |= part.step();
+      for (const auto& part : controller.parts()) any |= part.step();
       if (!any) clock_.advance(100ms);
     }
   }
@@ -65,6 +66,54 @@ TEST_F(WatchHealth, ComputeDomainCliquesAreWatchedOnlyWhereTheyAreFilled) {
   server_.refuse("/computedomaincliques", 403);
   run_for(10s);
   EXPECT_EQ(controller_.not_ready(), "");
+}
+
+// They are copies for other tools: no domain waits for their watch, and no process ends with it.
+TEST_F(WatchHealth, AWatchOfComputeDomainCliquesThatDoesNotWorkHoldsNothingElseBack) {
+  Options options;
+  options.settings.fills_cliques = true;
+  const Controller filling(client_, clock_, metrics_, options);
+  server_.put("computedomains", R"({"metadata":{"name":"train","namespace":"team-a",
+      "uid":"6f0a3c52-1c7e-4b1f-9d53-0c2f6c2b7a10","resourceVersion":"4"},
+      "spec":{"numNodes":1,"channel":{"resourceClaimTemplate":{"name":"t"}}}})");
+  server_.refuse("/computedomaincliques", 403);
+  testing::internal::CaptureStderr();
+  run_for(1min, filling);
+  const std::string log = testing::internal::GetCapturedStderr();
+  EXPECT_TRUE(filling.has_synced());
+  EXPECT_EQ(filling.not_ready(), "");
+  EXPECT_THAT(server_.asked("/computedomains/train"), Not(testing::IsEmpty())) << "is served";
+  const std::string lack = "no ComputeDomainClique is written";
+  EXPECT_THAT(log, AllOf(HasSubstr(lack), HasSubstr("apply the roles of manifests/")));
+  EXPECT_EQ(log.find(lack), log.rfind(lack)) << log;
+
+  server_.refuse("", 0);
+  run_for(1min, filling);
+  server_.refuse("/computedomaincliques", 404);
+  run_for(2min, filling);
+  EXPECT_EQ(filling.lost_kind(), std::nullopt);
+  EXPECT_EQ(filling.not_ready(), "");
+  EXPECT_TRUE(filling.has_synced());
+}
+
+// At the start, too.
+TEST_F(WatchHealth, AMissingComputeDomainCliqueDefinitionDoesNotEndTheController) {
+  const base::SystemClock clock;
+  server_.refuse("/computedomaincliques", 404);
+  Options options;
+  options.settings.fills_cliques = true;
+  Controller filling(client_, clock, metrics_, options);
+  std::atomic<bool> has_ended = false;
+  std::jthread thread([&](const std::stop_token& stop) {
+    const auto done = filling.run(stop);
+    has_ended = !done.has_value();
+  });
+  const auto patience = std::chrono::steady_clock::now() + 20s;
+  while (!filling.has_synced() && !has_ended && std::chrono::steady_clock::now() < patience) {
+    std::this_thread::sleep_for(10ms);
+  }
+  EXPECT_TRUE(filling.has_synced());
+  EXPECT_FALSE(has_ended);
 }
 
 TEST_F(WatchHealth, SaysWhichWatchFailsAfterItsSyncAndNotWhatTheServerSaid) {

@@ -55,7 +55,7 @@ class Controller {
   // When a part can do something by itself, on Clock::elapsed().
   [[nodiscard]] std::optional<base::Duration> next_due() const;
 
-  // Every store has been filled once.
+  // Every store has been filled once, but for those of kinds that only copies are written of.
   [[nodiscard]] bool has_synced() const;
   // The law that at rest every key is empty, for tests: a line for each key that would do something
   // by what the stores have now, although nothing is about to bring it. Keys whose last reconcile
