@@ -247,10 +247,8 @@ class Run : public Proofs {
                                  api::name_of(action.current), "",
                                  api::clique_patch(version_of(action.current), action.desired));
     if (Result<void> done = noted(after); !done) return done;
-    if (after->daemons == action.desired.daemons) return {};
-    return Error{ErrorKind::Invalid,
-                 "the API server keeps less than was written: its CustomResourceDefinition of "
-                 "ComputeDomainClique is older than this controller; apply crds/"};
+    note_pruned(action, *after);
+    return {};
   }
 
   Result<void> operator()(const core::LabelNode& action) {
@@ -385,6 +383,17 @@ class Run : public Proofs {
         "ComputeDomain is older than this controller; apply crds/",
         {{"domain", named(api::name_of(action.domain))}});
     memory_.status_pruned(action.domain.uid, core::PrunedStatus{action.status, kept});
+  }
+
+  // What cuts one of them cuts all, and the log says so once for each.
+  void note_pruned(const core::WriteCliqueObject& action, const api::ComputeDomainClique& kept) {
+    const std::string& uid = kept.meta.uid;
+    if (kept.daemons == action.desired.daemons) return memory_.daemons_kept(uid);
+    if (!memory_.daemons_pruned(uid, {action.desired.daemons, kept.daemons})) return;
+    base::log_warning(
+        "the API server keeps less of a ComputeDomainClique than was written: its "
+        "CustomResourceDefinition is older than this controller; apply crds/",
+        {{"object", named(api::name_of(kept.meta))}});
   }
 
   void observe_formation(const core::SetStatus& action) {

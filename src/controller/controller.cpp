@@ -381,7 +381,9 @@ base::Duration Controller::Loop::wait_of_placement() const {
 Applied Controller::Loop::carry_out(const Key& key, const Decide& decide, core::Plan& plan) {
   if (key.kind != Key::Kind::Placement) {
     plan = decide();
-    return key.kind == Key::Kind::Workloads ? apply_each(key, plan) : apply_(plan);
+    const bool is_of_many =
+        key.kind == Key::Kind::Workloads || key.kind == Key::Kind::CliqueObjects;
+    return is_of_many ? apply_each(key, plan) : apply_(plan);
   }
   placed_ = clock_.elapsed();
   Placer::Round round = placer_.run();
@@ -394,8 +396,9 @@ Applied Controller::Loop::carry_out(const Key& key, const Decide& decide, core::
   return round.applied;
 }
 
-// Each action is for another workload of the namespace, so that one that fails holds back none of
-// the others. Gives the first failure; those that succeeded come first in the plan then.
+// Each action is for another workload of the namespace, or clique of the domain, so that one that
+// fails holds back none of the others. Gives the first failure; those that succeeded come first in
+// the plan then.
 Applied Controller::Loop::apply_each(const Key& key, core::Plan& plan) {
   Applied all;
   std::vector<core::Action> done, failed;

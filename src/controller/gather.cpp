@@ -321,7 +321,9 @@ core::CliqueObjectsWorld gather_clique_objects(const Sources& from, const std::s
   world.has_predecessor = has_predecessor(from, uid);
   for (const auto& object : from.stores.cliques.by_index(kByDomain, uid)) {
     world.stored.push_back(*object);
-    if (from.memory.is_told(object->meta.uid)) world.told.insert(object->meta.uid);
+    const std::string& own = object->meta.uid;
+    if (from.memory.is_told(own)) world.told.insert(own);
+    if (auto pruned = from.memory.pruned_daemons(own)) world.pruned[own] = *std::move(pruned);
   }
   return world;
 }

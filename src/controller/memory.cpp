@@ -169,6 +169,21 @@ std::optional<core::PrunedStatus> Memory::pruned(const std::string& uid) const {
   return value_at(pruned_, uid);
 }
 
+bool Memory::daemons_pruned(const std::string& uid, core::PrunedDaemons pruned) {
+  const std::scoped_lock lock(mutex_);
+  return pruned_daemons_.insert_or_assign(uid, std::move(pruned)).second;
+}
+
+void Memory::daemons_kept(const std::string& uid) {
+  const std::scoped_lock lock(mutex_);
+  pruned_daemons_.erase(uid);
+}
+
+std::optional<core::PrunedDaemons> Memory::pruned_daemons(const std::string& uid) const {
+  const std::scoped_lock lock(mutex_);
+  return value_at(pruned_daemons_, uid);
+}
+
 void Memory::forget_domain(const std::string& uid) {
   const std::scoped_lock lock(mutex_);
   domains_seen_.erase(uid);
@@ -184,6 +199,7 @@ void Memory::forget_domain(const std::string& uid) {
 void Memory::forget_object(const std::string& uid) {
   const std::scoped_lock lock(mutex_);
   told_.erase(uid);
+  pruned_daemons_.erase(uid);
 }
 
 void Memory::forget_node(const std::string& node) {

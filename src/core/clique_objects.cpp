@@ -49,10 +49,22 @@ api::ComputeDomainClique wanted_object(const CliqueObjectsWorld& world, const st
   return object;
 }
 
-bool says_the_same(const api::ComputeDomainClique& stored, const api::ComputeDomainClique& wanted) {
+// What an older CustomResourceDefinition has cut is not written again: it would be for ever.
+bool has_daemons(const CliqueObjectsWorld& world, const api::ComputeDomainClique& stored,
+                 const Daemons& wanted) {
+  const auto pruned = world.pruned.find(stored.meta.uid);
+  if (pruned != world.pruned.end() && pruned->second == PrunedDaemons{wanted, stored.daemons}) {
+    return true;
+  }
   Daemons daemons = stored.daemons;
   std::ranges::sort(daemons, {}, &api::ComputeDomainCliqueDaemon::node_name);
-  return daemons == wanted.daemons && std::ranges::all_of(wanted.meta.labels, [&](const auto& own) {
+  return daemons == wanted;
+}
+
+bool says_the_same(const CliqueObjectsWorld& world, const api::ComputeDomainClique& stored,
+                   const api::ComputeDomainClique& wanted) {
+  return has_daemons(world, stored, wanted.daemons) &&
+         std::ranges::all_of(wanted.meta.labels, [&](const auto& own) {
            return stored.meta.label(own.first) == own.second;
          });
 }
@@ -81,8 +93,7 @@ bool is_own_clique_object(const api::ComputeDomainClique& object) {
   return object.meta.label(api::kManagedByLabel) == api::kManagedByController;
 }
 
-// What may fail, because somebody else has just taken the name, comes last: it holds back no other
-// clique.
+// Each action is for another clique, and one that fails holds back none of the others.
 Plan reconcile_clique_objects(const CliqueObjectsWorld& world) {
   std::map<std::string, Daemons> cliques;
   if (world.domain && !world.has_predecessor) cliques = daemons_by_clique(*world.domain);
@@ -90,7 +101,7 @@ Plan reconcile_clique_objects(const CliqueObjectsWorld& world) {
   for (const api::ComputeDomainClique& object : world.stored) stored[object.meta.name] = &object;
 
   Plan plan;
-  std::vector<Action> creations;
+  std::vector<Action> creations, patches;
   for (auto& [clique, daemons] : cliques) {
     api::ComputeDomainClique wanted = wanted_object(world, clique, std::move(daemons));
     const auto it = stored.find(wanted.meta.name);
@@ -102,20 +113,19 @@ Plan reconcile_clique_objects(const CliqueObjectsWorld& world) {
     stored.erase(it);
     if (!is_own_clique_object(found)) {
       if (!world.told.contains(found.meta.uid)) plan.actions.emplace_back(left_alone(found));
-    } else if (!found.meta.is_deleting() && !says_the_same(found, wanted)) {
-      plan.actions.emplace_back(WriteCliqueObject{found.meta, std::move(wanted)});
+    } else if (!found.meta.is_deleting() && !says_the_same(world, found, wanted)) {
+      patches.emplace_back(WriteCliqueObject{found.meta, std::move(wanted)});
     }
   }
-  std::vector<Action> removals;
+  // Also when only the cache has no domain: nothing here reads them, and its coming brings them
+  // back. A proof would be a LIST of all domains for each that is deleted.
   for (const auto& [name, object] : stored) {
     if (is_own_clique_object(*object) && !object->meta.is_deleting()) {
-      removals.emplace_back(RemoveCliqueObject{object->meta});
+      plan.actions.emplace_back(RemoveCliqueObject{object->meta});
     }
   }
-  // That a cache does not show a domain proves nothing.
-  if (!world.domain && !removals.empty()) plan.actions.emplace_back(EnsureDomainGone{world.uid});
-  std::ranges::move(removals, std::back_inserter(plan.actions));
   std::ranges::move(creations, std::back_inserter(plan.actions));
+  std::ranges::move(patches, std::back_inserter(plan.actions));
   return plan;
 }
 

@@ -115,17 +115,19 @@ TEST_F(CliqueObjectsOnServer, AreOwnedByWhatHasSwitchedThemOn) {
       << "of another version";
 }
 
-// Otherwise the controller would write it again for ever, at once.
-TEST_F(CliqueObjectsOnServer, OfWhichAnOlderDefinitionKeepsLessAreRefused) {
+// Otherwise the controller would write it again for ever.
+TEST_F(CliqueObjectsOnServer, OfWhichAnOlderDefinitionKeepsLessAreRemembered) {
   std::string definition = source_text("crds/computedomaincliques.yaml");
   const std::size_t at = definition.find("                index:");
   ASSERT_NE(at, std::string::npos);
   load(definition.substr(0, at));
   load_owner();
-  const Applied applied = apply(core::WriteCliqueObject{{}, desired_});
-  ASSERT_FALSE(applied.result);
-  EXPECT_EQ(applied.result.error().kind, ErrorKind::Invalid);
-  EXPECT_THAT(applied.result.error().message, HasSubstr("apply crds/"));
+  ASSERT_TRUE(apply(core::WriteCliqueObject{{}, desired_}).result);
+  const std::string uid = stored().meta.uid;
+  EXPECT_EQ(memory_.pruned_daemons(uid), (core::PrunedDaemons{desired_.daemons, stored().daemons}));
+  load(source_text("crds/computedomaincliques.yaml"));
+  ASSERT_TRUE(apply(core::WriteCliqueObject{stored().meta, desired_}).result);
+  EXPECT_EQ(memory_.pruned_daemons(uid), std::nullopt);
 }
 
 TEST_F(ApplyOnServer, LeavesAConfigMapOfSomebodyElseInTheWayOfANodeList) {

@@ -108,9 +108,9 @@ TEST_F(CliqueObjects, AreOneForEachClique) {
 TEST_F(CliqueObjects, GoWithTheirDomain) {
   settle();
   world_.domain.reset();
-  EXPECT_TRUE(std::holds_alternative<EnsureDomainGone>(actions().front()))
-      << "a cache proves nothing";
-  EXPECT_EQ(settle(), 2U);
+  EXPECT_THAT(actions(), ElementsAre(Action(RemoveCliqueObject{world_.stored.front().meta})))
+      << "without a LIST of all domains";
+  EXPECT_EQ(settle(), 1U);
   EXPECT_THAT(names(), IsEmpty());
   EXPECT_THAT(actions(), IsEmpty());
 }
@@ -160,6 +160,21 @@ TEST_F(CliqueObjects, ThatSomebodyHasChangedAreWrittenAgain) {
   world_.stored.front().meta.labels.erase(api::kCliqueIdLabel);
   EXPECT_EQ(settle(), 1U);
   EXPECT_THAT(actions(), IsEmpty());
+}
+
+TEST_F(CliqueObjects, OfWhichAnOlderDefinitionKeepsLessAreNotWrittenForEver) {
+  status().nodes.push_back(member("n3", "b.2", 0));
+  settle();
+  for (api::ComputeDomainClique& object : world_.stored) {
+    const auto sent = object.daemons;
+    for (api::ComputeDomainCliqueDaemon& daemon : object.daemons) daemon.index = -1;
+    world_.pruned[object.meta.uid] = {sent, object.daemons};
+  }
+  EXPECT_THAT(actions(), IsEmpty());
+  status().nodes.back().ready = false;
+  EXPECT_EQ(settle(), 1U) << "what has changed is another thing";
+  world_.stored.front().daemons.clear();
+  EXPECT_THAT(actions(), SizeIs(1)) << "and so is what somebody else has cut";
 }
 
 TEST_F(CliqueObjects, ThatAreBeingDeletedAreWaitedFor) {

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "compute_domain/base/text.h"
+#include "source_tree/source_tree.h"
 #include "system/formations.h"
 
 namespace cdom::system_test {
@@ -15,6 +16,7 @@ constexpr int kMembers = 6;
 
 class CliqueObjects : public ::testing::TestWithParam<std::uint64_t> {
  protected:
+  explicit CliqueObjects(std::unique_ptr<Rig> rig) : rig_(std::move(rig)) {}
   CliqueObjects() : rig_(cluster_with_domain(GetParam(), kMembers, {.fills_cliques = true})) {}
 
   [[nodiscard]] std::vector<api::ComputeDomainClique> objects() const {
@@ -76,6 +78,78 @@ TEST_P(CliqueObjects, GoWithTheirOwnerWhenNoControllerFillsThemAnyMore) {
   EXPECT_TRUE(rig_->run_until([&] { return objects().empty(); }, 60s));
 }
 
+// A domain of two cliques.
+class CliqueObjectsOfTwo : public CliqueObjects {
+ protected:
+  CliqueObjectsOfTwo()
+      : CliqueObjects(std::make_unique<Rig>(RigOptions{
+            .seed = GetParam(), .racks = 2, .nodes_per_rack = 2, .fills_cliques = true})) {
+    rig_->run_for(5s);
+    rig_->apply(domain_yaml("train", 4));
+  }
+  void form() {
+    for (int i = 0; i < 4; ++i) rig_->apply(pod_yaml(base::cat("train-", i), "train"));
+    ASSERT_TRUE(rig_->run_until([&] { return rig_->is_ready("train"); }, 60s));
+    rig_->run_for(1min);
+  }
+  void remove(const std::string& object) {
+    rig_->remove(
+        base::cat("/apis/resource.nvidia.com/v1beta1/namespaces/compute-domain-operator/"
+                  "computedomaincliques/",
+                  object));
+  }
+  [[nodiscard]] std::vector<std::string> names() const {
+    std::vector<std::string> all;
+    for (const auto& object : objects()) all.push_back(object.meta.name);
+    return all;
+  }
+};
+
+TEST_P(CliqueObjectsOfTwo, AreBothThereAndAtRestUnderAnOlderDefinition) {
+  std::string definition = source_text("crds/computedomaincliques.yaml");
+  const std::size_t at = definition.find(" index:\n");
+  ASSERT_NE(at, std::string::npos);
+  rig_->apply(definition.replace(at, 7, " older:"));
+  rig_->requests().clear();
+  form();
+  EXPECT_EQ(objects().size(), 2U);
+  EXPECT_LE(writes(), 2 * status_writes()) << rig_->requests().summary(is_ours);
+  rig_->requests().clear();
+  rig_->run_for(10min);
+  EXPECT_EQ(writes(), 0) << "at rest";
+}
+
+TEST_P(CliqueObjectsOfTwo, AreWrittenAlthoughTheWriteOfOneIsRefused) {
+  form();
+  ASSERT_EQ(objects().size(), 2U);
+  const std::string refused = names().front(), other = names().back();
+  rig_->apply(base::cat(R"(
+apiVersion: admissionregistration.k8s.io/v1
+kind: ValidatingAdmissionPolicy
+metadata: {name: none}
+spec:
+  failurePolicy: Fail
+  matchConstraints:
+    resourceRules:
+    - {apiGroups: [resource.nvidia.com], apiVersions: ["*"], operations: [CREATE, UPDATE],
+       resources: [computedomaincliques]}
+  validations:
+  - {expression: 'object.metadata.name != ")",
+                        refused, R"("', message: not this one}
+---
+apiVersion: admissionregistration.k8s.io/v1
+kind: ValidatingAdmissionPolicyBinding
+metadata: {name: none}
+spec: {policyName: none, validationActions: [Deny]}
+)"));
+  remove(refused);
+  rig_->run_for(10s);
+  remove(other);
+  rig_->run_for(1min);
+  EXPECT_THAT(names(), ::testing::ElementsAre(other));
+}
+
+INSTANTIATE_TEST_SUITE_P(Seed, CliqueObjectsOfTwo, ::testing::Range<std::uint64_t>(1, 4));
 INSTANTIATE_TEST_SUITE_P(Seed, CliqueObjects, ::testing::Range<std::uint64_t>(1, 4));
 
 }  // namespace

@@ -87,6 +87,11 @@ class Memory {
   void status_pruned(const std::string& uid, std::optional<core::PrunedStatus> pruned);
   [[nodiscard]] std::optional<core::PrunedStatus> pruned(const std::string& uid) const;
 
+  // The same of a ComputeDomainClique, by its own UID; gives whether this is the first time.
+  bool daemons_pruned(const std::string& uid, core::PrunedDaemons pruned);
+  void daemons_kept(const std::string& uid);
+  [[nodiscard]] std::optional<core::PrunedDaemons> pruned_daemons(const std::string& uid) const;
+
   void forget_domain(const std::string& uid);
   void forget_object(const std::string& uid);
   void forget_node(const std::string& node);
@@ -110,6 +115,7 @@ class Memory {
   };
   std::map<Key, Refusal> refusals_;
   std::map<std::string, core::PrunedStatus> pruned_;
+  std::map<std::string, core::PrunedDaemons> pruned_daemons_;
 };
 
 }  // namespace cdom::controller

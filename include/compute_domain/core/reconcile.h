@@ -76,6 +76,7 @@ struct CliqueObjectsWorld {
   bool has_predecessor = false;                  // whose own daemons write such objects then
   std::vector<api::ComputeDomainClique> stored;  // whose names begin with the UID; in any order
   std::set<std::string> told;  // UIDs of those that had their Event from this process
+  std::map<std::string, PrunedDaemons> pruned;  // by UID: what was cut of this process's last write
 };
 Plan reconcile_clique_objects(const CliqueObjectsWorld& world);
 // The UID in the name of such an object; "" if there is none.

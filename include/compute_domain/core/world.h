@@ -100,6 +100,13 @@ struct PrunedStatus {
   friend bool operator==(const PrunedStatus&, const PrunedStatus&) = default;
 };
 
+// The same of a ComputeDomainClique.
+struct PrunedDaemons {
+  std::vector<api::ComputeDomainCliqueDaemon> sent, kept;
+
+  friend bool operator==(const PrunedDaemons&, const PrunedDaemons&) = default;
+};
+
 // The seats of the cluster, as nodes offer them.
 struct SeatCount {
   std::int64_t total = 0, in_use = 0;
