@@ -74,6 +74,22 @@ class DefinitionLookOnServer : public testing::Test {
     const auto loaded = server_.load(yaml);
     ASSERT_TRUE(loaded) << loaded.error().message;
   }
+  // Only these, whatever was before.
+  void let_nobody_read(const std::vector<std::string>& plurals) {
+    std::string names;
+    for (const std::string& plural : plurals) {
+      names += base::cat(names.empty() ? "" : ", ", plural, ".resource.nvidia.com");
+    }
+    load(base::cat(
+        "{apiVersion: rbac.authorization.k8s.io/v1, kind: ClusterRole, metadata: {name: r},"
+        " rules: [{apiGroups: [apiextensions.k8s.io], verbs: [get],"
+        " resources: [customresourcedefinitions], resourceNames: [",
+        names, "]}]}"));
+    load(
+        R"({apiVersion: rbac.authorization.k8s.io/v1, kind: ClusterRoleBinding, metadata: {name: r},
+        roleRef: {apiGroup: rbac.authorization.k8s.io, kind: ClusterRole, name: r},
+        subjects: [{kind: ServiceAccount, name: nobody, namespace: default}]})");
+  }
   // What was told since the last call.
   std::vector<std::string> told() {
     look_.tell(events_);
@@ -102,6 +118,9 @@ class DefinitionLookOnServer : public testing::Test {
   sandbox::ApiServer server_{clock_};
   std::unique_ptr<http::Client> transport_ = server_.client(sandbox::admin_user());
   kube::Client client_{*transport_, clock_, "test"};
+  std::unique_ptr<http::Client> transport_of_nobody_ =
+      server_.client(sandbox::service_account_user("default", "nobody"));
+  kube::Client nobody_{*transport_of_nobody_, clock_, "test"};
   kube::EventRecorder events_{client_, clock_, {.component = "test", .instance = "test"}};
   base::Registry metrics_;
   DefinitionLook look_{client_, metrics_, expected_definitions()};
@@ -135,14 +154,55 @@ TEST_F(DefinitionLookOnServer, TellsOnceOfADefinitionThatAnOlderOneHasReplaced) 
 }
 
 TEST_F(DefinitionLookOnServer, GoesOnWithoutTheRightToLook) {
-  const auto transport = server_.client(sandbox::service_account_user("default", "nobody"));
-  const kube::Client client(*transport, clock_, "test");
-  DefinitionLook look(client, metrics_, expected_definitions());
-  load(older("computedomains", "conditions"));
+  DefinitionLook look(nobody_, metrics_, expected_definitions());
+  load(older("computedomains", "lastFailure"));
   look.look();
   look.look();
   EXPECT_FALSE(look.has_untold());
   EXPECT_EQ(metric("computedomains"), "");
+}
+
+// Otherwise its alert would go on for ever, whatever becomes of the definition.
+TEST_F(DefinitionLookOnServer, KnowsNothingOfADefinitionThatItMayNotReadAnyMore) {
+  let_nobody_read({"computedomains", "computedomainnodes", "computedomaincliques"});
+  DefinitionLook look(nobody_, metrics_, expected_definitions());
+  load(older("computedomains", "lastFailure"));
+  look.look();
+  EXPECT_EQ(metric("computedomains"), "1");
+  let_nobody_read({"computedomainnodes", "computedomaincliques"});
+  look.look();
+  EXPECT_EQ(metric("computedomains"), "0");
+  EXPECT_FALSE(look.has_untold());
+  load(source_text("crds/computedomains.yaml"));
+  look.look();
+  EXPECT_EQ(metric("computedomains"), "0");
+}
+
+TEST_F(DefinitionLookOnServer, SaysOnceWhichDefinitionItMayNotReadAndReadsTheOthers) {
+  load(source_text("crds/computedomaincliques.yaml"));
+  let_nobody_read({"computedomains", "computedomaincliques"});
+  DefinitionLook look(nobody_, metrics_, expected_definitions());
+  load(older("computedomaincliques", "index"));
+  testing::internal::CaptureStderr();
+  for (int i = 0; i < 3; ++i) look.look();
+  const std::string log = testing::internal::GetCapturedStderr();
+  const std::string refusal = "cannot look whether";
+  EXPECT_THAT(log, HasSubstr(refusal));
+  EXPECT_EQ(log.find(refusal), log.rfind(refusal)) << log;
+  EXPECT_EQ(metric("computedomaincliques"), "1") << "which comes after the one that is forbidden";
+}
+
+TEST_F(DefinitionLookOnServer, DoesNotCallADefinitionWholeThatDoesNotServeTheVersion) {
+  load(older("computedomains", "lastFailure"));
+  look_.look();
+  std::string other = source_text("crds/computedomains.yaml");
+  const std::size_t at = other.find("served: true");
+  ASSERT_NE(at, std::string::npos);
+  load(other.replace(at, 12, "served: false"));
+  testing::internal::CaptureStderr();
+  look_.look();
+  const std::string log = testing::internal::GetCapturedStderr();
+  EXPECT_THAT(log, AllOf(HasSubstr("does not serve"), testing::Not(HasSubstr("all fields again"))));
 }
 
 }  // namespace

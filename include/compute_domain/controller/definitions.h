@@ -6,6 +6,7 @@
 #pragma once
 
 #include <map>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -35,8 +36,8 @@ class DefinitionLook {
   DefinitionLook(const kube::Client& client, base::Registry& metrics,
                  std::vector<api::Definition> expected);
 
-  // Reads each; without the right to do so that is logged once, and nothing is known. What cannot
-  // be read for another reason stays as it was.
+  // Reads each. Of one that is not there, or may not be read, which is logged once, nothing is
+  // known; one that cannot be read for another reason stays as it was.
   void look();
   // An Event on each definition whose fault had none yet.
   void tell(kube::EventRecorder& events);
@@ -49,12 +50,13 @@ class DefinitionLook {
     bool is_told = false;
   };
   void see(const api::Definition& expected, const api::Definition& found);
+  base::Number& missing_fields_of(const std::string& name);
 
   const kube::Client& client_;
   base::Registry& metrics_;
   const std::vector<api::Definition> expected_;
   std::map<std::string, Known> known_;  // those with a fault, by name
-  bool is_forbidden_ = false;
+  std::set<std::string> forbidden_;     // names
 };
 
 }  // namespace cdom::controller

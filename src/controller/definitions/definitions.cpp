@@ -53,22 +53,30 @@ DefinitionLook::DefinitionLook(const kube::Client& client, base::Registry& metri
 
 void DefinitionLook::look() {
   for (const api::Definition& expected : expected_) {
-    const auto found = client_.get<api::Definition>({"", expected.meta.name});
+    const std::string& name = expected.meta.name;
+    const auto found = client_.get<api::Definition>({"", name});
     if (found) {
-      is_forbidden_ = false;
+      forbidden_.erase(name);
       see(expected, *found);
       continue;
     }
-    if (found.error().kind != ErrorKind::Forbidden) continue;
-    if (!is_forbidden_) {
-      base::log_warning(
-          "cannot look whether the CustomResourceDefinitions are those of this release; apply the "
-          "roles of manifests/",
-          {{"error", found.error().message}});
-    }
-    is_forbidden_ = true;
-    return;
+    const ErrorKind kind = found.error().kind;
+    if (kind != ErrorKind::Forbidden && kind != ErrorKind::NotFound) continue;
+    // Nothing is known of it any more; an alert must not go on with what was.
+    if (known_.erase(name) > 0) missing_fields_of(name).set(0);
+    if (kind == ErrorKind::NotFound || !forbidden_.insert(name).second) continue;
+    base::log_warning(
+        "cannot look whether the CustomResourceDefinition is that of this release; apply the roles "
+        "of manifests/",
+        {{"definition", name}, {"error", found.error().message}});
   }
+}
+
+base::Number& DefinitionLook::missing_fields_of(const std::string& name) {
+  return metrics_.gauge(
+      "compute_domain_definition_missing_fields",
+      "Fields of this release that the cluster's CustomResourceDefinition does not have.",
+      {{"definition", name}});
 }
 
 void DefinitionLook::see(const api::Definition& expected, const api::Definition& found) {
@@ -76,16 +84,18 @@ void DefinitionLook::see(const api::Definition& expected, const api::Definition&
   const api::DefinitionVersion* served = served_version(expected, found);
   const std::size_t missing =
       served == nullptr ? 0 : missing_fields(expected.versions.front(), *served).size();
-  metrics_
-      .gauge("compute_domain_definition_missing_fields",
-             "Fields of this release that the cluster's CustomResourceDefinition does not have.",
-             {{"definition", name}})
-      .set(static_cast<double>(missing));
+  missing_fields_of(name).set(static_cast<double>(missing));
   std::string fault = fault_of(expected, found);
   const auto known = known_.find(name);
   if (fault.empty()) {
     if (known == known_.end()) return;
-    base::log_info("the CustomResourceDefinition has all fields again", {{"definition", name}});
+    if (served == nullptr) {
+      base::log_warning(
+          "the CustomResourceDefinition does not serve this release's version any more",
+          {{"definition", name}, {"version", expected.versions.front().name}});
+    } else {
+      base::log_info("the CustomResourceDefinition has all fields again", {{"definition", name}});
+    }
     known_.erase(known);
     return;
   }
