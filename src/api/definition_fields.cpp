@@ -9,8 +9,12 @@ namespace cdom::api {
 
 namespace {
 
+constexpr char kKeepsUnknown[] = "x-kubernetes-preserve-unknown-fields";
+
 void add_paths(const Json& schema, const std::string& prefix, std::vector<std::string>& paths) {
   if (!schema.is_object()) return;
+  const auto keeps = schema.find(kKeepsUnknown);
+  if (keeps != schema.end() && *keeps == true) paths.push_back(prefix + kAnyField);
   if (const auto items = schema.find("items"); items != schema.end()) {
     add_paths(*items,
               prefix.empty() ? "[]." : base::cat(prefix.substr(0, prefix.size() - 1), "[]."),
@@ -38,6 +42,10 @@ void AsSchemaPaths::write(Json& json, const std::vector<std::string>& paths) {
   for (const std::string& path : paths) {
     Json* at = &json;
     for (std::string step : base::split(path, '.')) {
+      if (step == kAnyField) {
+        (*at)[kKeepsUnknown] = true;
+        break;
+      }
       const bool is_list = step.ends_with("[]");
       if (is_list) step.resize(step.size() - 2);
       if (!step.empty()) at = &(*at)["properties"][step];

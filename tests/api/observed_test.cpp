@@ -75,6 +75,26 @@ TEST(Definition, HasThePathsOfItsSchema) {
   EXPECT_EQ(*back, *definition);
 }
 
+// KEP "Pruning of custom resources": x-kubernetes-preserve-unknown-fields.
+TEST(Definition, SaysWhereItsSchemaKeepsWhatItDoesNotKnow) {
+  const auto definition = decode<Definition>(R"({"kind":"CustomResourceDefinition",
+    "apiVersion":"apiextensions.k8s.io/v1","metadata":{"name":"d"},"spec":{"versions":[
+      {"name":"v1","served":true,"schema":{"openAPIV3Schema":{"type":"object","properties":{
+        "status":{"type":"object","x-kubernetes-preserve-unknown-fields":true,
+          "properties":{"list":{"type":"array",
+            "items":{"type":"object","x-kubernetes-preserve-unknown-fields":true}}}},
+        "spec":{"type":"object","x-kubernetes-preserve-unknown-fields":false}}}}},
+      {"name":"v2","served":true,"schema":{"openAPIV3Schema":{"type":"object",
+        "x-kubernetes-preserve-unknown-fields":true}}}]}})");
+  ASSERT_TRUE(definition) << definition.error().message;
+  EXPECT_THAT(definition->versions[0].fields,
+              ElementsAre("spec", "status", "status.*", "status.list", "status.list[].*"));
+  EXPECT_THAT(definition->versions[1].fields, ElementsAre("*"));
+  const auto back = decode<Definition>(encode(*definition, "v1"));
+  ASSERT_TRUE(back) << back.error().message;
+  EXPECT_EQ(*back, *definition);
+}
+
 TEST(EncodeList, IsAListAsAServerGivesIt) {
   const std::vector<PodState> pods{*decode<PodState>(kPod), PodState{}};
   const auto page = decode_page<PodState>(encode_list(pods));

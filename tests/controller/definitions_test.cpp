@@ -45,6 +45,29 @@ TEST(MissingFields, AreThoseOfThisReleaseAndNotWhatIsBelowThem) {
   EXPECT_THAT(missing_fields(wanted, found), ElementsAre("status"));
 }
 
+TEST(MissingFields, AreNotThoseThatTheSchemaKeepsWithoutKnowingThem) {
+  const api::DefinitionVersion wanted{
+      .name = "v1beta1",
+      .served = true,
+      .fields = {"apiVersion", "kind", "metadata", "metadata.name", "spec", "spec.a", "status",
+                 "status.list", "status.list[].x"}};
+  api::DefinitionVersion found = wanted;
+  found.fields = {"spec", "spec.a", "status", "status.list", "status.list[].x"};
+  EXPECT_THAT(missing_fields(wanted, found), IsEmpty()) << "metadata is everywhere";
+  found.fields = {"*"};
+  EXPECT_THAT(missing_fields(wanted, found), IsEmpty());
+  found.fields = {"spec.*", "spec", "status.*", "status"};
+  std::ranges::sort(found.fields);
+  EXPECT_THAT(missing_fields(wanted, found), IsEmpty());
+  found.fields = {"spec", "spec.a", "status", "status.list", "status.list[].*"};
+  EXPECT_THAT(missing_fields(wanted, found), IsEmpty());
+  found.fields = {"spec", "spec.a", "status", "status.*", "status.list"};
+  EXPECT_THAT(missing_fields(wanted, found), ElementsAre("status.list[].x"))
+      << "what the schema knows is pruned as usual";
+  found.fields = {"spec", "spec.*", "status"};
+  EXPECT_THAT(missing_fields(wanted, found), ElementsAre("status.list"));
+}
+
 TEST(ExpectedDefinitions, HaveNoFaultThemselves) {
   ASSERT_THAT(expected_definitions(), SizeIs(3));
   for (const api::Definition& one : expected_definitions()) EXPECT_EQ(fault_of(one, one), "");

@@ -94,10 +94,13 @@ struct DaemonSetRollout {
   friend bool operator==(const DaemonSetRollout&, const DaemonSetRollout&) = default;
 };
 
+// Instead of a name, the last step of a path: the schema keeps fields that it does not know.
+inline constexpr char kAnyField[] = "*";
+
 struct DefinitionVersion {
   std::string name;
   bool served = false;
-  // Paths of its schema, sorted: "spec", "spec.numNodes", "status.nodes[].name".
+  // Paths of its schema, sorted: "spec", "spec.numNodes", "status.nodes[].name", "spec.*".
   std::vector<std::string> fields;
 
   friend bool operator==(const DefinitionVersion&, const DefinitionVersion&) = default;

@@ -21,17 +21,47 @@ const api::DefinitionVersion* served_version(const api::Definition& expected,
   return it == found.versions.end() || !it->served ? nullptr : &*it;
 }
 
+// An API server keeps these, whether a schema names them or not.
+bool is_of_every_object(const std::string& path) {
+  return path == "apiVersion" || path == "kind" || path == "metadata" ||
+         path.starts_with("metadata.");
+}
+
+// The path of what a field is in: of "a.list[].x" "a.list[]"; "" at the root.
+std::string above_of(const std::string& path) {
+  const std::size_t dot = path.rfind('.');
+  return dot == std::string::npos ? "" : path.substr(0, dot);
+}
+
+// Whether the nearest thing above that the schema knows keeps what it does not know.
+bool is_kept_unknown(const api::DefinitionVersion& found, const std::string& path) {
+  const auto has = [&](const std::string& one) {
+    return std::ranges::binary_search(found.fields, one);
+  };
+  std::string at = path;
+  while (!at.empty()) {
+    // An item is of its list.
+    at = at.ends_with("[]") ? at.substr(0, at.size() - 2) : above_of(at);
+    if (has(at.empty() ? api::kAnyField : cat(at, ".", api::kAnyField))) return true;
+    if (has(at)) return false;
+  }
+  return false;
+}
+
 }  // namespace
 
 std::vector<std::string> missing_fields(const api::DefinitionVersion& expected,
                                         const api::DefinitionVersion& found) {
   std::vector<std::string> missing;
   std::ranges::set_difference(expected.fields, found.fields, std::back_inserter(missing));
+  std::erase_if(missing, [&](const std::string& path) {
+    return is_of_every_object(path) || is_kept_unknown(found, path);
+  });
   // What is below a field that is missing goes without saying.
   std::erase_if(missing, [&](const std::string& path) {
-    const std::string above = path.substr(0, path.rfind('.'));
+    const std::string above = above_of(path);
     const std::string list = above.ends_with("[]") ? above.substr(0, above.size() - 2) : above;
-    return above != path && std::ranges::find(missing, list) != missing.end();
+    return !above.empty() && std::ranges::find(missing, list) != missing.end();
   });
   return missing;
 }
