@@ -236,6 +236,21 @@ annotations_are_faults_of_nodes() {
   expect_failure "" grep -v " \(strike\|heal\) " "$MAIN/faults.log"
 }
 
+healing_one_cut_leaves_the_others() {
+  fault node r2n01 =partition,imex-cut
+  eventually does_not_reach r1n01 r2n01
+  fault node r2n01 =imex-cut
+  kubectl wait --for=condition=Ready node/r2n01 --timeout=60s >/dev/null
+  does_not_reach r1n01 r2n01 || fail "the end of the partition has ended imex-cut"
+  fault node r2n02 =imex-cut
+  eventually does_not_reach r1n01 r2n02
+  fault node r2n01 -
+  eventually reaches r1n01 r2n01
+  does_not_reach r2n01 r2n02 || fail "r2n01, which is healed, has healed r2n02 as well"
+  fault node r2n02 -
+  eventually reaches r2n01 r2n02
+}
+
 a_second_cluster_with_nodes_runs_beside_it() {
   other up --nodes 1 --ip-family ipv6 >/dev/null
   expect "n01 fd00:10:88:1::1" "$(other kubectl get nodes -o 'jsonpath={.items[*].metadata.name} {.items[*].status.addresses[?(@.type=="InternalIP")].address}')"
@@ -308,6 +323,7 @@ for test in \
   a_node_without_power_is_gone_without_a_word \
   a_node_that_boots_again_has_a_new_boot_id_and_its_files \
   annotations_are_faults_of_nodes \
+  healing_one_cut_leaves_the_others \
   a_second_cluster_with_nodes_runs_beside_it \
   up_again_keeps_what_is_there \
   refuses_what_it_cannot_do \

@@ -7,7 +7,7 @@ How it goes:
    for any more heals.
 
 What can be seen of a fault is the sandbox's (include/compute_domain/sandbox/cluster.h), but for the ways to the API
-server, which are here ways of packets.
+server, which are here ways of packets, and for imex-cut, which drops all that goes from node to node.
 """
 
 import contextlib
@@ -36,6 +36,7 @@ _LOOPS = {
     # Kubelet starts it again, and again.
     "agent-crash": f"while :; do pkill -KILL {_AGENT} || true; sleep 0.05; done",
 }
+_CUTS = {"partition", "imex-cut"}  # that have cut nodes off from each other
 _PATIENCE_SECONDS = 120
 
 
@@ -79,7 +80,6 @@ class MachineFaults:
             self._for_each_other(node, self._cluster.heal)
         elif fault == "imex-hang":
             subprocess.run(self._cluster.command_line_on_node(node, ["pkill", "-CONT", "-x", "nvidia-imex"]))
-
 
     def _for_each_other(self, node: str, do: Callable[[str, str], None]) -> None:
         for other in sorted(self._cluster.node_names() - {node}):
@@ -137,6 +137,14 @@ class Faults:
                 self._act(self._machines.strike, where, fault)
             if fault in had - has:
                 self._act(self._machines.heal, where, fault)
+        if (had - has) & _CUTS:
+            self._cut_again()
+
+    def _cut_again(self) -> None:
+        """A cut is of two nodes: healing one node's has healed what another fault, or node, still asks for."""
+        for node in sorted({where for where, _ in self._asked.values()}):
+            if "imex-cut" in self._wanted(node):
+                self._act(self._machines.strike, node, "imex-cut")
 
     def _wanted(self, node: str) -> set:
         return {fault for where, faults in self._asked.values() if where == node for fault in faults}
