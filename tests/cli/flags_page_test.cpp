@@ -8,6 +8,7 @@
 
 #include "agent/main/agent_flags.h"
 #include "cli/command_line.h"
+#include "cli/refusal.h"
 #include "compute_domain/base/text.h"
 #include "controller/main/controller_flags.h"
 #include "imex/main/imex_flags.h"
@@ -101,6 +102,15 @@ TEST(Flags, AreThereOnceWithAHelpAndADefaultThatTheyTake) {
       }
     }
   }
+}
+
+// Nobody would serve them.
+TEST(SandboxFlags, AskForNoMetricsOfAControllerThatDoesNotRun) {
+  program::SandboxFlags flags;
+  const CommandLine line = command_line_of(flags);
+  EXPECT_EQ(refusal({"--metrics-listen=127.0.0.1:0"}, line), "");
+  EXPECT_THAT(refusal({"--metrics-listen=127.0.0.1:0", "--run-controller=false"}, line),
+              testing::HasSubstr("--metrics-listen"));
 }
 
 }  // namespace

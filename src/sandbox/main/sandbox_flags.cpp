@@ -58,14 +58,20 @@ std::vector<cli::Flag> rows_of(SandboxFlags& f) {
 }  // namespace
 
 cli::CommandLine command_line_of(SandboxFlags& flags) {
-  return {.program = kSandboxProgram,
-          .usage = kUsage,
-          .sub_commands = {{"nodes", kNodesUsage}},
-          .flags = rows_of(flags),
-          .mistake = [&flags](const std::string& sub_command) -> std::string {
-            if (sub_command != "nodes" || !flags.kubeconfig.empty()) return "";
-            return "name the cluster with --kubeconfig FILE";
-          }};
+  return {
+      .program = kSandboxProgram,
+      .usage = kUsage,
+      .sub_commands = {{"nodes", kNodesUsage}},
+      .flags = rows_of(flags),
+      .mistake = [&flags](const std::string& sub_command) -> std::string {
+        if (sub_command == "nodes" && flags.kubeconfig.empty()) {
+          return "name the cluster with --kubeconfig FILE";
+        }
+        if (sub_command.empty() && !flags.run_controller && !flags.metrics_listen.empty()) {
+          return "--metrics-listen is of the controller, which --run-controller=false leaves out";
+        }
+        return "";
+      }};
 }
 
 core::NodeSettings node_settings(const SandboxFlags& flags) {
