@@ -1,6 +1,6 @@
 """Chromium without a window, spoken to over a pipe in its DevTools protocol: Browser, Page.
 
-tools/setup has unpacked it; nothing is installed and no port is opened. https://chromedevtools.github.io/devtools-protocol/
+tools/setup --browser has unpacked it; nothing is installed and no port is opened. https://chromedevtools.github.io/devtools-protocol/
 """
 
 import base64
@@ -90,7 +90,7 @@ class Browser:
 
     def __init__(self, folder: Path):
         if not PROGRAM.exists():
-            sys.exit(f"there is no {PROGRAM}: run tools/setup")
+            sys.exit(f"there is no {PROGRAM}: run tools/setup --browser")
         self.folder, self.calls, self.events, self.pages, self.rest = folder, 0, [], {}, b""
         (folder / "fonts.conf").write_text(FONTS.format(fonts=UNPACKED / "usr/share/fonts", cache=folder / "font-cache"))
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """The page of kubectl compute-domain --html in a real browser: page_test.py [--screenshots DIR].
 
-Chromium is Debian's (tools/setup), without a window. The pages are of the bundles that plugin_page_bundles writes: a cluster in
+Chromium is Debian's (tools/setup --browser), without a window. The pages are of the bundles that plugin_page_bundles writes: a cluster in
 trouble, 5,004 nodes, 576 members in one clique, nothing, and names that want to be markup. Nothing may be asked of a network,
 nothing may be complained of, all can be reached by keyboard, nothing overlaps, and all can be read in both colour schemes. The
 last line counts what passed. CDOM_BUILD: the programs' build, by default build/release. --screenshots makes the pictures of
