@@ -56,7 +56,9 @@ core::PodFacts facts_of_pod(const api::PodState& pod) {
 }  // namespace
 
 const api::Condition* DomainFacts::condition(std::string_view type) const {
-  return status ? api::find_condition(status->conditions, type) : nullptr;
+  // What the API server refuses to the controller nobody else can work out.
+  const auto& told = type == core::kConditionWrites ? object->status : status;
+  return told ? api::find_condition(told->conditions, type) : nullptr;
 }
 
 const core::MemberView* DomainFacts::member(const std::string& node) const {

@@ -40,14 +40,31 @@ std::string patch_num_nodes(const api::ComputeDomain& domain, std::int64_t nodes
              " --type merge -p '{\"spec\":{\"numNodes\":", nodes, "}}'");
 }
 
+// "n01: DriverTooOld: the driver is 470", of the nodes that say so.
+std::vector<std::string> why_nodes_cannot_serve(const ClusterView& view) {
+  std::vector<std::string> texts;
+  for (const api::ComputeDomainNode& report : view.reports) {
+    const api::Condition* can_serve =
+        api::find_condition(report.status.conditions, api::kConditionCanServe);
+    if (can_serve == nullptr || can_serve->status == api::ConditionStatus::True) continue;
+    texts.push_back(cat(report.meta.name, ": ", can_serve->reason, ": ", can_serve->message));
+  }
+  return texts;
+}
+
 // The domain wants more nodes than there are devices.
 bool cluster_is_too_small(const Scene& scene, const DomainFacts& domain, const std::string& text) {
   const core::SeatCount seats = scene.facts.seat_count();
   const std::int64_t wants = domain.object->spec.num_nodes;
   if (seats.total == 0) {
+    const std::vector<std::string> why = why_nodes_cannot_serve(scene.facts.view());
     return scene.chain.stops(
-        text, "no node offers a device, so the scheduler can place no pod of a ComputeDomain",
-        "see of each node why it cannot serve", "kubectl compute-domain check");
+        text,
+        cat("no node offers a device, so the scheduler can place no pod of a ComputeDomain: ",
+            why.empty() ? "no node has an agent that has reported" : base::list_names(why, 4)),
+        why.empty() ? "install the agents on nodes with GPUs, or see why they do not run there"
+                    : "mend what the nodes lack",
+        "kubectl compute-domain check");
   }
   return scene.chain.stops(
       text,
@@ -221,7 +238,12 @@ bool peers_are_connected(const Scene& scene, const DomainFacts& domain) {
     return scene.chain.stops_for("WaitingForController", text, "");
   }
   if (ready->status == api::ConditionStatus::True) {
-    return scene.chain.holds(cat("the ComputeDomain is Ready: ", ready->message));
+    const std::string text = cat("the ComputeDomain is Ready: ", ready->message);
+    // Ready says that each node can be used, and not that all of them share memory.
+    const api::Condition* cliques = domain.condition(core::kConditionCliques);
+    const auto reason = reason_of(cliques);
+    if (!reason || cliques->status != api::ConditionStatus::False) return scene.chain.holds(text);
+    return scene.chain.stops_for(*reason, text, cliques->message);
   }
   const std::string text = cat("the ComputeDomain is not Ready: ", ready->message);
   const auto reason = reason_of(ready);

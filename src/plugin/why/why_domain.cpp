@@ -118,6 +118,10 @@ bool nodes_are_ready(DomainScene& scene) {
 }
 
 bool controller_works(DomainScene& scene) {
+  const api::Condition* writes = scene.domain.condition(core::kConditionWrites);
+  if (writes != nullptr && writes->status == api::ConditionStatus::False) {
+    return scene.chain.stops_for("WriteRefused", scene.controller.found, writes->message);
+  }
   if (scene.domain.status || !scene.controller.is_away()) {
     return scene.chain.holds(scene.controller.found);
   }
