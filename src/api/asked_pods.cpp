@@ -4,9 +4,9 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
+#include "api/domain/compute_domain_fields.h"
 #include "api/json/json_text.h"
 #include "compute_domain/base/text.h"
-#include "compute_domain_fields.h"
 
 namespace cdom::api {
 

@@ -1,9 +1,9 @@
 #include <nlohmann/json.hpp>
 
+#include "api/domain/compute_domain_fields.h"
 #include "api/json/document.h"
 #include "compute_domain/api/codec.h"
 #include "compute_domain/base/clock.h"
-#include "compute_domain_fields.h"
 #include "core_fields.h"
 #include "resource_fields.h"
 #include "resource_versions.h"

@@ -4,7 +4,7 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
-#include "api/compute_domain_fields.h"
+#include "api/domain/compute_domain_fields.h"
 #include "api/repository.h"
 #include "compute_domain/api/kind.h"
 #include "compute_domain/base/text.h"

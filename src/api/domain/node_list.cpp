@@ -4,9 +4,9 @@
 #include <cstdio>
 #include <tuple>
 
+#include "api/fields.h"
 #include "compute_domain/base/ranges.h"
 #include "compute_domain/base/text.h"
-#include "fields.h"
 
 namespace cdom::api {
 

@@ -3,11 +3,11 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
+#include "api/domain/compute_domain_fields.h"
 #include "api/json/strict.h"
 #include "compute_domain/api/kind.h"
 #include "compute_domain/api/names.h"
 #include "compute_domain/base/text.h"
-#include "compute_domain_fields.h"
 
 namespace cdom::api {
 

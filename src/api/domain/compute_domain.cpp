@@ -3,12 +3,12 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "api/domain/compute_domain_fields.h"
 #include "api/json/document.h"
 #include "api/json/json_scanner.h"
 #include "compute_domain/api/compute_domain_node.h"
 #include "compute_domain/api/names.h"
 #include "compute_domain/base/text.h"
-#include "compute_domain_fields.h"
 
 namespace cdom::api {
 
