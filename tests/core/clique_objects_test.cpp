@@ -137,9 +137,10 @@ TEST_F(CliqueObjects, OfSomebodyElseAreLeftAloneWithOneEvent) {
   theirs.meta.uid = "uid-theirs";
   theirs.meta.labels = {{api::kDomainLabel, kUid}, {api::kCliqueIdLabel, "a.1"}};
   world_.stored = {theirs};
-  ASSERT_THAT(actions(), SizeIs(1));
-  const auto* event = std::get_if<RecordEvent>(&actions().front());
-  ASSERT_NE(event, nullptr) << to_string(actions().front());
+  const std::vector<Action> found = actions();
+  ASSERT_THAT(found, SizeIs(1));
+  const auto* event = std::get_if<RecordEvent>(&found.front());
+  ASSERT_NE(event, nullptr) << to_string(found.front());
   EXPECT_EQ(event->reason, "NotOurs");
   EXPECT_EQ(event->involved.uid, "uid-theirs");
   world_.told = {"uid-theirs"};
