@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "compute_domain/base/between.h"
+
 namespace cdom::controller {
 
 FilledCluster::FilledCluster(core::Settings settings, const base::Clock& clock)
@@ -46,7 +48,7 @@ void FilledCluster::learn_agents() {
   for (const auto& pod : stores_.agents.all()) {
     if (pod->node.empty()) continue;
     const base::Duration lasts =
-        pod->ready_changed ? clock_.now() - *pod->ready_changed : base::Duration::zero();
+        pod->ready_changed ? base::between(*pod->ready_changed, clock_.now()) : base::Duration();
     const auto known = memory_.agent(pod->node);
     // While a DaemonSet replaces it a node has two: the one that is ready counts.
     if (known && known->ready) continue;

@@ -4,6 +4,7 @@
 #include <set>
 
 #include "compute_domain/api/names.h"
+#include "compute_domain/base/between.h"
 #include "compute_domain/core/membership.h"
 #include "compute_domain/core/node_lists.h"
 #include "compute_domain/core/node_pause.h"
@@ -534,7 +535,7 @@ void Triggers::on_change(const api::Pod* before, const api::Pod* after) const {
   }
   // The time is of the node's own clock, which may be ahead.
   const base::Time now = from_.clock.now();
-  const base::Duration age = now - std::min(changed.value_or(now), now);
+  const base::Duration age = base::between(std::min(changed.value_or(now), now), now);
   memory_.agent_seen(node, {.ready = ready, .since = from_.clock.elapsed() - age});
   add_domains_of_node(node);
   add_report(node);

@@ -16,6 +16,8 @@ using State = ControllerLife::State;
 constexpr char kController[] = "compute-domain-controller";
 // A Lease that is not renewed for so many of its durations belongs to nobody; clocks differ a bit.
 constexpr int kSpans = 2;
+// What is longer is a mistake, and no reason to believe in a controller for longer.
+constexpr std::int64_t kLongestLease = 24L * 3600 * 365;  // seconds
 
 template <class T>
 const T* find_controller(const std::vector<T>& objects) {
@@ -33,8 +35,9 @@ ControllerLife by_lease(const ClusterView& view, const api::Lease& lease) {
     return silent(view, "no controller holds the Lease");
   }
   const std::string renewed = cat("renewed ", age(view.taken, *lease.renewed));
-  if (view.taken - *lease.renewed >
-      kSpans * std::chrono::seconds(std::max<std::int64_t>(lease.duration_seconds, 1))) {
+  const std::chrono::seconds lasts(
+      std::clamp<std::int64_t>(lease.duration_seconds, 1, kLongestLease));
+  if (between(*lease.renewed, view.taken) > kSpans * lasts) {
     return silent(view, cat("the Lease of ", lease.holder, " was last ", renewed));
   }
   return {State::Works, cat(lease.holder, " holds the Lease, ", renewed), "", ""};

@@ -86,5 +86,17 @@ TEST(Gather, AnAgentsEndIsNoLaterThanItWasSeen) {
   EXPECT_EQ(view_of_n1(rig).agent->lasts, base::Duration::zero());
 }
 
+// The kubelet writes it, or who has its token.
+TEST(Gather, AnAgentThatEndedInTheYear1HasEndedLongAgo) {
+  ShellRig rig;
+  fill(rig);
+  auto pod = object_named<api::Pod>("agent-1", "compute-domain-nodes");
+  pod.node = "n1";
+  pod.ready_changed = base::parse_rfc3339("0001-01-01T00:00:00Z");
+  rig.put(pod);
+  ASSERT_TRUE(view_of_n1(rig).agent);
+  EXPECT_GT(view_of_n1(rig).agent->lasts, 24h * 365);
+}
+
 }  // namespace
 }  // namespace cdom::controller

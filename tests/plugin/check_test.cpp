@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <limits>
 
 #include "plugin/views.h"
 
@@ -110,6 +111,15 @@ TEST(Check, FailsWhenNobodyRenewsTheLease) {
   EXPECT_THAT(finding.found, HasSubstr("renewed 2m ago"));
 }
 
+// Whoever writes the Lease chooses its times.
+TEST(Check, FailsForALeaseOfTheYear1AndForOneThatLastsForever) {
+  ClusterView view = settled_view();
+  view.leases.front().renewed = *base::parse_rfc3339("0001-01-01T00:00:00Z");
+  EXPECT_EQ(only_trouble(view, "controller").verdict, Verdict::Fails);
+  view.leases.front().duration_seconds = std::numeric_limits<std::int64_t>::max();
+  EXPECT_EQ(only_trouble(view, "controller").verdict, Verdict::Fails);
+}
+
 TEST(Check, BelievesAControllerWithoutALeaseByItsDeployment) {
   ClusterView view = settled_view();
   view.leases.clear();
@@ -169,6 +179,18 @@ TEST(Check, FailsForAReportThatIsNotBelieved) {
                                                  .since = kNow - std::chrono::minutes(5)};
   EXPECT_THAT(only_trouble(view, "node n2").found,
               AllOf(HasSubstr("may not be true any more"), HasSubstr("agent is not ready")));
+}
+
+// A kubelet, or who has its token, chooses the times of a pod's conditions.
+TEST(Check, FailsForAReportWhoseAgentIsNotReadySinceTheYear1) {
+  ClusterView view = settled_view();
+  pod_in(view, "agent-n2").conditions.front() = {
+      .type = "Ready",
+      .status = api::ConditionStatus::False,
+      .reason = {},
+      .message = {},
+      .since = *base::parse_rfc3339("0001-01-01T00:00:00Z")};
+  EXPECT_THAT(only_trouble(view, "node n2").found, HasSubstr("agent is not ready"));
 }
 
 TEST(Check, SaysWhyANodeCannotServe) {
