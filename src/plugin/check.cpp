@@ -10,6 +10,7 @@
 #include "compute_domain/core/reconcile.h"
 #include "plugin/controller_life.h"
 #include "plugin/facts.h"
+#include "plugin/node_health.h"
 #include "plugin/reports.h"
 
 namespace cdom::plugin {
@@ -93,19 +94,11 @@ std::string look_at_pods(const ClusterView& view, const std::string& node) {
              " -o wide --field-selector spec.nodeName=", node);
 }
 
-std::int64_t devices_of(const ClusterView& view, const std::string& node) {
-  std::int64_t count = 0;
-  for (const api::ResourceSlice& slice : view.slices) {
-    if (slice.node == node) count += std::ssize(slice.devices);
-  }
-  return count;
-}
-
 // What a node is that can serve, in one line.
 std::string state_text(const Facts& facts, const api::ComputeDomainNode& report) {
   const std::string& node = report.meta.name;
   const auto clique = api::clique_of(report.status);
-  const std::int64_t devices = devices_of(facts.view(), node);
+  const std::int64_t devices = facts.devices_on(node);
   const std::vector<std::string> domains = facts.domains_on(node);
   return cat(!clique           ? "clique not known yet"
              : clique->empty() ? "no NVLink fabric"
@@ -115,66 +108,35 @@ std::string state_text(const Facts& facts, const api::ComputeDomainNode& report)
              domains.empty() ? "" : cat(", used by ", base::list_names(domains, 3)));
 }
 
-// A daemon that has failed, of a group that the node still serves.
-const api::GroupReport* failed_group(const api::ComputeDomainNode& report) {
-  const auto it =
-      std::ranges::find(report.status.groups, api::DaemonState::Failed, &api::GroupReport::state);
-  return it == report.status.groups.end() ? nullptr : &*it;
-}
-
-Verdict verdict_of(core::Reason reason) {
-  switch (reason.row().severity) {
-    case core::Severity::Fine:
-      return Verdict::Ok;
-    case core::Severity::Forming:
-      return Verdict::Warning;
+// What is wrong with it, as the end of a sentence that begins with what the node is.
+std::string found_on(const Facts& facts, const std::string& node, const NodeHealth& health) {
+  switch (health.cause) {
+    case NodeHealth::Cause::NoReport:
+      return cat(health.message, ": there is no ComputeDomainNode of this name");
+    case NodeHealth::Cause::Doubted:
+      return cat("its report may not be true any more: ", health.message);
     default:
-      return Verdict::Fails;
+      break;
+  }
+  const std::string state = state_text(facts, *facts.report(node));
+  switch (health.cause) {
+    case NodeHealth::Cause::ImexDied:
+      return cat(state, "; its IMEX daemon has failed: ", health.message);
+    case NodeHealth::Cause::CannotServe:
+      return cat(state, "; it cannot serve: ", text_of(health));
+    case NodeHealth::Cause::NoSlice:
+      return cat(state, ", ", health.message);
+    case NodeHealth::Cause::None:
+      return state;
+    default:
+      return cat(state, "; ", health.message);
   }
 }
 
 Finding look_at_node(const Facts& facts, const std::string& name) {
-  const ClusterView& view = facts.view();
-  Finding finding{cat("node ", name), Verdict::Fails, "",
-                  "check the compute-domain-agent pod there", look_at_pods(view, name)};
-  const api::ComputeDomainNode* report = facts.report(name);
-  if (report == nullptr) {
-    finding.found = "its agent has not reported: there is no ComputeDomainNode of this name";
-    return finding;
-  }
-  if (const auto doubt = facts.doubt_of(name)) {
-    finding.found = cat("its report may not be true any more: ", doubt->message);
-    const auto reason = core::Reason::find(doubt->reason);
-    if (reason) finding.remedy = std::string(reason->row().next);
-    return finding;
-  }
-  const std::string state = state_text(facts, *report);
-  const api::Condition* can_serve =
-      api::find_condition(report->status.conditions, api::kConditionCanServe);
-  if (can_serve == nullptr) {
-    finding.found = cat(state, "; its agent has not said yet whether the node can serve");
-    return finding;
-  }
-  if (const auto* group = failed_group(*report)) {
-    finding.found = cat(state, "; its IMEX daemon has failed: ", group->message);
-    finding.remedy = std::string(core::Reason("ImexFailed").row().next);
-    return finding;
-  }
-  const auto reason = core::Reason::find(can_serve->reason);
-  if (can_serve->status != api::ConditionStatus::True) {
-    finding.verdict = reason ? verdict_of(*reason) : Verdict::Fails;
-    finding.found = cat(state, "; it cannot serve: ", can_serve->reason, ": ", can_serve->message);
-    if (reason) finding.remedy = std::string(reason->row().next);
-    if (finding.verdict != Verdict::Fails) finding.command.clear();
-    if (finding.verdict == Verdict::Ok) finding.remedy.clear();
-    return finding;
-  }
-  if (devices_of(view, name) == 0) {
-    finding.found =
-        cat(state, ", although it can serve: the scheduler has no ResourceSlice to allocate from");
-    return finding;
-  }
-  return {finding.subject, Verdict::Ok, state, ""};
+  const NodeHealth health = health_of(facts, name);
+  return {cat("node ", name), health.verdict, found_on(facts, name, health), health.remedy,
+          health.verdict == Verdict::Fails ? look_at_pods(facts.view(), name) : ""};
 }
 
 }  // namespace

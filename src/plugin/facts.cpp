@@ -121,6 +121,9 @@ void Facts::index() {
     if (!domain.spec.channel) continue;
     makers_.try_emplace({domain.meta.ns, domain.spec.channel->template_name}, &domain);
   }
+  for (const api::ResourceSlice& slice : view_.slices) {
+    devices_[slice.node] += std::ssize(slice.devices);
+  }
   for (const api::ResourceClaim& claim : view_.claims) {
     std::set<std::string> owners;
     for (const api::OwnerReference& owner : claim.meta.owners) owners.insert(owner.uid);
@@ -193,6 +196,8 @@ const api::ComputeDomain* Facts::domain_of(const api::ResourceClaim& claim) cons
   });
   return it == view_.domains.end() ? nullptr : &*it;
 }
+
+std::int64_t Facts::devices_on(const std::string& node) const { return find_in(devices_, node); }
 
 std::optional<api::Staleness> Facts::doubt_of(const std::string& node) const {
   const api::ComputeDomainNode* found = report(node);

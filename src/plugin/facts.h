@@ -4,6 +4,7 @@
 // Points into the view, which must outlive it. One thread.
 #pragma once
 
+#include <cstdint>
 #include <map>
 #include <optional>
 #include <string>
@@ -69,6 +70,8 @@ class Facts {
   [[nodiscard]] DomainFacts facts_of(const api::ComputeDomain& domain) const;
   // The domain that a claim is for, whether it names it or is its workload's; null: none is here.
   [[nodiscard]] const api::ComputeDomain* domain_of(const api::ResourceClaim& claim) const;
+  // Devices in the ResourceSlices of a node.
+  [[nodiscard]] std::int64_t devices_on(const std::string& node) const;
   // Why what the node has reported may not be true any more, as the controller would say it.
   [[nodiscard]] std::optional<api::Staleness> doubt_of(const std::string& node) const;
 
@@ -115,6 +118,7 @@ class Facts {
   ByName<api::Node> nodes_;
   std::map<std::string, const api::ComputeDomain*> domains_by_uid_;
   std::map<Name, const api::ComputeDomain*> makers_;  // by the name of the template
+  std::map<std::string, std::int64_t> devices_;       // by node
   ByUid<api::ResourceClaim> claims_by_owner_;
   ByUid<api::Occurrence> events_;
   std::map<Name, std::vector<const api::PodState*>> pods_by_template_;

@@ -6,6 +6,7 @@
 
 #include "compute_domain/base/text.h"
 #include "plugin/facts.h"
+#include "plugin/node_health.h"
 #include "plugin/reports.h"
 
 namespace cdom::plugin {
@@ -53,23 +54,15 @@ std::string daemon_of(const api::ComputeDomainNode& report) {
   return state ? std::string(api::to_string(*state)) : "";
 }
 
-std::string trouble_of(const Facts& facts, const std::string& node) {
-  const api::ComputeDomainNode* report = facts.report(node);
-  if (report == nullptr) return "its agent has not reported";
-  if (const auto doubt = facts.doubt_of(node)) return cat(doubt->reason, ": ", doubt->message);
-  const auto& conditions = report->status.conditions;
-  const auto* can_serve = api::find_condition(conditions, api::kConditionCanServe);
-  if (can_serve == nullptr || can_serve->status == api::ConditionStatus::True) return "";
-  return cat(can_serve->reason, ": ", can_serve->message);
-}
-
 TopologyNode node_of(const Facts& facts, const std::string& name, const DeviceCount& devices) {
+  const NodeHealth health = health_of(facts, name);
   TopologyNode node{.name = name,
                     .devices = devices,
                     .isolation = {},
                     .daemon = {},
                     .domains = facts.domains_on(name),
-                    .trouble = trouble_of(facts, name)};
+                    .trouble = text_of(health),
+                    .is_meant = health.verdict == Verdict::Ok};
   if (const api::ComputeDomainNode* report = facts.report(name)) {
     node.isolation = std::string(api::to_string(report->status.isolation));
     node.daemon = daemon_of(*report);

@@ -65,5 +65,25 @@ TEST(Topology, SaysWhatIsWrongWithANode) {
   EXPECT_THAT(topology(view).cliques.front().nodes.front().trouble, HasSubstr("NodeRebooted"));
 }
 
+TEST(Topology, SaysOfANodeWhatCheckFinds) {
+  ClusterView view = settled_view(4);
+  std::erase_if(view.slices, [](const auto& slice) { return slice.node == "n1"; });
+  report_in(view, "n2").status.groups.front().state = api::DaemonState::Failed;
+  report_in(view, "n3").status.conditions.clear();
+  report_in(view, "n4").status.conditions.front() = {.type = api::kConditionCanServe,
+                                                     .status = api::ConditionStatus::False,
+                                                     .reason = "Cordoned",
+                                                     .message = "the node is cordoned",
+                                                     .last_transition = kNow};
+  const std::vector<TopologyNode> nodes = topology(view).cliques.front().nodes;
+  ASSERT_EQ(nodes.size(), 4U);
+  EXPECT_THAT(nodes[0].trouble, HasSubstr("no ResourceSlice"));
+  EXPECT_THAT(nodes[1].trouble, HasSubstr("ImexFailed"));
+  EXPECT_THAT(nodes[2].trouble, HasSubstr("not said yet"));
+  EXPECT_THAT(nodes[3].trouble, HasSubstr("the node is cordoned"));
+  EXPECT_TRUE(nodes[3].is_meant);
+  for (int i = 0; i < 3; ++i) EXPECT_FALSE(nodes[i].is_meant) << i;
+}
+
 }  // namespace
 }  // namespace cdom::plugin

@@ -23,7 +23,8 @@ struct TopologyNode {
   DeviceCount devices;
   std::string isolation, daemon;  // words of the report; "" when there is none
   std::vector<std::string> domains;
-  std::string trouble;  // why it offers nothing, or why its report may not be true; "" for none
+  std::string trouble;   // why it cannot serve, as `check` finds it; "" for none
+  bool is_meant = true;  // somebody wanted the trouble: the node is cordoned
 
   friend bool operator==(const TopologyNode&, const TopologyNode&) = default;
 };

@@ -1,0 +1,79 @@
+#include "plugin/node_health.h"
+
+#include <algorithm>
+
+#include "compute_domain/base/text.h"
+#include "compute_domain/core/reasons.h"
+
+namespace cdom::plugin {
+
+namespace {
+
+using base::cat;
+using Cause = NodeHealth::Cause;
+
+constexpr char kLookAtAgent[] = "check the compute-domain-agent pod there";
+
+// A daemon that has failed, of a group that the node still serves.
+const api::GroupReport* failed_group(const api::ComputeDomainNode& report) {
+  const auto it =
+      std::ranges::find(report.status.groups, api::DaemonState::Failed, &api::GroupReport::state);
+  return it == report.status.groups.end() ? nullptr : &*it;
+}
+
+Verdict verdict_of(const std::optional<core::Reason>& reason) {
+  if (!reason) return Verdict::Fails;
+  switch (reason->row().severity) {
+    case core::Severity::Fine:
+      return Verdict::Ok;
+    case core::Severity::Forming:
+      return Verdict::Warning;
+    default:
+      return Verdict::Fails;
+  }
+}
+
+// With the remedy of the reason's row, where it has one.
+NodeHealth unwell(Cause cause, const std::string& reason, const std::string& message) {
+  const auto known = core::Reason::find(reason);
+  return {.cause = cause,
+          .verdict = Verdict::Fails,
+          .reason = reason,
+          .message = message,
+          .remedy = known ? std::string(known->row().next) : kLookAtAgent};
+}
+
+}  // namespace
+
+NodeHealth health_of(const Facts& facts, const std::string& node) {
+  const api::ComputeDomainNode* report = facts.report(node);
+  if (report == nullptr) return unwell(Cause::NoReport, "", "its agent has not reported");
+  if (const auto doubt = facts.doubt_of(node)) {
+    return unwell(Cause::Doubted, doubt->reason, doubt->message);
+  }
+  const api::Condition* can_serve =
+      api::find_condition(report->status.conditions, api::kConditionCanServe);
+  if (can_serve == nullptr) {
+    return unwell(Cause::Unsaid, "", "its agent has not said yet whether the node can serve");
+  }
+  if (const auto* group = failed_group(*report)) {
+    return unwell(Cause::ImexDied, std::string(core::Reason("ImexFailed").name()), group->message);
+  }
+  if (can_serve->status != api::ConditionStatus::True) {
+    NodeHealth health = unwell(Cause::CannotServe, can_serve->reason, can_serve->message);
+    health.verdict = verdict_of(core::Reason::find(can_serve->reason));
+    if (health.verdict == Verdict::Ok) health.remedy.clear();
+    return health;
+  }
+  if (facts.devices_on(node) == 0) {
+    return unwell(Cause::NoSlice, "",
+                  "although it can serve: the scheduler has no ResourceSlice to allocate from");
+  }
+  return {};
+}
+
+std::string text_of(const NodeHealth& health) {
+  return health.reason.empty() ? health.message : cat(health.reason, ": ", health.message);
+}
+
+}  // namespace cdom::plugin
