@@ -121,24 +121,36 @@ void add_events(const Facts& facts, const std::string& uid, const std::string& s
                  : cat(" (", event->count > 1 ? cat(event->count, " times, ") : "", "the last ",
                        base::short_duration(between(*event->begin(), *event->end())), " later)");
     entries.push_back({*event->begin(), subject, cat(event->reason, ": ", event->message, also),
-                       event->type == "Warning"});
+                       event->type == "Warning", /*is_event=*/true});
   }
 }
 
+// An API server keeps Events for an hour, unless it is told otherwise.
+constexpr auto kEventsLast = std::chrono::hours(1);
+
 // The first time that is known: a condition tells its last change only, Events go after an hour.
-std::optional<base::Time> first_ready(const Facts& facts, const DomainFacts& domain) {
-  std::optional<base::Time> ready;
+// Not before the first pod, where one is known since: before it, it was Ready with earlier pods.
+std::optional<base::Time> first_ready(const Facts& facts, const DomainFacts& domain,
+                                      const std::optional<base::Time>& first_pod) {
+  std::optional<base::Time> ready, earlier;
   const auto add = [&](const std::optional<base::Time>& time) {
-    if (time && (!ready || *time < *ready)) ready = time;
+    if (!time) return;
+    // Some times are in whole seconds.
+    const bool is_before =
+        first_pod && *time < std::chrono::floor<std::chrono::seconds>(*first_pod);
+    auto& first = is_before ? earlier : ready;
+    if (!first || *time < *first) first = time;
   };
   const api::Condition* condition = domain.condition(core::kConditionReady);
   if (condition != nullptr && condition->status == api::ConditionStatus::True) {
     add(condition->last_transition);
   }
   for (const api::Occurrence* event : facts.events_on(domain.object->meta.uid)) {
-    if (event->reason == core::Reason("AllNodesReady").name()) add(event->begin());
+    if (event->reason != core::Reason("AllNodesReady").name()) continue;
+    add(event->begin());
+    add(event->end());
   }
-  return ready;
+  return ready ? ready : earlier;
 }
 
 void add_creation(const Facts& facts, const api::ComputeDomain& object,
@@ -180,7 +192,7 @@ std::vector<TimelinePhase> phases_of(const Milestones& milestones,
     phases.push_back({name, std::max(between(*at, *end), base::Duration::zero())});
     at = std::max(*at, *end);
   };
-  if (!ready) return phases;
+  if (!ready || (at && *ready < std::chrono::floor<std::chrono::seconds>(*at))) return phases;
   add("pods created", milestones.created.last());
   add("pods scheduled", milestones.scheduled.last());
   add("IMEX daemons READY", milestones.daemons.last());
@@ -233,7 +245,10 @@ TimelineReport timeline_of(const Facts& facts, const DomainFacts& domain) {
   std::ranges::stable_sort(entries, {}, [](const TimelineEntry& entry) {
     return std::chrono::floor<std::chrono::seconds>(entry.time);
   });
-  report.ready = first_ready(facts, domain);
+  report.has_pods = !milestones.created.empty();
+  report.ready = first_ready(facts, domain, milestones.created.first());
+  report.may_have_been_ready = !report.ready && object->meta.creation_time &&
+                               between(*object->meta.creation_time, facts.now()) > kEventsLast;
   report.phases = phases_of(milestones, report.ready);
   return report;
 }

@@ -21,7 +21,7 @@ double seconds_of(base::Duration duration) {
       .count();
 }
 
-// "+1m05s": to the second, as most times are no finer.
+// "+1m05s", "-3s": to the second, as most times are no finer.
 std::string offset_text(base::Duration offset) {
   const bool is_before = offset < base::Duration::zero();
   const auto seconds =
@@ -41,9 +41,15 @@ std::string text_of(const TimelineReport& report) {
                base::shortened(entry.what, kLongestText)});
   }
   std::string text = cat("ComputeDomain ", report.domain, "\n\n", table.text("  "), "\n");
-  if (!report.ready) return text + "It has not been Ready yet.\n";
-  text += cat("Ready ", offset_text(between(report.zero, *report.ready)).substr(1),
-              " after the first pod was created");
+  if (!report.ready) {
+    return cat(text, report.may_have_been_ready
+                         ? "No time at which it was Ready is known (Events last an hour).\n"
+                         : "It has not been Ready yet.\n");
+  }
+  const base::Duration took = between(report.zero, *report.ready);
+  text += cat("Ready ", offset_text(took).substr(1),
+              took <= -std::chrono::seconds(1) ? " before" : " after",
+              report.has_pods ? " the first pod" : " it", " was created");
   std::vector<std::string> parts;
   parts.reserve(report.phases.size());
   for (const TimelinePhase& phase : report.phases) {

@@ -91,10 +91,12 @@ TEST(Timeline, HasTheEventsOfTheDomainItsClaimsAndItsPods) {
   const TimelineReport report = timeline_of(view);
   EXPECT_THAT(
       report.entries,
-      AllOf(Contains(TimelineEntry{kNow - 19s, "pod pod-c1", "FailedScheduling: something", true}),
-            Contains(TimelineEntry{kNow - 17s, "claim c1", "InvalidConfig: something", true}),
+      AllOf(Contains(
+                TimelineEntry{kNow - 19s, "pod pod-c1", "FailedScheduling: something", true, true}),
+            Contains(TimelineEntry{kNow - 17s, "claim c1", "InvalidConfig: something", true, true}),
             Contains(TimelineEntry{kNow - 3s, "ComputeDomain",
-                                   "Unreachable: something (4 times, the last 2s later)", true})));
+                                   "Unreachable: something (4 times, the last 2s later)", true,
+                                   true})));
   EXPECT_THAT(report.entries,
               ::testing::Not(Contains(Field(&TimelineEntry::what, HasSubstr("Other")))));
 }
@@ -107,6 +109,40 @@ TEST(Timeline, RemembersByItsEventThatTheDomainWasReady) {
   EXPECT_THAT(text_of(timeline_of(view)), HasSubstr("It has not been Ready yet."));
   view.events = {event_on("uid-train", "AllNodesReady", kNow - 9s)};
   EXPECT_EQ(timeline_of(view).ready, kNow - 9s);
+}
+
+// Its pods were made again since it got Ready for the first time.
+TEST(Timeline, CountsFromTheFirstPodToTheReadyThatCameAfterIt) {
+  ClusterView view = formed_view();
+  view.events = {event_on("uid-train", "AllNodesReady", kNow - 30min)};
+  EXPECT_EQ(timeline_of(view).ready, kNow);
+  EXPECT_THAT(text_of(timeline_of(view)), HasSubstr("Ready 20s after the first pod was created"));
+}
+
+TEST(Timeline, SaysThatItWasReadyBeforeItsPods) {
+  core::World world = settled_world();
+  core::testing::group_report(world, "n1").state = api::DaemonState::Failed;
+  ClusterView view = view_of(world);
+  view.events = {event_on("uid-train", "AllNodesReady", kNow - 30min)};
+  const TimelineReport report = timeline_of(view);
+  EXPECT_EQ(report.ready, kNow - 30min);
+  EXPECT_THAT(report.phases, ::testing::IsEmpty());
+  EXPECT_THAT(text_of(report), HasSubstr("Ready 29m40s before the first pod was created"));
+}
+
+TEST(Timeline, DoesNotSayThatItWasNeverReadyWhereNobodyKnows) {
+  core::World world = settled_world();
+  core::testing::group_report(world, "n1").state = api::DaemonState::Failed;
+  ClusterView view = view_of(world);
+  view.domains.front().meta.creation_time = kNow - 48h;
+  EXPECT_THAT(text_of(timeline_of(view)),
+              HasSubstr("No time at which it was Ready is known (Events last an hour)."));
+}
+
+TEST(Timeline, CountsFromTheDomainWhereThereIsNoPod) {
+  ClusterView view = formed_view();
+  view.pods.clear();
+  EXPECT_THAT(text_of(timeline_of(view)), HasSubstr("Ready 25s after it was created"));
 }
 
 TEST(Timeline, HasDurationsForPrograms) {

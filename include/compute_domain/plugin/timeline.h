@@ -17,6 +17,7 @@ struct TimelineEntry {
   std::string subject;  // "pods", "claim train-0-x7k2p", "node n01"
   std::string what;
   bool is_warning = false;
+  bool is_event = false;  // told by an Event; else by the object itself
 
   friend bool operator==(const TimelineEntry&, const TimelineEntry&) = default;
 };
@@ -32,9 +33,13 @@ struct TimelinePhase {
 struct TimelineReport {
   std::string domain;
   base::Time zero{};                   // the first pod, or the domain while there is none
+  bool has_pods = false;               // zero is that of a pod
   std::vector<TimelineEntry> entries;  // by time
-  std::vector<TimelinePhase> phases;   // one after the other; only when the domain is Ready
-  std::optional<base::Time> ready;     // when it was first Ready, as far as that is known
+  std::vector<TimelinePhase> phases;   // one after the other; only when it got Ready after zero
+  // When it was first Ready, as far as that is known: with these pods, else with earlier ones.
+  std::optional<base::Time> ready;
+  // No time is known, and it is older than the Events that are kept: it may have been Ready.
+  bool may_have_been_ready = false;
 };
 
 // NotFound: the view has no such ComputeDomain.
