@@ -1,10 +1,13 @@
 #include "compute_domain/base/files.h"
 
 #include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include <cerrno>
 #include <cstdio>
 #include <filesystem>
+#include <utility>
 
 #include "compute_domain/base/descriptor.h"
 #include "compute_domain/base/system_error.h"
@@ -24,6 +27,19 @@ bool write_all(int fd, const std::string& text) {
     done += static_cast<std::size_t>(written);
   }
   return true;
+}
+
+// A new file beside that one, and its name; without a descriptor where none can be made.
+std::pair<Descriptor, std::string> file_beside(const std::string& path) {
+  constexpr int kMostTries = 100;
+  std::string name;
+  for (int i = 0; i < kMostTries; ++i) {
+    name = cat(path, ".", getpid(), ".", i);
+    // What is there, and be it a link, is somebody else's.
+    Descriptor file(open(name.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644));
+    if (file || errno != EEXIST) return {std::move(file), std::move(name)};
+  }
+  return {Descriptor(), std::move(name)};
 }
 
 // Otherwise the name may mean the old file again after a loss of power.
@@ -73,6 +89,25 @@ Result<void> replace_file(const std::string& path, const std::string& text) {
 
 Result<void> replace_file_durably(const std::string& path, const std::string& text) {
   return replace(path, text, /*is_durable=*/true);
+}
+
+Result<void> replace_users_file(const std::string& path, const std::string& text) {
+  std::error_code failed;
+  const bool is_link = std::filesystem::is_symlink(path, failed);
+  const std::string target = is_link ? std::filesystem::canonical(path, failed).string() : path;
+  if (is_link && failed) return invalid(cat("cannot write ", path, ": it is a link to nothing"));
+  if (auto made = make_directories(std::filesystem::path(target).parent_path()); !made) return made;
+  const auto [file, next] = file_beside(target);
+  if (!file) return system_error(cat("cannot write ", path));
+  struct stat there {};
+  const bool keeps_mode = stat(target.c_str(), &there) == 0;
+  const bool is_done = write_all(file.get(), text) &&
+                       (!keeps_mode || fchmod(file.get(), there.st_mode & 0777U) == 0) &&
+                       std::rename(next.c_str(), target.c_str()) == 0;
+  if (is_done) return {};
+  Error error = system_error(cat("cannot write ", path));
+  std::remove(next.c_str());
+  return error;
 }
 
 Result<void> rewrite_in_place(const std::string& path, const std::string& text) {

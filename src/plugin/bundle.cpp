@@ -116,7 +116,7 @@ base::Result<void> write_bundle(const ClusterView& view, const std::string& file
   });
   const auto text = packed(files, view.taken);
   if (!text) return text.error();
-  return base::replace_file(file, *text);
+  return base::replace_users_file(file, *text);
 }
 
 base::Result<ClusterView> read_bundle(const std::string& file) {

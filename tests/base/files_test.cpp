@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -29,6 +30,30 @@ TEST(Files, AreReplacedByRename) {
     EXPECT_STREQ(text, "one\n") << "who reads the old file reads the whole of it";
     EXPECT_EQ(dir.read("a/nodes.cfg"), "two\n");
   }
+}
+
+TEST(Files, OfAPersonAreReplacedWhereALinkLeadsAndKeepTheirPermissions) {
+  const Directory dir;
+  dir.write("page.html", "old");
+  ASSERT_EQ(chmod(dir.at("page.html").c_str(), 0600), 0);
+  ASSERT_EQ(symlink(dir.at("page.html").c_str(), dir.at("link").c_str()), 0);
+  dir.write("link.next", "somebody's");
+  dir.write("page.html.next", "somebody's");
+  ASSERT_TRUE(replace_users_file(dir.at("link"), "new"));
+  EXPECT_EQ(dir.read("page.html"), "new");
+  EXPECT_TRUE(std::filesystem::is_symlink(dir.at("link")));
+  EXPECT_EQ(std::filesystem::status(dir.at("page.html")).permissions(),
+            std::filesystem::perms::owner_read | std::filesystem::perms::owner_write);
+  EXPECT_EQ(dir.read("link.next"), "somebody's");
+  EXPECT_EQ(dir.read("page.html.next"), "somebody's");
+  EXPECT_EQ(std::distance(std::filesystem::directory_iterator(dir.at(".")), {}), 4);
+}
+
+TEST(Files, OfAPersonAreNotBehindALinkToNothing) {
+  const Directory dir;
+  ASSERT_EQ(symlink(dir.at("nowhere").c_str(), dir.at("link").c_str()), 0);
+  EXPECT_FALSE(replace_users_file(dir.at("link"), "new"));
+  EXPECT_TRUE(std::filesystem::is_symlink(dir.at("link")));
 }
 
 TEST(Files, AFileThatCannotBeWrittenIsNamed) {

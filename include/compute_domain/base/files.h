@@ -16,6 +16,10 @@ Result<void> replace_file(const std::string& path, const std::string& text);
 // The same, and it outlives a loss of power: success means that the new file is on the disk.
 Result<void> replace_file_durably(const std::string& path, const std::string& text);
 
+// Where a person names the file: a link stays, and what it leads to is replaced; the file keeps its
+// permissions; no other file is touched, whatever is beside it.
+Result<void> replace_users_file(const std::string& path, const std::string& text);
+
 // Keeps the inode: the file may be a bind mount, as a pod's /etc/hosts is. One write.
 Result<void> rewrite_in_place(const std::string& path, const std::string& text);
 

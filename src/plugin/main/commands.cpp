@@ -60,7 +60,7 @@ int write_page(const std::string& file, const std::string& page) {
   if (std::filesystem::exists(there) && !std::filesystem::is_regular_file(there)) {
     return fail(cat("no page is written: ", file, " is not a regular file"));
   }
-  if (const auto done = base::replace_file(file, page); !done) {
+  if (const auto done = base::replace_users_file(file, page); !done) {
     return fail(cat("no page is written: ", done.error().message));
   }
   std::printf("wrote %s: open it in a browser; it has names and messages of the cluster\n",

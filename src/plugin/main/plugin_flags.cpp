@@ -61,6 +61,17 @@ constexpr char kPlanUsage[] =
     "when\n"
     "    something is wrong. Needs no cluster.";
 
+// Without a name, most likely of a variable that is not set, a page would not be missed.
+cli::Value file_of_page(std::string& field) {
+  cli::Value value = cli::text(field, "FILE");
+  value.take = [&field](const std::string& text) -> std::string {
+    if (text.empty()) return "\"\" is not the name of a file";
+    field = text;
+    return "";
+  };
+  return value;
+}
+
 std::vector<cli::Flag> rows_of(PluginFlags& f) {
   using namespace cli;  // NOLINT(google-build-using-namespace): the words of a row
   const Rule namespace_name{base::is_dns_label, "a valid name of a namespace"};
@@ -75,7 +86,7 @@ std::vector<cli::Flag> rows_of(PluginFlags& f) {
        "check why topology matrix timeline plan"},
       {"output,o", "", choice(f.output, "FORMAT", {"text", "json"}), "how it prints",
        "check why topology matrix timeline plan"},
-      {"html", "", text(f.html, "FILE"),
+      {"html", "", file_of_page(f.html),
        "a page for a browser, in one file that needs no other, in place of what is printed (- is "
        "standard output)",
        "topology matrix timeline"},
