@@ -1,5 +1,6 @@
 #include "plugin/page/html.h"
 
+#include <algorithm>
 #include <array>
 #include <cstdio>
 
@@ -102,6 +103,19 @@ Html& Html::count(std::int64_t number) {
   }
   html_ += digits;
   return *this;
+}
+
+Html names_html(const std::vector<std::string>& names, std::size_t most) {
+  Html html;
+  std::size_t shown = 0, size = 0;
+  for (; shown < std::min(names.size(), most); ++shown) {
+    size += std::min(names[shown].size(), kLongestName) + 2;
+    if (shown > 0 && size > kLongestMessage) break;
+    html << (shown > 0 ? Literal(", ") : Literal("")) << name(names[shown]);
+  }
+  if (shown == names.size()) return html;
+  html << (shown > 0 ? Literal(" and ") : Literal("")) << names.size() - shown << " more";
+  return html;
 }
 
 }  // namespace cdom::plugin::page

@@ -6,6 +6,7 @@
 #include <string>
 #include <string_view>
 #include <type_traits>
+#include <vector>
 
 namespace cdom::plugin::page {
 
@@ -52,5 +53,8 @@ class Html {
  private:
   std::string html_;
 };
+
+// "n03, n07 and 40 more": the first `most` names, fewer where they are long, and always the count.
+Html names_html(const std::vector<std::string>& names, std::size_t most);
 
 }  // namespace cdom::plugin::page

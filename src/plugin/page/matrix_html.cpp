@@ -1,9 +1,11 @@
 // Who reaches whom, as a heat map for each clique and as sentences for what is not as it should be.
 #include <algorithm>
+#include <numeric>
 
 #include "compute_domain/base/text.h"
 #include "plugin/page/heat_map.h"
 #include "plugin/page/parts.h"
+#include "plugin/page/room.h"
 
 namespace cdom::plugin::page {
 
@@ -20,6 +22,8 @@ constexpr std::size_t kMostSentences = 30, kMostSigns = 160;
 constexpr double kSignSize = 12;
 // Of cells that are smaller, what is wrong is drawn larger than it is.
 constexpr double kThinCell = 4;
+// What says how many cliques are left out, at most.
+constexpr std::size_t kMatrixFrame = 300;
 // The widest name beside a row, in bytes; and pixels: beside rows, for each byte, above columns.
 constexpr std::size_t kRowName = 22;
 constexpr double kNumbersWidth = 40, kLetterWidth = 6.5, kTop = 22;
@@ -78,12 +82,66 @@ double cell_size(const HeatMap& map) {
 
 bool has_names(const HeatMap& map) { return map.nodes <= kMostNamed; }
 
-// Pixels before the first column.
-double left_of(const ReachGroup& group, const HeatMap& map) {
-  if (!has_names(map)) return kNumbersWidth;
+std::size_t longest_of(const std::vector<std::string>& names) {
   std::size_t longest = 0;
-  for (const std::string& node : group.nodes) longest = std::max(longest, node.size());
-  return kNumbersWidth + kLetterWidth * static_cast<double>(std::min(longest, kRowName));
+  for (const std::string& text : names) longest = std::max(longest, text.size());
+  return longest;
+}
+
+// How many bytes all names have in common at their ends, from a "." or a "-" on.
+std::size_t common_end(const std::vector<std::string>& names) {
+  const std::string& first = names.front();
+  std::size_t size = first.size();
+  for (const std::string& text : names) {
+    const auto [a, b] = std::mismatch(first.rbegin(), first.rend(), text.rbegin(), text.rend());
+    size = std::min(size, static_cast<std::size_t>(a - first.rbegin()));
+  }
+  const auto at = first.find_first_of("-.", first.size() - size);
+  return at == std::string::npos ? 0 : first.size() - at;
+}
+
+// And at their starts, up to a "." or a "-".
+std::size_t common_start(const std::vector<std::string>& names) {
+  const std::string& first = names.front();
+  std::size_t size = first.size();
+  for (const std::string& text : names) {
+    const auto [a, b] = std::mismatch(first.begin(), first.end(), text.begin(), text.end());
+    size = std::min(size, static_cast<std::size_t>(a - first.begin()));
+  }
+  return first.substr(0, size).find_last_of("-.") + 1;  // npos + 1 is 0
+}
+
+// What rows are called: without what does not tell nodes apart, where their names are long.
+std::vector<std::string> row_names(const ReachGroup& group) {
+  std::vector<std::string> names = group.nodes;
+  if (names.size() < 2 || longest_of(names) <= kRowName) return names;
+  if (const std::size_t end = common_end(names); end > 0) {
+    for (std::string& text : names) text = cat(text.substr(0, text.size() - end), "…");
+  }
+  if (longest_of(names) <= kRowName) return names;
+  if (const std::size_t start = common_start(names); start > 0) {
+    for (std::string& text : names) text = cat("…", text.substr(start));
+  }
+  return names;
+}
+
+// Where a picture has its rows, in pixels.
+struct Rows {
+  std::vector<std::string> names;  // none where rows have numbers only
+  double left = kNumbersWidth;     // before the first column
+};
+
+Rows rows_of(const ReachGroup& group, const HeatMap& map) {
+  Rows rows;
+  if (!has_names(map)) return rows;
+  rows.names = row_names(group);
+  rows.left += kLetterWidth * static_cast<double>(std::min(longest_of(rows.names), kRowName));
+  return rows;
+}
+
+// Whether some node is called by less than its name.
+bool are_cut(const ReachGroup& group, const Rows& rows) {
+  return rows.names != group.nodes || longest_of(rows.names) > kRowName;
 }
 
 // "n01", "n01 to n04".
@@ -121,13 +179,13 @@ Html rects_html(const ReachGroup& group, const HeatMap& map, bool are_few) {
 
 // Signs, so that colour is not all that tells it: one in each cell, or in the middle of each
 // rectangle where that would be many.
-Html signs_html(const ReachGroup& group, const HeatMap& map, double size) {
+Html signs_html(const Rows& rows, const HeatMap& map, double size) {
   std::size_t area = 0;
   for (const HeatRect& rect : map.rects) area += rect.width * rect.height;
   Html html;
   const auto add = [&](double x, double y, Reach reach) {
     html << "<text class=\"sg " << class_of(reach) << "\" x=\"";
-    html.decimal(left_of(group, map) + x * size) << "\" y=\"";
+    html.decimal(rows.left + x * size) << "\" y=\"";
     html.decimal(kTop + y * size + size * 0.25) << "\">" << sign_of(reach) << "</text>";
   };
   const auto middle = [](std::size_t at, std::size_t count) {
@@ -150,21 +208,23 @@ Html signs_html(const ReachGroup& group, const HeatMap& map, double size) {
 }
 
 // Names beside the rows and numbers above the columns, or only numbers where rows are thin.
-Html axes_html(const ReachGroup& group, const HeatMap& map, double size) {
+Html axes_html(const ReachGroup& group, const Rows& rows, const HeatMap& map, double size) {
   const bool are_named = has_names(map);
   const std::size_t step = are_named ? 1 : map.cells > 250 ? 50 : 10;
   Html html;
   for (std::size_t i = 0; i < map.cells; i += i == 0 && step > 1 ? step - 1 : step) {
     const double middle = (static_cast<double>(i) + 0.5) * size;
     html << "<text class=\"ax\" x=\"";
-    html.decimal(left_of(group, map) + middle) << "\" y=\"";
+    html.decimal(rows.left + middle) << "\" y=\"";
     html.decimal(kTop - 7) << "\">" << i * map.scale + 1 << "</text><text class=\"rw\" x=\"";
-    html.decimal(left_of(group, map) - 8) << "\" y=\"";
+    html.decimal(rows.left - 8) << "\" y=\"";
     html.decimal(kTop + middle + 4) << "\">";
     if (are_named) {
-      if (group.nodes[i].size() > kRowName) html << "<title>" << name(group.nodes[i]) << "</title>";
-      html << Text{group.nodes[i], kRowName} << "<tspan class=\"no\" dx=\"6\">" << i + 1
-           << "</tspan>";
+      const std::string& row = rows.names[i];
+      if (row != group.nodes[i] || row.size() > kRowName) {
+        html << "<title>" << name(group.nodes[i]) << "</title>";
+      }
+      html << Text{row, kRowName} << "<tspan class=\"no\" dx=\"6\">" << i + 1 << "</tspan>";
     } else {
       html << i * map.scale + 1;
     }
@@ -218,7 +278,7 @@ Html grid_html(const HeatMap& map) {
   return html << "\"/>";
 }
 
-Html svg_html(const ReachGroup& group, const HeatMap& map) {
+Html svg_html(const ReachGroup& group, const Rows& rows, const HeatMap& map) {
   const double size = cell_size(map);
   const double side = size * static_cast<double>(map.cells);
   const bool are_few = map.rects.size() <= kFewRects;
@@ -227,9 +287,9 @@ Html svg_html(const ReachGroup& group, const HeatMap& map) {
   html << "<div class=\"heat" << (size < kThinCell ? Literal(" thin") : Literal(""))
        << "\" role=\"region\" aria-label=\"Matrix of clique " << name(group.clique)
        << "\" tabindex=\"0\"><svg role=\"img\" aria-label=\"" << summary_html(map) << "\" width=\"";
-  html.decimal(left_of(group, map) + side + 2) << "\" height=\"";
+  html.decimal(rows.left + side + 2) << "\" height=\"";
   html.decimal(kTop + side + 2) << "\"><g transform=\"translate(";
-  html.decimal(left_of(group, map)) << " ";
+  html.decimal(rows.left) << " ";
   html.decimal(kTop) << ") scale(";
   html.decimal(size) << ")\"><rect class=\"r-c\" width=\"" << map.cells << "\" height=\""
                      << map.cells << "\"/>";
@@ -240,8 +300,8 @@ Html svg_html(const ReachGroup& group, const HeatMap& map) {
   } else {
     html << diagonal_html(map) << rects;
   }
-  html << grid_html(map) << "</g>" << axes_html(group, map, size);
-  if (are_few) html << signs_html(group, map, size);
+  html << grid_html(map) << "</g>" << axes_html(group, rows, map, size);
+  if (are_few) html << signs_html(rows, map, size);
   return html << "</svg></div>\n";
 }
 
@@ -263,7 +323,7 @@ Html sentences_html(const ReachGroup& group) {
       if (to.size() + 1 == group.nodes.size() && to.size() > 1) {
         html << "all others";
       } else {
-        html << message(base::list_names(to, 8));
+        html << names_html(to, 8);
       }
       html << "</li>\n";
     }
@@ -273,7 +333,7 @@ Html sentences_html(const ReachGroup& group) {
   return html << left_out(count - std::min(count, kMostSentences), "such nodes");
 }
 
-// Which number is which node, where rows have no names.
+// Which number is which node, where rows do not have their whole names.
 Html numbers_html(const ReachGroup& group) {
   Html html;
   html << "<details class=\"num\"><summary>Which number is which node</summary><ol>";
@@ -287,6 +347,7 @@ Html numbers_html(const ReachGroup& group) {
 
 Html group_html(const ReachGroup& group) {
   const HeatMap map = heat_map(group, kMostRects);
+  const Rows rows = rows_of(group, map);
   Html html;
   html << "<h5>Clique <code>" << name(group.clique) << "</code></h5>\n<p class=\"fact\">"
        << summary_html(map) << ".";
@@ -294,14 +355,41 @@ Html group_html(const ReachGroup& group) {
     html << " One cell stands for " << map.scale << " by " << map.scale
          << " nodes and shows the worst.";
   }
-  html << "</p>\n" << svg_html(group, map) << sentences_html(group);
-  if (!has_names(map)) html << numbers_html(group);
+  html << "</p>\n" << svg_html(group, rows, map) << sentences_html(group);
+  if (are_cut(group, rows)) html << numbers_html(group);
   return html;
+}
+
+bool is_connected(const ReachGroup& group) {
+  return std::ranges::all_of(group.cells, [](const std::vector<Reach>& row) {
+    return std::ranges::all_of(
+        row, [](Reach reach) { return reach == Reach::Self || reach == Reach::Connected; });
+  });
+}
+
+// Those with a trouble have room first; the order on the page is that of the report.
+Html groups_html(const std::vector<ReachGroup>& groups, std::size_t room) {
+  std::vector<std::size_t> order(groups.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::ranges::stable_sort(order, {},
+                           [&](std::size_t place) { return is_connected(groups[place]); });
+  const Fitted parts = fitted(
+      order, room, [](std::size_t) { return Html(); },
+      [&](std::size_t place) { return group_html(groups[place]); });
+  Html html;
+  std::size_t shown = 0;
+  for (const auto& [place, piece] : parts.pieces) {
+    if (piece.empty()) continue;
+    ++shown;
+    html << piece;
+  }
+  return html << left_out(groups.size() - shown,
+                          "cliques of it: `kubectl compute-domain matrix NAME` prints them");
 }
 
 }  // namespace
 
-Html matrix_html(const MatrixReport& report) {
+Html matrix_html(const MatrixReport& report, std::size_t room) {
   Html html;
   html << "<h4>Who reaches whom</h4>\n";
   if (report.groups.empty() && report.others.empty()) {
@@ -317,12 +405,13 @@ Html matrix_html(const MatrixReport& report) {
             "<p class=\"hint\">A row is what that node's own IMEX daemon reports. Memory is shared "
             "within a clique only.</p>\n";
   }
-  for (const ReachGroup& group : report.groups) html << group_html(group);
+  Html others;
   if (!report.others.empty()) {
-    html << "<p>In no clique, so they share no memory: "
-         << message(base::list_names(report.others, 20)) << "</p>\n";
+    others << "<p>In no clique, so they share no memory: " << names_html(report.others, 20)
+           << "</p>\n";
   }
-  return html;
+  const std::size_t taken = html.size() + others.size() + kMatrixFrame;
+  return html << groups_html(report.groups, room - std::min(room, taken)) << others;
 }
 
 }  // namespace cdom::plugin::page

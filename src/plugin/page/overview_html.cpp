@@ -1,15 +1,14 @@
 // The head of a page: how much of what there is, and what is wrong with it.
 #include <algorithm>
 #include <map>
+#include <span>
 
-#include "compute_domain/base/text.h"
+#include "compute_domain/core/reasons.h"
 #include "plugin/page/parts.h"
 
 namespace cdom::plugin::page {
 
 namespace {
-
-using base::cat;
 
 // Rows of one table of troubles.
 constexpr std::size_t kMostTroubleRows = 25;
@@ -51,7 +50,14 @@ DeviceCount device_count(const TopologyReport& topology) {
 Html install_html(const std::vector<Finding>& install) {
   Html html;
   html << "<h3>Install</h3>\n<ul class=\"list\">\n";
-  for (const Finding& finding : install) {
+  std::vector<const Finding*> findings;
+  findings.reserve(install.size());
+  for (const Finding& finding : install) findings.push_back(&finding);
+  std::ranges::stable_sort(
+      findings, {}, [](const Finding* finding) { return finding->verdict != Verdict::Fails; });
+  for (const Finding* const found :
+       std::span(findings).first(std::min(findings.size(), kMostTroubleRows))) {
+    const Finding& finding = *found;
     const bool fails = finding.verdict == Verdict::Fails;
     html << "<li class=\"" << (fails ? Literal("s-t") : Literal("s-w")) << "\"><p><b>"
          << name(finding.subject) << "</b> " << message(finding.found) << "</p>";
@@ -59,65 +65,110 @@ Html install_html(const std::vector<Finding>& install) {
     if (!finding.command.empty()) html << "<p><code>" << message(finding.command) << "</code></p>";
     html << "</li>\n";
   }
-  return html << "</ul>\n";
+  html << "</ul>\n";
+  return html << left_out(findings.size() - std::min(findings.size(), kMostTroubleRows),
+                          "findings: `kubectl compute-domain check` prints them");
 }
 
-bool is_ready(const DomainHead& head) { return head.state == DomainState::Ready; }
+bool is_well(const DomainHead& head) { return head.state == DomainState::Ready; }
 
-Html domain_item(const DomainHead& head, const WhyReport& why) {
+// A link where the id is on the page, else the text alone.
+Html link_html(const Html& text, const Html& id, bool is_there) {
   Html html;
-  html << "<li class=\"" << (head.state == DomainState::Trouble ? Literal("s-t") : Literal("s-w"))
-       << "\"><p><a href=\"#" << domain_id(head) << "\"><b>" << name(head.name) << "</b></a> ";
-  if (why.broken() == nullptr) {
-    return html << message(head.message.empty() ? "no controller has seen it" : head.message)
-                << "</p></li>\n";
+  if (!is_there) return html << text;
+  return html << "<a href=\"#" << id << "\">" << text << "</a>";
+}
+
+// Without a chain that stops, what the conditions say.
+Html condition_item(const DomainHead& head) {
+  Html html;
+  if (head.state == DomainState::Hindered && !head.others.empty()) {
+    const api::Condition& worst = head.others.front();
+    html << "is Ready, but " << name(worst.reason) << ": " << message(worst.message) << "</p>";
+    const auto reason = core::Reason::find(worst.reason);
+    if (reason && !reason->row().next.empty()) {
+      html << "<p class=\"do\">" << message(reason->row().next) << "</p>";
+    }
+    return html << "</li>\n";
   }
+  return html << message(head.message.empty() ? "no controller has seen it" : head.message)
+              << "</p></li>\n";
+}
+
+Html domain_item(const DomainHead& head, const WhyReport& why, bool has_id) {
+  const bool is_calm = head.state == DomainState::Forming || head.state == DomainState::Ending;
+  Html html, title;
+  title << "<b>" << name(head.name) << "</b>";
+  html << "<li class=\"" << (is_calm ? Literal("s-w") : Literal("s-t")) << "\"><p>"
+       << link_html(title, domain_id(head), has_id) << " ";
+  if (why.broken() == nullptr) return html << condition_item(head);
   html << message(why.cause) << "</p>";
   if (!why.remedy.empty()) html << "<p class=\"do\">" << message(why.remedy) << "</p>";
   if (!why.command.empty()) html << "<p><code>" << message(why.command) << "</code></p>";
   return html << "</li>\n";
 }
 
-Html domains_not_ready(const std::vector<DomainHead>& domains,
-                       const std::map<std::size_t, WhyReport>& whys) {
+Html domains_in_trouble(const std::vector<DomainHead>& domains,
+                        const std::map<std::size_t, WhyReport>& whys, const Section& section) {
   Html html;
-  const auto count = static_cast<std::size_t>(
-      std::ranges::count_if(domains, [](const DomainHead& head) { return !is_ready(head); }));
-  if (count == 0) return html;
-  html << "<h3>ComputeDomains that are not Ready</h3>\n<ul class=\"list\">\n";
-  for (const auto& [place, why] : whys) html << domain_item(domains[place], why);
+  const auto well = static_cast<std::size_t>(std::ranges::count_if(domains, is_well));
+  if (well == domains.size()) return html;
+  html << "<h3>ComputeDomains</h3>\n<ul class=\"list\">\n";
+  for (const auto& [place, why] : whys) {
+    html << domain_item(domains[place], why, section.has_id[place]);
+  }
   html << "</ul>\n";
-  return html << left_out(count - whys.size(), "ComputeDomains that are not Ready");
+  return html << left_out(domains.size() - well - whys.size(),
+                          "ComputeDomains that are not Ready, or have a trouble");
 }
 
-Html nodes_in_trouble(const TopologyReport& topology) {
-  Html html;
-  std::size_t count = 0;
+// A node in trouble or out, and the place of its clique.
+struct WeakNode {
+  const TopologyNode* node = nullptr;
+  NodeState state = NodeState::Trouble;
+  std::size_t clique = 0;
+};
+
+// Those in trouble before those that are out, which may be on purpose.
+std::vector<WeakNode> weak_nodes(const TopologyReport& topology) {
+  std::vector<WeakNode> nodes;
   for (std::size_t i = 0; i < topology.cliques.size(); ++i) {
     for (const TopologyNode& node : topology.cliques[i].nodes) {
       const NodeState state = state_of(node);
-      if (state != NodeState::Trouble && state != NodeState::Out) continue;
-      if (count == 0) {
-        html << "<h3>Nodes</h3>\n<table><thead><tr><th scope=\"col\">Node</th><th scope=\"col\">"
-                "Trouble</th><th scope=\"col\">Used by</th></tr></thead><tbody>\n";
-      }
-      if (++count > kMostTroubleRows) continue;
-      html << "<tr><th scope=\"row\" class=\""
-           << (state == NodeState::Out ? Literal("s-o") : Literal("s-t")) << "\"><a href=\"#"
-           << clique_id(i) << "\">" << name(node.name) << "</a></th><td>"
-           << message(node.trouble.empty() ? "the Node is not Ready, or not schedulable"
-                                           : node.trouble)
-           << "</td><td>" << message(base::list_names(node.domains, 3)) << "</td></tr>\n";
+      if (state == NodeState::Trouble || state == NodeState::Out)
+        nodes.push_back({&node, state, i});
     }
   }
-  if (count == 0) return html;
+  std::ranges::stable_sort(nodes, {}, &WeakNode::state);
+  return nodes;
+}
+
+Html nodes_in_trouble(const TopologyReport& topology, const Section& cliques) {
+  Html html;
+  const std::vector<WeakNode> nodes = weak_nodes(topology);
+  if (nodes.empty()) return html;
+  html << "<h3>Nodes</h3>\n<table><thead><tr><th scope=\"col\">Node</th><th scope=\"col\">"
+          "Trouble</th><th scope=\"col\">Used by</th></tr></thead><tbody>\n";
+  const std::size_t shown = std::min(nodes.size(), kMostTroubleRows);
+  for (const WeakNode& weak : std::span(nodes).first(shown)) {
+    const TopologyNode& node = *weak.node;
+    Html title;
+    title << name(node.name);
+    html << "<tr><th scope=\"row\" class=\""
+         << (weak.state == NodeState::Out ? Literal("s-o") : Literal("s-t")) << "\">"
+         << link_html(title, clique_id(weak.clique), cliques.has_id[weak.clique]) << "</th><td>"
+         << message(node.trouble.empty() ? "the Node is not Ready, or not schedulable"
+                                         : node.trouble)
+         << "</td><td>" << names_html(node.domains, 3) << "</td></tr>\n";
+  }
   html << "</tbody></table>\n";
-  return html << left_out(count - std::min(count, kMostTroubleRows),
-                          "nodes in trouble: the cliques below have them");
+  return html << left_out(nodes.size() - shown,
+                          "nodes in trouble: `kubectl compute-domain check` prints them");
 }
 
 // By domain and by who reports it.
-Html unreachable_html(const TopologyReport& topology, const std::vector<DomainHead>& domains) {
+Html unreachable_html(const TopologyReport& topology, const std::vector<DomainHead>& domains,
+                      const Section& section) {
   std::map<std::pair<std::string, std::string>, std::vector<std::string>> by_node;
   for (const UnreachablePair& pair : topology.unreachable) {
     by_node[{pair.domain, pair.from}].push_back(pair.to);
@@ -132,10 +183,15 @@ Html unreachable_html(const TopologyReport& topology, const std::vector<DomainHe
     if (++count > kMostTroubleRows) break;
     const auto it = std::ranges::find(domains, from.first, &DomainHead::name);
     html << "<tr><th scope=\"row\" class=\"s-t\">" << name(from.second) << "</th><td>"
-         << message(base::list_names(to, 8)) << "</td><td>";
-    if (it != domains.end()) html << "<a href=\"#" << domain_id(*it) << "\">";
-    html << name(from.first);
-    if (it != domains.end()) html << "</a>";
+         << names_html(to, 8) << "</td><td>";
+    Html title;
+    title << name(from.first);
+    if (it == domains.end()) {
+      html << title;
+    } else {
+      const auto place = static_cast<std::size_t>(it - domains.begin());
+      html << link_html(title, domain_id(*it), section.has_id[place]);
+    }
     html << "</td></tr>\n";
   }
   html << "</tbody></table>\n";
@@ -148,38 +204,51 @@ Html unreachable_html(const TopologyReport& topology, const std::vector<DomainHe
 Html overview_html(const Overview& overview) {
   const NodeCounts nodes = node_counts(overview.topology);
   const DeviceCount devices = device_count(overview.topology);
-  const auto ready = std::ranges::count(overview.domains, DomainState::Ready, &DomainHead::state);
+  const bool is_of_one = overview.is_of_one;
+  const auto ready = std::ranges::count_if(overview.domains, &DomainHead::is_ready);
+  const auto hindered =
+      std::ranges::count(overview.domains, DomainState::Hindered, &DomainHead::state);
   Html html, below;
   html << "<dl class=\"tiles\">\n";
   below << "in " << counted(overview.topology.cliques.size(), "clique", "cliques");
   if (nodes.trouble > 0) below << ", <em>" << nodes.trouble << " in trouble</em>";
   if (nodes.out > 0) below << ", <em>" << nodes.out << " out</em>";
-  html << tile("Nodes", static_cast<std::int64_t>(nodes.all), below);
+  html << tile(is_of_one ? Literal("Nodes in its cliques") : Literal("Nodes"),
+               static_cast<std::int64_t>(nodes.all), below);
   below = Html();
   below.count(devices.in_use) << " in use, ";
   below.count(devices.free) << " free";
   if (devices.out > 0) below << ", <em>" << devices.out << " on nodes that are out</em>";
-  html << tile("Devices", devices.free + devices.in_use + devices.out, below);
+  html << tile(is_of_one ? Literal("Devices in its cliques") : Literal("Devices"),
+               devices.free + devices.in_use + devices.out, below);
   below = Html();
   below.count(ready) << " Ready";
   const auto others = std::ssize(overview.domains) - ready;
   if (others > 0) below << ", <em>" << others << " not Ready</em>";
-  html << tile("ComputeDomains", std::ssize(overview.domains), below);
+  if (hindered > 0) below << ", <em>" << hindered << " Ready, but in trouble</em>";
+  html << tile(is_of_one ? Literal("This ComputeDomain") : Literal("ComputeDomains"),
+               std::ssize(overview.domains), below);
   return html << "</dl>\n";
 }
 
-Html troubles_html(const Overview& overview, const std::map<std::size_t, WhyReport>& whys) {
+Html troubles_html(const Overview& overview, const std::map<std::size_t, WhyReport>& whys,
+                   const Section& cliques, const Section& domains) {
   Html body;
   if (!overview.install.empty()) body << install_html(overview.install);
-  body << domains_not_ready(overview.domains, whys) << nodes_in_trouble(overview.topology)
-       << unreachable_html(overview.topology, overview.domains);
+  body << domains_in_trouble(overview.domains, whys, domains)
+       << nodes_in_trouble(overview.topology, cliques)
+       << unreachable_html(overview.topology, overview.domains, domains);
   Html html;
   html << "<section id=\"troubles\" aria-labelledby=\"h-troubles\"><h2 id=\"h-troubles\">Troubles"
           "</h2>\n";
   if (body.empty()) {
-    html
-        << "<p class=\"fine\">None: the install is healthy, every ComputeDomain is Ready, and each "
-           "node can serve.</p>\n";
+    html << "<p class=\"fine\">"
+         << (overview.is_of_one
+                 ? Literal("None of this ComputeDomain: the install is healthy, it is Ready, and "
+                           "each node in its cliques can serve.")
+                 : Literal("None: the install is healthy, every ComputeDomain is Ready, and each "
+                           "node can serve."))
+         << "</p>\n";
   }
   return html << body << "</section>\n";
 }

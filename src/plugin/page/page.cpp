@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <map>
 
-#include "compute_domain/base/text.h"
 #include "compute_domain/controller/definitions.h"
 #include "compute_domain/plugin/check.h"
 #include "plugin/page/assets.h"
@@ -15,10 +14,8 @@ namespace page {
 
 namespace {
 
-using base::cat;
-
 // Parts of kMostPageBytes; what is left over is more than the other parts can be.
-constexpr std::size_t kTopologyRoom = 1'900'000, kDomainsRoom = 2'500'000;
+constexpr std::size_t kTopologyRoom = 1'800'000, kDomainsRoom = 2'400'000;
 // Domains whose cause is looked for.
 constexpr std::size_t kMostWhys = 25;
 
@@ -74,7 +71,7 @@ std::vector<Finding> unwell(std::vector<Finding> findings) {
   return findings;
 }
 
-// The causes of domains that are not Ready, by their places.
+// The causes of domains that are not well, by their places.
 std::map<std::size_t, WhyReport> whys_of(const Facts& facts, const std::vector<DomainHead>& heads) {
   std::map<std::size_t, WhyReport> whys;
   for (const std::size_t place : fair_order(heads)) {
@@ -102,16 +99,17 @@ std::string document(const Facts& facts, const Frame& frame) {
   }
   const std::vector<Finding> install =
       unwell(install_of(facts.view(), controller::expected_definitions()));
-  const Overview overview{facts.view(), topology, heads, install};
+  const Overview overview{topology, heads, install, !frame.domain.empty()};
+  const Section domains = domains_html(facts, heads, kDomainsRoom);
+  const Section cliques = topology_html(overview, domains.has_id, kTopologyRoom);
   Html html = head_html(frame);
-  html << overview_html(overview) << troubles_html(overview, whys_of(facts, heads));
-  const Html cliques = topology_html(topology, heads, kTopologyRoom);
-  const Html domains = domains_html(facts, heads, kDomainsRoom);
+  html << overview_html(overview)
+       << troubles_html(overview, whys_of(facts, heads), cliques, domains);
   // Who asked about one domain looks for that first.
   if (frame.domain.empty()) {
-    html << cliques << domains;
+    html << cliques.html << domains.html;
   } else {
-    html << domains << cliques;
+    html << domains.html << cliques.html;
   }
   html << "</main>\n<footer><p>Made from what the cluster said at that time; this page asks nobody "
           "again.</p></footer>\n<script>"

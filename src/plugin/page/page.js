@@ -8,10 +8,9 @@
   const show = (hit) => {
     for (const old of document.querySelectorAll(".hit")) old.classList.remove("hit");
     for (let part = hit.closest("details"); part; part = part.parentElement.closest("details")) part.open = true;
-    const target = hit.closest("summary") || hit.closest("li");
+    const target = hit.closest("summary") || hit.closest("li") || hit.closest(".bare");
     target.classList.add("hit");
-    if (target.localName === "li") target.tabIndex = -1;
-    target.focus({ preventScroll: true });
+    // The focus stays in the field: Enter is for the next one.
     target.scrollIntoView({ block: "center" });
   };
 
@@ -21,10 +20,11 @@
     if (!wanted) return;
     if (wanted !== text) {
       text = wanted;
-      hits = [...document.querySelectorAll(".part > summary h3, .nodes b")].filter((e) => e.textContent.toLowerCase().includes(text));
+      hits = [...document.querySelectorAll(".part > summary h3, .bare h3, .nodes b")].filter((e) => e.textContent.toLowerCase().includes(text));
       at = -1;
     }
-    found.textContent = hits.length === 0 ? "nothing" : `${(at = (at + 1) % hits.length) + 1} of ${hits.length}`;
+    const nothing = document.querySelector(".more") ? "nothing; not all is on this page" : "nothing";
+    found.textContent = hits.length === 0 ? nothing : `${(at = (at + 1) % hits.length) + 1} of ${hits.length}`;
     if (hits.length > 0) show(hits[at]);
   });
   form.hidden = false;

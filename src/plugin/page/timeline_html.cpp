@@ -17,7 +17,7 @@ using base::Duration;
 using base::Time;
 using std::chrono::seconds;
 
-// Rows of the table: the first ones and the last ones of more.
+// Rows of the table.
 constexpr std::size_t kMostEntries = 80;
 // Marks on one line.
 constexpr std::size_t kMostMarks = 60;
@@ -83,25 +83,28 @@ Html axis_html(const Scale& scale, Time zero) {
   return html << "</span><span></span></div>\n";
 }
 
-// Marks of what happened within the scale; of several at one place one.
+// Marks of what happened within the scale; of several at one place one. Warnings have room first,
+// and lie above the others.
 Html marks_html(const TimelineReport& report, const Scale& scale, Literal title) {
-  Html html;
+  Html calm, bad;
   std::set<std::pair<int, bool>> places;
-  for (const TimelineEntry& entry : report.entries) {
-    if (entry.time < scale.begin || entry.time > scale.end || places.size() >= kMostMarks) continue;
-    const double percent = scale.percent(entry.time);
-    if (!places.emplace(static_cast<int>(std::lround(percent * 2)), entry.is_warning).second) {
-      continue;
+  for (const bool are_bad : {true, false}) {
+    for (const TimelineEntry& entry : report.entries) {
+      const bool is_here = entry.time >= scale.begin && entry.time <= scale.end;
+      if (!is_here || entry.is_warning != are_bad || places.size() >= kMostMarks) continue;
+      const double percent = scale.percent(entry.time);
+      if (!places.emplace(static_cast<int>(std::lround(percent * 2)), are_bad).second) continue;
+      Html& html = are_bad ? bad : calm;
+      html << "<i class=\"" << (are_bad ? Literal("mark bad") : Literal("mark"))
+           << "\" style=\"left:";
+      html.decimal(percent) << "%\" title=\"" << name(offset_text(between(report.zero, entry.time)))
+                            << " " << name(entry.subject) << ": " << Text{entry.what, 120}
+                            << "\"></i>";
     }
-    html << "<i class=\"" << (entry.is_warning ? Literal("mark bad") : Literal("mark"))
-         << "\" style=\"left:";
-    html.decimal(percent) << "%\" title=\"" << name(offset_text(between(report.zero, entry.time)))
-                          << " " << name(entry.subject) << ": " << Text{entry.what, 120}
-                          << "\"></i>";
   }
   Html row;
   return row << "<div class=\"tl-row\" aria-hidden=\"true\"><span>" << title
-             << "</span><span class=\"track\">" << html << "</span><span></span></div>\n";
+             << "</span><span class=\"track\">" << calm << bad << "</span><span></span></div>\n";
 }
 
 Html phases_html(const TimelineReport& report, const Scale& scale) {
@@ -119,19 +122,34 @@ Html phases_html(const TimelineReport& report, const Scale& scale) {
   return html;
 }
 
-Html chart_html(const TimelineReport& report, Time taken) {
+// When it was Ready, in a sentence.
+Html ready_html(const TimelineReport& report, Time taken) {
+  const Literal zero =
+      report.has_pods ? Literal("the first pod was created") : Literal("it was created");
   Html html;
+  html << "<p class=\"fact\">";
   if (!report.ready) {
-    html << "<p class=\"fact\">It has not been Ready yet, "
-         << name(duration_text(std::max(between(report.zero, taken), Duration::zero())))
-         << " after it, or its first pod, was created.</p>\n";
+    const Duration waits = std::max(between(report.zero, taken), Duration::zero());
+    return html << (report.may_have_been_ready
+                        ? Literal("No time at which it was Ready is known (Events last an hour), ")
+                        : Literal("It has not been Ready yet, "))
+                << name(duration_text(waits)) << " after " << zero << ".</p>\n";
+  }
+  const Duration took = between(report.zero, *report.ready);
+  return html << "Ready <b>" << name(duration_text(took)) << "</b>"
+              << (took <= -seconds(1) ? Literal(" before ") : Literal(" after ")) << zero
+              << ".</p>\n";
+}
+
+// From zero to the time at which this was taken, or to Ready and from there on.
+Html chart_html(const TimelineReport& report, Time taken) {
+  Html html = ready_html(report, taken);
+  if (!report.ready || *report.ready <= report.zero - seconds(1)) {
     const Scale scale{report.zero, std::max(taken, report.zero + seconds(1))};
     return html << "<div class=\"tl\">\n"
                 << marks_html(report, scale, "events") << axis_html(scale, report.zero)
                 << "</div>\n";
   }
-  html << "<p class=\"fact\">Ready <b>" << name(duration_text(between(report.zero, *report.ready)))
-       << "</b> after the first pod was created.</p>\n";
   const Scale scale{report.zero, std::max(*report.ready, report.zero + seconds(1))};
   html << "<div class=\"tl\">\n"
        << phases_html(report, scale) << marks_html(report, scale, "events")
@@ -162,35 +180,67 @@ Html row_html(const TimelineReport& report, const TimelineEntry& entry) {
 int part_of(const TimelineReport& report, Time time) {
   const auto second = [](Time at) { return std::chrono::floor<seconds>(at); };
   if (second(time) < second(report.zero)) return 0;
-  return report.ready && second(time) > second(*report.ready) ? 2 : 1;
+  const bool was_ready = report.ready && second(*report.ready) >= second(report.zero);
+  return was_ready && second(time) > second(*report.ready) ? 2 : 1;
+}
+
+Html gap_html(std::size_t entries) {
+  Html html;
+  return html << "<tr><td colspan=\"4\">" << left_out(entries, "entries here") << "</td></tr>\n";
+}
+
+// Of more entries than the table has rows: those of the objects themselves, which are few, then
+// warnings, then the others; of each kind the first ones and the last ones.
+std::set<std::size_t> shown_entries(const std::vector<TimelineEntry>& entries) {
+  std::array<std::vector<std::size_t>, 3> kinds;
+  for (std::size_t i = 0; i < entries.size(); ++i) {
+    const std::size_t kind = entries[i].is_warning ? 1 : entries[i].is_event ? 2 : 0;
+    kinds.at(kind).push_back(i);
+  }
+  std::set<std::size_t> shown;
+  for (const std::vector<std::size_t>& kind : kinds) {
+    const std::size_t room = std::min(kMostEntries - shown.size(), kind.size());
+    const std::size_t first = room - room / 2;
+    shown.insert(kind.begin(), kind.begin() + static_cast<std::ptrdiff_t>(first));
+    shown.insert(kind.end() - static_cast<std::ptrdiff_t>(room - first), kind.end());
+  }
+  return shown;
+}
+
+Html part_head(const TimelineReport& report, int part) {
+  Html html;
+  return html << "<tbody><tr class=\"sec\"><th colspan=\"4\" scope=\"rowgroup\">"
+              << (part == 0   ? (report.has_pods ? Literal("Before its first pod")
+                                                 : Literal("Before it was created"))
+                  : part == 1 ? (report.ready && *report.ready >= report.zero
+                                     ? Literal("On the way to Ready")
+                                     : Literal("So far"))
+                              : Literal("After it was Ready"))
+              << "</th></tr>\n";
 }
 
 Html table_html(const TimelineReport& report) {
   Html html;
   html << "<table class=\"events\"><thead><tr><th scope=\"col\">At</th><th scope=\"col\">Time</th>"
           "<th scope=\"col\">Object</th><th scope=\"col\">What</th></tr></thead>\n";
-  const std::size_t all = report.entries.size();
-  const std::size_t gap = all > kMostEntries ? all - kMostEntries : 0;
   int part = -1;
-  for (std::size_t i = 0; i < all; ++i) {
-    if (gap > 0 && i == kMostEntries / 2) {
-      html << "<tr><td colspan=\"4\">" << left_out(gap, "entries between these") << "</td></tr>\n";
-      i += gap;
-    }
+  std::size_t next = 0;  // the one behind the last that is shown
+  for (const std::size_t i : shown_entries(report.entries)) {
+    if (i > next && part >= 0) html << gap_html(i - next);
     const TimelineEntry& entry = report.entries[i];
     const int now = part_of(report, entry.time);
     if (now != part) {
       if (part >= 0) html << "</tbody>";
-      html << "<tbody><tr class=\"sec\"><th colspan=\"4\" scope=\"rowgroup\">"
-           << (now == 0   ? Literal("Before its first pod")
-               : now == 1 ? (report.ready ? Literal("On the way to Ready") : Literal("So far"))
-                          : Literal("After it was Ready"))
-           << "</th></tr>\n";
+      html << part_head(report, now);
       part = now;
     }
+    if (i > next && next == 0) html << gap_html(i);
     html << row_html(report, entry);
+    next = i + 1;
   }
-  return html << (part >= 0 ? Literal("</tbody>") : Literal("")) << "</table>\n";
+  const std::size_t all = report.entries.size();
+  if (all > next) html << gap_html(all - next);
+  return html << "</tbody></table>\n";
 }
 
 }  // namespace

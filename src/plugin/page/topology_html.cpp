@@ -3,9 +3,11 @@
 #include <array>
 #include <map>
 #include <numeric>
+#include <span>
 
 #include "compute_domain/base/text.h"
 #include "plugin/page/parts.h"
+#include "plugin/page/room.h"
 
 namespace cdom::plugin::page {
 
@@ -158,7 +160,31 @@ std::string short_name(const TopologyClique& clique, const std::string& start) {
   return full.size() <= 12 ? full : cat("…", full.substr(full.size() - 8));
 }
 
-Html map_html(const TopologyReport& topology) {
+// A clique on the map: a link where the clique has its id on the page.
+Html map_item(const TopologyClique& clique, std::size_t index, const std::string& start,
+              bool has_id) {
+  const StateCounts counts = state_counts(clique);
+  Html html;
+  html << "<a";
+  if (has_id) html << " href=\"#" << clique_id(index) << "\"";
+  return html << (is_in_trouble(clique) ? Literal(" class=\"bad\"") : Literal("")) << " title=\""
+              << name(clique_name(clique)) << ": " << counts_html(counts) << "\">"
+              << cells_svg(map_cells(clique, counts)) << "<span>" << name(short_name(clique, start))
+              << "</span></a>\n";
+}
+
+// How many cliques the map has within `room` bytes.
+std::size_t count_on_map(const TopologyReport& topology, std::size_t room) {
+  const std::string start = common_start(topology);
+  std::size_t size = 0;
+  for (std::size_t i = 0; i < std::min(topology.cliques.size(), kMostOnMap); ++i) {
+    size += map_item(topology.cliques[i], i, start, true).size();
+    if (size > room) return i;
+  }
+  return std::min(topology.cliques.size(), kMostOnMap);
+}
+
+Html map_html(const TopologyReport& topology, std::size_t count, const std::vector<bool>& has_id) {
   const std::string start = common_start(topology);
   Html html;
   if (!start.empty()) {
@@ -166,18 +192,11 @@ Html map_html(const TopologyReport& topology) {
          << "</code>, each with its nodes:</p>\n";
   }
   html << "<nav class=\"map\" aria-label=\"Cliques\">\n";
-  for (std::size_t i = 0; i < std::min(topology.cliques.size(), kMostOnMap); ++i) {
-    const TopologyClique& clique = topology.cliques[i];
-    const StateCounts counts = state_counts(clique);
-    html << "<a href=\"#" << clique_id(i) << "\""
-         << (is_in_trouble(clique) ? Literal(" class=\"bad\"") : Literal("")) << " title=\""
-         << name(clique_name(clique)) << ": " << counts_html(counts) << "\">"
-         << cells_svg(map_cells(clique, counts)) << "<span>" << name(short_name(clique, start))
-         << "</span></a>\n";
+  for (std::size_t i = 0; i < count; ++i) {
+    html << map_item(topology.cliques[i], i, start, has_id[i]);
   }
   html << "</nav>\n";
-  return html << left_out(topology.cliques.size() - std::min(topology.cliques.size(), kMostOnMap),
-                          "cliques on the map");
+  return html << left_out(topology.cliques.size() - count, "cliques on the map");
 }
 
 Html legend_html() {
@@ -196,23 +215,27 @@ std::string device_words(const DeviceCount& devices) {
 
 class CliqueWriter {
  public:
-  CliqueWriter(const TopologyReport& topology, const std::vector<DomainHead>& domains)
+  CliqueWriter(const TopologyReport& topology, const std::vector<DomainHead>& domains,
+               const std::vector<bool>& has_domain)
       : topology_(topology) {
-    for (const DomainHead& head : domains) domains_.try_emplace(head.name, &head);
+    for (std::size_t place = 0; place < domains.size(); ++place) {
+      if (has_domain[place]) domains_.try_emplace(domains[place].name, &domains[place]);
+    }
+  }
+
+  [[nodiscard]] Html line(std::size_t index) const {
+    Html html;
+    return html << "<div class=\"part bare\" id=\"" << clique_id(index) << "\">"
+                << facts(topology_.cliques[index], Html()) << "</div>\n";
   }
 
   [[nodiscard]] Html html(std::size_t index, bool is_open) const {
     const TopologyClique& clique = topology_.cliques[index];
-    const StateCounts counts = state_counts(clique);
-    Html html;
-    html << "<details class=\"part\"" << (is_open ? Literal(" open") : Literal(""))
-         << "><summary><span class=\"sign "
-         << (is_in_trouble(clique) ? Literal("s-t") : Literal("s-ok")) << "\"></span><h3>"
-         << (clique.name.empty() ? Literal("") : Literal("Clique ")) << "<code>"
-         << name(clique_name(clique)) << "</code></h3><span class=\"strip\">"
-         << cells_svg(map_cells(clique, counts)) << "</span><span class=\"fact\">"
-         << counted(clique.nodes.size(), "node", "nodes") << ": " << counts_html(counts)
-         << "</span></summary>\n";
+    Html html, strip;
+    strip << "<span class=\"strip\">" << cells_svg(map_cells(clique, state_counts(clique)))
+          << "</span>";
+    html << "<details class=\"part\"" << (is_open ? Literal(" open") : Literal("")) << "><summary>"
+         << facts(clique, strip) << "</summary>\n";
     html << "<div class=\"in\" id=\"" << clique_id(index) << "\"><ul class=\"nodes\">\n";
     for (std::size_t i = 0; i < std::min(clique.nodes.size(), kMostBoxes); ++i) {
       html << box(clique.nodes[i]);
@@ -224,6 +247,17 @@ class CliqueWriter {
   }
 
  private:
+  // What it is, and how its nodes are.
+  [[nodiscard]] static Html facts(const TopologyClique& clique, const Html& strip) {
+    Html html;
+    return html << "<span class=\"sign "
+                << (is_in_trouble(clique) ? Literal("s-t") : Literal("s-ok")) << "\"></span><h3>"
+                << (clique.name.empty() ? Literal("") : Literal("Clique ")) << "<code>"
+                << name(clique_name(clique)) << "</code></h3>" << strip << "<span class=\"fact\">"
+                << counted(clique.nodes.size(), "node", "nodes") << ": "
+                << counts_html(state_counts(clique)) << "</span>";
+  }
+
   [[nodiscard]] Html links(const TopologyNode& node) const {
     Html html;
     for (std::size_t i = 0; i < std::min<std::size_t>(node.domains.size(), 2); ++i) {
@@ -258,30 +292,47 @@ class CliqueWriter {
   }
 
   [[nodiscard]] static Html troubles(const TopologyClique& clique) {
-    Html html;
-    std::size_t count = 0;
+    std::vector<const TopologyNode*> nodes;
     for (const TopologyNode& node : clique.nodes) {
-      if (node.trouble.empty()) continue;
-      if (++count > kMostTroubles) continue;
-      if (count == 1) html << "<dl class=\"why\">\n";
-      html << "<div><dt>" << name(node.name) << "</dt><dd>" << message(node.trouble)
+      if (!node.trouble.empty()) nodes.push_back(&node);
+    }
+    Html html;
+    if (nodes.empty()) return html;
+    // Those first that nobody wanted.
+    std::ranges::stable_sort(nodes, {}, [](const TopologyNode* node) { return node->is_meant; });
+    const std::size_t shown = std::min(nodes.size(), kMostTroubles);
+    html << "<dl class=\"why\">\n";
+    for (const TopologyNode* node : std::span(nodes).first(shown)) {
+      html << "<div><dt>" << name(node->name) << "</dt><dd>" << message(node->trouble)
            << "</dd></div>\n";
     }
-    if (count == 0) return html;
     html << "</dl>\n";
-    return html << left_out(count - std::min(count, kMostTroubles), "troubles of this clique");
+    return html << left_out(nodes.size() - shown, "troubles of this clique");
   }
 
   const TopologyReport& topology_;
   std::map<std::string, const DomainHead*> domains_;
 };
 
+// The places of cliques: those with a node in trouble, those with one that is out, the others.
+std::vector<std::size_t> worst_first(const TopologyReport& topology) {
+  std::vector<std::size_t> order(topology.cliques.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::ranges::stable_sort(order, {}, [&](std::size_t index) {
+    const auto& nodes = topology.cliques[index].nodes;
+    NodeState worst = NodeState::None;
+    for (const TopologyNode& node : nodes) worst = std::min(worst, state_of(node));
+    return std::min(worst, NodeState::InUse);
+  });
+  return order;
+}
+
 }  // namespace
 
 NodeState state_of(const TopologyNode& node) {
   const DeviceCount& devices = node.devices;
-  if (!node.trouble.empty()) return NodeState::Trouble;
-  if (devices.out > 0) return NodeState::Out;
+  if (!node.is_meant) return NodeState::Trouble;
+  if (!node.trouble.empty() || devices.out > 0) return NodeState::Out;
   if (devices.in_use > 0) return devices.free > 0 ? NodeState::Partly : NodeState::InUse;
   return devices.free > 0 ? NodeState::Free : NodeState::None;
 }
@@ -290,37 +341,47 @@ bool is_in_trouble(const TopologyClique& clique) {
   return std::ranges::any_of(clique.nodes, is_weak);
 }
 
-Html topology_html(const TopologyReport& topology, const std::vector<DomainHead>& domains,
-                   std::size_t room) {
-  Html html;
+Section topology_html(const Overview& overview, const std::vector<bool>& has_domain,
+                      std::size_t room) {
+  const TopologyReport& topology = overview.topology;
+  Section section;
+  Html& html = section.html;
   html << "<section id=\"topology\" aria-labelledby=\"h-topology\"><h2 id=\"h-topology\">Topology"
           "</h2>\n";
   if (topology.cliques.empty()) {
-    return html << "<p>No node has a GPU or an agent.</p>\n</section>\n";
+    html << (overview.is_of_one ? Literal("<p>No clique has a device of it yet.</p>")
+                                : Literal("<p>No node has a GPU or an agent.</p>"))
+         << "\n</section>\n";
+    return section;
   }
-  html << legend_html();
   const std::size_t all = topology.cliques.size();
-  if (all > 1) html << map_html(topology);
-  std::vector<std::size_t> order(all);
-  std::iota(order.begin(), order.end(), std::size_t{0});
-  std::ranges::stable_sort(
-      order, {}, [&](std::size_t index) { return is_in_trouble(topology.cliques[index]) ? 0 : 1; });
-  const CliqueWriter writer(topology, domains);
-  std::size_t written = 0, open = 0, skipped = 0;
+  section.has_id.resize(all);
+  const std::size_t on_map = all > 1 ? count_on_map(topology, room / 2) : 0;
+  const std::size_t map_size =
+      all > 1 ? map_html(topology, on_map, std::vector<bool>(all, true)).size() : 0;
+
+  const std::vector<std::size_t> order = worst_first(topology);
+  const CliqueWriter writer(topology, overview.domains, has_domain);
+  std::size_t open = 0;
+  const Fitted parts = fitted(
+      order, room - std::min(room, map_size + kSectionFrame),
+      [&](std::size_t index) { return writer.line(index); },
+      [&](std::size_t index) {
+        const bool is_open =
+            all <= kFewParts || (is_in_trouble(topology.cliques[index]) && open++ < kMostOpen);
+        return writer.html(index, is_open);
+      });
+  for (const auto& [index, piece] : parts.pieces) section.has_id[index] = true;
+  html << legend_html();
+  if (all > 1) html << map_html(topology, on_map, section.has_id);
   for (const std::size_t index : order) {
-    const bool is_open =
-        all <= kFewParts || (is_in_trouble(topology.cliques[index]) && open < kMostOpen);
-    const Html piece = writer.html(index, is_open);
-    if (html.size() + piece.size() > room) {
-      ++skipped;
-      continue;
-    }
-    if (is_open) ++open;
-    ++written;
-    html << piece;
+    const auto piece = parts.pieces.find(index);
+    if (piece != parts.pieces.end()) html << piece->second;
   }
-  html << left_out(skipped, "cliques: `kubectl compute-domain topology` prints them");
-  return html << "</section>\n";
+  html << left_out(all - parts.whole,
+                   "cliques with their nodes: `kubectl compute-domain topology` prints them")
+       << left_out(all - parts.pieces.size(), "names of cliques") << "</section>\n";
+  return section;
 }
 
 Html clique_id(std::size_t index) {

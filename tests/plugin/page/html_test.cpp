@@ -59,5 +59,20 @@ TEST(Html, WritesNumbersForPeopleAndForCoordinates) {
   EXPECT_EQ(std::move(html).take(), "5,004 5004 12.5 100 0.33 1,234,567");
 }
 
+std::string shown_names(const std::vector<std::string>& names, std::size_t most) {
+  return names_html(names, most).take();
+}
+
+TEST(Html, CountsTheNamesThatFindNoRoom) {
+  EXPECT_EQ(shown_names({}, 3), "");
+  EXPECT_EQ(shown_names({"a", "b"}, 2), "a, b");
+  EXPECT_EQ(shown_names({"a", "b", "<"}, 1), "a and 2 more");
+  const std::string text = shown_names(std::vector<std::string>(50, std::string(40, 'n')), 20);
+  EXPECT_TRUE(text.ends_with(" and 41 more")) << text;
+  // One is there, however long it is.
+  EXPECT_TRUE(
+      shown_names(std::vector<std::string>(2, std::string(900, 'n')), 2).ends_with("… and 1 more"));
+}
+
 }  // namespace
 }  // namespace cdom::plugin::page

@@ -3,10 +3,14 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <cmath>
 #include <regex>
+#include <set>
 
 #include "compute_domain/base/text.h"
 #include "compute_domain/http/digest.h"
+#include "plugin/page/parts.h"
 #include "plugin/page/views.h"
 #include "plugin/views.h"
 
@@ -136,6 +140,137 @@ TEST(Page, SaysThatAllIsWell) {
                           HasSubstr("Ready <b>20s</b> after the first pod was created")));
 }
 
+TEST(Page, SaysThatEachNodeCanServeOnlyWhereCheckDoes) {
+  ClusterView view = settled_view();
+  EXPECT_THAT(section(page_of(view), "troubles"), HasSubstr("None: "));
+  std::erase_if(view.slices, [](const auto& slice) { return slice.node == "n2"; });
+  EXPECT_THAT(section(page_of(view), "troubles"),
+              AllOf(Not(HasSubstr("None: ")), HasSubstr("no ResourceSlice")));
+}
+
+TEST(Page, TellsWhatHindersADomainThatIsReady) {
+  ClusterView view = settled_view();
+  // Somebody else's template has the name.
+  view.templates.front().meta.owners.clear();
+  view.templates.front().meta.labels.clear();
+  const std::string page = page_of(view);
+  EXPECT_THAT(section(page, "troubles"),
+              AllOf(Not(HasSubstr("None: ")), HasSubstr("team-a/train")));
+  EXPECT_THAT(page, HasSubstr("1 Ready, <em>1 Ready, but in trouble</em>"));
+  EXPECT_THAT(section(page, "domains"), HasSubstr("<dt>TemplateReady</dt><dd>TemplateNameTaken: "));
+}
+
+// Of members in several cliques a person hears too, also where a chain finds no stop.
+TEST(Page, TellsThatAReadyDomainIsInSeveralCliques) {
+  Cluster cluster;
+  std::vector<std::string> nodes = cluster.add_clique("clique.1", "a", 2);
+  for (const std::string& node : cluster.add_clique("clique.2", "b", 2)) nodes.push_back(node);
+  cluster.form("train", nodes);
+  const std::string page = page_of(cluster.view());
+  EXPECT_THAT(section(page, "troubles"),
+              AllOf(Not(HasSubstr("None: ")), HasSubstr("team-a/train")));
+  EXPECT_THAT(section(page, "domains"), HasSubstr("<dt>SingleClique</dt><dd>SeveralCliques: "));
+}
+
+TEST(Page, NamesNodesInTroubleBeforeThoseThatAreOut) {
+  Cluster cluster;
+  for (const std::string& node : cluster.add_clique("clique.1", "cordoned", 60)) {
+    cluster.node(node).report->status.conditions = {{.type = api::kConditionCanServe,
+                                                     .status = api::ConditionStatus::False,
+                                                     .reason = "Cordoned",
+                                                     .message = "the node is cordoned",
+                                                     .last_transition = kNow}};
+  }
+  const auto faulty = cluster.add_clique("clique.2", "faulty", 2);
+  cluster.node(faulty[1]).node->boot_id = "boot-2";
+  const std::string page = page_of(cluster.view());
+  EXPECT_THAT(section(page, "troubles"), HasSubstr("NodeRebooted"));
+  const std::string topology = section(page, "topology");
+  EXPECT_LT(topology.find("<code>clique.2</code></h3>"),
+            topology.find("<code>clique.1</code></h3>"));
+  EXPECT_THAT(topology, HasSubstr("<li class=\"s-o\"><b>cordoned01</b>"));
+}
+
+// What stands beside the rows of the first matrix.
+std::set<std::string> row_texts(const std::string& page) {
+  std::set<std::string> rows;
+  const std::regex row("<text class=\"rw\"[^>]*>(<title>[^<]*</title>)?([^<]*)<");
+  for (std::sregex_iterator it(page.begin(), page.end(), row), end; it != end; ++it) {
+    rows.insert((*it)[2]);
+  }
+  return rows;
+}
+
+TEST(Page, CallsRowsByWhatTellsTheirNodesApart) {
+  Cluster cloud;
+  cloud.form("train", cloud.add_clique("clique.1", "aks-gpupool-12345678-vmss0000", 4));
+  const std::string page = page_of(cloud.view());
+  EXPECT_THAT(row_texts(page),
+              ::testing::ElementsAre("…vmss000001", "…vmss000002", "…vmss000003", "…vmss000004"));
+  EXPECT_THAT(page, HasSubstr("Which number is which node"));
+
+  Cluster other;
+  std::vector<std::string> nodes;
+  for (const char* number : {"12", "113"}) {
+    const std::string name = cat("ip-10-0-0-", number, ".eu-central-1.compute.internal");
+    nodes.push_back(other.add_clique("clique.1", name, 1).front());
+  }
+  other.form("train", nodes);
+  EXPECT_EQ(row_texts(page_of(other.view())).size(), 2U);
+}
+
+TEST(Page, ShowsAWarningAmongManyEvents) {
+  ClusterView view = settled_view();
+  for (int i = 0; i < 200; ++i) {
+    api::Occurrence event;
+    event.meta.name = cat("event-", i);
+    event.involved.uid = "uid-train";
+    event.type = i == 100 ? "Warning" : "Normal";
+    event.reason = i == 100 ? "Important" : "Unimportant";
+    event.event_time = kNow + std::chrono::seconds(i);
+    view.events.push_back(event);
+  }
+  view.taken = kNow + std::chrono::minutes(5);
+  const std::string page = page_of(view);
+  EXPECT_EQ(count(page, "<tr class=\"warn\">"), 1U);
+  EXPECT_THAT(page, AllOf(HasSubstr("Important"), HasSubstr("more entries here")));
+  EXPECT_EQ(count(page, "<i class=\"mark bad\""), 1U);
+}
+
+// WCAG 2.2, 1.4.11: signs and lines need 3:1 against what is behind them.
+double light_of(const std::string& colour) {
+  double light = 0;
+  const double weights[] = {0.2126, 0.7152, 0.0722};
+  for (std::size_t i = 0; i < 3; ++i) {
+    const std::string digits =
+        colour.size() == 3 ? std::string(2, colour[i]) : colour.substr(2 * i, 2);
+    const double value = std::stoi(digits, nullptr, 16) / 255.0;
+    light +=
+        weights[i] * (value <= 0.04045 ? value / 12.92 : std::pow((value + 0.055) / 1.055, 2.4));
+  }
+  return light;
+}
+
+TEST(Page, HasStatesThatAreSeenOnBothGroundsInBothSchemes) {
+  const std::string page = page_of(installed());
+  std::size_t schemes = 0;
+  for (auto at = page.find("--bg: #"); at != std::string::npos; at = page.find("--bg: #", at + 1)) {
+    ++schemes;
+    const auto colour = [&](const std::string& name) {
+      const auto begin = page.find(cat("--", name, ": #"), at) + name.size() + 5;
+      return page.substr(begin, page.find(';', begin) - begin);
+    };
+    for (const char* ground : {"bg", "panel"}) {
+      for (const char* state : {"use", "part", "free", "bad", "out", "none", "warn", "ok"}) {
+        const auto [dark, bright] =
+            std::minmax({light_of(colour(ground)), light_of(colour(state))});
+        EXPECT_GE((bright + 0.05) / (dark + 0.05), 3) << state << " on " << ground;
+      }
+    }
+  }
+  EXPECT_EQ(schemes, 2U);
+}
+
 TEST(Page, ShowsThePhasesToReadyAndWhatCameAfter) {
   const std::string page = page_of(troubled_view());
   for (const char* phase :
@@ -152,7 +287,8 @@ TEST(Page, IsOfAClusterWithNothing) {
   const std::string page = page_of(view);
   EXPECT_EQ(boxes(page), 0U);
   EXPECT_THAT(section(page, "topology"), HasSubstr("No node has a GPU or an agent"));
-  EXPECT_THAT(section(page, "troubles"), AllOf(HasSubstr("controller"), HasSubstr("list")));
+  EXPECT_THAT(section(page, "troubles"),
+              AllOf(HasSubstr("controller"), HasSubstr("<ul class=\"list\">")));
   EXPECT_THAT(page_of(ClusterView{}), HasSubstr("</html>"));
 }
 
@@ -194,7 +330,8 @@ TEST(Page, DrawsAMatrixOf576NodesWithoutACellEach) {
   EXPECT_LT(page.size(), 200'000U);
 }
 
-TEST(Page, StaysBoundedWhateverThereIs) {
+// 6,000 nodes with the longest names and messages, most in trouble.
+ClusterView crowded_view() {
   Cluster cluster;
   for (int rack = 0; rack < 60; ++rack) {
     const auto nodes = cluster.add_clique(
@@ -211,11 +348,75 @@ TEST(Page, StaysBoundedWhateverThereIs) {
   }
   ClusterView view = cluster.view();
   for (api::Occurrence& event : view.events) event.message = std::string(5000, '"');
-  const std::string page = page_of(view);
+  return view;
+}
+
+TEST(Page, StaysBoundedWhateverThereIs) {
+  const std::string page = page_of(crowded_view());
   EXPECT_LT(page.size(), kMostPageBytes);
   EXPECT_THAT(section(page, "topology"), HasSubstr("Not shown: "));
   EXPECT_THAT(section(page, "domains"), HasSubstr("Not shown: "));
   EXPECT_THAT(page, HasSubstr("</html>"));
+}
+
+TEST(Page, LeadsOnlyToWhatIsOnIt) {
+  const std::string page = page_of(crowded_view());
+  std::set<std::string> ids, targets;
+  const std::regex id("(<[^>]* id=|href=)\"(#?[^\"]*)\"");
+  for (std::sregex_iterator it(page.begin(), page.end(), id), end; it != end; ++it) {
+    const std::string value = (*it)[2];
+    if (value.starts_with('#')) {
+      targets.insert(value.substr(1));
+    } else {
+      ids.insert(value);
+    }
+  }
+  EXPECT_THAT(targets, ::testing::IsSupersetOf({"c1", "d1"}));
+  for (const std::string& target : targets) EXPECT_TRUE(ids.contains(target)) << target;
+  // What finds no room has a line, which can be found.
+  EXPECT_EQ(
+      count(page, "<div class=\"part bare\" id=\"d") + count(page, "<details class=\"part cd\""),
+      60U * 24U);
+  EXPECT_TRUE(ids.contains("c60"));
+}
+
+// A bundle may come from anywhere.
+TEST(Page, StaysBoundedBesideAThousandDaemonSets) {
+  ClusterView view = settled_view();
+  for (int i = 0; i < 1000; ++i) {
+    api::DaemonSetRollout set;
+    set.meta.name = cat(std::string(240, '<'), i);
+    set.wanted = 1;
+    view.daemon_sets.push_back(set);
+  }
+  const std::string page = page_of(view);
+  EXPECT_LT(section(page, "troubles").size(), 300'000U);
+  EXPECT_THAT(section(page, "troubles"), HasSubstr("Not shown: 975 more findings"));
+}
+
+TEST(Page, StaysBoundedWithAMapOfAThousandCliques) {
+  Cluster cluster;
+  for (int i = 0; i < 1200; ++i) {
+    cluster.add_clique(cat(std::string(240, '<'), i), cat("n", i, "-"), 1);
+  }
+  const std::string page = page_of(cluster.view());
+  EXPECT_LE(section(page, "topology").size(), 1'900'000U);
+  EXPECT_THAT(section(page, "topology"), HasSubstr(" more cliques on the map"));
+}
+
+// A domain of thousands of cliques is on its own page, with its timeline.
+TEST(Page, BoundsAMatrixAndKeepsTheCliquesInTrouble) {
+  MatrixReport report;
+  for (int i = 0; i < 2500; ++i) {
+    ReachGroup group{.clique = cat("clique.", i), .nodes = {cat("a", i), cat("b", i)}, .cells = {}};
+    const Reach reach = i == 2400 ? Reach::Unreachable : Reach::Connected;
+    group.cells = {{Reach::Self, reach}, {reach, Reach::Self}};
+    report.groups.push_back(group);
+  }
+  const std::string matrix = page::matrix_html(report, 300'000).take();
+  EXPECT_LE(matrix.size(), 300'000U);
+  EXPECT_THAT(matrix, AllOf(HasSubstr("<h5>Clique <code>clique.2400<"), HasSubstr("clique.0<"),
+                            HasSubstr("more cliques of it")));
 }
 
 // Any tenant may make many domains that are in trouble.
@@ -247,7 +448,7 @@ TEST(Page, IsOfTimesThatAreCenturiesApart) {
   EXPECT_THAT(page_of(view), AllOf(HasSubstr(">-36525d00h<"), HasSubstr(">+36525d00h<")));
   pod_in(view, "eval-0").meta.creation_time = long_ago;
   view.taken = *far_off;
-  EXPECT_THAT(page_of(view), HasSubstr("not been Ready yet, 36525d00h"));
+  EXPECT_THAT(page_of(view), HasSubstr("(Events last an hour), 36525d00h"));
 }
 
 TEST(Page, OfOneDomainHasItsOwnCliques) {
@@ -259,6 +460,14 @@ TEST(Page, OfOneDomainHasItsOwnCliques) {
                            Not(HasSubstr("r1n01")), Not(HasSubstr("team-a/train"))));
   // Who asked for it need not open it.
   EXPECT_THAT(*page, HasSubstr("<details class=\"part cd\" open>"));
+}
+
+TEST(Page, OfOneDomainSaysNothingOfTheWholeCluster) {
+  const auto page = html_of(troubled_view(), {"team-a", "eval"}, "a test");
+  ASSERT_TRUE(page);
+  EXPECT_THAT(*page, AllOf(Not(HasSubstr("No node has a GPU")), Not(HasSubstr("None: ")),
+                           HasSubstr("No clique has a device of it yet."),
+                           HasSubstr("<dt>Nodes in its cliques</dt>")));
 }
 
 TEST(Page, OfOneDomainIsOfOneThatThereIs) {

@@ -34,6 +34,9 @@ FOCUSED = """(() => { const e = document.activeElement, box = e.getBoundingClien
           seen: box.width > 0 && box.height > 0 && box.bottom > 0 && box.top < innerHeight,
           outlined: style.outlineStyle !== 'none' && parseFloat(style.outlineWidth) >= 2}; })()"""
 
+HIT = """(() => { const e = document.querySelector('.hit'), box = e.getBoundingClientRect();
+  return {name: e.localName, text: e.textContent.trim(), seen: box.width > 0 && box.height > 0 && box.bottom > 0 && box.top < innerHeight}; })()"""
+
 # Of each text what contrast it has with what is behind it (WCAG 2.2, 1.4.3), where that is less than 4.5.
 WEAK_TEXTS = """(() => {
   const parts = (colour) => { const [r, g, b, a = 1] = colour.match(/[\\d.]+/g).map(Number); return {r, g, b, a}; };
@@ -140,7 +143,8 @@ def draws_576_members_with_few_elements(pages: Pages) -> None:
     page = pages.open("huge", fragment="#d1")
     assert page.script("document.querySelectorAll('.heat *').length") < 1000
     # Also those whose cells are a pixel are seen.
-    assert page.script("[...document.querySelectorAll('.heat .r-x')].every((e) => parseFloat(getComputedStyle(e).strokeWidth) >= 2)")
+    widths = page.script("[...document.querySelectorAll('.heat .r-x')].map((e) => parseFloat(getComputedStyle(e).strokeWidth))")
+    assert widths and min(widths) >= 2, widths
 
 
 def has_nothing_that_overlaps(pages: Pages) -> None:
@@ -259,10 +263,10 @@ def finds_a_node_a_clique_and_a_domain(pages: Pages) -> None:
         page.script("document.getElementById('q').value = ''; document.getElementById('q').focus()")
         page.type(text)
         page.press("Enter")
-        now = pages.focused()
+        now = page.script(HIT)
         assert now["name"] == what and text.lower() in now["text"].lower() and now["seen"], (text, now)
+        assert pages.focused()["id"] == "q", text
         assert page.script("document.getElementById('found').textContent") == count, text
-    page.script("document.getElementById('q').focus()")
     page.press("Enter")
     assert page.script("document.getElementById('found').textContent") == "2 of 278"
     page.script("document.getElementById('q').value = 'nowhere'; document.getElementById('q').focus()")
