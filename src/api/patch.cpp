@@ -123,6 +123,9 @@ std::string clique_patch(const Precondition& if_is, const ComputeDomainClique& d
   write(clique, desired);
   Json patch = patch_with(if_is);
   for (const auto& [key, value] : desired.meta.labels) patch["metadata"]["labels"][key] = value;
+  if (!desired.meta.owners.empty()) {
+    write(patch["metadata"]["ownerReferences"], desired.meta.owners);
+  }
   patch["daemons"] = clique.contains("daemons") ? std::move(clique["daemons"]) : Json::array();
   return text_of(patch);
 }

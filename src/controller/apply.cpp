@@ -8,6 +8,7 @@
 #include "compute_domain/base/log.h"
 #include "compute_domain/base/text.h"
 #include "compute_domain/core/node_lists.h"
+#include "compute_domain/core/reconcile.h"
 #include "compute_domain/kube/store.h"
 #include "proofs.h"
 
@@ -241,11 +242,18 @@ class Run : public Proofs {
   }
 
   Result<void> operator()(const core::WriteCliqueObject& action) {
+    api::ComputeDomainClique desired = action.desired;
+    if (!core::has_cliques_owner(action.current)) {
+      auto owner = cliques_owner(desired.meta.ns);
+      if (!owner) return owner.error();
+      desired.meta.owners = action.current.owners;
+      desired.meta.owners.push_back(*std::move(owner));
+    }
     const auto after = action.current.uid.empty()
-                           ? create_clique_object(action.desired)
+                           ? client_.create(desired)
                            : client_.patch<api::ComputeDomainClique>(
                                  api::name_of(action.current), "",
-                                 api::clique_patch(version_of(action.current), action.desired));
+                                 api::clique_patch(version_of(action.current), desired));
     if (Result<void> done = noted(after); !done) return done;
     note_pruned(action, *after);
     return {};
@@ -293,19 +301,16 @@ class Run : public Proofs {
 
   // A domain is in another namespace, so it cannot own them. They go with what has switched them
   // on.
-  Result<api::ComputeDomainClique> create_clique_object(api::ComputeDomainClique object) {
-    const auto owner = client_.get<api::ConfigMap>({object.meta.ns, api::kCliquesOwner});
+  Result<api::OwnerReference> cliques_owner(const std::string& ns) {
+    const auto owner = client_.get<api::ConfigMap>({ns, api::kCliquesOwner});
     if (!owner && owner.error().kind == ErrorKind::NotFound) {
       return Error{ErrorKind::Invalid,
-                   cat("there is no ConfigMap ", object.meta.ns, "/", api::kCliquesOwner,
+                   cat("there is no ConfigMap ", ns, "/", api::kCliquesOwner,
                        ", which is to own it: apply manifests/compute-domain-cliques")};
     }
     if (!owner) return owner.error();
-    object.meta.owners = {{.api_version = "v1",
-                           .kind = "ConfigMap",
-                           .name = owner->meta.name,
-                           .uid = owner->meta.uid}};
-    return client_.create(object);
+    return api::OwnerReference{
+        .api_version = "v1", .kind = "ConfigMap", .name = owner->meta.name, .uid = owner->meta.uid};
   }
 
   Result<void> patch_node(const api::ObjectMeta& node, const api::MetadataValues& labels,

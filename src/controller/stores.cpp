@@ -288,9 +288,11 @@ void trim(api::ComputeDomainClique& object) {
     return label.first != api::kDomainLabel && label.first != api::kCliqueIdLabel &&
            label.first != api::kManagedByLabel;
   });
-  auto kept = std::move(object.meta.labels);
+  auto labels = std::move(object.meta.labels);
+  auto owners = std::move(object.meta.owners);
   trim_meta(object.meta);
-  object.meta.labels = std::move(kept);
+  object.meta.labels = std::move(labels);
+  object.meta.owners = std::move(owners);
 }
 
 }  // namespace cdom::controller

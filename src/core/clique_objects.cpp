@@ -63,7 +63,7 @@ bool has_daemons(const CliqueObjectsWorld& world, const api::ComputeDomainClique
 
 bool says_the_same(const CliqueObjectsWorld& world, const api::ComputeDomainClique& stored,
                    const api::ComputeDomainClique& wanted) {
-  return has_daemons(world, stored, wanted.daemons) &&
+  return has_daemons(world, stored, wanted.daemons) && has_cliques_owner(stored.meta) &&
          std::ranges::all_of(wanted.meta.labels, [&](const auto& own) {
            return stored.meta.label(own.first) == own.second;
          });
@@ -91,6 +91,12 @@ std::string domain_of_clique_object(const std::string& name) {
 
 bool is_own_clique_object(const api::ComputeDomainClique& object) {
   return object.meta.label(api::kManagedByLabel) == api::kManagedByController;
+}
+
+bool has_cliques_owner(const api::ObjectMeta& meta) {
+  return std::ranges::any_of(meta.owners, [](const api::OwnerReference& owner) {
+    return owner.kind == "ConfigMap" && owner.name == api::kCliquesOwner;
+  });
 }
 
 // Each action is for another clique, and one that fails holds back none of the others.

@@ -134,6 +134,10 @@ TEST(CliquePatch, HasOurLabelsAndAllDaemons) {
   EXPECT_EQ(patch["daemons"], json::parse(R"([{"nodeName": "n1", "ipAddress": "10.0.0.1",
       "cliqueID": "a.1", "index": 0, "status": "Ready"}])"));
   EXPECT_EQ(patch.size(), 2U);
+  EXPECT_FALSE(patch["metadata"].contains("ownerReferences")) << "stay as they are";
+  clique.meta.owners = {{.api_version = "v1", .kind = "ConfigMap", .name = "o", .uid = "u"}};
+  const json owned = json::parse(clique_patch(kIfIs, clique));
+  EXPECT_EQ(owned["metadata"]["ownerReferences"][0]["uid"], "u");
 }
 
 TEST(LeaseUpdate, IsTheWholeLeaseWithMicroseconds) {

@@ -115,6 +115,23 @@ TEST_F(CliqueObjectsOnServer, AreOwnedByWhatHasSwitchedThemOn) {
       << "of another version";
 }
 
+TEST_F(CliqueObjectsOnServer, GetTheirOwnerBackBesideTheOthers) {
+  load(source_text("crds/computedomaincliques.yaml"));
+  load_owner();
+  ASSERT_TRUE(apply(core::WriteCliqueObject{{}, desired_}).result);
+  const api::OwnerReference own = stored().meta.owners.front();
+  const api::OwnerReference other{
+      .api_version = "v1", .kind = "Secret", .name = "s", .uid = "uid-s"};
+  const auto stripped = client_.patch<api::ComputeDomainClique>(
+      api::name_of(desired_.meta), "", api::owners_patch({stored().meta.uid, {}}, {other}));
+  ASSERT_TRUE(stripped) << stripped.error().message;
+  api::ComputeDomainClique kept = *stripped;
+  trim(kept);
+  const Applied applied = apply(core::WriteCliqueObject{kept.meta, desired_});
+  ASSERT_TRUE(applied.result) << applied.result.error().message;
+  EXPECT_EQ(stored().meta.owners, (std::vector{other, own}));
+}
+
 // Otherwise the controller would write it again for ever.
 TEST_F(CliqueObjectsOnServer, OfWhichAnOlderDefinitionKeepsLessAreRemembered) {
   std::string definition = source_text("crds/computedomaincliques.yaml");

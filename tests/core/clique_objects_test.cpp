@@ -51,6 +51,7 @@ class CliqueObjects : public ::testing::Test {
         api::ComputeDomainClique& object = world_.stored.emplace_back(write->desired);
         object.meta.uid = base::cat("uid-", object.meta.name);
         object.meta.resource_version = base::cat(++version_);
+        object.meta.owners = {{.kind = "ConfigMap", .name = api::kCliquesOwner}};
       }
       if (const auto* gone = std::get_if<RemoveCliqueObject>(&action)) forget(gone->object.name);
     }
@@ -160,6 +161,8 @@ TEST_F(CliqueObjects, ThatSomebodyHasChangedAreWrittenAgain) {
   EXPECT_EQ(settle(), 1U);
   world_.stored.front().meta.labels.erase(api::kCliqueIdLabel);
   EXPECT_EQ(settle(), 1U);
+  world_.stored.front().meta.owners.front().kind = "Secret";
+  EXPECT_EQ(settle(), 1U) << "it would outlive what has switched it on";
   EXPECT_THAT(actions(), IsEmpty());
 }
 

@@ -78,6 +78,18 @@ TEST_P(CliqueObjects, GoWithTheirOwnerWhenNoControllerFillsThemAnyMore) {
   EXPECT_TRUE(rig_->run_until([&] { return objects().empty(); }, 60s));
 }
 
+TEST_P(CliqueObjects, GetTheirOwnerBackByOneWrite) {
+  form_in_one_pass(*rig_, kMembers);
+  const api::ComputeDomainClique before = objects().front();
+  rig_->requests().clear();
+  ASSERT_TRUE(rig_->kubectl().patch<api::ComputeDomainClique>(
+      api::name_of(before.meta), "", api::owners_patch({before.meta.uid, {}}, {})));
+  ASSERT_TRUE(objects().front().meta.owners.empty());
+  rig_->run_for(1min);
+  EXPECT_EQ(objects().front().meta.owners, before.meta.owners);
+  EXPECT_EQ(writes(), 1) << rig_->requests().summary(is_ours);
+}
+
 // A domain of two cliques.
 class CliqueObjectsOfTwo : public CliqueObjects {
  protected:

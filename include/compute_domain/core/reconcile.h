@@ -83,6 +83,8 @@ Plan reconcile_clique_objects(const CliqueObjectsWorld& world);
 std::string domain_of_clique_object(const std::string& name);
 // Whether the controller has written it, by its label.
 bool is_own_clique_object(const api::ComputeDomainClique& object);
+// Whether it goes with the ConfigMap kCliquesOwner.
+bool has_cliques_owner(const api::ObjectMeta& meta);
 
 // The template that a domain wants; nullopt when it wants none. With a reservation its claims ask
 // for seats of that clique.
