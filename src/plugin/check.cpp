@@ -118,7 +118,7 @@ std::string found_on(const Facts& facts, const std::string& node, const NodeHeal
     default:
       break;
   }
-  const std::string state = state_text(facts, *facts.report(node));
+  std::string state = state_text(facts, *facts.report(node));
   switch (health.cause) {
     case NodeHealth::Cause::ImexDied:
       return cat(state, "; its IMEX daemon has failed: ", health.message);
