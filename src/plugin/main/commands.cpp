@@ -108,8 +108,7 @@ int why(const Call& call) {
 
 int topology(const Call& call) {
   return with_view(call, [&](const plugin::ClusterView& view, const std::string& source) {
-    const std::string& file = call.flags.html;
-    if (!file.empty()) return write_page(file, plugin::html_of(view, source));
+    if (const auto& file = call.flags.html) return write_page(*file, plugin::html_of(view, source));
     print(call, plugin::topology(view));
     return 0;
   });
@@ -123,9 +122,9 @@ int about_domain(const Call& call, const Make& make) {
   if (words.size() != 1) return misused(call, "name one ComputeDomain");
   return with_view(call, [&](const plugin::ClusterView& view, const std::string& source) {
     const api::ObjectName name{view.namespaces.user, words.front()};
-    if (!call.flags.html.empty()) {
+    if (const auto& file = call.flags.html) {
       const auto page = plugin::html_of(view, name, source);
-      return page ? write_page(call.flags.html, *page) : fail(page.error().message);
+      return page ? write_page(*file, *page) : fail(page.error().message);
     }
     const auto report = make(view, name);
     if (!report) return fail(report.error().message);

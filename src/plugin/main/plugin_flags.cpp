@@ -61,15 +61,12 @@ constexpr char kPlanUsage[] =
     "when\n"
     "    something is wrong. Needs no cluster.";
 
-// Without a name, most likely of a variable that is not set, a page would not be missed.
-cli::Value file_of_page(std::string& field) {
-  cli::Value value = cli::text(field, "FILE");
-  value.take = [&field](const std::string& text) -> std::string {
-    if (text.empty()) return "\"\" is not the name of a file";
-    field = text;
-    return "";
-  };
-  return value;
+// A flag that was given without a name is another thing than one that was not given.
+cli::Value file_of_page(std::optional<std::string>& field) {
+  return {.placeholder = "FILE", .take = [&field](const std::string& text) {
+            field = text;
+            return std::string();
+          }};
 }
 
 std::vector<cli::Flag> rows_of(PluginFlags& f) {
@@ -111,7 +108,9 @@ cli::CommandLine command_line_of(PluginFlags& flags) {
                            {"plan", kPlanUsage, true}},
           .flags = rows_of(flags),
           .mistake = [&flags](const std::string& /*sub_command*/) -> std::string {
-            if (!flags.html.empty() && flags.output == "json") {
+            // Most likely of a variable that is not set: nobody would miss the page.
+            if (flags.html == "") return "--html: \"\" is not the name of a file";
+            if (flags.html && flags.output == "json") {
               return "--html writes a page in place of what -o json prints: leave out one of them";
             }
             const bool has_cluster = !flags.kubeconfig.empty() || !flags.context.empty();

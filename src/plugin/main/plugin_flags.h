@@ -1,6 +1,7 @@
 // What the command line of kubectl compute-domain means.
 #pragma once
 
+#include <optional>
 #include <string>
 
 #include "cli/command_line.h"
@@ -15,7 +16,7 @@ struct PluginFlags {
   std::string kubeconfig, context;
   std::string from;  // a bundle; "": the cluster
   std::string output = "text";
-  std::string html;  // a file for a page; "": none, "-": standard output
+  std::optional<std::string> html;  // a file for a page; "-": standard output
   std::string operator_ns = "compute-domain-operator";
   std::string node_ns = "compute-domain-nodes";
 };
