@@ -108,6 +108,12 @@ Rig::Rig(const RigOptions& options)
   for (const auto& [name, text] : program::embedded_manifests()) {
     check(server_->load(in_version(text, options.resource_version)));
   }
+  if (fills_cliques_) {
+    for (const char* name : {"owner", "rbac"}) {
+      check(server_->load(
+          source_text(base::cat("manifests/compute-domain-cliques/", name, ".yaml"))));
+    }
+  }
   admin_transport_ = server_->client(sandbox::admin_user());
   admin_ = std::make_unique<kube::Client>(*admin_transport_, clock_, "kubectl");
 
