@@ -126,6 +126,8 @@ std::string found_on(const Facts& facts, const std::string& node, const NodeHeal
       return cat(state, "; it cannot serve: ", text_of(health));
     case NodeHealth::Cause::NoSlice:
       return cat(state, ", ", health.message);
+    case NodeHealth::Cause::Lacks:
+      return cat(state, "; it serves, but ", text_of(health));
     case NodeHealth::Cause::None:
       return state;
     default:

@@ -17,6 +17,7 @@ struct NodeHealth {
     ImexDied,  // a daemon has failed of a group that it still serves
     CannotServe,
     NoSlice,  // it can serve, and offers nothing
+    Lacks,    // it serves, and does not meet a requirement all the same
   };
   Cause cause = Cause::None;
   Verdict verdict = Verdict::Ok;  // Ok with a cause: somebody wanted it so

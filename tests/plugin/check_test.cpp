@@ -216,6 +216,21 @@ TEST(Check, TakesANodeThatIsCordonedOnPurposeForWell) {
   EXPECT_EQ(only_trouble(view, "node n2").verdict, Verdict::Ok);
 }
 
+// Its clique was known before, so its pods go on.
+TEST(Check, WarnsOfANodeThatServesAndLacksSomethingAllTheSame) {
+  ClusterView view = settled_view();
+  report_in(view, "n2")
+      .status.conditions.push_back({.type = "Fabric",
+                                    .status = api::ConditionStatus::False,
+                                    .reason = "FabricUnreadable",
+                                    .message = "GPU is lost",
+                                    .last_transition = kNow});
+  const Finding finding = only_trouble(view, "node n2");
+  EXPECT_EQ(finding.verdict, Verdict::Warning);
+  EXPECT_THAT(finding.found, HasSubstr("it serves, but FabricUnreadable: GPU is lost"));
+  EXPECT_EQ(finding.remedy, "check the NVIDIA driver there");
+}
+
 TEST(Check, FailsForANodeThatOffersNothingAlthoughItCanServe) {
   ClusterView view = settled_view();
   std::erase_if(view.slices, [](const auto& slice) { return slice.node == "n2"; });

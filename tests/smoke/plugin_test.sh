@@ -116,6 +116,10 @@ check "why pod: a node that nobody reaches" eventually 60 prints "stops at Peers
 check "matrix shows it" eventually 30 prints "X" cd_ matrix two-nodes
 kubectl annotate node "$(node_of two-nodes-1)" sandbox.compute-domain/fault- >/dev/null
 check "and that it is over" eventually 60 says 0 "nothing is broken" cd_ why pod two-nodes-0
+kubectl annotate node "$(node_of two-nodes-1)" sandbox.compute-domain/fault=fabric-error >/dev/null
+check "check: a node whose fabric cannot be read" eventually 20 says 0 "it serves, but FabricUnreadable" cd_ check
+kubectl annotate node "$(node_of two-nodes-1)" sandbox.compute-domain/fault- >/dev/null
+check "and that it can be read again" eventually 20 refuses prints FabricUnreadable cd_ check
 
 # A field that is not spelled as it should be, in a template that somebody wrote by hand.
 cat >"$work/misspelt.yaml" <<YAML
