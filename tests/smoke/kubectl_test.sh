@@ -10,7 +10,7 @@ sandbox=$bin/compute-domain-sandbox
 controller=$bin/compute-domain-controller
 work=$(mktemp -d)
 export KUBECONFIG=$work/kubeconfig
-timeout 300 "$sandbox" --racks 1 --nodes-per-rack 4 --kubeconfig "$KUBECONFIG" >"$work/out" 2>"$work/log" &
+timeout 300 "$sandbox" --racks 1 --nodes-per-rack 4 --metrics-listen 127.0.0.1:0 --kubeconfig "$KUBECONFIG" >"$work/out" 2>"$work/log" &
 pid=$!
 trap 'kill $pid 2>/dev/null; wait $pid 2>/dev/null; rm -rf "$work"' EXIT
 
@@ -23,6 +23,8 @@ check "apply again changes nothing" prints "computedomain.resource.nvidia.com/tw
   kubectl apply -f manifests/examples/two-nodes.yaml
 check "the domain gets Ready" kubectl wait --for=condition=Ready computedomain/two-nodes --timeout=60s
 check "get shows the count" prints "2/2" kubectl get computedomains
+metrics() { curl --silent --max-time 5 "http://$(sed -n "s/.*controller's metrics are served.*address=//p" "$work/log")/metrics"; }
+check "the controller's metrics show it" eventually 20 prints 'compute_domain_status{name="two-nodes",namespace="default",reason="AllNodesReady"} 1' metrics
 check "get -o wide shows the message" prints "2 nodes are ready and connected" kubectl get cd -o wide
 check "get -o jsonpath" prints "Ready" kubectl get cd two-nodes -o 'jsonpath={.status.status}'
 check "describe shows conditions and Events" prints "AllNodesReady" kubectl describe cd two-nodes

@@ -14,7 +14,6 @@ import subprocess
 import sys
 import tempfile
 import time
-import traceback
 from pathlib import Path
 
 sys.dont_write_bytecode = True
@@ -22,11 +21,16 @@ sys.dont_write_bytecode = True
 from browser import Browser, Page
 from png import smaller
 
+sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
+
+import test_runner
+
 ROOT = Path(__file__).resolve().parents[3]
 BUILD = Path(os.environ.get("CDOM_BUILD", ROOT / "build/release")).resolve()
 VIEWS = ("troubled", "large", "huge", "empty", "hostile")
 SCHEMES = ("light", "dark")
 WIDTHS = (1280, 640, 360)
+PATIENCE = 10  # seconds, for what a browser does by itself
 HOSTILE = "\"'><img src=x onerror=alert(1)>&lt;</style></script>]]>-->"
 
 FOCUSED = """(() => { const e = document.activeElement, box = e.getBoundingClientRect(), style = getComputedStyle(e);
@@ -101,6 +105,16 @@ class Pages:
 
     def focused(self) -> dict:
         return self.page.script(FOCUSED)
+
+
+def becomes(page: Page, condition: str) -> bool:
+    """Whether an expression of JavaScript is true within PATIENCE seconds."""
+    end = time.monotonic() + PATIENCE
+    while not page.script(f"Boolean({condition})"):
+        if time.monotonic() > end:
+            return False
+        time.sleep(0.02)
+    return True
 
 
 def asks_nobody_and_complains_of_nothing(pages: Pages) -> None:
@@ -240,10 +254,9 @@ def jumps_to_what_a_link_names_also_without_a_script(pages: Pages) -> None:
             target = page.script("document.activeElement.getAttribute('href').slice(1)")
             assert page.script(f"document.getElementById('{target}').checkVisibility()") is False
             page.press("Enter")
-            time.sleep(0.2)
-            assert page.script(f"document.getElementById('{target}').closest('details').open"), with_script
-            top = page.script(f"document.getElementById('{target}').closest('details').getBoundingClientRect().top")
-            assert 0 <= top < 400, (with_script, top)
+            part = f"document.getElementById('{target}').closest('details')"
+            top = f"{part}.getBoundingClientRect().top"
+            assert becomes(page, f"{part}.open && {top} >= 0 && {top} < 400"), (with_script, page.script(top))
         finally:
             pages.page.allow_scripts(True)
 
@@ -307,19 +320,6 @@ TESTS = (
 )
 
 
-def run_tests(pages: Pages) -> int:
-    failed = 0
-    for test in TESTS:
-        try:
-            test(pages)
-            print(f"ok      {test.__name__}", flush=True)
-        except Exception:
-            failed += 1
-            print(f"FAILED  {test.__name__}\n{traceback.format_exc()}", flush=True)
-    print(f"{len(TESTS) - failed} passed, {failed} failed")
-    return 1 if failed else 0
-
-
 def take_screenshots(pages: Pages, folder: Path) -> int:
     """The top of a page of a cluster, and the part of one domain, in both schemes; and 5,004 nodes."""
     folder.mkdir(parents=True, exist_ok=True)
@@ -341,7 +341,7 @@ def main(arguments: list) -> int:
             return take_screenshots(pages, Path(arguments[1]))
         if arguments:
             sys.exit("usage: page_test.py [--screenshots DIR]")
-        return run_tests(pages)
+        return test_runner.run(TESTS, pages)
 
 
 if __name__ == "__main__":
