@@ -5,6 +5,7 @@
 
 #include "compute_domain/api/asked_pods.h"
 #include "compute_domain/api/codec.h"
+#include "compute_domain/api/observed.h"
 #include "compute_domain/api/program.h"
 #include "compute_domain/api/review.h"
 #include "compute_domain/base/ranges.h"
@@ -123,6 +124,11 @@ void read_builtins(std::string_view bytes) {
   (void)read_object<api::Deployment>(bytes);
   (void)read_object<api::PodProgram>(bytes);
   (void)read_object<api::DeploymentProgram>(bytes);
+  (void)read_object<api::PodState>(bytes);
+  (void)read_object<api::Occurrence>(bytes);
+  (void)read_object<api::DeploymentRollout>(bytes);
+  (void)read_object<api::DaemonSetRollout>(bytes);
+  (void)read_object<api::Definition>(bytes);
   (void)api::decode<api::TokenReview>(bytes);
   (void)api::decode<api::SubjectAccessReview>(bytes);
   (void)api::asked_pods_in(bytes);
