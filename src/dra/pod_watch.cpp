@@ -105,7 +105,7 @@ class PodWatch::Loop {
     if (event.type() == v1alpha1::INITIAL_SYNC_COMPLETE) {
       is_complete_ = true;
       listener_.on_complete();
-      if (!is_told_) base::log_info("kubelet tells which pods run here", {{"socket", socket_}});
+      if (!is_told_) base::log_info("watching the pods of this node", {{"socket", socket_}});
       is_told_ = true;
       told_end_.clear();
       return;
@@ -124,7 +124,7 @@ class PodWatch::Loop {
   void report_end(const grpc::Status& end) {
     if (end.error_message() == told_end_) return;
     told_end_ = end.error_message();
-    base::log_info("the watch of kubelet's pods has ended; trying again",
+    base::log_info("lost the watch of kubelet's pods; trying again",
                    {{"socket", socket_}, {"error", end.error_message()}});
   }
 

@@ -125,7 +125,7 @@ void add_events(const Facts& facts, const std::string& uid, const std::string& s
   }
 }
 
-// An API server keeps Events for an hour, unless it is told otherwise.
+// An API server keeps Events for an hour by default (--event-ttl).
 constexpr auto kEventsLast = std::chrono::hours(1);
 
 // The first time that is known: a condition tells its last change only, Events go after an hour.

@@ -1,8 +1,9 @@
 // PodWatch: kubelet's PodsAPI (beta and on from Kubernetes 1.37), watched for as long as it lives.
 //
-// How it goes: on a thread of its own it connects to kubelet's socket, and hands on what kubelet
-// says. When the watch ends (kubelet starts again; it cuts off who is a hundred events behind) it
-// begins anew. Where there is no such socket nothing is said, and it is looked for now and then.
+// How it goes: a thread of its own connects to kubelet's socket and passes each event to the
+// listener. When the watch ends (kubelet starts again, or cuts off a client that is a hundred
+// events behind) the thread starts another. Where there is no such socket the listener hears
+// nothing, and the thread looks for the socket every ten seconds.
 #pragma once
 
 #include <cstdint>

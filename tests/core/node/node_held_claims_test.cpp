@@ -101,7 +101,7 @@ TEST(NodeHeldClaim, ComesBackIntoUseWhenKubeletWantsItForTheNextPod) {
   EXPECT_EQ(scene.stops, 0) << "the end of the pod before it is none of its own";
 }
 
-// The API server has let go of it meanwhile, and has allocated it anew.
+// The scheduler has allocated it again meanwhile, with another device.
 TEST(NodeHeldClaim, DoesNotComeBackAsAnotherThanItWas) {
   NodeScene scene = running();
   scene.unprepare("a").settle();

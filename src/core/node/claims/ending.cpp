@@ -252,8 +252,10 @@ std::string doubts_about(const NodeDraft& draft, std::string_view group) {
   if (!held.empty()) {
     sentences.push_back(
         cat(claims_text(draft, group, held), held.size() == 1 ? " is" : " are",
-            " unprepared, but kubelet has not said that its pod has ended (deleted by force?); the "
-            "channel stays until then"));
+            " unprepared, but kubelet has not said that ",
+            held.size() == 1 ? "its pod has" : "their pods have",
+            " ended (deleted by force?); the channel stays until then: if that lasts, stop the "
+            "containers on the node"));
   }
   return base::join(sentences, "; ");
 }

@@ -246,7 +246,7 @@ void begin(NodeDraft& draft, const WantedClaim& wanted) {
   const auto admitted = admission_of(draft.world, wanted.claim.uid);
   if (!admitted) return wait_for_admission(draft, wanted, asked);
   if (is_held) {
-    // It may have been allocated anew since, of another domain or with another device.
+    // The scheduler may have allocated it again since, for another domain or another device.
     if (!is_as_it_was(known->second, asked, *admitted)) return wait_for_its_end(draft, wanted);
     return resume_held(draft, wanted.claim.uid, pods_of(*reading->claim));
   }
