@@ -102,6 +102,16 @@ TEST(NodeUnprepare, OfTheLastClaimStopsADaemonThatHasEndedAndWouldStartAgain) {
     EXPECT_TRUE(std::ranges::any_of(plan.on_node, [](const NodeIntent& intent) {
       return std::holds_alternative<StopDaemon>(intent);
     }));
+    EXPECT_TRUE(std::ranges::none_of(plan.on_node, [](const NodeIntent& intent) {
+      return std::holds_alternative<AnswerUnprepared>(intent);
+    })) << "the stop may fail";
+    for (const ServerIntent& intent : plan.on_server) {
+      const auto* publish = std::get_if<PublishReport>(&intent);
+      if (publish == nullptr) continue;
+      for (const auto& group : publish->report.groups) {
+        EXPECT_NE(group.state, api::DaemonState::Stopped);
+      }
+    }
     scene.settle();
     EXPECT_EQ(scene.stops, 1);
     EXPECT_EQ(scene.group()->state, api::DaemonState::Stopped);
