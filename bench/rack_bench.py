@@ -16,6 +16,9 @@ import time
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
+sys.path[:0] = [str(ROOT / "tools/cluster.d"), str(ROOT / "tools/image.d")]
+from cluster import Cluster
+
 PATIENCE = 120
 QUIET = 1.0  # seconds without a write: whatever was to be written is
 TRIVIAL = "trivial.example.com"
@@ -115,6 +118,26 @@ def machine() -> dict:
             "forks": int(lines["processes"])}
 
 
+PROGRAMS = ("compute-domain-controller", "compute-domain-agent", "compute-domain-imex", "nvidia-imex")
+
+
+def spent() -> dict:
+    """CPU-seconds of the operator's programs and of the IMEX daemons on this rack's nodes, with those of their processes
+    that have ended: of the IMEX supervisors nearly all is its control tool's."""
+    group = Cluster(Path(AUDIT_LOG).parent).control_group()
+    spent_by = dict.fromkeys(PROGRAMS, 0.0)
+    for process in Path("/proc").glob("[0-9]*"):
+        try:
+            program = Path(os.readlink(process / "exe")).name
+            if program not in spent_by or f":/{group}/" not in (process / "cgroup").read_text(encoding="utf-8"):
+                continue
+            fields = (process / "stat").read_text(encoding="utf-8").rpartition(")")[2].split()
+        except OSError:
+            continue  # it has ended, or is the kernel's
+        spent_by[program] += sum(map(int, fields[11:15])) / os.sysconf("SC_CLK_TCK")
+    return spent_by
+
+
 def writes_since(offset: int) -> tuple:
     """Of the whole control plane but this user's, without Leases and Events; and those of ours that met a conflict."""
     count = conflicts = 0
@@ -163,7 +186,7 @@ def measure(name: str, nodes: int, template: str, num_nodes: int = 0) -> dict:
     status = Watch("computedomains", name, "-o", "jsonpath={.status.status}{\"\\n\"}") if is_domain else None
     writes_until_quiet(os.path.getsize(AUDIT_LOG))
     offset = os.path.getsize(AUDIT_LOG)
-    before, start = machine(), time.monotonic()
+    before, spent_before, start = machine(), spent(), time.monotonic()
     kubectl("create", "-f", "-", input=json.dumps(pods(name, nodes, template)))
     running = watch.wait(lambda lines: len({line for line in lines if line.endswith(" Running")}) == nodes)
     figures = {"running": running - start, **{what: now - before[what] for what, now in machine().items()}}
@@ -171,6 +194,7 @@ def measure(name: str, nodes: int, template: str, num_nodes: int = 0) -> dict:
         figures["ready"] = max(0.0, status.wait(lambda lines: "Ready" in lines) - running)
         status.close()
     figures["writes"], figures["conflicts"] = writes_until_quiet(offset)
+    figures |= {program: now - spent_before[program] for program, now in spent().items()}
     watch.close()
     if is_domain:
         kubectl("delete", "computedomain", name, "--wait=false")
@@ -228,6 +252,15 @@ def of(runs: list, what: str) -> list:
     return [run[what] for run in runs]
 
 
+def of_programs(what: str, runs: list, note: str = "", most: float = None) -> None:
+    """`most`: CPU-seconds of what is the operator's."""
+    operators = PROGRAMS[:3]
+    for program in PROGRAMS:
+        figure(f"{what}: CPU of {program}", "CPU-s", of(runs, program), note)
+    figure(f"{what}: CPU of the operator", "CPU-s", [sum(run[program] for program in operators) for run in runs],
+           "the first three; until a second after the last write", most)
+
+
 def compare(nodes: int, runs: int) -> float:
     """The median of a domain's first formation, in seconds."""
     kinds = {kind: [] for kind in (plain, trivial, ours)}
@@ -250,6 +283,7 @@ def compare(nodes: int, runs: int) -> float:
         figure(f"{nodes} pods {words}: CPU of the machine", "CPU-s", of(kinds[kind], "busy"),
                f"{quantile(of(kinds[kind], 'idle'), 0.5):.2f} CPU-s idle, "
                f"{quantile(of(kinds[kind], 'forks'), 0.5)} forks")
+    of_programs(f"{nodes} pods of a ComputeDomain", kinds[ours])
     figure(f"{posted}, a ComputeDomain without numNodes", "s", of(uncounted_runs, "running"))
     figure(f"{nodes} pods, last pod Running -> domain Ready, all connected", "s", of(kinds[ours], "ready"), "", 0.25)
     for kind, words in ((plain, "without a claim"), (trivial, "of the driver that answers at once")):

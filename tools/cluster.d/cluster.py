@@ -303,8 +303,11 @@ class Cluster:
 
     def _nodes(self) -> Nodes:
         options = self._options()
-        return Nodes(self._directory.path, f"compute-domain-{self._hash()}", options.places(), self._network(),
-                     options.driver_root)
+        return Nodes(self._directory.path, self.control_group(), options.places(), self._network(), options.driver_root)
+
+    def control_group(self) -> str:
+        """Of its nodes' processes; each node has one below it."""
+        return f"compute-domain-{self._hash()}"
 
     def _hash(self) -> str:
         """Tells what is this cluster's from what is that of others, where the machine has one folder for all."""
