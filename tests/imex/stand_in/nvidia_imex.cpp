@@ -76,7 +76,8 @@ class Daemon {
         own_index_(own_index),
         started_(now()),
         record_(parameters),
-        peers_(parameters, own_index, cat(getpid(), "-", started_.count()),
+        log_(parameters.log_file),
+        peers_(parameters, log_, own_index, cat(getpid(), "-", started_.count()),
                [this](std::size_t index) { see_connected(index); }),
         commands_(Socket::listen(parameters.command_address, parameters.command_port)) {
     if (!parameters.command_socket.empty()) {
@@ -87,6 +88,8 @@ class Daemon {
     sigemptyset(&all);
     for (const int number : {SIGTERM, SIGINT, SIGQUIT, SIGHUP, SIGUSR1}) sigaddset(&all, number);
     pthread_sigmask(SIG_BLOCK, &all, nullptr);
+    log_.info(cat("IMEX version ", parameters.version, " is running"));
+    log_.info(cat("Creating gRPC channels to all peers (nPeers = ", parameters.table.size(), ")."));
     signals_ = Socket(signalfd(-1, &all, SFD_CLOEXEC | SFD_NONBLOCK));
   }
 
@@ -112,6 +115,7 @@ class Daemon {
   void see_ready() {
     if (is_ready_ || now() < started_ + parameters_.ready_delay || !awaited_.empty()) return;
     is_ready_ = true;
+    log_.info("GPU event successfully subscribed");
   }
 
   [[nodiscard]] const char* state() const {
@@ -236,6 +240,7 @@ class Daemon {
   const Duration started_;
   Record record_;
   std::set<std::string> awaited_;
+  const DaemonLog log_;
   Peers peers_;
   Socket commands_, local_commands_;
   Socket signals_;

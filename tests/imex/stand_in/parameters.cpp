@@ -72,6 +72,7 @@ Parameters read_parameters(const std::string& path) {
   text("IMEX_CLIENT_CERT_AUTH", p.client.authority);
   text("IMEX_SECURITY_TARGET_OVERRIDE", p.target_name);
   number("IMEX_NODE_DISCONNECTED_GRACE_TIME", p.grace_seconds);
+  text("LOG_FILE_NAME", p.log_file);
   text("STAND_IN_OS_DIRECTORY", p.os_directory);
   text("STAND_IN_HOSTS_FILE", p.hosts_file);
   text("STAND_IN_VERSION", p.version);

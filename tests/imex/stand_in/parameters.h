@@ -31,6 +31,7 @@ struct Parameters {
   IdentityFiles server, client;
   std::string target_name;
   int grace_seconds = sandbox::imex_constants::kGraceSeconds;
+  std::string log_file;  // "" : stderr
 
   // What is one operating system: its session, and the record of importers.
   std::string os_directory = sandbox::imex_constants::kPersistDirectory;

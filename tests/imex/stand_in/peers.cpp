@@ -21,9 +21,10 @@ void keep_earlier(std::optional<Duration>& due, const std::optional<Duration>& o
 
 }  // namespace
 
-Peers::Peers(const Parameters& parameters, std::size_t own_index, std::string instance,
-             Connected on_connect)
+Peers::Peers(const Parameters& parameters, const DaemonLog& log, std::size_t own_index,
+             std::string instance, Connected on_connect)
     : parameters_(parameters),
+      log_(log),
       own_index_(own_index),
       instance_(std::move(instance)),
       table_(base::join(parameters.table, ",")),
@@ -111,7 +112,7 @@ bool Peers::is_stranger(const std::string& proof, const std::string& instance,
                         Credentials::Role own) const {
   const std::string fault = credentials_.fault_of(proof, instance, own);
   if (!fault.empty()) {
-    std::fprintf(stderr, "nvidia-imex (stand-in): refused a peer: %s\n", fault.c_str());
+    log_.error(cat("refused a peer: ", fault));
   }
   return !fault.empty();
 }
@@ -153,6 +154,10 @@ bool Peers::greet(Guest& guest, Duration now) {
 
 void Peers::meet(std::size_t index, const std::string& instance, Duration now) {
   Link& link = links_[index];
+  if (link.letter != 'C') {
+    log_.info(cat("Connection established to node ", index, " with name ", parameters_.table[index],
+                  ". Number of times connected: ", ++link.meetings));
+  }
   link.letter = 'C';
   link.instance = instance;
   link.failures = 0;
@@ -187,9 +192,9 @@ void Peers::fail(Link& link, char letter, Duration now) {
 void Peers::lose(Link& link, Duration now) {
   // With the moment, in nanoseconds since 1970.
   const auto moment = std::chrono::system_clock::now().time_since_epoch();
-  std::fprintf(stderr, "nvidia-imex (stand-in): node disconnect: %s at %lld\n",
-               parameters_.table[static_cast<std::size_t>(&link - links_.data())].c_str(),
-               static_cast<long long>(std::chrono::nanoseconds(moment).count()));
+  log_.error(
+      cat("node disconnect: ", parameters_.table[static_cast<std::size_t>(&link - links_.data())],
+          " at ", std::chrono::nanoseconds(moment).count()));
   link.out = {};
   link.in = {};
   link.is_dialling = link.is_up = false;

@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "imex/stand_in/credentials.h"
+#include "imex/stand_in/daemon_log.h"
 #include "imex/stand_in/parameters.h"
 #include "imex/stand_in/socket.h"
 
@@ -23,8 +24,8 @@ namespace cdom::stand_in {
 class Peers {
  public:
   using Connected = std::function<void(std::size_t index)>;
-  Peers(const Parameters& parameters, std::size_t own_index, std::string instance,
-        Connected on_connect);
+  Peers(const Parameters& parameters, const DaemonLog& log, std::size_t own_index,
+        std::string instance, Connected on_connect);
 
   void add_to(std::vector<pollfd>& polled) const;
   void serve(const std::vector<pollfd>& polled, base::Duration now);
@@ -42,7 +43,7 @@ class Peers {
     Socket out, in;
     bool is_dialling = false, is_up = false;  // of `out`
     std::string instance;                     // of the peer, as of the last handshake
-    std::size_t failures = 0;
+    std::size_t failures = 0, meetings = 0;
     base::Duration heard{}, pinged{};
     std::optional<base::Duration> attempt_at, lost_at, clean_at;
   };
@@ -65,6 +66,7 @@ class Peers {
   static bool is_live(const Link& link) { return link.is_up || link.in; }
 
   const Parameters& parameters_;
+  const DaemonLog& log_;
   const std::size_t own_index_;
   const std::string instance_, table_;
   const Connected on_connect_;
