@@ -128,7 +128,7 @@ void Supervisor::Loop::resume() {
   }
   // Out of the file before the word about it is.
   if (is_withdrawn && save()) unlink(withdrawal_of(options_.socket_path).c_str());
-  keeper_.set_hosts_revision(hosts_file_.revision());
+  keeper_.set_hosts({hosts_ ? hosts_->text : "", hosts_file_.revision()});
 }
 
 Result<void> Supervisor::Loop::act(const Request& request) {
@@ -142,7 +142,7 @@ Result<void> Supervisor::Loop::act(const Request& request) {
   if (const auto* hosts = std::get_if<Hosts>(&request)) {
     if (auto written = hosts_file_.write(*hosts); !written) return written;
     hosts_ = *hosts;
-    keeper_.set_hosts_revision(hosts->revision);
+    keeper_.set_hosts(*hosts);
     return save();
   }
   if (const auto* forget = std::get_if<Forget>(&request)) return forget_importers(forget->group);
@@ -374,7 +374,7 @@ bool Supervisor::Loop::is_withdrawn() const {
 void Supervisor::Loop::serve_daemon() {
   const auto ending = daemon_->reap();
   // What it has printed to its end is there now, whoever else still holds the pipe.
-  if (relay_.take(daemon_->output_descriptor())) keeper_.printed();
+  keeper_.printed(relay_.take(daemon_->output_descriptor()));
   if (!ending) return;
   daemon_.reset();
   keeper_.ended(how_it_ended(*ending));

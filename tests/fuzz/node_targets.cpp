@@ -111,9 +111,9 @@ void read_imex_tool(std::string_view bytes) {
   const std::string text(bytes);
   (void)imex::daemon_word(text);
   for (const std::int64_t own : {0, 3}) {
-    const auto letters = imex::connection_letters(text, own);
-    require(!letters || !letters->contains(own), "a node has no connection to itself");
-    require(!letters || letters->size() <= bytes.size(), "each connection is in the text");
+    const auto view = imex::node_view(text, own);
+    require(!view || !view->letters.contains(own), "a node has no connection to itself");
+    require(!view || view->letters.size() <= bytes.size(), "each connection is in the text");
   }
 }
 

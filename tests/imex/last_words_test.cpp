@@ -29,6 +29,18 @@ TEST(LastWords, AreBounded) {
   EXPECT_EQ(words.text(), std::string(300, 'x'));
 }
 
+TEST(LastWords, AreNotWhatGoesWell) {
+  const std::string routine =
+      "[Mar 27 2025 15:47:10] [INFO] [tid 39] Connection established to node 0\n";
+  EXPECT_EQ(last_words({routine}), "");
+  EXPECT_EQ(last_words({"[Mar 27 2025 15:47:10] [ERROR] [tid 39] no GPU\n", routine}),
+            "[ERROR] no GPU");
+  std::string much = "[Mar 27 2025 15:47:10] [ERROR] [tid 39] no GPU\n";
+  for (int i = 0; i < 11; ++i) much += routine;
+  EXPECT_EQ(last_words({much}), "") << "an error of long ago";
+  EXPECT_EQ(last_words({much, "[ERROR] killed"}), "[ERROR] killed");
+}
+
 TEST(LastWords, LeaveOutWhatDiffersEachTime) {
   EXPECT_EQ(last_words({"[Mar 03 2025 17:26:19] [ERROR] [tid 38] cannot bind [::1] port 50000\n"}),
             "[ERROR] cannot bind [::1] port 50000");

@@ -40,12 +40,12 @@ class RelayTest : public ::testing::Test {
 
 TEST_F(RelayTest, GivesOnWhatComesUnchangedAndAtOnce) {
   daemon.print("one\n\x1b[31mtwo\n");
-  EXPECT_TRUE(relay.take(daemon.reader.get()));
+  EXPECT_EQ(relay.take(daemon.reader.get()), 2U);
   EXPECT_EQ(log.text(), "one\n\x1b[31mtwo\n");
   daemon.print("half a li");
-  EXPECT_TRUE(relay.take(daemon.reader.get()));
+  EXPECT_EQ(relay.take(daemon.reader.get()), 0U) << "no line has ended";
   EXPECT_EQ(log.text(), "half a li");
-  EXPECT_FALSE(relay.take(daemon.reader.get())) << "nothing has come";
+  EXPECT_EQ(relay.take(daemon.reader.get()), 0U) << "nothing has come";
   EXPECT_FALSE(relay.has_backlog());
   EXPECT_EQ(relay.last_words(), "half a li");
 }
@@ -55,7 +55,7 @@ TEST_F(RelayTest, SeesTheEndOfTheOutput) {
   daemon.print("good");
   daemon.print("bye\n");
   daemon.writer.reset();
-  EXPECT_TRUE(relay.take(daemon.reader.get()));
+  EXPECT_EQ(relay.take(daemon.reader.get()), 1U);
   EXPECT_FALSE(relay.has_output());
   EXPECT_EQ(relay.last_words(), "goodbye");
   relay.begin();
@@ -91,7 +91,7 @@ TEST_F(RelayTest, ALogThatIsNotReadHoldsNobodyUp) {
 
 TEST_F(RelayTest, TakesABoundedPartOfWhatNeverEnds) {
   const base::Descriptor endless(open("/dev/zero", O_RDONLY | O_CLOEXEC));
-  EXPECT_TRUE(relay.take(endless.get()));
+  EXPECT_EQ(relay.take(endless.get()), 0U) << "and no line";
   EXPECT_TRUE(relay.has_output());
 }
 

@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "compute_domain/base/text.h"
+
 namespace cdom::imex {
 namespace {
 
@@ -20,7 +22,7 @@ TEST(DaemonWord, IsExactlyTheLastLine) {
   EXPECT_THAT(daemon_word("UNAVAILABLE\n").error().message, HasSubstr("UNAVAILABLE"));
 }
 
-TEST(ConnectionLetters, AreThoseOfTheOwnRow) {
+TEST(NodeView, HasTheLettersOfTheOwnRow) {
   const std::string text = R"(a warning
 {"nodes": {"0": {"status": "READY", "host": "10.0.0.1", "connections": {
    "0": {"host": "10.0.0.1", "status": "CONNECTED", "changed": true},
@@ -32,17 +34,28 @@ TEST(ConnectionLetters, AreThoseOfTheOwnRow) {
    "4": {"status": "DISCONNECTED"}, "5": {"status": "!V!"}, "6": {"status": "NODE_MAP_MISMATCH"},
    "7": {"status": "CONNECTING"}, "8": {}, "x": {"status": "C"}}}},
  "timestamp": "5/4/2026 06:08:10.580", "status": "DEGRADED"})";
-  const auto letters = connection_letters(text, 1);
-  ASSERT_TRUE(letters) << letters.error().message;
-  EXPECT_THAT(*letters, ElementsAre(Pair(0, 'C'), Pair(2, 'N'), Pair(3, 'R'), Pair(4, 'D'),
-                                    Pair(5, 'V'), Pair(6, 'M'), Pair(7, 'I')));
+  const auto view = node_view(text, 1);
+  ASSERT_TRUE(view) << view.error().message;
+  EXPECT_TRUE(view->is_ready);
+  EXPECT_THAT(view->letters, ElementsAre(Pair(0, 'C'), Pair(2, 'N'), Pair(3, 'R'), Pair(4, 'D'),
+                                         Pair(5, 'V'), Pair(6, 'M'), Pair(7, 'I')));
 }
 
-TEST(ConnectionLetters, AreAnErrorWhenTheRowIsMissing) {
+TEST(NodeView, IsAnErrorWhenTheRowIsMissing) {
   for (const char* text : {"", "{", "[]", "{\"nodes\": 3}", "{\"nodes\": {\"0\": {}}}",
                            "{\"nodes\": {\"1\": {\"connections\": []}}}", "Connection refused"}) {
-    EXPECT_FALSE(connection_letters(text, 1)) << text;
+    EXPECT_FALSE(node_view(text, 1)) << text;
   }
+}
+
+TEST(NodeView, TellsWhetherItsRowSaysReady) {
+  for (const char* word : {R"("UNAVAILABLE")", R"("NOT_READY")", "5", "{}"}) {
+    const auto view =
+        node_view(base::cat(R"({"nodes": {"1": {"connections": {}, "status": )", word, "}}}"), 1);
+    ASSERT_TRUE(view);
+    EXPECT_FALSE(view->is_ready) << word;
+  }
+  EXPECT_FALSE(node_view(R"({"nodes": {"1": {"connections": {}}}})", 1)->is_ready);
 }
 
 }  // namespace

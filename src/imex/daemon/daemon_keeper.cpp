@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "compute_domain/base/text.h"
+#include "imex/daemon/awaited_peers.h"
 
 namespace cdom::imex {
 
@@ -17,6 +18,7 @@ namespace {
 
 // Between two questions, as a multiple of what the last answer took.
 constexpr int kRest = 4;
+constexpr int kGrowth = 4;  // of the steps between views
 
 void keep_earlier(std::optional<Duration>& due, const std::optional<Duration>& other) {
   if (other && (!due || *other < *due)) due = other;
@@ -78,10 +80,13 @@ void DaemonKeeper::stop() {
 }
 
 // Peers that are somewhere else now are dialled and dial in.
-void DaemonKeeper::set_hosts_revision(std::string revision) {
-  if (revision == status_.hosts_revision) return;
-  status_.hosts_revision = std::move(revision);
+void DaemonKeeper::set_hosts(const Hosts& hosts) {
+  hosts_text_ = hosts.text;
+  if (wanted_) awaited_ = awaited_peers(wanted_->table_text, hosts_text_, wanted_->slot);
+  if (hosts.revision == status_.hosts_revision) return;
+  status_.hosts_revision = hosts.revision;
   changed_at_ = clock_.elapsed();
+  view_step_ = times_.question_interval;
   if (ask_at_) ask_at_ = std::min(*ask_at_, changed_at_ + times_.question_interval);
 }
 
@@ -123,6 +128,7 @@ std::optional<Action> DaemonKeeper::next() {
     asked_instance_ = status_.instance;
     asking_ = view_is_next_ ? AskTool::Question::View : AskTool::Question::State;
     asked_at_ = now;
+    is_about_lines_ = std::exchange(news_, 0) > 0;
     return AskTool{*asking_};
   }
   return std::nullopt;
@@ -149,6 +155,9 @@ void DaemonKeeper::started() {
   status_ = std::move(begun);
   is_first_try_ = view_is_next_ = lacks_view_ = wants_signal_ = sent_term_ = false;
   refusals_ = 0;
+  news_ = 0;
+  line_interval_ = times_.line_interval;
+  awaited_ = awaited_peers(wanted_->table_text, hosts_text_, wanted_->slot);
   ready_at_.reset();
   kill_at_.reset();
   started_at_ = changed_at_ = clock_.elapsed();
@@ -190,18 +199,20 @@ void DaemonKeeper::ended(const std::string& how) {
 Duration DaemonKeeper::step() const {
   const Duration age = clock_.elapsed() - started_at_;
   if (age >= times_.usual_start) return times_.question_interval;
-  return std::clamp(age / 4, times_.first_question, times_.longest_step);
+  return std::clamp(age, times_.first_question, times_.longest_step);
+}
+
+std::size_t DaemonKeeper::missing() const {
+  return static_cast<std::size_t>(std::ranges::count_if(awaited_, [&](std::int64_t peer) {
+    const auto letter = status_.peers.find(peer);
+    return letter == status_.peers.end() || letter->second != base::kConnected;
+  }));
 }
 
 Duration DaemonKeeper::rest() {
-  // Of an empty slot nothing is awaited: whoever gets it comes with other hosts.
-  const bool are_settled = std::ranges::all_of(status_.peers, [](const auto& peer) {
-    return peer.second == 'C' || peer.second == 'N' || peer.second == 'I';
-  });
+  const bool is_young = clock_.elapsed() - changed_at_ < times_.settling;
   // That the host's has ended is only seen by asking, and only this node's is asked.
-  if (is_hosts_ || !are_settled || clock_.elapsed() - changed_at_ < times_.settling) {
-    return times_.question_interval;
-  }
+  if (is_hosts_ || (is_young && missing() > 0)) return times_.question_interval;
   const auto spread = static_cast<std::uint64_t>(2 * times_.rest_spread.count());
   return times_.rest_interval - times_.rest_spread +
          Duration(static_cast<Duration::rep>(random_.below(spread)));
@@ -215,22 +226,45 @@ void DaemonKeeper::ask_again_soon(Duration delay) {
   ask_again_after(std::max(delay, rest));
 }
 
-// Of a question under way the answer may be about the moment before: its successor comes soon. The
-// one whether the daemon lives keeps its turn when that has come.
+// The one about the connections; that of a question under way may be about the moment before.
 void DaemonKeeper::look_sooner() {
   changed_at_ = clock_.elapsed();
   view_step_ = times_.first_view;
-  if (!ready_at_ || asking_) return;
-  if (clock_.elapsed() - worded_at_ < times_.question_interval) view_is_next_ = true;
-  ask_again_after(view_step_);
+  line_interval_ = times_.line_interval;
+  if (ready_at_ && !asking_) ask_again_after(view_step_);
+  if (asking_) ++news_;
 }
 
-void DaemonKeeper::printed() {
-  const Duration now = clock_.elapsed();
-  if (!status_.running || status_.stopping || !ready_at_) return;
-  if (printed_at_ && now - *printed_at_ < times_.question_interval) return;
-  printed_at_ = now;
-  look_sooner();
+void DaemonKeeper::printed(std::size_t lines) {
+  if (lines == 0 || !status_.running || status_.stopping) return;
+  news_ += lines;
+  ask_about_lines();
+}
+
+// Each connection is a line at least: while there are fewer lines than peers that are missing, one
+// that still comes tells more.
+void DaemonKeeper::ask_about_lines() {
+  if (news_ == 0 || asking_ || !ask_at_) return;
+  const bool is_part = ready_at_ && news_ < missing();
+  const Duration interval = is_part ? times_.question_interval : line_interval_;
+  const Duration rest = std::min(kRest * answer_took_, times_.question_interval);
+  const Duration due = std::max({clock_.elapsed() + times_.line_pause, asked_at_ + interval,
+                                 asked_at_ + answer_took_ + rest});
+  ask_at_ = std::min(*ask_at_, due);
+}
+
+// Lines that change nothing are asked about ever less often. What one tells may be seen only a
+// moment later, so the first that seems to change nothing is asked about twice.
+void DaemonKeeper::count_change(bool has_changed) {
+  if (has_changed) {
+    line_interval_ = times_.line_interval;
+    return;
+  }
+  if (!std::exchange(is_about_lines_, false)) return;
+  if (ready_at_ && line_interval_ == times_.line_interval) {
+    ask_at_ = std::min(*ask_at_, clock_.elapsed() + times_.second_look);
+  }
+  line_interval_ = std::min(2 * line_interval_, times_.rest_interval);
 }
 
 void DaemonKeeper::answered(const ToolAnswer& answer) {
@@ -238,8 +272,17 @@ void DaemonKeeper::answered(const ToolAnswer& answer) {
   const AskTool::Question question = *std::exchange(asking_, std::nullopt);
   answer_took_ = clock_.elapsed() - asked_at_;
   if (asked_instance_ != status_.instance || !status_.running || status_.stopping) return;
-  if (question == AskTool::Question::View) return see_view(answer);
-  see_word(answer);
+  const DaemonPhase phase = status_.phase;
+  const auto peers = status_.peers;
+  if (question == AskTool::Question::View) {
+    see_view(answer);
+  } else {
+    see_word(answer);
+  }
+  const bool has_changed = status_.phase != phase || status_.peers != peers;
+  if (has_changed) changed_at_ = clock_.elapsed();
+  count_change(has_changed);
+  ask_about_lines();
 }
 
 void DaemonKeeper::see_word(const ToolAnswer& answer) {
@@ -252,9 +295,7 @@ void DaemonKeeper::see_word(const ToolAnswer& answer) {
                          word ? "nvidia-imex-ctl -q fails" : word.error().message),
                      false);
   }
-  if (refusals_ > 1) changed_at_ = clock_.elapsed();
   refusals_ = 0;
-  worded_at_ = clock_.elapsed();
   status_.answers = true;
   // What a view lacks only a view takes back.
   if (!lacks_view_ || *word != DaemonWord::Ready) status_.message.clear();
@@ -268,19 +309,22 @@ void DaemonKeeper::see_word(const ToolAnswer& answer) {
     status_.instance = base::hex64(random_.next());
   }
   status_.phase = DaemonPhase::Ready;
-  if (!ready_at_) {
-    ready_at_ = changed_at_ = viewed_at_ = clock_.elapsed();
+  const bool is_first = !ready_at_;
+  if (is_first) {
+    ready_at_ = viewed_at_ = changed_at_ = clock_.elapsed();
     view_step_ = times_.first_view;
   }
   // Whom it is connected to is told in the host's own names.
   if (is_hosts_) return ask_again_after(rest());
   view_is_next_ = true;
-  ask_again_after(Duration::zero());
+  // It has just begun to dial.
+  ask_again_after(is_first ? view_step_ : lacks_view_ ? rest() : Duration::zero());
 }
 
 // One of them may be a moment's: two in a row are a fault.
 void DaemonKeeper::see_fault(const std::string& what, bool has_listened) {
   ++refusals_;
+  view_is_next_ = false;
   // It does not listen yet; the host's may never.
   if (!status_.answers && !has_listened && !is_hosts_) {
     const bool is_late = clock_.elapsed() - started_at_ >= times_.usual_start;
@@ -293,41 +337,40 @@ void DaemonKeeper::see_fault(const std::string& what, bool has_listened) {
     status_.message = is_hosts_ ? cat(what, "; it is the host's own, which has to start it") : what;
     status_.peers.clear();
   }
-  ask_again_after(refusals_ > 1 ? times_.question_interval : times_.retry_question);
-}
-
-// From this view to the next one.
-Duration DaemonKeeper::next_step(const Letters& letters) const {
-  if (status_.peers == letters) return std::min(view_step_ * 2, times_.question_interval);
-  const bool are_all_connected =
-      std::ranges::all_of(letters, [](const auto& letter) { return letter.second == 'C'; });
-  return are_all_connected ? times_.question_interval : times_.first_view;
+  const bool is_old = clock_.elapsed() - changed_at_ >= times_.settling;
+  ask_again_after(refusals_ <= 1 ? times_.retry_question
+                  : is_old       ? rest()
+                                 : times_.question_interval);
 }
 
 void DaemonKeeper::see_view(const ToolAnswer& answer) {
-  const Duration now = clock_.elapsed();
-  auto letters = connection_letters(answer.text, status_.slot);
-  if (answer.outcome == ToolAnswer::Outcome::Answer && letters) {
-    if (status_.peers != *letters) changed_at_ = now;
-    view_step_ = next_step(*letters);
-    const bool is_soon = view_step_ < times_.question_interval;
-    view_is_next_ = is_soon && now - worded_at_ < times_.question_interval;
-    ask_again_soon(is_soon ? view_step_ : rest());
-    status_.peers = *std::move(letters);
-    status_.message.clear();
-    lacks_view_ = false;
-    viewed_at_ = now;
-    return;
+  auto view = node_view(answer.text, status_.slot);
+  if (answer.outcome == ToolAnswer::Outcome::Silence) {
+    return see_no_view("nvidia-imex-ctl -N gives no answer", true);
   }
+  if (answer.outcome == ToolAnswer::Outcome::Refusal || !view) {
+    return see_no_view(cat("nvidia-imex-ctl -N fails: ", view ? "" : view.error().message), false);
+  }
+  status_.peers = std::move(view->letters);
+  status_.message.clear();
+  lacks_view_ = false;
+  refusals_ = 0;
+  viewed_at_ = clock_.elapsed();
+  view_step_ = std::min(kGrowth * view_step_, times_.question_interval);
+  // Its own row is no more than a hint: what the daemon is, "-q" says.
+  view_is_next_ = view->is_ready;
+  const bool is_soon = missing() > 0 && view_step_ < times_.question_interval;
+  ask_again_soon(is_soon ? view_step_ : rest());
+}
+
+// Does the daemon hang, or only what it asks of others?
+void DaemonKeeper::see_no_view(const std::string& what, bool is_silent) {
   view_is_next_ = false;
+  if (is_silent) ++refusals_;
   lacks_view_ = true;
-  const bool is_silent = answer.outcome == ToolAnswer::Outcome::Silence;
-  // Does the daemon hang, or only what it asks of others?
-  ask_again_after(is_silent ? Duration::zero() : rest());
-  status_.message = is_silent
-                        ? "nvidia-imex-ctl -N gives no answer"
-                        : cat("nvidia-imex-ctl -N fails: ", letters ? "" : letters.error().message);
-  if (now - viewed_at_ >= times_.view_patience) status_.peers.clear();
+  status_.message = what;
+  ask_again_after(Duration::zero());
+  if (clock_.elapsed() - viewed_at_ >= times_.view_patience) status_.peers.clear();
 }
 
 DaemonStatus DaemonKeeper::status() const {

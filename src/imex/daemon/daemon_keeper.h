@@ -1,18 +1,20 @@
 // DaemonKeeper: everything that the IMEX supervisor decides about its daemon, without doing it.
 //
 // How it goes: wishes and events come in, next() gives the actions that are due now, one by one,
-// and status() is what to tell. Between start and READY the control tool is asked in growing steps,
-// afterwards once a second, and about connections sooner while they change and until there are all,
-// or when the daemon has printed something. Where nothing has changed for half a minute a daemon of
-// ours is asked every five seconds, each node at moments of its own: "-N" asks the daemons of all
-// nodes. A daemon that ends by itself is started again; how soon, and how often it gets SIGUSR1,
-// base::DaemonPolicy says. No signal goes out before the daemon has answered, as it would end it.
-// Steppable; one thread.
+// and status() is what to tell. The control tool is asked when something may have changed: the
+// daemon was started, has printed lines, got a signal or other hosts; and in growing steps
+// otherwise, as a daemon may print nothing: up to READY ("-q"), and then ("-N") until it is
+// connected to all that it should be. A daemon at rest is asked every five seconds, each node at
+// moments of its own: a question is a process, and "-N" asks the daemons of all nodes. What it
+// prints again and again without any change counts ever less. A daemon that ends by itself is
+// started again; how soon, and how often it gets SIGUSR1, base::DaemonPolicy says. No signal goes
+// out before the daemon has answered, as it would end it. Steppable; one thread.
 #pragma once
 
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <variant>
 
@@ -28,13 +30,16 @@ namespace cdom::imex {
 struct KeeperTimes {
   base::Duration stop_patience = std::chrono::seconds(5);  // from SIGTERM to SIGKILL
   base::Duration first_question = std::chrono::milliseconds(5);
-  base::Duration longest_step = std::chrono::milliseconds(80);  // of a start of usual length
+  base::Duration longest_step = std::chrono::milliseconds(250);  // of a start of usual length
   base::Duration usual_start = std::chrono::seconds(10);
-  base::Duration question_interval = std::chrono::seconds(1);
-  base::Duration settling = std::chrono::seconds(30);         // since the last change
-  base::Duration rest_interval = std::chrono::seconds(5);     // afterwards: that, by a fifth more
-  base::Duration rest_spread = std::chrono::seconds(1);       // or less
-  base::Duration first_view = std::chrono::milliseconds(10);  // doubles until nothing changes
+  base::Duration first_view = std::chrono::milliseconds(10);   // then four times that, and so on
+  base::Duration question_interval = std::chrono::seconds(1);  // while something is awaited,
+  base::Duration settling = std::chrono::seconds(30);          // for so long after the last change
+  base::Duration rest_interval = std::chrono::seconds(5);      // else: that, by a fifth more
+  base::Duration rest_spread = std::chrono::seconds(1);        // or less
+  base::Duration line_pause = std::chrono::milliseconds(5);    // from a line to the question
+  base::Duration line_interval = std::chrono::milliseconds(50);    // doubles while nothing changes
+  base::Duration second_look = std::chrono::milliseconds(150);     // when the first saw no change
   base::Duration retry_question = std::chrono::milliseconds(100);  // of one that was refused
   base::Duration view_patience = std::chrono::seconds(10);  // connections without news are none
 };
@@ -72,15 +77,16 @@ class DaemonKeeper {
   base::Result<void> want(const Want& want);
   void stop();
   void request_signal();
-  void set_hosts_revision(std::string revision);
+  void set_hosts(const Hosts& hosts);
 
   void started();
   void failed_to_start(const base::Error& error);
   void ended(const std::string& how);  // "exited with code 1"
   void answered(const ToolAnswer& answer);
-  // The daemon has printed something: of a node that is gone it says so (dra-driver-nvidia-gpu's
-  // dashboard knows "[ERROR] … Node disconnect"). Counts once a second: it may print without end.
-  void printed();
+  // The daemon has printed so many lines. It prints its start, each connection ("Connection
+  // established to node 0 …", NVIDIA GPU Operator, documentation of DRA for ComputeDomains) and
+  // each loss ("Node disconnect", dra-driver-nvidia-gpu's dashboard); which it was, the tool says.
+  void printed(std::size_t lines);
 
   std::optional<Action> next();
   // When next() has something without other news.
@@ -94,14 +100,17 @@ class DaemonKeeper {
   void see_word(const ToolAnswer& answer);
   void see_view(const ToolAnswer& answer);
   void see_fault(const std::string& what, bool has_listened);
+  void see_no_view(const std::string& what, bool is_silent);
   void ask_again_after(base::Duration delay);
   void ask_again_soon(base::Duration delay);
+  void ask_about_lines();
   void look_sooner();
+  void count_change(bool has_changed);
   [[nodiscard]] base::Duration step() const;
-  using Letters = std::map<std::int64_t, char>;  // of the peers, by slot
+  // Peers that the daemon should be connected to and is not.
+  [[nodiscard]] std::size_t missing() const;
   // Until the next question when there is no reason for one.
   base::Duration rest();
-  [[nodiscard]] base::Duration next_step(const Letters& letters) const;
 
   const base::Clock& clock_;
   base::Random random_;
@@ -124,12 +133,17 @@ class DaemonKeeper {
   std::string asked_instance_;
   base::Duration asked_at_{}, answer_took_{};
   bool view_is_next_ = false;
-  bool lacks_view_ = false;                   // the message tells why the last view failed
-  std::optional<base::Duration> printed_at_;  // that counted
-  base::Duration worded_at_{}, viewed_at_{};
+  bool lacks_view_ = false;  // the message tells why the last view failed
+  base::Duration viewed_at_{};
   base::Duration view_step_{};   // from one -N to the next
   int refusals_ = 0;             // in a row, or silences
   base::Duration changed_at_{};  // of anything that is told of this instance
+  std::string hosts_text_;
+  std::set<std::int64_t> awaited_;  // peers
+
+  std::size_t news_ = 0;            // lines, and a signal, since the last question
+  bool is_about_lines_ = false;     // the question under way
+  base::Duration line_interval_{};  // between questions about lines
 
   bool wants_signal_ = false;
   bool sent_term_ = false;

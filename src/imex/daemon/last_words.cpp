@@ -1,5 +1,8 @@
 #include "imex/daemon/last_words.h"
 
+#include <algorithm>
+#include <vector>
+
 #include "compute_domain/base/text.h"
 
 namespace cdom::imex {
@@ -7,6 +10,8 @@ namespace cdom::imex {
 namespace {
 
 constexpr std::size_t kLongest = 300;
+// What a daemon still prints when it ends after an error.
+constexpr int kMostRoutine = 10;
 
 // "[Mar 03 2025 17:26:19]" or "[tid 38]"; "[ERROR]" and "[fe80::1]" are neither.
 bool is_bookkeeping(std::string_view bracket) {
@@ -14,13 +19,40 @@ bool is_bookkeeping(std::string_view bracket) {
   return bracket.starts_with("[tid ") || (has_space && bracket.find(':') != std::string_view::npos);
 }
 
+// The brackets that a line begins with, and the rest.
+struct Parts {
+  std::vector<std::string_view> brackets;
+  std::string_view rest;
+};
+
+Parts parts_of(std::string_view line) {
+  Parts parts{{}, base::trim(line)};
+  while (parts.rest.starts_with('[')) {
+    const std::size_t end = parts.rest.find("] ");
+    if (end == std::string_view::npos) break;
+    parts.brackets.push_back(parts.rest.substr(0, end + 1));
+    parts.rest = base::trim(parts.rest.substr(end + 2));
+  }
+  return parts;
+}
+
 }  // namespace
+
+void LastWords::end_line() {
+  const Parts parts = parts_of(line_);
+  if (std::ranges::count(parts.brackets, "[INFO]") > 0) {
+    ++routine_;
+  } else if (!base::trim(line_).empty()) {
+    last_ = line_;
+    routine_ = 0;
+  }
+  line_.clear();
+}
 
 void LastWords::hear(std::string_view bytes) {
   for (const char c : bytes) {
     if (c == '\n') {
-      if (!base::trim(line_).empty()) last_ = line_;
-      line_.clear();
+      end_line();
       continue;
     }
     const auto code = static_cast<unsigned char>(c);
@@ -31,17 +63,15 @@ void LastWords::hear(std::string_view bytes) {
 }
 
 std::string LastWords::text() const {
-  std::string_view rest = base::trim(line_);
-  if (rest.empty()) rest = base::trim(last_);
+  LastWords ended = *this;
+  ended.end_line();
+  if (ended.routine_ > kMostRoutine) return "";
+  const Parts parts = parts_of(ended.last_);
   std::string kept;
-  while (rest.starts_with('[')) {
-    const std::size_t end = rest.find("] ");
-    if (end == std::string_view::npos) break;
-    const std::string_view bracket = rest.substr(0, end + 1);
+  for (const std::string_view bracket : parts.brackets) {
     if (!is_bookkeeping(bracket)) kept += base::cat(bracket, ' ');
-    rest = base::trim(rest.substr(end + 2));
   }
-  return base::cat(kept, rest);
+  return base::cat(kept, parts.rest);
 }
 
 }  // namespace cdom::imex

@@ -33,9 +33,9 @@ void Relay::begin() {
   is_drained_ = false;
 }
 
-bool Relay::take(int output) {
+std::size_t Relay::take(int output) {
   char block[4096];
-  bool has_come = false;
+  std::size_t lines = 0;
   for (int blocks = 0; !is_drained_ && blocks < kMostBlocks; ++blocks) {
     const ssize_t got = read(output, block, sizeof block);
     if (got < 0 && errno == EINTR) continue;
@@ -44,13 +44,13 @@ bool Relay::take(int output) {
       is_drained_ = true;
       break;
     }
-    has_come = true;
     const std::string_view bytes(block, static_cast<std::size_t>(got));
+    lines += static_cast<std::size_t>(std::ranges::count(bytes, '\n'));
     words_.hear(bytes);
     keep(bytes);
     give();
   }
-  return has_come;
+  return lines;
 }
 
 void Relay::keep(std::string_view bytes) {

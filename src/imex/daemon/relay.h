@@ -22,8 +22,8 @@ class Relay {
   // Of another daemon from now on.
   void begin();
   // Takes what has come from `output`, which does not block: a bounded part of it, as there may
-  // always be more. Whether something had.
-  bool take(int output);
+  // always be more. How many lines have ended with it.
+  std::size_t take(int output);
   void give();
 
   // Whether there may be more to take, and to give.

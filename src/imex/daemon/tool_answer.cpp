@@ -58,8 +58,7 @@ base::Result<DaemonWord> daemon_word(const std::string& text) {
   return Error{ErrorKind::Unavailable, cat("nvidia-imex-ctl -q says \"", in_short(text), "\"")};
 }
 
-base::Result<std::map<std::int64_t, char>> connection_letters(const std::string& text,
-                                                              std::int64_t own_index) {
+base::Result<NodeView> node_view(const std::string& text, std::int64_t own_index) {
   const auto unreadable = [&] {
     return Error{ErrorKind::Invalid,
                  cat("nvidia-imex-ctl -N -j does not tell the connections of index ", own_index,
@@ -71,16 +70,18 @@ base::Result<std::map<std::int64_t, char>> connection_letters(const std::string&
   using nlohmann::json;
   const json document = json::parse(text.begin() + static_cast<std::ptrdiff_t>(begin), text.end(),
                                     nullptr, /*allow_exceptions=*/false);
-  const json* at = &document;
-  for (const std::string& key :
-       {std::string("nodes"), std::to_string(own_index), std::string("connections")}) {
-    const auto next = at->is_object() ? at->find(key) : at->end();
-    if (next == at->end()) return unreadable();
-    at = &*next;
-  }
-  std::map<std::int64_t, char> letters;
-  if (!at->is_object()) return unreadable();
-  for (const auto& [key, connection] : at->items()) {
+  const auto below = [](const json* at, const std::string& key) -> const json* {
+    if (at == nullptr || !at->is_object()) return nullptr;
+    const auto found = at->find(key);
+    return found == at->end() ? nullptr : &*found;
+  };
+  const json* row = below(below(&document, "nodes"), std::to_string(own_index));
+  const json* connections = below(row, "connections");
+  if (connections == nullptr || !connections->is_object()) return unreadable();
+  NodeView view;
+  const json* word = below(row, "status");
+  view.is_ready = word != nullptr && *word == "READY";
+  for (const auto& [key, connection] : connections->items()) {
     if (key.empty() || key.size() > 6 || key.find_first_not_of("0123456789") != std::string::npos ||
         !connection.is_object()) {
       continue;
@@ -88,9 +89,9 @@ base::Result<std::map<std::int64_t, char>> connection_letters(const std::string&
     const std::int64_t index = std::stoll(key);
     const auto status = connection.find("status");
     if (index == own_index || status == connection.end() || !status->is_string()) continue;
-    letters[index] = letter_of(status->get_ref<const std::string&>());
+    view.letters[index] = letter_of(status->get_ref<const std::string&>());
   }
-  return letters;
+  return view;
 }
 
 }  // namespace cdom::imex

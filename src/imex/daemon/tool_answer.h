@@ -33,9 +33,12 @@ enum class DaemonWord {
 // daemon could not be reached (UNAVAILABLE).
 base::Result<DaemonWord> daemon_word(const std::string& text);
 
-// Of -N -j: the connection letters of the node with this index, by index, without its own.
-// Invalid: no such JSON.
-base::Result<std::map<std::int64_t, char>> connection_letters(const std::string& text,
-                                                              std::int64_t own_index);
+// What -N -j tells of one node.
+struct NodeView {
+  std::map<std::int64_t, char> letters;  // of its connections, by index, without its own
+  bool is_ready = false;                 // its row says READY
+};
+// Of the node with this index. Invalid: no such JSON.
+base::Result<NodeView> node_view(const std::string& text, std::int64_t own_index);
 
 }  // namespace cdom::imex
