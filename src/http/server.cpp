@@ -92,7 +92,6 @@ class BeastServer : public Server {
         tick_(io_) {
     listen();
     accept();
-    tick();
     thread_ = std::thread([this] {
       pthread_setname_np(pthread_self(), "http-server");
       run();
@@ -168,6 +167,7 @@ class BeastServer : public Server {
           std::make_shared<Session>(make_transport(std::move(socket), tls_.get()), context_);
       sessions_.insert(session);
       session->start();
+      if (!std::exchange(is_ticking_, true)) tick();
       accept();
     });
   }
@@ -196,12 +196,14 @@ class BeastServer : public Server {
     base::log_warning(message, fields);
   }
 
+  // While there are connections: a server that nobody asks does not wake.
   void tick() {
     tick_.expires_after(context_.tick);
     tick_.async_wait([this](const error_code& cancelled) {
       if (cancelled) return;
       for (const auto& session : open_sessions()) session->tick();
-      tick();
+      is_ticking_ = !sessions_.empty();
+      if (is_ticking_) tick();
     });
   }
 
@@ -237,6 +239,7 @@ class BeastServer : public Server {
   tcp::acceptor acceptor_;
   asio::steady_timer accept_pause_;
   asio::steady_timer tick_;
+  bool is_ticking_ = false;
   std::optional<std::chrono::steady_clock::time_point> warned_;
   std::string address_;
   std::thread thread_;
