@@ -47,7 +47,7 @@ bool print(const Figure& figure) {
   const auto column = [&](const char* name) {
     return figure.samples.empty() ? std::string("-") : number(statistic(figure, name));
   };
-  const std::string verdict = figure.bounds.empty() ? "told" : holds ? "met" : "MISSED";
+  const std::string verdict = figure.bounds.empty() ? "info" : holds ? "met" : "MISSED";
   std::printf("%s\t%s\t%zu\t%s\t%s\t%s\t%s\t%s\t%s\t%s\n", figure.name.c_str(), figure.unit.c_str(),
               figure.samples.size(), column("p50").c_str(), column("p99").c_str(),
               column("min").c_str(), column("max").c_str(), base::join(targets, ", ").c_str(),

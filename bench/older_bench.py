@@ -46,6 +46,7 @@ def main() -> None:
         rack.figure(f"{version}: {nodes} pods posted -> all Running", "s", rack.of(figures, "running"))
         rack.figure(f"{version}: writes of the control plane", "writes", rack.of(figures, "writes"))
         rack.of_programs(f"{version}: {nodes} pods of a ComputeDomain", figures)
+        rack.bytes_of(f"{version}: {nodes} pods of a ComputeDomain", figures)
     for version, shares in rests.items():
         for program, share in shares.items():
             rack.figure(f"{version}: CPU of {program} at rest", "% of a core", [share],
