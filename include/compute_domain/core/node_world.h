@@ -26,7 +26,9 @@ struct NodeTimes {
   // A daemon starts when its list is complete, or this long unchanged, or this long known.
   base::Duration list_settles = std::chrono::milliseconds(200);
   base::Duration list_patience = std::chrono::seconds(1);
-  // The first READY is held this long for connections; a state of less is not told.
+  // The first READY is held this long for connections, so that it tells them too; a state of less
+  // is not told.
+  base::Duration ready_hold = std::chrono::seconds(2);
   base::Duration report_hold = std::chrono::seconds(1);
   // A connection that breaks off is given this long to come back: a switch that blinks, a peer that
   // is replaced.

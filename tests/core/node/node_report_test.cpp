@@ -161,14 +161,14 @@ TEST(NodeReport, TakesADaemonOfAnotherTermForNoSuccessor) {
   EXPECT_EQ(scene.group()->state, api::DaemonState::Ready);
 }
 
-TEST(NodeReport, HoldsTheFirstReadyForOneSecondAtMost) {
+TEST(NodeReport, HoldsTheFirstReadyForTwoSecondsAtMost) {
   NodeScene scene;
   scene.settle().show(train(3).admits("a")).prepare("a").settle();
   scene.daemon_ready({1}).settle();
   EXPECT_EQ(scene.group(), nullptr);
-  EXPECT_EQ(scene.plan().look_again, seconds(1));
+  EXPECT_EQ(scene.plan().look_again, seconds(2));
 
-  scene.advance(seconds(1)).settle();
+  scene.advance(seconds(2)).settle();
   EXPECT_EQ(scene.group()->state, api::DaemonState::Ready);
   EXPECT_EQ(scene.group()->connected, "1");
   EXPECT_THAT(scene.group()->unreachable, IsEmpty());
@@ -178,9 +178,9 @@ TEST(NodeReport, ComplainsOfAMemberThatHasNotBeenHeardOfAfterFiveSeconds) {
   NodeScene scene;
   scene.settle().show(train(3).admits("a")).prepare("a").settle();
   scene.daemon_ready({1}).settle();
-  scene.advance(seconds(1)).settle();
-  EXPECT_EQ(scene.plan().look_again, seconds(4));
-  scene.advance(seconds(4)).settle();
+  scene.advance(seconds(2)).settle();
+  EXPECT_EQ(scene.plan().look_again, seconds(3));
+  scene.advance(seconds(3)).settle();
   EXPECT_THAT(scene.group()->unreachable, ElementsAre("n02"));
 }
 
@@ -220,14 +220,14 @@ TEST(NodeReport, TellsALostMemberSoonAlsoWhenTheDaemonIsToldToLookForItAgain) {
   EXPECT_THAT(scene.group()->unreachable, ElementsAre("n02"));
 }
 
-// A node that came third, READY for a second and without a connection yet.
+// A node that came third, READY for two seconds and without a connection yet.
 NodeScene third_of(std::int64_t count) {
   NodeScene scene;
   api::NodeList list = train(count).admits("a");
   list.entries.front().term = 3;
   for (std::size_t i = 3; i < list.entries.size(); ++i) list.entries[i].term = i + 1;
   scene.settle().show(list).prepare("a").settle();
-  scene.daemon_ready().advance(seconds(1)).settle();
+  scene.daemon_ready().advance(seconds(2)).settle();
   EXPECT_EQ(scene.group()->connected, "");
   return scene;
 }

@@ -200,7 +200,12 @@ DaemonWord running_word(NodeDraft& draft, const ServedGroup& served, const SeenD
       word.group.unreachable = said->unreachable;
     }
   }
-  if (!settled) word.hold = daemon.since + draft.world.times.report_hold;
+  if (!settled) {
+    const NodeTimes& times = draft.world.times;
+    const bool is_first = said == nullptr || said->state != DaemonState::Failed;
+    const bool awaits_peers = daemon.phase == base::DaemonPhase::Ready && is_first;
+    word.hold = daemon.since + (awaits_peers ? times.ready_hold : times.report_hold);
+  }
   return word;
 }
 
