@@ -442,6 +442,7 @@ void Controller::Loop::answer(Queue& queue, const Key& key, const core::Plan& pl
     if (memory_.accepted(key)) add_domains_concerned(key);
     queue.forget(key);
     if (plan.look_again) queue.add_after(key, *plan.look_again);
+    if (plan.holds_list) memory_.list_held({key.id, key.clique}, *plan.holds_list, clock_.now());
     if (idle_looks_.note(key, !plan.actions.empty(), plan.look_again, clock_.elapsed())) {
       metrics_
           .counter("compute_domain_idle_looks_total",

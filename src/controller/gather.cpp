@@ -205,6 +205,7 @@ core::World gather_groups(const Sources& from, const std::string& uid) {
   world.lists = lists_of(from, world.view);
   world.nodes = nodes_concerned(from, world.view, world.lists);
   world.lists_written = from.memory.lists_written(uid);
+  world.lists_held = from.memory.lists_held(uid);
   return world;
 }
 

@@ -14,6 +14,17 @@ std::optional<typename Map::mapped_type> value_at(const Map& map,
   return it == map.end() ? std::nullopt : std::optional(it->second);
 }
 
+// What is of the domain's own groups.
+template <class T>
+std::map<core::ImexGroupKey, T> of_domain(const std::map<core::ImexGroupKey, T>& all,
+                                          const std::string& uid) {
+  std::map<core::ImexGroupKey, T> own;
+  for (auto it = all.lower_bound({uid, ""}); it != all.end() && it->first.domain_uid == uid; ++it) {
+    own.insert(*it);
+  }
+  return own;
+}
+
 }  // namespace
 
 void Memory::domain_seen(const std::string& uid, base::Duration elapsed) {
@@ -40,6 +51,7 @@ std::optional<base::Time> Memory::status_written(const std::string& uid) const {
 void Memory::list_written(const core::ImexGroupKey& group, base::Time when) {
   const std::scoped_lock lock(mutex_);
   list_written_[group] = when;
+  list_held_.erase(group);
   if (!group.domain_uid.empty()) untold_list_.try_emplace(group.domain_uid, when);
 }
 
@@ -55,12 +67,19 @@ std::optional<base::Time> Memory::list_written(const core::ImexGroupKey& group) 
 
 std::map<core::ImexGroupKey, base::Time> Memory::lists_written(const std::string& uid) const {
   const std::scoped_lock lock(mutex_);
-  std::map<core::ImexGroupKey, base::Time> written;
-  for (auto it = list_written_.lower_bound({uid, ""});
-       it != list_written_.end() && it->first.domain_uid == uid; ++it) {
-    written.insert(*it);
-  }
-  return written;
+  return of_domain(list_written_, uid);
+}
+
+void Memory::list_held(const core::ImexGroupKey& group, std::uint64_t digest, base::Time when) {
+  const std::scoped_lock lock(mutex_);
+  core::HeldList& held = list_held_.try_emplace(group, core::HeldList{.since = when}).first->second;
+  held.digest = digest;
+  held.changed = when;
+}
+
+std::map<core::ImexGroupKey, core::HeldList> Memory::lists_held(const std::string& uid) const {
+  const std::scoped_lock lock(mutex_);
+  return of_domain(list_held_, uid);
 }
 
 std::optional<base::Time> Memory::untold_list(const std::string& uid) const {
@@ -190,6 +209,7 @@ void Memory::forget_domain(const std::string& uid) {
   status_written_.erase(uid);
   untold_list_.erase(uid);
   std::erase_if(list_written_, [&](const auto& known) { return known.first.domain_uid == uid; });
+  std::erase_if(list_held_, [&](const auto& known) { return known.first.domain_uid == uid; });
   forming_since_.erase(uid);
   placements_.erase(uid);
   pruned_.erase(uid);

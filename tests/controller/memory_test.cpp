@@ -56,6 +56,20 @@ TEST(Memory, ForgetsTheEventsOfAClaim) {
   EXPECT_FALSE(memory.is_told("c"));
 }
 
+TEST(Memory, AListIsHeldUntilItIsWritten) {
+  Memory memory;
+  memory.list_held({"u", "c"}, 1, base::Time{1s});
+  memory.list_held({"u", "c"}, 2, base::Time{2s});
+  memory.list_held({"v", "c"}, 3, base::Time{2s});
+  EXPECT_EQ(memory.lists_held("u"),
+            (std::map<core::ImexGroupKey, core::HeldList>{
+                {{"u", "c"}, {.digest = 2, .since = base::Time{1s}, .changed = base::Time{2s}}}}));
+  memory.list_written({"u", "c"}, base::Time{3s});
+  EXPECT_TRUE(memory.lists_held("u").empty());
+  memory.forget_domain("v");
+  EXPECT_TRUE(memory.lists_held("v").empty());
+}
+
 TEST(Memory, AListAwaitsItsStatusSinceTheFirstThatWasWritten) {
   Memory memory;
   memory.list_written({"u", "c"}, base::Time{1s});

@@ -109,6 +109,7 @@ inline NodeView idle_node(const std::string& name, const std::string& clique = k
 inline World world_of(const api::ComputeDomain& object, int nodes) {
   World world;
   world.now = kNow;
+  world.settings.arrivals_pause = {};  // what a list is, not how long it waits
   world.view.uid = object.meta.uid;
   world.view.domain = object;
   for (int i = 1; i <= nodes; ++i) {

@@ -248,6 +248,67 @@ TEST(ReconcileGroup, WritesFirstInstancesOnceForAll) {
   EXPECT_EQ(entry_in(world, "n3").instance, "i-n3");
 }
 
+// The world with what the controller remembers of a list that it holds.
+Plan hold(World& world) {
+  Plan plan = reconcile_group(world, group_of(world));
+  if (!plan.holds_list) return plan;
+  HeldList& held =
+      world.lists_held.try_emplace(group_of(world), HeldList{.since = world.now}).first->second;
+  held.digest = *plan.holds_list;
+  held.changed = world.now;
+  return plan;
+}
+void arrive(World& world, const std::string& number) {
+  world.view.claims.push_back(claim("c" + number).on("n" + number));
+  world.nodes["n" + number] = idle_node("n" + number);
+}
+
+TEST(ReconcileGroup, HoldsAListThatIsNotCompleteUntilNobodyComesAnyMore) {
+  World world = world_of(domain("train").wants(18).finalized(), 2);
+  world.settings.arrivals_pause = 200ms;
+  Plan plan = hold(world);
+  EXPECT_THAT(plan.actions, IsEmpty());
+  EXPECT_EQ(plan.look_again, base::Duration(200ms));
+  world.now += 150ms;
+  plan = hold(world);
+  EXPECT_THAT(plan.actions, IsEmpty());
+  EXPECT_EQ(plan.look_again, base::Duration(50ms));
+  EXPECT_EQ(plan.holds_list, std::nullopt) << "nothing new";
+  arrive(world, "3");
+  plan = hold(world);
+  EXPECT_EQ(plan.look_again, base::Duration(200ms)) << "from the last arrival";
+  world.now += 200ms;
+  EXPECT_THAT(hold(world).actions, SizeIs(1));
+}
+
+TEST(ReconcileGroup, HoldsAListForASecondAtMost) {
+  World world = world_of(domain("train").wants(100).finalized(), 1);
+  world.settings.arrivals_pause = 200ms;
+  const base::Time began = world.now;
+  for (int i = 2; hold(world).actions.empty(); ++i) {
+    arrive(world, std::to_string(i));
+    world.now += 100ms;
+    ASSERT_LE(world.now - began, 2s);
+  }
+  EXPECT_EQ(world.now - began, base::Duration(1s));
+}
+
+TEST(ReconcileGroup, HoldsNoListThatIsCompleteOrAdmitsNobodyNewOrWasLost) {
+  World world = world_of(domain("train").wants(3).finalized(), 3);
+  world.settings.arrivals_pause = 200ms;
+  EXPECT_THAT(reconcile_group(world, group_of(world)).actions, SizeIs(1)) << "complete";
+
+  world = world_of(domain("train").wants(4).finalized(), 3);
+  write_list(world);
+  world.settings.arrivals_pause = 200ms;
+  world.view.claims.pop_back();
+  EXPECT_THAT(reconcile_group(world, group_of(world)).actions, SizeIs(1)) << "one has gone";
+
+  world = world_of(domain("train").finalized(), 3);
+  world.settings.arrivals_pause = 200ms;
+  EXPECT_THAT(reconcile_group(world, group_of(world)).actions, SizeIs(1)) << "of unknown size";
+}
+
 TEST(ReconcileGroup, CarriesInOneWriteWhatComesWithinAnInterval) {
   World world = world_of(domain("train").wants(4).finalized(), 2);
   world.lists_written[group_of(world)] = world.now - 20ms;

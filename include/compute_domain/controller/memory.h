@@ -37,6 +37,10 @@ class Memory {
   // Those of a domain's own groups.
   [[nodiscard]] std::map<core::ImexGroupKey, base::Time> lists_written(
       const std::string& uid) const;
+  // A node list that is held until nobody comes any more, with this digest; until it is written.
+  void list_held(const core::ImexGroupKey& group, std::uint64_t digest, base::Time when);
+  [[nodiscard]] std::map<core::ImexGroupKey, core::HeldList> lists_held(
+      const std::string& uid) const;
   // A list of a clique is about to be written for the domain: its status waits for it.
   void list_awaited(const std::string& uid, base::Time when);
   [[nodiscard]] std::optional<base::Time> untold_list(const std::string& uid) const;
@@ -101,6 +105,7 @@ class Memory {
   std::map<std::string, base::Duration> domains_seen_;
   std::map<std::string, base::Time> status_written_;
   std::map<core::ImexGroupKey, base::Time> list_written_;
+  std::map<core::ImexGroupKey, core::HeldList> list_held_;
   std::map<std::string, base::Time> untold_list_;
   std::set<std::string> told_;
   std::map<std::string, SeenAgent> agents_;

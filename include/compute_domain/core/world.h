@@ -28,7 +28,12 @@ struct Settings {
   std::int64_t channels = 2048;
   // Between two writes of one object that nobody waits for.
   base::Duration status_interval = std::chrono::milliseconds(500);
+  base::Duration forming_status_interval = std::chrono::seconds(2);  // of a domain that is NotReady
   base::Duration list_interval = std::chrono::milliseconds(50);
+  // Of a node list that lacks some of `spec.numNodes`: so long nobody has come since, and so long
+  // it is held at most.
+  base::Duration arrivals_pause = std::chrono::milliseconds(200);
+  base::Duration longest_hold = std::chrono::seconds(1);
   base::Duration agent_grace = std::chrono::seconds(60);
   bool labels_nodes = false;   // GPU_CLIQUE_LABEL_ENABLED
   bool shares_claims = false;  // SHARED_CLAIMS_ENABLED
@@ -124,8 +129,16 @@ struct ImexGroupKey {
   friend auto operator<=>(const ImexGroupKey&, const ImexGroupKey&) = default;
 };
 
+// A node list that is not written yet, as others are about to come.
+struct HeldList {
+  std::uint64_t digest = 0;       // of what is to be written
+  base::Time since{}, changed{};  // held, and its digest
+
+  friend bool operator==(const HeldList&, const HeldList&) = default;
+};
+
 // For the keys of a domain and of its groups: decides node lists, template, status and finalizer.
-// For the node lists only what comes first is read, down to `lists_written`.
+// For the node lists only what comes first is read, down to `lists_held`.
 struct World {
   base::Time now{};
   Settings settings;
@@ -133,6 +146,7 @@ struct World {
   std::vector<StoredList> lists;                     // of this domain's groups
   NodeViews nodes;                                   // that a claim, a list or the status names
   std::map<ImexGroupKey, base::Time> lists_written;  // by this process
+  std::map<ImexGroupKey, HeldList> lists_held;       // likewise
   // The one of the wanted name; of a domain that is absent all that bear its UID.
   std::vector<api::ResourceClaimTemplate> templates;
   std::optional<base::Time> status_written;  // by this process

@@ -92,6 +92,33 @@ std::optional<std::string> what_happened_to(const ListDraft& draft) {
   return std::nullopt;
 }
 
+// Some member was not admitted before.
+bool admits_more(const ListDraft& draft, const api::NodeList& list) {
+  return std::ranges::any_of(list.entries, [&](const api::NodeListEntry& entry) {
+    const api::NodeListEntry* before = entry_before(draft, entry.node);
+    return !entry.admits.empty() && (before == nullptr || before->admits.empty());
+  });
+}
+
+std::uint64_t digest_of(const api::ConfigMap& map) {
+  std::string text;
+  for (const auto& [key, value] : map.data) text += cat(key, "=", value, "\n");
+  return base::fnv1a64(text);
+}
+
+// How long a list that is not complete still waits for those who are about to come: each write of
+// it goes to the agents of all members, and no daemon starts for it within this time anyway.
+base::Duration hold_of(const World& world, const ImexGroupKey& key, std::uint64_t digest) {
+  const Settings& settings = world.settings;
+  const auto held = world.lists_held.find(key);
+  if (held == world.lists_held.end()) return settings.arrivals_pause;
+  const base::Duration most = left_of(settings.longest_hold, held->second.since, world.now);
+  const bool has_changed = held->second.digest != digest;
+  return std::min(most, has_changed
+                            ? settings.arrivals_pause
+                            : left_of(settings.arrivals_pause, held->second.changed, world.now));
+}
+
 }  // namespace
 
 Plan reconcile_group(const World& world, const ImexGroupKey& key) {
@@ -112,6 +139,16 @@ Plan reconcile_group(const World& world, const ImexGroupKey& key) {
   }
 
   Plan plan;
+  const auto happened = what_happened_to(draft);
+  if (!list.complete && domain.spec.num_nodes > 0 && !happened && admits_more(draft, list)) {
+    const std::uint64_t digest = digest_of(desired);
+    if (const base::Duration hold = hold_of(world, key, digest); hold > base::Duration::zero()) {
+      const auto held = world.lists_held.find(key);
+      if (held == world.lists_held.end() || held->second.digest != digest) plan.holds_list = digest;
+      plan.look_again = hold;
+      return plan;
+    }
+  }
   // Claims are allocated one after the other: the next write carries all that came meanwhile. Until
   // the list is complete no daemon starts within this time anyway.
   const bool completes = list.complete && (draft.before == nullptr || !draft.before->complete);
@@ -126,7 +163,7 @@ Plan reconcile_group(const World& world, const ImexGroupKey& key) {
   }
   plan.actions.emplace_back(
       WriteNodeList{draft.stored == nullptr ? api::ObjectMeta{} : draft.stored->meta, desired});
-  if (const auto happened = what_happened_to(draft)) {
+  if (happened) {
     plan.actions.emplace_back(
         event_on(reference_to(domain), "NodeListRestored",
                  cat("ConfigMap ", api::to_string(api::name_of(desired.meta)), " ", *happened,

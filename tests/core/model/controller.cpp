@@ -34,6 +34,7 @@ std::string describe_status(const api::ComputeDomainStatus& status) {
 World Model::world_of(const Objects& cache, int domain) const {
   const auto d = static_cast<std::size_t>(domain);
   World world;
+  world.settings.arrivals_pause = {};  // time does not pass here
   world.now = kNow;
   world.settings.slots_per_group = kSlots;
   world.view.uid = domain_uid(domain);
