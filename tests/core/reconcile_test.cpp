@@ -260,6 +260,16 @@ TEST(Reconcile, WritesSmallChangesAtMostOncePerInterval) {
   world.nodes["n2"] = idle_node("n2");
   const Plan plan = reconcile(world);
   EXPECT_THAT(plan.actions, IsEmpty());
+  EXPECT_EQ(plan.look_again, base::Duration(1800ms));
+}
+
+TEST(Reconcile, WritesSmallChangesOfADomainThatIsReadySooner) {
+  World world = settled_world(2);
+  apply_status(world, reconcile(world));
+  world.status_written = world.now - 200ms;
+  world.view.domain->meta.generation = 2;
+  const Plan plan = reconcile(world);
+  EXPECT_THAT(plan.actions, IsEmpty());
   EXPECT_EQ(plan.look_again, base::Duration(300ms));
 }
 
@@ -273,8 +283,8 @@ TEST(Reconcile, TellsWhatANodeListBringsAboutTogetherWithIt) {
   world.untold_list = world.now - 100ms;
   const Plan plan = reconcile(world);
   EXPECT_THAT(plan.actions, IsEmpty());
-  EXPECT_EQ(plan.look_again, base::Duration(400ms));
-  world.now += 400ms;
+  EXPECT_EQ(plan.look_again, base::Duration(1900ms));
+  world.now += 1900ms;
   EXPECT_THAT(reconcile(world).actions, SizeIs(1));
 }
 

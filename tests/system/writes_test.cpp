@@ -25,15 +25,15 @@ TEST_P(Writes, OfAFormationInOneSchedulerPassAreAtMostNPlus8) {
   EXPECT_EQ(rig_->requests().summary(is_refused), "");
 }
 
-TEST_P(Writes, OfPodsThatComeOneByOneAreAtMost3NPlus10) {
+TEST_P(Writes, OfPodsThatComeOneByOneAreAtMost3N) {
   form_one_by_one(*rig_, kNodes);
-  EXPECT_LE(rig_->requests().count(is_ours), 3 * kNodes + 10) << rig_->requests().summary(is_ours);
+  EXPECT_LE(rig_->requests().count(is_ours), 3 * kNodes) << rig_->requests().summary(is_ours);
   EXPECT_EQ(rig_->requests().summary(is_refused), "");
 }
 
-TEST_P(Writes, OfPodsThatComeAsTheyLikeAreAtMost3NPlus10) {
+TEST_P(Writes, OfPodsThatComeAsTheyLikeAreAtMostNPlus12) {
   form_at_random(*rig_, kNodes);
-  EXPECT_LE(rig_->requests().count(is_ours), 3 * kNodes + 10) << rig_->requests().summary(is_ours);
+  EXPECT_LE(rig_->requests().count(is_ours), kNodes + 12) << rig_->requests().summary(is_ours);
   EXPECT_EQ(rig_->requests().summary(is_refused), "");
 }
 

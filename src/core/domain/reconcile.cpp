@@ -276,9 +276,22 @@ Readiness readiness_now(const World& world) {
   return readiness_of(world, memberships_of(world.view, world.nodes, world.lists));
 }
 
+// Somebody may wait for that.
+bool flips_a_condition(const std::optional<api::ComputeDomainStatus>& before,
+                       const api::ComputeDomainStatus& after) {
+  return std::ranges::any_of(after.conditions, [&](const api::Condition& condition) {
+    const auto* known = before ? api::find_condition(before->conditions, condition.type) : nullptr;
+    return known == nullptr || known->status != condition.status;
+  });
+}
+
 // What a node list brings about is told together with it, if it comes soon.
-base::Duration wait_of_status(const World& world) {
-  const base::Duration interval = world.settings.status_interval;
+base::Duration wait_of_status(const World& world, const api::ComputeDomainStatus& after) {
+  const api::ComputeDomain& domain = *world.view.domain;
+  const bool is_forming =
+      !after.ready && !domain.meta.is_deleting() && !flips_a_condition(domain.status, after);
+  const base::Duration interval =
+      is_forming ? world.settings.forming_status_interval : world.settings.status_interval;
   return std::max(left_of(interval, world.status_written, world.now),
                   left_of(interval, world.untold_list, world.now));
 }
@@ -316,7 +329,7 @@ void add_status(const World& world, const Readiness& readiness, const TemplateVe
   const api::ComputeDomainStatus after = computed_status(world, readiness, verdict, waits_for);
   if (domain.status == after || is_cut_short(world, after)) return;
   const bool urgent = !domain.status || domain.status->ready != after.ready;
-  const base::Duration left = urgent ? base::Duration::zero() : wait_of_status(world);
+  const base::Duration left = urgent ? base::Duration::zero() : wait_of_status(world, after);
   if (left > base::Duration::zero()) {
     look_again_after(left, plan);
     return;
