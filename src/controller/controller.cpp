@@ -6,6 +6,7 @@
 #include <set>
 #include <thread>
 
+#include "cache/informers.h"
 #include "cluster_metrics.h"
 #include "compute_domain/api/names.h"
 #include "compute_domain/base/log.h"
@@ -18,7 +19,6 @@
 #include "every_key.h"
 #include "expectations.h"
 #include "idle_looks.h"
-#include "informers.h"
 #include "placer.h"
 #include "refused_objects.h"
 #include "triggers.h"
