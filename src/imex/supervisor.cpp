@@ -374,7 +374,7 @@ bool Supervisor::Loop::is_withdrawn() const {
 void Supervisor::Loop::serve_daemon() {
   const auto ending = daemon_->reap();
   // What it has printed to its end is there now, whoever else still holds the pipe.
-  keeper_.printed(relay_.take(daemon_->output_descriptor()));
+  keeper_.printed(relay_.take(daemon_->output_descriptor(), clock_.elapsed()));
   if (!ending) return;
   daemon_.reset();
   keeper_.ended(how_it_ended(*ending));
@@ -384,7 +384,7 @@ void Supervisor::Loop::serve_daemon() {
 
 std::string Supervisor::Loop::how_it_ended(const Ending& ending) const {
   std::string how = to_string(ending);
-  const std::string words = relay_.last_words();
+  const std::string words = relay_.last_words(clock_.elapsed());
   if (!words.empty()) how += cat("; its last words: ", words);
   const auto file = options_.imex_options.find("LOG_FILE_NAME");
   if (file != options_.imex_options.end() && !file->second.empty()) {

@@ -99,8 +99,8 @@ void read_imex_lines(std::string_view bytes) {
     read_notice(*line);
   }
   imex::LastWords words;
-  words.hear(bytes);
-  require(words.text().size() <= 300, "last words are bounded");
+  words.hear(bytes, {});
+  require(words.text({}).size() <= 300, "last words are bounded");
   const MemoryFile file(bytes);
   (void)imex::StateFile(file.path(), "b").load();
   require(imex::HostsFile(file.path()).revision().size() <= bytes.size(),

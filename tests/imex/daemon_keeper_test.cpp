@@ -25,6 +25,8 @@ const char kPartView[] = R"({"nodes": {"0": {"status": "READY", "connections": {
   "1": {"status": "CONNECTED"}, "2": {"status": "NEVER_CONNECTED"}}}}})";
 const char kWholeView[] = R"({"nodes": {"0": {"status": "READY", "connections": {
   "1": {"status": "CONNECTED"}, "2": {"status": "CONNECTED"}}}}})";
+const char kBothLostView[] = R"({"nodes": {"0": {"status": "READY", "connections": {
+  "1": {"status": "RECOVERING"}, "2": {"status": "RECOVERING"}}}}})";
 const char kLostView[] = R"({"nodes": {"0": {"status": "READY", "connections": {
   "1": {"status": "RECOVERING"}, "2": {"status": "CONNECTED"}}}}})";
 
@@ -78,6 +80,20 @@ class DaemonKeeperTest : public ::testing::Test {
     }
     clock.advance(end - clock.elapsed());
     return moments;
+  }
+  // How often it is asked while it prints a line each millisecond; the count decides on the view.
+  template <class View>
+  int questions_while_it_prints(base::Duration time, const View& view) {
+    int asked = 0;
+    for (const base::Duration end = clock.elapsed() + time; clock.elapsed() < end;) {
+      clock.advance(milliseconds(1));
+      keeper.printed(1);
+      const auto action = keeper.next();
+      if (!action) continue;
+      view_ = view(++asked);
+      keeper.answered(good_answer(std::get<AskTool>(*action)));
+    }
+    return asked;
   }
   // Two peers of three slots; the third is nobody's.
   void have_two_peers() {
@@ -142,8 +158,10 @@ TEST_F(DaemonKeeperTest, ADaemonAtRestIsAskedOneQuestionEveryFiveSeconds) {
   }
   EXPECT_GT(pauses.size(), 10U) << "no two nodes ask at the same moments for long";
 
+  next();
+  keeper.answered(says(kView));
   keeper.set_hosts({"", "peers are somewhere else"});
-  EXPECT_LE(*keeper.next_due() - clock.elapsed(), seconds(1));
+  EXPECT_EQ(*keeper.next_due() - clock.elapsed(), seconds(1));
 }
 
 // Of one that prints nothing.
@@ -225,20 +243,124 @@ TEST_F(DaemonKeeperTest, ALineDuringAQuestionBringsTheNext) {
   EXPECT_LE(*keeper.next_due() - clock.elapsed(), milliseconds(50));
 }
 
+// A switch that blinks: the agent gives a connection 300 ms to come back.
+TEST_F(DaemonKeeperTest, SeesOneOfTwoLostPeersComeBackSoon) {
+  have_two_peers();
+  view_ = kWholeView;
+  become_ready();
+  (void)questions(seconds(60));
+  keeper.printed(2);
+  next();
+  keeper.answered(says(kBothLostView));
+  clock.advance(milliseconds(30));
+  keeper.printed(1);
+  EXPECT_LE(*keeper.next_due() - clock.elapsed(), milliseconds(200));
+}
+
+TEST_F(DaemonKeeperTest, IsAskedWithinASecondAfterAChangeAtRest) {
+  have_two_peers();
+  view_ = kWholeView;
+  become_ready();
+  (void)questions(seconds(60));
+  keeper.printed(1);
+  next();
+  keeper.answered(says(kLostView));
+  EXPECT_LE(*keeper.next_due() - clock.elapsed(), seconds(1));
+  view_ = kLostView;
+  EXPECT_GE(questions(seconds(10)).size(), 10U);
+}
+
+TEST_F(DaemonKeeperTest, IsAskedWithinASecondAfterAFaultAtRest) {
+  become_ready();
+  (void)questions(seconds(60));
+  for (int i = 0; i < 3; ++i) {
+    next();
+    keeper.answered(refusal());
+  }
+  ASSERT_EQ(keeper.status().phase, DaemonPhase::Failed);
+  EXPECT_LE(*keeper.next_due() - clock.elapsed(), seconds(1));
+}
+
+TEST_F(DaemonKeeperTest, UselessLinesOfLongAgoDoNotSpoilANewOne) {
+  become_ready();
+  for (int day = 0; day < 8; ++day) {
+    (void)questions(std::chrono::hours(1));
+    keeper.printed(1);
+    (void)questions(seconds(10));
+  }
+  next();
+  keeper.answered(says(kView));
+  clock.advance(milliseconds(500));
+  keeper.printed(1);
+  EXPECT_EQ(*keeper.next_due() - clock.elapsed(), milliseconds(5));
+  next();
+  keeper.answered(says(kView));
+  EXPECT_EQ(*keeper.next_due() - clock.elapsed(), milliseconds(150));
+}
+
+TEST_F(DaemonKeeperTest, IsNotKeptBusyByLinesWhileTwoPeersStayAway) {
+  have_two_peers();
+  view_ = kNoView;
+  become_ready();
+  (void)questions(seconds(60));
+  EXPECT_LE(questions_while_it_prints(seconds(60), [](int) { return kNoView; }), 20);
+}
+
+TEST_F(DaemonKeeperTest, IsAskedTwiceASecondAtMostWhileAConnectionComesAndGoes) {
+  have_two_peers();
+  view_ = kWholeView;
+  become_ready();
+  const int asked = questions_while_it_prints(
+      seconds(60), [](int count) { return count % 2 == 0 ? kWholeView : kLostView; });
+  EXPECT_LE(asked, 125);
+}
+
+// -N asks the daemons' command services itself, and tells of one that hangs.
+TEST_F(DaemonKeeperTest, IsAskedAtOnceWhenItsOwnRowIsNotReadyAnyMore) {
+  become_ready();
+  (void)questions(seconds(60));
+  next();
+  keeper.answered(says(R"({"nodes": {"0": {"status": "UNAVAILABLE", "connections": {}}}})"));
+  EXPECT_EQ(keeper.next(), Action(AskTool{Question::State}));
+  EXPECT_FALSE(keeper.status().peers.empty()) << "not before it is known what it is";
+  keeper.answered(says("READY\n"));
+  EXPECT_EQ(keeper.next(), Action(AskTool{Question::View}));
+  keeper.answered(says(R"({"nodes": {"0": {"status": "UNAVAILABLE", "connections": {}}}})"));
+  EXPECT_GE(*keeper.next_due() - clock.elapsed(), seconds(1)) << "no hot loop";
+}
+
+TEST_F(DaemonKeeperTest, IsAskedOnceASecondForAWhileAfterOtherHostsAndASignal) {
+  have_two_peers();
+  view_ = kWholeView;
+  become_ready();
+  (void)questions(seconds(60));
+  ASSERT_EQ(*next(), Action(AskTool{Question::View}));
+  keeper.set_hosts({"10.0.0.1\ta\n10.0.0.9\tb\n10.0.0.3\tc\n", "r2"});
+  keeper.answered(says(kWholeView));
+  EXPECT_LE(*keeper.next_due() - clock.elapsed(), seconds(1)) << "b may have moved";
+  EXPECT_GE(questions(seconds(5)).size(), 4U);
+  (void)questions(seconds(60));
+  keeper.request_signal();
+  ASSERT_EQ(keeper.next(), Action(SignalChild{SIGUSR1}));
+  EXPECT_GE(questions(seconds(5)).size(), 5U);
+}
+
+TEST_F(DaemonKeeperTest, ALineDoesNotHurryTheQuestionThatMakesAFault) {
+  become_ready();
+  next();
+  keeper.answered(refusal());
+  next();
+  keeper.answered(refusal());
+  clock.advance(milliseconds(1));
+  keeper.printed(1);
+  EXPECT_EQ(*keeper.next_due() - clock.elapsed(), milliseconds(99));
+}
+
 TEST_F(DaemonKeeperTest, IsNotKeptBusyByADaemonThatPrintsWithoutEnd) {
   become_ready();
-  int questions = 0;
-  const base::Duration began = clock.elapsed();
-  while (clock.elapsed() - began < seconds(60)) {
-    clock.advance(milliseconds(1));
-    keeper.printed(1);
-    const auto action = keeper.next();
-    if (!action) continue;
-    keeper.answered(good_answer(std::get<AskTool>(*action)));
-    ++questions;
-  }
-  EXPECT_GE(questions, 12) << "whether it lives";
-  EXPECT_LE(questions, 45);
+  const int asked = questions_while_it_prints(seconds(60), [](int) { return kView; });
+  EXPECT_GE(asked, 11) << "whether it lives";
+  EXPECT_LE(asked, 20);
 }
 
 TEST_F(DaemonKeeperTest, WhatTheDaemonIsTheShortQuestionSays) {
@@ -246,7 +368,7 @@ TEST_F(DaemonKeeperTest, WhatTheDaemonIsTheShortQuestionSays) {
   next();
   keeper.answered(says(R"({"nodes": {"0": {"status": "UNAVAILABLE", "connections": {}}}})"));
   EXPECT_EQ(keeper.status().phase, DaemonPhase::Ready) << "a row is a hint";
-  EXPECT_EQ(*next(), Action(AskTool{Question::State}));
+  EXPECT_EQ(keeper.next(), Action(AskTool{Question::State}));
   keeper.answered(says("WAITING_FOR_RECOVERY\n"));
   EXPECT_EQ(keeper.status().phase, DaemonPhase::Recovering);
 }
@@ -477,7 +599,9 @@ TEST_F(DaemonKeeperTest, OneRefusalOfAReadyDaemonIsAskedAgainAndTwoAreAFault) {
 TEST_F(DaemonKeeperTest, ConnectionsWithoutNewsCountAsNoneAfterAWhile) {
   become_ready();
   const base::Duration seen = clock.elapsed();
+  std::optional<base::Duration> first_empty;
   while (clock.elapsed() - seen < seconds(30)) {
+    if (!first_empty && keeper.status().peers.empty()) first_empty = clock.elapsed();
     ASSERT_EQ(*next(), Action(AskTool{Question::View}));
     clock.advance(seconds(2));  // the patience with the tool
     keeper.answered(silence());
@@ -487,6 +611,8 @@ TEST_F(DaemonKeeperTest, ConnectionsWithoutNewsCountAsNoneAfterAWhile) {
     ASSERT_EQ(*next(), Action(AskTool{Question::State})) << "does the daemon hang?";
     keeper.answered(says("READY\n"));
   }
+  ASSERT_TRUE(first_empty);
+  EXPECT_LE(*first_empty - seen, seconds(14));
 }
 
 TEST_F(DaemonKeeperTest, AnAnswerAboutTheInstanceBeforeIsIgnored) {
@@ -520,7 +646,7 @@ TEST_F(DaemonKeeperTest, KeepsItsRulesUnderAnyOrderOfEvents) {
     base::Random random(seed);
     base::ManualClock time;
     DaemonKeeper k(time, base::Random(seed));
-    bool runs = false, answered = false;
+    bool runs = false, answered = false, is_view = false;
     std::optional<base::Duration> last_signal, told_to_stop;
     for (int i = 0; i < 300; ++i) {
       switch (random.below(10)) {
@@ -543,9 +669,12 @@ TEST_F(DaemonKeeperTest, KeepsItsRulesUnderAnyOrderOfEvents) {
           break;
         case 5:
           k.printed(1);
+          if (random.chance(0.2)) {
+            k.set_hosts({"10.0.0.2\tb\n", std::to_string(random.below(4))});
+          }
           break;
         case 4: {
-          const ToolAnswer answer = random.chance(0.6)   ? says("READY\n")
+          const ToolAnswer answer = random.chance(0.6)   ? says(is_view ? kView : "READY\n")
                                     : random.chance(0.5) ? refusal()
                                                          : silence();
           k.answered(answer);
@@ -556,6 +685,9 @@ TEST_F(DaemonKeeperTest, KeepsItsRulesUnderAnyOrderOfEvents) {
           time.advance(milliseconds(random.below(2000)));
       }
       while (const auto action = k.next()) {
+        if (const auto* ask = std::get_if<AskTool>(&*action)) {
+          is_view = ask->question == Question::View;
+        }
         if (std::holds_alternative<StartChild>(*action)) {
           ASSERT_FALSE(runs) << "one daemon per operating system";
           if (random.chance(0.2)) {

@@ -7,8 +7,8 @@ namespace {
 
 std::string last_words(std::initializer_list<std::string_view> pieces) {
   LastWords words;
-  for (const std::string_view piece : pieces) words.hear(piece);
-  return words.text();
+  for (const std::string_view piece : pieces) words.hear(piece, {});
+  return words.text({});
 }
 
 TEST(LastWords, AreTheLastLineWithSomethingInIt) {
@@ -25,8 +25,8 @@ TEST(LastWords, AreForPeople) {
 
 TEST(LastWords, AreBounded) {
   LastWords words;
-  for (int i = 0; i < 1000; ++i) words.hear(std::string(1000, 'x'));
-  EXPECT_EQ(words.text(), std::string(300, 'x'));
+  for (int i = 0; i < 1000; ++i) words.hear(std::string(1000, 'x'), {});
+  EXPECT_EQ(words.text({}), std::string(300, 'x'));
 }
 
 TEST(LastWords, AreNotWhatGoesWell) {
@@ -35,10 +35,15 @@ TEST(LastWords, AreNotWhatGoesWell) {
   EXPECT_EQ(last_words({routine}), "");
   EXPECT_EQ(last_words({"[Mar 27 2025 15:47:10] [ERROR] [tid 39] no GPU\n", routine}),
             "[ERROR] no GPU");
-  std::string much = "[Mar 27 2025 15:47:10] [ERROR] [tid 39] no GPU\n";
-  for (int i = 0; i < 11; ++i) much += routine;
-  EXPECT_EQ(last_words({much}), "") << "an error of long ago";
-  EXPECT_EQ(last_words({much, "[ERROR] killed"}), "[ERROR] killed");
+}
+
+TEST(LastWords, AreOfTheLastMinute) {
+  LastWords words;
+  words.hear("[Mar 27 2025 15:47:10] [ERROR] [tid 39] no GPU\n", std::chrono::hours(1));
+  EXPECT_EQ(words.text(std::chrono::hours(1) + std::chrono::minutes(1)), "[ERROR] no GPU");
+  EXPECT_EQ(words.text(std::chrono::hours(1) + std::chrono::seconds(61)), "");
+  words.hear("killed", std::chrono::hours(2));
+  EXPECT_EQ(words.text(std::chrono::hours(2)), "killed");
 }
 
 TEST(LastWords, LeaveOutWhatDiffersEachTime) {

@@ -40,14 +40,14 @@ class RelayTest : public ::testing::Test {
 
 TEST_F(RelayTest, GivesOnWhatComesUnchangedAndAtOnce) {
   daemon.print("one\n\x1b[31mtwo\n");
-  EXPECT_EQ(relay.take(daemon.reader.get()), 2U);
+  EXPECT_EQ(relay.take(daemon.reader.get(), {}), 2U);
   EXPECT_EQ(log.text(), "one\n\x1b[31mtwo\n");
   daemon.print("half a li");
-  EXPECT_EQ(relay.take(daemon.reader.get()), 0U) << "no line has ended";
+  EXPECT_EQ(relay.take(daemon.reader.get(), {}), 0U) << "no line has ended";
   EXPECT_EQ(log.text(), "half a li");
-  EXPECT_EQ(relay.take(daemon.reader.get()), 0U) << "nothing has come";
+  EXPECT_EQ(relay.take(daemon.reader.get(), {}), 0U) << "nothing has come";
   EXPECT_FALSE(relay.has_backlog());
-  EXPECT_EQ(relay.last_words(), "half a li");
+  EXPECT_EQ(relay.last_words({}), "half a li");
 }
 
 TEST_F(RelayTest, SeesTheEndOfTheOutput) {
@@ -55,11 +55,11 @@ TEST_F(RelayTest, SeesTheEndOfTheOutput) {
   daemon.print("good");
   daemon.print("bye\n");
   daemon.writer.reset();
-  EXPECT_EQ(relay.take(daemon.reader.get()), 1U);
+  EXPECT_EQ(relay.take(daemon.reader.get(), {}), 1U);
   EXPECT_FALSE(relay.has_output());
-  EXPECT_EQ(relay.last_words(), "goodbye");
+  EXPECT_EQ(relay.last_words({}), "goodbye");
   relay.begin();
-  EXPECT_EQ(relay.last_words(), "") << "of another daemon";
+  EXPECT_EQ(relay.last_words({}), "") << "of another daemon";
 }
 
 // A log that nobody reads: the daemon must be able to print for ever.
@@ -69,12 +69,12 @@ TEST_F(RelayTest, ALogThatIsNotReadHoldsNobodyUp) {
   for (int i = 0; i < 10'000; ++i) {
     daemon.print(line);
     printed += line.size();
-    relay.take(daemon.reader.get());
+    relay.take(daemon.reader.get(), {});
   }
   daemon.print("the last line\n");
-  relay.take(daemon.reader.get());
+  relay.take(daemon.reader.get(), {});
   EXPECT_TRUE(relay.has_backlog());
-  EXPECT_EQ(relay.last_words(), "the last line");
+  EXPECT_EQ(relay.last_words({}), "the last line");
 
   std::string read;
   while (relay.has_backlog()) {
@@ -85,13 +85,13 @@ TEST_F(RelayTest, ALogThatIsNotReadHoldsNobodyUp) {
   EXPECT_LT(read.size(), printed);
   EXPECT_EQ(read.size() % line.size(), 0U) << "whole lines";
   daemon.print("goes on\n");
-  relay.take(daemon.reader.get());
+  relay.take(daemon.reader.get(), {});
   EXPECT_EQ(log.text(), "goes on\n");
 }
 
 TEST_F(RelayTest, TakesABoundedPartOfWhatNeverEnds) {
   const base::Descriptor endless(open("/dev/zero", O_RDONLY | O_CLOEXEC));
-  EXPECT_EQ(relay.take(endless.get()), 0U) << "and no line";
+  EXPECT_EQ(relay.take(endless.get(), {}), 0U) << "and no line";
   EXPECT_TRUE(relay.has_output());
 }
 

@@ -85,8 +85,10 @@ void DaemonKeeper::set_hosts(const Hosts& hosts) {
   if (wanted_) awaited_ = awaited_peers(wanted_->table_text, hosts_text_, wanted_->slot);
   if (hosts.revision == status_.hosts_revision) return;
   status_.hosts_revision = hosts.revision;
-  changed_at_ = clock_.elapsed();
+  note_change();
   view_step_ = times_.question_interval;
+  doubt_until_ = changed_at_ + times_.doubt;
+  was_whole_ = false;
   if (ask_at_) ask_at_ = std::min(*ask_at_, changed_at_ + times_.question_interval);
 }
 
@@ -154,9 +156,11 @@ void DaemonKeeper::started() {
   begun.hosts_revision = status_.hosts_revision;
   status_ = std::move(begun);
   is_first_try_ = view_is_next_ = lacks_view_ = wants_signal_ = sent_term_ = false;
+  row_was_ready_ = was_whole_ = false;
   refusals_ = 0;
   news_ = 0;
   line_interval_ = times_.line_interval;
+  doubt_until_ = {};
   awaited_ = awaited_peers(wanted_->table_text, hosts_text_, wanted_->slot);
   ready_at_.reset();
   kill_at_.reset();
@@ -213,6 +217,8 @@ Duration DaemonKeeper::rest() {
   const bool is_young = clock_.elapsed() - changed_at_ < times_.settling;
   // That the host's has ended is only seen by asking, and only this node's is asked.
   if (is_hosts_ || (is_young && missing() > 0)) return times_.question_interval;
+  // A peer that has moved may still be shown as connected.
+  if (clock_.elapsed() < doubt_until_) return times_.question_interval;
   const auto spread = static_cast<std::uint64_t>(2 * times_.rest_spread.count());
   return times_.rest_interval - times_.rest_spread +
          Duration(static_cast<Duration::rep>(random_.below(spread)));
@@ -226,45 +232,52 @@ void DaemonKeeper::ask_again_soon(Duration delay) {
   ask_again_after(std::max(delay, rest));
 }
 
-// The one about the connections; that of a question under way may be about the moment before.
+void DaemonKeeper::note_change() { changed_at_ = clock_.elapsed(); }
+
+// The answer to a question under way may be about the moment before.
 void DaemonKeeper::look_sooner() {
-  changed_at_ = clock_.elapsed();
+  note_change();
   view_step_ = times_.first_view;
   line_interval_ = times_.line_interval;
-  if (ready_at_ && !asking_) ask_again_after(view_step_);
+  doubt_until_ = changed_at_ + times_.doubt;
+  // Between two refusals that would make a fault the daemon has its time.
+  if (ready_at_ && !asking_ && refusals_ == 0) ask_again_after(view_step_);
   if (asking_) ++news_;
 }
 
 void DaemonKeeper::printed(std::size_t lines) {
   if (lines == 0 || !status_.running || status_.stopping) return;
+  const Duration now = clock_.elapsed();
+  if (now - printed_at_ >= times_.line_silence) line_interval_ = times_.line_interval;
+  printed_at_ = now;
   news_ += lines;
   ask_about_lines();
 }
 
-// Each connection is a line at least: while there are fewer lines than peers that are missing, one
-// that still comes tells more.
+// Each connection is a line at least: until the daemon has been connected to all, fewer lines than
+// peers that are missing mean that more are about to come.
 void DaemonKeeper::ask_about_lines() {
-  if (news_ == 0 || asking_ || !ask_at_) return;
-  const bool is_part = ready_at_ && news_ < missing();
-  const Duration interval = is_part ? times_.question_interval : line_interval_;
+  const bool may_be_a_fault = status_.answers && refusals_ > 0;
+  if (news_ == 0 || asking_ || !ask_at_ || may_be_a_fault) return;
+  const bool is_part = ready_at_ && !was_whole_ && news_ < missing();
+  const Duration interval =
+      is_part ? std::max(times_.question_interval, line_interval_) : line_interval_;
   const Duration rest = std::min(kRest * answer_took_, times_.question_interval);
   const Duration due = std::max({clock_.elapsed() + times_.line_pause, asked_at_ + interval,
                                  asked_at_ + answer_took_ + rest});
   ask_at_ = std::min(*ask_at_, due);
 }
 
-// Lines that change nothing are asked about ever less often. What one tells may be seen only a
-// moment later, so the first that seems to change nothing is asked about twice.
-void DaemonKeeper::count_change(bool has_changed) {
-  if (has_changed) {
-    line_interval_ = times_.line_interval;
-    return;
-  }
+// A row of lines is asked about ever less often: once a second while it changes something, and as a
+// daemon at rest else. What a line tells may be seen only a moment later, so the first that seems
+// to change nothing is asked about twice.
+void DaemonKeeper::count_lines(bool has_changed) {
   if (!std::exchange(is_about_lines_, false)) return;
-  if (ready_at_ && line_interval_ == times_.line_interval) {
+  if (!has_changed && ready_at_ && refusals_ == 0 && line_interval_ == times_.line_interval) {
     ask_at_ = std::min(*ask_at_, clock_.elapsed() + times_.second_look);
   }
-  line_interval_ = std::min(2 * line_interval_, times_.rest_interval);
+  const Duration most = has_changed ? times_.question_interval : times_.rest_interval;
+  line_interval_ = std::min(2 * line_interval_, most);
 }
 
 void DaemonKeeper::answered(const ToolAnswer& answer) {
@@ -279,9 +292,7 @@ void DaemonKeeper::answered(const ToolAnswer& answer) {
   } else {
     see_word(answer);
   }
-  const bool has_changed = status_.phase != phase || status_.peers != peers;
-  if (has_changed) changed_at_ = clock_.elapsed();
-  count_change(has_changed);
+  count_lines(status_.phase != phase || status_.peers != peers);
   ask_about_lines();
 }
 
@@ -300,25 +311,30 @@ void DaemonKeeper::see_word(const ToolAnswer& answer) {
   // What a view lacks only a view takes back.
   if (!lacks_view_ || *word != DaemonWord::Ready) status_.message.clear();
   if (*word != DaemonWord::Ready) {
-    status_.phase =
+    const DaemonPhase phase =
         *word == DaemonWord::WaitingForRecovery ? DaemonPhase::Recovering : DaemonPhase::Starting;
+    if (status_.phase != phase) note_change();
+    status_.phase = phase;
     return ask_again_soon(step());
   }
   // What had been READY and was gone is another daemon.
   if (is_hosts_ && ready_at_ && status_.phase == DaemonPhase::Failed) {
     status_.instance = base::hex64(random_.next());
   }
+  if (status_.phase != DaemonPhase::Ready) note_change();
   status_.phase = DaemonPhase::Ready;
   const bool is_first = !ready_at_;
   if (is_first) {
-    ready_at_ = viewed_at_ = changed_at_ = clock_.elapsed();
+    ready_at_ = viewed_at_ = clock_.elapsed();
     view_step_ = times_.first_view;
   }
   // Whom it is connected to is told in the host's own names.
   if (is_hosts_) return ask_again_after(rest());
   view_is_next_ = true;
   // It has just begun to dial.
-  ask_again_after(is_first ? view_step_ : lacks_view_ ? rest() : Duration::zero());
+  if (is_first) return ask_again_after(view_step_);
+  const bool is_late = clock_.elapsed() - viewed_at_ >= times_.view_patience;
+  ask_again_after(!lacks_view_ ? Duration::zero() : is_late ? rest() : times_.question_interval);
 }
 
 // One of them may be a moment's: two in a row are a fault.
@@ -332,6 +348,7 @@ void DaemonKeeper::see_fault(const std::string& what, bool has_listened) {
     return ask_again_soon(step());
   }
   if (refusals_ > 1) {
+    if (status_.phase != DaemonPhase::Failed) note_change();
     lacks_view_ = false;
     status_.phase = DaemonPhase::Failed;
     status_.message = is_hosts_ ? cat(what, "; it is the host's own, which has to start it") : what;
@@ -351,14 +368,23 @@ void DaemonKeeper::see_view(const ToolAnswer& answer) {
   if (answer.outcome == ToolAnswer::Outcome::Refusal || !view) {
     return see_no_view(cat("nvidia-imex-ctl -N fails: ", view ? "" : view.error().message), false);
   }
+  // Its own row is no more than a hint: what the daemon is, "-q" says.
+  view_is_next_ = view->is_ready;
+  if (std::exchange(row_was_ready_, view->is_ready) && !view->is_ready) {
+    return ask_again_after(Duration::zero());
+  }
+  const std::size_t missed = missing();
+  if (status_.peers != view->letters) note_change();
   status_.peers = std::move(view->letters);
   status_.message.clear();
   lacks_view_ = false;
   refusals_ = 0;
   viewed_at_ = clock_.elapsed();
-  view_step_ = std::min(kGrowth * view_step_, times_.question_interval);
-  // Its own row is no more than a hint: what the daemon is, "-q" says.
-  view_is_next_ = view->is_ready;
+  const bool has_lost = was_whole_ && missing() > missed;
+  was_whole_ = was_whole_ || missing() == 0;
+  // Who is lost may be back in a moment.
+  view_step_ =
+      has_lost ? times_.first_view : std::min(kGrowth * view_step_, times_.question_interval);
   const bool is_soon = missing() > 0 && view_step_ < times_.question_interval;
   ask_again_soon(is_soon ? view_step_ : rest());
 }

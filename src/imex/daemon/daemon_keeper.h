@@ -32,13 +32,15 @@ struct KeeperTimes {
   base::Duration first_question = std::chrono::milliseconds(5);
   base::Duration longest_step = std::chrono::milliseconds(250);  // of a start of usual length
   base::Duration usual_start = std::chrono::seconds(10);
-  base::Duration first_view = std::chrono::milliseconds(10);   // then four times that, and so on
-  base::Duration question_interval = std::chrono::seconds(1);  // while something is awaited,
-  base::Duration settling = std::chrono::seconds(30);          // for so long after the last change
-  base::Duration rest_interval = std::chrono::seconds(5);      // else: that, by a fifth more
-  base::Duration rest_spread = std::chrono::seconds(1);        // or less
-  base::Duration line_pause = std::chrono::milliseconds(5);    // from a line to the question
-  base::Duration line_interval = std::chrono::milliseconds(50);    // doubles while nothing changes
+  base::Duration first_view = std::chrono::milliseconds(10);    // then four times that, and so on
+  base::Duration question_interval = std::chrono::seconds(1);   // while something is awaited,
+  base::Duration settling = std::chrono::seconds(30);           // for so long after the last change
+  base::Duration doubt = std::chrono::seconds(5);               // and after hosts or a signal
+  base::Duration rest_interval = std::chrono::seconds(5);       // else: that, by a tenth more
+  base::Duration rest_spread = std::chrono::milliseconds(500);  // or less
+  base::Duration line_pause = std::chrono::milliseconds(5);     // from a line to the question
+  base::Duration line_interval = std::chrono::milliseconds(50);    // doubles with each question
+  base::Duration line_silence = std::chrono::seconds(10);          // after which it is that again
   base::Duration second_look = std::chrono::milliseconds(150);     // when the first saw no change
   base::Duration retry_question = std::chrono::milliseconds(100);  // of one that was refused
   base::Duration view_patience = std::chrono::seconds(10);  // connections without news are none
@@ -105,7 +107,8 @@ class DaemonKeeper {
   void ask_again_soon(base::Duration delay);
   void ask_about_lines();
   void look_sooner();
-  void count_change(bool has_changed);
+  void note_change();
+  void count_lines(bool has_changed);
   [[nodiscard]] base::Duration step() const;
   // Peers that the daemon should be connected to and is not.
   [[nodiscard]] std::size_t missing() const;
@@ -133,17 +136,21 @@ class DaemonKeeper {
   std::string asked_instance_;
   base::Duration asked_at_{}, answer_took_{};
   bool view_is_next_ = false;
-  bool lacks_view_ = false;  // the message tells why the last view failed
+  bool lacks_view_ = false;     // the message tells why the last view failed
+  bool row_was_ready_ = false;  // in the last view
+  bool was_whole_ = false;      // connected to all that are awaited
   base::Duration viewed_at_{};
   base::Duration view_step_{};   // from one -N to the next
   int refusals_ = 0;             // in a row, or silences
   base::Duration changed_at_{};  // of anything that is told of this instance
+  base::Duration doubt_until_{};
   std::string hosts_text_;
   std::set<std::int64_t> awaited_;  // peers
 
   std::size_t news_ = 0;            // lines, and a signal, since the last question
   bool is_about_lines_ = false;     // the question under way
   base::Duration line_interval_{};  // between questions about lines
+  base::Duration printed_at_{};
 
   bool wants_signal_ = false;
   bool sent_term_ = false;

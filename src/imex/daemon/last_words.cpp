@@ -10,8 +10,7 @@ namespace cdom::imex {
 namespace {
 
 constexpr std::size_t kLongest = 300;
-// What a daemon still prints when it ends after an error.
-constexpr int kMostRoutine = 10;
+constexpr base::Duration kRecent = std::chrono::minutes(1);
 
 // "[Mar 03 2025 17:26:19]" or "[tid 38]"; "[ERROR]" and "[fe80::1]" are neither.
 bool is_bookkeeping(std::string_view bracket) {
@@ -38,21 +37,19 @@ Parts parts_of(std::string_view line) {
 
 }  // namespace
 
-void LastWords::end_line() {
-  const Parts parts = parts_of(line_);
-  if (std::ranges::count(parts.brackets, "[INFO]") > 0) {
-    ++routine_;
-  } else if (!base::trim(line_).empty()) {
+void LastWords::end_line(base::Duration now) {
+  const bool is_routine = std::ranges::count(parts_of(line_).brackets, "[INFO]") > 0;
+  if (!is_routine && !base::trim(line_).empty()) {
     last_ = line_;
-    routine_ = 0;
+    said_at_ = now;
   }
   line_.clear();
 }
 
-void LastWords::hear(std::string_view bytes) {
+void LastWords::hear(std::string_view bytes, base::Duration now) {
   for (const char c : bytes) {
     if (c == '\n') {
-      end_line();
+      end_line(now);
       continue;
     }
     const auto code = static_cast<unsigned char>(c);
@@ -62,10 +59,10 @@ void LastWords::hear(std::string_view bytes) {
   }
 }
 
-std::string LastWords::text() const {
+std::string LastWords::text(base::Duration now) const {
   LastWords ended = *this;
-  ended.end_line();
-  if (ended.routine_ > kMostRoutine) return "";
+  ended.end_line(now);
+  if (now - ended.said_at_ > kRecent) return "";
   const Parts parts = parts_of(ended.last_);
   std::string kept;
   for (const std::string_view bracket : parts.brackets) {

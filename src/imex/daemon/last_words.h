@@ -7,21 +7,24 @@
 #include <string>
 #include <string_view>
 
+#include "compute_domain/base/clock.h"
+
 namespace cdom::imex {
 
 class LastWords {
  public:
-  void hear(std::string_view bytes);
+  // `now`: on one clock with that of text().
+  void hear(std::string_view bytes, base::Duration now);
   // For people: printable ASCII, without the time and the thread's number that nvidia-imex puts in
-  // front, which would make each end look like a new one. "" when nothing was said, or so much went
-  // well since that it does not belong to the end.
-  [[nodiscard]] std::string text() const;
+  // front, which would make each end look like a new one. "" when nothing was said, or not within
+  // the last minute: that does not belong to the end.
+  [[nodiscard]] std::string text(base::Duration now) const;
 
  private:
-  void end_line();
+  void end_line(base::Duration now);
 
-  std::string last_, line_;  // the last line that has ended, and what has come of the next
-  int routine_ = 0;          // lines since the last
+  std::string last_, line_;   // the last line that has ended, and what has come of the next
+  base::Duration said_at_{};  // the last
 };
 
 }  // namespace cdom::imex

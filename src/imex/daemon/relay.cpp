@@ -33,7 +33,7 @@ void Relay::begin() {
   is_drained_ = false;
 }
 
-std::size_t Relay::take(int output) {
+std::size_t Relay::take(int output, base::Duration now) {
   char block[4096];
   std::size_t lines = 0;
   for (int blocks = 0; !is_drained_ && blocks < kMostBlocks; ++blocks) {
@@ -46,7 +46,7 @@ std::size_t Relay::take(int output) {
     }
     const std::string_view bytes(block, static_cast<std::size_t>(got));
     lines += static_cast<std::size_t>(std::ranges::count(bytes, '\n'));
-    words_.hear(bytes);
+    words_.hear(bytes, now);
     keep(bytes);
     give();
   }

@@ -23,13 +23,13 @@ class Relay {
   void begin();
   // Takes what has come from `output`, which does not block: a bounded part of it, as there may
   // always be more. How many lines have ended with it.
-  std::size_t take(int output);
+  std::size_t take(int output, base::Duration now);
   void give();
 
   // Whether there may be more to take, and to give.
   [[nodiscard]] bool has_output() const { return !is_drained_; }
   [[nodiscard]] bool has_backlog() const { return !backlog_.empty(); }
-  [[nodiscard]] std::string last_words() const { return words_.text(); }
+  [[nodiscard]] std::string last_words(base::Duration now) const { return words_.text(now); }
 
  private:
   void keep(std::string_view bytes);
