@@ -147,10 +147,10 @@ int measure(const std::string& kubeconfig, const std::string& audit_log, int run
                 ready,
                 {},
                 "the same runs"});
-  bench::print({"real API: writes for 18 nodes (N + 12)",
+  bench::print({"real API: writes for 18 nodes (3 N + 10)",
                 "writes",
                 writes,
-                {{"max", 30}},
+                {{"max", 64}},
                 "from the audit log; no Events, no Leases"});
   bench::print({"real API: of them refused", "writes", refused, {{"max", 0}}, ""});
   bench::print({"real API: refused while the 18 nodes go",

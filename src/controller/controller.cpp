@@ -250,9 +250,12 @@ std::vector<std::string> Controller::Loop::unrest() const {
   if (!has_synced() || !may_work() || informers_.watches().are_broken()) return lines;
   for (const Key& key : every_key(sources_)) {
     if (queue_of(key).is_failing(key)) continue;
-    for (const core::Action& action : plan_of(sources_, key).actions) {
+    const core::Plan plan = plan_of(sources_, key);
+    for (const core::Action& action : plan.actions) {
       lines.push_back(cat(to_string(key), ": ", core::to_string(action)));
     }
+    // Whoever holds it has remembered that.
+    if (plan.holds_list) lines.push_back(cat(to_string(key), ": hold its node list"));
   }
   return lines;
 }
@@ -442,7 +445,13 @@ void Controller::Loop::answer(Queue& queue, const Key& key, const core::Plan& pl
     if (memory_.accepted(key)) add_domains_concerned(key);
     queue.forget(key);
     if (plan.look_again) queue.add_after(key, *plan.look_again);
-    if (plan.holds_list) memory_.list_held({key.id, key.clique}, *plan.holds_list, clock_.now());
+    if (plan.holds_list) {
+      memory_.list_held({key.id, key.clique}, *plan.holds_list, clock_.now());
+      // What the list brings about is told together with it.
+      memory_.list_awaited(key.id, clock_.now());
+    } else if (key.kind == Key::Kind::Group && !plan.look_again) {
+      memory_.list_not_held({key.id, key.clique});
+    }
     if (idle_looks_.note(key, !plan.actions.empty(), plan.look_again, clock_.elapsed())) {
       metrics_
           .counter("compute_domain_idle_looks_total",

@@ -77,6 +77,11 @@ void Memory::list_held(const core::ImexGroupKey& group, std::uint64_t digest, ba
   held.changed = when;
 }
 
+void Memory::list_not_held(const core::ImexGroupKey& group) {
+  const std::scoped_lock lock(mutex_);
+  list_held_.erase(group);
+}
+
 std::map<core::ImexGroupKey, core::HeldList> Memory::lists_held(const std::string& uid) const {
   const std::scoped_lock lock(mutex_);
   return of_domain(list_held_, uid);

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 
 #include "compute_domain/base/text.h"
+#include "compute_domain/controller/filled_cluster.h"
 
 namespace cdom::controller {
 namespace {
@@ -57,6 +58,13 @@ std::string job_with(const std::string& claim_template, int pods) {
              "\n  template: {spec: {containers: [{name: c}], resourceClaims: [{name: a, "
              "resourceClaimTemplateName: ",
              claim_template, "}]}}\n");
+}
+
+// What the controller waits for there is not in files.
+TEST(DryRun, HoldsNoNodeList) {
+  const base::SystemClock clock;
+  const FilledCluster cluster({}, clock);
+  EXPECT_EQ(cluster.sources().settings.arrivals_pause, base::Duration::zero());
 }
 
 TEST(DryRun, HasNoProblemWithADomainAndItsJob) {

@@ -293,6 +293,45 @@ TEST(ReconcileGroup, HoldsAListForASecondAtMost) {
   EXPECT_EQ(world.now - began, base::Duration(1s));
 }
 
+TEST(ReconcileGroup, HoldsNothingForThoseWhoHaveComeAndGone) {
+  World world = world_of(domain("train").wants(18).finalized(), 2);
+  world.settings.arrivals_pause = 200ms;
+  hold(world);
+  world.view.claims.clear();
+  const Plan plan = hold(world);
+  EXPECT_THAT(plan.actions, IsEmpty());
+  EXPECT_EQ(plan.look_again, std::nullopt) << "the controller forgets what it held";
+}
+
+TEST(ReconcileGroup, HoldsNothingElseThatPeersWaitFor) {
+  World world = world_of(domain("train").wants(18).finalized(), 3);
+  write_list(world);
+  report_ready(world);
+  write_list(world);
+  group_report(world, "n2").instance = "next";
+  arrive(world, "4");
+  world.settings.arrivals_pause = 200ms;
+  EXPECT_THAT(reconcile_group(world, group_of(world)).actions, SizeIs(1));
+}
+
+TEST(ReconcileGroup, HoldsAListThatCarriesFirstInstancesToo) {
+  World world = world_of(domain("train").wants(18).finalized(), 3);
+  write_list(world);
+  report_ready(world);
+  arrive(world, "4");
+  world.settings.arrivals_pause = 200ms;
+  EXPECT_THAT(reconcile_group(world, group_of(world)).actions, IsEmpty());
+}
+
+// No daemon is waited for there.
+TEST(ReconcileGroup, HoldsNoListOfNodesWithoutAFabric) {
+  World world = world_of(domain("train").wants(4).finalized(), 0);
+  world.view.claims.push_back(claim("c1").on("n1"));
+  world.nodes["n1"] = idle_node("n1", "");
+  world.settings.arrivals_pause = 200ms;
+  EXPECT_THAT(reconcile_group(world, group_of(world, "")).actions, SizeIs(1));
+}
+
 TEST(ReconcileGroup, HoldsNoListThatIsCompleteOrAdmitsNobodyNewOrWasLost) {
   World world = world_of(domain("train").wants(3).finalized(), 3);
   world.settings.arrivals_pause = 200ms;
@@ -307,6 +346,14 @@ TEST(ReconcileGroup, HoldsNoListThatIsCompleteOrAdmitsNobodyNewOrWasLost) {
   world = world_of(domain("train").finalized(), 3);
   world.settings.arrivals_pause = 200ms;
   EXPECT_THAT(reconcile_group(world, group_of(world)).actions, SizeIs(1)) << "of unknown size";
+
+  world = world_of(domain("train").wants(4).finalized(), 3);
+  make_template(world);
+  write_list(world);
+  apply_status(world, reconcile(world));
+  world.lists.clear();
+  world.settings.arrivals_pause = 200ms;
+  EXPECT_THAT(reconcile_group(world, group_of(world)).actions, SizeIs(2)) << "was deleted";
 }
 
 TEST(ReconcileGroup, CarriesInOneWriteWhatComesWithinAnInterval) {

@@ -263,6 +263,36 @@ TEST(Reconcile, WritesSmallChangesAtMostOncePerInterval) {
   EXPECT_EQ(plan.look_again, base::Duration(1800ms));
 }
 
+// The agent lets the word of the end stand for a second: it has to be read within that.
+TEST(Reconcile, DoesNotPaceALossOfMemoryInADomainThatIsNotReady) {
+  World world = settled_world(3);
+  group_report(world, "n1").state = api::DaemonState::Failed;
+  apply_status(world, reconcile(world));
+  world.status_written = world.now;
+  world.now += 100ms;
+  group_report(world, "n2").state = api::DaemonState::Failed;
+  group_report(world, "n2").message =
+      "pods there have lost the memory that they imported and have to start again";
+  const Plan plan = reconcile(world);
+  ASSERT_TRUE(status_in(plan) != nullptr || plan.look_again.has_value());
+  EXPECT_TRUE(status_in(plan) != nullptr || *plan.look_again <= 500ms);
+}
+
+// It is the second record of who has which slot.
+TEST(Reconcile, RecordsANewSlotWithinHalfASecond) {
+  World world = world_of(domain("train").wants(18).finalized(), 1);
+  make_template(world);
+  write_list(world);
+  apply_status(world, reconcile(world));
+  world.view.claims.push_back(claim("c2").on("n2"));
+  world.nodes["n2"] = idle_node("n2");
+  write_list(world);
+  world.status_written = world.untold_list = world.now;
+  const Plan plan = reconcile(world);
+  ASSERT_TRUE(plan.look_again);
+  EXPECT_LE(*plan.look_again, 500ms);
+}
+
 TEST(Reconcile, WritesSmallChangesOfADomainThatIsReadySooner) {
   World world = settled_world(2);
   apply_status(world, reconcile(world));

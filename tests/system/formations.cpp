@@ -52,7 +52,7 @@ void form_in_one_pass(Rig& rig, int nodes) {
 void form_one_by_one(Rig& rig, int nodes) {
   for (int i = 0; i < nodes; ++i) {
     add_pod(rig, i);
-    rig.run_for(2s);
+    rig.run_for(5s);
   }
   settle(rig);
 }

@@ -37,8 +37,10 @@ class Memory {
   // Those of a domain's own groups.
   [[nodiscard]] std::map<core::ImexGroupKey, base::Time> lists_written(
       const std::string& uid) const;
-  // A node list that is held until nobody comes any more, with this digest; until it is written.
+  // A node list that is held until nobody comes any more, with this digest; until it is written, or
+  // those who had come have gone.
   void list_held(const core::ImexGroupKey& group, std::uint64_t digest, base::Time when);
+  void list_not_held(const core::ImexGroupKey& group);
   [[nodiscard]] std::map<core::ImexGroupKey, core::HeldList> lists_held(
       const std::string& uid) const;
   // A list of a clique is about to be written for the domain: its status waits for it.

@@ -28,7 +28,9 @@ struct Settings {
   std::int64_t channels = 2048;
   // Between two writes of one object that nobody waits for.
   base::Duration status_interval = std::chrono::milliseconds(500);
-  base::Duration forming_status_interval = std::chrono::seconds(2);  // of a domain that is NotReady
+  // Of a status that is NotReady before and after, with the same slots and conditions, and of which
+  // no Event tells.
+  base::Duration detail_interval = std::chrono::seconds(2);
   base::Duration list_interval = std::chrono::milliseconds(50);
   // Of a node list that lacks some of `spec.numNodes`: so long nobody has come since, and so long
   // it is held at most.

@@ -6,8 +6,18 @@
 
 namespace cdom::controller {
 
+namespace {
+
+// Nobody is about to come.
+core::Settings without_pause(core::Settings settings) {
+  settings.arrivals_pause = {};
+  return settings;
+}
+
+}  // namespace
+
 FilledCluster::FilledCluster(core::Settings settings, const base::Clock& clock)
-    : settings_(std::move(settings)), clock_(clock) {}
+    : settings_(without_pause(std::move(settings))), clock_(clock) {}
 
 std::set<std::string> FilledCluster::learn_workloads() {
   using Kind = core::DomainRef::Kind;

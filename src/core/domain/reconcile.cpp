@@ -279,19 +279,35 @@ Readiness readiness_now(const World& world) {
 // Somebody may wait for that.
 bool flips_a_condition(const std::optional<api::ComputeDomainStatus>& before,
                        const api::ComputeDomainStatus& after) {
+  if (before && before->conditions.size() > after.conditions.size()) return true;
   return std::ranges::any_of(after.conditions, [&](const api::Condition& condition) {
     const auto* known = before ? api::find_condition(before->conditions, condition.type) : nullptr;
     return known == nullptr || known->status != condition.status;
   });
 }
 
+// The status is the second record of who has which slot.
+bool gives_a_slot(const std::optional<api::ComputeDomainStatus>& before,
+                  const api::ComputeDomainStatus& after) {
+  return std::ranges::any_of(after.nodes, [&](const api::ComputeDomainNodeStatus& node) {
+    return node.index >= 0 &&
+           (!before || std::ranges::none_of(before->nodes, [&](const auto& known) {
+             return known.name == node.name && known.index == node.index;
+           }));
+  });
+}
+
 // What a node list brings about is told together with it, if it comes soon.
-base::Duration wait_of_status(const World& world, const api::ComputeDomainStatus& after) {
+base::Duration wait_of_status(const World& world, const api::ComputeDomainStatus& after,
+                              const Readiness& readiness) {
   const api::ComputeDomain& domain = *world.view.domain;
-  const bool is_forming =
-      !after.ready && !domain.meta.is_deleting() && !flips_a_condition(domain.status, after);
+  const bool is_detail =
+      !after.ready && !domain.meta.is_deleting() && !flips_a_condition(domain.status, after) &&
+      !gives_a_slot(domain.status, after) &&
+      events_for(world, domain.status.value_or(api::ComputeDomainStatus{}), after, readiness)
+          .empty();
   const base::Duration interval =
-      is_forming ? world.settings.forming_status_interval : world.settings.status_interval;
+      is_detail ? world.settings.detail_interval : world.settings.status_interval;
   return std::max(left_of(interval, world.status_written, world.now),
                   left_of(interval, world.untold_list, world.now));
 }
@@ -329,7 +345,8 @@ void add_status(const World& world, const Readiness& readiness, const TemplateVe
   const api::ComputeDomainStatus after = computed_status(world, readiness, verdict, waits_for);
   if (domain.status == after || is_cut_short(world, after)) return;
   const bool urgent = !domain.status || domain.status->ready != after.ready;
-  const base::Duration left = urgent ? base::Duration::zero() : wait_of_status(world, after);
+  const base::Duration left =
+      urgent ? base::Duration::zero() : wait_of_status(world, after, readiness);
   if (left > base::Duration::zero()) {
     look_again_after(left, plan);
     return;

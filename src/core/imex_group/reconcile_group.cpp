@@ -92,17 +92,31 @@ std::optional<std::string> what_happened_to(const ListDraft& draft) {
   return std::nullopt;
 }
 
-// Some member was not admitted before.
-bool admits_more(const ListDraft& draft, const api::NodeList& list) {
+// Whether a member that was not admitted before is all that is new: what else has changed, the
+// peers wait for.
+bool only_admits_more(const ListDraft& draft, const api::NodeList& list) {
+  if (draft.before != nullptr) {
+    for (const api::NodeListEntry& before : draft.before->entries) {
+      const api::NodeListEntry* now = find_entry(list, before.node);
+      if (now == nullptr) return false;
+      api::NodeListEntry same = *now;
+      // A first instance is written with whatever comes.
+      if (before.instance.empty()) same.instance.clear();
+      if (!before.admits.empty() && same != before) return false;
+    }
+  }
   return std::ranges::any_of(list.entries, [&](const api::NodeListEntry& entry) {
     const api::NodeListEntry* before = entry_before(draft, entry.node);
     return !entry.admits.empty() && (before == nullptr || before->admits.empty());
   });
 }
 
-std::uint64_t digest_of(const api::ConfigMap& map) {
+// Of who is admitted.
+std::uint64_t digest_of(const api::NodeList& list) {
   std::string text;
-  for (const auto& [key, value] : map.data) text += cat(key, "=", value, "\n");
+  for (const api::NodeListEntry& entry : list.entries) {
+    if (!entry.admits.empty()) text += cat(entry.node, "\n");
+  }
   return base::fnv1a64(text);
 }
 
@@ -140,8 +154,10 @@ Plan reconcile_group(const World& world, const ImexGroupKey& key) {
 
   Plan plan;
   const auto happened = what_happened_to(draft);
-  if (!list.complete && domain.spec.num_nodes > 0 && !happened && admits_more(draft, list)) {
-    const std::uint64_t digest = digest_of(desired);
+  // Without a fabric no daemon is waited for.
+  const bool may_wait = !list.complete && !key.clique.empty() && domain.spec.num_nodes > 0;
+  if (may_wait && !happened && only_admits_more(draft, list)) {
+    const std::uint64_t digest = digest_of(list);
     if (const base::Duration hold = hold_of(world, key, digest); hold > base::Duration::zero()) {
       const auto held = world.lists_held.find(key);
       if (held == world.lists_held.end() || held->second.digest != digest) plan.holds_list = digest;
