@@ -38,8 +38,8 @@ all_ready_anywhere() { # DAEMONSET COUNT
 }
 both=$work
 cleanup() {
-  tools/cluster --dir "$both/older/cluster" down
-  tools/cluster --dir "$both/newer/cluster" down
+  tools/cluster --dir "$both/older/cluster" down || true
+  tools/cluster --dir "$both/newer/cluster" down || true
   rm -rf "$both"
 }
 

@@ -152,8 +152,9 @@ def received() -> dict:
         kind = {"compute-domain-agent": "agents", "compute-domain-controller": "controllers"}.get(program)
         if kind is None:
             continue
+        # It may have ended by now.
         sockets = subprocess.run(["nsenter", "-t", process.name, "-n", "ss", "-tinpOH", "state", "established"],
-                                 check=True, text=True, stdout=subprocess.PIPE).stdout
+                                 text=True, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL).stdout
         for line in sockets.splitlines():
             counted = re.search(r"bytes_received:(\d+)", line)
             if counted and f"pid={process.name}," in line:

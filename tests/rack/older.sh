@@ -20,8 +20,9 @@ tag_of() { if [ "$1" = older ]; then echo older; else echo "$newer_tag"; fi; }
 install() {
   local of=../../manifests/test
   [ "$1" = newer ] || of=../../$older/manifests/test
-  mkdir -p build/rack-upgrade &&
-    cat >build/rack-upgrade/kustomization.yaml <<YAML &&
+  local here=build/rack-older-$$ # two scripts may run at once
+  mkdir -p "$here" &&
+    cat >"$here/kustomization.yaml" <<YAML &&
 resources: [$of]
 images:
 $(for registry in registry.invalid local; do # local: before 0.1.0
@@ -30,5 +31,5 @@ $(for registry in registry.invalid local; do # local: before 0.1.0
     echo "- {name: $registry/compute-domain-imex, newTag: $(tag_of "$1")}"
   done)
 YAML
-    kubectl apply --server-side -k build/rack-upgrade
+    kubectl apply --server-side -k "$here" && rm -rf "$here"
 }

@@ -34,8 +34,8 @@ struct NodeTimes {
   // is replaced.
   base::Duration lost_hold = std::chrono::milliseconds(300);
   // A member that has never been connected is given this long, from its last start that is known,
-  // before it counts as lost: it starts and dials, and what the daemon says of its peers is old by
-  // up to a second, or by more on a busy node.
+  // before it counts as lost: it starts and dials, and while peers are missing, what the daemon
+  // says of them is old by up to a second, or by more on a busy node.
   base::Duration first_contact = std::chrono::seconds(5);
   base::Duration recovery_notice = std::chrono::seconds(10);
   base::Duration admission_patience = std::chrono::seconds(5);

@@ -174,6 +174,31 @@ TEST(NodeReport, HoldsTheFirstReadyForTwoSecondsAtMost) {
   EXPECT_THAT(scene.group()->unreachable, IsEmpty());
 }
 
+TEST(NodeReport, HoldsNoComplaint) {
+  NodeScene scene;
+  scene.settle().show(train(3).admits("a")).prepare("a").settle().daemon_ready({1}).settle();
+  scene.advance(milliseconds(500)).daemon_ready({}).settle();
+  scene.advance(milliseconds(500)).settle();
+  ASSERT_NE(scene.group(), nullptr);
+  EXPECT_THAT(scene.group()->unreachable, ElementsAre("n01"));
+}
+
+// Its pods run since it was READY.
+TEST(NodeReport, TellsTheEndOfADaemonWhoseReadyWasHeld) {
+  NodeScene scene;
+  scene.settle().show(train(3).admits("a")).prepare("a").settle().daemon_ready({1}).settle();
+  ASSERT_TRUE(scene.is_prepared("a"));
+  scene.advance(milliseconds(1900)).settle();
+  ASSERT_EQ(scene.group(), nullptr);
+  scene.daemon_dies("killed").settle();
+  ASSERT_NE(scene.group(), nullptr);
+  EXPECT_THAT(scene.group()->message, HasSubstr("have lost the memory"));
+  scene.daemon_is_another(base::DaemonPhase::Ready).daemon_ready({1, 2}).settle();
+  scene.advance(seconds(1)).settle();
+  EXPECT_EQ(scene.group()->state, api::DaemonState::Ready);
+  EXPECT_EQ(scene.group()->restarts, 1);
+}
+
 TEST(NodeReport, ComplainsOfAMemberThatHasNotBeenHeardOfAfterFiveSeconds) {
   NodeScene scene;
   scene.settle().show(train(3).admits("a")).prepare("a").settle();

@@ -185,8 +185,10 @@ DaemonWord running_word(NodeDraft& draft, const ServedGroup& served, const SeenD
     word.group.message += cat("; delete the compute-domain-imex pod on ", draft.world.self.name,
                               " to restart it: this ends what uses NVLink there");
   }
+  bool knows_peers = false;
   if (daemon.phase == base::DaemonPhase::Ready) {
     if (const SeenList* seen = find_seen_list(draft.world, served.group)) {
+      knows_peers = true;
       const Connections connections = connections_of(*seen, served, daemon, draft.world);
       word.group.connected = slot_ranges(connections.connected);
       word.group.unreachable = connections.unreachable;
@@ -202,15 +204,18 @@ DaemonWord running_word(NodeDraft& draft, const ServedGroup& served, const SeenD
   }
   if (!settled) {
     const NodeTimes& times = draft.world.times;
-    const bool is_first = said == nullptr || said->state != DaemonState::Failed;
-    const bool awaits_peers = daemon.phase == base::DaemonPhase::Ready && is_first;
+    // Of this group's first daemon here; whom it complains of it does not await.
+    const bool awaits_peers = daemon.phase == base::DaemonPhase::Ready && knows_peers &&
+                              word.group.unreachable.empty() &&
+                              (said == nullptr || said->instance.empty());
     word.hold = daemon.since + (awaits_peers ? times.ready_hold : times.report_hold);
   }
   return word;
 }
 
 // Without a daemon that runs: why not, and since when.
-DaemonWord failed_word(const NodeDraft& draft, const api::GroupReport* said) {
+DaemonWord failed_word(const NodeDraft& draft, const ServedGroup& served,
+                       const api::GroupReport* said) {
   const NodeWorld& world = draft.world;
   DaemonWord word;
   word.group.state = DaemonState::Failed;
@@ -229,8 +234,15 @@ DaemonWord failed_word(const NodeDraft& draft, const api::GroupReport* said) {
   word.group.since = since_of(word.group, said, began_time);
   // The end of a daemon that was READY is the end of what ran over it, however soon the next one is
   // there.
-  const bool was_ready = world.daemon && said != nullptr && said->state == DaemonState::Ready &&
-                         said->instance == world.daemon->instance;
+  const bool said_ready = said != nullptr && said->state == DaemonState::Ready &&
+                          said->instance == world.daemon->instance;
+  // Its READY was held for its connections; a claim that is prepared had it all the same.
+  const bool has_prepared = std::ranges::any_of(draft.checkpoint.claims, [&](const auto& entry) {
+    return entry.second.group == served.group && !entry.second.admin_access &&
+           entry.second.phase == ClaimPhase::Completed;
+  });
+  const bool held_ready = has_prepared && (said == nullptr || said->instance.empty());
+  const bool was_ready = world.daemon && (said_ready || held_ready);
   const bool was_lost = said != nullptr && said->state == DaemonState::Failed &&
                         said->message.find(kMemoryLost) != std::string::npos;
   if (was_ready || (world.daemon && was_lost)) word.group.message += cat("; ", kMemoryLost);
@@ -252,7 +264,7 @@ std::optional<DaemonWord> daemon_word(NodeDraft& draft, const ServedGroup& serve
     }
   }
   const bool failed = !daemon || (daemon->phase == base::DaemonPhase::Failed && !daemon->running);
-  if (failed) return failed_word(draft, said);
+  if (failed) return failed_word(draft, served, said);
   if (!says_stopped(draft.world, served)) return std::nullopt;
   // The word "stopped" is taken back before the daemon starts.
   DaemonWord word;
