@@ -75,11 +75,11 @@ class Rig {
   // Sends it and waits for the answer.
   std::optional<base::Error> ask(Node& node, const Request& request);
   void start(int index);  // hosts, then want
-  // Steps all supervisors until it holds; false after ten seconds.
+  // Steps all supervisors until it holds; false after twenty seconds.
   template <class Condition>
   bool until(const Condition& holds) {
     const base::SystemClock clock;
-    const base::Duration end = clock.elapsed() + std::chrono::seconds(10);
+    const base::Duration end = clock.elapsed() + std::chrono::seconds(20);
     while (!holds()) {
       if (clock.elapsed() > end) return false;
       step();
