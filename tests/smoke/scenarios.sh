@@ -55,10 +55,13 @@ play_channels() { # LOG
   play "$1" "Channels*" 3
 }
 
-# All others: first those that need the cluster for themselves. Before Kubernetes 1.36 there are no
-# extended resources of device classes.
+# All others: first those that need the cluster for themselves, and those that end the controller, one after the other:
+# an Event that it was about to write is lost, and others wait for theirs. Before Kubernetes 1.36 there are no extended
+# resources of device classes.
 play_scenarios() { # LOG [EXCEPT]
   local alone="Examples.*:Recipe.*:Workloads.*:Slots.*:Cliques.*:PowerCut.*:SharedClaimsInTwoCliques.*"
-  play "$1-alone" "$alone${2:+-$2}"
-  play "$1" "-$alone:Channels*${KUBERNETES:+:OneLine.*}" 8
+  local ending="ControllerRestart.*:*.AControllerThatStartsAnew*:Automatic.ALabelThatChangesUnderARunningPodMovesNothing"
+  ending+=":Faults.ANodeWithoutPowerIsNamedAndComesBack"
+  play "$1-alone" "$alone:$ending-Channels*${2:+:$2}"
+  play "$1" "-$alone:$ending:Channels*${KUBERNETES:+:OneLine.*}" 8
 }
