@@ -172,8 +172,13 @@ TEST(Triggers, AReportBringsItselfWhenItIsAnothersWordWhetherItCanBeBelieved) {
 
 TEST(Triggers, AReportOfANodeThatIsGoneBringsItself) {
   ShellRig rig;
-  rig.put(report_of("n1"));
+  api::ComputeDomainNode report = report_of("n1");
+  rig.put(report);
   EXPECT_THAT(rig.taken_keys(), Contains(report_key("n1")));
+  report.status.address = "10.0.0.1";
+  rig.put(report);
+  EXPECT_THAT(rig.taken_keys(), Contains(report_key("n1")))
+      << "also when it is as credible as before";
 }
 
 TEST(Triggers, AListThatANodeHasLeftBringsTheReportOfOneThatIsGone) {
