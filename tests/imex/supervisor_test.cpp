@@ -10,6 +10,8 @@
 #include <csignal>
 #include <thread>
 
+#include "compute_domain/base/files.h"
+#include "compute_domain/base/text.h"
 #include "imex/daemon/state_file.h"
 #include "imex/rig.h"
 
@@ -183,6 +185,25 @@ TEST(ImexSupervisor, SeesTheEndOfTheDaemonAtOnceAndStartsAnother) {
     was_told = was_told || state.message == "nvidia-imex was ended by SIGKILL";
   }
   EXPECT_TRUE(was_told);
+}
+
+// LOG_FILE_NAME is a user's to set: then no line brings a question.
+TEST(ImexSupervisor, FindsConnectionsAndLossesOfADaemonThatPrintsElsewhere) {
+  Rig rig(0, 2);
+  for (int i = 0; i < 2; ++i) {
+    rig.nodes.push_back(std::make_unique<Node>(i));
+    Node& node = rig.node(i);
+    node.options.imex_options["LOG_FILE_NAME"] = base::cat(node.options.directory, "/imex.log");
+    ASSERT_TRUE(node.open());
+  }
+  rig.start(0);
+  rig.start(1);
+  ASSERT_TRUE(rig.until_letter(0, 1, 'C') && rig.until_letter(1, 0, 'C'));
+  const auto log = base::read_file(rig.node(0).options.imex_options["LOG_FILE_NAME"]);
+  ASSERT_TRUE(log);
+  EXPECT_NE(log->find("Connection established"), std::string::npos);
+  rig.node(1).close();
+  EXPECT_TRUE(rig.until([&] { return rig.node(0).agent->state->peers[1] != 'C'; }));
 }
 
 TEST(ImexSupervisor, TellsTheLastWordsOfADaemonThatEnds) {
