@@ -447,7 +447,7 @@ void Controller::Loop::answer(Queue& queue, const Key& key, const core::Plan& pl
     if (plan.look_again) queue.add_after(key, *plan.look_again);
     if (plan.holds_list) {
       memory_.list_held({key.id, key.clique}, *plan.holds_list, clock_.now());
-      // What the list brings about is told together with it.
+      // The domain's status is written after the list, not before it and after it.
       memory_.list_awaited(key.id, clock_.now());
     } else if (key.kind == Key::Kind::Group && !plan.look_again) {
       memory_.list_not_held({key.id, key.clique});

@@ -223,7 +223,8 @@ struct Plan {
   std::vector<Action> actions;
   // Look again after this time even if nothing changes.
   std::optional<base::Duration> look_again;
-  // Of the key's node list, when it is not what was held before: its digest.
+  // The node list of the key is held, and admits others than when it was last held: the digest of
+  // whom it admits (HeldList), to be remembered.
   std::optional<std::uint64_t> holds_list;
 
   friend bool operator==(const Plan&, const Plan&) = default;

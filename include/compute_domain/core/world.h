@@ -133,8 +133,8 @@ struct ImexGroupKey {
 
 // A node list that is not written yet, as others are about to come.
 struct HeldList {
-  std::uint64_t digest = 0;       // of what is to be written
-  base::Time since{}, changed{};  // held, and its digest
+  std::uint64_t digest = 0;       // of the nodes that it admits
+  base::Time since{}, changed{};  // when it was first held, and when the digest last changed
 
   friend bool operator==(const HeldList&, const HeldList&) = default;
 };

@@ -122,15 +122,12 @@ std::uint64_t digest_of(const api::NodeList& list) {
 
 // How long a list that is not complete still waits for those who are about to come: each write of
 // it goes to the agents of all members, and no daemon starts for it within this time anyway.
-base::Duration hold_of(const World& world, const ImexGroupKey& key, std::uint64_t digest) {
+base::Duration hold_of(const World& world, const HeldList* held, bool has_changed) {
   const Settings& settings = world.settings;
-  const auto held = world.lists_held.find(key);
-  if (held == world.lists_held.end()) return settings.arrivals_pause;
-  const base::Duration most = left_of(settings.longest_hold, held->second.since, world.now);
-  const bool has_changed = held->second.digest != digest;
-  return std::min(most, has_changed
-                            ? settings.arrivals_pause
-                            : left_of(settings.arrivals_pause, held->second.changed, world.now));
+  if (held == nullptr) return settings.arrivals_pause;
+  const base::Duration most = left_of(settings.longest_hold, held->since, world.now);
+  return std::min(most, has_changed ? settings.arrivals_pause
+                                    : left_of(settings.arrivals_pause, held->changed, world.now));
 }
 
 }  // namespace
@@ -158,9 +155,12 @@ Plan reconcile_group(const World& world, const ImexGroupKey& key) {
   const bool may_wait = !list.complete && !key.clique.empty() && domain.spec.num_nodes > 0;
   if (may_wait && !happened && only_admits_more(draft, list)) {
     const std::uint64_t digest = digest_of(list);
-    if (const base::Duration hold = hold_of(world, key, digest); hold > base::Duration::zero()) {
-      const auto held = world.lists_held.find(key);
-      if (held == world.lists_held.end() || held->second.digest != digest) plan.holds_list = digest;
+    const auto known = world.lists_held.find(key);
+    const HeldList* held = known == world.lists_held.end() ? nullptr : &known->second;
+    const bool has_changed = held == nullptr || held->digest != digest;
+    if (const base::Duration hold = hold_of(world, held, has_changed);
+        hold > base::Duration::zero()) {
+      if (has_changed) plan.holds_list = digest;
       plan.look_again = hold;
       return plan;
     }
