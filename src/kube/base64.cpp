@@ -43,4 +43,19 @@ std::optional<std::string> base64_decoded(std::string_view text) {
   return out;
 }
 
+std::string base64_encoded(std::string_view bytes) {
+  std::string out;
+  for (std::size_t at = 0; at < bytes.size(); at += 3) {
+    const std::string_view group = bytes.substr(at, 3);
+    std::uint32_t bits = 0;
+    for (std::size_t i = 0; i < 3; ++i) {
+      bits = (bits << 8U) | (i < group.size() ? static_cast<unsigned char>(group[i]) : 0U);
+    }
+    for (std::size_t i = 0; i < 4; ++i) {
+      out += i <= group.size() ? kAlphabet[(bits >> (18U - 6U * i)) & 0x3FU] : '=';
+    }
+  }
+  return out;
+}
+
 }  // namespace cdom::kube

@@ -9,5 +9,6 @@ namespace cdom::kube {
 
 // Line breaks and blanks are skipped; nullopt for anything else that is not base64.
 std::optional<std::string> base64_decoded(std::string_view text);
+std::string base64_encoded(std::string_view bytes);
 
 }  // namespace cdom::kube

@@ -75,6 +75,27 @@ class EntryReader {
     return std::move(plain).value_or("");
   }
 
+  // The texts of a list.
+  std::vector<std::string> texts(const char* field) {
+    std::vector<std::string> out;
+    for (const Json& item : list(field)) {
+      if (!item.is_string()) {
+        fail(field, "must be a list of texts");
+        return {};
+      }
+      out.push_back(item.get<std::string>());
+    }
+    return out;
+  }
+
+  Json list(const char* field) {
+    const auto it = entry_.fields.find(field);
+    if (it == entry_.fields.end() || it->is_null()) return Json::array();
+    if (it->is_array()) return *it;
+    fail(field, "must be a list");
+    return Json::array();
+  }
+
   void refuse(const char* field, const char* remedy) {
     if (entry_.fields.contains(field)) fail(field, remedy);
   }
@@ -186,14 +207,67 @@ std::optional<base::Error> read_cluster(const Entry& entry, http::ClientConfig& 
   return in.error();
 }
 
-std::optional<base::Error> read_user(const Entry& entry, http::ClientConfig& config) {
+// What the cluster's entry has for a program that gives credentials; JSON, "" for nothing.
+std::string exec_extension(const Entry& cluster) {
+  EntryReader in(cluster);
+  for (const Json& extension : in.list("extensions")) {
+    if (!extension.is_object() || !extension.contains("extension")) continue;
+    if (extension.value("name", Json()) == "client.authentication.k8s.io/exec") {
+      return extension["extension"].dump();
+    }
+  }
+  return {};
+}
+
+base::Result<ExecPlugin> read_exec(const Entry& user, const Entry& cluster) {
+  constexpr char kV1[] = "client.authentication.k8s.io/v1";
+  const Entry entry{user.file, user.where + ".exec", user.fields.at("exec")};
+  ExecPlugin plugin;
+  plugin.where = base::cat(entry.file, ": ", entry.where);
+  if (!entry.fields.is_object()) return invalid(plugin.where + " must hold fields");
+  EntryReader in(entry);
+  plugin.api_version = in.text("apiVersion");
+  if (plugin.api_version != kV1 && plugin.api_version != base::cat(kV1, "beta1")) {
+    in.fail("apiVersion", base::cat("must be ", kV1, " or ", kV1, "beta1"));
+  }
+  plugin.command = in.text("command");
+  if (plugin.command.empty()) in.fail("command", "is missing");
+  if (plugin.command.find('/') != std::string::npos) {
+    plugin.command = std::filesystem::path(entry.file).parent_path() / plugin.command;
+  }
+  plugin.arguments = in.texts("args");
+  for (const Json& variable : in.list("env")) {
+    const Entry one{entry.file, entry.where + ".env[]", variable};
+    EntryReader of(one);
+    if (!variable.is_object()) {
+      in.fail("env", "must be a list of names and values");
+      break;
+    }
+    plugin.environment.push_back(base::cat(of.text("name"), "=", of.text("value")));
+    if (of.error()) return *of.error();
+  }
+  plugin.install_hint = in.text("installHint");
+  plugin.wants_cluster = in.flag("provideClusterInfo");
+  plugin.cluster_config = exec_extension(cluster);
+  const std::string mode = in.text("interactiveMode");
+  if (mode == "Never") {
+    plugin.interaction = Interaction::Never;
+  } else if (mode == "Always") {
+    plugin.interaction = Interaction::Always;
+  } else if (mode != "IfAvailable" && !(mode.empty() && plugin.api_version != kV1)) {
+    in.fail("interactiveMode", "must be Never, IfAvailable or Always");
+  }
+  if (in.error()) return *in.error();
+  return plugin;
+}
+
+std::optional<base::Error> read_user(const Entry& entry, http::ClientConfig& config, ExecUse use) {
   constexpr char kOtherUser[] =
       "is not supported: use a client certificate, a token or a tokenFile, for example from "
       "`kubectl create token`";
   EntryReader in(entry);
-  for (const char* field : {"exec", "auth-provider", "username", "password"}) {
-    in.refuse(field, kOtherUser);
-  }
+  if (use == ExecUse::Refused) in.refuse("exec", kOtherUser);
+  for (const char* field : {"auth-provider", "username", "password"}) in.refuse(field, kOtherUser);
   // Passing over these would act with rights that the user meant to give up.
   for (const char* field : {"as", "as-uid", "as-groups", "as-user-extra"}) {
     in.refuse(field, "is not supported: use the credentials of that user");
@@ -235,7 +309,8 @@ std::string content_of(const std::string& file) {
 
 }  // namespace
 
-base::Result<ClusterAccess> load_kubeconfig(const std::string& files, const std::string& context) {
+base::Result<ClusterAccess> load_kubeconfig(const std::string& files, const std::string& context,
+                                            ExecUse use) {
   const auto entries = read_files(files);
   if (!entries) return entries.error();
   const std::string name = context.empty() ? entries->current_context : context;
@@ -259,7 +334,14 @@ base::Result<ClusterAccess> load_kubeconfig(const std::string& files, const std:
   if (const auto error = read_cluster(**cluster, access.http)) return *error;
   // Without a user: anonymous.
   if (*user != nullptr) {
-    if (const auto error = read_user(**user, access.http)) return *error;
+    if (const auto error = read_user(**user, access.http, use)) return *error;
+    const bool has_own = !(access.http.token.empty() && access.http.token_file.empty() &&
+                           access.http.key_pem.empty() && access.http.key_file.empty());
+    if (!has_own && (*user)->fields.contains("exec")) {
+      auto plugin = read_exec(**user, **cluster);
+      if (!plugin) return plugin.error();
+      access.exec = *std::move(plugin);
+    }
   }
   access.ns = in.text("namespace");
   if (in.error()) return *in.error();
@@ -291,16 +373,16 @@ base::Result<ClusterAccess> in_cluster(const std::string& host, const std::strin
 }
 
 base::Result<ClusterAccess> find_cluster(const std::string& flag, const Environment& environment,
-                                         const std::string& context) {
-  if (!flag.empty()) return load_kubeconfig(flag, context);
+                                         const std::string& context, ExecUse use) {
+  if (!flag.empty()) return load_kubeconfig(flag, context, use);
   if (const std::string files = environment("KUBECONFIG"); !files.empty()) {
-    return load_kubeconfig(files, context);
+    return load_kubeconfig(files, context, use);
   }
   if (const std::string host = environment("KUBERNETES_SERVICE_HOST");
       !host.empty() && context.empty()) {
     return in_cluster(host, environment("KUBERNETES_SERVICE_PORT"));
   }
-  return load_kubeconfig(environment("HOME") + "/.kube/config", context);
+  return load_kubeconfig(environment("HOME") + "/.kube/config", context, use);
 }
 
 }  // namespace cdom::kube

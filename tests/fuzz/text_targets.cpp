@@ -130,7 +130,7 @@ void read_yaml(std::string_view bytes) {
 
 void read_kubeconfig(std::string_view bytes) {
   const MemoryFile file(bytes);
-  const auto access = kube::load_kubeconfig(file.path());
+  const auto access = kube::load_kubeconfig(file.path(), {}, kube::ExecUse::Allowed);
   require(access || !access.error().message.empty(), "an error has a message");
   require(!access || !access->http.base_url.empty(), "a cluster has a server");
   if (const auto plain = kube::base64_decoded(bytes)) {

@@ -129,6 +129,65 @@ TEST_F(KubeconfigTest, SaysWhatIsWrongWithAField) {
   }
 }
 
+constexpr char kExec[] =
+    "exec: {apiVersion: client.authentication.k8s.io/v1, interactiveMode: Never, "
+    "command: ./bin/login, args: [get-token, --region, eu], env: [{name: PROFILE, value: dev}], "
+    "installHint: 'see the wiki', provideClusterInfo: true}";
+
+TEST_F(KubeconfigTest, ReadsWhoGivesTheCredentials) {
+  const auto access = load_kubeconfig(
+      config(base::cat(kServer,
+                       ", extensions: [{name: other, extension: 1}, {name: "
+                       "client.authentication.k8s.io/exec, extension: {audience: x}}]"),
+             kExec),
+      {}, ExecUse::Allowed);
+  ASSERT_TRUE(access) << access.error().message;
+  ASSERT_TRUE(access->exec);
+  EXPECT_EQ(access->exec->api_version, "client.authentication.k8s.io/v1");
+  EXPECT_EQ(access->exec->command, (directory / "./bin/login").string()) << "beside the kubeconfig";
+  EXPECT_THAT(access->exec->arguments, testing::ElementsAre("get-token", "--region", "eu"));
+  EXPECT_THAT(access->exec->environment, testing::ElementsAre("PROFILE=dev"));
+  EXPECT_EQ(access->exec->install_hint, "see the wiki");
+  EXPECT_EQ(access->exec->interaction, Interaction::Never);
+  EXPECT_TRUE(access->exec->wants_cluster);
+  EXPECT_EQ(access->exec->cluster_config, R"({"audience":"x"})");
+}
+
+TEST_F(KubeconfigTest, ATokenOfItsOwnGoesBeforeAProgram) {
+  const auto access =
+      load_kubeconfig(config(kServer, base::cat("token: secret, ", kExec)), {}, ExecUse::Allowed);
+  ASSERT_TRUE(access) << access.error().message;
+  EXPECT_FALSE(access->exec);
+}
+
+TEST_F(KubeconfigTest, SaysWhatIsWrongWithWhoGivesTheCredentials) {
+  const std::string v1 = "apiVersion: client.authentication.k8s.io/v1";
+  const std::vector<std::pair<std::string, std::string>> cases = {
+      {"exec: aws", "users[me].user.exec must hold fields"},
+      {"exec: {command: aws}", "users[me].user.exec.apiVersion must be client.authentication"},
+      {"exec: {apiVersion: client.authentication.k8s.io/v1alpha1, command: aws}",
+       "users[me].user.exec.apiVersion must be"},
+      {base::cat("exec: {", v1, ", interactiveMode: Never}"), "exec.command is missing"},
+      {base::cat("exec: {", v1, ", command: aws}"), "exec.interactiveMode must be Never"},
+      {base::cat("exec: {", v1, ", command: aws, interactiveMode: Never, args: x}"),
+       "exec.args must be a list"},
+      {base::cat("exec: {", v1, ", command: aws, interactiveMode: Never, args: [1]}"),
+       "exec.args must be a list of texts"},
+      {base::cat("exec: {", v1, ", command: aws, interactiveMode: Never, env: [A=b]}"),
+       "exec.env must be a list of names and values"},
+      {base::cat("exec: {", v1, ", command: aws, interactiveMode: Never, env: [{name: 1}]}"),
+       "exec.env[].name must be a text"},
+  };
+  for (const auto& [user, message] : cases) {
+    const auto access = load_kubeconfig(config(kServer, user), {}, ExecUse::Allowed);
+    ASSERT_FALSE(access) << message;
+    EXPECT_THAT(access.error().message, HasSubstr(message));
+  }
+  EXPECT_TRUE(load_kubeconfig(config(kServer, base::cat("exec: {", v1, "beta1, command: aws}")), {},
+                              ExecUse::Allowed))
+      << "v1beta1 may say nothing of how it asks";
+}
+
 TEST_F(KubeconfigTest, AContextThatIsNamedGoesBeforeTheCurrentOneAndBeforeThePodsAccount) {
   const std::string file =
       write("two",

@@ -5,10 +5,12 @@
 #pragma once
 
 #include <functional>
+#include <optional>
 #include <string>
 
 #include "compute_domain/base/result.h"
 #include "compute_domain/http/client.h"
+#include "compute_domain/kube/exec_credential.h"
 
 namespace cdom::kube {
 
@@ -17,12 +19,19 @@ struct ClusterAccess {
   std::string ns;           // of the context or of the pod; "default" when neither says
   std::string context;      // of a kubeconfig; "" in a pod
   std::string source;       // for the log: a file and context, or "in-cluster"
+  // Who gives the credentials when the kubeconfig has none; only with ExecUse::Allowed.
+  std::optional<ExecPlugin> exec;
 };
+
+// May a user of the kubeconfig get credentials from a program? They end within minutes or hours,
+// and somebody may be asked for a password: nothing for a program that runs on and on.
+enum class ExecUse { Refused, Allowed };
 
 // `files` is a list with colons, as in $KUBECONFIG: the first definition of a name wins. `context`
 // overrides current-context.
 base::Result<ClusterAccess> load_kubeconfig(const std::string& files,
-                                            const std::string& context = {});
+                                            const std::string& context = {},
+                                            ExecUse use = ExecUse::Refused);
 
 // From a pod's service account: `host` and `port` of $KUBERNETES_SERVICE_HOST and _PORT.
 base::Result<ClusterAccess> in_cluster(
@@ -36,6 +45,7 @@ using Environment = std::function<std::string(const char* name)>;
 // account, else $HOME/.kube/config. `context` is one of a kubeconfig, and so passes over the
 // service account.
 base::Result<ClusterAccess> find_cluster(const std::string& flag, const Environment& environment,
-                                         const std::string& context = {});
+                                         const std::string& context = {},
+                                         ExecUse use = ExecUse::Refused);
 
 }  // namespace cdom::kube

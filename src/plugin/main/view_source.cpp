@@ -9,6 +9,7 @@
 #include "compute_domain/kube/kubeconfig.h"
 #include "compute_domain/plugin/bundle.h"
 #include "compute_domain/plugin/read_cluster.h"
+#include "plugin/main/credential_program.h"
 
 namespace cdom::program {
 
@@ -40,8 +41,10 @@ base::Result<SourcedView> from_bundle(const PluginFlags& flags) {
 }
 
 base::Result<SourcedView> from_cluster(const PluginFlags& flags) {
-  auto access = kube::find_cluster(flags.kubeconfig, environment, flags.context);
+  auto access =
+      kube::find_cluster(flags.kubeconfig, environment, flags.context, kube::ExecUse::Allowed);
   if (!access) return access.error();
+  if (const auto got = get_credentials(*access); !got) return got.error();
   access->http.user_agent = cat("kubectl-compute_domain/", CDOM_VERSION);
   const std::string server = access->http.base_url;
   const base::SystemClock clock;
