@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <utility>
 #include <vector>
 
@@ -65,6 +66,8 @@ bool RawConnection::send(std::string_view bytes) const {
 bool RawConnection::fill() {
   char bytes[16384];
   const ssize_t count = ::recv(fd_, bytes, sizeof bytes, 0);
+  // Else a connection that stays open for ever would look like one that was closed.
+  if (count < 0 && errno == EAGAIN) ADD_FAILURE() << "nothing came, and it was not closed either";
   if (count <= 0) return false;
   received_.append(bytes, static_cast<std::size_t>(count));
   return true;
