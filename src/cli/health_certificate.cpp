@@ -11,6 +11,23 @@ namespace cdom::cli {
 using base::cat;
 using base::Result;
 
+namespace {
+
+// Probes, a few scrapers and readers; any pod of the cluster may connect.
+constexpr std::size_t kSessions = 64;
+constexpr std::chrono::seconds kPatience{10};
+
+// On the server's own thread, until it ends.
+void look_again(http::Server& server, const std::shared_ptr<HealthCertificate>& certificate,
+                base::Duration pause) {
+  server.run_after(pause, [&server, certificate, pause] {
+    certificate->look(server);
+    look_again(server, certificate, pause);
+  });
+}
+
+}  // namespace
+
 Result<HealthCertificate> HealthCertificate::read(const HealthFlags& flags) {
   HealthCertificate certificate(flags);
   auto pair = certificate.usable_pair();
@@ -53,6 +70,30 @@ void HealthCertificate::look(http::Server& server) {
                       {{"error", trouble}});
   }
   trouble_ = std::move(trouble);
+}
+
+Result<std::unique_ptr<http::Server>> serve_with_certificate(const HealthFlags& flags,
+                                                             const std::string& flag,
+                                                             const std::string& listen,
+                                                             http::Route route,
+                                                             base::Duration between_looks) {
+  http::ServerConfig config;
+  config.listen = listen;
+  config.session_limit = kSessions;
+  config.body_limit = 0;  // nothing here is sent any
+  config.header_timeout = config.idle_timeout = kPatience;
+  std::shared_ptr<HealthCertificate> certificate;
+  if (!flags.tls_cert.empty()) {
+    auto read = HealthCertificate::read(flags);
+    if (!read) return read.error();
+    certificate = std::make_shared<HealthCertificate>(*std::move(read));
+    config.certificate_pem = certificate->pair().certificate_pem;
+    config.key_pem = certificate->pair().key_pem;
+  }
+  auto server = http::make_server(std::move(config), std::move(route));
+  if (!server) return base::invalid(cat("--", flag, ": ", server.error().message));
+  if (certificate) look_again(**server, certificate, between_looks);
+  return server;
 }
 
 }  // namespace cdom::cli

@@ -5,9 +5,11 @@
 // under way. One thread at a time.
 #pragma once
 
+#include <memory>
 #include <string>
 
 #include "cli/health_flags.h"
+#include "compute_domain/base/clock.h"
 #include "compute_domain/base/result.h"
 #include "compute_domain/http/server.h"
 
@@ -35,5 +37,12 @@ class HealthCertificate {
   std::string trouble_;  // that the last look has found
   std::string warned_;   // the trouble that has been warned of
 };
+
+// A server at `listen`, which is the value of `flag`, with the certificate of the flags, if they
+// name one, at whose files it looks again and again. It expects no bodies. Invalid: an address or a
+// certificate that cannot be used, with its flag.
+base::Result<std::unique_ptr<http::Server>> serve_with_certificate(
+    const HealthFlags& flags, const std::string& flag, const std::string& listen, http::Route route,
+    base::Duration between_looks = std::chrono::seconds(10));
 
 }  // namespace cdom::cli

@@ -1,6 +1,7 @@
 #include "compute_domain/http/message.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace cdom::http {
 namespace {
@@ -24,6 +25,12 @@ int digit_value(char c) {
 bool FieldNameLess::operator()(std::string_view a, std::string_view b) const {
   return std::lexicographical_compare(a.begin(), a.end(), b.begin(), b.end(),
                                       [](char x, char y) { return lower(x) < lower(y); });
+}
+
+Response plain_text(int status, std::string body) {
+  return {.status = status,
+          .headers = {{"Content-Type", "text/plain; charset=utf-8"}},
+          .body = std::move(body)};
 }
 
 std::string percent_encoded(std::string_view text) {

@@ -147,7 +147,7 @@ void Session::answer_expectation() {
 void Session::refuse(int status, const std::string& reason) {
   keep_alive_ = is_head_ = is_http10_ = false;
   received_.clear();
-  reply(Response{status, {{"Content-Type", "text/plain; charset=utf-8"}}, reason + "\n"});
+  reply(plain_text(status, reason + "\n"));
 }
 
 // Replying.
@@ -167,7 +167,7 @@ void Session::serve() {
     base::log_error("HTTP route failed",
                     {{"method", request.method}, {"target", request.target}, {"error", e.what()}});
     if (outbox_ || awaited_) return close();
-    reply(Response{500, {{"Content-Type", "text/plain; charset=utf-8"}}, "internal error\n"});
+    reply(plain_text(500, "internal error\n"));
   }
 }
 

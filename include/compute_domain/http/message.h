@@ -33,6 +33,8 @@ struct Response {
   bool is_too_long = false;
 };
 
+Response plain_text(int status, std::string body);
+
 // Percent-encodes everything but unreserved characters (RFC 3986), for one query value or segment.
 std::string percent_encoded(std::string_view text);
 // The reverse; "+" becomes a space when `plus_is_space` (in a query, as Go encodes it). A "%" that
