@@ -145,6 +145,7 @@ def merged(*values: dict) -> dict:
 UNLABELLED = {"gpuCliqueLabel": {"enabled": False}}  # the chart's default is on, that of manifests/default is off
 COMPONENTS = {
     "compute-domain-cliques": {"computeDomainCliques": {"enabled": True}},
+    "debug-page": {"debugPage": {"enabled": True}},
     "extended-resource": {"extendedResource": {"enabled": True}},
     "gpu-clique-label": {"gpuCliqueLabel": {"enabled": True}},
     "gpu-operator": {"driver": {"installedBy": "gpuOperator"}},
@@ -223,7 +224,8 @@ def a_take_over_has_the_rights_of_adopt(major: str) -> None:
 
 @of_each_helm
 def namespaces_are_named_the_same_both_ways(major: str) -> None:
-    components = ["monitoring", "metrics-tls", "shared-claims", "compute-domain-cliques", "gpu-clique-label", "openshift"]
+    components = ["monitoring", "metrics-tls", "shared-claims", "compute-domain-cliques", "debug-page", "gpu-clique-label",
+                  "openshift"]
     kustomize = objects_of(combined("default", *components, "namespaces", resources={"namespaces.yaml": RENAMED}))
     chart = rendered(major, merged({"namespaces": {"nodes": {"name": "our-agents"}}}, *(COMPONENTS[name] for name in components)),
                      namespace="our-controllers")
@@ -338,6 +340,7 @@ VALUES = [
      "['resource.nvidia.com/compute-domain-agent']"),
     (("sharedClaims", "enabled"), True, variable(CONTROLLER, "SHARED_CLAIMS_ENABLED"), "true"),
     (("computeDomainCliques", "enabled"), True, variable(CONTROLLER, "COMPUTE_DOMAIN_CLIQUES_ENABLED"), "true"),
+    (("debugPage", "enabled"), True, variable(CONTROLLER, "DEBUG_LISTEN"), "127.0.0.1:8090"),
     (("extendedResource", "enabled"), True, "DeviceClass/compute-domain-default-channel.nvidia.com spec extendedResourceName",
      "nvidia.com/compute-domain"),
     (("openshift", "enabled"), True, f"{AGENT} {POD} containers 0 securityContext seLinuxOptions type", "spc_t"),

@@ -82,7 +82,7 @@ def every_object_and_pod_has_the_recommended_labels() -> None:
     [version] = {each["metadata"]["labels"]["app.kubernetes.io/version"] for each in workloads(shipped("default"))}
     rendered = {"default": shipped("default"), "base": shipped("base"), "adopt": shipped("adopt"),
                 "components": objects_of(combined("default", "monitoring", "metrics-tls", "shared-claims", "compute-domain-cliques",
-                                                      "openshift"))}
+                                                      "debug-page", "openshift"))}
     for where, objects in rendered.items():
         assert objects
         for each in objects:
@@ -135,7 +135,7 @@ def the_namespaces_may_have_other_names() -> None:
         "apiVersion": "v1", "kind": "ConfigMap", "data": {"operator": "our-controllers", "nodes": "our-agents"},
         "metadata": {"name": "compute-domain-namespaces", "annotations": {"config.kubernetes.io/local-config": "true"}}})
     every = ["gpu-operator", "gpu-clique-label", "isolation-channel", "host-managed", "imex-tls", "monitoring", "metrics-tls",
-             "shared-claims", "compute-domain-cliques", "openshift"]
+             "shared-claims", "compute-domain-cliques", "debug-page", "openshift"]
     for base, components in (("default", every), ("default", ["monitoring"]), ("default", ["extended-resource"]), ("default", ["kubernetes-1.32/component"]),
                              ("kubernetes-1.32", []), ("test", []), ("adopt", [])):
         before = combined(base, *components)

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# Metrics over HTTPS on a real API server, with the rights that manifests/metrics-tls gives: who reads the metrics of
+# Metrics and the controller's page over HTTPS on a real API server, with the rights that manifests/metrics-tls and
+# manifests/debug-page give: who reads the metrics of
 # controller and agent is asked for a token, kubelet is not, and a renewed certificate is shown without a restart.
 # Prints a line per check and their count.
 set -uo pipefail
@@ -21,10 +22,12 @@ kubectl() { tools/cluster --dir "$work/cluster" kubectl "$@"; }
 install() {
   local manifests
   manifests=$(realpath --relative-to "$work" manifests)
-  echo "{resources: [$manifests/default], components: [$manifests/metrics-tls]}" >"$work/kustomization.yaml"
+  echo "{resources: [$manifests/default], components: [$manifests/metrics-tls, $manifests/debug-page]}" >"$work/kustomization.yaml"
   kubectl apply --server-side -k "$work" && kubectl wait --for=condition=Established crd --all --timeout=30s &&
     kubectl create serviceaccount prometheus -n default && kubectl create serviceaccount stranger -n default &&
     kubectl create clusterrolebinding prometheus --clusterrole=compute-domain-metrics-reader --serviceaccount=default:prometheus &&
+    kubectl create serviceaccount oncall -n default &&
+    kubectl create clusterrolebinding oncall --clusterrole=compute-domain-debug-page-reader --serviceaccount=default:oncall &&
     kubectl create -f - <<<'{apiVersion: v1, kind: Node, metadata: {name: n1}}'
 }
 # The files of a Secret, signed by nobody but themselves.
@@ -40,8 +43,8 @@ start() { # PROGRAM KIND FLAG…
   token=$(kubectl create token "$program" -n "$namespace") || return 1
   kubectl config view --raw --minify -o json | jq --arg token "$token" '.users[].user = {token: $token}' >"$work/$program.kubeconfig"
   kubectl get "$kind" "$program" -n "$namespace" -o json | jq -r '.spec.template.spec.containers[0].env[] |
-    select(.name | startswith("METRICS_")) | "\(.name)=\(.value)"' >"$work/$program.env"
-  sed -i "s|/etc/compute-domain/metrics-tls|$work|" "$work/$program.env"
+    select(.name | test("^(METRICS|DEBUG)_")) | "\(.name)=\(.value)"' >"$work/$program.env"
+  sed -i "s|/etc/compute-domain/metrics-tls|$work|; s|^DEBUG_LISTEN=127.0.0.1:8090\$|DEBUG_LISTEN=127.0.0.1:0|" "$work/$program.env"
   env $(<"$work/$program.env") timeout 300 "$bin/$program" --kubeconfig "$work/$program.kubeconfig" \
     --metrics-listen 127.0.0.1:0 "${@:3}" >"$work/$program.log" 2>&1 &
   pids+=($!)
@@ -59,9 +62,14 @@ start_agent() {
 address() { # PROGRAM
   sed -n 's/.* health=\([^ ]*\).*/\1/p' "$work/$1.log" | grep .
 }
-status() { # PROGRAM PATH [TOKEN]
+page_address() {
+  sed -n 's/.* page=\([^ ]*\).*/\1/p' "$work/compute-domain-controller.log" | grep .
+}
+status() { # PROGRAM|page PATH [TOKEN]
+  local at
+  at=$([ "$1" = page ] && page_address || address "$1")
   curl --silent --output "$work/body" --write-out '%{http_code}' --max-time 15 --cacert "$work/tls.crt" \
-    ${3:+-H "Authorization: Bearer $3"} "https://$(address "$1")$2"
+    ${3:+-H "Authorization: Bearer $3"} "https://$at$2"
 }
 is() { # STATUS PROGRAM PATH [TOKEN]
   local got
@@ -95,6 +103,7 @@ check "the controller" start compute-domain-controller deployment
 check "the agent" start_agent
 reader=$(token prometheus)
 stranger=$(token stranger)
+oncall=$(token oncall)
 for program in compute-domain-controller compute-domain-agent; do
   check "$program serves" eventually 30 address "$program"
   check "$program: kubelet needs no token" is 200 "$program" /healthz
@@ -105,11 +114,18 @@ for program in compute-domain-controller compute-domain-agent; do
   check "$program: and they are metrics" grep -q '^# TYPE ' "$work/body"
   check "$program: in the clear there is nothing" eval "! speaks_plainly $program"
 done
+check "the page: needs a token" is 401 page /debug/page
+check "the page: who may read metrics may not read it" is 403 page /debug/page "$reader"
+check "the page: who has its role may" is 200 page /debug/page "$oncall"
+check "the page: is one" grep -q '^<!doctype html>' "$work/body"
+check "the page: is of this cluster" grep -q '<dd>v1\.' "$work/body"
+check "the page: its role is not that of the metrics" is 403 compute-domain-controller /metrics "$oncall"
+check "the page: in the clear there is nothing" eval '! curl --silent --max-time 5 "http://$(page_address)/debug/page" | grep -q html'
 check "a second scrape asks nothing" asks_nothing is 200 compute-domain-controller /metrics "$reader"
 check "the certificate is renewed" certify second
 for program in compute-domain-controller compute-domain-agent; do
   check "$program shows it" eventually 25 is 200 "$program" /metrics "$reader"
 done
-check "no log has a token" eval '! is_in_a_log "$reader" "$stranger" guess'
+check "no log has a token" eval '! is_in_a_log "$reader" "$stranger" "$oncall" guess'
 [ "$failed" -eq 0 ] || tail -n 20 "$work"/*.log
 finish_checks

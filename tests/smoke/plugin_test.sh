@@ -22,7 +22,7 @@ cleanup() {
 trap cleanup EXIT
 
 start_controller() {
-  POD_NAME=controller-1 "$bin/compute-domain-controller" --metrics-listen "" --leader-election-enabled \
+  POD_NAME=controller-1 "$bin/compute-domain-controller" --metrics-listen "" --debug-listen 127.0.0.1:0 --leader-election-enabled \
     --leader-election-lease-duration 4s --leader-election-renew-deadline 3s \
     --leader-election-retry-period 500ms >"$work/controller.log" 2>&1 &
   controller=$!
@@ -177,6 +177,9 @@ check "takes the place of the file" prints "<h1>ComputeDomain default/two-nodes<
 check "and leaves nothing beside it" test "$(echo "$work"/page.html*)" = "$work/page.html"
 check "a page needs a name" says 2 "html" cd_ topology --html ""
 check "a bundle's, on standard output" prints "<!doctype html>" cd_ timeline two-nodes --html - --from "$work/b.tar.gz"
+live() { curl --silent --max-time 20 "http://$(sed -n 's/.* page=\([^ ]*\).*/\1/p' "$work/controller.log" | tail -1)$1"; }
+check "the controller shows it too" prints "<title>ComputeDomains" live /debug/page
+check "that of one ComputeDomain" prints "<title>ComputeDomain default/two-nodes" live /debug/page/default/two-nodes
 check "it says of which bundle" prints "bundle b.tar.gz" cd_ topology --html - --from "$work/b.tar.gz"
 check "not with -o json" says 2 "leave out one of them" cd_ topology --html "$work/page.html" -o json
 check "not of a domain that does not exist" says 1 "there is no ComputeDomain none" cd_ matrix none --html "$work/none.html"

@@ -72,12 +72,28 @@ std::vector<cli::Flag> own_rows(ControllerFlags& f) {
        duration(f.renew_deadline), "how long a leader that cannot renew goes on"},
       {"leader-election-retry-period", "LEADER_ELECTION_RETRY_PERIOD", duration(f.retry_period),
        "how often it renews"},
+      {"debug-listen", "DEBUG_LISTEN", text(f.debug_listen, "ADDRESS:PORT"),
+       "address of /debug/page, the page of kubectl compute-domain topology --html as the cluster "
+       "is now; empty for none. TLS and authentication are those of the metrics; without "
+       "authentication only a loopback address, for kubectl port-forward. Needs the rights of "
+       "manifests/debug-page"},
       {"output,o", "", choice(f.output, "FORMAT", {"text", "json"}), "how `plan` prints", "plan"},
   };
 }
 
+// Of "ADDRESS:PORT"; also when there is none.
+bool is_loopback(std::string_view listen) {
+  const std::string_view address = listen.substr(0, listen.rfind(':'));
+  return listen.empty() || address == "localhost" || address == "[::1]" ||
+         (address.starts_with("127.") && base::is_ip_address(address));
+}
+
 std::string mistake_in(const ControllerFlags& flags) {
   if (std::string mistake = cli::mistake_in(flags.health); !mistake.empty()) return mistake;
+  if (!flags.health.authentication && !is_loopback(flags.debug_listen)) {
+    return cat("--debug-listen: everybody could read the page at ", flags.debug_listen,
+               ": give a loopback address, as 127.0.0.1:8090, or --metrics-authentication");
+  }
   const std::string mistake = kube::mistake_in(election_of(flags, "", 0));
   return mistake.empty() ? "" : cat("--leader-election-lease-duration and the like: ", mistake);
 }

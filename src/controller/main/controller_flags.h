@@ -21,6 +21,7 @@ struct ControllerFlags {
   std::string node_ns = "compute-domain-nodes";
   int workers = 4;
   cli::HealthFlags health = {.listen = "127.0.0.1:8080"};
+  std::string debug_listen;  // empty: no page
   std::int64_t max_nodes = 18;
   std::string imex_mode = "driverManaged";
   std::string isolation = "domain";

@@ -20,10 +20,12 @@
 #include "compute_domain/kube/client.h"
 #include "compute_domain/kube/kubeconfig.h"
 #include "compute_domain/kube/leader_only.h"
+#include "compute_domain/plugin/read_cluster.h"
 #include "controller/main/controller_flags.h"
 #include "controller/main/definition_watch.h"
 #include "controller/main/election.h"
 #include "controller/main/ending.h"
+#include "controller/main/page_server.h"
 #include "controller/main/plan_command.h"
 #include "controller/main/predecessor_watch.h"
 
@@ -128,10 +130,24 @@ int run_controller(const program::ControllerFlags& flags, const cli::Signals& si
     if (!served) return cli::usage_error(kProgram, served.error().message);
     health = std::move(*served);
   }
+  // A client of its own: each view asks anew what the server has.
+  kube::Client reader(*transport, clock, kProgram, &metrics);
+  program::PageMaker pages(
+      [&] {
+        return plugin::read_cluster(reader, {.operators = flags.ns, .nodes = flags.node_ns}, clock);
+      },
+      pod.empty() ? kProgram : pod, clock);
+  std::unique_ptr<http::Server> page;
+  if (!flags.debug_listen.empty()) {
+    auto served = program::serve_page(flags.health, flags.debug_listen, {pages, onlooker, clock});
+    if (!served) return cli::usage_error(kProgram, served.error().message);
+    page = std::move(*served);
+  }
   base::log_info("starting", {{"server", server},
                               {"from", access->source},
                               {"namespace", flags.ns},
-                              {"health", health ? health->address() : "off"}});
+                              {"health", health ? health->address() : "off"},
+                              {"page", page ? page->address() : "off"}});
   const std::stop_callback on_stop(ending.token(), [&] { transport->shut_down(); });
   const base::Result<void> done = loop.run(ending.token());
   transport->shut_down();

@@ -50,6 +50,9 @@
 {{- if $of.computeDomainCliques.enabled }}
 - compute-domain-cliques
 {{- end }}
+{{- if $of.debugPage.enabled }}
+- debug-page
+{{- end }}
 {{- if $of.extendedResource.enabled }}
 - extended-resource
 {{- end }}
