@@ -6,6 +6,7 @@
 
 #include "compute_domain/base/text.h"
 #include "plugin/facts.h"
+#include "plugin/natural_order.h"
 #include "plugin/node_health.h"
 #include "plugin/reports.h"
 
@@ -97,10 +98,10 @@ TopologyReport topology(const ClusterView& view) { return topology_of(Facts(view
 TopologyReport topology_of(const Facts& facts) {
   const ClusterView& view = facts.view();
   std::map<std::string, DeviceCount> devices = devices_by_node(facts);
-  std::set<std::string> names;
+  std::set<std::string, NaturalLess> names;
   for (const api::Node& node : view.nodes) names.insert(node.meta.name);
   for (const api::ComputeDomainNode& node : view.reports) names.insert(node.meta.name);
-  std::map<std::string, TopologyClique> cliques;
+  std::map<std::string, TopologyClique, NaturalLess> cliques;
   for (const std::string& name : names) {
     const api::ComputeDomainNode* report = facts.report(name);
     const std::string clique = report == nullptr ? "" : api::clique_of(report->status).value_or("");
@@ -112,7 +113,7 @@ TopologyReport topology_of(const Facts& facts) {
   report.cliques.reserve(cliques.size() + 1);
   for (auto& [name, clique] : cliques) report.cliques.push_back(std::move(clique));
   if (!without.empty()) report.cliques.push_back(std::move(without.mapped()));
-  for (TopologyClique& clique : report.cliques) std::ranges::sort(clique.domains);
+  for (TopologyClique& clique : report.cliques) std::ranges::sort(clique.domains, NaturalLess{});
   add_unreachable(facts, report);
   return report;
 }

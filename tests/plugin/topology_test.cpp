@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "plugin/views.h"
 
 namespace cdom::plugin {
@@ -27,6 +29,22 @@ TEST(Topology, HasEachCliqueWithItsNodesAndDevices) {
   EXPECT_EQ(report.cliques[1].devices, (DeviceCount{.free = 1, .in_use = 0, .out = 0}));
   EXPECT_EQ(report.cliques[1].nodes.front().name, "n4");
   EXPECT_THAT(report.unreachable, IsEmpty());
+}
+
+TEST(Topology, HasCliquesAndNodesInTheOrderInWhichPeopleCount) {
+  ClusterView view = settled_view();
+  for (const char* name : {"n10", "n9"}) {
+    add_node(view, idle_node(name, "6f0a.10"), "6f0a.10");
+  }
+  add_node(view, idle_node("n11", "6f0a.9"), "6f0a.9");
+  std::vector<std::string> names;
+  for (const TopologyClique& clique : topology(view).cliques) {
+    for (const TopologyNode& node : clique.nodes) names.push_back(clique.name + " " + node.name);
+  }
+  EXPECT_THAT(names, ::testing::IsSupersetOf({"6f0a.9 n11", "6f0a.10 n9", "6f0a.10 n10"}));
+  const auto at = [&](const std::string& name) { return std::ranges::find(names, name); };
+  EXPECT_LT(at("6f0a.9 n11"), at("6f0a.10 n9"));
+  EXPECT_LT(at("6f0a.10 n9"), at("6f0a.10 n10"));
 }
 
 TEST(Topology, CountsDevicesOfANodeThatIsDownAsOut) {
