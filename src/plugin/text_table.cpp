@@ -3,19 +3,13 @@
 #include <algorithm>
 
 #include "compute_domain/base/text.h"
+#include "compute_domain/plugin/printable.h"
 
 namespace cdom::plugin {
 
 namespace {
 
 using base::cat;
-
-// Messages come from objects that anybody may write.
-std::string printable(std::string text) {
-  std::ranges::replace_if(
-      text, [](unsigned char c) { return c < ' ' || c == 0x7F; }, ' ');
-  return text;
-}
 
 }  // namespace
 

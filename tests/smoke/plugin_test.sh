@@ -201,6 +201,16 @@ pod late-0 late-channel
 check "why pod: no controller" eventually 10 prints "o controller works that would create the ResourceClaimTemplate" \
   cd_ why pod late-0
 
+# What anybody may write does nothing to a terminal.
+kubectl create -f - >/dev/null <<END
+{"apiVersion": "v1", "kind": "Event", "metadata": {"name": "escape", "namespace": "default"}, "reason": "Note", "type": "Normal",
+ "message": "before\\u001b[2Jafter\\u009b1A", "involvedObject": {"apiVersion": "resource.nvidia.com/v1beta1", "kind": "ComputeDomain",
+  "namespace": "default", "name": "two-nodes", "uid": "$(kubectl get cd two-nodes -o 'jsonpath={.metadata.uid}')"},
+ "firstTimestamp": "$(date -u +%FT%TZ)", "lastTimestamp": "$(date -u +%FT%TZ)"}
+END
+check "an Event of somebody's is told" says 0 "before [2Jafter 1A" cd_ timeline two-nodes
+check "without its escape sequences" eval "! kubectl compute-domain timeline two-nodes | grep -qP '[\x00-\x08\x0b-\x1f]|\xc2[\x80-\x9f]'"
+
 # What cannot be done.
 check "no such command" says 2 '"wy" is not a sub-command' cd_ wy pod two-nodes-0
 check "no such pod" says 1 "there is no pod none" cd_ why pod none

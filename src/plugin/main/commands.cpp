@@ -15,6 +15,7 @@
 #include "compute_domain/plugin/check.h"
 #include "compute_domain/plugin/matrix.h"
 #include "compute_domain/plugin/page.h"
+#include "compute_domain/plugin/printable.h"
 #include "compute_domain/plugin/timeline.h"
 #include "compute_domain/plugin/topology.h"
 #include "compute_domain/plugin/why.h"
@@ -33,7 +34,7 @@ struct Call {
 };
 
 int fail(const std::string& what) {
-  std::fprintf(stderr, "%s: %s\n", kPluginProgram, what.c_str());
+  std::fprintf(stderr, "%s: %s\n", kPluginProgram, plugin::printable(what).c_str());
   return 1;
 }
 
@@ -41,11 +42,15 @@ int misused(const Call& call, const std::string& what) {
   return cli::usage_error(cat(kPluginProgram, " ", call.name), what);
 }
 
+// Programs get every character, in JSON's own escapes.
+void print_text(bool is_json, const std::string& text) {
+  std::fputs(is_json ? text.c_str() : plugin::printable(text, true).c_str(), stdout);
+}
+
 template <class Report>
 void print(const Call& call, const Report& report) {
-  const std::string text =
-      call.flags.output == "json" ? plugin::json_of(report) : plugin::text_of(report);
-  std::fputs(text.c_str(), stdout);
+  const bool is_json = call.flags.output == "json";
+  print_text(is_json, is_json ? plugin::json_of(report) : plugin::text_of(report));
 }
 
 // Writes the page to the file, or to standard output.
@@ -166,9 +171,8 @@ int plan(const Call& call) {
   const base::SystemClock clock;
   api::PlanReport report = controller::dry_run(*files, settings, clock);
   std::ranges::move(found.problems, std::back_inserter(report.problems));
-  const std::string text =
-      call.flags.output == "json" ? api::encode_plan_report(report) : controller::page_of(report);
-  std::fputs(text.c_str(), stdout);
+  const bool is_json = call.flags.output == "json";
+  print_text(is_json, is_json ? api::encode_plan_report(report) : controller::page_of(report));
   return report.problems.empty() ? 0 : 1;
 }
 
