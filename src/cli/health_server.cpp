@@ -25,7 +25,7 @@ class HealthRoute {
       : path_(flags.metrics_path),
         parts_(std::move(parts)),
         process_(parts_.clock),
-        guard_(parts_.api_server, parts_.clock, path_, flags.authentication) {}
+        guard_(std::move(parts_.readers), path_) {}
 
   http::Reply reply_to(const http::Request& request) {
     const std::string path = request.target.substr(0, request.target.find('?'));
@@ -49,15 +49,18 @@ class HealthRoute {
   }
 
   const std::string path_;
-  const HealthParts parts_;
+  HealthParts parts_;
   ProcessMetrics process_;
-  ReaderGuard guard_;
+  ReaderGuard guard_;  // ends first: it answers with the others
 };
 
 }  // namespace
 
 base::Result<std::unique_ptr<http::Server>> serve_health(const HealthFlags& flags,
                                                          HealthParts parts) {
+  if (flags.authentication && parts.readers == nullptr) {
+    return base::invalid("--metrics-authentication: this program asks no API server");
+  }
   const base::Duration between_looks = parts.between_looks;
   return serve_with_certificate(
       flags, "metrics-listen", flags.listen,

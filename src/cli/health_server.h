@@ -10,21 +10,21 @@
 #include <string>
 
 #include "cli/health_flags.h"
+#include "cli/metrics_readers.h"
 #include "compute_domain/base/clock.h"
 #include "compute_domain/base/metrics.h"
 #include "compute_domain/base/pulses.h"
 #include "compute_domain/base/result.h"
 #include "compute_domain/http/server.h"
-#include "compute_domain/kube/client.h"
 
 namespace cdom::cli {
 
 // All that is referred to must outlive the server.
 struct HealthParts {
   const base::Registry& metrics;
-  const base::Pulses& pulses;              // a program with a thread that is stuck is not healthy
-  std::function<std::string()> not_ready;  // why; "" when the program is ready
-  const kube::Client& api_server;          // only for authentication
+  const base::Pulses& pulses;               // a program with a thread that is stuck is not healthy
+  std::function<std::string()> not_ready;   // why; "" when the program is ready
+  std::unique_ptr<MetricsReaders> readers;  // null without authentication
   const base::Clock& clock;
   // What else /metrics has, in the Prometheus text format: of metrics that are not in `metrics`.
   std::function<std::string()> more_metrics = [] { return std::string(); };

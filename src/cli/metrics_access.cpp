@@ -166,4 +166,11 @@ void MetricsAccess::warn(const base::Error& error) {
                                           : "the next request asks again"}});
 }
 
+std::unique_ptr<MetricsReaders> readers_of(const std::string& path, const HealthFlags& flags,
+                                           const kube::Client& api_server,
+                                           const base::Clock& clock) {
+  if (!flags.authentication) return nullptr;
+  return std::make_unique<MetricsAccess>(api_server, clock, path);
+}
+
 }  // namespace cdom::cli

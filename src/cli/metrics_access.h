@@ -12,6 +12,7 @@
 #include <deque>
 #include <functional>
 #include <map>
+#include <memory>
 #include <mutex>
 #include <optional>
 #include <stop_token>
@@ -20,6 +21,8 @@
 #include <tuple>
 #include <vector>
 
+#include "cli/health_flags.h"
+#include "cli/metrics_readers.h"
 #include "compute_domain/api/review.h"
 #include "compute_domain/base/clock.h"
 #include "compute_domain/base/recent_map.h"
@@ -28,25 +31,17 @@
 
 namespace cdom::cli {
 
-class MetricsAccess {
+class MetricsAccess : public MetricsReaders {
  public:
   static constexpr std::size_t kMostWaiting = 16;
 
-  enum class Answer {
-    Allowed,
-    UnknownToken,
-    NotAllowed,
-    NotKnown,  // the API server has not answered
-    Busy,      // too many wait already
-  };
-  using Then = std::function<void(Answer)>;
-
   // Both must outlive this.
   MetricsAccess(const kube::Client& api_server, const base::Clock& clock, std::string path);
-  ~MetricsAccess();  // waits for the question that is being asked; the others get no answer
+  // Waits for the question that is being asked; the others get no answer.
+  ~MetricsAccess() override;
 
   // Calls `then` once: at once when the answer is known or Busy, else on the thread of this object.
-  void ask(const std::string& token, const Then& then);
+  void ask(const std::string& token, const Then& then) override;
 
  private:
   // The fields of a UserInfo.
@@ -95,5 +90,10 @@ class MetricsAccess {
   std::optional<base::Duration> warned_;  // for the thread alone
   std::jthread thread_;
 };
+
+// Of `path`, as the flags say; null without authentication. Both must outlive it.
+std::unique_ptr<MetricsReaders> readers_of(const std::string& path, const HealthFlags& flags,
+                                           const kube::Client& api_server,
+                                           const base::Clock& clock);
 
 }  // namespace cdom::cli

@@ -39,34 +39,31 @@ std::string bearer_token(const http::Headers& headers) {
 
 }  // namespace
 
-ReaderGuard::ReaderGuard(const kube::Client& api_server, const base::Clock& clock, std::string path,
-                         bool asks)
-    : path_(std::move(path)) {
-  if (asks) access_.emplace(api_server, clock, path_);
-}
+ReaderGuard::ReaderGuard(std::unique_ptr<MetricsReaders> readers, std::string path)
+    : path_(std::move(path)), readers_(std::move(readers)) {}
 
 http::Reply ReaderGuard::reply(const http::Request& request, Produce produce) {
-  if (!access_) return http::LateReply{std::move(produce)};
+  if (!readers_) return http::LateReply{std::move(produce)};
   const std::string token = bearer_token(request.headers);
   if (token.empty()) return unauthorized();
   return http::LateReply{[this, token, produce = std::move(produce)](const Answer& answer) {
-    access_->ask(token, [this, answer, produce](MetricsAccess::Answer is) {
-      if (is == MetricsAccess::Answer::Allowed) return produce(answer);
+    readers_->ask(token, [this, answer, produce](MetricsReaders::Answer is) {
+      if (is == MetricsReaders::Answer::Allowed) return produce(answer);
       answer(refusal(is));
     });
   }};
 }
 
-http::Response ReaderGuard::refusal(MetricsAccess::Answer answer) const {
+http::Response ReaderGuard::refusal(MetricsReaders::Answer answer) const {
   switch (answer) {
-    case MetricsAccess::Answer::UnknownToken:
+    case MetricsReaders::Answer::UnknownToken:
       return unauthorized();
-    case MetricsAccess::Answer::NotAllowed:
+    case MetricsReaders::Answer::NotAllowed:
       return http::plain_text(403, cat("the token's user may not get ", path_, "\n"));
-    case MetricsAccess::Answer::Busy:
+    case MetricsReaders::Answer::Busy:
       return http::plain_text(503, "too many requests wait for the API server\n");
-    case MetricsAccess::Answer::Allowed:
-    case MetricsAccess::Answer::NotKnown:
+    case MetricsReaders::Answer::Allowed:
+    case MetricsReaders::Answer::NotKnown:
       break;
   }
   return http::plain_text(500, "the API server could not be asked; the log says why\n");

@@ -5,14 +5,12 @@
 #pragma once
 
 #include <functional>
-#include <optional>
+#include <memory>
 #include <string>
 
-#include "cli/metrics_access.h"
-#include "compute_domain/base/clock.h"
+#include "cli/metrics_readers.h"
 #include "compute_domain/http/message.h"
 #include "compute_domain/http/server.h"
-#include "compute_domain/kube/client.h"
 
 namespace cdom::cli {
 
@@ -21,19 +19,18 @@ class ReaderGuard {
   using Answer = std::function<void(http::Response)>;
   using Produce = std::function<void(const Answer&)>;
 
-  // Both must outlive this. `asks`: without it everybody may read.
-  ReaderGuard(const kube::Client& api_server, const base::Clock& clock, std::string path,
-              bool asks);
+  // Without `readers` everybody may read. `path` is for people.
+  ReaderGuard(std::unique_ptr<MetricsReaders> readers, std::string path);
 
   // `produce` is called once for a reader who may, on this thread or on another one, with where
   // the response goes.
   http::Reply reply(const http::Request& request, Produce produce);
 
  private:
-  [[nodiscard]] http::Response refusal(MetricsAccess::Answer answer) const;
+  [[nodiscard]] http::Response refusal(MetricsReaders::Answer answer) const;
 
   const std::string path_;
-  std::optional<MetricsAccess> access_;
+  std::unique_ptr<MetricsReaders> readers_;
 };
 
 }  // namespace cdom::cli

@@ -7,6 +7,7 @@
 
 #include "base/directory.h"
 #include "cli/health_certificate.h"
+#include "cli/metrics_access.h"
 #include "cli/metrics_rig.h"
 #include "cli/refusal.h"
 #include "compute_domain/base/text.h"
@@ -38,13 +39,14 @@ struct Health {
       : Health(HealthFlags{.listen = listen, .metrics_path = metrics_path}) {}
   explicit Health(const HealthFlags& flags, std::string ca = "") : ca_pem(std::move(ca)) {
     metrics.counter("answers_total", "Of this test.", {}).add();
-    auto started = serve_health(flags, {.metrics = metrics,
-                                        .pulses = pulses,
-                                        .not_ready = [this] { return lack; },
-                                        .api_server = rig.client,
-                                        .clock = rig.clock,
-                                        .more_metrics = [] { return std::string("domains 3\n"); },
-                                        .between_looks = milliseconds(1)});
+    auto started = serve_health(
+        flags, {.metrics = metrics,
+                .pulses = pulses,
+                .not_ready = [this] { return lack; },
+                .readers = readers_of(flags.metrics_path, flags, rig.client, rig.clock),
+                .clock = rig.clock,
+                .more_metrics = [] { return std::string("domains 3\n"); },
+                .between_looks = milliseconds(1)});
     if (!started) throw std::runtime_error(started.error().message);
     server = std::move(*started);
     client = client_at(server->address());
@@ -123,6 +125,20 @@ TEST(HealthServer, ShowsMetricsWhereItIsToldTo) {
   EXPECT_THAT(elsewhere.get("/numbers?x=1"), HasSubstr("answers_total 1"));
   EXPECT_EQ(elsewhere.get("/metrics"), "404 try /healthz, /readyz or /numbers\n");
   EXPECT_TRUE(Health("").get("/metrics").starts_with("404 "));
+}
+
+TEST(HealthServer, ServesNobodyWhenItCannotAskWhoMayRead) {
+  const base::ManualClock clock;
+  const base::Registry metrics;
+  const base::Pulses pulses(clock, seconds(60));
+  const auto served = serve_health({.listen = "127.0.0.1:0", .authentication = true},
+                                   {.metrics = metrics,
+                                    .pulses = pulses,
+                                    .not_ready = [] { return std::string(); },
+                                    .readers = nullptr,
+                                    .clock = clock});
+  ASSERT_FALSE(served);
+  EXPECT_THAT(served.error().message, HasSubstr("--metrics-authentication"));
 }
 
 TEST(HealthServer, ServesAllOfItByTls) {

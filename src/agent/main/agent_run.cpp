@@ -18,6 +18,7 @@
 #include "agent/main/spare_memory.h"
 #include "agent/main/wakeup.h"
 #include "cli/health_server.h"
+#include "cli/metrics_access.h"
 #include "compute_domain/agent/file_checkpoint_store.h"
 #include "compute_domain/agent/imex_client.h"
 #include "compute_domain/agent/kubelet_state_file.h"
@@ -195,12 +196,13 @@ int run_agent(const AgentFlags& flags, cli::Signals& signals) {
   base::Pulses pulses(clock, kStuck);
   std::unique_ptr<http::Server> health;
   if (!flags.health.listen.empty()) {
-    auto served =
-        cli::serve_health(flags.health, {.metrics = metrics,
-                                         .pulses = pulses,
-                                         .not_ready = [&readiness] { return readiness.lack(); },
-                                         .api_server = client,
-                                         .clock = clock});
+    auto served = cli::serve_health(
+        flags.health,
+        {.metrics = metrics,
+         .pulses = pulses,
+         .not_ready = [&readiness] { return readiness.lack(); },
+         .readers = cli::readers_of(flags.health.metrics_path, flags.health, client, clock),
+         .clock = clock});
     if (!served) return cli::usage_error(kAgentProgram, served.error().message);
     health = std::move(*served);
   }

@@ -9,6 +9,7 @@
 #include <thread>
 
 #include "cli/health_server.h"
+#include "cli/metrics_access.h"
 #include "cli/signals.h"
 #include "compute_domain/base/log.h"
 #include "compute_domain/base/random.h"
@@ -120,13 +121,14 @@ int run_controller(const program::ControllerFlags& flags, const cli::Signals& si
                                .pulses = &pulses});
   std::unique_ptr<http::Server> health;
   if (!flags.health.listen.empty()) {
-    auto served = cli::serve_health(flags.health,
-                                    {.metrics = metrics,
-                                     .pulses = pulses,
-                                     .not_ready = [&loop] { return loop.not_ready(); },
-                                     .api_server = onlooker,
-                                     .clock = clock,
-                                     .more_metrics = [&loop] { return loop.cluster_metrics(); }});
+    auto served = cli::serve_health(
+        flags.health,
+        {.metrics = metrics,
+         .pulses = pulses,
+         .not_ready = [&loop] { return loop.not_ready(); },
+         .readers = cli::readers_of(flags.health.metrics_path, flags.health, onlooker, clock),
+         .clock = clock,
+         .more_metrics = [&loop] { return loop.cluster_metrics(); }});
     if (!served) return cli::usage_error(kProgram, served.error().message);
     health = std::move(*served);
   }
@@ -139,7 +141,9 @@ int run_controller(const program::ControllerFlags& flags, const cli::Signals& si
       pod.empty() ? kProgram : pod, clock);
   std::unique_ptr<http::Server> page;
   if (!flags.debug_listen.empty()) {
-    auto served = program::serve_page(flags.health, flags.debug_listen, {pages, onlooker, clock});
+    auto served =
+        program::serve_page(flags.health, flags.debug_listen, pages,
+                            cli::readers_of(program::kPagePath, flags.health, onlooker, clock));
     if (!served) return cli::usage_error(kProgram, served.error().message);
     page = std::move(*served);
   }

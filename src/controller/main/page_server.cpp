@@ -15,8 +15,6 @@ namespace {
 using base::cat;
 using base::Result;
 
-constexpr char kPath[] = "/debug/page";
-
 // Of the header field, without its port.
 bool names_loopback(const http::Headers& headers) {
   const auto field = headers.find("Host");
@@ -46,8 +44,8 @@ struct Wanted {
   std::optional<api::ObjectName> domain;
 };
 Wanted wanted_by(std::string_view path) {
-  if (!path.starts_with(kPath)) return {};
-  path.remove_prefix(std::string_view(kPath).size());
+  if (!path.starts_with(kPagePath)) return {};
+  path.remove_prefix(std::string_view(kPagePath).size());
   if (path.empty() || path == "/") return {true, std::nullopt};
   const std::vector<std::string> parts = base::split(path.substr(1), '/');
   if (path.front() != '/' || parts.size() != 2) return {};
@@ -114,13 +112,13 @@ http::Response PageMaker::response_to(const Question& question) {
 }
 
 Result<std::unique_ptr<http::Server>> serve_page(const cli::HealthFlags& flags,
-                                                 const std::string& listen, PageParts parts) {
-  const auto guard = std::make_shared<cli::ReaderGuard>(parts.api_server, parts.clock, kPath,
-                                                        flags.authentication);
+                                                 const std::string& listen, PageMaker& pages,
+                                                 std::unique_ptr<cli::MetricsReaders> readers) {
+  const bool asks = readers != nullptr;
+  const auto guard = std::make_shared<cli::ReaderGuard>(std::move(readers), kPagePath);
   return cli::serve_with_certificate(
       flags, "debug-listen", listen,
-      [guard, parts, asks = flags.authentication](const http::Request& request,
-                                                  const http::Peer&) -> http::Reply {
+      [guard, asks, &pages](const http::Request& request, const http::Peer&) -> http::Reply {
         if (request.method != "GET" && request.method != "HEAD") {
           return http::plain_text(405, "only GET\n");
         }
@@ -129,10 +127,11 @@ Result<std::unique_ptr<http::Server>> serve_page(const cli::HealthFlags& flags,
         }
         const Wanted wanted = wanted_by(request.target.substr(0, request.target.find('?')));
         if (!wanted.is_page) {
-          return http::plain_text(404, cat("try ", kPath, " or ", kPath, "/NAMESPACE/NAME\n"));
+          return http::plain_text(404,
+                                  cat("try ", kPagePath, " or ", kPagePath, "/NAMESPACE/NAME\n"));
         }
-        return guard->reply(request, [parts, wanted](const PageMaker::Answer& answer) {
-          parts.pages.ask(wanted.domain, answer);
+        return guard->reply(request, [&pages, wanted](const PageMaker::Answer& answer) {
+          pages.ask(wanted.domain, answer);
         });
       });
 }

@@ -19,11 +19,11 @@
 #include <vector>
 
 #include "cli/health_flags.h"
+#include "cli/metrics_readers.h"
 #include "cli/reader_guard.h"
 #include "compute_domain/base/clock.h"
 #include "compute_domain/base/result.h"
 #include "compute_domain/http/server.h"
-#include "compute_domain/kube/client.h"
 #include "compute_domain/plugin/cluster_view.h"
 
 namespace cdom::program {
@@ -65,15 +65,12 @@ class PageMaker {
   std::jthread thread_;
 };
 
-// All that is referred to must outlive the server.
-struct PageParts {
-  PageMaker& pages;
-  const kube::Client& api_server;  // only for authentication
-  const base::Clock& clock;
-};
+inline constexpr char kPagePath[] = "/debug/page";
 
+// `pages` must outlive the server; without `readers` everybody at a loopback address may look.
 // Invalid: an address or a certificate that cannot be used, with its flag.
-base::Result<std::unique_ptr<http::Server>> serve_page(const cli::HealthFlags& flags,
-                                                       const std::string& listen, PageParts parts);
+base::Result<std::unique_ptr<http::Server>> serve_page(
+    const cli::HealthFlags& flags, const std::string& listen, PageMaker& pages,
+    std::unique_ptr<cli::MetricsReaders> readers);
 
 }  // namespace cdom::program

@@ -64,7 +64,7 @@ class ControllerThread {
         {.listen = address}, {.metrics = metrics_,
                               .pulses = pulses_,
                               .not_ready = [this] { return controller_.not_ready(); },
-                              .api_server = client_,
+                              .readers = nullptr,
                               .clock = clock,
                               .more_metrics = [this] { return controller_.cluster_metrics(); }});
     if (!served) return served.error();

@@ -8,6 +8,7 @@
 #include <condition_variable>
 #include <mutex>
 
+#include "cli/metrics_access.h"
 #include "cli/metrics_rig.h"
 #include "compute_domain/base/text.h"
 #include "compute_domain/http/client.h"
@@ -49,8 +50,9 @@ struct PageTest : testing::Test {
   std::unique_ptr<http::Client> client;
 
   void serve(bool asks_who_reads = false) {
-    auto served = serve_page({.authentication = asks_who_reads}, "127.0.0.1:0",
-                             {pages, rig.client, rig.clock});
+    const cli::HealthFlags flags{.authentication = asks_who_reads};
+    auto served = serve_page(flags, "127.0.0.1:0", pages,
+                             cli::readers_of(kPagePath, flags, rig.client, rig.clock));
     ASSERT_TRUE(served) << served.error().message;
     server = std::move(*served);
     client = http::make_client({.base_url = base::cat("http://", server->address())}, clock);
