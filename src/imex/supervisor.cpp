@@ -26,6 +26,7 @@
 #include "imex/daemon/state_file.h"
 #include "imex/daemon/workshop.h"
 #include "imex/host/fabric_watch.h"
+#include "imex/supervisor_metrics.h"
 
 namespace cdom::imex {
 
@@ -45,12 +46,14 @@ class Supervisor::Loop {
         wake_(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)),
         server_(std::move(server)),
         keeper_(clock, random, !options_.host_socket.empty()),
+        metrics_(options_.metrics, clock),
         tool_(clock),
         fabric_({.command = options_.fabric_command}, clock),
         workshop_(options_),
         hosts_file_(options_.hosts_path),
         state_file_(cat(options_.directory, "/state"), options_.boot_id) {
     resume();
+    metrics_.see(keeper_);
     check_driver();
   }
 
@@ -74,6 +77,7 @@ class Supervisor::Loop {
   void tell();
   void wait(Duration patience);
   void poll_process(const ControlTool& tool);
+  void hear(const ToolAnswer& answer);
   void serve_daemon();
   void look_at_fabric();
   void check_driver();
@@ -90,6 +94,7 @@ class Supervisor::Loop {
   const base::Descriptor wake_;
   AgentServer server_;
   DaemonKeeper keeper_;
+  SupervisorMetrics metrics_;
   ControlTool tool_;
   FabricWatch fabric_;
   Workshop workshop_;
@@ -198,11 +203,13 @@ void Supervisor::Loop::act(const StartChild& action) {
     base::log_error("cannot start nvidia-imex",
                     {{"group", action.want.group}, {"error", child.error().message}});
     start_error_ = child.error();
+    metrics_.failed_to_start();
     return keeper_.failed_to_start(child.error());
   }
   daemon_.emplace(std::move(*child));
   relay_.begin();
   keeper_.started();
+  metrics_.started();
   const auto saved = save();
   if (!saved) base::log_warning(saved.error().message);
   base::log_info("started nvidia-imex", {{"group", action.want.group},
@@ -259,6 +266,7 @@ void Supervisor::Loop::tell() {
                    {{"state", std::string(name_of(status.phase))}, {"message", status.message}});
   }
   told_ = std::move(status);
+  metrics_.see(keeper_);
   server_.publish(calls_);
 }
 
@@ -288,9 +296,11 @@ void Supervisor::Loop::wait(Duration patience) {
   server_.add_to(polled_);
   const timespec most{.tv_sec = patience / std::chrono::seconds(1),
                       .tv_nsec = (patience % std::chrono::seconds(1)).count()};
+  if (options_.pulse != nullptr) options_.pulse->rest();
   if (ppoll(polled_.data(), polled_.size(), &most, nullptr) <= 0) {
     for (pollfd& one : polled_) one.revents = 0;
   }
+  if (options_.pulse != nullptr) options_.pulse->beat();
 }
 
 void Supervisor::Loop::poll_process(const ControlTool& tool) {
@@ -315,11 +325,7 @@ void Supervisor::Loop::step(Duration patience) {
   wait(patience);
   if (daemon_) serve_daemon();
   relay_.give();
-  if (const auto answer = tool_.poll()) {
-    if (answer->outcome == ToolAnswer::Outcome::Answer) workshop_.host_tool_answered();
-    if (answer->outcome == ToolAnswer::Outcome::Refusal) workshop_.host_tool_refused();
-    keeper_.answered(*answer);
-  }
+  if (const auto answer = tool_.poll()) hear(*answer);
   look_at_fabric();
   server_.serve(polled_, calls_);
   check_driver();
@@ -327,6 +333,14 @@ void Supervisor::Loop::step(Duration patience) {
   if (options_.reaps_orphans) reap_orphans();
   act_on_keeper();
   tell();
+}
+
+void Supervisor::Loop::hear(const ToolAnswer& answer) {
+  if (answer.outcome == ToolAnswer::Outcome::Answer) workshop_.host_tool_answered();
+  if (answer.outcome == ToolAnswer::Outcome::Refusal) workshop_.host_tool_refused();
+  const auto question = keeper_.asking();
+  keeper_.answered(answer);
+  if (question) metrics_.answered(*question, answer.outcome, keeper_);
 }
 
 // Looked at again now and then while no daemon runs: a driver may be installed at any time.

@@ -15,6 +15,8 @@
 #include <vector>
 
 #include "compute_domain/base/clock.h"
+#include "compute_domain/base/metrics.h"
+#include "compute_domain/base/pulses.h"
 #include "compute_domain/base/random.h"
 #include "compute_domain/base/result.h"
 
@@ -56,6 +58,9 @@ struct SupervisorOptions {
   bool reaps_orphans = false;  // of the whole container: this program is its first process
   base::Duration state_patience = std::chrono::seconds(2);  // of nvidia-imex-ctl -q
   base::Duration view_patience = std::chrono::seconds(2);   // of nvidia-imex-ctl -N
+  // What is counted, and the pulse of the loop; null for none. Both must outlive the supervisor.
+  base::Registry* metrics = nullptr;
+  base::Pulses::Pulse* pulse = nullptr;
 };
 
 class Supervisor {

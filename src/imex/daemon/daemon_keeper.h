@@ -96,6 +96,12 @@ class DaemonKeeper {
 
   [[nodiscard]] DaemonStatus status() const;
   [[nodiscard]] const std::optional<Want>& wanted() const { return wanted_; }
+  // Peers that the daemon should be connected to, by slot.
+  [[nodiscard]] const std::set<std::int64_t>& awaited() const { return awaited_; }
+  // Daemons that have ended by themselves.
+  [[nodiscard]] int deaths() const { return deaths_; }
+  // What the control tool has not answered yet.
+  [[nodiscard]] const std::optional<AskTool::Question>& asking() const { return asking_; }
 
  private:
   [[nodiscard]] std::optional<base::Duration> signal_due() const;

@@ -1,0 +1,42 @@
+// SupervisorMetrics: what a supervisor counts of its IMEX daemon. Without a registry it counts
+// nothing.
+//
+// The number of series is fixed: a state, a peer's state, a question and an outcome have one of
+// the values that are known, and nothing names a node, a group or an instance. All but the two
+// times are there from the start, so that a rate finds the first of a kind. What the loop updates
+// are atomic numbers: no scrape holds it up. One thread; others may render the registry.
+#pragma once
+
+#include <map>
+#include <utility>
+
+#include "compute_domain/base/clock.h"
+#include "compute_domain/base/daemon_status.h"
+#include "compute_domain/base/metrics.h"
+#include "imex/daemon/daemon_keeper.h"
+#include "imex/daemon/tool_answer.h"
+
+namespace cdom::imex {
+
+class SupervisorMetrics {
+ public:
+  // Both must outlive it. `registry` may be null.
+  SupervisorMetrics(base::Registry* registry, const base::Clock& clock);
+
+  // What the keeper says of its daemon now.
+  void see(const DaemonKeeper& keeper);
+  void started();
+  void failed_to_start();
+  // The control tool has answered, and the keeper has heard it.
+  void answered(AskTool::Question question, ToolAnswer::Outcome outcome,
+                const DaemonKeeper& keeper);
+
+ private:
+  base::Registry* const registry_;
+  const base::Clock& clock_;
+  std::map<base::DaemonPhase, base::Number*> states_;
+  std::map<char, base::Number*> peers_;  // by connection letter
+  std::map<std::pair<AskTool::Question, ToolAnswer::Outcome>, base::Number*> questions_;
+};
+
+}  // namespace cdom::imex
