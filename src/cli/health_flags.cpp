@@ -10,7 +10,7 @@ bool is_of_its_own(const std::string& path) {
 
 }  // namespace
 
-std::vector<Flag> rows_of(HealthFlags& flags) {
+std::vector<Flag> rows_of_open_metrics(HealthFlags& flags) {
   return {
       {"metrics-listen", "HTTP_ENDPOINT", text(flags.listen, "ADDRESS:PORT"),
        "address of /healthz, /readyz and /metrics; empty for none"},
@@ -22,10 +22,16 @@ std::vector<Flag> rows_of(HealthFlags& flags) {
        "read without a restart"},
       {"metrics-tls-key", "METRICS_TLS_KEY", text(flags.tls_key, "FILE"),
        "PEM file with the private key of --metrics-tls-cert"},
-      {"metrics-authentication", "METRICS_AUTHENTICATION", on_off(flags.authentication),
-       "show metrics only to who sends the token of a user that may get --metrics-path; needs TLS "
-       "and the right to create tokenreviews and subjectaccessreviews"},
   };
+}
+
+std::vector<Flag> rows_of(HealthFlags& flags) {
+  return rows_of_open_metrics(flags) +
+         std::vector<Flag>{
+             {"metrics-authentication", "METRICS_AUTHENTICATION", on_off(flags.authentication),
+              "show metrics only to who sends the token of a user that may get --metrics-path; "
+              "needs TLS and the right to create tokenreviews and subjectaccessreviews"},
+         };
 }
 
 std::string mistake_in(const HealthFlags& flags) {

@@ -1,7 +1,10 @@
 // The program compute-domain-imex itself, with stand-in daemons.
+#include <arpa/inet.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <netinet/in.h>
 #include <poll.h>
+#include <sys/socket.h>
 
 #include <algorithm>
 #include <csignal>
@@ -69,10 +72,12 @@ std::vector<std::string> flags_of(const Node& node) {
 // The program runs and has a READY daemon. What it prints is kept in a pipe.
 class RunningProgram {
  public:
-  explicit RunningProgram(const std::function<void(Node&)>& prepare = {}) {
+  explicit RunningProgram(const std::function<void(Node&)>& prepare = {},
+                          const std::vector<std::string>& more_flags = {}) {
     rig.nodes.push_back(std::make_unique<Node>(0));
     if (prepare) prepare(rig.node(0));
     Command command = program(flags_of(rig.node(0)));
+    command.arguments.insert(command.arguments.end(), more_flags.begin(), more_flags.end());
     command.captures_output = true;
     auto started = Child::start(command);
     if (!started) throw std::logic_error(started.error().message);
@@ -113,6 +118,49 @@ class RunningProgram {
   int daemon = 0;
   std::string output;
 };
+
+// A connection to 127.0.0.1; not open when there is none.
+base::Descriptor connect_to(int port) {
+  sockaddr_in address{};
+  address.sin_family = AF_INET;
+  address.sin_port = htons(static_cast<std::uint16_t>(port));
+  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  base::Descriptor socket(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  const timeval patience{.tv_sec = 10, .tv_usec = 0};
+  setsockopt(socket.get(), SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience);
+  if (connect(socket.get(), reinterpret_cast<sockaddr*>(&address), sizeof address) != 0) {
+    socket.reset();
+  }
+  return socket;
+}
+
+// Head and body; "" when nothing answers.
+std::string page(int port, const std::string& path) {
+  const base::Descriptor socket = connect_to(port);
+  if (!socket) return "";
+  const std::string request =
+      "GET " + path + " HTTP/1.1\r\nHost: test\r\nConnection: close\r\n\r\n";
+  (void)!send(socket.get(), request.data(), request.size(), MSG_NOSIGNAL);
+  std::string answer;
+  char block[4096];
+  for (ssize_t got = 0; (got = recv(socket.get(), block, sizeof block, 0)) > 0;) {
+    answer.append(block, static_cast<std::size_t>(got));
+  }
+  return answer;
+}
+
+// Where it says that it serves its metrics.
+int metrics_port(RunningProgram& running) {
+  const std::string words = "serving metrics address=127.0.0.1:";
+  const bool has_said = running.rig.until([&] {
+    running.read_output();
+    const auto at = running.output.find(words);
+    return at != std::string::npos && running.output.find('\n', at) != std::string::npos;
+  });
+  return has_said ? std::stoi(running.output.substr(running.output.find(words) + words.size())) : 0;
+}
+
+const std::vector<std::string> kMetrics{"--metrics-listen", "127.0.0.1:0"};
 
 TEST(ImexProgram, SaysWhatIsWrongWithItsFlagsInOneLine) {
   for (const auto& flags : std::vector<std::vector<std::string>>{{"--bogus"},
@@ -270,6 +318,74 @@ TEST(ImexProgram, IsHeldUpByNoLogAndByNothingThatItsDaemonPrints) {
     return running.output.find("left out lines of it") != std::string::npos &&
            running.output.find("left out what nvidia-imex has printed") != std::string::npos;
   }));
+}
+
+TEST(ImexProgram, ServesItsMetrics) {
+  RunningProgram running({}, kMetrics);
+  const int port = metrics_port(running);
+  EXPECT_THAT(page(port, "/metrics"),
+              ::testing::AllOf(HasSubstr("compute_domain_imex_state{state=\"Ready\"} 1\n"),
+                               HasSubstr("compute_domain_imex_deaths_total 0\n"),
+                               HasSubstr("compute_domain_build_info{version="),
+                               HasSubstr("process_open_fds ")));
+  EXPECT_THAT(page(port, "/healthz"), HasSubstr("\r\n\r\nok\n"));
+  EXPECT_THAT(page(port, "/readyz"), HasSubstr("\r\n\r\nok\n"));
+  kill(running.daemon, SIGKILL);
+  EXPECT_TRUE(running.rig.until([&] {
+    const std::string now = page(port, "/metrics");
+    return now.find("imex_deaths_total 1\n") != std::string::npos &&
+           now.find("imex_state{state=\"Ready\"} 1\n") != std::string::npos;
+  }));
+}
+
+TEST(ImexProgram, AnswersAScrapeBesidePeersThatOnlyHoldConnections) {
+  RunningProgram running({}, kMetrics);
+  const int port = metrics_port(running);
+  std::vector<base::Descriptor> held;
+  held.reserve(100);
+  for (int i = 0; i < 100; ++i) held.push_back(connect_to(port));
+  EXPECT_THAT(page(port, "/metrics"), HasSubstr("compute_domain_imex_state"));
+  // Nor do they keep the supervisor from its work, or from its end.
+  EXPECT_FALSE(running.rig.ask(running.rig.node(0), Stop{}));
+  running.child->signal(SIGTERM);
+  EXPECT_TRUE(running.rig.until([&] { return running.child->reap().has_value(); }));
+}
+
+TEST(ImexProgram, RunsItsDaemonAlsoWhereItCannotServeMetrics) {
+  const base::Descriptor other(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  sockaddr_in address{};
+  address.sin_family = AF_INET;
+  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  socklen_t size = sizeof address;
+  ASSERT_EQ(bind(other.get(), reinterpret_cast<sockaddr*>(&address), size), 0);
+  ASSERT_EQ(listen(other.get(), 1), 0);
+  ASSERT_EQ(getsockname(other.get(), reinterpret_cast<sockaddr*>(&address), &size), 0);
+  const std::string taken = base::cat("127.0.0.1:", ntohs(address.sin_port));
+  for (const std::vector<std::string>& flags : std::vector<std::vector<std::string>>{
+           {"--metrics-listen", taken},
+           {"--metrics-listen", "nowhere"},
+           {"--metrics-listen", "127.0.0.1:0", "--metrics-tls-cert", "/nowhere/tls.crt",
+            "--metrics-tls-key", "/nowhere/tls.key"}}) {
+    RunningProgram running({}, flags);  // has a READY daemon
+    EXPECT_TRUE(running.rig.until([&] {
+      running.read_output();
+      return running.output.find("the metrics are not served") != std::string::npos;
+    })) << running.output;
+    EXPECT_THAT(running.output, ::testing::Not(HasSubstr("serving metrics")));
+    // Nor does what it waits for keep it from its end.
+    running.child->signal(SIGTERM);
+    EXPECT_TRUE(running.rig.until([&] { return running.child->reap().has_value(); }));
+  }
+}
+
+TEST(ImexProgram, ServesNothingUnlessItIsTold) {
+  const RunningProgram running;
+  std::ifstream tasks(running.path("status"));
+  std::string threads;
+  for (std::string line; std::getline(tasks, line);) {
+    if (line.starts_with("Threads:")) threads = line;
+  }
+  EXPECT_EQ(threads, "Threads:\t2");  // its own and that of signals
 }
 
 TEST(ImexProgram, IsSmall) {

@@ -21,7 +21,7 @@ class Program:
     host_names: str  # the rule "hosts:" of nsswitch.conf
     more_libraries: tuple = ()  # besides those that it is linked with
     compiled_in: tuple = ("libboost1.74-dev", "nlohmann-json3-dev")  # Debian packages of which it uses headers alone
-    speaks_tls: bool = True
+    speaks_tls: bool = True  # with others, by whose authorities it knows them
     links: tuple = ()  # (path, target)
 
     @property

@@ -123,10 +123,12 @@ cli::CommandLine command_line_of(ImexFlags& flags) {
       .program = kImexProgram,
       .usage = kUsage,
       .sub_commands = {{"check", kCheckUsage}, {"fabric", kFabricUsage}, {"probe", kProbeUsage}},
-      .flags = own_rows(flags) + rows_of(flags.check),
-      .mistake = [&supervisor = flags.supervisor](const std::string&) -> std::string {
-        if (supervisor.server_port != supervisor.command_port) return "";
-        return "--server-port and --command-port: must differ";
+      .flags = own_rows(flags) + cli::rows_of_open_metrics(flags.health) + rows_of(flags.check),
+      .mistake = [&flags](const std::string&) -> std::string {
+        if (flags.supervisor.server_port == flags.supervisor.command_port) {
+          return "--server-port and --command-port: must differ";
+        }
+        return cli::mistake_in(flags.health);
       }};
 }
 

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "cli/command_line.h"
+#include "cli/health_flags.h"
 #include "compute_domain/imex/supervisor.h"
 #include "node_check/main/check_command.h"
 
@@ -25,6 +26,7 @@ struct ImexFlags {
   std::string fabric_mode = "strict";
   bool prints_lines = false;
   std::string boot_id_file = "/proc/sys/kernel/random/boot_id";
+  cli::HealthFlags health;  // served only where an address is given
   // Of the sub-command `check`.
   CheckFlags check;
   std::string node;

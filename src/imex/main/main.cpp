@@ -15,6 +15,7 @@
 #include "imex/main/imex_fabric.h"
 #include "imex/main/imex_flags.h"
 #include "imex/main/imex_probe.h"
+#include "imex/main/metrics_port.h"
 
 namespace {
 
@@ -23,6 +24,8 @@ using base::cat;
 
 constexpr const char* kProgram = program::kImexProgram;
 constexpr base::Duration kProbePatience = std::chrono::seconds(5);
+// Longer than anything but the wait for news takes.
+constexpr base::Duration kStuck = std::chrono::minutes(1);
 
 int fail(const std::string& what) {
   std::fprintf(stderr, "%s: %s\n", kProgram, what.c_str());
@@ -38,6 +41,10 @@ int run(const program::ImexFlags& flags, const cli::Signals& signals) {
   std::ifstream(flags.boot_id_file) >> options.boot_id;
   if (options.boot_id.empty()) return fail(cat("cannot read ", flags.boot_id_file));
   const base::SystemClock clock;
+  base::Registry metrics;
+  base::Pulses pulses(clock, kStuck);
+  options.metrics = &metrics;
+  options.pulse = &pulses.add("supervisor");
   const auto supervisor =
       imex::Supervisor::open(options, clock, base::Random(base::entropy_seed()));
   if (!supervisor) return fail(supervisor.error().message);
@@ -48,6 +55,7 @@ int run(const program::ImexFlags& flags, const cli::Signals& signals) {
   // The driver may still come; until then each wish for a daemon is answered so.
   if (const auto usable = (*supervisor)->check(); !usable)
     base::log_warning(usable.error().message);
+  const program::MetricsPort port(flags.health, metrics, pulses, clock);
   (*supervisor)->run(signals.token());
   base::log_info("stopped");
   return 0;
