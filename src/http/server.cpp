@@ -1,5 +1,6 @@
 #include "compute_domain/http/server.h"
 
+#include <fcntl.h>
 #include <pthread.h>
 
 #include <algorithm>
@@ -38,6 +39,9 @@ std::chrono::nanoseconds tick_of(const ServerConfig& config) {
   return std::clamp(shortest / 4, std::chrono::nanoseconds(std::chrono::milliseconds(1)),
                     kLongestTick);
 }
+
+// Asio's sockets would go on in a process that this one starts.
+void close_at_exec(int descriptor) { fcntl(descriptor, F_SETFD, FD_CLOEXEC); }
 
 std::string text_of(const tcp::endpoint& endpoint) {
   const std::string address = endpoint.address().to_string();
@@ -145,6 +149,7 @@ class BeastServer : public Server {
     error_code ignored;
     acceptor_.close(ignored);
     acceptor_.open(endpoint.protocol(), error);
+    if (!error) close_at_exec(acceptor_.native_handle());
     if (!error) acceptor_.set_option(tcp::acceptor::reuse_address(true), error);
     // A server for ":PORT" answers IPv4 too.
     if (!error && endpoint.address().is_v6()) {
@@ -158,6 +163,7 @@ class BeastServer : public Server {
     acceptor_.async_accept([this](const error_code& error, tcp::socket socket) {
       if (error == asio::error::operation_aborted) return;
       if (error) return accept_later(error);
+      close_at_exec(socket.native_handle());
       if (sessions_.size() >= config_.session_limit) {
         warn("too many connections; the longest silent one is closed for each new one",
              {{"listen", address_}, {"limit", base::cat(config_.session_limit)}});

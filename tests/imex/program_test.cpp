@@ -1,5 +1,6 @@
 // The program compute-domain-imex itself, with stand-in daemons.
 #include <arpa/inet.h>
+#include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <netinet/in.h>
@@ -291,6 +292,28 @@ TEST(ImexProgram, HandsNothingToItsDaemonButItsOutputsAndItsMark) {
                             what == life_mark_of(node.options.socket_path);
     EXPECT_TRUE(is_its_own) << number << " is " << what;
   }
+}
+
+// Also on a kernel older than close_range.
+TEST(ImexProgram, HasNoDescriptorThatItsDaemonCouldInherit) {
+  RunningProgram running({}, kMetrics);
+  const base::Descriptor scraper = connect_to(metrics_port(running));
+  // It has been accepted when one that came later is answered.
+  EXPECT_THAT(page(metrics_port(running), "/healthz"), HasSubstr("ok"));
+  int found = 0;
+  for (const auto& one : std::filesystem::directory_iterator(running.path("fdinfo"))) {
+    if (std::stoi(one.path().filename()) <= STDERR_FILENO) continue;
+    std::ifstream file(one.path());
+    std::string word;
+    while (file >> word && word != "flags:") {
+    }
+    int flags = 0;
+    if (!(file >> std::oct >> flags)) continue;  // closed meanwhile
+    ++found;
+    EXPECT_TRUE(flags & O_CLOEXEC)
+        << std::filesystem::read_symlink(running.path("fd/" + one.path().filename().string()));
+  }
+  EXPECT_GT(found, 5);
 }
 
 // Nobody reads the log, and a child of the daemon prints without end, also after the daemon's end.
