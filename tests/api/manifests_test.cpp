@@ -104,7 +104,7 @@ TEST(Manifests, NameTheImagesOfThisVersion) {
       EXPECT_EQ(object["labels"][0]["pairs"]["app.kubernetes.io/version"], version) << file;
     }
   }
-  EXPECT_EQ(labelled, 9);
+  EXPECT_EQ(labelled, 10);
 }
 
 TEST(Manifests, CheckNodesByTheProgramThatIsInstalled) {

@@ -91,7 +91,7 @@ def in_order(objects: list) -> dict:
         if is_workload(each):
             pod = pods_of(each)["spec"]
             for holder, field, by in ((pod, "volumes", "name"), *((container, field, by) for container in pod["containers"] for field, by in (
-                    ("env", "name"), ("volumeMounts", "mountPath")))):
+                    ("env", "name"), ("volumeMounts", "mountPath"), ("ports", "containerPort")))):
                 if field in holder:
                     holder[field].sort(key=lambda item: item[by])
         ordered[key] = each
@@ -150,6 +150,7 @@ COMPONENTS = {
     "gpu-clique-label": {"gpuCliqueLabel": {"enabled": True}},
     "gpu-operator": {"driver": {"installedBy": "gpuOperator"}},
     "host-managed": {"imex": {"mode": "hostManaged"}},
+    "imex-metrics": {"imex": {"metrics": {"enabled": True}}},
     "imex-tls": {"imex": {"tls": {"enabled": True}}},
     "isolation-channel": {"imex": {"isolation": "channel"}},
     "monitoring": {"metrics": {name: {"enabled": True} for name in ("monitors", "rules", "dashboard")}},
@@ -224,7 +225,7 @@ def a_take_over_has_the_rights_of_adopt(major: str) -> None:
 
 @of_each_helm
 def namespaces_are_named_the_same_both_ways(major: str) -> None:
-    components = ["monitoring", "metrics-tls", "shared-claims", "compute-domain-cliques", "debug-page", "gpu-clique-label",
+    components = ["imex-metrics", "monitoring", "metrics-tls", "shared-claims", "compute-domain-cliques", "debug-page", "gpu-clique-label",
                   "openshift"]
     kustomize = objects_of(combined("default", *components, "namespaces", resources={"namespaces.yaml": RENAMED}))
     chart = rendered(major, merged({"namespaces": {"nodes": {"name": "our-agents"}}}, *(COMPONENTS[name] for name in components)),
@@ -365,6 +366,7 @@ VALUES = [
     (("agent", "seLinuxOptions"), {"type": "spc_t"}, f"{AGENT} {POD} containers 0 securityContext seLinuxOptions", {"type": "spc_t"}),
     (("imex", "mode"), "hostManaged", variable(AGENT, "IMEX_MODE"), "hostManaged"),
     (("imex", "maxNodesPerDomain"), 36, variable(CONTROLLER, "MAX_NODES_PER_IMEX_DOMAIN"), "36"),
+    (("imex", "metrics", "enabled"), True, variable(IMEX, "HTTP_ENDPOINT"), ":8082"),
     (("imex", "tls", "enabled"), True, f"{IMEX} {POD} volumes [tls] secret secretName", "compute-domain-imex-tls"),
     *of_programs("image repository", "ours", f"{POD} containers 0 image", lambda _: f"registry.invalid/ours:{VERSION}"),
     *of_programs("image tag", "9", f"{POD} containers 0 image", lambda name: f"registry.invalid/compute-domain-{name}:9"),
@@ -391,6 +393,10 @@ TOGETHER = [
     ({"metrics": {"monitors": {"enabled": True, "labels": {"a": "b"}}}}, "ServiceMonitor/compute-domain-agent metadata labels a", "b"),
     ({"metrics": {"tls": {"enabled": True, "secretName": "ours"}, "monitors": {"enabled": True}}},
      "ServiceMonitor/compute-domain-agent spec endpoints 0 tlsConfig ca secret name", "ours"),
+    ({"imex": {"metrics": {"enabled": True}}, "metrics": {"tls": {"enabled": True, "secretName": "ours"}}},
+     f"{IMEX} {POD} volumes [metrics-tls] secret", {"secretName": "ours", "defaultMode": 0o400, "optional": True}),
+    ({"imex": {"metrics": {"enabled": True}}, "networkPolicy": {"metricsFrom": [{"podSelector": {}}]}},
+     "NetworkPolicy/compute-domain-imex-metrics spec ingress 0 from", [{"podSelector": {}}]),
     # Each of the three alone.
     ({"metrics": {"rules": {"enabled": True}}}, "ServiceMonitor/compute-domain-agent", None),
     ({"metrics": {"monitors": {"enabled": True}}}, "ConfigMap/compute-domain-dashboard", None),

@@ -134,7 +134,7 @@ def the_namespaces_may_have_other_names() -> None:
     names = yaml.safe_dump({
         "apiVersion": "v1", "kind": "ConfigMap", "data": {"operator": "our-controllers", "nodes": "our-agents"},
         "metadata": {"name": "compute-domain-namespaces", "annotations": {"config.kubernetes.io/local-config": "true"}}})
-    every = ["gpu-operator", "gpu-clique-label", "isolation-channel", "host-managed", "imex-tls", "monitoring", "metrics-tls",
+    every = ["gpu-operator", "gpu-clique-label", "isolation-channel", "host-managed", "imex-tls", "imex-metrics", "monitoring", "metrics-tls",
              "shared-claims", "compute-domain-cliques", "debug-page", "openshift"]
     for base, components in (("default", every), ("default", ["monitoring"]), ("default", ["extended-resource"]), ("default", ["kubernetes-1.32/component"]),
                              ("kubernetes-1.32", []), ("test", []), ("adopt", [])):
@@ -158,6 +158,23 @@ def metrics_are_for_the_monitoring_namespace_only() -> None:
     for name in ("compute-domain-agent", "compute-domain-controller"):
         [rule] = policies[name]["ingress"]
         assert rule["from"] == [{"namespaceSelector": {"matchLabels": {"kubernetes.io/metadata.name": "monitoring"}}}], rule
+
+
+def supervisors_serve_metrics_with_their_component_only() -> None:
+    default, objects = shipped("default"), objects_of(combined("default", "imex-metrics"))
+    plain, container = (container_of(each, "compute-domain-imex") for each in (default, objects))
+    assert "HTTP_ENDPOINT" not in environment(plain), plain["env"]
+    assert "metrics" not in [port["name"] for port in plain["ports"]], plain["ports"]
+    assert environment(container)["HTTP_ENDPOINT"] == ":8082", container["env"]
+    ports = {port["name"]: port["containerPort"] for port in container["ports"]}
+    assert ports == {"imex": 50000, "imex-command": 50005, "metrics": 8082}, ports
+    # What runs goes on: the pods are replaced by hand.
+    for each in of_kind(objects, "DaemonSet"):
+        assert each["metadata"]["name"] != "compute-domain-imex" or each["spec"]["updateStrategy"] == {"type": "OnDelete"}, each
+    policies = {each["metadata"]["name"]: each["spec"] for each in of_kind(objects, "NetworkPolicy")}
+    [rule] = policies["compute-domain-imex-metrics"]["ingress"]
+    assert rule == {"from": [{"namespaceSelector": {"matchLabels": {"kubernetes.io/metadata.name": "monitoring"}}}],
+                    "ports": [{"port": "metrics"}]}, rule
 
 
 def daemon_sets_select_by_the_label_of_the_controller() -> None:
@@ -224,13 +241,15 @@ def metrics_are_behind_tls_and_tokens_with_their_component_only() -> None:
     for each in workloads(objects):
         spec = each["spec"]["template"]["spec"]
         mounted = [volume for volume in spec.get("volumes", []) if "secret" in volume]
-        if each["metadata"]["name"] == "compute-domain-imex":
-            assert not mounted, mounted
-            continue
         assert [volume["secret"]["secretName"] for volume in mounted] == ["compute-domain-metrics-tls"], mounted
+        # No workload waits for a certificate of metrics.
+        assert mounted[0]["secret"].get("optional", False) == (each["metadata"]["name"] == "compute-domain-imex"), mounted
         # The file's mode, and who can read it.
         mode, user = mounted[0]["secret"]["defaultMode"], spec.get("securityContext", {}).get("runAsUser", 0)
         assert user == 0 or (mode & 0o040 and spec["securityContext"]["fsGroup"] == spec["securityContext"]["runAsGroup"]), spec
+    supervisor = environment(container_of(objects, "compute-domain-imex"))
+    assert supervisor["METRICS_TLS_CERT"] == "/etc/compute-domain/metrics-tls/tls.crt", supervisor
+    assert "METRICS_AUTHENTICATION" not in supervisor, supervisor  # it has no token to ask with
     assert bound(objects)["compute-domain-metrics-auth"] == {"compute-domain-controller", "compute-domain-agent"}
     assert "compute-domain-metrics-auth" not in bound(default)
     [reader] = [each for each in of_kind(objects, "ClusterRole") if each["metadata"]["name"] == "compute-domain-metrics-reader"]
@@ -238,7 +257,7 @@ def metrics_are_behind_tls_and_tokens_with_their_component_only() -> None:
 
 
 def monitors_reach_the_services_as_these_serve_metrics() -> None:
-    plain, behind_tls = (objects_of(combined("default", *components)) for components in (["monitoring"], ["monitoring", "metrics-tls"]))
+    plain, behind_tls = (objects_of(combined("default", *components)) for components in (["imex-metrics", "monitoring"], ["imex-metrics", "monitoring", "metrics-tls"]))
     services = {each["metadata"]["name"]: each for each in of_kind(plain, "Service")}
     for objects in (plain, behind_tls):
         for monitor in of_kind(objects, "ServiceMonitor"):
@@ -253,7 +272,9 @@ def monitors_reach_the_services_as_these_serve_metrics() -> None:
             # Only the controller's metrics name another namespace than its own; a node's agent is trusted with no label.
             assert endpoint.get("honorLabels", False) == (name == "compute-domain-controller")
             tls = {"scheme", "bearerTokenFile"} & set(endpoint) | {"ca"} & set(endpoint["tlsConfig"])
-            assert tls == ({"scheme", "bearerTokenFile", "ca"} if objects is behind_tls else set()), (name, tls)
+            # The supervisor asks for no token, and is sent none.
+            token = set() if name == "compute-domain-imex" else {"bearerTokenFile"}
+            assert tls == ({"scheme", "ca"} | token if objects is behind_tls else set()), (name, tls)
     # Or they would go on without TLS.
     refused = combined("default", "metrics-tls", "monitoring")
     assert refused.returncode != 0 and "fsGroup" in refused.stderr, refused.stderr
@@ -297,6 +318,7 @@ TESTS = (
     no_namespace_has_both_pods_that_need_the_node_and_others,
     the_namespaces_may_have_other_names,
     metrics_are_for_the_monitoring_namespace_only,
+    supervisors_serve_metrics_with_their_component_only,
     daemon_sets_select_by_the_label_of_the_controller,
     the_controller_is_what_suites_that_accept_a_driver_look_for,
     the_gpu_operators_driver_is_seen_through_the_folder_above_its_mount,

@@ -84,7 +84,7 @@ A strategic merge of a patch into a map: maps are merged, lists whose items have
 takes the place of what was there; null removes, but as such a list it is an empty one. Of: into, patch.
 */}}
 {{- define "kustomize.merge" -}}
-{{- $mergeKeys := dict "containers" "name" "env" "name" "volumes" "name" "volumeMounts" "mountPath" "imagePullSecrets" "name" }}
+{{- $mergeKeys := dict "containers" "name" "env" "name" "volumes" "name" "volumeMounts" "mountPath" "ports" "containerPort" "imagePullSecrets" "name" }}
 {{- range $key, $value := .patch }}
 {{- $old := get $.into $key }}
 {{- if kindIs "invalid" $value }}

@@ -108,6 +108,11 @@ spec:
         secret:
           secretName: {{ .Values.imex.tls.secretName }}
       {{- end }}
+      {{- if .Values.metrics.tls.enabled }}
+      - name: metrics-tls
+        secret:
+          secretName: {{ .Values.metrics.tls.secretName }}
+      {{- end }}
 {{- end }}
 
 {{/* Kubelet's folder is at the same path on the node and in the containers: kustomize.file has put it there. */}}

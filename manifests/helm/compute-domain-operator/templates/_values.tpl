@@ -38,6 +38,9 @@
 {{- if $of.imex.tls.enabled }}
 - imex-tls
 {{- end }}
+{{- if $of.imex.metrics.enabled }}
+- imex-metrics
+{{- end }}
 {{- if or $of.metrics.monitors.enabled $of.metrics.rules.enabled $of.metrics.dashboard.enabled }}
 - monitoring
 {{- end }}
