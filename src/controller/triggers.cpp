@@ -8,6 +8,7 @@
 #include "compute_domain/core/membership.h"
 #include "compute_domain/core/node_lists.h"
 #include "compute_domain/core/node_pause.h"
+#include "compute_domain/core/status.h"
 
 namespace cdom::controller {
 
@@ -87,6 +88,11 @@ bool is_as_credible(const api::ComputeDomainNode& a, const api::ComputeDomainNod
   return a.meta.uid == b.meta.uid && a.stale == b.stale && a.status.boot_id == b.status.boot_id;
 }
 
+// Whether it offers seats, and if not, why, does not differ.
+bool is_as_fit(const api::ComputeDomainNode* a, const api::ComputeDomainNode* b) {
+  return (a == nullptr ? "" : core::lack_of(*a)) == (b == nullptr ? "" : core::lack_of(*b));
+}
+
 // Of all labels and annotations only those are kept that a decision reads (trim).
 bool has_other_label(const api::Node* before, const api::Node& after) {
   return before == nullptr || before->meta.labels != after.meta.labels ||
@@ -142,6 +148,10 @@ void Triggers::on_pods_read(const std::string& ns) const {
 
 void Triggers::add_placement() const {
   if (!from_.stores.domains.by_index(kByPlacement, kSingle).empty()) add_(placement_key());
+  add_waiting();
+}
+
+void Triggers::add_waiting() const {
   for (const auto& domain : from_.stores.domains.by_index(kByWaiting, kForSeats)) {
     add_(domain_key(domain->meta.uid));
   }
@@ -439,6 +449,7 @@ void Triggers::on_change(const api::ComputeDomainNode* before,
   const bool is_credible_still =
       before != nullptr && after != nullptr && is_as_credible(*before, *after);
   if (!is_credible_still || from_.stores.nodes.get({"", node}) == nullptr) add_(report_key(node));
+  if (!is_as_fit(before, after)) add_waiting();
   if (before != nullptr && after != nullptr && is_same(*before, *after)) return;
   add_domains_of_node(node);
   add_agent_label(node);

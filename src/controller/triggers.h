@@ -66,6 +66,7 @@ class Triggers {
   void add_clique_of(const api::ComputeDomainNode& report) const;
   // Seats have become free or are gone.
   void add_placement() const;
+  void add_waiting() const;  // domains whose status says how many seats are in use
   // Of nodes that are gone and have left the list.
   void add_reports_left(const core::StoredList& before, const core::StoredList* after) const;
   // Those for which something else is reserved than before.

@@ -293,6 +293,35 @@ TEST(Triggers, AClaimThatTakesOrGivesBackASeatBringsThePlacement) {
   EXPECT_THAT(rig.taken_keys(), Contains(placement_key()));
 }
 
+TEST(Triggers, ANodeThatOffersNoSeatForAnotherReasonBringsTheDomainsThatWaitForOne) {
+  ShellRig rig;
+  api::ComputeDomain waits = domain_named("waits");
+  waits.status = api::ComputeDomainStatus{};
+  waits.status->conditions = {{.type = "Ready", .message = "claim c has no seat yet"}};
+  rig.put(waits);
+  rig.put(domain_named("other"));
+  rig.put(node_named("n1"));
+  api::ComputeDomainNode report = report_of("n1");
+  rig.put(report);
+  rig.taken_keys();
+  report.status.conditions = {{.type = api::kConditionCanServe,
+                               .status = api::ConditionStatus::False,
+                               .reason = "DriverTooOld",
+                               .message = "535"}};
+  report.meta.resource_version = "2";
+  rig.put(report);
+  EXPECT_EQ(gather_domain(rig.sources, "uid-waits").seats, std::nullopt) << "no claim waits";
+  EXPECT_EQ(count_seats(rig.sources).lacking,
+            (std::map<std::string, std::vector<std::string>>{{"DriverTooOld", {"n1"}}}));
+  const auto keys = rig.taken_keys();
+  EXPECT_THAT(keys, Contains(domain_key("uid-waits")));
+  EXPECT_THAT(keys, Not(Contains(domain_key("uid-other"))));
+  report.status.conditions.front().message = "536";
+  report.meta.resource_version = "3";
+  rig.put(report);
+  EXPECT_THAT(rig.taken_keys(), Not(Contains(domain_key("uid-waits")))) << "the same reason";
+}
+
 TEST(Triggers, AnIdThatIsNoUidConcernsItsOwnNamespaceOnly) {
   ShellRig rig;
   rig.put(claim_of("namespace:team-b", "c", "n1"));

@@ -46,6 +46,19 @@ const T* action_in(const Plan& plan) {
   return nullptr;
 }
 
+TEST(PlacedDomain, SaysOfAClaimThatWaitsWhichSeatsItTakes) {
+  World world = reserved_one();
+  make_placed_template(world, kReservation);
+  api::ResourceClaim waiting = claim("c1");
+  waiting.meta.creation_time = kNow - 5s;
+  world.view.claims = {waiting};
+  world.seats = SeatCount{.total = 36, .in_use = 1};
+  EXPECT_THAT(
+      condition_in(reconcile(world), "Ready").message,
+      HasSubstr("): it takes seats of clique aaaa.1 alone, so a pod that may not run on its "
+                "nodes stays Pending"));
+}
+
 TEST(PlacedDomain, SaysNothingWhileItsCliqueIsAboutToBeChosen) {
   World world = wanting_one_clique();
   world.known_for = 300ms;

@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "compute_domain/core/node_world.h"
+#include "compute_domain/core/status.h"
 #include "core/builders.h"
 
 namespace cdom::core {
@@ -12,8 +14,10 @@ namespace {
 using namespace testing;  // NOLINT(google-build-using-namespace): the builders
 using ::testing::_;
 using ::testing::ElementsAre;
+using ::testing::EndsWith;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
+using ::testing::Not;
 using ::testing::SizeIs;
 using ::testing::VariantWith;
 using namespace std::chrono_literals;
@@ -527,6 +531,91 @@ TEST(Reconcile, NamesTheClaimThatWaitsForASeatAndCountsTheSeats) {
   world.view.claims.erase(world.view.claims.begin());
   EXPECT_THAT(condition_in(reconcile(world), "Ready").message,
               ::testing::StartsWith("1 pod waits: claim c2 has no seat yet"));
+}
+
+TEST(Reconcile, SaysWhatAPersonLooksAtNextWhenAClaimWaitsForASeat) {
+  World world = world_with_a_waiting_claim(5s);
+  const auto message = [&world](SeatCount seats) {
+    world.seats = std::move(seats);
+    return condition_in(reconcile(world), "Ready").message;
+  };
+  EXPECT_THAT(message({.total = 36, .in_use = 1}),
+              EndsWith("): see the scheduler's Event on the pod"));
+  EXPECT_THAT(message({.total = 36, .in_use = 36}),
+              EndsWith("): see in kubectl get computedomainnodes who has them"));
+  EXPECT_THAT(message({}), EndsWith("has no seat yet (no node offers one): see that "
+                                    "compute-domain-agent runs on the nodes with GPUs"));
+}
+
+TEST(Reconcile, SaysWhyNodesOfferNoSeatInWordsOfItsOwn) {
+  World world = world_with_a_waiting_claim(5s);
+  world.seats =
+      SeatCount{.lacking = {{"DriverTooOld", {"n2", "n3", "n4", "n5"}}, {"mine bitcoin", {"n6"}}}};
+  EXPECT_THAT(condition_in(reconcile(world), "Ready").message,
+              EndsWith("(no node offers one): n2, n3, n4 and 1 more: DriverTooOld (the NVIDIA "
+                       "driver is too old for IMEX with names of hosts); see kubectl describe "
+                       "computedomainnode n2"));
+  world.seats->total = world.seats->in_use = 1;
+  EXPECT_THAT(condition_in(reconcile(world), "Ready").message,
+              HasSubstr("; these nodes offer none: n2, n3, n4 and 1 more: DriverTooOld"));
+  world.seats->in_use = 0;
+  EXPECT_THAT(condition_in(reconcile(world), "Ready").message, Not(HasSubstr("DriverTooOld")))
+      << "there is one, whatever others lack";
+}
+
+TEST(Reconcile, NamesAtMostThreeReasonsForWhichNodesOfferNoSeat) {
+  World world = world_with_a_waiting_claim(5s);
+  world.seats = SeatCount{.lacking = {{"DriverTooOld", {"n2"}},
+                                      {"FabricUnhealthy", {"n3"}},
+                                      {"FabricUnreadable", {"n4"}},
+                                      {"ImexCannotStart", {"n5"}},
+                                      {"NoImexChannels", {"n6"}}}};
+  const std::string message = condition_in(reconcile(world), "Ready").message;
+  EXPECT_THAT(message, HasSubstr("n4: FabricUnreadable"));
+  EXPECT_THAT(message, HasSubstr("; and 2 more reasons; see"));
+  EXPECT_THAT(message, Not(HasSubstr("n5")));
+}
+
+TEST(Lacks, AreReasonsOfOursThatStillHold) {
+  api::ComputeDomainNode report = *idle_node("n1").report;
+  EXPECT_EQ(lack_of(report), "");
+  report.status.conditions = {{.type = api::kConditionCanServe,
+                               .status = api::ConditionStatus::False,
+                               .reason = "DriverTooOld",
+                               .message = "whatever a node writes"}};
+  EXPECT_EQ(lack_of(report), "DriverTooOld");
+  report.stale = api::Staleness{};
+  EXPECT_EQ(lack_of(report), "") << "it may not be true any more";
+  report.stale.reset();
+  for (const char* reason : {"Whatever", "ImexFailed", "Deleting", ""}) {
+    report.status.conditions.front().reason = reason;
+    EXPECT_EQ(lack_of(report), "") << reason;
+  }
+  report.status.conditions.front() = {
+      .type = api::kConditionCanServe, .status = api::ConditionStatus::True, .reason = "Cordoned"};
+  EXPECT_EQ(lack_of(report), "") << "it offers its devices";
+}
+
+TEST(Reconcile, SaysOfAFailedMemberWhatKeepsItsNodeFromStartingADaemon) {
+  World world = settled_world();
+  group_report(world, "n1").state = api::DaemonState::Failed;
+  group_report(world, "n1").message = "nvidia-imex has ended";
+  auto& conditions = world.nodes["n1"].report->status.conditions;
+  conditions = {{.type = kFaultImex,
+                 .status = api::ConditionStatus::False,
+                 .reason = "ImexCannotStart",
+                 .message = "another IMEX daemon runs on this node"}};
+  EXPECT_THAT(condition_in(reconcile(world), "Ready").message,
+              HasSubstr("n1: nvidia-imex has ended; another IMEX daemon runs on this node"));
+  group_report(world, "n1").message = "another IMEX daemon runs on this node";
+  EXPECT_THAT(condition_in(reconcile(world), "Ready").message,
+              EndsWith("n1: another IMEX daemon runs on this node"))
+      << "once";
+  world.nodes["n1"].report->status.groups.clear();
+  EXPECT_THAT(condition_in(reconcile(world), "Ready").message,
+              HasSubstr("n1: it has not prepared a claim yet; another IMEX daemon runs"));
+  conditions.front().status = api::ConditionStatus::True;
+  EXPECT_THAT(condition_in(reconcile(world), "Ready").message, Not(HasSubstr("another")));
 }
 
 TEST(Reconcile, NamesAClaimThatWaitsAlsoWhenTheDomainHasTheNodesThatItWants) {

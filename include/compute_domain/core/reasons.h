@@ -199,7 +199,9 @@ inline constexpr ReasonRow kRows[] = {
      "the NVIDIA driver has no IMEX channels that could be given to containers",
      "see in the message what is missing"},
     {"ImexCannotStart", Node, "CanServe, Imex", Fault, None,
-     "an IMEX daemon could not be started on the node", "see in the message what is missing"},
+     "no IMEX daemon can be started on the node: nvidia-imex is missing or does not run, or the "
+     "host runs its own",
+     "see in the message which, and the remedy"},
     {"ImexSupervisorSilent", Node, "CanServe, Imex", Fault, None,
      "the IMEX supervisor does not answer the agent", "check the compute-domain-imex pod there"},
 

@@ -57,6 +57,10 @@ inline constexpr base::Duration kClaimPatience = std::chrono::seconds(5);
 std::vector<const api::ResourceClaim*> waiting_claims(
     const DomainView& view, base::Time now, std::optional<base::Duration>* next = nullptr);
 
+// The reason, a row of reasons.h, for which a node offers no seat; "": it offers them, or what it
+// has reported may not be true any more.
+std::string lack_of(const api::ComputeDomainNode& report);
+
 // Whether its status says how many seats are in use.
 bool tells_of_seats(const api::ComputeDomain& domain);
 

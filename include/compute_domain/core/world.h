@@ -118,6 +118,9 @@ struct PrunedDaemons {
 struct SeatCount {
   std::int64_t total = 0, in_use = 0;
   bool one_per_node = true;
+  // Nodes that offer none and report why: by the reason of their condition CanServe, a row of
+  // reasons.h. What else they report is a node's own text, and every tenant that waits sees this.
+  std::map<std::string, std::vector<std::string>> lacking = {};
 
   friend bool operator==(const SeatCount&, const SeatCount&) = default;
 };

@@ -111,6 +111,11 @@ core::SeatCount count_seats(const Sources& from) {
         is_shared ? seats : std::min(seats, it == taken.end() ? 0 : it->second));
     if (seats > 1) count.one_per_node = false;
   }
+  for (const auto& report : from.stores.reports.all()) {
+    const std::string reason = core::lack_of(*report);
+    if (!reason.empty()) count.lacking[reason].push_back(report->meta.name);
+  }
+  for (auto& [reason, nodes] : count.lacking) std::ranges::sort(nodes);
   return count;
 }
 

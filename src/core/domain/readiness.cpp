@@ -9,6 +9,7 @@
 #include "compute_domain/base/text.h"
 #include "compute_domain/core/channels.h"
 #include "compute_domain/core/node_lists.h"
+#include "compute_domain/core/node_world.h"
 #include "compute_domain/core/reconcile.h"
 #include "compute_domain/core/slots.h"
 #include "core/domain/node_doubt.h"
@@ -68,11 +69,23 @@ std::string pending_reason(const Evidence& evidence, const Membership& membershi
   return "";
 }
 
+// With what keeps the node from starting any daemon, where it reports that: another one may run
+// there that is somebody else's, and the end of ours alone does not say so.
+std::string with_imex_fault(std::string said, const NodeView& view) {
+  const api::Condition* fault =
+      view.report ? api::find_condition(view.report->status.conditions, kFaultImex) : nullptr;
+  const bool is_news = fault != nullptr && fault->status == api::ConditionStatus::False &&
+                       said.find(fault->message) == std::string::npos;
+  return is_news ? cat(said, "; ", fault->message) : said;
+}
+
 Verdict verdict_on_daemon(const Evidence& evidence, const Membership& membership) {
   const api::GroupReport* report = evidence.report;
   if (report == nullptr) {
     const std::string waits = pending_reason(evidence, membership);
-    return {"Starting", cat("it has not prepared a claim yet", waits.empty() ? "" : ": ", waits)};
+    return {"Starting", with_imex_fault(cat("it has not prepared a claim yet",
+                                            waits.empty() ? "" : ": ", waits),
+                                        *evidence.view)};
   }
   const std::string& said = report->message;
   switch (report->state) {
@@ -86,7 +99,8 @@ Verdict verdict_on_daemon(const Evidence& evidence, const Membership& membership
               cat(said.empty() ? "its IMEX daemon waits for peers of an earlier run" : said,
                   "; delete the pods of the earlier run that still end")};
     case api::DaemonState::Failed:
-      return {"ImexFailed", said.empty() ? "its IMEX daemon does not run" : said};
+      return {"ImexFailed", with_imex_fault(said.empty() ? "its IMEX daemon does not run" : said,
+                                            *evidence.view)};
     case api::DaemonState::Ready:
       break;
   }

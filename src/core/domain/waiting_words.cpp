@@ -14,6 +14,44 @@ namespace {
 using base::cat;
 
 constexpr char kNoSeatYet[] = " no seat yet";
+// Of nodes that offer no seat.
+constexpr std::size_t kMostLacks = 3, kMostNodes = 3;
+
+// "n1, n2: DriverTooOld (the NVIDIA driver is too old …)", with where to read more; "" when no node
+// reports that it lacks something.
+std::string lacks_text(const SeatCount& seats) {
+  std::vector<std::string> lacks;
+  std::string example;
+  for (const auto& [name, nodes] : seats.lacking) {
+    const auto reason = Reason::find(name);
+    if (!reason || nodes.empty()) continue;
+    if (example.empty()) example = nodes.front();
+    lacks.push_back(
+        cat(base::list_names(nodes, kMostNodes), ": ", name, " (", reason->row().means, ")"));
+  }
+  if (lacks.empty()) return "";
+  const std::size_t left = lacks.size() - std::min(lacks.size(), kMostLacks);
+  lacks.resize(lacks.size() - left);
+  return cat(base::join(lacks, "; "), left == 0 ? "" : cat("; and ", left, " more reasons"),
+             "; see kubectl describe computedomainnode ", example);
+}
+
+// Why a claim of a placed domain may wait although there are seats; "" of other domains.
+std::string placed_text(const World& world) {
+  if (!world.reservation || !api::wants_one_clique(*world.view.domain)) return "";
+  return cat("it takes seats of clique ", world.reservation->clique,
+             " alone, so a pod that may not run on its nodes stays Pending: see the pod's node "
+             "selector, affinity and tolerations");
+}
+
+// What a person looks at next; `free` of the seats are for `waiting` claims.
+std::string next_text(const World& world, std::int64_t free, std::int64_t waiting) {
+  if (std::string placed = placed_text(world); !placed.empty()) return placed;
+  if (free >= waiting) return "see the scheduler's Event on the pod";
+  const std::string others = "see in kubectl get computedomainnodes who has them";
+  const std::string lacks = lacks_text(*world.seats);
+  return lacks.empty() ? others : cat(others, "; these nodes offer none: ", lacks);
+}
 
 }  // namespace
 
@@ -28,11 +66,25 @@ std::string waiting_text(const World& world) {
                          base::list_names(names, 3), is_one ? " has" : " have", kNoSeatYet);
   if (!world.seats) return text;
   const SeatCount& seats = *world.seats;
-  if (seats.total == 0) return text + " (no node offers one)";
+  if (seats.total == 0) {
+    const std::string lacks = lacks_text(seats);
+    return cat(text, " (no node offers one): ",
+               lacks.empty() ? "see that compute-domain-agent runs on the nodes with GPUs" : lacks);
+  }
   const std::int64_t free = std::max<std::int64_t>(seats.total - seats.in_use, 0);
   return cat(text, " (", free, " of ", seats.total, seats.total == 1 ? " seat" : " seats",
              free == 1 ? " is free" : " are free",
-             seats.one_per_node ? "; a node serves one domain at a time)" : ")");
+             seats.one_per_node ? "; a node serves one domain at a time): " : "): ",
+             next_text(world, free, std::ssize(claims)));
+}
+
+std::string lack_of(const api::ComputeDomainNode& report) {
+  if (report.stale) return "";
+  const auto* can_serve = api::find_condition(report.status.conditions, api::kConditionCanServe);
+  if (can_serve == nullptr || can_serve->status != api::ConditionStatus::False) return "";
+  const auto reason = Reason::find(can_serve->reason);
+  const bool is_known = reason && reason->row().subject == Subject::Node;
+  return is_known ? can_serve->reason : "";
 }
 
 std::vector<const api::ResourceClaim*> former_claims(const World& world) {
