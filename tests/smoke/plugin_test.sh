@@ -109,6 +109,8 @@ eventually 10 kubectl get resourceclaimtemplate other-channel >/dev/null
 pod other-0 other-channel "\"nodeSelector\":{\"kubernetes.io/hostname\":\"$(node_of two-nodes-0)\"},"
 check "why pod: two domains want one node" eventually 10 prints "whose device default/two-nodes has" \
   cd_ why pod other-0
+check "describe: seats are free, and the scheduler says why it takes none" eventually 20 prints \
+  "are free; a node serves one domain at a time): see the scheduler's Event on the pod" kubectl describe cd other
 
 # A fault that the nodes report.
 kubectl annotate node "$(node_of two-nodes-1)" sandbox.compute-domain/fault=partition >/dev/null
@@ -120,6 +122,11 @@ kubectl annotate node "$(node_of two-nodes-1)" sandbox.compute-domain/fault=fabr
 check "check: a node whose fabric cannot be read" eventually 20 says 0 "it serves, but FabricUnreadable" cd_ check
 kubectl annotate node "$(node_of two-nodes-1)" sandbox.compute-domain/fault- >/dev/null
 check "and that it can be read again" eventually 20 refuses prints FabricUnreadable cd_ check
+kubectl annotate node n04 sandbox.compute-domain/fault=imex-foreign >/dev/null
+check "check: a node where somebody else's nvidia-imex runs" eventually 20 prints ImexCannotStart cd_ check
+check "describe of its report says it, with the remedy" prints "systemctl mask nvidia-imex.service" kubectl describe cdn n04
+kubectl annotate node n04 sandbox.compute-domain/fault- >/dev/null
+check "and that it has ended" eventually 20 refuses prints ImexCannotStart cd_ check
 
 # A field that is not spelled as it should be, in a template that somebody wrote by hand.
 cat >"$work/misspelt.yaml" <<YAML
@@ -141,6 +148,7 @@ kubectl apply -f "$work/misspelt.yaml" >/dev/null
 pod by-hand by-hand
 check "why pod: a misspelt field of the configuration" eventually 20 prints 'unknown field "allocationMod"' \
   cd_ why pod by-hand
+check "describe of the domain says it too" eventually 60 prints 'unknown field "allocationMod"' kubectl describe cd two-nodes
 check "plan finds it before" says 1 'unknown field "allocationMod"' cd_ plan "$work/misspelt.yaml"
 sed "s/^  name: /  namespace: default\n  name: /" manifests/examples/two-nodes.yaml >"$work/two-nodes.yaml"
 check "plan has nothing against the example" says 0 "ComputeDomain default/two-nodes" \

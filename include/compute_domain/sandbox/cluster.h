@@ -35,6 +35,8 @@ enum class Fault {
   WatchCut,     // "watch-cut": once, every watch of the agent breaks
   ImexCut,      // "imex-cut": IMEX daemons of other nodes do not reach this one's; all else works
   FabricError,  // "fabric-error": the GPU driver does not say of which clique the node is
+  ImexForeign,  // "imex-foreign": somebody else's daemon runs there whenever the operator's does
+                // not
 };
 std::string_view name_of(Fault fault);
 std::optional<Fault> fault_named(std::string_view name);

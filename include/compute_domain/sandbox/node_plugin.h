@@ -73,6 +73,8 @@ struct NodeEnvironment {
   std::function<std::string()> clique_now;
   // Why the driver does not say it; "" when it does.
   std::function<std::string()> fabric_error;
+  // Why no IMEX daemon of the operator can be started; "" when one can.
+  std::function<std::string()> cannot_start;
 };
 
 // Starts the agent of a node: at boot, and again after each crash. An error is tried again.

@@ -1,7 +1,9 @@
 #include "sandbox/main/embedded_sandbox.h"
 
+#include <memory>
 #include <optional>
 #include <thread>
+#include <utility>
 
 #include "cli/health_server.h"
 #include "compute_domain/base/log.h"
@@ -11,6 +13,7 @@
 #include "compute_domain/controller/controller.h"
 #include "compute_domain/kube/client.h"
 #include "compute_domain/sandbox/api_front.h"
+#include "sandbox/main/agent_pages.h"
 #include "sandbox/main/cluster_loop.h"
 #include "sandbox/main/embedded_manifests.h"
 #include "sandbox/main/sandbox_agent.h"
@@ -24,7 +27,8 @@ constexpr base::Duration kPoll = std::chrono::milliseconds(200);
 // Longer than a thread of the controller ever waits for one thing.
 constexpr base::Duration kStuck = std::chrono::minutes(5);
 
-sandbox::ClusterPorts ports_of(sandbox::ApiServer& server, const SandboxFlags& flags) {
+sandbox::ClusterPorts ports_of(sandbox::ApiServer& server, const SandboxFlags& flags,
+                               std::shared_ptr<AgentPages> pages) {
   return {
       .component_client =
           [&server](const std::string&) { return server.client(sandbox::admin_user()); },
@@ -33,7 +37,8 @@ sandbox::ClusterPorts ports_of(sandbox::ApiServer& server, const SandboxFlags& f
         return server.client(sandbox::service_account_user(pod.ns, pod.service_account, pod.node));
       },
       .agent = agent_factory(
-          flags.ns, [settings = node_settings(flags)](const std::string&) { return settings; }),
+          flags.ns, [settings = node_settings(flags)](const std::string&) { return settings; },
+          std::move(pages)),
       .log = [&server](const std::string& ns, const std::string& pod, const std::string& container,
                        const std::string& text) { server.append_log(ns, pod, container, text); }};
 }
@@ -92,6 +97,8 @@ struct EmbeddedSandbox::Parts {
 
   sandbox::ApiServer server;
   std::unique_ptr<sandbox::ApiFront> front;
+  std::shared_ptr<AgentPages> pages;
+  std::unique_ptr<http::Server> pages_server;
   std::optional<sandbox::Cluster> cluster;
   std::optional<ClusterLoop> loop;
   std::shared_ptr<void> waking;
@@ -116,7 +123,17 @@ base::Result<std::unique_ptr<EmbeddedSandbox>> EmbeddedSandbox::start(const Sand
   }
   parts->front = std::move(*front);
 
-  sandbox::ClusterPorts ports = ports_of(parts->server, flags);
+  if (!flags.agent_metrics_listen.empty()) {
+    parts->pages = std::make_shared<AgentPages>();
+    auto served = serve_agent_pages(flags.agent_metrics_listen, *parts->pages);
+    if (!served) {
+      return base::Error{base::ErrorKind::Invalid,
+                         base::cat("--agent-metrics-listen: ", served.error().message)};
+    }
+    parts->pages_server = *std::move(served);
+    base::log_info("the agents' metrics are served", {{"address", parts->pages_server->address()}});
+  }
+  sandbox::ClusterPorts ports = ports_of(parts->server, flags, parts->pages);
   if (adjust) adjust(ports);
   ClusterLoop& loop = parts->loop.emplace(
       parts->cluster.emplace(clock, cluster_options(flags), std::move(ports)), clock, kPoll);

@@ -116,9 +116,13 @@ class NodeKubelet : public agent::KubeletState {
 
 class SandboxAgent : public sandbox::NodePlugin {
  public:
+  // `pages` may be null.
   SandboxAgent(const sandbox::NodeEnvironment& node, SimulatedSupervisor& supervisor,
-               const std::string& operator_namespace, const core::NodeSettings& settings)
-      : client_(node.api, node.clock, "compute-domain-agent"),
+               const std::string& operator_namespace, const core::NodeSettings& settings,
+               std::shared_ptr<AgentPages> pages)
+      : node_(node.node),
+        pages_(std::move(pages)),
+        client_(node.api, node.clock, "compute-domain-agent", metrics()),
         checkpoints_(node.files),
         channels_(node.files),
         fabric_(node.clique_now, node.fabric_error),
@@ -135,7 +139,16 @@ class SandboxAgent : public sandbox::NodePlugin {
                 .times = {},
                 .settings = settings,
                 .operator_namespace = operator_namespace,
-                .seed = node.seed}) {}
+                .seed = node.seed},
+               metrics()) {
+    supervisor.ask_of_obstacles(node.cannot_start);
+    if (pages_) pages_->add(node_, metrics_);
+  }
+  ~SandboxAgent() override {
+    if (pages_) pages_->remove(node_);
+  }
+  SandboxAgent(const SandboxAgent&) = delete;
+  SandboxAgent& operator=(const SandboxAgent&) = delete;
 
   // Which versions the API server serves: before anything else.
   base::Result<void> discover() { return client_.discover(); }
@@ -168,6 +181,12 @@ class SandboxAgent : public sandbox::NodePlugin {
     return {state, step.reason, {}};
   }
 
+  // Where nobody reads them nothing is counted.
+  base::Registry* metrics() { return pages_ ? &metrics_ : nullptr; }
+
+  const std::string node_;
+  const std::shared_ptr<AgentPages> pages_;
+  base::Registry metrics_;
   kube::Client client_;
   NodeCheckpoint checkpoints_;
   NodeChannels channels_;
@@ -196,13 +215,15 @@ struct Supervisors {
 
 }  // namespace
 
-sandbox::NodePluginFactory agent_factory(std::string operator_namespace, SettingsOfNode settings) {
+sandbox::NodePluginFactory agent_factory(std::string operator_namespace, SettingsOfNode settings,
+                                         std::shared_ptr<AgentPages> pages) {
   auto supervisors = std::make_shared<Supervisors>();
-  return [supervisors, ns = std::move(operator_namespace),
-          settings = std::move(settings)](const sandbox::NodeEnvironment& node)
+  return [supervisors, ns = std::move(operator_namespace), settings = std::move(settings),
+          pages = std::move(pages)](const sandbox::NodeEnvironment& node)
              -> base::Result<std::unique_ptr<sandbox::NodePlugin>> {
     auto agent = std::make_unique<SandboxAgent>(
-        node, supervisors->of(node), ns, settings ? settings(node.node) : core::NodeSettings{});
+        node, supervisors->of(node), ns, settings ? settings(node.node) : core::NodeSettings{},
+        pages);
     if (const auto done = agent->discover(); !done) return done.error();
     return std::unique_ptr<sandbox::NodePlugin>(std::move(agent));
   };

@@ -16,8 +16,8 @@ constexpr char kUsage[] =
     "compute-domain-sandbox nodes --kubeconfig FILE [FLAGS]\n"
     "    Joins simulated nodes to the cluster of that kubeconfig.\n"
     "Faults: kubectl annotate node NODE sandbox.compute-domain/fault=power-off (or imex-kill,\n"
-    "    imex-hang, imex-cut, fabric-error, agent-crash, partition, slow-api, watch-cut); take it\n"
-    "    away to heal.";
+    "    imex-hang, imex-cut, imex-foreign, fabric-error, agent-crash, partition, slow-api,\n"
+    "    watch-cut); take it away to heal.";
 constexpr char kNodesUsage[] =
     "compute-domain-sandbox nodes --kubeconfig FILE [FLAGS]\n"
     "    Joins simulated nodes to the cluster of that kubeconfig, until SIGINT or SIGTERM.";
@@ -45,6 +45,9 @@ std::vector<cli::Flag> rows_of(SandboxFlags& f) {
       {"run-controller", "", boolean(f.run_controller), "run the controller in this process"},
       {"metrics-listen", "", text(f.metrics_listen, "ADDRESS:PORT"),
        "address of that controller's /metrics, /healthz and /readyz; empty for none"},
+      {"agent-metrics-listen", "", text(f.agent_metrics_listen, "ADDRESS:PORT"),
+       "address of the agents' metrics, at /nodes/NODE/metrics each, and of /targets, which names "
+       "them for http_sd_configs of Prometheus; empty for none"},
       {"namespace", "",
        text(f.ns, "NAMESPACE", {base::is_dns_label, "a valid name of a namespace"}),
        "the operator's own namespace, where node lists lie", "nodes"},

@@ -22,7 +22,8 @@ struct SandboxFlags {
   std::string isolation = "domain";
   std::uint64_t seed = 1;
   bool run_controller = true;
-  std::string metrics_listen;  // of the controller; "": none
+  std::string metrics_listen;        // of the controller; "": none
+  std::string agent_metrics_listen;  // "": none
   std::string ns = "compute-domain-operator";
   std::string node_ns = "compute-domain-nodes";
 };

@@ -35,6 +35,8 @@ base::Result<base::DaemonStatus> SimulatedSupervisor::status() {
     see_ended();
   }
   last_.starts_again = start_at_.has_value();
+  // As a real supervisor, which looks while no daemon of its own runs.
+  last_.cannot_start = last_.running ? "" : cannot_start_();
   return last_;
 }
 
@@ -92,6 +94,9 @@ base::Result<void> SimulatedSupervisor::forget_importers(const std::string& grou
 }
 
 base::Result<void> SimulatedSupervisor::start(const core::StartDaemon& config) {
+  if (std::string why = cannot_start_(); !why.empty()) {
+    return base::Error{base::ErrorKind::Conflict, std::move(why)};
+  }
   std::vector<std::string> table;
   std::istringstream lines(config.table_text);
   for (std::string line; std::getline(lines, line);) {

@@ -5,9 +5,11 @@
 // itself starts again by the same policy, while somebody asks for the status. One thread.
 #pragma once
 
+#include <functional>
 #include <map>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "compute_domain/agent/imex_supervisor.h"
@@ -30,6 +32,11 @@ class SimulatedSupervisor : public agent::ImexSupervisor {
   base::Result<void> stop() override;
   base::Result<void> pause_driver(bool is_paused) override;
 
+  // Why the node takes no daemon; "" when it does. It is asked for each status and each start.
+  void ask_of_obstacles(std::function<std::string()> cannot_start) {
+    cannot_start_ = std::move(cannot_start);
+  }
+
   // When status() will start a daemon again.
   [[nodiscard]] std::optional<base::Duration> next_due() const { return start_at_; }
 
@@ -44,6 +51,7 @@ class SimulatedSupervisor : public agent::ImexSupervisor {
   bool is_told_to_stop_ = false;
   core::StartDaemon wanted_;
   base::DaemonPolicy policy_;
+  std::function<std::string()> cannot_start_ = [] { return std::string(); };
   std::optional<base::Duration> ready_at_, start_at_;
 };
 

@@ -94,6 +94,15 @@ std::string Machine::fabric_error() const {
   return faults_.contains(Fault::FabricError) ? "GPU 0 cannot be asked: GPU is lost" : "";
 }
 
+// As the IMEX supervisor says it of a real node.
+std::string Machine::cannot_start() const {
+  return faults_.contains(Fault::ImexForeign)
+             ? "another IMEX daemon runs on this node, nvidia-imex -c /etc/nvidia-imex/config.cfg "
+               "(pid 812): systemctl disable --now nvidia-imex.service && systemctl mask "
+               "nvidia-imex.service"
+             : "";
+}
+
 bool Machine::is_imex_cut() const {
   return faults_.contains(Fault::Partition) || faults_.contains(Fault::ImexCut);
 }
@@ -131,6 +140,7 @@ void Machine::inject(Fault fault) {
     case Fault::ImexCut:
       return network_.set_cut(name(), true);
     case Fault::FabricError:  // is read
+    case Fault::ImexForeign:
       return;
   }
 }
@@ -159,6 +169,7 @@ void Machine::heal(Fault fault) {
     case Fault::ImexKill:
     case Fault::WatchCut:
     case Fault::FabricError:
+    case Fault::ImexForeign:
       return;
   }
 }
@@ -264,7 +275,8 @@ bool Machine::start_agent(const json& pod) {
                              .files = files_,
                              .kubelet_claims = [this] { return kubelet_.claims(); },
                              .clique_now = [this] { return clique_now_; },
-                             .fabric_error = [this] { return fabric_error(); }});
+                             .fabric_error = [this] { return fabric_error(); },
+                             .cannot_start = [this] { return cannot_start(); }});
   if (!agent) {
     base::log_debug("the agent does not start",
                     {{"node", name()}, {"error", agent.error().message}});
