@@ -88,6 +88,12 @@ class Cluster:
         return wait(30, f"{name} serves", lambda: re.findall(r"health=(127\S+)", self.log(name)))[0]
 
 
+def free_address() -> str:
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        return f"127.0.0.1:{free.getsockname()[1]}"
+
+
 def wait(seconds: float, what: str, is_so):
     deadline = time.monotonic() + seconds
     while not (found := is_so()):
@@ -160,16 +166,21 @@ def scrape_config(cluster: Cluster, monitor: dict, pods: dict) -> dict:
         "relabel_configs": [{"source_labels": each["sourceLabels"], "target_label": each["targetLabel"]} for each in endpoint.get("relabelings", [])]}
 
 
+def service_monitors() -> dict:
+    return {each["metadata"]["name"]: each for each in yaml.safe_load_all((MONITORING / "service-monitors.yaml").read_text())}
+
+
+def scrape_configs(cluster: Cluster) -> list:
+    monitors = service_monitors()
+    return [scrape_config(cluster, monitors["compute-domain-controller"], {"controller-a": "c1", "controller-b": "c2"}),
+            scrape_config(cluster, monitors["compute-domain-agent"], {f"agent-{node}": node for node in AGENTS})]
+
+
 class Prometheus:
-    def __init__(self, cluster: Cluster):
-        monitors = {each["metadata"]["name"]: each for each in yaml.safe_load_all((MONITORING / "service-monitors.yaml").read_text())}
-        config = {"global": {"scrape_interval": "1s", "evaluation_interval": "2s"}, "rule_files": [str(MONITORING / "rules.yaml")], "scrape_configs": [
-            scrape_config(cluster, monitors["compute-domain-controller"], {"controller-a": "c1", "controller-b": "c2"}),
-            scrape_config(cluster, monitors["compute-domain-agent"], {f"agent-{node}": node for node in AGENTS})]}
+    def __init__(self, cluster: Cluster, scrapes: list, rules: Path = MONITORING / "rules.yaml"):
+        config = {"global": {"scrape_interval": "1s", "evaluation_interval": "2s"}, "rule_files": [str(rules)], "scrape_configs": scrapes}
         (cluster.folder / "prometheus.yaml").write_text(yaml.safe_dump(config))
-        with socket.socket() as free:
-            free.bind(("127.0.0.1", 0))
-            address = f"127.0.0.1:{free.getsockname()[1]}"
+        address = free_address()
         self.url = f"http://{address}"
         cluster.start("prometheus", program("prometheus"), f"--config.file={cluster.folder}/prometheus.yaml", "--log.level=warn",
                       f"--storage.tsdb.path={cluster.folder}/prometheus", f"--web.listen-address={address}")
@@ -285,7 +296,7 @@ class Tests:
 
     def programs_run_and_get_into_trouble(self) -> None:
         start_cluster(self.cluster)
-        self.prometheus = Prometheus(self.cluster)
+        self.prometheus = Prometheus(self.cluster, scrape_configs(self.cluster))
         make_trouble(self.cluster, self.prometheus)
 
     def each_query_of_the_dashboard_finds_something(self) -> None:
