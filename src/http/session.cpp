@@ -21,6 +21,8 @@ constexpr std::size_t kHeaderLimit = 64u << 10;
 // Bytes read ahead of the request being answered.
 constexpr std::size_t kReadAhead = 2 * kHeaderLimit;
 constexpr std::size_t kPiecesPerWrite = 32;
+// Of a whole response at a time: who takes this much has made progress.
+constexpr std::size_t kWholePart = 256u << 10;
 constexpr std::chrono::seconds kDrainLimit{5};
 
 std::string text(beast::string_view view) { return {view.data(), view.size()}; }
@@ -236,14 +238,20 @@ void Session::flush() {
   if (state_ == State::Closed) return;
   if (outbox_ && outbox_->is_broken()) return close();
   if (writing_) return;
-  writing_text_ = std::exchange(pending_text_, {});
-  writing_pieces_.clear();
-  if (outbox_) add_stream_pieces();
-  if (state_ == State::Closed) return;
+  if (begun_ == writing_text_.size()) {
+    writing_text_ = std::exchange(pending_text_, {});
+    begun_ = 0;
+    writing_pieces_.clear();
+    if (outbox_) add_stream_pieces();
+    if (state_ == State::Closed) return;
+  }
   const bool ends_chunks = outbox_ && reply_complete_ && !is_http10_;
 
   std::vector<asio::const_buffer> buffers;
-  if (!writing_text_.empty()) buffers.push_back(asio::buffer(writing_text_));
+  const std::string_view part =
+      std::string_view(writing_text_).substr(begun_, outbox_ ? std::string::npos : kWholePart);
+  begun_ += part.size();
+  if (!part.empty()) buffers.push_back(asio::buffer(part));
   for (const auto& piece : writing_pieces_) buffers.push_back(asio::buffer(*piece));
   if (!writing_pieces_.empty() && !is_http10_) buffers.push_back(asio::buffer("\r\n", 2));
   if (ends_chunks) buffers.push_back(asio::buffer("0\r\n\r\n", 5));
@@ -274,7 +282,11 @@ void Session::add_stream_pieces() {
 void Session::written(bool ok) {
   if (!ok) return close();
   silent_since_ = std::chrono::steady_clock::now();
-  if (state_ == State::Replying && reply_complete_ && pending_text_.empty()) return reply_done();
+  const bool is_all = begun_ == writing_text_.size();
+  if (state_ == State::Replying && reply_complete_ && is_all && pending_text_.empty()) {
+    return reply_done();
+  }
+  if (!is_all && ticks_left_) expect_progress_within(context_.config.idle_timeout);
   flush();
 }
 

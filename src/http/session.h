@@ -101,6 +101,7 @@ class Session : public std::enable_shared_from_this<Session> {
   bool reply_complete_ = false;  // nothing is added to it after what is being written
   // What is being written; empty when nothing is.
   std::string writing_text_;
+  std::size_t begun_ = 0;  // bytes of it that are written or being written
   std::vector<Outbox::Piece> writing_pieces_;
   bool writing_ = false;
 };

@@ -83,6 +83,13 @@ std::string RawConnection::read_until(std::string_view mark) {
   return text;
 }
 
+std::string RawConnection::read_all_slowly() {
+  const int room = 64 << 10;
+  ::setsockopt(fd_, SOL_SOCKET, SO_RCVBUF, &room, sizeof room);
+  while (fill()) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  return std::exchange(received_, {});
+}
+
 std::string RawConnection::read_all() {
   while (fill()) {
   }

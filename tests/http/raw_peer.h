@@ -24,6 +24,8 @@ class RawConnection {
   std::string read_until(std::string_view mark);
   // All up to the end of the connection, or to its reset.
   std::string read_all();
+  // The same with little room here, and a millisecond after each 16 KiB.
+  std::string read_all_slowly();
   // Head and body of one request that has a Content-Length or no body.
   std::string read_request();
   // Tells the peer that nothing more comes.

@@ -99,6 +99,20 @@ TEST(Server, ClosesAKeptConnectionThatIsIdle) {
   EXPECT_THAT(peer.read_all(), HasSubstr("/1 "));
 }
 
+// A page of some megabytes by kubectl port-forward over a slow line.
+TEST(Server, AWholeResponseMayTakeLongerThanAPeerMayBeIdle) {
+  ServerConfig config;
+  config.idle_timeout = 500ms;
+  const std::string body(16u << 20, 'x');
+  const auto server =
+      serve([&](const Request&, const Peer&) -> Reply { return Response{.body = body}; }, config);
+  auto peer = RawConnection::to(server->address());
+  peer.send("GET / HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n");
+  const auto began = std::chrono::steady_clock::now();
+  EXPECT_GE(peer.read_all_slowly().size(), body.size());
+  EXPECT_GE(std::chrono::steady_clock::now() - began, 2 * config.idle_timeout);
+}
+
 TEST(Server, ClosesATlsPeerThatDoesNotShakeHands) {
   const Identity identity = TestCa().issue("server", "IP:127.0.0.1");
   ServerConfig config;
