@@ -89,8 +89,12 @@ base::Result<void> take_exec_credential(const ExecPlugin& plugin, const std::str
   if (token.empty() && key.empty())
     return wrong("printed neither a token nor a client certificate");
   access.token = std::move(token);
+  // Those of the kubeconfig stay where the program gives none.
+  if (key.empty()) return {};
   access.certificate_pem = std::move(certificate);
   access.key_pem = std::move(key);
+  access.certificate_file.clear();
+  access.key_file.clear();
   return {};
 }
 

@@ -34,6 +34,12 @@ struct Entries {
   std::string current_context;
 };
 
+// Null is as good as nothing.
+bool has_field(const Json& fields, const char* field) {
+  const auto it = fields.find(field);
+  return it != fields.end() && !it->is_null();
+}
+
 // Reads the fields of one Entry. The first thing that is wrong stays in error(); what is read after
 // it is empty.
 class EntryReader {
@@ -97,7 +103,7 @@ class EntryReader {
   }
 
   void refuse(const char* field, const char* remedy) {
-    if (entry_.fields.contains(field)) fail(field, remedy);
+    if (has_field(entry_.fields, field)) fail(field, remedy);
   }
 
   void fail(const char* field, const std::string& what) {
@@ -335,9 +341,9 @@ base::Result<ClusterAccess> load_kubeconfig(const std::string& files, const std:
   // Without a user: anonymous.
   if (*user != nullptr) {
     if (const auto error = read_user(**user, access.http, use)) return *error;
-    const bool has_own = !(access.http.token.empty() && access.http.token_file.empty() &&
-                           access.http.key_pem.empty() && access.http.key_file.empty());
-    if (!has_own && (*user)->fields.contains("exec")) {
+    // As client-go: a token of the user's own goes before the program, a certificate beside it.
+    const bool has_token = !(access.http.token.empty() && access.http.token_file.empty());
+    if (!has_token && has_field((*user)->fields, "exec")) {
       auto plugin = read_exec(**user, **cluster);
       if (!plugin) return plugin.error();
       access.exec = *std::move(plugin);

@@ -73,6 +73,18 @@ TEST(ExecCredential, GivesATokenOrACertificateOrBoth) {
   EXPECT_EQ(both.key_pem, "KEY");
 }
 
+TEST(ExecCredential, LeavesACertificateOfTheKubeconfigBesideAToken) {
+  http::ClientConfig access{.certificate_file = "/cert", .key_file = "/key"};
+  const std::string head =
+      R"({"apiVersion": "client.authentication.k8s.io/v1", "kind": "ExecCredential", "status": )";
+  ASSERT_TRUE(take_exec_credential(plugin(), head + R"({"token": "t"}})", access));
+  EXPECT_EQ(access.certificate_file, "/cert");
+  ASSERT_TRUE(take_exec_credential(
+      plugin(), head + R"({"clientCertificateData": "CERT", "clientKeyData": "KEY"}})", access));
+  EXPECT_EQ(access.certificate_pem, "CERT");
+  EXPECT_EQ(access.certificate_file + access.key_file, "") << "the program's goes before";
+}
+
 TEST(ExecCredential, SaysWhatIsWrongWithoutShowingIt) {
   const std::string head = R"({"apiVersion": "client.authentication.k8s.io/v1", )";
   const std::vector<std::pair<std::string, std::string>> cases = {

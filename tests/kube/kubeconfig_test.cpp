@@ -160,6 +160,25 @@ TEST_F(KubeconfigTest, ATokenOfItsOwnGoesBeforeAProgram) {
   EXPECT_FALSE(access->exec);
 }
 
+TEST_F(KubeconfigTest, ACertificateOfItsOwnGoesBesideAProgram) {
+  const auto access = load_kubeconfig(
+      config(kServer,
+             base::cat("client-certificate-data: Q0VSVA==, client-key-data: S0VZ, ", kExec)),
+      {}, ExecUse::Allowed);
+  ASSERT_TRUE(access) << access.error().message;
+  EXPECT_TRUE(access->exec);
+  EXPECT_EQ(access->http.certificate_pem, "CERT");
+}
+
+TEST_F(KubeconfigTest, WhatIsNullIsNotThere) {
+  for (const ExecUse use : {ExecUse::Refused, ExecUse::Allowed}) {
+    const auto access =
+        load_kubeconfig(config(kServer, "exec: null, auth-provider: null, as: null"), {}, use);
+    ASSERT_TRUE(access) << access.error().message;
+    EXPECT_FALSE(access->exec);
+  }
+}
+
 TEST_F(KubeconfigTest, SaysWhatIsWrongWithWhoGivesTheCredentials) {
   const std::string v1 = "apiVersion: client.authentication.k8s.io/v1";
   const std::vector<std::pair<std::string, std::string>> cases = {

@@ -33,7 +33,7 @@ mkdir "$work/bin"
 cat >"$work/bin/login" <<'END'
 #!/bin/sh
 [ "$STATUS" ] || { echo "login: please log in" >&2; exit 3; }
-echo "$KUBERNETES_EXEC_INFO" >"$STATUS.asked"
+jq -n --argjson info "$KUBERNETES_EXEC_INFO" '{info: $info, authorities: env.SSL_CERT_FILE, folder: env.SSL_CERT_DIR}' >"$STATUS.asked"
 jq -n --slurpfile status "$STATUS" --argjson asked "$KUBERNETES_EXEC_INFO" --arg other "$OTHER" \
   '{apiVersion: ($asked.apiVersion + $other), kind: "ExecCredential", status: $status[0]}'
 END
@@ -75,7 +75,7 @@ check "a certificate without its key helps neither" neither "printed a client ce
 check "nor an answer of another version" neither "v1beta1\", and the kubeconfig says" other
 check "nor a program that fails" neither "locked-out].user.exec: $work/bin/login failed with exit code 3" locked-out
 check "which says itself why" says 1 "login: please log in" kubectl compute-domain topology --context locked-out
-check "nor one that is not there" neither "cannot start no-such-login: No such file" absent
+check "nor one that is not there" neither "cannot start no-such-login: it is in no folder of PATH" absent
 check "a server takes no such kubeconfig" says 2 "users[bearer].user.exec is not supported: use a client certificate" \
   env KUBECONFIG="$work/kubeconfig" bash -c 'kubectl config use-context bearer >/dev/null &&
     exec compute-domain-controller --kubeconfig "$KUBECONFIG" --metrics-listen ""'

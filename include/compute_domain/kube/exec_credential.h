@@ -34,8 +34,8 @@ struct ExecPlugin {
 base::Result<std::string> exec_info(const ExecPlugin& plugin, const http::ClientConfig& cluster,
                                     bool is_interactive);
 
-// Puts the token, or the client certificate and its key, into `access`. Invalid: `printed` is no
-// ExecCredential of the plugin's version, or has neither.
+// Puts the token, and the client certificate with its key, where there are any, into `access`.
+// Invalid: `printed` is no ExecCredential of the plugin's version, or has neither.
 base::Result<void> take_exec_credential(const ExecPlugin& plugin, const std::string& printed,
                                         http::ClientConfig& access);
 

@@ -6,7 +6,10 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <csignal>
+#include <cstdlib>
 #include <cstring>
+#include <filesystem>
 #include <string>
 #include <vector>
 
@@ -22,17 +25,40 @@ using base::cat;
 using base::invalid;
 using kube::ExecPlugin;
 
-// That of this process, with `added` in place of variables of the same name.
+std::vector<std::string>& kept_environment() {
+  static std::vector<std::string> kept;
+  return kept;
+}
+
+// That of keep_environment(), with `added`, of which the last of a name counts.
 std::vector<std::string> environment_with(const std::vector<std::string>& added) {
-  std::vector<std::string> all = added;
-  for (char** variable = environ; *variable != nullptr; ++variable) {
-    const std::string_view text = *variable;
-    const std::string_view name = text.substr(0, text.find('=') + 1);
-    bool is_replaced = false;
-    for (const std::string& one : added) is_replaced = is_replaced || one.starts_with(name);
-    if (!is_replaced) all.emplace_back(text);
+  std::vector<std::string> all = kept_environment();
+  for (const std::string& one : added) {
+    const std::string name = one.substr(0, one.find('=') + 1);
+    std::erase_if(all, [&](const std::string& earlier) { return earlier.starts_with(name); });
+    all.push_back(one);
   }
   return all;
+}
+
+// Where a command without a slash is, or "": never in the folder that somebody happens to be in.
+std::string found_in_path(const std::string& command) {
+  if (command.find('/') != std::string::npos) return command;
+  const char* path = std::getenv("PATH");  // NOLINT(concurrency-mt-unsafe): nobody writes it
+  for (const std::string& folder : base::split(path == nullptr ? "" : path, ':')) {
+    const std::string file = cat(folder, "/", command);
+    std::error_code ignored;
+    if (folder.starts_with('/') && access(file.c_str(), X_OK) == 0 &&
+        std::filesystem::is_regular_file(file, ignored)) {
+      return file;
+    }
+  }
+  return "";
+}
+
+base::Error cannot_start(const ExecPlugin& plugin, const std::string& why) {
+  const std::string hint = plugin.install_hint.empty() ? "" : cat(": ", plugin.install_hint);
+  return invalid(cat(plugin.where, ".command: cannot start ", plugin.command, ": ", why, hint));
 }
 
 std::vector<char*> pointers(const std::vector<std::string>& texts) {
@@ -59,6 +85,8 @@ std::string read_all(int fd) {
 
 base::Result<std::string> output_of(const ExecPlugin& plugin, const std::string& info,
                                     bool is_interactive) {
+  const std::string file = found_in_path(plugin.command);
+  if (file.empty()) return cannot_start(plugin, "it is in no folder of PATH");
   int ends[2];
   if (pipe2(ends, O_CLOEXEC) != 0) return base::system_error("cannot make a pipe");
   base::Descriptor reader(ends[0]), writer(ends[1]);
@@ -75,20 +103,21 @@ base::Result<std::string> output_of(const ExecPlugin& plugin, const std::string&
   }
   posix_spawn_file_actions_adddup2(&actions, writer.get(), STDOUT_FILENO);
   pid_t pid = 0;
-  const int failure = posix_spawnp(&pid, plugin.command.c_str(), &actions, nullptr,
-                                   pointers(arguments).data(), pointers(environment).data());
+  const int failure = posix_spawn(&pid, file.c_str(), &actions, nullptr, pointers(arguments).data(),
+                                  pointers(environment).data());
   posix_spawn_file_actions_destroy(&actions);
   if (failure != 0) {
-    const std::string hint = plugin.install_hint.empty() ? "" : cat(": ", plugin.install_hint);
-    return invalid(cat(plugin.where, ".command: cannot start ", plugin.command, ": ",
-                       std::strerror(failure), hint));  // NOLINT(concurrency-mt-unsafe): one thread
+    return cannot_start(plugin, std::strerror(failure));  // NOLINT(concurrency-mt-unsafe)
   }
   writer.reset();
   std::string printed = read_all(reader.get());
   reader.reset();
   int status = 0;
-  while (waitpid(pid, &status, 0) < 0 && errno == EINTR) {
-  }
+  pid_t ended = 0;
+  do {
+    ended = waitpid(pid, &status, 0);
+  } while (ended < 0 && errno == EINTR);
+  if (ended < 0) return base::system_error(cat("cannot see how ", plugin.command, " has ended"));
   if (WIFEXITED(status) && WEXITSTATUS(status) == 0) return printed;
   const std::string how =
       WIFEXITED(status) ? cat("exit code ", WEXITSTATUS(status)) : cat("signal ", WTERMSIG(status));
@@ -97,6 +126,14 @@ base::Result<std::string> output_of(const ExecPlugin& plugin, const std::string&
 }
 
 }  // namespace
+
+void keep_environment() {
+  // Started by who ignores the ends of children, this process would not see how one has ended.
+  std::signal(SIGCHLD, SIG_DFL);
+  for (char** variable = environ; *variable != nullptr; ++variable) {
+    kept_environment().emplace_back(*variable);
+  }
+}
 
 base::Result<void> get_credentials(kube::ClusterAccess& access) {
   if (!access.exec) return {};

@@ -6,6 +6,10 @@
 
 namespace cdom::program {
 
+// Keeps the environment that this process was started with, for such programs: libraries change it
+// for themselves. First in main.
+void keep_environment();
+
 // Puts its credentials into `access`; nothing when the kubeconfig names none. It may ask on
 // standard input where that is a terminal, and what it says on standard error the user sees.
 // Invalid: it cannot be started, fails, or prints something else.

@@ -5,10 +5,12 @@
 #include "cli/help_text.h"
 #include "compute_domain/http/client.h"
 #include "plugin/main/commands.h"
+#include "plugin/main/credential_program.h"
 
 using namespace cdom;  // NOLINT(google-build-using-namespace): a main file names every module
 
 int main(int argc, char** argv) {
+  program::keep_environment();
   http::initialize_process();
   program::PluginFlags flags;
   const cli::CommandLine line = program::command_line_of(flags);
