@@ -11,6 +11,7 @@
 #include "compute_domain/core/node_pause.h"
 #include "compute_domain/core/reconcile.h"
 #include "compute_domain/core/reservations.h"
+#include "plugin/reduce.h"
 
 namespace cdom::plugin {
 
@@ -35,13 +36,6 @@ bool is_known_label(const std::string& name, const std::string& value) {
          std::ranges::any_of(kPrefixes, [&](auto prefix) { return name.starts_with(prefix); });
 }
 
-void reduce(api::ObjectMeta& meta) {
-  std::erase_if(meta.annotations,
-                [](const auto& entry) { return !is_known_annotation(entry.first); });
-  std::erase_if(meta.labels,
-                [](const auto& entry) { return !is_known_label(entry.first, entry.second); });
-}
-
 void reduce_configs(std::vector<api::OpaqueConfig>& configs) {
   std::erase_if(configs,
                 [](const api::OpaqueConfig& config) { return config.driver != api::kDriver; });
@@ -52,14 +46,6 @@ bool is_ours(const api::ResourceClaim& claim) {
   return claim.allocation &&
          std::ranges::find(claim.allocation->devices, api::kDriver,
                            &api::AllocatedDevice::driver) != claim.allocation->devices.end();
-}
-
-bool is_ours(const api::DeviceClass& device_class) {
-  return device_class.meta.name.starts_with("compute-domain-");
-}
-
-bool is_list(const api::ConfigMap& map) {
-  return !map.meta.label(api::kGroupLabel).empty() || map.meta.name == core::kReservationsName;
 }
 
 // Names of nodes that have reported, or offer devices.
@@ -74,9 +60,50 @@ bool is_operators(const ClusterView& view, const api::PodState& pod) {
   return pod.meta.ns == view.namespaces.operators || pod.meta.ns == view.namespaces.nodes;
 }
 
-// Events are many, and tell of everything: kept are those on objects that are here.
-void reduce_events(ClusterView& view) {
-  std::set<std::string> uids, pods;
+}  // namespace
+
+void reduce(api::ObjectMeta& meta) {
+  std::erase_if(meta.annotations,
+                [](const auto& entry) { return !is_known_annotation(entry.first); });
+  std::erase_if(meta.labels,
+                [](const auto& entry) { return !is_known_label(entry.first, entry.second); });
+}
+
+bool reduce_object(api::ResourceClaim& claim) {
+  reduce(claim.meta);
+  if (!is_ours(claim)) return false;
+  reduce_configs(claim.spec.configs);
+  if (claim.allocation) reduce_configs(claim.allocation->configs);
+  // The shapes are those of v1, in whatever version they came.
+  claim.version = "v1";
+  return true;
+}
+
+bool reduce_object(api::ResourceClaimTemplate& object) {
+  reduce(object.meta);
+  if (!core::asks_for_domain(object.spec)) return false;
+  reduce_configs(object.spec.configs);
+  object.claim_labels.clear();
+  return true;
+}
+
+bool reduce_object(api::ResourceSlice& slice) {
+  reduce(slice.meta);
+  return slice.driver == api::kDriver;
+}
+
+bool reduce_object(api::DeviceClass& device_class) {
+  reduce(device_class.meta);
+  return device_class.meta.name.starts_with("compute-domain-");
+}
+
+bool reduce_object(api::ConfigMap& map) {
+  reduce(map.meta);
+  return !map.meta.label(api::kGroupLabel).empty() || map.meta.name == core::kReservationsName;
+}
+
+std::set<std::string> told_uids(const ClusterView& view) {
+  std::set<std::string> uids;
   const auto add = [&](const auto& objects) {
     for (const auto& object : objects) uids.insert(object.meta.uid);
   };
@@ -84,23 +111,14 @@ void reduce_events(ClusterView& view) {
   add(view.claims);
   add(view.reports);
   add(view.pods);
-  std::erase_if(view.events, [&](const api::Occurrence& event) {
-    return !uids.contains(event.involved.uid) || event.involved.uid.empty();
-  });
-  std::ranges::sort(view.events, {}, [](const api::Occurrence& event) {
-    return std::tuple(event.begin(), event.meta.ns, event.meta.name);
-  });
+  uids.erase("");
+  return uids;
 }
 
-}  // namespace
-
 ClusterView reduced(ClusterView view) {
-  std::erase_if(view.classes, [](const auto& object) { return !is_ours(object); });
-  std::erase_if(view.slices, [](const auto& slice) { return slice.driver != api::kDriver; });
-  std::erase_if(view.claims, [](const auto& claim) { return !is_ours(claim); });
-  std::erase_if(view.templates,
-                [](const auto& object) { return !core::asks_for_domain(object.spec); });
-  std::erase_if(view.lists, [](const auto& map) { return !is_list(map); });
+  for_each_kind(view, [](const char*, auto& objects) {
+    std::erase_if(objects, [](auto& object) { return !reduce_object(object); });
+  });
   std::erase_if(view.nodes, [serving = serving_nodes(view)](const api::Node& node) {
     return !core::has_gpus(node.meta) && node.meta.label(api::kAgentNodeLabel).empty() &&
            !serving.contains(node.meta.name);
@@ -108,24 +126,20 @@ ClusterView reduced(ClusterView view) {
   std::erase_if(view.pods, [&](const api::PodState& pod) {
     return pod.claims.empty() && pod.extended_claim.empty() && !is_operators(view, pod);
   });
-  reduce_events(view);
+  // Events are many, and tell of everything: kept are those on objects that are here.
+  std::erase_if(view.events, [uids = told_uids(view)](const api::Occurrence& event) {
+    return !uids.contains(event.involved.uid);
+  });
   for_each_kind(view, [](const char*, auto& objects) {
-    for (auto& object : objects) reduce(object.meta);
     using Object = typename std::remove_cvref_t<decltype(objects)>::value_type;
-    if constexpr (!std::is_same_v<Object, api::Occurrence>) {
+    if constexpr (std::is_same_v<Object, api::Occurrence>) {
+      std::ranges::sort(objects, {}, [](const api::Occurrence& event) {
+        return std::tuple(event.begin(), event.meta.ns, event.meta.name);
+      });
+    } else {
       std::ranges::sort(objects, {}, [](const auto& object) { return api::name_of(object.meta); });
     }
   });
-  for (api::ResourceClaim& claim : view.claims) {
-    reduce_configs(claim.spec.configs);
-    if (claim.allocation) reduce_configs(claim.allocation->configs);
-    // The shapes are those of v1, in whatever version they came.
-    claim.version = "v1";
-  }
-  for (api::ResourceClaimTemplate& object : view.templates) {
-    reduce_configs(object.spec.configs);
-    object.claim_labels.clear();
-  }
   view.taken = std::chrono::floor<std::chrono::seconds>(view.taken);
   return view;
 }

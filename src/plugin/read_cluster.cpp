@@ -3,10 +3,12 @@
 #include <iterator>
 #include <nlohmann/json.hpp>
 #include <optional>
+#include <set>
 #include <utility>
 
 #include "compute_domain/api/names.h"
 #include "compute_domain/base/text.h"
+#include "plugin/reduce.h"
 
 namespace cdom::plugin {
 
@@ -52,7 +54,8 @@ class Reading {
     auto found = client_.list_kept<T>(
         of,
         [&](T& object) {
-          return is_kept(object) ? std::optional<T>(std::move(object)) : std::nullopt;
+          const bool stays = is_kept(object) && reduce_object(object);
+          return stays ? std::optional<T>(std::move(object)) : std::nullopt;
         },
         &unreadable);
     if (found) {
@@ -104,8 +107,7 @@ base::Result<ClusterView> read_cluster(kube::Client& client, const Namespaces& n
   reading.read(view.deployments, {.ns = namespaces.operators});
   reading.read(view.daemon_sets, {.ns = namespaces.nodes});
   reading.read(view.nodes);
-  reading.read_kept(view.slices, {},
-                    [](const api::ResourceSlice& slice) { return slice.driver == api::kDriver; });
+  reading.read(view.slices);
   reading.read(view.claims);
   reading.read(view.templates);
   reading.read(view.lists, {.ns = namespaces.operators});
@@ -113,8 +115,11 @@ base::Result<ClusterView> read_cluster(kube::Client& client, const Namespaces& n
     return !pod.claims.empty() || !pod.extended_claim.empty() ||
            pod.meta.ns == namespaces.operators || pod.meta.ns == namespaces.nodes;
   });
+  const std::set<std::string> told = told_uids(view);
   for (const char* kind : {"ComputeDomain", "ComputeDomainNode", "ResourceClaim", "Pod"}) {
-    reading.read(view.events, {.field_selector = cat("involvedObject.kind=", kind)});
+    reading.read_kept(
+        view.events, {.field_selector = cat("involvedObject.kind=", kind)},
+        [&](const api::Occurrence& event) { return told.contains(event.involved.uid); });
   }
   if (reading.error()) return *reading.error();
   // Last, as nothing that was read is younger.

@@ -56,6 +56,21 @@ TEST_F(ReadCluster, HasWhatIsThere) {
   EXPECT_EQ(lacking_api(*view), "");
 }
 
+// What a namespace's users may make as large as they like.
+TEST_F(ReadCluster, KeepsNothingOfOthers) {
+  load_definitions();
+  load("{apiVersion: v1, kind: Namespace, metadata: {name: team-a}}");
+  load(R"({apiVersion: resource.k8s.io/v1, kind: ResourceClaim,
+      metadata: {name: other, namespace: team-a, annotations: {note: large}},
+      spec: {devices: {requests: [{name: x, exactly: {deviceClassName: gpu.example.com}}]}}})");
+  load(R"({apiVersion: v1, kind: Event, metadata: {name: e, namespace: team-a},
+      message: large, involvedObject: {kind: Pod, name: gone, namespace: team-a, uid: none}})");
+  const auto view = read();
+  ASSERT_TRUE(view) << view.error().message;
+  EXPECT_THAT(view->claims, SizeIs(0));
+  EXPECT_THAT(view->events, SizeIs(0));
+}
+
 TEST_F(ReadCluster, ReadsDefinitionsThatAreWhatThisReleaseIsMadeFor) {
   load_definitions();
   const auto view = read();

@@ -98,15 +98,15 @@ void PageMaker::work(const std::stop_token& stop) {
 http::Response PageMaker::response_to(const Question& question) {
   if (!view_ || clock_.elapsed() - read_at_ >= kFresh) {
     view_.reset();
-    auto view = read_();
-    if (!view) {
-      return http::plain_text(502, cat("the cluster cannot be read: ", view.error().message, "\n"));
-    }
-    view_ = *std::move(view);
+    view_ = read_();
     read_at_ = clock_.elapsed();
   }
-  if (!question.domain) return page_response(plugin::html_of(*view_, source_));
-  auto page = plugin::html_of(*view_, *question.domain, source_);
+  if (!*view_) {
+    return http::plain_text(502, cat("the cluster cannot be read: ", view_->error().message, "\n"));
+  }
+  const plugin::ClusterView& view = **view_;
+  if (!question.domain) return page_response(plugin::html_of(view, source_));
+  auto page = plugin::html_of(view, *question.domain, source_);
   return page ? page_response(*std::move(page))
               : http::plain_text(404, page.error().message + "\n");
 }

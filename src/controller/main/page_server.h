@@ -2,7 +2,8 @@
 // as the cluster is now; /debug/page/NAMESPACE/NAME is that of one ComputeDomain.
 //
 // A view is read from the API server when somebody asks, and is shown to all who ask within five
-// seconds: however many readers, the API server gives its lists once in that time. At most 16 wait.
+// seconds after that, as is the reason for which it cannot be read: however many look, the API
+// server gives its lists once in that time. At most 16 wait.
 // Without authentication a request has to name a loopback host: otherwise a web site that a user
 // has open beside `kubectl port-forward` could make its own name one of this machine's, and read.
 #pragma once
@@ -56,7 +57,8 @@ class PageMaker {
   const Read read_;
   const std::string source_;
   const base::Clock& clock_;
-  std::optional<plugin::ClusterView> view_;  // these two for the thread alone
+  // For the thread alone: the last view, or why there is none.
+  std::optional<base::Result<plugin::ClusterView>> view_;
   base::Duration read_at_{};
 
   std::mutex mutex_;

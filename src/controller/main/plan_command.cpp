@@ -6,6 +6,7 @@
 
 #include "compute_domain/controller/dry_run.h"
 #include "compute_domain/controller/object_files.h"
+#include "compute_domain/plugin/printable.h"
 
 namespace cdom::program {
 
@@ -21,12 +22,13 @@ int run_plan(const ControllerFlags& flags, const std::vector<std::string>& paths
   }
   controller::FoundFiles found = controller::files_below(paths);
   const auto objects = controller::read_object_files(found.files);
-  if (!objects) return cli::usage_error(kProgram, objects.error().message);
+  if (!objects) return cli::usage_error(kProgram, plugin::printable(objects.error().message));
   const base::SystemClock clock;
   api::PlanReport report = controller::dry_run(*objects, settings_of(flags), clock);
   std::ranges::move(found.problems, std::back_inserter(report.problems));
-  const std::string text =
-      flags.output == "json" ? api::encode_plan_report(report) : controller::page_of(report);
+  const std::string text = flags.output == "json"
+                               ? api::encode_plan_report(report)
+                               : plugin::printable(controller::page_of(report), true);
   std::fputs(text.c_str(), stdout);
   return report.problems.empty() ? 0 : 1;
 }

@@ -160,7 +160,7 @@ int plan(const Call& call) {
   }
   controller::FoundFiles found = controller::files_below(call.arguments);
   auto files = controller::read_object_files(found.files);
-  if (!files) return misused(call, files.error().message);
+  if (!files) return misused(call, plugin::printable(files.error().message));
   if (!call.flags.from.empty()) {
     const auto view = plugin::read_bundle(call.flags.from);
     if (!view) return fail(view.error().message);
