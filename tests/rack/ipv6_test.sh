@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # A cluster without IPv4: nodes, pods and services have IPv6 addresses only. The operator as it is shipped is installed there,
-# a domain forms over two real kubelets, a peer that is cut off is told, and everything goes.
+# a domain forms over two real kubelets, its status names a peer that is cut off, and everything goes.
 # Prints a line per check and their count.
 set -uo pipefail
 cd "$(dirname "$0")/../.."

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # What cannot be served, and says why, on eight real kubelets with the operator as it is shipped: an nvidia-imex that is
-# missing, ends at once, is never READY, or does not end when it is told to; and eight domains that form while the
+# missing, ends at once, is never READY, or does not end at SIGTERM; and eight domains that form while the
 # leader is killed. Prints a line per check and their count.
 set -uo pipefail
 cd "$(dirname "$0")/../.."
