@@ -93,15 +93,16 @@ SupervisorMetrics::SupervisorMetrics(base::Registry* registry, const base::Clock
       questions_[{question, outcome}] = &questions(*registry_, option, name);
     }
   }
-  for (const char* outcome : {"Started", "Failed"}) starts(*registry_, outcome);
-  deaths(*registry_);
+  starts_ = &starts(*registry_, "Started");
+  failed_starts_ = &starts(*registry_, "Failed");
+  deaths_ = &deaths(*registry_);
 }
 
 void SupervisorMetrics::see(const DaemonKeeper& keeper) {
   if (registry_ == nullptr) return;
   const DaemonStatus status = keeper.status();
   for (const auto& [phase, number] : states_) number->set(phase == status.phase ? 1 : 0);
-  deaths(*registry_).set(keeper.deaths());
+  deaths_->set(keeper.deaths());
   std::map<char, int> count;
   // Of the host's own daemon they are not known.
   if (status.running && !status.host_managed) {
@@ -116,19 +117,21 @@ void SupervisorMetrics::see(const DaemonKeeper& keeper) {
 
 void SupervisorMetrics::started() {
   if (registry_ == nullptr) return;
-  starts(*registry_, "Started").add();
-  start_time(*registry_).set(seconds_of(clock_));
+  starts_->add();
+  if (start_time_ == nullptr) start_time_ = &start_time(*registry_);
+  start_time_->set(seconds_of(clock_));
 }
 
 void SupervisorMetrics::failed_to_start() {
-  if (registry_ != nullptr) starts(*registry_, "Failed").add();
+  if (registry_ != nullptr) failed_starts_->add();
 }
 
 void SupervisorMetrics::answered(Question question, Outcome outcome, const DaemonKeeper& keeper) {
   if (registry_ == nullptr) return;
   questions_.at({question, outcome})->add();
   if (outcome == Outcome::Answer && keeper.status().phase == base::DaemonPhase::Ready) {
-    ready_time(*registry_).set(seconds_of(clock_));
+    if (ready_time_ == nullptr) ready_time_ = &ready_time(*registry_);
+    ready_time_->set(seconds_of(clock_));
   }
 }
 

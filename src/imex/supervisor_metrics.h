@@ -4,7 +4,8 @@
 // The number of series is fixed: a state, a peer's state, a question and an outcome have one of
 // the values that are known, and nothing names a node, a group or an instance. All but the two
 // times are there from the start, so that a rate finds the first of a kind. What the loop updates
-// are atomic numbers: no scrape holds it up. One thread; others may render the registry.
+// are atomic numbers that it keeps: no scrape holds it up, but perhaps the first of each time. One
+// thread; others may render the registry.
 #pragma once
 
 #include <map>
@@ -37,6 +38,12 @@ class SupervisorMetrics {
   std::map<base::DaemonPhase, base::Number*> states_;
   std::map<char, base::Number*> peers_;  // by connection letter
   std::map<std::pair<AskTool::Question, ToolAnswer::Outcome>, base::Number*> questions_;
+  base::Number* starts_ = nullptr;
+  base::Number* failed_starts_ = nullptr;
+  base::Number* deaths_ = nullptr;
+  // Null until they are known: what is 0 would be shown as 1970.
+  base::Number* start_time_ = nullptr;
+  base::Number* ready_time_ = nullptr;
 };
 
 }  // namespace cdom::imex

@@ -4,7 +4,10 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <atomic>
+#include <chrono>
 #include <csignal>
+#include <thread>
 
 #include "imex/rig.h"
 
@@ -134,6 +137,42 @@ TEST(SupervisorMetrics, HaveASeriesForEachKnownValueAndNoMore) {
                  R"({"nodes": {"0": {"status": "READY", "connections": {
     "1": {"status": "OF_A_LATER_VERSION"}, "2": {"status": "CONNECTED"}}}}})");
   EXPECT_EQ(series_in(counted.text()), 25U) << counted.text();
+}
+
+// The text of a scrape of many series, which takes a while, has what was counted meanwhile.
+TEST(SupervisorMetrics, AreCountedAlsoWhileAScrapeGoesOn) {
+  Counted counted;
+  counted.start();
+  counted.answer(ToolAnswer::Outcome::Answer, "READY\n");
+  for (int i = 0; i < 200'000; ++i) {
+    counted.registry.counter("a_that_comes_first", "", {{"number", std::to_string(i)}});
+  }
+  int starts = 1, deaths = 0;
+  std::string text;
+  const auto has_all = [&] {
+    const std::string started = base::cat("starts_total{outcome=\"Started\"} ", starts, "\n");
+    const std::string failed = base::cat("starts_total{outcome=\"Failed\"} ", deaths, "\n");
+    return text.find(started) != std::string::npos && text.find(failed) != std::string::npos &&
+           text.find(base::cat("deaths_total ", deaths, "\n")) != std::string::npos;
+  };
+  // A machine that is busy may be late once, and not each time.
+  for (int i = 0; i < 5 && (i == 0 || !has_all()); ++i) {
+    std::atomic<bool> has_begun = false;
+    std::jthread scraper([&] {
+      has_begun = true;
+      text = counted.text();
+    });
+    while (!has_begun) std::this_thread::yield();
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+    counted.keeper.ended("was ended by SIGKILL");
+    counted.metrics.failed_to_start();
+    counted.keeper.started();
+    counted.metrics.started();
+    counted.metrics.see(counted.keeper);
+    ++starts, ++deaths;
+    scraper.join();
+  }
+  EXPECT_TRUE(has_all()) << text.substr(text.find("# HELP compute"));
 }
 
 TEST(SupervisorMetrics, AreThoseOfARealSupervisor) {
