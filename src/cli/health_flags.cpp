@@ -1,5 +1,7 @@
 #include "cli/health_flags.h"
 
+#include "compute_domain/base/text.h"
+
 namespace cdom::cli {
 
 namespace {
@@ -8,14 +10,13 @@ bool is_of_its_own(const std::string& path) {
   return path.empty() || (path.starts_with('/') && path != "/healthz" && path != "/readyz");
 }
 
-}  // namespace
+constexpr char kOfItsOwn[] = "a path of its own, such as /metrics";
 
-std::vector<Flag> rows_of_open_metrics(HealthFlags& flags) {
+std::vector<Flag> open_rows(HealthFlags& flags, const Rule& of_path) {
   return {
       {"metrics-listen", "HTTP_ENDPOINT", text(flags.listen, "ADDRESS:PORT"),
        "address of /healthz, /readyz and /metrics; empty for none"},
-      {"metrics-path", "METRICS_PATH",
-       text(flags.metrics_path, "PATH", {is_of_its_own, "a path of its own, such as /metrics"}),
+      {"metrics-path", "METRICS_PATH", text(flags.metrics_path, "PATH", of_path),
        "path of the metrics; empty for none"},
       {"metrics-tls-cert", "METRICS_TLS_CERT", text(flags.tls_cert, "FILE"),
        "PEM file with a certificate and its chain, for HTTPS at --metrics-listen; a renewed one is "
@@ -25,8 +26,12 @@ std::vector<Flag> rows_of_open_metrics(HealthFlags& flags) {
   };
 }
 
+}  // namespace
+
+std::vector<Flag> rows_of_open_metrics(HealthFlags& flags) { return open_rows(flags, {}); }
+
 std::vector<Flag> rows_of(HealthFlags& flags) {
-  return rows_of_open_metrics(flags) +
+  return open_rows(flags, {is_of_its_own, kOfItsOwn}) +
          std::vector<Flag>{
              {"metrics-authentication", "METRICS_AUTHENTICATION", on_off(flags.authentication),
               "show metrics only to who sends the token of a user that may get --metrics-path; "
@@ -35,6 +40,9 @@ std::vector<Flag> rows_of(HealthFlags& flags) {
 }
 
 std::string mistake_in(const HealthFlags& flags) {
+  if (!is_of_its_own(flags.metrics_path)) {
+    return base::cat("--metrics-path: \"", flags.metrics_path, "\" is not ", kOfItsOwn);
+  }
   if (flags.tls_cert.empty() != flags.tls_key.empty()) {
     return "--metrics-tls-cert and --metrics-tls-key: only one is given; give both, or neither";
   }

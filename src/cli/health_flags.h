@@ -16,7 +16,8 @@ struct HealthFlags {
 
 // They write into `flags`, which must outlive them.
 std::vector<Flag> rows_of(HealthFlags& flags);
-// The same without authentication, for a program that asks no API server.
+// The same without authentication, for a program that asks no API server, and with any path: what
+// is wrong with it mistake_in says.
 std::vector<Flag> rows_of_open_metrics(HealthFlags& flags);
 
 // "" when the values make sense together, else what is wrong with which flag.

@@ -58,7 +58,7 @@ class Supervisor::Loop {
   }
 
   void step(Duration patience);
-  void run(const std::stop_token& stop);
+  void run(const std::stop_token& stop, const std::function<Duration()>& beside);
   [[nodiscard]] Result<void> check() const { return workshop_.check(); }
 
  private:
@@ -407,12 +407,12 @@ std::string Supervisor::Loop::how_it_ended(const Ending& ending) const {
   return how;
 }
 
-void Supervisor::Loop::run(const std::stop_token& stop) {
+void Supervisor::Loop::run(const std::stop_token& stop, const std::function<Duration()>& beside) {
   const std::stop_callback on_stop(stop, [this] {
     const std::uint64_t one = 1;
     (void)!write(wake_.get(), &one, sizeof one);
   });
-  while (!stop.stop_requested()) step(std::chrono::hours(1));
+  while (!stop.stop_requested()) step(beside());
   // The wish stays saved: a successor of this boot goes on with it.
   std::uint64_t count = 0;
   (void)!read(wake_.get(), &count, sizeof count);
@@ -458,7 +458,9 @@ Result<std::unique_ptr<Supervisor>> Supervisor::open(SupervisorOptions options,
 Supervisor::Supervisor(std::unique_ptr<Loop> loop) : loop_(std::move(loop)) {}
 Supervisor::~Supervisor() = default;
 void Supervisor::step(Duration patience) { loop_->step(patience); }
-void Supervisor::run(const std::stop_token& stop) { loop_->run(stop); }
+void Supervisor::run(const std::stop_token& stop, const std::function<Duration()>& beside) {
+  loop_->run(stop, beside);
+}
 Result<void> Supervisor::check() const { return loop_->check(); }
 
 }  // namespace cdom::imex

@@ -262,6 +262,8 @@ TEST(HealthFlags, NameWhatIsMissing) {
     EXPECT_THAT(mistake_with([&](HealthFlags& f) { f.*one = "/tls/file"; }),
                 StartsWith("--metrics-tls-cert and --metrics-tls-key: only one is given"));
   }
+  EXPECT_EQ(mistake_with([](HealthFlags& f) { f.metrics_path = "/healthz"; }),
+            "--metrics-path: \"/healthz\" is not a path of its own, such as /metrics");
   EXPECT_THAT(mistake_with([](HealthFlags& f) { f.authentication = true; }),
               StartsWith("--metrics-authentication: needs --metrics-tls-cert"));
   EXPECT_EQ(mistake_with([](HealthFlags& f) {

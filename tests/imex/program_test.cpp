@@ -387,6 +387,8 @@ TEST(ImexProgram, RunsItsDaemonAlsoWhereItCannotServeMetrics) {
   for (const std::vector<std::string>& flags : std::vector<std::vector<std::string>>{
            {"--metrics-listen", taken},
            {"--metrics-listen", "nowhere"},
+           {"--metrics-listen", "127.0.0.1:0", "--metrics-tls-cert", "/nowhere/tls.crt"},
+           {"--metrics-listen", "127.0.0.1:0", "--metrics-path", "/healthz"},
            {"--metrics-listen", "127.0.0.1:0", "--metrics-tls-cert", "/nowhere/tls.crt",
             "--metrics-tls-key", "/nowhere/tls.key"}}) {
     RunningProgram running({}, flags);  // has a READY daemon
@@ -398,6 +400,23 @@ TEST(ImexProgram, RunsItsDaemonAlsoWhereItCannotServeMetrics) {
     // Nor does what it waits for keep it from its end.
     running.child->signal(SIGTERM);
     EXPECT_TRUE(running.rig.until([&] { return running.child->reap().has_value(); }));
+  }
+}
+
+TEST(ImexProgram, GoesOnWithMistakesAboutMetricsThatNobodyAskedFor) {
+  const std::vector<std::string> mistakes{"--metrics-tls-key", "/nowhere/tls.key", "--metrics-path",
+                                          "/healthz"};
+  RunningProgram running({}, mistakes);  // has a READY daemon
+  std::vector<std::string> probe{"probe", "--socket", running.rig.node(0).options.socket_path};
+  probe.insert(probe.end(), mistakes.begin(), mistakes.end());
+  const Outcome done = run(probe);
+  EXPECT_EQ(done.ending, "exited with code 0") << done.output;
+  for (const char* command : {"check", "fabric"}) {
+    std::vector<std::string> flags{command, "--driver-root", "/nowhere"};
+    flags.insert(flags.end(), mistakes.begin(), mistakes.end());
+    const Outcome looked = run(flags);
+    EXPECT_EQ(looked.ending, "exited with code 1") << looked.output;
+    EXPECT_THAT(looked.output, ::testing::Not(HasSubstr("--metrics"))) << command;
   }
 }
 

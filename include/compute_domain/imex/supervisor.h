@@ -6,7 +6,9 @@
 // same boot starts it again. One thread.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <set>
@@ -78,8 +80,11 @@ class Supervisor {
   // What there is to do now, and then one wait for news, of at most `patience`.
   void step(base::Duration patience);
   // Until `stop`; then ends the daemon: SIGTERM, and SIGKILL after 5 s. When none was wanted, the
-  // supervisor's files go too.
-  void run(const std::stop_token& stop);
+  // supervisor's files go too. Before each step it calls `beside`, which gives the most that the
+  // step may wait.
+  void run(
+      const std::stop_token& stop,
+      const std::function<base::Duration()>& beside = [] { return std::chrono::hours(1); });
   // Whether a daemon could be started now: the driver's files and devices are there.
   [[nodiscard]] base::Result<void> check() const;
 

@@ -125,10 +125,10 @@ cli::CommandLine command_line_of(ImexFlags& flags) {
       .sub_commands = {{"check", kCheckUsage}, {"fabric", kFabricUsage}, {"probe", kProbeUsage}},
       .flags = own_rows(flags) + cli::rows_of_open_metrics(flags.health) + rows_of(flags.check),
       .mistake = [&flags](const std::string&) -> std::string {
-        if (flags.supervisor.server_port == flags.supervisor.command_port) {
-          return "--server-port and --command-port: must differ";
-        }
-        return cli::mistake_in(flags.health);
+        // Those of the metrics keep no daemon from its work: MetricsPort tells them.
+        return flags.supervisor.server_port == flags.supervisor.command_port
+                   ? "--server-port and --command-port: must differ"
+                   : "";
       }};
 }
 

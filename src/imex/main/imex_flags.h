@@ -26,7 +26,7 @@ struct ImexFlags {
   std::string fabric_mode = "strict";
   bool prints_lines = false;
   std::string boot_id_file = "/proc/sys/kernel/random/boot_id";
-  cli::HealthFlags health;  // served only where an address is given
+  cli::HealthFlags health;  // served only where an address is given; may have mistakes
   // Of the sub-command `check`.
   CheckFlags check;
   std::string node;

@@ -55,8 +55,8 @@ int run(const program::ImexFlags& flags, const cli::Signals& signals) {
   // The driver may still come; until then each wish for a daemon is answered so.
   if (const auto usable = (*supervisor)->check(); !usable)
     base::log_warning(usable.error().message);
-  const program::MetricsPort port(flags.health, metrics, pulses, clock);
-  (*supervisor)->run(signals.token());
+  program::MetricsPort port(flags.health, metrics, pulses, clock);
+  (*supervisor)->run(signals.token(), [&port] { return port.tend(); });
   base::log_info("stopped");
   return 0;
 }

@@ -1,60 +1,104 @@
 #include "imex/main/metrics_port.h"
 
-#include <chrono>
-#include <condition_variable>
-#include <mutex>
-#include <stop_token>
+#include <exception>
+#include <utility>
 
-#include "cli/health_server.h"
 #include "compute_domain/base/log.h"
 
 namespace cdom::program {
 
 namespace {
 
-constexpr base::Duration kBetweenTries = std::chrono::seconds(30);
+constexpr base::Duration kNothingToDo = std::chrono::hours(1);
 
-// False when the token was stopped meanwhile.
-bool pause(const std::stop_token& stop, base::Duration time) {
-  std::mutex mutex;
-  std::condition_variable_any never;
-  std::unique_lock lock(mutex);
-  never.wait_for(lock, stop, time, [] { return false; });
-  return !stop.stop_requested();
-}
-
-void wait(const std::stop_token& stop) {
-  std::mutex mutex;
-  std::condition_variable_any never;
-  std::unique_lock lock(mutex);
-  never.wait(lock, stop, [] { return false; });
+void tell_not_served(const std::string& error) {
+  base::log_warning("the metrics are not served; tried again every half minute",
+                    {{"error", error}});
 }
 
 }  // namespace
 
-MetricsPort::MetricsPort(const cli::HealthFlags& flags, const base::Registry& metrics,
-                         const base::Pulses& pulses, const base::Clock& clock) {
-  if (flags.listen.empty()) return;
-  keeper_ = std::jthread([flags, &metrics, &pulses, &clock](const std::stop_token& stop) {
+MetricsPort::MetricsPort(cli::HealthFlags flags, const base::Registry& metrics,
+                         const base::Pulses& pulses, const base::Clock& clock)
+    : MetricsPort(std::move(flags), metrics, pulses, clock, Means{}) {}
+
+MetricsPort::MetricsPort(cli::HealthFlags flags, const base::Registry& metrics,
+                         const base::Pulses& pulses, const base::Clock& clock, Means means)
+    : flags_(std::move(flags)),
+      metrics_(metrics),
+      pulses_(pulses),
+      clock_(clock),
+      means_(std::move(means)),
+      due_(clock.elapsed()) {
+  if (flags_.listen.empty()) return;
+  const std::string mistake = cli::mistake_in(flags_);
+  is_wanted_ = mistake.empty();
+  if (!is_wanted_) {
+    base::log_warning("the metrics are not served; change the flag", {{"error", mistake}});
+  }
+}
+
+base::Duration MetricsPort::tend() {
+  if (!is_wanted_) return kNothingToDo;
+  if (!is_kept_ && clock_.elapsed() >= due_) {
+    due_ = clock_.elapsed() + means_.between_tries;
+    start();
+  }
+  return means_.between_tries;
+}
+
+// Where the container may have no more processes the system gives no thread.
+void MetricsPort::start() {
+  is_kept_ = true;
+  try {
+    keeper_ = means_.start([this](const std::stop_token& stop) { keep(stop); });
+    has_told_ = false;
+  } catch (const std::exception& e) {
+    is_kept_ = false;
+    if (!std::exchange(has_told_, true)) tell_not_served(e.what());
+  }
+}
+
+// What is thrown here would end the supervisor, and with it the daemon.
+void MetricsPort::keep(const std::stop_token& stop) {
+  try {
     std::string told;
-    for (;;) {
-      const auto served = cli::serve_health(flags, {.metrics = metrics,
-                                                    .pulses = pulses,
-                                                    .not_ready = [] { return std::string(); },
-                                                    .readers = nullptr,
-                                                    .clock = clock});
-      if (served) {
-        base::log_info("serving metrics", {{"address", (*served)->address()}});
-        return wait(stop);
-      }
-      if (const std::string& error = served.error().message; error != told) {
-        base::log_warning("the metrics are not served; tried again every half minute",
-                          {{"error", error}});
-        told = error;
-      }
-      if (!pause(stop, kBetweenTries)) return;
+    while (!stop.stop_requested()) {
+      const std::string error = serve_until(stop);
+      if (!error.empty() && error != told) tell_not_served(error);
+      told = error;
+      sleep(stop, means_.between_tries);
     }
-  });
+  } catch (const std::exception&) {
+    is_kept_ = false;  // no memory for a line of the log; tend() starts another
+  }
+}
+
+// What keeps it from serving.
+std::string MetricsPort::serve_until(const std::stop_token& stop) {
+  try {
+    const auto served = means_.serve(flags_, {.metrics = metrics_,
+                                              .pulses = pulses_,
+                                              .not_ready = [] { return std::string(); },
+                                              .readers = nullptr,
+                                              .clock = clock_});
+    if (!served) return served.error().message;
+    base::log_info("serving metrics", {{"address", (*served)->address()}});
+    sleep(stop, std::nullopt);
+    return "";
+  } catch (const std::exception& e) {
+    return e.what();
+  }
+}
+
+void MetricsPort::sleep(const std::stop_token& stop, std::optional<base::Duration> time) {
+  std::unique_lock lock(mutex_);
+  const auto is_over = [] { return false; };
+  if (time) {
+    never_.wait_for(lock, stop, *time, is_over);
+  } else {
+    never_.wait(lock, stop, is_over);
+  }
 }
 
 }  // namespace cdom::program
