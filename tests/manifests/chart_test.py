@@ -159,6 +159,8 @@ COMPONENTS = {
     "shared-claims": {"sharedClaims": {"enabled": True}},
 }
 BY_VERSION = "kubernetes-1.32/component"
+# Comes with the two values of its name, and after the two components.
+BOTH = "imex-metrics/tls"
 HOST_PATH = {"test": ("/etc/compute-domain-test", "Directory"), "boot-id": ("/proc/sys/kernel/random/boot_id", "File")}
 STAND_INS = {
     "args": ["--boot-id-file=/host/boot_id"],
@@ -177,7 +179,7 @@ ELSEWHERE = {"base", "adopt", "namespaces", "examples", "helm", "test"}
 
 
 def compared(major: str, base: str, components: list, kubernetes=NEWEST, more=None) -> None:
-    values = merged(UNLABELLED, *(COMPONENTS[name] for name in components if name != BY_VERSION), more or {})
+    values = merged(UNLABELLED, *(COMPONENTS[name] for name in components if name not in (BY_VERSION, BOTH)), more or {})
     must_be_equal((major, base, components, kubernetes), as_helm_has_it(overlay(base, *components)),
                   rendered(major, values, kubernetes=kubernetes))
 
@@ -195,8 +197,10 @@ def every_overlay_is_the_same_both_ways(major: str) -> None:
 
 @of_each_helm
 def components_go_together_the_same_both_ways(major: str) -> None:
-    every = [name for name in COMPONENTS if name != "isolation-channel"]
+    every = [*(name for name in COMPONENTS if name != "isolation-channel"), BOTH]
     compared(major, "default", every)
+    compared(major, "default", ["imex-metrics", "metrics-tls", BOTH])
+    compared(major, "default", ["monitoring", "metrics-tls"])
     compared(major, "default", [*(name for name in every if name != "extended-resource"), BY_VERSION], OLDEST)
     compared(major, "default", ["isolation-channel", "imex-tls", "gpu-operator"])
     compared(major, "test", ["isolation-channel", "metrics-tls"], more=TEST)
@@ -225,10 +229,10 @@ def a_take_over_has_the_rights_of_adopt(major: str) -> None:
 
 @of_each_helm
 def namespaces_are_named_the_same_both_ways(major: str) -> None:
-    components = ["imex-metrics", "monitoring", "metrics-tls", "shared-claims", "compute-domain-cliques", "debug-page", "gpu-clique-label",
+    components = ["imex-metrics", "monitoring", "metrics-tls", BOTH, "shared-claims", "compute-domain-cliques", "debug-page", "gpu-clique-label",
                   "openshift"]
     kustomize = objects_of(combined("default", *components, "namespaces", resources={"namespaces.yaml": RENAMED}))
-    chart = rendered(major, merged({"namespaces": {"nodes": {"name": "our-agents"}}}, *(COMPONENTS[name] for name in components)),
+    chart = rendered(major, merged({"namespaces": {"nodes": {"name": "our-agents"}}}, *(COMPONENTS[name] for name in components if name != BOTH)),
                      namespace="our-controllers")
     must_be_equal("namespaces", as_helm_has_it(kustomize, "our-controllers"), chart)
 
@@ -395,6 +399,8 @@ TOGETHER = [
      "ServiceMonitor/compute-domain-agent spec endpoints 0 tlsConfig ca secret name", "ours"),
     ({"imex": {"metrics": {"enabled": True}}, "metrics": {"tls": {"enabled": True, "secretName": "ours"}}},
      f"{IMEX} {POD} volumes [metrics-tls] secret", {"secretName": "ours", "defaultMode": 0o400, "optional": True}),
+    ({"imex": {"metrics": {"enabled": True}}, "metrics": {"tls": {"enabled": True, "secretName": "ours"}, "monitors": {"enabled": True}}},
+     "ServiceMonitor/compute-domain-imex spec endpoints 0 tlsConfig ca secret name", "ours"),
     ({"imex": {"metrics": {"enabled": True}}, "networkPolicy": {"metricsFrom": [{"podSelector": {}}]}},
      "NetworkPolicy/compute-domain-imex-metrics spec ingress 0 from", [{"podSelector": {}}]),
     # Each of the three alone.

@@ -131,12 +131,13 @@ an_agent_publishes_slices_of_its_own_node_only() {
 # All that a kustomization has, as the API server would store it.
 stored() { kubectl apply --server-side --dry-run=server -k "$ROOT/manifests/$1" -o json; }
 
-# The default with a component, in a directory of its own, as users have it.
+# The default with these components, in a directory of its own, as users have it.
 stored_with() {
-  local manifests
+  local manifests components
   mkdir -p "$WORK/with-$1"
   manifests=$(realpath --relative-to "$WORK/with-$1" "$ROOT/manifests")
-  echo "{resources: [$manifests/default], components: [$manifests/$1]}" >"$WORK/with-$1/kustomization.yaml"
+  components=$(printf ", $manifests/%s" "$@")
+  echo "{resources: [$manifests/default], components: [${components#, }]}" >"$WORK/with-$1/kustomization.yaml"
   kubectl apply --server-side --dry-run=server -k "$WORK/with-$1" -o json
 }
 
@@ -162,6 +163,8 @@ every_component_is_accepted() {
     stored_with "$name" >"$WORK/with-$name.json" 2>"$WORK/warnings" || fail "$name: $(<"$WORK/warnings")"
     [ ! -s "$WORK/warnings" ] || fail "$name: $(<"$WORK/warnings")"
   done
+  stored_with imex-metrics metrics-tls imex-metrics/tls >/dev/null 2>"$WORK/warnings" || fail "imex-metrics/tls: $(<"$WORK/warnings")"
+  [ ! -s "$WORK/warnings" ] || fail "imex-metrics/tls: $(<"$WORK/warnings")"
 }
 
 # Not a field that the API server passes over, as it does where the feature gate is off.

@@ -81,7 +81,7 @@ def every_object_and_pod_has_the_recommended_labels() -> None:
     """Also those of the components, and the API alone; which are as true of an object as of its program."""
     [version] = {each["metadata"]["labels"]["app.kubernetes.io/version"] for each in workloads(shipped("default"))}
     rendered = {"default": shipped("default"), "base": shipped("base"), "adopt": shipped("adopt"),
-                "components": objects_of(combined("default", "monitoring", "metrics-tls", "shared-claims", "compute-domain-cliques",
+                "components": objects_of(combined("default", "imex-metrics", "monitoring", "metrics-tls", "imex-metrics/tls", "shared-claims", "compute-domain-cliques",
                                                       "debug-page", "openshift"))}
     for where, objects in rendered.items():
         assert objects
@@ -135,7 +135,7 @@ def the_namespaces_may_have_other_names() -> None:
         "apiVersion": "v1", "kind": "ConfigMap", "data": {"operator": "our-controllers", "nodes": "our-agents"},
         "metadata": {"name": "compute-domain-namespaces", "annotations": {"config.kubernetes.io/local-config": "true"}}})
     every = ["gpu-operator", "gpu-clique-label", "isolation-channel", "host-managed", "imex-tls", "imex-metrics", "monitoring", "metrics-tls",
-             "shared-claims", "compute-domain-cliques", "debug-page", "openshift"]
+             "imex-metrics/tls", "shared-claims", "compute-domain-cliques", "debug-page", "openshift"]
     for base, components in (("default", every), ("default", ["monitoring"]), ("default", ["extended-resource"]), ("default", ["kubernetes-1.32/component"]),
                              ("kubernetes-1.32", []), ("test", []), ("adopt", [])):
         before = combined(base, *components)
@@ -219,6 +219,11 @@ def the_policy_allows_the_cliques_label_with_its_component_only() -> None:
     assert "'nvidia.com/gpu.clique'" in with_label and "'resource.nvidia.com/compute-domain-agent'" in with_label
 
 
+def supervisor_of(objects: list) -> dict:
+    [supervisor] = [each for each in of_kind(objects, "DaemonSet") if each["metadata"]["name"] == "compute-domain-imex"]
+    return supervisor
+
+
 def metrics_are_behind_tls_and_tokens_with_their_component_only() -> None:
     # ServiceAccounts by the ClusterRole that they have.
     def bound(objects: list) -> dict:
@@ -241,25 +246,44 @@ def metrics_are_behind_tls_and_tokens_with_their_component_only() -> None:
     for each in workloads(objects):
         spec = each["spec"]["template"]["spec"]
         mounted = [volume for volume in spec.get("volumes", []) if "secret" in volume]
+        # It serves nothing here, and its pods are replaced by hand.
+        if each["metadata"]["name"] == "compute-domain-imex":
+            assert each == supervisor_of(default), mounted
+            continue
         assert [volume["secret"]["secretName"] for volume in mounted] == ["compute-domain-metrics-tls"], mounted
-        # No workload waits for a certificate of metrics.
-        assert mounted[0]["secret"].get("optional", False) == (each["metadata"]["name"] == "compute-domain-imex"), mounted
         # The file's mode, and who can read it.
         mode, user = mounted[0]["secret"]["defaultMode"], spec.get("securityContext", {}).get("runAsUser", 0)
         assert user == 0 or (mode & 0o040 and spec["securityContext"]["fsGroup"] == spec["securityContext"]["runAsGroup"]), spec
-    supervisor = environment(container_of(objects, "compute-domain-imex"))
-    assert supervisor["METRICS_TLS_CERT"] == "/etc/compute-domain/metrics-tls/tls.crt", supervisor
-    assert "METRICS_AUTHENTICATION" not in supervisor, supervisor  # it has no token to ask with
     assert bound(objects)["compute-domain-metrics-auth"] == {"compute-domain-controller", "compute-domain-agent"}
     assert "compute-domain-metrics-auth" not in bound(default)
     [reader] = [each for each in of_kind(objects, "ClusterRole") if each["metadata"]["name"] == "compute-domain-metrics-reader"]
     assert reader["rules"] == [{"nonResourceURLs": ["/metrics"], "verbs": ["get"]}], reader
 
 
+def supervisors_serve_behind_tls_with_the_component_for_that_only() -> None:
+    plain, both = (objects_of(combined("default", "imex-metrics", *more)) for more in ([], ["metrics-tls"]))
+    assert supervisor_of(plain) == supervisor_of(both)
+    objects = objects_of(combined("default", "imex-metrics", "metrics-tls", "imex-metrics/tls"))
+    container = container_of(objects, "compute-domain-imex")
+    [mount] = [each["mountPath"] for each in container["volumeMounts"] if each["name"] == "metrics-tls"]
+    values = environment(container)
+    assert values["METRICS_TLS_CERT"] == f"{mount}/tls.crt" and values["METRICS_TLS_KEY"] == f"{mount}/tls.key", values
+    assert "METRICS_AUTHENTICATION" not in values, values  # it has no token to ask with
+    # No workload waits for a certificate of metrics.
+    [secret] = [volume["secret"] for volume in supervisor_of(objects)["spec"]["template"]["spec"]["volumes"] if "secret" in volume]
+    assert secret == {"secretName": "compute-domain-metrics-tls", "defaultMode": 0o400, "optional": True}, secret
+    # Without one of the two before it, the ServiceMonitor and the port would not go together.
+    for components in (["imex-metrics/tls"], ["metrics-tls", "imex-metrics/tls"], ["imex-metrics", "imex-metrics/tls"],
+                       ["imex-metrics/tls", "imex-metrics", "metrics-tls"]):
+        refused = combined("default", *components)
+        assert refused.returncode != 0 and "test" in refused.stderr, (components, refused.stderr)
+
+
 def monitors_reach_the_services_as_these_serve_metrics() -> None:
-    plain, behind_tls = (objects_of(combined("default", *components)) for components in (["imex-metrics", "monitoring"], ["imex-metrics", "monitoring", "metrics-tls"]))
+    components = ["imex-metrics", "monitoring"]
+    plain, half, behind_tls = (objects_of(combined("default", *components, *more)) for more in ([], ["metrics-tls"], ["metrics-tls", "imex-metrics/tls"]))
     services = {each["metadata"]["name"]: each for each in of_kind(plain, "Service")}
-    for objects in (plain, behind_tls):
+    for objects in (plain, half, behind_tls):
         for monitor in of_kind(objects, "ServiceMonitor"):
             name, namespace = monitor["metadata"]["name"], monitor["metadata"]["namespace"]
             service = services[f"{name}-metrics"]
@@ -272,9 +296,11 @@ def monitors_reach_the_services_as_these_serve_metrics() -> None:
             # Only the controller's metrics name another namespace than its own; a node's agent is trusted with no label.
             assert endpoint.get("honorLabels", False) == (name == "compute-domain-controller")
             tls = {"scheme", "bearerTokenFile"} & set(endpoint) | {"ca"} & set(endpoint["tlsConfig"])
-            # The supervisor asks for no token, and is sent none.
-            token = set() if name == "compute-domain-imex" else {"bearerTokenFile"}
-            assert tls == ({"scheme", "ca"} | token if objects is behind_tls else set()), (name, tls)
+            # The supervisor asks for no token, and is sent none; and has TLS by a component of its own.
+            is_supervisor = name == "compute-domain-imex"
+            is_behind_tls = objects is behind_tls or (objects is half and not is_supervisor)
+            token = set() if is_supervisor else {"bearerTokenFile"}
+            assert tls == ({"scheme", "ca"} | token if is_behind_tls else set()), (name, tls)
     # Or they would go on without TLS.
     refused = combined("default", "metrics-tls", "monitoring")
     assert refused.returncode != 0 and "fsGroup" in refused.stderr, refused.stderr
@@ -324,6 +350,7 @@ TESTS = (
     the_gpu_operators_driver_is_seen_through_the_folder_above_its_mount,
     the_policy_allows_the_cliques_label_with_its_component_only,
     metrics_are_behind_tls_and_tokens_with_their_component_only,
+    supervisors_serve_behind_tls_with_the_component_for_that_only,
     monitors_reach_the_services_as_these_serve_metrics,
     the_rules_and_the_dashboard_are_what_their_files_have,
     older_versions_have_classes_that_they_serve,

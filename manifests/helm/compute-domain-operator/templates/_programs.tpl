@@ -108,7 +108,7 @@ spec:
         secret:
           secretName: {{ .Values.imex.tls.secretName }}
       {{- end }}
-      {{- if .Values.metrics.tls.enabled }}
+      {{- if and .Values.imex.metrics.enabled .Values.metrics.tls.enabled }}
       - name: metrics-tls
         secret:
           secretName: {{ .Values.metrics.tls.secretName }}

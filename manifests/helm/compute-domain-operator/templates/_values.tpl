@@ -46,6 +46,9 @@
 {{- end }}
 {{- if $of.metrics.tls.enabled }}
 - metrics-tls
+{{- if $of.imex.metrics.enabled }}
+- imex-metrics/tls
+{{- end }}
 {{- end }}
 {{- if $of.sharedClaims.enabled }}
 - shared-claims
@@ -142,7 +145,7 @@
 {{- $_ := set .object.metadata "labels" (merge dict .object.metadata.labels $of.monitors.labels) }}
 {{- range .object.spec.endpoints }}
 {{- if $of.monitors.interval }}{{ $_ := set . "interval" $of.monitors.interval }}{{ end }}
-{{- if $of.tls.enabled }}{{ $_ := set .tlsConfig.ca.secret "name" $of.tls.secretName }}{{ end }}
+{{- with .tlsConfig.ca }}{{ $_ := set .secret "name" $of.tls.secretName }}{{ end }}
 {{- end }}
 {{- end }}
 
