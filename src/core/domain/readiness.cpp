@@ -71,7 +71,7 @@ std::string pending_reason(const Evidence& evidence, const Membership& membershi
 
 // With what keeps the node from starting any daemon, where it reports that: another one may run
 // there that is somebody else's, and the end of ours alone does not say so.
-std::string with_imex_fault(std::string said, const NodeView& view) {
+std::string with_imex_fault(const std::string& said, const NodeView& view) {
   const api::Condition* fault =
       view.report ? api::find_condition(view.report->status.conditions, kFaultImex) : nullptr;
   const bool is_news = fault != nullptr && fault->status == api::ConditionStatus::False &&

@@ -46,7 +46,7 @@ std::string found_in_path(const std::string& command) {
   if (command.find('/') != std::string::npos) return command;
   const char* path = std::getenv("PATH");  // NOLINT(concurrency-mt-unsafe): nobody writes it
   for (const std::string& folder : base::split(path == nullptr ? "" : path, ':')) {
-    const std::string file = cat(folder, "/", command);
+    std::string file = cat(folder, "/", command);
     std::error_code ignored;
     if (folder.starts_with('/') && access(file.c_str(), X_OK) == 0 &&
         std::filesystem::is_regular_file(file, ignored)) {
@@ -63,6 +63,7 @@ base::Error cannot_start(const ExecPlugin& plugin, const std::string& why) {
 
 std::vector<char*> pointers(const std::vector<std::string>& texts) {
   std::vector<char*> out;
+  out.reserve(texts.size() + 1);
   // NOLINTNEXTLINE(cppcoreguidelines-pro-type-const-cast): posix_spawn does not write to them
   for (const std::string& text : texts) out.push_back(const_cast<char*>(text.c_str()));
   out.push_back(nullptr);
