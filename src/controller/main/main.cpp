@@ -132,7 +132,7 @@ int run_controller(const program::ControllerFlags& flags, const cli::Signals& si
     if (!served) return cli::usage_error(kProgram, served.error().message);
     health = std::move(*served);
   }
-  // A client of its own: each view asks anew what the server has.
+  // A client of its own: each view first asks which kinds the server has.
   kube::Client reader(*transport, clock, kProgram, &metrics);
   program::PageMaker pages(
       [&] {
