@@ -13,7 +13,7 @@ namespace cdom::program {
 namespace {
 
 constexpr base::Duration kBetweenLooks = std::chrono::seconds(5);
-constexpr std::size_t kMuch = std::size_t{3} << 20U;
+constexpr std::size_t kMuch = std::size_t{1} << 20U;
 // What cannot be given back, as something used lies on each page, is not asked for again and again.
 constexpr std::size_t kMoreThanLeft = std::size_t{1} << 20U;
 

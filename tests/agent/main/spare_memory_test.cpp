@@ -20,7 +20,7 @@ class SpareMemoryTest : public testing::Test {
   }
 
   base::ManualClock clock_;
-  MemoryUse use_{.resident = 3 * kMiB, .allocated = 1 * kMiB};
+  MemoryUse use_{.resident = 2 * kMiB - 1, .allocated = 1 * kMiB};
   std::size_t pinned_ = 0;  // cannot be given back
   int times_ = 0;
   SpareMemory memory_{clock_, [this] { return use_; },
@@ -36,7 +36,7 @@ TEST_F(SpareMemoryTest, IsLeftWhereThereIsLittle) {
 }
 
 TEST_F(SpareMemoryTest, IsLeftWhereItIsInUse) {
-  use_ = {.resident = 40 * kMiB, .allocated = 39 * kMiB};
+  use_ = {.resident = 40 * kMiB, .allocated = 39 * kMiB + 1};
   look_later();
   EXPECT_EQ(times_, 0);
 }

@@ -35,7 +35,7 @@ func testFormations(c *Checks, rig *Rig, number int) {
 	c.Check(fmt.Sprintf("%d formations of a domain on one agent", number), err)
 	c.Check("each over a daemon of its own", holds(node.startsOfIMEX() == number, "%d daemons", node.startsOfIMEX()))
 	now := node.use()
-	fmt.Printf("        %.0f s; RSS %d kB, then %d kB; file descriptors %d, then %d; checkpoint %d bytes\n", took.Seconds(),
+	fmt.Printf("        %.0f s; %d kB of its own, then %d kB; file descriptors %d, then %d; checkpoint %d bytes\n", took.Seconds(),
 		warm.kilobytes, now.kilobytes, warm.descriptors, now.descriptors, size(node.checkpoint()))
 	c.Check("its memory does not grow", holds(now.kilobytes <= warm.kilobytes+mostGrowth, "%d kB, then %d kB", warm.kilobytes, now.kilobytes))
 	c.Check("nor do its file descriptors", eventually(10*time.Second, func() error {

@@ -132,7 +132,7 @@ func checkCrowd(c *Checks, plugin *Plugin, node *Node, claim Claim, who string, 
 	fresh.Close()
 	c.Check("nor the registration", node.AwaitSockets())
 	now := node.use()
-	fmt.Printf("        %d connections %s: %d file descriptors of the agent, RSS %d kB\n", size, who, now.descriptors, now.kilobytes)
+	fmt.Printf("        %d connections %s: %d file descriptors of the agent, %d kB of its own\n", size, who, now.descriptors, now.kilobytes)
 	for _, conn := range crowd {
 		conn.Close()
 	}
@@ -143,7 +143,7 @@ func checkCrowd(c *Checks, plugin *Plugin, node *Node, claim Claim, who string, 
 		now = node.use()
 		return holds(now.kilobytes <= mostMemory, "%d kB", now.kilobytes)
 	}))
-	fmt.Printf("        and after them: RSS %d kB\n", now.kilobytes)
+	fmt.Printf("        and after them: %d kB of its own\n", now.kilobytes)
 }
 
 // openFiles is for people.

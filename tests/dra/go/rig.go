@@ -143,7 +143,7 @@ func (r *Rig) AddNode(name string) (*Node, error) {
 	n.Flags = map[string]string{
 		"--kubeconfig": filepath.Join(r.dir, "kubeconfig"), "--node-name": name,
 		"--kubelet-plugins-dir": n.path("plugins"), "--kubelet-registrar-dir": n.path("plugins_registry"),
-		"--cdi-root": n.path("cdi"),
+		"--cdi-root":    n.path("cdi"),
 		"--fabric-file": n.path("fabric.yaml"), "--imex-socket": n.path("imex.sock"),
 		"--boot-id-file": n.path("boot_id"), "--alt-proc-devices": n.path("devices"), "--metrics-listen": "",
 	}
@@ -250,6 +250,7 @@ func (n *Node) isRunning() error {
 const spareConnections = 4
 
 // use is what the agent has at the moment.
+// kilobytes are resident ones but for the pages of its program and libraries, which the kernel keeps and takes back as it likes.
 type use struct{ descriptors, threads, kilobytes int }
 
 func (n *Node) use() use {
@@ -266,7 +267,7 @@ func (n *Node) use() use {
 		switch words[0] {
 		case "Threads:":
 			u.threads, _ = strconv.Atoi(words[1])
-		case "VmRSS:":
+		case "RssAnon:":
 			u.kilobytes, _ = strconv.Atoi(words[1])
 		}
 	}
