@@ -1,8 +1,12 @@
 // Watch events that an informer takes, per second of CPU time: out of the socket, cut into lines,
 // decoded into a ResourceClaim, and put into the store. An event is a claim of 2.5 KB, as a real
-// API server gives it, one to a chunk.
+// API server gives it, one to a chunk. And what decoding alone costs, by either way of reading.
 #include <cstdio>
+#include <ctime>
 
+#include "api/reading.h"
+#include "compute_domain/api/core.h"
+#include "compute_domain/api/resource.h"
 #include "compute_domain/base/text.h"
 #include "compute_domain/http/client.h"
 #include "compute_domain/kube/informer.h"
@@ -16,6 +20,8 @@ using namespace cdom;  // NOLINT(google-build-using-namespace): a main file name
 constexpr std::size_t kEventSize = 2500;
 constexpr int kEvents = 20'000;
 constexpr int kRuns = 5;
+constexpr std::size_t kNodeSize = 7700;
+constexpr int kDecodes = 5'000;
 
 // An allocated claim with the managed fields that make up most of a real one.
 std::string claim_event() {
@@ -28,6 +34,66 @@ std::string claim_event() {
   std::string event = head + field;
   while (event.size() + field.size() + tail.size() < kEventSize) event += "," + field;
   return event + tail + "\n";
+}
+
+// A GPU node as kubelet, its runtime and node feature discovery fill it.
+std::string node_event() {
+  std::string labels, images, fields;
+  for (int i = 0; i < 40; ++i) {
+    labels += base::cat(i == 0 ? "" : ",", R"("feature.node.kubernetes.io/cpu-cpuid.AVX512F)", i,
+                        R"(":"true")");
+  }
+  for (int i = 0; i < 10; ++i) {
+    images += base::cat(
+        i == 0 ? "" : ",", R"({"names":["nvcr.io/nvidia/k8s/image-)", i,
+        R"(@sha256:5d9b1c2f0a7e4d3c8b6a5f4e3d2c1b0a9f8e7d6c5b4a39281706f5e4d3c2b1a0"],"sizeBytes":)",
+        1000000 + i, "}");
+  }
+  const std::string field =
+      R"({"manager":"kubelet","operation":"Update","apiVersion":"v1","time":"2026-01-02T03:04:05Z","fieldsType":"FieldsV1","fieldsV1":{"f:metadata":{"f:labels":{".":{},"f:kubernetes.io/hostname":{}}},"f:status":{"f:conditions":{"k:{\"type\":\"Ready\"}":{"f:lastHeartbeatTime":{}}}}},"subresource":"status"})";
+  const std::string head = base::cat(
+      R"({"type":"MODIFIED","object":{"kind":"Node","apiVersion":"v1","metadata":{"name":"r1n01","uid":"0d6f3a5e-7a55-4a43-9d3b-3f1f3d0c7c11","resourceVersion":"4711","creationTimestamp":"2026-01-02T03:04:05Z","labels":{"kubernetes.io/hostname":"r1n01","nvidia.com/gpu.clique":"7c1f2d1e-0000-4000-8000-000000000001.1",)",
+      labels, R"(},"managedFields":[)");
+  const std::string tail = base::cat(
+      R"(]},"spec":{"podCIDR":"10.0.1.0/24","taints":[{"key":"nvidia.com/gpu","effect":"NoSchedule"}]},"status":{"capacity":{"cpu":"144","memory":"1Ti","nvidia.com/gpu":"4"},"allocatable":{"cpu":"143","memory":"1Ti","nvidia.com/gpu":"4"},"conditions":[{"type":"MemoryPressure","status":"False","lastHeartbeatTime":"2026-01-02T03:04:05Z","lastTransitionTime":"2026-01-02T03:04:05Z","reason":"KubeletHasSufficientMemory","message":"kubelet has sufficient memory available"},{"type":"Ready","status":"True","lastHeartbeatTime":"2026-01-02T03:04:05Z","lastTransitionTime":"2026-01-02T03:04:05Z","reason":"KubeletReady","message":"kubelet is posting ready status"}],"addresses":[{"type":"InternalIP","address":"10.0.0.1"},{"type":"Hostname","address":"r1n01"}],"nodeInfo":{"bootID":"5b0e6d0c-2b63-4b0e-9a50-2b3e0a1d9c77","kubeletVersion":"v1.37.2"},"images":[)",
+      images, "]}}}");
+  fields = field;
+  while (head.size() + fields.size() + field.size() + tail.size() < kNodeSize)
+    fields += "," + field;
+  return head + fields + tail;
+}
+
+double microseconds() {
+  timespec time{};
+  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time);
+  return static_cast<double>(time.tv_sec) * 1e6 + static_cast<double>(time.tv_nsec) / 1e3;
+}
+
+template <class T>
+double cost_of(const std::string& line, api::Reading reading) {
+  const double before = microseconds();
+  for (int i = 0; i < kDecodes; ++i) {
+    const auto event = api::decode_watch_event<T>(line, reading);
+    if (!event || event->unreadable) std::abort();
+  }
+  return (microseconds() - before) / kDecodes;
+}
+
+template <class T>
+void print_cost(const std::string& line) {
+  std::vector<double> thorough, quick;
+  for (int run = 0; run < kRuns; ++run) {
+    thorough.push_back(cost_of<T>(line, api::Reading::Thorough));
+    quick.push_back(cost_of<T>(line, api::Reading::Quick));
+  }
+  const std::string note = base::cat("of ", line.size(), " bytes; in turns");
+  const std::string_view kind = api::kind_of<T>().kind;
+  bench::print({base::cat("decoding a watch event of a ", kind, ", read thoroughly"),
+                "us",
+                thorough,
+                {},
+                note});
+  bench::print({base::cat("decoding a watch event of a ", kind), "us", quick, {{"p50", 4}}, note});
 }
 
 double events_per_cpu_second(const std::string& url, const base::Clock& clock) {
@@ -58,5 +124,7 @@ int main() {
                 rates,
                 {},
                 base::cat("events of ", line.size(), " bytes, one to a chunk")});
+  print_cost<api::Node>(node_event());
+  print_cost<api::ResourceClaim>(line);
   return 0;
 }

@@ -5,7 +5,7 @@
 
 namespace cdom::api {
 
-void AsForeignStatus::read(Decoding& decoding, const Json& json, ConditionStatus& out) {
+void AsForeignStatus::read(Decoding& decoding, const JsonView& json, ConditionStatus& out) {
   std::string word;
   api::read(decoding, json, word);
   out = word == word_of(ConditionStatus::True)    ? ConditionStatus::True
@@ -15,7 +15,7 @@ void AsForeignStatus::read(Decoding& decoding, const Json& json, ConditionStatus
 
 void AsForeignStatus::write(Json& json, ConditionStatus value) { api::write(json, value); }
 
-void AsForeignStatus::read(Decoding& decoding, const Json& json, bool& out) {
+void AsForeignStatus::read(Decoding& decoding, const JsonView& json, bool& out) {
   ConditionStatus status{};
   read(decoding, json, status);
   out = status == ConditionStatus::True;

@@ -11,9 +11,9 @@ namespace cdom::api {
 // The API server holds such a word against nothing: any other one is Unknown, so that one odd
 // object does not make a whole list unreadable.
 struct AsForeignStatus {
-  static void read(Decoding& decoding, const Json& json, ConditionStatus& out);
+  static void read(Decoding& decoding, const JsonView& json, ConditionStatus& out);
   static void write(Json& json, ConditionStatus value);
-  static void read(Decoding& decoding, const Json& json, bool& out);
+  static void read(Decoding& decoding, const JsonView& json, bool& out);
   static void write(Json& json, bool value);
 };
 

@@ -11,27 +11,31 @@ namespace {
 
 constexpr char kKeepsUnknown[] = "x-kubernetes-preserve-unknown-fields";
 
-void add_paths(const Json& schema, const std::string& prefix, std::vector<std::string>& paths) {
+void add_paths(const JsonView& schema, const std::string& prefix, std::vector<std::string>& paths) {
+  using Type = JsonView::Type;
   if (!schema.is_object()) return;
-  const auto keeps = schema.find(kKeepsUnknown);
-  if (keeps != schema.end() && *keeps == true) paths.push_back(prefix + kAnyField);
-  if (const auto items = schema.find("items"); items != schema.end()) {
+  const auto keeps = schema.member(kKeepsUnknown);
+  if (keeps && keeps->type() == Type::Boolean && keeps->boolean()) {
+    paths.push_back(prefix + kAnyField);
+  }
+  if (const auto items = schema.member("items")) {
     add_paths(*items,
               prefix.empty() ? "[]." : base::cat(prefix.substr(0, prefix.size() - 1), "[]."),
               paths);
   }
-  const auto properties = schema.find("properties");
-  if (properties == schema.end() || !properties->is_object()) return;
-  for (const auto& [name, field] : properties->items()) {
+  const auto properties = schema.member("properties");
+  if (!properties || !properties->is_object()) return;
+  properties->each_member([&](std::string_view name, const JsonView& field) {
     const std::string path = base::cat(prefix, name);
     paths.push_back(path);
     add_paths(field, path + ".", paths);
-  }
+  });
 }
 
 }  // namespace
 
-void AsSchemaPaths::read(Decoding& /*decoding*/, const Json& json, std::vector<std::string>& out) {
+void AsSchemaPaths::read(Decoding& /*decoding*/, const JsonView& json,
+                         std::vector<std::string>& out) {
   out.clear();
   add_paths(json, "", out);
   std::ranges::sort(out);

@@ -10,7 +10,7 @@ namespace cdom::api {
 
 // An OpenAPI schema as the paths of its properties, sorted; what is in a list is behind "[]".
 struct AsSchemaPaths {
-  static void read(Decoding& decoding, const Json& json, std::vector<std::string>& out);
+  static void read(Decoding& decoding, const JsonView& json, std::vector<std::string>& out);
   static void write(Json& json, const std::vector<std::string>& paths);
 };
 

@@ -1,8 +1,8 @@
 #include "fields.h"
 
-#include <limits>
 #include <nlohmann/json.hpp>
 
+#include "api/json/quick_reader.h"
 #include "compute_domain/base/text.h"
 
 namespace cdom::api {
@@ -11,77 +11,92 @@ namespace {
 
 using base::cat;
 
-bool expect(Decoding& decoding, const Json& json, Json::value_t type, std::string_view wanted) {
+using Type = JsonView::Type;
+
+bool expect(Decoding& decoding, const JsonView& json, JsonView::Type type,
+            std::string_view wanted) {
   if (json.type() == type) return true;
-  decoding.fail(cat("must be ", wanted, ", is ", type_name_of(json)));
+  decoding.fail(cat("must be ", wanted, ", is ", json.type_name()));
   return false;
+}
+
+bool is_selected(const JsonView& item, const JsonStep& step) {
+  if (!item.is_object()) return false;
+  const auto key = item.member(step.key);
+  return key && key->type() == Type::String && key->string() == step.value;
 }
 
 // The index of the selected element, or the size of the list.
 std::size_t index_of(const Json& list, const JsonStep& step) {
   std::size_t index = 0;
   for (const Json& item : list) {
-    const auto key = item.is_object() ? item.find(step.key) : item.end();
-    if (item.is_object() && key != item.end() && *key == step.value) break;
+    if (is_selected(item, step)) break;
     ++index;
   }
   return index;
 }
 
-// The value of one step down, entered; nullptr when it is absent. Adds to `entered`.
-const Json* step_into(Decoding& decoding, const Json& object, const JsonStep& step,
-                      std::size_t& entered) {
-  if (!expect_object(decoding, object)) return nullptr;
-  const auto found = object.find(step.name);
-  if (found == object.end() || found->is_null()) return nullptr;
+// The value of one step down, entered; nullopt when it is absent. Adds to `entered`.
+std::optional<JsonView> step_into(Decoding& decoding, const JsonView& object, const JsonStep& step,
+                                  std::size_t& entered) {
+  if (!expect_object(decoding, object)) return std::nullopt;
+  const auto found = object.member(step.name);
+  if (!found || found->type() == Type::Null) return std::nullopt;
   decoding.enter(step.name);
   ++entered;
-  if (!step.is_selection()) return &*found;
+  if (!step.is_selection()) return found;
 
-  if (!expect(decoding, *found, Json::value_t::array, "a list")) return nullptr;
-  const std::size_t index = index_of(*found, step);
-  if (index == found->size()) return nullptr;
+  if (!expect(decoding, *found, Type::List, "a list")) return std::nullopt;
+  std::optional<JsonView> selected;
+  std::size_t index = 0;
+  found->each_item([&](const JsonView& item) {
+    if (is_selected(item, step)) selected = item;
+    if (!selected) ++index;
+    return !selected;
+  });
+  if (!selected) return std::nullopt;
   decoding.enter(index);
   ++entered;
-  return &(*found)[index];
+  return selected;
 }
 
 }  // namespace
 
-bool expect_object(Decoding& decoding, const Json& json) {
-  return expect(decoding, json, Json::value_t::object, "an object");
+bool expect_object(Decoding& decoding, const JsonView& json) {
+  return expect(decoding, json, Type::Object, "an object");
 }
 
-bool visit_field(Decoding& decoding, const Json& object, const JsonPath& path, const Visit& visit) {
+bool visit_field(Decoding& decoding, const JsonView& object, const JsonPath& path, Visit visit) {
   std::size_t entered = 0;
-  const Json* at = &object;
+  std::optional<JsonView> at = object;
   for (const JsonStep& step : path) {
     at = step_into(decoding, *at, step, entered);
-    if (at == nullptr) break;
+    if (!at) break;
   }
-  if (at != nullptr) visit(*at);
+  if (at) visit(*at);
   decoding.leave(entered);
-  return at != nullptr;
+  return at.has_value();
 }
 
-void visit_items(Decoding& decoding, const Json& list, const Visit& visit) {
-  if (!expect(decoding, list, Json::value_t::array, "a list")) return;
+void visit_items(Decoding& decoding, const JsonView& list, Visit visit) {
+  if (!expect(decoding, list, Type::List, "a list")) return;
   std::size_t index = 0;
-  for (const Json& item : list) {
+  list.each_item([&](const JsonView& item) {
     decoding.enter(index++);
     visit(item);
     decoding.leave();
-  }
+    return true;
+  });
 }
 
-void visit_members(Decoding& decoding, const Json& object,
-                   const std::function<void(const std::string&, const Json&)>& visit) {
+void visit_members(Decoding& decoding, const JsonView& object,
+                   FunctionRef<void(std::string_view, const JsonView&)> visit) {
   if (!expect_object(decoding, object)) return;
-  for (const auto& [name, value] : object.items()) {
+  object.each_member([&](std::string_view name, const JsonView& value) {
     decoding.enter(name);
     visit(name, value);
     decoding.leave();
-  }
+  });
 }
 
 Json& place_at(Json& object, const JsonPath& path) {
@@ -101,30 +116,25 @@ Json& member_of(Json& object, const std::string& name) { return object[name]; }
 void make_empty_object(Json& json) { json = Json::object(); }
 void make_empty_list(Json& json) { json = Json::array(); }
 
-void read(Decoding& decoding, const Json& json, std::string& out) {
-  if (expect(decoding, json, Json::value_t::string, "a string")) {
-    out = json.get_ref<const std::string&>();
+void read(Decoding& decoding, const JsonView& json, std::string& out) {
+  if (expect(decoding, json, Type::String, "a string")) out = json.string();
+}
+
+void read(Decoding& decoding, const JsonView& json, bool& out) {
+  if (expect(decoding, json, Type::Boolean, "a boolean")) out = json.boolean();
+}
+
+void read(Decoding& decoding, const JsonView& json, std::int64_t& out) {
+  if (json.type() == Type::LargeInteger) {
+    decoding.fail(cat("must fit into 64 bits, is ", json.large_integer()));
+  } else if (json.type() == Type::Float) {
+    decoding.fail(cat("must be an integer, is ", json.written()));
+  } else if (expect(decoding, json, Type::Integer, "an integer")) {
+    out = json.integer();
   }
 }
 
-void read(Decoding& decoding, const Json& json, bool& out) {
-  if (expect(decoding, json, Json::value_t::boolean, "a boolean")) out = json.get<bool>();
-}
-
-void read(Decoding& decoding, const Json& json, std::int64_t& out) {
-  constexpr std::uint64_t kMost = std::numeric_limits<std::int64_t>::max();
-  if (json.is_number_unsigned() && json.get<std::uint64_t>() > kMost) {
-    decoding.fail(cat("must fit into 64 bits, is ", json.get<std::uint64_t>()));
-  } else if (json.is_number_float()) {
-    decoding.fail(cat("must be an integer, is ", text_of(json)));
-  } else if (!json.is_number_integer()) {
-    decoding.fail(cat("must be an integer, is ", type_name_of(json)));
-  } else {
-    out = json.get<std::int64_t>();
-  }
-}
-
-void read(Decoding& decoding, const Json& json, base::Time& out) {
+void read(Decoding& decoding, const JsonView& json, base::Time& out) {
   std::string text;
   read(decoding, json, text);
   if (const auto time = base::parse_rfc3339(text)) {
@@ -140,7 +150,7 @@ void write(Json& json, std::int64_t value) { json = value; }
 void write(Json& json, bool value) { json = value; }
 void write(Json& json, base::Time value) { json = base::to_rfc3339(value); }
 
-void AsMicroTime::read(Decoding& decoding, const Json& json, std::optional<base::Time>& out) {
+void AsMicroTime::read(Decoding& decoding, const JsonView& json, std::optional<base::Time>& out) {
   api::read(decoding, json, out.emplace());
 }
 void AsMicroTime::write(Json& json, const std::optional<base::Time>& value) {
@@ -158,7 +168,15 @@ void want_at(Wanted& wanted, const JsonPath& path, const Wanted& there) {
 }
 
 base::Result<void> read_document(std::string_view text, const Wanted& wanted,
-                                 const std::function<void(Decoding&, const Json&)>& read) {
+                                 FunctionRef<void(Decoding&, const JsonView&)> read) {
+  if (const QuickReader::Lease quick = QuickReader::of_thread()) {
+    // Nothing of such a document is wanted as text.
+    if (const auto document = quick->read(text, {})) {
+      Decoding decoding;
+      read(decoding, *document);
+      if (!decoding.has_failed()) return {};
+    }
+  }
   const auto json = parse_json(text, wanted);
   if (!json) return json.error();
   Decoding decoding;
@@ -167,7 +185,7 @@ base::Result<void> read_document(std::string_view text, const Wanted& wanted,
   return {};
 }
 
-std::string write_document(const std::function<void(Json&)>& write) {
+std::string write_document(FunctionRef<void(Json&)> write) {
   Json json;
   write(json);
   return text_of(json);

@@ -2,14 +2,14 @@
 //
 // kFields<T> lists the fields of T; read() and write() walk it, so that a field is added by adding
 // its line. A field reads and writes as its type does, or as a Shape says: a struct with
-//   static void read(Decoding&, const Json&, Member&);
+//   static void read(Decoding&, const JsonView&, Member&);
 //   static void write(Json&, const Member&);
-// Only the functions in fields.cpp look into the JSON library.
+// They read from a JsonView, and so from any document; only fields.cpp looks into the library that
+// is written with.
 #pragma once
 
 #include <array>
 #include <cstdint>
-#include <functional>
 #include <map>
 #include <optional>
 #include <string>
@@ -19,8 +19,10 @@
 #include <utility>
 #include <vector>
 
+#include "api/function_ref.h"
 #include "api/json/json_path.h"
 #include "api/json/json_text.h"
+#include "api/json/json_view.h"
 #include "compute_domain/base/clock.h"
 #include "decoding.h"
 
@@ -71,16 +73,16 @@ constexpr std::string_view word_of(T value) {
   return {};
 }
 
-// --- What the library's document can be asked. All of them fail through Decoding.
+// --- What a document can be asked. All of them fail through Decoding.
 
-using Visit = std::function<void(const Json&)>;
+using Visit = FunctionRef<void(const JsonView&)>;
 
 // Calls `visit` with the value at `path`, standing there; not when it is absent or null.
-bool visit_field(Decoding& decoding, const Json& object, const JsonPath& path, const Visit& visit);
-void visit_items(Decoding& decoding, const Json& list, const Visit& visit);
-void visit_members(Decoding& decoding, const Json& object,
-                   const std::function<void(const std::string&, const Json&)>& visit);
-bool expect_object(Decoding& decoding, const Json& json);
+bool visit_field(Decoding& decoding, const JsonView& object, const JsonPath& path, Visit visit);
+void visit_items(Decoding& decoding, const JsonView& list, Visit visit);
+void visit_members(Decoding& decoding, const JsonView& object,
+                   FunctionRef<void(std::string_view, const JsonView&)> visit);
+bool expect_object(Decoding& decoding, const JsonView& json);
 
 // The place at `path`, made when it is not there.
 Json& place_at(Json& object, const JsonPath& path);
@@ -91,10 +93,10 @@ void make_empty_list(Json& json);
 
 // --- Plain values.
 
-void read(Decoding& decoding, const Json& json, std::string& out);
-void read(Decoding& decoding, const Json& json, std::int64_t& out);
-void read(Decoding& decoding, const Json& json, bool& out);
-void read(Decoding& decoding, const Json& json, base::Time& out);  // RFC 3339
+void read(Decoding& decoding, const JsonView& json, std::string& out);
+void read(Decoding& decoding, const JsonView& json, std::int64_t& out);
+void read(Decoding& decoding, const JsonView& json, bool& out);
+void read(Decoding& decoding, const JsonView& json, base::Time& out);  // RFC 3339
 void write(Json& json, const std::string& value);
 void write(Json& json, std::string_view value);
 void write(Json& json, std::int64_t value);
@@ -103,36 +105,36 @@ void write(Json& json, base::Time value);  // in whole seconds, as metav1.Time
 
 // A time with microseconds, as metav1.MicroTime.
 struct AsMicroTime {
-  static void read(Decoding& decoding, const Json& json, std::optional<base::Time>& out);
+  static void read(Decoding& decoding, const JsonView& json, std::optional<base::Time>& out);
   static void write(Json& json, const std::optional<base::Time>& value);
 };
 
 // --- Composed values: enumerations, types with a table, and containers of any of these.
 
 template <HasWords T>
-void read(Decoding& decoding, const Json& json, T& out);
+void read(Decoding& decoding, const JsonView& json, T& out);
 template <HasWords T>
 void write(Json& json, T value);
 template <HasFields T>
-void read(Decoding& decoding, const Json& json, T& out);
+void read(Decoding& decoding, const JsonView& json, T& out);
 template <HasFields T>
 void write(Json& json, const T& value);
 template <class T>
-void read(Decoding& decoding, const Json& json, std::optional<T>& out);
+void read(Decoding& decoding, const JsonView& json, std::optional<T>& out);
 template <class T>
 void write(Json& json, const std::optional<T>& value);
 template <class T>
-void read(Decoding& decoding, const Json& json, std::vector<T>& out);
+void read(Decoding& decoding, const JsonView& json, std::vector<T>& out);
 template <class T>
 void write(Json& json, const std::vector<T>& list);
 template <class T>
-void read(Decoding& decoding, const Json& json, std::map<std::string, T>& out);
+void read(Decoding& decoding, const JsonView& json, std::map<std::string, T>& out);
 template <class T>
 void write(Json& json, const std::map<std::string, T>& map);
 
 struct AsIs {
   template <class T>
-  static void read(Decoding& decoding, const Json& json, T& out) {
+  static void read(Decoding& decoding, const JsonView& json, T& out) {
     api::read(decoding, json, out);
   }
   template <class T>
@@ -147,10 +149,10 @@ struct ListOf {
   static Wanted wanted() requires requires { Shape::wanted(); }
   { return Shape::wanted(); }
   template <class T>
-  static void read(Decoding& decoding, const Json& json, std::vector<T>& out) {
+  static void read(Decoding& decoding, const JsonView& json, std::vector<T>& out) {
     out.clear();
     visit_items(decoding, json,
-                [&](const Json& item) { Shape::read(decoding, item, out.emplace_back()); });
+                [&](const JsonView& item) { Shape::read(decoding, item, out.emplace_back()); });
   }
   template <class T>
   static void write(Json& json, const std::vector<T>& list) {
@@ -163,10 +165,10 @@ struct ListOf {
 template <class Shape>
 struct MapOf {
   template <class T>
-  static void read(Decoding& decoding, const Json& json, std::map<std::string, T>& out) {
+  static void read(Decoding& decoding, const JsonView& json, std::map<std::string, T>& out) {
     out.clear();
-    visit_members(decoding, json, [&](const std::string& name, const Json& value) {
-      Shape::read(decoding, value, out[name]);
+    visit_members(decoding, json, [&](std::string_view name, const JsonView& value) {
+      Shape::read(decoding, value, out.try_emplace(out.end(), std::string(name))->second);
     });
   }
   template <class T>
@@ -177,7 +179,7 @@ struct MapOf {
 };
 
 template <HasWords T>
-void read(Decoding& decoding, const Json& json, T& out) {
+void read(Decoding& decoding, const JsonView& json, T& out) {
   std::string text;
   read(decoding, json, text);
   std::string choices;
@@ -198,9 +200,9 @@ void write(Json& json, T value) {
 }
 
 template <class Shape, class Owner, class Member>
-void read_field(Decoding& decoding, const Json& json, const Field<Shape, Owner, Member>& field,
+void read_field(Decoding& decoding, const JsonView& json, const Field<Shape, Owner, Member>& field,
                 Owner& out) {
-  const bool found = visit_field(decoding, json, field.path, [&](const Json& value) {
+  const bool found = visit_field(decoding, json, field.path, [&](const JsonView& value) {
     Shape::read(decoding, value, out.*field.member);
   });
   if (!found && field.presence == Presence::Required) {
@@ -210,7 +212,7 @@ void read_field(Decoding& decoding, const Json& json, const Field<Shape, Owner, 
 }
 
 template <HasFields T>
-void read(Decoding& decoding, const Json& json, T& out) {
+void read(Decoding& decoding, const JsonView& json, T& out) {
   if (!expect_object(decoding, json)) return;
   std::apply([&](const auto&... field) { (read_field(decoding, json, field, out), ...); },
              kFields<T>);
@@ -235,7 +237,7 @@ void write(Json& json, const T& value) {
 }
 
 template <class T>
-void read(Decoding& decoding, const Json& json, std::optional<T>& out) {
+void read(Decoding& decoding, const JsonView& json, std::optional<T>& out) {
   read(decoding, json, out.emplace());
 }
 template <class T>
@@ -244,7 +246,7 @@ void write(Json& json, const std::optional<T>& value) {
 }
 
 template <class T>
-void read(Decoding& decoding, const Json& json, std::vector<T>& out) {
+void read(Decoding& decoding, const JsonView& json, std::vector<T>& out) {
   ListOf<AsIs>::read(decoding, json, out);
 }
 template <class T>
@@ -253,7 +255,7 @@ void write(Json& json, const std::vector<T>& list) {
 }
 
 template <class T>
-void read(Decoding& decoding, const Json& json, std::map<std::string, T>& out) {
+void read(Decoding& decoding, const JsonView& json, std::map<std::string, T>& out) {
   MapOf<AsIs>::read(decoding, json, out);
 }
 template <class T>
@@ -296,16 +298,20 @@ Wanted wanted_fields() {
 }
 
 // --- A document that is not a Kubernetes object.
+// `read` starts anew when it is called a second time.
 
 base::Result<void> read_document(std::string_view text, const Wanted& wanted,
-                                 const std::function<void(Decoding&, const Json&)>& read);
-std::string write_document(const std::function<void(Json&)>& write);
+                                 FunctionRef<void(Decoding&, const JsonView&)> read);
+std::string write_document(FunctionRef<void(Json&)> write);
 
 template <HasFields T>
 base::Result<T> decode_fields(std::string_view text) {
   static const Wanted wanted = wanted_fields<T>();
   T value;
-  const auto read_it = [&](Decoding& d, const Json& j) { read(d, j, value); };
+  const auto read_it = [&](Decoding& d, const JsonView& json) {
+    value = {};
+    read(d, json, value);
+  };
   if (const auto done = read_document(text, wanted, read_it); !done) return done.error();
   return value;
 }

@@ -24,15 +24,16 @@ inline constexpr auto kFields<PartialObjectMetadata> =
     std::tuple{field("metadata", &PartialObjectMetadata::meta, Presence::Required)};
 
 base::Result<Page<ObjectMeta>> decode_metadata_page(std::string_view json) {
-  static const Wanted wanted =
+  static const WantedObject wanted =
       wanted_of_object(kPartialObjectMetadata, wanted_fields<PartialObjectMetadata>());
   Page<ObjectMeta> page;
-  const auto read_it = [&](Decoding& decoding, const Json& item, std::string_view) {
+  const auto read_it = [&](Decoding& decoding, const JsonView& item, std::string_view) {
     PartialObjectMetadata object;
     read(decoding, item, object);
     if (!decoding.has_failed()) page.items.push_back(std::move(object.meta));
   };
-  auto head = decode_list(kPartialObjectMetadata, wanted, json, read_it);
+  const auto start = [&] { page.items.clear(); };
+  auto head = decode_list(kPartialObjectMetadata, wanted, json, {start, read_it});
   if (!head) return head.error();
   page.resource_version = std::move(head->resource_version);
   page.continue_token = std::move(head->continue_token);

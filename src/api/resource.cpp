@@ -64,7 +64,7 @@ template <>
 inline constexpr auto kFields<NodeSelector> =
     std::tuple{field("nodeSelectorTerms", &NodeSelector::terms)};
 
-void AsOneNode::read(Decoding& decoding, const Json& json, std::string& node) {
+void AsOneNode::read(Decoding& decoding, const JsonView& json, std::string& node) {
   NodeSelector selector;
   api::read(decoding, json, selector);
   node = selector.terms.size() == 1 ? selector.terms[0].one_node() : std::string{};
@@ -74,7 +74,7 @@ void AsOneNode::write(Json& json, const std::string& node) {
   api::write(json, NodeSelector{{NodeSelectorTerm{.fields = {{kNodeName, "In", {node}}}}}});
 }
 
-void AsClique::read(Decoding& decoding, const Json& json, std::string& clique) {
+void AsClique::read(Decoding& decoding, const JsonView& json, std::string& clique) {
   NodeSelector selector;
   api::read(decoding, json, selector);
   clique = selector.terms.size() == 1 ? selector.terms[0].one_clique() : std::string{};
@@ -85,18 +85,16 @@ void AsClique::write(Json& json, const std::string& clique) {
              NodeSelector{{NodeSelectorTerm{.labels = {{kNodeCliqueLabel, "In", {clique}}}}}});
 }
 
-void AsCelSelector::read(Decoding& decoding, const Json& json, std::string& out) {
+void AsCelSelector::read(Decoding& decoding, const JsonView& json, std::string& out) {
   visit_field(decoding, json, kExpression,
-              [&](const Json& text) { api::read(decoding, text, out); });
+              [&](const JsonView& text) { api::read(decoding, text, out); });
 }
 
 void AsCelSelector::write(Json& json, const std::string& expression) {
   api::write(place_at(json, kExpression), expression);
 }
 
-void AsJsonText::read(Decoding&, const Json& json, std::string& out) {
-  out = json.get_ref<const std::string&>();
-}
+void AsJsonText::read(Decoding&, const JsonView& json, std::string& out) { out = json.raw_text(); }
 
 // Text that is no JSON is written as a string: the API server, which wants an object here, says so.
 void AsJsonText::write(Json& json, const std::string& text) {
@@ -110,9 +108,9 @@ Wanted AsAllocatedConfig::wanted() {
   return wanted;
 }
 
-void AsAllocatedConfig::read(Decoding& decoding, const Json& json, OpaqueConfig& out) {
+void AsAllocatedConfig::read(Decoding& decoding, const JsonView& json, OpaqueConfig& out) {
   api::read(decoding, json, out);
-  visit_field(decoding, json, kSource, [&](const Json& source) {
+  visit_field(decoding, json, kSource, [&](const JsonView& source) {
     std::string word;
     api::read(decoding, source, word);
     out.from_class = word == kFromClass;
@@ -124,8 +122,8 @@ void AsAllocatedConfig::write(Json& json, const OpaqueConfig& config) {
   api::write(place_at(json, kSource), config.from_class ? kFromClass : kFromClaim);
 }
 
-void AsAttribute::read(Decoding& decoding, const Json& json, AttributeValue& out) {
-  visit_members(decoding, json, [&](const std::string& type, const Json& value) {
+void AsAttribute::read(Decoding& decoding, const JsonView& json, AttributeValue& out) {
+  visit_members(decoding, json, [&](std::string_view type, const JsonView& value) {
     if (type == "bool") {
       api::read(decoding, value, out.emplace<bool>());
     } else if (type == "int") {

@@ -9,7 +9,7 @@ namespace cdom::api {
 
 // CEL expressions, each in {"cel": {"expression": …}}.
 struct AsCelSelector {
-  static void read(Decoding& decoding, const Json& json, std::string& out);
+  static void read(Decoding& decoding, const JsonView& json, std::string& out);
   static void write(Json& json, const std::string& expression);
 };
 
@@ -18,33 +18,33 @@ struct AsCelSelector {
 // (runtime.RawExtension).
 struct AsJsonText {
   static Wanted wanted() { return {.as_text = true}; }
-  static void read(Decoding& decoding, const Json& json, std::string& out);
+  static void read(Decoding& decoding, const JsonView& json, std::string& out);
   static void write(Json& json, const std::string& text);
 };
 
 // A configuration with the "source" that only an allocation has.
 struct AsAllocatedConfig {
   static Wanted wanted();
-  static void read(Decoding& decoding, const Json& json, OpaqueConfig& out);
+  static void read(Decoding& decoding, const JsonView& json, OpaqueConfig& out);
   static void write(Json& json, const OpaqueConfig& config);
 };
 
 // The node of a NodeSelector that names exactly one; "" for every other selector.
 struct AsOneNode {
-  static void read(Decoding& decoding, const Json& json, std::string& node);
+  static void read(Decoding& decoding, const JsonView& json, std::string& node);
   static void write(Json& json, const std::string& node);
 };
 
 // The clique of a NodeSelector that names exactly one, by the label of its nodes; "" for every
 // other selector.
 struct AsClique {
-  static void read(Decoding& decoding, const Json& json, std::string& clique);
+  static void read(Decoding& decoding, const JsonView& json, std::string& clique);
   static void write(Json& json, const std::string& clique);
 };
 
 // An attribute is an object with one member, named after the type of its value.
 struct AsAttribute {
-  static void read(Decoding& decoding, const Json& json, AttributeValue& out);
+  static void read(Decoding& decoding, const JsonView& json, AttributeValue& out);
   static void write(Json& json, const AttributeValue& value);
 };
 

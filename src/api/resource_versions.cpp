@@ -86,12 +86,16 @@ void want_older_shapes(const Kind& kind, Wanted& object) {
   }
 }
 
+bool has_older_shapes(const Kind& kind, std::string_view version) {
+  return version == "v1beta1" && kind.group == "resource.k8s.io";
+}
+
 void to_v1_shapes(const Kind& kind, std::string_view version, Json& object) {
-  if (version == "v1beta1") change_shapes(kind, object, nest, lift);
+  if (has_older_shapes(kind, version)) change_shapes(kind, object, nest, lift);
 }
 
 void from_v1_shapes(const Kind& kind, std::string_view version, Json& object) {
-  if (version == "v1beta1") change_shapes(kind, object, lift, nest);
+  if (has_older_shapes(kind, version)) change_shapes(kind, object, lift, nest);
 }
 
 }  // namespace cdom::api

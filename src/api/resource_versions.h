@@ -14,6 +14,8 @@ namespace cdom::api {
 // Adds to what is wanted of an object in v1 where its older versions have the same.
 void want_older_shapes(const Kind& kind, Wanted& object);
 
+// Whether the version has other shapes than v1.
+bool has_older_shapes(const Kind& kind, std::string_view version);
 void to_v1_shapes(const Kind& kind, std::string_view version, Json& object);
 void from_v1_shapes(const Kind& kind, std::string_view version, Json& object);
 

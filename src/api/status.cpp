@@ -80,7 +80,7 @@ inline constexpr auto kFields<StatusFields> =
                field("message", &StatusFields::message),
                field("details.retryAfterSeconds", &StatusFields::retry_after_seconds)};
 
-Status status_in(const Json& json, int code) {
+Status status_in(const JsonView& json, int code) {
   StatusFields fields;
   Decoding decoding;  // a Status is read as far as it can be
   read(decoding, json, fields);

@@ -3,6 +3,7 @@
 #include <string>
 #include <vector>
 
+#include "api/reading.h"
 #include "compute_domain/api/asked_pods.h"
 #include "compute_domain/api/codec.h"
 #include "compute_domain/api/observed.h"
@@ -43,6 +44,42 @@ std::size_t kept(const api::ComputeDomain& domain) {
 }
 std::size_t kept(const api::ComputeDomainNode& node) { return kept(node.status.conditions); }
 
+template <class T>
+bool are_same(const base::Result<T>& a, const base::Result<T>& b) {
+  return a && b ? *a == *b : !a && !b && a.error().message == b.error().message;
+}
+template <class T>
+bool are_same(const base::Result<api::Page<T>>& a, const base::Result<api::Page<T>>& b) {
+  if (!a || !b) return !a && !b && a.error().message == b.error().message;
+  return a->items == b->items && a->unreadable == b->unreadable &&
+         a->resource_version == b->resource_version && a->continue_token == b->continue_token;
+}
+template <class T>
+bool are_same(const base::Result<api::WatchEvent<T>>& a,
+              const base::Result<api::WatchEvent<T>>& b) {
+  if (!a || !b) return !a && !b && a.error().message == b.error().message;
+  return a->type == b->type && a->object == b->object && a->unreadable == b->unreadable;
+}
+
+// Whatever the bytes are, and wherever they stand.
+template <class T>
+void read_both_ways(std::string_view bytes) {
+  using enum api::Reading;
+  constexpr const char* kLaw = "both readers give the same";
+  require(are_same(api::decode<T>(bytes, Quick), api::decode<T>(bytes, Thorough)), kLaw);
+  const std::string list = cat(R"({"kind":")", api::kind_of<T>().kind, R"(List","items":[)", bytes,
+                               R"(,{"metadata":{"name":"good"}}]})");
+  for (const std::string_view page : {std::string_view(list), bytes}) {
+    require(are_same(api::decode_page<T>(page, Quick), api::decode_page<T>(page, Thorough)), kLaw);
+  }
+  const std::string event = cat(R"({"type":"MODIFIED","object":)", bytes, "}");
+  for (const std::string_view line : {std::string_view(event), bytes}) {
+    require(are_same(api::decode_watch_event<T>(line, Quick),
+                     api::decode_watch_event<T>(line, Thorough)),
+            kLaw);
+  }
+}
+
 // A text that an API server stores in a page and in a watch event.
 template <class T>
 void read_among_others(std::string_view bytes) {
@@ -66,6 +103,7 @@ void read_among_others(std::string_view bytes) {
 template <class T>
 std::optional<T> read_object(std::string_view bytes) {
   const api::Kind& kind = api::kind_of<T>();
+  read_both_ways<T>(bytes);
   auto object = api::decode<T>(bytes);
   // One of another kind is refused everywhere for the same reason.
   const auto type = api::type_meta_in(bytes);

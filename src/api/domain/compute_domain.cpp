@@ -19,7 +19,7 @@ constexpr std::string_view kNotReady = "NotReady";
 
 }  // namespace
 
-void AsReadyWord::read(Decoding& decoding, const Json& json, bool& out) {
+void AsReadyWord::read(Decoding& decoding, const JsonView& json, bool& out) {
   std::string word;
   api::read(decoding, json, word);
   out = word == kReady;
@@ -30,10 +30,10 @@ void AsReadyWord::read(Decoding& decoding, const Json& json, bool& out) {
 
 void AsReadyWord::write(Json& json, bool value) { api::write(json, value ? kReady : kNotReady); }
 
-void AsConditions::read(Decoding& decoding, const Json& json, std::vector<Condition>& out) {
+void AsConditions::read(Decoding& decoding, const JsonView& json, std::vector<Condition>& out) {
   static const Wanted wanted = wanted_fields<Condition>();
   out.clear();
-  const auto texts = elements_in(json.get_ref<const std::string&>());
+  const auto texts = elements_in(json.raw_text());
   if (!texts) return decoding.fail("must be a list");
   for (const std::string_view text : *texts) {
     const auto fields = parse_json(text, wanted);

@@ -11,14 +11,14 @@ namespace cdom::api {
 
 // A bool that is the word Ready or NotReady.
 struct AsReadyWord {
-  static void read(Decoding& decoding, const Json& json, bool& out);
+  static void read(Decoding& decoding, const JsonView& json, bool& out);
   static void write(Json& json, bool value);
 };
 
 // A report; one that an older CRD let pass may be of any size.
 struct WithinBounds {
   template <class T>
-  static void read(Decoding& decoding, const Json& json, T& out) {
+  static void read(Decoding& decoding, const JsonView& json, T& out) {
     api::read(decoding, json, out);
     out = bounded(std::move(out));
   }
@@ -32,7 +32,7 @@ struct WithinBounds {
 // has put there must not make a domain unreadable, and one of our own is soon written again.
 struct AsConditions {
   static Wanted wanted() { return {.as_text = true}; }
-  static void read(Decoding& decoding, const Json& json, std::vector<Condition>& out);
+  static void read(Decoding& decoding, const JsonView& json, std::vector<Condition>& out);
   static void write(Json& json, const std::vector<Condition>& conditions);
 };
 

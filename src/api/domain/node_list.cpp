@@ -30,7 +30,7 @@ inline constexpr auto kFields<NodeListEntry> =
 
 // "0-3,7": names of nodes would fill the object long before the channels are used up.
 struct AsRanges {
-  static void read(Decoding& decoding, const Json& json, std::set<std::int64_t>& out) {
+  static void read(Decoding& decoding, const JsonView& json, std::set<std::int64_t>& out) {
     std::string text;
     api::read(decoding, json, text);
     out = base::parse_ranges(text);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "api/json/quick_reader.h"
 #include "api/resource_versions.h"
 #include "api/status_json.h"
 #include "compute_domain/base/text.h"
@@ -36,6 +37,26 @@ base::Result<std::string_view> version_in(const Kind& kind, std::string_view api
                      kind.kind, ", is \"", api_version, '"'));
 }
 
+// The version of an object as the quick reader has it, if it needs no change and is of this kind;
+// nullopt: it is to be read thoroughly, also to tell what is wrong.
+std::optional<std::string_view> plain_version_of(const Kind& kind, const JsonView& object,
+                                                 std::string_view of_list) {
+  using Type = JsonView::Type;
+  if (!object.is_object()) return std::nullopt;
+  const auto text_of = [&](std::string_view name) {
+    const auto member = object.member(name);
+    return member && member->type() == Type::String ? member->string() : std::string_view{};
+  };
+  const std::string_view name = text_of("kind");
+  std::string_view api_version = text_of("apiVersion");
+  if (!name.empty() && name != kind.kind) return std::nullopt;
+  if (api_version.empty()) api_version = of_list;
+  if (api_version.empty()) return kind.versions.front();
+  const auto version = version_in(kind, api_version);
+  if (!version || has_older_shapes(kind, *version)) return std::nullopt;
+  return *version;
+}
+
 // Brings an object to the shapes of the table and gives its version, if it says (or `of_list` says
 // for it) that it is of this kind. One without apiVersion and kind is taken to be what is wanted.
 base::Result<std::string_view> prepare(const Kind& kind, Json& object,
@@ -67,7 +88,7 @@ base::Error about(const Kind& kind, const Json& object, const base::Error& error
   return invalid(cat(kind.kind, name.empty() ? "" : " ", name, ": ", error.message));
 }
 
-base::Result<void> read_object(const Kind& kind, Json& object, const ReadObject& read,
+base::Result<void> read_object(const Kind& kind, Json& object, ReadObject read,
                                const TypeMeta& of_list = {}) {
   const auto version = prepare(kind, object, of_list);
   if (!version) return about(kind, object, version.error());
@@ -111,8 +132,18 @@ std::string string_member(const std::vector<JsonMember>& members, std::string_vi
   return text.starts_with('"') ? text_of_string(text) : std::string{};
 }
 
+// Whether that was all.
+bool read_view(const Kind& kind, const JsonView& object, ReadObject read,
+               std::string_view version_of_list = {}) {
+  const auto version = plain_version_of(kind, object, version_of_list);
+  if (!version) return false;
+  Decoding decoding;
+  read(decoding, object, *version);
+  return !decoding.has_failed();
+}
+
 base::Result<void> read_text(const Kind& kind, const Wanted& wanted, std::string_view text,
-                             const ReadObject& read, const TypeMeta& of_list = {}) {
+                             ReadObject read, const TypeMeta& of_list = {}) {
   auto json = parse_json(text, wanted);
   if (!json) {
     const Json head{
@@ -124,67 +155,139 @@ base::Result<void> read_text(const Kind& kind, const Wanted& wanted, std::string
 
 }  // namespace
 
-Wanted wanted_of_object(const Kind& kind, Wanted of_table) {
+WantedObject wanted_of_object(const Kind& kind, Wanted of_table) {
   for (const char* name : {"apiVersion", "kind"}) of_table.members[name].add(everything());
   // By which an object is named that is not as it should be.
   for (const char* name : {"name", "namespace"}) {
     of_table.members["metadata"].members[name].add(everything());
   }
   want_older_shapes(kind, of_table);
-  return of_table;
+  Wanted texts = texts_in(of_table);
+  return {std::move(of_table), std::move(texts)};
 }
 
-base::Result<void> decode_document(const Kind& kind, const Wanted& wanted, std::string_view json,
-                                   const ReadObject& read) {
-  return read_text(kind, wanted, json, read);
+base::Result<void> decode_document(const Kind& kind, const WantedObject& wanted,
+                                   std::string_view json, ReadObject read, Reading reading) {
+  if (reading == Reading::Quick) {
+    if (const QuickReader::Lease quick = QuickReader::of_thread()) {
+      const auto document = quick->read(json, wanted.texts);
+      if (document && read_view(kind, *document, read)) return {};
+    }
+  }
+  return read_text(kind, wanted.all, json, read);
 }
 
-base::Result<PageHead> decode_list(const Kind& kind, const Wanted& wanted, std::string_view json,
-                                   const ReadObject& read) {
-  return decode_list(&kind, json, [&](std::string_view text, const TypeMeta& of_list) {
-    return read_text(kind, wanted, text, read, of_list);
-  });
-}
+namespace {
 
-base::Result<PageHead> decode_list(const Kind* kind, std::string_view json, const ReadText& read) {
-  const auto list = members_in(json);
-  if (!list) return kind == nullptr ? list.error() : about(*kind, Json(), list.error());
-  const TypeMeta of_list{string_member(*list, "apiVersion"), string_member(*list, "kind")};
+// The type of a list of objects of the kind, or of whatever kind when it is null.
+base::Result<TypeMeta> type_of_list(const Kind* kind, const std::vector<JsonMember>& list) {
+  TypeMeta of_list{string_member(list, "apiVersion"), string_member(list, "kind")};
   if (!of_list.kind.ends_with("List")) {
     const std::string_view wanted = kind == nullptr ? "a " : kind->kind;
     return invalid(cat("kind: must be ", wanted, "List, is \"", of_list.kind, '"'));
   }
+  return of_list;
+}
+
+PageHead head_of_list(const std::vector<JsonMember>& list) {
   PageHead head;
-  if (const auto metadata = parse_json(text_of_member(*list, "metadata"))) {
+  if (const auto metadata = parse_json(text_of_member(list, "metadata"))) {
     head.resource_version = text_member(*metadata, "resourceVersion");
     head.continue_token = text_member(*metadata, "continue");
   }
+  return head;
+}
+
+// The same as decode_list() gives of a list in which nothing is wrong but, perhaps, with the fields
+// of an object; nullopt: of another one, and of one without items.
+std::optional<PageHead> decode_quickly(const Kind& kind, const WantedObject& wanted,
+                                       std::string_view json, const ReadItems& items) {
+  const QuickReader::Lease quick = QuickReader::of_thread();
+  if (!quick) return std::nullopt;
+  const auto list = quick->cut(json);
+  if (!list || !list->has_items) return std::nullopt;
+  const auto of_list = type_of_list(&kind, list->members);
+  if (!of_list || (!of_list->api_version.empty() && !version_in(kind, of_list->api_version))) {
+    return std::nullopt;
+  }
+  PageHead head = head_of_list(list->members);
+  items.start();
+  for (const std::string_view text : list->items) {
+    const auto document = quick->read(text, wanted.texts);
+    // It may be what makes the whole list no JSON.
+    if (!document) return std::nullopt;
+    if (read_view(kind, *document, items.read, of_list->api_version)) continue;
+    const auto done = read_text(kind, wanted.all, text, items.read, *of_list);
+    if (!done) head.unreadable.push_back(unreadable(text, done.error()));
+  }
+  return head;
+}
+
+// The same of an event of an object with which nothing is wrong.
+std::optional<EventHead> decode_quickly(const Kind& kind, const WantedObject& wanted,
+                                        std::string_view line, ReadObject read) {
+  const QuickReader::Lease quick = QuickReader::of_thread();
+  if (!quick) return std::nullopt;
+  const auto event = quick->read(line, wanted.texts, "object");
+  if (!event || !event->is_object()) return std::nullopt;
+  const auto type = event->member("type");
+  const auto object = event->member("object");
+  if (!type || type->type() != JsonView::Type::String || !object) return std::nullopt;
+  EventHead head;
+  head.type = watch_type_of(type->string());
+  const bool has_object = head.type == WatchType::Added || head.type == WatchType::Modified ||
+                          head.type == WatchType::Deleted;
+  if (!has_object || !read_view(kind, *object, read)) return std::nullopt;
+  return head;
+}
+
+}  // namespace
+
+base::Result<PageHead> decode_list(const Kind& kind, const WantedObject& wanted,
+                                   std::string_view json, const ReadItems& items, Reading reading) {
+  if (reading == Reading::Quick) {
+    if (auto head = decode_quickly(kind, wanted, json, items)) return *std::move(head);
+  }
+  items.start();
+  return decode_list(&kind, json, [&](std::string_view text, const TypeMeta& of_list) {
+    return read_text(kind, wanted.all, text, items.read, of_list);
+  });
+}
+
+base::Result<PageHead> decode_list(const Kind* kind, std::string_view json, ReadText read) {
+  const auto list = members_in(json);
+  if (!list) return kind == nullptr ? list.error() : about(*kind, Json(), list.error());
+  const auto of_list = type_of_list(kind, *list);
+  if (!of_list) return of_list.error();
+  PageHead head = head_of_list(*list);
   // An empty list of Go may be null.
   const std::string_view items = text_of_member(*list, "items");
   if (items.empty() || items == "null") return head;
   const auto texts = elements_in(items);
   if (!texts) return invalid("items: must be a list");
   // Of a version that nobody here reads all are, not one.
-  if (kind != nullptr && !of_list.api_version.empty()) {
-    if (const auto version = version_in(*kind, of_list.api_version); !version)
+  if (kind != nullptr && !of_list->api_version.empty()) {
+    if (const auto version = version_in(*kind, of_list->api_version); !version)
       return version.error();
   }
   for (const std::string_view text : *texts) {
-    const auto done = read(text, of_list);
+    const auto done = read(text, *of_list);
     if (!done) head.unreadable.push_back(unreadable(text, done.error()));
   }
   return head;
 }
 
-base::Result<EventHead> decode_event(const Kind& kind, const Wanted& wanted, std::string_view line,
-                                     const ReadObject& read) {
+base::Result<EventHead> decode_event(const Kind& kind, const WantedObject& wanted,
+                                     std::string_view line, ReadObject read, Reading reading) {
+  if (reading == Reading::Quick) {
+    if (auto head = decode_quickly(kind, wanted, line, read)) return *std::move(head);
+  }
   return decode_event(&kind, line, [&](std::string_view text, const TypeMeta&) {
-    return read_text(kind, wanted, text, read);
+    return read_text(kind, wanted.all, text, read);
   });
 }
 
-base::Result<EventHead> decode_event(const Kind* kind, std::string_view line,
-                                     const ReadText& read) {
+base::Result<EventHead> decode_event(const Kind* kind, std::string_view line, ReadText read) {
   const auto event = members_in(line);
   if (!event) return kind == nullptr ? event.error() : about(*kind, Json(), event.error());
   EventHead head;
@@ -205,7 +308,7 @@ base::Result<EventHead> decode_event(const Kind* kind, std::string_view line,
 }
 
 std::string encode_document(const Kind& kind, std::string_view version,
-                            const std::function<void(Json&)>& write) {
+                            FunctionRef<void(Json&)> write) {
   Json json;
   write(json);
   json["apiVersion"] = api_version_of(kind, version);

@@ -4,7 +4,6 @@
 // event is cut into its objects first, so that each of them is read, or fails, by itself.
 #pragma once
 
-#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -13,18 +12,21 @@
 #include <vector>
 
 #include "api/fields.h"
+#include "api/reading.h"
 #include "compute_domain/api/codec.h"
 
 namespace cdom::api {
 
 // `version` is one of Kind::versions: what the object says that it is of.
+// Called anew for the same object where the quick reader did not take it.
 using ReadObject =
-    std::function<void(Decoding& decoding, const Json& json, std::string_view version)>;
+    FunctionRef<void(Decoding& decoding, const JsonView& json, std::string_view version)>;
 
 // Reads by the table of T. A T that has a member `version` keeps it.
 template <class T>
-ReadObject into(T& object) {
-  return [&object](Decoding& decoding, const Json& json, std::string_view version) {
+auto into(T& object) {
+  return [&object](Decoding& decoding, const JsonView& json, std::string_view version) {
+    object = {};
     read(decoding, json, object);
     if constexpr (requires { object.version; }) object.version = version;
   };
@@ -42,36 +44,48 @@ struct EventHead {
   std::optional<Unreadable> unreadable;  // the object
 };
 
-// What is read of an object of the kind, in any version: what its table reads, and what it is.
-Wanted wanted_of_object(const Kind& kind, Wanted of_table);
+// What is read of an object of a kind, in any version: what its table reads, and what it is.
+struct WantedObject {
+  Wanted all;
+  Wanted texts;  // of it what is wanted as text, and the way there
+};
+WantedObject wanted_of_object(const Kind& kind, Wanted of_table);
 
 // By the table of T.
 template <HasFields T>
-const Wanted& wanted_of() {
-  static const Wanted wanted = wanted_of_object(kind_of<T>(), wanted_fields<T>());
+const WantedObject& wanted_of() {
+  static const WantedObject wanted = wanted_of_object(kind_of<T>(), wanted_fields<T>());
   return wanted;
 }
 
-base::Result<void> decode_document(const Kind& kind, const Wanted& wanted, std::string_view json,
-                                   const ReadObject& read);
+base::Result<void> decode_document(const Kind& kind, const WantedObject& wanted,
+                                   std::string_view json, ReadObject read,
+                                   Reading reading = Reading::Quick);
 // Calls `read` for each item that is JSON of the kind; one whose decoding fails is unreadable.
-base::Result<PageHead> decode_list(const Kind& kind, const Wanted& wanted, std::string_view json,
-                                   const ReadObject& read);
+// `start`: forgets the items of which it has been called so far.
+struct ReadItems {
+  FunctionRef<void()> start;
+  ReadObject read;
+};
+base::Result<PageHead> decode_list(const Kind& kind, const WantedObject& wanted,
+                                   std::string_view json, const ReadItems& items,
+                                   Reading reading = Reading::Quick);
 // Calls `read` for an event that has an object of the kind.
-base::Result<EventHead> decode_event(const Kind& kind, const Wanted& wanted, std::string_view line,
-                                     const ReadObject& read);
+base::Result<EventHead> decode_event(const Kind& kind, const WantedObject& wanted,
+                                     std::string_view line, ReadObject read,
+                                     Reading reading = Reading::Quick);
 // The same of whatever kind when `kind` is null, by the text of each object; `of_list` is the type
 // of the list in which it came.
-using ReadText = std::function<base::Result<void>(std::string_view text, const TypeMeta& of_list)>;
-base::Result<PageHead> decode_list(const Kind* kind, std::string_view json, const ReadText& read);
-base::Result<EventHead> decode_event(const Kind* kind, std::string_view line, const ReadText& read);
+using ReadText = FunctionRef<base::Result<void>(std::string_view text, const TypeMeta& of_list)>;
+base::Result<PageHead> decode_list(const Kind* kind, std::string_view json, ReadText read);
+base::Result<EventHead> decode_event(const Kind* kind, std::string_view line, ReadText read);
 std::string encode_document(const Kind& kind, std::string_view version,
-                            const std::function<void(Json&)>& write);
+                            FunctionRef<void(Json&)> write);
 
 template <class T>
-base::Result<T> decode(std::string_view json) {
+base::Result<T> decode(std::string_view json, Reading reading) {
   T object;
-  const auto done = decode_document(kind_of<T>(), wanted_of<T>(), json, into(object));
+  const auto done = decode_document(kind_of<T>(), wanted_of<T>(), json, into(object), reading);
   if (!done) return done.error();
   return object;
 }
@@ -85,15 +99,26 @@ base::Result<Page<T>> page_of(base::Result<PageHead> head, std::vector<T> items)
 }
 
 template <class T>
-base::Result<Page<T>> decode_page(std::string_view json) {
+base::Result<T> decode(std::string_view json) {
+  return decode<T>(json, Reading::Quick);
+}
+
+template <class T>
+base::Result<Page<T>> decode_page(std::string_view json, Reading reading) {
   std::vector<T> items;
-  const auto read_it = [&](Decoding& decoding, const Json& item, std::string_view version) {
+  const auto start = [&] { items.clear(); };
+  const auto read_it = [&](Decoding& decoding, const JsonView& item, std::string_view version) {
     T object;
     into(object)(decoding, item, version);
     if (!decoding.has_failed()) items.push_back(std::move(object));
   };
-  auto head = decode_list(kind_of<T>(), wanted_of<T>(), json, read_it);
+  auto head = decode_list(kind_of<T>(), wanted_of<T>(), json, {start, read_it}, reading);
   return page_of(std::move(head), std::move(items));
+}
+
+template <class T>
+base::Result<Page<T>> decode_page(std::string_view json) {
+  return decode_page<T>(json, Reading::Quick);
 }
 
 // An event whose object has been read into `event`.
@@ -116,10 +141,15 @@ base::Result<WatchEvent<T>> event_of(base::Result<EventHead> head, WatchEvent<T>
 }
 
 template <class T>
-base::Result<WatchEvent<T>> decode_watch_event(std::string_view line) {
+base::Result<WatchEvent<T>> decode_watch_event(std::string_view line, Reading reading) {
   WatchEvent<T> event;
-  auto head = decode_event(kind_of<T>(), wanted_of<T>(), line, into(event.object));
+  auto head = decode_event(kind_of<T>(), wanted_of<T>(), line, into(event.object), reading);
   return event_of(std::move(head), std::move(event));
+}
+
+template <class T>
+base::Result<WatchEvent<T>> decode_watch_event(std::string_view line) {
+  return decode_watch_event<T>(line, Reading::Quick);
 }
 
 template <class T>
@@ -130,8 +160,11 @@ std::string encode(const T& object, std::string_view version) {
 }  // namespace cdom::api
 
 // The codec of one kind, instantiated in the one .cpp file that has its table.
-#define CDOM_API_CODEC(T)                                                       \
-  template base::Result<T> decode<T>(std::string_view);                         \
-  template base::Result<Page<T>> decode_page<T>(std::string_view);              \
-  template base::Result<WatchEvent<T>> decode_watch_event<T>(std::string_view); \
+#define CDOM_API_CODEC(T)                                                                \
+  template base::Result<T> decode<T>(std::string_view);                                  \
+  template base::Result<T> decode<T>(std::string_view, Reading);                         \
+  template base::Result<Page<T>> decode_page<T>(std::string_view);                       \
+  template base::Result<Page<T>> decode_page<T>(std::string_view, Reading);              \
+  template base::Result<WatchEvent<T>> decode_watch_event<T>(std::string_view);          \
+  template base::Result<WatchEvent<T>> decode_watch_event<T>(std::string_view, Reading); \
   template std::string encode<T>(const T&, std::string_view)

@@ -165,21 +165,4 @@ std::string text_of(const Json& json) {
   return json.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 
-std::string_view type_name_of(const Json& json) {
-  switch (json.type()) {
-    case Json::value_t::null:
-      return "null";
-    case Json::value_t::object:
-      return "object";
-    case Json::value_t::array:
-      return "list";
-    case Json::value_t::string:
-      return "string";
-    case Json::value_t::boolean:
-      return "boolean";
-    default:
-      return "number";
-  }
-}
-
 }  // namespace cdom::api

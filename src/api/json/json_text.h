@@ -36,7 +36,4 @@ base::Result<Json> parse_json(std::string_view text, const Wanted& wanted = {.ev
 // Without spaces. Bytes that are no UTF-8 become U+FFFD.
 std::string text_of(const Json& json);
 
-// "string", "number", "list", …: as messages call the type of a value.
-std::string_view type_name_of(const Json& json);
-
 }  // namespace cdom::api
