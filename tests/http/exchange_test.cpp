@@ -145,6 +145,7 @@ TEST(Exchange, AnUnusableBaseUrlIsInvalidAndSaysWhatToDo) {
   for (const auto& [url, remedy] :
        std::map<std::string, std::string>{{"https://[fd00::g]:443", "not an IPv6 address"},
                                           {"10.96.0.1:443", "use http://HOST:PORT"},
+                                          {"http://10.0.0.1:70000", "the port is above 65535"},
                                           {"", "use http://HOST:PORT"},
                                           {"https://a b", "\"https://a b\": use http"}}) {
     const auto answer = connect(config_for(url))->send({"GET", "/", {}, {}});

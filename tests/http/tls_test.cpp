@@ -35,11 +35,20 @@ ClientConfig trusting(const Server& server, const std::string& ca_pem) {
   return config;
 }
 
-// The body of an answer, or the error.
+// The body of an answer, or the error; the same for a request and for a stream.
 std::string answer_to(const ClientConfig& config) {
   const auto client = connect(config);
+  const auto opened = client->open({"GET", "/", {}, {}});
+  const std::string streamed = opened ? next_of(*opened->stream) : base::to_string(opened.error());
   const auto answer = client->send({"GET", "/", {}, {}});
-  return answer ? answer->body : base::to_string(answer.error());
+  std::string whole = answer ? answer->body : base::to_string(answer.error());
+  // cpprest does not tell what a server says of a client that it refuses.
+  if (whole.ends_with("Failed to read HTTP status line")) {
+    EXPECT_THAT(streamed, StartsWith("Unavailable: "));
+  } else {
+    EXPECT_EQ(streamed, whole);
+  }
+  return whole;
 }
 
 TEST(Tls, TakesAServerOfTheRightAuthority) {

@@ -13,7 +13,7 @@ namespace dom = simdjson::dom;
 namespace ondemand = simdjson::ondemand;
 
 // One less than parse_json() allows what it keeps.
-constexpr std::size_t kDeepest = 999;
+constexpr std::size_t kMostLevels = 999;
 constexpr std::size_t kLeast = 4096;  // that memory is taken for
 // What is read once in a while needs no memory between: a text takes some twenty times its length,
 // a list seven times.
@@ -168,7 +168,7 @@ std::optional<JsonView> QuickReader::read(std::string_view text, const Wanted& t
   parts.raw_texts.clear();
   const std::string_view padded = parts.text.copy(text);
   if (parts.parser.capacity() < padded.size() &&
-      parts.parser.allocate(std::bit_ceil(std::max(padded.size(), kLeast)), kDeepest) !=
+      parts.parser.allocate(std::bit_ceil(std::max(padded.size(), kLeast)), kMostLevels) !=
           simdjson::SUCCESS) {
     return std::nullopt;
   }

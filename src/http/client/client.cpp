@@ -3,6 +3,7 @@
 #include <cpprest/http_client.h>
 
 #include <algorithm>
+#include <mutex>
 #include <stop_token>
 #include <utility>
 
@@ -12,6 +13,7 @@
 #include "http/client/connection_settings.h"
 #include "http/client/exchange.h"
 #include "http/client/line_stream.h"
+#include "http/client/stream_exchange.h"
 #include "http/client/token_source.h"
 
 namespace cdom::http {
@@ -33,22 +35,23 @@ web::uri without_brackets(const web::uri& base, const std::string& address) {
   return web::uri(cat(base.scheme(), "://", address, ":", port, base.resource().to_string()));
 }
 
-class CpprestClient : public Client {
+// Requests by cpprest, streams by Beast.
+class MixedClient : public Client {
  public:
-  CpprestClient(ClientConfig config, const base::Clock& clock)
+  MixedClient(ClientConfig config, const base::Clock& clock)
       : config_(std::move(config)),
         token_(config_.token, config_.token_file, clock),
         invalid_(connect()) {}
-  ~CpprestClient() override { shut_down(); }
+  ~MixedClient() override { shut_down(); }
 
   Result<Response> send(const Request& request) override {
-    auto answer = start(requests_.get(), request);
+    auto answer = start(Way::Whole, request);
     if (!answer) return answer.error();
     return whole(*answer, request);
   }
 
   Result<Opened> open(const Request& request) override {
-    auto answer = start(streams_.get(), request);
+    auto answer = start(Way::Streamed, request);
     if (!answer) return answer.error();
     Opened opened;
     if (answer->head.status == 200) {
@@ -67,9 +70,10 @@ class CpprestClient : public Client {
  private:
   using HttpClient = web::http::client::http_client;
 
+  enum class Way { Whole, Streamed };
   struct Answer {
     Response head;
-    std::unique_ptr<Exchange> exchange;
+    std::unique_ptr<ResponseSource> exchange;
   };
 
   // The answer with its body, of which no more is read than is wanted.
@@ -101,13 +105,14 @@ class CpprestClient : public Client {
         url = without_brackets(url, address);
         if (url.scheme() == "http") host_field_ = cat('[', address, "]:", url.port());
       }
+      constexpr int kMostPort = 65535;
+      if (url.port() > kMostPort) return unusable("the port is above 65535");
       tls_ = std::make_shared<ClientTls>(
           config_, config_.server_name.empty() ? url.host() : config_.server_name);
-      const auto settings = [&](base::Duration idle_timeout) {
-        return connection_settings(url, tls_, !config_.insecure_skip_tls_verify, idle_timeout);
-      };
-      requests_ = std::make_unique<HttpClient>(url, settings(config_.request_timeout));
-      streams_ = std::make_unique<HttpClient>(url, settings(config_.stream_idle_timeout));
+      requests_ = std::make_unique<HttpClient>(
+          url, connection_settings(url, tls_, !config_.insecure_skip_tls_verify,
+                                   config_.request_timeout));
+      set_destination(url);
       return std::nullopt;
     } catch (const web::uri_exception&) {
       return unusable("use http://HOST:PORT or https://HOST:PORT");
@@ -116,38 +121,54 @@ class CpprestClient : public Client {
     }
   }
 
+  // For streams, which need no pool of connections: each has its own for as long as it lasts.
+  void set_destination(const web::uri& url) {
+    const bool is_tls = url.scheme() == "https";
+    to_.host = url.host();
+    to_.port = std::to_string(url.port() > 0 ? url.port() : is_tls ? 443 : 80);
+    if (is_tls) to_.tls = tls_;
+    to_.verifies = !config_.insecure_skip_tls_verify;
+    const std::string& name = config_.server_name.empty() ? to_.host : config_.server_name;
+    if (!base::is_ip_address(name)) to_.server_name = name;
+    const bool is_ipv6 = to_.host.find(':') != std::string::npos;
+    authority_ = cat(is_ipv6 ? "[" : "", to_.host, is_ipv6 ? "]" : "",
+                     url.port() > 0 ? cat(":", url.port()) : "");
+    base_path_ = url.path() == "/" ? "" : url.path();
+  }
+
   [[nodiscard]] Error unusable(std::string_view reason) const {
     return {ErrorKind::Invalid, cat("API server URL \"", config_.base_url, "\": ", reason)};
   }
 
   // Sends the request and waits for the head of the answer; once more with a new token when the
   // server no longer takes the one we had.
-  Result<Answer> start(HttpClient* client, const Request& request) {
+  Result<Answer> start(Way way, const Request& request) {
     if (stop_.stop_requested()) {
       return Error{ErrorKind::Cancelled, cat(name_of(request), ": the client is shut down")};
     }
     if (invalid_) return *invalid_;
     auto token = token_.current();
     if (!token) return token.error();
-    auto answer = start_with(*client, request, *token);
+    auto answer = start_with(way, request, *token);
     if (!answer || answer->head.status != 401 || !token_.rejected(*token)) return answer;
     token = token_.current();
     if (!token) return token.error();
-    return start_with(*client, request, *token);
+    return start_with(way, request, *token);
   }
 
-  Result<Answer> start_with(HttpClient& client, const Request& request, const std::string& token) {
+  Result<Answer> start_with(Way way, const Request& request, const std::string& token) {
     try {
       const Headers extra = extra_headers(token);
+      if (way == Way::Streamed) return streamed_answer_to(request, extra);
       const base::SystemClock clock;
       const base::Duration start = clock.elapsed();
       const Attempt first(request, extra);
-      auto answer = answer_to(client, first, request);
+      auto answer = answer_to(first, request);
       const bool broke_at_once =
           !answer && answer.error().kind == ErrorKind::Unavailable &&
           clock.elapsed() - start < std::min(kBreaksAtOnce, config_.request_timeout);
       if (!broke_at_once || !first.may_be_repeated()) return answer;
-      return answer_to(client, Attempt(request, extra), request);
+      return answer_to(Attempt(request, extra), request);
     } catch (const web::uri_exception& e) {
       return Error{ErrorKind::Invalid, cat(name_of(request), ": not a valid URI: ", e.what())};
     } catch (const std::exception& e) {
@@ -155,23 +176,56 @@ class CpprestClient : public Client {
     }
   }
 
-  Result<Answer> answer_to(HttpClient& client, const Attempt& attempt, const Request& request) {
-    const bool is_stream = &client == streams_.get();
-    const base::Duration timeout =
-        is_stream ? config_.stream_idle_timeout : config_.request_timeout;
-    auto exchange = std::make_unique<Exchange>(
-        client, attempt.message(), Explainer(name_of(request), timeout, tls_), stop_.get_token(),
-        is_stream ? config_.on_stream_news : nullptr);
-    // The library ends an exchange that is idle, of which this is a part. A stream may be idle for
-    // longer than anybody should wait for its head.
-    auto head =
-        exchange->pipe().wait_for_head(is_stream ? config_.request_timeout : base::Duration::max());
+  Result<Answer> answer_to(const Attempt& attempt, const Request& request) {
+    // The library ends an exchange that is idle, of which waiting for the head is a part.
+    return answer_of(
+        std::make_unique<Exchange>(*requests_, attempt.message(),
+                                   Explainer(name_of(request), config_.request_timeout, tls_),
+                                   stop_.get_token()),
+        request, base::Duration::max());
+  }
+
+  Result<Answer> streamed_answer_to(const Request& request, const Headers& extra) {
+    (void)web::uri(request.target);  // throws
+    // A stream may be idle for longer than anybody should wait for its head.
+    return answer_of(std::make_unique<StreamExchange>(
+                         io_thread(), to_, name_of(request), head_text(request, extra),
+                         config_.stream_idle_timeout, stop_.get_token(), config_.on_stream_news),
+                     request, config_.request_timeout);
+  }
+
+  Result<Answer> answer_of(std::unique_ptr<ResponseSource> exchange, const Request& request,
+                           base::Duration wait) {
+    auto head = exchange->pipe().wait_for_head(wait);
     if (!head) {
       return Error{ErrorKind::Unavailable, cat(name_of(request), ": no answer for ",
                                                base::short_duration(config_.request_timeout))};
     }
     if (!*head) return head->error();
     return Answer{std::move(**head), std::move(exchange)};
+  }
+
+  // The one thread of all streams, once there is one.
+  std::shared_ptr<IoThread> io_thread() {
+    const std::lock_guard lock(mutex_);
+    if (!io_thread_) io_thread_ = std::make_shared<IoThread>();
+    return io_thread_;
+  }
+
+  // A request without a body as it goes over the wire.
+  [[nodiscard]] std::string head_text(const Request& request, const Headers& extra) const {
+    Headers headers = request.headers;
+    headers.insert(extra.begin(), extra.end());
+    headers.insert({"Host", authority_});
+    headers.insert({"Connection", "close"});
+    std::string text = cat(request.method, " ", base_path_, request.target, " HTTP/1.1\r\n");
+    for (const auto& [name, value] : headers) {
+      std::string printable = value;
+      std::ranges::replace_if(
+          printable, [](unsigned char c) { return c < ' '; }, ' ');
+      text += cat(name, ": ", printable, "\r\n");
+    }
+    return text + "\r\n";
   }
 
   [[nodiscard]] Headers extra_headers(const std::string& token) const {
@@ -190,14 +244,17 @@ class CpprestClient : public Client {
   std::shared_ptr<ClientTls> tls_;  // shared with connections that outlive this client
   std::string host_field_;          // where the library would write it wrong
   std::unique_ptr<HttpClient> requests_;
-  std::unique_ptr<HttpClient> streams_;
+  Destination to_;
+  std::string authority_, base_path_;
+  std::mutex mutex_;
+  std::shared_ptr<IoThread> io_thread_;  // shared with streams that outlive this client
   const std::optional<Error> invalid_;
 };
 
 }  // namespace
 
 std::unique_ptr<Client> make_client(ClientConfig config, const base::Clock& clock) {
-  return std::make_unique<CpprestClient>(std::move(config), clock);
+  return std::make_unique<MixedClient>(std::move(config), clock);
 }
 
 }  // namespace cdom::http

@@ -1,32 +1,17 @@
 #include "http/client/connection_settings.h"
 
-#include <netinet/in.h>
-#include <netinet/tcp.h>
-#include <sys/socket.h>
-
 #include <boost/asio/ip/address.hpp>
 #include <boost/asio/ip/tcp.hpp>
 #include <chrono>
 #include <optional>
+
+#include "http/client/keepalive.h"
 
 namespace cdom::http {
 namespace {
 
 namespace asio = boost::asio;
 using asio::ip::tcp;
-
-// Finds a peer that is gone without a word: probes after 15 s of silence, gives up after three.
-void set_keepalive(tcp::socket& socket) {
-  constexpr int kIdle = 15, kInterval = 5, kProbes = 3, kUserTimeoutMs = 30'000;
-  const auto set = [fd = socket.native_handle()](int level, int name, int value) {
-    ::setsockopt(fd, level, name, &value, sizeof value);
-  };
-  set(SOL_SOCKET, SO_KEEPALIVE, 1);
-  set(IPPROTO_TCP, TCP_KEEPIDLE, kIdle);
-  set(IPPROTO_TCP, TCP_KEEPINTVL, kInterval);
-  set(IPPROTO_TCP, TCP_KEEPCNT, kProbes);
-  set(IPPROTO_TCP, TCP_USER_TIMEOUT, kUserTimeoutMs);
-}
 
 // cpprest calls this for each request before it connects, when a new socket is not open yet.
 // Opening it here fixes its family, so that is done only for an address; behind a name the idle

@@ -16,7 +16,7 @@
 #include "compute_domain/base/clock.h"
 #include "compute_domain/base/result.h"
 #include "http/client/client_tls.h"
-#include "http/pipe.h"
+#include "http/client/response_source.h"
 
 namespace cdom::http {
 
@@ -34,17 +34,17 @@ class Explainer {
   std::uint64_t refusals_before_;
 };
 
-class Exchange {
+class Exchange : public ResponseSource {
  public:
   // Sends `request`; a request to stop is a cancel(). `on_news` is the pipe's.
   Exchange(web::http::client::http_client& client, web::http::http_request request,
            Explainer explain, const std::stop_token& stop, std::function<void()> on_news = {});
-  ~Exchange();
+  ~Exchange() override;
   Exchange(const Exchange&) = delete;
   Exchange& operator=(const Exchange&) = delete;
 
-  void cancel();
-  Pipe& pipe() { return *pipe_; }
+  void cancel() override;
+  Pipe& pipe() override { return *pipe_; }
 
  private:
   struct Cancel {

@@ -17,7 +17,7 @@ constexpr std::size_t kLongestLine = 64u << 20;
 
 }  // namespace
 
-LineStream::LineStream(std::unique_ptr<Exchange> exchange, std::string what)
+LineStream::LineStream(std::unique_ptr<ResponseSource> exchange, std::string what)
     : exchange_(std::move(exchange)), what_(std::move(what)) {}
 
 Result<StreamRead> LineStream::next(base::Duration wait) {

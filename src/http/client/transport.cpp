@@ -15,21 +15,16 @@ namespace asio = boost::asio;
 using asio::ip::tcp;
 using boost::system::error_code;
 
-auto to_done(Transport::Done done) {
-  return
-      [done = std::move(done)](const error_code& error, std::size_t count) { done(!error, count); };
-}
-
 class PlainTransport : public Transport {
  public:
   explicit PlainTransport(tcp::socket socket) : socket_(std::move(socket)) {}
 
   void handshake(Done done) override { done(true, 0); }
   void read_some(asio::mutable_buffer into, Done done) override {
-    socket_.async_read_some(into, to_done(std::move(done)));
+    socket_.async_read_some(into, telling(std::move(done)));
   }
   void write(const std::vector<asio::const_buffer>& buffers, Done done) override {
-    asio::async_write(socket_, buffers, to_done(std::move(done)));
+    asio::async_write(socket_, buffers, telling(std::move(done)));
   }
   std::string peer_common_name() override { return {}; }
 
@@ -42,17 +37,25 @@ class PlainTransport : public Transport {
 
 class TlsTransport : public Transport {
  public:
-  TlsTransport(tcp::socket socket, asio::ssl::context& tls) : stream_(std::move(socket), tls) {}
+  using Side = asio::ssl::stream_base::handshake_type;
+
+  TlsTransport(tcp::socket socket, asio::ssl::context& tls, Side side,
+               const std::string& server_name = {})
+      : side_(side), stream_(std::move(socket), tls) {
+    if (!server_name.empty()) {
+      SSL_set_tlsext_host_name(stream_.native_handle(), server_name.c_str());
+    }
+  }
 
   void handshake(Done done) override {
-    stream_.async_handshake(asio::ssl::stream_base::server,
-                            [done = std::move(done)](const error_code& error) { done(!error, 0); });
+    stream_.async_handshake(
+        side_, [tell = telling(std::move(done))](const error_code& error) { tell(error, 0); });
   }
   void read_some(asio::mutable_buffer into, Done done) override {
-    stream_.async_read_some(into, to_done(std::move(done)));
+    stream_.async_read_some(into, telling(std::move(done)));
   }
   void write(const std::vector<asio::const_buffer>& buffers, Done done) override {
-    asio::async_write(stream_, buffers, to_done(std::move(done)));
+    asio::async_write(stream_, buffers, telling(std::move(done)));
   }
   std::string peer_common_name() override {
     const std::unique_ptr<X509, void (*)(X509*)> certificate(
@@ -69,8 +72,14 @@ class TlsTransport : public Transport {
   tcp::socket& socket() override { return stream_.next_layer(); }
 
  private:
+  const Side side_;
   asio::ssl::stream<tcp::socket> stream_;
 };
+
+void send_at_once(tcp::socket& socket) {
+  error_code ignored;  // only a matter of speed
+  socket.set_option(tcp::no_delay(true), ignored);
+}
 
 }  // namespace
 
@@ -94,10 +103,17 @@ std::string Transport::peer_address() {
 }
 
 std::unique_ptr<Transport> make_transport(tcp::socket socket, asio::ssl::context* tls) {
-  error_code ignored;  // only a matter of speed
-  socket.set_option(tcp::no_delay(true), ignored);
-  if (tls != nullptr) return std::make_unique<TlsTransport>(std::move(socket), *tls);
-  return std::make_unique<PlainTransport>(std::move(socket));
+  send_at_once(socket);
+  if (tls == nullptr) return std::make_unique<PlainTransport>(std::move(socket));
+  return std::make_unique<TlsTransport>(std::move(socket), *tls, asio::ssl::stream_base::server);
+}
+
+std::unique_ptr<Transport> make_client_transport(tcp::socket socket, asio::ssl::context* tls,
+                                                 const std::string& server_name) {
+  send_at_once(socket);
+  if (tls == nullptr) return std::make_unique<PlainTransport>(std::move(socket));
+  return std::make_unique<TlsTransport>(std::move(socket), *tls, asio::ssl::stream_base::client,
+                                        server_name);
 }
 
 }  // namespace cdom::http

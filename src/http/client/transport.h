@@ -1,5 +1,5 @@
-// Transport: the socket of one accepted connection, plain or TLS behind one interface, so that the
-// code above it is compiled once. For the I/O thread only.
+// Transport: the socket of one connection, plain or TLS behind one interface, so that the code
+// above it is compiled once. For the I/O thread only.
 #pragma once
 
 #include <boost/asio/buffer.hpp>
@@ -9,13 +9,14 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace cdom::http {
 
 class Transport {
  public:
-  // `count` bytes were moved; `ok` is false when the connection has ended or broken.
+  // `count` bytes were moved; `ok` is false when the connection has ended or broken: problem().
   using Done = std::function<void(bool ok, std::size_t count)>;
 
   virtual ~Transport() = default;
@@ -23,6 +24,8 @@ class Transport {
   virtual void read_some(boost::asio::mutable_buffer into, Done done) = 0;
   // Writes all of `buffers`, whose memory has to stay until `done`.
   virtual void write(const std::vector<boost::asio::const_buffer>& buffers, Done done) = 0;
+  // What the last operation that was not ok has met.
+  [[nodiscard]] const boost::system::error_code& problem() const { return problem_; }
   // Common name of the certificate that the peer showed; empty when none was asked for.
   [[nodiscard]] virtual std::string peer_common_name() = 0;
 
@@ -35,10 +38,24 @@ class Transport {
 
  protected:
   virtual boost::asio::ip::tcp::socket& socket() = 0;
+  [[nodiscard]] auto telling(Done done) {
+    return
+        [this, done = std::move(done)](const boost::system::error_code& error, std::size_t count) {
+          if (error) problem_ = error;
+          done(!error, count);
+        };
+  }
+
+ private:
+  boost::system::error_code problem_;
 };
 
-// With TLS when `tls` is not null.
+// Of an accepted connection, with TLS when `tls` is not null.
 std::unique_ptr<Transport> make_transport(boost::asio::ip::tcp::socket socket,
                                           boost::asio::ssl::context* tls);
+// Of one to a server; `server_name` is asked for by TLS, unless it is empty.
+std::unique_ptr<Transport> make_client_transport(boost::asio::ip::tcp::socket socket,
+                                                 boost::asio::ssl::context* tls,
+                                                 const std::string& server_name);
 
 }  // namespace cdom::http

@@ -1,0 +1,18 @@
+// ResponseSource: an exchange that is under way, seen by who reads its answer. Destroying it ends
+// it.
+#pragma once
+
+#include "http/pipe.h"
+
+namespace cdom::http {
+
+class ResponseSource {
+ public:
+  virtual ~ResponseSource() = default;
+  // Through which the answer comes.
+  virtual Pipe& pipe() = 0;
+  // From any thread.
+  virtual void cancel() = 0;
+};
+
+}  // namespace cdom::http

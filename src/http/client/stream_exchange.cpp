@@ -1,0 +1,25 @@
+#include "http/client/stream_exchange.h"
+
+#include <utility>
+
+namespace cdom::http {
+
+StreamExchange::StreamExchange(std::shared_ptr<IoThread> thread, Destination to, std::string what,
+                               std::string head, base::Duration idle_timeout,
+                               const std::stop_token& stop, std::function<void()> on_news)
+    : thread_(std::move(thread)),
+      pipe_(std::make_shared<Pipe>(std::move(on_news))),
+      connection_(std::make_shared<StreamConnection>(thread_->io(), std::move(to), std::move(what),
+                                                     std::move(head), idle_timeout, pipe_)),
+      on_stop_(stop, Cancel{this}) {
+  connection_->start();
+}
+
+StreamExchange::~StreamExchange() { cancel(); }
+
+void StreamExchange::cancel() {
+  pipe_->cancel();
+  connection_->close();
+}
+
+}  // namespace cdom::http

@@ -1,0 +1,40 @@
+// StreamExchange: a StreamConnection, for who reads its answer.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <stop_token>
+#include <string>
+
+#include "http/client/io_thread.h"
+#include "http/client/response_source.h"
+#include "http/client/stream_connection.h"
+
+namespace cdom::http {
+
+class StreamExchange : public ResponseSource {
+ public:
+  // As StreamConnection takes them; a request to stop is a cancel(), and `on_news` the pipe's.
+  StreamExchange(std::shared_ptr<IoThread> thread, Destination to, std::string what,
+                 std::string head, base::Duration idle_timeout, const std::stop_token& stop,
+                 std::function<void()> on_news);
+  ~StreamExchange() override;
+  StreamExchange(const StreamExchange&) = delete;
+  StreamExchange& operator=(const StreamExchange&) = delete;
+
+  Pipe& pipe() override { return *pipe_; }
+  void cancel() override;
+
+ private:
+  struct Cancel {
+    StreamExchange* exchange;
+    void operator()() const { exchange->cancel(); }
+  };
+
+  const std::shared_ptr<IoThread> thread_;
+  const std::shared_ptr<Pipe> pipe_;
+  const std::shared_ptr<StreamConnection> connection_;
+  std::stop_callback<Cancel> on_stop_;
+};
+
+}  // namespace cdom::http
