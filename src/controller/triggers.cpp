@@ -5,6 +5,7 @@
 
 #include "compute_domain/api/names.h"
 #include "compute_domain/base/between.h"
+#include "compute_domain/core/channels.h"
 #include "compute_domain/core/membership.h"
 #include "compute_domain/core/node_lists.h"
 #include "compute_domain/core/node_pause.h"
@@ -38,6 +39,10 @@ std::set<std::string> nodes_in(const core::StoredList& stored) {
   if (!stored.list) return nodes;
   for (const api::NodeListEntry& entry : stored.list->entries) nodes.insert(entry.node);
   return nodes;
+}
+
+bool has_free_channel(const core::StoredList* stored, const core::Settings& settings) {
+  return stored == nullptr || !stored->list || core::has_free_channel(*stored->list, settings);
 }
 
 // What the list of a clique says of one domain.
@@ -377,12 +382,27 @@ void Triggers::add_deletions_with_slots_in(const std::string& clique) const {
   }
 }
 
+// Those that have a claim on a node of the list, with a channel or without.
+void Triggers::add_domains_on_nodes_in(const core::StoredList& stored) const {
+  std::set<std::string> uids;
+  for (const std::string& node : nodes_in(stored)) {
+    for (const auto& claim : claims_on(from_, node)) uids.merge(domains_named_by(*claim));
+  }
+  for (const std::string& uid : uids) add_(domain_key(uid));
+}
+
 // Of a clique's list only those that it says something new of: a clique has many domains.
 void Triggers::add_domains_of_clique(const core::StoredList* before,
                                      const core::StoredList* after) const {
   const std::string clique = (after != nullptr ? after : before)->meta.label(api::kCliqueLabel);
   add_(clique_key(clique));
   if (before == nullptr || after == nullptr) add_deletions_with_slots_in(clique);
+  // What a domain without a channel waits for; one that is being deleted gets none.
+  if (has_free_channel(before, from_.settings) != has_free_channel(after, from_.settings)) {
+    for (const core::StoredList* stored : {before, after}) {
+      if (stored != nullptr) add_domains_on_nodes_in(*stored);
+    }
+  }
   std::map<std::string, Share> was = shares_in(before), is = shares_in(after);
   for (const auto& [uid, share] : was) is.try_emplace(uid);
   for (const auto& [uid, share] : is) {

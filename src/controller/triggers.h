@@ -61,6 +61,7 @@ class Triggers {
   void note_share(const std::string& domain_uid, const std::set<std::string>& before,
                   const std::set<std::string>& after) const;
   void add_deletions_with_slots_in(const std::string& clique) const;
+  void add_domains_on_nodes_in(const core::StoredList& stored) const;
   void add_domains_of_clique(const core::StoredList* before, const core::StoredList* after) const;
   // The clique that the node says it is of, if it isolates by channel.
   void add_clique_of(const api::ComputeDomainNode& report) const;

@@ -219,6 +219,30 @@ TEST(Triggers, ACliquesListThatComesOrGoesBringsTheDeletionsWithSlotsInIt) {
   EXPECT_THAT(keys, Not(Contains(domain_key("uid-elsewhere"))));
 }
 
+TEST(Triggers, ACliqueThatHasAChannelAgainOrNoMoreBringsTheDomainsWithoutOne) {
+  ShellRig rig;
+  rig.settings.channels = 3;
+  rig.put(domain_named("waits"));
+  rig.put(claim_of("uid-waits", "c", "n1"));
+  rig.put(claim_of("uid-elsewhere", "d", "n2"));
+  api::NodeList list{.group = core::group_id({"", "a.1"}), .clique = "a.1", .slots = 18};
+  list.entries = {{.node = "n1", .slot = 0}};
+  const auto bring_with = [&](std::initializer_list<std::int64_t> numbers) {
+    list.channels.clear();
+    for (const std::int64_t number : numbers) {
+      list.channels.push_back({.number = number, .domain_uid = "uid-other"});
+    }
+    rig.put(core::config_map_of(list, rig.settings));
+    return rig.taken_keys();
+  };
+  bring_with({1});
+  EXPECT_THAT(bring_with({1, 2}), Contains(domain_key("uid-waits")));
+  const std::set<Key> keys = bring_with({2});
+  EXPECT_THAT(keys, Contains(domain_key("uid-waits")));
+  EXPECT_THAT(keys, Not(Contains(domain_key("uid-elsewhere"))));
+  EXPECT_THAT(bring_with({}), Not(Contains(domain_key("uid-waits")))) << "there was one before";
+}
+
 TEST(Triggers, ATemplateThatIsDeletedBringsItsDomain) {
   ShellRig rig;
   rig.put(domain_named("train"));

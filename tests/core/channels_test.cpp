@@ -216,7 +216,7 @@ TEST_F(Clique, ANodeThatInventsClaimsHoldsNoMoreChannelsThanItHasDevices) {
   world.list.reset();
   world.settings.channels = 256;
   write();
-  EXPECT_LE(channels_taken(list()), 129);
+  EXPECT_LE(std::ssize(list().channels), 129);
   EXPECT_TRUE(channel("blue"));
 }
 

@@ -86,7 +86,9 @@ class ListRoom {
   std::size_t bytes_ = 0;
 };
 
-// How many numbers of the clique are not to be had.
-std::int64_t channels_taken(const api::NodeList& list);
+// How many domains a clique may have at a time: number 0 is no domain's.
+inline std::int64_t usable_channels(const Settings& settings) { return settings.channels - 1; }
+// Whether a number of the clique is to be had.
+bool has_free_channel(const api::NodeList& list, const Settings& settings);
 
 }  // namespace cdom::core

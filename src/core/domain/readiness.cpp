@@ -172,10 +172,10 @@ Verdict verdict_on_channel(const Evidence& evidence, const Membership& membershi
             cat("its containers have IMEX channel ", *other, ", and the domain has channel ",
                 *channel, " in clique ", clique, "; delete its pods, so that they are made again")};
   }
-  const std::int64_t numbers = world.settings.channels - 1;
-  if (channels_taken(*evidence.list) >= numbers) {
-    return {"ChannelsUsedUp", cat("all ", numbers, " IMEX channels of clique ", clique,
-                                  " are taken; delete ComputeDomains that have ended")};
+  if (!has_free_channel(*evidence.list, world.settings)) {
+    return {"ChannelsUsedUp",
+            cat("all ", usable_channels(world.settings), " IMEX channels of clique ", clique,
+                " are taken; delete ComputeDomains that have ended")};
   }
   return {"Starting", "it has no channel yet"};
 }

@@ -169,7 +169,7 @@ std::optional<std::int64_t> Channels::of(const std::string& domain_uid, const st
   if (own == records_.end()) {
     // It was admitted, and its channel is on no record: nobody knows which it was.
     if (is_known) return std::nullopt;
-    const std::int64_t numbers = world_.settings.channels - 1;
+    const std::int64_t numbers = usable_channels(world_.settings);
     for (std::int64_t i = 0; i < numbers && own == records_.end(); ++i) {
       const std::int64_t number = (last_ + i) % numbers + 1;
       if (!may_be_given(number)) continue;
@@ -254,6 +254,8 @@ bool ListRoom::take(std::string_view claim_uid, bool is_first_of_domain, std::st
   return true;
 }
 
-std::int64_t channels_taken(const api::NodeList& list) { return std::ssize(list.channels); }
+bool has_free_channel(const api::NodeList& list, const Settings& settings) {
+  return std::ssize(list.channels) < usable_channels(settings);
+}
 
 }  // namespace cdom::core
