@@ -41,6 +41,7 @@ void read_imex_lines(std::string_view bytes);  // node_targets.cpp
 void read_imex_tool(std::string_view bytes);
 void read_state(std::string_view bytes);
 void read_node_files(std::string_view bytes);
-void take_http(std::string_view bytes);  // http_target.cpp
+void take_http(std::string_view bytes);     // http_target.cpp
+void read_bundles(std::string_view bytes);  // bundle_target.cpp
 
 }  // namespace cdom::fuzz

@@ -16,6 +16,7 @@
 #include "imex/daemon/state_file.h"
 #include "imex/daemon/tool_answer.h"
 #include "imex/host/elf.h"
+#include "node_check/runtime_config.h"
 
 namespace cdom::fuzz {
 
@@ -132,13 +133,16 @@ void read_state(std::string_view bytes) {
   read_kubelet_state(Json{{"Data", text}, {"Checksum", crc32(text)}}.dump());
 }
 
-// Files of others: CDI specs, the fabric of a machine without GPUs, the kernel's tables, programs.
+// Files of others: CDI specs, the fabric of a machine without GPUs, the kernel's tables, programs,
+// a container runtime's configuration.
 void read_node_files(std::string_view bytes) {
   const std::string text(bytes);
   read_cdi_spec(text);
   read_fabric(text);
   (void)base::character_major(bytes, "nvidia-caps-imex-channels");
   (void)base::numeric_field(bytes, "ImexChannelCount");
+  node_check::ContainerRuntime runtime;
+  node_check::read_runtime_config(text, runtime);
   if (bytes.starts_with("\x7f"
                         "ELF")) {
     const MemoryFile file(bytes);

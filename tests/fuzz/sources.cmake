@@ -1,6 +1,6 @@
 # What the decoders are made of: all of api, and of the other modules the files that take bytes.
 set(sources
-    base/clock.cpp base/daemon_status.cpp base/device_nodes.cpp base/files.cpp base/log.cpp base/metrics.cpp base/random.cpp
+    base/clock.cpp base/daemon_status.cpp base/device_nodes.cpp base/driver_root.cpp base/files.cpp base/ip_address.cpp base/log.cpp base/metrics.cpp base/random.cpp
     base/ranges.cpp base/result.cpp base/system_error.cpp base/text.cpp
     api/asked_pods.cpp api/domain/channel_config.cpp api/domain/compute_domain.cpp api/core.cpp api/definition_fields.cpp api/json/document.cpp
     api/domain/domain_config.cpp api/dynamic_object.cpp api/fields.cpp api/json/json_scanner.cpp api/json/json_text.cpp api/json/json_view.cpp
@@ -8,12 +8,18 @@ set(sources
     api/meta.cpp api/domain/node_list.cpp api/observed.cpp api/partial_metadata.cpp api/patch.cpp api/plan_report.cpp api/program.cpp
     api/domain/report_bounds.cpp api/resource.cpp api/resource_versions.cpp api/review.cpp api/status.cpp
     api/json/strict.cpp api/json/yaml.cpp api/json/yaml_document.cpp api/json/yaml_scalar.cpp
-    core/placement/reservations.cpp core/node/node_plan.cpp
-    http/client/late_response.cpp http/client/line_splitter.cpp http/message.cpp http/client/outbox.cpp http/client/reply_head.cpp http/session.cpp
+    http/client/late_response.cpp http/client/line_splitter.cpp http/message.cpp http/pem.cpp http/client/outbox.cpp http/client/reply_head.cpp http/session.cpp
     http/client/transport.cpp
+    core/placement/reservations.cpp core/node/node_plan.cpp
     imex/host/elf.cpp imex/host/fabric_line.cpp imex/daemon/hosts_file.cpp imex/daemon/last_words.cpp imex/daemon/line.cpp imex/protocol.cpp imex/daemon/state_file.cpp imex/daemon/tool_answer.cpp
     kube/base64.cpp kube/client.cpp kube/exec_credential.cpp kube/kubeconfig.cpp kube/unreadable_objects.cpp kube/watch_loop.cpp
     agent/cdi_spec.cpp agent/checkpoint_codec.cpp agent/fabric_reading.cpp agent/file_fabric.cpp
     agent/kubelet_state_file.cpp agent/whole_number.cpp
-    nvidia/fabric_verdict.cpp)
+    node_check/runtime_config.cpp nvidia/fabric_verdict.cpp)
 list(TRANSFORM sources PREPEND ${PROJECT_SOURCE_DIR}/src/ OUTPUT_VARIABLE fuzzed_sources)
+
+# What reads bundles, and of the core what it asks.
+set(sources
+    core/agent_label.cpp core/claim_config.cpp core/imex_group/membership.cpp core/imex_group/channels.cpp core/imex_group/node_lists.cpp core/imex_group/slots.cpp core/imex_group/list_draft.cpp core/node_pause.cpp
+    plugin/archive.cpp plugin/bundle.cpp plugin/cluster_view.cpp plugin/json_text.cpp)
+list(TRANSFORM sources PREPEND ${PROJECT_SOURCE_DIR}/src/ OUTPUT_VARIABLE fuzzed_bundles)

@@ -1,5 +1,7 @@
 // Texts that are read as a whole: JSON, YAML, and documents of our own.
+#include <memory>
 #include <nlohmann/json.hpp>
+#include <stdexcept>
 #include <string>
 
 #include "api/json/json_scanner.h"
@@ -11,8 +13,10 @@
 #include "compute_domain/base/ranges.h"
 #include "compute_domain/base/text.h"
 #include "compute_domain/core/reservations.h"
+#include "compute_domain/kube/exec_credential.h"
 #include "compute_domain/kube/kubeconfig.h"
 #include "fuzz/laws.h"
+#include "http/pem.h"
 #include "kube/base64.h"
 
 namespace cdom::fuzz {
@@ -128,11 +132,34 @@ void read_yaml(std::string_view bytes) {
   require(size <= 6 * (100'000 + 16 * bytes.size()), "what YAML means is bounded by its length");
 }
 
+namespace {
+
+// A certificate authority's certificates as they stand in a kubeconfig.
+void trust_authorities(std::string_view bytes) {
+  const std::unique_ptr<SSL_CTX, void (*)(SSL_CTX*)> context(SSL_CTX_new(TLS_client_method()),
+                                                             SSL_CTX_free);
+  try {
+    http::trust_only(context.get(), std::string(bytes), "f");
+  } catch (const std::runtime_error& refused) {
+    require(std::string_view(refused.what()).find('f') != std::string_view::npos,
+            "a refused certificate authority is named");
+  }
+}
+
+}  // namespace
+
 void read_kubeconfig(std::string_view bytes) {
   const MemoryFile file(bytes);
   const auto access = kube::load_kubeconfig(file.path(), {}, kube::ExecUse::Allowed);
   require(access || !access.error().message.empty(), "an error has a message");
   require(!access || !access->http.base_url.empty(), "a cluster has a server");
+  const kube::ExecPlugin plugin{
+      .where = "f", .api_version = "client.authentication.k8s.io/v1", .command = "c"};
+  http::ClientConfig given;
+  const auto taken = kube::take_exec_credential(plugin, std::string(bytes), given);
+  require(taken.has_value() == !(given.token + given.certificate_pem).empty(),
+          "what a credential program prints is a credential or an error");
+  trust_authorities(bytes);
   if (const auto plain = kube::base64_decoded(bytes)) {
     require(plain->size() <= bytes.size(), "what is decoded is no longer than it was");
   }
