@@ -8,6 +8,7 @@
 
 #include "compute_domain/base/text.h"
 #include "compute_domain/core/reservations.h"
+#include "compute_domain/sandbox/faults.h"
 #include "system/rig.h"
 
 namespace cdom::system_test {
@@ -277,6 +278,45 @@ TEST(PlacedDomains, WhosePodsHaveSeatsStayAndSayWhatTheyLack) {
   rig.cluster().heal(*others.begin(), sandbox::Fault::PowerOff);
   for (int i = 1; i < 4; ++i) rig.apply(pod_yaml(cat("train-", i), "train"));
   EXPECT_TRUE(rig.run_until([&] { return rig.is_ready("train"); }, 180s));
+}
+
+// What the controller has seen of claims is all that it sees of them from now on.
+void hold_claims_back(Rig& rig) {
+  sandbox::FaultRule rule{.kind = sandbox::FaultKind::Delay,
+                          .user = "*:compute-domain-controller",
+                          .verb = "watch",
+                          .resource = "resourceclaims",
+                          .delay = 1h};
+  rig.faults().add(rule);
+  rule.kind = sandbox::FaultKind::CutWatch;
+  rule.count = 1;
+  rig.faults().add(rule);
+  rig.run_for(5s);
+}
+
+TEST(PlacedDomains, WhoseMoveCannotBeProvedStayAndHoldBackNobody) {
+  Rig rig({.seed = 13, .racks = 2});
+  rig.apply(placed_yaml("train", 4));
+  ASSERT_TRUE(rig.run_until([&] { return !clique_of(rig, "train").empty(); }, 10s));
+  const std::string clique = clique_of(rig, "train");
+  hold_claims_back(rig);
+  rig.apply(pod_yaml("train-0", "train"));
+  ASSERT_TRUE(rig.run_until([&] { return !nodes_of_pods(rig, "train").empty(); }, 30s));
+  rig.run_for(5s);
+  ASSERT_THAT(domain_named(rig, "train").status->nodes, IsEmpty()) << "its seat has been seen";
+  std::set<std::string> others = nodes_in(rig, clique);
+  others.erase(*nodes_of_pods(rig, "train").begin());
+  rig.cluster().inject(*others.begin(), sandbox::Fault::PowerOff);
+  const auto is_lost = [&] {
+    const auto node = rig.kubectl().get<api::Node>({"", *others.begin()});
+    return node && node->ready != api::ConditionStatus::True;
+  };
+  ASSERT_TRUE(rig.run_until(is_lost, 120s));
+  rig.apply(placed_yaml("serve", 2));
+  rig.run_for(2s);
+  EXPECT_EQ(condition_of(rig, "serve", "Placed").reason, "CliqueChosen");
+  EXPECT_EQ(clique_of(rig, "train"), clique);
+  EXPECT_EQ(condition_of(rig, "train", "Placed").reason, "CliqueLacksSeats");
 }
 
 // A claim that a clique's nodes share, and a pod with it.
