@@ -307,6 +307,18 @@ TEST(Triggers, ASharedClaimsPodThatLeavesItsNodeBringsThePlacement) {
   EXPECT_THAT(rig.taken_keys(), Contains(placement_key())) << "n2 has its seat back";
 }
 
+TEST(Triggers, ASharedClaimThatIsGoneGivesTheSeatsOfItsPodsBackAndBringsThePlacement) {
+  ShellRig rig;
+  rig.put(placed("waits"));
+  rig.put(claim_of("uid-train", "mesh", "", {"a"}));
+  rig.workloads.pods_read("team-a", {facts_of_pod("n1", "a")}, true, {});
+  ASSERT_THAT(rig.workloads.shared_on("n1"), ElementsAre(api::ObjectName{"team-a", "mesh"}));
+  rig.taken_keys();
+  rig.remove<api::ResourceClaim>({"team-a", "mesh"});
+  EXPECT_THAT(rig.workloads.shared_on("n1"), IsEmpty());
+  EXPECT_THAT(rig.taken_keys(), Contains(placement_key()));
+}
+
 TEST(Triggers, AClaimThatTakesOrGivesBackASeatBringsThePlacement) {
   ShellRig rig;
   rig.put(placed("waits"));
