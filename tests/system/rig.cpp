@@ -278,7 +278,7 @@ void Rig::check_that_keys_are_empty_at_rest(base::Duration until_due) {
 
 void Rig::check_that_no_key_idles() {
   for (const auto kind : {"domain", "group", "clique", "report", "label", "agent-label",
-                          "workloads", "placement", "shared-slice"}) {
+                          "workloads", "placement", "shared-slice", "clique-objects"}) {
     const double looks =
         metrics_.counter("compute_domain_idle_looks_total", "", {{"key", kind}}).value();
     if (looks > 0) {
