@@ -1,6 +1,5 @@
 #include "controller/main/predecessor_watch.h"
 
-#include <chrono>
 #include <condition_variable>
 #include <mutex>
 #include <utility>
@@ -13,7 +12,6 @@ namespace {
 
 using controller::Look;
 
-constexpr std::chrono::minutes kBetweenLooks{1};
 // Reading all Deployments of a cluster costs more than reading a few pods.
 constexpr int kPodLooksPerDeploymentLook = 10;
 
@@ -21,16 +19,17 @@ constexpr int kPodLooksPerDeploymentLook = 10;
 
 PredecessorWatch::PredecessorWatch(const kube::Client& client, base::Pulses& pulses,
                                    std::string own_namespace,
-                                   std::function<void(const std::string&)> on_found)
+                                   std::function<void(const std::string&)> on_found,
+                                   base::Duration between_looks)
     : thread_([&client, &pulse = pulses.add("predecessor"), ns = std::move(own_namespace),
-               on_found = std::move(on_found)](const std::stop_token& stop) {
+               on_found = std::move(on_found), between_looks](const std::stop_token& stop) {
         std::mutex mutex;
         std::condition_variable_any never;
         for (int look = 1;; ++look) {
           pulse.beat();
           {
             std::unique_lock lock(mutex);
-            never.wait_for(lock, stop, kBetweenLooks, [] { return false; });
+            never.wait_for(lock, stop, between_looks, [] { return false; });
           }
           if (stop.stop_requested()) break;
           pulse.beat();

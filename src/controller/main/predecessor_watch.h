@@ -2,6 +2,7 @@
 // own: one that is installed later must not work beside this one either.
 #pragma once
 
+#include <chrono>
 #include <functional>
 #include <string>
 #include <thread>
@@ -16,7 +17,8 @@ class PredecessorWatch {
   // `on_found` is called once, on that thread, with what was found. `client` and `pulses` must
   // outlive this.
   PredecessorWatch(const kube::Client& client, base::Pulses& pulses, std::string own_namespace,
-                   std::function<void(const std::string&)> on_found);
+                   std::function<void(const std::string&)> on_found,
+                   base::Duration between_looks = std::chrono::minutes(1));
 
  private:
   std::jthread thread_;
