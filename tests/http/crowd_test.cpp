@@ -4,11 +4,14 @@
 #include <gtest/gtest.h>
 #include <sys/resource.h>
 
+#include <algorithm>
 #include <mutex>
+#include <string>
 #include <utility>
 #include <vector>
 
 #include "compute_domain/base/descriptor.h"
+#include "compute_domain/base/text.h"
 #include "http/local.h"
 #include "http/raw_peer.h"
 
@@ -175,6 +178,29 @@ TEST(Crowd, ANewPeerTakesThePlaceOfTheOneThatIsSilentTheLongest) {
   EXPECT_TRUE(asks(third));
   EXPECT_EQ(second.read_all(), "");
   EXPECT_TRUE(asks(first));
+}
+
+TEST(Crowd, AFloodOfPeersIsToldOnceAMinute) {
+  ServerConfig config;
+  config.session_limit = 2;
+  testing::internal::CaptureStderr();
+  {
+    const auto server = serve(
+        [](const Request&, const Peer&) -> Reply {
+          return Response{200, {}, "here"};
+        },
+        config);
+    std::vector<RawConnection> flood;
+    flood.reserve(20);
+    for (int i = 0; i < 20; ++i) flood.push_back(RawConnection::to(server->address()));
+    EXPECT_THAT(answer_to_get(*server), ::testing::EndsWith("here")) << "all others came before";
+  }
+  const std::vector<std::string> log = base::split(testing::internal::GetCapturedStderr(), '\n');
+  EXPECT_EQ(std::ranges::count_if(log,
+                                  [](const std::string& line) {
+                                    return line.find("too many connections") != std::string::npos;
+                                  }),
+            1);
 }
 
 TEST(Crowd, AServerWithoutFilesEndsTheLongestSilentPeerAndGoesOn) {
