@@ -185,6 +185,19 @@ def daemon_sets_select_by_the_label_of_the_controller() -> None:
                                               "values": ["detected", "true"]}]}, term
 
 
+def controllers_prefer_nodes_without_gpus() -> None:
+    """More than all else: who breaks out of a workload is not to find the controller's token on its node."""
+    [controller] = of_kind(shipped("default"), "Deployment")
+    affinity = controller["spec"]["template"]["spec"]["affinity"]["nodeAffinity"]
+    terms = affinity["preferredDuringSchedulingIgnoredDuringExecution"]
+    wanted = {(label, "DoesNotExist") for label in ("resource.nvidia.com/compute-domain-agent", "nvidia.com/gpu.present",
+                                                    "feature.node.kubernetes.io/pci-10de.present",
+                                                    "feature.node.kubernetes.io/pci-0302_10de.present")}
+    [weight] = [term["weight"] for term in terms
+                if {(each["key"], each["operator"]) for each in term["preference"]["matchExpressions"]} == wanted]
+    assert weight == 100 and [term["weight"] for term in terms].count(100) == 1, terms
+
+
 def the_controller_is_what_suites_that_accept_a_driver_look_for() -> None:
     container = container_of(shipped("default"), "compute-domain-controller")
     assert any("compute-domain-controller" in word for word in container["command"]), container["command"]
@@ -346,6 +359,7 @@ TESTS = (
     metrics_are_for_the_monitoring_namespace_only,
     supervisors_serve_metrics_with_their_component_only,
     daemon_sets_select_by_the_label_of_the_controller,
+    controllers_prefer_nodes_without_gpus,
     the_controller_is_what_suites_that_accept_a_driver_look_for,
     the_gpu_operators_driver_is_seen_through_the_folder_above_its_mount,
     the_policy_allows_the_cliques_label_with_its_component_only,
