@@ -2,6 +2,8 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <poll.h>
+#include <sys/inotify.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
@@ -472,6 +474,26 @@ TEST_F(PluginTest, TakesItsNameBackWhenTheOtherIsGone) {
   EXPECT_TRUE(until([&] { return !plugin_->is_listening(); }));
   other.reset();
   EXPECT_TRUE(until([&] { return plugin_->is_listening(); }));
+  EXPECT_EQ(Kubelet(paths().registration).get_info().code, kOk);
+}
+
+// As an agent does that ends: nothing lies there before the first socket.
+TEST_F(PluginTest, MakesItsFolderAgainWhenAPredecessorTakesItAlong) {
+  const std::filesystem::path folder = std::filesystem::path(paths().dra).parent_path();
+  bool is_taken = false;
+  for (int i = 0; i < 100 && !is_taken; ++i) {
+    plugin_.reset();
+    std::filesystem::remove(folder);
+    const base::Descriptor changes(inotify_init1(IN_CLOEXEC));
+    ASSERT_GE(inotify_add_watch(changes.get(), folder.parent_path().c_str(), IN_CREATE), 0);
+    const std::jthread predecessor([&] {
+      pollfd made{.fd = changes.get(), .events = POLLIN, .revents = 0};
+      is_taken = poll(&made, 1, 10'000) == 1 && rmdir(folder.c_str()) == 0;
+    });
+    start();
+  }
+  ASSERT_TRUE(is_taken) << "the first socket was there before it each time";
+  EXPECT_TRUE(std::filesystem::is_socket(paths().dra));
   EXPECT_EQ(Kubelet(paths().registration).get_info().code, kOk);
 }
 
