@@ -54,11 +54,11 @@ TEST(ImexConfigText, BindsTheOwnAddressAndTakesOptions) {
                                         .table_path = "/run/x/nodes.cfg",
                                         .directory = "/run/x",
                                         .options = {{"LOG_LEVEL", "3"}, {"EXTRA", "1"}}});
-  for (const char* line :
-       {"BIND_INTERFACE_IP=10.0.0.1\n", "IMEX_CMD_BIND_INTERFACE_IP=10.0.0.1\n",
-        "IMEX_NODE_CONFIG_FILE=/run/x/nodes.cfg\n", "SERVER_PORT=50000\n", "DAEMONIZE=0\n",
-        "LOG_LEVEL=3\n", "EXTRA=1\n", "IMEX_CMD_PORT=50005\n", "IMEX_WAIT_FOR_QUORUM=RECOVERY\n",
-        "LOG_FILE_MAX_SIZE=4\n", "LOG_MAX_ROTATE_COUNT=1\n"}) {
+  for (const char* line : {"BIND_INTERFACE_IP=10.0.0.1\n", "IMEX_CMD_BIND_INTERFACE_IP=10.0.0.1\n",
+                           "IMEX_NODE_CONFIG_FILE=/run/x/nodes.cfg\n", "SERVER_PORT=50000\n",
+                           "DAEMONIZE=0\n", "LOG_LEVEL=3\n", "EXTRA=1\n", "IMEX_CMD_PORT=50005\n",
+                           "IMEX_WAIT_FOR_QUORUM=RECOVERY\n", "LOG_FILE_MAX_SIZE=4\n",
+                           "LOG_MAX_ROTATE_COUNT=1\n", "STATS_FILE_NAME=/run/x/stats.log\n"}) {
     EXPECT_THAT(text, HasSubstr(line));
   }
 }
