@@ -445,6 +445,25 @@ TEST(NodeAgent, ANodeWhoseImexSupervisorIsSilentOffersNothingAfterAWhile) {
   EXPECT_THAT(rig.slices()[0].devices, SizeIs(1));
 }
 
+TEST(NodeAgent, ANodeWhoseImexSupervisorCannotStartADaemonOffersNothing) {
+  Rig rig;
+  rig.imex.daemon.cannot_start = "no nvidia-imex below the driver root /";
+  rig.settle();
+  EXPECT_THAT(rig.slices().at(0).devices, IsEmpty());
+  const api::ComputeDomainNodeReport report = rig.report();
+  for (const char* type : {api::kConditionCanServe, core::kFaultImex}) {
+    const auto* condition = api::find_condition(report.conditions, type);
+    ASSERT_NE(condition, nullptr) << type;
+    EXPECT_EQ(condition->status, api::ConditionStatus::False) << type;
+    EXPECT_EQ(condition->reason, "ImexCannotStart") << type;
+    EXPECT_EQ(condition->message, "no nvidia-imex below the driver root /") << type;
+  }
+
+  rig.imex.daemon.cannot_start = "";
+  rig.pass(seconds(2));
+  EXPECT_THAT(rig.slices().at(0).devices, SizeIs(1));
+}
+
 // The controller removes what is reported of a Node that is gone.
 // As the controller writes it, whom the agent need not ask.
 TEST(NodeAgent, LetsGoOfTheDriverWhenItsComputeDomainNodeSaysSo) {
