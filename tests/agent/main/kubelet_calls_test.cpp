@@ -50,6 +50,15 @@ TEST_F(KubeletCallsTest, TellWhyTheAgentRefuses) {
             "error preparing devices: ResourceClaim team-a/absent does not exist");
 }
 
+// Tools look for both texts in one line of a pod's Events.
+TEST_F(KubeletCallsTest, TellTheFieldOfAConfigurationThatThereIsNot) {
+  // It goes into the JSON as it is.
+  const core::ClaimRef claim = rig_.make_claim("a", R"(train-uid","mtu":"9000)");
+  EXPECT_EQ(ask(dra::Operation::Prepare, claim).error,
+            "error preparing devices: error decoding config parameters of ResourceClaim team-a/a: "
+            "strict decoding error: unknown field \"mtu\"");
+}
+
 // What the thread sanitizer sees: calls come, are answered, overdue and given up at the same time.
 TEST(KubeletCalls, EachHasOneAnswerWhoeverEndsIt) {
   constexpr int kThreads = 4, kCalls = 200;
