@@ -1,4 +1,5 @@
-// `check` of both programs of a node, as they are run.
+// `check` and `fabric` of both programs of a node, as they are run.
+#include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <poll.h>
@@ -6,9 +7,13 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <csignal>
 #include <filesystem>
+#include <fstream>
 #include <nlohmann/json.hpp>
 
+#include "compute_domain/base/clock.h"
+#include "compute_domain/base/descriptor.h"
 #include "compute_domain/base/text.h"
 #include "imex/daemon/child.h"
 #include "node_check/node_on_disk.h"
@@ -28,23 +33,30 @@ constexpr char kImex[] = "compute-domain-imex", kAgent[] = "compute-domain-agent
 struct Outcome {
   std::string ending, output;
 };
-Outcome run(const std::string& program, const std::vector<std::string>& flags) {
+base::Result<imex::Child> start(const std::string& program, const std::vector<std::string>& flags) {
   imex::Command command{.arguments = {cat(CDOM_PROGRAMS, "/", program)},
                         .environment = {"PATH=/usr/bin:/bin"}};
   command.arguments.insert(command.arguments.end(), flags.begin(), flags.end());
   command.captures_output = true;
-  auto child = imex::Child::start(command);
-  if (!child) return {child.error().message, ""};
-  pollfd exit{.fd = child->exit_descriptor(), .events = POLLIN, .revents = 0};
+  return imex::Child::start(command);
+}
+// Waits for its end.
+Outcome outcome_of(imex::Child& child) {
+  pollfd exit{.fd = child.exit_descriptor(), .events = POLLIN, .revents = 0};
   poll(&exit, 1, 30'000);
   Outcome outcome;
   char block[4096];
-  for (ssize_t got = 0; (got = read(child->output_descriptor(), block, sizeof block)) > 0;) {
+  for (ssize_t got = 0; (got = read(child.output_descriptor(), block, sizeof block)) > 0;) {
     outcome.output.append(block, static_cast<std::size_t>(got));
   }
-  const auto ending = child->reap();
+  const auto ending = child.reap();
   outcome.ending = ending ? to_string(*ending) : "still runs";
   return outcome;
+}
+Outcome run(const std::string& program, const std::vector<std::string>& flags) {
+  auto child = start(program, flags);
+  if (!child) return {child.error().message, ""};
+  return outcome_of(*child);
 }
 
 Outcome check(const std::string& program, const NodeOnDisk& node,
@@ -70,6 +82,58 @@ constexpr char kOneGpu[] = R"({"driver": "580.65.06", "gpus": [
 constexpr char kTwoGpus[] = R"({"driver": "580.65.06", "gpus": [
   {"uuid": "GPU-0", "state": 3, "cluster": "6f0a3c521c7e4b1f9d530c2f6c2b7a10", "clique": 7},
   {"uuid": "GPU-1", "state": 2, "cluster": "6f0a3c521c7e4b1f9d530c2f6c2b7a10", "clique": 7}]})";
+
+// False after twenty seconds.
+template <class Condition>
+bool until(const Condition& holds) {
+  const base::SystemClock clock;
+  const base::Duration end = clock.elapsed() + std::chrono::seconds(20);
+  while (!holds()) {
+    if (clock.elapsed() > end) return false;
+    poll(nullptr, 0, 1);
+  }
+  return true;
+}
+
+// A node whose NVML hangs as long as this lives.
+class HangingNvml {
+ public:
+  explicit HangingNvml(const NodeOnDisk& node) : pipe_(node.dir.at("pipe")) {
+    EXPECT_EQ(mkfifo(pipe_.c_str(), 0600), 0);
+    put_nvml(node,
+             cat(R"({"hangs": "nvmlDeviceGetCount_v2", "until": ")", pipe_, "\", ", kTwoGpus + 1));
+  }
+  // Whether somebody calls it.
+  bool is_called() {
+    return until([&] {
+      end_ = base::Descriptor(open(pipe_.c_str(), O_WRONLY | O_NONBLOCK | O_CLOEXEC));
+      return bool(end_);
+    });
+  }
+
+ private:
+  const std::string pipe_;
+  base::Descriptor end_;
+};
+
+// Whether a signal ends it in good order from now on.
+bool awaits_signals(const imex::Child& child) {
+  std::ifstream status(cat("/proc/", child.pid(), "/status"));
+  for (std::string name, value; status >> name && std::getline(status, value);) {
+    if (name == "SigBlk:") return (std::stoull(value, nullptr, 16) >> (SIGTERM - 1) & 1) != 0;
+  }
+  return false;
+}
+
+// What it does on a signal, and not by itself later: NVML is given up after ten seconds.
+Outcome outcome_of_signal(imex::Child& child, int signal) {
+  const base::SystemClock clock;
+  const base::Duration before = clock.elapsed();
+  child.signal(signal);
+  Outcome outcome = outcome_of(child);
+  EXPECT_LT(clock.elapsed() - before, std::chrono::seconds(5));
+  return outcome;
+}
 
 std::map<std::string, nlohmann::json> rows_of(const std::string& output) {
   std::map<std::string, nlohmann::json> rows;
@@ -146,9 +210,7 @@ TEST(NodeCheckProgram, OutlivesAnNvmlThatCrashes) {
 
 TEST(NodeCheckProgram, OutlivesAnNvmlThatHangs) {
   const NodeOnDisk node;
-  ASSERT_EQ(mkfifo(node.dir.at("pipe").c_str(), 0600), 0);
-  put_nvml(node, cat(R"({"hangs": "nvmlDeviceGetCount_v2", "until": ")", node.dir.at("pipe"),
-                     "\", ", kTwoGpus + 1));
+  const HangingNvml nvml(node);
   const Outcome done = check(kImex, node);
   EXPECT_EQ(done.ending, "exited with code 1") << done.output;
   EXPECT_THAT(done.output, HasSubstr("nvmlDeviceGetCount"));
@@ -174,6 +236,38 @@ TEST(NodeCheckProgram, SayWhatIsWrongWithTheirFlagsInOneLine) {
     EXPECT_EQ(help.ending, "exited with code 0");
     EXPECT_THAT(help.output, AllOf(HasSubstr("--host-root DIR"), HasSubstr("--imex-channels N"),
                                    Not(HasSubstr("--socket")), Not(HasSubstr("--metrics-listen"))));
+  }
+}
+
+TEST(FabricProgram, EndsOnASignalWhileNvmlHangs) {
+  for (const int signal : {SIGINT, SIGTERM}) {
+    const NodeOnDisk node;
+    HangingNvml nvml(node);
+    auto fabric = start(kImex, {"fabric", "--driver-root", node.places.driver.root});
+    ASSERT_TRUE(fabric) << fabric.error().message;
+    ASSERT_TRUE(nvml.is_called());
+    const Outcome done = outcome_of_signal(*fabric, signal);
+    EXPECT_EQ(done.ending, "exited with code 1");
+    EXPECT_EQ(done.output, "");
+  }
+}
+
+TEST(FabricProgram, OfTheAgentEndsOnASignalWhileTheSupervisorWaitsForNvml) {
+  for (const int signal : {SIGINT, SIGTERM}) {
+    const NodeOnDisk node;
+    HangingNvml nvml(node);
+    const std::string socket = node.dir.at("imex.sock");
+    const auto supervisor = start(kImex, {"--socket", socket, "--directory", node.dir.at("imex"),
+                                          "--driver-root", node.places.driver.root, "--hosts-file",
+                                          node.dir.write("hosts", ""), "--device-files", "given"});
+    ASSERT_TRUE(supervisor) << supervisor.error().message;
+    ASSERT_TRUE(nvml.is_called());
+    auto fabric = start(kAgent, {"fabric", "--imex-socket", socket});
+    ASSERT_TRUE(fabric) << fabric.error().message;
+    ASSERT_TRUE(until([&] { return awaits_signals(*fabric); }));
+    const Outcome done = outcome_of_signal(*fabric, signal);
+    EXPECT_EQ(done.ending, "exited with code 1");
+    EXPECT_THAT(done.output, HasSubstr("compute-domain-imex reports no NVLink fabric"));
   }
 }
 
