@@ -1,11 +1,16 @@
 #!/usr/bin/env python3
-"""Every link between the pages of this repository leads to a file, and to a heading where it names one; README.md stays short."""
+"""Every link between the pages of this repository leads to a file, and to a heading where it names one; README.md stays short.
+
+Both pages that have the requirements name each of them.
+"""
 import pathlib
 import re
 import sys
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 LONGEST_README = 150
+REQUIREMENTS = ("570.158.01", "systemctl mask nvidia-imex.service", "enable_cdi", "resources.computeDomains.enabled=false",
+                "draDriver.computeDomains.enabled=false")
 
 
 def pages():
@@ -38,6 +43,9 @@ def main() -> int:
     lines = len((ROOT / "README.md").read_text().splitlines())
     if lines >= LONGEST_README:
         found.append(f"README.md: {lines} lines; what is not on the way to the first domain belongs into docs/")
+    for name in ("README.md", "manifests/README.md"):
+        table = (ROOT / name).read_text().partition("| requirement |")[2].partition("\n\n")[0]
+        found += [f"{name}: its requirements lack {words}" for words in REQUIREMENTS if words not in table]
     print("\n".join(found))
     return 1 if found else 0
 
