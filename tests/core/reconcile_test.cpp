@@ -187,9 +187,31 @@ TEST(Reconcile, KeepsReadyWhileAnAgentIsGoneForLessThanItsGrace) {
   EXPECT_EQ(plan.look_again, base::Duration(40s));
 }
 
+// Until then others may speak of the one that is to blame.
+TEST(Reconcile, AccusesNobodyWithinAnIntervalOfTheFirstComplaint) {
+  World world = settled_world(4);
+  group_report(world, "n2").unreachable = {"n3"};
+  const Plan first = reconcile(world);
+  EXPECT_FALSE(status_in(first)->status.ready);
+  EXPECT_THAT(condition_in(first, "Ready").message, HasSubstr("(1 pair: n2 and n3)"));
+  apply_status(world, first);
+  world.status_written = world.now;
+  world.now += 500ms;
+  const Plan meanwhile = reconcile(world);
+  EXPECT_THAT(meanwhile.actions, IsEmpty());
+  EXPECT_EQ(meanwhile.look_again, base::Duration(1500ms));
+  world.now += 1500ms;
+  EXPECT_THAT(condition_in(reconcile(world), "Ready").message, HasSubstr("n3 is not reached"));
+  // Meanwhile it turns out to be the witness itself.
+  group_report(world, "n2").unreachable = {"n1", "n3", "n4"};
+  EXPECT_EQ(condition_in(reconcile(world), "Ready").reason, "Unreachable");
+  EXPECT_THAT(condition_in(reconcile(world), "Ready").message, Not(HasSubstr("n3")));
+}
+
 TEST(Reconcile, NamesTheMemberThatIsNotReached) {
   World world = settled_world(4);
   group_report(world, "n2").unreachable = {"n3"};
+  apply_status(world, reconcile(world));
   const Plan plan = reconcile(world);
   EXPECT_EQ(condition_in(plan, "Ready").reason, "MembersNotConnected");
   EXPECT_EQ(condition_in(plan, "Ready").message,

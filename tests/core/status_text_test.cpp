@@ -105,12 +105,20 @@ TEST(StatusText, WhatIsWrongInOneNodeIsNotToldOfAnother) {
             "kubelet has stopped answering; check the machine");
 }
 
+// With what is told first of members that are not connected.
+World told_of_pairs(World world) {
+  apply_status(world, reconcile(world));
+  return world;
+}
+
 TEST(StatusText, NamesTheOneWhomSomeDoNotReachAndHowManyTheyAre) {
   World world = settled_world(18);
   for (const char* node : {"n1", "n2", "n3", "n4", "n5"}) {
     group_report(world, node).unreachable = {"n16"};
   }
   EXPECT_THAT(ready_message(world),
+              HasSubstr("members are not connected (5 pairs, the first: n1 and n16); check"));
+  EXPECT_THAT(ready_message(told_of_pairs(world)),
               HasSubstr("n16 is not reached by 5 of 17 members (n1, n2, n3 and 2 more)"));
 }
 
@@ -122,8 +130,9 @@ TEST(StatusText, OneEarlyWitnessNamesNobodyAsLost) {
   ASSERT_NE(status_in(first), nullptr);
   EXPECT_FALSE(status_in(first)->status.ready);
   EXPECT_EQ(condition_in(first, "Ready").reason, "MembersNotConnected");
-  EXPECT_THAT(condition_in(first, "Ready").message,
-              HasSubstr("n2 is not reached by 1 of 2 members (n1)"));
+  EXPECT_EQ(condition_in(first, "Ready").message,
+            "members are not connected (1 pair: n1 and n2); check TCP port 50000 between the "
+            "compute-domain-imex pods of these nodes");
   for (const auto& node : status_in(first)->status.nodes) EXPECT_TRUE(node.ready) << node.name;
   apply_status(world, first);
   // It is the witness itself that is lost.
@@ -137,13 +146,14 @@ TEST(StatusText, OneEarlyWitnessNamesNobodyAsLost) {
 TEST(StatusText, CountsOnlyThoseWhoCouldReachTheAccused) {
   World world = ready_world({kClique, kClique, kClique, kClique, kSecondClique, kSecondClique});
   group_report(world, "n1").unreachable = {"n3"};
-  EXPECT_THAT(ready_message(world), HasSubstr("n3 is not reached by 1 of 3 members (n1)"));
+  EXPECT_THAT(ready_message(told_of_pairs(world)),
+              HasSubstr("n3 is not reached by 1 of 3 members (n1)"));
 }
 
 TEST(StatusText, NamesTheOneWhoReachesNobodyOnce) {
   World world = settled_world(6);
   group_report(world, "n2").unreachable = {"n4", "n5"};
-  EXPECT_THAT(ready_message(world), HasSubstr("n2 cannot reach n4, n5;"));
+  EXPECT_THAT(ready_message(told_of_pairs(world)), HasSubstr("n2 cannot reach n4, n5;"));
 }
 
 // "Warning ImexFailed", in order, of a plan whose status is then written.
@@ -212,7 +222,18 @@ TEST(StatusEvents, OneThatIsLostIsNotToldOfAgainAsItsComplaintsChange) {
   EXPECT_THAT(events_after(world), ElementsAre("Warning Unreachable"));
   group_report(world, "n1").unreachable.clear();
   EXPECT_EQ(condition_in(reconcile(world), "Ready").reason, "MembersNotConnected");
+  EXPECT_THAT(ready_message(world), HasSubstr("n3 is not reached by 1 of 3 members"));
   EXPECT_THAT(events_after(world), ElementsAre("Normal NodeReady"));
+}
+
+TEST(StatusEvents, TheNameOfTheAccusedIsNoNews) {
+  World world = settled_world(4);
+  group_report(world, "n2").unreachable = {"n3"};
+  EXPECT_THAT(events_after(world), ElementsAre("Warning MembersNotConnected"));
+  EXPECT_THAT(events_after(world), IsEmpty());
+  EXPECT_THAT(api::find_condition(world.view.domain->status->conditions, "Ready")->message,
+              HasSubstr("n3 is not reached"));
+  EXPECT_THAT(reconcile(world).actions, IsEmpty());
 }
 
 TEST(StatusEvents, NoWarningComesAfterTheCure) {

@@ -61,4 +61,13 @@ std::vector<std::string> accusations(const Readiness& readiness) {
   return lines;
 }
 
+std::string complaints(const Readiness& readiness) {
+  const auto told = [](const OpenPair& pair) { return pair.told; };
+  const auto first = std::ranges::find_if(readiness.open_pairs, told);
+  const auto& [one, other] = std::minmax(first->from, first->to);
+  const auto count = std::ranges::count_if(readiness.open_pairs, told);
+  return cat("members are not connected (",
+             count == 1 ? "1 pair: " : cat(count, " pairs, the first: "), one, " and ", other, ")");
+}
+
 }  // namespace cdom::core

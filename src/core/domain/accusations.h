@@ -1,4 +1,4 @@
-// Which of the members that are not connected are to blame, in words. Pure.
+// What members say of those whom they cannot reach, in words, and who is to blame for it. Pure.
 #pragma once
 
 #include <string>
@@ -11,5 +11,8 @@ namespace cdom::core {
 // Each pair once, with the node that most of them have in common: who cannot reach many others is
 // the one that is lost, and so is one that many others do not reach.
 std::vector<std::string> accusations(const Readiness& readiness);
+
+// The same pairs without a word on who is to blame; there has to be one.
+std::string complaints(const Readiness& readiness);
 
 }  // namespace cdom::core

@@ -14,6 +14,9 @@ namespace {
 
 using base::cat;
 
+constexpr Reason kMembersNotConnected = "MembersNotConnected";
+constexpr Reason kUnreachable = "Unreachable";
+
 struct Finding {
   api::ConditionStatus status = api::ConditionStatus::False;
   Reason reason;
@@ -76,7 +79,18 @@ std::optional<Finding> finding_on_members(const Readiness& readiness,
   return Finding{api::ConditionStatus::False, lacks.front().state, message};
 }
 
-Finding finding_on_pairs(const Readiness& readiness) {
+// Whether the status tells already that members are not connected.
+bool is_told_of_pairs(const World& world) {
+  const auto& status = world.view.domain->status;
+  const auto* ready = status ? api::find_condition(status->conditions, kConditionReady) : nullptr;
+  return ready != nullptr &&
+         (ready->reason == kMembersNotConnected.name() || ready->reason == kUnreachable.name());
+}
+
+// Who complains first may be the one that is lost, and has seen its first loss. So nobody is
+// accused before the pairs are told: an accusation is a detail then, and the pace of the status
+// holds it back for its interval.
+Finding finding_on_pairs(const World& world, const Readiness& readiness) {
   const std::vector<std::string> lines = accusations(readiness);
   if (lines.empty()) {
     const OpenPair& first = readiness.open_pairs.front();
@@ -87,8 +101,8 @@ Finding finding_on_pairs(const Readiness& readiness) {
                       " pairs of nodes are not connected yet, the first: ", first.from, " and ",
                       first.to)};
   }
-  return {api::ConditionStatus::False, "MembersNotConnected",
-          cat(base::join(lines, ", "),
+  return {api::ConditionStatus::False, kMembersNotConnected,
+          cat(is_told_of_pairs(world) ? base::join(lines, ", ") : complaints(readiness),
               "; check TCP port 50000 between the compute-domain-imex pods of these nodes")};
 }
 
@@ -229,7 +243,7 @@ Finding ready_finding(const World& world, const Readiness& readiness,
                 ready_count(readiness), " of them ready", waiting.empty() ? "" : "; ", waiting)};
   }
   std::optional<Finding> lacking = finding_on_members(readiness, lacks);
-  if (!lacking && !readiness.open_pairs.empty()) lacking = finding_on_pairs(readiness);
+  if (!lacking && !readiness.open_pairs.empty()) lacking = finding_on_pairs(world, readiness);
   Finding finding =
       lacking.value_or(Finding{api::ConditionStatus::True, "AllNodesReady", ready_text(readiness)});
   // More nodes than spec.numNodes may be wanted.
