@@ -133,12 +133,6 @@ def refusal(resource: str) -> list:
     return [policy, binding]
 
 
-def daemon_set() -> dict:
-    labels = {"app": "compute-domain-agent"}
-    return {"apiVersion": "apps/v1", "kind": "DaemonSet", "metadata": {"name": "compute-domain-agent", "namespace": "compute-domain-nodes"}, "spec": {
-        "selector": {"matchLabels": labels}, "template": {"metadata": {"labels": labels}, "spec": {"containers": [{"name": "agent", "image": "agent"}]}}}}
-
-
 class Tests:
     def __init__(self, cluster: Cluster):
         self.cluster, self.seen = cluster, set()
@@ -182,10 +176,9 @@ class Tests:
         fault(self.cluster, "r1n06", "imex-kill")
         fault(self.cluster, "r2n01", "fabric-error")
         fault(self.cluster, "r2n02", "imex-foreign")
+        fault(self.cluster, "r2n03", "agent-crash")
         self.cluster.kubectl("delete", "computedomain", "leaves", "--wait=false")
-        self.cluster.apply(domain("waits", 2), domain("too-large", 100, placement={"clique": "Single"}), pod("waits", "r1n08"), daemon_set())
-        self.cluster.kubectl("patch", "daemonset", "compute-domain-agent", "-n", "compute-domain-nodes", "--subresource=status", "--type=merge", "-p",
-                             json.dumps({"status": {"desiredNumberScheduled": 16, "numberReady": 15, "currentNumberScheduled": 16, "numberMisscheduled": 0}}))
+        self.cluster.apply(domain("waits", 2), domain("too-large", 100, placement={"clique": "Single"}), pod("waits", "r1n08"))
         self.cluster.apply(*refusal("resourceclaimtemplates"))
         self.cluster.apply(domain("refused", 1))
 

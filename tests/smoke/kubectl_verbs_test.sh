@@ -24,6 +24,11 @@ domain 2 t >"$work/two.yaml"
 domain 1 t >"$work/one.yaml"
 domain 2 other >"$work/other.yaml"
 sed 's/numNodes/nodes/' "$work/two.yaml" >"$work/unknown.yaml"
+mkdir "$work/ours"
+cat >"$work/ours/kustomization.yaml" <<YAML
+resources: [$(realpath --relative-to="$work/ours" manifests/default)]
+images: [{name: registry.invalid/compute-domain-agent, newName: registry.example.com/agent, newTag: "1"}]
+YAML
 cat >"$work/pod.yaml" <<'YAML'
 apiVersion: v1
 kind: Pod
@@ -67,6 +72,20 @@ check "strategic merge patch" prints "p patched" kubectl patch pod p -p '{"metad
 check "pods print" prints "1/1     Running   0" kubectl get pods
 check "logs" prints "p" kubectl logs p
 check "delete a pod" prints 'pod "p" deleted' kubectl delete pod p
+
+agents="-n compute-domain-nodes"
+check "a DaemonSet owns the agents' pods" prints "DaemonSet/compute-domain-agent" \
+  kubectl describe pod $agents compute-domain-agent-n01
+check "and counts them" eventually 10 kubectl rollout status daemonset $agents compute-domain-agent --timeout=1s
+check "exec says that it cannot" prints \
+  "pod compute-domain-agent-n01 is simulated: it has no container for exec, only status and logs" \
+  kubectl exec $agents compute-domain-agent-n01 -- ls
+check "drain leaves the agent's pod" prints "node/n01 drained" kubectl drain n01 --ignore-daemonsets
+check "which runs on" prints "1/1     Running" kubectl get pod $agents compute-domain-agent-n01
+check "uncordon" prints "n01 uncordoned" kubectl uncordon n01
+check "the manifests apply" kubectl apply --server-side -k manifests/default
+check "also when they have changed" prints "daemonset.apps/compute-domain-agent serverside-applied" \
+  kubectl apply --server-side -k "$work/ours"
 
 check "create namespace" prints "namespace/n created" kubectl create namespace n
 check "create configmap" prints "configmap/c created" kubectl create configmap c -n n --from-literal=a=b

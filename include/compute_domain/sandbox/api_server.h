@@ -89,6 +89,9 @@ class ApiServer {
   // Creates or replaces the objects of a YAML (or JSON) text of one or more documents, as the
   // administrator. Invalid names the document and the server's answer.
   base::Result<void> load(std::string_view yaml);
+  // The same by server-side apply as kubectl's: whoever applies these objects with kubectl later,
+  // with other values, meets no conflict.
+  base::Result<void> apply(std::string_view yaml);
 
   // What containers of simulated pods print, for GET …/pods/<name>/log.
   void append_log(std::string_view namespace_, std::string_view pod, std::string_view container,

@@ -82,6 +82,9 @@ struct ClusterOptions {
   // Of resource.k8s.io, in which kubelets read claims; the control plane needs v1.
   std::string resource_version = "v1";
   std::string agent_service_account = "compute-domain-agent";
+  // In the same namespace, which owns the agents' pods when it is there; "": they have no owner. A
+  // real control plane would replace such pods by its own.
+  std::string agent_daemon_set;
   bool shuffle_nodes = false;  // the scheduler takes equal nodes in a seeded order, not by name
   bool shuffle_steps = false;  // step() picks by seed whose turn it is, not one after the other
 };

@@ -6,6 +6,7 @@
 
 #include "compute_domain/base/text.h"
 #include "sandbox/cluster/control_plane/claim_controller.h"
+#include "sandbox/cluster/control_plane/daemon_set_controller.h"
 #include "sandbox/cluster/control_plane/garbage_collector.h"
 #include "sandbox/cluster/control_plane/job_controller.h"
 #include "sandbox/cluster/control_plane/namespace_controller.h"
@@ -45,6 +46,7 @@ std::vector<MachineConfig> machine_configs(const ClusterOptions& options,
                        .pod_network = pod_network,
                        .node_namespace = options.node_namespace,
                        .agent_service_account = options.agent_service_account,
+                       .agent_daemon_set = options.agent_daemon_set,
                        .resource_version = options.resource_version});
   };
   for (int rack = 1; rack <= options.racks; ++rack) {
@@ -129,6 +131,10 @@ void Cluster::Parts::add_control_plane(const base::Clock& clock, Informers& shar
   add(std::make_unique<JobController>(manager, shared, clock, fork()));
   add(std::make_unique<NodeLifecycle>(manager, shared, clock, fork()));
   add(std::make_unique<NamespaceController>(manager, shared, clock));
+  if (!options.agent_daemon_set.empty()) {
+    JsonInformer& daemon_sets = follow(clock, {kDaemonSets}).of(kDaemonSets);
+    add(std::make_unique<DaemonSetController>(manager, daemon_sets, shared.of(kPods), clock));
+  }
   Informers& owned_only = follow(clock, {kConfigMaps, kComputeDomains, kComputeDomainCliques});
   std::vector<JsonInformer*> collected;
   for (const Informers* some : {&shared, &owned_only}) {

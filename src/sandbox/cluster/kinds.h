@@ -16,6 +16,7 @@ inline const api::Kind kConfigMaps{"ConfigMap", "configmaps", "", true, {"v1"}};
 inline const api::Kind kEvents{"Event", "events", "", true, {"v1"}};
 inline const api::Kind kLeases{"Lease", "leases", "coordination.k8s.io", true, {"v1"}};
 inline const api::Kind kJobs{"Job", "jobs", "batch", true, {"v1"}};
+inline const api::Kind kDaemonSets{"DaemonSet", "daemonsets", "apps", true, {"v1"}};
 inline const api::Kind kClaims{"ResourceClaim", "resourceclaims", "resource.k8s.io", true, {"v1"}};
 inline const api::Kind kTemplates{
     "ResourceClaimTemplate", "resourceclaimtemplates", "resource.k8s.io", true, {"v1"}};

@@ -10,5 +10,7 @@ namespace cdom::program {
 
 // File name and text, in the order in which they are to be loaded.
 const std::vector<std::pair<std::string, std::string>>& embedded_manifests();
+// The DaemonSet of the agents.
+const std::string& embedded_agent();
 
 }  // namespace cdom::program

@@ -22,6 +22,7 @@ namespace cdom::program {
 namespace {
 
 constexpr char kController[] = "compute-domain-controller";
+constexpr char kAgent[] = "compute-domain-agent";
 // Every change wakes the loop; this bounds the damage should one be missed.
 constexpr base::Duration kPoll = std::chrono::milliseconds(200);
 // Longer than a thread of the controller ever waits for one thing.
@@ -117,6 +118,8 @@ base::Result<std::unique_ptr<EmbeddedSandbox>> EmbeddedSandbox::start(const Sand
       return base::Error{base::ErrorKind::Invalid, base::cat(name, ": ", loaded.error().message)};
     }
   }
+  // Who applies manifests/default here brings it again, with images of theirs.
+  if (const auto applied = parts->server.apply(embedded_agent()); !applied) return applied.error();
   auto front = sandbox::serve(parts->server, flags.listen);
   if (!front) {
     return base::Error{base::ErrorKind::Invalid, base::cat("--listen: ", front.error().message)};
@@ -135,8 +138,10 @@ base::Result<std::unique_ptr<EmbeddedSandbox>> EmbeddedSandbox::start(const Sand
   }
   sandbox::ClusterPorts ports = ports_of(parts->server, flags, parts->pages);
   if (adjust) adjust(ports);
+  sandbox::ClusterOptions options = cluster_options(flags);
+  options.agent_daemon_set = kAgent;
   ClusterLoop& loop = parts->loop.emplace(
-      parts->cluster.emplace(clock, cluster_options(flags), std::move(ports)), clock, kPoll);
+      parts->cluster.emplace(clock, std::move(options), std::move(ports)), clock, kPoll);
   parts->waking = parts->server.on_change([&loop] { loop.wake(); });
   if (flags.run_controller) parts->controller.emplace(parts->server, clock, flags);
   if (flags.run_controller && !flags.metrics_listen.empty()) {

@@ -15,6 +15,15 @@ apiVersion: v1
 kind: Namespace
 metadata: {name: compute-domain-nodes}
 ---
+apiVersion: apps/v1
+kind: DaemonSet
+metadata: {name: agents, namespace: compute-domain-nodes}
+spec:
+  selector: {matchLabels: {app: compute-domain-agent}}
+  template:
+    metadata: {labels: {app: compute-domain-agent}}
+    spec: {containers: [{name: agent, image: agent}]}
+---
 apiVersion: resource.k8s.io/v1
 kind: DeviceClass
 metadata: {name: channel}

@@ -1,9 +1,9 @@
 // Machine: one simulated node: its registration, kubelet, IMEX daemon, files, and the agent in its
 // pod.
 //
-// The agent's pod is one Pod object per node, made and kept here in the place of a DaemonSet. The
-// agent starts when kubelet runs that pod, and again one second after a crash; what lies in
-// NodeFiles outlives it. One thread.
+// The agent's pod is one Pod object per node, made and kept here in the place of the controller of
+// its DaemonSet. The agent starts when kubelet runs that pod, and again one second after a crash;
+// what lies in NodeFiles outlives it. One thread.
 #pragma once
 
 #include <memory>
@@ -24,6 +24,7 @@ struct MachineConfig {
   std::string pod_network;
   std::string node_namespace;
   std::string agent_service_account;
+  std::string agent_daemon_set;  // that owns its pod; "": none does
   std::string resource_version;  // of resource.k8s.io
 };
 
@@ -51,6 +52,8 @@ class Machine : public Part {
   void stop_agent();
   bool keep_agent();
   bool create_agent_pod();
+  // One reference, or none when it has no owner.
+  base::Result<json> owners_of_agent_pod();
   bool start_agent(const json& pod);
   bool wipe_slices();
   void follow_network();
