@@ -60,14 +60,19 @@ Result<void> CdiChannelInjector::check() {
   return major ? Result<void>() : Result<void>(major.error());
 }
 
-Result<void> CdiChannelInjector::check_count(const core::ChannelRange& channels) const {
-  const std::string params = options_.proc_driver + "/params";
-  const auto text = base::read_file(params);
+std::string CdiChannelInjector::params() const { return options_.proc_driver + "/params"; }
+
+std::optional<std::int64_t> CdiChannelInjector::count() {
+  const auto text = base::read_file(params());
+  return text ? base::numeric_field(*text, "ImexChannelCount") : std::nullopt;
+}
+
+Result<void> CdiChannelInjector::check_count(const core::ChannelRange& channels) {
+  const std::optional<std::int64_t> has = count();
   // A driver that does not tell has the usual number.
-  const auto count = text ? base::numeric_field(*text, "ImexChannelCount") : std::nullopt;
-  if (!count || channels.first + channels.count <= std::int64_t{*count}) return {};
+  if (!has || channels.first + channels.count <= *has) return {};
   return base::invalid(cat(text_of(channels), " of the claim cannot be had: the NVIDIA driver has ",
-                           *count, " (ImexChannelCount in ", params,
+                           *has, " (ImexChannelCount in ", params(),
                            "); load it with NVreg_ImexChannelCount=",
                            channels.first + channels.count, " or more, as on every node"));
 }

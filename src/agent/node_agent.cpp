@@ -253,6 +253,7 @@ class NodeAgent::Shell {
     setbacks_.keep_only(checkpoint_, world.prepares);
     world.setbacks = setbacks_.all();
     if (const auto fault = channel_fault()) world.faults.push_back(*fault);
+    world.channel_count = ports_.channels.count();
     if (inputs_.imex && !inputs_.imex->cannot_start.empty()) {
       world.faults.push_back({core::kFaultImex, "ImexCannotStart", inputs_.imex->cannot_start});
     }

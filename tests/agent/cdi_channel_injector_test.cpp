@@ -187,7 +187,9 @@ TEST(CdiChannelInjector, SaysWhatTheKernelDoesNotHave) {
 
 TEST(CdiChannelInjector, ADriverThatDoesNotTellItsNumberOfChannelsHasEnough) {
   NodeFolders node;
+  EXPECT_EQ(node.injector().count(), 2048);
   std::filesystem::remove_all(node.dir.at("nvidia"));
+  EXPECT_EQ(node.injector().count(), std::nullopt);
   EXPECT_TRUE(node.injector().write(kClaim, kAll));
 }
 

@@ -425,6 +425,25 @@ TEST(NodeAgent, ANodeThatCannotInjectOffersNothing) {
   EXPECT_THAT(rig.slices()[0].devices, SizeIs(1));
 }
 
+// A claim that gets a channel which the driver lacks could not be injected.
+TEST(NodeAgent, ANodeWithFewerChannelsThanADomainMayGetOffersNothing) {
+  Rig rig;
+  rig.node_settings = {.isolation = api::Isolation::Channel, .seats = 4, .channels = 1024};
+  rig.channels.number = 256;
+  rig.start_agent();
+  rig.settle();
+  ASSERT_THAT(rig.slices(), SizeIs(1));
+  EXPECT_THAT(rig.slices()[0].devices, IsEmpty());
+  const api::ComputeDomainNodeReport report = rig.report();
+  const auto* can_serve = api::find_condition(report.conditions, api::kConditionCanServe);
+  ASSERT_NE(can_serve, nullptr);
+  EXPECT_EQ(can_serve->reason, "TooFewImexChannels");
+
+  rig.channels.number = 1024;
+  rig.pass(seconds(2));
+  EXPECT_THAT(rig.slices()[0].devices, SizeIs(4));
+}
+
 // Nothing could be prepared there; what is prepared stays.
 TEST(NodeAgent, ANodeWhoseImexSupervisorIsSilentOffersNothingAfterAWhile) {
   Rig rig;

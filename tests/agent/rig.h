@@ -70,6 +70,7 @@ class Rig {
   base::Registry* metrics = nullptr;
   std::string address = "10.0.0.1";
   std::string agent_name;
+  core::NodeSettings node_settings;
   std::unique_ptr<SteppedAgent> agent;
 
   Rig() {
@@ -92,6 +93,7 @@ class Rig {
         client, NodePorts{fabric, imex, checkpoints, channels, kubelet, pods.get()}, clock,
         NodeAgentOptions{.self = {kNode, "boot-1", address, agent_name},
                          .times = {},
+                         .settings = node_settings,
                          .operator_namespace = kNamespace,
                          .seed = 7},
         metrics);

@@ -6,7 +6,9 @@
 // claims are understood. One thread.
 #pragma once
 
+#include <cstdint>
 #include <map>
+#include <optional>
 #include <set>
 #include <string>
 
@@ -33,6 +35,7 @@ class CdiChannelInjector : public ChannelInjector {
 
   // Unavailable: the kernel has no IMEX channels.
   base::Result<void> check() override;
+  std::optional<std::int64_t> count() override;
   // Unavailable: the kernel has no IMEX channels, or the file cannot be written. Invalid: the
   // kernel has fewer channels, or somebody else's file has the claim's name.
   base::Result<void> write(const core::ClaimRef& claim,
@@ -44,7 +47,8 @@ class CdiChannelInjector : public ChannelInjector {
  private:
   [[nodiscard]] std::string path_of(const std::string& claim_uid) const;
   [[nodiscard]] base::Result<unsigned> channel_major() const;
-  [[nodiscard]] base::Result<void> check_count(const core::ChannelRange& channels) const;
+  [[nodiscard]] std::string params() const;
+  base::Result<void> check_count(const core::ChannelRange& channels);
   void tell(const std::string& path, const std::string& problem);
 
   const CdiOptions options_;

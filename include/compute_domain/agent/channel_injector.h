@@ -1,7 +1,9 @@
 // ChannelInjector: gives a claim's containers their IMEX channels (CDI files). A port.
 #pragma once
 
+#include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 
 #include "compute_domain/base/result.h"
@@ -14,6 +16,8 @@ class ChannelInjector {
   virtual ~ChannelInjector() = default;
   // Whether the node has channels at all; an error says what it lacks, and the remedy.
   virtual base::Result<void> check() = 0;
+  // How many channels the driver has; nullopt: it does not tell.
+  virtual std::optional<std::int64_t> count() = 0;
   // Makes core::cdi_device_id(claim.uid) mean these channels; repeating it is harmless.
   virtual base::Result<void> write(const core::ClaimRef& claim,
                                    const core::ChannelRange& channels) = 0;

@@ -12,13 +12,16 @@ namespace cdom::agent {
 class MemoryChannelInjector : public ChannelInjector {
  public:
   std::map<std::string, core::ChannelRange> channels;  // by claim UID
-  std::optional<base::Error> error;                    // of every call but check(), while it is set
+  std::optional<base::Error> error;                    // of all that is of claims, while it is set
   std::map<std::string, base::Error> errors;           // the same of what is of one claim, by UID
   std::optional<base::Error> lack;                     // of check(), while it is set
+  std::optional<std::int64_t> number;                  // that count() tells
 
   base::Result<void> check() override {
     return lack ? base::Result<void>(*lack) : base::Result<void>();
   }
+
+  std::optional<std::int64_t> count() override { return number; }
 
   base::Result<void> write(const core::ClaimRef& claim, const core::ChannelRange& range) override {
     if (error) return *error;

@@ -60,6 +60,8 @@ struct NodeIdentity {
 struct NodeSettings {
   api::Isolation isolation = api::Isolation::Domain;
   std::int64_t seats = 8;  // with isolation by channel; by domain there is one
+  // With isolation by channel: that the driver has to have, as the controller gives any of them.
+  std::int64_t channels = 2048;
 
   friend bool operator==(const NodeSettings&, const NodeSettings&) = default;
 };
@@ -208,6 +210,7 @@ struct NodeWorld {
   NodeIdentity self;
   NodeSettings settings;
   FabricReading fabric;
+  std::optional<std::int64_t> channel_count;  // that the driver has; nullopt: it does not tell
   bool lists_synced = false;
   std::vector<SeenList> lists;  // in any order
   Checkpoint checkpoint;

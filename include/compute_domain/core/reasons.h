@@ -198,6 +198,10 @@ inline constexpr ReasonRow kRows[] = {
     {"NoImexChannels", Node, "CanServe, ImexChannels", Fault, None,
      "the NVIDIA driver has no IMEX channels that could be given to containers",
      "see in the message what is missing"},
+    {"TooFewImexChannels", Node, "CanServe, ImexChannels", Fault, None,
+     "the node isolates by channel, and its NVIDIA driver has fewer IMEX channels than domains may "
+     "get",
+     "load the driver with the NVreg_ImexChannelCount that the message names"},
     {"ImexCannotStart", Node, "CanServe, Imex", Fault, None,
      "no IMEX daemon can be started on the node: nvidia-imex is missing or does not run, or the "
      "host runs its own",

@@ -113,7 +113,8 @@ cli::CommandLine command_line_of(AgentFlags& flags) {
 core::NodeSettings settings_of(const AgentFlags& flags) {
   using api::Isolation;
   return {.isolation = flags.isolation == "channel" ? Isolation::Channel : Isolation::Domain,
-          .seats = flags.seats};
+          .seats = flags.seats,
+          .channels = flags.check.channels};
 }
 
 agent::FabricMode fabric_mode_of(const AgentFlags& flags) {

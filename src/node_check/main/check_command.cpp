@@ -21,8 +21,10 @@ std::vector<cli::Flag> rows_of(CheckFlags& flags) {
        "the node's root as this container sees it, for `check`; without it the driver root, where "
        "that is a whole system with a kubelet",
        "check"},
-      {"imex-channels", "IMEX_CHANNELS", number<std::int64_t>(flags.channels, 1, kMostChannels),
-       "that each node's driver has to have (NVreg_ImexChannelCount), for `check`", "check"},
+      {"imex-channels", "IMEX_CHANNELS", number<std::int64_t>(flags.channels, 2, kMostChannels),
+       "that each node's driver has to have (NVreg_ImexChannelCount), as many as the controller "
+       "gives: for `check`, and for agents that isolate by channel",
+       "check"},
       {"output,o", "", choice(flags.output, "FORMAT", {"text", "json"}),
        "of `check`; json is for programs", "check"},
       {"stay", "", duration(flags.stay),

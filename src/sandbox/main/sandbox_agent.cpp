@@ -46,6 +46,7 @@ class NodeChannels : public agent::ChannelInjector {
  public:
   explicit NodeChannels(sandbox::NodeFiles& files) : files_(files) {}
   base::Result<void> check() override { return {}; }
+  std::optional<std::int64_t> count() override { return std::nullopt; }
   base::Result<void> write(const core::ClaimRef& claim,
                            const core::ChannelRange& channels) override {
     files_.tmpfs[path(claim.uid)] =

@@ -115,6 +115,41 @@ TEST(NodeFaults, WithoutAFabricChannelsAreNotMissed) {
   EXPECT_EQ(condition(scene, api::kConditionCanServe)->status, api::ConditionStatus::True);
 }
 
+NodeScene with_channels(std::int64_t count, api::Isolation isolation) {
+  NodeScene scene;
+  scene.world.settings.isolation = isolation;
+  scene.world.channel_count = count;
+  return scene;
+}
+
+TEST(NodeFaults, ByChannelTheDriverHasEachNumberThatADomainMayGet) {
+  NodeScene scene = with_channels(256, api::Isolation::Channel);
+  scene.settle();
+  EXPECT_EQ(devices_of(scene), 0U);
+  EXPECT_EQ(condition(scene, api::kConditionCanServe)->reason, "TooFewImexChannels");
+  ASSERT_NE(condition(scene, kFaultChannels), nullptr);
+  EXPECT_THAT(condition(scene, kFaultChannels)->message,
+              HasSubstr("the NVIDIA driver has 256 IMEX channels, and a domain may get any of 2048 "
+                        "(IMEX_CHANNELS): load it with NVreg_ImexChannelCount=2048"));
+  scene.world.settings.channels = 256;
+  scene.settle();
+  EXPECT_EQ(devices_of(scene), 8U);
+  EXPECT_EQ(condition(scene, kFaultChannels), nullptr);
+}
+
+TEST(NodeFaults, ByDomainItNeedsOne) {
+  NodeScene scene = with_channels(256, api::Isolation::Domain);
+  scene.settle();
+  EXPECT_EQ(devices_of(scene), 1U);
+}
+
+TEST(NodeFaults, WithoutChannelsThereAreNotTooFewToo) {
+  NodeScene scene = with_channels(0, api::Isolation::Channel);
+  scene.world.faults = {no_channels()};
+  scene.settle();
+  EXPECT_EQ(condition(scene, api::kConditionCanServe)->message, kNoChannels);
+}
+
 TEST(NodeFaults, OfTheFabricWithholdDevicesAndLeaveWhatIsPreparedAlone) {
   NodeScene scene = serving(2);
   scene.world.fabric.faults = {{kFaultFabricHealth, "FabricUnhealthy", "GPU 0 is unhealthy"}};

@@ -1,6 +1,7 @@
 #include "core/node/report/conditions.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "compute_domain/base/text.h"
 #include "core/node/daemon/pause.h"
@@ -16,6 +17,21 @@ constexpr Reason kDriverPaused = "DriverPaused";
 // Whether claims on this node get a channel: without a fabric there is none to give.
 bool gives_channels(const NodeDraft& draft) {
   return !draft.checkpoint.clique.value_or("").empty();
+}
+
+// A node that has none says that already.
+std::optional<NodeFault> lack_of_channels(const NodeDraft& draft,
+                                          const std::vector<NodeFault>& known) {
+  const std::optional<std::int64_t> has = draft.world.channel_count;
+  const std::int64_t needs = draft.world.settings.channels;
+  if (!draft.checkpoint.by_channel || !has || *has >= needs) return std::nullopt;
+  const auto is_of_channels = [](const NodeFault& fault) { return fault.type == kFaultChannels; };
+  if (std::ranges::any_of(known, is_of_channels)) return std::nullopt;
+  return NodeFault{
+      kFaultChannels, "TooFewImexChannels",
+      cat("the NVIDIA driver has ", *has, " IMEX channels, and a domain may get any of ", needs,
+          " (IMEX_CHANNELS): load it with NVreg_ImexChannelCount=", needs,
+          ", or set IMEX_CHANNELS of the controller and of the agents to what all drivers have")};
 }
 
 NodeFault can_serve(const NodeDraft& draft, const std::vector<NodeFault>& faults) {
@@ -49,6 +65,7 @@ std::vector<NodeFault> faults_of(const NodeDraft& draft) {
   }
   if (!gives_channels(draft)) return {};
   std::vector<NodeFault> faults = world.faults;
+  if (auto lack = lack_of_channels(draft, faults)) faults.push_back(*std::move(lack));
   faults.insert(faults.end(), draft.fabric.faults.begin(), draft.fabric.faults.end());
   // The host's own daemon has its peers from the host's configuration, not by names.
   if (world.daemon && world.daemon->host_managed) {
