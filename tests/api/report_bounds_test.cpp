@@ -10,6 +10,7 @@
 namespace cdom::api {
 namespace {
 
+using Json = nlohmann::json;
 using ::testing::IsEmpty;
 using ::testing::SizeIs;
 
