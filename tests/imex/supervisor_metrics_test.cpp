@@ -9,6 +9,7 @@
 #include <csignal>
 #include <thread>
 
+#include "compute_domain/base/text.h"
 #include "imex/rig.h"
 
 namespace cdom::imex {

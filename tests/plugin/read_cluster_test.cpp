@@ -4,6 +4,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
+#include "compute_domain/controller/definitions.h"
 #include "compute_domain/plugin/check.h"
 #include "compute_domain/sandbox/api_server.h"
 #include "source_tree/source_tree.h"
