@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <chrono>
 #include <thread>
 
 #include "compute_domain/base/text.h"
@@ -146,6 +147,13 @@ class Fountain {
     connection.send(kChunked);
     const std::string line(1023, 'x');
     while (connection.send(base::cat("400\r\n", line, "\n\r\n"))) ++sent_;
+    is_over_ = true;
+  }
+  // Its client is gone; false after kPatience.
+  [[nodiscard]] bool ends() const {
+    const auto end = std::chrono::steady_clock::now() + kPatience;
+    while (!is_over_ && std::chrono::steady_clock::now() < end) std::this_thread::yield();
+    return is_over_;
   }
   [[nodiscard]] int sent() const { return sent_; }
   // How many lines once no more are taken.
@@ -159,6 +167,7 @@ class Fountain {
 
  private:
   std::atomic<int> sent_ = 0;
+  std::atomic<bool> is_over_ = false;
 };
 
 TEST(StreamConnection, AReaderThatIsSlowSlowsItsServerDown) {
@@ -181,7 +190,7 @@ TEST(StreamConnection, AReaderThatDoesNotReadLosesItsStream) {
   const auto client = connect(config);
   auto opened = client->open({"GET", "/", {}, {}});
   ASSERT_TRUE(opened && opened->stream);
-  std::this_thread::sleep_for(std::chrono::seconds(1));
+  ASSERT_TRUE(fountain.ends());
   std::string last;
   while ((last = next_of(*opened->stream)).size() == 1023) continue;
   EXPECT_THAT(last, HasSubstr("nothing was heard for 300ms"));
