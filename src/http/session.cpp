@@ -9,7 +9,7 @@
 
 #include "compute_domain/base/log.h"
 #include "compute_domain/base/text.h"
-#include "http/client/reply_head.h"
+#include "http/reply_head.h"
 
 namespace cdom::http {
 namespace {

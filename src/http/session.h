@@ -19,9 +19,9 @@
 #include <vector>
 
 #include "compute_domain/http/server.h"
-#include "http/client/late_response.h"
-#include "http/client/outbox.h"
-#include "http/client/transport.h"
+#include "http/late_response.h"
+#include "http/outbox.h"
+#include "http/transport.h"
 
 namespace cdom::http {
 

@@ -24,8 +24,8 @@
 
 #include "compute_domain/base/clock.h"
 #include "http/client/client_tls.h"
-#include "http/client/transport.h"
 #include "http/pipe.h"
+#include "http/transport.h"
 
 namespace cdom::http {
 

@@ -1,4 +1,4 @@
-#include "http/client/transport.h"
+#include "http/transport.h"
 
 #include <openssl/x509.h>
 

@@ -1,4 +1,4 @@
-#include "http/client/reply_head.h"
+#include "http/reply_head.h"
 
 #include <ostream>  // Boost 1.74 forgets it
 

@@ -1,4 +1,4 @@
-#include "http/client/outbox.h"
+#include "http/outbox.h"
 
 #include <utility>
 

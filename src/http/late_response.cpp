@@ -1,4 +1,4 @@
-#include "http/client/late_response.h"
+#include "http/late_response.h"
 
 #include <utility>
 
