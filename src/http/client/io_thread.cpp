@@ -22,7 +22,9 @@ void IoThread::run() {
       io_.run();
       return;
     } catch (const std::exception& e) {
-      base::log_error("a watch has met what it cannot handle", {{"error", e.what()}});
+      base::log_error(
+          "a watch cannot go on; it is opened again when it has been silent for its idle timeout",
+          {{"error", e.what()}});
     }
   }
 }
