@@ -93,7 +93,11 @@ class RunningProgram {
   }
   void see_daemon() {
     std::ifstream children(path("task/") + std::to_string(child->pid()) + "/children");
-    children >> daemon;
+    for (int pid = 0; children >> pid;) {
+      std::string name;
+      std::ifstream("/proc/" + std::to_string(pid) + "/comm") >> name;
+      if (name == "nvidia-imex") daemon = pid;  // others ask, or look
+    }
   }
   // As far as it has come.
   void read_output() {
