@@ -79,10 +79,11 @@ std::vector<std::string> odd_claims() {
   return texts;
 }
 
-// The text, and cut off or changed where it might matter.
+// The text, and cut off or changed where it might matter, and with more behind it.
 std::vector<std::string> variants_of(const std::string& text) {
   std::vector<std::string> variants{text};
   if (text.size() > 4'000) return variants;
+  for (const char* more : {" 7", "{}", "}", ",", " \n", "x"}) variants.push_back(text + more);
   for (std::size_t i = 0; i < text.size(); ++i) {
     variants.push_back(text.substr(0, i));
     for (const char c : {'"', '}', ',', '\\', '\xC3'}) {

@@ -459,6 +459,20 @@ TEST_F(DaemonKeeperTest, ADaemonThatWasReadyIsStartedAgainAtOnceAsANewInstance) 
   EXPECT_EQ(keeper.status().phase, DaemonPhase::Starting);
 }
 
+TEST_F(DaemonKeeperTest, AnAnswerAboutTheDaemonBeforeSaysNothingAboutItsSuccessor) {
+  become_ready();
+  keeper.printed(1);
+  const auto asked = next();
+  ASSERT_TRUE(asked && std::holds_alternative<AskTool>(*asked));
+  keeper.ended("was ended by SIGKILL");
+  ASSERT_TRUE(std::holds_alternative<StartChild>(*keeper.next()));
+  keeper.started();
+  keeper.answered(good_answer(std::get<AskTool>(*asked)));
+  EXPECT_EQ(keeper.status().phase, DaemonPhase::Starting);
+  EXPECT_TRUE(keeper.status().peers.empty());
+  EXPECT_FALSE(keeper.status().answers);
+}
+
 TEST_F(DaemonKeeperTest, ADaemonThatEndsEachTimeItIsReadyIsNotStartedAtOnceEachTime) {
   become_ready();
   keeper.ended("was ended by SIGKILL");
