@@ -117,8 +117,12 @@ make_ready() { # POD
 uninstall_theirs() {
   kubectl delete deployment dra-driver-nvidia-gpu-controller -n "$theirs"
   kubectl delete "$(their_pod)" -n "$theirs" --grace-period=0 --force
+  kubectl delete -n "$theirs" serviceaccount/dra-driver-nvidia-gpu-service-account-controller
   kubectl delete clusterrolebinding/theirs clusterrole/theirs
 }
+
+is_alive() { kill -0 "$1"; }
+is_gone() { ! kill -0 "$1" 2>/dev/null; }
 
 check "the manifests apply" kubectl apply --server-side -k .
 check "and the rights to adopt" kubectl apply --server-side -k manifests/adopt
@@ -154,7 +158,8 @@ check "with a daemon" eventually 60 has_leftovers "$uid"
 check "each" eventually 60 has_leftovers "$second"
 check "and claims" eventually 60 are_allocated
 controller 600 >"$work/controller.log" 2>&1 &
-pids+=($!)
+ours=$!
+pids+=("$ours")
 check "its status says who serves it" eventually 20 prints ServedByPredecessor reason old
 check "and for whom" prints "1 pod (old-0)" kubectl get computedomain old -o 'jsonpath={.status.conditions[?(@.type=="Ready")].message}'
 check "its nodes are still told" prints "10.0.0.1 Ready" kubectl get computedomain old -o 'jsonpath={.status.nodes[0].ipAddress} {.status.nodes[0].status}'
@@ -177,5 +182,14 @@ check "its pod ends" kubectl delete pod second-0 --timeout=60s
 check "it goes" kubectl wait --for=delete computedomain/second --timeout=90s
 check "and all that was left" is_empty leftovers "$second"
 check "with both templates" eventually 30 is_empty kubectl get resourceclaimtemplates -A -o name
+
+# Somebody installs the other chart while ours is at work. A simulated node would start its pod again and again.
+check "there is no node for it" kubectl cordon n01 n02 n03
+check "their controller is installed once more" install_theirs
+check "it has a pod" eventually 30 has_their_pod
+check "while that does not run, ours goes on" is_alive "$ours"
+check "it runs" make_ready "$(their_pod)"
+check "ours ends" eventually 90 is_gone "$ours"
+check "and has said why" prints "Pod $theirs/dra-driver-nvidia-gpu-controller-" tail -n 3 "$work/controller.log"
 [ "$failed" -eq 0 ] || tail -n 20 "$work/controller.log"
 finish_checks
