@@ -103,11 +103,19 @@ void Pipe::give_back(std::string bytes) {
 }
 
 base::Result<std::optional<std::string>> Pipe::read_all(std::size_t most) {
+  return read_all(most, kLongest, {ErrorKind::Unavailable, "the answer has no end"});
+}
+
+base::Result<std::optional<std::string>> Pipe::read_all(std::size_t most, base::Duration wait,
+                                                        const Error& late) {
+  const base::SystemClock clock;
+  const base::Duration end = clock.elapsed() + std::min(wait, kLongest);
   std::string all;
   while (true) {
-    auto piece = read(base::Duration::max());
+    auto piece = read(std::max(end - clock.elapsed(), base::Duration::zero()));
     if (!piece) return piece.error();
     if (piece->is_end) return std::optional(std::move(all));
+    if (clock.elapsed() >= end) return late;
     if (piece->bytes.size() > most - all.size()) return std::optional<std::string>();
     all += piece->bytes;
   }

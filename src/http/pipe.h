@@ -52,6 +52,9 @@ class Pipe {
   void give_back(std::string bytes);
   // All that is still to come, up to the end; nullopt once it is more than `most` bytes.
   base::Result<std::optional<std::string>> read_all(std::size_t most);
+  // The same; `late` when the end has not come within `wait`.
+  base::Result<std::optional<std::string>> read_all(std::size_t most, base::Duration wait,
+                                                    const base::Error& late);
 
   void cancel();
   [[nodiscard]] bool is_cancelled() const;

@@ -107,6 +107,23 @@ TEST(Stream, IsNotWaitedForLongerThanForAnAnswer) {
   EXPECT_EQ(opened.error().message, "GET " + server.url() + "/watch: no answer for 200ms");
 }
 
+TEST(Stream, ARefusalIsNotWaitedForLongerEither) {
+  Gift<bool> over;
+  const RawServer server([&](RawConnection& connection) {
+    connection.read_request();
+    connection.send("HTTP/1.1 410 Gone\r\nContent-Length: 100\r\n\r\n{\"kind\":");
+    EXPECT_TRUE(over.wait());
+  });
+  ClientConfig config = config_for(server.url());
+  config.request_timeout = std::chrono::milliseconds(200);
+  const auto client = connect(config);
+  const auto opened = client->open({"GET", "/watch", {}, {}});
+  over.give(true);
+  ASSERT_FALSE(opened);
+  EXPECT_EQ(opened.error().message,
+            "GET " + server.url() + "/watch: status 410, and not the whole answer for 200ms");
+}
+
 TEST(Stream, TellsOfItsNews) {
   Gift<std::shared_ptr<StreamWriter>> gift;
   const auto server = serve(streaming([&](auto writer) { gift.give(std::move(writer)); }));

@@ -27,6 +27,8 @@ using base::Result;
 // A connection that the server closed while it was kept alive fails at once; what took longer than
 // this was under way, and is told rather than repeated.
 constexpr base::Duration kBreaksAtOnce = std::chrono::seconds(1);
+// Of which something comes now and then.
+constexpr base::Duration kLongestAnswer = std::chrono::hours(1);
 
 // The library resolves an IPv6 address and checks the certificate for it only in this form, in
 // which the port has to be there.
@@ -47,7 +49,7 @@ class MixedClient : public Client {
   Result<Response> send(const Request& request) override {
     auto answer = start(Way::Whole, request);
     if (!answer) return answer.error();
-    return whole(*answer, request);
+    return whole(*answer, request, kLongestAnswer);
   }
 
   Result<Opened> open(const Request& request) override {
@@ -59,7 +61,8 @@ class MixedClient : public Client {
       opened.stream = std::make_unique<LineStream>(std::move(answer->exchange), name_of(request));
       return opened;
     }
-    auto response = whole(*answer, request);
+    // Nor may what is no stream be idle for as long as one.
+    auto response = whole(*answer, request, config_.request_timeout);
     if (!response) return response.error();
     opened.response = *std::move(response);
     return opened;
@@ -77,8 +80,12 @@ class MixedClient : public Client {
   };
 
   // The answer with its body, of which no more is read than is wanted.
-  static Result<Response> whole(Answer& answer, const Request& request) {
-    auto body = answer.exchange->pipe().read_all(request.most_bytes);
+  Result<Response> whole(Answer& answer, const Request& request, base::Duration wait) const {
+    auto body = answer.exchange->pipe().read_all(
+        request.most_bytes, wait,
+        {ErrorKind::Unavailable,
+         cat(name_of(request), ": status ", answer.head.status, ", and not the whole answer for ",
+             base::short_duration(wait))});
     if (!body) return body.error();
     answer.head.is_too_long = !*body;
     if (*body) answer.head.body = **std::move(body);
