@@ -370,6 +370,7 @@ VALUES = [
     (("agent", "seLinuxOptions"), {"type": "spc_t"}, f"{AGENT} {POD} containers 0 securityContext seLinuxOptions", {"type": "spc_t"}),
     (("imex", "mode"), "hostManaged", variable(AGENT, "IMEX_MODE"), "hostManaged"),
     (("imex", "maxNodesPerDomain"), 36, variable(CONTROLLER, "MAX_NODES_PER_IMEX_DOMAIN"), "36"),
+    *((("imex", "channels"), 1048576, variable(workload, "IMEX_CHANNELS"), "1048576") for workload in (CONTROLLER, AGENT, IMEX)),
     (("imex", "metrics", "enabled"), True, variable(IMEX, "HTTP_ENDPOINT"), ":8082"),
     (("imex", "tls", "enabled"), True, f"{IMEX} {POD} volumes [tls] secret secretName", "compute-domain-imex-tls"),
     *of_programs("image repository", "ours", f"{POD} containers 0 image", lambda _: f"registry.invalid/ours:{VERSION}"),

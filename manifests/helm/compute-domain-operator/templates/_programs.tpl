@@ -30,6 +30,7 @@ spec:
         {{- end }}
         {{- end }}
         {{- end }}
+        {{- include "compute-domain.channels-env" . | nindent 8 }}
         {{- with .Values.imex.maxNodesPerDomain }}
         - name: MAX_NODES_PER_IMEX_DOMAIN
           value: {{ quote . }}
@@ -63,6 +64,7 @@ spec:
         - name: IMEX_CHANNEL_SEATS
           value: {{ quote .Values.imex.claimsPerNode }}
         {{- end }}
+        {{- include "compute-domain.channels-env" . | nindent 8 }}
         {{- include "compute-domain.kubelet-env" . | nindent 8 }}
         {{- include "compute-domain.common-env" (list . .Values.agent) | nindent 8 }}
       {{- include "compute-domain.metrics-secret" . | nindent 6 }}
@@ -95,6 +97,7 @@ spec:
         - name: IMEX_HOST_SOCKET_PATH
           value: {{ .Values.imex.hostSocketPath }}
         {{- end }}
+        {{- include "compute-domain.channels-env" . | nindent 8 }}
         {{- include "compute-domain.kubelet-env" . | nindent 8 }}
         {{- include "compute-domain.common-env" (list . .Values.imex) | nindent 8 }}
       volumes:
@@ -113,6 +116,14 @@ spec:
         secret:
           secretName: {{ .Values.metrics.tls.secretName }}
       {{- end }}
+{{- end }}
+
+{{/* The controller gives as many channels as agents and nodes are held to. */}}
+{{- define "compute-domain.channels-env" -}}
+{{- with .Values.imex.channels }}
+- name: IMEX_CHANNELS
+  value: {{ . | int64 | quote }}
+{{- end }}
 {{- end }}
 
 {{/* Kubelet's folder is at the same path on the node and in the containers: kustomize.file has put it there. */}}
