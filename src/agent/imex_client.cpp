@@ -165,9 +165,10 @@ class ImexClient::Connection {
 };
 
 ImexClient::ImexClient(std::string socket_path, std::string program, const base::Clock& clock,
-                       Duration patience)
+                       std::string cdi_root, Duration patience)
     : socket_path_(std::move(socket_path)),
       program_(std::move(program)),
+      cdi_root_(std::move(cdi_root)),
       clock_(clock),
       patience_(patience) {}
 
@@ -197,7 +198,7 @@ Result<void> ImexClient::connect() {
                                          "; does its pod run on this node?"));
   }
   connection->send(imex::Hello{imex::kProtocolVersion, program_});
-  connection->send(imex::Watch{});
+  connection->send(imex::Watch{cdi_root_});
   if (!connection->take_until([&] { return connection->status().has_value(); })) {
     return unavailable(socket_path_,
                        connection->refusal().empty() ? "it tells no state" : connection->refusal());

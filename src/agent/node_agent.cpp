@@ -5,6 +5,7 @@
 #include "agent/agent_metrics.h"
 #include "agent/apply.h"
 #include "agent/daemon_history.h"
+#include "agent/node_lacks.h"
 #include "agent/refusals.h"
 #include "agent/server/server_view.h"
 #include "agent/setbacks.h"
@@ -256,6 +257,10 @@ class NodeAgent::Shell {
     world.channel_count = ports_.channels.count();
     if (inputs_.imex && !inputs_.imex->cannot_start.empty()) {
       world.faults.push_back({core::kFaultImex, "ImexCannotStart", inputs_.imex->cannot_start});
+    }
+    if (inputs_.imex) {
+      const auto lacks = faults_by(inputs_.imex->lacks);
+      world.faults.insert(world.faults.end(), lacks.begin(), lacks.end());
     }
     daemon_.see(imex_status());
     daemon_.show(world);

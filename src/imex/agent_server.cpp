@@ -137,7 +137,8 @@ void AgentServer::answer(Connection& connection, const std::string& line, const 
       base::log_info("an agent has connected",
                      {{"program", hello->program}, {"protocol", std::to_string(hello->version)}});
     }
-  } else if (std::holds_alternative<Watch>(*asked.request)) {
+  } else if (const auto* watch = std::get_if<Watch>(&*asked.request)) {
+    calls.watched(*watch);
     connection.watches = connection.has_news = connection.has_fabric_news = true;
   } else if (std::holds_alternative<ReadKubeletState>(*asked.request)) {
     auto text = calls.kubelet_state();

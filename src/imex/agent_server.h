@@ -28,6 +28,7 @@ class AgentServer {
     std::function<base::Result<std::string>()> kubelet_state;
     std::function<std::string()> status;  // encoded
     std::function<std::optional<nvidia::FabricFacts>()> fabric;
+    std::function<void(const Watch&)> watched;  // somebody has begun to
   };
   // Replaces a socket that nobody serves any more: the caller holds the lock that says so.
   static base::Result<AgentServer> listen(const std::string& path, std::set<uid_t> allowed,

@@ -8,6 +8,7 @@
 #include "compute_domain/base/text.h"
 #include "imex/daemon/line.h"
 #include "imex/host/fabric_line.h"
+#include "imex/host/lack_line.h"
 
 namespace cdom::imex {
 
@@ -50,7 +51,7 @@ Line line_of(const Forget& forget) { return Line{"forget", {}}.with("group", for
 Line line_of(const PauseDriver& pause) {
   return Line{"pause_driver", {}}.with("paused", pause.is_paused ? "1" : "0");
 }
-Line line_of(const Watch&) { return {"watch", {}}; }
+Line line_of(const Watch& watch) { return Line{"watch", {}}.with("cdi_root", watch.cdi_root); }
 Line line_of(const ReadKubeletState&) { return {"read_kubelet_state", {}}; }
 
 Line line_of(const Reply& reply) {
@@ -86,6 +87,9 @@ Line line_of(const DaemonStatus& status, Duration now) {
       .with("address", status.address)
       .with("cannot_start", status.cannot_start);
   if (status.driver_paused) line.with("driver_paused", *status.driver_paused ? "1" : "0");
+  for (std::size_t i = 0; i < status.lacks.size() && i < kMostLacks; ++i) {
+    line.with(cat("lack", i), base::trim(encode_line(imex::line_of(status.lacks[i]))));
+  }
   return line;
 }
 
@@ -128,6 +132,9 @@ DaemonStatus status_of(const Line& line, Duration now) {
   status.address = line.text("address");
   status.cannot_start = line.text("cannot_start");
   if (line.has("driver_paused")) status.driver_paused = line.number("driver_paused") != 0;
+  for (std::size_t i = 0; i < kMostLacks && line.has(cat("lack", i)); ++i) {
+    status.lacks.push_back(lack_of(decode_line(line.text(cat("lack", i)))));
+  }
   return status;
 }
 
@@ -169,7 +176,7 @@ NumberedRequest decode_request(std::string_view text) {
   if (line.verb == "stop") return {id, Request(Stop{})};
   if (line.verb == "forget") return {id, Request(Forget{line.text("group")})};
   if (line.verb == "pause_driver") return {id, Request(PauseDriver{line.number("paused") != 0})};
-  if (line.verb == "watch") return {id, Request(Watch{})};
+  if (line.verb == "watch") return {id, Request(Watch{line.text("cdi_root")})};
   if (line.verb == "read_kubelet_state") return {id, Request(ReadKubeletState{})};
   return {id,
           base::Error{ErrorKind::Invalid,

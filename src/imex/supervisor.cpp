@@ -26,6 +26,7 @@
 #include "imex/daemon/state_file.h"
 #include "imex/daemon/workshop.h"
 #include "imex/host/fabric_watch.h"
+#include "imex/host/node_watch.h"
 #include "imex/supervisor_metrics.h"
 
 namespace cdom::imex {
@@ -49,6 +50,7 @@ class Supervisor::Loop {
         metrics_(options_.metrics, clock),
         tool_(clock),
         fabric_({.command = options_.fabric_command}, clock),
+        node_({.command = options_.check_command}, clock),
         workshop_(options_),
         hosts_file_(options_.hosts_path),
         state_file_(cat(options_.directory, "/state"), options_.boot_id) {
@@ -79,7 +81,7 @@ class Supervisor::Loop {
   void poll_process(const ControlTool& tool);
   void hear(const ToolAnswer& answer);
   void serve_daemon();
-  void look_at_fabric();
+  void look_around();
   void check_driver();
   void check_credentials();
   void reap_orphans() const;
@@ -97,13 +99,15 @@ class Supervisor::Loop {
   SupervisorMetrics metrics_;
   ControlTool tool_;
   FabricWatch fabric_;
+  NodeWatch node_;
   Workshop workshop_;
   const HostsFile hosts_file_;
   const StateFile state_file_;
   const AgentServer::Calls calls_{[this](const Request& r) { return act(r); },
                                   [this] { return base::read_file(options_.kubelet_state_path); },
                                   [this] { return encode(told_status(), clock_.elapsed()); },
-                                  [this] { return fabric_.facts(); }};
+                                  [this] { return fabric_.facts(); },
+                                  [this](const Watch& watch) { node_.look_for(watch.cdi_root); }};
   std::optional<Child> daemon_;
   Relay relay_{STDERR_FILENO};  // of what it prints; base::log writes there too
   std::optional<Hosts> hosts_;
@@ -255,6 +259,7 @@ DaemonStatus Supervisor::Loop::told_status() const {
   status.address = options_.address;
   if (!status.running) status.cannot_start = cannot_start_;
   status.driver_paused = fabric_.is_paused();
+  status.lacks = node_.lacks();
   return status;
 }
 
@@ -276,8 +281,8 @@ void Supervisor::Loop::wait(Duration patience) {
   const bool has_credentials = daemon_ && !options_.tls_directory.empty();
   const auto credentials_due =
       has_credentials ? std::optional(check_credentials_at_) : std::nullopt;
-  for (const auto& due :
-       {keeper_.next_due(), tool_.next_due(), fabric_.next_due(), check_due, credentials_due}) {
+  for (const auto& due : {keeper_.next_due(), tool_.next_due(), fabric_.next_due(),
+                          node_.next_due(), check_due, credentials_due}) {
     if (due) patience = std::clamp(*due - now, Duration::zero(), patience);
   }
   polled_.clear();
@@ -293,6 +298,7 @@ void Supervisor::Loop::wait(Duration patience) {
   }
   poll_process(tool_);
   poll_process(fabric_.process());
+  poll_process(node_.process());
   server_.add_to(polled_);
   const timespec most{.tv_sec = patience / std::chrono::seconds(1),
                       .tv_nsec = (patience % std::chrono::seconds(1)).count()};
@@ -311,8 +317,15 @@ void Supervisor::Loop::poll_process(const ControlTool& tool) {
   polled_.push_back({.fd = process->output_descriptor(), .events = POLLIN, .revents = 0});
 }
 
-void Supervisor::Loop::look_at_fabric() {
-  if (is_ending_ || !fabric_.step()) return;
+void Supervisor::Loop::look_around() {
+  if (is_ending_) return;
+  if (node_.step()) {
+    for (const base::NodeLack& lack : node_.lacks()) {
+      base::log_warning("this node lacks something",
+                        {{"reason", lack.reason}, {"message", lack.message}});
+    }
+  }
+  if (!fabric_.step()) return;
   const std::string& error = fabric_.facts()->error;
   if (!error.empty()) base::log_warning("cannot read the NVLink fabric", {{"error", error}});
   server_.publish_fabric(calls_);
@@ -320,13 +333,13 @@ void Supervisor::Loop::look_at_fabric() {
 
 void Supervisor::Loop::step(Duration patience) {
   act_on_keeper();
-  look_at_fabric();
+  look_around();
   tell();
   wait(patience);
   if (daemon_) serve_daemon();
   relay_.give();
   if (const auto answer = tool_.poll()) hear(*answer);
-  look_at_fabric();
+  look_around();
   server_.serve(polled_, calls_);
   check_driver();
   check_credentials();
@@ -374,7 +387,7 @@ void Supervisor::Loop::reap_orphans() const {
     siginfo_t ended{};
     if (waitid(P_ALL, 0, &ended, WEXITED | WNOHANG | WNOWAIT) != 0 || ended.si_pid == 0) return;
     if ((daemon_ && daemon_->pid() == ended.si_pid) || tool_.has(ended.si_pid) ||
-        fabric_.process().has(ended.si_pid)) {
+        fabric_.process().has(ended.si_pid) || node_.process().has(ended.si_pid)) {
       return;
     }
     waitpid(ended.si_pid, nullptr, WNOHANG);

@@ -103,7 +103,8 @@ Finding page_size(const NodeFacts& facts) {
     return {"page size", found, Verdict::Ok, ""};
   }
   return {"page size", found, Verdict::Warning,
-          "a kernel with 64 KiB pages, which NVIDIA recommends for Grace, the same on every node"};
+          "a kernel with 64 KiB pages, which NVIDIA recommends for Grace, the same on every node",
+          "SmallPages"};
 }
 
 Finding persistence(const NodeFacts& facts) {
@@ -116,8 +117,8 @@ Finding persistence(const NodeFacts& facts) {
   }
   return {requirement, "no nvidia-persistenced runs", Verdict::Warning,
           "systemctl enable --now nvidia-persistenced, or nvidia-smi -pm 1: else the driver lets "
-          "go of a "
-          "GPU that nobody uses"};
+          "go of a GPU that nobody uses",
+          "NoPersistence"};
 }
 
 }  // namespace

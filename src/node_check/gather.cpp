@@ -203,9 +203,13 @@ void NodeView::see_runtime(NodeFacts& facts) const {
 
 void NodeView::see_ports(NodeFacts& facts) const {
   for (const std::int64_t number : places_.ports) {
-    // The agent's pod has another network than the daemons.
-    facts.ports.push_back(places_.program == Program::Agent ? Port{.number = number}
-                                                            : try_port(number, places_.proc));
+    if (places_.program == Program::Agent) {
+      facts.ports.push_back({.number = number});  // its pod has another network than the daemons
+    } else if (places_.binds_ports) {
+      facts.ports.push_back(try_port(number, places_.proc));
+    } else {
+      facts.ports.push_back(look_at_port(number, places_.proc));
+    }
   }
   if (!host_proc_) return;
   std::error_code error;

@@ -53,7 +53,8 @@ Finding other_daemons(const NodeFacts& facts) {
         is_predecessor ? cat("a domain of NVIDIA's DRA driver: ", kLeaveDomains) : kDisableUnit};
   }
   if (facts.imex_unit == UnitState::Enabled) {
-    return {requirement, "nvidia-imex.service is enabled", Verdict::Fails, kDisableUnit};
+    return {requirement, "nvidia-imex.service is enabled", Verdict::Fails, kDisableUnit,
+            "HostImexEnabled"};
   }
   if (!facts.imex_daemons) {
     return {requirement, "the node's processes are out of sight", Verdict::Unknown, kSeenByTheJob};
@@ -86,7 +87,7 @@ Finding other_plugins(const NodeFacts& facts) {
     for (const Process& plugin : *facts.foreign_plugins) others.push_back(base::text_of(plugin));
   }
   if (!others.empty()) {
-    return {requirement, base::join(others, ", "), Verdict::Fails, kLeaveDomains};
+    return {requirement, base::join(others, ", "), Verdict::Fails, kLeaveDomains, "OtherPlugin"};
   }
   if (has_unknown) {
     return {requirement, "the node's processes are out of sight", Verdict::Unknown, kSeenByTheJob};
@@ -152,7 +153,7 @@ Finding cdi(const NodeFacts& facts) {
             cat("see that the container runtime reads CDI files in ", facts.cdi_folder)};
   }
   if (runtime.enable_cdi == false) {
-    return {requirement, cat("switched off in ", file), Verdict::Fails, enable};
+    return {requirement, cat("switched off in ", file), Verdict::Fails, enable, "CdiNotRead"};
   }
   const auto is_ours = [&](const std::string& folder) {
     return without_var(folder) == without_var(facts.cdi_folder);
@@ -161,7 +162,8 @@ Finding cdi(const NodeFacts& facts) {
     return {requirement, cat(runtime.name, " reads ", base::join(runtime.cdi_folders, ", ")),
             Verdict::Fails,
             cat("cdi_spec_dirs with ", facts.cdi_folder, " in ", file,
-                ", or CDI_ROOT and the volume cdi of the agent")};
+                ", or CDI_ROOT and the volume cdi of the agent"),
+            "CdiNotRead"};
   }
   // On by default in CRI-O, and in containerd since 2.0, whose configuration is of version 3.
   constexpr int kVersionOfContainerd2 = 3;
@@ -191,10 +193,10 @@ Finding port(const NodeFacts& facts, const Port& one) {
   }
   if (one.holder) {
     return {requirement, cat("held by ", base::text_of(*one.holder)), Verdict::Fails,
-            "end it, or --server-port and --command-port on every node"};
+            "end it, or --server-port and --command-port on every node", "PortTaken"};
   }
   return {requirement, cat(one.error, network), Verdict::Fails,
-          cat("ss -ltnp 'sport = :", one.number, "'")};
+          cat("ss -ltnp 'sport = :", one.number, "'"), "PortTaken"};
 }
 
 }  // namespace

@@ -1,9 +1,11 @@
 #include "node_check/port_holder.h"
 
+#include <algorithm>
 #include <charconv>
 #include <filesystem>
 #include <set>
 #include <sstream>
+#include <vector>
 
 #include "compute_domain/base/files.h"
 #include "compute_domain/base/text.h"
@@ -15,10 +17,15 @@ using base::cat;
 
 namespace {
 
-// Inodes of the sockets that listen on a port, by /proc/net/tcp (proc(5)).
-std::set<std::string> inodes_of(const std::string& proc, std::int64_t port) {
+// A socket that listens, by /proc/net/tcp (proc(5)).
+struct Listener {
+  std::string address;  // in hexadecimal digits
+  std::string inode;
+};
+
+std::vector<Listener> listeners_on(const std::string& proc, std::int64_t port) {
   constexpr std::string_view kListens = "0A";
-  std::set<std::string> inodes;
+  std::vector<Listener> listeners;
   for (const char* table : {"/net/tcp", "/net/tcp6"}) {
     const auto text = base::read_file(cat(proc, table));
     if (!text) continue;
@@ -31,10 +38,10 @@ std::set<std::string> inodes_of(const std::string& proc, std::int64_t port) {
       if (inode.empty() || state != kListens || colon == std::string::npos) continue;
       std::int64_t number = -1;
       std::from_chars(local.data() + colon + 1, local.data() + local.size(), number, 16);
-      if (number == port) inodes.insert(cat("socket:[", inode, "]"));
+      if (number == port) listeners.push_back({local.substr(0, colon), inode});
     }
   }
-  return inodes;
+  return listeners;
 }
 
 bool has_one_of(const std::string& proc, int pid, const std::set<std::string>& sockets) {
@@ -50,12 +57,21 @@ bool has_one_of(const std::string& proc, int pid, const std::set<std::string>& s
 }  // namespace
 
 std::optional<Process> holder_of(const std::string& proc, std::int64_t port) {
-  const auto sockets = inodes_of(proc, port);
+  std::set<std::string> sockets;
+  for (const Listener& one : listeners_on(proc, port)) {
+    sockets.insert(cat("socket:[", one.inode, "]"));
+  }
   if (sockets.empty()) return std::nullopt;
   for (const int pid : base::pids_in(proc)) {
     if (has_one_of(proc, pid, sockets)) return base::process_of(proc, pid);
   }
   return std::nullopt;
+}
+
+bool is_taken_everywhere(const std::string& proc, std::int64_t port) {
+  return std::ranges::any_of(listeners_on(proc, port), [](const Listener& one) {
+    return one.address.find_first_not_of('0') == std::string::npos;
+  });
 }
 
 }  // namespace cdom::node_check

@@ -1,5 +1,7 @@
 #include "node_check/runtime_config.h"
 
+#include <glob.h>
+
 #include <algorithm>
 #include <charconv>
 #include <filesystem>
@@ -20,7 +22,7 @@ struct KnownRuntime {
   const char* name;
   const char* socket;
   const char* config;
-  const char* more;  // folder of files that are read after it
+  const char* more;  // pattern of files that are read after it
 };
 
 // The first whose socket is there.
@@ -29,9 +31,9 @@ constexpr KnownRuntime kKnownRuntimes[] = {
      "/var/lib/rancher/k3s/agent/etc/containerd/config.toml", ""},
     {"containerd", "/run/k3s/containerd/containerd.sock",
      "/var/lib/rancher/rke2/agent/etc/containerd/config.toml", ""},
-    {"CRI-O", "/run/crio/crio.sock", "/etc/crio/crio.conf", "/etc/crio/crio.conf.d"},
+    {"CRI-O", "/run/crio/crio.sock", "/etc/crio/crio.conf", "/etc/crio/crio.conf.d/*"},
     {"containerd", "/run/containerd/containerd.sock", "/etc/containerd/config.toml",
-     "/etc/containerd/conf.d"},
+     "/etc/containerd/conf.d/*.toml"},
 };
 
 std::string without_comment(const std::string& line) {
@@ -62,14 +64,36 @@ std::vector<std::string> quoted_in(const std::string& text) {
   return found;
 }
 
-std::vector<std::string> toml_files_in(const std::string& folder) {
+// Sorted.
+std::vector<std::string> files_like(const std::string& pattern) {
+  glob_t found{};
   std::vector<std::string> files;
-  std::error_code error;
-  for (fs::directory_iterator it(folder, error), end; !error && it != end; it.increment(error)) {
-    files.push_back(it->path());
+  if (glob(pattern.c_str(), 0, nullptr, &found) == 0) {
+    files.assign(found.gl_pathv, found.gl_pathv + found.gl_pathc);
   }
-  std::ranges::sort(files);
+  globfree(&found);
   return files;
+}
+
+// Patterns of the files that are read after the first.
+std::vector<std::string> more_of(const KnownRuntime& known, const ContainerRuntime& runtime) {
+  std::vector<std::string> patterns;
+  if (*known.more != 0) patterns.emplace_back(known.more);
+  for (const std::string& import : runtime.imports) {
+    // A relative one is beside the file that names it.
+    const std::string path = fs::path(known.config).parent_path() / import;
+    if (path != known.more) patterns.push_back(path);
+  }
+  return patterns;
+}
+
+// An array may go over several lines, from `at` on, which is then at its last.
+std::vector<std::string> array_from(const std::vector<std::string>& lines, std::size_t& at,
+                                    std::string value) {
+  while (value.find(']') == std::string::npos && at + 1 < lines.size()) {
+    value += without_comment(lines[++at]);
+  }
+  return quoted_in(value);
 }
 
 }  // namespace
@@ -77,16 +101,14 @@ std::vector<std::string> toml_files_in(const std::string& folder) {
 void read_runtime_config(const std::string& toml, ContainerRuntime& runtime) {
   const auto lines = base::split(toml, '\n');
   for (std::size_t i = 0; i < lines.size(); ++i) {
-    std::string line = without_comment(lines[i]);
+    const std::string line = without_comment(lines[i]);
     const std::size_t equals = line.find('=');
     if (equals == std::string::npos) continue;
     const std::string name(base::trim(std::string_view(line).substr(0, equals)));
-    if (name == "cdi_spec_dirs") {
-      // An array may go over several lines.
-      while (line.find(']') == std::string::npos && i + 1 < lines.size()) {
-        line += without_comment(lines[++i]);
-      }
-      runtime.cdi_folders = quoted_in(line.substr(equals + 1));
+    if (name == "cdi_spec_dirs" || name == "imports") {
+      auto& values = name == "imports" ? runtime.imports : runtime.cdi_folders;
+      values = array_from(lines, i, line.substr(equals + 1));
+      continue;
     }
     const std::string_view value = base::trim(std::string_view(line).substr(equals + 1));
     if (name == "enable_cdi") runtime.enable_cdi = value == "true";
@@ -109,11 +131,12 @@ ContainerRuntime container_runtime_of(const std::string& host_root) {
       runtime.config_path = known.config;
       read_runtime_config(*text, runtime);
     }
-    if (*known.more != 0) {
-      for (const std::string& file : toml_files_in(at(known.more))) {
+    for (const std::string& pattern : more_of(known, runtime)) {
+      for (const std::string& file : files_like(cat(host_root, pattern))) {
         // One of version 3 is for a containerd that reads that.
         const int version = runtime.config_version;
-        if (const auto more = base::read_file(file)) read_runtime_config(*more, runtime);
+        const auto more = base::read_file(at(file.substr(host_root.size())));
+        if (more) read_runtime_config(*more, runtime);
         runtime.config_version = std::max(version, runtime.config_version);
       }
     }

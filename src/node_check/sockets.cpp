@@ -76,4 +76,12 @@ Port try_port(std::int64_t number, const std::string& proc) {
   return port;
 }
 
+Port look_at_port(std::int64_t number, const std::string& proc) {
+  Port port{.number = number};
+  if (!is_taken_everywhere(proc, number)) return port;
+  port.error = "in use";
+  port.holder = holder_of(proc, number);
+  return port;
+}
+
 }  // namespace cdom::node_check

@@ -183,6 +183,18 @@ TEST(ImexClient, AnAgentThatIsStartedAnewFindsTheSameDaemon) {
   EXPECT_EQ(status->instance, instance);
 }
 
+TEST(ImexClient, NamesTheFolderOfItsCdiFilesAndHearsWhatTheNodeLacks) {
+  imex::Node node(0);
+  // As compute-domain-imex prints what it finds; its argument is its first parameter.
+  node.options.check_command = {"/bin/sh", "-c",
+                                "echo lack reason=CdiNotRead message=$0; echo looked"};
+  const RunningSupervisor supervisor(node);
+  ImexClient client(node.options.socket_path, "agent", node.clock, "/etc/cdi");
+  ASSERT_TRUE(
+      until(client, [](const base::DaemonStatus& status) { return !status.lacks.empty(); }));
+  EXPECT_EQ(client.status()->lacks.front(), (base::NodeLack{"CdiNotRead", "--cdi-root=/etc/cdi"}));
+}
+
 TEST(ImexClient, AStartThatCannotBeSaysWhy) {
   imex::Node node(0);
   std::filesystem::remove(node.dir.at("root/usr/bin/nvidia-imex"));

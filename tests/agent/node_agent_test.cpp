@@ -483,6 +483,31 @@ TEST(NodeAgent, ANodeWhoseImexSupervisorCannotStartADaemonOffersNothing) {
   EXPECT_THAT(rig.slices().at(0).devices, SizeIs(1));
 }
 
+TEST(NodeAgent, ANodeThatLacksSomethingSaysSoAndOffersNothingWherePodsWouldFail) {
+  Rig rig;
+  rig.imex.daemon.lacks = {{"NoPersistence", "start nvidia-persistenced"}};
+  rig.settle();
+  EXPECT_THAT(rig.slices().at(0).devices, SizeIs(1));
+  const auto reason_of = [&](const char* type) {
+    const api::ComputeDomainNodeReport report = rig.report();
+    const auto* condition = api::find_condition(report.conditions, type);
+    return condition == nullptr ? "" : condition->reason;
+  };
+  EXPECT_EQ(reason_of("Persistence"), "NoPersistence");
+  EXPECT_EQ(reason_of(api::kConditionCanServe), "RequirementsMet");
+
+  rig.imex.daemon.lacks = {{"CdiNotRead", "enable_cdi = true"}};
+  rig.pass(seconds(2));
+  EXPECT_THAT(rig.slices().at(0).devices, IsEmpty());
+  EXPECT_EQ(reason_of("ContainerRuntime"), "CdiNotRead");
+  EXPECT_EQ(reason_of(api::kConditionCanServe), "CdiNotRead");
+  EXPECT_EQ(reason_of("Persistence"), "");
+
+  rig.imex.daemon.lacks.clear();
+  rig.pass(seconds(2));
+  EXPECT_THAT(rig.slices().at(0).devices, SizeIs(1));
+}
+
 // The controller removes what is reported of a Node that is gone.
 // As the controller writes it, whom the agent need not ask.
 TEST(NodeAgent, LetsGoOfTheDriverWhenItsComputeDomainNodeSaysSo) {

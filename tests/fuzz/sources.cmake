@@ -11,7 +11,7 @@ set(sources
     http/late_response.cpp http/client/line_splitter.cpp http/message.cpp http/pem.cpp http/outbox.cpp http/reply_head.cpp http/session.cpp
     http/transport.cpp
     core/placement/reservations.cpp core/node/node_plan.cpp
-    imex/host/elf.cpp imex/host/fabric_line.cpp imex/daemon/hosts_file.cpp imex/daemon/last_words.cpp imex/daemon/line.cpp imex/protocol.cpp imex/daemon/state_file.cpp imex/daemon/tool_answer.cpp
+    imex/host/elf.cpp imex/host/fabric_line.cpp imex/host/lack_line.cpp imex/daemon/hosts_file.cpp imex/daemon/last_words.cpp imex/daemon/line.cpp imex/protocol.cpp imex/daemon/state_file.cpp imex/daemon/tool_answer.cpp
     kube/base64.cpp kube/client.cpp kube/exec_credential.cpp kube/kubeconfig.cpp kube/unreadable_objects.cpp kube/watch_loop.cpp
     agent/cdi_spec.cpp agent/checkpoint_codec.cpp agent/fabric_reading.cpp agent/file_fabric.cpp
     agent/kubelet_state_file.cpp agent/whole_number.cpp

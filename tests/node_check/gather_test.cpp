@@ -178,6 +178,28 @@ TEST(NodeCheckGather, WhatIsOutOfSightIsNeverOk) {
   EXPECT_THAT(requirements_that(Verdict::Fails, node.facts()), IsEmpty());
 }
 
+// The lines of /proc/net/tcp and tcp6 (proc(5)): 50000 is C350, and 0A listens.
+TEST(NodeCheckGather, APortThatIsOnlyLookedAtIsTakenAtEveryAddress) {
+  NodeOnDisk node;
+  node.places.binds_ports = false;
+  node.places.ports = {50000};
+  const auto is_taken_with = [&](const std::string& file, const std::string& line) {
+    node.dir.write("host/proc/net/tcp", "");
+    node.dir.write("host/proc/net/tcp6", "");
+    node.dir.write("host/proc/net/" + file, "  sl  local_address rem_address   st …\n" + line);
+    return !node.facts().ports.at(0).error.empty();
+  };
+  const std::string rest = " 00000000:00000000 00:00000000 00000000     0        0 4711 1\n";
+  EXPECT_TRUE(is_taken_with("tcp", "   0: 00000000:C350 00000000:0000 0A" + rest));
+  EXPECT_TRUE(is_taken_with("tcp6",
+                            "   0: 00000000000000000000000000000000:C350 "
+                            "00000000000000000000000000000000:0000 0A" +
+                                rest));
+  EXPECT_FALSE(is_taken_with("tcp", "   0: 0100007F:C350 00000000:0000 0A" + rest));
+  EXPECT_FALSE(is_taken_with("tcp", "   0: 00000000:C350 0100007F:9999 01" + rest)) << "connected";
+  EXPECT_FALSE(is_taken_with("tcp", "   0: 00000000:C351 00000000:0000 0A" + rest));
+}
+
 TEST(NodeCheckGather, APortThatThisProcessHolds) {
   const base::Descriptor socket(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
   sockaddr_in address{};

@@ -164,6 +164,21 @@ TEST(NodeCheckProgram, EndsWithCodeOneWhereSomethingFails) {
   }
 }
 
+// As the supervisor reads them, which runs this beside a daemon.
+TEST(NodeCheckProgram, PrintsWhatIsLackingAsLines) {
+  const NodeOnDisk node;
+  const auto lines = [&] { return check(kImex, node, {"--lines", "--cdi-root", "/run/cdi"}); };
+  node.run(701, {"compute-domain-kubelet-plugin", "-v", "4"});
+  const Outcome lacks = lines();
+  EXPECT_EQ(lacks.ending, "exited with code 0");
+  EXPECT_THAT(lacks.output, MatchesRegex("(.|\n)*lack [^\n]*reason=OtherPlugin(.|\n)*\nlooked\n"));
+  EXPECT_THAT(lacks.output, Not(HasSubstr("CdiNotRead")));
+  node.remove("/proc/701");
+  node.dir.write("host/etc/containerd/config.toml", "version = 3\nenable_cdi = false\n");
+  EXPECT_THAT(lines().output, AllOf(HasSubstr("CdiNotRead"), Not(HasSubstr("OtherPlugin")),
+                                    HasSubstr("\nlooked\n")));
+}
+
 TEST(NodeCheckProgram, TellsOfEachGpu) {
   const NodeOnDisk node;
   put_nvml(node, kTwoGpus);

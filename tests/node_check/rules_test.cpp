@@ -363,6 +363,37 @@ TEST(NodeCheckCdi, IsOffByDefaultInAnOldContainerdOnly) {
   EXPECT_THAT(finding_of(facts, "CDI"), is(Verdict::Unknown, "neither", "/var/run/cdi"));
 }
 
+// Those that the node's programs do not find out by themselves.
+TEST(NodeCheck, SaysWhatIsLackingInTheWordsOfAReport) {
+  const auto reason_of = [](const std::string& requirement, const auto& change) {
+    NodeFacts facts = good_node();
+    change(facts);
+    return finding_of(facts, requirement).reason;
+  };
+  EXPECT_EQ(reason_of("CDI", [](auto& facts) { facts.runtime->enable_cdi = false; }), "CdiNotRead");
+  EXPECT_EQ(reason_of("CDI", [](auto& facts) { facts.runtime->cdi_folders = {"/etc/cdi"}; }),
+            "CdiNotRead");
+  EXPECT_EQ(reason_of("no other compute-domain plugin",
+                      [](auto& facts) { facts.foreign_plugins = {kForeignPlugin}; }),
+            "OtherPlugin");
+  EXPECT_EQ(reason_of("port 50000",
+                      [](auto& facts) {
+                        facts.ports[0] = {50000, "in use", kHostDaemon};
+                      }),
+            "PortTaken");
+  EXPECT_EQ(
+      reason_of("no other nvidia-imex", [](auto& facts) { facts.imex_unit = UnitState::Enabled; }),
+      "HostImexEnabled");
+  EXPECT_EQ(reason_of("page size", [](auto& facts) { facts.page_size = 4096; }), "SmallPages");
+  EXPECT_EQ(reason_of("persistence", [](auto& facts) { facts.keeps_gpus_initialised = false; }),
+            "NoPersistence");
+  for (const Finding& finding : judge(good_node())) EXPECT_EQ(finding.reason, "");
+  for (const Finding& finding : judge(NodeFacts())) {
+    EXPECT_TRUE(finding.verdict != Verdict::Unknown || finding.reason.empty())
+        << finding.requirement;
+  }
+}
+
 TEST(NodeCheckPorts, AreFreeOrOurOwnDaemons) {
   NodeFacts facts = good_node();
   EXPECT_THAT(finding_of(facts, "port 50000"), is(Verdict::Ok, "this pod's own network", ""));

@@ -57,6 +57,19 @@ TEST(RuntimeConfig, IsOfTheRuntimeWhoseSocketIsThere) {
   EXPECT_EQ(container_runtime_of(host.at()).name, "CRI-O");
 }
 
+// What an import says holds over the file that names it (containerd-config.toml(5)).
+TEST(RuntimeConfig, FollowsItsImports) {
+  const base::Directory host;
+  host.write("run/containerd/containerd.sock", "");
+  host.write("etc/containerd/config.toml",
+             "version = 3\nenable_cdi = false\nimports = [\"/opt/more/*.toml\",\n \"own.toml\"]\n");
+  EXPECT_EQ(container_runtime_of(host.at()).enable_cdi, false);
+  host.write("opt/more/1.toml", "enable_cdi = true\n");
+  EXPECT_EQ(container_runtime_of(host.at()).enable_cdi, true);
+  host.write("etc/containerd/own.toml", "cdi_spec_dirs = [\"/etc/cdi\"]\n");
+  EXPECT_THAT(container_runtime_of(host.at()).cdi_folders, testing::ElementsAre("/etc/cdi"));
+}
+
 TEST(RuntimeConfig, OfARancherNodeIsWhereItsAgentWritesIt) {
   const base::Directory host;
   host.write("run/k3s/containerd/containerd.sock", "");

@@ -17,8 +17,10 @@ namespace cdom::agent {
 
 class ImexClient : public ImexSupervisor {
  public:
+  // `cdi_root`: of the agent's CDI files, told to the supervisor, which looks whether the container
+  // runtime reads them.
   ImexClient(std::string socket_path, std::string program, const base::Clock& clock,
-             base::Duration patience = std::chrono::milliseconds(250));
+             std::string cdi_root = "", base::Duration patience = std::chrono::milliseconds(250));
   ~ImexClient() override;
   ImexClient(const ImexClient&) = delete;
   ImexClient& operator=(const ImexClient&) = delete;
@@ -46,7 +48,7 @@ class ImexClient : public ImexSupervisor {
   base::Result<std::string> ask_for_text(const imex::Request& request);
   base::Result<void> ask(const imex::Request& request);
 
-  const std::string socket_path_, program_;
+  const std::string socket_path_, program_, cdi_root_;
   const base::Clock& clock_;
   const base::Duration patience_;
   std::unique_ptr<Connection> connection_;

@@ -9,6 +9,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "compute_domain/base/clock.h"
 
@@ -23,6 +24,13 @@ enum class DaemonPhase {
 };
 // "ready".
 std::string_view name_of(DaemonPhase phase);
+
+// Something that the node lacks, by the supervisor's own look at it.
+struct NodeLack {
+  std::string reason;   // the name of a row of core/reasons.h
+  std::string message;  // for people, with the remedy
+  friend bool operator==(const NodeLack&, const NodeLack&) = default;
+};
 
 struct DaemonStatus {
   DaemonPhase phase = DaemonPhase::Stopped;
@@ -51,6 +59,8 @@ struct DaemonStatus {
   std::string cannot_start;
   // Whether NVML is not asked, by request; nullopt: an earlier version, which cannot be asked.
   std::optional<bool> driver_paused;
+  // Besides `cannot_start`; none while nobody has looked.
+  std::vector<NodeLack> lacks;
 
   friend bool operator==(const DaemonStatus&, const DaemonStatus&) = default;
 };

@@ -81,12 +81,13 @@ struct CutReport {
   base::Duration until{};
 };
 
-// A requirement that the node does not meet, in the public words of its report: its pods would
-// fail.
+// A requirement that the node does not meet, in the public words of its report.
 struct NodeFault {
   std::string type;  // of the condition: kFaultChannels
   Reason reason = "RequirementsMet";
   std::string message;  // for people, with the remedy
+  // Its pods would fail; else it is only told.
+  bool is_blocking = true;
 
   friend bool operator==(const NodeFault&, const NodeFault&) = default;
 };

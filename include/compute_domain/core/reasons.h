@@ -206,6 +206,25 @@ inline constexpr ReasonRow kRows[] = {
      "no IMEX daemon can be started on the node: nvidia-imex is missing or does not run, or the "
      "host runs its own",
      "see in the message which, and the remedy"},
+    {"CdiNotRead", Node, "CanServe, ContainerRuntime", Fault, None,
+     "the container runtime does not read the CDI files of the agent, so containers would start "
+     "without their channel",
+     "switch CDI on in the file that the message names, and restart the runtime"},
+    {"OtherPlugin", Node, "CanServe, KubeletPlugin", Fault, None,
+     "another kubelet plugin of the driver compute-domain.nvidia.com runs on the node",
+     "switch the ComputeDomains of NVIDIA's DRA driver off, as the message says"},
+    {"PortTaken", Node, "CanServe, Ports", Fault, None,
+     "another process listens on a port of the IMEX daemon", "end what the message names"},
+    {"HostImexEnabled", Node, "HostImex", Fault, None,
+     "the host's own nvidia-imex.service is enabled: after a boot it may run before ours, and then "
+     "none of ours starts",
+     "disable and mask it with the command in the message"},
+    {"SmallPages", Node, "PageSize", Fault, None,
+     "the kernel has smaller pages than NVIDIA recommends for Grace",
+     "boot the kernel with 64 KiB pages, on every node"},
+    {"NoPersistence", Node, "Persistence", Fault, None,
+     "nothing keeps the GPUs initialised while nobody uses them",
+     "start nvidia-persistenced with the command in the message"},
     {"ImexSupervisorSilent", Node, "CanServe, Imex", Fault, None,
      "the IMEX supervisor does not answer the agent", "check the compute-domain-imex pod there"},
 

@@ -67,6 +67,7 @@ struct PauseDriver {
   friend bool operator==(const PauseDriver&, const PauseDriver&) = default;
 };
 struct Watch {
+  std::string cdi_root;  // of the agent's CDI files, on the node; "": that by default
   friend bool operator==(const Watch&, const Watch&) = default;
 };
 // The answer's text is kubelet's record of claims (dra_manager_state), which only the supervisor

@@ -57,6 +57,9 @@ struct SupervisorOptions {
   // The program that asks NVML about the fabric, with its arguments (`compute-domain-imex fabric
   // --lines`); empty: agents hear nothing of the fabric.
   std::vector<std::string> fabric_command;
+  // The program that looks at what the node lacks (`compute-domain-imex check --lines`); empty:
+  // agents hear nothing of it.
+  std::vector<std::string> check_command;
   bool reaps_orphans = false;  // of the whole container: this program is its first process
   base::Duration state_patience = std::chrono::seconds(2);  // of nvidia-imex-ctl -q
   base::Duration view_patience = std::chrono::seconds(2);   // of nvidia-imex-ctl -N

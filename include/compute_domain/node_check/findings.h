@@ -18,6 +18,9 @@ struct Finding {
   std::string requirement, found;
   Verdict verdict = Verdict::Unknown;
   std::string remedy;  // a command or a setting; "" when Ok
+  // In the words of a ComputeDomainNode, the name of a row of core/reasons.h; "": where this is
+  // missing the node's programs find out by themselves, or nothing was seen.
+  std::string reason = {};
   friend bool operator==(const Finding&, const Finding&) = default;
 };
 

@@ -34,6 +34,7 @@ struct ContainerRuntime {
   int config_version = 0;
   std::optional<bool> enable_cdi;
   std::vector<std::string> cdi_folders;  // empty: those that it has by itself
+  std::vector<std::string> imports;      // patterns of files that its configuration names besides
 };
 
 struct KubeletFolder {

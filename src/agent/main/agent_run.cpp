@@ -223,7 +223,8 @@ int run_agent(const AgentFlags& flags, cli::Signals& signals) {
   }
   agent::FileCheckpointStore checkpoints(directory + "/checkpoint");
   agent::CdiChannelInjector channels(cdi_of(flags));
-  agent::ImexClient imex(flags.imex_socket, cat(kAgentProgram, "/", CDOM_VERSION), clock);
+  agent::ImexClient imex(flags.imex_socket, cat(kAgentProgram, "/", CDOM_VERSION), clock,
+                         flags.cdi_root);
   agent::KubeletStateFile kubelet =
       flags.kubelet_state_file.empty()
           ? agent::KubeletStateFile("compute-domain-imex", [&] { return imex.kubelet_state(); })

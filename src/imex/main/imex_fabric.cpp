@@ -4,6 +4,8 @@
 
 #include "compute_domain/base/text.h"
 #include "compute_domain/imex/fabric.h"
+#include "compute_domain/imex/lacks.h"
+#include "compute_domain/node_check/findings.h"
 #include "compute_domain/nvidia/fabric_verdict.h"
 #include "compute_domain/nvidia/nvml_crash.h"
 
@@ -39,6 +41,37 @@ int check_node(const ImexFlags& flags, const std::stop_token& stop) {
   if (!facts) return 1;
   return run_check(flags.check, places_of(flags), node_check::fabric_of(*facts, mode_of(flags)),
                    stop);
+}
+
+std::vector<std::string> check_command_of(const ImexFlags& flags) {
+  const imex::SupervisorOptions& supervisor = flags.supervisor;
+  std::vector<std::string> command{"/proc/self/exe",
+                                   "check",
+                                   "--lines",
+                                   cat("--driver-root=", supervisor.driver_root),
+                                   cat("--directory=", supervisor.directory),
+                                   cat("--imex-mode=", flags.mode),
+                                   cat("--server-port=", supervisor.server_port),
+                                   cat("--command-port=", supervisor.command_port),
+                                   cat("--alt-proc-devices=", supervisor.devices_path),
+                                   cat("--kubelet-plugins-dir=", flags.plugins_dir),
+                                   cat("--kubelet-registrar-dir=", flags.registrar_dir)};
+  if (!flags.check.host_root.empty()) command.push_back(cat("--host-root=", flags.check.host_root));
+  return command;
+}
+
+int print_check_lines(const ImexFlags& flags) {
+  node_check::Places places = places_of(flags);
+  places.host_root = flags.check.host_root;
+  places.binds_ports = false;  // its daemon may start at any moment
+  std::vector<base::NodeLack> lacks;
+  for (const node_check::Finding& finding : node_check::judge(node_check::gather(places))) {
+    if (finding.reason.empty()) continue;
+    lacks.push_back(
+        {finding.reason, cat(finding.requirement, ": ", finding.found, "; ", finding.remedy)});
+  }
+  imex::print_check_lines(lacks, stdout);
+  return 0;
 }
 
 int print_fabric(const ImexFlags& flags, const std::stop_token& stop) {

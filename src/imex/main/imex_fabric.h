@@ -1,4 +1,5 @@
-// What this node's GPUs say of their NVLink fabric: `compute-domain-imex fabric` and `check`.
+// What this node's GPUs say of their NVLink fabric, and what it lacks: `compute-domain-imex fabric`
+// and `check`.
 #pragma once
 
 #include <stop_token>
@@ -17,6 +18,11 @@ int print_fabric_lines(const ImexFlags& flags, const char* program);
 
 // For people: starts that process, and says what comes of it. 1 when no clique can be told.
 int print_fabric(const ImexFlags& flags, const std::stop_token& stop);
+
+// The process that looks at what the node lacks, as NodeWatch wants it: this program.
+std::vector<std::string> check_command_of(const ImexFlags& flags);
+// That process; it asks neither NVML nor anybody else.
+int print_check_lines(const ImexFlags& flags);
 
 // Prints what the node has of what it needs, and what to do about the rest. 1 when something fails.
 int check_node(const ImexFlags& flags, const std::stop_token& stop);

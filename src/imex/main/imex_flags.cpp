@@ -91,9 +91,9 @@ std::vector<cli::Flag> own_rows(ImexFlags& f) {
        "clique",
        "fabric check"},
       {"lines", "", on_off(f.prints_lines),
-       "of `fabric`: print the lines that compute-domain-imex itself reads, and ask NVML in this "
-       "process",
-       "fabric"},
+       "of `fabric` and `check`: print the lines that compute-domain-imex itself reads; `fabric` "
+       "then asks NVML in this process, and `check` does not ask it, nor bind ports",
+       "fabric check"},
       {"boot-id-file", "", path(f.boot_id_file, "FILE"), "the node's boot id, as kubelet sees it"},
       {"alt-proc-devices", "ALT_PROC_DEVICES_PATH", text(supervisor.devices_path, "FILE"),
        "where to read the major numbers of devices", "check"},

@@ -38,6 +38,7 @@ int run(const program::ImexFlags& flags, const cli::Signals& signals) {
   options.reaps_orphans = getpid() == 1;
   options.program = cat(kProgram, "/", CDOM_VERSION);
   options.fabric_command = program::fabric_command_of(flags);
+  options.check_command = program::check_command_of(flags);
   std::ifstream(flags.boot_id_file) >> options.boot_id;
   if (options.boot_id.empty()) return fail(cat("cannot read ", flags.boot_id_file));
   const base::SystemClock clock;
@@ -78,7 +79,10 @@ int main(int argc, char** argv) {
     return flags.prints_lines ? program::print_fabric_lines(flags, kProgram)
                               : program::print_fabric(flags, signals.token());
   }
-  if (parsed.sub_command == "check") return program::check_node(flags, signals.token());
+  if (parsed.sub_command == "check") {
+    return flags.prints_lines ? program::print_check_lines(flags)
+                              : program::check_node(flags, signals.token());
+  }
   if (parsed.sub_command == "probe") {
     const std::string fault = program::probe_imex(flags.supervisor.socket_path, kProbePatience);
     return fault.empty() ? 0 : fail(fault);

@@ -115,6 +115,22 @@ TEST(NodeFaults, WithoutAFabricChannelsAreNotMissed) {
   EXPECT_EQ(condition(scene, api::kConditionCanServe)->status, api::ConditionStatus::True);
 }
 
+TEST(NodeFaults, ThatKeepItFromNothingAreOnlyTold) {
+  NodeScene scene;
+  scene.world.faults = {{"PageSize", "SmallPages", "64 KiB are better", false}};
+  scene.settle();
+  EXPECT_EQ(devices_of(scene), 1U);
+  EXPECT_EQ(condition(scene, "PageSize")->status, api::ConditionStatus::False);
+  EXPECT_EQ(condition(scene, "PageSize")->message, "64 KiB are better");
+  EXPECT_EQ(condition(scene, api::kConditionCanServe)->status, api::ConditionStatus::True);
+  EXPECT_EQ(scene.report().summary.message, "");
+
+  scene.world.faults.push_back(no_channels());
+  scene.settle();
+  EXPECT_EQ(devices_of(scene), 0U);
+  EXPECT_EQ(condition(scene, api::kConditionCanServe)->message, kNoChannels);
+}
+
 NodeScene with_channels(std::int64_t count, api::Isolation isolation) {
   NodeScene scene;
   scene.world.settings.isolation = isolation;

@@ -55,9 +55,7 @@ NodeFault can_serve(const NodeDraft& draft, const std::vector<NodeFault>& faults
   return {};
 }
 
-}  // namespace
-
-std::vector<NodeFault> faults_of(const NodeDraft& draft) {
+std::vector<NodeFault> all_faults_of(const NodeDraft& draft) {
   const NodeWorld& world = draft.world;
   // What else is missing then is missing because of it.
   if (std::string paused = why_driver_paused(world); !paused.empty()) {
@@ -74,11 +72,19 @@ std::vector<NodeFault> faults_of(const NodeDraft& draft) {
   return faults;
 }
 
+}  // namespace
+
+std::vector<NodeFault> faults_of(const NodeDraft& draft) {
+  std::vector<NodeFault> faults = all_faults_of(draft);
+  std::erase_if(faults, [](const NodeFault& fault) { return !fault.is_blocking; });
+  return faults;
+}
+
 std::vector<api::Condition> conditions_of(const NodeDraft& draft,
                                           const api::ComputeDomainNode* said) {
   const NodeWorld& world = draft.world;
-  std::vector<NodeFault> faults = faults_of(draft);
-  const NodeFault lack = can_serve(draft, faults);
+  std::vector<NodeFault> faults = all_faults_of(draft);
+  const NodeFault lack = can_serve(draft, faults_of(draft));
   // It takes no device back: what the node served it serves until the fabric says something else.
   if (!draft.fabric.error.empty()) {
     faults.push_back({kFaultFabric, "FabricUnreadable", draft.fabric.error});
@@ -108,7 +114,7 @@ std::vector<api::Condition> conditions_of(const NodeDraft& draft,
     add(lack, api::ConditionStatus::False);
   }
   for (const NodeFault& fault : faults) add(fault, api::ConditionStatus::False);
-  std::ranges::sort(conditions, {}, &api::Condition::type);
+  std::ranges::stable_sort(conditions, {}, &api::Condition::type);
   const auto is_same_type = [](const api::Condition& a, const api::Condition& b) {
     return a.type == b.type;
   };

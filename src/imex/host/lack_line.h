@@ -1,0 +1,21 @@
+// What a node lacks as lines of text: what `compute-domain-imex check --lines` prints for its
+// supervisor, and a part of what the supervisor tells agents.
+#pragma once
+
+#include <cstddef>
+
+#include "compute_domain/base/daemon_status.h"
+#include "imex/daemon/line.h"
+
+namespace cdom::imex {
+
+inline constexpr char kLackVerb[] = "lack";
+inline constexpr char kLookedVerb[] = "looked";  // the last line: that was all
+// More than there are reasons; what is told is bounded.
+inline constexpr std::size_t kMostLacks = 16;
+
+Line line_of(const base::NodeLack& lack);
+// Total, as decode_line() is.
+base::NodeLack lack_of(const Line& line);
+
+}  // namespace cdom::imex

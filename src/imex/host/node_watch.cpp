@@ -1,0 +1,69 @@
+#include "imex/host/node_watch.h"
+
+#include <utility>
+
+#include "compute_domain/base/log.h"
+#include "compute_domain/base/text.h"
+#include "imex/host/lack_line.h"
+
+namespace cdom::imex {
+
+namespace {
+
+using base::NodeLack;
+
+// nullopt: the process has not come to its end.
+std::optional<std::vector<NodeLack>> lacks_in(const ToolAnswer& answer) {
+  std::vector<NodeLack> lacks;
+  for (const std::string& text : base::split(answer.text, '\n')) {
+    const Line line = decode_line(text);
+    if (line.verb == kLookedVerb) return lacks;
+    if (line.verb == kLackVerb && lacks.size() < kMostLacks) lacks.push_back(lack_of(line));
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+NodeWatch::NodeWatch(NodeWatchOptions options, const base::Clock& clock)
+    : options_(std::move(options)), clock_(clock), process_(clock) {}
+
+void NodeWatch::look_for(const std::string& cdi_root) {
+  if (cdi_root_ == cdi_root) return;
+  cdi_root_ = cdi_root;
+  process_.forget();
+  due_ = clock_.elapsed();
+}
+
+bool NodeWatch::step() {
+  if (options_.command.empty() || !cdi_root_) return false;
+  if (process_.child() == nullptr && !process_.next_due() && clock_.elapsed() >= due_) {
+    // What one waits for another would wait for as well.
+    if (process_.has_dying()) {
+      due_ = clock_.elapsed() + options_.retry;
+      return false;
+    }
+    std::vector<std::string> command = options_.command;
+    if (!cdi_root_->empty()) command.push_back(base::cat("--cdi-root=", *cdi_root_));
+    process_.ask({.arguments = std::move(command), .environment = {}}, options_.patience);
+  }
+  const auto answer = process_.poll();
+  if (!answer) return false;
+  auto lacks = lacks_in(*answer);
+  if (!lacks) {
+    base::log_warning("cannot look at what this node lacks",
+                      {{"output", base::shortened(answer->text, 200)}});
+  }
+  due_ = clock_.elapsed() + (lacks && lacks->empty() ? options_.refresh : options_.retry);
+  if (!lacks || *lacks == lacks_) return false;
+  lacks_ = *std::move(lacks);
+  return true;
+}
+
+std::optional<base::Duration> NodeWatch::next_due() const {
+  if (options_.command.empty() || !cdi_root_) return std::nullopt;
+  const auto answer_due = process_.next_due();
+  return answer_due ? answer_due : std::optional(due_);
+}
+
+}  // namespace cdom::imex

@@ -1,0 +1,49 @@
+// NodeWatch: what the node lacks, by a process that looks (`compute-domain-imex check --lines`).
+//
+// It looks at other processes and at files of the node, which may hang: then that process is
+// killed, and what was known stays. It looks first when an agent is there to be told. One thread;
+// nothing waits.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "compute_domain/base/clock.h"
+#include "compute_domain/base/daemon_status.h"
+#include "imex/daemon/control_tool.h"
+
+namespace cdom::imex {
+
+struct NodeWatchOptions {
+  // Prints the lines of imex/host/lack_line.h; empty: nobody looks, and nothing is ever lacking.
+  std::vector<std::string> command;
+  base::Duration refresh = std::chrono::minutes(5);
+  base::Duration retry = std::chrono::seconds(10);     // while something is lacking or not known
+  base::Duration patience = std::chrono::seconds(30);  // with one process
+};
+
+class NodeWatch {
+ public:
+  NodeWatch(NodeWatchOptions options, const base::Clock& clock);
+
+  // An agent is there, with its CDI files in this folder of the node ("": that by default): it is
+  // looked at once, for this folder from now on.
+  void look_for(const std::string& cdi_root);
+  // Starts what is due and takes what has come; whether what is lacking has changed.
+  bool step();
+  [[nodiscard]] const std::vector<base::NodeLack>& lacks() const { return lacks_; }
+
+  [[nodiscard]] std::optional<base::Duration> next_due() const;
+  // Its descriptors are polled by the caller.
+  [[nodiscard]] const ControlTool& process() const { return process_; }
+
+ private:
+  const NodeWatchOptions options_;
+  const base::Clock& clock_;
+  ControlTool process_;
+  std::optional<std::string> cdi_root_;
+  base::Duration due_{};
+  std::vector<base::NodeLack> lacks_;
+};
+
+}  // namespace cdom::imex

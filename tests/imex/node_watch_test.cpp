@@ -1,0 +1,122 @@
+// With a shell that prints what compute-domain-imex would find.
+#include "imex/host/node_watch.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <poll.h>
+
+#include "base/directory.h"
+#include "compute_domain/base/files.h"
+#include "imex/rig.h"
+
+namespace cdom::imex {
+namespace {
+
+using base::NodeLack;
+using std::chrono::minutes;
+using std::chrono::seconds;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+
+constexpr char kOneLack[] = "lack reason=CdiNotRead message=CDI:%20off\nlooked\n";
+const NodeLack kNoCdi{"CdiNotRead", "CDI: off"};
+
+// Prints the file `found`, and says in the file `asked` with which argument it was run.
+std::vector<std::string> command_in(const base::Directory& dir) {
+  return {"/bin/sh", "-c",
+          "echo \"$0\" > " + dir.at("asked") + "; while read -r line; do echo \"$line\"; done < " +
+              dir.at("found")};
+}
+
+class NodeWatchTest : public testing::Test {
+ protected:
+  NodeWatchTest() { dir_.write("found", "looked\n"); }
+  // Until the process that looks has ended; whether it brought news.
+  bool hears_news() {
+    const base::SystemClock clock;
+    const base::Duration end = clock.elapsed() + seconds(10);
+    while (clock.elapsed() < end) {
+      if (watch_.step()) return true;
+      const Child* process = watch_.process().child();
+      if (process == nullptr) return false;
+      pollfd exit{.fd = process->exit_descriptor(), .events = POLLIN, .revents = 0};
+      poll(&exit, 1, 1'000);
+    }
+    return false;
+  }
+  [[nodiscard]] std::string asked() const {
+    const auto text = base::read_file(dir_.at("asked"));
+    return text ? *text : "";
+  }
+
+  const base::Directory dir_;
+  base::ManualClock clock_;
+  NodeWatch watch_{{.command = command_in(dir_)}, clock_};
+};
+
+TEST_F(NodeWatchTest, LooksWhenAnAgentIsThereAndAgainNowAndThen) {
+  EXPECT_FALSE(hears_news());
+  EXPECT_EQ(watch_.next_due(), std::nullopt);
+  EXPECT_EQ(asked(), "") << "there is nobody to be told";
+  watch_.look_for("/etc/cdi");
+  EXPECT_FALSE(hears_news()) << "nothing is lacking, as before";
+  EXPECT_EQ(asked(), "--cdi-root=/etc/cdi\n");
+  EXPECT_EQ(watch_.next_due(), clock_.elapsed() + minutes(5));
+  dir_.write("found", kOneLack);
+  clock_.advance(minutes(5));
+  ASSERT_TRUE(hears_news());
+  EXPECT_THAT(watch_.lacks(), ElementsAre(kNoCdi));
+  EXPECT_EQ(watch_.next_due(), clock_.elapsed() + seconds(10)) << "somebody may be mending it";
+  dir_.write("found", "looked\n");
+  clock_.advance(seconds(10));
+  ASSERT_TRUE(hears_news());
+  EXPECT_THAT(watch_.lacks(), IsEmpty());
+}
+
+TEST_F(NodeWatchTest, LooksAtOnceForAnAgentWithFilesElsewhere) {
+  watch_.look_for("");
+  EXPECT_FALSE(hears_news());
+  watch_.look_for("");
+  EXPECT_EQ(watch_.next_due(), clock_.elapsed() + minutes(5)) << "it is known";
+  dir_.write("found", kOneLack);
+  watch_.look_for("/etc/cdi");
+  ASSERT_TRUE(hears_news());
+  EXPECT_EQ(asked(), "--cdi-root=/etc/cdi\n");
+}
+
+TEST_F(NodeWatchTest, OfALookThatDoesNotEndKeepsWhatWasKnown) {
+  dir_.write("found", kOneLack);
+  watch_.look_for("");
+  ASSERT_TRUE(hears_news());
+  for (const char* cut : {"", "lack reason=OtherPlugin message=x\n"}) {
+    dir_.write("found", cut);
+    clock_.advance(seconds(10));
+    EXPECT_FALSE(hears_news()) << cut;
+    EXPECT_THAT(watch_.lacks(), ElementsAre(kNoCdi)) << cut;
+    EXPECT_EQ(watch_.next_due(), clock_.elapsed() + seconds(10)) << cut;
+  }
+}
+
+TEST(NodeWatch, WithoutACommandNobodyLooks) {
+  const base::ManualClock clock;
+  NodeWatch watch({}, clock);
+  watch.look_for("");
+  EXPECT_FALSE(watch.step());
+  EXPECT_EQ(watch.next_due(), std::nullopt);
+}
+
+TEST(ImexSupervisor, TellsItsAgentsWhatTheNodeLacks) {
+  Rig rig(0, 1);
+  rig.nodes.push_back(std::make_unique<Node>(0));
+  Node& node = rig.node(0);
+  node.dir.write("found", kOneLack);
+  node.options.check_command = command_in(node.dir);
+  ASSERT_TRUE(node.open());
+  node.connect();
+  EXPECT_TRUE(rig.until([&] { return node.agent->state && !node.agent->state->lacks.empty(); }));
+  EXPECT_THAT(node.agent->state->lacks, ElementsAre(kNoCdi));
+}
+
+}  // namespace
+}  // namespace cdom::imex
