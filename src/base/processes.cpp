@@ -17,6 +17,15 @@ std::string comm_of(const std::string& proc, int pid) {
   return text ? std::string(trim(*text)) : "";
 }
 
+constexpr std::size_t kLongestComm = 15;
+
+bool may_have_name(const std::string& proc, int pid, const std::string& name) {
+  return comm_of(proc, pid) == name.substr(0, kLongestComm);
+}
+bool has_name(const Process& process, const std::string& name) {
+  return name.size() <= kLongestComm || split(process.arguments.front(), '/').back() == name;
+}
+
 }  // namespace
 
 // The kernel's own threads are in no container.
@@ -45,16 +54,33 @@ std::optional<Process> process_of(const std::string& proc, int pid) {
 }
 
 std::vector<Process> processes_named(const std::string& proc, const std::string& name) {
-  constexpr std::size_t kLongestComm = 15;
   std::vector<Process> found;
   for (const int pid : pids_in(proc)) {
-    if (comm_of(proc, pid) != name.substr(0, kLongestComm)) continue;
+    if (!may_have_name(proc, pid, name)) continue;
     auto process = process_of(proc, pid);
-    if (!process) continue;
-    const bool is_it =
-        name.size() <= kLongestComm || split(process->arguments.front(), '/').back() == name;
-    if (is_it) found.push_back(*std::move(process));
+    if (process && has_name(*process, name)) found.push_back(*std::move(process));
   }
+  return found;
+}
+
+std::int64_t most_processes_named(const std::string& proc, const std::string& name) {
+  return std::ranges::count_if(pids_in(proc), [&](int pid) {
+    if (!may_have_name(proc, pid, name)) return false;
+    const auto process = process_of(proc, pid);
+    return !process || has_name(*process, name);
+  });
+}
+
+std::vector<Process> host_processes_named(const std::string& proc, const std::string& name) {
+  const auto pid_namespace_of = [&](int pid) {
+    std::error_code error;
+    return std::filesystem::read_symlink(cat(proc, "/", pid, "/ns/pid"), error).string();
+  };
+  const std::string hosts = pid_namespace_of(1);
+  std::vector<Process> found = processes_named(proc, name);
+  std::erase_if(found, [&](const Process& process) {
+    return hosts.empty() || pid_namespace_of(process.pid) != hosts;
+  });
   return found;
 }
 

@@ -4,6 +4,8 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include <filesystem>
+
 #include "base/directory.h"
 
 namespace cdom::base {
@@ -29,9 +31,33 @@ TEST(Processes, AreFoundByNameAlsoWhereTheKernelCutsIt) {
   EXPECT_TRUE(has_argument(found, "--verbose"));
   EXPECT_THAT(processes_named(proc.at(), "kworker/0:1"), IsEmpty());
   EXPECT_THAT(pids_in(proc.at()), ElementsAre(7, 9, 12));
+  EXPECT_EQ(most_processes_named(proc.at(), "nvidia-persistenced"), 1);
+  run("13", "nvidia-persiste", "");
+  EXPECT_EQ(most_processes_named(proc.at(), "nvidia-persistenced"), 2) << "it may be ending";
+  EXPECT_THAT(processes_named(proc.at(), "nvidia-persistenced"), ElementsAre(found));
   EXPECT_FALSE(shows_whole_machine(proc.at()));
   run("2", "kthreadd", "");
   EXPECT_TRUE(shows_whole_machine(proc.at()));
+}
+
+TEST(Processes, OfTheHostAreInTheNamespaceOfItsFirst) {
+  const Directory proc;
+  const auto run = [&proc](const std::string& pid, const char* pid_namespace) {
+    proc.write(pid + "/comm", "nvidia-imex\n");
+    proc.write(pid + "/cmdline", "nvidia-imex");
+    proc.write(pid + "/ns/mnt", "");
+    if (*pid_namespace != 0) {
+      std::filesystem::create_symlink(pid_namespace, proc.at(pid + "/ns/pid"));
+    }
+  };
+  run("7", "pid:[1]");
+  EXPECT_THAT(host_processes_named(proc.at(), "nvidia-imex"), IsEmpty()) << "which is the host's?";
+  run("1", "pid:[1]");
+  run("8", "pid:[2]");
+  run("9", "");
+  EXPECT_THAT(host_processes_named(proc.at(), "nvidia-imex"),
+              ElementsAre(Process{1, {"nvidia-imex"}}, Process{7, {"nvidia-imex"}}));
+  EXPECT_THAT(processes_named(proc.at(), "nvidia-imex"), testing::SizeIs(4));
 }
 
 TEST(Processes, OfThisMachineHasThisOne) {

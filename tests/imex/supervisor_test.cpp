@@ -90,14 +90,20 @@ TEST(ImexSupervisor, TellsOfADaemonThatSomebodyElseRunsOnTheNode) {
   Rig rig(1);
   Node& node = rig.node(0);
   const auto run = [&node](const std::string& pid, const std::string& name,
-                           const std::string& configuration) {
-    node.dir.write("root/proc/" + pid + "/comm", name + "\n");
-    node.dir.write("root/proc/" + pid + "/cmdline",
+                           const std::string& configuration, const char* where = "pid:[1]") {
+    const std::string folder = "root/proc/" + pid;
+    node.dir.write(folder + "/comm", name + "\n");
+    node.dir.write(folder + "/cmdline",
                    "/usr/bin/" + name + '\0' + "-c" + '\0' + configuration + '\0');
+    std::filesystem::create_directories(node.dir.at(folder + "/ns"));
+    std::filesystem::create_symlink(where, node.dir.at(folder + "/ns/pid"));
   };
+  run("1", "systemd", "");
   run("2", "kthreadd", "");
   run("900", "nvidia-imex", node.options.directory + "/imexd.cfg");
   run("901", "nvidia-imex", "/imexd/imexd.cfg");  // of the reference driver's domain
+  run("902", "nvidia-imex", "/etc/nvidia-imex/config.cfg",
+      "pid:[2]");  // as any pod may call its own
   node.close();
   ASSERT_TRUE(node.open());
   ASSERT_TRUE(rig.until([&] { return node.agent->state.has_value(); }));

@@ -1,6 +1,7 @@
 // The processes that a /proc shows (proc(5)). No state.
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
@@ -21,6 +22,13 @@ std::vector<int> pids_in(const std::string& proc);
 std::optional<Process> process_of(const std::string& proc, int pid);
 // Those whose program file has this name, by pid.
 std::vector<Process> processes_named(const std::string& proc, const std::string& name);
+
+// Those of them that are in no container: in the PID namespace of the machine's first process,
+// which no pod is in without a privilege. Anybody may call a process of a pod as he likes.
+std::vector<Process> host_processes_named(const std::string& proc, const std::string& name);
+
+// How many have this name, with those that may have had it and are ending.
+std::int64_t most_processes_named(const std::string& proc, const std::string& name);
 
 // The command line in short: "nvidia-imex -c /etc/nvidia-imex/config.cfg (pid 812)".
 std::string text_of(const Process& process);

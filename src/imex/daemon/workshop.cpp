@@ -67,7 +67,7 @@ Result<void> Workshop::check() const {
 Result<void> Workshop::check_for_other_daemons() const {
   const std::string proc = cat(options_.driver_root == "/" ? "" : options_.driver_root, "/proc");
   if (!base::shows_whole_machine(proc)) return {};
-  for (const base::Process& daemon : base::processes_named(proc, "nvidia-imex")) {
+  for (const base::Process& daemon : base::host_processes_named(proc, "nvidia-imex")) {
     if (base::has_argument(daemon, at("imexd.cfg"))) continue;
     if (base::has_argument(daemon, "/imexd/imexd.cfg")) continue;
     return base::Error{base::ErrorKind::Invalid,
