@@ -24,6 +24,8 @@ constexpr base::Duration kFirstBackoff = std::chrono::milliseconds(100);
 constexpr base::Duration kLastBackoff = std::chrono::seconds(2);
 // A silent IMEX supervisor for less than this is one whose pod is being replaced.
 constexpr base::Duration kSupervisorPatience = std::chrono::seconds(10);
+// A supervisor that has just started looks within this time.
+constexpr base::Duration kLookPatience = std::chrono::minutes(1);
 // When another agent of the node has its turn.
 constexpr base::Duration kBetweenTurns = std::chrono::milliseconds(2);
 // The longest time without a decision, whether or not anything has told of a change.
@@ -255,13 +257,7 @@ class NodeAgent::Shell {
     world.setbacks = setbacks_.all();
     if (const auto fault = channel_fault()) world.faults.push_back(*fault);
     world.channel_count = ports_.channels.count();
-    if (inputs_.imex && !inputs_.imex->cannot_start.empty()) {
-      world.faults.push_back({core::kFaultImex, "ImexCannotStart", inputs_.imex->cannot_start});
-    }
-    if (inputs_.imex) {
-      const auto lacks = faults_by(inputs_.imex->lacks);
-      world.faults.insert(world.faults.end(), lacks.begin(), lacks.end());
-    }
+    show_lacks(world);
     daemon_.see(imex_status());
     daemon_.show(world);
     if (!world.daemon && world.elapsed - world.supervisor_silent_since >= kSupervisorPatience) {
@@ -276,6 +272,24 @@ class NodeAgent::Shell {
       if (reading.gone_since && ports_.kubelet.knows(uid)) world.known_to_kubelet.insert(uid);
     }
     return world;
+  }
+
+  // What the supervisor has told last holds while it is silent, and until its successor has looked.
+  void show_lacks(core::NodeWorld& world) {
+    if (inputs_.imex) {
+      cannot_start_ = inputs_.imex->cannot_start;
+      if (inputs_.imex->lacks) {
+        lacks_ = *inputs_.imex->lacks;
+        lacks_told_ = world.elapsed;
+      } else if (world.elapsed - lacks_told_ >= kLookPatience) {
+        lacks_.clear();  // an earlier version, which never looks
+      }
+    }
+    if (!cannot_start_.empty()) {
+      world.faults.push_back({core::kFaultImex, "ImexCannotStart", cannot_start_});
+    }
+    const auto lacks = faults_by(lacks_);
+    world.faults.insert(world.faults.end(), lacks.begin(), lacks.end());
   }
 
   // Which pods keep claims that kubelet has unprepared, and since when.
@@ -398,7 +412,9 @@ class NodeAgent::Shell {
   DaemonHistory daemon_;
   Setbacks setbacks_;
   AgentMetrics agent_metrics_;
-  std::string fabric_error_, told_address_;
+  std::string fabric_error_, told_address_, cannot_start_;
+  std::vector<base::NodeLack> lacks_;
+  base::Duration lacks_told_{};
   std::map<std::string, base::Duration> held_since_;  // as NodeWorld's
   Apply apply_;
   int failures_ = 0;

@@ -87,8 +87,10 @@ Line line_of(const DaemonStatus& status, Duration now) {
       .with("address", status.address)
       .with("cannot_start", status.cannot_start);
   if (status.driver_paused) line.with("driver_paused", *status.driver_paused ? "1" : "0");
-  for (std::size_t i = 0; i < status.lacks.size() && i < kMostLacks; ++i) {
-    line.with(cat("lack", i), base::trim(encode_line(imex::line_of(status.lacks[i]))));
+  if (status.lacks) line.with("looked", "1");
+  const auto lacks = status.lacks.value_or(std::vector<base::NodeLack>());
+  for (std::size_t i = 0; i < lacks.size() && i < kMostLacks; ++i) {
+    line.with(cat("lack", i), base::trim(encode_line(imex::line_of(lacks[i]))));
   }
   return line;
 }
@@ -132,8 +134,9 @@ DaemonStatus status_of(const Line& line, Duration now) {
   status.address = line.text("address");
   status.cannot_start = line.text("cannot_start");
   if (line.has("driver_paused")) status.driver_paused = line.number("driver_paused") != 0;
-  for (std::size_t i = 0; i < kMostLacks && line.has(cat("lack", i)); ++i) {
-    status.lacks.push_back(lack_of(decode_line(line.text(cat("lack", i)))));
+  if (line.has("looked")) status.lacks.emplace();
+  for (std::size_t i = 0; status.lacks && i < kMostLacks && line.has(cat("lack", i)); ++i) {
+    status.lacks->push_back(lack_of(decode_line(line.text(cat("lack", i)))));
   }
   return status;
 }

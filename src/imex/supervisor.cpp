@@ -318,9 +318,8 @@ void Supervisor::Loop::poll_process(const ControlTool& tool) {
 }
 
 void Supervisor::Loop::look_around() {
-  if (is_ending_) return;
   if (node_.step()) {
-    for (const base::NodeLack& lack : node_.lacks()) {
+    for (const base::NodeLack& lack : *node_.lacks()) {
       base::log_warning("this node lacks something",
                         {{"reason", lack.reason}, {"message", lack.message}});
     }
@@ -430,6 +429,8 @@ void Supervisor::Loop::run(const std::stop_token& stop, const std::function<Dura
   std::uint64_t count = 0;
   (void)!read(wake_.get(), &count, sizeof count);
   is_ending_ = true;
+  fabric_.end();
+  node_.end();
   const bool is_wanted = keeper_.wanted().has_value();
   keeper_.stop();
   while (daemon_) step(std::chrono::hours(1));

@@ -116,7 +116,7 @@ Finding persistence(const NodeFacts& facts) {
     return {requirement, "nvidia-persistenced runs", Verdict::Ok, ""};
   }
   return {requirement, "no nvidia-persistenced runs", Verdict::Warning,
-          "systemctl enable --now nvidia-persistenced, or nvidia-smi -pm 1: else the driver lets "
+          "systemctl enable --now nvidia-persistenced: else the driver lets "
           "go of a GPU that nobody uses",
           "NoPersistence"};
 }

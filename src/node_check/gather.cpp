@@ -140,7 +140,7 @@ void NodeView::see_processes(NodeFacts& facts) const {
     facts.imex_daemons = base::processes_named(*host_proc_, "nvidia-imex");
     facts.foreign_plugins = base::processes_named(*host_proc_, "compute-domain-kubelet-plugin");
     facts.keeps_gpus_initialised =
-        !base::processes_named(*host_proc_, "nvidia-persistenced").empty();
+        !base::host_processes_named(*host_proc_, "nvidia-persistenced").empty();
   }
   // With the GPU Operator it is in the driver's container.
   if ((host_ && has_persistence_socket(*host_)) ||
@@ -181,6 +181,11 @@ void NodeView::see_kubelet(NodeFacts& facts) const {
   if (!plugins || !registrar) return;
   facts.kubelet_folders = {{places_.plugins_dir, is_folder(*plugins)},
                            {places_.registrar_dir, is_folder(*registrar)}};
+  // One that listens runs before or after that is looked at.
+  const auto agents = [&] {
+    return base::most_processes_named(*host_proc_, "compute-domain-agent");
+  };
+  if (host_proc_) facts.agents = agents();
   facts.registrations.emplace();
   std::error_code error;
   for (fs::directory_iterator it(*registrar, error), end; !error && it != end;
@@ -193,6 +198,7 @@ void NodeView::see_kubelet(NodeFacts& facts) const {
     facts.registrations->push_back(std::move(socket));
   }
   std::ranges::sort(*facts.registrations, {}, &RegistrationSocket::path);
+  if (host_proc_) facts.agents = std::max(*facts.agents, agents());
 }
 
 void NodeView::see_runtime(NodeFacts& facts) const {
@@ -205,10 +211,10 @@ void NodeView::see_ports(NodeFacts& facts) const {
   for (const std::int64_t number : places_.ports) {
     if (places_.program == Program::Agent) {
       facts.ports.push_back({.number = number});  // its pod has another network than the daemons
-    } else if (places_.binds_ports) {
-      facts.ports.push_back(try_port(number, places_.proc));
-    } else {
+    } else if (places_.is_brief) {
       facts.ports.push_back(look_at_port(number, places_.proc));
+    } else {
+      facts.ports.push_back(try_port(number, places_.proc));
     }
   }
   if (!host_proc_) return;
@@ -226,7 +232,7 @@ NodeFacts gather(const Places& places) {
                   .wanted_channels = places.wanted_channels};
   const NodeView view(places);
   view.see_kernel(facts);
-  view.see_imex_programs(facts);
+  if (!places.is_brief) view.see_imex_programs(facts);
   view.see_processes(facts);
   view.see_unit(facts);
   view.see_kubelet(facts);

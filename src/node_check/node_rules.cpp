@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <filesystem>
 
 #include "compute_domain/base/text.h"
 #include "node_check/rules.h"
@@ -69,31 +70,37 @@ Finding other_daemons(const NodeFacts& facts) {
           Verdict::Ok, ""};
 }
 
+// Whoever has a socket in kubelet's folder is a plugin, as the folder is root's; a process of any
+// pod may be called like one.
 Finding other_plugins(const NodeFacts& facts) {
   const std::string requirement = "no other compute-domain plugin";
   std::vector<std::string> others;
-  bool has_unknown = false;
-  if (facts.registrations) {
-    for (const RegistrationSocket& one : *facts.registrations) {
-      if (!one.is_listening) continue;
-      if (!one.listener) {
-        has_unknown = true;
-      } else if (!is_program(*one.listener, "compute-domain-agent")) {
-        others.push_back(cat(base::text_of(*one.listener), " at ", one.path));
-      }
+  std::int64_t strangers = 0;  // whose processes are out of sight
+  for (const RegistrationSocket& one :
+       facts.registrations.value_or(std::vector<RegistrationSocket>())) {
+    if (!one.is_listening) continue;
+    if (!one.listener) {
+      ++strangers;
+    } else if (!is_program(*one.listener, "compute-domain-agent")) {
+      others.push_back(
+          cat(base::split(one.listener->arguments.front(), '/').back(), " at ", one.path));
     }
   }
-  if (others.empty() && facts.foreign_plugins) {
-    for (const Process& plugin : *facts.foreign_plugins) others.push_back(base::text_of(plugin));
+  if (strangers > facts.agents.value_or(strangers)) {
+    others.push_back(cat(strangers, " plugins listen in kubelet's folder, and ", *facts.agents,
+                         " of them ", *facts.agents == 1 ? "is" : "are", " compute-domain-agent"));
   }
   if (!others.empty()) {
     return {requirement, base::join(others, ", "), Verdict::Fails, kLeaveDomains, "OtherPlugin"};
   }
-  if (has_unknown) {
-    return {requirement, "the node's processes are out of sight", Verdict::Unknown, kSeenByTheJob};
+  if (facts.foreign_plugins && !facts.foreign_plugins->empty()) {
+    return {requirement, all_of(*facts.foreign_plugins), Verdict::Fails, kLeaveDomains};
   }
   if (!facts.registrations) {
     return {requirement, "kubelet's folders are out of sight", Verdict::Unknown, kSeenByTheJob};
+  }
+  if (strangers > 0 && !facts.agents) {
+    return {requirement, "the node's processes are out of sight", Verdict::Unknown, kSeenByTheJob};
   }
   return {requirement, "none", Verdict::Ok, ""};
 }
@@ -131,8 +138,10 @@ Finding kubelet_folders(const NodeFacts& facts) {
 }
 
 // CDI folders are compared by what they mean on a node, where /var/run is a link to /run.
-std::string without_var(const std::string& path) {
-  return path.starts_with("/var/run/") ? path.substr(4) : path;
+std::string meant_by(const std::string& path) {
+  std::string folder = std::filesystem::path(path).lexically_normal();
+  while (folder.size() > 1 && folder.ends_with('/')) folder.pop_back();
+  return folder.starts_with("/var/run/") ? folder.substr(4) : folder;
 }
 
 Finding cdi(const NodeFacts& facts) {
@@ -156,7 +165,7 @@ Finding cdi(const NodeFacts& facts) {
     return {requirement, cat("switched off in ", file), Verdict::Fails, enable, "CdiNotRead"};
   }
   const auto is_ours = [&](const std::string& folder) {
-    return without_var(folder) == without_var(facts.cdi_folder);
+    return meant_by(folder) == meant_by(facts.cdi_folder);
   };
   if (!runtime.cdi_folders.empty() && std::ranges::none_of(runtime.cdi_folders, is_ours)) {
     return {requirement, cat(runtime.name, " reads ", base::join(runtime.cdi_folders, ", ")),
@@ -195,8 +204,9 @@ Finding port(const NodeFacts& facts, const Port& one) {
     return {requirement, cat("held by ", base::text_of(*one.holder)), Verdict::Fails,
             "end it, or --server-port and --command-port on every node", "PortTaken"};
   }
+  // Nobody's that can be seen: of a daemon that is ending, too.
   return {requirement, cat(one.error, network), Verdict::Fails,
-          cat("ss -ltnp 'sport = :", one.number, "'"), "PortTaken"};
+          cat("ss -ltnp 'sport = :", one.number, "'")};
 }
 
 }  // namespace

@@ -64,12 +64,15 @@ std::vector<std::string> quoted_in(const std::string& text) {
   return found;
 }
 
-// Sorted.
-std::vector<std::string> files_like(const std::string& pattern) {
+// Files of the host, sorted; of a pattern the last part may have wildcards.
+std::vector<std::string> files_like(const std::string& host_root, const fs::path& pattern) {
   glob_t found{};
   std::vector<std::string> files;
-  if (glob(pattern.c_str(), 0, nullptr, &found) == 0) {
-    files.assign(found.gl_pathv, found.gl_pathv + found.gl_pathc);
+  const std::string folder = base::path_below(host_root, pattern.parent_path());
+  if (glob((fs::path(folder) / pattern.filename()).c_str(), 0, nullptr, &found) == 0) {
+    for (std::size_t i = 0; i < found.gl_pathc; ++i) {
+      files.push_back(pattern.parent_path() / fs::path(found.gl_pathv[i]).filename());
+    }
   }
   globfree(&found);
   return files;
@@ -78,11 +81,15 @@ std::vector<std::string> files_like(const std::string& pattern) {
 // Patterns of the files that are read after the first.
 std::vector<std::string> more_of(const KnownRuntime& known, const ContainerRuntime& runtime) {
   std::vector<std::string> patterns;
-  if (*known.more != 0) patterns.emplace_back(known.more);
+  // Only containerd has to be told to read it, or does so by itself since 2.0.
+  constexpr int kVersionOfContainerd2 = 3;
+  const bool reads_folder =
+      known.name != std::string_view("containerd") ||
+      (runtime.imports.empty() && runtime.config_version >= kVersionOfContainerd2);
+  if (*known.more != 0 && reads_folder) patterns.emplace_back(known.more);
   for (const std::string& import : runtime.imports) {
     // A relative one is beside the file that names it.
-    const std::string path = fs::path(known.config).parent_path() / import;
-    if (path != known.more) patterns.push_back(path);
+    patterns.push_back(fs::path(known.config).parent_path() / import);
   }
   return patterns;
 }
@@ -105,11 +112,10 @@ void read_runtime_config(const std::string& toml, ContainerRuntime& runtime) {
     const std::size_t equals = line.find('=');
     if (equals == std::string::npos) continue;
     const std::string name(base::trim(std::string_view(line).substr(0, equals)));
-    if (name == "cdi_spec_dirs" || name == "imports") {
-      auto& values = name == "imports" ? runtime.imports : runtime.cdi_folders;
-      values = array_from(lines, i, line.substr(equals + 1));
-      continue;
-    }
+    const auto array = [&] { return array_from(lines, i, line.substr(equals + 1)); };
+    if (name == "cdi_spec_dirs") runtime.cdi_folders = array();
+    if (name == "imports") runtime.imports = array();
+    if (name == "disabled_plugins") runtime.disabled = array();
     const std::string_view value = base::trim(std::string_view(line).substr(equals + 1));
     if (name == "enable_cdi") runtime.enable_cdi = value == "true";
     if (name == "version") {
@@ -124,23 +130,29 @@ ContainerRuntime container_runtime_of(const std::string& host_root) {
   for (const KnownRuntime& known : kKnownRuntimes) {
     std::error_code error;
     if (!fs::exists(at(known.socket), error)) continue;
-    const auto text = base::read_file(at(known.config));
-    if (!runtime.name.empty() && !text) continue;
-    runtime = {.name = known.name};
-    if (text) {
-      runtime.config_path = known.config;
-      read_runtime_config(*text, runtime);
+    ContainerRuntime found{.name = known.name};
+    const auto take = [&](const std::string& file) {
+      const auto text = base::read_file(at(file));
+      if (!text) return;
+      if (found.config_path.empty()) found.config_path = file;
+      // One of version 3 is for a containerd that reads that.
+      const int version = found.config_version;
+      read_runtime_config(*text, found);
+      found.config_version = std::max(version, found.config_version);
+    };
+    take(known.config);
+    for (const std::string& pattern : more_of(known, found)) {
+      for (const std::string& file : files_like(host_root, pattern)) take(file);
     }
-    for (const std::string& pattern : more_of(known, runtime)) {
-      for (const std::string& file : files_like(cat(host_root, pattern))) {
-        // One of version 3 is for a containerd that reads that.
-        const int version = runtime.config_version;
-        const auto more = base::read_file(at(file.substr(host_root.size())));
-        if (more) read_runtime_config(*more, runtime);
-        runtime.config_version = std::max(version, runtime.config_version);
-      }
+    // One without kubelet's part is Docker's.
+    if (std::ranges::any_of(found.disabled, [](const std::string& plugin) {
+          return plugin == "cri" || plugin.ends_with(".cri");
+        })) {
+      continue;
     }
-    if (text) break;
+    const bool is_configured = !found.config_path.empty();
+    if (runtime.name.empty() || is_configured) runtime = std::move(found);
+    if (is_configured) break;
   }
   return runtime;
 }

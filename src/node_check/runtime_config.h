@@ -10,7 +10,7 @@ namespace cdom::node_check {
 // `host_root` is the node's root as seen here.
 ContainerRuntime container_runtime_of(const std::string& host_root);
 
-// Of one file of TOML: what it says, over what earlier ones have said. No parser: four names, each
+// Of one file of TOML: what it says, over what earlier ones have said. No parser: five names, each
 // on a line of its own, are looked for.
 void read_runtime_config(const std::string& toml, ContainerRuntime& runtime);
 

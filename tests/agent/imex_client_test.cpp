@@ -191,8 +191,8 @@ TEST(ImexClient, NamesTheFolderOfItsCdiFilesAndHearsWhatTheNodeLacks) {
   const RunningSupervisor supervisor(node);
   ImexClient client(node.options.socket_path, "agent", node.clock, "/etc/cdi");
   ASSERT_TRUE(
-      until(client, [](const base::DaemonStatus& status) { return !status.lacks.empty(); }));
-  EXPECT_EQ(client.status()->lacks.front(), (base::NodeLack{"CdiNotRead", "--cdi-root=/etc/cdi"}));
+      until(client, [](const base::DaemonStatus& status) { return status.lacks.has_value(); }));
+  EXPECT_EQ(client.status()->lacks->front(), (base::NodeLack{"CdiNotRead", "--cdi-root=/etc/cdi"}));
 }
 
 TEST(ImexClient, AStartThatCannotBeSaysWhy) {

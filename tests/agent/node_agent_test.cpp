@@ -483,28 +483,64 @@ TEST(NodeAgent, ANodeWhoseImexSupervisorCannotStartADaemonOffersNothing) {
   EXPECT_THAT(rig.slices().at(0).devices, SizeIs(1));
 }
 
+using Lacks = std::vector<base::NodeLack>;
+
+std::string reason_of(Rig& rig, const char* type) {
+  const api::ComputeDomainNodeReport report = rig.report();
+  const auto* condition = api::find_condition(report.conditions, type);
+  return condition == nullptr ? "" : condition->reason;
+}
+
 TEST(NodeAgent, ANodeThatLacksSomethingSaysSoAndOffersNothingWherePodsWouldFail) {
   Rig rig;
-  rig.imex.daemon.lacks = {{"NoPersistence", "start nvidia-persistenced"}};
+  rig.imex.daemon.lacks = Lacks{{"NoPersistence", "start nvidia-persistenced"}};
   rig.settle();
   EXPECT_THAT(rig.slices().at(0).devices, SizeIs(1));
-  const auto reason_of = [&](const char* type) {
-    const api::ComputeDomainNodeReport report = rig.report();
-    const auto* condition = api::find_condition(report.conditions, type);
-    return condition == nullptr ? "" : condition->reason;
-  };
-  EXPECT_EQ(reason_of("Persistence"), "NoPersistence");
-  EXPECT_EQ(reason_of(api::kConditionCanServe), "RequirementsMet");
+  EXPECT_EQ(reason_of(rig, "Persistence"), "NoPersistence");
+  EXPECT_EQ(reason_of(rig, api::kConditionCanServe), "RequirementsMet");
 
-  rig.imex.daemon.lacks = {{"CdiNotRead", "enable_cdi = true"}};
+  rig.imex.daemon.lacks = Lacks{{"OtherPlugin", "2 plugins listen"}};
   rig.pass(seconds(2));
   EXPECT_THAT(rig.slices().at(0).devices, IsEmpty());
-  EXPECT_EQ(reason_of("ContainerRuntime"), "CdiNotRead");
-  EXPECT_EQ(reason_of(api::kConditionCanServe), "CdiNotRead");
-  EXPECT_EQ(reason_of("Persistence"), "");
+  EXPECT_EQ(reason_of(rig, "KubeletPlugin"), "OtherPlugin");
+  EXPECT_EQ(reason_of(rig, api::kConditionCanServe), "OtherPlugin");
+  EXPECT_EQ(reason_of(rig, "Persistence"), "");
 
-  rig.imex.daemon.lacks.clear();
+  rig.imex.daemon.lacks = Lacks{};
   rig.pass(seconds(2));
+  EXPECT_THAT(rig.slices().at(0).devices, SizeIs(1));
+}
+
+// Its pod is replaced: a seat that is offered meanwhile would be of a node where pods fail.
+TEST(NodeAgent, WhatTheSupervisorHasToldHoldsUntilItsSuccessorHasLooked) {
+  for (const bool cannot_start : {true, false}) {
+    Rig rig;
+    if (cannot_start) rig.imex.daemon.cannot_start = "another IMEX daemon runs on this node";
+    if (!cannot_start) rig.imex.daemon.lacks = Lacks{{"OtherPlugin", "2 plugins listen"}};
+    rig.settle();
+    EXPECT_THAT(rig.slices().at(0).devices, IsEmpty());
+    rig.imex.error = base::Error{base::ErrorKind::Unavailable, "does its pod run on this node?"};
+    rig.pass(seconds(2));
+    EXPECT_THAT(rig.slices().at(0).devices, IsEmpty());
+    rig.imex.error.reset();
+    rig.imex.daemon.lacks.reset();
+    rig.pass(seconds(2));
+    EXPECT_THAT(rig.slices().at(0).devices, IsEmpty());
+    rig.imex.daemon.cannot_start.clear();
+    rig.imex.daemon.lacks = Lacks{};
+    rig.pass(seconds(2));
+    EXPECT_THAT(rig.slices().at(0).devices, SizeIs(1));
+  }
+}
+
+TEST(NodeAgent, OfASupervisorThatNeverLooksNothingHoldsForLong) {
+  Rig rig;
+  rig.imex.daemon.lacks = Lacks{{"OtherPlugin", "2 plugins listen"}};
+  rig.settle();
+  rig.imex.daemon.lacks.reset();
+  rig.pass(seconds(30));
+  EXPECT_THAT(rig.slices().at(0).devices, IsEmpty());
+  rig.pass(seconds(40));
   EXPECT_THAT(rig.slices().at(0).devices, SizeIs(1));
 }
 

@@ -55,30 +55,31 @@ class NodeWatchTest : public testing::Test {
   NodeWatch watch_{{.command = command_in(dir_)}, clock_};
 };
 
-TEST_F(NodeWatchTest, LooksWhenAnAgentIsThereAndAgainNowAndThen) {
+TEST_F(NodeWatchTest, LooksWhenAnAgentComesAndLessAndLessOftenWhileNothingChanges) {
   EXPECT_FALSE(hears_news());
   EXPECT_EQ(watch_.next_due(), std::nullopt);
   EXPECT_EQ(asked(), "") << "there is nobody to be told";
+  EXPECT_FALSE(watch_.lacks());
   watch_.look_for("/etc/cdi");
-  EXPECT_FALSE(hears_news()) << "nothing is lacking, as before";
+  ASSERT_TRUE(hears_news());
   EXPECT_EQ(asked(), "--cdi-root=/etc/cdi\n");
-  EXPECT_EQ(watch_.next_due(), clock_.elapsed() + minutes(5));
+  EXPECT_THAT(*watch_.lacks(), IsEmpty());
+  for (const int seconds_to_next : {10, 20, 40, 80, 160, 300, 300}) {
+    EXPECT_EQ(watch_.next_due(), clock_.elapsed() + seconds(seconds_to_next));
+    clock_.advance(seconds(seconds_to_next));
+    EXPECT_FALSE(hears_news());
+  }
   dir_.write("found", kOneLack);
   clock_.advance(minutes(5));
   ASSERT_TRUE(hears_news());
-  EXPECT_THAT(watch_.lacks(), ElementsAre(kNoCdi));
+  EXPECT_THAT(*watch_.lacks(), ElementsAre(kNoCdi));
   EXPECT_EQ(watch_.next_due(), clock_.elapsed() + seconds(10)) << "somebody may be mending it";
-  dir_.write("found", "looked\n");
-  clock_.advance(seconds(10));
-  ASSERT_TRUE(hears_news());
-  EXPECT_THAT(watch_.lacks(), IsEmpty());
 }
 
-TEST_F(NodeWatchTest, LooksAtOnceForAnAgentWithFilesElsewhere) {
+TEST_F(NodeWatchTest, LooksAtOnceForAnAgentThatComesAnew) {
   watch_.look_for("");
-  EXPECT_FALSE(hears_news());
-  watch_.look_for("");
-  EXPECT_EQ(watch_.next_due(), clock_.elapsed() + minutes(5)) << "it is known";
+  EXPECT_TRUE(hears_news());
+  clock_.advance(seconds(1));
   dir_.write("found", kOneLack);
   watch_.look_for("/etc/cdi");
   ASSERT_TRUE(hears_news());
@@ -91,11 +92,36 @@ TEST_F(NodeWatchTest, OfALookThatDoesNotEndKeepsWhatWasKnown) {
   ASSERT_TRUE(hears_news());
   for (const char* cut : {"", "lack reason=OtherPlugin message=x\n"}) {
     dir_.write("found", cut);
-    clock_.advance(seconds(10));
+    clock_.advance(minutes(5));
     EXPECT_FALSE(hears_news()) << cut;
-    EXPECT_THAT(watch_.lacks(), ElementsAre(kNoCdi)) << cut;
-    EXPECT_EQ(watch_.next_due(), clock_.elapsed() + seconds(10)) << cut;
+    EXPECT_THAT(*watch_.lacks(), ElementsAre(kNoCdi)) << cut;
   }
+}
+
+TEST(NodeWatch, KillsALookThatHangsAndKeepsWhatWasKnown) {
+  const base::Directory dir;
+  base::ManualClock clock;
+  NodeWatch watch({.command = {"/bin/sh", "-c", "exec sleep 600"}}, clock);
+  watch.look_for("");
+  EXPECT_FALSE(watch.step());
+  ASSERT_NE(watch.process().child(), nullptr);
+  clock.advance(seconds(31));
+  EXPECT_FALSE(watch.step());
+  EXPECT_EQ(watch.process().child(), nullptr);
+  EXPECT_FALSE(watch.lacks());
+  EXPECT_GT(*watch.next_due(), clock.elapsed());
+}
+
+TEST(NodeWatch, LooksNoMoreOnceItHasEnded) {
+  base::ManualClock clock;
+  NodeWatch watch({.command = {"/bin/sh", "-c", "exec sleep 600"}}, clock);
+  watch.look_for("");
+  EXPECT_FALSE(watch.step());
+  watch.end();
+  EXPECT_EQ(watch.process().child(), nullptr);
+  EXPECT_EQ(watch.next_due(), std::nullopt) << "whoever waits for it would not wait";
+  clock.advance(minutes(5));
+  EXPECT_FALSE(watch.step());
 }
 
 TEST(NodeWatch, WithoutACommandNobodyLooks) {
@@ -114,8 +140,8 @@ TEST(ImexSupervisor, TellsItsAgentsWhatTheNodeLacks) {
   node.options.check_command = command_in(node.dir);
   ASSERT_TRUE(node.open());
   node.connect();
-  EXPECT_TRUE(rig.until([&] { return node.agent->state && !node.agent->state->lacks.empty(); }));
-  EXPECT_THAT(node.agent->state->lacks, ElementsAre(kNoCdi));
+  EXPECT_TRUE(rig.until([&] { return node.agent->state && node.agent->state->lacks; }));
+  EXPECT_THAT(*node.agent->state->lacks, ElementsAre(kNoCdi));
 }
 
 }  // namespace

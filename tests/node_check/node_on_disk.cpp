@@ -56,6 +56,12 @@ void NodeOnDisk::run(int pid, const std::vector<std::string>& arguments) const {
   std::string line;
   for (const std::string& argument : arguments) line += argument + '\0';
   dir.write(folder + "cmdline", line);
+  // Of the host, and in no container.
+  for (const std::string& link : {folder, std::string("host/proc/1/")}) {
+    fs::create_directories(dir.at(link + "ns"));
+    std::error_code is_there;
+    fs::create_symlink("pid:[4026531836]", dir.at(link + "ns/pid"), is_there);
+  }
 }
 
 void NodeOnDisk::listen_on(const std::string& path) {

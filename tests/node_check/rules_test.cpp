@@ -313,6 +313,22 @@ TEST(NodeCheckPlugins, AnotherOneUnderTheSameNameNamesItsSwitches) {
   EXPECT_THAT(finding_of(facts, "no other compute-domain plugin"), fails("pid 701", "draDriver"));
 }
 
+// Kubelet's folder is root's, so that each socket there is a plugin's.
+TEST(NodeCheckPlugins, AreAsManyAsListenInKubeletsFolder) {
+  NodeFacts facts = good_node();
+  facts.agents = 1;
+  facts.registrations->front().listener.reset();
+  EXPECT_EQ(finding_of(facts, "no other compute-domain plugin").verdict, Verdict::Ok);
+  facts.registrations->push_back(facts.registrations->front());
+  EXPECT_THAT(finding_of(facts, "no other compute-domain plugin"),
+              fails("2 plugins listen in kubelet's folder, and 1 of them is compute-domain-agent",
+                    "draDriver"));
+  EXPECT_EQ(finding_of(facts, "no other compute-domain plugin").reason, "OtherPlugin");
+  facts.agents = 2;
+  EXPECT_EQ(finding_of(facts, "no other compute-domain plugin").verdict, Verdict::Ok)
+      << "one that is followed by another one";
+}
+
 TEST(NodeCheckPlugins, WhoseProcessIsOutOfSightAreUnknown) {
   NodeFacts facts = good_node();
   facts.registrations->front().listener.reset();
@@ -347,8 +363,10 @@ TEST(NodeCheckCdi, HasToBeOnAndReadOurFolder) {
   facts.runtime->cdi_folders = {"/etc/cdi"};
   EXPECT_THAT(finding_of(facts, "CDI"),
               fails("containerd reads /etc/cdi", "cdi_spec_dirs with /var/run/cdi"));
-  facts.runtime->cdi_folders = {"/etc/cdi", "/run/cdi"};
-  EXPECT_EQ(finding_of(facts, "CDI").verdict, Verdict::Ok);
+  for (const char* folder : {"/run/cdi", "/run/cdi/", "/var/run/cdi/", "/var/run/./cdi"}) {
+    facts.runtime->cdi_folders = {"/etc/cdi", folder};
+    EXPECT_EQ(finding_of(facts, "CDI").verdict, Verdict::Ok) << folder;
+  }
 }
 
 TEST(NodeCheckCdi, IsOffByDefaultInAnOldContainerdOnly) {
@@ -374,8 +392,18 @@ TEST(NodeCheck, SaysWhatIsLackingInTheWordsOfAReport) {
   EXPECT_EQ(reason_of("CDI", [](auto& facts) { facts.runtime->cdi_folders = {"/etc/cdi"}; }),
             "CdiNotRead");
   EXPECT_EQ(reason_of("no other compute-domain plugin",
-                      [](auto& facts) { facts.foreign_plugins = {kForeignPlugin}; }),
+                      [](auto& facts) { facts.registrations->front().listener = kForeignPlugin; }),
             "OtherPlugin");
+  EXPECT_EQ(reason_of("no other compute-domain plugin",
+                      [](auto& facts) { facts.foreign_plugins = {kForeignPlugin}; }),
+            "")
+      << "a pod may call its process so";
+  EXPECT_EQ(reason_of("port 50000",
+                      [](auto& facts) {
+                        facts.ports[0] = {50000, "in use", {}};
+                      }),
+            "")
+      << "it may be a daemon's that is ending";
   EXPECT_EQ(reason_of("port 50000",
                       [](auto& facts) {
                         facts.ports[0] = {50000, "in use", kHostDaemon};

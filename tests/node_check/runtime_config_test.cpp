@@ -46,7 +46,8 @@ TEST(RuntimeConfig, IsOfTheRuntimeWhoseSocketIsThere) {
   host.write("run/containerd/containerd.sock", "");
   EXPECT_EQ(container_runtime_of(host.at()).name, "containerd");
   EXPECT_EQ(container_runtime_of(host.at()).config_path, "");
-  host.write("etc/containerd/config.toml", "version = 2\n");
+  host.write("etc/containerd/config.toml",
+             "version = 2\nimports = [\"/etc/containerd/conf.d/*.toml\"]\n");
   host.write("etc/containerd/conf.d/99-nvidia.toml", "version = 3\nenable_cdi = true\n");
   const auto runtime = container_runtime_of(host.at());
   EXPECT_EQ(runtime.config_path, "/etc/containerd/config.toml");
@@ -68,6 +69,39 @@ TEST(RuntimeConfig, FollowsItsImports) {
   EXPECT_EQ(container_runtime_of(host.at()).enable_cdi, true);
   host.write("etc/containerd/own.toml", "cdi_spec_dirs = [\"/etc/cdi\"]\n");
   EXPECT_THAT(container_runtime_of(host.at()).cdi_folders, testing::ElementsAre("/etc/cdi"));
+}
+
+TEST(RuntimeConfig, TakesAFolderThatNobodyImportsOnlyWhereContainerdReadsIt) {
+  const base::Directory host;
+  host.write("run/containerd/containerd.sock", "");
+  host.write("etc/containerd/config.toml", "version = 2\n");
+  host.write("etc/containerd/conf.d/old.toml", "enable_cdi = false\n");
+  EXPECT_EQ(container_runtime_of(host.at()).enable_cdi, std::nullopt);
+  host.write("etc/containerd/config.toml", "version = 3\n");
+  EXPECT_EQ(container_runtime_of(host.at()).enable_cdi, false);
+}
+
+// Docker brings a containerd of its own beside kubelet's runtime.
+TEST(RuntimeConfig, IsNotThatOfAContainerdWithoutKubeletsPart) {
+  const base::Directory host;
+  host.write("run/containerd/containerd.sock", "");
+  host.write("etc/containerd/config.toml",
+             "disabled_plugins = [\"io.containerd.grpc.v1.cri\"]\nenable_cdi = false\n");
+  EXPECT_EQ(container_runtime_of(host.at()).name, "");
+  host.write("run/crio/crio.sock", "");
+  host.write("etc/crio/crio.conf.d/10-crio.conf", "cdi_spec_dirs = [\"/etc/cdi\"]\n");
+  EXPECT_EQ(container_runtime_of(host.at()).name, "CRI-O");
+  EXPECT_THAT(container_runtime_of(host.at()).cdi_folders, ElementsAre("/etc/cdi"));
+}
+
+TEST(RuntimeConfig, FollowsAnAbsoluteLinkOfTheHost) {
+  const base::Directory host;
+  host.write("run/containerd/containerd.sock", "");
+  host.write("etc/containerd/config.toml",
+             "enable_cdi = false\nimports = [\"/etc/more/*.toml\"]\n");
+  host.write("opt/more/1.toml", "enable_cdi = true\n");
+  std::filesystem::create_directory_symlink("/opt/more", host.at("etc/more"));
+  EXPECT_EQ(container_runtime_of(host.at()).enable_cdi, true);
 }
 
 TEST(RuntimeConfig, OfARancherNodeIsWhereItsAgentWritesIt) {

@@ -112,6 +112,26 @@ is_not_ready() { # DOMAIN NODE
 }
 can_serve() { kubectl get computedomainnode "$1" -o 'jsonpath={.status.conditions[?(@.type=="CanServe")].message}'; }
 
+condition_of() { # NODE TYPE
+  kubectl get computedomainnode "$1" -o "jsonpath={range .status.conditions[?(@.type=='$2')]}{.status} {.reason}{end}"
+}
+
+# --- CDI; containerd reads its file when it starts
+cdi_goes() {
+  on_node "$1" sh -c 'cd /etc/containerd && cp config.toml config.toml.whole && echo "enable_cdi = false" >>config.toml'
+}
+cdi_comes() { on_node "$1" mv /etc/containerd/config.toml.whole /etc/containerd/config.toml; }
+# With / as the driver root, as it is on most nodes, nobody has to say so.
+see_nodes() { # NODE
+  node_programs patch daemonset compute-domain-imex --type=json -p '[
+    {"op": "add", "path": "/spec/template/spec/containers/0/args/-", "value": "--host-root=/node"},
+    {"op": "add", "path": "/spec/template/spec/containers/0/volumeMounts/-",
+     "value": {"name": "node", "mountPath": "/node", "readOnly": true}},
+    {"op": "add", "path": "/spec/template/spec/volumes/-", "value": {"name": "node", "hostPath": {"path": "/"}}}]' &&
+    node_programs delete pod -l app=imex-daemon --field-selector "spec.nodeName=$1" --timeout=60s &&
+    eventually 60 all_ready daemonset compute-domain-imex 3
+}
+
 # --- tenants
 refuse_templates() { # NAMESPACE: by a quota that the API server knows
   kubectl create quota none -n "$1" --hard=count/resourceclaimtemplates.resource.k8s.io=0 &&

@@ -99,6 +99,14 @@ check "no daemon and no container has ended" nothing_has_ended
 check "the first domain goes" dissolve train
 check_requests "compute-domain-controller create resourceclaimtemplates.resource.k8s.io 403"
 
+# --- a container runtime that leaves CDI files alone
+check "n03's container runtime is told so" cdi_goes n03
+check "a new supervisor that sees its node" see_nodes n03
+check "its agent says so" eventually 30 prints 'False CdiNotRead' condition_of n03 ContainerRuntime
+check "a file is no proof, so the seat stays" has_seat n03
+check "CDI is on again" cdi_comes n03
+check "which is seen" eventually 60 is_empty condition_of n03 ContainerRuntime
+
 # --- a stolen token, on simulated nodes
 # Their DaemonSet would take the agents of simulated nodes for its own.
 check "no DaemonSet keeps agents any more" node_programs delete daemonset --all --cascade=orphan

@@ -59,8 +59,9 @@ struct DaemonStatus {
   std::string cannot_start;
   // Whether NVML is not asked, by request; nullopt: an earlier version, which cannot be asked.
   std::optional<bool> driver_paused;
-  // Besides `cannot_start`; none while nobody has looked.
-  std::vector<NodeLack> lacks;
+  // Besides `cannot_start`; nullopt: nobody has looked yet, or an earlier version, which never
+  // does.
+  std::optional<std::vector<NodeLack>> lacks;
 
   friend bool operator==(const DaemonStatus&, const DaemonStatus&) = default;
 };

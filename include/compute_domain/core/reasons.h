@@ -206,9 +206,9 @@ inline constexpr ReasonRow kRows[] = {
      "no IMEX daemon can be started on the node: nvidia-imex is missing or does not run, or the "
      "host runs its own",
      "see in the message which, and the remedy"},
-    {"CdiNotRead", Node, "CanServe, ContainerRuntime", Fault, None,
-     "the container runtime does not read the CDI files of the agent, so containers would start "
-     "without their channel",
+    {"CdiNotRead", Node, "ContainerRuntime", Fault, None,
+     "by its configuration the container runtime does not read the CDI files of the agent, so "
+     "containers start without their channel",
      "switch CDI on in the file that the message names, and restart the runtime"},
     {"OtherPlugin", Node, "CanServe, KubeletPlugin", Fault, None,
      "another kubelet plugin of the driver compute-domain.nvidia.com runs on the node",

@@ -1,5 +1,5 @@
 // Gathering: looks at a node's files, processes and ports, and changes none of them. It binds the
-// ports for a moment, unless it is told to look only, and connects to registration sockets without
+// ports for a moment, unless it is told to be brief, and connects to registration sockets without
 // a word.
 //
 // All files are below folders that the caller names, so that a test can be the node.
@@ -32,9 +32,9 @@ struct Places {
   std::string cdi_folder = "/var/run/cdi";
   std::string own_configuration = "/run/compute-domain/imex/imexd.cfg";
   std::vector<std::int64_t> ports = {50000, 50005};
-  // Else a port is taken when `proc` shows who listens on it at every address: a daemon that starts
-  // at the same moment finds it free.
-  bool binds_ports = true;
+  // Only what a Finding with a reason needs, and beside a daemon that may start at any moment: a
+  // port is not bound, but taken when `proc` shows who listens on it at every address.
+  bool is_brief = false;
 };
 
 // All but the fabric, which is NVML's to say.

@@ -35,6 +35,7 @@ struct ContainerRuntime {
   std::optional<bool> enable_cdi;
   std::vector<std::string> cdi_folders;  // empty: those that it has by itself
   std::vector<std::string> imports;      // patterns of files that its configuration names besides
+  std::vector<std::string> disabled;     // plugins of containerd
 };
 
 struct KubeletFolder {
@@ -93,7 +94,8 @@ struct NodeFacts {
   std::optional<std::vector<Process>> imex_daemons;  // all of them, ours too
   std::string own_configuration;                     // of our own daemon
   std::optional<UnitState> imex_unit;
-  std::optional<std::vector<Process>> foreign_plugins;  // NVIDIA's kubelet plugin
+  std::optional<std::vector<Process>> foreign_plugins;  // called as NVIDIA's kubelet plugin
+  std::optional<std::int64_t> agents;                   // of ours that run
   std::optional<bool> keeps_gpus_initialised;           // nvidia-persistenced
   std::optional<ContainerRuntime> runtime;
   std::string cdi_folder;

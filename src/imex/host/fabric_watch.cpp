@@ -47,7 +47,7 @@ FabricFacts FabricWatch::facts_in(const ToolAnswer& answer) const {
 }
 
 bool FabricWatch::step() {
-  if (options_.command.empty() || is_paused_) return false;
+  if (!next_due()) return false;
   if (process_.child() == nullptr && !process_.next_due() && clock_.elapsed() >= due_) {
     // A process that does not die is inside the driver: another one would join it.
     if (process_.has_dying()) {
@@ -72,8 +72,13 @@ void FabricWatch::pause(bool is_paused) {
   due_ = clock_.elapsed();
 }
 
+void FabricWatch::end() {
+  has_ended_ = true;
+  process_.forget();
+}
+
 std::optional<base::Duration> FabricWatch::next_due() const {
-  if (options_.command.empty() || is_paused_) return std::nullopt;
+  if (options_.command.empty() || is_paused_ || has_ended_) return std::nullopt;
   const auto answer_due = process_.next_due();
   return answer_due ? answer_due : std::optional(due_);
 }

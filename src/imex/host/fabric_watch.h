@@ -33,6 +33,8 @@ class FabricWatch {
   // once.
   void pause(bool is_paused);
   [[nodiscard]] bool is_paused() const { return is_paused_; }
+  // Nothing is asked any more, and what was under way is killed.
+  void end();
   // nullopt until the first answer.
   [[nodiscard]] const std::optional<nvidia::FabricFacts>& facts() const { return facts_; }
 
@@ -47,7 +49,7 @@ class FabricWatch {
   const base::Clock& clock_;
   ControlTool process_;
   base::Duration due_;
-  bool is_paused_ = false;
+  bool is_paused_ = false, has_ended_ = false;
   std::optional<nvidia::FabricFacts> facts_;
 };
 

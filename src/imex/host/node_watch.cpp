@@ -1,5 +1,6 @@
 #include "imex/host/node_watch.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "compute_domain/base/log.h"
@@ -26,42 +27,50 @@ std::optional<std::vector<NodeLack>> lacks_in(const ToolAnswer& answer) {
 }  // namespace
 
 NodeWatch::NodeWatch(NodeWatchOptions options, const base::Clock& clock)
-    : options_(std::move(options)), clock_(clock), process_(clock) {}
+    : options_(std::move(options)), clock_(clock), process_(clock), interval_(options_.shortest) {}
 
 void NodeWatch::look_for(const std::string& cdi_root) {
-  if (cdi_root_ == cdi_root) return;
+  if (cdi_root_ != cdi_root) process_.forget();
   cdi_root_ = cdi_root;
-  process_.forget();
+  interval_ = options_.shortest;
   due_ = clock_.elapsed();
 }
 
+void NodeWatch::end() {
+  has_ended_ = true;
+  process_.forget();
+}
+
 bool NodeWatch::step() {
-  if (options_.command.empty() || !cdi_root_) return false;
+  if (!next_due()) return false;
   if (process_.child() == nullptr && !process_.next_due() && clock_.elapsed() >= due_) {
     // What one waits for another would wait for as well.
+    constexpr base::Duration kDeath = std::chrono::seconds(1);
     if (process_.has_dying()) {
-      due_ = clock_.elapsed() + options_.retry;
+      due_ = clock_.elapsed() + kDeath;
       return false;
     }
     std::vector<std::string> command = options_.command;
     if (!cdi_root_->empty()) command.push_back(base::cat("--cdi-root=", *cdi_root_));
     process_.ask({.arguments = std::move(command), .environment = {}}, options_.patience);
+    due_ = clock_.elapsed() + options_.longest;
   }
   const auto answer = process_.poll();
   if (!answer) return false;
   auto lacks = lacks_in(*answer);
+  const bool is_news = lacks && lacks != lacks_;
   if (!lacks) {
     base::log_warning("cannot look at what this node lacks",
                       {{"output", base::shortened(answer->text, 200)}});
   }
-  due_ = clock_.elapsed() + (lacks && lacks->empty() ? options_.refresh : options_.retry);
-  if (!lacks || *lacks == lacks_) return false;
-  lacks_ = *std::move(lacks);
-  return true;
+  interval_ = is_news ? options_.shortest : std::min(2 * interval_, options_.longest);
+  due_ = clock_.elapsed() + interval_;
+  if (is_news) lacks_ = std::move(lacks);
+  return is_news;
 }
 
 std::optional<base::Duration> NodeWatch::next_due() const {
-  if (options_.command.empty() || !cdi_root_) return std::nullopt;
+  if (options_.command.empty() || !cdi_root_ || has_ended_) return std::nullopt;
   const auto answer_due = process_.next_due();
   return answer_due ? answer_due : std::optional(due_);
 }

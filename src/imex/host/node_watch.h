@@ -5,6 +5,7 @@
 // nothing waits.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -17,8 +18,8 @@ namespace cdom::imex {
 struct NodeWatchOptions {
   // Prints the lines of imex/host/lack_line.h; empty: nobody looks, and nothing is ever lacking.
   std::vector<std::string> command;
-  base::Duration refresh = std::chrono::minutes(5);
-  base::Duration retry = std::chrono::seconds(10);     // while something is lacking or not known
+  // After a look that has brought news or has not come to its end; then twice as long each time.
+  base::Duration shortest = std::chrono::seconds(10), longest = std::chrono::minutes(5);
   base::Duration patience = std::chrono::seconds(30);  // with one process
 };
 
@@ -26,12 +27,15 @@ class NodeWatch {
  public:
   NodeWatch(NodeWatchOptions options, const base::Clock& clock);
 
-  // An agent is there, with its CDI files in this folder of the node ("": that by default): it is
+  // An agent has come, with its CDI files in this folder of the node ("": that by default): it is
   // looked at once, for this folder from now on.
   void look_for(const std::string& cdi_root);
+  // Nothing is looked at any more, and what was under way is killed.
+  void end();
   // Starts what is due and takes what has come; whether what is lacking has changed.
   bool step();
-  [[nodiscard]] const std::vector<base::NodeLack>& lacks() const { return lacks_; }
+  // nullopt until the first look.
+  [[nodiscard]] const std::optional<std::vector<base::NodeLack>>& lacks() const { return lacks_; }
 
   [[nodiscard]] std::optional<base::Duration> next_due() const;
   // Its descriptors are polled by the caller.
@@ -42,8 +46,9 @@ class NodeWatch {
   const base::Clock& clock_;
   ControlTool process_;
   std::optional<std::string> cdi_root_;
-  base::Duration due_{};
-  std::vector<base::NodeLack> lacks_;
+  base::Duration due_{}, interval_;
+  bool has_ended_ = false;
+  std::optional<std::vector<base::NodeLack>> lacks_;
 };
 
 }  // namespace cdom::imex

@@ -1,6 +1,8 @@
 #include "imex/main/imex_fabric.h"
 
+#include <algorithm>
 #include <cstdio>
+#include <utility>
 
 #include "compute_domain/base/text.h"
 #include "compute_domain/imex/fabric.h"
@@ -63,12 +65,15 @@ std::vector<std::string> check_command_of(const ImexFlags& flags) {
 int print_check_lines(const ImexFlags& flags) {
   node_check::Places places = places_of(flags);
   places.host_root = flags.check.host_root;
-  places.binds_ports = false;  // its daemon may start at any moment
+  places.is_brief = true;
   std::vector<base::NodeLack> lacks;
   for (const node_check::Finding& finding : node_check::judge(node_check::gather(places))) {
     if (finding.reason.empty()) continue;
-    lacks.push_back(
-        {finding.reason, cat(finding.requirement, ": ", finding.found, "; ", finding.remedy)});
+    // Other processes' names and arguments may be any bytes.
+    std::string message = cat(finding.requirement, ": ", finding.found, "; ", finding.remedy);
+    std::ranges::replace_if(
+        message, [](char c) { return c < ' ' || c > '~'; }, '?');
+    lacks.push_back({finding.reason, std::move(message)});
   }
   imex::print_check_lines(lacks, stdout);
   return 0;

@@ -84,6 +84,13 @@
 {{- if and .Values.gpuCliqueLabel.enabled (eq .Values.imex.isolation "channel") }}
 {{- fail "imex.isolation=channel needs gpuCliqueLabel.enabled=false: there the label nvidia.com/gpu.clique confirms what a node's agent reports, so GPU feature discovery or an administrator has to write it" }}
 {{- end }}
+{{- range $program := list "controller" "agent" "imex" }}
+{{- range (index $.Values $program).env }}
+{{- if and $.Values.imex.channels (eq .name "IMEX_CHANNELS") }}
+{{- fail (printf "imex.channels sets IMEX_CHANNELS of all programs: take it out of %s.env" $program) }}
+{{- end }}
+{{- end }}
+{{- end }}
 {{- if and (gt (int .Values.controller.replicas) 1) (not .Values.controller.leaderElection.enabled) }}
 {{- fail (printf "controller.replicas is %d: more than one controller needs controller.leaderElection.enabled" (int .Values.controller.replicas)) }}
 {{- end }}
