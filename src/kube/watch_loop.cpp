@@ -126,7 +126,7 @@ WatchLoop::Step WatchLoop::open() {
 WatchLoop::Step WatchLoop::read(base::Duration wait) {
   const auto got = stream_->next(wait);
   if (has_stopped()) return Step::Stopped;
-  if (!got) return watch_failed(got.error());
+  if (!got) return watch_failed(got.error(), How::Broken);
   switch (got->what) {
     case http::StreamRead::What::Nothing:
       return Step::Idle;
@@ -143,7 +143,7 @@ WatchLoop::Step WatchLoop::take(std::string_view line) {
   if (!event) {
     // Most likely the end of a broken connection: the same event comes again from version_.
     ++unreadable_;
-    return watch_failed(event.error());
+    return watch_failed(event.error(), How::Broken);
   }
   unreadable_ = 0;
   if (event->type == api::WatchType::Error) return watch_failed(api::error_of(event->status));
@@ -175,7 +175,7 @@ WatchLoop::Step WatchLoop::watch_ended() {
   return Step::Ended;
 }
 
-WatchLoop::Step WatchLoop::watch_failed(const base::Error& error) {
+WatchLoop::Step WatchLoop::watch_failed(const base::Error& error, How how) {
   const bool was_open = phase_ == Phase::Read;
   if (was_open && clock_.elapsed() - opened_at_ >= kLastBackoff) failures_ = 0;
   close_stream();
@@ -187,11 +187,15 @@ WatchLoop::Step WatchLoop::watch_failed(const base::Error& error) {
       is_from_the_future(error) || is_unreadable) {
     phase_ = Phase::List;
   }
-  return fail(error);
+  // What broke a watch that had brought something need not be in the way of the next one, and a
+  // server that lets each of them bring something is not asked more often than it has news.
+  const bool is_at_once = how == How::Broken && has_progressed_ && phase_ == Phase::Open;
+  return fail(error, is_at_once ? Again::AtOnce : Again::Later);
 }
 
-WatchLoop::Step WatchLoop::fail(const base::Error& error) {
-  const base::Duration delay = std::max(backoff(), error.retry_after.value_or(0s));
+WatchLoop::Step WatchLoop::fail(const base::Error& error, Again again) {
+  const base::Duration delay =
+      again == Again::AtOnce ? 0s : std::max(backoff(), error.retry_after.value_or(0s));
   if (metrics_ != nullptr) {
     metrics_
         ->counter("compute_domain_watch_errors_total", "Failed lists and watches of informers.",

@@ -132,6 +132,38 @@ TEST(Informer, GoesOnFromTheLastVersionAfterALostConnection) {
   EXPECT_EQ(rig.informer.last_error(), std::nullopt);
 }
 
+TEST(Informer, OpensAWatchThatHadProgressedAtOnce) {
+  InformerRig rig;
+  rig.settle();
+  for (const std::string value : {"1", "2", "3"}) {
+    rig.server.put("a", value);
+    EXPECT_EQ(rig.step(), Step::Took);
+    rig.server.break_watches();
+    EXPECT_EQ(rig.step(), Step::Failed);
+    EXPECT_EQ(rig.informer.next_due(), rig.clock.elapsed());
+    EXPECT_EQ(rig.step(), Step::Opened);
+  }
+  rig.server.break_watches();
+  EXPECT_EQ(rig.step(), Step::Failed);
+  EXPECT_EQ(rig.step(), Step::Idle) << "the last one has brought nothing";
+  EXPECT_GE(*rig.informer.next_due() - rig.clock.elapsed(), 400ms);
+}
+
+TEST(Informer, AnErrorOfTheServerIsWaitedForThoughTheWatchHadProgressed) {
+  InformerRig rig;
+  rig.settle();
+  rig.server.put("a", "1");
+  EXPECT_EQ(rig.step(), Step::Took);
+  rig.server.report_expired_as_event();
+  rig.server.break_watches();
+  rig.server.put("a", "2");
+  rig.server.compact();
+  EXPECT_EQ(rig.step(), Step::Failed) << "it broke";
+  EXPECT_EQ(rig.step(), Step::Opened);
+  EXPECT_EQ(rig.step(), Step::Failed) << "410";
+  EXPECT_GE(*rig.informer.next_due() - rig.clock.elapsed(), 400ms);
+}
+
 // 410 comes as an answer or as an event; both mean that changes were missed.
 class InformerExpired : public testing::TestWithParam<bool> {};
 INSTANTIATE_TEST_SUITE_P(AsAnswerOrEvent, InformerExpired, testing::Bool());

@@ -5,9 +5,10 @@
 // last version seen. 4. When the server no longer has that version (410) or no longer serves the
 // collection as it was (404), or the same line cannot be read twice, list again; a list whose next
 // page it no longer has is read in one piece then, as client-go does it. Whatever fails is tried
-// again after a backoff with jitter. What it guarantees: no change between two versions is
-// skipped, and none is applied twice. Stepped by one thread; stop(), has_stopped(), last_error()
-// and trouble() are for any.
+// again after a backoff with jitter, but for a watch that broke when it had brought something new:
+// its next one is opened at once. What it guarantees: no change between two versions is skipped,
+// and none is applied twice. Stepped by one thread; stop(), has_stopped(), last_error() and
+// trouble() are for any.
 #pragma once
 
 #include <condition_variable>
@@ -112,8 +113,10 @@ class WatchLoop {
   Step read(base::Duration wait);
   Step take(std::string_view line);
   Step watch_ended();
-  Step watch_failed(const base::Error& error);
-  Step fail(const base::Error& error);
+  enum class How { Refused, Broken };  // by the server's own word, or by what lies between
+  Step watch_failed(const base::Error& error, How how = How::Refused);
+  enum class Again { Later, AtOnce };
+  Step fail(const base::Error& error, Again again = Again::Later);
   void close_stream();
   void succeeded();
   [[nodiscard]] bool is_steady_locked() const;
