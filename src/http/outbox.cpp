@@ -7,6 +7,9 @@ namespace {
 
 constexpr std::size_t kMostPieces = 1'000;
 constexpr std::size_t kMostBytes = 8u << 20;
+// As much as keeps the connection busy until the writer has had its turn.
+constexpr std::size_t kRoomPieces = 64;
+constexpr std::size_t kRoomBytes = 256u << 10;
 
 }  // namespace
 
@@ -24,6 +27,22 @@ bool Outbox::write(Piece text) {
     break_off();
   }
   return fits;
+}
+
+bool Outbox::has_room() const {
+  const std::lock_guard lock(mutex_);
+  return has_room_locked();
+}
+
+bool Outbox::has_room_locked() const {
+  return state_ == State::Open && pieces_.size() < kRoomPieces && bytes_ < kRoomBytes;
+}
+
+void Outbox::when_room(std::function<void()> on_room) {
+  const std::lock_guard lock(mutex_);
+  if (state_ != State::Open) return;
+  on_room_ = std::move(on_room);
+  if (has_room_locked()) wake();
 }
 
 void Outbox::finish() {
@@ -57,16 +76,21 @@ void Outbox::on_closed(std::function<void()> callback) {
 }
 
 Outbox::Batch Outbox::take(std::size_t most) {
-  const std::lock_guard lock(mutex_);
-  woken_ = false;
   Batch batch;
-  while (!pieces_.empty() && batch.pieces.size() < most) {
-    bytes_ -= pieces_.front()->size();
-    batch.pieces.push_back(std::move(pieces_.front()));
-    pieces_.pop_front();
+  std::function<void()> on_room;
+  {
+    const std::lock_guard lock(mutex_);
+    woken_ = false;
+    while (!pieces_.empty() && batch.pieces.size() < most) {
+      bytes_ -= pieces_.front()->size();
+      batch.pieces.push_back(std::move(pieces_.front()));
+      pieces_.pop_front();
+    }
+    batch.is_last = state_ == State::Finished && pieces_.empty();
+    batch.broken = state_ == State::Broken;
+    if (has_room_locked()) on_room.swap(on_room_);
   }
-  batch.is_last = state_ == State::Finished && pieces_.empty();
-  batch.broken = state_ == State::Broken;
+  if (on_room) on_room();
   return batch;
 }
 
@@ -76,7 +100,7 @@ void Outbox::close() {
     const std::lock_guard lock(mutex_);
     if (state_ != State::Finished) on_closed.swap(on_closed_);
     state_ = State::Closed;
-    on_closed_ = nullptr;
+    on_closed_ = on_room_ = nullptr;
     wake_ = nullptr;
     pieces_.clear();
   }

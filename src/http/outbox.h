@@ -1,8 +1,9 @@
 // Outbox: what a streamed reply still has to send, between the threads that write it and the I/O
 // thread that sends it.
 //
-// Pieces are shared, not copied, so that one event to a thousand watchers is one text. Bounded: a
-// peer that falls behind by 1,000 pieces or 8 MiB loses its connection. Thread-safe.
+// Pieces are shared, not copied, so that one event to a thousand watchers is one text. Bounded: who
+// asks has_room() keeps to the pace of the peer; a peer that others write 1,000 pieces or 8 MiB
+// ahead of loses its connection. Thread-safe.
 #pragma once
 
 #include <cstddef>
@@ -25,6 +26,8 @@ class Outbox : public StreamWriter {
   explicit Outbox(std::function<void()> wake) : wake_(std::move(wake)) {}
 
   bool write(Piece text) override;
+  [[nodiscard]] bool has_room() const override;
+  void when_room(std::function<void()> on_room) override;
   void finish() override;
   void abort() override;
   void on_closed(std::function<void()> callback) override;
@@ -35,6 +38,7 @@ class Outbox : public StreamWriter {
     bool is_last = false;  // the reply ends with these pieces
     bool broken = false;   // aborted or overrun: break the connection
   };
+  // Calls the callback of when_room() when there is room then.
   Batch take(std::size_t most);
   // Aborted or overrun; to be asked also while a write is under way.
   [[nodiscard]] bool is_broken() const;
@@ -43,6 +47,7 @@ class Outbox : public StreamWriter {
 
  private:
   enum class State { Open, Finished, Broken, Closed };
+  [[nodiscard]] bool has_room_locked() const;
   void wake();
   void break_off();
 
@@ -50,6 +55,7 @@ class Outbox : public StreamWriter {
   State state_ = State::Open;
   std::function<void()> wake_;
   std::function<void()> on_closed_;
+  std::function<void()> on_room_;  // set while somebody waits for room
   std::deque<Piece> pieces_;
   std::size_t bytes_ = 0;
   bool woken_ = false;

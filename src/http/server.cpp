@@ -35,7 +35,8 @@ constexpr std::chrono::milliseconds kAcceptPause{100};
 constexpr std::chrono::minutes kBetweenWarnings{1};
 
 std::chrono::nanoseconds tick_of(const ServerConfig& config) {
-  const auto shortest = std::min(config.header_timeout, config.idle_timeout);
+  const auto shortest =
+      std::min({config.header_timeout, config.idle_timeout, config.stall_timeout});
   return std::clamp(shortest / 4, std::chrono::nanoseconds(std::chrono::milliseconds(1)),
                     kLongestTick);
 }
@@ -110,6 +111,10 @@ class BeastServer : public Server {
   std::string address() const override { return address_; }
 
   void run_after(std::chrono::nanoseconds delay, std::function<void()> work) override {
+    if (delay <= std::chrono::nanoseconds::zero()) {
+      asio::post(io_, std::move(work));
+      return;
+    }
     const auto timer = std::make_shared<asio::steady_timer>(io_, delay);
     timer->async_wait([timer, work = std::move(work)](const error_code& error) {
       if (!error) work();

@@ -58,6 +58,7 @@ void Session::start() {
 }
 
 void Session::tick() {
+  if (outbox_ && writing_) see_what_was_taken();
   if (ticks_left_ && --*ticks_left_ < 0) close();
 }
 
@@ -260,6 +261,7 @@ void Session::flush() {
     return;
   }
   writing_ = true;
+  if (outbox_) expect_progress_within(context_.config.stall_timeout);
   transport_->write(buffers, [self = shared_from_this()](bool ok, std::size_t) {
     self->writing_ = false;
     self->written(ok);
@@ -279,8 +281,17 @@ void Session::add_stream_pieces() {
   writing_text_ += "\r\n";
 }
 
+// One write may be more than a slow peer takes in the time that it may take nothing.
+void Session::see_what_was_taken() {
+  const std::uint64_t now = transport_->acknowledged();
+  if (std::exchange(acknowledged_, now) != now) {
+    expect_progress_within(context_.config.stall_timeout);
+  }
+}
+
 void Session::written(bool ok) {
   if (!ok) return close();
+  if (outbox_) ticks_left_.reset();
   silent_since_ = std::chrono::steady_clock::now();
   const bool is_all = begun_ == writing_text_.size();
   if (state_ == State::Replying && reply_complete_ && is_all && pending_text_.empty()) {

@@ -12,6 +12,7 @@
 #include <boost/beast/http/parser.hpp>
 #include <boost/beast/http/string_body.hpp>
 #include <chrono>
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -71,6 +72,7 @@ class Session : public std::enable_shared_from_this<Session> {
   void await(const LateReply& late);
   void flush();
   void add_stream_pieces();
+  void see_what_was_taken();
   void written(bool ok);
   void reply_done();
   void drain();
@@ -104,6 +106,7 @@ class Session : public std::enable_shared_from_this<Session> {
   std::size_t begun_ = 0;  // bytes of it that are written or being written
   std::vector<Outbox::Piece> writing_pieces_;
   bool writing_ = false;
+  std::uint64_t acknowledged_ = 0;  // by the peer, as of the last tick of a stream that waits
 };
 
 }  // namespace cdom::http

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "compute_domain/base/text.h"
+#include "http/acknowledged.h"
 
 namespace cdom::http {
 namespace {
@@ -101,6 +102,8 @@ std::string Transport::peer_address() {
   return peer.address().is_v6() ? base::cat("[", address, "]:", peer.port())
                                 : base::cat(address, ":", peer.port());
 }
+
+std::uint64_t Transport::acknowledged() { return acknowledged_bytes(socket().native_handle()); }
 
 std::unique_ptr<Transport> make_transport(tcp::socket socket, asio::ssl::context* tls) {
   send_at_once(socket);

@@ -6,6 +6,7 @@
 #include <boost/asio/ip/tcp.hpp>
 #include <boost/asio/ssl/context.hpp>
 #include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <string>
@@ -35,6 +36,8 @@ class Transport {
   void close();
   // "127.0.0.1:43210".
   [[nodiscard]] std::string peer_address();
+  // Bytes that the peer's machine has taken so far: what is written may wait for it in the kernel.
+  [[nodiscard]] std::uint64_t acknowledged();
 
  protected:
   virtual boost::asio::ip::tcp::socket& socket() = 0;

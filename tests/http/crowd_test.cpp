@@ -5,6 +5,8 @@
 #include <sys/resource.h>
 
 #include <algorithm>
+#include <atomic>
+#include <memory>
 #include <mutex>
 #include <string>
 #include <utility>
@@ -90,6 +92,83 @@ TEST(Crowd, AWatcherThatDoesNotReadIsGivenUpBeforeItFillsMemory) {
   ASSERT_TRUE(writer);
   EXPECT_LT(bytes_taken_for(**writer), 64u << 20);
   EXPECT_TRUE(closed.wait());
+}
+
+// Writes lines whenever there is room, as often as asked, on the I/O thread of the server.
+class Feeder : public std::enable_shared_from_this<Feeder> {
+ public:
+  Feeder(std::shared_ptr<StreamWriter> writer, int lines)
+      : writer_(std::move(writer)), lines_(lines) {}
+
+  void feed() {
+    while (written_ < lines_ && writer_->has_room()) {
+      std::string line = std::to_string(written_) + " ";
+      line.append(kLine - line.size() - 1, 'x').push_back('\n');
+      if (!writer_->write(shared(std::move(line)))) return;
+      ++written_;
+    }
+    if (written_ == lines_) return writer_->finish();
+    writer_->when_room([self = shared_from_this()] { self->feed(); });
+  }
+  [[nodiscard]] int written() const { return written_; }
+
+  static constexpr std::size_t kLine = 4096;
+
+ private:
+  const std::shared_ptr<StreamWriter> writer_;
+  const int lines_;
+  std::atomic<int> written_ = 0;
+};
+
+TEST(Crowd, WhoAsksForRoomWritesAtThePaceOfTheReader) {
+  constexpr int kLines = 10'000;  // some 40 MB, more than sockets hold
+  Gift<std::shared_ptr<Feeder>> gift;
+  const auto server = serve(streaming([&](auto writer) {
+    const auto feeder = std::make_shared<Feeder>(std::move(writer), kLines);
+    feeder->feed();
+    gift.give(feeder);
+  }));
+  const auto client = connect_to(*server);
+  auto opened = client->open({"GET", "/", {}, {}});
+  const auto feeder = gift.wait();
+  ASSERT_TRUE(opened && feeder);
+  for (int line = 0; line < kLines; ++line) {
+    ASSERT_EQ(std::stoi(next_of(*opened->stream)), line);
+  }
+  EXPECT_EQ(next_of(*opened->stream), "END");
+}
+
+TEST(Crowd, AWatcherThatTakesNothingIsCutOff) {
+  ServerConfig config;
+  config.stall_timeout = std::chrono::milliseconds(100);
+  Gift<std::shared_ptr<Feeder>> gift;
+  Gift<bool> closed;
+  const auto server = serve(streaming([&](auto writer) {
+                              writer->on_closed([&] { closed.give(true); });
+                              const auto feeder =
+                                  std::make_shared<Feeder>(std::move(writer), 1'000'000);
+                              feeder->feed();
+                              gift.give(feeder);
+                            }),
+                            config);
+  auto watcher = RawConnection::to(server->address());
+  watcher.send("GET / HTTP/1.1\r\nHost: a\r\n\r\n");
+  const auto feeder = gift.wait();
+  ASSERT_TRUE(feeder);
+  EXPECT_TRUE(closed.wait());
+  EXPECT_LT((*feeder)->written() * Feeder::kLine, 64u << 20) << "the rest was never made";
+}
+
+TEST(Crowd, AWatcherThatIsSlowIsWaitedFor) {
+  constexpr int kLines = 4096;  // 16 MiB, which take a second
+  ServerConfig config;
+  config.stall_timeout = std::chrono::milliseconds(100);
+  const auto server = serve(
+      streaming([&](auto writer) { std::make_shared<Feeder>(std::move(writer), kLines)->feed(); }),
+      config);
+  auto watcher = RawConnection::to(server->address());
+  watcher.send("GET / HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n");
+  EXPECT_THAT(watcher.read_all_slowly(), ::testing::EndsWith("0\r\n\r\n"));
 }
 
 TEST(Crowd, AReaderThatDoesNotReadStopsTheServerNotItself) {

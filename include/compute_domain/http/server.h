@@ -22,15 +22,21 @@ namespace cdom::http {
 class StreamWriter {
  public:
   virtual ~StreamWriter() = default;
-  // False when the reply is over: finished, the peer gone, or so far behind (8 MiB or 1,000 pieces)
-  // that its connection is broken, as a watcher lists again then. An empty text sends nothing.
+  // False when the reply is over: finished, the peer gone, or so much written ahead of it (8 MiB or
+  // 1,000 pieces) that its connection is broken. An empty text sends nothing.
   virtual bool write(std::shared_ptr<const std::string> text) = 0;
+  // Whether less than 256 KiB and 64 pieces wait for the peer: who writes only then, and can get
+  // the rest later, never writes too far ahead.
+  [[nodiscard]] virtual bool has_room() const = 0;
+  // Calls `on_room` once, on the I/O thread, when there is room; not once the reply is over.
+  virtual void when_room(std::function<void()> on_room) = 0;
   // Ends the reply properly once all that was written has been sent.
   virtual void finish() = 0;
   // Breaks the connection in the middle, as a failing server does.
   virtual void abort() = 0;
-  // Called once, on the I/O thread, when the connection ended before finish(): the peer closed it,
-  // fell behind, abort() was called or the server stops. Set it before StreamReply::start returns.
+  // Called once, on the I/O thread, when the connection ended before finish(): the peer closed it
+  // or took nothing, too much was written ahead of it, abort() was called or the server stops. Set
+  // it before StreamReply::start returns.
   virtual void on_closed(std::function<void()> callback) = 0;
 };
 
@@ -72,6 +78,9 @@ struct ServerConfig {
   std::chrono::nanoseconds header_timeout = std::chrono::seconds(30);
   // Until a kept connection brings its next request, or a peer takes more of a whole response.
   std::chrono::nanoseconds idle_timeout = std::chrono::minutes(2);
+  // The longest that a peer may take nothing of a stream that waits for it. However slowly it
+  // takes, it is waited for.
+  std::chrono::nanoseconds stall_timeout = std::chrono::seconds(10);
 };
 
 class Server {
