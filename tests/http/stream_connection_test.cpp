@@ -182,6 +182,21 @@ TEST(StreamConnection, AReaderThatIsSlowSlowsItsServerDown) {
   EXPECT_GT(fountain.sent_at_rest(), waiting);
 }
 
+TEST(StreamConnection, ALineThatDoesNotEndIsNotKept) {
+  std::atomic<bool> is_gone = false;
+  const RawServer server([&](RawConnection& connection) {
+    connection.read_request();
+    connection.send(std::string(kChunked) + "4\r\none\n\r\n");
+    const std::string chunk = base::cat("100000\r\n", std::string(1u << 20, 'x'), "\r\n");
+    while (connection.send(chunk)) continue;
+    is_gone = true;
+  });
+  EXPECT_THAT(lines_of(server.url()), ElementsAre("one", HasSubstr("a line of over ")));
+  for (int i = 0; i < 1000 && !is_gone; ++i)
+    std::this_thread::sleep_for(std::chrono::milliseconds(5));
+  EXPECT_TRUE(is_gone);
+}
+
 TEST(StreamConnection, AReaderThatDoesNotReadLosesItsStream) {
   Fountain fountain;
   const RawServer server([&](RawConnection& connection) { fountain(connection); });
