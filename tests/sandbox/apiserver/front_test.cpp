@@ -45,6 +45,26 @@ TEST_F(Front, StreamsAWatchAsThingsHappen) {
   EXPECT_EQ(json::parse(read->line)["type"], "ADDED");
 }
 
+TEST_F(Front, AWatcherThatFellBehindGetsItsBacklog) {
+  constexpr int kEvents = 10'000;
+  auto opened = client->open({.target = "/api/v1/configmaps?watch=true&resourceVersion=" +
+                                        std::to_string(server.resource_version())});
+  ASSERT_TRUE(opened && opened->stream);
+  ApiClient api(server);
+  const std::string maps = "/api/v1/namespaces/default/configmaps";
+  api.post(maps, {{"metadata", {{"name", "a"}}}, {"data", {{"fill", std::string(1000, 'x')}}}});
+  for (int i = 1; i < kEvents; ++i) {
+    ASSERT_EQ(api.merge(maps + "/a", {{"data", {{"i", std::to_string(i)}}}}).status, 200);
+  }
+  for (int i = 0; i < kEvents; ++i) {
+    const auto read = opened->stream->next(30s);
+    ASSERT_TRUE(read) << "event " << i << ": " << read.error().message;
+    ASSERT_EQ(read->what, http::StreamRead::What::Line);
+    const json data = json::parse(read->line)["object"]["data"];
+    ASSERT_EQ(data.value("i", "0"), std::to_string(i));
+  }
+}
+
 TEST_F(Front, EndsAWatchAtItsTimeout) {
   auto opened = client->open({.target = "/api/v1/configmaps?watch=true&timeoutSeconds=1"});
   ASSERT_TRUE(opened);

@@ -39,6 +39,7 @@ class HttpFront : public ApiFront {
     std::shared_ptr<LiveStream> stream;
     std::shared_ptr<http::StreamWriter> writer;
     std::shared_ptr<std::atomic<bool>> is_closed;
+    bool waits_for_room = false;
   };
 
   http::Reply route(const http::Request& request) {
@@ -54,14 +55,14 @@ class HttpFront : public ApiFront {
     }
     if (outcome.stream == nullptr) return std::move(outcome.response);
     auto stream = std::shared_ptr<LiveStream>(std::move(outcome.stream));
-    return http::StreamReply{
-        .head = std::move(outcome.response),
-        .start = [this, stream](std::shared_ptr<http::StreamWriter> writer) {
-          auto is_closed = std::make_shared<std::atomic<bool>>(false);
-          writer->on_closed([is_closed] { *is_closed = true; });
-          streams_.push_back({stream, std::move(writer), std::move(is_closed)});
-          schedule_pump();
-        }};
+    return http::StreamReply{.head = std::move(outcome.response),
+                             .start = [this, stream](std::shared_ptr<http::StreamWriter> writer) {
+                               auto is_closed = std::make_shared<std::atomic<bool>>(false);
+                               writer->on_closed([is_closed] { *is_closed = true; });
+                               streams_.push_back(std::make_shared<Open>(
+                                   Open{stream, std::move(writer), std::move(is_closed)}));
+                               schedule_pump();
+                             }};
   }
 
   http::Reply later(http::Response response, base::Duration delay) {
@@ -98,48 +99,50 @@ class HttpFront : public ApiFront {
 
   void pump() {
     is_pump_scheduled_ = false;
-    bool has_more = false;
-    std::erase_if(streams_, [&](const Open& open) {
-      const Turn turn = feed(open);
-      has_more |= turn == Turn::More;
-      return turn == Turn::Over;
-    });
-    if (has_more) schedule_pump();
+    std::erase_if(streams_, [this](const auto& open) { return feed(open) == Turn::Over; });
   }
 
-  enum class Turn { Idle, More, Over };
+  enum class Turn { Waits, Over };
 
-  // A bounded number of pieces, so that the socket gets its turn between them.
-  static Turn feed(const Open& open) {
-    if (*open.is_closed) return Turn::Over;
-    for (int i = 0; i < kPiecesPerTurn; ++i) {
+  // As much as there is room for: a watch is a place in the history, so what a client does not take
+  // yet stays there, and goes on at the pace of its socket.
+  Turn feed(const std::shared_ptr<Open>& open) {
+    if (*open->is_closed) return Turn::Over;
+    if (open->waits_for_room) return Turn::Waits;
+    while (open->writer->has_room()) {
       Piece piece;
       {
-        const std::lock_guard lock(open.stream->state().mutex);
-        piece = open.stream->take();
+        const std::lock_guard lock(open->stream->state().mutex);
+        piece = open->stream->take();
       }
-      if (piece.text != nullptr && !open.writer->write(piece.text)) return Turn::Over;
+      if (piece.text != nullptr && !open->writer->write(piece.text)) return Turn::Over;
       switch (piece.what) {
         case Piece::What::Text:
           break;
         case Piece::What::Nothing:
-          return Turn::Idle;
+          return Turn::Waits;
         case Piece::What::End:
-          open.writer->finish();
+          open->writer->finish();
           return Turn::Over;
         case Piece::What::Broken:
-          open.writer->abort();
+          open->writer->abort();
           return Turn::Over;
       }
     }
-    return Turn::More;
+    open->waits_for_room = true;
+    open->writer->when_room([this, weak = std::weak_ptr(open)] {
+      const auto waiting = weak.lock();
+      if (!waiting) return;
+      waiting->waits_for_room = false;
+      if (feed(waiting) == Turn::Over) streams_.remove(waiting);
+    });
+    return Turn::Waits;
   }
 
-  static constexpr int kPiecesPerTurn = 200;
   static constexpr std::chrono::milliseconds kTick{250};
 
   ApiServer& api_;
-  std::list<Open> streams_;
+  std::list<std::shared_ptr<Open>> streams_;
   std::atomic<bool> is_started_ = false;
   std::atomic<bool> is_pump_scheduled_ = false;
   // Its thread uses all that is above and the pointer itself until it has ended: hence no reset(),
