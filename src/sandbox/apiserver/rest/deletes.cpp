@@ -118,7 +118,7 @@ void delete_instances(Call& call, const json& definition, json& next) {
     Call deletion{call.state, request, info, call.user, kind};
     delete_one(deletion, {}, deletion.key(), instance);
   }
-  if (call.state.storage.range(kind->bucket, "").empty()) return;
+  if (call.state.storage.snapshot(kind->bucket).size() == 0) return;
   json& finalizers = next["metadata"]["finalizers"];
   if (finalizers.is_null()) finalizers = json::array();
   if (!list_has(finalizers, kDefinitionFinalizer)) finalizers.push_back(kDefinitionFinalizer);

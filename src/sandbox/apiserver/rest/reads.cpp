@@ -6,6 +6,7 @@
 #include "sandbox/apiserver/printing/representation.h"
 #include "sandbox/apiserver/serving/status.h"
 #include "sandbox/apiserver/storage/continue_token.h"
+#include "sandbox/apiserver/storage/list_page.h"
 #include "sandbox/apiserver/storage/selection.h"
 #include "sandbox/apiserver/storage/watch.h"
 
@@ -19,12 +20,6 @@ http::Response ok(std::string body) {
   return {.status = 200,
           .headers = {{"Content-Type", "application/json"}, {"Cache-Control", "no-cache, private"}},
           .body = std::move(body)};
-}
-
-std::string key_of(const Kind& kind, const StoredObject& object) {
-  const json& metadata = object.value().at("metadata");
-  const std::string name = metadata.at("name");
-  return kind.namespaced ? metadata.at("namespace").get<std::string>() + "/" + name : name;
 }
 
 // What a list request wants to see: which state of the cluster, from which key, how many.
@@ -99,10 +94,10 @@ Page wanted_page(const Call& call) {
   return page;
 }
 
-std::vector<Object> objects_of(const Call& call, const Page& page) {
+Snapshot snapshot_of(const Call& call, const Page& page) {
   const Storage& storage = call.state.storage;
-  if (!page.exact) return storage.range(call.kind->bucket, call.prefix());
-  auto then = storage.range_at(call.kind->bucket, call.prefix(), page.resource_version);
+  if (!page.exact) return storage.snapshot(call.kind->bucket);
+  auto then = storage.snapshot_at(call.kind->bucket, page.resource_version);
   if (then) return *std::move(then);
   if (page.start.empty()) {
     throw StatusError(expired(
@@ -142,20 +137,15 @@ http::Response list_objects(Call& call) {
   const Page page = wanted_page(call);
   const Selection selection(*call.kind, call.info);
   ListMeta meta{.resource_version = page.resource_version};
-  std::vector<Object> chosen;
-  std::size_t beyond = 0;
-  for (Object& object : objects_of(call, page)) {
-    const std::string key = key_of(*call.kind, *object);
-    if (key < page.start || !selection.matches(object->value())) continue;
-    if (page.limit == 0 || chosen.size() < page.limit) {
-      chosen.push_back(std::move(object));
-    } else if (++beyond == 1) {
-      meta.continue_token = encode({.resource_version = page.resource_version, .start = key});
-    }
+  const ListPage found = page_of(
+      snapshot_of(call, page), {.prefix = call.prefix(), .start = page.start, .limit = page.limit},
+      [&](const Object& object) { return selection.matches(object->value()); });
+  if (!found.next.empty()) {
+    meta.continue_token = encode({.resource_version = page.resource_version, .start = found.next});
+    if (selection.is_everything()) meta.remaining = found.behind;
   }
-  if (beyond > 0 && selection.is_everything()) meta.remaining = beyond;
-  return ok(
-      Representation(call.kind, call.request, call.info, call.state.clock).list(chosen, meta));
+  return ok(Representation(call.kind, call.request, call.info, call.state.clock)
+                .list(found.objects, meta));
 }
 
 std::unique_ptr<LiveStream> watch_objects(const std::shared_ptr<ApiState>& state, Call& call) {

@@ -30,7 +30,7 @@ void ApiState::removed(const Kind& kind, const StoredObject& object) {
   access.note_change(kind);
   if (is_definition(kind)) uninstall_definition(kinds, object.value());
   if (kind.bucket == "pods") logs.forget(namespace_of(object.value()), name_of(object.value()));
-  if (kind.is_custom() && storage.range(kind.bucket, "").empty()) finish_definition(kind);
+  if (kind.is_custom() && storage.snapshot(kind.bucket).size() == 0) finish_definition(kind);
 }
 
 // A definition that was deleted waits for its last object.

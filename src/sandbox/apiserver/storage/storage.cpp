@@ -3,31 +3,9 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 #include <stdexcept>
+#include <utility>
 
 namespace cdom::sandbox::server {
-
-StoredObject::StoredObject(json value, std::uint64_t resource_version)
-    : resource_version_(resource_version) {
-  if (resource_version == 0) {
-    value["metadata"].erase("resourceVersion");
-  } else {
-    value["metadata"]["resourceVersion"] = std::to_string(resource_version);
-  }
-  text_ = value.dump();
-  value_ = std::make_unique<const json>(std::move(value));
-}
-
-StoredObject::~StoredObject() = default;
-
-const std::string& StoredObject::text_without_type() const {
-  if (text_without_type_.empty()) {
-    json copy = *value_;
-    copy.erase("apiVersion");
-    copy.erase("kind");
-    text_without_type_ = copy.dump();
-  }
-  return text_without_type_;
-}
 
 Storage::Storage(const base::Clock& clock, std::size_t history)
     : clock_(clock), history_(history) {}
@@ -39,63 +17,44 @@ const Storage::Bucket* Storage::find(std::string_view bucket) const {
 
 Object Storage::get(std::string_view bucket, std::string_view key) const {
   const Bucket* in = find(bucket);
-  if (in == nullptr) return nullptr;
-  const auto found = in->objects.find(key);
-  return found == in->objects.end() ? nullptr : found->second;
+  return in == nullptr ? nullptr : in->objects.find(key);
 }
 
 std::vector<Object> Storage::range(std::string_view bucket, std::string_view prefix) const {
   std::vector<Object> out;
-  const Bucket* in = find(bucket);
-  if (in == nullptr) return out;
-  for (auto it = in->objects.lower_bound(prefix);
-       it != in->objects.end() && it->first.starts_with(prefix); ++it) {
-    out.push_back(it->second);
-  }
+  snapshot(bucket).walk({}, prefix, [&](const std::string&, const Object& object) {
+    out.push_back(object);
+    return true;
+  });
   return out;
 }
 
-std::optional<std::vector<Object>> Storage::range_at(std::string_view bucket,
-                                                     std::string_view prefix,
-                                                     std::uint64_t resource_version) const {
+Snapshot Storage::snapshot(std::string_view bucket) const {
   const Bucket* in = find(bucket);
-  if (in == nullptr) return std::vector<Object>{};
-  if (!remembers(bucket, resource_version)) return std::nullopt;
+  return in == nullptr ? Snapshot() : in->objects;
+}
 
-  // Undo, newest first, what happened since.
-  std::map<std::string, Object, std::less<>> then;
-  for (auto it = in->objects.lower_bound(prefix);
-       it != in->objects.end() && it->first.starts_with(prefix); ++it) {
-    then.insert(*it);
-  }
-  for (auto event = in->events.rbegin();
-       event != in->events.rend() && event->resource_version > resource_version; ++event) {
-    if (!event->key.starts_with(prefix)) continue;
-    if (event->previous) {
-      then[event->key] = event->previous;
-    } else {
-      then.erase(event->key);
-    }
-  }
-  std::vector<Object> out;
-  out.reserve(then.size());
-  for (auto& [key, object] : then) out.push_back(std::move(object));
-  return out;
+std::optional<Snapshot> Storage::snapshot_at(std::string_view bucket,
+                                             std::uint64_t resource_version) const {
+  if (!remembers(bucket, resource_version)) return std::nullopt;
+  const Event* next = event_after(bucket, resource_version);
+  return next == nullptr ? snapshot(bucket) : next->before;
 }
 
 Object Storage::put(std::string_view bucket, const std::string& key, json value) {
   Bucket& in = buckets_[std::string(bucket)];
   expire(in);
-  Object& slot = in.objects[key];
-  Object previous = slot;
-  slot = std::make_shared<const StoredObject>(std::move(value), ++resource_version_);
-  Object stored = slot;
+  Snapshot before = in.objects;
+  Object previous = before.find(key);
+  Object stored = std::make_shared<const StoredObject>(std::move(value), ++resource_version_);
+  in.objects = before.with(key, stored);
   record(in, {.type = previous ? EventType::Modified : EventType::Added,
               .resource_version = resource_version_,
               .at = clock_.elapsed(),
               .key = key,
               .object = stored,
-              .previous = std::move(previous)});
+              .previous = std::move(previous),
+              .before = std::move(before)});
   if (in.lifetime) in.leases.push_back({clock_.elapsed() + *in.lifetime, key, resource_version_});
   return stored;
 }
@@ -108,10 +67,8 @@ void Storage::expire(Bucket& bucket) {
   while (!bucket.leases.empty() && bucket.leases.front().ends <= clock_.elapsed()) {
     const Lease lease = std::move(bucket.leases.front());
     bucket.leases.pop_front();
-    const auto found = bucket.objects.find(lease.key);
-    if (found == bucket.objects.end()) continue;
-    const Object object = found->second;
-    if (object->resource_version() != lease.resource_version) continue;
+    const Object object = bucket.objects.find(lease.key);
+    if (!object || object->resource_version() != lease.resource_version) continue;
     remove_from(bucket, lease.key, object->value());
   }
 }
@@ -121,17 +78,18 @@ Object Storage::remove(std::string_view bucket, const std::string& key, json las
 }
 
 Object Storage::remove_from(Bucket& in, const std::string& key, json last) {
-  const auto found = in.objects.find(key);
-  if (found == in.objects.end()) throw std::logic_error("Storage::remove: no object " + key);
-  Object previous = std::move(found->second);
-  in.objects.erase(found);
+  Snapshot before = in.objects;
+  Object previous = before.find(key);
+  if (!previous) throw std::logic_error("Storage::remove: no object " + key);
+  in.objects = before.without(key);
   Object removed = std::make_shared<const StoredObject>(std::move(last), ++resource_version_);
   record(in, {.type = EventType::Deleted,
               .resource_version = resource_version_,
               .at = clock_.elapsed(),
               .key = key,
               .object = removed,
-              .previous = std::move(previous)});
+              .previous = std::move(previous),
+              .before = std::move(before)});
   return removed;
 }
 

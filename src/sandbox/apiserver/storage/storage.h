@@ -15,31 +15,10 @@
 #include <vector>
 
 #include "compute_domain/base/clock.h"
+#include "sandbox/apiserver/storage/snapshot.h"
 #include "sandbox/text/json.h"
 
 namespace cdom::sandbox::server {
-
-// One object as of one write, with its JSON text, which is made once for all readers. Immutable.
-class StoredObject {
- public:
-  // Writes the resource version into the metadata; 0 (a dry run that creates) takes it out.
-  StoredObject(json value, std::uint64_t resource_version);
-  ~StoredObject();
-  [[nodiscard]] const json& value() const { return *value_; }
-  [[nodiscard]] const std::string& text() const { return text_; }
-  // The text as an item of a built-in list: without apiVersion and kind. Not thread-safe: made on
-  // first use.
-  [[nodiscard]] const std::string& text_without_type() const;
-  [[nodiscard]] std::uint64_t resource_version() const { return resource_version_; }
-
- private:
-  std::unique_ptr<const json> value_;
-  std::string text_;
-  mutable std::string text_without_type_;
-  std::uint64_t resource_version_;
-};
-
-using Object = std::shared_ptr<const StoredObject>;
 
 enum class EventType { Added, Modified, Deleted };
 
@@ -50,6 +29,7 @@ struct Event {
   std::string key;
   Object object;    // Deleted: the last state, with the resource version of the deletion
   Object previous;  // null when Added
+  Snapshot before;  // the whole bucket
   // The line that most watchers get, made for the first of them.
   mutable std::shared_ptr<const std::string> line = nullptr;
 };
@@ -70,10 +50,10 @@ class Storage {
   [[nodiscard]] Object get(std::string_view bucket, std::string_view key) const;
   // All whose key begins with `prefix` ("" or "<namespace>/"), in order of key.
   [[nodiscard]] std::vector<Object> range(std::string_view bucket, std::string_view prefix) const;
-  // The same as it was at `resource_version`; nullopt when that is no longer remembered.
-  [[nodiscard]] std::optional<std::vector<Object>> range_at(std::string_view bucket,
-                                                            std::string_view prefix,
-                                                            std::uint64_t resource_version) const;
+  // The whole bucket as it is, and as it was; nullopt when that is no longer remembered.
+  [[nodiscard]] Snapshot snapshot(std::string_view bucket) const;
+  [[nodiscard]] std::optional<Snapshot> snapshot_at(std::string_view bucket,
+                                                    std::uint64_t resource_version) const;
 
   // Stores the object with a new resource version and tells it.
   Object put(std::string_view bucket, const std::string& key, json value);
@@ -96,7 +76,7 @@ class Storage {
     std::uint64_t resource_version;  // of the write that it is for
   };
   struct Bucket {
-    std::map<std::string, Object, std::less<>> objects;
+    Snapshot objects;
     std::deque<Event> events;
     std::uint64_t forgotten = 0;  // resource version of the last event that is not remembered
     std::optional<base::Duration> lifetime;

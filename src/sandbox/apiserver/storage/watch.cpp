@@ -1,9 +1,11 @@
 #include "sandbox/apiserver/storage/watch.h"
 
 #include <nlohmann/json.hpp>
+#include <utility>
 
 #include "compute_domain/base/text.h"
 #include "sandbox/apiserver/serving/status.h"
+#include "sandbox/apiserver/storage/list_page.h"
 
 namespace cdom::sandbox::server {
 
@@ -74,7 +76,9 @@ Watch::Watch(std::shared_ptr<ApiState> shared, const Call& call)
   const bool streams_list = wants_initial_events(state(), call.info);
   position_ = wanted_version(state(), call.info);
   if (streams_list || position_ == 0) {
-    start_with_state(call, streams_list && wants_bookmarks_);
+    position_ = state().storage.resource_version();
+    initial_ = state().storage.snapshot(kind_->bucket);
+    tells_initial_end_ = streams_list && wants_bookmarks_;
   } else if (!state().storage.remembers(kind_->bucket, position_)) {
     throw StatusError(server::expired(cat("too old resource version: ", position_, " (",
                                           state().storage.resource_version(), ")")));
@@ -84,24 +88,24 @@ Watch::Watch(std::shared_ptr<ApiState> shared, const Call& call)
               (seconds && *seconds > 0 ? std::chrono::seconds(*seconds) : kDefaultTimeout);
 }
 
-void Watch::start_with_state(const Call& call, bool ends_with_bookmark) {
-  const Storage& storage = call.state.storage;
-  position_ = storage.resource_version();
-  for (const Object& object : storage.range(kind_->bucket, prefix_)) {
-    if (!selection_.matches(object->value())) continue;
-    initial_.push_back(event_line("ADDED", representation_.object(*object)));
-  }
-  if (ends_with_bookmark) {
-    initial_.push_back(event_line("BOOKMARK", representation_.bookmark(position_, true)));
-  }
+std::shared_ptr<const std::string> Watch::next_initial() {
+  const ListPage next =
+      page_of(*initial_, {.prefix = prefix_, .start = next_key_, .limit = 1},
+              [this](const Object& object) { return selection_.matches(object->value()); });
+  next_key_ = next.next;
+  if (next.next.empty()) initial_.reset();
+  if (next.objects.empty()) return nullptr;
+  return event_line("ADDED", representation_.object(*next.objects.front()));
 }
 
 Piece Watch::take() {
   if (ended_) return {.what = Piece::What::End};
-  if (!initial_.empty()) {
-    Piece piece{.what = Piece::What::Text, .text = std::move(initial_.front())};
-    initial_.pop_front();
-    return piece;
+  if (initial_) {
+    if (auto line = next_initial()) return {.what = Piece::What::Text, .text = std::move(line)};
+  }
+  if (std::exchange(tells_initial_end_, false)) {
+    return {.what = Piece::What::Text,
+            .text = event_line("BOOKMARK", representation_.bookmark(position_, true))};
   }
   if (!state().storage.remembers(kind_->bucket, position_)) return expired();
   while (const Event* event = state().storage.event_after(kind_->bucket, position_)) {

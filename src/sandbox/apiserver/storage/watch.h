@@ -1,12 +1,12 @@
 // Watch: the events of one resource, as one client selected them, from a resource version on.
 //
-// How it goes: a watch is a cursor into the events that Storage remembers, with the initial ADDED
-// events (if asked for) before it. What it guarantees: every change after its start exactly once
-// and in order, as the selection sees it: an object that starts to match is ADDED, one that ceases
-// to is DELETED. A cursor older than what is remembered ends with an ERROR event, Expired.
+// How it goes: a watch is a cursor into the events that Storage remembers, and before it (if asked
+// for) one into the state at its start, so a client that is slow costs no memory. What it
+// guarantees: every change after its start exactly once and in order, as the selection sees it: an
+// object that starts to match is ADDED, one that ceases to is DELETED. A cursor older than what is
+// remembered ends with an ERROR event, Expired.
 #pragma once
 
-#include <deque>
 #include <memory>
 #include <optional>
 #include <string>
@@ -26,7 +26,8 @@ class Watch : public LiveStream {
   Piece take() override;
 
  private:
-  void start_with_state(const Call& call, bool ends_with_bookmark);
+  // The next of what was there at the start; null when all has been given.
+  std::shared_ptr<const std::string> next_initial();
   [[nodiscard]] std::shared_ptr<const std::string> line_of(const Event& event) const;
   Piece bookmark();
   Piece expired();
@@ -38,7 +39,10 @@ class Watch : public LiveStream {
   const std::string prefix_;
   const Selection selection_;
   const Representation representation_;
-  std::deque<std::shared_ptr<const std::string>> initial_;
+  // What was there at the start, from the next key on; null once it has been given.
+  std::optional<Snapshot> initial_;
+  std::string next_key_;
+  bool tells_initial_end_ = false;  // by a bookmark, still to come
   std::uint64_t position_ = 0;
   bool wants_bookmarks_ = false;
   base::Duration last_bookmark_{};
