@@ -6,6 +6,7 @@
 // Thread-safe.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <map>
 #include <mutex>
@@ -62,6 +63,9 @@ class Faults {
   void remove(int rule);
   void clear();
 
+  // Whether there are any. Needs no lock.
+  [[nodiscard]] bool has_rules() const { return has_rules_; }
+
   // The rule that meets this request, if any; counts it. Not one of the …Watch kinds.
   std::optional<FaultRule> meet(const FaultTarget& target);
   // The same for a watch that is already open, asked before each of its events: …Watch kinds only.
@@ -83,6 +87,7 @@ class Faults {
   base::Random random_;
   int next_rule_ = 1;
   std::map<int, FaultRule> rules_;
+  std::atomic<bool> has_rules_ = false;
   std::map<FaultKind, std::uint64_t> met_;
   std::multiset<base::Duration> held_;
 };

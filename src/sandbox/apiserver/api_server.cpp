@@ -87,11 +87,9 @@ ApiServer::~ApiServer() = default;
 
 Outcome ApiServer::answer(const http::Request& request, const User& asking) {
   Outcome outcome;
-  std::uint64_t before = 0;
-  std::uint64_t after = 0;
+  std::vector<std::condition_variable*> changed;
   {
     const std::lock_guard lock(state_->mutex);
-    before = state_->storage.resource_version();
     try {
       const User user = effective_user(request, asking);
       const RequestInfo info = read_request(request);
@@ -115,12 +113,10 @@ Outcome ApiServer::answer(const http::Request& request, const User& asking) {
       outcome.response =
           to_response(bad_request(cat("the object does not decode: ", error.what())));
     }
-    after = state_->storage.resource_version();
+    changed = state_->storage.take_changed();
   }
-  if (after != before) {
-    state_->changed.notify_all();
-    state_->listeners.tell();
-  }
+  for (std::condition_variable* const of_bucket : changed) of_bucket->notify_all();
+  if (!changed.empty()) state_->listeners.tell();
   return outcome;
 }
 

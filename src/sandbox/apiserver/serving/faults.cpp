@@ -67,17 +67,20 @@ Faults::Faults(std::uint64_t seed) : random_(seed) {}
 int Faults::add(FaultRule rule) {
   const std::lock_guard lock(mutex_);
   rules_[next_rule_] = std::move(rule);
+  has_rules_ = true;
   return next_rule_++;
 }
 
 void Faults::remove(int rule) {
   const std::lock_guard lock(mutex_);
   rules_.erase(rule);
+  has_rules_ = !rules_.empty();
 }
 
 void Faults::clear() {
   const std::lock_guard lock(mutex_);
   rules_.clear();
+  has_rules_ = false;
 }
 
 std::optional<FaultRule> Faults::meet(const FaultTarget& target) { return draw(target, false); }
@@ -95,6 +98,7 @@ std::optional<FaultRule> Faults::draw(const FaultTarget& target, bool of_open_wa
     ++met_[rule.kind];
     const FaultRule met = rule;
     if (rule.count && --*rule.count <= 0) rules_.erase(it);
+    has_rules_ = !rules_.empty();
     return met;
   }
   return std::nullopt;

@@ -39,6 +39,10 @@ Piece FaultyStream::take() {
   return let_go();
 }
 
+bool FaultyStream::has_news() const {
+  return faults_.has_rules() || ended_ || !held_.empty() || inner_->has_news();
+}
+
 void FaultyStream::hold(Piece piece) {
   const base::Duration due = state().clock.elapsed() + lag_;
   faults_.hold(due);

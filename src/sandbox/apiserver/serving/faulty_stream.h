@@ -18,6 +18,8 @@ class FaultyStream : public LiveStream {
   ~FaultyStream() override;
 
   Piece take() override;
+  [[nodiscard]] bool has_news() const override;
+  [[nodiscard]] std::condition_variable& waker() const override { return inner_->waker(); }
 
  private:
   struct Held {

@@ -27,7 +27,10 @@ class HttpFront : public ApiFront {
     if (!made) return made.error();
     http_ = std::move(made).value();
     is_started_ = true;
-    listening_ = api_.on_change([this] { schedule_pump(); });
+    // Who has no streams open need not hear of every write.
+    listening_ = api_.on_change([this] {
+      if (has_streams_) schedule_pump();
+    });
     tick();
     return {};
   }
@@ -61,6 +64,7 @@ class HttpFront : public ApiFront {
                                writer->on_closed([is_closed] { *is_closed = true; });
                                streams_.push_back(std::make_shared<Open>(
                                    Open{stream, std::move(writer), std::move(is_closed)}));
+                               has_streams_ = true;
                                schedule_pump();
                              }};
   }
@@ -100,6 +104,7 @@ class HttpFront : public ApiFront {
   void pump() {
     is_pump_scheduled_ = false;
     std::erase_if(streams_, [this](const auto& open) { return feed(open) == Turn::Over; });
+    has_streams_ = !streams_.empty();
   }
 
   enum class Turn { Waits, Over };
@@ -145,6 +150,7 @@ class HttpFront : public ApiFront {
   std::list<std::shared_ptr<Open>> streams_;
   std::atomic<bool> is_started_ = false;
   std::atomic<bool> is_pump_scheduled_ = false;
+  std::atomic<bool> has_streams_ = false;
   // Its thread uses all that is above and the pointer itself until it has ended: hence no reset(),
   // which would take the pointer away before.
   std::unique_ptr<http::Server> http_;

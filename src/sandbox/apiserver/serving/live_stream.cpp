@@ -1,8 +1,17 @@
 #include "sandbox/apiserver/serving/live_stream.h"
 
+#include <algorithm>
+
 namespace cdom::sandbox::server {
 
 using What = http::StreamRead::What;
+
+namespace {
+
+// Faults and deadlines wake nobody.
+constexpr std::chrono::seconds kLongestSleep{1};
+
+}  // namespace
 
 bool LiveStream::cut_line() {
   const auto newline = pending_.find('\n', pending_at_);
@@ -17,6 +26,9 @@ bool LiveStream::cut_line() {
 }
 
 base::Result<http::StreamRead> LiveStream::next(base::Duration wait) {
+  if (wait <= base::Duration::zero() && pending_.empty() && !cancelled_ && !has_news()) {
+    return http::StreamRead{.what = What::Nothing};
+  }
   // How long a reader waits is real time: a manual clock would never end the wait.
   const auto until = std::chrono::steady_clock::now() + wait;
   std::unique_lock lock(state_->mutex);
@@ -40,9 +52,9 @@ base::Result<http::StreamRead> LiveStream::next(base::Duration wait) {
     }
     // Whoever polls many streams must not pay for a wait on each.
     if (wait <= base::Duration::zero()) return http::StreamRead{.what = What::Nothing};
-    if (state_->changed.wait_until(lock, until) == std::cv_status::timeout) {
-      return http::StreamRead{.what = What::Nothing};
-    }
+    const auto now = std::chrono::steady_clock::now();
+    if (now >= until) return http::StreamRead{.what = What::Nothing};
+    waker().wait_until(lock, std::min(until, now + kLongestSleep));
   }
 }
 
@@ -51,7 +63,7 @@ void LiveStream::cancel() {
     const std::lock_guard lock(state_->mutex);
     cancelled_ = true;
   }
-  state_->changed.notify_all();
+  waker().notify_all();
 }
 
 }  // namespace cdom::sandbox::server

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <atomic>
+#include <condition_variable>
 #include <memory>
 #include <string>
 
@@ -30,6 +31,12 @@ class LiveStream : public http::Stream {
 
   // The next piece. Called with the state's mutex held.
   virtual Piece take() = 0;
+  // False: take() has nothing to give. Needs no mutex, so that looking at many streams in vain is
+  // cheap, and waits for no request; for the thread that takes.
+  [[nodiscard]] virtual bool has_news() const { return true; }
+
+  // What is notified when take() may have something to give.
+  [[nodiscard]] virtual std::condition_variable& waker() const { return state_->changed; }
 
   base::Result<http::StreamRead> next(base::Duration wait) final;
   void cancel() final;

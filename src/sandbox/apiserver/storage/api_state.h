@@ -30,7 +30,7 @@ struct ApiState {
   const ApiServerOptions options;
 
   mutable std::mutex mutex;
-  std::condition_variable changed;  // notified after each write, for streams that wait
+  std::condition_variable changed;  // notified after each line of a log, for streams that wait
   base::Random random;
   Storage storage;
   Kinds kinds;

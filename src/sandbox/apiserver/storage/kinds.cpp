@@ -66,6 +66,7 @@ void Kinds::add(Kind kind) {
 }
 
 void Kinds::remove(std::string_view group, std::string_view resource) {
+  ++removals_;
   std::erase_if(
       rows_, [&](const KindRef& row) { return row->group == group && row->resource == resource; });
 }

@@ -5,6 +5,8 @@
 // server runs. Rows are immutable and shared; the table belongs to ApiState and its mutex.
 #pragma once
 
+#include <atomic>
+#include <cstdint>
 #include <map>
 #include <memory>
 #include <string>
@@ -67,12 +69,15 @@ class Kinds {
   void add(Kind kind);
   // Forgets all versions of a resource.
   void remove(std::string_view group, std::string_view resource);
+  // How often kinds have been removed. May be read without any lock.
+  [[nodiscard]] std::uint64_t removals() const { return removals_; }
 
   // Rows in discovery's order: the core group, then built-in groups, then custom ones by name.
   [[nodiscard]] const std::vector<KindRef>& all() const { return rows_; }
 
  private:
   std::vector<KindRef> rows_;
+  std::atomic<std::uint64_t> removals_ = 0;
 };
 
 std::vector<Kind> builtin_kinds();

@@ -94,6 +94,8 @@ Object Storage::remove_from(Bucket& in, const std::string& key, json last) {
 }
 
 void Storage::record(Bucket& bucket, Event event) {
+  bucket.last_change = event.resource_version;
+  if (changed_.empty() || changed_.back() != &bucket.changed) changed_.push_back(&bucket.changed);
   bucket.events.push_back(std::move(event));
   while (bucket.events.size() > history_) {
     bucket.forgotten = bucket.events.front().resource_version;
@@ -109,6 +111,18 @@ const Event* Storage::event_after(std::string_view bucket, std::uint64_t resourc
   return next == in->events.end() ? nullptr : &*next;
 }
 
+const std::atomic<std::uint64_t>& Storage::last_change(std::string_view bucket) {
+  return buckets_[std::string(bucket)].last_change;
+}
+
+std::condition_variable& Storage::changed(std::string_view bucket) {
+  return buckets_[std::string(bucket)].changed;
+}
+
+std::vector<std::condition_variable*> Storage::take_changed() {
+  return std::exchange(changed_, {});
+}
+
 bool Storage::remembers(std::string_view bucket, std::uint64_t resource_version) const {
   const Bucket* in = find(bucket);
   return in == nullptr || resource_version >= in->forgotten;
@@ -116,7 +130,7 @@ bool Storage::remembers(std::string_view bucket, std::uint64_t resource_version)
 
 void Storage::compact() {
   for (auto& [name, bucket] : buckets_) {
-    bucket.forgotten = resource_version_;
+    bucket.forgotten = bucket.last_change = resource_version_;
     bucket.events.clear();
   }
 }

@@ -5,6 +5,8 @@
 // watches are fed and earlier states are rebuilt; what is older is Expired. Not thread-safe.
 #pragma once
 
+#include <atomic>
+#include <condition_variable>
 #include <cstdint>
 #include <deque>
 #include <map>
@@ -64,6 +66,13 @@ class Storage {
   // until the next write.
   [[nodiscard]] const Event* event_after(std::string_view bucket,
                                          std::uint64_t resource_version) const;
+  // The resource version of the last event of the bucket, or of the last compact() after it. May be
+  // read without any lock, as long as the storage lives.
+  [[nodiscard]] const std::atomic<std::uint64_t>& last_change(std::string_view bucket);
+  // Notified after a request that changed the bucket, for who waits for an event of it.
+  [[nodiscard]] std::condition_variable& changed(std::string_view bucket);
+  // Those of all buckets that have changed since this was called last.
+  std::vector<std::condition_variable*> take_changed();
   // Whether every event of the bucket after `resource_version` is still remembered.
   [[nodiscard]] bool remembers(std::string_view bucket, std::uint64_t resource_version) const;
   // Forgets all events so far, as etcd's compaction does.
@@ -81,6 +90,8 @@ class Storage {
     std::uint64_t forgotten = 0;  // resource version of the last event that is not remembered
     std::optional<base::Duration> lifetime;
     std::deque<Lease> leases;  // of buckets with a lifetime, oldest first
+    std::atomic<std::uint64_t> last_change = 0;
+    std::condition_variable changed;
   };
   void expire(Bucket& bucket);
   Object remove_from(Bucket& bucket, const std::string& key, json last);
@@ -90,6 +101,7 @@ class Storage {
   const base::Clock& clock_;
   const std::size_t history_;
   std::uint64_t resource_version_ = 1;
+  std::vector<std::condition_variable*> changed_;
   std::map<std::string, Bucket, std::less<>> buckets_;
 };
 

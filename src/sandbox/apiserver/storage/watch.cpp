@@ -71,6 +71,9 @@ Watch::Watch(std::shared_ptr<ApiState> shared, const Call& call)
       prefix_(call.prefix()),
       selection_(*call.kind, call.info),
       representation_(call.kind, call.request, call.info, call.state.clock),
+      last_change_(call.state.storage.last_change(kind_->bucket)),
+      waker_(call.state.storage.changed(kind_->bucket)),
+      removals_(call.state.kinds.removals()),
       wants_bookmarks_(call.info.is_set("allowWatchBookmarks")),
       last_bookmark_(call.state.clock.elapsed()) {
   const bool streams_list = wants_initial_events(state(), call.info);
@@ -114,9 +117,17 @@ Piece Watch::take() {
     if (auto line = line_of(*event)) return {.what = Piece::What::Text, .text = std::move(line)};
   }
   const base::Duration now = state().clock.elapsed();
+  removals_ = state().kinds.removals();
   if (now >= *deadline_ || is_resource_gone()) return end();
   if (wants_bookmarks_ && now - last_bookmark_ >= kBookmarkEvery) return bookmark();
   return {};
+}
+
+bool Watch::has_news() const {
+  if (ended_ || initial_ || tells_initial_end_ || last_change_ > position_) return true;
+  if (state().kinds.removals() != removals_) return true;
+  const base::Duration now = state().clock.elapsed();
+  return now >= *deadline_ || (wants_bookmarks_ && now - last_bookmark_ >= kBookmarkEvery);
 }
 
 std::shared_ptr<const std::string> Watch::line_of(const Event& event) const {

@@ -7,6 +7,8 @@
 // remembered ends with an ERROR event, Expired.
 #pragma once
 
+#include <atomic>
+#include <condition_variable>
 #include <memory>
 #include <optional>
 #include <string>
@@ -24,6 +26,8 @@ class Watch : public LiveStream {
   Watch(std::shared_ptr<ApiState> state, const Call& call);
 
   Piece take() override;
+  [[nodiscard]] bool has_news() const override;
+  [[nodiscard]] std::condition_variable& waker() const override { return waker_; }
 
  private:
   // The next of what was there at the start; null when all has been given.
@@ -44,6 +48,9 @@ class Watch : public LiveStream {
   std::string next_key_;
   bool tells_initial_end_ = false;  // by a bookmark, still to come
   std::uint64_t position_ = 0;
+  const std::atomic<std::uint64_t>& last_change_;  // of the bucket
+  std::condition_variable& waker_;                 // of the bucket
+  std::uint64_t removals_;                         // of kinds, as of the last look
   bool wants_bookmarks_ = false;
   base::Duration last_bookmark_{};
   std::optional<base::Duration> deadline_;
