@@ -2,7 +2,9 @@
 
 #include <nlohmann/json.hpp>
 
+#include "compute_domain/base/random.h"
 #include "sandbox/managed_fields.h"
+#include "sandbox/patch/fields_of.h"
 #include "sandbox/patch/server_side_apply.h"
 
 namespace cdom::sandbox::patch {
@@ -110,6 +112,44 @@ TEST(TrackWrite, TimesAloneAreNoChange) {
   EXPECT_TRUE(is_same_but_for_times(before, after));
   after["spec"]["n"] = 3;
   EXPECT_FALSE(is_same_but_for_times(before, after));
+}
+
+// A document of maps, atomic lists, and lists of type map and set.
+json document(base::Random& random, int depth) {
+  json out = json::object();
+  for (const char* name : {"a", "b", "selector", "args", "containers", "metadata", "finalizers"}) {
+    if (random.chance(0.4)) continue;
+    const std::string key(name);
+    if (key == "args" || key == "finalizers") {
+      out[key] = json::array();
+      for (std::uint64_t i = random.below(3); i > 0; --i) out[key].push_back(random.below(3));
+    } else if (key == "containers") {
+      out[key] = json::array();
+      for (const char* item : {"x", "y"}) {
+        if (random.chance(0.5)) out[key].push_back({{"name", item}, {"image", random.below(2)}});
+      }
+    } else if (depth > 0 && random.chance(0.8)) {
+      out[key] = document(random, depth - 1);
+    } else {
+      out[key] = random.below(2);
+    }
+  }
+  return out;
+}
+
+TEST(TrackWrite, WhatIsLostIsWhatWasThereWithoutWhatIsThere) {
+  const MergeRules& rules = built_in_merge_rules();
+  for (std::uint64_t seed = 1; seed <= 2000; ++seed) {
+    base::Random random(seed);
+    const json before = document(random, 3);
+    json after = before;
+    after.merge_patch(document(random, 3));
+    if (random.chance(0.5)) after = document(random, 3);
+    FieldSet expected = stored_fields_of(before, rules);
+    expected.subtract(stored_fields_of(after, rules));
+    ASSERT_EQ(lost_fields(before, after, rules).paths(), expected.paths()) << before << "\n"
+                                                                           << after;
+  }
 }
 
 }  // namespace

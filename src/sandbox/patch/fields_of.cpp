@@ -1,6 +1,6 @@
 #include "sandbox/patch/fields_of.h"
 
-#include <algorithm>
+#include <map>
 #include <nlohmann/json.hpp>
 
 #include "compute_domain/base/text.h"
@@ -75,6 +75,36 @@ class Walk {
     }
   }
 
+  // Adds to `lost` what only `before` has, of two values at the same place. Of what is equal
+  // nothing is walked.
+  void compare_lost(const json& before, const json& after, FieldSet& lost) {
+    if (before == after) return;
+    const MergeRule rule = rule_here(before);
+    // Its place is a field of both.
+    if (!before.is_structured() || before.empty() || rule.kind == Kind::Atomic) return;
+    if (before.is_object() && after.is_object()) {
+      for (const auto& item : before.items()) {
+        const std::string& name = item.key();
+        below(name, [&] {
+          FieldSet child;
+          const auto left = after.find(name);
+          if (left == after.end()) {
+            collect(item.value(), child);
+          } else {
+            compare_lost(item.value(), *left, child);
+          }
+          if (!child.is_empty()) lost.children.emplace("f:" + name, std::move(child));
+        });
+      }
+      return;
+    }
+    FieldSet fields, left;
+    collect(before, fields);
+    collect(after, left);
+    fields.subtract(left);
+    lost.add(fields);
+  }
+
  private:
   template <class Do>
   void below(std::string step, Do what) {
@@ -128,17 +158,18 @@ class Walk {
 
   void compare_items(const json& before, const json& after, const MergeRule& rule,
                      FieldSet& changed) {
+    std::map<std::string, const json*> old_items;  // of equal ones the first
+    for (const json& item : before) old_items.try_emplace(element_of(item, rule), &item);
     for (const json& item : after) {
       const std::string element = element_of(item, rule);
       if (element.empty()) continue;
-      const auto old_item = std::ranges::find_if(
-          before, [&](const json& other) { return element_of(other, rule) == element; });
+      const auto old_item = old_items.find(element);
       FieldSet child;
-      if (old_item == before.end()) {
+      if (old_item == old_items.end()) {
         if (rule.kind == Kind::Map) below(std::string(kItem), [&] { collect(item, child); });
         child.is_member = true;
       } else if (rule.kind == Kind::Map) {
-        below(std::string(kItem), [&] { compare(*old_item, item, child); });
+        below(std::string(kItem), [&] { compare(*old_item->second, item, child); });
       }
       if (!child.is_empty()) changed.children[element].add(child);
     }
@@ -196,6 +227,14 @@ FieldSet stored_fields_of(const json& object, const MergeRules& rules) {
   Walk(rules, Source::Stored).collect(object, set);
   drop_untracked(set);
   return set;
+}
+
+FieldSet lost_fields(const json& before, const json& after, const MergeRules& rules) {
+  FieldSet lost;
+  if (before.empty()) return lost;
+  Walk(rules, Source::Stored).compare_lost(before, after, lost);
+  drop_untracked(lost);
+  return lost;
 }
 
 FieldSet changed_fields(const json& before, const json& after, const MergeRules& rules) {

@@ -24,6 +24,10 @@ FieldSet stored_fields_of(const nlohmann::json& object, const MergeRules& rules)
 FieldSet changed_fields(const nlohmann::json& before, const nlohmann::json& after,
                         const MergeRules& rules);
 
+// The stored fields that `before` has and `after` has not.
+FieldSet lost_fields(const nlohmann::json& before, const nlohmann::json& after,
+                     const MergeRules& rules);
+
 // Removes what is never owned: apiVersion, metadata.uid and so on.
 void drop_untracked(FieldSet& set);
 

@@ -29,6 +29,29 @@ void drop_server_fields(json& config) {
   }
 }
 
+const json& member(const json& object, const char* name) {
+  static const json kNone;
+  const auto found = object.is_object() ? object.find(name) : object.end();
+  return found == object.end() ? kNone : *found;
+}
+
+// Whether two values are equal, but for members of these names.
+bool is_same_but(const json& before, const json& after,
+                 std::initializer_list<const char*> different) {
+  if (!before.is_object() || !after.is_object()) return before == after;
+  const auto counts = [&](const json& object) {
+    return object.size() - static_cast<std::size_t>(std::ranges::count_if(
+                               different, [&](const char* name) { return object.contains(name); }));
+  };
+  if (counts(before) != counts(after)) return false;
+  const auto items = after.items();
+  return std::all_of(items.begin(), items.end(), [&](const auto& item) {
+    if (std::ranges::find(different, item.key()) != different.end()) return true;
+    const auto old = before.find(item.key());
+    return old != before.end() && *old == item.value();
+  });
+}
+
 json without(json object, std::initializer_list<const char*> metadata_fields) {
   for (const char* name : metadata_fields) {
     if (object.contains("metadata")) object["metadata"].erase(name);
@@ -144,8 +167,7 @@ void track_write(const json& before, json& after, const FieldManager& manager,
 
   FieldSet changed = changed_fields(before, after, rules);
   erase_fields(changed, reset_fields);
-  FieldSet removed = stored_fields_of(before, rules);
-  removed.subtract(stored_fields_of(after, rules));
+  const FieldSet removed = lost_fields(before, after, rules);
   for (ManagedEntry& entry : entries) {
     const bool is_mine = entry.is_of(manager, Operation::Update);
     if (!is_mine) entry.fields.subtract(changed);
@@ -166,15 +188,16 @@ void track_write(const json& before, json& after, const FieldManager& manager,
 }
 
 bool is_same_but_for_times(const json& before, const json& after) {
-  const auto stable = [](json object) {
-    object = without(std::move(object), {"resourceVersion"});
-    const auto pointer = "/metadata/managedFields"_json_pointer;
-    if (object.contains(pointer) && object[pointer].is_array()) {
-      for (json& entry : object[pointer]) entry.erase("time");
-    }
-    return object;
-  };
-  return stable(before) == stable(after);
+  if (!is_same_but(before, after, {"metadata"})) return false;
+  const json& old_meta = member(before, "metadata");
+  const json& meta = member(after, "metadata");
+  if (!is_same_but(old_meta, meta, {"resourceVersion", "managedFields"})) return false;
+  const json& old_entries = member(old_meta, "managedFields");
+  const json& entries = member(meta, "managedFields");
+  if (!old_entries.is_array() || !entries.is_array()) return old_entries == entries;
+  return std::ranges::equal(old_entries, entries, [](const json& old_entry, const json& entry) {
+    return is_same_but(old_entry, entry, {"time"});
+  });
 }
 
 }  // namespace cdom::sandbox::patch

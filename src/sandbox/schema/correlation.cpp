@@ -1,6 +1,5 @@
 #include "sandbox/schema/correlation.h"
 
-#include <algorithm>
 #include <nlohmann/json.hpp>
 
 namespace cdom::sandbox::schema {
@@ -22,14 +21,15 @@ json keys_of(const json& item, const Schema& list) {
   return keys;
 }
 
-const json* old_item(const json* old_list, const json& item, const Schema& list) {
-  if (old_list == nullptr || !old_list->is_array() || list.list_type != ListType::Map) {
-    return nullptr;
-  }
-  const json keys = keys_of(item, list);
-  const auto found = std::ranges::find_if(
-      *old_list, [&](const json& candidate) { return keys_of(candidate, list) == keys; });
-  return found == old_list->end() ? nullptr : &*found;
+OldItems::OldItems(const json* old_list, const Schema& list) : list_(list) {
+  if (old_list == nullptr || !old_list->is_array() || list.list_type != ListType::Map) return;
+  for (const json& item : *old_list) by_keys_.try_emplace(keys_of(item, list).dump(), &item);
+}
+
+const json* OldItems::of(const json& item) const {
+  if (by_keys_.empty()) return nullptr;
+  const auto found = by_keys_.find(keys_of(item, list_).dump());
+  return found == by_keys_.end() ? nullptr : found->second;
 }
 
 }  // namespace cdom::sandbox::schema

@@ -60,10 +60,11 @@ class RuleCheck {
              const std::string& path) {
     if (value.is_null()) return;
     if (!schema.rules.empty()) check_here(value, old_value, schema, is_resource, path);
-    if (value.is_array() && schema.items != nullptr) {
+    if (value.is_array() && schema.items != nullptr && has_rules(*schema.items)) {
+      const OldItems old_items(old_value, schema);
       for (std::size_t i = 0; i < value.size(); ++i) {
-        check(value[i], old_item(old_value, value[i], schema), *schema.items,
-              schema.items->embedded_resource, base::cat(path, "[", i, "]"));
+        check(value[i], old_items.of(value[i]), *schema.items, schema.items->embedded_resource,
+              base::cat(path, "[", i, "]"));
       }
     }
     if (value.is_object()) check_members(value, old_value, schema, path);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <nlohmann/json.hpp>
+#include <set>
 
 #include "compute_domain/base/text.h"
 #include "sandbox/schema/correlation.h"
@@ -148,15 +149,11 @@ void check_enum(const json& value, const Schema& schema, const Check& check) {
 
 // The places of the items that equal an earlier one, by its keys in a map list.
 std::vector<std::size_t> duplicates_in(const json& list, const Schema& schema) {
-  std::vector<json> seen;
+  std::set<json> seen;
   std::vector<std::size_t> places;
   for (std::size_t i = 0; i < list.size(); ++i) {
     json identity = schema.list_type == ListType::Map ? keys_of(list[i], schema) : list[i];
-    if (std::ranges::find(seen, identity) != seen.end()) {
-      places.push_back(i);
-    } else {
-      seen.push_back(std::move(identity));
-    }
+    if (!seen.insert(std::move(identity)).second) places.push_back(i);
   }
   return places;
 }
@@ -184,9 +181,10 @@ void check_list(const json& list, const json* old_list, const Schema& schema,
     check.size_invalid(list.size(), "should have at least ", *schema.min_items, " items");
   }
   if (schema.items != nullptr) {
+    const OldItems old_items(old_list, schema);
     for (std::size_t i = 0; i < list.size(); ++i) {
-      check_values(list[i], old_item(old_list, list[i], schema), *schema.items,
-                   base::cat(path, "[", i, "]"), causes);
+      check_values(list[i], old_items.of(list[i]), *schema.items, base::cat(path, "[", i, "]"),
+                   causes);
     }
   }
   check_uniqueness(list, old_list, schema, path, causes);

@@ -1,5 +1,6 @@
 #include "sandbox/apiserver/rest/strategy.h"
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 
 #include "sandbox/apiserver/rest/object_path.h"
@@ -49,12 +50,19 @@ void keep_all_but_status(const Kind& kind, const json& old_object, json& object)
 
 // What generation counts: everything but metadata and, where it has its own endpoint, status.
 bool is_same_request(const Kind& kind, const json& a, const json& b) {
-  const auto without = [&](json object) {
-    object.erase("metadata");
-    if (kind.has_subresource("status")) object.erase("status");
-    return object;
+  const bool has_status = kind.has_subresource("status");
+  const auto counts = [&](const std::string& member) {
+    return member != "metadata" && (member != "status" || !has_status);
   };
-  return without(a) == without(b);
+  const auto has_all_of = [&](const json& one, const json& other) {
+    const auto items = other.items();
+    return std::all_of(items.begin(), items.end(), [&](const auto& item) {
+      if (!counts(item.key())) return true;
+      const auto found = one.find(item.key());
+      return found != one.end() && *found == item.value();
+    });
+  };
+  return has_all_of(a, b) && has_all_of(b, a);
 }
 
 void count_generation(const Kind& kind, const json& old_object, json& object) {
