@@ -274,7 +274,9 @@ json allocation_of(const Search& search, std::size_t index, const json& claim, c
 }  // namespace
 
 DeviceAllocator::DeviceAllocator(const JsonInformer& slices, const JsonInformer& classes)
-    : slices_(slices), classes_(classes), selectors_(std::make_unique<SelectorCache>()) {}
+    : pools_(std::make_unique<DevicePools>(slices)),
+      classes_(classes),
+      selectors_(std::make_unique<SelectorCache>()) {}
 
 DeviceAllocator::~DeviceAllocator() = default;
 
@@ -308,7 +310,7 @@ base::Result<std::optional<std::vector<json>>> DeviceAllocator::allocate(
       requests.push_back(std::move(wanted));
     }
   }
-  Search search(claims, std::move(requests), devices_of_node(slices_, node), in_use, *selectors_);
+  Search search(claims, std::move(requests), pools_->of_node(node), in_use, *selectors_);
   const bool fits = search.run();
   if (search.error()) return *search.error();
   if (!fits) return std::optional<std::vector<json>>();

@@ -29,6 +29,7 @@ struct DeviceId {
 
 // The compiled selectors of classes and requests, by their text.
 class SelectorCache;
+class DevicePools;
 
 class DeviceAllocator {
  public:
@@ -44,9 +45,9 @@ class DeviceAllocator {
                                                           base::Time now);
 
  private:
-  const JsonInformer& slices_;
+  const std::unique_ptr<DevicePools> pools_;
   const JsonInformer& classes_;
-  std::unique_ptr<SelectorCache> selectors_;
+  const std::unique_ptr<SelectorCache> selectors_;
 };
 
 // The devices that allocated claims hold, without those for administrative access.

@@ -32,8 +32,26 @@ bool concerns_node(const json& spec, const json& node) {
                      [&](const json& device) { return is_for_node(device, node); });
 }
 
+DeviceId pool_of(const json& slice) {
+  return {text_at(slice, "/spec/driver"), text_at(slice, "/spec/pool/name"), ""};
+}
+
+void offer_slice(const DeviceId& pool, const ObjectPtr& slice, const json& node, NodeDevices& out) {
+  const json& spec = at(*slice, "/spec");
+  const bool per_device = at(spec, "/perDeviceNodeSelection") == true;
+  out.slices.push_back(slice);
+  for (const json& device : at(spec, "/devices")) {
+    if (per_device && !is_for_node(device, node)) continue;
+    DeviceId id = pool;
+    id.device = text_at(device, "/name");
+    out.devices.push_back({std::move(id), &device, &spec});
+  }
+}
+
+}  // namespace
+
 // What a node sees of a pool: the slices that concern it, of the newest generation among these.
-struct Pool {
+struct DevicePools::Pool {
   std::int64_t generation = -1;
   std::vector<ObjectPtr> slices;
 
@@ -58,48 +76,57 @@ struct Pool {
   }
 };
 
-DeviceId pool_of(const json& slice) {
-  return {text_at(slice, "/spec/driver"), text_at(slice, "/spec/pool/name"), ""};
+void DevicePools::sort() {
+  const std::uint64_t now = informer_.seen_version();
+  if (version_ == now) return;
+  version_ = now;
+  slices_.clear();
+  of_one_node_.clear();
+  of_several_nodes_.clear();
+  counts_.clear();
+  for (const auto& known : informer_.all()) {
+    const ObjectPtr& slice = known->document;
+    const json& spec = at(*slice, "/spec");
+    const std::string node = text_at(spec, "/nodeName");
+    const bool is_of_one = !node.empty() && at(spec, "/allNodes") != true &&
+                           at(spec, "/perDeviceNodeSelection") != true;
+    (is_of_one ? of_one_node_[node] : of_several_nodes_).push_back(slices_.size());
+    slices_.push_back(slice);
+    ++counts_[pool_of(*slice)][generation_of(*slice)];
+  }
 }
 
-enum class PoolState { Complete, Incomplete, Replaced };
+// In the order of the informer.
+std::vector<ObjectPtr> DevicePools::slices_for(const json& node) const {
+  std::vector<std::size_t> places = of_several_nodes_;
+  const auto own = of_one_node_.find(key_of(node).name);
+  if (own != of_one_node_.end()) {
+    places.insert(places.end(), own->second.begin(), own->second.end());
+    std::ranges::sort(places);
+  }
+  std::vector<ObjectPtr> slices;
+  for (const std::size_t place : places) {
+    if (concerns_node(at(*slices_[place], "/spec"), node)) slices.push_back(slices_[place]);
+  }
+  return slices;
+}
 
 // Slices for other nodes are counted only where those for this node are not the whole pool.
-PoolState state_of(const DeviceId& id, const Pool& pool, const JsonInformer& slices) {
+DevicePools::PoolState DevicePools::state_of(const DeviceId& id, const Pool& pool) const {
   if (pool.slices.size() == pool.wanted_slices()) return PoolState::Complete;
-  std::size_t known = 0;
-  for (const auto& slice : slices.all()) {
-    if (pool_of(*slice->document) != id) continue;
-    const std::int64_t generation = generation_of(*slice->document);
-    if (generation > pool.generation) return PoolState::Replaced;
-    if (generation == pool.generation) ++known;
-  }
-  return known == pool.wanted_slices() ? PoolState::Complete : PoolState::Incomplete;
+  const auto& by_generation = counts_.at(id);
+  if (by_generation.rbegin()->first > pool.generation) return PoolState::Replaced;
+  const bool is_whole = by_generation.at(pool.generation) == pool.wanted_slices();
+  return is_whole ? PoolState::Complete : PoolState::Incomplete;
 }
 
-void offer_slice(const DeviceId& pool, const ObjectPtr& slice, const json& node, NodeDevices& out) {
-  const json& spec = at(*slice, "/spec");
-  const bool per_device = at(spec, "/perDeviceNodeSelection") == true;
-  out.slices.push_back(slice);
-  for (const json& device : at(spec, "/devices")) {
-    if (per_device && !is_for_node(device, node)) continue;
-    DeviceId id = pool;
-    id.device = text_at(device, "/name");
-    out.devices.push_back({std::move(id), &device, &spec});
-  }
-}
-
-}  // namespace
-
-NodeDevices devices_of_node(const JsonInformer& slices, const json& node) {
+NodeDevices DevicePools::of_node(const json& node) {
+  sort();
   std::map<DeviceId, Pool> pools;  // by driver and pool
-  for (const auto& known : slices.all()) {
-    const ObjectPtr& slice = known->document;
-    if (concerns_node(at(*slice, "/spec"), node)) pools[pool_of(*slice)].add(slice);
-  }
+  for (const ObjectPtr& slice : slices_for(node)) pools[pool_of(*slice)].add(slice);
   NodeDevices out;
   for (const auto& [id, pool] : pools) {
-    const PoolState state = state_of(id, pool, slices);
+    const PoolState state = state_of(id, pool);
     if (state == PoolState::Incomplete) out.is_complete = false;
     if (state != PoolState::Complete || pool.has_repeated_names()) continue;
     for (const ObjectPtr& slice : pool.slices) offer_slice(id, slice, node, out);

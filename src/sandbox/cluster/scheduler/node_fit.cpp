@@ -9,7 +9,6 @@
 #include "sandbox/cluster/scheduler/node_selector.h"
 #include "sandbox/cluster/scheduler/toleration.h"
 #include "sandbox/text/quantity.h"
-#include "sandbox/text/selector.h"
 
 namespace cdom::sandbox {
 namespace {
@@ -31,75 +30,6 @@ Amounts container_requests(const json& container) {
     amounts[name] = amount;
   }
   return amounts;
-}
-
-// A term of pod (anti-)affinity against pods of `ns_of_owner` unless it names others.
-bool term_matches_pod(const json& term, const std::string& owner_ns, const json& pod) {
-  const json& namespaces = at(term, "/namespaces");
-  const std::string ns = key_of(pod).ns;
-  const bool in_namespace =
-      namespaces.empty() ? ns == owner_ns
-                         : std::find(namespaces.begin(), namespaces.end(), ns) != namespaces.end();
-  if (!in_namespace) return false;
-  const auto selector = LabelSelector::from_object(at(term, "/labelSelector"));
-  return selector && !at(term, "/labelSelector").is_null() &&
-         selector->matches(at(pod, "/metadata/labels"));
-}
-
-bool same_topology(const json& term, const json& node, const json& other) {
-  const std::string key = text_at(term, "/topologyKey");
-  const std::string value = label_of(node, key);
-  return !value.empty() && value == label_of(other, key);
-}
-
-constexpr char kAntiAffinity[] =
-    "/spec/affinity/podAntiAffinity/requiredDuringSchedulingIgnoredDuringExecution";
-constexpr char kAffinity[] =
-    "/spec/affinity/podAffinity/requiredDuringSchedulingIgnoredDuringExecution";
-
-// Whether some pod in the node's topology matches the term.
-bool some_pod_matches(const json& term, const json& pod, const NodeSnapshot& node,
-                      const ClusterSnapshot& cluster) {
-  for (const NodeSnapshot& other : cluster.nodes) {
-    if (!same_topology(term, *node.node, *other.node)) continue;
-    for (const ObjectPtr& there : other.pods) {
-      if (term_matches_pod(term, key_of(pod).ns, *there)) return true;
-    }
-  }
-  return false;
-}
-
-std::optional<std::string> reason_by_pods(const json& pod, const NodeSnapshot& node,
-                                          const ClusterSnapshot& cluster) {
-  for (const json& term : at(pod, kAffinity)) {
-    // A pod that matches its own term may be the first of its kind.
-    if (some_pod_matches(term, pod, node, cluster)) continue;
-    bool exists_somewhere = false;
-    for (const NodeSnapshot& other : cluster.nodes) {
-      for (const ObjectPtr& there : other.pods) {
-        exists_somewhere = exists_somewhere || term_matches_pod(term, key_of(pod).ns, *there);
-      }
-    }
-    if (exists_somewhere || !term_matches_pod(term, key_of(pod).ns, pod)) {
-      return "node(s) didn't match pod affinity rules";
-    }
-  }
-  for (const json& term : at(pod, kAntiAffinity)) {
-    if (some_pod_matches(term, pod, node, cluster)) {
-      return "node(s) didn't match pod anti-affinity rules";
-    }
-  }
-  for (const NodeSnapshot& other : cluster.nodes) {
-    for (const ObjectPtr& there : other.pods) {
-      for (const json& term : at(*there, kAntiAffinity)) {
-        if (same_topology(term, *node.node, *other.node) &&
-            term_matches_pod(term, key_of(*there).ns, pod)) {
-          return "node(s) didn't satisfy existing pods anti-affinity rules";
-        }
-      }
-    }
-  }
-  return std::nullopt;
 }
 
 bool matches_plain_selector(const json& selector, const json& node) {
@@ -145,8 +75,7 @@ ClusterSnapshot snapshot_of(const JsonInformer& nodes, const JsonInformer& pods)
 }
 
 std::optional<std::string> reason_against(const json& pod, const Amounts& requests,
-                                          const NodeSnapshot& node,
-                                          const ClusterSnapshot& cluster) {
+                                          const NodeSnapshot& node) {
   const json& tolerations = at(pod, "/spec/tolerations");
   if (at(*node.node, "/spec/unschedulable") == true) return "node(s) were unschedulable";
   const json& taint = untolerated_taint(at(*node.node, "/spec/taints"), tolerations);
@@ -169,7 +98,7 @@ std::optional<std::string> reason_against(const json& pod, const Amounts& reques
       return name == "pods" ? "Too many pods" : base::cat("Insufficient ", name);
     }
   }
-  return reason_by_pods(pod, node, cluster);
+  return std::nullopt;
 }
 
 double fill_of(const NodeSnapshot& node, const Amounts& requests) {

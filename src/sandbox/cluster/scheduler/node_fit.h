@@ -1,7 +1,8 @@
-// NodeFit: whether a pod fits a node, apart from its devices, and how full the node would be.
+// NodeFit: whether a pod fits a node, apart from its devices and from other pods, and how full the
+// node would be.
 //
 // The filters of kube-scheduler that matter here, with its words: unschedulable, taints, node
-// selector and affinity, resources, pod affinity and anti-affinity. Pure functions of a snapshot.
+// selector and affinity, resources; pod_rules.h has those of pods. Pure functions of a snapshot.
 #pragma once
 
 #include <cstdint>
@@ -35,7 +36,7 @@ ClusterSnapshot snapshot_of(const JsonInformer& nodes, const JsonInformer& pods)
 
 // Why the pod cannot run there ("Insufficient cpu"), or nullopt when it can.
 std::optional<std::string> reason_against(const json& pod, const Amounts& requests,
-                                          const NodeSnapshot& node, const ClusterSnapshot& cluster);
+                                          const NodeSnapshot& node);
 
 // The share of cpu, memory and places that is taken, 0 to 1: the least wins.
 double fill_of(const NodeSnapshot& node, const Amounts& requests);

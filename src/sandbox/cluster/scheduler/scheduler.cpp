@@ -6,6 +6,7 @@
 #include "compute_domain/base/text.h"
 #include "sandbox/cluster/node/pod_facts.h"
 #include "sandbox/cluster/scheduler/node_selector.h"
+#include "sandbox/cluster/scheduler/pod_rules.h"
 
 namespace cdom::sandbox {
 namespace {
@@ -195,13 +196,15 @@ Scheduler::Refusal Scheduler::place(const json& pod, const std::vector<ObjectPtr
   }
 
   const ClusterSnapshot cluster = snapshot_of(nodes_, pods_);
+  const PodRules pod_rules(pod, cluster);
   std::map<std::string, int> reasons;
   std::set<std::size_t> unavailable;  // claims, on some node that would do otherwise
   std::vector<std::pair<double, std::size_t>> candidates;
   for (std::size_t i = 0; i < cluster.nodes.size(); ++i) {
     const NodeSnapshot& node = cluster.nodes[i];
     const auto devices = without_offered(wanted, node.allocatable);
-    auto reason = reason_against(pod, without_devices(requests, devices), node, cluster);
+    auto reason = reason_against(pod, without_devices(requests, devices), node);
+    if (!reason) reason = pod_rules.reason_against(*node.node);
     if (!reason) {
       const auto elsewhere = claims_elsewhere(claims, *node.node);
       if (!elsewhere.empty()) reason = "resourceclaim not available on the node";
