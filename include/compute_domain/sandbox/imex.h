@@ -12,6 +12,7 @@
 #include <set>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "compute_domain/base/clock.h"
@@ -100,6 +101,8 @@ class Imex {
   [[nodiscard]] std::size_t connected_count() const;
   // How often a daemon of this node has ended; tells an owner that its child is gone.
   [[nodiscard]] std::uint64_t ends() const { return ends_; }
+  // Another number whenever what is_running() and query() tell may be something else.
+  [[nodiscard]] std::uint64_t revision() const { return revision_; }
 
   // While a workload with a channel runs here, every connected peer counts as an importer.
   void set_importing(bool importing);
@@ -111,8 +114,9 @@ class Imex {
   friend class ImexNetwork;
   struct Daemon;
   struct Link;
+  using Table = std::shared_ptr<const std::vector<std::string>>;  // one for all that are equal
   struct Record {
-    std::vector<std::string> table;
+    Table table;
     std::set<std::string> importers;
   };
 
@@ -129,6 +133,12 @@ class Imex {
   std::map<std::string, Record> records_;  // by group
   bool importing_ = false;
   std::uint64_t ends_ = 0;
+  std::uint64_t revision_ = 0;
+  // Of the network: which of its nodes this is, when it has something to do there, and which links
+  // of other nodes (by their numbers) lead here.
+  std::size_t number_ = 0;
+  std::optional<base::Duration> due_;
+  std::set<std::pair<std::size_t, std::size_t>> callers_;
 };
 
 // All times and choices of the simulation.
@@ -168,10 +178,16 @@ class ImexNetwork {
 
   [[nodiscard]] Imex* at(const std::string& address) const;
   [[nodiscard]] bool hear_each_other(const Imex& one, const Imex& other) const;
-  bool advance(Imex& imex);
+  void advance(Imex& imex);
   void attempt(Imex& imex, std::size_t index);
   void join(Imex& caller, std::size_t index, Imex& callee);
-  void fail(Imex::Link& link, ImexLink letter);
+  void fail(Imex& imex, std::size_t index, ImexLink letter);
+  // The only way in which a link becomes another one.
+  void set_link(Imex& imex, std::size_t index, Imex::Link link);
+  void forget_links(Imex& imex);
+  // To be called when what a daemon waits for may have changed.
+  void plan(Imex& imex);
+  [[nodiscard]] Imex::Table shared(std::vector<std::string> table);
   // Everybody who is connected with `imex` notices after `delay` that it has gone.
   void lose(Imex& imex, base::Duration delay);
   void say_goodbye(Imex& imex);
@@ -183,10 +199,10 @@ class ImexNetwork {
   const ImexParameters parameters_;
   std::map<std::string, std::unique_ptr<Imex>> nodes_;
   std::map<std::string, Imex*> by_address_;
+  std::vector<Imex*> by_number_;
   std::set<std::string> cut_;
-  // Nothing to do before `wake_`, as far as the last step saw.
-  bool is_quiet_ = false;
-  std::optional<base::Duration> wake_;
+  std::set<std::pair<base::Duration, std::size_t>> agenda_;  // when which node has something to do
+  std::vector<std::weak_ptr<const std::vector<std::string>>> tables_;  // of daemons and records
 };
 
 }  // namespace cdom::sandbox

@@ -61,6 +61,35 @@ class ImexTest : public testing::Test {
   std::vector<Imex*> nodes_;
 };
 
+// What a step costs does not grow with the number of daemons, so this is what a formation costs.
+TEST(ImexNetwork, TakesAStepForEachConnectionAndTwoForEachDaemon) {
+  constexpr int kDaemons = 40;
+  base::ManualClock clock;
+  ImexNetwork network(clock, base::Random(1));
+  std::vector<Imex*> nodes;
+  std::vector<std::string> table;
+  for (int i = 0; i < kDaemons; ++i) {
+    table.push_back("10.88.0." + std::to_string(i + 1));
+    nodes.push_back(&network.add_node("n" + std::to_string(i), table.back()));
+  }
+  for (int i = 0; i < kDaemons; ++i) ASSERT_TRUE(nodes[i]->start({"group", table, table[i]}));
+  int steps = 0;
+  for (int round = 0; round < 10; ++round) {
+    while (network.step()) ++steps;
+    if (const auto due = network.next_due()) clock.advance(*due - clock.elapsed());
+  }
+  for (const Imex* node : nodes) EXPECT_EQ(node->connected_count(), kDaemons - 1);
+  EXPECT_LE(steps, kDaemons * (kDaemons - 1) + 2 * kDaemons);
+  const std::uint64_t before = nodes[0]->revision();
+  nodes[1]->kill();
+  while (const auto due = network.next_due()) {
+    if (nodes[0]->revision() != before) break;
+    if (*due > clock.elapsed()) clock.advance(*due - clock.elapsed());
+    ASSERT_TRUE(network.step());
+  }
+  EXPECT_EQ(nodes[0]->connected_count(), kDaemons - 2);
+}
+
 TEST_F(ImexTest, IsReadyAtOnceAndConnectsToThePeersThatRun) {
   start(0);
   start(1);

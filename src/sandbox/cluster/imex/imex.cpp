@@ -58,7 +58,7 @@ base::Result<std::string> Imex::start(ImexConfig config) {
   if (daemon_) {
     return base::Error{base::ErrorKind::Conflict,
                        base::cat("node ", node_, ": the IMEX session is in use by group ",
-                                 daemon_->config.group, "; one per operating system")};
+                                 daemon_->group, "; one per operating system")};
   }
   const auto own = std::find_if(config.table.begin(), config.table.end(), [&](const auto& name) {
     return address_of(name) == config.own_address;
@@ -69,23 +69,26 @@ base::Result<std::string> Imex::start(ImexConfig config) {
                                  config.own_address, "; see the hosts file")};
   }
   const base::Duration now = network_.clock_.elapsed();
-  network_.is_quiet_ = false;
   daemon_ = std::make_unique<Daemon>();
   daemon_->own_index = static_cast<std::size_t>(own - config.table.begin());
   daemon_->links.resize(config.table.size());
-  daemon_->config = std::move(config);
+  daemon_->group = std::move(config.group);
+  daemon_->table = network_.shared(std::move(config.table));
   daemon_->instance = base::hex64(network_.random_.next());
   daemon_->boots_at = now + network_.parameters_.handler_delay;
   daemon_->ready_at = now + network_.parameters_.ready_delay;
+  ++revision_;
+  network_.plan(*this);
   return daemon_->instance;
 }
 
 void Imex::boot() {
   daemon_->has_booted = true;
-  const auto record = records_.find(daemon_->config.group);
+  ++revision_;
+  const auto record = records_.find(daemon_->group);
   if (record != records_.end()) {
     // "The record is keyed by the node table: if the table changed, it is dropped" (IMEX guide).
-    if (record->second.table != daemon_->config.table) {
+    if (record->second.table != daemon_->table) {
       records_.erase(record);
     } else {
       daemon_->awaited = record->second.importers;
@@ -93,8 +96,10 @@ void Imex::boot() {
   }
   if (!daemon_->awaited.empty()) daemon_->state = ImexState::WaitingForRecovery;
   for (std::size_t i = 0; i < daemon_->links.size(); ++i) {
-    if (i != daemon_->own_index) daemon_->links[i].attempt_at = network_.clock_.elapsed();
+    if (i != daemon_->own_index)
+      network_.set_link(*this, i, {.attempt_at = network_.clock_.elapsed()});
   }
+  network_.plan(*this);
 }
 
 bool Imex::become_ready() {
@@ -103,6 +108,8 @@ bool Imex::become_ready() {
     return false;
   }
   daemon_->state = ImexState::Ready;
+  ++revision_;
+  network_.plan(*this);
   return true;
 }
 
@@ -125,12 +132,13 @@ void Imex::signal_usr1() {
                            now - *daemon_->last_signal < network_.parameters_.signal_interval)) {
     return;
   }
-  network_.is_quiet_ = false;
   daemon_->last_signal = now;
   for (std::size_t i = 0; i < daemon_->links.size(); ++i) {
     if (i == daemon_->own_index) continue;
-    daemon_->links[i].failures = 0;
-    daemon_->links[i].attempt_at = now;
+    Link link = daemon_->links[i];
+    link.failures = 0;
+    link.attempt_at = now;
+    network_.set_link(*this, i, std::move(link));
   }
 }
 
@@ -140,7 +148,7 @@ void Imex::stop() {
     daemon_->is_told_to_stop = true;
     return;
   }
-  records_.erase(daemon_->config.group);
+  records_.erase(daemon_->group);
   network_.say_goodbye(*this);
   end();
 }
@@ -152,13 +160,18 @@ void Imex::kill() {
 }
 
 void Imex::end() {
+  network_.forget_links(*this);
   daemon_.reset();
   ++ends_;
+  ++revision_;
+  network_.plan(*this);
 }
 
 void Imex::set_hung(bool hung) {
   if (!daemon_ || daemon_->is_hung == hung) return;
   daemon_->is_hung = hung;
+  ++revision_;
+  network_.plan(*this);
   if (hung) {
     network_.lose(*this, network_.parameters_.silence_notice);
   } else if (daemon_->is_told_to_stop) {
@@ -176,7 +189,7 @@ std::optional<ImexView> Imex::query() const {
   view.peers.reserve(daemon_->links.size());
   for (std::size_t i = 0; i < daemon_->links.size(); ++i) {
     if (i == daemon_->own_index) continue;
-    view.peers.push_back({daemon_->config.table[i], i, daemon_->links[i].letter});
+    view.peers.push_back({(*daemon_->table)[i], i, daemon_->links[i].letter});
   }
   return view;
 }
@@ -186,11 +199,7 @@ std::optional<ImexState> Imex::state() const {
   return daemon_->state;
 }
 
-std::size_t Imex::connected_count() const {
-  if (!daemon_) return 0;
-  return static_cast<std::size_t>(
-      std::ranges::count_if(daemon_->links, [](const Link& link) { return link.peer != nullptr; }));
-}
+std::size_t Imex::connected_count() const { return daemon_ ? daemon_->connected : 0; }
 
 std::vector<std::string> Imex::connected_nodes() const {
   std::vector<std::string> names;
@@ -206,13 +215,13 @@ void Imex::set_importing(bool importing) {
   importing_ = importing;
   if (!importing || !daemon_) return;
   for (std::size_t i = 0; i < daemon_->links.size(); ++i) {
-    if (daemon_->links[i].letter == ImexLink::Connected) record_importer(daemon_->config.table[i]);
+    if (daemon_->links[i].letter == ImexLink::Connected) record_importer((*daemon_->table)[i]);
   }
 }
 
 void Imex::record_importer(const std::string& name) {
-  Record& record = records_[daemon_->config.group];
-  record.table = daemon_->config.table;
+  Record& record = records_[daemon_->group];
+  record.table = daemon_->table;
   record.importers.insert(name);
 }
 

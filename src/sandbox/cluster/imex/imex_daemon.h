@@ -4,9 +4,11 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "compute_domain/sandbox/imex.h"
+#include "sandbox/cluster/part.h"
 
 namespace cdom::sandbox {
 
@@ -18,10 +20,13 @@ struct Imex::Link {
   std::size_t failures = 0;
   std::optional<base::Duration> attempt_at;
   std::optional<base::Duration> lost_at;  // when the loss of the peer will be noticed
+
+  [[nodiscard]] std::optional<base::Duration> due() const { return earlier(lost_at, attempt_at); }
 };
 
 struct Imex::Daemon {
-  ImexConfig config;
+  std::string group;
+  Table table;
   std::string instance;
   std::size_t own_index = 0;
   base::Duration boots_at{};
@@ -33,6 +38,8 @@ struct Imex::Daemon {
   std::optional<base::Duration> last_signal;
   std::set<std::string> awaited;  // importers of an earlier run that have not come back
   std::vector<Link> links;        // by index; the own one stays unused
+  std::size_t connected = 0;      // links with a peer
+  std::set<std::pair<base::Duration, std::size_t>> agenda;  // when which link has something to do
 
   [[nodiscard]] bool is_answering() const { return has_booted && !is_hung; }
 };

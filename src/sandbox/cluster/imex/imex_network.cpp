@@ -20,6 +20,8 @@ Imex& ImexNetwork::add_node(const std::string& node, const std::string& address)
     throw std::logic_error(
         base::cat("IMEX network: node ", node, " or address ", address, " exists already"));
   }
+  imex->number_ = by_number_.size();
+  by_number_.push_back(imex.get());
   return *nodes_.emplace(node, std::move(imex)).first->second;
 }
 
@@ -54,65 +56,86 @@ void ImexNetwork::power_off(const std::string& node) {
 }
 
 bool ImexNetwork::step() {
-  if (is_quiet_ && (!wake_ || clock_.elapsed() < *wake_)) return false;
-  for (auto& [name, imex] : nodes_) {
-    if (advance(*imex)) return true;
-  }
-  wake_ = next_due();
-  is_quiet_ = true;
-  return false;
+  if (agenda_.empty() || agenda_.begin()->first > clock_.elapsed()) return false;
+  advance(*by_number_[agenda_.begin()->second]);
+  return true;
 }
 
-bool ImexNetwork::advance(Imex& imex) {
-  Imex::Daemon* daemon = imex.daemon_.get();
-  if (daemon == nullptr || daemon->is_hung) return false;
+void ImexNetwork::advance(Imex& imex) {
+  Imex::Daemon& daemon = *imex.daemon_;
+  if (!daemon.has_booted) return imex.boot();
+  if (imex.become_ready()) return;
+  const std::size_t index = daemon.agenda.begin()->second;
   const base::Duration now = clock_.elapsed();
-  if (!daemon->has_booted) {
-    if (now < daemon->boots_at) return false;
-    imex.boot();
-    return true;
-  }
-  if (imex.become_ready()) return true;
-  for (std::size_t i = 0; i < daemon->links.size(); ++i) {
-    Imex::Link& link = daemon->links[i];
-    if (link.lost_at && *link.lost_at <= now) {
-      link = Imex::Link{};
-      link.letter = ImexLink::Recovering;
-      link.attempt_at = now;
-      return true;
-    }
-    if (link.attempt_at && *link.attempt_at <= now) {
-      attempt(imex, i);
-      return true;
-    }
-  }
-  return false;
+  const auto& lost_at = daemon.links[index].lost_at;
+  if (!lost_at || *lost_at > now) return attempt(imex, index);
+  set_link(imex, index, {.letter = ImexLink::Recovering, .attempt_at = now});
 }
 
 std::optional<base::Duration> ImexNetwork::next_due() const {
+  if (agenda_.empty()) return std::nullopt;
+  return agenda_.begin()->first;
+}
+
+void ImexNetwork::plan(Imex& imex) {
   std::optional<base::Duration> due;
-  for (const auto& [name, imex] : nodes_) {
-    const Imex::Daemon* daemon = imex->daemon_.get();
-    if (daemon == nullptr || daemon->is_hung) continue;
+  const Imex::Daemon* daemon = imex.daemon_.get();
+  if (daemon != nullptr && !daemon->is_hung) {
     if (!daemon->has_booted) {
-      due = earlier(due, daemon->boots_at);
-      continue;
-    }
-    if (daemon->state != ImexState::Ready && daemon->awaited.empty()) {
-      due = earlier(due, daemon->ready_at);
-    }
-    for (const Imex::Link& link : daemon->links) {
-      due = earlier(due, earlier(link.lost_at, link.attempt_at));
+      due = daemon->boots_at;
+    } else {
+      if (!daemon->agenda.empty()) due = daemon->agenda.begin()->first;
+      if (daemon->state != ImexState::Ready && daemon->awaited.empty()) {
+        due = earlier(due, daemon->ready_at);
+      }
     }
   }
-  return due;
+  if (due == imex.due_) return;
+  if (imex.due_) agenda_.erase({*imex.due_, imex.number_});
+  if (due) agenda_.insert({*due, imex.number_});
+  imex.due_ = due;
+}
+
+void ImexNetwork::set_link(Imex& imex, std::size_t index, Imex::Link link) {
+  Imex::Daemon& daemon = *imex.daemon_;
+  Imex::Link& known = daemon.links[index];
+  if (known.peer != link.peer) {
+    const std::pair place{imex.number_, index};
+    if (known.peer != nullptr) known.peer->callers_.erase(place);
+    if (link.peer != nullptr) link.peer->callers_.insert(place);
+    daemon.connected -= known.peer != nullptr ? 1 : 0;
+    daemon.connected += link.peer != nullptr ? 1 : 0;
+  }
+  if (known.letter != link.letter) ++imex.revision_;
+  if (const auto due = known.due()) daemon.agenda.erase({*due, index});
+  known = std::move(link);
+  if (const auto due = known.due()) daemon.agenda.insert({*due, index});
+  plan(imex);
+}
+
+void ImexNetwork::forget_links(Imex& imex) {
+  for (std::size_t i = 0; i < imex.daemon_->links.size(); ++i) {
+    Imex* const peer = imex.daemon_->links[i].peer;
+    if (peer != nullptr) peer->callers_.erase({imex.number_, i});
+  }
+}
+
+// Tables are compared at each handshake, and all daemons of a domain have the same one.
+Imex::Table ImexNetwork::shared(std::vector<std::string> table) {
+  std::erase_if(tables_, [](const auto& known) { return known.expired(); });
+  for (const auto& known : tables_) {
+    if (auto same = known.lock(); *same == table) return same;
+  }
+  auto fresh = std::make_shared<const std::vector<std::string>>(std::move(table));
+  tables_.push_back(fresh);
+  return fresh;
 }
 
 void ImexNetwork::attempt(Imex& imex, std::size_t index) {
-  Imex::Daemon& daemon = *imex.daemon_;
-  Imex::Link& link = daemon.links[index];
-  const auto address = imex.address_of(daemon.config.table[index]);
-  if (!address) return fail(link, ImexLink::Invalid);
+  const Imex::Daemon& daemon = *imex.daemon_;
+  const Imex::Link& link = daemon.links[index];
+  const auto address = imex.address_of((*daemon.table)[index]);
+  if (!address) return fail(imex, index, ImexLink::Invalid);
   Imex* callee = at(*address);
   if (callee == nullptr || !hear_each_other(imex, *callee) || !callee->daemon_ ||
       !callee->daemon_->is_answering()) {
@@ -121,25 +144,23 @@ void ImexNetwork::attempt(Imex& imex, std::size_t index) {
                                link.letter == ImexLink::Disconnected;
     const ImexLink lost =
         link.letter == ImexLink::Disconnected ? ImexLink::Disconnected : ImexLink::Recovering;
-    return fail(link, was_connected ? lost : ImexLink::Never);
+    return fail(imex, index, was_connected ? lost : ImexLink::Never);
   }
   // Peers compare their whole node table (IMEX guide, deployment).
-  if (callee->daemon_->config.table != daemon.config.table || callee->daemon_->own_index != index) {
-    return fail(link, ImexLink::MapMismatch);
+  if (callee->daemon_->table != daemon.table || callee->daemon_->own_index != index) {
+    return fail(imex, index, ImexLink::MapMismatch);
   }
   join(imex, index, *callee);
 }
 
 void ImexNetwork::join(Imex& caller, std::size_t index, Imex& callee) {
-  const auto meet = [](Imex& one, std::size_t i, Imex& other) {
-    Imex::Link link;
-    link.letter = ImexLink::Connected;
-    link.peer = &other;
-    link.peer_instance = other.daemon_->instance;
-    one.daemon_->links[i] = std::move(link);
-    const std::string& name = one.daemon_->config.table[i];
+  const auto meet = [this](Imex& one, std::size_t i, Imex& other) {
+    const std::string& name = (*one.daemon_->table)[i];
     one.daemon_->awaited.erase(name);
     if (one.importing_) one.record_importer(name);
+    set_link(
+        one, i,
+        {.letter = ImexLink::Connected, .peer = &other, .peer_instance = other.daemon_->instance});
   };
   meet(caller, index, callee);
   if (parameters_.incoming_handshake_connects) {
@@ -147,54 +168,50 @@ void ImexNetwork::join(Imex& caller, std::size_t index, Imex& callee) {
   }
 }
 
-void ImexNetwork::fail(Imex::Link& link, ImexLink letter) {
-  link.letter = letter;
-  link.peer = nullptr;
-  link.lost_at.reset();
+void ImexNetwork::fail(Imex& imex, std::size_t index, ImexLink letter) {
   const auto& steps = parameters_.back_off;
-  link.attempt_at = clock_.elapsed() + steps[std::min(link.failures, steps.size() - 1)];
-  ++link.failures;
+  const std::size_t failures = imex.daemon_->links[index].failures;
+  set_link(imex, index,
+           {.letter = letter,
+            .failures = failures + 1,
+            .attempt_at = clock_.elapsed() + steps[std::min(failures, steps.size() - 1)]});
 }
 
 void ImexNetwork::lose(Imex& imex, base::Duration delay) {
-  is_quiet_ = false;
   const base::Duration when = clock_.elapsed() + delay;
-  const auto mark = [&](Imex::Link& link) {
-    if (link.peer != nullptr && !link.lost_at) link.lost_at = when;
+  const auto mark = [&](Imex& one, std::size_t index) {
+    Imex::Link link = one.daemon_->links[index];
+    if (link.peer == nullptr || link.lost_at) return;
+    link.lost_at = when;
+    set_link(one, index, std::move(link));
   };
-  for (auto& [name, other] : nodes_) {
-    if (!other->daemon_ || other.get() == &imex) continue;
-    for (Imex::Link& link : other->daemon_->links) {
-      if (link.peer == &imex) mark(link);
-    }
-  }
-  if (imex.daemon_) std::for_each(imex.daemon_->links.begin(), imex.daemon_->links.end(), mark);
+  for (const auto& [number, index] : imex.callers_) mark(*by_number_[number], index);
+  if (!imex.daemon_) return;
+  for (std::size_t i = 0; i < imex.daemon_->links.size(); ++i) mark(imex, i);
 }
 
 void ImexNetwork::say_goodbye(Imex& imex) {
-  is_quiet_ = false;
-  for (auto& [name, other] : nodes_) {
-    if (!other->daemon_ || other.get() == &imex || !hear_each_other(imex, *other)) continue;
-    for (Imex::Link& link : other->daemon_->links) {
-      if (link.peer == &imex) fail(link, ImexLink::Disconnected);
-    }
+  const auto callers = imex.callers_;  // each one's link leads here no more
+  for (const auto& [number, index] : callers) {
+    Imex& other = *by_number_[number];
+    if (hear_each_other(imex, other)) fail(other, index, ImexLink::Disconnected);
   }
 }
 
 void ImexNetwork::heal(Imex& imex) {
-  is_quiet_ = false;
-  const auto is_whole = [&](const Imex& one, const Imex::Link& link) {
+  const auto look = [&](Imex& one, std::size_t index) {
+    Imex::Link link = one.daemon_->links[index];
+    if (link.peer == nullptr || !link.lost_at) return;
     const Imex& other = *link.peer;
-    return hear_each_other(one, other) && other.daemon_ && !one.daemon_->is_hung &&
-           !other.daemon_->is_hung && other.daemon_->instance == link.peer_instance;
+    const bool is_whole = hear_each_other(one, other) && other.daemon_ && !one.daemon_->is_hung &&
+                          !other.daemon_->is_hung && other.daemon_->instance == link.peer_instance;
+    if (!is_whole) return;
+    link.lost_at.reset();
+    set_link(one, index, std::move(link));
   };
-  for (auto& [name, other] : nodes_) {
-    if (!other->daemon_) continue;
-    for (Imex::Link& link : other->daemon_->links) {
-      const bool concerns = link.peer == &imex || (other.get() == &imex && link.peer != nullptr);
-      if (concerns && is_whole(*other, link)) link.lost_at.reset();
-    }
-  }
+  for (const auto& [number, index] : imex.callers_) look(*by_number_[number], index);
+  if (!imex.daemon_) return;
+  for (std::size_t i = 0; i < imex.daemon_->links.size(); ++i) look(imex, i);
 }
 
 }  // namespace cdom::sandbox
