@@ -48,7 +48,8 @@ class SteppedAgent {
   void withdraw(const std::string& claim_uid) { end(claim_uid); }
 
   bool step() { return server_.step() || node_.step(); }
-  // The node's side alone.
+  // One side alone.
+  bool step_server() { return server_.step(); }
   bool step_node() { return node_.step(); }
   [[nodiscard]] std::optional<base::Duration> next_due() const {
     const auto node = node_.next_due(), server = server_.next_due();

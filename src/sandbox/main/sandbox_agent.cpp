@@ -13,6 +13,8 @@
 namespace cdom::program {
 namespace {
 
+// The node's side decides once a second without news.
+constexpr base::Duration kLongestQuiet = std::chrono::milliseconds(100);
 constexpr char kCheckpointPath[] = "/var/lib/kubelet/plugins/compute-domain.nvidia.com/checkpoint";
 
 class NodeCheckpoint : public agent::CheckpointStore {
@@ -129,6 +131,9 @@ class SandboxAgent : public sandbox::NodePlugin {
         fabric_(node.clique_now, node.fabric_error),
         kubelet_(node.kubelet_claims),
         supervisor_(supervisor),
+        clock_(node.clock),
+        imex_(node.imex),
+        cannot_start_(node.cannot_start),
         agent_(client_,
                {.fabric = fabric_,
                 .imex = supervisor,
@@ -165,7 +170,13 @@ class SandboxAgent : public sandbox::NodePlugin {
   sandbox::PrepareStep unprepare(const sandbox::ClaimRef& claim) override {
     return step_of(agent_.unprepare({claim.ns, claim.name, claim.uid}));
   }
-  bool step() override { return agent_.step(); }
+  // As SteppedAgent's. Its node's side asks all its ports at each step, each for all that it knows
+  // of every peer; nearly always nobody has touched them.
+  bool step() override {
+    const bool did = agent_.step_server() || step_node();
+    if (did) is_quiet_ = false;
+    return did;
+  }
   std::optional<base::Duration> next_due() override {
     const auto of_agent = agent_.next_due(), of_supervisor = supervisor_.next_due();
     if (!of_agent || !of_supervisor) return of_agent ? of_agent : of_supervisor;
@@ -182,6 +193,26 @@ class SandboxAgent : public sandbox::NodePlugin {
     return {state, step.reason, {}};
   }
 
+  // What the node's side would see now.
+  struct Ports {
+    std::uint64_t imex = 0, calls = 0;
+    core::FabricReading fabric;
+    std::string cannot_start;
+    friend bool operator==(const Ports&, const Ports&) = default;
+  };
+
+  bool step_node() {
+    const base::Duration now = clock_.elapsed();
+    Ports ports{imex_.revision(), agent_.mailbox().revision(), fabric_.read(), cannot_start_()};
+    if (is_quiet_ && ports == seen_ && now < quiet_until_) return false;
+    if (agent_.step_node()) return true;
+    is_quiet_ = true;
+    seen_ = std::move(ports);
+    const base::Duration latest = now + kLongestQuiet;
+    quiet_until_ = std::min(latest, next_due().value_or(latest));
+    return false;
+  }
+
   // Where nobody reads them nothing is counted.
   base::Registry* metrics() { return pages_ ? &metrics_ : nullptr; }
 
@@ -194,7 +225,13 @@ class SandboxAgent : public sandbox::NodePlugin {
   NodeFabric fabric_;
   NodeKubelet kubelet_;
   SimulatedSupervisor& supervisor_;
+  const base::Clock& clock_;
+  const sandbox::Imex& imex_;
+  const std::function<std::string()> cannot_start_;
   agent::SteppedAgent agent_;
+  bool is_quiet_ = false;  // it found nothing to do when it saw these ports
+  Ports seen_;
+  base::Duration quiet_until_{};
 };
 
 // What outlives the agents: one owner per node and boot.

@@ -1,6 +1,7 @@
 #include "sandbox/main/simulated_supervisor.h"
 
 #include <sstream>
+#include <utility>
 
 #include "compute_domain/base/text.h"
 
@@ -27,12 +28,11 @@ base::Result<base::DaemonStatus> SimulatedSupervisor::status() {
   }
   last_.running = imex_.is_running();
   last_.stopping = last_.running && is_told_to_stop_;
-  last_.peers.clear();
-  last_.message.clear();
-  if (last_.running) {
-    see_running();
-  } else {
+  const bool is_changed = std::exchange(seen_, imex_.revision()) != imex_.revision();
+  if (!last_.running) {
     see_ended();
+  } else if (is_changed) {
+    see_running();
   }
   last_.starts_again = start_at_.has_value();
   // As a real supervisor, which looks while no daemon of its own runs.
@@ -41,6 +41,8 @@ base::Result<base::DaemonStatus> SimulatedSupervisor::status() {
 }
 
 void SimulatedSupervisor::see_running() {
+  last_.peers.clear();
+  last_.message.clear();
   if (const auto view = imex_.query()) {
     last_.answers = true;
     last_.phase = phase_of(view->state);
@@ -56,6 +58,8 @@ void SimulatedSupervisor::see_running() {
 
 void SimulatedSupervisor::see_ended() {
   const bool ended_by_itself = !last_.instance.empty() && !is_told_to_stop_;
+  last_.peers.clear();
+  last_.message.clear();
   last_.answers = false;
   last_.phase = ended_by_itself ? base::DaemonPhase::Failed : base::DaemonPhase::Stopped;
   if (!ended_by_itself) return;

@@ -5,6 +5,7 @@
 // itself starts again by the same policy, while somebody asks for the status. One thread.
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <map>
 #include <optional>
@@ -53,6 +54,7 @@ class SimulatedSupervisor : public agent::ImexSupervisor {
   base::DaemonPolicy policy_;
   std::function<std::string()> cannot_start_ = [] { return std::string(); };
   std::optional<base::Duration> ready_at_, start_at_;
+  std::uint64_t seen_ = 0;  // the revision of the daemon that last_ tells of, while it runs
 };
 
 }  // namespace cdom::program
