@@ -176,8 +176,14 @@ Cluster::~Cluster() = default;
 bool Cluster::step() {
   Parts& parts = *parts_;
   const std::size_t count = parts.turns.size();
-  // Handshakes between daemons are many and cheap: looking at every part after each would not be.
-  if (!parts.options.shuffle_steps && parts.network->step()) return true;
+  // Handshakes between daemons and events of watches are many and cheap: looking at every part
+  // after each would not be.
+  if (!parts.options.shuffle_steps) {
+    if (parts.network->step()) return true;
+    for (const auto& informers : parts.informers) {
+      if (informers->step()) return true;
+    }
+  }
   std::size_t next = parts.options.shuffle_steps ? parts.random.below(count) : parts.turn;
   for (std::size_t i = 0; i < count; ++i, next = (next + 1) % count) {
     if (!parts.turns[next]->step()) continue;
