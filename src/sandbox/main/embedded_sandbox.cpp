@@ -1,5 +1,6 @@
 #include "sandbox/main/embedded_sandbox.h"
 
+#include <algorithm>
 #include <memory>
 #include <optional>
 #include <thread>
@@ -44,6 +45,13 @@ sandbox::ClusterPorts ports_of(sandbox::ApiServer& server, const SandboxFlags& f
                        const std::string& text) { server.append_log(ns, pod, container, text); }};
 }
 
+// A domain may be as large as a rack, which is one clique.
+core::Settings settings_of(const SandboxFlags& flags) {
+  core::Settings settings{.operator_namespace = flags.ns, .shares_claims = true};
+  settings.slots_per_group = std::max<std::int64_t>(settings.slots_per_group, flags.nodes_per_rack);
+  return settings;
+}
+
 // The controller, on threads of its own, as its ServiceAccount.
 class ControllerThread {
  public:
@@ -52,7 +60,7 @@ class ControllerThread {
         transport_(server.client(sandbox::service_account_user(flags.ns, kController))),
         client_(*transport_, clock, kController, &metrics_),
         controller_(client_, clock, metrics_,
-                    {.settings = {.operator_namespace = flags.ns, .shares_claims = true},
+                    {.settings = settings_of(flags),
                      .node_namespace = flags.node_ns,
                      .instance = "sandbox",
                      .seed = flags.seed,
