@@ -2,7 +2,6 @@
 
 #include <arpa/inet.h>
 #include <sys/prctl.h>
-#include <sys/resource.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -74,15 +73,6 @@ std::string start_event_server(const EventServerOptions& options) {
   }
   ::close(listening);
   return base::cat("http://127.0.0.1:", static_cast<int>(ntohs(address.sin_port)));
-}
-
-double own_cpu_seconds() {
-  rusage usage{};
-  ::getrusage(RUSAGE_SELF, &usage);
-  const auto seconds = [](const timeval& t) {
-    return static_cast<double>(t.tv_sec) + static_cast<double>(t.tv_usec) / 1e6;
-  };
-  return seconds(usage.ru_utime) + seconds(usage.ru_stime);
 }
 
 }  // namespace cdom::bench

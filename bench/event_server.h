@@ -15,7 +15,4 @@ struct EventServerOptions {
 // "watch" in the target: an empty list of ResourceClaims. Before any thread: it forks.
 std::string start_event_server(const EventServerOptions& options);
 
-// CPU time that this process has used, user and system.
-double own_cpu_seconds();
-
 }  // namespace cdom::bench

@@ -40,9 +40,11 @@ bool print(const Figure& figure) {
   bool holds = true;
   std::vector<std::string> targets;
   for (const Bound& bound : figure.bounds) {
-    targets.push_back(base::cat(bound.statistic, " <= ", number(bound.most)));
+    const bool is_most = bound.side == Bound::Side::AtMost;
+    targets.push_back(base::cat(bound.statistic, is_most ? " <= " : " >= ", number(bound.limit)));
+    const double value = statistic(figure, bound.statistic);
     // Written so that no sample at all is a miss.
-    holds = holds && statistic(figure, bound.statistic) <= bound.most;
+    holds = holds && (is_most ? value <= bound.limit : value >= bound.limit);
   }
   const auto column = [&](const char* name) {
     return figure.samples.empty() ? std::string("-") : number(statistic(figure, name));

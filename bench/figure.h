@@ -8,10 +8,12 @@
 
 namespace cdom::bench {
 
-// "p50" (also p99, min, max) of the samples may be at most `most`.
+// "p50" (also p99, min, max) of the samples may be at most `limit`, or has to be at least that.
 struct Bound {
+  enum class Side { AtMost, AtLeast };
   std::string statistic;
-  double most = 0;
+  double limit = 0;
+  Side side = Side::AtMost;
 };
 
 struct Figure {

@@ -7,6 +7,7 @@
 
 #include "compute_domain/base/text.h"
 #include "compute_domain/http/client.h"
+#include "cpu_time.h"
 #include "event_server.h"
 
 namespace cdom::http {

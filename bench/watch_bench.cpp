@@ -1,8 +1,9 @@
 // Watch events that an informer takes, per second of CPU time: out of the socket, cut into lines,
-// decoded into a ResourceClaim, and put into the store. An event is a claim of 2.5 KB, as a real
-// API server gives it, one to a chunk. And what decoding alone costs, by either way of reading.
+// decoded into ResourceClaims, and put into the store; and, in turns with it, what an informer of
+// client-go takes of the same events from the same server (bench/client_go). And what decoding
+// alone costs, by either way of reading.
 #include <cstdio>
-#include <ctime>
+#include <stdexcept>
 
 #include "api/reading.h"
 #include "compute_domain/api/core.h"
@@ -10,73 +11,106 @@
 #include "compute_domain/base/text.h"
 #include "compute_domain/http/client.h"
 #include "compute_domain/kube/informer.h"
-#include "event_server.h"
+#include "cpu_time.h"
 #include "figure.h"
+#include "watch_events.h"
+#include "watch_peer.h"
 
 namespace {
 
 using namespace cdom;  // NOLINT(google-build-using-namespace): a main file names every module
+using base::cat;
 
-constexpr std::size_t kEventSize = 2500;
 constexpr int kEvents = 20'000;
 constexpr int kRuns = 5;
-constexpr std::size_t kNodeSize = 7700;
 constexpr int kDecodes = 5'000;
 
-// An allocated claim with the managed fields that make up most of a real one.
-std::string claim_event() {
-  const std::string head =
-      R"({"type":"MODIFIED","object":{"kind":"ResourceClaim","apiVersion":"resource.k8s.io/v1","metadata":{"name":"train-0-channel-x7k2p","generateName":"train-0-channel-","namespace":"default","uid":"0d6f3a5e-7a55-4a43-9d3b-3f1f3d0c7c11","resourceVersion":"4711","creationTimestamp":"2026-01-02T03:04:05Z","annotations":{"resource.kubernetes.io/pod-claim-name":"channel"},"ownerReferences":[{"apiVersion":"v1","kind":"Pod","name":"train-0","uid":"8a1c2a2e-77d0-4a0e-bb39-2f7a0d9a8d11","controller":true,"blockOwnerDeletion":true}],"finalizers":["resource.kubernetes.io/delete-protection"],"managedFields":[)";
-  const std::string field =
-      R"({"manager":"kube-scheduler","operation":"Update","apiVersion":"resource.k8s.io/v1","time":"2026-01-02T03:04:05Z","fieldsType":"FieldsV1","fieldsV1":{"f:status":{"f:allocation":{".":{},"f:devices":{".":{},"f:results":{}},"f:nodeSelector":{}},"f:reservedFor":{".":{},"k:{\"uid\":\"8a1c\"}":{}}}},"subresource":"status"})";
-  const std::string tail =
-      R"(]},"spec":{"devices":{"requests":[{"name":"channel","exactly":{"deviceClassName":"compute-domain-default-channel.nvidia.com","allocationMode":"ExactCount","count":1}}],"config":[{"requests":["channel"],"opaque":{"driver":"compute-domain.nvidia.com","parameters":{"apiVersion":"resource.nvidia.com/v1beta1","kind":"ComputeDomainChannelConfig","domainID":"5b0e6d0c-2b63-4b0e-9a50-2b3e0a1d9c77","allocationMode":"Single"}}}]}},"status":{"allocation":{"devices":{"results":[{"request":"channel","driver":"compute-domain.nvidia.com","pool":"r1n01","device":"channel-0"}]},"nodeSelector":{"nodeSelectorTerms":[{"matchFields":[{"key":"metadata.name","operator":"In","values":["r1n01"]}]}]}},"reservedFor":[{"resource":"pods","name":"train-0","uid":"8a1c2a2e-77d0-4a0e-bb39-2f7a0d9a8d11"}]}}})";
-  std::string event = head + field;
-  while (event.size() + field.size() + tail.size() < kEventSize) event += "," + field;
-  return event + tail + "\n";
+// What takes the events, and how many per second of CPU time in each run.
+struct Side {
+  std::string name;
+  std::function<double()> cpu_seconds;
+  std::vector<bench::Bound> bounds = {};
+  std::vector<double> rates = {};
+};
+
+double informer_cpu_seconds(const std::string& url, const base::Clock& clock) {
+  // What is measured is not whom it trusts.
+  const auto transport =
+      http::make_client({.base_url = url, .insecure_skip_tls_verify = true}, clock);
+  const kube::Client client(*transport, clock, "bench");
+  kube::Informer<api::ResourceClaim> informer(client, clock, {});
+  const double before = bench::own_cpu_seconds();
+  int taken = 0;
+  informer.on_change([&](const auto*, const auto*) { ++taken; });
+  while (taken < kEvents) {
+    if (informer.step(std::chrono::seconds(1)) == kube::WatchLoop::Step::Failed) {
+      throw std::runtime_error(base::to_string(*informer.last_error()));
+    }
+  }
+  const double spent = bench::own_cpu_seconds() - before;
+  informer.stop();
+  return spent;
 }
 
-// A GPU node as kubelet, its runtime and node feature discovery fill it.
-std::string node_event() {
-  std::string labels, images, fields;
-  for (int i = 0; i < 40; ++i) {
-    labels += base::cat(i == 0 ? "" : ",", R"("feature.node.kubernetes.io/cpu-cpuid.AVX512F)", i,
-                        R"(":"true")");
+void measure(std::vector<Side>& sides) {
+  // The first round is for what each of them does but once.
+  for (int round = -1; round < kRuns; ++round) {
+    for (Side& side : sides) {
+      const double rate = kEvents / side.cpu_seconds();
+      if (round >= 0) side.rates.push_back(rate);
+    }
   }
-  for (int i = 0; i < 10; ++i) {
-    images += base::cat(
-        i == 0 ? "" : ",", R"({"names":["nvcr.io/nvidia/k8s/image-)", i,
-        R"(@sha256:5d9b1c2f0a7e4d3c8b6a5f4e3d2c1b0a9f8e7d6c5b4a39281706f5e4d3c2b1a0"],"sizeBytes":)",
-        1000000 + i, "}");
-  }
-  const std::string field =
-      R"({"manager":"kubelet","operation":"Update","apiVersion":"v1","time":"2026-01-02T03:04:05Z","fieldsType":"FieldsV1","fieldsV1":{"f:metadata":{"f:labels":{".":{},"f:kubernetes.io/hostname":{}}},"f:status":{"f:conditions":{"k:{\"type\":\"Ready\"}":{"f:lastHeartbeatTime":{}}}}},"subresource":"status"})";
-  const std::string head = base::cat(
-      R"({"type":"MODIFIED","object":{"kind":"Node","apiVersion":"v1","metadata":{"name":"r1n01","uid":"0d6f3a5e-7a55-4a43-9d3b-3f1f3d0c7c11","resourceVersion":"4711","creationTimestamp":"2026-01-02T03:04:05Z","labels":{"kubernetes.io/hostname":"r1n01","nvidia.com/gpu.clique":"7c1f2d1e-0000-4000-8000-000000000001.1",)",
-      labels, R"(},"managedFields":[)");
-  const std::string tail = base::cat(
-      R"(]},"spec":{"podCIDR":"10.0.1.0/24","taints":[{"key":"nvidia.com/gpu","effect":"NoSchedule"}]},"status":{"capacity":{"cpu":"144","memory":"1Ti","nvidia.com/gpu":"4"},"allocatable":{"cpu":"143","memory":"1Ti","nvidia.com/gpu":"4"},"conditions":[{"type":"MemoryPressure","status":"False","lastHeartbeatTime":"2026-01-02T03:04:05Z","lastTransitionTime":"2026-01-02T03:04:05Z","reason":"KubeletHasSufficientMemory","message":"kubelet has sufficient memory available"},{"type":"Ready","status":"True","lastHeartbeatTime":"2026-01-02T03:04:05Z","lastTransitionTime":"2026-01-02T03:04:05Z","reason":"KubeletReady","message":"kubelet is posting ready status"}],"addresses":[{"type":"InternalIP","address":"10.0.0.1"},{"type":"Hostname","address":"r1n01"}],"nodeInfo":{"bootID":"5b0e6d0c-2b63-4b0e-9a50-2b3e0a1d9c77","kubeletVersion":"v1.37.2"},"images":[)",
-      images, "]}}}");
-  fields = field;
-  while (head.size() + fields.size() + field.size() + tail.size() < kNodeSize)
-    fields += "," + field;
-  return head + fields + tail;
 }
 
-double microseconds() {
-  timespec time{};
-  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time);
-  return static_cast<double>(time.tv_sec) * 1e6 + static_cast<double>(time.tv_nsec) / 1e3;
+void print_multiple(const Side& ours, const Side& theirs) {
+  std::vector<double> multiples;
+  for (std::size_t i = 0; i < ours.rates.size(); ++i) {
+    multiples.push_back(ours.rates[i] / theirs.rates[i]);
+  }
+  bench::print({cat(ours.name, ": as a multiple of ", theirs.name),
+                "ratio",
+                multiples,
+                {{"p50", 5, bench::Bound::Side::AtLeast}},
+                "run by run"});
+}
+
+void measure_informers(const std::string& watch_peer, const std::string& claim) {
+  const base::SystemClock clock;
+  bench::WatchPeer server(watch_peer, "serve", kEvents);
+  bench::WatchPeer client_go(watch_peer, "take", kEvents);
+  const std::string urls = server.ask(claim);
+  const std::string http = urls.substr(0, urls.find(' ')), https = urls.substr(http.size() + 1);
+  const auto ours = [&clock](const std::string& url) {
+    return [&clock, url] { return informer_cpu_seconds(url, clock); };
+  };
+  const auto theirs = [&client_go](const std::string& encoding, const std::string& url) {
+    return [&client_go, line = cat(encoding, " ", url)] { return std::stod(client_go.ask(line)); };
+  };
+  std::vector<Side> sides = {
+      {"informer", ours(http)},
+      {"client-go, protobuf", theirs("protobuf", http)},
+      {"client-go, JSON", theirs("json", http)},
+      {"informer, TLS", ours(https), {{"p50", 200'000, bench::Bound::Side::AtLeast}}},
+      {"client-go, TLS, protobuf", theirs("protobuf", https)},
+      {"client-go, TLS, JSON", theirs("json", https)},
+  };
+  measure(sides);
+  for (const Side& side : sides) {
+    bench::print({cat(side.name, ": watch events taken"), "events per CPU s", side.rates,
+                  side.bounds, cat("claims of ", claim.size(), " bytes; in turns")});
+  }
+  print_multiple(sides[0], sides[1]);
+  print_multiple(sides[3], sides[4]);
 }
 
 template <class T>
 double cost_of(const std::string& line, api::Reading reading) {
-  const double before = microseconds();
+  const double before = bench::own_cpu_seconds();
   for (int i = 0; i < kDecodes; ++i) {
     const auto event = api::decode_watch_event<T>(line, reading);
     if (!event || event->unreadable) std::abort();
   }
-  return (microseconds() - before) / kDecodes;
+  return (bench::own_cpu_seconds() - before) * 1e6 / kDecodes;
 }
 
 template <class T>
@@ -86,45 +120,26 @@ void print_cost(const std::string& line) {
     thorough.push_back(cost_of<T>(line, api::Reading::Thorough));
     quick.push_back(cost_of<T>(line, api::Reading::Quick));
   }
-  const std::string note = base::cat("of ", line.size(), " bytes; in turns");
+  const std::string note = cat("of ", line.size(), " bytes; in turns");
   const std::string_view kind = api::kind_of<T>().kind;
-  bench::print({base::cat("decoding a watch event of a ", kind, ", read thoroughly"),
-                "us",
-                thorough,
-                {},
-                note});
-  bench::print({base::cat("decoding a watch event of a ", kind), "us", quick, {{"p50", 4}}, note});
-}
-
-double events_per_cpu_second(const std::string& url, const base::Clock& clock) {
-  const auto transport = http::make_client({.base_url = url}, clock);
-  const kube::Client client(*transport, clock, "bench");
-  kube::Informer<api::ResourceClaim> informer(client, clock, {});
-  const double before = bench::own_cpu_seconds();
-  int taken = 0;
-  informer.on_change([&](const auto*, const auto*) { ++taken; });
-  while (taken < kEvents) informer.step(std::chrono::seconds(1));
-  const double spent = bench::own_cpu_seconds() - before;
-  informer.stop();
-  return taken / spent;
+  bench::print(
+      {cat("decoding a watch event of a ", kind, ", read thoroughly"), "us", thorough, {}, note});
+  bench::print({cat("decoding a watch event of a ", kind), "us", quick, {{"p50", 4}}, note});
 }
 
 }  // namespace
 
-int main() {
-  const std::string line = claim_event();
-  const std::string url = bench::start_event_server({.line = line, .events = kEvents});
+// Without an argument, which is the program of bench/client_go, decoding alone.
+int main(int argc, char** argv) {
   http::initialize_process();
-  const base::SystemClock clock;
-  std::vector<double> rates;
-  rates.reserve(kRuns);
-  for (int run = 0; run < kRuns; ++run) rates.push_back(events_per_cpu_second(url, clock));
-  bench::print({"informer: watch events taken",
-                "events per CPU s",
-                rates,
-                {},
-                base::cat("events of ", line.size(), " bytes, one to a chunk")});
-  print_cost<api::Node>(node_event());
-  print_cost<api::ResourceClaim>(line);
+  const std::string claim = bench::claim_event();
+  try {
+    if (argc > 1) measure_informers(argv[1], claim);
+  } catch (const std::exception& e) {
+    std::fprintf(stderr, "bench_watch: %s\n", e.what());
+    return 1;
+  }
+  print_cost<api::Node>(bench::node_event());
+  print_cost<api::ResourceClaim>(claim);
   return 0;
 }
