@@ -95,7 +95,8 @@ void add_paths(const std::string& path, std::set<std::string>& paths) {
   const auto add =
       [&]<class Shape, class Owner, class Member>(const Field<Shape, Owner, Member>& field) {
         std::string at = path;
-        for (const JsonStep& step : field.path) at += base::cat(at.empty() ? "" : ".", step.name);
+        for (const JsonStep& step : field.path)
+          at += base::cat(at.empty() ? "" : ".", step.name.text);
         if (at != "metadata") add_paths_of(at, Member{}, paths);
       };
   std::apply([&](const auto&... field) { (add(field), ...); }, kFields<T>);

@@ -3,10 +3,11 @@
 // Readers go on after a failure; what they read then is thrown away. One decode, one thread.
 #pragma once
 
+#include <array>
+#include <cstddef>
 #include <optional>
 #include <string>
 #include <string_view>
-#include <vector>
 
 #include "compute_domain/base/result.h"
 
@@ -14,9 +15,9 @@ namespace cdom::api {
 
 class Decoding {
  public:
-  void enter(std::string_view name) { parts_.push_back({name, 0}); }
-  void enter(std::size_t index) { parts_.push_back({{}, index}); }
-  void leave(std::size_t steps = 1) { parts_.resize(parts_.size() - steps); }
+  void enter(std::string_view name) { enter(Part{name, 0}); }
+  void enter(std::size_t index) { enter(Part{{}, index}); }
+  void leave(std::size_t steps = 1) { depth_ -= steps; }
 
   // `problem` follows the path and a colon: "must be an integer, is string".
   void fail(std::string_view problem);
@@ -30,7 +31,14 @@ class Decoding {
     std::string_view name;  // empty: an element of a list
     std::size_t index;
   };
-  std::vector<Part> parts_;
+  void enter(const Part& part) {
+    if (depth_ < parts_.size()) parts_[depth_] = part;
+    ++depth_;
+  }
+
+  // No table leads that deep; of what did a message would say where it begins.
+  std::array<Part, 32> parts_;
+  std::size_t depth_ = 0;
   std::optional<std::string> problem_;
 };
 

@@ -13,11 +13,15 @@ using base::cat;
 
 using Type = JsonView::Type;
 
-bool expect(Decoding& decoding, const JsonView& json, JsonView::Type type,
-            std::string_view wanted) {
-  if (json.type() == type) return true;
+void fail_type(Decoding& decoding, const JsonView& json, std::string_view wanted) {
   decoding.fail(cat("must be ", wanted, ", is ", json.type_name()));
-  return false;
+}
+
+inline bool expect(Decoding& decoding, const JsonView& json, JsonView::Type type,
+                   std::string_view wanted) {
+  const bool is_right = json.type() == type;
+  if (!is_right) fail_type(decoding, json, wanted);
+  return is_right;
 }
 
 bool is_selected(const JsonView& item, const JsonStep& step) {
@@ -42,7 +46,7 @@ std::optional<JsonView> step_into(Decoding& decoding, const JsonView& object, co
   if (!expect_object(decoding, object)) return std::nullopt;
   const auto found = object.member(step.name);
   if (!found || found->type() == Type::Null) return std::nullopt;
-  decoding.enter(step.name);
+  decoding.enter(step.name.text);
   ++entered;
   if (!step.is_selection()) return found;
 
@@ -102,10 +106,10 @@ void visit_members(Decoding& decoding, const JsonView& object,
 Json& place_at(Json& object, const JsonPath& path) {
   Json* at = &object;
   for (const JsonStep& step : path) {
-    at = &(*at)[std::string(step.name)];
+    at = &(*at)[std::string(step.name.text)];
     if (!step.is_selection()) continue;
     const std::size_t index = index_of(*at, step);
-    if (index == at->size()) at->push_back({{std::string(step.key), std::string(step.value)}});
+    if (index == at->size()) at->push_back({{std::string(step.key.text), std::string(step.value)}});
     at = &(*at)[index];
   }
   return *at;
@@ -135,8 +139,8 @@ void read(Decoding& decoding, const JsonView& json, std::int64_t& out) {
 }
 
 void read(Decoding& decoding, const JsonView& json, base::Time& out) {
-  std::string text;
-  read(decoding, json, text);
+  if (!expect(decoding, json, Type::String, "a string")) return;
+  const std::string_view text = json.string();
   if (const auto time = base::parse_rfc3339(text)) {
     out = *time;
   } else {
@@ -161,23 +165,22 @@ void want_at(Wanted& wanted, const JsonPath& path, const Wanted& there) {
   static const Wanted everything{.everything = true};
   Wanted* at = &wanted;
   for (const JsonStep& step : path) {
-    at = &at->members[std::string(step.name)];
-    if (step.is_selection()) at->members[std::string(step.key)].add(everything);
+    at = &at->members[std::string(step.name.text)];
+    if (step.is_selection()) at->members[std::string(step.key.text)].add(everything);
   }
   at->add(there);
 }
 
-base::Result<void> read_document(std::string_view text, const Wanted& wanted,
+base::Result<void> read_document(std::string_view text, const WantedDocument& wanted,
                                  FunctionRef<void(Decoding&, const JsonView&)> read) {
   if (const QuickReader::Lease quick = QuickReader::of_thread()) {
-    // Nothing of such a document is wanted as text.
-    if (const auto document = quick->read(text, {})) {
+    if (const auto document = quick->read(text, wanted.index)) {
       Decoding decoding;
       read(decoding, *document);
       if (!decoding.has_failed()) return {};
     }
   }
-  const auto json = parse_json(text, wanted);
+  const auto json = parse_json(text, wanted.all);
   if (!json) return json.error();
   Decoding decoding;
   read(decoding, *json);
@@ -197,7 +200,8 @@ void Decoding::fail(std::string_view problem) {
   if (problem_) return;
   std::string what = base::shortened(std::string(problem), kMost);
   std::string path;
-  for (const Part& part : parts_) {
+  for (std::size_t i = 0; i < std::min(depth_, parts_.size()); ++i) {
+    const Part& part = parts_[i];
     if (part.name.empty()) {
       path += cat('[', part.index, ']');
     } else {

@@ -23,6 +23,7 @@
 #include "api/json/json_path.h"
 #include "api/json/json_text.h"
 #include "api/json/json_view.h"
+#include "api/json/wanted_index.h"
 #include "compute_domain/base/clock.h"
 #include "decoding.h"
 
@@ -182,12 +183,14 @@ template <HasWords T>
 void read(Decoding& decoding, const JsonView& json, T& out) {
   std::string text;
   read(decoding, json, text);
-  std::string choices;
   for (const auto& [value, word] : kWords<T>) {
     if (word == text) {
       out = value;
       return;
     }
+  }
+  std::string choices;
+  for (const auto& [value, word] : kWords<T>) {
     choices += choices.empty() ? "" : ", ";
     choices += word;
   }
@@ -206,7 +209,7 @@ void read_field(Decoding& decoding, const JsonView& json, const Field<Shape, Own
     Shape::read(decoding, value, out.*field.member);
   });
   if (!found && field.presence == Presence::Required) {
-    for (const JsonStep& step : field.path) decoding.enter(step.name);
+    for (const JsonStep& step : field.path) decoding.enter(step.name.text);
     decoding.fail("is required");
   }
 }
@@ -300,13 +303,13 @@ Wanted wanted_fields() {
 // --- A document that is not a Kubernetes object.
 // `read` starts anew when it is called a second time.
 
-base::Result<void> read_document(std::string_view text, const Wanted& wanted,
+base::Result<void> read_document(std::string_view text, const WantedDocument& wanted,
                                  FunctionRef<void(Decoding&, const JsonView&)> read);
 std::string write_document(FunctionRef<void(Json&)> write);
 
 template <HasFields T>
 base::Result<T> decode_fields(std::string_view text) {
-  static const Wanted wanted = wanted_fields<T>();
+  static const WantedDocument wanted(wanted_fields<T>());
   T value;
   const auto read_it = [&](Decoding& d, const JsonView& json) {
     value = {};

@@ -74,7 +74,8 @@ void add_table_fields(const std::string& path, std::set<std::string>& out) {
   const auto add =
       [&]<class Shape, class Owner, class Member>(const Field<Shape, Owner, Member>& field) {
         std::string at = path;
-        for (const JsonStep& step : field.path) at += base::cat(at.empty() ? "" : ".", step.name);
+        for (const JsonStep& step : field.path)
+          at += base::cat(at.empty() ? "" : ".", step.name.text);
         if (at != "metadata") add_value<Shape>(at, Member{}, out);
       };
   std::apply([&](const auto&... field) { (add(field), ...); }, kFields<T>);

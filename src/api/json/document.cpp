@@ -28,10 +28,17 @@ std::string text_in_metadata(const Json& json, std::string_view name) {
   return json.is_object() && metadata != json.end() ? text_member(*metadata, name) : std::string{};
 }
 
+// Whether it is api_version_of(kind, version).
+bool is_api_version(std::string_view text, const Kind& kind, std::string_view version) {
+  if (kind.group.empty()) return text == version;
+  return text.size() == kind.group.size() + 1 + version.size() && text.starts_with(kind.group) &&
+         text[kind.group.size()] == '/' && text.ends_with(version);
+}
+
 // The version that `api_version` names, when it is one of this kind that we speak.
 base::Result<std::string_view> version_in(const Kind& kind, std::string_view api_version) {
   for (const std::string_view version : kind.versions) {
-    if (api_version == api_version_of(kind, version)) return version;
+    if (is_api_version(api_version, kind, version)) return version;
   }
   return invalid(cat("apiVersion: must be ", api_version_of(kind, kind.versions.front()), " for a ",
                      kind.kind, ", is \"", api_version, '"'));
@@ -162,19 +169,21 @@ WantedObject wanted_of_object(const Kind& kind, Wanted of_table) {
     of_table.members["metadata"].members[name].add(everything());
   }
   want_older_shapes(kind, of_table);
-  Wanted texts = texts_in(of_table);
-  return {std::move(of_table), std::move(texts)};
+  Wanted of_event;
+  of_event.members["type"] = everything();
+  of_event.members["object"] = of_table;
+  return {WantedDocument(std::move(of_table)), WantedIndex(of_event)};
 }
 
 base::Result<void> decode_document(const Kind& kind, const WantedObject& wanted,
                                    std::string_view json, ReadObject read, Reading reading) {
   if (reading == Reading::Quick) {
     if (const QuickReader::Lease quick = QuickReader::of_thread()) {
-      const auto document = quick->read(json, wanted.texts);
+      const auto document = quick->read(json, wanted.object.index);
       if (document && read_view(kind, *document, read)) return {};
     }
   }
-  return read_text(kind, wanted.all, json, read);
+  return read_text(kind, wanted.object.all, json, read);
 }
 
 namespace {
@@ -212,12 +221,11 @@ std::optional<PageHead> decode_quickly(const Kind& kind, const WantedObject& wan
   }
   PageHead head = head_of_list(list->members);
   items.start();
-  for (const std::string_view text : list->items) {
-    const auto document = quick->read(text, wanted.texts);
-    // It may be what makes the whole list no JSON.
-    if (!document) return std::nullopt;
-    if (read_view(kind, *document, items.read, of_list->api_version)) continue;
-    const auto done = read_text(kind, wanted.all, text, items.read, *of_list);
+  for (std::size_t i = 0; i < list->items.size(); ++i) {
+    const auto item = quick->item(i, wanted.object.index);
+    if (item && read_view(kind, *item, items.read, of_list->api_version)) continue;
+    const std::string_view text = list->items[i];
+    const auto done = read_text(kind, wanted.object.all, text, items.read, *of_list);
     if (!done) head.unreadable.push_back(unreadable(text, done.error()));
   }
   return head;
@@ -228,7 +236,7 @@ std::optional<EventHead> decode_quickly(const Kind& kind, const WantedObject& wa
                                         std::string_view line, ReadObject read) {
   const QuickReader::Lease quick = QuickReader::of_thread();
   if (!quick) return std::nullopt;
-  const auto event = quick->read(line, wanted.texts, "object");
+  const auto event = quick->read(line, wanted.event);
   if (!event || !event->is_object()) return std::nullopt;
   const auto type = event->member("type");
   const auto object = event->member("object");
@@ -250,7 +258,7 @@ base::Result<PageHead> decode_list(const Kind& kind, const WantedObject& wanted,
   }
   items.start();
   return decode_list(&kind, json, [&](std::string_view text, const TypeMeta& of_list) {
-    return read_text(kind, wanted.all, text, items.read, of_list);
+    return read_text(kind, wanted.object.all, text, items.read, of_list);
   });
 }
 
@@ -283,7 +291,7 @@ base::Result<EventHead> decode_event(const Kind& kind, const WantedObject& wante
     if (auto head = decode_quickly(kind, wanted, line, read)) return *std::move(head);
   }
   return decode_event(&kind, line, [&](std::string_view text, const TypeMeta&) {
-    return read_text(kind, wanted.all, text, read);
+    return read_text(kind, wanted.object.all, text, read);
   });
 }
 

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "api/fields.h"
+#include "api/json/wanted_index.h"
 #include "api/reading.h"
 #include "compute_domain/api/codec.h"
 
@@ -46,8 +47,8 @@ struct EventHead {
 
 // What is read of an object of a kind, in any version: what its table reads, and what it is.
 struct WantedObject {
-  Wanted all;
-  Wanted texts;  // of it what is wanted as text, and the way there
+  WantedDocument object;
+  WantedIndex event;  // of a watch event that has such an object
 };
 WantedObject wanted_of_object(const Kind& kind, Wanted of_table);
 

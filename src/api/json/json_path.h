@@ -7,14 +7,17 @@
 #include <stdexcept>
 #include <string_view>
 
+#include "api/json/json_name.h"
+
 namespace cdom::api {
 
 struct JsonStep {
-  std::string_view name;
+  JsonName name;
   // Of a list: the element whose member `key` is `value`. Empty: not a list.
-  std::string_view key, value;
+  JsonName key;
+  std::string_view value;
 
-  [[nodiscard]] constexpr bool is_selection() const { return !key.empty(); }
+  [[nodiscard]] constexpr bool is_selection() const { return !key.text.empty(); }
 };
 
 class JsonPath {
@@ -32,13 +35,13 @@ class JsonPath {
     if (size_ == steps_.size()) throw std::logic_error("path too deep");
     JsonStep& step = steps_[size_++];
     const auto name_end = rest.find_first_of(".[");
-    step.name = rest.substr(0, name_end);
+    step.name = JsonName(rest.substr(0, name_end));
     if (name_end == std::string_view::npos) return {};
     if (rest[name_end] == '.') return rest.substr(name_end + 1);
 
     const auto equals = rest.find('=', name_end);
     const auto close = rest.find(']', equals);
-    step.key = rest.substr(name_end + 1, equals - name_end - 1);
+    step.key = JsonName(rest.substr(name_end + 1, equals - name_end - 1));
     step.value = rest.substr(equals + 1, close - equals - 1);
     return close + 1 < rest.size() ? rest.substr(close + 2) : std::string_view{};
   }

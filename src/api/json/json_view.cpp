@@ -1,22 +1,13 @@
 #include "json_view.h"
 
-#include <simdjson.h>
-
 #include <algorithm>
-#include <bit>
 #include <limits>
 #include <nlohmann/json.hpp>
+#include <vector>
 
 namespace cdom::api {
 
-namespace {
-
-using Type = JsonView::Type;
-namespace dom = simdjson::dom;
-using simdjson::dom::element;
-using simdjson::dom::element_type;
-
-Type type_of(const Json& json) {
+JsonView::Type JsonView::type_of(const Json& json) {
   switch (json.type()) {
     case Json::value_t::null:
       return Type::Null;
@@ -38,32 +29,13 @@ Type type_of(const Json& json) {
   return is_large ? Type::LargeInteger : Type::Integer;
 }
 
-Type type_of(const element& value) {
-  switch (value.type()) {
-    case element_type::NULL_VALUE:
-      return Type::Null;
-    case element_type::BOOL:
-      return Type::Boolean;
-    case element_type::INT64:
-      return Type::Integer;
-    case element_type::UINT64:  // which it only uses for what a signed one does not hold
-      return Type::LargeInteger;
-    case element_type::DOUBLE:
-      return Type::Float;
-    case element_type::STRING:
-      return Type::String;
-    case element_type::ARRAY:
-      return Type::List;
-    case element_type::OBJECT:
-      break;
-  }
-  return Type::Object;
+std::string_view JsonView::string_of(const Json& json) {
+  return json.get_ref<const std::string&>();
 }
 
-}  // namespace
-
-JsonView::Type JsonView::type() const {
-  return json_ != nullptr ? type_of(*json_) : type_of(std::bit_cast<element>(place_));
+std::optional<JsonView> JsonView::member_of(const Json& json, std::string_view name) {
+  const auto found = json.find(name);
+  return found == json.end() ? std::nullopt : std::optional<JsonView>(*found);
 }
 
 std::string_view JsonView::type_name() const {
@@ -83,50 +55,18 @@ std::string_view JsonView::type_name() const {
   }
 }
 
-std::string_view JsonView::string() const {
-  if (json_ != nullptr) return json_->get_ref<const std::string&>();
-  return std::bit_cast<element>(place_).get_string().value_unsafe();
-}
-
-bool JsonView::boolean() const {
-  if (json_ != nullptr) return json_->get<bool>();
-  return std::bit_cast<element>(place_).get_bool().value_unsafe();
-}
+bool JsonView::boolean() const { return json_ != nullptr ? json_->get<bool>() : value_->boolean; }
 
 std::int64_t JsonView::integer() const {
-  if (json_ != nullptr) return json_->get<std::int64_t>();
-  return std::bit_cast<element>(place_).get_int64().value_unsafe();
+  return json_ != nullptr ? json_->get<std::int64_t>() : static_cast<std::int64_t>(value_->integer);
 }
 
 std::uint64_t JsonView::large_integer() const {
-  if (json_ != nullptr) return json_->get<std::uint64_t>();
-  return std::bit_cast<element>(place_).get_uint64().value_unsafe();
-}
-
-std::string_view JsonView::raw_text() const {
-  if (json_ != nullptr) return json_->get_ref<const std::string&>();
-  const auto found =
-      std::ranges::lower_bound(*raw_texts_, place_.index, {}, &RawTexts::value_type::first);
-  const bool is_there = found != raw_texts_->end() && found->first == place_.index;
-  return is_there ? found->second : std::string_view{};
+  return json_ != nullptr ? json_->get<std::uint64_t>() : value_->integer;
 }
 
 std::string JsonView::written() const {
-  if (json_ != nullptr) return text_of(*json_);
-  return simdjson::to_string(std::bit_cast<element>(place_));
-}
-
-std::optional<JsonView> JsonView::member(std::string_view name) const {
-  if (json_ != nullptr) {
-    const auto found = json_->find(name);
-    return found == json_->end() ? std::nullopt : std::optional(JsonView(*found));
-  }
-  std::optional<JsonView> last;
-  const dom::object object = std::bit_cast<element>(place_).get_object().value_unsafe();
-  for (auto it = object.begin(); it != object.end(); ++it) {
-    if (it.key_equals(name)) last = JsonView(std::bit_cast<Place>(it.value()), *raw_texts_);
-  }
-  return last;
+  return json_ != nullptr ? text_of(*json_) : std::string(value_->text);
 }
 
 void JsonView::each_member(FunctionRef<void(std::string_view, JsonView)> visit) const {
@@ -134,18 +74,27 @@ void JsonView::each_member(FunctionRef<void(std::string_view, JsonView)> visit) 
     for (const auto& [name, value] : json_->get_ref<const Json::object_t&>()) visit(name, value);
     return;
   }
-  std::vector<std::pair<std::string_view, element>> members;
-  const dom::object object = std::bit_cast<element>(place_).get_object().value_unsafe();
-  for (const auto [key, value] : object) {
-    members.emplace_back(key, value);
-  }
   // As an API server writes them they are in order.
-  constexpr auto kName = &std::pair<std::string_view, element>::first;
-  if (!std::ranges::is_sorted(members, {}, kName)) std::ranges::stable_sort(members, {}, kName);
+  bool is_in_order = true;
+  const QuickValue* before = nullptr;
+  for (const QuickValue* it = value_->inside(); it != value_->behind(); it = it->behind()) {
+    is_in_order = is_in_order && (before == nullptr || before->name.text < it->name.text);
+    before = it;
+  }
+  if (is_in_order) {
+    for (const QuickValue* it = value_->inside(); it != value_->behind(); it = it->behind()) {
+      visit(it->name.text, *it);
+    }
+    return;
+  }
+  std::vector<const QuickValue*> members;
+  for (const QuickValue* it = value_->inside(); it != value_->behind(); it = it->behind()) {
+    members.push_back(it);
+  }
+  std::ranges::stable_sort(members, {}, [](const QuickValue* value) { return value->name.text; });
   for (auto it = members.begin(); it != members.end(); ++it) {
     const auto next = std::next(it);
-    if (next != members.end() && next->first == it->first) continue;
-    visit(it->first, JsonView(std::bit_cast<Place>(it->second), *raw_texts_));
+    if (next == members.end() || !((*next)->name == (*it)->name)) visit((*it)->name.text, **it);
   }
 }
 
@@ -156,9 +105,8 @@ void JsonView::each_item(FunctionRef<bool(JsonView)> visit) const {
     }
     return;
   }
-  const dom::array list = std::bit_cast<element>(place_).get_array().value_unsafe();
-  for (const element item : list) {
-    if (!visit(JsonView(std::bit_cast<Place>(item), *raw_texts_))) return;
+  for (const QuickValue* it = value_->inside(); it != value_->behind(); it = it->behind()) {
+    if (!visit(*it)) return;
   }
 }
 

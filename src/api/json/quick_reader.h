@@ -1,25 +1,24 @@
-// QuickReader: reads JSON by simdjson, which takes most documents and says nothing of the others.
+// QuickReader: reads JSON of which simdjson finds the structure (structure_walk.h), which goes for
+// most documents, and says nothing of the others.
 //
 // What it takes, parse_json() takes too, and both mean the same. What it does not take (bytes that
-// are not UTF-8, halves of surrogate pairs, numbers beyond 64 bits, documents deeper than a
-// thousand levels) may still be JSON: parse_json() reads it, or tells what is wrong. One thread; it
-// keeps its memory for the next document, unless that was a large one.
+// are not UTF-8, numbers beyond 64 bits, documents deeper than 64 levels) may still be JSON:
+// parse_json() reads it, or tells what is wrong. One thread; it keeps its memory for the next
+// document, unless that was a large one.
 #pragma once
 
+#include <cstddef>
 #include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
-#include <utility>
 #include <vector>
 
 #include "api/json/json_scanner.h"
 #include "api/json/json_view.h"
+#include "api/json/wanted_index.h"
 
 namespace cdom::api {
-
-// The part of `wanted` that leads to what is wanted as text.
-Wanted texts_in(const Wanted& wanted);
 
 class QuickReader {
  public:
@@ -32,23 +31,25 @@ class QuickReader {
   QuickReader(const QuickReader&) = delete;
   QuickReader& operator=(const QuickReader&) = delete;
 
-  // The document; good until the next call. `texts`: what of its member `below` ("": of itself) is
-  // wanted as text, and the way there.
-  std::optional<JsonView> read(std::string_view text, const Wanted& texts,
-                               std::string_view below = "");
+  // What of the document is wanted; good until the next call of any of these.
+  std::optional<JsonView> read(std::string_view text, const WantedIndex& wanted);
 
-  // A list of objects, cut into its items. Only the items have not been looked into.
+  // A list of objects, cut into its items. All of it is JSON.
   struct Cut {
     std::vector<JsonMember> members;  // but for the items
     std::vector<std::string_view> items;
     bool has_items = false;  // which are a list
   };
-  // In texts of this reader's, good until the next call of cut().
+  // In texts of this reader's, good until it reads or cuts another one.
   std::optional<Cut> cut(std::string_view list);
+  // What is wanted of an item of the list that was cut; good until the next call of any of these.
+  std::optional<JsonView> item(std::size_t index, const WantedIndex& wanted);
 
  private:
   struct Parts;
-  Parts& parts();
+  // The structure of the text, a copy of which is kept.
+  bool find_structure(std::string_view text);
+  std::optional<JsonView> keep(std::size_t token, const WantedIndex& wanted, bool is_all);
   void shrink();
 
   std::unique_ptr<Parts> parts_;
