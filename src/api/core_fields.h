@@ -17,6 +17,17 @@ struct AsForeignStatus {
   static void write(Json& json, bool value);
 };
 
+// Of the labels those that somebody reads.
+struct AsLabelsOfNode {
+  static void read(Decoding& decoding, const JsonView& json, Labels& out);
+};
+
+struct AsMetaOfNode {
+  static Wanted wanted() { return wanted_fields<ObjectMeta>(); }
+  static void read(Decoding& decoding, const JsonView& json, ObjectMeta& out);
+  static void write(Json& json, const ObjectMeta& meta) { api::write(json, meta); }
+};
+
 template <>
 inline constexpr auto kFields<Taint> =
     std::tuple{field("key", &Taint::key, Presence::Always), field("value", &Taint::value),
@@ -24,7 +35,7 @@ inline constexpr auto kFields<Taint> =
 
 template <>
 inline constexpr auto kFields<Node> =
-    std::tuple{field("metadata", &Node::meta, Presence::Always),
+    std::tuple{field<AsMetaOfNode>("metadata", &Node::meta, Presence::Always),
                field("spec.taints", &Node::taints),
                field("spec.unschedulable", &Node::unschedulable),
                field("status.nodeInfo.bootID", &Node::boot_id),

@@ -1,6 +1,7 @@
 #include <algorithm>
 
 #include "compute_domain/api/names.h"
+#include "compute_domain/api/node_labels.h"
 #include "compute_domain/base/text.h"
 #include "compute_domain/core/membership.h"
 #include "compute_domain/core/reconcile.h"
@@ -9,7 +10,7 @@ namespace cdom::core {
 
 namespace {
 
-constexpr std::string_view kPciPrefix = "feature.node.kubernetes.io/pci-";
+constexpr std::string_view kPciPrefix = api::kPciLabelPrefix;
 constexpr std::string_view kPciSuffix = ".present";
 constexpr std::string_view kNvidiaVendor = "10de";
 constexpr std::string_view kDisplayClass = "03";
@@ -36,8 +37,8 @@ bool serves(const std::optional<api::ComputeDomainNode>& report) {
 }  // namespace
 
 bool tells_of_gpus(const std::string& key, const std::string& value) {
-  if (key == "nvidia.com/gpu.present" || is_nvidia_gpu(key)) return value == "true";
-  return key == "feature.node.kubernetes.io/cpu-model.vendor_id" && value == "NVIDIA";
+  if (key == api::kGpuPresentLabel || is_nvidia_gpu(key)) return value == "true";
+  return key == api::kCpuVendorLabel && value == "NVIDIA";
 }
 
 bool has_gpus(const api::ObjectMeta& node) {

@@ -130,6 +130,16 @@ TEST(Decode, TakesAnOddConditionOfANodeForUnknown) {
   EXPECT_EQ(node->ready, ConditionStatus::Unknown);
 }
 
+TEST(Decode, KeepsOfANodesLabelsThoseThatAreReadAndRefusesAnyThatIsNoText) {
+  const auto node = decode<Node>(
+      R"({"metadata":{"name":"n","labels":{"kubernetes.io/os":"linux","nvidia.com/gpu.clique":"u.1"},"annotations":{"a":"b"}}})");
+  ASSERT_TRUE(node);
+  EXPECT_THAT(node->meta.labels, ElementsAre(Pair("nvidia.com/gpu.clique", "u.1")));
+  EXPECT_THAT(node->meta.annotations, ElementsAre(Pair("a", "b")));
+  EXPECT_EQ(error_in<Node>(R"({"metadata":{"name":"n","labels":{"kubernetes.io/os":7}}})"),
+            "Node n: metadata.labels.kubernetes.io/os: must be a string, is number");
+}
+
 TEST(DecodePage, GivesItemsTheVersionOfTheirList) {
   const auto page = decode_page<ResourceClaim>(R"({
     "kind":"ResourceClaimList","apiVersion":"resource.k8s.io/v1beta1",

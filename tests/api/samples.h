@@ -2,6 +2,7 @@
 #pragma once
 
 #include "compute_domain/api/kind.h"
+#include "compute_domain/api/names.h"
 
 namespace cdom::api {
 
@@ -130,7 +131,9 @@ inline DeviceClass sample<DeviceClass>() {
 
 template <>
 inline Node sample<Node>() {
-  return {sample_meta(),
+  ObjectMeta meta = sample_meta();
+  meta.labels = {{kNodeCliqueLabel, "u.1"}, {kAgentNodeLabel, ""}};  // others are not decoded
+  return {meta,
           "boot-1",
           {{"node.kubernetes.io/out-of-service", "nodeshutdown", "NoExecute"}},
           true,

@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 
 #include "compute_domain/api/names.h"
+#include "compute_domain/api/node_labels.h"
 #include "compute_domain/core/reconcile.h"
 
 namespace cdom::core {
@@ -43,9 +44,11 @@ TEST(ReconcileAgentLabel, KnowsEverySpellingOfNodeFeatureDiscovery) {
     const AgentLabelWorld world = labelled({{key, "true"}});
     EXPECT_THAT(plan_of(world), adds_the_label(world)) << key;
     EXPECT_THAT(plan_of(labelled({{key, "false"}})), IsEmpty()) << key;
+    EXPECT_TRUE(api::is_read_of_nodes(key)) << key;
   }
   const AgentLabelWorld grace =
       labelled({{"feature.node.kubernetes.io/cpu-model.vendor_id", "NVIDIA"}});
+  EXPECT_TRUE(api::is_read_of_nodes("feature.node.kubernetes.io/cpu-model.vendor_id"));
   EXPECT_THAT(plan_of(grace), adds_the_label(grace));
 }
 

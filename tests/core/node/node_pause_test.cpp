@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "compute_domain/api/node_labels.h"
 #include "compute_domain/base/text.h"
 #include "compute_domain/core/node_pause.h"
 #include "core/node/node_scene.h"
@@ -66,6 +67,7 @@ TEST(NodePause, KnowsTheOtherPublicSpellings) {
     api::Node node;
     node.meta.labels = {{key, value}};
     EXPECT_EQ(pause_of(node).driver, base::cat(key, "=", value));
+    EXPECT_TRUE(api::is_read_of_nodes(key)) << key;
   }
   for (const char* state : {"upgrade-required", "cordon-required", "drain-required",
                             "validation-required", "upgrade-failed"}) {
