@@ -94,8 +94,9 @@ base::Result<Pipe::Piece> Pipe::read(base::Duration wait) {
 }
 
 void Pipe::give_back(std::string bytes) {
-  // What one large piece needed once is not kept for as long as the stream lasts.
-  constexpr std::size_t kMostSpare = 32u << 10;
+  // As much as a reader that is behind needs. What one larger piece needed once is not kept for as
+  // long as the stream lasts.
+  constexpr std::size_t kMostSpare = 2 * kBound;
   if (bytes.capacity() > kMostSpare) return;
   bytes.clear();
   const std::lock_guard lock(mutex_);

@@ -130,16 +130,18 @@ class Informer : private WatchSource {
 
   void apply() override {
     const std::string version = pending_.object.meta.resource_version;
-    const api::ObjectName name = api::name_of(pending_.object.meta);
     Change<Stored> change;
     if (pending_.type == api::WatchType::Deleted) {
+      const api::ObjectName name = api::name_of(pending_.object.meta);
       unreadable_.remove(name);
       change = store_.remove(name);
     } else if (pending_.unreadable) {
       note(*pending_.unreadable);
-      if (!is_same_as_stored(*pending_.unreadable)) change = store_.remove(name);
+      if (!is_same_as_stored(*pending_.unreadable)) {
+        change = store_.remove(pending_.unreadable->name);
+      }
     } else if (pending_.type != api::WatchType::Bookmark) {
-      unreadable_.remove(name);
+      if (!unreadable_.is_empty()) unreadable_.remove(api::name_of(pending_.object.meta));
       change = store_.put(read_(std::move(pending_.object)));
     }
     store_.see_version(version);

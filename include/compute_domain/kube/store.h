@@ -15,6 +15,7 @@
 #include <set>
 #include <shared_mutex>
 #include <string>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -71,9 +72,18 @@ class Store {
   Change<T> remove_locked(const api::ObjectName& name);
   void index_locked(const T& object, bool present);
 
+  // Finds an object by its metadata, without a copy of its name.
+  struct ByName {
+    using is_transparent = void;
+    template <class A, class B>
+    bool operator()(const A& a, const B& b) const {
+      return std::tie(a.ns, a.name) < std::tie(b.ns, b.name);
+    }
+  };
+
   const Indexes indexes_;
   mutable std::shared_mutex mutex_;
-  std::map<api::ObjectName, Snapshot> objects_;
+  std::map<api::ObjectName, Snapshot, ByName> objects_;
   // (index, value) to the names that have it.
   std::map<std::pair<std::string, std::string>, std::set<api::ObjectName>> names_by_value_;
   std::uint64_t seen_version_ = 0;
@@ -168,8 +178,9 @@ void Store<T>::see_version(const std::string& resource_version) {
 template <class T>
 Change<T> Store<T>::put_locked(T object) {
   auto after = std::make_shared<const T>(std::move(object));
-  Snapshot& slot = objects_[api::name_of(after->meta)];
-  const Snapshot before = std::exchange(slot, after);
+  auto slot = objects_.find(after->meta);
+  if (slot == objects_.end()) slot = objects_.emplace(api::name_of(after->meta), nullptr).first;
+  const Snapshot before = std::exchange(slot->second, after);
   if (before) index_locked(*before, false);
   index_locked(*after, true);
   return {before, std::move(after)};
@@ -187,6 +198,7 @@ Change<T> Store<T>::remove_locked(const api::ObjectName& name) {
 
 template <class T>
 void Store<T>::index_locked(const T& object, bool present) {
+  if (indexes_.empty()) return;
   const api::ObjectName name = api::name_of(object.meta);
   for (const auto& [index, values_of] : indexes_) {
     for (const std::string& value : values_of(object)) {

@@ -18,6 +18,7 @@ class UnreadableObjects {
 
   // Whether it is new, or something else is wrong with it than before.
   bool add(const api::Unreadable& object);
+  [[nodiscard]] bool is_empty() const { return problems_.empty(); }
   // It can be read now, or is gone.
   void remove(const api::ObjectName& name);
   // The others are gone.

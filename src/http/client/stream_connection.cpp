@@ -130,8 +130,9 @@ void StreamConnection::read() {
 void StreamConnection::received(bool ok, std::size_t count) {
   if (!ok) return peer_ended();
   moved();
-  received_.append(chunk_.data(), count);
-  const Error problem = parse();
+  const std::string_view arrived(chunk_.data(), count);
+  if (!received_.empty()) received_ += arrived;
+  const Error problem = parse(received_.empty() ? arrived : std::string_view(received_));
   // What came before it is good.
   std::string& body = parser_->get().body();
   const bool goes_on = body.empty() || pipe_->write(body);
@@ -161,12 +162,10 @@ void StreamConnection::peer_ended() {
                      : "the connection ended before an answer");
 }
 
-StreamConnection::Error StreamConnection::parse() {
-  std::size_t parsed = 0;
+StreamConnection::Error StreamConnection::parse(std::string_view bytes) {
   Error error;
-  while (!error && parsed < received_.size() && !parser_->is_done()) {
-    parsed +=
-        parser_->put(asio::buffer(received_.data() + parsed, received_.size() - parsed), error);
+  while (!error && !bytes.empty() && !parser_->is_done()) {
+    bytes.remove_prefix(parser_->put(asio::buffer(bytes), error));
     if (!parser_->is_header_done() || head_is_told_) continue;
     if (parser_->get().result_int() / 100 == 1) {
       expect_answer();  // the one that is meant comes after it
@@ -174,7 +173,7 @@ StreamConnection::Error StreamConnection::parse() {
       tell_head();
     }
   }
-  received_.erase(0, parsed);
+  received_ = std::string(bytes);
   // What waits for its end is a line between chunks, or behind the last one.
   if (received_.size() > kLongestHead) return beast_http::error::header_limit;
   return error == beast_http::error::need_more ? Error{} : error;

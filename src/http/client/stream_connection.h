@@ -92,8 +92,8 @@ class StreamConnection : public std::enable_shared_from_this<StreamConnection> {
   void received(bool ok, std::size_t count);
   void peer_ended();
   void expect_answer();
-  // Takes what it can of received_; what is wrong with the rest.
-  Error parse();
+  // Takes what it can of `bytes`, and keeps the rest in received_; what is wrong with it.
+  Error parse(std::string_view bytes);
   void tell_head();
   void wait_for_silence();
   void moved() { moved_at_ = std::chrono::steady_clock::now(); }
