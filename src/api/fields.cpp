@@ -26,8 +26,8 @@ inline bool expect(Decoding& decoding, const JsonView& json, JsonView::Type type
 
 bool is_selected(const JsonView& item, const JsonStep& step) {
   if (!item.is_object()) return false;
-  const auto key = item.member(step.key);
-  return key && key->type() == Type::String && key->string() == step.value;
+  JsonView key = item;
+  return item.find(step.key, key) && key.type() == Type::String && key.string() == step.value;
 }
 
 // The index of the selected element, or the size of the list.
@@ -40,28 +40,34 @@ std::size_t index_of(const Json& list, const JsonStep& step) {
   return index;
 }
 
-// The value of one step down, entered; nullopt when it is absent. Adds to `entered`.
-std::optional<JsonView> step_into(Decoding& decoding, const JsonView& object, const JsonStep& step,
-                                  std::size_t& entered) {
-  if (!expect_object(decoding, object)) return std::nullopt;
-  const auto found = object.member(step.name);
-  if (!found || found->type() == Type::Null) return std::nullopt;
+// Goes one step down from `at` and enters the value; false when it is absent. Adds to `entered`.
+bool step_into(Decoding& decoding, JsonView& at, const JsonStep& step, std::size_t& entered) {
+  JsonView found = at;
+  if (!expect_object(decoding, at) || !at.find(step.name, found) || found.type() == Type::Null) {
+    return false;
+  }
   decoding.enter(step.name.text);
   ++entered;
-  if (!step.is_selection()) return found;
-
-  if (!expect(decoding, *found, Type::List, "a list")) return std::nullopt;
-  std::optional<JsonView> selected;
+  if (!step.is_selection()) {
+    at = found;
+    return true;
+  }
+  if (!expect(decoding, found, Type::List, "a list")) return false;
+  bool is_there = false;
   std::size_t index = 0;
-  found->each_item([&](const JsonView& item) {
-    if (is_selected(item, step)) selected = item;
-    if (!selected) ++index;
-    return !selected;
+  found.each_item([&](const JsonView& item) {
+    is_there = is_selected(item, step);
+    if (is_there) {
+      at = item;
+    } else {
+      ++index;
+    }
+    return !is_there;
   });
-  if (!selected) return std::nullopt;
+  if (!is_there) return false;
   decoding.enter(index);
   ++entered;
-  return selected;
+  return true;
 }
 
 }  // namespace
@@ -72,14 +78,15 @@ bool expect_object(Decoding& decoding, const JsonView& json) {
 
 bool visit_field(Decoding& decoding, const JsonView& object, const JsonPath& path, Visit visit) {
   std::size_t entered = 0;
-  std::optional<JsonView> at = object;
+  JsonView at = object;
+  bool is_there = true;
   for (const JsonStep& step : path) {
-    at = step_into(decoding, *at, step, entered);
-    if (!at) break;
+    is_there = step_into(decoding, at, step, entered);
+    if (!is_there) break;
   }
-  if (at) visit(*at);
+  if (is_there) visit(at);
   decoding.leave(entered);
-  return at.has_value();
+  return is_there;
 }
 
 void visit_items(Decoding& decoding, const JsonView& list, Visit visit) {

@@ -7,6 +7,8 @@
 
 namespace cdom::api {
 
+static_assert(alignof(Json) > 1 && alignof(QuickValue) > 1);
+
 JsonView::Type JsonView::type_of(const Json& json) {
   switch (json.type()) {
     case Json::value_t::null:
@@ -33,9 +35,11 @@ std::string_view JsonView::string_of(const Json& json) {
   return json.get_ref<const std::string&>();
 }
 
-std::optional<JsonView> JsonView::member_of(const Json& json, std::string_view name) {
-  const auto found = json.find(name);
-  return found == json.end() ? std::nullopt : std::optional<JsonView>(*found);
+bool JsonView::find_in(const Json& json, std::string_view name, JsonView& found) {
+  const auto member = json.find(name);
+  if (member == json.end()) return false;
+  found = *member;
+  return true;
 }
 
 std::string_view JsonView::type_name() const {
@@ -55,40 +59,40 @@ std::string_view JsonView::type_name() const {
   }
 }
 
-bool JsonView::boolean() const { return json_ != nullptr ? json_->get<bool>() : value_->boolean; }
+bool JsonView::boolean() const { return is_quick() ? quick().boolean : json().get<bool>(); }
 
 std::int64_t JsonView::integer() const {
-  return json_ != nullptr ? json_->get<std::int64_t>() : static_cast<std::int64_t>(value_->integer);
+  return is_quick() ? static_cast<std::int64_t>(quick().integer) : json().get<std::int64_t>();
 }
 
 std::uint64_t JsonView::large_integer() const {
-  return json_ != nullptr ? json_->get<std::uint64_t>() : value_->integer;
+  return is_quick() ? quick().integer : json().get<std::uint64_t>();
 }
 
 std::string JsonView::written() const {
-  return json_ != nullptr ? text_of(*json_) : std::string(value_->text);
+  return is_quick() ? std::string(quick().text) : text_of(json());
 }
 
 void JsonView::each_member(FunctionRef<void(std::string_view, JsonView)> visit) const {
-  if (json_ != nullptr) {
-    for (const auto& [name, value] : json_->get_ref<const Json::object_t&>()) visit(name, value);
+  if (!is_quick()) {
+    for (const auto& [name, value] : json().get_ref<const Json::object_t&>()) visit(name, value);
     return;
   }
   // As an API server writes them they are in order.
   bool is_in_order = true;
   const QuickValue* before = nullptr;
-  for (const QuickValue* it = value_->inside(); it != value_->behind(); it = it->behind()) {
+  for (const QuickValue* it = quick().inside(); it != quick().behind(); it = it->behind()) {
     is_in_order = is_in_order && (before == nullptr || before->name.text < it->name.text);
     before = it;
   }
   if (is_in_order) {
-    for (const QuickValue* it = value_->inside(); it != value_->behind(); it = it->behind()) {
+    for (const QuickValue* it = quick().inside(); it != quick().behind(); it = it->behind()) {
       visit(it->name.text, *it);
     }
     return;
   }
   std::vector<const QuickValue*> members;
-  for (const QuickValue* it = value_->inside(); it != value_->behind(); it = it->behind()) {
+  for (const QuickValue* it = quick().inside(); it != quick().behind(); it = it->behind()) {
     members.push_back(it);
   }
   std::ranges::stable_sort(members, {}, [](const QuickValue* value) { return value->name.text; });
@@ -99,13 +103,13 @@ void JsonView::each_member(FunctionRef<void(std::string_view, JsonView)> visit) 
 }
 
 void JsonView::each_item(FunctionRef<bool(JsonView)> visit) const {
-  if (json_ != nullptr) {
-    for (const Json& item : *json_) {
+  if (!is_quick()) {
+    for (const Json& item : json()) {
       if (!visit(item)) return;
     }
     return;
   }
-  for (const QuickValue* it = value_->inside(); it != value_->behind(); it = it->behind()) {
+  for (const QuickValue* it = quick().inside(); it != quick().behind(); it = it->behind()) {
     if (!visit(*it)) return;
   }
 }

@@ -50,17 +50,19 @@ class JsonView {
  public:
   using Type = JsonType;
 
-  JsonView(const Json& json) : json_(&json) {}           // NOLINT(google-explicit-constructor)
-  JsonView(const QuickValue& value) : value_(&value) {}  // NOLINT(google-explicit-constructor)
+  JsonView(const Json& json)  // NOLINT(google-explicit-constructor)
+      : at_(reinterpret_cast<const char*>(&json)) {}
+  JsonView(const QuickValue& value)  // NOLINT(google-explicit-constructor)
+      : at_(reinterpret_cast<const char*>(&value) + kQuick) {}
 
-  [[nodiscard]] Type type() const { return value_ != nullptr ? value_->type : type_of(*json_); }
+  [[nodiscard]] Type type() const { return is_quick() ? quick().type : type_of(json()); }
   // "string", "number", "list", …: as messages call it.
   [[nodiscard]] std::string_view type_name() const;
   [[nodiscard]] bool is_object() const { return type() == Type::Object; }
 
   // Each of the type that its name says, and of no other.
   [[nodiscard]] std::string_view string() const {
-    return value_ != nullptr ? value_->text : string_of(*json_);
+    return is_quick() ? quick().text : string_of(json());
   }
   [[nodiscard]] bool boolean() const;
   [[nodiscard]] std::int64_t integer() const;
@@ -70,19 +72,23 @@ class JsonView {
   // As JSON, for messages.
   [[nodiscard]] std::string written() const;
 
-  // Of an object, of members with one name the last; nullopt where there is none.
-  [[nodiscard]] std::optional<JsonView> member(const JsonName& name) const {
-    if (value_ == nullptr) return member_of(*json_, name.text);
-    if ((value_->integer & name.bit()) == 0) return std::nullopt;
+  // Of an object, of members with one name the last; false where there is none, and `found` stays.
+  [[nodiscard]] bool find(const JsonName& name, JsonView& found) const {
+    if (!is_quick()) return find_in(json(), name.text, found);
+    const QuickValue& object = quick();
+    if ((object.integer & name.bit()) == 0) return false;
     const QuickValue* last = nullptr;
-    for (const QuickValue* it = value_->inside(); it != value_->behind(); it = it->behind()) {
+    for (const QuickValue* it = object.inside(); it != object.behind(); it = it->behind()) {
       if (it->name == name) last = it;
-      if (last != nullptr && !value_->boolean) break;
+      if (last != nullptr && !object.boolean) break;
     }
-    return last == nullptr ? std::nullopt : std::optional<JsonView>(*last);
+    if (last != nullptr) found = *last;
+    return last != nullptr;
   }
+  // The same; nullopt where there is none.
   [[nodiscard]] std::optional<JsonView> member(std::string_view name) const {
-    return member(JsonName(name));
+    JsonView found = *this;
+    return find(JsonName(name), found) ? std::optional(found) : std::nullopt;
   }
   // Of an object: in the order of their names, each once.
   void each_member(FunctionRef<void(std::string_view name, JsonView value)> visit) const;
@@ -92,11 +98,20 @@ class JsonView {
  private:
   static Type type_of(const Json& json);
   static std::string_view string_of(const Json& json);
-  static std::optional<JsonView> member_of(const Json& json, std::string_view name);
+  static bool find_in(const Json& json, std::string_view name, JsonView& found);
 
-  // One of them is there.
-  const Json* json_ = nullptr;
-  const QuickValue* value_ = nullptr;
+  // At a value of the other library, or one byte into one of the quick reader: a view is one word,
+  // which goes through registers.
+  static constexpr std::uintptr_t kQuick = 1;
+  [[nodiscard]] bool is_quick() const {
+    return (reinterpret_cast<std::uintptr_t>(at_) & kQuick) != 0;
+  }
+  [[nodiscard]] const QuickValue& quick() const {
+    return *reinterpret_cast<const QuickValue*>(at_ - kQuick);
+  }
+  [[nodiscard]] const Json& json() const { return *reinterpret_cast<const Json*>(at_); }
+
+  const char* at_;
 };
 
 }  // namespace cdom::api
