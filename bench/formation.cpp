@@ -5,6 +5,7 @@
 
 #include "compute_domain/api/codec.h"
 #include "compute_domain/base/text.h"
+#include "cpu_time.h"
 
 namespace cdom::bench {
 
@@ -95,6 +96,7 @@ FormationTimes Formation::run(const std::string& name, const FormationOptions& o
                   .target = cat(kDomains, "?watch=true&fieldSelector=metadata.name%3D", name)});
   if (!opened || !opened->stream) throw std::runtime_error("cannot watch the domain");
   const base::Duration start = clock_.elapsed();
+  const double cpu_before = own_cpu_seconds();
   for (int i = 0; i < options.nodes; ++i) {
     std::this_thread::sleep_until(
         std::chrono::steady_clock::now() +
@@ -117,6 +119,7 @@ FormationTimes Formation::run(const std::string& name, const FormationOptions& o
     const auto event = api::decode_watch_event<api::ComputeDomain>(read->line);
     if (event && event->object.status && event->object.status->ready) times.ready = clock_.now();
   }
+  times.cpu_seconds = own_cpu_seconds() - cpu_before;
   while (moments_.seen().prepared < static_cast<std::size_t>(options.nodes)) {
     if (clock_.elapsed() > end) throw std::runtime_error(cat(name, ": not all is prepared"));
     std::this_thread::sleep_for(1ms);

@@ -21,6 +21,7 @@ struct FormationTimes {
   base::Time last_pod_created{};
   base::Time ready{};          // when a watch of the domain said so
   base::Time last_prepared{};  // answered to kubelet
+  double cpu_seconds = 0;      // of this process, from the first POST of a pod to Ready
 };
 
 class Formation {
