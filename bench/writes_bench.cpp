@@ -1,6 +1,7 @@
 // Write requests of the operator for one formation of 18 nodes, in the stepped system and virtual
 // time: counts, so no matter of this machine. tests/system/writes_test.cpp holds them to the same
 // targets.
+#include <algorithm>
 #include <cstdio>
 #include <exception>
 
@@ -40,6 +41,29 @@ void tell(const char* how, void (*form)(Rig&, int), int most) {
   cdom::bench::print({name + ": of them refused", "writes", counts.refused, {{"max", 0}}, ""});
 }
 
+// What a domain of a whole clique of 144 costs, and how large its objects get.
+void tell_large_clique() {
+  constexpr int kMany = 144;
+  constexpr double kMostBytes = 64 << 10;
+  const auto rig = cluster_with_domain(1, kMany, {.slots_per_group = kMany});
+  form_in_one_pass(*rig, kMany);
+  const std::string name = "stepped: 144 nodes, allocated in one pass: ";
+  const auto ours = static_cast<double>(rig->requests().count(is_ours));
+  cdom::bench::print({name + "writes", "writes", {ours}, {{"max", kMany + 8}}, ""});
+  const auto tell_largest = [&](const char* what, const auto& objects, const char* version,
+                                std::vector<cdom::bench::Bound> bounds) {
+    double most = 0;
+    for (const auto& object : objects) {
+      most = std::max(most, static_cast<double>(cdom::api::encode(object, version).size()));
+    }
+    cdom::bench::print({name + what, "bytes", {most}, std::move(bounds), ""});
+  };
+  const auto reports = rig->kubectl().list_all<cdom::api::ComputeDomainNode>();
+  tell_largest("the ComputeDomain", rig->domains(), "v1beta1", {{"max", kMostBytes}});
+  tell_largest("a node's report", *reports, "v1beta1", {});
+  tell_largest("the node list", rig->node_lists(), "v1", {});
+}
+
 }  // namespace
 
 int main() {
@@ -47,6 +71,7 @@ int main() {
     tell("allocated in one pass (N + 8)", form_in_one_pass, kNodes + 8);
     tell("one by one, 5 s apart (3 N + 10)", form_one_by_one, 3 * kNodes + 10);
     tell("at random within 2 s (N + 12)", form_at_random, kNodes + 12);
+    tell_large_clique();
     std::vector<double> settled;
     for (std::uint64_t seed = 1; seed <= kSeeds; ++seed) {
       const auto rig = cluster_with_domain(seed, kNodes);

@@ -90,6 +90,7 @@ Rig::Rig(const RigOptions& options)
       shares_claims_(options.shares_claims),
       fills_cliques_(options.fills_cliques),
       channels_(options.channels),
+      slots_per_group_(options.slots_per_group),
       remembered_events_(options.remembered_events),
       node_settings_(options.node_settings),
       random_(options.seed),
@@ -183,6 +184,7 @@ void Rig::start(Process& process) {
   options.settings.shares_claims = shares_claims_;
   options.settings.fills_cliques = fills_cliques_;
   options.settings.channels = channels_;
+  options.settings.slots_per_group = slots_per_group_;
   options.workers = 2;
   options.instance = "test";
   options.seed = random_.next();

@@ -47,6 +47,7 @@ struct RigOptions {
   // Of the agents; channels of the controller.
   core::NodeSettings node_settings = {};
   std::int64_t channels = 2048;
+  std::int64_t slots_per_group = 18;  // of the controller: MAX_NODES_PER_IMEX_DOMAIN
   // More than one all lead at once, as no correct election lets them.
   int controllers = 1;
 };
@@ -148,7 +149,7 @@ class Rig {
   const int writes_allowed_;
   int writes_before_ = 0;
   const bool labels_nodes_, shares_claims_, fills_cliques_;
-  const std::int64_t channels_;
+  const std::int64_t channels_, slots_per_group_;
   const std::size_t remembered_events_;
   core::NodeSettings node_settings_;
   int steps_at_this_moment_ = 0;
