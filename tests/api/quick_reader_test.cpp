@@ -170,10 +170,16 @@ TEST(QuickReader, GivesOfOddListsWhatTheThoroughReaderGives) {
 TEST(QuickReader, TakesWhatAnApiServerSendsOfEveryDay) {
   const auto lease = QuickReader::of_thread();
   ASSERT_TRUE(lease);
+  const WantedIndex everything(Wanted{.everything = true});
   for (const std::string& text :
        {encode(sample<Node>(), "v1"), encode(sample<ResourceClaim>(), "v1"),
         encode(sample<ComputeDomainNode>(), "v1beta1"),
-        std::string(R"({"a":"\u00e9\n","b":[1,2.5,null,true]})")}) {
+        std::string(
+            R"({"a":"\u00e9\n","b":[1,-2,2.5,null,true],"c":{"d":[{"e":[{"f\t":"g"}]}]}})")}) {
+    EXPECT_TRUE(lease->read(text, everything)) << text;
+    const auto cut = lease->cut(cat(R"({"items":[)", text, ",", text, "]}"));
+    ASSERT_TRUE(cut && cut->items.size() == 2) << text;
+    EXPECT_TRUE(lease->item(1, everything)) << text;
     EXPECT_TRUE(lease->read(text, WantedIndex({}))) << text;
   }
 }

@@ -171,6 +171,12 @@ void FakeServer::report_expired_as_event() {
   expired_as_event_ = true;
 }
 
+void FakeServer::say(const std::string& line) {
+  const std::scoped_lock lock(mutex_);
+  history_.push_back({++version_, line});
+  changed_.notify_all();
+}
+
 void FakeServer::begin_watches_with(const std::string& line) {
   const std::scoped_lock lock(mutex_);
   first_line_ = line;

@@ -40,6 +40,8 @@ class FakeServer : public http::Client {
   // or as an event.
   void compact();
   void report_expired_as_event();
+  // In the watches that are open.
+  void say(const std::string& line);
   // Every watch opened from now on begins with this line; "" for none.
   void begin_watches_with(const std::string& line);
 

@@ -164,6 +164,19 @@ TEST(Informer, AnErrorOfTheServerIsWaitedForThoughTheWatchHadProgressed) {
   EXPECT_GE(*rig.informer.next_due() - rig.clock.elapsed(), 400ms);
 }
 
+// An overloaded one may end each watch so.
+TEST(Informer, WhatTheServerSaysInAWatchThatHadProgressedIsWaitedForToo) {
+  InformerRig rig;
+  rig.settle();
+  rig.server.put("a", "1");
+  EXPECT_EQ(rig.step(), Step::Took);
+  rig.server.say(watch_line(
+      "ERROR",
+      R"({"kind":"Status","apiVersion":"v1","status":"Failure","reason":"TooManyRequests","code":429})"));
+  EXPECT_EQ(rig.step(), Step::Failed);
+  EXPECT_GE(*rig.informer.next_due() - rig.clock.elapsed(), 400ms);
+}
+
 // 410 comes as an answer or as an event; both mean that changes were missed.
 class InformerExpired : public testing::TestWithParam<bool> {};
 INSTANTIATE_TEST_SUITE_P(AsAnswerOrEvent, InformerExpired, testing::Bool());

@@ -27,7 +27,12 @@ struct QuickReader::Parts {
   std::unique_ptr<simdjson::internal::dom_parser_implementation> library;
   std::vector<char> bytes;  // the text, and what the library may look at behind it
   JsonStructure structure;
-  std::vector<std::size_t> items;  // of the list that was cut: their first tokens
+  // Of the list that was cut: their first tokens, and the first backslash that is not before them.
+  struct Item {
+    std::size_t token;
+    const char* backslash;
+  };
+  std::vector<Item> items;
   std::vector<QuickValue> values;
   std::deque<std::string> texts;
 };
@@ -51,21 +56,26 @@ QuickReader::Lease::~Lease() {
 }
 
 void QuickReader::shrink() {
-  if (parts_ != nullptr && kOfText * parts_->bytes.size() > kMostToKeep) parts_.reset();
+  if (parts_ == nullptr) return;
+  const std::size_t values = parts_->values.capacity() * sizeof(QuickValue);
+  if (kOfText * parts_->bytes.size() > kMostToKeep || values > kMostToKeep) parts_.reset();
 }
 
 bool QuickReader::find_structure(std::string_view text) {
   if (parts_ == nullptr) parts_ = std::make_unique<Parts>();
   Parts& parts = *parts_;
-  if (text.size() >= UINT32_MAX) return false;
+  if (text.empty() || text.size() >= UINT32_MAX) return false;
   const std::size_t capacity = std::bit_ceil(std::max(text.size(), kLeast));
+  // The text's place first: where there is no memory for it the library keeps what it had.
+  if (parts.bytes.size() < capacity + simdjson::SIMDJSON_PADDING) {
+    parts.bytes.resize(capacity + simdjson::SIMDJSON_PADDING);
+  }
   if (parts.library == nullptr || parts.library->capacity() < text.size()) {
     if (simdjson::get_active_implementation()->create_dom_parser_implementation(
             capacity, 1, parts.library) != simdjson::SUCCESS) {
       parts.library.reset();
       return false;
     }
-    parts.bytes.resize(capacity + simdjson::SIMDJSON_PADDING);
   }
   std::memcpy(parts.bytes.data(), text.data(), text.size());
   std::memset(parts.bytes.data() + text.size(), 0, simdjson::SIMDJSON_PADDING);
@@ -80,24 +90,25 @@ bool QuickReader::find_structure(std::string_view text) {
   return true;
 }
 
-std::optional<JsonView> QuickReader::keep(std::size_t token, const WantedIndex& wanted,
-                                          bool is_all) {
+std::optional<JsonView> QuickReader::keep(StructureWalk& walk, const WantedIndex& wanted) {
   Parts& parts = *parts_;
   parts.values.clear();
   parts.texts.clear();
-  StructureWalk walk(parts.structure, token);
   if (!walk.keep(wanted, parts.values, parts.texts)) return std::nullopt;
-  if (is_all && !walk.is_at_end()) return std::nullopt;
   return parts.values.front();
 }
 
 std::optional<JsonView> QuickReader::read(std::string_view text, const WantedIndex& wanted) {
   if (!find_structure(text)) return std::nullopt;
-  return keep(0, wanted, true);
+  StructureWalk walk(parts_->structure);
+  const auto view = keep(walk, wanted);
+  return walk.is_at_end() ? view : std::nullopt;
 }
 
 std::optional<JsonView> QuickReader::item(std::size_t index, const WantedIndex& wanted) {
-  return keep(parts_->items[index], wanted, false);
+  const Parts::Item& item = parts_->items[index];
+  StructureWalk walk(parts_->structure, item.token, item.backslash);
+  return keep(walk, wanted);
 }
 
 std::optional<QuickReader::Cut> QuickReader::cut(std::string_view list) {
@@ -121,7 +132,7 @@ std::optional<QuickReader::Cut> QuickReader::cut(std::string_view list) {
     cut.has_items = true;
     if (walk.take(']')) continue;
     do {
-      parts_->items.push_back(walk.token());
+      parts_->items.push_back({walk.token(), walk.backslash()});
       const auto text = walk.pass();
       if (!text) return std::nullopt;
       cut.items.push_back(*text);

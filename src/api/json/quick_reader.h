@@ -20,6 +20,8 @@
 
 namespace cdom::api {
 
+class StructureWalk;
+
 class QuickReader {
  public:
   // This thread's, unless a document of it is being read: nullptr then.
@@ -49,7 +51,7 @@ class QuickReader {
   struct Parts;
   // The structure of the text, a copy of which is kept.
   bool find_structure(std::string_view text);
-  std::optional<JsonView> keep(std::size_t token, const WantedIndex& wanted, bool is_all);
+  std::optional<JsonView> keep(StructureWalk& walk, const WantedIndex& wanted);
   void shrink();
 
   std::unique_ptr<Parts> parts_;

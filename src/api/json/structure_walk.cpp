@@ -80,13 +80,19 @@ struct StructureWalk::Kept {
   std::deque<std::string>& texts;
 };
 
-StructureWalk::StructureWalk(const JsonStructure& structure, std::size_t token)
+StructureWalk::StructureWalk(const JsonStructure& structure)
+    : StructureWalk(
+          structure, 0,
+          find_backslash(structure.text.data(), structure.text.data() + structure.text.size())) {}
+
+StructureWalk::StructureWalk(const JsonStructure& structure, std::size_t token,
+                             const char* backslash)
     : text_(structure.text.data()),
       text_end_(text_ + structure.text.size()),
       tokens_(structure.tokens),
       end_(tokens_ + structure.count),
       at_(tokens_ + token),
-      backslash_(find_backslash(text_ + *at_, text_end_)) {}
+      backslash_(backslash) {}
 
 bool StructureWalk::keep(const WantedIndex& wanted, std::vector<QuickValue>& values,
                          std::deque<std::string>& texts) {

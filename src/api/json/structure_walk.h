@@ -31,9 +31,9 @@ struct JsonStructure {
 
 class StructureWalk {
  public:
-  explicit StructureWalk(const JsonStructure& structure) : StructureWalk(structure, 0) {}
-  // From the token on that begins a value.
-  StructureWalk(const JsonStructure& structure, std::size_t token);
+  explicit StructureWalk(const JsonStructure& structure);
+  // From the token on that begins a value, where a walk that has come so far has this backslash().
+  StructureWalk(const JsonStructure& structure, std::size_t token, const char* backslash);
 
   // Adds the value that begins here to `values`, and the texts that do not stand in the document to
   // `texts`. False: it gave up.
@@ -48,6 +48,8 @@ class StructureWalk {
   std::optional<std::string> name();
   // What the next token begins with; '\0' at the end.
   [[nodiscard]] char next() const { return text_[*at_]; }
+  // The first that has not been looked into; it is looked for once in the whole text.
+  [[nodiscard]] const char* backslash() const { return backslash_; }
   [[nodiscard]] std::size_t token() const { return static_cast<std::size_t>(at_ - tokens_); }
   [[nodiscard]] bool is_at_end() const { return at_ == end_; }
 
