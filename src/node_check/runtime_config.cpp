@@ -69,7 +69,9 @@ std::vector<std::string> files_like(const std::string& host_root, const fs::path
   glob_t found{};
   std::vector<std::string> files;
   const std::string folder = base::path_below(host_root, pattern.parent_path());
-  if (glob((fs::path(folder) / pattern.filename()).c_str(), 0, nullptr, &found) == 0) {
+  const std::string here = fs::path(folder) / pattern.filename();
+  // NOLINTNEXTLINE(concurrency-mt-unsafe): but for a locale that changes, and nobody changes it
+  if (glob(here.c_str(), 0, nullptr, &found) == 0) {
     for (std::size_t i = 0; i < found.gl_pathc; ++i) {
       files.push_back(pattern.parent_path() / fs::path(found.gl_pathv[i]).filename());
     }
