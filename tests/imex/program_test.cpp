@@ -342,8 +342,10 @@ TEST(ImexProgram, IsHeldUpByNoLogAndByNothingThatItsDaemonPrints) {
   kill(running.daemon, SIGKILL);
   ASSERT_TRUE(running.rig.until([&] {
     return std::ranges::any_of(node.agent->states, [](const DaemonStatus& state) {
-      // A child that prints without end may have come to the middle of its word.
-      return state.message.starts_with("nvidia-imex was ended by SIGKILL; its last words: c");
+      // A child that prints without end may have come to the middle of its word, and no other.
+      constexpr std::string_view kBefore = "nvidia-imex was ended by SIGKILL; its last words: ";
+      return state.message.starts_with(kBefore) && state.message.size() > kBefore.size() &&
+             std::string_view("chatter").starts_with(state.message.substr(kBefore.size()));
     });
   }));
   ASSERT_TRUE(running.rig.until_phase(0, DaemonPhase::Ready));

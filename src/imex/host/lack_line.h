@@ -11,7 +11,7 @@ namespace cdom::imex {
 
 inline constexpr char kLackVerb[] = "lack";
 inline constexpr char kLookedVerb[] = "looked";  // the last line: that was all
-// More than there are reasons; what is told is bounded.
+// More than there are reasons: a line has at most so many.
 inline constexpr std::size_t kMostLacks = 16;
 
 Line line_of(const base::NodeLack& lack);
