@@ -11,7 +11,7 @@ namespace cdom::api {
 namespace {
 
 // As many as a word has bits.
-constexpr unsigned kDeepest = 64;
+constexpr unsigned kMostLevels = 64;
 // With so few characters and no exponent a number is none that is too large.
 constexpr std::size_t kLongestFloat = 300;
 constexpr JsonName kMetadata("metadata"), kManagedFields("managedFields");
@@ -121,7 +121,7 @@ std::optional<std::string> StructureWalk::name() {
 
 bool StructureWalk::keep_value(const WantedIndex& wanted, const JsonName& name, unsigned depth,
                                Kept& kept) {
-  if (depth == kDeepest) return false;
+  if (depth == kMostLevels) return false;
   const char* begin = taken();
   QuickValue& value = kept.values.emplace_back();
   value.name = name;
@@ -241,7 +241,7 @@ const char* StructureWalk::pass_value(const char* begin) {
     if (*begin == '{' || *begin == '[') {
       const bool opens_object = *begin == '{';
       if (next() != (opens_object ? '}' : ']')) {
-        if (++depth > kDeepest || (opens_object && !pass_name())) return nullptr;
+        if (++depth > kMostLevels || (opens_object && !pass_name())) return nullptr;
         is_object = is_object << 1U | (opens_object ? 1U : 0U);
         begin = taken();
         continue;
