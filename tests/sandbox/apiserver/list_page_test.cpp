@@ -26,6 +26,7 @@ std::string number(std::size_t i) { return std::to_string(100'000 + i); }
 
 std::vector<std::string> names_of(const std::vector<Object>& objects) {
   std::vector<std::string> names;
+  names.reserve(objects.size());
   for (const Object& object : objects) names.push_back(object->value()["metadata"]["name"]);
   return names;
 }
