@@ -63,7 +63,7 @@ target_link_libraries(cdom_optimised_test_options INTERFACE cdom_options GTest::
                                                             Threads::Threads)
 # Few tests are waited for; all of them are compiled.
 add_library(cdom_test_options INTERFACE)
-target_compile_options(cdom_test_options INTERFACE $<$<CONFIG:Release>:-O0>)
+target_compile_options(cdom_test_options INTERFACE -O0)
 target_link_libraries(cdom_test_options INTERFACE cdom_optimised_test_options)
 
 # What every test includes, compiled once.
