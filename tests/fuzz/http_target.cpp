@@ -9,6 +9,7 @@
 #include "compute_domain/base/text.h"
 #include "compute_domain/http/message.h"
 #include "fuzz/laws.h"
+#include "http/client/frame_splitter.h"
 #include "http/client/line_splitter.h"
 #include "http/session.h"
 
@@ -96,23 +97,27 @@ void serve(std::string_view bytes) {
   require(requests == 0 || !sent.empty(), "a request has an answer");
 }
 
-void split_lines(std::string_view bytes) {
-  http::LineSplitter splitter, at_once;
+// However the bytes come.
+template <class Splitter>
+void split(std::string_view bytes) {
+  Splitter splitter, at_once;
   std::string in_pieces, whole;
   for (std::size_t at = 0; at < bytes.size(); at += 7) {
     splitter.add(bytes.substr(at, 7));
-    while (const auto line = splitter.next()) in_pieces += cat(*line, "\n");
+    while (const auto part = splitter.next()) in_pieces += cat(*part, "\n");
   }
   at_once.add(bytes);
-  while (const auto line = at_once.next()) whole += cat(*line, "\n");
-  require(in_pieces == whole && splitter.rest() == at_once.rest(),
-          "lines are the same however they come");
+  while (const auto part = at_once.next()) whole += cat(*part, "\n");
+  require(in_pieces == whole && splitter.carried() == at_once.carried() &&
+              splitter.rest() == at_once.rest(),
+          "lines and frames are the same however they come");
 }
 
 }  // namespace
 
 void take_http(std::string_view bytes) {
-  split_lines(bytes);
+  split<http::LineSplitter>(bytes);
+  split<http::FrameSplitter>(bytes);
   const std::string encoded = http::percent_encoded(bytes);
   require(http::percent_decoded(encoded, false) == bytes, "what is encoded is decoded");
   (void)http::percent_decoded(bytes, true);

@@ -8,7 +8,7 @@ set(sources
     api/meta.cpp api/domain/node_list.cpp api/observed.cpp api/partial_metadata.cpp api/patch.cpp api/plan_report.cpp api/program.cpp
     api/domain/report_bounds.cpp api/resource.cpp api/resource_versions.cpp api/review.cpp api/status.cpp
     api/json/strict.cpp api/json/yaml.cpp api/json/yaml_document.cpp api/json/yaml_scalar.cpp
-    http/acknowledged.cpp http/late_response.cpp http/client/line_splitter.cpp http/message.cpp http/pem.cpp http/outbox.cpp http/reply_head.cpp http/session.cpp
+    http/acknowledged.cpp http/late_response.cpp http/client/frame_splitter.cpp http/client/line_splitter.cpp http/message.cpp http/pem.cpp http/outbox.cpp http/reply_head.cpp http/session.cpp
     http/transport.cpp
     core/placement/reservations.cpp core/node/node_plan.cpp
     imex/host/elf.cpp imex/host/fabric_line.cpp imex/host/lack_line.cpp imex/daemon/hosts_file.cpp imex/daemon/last_words.cpp imex/daemon/line.cpp imex/protocol.cpp imex/daemon/state_file.cpp imex/daemon/tool_answer.cpp

@@ -11,6 +11,7 @@
 namespace cdom::http {
 namespace {
 
+using namespace std::string_literals;
 using ::testing::StartsWith;
 
 TEST(Stream, GivesLinesHoweverTheyWereCutIntoChunks) {
@@ -26,6 +27,28 @@ TEST(Stream, GivesLinesHoweverTheyWereCutIntoChunks) {
   EXPECT_EQ(opened->response.headers.at("content-type"), "application/json");
   for (const char* line : {"one", "two", "three", "four", "", "last", "END", "END"}) {
     EXPECT_EQ(next_of(*opened->stream), line);
+  }
+}
+
+TEST(Stream, GivesFramesWhereItsMediaTypeSaysSo) {
+  const auto start = [](const auto& writer) {
+    for (const std::string& piece : {"\0\0\0"s, "\3a\nb\0\0"s, "\0\0\0\0\0\2cd\0\0\0\7ef"s}) {
+      writer->write(shared(piece));
+    }
+    writer->finish();
+  };
+  for (const char* type : {"application/vnd.kubernetes.protobuf;stream=watch",
+                           "application/vnd.kubernetes.protobuf; stream=watch"}) {
+    const auto server = serve([&](const Request&, const Peer&) -> Reply {
+      return StreamReply{Response{200, {{"Content-Type", type}}, {}}, start};
+    });
+    const auto client = connect_to(*server);
+    auto opened = client->open({"GET", "/", {}, {}});
+    ASSERT_TRUE(opened) << opened.error().message;
+    // What is left of a frame is of no use.
+    for (const char* frame : {"a\nb", "", "cd", "END", "END"}) {
+      EXPECT_EQ(next_of(*opened->stream), frame) << type;
+    }
   }
 }
 

@@ -1,4 +1,4 @@
-// Client: sends requests to one server, and opens streams of lines.
+// Client: sends requests to one server, and opens streams of lines or frames.
 //
 // The one interface through which this project speaks HTTP: make_client() gives the real thing,
 // tests and the sandbox bring in-memory ones. Implementations are thread-safe.
@@ -20,7 +20,7 @@ namespace cdom::http {
 // What one read of a stream gave.
 struct StreamRead {
   enum class What {
-    Line,     // `line` is the next line, without its newline, and there until the next call
+    Line,  // `line` is the next line or frame, without its newline or length, until the next call
     Nothing,  // none came within the wait
     End,      // the server ended the stream properly
   };
@@ -28,7 +28,8 @@ struct StreamRead {
   std::string_view line;
 };
 
-// The body of one long response, line by line. next() is for one thread; cancel() for any.
+// The body of one long response, line by line, or frame by frame where its media type is a stream
+// of protobuf. next() is for one thread; cancel() for any.
 class Stream {
  public:
   virtual ~Stream() = default;

@@ -12,7 +12,7 @@
 #include "http/client/client_tls.h"
 #include "http/client/connection_settings.h"
 #include "http/client/exchange.h"
-#include "http/client/line_stream.h"
+#include "http/client/split_stream.h"
 #include "http/client/stream_exchange.h"
 #include "http/client/token_source.h"
 
@@ -37,6 +37,22 @@ web::uri without_brackets(const web::uri& base, const std::string& address) {
   return web::uri(cat(base.scheme(), "://", address, ":", port, base.resource().to_string()));
 }
 
+// Kubernetes' media type of a watch in protobuf.
+bool comes_in_frames(const Response& head) {
+  const auto type = head.headers.find("Content-Type");
+  return type != head.headers.end() &&
+         type->second.starts_with("application/vnd.kubernetes.protobuf") &&
+         type->second.find("stream=watch") != std::string::npos;
+}
+
+std::unique_ptr<Stream> parts_of(std::unique_ptr<ResponseSource> answer, const Response& head,
+                                 std::string what) {
+  if (comes_in_frames(head)) {
+    return std::make_unique<SplitStream<FrameSplitter>>(std::move(answer), std::move(what));
+  }
+  return std::make_unique<SplitStream<LineSplitter>>(std::move(answer), std::move(what));
+}
+
 // Requests by cpprest, streams by Beast.
 class MixedClient : public Client {
  public:
@@ -58,7 +74,7 @@ class MixedClient : public Client {
     Opened opened;
     if (answer->head.status == 200) {
       opened.response = std::move(answer->head);
-      opened.stream = std::make_unique<LineStream>(std::move(answer->exchange), name_of(request));
+      opened.stream = parts_of(std::move(answer->exchange), opened.response, name_of(request));
       return opened;
     }
     // Nor may what is no stream be idle for as long as one.

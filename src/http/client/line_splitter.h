@@ -13,6 +13,8 @@ namespace cdom::http {
 
 class LineSplitter {
  public:
+  static constexpr char kPart[] = "line";  // for errors
+
   void add(std::string_view piece);
   // The next whole line without its newline ("\n" or "\r\n"); there until the next call.
   [[nodiscard]] std::optional<std::string_view> next();

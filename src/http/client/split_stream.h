@@ -1,19 +1,22 @@
-// LineStream: the body of an answer, line by line.
+// SplitStream: the body of an answer, part by part: of a LineSplitter lines, of a FrameSplitter
+// frames.
 #pragma once
 
 #include <memory>
 #include <string>
 
 #include "compute_domain/http/client.h"
+#include "http/client/frame_splitter.h"
 #include "http/client/line_splitter.h"
 #include "http/client/response_source.h"
 
 namespace cdom::http {
 
-class LineStream : public Stream {
+template <class Splitter>
+class SplitStream : public Stream {
  public:
   // `what` is the request, for errors: "GET https://host/path".
-  LineStream(std::unique_ptr<ResponseSource> exchange, std::string what);
+  SplitStream(std::unique_ptr<ResponseSource> exchange, std::string what);
   base::Result<StreamRead> next(base::Duration wait) override;
   void cancel() override;
 
@@ -22,8 +25,11 @@ class LineStream : public Stream {
 
   const std::unique_ptr<ResponseSource> exchange_;
   const std::string what_;
-  LineSplitter lines_;
+  Splitter parts_;
   std::string last_;  // line, without a newline
 };
+
+extern template class SplitStream<LineSplitter>;
+extern template class SplitStream<FrameSplitter>;
 
 }  // namespace cdom::http
