@@ -2,6 +2,8 @@ package main
 
 import (
 	"bytes"
+	"encoding/hex"
+	"encoding/json"
 	"fmt"
 	"strconv"
 
@@ -73,6 +75,30 @@ func encode(claim *resourcev1.ResourceClaim, number int, mediaType string) (*Ans
 		answers.events = append(answers.events, event)
 	}
 	return answers, nil
+}
+
+// encodeLine says in protobuf what the line says, of an event without the length of its frame.
+func encodeLine(line string, _ int) (string, error) {
+	info, _ := runtime.SerializerInfoForMediaType(scheme.Codecs.SupportedMediaTypes(), runtime.ContentTypeProtobuf)
+	var event metav1.WatchEvent
+	if err := json.Unmarshal([]byte(line), &event); err != nil {
+		return "", err
+	}
+	text := []byte(line)
+	if event.Type != "" {
+		text = event.Object.Raw
+	}
+	object, kind, err := scheme.Codecs.UniversalDeserializer().Decode(text, nil, nil)
+	if err != nil {
+		return "", err
+	}
+	encoded, err := runtime.Encode(scheme.Codecs.EncoderForVersion(info.Serializer, kind.GroupVersion()), object)
+	if err != nil || event.Type == "" {
+		return hex.EncodeToString(encoded), err
+	}
+	event.Object.Raw = encoded
+	encoded, err = runtime.Encode(scheme.Codecs.EncoderForVersion(info.StreamSerializer.Serializer, kind.GroupVersion()), &event)
+	return hex.EncodeToString(encoded), err
 }
 
 // state is what event i says: a claim has a name and an UID of its own, and the newest version of all.

@@ -2,6 +2,7 @@
 //
 //	watch-peer serve N  reads a watch event of a ResourceClaim, in a line of JSON; prints two URLs, of HTTP and of HTTPS
 //	watch-peer take N   for each line "ENCODING URL" (json or protobuf) takes the N events; prints the CPU-seconds of that
+//	watch-peer encode 0 for each line with an object, a list or a watch event in JSON prints it in protobuf, as hexadecimal digits
 //
 // Both end with their standard input.
 package main
@@ -23,7 +24,7 @@ func main() {
 		usage()
 	}
 	number, err := strconv.Atoi(os.Args[2])
-	answer := map[string]func(string, int) (string, error){"serve": serveLine, "take": takeLine}[os.Args[1]]
+	answer := map[string]func(string, int) (string, error){"serve": serveLine, "take": takeLine, "encode": encodeLine}[os.Args[1]]
 	if err != nil || answer == nil {
 		usage()
 	}
@@ -43,6 +44,6 @@ func main() {
 }
 
 func usage() {
-	fmt.Fprintln(os.Stderr, "usage: watch-peer serve|take N")
+	fmt.Fprintln(os.Stderr, "usage: watch-peer serve|take|encode N")
 	os.Exit(2)
 }

@@ -76,6 +76,12 @@ base::Result<DynamicObject> decode<DynamicObject>(std::string_view json) {
   return read_dynamic(json, {});
 }
 
+// Of a kind that is not known here no message is either.
+template <>
+bool reads_protobuf<DynamicObject>(std::string_view /*version*/) {
+  return false;
+}
+
 template <>
 base::Result<Page<DynamicObject>> decode_page<DynamicObject>(std::string_view json) {
   std::vector<DynamicObject> items;

@@ -3,6 +3,7 @@
 #include <nlohmann/json.hpp>
 
 #include "api/json/document.h"
+#include "api/node_selector.h"
 #include "compute_domain/api/names.h"
 #include "resource_fields.h"
 
@@ -14,41 +15,6 @@ constexpr JsonPath kExpression = "cel.expression";
 constexpr JsonPath kSource = "source";
 constexpr std::string_view kFromClass = "FromClass";
 constexpr std::string_view kFromClaim = "FromClaim";
-constexpr char kNodeName[] = "metadata.name";
-
-struct NodeSelectorRequirement {
-  std::string key, op;
-  std::vector<std::string> values;
-};
-
-// The value that "key In [value]" names, or "".
-std::string one_value(const std::vector<NodeSelectorRequirement>& of, std::string_view key) {
-  const bool is_one =
-      of.size() == 1 && of[0].key == key && of[0].op == "In" && of[0].values.size() == 1;
-  return is_one ? of[0].values[0] : std::string{};
-}
-
-struct NodeSelectorTerm {
-  std::vector<NodeSelectorRequirement> fields = {}, labels = {};
-
-  [[nodiscard]] std::string one_node() const {
-    return labels.empty() ? one_value(fields, kNodeName) : std::string{};
-  }
-  [[nodiscard]] std::string one_clique() const {
-    return fields.empty() ? one_value(labels, kNodeCliqueLabel) : std::string{};
-  }
-};
-
-struct NodeSelector {
-  std::vector<NodeSelectorTerm> terms;
-};
-
-bool operator==(const NodeSelectorRequirement& a, const NodeSelectorRequirement& b) {
-  return a.key == b.key && a.op == b.op && a.values == b.values;
-}
-bool operator==(const NodeSelectorTerm& a, const NodeSelectorTerm& b) {
-  return a.fields == b.fields && a.labels == b.labels;
-}
 
 }  // namespace
 
@@ -67,17 +33,17 @@ inline constexpr auto kFields<NodeSelector> =
 void AsOneNode::read(Decoding& decoding, const JsonView& json, std::string& node) {
   NodeSelector selector;
   api::read(decoding, json, selector);
-  node = selector.terms.size() == 1 ? selector.terms[0].one_node() : std::string{};
+  node = one_node(selector);
 }
 
 void AsOneNode::write(Json& json, const std::string& node) {
-  api::write(json, NodeSelector{{NodeSelectorTerm{.fields = {{kNodeName, "In", {node}}}}}});
+  api::write(json, NodeSelector{{NodeSelectorTerm{.fields = {{kNodeNameField, "In", {node}}}}}});
 }
 
 void AsClique::read(Decoding& decoding, const JsonView& json, std::string& clique) {
   NodeSelector selector;
   api::read(decoding, json, selector);
-  clique = selector.terms.size() == 1 ? selector.terms[0].one_clique() : std::string{};
+  clique = one_clique(selector);
 }
 
 void AsClique::write(Json& json, const std::string& clique) {

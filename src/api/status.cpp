@@ -3,6 +3,7 @@
 #include <chrono>
 #include <nlohmann/json.hpp>
 
+#include "api/protobuf/envelope.h"
 #include "compute_domain/api/codec.h"
 #include "compute_domain/base/text.h"
 #include "fields.h"
@@ -13,12 +14,6 @@ namespace cdom::api {
 namespace {
 
 using base::ErrorKind;
-
-struct StatusFields {
-  std::int64_t code = 0;
-  std::string reason, message;
-  std::int64_t retry_after_seconds = 0;
-};
 
 // A body that is no Status can be a proxy's whole page.
 constexpr std::size_t kMostOfABody = 200;
@@ -84,6 +79,10 @@ Status status_in(const JsonView& json, int code) {
   StatusFields fields;
   Decoding decoding;  // a Status is read as far as it can be
   read(decoding, json, fields);
+  return status_of(fields, code);
+}
+
+Status status_of(const StatusFields& fields, int code) {
   Status status{fields.code > 0 && fields.code < 1000 ? static_cast<int>(fields.code) : code,
                 fields.reason, fields.message, std::nullopt};
   if (fields.retry_after_seconds > 0) {
@@ -99,6 +98,9 @@ Status decode_status(int http_code, std::string_view body) {
     fields.members["kind"].everything = true;
     return fields;
   }();
+  if (is_enveloped(body)) {
+    if (const auto fields = status_in_envelope(body)) return status_of(*fields, http_code);
+  }
   const auto json = parse_json(body, wanted);
   if (json && json->is_object() && json->contains("kind") && json->at("kind") == "Status") {
     return status_in(*json, http_code);

@@ -36,6 +36,7 @@ void read_domains(std::string_view bytes);  // object_targets.cpp
 void read_reports(std::string_view bytes);
 void read_resources(std::string_view bytes);
 void read_builtins(std::string_view bytes);
+void read_protobuf(std::string_view bytes);
 void follow_server(std::string_view bytes);    // informer_target.cpp
 void read_imex_lines(std::string_view bytes);  // node_targets.cpp
 void read_imex_tool(std::string_view bytes);

@@ -1,4 +1,6 @@
 // Kubernetes objects, of every kind that is read, each as an object, in a page, and in a watch.
+#include <algorithm>
+#include <iterator>
 #include <optional>
 #include <string>
 #include <vector>
@@ -119,7 +121,55 @@ std::optional<T> read_object(std::string_view bytes) {
   return std::move(*object);
 }
 
+// A field of a protobuf message, numbers below 16.
+std::string message_field(unsigned number, std::string_view bytes) {
+  std::string length;
+  for (std::size_t left = bytes.size(); length.empty() || left > 0; left >>= 7U) {
+    length += static_cast<char>((left & 0x7FU) | (left >= 0x80U ? 0x80U : 0U));
+  }
+  return cat(std::string(1, static_cast<char>(number << 3U | 2U)), length, bytes);
+}
+
+// The bytes are a page, an event, or one object of either.
+template <class T>
+void read_messages(std::string_view bytes) {
+  const api::Kind& kind = api::kind_of<T>();
+  const std::string version = api::api_version_of(kind, kind.versions.front());
+  const auto envelope = [&](std::string_view name, std::string_view object) {
+    return cat(std::string_view("k8s\0", 4),
+               message_field(1, message_field(1, version) + message_field(2, name)),
+               message_field(2, object));
+  };
+  const std::string list = envelope(cat(kind.kind, "List"), message_field(2, bytes));
+  const std::string event =
+      message_field(1, "ADDED") + message_field(2, message_field(1, envelope(kind.kind, bytes)));
+  std::vector<T> read;
+  for (const std::string_view page : {std::string_view(list), bytes}) {
+    if (auto got = api::decode_page<T>(page))
+      std::ranges::move(got->items, std::back_inserter(read));
+  }
+  for (const std::string_view text : {std::string_view(event), bytes}) {
+    if (auto got = api::decode_watch_event<T>(text)) read.push_back(std::move(got->object));
+  }
+  for (const T& object : read) {
+    // A byte that is not UTF-8 becomes three.
+    require(kept(object) <= 3 * bytes.size(), "what is kept is no longer than what came");
+    const auto once = api::decode<T>(api::encode(object, kind.versions.front()));
+    require(once.has_value(), "an object that was read is written and read");
+  }
+}
+
 }  // namespace
+
+void read_protobuf(std::string_view bytes) {
+  read_messages<api::Node>(bytes);
+  read_messages<api::Pod>(bytes);
+  read_messages<api::ConfigMap>(bytes);
+  read_messages<api::ResourceClaim>(bytes);
+  read_messages<api::ResourceClaimTemplate>(bytes);
+  read_messages<api::ResourceSlice>(bytes);
+  (void)api::decode_status(500, bytes);
+}
 
 void read_domains(std::string_view bytes) {
   (void)read_object<api::ComputeDomain>(bytes);

@@ -4,7 +4,9 @@ set(sources
     base/ranges.cpp base/result.cpp base/system_error.cpp base/text.cpp
     api/asked_pods.cpp api/domain/channel_config.cpp api/domain/compute_domain.cpp api/core.cpp api/definition_fields.cpp api/json/document.cpp
     api/domain/domain_config.cpp api/dynamic_object.cpp api/fields.cpp api/json/json_scanner.cpp api/json/json_text.cpp api/json/json_view.cpp
-    api/json/quick_reader.cpp api/json/structure_walk.cpp api/json/wanted_index.cpp api/kind.cpp
+    api/json/quick_reader.cpp api/json/structure_walk.cpp api/json/wanted_index.cpp api/kind.cpp api/node_selector.cpp
+    api/protobuf/core_messages.cpp api/protobuf/envelope.cpp api/protobuf/message_reader.cpp api/protobuf/meta_messages.cpp
+    api/protobuf/resource_messages.cpp
     api/meta.cpp api/domain/node_list.cpp api/observed.cpp api/partial_metadata.cpp api/patch.cpp api/plan_report.cpp api/program.cpp
     api/domain/report_bounds.cpp api/resource.cpp api/resource_versions.cpp api/review.cpp api/status.cpp
     api/json/strict.cpp api/json/yaml.cpp api/json/yaml_document.cpp api/json/yaml_scalar.cpp

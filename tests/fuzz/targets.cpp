@@ -37,7 +37,7 @@ const std::vector<Target>& targets() {
       {"informer", follow_server},  {"config", read_config},         {"nodelist", read_node_list},
       {"yaml", read_yaml},          {"kubeconfig", read_kubeconfig}, {"imexlines", read_imex_lines},
       {"imextool", read_imex_tool}, {"state", read_state},           {"nodefiles", read_node_files},
-      {"http", take_http},          {"bundles", read_bundles},
+      {"http", take_http},          {"bundles", read_bundles},       {"protobuf", read_protobuf},
   };
   return all;
 }

@@ -67,6 +67,18 @@ base::Result<WatchEvent<T>> decode_watch_event(std::string_view line);
 template <class T>
 std::string encode(const T& object, std::string_view version);
 
+// In protobuf a page or an event of some of Kubernetes' own kinds costs a fraction. Who reads those
+// asks for kProtobufOrJson, and gives what comes to the same functions: a page, and the message of
+// an event. Invalid: something in it is not as this program knows it, and none of it was read; ask
+// for JSON then.
+inline constexpr std::string_view kProtobufOrJson =
+    "application/vnd.kubernetes.protobuf, application/json";
+// Whether objects of a T in this version of its group are read in protobuf.
+template <class T>
+bool reads_protobuf(std::string_view version);
+// Whether a page or an event is protobuf, and not JSON.
+bool is_protobuf(std::string_view text);
+
 // A PartialObjectMetadataList: what a list of any kind is when only metadata is asked for.
 inline constexpr std::string_view kMetadataList =
     "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1";

@@ -80,15 +80,6 @@ base::Result<std::string_view> prepare(const Kind& kind, Json& object,
   return version;
 }
 
-WatchType watch_type_of(std::string_view word) {
-  if (word == "ADDED") return WatchType::Added;
-  if (word == "MODIFIED") return WatchType::Modified;
-  if (word == "DELETED") return WatchType::Deleted;
-  if (word == "BOOKMARK") return WatchType::Bookmark;
-  if (word == "ERROR") return WatchType::Error;
-  return WatchType::Unknown;
-}
-
 base::Error about(const Kind& kind, const Json& object, const base::Error& error) {
   const auto ns = text_in_metadata(object, "namespace");
   const auto name = to_string(ObjectName{ns, text_in_metadata(object, "name")});

@@ -12,7 +12,10 @@
 #include <vector>
 
 #include "api/fields.h"
+#include "api/heads.h"
 #include "api/json/wanted_index.h"
+#include "api/protobuf/envelope.h"
+#include "api/protobuf/messages.h"
 #include "api/reading.h"
 #include "compute_domain/api/codec.h"
 
@@ -32,18 +35,6 @@ auto into(T& object) {
     if constexpr (requires { object.version; }) object.version = version;
   };
 }
-
-struct PageHead {
-  std::string resource_version, continue_token;
-  std::vector<Unreadable> unreadable;
-};
-
-struct EventHead {
-  WatchType type = WatchType::Unknown;
-  Status status;                         // of Error
-  std::string resource_version;          // of Bookmark
-  std::optional<Unreadable> unreadable;  // the object
-};
 
 // What is read of an object of a kind, in any version: what its table reads, and what it is.
 struct WantedObject {
@@ -118,27 +109,36 @@ base::Result<Page<T>> decode_page(std::string_view json, Reading reading) {
 }
 
 template <class T>
-base::Result<Page<T>> decode_page(std::string_view json) {
-  return decode_page<T>(json, Reading::Quick);
+base::Result<Page<T>> decode_page(std::string_view text) {
+  if constexpr (kIsInProtobuf<T>) {
+    if (is_enveloped(text)) {
+      std::vector<T> items;
+      auto head = read_enveloped_list(kind_of<T>(), text, [&](const MessageReader& item) {
+        read_message(item, items.emplace_back());
+      });
+      return page_of(std::move(head), std::move(items));
+    }
+  }
+  return decode_page<T>(text, Reading::Quick);
 }
 
 // An event whose object has been read into `event`.
 template <class T>
-base::Result<WatchEvent<T>> event_of(base::Result<EventHead> head, WatchEvent<T> event) {
+base::Result<WatchEvent<T>> event_of(base::Result<EventHead> head, WatchEvent<T>&& event) {
   if (!head) return head.error();
   event.type = head->type;
   event.status = std::move(head->status);
   if (head->type == WatchType::Bookmark) {
     event.object.meta.resource_version = std::move(head->resource_version);
   }
-  if (!head->unreadable) return event;
+  if (!head->unreadable) return std::move(event);
   event.object = {};
   ObjectMeta& meta = event.object.meta;
   std::tie(meta.ns, meta.name) = std::tie(head->unreadable->name.ns, head->unreadable->name.name);
   meta.uid = head->unreadable->uid;
   meta.resource_version = head->unreadable->resource_version;
   event.unreadable = std::move(head->unreadable);
-  return event;
+  return std::move(event);
 }
 
 template <class T>
@@ -149,8 +149,22 @@ base::Result<WatchEvent<T>> decode_watch_event(std::string_view line, Reading re
 }
 
 template <class T>
-base::Result<WatchEvent<T>> decode_watch_event(std::string_view line) {
-  return decode_watch_event<T>(line, Reading::Quick);
+base::Result<WatchEvent<T>> decode_watch_event(std::string_view text) {
+  if constexpr (kIsInProtobuf<T>) {
+    if (is_event_message(text)) {
+      WatchEvent<T> event;
+      auto head = read_event_message(kind_of<T>(), text, [&](const MessageReader& object) {
+        read_message(object, event.object);
+      });
+      return event_of(std::move(head), std::move(event));
+    }
+  }
+  return decode_watch_event<T>(text, Reading::Quick);
+}
+
+template <class T>
+bool reads_protobuf(std::string_view version) {
+  return kIsInProtobuf<T> && version == kind_of<T>().versions.front();
 }
 
 template <class T>
@@ -168,4 +182,5 @@ std::string encode(const T& object, std::string_view version) {
   template base::Result<Page<T>> decode_page<T>(std::string_view, Reading);              \
   template base::Result<WatchEvent<T>> decode_watch_event<T>(std::string_view);          \
   template base::Result<WatchEvent<T>> decode_watch_event<T>(std::string_view, Reading); \
+  template bool reads_protobuf<T>(std::string_view);                                     \
   template std::string encode<T>(const T&, std::string_view)

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
+#include <cstring>
 
 #include "compute_domain/base/text.h"
 
@@ -50,6 +51,20 @@ void append_utf8(std::string& out, std::uint32_t code) {
     tail(6);
     tail(0);
   }
+}
+
+bool is_ascii(std::string_view text) {
+  // Eight bytes at a time: it is asked of every string that comes.
+  constexpr std::uint64_t kHighBits = 0x8080'8080'8080'8080;
+  std::uint64_t bits = 0;
+  std::size_t i = 0;
+  for (; i + sizeof bits <= text.size(); i += sizeof bits) {
+    std::uint64_t word = 0;
+    std::memcpy(&word, text.data() + i, sizeof word);
+    bits |= word;
+  }
+  for (; i < text.size(); ++i) bits |= static_cast<unsigned char>(text[i]);
+  return (bits & kHighBits) == 0;
 }
 
 // The bytes of the character at the start of `text`; 0 when it is not UTF-8 (RFC 3629).
@@ -112,6 +127,17 @@ std::size_t append_escape(std::string& out, std::string_view rest) {
   return 6;
 }
 
+// Appends the character at the start of `rest`, or U+FFFD for a byte that is part of none; its
+// length.
+std::size_t append_character(std::string& out, std::string_view rest) {
+  if (const std::size_t length = utf8_length(rest); length > 0) {
+    out += rest.substr(0, length);
+    return length;
+  }
+  out += kReplacement;
+  return 1;
+}
+
 }  // namespace
 
 std::string text_of_string(std::string_view quoted) {
@@ -119,18 +145,18 @@ std::string text_of_string(std::string_view quoted) {
   std::string out;
   out.reserve(rest.size());
   while (!rest.empty()) {
-    std::size_t length = 0;
-    if (rest[0] == '\\') {
-      length = append_escape(out, rest);
-    } else if (length = utf8_length(rest); length > 0) {
-      out += rest.substr(0, length);
-    } else {
-      out += kReplacement;
-      length = 1;
-    }
-    rest.remove_prefix(length);
+    rest.remove_prefix(rest[0] == '\\' ? append_escape(out, rest) : append_character(out, rest));
   }
   return out;
+}
+
+void assign_as_utf8(std::string& out, std::string_view bytes) {
+  if (is_ascii(bytes)) {
+    out = bytes;
+    return;
+  }
+  out.clear();
+  while (!bytes.empty()) bytes.remove_prefix(append_character(out, bytes));
 }
 
 JsonScanner::Token JsonScanner::next() {

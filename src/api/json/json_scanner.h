@@ -70,6 +70,8 @@ class JsonScanner {
 
 // What a key or string means, `quoted` being its token_text().
 std::string text_of_string(std::string_view quoted);
+// The same of bytes that are no JSON: each that is not of a character of UTF-8 becomes U+FFFD.
+void assign_as_utf8(std::string& out, std::string_view bytes);
 
 // Of an object: its members in their order, each with the text of its value.
 struct JsonMember {

@@ -1,0 +1,28 @@
+// Heads: of a page and of a watch event what is beside their objects.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "compute_domain/api/codec.h"
+
+namespace cdom::api {
+
+struct PageHead {
+  std::string resource_version, continue_token;
+  std::vector<Unreadable> unreadable;
+};
+
+struct EventHead {
+  WatchType type = WatchType::Unknown;
+  Status status;                         // of Error
+  std::string resource_version;          // of Bookmark
+  std::optional<Unreadable> unreadable;  // the object
+};
+
+// Of the word in an event: "ADDED".
+WatchType watch_type_of(std::string_view word);
+
+}  // namespace cdom::api

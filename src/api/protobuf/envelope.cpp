@@ -1,0 +1,167 @@
+#include "api/protobuf/envelope.h"
+
+#include <string>
+#include <utility>
+
+#include "api/protobuf/messages.h"
+#include "compute_domain/base/text.h"
+
+namespace cdom::api {
+
+namespace {
+
+using base::cat;
+
+constexpr std::string_view kMagic{"k8s\0", 4};
+
+// A runtime.Unknown.
+struct Enveloped {
+  TypeMeta type;
+  std::string_view object;
+  std::string encoding;  // "": the object is as it is
+
+  [[nodiscard]] bool is(std::string_view api_version, std::string_view kind) const {
+    return encoding.empty() && type.api_version == api_version && type.kind == kind;
+  }
+};
+
+Enveloped opened(std::string_view text, bool& is_broken) {
+  Enveloped out;
+  is_broken = is_broken || !is_enveloped(text);
+  MessageReader in(is_broken ? std::string_view() : text.substr(kMagic.size()), is_broken);
+  while (in.next()) {
+    if (in.number() == 1) {
+      MessageReader type = in.message();
+      while (type.next()) {
+        if (type.number() == 1) type.read(out.type.api_version);
+        if (type.number() == 2) type.read(out.type.kind);
+      }
+    } else if (in.number() == 2) {
+      out.object = in.bytes();
+    } else if (in.number() == 3) {
+      in.read(out.encoding);
+    }
+  }
+  return out;
+}
+
+void read_list_meta(MessageReader in, PageHead& out) {
+  while (in.next()) {
+    if (in.number() == 2) in.read(out.resource_version);
+    if (in.number() == 3) in.read(out.continue_token);
+  }
+}
+
+// The resource version of an object of whatever kind: metadata is field 1 of all.
+std::string version_of_object(std::string_view object, bool& is_broken) {
+  ObjectMeta meta;
+  MessageReader in(object, is_broken);
+  while (in.next()) {
+    if (in.number() == 1) read_message(in.message(), meta);
+  }
+  return meta.resource_version;
+}
+
+void read_status(MessageReader in, StatusFields& out) {
+  while (in.next()) {
+    if (in.number() == 3) in.read(out.message);
+    if (in.number() == 4) in.read(out.reason);
+    if (in.number() == 6) in.read(out.code);
+    if (in.number() != 5) continue;
+    MessageReader details = in.message();
+    while (details.next()) {
+      if (details.number() == 5) details.read(out.retry_after_seconds);
+    }
+  }
+}
+
+base::Error unexpected(const Kind& kind, std::string_view what) {
+  return base::invalid(
+      cat(what, " of ", kind.plural, " in protobuf is not as this program knows it"));
+}
+
+}  // namespace
+
+bool is_enveloped(std::string_view text) { return text.starts_with(kMagic); }
+
+bool is_event_message(std::string_view text) {
+  // The tag of its type, or of its object where that is left out.
+  constexpr char kType = 0x0A, kObject = 0x12;
+  return text.starts_with(kType) || text.starts_with(kObject);
+}
+
+bool is_protobuf(std::string_view text) { return is_enveloped(text) || is_event_message(text); }
+
+base::Result<PageHead> read_enveloped_list(const Kind& kind, std::string_view text,
+                                           ReadMessage read) {
+  bool is_broken = false;
+  const Enveloped list = opened(text, is_broken);
+  if (!list.is(api_version_of(kind, kind.versions.front()), cat(kind.kind, "List"))) {
+    return unexpected(kind, "a list");
+  }
+  PageHead head;
+  MessageReader in(list.object, is_broken);
+  while (in.next()) {
+    if (in.number() == 1) read_list_meta(in.message(), head);
+    if (in.number() == 2) read(in.message());
+  }
+  if (is_broken) return unexpected(kind, "a list");
+  return head;
+}
+
+base::Result<EventHead> read_event_message(const Kind& kind, std::string_view text,
+                                           ReadMessage read) {
+  bool is_broken = false;
+  EventHead head;
+  std::string_view raw;
+  MessageReader in(text, is_broken);
+  while (in.next()) {
+    if (in.number() == 1) {
+      std::string type;
+      in.read(type);
+      head.type = watch_type_of(type);
+    } else if (in.number() == 2) {
+      MessageReader extension = in.message();
+      while (extension.next()) {
+        if (extension.number() == 1) raw = extension.bytes();
+      }
+    }
+  }
+  if (is_broken) return unexpected(kind, "an event");
+  if (head.type == WatchType::Unknown) return head;
+  if (head.type == WatchType::Error) {
+    head.status = status_of(status_in_envelope(raw).value_or(StatusFields{}), 500);
+    return head;
+  }
+  const Enveloped object = opened(raw, is_broken);
+  if (!object.is(api_version_of(kind, kind.versions.front()), kind.kind)) {
+    return unexpected(kind, "an event");
+  }
+  if (head.type == WatchType::Bookmark) {
+    head.resource_version = version_of_object(object.object, is_broken);
+  } else {
+    read(MessageReader(object.object, is_broken));
+  }
+  if (is_broken) return unexpected(kind, "an event");
+  return head;
+}
+
+std::optional<StatusFields> status_in_envelope(std::string_view text) {
+  bool is_broken = false;
+  const Enveloped status = opened(text, is_broken);
+  if (!status.is("v1", "Status")) return std::nullopt;
+  StatusFields fields;
+  read_status(MessageReader(status.object, is_broken), fields);
+  return fields;
+}
+
+WatchType watch_type_of(std::string_view word) {
+  if (word == "ADDED") return WatchType::Added;
+  if (word == "MODIFIED") return WatchType::Modified;
+  if (word == "DELETED") return WatchType::Deleted;
+  if (word == "BOOKMARK") return WatchType::Bookmark;
+  if (word == "ERROR") return WatchType::Error;
+  return WatchType::Unknown;
+}
+
+}  // namespace cdom::api

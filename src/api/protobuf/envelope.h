@@ -1,0 +1,37 @@
+// Envelope: what an API server puts around objects in protobuf. An object or a list is in a
+// runtime.Unknown behind four bytes, which says what it is; a watch's event is a metav1.WatchEvent,
+// whose object is in such an envelope again
+// (https://kubernetes.io/docs/reference/using-api/api-concepts/#protobuf-encoding).
+//
+// Of anything that is not as it should be nothing is read: whoever has asked for protobuf can ask
+// for JSON instead, whose reader tells what is wrong, and reads the rest.
+#pragma once
+
+#include <optional>
+#include <string_view>
+
+#include "api/function_ref.h"
+#include "api/heads.h"
+#include "api/protobuf/message_reader.h"
+#include "api/status_json.h"
+#include "compute_domain/api/kind.h"
+#include "compute_domain/base/result.h"
+
+namespace cdom::api {
+
+// No JSON begins so.
+bool is_enveloped(std::string_view text);
+// Of a watch's event as a message and not as a line: a line of JSON does not begin so.
+bool is_event_message(std::string_view text);
+
+using ReadMessage = FunctionRef<void(const MessageReader& object)>;
+// Calls `read` for each object of a list of the kind, in its first version.
+base::Result<PageHead> read_enveloped_list(const Kind& kind, std::string_view text,
+                                           ReadMessage read);
+// Calls `read` for an event that has an object of the kind, in its first version.
+base::Result<EventHead> read_event_message(const Kind& kind, std::string_view text,
+                                           ReadMessage read);
+// nullopt: it is no Status.
+std::optional<StatusFields> status_in_envelope(std::string_view text);
+
+}  // namespace cdom::api

@@ -1,0 +1,61 @@
+// MessageReader: the fields of one message of protobuf's wire format, one by one
+// (https://protobuf.dev/programming-guides/encoding/).
+//
+// A field that nobody asks for is passed over at no cost but its length. What is not of the format
+// ends the message and all that it is part of: is_broken() tells. The text has to outlive what is
+// read of it. One thread.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace cdom::api {
+
+class MessageReader {
+ public:
+  // `is_broken`: of the whole text; set when something is.
+  MessageReader(std::string_view text, bool& is_broken) : rest_(text), is_broken_(is_broken) {}
+
+  // Goes to the next field. False: there is none, or the text is broken.
+  [[nodiscard]] bool next();
+  // Of the field: its number in the message's definition.
+  [[nodiscard]] std::uint64_t number() const { return number_; }
+
+  // The value of the field. Of another type than its own the text is broken.
+  [[nodiscard]] std::string_view bytes() const;
+  // Bytes that are not UTF-8 have become U+FFFD, as they do where an API server writes JSON.
+  void read(std::string& out) const;
+  void read(bool& out) const { out = integer() != 0; }
+  void read(std::int64_t& out) const { out = static_cast<std::int64_t>(integer()); }
+  [[nodiscard]] MessageReader message() const { return {bytes(), is_broken_}; }
+
+  [[nodiscard]] bool is_broken() const { return is_broken_; }
+
+ private:
+  enum class Type : std::uint8_t { Varint = 0, Fixed64 = 1, Bytes = 2, Fixed32 = 5 };
+
+  [[nodiscard]] std::uint64_t integer() const;
+  // Most numbers are of one byte.
+  bool take_varint(std::uint64_t& value) {
+    constexpr unsigned char kMore = 0x80;
+    if (rest_.empty() || static_cast<unsigned char>(rest_.front()) >= kMore) {
+      return take_long_varint(value);
+    }
+    value = static_cast<unsigned char>(rest_.front());
+    rest_.remove_prefix(1);
+    return true;
+  }
+  bool take_long_varint(std::uint64_t& value);
+  bool take_bytes(std::uint64_t size);
+  bool broke() const;
+
+  std::string_view rest_;
+  bool& is_broken_;
+  std::uint64_t number_ = 0;
+  Type type_ = Type::Varint;
+  std::uint64_t integer_ = 0;
+  std::string_view bytes_;
+};
+
+}  // namespace cdom::api
