@@ -12,13 +12,16 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <map>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "compute_domain/api/codec.h"
+#include "compute_domain/api/names.h"
 #include "compute_domain/base/random.h"
 #include "compute_domain/base/text.h"
 #include "compute_domain/http/client.h"
@@ -195,6 +198,74 @@ TEST_F(RealApi, ListsInPages) {
   EXPECT_EQ(client->list_all<ConfigMap>(one)->size(), 1U);
   options.continue_token = "nonsense";
   EXPECT_EQ(client->list<ConfigMap>(options).error().kind, ErrorKind::Invalid);
+}
+
+// Of everything of this kind that the server has, each object in one version.
+template <class T>
+void expect_the_same_in_both_encodings(const Client& client, std::size_t at_least) {
+  SCOPED_TRACE(api::kind_of<T>().plural);
+  const auto list = [&](Encoding encoding) {
+    PageCursor cursor(0);
+    auto page =
+        client.list<T>({.of = {}, .limit = 0, .continue_token = "", .encoding = encoding}, cursor);
+    if (!page) throw std::runtime_error(page.error().message);
+    std::map<std::string, T> objects;  // by UID and version
+    for (T& object : page->items) {
+      const std::string key = object.meta.uid + " " + object.meta.resource_version;
+      objects.emplace(key, std::move(object));
+    }
+    return objects;
+  };
+  std::set<std::string> same;
+  for (int attempt = 0; attempt < 20; ++attempt) {
+    const auto in_json = list(Encoding::Json), in_protobuf = list(Encoding::Protobuf);
+    std::size_t changed = 0;
+    for (const auto& [key, object] : in_json) {
+      const auto found = in_protobuf.find(key);
+      if (found == in_protobuf.end()) {
+        ++changed;
+        continue;
+      }
+      ASSERT_EQ(found->second, object);
+      same.insert(object.meta.uid);
+    }
+    if (changed == 0) break;
+  }
+  EXPECT_GE(same.size(), at_least);
+}
+
+TEST_F(RealApi, GivesTheSameInProtobufAndInJson) {
+  api::Node node;
+  node.meta.name = base::cat("real-", run);
+  node.meta.labels[api::kNodeCliqueLabel] = "real.1";
+  ASSERT_TRUE(client->create(node));
+  created("both", "\"text\" \xC3\xBC");
+  // A server with a domain that runs has some of each.
+  const std::size_t of_a_domain = variable("HAS_A_DOMAIN").empty() ? 0 : 1;
+  expect_the_same_in_both_encodings<api::Node>(*client, 1);
+  expect_the_same_in_both_encodings<ConfigMap>(*client, 1);
+  expect_the_same_in_both_encodings<api::Pod>(*client, of_a_domain);
+  expect_the_same_in_both_encodings<api::ResourceClaim>(*client, of_a_domain);
+  expect_the_same_in_both_encodings<api::ResourceClaimTemplate>(*client, of_a_domain);
+  expect_the_same_in_both_encodings<api::ResourceSlice>(*client, of_a_domain);
+  EXPECT_TRUE(client->remove<api::Node>(name_of(node.meta), {}));
+}
+
+// Both, step by step, through the same changes.
+TEST_F(RealApi, WatchesInProtobufWhatItWatchesInJson) {
+  Informer<ConfigMap> informer(*client, clock, {.of = ours()});
+  ASSERT_TRUE(step_until<ConfigMap>(informer, [&] { return informer.store().has_synced(); }));
+  const ConfigMap first = created("w");
+  const auto second = write(first, "2");
+  ASSERT_TRUE(second) << second.error().message;
+  ASSERT_TRUE(step_until<ConfigMap>(informer, [&] {
+    const auto stored = informer.store().get(name_of(first.meta));
+    return stored && stored->meta.resource_version == second->meta.resource_version;
+  }));
+  EXPECT_EQ(*informer.store().get(name_of(first.meta)),
+            *client->get<ConfigMap>(name_of(first.meta)));
+  EXPECT_TRUE(client->remove<ConfigMap>(name_of(first.meta), {}));
+  EXPECT_TRUE(step_until<ConfigMap>(informer, [&] { return informer.store().size() == 0; }));
 }
 
 TEST_F(RealApi, ListsTheMetadataOfEveryObjectAndNothingElse) {

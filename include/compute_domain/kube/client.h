@@ -37,16 +37,24 @@ struct Selection {
   std::string field_selector;
 };
 
+// How objects come.
+enum class Encoding {
+  Json,
+  Protobuf,  // where server and kind have it; else JSON
+};
+
 struct ListOptions {
   Selection of;
   std::size_t limit = 0;  // 0: no limit
   std::string continue_token;
+  Encoding encoding = Encoding::Json;
 };
 
 struct WatchOptions {
   Selection of;
   std::string resource_version;  // events after this one
   base::Duration timeout = std::chrono::minutes(5);
+  Encoding encoding = Encoding::Json;
 };
 
 class Client {
@@ -118,7 +126,7 @@ class Client {
   template <class T>
   base::Result<std::optional<T>> begin_removal(const api::ObjectName& name,
                                                const api::Precondition& if_is) const;
-  // Lines for api::decode_watch_event, bookmarks among them.
+  // Lines or messages for api::decode_watch_event, bookmarks among them.
   template <class T>
   base::Result<std::unique_ptr<http::Stream>> open_watch(
       const WatchOptions& options, const api::Kind& kind = api::kind_of<T>()) const;
@@ -145,6 +153,13 @@ class Client {
   base::Result<std::string> send_list(const api::Kind& kind, ListOptions options,
                                       std::string_view accept, PageCursor* cursor) const;
   base::Result<std::unique_ptr<http::Stream>> open(const Call& call) const;
+  // The media types that are asked for; "": JSON alone.
+  template <class T>
+  [[nodiscard]] std::string_view accepted(const api::Kind& kind, Encoding encoding) const {
+    const bool is_asked_for = encoding == Encoding::Protobuf;
+    return is_asked_for && api::reads_protobuf<T>(version_of(kind)) ? api::kProtobufOrJson
+                                                                    : std::string_view();
+  }
   base::Result<std::vector<api::ObjectMeta>> list_metadata(const api::Kind& kind,
                                                            const Selection& of,
                                                            const TrimMeta& trim) const;
@@ -217,9 +232,15 @@ base::Result<api::Page<T>> Client::list(const ListOptions& options) const {
 template <class T>
 base::Result<api::Page<T>> Client::list(const ListOptions& options, PageCursor& cursor,
                                         const api::Kind& kind) const {
-  const auto body = send_list(kind, options, {}, &cursor);
+  const auto body = send_list(kind, options, accepted<T>(kind, options.encoding), &cursor);
   if (!body) return body.error();
   auto page = api::decode_page<T>(*body);
+  if (!page && api::is_protobuf(*body)) {
+    // In JSON each object is read by itself, and what is wrong with one is told.
+    ListOptions in_json = options;
+    in_json.encoding = Encoding::Json;
+    return list<T>(in_json, cursor, kind);
+  }
   if (page) cursor.took(page->items.size() + page->unreadable.size(), body->size());
   return page;
 }
@@ -307,7 +328,11 @@ base::Result<std::optional<T>> Client::begin_removal(const api::ObjectName& name
 template <class T>
 base::Result<std::unique_ptr<http::Stream>> Client::open_watch(const WatchOptions& options,
                                                                const api::Kind& kind) const {
-  return open(watch_call(kind, options));
+  Call call = watch_call(kind, options);
+  if (const auto accept = accepted<T>(kind, options.encoding); !accept.empty()) {
+    call.request.headers["Accept"] = accept;
+  }
+  return open(call);
 }
 
 }  // namespace cdom::kube

@@ -2,7 +2,8 @@
 //
 // What it guarantees: WatchLoop's order, and that an object which vanished while nobody watched is
 // told as deleted. An object that cannot be decoded harms no other: its last readable state stays,
-// as long as it is the same object. step() and the callbacks belong to one thread; store(), stop(),
+// as long as it is the same object. Kinds that the codec reads in protobuf come so where the server
+// has it. step() and the callbacks belong to one thread; store(), stop(),
 // last_error() and trouble() to any.
 #pragma once
 
@@ -40,12 +41,13 @@ class Informer : private WatchSource {
   using OnChange = std::function<void(const Stored* before, const Stored* after)>;
   // What the store gets of each object: without what nobody reads, and decoded where many would
   // have to. It keeps the metadata's namespace, name, UID and resource version.
-  using Read = std::function<Stored(T)>;
+  using Read = std::function<Stored(T&&)>;
 
   Informer(
       const Client& client, const base::Clock& clock, InformerOptions options,
       typename Store<Stored>::Indexes indexes = {}, base::Registry* metrics = nullptr,
-      Read read = [](T object) -> Stored { return object; }, api::Kind kind = api::kind_of<T>())
+      Read read = [](T&& object) -> Stored { return std::move(object); },
+      api::Kind kind = api::kind_of<T>())
       : client_(client),
         kind_(std::move(kind)),
         options_(std::move(options)),
@@ -87,7 +89,7 @@ class Informer : private WatchSource {
       cursor_ = PageCursor(options_.page_size);
     }
     const std::size_t limit = paging == Paging::Off ? 0 : options_.page_size;
-    auto page = client_.list<T>({options_.of, limit, continue_token}, cursor_, kind_);
+    auto page = client_.list<T>({options_.of, limit, continue_token, encoding_}, cursor_, kind_);
     if (!page) return not_served(page.error());
     for (api::Unreadable& object : page->unreadable) {
       listed_unreadable_[object.name] = std::move(object);
@@ -109,7 +111,7 @@ class Informer : private WatchSource {
 
   base::Result<std::unique_ptr<http::Stream>> open_watch(const std::string& resource_version,
                                                          base::Duration timeout) override {
-    auto opened = client_.open_watch<T>({options_.of, resource_version, timeout}, kind_);
+    auto opened = client_.open_watch<T>({options_.of, resource_version, timeout, encoding_}, kind_);
     if (!opened) return not_served(opened.error());
     return opened;
   }
@@ -123,7 +125,11 @@ class Informer : private WatchSource {
 
   base::Result<Event> read(std::string_view line) override {
     auto event = api::decode_watch_event<T>(line);
-    if (!event) return event.error();
+    if (!event) {
+      // In JSON it is read as far as it can be, and what is wrong with it is told.
+      if (api::is_protobuf(line)) encoding_ = Encoding::Json;
+      return event.error();
+    }
     pending_ = std::move(*event);
     return Event{pending_.type, pending_.object.meta.resource_version, pending_.status};
   }
@@ -175,6 +181,7 @@ class Informer : private WatchSource {
   const InformerOptions options_;
   const Read read_;
   PageCursor cursor_;
+  Encoding encoding_ = Encoding::Protobuf;  // that is asked for
   Store<Stored> store_;
   base::Number* const objects_;
   std::vector<OnChange> callbacks_;
