@@ -1,7 +1,7 @@
-// Watch events that an informer takes, per second of CPU time: out of the socket, cut into lines,
-// decoded into ResourceClaims, and put into the store; and, in turns with it, what an informer of
-// client-go takes of the same events from the same server (bench/client_go). And what decoding
-// alone costs, by either way of reading.
+// Watch events that an informer takes, per second of CPU time: out of the socket, cut into frames
+// of protobuf, decoded into ResourceClaims, and put into the store; and, in turns with it, what an
+// informer of client-go takes of the same events from the same server (bench/client_go). And what
+// decoding alone costs, in protobuf and in JSON.
 #include <cstdio>
 #include <stdexcept>
 
@@ -103,28 +103,50 @@ void measure_informers(const std::string& watch_peer, const std::string& claim) 
   print_multiple(sides[3], sides[4]);
 }
 
-template <class T>
-double cost_of(const std::string& line, api::Reading reading) {
+double cost_of(const auto& decode) {
   const double before = bench::own_cpu_seconds();
   for (int i = 0; i < kDecodes; ++i) {
-    const auto event = api::decode_watch_event<T>(line, reading);
+    const auto event = decode();
     if (!event || event->unreadable) std::abort();
   }
   return (bench::own_cpu_seconds() - before) * 1e6 / kDecodes;
 }
-
 template <class T>
-void print_cost(const std::string& line) {
-  std::vector<double> thorough, quick;
+double cost_of(const std::string& line, api::Reading reading) {
+  return cost_of([&] { return api::decode_watch_event<T>(line, reading); });
+}
+template <class T>
+double cost_of_message(const std::string& message) {
+  return cost_of([&] { return api::decode_watch_event<T>(message); });
+}
+
+// Of a line of JSON by both readers, and of the same event in protobuf, if there is one.
+template <class T>
+void print_cost(const std::string& line, const std::string& message) {
+  std::vector<double> thorough, quick, of_message;
   for (int run = 0; run < kRuns; ++run) {
     thorough.push_back(cost_of<T>(line, api::Reading::Thorough));
     quick.push_back(cost_of<T>(line, api::Reading::Quick));
+    if (!message.empty()) of_message.push_back(cost_of_message<T>(message));
   }
   const std::string note = cat("of ", line.size(), " bytes; in turns");
-  const std::string_view kind = api::kind_of<T>().kind;
-  bench::print(
-      {cat("decoding a watch event of a ", kind, ", read thoroughly"), "us", thorough, {}, note});
-  bench::print({cat("decoding a watch event of a ", kind), "us", quick, {{"p50", 4}}, note});
+  const std::string what = cat("decoding a watch event of a ", api::kind_of<T>().kind);
+  bench::print({cat(what, ", JSON, read thoroughly"), "us", thorough, {}, note});
+  bench::print({cat(what, ", JSON"), "us", quick, {}, note});
+  if (message.empty()) return;
+  bench::print({cat(what, ", as it comes"),
+                "us",
+                of_message,
+                {{"p50", 4}},
+                cat("in protobuf, of ", message.size(), " bytes; in turns")});
+}
+
+std::string bytes_of(std::string_view digits) {
+  std::string bytes;
+  for (std::size_t i = 0; i + 1 < digits.size(); i += 2) {
+    bytes += static_cast<char>(std::stoi(std::string(digits.substr(i, 2)), nullptr, 16));
+  }
+  return bytes;
 }
 
 }  // namespace
@@ -132,14 +154,20 @@ void print_cost(const std::string& line) {
 // Without an argument, which is the program of bench/client_go, decoding alone.
 int main(int argc, char** argv) {
   http::initialize_process();
-  const std::string claim = bench::claim_event();
+  const std::string claim = bench::claim_event(), node = bench::node_event();
+  std::string claim_message, node_message;
   try {
-    if (argc > 1) measure_informers(argv[1], claim);
+    if (argc > 1) {
+      measure_informers(argv[1], claim);
+      bench::WatchPeer client_go(argv[1], "encode", 0);
+      claim_message = bytes_of(client_go.ask(claim));
+      node_message = bytes_of(client_go.ask(node));
+    }
   } catch (const std::exception& e) {
     std::fprintf(stderr, "bench_watch: %s\n", e.what());
     return 1;
   }
-  print_cost<api::Node>(bench::node_event());
-  print_cost<api::ResourceClaim>(claim);
+  print_cost<api::Node>(node, node_message);
+  print_cost<api::ResourceClaim>(claim, claim_message);
   return 0;
 }
