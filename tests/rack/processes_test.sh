@@ -36,8 +36,15 @@ kill_imex() { on_node "$1" pkill -KILL -x nvidia-imex; }
 hang_imex() { on_node "$1" pkill -STOP -x nvidia-imex; }
 wake_imex() { on_node "$1" pkill -CONT -x nvidia-imex; }
 
+# What kubelets, the scheduler and the operator have written, read in either encoding.
+same_in_both_encodings() {
+  env HAS_A_DOMAIN=1 KUBECONFIG="$work/cluster/identities/admin.kubeconfig" build/release/tests/kube/real_api_test \
+    --gtest_brief=1 --gtest_filter='*GivesTheSame*'
+}
+
 set_up_rack 4
 form_train n01 n02 n03
+check "all objects are the same in protobuf and in JSON" same_in_both_encodings
 
 # --- the daemon
 took=$(time_to_not_ready train kill_imex n02)

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# Credentials that a program gives (users[].user.exec), on a real API server over TLS: kubectl and kubectl compute-domain
-# take the same kubeconfig. Prints a line per check and their count.
+# What a client needs of a real API server, over TLS: what the programs' own client, informer and recorder do there; and
+# credentials that a program gives (users[].user.exec), where kubectl and kubectl compute-domain take the same kubeconfig.
+# Prints a line per check and their count.
 set -uo pipefail
 cd "$(dirname "$0")/../.."
 . tests/smoke/check.sh
@@ -20,6 +21,7 @@ cp "${ready#ready: KUBECONFIG=}" "$KUBECONFIG"
 cluster=$(kubectl config view -o 'jsonpath={.clusters[0].name}')
 check "the kinds apply" kubectl apply --server-side -k crds
 check "they are served" kubectl wait --for=condition=Established crd --all --timeout=30s
+check "client, informer and recorder do as they say" "${CDOM_BUILD:-build/release}/tests/kube/real_api_test" --gtest_brief=1
 check "a token's user may read" eval "kubectl create serviceaccount reader -n default &&
   kubectl create clusterrolebinding reader --clusterrole=cluster-admin --serviceaccount=default:reader"
 
