@@ -251,6 +251,23 @@ TEST(Protobuf, TakesBytesThatAreNotUtf8AsAnApiServerWritesThemInJson) {
   EXPECT_EQ(name_of_node("1234567\xC3\x28"), "1234567\xEF\xBF\xBD(");
 }
 
+TEST(Protobuf, OfConditionsAndAddressesOfOneTypeTakesTheFirst) {
+  const auto pair = [](unsigned field_number, const char* type, const char* value) {
+    return field(field_number, field(1, type) + field(2, value));
+  };
+  const std::string status = pair(4, "Ready", "True") + pair(4, "Ready", "False") +
+                             pair(5, "InternalIP", "10.0.0.1") + pair(5, "InternalIP", "10.0.0.2") +
+                             pair(5, "Hostname", "n1");
+  const auto node = decode_watch_event<Node>(node_event(field(3, status)));
+  ASSERT_TRUE(node) << node.error().message;
+  EXPECT_EQ(node->object.ready, ConditionStatus::True);
+  EXPECT_EQ(node->object.internal_ip, "10.0.0.1");
+  const std::string conditions = pair(2, "Ready", "True") + pair(2, "Ready", "False");
+  const auto pod = decode_watch_event<Pod>(event_with(envelope("v1", "Pod", field(3, conditions))));
+  ASSERT_TRUE(pod) << pod.error().message;
+  EXPECT_TRUE(pod->object.ready);
+}
+
 TEST(Protobuf, GivesTheStatusOfARefusal) {
   const Status status = decode_status(410, sample_bytes("status"));
   EXPECT_EQ(status.code, 410);
