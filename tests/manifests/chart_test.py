@@ -157,6 +157,7 @@ COMPONENTS = {
     "metrics-tls": {"metrics": {"tls": {"enabled": True}}},  # changes what "monitoring" has, and comes after it
     "openshift": {"openshift": {"enabled": True}},
     "shared-claims": {"sharedClaims": {"enabled": True}},
+    "without-pods-api": {"kubelet": {"podsApi": {"enabled": False}}},
 }
 BY_VERSION = "kubernetes-1.32/component"
 # Comes with the two values of its name, and after the two components.
@@ -341,6 +342,7 @@ VALUES = [
     (("kubelet", "directory"), "/data/kubelet", variable(AGENT, "KUBELET_REGISTRAR_DIRECTORY_PATH"), "/data/kubelet/plugins_registry"),
     (("kubelet", "directory"), "/data/kubelet", f"{IMEX} {POD} containers 0 args 1", "--kubelet-state-file=/data/kubelet/dra_manager_state"),
     (("kubelet", "directory"), "/data/kubelet", f"{IMEX} {POD} volumes [kubelet] hostPath path", "/data/kubelet"),
+    (("kubelet", "podsApi", "enabled"), False, f"{AGENT} {POD} containers 0 volumeMounts 2 name", "cdi"),
     (("gpuCliqueLabel", "enabled"), False, "ValidatingAdmissionPolicy/compute-domain-controller-nodes spec variables [ours] expression",
      "['resource.nvidia.com/compute-domain-agent']"),
     (("sharedClaims", "enabled"), True, variable(CONTROLLER, "SHARED_CLAIMS_ENABLED"), "true"),
@@ -415,6 +417,8 @@ TOGETHER = [
     ({"metrics": {"dashboard": {"enabled": True, "annotations": {"grafana_folder": "NVLink"}}}},
      "ConfigMap/compute-domain-dashboard metadata annotations grafana_folder", "NVLink"),
     ({"imex": {"mode": "hostManaged", "hostSocketPath": "/run/imex.sock"}}, variable(IMEX, "IMEX_HOST_SOCKET_PATH"), "/run/imex.sock"),
+    # What the component leaves out is at the path that the other value says.
+    ({"kubelet": {"directory": "/data/kubelet", "podsApi": {"enabled": False}}}, f"{AGENT} {POD} containers 0 volumeMounts 2 name", "cdi"),
     ({"imex": {"isolation": "channel"}, **UNLABELLED}, variable(AGENT, "IMEX_ISOLATION"), "channel"),
     ({"imex": {"isolation": "channel", "claimsPerNode": 16}, **UNLABELLED}, variable(AGENT, "IMEX_CHANNEL_SEATS"), "16"),
     ({"imex": {"tls": {"enabled": True, "secretName": "ours"}}}, f"{IMEX} {POD} volumes [tls] secret secretName", "ours"),
@@ -485,6 +489,8 @@ WRONG = [
     ({"imex": {"claimsPerNode": 129}}, "at '/imex/claimsPerNode': maximum: got 129, want 128"),
     ({"driver": {"installedBy": "gpu-operator"}}, "at '/driver/installedBy': value must be one of 'host', 'gpuOperator'"),
     ({"driver": {"root": "opt"}}, "at '/driver/root': 'opt' does not match pattern"),
+    ({"kubelet": {"podsAPI": {"enabled": False}}}, "at '/kubelet': additional properties 'podsAPI' not allowed"),
+    ({"kubelet": {"podsApi": {"enabled": "no"}}}, "at '/kubelet/podsApi/enabled': got string, want boolean"),
     ({"kubelet": {"directory": "/var/lib/kubelet/"}}, "at '/kubelet/directory': '/var/lib/kubelet/' does not match pattern"),
     ({"image": {"registry": "https://registry.example.com"}}, "at '/image/registry': 'https://registry.example.com' does not match pattern"),
     ({"image": {"tag": "0.1.0:latest"}}, "at '/image/tag': '0.1.0:latest' does not match pattern"),

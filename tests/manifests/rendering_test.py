@@ -135,7 +135,7 @@ def the_namespaces_may_have_other_names() -> None:
         "apiVersion": "v1", "kind": "ConfigMap", "data": {"operator": "our-controllers", "nodes": "our-agents"},
         "metadata": {"name": "compute-domain-namespaces", "annotations": {"config.kubernetes.io/local-config": "true"}}})
     every = ["gpu-operator", "gpu-clique-label", "isolation-channel", "host-managed", "imex-tls", "imex-metrics", "monitoring", "metrics-tls",
-             "imex-metrics/tls", "shared-claims", "compute-domain-cliques", "debug-page", "openshift"]
+             "imex-metrics/tls", "shared-claims", "compute-domain-cliques", "debug-page", "openshift", "without-pods-api"]
     for base, components in (("default", every), ("default", ["monitoring"]), ("default", ["extended-resource"]), ("default", ["kubernetes-1.32/component"]),
                              ("kubernetes-1.32", []), ("test", []), ("adopt", [])):
         before = combined(base, *components)
@@ -218,6 +218,21 @@ def the_gpu_operators_driver_is_seen_through_the_folder_above_its_mount() -> Non
     assert environment(container)["DRIVER_ROOT_CTR_PATH"] == "/driver-root/driver"
     [mount] = [mount for mount in container["volumeMounts"] if mount["name"] == "driver-root"]
     assert mount["mountPath"] == "/driver-root" and mount["mountPropagation"] == "HostToContainer", mount
+
+
+def the_agent_sees_all_pods_of_its_node_but_with_the_component_against_it() -> None:
+    def folders(objects: list) -> tuple:
+        """Of the agent: what its pods have of the node, and where they mount it."""
+        [agent] = [each for each in of_kind(objects, "DaemonSet") if each["metadata"]["name"] == "compute-domain-agent"]
+        spec = agent["spec"]["template"]["spec"]
+        return ({volume["hostPath"]["path"] for volume in spec["volumes"]},
+                {mount["mountPath"] for container in spec["containers"] for mount in container["volumeMounts"]})
+
+    pods = "/var/lib/kubelet/pods-api"
+    for base, components in (("default", ()), ("test", ()), ("default", ("kubernetes-1.32/component",))):
+        on_the_node, mounted = folders(objects_of(combined(base, *components)))
+        assert pods in on_the_node and pods in mounted, (base, components, on_the_node, mounted)
+        assert folders(objects_of(combined(base, *components, "without-pods-api"))) == (on_the_node - {pods}, mounted - {pods})
 
 
 def the_policy_allows_the_cliques_label_with_its_component_only() -> None:
@@ -362,6 +377,7 @@ TESTS = (
     controllers_prefer_nodes_without_gpus,
     the_controller_is_what_suites_that_accept_a_driver_look_for,
     the_gpu_operators_driver_is_seen_through_the_folder_above_its_mount,
+    the_agent_sees_all_pods_of_its_node_but_with_the_component_against_it,
     the_policy_allows_the_cliques_label_with_its_component_only,
     metrics_are_behind_tls_and_tokens_with_their_component_only,
     supervisors_serve_behind_tls_with_the_component_for_that_only,

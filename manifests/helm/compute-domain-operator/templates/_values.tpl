@@ -26,6 +26,9 @@
 {{- if eq $of.driver.installedBy "gpuOperator" }}
 - gpu-operator
 {{- end }}
+{{- if not $of.kubelet.podsApi.enabled }}
+- without-pods-api
+{{- end }}
 {{- if $of.gpuCliqueLabel.enabled }}
 - gpu-clique-label
 {{- end }}
