@@ -85,7 +85,7 @@ class Cluster:
 
     def address(self, name: str) -> str:
         """Of the port for metrics, as the program's log has it."""
-        return wait(30, f"{name} serves", lambda: re.findall(r"health=(127\S+)", self.log(name)))[0]
+        return wait(30, f"{name} serves", lambda: re.findall(r"(?:health|serving metrics.*address)=\"?(127[^\s\"]+)", self.log(name)))[0]
 
 
 def free_address() -> str:
@@ -148,6 +148,7 @@ def start_agent(cluster: Cluster, node: str) -> None:
                       "--driver-root", folder / "root", "--kubelet-state-file", folder / "dra_manager_state", "--hosts-file", folder / "hosts",
                       "--persist-file", folder / "os/persist.dat", "--device-files", "given", "--boot-id-file", folder / "boot_id",
                       "--imex-option", f"STAND_IN_OS_DIRECTORY={folder}/os", "--imex-option", f"STAND_IN_HOSTS_FILE={folder}/hosts",
+                      "--metrics-listen", "127.0.0.1:0",
                       POD_IP=f"127.121.{os.getpid() >> 8 & 255}.{os.getpid() & 255}")
     cluster.start(f"agent-{node}", BUILD / "bin/compute-domain-agent", "--node-name", node, "--kubelet-plugins-dir", folder / "plugins",
                   "--kubelet-registrar-dir", folder / "plugins_registry", "--cdi-root", folder / "cdi", "--fabric-file", folder / "fabric.yaml",
@@ -173,7 +174,8 @@ def service_monitors() -> dict:
 def scrape_configs(cluster: Cluster) -> list:
     monitors = service_monitors()
     return [scrape_config(cluster, monitors["compute-domain-controller"], {"controller-a": "c1", "controller-b": "c2"}),
-            scrape_config(cluster, monitors["compute-domain-agent"], {f"agent-{node}": node for node in AGENTS})]
+            scrape_config(cluster, monitors["compute-domain-agent"], {f"agent-{node}": node for node in AGENTS}),
+            scrape_config(cluster, monitors["compute-domain-imex"], {"imex": "gpu1"})]
 
 
 class Prometheus:
@@ -251,7 +253,7 @@ def kill_imex(cluster: Cluster) -> None:
 
 
 def make_trouble(cluster: Cluster, prometheus: Prometheus) -> None:
-    wait(30, "the programs are scraped", lambda: len(prometheus.samples("up == 1")) == 5)
+    wait(30, "the programs are scraped", lambda: len(prometheus.samples("up == 1")) == 6)
     # From here on what they count is seen: they began with 0.
     form(cluster, "first", "n01", "n02")
     register(cluster)
