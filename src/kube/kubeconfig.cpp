@@ -1,5 +1,6 @@
 #include "compute_domain/kube/kubeconfig.h"
 
+#include <algorithm>
 #include <cstddef>
 #include <filesystem>
 #include <fstream>
@@ -83,14 +84,23 @@ class EntryReader {
 
   // The texts of a list.
   std::vector<std::string> texts(const char* field) {
-    std::vector<std::string> out;
-    for (const Json& item : list(field)) {
-      if (!item.is_string()) {
-        fail(field, "must be a list of texts");
-        return {};
-      }
-      out.push_back(item.get<std::string>());
+    auto out = texts_in(list(field));
+    if (!out) fail(field, "must be a list of texts");
+    return std::move(out).value_or(std::vector<std::string>());
+  }
+
+  // Lists of texts by their names.
+  std::map<std::string, std::vector<std::string>> named_texts(const char* field) {
+    const auto it = entry_.fields.find(field);
+    if (it == entry_.fields.end() || it->is_null()) return {};
+    std::map<std::string, std::vector<std::string>> out;
+    bool is_right = it->is_object();
+    for (const auto& [name, item] : it->items()) {
+      auto texts = item.is_array() ? texts_in(item) : std::nullopt;
+      is_right = is_right && texts;
+      out[name] = std::move(texts).value_or(std::vector<std::string>());
     }
+    if (!is_right) fail(field, "must be lists of texts by their names");
     return out;
   }
 
@@ -114,6 +124,15 @@ class EntryReader {
   [[nodiscard]] const std::optional<base::Error>& error() const { return error_; }
 
  private:
+  static std::optional<std::vector<std::string>> texts_in(const Json& list) {
+    std::vector<std::string> out;
+    for (const Json& item : list) {
+      if (!item.is_string()) return std::nullopt;
+      out.push_back(item.get<std::string>());
+    }
+    return out;
+  }
+
   const Entry& entry_;
   std::optional<base::Error> error_;
 };
@@ -267,6 +286,34 @@ base::Result<ExecPlugin> read_exec(const Entry& user, const Entry& cluster) {
   return plugin;
 }
 
+// For whom the user acts, as fields of each request. As client-go: for nobody without a name.
+void read_impersonation(const Entry& entry, EntryReader& in, http::ClientConfig& config) {
+  const auto add = [&](const char* field, const std::string& name, const std::string& value) {
+    if (std::ranges::any_of(value, [](unsigned char c) { return c < ' ' || c == 0x7f; })) {
+      in.fail(field, "must not have control characters");
+    }
+    config.fields.emplace_back(name, value);
+  };
+  const std::string user = in.text("as");
+  if (!user.empty()) add("as", "Impersonate-User", user);
+  const std::string uid = in.text("as-uid");
+  if (!uid.empty()) add("as-uid", "Impersonate-Uid", uid);
+  for (const std::string& group : in.texts("as-groups")) {
+    add("as-groups", "Impersonate-Group", group);
+  }
+  for (const auto& [key, values] : in.named_texts("as-user-extra")) {
+    for (const std::string& value : values) {
+      add("as-user-extra", base::cat("Impersonate-Extra-", http::percent_encoded(key)), value);
+    }
+  }
+  if (!user.empty()) return;
+  for (const char* field : {"as-uid", "as-groups", "as-user-extra"}) {
+    if (has_field(entry.fields, field)) {
+      in.fail("as", base::cat("is missing: ", field, " is for a user that it names"));
+    }
+  }
+}
+
 std::optional<base::Error> read_user(const Entry& entry, http::ClientConfig& config, ExecUse use) {
   constexpr char kOtherUser[] =
       "is not supported: use a client certificate, a token or a tokenFile, for example from "
@@ -274,10 +321,7 @@ std::optional<base::Error> read_user(const Entry& entry, http::ClientConfig& con
   EntryReader in(entry);
   if (use == ExecUse::Refused) in.refuse("exec", kOtherUser);
   for (const char* field : {"auth-provider", "username", "password"}) in.refuse(field, kOtherUser);
-  // Passing over these would act with rights that the user meant to give up.
-  for (const char* field : {"as", "as-uid", "as-groups", "as-user-extra"}) {
-    in.refuse(field, "is not supported: use the credentials of that user");
-  }
+  read_impersonation(entry, in, config);
   config.certificate_pem = in.decoded("client-certificate-data");
   if (config.certificate_pem.empty()) config.certificate_file = in.file("client-certificate");
   config.key_pem = in.decoded("client-key-data");

@@ -9,6 +9,7 @@
 
 #include "compute_domain/base/text.h"
 #include "http/local.h"
+#include "http/raw_peer.h"
 
 namespace cdom::http {
 namespace {
@@ -49,6 +50,44 @@ TEST(Exchange, ReachesAServerByItsIpv6Address) {
   ASSERT_TRUE(answer) << answer.error().message;
   EXPECT_EQ(answer->headers.at("x-target"), "/api/v1/nodes?limit=1");
   EXPECT_EQ(answer->headers.at("host"), address);
+}
+
+// The lines of a request's head that begin with "Impersonate-", as they came over the wire but for
+// spaces.
+std::vector<std::string> impersonation_in(const std::string& head) {
+  std::vector<std::string> lines;
+  for (std::string line : base::split(head, '\n')) {
+    if (!line.starts_with("Impersonate-")) continue;
+    std::erase_if(line, [](char c) { return c == ' ' || c == '\r'; });
+    lines.push_back(std::move(line));
+  }
+  return lines;
+}
+
+TEST(Exchange, CarriesFieldsThatComeTwiceOnLinesOfTheirOwnAlsoInAStream) {
+  std::vector<std::string> heads;
+  {
+    const RawServer server([&](RawConnection& peer) {
+      heads.push_back(peer.read_request());
+      peer.send("HTTP/1.1 200 OK\r\nContent-Length: 2\r\nConnection: close\r\n\r\n{}");
+    });
+    ClientConfig config = config_for(server.url());
+    config.fields = {
+        {"Impersonate-User", "jane"}, {"Impersonate-Group", "dev"}, {"Impersonate-Group", "ops"}};
+    const auto client = connect(config);
+    for (const char* method : {"GET", "POST"}) {
+      const auto answer = client->send({method, "/", {}, method == std::string("GET") ? "" : "{}"});
+      ASSERT_TRUE(answer) << answer.error().message;
+    }
+    ASSERT_TRUE(client->open({.headers = {}, .body = {}}));
+  }
+  ASSERT_EQ(heads.size(), 3U);
+  for (const std::string& head : heads) {
+    EXPECT_THAT(impersonation_in(head),
+                testing::UnorderedElementsAre("Impersonate-User:jane", "Impersonate-Group:dev",
+                                              "Impersonate-Group:ops"))
+        << head;
+  }
 }
 
 TEST(Exchange, CarriesBigBodiesBothWays) {

@@ -116,7 +116,13 @@ TEST_F(KubeconfigTest, SaysWhatIsWrongWithAField) {
       {base::cat(kServer, ", proxy-url: 'http://p'"), "", "proxy-url is not supported"},
       {kServer, "exec: {command: aws}", "users[me].user.exec is not supported: use a client"},
       {kServer, "username: u, password: p", "users[me].user.username is not supported"},
-      {kServer, "as: admin", "users[me].user.as is not supported"},
+      {kServer, "as: 7", "users[me].user.as must be a text"},
+      {kServer, "as: \"a\\nb\"", "users[me].user.as must not have control characters"},
+      {kServer, "as: a, as-groups: x", "users[me].user.as-groups must be a list"},
+      {kServer, "as: a, as-groups: [1]", "users[me].user.as-groups must be a list of texts"},
+      {kServer, "as: a, as-user-extra: [x]", "as-user-extra must be lists of texts by their names"},
+      {kServer, "as: a, as-user-extra: {x: y}", "as-user-extra must be lists of texts by"},
+      {kServer, "as-groups: [x]", "users[me].user.as is missing: as-groups is for a user"},
       {kServer, "client-certificate-data: Q0VSVA==", "users[me].user.client-key is missing"},
       {kServer, "client-key-data: S0VZ", "users[me].user.client-certificate is missing"},
   };
@@ -127,6 +133,21 @@ TEST_F(KubeconfigTest, SaysWhatIsWrongWithAField) {
     EXPECT_THAT(access.error().message, HasSubstr(c.message));
     EXPECT_THAT(access.error().message, HasSubstr((directory / "config").string()));
   }
+}
+
+TEST_F(KubeconfigTest, ActsForWhomTheUserNames) {
+  const auto access = load_kubeconfig(
+      config(kServer,
+             "token: secret, as: 'jane@example.com', as-uid: '42', as-groups: [dev, ops], "
+             "as-user-extra: {'example.com/Scope': [a, b]}"));
+  ASSERT_TRUE(access) << access.error().message;
+  EXPECT_THAT(access->http.fields,
+              testing::ElementsAre(testing::Pair("Impersonate-User", "jane@example.com"),
+                                   testing::Pair("Impersonate-Uid", "42"),
+                                   testing::Pair("Impersonate-Group", "dev"),
+                                   testing::Pair("Impersonate-Group", "ops"),
+                                   testing::Pair("Impersonate-Extra-example.com%2FScope", "a"),
+                                   testing::Pair("Impersonate-Extra-example.com%2FScope", "b")));
 }
 
 constexpr char kExec[] =

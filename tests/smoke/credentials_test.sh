@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# What a client needs of a real API server, over TLS: what the programs' own client, informer and recorder do there; and
-# credentials that a program gives (users[].user.exec), where kubectl and kubectl compute-domain take the same kubeconfig.
-# Prints a line per check and their count.
+# What a client needs of a real API server, over TLS: what the programs' own client, informer and recorder do there;
+# credentials that a program gives (users[].user.exec); and a user who acts for another one (as, as-groups), where
+# kubectl and kubectl compute-domain take the same kubeconfig. Prints a line per check and their count.
 set -uo pipefail
 cd "$(dirname "$0")/../.."
 . tests/smoke/check.sh
@@ -40,6 +40,15 @@ jq -n --slurpfile status "$STATUS" --argjson asked "$KUBERNETES_EXEC_INFO" --arg
   '{apiVersion: ($asked.apiVersion + $other), kind: "ExecCredential", status: $status[0]}'
 END
 chmod +x "$work/bin/login"
+# The administrator, who acts for somebody. Each group has to arrive: it is the second one that may read.
+kubectl create clusterrolebinding second --clusterrole=cluster-admin --group=second >/dev/null
+acts() { # NAME FIELDS
+  kubectl config view --raw --flatten -o json | jq --arg name "$1" --argjson fields "$2" '
+    .users += [{name: $name, user: (.users[0].user + $fields)}] |
+    .contexts += [{name: $name, context: {cluster: .clusters[0].name, user: $name}}]' >"$work/with-$1" && mv "$work/with-$1" "$KUBECONFIG"
+}
+acts jane '{"as": "jane", "as-uid": "7", "as-groups": ["first", "second"], "as-user-extra": {"example.com/Scope": ["a", "b"]}}'
+acts joe '{"as": "joe", "as-groups": ["first"]}'
 user() { # NAME ARGUMENTS…
   kubectl config set-credentials "$1" --exec-api-version=client.authentication.k8s.io/v1 --exec-interactive-mode=Never "${@:2}" &&
     kubectl config set-context "$1" --cluster="$cluster" --user="$1"
@@ -78,6 +87,8 @@ check "nor an answer of another version" neither "v1beta1\", and the kubeconfig 
 check "nor a program that fails" neither "locked-out].user.exec: $work/bin/login failed with exit code 3" locked-out
 check "which says itself why" says 1 "login: please log in" kubectl compute-domain topology --context locked-out
 check "nor one that is not there" neither "cannot start no-such-login: it is in no folder of PATH" absent
+check "who acts for another one sees what that one may" eval "kubectl get nodes --context jane && kubectl compute-domain topology --context jane"
+check "and no more" neither 'User "joe" cannot get' joe
 check "a server takes no such kubeconfig" says 2 "users[bearer].user.exec is not supported: use a client certificate" \
   env KUBECONFIG="$work/kubeconfig" bash -c 'kubectl config use-context bearer >/dev/null &&
     exec compute-domain-controller --kubeconfig "$KUBECONFIG" --metrics-listen ""'

@@ -10,6 +10,8 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 #include "compute_domain/base/clock.h"
 #include "compute_domain/base/result.h"
@@ -72,6 +74,9 @@ struct ClientConfig {
   std::string token_file, token;  // bearer token
   bool insecure_skip_tls_verify = false;
   std::string user_agent;
+  // Name and value of fields that each request has, a line each: a name may come twice. The values
+  // have no control characters.
+  std::vector<std::pair<std::string, std::string>> fields;
   // Idle time of an exchange, and the longest time until a stream is open.
   base::Duration request_timeout = std::chrono::seconds(10);
   base::Duration stream_idle_timeout = std::chrono::seconds(120);

@@ -1,5 +1,7 @@
 #include "http/client/attempt.h"
 
+#include "compute_domain/base/text.h"
+
 namespace cdom::http {
 namespace {
 
@@ -16,7 +18,8 @@ bool is_repeatable(const Request& request) {
 
 }  // namespace
 
-Attempt::Attempt(const Request& request, const Headers& extra)
+Attempt::Attempt(const Request& request, const Headers& extra,
+                 const std::vector<std::pair<std::string, std::string>>& lines)
     : message_(request.method),
       is_repeatable_(is_repeatable(request)),
       body_size_(request.body.size()),
@@ -35,6 +38,12 @@ Attempt::Attempt(const Request& request, const Headers& extra)
   for (const auto& [name, value] : request.headers) headers.add(name, value);
   for (const auto& [name, value] : extra) {
     if (!headers.has(name)) headers.add(name, value);
+  }
+  // The library has one value to a name, and writes it as it is: what is behind a line break in it
+  // is the next line.
+  for (const auto& [name, value] : lines) {
+    std::string& all = headers[name];
+    all += all.empty() ? value : base::cat("\r\n", name, ": ", value);
   }
 }
 

@@ -10,6 +10,9 @@
 #include <cpprest/producerconsumerstream.h>
 
 #include <cstddef>
+#include <string>
+#include <utility>
+#include <vector>
 
 #include "compute_domain/http/message.h"
 
@@ -17,9 +20,10 @@ namespace cdom::http {
 
 class Attempt {
  public:
-  // The fields of `request` go before those in `extra`. Throws web::uri_exception when the target
-  // is not percent-encoded.
-  Attempt(const Request& request, const Headers& extra);
+  // The fields of `request` go before those in `extra`; each of `lines` is a line of its own.
+  // Throws web::uri_exception when the target is not percent-encoded.
+  Attempt(const Request& request, const Headers& extra,
+          const std::vector<std::pair<std::string, std::string>>& lines);
 
   [[nodiscard]] const web::http::http_request& message() const { return message_; }
   // After it failed: true when sending the request again cannot do its work twice.

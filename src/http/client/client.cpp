@@ -185,13 +185,13 @@ class MixedClient : public Client {
       if (way == Way::Streamed) return streamed_answer_to(request, extra);
       const base::SystemClock clock;
       const base::Duration start = clock.elapsed();
-      const Attempt first(request, extra);
+      const Attempt first(request, extra, config_.fields);
       auto answer = answer_to(first, request);
       const bool broke_at_once =
           !answer && answer.error().kind == ErrorKind::Unavailable &&
           clock.elapsed() - start < std::min(kBreaksAtOnce, config_.request_timeout);
       if (!broke_at_once || !first.may_be_repeated()) return answer;
-      return answer_to(Attempt(request, extra), request);
+      return answer_to(Attempt(request, extra, config_.fields), request);
     } catch (const web::uri_exception& e) {
       return Error{ErrorKind::Invalid, cat(name_of(request), ": not a valid URI: ", e.what())};
     } catch (const std::exception& e) {
@@ -242,12 +242,13 @@ class MixedClient : public Client {
     headers.insert({"Host", authority_});
     headers.insert({"Connection", "close"});
     std::string text = cat(request.method, " ", base_path_, request.target, " HTTP/1.1\r\n");
-    for (const auto& [name, value] : headers) {
-      std::string printable = value;
+    const auto add_line = [&text](const std::string& name, std::string value) {
       std::ranges::replace_if(
-          printable, [](unsigned char c) { return c < ' '; }, ' ');
-      text += cat(name, ": ", printable, "\r\n");
-    }
+          value, [](unsigned char c) { return c < ' '; }, ' ');
+      text += cat(name, ": ", value, "\r\n");
+    };
+    for (const auto& [name, value] : headers) add_line(name, value);
+    for (const auto& [name, value] : config_.fields) add_line(name, value);
     return text + "\r\n";
   }
 
