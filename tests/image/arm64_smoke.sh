@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # The images for arm64, cross-built, on a machine of another architecture: what is in them, and that their programs run,
-# under an emulator: alone in their own root, and then as a controller, an agent and an owner of IMEX at work. Not part of
+# under an emulator: alone in their own root, and then as a controller, an agent and a supervisor of IMEX at work. Not part of
 # CI: the first build takes a while. CDOM_BUILD names this machine's build (build/release, which is brought up to date).
 # Prints a line per check and their count.
 set -uo pipefail
@@ -23,7 +23,7 @@ build_all() {
   tools/setup --arm64 && cmake --preset arm64 && cmake --build --preset arm64 -j "$jobs" || return 1
   [ "$native" != build/release ] || {
     cmake --preset release && cmake --build --preset release -j "$jobs" --target "${PROGRAMS[@]}" \
-      compute-domain-sandbox kubelet-calls nvidia-imex nvidia-imex-ctl
+      compute-domain-sandbox kubelet-calls nvidia-imex nvidia-imex-ctl libnvidia-ml
   }
 }
 build_all >"$work/build" 2>&1 || { tail -30 "$work/build"; exit 1; }
@@ -122,9 +122,9 @@ for example in manifests/examples/*.yaml; do
 done
 echo 'gpus: [{uuid: GPU-0, state: completed, clusterUUID: 6f0a3c52-1c7e, cliqueID: 7}]' >"$work/compute-domain-agent/fabric.yaml"
 check "the agent tells a clique" prints "clique: 6f0a3c52-1c7e.7" in_root compute-domain-agent fabric --fabric-file /fabric.yaml
-check "and why there is none without compute-domain-imex" fails 1 "its pod has to run on this node" in_root compute-domain-agent fabric
-check "the owner of IMEX says why there is none without a driver" fails 1 "libnvidia-ml.so.1" in_root compute-domain-imex fabric --driver-root /
-check "the owner of IMEX tells a boot id that is missing" fails 1 "cannot read /nowhere" \
+check "and why there is none without compute-domain-imex" fails 1 "does its pod run on this node?" in_root compute-domain-agent fabric
+check "the supervisor of IMEX says why there is none without a driver" fails 1 "libnvidia-ml.so.1" in_root compute-domain-imex fabric --driver-root /
+check "the supervisor of IMEX tells a boot id that is missing" fails 1 "cannot read /nowhere" \
   in_root compute-domain-imex --boot-id-file /nowhere
 
 # ---- At work: the smoke tests of this machine's programs, with these in their place
@@ -138,5 +138,5 @@ for program in "${PROGRAMS[@]}"; do
 done
 at_work() { CDOM_BUILD=$wrapped CDOM_EMULATED=yes timeout 900 "$1" | grep -vE '^ok'; return "${PIPESTATUS[0]}"; }
 check "two controllers, of which one works (tests/smoke/leader_test.sh)" at_work tests/smoke/leader_test.sh
-check "an agent and an owner of IMEX (tests/smoke/agent_test.sh)" at_work tests/smoke/agent_test.sh
+check "an agent and a supervisor of IMEX (tests/smoke/agent_test.sh)" at_work tests/smoke/agent_test.sh
 finish_checks
