@@ -162,16 +162,7 @@ COMPONENTS = {
 BY_VERSION = "kubernetes-1.32/component"
 # Comes with the two values of its name, and after the two components.
 BOTH = "imex-metrics/tls"
-HOST_PATH = {"test": ("/etc/compute-domain-test", "Directory"), "boot-id": ("/proc/sys/kernel/random/boot_id", "File")}
-STAND_INS = {
-    "args": ["--boot-id-file=/host/boot_id"],
-    "env": [{"name": "ALT_PROC_DEVICES_PATH", "value": "/etc/compute-domain-test/proc-devices"}],
-    "volumes": [{"name": name, "hostPath": {"path": path, "type": kind}} for name, (path, kind) in HOST_PATH.items()],
-    "volumeMounts": [{"name": "test", "mountPath": "/etc/compute-domain-test", "readOnly": True},
-                     {"name": "boot-id", "mountPath": "/host/boot_id", "readOnly": True}],
-}
-TEST = {"image": {"pullPolicy": "Never"}, "driver": {"root": "/run/nvidia/driver"}, "agent": STAND_INS,
-        "imex": {**STAND_INS, "args": [*STAND_INS["args"], "--device-files=given"]}}
+TEST = yaml.safe_load((ROOT / "tests/rack/helm-values.yaml").read_text())
 RENAMED = yaml.safe_dump({
     "apiVersion": "v1", "kind": "ConfigMap", "data": {"operator": "our-controllers", "nodes": "our-agents"},
     "metadata": {"name": "compute-domain-namespaces", "annotations": {"config.kubernetes.io/local-config": "true"}}})

@@ -63,15 +63,6 @@ ask_daemon_of() {
   node_programs exec "$pod" -- nvidia-imex-ctl -c /imexd/imexd.cfg -N -j -H
 }
 
-# Of all kinds that the operator makes or has.
-objects_left() {
-  kubectl get customresourcedefinitions,clusterroles,clusterrolebindings,deviceclasses,namespaces -o name |
-    grep -E 'compute-?domain' || true
-  kubectl get validatingadmissionpolicies,validatingadmissionpolicybindings -o name | grep compute-domain || true
-  kubectl get resourceclaims,resourceclaimtemplates --all-namespaces -o name
-  kubectl get resourceslices -o name
-}
-
 make_driver_root
 check "a cluster of two nodes" start_cluster --nodes 2
 check "its nodes take the images" load_images

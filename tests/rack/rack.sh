@@ -80,6 +80,15 @@ all_ready() { # daemonset NAME COUNT
   [ "$(node_programs get "$1" "$2" -o 'jsonpath={.status.numberReady}')" = "$3" ]
 }
 
+# Of all kinds that the operator makes or has.
+objects_left() {
+  kubectl get customresourcedefinitions,clusterroles,clusterrolebindings,deviceclasses,namespaces -o name |
+    grep -E 'compute-?domain' || true
+  kubectl get validatingadmissionpolicies,validatingadmissionpolicybindings -o name | grep compute-domain || true
+  kubectl get resourceclaims,resourceclaimtemplates --all-namespaces -o name
+  kubectl get resourceslices -o name
+}
+
 # files_left NODE…: what the operator has left on them, without its pods: files, sockets, daemons.
 files_left() {
   local node
