@@ -20,10 +20,11 @@ import yaml
 
 sys.dont_write_bytecode = True
 
-from image_test import BUILD, ROOT, Archive, must_be_a_layout
+from image_test import AS_ROOT, BUILD, ROOT, Archive, must_be_a_layout
 
 sys.path.insert(0, str(ROOT / "tools/release.d"))
 
+import elf
 import image_archives
 import signature
 import test_runner
@@ -37,6 +38,7 @@ REGISTRY = "registry.example.com/nvlink"
 VERSION = version(ROOT)
 NAME = "compute-domain-operator"
 CHART = "manifests/helm/compute-domain-operator"
+PLUGIN = "kubectl-compute_domain"
 DAY = "2026-01-31"
 COMMITTED = {"GIT_AUTHOR_DATE": "1769860800 +0000", "GIT_COMMITTER_DATE": "1769860800 +0000"}
 CREATED = "2026-01-31T12:00:00Z"
@@ -120,6 +122,7 @@ def made() -> dict:
 
 def a_release_has_what_its_page_says() -> None:
     wanted = {"SHA256SUMS", "RELEASE_NOTES.md", "images.txt", "check-nodes.yaml", f"{NAME}-{VERSION}.tgz", *overlays()}
+    wanted |= {f"{PLUGIN}_linux_{arch}.tar.gz" for arch in ARCHITECTURES}
     wanted |= {f"{name}.tar" for name in PROGRAMS} | {f"{name}-{arch}.spdx.json" for name in PROGRAMS for arch in ARCHITECTURES}
     assert {path.name for path in MADE.iterdir()} == wanted, {path.name for path in MADE.iterdir()} ^ wanted
     assert RAN.stderr == "" and RAN.stdout.endswith("not signed\n"), RAN
@@ -151,6 +154,53 @@ def a_bill_of_materials_is_beside_each_image() -> None:
         for arch in ARCHITECTURES:
             document = json.loads((MADE / f"{name}-{arch}.spdx.json").read_text())
             assert document["name"] == f"{name}-{VERSION}-{arch}" and document["creationInfo"]["created"] == CREATED, document["name"]
+
+
+def unpacked(arch: str) -> Path:
+    folder = WORKPLACE / f"plugin-{arch}"
+    if not folder.exists():
+        with tarfile.open(MADE / f"{PLUGIN}_linux_{arch}.tar.gz") as tar:
+            assert all(each.isfile() and each.mtime == tar.getmembers()[0].mtime for each in tar), tar.getnames()
+            tar.extractall(folder)
+    return folder
+
+
+def the_plugin_runs_where_nothing_is_but_a_shell() -> None:
+    """In a root that has what is in the archive, in a folder to which a link of PATH leads, as krew does it."""
+    root = WORKPLACE / "bare"
+    shutil.copytree(unpacked(native().name), root / "store/plugin")
+    (root / "bin").mkdir()
+    shutil.copy2(shutil.which("busybox"), root / "bin/busybox")
+    for name in ("sh", "dirname", "readlink"):
+        (root / "bin" / name).symlink_to("busybox")
+    (root / "bin" / PLUGIN).symlink_to(f"/store/plugin/{PLUGIN}")
+    (root / "pod.yaml").write_text("apiVersion: v1\nkind: Pod\nmetadata: {name: a, namespace: b}\n")
+
+    def run(*arguments: str) -> subprocess.CompletedProcess:
+        return subprocess.run([*AS_ROOT, "env", "-i", "PATH=/usr/sbin:/usr/bin:/bin", "chroot", root, f"/bin/{PLUGIN}", *arguments],
+                              capture_output=True, text=True, timeout=60)
+
+    assert run("--version").stdout == f"kubectl compute-domain {VERSION}\n", run("--version")
+    assert run("plan", "/pod.yaml").returncode == 0, run("plan", "/pod.yaml")
+    lost = run("check", "--from", "/pod.yaml")
+    assert lost.returncode == 1 and "/pod.yaml" in lost.stderr, lost
+
+
+def the_plugin_has_its_libraries_with_their_licenses() -> None:
+    for arch in ARCHITECTURES:
+        folder = unpacked(arch)
+        program = folder / "lib" / PLUGIN
+        assert os.access(folder / PLUGIN, os.X_OK) and os.access(program, os.X_OK), arch
+        names = {path.name for path in (folder / "lib").iterdir()}
+        for path in (folder / "lib").iterdir():
+            assert set(elf.read(path).needed) <= names, (arch, path.name)
+        assert f'/lib/{Path(elf.read(program).interpreter).name}"' in (folder / PLUGIN).read_text()
+        lines = [line.split() for line in (folder / "packages.txt").read_text().splitlines()]
+        assert {"libc6", "libarchive13", "libcpprest2.10"} <= {name for name, _, _ in lines}, lines
+        assert {where for _, _, where in lines} == {arch}, lines
+        licenses = {path.name for path in (folder / "copyright").iterdir()}
+        assert licenses == {*(name for name, _, _ in lines), "libboost1.74-dev", "nlohmann-json3-dev"}, licenses
+        assert (folder / "LICENSE").read_text() == (TREE / "LICENSE").read_text()
 
 
 def every_manifest_names_only_images_that_are_in_the_archives() -> None:
@@ -354,6 +404,8 @@ TESTS = (
     the_checksums_are_of_all_files,
     an_archive_has_the_image_that_images_txt_names,
     a_bill_of_materials_is_beside_each_image,
+    the_plugin_runs_where_nothing_is_but_a_shell,
+    the_plugin_has_its_libraries_with_their_licenses,
     every_manifest_names_only_images_that_are_in_the_archives,
     the_check_of_the_nodes_has_the_image_of_the_release,
     a_manifest_is_the_overlay,

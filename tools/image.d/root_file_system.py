@@ -36,7 +36,7 @@ def of(program: Program, binary: Path, architecture: Architecture, version: str,
     entries["etc/passwd"] = _text(_PASSWD)
     entries["etc/group"] = _text(_GROUP)
     entries["etc/nsswitch.conf"] = _text(f"passwd: files\ngroup: files\nhosts: {program.host_names}\n")
-    entries[f"usr/bin/{program.name}"] = Entry(0o755, content=_stripped(binary, architecture))
+    entries[f"usr/bin/{program.name}"] = Entry(0o755, content=stripped(binary, architecture))
     entries[f"usr/share/doc/{program.name}/copyright"] = Entry(0o644, content=_read(_LICENSE))
     for path, target in program.links:
         entries[path] = Entry(0o777, target=target)
@@ -116,7 +116,7 @@ def _read(path: Path) -> bytes:
         raise Failure(f"{path} is not there: run tools/setup") from None
 
 
-def _stripped(binary: Path, architecture: Architecture) -> bytes:
+def stripped(binary: Path, architecture: Architecture) -> bytes:
     with tempfile.TemporaryDirectory() as folder:
         output = Path(folder) / binary.name
         try:

@@ -11,6 +11,7 @@ from failure import Failure
 from programs import PROGRAMS
 from programs import version as version_of_cmake
 
+_WANTED = (*PROGRAMS, "kubectl-compute_domain")
 _CHART = "manifests/helm/compute-domain-operator/Chart.yaml"
 
 
@@ -68,11 +69,11 @@ def _versions(root: Path) -> list:
 def _must_be_up_to_date(root: Path, build: Path, architecture: object) -> None:
     """A directory that another checkout built is its caller's word; of this one's Ninja knows what has changed."""
     cache = build / "CMakeCache.txt"
-    if not all((build / "bin" / name).exists() for name in PROGRAMS):
+    if not all((build / "bin" / name).exists() for name in _WANTED):
         raise Failure(f"{build} does not have the programs for {architecture.name}: {architecture.how_to_build}")
     if not cache.exists() or f"CMAKE_HOME_DIRECTORY:INTERNAL={root}\n" not in cache.read_text() or not shutil.which("ninja"):
         return
-    dry = subprocess.run(["ninja", "-C", build, "-n", *PROGRAMS], capture_output=True, text=True)
+    dry = subprocess.run(["ninja", "-C", build, "-n", *_WANTED], capture_output=True, text=True)
     if "no work to do" not in dry.stdout:
         raise Failure(f"{build} is older than the tree: {architecture.how_to_build}")
 
