@@ -185,6 +185,17 @@ def the_plugin_runs_where_nothing_is_but_a_shell() -> None:
     lost = run("check", "--from", "/pod.yaml")
     assert lost.returncode == 1 and "/pod.yaml" in lost.stderr, lost
 
+    # Authorities of the system are where this distribution, or another one, has them.
+    (root / "config").write_text("apiVersion: v1\nkind: Config\ncurrent-context: x\ncontexts: [{name: x, context: {cluster: x}}]\n"
+                                 "clusters: [{name: x, cluster: {server: 'https://127.0.0.1:1'}}]\n")
+    lost = run("check", "--kubeconfig", "/config")
+    assert "authority of the system: /etc/ssl/certs/ca-certificates.crt: No such file" in lost.stderr, lost
+    other = root / "etc/pki/tls/certs/ca-bundle.crt"
+    other.parent.mkdir(parents=True)
+    shutil.copy2("/etc/ssl/certs/ca-certificates.crt", other)
+    lost = run("check", "--kubeconfig", "/config")
+    assert lost.returncode == 1 and "authority" not in lost.stderr and "connect" in lost.stderr, lost
+
 
 def the_plugin_has_its_libraries_with_their_licenses() -> None:
     for arch in ARCHITECTURES:

@@ -3,6 +3,11 @@
 #include <openssl/x509_vfy.h>
 #include <openssl/x509v3.h>
 
+#include <algorithm>
+#include <array>
+#include <filesystem>
+#include <string>
+#include <system_error>
 #include <utility>
 
 #include "compute_domain/base/text.h"
@@ -11,8 +16,22 @@
 namespace cdom::http {
 namespace {
 
-// Debian's bundle, for a kubeconfig that names no CA, as kubectl takes the system's then.
-constexpr char kSystemCas[] = "/etc/ssl/certs/ca-certificates.crt";
+// Where distributions have their bundle, Debian's first; the same as Go's crypto/x509.
+constexpr std::array kSystemCas{"/etc/ssl/certs/ca-certificates.crt",
+                                "/etc/pki/tls/certs/ca-bundle.crt", "/etc/ssl/ca-bundle.pem",
+                                "/etc/pki/ca-trust/extracted/pem/tls-ca-bundle.pem",
+                                "/etc/ssl/cert.pem"};
+
+// For a kubeconfig that names no CA, as kubectl takes the system's then.
+std::string system_cas() {
+  const auto is_there = [](const char* file) {
+    std::error_code ignored;
+    return std::filesystem::exists(file, ignored);
+  };
+  const auto* const found = std::ranges::find_if(kSystemCas, is_there);
+  return pem_text({}, found == kSystemCas.end() ? kSystemCas.front() : *found,
+                  "certificate authority of the system");
+}
 
 }  // namespace
 
@@ -30,7 +49,7 @@ void ClientTls::set_up(SSL_CTX* context) {
 
 void ClientTls::trust(SSL_CTX* context) const {
   std::string cas = pem_text(config_.ca_pem, config_.ca_file, "certificate authority");
-  if (cas.empty()) cas = pem_text({}, kSystemCas, "certificate authority of the system");
+  if (cas.empty()) cas = system_cas();
   trust_only(context, cas, "certificate authority");
 }
 
