@@ -143,5 +143,30 @@ TEST(WorkQueue, ShowsItsSizes) {
   }
 }
 
+TEST(WorkQueue, CountsAddsAndTakesTheTimesAsClientGo) {
+  ManualClock clock;
+  base::Registry metrics;
+  Queue queue(clock, "domains", &metrics);
+  queue.add("a");
+  queue.add("a");  // it waits already
+  clock.advance(2s);
+  ASSERT_EQ(queue.try_pop(), "a");
+  clock.advance(1s);
+  queue.add("a");  // a worker holds it: it waits from now on
+  clock.advance(3s);
+  queue.done("a");
+  clock.advance(1s);
+  ASSERT_EQ(queue.try_pop(), "a");
+  queue.done("a");
+  const std::string text = metrics.render();
+  for (const char* line : {R"(workqueue_adds_total{name="domains"} 2)",
+                           R"(workqueue_queue_duration_seconds_sum{name="domains"} 6)",
+                           R"(workqueue_queue_duration_seconds_count{name="domains"} 2)",
+                           R"(workqueue_work_duration_seconds_sum{name="domains"} 4)",
+                           R"(workqueue_work_duration_seconds_count{name="domains"} 2)"}) {
+    EXPECT_NE(text.find(line), std::string::npos) << line << " in\n" << text;
+  }
+}
+
 }  // namespace
 }  // namespace cdom::kube

@@ -17,6 +17,7 @@
 #include <stop_token>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "compute_domain/base/clock.h"
 #include "compute_domain/base/metrics.h"
@@ -69,17 +70,24 @@ class WorkQueue {
   std::optional<Key> try_pop_locked();
   void show_sizes_locked();
 
-  struct Gauges {
-    base::Number &ready, &delayed, &held, &retries;
+  // By client-go's names where it has them.
+  struct Shown {
+    base::Number &ready, &delayed, &held, &adds, &retries;
+    base::Histogram &waited, &worked;
   };
 
+  static void observe(base::Histogram& of, base::Duration took) {
+    of.observe(std::chrono::duration<double>(took).count());
+  }
+
   const base::Clock& clock_;
-  std::optional<Gauges> gauges_;
+  std::optional<Shown> shown_;
   mutable std::mutex mutex_;
   std::condition_variable_any changed_;
   std::deque<Key> ready_;  // due, and held by nobody
-  std::set<Key> waiting_;  // those of ready_, and held ones that were added meanwhile
-  std::set<Key> held_;
+  // Those of ready_, and held ones that were added meanwhile; since when.
+  std::map<Key, base::Duration> waiting_;
+  std::map<Key, base::Duration> held_;  // since when
   std::map<Key, base::Duration> due_of_;
   std::set<std::pair<base::Duration, Key>> delayed_;  // due_of_, the earliest first
   std::map<Key, int> retries_of_;
@@ -95,11 +103,18 @@ WorkQueue<Key>::WorkQueue(const base::Clock& clock, const std::string& name,
                           "Keys that are not to be done now: delayed, or held by a worker.",
                           {{"name", name}, {"state", state}});
   };
-  gauges_.emplace(
-      Gauges{metrics->gauge("workqueue_depth", "Keys that wait for a worker.", {{"name", name}}),
-             others("delayed"), others("held"),
-             metrics->counter("workqueue_retries_total", "Keys put back after a failed reconcile.",
-                              {{"name", name}})});
+  const std::vector<double> bounds{0.0001, 0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1, 5, 10, 60};
+  shown_.emplace(
+      Shown{metrics->gauge("workqueue_depth", "Keys that wait for a worker.", {{"name", name}}),
+            others("delayed"), others("held"),
+            metrics->counter("workqueue_adds_total",
+                             "Keys that were added and did not wait already.", {{"name", name}}),
+            metrics->counter("workqueue_retries_total", "Keys put back after a failed reconcile.",
+                             {{"name", name}}),
+            metrics->histogram("workqueue_queue_duration_seconds",
+                               "How long a key waited for a worker.", bounds, {{"name", name}}),
+            metrics->histogram("workqueue_work_duration_seconds", "How long a worker held a key.",
+                               bounds, {{"name", name}})});
 }
 
 template <class Key>
@@ -143,9 +158,14 @@ std::optional<Key> WorkQueue<Key>::pop(base::Duration wait, std::stop_token stop
 template <class Key>
 void WorkQueue<Key>::done(const Key& key) {
   const std::scoped_lock lock(mutex_);
-  if (held_.erase(key) > 0 && waiting_.contains(key)) {
-    ready_.push_back(key);
-    changed_.notify_one();
+  const auto held = held_.find(key);
+  if (held != held_.end()) {
+    if (shown_) observe(shown_->worked, clock_.elapsed() - held->second);
+    held_.erase(held);
+    if (waiting_.contains(key)) {
+      ready_.push_back(key);
+      changed_.notify_one();
+    }
   }
   show_sizes_locked();
 }
@@ -156,7 +176,7 @@ void WorkQueue<Key>::retry(const Key& key, std::optional<base::Duration> at_leas
   const int doublings = std::min(retries_of_[key]++, 20);
   const base::Duration backoff = std::min(kFirstBackoff * (1 << doublings), kLastBackoff);
   add_after_locked(key, std::max(backoff, at_least.value_or(backoff)));
-  if (gauges_) gauges_->retries.add();
+  if (shown_) shown_->retries.add();
   show_sizes_locked();
 }
 
@@ -197,7 +217,9 @@ std::optional<base::Duration> WorkQueue<Key>::next_due() const {
 
 template <class Key>
 void WorkQueue<Key>::add_locked(const Key& key) {
-  if (!waiting_.insert(key).second || held_.contains(key)) return;
+  if (!waiting_.try_emplace(key, clock_.elapsed()).second) return;
+  if (shown_) shown_->adds.add();
+  if (held_.contains(key)) return;
   ready_.push_back(key);
   changed_.notify_one();
 }
@@ -240,18 +262,21 @@ std::optional<Key> WorkQueue<Key>::try_pop_locked() {
   if (ready_.empty()) return std::nullopt;
   Key key = std::move(ready_.front());
   ready_.pop_front();
-  waiting_.erase(key);
-  held_.insert(key);
+  const base::Duration now = clock_.elapsed();
+  const auto waiting = waiting_.find(key);
+  if (shown_) observe(shown_->waited, now - waiting->second);
+  waiting_.erase(waiting);
+  held_.emplace(key, now);
   show_sizes_locked();
   return key;
 }
 
 template <class Key>
 void WorkQueue<Key>::show_sizes_locked() {
-  if (!gauges_) return;
-  gauges_->ready.set(static_cast<double>(ready_.size()));
-  gauges_->delayed.set(static_cast<double>(delayed_.size()));
-  gauges_->held.set(static_cast<double>(held_.size()));
+  if (!shown_) return;
+  shown_->ready.set(static_cast<double>(ready_.size()));
+  shown_->delayed.set(static_cast<double>(delayed_.size()));
+  shown_->held.set(static_cast<double>(held_.size()));
 }
 
 }  // namespace cdom::kube
