@@ -159,7 +159,8 @@ every_component_is_accepted() {
   # The Prometheus operator's CustomResourceDefinitions, or what stands for them.
   kubectl apply -f "$ROOT/tests/monitoring/definitions.yaml" >/dev/null
   kubectl wait --for=condition=Established crd --all --timeout=30s >/dev/null
-  for name in gpu-clique-label shared-claims compute-domain-cliques extended-resource gpu-operator isolation-channel host-managed imex-tls imex-metrics monitoring metrics-tls; do
+  for name in gpu-clique-label shared-claims compute-domain-cliques extended-resource gpu-operator isolation-channel host-managed imex-tls imex-metrics \
+    monitoring metrics-tls debug-page without-pods-api; do
     stored_with "$name" >"$WORK/with-$name.json" 2>"$WORK/warnings" || fail "$name: $(<"$WORK/warnings")"
     [ ! -s "$WORK/warnings" ] || fail "$name: $(<"$WORK/warnings")"
   done
