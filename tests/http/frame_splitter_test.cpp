@@ -32,16 +32,19 @@ TEST(FrameSplitter, KeepsAnUnfinishedFrame) {
   splitter.add("\0\0\0\1a\0\0\0\3b"s);
   EXPECT_EQ(splitter.next(), "a");
   EXPECT_EQ(splitter.next(), std::nullopt);
-  EXPECT_EQ(splitter.carried(), 5U);
-  EXPECT_EQ(splitter.rest(), "");
+  EXPECT_EQ(splitter.carried(), 7U);
+  EXPECT_EQ(splitter.rest(), "\0\0\0\3b"s);
   EXPECT_EQ(splitter.carried(), 0U);
 }
 
-TEST(FrameSplitter, WaitsForAFrameThatIsLongerThanMemory) {
+TEST(FrameSplitter, KnowsHowLongAFrameIsBeforeItComes) {
   FrameSplitter splitter;
-  splitter.add("\xFF\xFF\xFF\xFF and little more");
+  splitter.add("\xFF\xFF\xFF");
   EXPECT_EQ(splitter.next(), std::nullopt);
-  EXPECT_EQ(splitter.carried(), 20U);
+  EXPECT_EQ(splitter.carried(), 3U);
+  splitter.add("\xFF and little more");
+  EXPECT_EQ(splitter.next(), std::nullopt);
+  EXPECT_EQ(splitter.carried(), 0x1'0000'0003U);
 }
 
 }  // namespace

@@ -45,8 +45,8 @@ TEST(Stream, GivesFramesWhereItsMediaTypeSaysSo) {
     const auto client = connect_to(*server);
     auto opened = client->open({"GET", "/", {}, {}});
     ASSERT_TRUE(opened) << opened.error().message;
-    // What is left of a frame is of no use.
-    for (const char* frame : {"a\nb", "", "cd", "END", "END"}) {
+    // What is left of a frame is told, as of a line.
+    for (const std::string& frame : {"a\nb"s, ""s, "cd"s, "\0\0\0\7ef"s, "END"s, "END"s}) {
       EXPECT_EQ(next_of(*opened->stream), frame) << type;
     }
   }

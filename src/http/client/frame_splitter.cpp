@@ -32,8 +32,14 @@ std::optional<std::string_view> FrameSplitter::next() {
 }
 
 std::string FrameSplitter::rest() {
+  std::string rest = bytes_.substr(begin_);
   *this = {};
-  return {};
+  return rest;
+}
+
+std::size_t FrameSplitter::carried() const {
+  const std::string_view left = std::string_view(bytes_).substr(begin_);
+  return left.size() < kBytesOfLength ? left.size() : kBytesOfLength + length_at_start_of(left);
 }
 
 }  // namespace cdom::http

@@ -19,10 +19,11 @@ class FrameSplitter {
   void add(std::string_view piece);
   // The next whole frame without its length; there until the next call.
   [[nodiscard]] std::optional<std::string_view> next();
-  // "": what is left of a frame is of no use. Empties the splitter.
+  // What is left without its end; empties the splitter.
   [[nodiscard]] std::string rest();
-  // Bytes of the unfinished frame, once next() has given nothing.
-  [[nodiscard]] std::size_t carried() const { return bytes_.size() - begin_; }
+  // Bytes of the unfinished frame, once next() has given nothing: those that its length promises
+  // too.
+  [[nodiscard]] std::size_t carried() const;
 
  private:
   std::string bytes_;
