@@ -14,6 +14,8 @@ constexpr Time kManualStart{std::chrono::sys_days{std::chrono::year{2026} / 1 / 
 
 constexpr int kFirstYear = 1678;
 constexpr int kLastYear = 2261;
+constexpr std::chrono::sys_days kFirstDay{std::chrono::year{kFirstYear} / 1 / 1};
+constexpr std::chrono::sys_days kLastDay{std::chrono::year{kLastYear} / 12 / 31};
 
 struct Calendar {
   std::chrono::year_month_day date;
@@ -124,13 +126,21 @@ std::optional<Time> parse_rfc3339(std::string_view text) {
   if (!ahead) return std::nullopt;
 
   // What 64 bits of nanoseconds can say. Kubernetes has years outside of it: Go's zero time.
-  if (*year < kFirstYear) return Time{std::chrono::sys_days{std::chrono::year{kFirstYear} / 1 / 1}};
-  if (*year > kLastYear) return Time{std::chrono::sys_days{std::chrono::year{kLastYear} / 12 / 31}};
+  if (*year < kFirstYear) return kFirstDay;
+  if (*year > kLastYear) return kLastDay;
 
   const auto date = std::chrono::year{*year} / *month / *day;
   if (!date.ok() || *hour > 23 || *minute > 59 || *second > 60) return std::nullopt;
   return Time{std::chrono::sys_days{date}} + std::chrono::hours{*hour} +
          std::chrono::minutes{*minute} + seconds{*second} + fraction - *ahead;
+}
+
+Time time_of_seconds(std::int64_t seconds_since_1970) {
+  // In days, as so many nanoseconds need not be a number.
+  const std::chrono::sys_seconds time{seconds(seconds_since_1970)};
+  if (floor<days>(time) < kFirstDay) return kFirstDay;
+  if (floor<days>(time) > kLastDay) return kLastDay;
+  return time;
 }
 
 std::string short_duration(Duration duration) {

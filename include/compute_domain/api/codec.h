@@ -76,8 +76,6 @@ inline constexpr std::string_view kProtobufOrJson =
 // Whether objects of a T in this version of its group are read in protobuf.
 template <class T>
 bool reads_protobuf(std::string_view version);
-// Whether a page or an event is protobuf, and not JSON.
-bool is_protobuf(std::string_view text);
 
 // A PartialObjectMetadataList: what a list of any kind is when only metadata is asked for.
 inline constexpr std::string_view kMetadataList =

@@ -50,6 +50,8 @@ std::string to_rfc3339_micro(Time time);
 // fraction digits, behind a comma too, an offset in place of "Z", small letters. nullopt for
 // anything else. A year before 1678 or after 2261 gives the first or the last day of these.
 std::optional<Time> parse_rfc3339(std::string_view text);
+// So many seconds after the beginning of 1970; a year before 1678 or after 2261 as above.
+Time time_of_seconds(std::int64_t seconds_since_1970);
 
 // "350ms", "12s", "5m", "3h", "2d": one unit, as kubectl's AGE column prints ages from seconds up.
 std::string short_duration(Duration duration);

@@ -90,8 +90,6 @@ bool is_event_message(std::string_view text) {
   return text.starts_with(kType) || text.starts_with(kObject);
 }
 
-bool is_protobuf(std::string_view text) { return is_enveloped(text) || is_event_message(text); }
-
 base::Result<PageHead> read_enveloped_list(const Kind& kind, std::string_view text,
                                            ReadMessage read) {
   bool is_broken = false;

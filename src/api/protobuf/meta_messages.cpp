@@ -1,4 +1,3 @@
-#include <chrono>
 #include <utility>
 
 #include "api/protobuf/messages.h"
@@ -51,11 +50,10 @@ void read_message(MessageReader in, std::optional<base::Time>& out) {
   while (in.next()) {
     if (in.number() == 1) in.read(seconds.emplace());
   }
+  // The first second of year 1, which is Go's zero time, and the last one of 9999.
+  constexpr std::int64_t kZero = -62'135'596'800, kLast = 253'402'300'799;
   out.reset();
-  // No year of four digits is beyond; times would overflow long after.
-  constexpr std::int64_t kFirst = -62'135'596'800, kLast = 253'402'300'799;
-  if (!seconds || *seconds < kFirst || *seconds > kLast) return;
-  out = base::Time(std::chrono::seconds(*seconds));
+  if (seconds && *seconds > kZero && *seconds <= kLast) out = base::time_of_seconds(*seconds);
 }
 
 void read_message(MessageReader in, ObjectMeta& out, IsRead is_read) {
