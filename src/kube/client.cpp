@@ -258,6 +258,11 @@ base::Result<http::Response> Client::exchange(const Call& call) const {
   return error_of_response(*response, call.verb, call.resource);
 }
 
+void Client::tell_of_json(const api::Kind& kind, const base::Error& error) {
+  base::log_warning("a list is asked for again in JSON",
+                    {{"resource", std::string(kind.plural)}, {"error", base::to_string(error)}});
+}
+
 base::Result<std::unique_ptr<http::Stream>> Client::open(const Call& call) const {
   const base::Duration start = clock_.elapsed();
   auto opened = transport_.open(call.request);

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <deque>
 #include <sstream>
 
@@ -143,6 +144,33 @@ TEST(InformerProtobuf, AnEventThatCannotBeReadComesAgainInJson) {
   EXPECT_THAT(rig.stored(), ElementsAre("train of 77"));
   EXPECT_THAT(rig.server.asked, ElementsAre(base::cat("list ", kBoth), base::cat("watch ", kBoth),
                                             "watch application/json"));
+}
+
+// A proxy's page, which may begin with a newline, and an envelope of something else.
+TEST(InformerProtobuf, WhatIsNoListIsAskedForOnceMoreAndTold) {
+  for (const std::string body : {"\n<html>sign in</html>", "<html>", "k8s", "k8s\1junk"}) {
+    std::string page = body;
+    std::ranges::replace(page, '\1', '\0');
+    Rig<api::ConfigMap> rig;
+    rig.server.pages.assign(50, page);
+    EXPECT_EQ(rig.informer.step(base::Duration::zero()), WatchLoop::Step::Failed);
+    EXPECT_THAT(rig.server.asked, ElementsAre(base::cat("list ", kBoth), "list application/json"));
+    Rig<api::ComputeDomain> of_ours;
+    of_ours.server.pages.assign(50, page);
+    EXPECT_EQ(of_ours.informer.step(base::Duration::zero()), WatchLoop::Step::Failed);
+    EXPECT_THAT(of_ours.server.asked, ElementsAre("list application/json"));
+    EXPECT_FALSE(of_ours.client.list_all<api::ConfigMap>());
+    EXPECT_EQ(of_ours.server.asked.size(), 2U);
+  }
+}
+
+// Frames where something has taken the stream out of the media type: their first line is the
+// beginning of a length.
+TEST(InformerProtobuf, FramesThatAreTakenForLinesComeAgainInJson) {
+  Rig<api::ConfigMap> rig;
+  rig.server.watches = {{std::string("\0\0\0\x2C", 4)}};
+  rig.settle();
+  EXPECT_EQ(rig.server.asked.back(), "watch application/json");
 }
 
 TEST(InformerProtobuf, AnErrorOfAWatchIsItsStatus) {

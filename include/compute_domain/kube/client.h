@@ -152,6 +152,8 @@ class Client {
   // The body of a page, of `cursor->limit()` objects at most if there is one.
   base::Result<std::string> send_list(const api::Kind& kind, ListOptions options,
                                       std::string_view accept, PageCursor* cursor) const;
+  // A list that cannot be read is asked for again in JSON.
+  static void tell_of_json(const api::Kind& kind, const base::Error& error);
   base::Result<std::unique_ptr<http::Stream>> open(const Call& call) const;
   // The media types that are asked for; "": JSON alone.
   template <class T>
@@ -232,14 +234,16 @@ base::Result<api::Page<T>> Client::list(const ListOptions& options) const {
 template <class T>
 base::Result<api::Page<T>> Client::list(const ListOptions& options, PageCursor& cursor,
                                         const api::Kind& kind) const {
-  const auto body = send_list(kind, options, accepted<T>(kind, options.encoding), &cursor);
+  const std::string_view accept = accepted<T>(kind, options.encoding);
+  auto body = send_list(kind, options, accept, &cursor);
   if (!body) return body.error();
   auto page = api::decode_page<T>(*body);
-  if (!page && api::is_protobuf(*body)) {
+  if (!page && !accept.empty()) {
     // In JSON each object is read by itself, and what is wrong with one is told.
-    ListOptions in_json = options;
-    in_json.encoding = Encoding::Json;
-    return list<T>(in_json, cursor, kind);
+    tell_of_json(kind, page.error());
+    body = send_list(kind, options, {}, &cursor);
+    if (!body) return body.error();
+    page = api::decode_page<T>(*body);
   }
   if (page) cursor.took(page->items.size() + page->unreadable.size(), body->size());
   return page;

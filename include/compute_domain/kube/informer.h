@@ -127,7 +127,7 @@ class Informer : private WatchSource {
     auto event = api::decode_watch_event<T>(line);
     if (!event) {
       // In JSON it is read as far as it can be, and what is wrong with it is told.
-      if (api::is_protobuf(line)) encoding_ = Encoding::Json;
+      encoding_ = Encoding::Json;
       return event.error();
     }
     pending_ = std::move(*event);
