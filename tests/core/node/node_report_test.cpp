@@ -128,6 +128,23 @@ TEST(NodeReport, TellsAtOnceThatAReadyDaemonHasEndedWithItsSupervisor) {
   EXPECT_EQ(scene.group()->message, "");
 }
 
+TEST(NodeReport, OfASilentSupervisorsDaemonNoEndIsKnown) {
+  NodeScene scene = serving(2);
+  // As long as they are, and longer than what a string keeps in itself.
+  scene.daemon_is_another(base::DaemonPhase::Ready).daemon_ready({1});
+  scene.world.daemon->instance = "0f3a5c6d7e8f9a0b1c2d3e4f";
+  scene.settle().advance(seconds(1)).settle();
+  ASSERT_EQ(scene.group()->state, api::DaemonState::Ready);
+  scene.world.daemon.reset();
+  scene.world.supervisor_silent_since = scene.world.elapsed;
+  scene.world.supervisor_error = "compute-domain-imex does not answer";
+  scene.settle().advance(minutes(1)).settle();
+  EXPECT_EQ(scene.group()->state, api::DaemonState::Failed);
+  EXPECT_EQ(scene.group()->instance, "0f3a5c6d7e8f9a0b1c2d3e4f");
+  EXPECT_EQ(scene.group()->message,
+            "compute-domain-imex does not answer; check its pod on this node");
+}
+
 TEST(NodeReport, TellsTheEndOfAReadyDaemonForASecondAlsoWhenTheNextIsReadyBeforeAnybodyLooks) {
   NodeScene scene = serving(2);
   scene.advance(minutes(1)).daemon_is_another(base::DaemonPhase::Ready).daemon_ready({1}).settle();

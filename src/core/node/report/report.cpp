@@ -234,7 +234,7 @@ DaemonWord failed_word(const NodeDraft& draft, const ServedGroup& served,
   word.group.since = since_of(word.group, said, began_time);
   // The end of a daemon that was READY is the end of what ran over it, however soon the next one is
   // there.
-  const bool said_ready = said != nullptr && said->state == DaemonState::Ready &&
+  const bool said_ready = world.daemon && said != nullptr && said->state == DaemonState::Ready &&
                           said->instance == world.daemon->instance;
   // Its READY was held for its connections; a claim that is prepared had it all the same.
   const bool has_prepared = std::ranges::any_of(draft.checkpoint.claims, [&](const auto& entry) {
