@@ -18,7 +18,7 @@ namespace {
 // What this project decides upon does not differ: a heartbeat, or fields that nobody reads.
 bool is_same(const api::Node& a, const api::Node& b) {
   return a.meta.uid == b.meta.uid && a.boot_id == b.boot_id && a.taints == b.taints &&
-         a.ready == b.ready &&
+         a.ready == b.ready && a.meta.is_deleting() == b.meta.is_deleting() &&
          a.meta.label(api::kNodeCliqueLabel) == b.meta.label(api::kNodeCliqueLabel) &&
          a.meta.annotation(api::kNodeCliqueMark) == b.meta.annotation(api::kNodeCliqueMark);
 }

@@ -358,6 +358,17 @@ TEST(Triggers, ANodeThatOffersNoSeatForAnotherReasonBringsTheDomainsThatWaitForO
   EXPECT_THAT(rig.taken_keys(), Not(Contains(domain_key("uid-waits")))) << "the same reason";
 }
 
+TEST(Triggers, ANodeWhoseDeletionIsHeldBringsThePlacement) {
+  ShellRig rig;
+  rig.put(placed("waits"));
+  api::Node node = node_named("n1");
+  rig.put(node);
+  rig.taken_keys();
+  node.meta.deletion_time = base::Time{};
+  rig.put(node);
+  EXPECT_THAT(rig.taken_keys(), Contains(placement_key())) << "its seat is free no more";
+}
+
 TEST(Triggers, AnIdThatIsNoUidConcernsItsOwnNamespaceOnly) {
   ShellRig rig;
   rig.put(claim_of("namespace:team-b", "c", "n1"));
