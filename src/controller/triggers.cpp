@@ -100,7 +100,8 @@ bool is_as_fit(const api::ComputeDomainNode* a, const api::ComputeDomainNode* b)
 
 // Of all labels and annotations only those are kept that a decision reads (trim).
 bool has_other_label(const api::Node* before, const api::Node& after) {
-  return before == nullptr || before->meta.labels != after.meta.labels ||
+  return before == nullptr || before->meta.uid != after.meta.uid ||
+         before->meta.labels != after.meta.labels ||
          before->meta.annotations != after.meta.annotations;
 }
 

@@ -369,6 +369,21 @@ TEST(Triggers, ANodeWhoseDeletionIsHeldBringsThePlacement) {
   EXPECT_THAT(rig.taken_keys(), Contains(placement_key())) << "its seat is free no more";
 }
 
+TEST(Triggers, ANodeThatIsMadeAgainBringsItsLabels) {
+  ShellRig rig;
+  rig.settings.labels_nodes = true;
+  api::Node node = node_named("n1");
+  node.meta.deletion_time = base::Time{};
+  rig.put(node);
+  rig.taken_keys();
+  node = node_named("n1");
+  node.meta.uid = "another";
+  rig.put(node);
+  const std::set<Key> keys = rig.taken_keys();
+  EXPECT_THAT(keys, Contains(agent_label_key("n1"))) << "one that is being deleted got none";
+  EXPECT_THAT(keys, Contains(label_key("n1")));
+}
+
 TEST(Triggers, AnIdThatIsNoUidConcernsItsOwnNamespaceOnly) {
   ShellRig rig;
   rig.put(claim_of("namespace:team-b", "c", "n1"));
