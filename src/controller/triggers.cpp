@@ -149,6 +149,7 @@ void Triggers::on_pods_read(const std::string& ns) const {
     const auto claim = from_.stores.claims.get(name);
     if (claim == nullptr) continue;
     for (const std::string& uid : domains_named_by(*claim)) add_(domain_key(uid));
+    for (const std::string& node : nodes_of_shared(*claim)) add_agent_label(node);
   }
 }
 
@@ -255,11 +256,26 @@ void Triggers::on_automatic_claim(const api::ResourceClaim* before,
   if (before == nullptr || uids.empty()) add_(workloads_key(claim.meta.ns));
 }
 
-// The nodes of pods that share a claim are read.
+std::set<std::string> Triggers::nodes_of_shared(const api::ResourceClaim& claim) const {
+  if (!core::is_shared(claim)) return {};
+  api::ResourceClaim placed = claim;
+  workloads_.place_consumers(placed);
+  std::set<std::string> nodes;
+  for (const api::ClaimConsumer& consumer : placed.reserved_for) nodes.insert(consumer.node);
+  nodes.erase("");
+  return nodes;
+}
+
+// The nodes of pods that share a claim are read. One that such a pod leaves keeps its label as long
+// as any claim is shared.
 void Triggers::note_consumers(const api::ResourceClaim* before,
                               const api::ResourceClaim* after) const {
   if (after == nullptr) return workloads_.forget_consumers(before->meta.uid);
+  const std::set<std::string> nodes = nodes_of_shared(*after);
   workloads_.consumers_seen(*after, from_.clock.elapsed());
+  for (const std::string& node : nodes_of_shared(*after)) {
+    if (!nodes.contains(node)) add_agent_label(node);
+  }
   if (workloads_.has_nodeless_consumers(after->meta.ns)) add_(workloads_key(after->meta.ns));
 }
 

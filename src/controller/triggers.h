@@ -44,6 +44,8 @@ class Triggers {
   std::set<std::string> domains_of_claim(const api::ResourceClaim& claim) const;
   // And of any other, as far as it is known.
   std::set<std::string> domains_named_by(const api::ResourceClaim& claim) const;
+  // Where pods that share it run, as far as that is known.
+  std::set<std::string> nodes_of_shared(const api::ResourceClaim& claim) const;
   void note_consumers(const api::ResourceClaim* before, const api::ResourceClaim* after) const;
   void add_shared_slices_of_label(const api::Node* before, const api::Node* after) const;
   void add_shared_slices(const api::ResourceSlice* before, const api::ResourceSlice* after) const;

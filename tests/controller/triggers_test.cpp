@@ -307,6 +307,23 @@ TEST(Triggers, ASharedClaimsPodThatLeavesItsNodeBringsThePlacement) {
   EXPECT_THAT(rig.taken_keys(), Contains(placement_key())) << "n2 has its seat back";
 }
 
+// Of one without a label and without the labels of its GPUs nothing else brings it.
+TEST(Triggers, ASharedClaimsPodBringsTheLabelOfItsNode) {
+  ShellRig rig;
+  for (const char* name : {"n1", "n2"}) rig.put(node_named(name));
+  rig.put(claim_of("uid-train", "mesh", "", {"a"}));
+  rig.taken_keys();
+  rig.workloads.pods_read("team-a", {facts_of_pod("n1", "a"), facts_of_pod("n2", "b")}, true, {});
+  rig.triggers.on_pods_read("team-a");
+  std::set<Key> keys = rig.taken_keys();
+  EXPECT_THAT(keys, Contains(agent_label_key("n1")));
+  EXPECT_THAT(keys, Not(Contains(agent_label_key("n2"))));
+  rig.put(claim_of("uid-train", "mesh", "", {"a", "b"}));
+  keys = rig.taken_keys();
+  EXPECT_THAT(keys, Contains(agent_label_key("n2"))) << "the last read has shown its pod";
+  EXPECT_THAT(keys, Not(Contains(agent_label_key("n1")))) << "nothing new is there";
+}
+
 TEST(Triggers, ASharedClaimThatIsGoneGivesTheSeatsOfItsPodsBackAndBringsThePlacement) {
   ShellRig rig;
   rig.put(placed("waits"));
