@@ -76,9 +76,11 @@ Finding other_plugins(const NodeFacts& facts) {
   const std::string requirement = "no other compute-domain plugin";
   std::vector<std::string> others;
   std::int64_t strangers = 0;  // whose processes are out of sight
+  bool is_tried = true;
   for (const RegistrationSocket& one :
        facts.registrations.value_or(std::vector<RegistrationSocket>())) {
-    if (!one.is_listening) continue;
+    is_tried = is_tried && one.is_listening.has_value();
+    if (one.is_listening != true) continue;
     if (!one.listener) {
       ++strangers;
     } else if (!is_program(*one.listener, "compute-domain-agent")) {
@@ -99,6 +101,9 @@ Finding other_plugins(const NodeFacts& facts) {
   if (!facts.registrations) {
     return {requirement, "kubelet's folders are out of sight", Verdict::Unknown, kSeenByTheJob};
   }
+  if (!is_tried) {
+    return {requirement, "a socket cannot be tried", Verdict::Unknown, kSeenByTheJob};
+  }
   if (strangers > 0 && !facts.agents) {
     return {requirement, "the node's processes are out of sight", Verdict::Unknown, kSeenByTheJob};
   }
@@ -112,11 +117,15 @@ Finding registration(const NodeFacts& facts) {
   }
   constexpr char kRemedy[] =
       "kubectl get pods -n compute-domain-nodes -o wide: the agent makes it when it runs here";
-  std::vector<std::string> live, dead;
+  std::vector<std::string> live, dead, untried;
   for (const RegistrationSocket& one : *facts.registrations) {
-    (one.is_listening ? live : dead).push_back(one.path);
+    (!one.is_listening ? untried : *one.is_listening ? live : dead).push_back(one.path);
   }
   if (!live.empty()) return {requirement, base::join(live, ", "), Verdict::Ok, ""};
+  if (!untried.empty()) {
+    return {requirement, cat("cannot be tried: ", base::join(untried, ", ")), Verdict::Unknown,
+            kRemedy};
+  }
   if (!dead.empty()) {
     return {requirement, cat("nobody listens: ", base::join(dead, ", ")), Verdict::Warning,
             kRemedy};

@@ -1,17 +1,22 @@
 #include "node_check/sockets.h"
 
+#include <fcntl.h>
 #include <netinet/in.h>
 #include <sys/socket.h>
 #include <sys/un.h>
 
 #include <cerrno>
 #include <cstring>
+#include <filesystem>
 #include <system_error>
 
 #include "compute_domain/base/descriptor.h"
+#include "compute_domain/base/text.h"
 #include "node_check/port_holder.h"
 
 namespace cdom::node_check {
+
+namespace fs = std::filesystem;
 
 namespace {
 
@@ -45,17 +50,24 @@ int bind_error(int family, std::int64_t port) {
 
 RegistrationSocket try_registration(const std::string& path, const std::string& proc) {
   RegistrationSocket found{.path = path};
+  // By its folder, as below the node's root the whole path is too long for a socket's.
+  const fs::path whole(path);
+  const base::Descriptor folder(
+      open(whole.parent_path().c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
+  const std::string way = base::cat("/proc/self/fd/", folder.get(), "/", whole.filename().string());
   sockaddr_un address{};
   address.sun_family = AF_UNIX;
-  if (path.size() >= sizeof address.sun_path) return found;
-  std::memcpy(address.sun_path, path.c_str(), path.size() + 1);
+  if (!folder || way.size() >= sizeof address.sun_path) return found;
+  std::memcpy(address.sun_path, way.c_str(), way.size() + 1);
   // One that takes no connection now holds up nobody.
   const base::Descriptor socket(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
-  const bool is_connected =
-      socket &&
-      connect(socket.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0;
-  found.is_listening = is_connected || errno == EAGAIN;
-  if (!is_connected) return found;
+  if (!socket) return found;
+  if (connect(socket.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0) {
+    if (errno == EAGAIN) found.is_listening = true;
+    if (errno == ECONNREFUSED || errno == ENOENT) found.is_listening = false;
+    return found;
+  }
+  found.is_listening = true;
   ucred peer{};
   socklen_t size = sizeof peer;
   if (getsockopt(socket.get(), SOL_SOCKET, SO_PEERCRED, &peer, &size) == 0 && peer.pid > 0) {

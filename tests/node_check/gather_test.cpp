@@ -147,6 +147,42 @@ TEST(NodeCheckGather, AnotherPluginUnderOurDriversName) {
               testing::Contains("no other compute-domain plugin"));
 }
 
+// Its name has its pod's UID; seen below the node's root, its path is longer than that of a socket
+// may be.
+TEST(NodeCheckGather, AnAgentWhoseSocketHasALongPathListens) {
+  const std::string name =
+      "compute-domain.nvidia.com-7d0c8f6e-2b1a-4c3d-9e8f-0a1b2c3d4e5f-reg.sock";
+  NodeOnDisk node;
+  node.listen_on(base::cat(kRegistrar, "r"));
+  const std::string path = node.dir.at(base::cat("host", kRegistrar, name));
+  ASSERT_GT(path.size(), 107U);
+  fs::rename(node.dir.at(base::cat("host", kRegistrar, "r")), path);
+  const NodeFacts facts = node.facts();
+  ASSERT_EQ(facts.registrations->size(), 1U);
+  EXPECT_EQ(facts.registrations->front().is_listening, true);
+  EXPECT_EQ(facts.registrations->front().path, base::cat(kRegistrar, name));
+  EXPECT_THAT(requirements_that(Verdict::Warning, facts), IsEmpty());
+  // Beside it another plugin's, whose name is short.
+  node.run(700, {"/usr/bin/compute-domain-agent"});
+  EXPECT_THAT(requirements_that(Verdict::Fails, node.facts()), IsEmpty());
+  node.listen_on(base::cat(kRegistrar, "compute-domain.nvidia.com-reg.sock"));
+  EXPECT_THAT(requirements_that(Verdict::Fails, node.facts()),
+              ElementsAre("no other compute-domain plugin"));
+}
+
+TEST(NodeCheckGather, ASocketThatCannotBeTriedIsUnknown) {
+  NodeOnDisk node;
+  node.listen_on(base::cat(kRegistrar, "r"));
+  fs::rename(node.dir.at(base::cat("host", kRegistrar, "r")),
+             node.dir.at(base::cat("host", kRegistrar, "compute-domain.nvidia.com-",
+                                   std::string(150, 'x'))));
+  const NodeFacts facts = node.facts();
+  ASSERT_EQ(facts.registrations->size(), 1U);
+  EXPECT_EQ(facts.registrations->front().is_listening, std::nullopt);
+  EXPECT_THAT(requirements_that(Verdict::Unknown, facts),
+              testing::IsSupersetOf({"no other compute-domain plugin", "registration socket"}));
+}
+
 TEST(NodeCheckGather, SocketsOfOtherDriversAndDeadOnesAreNoPlugins) {
   NodeOnDisk node;
   node.listen_on(base::cat(kRegistrar, "gpu.nvidia.com-reg.sock"));
@@ -158,7 +194,7 @@ TEST(NodeCheckGather, SocketsOfOtherDriversAndDeadOnesAreNoPlugins) {
   }
   const NodeFacts facts = node.facts();
   ASSERT_EQ(facts.registrations->size(), 1U);
-  EXPECT_FALSE(facts.registrations->front().is_listening);
+  EXPECT_EQ(facts.registrations->front().is_listening, false);
   EXPECT_EQ(facts.registrations->front().path,
             base::cat(kRegistrar, "compute-domain.nvidia.com-reg.sock"));
 }

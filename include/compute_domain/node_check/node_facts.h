@@ -46,8 +46,8 @@ struct KubeletFolder {
 // A socket by which kubelet registers a plugin of our driver's name.
 struct RegistrationSocket {
   std::string path;
-  bool is_listening = false;
-  std::optional<Process> listener;  // nullopt: a process out of sight
+  std::optional<bool> is_listening;  // nullopt: it could not be tried
+  std::optional<Process> listener;   // nullopt: a process out of sight
 };
 
 struct Port {
