@@ -12,6 +12,7 @@
 #include "compute_domain/base/files.h"
 #include "compute_domain/base/processes.h"
 #include "compute_domain/base/text.h"
+#include "node_check/rules.h"
 #include "node_check/runtime_config.h"
 #include "node_check/sockets.h"
 
@@ -38,6 +39,21 @@ std::string version_in(const std::string& text) {
     if (has_digits_only && word.find('.') != std::string::npos) return word;
   }
   return "";
+}
+
+// Any pod may run a process of this name; the host's own is in no container, ours and those of
+// NVIDIA's DRA driver tell themselves apart by their configuration.
+std::vector<Process> imex_daemons_in(const std::string& proc, const std::string& own_cfg) {
+  std::vector<Process> all = base::processes_named(proc, "nvidia-imex");
+  std::error_code error;
+  const fs::path namespace_of_first = fs::read_symlink(proc + "/1/ns/pid", error);
+  if (error || namespace_of_first.empty()) return all;
+  const std::vector<Process> hosts = base::host_processes_named(proc, "nvidia-imex");
+  std::erase_if(all, [&](const Process& one) {
+    return std::ranges::find(hosts, one.pid, &Process::pid) == hosts.end() &&
+           !base::has_argument(one, own_cfg) && !base::has_argument(one, kPredecessorsCfg);
+  });
+  return all;
 }
 
 class NodeView {
@@ -137,7 +153,7 @@ void NodeView::see_imex_programs(NodeFacts& facts) const {
 void NodeView::see_processes(NodeFacts& facts) const {
   facts.own_configuration = places_.own_configuration;
   if (host_proc_) {
-    facts.imex_daemons = base::processes_named(*host_proc_, "nvidia-imex");
+    facts.imex_daemons = imex_daemons_in(*host_proc_, places_.own_configuration);
     facts.foreign_plugins = base::processes_named(*host_proc_, "compute-domain-kubelet-plugin");
     facts.keeps_gpus_initialised =
         !base::host_processes_named(*host_proc_, "nvidia-persistenced").empty();

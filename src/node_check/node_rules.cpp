@@ -46,28 +46,34 @@ Finding other_daemons(const NodeFacts& facts) {
     if (!base::has_argument(daemon, facts.own_configuration)) foreign.push_back(daemon);
   }
   if (!foreign.empty()) {
-    // The configuration of its daemons' pods.
     const bool is_predecessor = std::ranges::any_of(
-        foreign, [](const Process& one) { return base::has_argument(one, "/imexd/imexd.cfg"); });
+        foreign, [](const Process& one) { return base::has_argument(one, kPredecessorsCfg); });
     return {
         requirement, cat("runs: ", all_of(foreign)), Verdict::Fails,
         is_predecessor ? cat("a domain of NVIDIA's DRA driver: ", kLeaveDomains) : kDisableUnit};
   }
-  if (facts.imex_unit == UnitState::Enabled) {
-    return {requirement, "nvidia-imex.service is enabled", Verdict::Fails, kDisableUnit,
-            "HostImexEnabled"};
-  }
   if (!facts.imex_daemons) {
     return {requirement, "the node's processes are out of sight", Verdict::Unknown, kSeenByTheJob};
   }
-  if (facts.imex_unit == UnitState::Disabled) {
-    return {requirement, "none runs; nvidia-imex.service is disabled, not masked", Verdict::Warning,
-            "systemctl mask nvidia-imex.service"};
+  return {requirement, "none runs", Verdict::Ok, ""};
+}
+
+// By its own, as any pod may run a process that is called like the daemon.
+Finding host_unit(const NodeFacts& facts) {
+  const std::string requirement = "nvidia-imex.service";
+  if (!facts.imex_unit) return {requirement, "out of sight", Verdict::Unknown, kSeenByTheJob};
+  switch (*facts.imex_unit) {
+    case UnitState::Enabled:
+      return {requirement, "enabled", Verdict::Fails, kDisableUnit, "HostImexEnabled"};
+    case UnitState::Disabled:
+      return {requirement, "disabled, not masked", Verdict::Warning,
+              "systemctl mask nvidia-imex.service"};
+    case UnitState::Masked:
+      return {requirement, "masked", Verdict::Ok, ""};
+    case UnitState::Absent:
+      break;
   }
-  return {requirement,
-          facts.imex_unit == UnitState::Masked ? "none runs; nvidia-imex.service is masked"
-                                               : "none runs",
-          Verdict::Ok, ""};
+  return {requirement, "not there", Verdict::Ok, ""};
 }
 
 // Whoever has a socket in kubelet's folder is a plugin, as the folder is root's; a process of any
@@ -222,6 +228,7 @@ Finding port(const NodeFacts& facts, const Port& one) {
 
 void judge_neighbours(const NodeFacts& facts, std::vector<Finding>& findings) {
   findings.push_back(facts.is_host_managed ? host_daemon(facts) : other_daemons(facts));
+  if (!facts.is_host_managed) findings.push_back(host_unit(facts));
   findings.push_back(other_plugins(facts));
 }
 

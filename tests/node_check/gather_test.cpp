@@ -112,6 +112,25 @@ TEST(NodeCheckGather, ADaemonOfTheHostBesideOurOwn) {
   EXPECT_THAT(requirements_that(Verdict::Fails, node.facts()), ElementsAre("no other nvidia-imex"));
 }
 
+// Anybody may call a process of a pod so.
+TEST(NodeCheckGather, AProcessOfAPodIsNoDaemonOfTheHost) {
+  const NodeOnDisk node;
+  const auto run_in_pod = [&](int pid, const std::vector<std::string>& arguments) {
+    node.run(pid, arguments);
+    const std::string link = node.dir.at(base::cat("host/proc/", pid, "/ns/pid"));
+    fs::remove(link);
+    fs::create_symlink("pid:[4026532999]", link);
+  };
+  run_in_pod(44, {"nvidia-imex"});
+  EXPECT_THAT(requirements_that(Verdict::Fails, node.facts()), IsEmpty());
+  run_in_pod(45, {"nvidia-imex", "-c", "/imexd/imexd.cfg"});
+  EXPECT_THAT(requirements_that(Verdict::Fails, node.facts()), ElementsAre("no other nvidia-imex"))
+      << "of NVIDIA's DRA driver, in a pod";
+  node.remove("/proc/1");
+  EXPECT_THAT(node.facts().imex_daemons.value(), testing::SizeIs(2))
+      << "where no namespace is seen";
+}
+
 TEST(NodeCheckGather, TheStatesOfTheUnit) {
   const NodeOnDisk node;
   node.remove("/etc/systemd/system/nvidia-imex.service");
@@ -215,8 +234,8 @@ TEST(NodeCheckGather, WhatIsOutOfSightIsNeverOk) {
   node.places.registrar_dir = node.dir.at("nowhere/plugins_registry");
   EXPECT_THAT(requirements_that(Verdict::Unknown, node.facts()),
               ElementsAre("persistence mode", "NVLink fabric", "no other nvidia-imex",
-                          "no other compute-domain plugin", "kubelet's folders",
-                          "registration socket", "CDI"));
+                          "nvidia-imex.service", "no other compute-domain plugin",
+                          "kubelet's folders", "registration socket", "CDI"));
   EXPECT_THAT(requirements_that(Verdict::Fails, node.facts()), IsEmpty());
 }
 

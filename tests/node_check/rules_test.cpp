@@ -80,13 +80,14 @@ TEST(NodeCheck, ANodeThatHasEverythingIsOkInEachRow) {
     EXPECT_EQ(finding.verdict, Verdict::Ok) << finding.requirement << ": " << finding.found;
     EXPECT_THAT(finding.remedy, IsEmpty());
   }
-  EXPECT_THAT(rows, testing::ElementsAre("driver 570.158.01 or later", "GPUs", "IMEX channels",
-                                         "number of IMEX channels", "capability fabric-imex-mgmt",
-                                         "page size", "persistence mode", "nvidia-imex and -ctl",
-                                         "libraries of nvidia-imex", "fabric of GPU 0",
-                                         "NVLink fabric", "no other nvidia-imex",
-                                         "no other compute-domain plugin", "kubelet's folders",
-                                         "registration socket", "CDI", "port 50000", "port 50005"));
+  EXPECT_THAT(rows,
+              testing::ElementsAre("driver 570.158.01 or later", "GPUs", "IMEX channels",
+                                   "number of IMEX channels", "capability fabric-imex-mgmt",
+                                   "page size", "persistence mode", "nvidia-imex and -ctl",
+                                   "libraries of nvidia-imex", "fabric of GPU 0", "NVLink fabric",
+                                   "no other nvidia-imex", "nvidia-imex.service",
+                                   "no other compute-domain plugin", "kubelet's folders",
+                                   "registration socket", "CDI", "port 50000", "port 50005"));
   EXPECT_EQ(exit_code_of(findings), 0);
 }
 
@@ -264,12 +265,24 @@ TEST(NodeCheckDaemons, TheHostsOwnHasToBeDisabledAndMasked) {
               fails("runs: nvidia-imex -c /etc/nvidia-imex/config.cfg (pid 812)", kRemedy));
   facts = good_node();
   facts.imex_unit = UnitState::Enabled;
-  EXPECT_THAT(finding_of(facts, "no other nvidia-imex"), fails("is enabled", kRemedy));
+  EXPECT_THAT(finding_of(facts, "nvidia-imex.service"), fails("enabled", kRemedy));
   facts.imex_unit = UnitState::Disabled;
-  EXPECT_THAT(finding_of(facts, "no other nvidia-imex"),
+  EXPECT_THAT(finding_of(facts, "nvidia-imex.service"),
               is(Verdict::Warning, "not masked", "systemctl mask"));
   facts.imex_unit = UnitState::Absent;
-  EXPECT_EQ(finding_of(facts, "no other nvidia-imex").verdict, Verdict::Ok);
+  EXPECT_EQ(finding_of(facts, "nvidia-imex.service").verdict, Verdict::Ok);
+  facts.imex_unit.reset();
+  EXPECT_THAT(finding_of(facts, "nvidia-imex.service"), is(Verdict::Unknown, "", "recipe/01"));
+}
+
+// Any pod may run one that is called so.
+TEST(NodeCheckDaemons, ThatRunHideNoUnitThatIsEnabled) {
+  NodeFacts facts = good_node();
+  facts.imex_unit = UnitState::Enabled;
+  const Finding alone = finding_of(facts, "nvidia-imex.service");
+  EXPECT_EQ(alone.reason, "HostImexEnabled");
+  facts.imex_daemons->push_back({44, {"nvidia-imex"}});
+  EXPECT_EQ(finding_of(facts, "nvidia-imex.service"), alone);
 }
 
 TEST(NodeCheckDaemons, ThatOfTheOtherDriverNamesItsSwitches) {
@@ -283,8 +296,6 @@ TEST(NodeCheckDaemons, AreUnknownWhereNoProcessIsSeen) {
   NodeFacts facts = good_node();
   facts.imex_daemons.reset();
   EXPECT_THAT(finding_of(facts, "no other nvidia-imex"), is(Verdict::Unknown, "", "recipe/01"));
-  facts.imex_unit = UnitState::Enabled;
-  EXPECT_EQ(finding_of(facts, "no other nvidia-imex").verdict, Verdict::Fails);
 }
 
 TEST(NodeCheckDaemons, TheHostsOwnHasToRunWhereItIsUsed) {
@@ -410,7 +421,7 @@ TEST(NodeCheck, SaysWhatIsLackingInTheWordsOfAReport) {
                       }),
             "PortTaken");
   EXPECT_EQ(
-      reason_of("no other nvidia-imex", [](auto& facts) { facts.imex_unit = UnitState::Enabled; }),
+      reason_of("nvidia-imex.service", [](auto& facts) { facts.imex_unit = UnitState::Enabled; }),
       "HostImexEnabled");
   EXPECT_EQ(reason_of("page size", [](auto& facts) { facts.page_size = 4096; }), "SmallPages");
   EXPECT_EQ(reason_of("persistence", [](auto& facts) { facts.keeps_gpus_initialised = false; }),
