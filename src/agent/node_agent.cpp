@@ -24,7 +24,7 @@ constexpr base::Duration kFirstBackoff = std::chrono::milliseconds(100);
 constexpr base::Duration kLastBackoff = std::chrono::seconds(2);
 // A silent IMEX supervisor for less than this is one whose pod is being replaced.
 constexpr base::Duration kSupervisorPatience = std::chrono::seconds(10);
-// A supervisor that has just started looks within this time.
+// A supervisor that looks, and does not say that it does, has looked within this time.
 constexpr base::Duration kLookPatience = std::chrono::minutes(1);
 // When another agent of the node has its turn.
 constexpr base::Duration kBetweenTurns = std::chrono::milliseconds(2);
@@ -278,18 +278,27 @@ class NodeAgent::Shell {
   void show_lacks(core::NodeWorld& world) {
     if (inputs_.imex) {
       cannot_start_ = inputs_.imex->cannot_start;
-      if (inputs_.imex->lacks) {
-        lacks_ = *inputs_.imex->lacks;
-        lacks_told_ = world.elapsed;
-      } else if (world.elapsed - lacks_told_ >= kLookPatience) {
-        lacks_.clear();  // an earlier version, which never looks
-      }
+      if (inputs_.imex->lacks) lacks_ = *inputs_.imex->lacks;
     }
+    forget_lacks(world.elapsed);
     if (!cannot_start_.empty()) {
       world.faults.push_back({core::kFaultImex, "ImexCannotStart", cannot_start_});
     }
     const auto lacks = faults_by(lacks_);
     world.faults.insert(world.faults.end(), lacks.begin(), lacks.end());
+  }
+
+  // Those that an earlier one has told, when the one that answers never looks. One of before does
+  // not say whether it does.
+  void forget_lacks(base::Duration now) {
+    const bool may_never_look = inputs_.imex && !inputs_.imex->lacks && !inputs_.imex->looks;
+    if (!may_never_look) {
+      not_looked_since_.reset();
+    } else if (!not_looked_since_) {
+      not_looked_since_ = now;
+    } else if (now - *not_looked_since_ >= kLookPatience) {
+      lacks_.clear();
+    }
   }
 
   // Which pods keep claims that kubelet has unprepared, and since when.
@@ -414,7 +423,7 @@ class NodeAgent::Shell {
   AgentMetrics agent_metrics_;
   std::string fabric_error_, told_address_, cannot_start_;
   std::vector<base::NodeLack> lacks_;
-  base::Duration lacks_told_{};
+  std::optional<base::Duration> not_looked_since_;
   std::map<std::string, base::Duration> held_since_;  // as NodeWorld's
   Apply apply_;
   int failures_ = 0;

@@ -87,6 +87,7 @@ Line line_of(const DaemonStatus& status, Duration now) {
       .with("address", status.address)
       .with("cannot_start", status.cannot_start);
   if (status.driver_paused) line.with("driver_paused", *status.driver_paused ? "1" : "0");
+  if (status.looks) line.with("looks", "1");
   if (status.lacks) line.with("looked", "1");
   const auto lacks = status.lacks.value_or(std::vector<base::NodeLack>());
   for (std::size_t i = 0; i < lacks.size() && i < kMostLacks; ++i) {
@@ -134,6 +135,7 @@ DaemonStatus status_of(const Line& line, Duration now) {
   status.address = line.text("address");
   status.cannot_start = line.text("cannot_start");
   if (line.has("driver_paused")) status.driver_paused = line.number("driver_paused") != 0;
+  status.looks = line.number("looks") != 0;
   if (line.has("looked")) status.lacks.emplace();
   for (std::size_t i = 0; status.lacks && i < kMostLacks && line.has(cat("lack", i)); ++i) {
     status.lacks->push_back(lack_of(decode_line(line.text(cat("lack", i)))));

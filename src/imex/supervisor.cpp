@@ -260,6 +260,7 @@ DaemonStatus Supervisor::Loop::told_status() const {
   if (!status.running) status.cannot_start = cannot_start_;
   status.driver_paused = fabric_.is_paused();
   status.lacks = node_.lacks();
+  status.looks = !options_.check_command.empty();
   return status;
 }
 

@@ -533,6 +533,29 @@ TEST(NodeAgent, WhatTheSupervisorHasToldHoldsUntilItsSuccessorHasLooked) {
   }
 }
 
+// However long it was away, as with an image that is pulled for minutes.
+TEST(NodeAgent, WhatTheSupervisorHasToldHoldsAlsoUntilALateSuccessorHasLooked) {
+  for (const bool looks : {false, true}) {
+    Rig rig;
+    rig.imex.daemon.lacks = Lacks{{"OtherPlugin", "2 plugins listen"}};
+    rig.settle();
+    for (int times = 0; times < 3; ++times) {
+      rig.imex.error = base::Error{base::ErrorKind::Unavailable, "does its pod run on this node?"};
+      rig.pass(seconds(70));
+      rig.imex.error.reset();
+      rig.imex.daemon.lacks.reset();
+      rig.imex.daemon.looks = looks;
+      rig.pass(seconds(30));
+      EXPECT_THAT(rig.slices().at(0).devices, IsEmpty()) << times;
+    }
+    rig.pass(seconds(100));
+    EXPECT_THAT(rig.slices().at(0).devices, SizeIs(looks ? 0 : 1)) << "its look may hang";
+    rig.imex.daemon.lacks = Lacks{};
+    rig.pass(seconds(2));
+    EXPECT_THAT(rig.slices().at(0).devices, SizeIs(1));
+  }
+}
+
 TEST(NodeAgent, OfASupervisorThatNeverLooksNothingHoldsForLong) {
   Rig rig;
   rig.imex.daemon.lacks = Lacks{{"OtherPlugin", "2 plugins listen"}};

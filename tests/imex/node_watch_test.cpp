@@ -142,6 +142,7 @@ TEST(ImexSupervisor, TellsItsAgentsWhatTheNodeLacks) {
   node.connect();
   EXPECT_TRUE(rig.until([&] { return node.agent->state && node.agent->state->lacks; }));
   EXPECT_THAT(*node.agent->state->lacks, ElementsAre(kNoCdi));
+  EXPECT_TRUE(node.agent->state->looks);
 }
 
 }  // namespace

@@ -48,6 +48,7 @@ TEST(ImexProtocol, CarriesEveryNotice) {
   state.address = "10.77.3.4";
   state.cannot_start = "no nvidia-imex below the driver root /";
   state.driver_paused = false;
+  state.looks = true;
   state.lacks = std::vector<base::NodeLack>{
       {"CdiNotRead", "CDI: containerd reads \"/etc/cdi\" = 100 %"}, {"OtherPlugin", ""}};
   nvidia::FabricFacts fabric{.source = "/usr/lib64/libnvidia-ml.so.1", .driver_version = "580.1"};

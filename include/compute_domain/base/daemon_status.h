@@ -62,6 +62,8 @@ struct DaemonStatus {
   // Besides `cannot_start`; nullopt: nobody has looked yet, or an earlier version, which never
   // does.
   std::optional<std::vector<NodeLack>> lacks;
+  // Whether it looks for them, so that `lacks` comes; false: also an earlier version, which may.
+  bool looks = false;
 
   friend bool operator==(const DaemonStatus&, const DaemonStatus&) = default;
 };
