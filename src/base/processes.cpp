@@ -63,14 +63,6 @@ std::vector<Process> processes_named(const std::string& proc, const std::string&
   return found;
 }
 
-std::int64_t most_processes_named(const std::string& proc, const std::string& name) {
-  return std::ranges::count_if(pids_in(proc), [&](int pid) {
-    if (!may_have_name(proc, pid, name)) return false;
-    const auto process = process_of(proc, pid);
-    return !process || has_name(*process, name);
-  });
-}
-
 std::vector<Process> host_processes_named(const std::string& proc, const std::string& name) {
   const auto pid_namespace_of = [&](int pid) {
     std::error_code error;

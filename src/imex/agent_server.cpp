@@ -54,6 +54,10 @@ void AgentServer::add_to(std::vector<pollfd>& polled) const {
   }
 }
 
+std::int64_t AgentServer::watchers() const {
+  return std::ranges::count_if(connections_, &Connection::watches);
+}
+
 void AgentServer::serve(const std::vector<pollfd>& polled, const Calls& calls) {
   for (const pollfd& one : polled) {
     if (one.revents == 0) continue;

@@ -8,6 +8,7 @@
 #include <poll.h>
 #include <sys/types.h>
 
+#include <cstdint>
 #include <functional>
 #include <list>
 #include <optional>
@@ -35,6 +36,8 @@ class AgentServer {
                                           std::string program);
 
   void add_to(std::vector<pollfd>& polled) const;
+  // How many watch: the agents of this node, as only allowed users are heard.
+  [[nodiscard]] std::int64_t watchers() const;
   // Does what the sockets in `polled` have for us.
   void serve(const std::vector<pollfd>& polled, const Calls& calls);
   // Everybody who watches gets the state, or the fabric.

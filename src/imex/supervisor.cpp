@@ -319,6 +319,7 @@ void Supervisor::Loop::poll_process(const ControlTool& tool) {
 }
 
 void Supervisor::Loop::look_around() {
+  node_.see_agents(server_.watchers());
   if (node_.step()) {
     for (const base::NodeLack& lack : *node_.lacks()) {
       base::log_warning("this node lacks something",

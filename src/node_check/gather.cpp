@@ -197,11 +197,7 @@ void NodeView::see_kubelet(NodeFacts& facts) const {
   if (!plugins || !registrar) return;
   facts.kubelet_folders = {{places_.plugins_dir, is_folder(*plugins)},
                            {places_.registrar_dir, is_folder(*registrar)}};
-  // One that listens runs before or after that is looked at.
-  const auto agents = [&] {
-    return base::most_processes_named(*host_proc_, "compute-domain-agent");
-  };
-  if (host_proc_) facts.agents = agents();
+  facts.agents = places_.agents;
   facts.registrations.emplace();
   std::error_code error;
   for (fs::directory_iterator it(*registrar, error), end; !error && it != end;
@@ -214,7 +210,6 @@ void NodeView::see_kubelet(NodeFacts& facts) const {
     facts.registrations->push_back(std::move(socket));
   }
   std::ranges::sort(*facts.registrations, {}, &RegistrationSocket::path);
-  if (host_proc_) facts.agents = std::max(*facts.agents, agents());
 }
 
 void NodeView::see_runtime(NodeFacts& facts) const {

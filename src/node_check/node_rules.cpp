@@ -95,8 +95,8 @@ Finding other_plugins(const NodeFacts& facts) {
     }
   }
   if (strangers > facts.agents.value_or(strangers)) {
-    others.push_back(cat(strangers, " plugins listen in kubelet's folder, and ", *facts.agents,
-                         " of them ", *facts.agents == 1 ? "is" : "are", " compute-domain-agent"));
+    others.push_back(cat("plugins that listen in kubelet's folder: ", strangers,
+                         "; agents that are connected to compute-domain-imex: ", *facts.agents));
   }
   if (!others.empty()) {
     return {requirement, base::join(others, ", "), Verdict::Fails, kLeaveDomains, "OtherPlugin"};
@@ -111,7 +111,8 @@ Finding other_plugins(const NodeFacts& facts) {
     return {requirement, "a socket cannot be tried", Verdict::Unknown, kSeenByTheJob};
   }
   if (strangers > 0 && !facts.agents) {
-    return {requirement, "the node's processes are out of sight", Verdict::Unknown, kSeenByTheJob};
+    return {requirement, "whose sockets are in kubelet's folder is out of sight", Verdict::Unknown,
+            kSeenByTheJob};
   }
   return {requirement, "none", Verdict::Ok, ""};
 }

@@ -31,9 +31,7 @@ TEST(Processes, AreFoundByNameAlsoWhereTheKernelCutsIt) {
   EXPECT_TRUE(has_argument(found, "--verbose"));
   EXPECT_THAT(processes_named(proc.at(), "kworker/0:1"), IsEmpty());
   EXPECT_THAT(pids_in(proc.at()), ElementsAre(7, 9, 12));
-  EXPECT_EQ(most_processes_named(proc.at(), "nvidia-persistenced"), 1);
   run("13", "nvidia-persiste", "");
-  EXPECT_EQ(most_processes_named(proc.at(), "nvidia-persistenced"), 2) << "it may be ending";
   EXPECT_THAT(processes_named(proc.at(), "nvidia-persistenced"), ElementsAre(found));
   EXPECT_FALSE(shows_whole_machine(proc.at()));
   run("2", "kthreadd", "");

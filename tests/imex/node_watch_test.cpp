@@ -32,8 +32,15 @@ std::vector<std::string> command_in(const base::Directory& dir) {
 class NodeWatchTest : public testing::Test {
  protected:
   NodeWatchTest() { dir_.write("found", "looked\n"); }
-  // Until the process that looks has ended; whether it brought news.
+  // Until the process that looks has ended, and the one that is to confirm it; whether they brought
+  // news.
   bool hears_news() {
+    if (looks_once()) return true;
+    if (watch_.next_due() != clock_.elapsed() + seconds(3)) return false;
+    clock_.advance(seconds(3));
+    return looks_once();
+  }
+  bool looks_once() {
     const base::SystemClock clock;
     const base::Duration end = clock.elapsed() + seconds(10);
     while (clock.elapsed() < end) {
@@ -98,6 +105,52 @@ TEST_F(NodeWatchTest, OfALookThatDoesNotEndKeepsWhatWasKnown) {
   }
 }
 
+TEST_F(NodeWatchTest, NewsIsWhatTwoLooksHaveFound) {
+  watch_.look_for("");
+  EXPECT_FALSE(looks_once()) << "also that nothing is: its predecessor may have told of something";
+  EXPECT_FALSE(watch_.lacks());
+  clock_.advance(seconds(3));
+  ASSERT_TRUE(looks_once());
+  // An agent that comes listens before it is connected.
+  clock_.advance(minutes(5));
+  dir_.write("found", kOneLack);
+  EXPECT_FALSE(looks_once());
+  EXPECT_EQ(watch_.next_due(), clock_.elapsed() + seconds(3));
+  clock_.advance(seconds(3));
+  dir_.write("found", "looked\n");
+  EXPECT_FALSE(looks_once());
+  EXPECT_THAT(*watch_.lacks(), IsEmpty());
+  clock_.advance(minutes(5));
+  dir_.write("found", kOneLack);
+  EXPECT_FALSE(looks_once());
+  clock_.advance(seconds(3));
+  EXPECT_TRUE(looks_once());
+  EXPECT_THAT(*watch_.lacks(), ElementsAre(kNoCdi));
+  // And so is its end.
+  clock_.advance(minutes(5));
+  dir_.write("found", "looked\n");
+  EXPECT_FALSE(looks_once());
+  EXPECT_THAT(*watch_.lacks(), ElementsAre(kNoCdi));
+}
+
+TEST_F(NodeWatchTest, ALookBesideWhichAnAgentComesOrGoesCountsNot) {
+  watch_.see_agents(1);
+  watch_.look_for("");
+  ASSERT_TRUE(hears_news());
+  EXPECT_EQ(asked(), "--agents=1\n");
+  dir_.write("found", kOneLack);
+  for (const int agents : {2, 1, 2}) {
+    clock_.advance(minutes(5));
+    EXPECT_FALSE(watch_.step());
+    watch_.see_agents(agents);
+    EXPECT_FALSE(looks_once()) << agents;
+  }
+  clock_.advance(seconds(3));
+  EXPECT_FALSE(looks_once()) << "the first";
+  clock_.advance(seconds(3));
+  EXPECT_TRUE(looks_once());
+}
+
 TEST(NodeWatch, KillsALookThatHangsAndKeepsWhatWasKnown) {
   const base::Directory dir;
   base::ManualClock clock;
@@ -143,6 +196,7 @@ TEST(ImexSupervisor, TellsItsAgentsWhatTheNodeLacks) {
   EXPECT_TRUE(rig.until([&] { return node.agent->state && node.agent->state->lacks; }));
   EXPECT_THAT(*node.agent->state->lacks, ElementsAre(kNoCdi));
   EXPECT_TRUE(node.agent->state->looks);
+  EXPECT_EQ(*base::read_file(node.dir.at("asked")), "--agents=1\n");
 }
 
 }  // namespace

@@ -177,6 +177,8 @@ TEST(NodeCheckProgram, PrintsWhatIsLackingAsLines) {
   EXPECT_THAT(lacks.output, HasSubstr("reason=NoPersistence"));
   EXPECT_THAT(lacks.output, testing::EndsWith("\nlooked\n"));
   EXPECT_THAT(lacks.output, Not(HasSubstr("CdiNotRead")));
+  EXPECT_THAT(check(kImex, node, {"--lines", "--agents", "1"}).output,
+              Not(HasSubstr("OtherPlugin")));
   node.remove("/var/lib/kubelet/plugins_registry/compute-domain.nvidia.com-reg.sock");
   node.dir.write("host/etc/containerd/config.toml", "version = 3\nenable_cdi = false\n");
   EXPECT_THAT(lines().output, AllOf(HasSubstr("CdiNotRead"), Not(HasSubstr("OtherPlugin"))));

@@ -332,7 +332,8 @@ TEST(NodeCheckPlugins, AreAsManyAsListenInKubeletsFolder) {
   EXPECT_EQ(finding_of(facts, "no other compute-domain plugin").verdict, Verdict::Ok);
   facts.registrations->push_back(facts.registrations->front());
   EXPECT_THAT(finding_of(facts, "no other compute-domain plugin"),
-              fails("2 plugins listen in kubelet's folder, and 1 of them is compute-domain-agent",
+              fails("plugins that listen in kubelet's folder: 2; agents that are connected to "
+                    "compute-domain-imex: 1",
                     "draDriver"));
   EXPECT_EQ(finding_of(facts, "no other compute-domain plugin").reason, "OtherPlugin");
   facts.agents = 2;

@@ -27,9 +27,6 @@ std::vector<Process> processes_named(const std::string& proc, const std::string&
 // which no pod is in without a privilege. Anybody may call a process of a pod as he likes.
 std::vector<Process> host_processes_named(const std::string& proc, const std::string& name);
 
-// How many have this name, with those that may have had it and are ending.
-std::int64_t most_processes_named(const std::string& proc, const std::string& name);
-
 // The command line in short: "nvidia-imex -c /etc/nvidia-imex/config.cfg (pid 812)".
 std::string text_of(const Process& process);
 bool has_argument(const Process& process, const std::string& argument);

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -31,6 +32,8 @@ struct Places {
   std::string cdi_folder = "/var/run/cdi";
   std::string own_configuration = "/run/compute-domain/imex/imexd.cfg";
   std::vector<std::int64_t> ports = {50000, 50005};
+  // Of ours that are connected to the supervisor, which nobody else may; nullopt: not known here.
+  std::optional<std::int64_t> agents;
   // Only what a Finding with a reason needs, and beside a daemon that may start at any moment: a
   // port is not bound, but taken when `proc` shows who listens on it at every address.
   bool is_brief = false;

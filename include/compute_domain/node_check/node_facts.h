@@ -95,7 +95,7 @@ struct NodeFacts {
   std::string own_configuration;                     // of our own daemon
   std::optional<UnitState> imex_unit;
   std::optional<std::vector<Process>> foreign_plugins;  // called as NVIDIA's kubelet plugin
-  std::optional<std::int64_t> agents;                   // of ours that run
+  std::optional<std::int64_t> agents;                   // of ours, as Places has them
   std::optional<bool> keeps_gpus_initialised;           // nvidia-persistenced
   std::optional<ContainerRuntime> runtime;
   std::string cdi_folder;

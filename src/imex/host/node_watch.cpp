@@ -30,7 +30,10 @@ NodeWatch::NodeWatch(NodeWatchOptions options, const base::Clock& clock)
     : options_(std::move(options)), clock_(clock), process_(clock), interval_(options_.shortest) {}
 
 void NodeWatch::look_for(const std::string& cdi_root) {
-  if (cdi_root_ != cdi_root) process_.forget();
+  if (cdi_root_ != cdi_root) {
+    process_.forget();
+    found_.reset();
+  }
   cdi_root_ = cdi_root;
   interval_ = options_.shortest;
   due_ = clock_.elapsed();
@@ -52,19 +55,26 @@ bool NodeWatch::step() {
     }
     std::vector<std::string> command = options_.command;
     if (!cdi_root_->empty()) command.push_back(base::cat("--cdi-root=", *cdi_root_));
+    asked_agents_ = agents_;
+    command.push_back(base::cat("--agents=", agents_));
     process_.ask({.arguments = std::move(command), .environment = {}}, options_.patience);
     due_ = clock_.elapsed() + options_.longest;
   }
   const auto answer = process_.poll();
   if (!answer) return false;
   auto lacks = lacks_in(*answer);
-  const bool is_news = lacks && lacks != lacks_;
   if (!lacks) {
     base::log_warning("cannot look at what this node lacks",
                       {{"output", base::shortened(answer->text, 200)}});
+  } else if (lacks != lacks_ && (agents_ != asked_agents_ || lacks != found_)) {
+    found_ = agents_ == asked_agents_ ? std::move(lacks) : std::nullopt;
+    due_ = clock_.elapsed() + options_.confirmation;
+    return false;
   }
+  const bool is_news = lacks && lacks != lacks_;
   interval_ = is_news ? options_.shortest : std::min(2 * interval_, options_.longest);
   due_ = clock_.elapsed() + interval_;
+  if (lacks) found_ = lacks;
   if (is_news) lacks_ = std::move(lacks);
   return is_news;
 }

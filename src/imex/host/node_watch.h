@@ -5,6 +5,7 @@
 // nothing waits.
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
@@ -20,7 +21,8 @@ struct NodeWatchOptions {
   std::vector<std::string> command;
   // After a look that has brought news or has not come to its end; then twice as long each time.
   base::Duration shortest = std::chrono::seconds(10), longest = std::chrono::minutes(5);
-  base::Duration patience = std::chrono::seconds(30);  // with one process
+  base::Duration confirmation = std::chrono::seconds(3);  // from a look with news to the second
+  base::Duration patience = std::chrono::seconds(30);     // with one process
 };
 
 class NodeWatch {
@@ -30,11 +32,14 @@ class NodeWatch {
   // An agent has come, with its CDI files in this folder of the node ("": that by default): it is
   // looked at once, for this folder from now on.
   void look_for(const std::string& cdi_root);
+  // So many are connected: what is found counts only if it stays so meanwhile.
+  void see_agents(std::int64_t count) { agents_ = count; }
   // Nothing is looked at any more, and what was under way is killed.
   void end();
   // Starts what is due and takes what has come; whether what is lacking has changed.
   bool step();
-  // nullopt until the first look.
+  // nullopt until the first look. What is other than before has been found twice in a row, as an
+  // agent that comes or goes is for a moment not connected and listens.
   [[nodiscard]] const std::optional<std::vector<base::NodeLack>>& lacks() const { return lacks_; }
 
   [[nodiscard]] std::optional<base::Duration> next_due() const;
@@ -48,7 +53,8 @@ class NodeWatch {
   std::optional<std::string> cdi_root_;
   base::Duration due_{}, interval_;
   bool has_ended_ = false;
-  std::optional<std::vector<base::NodeLack>> lacks_;
+  std::int64_t agents_ = 0, asked_agents_ = 0;
+  std::optional<std::vector<base::NodeLack>> lacks_, found_;  // told, and by the last look
 };
 
 }  // namespace cdom::imex

@@ -66,6 +66,7 @@ int print_check_lines(const ImexFlags& flags) {
   node_check::Places places = places_of(flags);
   places.host_root = flags.check.host_root;
   places.is_brief = true;
+  places.agents = flags.agents;
   std::vector<base::NodeLack> lacks;
   for (const node_check::Finding& finding : node_check::judge(node_check::gather(places))) {
     if (finding.reason.empty()) continue;

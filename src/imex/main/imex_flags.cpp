@@ -94,6 +94,8 @@ std::vector<cli::Flag> own_rows(ImexFlags& f) {
        "of `fabric` and `check`: print the lines that compute-domain-imex itself reads; `fabric` "
        "then asks NVML in this process, and `check` does not ask it, nor bind ports",
        "fabric check"},
+      {"agents", "", number<std::int64_t>(f.agents, 0, 1000),
+       "of `check --lines`: agents that are connected to compute-domain-imex now", "check"},
       {"boot-id-file", "", path(f.boot_id_file, "FILE"), "the node's boot id, as kubelet sees it"},
       {"alt-proc-devices", "ALT_PROC_DEVICES_PATH", text(supervisor.devices_path, "FILE"),
        "where to read the major numbers of devices", "check"},

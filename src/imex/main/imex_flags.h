@@ -33,6 +33,7 @@ struct ImexFlags {
   std::string plugins_dir = "/var/lib/kubelet/plugins";
   std::string registrar_dir = "/var/lib/kubelet/plugins_registry";
   std::string cdi_root = "/var/run/cdi";
+  std::int64_t agents = 0;
 };
 
 // Writes into `flags`, which must outlive it.
