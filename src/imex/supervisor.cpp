@@ -320,12 +320,7 @@ void Supervisor::Loop::poll_process(const ControlTool& tool) {
 
 void Supervisor::Loop::look_around() {
   node_.see_agents(server_.watchers());
-  if (node_.step()) {
-    for (const base::NodeLack& lack : *node_.lacks()) {
-      base::log_warning("this node lacks something",
-                        {{"reason", lack.reason}, {"message", lack.message}});
-    }
-  }
+  node_.step();
   if (!fabric_.step()) return;
   const std::string& error = fabric_.facts()->error;
   if (!error.empty()) base::log_warning("cannot read the NVLink fabric", {{"error", error}});

@@ -18,6 +18,7 @@ using std::chrono::seconds;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
+using ::testing::Not;
 
 constexpr char kOneLack[] = "lack reason=CdiNotRead message=CDI:%20off\nlooked\n";
 const NodeLack kNoCdi{"CdiNotRead", "CDI: off"};
@@ -133,6 +134,24 @@ TEST_F(NodeWatchTest, NewsIsWhatTwoLooksHaveFound) {
   EXPECT_THAT(*watch_.lacks(), ElementsAre(kNoCdi));
 }
 
+TEST_F(NodeWatchTest, LogsALackOnceAndItsEnd) {
+  const auto log_of = [&](const std::string& found) {
+    dir_.write("found", found);
+    clock_.advance(minutes(5));
+    testing::internal::CaptureStderr();
+    EXPECT_TRUE(hears_news());
+    return testing::internal::GetCapturedStderr();
+  };
+  watch_.look_for("");
+  EXPECT_THAT(log_of(kOneLack), HasSubstr("reason=CdiNotRead"));
+  const std::string more = log_of("lack reason=PortTaken message=x\n" + std::string(kOneLack));
+  EXPECT_THAT(more, HasSubstr("reason=PortTaken"));
+  EXPECT_THAT(more, Not(HasSubstr("CdiNotRead"))) << "it was told";
+  const std::string none = log_of("looked\n");
+  EXPECT_THAT(none, HasSubstr("lacks that no more reason=CdiNotRead"));
+  EXPECT_THAT(none, HasSubstr("lacks that no more reason=PortTaken"));
+}
+
 TEST_F(NodeWatchTest, ALookBesideWhichAnAgentComesOrGoesCountsNot) {
   watch_.see_agents(1);
   watch_.look_for("");
@@ -159,7 +178,9 @@ TEST(NodeWatch, KillsALookThatHangsAndKeepsWhatWasKnown) {
   EXPECT_FALSE(watch.step());
   ASSERT_NE(watch.process().child(), nullptr);
   clock.advance(seconds(31));
+  testing::internal::CaptureStderr();
   EXPECT_FALSE(watch.step());
+  EXPECT_THAT(testing::internal::GetCapturedStderr(), HasSubstr("did not end in time"));
   EXPECT_EQ(watch.process().child(), nullptr);
   EXPECT_FALSE(watch.lacks());
   EXPECT_GT(*watch.next_due(), clock.elapsed());

@@ -13,6 +13,18 @@ namespace {
 
 using base::NodeLack;
 
+void tell_changes(const std::vector<NodeLack>& before, const std::vector<NodeLack>& now) {
+  for (const NodeLack& lack : now) {
+    if (std::ranges::find(before, lack) != before.end()) continue;
+    base::log_warning("this node lacks something",
+                      {{"reason", lack.reason}, {"message", lack.message}});
+  }
+  for (const NodeLack& lack : before) {
+    if (std::ranges::find(now, lack.reason, &NodeLack::reason) != now.end()) continue;
+    base::log_info("this node lacks that no more", {{"reason", lack.reason}});
+  }
+}
+
 // nullopt: the process has not come to its end.
 std::optional<std::vector<NodeLack>> lacks_in(const ToolAnswer& answer) {
   std::vector<NodeLack> lacks;
@@ -64,8 +76,10 @@ bool NodeWatch::step() {
   if (!answer) return false;
   auto lacks = lacks_in(*answer);
   if (!lacks) {
+    const bool is_late = answer->outcome == ToolAnswer::Outcome::Silence;
     base::log_warning("cannot look at what this node lacks",
-                      {{"output", base::shortened(answer->text, 200)}});
+                      {{"error", is_late ? "the look did not end in time" : "the look has failed"},
+                       {"output", base::shortened(answer->text, 200)}});
   } else if (lacks != lacks_ && (agents_ != asked_agents_ || lacks != found_)) {
     found_ = agents_ == asked_agents_ ? std::move(lacks) : std::nullopt;
     due_ = clock_.elapsed() + options_.confirmation;
@@ -75,7 +89,10 @@ bool NodeWatch::step() {
   interval_ = is_news ? options_.shortest : std::min(2 * interval_, options_.longest);
   due_ = clock_.elapsed() + interval_;
   if (lacks) found_ = lacks;
-  if (is_news) lacks_ = std::move(lacks);
+  if (is_news) {
+    tell_changes(lacks_.value_or(std::vector<NodeLack>()), *lacks);
+    lacks_ = std::move(lacks);
+  }
   return is_news;
 }
 

@@ -36,7 +36,8 @@ class NodeWatch {
   void see_agents(std::int64_t count) { agents_ = count; }
   // Nothing is looked at any more, and what was under way is killed.
   void end();
-  // Starts what is due and takes what has come; whether what is lacking has changed.
+  // Starts what is due and takes what has come; whether what is lacking has changed. Each lack is
+  // logged once, and its end.
   bool step();
   // nullopt until the first look. What is other than before has been found twice in a row, as an
   // agent that comes or goes is for a moment not connected and listens.
