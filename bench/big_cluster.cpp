@@ -2,7 +2,9 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdio>
+#include <iterator>
 #include <nlohmann/json.hpp>
 #include <set>
 #include <stdexcept>
@@ -117,15 +119,15 @@ json ready_word(const api::NodeList& list, const api::NodeListEntry& own) {
 
 }  // namespace
 
-BigCluster::BigCluster(const base::Clock& clock)
-    : clock_(clock), server_(clock), user_(server_.client(sandbox::admin_user())) {
+BigCluster::BigCluster(const base::Clock& clock, int racks)
+    : clock_(clock), racks_(racks), server_(clock), user_(server_.client(sandbox::admin_user())) {
   for (const auto& [name, text] : program::embedded_manifests()) {
     if (const auto loaded = server_.load(text); !loaded) {
       throw std::runtime_error(cat(name, ": ", loaded.error().message));
     }
   }
   send("POST", "/api/v1/namespaces", json{{"metadata", {{"name", "default"}}}}.dump());
-  for (int rack = 0; rack < kRacks; ++rack) {
+  for (int rack = 0; rack < racks_; ++rack) {
     for (int place = 0; place < kNodesPerRack; ++place) create_node(rack, place);
   }
   node_size_ = send("GET", cat(kNodes, "/", node_name(0, 0)), "").size();
@@ -184,7 +186,7 @@ void BigCluster::create_node(int rack, int place) {
 }
 
 void BigCluster::create_domains() {
-  for (int rack = 0; rack < kRacks; ++rack) {
+  for (int rack = 0; rack < racks_; ++rack) {
     send("POST", kDomains,
          json{{"apiVersion", "resource.nvidia.com/v1beta1"},
               {"kind", "ComputeDomain"},
@@ -197,7 +199,7 @@ void BigCluster::create_domains() {
 }
 
 void BigCluster::create_claims() {
-  for (int rack = 0; rack < kRacks; ++rack) {
+  for (int rack = 0; rack < racks_; ++rack) {
     const std::string uid =
         json::parse(send("GET", cat(kDomains, "/", domain_name(rack)), ""))["metadata"]["uid"];
     const json spec = claim_spec(uid);
@@ -212,12 +214,12 @@ void BigCluster::create_claims() {
 
 void BigCluster::heartbeat(base::Duration span) {
   constexpr base::Duration kPeriod = 5min;
-  const base::Duration gap = kPeriod / (kRacks * kNodesPerRack);
+  const base::Duration gap = kPeriod / nodes();
   const auto start = std::chrono::steady_clock::now();
   int beats = 0;
   for (base::Duration at{}; at < span; at += gap, ++beats) {
     std::this_thread::sleep_until(start + at);
-    const std::string name = node_name(beats / kNodesPerRack % kRacks, beats % kNodesPerRack);
+    const std::string name = node_name(beats / kNodesPerRack % racks_, beats % kNodesPerRack);
     send("PATCH", cat(kNodes, "/", name, "/status"),
          json{{"status",
                {{"conditions",
@@ -233,15 +235,15 @@ base::Time BigCluster::wait_for_all(const std::string& collection, const Bringin
   const auto opened = user_->open({.method = "GET", .target = cat(collection, "?watch=true")});
   if (!opened || !opened->stream) throw std::runtime_error("cannot watch " + collection);
   std::set<std::string> seen;
-  const base::Duration end = clock_.elapsed() + 2min;
+  const base::Duration end = clock_.elapsed() + std::max<base::Duration>(2min, racks_ * 200ms);
   while (clock_.elapsed() < end) {
     const auto read = opened->stream->next(100ms);
     if (!read) throw std::runtime_error(read.error().message);
     if (read->what != http::StreamRead::What::Line) continue;
     if (const std::string name = domain_in(read->line); !name.empty()) seen.insert(name);
-    if (seen.size() == kRacks) return clock_.now();
+    if (std::ssize(seen) == racks_) return clock_.now();
   }
-  throw std::runtime_error(cat(collection, ": only ", seen.size(), " of ", kRacks, " came about"));
+  throw std::runtime_error(cat(collection, ": only ", seen.size(), " of ", racks_, " came about"));
 }
 
 base::Time BigCluster::wait_for_templates() {

@@ -1,7 +1,7 @@
 // BigCluster: an API server with thousands of nodes, and agents that answer at once.
 //
-// 278 racks of 18 nodes, each with a Node object of more than 4 KB, a seat and a report. The agents
-// are one thread: when a node list is complete, each of its nodes reports READY, connected to all.
+// Racks of 18 nodes, each with a Node object of more than 4 KB, a seat and a report. The agents are
+// one thread: when a node list is complete, each of its nodes reports READY, connected to all.
 #pragma once
 
 #include <functional>
@@ -17,11 +17,13 @@ namespace cdom::bench {
 
 class BigCluster {
  public:
-  static constexpr int kRacks = 278;
   static constexpr int kNodesPerRack = 18;
 
-  explicit BigCluster(const base::Clock& clock);
+  BigCluster(const base::Clock& clock, int racks);
   ~BigCluster();
+
+  [[nodiscard]] int racks() const { return racks_; }
+  [[nodiscard]] int nodes() const { return racks_ * kNodesPerRack; }
 
   // Of the administrator, for processes outside.
   [[nodiscard]] const std::string& kubeconfig() const { return kubeconfig_; }
@@ -36,7 +38,7 @@ class BigCluster {
   void heartbeat(base::Duration span);
 
   // Waits until all domains have their template, or are Ready; the moment at which a watch showed
-  // it. Throws after two minutes.
+  // it. Throws after two minutes, or a fifth of a second for each domain where that is longer.
   base::Time wait_for_templates();
   base::Time wait_until_ready();
 
@@ -49,6 +51,7 @@ class BigCluster {
   base::Time wait_for_all(const std::string& collection, const Bringing& domain_in);
 
   const base::Clock& clock_;
+  const int racks_;
   sandbox::ApiServer server_;
   std::unique_ptr<http::Client> user_;
   std::unique_ptr<sandbox::ApiFront> front_;
