@@ -361,6 +361,13 @@ api::ResourceSlice slice(const std::string& node, api::AttributeValue clique) {
   return object;
 }
 
+std::vector<CliqueSeats> seats_of(const std::vector<api::ResourceSlice>& slices) {
+  std::vector<Offer> offers;
+  offers.reserve(slices.size());
+  for (const api::ResourceSlice& each : slices) offers.push_back(offer_of(each, State::Free));
+  return seats_in(offers);
+}
+
 TEST(PlacementSeats, AreTheChannelsZeroThatHaveAClique) {
   const api::ResourceSlice good = slice("n1", std::string("a.1"));
   api::ResourceSlice daemon = slice("n2", std::string("a.1"));
@@ -369,7 +376,7 @@ TEST(PlacementSeats, AreTheChannelsZeroThatHaveAClique) {
   without.devices[0].attributes.erase("clique");
   api::ResourceSlice foreign = slice("n4", std::string("a.1"));
   foreign.driver = "gpu.nvidia.com";
-  const auto cliques = seats_in({{&good}, {&daemon}, {&without}, {&foreign}});
+  const auto cliques = seats_of({good, daemon, without, foreign});
   EXPECT_THAT(cliques, ElementsAre(CliqueSeats{"a.1", {{"n1", State::Free}}}));
 }
 
@@ -377,13 +384,13 @@ TEST(PlacementSeats, AreThoseOfThePoolsNewestGeneration) {
   const api::ResourceSlice old = slice("n1", std::string("a.1"));
   api::ResourceSlice newer = slice("n1", std::string("b.1"));
   newer.pool_generation = 2;
-  EXPECT_THAT(seats_in({{&newer}, {&old}}), ElementsAre(CliqueSeats{"b.1", {{"n1", State::Free}}}));
+  EXPECT_THAT(seats_of({newer, old}), ElementsAre(CliqueSeats{"b.1", {{"n1", State::Free}}}));
 }
 
 TEST(PlacementSeats, ACliqueWhoseNameWouldBreakASelectorIsNone) {
   const api::ResourceSlice quoted = slice("n1", std::string("a' || true || '"));
   const api::ResourceSlice number = slice("n2", std::int64_t{7});
-  EXPECT_THAT(seats_in({{&quoted}, {&number}}), IsEmpty());
+  EXPECT_THAT(seats_of({quoted, number}), IsEmpty());
 }
 
 TEST(PlacementSeats, TheStateOfASeatIsThatOfItsNode) {
@@ -403,7 +410,7 @@ TEST(PlacementSeats, TheStateOfASeatIsThatOfItsNode) {
 TEST(PlacementSeats, AreOneForEachNodeHoweverManyDomainsItServes) {
   api::ResourceSlice several = slice("n1", std::string("a.1"));
   several.devices.resize(8, several.devices[0]);
-  EXPECT_THAT(seats_in({{&several}}), ElementsAre(CliqueSeats{"a.1", {{"n1", State::Free}}}));
+  EXPECT_THAT(seats_of({several}), ElementsAre(CliqueSeats{"a.1", {{"n1", State::Free}}}));
 }
 
 // A template's annotations and the number of nodes are a tenant's words.

@@ -79,11 +79,15 @@ PlacementPlan place(const PlacementWorld& world);
 // fewer seats than are reserved in it.
 std::map<std::string, std::int64_t> unreserved_seats(const PlacementWorld& world);
 
-// A slice, and the state of its node's seats.
+// What a slice of a node offers, and the state of the node's seats.
 struct Offer {
-  const api::ResourceSlice* slice = nullptr;
+  std::string pool;
+  std::int64_t pool_generation = 0;
+  std::string node;
+  std::vector<std::string> cliques;  // of its channels; none of another driver's
   Seat::State state = Seat::State::Free;
 };
+Offer offer_of(const api::ResourceSlice& slice, Seat::State state);
 // The seats that slices of this driver offer. The newest generation of a pool counts; a text that
 // is no name of a clique is none.
 std::vector<CliqueSeats> seats_in(const std::vector<Offer>& offers);

@@ -93,7 +93,7 @@ std::vector<core::CliqueSeats> seats_by_clique(const Sources& from) {
     const bool is_shared =
         slice->devices.size() == 1 && !from.workloads.shared_on(slice->node).empty();
     const bool is_full = is_shared || (it != taken.end() && it->second >= slice->devices.size());
-    offers.push_back({slice.get(), core::seat_state_of(node.get(), is_full)});
+    offers.push_back(core::offer_of(*slice, core::seat_state_of(node.get(), is_full)));
   }
   return core::seats_in(offers);
 }

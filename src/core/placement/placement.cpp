@@ -371,26 +371,37 @@ std::string domain_of_proof(const Action& action) {
   return released == nullptr ? "" : released->domain_uid;
 }
 
+Offer offer_of(const api::ResourceSlice& slice, Seat::State state) {
+  Offer offer{.pool = slice.pool,
+              .pool_generation = slice.pool_generation,
+              .node = slice.node,
+              .cliques = {},
+              .state = state};
+  if (slice.driver != api::kDriver || slice.node.empty()) return offer;
+  for (const api::Device& device : slice.devices) {
+    if (!is_channel(device)) continue;
+    const auto it = device.attributes.find(api::kAttributeClique);
+    const auto* clique =
+        it == device.attributes.end() ? nullptr : std::get_if<std::string>(&it->second);
+    if (clique != nullptr && is_clique_name(*clique)) offer.cliques.push_back(*clique);
+  }
+  return offer;
+}
+
 std::vector<CliqueSeats> seats_in(const std::vector<Offer>& offers) {
   std::unordered_map<std::string_view, std::int64_t> newest;
   for (const Offer& offer : offers) {
-    std::int64_t& generation = newest[offer.slice->pool];
-    generation = std::max(generation, offer.slice->pool_generation);
+    std::int64_t& generation = newest[offer.pool];
+    generation = std::max(generation, offer.pool_generation);
   }
   std::map<std::string_view, std::vector<Seat>> seats;
   std::set<std::pair<std::string_view, std::string_view>> counted;
-  for (const auto& [slice, state] : offers) {
-    if (slice->driver != api::kDriver || slice->node.empty()) continue;
-    if (slice->pool_generation != newest[slice->pool]) continue;
-    for (const api::Device& device : slice->devices) {
-      if (!is_channel(device)) continue;
-      const auto it = device.attributes.find(api::kAttributeClique);
-      const auto* clique =
-          it == device.attributes.end() ? nullptr : std::get_if<std::string>(&it->second);
-      if (clique == nullptr || !is_clique_name(*clique)) continue;
+  for (const Offer& offer : offers) {
+    if (offer.pool_generation != newest[offer.pool]) continue;
+    for (const std::string& clique : offer.cliques) {
       // A node takes one member of a domain, however many seats it has for others.
-      if (!counted.emplace(*clique, slice->node).second) continue;
-      seats[*clique].push_back({slice->node, state});
+      if (!counted.emplace(clique, offer.node).second) continue;
+      seats[clique].push_back({offer.node, offer.state});
     }
   }
   std::vector<CliqueSeats> cliques;
