@@ -16,6 +16,7 @@
 #include <set>
 #include <stop_token>
 #include <string>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -84,12 +85,20 @@ class WorkQueue {
   std::optional<Shown> shown_;
   mutable std::mutex mutex_;
   std::condition_variable_any changed_;
-  std::deque<Key> ready_;  // due, and held by nobody
+  // A key lies in one of these once, and whoever else has to know of it points there: after a start
+  // there are some for each node of the cluster.
+  struct EarliestFirst {
+    using Delayed = std::pair<base::Duration, const Key*>;
+    bool operator()(const Delayed& a, const Delayed& b) const {
+      return std::tie(a.first, *a.second) < std::tie(b.first, *b.second);
+    }
+  };
+  std::deque<const Key*> ready_;  // of waiting_: due, and held by nobody
   // Those of ready_, and held ones that were added meanwhile; since when.
   std::map<Key, base::Duration> waiting_;
   std::map<Key, base::Duration> held_;  // since when
   std::map<Key, base::Duration> due_of_;
-  std::set<std::pair<base::Duration, Key>> delayed_;  // due_of_, the earliest first
+  std::set<typename EarliestFirst::Delayed, EarliestFirst> delayed_;  // due_of_
   std::map<Key, int> retries_of_;
 };
 
@@ -162,8 +171,8 @@ void WorkQueue<Key>::done(const Key& key) {
   if (held != held_.end()) {
     if (shown_) observe(shown_->worked, clock_.elapsed() - held->second);
     held_.erase(held);
-    if (waiting_.contains(key)) {
-      ready_.push_back(key);
+    if (const auto it = waiting_.find(key); it != waiting_.end()) {
+      ready_.push_back(&it->first);
       changed_.notify_one();
     }
   }
@@ -186,7 +195,7 @@ void WorkQueue<Key>::forget(const Key& key) {
   retries_of_.erase(key);
   const auto it = due_of_.find(key);
   if (it == due_of_.end()) return;
-  delayed_.erase({it->second, key});
+  delayed_.erase({it->second, &it->first});
   due_of_.erase(it);
   show_sizes_locked();
 }
@@ -217,10 +226,11 @@ std::optional<base::Duration> WorkQueue<Key>::next_due() const {
 
 template <class Key>
 void WorkQueue<Key>::add_locked(const Key& key) {
-  if (!waiting_.try_emplace(key, clock_.elapsed()).second) return;
+  const auto [it, is_new] = waiting_.try_emplace(key, clock_.elapsed());
+  if (!is_new) return;
   if (shown_) shown_->adds.add();
   if (held_.contains(key)) return;
-  ready_.push_back(key);
+  ready_.push_back(&it->first);
   changed_.notify_one();
 }
 
@@ -231,10 +241,10 @@ void WorkQueue<Key>::add_after_locked(const Key& key, base::Duration delay) {
   const auto [it, is_new] = due_of_.try_emplace(key, due);
   if (!is_new) {
     if (it->second <= due) return;
-    delayed_.erase({it->second, key});
+    delayed_.erase({it->second, &it->first});
     it->second = due;
   }
-  delayed_.emplace(due, key);
+  delayed_.emplace(due, &it->first);
   // A worker may be asleep until a later time.
   changed_.notify_all();
 }
@@ -243,10 +253,10 @@ template <class Key>
 void WorkQueue<Key>::take_due_locked() {
   const base::Duration now = clock_.elapsed();
   while (!delayed_.empty() && delayed_.begin()->first <= now) {
-    const Key key = delayed_.begin()->second;
+    const auto it = due_of_.find(*delayed_.begin()->second);
     delayed_.erase(delayed_.begin());
-    due_of_.erase(key);
-    add_locked(key);
+    add_locked(it->first);
+    due_of_.erase(it);
   }
 }
 
@@ -260,13 +270,13 @@ template <class Key>
 std::optional<Key> WorkQueue<Key>::try_pop_locked() {
   take_due_locked();
   if (ready_.empty()) return std::nullopt;
-  Key key = std::move(ready_.front());
+  Key key = *ready_.front();
   ready_.pop_front();
   const base::Duration now = clock_.elapsed();
-  const auto waiting = waiting_.find(key);
-  if (shown_) observe(shown_->waited, now - waiting->second);
-  waiting_.erase(waiting);
-  held_.emplace(key, now);
+  auto entry = waiting_.extract(key);
+  if (shown_) observe(shown_->waited, now - entry.mapped());
+  entry.mapped() = now;
+  held_.insert(std::move(entry));
   show_sizes_locked();
   return key;
 }
