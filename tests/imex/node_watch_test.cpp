@@ -5,6 +5,8 @@
 #include <gtest/gtest.h>
 #include <poll.h>
 
+#include <filesystem>
+
 #include "base/directory.h"
 #include "compute_domain/base/files.h"
 #include "imex/rig.h"
@@ -23,10 +25,12 @@ using ::testing::Not;
 constexpr char kOneLack[] = "lack reason=CdiNotRead message=CDI:%20off\nlooked\n";
 const NodeLack kNoCdi{"CdiNotRead", "CDI: off"};
 
-// Prints the file `found`, and says in the file `asked` with which argument it was run.
+// Prints the file `found`, once there is no file `held`, and says in the file `asked` with which
+// argument it was run.
 std::vector<std::string> command_in(const base::Directory& dir) {
   return {"/bin/sh", "-c",
-          "echo \"$0\" > " + dir.at("asked") + "; while read -r line; do echo \"$line\"; done < " +
+          "echo \"$0\" > " + dir.at("asked") + "; while [ -e " + dir.at("held") +
+              " ]; do sleep 0.01; done; while read -r line; do echo \"$line\"; done < " +
               dir.at("found")};
 }
 
@@ -160,8 +164,10 @@ TEST_F(NodeWatchTest, ALookBesideWhichAnAgentComesOrGoesCountsNot) {
   dir_.write("found", kOneLack);
   for (const int agents : {2, 1, 2}) {
     clock_.advance(minutes(5));
+    dir_.write("held", "");
     EXPECT_FALSE(watch_.step());
     watch_.see_agents(agents);
+    std::filesystem::remove(dir_.at("held"));
     EXPECT_FALSE(looks_once()) << agents;
   }
   clock_.advance(seconds(3));
