@@ -180,7 +180,7 @@ TYPED_TEST(ProtobufSamples, ThatAreCutOrChangedGiveAnObjectOrAnError) {
   for (const std::string& text : {event, list}) {
     for (std::size_t i = 0; i < text.size(); ++i) {
       try_it(text.substr(0, i));
-      for (const char byte : {'\0', '\x01', '\x0A', '\x7F', '\x80', '\xFF'}) {
+      for (const char byte : {'\0', '\x0A', '\xFF'}) {
         std::string changed = text;
         changed[i] = byte;
         try_it(changed);
