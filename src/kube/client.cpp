@@ -259,7 +259,7 @@ base::Result<http::Response> Client::exchange(const Call& call) const {
 }
 
 void Client::tell_of_json(const api::Kind& kind, const base::Error& error) {
-  base::log_warning("a list is asked for again in JSON",
+  base::log_warning("cannot read a list in protobuf; asking for it in JSON",
                     {{"resource", std::string(kind.plural)}, {"error", base::to_string(error)}});
 }
 

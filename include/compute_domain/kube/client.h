@@ -239,7 +239,7 @@ base::Result<api::Page<T>> Client::list(const ListOptions& options, PageCursor& 
   if (!body) return body.error();
   auto page = api::decode_page<T>(*body);
   if (!page && !accept.empty()) {
-    // In JSON each object is read by itself, and what is wrong with one is told.
+    // The reader of JSON reads each object by itself, and says what is wrong with one.
     tell_of_json(kind, page.error());
     body = send_list(kind, options, {}, &cursor);
     if (!body) return body.error();

@@ -126,7 +126,7 @@ class Informer : private WatchSource {
   base::Result<Event> read(std::string_view line) override {
     auto event = api::decode_watch_event<T>(line);
     if (!event) {
-      // In JSON it is read as far as it can be, and what is wrong with it is told.
+      // The reader of JSON says what is wrong with an object.
       encoding_ = Encoding::Json;
       return event.error();
     }

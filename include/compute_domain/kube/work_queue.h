@@ -85,8 +85,8 @@ class WorkQueue {
   std::optional<Shown> shown_;
   mutable std::mutex mutex_;
   std::condition_variable_any changed_;
-  // A key lies in one of these once, and whoever else has to know of it points there: after a start
-  // there are some for each node of the cluster.
+  // The maps below store the keys; ready_ and delayed_ point to those, as after a start there are
+  // some keys for each node of the cluster.
   struct EarliestFirst {
     using Delayed = std::pair<base::Duration, const Key*>;
     bool operator()(const Delayed& a, const Delayed& b) const {

@@ -3,8 +3,8 @@
 // whose object is in such an envelope again
 // (https://kubernetes.io/docs/reference/using-api/api-concepts/#protobuf-encoding).
 //
-// Of anything that is not as it should be nothing is read: whoever has asked for protobuf can ask
-// for JSON instead, whose reader tells what is wrong, and reads the rest.
+// A list or an event is read as a whole or not at all. The caller can ask for it in JSON, whose
+// reader reads each object by itself, and says what is wrong with one.
 #pragma once
 
 #include <optional>
