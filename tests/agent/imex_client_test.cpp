@@ -45,11 +45,17 @@ core::WriteHosts hosts_of(const imex::Node& node) {
   return {node.address + "\tslot-0\n127.0.0.2\tslot-1\n", "revision"};
 }
 
+class PatientClient : public ImexClient {
+ public:
+  explicit PatientClient(const imex::Node& node, const std::string& cdi_root = "")
+      : ImexClient(node.options.socket_path, "agent", node.clock, cdi_root, imex::kPatience) {}
+};
+
 // Waits for news and reads them, until it holds.
 template <class Condition>
 bool until(ImexClient& client, const Condition& holds) {
   const base::SystemClock clock;
-  const base::Duration end = clock.elapsed() + std::chrono::seconds(10);
+  const base::Duration end = clock.elapsed() + imex::kPatience;
   while (clock.elapsed() < end) {
     const auto status = client.status();
     if (status && holds(*status)) return true;
@@ -65,7 +71,7 @@ bool until_phase(ImexClient& client, base::DaemonPhase phase) {
 // The pod of compute-domain-imex is killed and does not come back for now.
 TEST(ImexClient, KnowsThatASupervisorHasEndedAndWithdrawsWhatItsSuccessorWouldStart) {
   imex::Node node(0);
-  ImexClient client(node.options.socket_path, "agent", node.clock);
+  PatientClient client(node);
   {
     const RunningSupervisor supervisor(node);
     ASSERT_TRUE(client.write_hosts(hosts_of(node)));
@@ -89,7 +95,7 @@ TEST(ImexClient, KnowsThatASupervisorHasEndedAndWithdrawsWhatItsSuccessorWouldSt
 // A daemon may outlive its supervisor for a moment, or, inside a driver's call, for long.
 TEST(ImexClient, DoesNotTakeADaemonForEndedThatHoldsTheMark) {
   imex::Node node(0);
-  ImexClient client(node.options.socket_path, "agent", node.clock);
+  PatientClient client(node);
   const auto daemon = base::LifeMark::hold(imex::life_mark_of(node.options.socket_path));
   ASSERT_TRUE(daemon);
   EXPECT_EQ(client.status().error().kind, base::ErrorKind::Unavailable);
@@ -100,7 +106,7 @@ TEST(ImexClient, DoesNotTakeADaemonForEndedThatHoldsTheMark) {
 TEST(ImexClient, DrivesTheDaemonThroughItsLife) {
   imex::Node node(0);
   const RunningSupervisor supervisor(node);
-  ImexClient client(node.options.socket_path, "agent", node.clock);
+  PatientClient client(node);
 
   auto status = client.status();
   ASSERT_TRUE(status) << status.error().message;
@@ -141,8 +147,7 @@ TEST(ImexClient, DrivesTheDaemonThroughItsLife) {
 TEST(ImexClient, HasTheSupervisorLetGoOfTheDriver) {
   imex::Node node(0);
   const RunningSupervisor supervisor(node);
-  const base::SystemClock clock;
-  ImexClient client(node.options.socket_path, "test", clock);
+  PatientClient client(node);
   const auto is_paused = [&] { return client.status()->driver_paused; };
   ASSERT_TRUE(client.status());
   EXPECT_EQ(is_paused(), false);
@@ -155,8 +160,8 @@ TEST(ImexClient, HasTheSupervisorLetGoOfTheDriver) {
 TEST(ImexClient, TellsWhatTheDaemonIsConnectedTo) {
   imex::Node first(0), second(1);
   const RunningSupervisor one(first), two(second);
-  ImexClient client(first.options.socket_path, "agent", first.clock);
-  ImexClient other(second.options.socket_path, "agent", first.clock);
+  PatientClient client(first);
+  PatientClient other(second);
   const core::WriteHosts hosts{first.address + " slot-0\n" + second.address + " slot-1\n", "r"};
   core::StartDaemon config = daemon_of(second);
   config.slot = 1;
@@ -171,12 +176,12 @@ TEST(ImexClient, AnAgentThatIsStartedAnewFindsTheSameDaemon) {
   const RunningSupervisor supervisor(node);
   std::string instance;
   {
-    ImexClient client(node.options.socket_path, "agent 1", node.clock);
+    PatientClient client(node);
     ASSERT_TRUE(client.write_hosts(hosts_of(node)) && client.start(daemon_of(node)));
     ASSERT_TRUE(until_phase(client, base::DaemonPhase::Ready));
     instance = client.status()->instance;
   }
-  ImexClient client(node.options.socket_path, "agent 2", node.clock);
+  PatientClient client(node);
   const auto status = client.status();
   ASSERT_TRUE(status);
   EXPECT_TRUE(status->running && status->answers);
@@ -189,7 +194,7 @@ TEST(ImexClient, NamesTheFolderOfItsCdiFilesAndHearsWhatTheNodeLacks) {
   node.options.check_command = {"/bin/sh", "-c",
                                 "echo lack reason=CdiNotRead message=$0; echo looked"};
   const RunningSupervisor supervisor(node);
-  ImexClient client(node.options.socket_path, "agent", node.clock, "/etc/cdi");
+  PatientClient client(node, "/etc/cdi");
   ASSERT_TRUE(
       until(client, [](const base::DaemonStatus& status) { return status.lacks.has_value(); }));
   EXPECT_EQ(client.status()->lacks->front(), (base::NodeLack{"CdiNotRead", "--cdi-root=/etc/cdi"}));
@@ -199,7 +204,7 @@ TEST(ImexClient, AStartThatCannotBeSaysWhy) {
   imex::Node node(0);
   std::filesystem::remove(node.dir.at("root/usr/bin/nvidia-imex"));
   const RunningSupervisor supervisor(node);
-  ImexClient client(node.options.socket_path, "agent", node.clock);
+  PatientClient client(node);
   const auto started = client.start(daemon_of(node));
   ASSERT_FALSE(started);
   EXPECT_EQ(started.error().kind, base::ErrorKind::Invalid);
@@ -209,7 +214,7 @@ TEST(ImexClient, AStartThatCannotBeSaysWhy) {
 
 TEST(ImexClient, SaysWhenTheSupervisorIsGoneAndFindsItsSuccessor) {
   imex::Node node(0);
-  ImexClient client(node.options.socket_path, "agent", node.clock);
+  PatientClient client(node);
   EXPECT_EQ(client.status().error().kind, base::ErrorKind::NotFound) << "none has ever run";
   EXPECT_THAT(client.status().error().message, HasSubstr("its pod has to run on this node"));
   {
@@ -279,7 +284,7 @@ TEST(ImexClient, ASilentSupervisorIsUnavailable) {
 // Also a long one: a node has many claims.
 TEST(ImexClient, ReadsKubeletsRecordThroughTheSupervisor) {
   imex::Node node(0);
-  ImexClient client(node.options.socket_path, "agent", node.clock);
+  PatientClient client(node);
   node.options.kubelet_state_path = node.dir.at("dra_manager_state");
   const RunningSupervisor supervisor(node);
   EXPECT_THAT(client.kubelet_state().error().message, HasSubstr("dra_manager_state"));

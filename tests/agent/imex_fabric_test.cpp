@@ -49,7 +49,7 @@ class ImexFabricTest : public testing::Test {
   }
   core::FabricReading read_until(const std::function<bool(const core::FabricReading&)>& holds) {
     const base::SystemClock clock;
-    const base::Duration end = clock.elapsed() + seconds(10);
+    const base::Duration end = clock.elapsed() + imex::kPatience;
     core::FabricReading reading = fabric_.read();
     while (!holds(reading) && clock.elapsed() < end) {
       pollfd news{.fd = client_.descriptor(), .events = POLLIN, .revents = 0};
@@ -58,15 +58,16 @@ class ImexFabricTest : public testing::Test {
     }
     return reading;
   }
+  // Another than the last that this returned.
   core::FabricReading next_reading() {
-    const core::FabricReading before = fabric_.read();
-    return read_until([&](const core::FabricReading& now) { return !(now == before); });
+    return last_ = read_until([this](const core::FabricReading& now) { return !(now == last_); });
   }
 
   imex::Node node_{0};
-  ImexClient client_{node_.options.socket_path, "agent", node_.clock};
+  ImexClient client_{node_.options.socket_path, "agent", node_.clock, "", imex::kPatience};
   base::ManualClock clock_;
   ImexFabric fabric_{client_, FabricMode::Strict, clock_};
+  core::FabricReading last_;
   std::jthread thread_;
 };
 
