@@ -90,6 +90,19 @@ std::string take(const Flag& flag, const po::variables_map& values) {
   return "";
 }
 
+// A flag that was given and that the sub-command does not read: whoever gave it waits for what it
+// does. Variables of the environment are there for all.
+std::string unread_flag(const std::vector<Flag>& flags, const po::variables_map& values,
+                        const SubCommand& command) {
+  for (const Flag& flag : flags) {
+    if (!values.contains(flag.long_name())) continue;
+    const std::vector<std::string> readers = flag.readers();
+    if (std::ranges::find(readers, command.name) != readers.end()) continue;
+    return cat("--", flag.long_name(), " is not a flag of `", command.name, "`: leave it out");
+  }
+  return "";
+}
+
 std::string not_a_sub_command(const std::string& word, const std::vector<SubCommand>& known) {
   std::string text = cat("\"", word, "\" is not a sub-command; try ");
   for (const SubCommand& command : known) {
@@ -162,9 +175,9 @@ Parsed parse(int argc, char** argv, const CommandLine& line) {
   }
 
   std::string mistake;
+  if (is_known && line.refuses_unread_flags) mistake = unread_flag(line.flags, values, *command);
   for (const Flag& flag : flags) {
-    mistake = take(flag, values);
-    if (!mistake.empty()) break;
+    if (mistake.empty()) mistake = take(flag, values);
   }
   if (mistake.empty() && line.mistake) mistake = line.mistake(parsed.sub_command);
   if (!mistake.empty()) {

@@ -25,6 +25,9 @@ struct CommandLine {
   std::vector<Flag> flags;  // of its own
   // What is wrong with the values together, "" when nothing is; for a sub-command, "" for none.
   std::function<std::string(const std::string& sub_command)> mistake;
+  // A flag that the sub-command does not read is a mistake. A container's program is given those of
+  // its service for whatever it does.
+  bool refuses_unread_flags = false;
 };
 
 // Those that every program of ours has.

@@ -30,9 +30,10 @@ CommandLine line_of(Fields& f) {
   return {.program = "program",
           .sub_commands = {{"look", "program look"}, {"read", "program read FILE…", true}},
           .flags = {{"listen", "TEST_LISTEN", text(f.listen, "ADDRESS:PORT"), ""},
-                    {"file", "", path(f.file, "FILE"), ""},
+                    {"file", "", path(f.file, "FILE"), "", "look"},
                     {"mode,m", "", choice(f.mode, "MODE", {"one", "two", ""}), ""},
-                    {"seats", "TEST_SEATS", number(f.seats, 1, 128, ", as many as there are"), ""},
+                    {"seats", "TEST_SEATS", number(f.seats, 1, 128, ", as many as there are"), "",
+                     "read"},
                     {"slots", "", number(f.slots), ""},
                     {"period", "", duration(f.period), ""},
                     {"on", "TEST_ON", on_off(f.is_on), ""},
@@ -160,6 +161,14 @@ TEST(CommandLine, KnowsItsSubCommands) {
   EXPECT_THAT(parsed.arguments, ElementsAre("a", "b"));
   EXPECT_EQ(fields.seats, 3);
   EXPECT_EQ(refusal({"look", "--file=/a"}), "");
+  EXPECT_EQ(refusal({"look", "--file=/a", "--seats=3"}), "");
+  CommandLine strict = line_of(fields);
+  strict.refuses_unread_flags = true;
+  EXPECT_EQ(refusal({"look", "--file=/a", "--seats=3"}, strict),
+            "program look: --seats is not a flag of `look`: leave it out (see program look "
+            "--help)\n");
+  const Variable seats("TEST_SEATS", "3");
+  EXPECT_EQ(refusal({"look", "--file=/a"}, strict), "") << "which is there for all";
   EXPECT_EQ(refusal({"look"}), "program look: --file: missing (see program look --help)\n");
   EXPECT_EQ(refusal({"lok"}),
             "program: \"lok\" is not a sub-command; try `look` or `read` (see program --help)\n");

@@ -116,7 +116,8 @@ cli::CommandLine command_line_of(PluginFlags& flags) {
             const bool has_cluster = !flags.kubeconfig.empty() || !flags.context.empty();
             if (flags.from.empty() || !has_cluster) return "";
             return "--from is a bundle in place of a cluster: leave out --kubeconfig and --context";
-          }};
+          },
+          .refuses_unread_flags = true};
 }
 
 }  // namespace cdom::program
