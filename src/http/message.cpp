@@ -64,4 +64,13 @@ std::string percent_decoded(std::string_view text, bool plus_is_space) {
   return out;
 }
 
+std::string without_user(const std::string& url) {
+  const auto scheme = url.find("://");
+  if (scheme == std::string::npos) return url;
+  const auto begin = scheme + 3;
+  const auto at = url.rfind('@', url.find_first_of("/?#", begin));
+  if (at == std::string::npos || at < begin) return url;
+  return url.substr(0, begin) + url.substr(at + 1);
+}
+
 }  // namespace cdom::http

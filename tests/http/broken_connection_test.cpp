@@ -12,6 +12,8 @@
 namespace cdom::http {
 namespace {
 
+using ::testing::HasSubstr;
+using ::testing::Not;
 using ::testing::StartsWith;
 
 constexpr char kOk[] = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok";
@@ -117,6 +119,16 @@ TEST(BrokenConnection, ASilentServerIsUnavailableAfterTheTimeout) {
   ASSERT_FALSE(answer);
   EXPECT_EQ(base::to_string(answer.error()),
             "Unavailable: GET " + server.url() + "/: nothing was heard for 100ms");
+}
+
+// Errors are logged, and shown to whoever asks for help.
+TEST(BrokenConnection, NoErrorShowsThePasswordThatIsInAnAddress) {
+  for (const char* url : {"http://admin:s3cret@127.0.0.1:1/base", "ftp://admin:s3cret@127.0.0.1"}) {
+    const auto answer = connect(config_for(url))->send({"GET", "/", {}, {}});
+    ASSERT_FALSE(answer);
+    EXPECT_THAT(answer.error().message, HasSubstr("127.0.0.1"));
+    EXPECT_THAT(answer.error().message, Not(HasSubstr("s3cret")));
+  }
 }
 
 TEST(BrokenConnection, ARedirectIsNotFollowed) {

@@ -34,5 +34,12 @@ TEST(Headers, CompareWithoutRegardToCase) {
   EXPECT_EQ(headers.find("CONTENT-TYPE")->second, "application/json");
 }
 
+TEST(WithoutUser, IsTheAddressThatAnybodyMaySee) {
+  EXPECT_EQ(without_user("https://10.0.0.1:6443/base"), "https://10.0.0.1:6443/base");
+  EXPECT_EQ(without_user("https://admin:s3@cret@host/a@b"), "https://host/a@b");
+  EXPECT_EQ(without_user("https://admin@host?q=a@b"), "https://host?q=a@b");
+  EXPECT_EQ(without_user("no address"), "no address");
+}
+
 }  // namespace
 }  // namespace cdom::http

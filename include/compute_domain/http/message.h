@@ -41,4 +41,7 @@ std::string percent_encoded(std::string_view text);
 // two hex digits do not follow stays as it is.
 std::string percent_decoded(std::string_view text, bool plus_is_space);
 
+// A URL as anybody may see it: without the name and password of a user (RFC 3986, userinfo).
+std::string without_user(const std::string& url);
+
 }  // namespace cdom::http

@@ -184,7 +184,7 @@ int run_agent(const AgentFlags& flags, cli::Signals& signals) {
   access->http.user_agent = cat(kAgentProgram, "/", CDOM_VERSION);
   access->http.request_timeout = kRequestTimeout;
   access->http.on_stream_news = [server_wakeup] { server_wakeup->wake(); };
-  const std::string server = access->http.base_url;
+  const std::string server = http::without_user(access->http.base_url);
   const auto transport = http::make_client(access->http, clock);
   kube::Client client(*transport, clock, kAgentProgram, &metrics);
 

@@ -66,7 +66,7 @@ int run_controller(const program::ControllerFlags& flags, const cli::Signals& si
   auto access = kube::find_cluster(flags.kubeconfig, environment);
   if (!access) return cli::usage_error(kProgram, access.error().message);
   access->http.user_agent = cat(kProgram, "/", CDOM_VERSION);
-  const std::string server = access->http.base_url;
+  const std::string server = http::without_user(access->http.base_url);
   const std::string pod = environment("POD_NAME");
   const std::uint64_t seed = base::entropy_seed();
 

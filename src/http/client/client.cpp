@@ -111,7 +111,7 @@ class MixedClient : public Client {
   // "PATCH https://10.96.0.1:443/api/v1/nodes/a": what an error is about. The query is left out, as
   // it can be long.
   [[nodiscard]] std::string name_of(const Request& request) const {
-    return cat(request.method, " ", config_.base_url,
+    return cat(request.method, " ", without_user(config_.base_url),
                request.target.substr(0, request.target.find('?')));
   }
 
@@ -160,7 +160,8 @@ class MixedClient : public Client {
   }
 
   [[nodiscard]] Error unusable(std::string_view reason) const {
-    return {ErrorKind::Invalid, cat("API server URL \"", config_.base_url, "\": ", reason)};
+    return {ErrorKind::Invalid,
+            cat("API server URL \"", without_user(config_.base_url), "\": ", reason)};
   }
 
   // Sends the request and waits for the head of the answer; once more with a new token when the

@@ -22,16 +22,6 @@ std::string environment(const char* name) {
   return value == nullptr ? "" : value;
 }
 
-// A server's address as a page may show it to anybody: without a user's name and password.
-std::string without_user(const std::string& url) {
-  const auto begin = url.find("://");
-  if (begin == std::string::npos) return url;
-  const auto end = url.find('/', begin + 3);
-  const auto at = url.rfind('@', end);
-  if (at == std::string::npos || at < begin) return url;
-  return cat(url.substr(0, begin + 3), url.substr(at + 1));
-}
-
 base::Result<SourcedView> from_bundle(const PluginFlags& flags) {
   auto view = plugin::read_bundle(flags.from);
   if (!view) return view.error();
@@ -46,7 +36,7 @@ base::Result<SourcedView> from_cluster(const PluginFlags& flags) {
   if (!access) return access.error();
   if (const auto got = get_credentials(*access); !got) return got.error();
   access->http.user_agent = cat("kubectl-compute_domain/", CDOM_VERSION);
-  const std::string server = access->http.base_url;
+  const std::string server = http::without_user(access->http.base_url);
   const base::SystemClock clock;
   const auto transport = http::make_client(access->http, clock);
   kube::Client client(*transport, clock, "kubectl-compute-domain");
@@ -62,7 +52,7 @@ base::Result<SourcedView> from_cluster(const PluginFlags& flags) {
   }
   const std::string context =
       access->context.empty() ? "" : cat(" (context ", access->context, ")");
-  return SourcedView{*std::move(view), cat(without_user(server), context)};
+  return SourcedView{*std::move(view), cat(server, context)};
 }
 
 }  // namespace
