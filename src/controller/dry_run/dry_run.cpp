@@ -126,7 +126,8 @@ bool add_problems(const std::string& json, const std::string& file,
 
 api::PlanSection workloads_section(const Sources& from, const std::string& ns) {
   api::PlanSection section;
-  section.title = cat("namespace ", ns, ", claims that name no ComputeDomain");
+  section.title =
+      cat("namespace ", ns.empty() ? "default" : ns, ", claims that name no ComputeDomain");
   section.keys.push_back(planned("their workloads", plan_of(from, workloads_key(ns))));
   return section;
 }
