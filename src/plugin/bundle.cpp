@@ -1,6 +1,7 @@
 #include "compute_domain/plugin/bundle.h"
 
 #include <algorithm>
+#include <filesystem>
 #include <nlohmann/json.hpp>
 
 #include "compute_domain/api/codec.h"
@@ -27,6 +28,16 @@ std::string manifest_of(const ClusterView& view) {
   Json counts = Json::object();
   for_each_kind(view,
                 [&](const char* plural, const auto& objects) { counts[plural] = objects.size(); });
+  Json of_others = Json::object();
+  for (const auto& [plural, names] : view.of_others) {
+    for (const api::ObjectName& name : names) of_others[plural].push_back(api::to_string(name));
+  }
+  Json unreadable = Json::object();
+  for (const auto& [plural, problems] : view.unreadable) {
+    for (const auto& [name, problem] : problems) {
+      unreadable[plural][api::to_string(name)] = problem;
+    }
+  }
   return json_text({{"bundle", kFormatName},
                     {"format", kFormat},
                     {"writtenBy", CDOM_VERSION},
@@ -35,7 +46,9 @@ std::string manifest_of(const ClusterView& view) {
                     {"namespace", view.namespaces.user},
                     {"operatorNamespace", view.namespaces.operators},
                     {"nodeNamespace", view.namespaces.nodes},
-                    {"objects", std::move(counts)}});
+                    {"objects", std::move(counts)},
+                    {"ofOthers", std::move(of_others)},
+                    {"unreadable", std::move(unreadable)}});
 }
 
 const ArchivedFile* find_file(const std::vector<ArchivedFile>& files, const std::string& name) {
@@ -54,6 +67,28 @@ std::size_t count_in(const Json& manifest, const char* plural) {
   if (counts == manifest.end() || !counts->is_object()) return 0;
   const auto it = counts->find(plural);
   return it != counts->end() && it->is_number_unsigned() ? it->get<std::size_t>() : 0;
+}
+
+// Calls `visit` with what `field` has of each kind that there is, and for nothing of other shapes.
+template <class Visit>
+void for_each_member(const Json& manifest, const char* field, const Visit& visit) {
+  const auto kinds = manifest.find(field);
+  if (kinds == manifest.end() || !kinds->is_object()) return;
+  const ClusterView names_kinds;
+  for_each_kind(names_kinds, [&](const char* plural, const auto& /*objects*/) {
+    const auto members = kinds->find(plural);
+    if (members == kinds->end() || !members->is_structured()) return;
+    for (const auto& [key, value] : members->items()) {
+      if (value.is_string()) visit(plural, key, value.template get<std::string>());
+    }
+  });
+}
+
+// "team-a/train"; "n01" is of no namespace.
+api::ObjectName name_in(const std::string& text) {
+  const auto slash = text.find('/');
+  if (slash == std::string::npos) return {"", text};
+  return {text.substr(0, slash), text.substr(slash + 1)};
 }
 
 // The manifest, when it is one of this format.
@@ -82,6 +117,13 @@ base::Result<ClusterView> view_in(const std::vector<ArchivedFile>& files, const 
   view.namespaces = {.user = text_in(manifest, "namespace"),
                      .operators = text_in(manifest, "operatorNamespace"),
                      .nodes = text_in(manifest, "nodeNamespace")};
+  for_each_member(manifest, "ofOthers", [&](const char* plural, const auto&, const auto& name) {
+    view.of_others[plural].insert(name_in(name));
+  });
+  for_each_member(manifest, "unreadable",
+                  [&](const char* plural, const auto& name, const auto& problem) {
+                    view.unreadable[plural].emplace(name_in(name), problem);
+                  });
   base::Result<void> done;
   for_each_kind(view, [&]<class T>(const char* plural, std::vector<T>& objects) {
     if (!done) return;
@@ -123,6 +165,10 @@ base::Result<ClusterView> read_bundle(const std::string& file) {
   const auto about = [&](const base::Error& error) {
     return base::invalid(cat("cannot read bundle ", file, ": ", error.message));
   };
+  std::error_code ignored;
+  if (std::filesystem::is_directory(file, ignored)) {
+    return about(base::invalid("it is a folder: name the .tar.gz in it"));
+  }
   const auto text = base::read_file(file);
   if (!text) return text.error();
   const auto files = unpacked(*text);

@@ -1,6 +1,7 @@
 #include "compute_domain/plugin/check.h"
 
 #include <algorithm>
+#include <iterator>
 #include <optional>
 #include <set>
 
@@ -76,6 +77,44 @@ Finding look_at_daemon_set(const ClusterView& view, const api::DaemonSetRollout&
           cat(set.ready, " of ", set.wanted, set.wanted == 1 ? " pod is ready" : " pods are ready"),
           is_whole ? "" : "see which pods are not ready, and why",
           is_whole ? "" : cat("kubectl get pods -n ", view.namespaces.nodes, " -o wide")};
+}
+
+// Those that the manifests bring beside the controller, which a namespace that is deleted takes
+// along.
+std::vector<Finding> look_for_daemon_sets(const ClusterView& view) {
+  std::vector<Finding> missing;
+  const auto name_of_deployment = [](const auto& deployment) { return deployment.meta.name; };
+  if (std::ranges::find(view.deployments, "compute-domain-controller", name_of_deployment) ==
+      view.deployments.end()) {
+    return missing;
+  }
+  for (const char* name : {"compute-domain-agent", "compute-domain-imex"}) {
+    const auto it =
+        std::ranges::find(view.daemon_sets, name, [](const auto& set) { return set.meta.name; });
+    if (it != view.daemon_sets.end()) continue;
+    missing.push_back({cat("DaemonSet ", name), Verdict::Fails,
+                       cat("it is not in namespace ", view.namespaces.nodes),
+                       "apply the manifests of this release again (docs/install.md), or name the "
+                       "namespace with --node-namespace"});
+  }
+  return missing;
+}
+
+// Objects that other sub-commands take for not there.
+std::vector<Finding> look_at_unreadable(const ClusterView& view) {
+  std::vector<Finding> findings;
+  for (const auto& [plural, problems] : view.unreadable) {
+    std::vector<std::string> texts;
+    texts.reserve(problems.size());
+    for (const auto& [name, problem] : problems) {
+      texts.push_back(cat(api::to_string(name), ": ", problem));
+    }
+    findings.push_back(
+        {plural, Verdict::Warning,
+         cat("nothing here knows of those that cannot be read: ", base::list_names(texts, 3)),
+         "correct them, or use the plugin of the operator's release"});
+  }
+  return findings;
 }
 
 // Only when there is none although nodes have reported.
@@ -173,7 +212,9 @@ std::vector<Finding> install_of(const ClusterView& view,
   for (const api::DaemonSetRollout& set : view.daemon_sets) {
     install.push_back(look_at_daemon_set(view, set));
   }
+  std::ranges::move(look_for_daemon_sets(view), std::back_inserter(install));
   if (auto agents = look_at_agents(view)) install.push_back(*std::move(agents));
+  std::ranges::move(look_at_unreadable(view), std::back_inserter(install));
   if (view.nodes.empty() && view.reports.empty()) {
     install.push_back({"nodes", Verdict::Warning, "no node has a GPU or an agent",
                        "see docs/install.md, which nodes get an agent"});

@@ -116,8 +116,8 @@ std::set<std::string> told_uids(const ClusterView& view) {
 }
 
 ClusterView reduced(ClusterView view) {
-  for_each_kind(view, [](const char*, auto& objects) {
-    std::erase_if(objects, [](auto& object) { return !reduce_object(object); });
+  for_each_kind(view, [&view](const char*, auto& objects) {
+    std::erase_if(objects, [&view](auto& object) { return !reduce_for(view, object); });
   });
   std::erase_if(view.nodes, [serving = serving_nodes(view)](const api::Node& node) {
     return !core::has_gpus(node.meta) && node.meta.label(api::kAgentNodeLabel).empty() &&

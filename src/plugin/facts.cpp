@@ -69,6 +69,10 @@ const core::MemberView* DomainFacts::member(const std::string& node) const {
 }
 
 base::Error no_such_domain(const ClusterView& view, const api::ObjectName& name) {
+  if (const std::string problem = unreadable_in<api::ComputeDomain>(view, name); !problem.empty()) {
+    return base::invalid(base::cat("ComputeDomain ", name.name, " in namespace ", name.ns,
+                                   " cannot be read: ", problem));
+  }
   std::vector<std::string> names;
   for (const api::ComputeDomain& domain : view.domains) {
     if (domain.meta.ns == name.ns) names.push_back(domain.meta.name);
@@ -252,6 +256,14 @@ std::vector<const api::ResourceClaim*> Facts::claims_of(const api::PodState& pod
 
 std::vector<const api::ResourceClaim*> Facts::claims_of(const api::ComputeDomain& domain) const {
   return find_in(claims_of_domains_, &domain);
+}
+
+bool Facts::is_for_another_driver(const api::PodState& pod, const api::PodClaimRef& ref) const {
+  const std::string& ns = pod.meta.ns;
+  if (!ref.claim_name.empty()) return is_of_others<api::ResourceClaim>(view_, {ns, ref.claim_name});
+  // One that has the name that a ComputeDomain's should have is in its way.
+  return is_of_others<api::ResourceClaimTemplate>(view_, {ns, ref.template_name}) &&
+         maker_of({ns, ref.template_name}) == nullptr;
 }
 
 std::vector<const api::PodState*> Facts::pods_naming(const api::ObjectName& template_name) const {

@@ -88,6 +88,10 @@ class Facts {
   // All of a domain's claims.
   [[nodiscard]] std::vector<const api::ResourceClaim*> claims_of(
       const api::ComputeDomain& domain) const;
+  // Whether an entry of a pod's spec names a claim or a template that exists and is for other
+  // drivers alone.
+  [[nodiscard]] bool is_for_another_driver(const api::PodState& pod,
+                                           const api::PodClaimRef& ref) const;
   // Pods whose claims name the domain's template.
   [[nodiscard]] std::vector<const api::PodState*> pods_naming(
       const api::ObjectName& template_name) const;

@@ -54,10 +54,14 @@ class Reading {
     auto found = client_.list_kept<T>(
         of,
         [&](T& object) {
-          const bool stays = is_kept(object) && reduce_object(object);
+          const bool stays = is_kept(object) && reduce_for(view_, object);
           return stays ? std::optional<T>(std::move(object)) : std::nullopt;
         },
         &unreadable);
+    for (api::Unreadable& one : unreadable) {
+      view_.unreadable[std::string(api::kind_of<T>().plural)].emplace(std::move(one.name),
+                                                                      std::move(one.problem));
+    }
     if (found) {
       std::ranges::move(*found, std::back_inserter(objects));
     } else if (found.error().kind != ErrorKind::NotFound) {
@@ -108,13 +112,14 @@ base::Result<ClusterView> read_cluster(kube::Client& client, const Namespaces& n
   reading.read(view.daemon_sets, {.ns = namespaces.nodes});
   reading.read(view.nodes);
   reading.read(view.slices);
-  reading.read(view.claims);
-  reading.read(view.templates);
-  reading.read(view.lists, {.ns = namespaces.operators});
+  // Before their claims, as a claim that a pod has is made before the pod says so.
   reading.read_kept(view.pods, {}, [&](const api::PodState& pod) {
     return !pod.claims.empty() || !pod.extended_claim.empty() ||
            pod.meta.ns == namespaces.operators || pod.meta.ns == namespaces.nodes;
   });
+  reading.read(view.claims);
+  reading.read(view.templates);
+  reading.read(view.lists, {.ns = namespaces.operators});
   const std::set<std::string> told = told_uids(view);
   for (const char* kind : {"ComputeDomain", "ComputeDomainNode", "ResourceClaim", "Pod"}) {
     reading.read_kept(

@@ -6,6 +6,7 @@
 
 #include <set>
 #include <string>
+#include <type_traits>
 
 #include "compute_domain/api/core.h"
 #include "compute_domain/api/observed.h"
@@ -27,6 +28,18 @@ template <class T>
 bool reduce_object(T& object) {
   reduce(object.meta);
   return true;
+}
+
+// The same of an object that was read for the view, which then has the names of claims and claim
+// templates of others.
+template <class T>
+bool reduce_for(ClusterView& view, T& object) {
+  if (reduce_object(object)) return true;
+  if constexpr (std::is_same_v<T, api::ResourceClaim> ||
+                std::is_same_v<T, api::ResourceClaimTemplate>) {
+    view.of_others[std::string(api::kind_of<T>().plural)].insert(api::name_of(object.meta));
+  }
+  return false;
 }
 
 // UIDs of the objects in the view of which Events tell.

@@ -51,6 +51,9 @@ ClusterView full_view() {
   event.reason = "AllNodesReady";
   event.event_time = kNow;
   view.events = {event};
+  view.claims.emplace_back();
+  view.claims.back().meta = {.name = "my-gpu", .ns = "team-a"};
+  view.unreadable["computedomains"][{"team-a", "odd"}] = "spec: not an object";
   return reduced(view);
 }
 
@@ -129,6 +132,12 @@ TEST_F(Bundle, IsRefusedInAnotherFormat) {
       mistake_in(with("manifest.json",
                       R"({"bundle":"compute-domain-bundle","format":2,"writtenBy":"9.1.0"})")),
       AllOf(HasSubstr("format 2"), HasSubstr("release 9.1.0"), HasSubstr("reads format 1")));
+}
+
+TEST_F(Bundle, IsRefusedWhenItIsAFolder) {
+  const auto view = read_bundle(directory_.at(""));
+  ASSERT_FALSE(view);
+  EXPECT_THAT(view.error().message, HasSubstr("it is a folder: name the .tar.gz in it"));
 }
 
 TEST_F(Bundle, IsRefusedWhenItIsNone) {

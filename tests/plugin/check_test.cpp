@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <limits>
 
+#include "compute_domain/plugin/why.h"
 #include "plugin/views.h"
 
 namespace cdom::plugin {
@@ -39,6 +40,22 @@ Finding only_trouble(const ClusterView& view, const std::string& subject) {
   Finding finding = finding_on(report, subject);
   EXPECT_EQ(report.is_healthy(), finding.verdict != Verdict::Fails);
   return finding;
+}
+
+api::DeploymentRollout rollout(std::int64_t ready, std::int64_t wanted) {
+  api::DeploymentRollout deployment;
+  deployment.meta.name = "compute-domain-controller";
+  deployment.wanted = wanted;
+  deployment.ready = ready;
+  return deployment;
+}
+
+void add_daemon_sets(ClusterView& view) {
+  for (const char* name : {"compute-domain-agent", "compute-domain-imex"}) {
+    api::DaemonSetRollout set;
+    set.meta.name = name;
+    view.daemon_sets.push_back(set);
+  }
 }
 
 constexpr char kDomainCrd[] = "CRD computedomains.resource.nvidia.com";
@@ -123,14 +140,49 @@ TEST(Check, FailsForALeaseOfTheYear1AndForOneThatLastsForever) {
 TEST(Check, BelievesAControllerWithoutALeaseByItsDeployment) {
   ClusterView view = settled_view();
   view.leases.clear();
-  api::DeploymentRollout deployment;
-  deployment.meta.name = "compute-domain-controller";
-  deployment.wanted = 2;
-  deployment.ready = 1;
-  view.deployments = {deployment};
+  view.deployments = {rollout(1, 2)};
+  add_daemon_sets(view);
   EXPECT_EQ(only_trouble(view, "controller").verdict, Verdict::Ok);
   view.deployments.front().ready = 0;
   EXPECT_EQ(only_trouble(view, "controller").verdict, Verdict::Fails);
+}
+
+// Of a controller whose leader election was switched off: nobody may delete the Lease.
+TEST(Check, DoesNotCallAControllerDeadThatIsReadyWithoutTheLease) {
+  ClusterView view = settled_view();
+  view.leases.front().holder.clear();
+  EXPECT_EQ(only_trouble(view, "controller").verdict, Verdict::Fails);
+  view.deployments = {rollout(1, 1)};
+  add_daemon_sets(view);
+  EXPECT_EQ(only_trouble(view, "controller").verdict, Verdict::Warning);
+  // Nor for well: it may wait for a Lease that it must not write.
+  view.leases = {lease_renewed(std::chrono::hours(3))};
+  const Finding finding = only_trouble(view, "controller");
+  EXPECT_EQ(finding.verdict, Verdict::Warning);
+  EXPECT_THAT(finding.remedy, HasSubstr("leader election is off"));
+}
+
+TEST(Check, FailsWithoutTheDaemonSetsThatComeWithTheController) {
+  ClusterView view = settled_view();
+  view.deployments = {rollout(1, 1)};
+  view.deployments.front().meta.name = "somebody-elses";
+  EXPECT_TRUE(checked(view).is_healthy());
+  view.deployments = {rollout(1, 1)};
+  add_daemon_sets(view);
+  EXPECT_TRUE(checked(view).is_healthy());
+  view.daemon_sets.pop_back();
+  const Finding finding = only_trouble(view, "DaemonSet compute-domain-imex");
+  EXPECT_EQ(finding.verdict, Verdict::Fails);
+  EXPECT_THAT(finding.remedy, HasSubstr("--node-namespace"));
+}
+
+TEST(Check, WarnsOfAnObjectThatCannotBeRead) {
+  ClusterView view = settled_view();
+  view.unreadable["computedomains"][{"team-a", "odd"}] = "spec.numNodes: 1e400 is not a number";
+  const Finding finding = only_trouble(view, "computedomains");
+  EXPECT_EQ(finding.verdict, Verdict::Warning);
+  EXPECT_THAT(finding.found, HasSubstr("team-a/odd: spec.numNodes: 1e400"));
+  EXPECT_THAT(why_domain(view, {"team-a", "odd"}).error().message, HasSubstr("1e400"));
 }
 
 TEST(Check, WarnsWhenTheControllerCannotBeSeenAlthoughItWorks) {

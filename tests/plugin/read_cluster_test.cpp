@@ -71,6 +71,7 @@ TEST_F(ReadCluster, KeepsNothingOfOthers) {
   const auto view = read();
   ASSERT_TRUE(view) << view.error().message;
   EXPECT_THAT(view->claims, SizeIs(0));
+  EXPECT_TRUE(is_of_others<api::ResourceClaim>(*view, {"team-a", "other"}));
   EXPECT_THAT(view->events, SizeIs(0));
 }
 

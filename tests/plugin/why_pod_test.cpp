@@ -10,6 +10,7 @@ namespace {
 using namespace plugin::testing;  // NOLINT(google-build-using-namespace): the words of a view
 using ::testing::AllOf;
 using ::testing::HasSubstr;
+using ::testing::Not;
 
 WhyReport why(const ClusterView& view, const std::string& pod) {
   const auto report = why_pod(view, {"team-a", pod});
@@ -39,6 +40,74 @@ TEST(WhyPod, NamesTheTemplatesThereAreWhenThePodNamesAnotherOne) {
   EXPECT_THAT(report.cause, AllOf(HasSubstr("no ComputeDomain there makes one"),
                                   HasSubstr("train-channel (of ComputeDomain train)")));
   EXPECT_THAT(report.remedy, HasSubstr("orrect resourceClaimTemplateName"));
+}
+
+// Of a pod's claims Kubernetes makes none for as long as one of the templates is not there.
+TEST(WhyPod, BlamesNoTemplateOfAnotherDriver) {
+  ClusterView view = settled_view();
+  api::PodState pod = pending_pod("lost", "", "tain-channel");
+  pod.made.clear();
+  pod.claims.insert(pod.claims.begin(),
+                    {.name = "gpus", .template_name = "four-gpus", .claim_name = {}});
+  view.pods.push_back(pod);
+  view.templates.emplace_back();
+  view.templates.back().meta = {.name = "four-gpus", .ns = "team-a"};
+  view = reduced(view);
+  const WhyReport report = why(view, "lost");
+  EXPECT_THAT(report.cause, HasSubstr("no ComputeDomain there makes one")) << text_of(report);
+  EXPECT_THAT(report.broken()->text, HasSubstr("tain-channel"));
+  view.claims.clear();
+  EXPECT_THAT(why_domain(view, {"team-a", "train"})->cause,
+              AllOf(HasSubstr("lost (names tain-channel)"), Not(HasSubstr("four-gpus"))));
+}
+
+TEST(WhyPod, SaysThatAPodWithAClaimOfAnotherDriverAsksForNoComputeDomain) {
+  ClusterView view = settled_view();
+  api::PodState pod = pending_pod("gpu", "", "");
+  pod.made.clear();
+  pod.claims = {{.name = "gpus", .template_name = {}, .claim_name = "my-gpu"}};
+  view.pods.push_back(pod);
+  view.claims.emplace_back();
+  view.claims.back().meta = {.name = "my-gpu", .ns = "team-a"};
+  const WhyReport report = why(reduced(view), "gpu");
+  EXPECT_THAT(report.cause, HasSubstr("does not ask for a ComputeDomain")) << text_of(report);
+}
+
+TEST(WhyPod, SaysThatThePodHasEndedRatherThanThatItNeverAsked) {
+  ClusterView view = settled_view();
+  std::erase_if(view.claims, [](const auto& one) { return one.meta.name == "c1"; });
+  WhyReport report = why(view, "pod-c1");
+  EXPECT_EQ(stop_of(report), "Claim") << text_of(report);
+  EXPECT_THAT(report.cause, HasSubstr("ResourceClaim c1 does not exist any more"));
+
+  pod_in(view, "pod-c1").phase = "Failed";
+  report = why(view, "pod-c1");
+  EXPECT_EQ(stop_of(report), "Pod") << text_of(report);
+  EXPECT_THAT(report.cause, HasSubstr("he pod has ended"));
+  EXPECT_THAT(report.command, HasSubstr("kubectl logs pod-c1"));
+
+  api::Occurrence event;
+  event.involved.uid = "uid-pod-c1";
+  event.type = "Warning";
+  event.reason = "ImexMemoryLost";
+  event.message = "node n1 has restarted its daemon";
+  view.events = {event};
+  EXPECT_THAT(why(view, "pod-c1").cause, HasSubstr("n1 has restarted its daemon"));
+}
+
+TEST(WhyPod, DoesNotTakeForGoneWhatCannotBeRead) {
+  ClusterView view = settled_view();
+  std::erase_if(view.claims, [](const auto& one) { return one.meta.name == "c1"; });
+  view.unreadable["resourceclaims"][{"team-a", "c1"}] = "spec.devices: not an object";
+  EXPECT_THAT(why(view, "pod-c1").cause, HasSubstr("c1 cannot be read: spec.devices"));
+
+  api::PodState pod = pending_pod("lost", "", "odd-channel");
+  pod.made.clear();
+  view.pods.push_back(pod);
+  view.unreadable["resourceclaimtemplates"][{"team-a", "odd-channel"}] = "spec: not an object";
+  EXPECT_THAT(why(view, "lost").cause, HasSubstr("odd-channel cannot be read: spec"));
+  view.claims.clear();
+  EXPECT_THAT(why_domain(view, {"team-a", "train"})->cause, Not(HasSubstr("odd-channel")));
 }
 
 TEST(WhyPod, BlamesTheControllerForATemplateThatNobodyMakes) {

@@ -5,6 +5,9 @@
 // secret. A value.
 #pragma once
 
+#include <functional>
+#include <map>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -30,6 +33,9 @@ struct Namespaces {
   friend bool operator==(const Namespaces&, const Namespaces&) = default;
 };
 
+// Objects of which a view has no more than this, by the plural of their kind.
+using NamesByKind = std::map<std::string, std::set<api::ObjectName>, std::less<>>;
+
 struct ClusterView {
   base::Time taken{};
   std::string server_version;  // "v1.36.2"
@@ -49,6 +55,11 @@ struct ClusterView {
   std::vector<api::ConfigMap> lists;                  // node lists and the reservations
   std::vector<api::PodState> pods;                    // with claims, and the operator's own
   std::vector<api::Occurrence> events;                // of what is here
+
+  // Claims and claim templates for other drivers: that they exist.
+  NamesByKind of_others;
+  // What is wrong with objects that cannot be read, in sentences that begin with their names.
+  std::map<std::string, std::map<api::ObjectName, std::string>, std::less<>> unreadable;
 
   friend bool operator==(const ClusterView&, const ClusterView&) = default;
 };
@@ -72,9 +83,26 @@ void for_each_kind(View& view, const Visit& visit) {
   visit("events", view.events);
 }
 
-// The view without what no sub-command reads: objects of others, annotations and labels of others,
-// other drivers' configurations. Times are in whole seconds, as an API server has them.
+// The view without what no sub-command reads: objects of others but for their names, annotations
+// and labels of others, other drivers' configurations. Times are in whole seconds, as an API server
+// has them.
 ClusterView reduced(ClusterView view);
+
+// Why an object of that kind that is there cannot be read; "" when nothing is known of that.
+template <class T>
+std::string unreadable_in(const ClusterView& view, const api::ObjectName& name) {
+  const auto problems = view.unreadable.find(api::kind_of<T>().plural);
+  if (problems == view.unreadable.end()) return "";
+  const auto problem = problems->second.find(name);
+  return problem == problems->second.end() ? "" : problem->second;
+}
+
+// Whether an object of that kind exists and is for other drivers.
+template <class T>
+bool is_of_others(const ClusterView& view, const api::ObjectName& name) {
+  const auto names = view.of_others.find(api::kind_of<T>().plural);
+  return names != view.of_others.end() && names->second.contains(name);
+}
 
 // Why nothing can be said of the ComputeDomains of this cluster, in a sentence: it has none of the
 // version that we speak. "" when it has.

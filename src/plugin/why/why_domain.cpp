@@ -48,7 +48,9 @@ std::vector<std::string> lost_pods(const DomainScene& scene) {
     for (const api::PodClaimRef& ref : pod.claims) {
       const api::ObjectName name{ns, ref.template_name};
       if (ref.template_name.empty() || scene.facts.claim_template(name) != nullptr ||
-          scene.facts.maker_of(name) != nullptr || !pod.made.empty()) {
+          scene.facts.maker_of(name) != nullptr || !pod.made.empty() ||
+          scene.facts.is_for_another_driver(pod, ref) ||
+          !unreadable_in<api::ResourceClaimTemplate>(scene.facts.view(), name).empty()) {
         continue;
       }
       texts.push_back(cat(pod.meta.name, " (names ", ref.template_name, ")"));

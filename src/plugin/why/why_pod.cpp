@@ -32,8 +32,31 @@ std::string describe(const PodScene& scene) {
   return cat("kubectl describe pod ", scene.pod.meta.name, " -n ", scene.pod.meta.ns);
 }
 
+bool has_ended(const api::PodState& pod) {
+  return pod.phase == "Succeeded" || pod.phase == "Failed";
+}
+
+// Kubernetes deletes the claims that it made for a pod when the pod has ended.
+bool tells_of_its_end(const PodScene& scene) {
+  const api::PodState& pod = scene.pod;
+  const std::string text = cat("pod ", pod.meta.name, " has ended: ", pod.phase);
+  const auto events = scene.facts.events_on(pod.meta.uid);
+  const auto lost =
+      std::ranges::find(events.rbegin(), events.rend(), "ImexMemoryLost", &api::Occurrence::reason);
+  if (pod.phase == "Failed" && lost != events.rend()) {
+    return scene.chain.stops(text, (*lost)->message, "create the pod again, if nothing else does");
+  }
+  return scene.chain.stops(
+      text,
+      "the pod has ended, and Kubernetes deletes a pod's claims then: what is left of it is "
+      "its log and its Events",
+      "read them; what happened to its ComputeDomain `kubectl compute-domain timeline` tells",
+      cat("kubectl logs ", pod.meta.name, " -n ", pod.meta.ns, " --all-containers"));
+}
+
 bool pod_is_there(const PodScene& scene) {
   const api::PodState& pod = scene.pod;
+  if (has_ended(pod)) return tells_of_its_end(scene);
   const std::string since = ago(scene.facts, pod.meta.creation_time);
   return scene.chain.holds(cat("pod ", pod.meta.name, " is ", pod.phase.empty() ? "new" : pod.phase,
                                since.empty() ? "" : cat(", created", since),
@@ -53,7 +76,17 @@ std::string templates_there_are(const PodScene& scene) {
   return cat("in namespace ", ns, " there is ", base::list_names(names));
 }
 
+constexpr char kUnreadableRemedy[] =
+    "correct the object, or use the plugin of the operator's release";
+
 bool template_is_unknown(const PodScene& scene, const std::string& name) {
+  const std::string problem =
+      unreadable_in<api::ResourceClaimTemplate>(scene.facts.view(), {scene.pod.meta.ns, name});
+  if (!problem.empty()) {
+    return scene.chain.stops(cat("the pod names ResourceClaimTemplate ", name),
+                             cat("ResourceClaimTemplate ", name, " cannot be read: ", problem),
+                             kUnreadableRemedy);
+  }
   return scene.chain.stops(
       cat("the pod names ResourceClaimTemplate ", name, ", which does not exist"),
       cat("no ResourceClaimTemplate ", name, " exists in namespace ", scene.pod.meta.ns,
@@ -63,18 +96,53 @@ bool template_is_unknown(const PodScene& scene, const std::string& name) {
           name));
 }
 
-// The entry of the pod's spec that has no claim yet; null: there is none.
+// An entry of the pod's spec that has no claim yet and may be for a ComputeDomain: first of all one
+// that names what is not there, as Kubernetes makes none of a pod's claims for as long as it cannot
+// make one. Null: there is none.
 const api::PodClaimRef* entry_without_claim(const PodScene& scene) {
+  const api::PodClaimRef* waiting = nullptr;
   for (const api::PodClaimRef& ref : scene.pod.claims) {
     const bool is_made = std::ranges::find(scene.pod.made, ref.name, &api::PodClaimMade::name) !=
                          scene.pod.made.end();
-    if (!is_made && (!ref.template_name.empty() || !ref.claim_name.empty())) return &ref;
+    if (is_made || (ref.template_name.empty() && ref.claim_name.empty())) continue;
+    if (scene.facts.is_for_another_driver(scene.pod, ref)) continue;
+    if (scene.facts.claim_template({scene.pod.meta.ns, ref.template_name}) == nullptr) return &ref;
+    if (waiting == nullptr) waiting = &ref;
   }
-  return nullptr;
+  return waiting;
+}
+
+// A claim that was made for the pod from a ComputeDomain's template, and that exists no more.
+std::string lost_claim(const PodScene& scene) {
+  for (const api::PodClaimRef& ref : scene.pod.claims) {
+    const api::ObjectName from{scene.pod.meta.ns, ref.template_name};
+    const auto made = std::ranges::find(scene.pod.made, ref.name, &api::PodClaimMade::name);
+    if (made == scene.pod.made.end() || made->claim_name.empty()) continue;
+    if (scene.facts.claim_template(from) == nullptr) continue;
+    if (scene.facts.claim({scene.pod.meta.ns, made->claim_name}) == nullptr) {
+      return made->claim_name;
+    }
+  }
+  return "";
 }
 
 bool claim_is_missing(PodScene& scene) {
   const api::PodClaimRef* ref = entry_without_claim(scene);
+  const std::string lost = lost_claim(scene);
+  const std::string& named = ref == nullptr ? lost : ref->claim_name;
+  const std::string problem =
+      unreadable_in<api::ResourceClaim>(scene.facts.view(), {scene.pod.meta.ns, named});
+  if (!problem.empty()) {
+    return scene.chain.stops(cat("the pod has claim ", named),
+                             cat("ResourceClaim ", named, " cannot be read: ", problem),
+                             kUnreadableRemedy);
+  }
+  if (ref == nullptr && !lost.empty()) {
+    return scene.chain.stops(
+        cat("claim ", lost, " was made for the pod"),
+        cat("ResourceClaim ", lost, " does not exist any more: somebody has deleted it"),
+        "delete the pod, so that another one gets a claim of its own");
+  }
   if (ref == nullptr) {
     return scene.chain.stops("no claim of the pod is for a ComputeDomain",
                              "the pod does not ask for a ComputeDomain, so it gets no IMEX channel",
@@ -178,12 +246,43 @@ std::string node_of(const PodScene& scene) {
   return scene.pod.node.empty() ? scene.claim->allocation->node : scene.pod.node;
 }
 
-// A state of the pod's node in the domain that belongs to this link.
-const core::MemberView* member_in(const PodScene& scene,
-                                  const std::vector<std::string_view>& states) {
+// The link at which a node that is in this state stops its pods.
+struct StateLink {
+  std::string_view state, link;
+};
+constexpr StateLink kStateLinks[] = {
+    {"NodeUnknown", "Node"},
+    {"NodeRebooted", "Node"},
+    {"AgentUnknown", "Node"},
+    {"NotReported", "Node"},
+    {"GroupFull", "Node list"},
+    {"ChannelsUsedUp", "Node list"},
+    {"NodeListFull", "Node list"},
+    {"AddressRefused", "Node list"},
+    {"CliqueNotConfirmed", "Node list"},
+    {"MixedIsolation", "Node list"},
+    {"ImexFailed", "IMEX daemon"},
+    {"Recovering", "IMEX daemon"},
+    {"Starting", "IMEX daemon"},
+    {"WrongNodeTable", "IMEX daemon"},
+    {"WrongChannel", "IMEX daemon"},
+    {"Unreachable", "Peers"},
+};
+constexpr bool has_link(const core::ReasonRow& row) {
+  if (row.subject != core::Subject::Member || row.name == core::MemberState("Ready").name()) {
+    return true;
+  }
+  return std::ranges::find(kStateLinks, row.name, &StateLink::state) != std::end(kStateLinks);
+}
+static_assert(std::ranges::all_of(core::reason_rows(), has_link),
+              "a member's state of reasons.h has no link");
+
+// The pod's node in the domain, when its state belongs to this link.
+const core::MemberView* member_at(const PodScene& scene, std::string_view link) {
   const core::MemberView* member = scene.domain->member(node_of(scene));
   if (member == nullptr) return nullptr;
-  return std::ranges::find(states, member->state.name()) == states.end() ? nullptr : member;
+  const auto* row = std::ranges::find(kStateLinks, member->state.name(), &StateLink::state);
+  return row == std::end(kStateLinks) || row->link != link ? nullptr : member;
 }
 
 // What kubelet could not do before anybody of ours heard of it.
@@ -208,8 +307,7 @@ bool has_node(PodScene& scene) {
         core::Reason::find(doubt->reason).value_or(core::Reason("NodeUnknown")), text,
         doubt->message);
   }
-  if (const core::MemberView* member =
-          member_in(scene, {"NodeUnknown", "NodeRebooted", "AgentUnknown", "NotReported"})) {
+  if (const core::MemberView* member = member_at(scene, "Node")) {
     return scene.chain.stops_for(member->state, text, member->detail);
   }
   const api::ComputeDomainNode* report = scene.facts.report(node);
@@ -239,9 +337,7 @@ bool is_in_node_list(PodScene& scene) {
   if (core::has_admin_access(*scene.claim)) {
     return scene.chain.holds("the claim has admin access and needs no node list");
   }
-  if (const core::MemberView* member =
-          member_in(scene, {"GroupFull", "ChannelsUsedUp", "NodeListFull", "AddressRefused",
-                            "CliqueNotConfirmed", "MixedIsolation"})) {
+  if (const core::MemberView* member = member_at(scene, "Node list")) {
     return scene.chain.stops_for(member->state, "the node list has no place for the node",
                                  member->detail);
   }
@@ -263,8 +359,7 @@ bool is_in_node_list(PodScene& scene) {
 
 bool has_daemon(PodScene& scene) {
   const std::string node = node_of(scene);
-  if (const core::MemberView* member = member_in(
-          scene, {"ImexFailed", "Recovering", "Starting", "WrongNodeTable", "WrongChannel"})) {
+  if (const core::MemberView* member = member_at(scene, "IMEX daemon")) {
     if (const api::Occurrence* event = failed_prepare(scene);
         event != nullptr && member->state == core::MemberState("Starting")) {
       return scene.chain.stops(
@@ -287,7 +382,7 @@ bool has_daemon(PodScene& scene) {
 }
 
 bool has_peers(PodScene& scene) {
-  if (const core::MemberView* member = member_in(scene, {"Unreachable"})) {
+  if (const core::MemberView* member = member_at(scene, "Peers")) {
     return scene.chain.stops_for(member->state, cat("node ", node_of(scene), " is cut off"),
                                  member->detail);
   }
