@@ -17,6 +17,8 @@ using namespace std::chrono_literals;
 using ::testing::IsEmpty;
 
 constexpr int kChurnNodes = 8;  // and as many domains at a time
+// Half of them fill all that is remembered of earlier ones.
+constexpr int kFewestToMeasure = 800;
 
 int wanted_domains() {
   const char* value = std::getenv("CDOM_SYSTEM_DOMAINS");  // NOLINT(concurrency-mt-unsafe)
@@ -63,8 +65,10 @@ TEST(Churn, LeavesNothingBehindOnTheSameNodesHoweverManyDomains) {
     // who write Events remember.
     if (first < domains / 2) most_before = std::max(most_before, bytes_in_use());
   }
-  EXPECT_LE(bytes_in_use(), most_before + most_before / 10)
-      << "more memory than after the first half";
+  if (domains >= kFewestToMeasure) {
+    EXPECT_LE(bytes_in_use(), most_before + most_before / 10)
+        << "more memory than after the first half";
+  }
 
   EXPECT_THAT(rig.node_lists(), IsEmpty());
   const auto templates = rig.kubectl().list_all<api::ResourceClaimTemplate>();
