@@ -84,7 +84,7 @@ class NodeAgent::Shell {
     if (!checkpoint || core::is_worth_keeping(*checkpoint)) return;
     const auto cleared = ports_.checkpoints.clear_away();
     if (cleared || cleared.error().kind == base::ErrorKind::Conflict) return;
-    base::log_warning("the checkpoint stays", {{"error", cleared.error().message}});
+    base::log_warning("could not remove the checkpoint", {{"error", cleared.error().message}});
   }
 
  private:

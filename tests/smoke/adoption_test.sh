@@ -166,7 +166,7 @@ check "its nodes are still told" prints "10.0.0.1 Ready" kubectl get computedoma
 check "everything of it is left" has_leftovers "$uid"
 check "and nothing of ours is beside it" is_empty lists_of "$uid"
 check "a new pod" start_again old n03
-check "is refused with that reason" eventually 30 prints "the driver that was here before serves it" events_of old-1
+check "is refused with that reason" eventually 30 prints "NVIDIA's DRA driver serves it" events_of old-1
 check "its last pod ends" kubectl delete pod old-0 --timeout=60s
 check "then what the other driver has made goes" eventually 90 is_empty leftovers "$uid"
 check "the users' template stays, without its finalizer" eventually 20 is_empty kubectl get resourceclaimtemplate old-channel -o 'jsonpath={.metadata.finalizers}'

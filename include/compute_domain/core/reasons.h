@@ -115,7 +115,7 @@ inline constexpr ReasonRow kRows[] = {
      "fewer nodes than spec.numNodes have a pod with a claim",
      "create the other pods; if they wait for seats, the message counts these"},
     {"ServedByPredecessor", Domain, "Ready", Forming, Normal,
-     "NVIDIA's DRA driver, which was here before, serves the domain until its last claim has ended",
+     "NVIDIA's DRA driver serves the domain until its last claim has ended",
      "let the pods that the message names end"},
     {"Deleting", Domain, "Ready", Ending, Normal, "the domain is being deleted",
      "end the pods that the message names"},

@@ -159,7 +159,7 @@ struct World {
   // When this process wrote the first node list of this domain since it last wrote the status.
   std::optional<base::Time> untold_list;
   std::set<std::string> told_claims;  // UIDs that got their Event from this process
-  // Of claims in the namespace that name no domain the workload is not known yet.
+  // Whether the workload of a claim that names no domain is still unknown.
   bool has_unknown_claims = false;
   // Of a domain that wants one clique: what is reserved for it, and what this process has last
   // found.

@@ -91,7 +91,7 @@ Verdict verdict_on_daemon(const Evidence& evidence, const Membership& membership
   switch (report->state) {
     case api::DaemonState::None:
     case api::DaemonState::Starting:
-      return {"Starting", said.empty() ? "its IMEX daemon has not said READY" : said};
+      return {"Starting", said.empty() ? "its IMEX daemon is not READY yet" : said};
     case api::DaemonState::Stopped:
       return {"Starting", "its IMEX daemon has stopped; it starts with the next claim"};
     case api::DaemonState::Recovering:

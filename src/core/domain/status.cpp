@@ -207,9 +207,8 @@ Finding ready_finding(const World& world, const Readiness& readiness,
   if (world.view.has_predecessor) {
     return {api::ConditionStatus::Unknown, kServedByPredecessor,
             waits_for.empty()
-                ? "what the driver that was here before has left is being removed"
-                : cat("the driver that was here before serves it, and pods that come now wait, "
-                      "until these are gone: ",
+                ? "removing objects left by NVIDIA's DRA driver"
+                : cat("NVIDIA's DRA driver serves it; new pods wait until these are gone: ",
                       base::list_names(waits_for.what))};
   }
   if (is_refused(domain)) {

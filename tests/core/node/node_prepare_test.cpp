@@ -28,7 +28,7 @@ TEST(NodePrepare, PreparesTheClaimThatAListAdmitsOnceItsDaemonIsReady) {
   scene.settle().show(train().admits("a")).prepare("a").settle();
 
   EXPECT_FALSE(scene.is_prepared("a"));
-  EXPECT_THAT(scene.reason("a"), HasSubstr("has not said READY"));
+  EXPECT_THAT(scene.reason("a"), HasSubstr("the IMEX daemon is not READY yet"));
   EXPECT_TRUE(scene.injected.empty());
 
   scene.daemon_ready().settle();
@@ -231,8 +231,7 @@ TEST(NodePrepare, GivesUpBeforeKubeletDoesAndSaysWhatItWaitedFor) {
   scene.daemon_is(base::DaemonPhase::Starting).advance(seconds(40)).settle();
 
   EXPECT_EQ(scene.error("a"),
-            "ResourceClaim team-a/a is not ready after 40s: the IMEX daemon has not said READY "
-            "yet");
+            "ResourceClaim team-a/a is not ready after 40s: the IMEX daemon is not READY yet");
   EXPECT_EQ(scene.stops, 0);
 }
 

@@ -32,7 +32,7 @@ std::string namespace_of_domain(const NodeWorld& world, const std::string& domai
   return "";
 }
 
-// What the domain says for as long as the driver that was here before serves it; else "".
+// What the domain says for as long as NVIDIA's DRA driver serves it; else "".
 std::string word_of_predecessor(const api::ComputeDomain& domain) {
   if (!domain.status) return "";
   const auto* ready = api::find_condition(domain.status->conditions, kConditionReady);

@@ -283,7 +283,7 @@ std::string lack_of(NodeDraft& draft, const PreparedClaim& claim) {
     return cat("the IMEX daemon waits for importers of an earlier run",
                names.empty() ? std::string() : cat("; not connected with ", names));
   }
-  return daemon->message.empty() ? "the IMEX daemon has not said READY yet"
+  return daemon->message.empty() ? "the IMEX daemon is not READY yet"
                                  : cat("the IMEX daemon is not READY: ", daemon->message);
 }
 
