@@ -42,7 +42,7 @@ base::Number& unprepares(base::Registry& registry) {
 
 base::Number& restarts(base::Registry& registry) {
   return registry.counter("compute_domain_agent_imex_restarts_total",
-                          "Starts of the IMEX daemon for a group that it had served before.");
+                          "Starts of the IMEX daemon for an IMEX group that it had served before.");
 }
 
 // The names and buckets of NVIDIA's DRA driver, so that its dashboards go on.

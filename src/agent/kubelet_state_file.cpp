@@ -78,7 +78,7 @@ base::Result<std::vector<KubeletClaim>> KubeletStateFile::read() {
       text ? decode_kubelet_state(*text) : base::Result<std::vector<KubeletClaim>>(text.error());
   const std::string problem = claims ? "" : claims.error().message;
   if (problem != told_ && !problem.empty()) {
-    base::log_warning("it cannot be told which claims kubelet uses; is its directory mounted?",
+    base::log_warning("cannot read which claims kubelet uses; is its directory mounted?",
                       {{"from", source_}, {"error", problem}});
   } else if (problem != told_) {
     base::log_info("kubelet's state can be read again", {{"from", source_}});

@@ -455,7 +455,7 @@ void Controller::Loop::answer(Queue& queue, const Key& key, const core::Plan& pl
     if (idle_looks_.note(key, !plan.actions.empty(), plan.look_again, clock_.elapsed())) {
       metrics_
           .counter("compute_domain_idle_looks_total",
-                   "Reconciles that came back within 100 ms by their own wish, again for nothing.",
+                   "Reconciles that asked to run again within 100 ms and changed nothing.",
                    {{"key", std::string(name_of(key.kind))}})
           .add();
       base::log_debug("looks again and again, and finds nothing to do", {{"key", to_string(key)}});

@@ -176,7 +176,7 @@ Result<void> Supervisor::Loop::forget_importers(const std::string& group) const 
   if (is_hosts()) return {};
   const DaemonStatus status = keeper_.status();
   if (status.running) {
-    return Error{base::ErrorKind::Conflict, cat("nvidia-imex runs for group ", status.group)};
+    return Error{base::ErrorKind::Conflict, cat("nvidia-imex runs for IMEX group ", status.group)};
   }
   // The record is that of the last daemon; one of another table drops it by itself.
   if (!status.group.empty() && status.group != group) return {};

@@ -115,7 +115,7 @@ std::vector<int> version_numbers(const std::string& version) {
 std::string health_of(const GpuFacts& gpu) {
   switch (gpu.health) {
     case FabricHealth::NotTold:
-      return "not told";
+      return "not reported";
     case FabricHealth::Healthy:
       return "healthy";
     case FabricHealth::Unhealthy:
@@ -260,7 +260,7 @@ namespace {
 
 std::string conclusion(const FabricFacts& facts, FabricMode mode) {
   const FabricVerdict verdict = verdict_of(facts, mode);
-  if (!verdict.clique) return cat("The clique of this node cannot be told: ", verdict.error, "\n");
+  if (!verdict.clique) return cat("The clique of this node is unknown: ", verdict.error, "\n");
   if (verdict.clique->empty()) {
     return cat("This node has no clique: ",
                facts.gpus.empty() ? "it has no GPU that the driver sees"

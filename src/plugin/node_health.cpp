@@ -54,7 +54,7 @@ NodeHealth health_of(const Facts& facts, const std::string& node) {
   const api::Condition* can_serve =
       api::find_condition(report->status.conditions, api::kConditionCanServe);
   if (can_serve == nullptr) {
-    return unwell(Cause::Unsaid, "", "its agent has not said yet whether the node can serve");
+    return unwell(Cause::Unsaid, "", "its agent has not reported yet whether the node can serve");
   }
   if (const auto* group = failed_group(*report)) {
     return unwell(Cause::ImexDied, std::string(core::Reason("ImexFailed").name()), group->message);

@@ -125,7 +125,7 @@ TEST(FabricDescription, TellsWhyThereIsNone) {
   facts.gpus = {gpu_in_state(FabricState::InProgress)};
   EXPECT_THAT(describe_fabric(facts, FabricMode::Strict),
               AllOf(HasSubstr("  state: in progress\n  fault: it has not joined its NVLink fabric"),
-                    HasSubstr("The clique of this node cannot be told: GPU 0 (GPU-x) has not")));
+                    HasSubstr("The clique of this node is unknown: GPU 0 (GPU-x) has not")));
   facts.gpus.clear();
   EXPECT_THAT(describe_fabric(facts, FabricMode::Strict),
               EndsWith("This node has no clique: it has no GPU that the driver sees\n"));
@@ -133,7 +133,7 @@ TEST(FabricDescription, TellsWhyThereIsNone) {
   facts.driver_version.clear();
   EXPECT_EQ(describe_fabric(facts, FabricMode::Strict),
             "Driver: unknown, asked through /lib/nvml, strict rules\n"
-            "The clique of this node cannot be told: cannot open /lib/nvml\n");
+            "The clique of this node is unknown: cannot open /lib/nvml\n");
 }
 
 core::FabricReading reading_with(const GpuFacts& gpu, const std::string& driver = "580.65.06") {

@@ -97,7 +97,7 @@ TEST(Topology, SaysOfANodeWhatCheckFinds) {
   ASSERT_EQ(nodes.size(), 4U);
   EXPECT_THAT(nodes[0].trouble, HasSubstr("no ResourceSlice"));
   EXPECT_THAT(nodes[1].trouble, HasSubstr("ImexFailed"));
-  EXPECT_THAT(nodes[2].trouble, HasSubstr("not said yet"));
+  EXPECT_THAT(nodes[2].trouble, HasSubstr("not reported yet"));
   EXPECT_THAT(nodes[3].trouble, HasSubstr("the node is cordoned"));
   EXPECT_TRUE(nodes[3].is_meant);
   for (int i = 0; i < 3; ++i) EXPECT_FALSE(nodes[i].is_meant) << i;

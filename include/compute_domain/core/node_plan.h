@@ -142,7 +142,7 @@ struct NodePlan {
   friend bool operator==(const NodePlan&, const NodePlan&) = default;
 };
 
-// One line for people: "start the IMEX daemon of group 3f0e… in slot 3".
+// One line for people: "start the daemon of IMEX group 3f0e… in slot 3".
 std::string to_string(const NodeIntent& intent);
 std::string to_string(const ServerIntent& intent);
 

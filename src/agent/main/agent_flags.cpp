@@ -34,7 +34,7 @@ std::vector<cli::Flag> own_rows(AgentFlags& f) {
       {"node-name", "NODE_NAME", text(f.node, "NAME"), "this node's name in Kubernetes", "check"},
       {"node-address", "", text(f.node_address, "ADDRESS"),
        "at which other nodes reach this node's IMEX daemon, instead of what compute-domain-imex "
-       "tells; for tests"},
+       "reports; for tests"},
       {"kubeconfig", "", text(f.kubeconfig, "FILE"),
        "cluster to work on (KUBECONFIG; else the pod's service account)"},
       {"namespace", "NAMESPACE",
@@ -58,7 +58,8 @@ std::vector<cli::Flag> own_rows(AgentFlags& f) {
       {"device-files", "", choice(f.device_files, "WAY", {"none", "make"}),
        "of channels below /dev: none (the container runtime makes them), or make"},
       {"fabric-file", "", text(f.fabric_file, "FILE"),
-       "YAML that tells the fabric, instead of compute-domain-imex, for machines without GPUs",
+       "YAML file that describes the fabric, instead of compute-domain-imex, for machines without "
+       "GPUs",
        "fabric check"},
       {"fabric-mode", "", choice(f.fabric_mode, "MODE", {"strict", "legacy"}),
        "strict: a GPU that has not joined its fabric is a fault; legacy: it has no clique",

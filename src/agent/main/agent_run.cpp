@@ -163,7 +163,7 @@ class Cluster {
 void compare_boot_ids(const api::Node& node, const std::string& boot_id, const std::string& file) {
   if (node.boot_id.empty() || node.boot_id == boot_id) return;
   base::log_warning(
-      "kubelet tells another boot id than this program sees: soon after a boot that is so for a "
+      "kubelet reports another boot id than this program sees: soon after a boot that is so for a "
       "moment; else mount the node's and name it with --boot-id-file",
       {{"kubelet", node.boot_id}, {"here", boot_id}, {"file", file}});
 }

@@ -20,8 +20,7 @@ constexpr char kPlanUsage[] =
     "    Reads objects in YAML or JSON (as from `kubectl get … -o yaml`; - is standard input) and\n"
     "    prints what the controller would do with them and why. Exit code 1 when something is "
     "wrong\n"
-    "    with them: an object that cannot be read, a field or a kind that there is not, a "
-    "template\n"
+    "    with them: an object that cannot be read, an unknown field or kind, a template\n"
     "    that nothing makes, fewer pods or seats than a domain wants nodes. Needs no cluster.";
 
 std::vector<cli::Flag> own_rows(ControllerFlags& f) {
@@ -38,7 +37,8 @@ std::vector<cli::Flag> own_rows(ControllerFlags& f) {
        "where the agents' pods are"},
       {"workers", "", number(f.workers, 1, 64), "reconciles at a time"},
       {"max-nodes-per-imex-domain", "MAX_NODES_PER_IMEX_DOMAIN",
-       number<std::int64_t>(f.max_nodes, 1, 1024), "slots of a new group's node table", "plan"},
+       number<std::int64_t>(f.max_nodes, 1, 1024), "slots of a new IMEX group's node table",
+       "plan"},
       {"imex-mode", "IMEX_MODE", choice(f.imex_mode, "MODE", {"driverManaged", "hostManaged"}),
        "as in compute-domain-imex on the nodes, which decides"},
       {"isolation", "IMEX_ISOLATION", choice(f.isolation, "MODE", {"domain", "channel", ""}),

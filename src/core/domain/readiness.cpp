@@ -214,7 +214,7 @@ Verdict verdict_on(const Evidence& evidence, const Membership& membership, const
   const bool by_channel = membership.isolation == api::Isolation::Channel;
   if (evidence.entry == nullptr) {
     if (std::ssize(evidence.list->entries) >= evidence.list->slots) {
-      return {"GroupFull", cat("the group has ", evidence.list->slots,
+      return {"GroupFull", cat("the IMEX group has ", evidence.list->slots,
                                " slots and all are taken; use fewer nodes in one clique")};
     }
     return {"Starting", "it has no slot yet"};

@@ -17,10 +17,10 @@ struct IntentText {
     return cat("write the hosts file ", i.revision);
   }
   std::string operator()(const ForgetImporters& i) const {
-    return cat("remove the record of importers of group ", i.group);
+    return cat("remove the record of importers of IMEX group ", i.group);
   }
   std::string operator()(const StartDaemon& i) const {
-    return cat("start the IMEX daemon of group ", i.group, " in slot ", i.slot);
+    return cat("start the daemon of IMEX group ", i.group, " in slot ", i.slot);
   }
   std::string operator()(const SignalDaemon&) const { return "send SIGUSR1 to the IMEX daemon"; }
   std::string operator()(const StopDaemon&) const { return "stop the IMEX daemon"; }
@@ -61,7 +61,7 @@ struct IntentText {
     return cat("read Node and ComputeDomainNode ", i.node);
   }
   std::string operator()(const LookUpList& i) const {
-    return cat("read the node list of group ", i.group);
+    return cat("read the node list of IMEX group ", i.group);
   }
   std::string operator()(const LookUpDomains& i) const {
     return cat("list the ComputeDomains of namespace ", i.ns);

@@ -56,8 +56,8 @@ base::Result<void> DaemonKeeper::want(const Want& want) {
   if (status_.running) {
     if (!status_.stopping && wanted_ == want) return {};
     return Error{ErrorKind::Conflict,
-                 cat("nvidia-imex ", status_.stopping ? "is still stopping" : "runs", " for group ",
-                     status_.group, "; one per operating system")};
+                 cat("nvidia-imex ", status_.stopping ? "is still stopping" : "runs",
+                     " for IMEX group ", status_.group, "; one per operating system")};
   }
   wanted_ = want;
   start_at_ = clock_.elapsed();

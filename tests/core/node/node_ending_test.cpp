@@ -214,8 +214,8 @@ TEST(NodeUnprepare, TakesBackTheWordStoppedBeforeTheDaemonStartsAgainInTheSameTe
                [&](const std::string& line) { return line.find(what) != std::string::npos; }) -
            scene.history.begin();
   };
-  EXPECT_LT(index_of("update ComputeDomainNode"), index_of("start the IMEX daemon"));
-  EXPECT_LT(index_of("start the IMEX daemon"), std::ssize(scene.history));
+  EXPECT_LT(index_of("update ComputeDomainNode"), index_of("start the daemon of IMEX group"));
+  EXPECT_LT(index_of("start the daemon of IMEX group"), std::ssize(scene.history));
 }
 
 // The API server may have stored it, and the watch is behind.
@@ -235,7 +235,7 @@ TEST(NodeUnprepare, TakesBackAWordStoppedOfWhichNoAnswerCame) {
       return line.find(what) != std::string::npos;
     });
   };
-  EXPECT_LT(first("update ComputeDomainNode"), first("start the IMEX daemon"));
+  EXPECT_LT(first("update ComputeDomainNode"), first("start the daemon of IMEX group"));
 }
 
 TEST(NodeUnprepare, WritesNothingBeforeTheStartInALaterTerm) {

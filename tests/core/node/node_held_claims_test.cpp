@@ -160,7 +160,7 @@ TEST(NodeHeldClaim, IsReportedWhenItLasts) {
   scene.advance(seconds(1)).settle();
   EXPECT_THAT(scene.group()->message,
               HasSubstr("ResourceClaim team-a/a (pod team-a/p) is unprepared, but kubelet has not "
-                        "said that its pod has ended (deleted by force?)"));
+                        "reported that its pod has ended (deleted by force?)"));
   scene.world.running_pods["p-uid"].name = "";  // as of one that another process has seen
   EXPECT_THAT(scene.reason("a"), HasSubstr("pod UID p-uid"));
   scene.world.running_pods.clear();

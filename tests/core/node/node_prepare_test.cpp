@@ -48,7 +48,7 @@ TEST(NodePrepare, TellsTheCheckpointBeforeEverySideEffect) {
   EXPECT_THAT(
       scene.history,
       ElementsAre("read ResourceClaim team-a/a", "write the checkpoint (1 claim)",
-                  HasSubstr("write the hosts file"), HasSubstr("start the IMEX daemon"),
+                  HasSubstr("write the hosts file"), HasSubstr("start the daemon of IMEX group"),
                   HasSubstr("inject 1 channel from 0"), "write the checkpoint (1 claim)",
                   "answer that claim a-uid is prepared", HasSubstr("update ComputeDomainNode")));
 }
@@ -212,7 +212,7 @@ TEST(NodePrepare, RefusesAdminAccessWhereNothingRuns) {
   admin.allocation->devices[0].admin_access = true;
   scene.claim(admin).show(train().admits("admin")).prepare("admin").settle();
 
-  EXPECT_THAT(scene.error("admin"), HasSubstr("no group runs here"));
+  EXPECT_THAT(scene.error("admin"), HasSubstr("no IMEX group runs here"));
   EXPECT_EQ(scene.starts, 0);
 }
 

@@ -56,7 +56,7 @@ bool daemon_has_ended(NodeDraft& draft, const std::string& uid) {
     draft.add(RemoveCdi{uid});
     draft.stop_daemon();
   }
-  draft.wait(uid, cat("the IMEX daemon of group ", daemon->group, " is stopping"));
+  draft.wait(uid, cat("the daemon of IMEX group ", daemon->group, " is stopping"));
   return false;
 }
 

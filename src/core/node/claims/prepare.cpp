@@ -93,8 +93,8 @@ void begin_admin_access(NodeDraft& draft, const WantedClaim& wanted, const Claim
   if (host == draft.checkpoint.claims.end()) {
     return refuse(draft, wanted.claim,
                   {cat(named(wanted.claim),
-                       " has admin access, which gives the channel of the group that runs on the "
-                       "node, and no group runs here")});
+                       " has admin access, which gives the channel of the IMEX group that runs on "
+                       "the node, and no IMEX group runs here")});
   }
   draft.checkpoint.claims[wanted.claim.uid] = {.claim = wanted.claim,
                                                .phase = ClaimPhase::Started,
@@ -172,8 +172,8 @@ void begin_admitted(NodeDraft& draft, const WantedClaim& wanted, const ClaimWish
     if (admitted.entry->slot < 0 || admitted.entry->slot >= list.slots) {
       return wait_or_give_up(
           draft, wanted,
-          cat("the node list of group ", list.group, " gives this node slot ", admitted.entry->slot,
-              " of ", list.slots, "; the controller has to correct it"));
+          cat("the node list of IMEX group ", list.group, " gives this node slot ",
+              admitted.entry->slot, " of ", list.slots, "; the controller has to correct it"));
     }
     claim.channels = wish.allocation_mode == api::AllocationMode::All
                          ? ChannelRange{0, kAllChannels}
@@ -258,12 +258,12 @@ std::string lack_of(NodeDraft& draft, const PreparedClaim& claim) {
   const auto& served = draft.checkpoint.served;
   if (claim.channels.count == 0) return "";
   if (!served || served->group != claim.group) {
-    return cat("group ", claim.group, " does not run on this node any more");
+    return cat("IMEX group ", claim.group, " does not run on this node any more");
   }
   const auto& daemon = draft.world.daemon;
   if (!daemon) return cat("the IMEX supervisor does not answer: ", draft.world.supervisor_error);
   if (draft.stops_daemon || (daemon->stopping && is_running_for(daemon, *served))) {
-    return cat("the IMEX daemon of group ", served->group, " is stopping, and starts again");
+    return cat("the daemon of IMEX group ", served->group, " is stopping, and starts again");
   }
   if (is_ready_for(daemon, *served)) return "";
   if (const Setback* setback = draft.held_back(kDaemonSetback)) return setback->error;
@@ -276,7 +276,7 @@ std::string lack_of(NodeDraft& draft, const PreparedClaim& claim) {
                                    : cat("the IMEX daemon does not run: ", daemon->message);
   }
   if (daemon->phase == base::DaemonPhase::Ready) {
-    return cat("the IMEX daemon of group ", served->group, " runs with another node table");
+    return cat("the daemon of IMEX group ", served->group, " runs with another node table");
   }
   if (daemon->phase == base::DaemonPhase::Recovering) {
     const std::string names = awaited_importers(draft.world, *served);
