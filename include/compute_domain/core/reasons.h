@@ -54,8 +54,7 @@ inline constexpr ReasonRow kRows[] = {
     {"ImexFailed", Member, "Ready", Fault, Warning,
      "the node's IMEX daemon has ended, hangs or cannot be started",
      "read the message; it is started again by itself, and pods that have lost imported memory "
-     "have "
-     "to start again"},
+     "have to start again"},
     {"NodeUnknown", Member, "Ready", Fault, Warning,
      "the node's kubelet has stopped answering, or there is no such Node",
      "check the machine; if it is off for good, delete its pods and fence it as the message says"},
