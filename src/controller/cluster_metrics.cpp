@@ -53,11 +53,12 @@ void show(base::Registry& metrics, const api::ComputeDomain& domain) {
   const Labels labels = {{"namespace", domain.meta.ns}, {"name", domain.meta.name}};
   const api::Condition* ready = ready_condition(domain);
   metrics
-      .gauge("compute_domain_status",
-             "1, labelled with the reason of the domain's condition Ready.",
-             {{"namespace", domain.meta.ns},
-              {"name", domain.meta.name},
-              {"reason", ready != nullptr ? ready->reason : "WaitingForController"}})
+      .gauge(
+          "compute_domain_status", "1, labelled with the reason of the domain's condition Ready.",
+          {{"namespace", domain.meta.ns},
+           {"name", domain.meta.name},
+           {"reason", ready != nullptr ? ready->reason
+                                       : std::string(core::Reason("WaitingForController").name())}})
       .set(1);
   metrics.gauge("compute_domain_ready", "1 while the domain is Ready, else 0.", labels)
       .set(is_ready(domain) ? 1 : 0);

@@ -34,9 +34,8 @@ api::ResourceClaim trimmed(api::ResourceClaim claim) {
 api::ComputeDomain with_default_status() {
   api::ComputeDomain domain;
   domain.status.emplace();
-  domain.status->conditions = {{.type = "Ready",
-                                .status = api::ConditionStatus::Unknown,
-                                .reason = api::kWaitingForController}};
+  domain.status->conditions = {
+      {.type = "Ready", .status = api::ConditionStatus::Unknown, .reason = "WaitingForController"}};
   return domain;
 }
 

@@ -5,6 +5,7 @@
 #include "compute_domain/core/membership.h"
 #include "compute_domain/core/node_lists.h"
 #include "compute_domain/core/node_pause.h"
+#include "compute_domain/core/reasons.h"
 #include "compute_domain/core/reconcile.h"
 #include "compute_domain/core/reservations.h"
 #include "compute_domain/core/status.h"
@@ -198,7 +199,7 @@ void trim(api::ComputeDomain& domain) {
   if (!domain.status) return;
   auto& conditions = domain.status->conditions;
   const auto* ready = api::find_condition(conditions, core::kConditionReady);
-  if (ready == nullptr || ready->reason != api::kWaitingForController) return;
+  if (ready == nullptr || ready->reason != core::Reason("WaitingForController").name()) return;
   if (domain.status->nodes.empty()) {
     domain.status.reset();
   } else {
