@@ -192,8 +192,8 @@ int main(int argc, char** argv) {
       for (int run = 0; run < times; ++run) measure_once(argv[1], argv[2], delay, samples);
       const std::string note = cat("a daemon that needs ", delay.count(), " ms to be READY");
       bench::print(
-          {"imex: daemon killed -> the agent is told", "ms", samples.told, {{"p99", 10}}, note});
-      bench::print({"imex: daemon killed -> READY again is told, less the daemon's own start",
+          {"imex: daemon killed -> the agent sees it", "ms", samples.told, {{"p99", 10}}, note});
+      bench::print({"imex: daemon killed -> READY again is reported, less the daemon's own start",
                     "ms",
                     samples.ready,
                     {{"p99", 100}},

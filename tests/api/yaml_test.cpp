@@ -103,7 +103,7 @@ TEST(Yaml, NamesFileLineAndProblem) {
   EXPECT_EQ(yaml_error("---\napiVersion: v1\nkind: Pod\n---\nhello\n"),
             "f.yaml:5: apiVersion and kind are required: this is not a Kubernetes object");
   EXPECT_EQ(yaml_error("apiVersion: v1\nkind: Pod\nspec: .inf\n"),
-            "f.yaml:3: .inf cannot be said in JSON");
+            "f.yaml:3: .inf cannot be written in JSON");
 }
 
 TEST(Yaml, WeighsWhatAnAliasRepeatsByItsBytes) {

@@ -88,7 +88,7 @@ check "they are deleted by force, and one does not end" deleted_by_force
 check "kubelet unprepares the claim of a pod that runs" eventually 75 is_unprepared
 keeps_daemon() { [ "$(daemons n01)" = "$before" ]; }
 check "its daemon stays" keeps_daemon
-check "the node's report says why" eventually 20 prints "kubelet has not said that its pod has ended" \
+check "the node's report says why" eventually 20 prints "kubelet has not reported that its pod has ended" \
   kubectl get computedomainnode n01 -o 'jsonpath={.status.groups[*].message}'
 check "the next domain has its pods when the others have ended" follows_at_once $((SECONDS + 60))
 check "it is Ready" is_ready next

@@ -21,7 +21,7 @@ constexpr char kFabricUsage[] =
     "compute-domain-agent fabric [--imex-socket FILE] [--fabric-file FILE] [--fabric-mode MODE]\n"
     "    Prints what compute-domain-imex on this node has read of the GPUs' NVLink fabric, and "
     "why\n"
-    "    there is a clique or none. Exit code 1 when that cannot be said. Needs no cluster.";
+    "    there is a clique or none. Exit code 1 when that is unknown. Needs no cluster.";
 constexpr char kCheckUsage[] =
     "compute-domain-agent check [-o text|json] [FLAGS]\n"
     "    Prints what this node has of what ComputeDomains need, as far as the agent sees it, and "

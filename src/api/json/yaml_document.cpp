@@ -61,7 +61,7 @@ class JsonBuilder : public YAML::EventHandler {
     } else if (auto resolved = resolve_plain_scalar(value)) {
       add(std::move(*resolved), mark, anchor, before);
     } else {
-      throw Problem{line_of(mark), cat(value, " cannot be said in JSON")};
+      throw Problem{line_of(mark), cat(value, " cannot be written in JSON")};
     }
   }
 

@@ -26,7 +26,7 @@ constexpr char kProbeUsage[] =
 constexpr char kFabricUsage[] =
     "compute-domain-imex fabric [--driver-root DIR] [--driver-libraries DIR] [--fabric-mode MODE]\n"
     "    Prints what the GPUs of this node say of their NVLink fabric, and why there is a clique\n"
-    "    or none. Exit code 1 when that cannot be said. Needs no cluster.";
+    "    or none. Exit code 1 when that is unknown. Needs no cluster.";
 constexpr char kCheckUsage[] =
     "compute-domain-imex check [-o text|json] [FLAGS]\n"
     "    Prints what this node has of what ComputeDomains need, and what to do about the rest. "

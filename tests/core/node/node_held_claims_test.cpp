@@ -155,7 +155,7 @@ TEST(NodeHeldClaim, IsReportedWhenItLasts) {
   scene.advance(seconds(4)).settle();
   EXPECT_EQ(scene.report_writes, writes) << "every pod that ends has such a moment";
   EXPECT_EQ(scene.plan().look_again, seconds(1));
-  EXPECT_THAT(scene.reason("a"), HasSubstr("kubelet has not said that pod team-a/p has ended"));
+  EXPECT_THAT(scene.reason("a"), HasSubstr("kubelet has not reported that pod team-a/p has ended"));
 
   scene.advance(seconds(1)).settle();
   EXPECT_THAT(scene.group()->message,
@@ -166,7 +166,7 @@ TEST(NodeHeldClaim, IsReportedWhenItLasts) {
   scene.world.running_pods.clear();
   scene.world.held_since.clear();
   scene.settle();
-  EXPECT_THAT(scene.group()->message, Not(HasSubstr("kubelet has not said")));
+  EXPECT_THAT(scene.group()->message, Not(HasSubstr("kubelet has not reported")));
 }
 
 TEST(NodeHeldClaim, OfAnOlderAgentIsAnsweredAndEndedByTheNewerOne) {

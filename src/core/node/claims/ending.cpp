@@ -128,7 +128,7 @@ void go_on_ending(NodeDraft& draft, const std::string& uid) {
           std::max(since->second + draft.world.times.pending_notice, draft.world.elapsed));
     }
     return draft.wait(
-        uid, cat("kubelet has not said that ", pods_text(draft.world, claim), " has ended"));
+        uid, cat("kubelet has not reported that ", pods_text(draft.world, claim), " has ended"));
   }
   if (const Setback* setback = draft.held_back(uid)) return draft.wait(uid, setback->error);
   const bool last = is_last_of_served(draft.checkpoint, claim);
@@ -252,7 +252,7 @@ std::string doubts_about(const NodeDraft& draft, std::string_view group) {
   if (!held.empty()) {
     sentences.push_back(
         cat(claims_text(draft, group, held), held.size() == 1 ? " is" : " are",
-            " unprepared, but kubelet has not said that ",
+            " unprepared, but kubelet has not reported that ",
             held.size() == 1 ? "its pod has" : "their pods have",
             " ended (deleted by force?); the channel stays until then: if that lasts, stop the "
             "containers on the node"));
