@@ -9,11 +9,11 @@
 #include <memory>
 #include <string>
 
-#include "compute_domain/agent/memory_channel_injector.h"
-#include "compute_domain/agent/memory_checkpoint_store.h"
-#include "compute_domain/agent/memory_fabric.h"
-#include "compute_domain/agent/memory_imex_supervisor.h"
-#include "compute_domain/agent/memory_kubelet_state.h"
+#include "agent/memory_channel_injector.h"
+#include "agent/memory_checkpoint_store.h"
+#include "agent/memory_fabric.h"
+#include "agent/memory_imex_supervisor.h"
+#include "agent/memory_kubelet_state.h"
 #include "compute_domain/agent/stepped_agent.h"
 #include "compute_domain/api/names.h"
 #include "compute_domain/core/membership.h"
