@@ -130,7 +130,7 @@ class Rig {
     const std::string body =
         R"({"apiVersion":"resource.k8s.io/v1","kind":"ResourceClaim","metadata":{"name":")" + name +
         R"(","namespace":"team-a"},"spec":{"devices":{"requests":[)" + request + "]}}}";
-    const auto made = post("/apis/resource.k8s.io/v1/namespaces/team-a/resourceclaims", body);
+    post("/apis/resource.k8s.io/v1/namespaces/team-a/resourceclaims", body);
     const std::string status =
         R"({"status":{"allocation":{"devices":{"results":[{"request":"channel","driver":")" +
         std::string(api::kDriver) +
@@ -141,7 +141,7 @@ class Rig {
         R"("uid":"p-uid"}]}})";
     const auto patched = admin.patch<api::ResourceClaim>({"team-a", name}, "status", status);
     EXPECT_TRUE(patched) << (patched ? "" : patched.error().message);
-    return {"team-a", name, api::uid_in(made)};
+    return {"team-a", name, patched ? patched->meta.uid : ""};
   }
 
   // Writes the list of the domain `train` with this node as a member that admits these claims.

@@ -220,12 +220,7 @@ TEST(DecodeGroupVersions, RefusesAnotherAnswer) {
   EXPECT_FALSE(decode_group_versions(R"([1])"));
 }
 
-TEST(MetadataIn, FindsUidAndResourceVersionOrNothing) {
-  constexpr std::string_view kAnswer = R"({"metadata":{"uid":"u","resourceVersion":"3"}})";
-  EXPECT_EQ(uid_in(kAnswer), "u");
-  EXPECT_EQ(resource_version_in(kAnswer), "3");
-  EXPECT_EQ(uid_in("[]"), "");
-  EXPECT_EQ(resource_version_in("<html>"), "");
+TEST(TypeMetaIn, FindsKindAndVersionOrNothing) {
   EXPECT_EQ(type_meta_in(R"({"apiVersion":"v1","kind":"Pod"})")->kind, "Pod");
   EXPECT_FALSE(type_meta_in(R"({"apiVersion":"v1"})"));
 }

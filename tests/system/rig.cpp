@@ -128,7 +128,9 @@ Rig::Rig(const RigOptions& options)
   cluster.control_plane = options.resource_version == "v1";
   sandbox::ClusterPorts ports;
   ports.component_client = [this](const std::string& user) {
-    return client_of(sandbox::component_user(user));
+    sandbox::User component = sandbox::admin_user();
+    component.name = user;
+    return client_of(std::move(component));
   };
   ports.agent_client =
       [this](const sandbox::AgentPod& pod) -> base::Result<std::unique_ptr<http::Client>> {

@@ -89,9 +89,6 @@ Status decode_status(int http_code, std::string_view body);
 // the rest Unavailable.
 base::Error error_of(const Status& status);
 
-// The resource version in a metadata-bearing answer, or "".
-std::string resource_version_in(std::string_view json);
-std::string uid_in(std::string_view json);
 // Of an APIGroup answer (/apis/<group>): the versions served, the server's preferred one first.
 base::Result<std::vector<std::string>> decode_group_versions(std::string_view json);
 

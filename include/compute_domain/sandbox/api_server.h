@@ -44,8 +44,6 @@ struct User {
 
 // The administrator: system:masters.
 User admin_user();
-// A component of the control plane that this project simulates ("system:kube-scheduler").
-User component_user(std::string name);
 // A ServiceAccount, as its token says; `node` when the token is bound to a pod there.
 User service_account_user(std::string_view namespace_, std::string_view name,
                           std::string_view node = {});

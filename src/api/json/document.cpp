@@ -316,10 +316,6 @@ std::string encode_document(const Kind& kind, std::string_view version,
   return text_of(json);
 }
 
-std::string resource_version_in(std::string_view json) { return text_at(json, "resourceVersion"); }
-
-std::string uid_in(std::string_view json) { return text_at(json, "uid"); }
-
 base::Result<TypeMeta> type_meta_in(std::string_view json) {
   const auto members = members_in(json);
   if (!members) return members.error();

@@ -22,10 +22,6 @@ User admin_user() {
   return {.name = "kubernetes-admin", .groups = {"system:masters", "system:authenticated"}};
 }
 
-User component_user(std::string name) {
-  return {.name = std::move(name), .groups = {"system:masters", "system:authenticated"}};
-}
-
 User service_account_user(std::string_view namespace_, std::string_view name,
                           std::string_view node) {
   User user{.name = cat("system:serviceaccount:", namespace_, ":", name),

@@ -16,7 +16,7 @@ class Fault : public ApiServerTest {
   base::Result<http::Response> create(const std::string& name) {
     return client->send({.method = "POST", .target = kConfigMaps, .body = config_map(name).dump()});
   }
-  std::unique_ptr<http::Client> client = server.client(component_user("test"));
+  std::unique_ptr<http::Client> client = server.client(admin_user());
 };
 
 TEST_F(Fault, ARejectionHasItsStatusAndRetryAfterAsOftenAsAsked) {
