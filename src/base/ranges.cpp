@@ -21,12 +21,11 @@ std::string ranges_text(const std::set<std::int64_t>& numbers) {
 }
 
 std::set<std::int64_t> parse_ranges(std::string_view text) {
-  constexpr std::int64_t kEnd = 65536;
   const auto number = [](std::string_view digits) -> std::optional<std::int64_t> {
     std::int64_t value = 0;
     const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
     const bool whole = error == std::errc{} && end == digits.data() + digits.size();
-    return whole && value >= 0 && value < kEnd ? std::optional(value) : std::nullopt;
+    return whole && value >= 0 && value < kRangesEnd ? std::optional(value) : std::nullopt;
   };
   std::set<std::int64_t> numbers;
   if (text.empty()) return numbers;

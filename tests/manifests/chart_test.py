@@ -8,6 +8,7 @@ of values that are wrong. $KUBECTL is as in rendering_test.py. The last line cou
 import copy
 import functools
 import json
+import re
 import subprocess
 import sys
 import tarfile
@@ -363,7 +364,7 @@ VALUES = [
     (("agent", "seLinuxOptions"), {"type": "spc_t"}, f"{AGENT} {POD} containers 0 securityContext seLinuxOptions", {"type": "spc_t"}),
     (("imex", "mode"), "hostManaged", variable(AGENT, "IMEX_MODE"), "hostManaged"),
     (("imex", "maxNodesPerDomain"), 36, variable(CONTROLLER, "MAX_NODES_PER_IMEX_DOMAIN"), "36"),
-    *((("imex", "channels"), 1048576, variable(workload, "IMEX_CHANNELS"), "1048576") for workload in (CONTROLLER, AGENT, IMEX)),
+    *((("imex", "channels"), 65536, variable(workload, "IMEX_CHANNELS"), "65536") for workload in (CONTROLLER, AGENT, IMEX)),
     (("imex", "metrics", "enabled"), True, variable(IMEX, "HTTP_ENDPOINT"), ":8082"),
     (("imex", "tls", "enabled"), True, f"{IMEX} {POD} volumes [tls] secret secretName", "compute-domain-imex-tls"),
     *of_programs("image repository", "ours", f"{POD} containers 0 image", lambda _: f"registry.invalid/ours:{VERSION}"),
@@ -438,6 +439,15 @@ def every_value_is_tried_above() -> None:
     assert not forgotten, forgotten
 
 
+def numbers_end_where_those_of_the_programs_do() -> None:
+    """Each program has the range in docs/reference/flags.md; 0 is the chart's own word for the program's default."""
+    schema = json.loads((CHART / "values.schema.json").read_text())["properties"]["imex"]["properties"]
+    rows = re.findall(r"^\| `[^|]*\| `([A-Z_]+)` \| ([0-9]+) to ([0-9]+) \|", (ROOT / "docs/reference/flags.md").read_text(), re.MULTILINE)
+    for field, variable in (("channels", "IMEX_CHANNELS"), ("maxNodesPerDomain", "MAX_NODES_PER_IMEX_DOMAIN"), ("claimsPerNode", "IMEX_CHANNEL_SEATS")):
+        of_programs = {int(most) for name, _, most in rows if name == variable}
+        assert of_programs == {schema[field]["maximum"]}, (field, of_programs, schema[field])
+
+
 def of_the_schema(schema: dict, definitions: dict):
     """Each object in it, with its path."""
     def walk(node: dict, path: tuple):
@@ -478,6 +488,7 @@ WRONG = [
     ({"imex": {"isolation": "channels"}}, "at '/imex/isolation': value must be one of 'domain', 'channel'"),
     ({"imex": {"mode": "managed"}}, "at '/imex/mode': value must be one of 'driverManaged', 'hostManaged'"),
     ({"imex": {"claimsPerNode": 129}}, "at '/imex/claimsPerNode': maximum: got 129, want 128"),
+    ({"imex": {"channels": 65537}}, "at '/imex/channels': maximum: got 65,537, want 65,536"),
     ({"driver": {"installedBy": "gpu-operator"}}, "at '/driver/installedBy': value must be one of 'host', 'gpuOperator'"),
     ({"driver": {"root": "opt"}}, "at '/driver/root': 'opt' does not match pattern"),
     ({"kubelet": {"podsAPI": {"enabled": False}}}, "at '/kubelet': additional properties 'podsAPI' not allowed"),
@@ -547,6 +558,7 @@ TESTS = (
     each_value_does_what_it_says,
     every_value_is_tried_above,
     the_schema_knows_the_values_and_no_others,
+    numbers_end_where_those_of_the_programs_do,
     wrong_values_get_one_clear_error_each,
     versions_of_providers_count_as_what_they_are,
     the_profiles_are_for_where_their_names_say,

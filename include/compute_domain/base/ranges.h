@@ -8,11 +8,14 @@
 
 namespace cdom::base {
 
+// What such a set has is less: an IMEX node ID has 16 bits (open GPU kernel module), and so has
+// whatever else is counted so.
+constexpr int kRangesEnd = 1 << 16;
+
 // In ascending order, neighbours as one range; "" for none.
 std::string ranges_text(const std::set<std::int64_t>& numbers);
 
-// Back again. A text that is no such list, or has a number of 65,536 or more, gives an empty set:
-// an IMEX node ID has 16 bits (open GPU kernel module), and so has whatever else is counted so.
+// Back again. A text that is no such list, or has a number from kRangesEnd on, gives an empty set.
 std::set<std::int64_t> parse_ranges(std::string_view text);
 
 }  // namespace cdom::base

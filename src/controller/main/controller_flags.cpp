@@ -1,6 +1,7 @@
 #include "controller/main/controller_flags.h"
 
 #include "compute_domain/base/random.h"
+#include "compute_domain/base/ranges.h"
 #include "compute_domain/base/text.h"
 
 namespace cdom::program {
@@ -9,7 +10,6 @@ using base::cat;
 
 namespace {
 
-constexpr int kMostChannels = 1 << 16;
 constexpr char kUsage[] =
     "compute-domain-controller [FLAGS]\n"
     "    Runs the controller until SIGTERM.\n"
@@ -43,7 +43,7 @@ std::vector<cli::Flag> own_rows(ControllerFlags& f) {
        "as in compute-domain-imex on the nodes, which decides"},
       {"isolation", "IMEX_ISOLATION", choice(f.isolation, "MODE", {"domain", "channel", ""}),
        "as in the agents on the nodes, which decide"},
-      {"imex-channels", "IMEX_CHANNELS", number(f.channels, 2, kMostChannels),
+      {"imex-channels", "IMEX_CHANNELS", number(f.channels, 2, base::kRangesEnd),
        "how many IMEX channels each node's driver has (NVreg_ImexChannelCount), for isolation by "
        "channel",
        "plan"},

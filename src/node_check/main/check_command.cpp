@@ -5,14 +5,10 @@
 #include <mutex>
 #include <utility>
 
+#include "compute_domain/base/ranges.h"
 #include "compute_domain/node_check/findings.h"
 
 namespace cdom::program {
-
-namespace {
-// NVreg_ImexChannelCount has 20 bits.
-constexpr std::int64_t kMostChannels = std::int64_t{1} << 20;
-}  // namespace
 
 std::vector<cli::Flag> rows_of(CheckFlags& flags) {
   using namespace cli;  // NOLINT(google-build-using-namespace): the words of a row
@@ -21,7 +17,7 @@ std::vector<cli::Flag> rows_of(CheckFlags& flags) {
        "the node's root as this container sees it, for `check`; without it the driver root, where "
        "that is a whole system with a kubelet",
        "check"},
-      {"imex-channels", "IMEX_CHANNELS", number<std::int64_t>(flags.channels, 2, kMostChannels),
+      {"imex-channels", "IMEX_CHANNELS", number<std::int64_t>(flags.channels, 2, base::kRangesEnd),
        "that each node's driver has to have (NVreg_ImexChannelCount), as many as the controller "
        "gives: for `check`, and for agents that isolate by channel",
        "check"},
