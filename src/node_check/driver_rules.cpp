@@ -68,7 +68,8 @@ Finding channel_count(const NodeFacts& facts) {
   if (!is_loaded(facts)) return without_driver(requirement);
   const std::string setting =
       cat("NVreg_ImexChannelCount=", facts.wanted_channels,
-          " on every node, or IMEX_CHANNELS of controller and agents to what all of them have");
+          " on every node, or IMEX_CHANNELS of controller, agents and supervisors to what all of "
+          "them have");
   if (!facts.channel_count) {
     return {requirement, "the driver does not say", Verdict::Unknown,
             cat("expect ", facts.wanted_channels, "; grep -r ImexChannelCount /etc/modprobe.d")};

@@ -31,7 +31,7 @@ std::optional<NodeFault> lack_of_channels(const NodeDraft& draft,
       kFaultChannels, "TooFewImexChannels",
       cat("the NVIDIA driver has ", *has, " IMEX channels, and a domain may get any of ", needs,
           " (IMEX_CHANNELS): load it with NVreg_ImexChannelCount=", needs,
-          ", or set IMEX_CHANNELS of the controller and of the agents to what all drivers have")};
+          ", or set IMEX_CHANNELS of controller, agents and supervisors to what all drivers have")};
 }
 
 NodeFault can_serve(const NodeDraft& draft, const std::vector<NodeFault>& faults) {
