@@ -474,6 +474,10 @@ def the_schema_knows_the_values_and_no_others() -> None:
                 assert set(node["properties"]) - {"global"} == set(known)
 
 
+def elected(**durations: str) -> dict:
+    return {"controller": {"leaderElection": durations}}
+
+
 # Values, and the only thing that is said of them.
 WRONG = [
     ({"contoller": {}}, "at '': additional properties 'contoller' not allowed"),
@@ -505,6 +509,13 @@ WRONG = [
     ({"namespaces": {"nodes": {"name": "Nodes"}}}, "at '/namespaces/nodes/name': 'Nodes' does not match pattern"),
     ({"namespaces": {"nodes": {"name": NAME}}}, 'the release is in the namespace "compute-domain-operator", which is also namespaces.nodes.name'),
     ({"imex": {"isolation": "channel"}}, "imex.isolation=channel needs gpuCliqueLabel.enabled=false"),
+    (elected(leaseDuration="5s"), "controller.leaderElection: leaseDuration (5s) has to be longer than renewDeadline (10s): set both"),
+    (elected(renewDeadline="15000ms"), "controller.leaderElection: leaseDuration (15s) has to be longer than renewDeadline (15000ms): set both"),
+    (elected(leaseDuration="500ms"), "controller.leaderElection.leaseDuration is 500ms: give whole seconds, at least one"),
+    (elected(leaseDuration="20500ms"), "controller.leaderElection.leaseDuration is 20500ms: give whole seconds, at least one"),
+    (elected(renewDeadline="2400ms"), "renewDeadline (2400ms) has to be longer than 1.2 times retryPeriod (2s): set both"),
+    (elected(leaseDuration="1h", renewDeadline="1m", retryPeriod="50s"), "renewDeadline (1m) has to be longer than 1.2 times retryPeriod (50s)"),
+    (elected(retryPeriod="0s"), "controller.leaderElection.retryPeriod is 0s: give a time above zero"),
     ({"controller": {"leaderElection": {"enabled": False}}}, "controller.replicas is 2: more than one controller needs"),
 ]
 

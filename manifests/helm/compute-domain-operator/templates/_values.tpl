@@ -97,6 +97,37 @@
 {{- if and (gt (int .Values.controller.replicas) 1) (not .Values.controller.leaderElection.enabled) }}
 {{- fail (printf "controller.replicas is %d: more than one controller needs controller.leaderElection.enabled" (int .Values.controller.replicas)) }}
 {{- end }}
+{{- include "compute-domain.check-leases" .Values.controller.leaderElection }}
+{{- end }}
+
+{{/* Of leader election: what the program demands of its three durations. Their defaults are the program's (docs/reference/flags.md). */}}
+{{- define "compute-domain.check-leases" -}}
+{{- if .enabled }}
+{{- $lease := .leaseDuration | default "15s" }}
+{{- $renew := .renewDeadline | default "10s" }}
+{{- $retry := .retryPeriod | default "2s" }}
+{{- $leaseTime := include "compute-domain.milliseconds" $lease | int64 }}
+{{- $renewTime := include "compute-domain.milliseconds" $renew | int64 }}
+{{- $retryTime := include "compute-domain.milliseconds" $retry | int64 }}
+{{- if or (lt $leaseTime 1000) (mod $leaseTime 1000) }}
+{{- fail (printf "controller.leaderElection.leaseDuration is %s: give whole seconds, at least one" $lease) }}
+{{- end }}
+{{- if le $leaseTime $renewTime }}
+{{- fail (printf "controller.leaderElection: leaseDuration (%s) has to be longer than renewDeadline (%s): set both" $lease $renew) }}
+{{- end }}
+{{- if lt $retryTime 1 }}
+{{- fail (printf "controller.leaderElection.retryPeriod is %s: give a time above zero" $retry) }}
+{{- end }}
+{{- if le (mul 10 $renewTime) (mul 12 $retryTime) }}
+{{- fail (printf "controller.leaderElection: renewDeadline (%s) has to be longer than 1.2 times retryPeriod (%s): set both" $renew $retry) }}
+{{- end }}
+{{- end }}
+{{- end }}
+
+{{/* Of a duration as the schema has it. */}}
+{{- define "compute-domain.milliseconds" -}}
+{{- $unit := regexFind "[a-z]+$" . }}
+{{- mul (trimSuffix $unit . | int64) (get (dict "ms" 1 "s" 1000 "m" 60000 "h" 3600000) $unit) }}
 {{- end }}
 
 {{- define "compute-domain.is-wanted" -}}
