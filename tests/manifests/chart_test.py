@@ -516,6 +516,11 @@ WRONG = [
     (elected(renewDeadline="2400ms"), "renewDeadline (2400ms) has to be longer than 1.2 times retryPeriod (2s): set both"),
     (elected(leaseDuration="1h", renewDeadline="1m", retryPeriod="50s"), "renewDeadline (1m) has to be longer than 1.2 times retryPeriod (50s)"),
     (elected(retryPeriod="0s"), "controller.leaderElection.retryPeriod is 0s: give a time above zero"),
+    ({"driver": {"root": "/opt/nvidia/"}}, "at '/driver/root': '/opt/nvidia/' does not match pattern"),
+    ({"driver": {"root": "/", "installedBy": "gpuOperator"}}, "driver.root is /, but the GPU Operator's driver container has its own folder on the node"),
+    ({"namespaces": {"nodes": {"name": "our.nodes"}}}, "at '/namespaces/nodes/name': 'our.nodes' does not match pattern"),
+    ({"namespaces": {"nodes": {"name": "n" * 64}}}, "at '/namespaces/nodes/name': maxLength: got 64, want 63"),
+    ({"adoptFrom": ["nvidia.gpu"]}, "at '/adoptFrom/0': 'nvidia.gpu' does not match pattern"),
     ({"controller": {"leaderElection": {"enabled": False}}}, "controller.replicas is 2: more than one controller needs"),
 ]
 

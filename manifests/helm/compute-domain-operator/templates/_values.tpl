@@ -98,6 +98,9 @@
 {{- fail (printf "controller.replicas is %d: more than one controller needs controller.leaderElection.enabled" (int .Values.controller.replicas)) }}
 {{- end }}
 {{- include "compute-domain.check-leases" .Values.controller.leaderElection }}
+{{- if and (eq .Values.driver.installedBy "gpuOperator") (eq .Values.driver.root "/") }}
+{{- fail "driver.root is /, but the GPU Operator's driver container has its own folder on the node: leave driver.root out, or name that folder" }}
+{{- end }}
 {{- end }}
 
 {{/* Of leader election: what the program demands of its three durations. Their defaults are the program's (docs/reference/flags.md). */}}
