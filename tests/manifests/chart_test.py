@@ -190,7 +190,7 @@ def every_overlay_is_the_same_both_ways(major: str) -> None:
 
 @of_each_helm
 def components_go_together_the_same_both_ways(major: str) -> None:
-    every = [*(name for name in COMPONENTS if name != "isolation-channel"), BOTH]
+    every = [*(name for name in COMPONENTS if name not in ("isolation-channel", "imex-tls")), BOTH]
     compared(major, "default", every)
     compared(major, "default", ["imex-metrics", "metrics-tls", BOTH])
     compared(major, "default", ["monitoring", "metrics-tls"])
@@ -420,7 +420,7 @@ TOGETHER = [
      ["--metrics-listen=:8080", "--log-format=json"]),
 ]
 EVERYTHING = merged(*(nested(path, value) for path, value, _, _ in VALUES if value is not False), UNLABELLED,
-                    *(values for values, _, _ in TOGETHER[:-1]))
+                    *(values for values, _, _ in TOGETHER[:-1]), {"imex": {"mode": "driverManaged"}})
 
 
 def each_value_does_what_it_says() -> None:
@@ -521,6 +521,7 @@ WRONG = [
     ({"namespaces": {"nodes": {"name": "our.nodes"}}}, "at '/namespaces/nodes/name': 'our.nodes' does not match pattern"),
     ({"namespaces": {"nodes": {"name": "n" * 64}}}, "at '/namespaces/nodes/name': maxLength: got 64, want 63"),
     ({"adoptFrom": ["nvidia.gpu"]}, "at '/adoptFrom/0': 'nvidia.gpu' does not match pattern"),
+    ({"imex": {"mode": "hostManaged", "tls": {"enabled": True}}}, "imex.mode=hostManaged needs imex.tls.enabled=false"),
     ({"controller": {"leaderElection": {"enabled": False}}}, "controller.replicas is 2: more than one controller needs"),
 ]
 

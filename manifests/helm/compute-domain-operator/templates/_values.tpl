@@ -101,6 +101,9 @@
 {{- if and (eq .Values.driver.installedBy "gpuOperator") (eq .Values.driver.root "/") }}
 {{- fail "driver.root is /, but the GPU Operator's driver container has its own folder on the node: leave driver.root out, or name that folder" }}
 {{- end }}
+{{- if and .Values.imex.tls.enabled (eq .Values.imex.mode "hostManaged") }}
+{{- fail "imex.mode=hostManaged needs imex.tls.enabled=false: the hosts start nvidia-imex, so TLS is set in their own configuration of it" }}
+{{- end }}
 {{- end }}
 
 {{/* Of leader election: what the program demands of its three durations. Their defaults are the program's (docs/reference/flags.md). */}}
