@@ -522,6 +522,8 @@ WRONG = [
     ({"namespaces": {"nodes": {"name": "n" * 64}}}, "at '/namespaces/nodes/name': maxLength: got 64, want 63"),
     ({"adoptFrom": ["nvidia.gpu"]}, "at '/adoptFrom/0': 'nvidia.gpu' does not match pattern"),
     ({"imex": {"mode": "hostManaged", "tls": {"enabled": True}}}, "imex.mode=hostManaged needs imex.tls.enabled=false"),
+    ({"agent": {"env": [{"name": "NODE_NAME", "value": "n01"}]}}, "agent.env sets NODE_NAME, which would then have a value and a valueFrom"),
+    ({"imex": {"env": [{"name": "POD_IP", "value": "10.0.0.1"}]}}, "imex.env sets POD_IP, which would then have a value and a valueFrom"),
     ({"controller": {"leaderElection": {"enabled": False}}}, "controller.replicas is 2: more than one controller needs"),
 ]
 

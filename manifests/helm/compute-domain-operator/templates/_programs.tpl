@@ -161,6 +161,12 @@ volumes:
 {{- $container := first $pod.containers }}
 {{- $_ := set $container "image" (include "compute-domain.image" (dict "root" .root "name" .object.metadata.name "values" $of)) }}
 {{- $_ := set $container "resources" $of.resources }}
+{{- range $container.env }}
+{{- if and (hasKey . "value") (hasKey . "valueFrom") }}
+{{- $program := trimPrefix "compute-domain-" $.object.metadata.name }}
+{{- fail (printf "%s.env sets %s, which would then have a value and a valueFrom, and Kubernetes takes only one: take it out of %s.env" $program .name $program) }}
+{{- end }}
+{{- end }}
 {{- $args := concat $container.args .args $of.args }}
 {{- if ne .root.Values.logLevel "info" }}{{ $args = append $args (printf "--log-level=%s" .root.Values.logLevel) }}{{ end }}
 {{- $_ := set $container "args" $args }}
