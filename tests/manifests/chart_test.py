@@ -416,11 +416,14 @@ TOGETHER = [
     ({"imex": {"tls": {"enabled": True, "secretName": "ours"}}}, f"{IMEX} {POD} volumes [tls] secret secretName", "ours"),
     ({"driver": {"installedBy": "gpuOperator", "root": "/opt/gpu/root"}}, f"{IMEX} {POD} volumes [driver-root] hostPath path", "/opt/gpu"),
     ({"driver": {"installedBy": "gpuOperator", "root": "/opt/gpu/root"}}, variable(IMEX, "DRIVER_ROOT_CTR_PATH"), "/driver-root/root"),
+    # The chart compares only what it sets itself.
+    ({"controller": {"leaderElection": {"renewDeadline": "40s"}, "args": ["--leader-election-lease-duration=60s"]}},
+     variable(CONTROLLER, "LEADER_ELECTION_RENEW_DEADLINE"), "40s"),
     ({"controller": {"replicas": 1, "leaderElection": {"enabled": False}}}, f"{CONTROLLER} {POD} containers 0 args",
      ["--metrics-listen=:8080", "--log-format=json"]),
 ]
 EVERYTHING = merged(*(nested(path, value) for path, value, _, _ in VALUES if value is not False), UNLABELLED,
-                    *(values for values, _, _ in TOGETHER[:-1]), {"imex": {"mode": "driverManaged"}})
+                    *(values for values, _, _ in TOGETHER[:-2]), {"imex": {"mode": "driverManaged"}})
 
 
 def each_value_does_what_it_says() -> None:
@@ -512,6 +515,7 @@ WRONG = [
     (elected(leaseDuration="5s"), "controller.leaderElection: leaseDuration (5s) has to be longer than renewDeadline (10s): set both"),
     (elected(renewDeadline="15000ms"), "controller.leaderElection: leaseDuration (15s) has to be longer than renewDeadline (15000ms): set both"),
     (elected(leaseDuration="500ms"), "controller.leaderElection.leaseDuration is 500ms: give whole seconds, at least one"),
+    (elected(renewDeadline="08s"), "at '/controller/leaderElection/renewDeadline': '08s' does not match pattern"),
     (elected(leaseDuration="20500ms"), "controller.leaderElection.leaseDuration is 20500ms: give whole seconds, at least one"),
     (elected(renewDeadline="2400ms"), "renewDeadline (2400ms) has to be longer than 1.2 times retryPeriod (2s): set both"),
     (elected(leaseDuration="1h", renewDeadline="1m", retryPeriod="50s"), "renewDeadline (1m) has to be longer than 1.2 times retryPeriod (50s)"),

@@ -106,6 +106,22 @@ an_upgrade_with_a_wrong_value_changes_nothing() {
   is_equal "the controllers" 2 "$(replicas)"
 }
 
+# Of the daemons, that is: Helm deletes what the values do not name any more.
+an_upgrade_that_would_end_them_all_is_refused() {
+  local before
+  before=$(uids)
+  refused "namespaces.nodes.name is other, but this release's IMEX daemons run in the namespace $NODES" \
+    helm upgrade "$NAME" "$WORK"/checkout/*.tgz -n "$NAME" --reuse-values --set namespaces.nodes.name=other
+  refused "namespaces.nodes.create is false, but this release has made the namespace $NODES" \
+    helm upgrade "$NAME" "$WORK"/checkout/*.tgz -n "$NAME" --reuse-values --set namespaces.nodes.create=false
+  kubectl annotate namespace "$NODES" helm.sh/resource-policy=keep >/dev/null
+  helm_quietly upgrade "$NAME" "$WORK"/checkout/*.tgz -n "$NAME" --reuse-values --set namespaces.nodes.create=false
+  is_equal "Deployment and DaemonSets" "$before" "$(uids)"
+  is_equal "the namespace" Active "$(kubectl get namespace "$NODES" -o 'jsonpath={.status.phase}')"
+  kubectl annotate namespace "$NODES" helm.sh/resource-policy- >/dev/null
+  helm_quietly upgrade "$NAME" "$WORK"/checkout/*.tgz -n "$NAME" --reuse-values --set namespaces.nodes.create=true
+}
+
 an_upgrade_does_what_the_values_say() {
   helm_quietly upgrade "$NAME" "$WORK"/checkout/*.tgz -n "$NAME" --reuse-values --set controller.replicas=3 \
     --set gpuCliqueLabel.enabled=false --set imex.isolation=channel --set metrics.tls.enabled=true --set sharedClaims.enabled=true
@@ -201,7 +217,7 @@ run() { # TEST…
 }
 
 the_life_of_a_release() {
-  run the_page_installs_it an_upgrade_with_a_wrong_value_changes_nothing an_upgrade_does_what_the_values_say a_rollback_takes_it_back \
+  run the_page_installs_it an_upgrade_with_a_wrong_value_changes_nothing an_upgrade_that_would_end_them_all_is_refused an_upgrade_does_what_the_values_say a_rollback_takes_it_back \
     uninstalling_leaves_the_crds_and_the_domains what_was_left_belongs_to_the_next_release
 }
 

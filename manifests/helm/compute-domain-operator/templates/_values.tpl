@@ -97,13 +97,26 @@
 {{- if and (gt (int .Values.controller.replicas) 1) (not .Values.controller.leaderElection.enabled) }}
 {{- fail (printf "controller.replicas is %d: more than one controller needs controller.leaderElection.enabled" (int .Values.controller.replicas)) }}
 {{- end }}
+{{- if not (include "compute-domain.sets-leases-itself" .Values.controller) }}
 {{- include "compute-domain.check-leases" .Values.controller.leaderElection }}
+{{- end }}
 {{- if and (eq .Values.driver.installedBy "gpuOperator") (eq .Values.driver.root "/") }}
 {{- fail "driver.root is /, but the GPU Operator's driver container has its own folder on the node: leave driver.root out, or name that folder" }}
 {{- end }}
 {{- if and .Values.imex.tls.enabled (eq .Values.imex.mode "hostManaged") }}
 {{- fail "imex.mode=hostManaged needs imex.tls.enabled=false: the hosts start nvidia-imex, so TLS is set in their own configuration of it" }}
 {{- end }}
+{{- if .Release.IsUpgrade }}
+{{- include "compute-domain.check-upgrade" . }}
+{{- end }}
+{{- end }}
+
+{{/* "true", or nothing: the controller has flags or variables of leader election that are not the chart's own. */}}
+{{- define "compute-domain.sets-leases-itself" -}}
+{{- $found := false }}
+{{- range .env }}{{ if hasPrefix "LEADER_ELECTION_" .name }}{{ $found = true }}{{ end }}{{ end }}
+{{- range .args }}{{ if hasPrefix "--leader-election-" . }}{{ $found = true }}{{ end }}{{ end }}
+{{- if $found }}true{{ end }}
 {{- end }}
 
 {{/* Of leader election: what the program demands of its three durations. Their defaults are the program's (docs/reference/flags.md). */}}
@@ -134,6 +147,39 @@
 {{- define "compute-domain.milliseconds" -}}
 {{- $unit := regexFind "[a-z]+$" . }}
 {{- mul (trimSuffix $unit . | int64) (get (dict "ms" 1 "s" 1000 "m" 60000 "h" 3600000) $unit) }}
+{{- end }}
+
+{{/*
+An upgrade after which Helm would delete what it has made for the nodes, and so end every IMEX daemon, and what runs over NVLink.
+The controller that runs knows where that is.
+*/}}
+{{- define "compute-domain.check-upgrade" -}}
+{{- $new := .Values.namespaces.nodes.name }}
+{{- $old := $new }}
+{{- range ((((lookup "apps/v1" "Deployment" .Release.Namespace "compute-domain-controller").spec).template).spec).containers }}
+{{- range .env }}
+{{- if eq .name "NODE_NAMESPACE" }}{{ $old = .value }}{{ end }}
+{{- end }}
+{{- end }}
+{{- if and (ne $old $new) (include "compute-domain.is-of-the-release" (dict "root" . "object" (lookup "apps/v1" "DaemonSet" $old "compute-domain-imex"))) }}
+{{- fail (printf "namespaces.nodes.name is %s, but this release's IMEX daemons run in the namespace %s, and would all end, with what runs over NVLink: set it to %s; or end the workloads, `kubectl delete daemonset -n %s compute-domain-imex`, and upgrade then" $new $old $old $old) }}
+{{- end }}
+{{- if not .Values.namespaces.nodes.create }}
+{{- $namespace := lookup "v1" "Namespace" "" $new }}
+{{- if include "compute-domain.is-of-the-release" (dict "root" . "object" $namespace) }}
+{{- if ne (get $namespace.metadata.annotations "helm.sh/resource-policy") "keep" }}
+{{- fail (printf "namespaces.nodes.create is false, but this release has made the namespace %s, and Helm would delete it with all IMEX daemons: set it to true; or `kubectl annotate namespace %s helm.sh/resource-policy=keep`, and upgrade then" $new $new) }}
+{{- end }}
+{{- end }}
+{{- end }}
+{{- end }}
+
+{{/* "true", or nothing. Of: root, object (empty: there is none). */}}
+{{- define "compute-domain.is-of-the-release" -}}
+{{- $annotations := (.object.metadata).annotations | default dict }}
+{{- if and (eq (get $annotations "meta.helm.sh/release-name") .root.Release.Name) (eq (get $annotations "meta.helm.sh/release-namespace") .root.Release.Namespace) -}}
+true
+{{- end }}
 {{- end }}
 
 {{- define "compute-domain.is-wanted" -}}
