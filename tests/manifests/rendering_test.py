@@ -77,6 +77,23 @@ def environment(container: dict) -> dict:
     return {each["name"]: each.get("value") for each in container["env"]}
 
 
+def kustomization_in(page: str) -> str:
+    """The text of my-cluster/kustomization.yaml that a page shows."""
+    [block] = re.findall(r"^```yaml\n# my-cluster/kustomization.yaml\n(.*?)^```", (ROOT / page).read_text(), re.DOTALL | re.MULTILINE)
+    return block
+
+
+def what_the_pages_show_takes_its_images_from_your_registry() -> None:
+    for page in ("README.md", "docs/install.md"):
+        with tempfile.TemporaryDirectory() as folder:
+            here = os.path.relpath(ROOT, Path(folder).resolve())
+            (Path(folder) / "kustomization.yaml").write_text(kustomization_in(page).replace("<this repository>", here))
+            objects = objects_of(kustomize(Path(folder)))
+        images = {each["metadata"]["name"]: container_of(objects, each["metadata"]["name"])["image"] for each in workloads(objects)}
+        names = ("compute-domain-controller", "compute-domain-agent", "compute-domain-imex")
+        assert set(images) == set(names) and all(images[name].startswith(f"registry.example.com/{name}:") for name in names), (page, images)
+
+
 def every_object_and_pod_has_the_recommended_labels() -> None:
     """Also those of the components, and the API alone; which are as true of an object as of its program."""
     [version] = {each["metadata"]["labels"]["app.kubernetes.io/version"] for each in workloads(shipped("default"))}
@@ -367,6 +384,7 @@ def what_an_older_version_cannot_have_is_refused() -> None:
 
 
 TESTS = (
+    what_the_pages_show_takes_its_images_from_your_registry,
     every_object_and_pod_has_the_recommended_labels,
     every_container_has_requests_and_a_memory_limit,
     no_namespace_has_both_pods_that_need_the_node_and_others,
