@@ -237,6 +237,22 @@ kubectl config set-credentials nobody --token="$(kubectl create token default -n
 kubectl config set-context nobody --cluster="$(kubectl config view -o 'jsonpath={.clusters[0].name}')" --user=nobody >/dev/null
 check "without rights" says 1 'you lack the right "get" on customresourcedefinitions' cd_ check --context nobody
 check "in one line too" is_one_line cd_ why cd late --context nobody
+kubectl apply -f manifests/base/user-roles.yaml >/dev/null
+# The sandbox reads no protobuf, in which `kubectl create clusterrolebinding` writes.
+bind() { # KIND ROLE-KIND [NAMESPACE]
+  kubectl apply -f - >/dev/null <<END
+apiVersion: rbac.authorization.k8s.io/v1
+kind: $1
+metadata: {name: plugin${3:+, namespace: $3}}
+roleRef: {apiGroup: rbac.authorization.k8s.io, kind: $2, name: compute-domain-plugin}
+subjects: [{kind: ServiceAccount, name: default, namespace: default}]
+END
+}
+bind ClusterRoleBinding ClusterRole
+check "with the roles for it, but one" says 1 'you lack the right "list" on leases' cd_ topology --context nobody
+bind RoleBinding Role compute-domain-operator
+bind RoleBinding Role compute-domain-nodes
+check "with the roles for it" says 0 "default/two-nodes" cd_ topology --context nobody
 for name in two-nodes other late; do
   kubectl patch cd $name --type merge -p '{"metadata":{"finalizers":null}}' >/dev/null
 done
