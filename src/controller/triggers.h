@@ -1,7 +1,8 @@
-// Triggers: which keys a change of an object concerns.
+// Triggers: which keys a change of an object concerns, and what is remembered of the change.
 //
 // Called by the informers' threads after their store has the change. A change that no decision
-// depends upon (a Node's heartbeat) gives no key.
+// depends upon (a Node's heartbeat) gives no key. Memory and Workloads take note here too: keys
+// depend on what they knew before and on what they know after.
 #pragma once
 
 #include <functional>
