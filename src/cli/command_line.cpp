@@ -90,8 +90,8 @@ std::string take(const Flag& flag, const po::variables_map& values) {
   return "";
 }
 
-// A flag that was given and that the sub-command does not read: whoever gave it waits for what it
-// does. Variables of the environment are there for all.
+// A flag that was given although the sub-command does not read it: its user expects it to act.
+// Variables of the environment are there for all.
 std::string unread_flag(const std::vector<Flag>& flags, const po::variables_map& values,
                         const SubCommand& command) {
   for (const Flag& flag : flags) {
