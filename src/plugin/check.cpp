@@ -109,10 +109,10 @@ std::vector<Finding> look_at_unreadable(const ClusterView& view) {
     for (const auto& [name, problem] : problems) {
       texts.push_back(cat(api::to_string(name), ": ", problem));
     }
-    findings.push_back(
-        {plural, Verdict::Warning,
-         cat("nothing here knows of those that cannot be read: ", base::list_names(texts, 3)),
-         "correct them, or use the plugin of the operator's release"});
+    findings.push_back({plural, Verdict::Warning,
+                        cat("the plugin cannot read some of them, and leaves them out: ",
+                            base::list_names(texts, 3)),
+                        "correct them, or use the plugin of the operator's release"});
   }
   return findings;
 }

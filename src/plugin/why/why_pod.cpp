@@ -47,10 +47,9 @@ bool tells_of_its_end(const PodScene& scene) {
     return scene.chain.stops(text, (*lost)->message, "create the pod again, if nothing else does");
   }
   return scene.chain.stops(
-      text,
-      "the pod has ended, and Kubernetes deletes a pod's claims then: what is left of it is "
-      "its log and its Events",
-      "read them; what happened to its ComputeDomain `kubectl compute-domain timeline` tells",
+      text, "the pod has ended, and Kubernetes deletes the claims of a pod that has ended",
+      "read its log and its Events; `kubectl compute-domain timeline` shows what happened to its "
+      "ComputeDomain",
       cat("kubectl logs ", pod.meta.name, " -n ", pod.meta.ns, " --all-containers"));
 }
 
