@@ -1,9 +1,9 @@
 #include "compute_domain/api/core.h"
 
+#include "api/fields/core_fields.h"
 #include "api/json/document.h"
 #include "compute_domain/api/names.h"
 #include "compute_domain/api/node_labels.h"
-#include "core_fields.h"
 
 namespace cdom::api {
 

@@ -2,11 +2,11 @@
 
 #include <nlohmann/json.hpp>
 
+#include "api/fields/fields.h"
+#include "api/fields/meta_fields.h"
 #include "api/json/document.h"
 #include "api/json/json_scanner.h"
 #include "compute_domain/base/text.h"
-#include "fields.h"
-#include "meta_fields.h"
 
 namespace cdom::api {
 

@@ -3,12 +3,12 @@
 #include <algorithm>
 
 #include "api/domain/compute_domain_fields.h"
+#include "api/fields/core_fields.h"
+#include "api/fields/definition_fields.h"
+#include "api/fields/resource_fields.h"
 #include "api/json/document.h"
 #include "compute_domain/api/codec.h"
 #include "compute_domain/base/text.h"
-#include "core_fields.h"
-#include "definition_fields.h"
-#include "resource_fields.h"
 
 namespace cdom::api {
 

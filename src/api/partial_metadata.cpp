@@ -1,8 +1,8 @@
 #include <tuple>
 #include <utility>
 
+#include "api/fields/meta_fields.h"
 #include "api/json/document.h"
-#include "meta_fields.h"
 
 namespace cdom::api {
 

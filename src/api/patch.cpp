@@ -1,11 +1,11 @@
 #include <nlohmann/json.hpp>
 
 #include "api/domain/compute_domain_fields.h"
+#include "api/fields/core_fields.h"
+#include "api/fields/resource_fields.h"
 #include "api/json/document.h"
 #include "compute_domain/api/codec.h"
 #include "compute_domain/base/clock.h"
-#include "core_fields.h"
-#include "resource_fields.h"
 #include "resource_versions.h"
 
 namespace cdom::api {

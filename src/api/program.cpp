@@ -1,7 +1,7 @@
 #include "compute_domain/api/program.h"
 
+#include "api/fields/core_fields.h"
 #include "api/json/document.h"
-#include "core_fields.h"
 
 namespace cdom::api {
 

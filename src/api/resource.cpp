@@ -2,10 +2,10 @@
 
 #include <nlohmann/json.hpp>
 
+#include "api/fields/resource_fields.h"
 #include "api/json/document.h"
 #include "api/node_selector.h"
 #include "compute_domain/api/names.h"
-#include "resource_fields.h"
 
 namespace cdom::api {
 

@@ -1,9 +1,9 @@
 #include "compute_domain/api/review.h"
 
+#include "api/fields/fields.h"
+#include "api/fields/meta_fields.h"
 #include "api/json/document.h"
 #include "compute_domain/base/text.h"
-#include "fields.h"
-#include "meta_fields.h"
 
 namespace cdom::api {
 

@@ -3,10 +3,10 @@
 #include <chrono>
 #include <nlohmann/json.hpp>
 
+#include "api/fields/fields.h"
 #include "api/protobuf/envelope.h"
 #include "compute_domain/api/codec.h"
 #include "compute_domain/base/text.h"
-#include "fields.h"
 #include "status_json.h"
 
 namespace cdom::api {

@@ -1,8 +1,8 @@
 // The field tables of the kinds of resource.nvidia.com. crds/ has the same fields; a test compares.
 #pragma once
 
-#include "api/fields.h"
-#include "api/meta_fields.h"
+#include "api/fields/fields.h"
+#include "api/fields/meta_fields.h"
 #include "compute_domain/api/channel_config.h"
 #include "compute_domain/api/compute_domain.h"
 #include "compute_domain/api/compute_domain_node.h"

@@ -4,7 +4,7 @@
 #include <cstdio>
 #include <tuple>
 
-#include "api/fields.h"
+#include "api/fields/fields.h"
 #include "compute_domain/base/ranges.h"
 #include "compute_domain/base/text.h"
 

@@ -11,8 +11,8 @@
 #include <utility>
 #include <vector>
 
-#include "api/fields.h"
-#include "api/heads.h"
+#include "api/fields/fields.h"
+#include "api/fields/heads.h"
 #include "api/json/wanted_index.h"
 #include "api/protobuf/envelope.h"
 #include "api/protobuf/messages.h"

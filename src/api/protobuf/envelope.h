@@ -10,8 +10,8 @@
 #include <optional>
 #include <string_view>
 
+#include "api/fields/heads.h"
 #include "api/function_ref.h"
-#include "api/heads.h"
 #include "api/protobuf/message_reader.h"
 #include "api/status_json.h"
 #include "compute_domain/api/kind.h"

@@ -19,13 +19,13 @@
 #include <utility>
 #include <vector>
 
+#include "api/decoding.h"
 #include "api/function_ref.h"
 #include "api/json/json_path.h"
 #include "api/json/json_text.h"
 #include "api/json/json_view.h"
 #include "api/json/wanted_index.h"
 #include "compute_domain/base/clock.h"
-#include "decoding.h"
 
 namespace cdom::api {
 
