@@ -8,7 +8,7 @@
 #include "compute_domain/base/files.h"
 #include "compute_domain/base/text.h"
 #include "plugin/archive.h"
-#include "plugin/json_text.h"
+#include "plugin/text/json_report.h"
 
 namespace cdom::plugin {
 
@@ -38,17 +38,17 @@ std::string manifest_of(const ClusterView& view) {
       unreadable[plural][api::to_string(name)] = problem;
     }
   }
-  return json_text({{"bundle", kFormatName},
-                    {"format", kFormat},
-                    {"writtenBy", CDOM_VERSION},
-                    {"taken", base::to_rfc3339(view.taken)},
-                    {"serverVersion", view.server_version},
-                    {"namespace", view.namespaces.user},
-                    {"operatorNamespace", view.namespaces.operators},
-                    {"nodeNamespace", view.namespaces.nodes},
-                    {"objects", std::move(counts)},
-                    {"ofOthers", std::move(of_others)},
-                    {"unreadable", std::move(unreadable)}});
+  return json_report({{"bundle", kFormatName},
+                      {"format", kFormat},
+                      {"writtenBy", CDOM_VERSION},
+                      {"taken", base::to_rfc3339(view.taken)},
+                      {"serverVersion", view.server_version},
+                      {"namespace", view.namespaces.user},
+                      {"operatorNamespace", view.namespaces.operators},
+                      {"nodeNamespace", view.namespaces.nodes},
+                      {"objects", std::move(counts)},
+                      {"ofOthers", std::move(of_others)},
+                      {"unreadable", std::move(unreadable)}});
 }
 
 const ArchivedFile* find_file(const std::vector<ArchivedFile>& files, const std::string& name) {

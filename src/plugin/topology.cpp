@@ -6,9 +6,9 @@
 
 #include "compute_domain/base/text.h"
 #include "plugin/facts.h"
-#include "plugin/natural_order.h"
 #include "plugin/node_health.h"
 #include "plugin/reports.h"
+#include "plugin/text/natural_order.h"
 
 namespace cdom::plugin {
 

@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "plugin/text_table.h"
+#include "plugin/text/text_table.h"
 
 namespace cdom::plugin {
 namespace {

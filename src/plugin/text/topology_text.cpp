@@ -3,8 +3,8 @@
 
 #include "compute_domain/base/text.h"
 #include "compute_domain/plugin/topology.h"
-#include "plugin/json_text.h"
-#include "plugin/text_table.h"
+#include "plugin/text/json_report.h"
+#include "plugin/text/text_table.h"
 
 namespace cdom::plugin {
 
@@ -85,7 +85,7 @@ std::string json_of(const TopologyReport& report) {
   for (const UnreachablePair& pair : report.unreachable) {
     pairs.push_back({{"domain", pair.domain}, {"from", pair.from}, {"to", pair.to}});
   }
-  return json_text({{"cliques", std::move(cliques)}, {"unreachable", std::move(pairs)}});
+  return json_report({{"cliques", std::move(cliques)}, {"unreachable", std::move(pairs)}});
 }
 
 }  // namespace cdom::plugin

@@ -4,8 +4,8 @@
 
 #include "compute_domain/base/text.h"
 #include "compute_domain/plugin/check.h"
-#include "plugin/json_text.h"
-#include "plugin/text_table.h"
+#include "plugin/text/json_report.h"
+#include "plugin/text/text_table.h"
 
 namespace cdom::plugin {
 
@@ -62,9 +62,9 @@ std::string text_of(const CheckReport& report) {
 }
 
 std::string json_of(const CheckReport& report) {
-  return json_text({{"healthy", report.is_healthy()},
-                    {"install", json_of_findings(report.install)},
-                    {"nodes", json_of_findings(report.nodes)}});
+  return json_report({{"healthy", report.is_healthy()},
+                      {"install", json_of_findings(report.install)},
+                      {"nodes", json_of_findings(report.nodes)}});
 }
 
 }  // namespace cdom::plugin

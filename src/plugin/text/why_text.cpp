@@ -4,8 +4,8 @@
 
 #include "compute_domain/base/text.h"
 #include "compute_domain/plugin/why.h"
-#include "plugin/json_text.h"
-#include "plugin/text_table.h"
+#include "plugin/text/json_report.h"
+#include "plugin/text/text_table.h"
 
 namespace cdom::plugin {
 
@@ -70,12 +70,12 @@ std::string json_of(const WhyReport& report) {
     links.push_back({{"name", link.name}, {"state", name_of(link.state)}, {"text", link.text}});
   }
   const Link* broken = report.broken();
-  return json_text({{"subject", report.subject},
-                    {"stopsAt", broken == nullptr ? "" : broken->name},
-                    {"links", std::move(links)},
-                    {"cause", report.cause},
-                    {"remedy", report.remedy},
-                    {"command", report.command}});
+  return json_report({{"subject", report.subject},
+                      {"stopsAt", broken == nullptr ? "" : broken->name},
+                      {"links", std::move(links)},
+                      {"cause", report.cause},
+                      {"remedy", report.remedy},
+                      {"command", report.command}});
 }
 
 }  // namespace cdom::plugin

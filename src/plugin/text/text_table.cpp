@@ -1,4 +1,4 @@
-#include "plugin/text_table.h"
+#include "plugin/text/text_table.h"
 
 #include <algorithm>
 

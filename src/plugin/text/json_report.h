@@ -1,4 +1,4 @@
-// json_text: a report as JSON for programs: indented, with a line's end. Pure.
+// json_report: a report as JSON for programs: indented, with a line's end. Pure.
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>
@@ -7,6 +7,6 @@
 namespace cdom::plugin {
 
 // Bytes that are not UTF-8 become U+FFFD.
-std::string json_text(const nlohmann::ordered_json& json);
+std::string json_report(const nlohmann::ordered_json& json);
 
 }  // namespace cdom::plugin

@@ -3,8 +3,8 @@
 
 #include "compute_domain/base/text.h"
 #include "compute_domain/plugin/matrix.h"
-#include "plugin/json_text.h"
-#include "plugin/text_table.h"
+#include "plugin/text/json_report.h"
+#include "plugin/text/text_table.h"
 
 namespace cdom::plugin {
 
@@ -77,10 +77,10 @@ std::string json_of(const MatrixReport& report) {
     }
     groups.push_back({{"clique", group.clique}, {"rows", std::move(rows)}});
   }
-  return json_text({{"domain", report.domain},
-                    {"cliques", std::move(groups)},
-                    {"inNoClique", report.others},
-                    {"hostManaged", report.host_managed}});
+  return json_report({{"domain", report.domain},
+                      {"cliques", std::move(groups)},
+                      {"inNoClique", report.others},
+                      {"hostManaged", report.host_managed}});
 }
 
 }  // namespace cdom::plugin

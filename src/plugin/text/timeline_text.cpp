@@ -4,8 +4,8 @@
 #include "compute_domain/base/text.h"
 #include "compute_domain/plugin/timeline.h"
 #include "plugin/age.h"
-#include "plugin/json_text.h"
-#include "plugin/text_table.h"
+#include "plugin/text/json_report.h"
+#include "plugin/text/text_table.h"
 
 namespace cdom::plugin {
 
@@ -75,7 +75,7 @@ std::string json_of(const TimelineReport& report) {
             {"entries", std::move(entries)},
             {"phases", std::move(phases)}};
   if (report.ready) json["readyAfterSeconds"] = seconds_of(between(report.zero, *report.ready));
-  return json_text(json);
+  return json_report(json);
 }
 
 }  // namespace cdom::plugin
