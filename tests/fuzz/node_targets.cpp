@@ -3,7 +3,7 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
-#include "agent/cdi_spec.h"
+#include "agent/files/cdi_spec.h"
 #include "compute_domain/agent/checkpoint_codec.h"
 #include "compute_domain/agent/file_fabric.h"
 #include "compute_domain/agent/kubelet_state_file.h"

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <filesystem>
 
-#include "agent/cdi_spec.h"
+#include "agent/files/cdi_spec.h"
 #include "compute_domain/base/files.h"
 #include "compute_domain/base/log.h"
 #include "compute_domain/base/system_error.h"

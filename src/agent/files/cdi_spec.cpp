@@ -1,4 +1,4 @@
-#include "agent/cdi_spec.h"
+#include "agent/files/cdi_spec.h"
 
 #include <charconv>
 #include <exception>
