@@ -19,7 +19,7 @@
 #include "compute_domain/base/text.h"
 #include "compute_domain/imex/protocol.h"
 #include "figure.h"
-#include "imex/daemon/child.h"
+#include "imex/process/child.h"
 
 namespace {
 

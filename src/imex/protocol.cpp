@@ -6,9 +6,9 @@
 #include <utility>
 
 #include "compute_domain/base/text.h"
-#include "imex/daemon/line.h"
 #include "imex/host/fabric_line.h"
 #include "imex/host/lack_line.h"
+#include "imex/process/line.h"
 
 namespace cdom::imex {
 

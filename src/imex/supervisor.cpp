@@ -18,8 +18,6 @@
 #include "compute_domain/base/system_error.h"
 #include "compute_domain/base/text.h"
 #include "imex/agent_server.h"
-#include "imex/daemon/child.h"
-#include "imex/daemon/control_tool.h"
 #include "imex/daemon/daemon_keeper.h"
 #include "imex/daemon/hosts_file.h"
 #include "imex/daemon/relay.h"
@@ -27,6 +25,8 @@
 #include "imex/daemon/workshop.h"
 #include "imex/host/fabric_watch.h"
 #include "imex/host/node_watch.h"
+#include "imex/process/child.h"
+#include "imex/process/control_tool.h"
 #include "imex/supervisor_metrics.h"
 
 namespace cdom::imex {

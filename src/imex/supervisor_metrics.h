@@ -15,7 +15,7 @@
 #include "compute_domain/base/daemon_status.h"
 #include "compute_domain/base/metrics.h"
 #include "imex/daemon/daemon_keeper.h"
-#include "imex/daemon/tool_answer.h"
+#include "imex/process/tool_answer.h"
 
 namespace cdom::imex {
 

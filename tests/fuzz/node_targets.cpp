@@ -14,8 +14,8 @@
 #include "imex/daemon/hosts_file.h"
 #include "imex/daemon/last_words.h"
 #include "imex/daemon/state_file.h"
-#include "imex/daemon/tool_answer.h"
 #include "imex/host/elf.h"
+#include "imex/process/tool_answer.h"
 #include "node_check/runtime_config.h"
 
 namespace cdom::fuzz {

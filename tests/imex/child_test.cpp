@@ -1,4 +1,4 @@
-#include "imex/daemon/child.h"
+#include "imex/process/child.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -10,7 +10,7 @@
 #include <csignal>
 
 #include "base/directory.h"
-#include "imex/daemon/control_tool.h"
+#include "imex/process/control_tool.h"
 
 namespace cdom::imex {
 namespace {

@@ -5,10 +5,10 @@
 
 #include "base/directory.h"
 #include "imex/daemon/config.h"
-#include "imex/daemon/control_tool.h"
 #include "imex/daemon/hosts_file.h"
 #include "imex/daemon/workshop.h"
 #include "imex/host/device_nodes.h"
+#include "imex/process/control_tool.h"
 #include "imex/rig.h"
 
 namespace cdom::imex {

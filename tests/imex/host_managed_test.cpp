@@ -5,7 +5,7 @@
 #include <csignal>
 
 #include "compute_domain/base/text.h"
-#include "imex/daemon/child.h"
+#include "imex/process/child.h"
 #include "imex/rig.h"
 
 namespace cdom::imex {

@@ -17,8 +17,8 @@
 #include <sstream>
 
 #include "compute_domain/base/text.h"
-#include "imex/daemon/child.h"
-#include "imex/daemon/control_tool.h"
+#include "imex/process/child.h"
+#include "imex/process/control_tool.h"
 #include "imex/rig.h"
 
 namespace cdom::imex {

@@ -15,7 +15,7 @@
 #include "compute_domain/base/clock.h"
 #include "compute_domain/base/descriptor.h"
 #include "compute_domain/base/text.h"
-#include "imex/daemon/child.h"
+#include "imex/process/child.h"
 #include "node_check/node_on_disk.h"
 
 namespace cdom::node_check {

@@ -23,7 +23,7 @@
 #include "compute_domain/base/random.h"
 #include "compute_domain/base/result.h"
 #include "compute_domain/imex/protocol.h"
-#include "imex/daemon/tool_answer.h"
+#include "imex/process/tool_answer.h"
 
 namespace cdom::imex {
 

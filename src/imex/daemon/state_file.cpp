@@ -4,7 +4,7 @@
 
 #include "compute_domain/base/files.h"
 #include "compute_domain/base/text.h"
-#include "imex/daemon/line.h"
+#include "imex/process/line.h"
 
 namespace cdom::imex {
 

@@ -10,7 +10,7 @@
 #include "compute_domain/imex/driver_root.h"
 #include "compute_domain/imex/protocol.h"
 #include "compute_domain/imex/supervisor.h"
-#include "imex/daemon/child.h"
+#include "imex/process/child.h"
 
 namespace cdom::imex {
 

@@ -5,7 +5,7 @@
 #include <string>
 
 #include "compute_domain/nvidia/fabric_facts.h"
-#include "imex/daemon/line.h"
+#include "imex/process/line.h"
 
 namespace cdom::imex {
 

@@ -11,7 +11,7 @@
 
 #include "compute_domain/base/clock.h"
 #include "compute_domain/nvidia/fabric_facts.h"
-#include "imex/daemon/control_tool.h"
+#include "imex/process/control_tool.h"
 
 namespace cdom::imex {
 

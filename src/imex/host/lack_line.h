@@ -5,7 +5,7 @@
 #include <cstddef>
 
 #include "compute_domain/base/daemon_status.h"
-#include "imex/daemon/line.h"
+#include "imex/process/line.h"
 
 namespace cdom::imex {
 

@@ -12,7 +12,7 @@
 
 #include "compute_domain/base/clock.h"
 #include "compute_domain/base/daemon_status.h"
-#include "imex/daemon/control_tool.h"
+#include "imex/process/control_tool.h"
 
 namespace cdom::imex {
 

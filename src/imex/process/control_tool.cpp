@@ -1,4 +1,4 @@
-#include "imex/daemon/control_tool.h"
+#include "imex/process/control_tool.h"
 
 #include <algorithm>
 #include <cerrno>

@@ -9,8 +9,8 @@
 #include <string>
 
 #include "compute_domain/base/clock.h"
-#include "imex/daemon/child.h"
-#include "imex/daemon/tool_answer.h"
+#include "imex/process/child.h"
+#include "imex/process/tool_answer.h"
 
 namespace cdom::imex {
 

@@ -1,4 +1,4 @@
-#include "imex/daemon/child.h"
+#include "imex/process/child.h"
 
 #include <fcntl.h>
 #include <poll.h>

@@ -1,4 +1,4 @@
-#include "imex/daemon/tool_answer.h"
+#include "imex/process/tool_answer.h"
 
 #include <algorithm>
 #include <nlohmann/json.hpp>

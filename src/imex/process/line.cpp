@@ -1,4 +1,4 @@
-#include "imex/daemon/line.h"
+#include "imex/process/line.h"
 
 #include <charconv>
 
