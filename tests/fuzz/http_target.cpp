@@ -9,8 +9,8 @@
 #include "compute_domain/base/text.h"
 #include "compute_domain/http/message.h"
 #include "fuzz/laws.h"
-#include "http/client/frame_splitter.h"
-#include "http/client/line_splitter.h"
+#include "http/client/stream/frame_splitter.h"
+#include "http/client/stream/line_splitter.h"
 #include "http/session.h"
 
 namespace cdom::fuzz {

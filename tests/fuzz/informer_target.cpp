@@ -9,7 +9,7 @@
 #include "compute_domain/kube/client.h"
 #include "compute_domain/kube/informer.h"
 #include "fuzz/laws.h"
-#include "http/client/line_splitter.h"
+#include "http/client/stream/line_splitter.h"
 
 namespace cdom::fuzz {
 

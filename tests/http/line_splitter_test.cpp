@@ -1,4 +1,4 @@
-#include "http/client/line_splitter.h"
+#include "http/client/stream/line_splitter.h"
 
 #include <gtest/gtest.h>
 

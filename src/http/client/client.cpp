@@ -12,8 +12,8 @@
 #include "http/client/client_tls.h"
 #include "http/client/connection_settings.h"
 #include "http/client/exchange.h"
-#include "http/client/split_stream.h"
-#include "http/client/stream_exchange.h"
+#include "http/client/stream/split_stream.h"
+#include "http/client/stream/stream_exchange.h"
 #include "http/client/token_source.h"
 
 namespace cdom::http {

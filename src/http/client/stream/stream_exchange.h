@@ -8,7 +8,7 @@
 
 #include "http/client/io_thread.h"
 #include "http/client/response_source.h"
-#include "http/client/stream_connection.h"
+#include "http/client/stream/stream_connection.h"
 
 namespace cdom::http {
 

@@ -6,9 +6,9 @@
 #include <string>
 
 #include "compute_domain/http/client.h"
-#include "http/client/frame_splitter.h"
-#include "http/client/line_splitter.h"
 #include "http/client/response_source.h"
+#include "http/client/stream/frame_splitter.h"
+#include "http/client/stream/line_splitter.h"
 
 namespace cdom::http {
 

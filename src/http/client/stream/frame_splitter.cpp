@@ -1,4 +1,4 @@
-#include "http/client/frame_splitter.h"
+#include "http/client/stream/frame_splitter.h"
 
 namespace cdom::http {
 

@@ -1,4 +1,4 @@
-#include "http/client/stream_connection.h"
+#include "http/client/stream/stream_connection.h"
 
 #include <fcntl.h>
 

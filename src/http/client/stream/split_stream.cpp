@@ -1,4 +1,4 @@
-#include "http/client/split_stream.h"
+#include "http/client/stream/split_stream.h"
 
 #include <utility>
 

@@ -1,4 +1,4 @@
-#include "http/client/stream_exchange.h"
+#include "http/client/stream/stream_exchange.h"
 
 #include <utility>
 
