@@ -9,9 +9,9 @@
 
 #include "compute_domain/sandbox/api_server.h"
 #include "sandbox/apiserver/access/rbac.h"
+#include "sandbox/apiserver/kinds/kinds.h"
 #include "sandbox/apiserver/rules/admission.h"
 #include "sandbox/apiserver/serving/request_info.h"
-#include "sandbox/apiserver/storage/kinds.h"
 #include "sandbox/apiserver/storage/storage.h"
 
 namespace cdom::sandbox::server {

@@ -6,8 +6,8 @@
 
 #include <optional>
 
+#include "sandbox/apiserver/kinds/kinds.h"
 #include "sandbox/apiserver/serving/request_info.h"
-#include "sandbox/apiserver/storage/kinds.h"
 
 namespace cdom::sandbox::server {
 

@@ -4,8 +4,8 @@
 
 #include "compute_domain/base/text.h"
 #include "sandbox/apiserver/discovery/openapi_v2.h"
+#include "sandbox/apiserver/kinds/custom_version.h"
 #include "sandbox/apiserver/rest/unknown_fields.h"
-#include "sandbox/apiserver/storage/custom_version.h"
 #include "sandbox/schema/object_types.h"
 
 namespace cdom::sandbox::server {

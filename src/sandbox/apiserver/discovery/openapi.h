@@ -9,7 +9,7 @@
 #include <string>
 
 #include "compute_domain/http/message.h"
-#include "sandbox/apiserver/storage/kinds.h"
+#include "sandbox/apiserver/kinds/kinds.h"
 
 namespace cdom::sandbox::server {
 

@@ -3,8 +3,8 @@
 #include <nlohmann/json.hpp>
 
 #include "compute_domain/base/text.h"
+#include "sandbox/apiserver/kinds/versions.h"
 #include "sandbox/apiserver/printing/table.h"
-#include "sandbox/apiserver/storage/versions.h"
 
 namespace cdom::sandbox::server {
 

@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "compute_domain/base/clock.h"
+#include "sandbox/apiserver/kinds/kinds.h"
 #include "sandbox/apiserver/serving/request_info.h"
-#include "sandbox/apiserver/storage/kinds.h"
 #include "sandbox/apiserver/storage/storage.h"
 
 namespace cdom::sandbox::server {

@@ -2,11 +2,11 @@
 
 #include <nlohmann/json.hpp>
 
+#include "sandbox/apiserver/kinds/custom_version.h"
+#include "sandbox/apiserver/kinds/versions.h"
 #include "sandbox/apiserver/printing/builtin_tables.h"
 #include "sandbox/apiserver/printing/table_cell.h"
 #include "sandbox/apiserver/rest/object_path.h"
-#include "sandbox/apiserver/storage/custom_version.h"
-#include "sandbox/apiserver/storage/versions.h"
 
 namespace cdom::sandbox::server {
 

@@ -5,7 +5,7 @@
 #pragma once
 
 #include "compute_domain/base/clock.h"
-#include "sandbox/apiserver/storage/kinds.h"
+#include "sandbox/apiserver/kinds/kinds.h"
 #include "sandbox/text/json.h"
 
 namespace cdom::sandbox::server {

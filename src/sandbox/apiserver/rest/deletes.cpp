@@ -4,6 +4,7 @@
 #include <optional>
 
 #include "compute_domain/base/text.h"
+#include "sandbox/apiserver/kinds/definitions.h"
 #include "sandbox/apiserver/printing/representation.h"
 #include "sandbox/apiserver/rest/object_path.h"
 #include "sandbox/apiserver/rest/unknown_fields.h"
@@ -12,7 +13,6 @@
 #include "sandbox/apiserver/rules/workload_rules.h"
 #include "sandbox/apiserver/serving/body.h"
 #include "sandbox/apiserver/serving/status.h"
-#include "sandbox/apiserver/storage/definitions.h"
 #include "sandbox/apiserver/storage/selection.h"
 
 namespace cdom::sandbox::server {

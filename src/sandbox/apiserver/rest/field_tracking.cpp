@@ -2,9 +2,9 @@
 
 #include <nlohmann/json.hpp>
 
+#include "sandbox/apiserver/kinds/custom_version.h"
 #include "sandbox/apiserver/rest/strategy.h"
 #include "sandbox/apiserver/serving/body.h"
-#include "sandbox/apiserver/storage/custom_version.h"
 #include "sandbox/patch/server_side_apply.h"
 
 namespace cdom::sandbox::server {

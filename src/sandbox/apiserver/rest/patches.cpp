@@ -4,6 +4,7 @@
 
 #include "compute_domain/api/codec.h"
 #include "compute_domain/base/text.h"
+#include "sandbox/apiserver/kinds/versions.h"
 #include "sandbox/apiserver/rest/field_tracking.h"
 #include "sandbox/apiserver/rest/metadata.h"
 #include "sandbox/apiserver/rest/object_path.h"
@@ -12,7 +13,6 @@
 #include "sandbox/apiserver/rest/writes.h"
 #include "sandbox/apiserver/serving/body.h"
 #include "sandbox/apiserver/serving/status.h"
-#include "sandbox/apiserver/storage/versions.h"
 #include "sandbox/patch/patch.h"
 #include "sandbox/patch/server_side_apply.h"
 

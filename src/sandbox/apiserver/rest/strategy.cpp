@@ -3,14 +3,14 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "sandbox/apiserver/kinds/custom_version.h"
+#include "sandbox/apiserver/kinds/definitions.h"
 #include "sandbox/apiserver/rest/object_path.h"
 #include "sandbox/apiserver/rules/admission.h"
 #include "sandbox/apiserver/rules/claim_rules.h"
 #include "sandbox/apiserver/rules/resource_rules.h"
 #include "sandbox/apiserver/rules/slice_rules.h"
 #include "sandbox/apiserver/rules/workload_rules.h"
-#include "sandbox/apiserver/storage/custom_version.h"
-#include "sandbox/apiserver/storage/definitions.h"
 #include "sandbox/schema/validate.h"
 
 namespace cdom::sandbox::server {

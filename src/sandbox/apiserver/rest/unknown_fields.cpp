@@ -3,8 +3,8 @@
 #include <nlohmann/json.hpp>
 
 #include "compute_domain/base/text.h"
+#include "sandbox/apiserver/kinds/custom_version.h"
 #include "sandbox/apiserver/serving/status.h"
-#include "sandbox/apiserver/storage/custom_version.h"
 #include "sandbox/schema/object_types.h"
 #include "sandbox/schema/validate.h"
 

@@ -3,6 +3,7 @@
 #include <nlohmann/json.hpp>
 
 #include "compute_domain/base/text.h"
+#include "sandbox/apiserver/kinds/versions.h"
 #include "sandbox/apiserver/printing/representation.h"
 #include "sandbox/apiserver/rest/deletes.h"
 #include "sandbox/apiserver/rest/field_tracking.h"
@@ -12,7 +13,6 @@
 #include "sandbox/apiserver/rest/unknown_fields.h"
 #include "sandbox/apiserver/rules/admission_steps.h"
 #include "sandbox/apiserver/serving/body.h"
-#include "sandbox/apiserver/storage/versions.h"
 
 namespace cdom::sandbox::server {
 

@@ -4,7 +4,7 @@
 // device keeps its content under `basic` (facts: k8s.io/api/resource, conversions). In place; pure.
 #pragma once
 
-#include "sandbox/apiserver/storage/kinds.h"
+#include "sandbox/apiserver/kinds/kinds.h"
 #include "sandbox/text/json.h"
 
 namespace cdom::sandbox::server {

@@ -4,9 +4,9 @@
 #include <string>
 #include <vector>
 
+#include "sandbox/apiserver/kinds/kinds.h"
 #include "sandbox/apiserver/serving/request_info.h"
 #include "sandbox/apiserver/storage/api_state.h"
-#include "sandbox/apiserver/storage/kinds.h"
 
 namespace cdom::sandbox::server {
 

@@ -3,7 +3,7 @@
 #include <nlohmann/json.hpp>
 
 #include "compute_domain/base/text.h"
-#include "sandbox/apiserver/storage/kinds.h"
+#include "sandbox/apiserver/kinds/kinds.h"
 
 namespace cdom::sandbox::server {
 

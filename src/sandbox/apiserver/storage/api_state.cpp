@@ -2,8 +2,8 @@
 
 #include <nlohmann/json.hpp>
 
+#include "sandbox/apiserver/kinds/definitions.h"
 #include "sandbox/apiserver/rest/object_path.h"
-#include "sandbox/apiserver/storage/definitions.h"
 
 namespace cdom::sandbox::server {
 

@@ -15,9 +15,9 @@
 #include "compute_domain/sandbox/faults.h"
 #include "sandbox/apiserver/access/access_control.h"
 #include "sandbox/apiserver/access/tokens.h"
+#include "sandbox/apiserver/kinds/kinds.h"
 #include "sandbox/apiserver/rest/pod_logs.h"
 #include "sandbox/apiserver/storage/change_listeners.h"
-#include "sandbox/apiserver/storage/kinds.h"
 #include "sandbox/apiserver/storage/storage.h"
 
 namespace cdom::sandbox::server {

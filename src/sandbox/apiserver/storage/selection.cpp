@@ -3,8 +3,8 @@
 #include <map>
 #include <nlohmann/json.hpp>
 
+#include "sandbox/apiserver/kinds/custom_version.h"
 #include "sandbox/apiserver/serving/status.h"
-#include "sandbox/apiserver/storage/custom_version.h"
 #include "sandbox/text/selector.h"
 
 namespace cdom::sandbox::server {

@@ -7,8 +7,8 @@
 #include <string_view>
 #include <vector>
 
+#include "sandbox/apiserver/kinds/kinds.h"
 #include "sandbox/apiserver/serving/request_info.h"
-#include "sandbox/apiserver/storage/kinds.h"
 #include "sandbox/text/json.h"
 
 namespace cdom::sandbox::server {

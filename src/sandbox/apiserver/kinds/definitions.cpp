@@ -1,11 +1,11 @@
-#include "sandbox/apiserver/storage/definitions.h"
+#include "sandbox/apiserver/kinds/definitions.h"
 
 #include <nlohmann/json.hpp>
 #include <stdexcept>
 
 #include "compute_domain/base/text.h"
+#include "sandbox/apiserver/kinds/custom_version.h"
 #include "sandbox/apiserver/rest/object_path.h"
-#include "sandbox/apiserver/storage/custom_version.h"
 
 namespace cdom::sandbox::server {
 

@@ -1,6 +1,6 @@
 // The resources that a cluster has before any CustomResourceDefinition: those which this project,
 // its manifests and kubectl touch. Names and flags as in Kubernetes 1.36 (registry strategies).
-#include "sandbox/apiserver/storage/kinds.h"
+#include "sandbox/apiserver/kinds/kinds.h"
 
 namespace cdom::sandbox::server {
 

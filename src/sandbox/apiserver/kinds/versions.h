@@ -4,7 +4,7 @@
 // Custom resources have the conversion strategy None: only apiVersion differs. Pure.
 #pragma once
 
-#include "sandbox/apiserver/storage/kinds.h"
+#include "sandbox/apiserver/kinds/kinds.h"
 #include "sandbox/text/json.h"
 
 namespace cdom::sandbox::server {

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "sandbox/apiserver/storage/kinds.h"
+#include "sandbox/apiserver/kinds/kinds.h"
 #include "sandbox/patch/merge_rules.h"
 #include "sandbox/schema/schema.h"
 #include "sandbox/text/json.h"

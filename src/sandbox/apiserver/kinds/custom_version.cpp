@@ -1,4 +1,4 @@
-#include "sandbox/apiserver/storage/custom_version.h"
+#include "sandbox/apiserver/kinds/custom_version.h"
 
 #include <nlohmann/json.hpp>
 

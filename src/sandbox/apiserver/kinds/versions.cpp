@@ -1,4 +1,4 @@
-#include "sandbox/apiserver/storage/versions.h"
+#include "sandbox/apiserver/kinds/versions.h"
 
 #include <array>
 #include <nlohmann/json.hpp>

@@ -1,4 +1,4 @@
-#include "sandbox/apiserver/storage/kinds.h"
+#include "sandbox/apiserver/kinds/kinds.h"
 
 #include <algorithm>
 
