@@ -2,7 +2,7 @@
 # older_bench.sh COMMIT RUNS NODES: what a formation on real kubelets costs the operator of an earlier commit, and this one: two
 # clusters of their own, side by side, and older_bench.py in turns on both.
 set -euo pipefail
-cd "$(dirname "$0")/.."
+cd "$(dirname "$0")/../.."
 . tests/smoke/check.sh
 . tests/rack/rack.sh
 commit=$(git rev-parse --short "$1^{commit}")
@@ -48,4 +48,4 @@ cleanup() {
   rack_of older "$3"
   rack_of newer "$3"
 } >&2
-bench/older_bench.py "$both/older/cluster/audit.log" "$both/newer/cluster/audit.log" "${@:2}"
+bench/rack/older_bench.py "$both/older/cluster/audit.log" "$both/newer/cluster/audit.log" "${@:2}"
