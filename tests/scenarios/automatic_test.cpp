@@ -3,7 +3,7 @@
 
 #include "compute_domain/api/names.h"
 #include "compute_domain/base/text.h"
-#include "scenarios/scenario.h"
+#include "scenarios/homes/scenario.h"
 
 namespace cdom::scenarios {
 namespace {

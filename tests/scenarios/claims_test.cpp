@@ -1,6 +1,6 @@
 // Claims that people write themselves, and get wrong: told where kubectl shows it, and no member.
 #include "compute_domain/base/text.h"
-#include "scenarios/scenario.h"
+#include "scenarios/homes/scenario.h"
 
 namespace cdom::scenarios {
 namespace {

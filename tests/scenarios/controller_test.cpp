@@ -1,5 +1,5 @@
 // The controller's process is killed and another one starts: nobody notices.
-#include "scenarios/scenario.h"
+#include "scenarios/homes/scenario.h"
 
 namespace cdom::scenarios {
 namespace {

@@ -1,5 +1,5 @@
 // Domains and pods that are deleted in an order that is not the best.
-#include "scenarios/scenario.h"
+#include "scenarios/homes/scenario.h"
 
 namespace cdom::scenarios {
 namespace {

@@ -1,6 +1,6 @@
 // Every file of manifests/examples, applied as it is: its domains get Ready, and go without a
 // trace.
-#include "scenarios/scenario.h"
+#include "scenarios/homes/scenario.h"
 
 namespace cdom::scenarios {
 namespace {

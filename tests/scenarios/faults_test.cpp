@@ -3,7 +3,7 @@
 
 #include "compute_domain/base/text.h"
 #include "compute_domain/sandbox/cluster.h"
-#include "scenarios/scenario.h"
+#include "scenarios/homes/scenario.h"
 
 namespace cdom::scenarios {
 namespace {

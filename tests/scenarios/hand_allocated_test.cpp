@@ -4,7 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "compute_domain/base/text.h"
-#include "scenarios/scenario.h"
+#include "scenarios/homes/scenario.h"
 
 namespace cdom::scenarios {
 namespace {

@@ -1,7 +1,7 @@
 // The node list, when somebody lays hands on it.
 #include <nlohmann/json.hpp>
 
-#include "scenarios/scenario.h"
+#include "scenarios/homes/scenario.h"
 
 namespace cdom::scenarios {
 namespace {

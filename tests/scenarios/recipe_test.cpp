@@ -5,7 +5,7 @@
 #include <set>
 
 #include "compute_domain/base/text.h"
-#include "scenarios/scenario.h"
+#include "scenarios/homes/scenario.h"
 #include "source_tree/source_tree.h"
 
 namespace cdom::scenarios {

@@ -1,7 +1,7 @@
 // One ResourceClaim that pods on several nodes of a clique name: their nodes are one domain. In a
 // cluster with manifests/shared-claims.
 #include "compute_domain/base/text.h"
-#include "scenarios/scenario.h"
+#include "scenarios/homes/scenario.h"
 
 namespace cdom::scenarios {
 namespace {

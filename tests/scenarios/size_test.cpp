@@ -2,8 +2,8 @@
 #include <algorithm>
 
 #include "compute_domain/base/text.h"
-#include "scenarios/history.h"
-#include "scenarios/scenario.h"
+#include "scenarios/homes/history.h"
+#include "scenarios/homes/scenario.h"
 
 namespace cdom::scenarios {
 namespace {

@@ -1,7 +1,7 @@
 // The ResourceClaimTemplate that a domain makes for its users.
 #include "compute_domain/base/text.h"
 #include "compute_domain/core/status.h"
-#include "scenarios/scenario.h"
+#include "scenarios/homes/scenario.h"
 
 namespace cdom::scenarios {
 namespace {

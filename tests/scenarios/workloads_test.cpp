@@ -2,7 +2,7 @@
 // These controllers are nowhere here. Automatic domains know workloads by owners and labels alone.
 #include <algorithm>
 
-#include "scenarios/scenario.h"
+#include "scenarios/homes/scenario.h"
 
 namespace cdom::scenarios {
 namespace {

@@ -1,4 +1,4 @@
-#include "scenarios/scenario.h"
+#include "scenarios/homes/scenario.h"
 
 #include <algorithm>
 #include <cstdlib>

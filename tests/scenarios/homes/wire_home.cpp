@@ -10,8 +10,8 @@
 
 #include "compute_domain/base/text.h"
 #include "compute_domain/kube/kubeconfig.h"
-#include "scenarios/home.h"
-#include "scenarios/retrying_client.h"
+#include "scenarios/homes/home.h"
+#include "scenarios/homes/retrying_client.h"
 
 namespace cdom::scenarios {
 namespace {

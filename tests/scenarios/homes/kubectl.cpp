@@ -1,4 +1,4 @@
-#include "scenarios/kubectl.h"
+#include "scenarios/homes/kubectl.h"
 
 #include <nlohmann/json.hpp>
 #include <stdexcept>

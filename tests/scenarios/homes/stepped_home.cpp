@@ -3,7 +3,7 @@
 #include <cstdlib>
 #include <optional>
 
-#include "scenarios/home.h"
+#include "scenarios/homes/home.h"
 #include "system/rig.h"
 
 namespace cdom::scenarios {

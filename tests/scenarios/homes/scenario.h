@@ -16,8 +16,8 @@
 #include <vector>
 
 #include "compute_domain/api/node_list.h"
-#include "scenarios/home.h"
-#include "scenarios/kubectl.h"
+#include "scenarios/homes/home.h"
+#include "scenarios/homes/kubectl.h"
 
 namespace cdom::scenarios {
 

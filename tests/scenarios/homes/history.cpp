@@ -1,4 +1,4 @@
-#include "scenarios/history.h"
+#include "scenarios/homes/history.h"
 
 #include <algorithm>
 #include <stdexcept>

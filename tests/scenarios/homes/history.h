@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "scenarios/kubectl.h"
+#include "scenarios/homes/kubectl.h"
 
 namespace cdom::scenarios {
 

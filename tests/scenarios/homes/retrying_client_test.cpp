@@ -1,4 +1,4 @@
-#include "scenarios/retrying_client.h"
+#include "scenarios/homes/retrying_client.h"
 
 #include <gmock/gmock.h>
 
