@@ -26,7 +26,7 @@ TRIVIAL = "trivial.example.com"
 
 
 def kubectl(*arguments: str, **options) -> str:
-    command = ["tools/cluster", "--dir", str(Path(AUDIT_LOG).parent), "kubectl", *arguments]
+    command = [Path(AUDIT_LOG).parent / "kubectl", *arguments]
     return subprocess.run(command, cwd=ROOT, check=True, text=True, stdout=subprocess.PIPE, **options).stdout
 
 
@@ -34,7 +34,7 @@ class Watch:
     """The lines of a watch, with the moments at which they came."""
 
     def __init__(self, *arguments: str):
-        command = ["tools/cluster", "--dir", str(Path(AUDIT_LOG).parent), "kubectl", "get", "--watch", *arguments]
+        command = [Path(AUDIT_LOG).parent / "kubectl", "get", "--watch", *arguments]
         self._process = subprocess.Popen(command, cwd=ROOT, text=True, stdout=subprocess.PIPE)
         self._lines = []
         self._thread = threading.Thread(target=self._read, daemon=True)

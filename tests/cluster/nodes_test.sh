@@ -11,7 +11,7 @@ readonly MAIN=$WORK/main OTHER=$WORK/other
 
 cluster() { "$ROOT/tools/cluster" --dir "$MAIN" "$@"; }
 node() { cluster node "$@"; }
-kubectl() { cluster kubectl "$@"; }
+kubectl() { "$MAIN/kubectl" "$@"; }
 other() { "$ROOT/tools/cluster" --dir "$OTHER" "$@"; }
 
 clean_up() {

@@ -10,7 +10,7 @@ readonly NAME=compute-domain-operator
 readonly NODES=compute-domain-nodes
 
 cluster() { "$ROOT/tools/cluster" --dir "$WORK/cluster" "$@"; }
-kubectl() { cluster kubectl "$@"; }
+kubectl() { "$WORK/cluster/kubectl" "$@"; }
 helm() { "$ROOT/tools/helm" "$major" "$@"; }
 
 clean_up() {

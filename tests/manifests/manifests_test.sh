@@ -9,7 +9,7 @@ readonly ROOT WORK
 readonly NODES=compute-domain-nodes
 
 cluster() { "$ROOT/tools/cluster" --dir "$WORK/cluster" "$@"; }
-kubectl() { cluster kubectl "$@"; }
+kubectl() { "$WORK/cluster/kubectl" "$@"; }
 
 clean_up() {
   cluster down || true

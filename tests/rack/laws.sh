@@ -1,7 +1,7 @@
 # laws.sh: what laws_test.sh asks of the operator and does to it. Source it after domains.sh.
 
 # inside NAMESPACE COMMAND…: there, where it names none itself.
-kubectl() { cluster kubectl ${namespace:+--namespace "$namespace"} "$@"; }
+kubectl() { "$work/cluster/kubectl" ${namespace:+--namespace "$namespace"} "$@"; }
 inside() { local namespace=$1; "${@:2}"; }
 
 pods_of_operator() {

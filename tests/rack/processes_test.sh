@@ -14,7 +14,7 @@ time_to_not_ready() { # DOMAIN COMMAND…
   local domain=$1 seen=$work/seen start watcher
   shift
   : >"$seen"
-  timeout 60 tools/cluster --dir "$work/cluster" kubectl get computedomain "$domain" --watch \
+  timeout 60 "$work/cluster/kubectl" get computedomain "$domain" --watch \
     -o 'jsonpath={.status.status}{"\n"}' | while read -r status; do echo "$(date +%s%3N) $status"; done >"$seen" &
   watcher=$!
   eventually 10 grep -q Ready "$seen"

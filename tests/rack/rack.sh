@@ -11,7 +11,7 @@ trap cleanup EXIT
 
 cluster() { tools/cluster --dir "$work/cluster" "$@"; }
 start_cluster() { cluster up ${KUBERNETES:+--version "$KUBERNETES"} --driver-root "$work/driver" "$@"; }
-kubectl() { cluster kubectl "$@"; }
+kubectl() { "$work/cluster/kubectl" "$@"; }
 operator() { kubectl "$1" --namespace compute-domain-operator "${@:2}"; }    # controllers, node lists, the Lease
 node_programs() { kubectl "$1" --namespace compute-domain-nodes "${@:2}"; } # agents and IMEX supervisors
 on_node() { cluster node "$1" exec "${@:2}"; }

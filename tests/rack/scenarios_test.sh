@@ -15,16 +15,17 @@ count=10
 
 # write_command NAME LINE…: a program for the scenarios, which know it by its path.
 write_command() {
-  { echo '#!/usr/bin/env bash'; printf '%s\n' "cluster() { $PWD/tools/cluster --dir $work/cluster \"\$@\"; }" "${@:2}"; } >"$work/$1" &&
+  { echo '#!/usr/bin/env bash'; printf '%s\n' "cluster() { $PWD/tools/cluster --dir $work/cluster \"\$@\"; }" \
+    "kubectl() { $work/cluster/kubectl \"\$@\"; }" "${@:2}"; } >"$work/$1" &&
     chmod +x "$work/$1"
 }
 write_commands() {
   export ON_NODE=$work/on-node IN_POD=$work/in-pod RESTART_CONTROLLER=$work/restart-controller
   write_command on-node 'cluster node "$1" exec sh -c "$2"' &&
-    write_command in-pod 'cluster kubectl exec --namespace "$1" "$2" -- sh -c "$3"' &&
+    write_command in-pod 'kubectl exec --namespace "$1" "$2" -- sh -c "$3"' &&
     # Both, so that nobody has led in between; a leader that is killed in its sleep is followed after 15 s, which others show.
     write_command restart-controller "exec 9>$work/restart.lock; flock 9" \
-      'of_operator() { cluster kubectl "$1" --namespace compute-domain-operator "${@:2}"; }' \
+      'of_operator() { kubectl "$1" --namespace compute-domain-operator "${@:2}"; }' \
       'for node in $(of_operator get pods -l app=compute-domain-controller -o "jsonpath={.items[*].spec.nodeName}"); do' \
       '  cluster node "$node" exec pkill -KILL -f bin/compute-domain-controller' \
       'done' \

@@ -17,7 +17,7 @@ cleanup() {
 trap cleanup EXIT
 ready=$(tools/cluster --dir "$work/cluster" up | tail -1)
 export KUBECONFIG=${ready#ready: KUBECONFIG=}
-kubectl() { tools/cluster --dir "$work/cluster" kubectl "$@"; }
+kubectl() { "$work/cluster/kubectl" "$@"; }
 
 readonly theirs=nvidia-dra-driver-gpu mark=resource.nvidia.com/computeDomain
 

@@ -19,14 +19,15 @@ check() {
 
 # eventually SECONDS COMMAND…: it succeeds within that time.
 eventually() {
-  local deadline=$((SECONDS + $1))
+  local deadline=$((SECONDS + $1)) pauses=(0.1 0.1 0.2 0.2 0.3 0.4) tries=0
   shift
   until "$@" >/dev/null 2>&1; do
     if [ "$SECONDS" -ge "$deadline" ]; then
       "$@"
       return
     fi
-    sleep 0.2
+    # A long wait leaves the processors to what it waits for.
+    sleep "${pauses[tries++]:-0.6}"
   done
 }
 

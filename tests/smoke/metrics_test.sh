@@ -17,7 +17,7 @@ cleanup() {
   rm -rf "$work"
 }
 trap cleanup EXIT
-kubectl() { tools/cluster --dir "$work/cluster" kubectl "$@"; }
+kubectl() { "$work/cluster/kubectl" "$@"; }
 
 install() {
   local manifests

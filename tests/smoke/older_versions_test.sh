@@ -31,7 +31,7 @@ manifests_in() { # VERSION
 
 for version in v1beta1 v1beta2; do
   home=$work/$version
-  kubectl() { tools/cluster --dir "$home" kubectl "$@"; }
+  kubectl() { "$home/kubectl" "$@"; }
   ready=$(tools/cluster --dir "$home" up --only apiserver --api-versions "$version" | tail -1)
   export KUBECONFIG=${ready#ready: KUBECONFIG=}
   check "an API server with $version and no other" only "$version"

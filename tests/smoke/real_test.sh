@@ -20,7 +20,7 @@ trap cleanup EXIT
 
 ready=$("${cluster[@]}" up ${KUBERNETES:+--version "$KUBERNETES"} | tail -1)
 export KUBECONFIG=${ready#ready: KUBECONFIG=}
-kubectl() { tools/cluster --dir "$work/cluster" kubectl "$@"; }
+kubectl() { "$work/cluster/kubectl" "$@"; }
 
 check "the control plane is up" prints "default" kubectl get namespaces
 # Two racks of 19 nodes, a node more than a group has slots.

@@ -17,7 +17,7 @@ trap cleanup EXIT
 
 ready=$("${cluster[@]}" up | tail -1)
 kubeconfig=${ready#ready: KUBECONFIG=}
-check "the manifests apply" "${cluster[@]}" kubectl apply --server-side -k .
+check "the manifests apply" "$work/cluster/kubectl" apply --server-side -k .
 timeout 600 build/release/bin/compute-domain-controller --kubeconfig "$kubeconfig" \
   --metrics-listen "" --log-level warning >"$work/controller.log" 2>&1 &
 controller=$!

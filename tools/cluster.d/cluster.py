@@ -8,6 +8,7 @@ import contextlib
 import dataclasses
 import hashlib
 import os
+import shlex
 import sys
 import time
 from pathlib import Path
@@ -125,6 +126,10 @@ class Cluster:
         with self._running_nodes() as nodes:
             nodes.heal(nodes.named(node), other)
 
+    def parted(self) -> set:
+        """The pairs of nodes that are cut off from each other."""
+        return {tuple(cut) for cut in self._nodes().cuts()}
+
     def node_names(self) -> set:
         return {node.name for node in self._nodes().all}
 
@@ -169,9 +174,10 @@ class Cluster:
 
     def exec_kubectl(self, arguments: list) -> None:
         self._require_state()
-        binary = kubernetes_binary.path(self._options().kubernetes())
-        environment = {"KUBECONFIG": str(self._kubeconfig()), "KUBECACHEDIR": str(self._path("kubectl-cache"))}
-        os.execve(binary, [binary, "kubectl", *arguments], os.environ | environment)
+        program = self._path("kubectl")
+        if not program.exists():
+            raise Failure(f"{self._directory.path} is not up yet, or was started by an older tools/cluster: down, then up")
+        os.execv(program, [program, *arguments])
 
     def _start(self, binary: Path, options: Options, deadline: float) -> None:
         with self._ports(options) as numbers:
@@ -180,6 +186,7 @@ class Cluster:
                 if options.nodes > 0:
                     self._write_state(options, numbers, self._network().start())
                 self._control_plane().create_files()
+                self._write_kubectl(binary)
                 if options.nodes > 0:
                     self._nodes().create(self._control_plane().identities, numbers["kube-apiserver"])
                 # The API server waits for etcd, but its clients end where they meet none that is ready.
@@ -194,6 +201,14 @@ class Cluster:
             except BaseException:
                 self._kill_all()
                 raise
+
+    def _write_kubectl(self, binary: Path) -> None:
+        """The program DIR/kubectl, which starts in a third of the time of `tools/cluster kubectl`."""
+        environment = {"KUBECONFIG": self._kubeconfig(), "KUBECACHEDIR": self._path("kubectl-cache")}
+        assignments = " ".join(f"{name}={shlex.quote(str(value))}" for name, value in environment.items())
+        program = self._path("kubectl")
+        program.write_text(f'#!/bin/sh\nexport {assignments}\nexec {shlex.quote(str(binary))} kubectl "$@"\n')
+        program.chmod(0o755)
 
     @staticmethod
     def _ports(options: Options):
