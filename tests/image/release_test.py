@@ -16,8 +16,6 @@ import tarfile
 import tempfile
 from pathlib import Path
 
-import yaml
-
 sys.dont_write_bytecode = True
 
 from image_test import AS_ROOT, BUILD, ROOT, Archive, must_be_a_layout
@@ -27,6 +25,7 @@ sys.path.insert(0, str(ROOT / "tools/release.d"))
 import elf
 import image_archives
 import signature
+import libyaml
 import test_runner
 from architectures import native
 from failure import Failure
@@ -217,7 +216,7 @@ def the_plugin_has_its_libraries_with_their_licenses() -> None:
 def every_manifest_names_only_images_that_are_in_the_archives() -> None:
     for file, folder in overlays().items():
         text = (MADE / file).read_text()
-        objects = list(yaml.safe_load_all(text))
+        objects = libyaml.load_all(text)
         wanted = set() if folder == "adopt" else set(made().values())
         assert images_of(objects) == wanted, (file, images_of(objects))
         # Also where no test looks.
@@ -228,7 +227,7 @@ def every_manifest_names_only_images_that_are_in_the_archives() -> None:
 def the_check_of_the_nodes_has_the_image_of_the_release() -> None:
     text = (MADE / "check-nodes.yaml").read_text()
     found = {each["metadata"]["name"]: each["spec"]["template"]["spec"]["containers"][0]["image"]
-             for each in yaml.safe_load_all(text) if each["kind"] == "Job"}
+             for each in libyaml.load_all(text) if each["kind"] == "Job"}
     assert found == {"node-check": made()["compute-domain-imex"], "verify-install": "busybox"}, found
 
 
@@ -376,7 +375,7 @@ def helm(major: str, *arguments) -> str:
 
 def chart_images(major: str, *more: str) -> set:
     text = helm(major, "template", NAME, MADE / f"{NAME}-{VERSION}.tgz", "--namespace", NAME, "--kube-version", "1.37.2", *more)
-    return images_of(list(yaml.safe_load_all(text)))
+    return images_of(libyaml.load_all(text))
 
 
 def the_chart_names_the_same_images() -> None:
@@ -394,7 +393,7 @@ def the_chart_names_the_same_images() -> None:
         assert own == {made()["compute-domain-controller"], f"{REGISTRY}/compute-domain-agent:mine",
                        f"{REGISTRY}/compute-domain-imex@{digest}"}, own
         shown = helm(major, "show", "chart", MADE / f"{NAME}-{VERSION}.tgz")
-        listed = yaml.safe_load(yaml.safe_load(shown)["annotations"]["artifacthub.io/images"])
+        listed = libyaml.load(libyaml.load(shown)["annotations"]["artifacthub.io/images"])
         assert {image["name"]: image["image"] for image in listed} == made(), listed
 
 

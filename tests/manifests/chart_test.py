@@ -21,11 +21,12 @@ sys.dont_write_bytecode = True
 
 from rendering_test import ROOT, combined, objects_of, shipped
 
+import libyaml
 import test_runner
 
 CHART = ROOT / "manifests/helm/compute-domain-operator"
 PROFILES = ROOT / "manifests/helm/values"
-VERSION = yaml.safe_load((CHART / "Chart.yaml").read_text())["version"]
+VERSION = libyaml.load((CHART / "Chart.yaml").read_text())["version"]
 NAME = "compute-domain-operator"
 NODES = "compute-domain-nodes"
 NEWEST = "1.37.2"
@@ -163,7 +164,7 @@ COMPONENTS = {
 BY_VERSION = "kubernetes-1.32/component"
 # Comes with the two values of its name, and after the two components.
 BOTH = "imex-metrics/tls"
-TEST = yaml.safe_load((ROOT / "tests/rack/helm-values.yaml").read_text())
+TEST = libyaml.load((ROOT / "tests/rack/helm-values.yaml").read_text())
 RENAMED = yaml.safe_dump({
     "apiVersion": "v1", "kind": "ConfigMap", "data": {"operator": "our-controllers", "nodes": "our-agents"},
     "metadata": {"name": "compute-domain-namespaces", "annotations": {"config.kubernetes.io/local-config": "true"}}})
@@ -437,7 +438,7 @@ def each_value_does_what_it_says() -> None:
 
 def every_value_is_tried_above() -> None:
     tried = {path for path, _, _, _ in VALUES} | {path for values, _, _ in TOGETHER for path in leaves(values)}
-    known = set(leaves(yaml.safe_load((CHART / "values.yaml").read_text())))
+    known = set(leaves(libyaml.load((CHART / "values.yaml").read_text())))
     forgotten = {path for path in known if not any(path == each[:len(path)] for each in tried)}
     assert not forgotten, forgotten
 
@@ -464,7 +465,7 @@ def of_the_schema(schema: dict, definitions: dict):
 
 def the_schema_knows_the_values_and_no_others() -> None:
     schema = json.loads((CHART / "values.schema.json").read_text())
-    values = yaml.safe_load((CHART / "values.yaml").read_text())
+    values = libyaml.load((CHART / "values.yaml").read_text())
     for path, node in of_the_schema(schema, schema["$defs"]):
         if "properties" in node:
             assert node["additionalProperties"] is False, path
@@ -556,7 +557,7 @@ def versions_of_providers_count_as_what_they_are(major: str) -> None:
 
 @of_each_helm
 def the_profiles_are_for_where_their_names_say(major: str) -> None:
-    profiles = {each.stem: yaml.safe_load(each.read_text()) for each in PROFILES.glob("*.yaml")}
+    profiles = {each.stem: libyaml.load(each.read_text()) for each in PROFILES.glob("*.yaml")}
     assert set(profiles) == {"compute-domain-gpu-operator", "compute-domain-nfd", "compute-domain-openshift", "nvidia-gpu-operator"}
     objects = rendered(major, profiles["compute-domain-gpu-operator"])
     assert value_at(objects, f"{IMEX} {POD} volumes [driver-root] hostPath path") == "/run/nvidia"

@@ -18,6 +18,7 @@ ROOT = Path(__file__).resolve().parent.parent.parent
 sys.dont_write_bytecode = True
 sys.path.insert(0, str(ROOT / "tests"))
 
+import libyaml
 import test_runner
 
 CLASS_KIND = "DeviceClass"
@@ -40,7 +41,7 @@ def kustomize(folder: Path) -> subprocess.CompletedProcess:
 
 def objects_of(rendered: subprocess.CompletedProcess) -> list:
     assert rendered.returncode == 0, rendered.stderr
-    return list(yaml.safe_load_all(rendered.stdout))
+    return libyaml.load_all(rendered.stdout)
 
 
 def combined(base: str, *components: str, resources=None) -> subprocess.CompletedProcess:
@@ -354,7 +355,7 @@ def monitors_reach_the_services_as_these_serve_metrics() -> None:
 def the_rules_and_the_dashboard_are_what_their_files_have() -> None:
     objects = objects_of(combined("default", "monitoring"))
     [rule] = of_kind(objects, "PrometheusRule")
-    assert rule["spec"] == yaml.safe_load((ROOT / "manifests/monitoring/rules.yaml").read_text())
+    assert rule["spec"] == libyaml.load((ROOT / "manifests/monitoring/rules.yaml").read_text())
     [dashboard] = of_kind(objects, "ConfigMap")
     assert dashboard["metadata"]["labels"]["grafana_dashboard"] == "1"
     assert dashboard["data"] == {"compute-domains.json": (ROOT / "manifests/monitoring/compute-domains.json").read_text()}
