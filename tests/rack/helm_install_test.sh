@@ -62,7 +62,7 @@ check "which sees the pods of its node" sees_pods
 check "a domain and its pods apply" apply_example examples/two-nodes
 check "its pods start" kubectl wait --for=condition=Ready pod/two-nodes-0 pod/two-nodes-1 --timeout=90s
 check "it gets Ready" kubectl wait --for=condition=Ready computedomain/two-nodes --timeout=60s
-for pod in two-nodes-0 two-nodes-1; do check "$pod has its channel" has_channel "$pod"; done
+for pod in two-nodes-0 two-nodes-1; do check "$pod has its channel" starts_with_channel "$pod"; done
 
 check "an upgrade to agents without the PodsAPI, beside supervisors that stay" upgrade_without_pods_api
 check "which do not mount its folder" no_longer sees_pods

@@ -40,7 +40,7 @@ install_operator 2
 before=$(daemons n01 n02)
 
 form_train n01 n02
-for node in n01 n02; do check "the container on $node has its channel" has_channel "train-$node"; done
+for node in n01 n02; do check "the container on $node has its channel" starts_with_channel "train-$node"; done
 check "no daemon has been started or stopped" daemons_are_the_same
 check "the domain says whose they are" tells host
 

@@ -79,7 +79,7 @@ check "its pods start" kubectl wait --for=condition=Ready pod/two-nodes-0 pod/tw
 check "it gets Ready" kubectl wait --for=condition=Ready computedomain/two-nodes --timeout=60s
 check "2/2 nodes of it" prints "2/2" kubectl get computedomains
 check "the driver's control tool is found in the pod of the daemon's supervisor" prints '"nodes"' ask_daemon_of n01
-for pod in two-nodes-0 two-nodes-1; do check "$pod has its channel" has_channel "$pod"; done
+for pod in two-nodes-0 two-nodes-1; do check "$pod has its channel" starts_with_channel "$pod"; done
 check "a pod without a claim runs" run_without_claim
 check "and has no channel" has_no_channel plain
 

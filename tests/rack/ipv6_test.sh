@@ -51,7 +51,7 @@ check "so does the API server, to pods" all_are_ipv6 1 of_services
 check "and agents report theirs" eventually 20 all_are_ipv6 2 of_reports
 
 form_train n01 n02
-check "its pods have their channel" has_channel train-n01
+check "its pods have their channel" starts_with_channel train-n01
 check "all pods have IPv6 addresses" all_are_ipv6 8 of_pods
 check "no node and no pod has one of IPv4" are "lo lo" with_ipv4 n01
 check "its status has the members' addresses" all_are_ipv6 2 of_members

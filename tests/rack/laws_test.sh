@@ -43,7 +43,7 @@ check "and the agent" eventually 60 all_ready daemonset compute-domain-agent 3
 check "and IMEX" eventually 60 all_ready daemonset compute-domain-imex 3
 check "a pod of the domain" apply_pods train n02
 check "and the domain is Ready" is_ready train
-check "with its channel" has_channel train-n02
+check "with its channel" starts_with_channel train-n02
 before=$(state)
 remember_operator
 
@@ -70,7 +70,7 @@ check "it is told that there is no seat" eventually 10 prints 'cannot allocate a
 check "the channels come" channels_come n03
 check "and a seat with them" eventually 90 has_seat n03
 check "the domain is Ready" is_ready nowhere 90
-check "its pod has its channel" has_channel nowhere-n03
+check "its pod has its channel" starts_with_channel nowhere-n03
 check "it goes" dissolve nowhere
 
 # --- what a tenant writes

@@ -69,6 +69,10 @@ apply_example() {
 has_channel() { # POD
   kubectl exec "$1" -- ls -l /dev/nvidia-caps-imex-channels | grep -E '^crw-rw-rw- .* 235, +0 .* channel0$'
 }
+# Its containers may start only after its domain is Ready.
+starts_with_channel() { # POD
+  kubectl wait --for=condition=Ready "pod/$1" --timeout=60s && has_channel "$1"
+}
 
 # The pod that leads: its identity begins with that.
 leader() {

@@ -92,7 +92,7 @@ check "the node's report says why" eventually 20 prints "kubelet has not reporte
   kubectl get computedomainnode n01 -o 'jsonpath={.status.groups[*].message}'
 check "the next domain has its pods when the others have ended" follows_at_once $((SECONDS + 60))
 check "it is Ready" is_ready next
-check "with its channel" has_channel next-n01
+check "with its channel" starts_with_channel next-n01
 check "over one daemon" test "$(imex n01 | wc -l)" -eq 1
 check "the old domain has gone" kubectl wait --for=delete computedomain/old --timeout=20s
 check "the next one goes" dissolve next
