@@ -251,6 +251,20 @@ healing_one_cut_leaves_the_others() {
   eventually reaches r2n01 r2n02
 }
 
+a_split_parts_the_nodes_that_have_it_from_the_others() {
+  fault node r2n01 =imex-split
+  eventually does_not_reach r1n01 r2n01
+  does_not_reach r2n02 r2n01 || fail "r2n02 reaches r2n01, which alone has imex-split"
+  fault node r2n02 =imex-split,partition
+  fault node r2n02 =imex-split
+  eventually reaches r2n01 r2n02
+  does_not_reach r1n01 r2n02 || fail "the end of the partition has ended imex-split"
+  fault node r2n01 -
+  eventually reaches r1n01 r2n01
+  fault node r2n02 -
+  eventually reaches r1n01 r2n02
+}
+
 a_second_cluster_with_nodes_runs_beside_it() {
   other up --nodes 1 --ip-family ipv6 >/dev/null
   expect "n01 fd00:10:88:1::1" "$(other kubectl get nodes -o 'jsonpath={.items[*].metadata.name} {.items[*].status.addresses[?(@.type=="InternalIP")].address}')"
@@ -324,6 +338,7 @@ for test in \
   a_node_that_boots_again_has_a_new_boot_id_and_its_files \
   annotations_are_faults_of_nodes \
   healing_one_cut_leaves_the_others \
+  a_split_parts_the_nodes_that_have_it_from_the_others \
   a_second_cluster_with_nodes_runs_beside_it \
   up_again_keeps_what_is_there \
   refuses_what_it_cannot_do \

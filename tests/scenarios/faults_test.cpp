@@ -164,6 +164,18 @@ TEST_F(Faults, AMemberWhoseImexDaemonAloneIsCutOffIsNamedAndHeals) {
   EXPECT_TRUE(becomes("train", "Ready", "3/3", "AllNodesReady", "", kLate));
 }
 
+// The network between two halves of a domain: each half is connected in itself.
+TEST_F(Faults, OfTheNetworkBetweenTwoHalvesNameAllMembersAndHeal) {
+  const auto on = nodes(4);
+  settle("train", on);
+  fault(on[0], "imex-split");
+  fault(on[1], "imex-split");
+  EXPECT_TRUE(becomes("train", "NotReady", "0/4", "Unreachable", base::join(on, ", ")));
+  heal(on[0]);
+  heal(on[1]);
+  EXPECT_TRUE(becomes("train", "Ready", "4/4", "AllNodesReady", "", kLate));
+}
+
 TEST_F(Faults, AnAgentThatIsGoneForAMinuteIsToldAndItsDaemonRunsOn) {
   const auto on = nodes(2);
   settle("train", on);

@@ -7,10 +7,11 @@ How it goes:
    for any more heals.
 
 What can be seen of a fault is the sandbox's (include/compute_domain/sandbox/cluster.h), but for the ways to the API
-server, which are here ways of packets, and for imex-cut, which drops all that goes from node to node.
+server, which are here ways of packets, and for imex-cut and imex-split, which drop all that goes from node to node.
 """
 
 import contextlib
+import itertools
 import os
 import queue
 import signal
@@ -24,7 +25,8 @@ from failure import Failure
 from watch import ObjectGone, Watch
 
 ANNOTATION = "sandbox.compute-domain/fault"
-NAMES = ("power-off", "imex-kill", "imex-hang", "agent-crash", "partition", "slow-api", "watch-cut", "imex-cut")
+NAMES = ("power-off", "imex-kill", "imex-hang", "agent-crash", "partition", "slow-api", "watch-cut", "imex-cut",
+         "imex-split")
 
 _DAEMON = "-x nvidia-imex"
 _AGENT = "-f [b]in/compute-domain-agent"  # and not the shell that looks for it
@@ -36,7 +38,7 @@ _LOOPS = {
     # Kubelet starts it again, and again.
     "agent-crash": f"while :; do pkill -KILL {_AGENT} || true; sleep 0.05; done",
 }
-_CUTS = {"partition", "imex-cut"}  # that have cut nodes off from each other
+_BETWEEN_NODES = {"imex-cut", "imex-split"}
 _PATIENCE_SECONDS = 120
 
 
@@ -46,6 +48,7 @@ class MachineFaults:
     def __init__(self, cluster):
         self._cluster = cluster
         self._loops = {}  # (node, fault) -> the process
+        self._parted = set()  # pairs of nodes
 
     def strike(self, node: str, fault: str) -> None:
         if fault == "power-off":
@@ -56,9 +59,7 @@ class MachineFaults:
             self._cluster.slow_down(node, True)
         elif fault == "watch-cut":
             self._cluster.break_connections(node)
-        elif fault == "imex-cut":
-            self._for_each_other(node, self._cluster.cut)
-        else:
+        elif fault not in _BETWEEN_NODES:
             self._loops[node, fault] = subprocess.Popen(
                 self._cluster.command_line_on_node(node, ["sh", "-c", _LOOPS[fault]]),
                 stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, start_new_session=True)
@@ -76,14 +77,18 @@ class MachineFaults:
             self._cluster.heal(node, "")
         elif fault == "slow-api":
             self._cluster.slow_down(node, False)
-        elif fault == "imex-cut":
-            self._for_each_other(node, self._cluster.heal)
         elif fault == "imex-hang":
             subprocess.run(self._cluster.command_line_on_node(node, ["pkill", "-CONT", "-x", "nvidia-imex"]))
 
-    def _for_each_other(self, node: str, do: Callable[[str, str], None]) -> None:
-        for other in sorted(self._cluster.node_names() - {node}):
-            do(node, other)
+    def part(self, pairs: set) -> None:
+        """These do not reach each other, and all other pairs do. Also after a partition, whose end heals all of its node."""
+        healed = self._parted - pairs
+        self._parted |= pairs  # where this fails, the next change heals also what was not to be
+        for pair in sorted(healed):
+            self._cluster.heal(*pair)
+        for pair in sorted(pairs - self._cluster.parted()):
+            self._cluster.cut(*pair)
+        self._parted = pairs
 
 
 class Faults:
@@ -137,14 +142,17 @@ class Faults:
                 self._act(self._machines.strike, where, fault)
             if fault in had - has:
                 self._act(self._machines.heal, where, fault)
-        if (had - has) & _CUTS:
-            self._cut_again()
+        if (had ^ has) & _BETWEEN_NODES or "partition" in had - has:
+            self._part()
 
-    def _cut_again(self) -> None:
-        """A cut is of two nodes: healing one node's has healed what another fault, or node, still asks for."""
-        for node in sorted({where for where, _ in self._asked.values()}):
-            if "imex-cut" in self._wanted(node):
-                self._act(self._machines.strike, node, "imex-cut")
+    def _part(self) -> None:
+        faults = {node: self._wanted(node) for node in self._nodes}
+        pairs = {(one, other) for one, other in itertools.combinations(sorted(self._nodes), 2)
+                 if "imex-cut" in faults[one] | faults[other] or ("imex-split" in faults[one]) != ("imex-split" in faults[other])}
+        try:
+            self._machines.part(pairs)
+        except Failure as failure:
+            print(f"{_now()} {failure}", flush=True)
 
     def _wanted(self, node: str) -> set:
         return {fault for where, faults in self._asked.values() if where == node for fault in faults}

@@ -34,6 +34,7 @@ enum class Fault {
   SlowApi,      // "slow-api": watch events come 2 s late, one request in three is lost
   WatchCut,     // "watch-cut": once, every watch of the agent breaks
   ImexCut,      // "imex-cut": IMEX daemons of other nodes do not reach this one's; all else works
+  ImexSplit,    // "imex-split": IMEX daemons of nodes with it do not reach those of others
   FabricError,  // "fabric-error": the GPU driver does not say of which clique the node is
   ImexForeign,  // "imex-foreign": somebody else's daemon runs there whenever the operator's does
                 // not

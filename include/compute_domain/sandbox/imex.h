@@ -6,6 +6,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -165,6 +166,8 @@ class ImexNetwork {
   Imex& add_node(const std::string& node, const std::string& address);
   // The node's network is cut from all others, or healed.
   void set_cut(const std::string& node, bool cut);
+  // The nodes of which this is said reach only each other, and all others only all others.
+  void set_split(const std::string& node, bool split);
   // The daemon is gone without a word, and what lay in /run with it. The node stays cut until
   // set_cut(node, false).
   void power_off(const std::string& node);
@@ -190,6 +193,11 @@ class ImexNetwork {
   [[nodiscard]] Imex::Table shared(std::vector<std::string> table);
   // Everybody who is connected with `imex` notices after `delay` that it has gone.
   void lose(Imex& imex, base::Duration delay);
+  // The same, of those only whom the network has cut off from `imex`, after the notice of silence.
+  void lose_unheard(Imex& imex);
+  void lose_link(Imex& one, std::size_t index, base::Duration when);
+  // Those of others that lead to `imex`, and its own.
+  void for_each_link(Imex& imex, const std::function<void(Imex&, std::size_t)>& visit);
   void say_goodbye(Imex& imex);
   // Losses of which nobody has taken notice yet are none where both sides hear each other again.
   void heal(Imex& imex);
@@ -200,7 +208,7 @@ class ImexNetwork {
   std::map<std::string, std::unique_ptr<Imex>> nodes_;
   std::map<std::string, Imex*> by_address_;
   std::vector<Imex*> by_number_;
-  std::set<std::string> cut_;
+  std::set<std::string> cut_, split_;
   std::set<std::pair<base::Duration, std::size_t>> agenda_;  // when which node has something to do
   std::vector<std::weak_ptr<const std::vector<std::string>>> tables_;  // of daemons and records
 };

@@ -23,7 +23,8 @@ constexpr std::pair<Fault, std::string_view> kFaultNames[] = {
     {Fault::ImexHang, "imex-hang"},       {Fault::AgentCrash, "agent-crash"},
     {Fault::Partition, "partition"},      {Fault::SlowApi, "slow-api"},
     {Fault::WatchCut, "watch-cut"},       {Fault::ImexCut, "imex-cut"},
-    {Fault::FabricError, "fabric-error"}, {Fault::ImexForeign, "imex-foreign"},
+    {Fault::ImexSplit, "imex-split"},     {Fault::FabricError, "fabric-error"},
+    {Fault::ImexForeign, "imex-foreign"},
 };
 
 constexpr char kManager[] = "kube-controller-manager";

@@ -229,6 +229,23 @@ TEST_F(ImexTest, AShortCutIsNotNoticed) {
   EXPECT_EQ(letters(0), "CN");
 }
 
+TEST_F(ImexTest, OfASplitNetworkEachPartIsConnectedInItself) {
+  for (int i = 0; i < 3; ++i) start(i);
+  settle();
+  network_.set_split(node(0), true);
+  network_.set_split(node(1), true);
+  wait(seconds(21));
+  EXPECT_EQ(letters(0), "CR");
+  EXPECT_EQ(letters(1), "CR");
+  EXPECT_EQ(letters(2), "RR");
+  network_.set_split(node(0), false);
+  wait(seconds(60));
+  EXPECT_EQ(letters(0), "RC");
+  network_.set_split(node(1), false);
+  wait(seconds(60));
+  for (int i = 0; i < 3; ++i) EXPECT_EQ(letters(i), "CC");
+}
+
 TEST_F(ImexTest, AHungDaemonAnswersNobody) {
   start(0);
   start(1);

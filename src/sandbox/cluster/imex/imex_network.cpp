@@ -31,17 +31,27 @@ Imex* ImexNetwork::at(const std::string& address) const {
 }
 
 bool ImexNetwork::hear_each_other(const Imex& one, const Imex& other) const {
-  return !cut_.contains(one.node_) && !cut_.contains(other.node_);
+  return !cut_.contains(one.node_) && !cut_.contains(other.node_) &&
+         split_.contains(one.node_) == split_.contains(other.node_);
 }
 
 void ImexNetwork::set_cut(const std::string& node, bool cut) {
   const auto found = nodes_.find(node);
   if (found == nodes_.end()) return;
   if (cut) {
-    if (cut_.insert(node).second) lose(*found->second, parameters_.silence_notice);
+    if (cut_.insert(node).second) lose_unheard(*found->second);
   } else if (cut_.erase(node) > 0) {
     heal(*found->second);
   }
+}
+
+void ImexNetwork::set_split(const std::string& node, bool split) {
+  const auto found = nodes_.find(node);
+  if (found == nodes_.end()) return;
+  const bool changes = split ? split_.insert(node).second : split_.erase(node) > 0;
+  if (!changes) return;
+  lose_unheard(*found->second);
+  heal(*found->second);
 }
 
 void ImexNetwork::power_off(const std::string& node) {
@@ -179,15 +189,28 @@ void ImexNetwork::fail(Imex& imex, std::size_t index, ImexLink letter) {
 
 void ImexNetwork::lose(Imex& imex, base::Duration delay) {
   const base::Duration when = clock_.elapsed() + delay;
-  const auto mark = [&](Imex& one, std::size_t index) {
-    Imex::Link link = one.daemon_->links[index];
-    if (link.peer == nullptr || link.lost_at) return;
-    link.lost_at = when;
-    set_link(one, index, std::move(link));
-  };
-  for (const auto& [number, index] : imex.callers_) mark(*by_number_[number], index);
+  for_each_link(imex, [&](Imex& one, std::size_t index) { lose_link(one, index, when); });
+}
+
+void ImexNetwork::lose_unheard(Imex& imex) {
+  const base::Duration when = clock_.elapsed() + parameters_.silence_notice;
+  for_each_link(imex, [&](Imex& one, std::size_t index) {
+    const Imex* peer = one.daemon_->links[index].peer;
+    if (peer != nullptr && !hear_each_other(one, *peer)) lose_link(one, index, when);
+  });
+}
+
+void ImexNetwork::lose_link(Imex& one, std::size_t index, base::Duration when) {
+  Imex::Link link = one.daemon_->links[index];
+  if (link.peer == nullptr || link.lost_at) return;
+  link.lost_at = when;
+  set_link(one, index, std::move(link));
+}
+
+void ImexNetwork::for_each_link(Imex& imex, const std::function<void(Imex&, std::size_t)>& visit) {
+  for (const auto& [number, index] : imex.callers_) visit(*by_number_[number], index);
   if (!imex.daemon_) return;
-  for (std::size_t i = 0; i < imex.daemon_->links.size(); ++i) mark(imex, i);
+  for (std::size_t i = 0; i < imex.daemon_->links.size(); ++i) visit(imex, i);
 }
 
 void ImexNetwork::say_goodbye(Imex& imex) {
@@ -199,7 +222,7 @@ void ImexNetwork::say_goodbye(Imex& imex) {
 }
 
 void ImexNetwork::heal(Imex& imex) {
-  const auto look = [&](Imex& one, std::size_t index) {
+  for_each_link(imex, [&](Imex& one, std::size_t index) {
     Imex::Link link = one.daemon_->links[index];
     if (link.peer == nullptr || !link.lost_at) return;
     const Imex& other = *link.peer;
@@ -208,10 +231,7 @@ void ImexNetwork::heal(Imex& imex) {
     if (!is_whole) return;
     link.lost_at.reset();
     set_link(one, index, std::move(link));
-  };
-  for (const auto& [number, index] : imex.callers_) look(*by_number_[number], index);
-  if (!imex.daemon_) return;
-  for (std::size_t i = 0; i < imex.daemon_->links.size(); ++i) look(imex, i);
+  });
 }
 
 }  // namespace cdom::sandbox

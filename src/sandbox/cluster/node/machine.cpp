@@ -139,6 +139,8 @@ void Machine::inject(Fault fault) {
       return;
     case Fault::ImexCut:
       return network_.set_cut(name(), true);
+    case Fault::ImexSplit:
+      return network_.set_split(name(), true);
     case Fault::FabricError:  // is read
     case Fault::ImexForeign:
       return;
@@ -164,6 +166,8 @@ void Machine::heal(Fault fault) {
     case Fault::ImexCut:
       if (!faults_.contains(Fault::PowerOff)) network_.set_cut(name(), is_imex_cut());
       return;
+    case Fault::ImexSplit:
+      return network_.set_split(name(), false);
     case Fault::SlowApi:
       return follow_network();
     case Fault::ImexKill:
