@@ -76,7 +76,7 @@ base::Result<DynamicObject> decode<DynamicObject>(std::string_view json) {
   return read_dynamic(json, {});
 }
 
-// Of a kind that is not known here no message is either.
+// The protobuf messages of a kind that is not known here are not known either.
 template <>
 bool reads_protobuf<DynamicObject>(std::string_view /*version*/) {
   return false;

@@ -23,7 +23,8 @@ struct AskedPods {
   std::map<std::string, std::int64_t> templates;
 };
 
-// Of a Pod, and of all that has a pod's template in it. `json` is one object.
+// The pods that the object asks for: a Pod itself, or the template in any other kind. `json` is one
+// object.
 AskedPods asked_pods_in(std::string_view json);
 
 // Paths of a ComputeDomain's fields that its CustomResourceDefinition does not have:

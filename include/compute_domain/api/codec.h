@@ -89,7 +89,7 @@ Status decode_status(int http_code, std::string_view body);
 // the rest Unavailable.
 base::Error error_of(const Status& status);
 
-// Of an APIGroup answer (/apis/<group>): the versions served, the server's preferred one first.
+// The versions that an APIGroup answer (/apis/<group>) serves, the server's preferred one first.
 base::Result<std::vector<std::string>> decode_group_versions(std::string_view json);
 
 // One document of YAML or JSON, or several separated by "---", or a List: each object as JSON text.
@@ -122,7 +122,7 @@ std::string ownership_patch(const Precondition& if_is, const std::vector<OwnerRe
 std::string owners_patch(const Precondition& if_is, const std::vector<OwnerReference>& owners);
 std::string status_patch(const Precondition& if_is, const ComputeDomainStatus& status);
 std::string status_patch(const Precondition& if_is, const ComputeDomainNodeReport& report);
-// Of a ComputeDomainNode status.stale alone, which is not the report's.
+// Sets only status.stale of a ComputeDomainNode, which is not part of the report.
 std::string staleness_patch(const Precondition& if_is, const std::optional<Staleness>& stale);
 // ConfigMap: our labels and the data as a whole; keys that are not ours are removed.
 std::string config_map_patch(const Precondition& if_is, const ConfigMap& current,

@@ -70,8 +70,8 @@ struct ComputeDomainNodeStatus {
   bool ready = false;        // status: Ready | NotReady
   std::string reason;        // why it is not ready: a word for programs; "" when it is
   std::string message;       // the same for people, with the next step
-  // Of its IMEX daemon since the node has become a member, also of one that is READY again: what
-  // ran over the daemon before has lost its memory.
+  // Restarts of the node's IMEX daemon since the node became a member. They count even when the
+  // daemon is READY again: what ran over the daemon before has lost its memory.
   std::int64_t restarts = 0;
   std::optional<DaemonFailure> last_failure;
 

@@ -42,8 +42,8 @@ struct ClaimChannel {
   friend auto operator<=>(const ClaimChannel&, const ClaimChannel&) = default;
 };
 
-// What a report may hold; the CRD says the same. Of a stored report that holds more, as an older
-// CRD allowed it, the rest is left out.
+// What a report may hold; the CRD says the same. An older CRD allowed more: what a stored report
+// has beyond these bounds is left out.
 struct ReportBounds {
   static constexpr std::size_t kGroups = 256;
   // Claims, their channels, and peers that are not reached: of a group, and of all groups together.
@@ -98,7 +98,7 @@ struct PendingClaim {
 
 // The report in the cells of a table, for people: nothing is decided by it.
 struct ReportSummary {
-  // Of the groups that have not stopped, the worst state, and since when; absent without a group.
+  // The worst state among the groups that have not stopped, and since when; absent without a group.
   std::optional<DaemonState> state;
   std::optional<base::Time> since;
   std::string domains, unreachable;  // names: "r1n03, r1n04 and 3 more"
@@ -107,22 +107,24 @@ struct ReportSummary {
   friend bool operator==(const ReportSummary&, const ReportSummary&) = default;
 };
 
-// Of ComputeDomainNodeReport::conditions: whether the node offers its devices to the scheduler.
+// A type in ComputeDomainNodeReport::conditions: whether the node offers its devices to the
+// scheduler.
 inline constexpr char kConditionCanServe[] = "CanServe";
 
 struct ComputeDomainNodeReport {
   std::string boot_id;
-  // That the node serves; "" without a fabric, and while the fabric has never been read in this
-  // boot.
+  // The clique that the node serves; "" without a fabric, and while the fabric has never been read
+  // in this boot.
   std::string clique;
   // The clique that the fabric names now, when that is another one: the node changes over when its
   // last claim has ended. nullopt otherwise.
   std::optional<std::string> next_clique;
-  // As the node serves now, and as it is told to where that is something else: it changes over when
-  // its last claim has ended.
+  // How the node serves now. When its configuration asks for another isolation, that is
+  // next_isolation, and the node changes over when its last claim has ended.
   Isolation isolation = Isolation::Domain;
   std::optional<Isolation> next_isolation;
-  // Its IMEX daemon is the host's own: it is asked, and never started, stopped or told of peers.
+  // Its IMEX daemon is the host's own: the driver only asks it for its state, and never starts it,
+  // stops it or gives it peers.
   bool host_managed = false;
   std::string fabric_error;         // why the fabric cannot be read; for people
   std::string address;              // where this node's IMEX daemon is reached by the others

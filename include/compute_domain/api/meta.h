@@ -68,11 +68,11 @@ struct Condition {
   std::string message;
   base::Time last_transition{};
   std::int64_t observed_generation = 0;
-  // As the server has given it, which is written back as it stands: another writer's has fractions
-  // of seconds, and fields, that are not here. Empty in one that was made here.
+  // The JSON that the server gave, which is written back unchanged: another writer's condition may
+  // have fields and fractions of seconds that this struct lacks. Empty for a condition made here.
   std::string text = {};
 
-  // Of what it says.
+  // Compares all but `text`.
   friend bool operator==(const Condition& a, const Condition& b) {
     return std::tie(a.type, a.status, a.reason, a.message, a.last_transition,
                     a.observed_generation) == std::tie(b.type, b.status, b.reason, b.message,

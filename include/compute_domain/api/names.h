@@ -7,8 +7,8 @@ namespace cdom::api {
 inline constexpr char kDriver[] = "compute-domain.nvidia.com";
 inline constexpr char kGroup[] = "resource.nvidia.com";
 inline constexpr char kChannelClass[] = "compute-domain-default-channel.nvidia.com";
-// Of ours: the class of what the nodes of a clique share, the type of its devices, and what the
-// names of their pools begin with, which no name of a node can.
+// Our own names: the class of the devices that the nodes of a clique share, the type of those
+// devices, and the prefix of their pools' names, with which no node's name can begin.
 inline constexpr char kSharedClass[] = "compute-domain-shared-channel.nvidia.com";
 inline constexpr char kSharedType[] = "shared-channel";
 inline constexpr char kSharedPoolPrefix[] = "clique/";
@@ -53,22 +53,23 @@ inline constexpr char kAgentNodeDetected[] = "detected";
 inline constexpr char kPodDomainLabel[] = "resource.nvidia.com/compute-domain";
 inline constexpr char kWorkloadLabel[] = "resource.nvidia.com/workload";
 inline constexpr char kLabelWorkload[] = "Label";  // a Workload's kind, of that label
-// By which other controllers mark the pods of one workload.
+// Labels by which other controllers mark the pods of one workload.
 inline constexpr char kJobSetUidLabel[] = "jobset.sigs.k8s.io/jobset-uid";
 inline constexpr char kJobSetNameLabel[] = "jobset.sigs.k8s.io/jobset-name";
 inline constexpr char kGroupKeyLabel[] = "leaderworkerset.sigs.k8s.io/group-key";
 inline constexpr char kGroupIndexLabel[] = "leaderworkerset.sigs.k8s.io/group-index";
 inline constexpr char kLeaderWorkerSetLabel[] = "leaderworkerset.sigs.k8s.io/name";
-// Of a claim that was made from a template: its name in the pod's spec.resourceClaims.
+// On a claim that was made from a template: the claim's name in the pod's spec.resourceClaims.
 inline constexpr char kPodClaimAnnotation[] = "resource.kubernetes.io/pod-claim-name";
-// Of the GPU Operator, on Nodes. Its driver manager (NVIDIA/k8s-driver-manager, cmd/driver-manager)
-// has the value of each "deploy" label contain "paused-for-driver-upgrade" while it unloads the
-// driver, NVIDIA/mig-parted "paused-for-mig-change" while it changes MIG; the state is written by
-// the upgrade library (NVIDIA/k8s-operator-libs, pkg/upgrade/consts.go).
+// Labels of the GPU Operator on Nodes. While its driver manager (NVIDIA/k8s-driver-manager,
+// cmd/driver-manager) unloads the driver, the value of each "deploy" label contains
+// "paused-for-driver-upgrade"; while NVIDIA/mig-parted changes MIG, "paused-for-mig-change". The
+// upgrade library (NVIDIA/k8s-operator-libs, pkg/upgrade/consts.go) writes the upgrade state.
 inline constexpr char kGpuDeployPrefix[] = "nvidia.com/gpu.deploy.";
 inline constexpr char kGpuPausedFor[] = "paused-for-";
 inline constexpr char kDriverUpgradeLabel[] = "nvidia.com/gpu-driver-upgrade-state";
-// From the moment on at which the driver's pod is to be replaced until the new one is ready.
+// The upgrade state from the moment at which the driver's pod is to be replaced until the new pod
+// is ready.
 inline constexpr char kDriverPodRestart[] = "pod-restart-required";
 inline constexpr char kOutOfServiceTaint[] = "node.kubernetes.io/out-of-service";
 inline constexpr char kUnschedulableTaint[] = "node.kubernetes.io/unschedulable";

@@ -76,7 +76,7 @@ struct NodeList {
 std::string slot_host_name(std::string_view group, std::int64_t slot);
 // The text of the node table: one name a line, in the order of the slots.
 std::string table_text(const NodeList& list);
-// Of table_text(); what READY refers to. "" for a group without a table.
+// The hash of table_text(), which a daemon's READY refers to. "" for a group without a table.
 std::string table_hash(const NodeList& list);
 
 // The ConfigMap's data: key "nodes.json". encode() is canonical: equal lists give equal text.

@@ -60,7 +60,7 @@ struct Allocation {
 struct ClaimConsumer {
   std::string resource;  // "pods"
   std::string name, uid;
-  // Of the pod, where whoever has read it has filled it in; no field of the API.
+  // The pod's node, when the reader of the pod has filled it in; not a field of the API.
   std::string node = {};
 
   friend bool operator==(const ClaimConsumer&, const ClaimConsumer&) = default;

@@ -54,7 +54,7 @@ base::Result<ChannelConfig> decode_channel_config(const std::string& parameters)
   if (text->domain_uid.empty()) {
     return invalid("domainID cannot be empty: use the claim template of a ComputeDomain");
   }
-  // As in the reference driver any other word means Single.
+  // Any other word means Single, as in the reference driver.
   const bool all = text->allocation_mode == to_string(AllocationMode::All);
   return ChannelConfig{text->domain_uid, all ? AllocationMode::All : AllocationMode::Single};
 }

@@ -60,7 +60,7 @@ inline constexpr auto kFields<NodeList> =
                field("releases", &NodeList::releases),
                field("scarce", &NodeList::scarce)};
 
-// As versions before 2026-11-23 wrote a channel.
+// A channel as versions before 2026-11-23 wrote it.
 struct ChannelByName {
   std::int64_t number = 0;
   std::vector<std::string> nodes;

@@ -17,7 +17,7 @@ struct AsForeignStatus {
   static void write(Json& json, bool value);
 };
 
-// Of the labels those that somebody reads.
+// Reads only the labels that this program uses.
 struct AsLabelsOfNode {
   static void read(Decoding& decoding, const JsonView& json, Labels& out);
 };

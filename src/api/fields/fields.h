@@ -274,7 +274,8 @@ void want_at(Wanted& wanted, const JsonPath& path, const Wanted& there);
 template <HasFields T>
 Wanted wanted_fields();
 
-// Of a T that a Shape reads: what the Shape says; else what the table of T says; else everything.
+// What is read of a T by a Shape: what the Shape says; else what the table of T says; else
+// everything.
 template <class Shape, class T>
 Wanted wanted_by() {
   if constexpr (requires { Shape::wanted(); }) {

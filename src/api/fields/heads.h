@@ -22,7 +22,7 @@ struct EventHead {
   std::optional<Unreadable> unreadable;  // the object
 };
 
-// Of the word in an event: "ADDED".
+// The type that an event names: "ADDED".
 WatchType watch_type_of(std::string_view word);
 
 }  // namespace cdom::api

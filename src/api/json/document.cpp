@@ -264,7 +264,7 @@ base::Result<PageHead> decode_list(const Kind* kind, std::string_view json, Read
   if (items.empty() || items == "null") return head;
   const auto texts = elements_in(items);
   if (!texts) return invalid("items: must be a list");
-  // Of a version that nobody here reads all are, not one.
+  // In a list of a version that is not known here, all objects are unreadable: that is one error.
   if (kind != nullptr && !of_list->api_version.empty()) {
     if (const auto version = version_in(*kind, of_list->api_version); !version)
       return version.error();

@@ -13,7 +13,7 @@ namespace cdom::api {
 
 struct JsonStep {
   JsonName name;
-  // Of a list: the element whose member `key` is `value`. Empty: not a list.
+  // In a list: takes the element whose member `key` is `value`. Empty: not a list.
   JsonName key;
   std::string_view value;
 

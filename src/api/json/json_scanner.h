@@ -73,13 +73,14 @@ std::string text_of_string(std::string_view quoted);
 // The same of bytes that are no JSON: each that is not of a character of UTF-8 becomes U+FFFD.
 void assign_as_utf8(std::string& out, std::string_view bytes);
 
-// Of an object: its members in their order, each with the text of its value.
+// A member of an object, with the text of its value.
 struct JsonMember {
   std::string name;
   std::string_view value;
 };
+// The members of an object, in their order.
 base::Result<std::vector<JsonMember>> members_in(std::string_view object);
-// Of a list: the texts of its elements.
+// The texts of a list's elements.
 base::Result<std::vector<std::string_view>> elements_in(std::string_view list);
 
 }  // namespace cdom::api

@@ -15,7 +15,7 @@ namespace cdom::api {
 
 namespace {
 
-// Of what is kept: those who walk it recurse. What is left out may be of any depth.
+// How deep a kept value may be, as those who walk it recurse. What is left out may be of any depth.
 constexpr std::size_t kDeepest = 1'000;
 
 // nullopt: it is too large for a double.

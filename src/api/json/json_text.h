@@ -16,21 +16,21 @@ namespace cdom::api {
 
 using Json = nlohmann::json;
 
-// What of a document is read. A list stands for each of its elements.
+// The part of a document that is read. A list stands for each of its elements.
 struct Wanted {
   bool everything = false;  // also of members that are not named here
   bool as_text = false;     // unless null a string in its place, which is its text as it stands
   std::map<std::string, Wanted, std::less<>> members = {};  // of an object
 
-  // Of a member; nullptr: none of it.
+  // What is read of a member; nullptr: nothing.
   [[nodiscard]] const Wanted* of(const std::string& name) const;
-  // Both of them.
+  // From now on both are read.
   void add(const Wanted& other);
 };
 
-// Invalid: line, column and what is expected there; or what of a wanted value cannot be kept, as
-// its depth. What is not `wanted` is checked and left out, at the cost of its characters; of a node
-// that is nine tenths. Of members with one name the last counts.
+// Invalid: names line, column and what is expected there, or says why a wanted value cannot be
+// kept (its depth, for one). What is not `wanted`, nine tenths of a Node, is checked and left out,
+// at the cost of its characters. When members share a name, the last one counts.
 base::Result<Json> parse_json(std::string_view text, const Wanted& wanted = {.everything = true});
 
 // Without spaces. Bytes that are no UTF-8 become U+FFFD.

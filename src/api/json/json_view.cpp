@@ -78,7 +78,7 @@ void JsonView::each_member(FunctionRef<void(std::string_view, JsonView)> visit) 
     for (const auto& [name, value] : json().get_ref<const Json::object_t&>()) visit(name, value);
     return;
   }
-  // As an API server writes them they are in order.
+  // An API server writes them in order.
   bool is_in_order = true;
   const QuickValue* before = nullptr;
   for (const QuickValue* it = quick().inside(); it != quick().behind(); it = it->behind()) {

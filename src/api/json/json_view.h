@@ -37,8 +37,8 @@ struct QuickValue {
   bool boolean = false;    // of an object: whether a name may have come twice
   std::uint32_t size = 1;  // how many of the row it is, with what is inside it
   JsonName name;           // of a member of an object
-  // Of a string what it means, of a number how it stands there; of what is wanted as text, which is
-  // of the type String, all of it as it stands there.
+  // The content of a string, or the digits of a number as the document has them. A value that is
+  // wanted as text has the type String: the whole value as the document has it.
   std::string_view text;
   std::uint64_t integer = 0;  // of an object: the bits of all names
 
@@ -67,12 +67,13 @@ class JsonView {
   [[nodiscard]] bool boolean() const;
   [[nodiscard]] std::int64_t integer() const;
   [[nodiscard]] std::uint64_t large_integer() const;
-  // Of what is wanted as text (Wanted::as_text) and is not null: as it stands in the document.
+  // A value that is wanted as text (Wanted::as_text) and is not null, as the document has it.
   [[nodiscard]] std::string_view raw_text() const { return string(); }
-  // As JSON, for messages.
+  // The value as JSON, for messages.
   [[nodiscard]] std::string written() const;
 
-  // Of an object, of members with one name the last; false where there is none, and `found` stays.
+  // Finds a member of an object; when members share the name, the last one. False: there is none,
+  // and `found` stays.
   [[nodiscard]] bool find(const JsonName& name, JsonView& found) const {
     if (!is_quick()) return find_in(json(), name.text, found);
     const QuickValue& object = quick();
@@ -90,9 +91,9 @@ class JsonView {
     JsonView found = *this;
     return find(JsonName(name), found) ? std::optional(found) : std::nullopt;
   }
-  // Of an object: in the order of their names, each once.
+  // Visits the members of an object in the order of their names, each once.
   void each_member(FunctionRef<void(std::string_view name, JsonView value)> visit) const;
-  // Of a list, until `visit` gives false.
+  // Visits the items of a list until `visit` gives false.
   void each_item(FunctionRef<bool(JsonView item)> visit) const;
 
  private:

@@ -27,7 +27,8 @@ struct QuickReader::Parts {
   std::unique_ptr<simdjson::internal::dom_parser_implementation> library;
   std::vector<char> bytes;  // the text, and what the library may look at behind it
   JsonStructure structure;
-  // Of the list that was cut: their first tokens, and the first backslash that is not before them.
+  // An item of the list that was cut: its first token, and the first backslash that is not before
+  // it.
   struct Item {
     std::size_t token;
     const char* backslash;
@@ -127,7 +128,7 @@ std::optional<QuickReader::Cut> QuickReader::cut(std::string_view list) {
       cut.members.push_back({*name, *text});
       continue;
     }
-    // Of two the last one counts, and it may be null.
+    // Gives up on a second "items": the last one counts, and it may be null.
     if (cut.has_items || !walk.take('[')) return std::nullopt;
     cut.has_items = true;
     if (walk.take(']')) continue;

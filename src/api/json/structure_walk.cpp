@@ -10,9 +10,9 @@ namespace cdom::api {
 
 namespace {
 
-// As many as a word has bits.
+// As many levels as a machine word has bits.
 constexpr unsigned kMostLevels = 64;
-// With so few characters and no exponent a number is none that is too large.
+// A number with so few characters and no exponent is never too large.
 constexpr std::size_t kLongestFloat = 300;
 constexpr JsonName kMetadata("metadata"), kManagedFields("managedFields");
 
@@ -45,7 +45,7 @@ const char* pass_word(const char* at, std::string_view word) {
   return std::string_view(at, word.size()) == word ? at + word.size() : nullptr;
 }
 
-// Of an escape, 0 when it is none.
+// 0 when it is not a valid escape.
 std::size_t length_of_escape(const char* backslash) {
   switch (backslash[1]) {
     case '"':
@@ -298,7 +298,8 @@ bool StructureWalk::look_into_escapes(const char* limit) {
   return true;
 }
 
-// Of the one whose quote has just been taken: between it and the next token there is only space.
+// The end of the string whose quote has just been taken: only space lies between it and the next
+// token.
 const char* StructureWalk::end_of_string() const {
   const char* end = text_ + *at_;
   while (end[-1] != '"') --end;

@@ -21,8 +21,8 @@
 
 namespace cdom::api {
 
-// Of a text, behind which memory goes on with a zero. `tokens` has the end of the text behind the
-// last of them.
+// Where the tokens of a text begin. The byte behind the text is readable, and zero. Behind the last
+// token, `tokens` holds the end of the text.
 struct JsonStructure {
   std::string_view text;
   const std::uint32_t* tokens = nullptr;
@@ -32,7 +32,7 @@ struct JsonStructure {
 class StructureWalk {
  public:
   explicit StructureWalk(const JsonStructure& structure);
-  // From the token on that begins a value, where a walk that has come so far has this backslash().
+  // Starts at a token that begins a value; a walk that has come so far has this backslash().
   StructureWalk(const JsonStructure& structure, std::size_t token, const char* backslash);
 
   // Adds the value that begins here to `values`, and the texts that do not stand in the document to

@@ -21,7 +21,7 @@ class WantedIndex {
   // Also of members that nobody has named.
   [[nodiscard]] bool is_everything() const { return everything_; }
   [[nodiscard]] bool is_text() const { return as_text_; }
-  // Of a member; nullptr: none of it.
+  // What is read of a member; nullptr: nothing.
   struct Member {
     const WantedIndex* wanted;
     std::size_t index;  // that no other has, or kNoIndex
@@ -43,7 +43,7 @@ class WantedIndex {
   std::vector<WantedIndex> members_;  // in the same order
 };
 
-// The same as each of the two readers wants to be told it.
+// The same in the form that each of the two readers takes.
 struct WantedDocument {
   explicit WantedDocument(Wanted wanted) : all(std::move(wanted)), index(all) {}
 

@@ -33,7 +33,7 @@ struct ForeignCondition {
   std::optional<base::Time> changed;
 
   [[nodiscard]] bool is_ready() const { return type == "Ready"; }
-  // As AsForeignStatus has it: any other word is Unknown.
+  // Any other word is Unknown, as in AsForeignStatus.
   [[nodiscard]] ConditionStatus value() const {
     return status == "True"    ? ConditionStatus::True
            : status == "False" ? ConditionStatus::False
@@ -77,7 +77,7 @@ void read_spec(MessageReader in, Node& out) {
   }
 }
 
-// Of conditions and addresses of one type the first counts.
+// When several conditions or addresses have one type, the first one counts.
 void read_status(MessageReader in, Node& out) {
   bool has_ready = false, has_address = false;
   while (in.next()) {

@@ -21,7 +21,7 @@ namespace cdom::api {
 
 // No JSON begins so.
 bool is_enveloped(std::string_view text);
-// Of a watch's event as a message and not as a line: a line of JSON does not begin so.
+// Whether a watch's event is a message. A line of JSON does not begin so.
 bool is_event_message(std::string_view text);
 
 using ReadMessage = FunctionRef<void(const MessageReader& object)>;

@@ -19,10 +19,10 @@ class MessageReader {
 
   // Goes to the next field. False: there is none, or the text is broken.
   [[nodiscard]] bool next();
-  // Of the field: its number in the message's definition.
+  // The field's number in the message's definition.
   [[nodiscard]] std::uint64_t number() const { return number_; }
 
-  // The value of the field. Of another type than its own the text is broken.
+  // The value of the field. When it is asked for as another type, the text counts as broken.
   [[nodiscard]] std::string_view bytes() const;
   // Bytes that are not UTF-8 have become U+FFFD, as they do where an API server writes JSON.
   void read(std::string& out) const;

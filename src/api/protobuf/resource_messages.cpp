@@ -61,7 +61,7 @@ void read_device_config(MessageReader in, OpaqueConfig& out) {
   }
 }
 
-// Of a claim.
+// A configuration of a claim.
 void read_message(MessageReader in, OpaqueConfig& out) {
   while (in.next()) {
     if (in.number() == 1) read_item(in, out.requests);
