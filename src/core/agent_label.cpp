@@ -15,9 +15,9 @@ constexpr std::string_view kPciSuffix = ".present";
 constexpr std::string_view kNvidiaVendor = "10de";
 constexpr std::string_view kDisplayClass = "03";
 
-// Node feature discovery names a device by the fields that it is configured with, at first its
-// class and vendor: pci-0302_10de.present. Of NVIDIA's devices those of the class 03 are GPUs;
-// where only vendors are told, any may be.
+// Node feature discovery names a device by the fields that it is configured with, by default its
+// class and vendor: pci-0302_10de.present. NVIDIA's devices of the class 03 are GPUs; where the
+// label has only the vendor, any of them may be one.
 bool is_nvidia_gpu(std::string_view key) {
   if (!key.starts_with(kPciPrefix) || !key.ends_with(kPciSuffix)) return false;
   key.remove_prefix(kPciPrefix.size());

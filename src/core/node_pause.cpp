@@ -13,7 +13,7 @@ constexpr std::string_view kDriver = "driver ";
 }  // namespace
 
 bool tells_of_pause(std::string_view key, std::string_view value) {
-  // Of the states before it nothing follows that the cordon does not say already.
+  // The states before it say nothing that the cordon does not say already.
   if (key == api::kDriverUpgradeLabel) return value == api::kDriverPodRestart;
   return key.starts_with(api::kGpuDeployPrefix) &&
          value.find(api::kGpuPausedFor) != std::string_view::npos;

@@ -22,8 +22,8 @@ struct DeviceHealth {
   friend bool operator==(const DeviceHealth&, const DeviceHealth&) = default;
 };
 
-// Of the devices that the node publishes, and of shared ones that are prepared on it; none before
-// it knows its clique.
+// The health of the devices that the node publishes, and of shared ones that are prepared on it;
+// empty before the node knows its clique.
 std::vector<DeviceHealth> device_health(const NodeWorld& world);
 
 }  // namespace cdom::core

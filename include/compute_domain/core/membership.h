@@ -86,8 +86,8 @@ std::vector<ImexGroupKey> groups_of(const DomainView& view, const NodeViews& nod
                                     const std::vector<StoredList>& lists);
 
 // UIDs of the domain's claims that one of the node lists admits and that are still allocated: their
-// containers may run. Of a list that cannot be read every allocated claim of the domain may be
-// admitted; of an automatic domain, every one that names no domain.
+// containers may run. A list that cannot be read may admit every allocated claim of the domain, and
+// for an automatic domain every one that names no domain.
 std::set<std::string> held_claims(const std::string& domain_uid,
                                   const std::vector<StoredList>& lists,
                                   const std::vector<api::ResourceClaim>& claims);

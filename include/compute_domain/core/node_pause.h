@@ -23,8 +23,8 @@ NodePause pause_of(const api::Node& node);
 // Whether pause_of() reads this label of a Node.
 bool tells_of_pause(std::string_view key, std::string_view value);
 
-// As an annotation has it: "" without a pause, "cordoned", "driver KEY=VALUE", or both, "; "
-// between them. What is not understood is left out.
+// The pause as an annotation's value: "" without a pause, "cordoned", "driver KEY=VALUE", or both
+// with "; " between them. pause_in() leaves out what it does not understand.
 std::string to_text(const NodePause& pause);
 NodePause pause_in(std::string_view text);
 

@@ -123,7 +123,7 @@ struct SeenDaemon : base::DaemonStatus {
   // By slot: since when a peer that was connected has not been.
   std::map<std::int64_t, base::Duration> disconnected;
 };
-// As reports call it.
+// The phase as reports name it.
 api::DaemonState state_of(base::DaemonPhase phase);
 
 // The API server's own answer about a claim.
@@ -185,7 +185,7 @@ struct Setback {
 
   friend bool operator==(const Setback&, const Setback&) = default;
 };
-// Of what concerns the IMEX daemon, among the setbacks; all others are of a claim, by its UID.
+// The key of the IMEX daemon's setback. Every other setback is a claim's, by its UID.
 inline constexpr char kDaemonSetback[] = "";
 
 // A term of this node in a group.

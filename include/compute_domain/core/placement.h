@@ -1,8 +1,8 @@
 // Placement: which clique a domain gets that wants all of its seats in one.
 //
-// Of the cliques with as many free seats as the domain needs the one with the fewest; domains in
-// the order of their age. What a domain has been reserved and has not taken yet is not free. One
-// decision is about all domains at once, and is carried out by one write of the reservations. Pure.
+// Domains come in the order of their age. Each gets the clique with the fewest free seats among
+// those that have enough. Seats that are reserved and not taken yet are not free. One decision is
+// about all domains at once, and is carried out by one write of the reservations. Pure.
 #pragma once
 
 #include <map>

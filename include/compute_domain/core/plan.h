@@ -116,7 +116,7 @@ struct RecordEvent {
   std::string reason, message;
   friend bool operator==(const RecordEvent&, const RecordEvent&) = default;
 };
-// Of the type that the reason has.
+// The Event's type is that of the reason.
 RecordEvent event_on(api::ObjectReference involved, Reason reason, std::string message);
 // Deletes the template and succeeds only when the API server itself answers that it is not there,
 // or shows one that the domain of this UID does not own. With `predecessors` also the one that the

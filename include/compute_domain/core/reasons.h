@@ -301,7 +301,7 @@ class Reason {
   // NOLINTNEXTLINE(google-explicit-constructor)
   consteval Reason(const char* name) : Reason(std::string_view(name)) {}
 
-  // That of a name which somebody has stored; nullopt: it is none of ours, or an older release's.
+  // The reason with a name that was stored; nullopt: the name is not ours, or an older release's.
   static constexpr std::optional<Reason> find(std::string_view name) {
     for (const ReasonRow& row : reasons_detail::kRows) {
       if (row.name == name) return Reason(&row);
@@ -313,9 +313,9 @@ class Reason {
   [[nodiscard]] constexpr std::string_view name() const { return row_->name; }
   [[nodiscard]] constexpr EventType event() const { return row_->event; }
 
-  // That a domain forms, or waits for a person, is not severe: all else may be said instead of it.
+  // Not severe: the domain forms, or waits for a person. Any other reason may be shown instead.
   [[nodiscard]] constexpr bool is_severe() const { return row_->severity >= Severity::Ending; }
-  // Of two states of members.
+  // Compares two states of members.
   [[nodiscard]] constexpr bool is_worse_than(Reason other) const { return row_ < other.row_; }
 
   friend constexpr bool operator==(Reason a, Reason b) { return a.row_ == b.row_; }
@@ -324,7 +324,7 @@ class Reason {
   constexpr explicit Reason(const ReasonRow* row) : row_(row) {}
 
  private:
-  // Of a row's place, as GCC 12 with its sanitizers compares no pointer at compile time.
+  // The index of a row, because GCC 12 with its sanitizers cannot compare pointers at compile time.
   static consteval std::size_t index_of(std::string_view name) {
     for (std::size_t i = 0; i < std::size(reasons_detail::kRows); ++i) {
       if (reasons_detail::kRows[i].name == name) return i;

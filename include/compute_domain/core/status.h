@@ -15,8 +15,8 @@ inline constexpr char kConditionCliques[] = "SingleClique";
 // Only while the API server refuses something: False.
 inline constexpr char kConditionWrites[] = "WritesAccepted";
 inline constexpr char kConditionPlaced[] = "Placed";  // of a domain that wants one clique
-// Of Ready, read again by both programs: the reference driver's daemons serve the domain until
-// their last claim has ended.
+// A reason of Ready that both programs read again: the reference driver's daemons serve the domain
+// until their last claim has ended.
 inline constexpr Reason kServedByPredecessor = "ServedByPredecessor";
 
 // What became of the wanted ResourceClaimTemplate.

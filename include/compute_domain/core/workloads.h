@@ -49,7 +49,7 @@ struct OwnedWorkload {
 };
 // nullopt: that depends on the pod's templates, which have not been read.
 std::optional<OwnedWorkload> workload_of(const PodFacts& pod, const std::string& claim_name);
-// Of a claim that a person has made: all pods that name it are one workload.
+// The workload of a claim that a person made: all pods that name the claim are one workload.
 OwnedWorkload workload_of(const api::ResourceClaim& claim);
 
 // What would make the pod again, and is deleted so that it ends: its JobSet, its LeaderWorkerSet or
@@ -91,7 +91,7 @@ struct WorkloadsWorld {
   std::vector<AutomaticClaim> claims;             // in any order
   std::vector<api::ComputeDomain> domains;        // of the namespace
   std::map<std::string, DomainRefusal> refusals;  // by the workload's id
-  // Of the Jobs that were asked, by UID; nullopt: there is none any more.
+  // The Jobs that were asked for, by UID; nullopt: there is no such Job any more.
   std::map<std::string, std::optional<api::Job>> jobs;
   // Owners that a domain has had at any time that this process knows of, by its UID.
   std::map<std::string, std::set<std::string>> owners;

@@ -24,16 +24,16 @@ namespace cdom::core {
 struct Settings {
   std::string operator_namespace = "compute-domain-operator";
   std::int64_t slots_per_group = 18;  // MAX_NODES_PER_IMEX_DOMAIN
-  // That a node has: numbers 1 to channels - 1 are given to domains that differ by channel.
+  // Channels of a node: the numbers 1 to channels - 1 go to domains that differ by channel.
   std::int64_t channels = 2048;
   // Between two writes of one object that nobody waits for.
   base::Duration status_interval = std::chrono::milliseconds(500);
-  // Of a status that is NotReady before and after, with the same slots and conditions, and of which
-  // no Event tells.
+  // The same for a status that is NotReady before and after, with the same slots and conditions,
+  // and that causes no Event.
   base::Duration detail_interval = std::chrono::seconds(2);
   base::Duration list_interval = std::chrono::milliseconds(50);
-  // Of a node list that lacks some of `spec.numNodes`: so long nobody has come since, and so long
-  // it is held at most.
+  // A node list that lacks some of `spec.numNodes` is written once no node has come for this long,
+  // or when it has been held for longest_hold.
   base::Duration arrivals_pause = std::chrono::milliseconds(200);
   base::Duration longest_hold = std::chrono::seconds(1);
   base::Duration agent_grace = std::chrono::seconds(60);
@@ -161,8 +161,7 @@ struct World {
   std::set<std::string> told_claims;  // UIDs that got their Event from this process
   // Whether the workload of a claim that names no domain is still unknown.
   bool has_unknown_claims = false;
-  // Of a domain that wants one clique: what is reserved for it, and what this process has last
-  // found.
+  // For a domain that wants one clique: what is reserved for it, and what this process found last.
   std::optional<Reservation> reservation;
   std::optional<PlacementVerdict> placement;
   // What the API server refuses to this domain, or somebody else holds, each with what it said: no
@@ -184,7 +183,7 @@ struct CliqueWorld {
   std::string clique;
   std::optional<StoredList> list;
   std::vector<DomainView> domains;  // with claims on the nodes, or a channel; in any order
-  // Of each of these its other node lists, by UID.
+  // The other node lists of these domains, by UID.
   std::map<std::string, std::vector<StoredList>> lists_of_domains;
   NodeViews nodes;  // of the clique, in the list, or with a claim of these domains
   std::optional<base::Time> list_written;  // by this process

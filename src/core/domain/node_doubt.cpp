@@ -11,7 +11,7 @@ namespace {
 
 using base::cat;
 
-// Of a node that is not there: how its slot is freed.
+// How the slot of a node that is not there is freed.
 std::string fencing_text(const NodeView* view, const std::string& node) {
   std::string text = "there is no such Node; if its machine is off for good, delete its pods";
   if (view == nullptr || !view->report) return text;

@@ -185,7 +185,7 @@ std::string unconfirmed_clique(const Evidence& evidence, const Membership& membe
                                const World& world) {
   if (membership.isolation != api::Isolation::Channel || membership.clique->empty()) return "";
   if (evidence.entry != nullptr && evidence.entry->member) return "";
-  // Of a list that is lost the status remembers who was in it.
+  // When the list is lost, the status remembers who was in it.
   const api::ComputeDomainNodeStatus* before = status_before(world, membership.node);
   const bool was_given =
       before != nullptr && before->channel > 0 && before->clique == membership.clique;
@@ -336,9 +336,9 @@ Blame blame_of(const Peer& peer, const std::vector<const Peer*>& peers) {
 }
 
 // A member that is not connected with most of the others is the one that is lost, not they. The
-// worst goes first, with what it says of others and they of it; then the rest is counted again. Of
-// two members one word is most of what there is; else a single witness, who may be the one that is
-// lost and has seen its first loss, names nobody.
+// worst goes first, with its complaints and those about it; then the rest is counted again. Between
+// two members one complaint is enough. Among more, a single complaint blames nobody: the member
+// that complains may be the lost one, and this its first loss.
 void blame_the_lost(const std::vector<Peer>& peers) {
   std::vector<const Peer*> left;
   left.reserve(peers.size());
@@ -366,7 +366,7 @@ bool are_of_one_group(const Membership& a, const Membership& b) {
   return a.clique == b.clique && a.isolation == b.isolation;
 }
 
-// Of a node that is silent itself, its peers may know more.
+// When a node is silent, its peers may know more of it.
 void tell_complaints_of_silent(std::vector<MemberView>& members,
                                const std::vector<Evidence>& evidence) {
   for (MemberView& member : members) {

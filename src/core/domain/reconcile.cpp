@@ -149,7 +149,8 @@ std::set<std::string> late_claims(const World& world) {
   return late;
 }
 
-// As the cache knows them: enough to say what a deletion waits for, not to prove that nothing is.
+// The held claims that the cache knows: enough to say what a deletion waits for, not to prove that
+// none is left.
 std::set<std::string> cached_held_claims(const World& world) {
   std::vector<StoredList> lists = world.lists;
   if (has_lost_list(world) || world.view.has_predecessor) {
@@ -461,8 +462,7 @@ Plan reconcile_absent(const World& world) {
   return children;
 }
 
-// Pods mostly end together with their domain. Of those that do not, what has made them is read
-// once.
+// Pods mostly end together with their domain. For those that do not, their makers are read once.
 constexpr base::Duration kPodsEnd = std::chrono::seconds(5);
 
 void read_makers(const World& world, const WaitsFor& waits_for, Plan& plan) {

@@ -250,7 +250,7 @@ Finding ready_finding(const World& world, const Readiness& readiness,
   return finding;
 }
 
-// Of an answer of the API server, which may quote whole objects.
+// An answer of the API server may quote whole objects: it is cut at this many bytes.
 constexpr std::size_t kLongestRefusal = 1000;
 
 std::optional<Finding> refusal_finding(const World& world) {

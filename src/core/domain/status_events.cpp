@@ -36,7 +36,7 @@ std::optional<Reason> reason_with_event(const api::Condition& condition) {
   return reason && reason->event() != EventType::None ? reason : std::nullopt;
 }
 
-// Of what is normal while a domain forms or waits, only that it has ended Ready is news.
+// What is normal while a domain forms or waits is news only when it has ended Ready.
 bool is_news(const api::Condition* before, const api::Condition& now) {
   const bool weighs = !is_ready(now) || is_severe(now.reason);
   if (before == nullptr) return is_true(now) ? is_ready(now) : weighs;

@@ -14,7 +14,7 @@ namespace {
 using base::cat;
 
 constexpr char kNoSeatYet[] = " no seat yet";
-// Of nodes that offer no seat.
+// Reasons, and nodes for each, that are named when nodes offer no seat.
 constexpr std::size_t kMostLacks = 3, kMostNodes = 3;
 
 // "n1, n2: DriverTooOld (the NVIDIA driver is too old …)", with where to read more; "" when no node

@@ -12,7 +12,8 @@ namespace cdom::core {
 
 namespace {
 
-// Of a node list that is lost the releases go on from what nodes say: no cluster gets this far.
+// When a node list is lost, the releases go on from what nodes report, up to this number, which no
+// cluster reaches.
 constexpr std::int64_t kMostReleasesOfAReport = 1'000'000'000'000;
 // A node offers no more devices than one ResourceSlice has, so no more claims have a channel there.
 constexpr std::size_t kMostClaimsOfANode = 128;
@@ -56,9 +57,9 @@ void Channels::read_list() {
   releases_ = before_->releases;
 }
 
-// What the statuses remember comes first; then what nodes say of claims that are the domains' and
-// are on the node that says it. Of a channel that containers have, and nobody knows for whom, the
-// node has to say that it is free: its claim may be gone while its containers run.
+// What the statuses remember comes first; then what nodes report of claims that belong to the
+// domains and are on the reporting node. When containers have a channel and nobody knows for whom,
+// the node has to report that the channel is free: its claim may be gone while its containers run.
 void Channels::rebuild() {
   for (const DomainView& view : world_.domains) {
     if (!view.domain || !view.domain->status) continue;
@@ -238,7 +239,7 @@ namespace {
 
 // The rest is for labels, the checksum, and what entries come to say.
 constexpr std::size_t kMostBytes = 900'000;
-// Of an admission, beside the claim's UID; and of a channel, beside the domain's name.
+// The bytes of an admission beside the claim's UID, and of a channel beside the domain's name.
 constexpr std::size_t kBytesOfAClaim = 28;
 constexpr std::size_t kBytesOfAChannel = 120;
 

@@ -34,11 +34,11 @@ bool serves(const NodeView& view, std::string_view group) {
          (report->state != api::DaemonState::None || !report->claims.empty());
 }
 
-// Of a text that a user has written: so much is kept, for an Event.
+// How much of a user's text is kept for an Event.
 constexpr std::size_t kLongestQuote = 63;
 std::string quoted(std::string text) { return base::shortened(std::move(text), kLongestQuote); }
 
-// As the API server makes them, and as a label can hold them.
+// The API server makes UIDs of this form, and a label can hold them.
 bool is_uid(std::string_view text) { return base::is_dns_label(text); }
 
 bool admits_any(const api::NodeListEntry& entry, const std::vector<std::string>& claims) {

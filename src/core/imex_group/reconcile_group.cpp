@@ -111,7 +111,7 @@ bool only_admits_more(const ListDraft& draft, const api::NodeList& list) {
   });
 }
 
-// Of who is admitted.
+// A digest of the nodes with admitted claims.
 std::uint64_t digest_of(const api::NodeList& list) {
   std::string text;
   for (const api::NodeListEntry& entry : list.entries) {

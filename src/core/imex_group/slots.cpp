@@ -20,7 +20,7 @@ struct Claimant {
   std::int64_t slot;
 };
 
-// Of a report; with each admission terms count up by one.
+// The highest term that a report is believed; each admission counts terms up by one.
 constexpr std::int64_t kHighestTerm = 1'000'000'000'000;
 
 bool is_running(const api::GroupReport& report) {

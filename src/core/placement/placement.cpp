@@ -281,7 +281,8 @@ void Decision::move() {
       continue;
     }
     fit->left -= seats;
-    // Of older reservations that were put back its template may be ahead.
+    // When an older ConfigMap of reservations was put back, the domain's template may be ahead of
+    // it.
     if (domain->made) after_.generation = std::max(after_.generation, domain->made->generation);
     reservation = {.clique = std::string(fit->clique),
                    .seats = seats,

@@ -11,12 +11,12 @@ namespace cdom::core {
 namespace {
 
 constexpr char kGenerationKey[] = "generation";
-// Numbers of the ConfigMap stay where nothing that is counted up from them overflows.
+// Numbers of the ConfigMap stay below this, so that counting up from them never overflows.
 constexpr std::int64_t kHighestNumber = 100'000'000'000;
-// Of a template, which tenants may edit. So far below that the choices counted up from it never
-// reach the end of what the ConfigMap takes.
+// The same for a template, which tenants may edit: so far below that choices counted up from it
+// never reach kHighestNumber.
 constexpr std::int64_t kHighestGenerationOfTemplate = 1'000'000'000;
-// Of the label by which node lists are known, so that one watch brings both.
+// A value of the label by which node lists are known, so that one watch brings both.
 constexpr char kReservationsGroup[] = "placement";
 
 std::string selector_head() {

@@ -33,7 +33,7 @@ constexpr base::Duration kBindingSettles = 50ms;
 constexpr base::Duration kBindingPatience = 250ms;
 constexpr int kMostDoublingsForNodes = 3;
 
-// Of a name of Kubernetes: what is before the hash.
+// The part of a name before the hash, short enough for a name in Kubernetes.
 constexpr std::size_t kLongestStem = 52;
 constexpr std::size_t kHashDigits = 8;
 
@@ -42,7 +42,7 @@ const api::OwnerReference* controller_of(const api::ObjectMeta& meta) {
   return it == meta.owners.end() ? nullptr : &*it;
 }
 
-// As an owner beside others: a second controller is not allowed.
+// The same owner without `controller`: an object may have only one controller.
 std::optional<api::OwnerReference> owner_like(const api::OwnerReference* controller) {
   if (controller == nullptr) return std::nullopt;
   api::OwnerReference owner = *controller;
@@ -319,7 +319,7 @@ std::optional<std::vector<api::OwnerReference>> owners_of(const WorkloadsWorld& 
   return owners;
 }
 
-// As its owner is named, where Jobs that were read show it.
+// The workload with its owner's name, when Jobs that were read show that owner.
 api::Workload named_workload(const WorkloadsWorld& world, const Work& work) {
   api::Workload workload = work.workload;
   const auto named = work.named_owners.find(workload.uid);
@@ -474,7 +474,7 @@ OwnedWorkload workload_of(const api::ResourceClaim& claim) {
 }
 
 std::string workload_id(const std::string& ns, const api::Workload& workload) {
-  // Of what has a UID the name is for people only.
+  // When there is a UID, the name is for people only.
   return base::hex64(base::fnv1a64(
       cat(ns, "/", workload.kind, "/", workload.uid.empty() ? workload.name : workload.uid)));
 }

@@ -40,7 +40,7 @@ std::string word_of_predecessor(const api::ComputeDomain& domain) {
   return is_served ? ready->message : "";
 }
 
-// Of which workload the claim is only the controller knows.
+// Only the controller knows to which workload the claim belongs.
 NoAdmission why_no_automatic_domain(const ClaimRef& claim, const DomainsReading& domains) {
   std::vector<std::string> names;
   for (const api::ComputeDomain& domain : domains.domains) {

@@ -77,7 +77,8 @@ void remember_stopped_without_fabric(NodeDraft& draft, const std::string& group)
                                      .term = entry == nullptr ? 0 : entry->term};
 }
 
-// Of one that was taken over they are not known. Without a fabric there is nothing to keep.
+// The channels of a claim that was taken over are not known, so it counts as having some. Without a
+// fabric there is nothing to keep.
 bool has_channels(const PreparedClaim& claim) {
   return claim.channels.count > 0 || claim.seats.empty();
 }

@@ -86,7 +86,7 @@ void wait_for_admission(NodeDraft& draft, const WantedClaim& wanted, const Claim
 void begin_admin_access(NodeDraft& draft, const WantedClaim& wanted, const ClaimWish& wish,
                         std::set<std::string> pods) {
   const auto host = std::ranges::find_if(draft.checkpoint.claims, [](const auto& entry) {
-    // Of one that was taken over the channels are not all known before kubelet asks again.
+    // The channels of a claim that was taken over are not all known before kubelet asks again.
     return !entry.second.admin_access && entry.second.phase == ClaimPhase::Completed &&
            !entry.second.seats.empty();
   });

@@ -12,7 +12,7 @@
 
 namespace cdom::core {
 
-// As the controller has told it.
+// The pause that the controller has written on this node's report.
 NodePause pause_told(const NodeWorld& world);
 
 // Why the driver is not to be used by anything new, for people; "": it may be.

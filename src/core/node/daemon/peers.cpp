@@ -11,8 +11,8 @@ namespace {
 
 // When a member that has an address counts as lost, if it is not connected by then. One that has
 // never been connected is most likely about to start; a complaint would cost a report of each
-// member that is there already. One that was connected is told soon, but not while this daemon, or
-// that one, has just started or has been told a new address.
+// member that is there already. The loss of one that was connected is reported soon, but not while
+// this daemon or that one has just started or just got a new address.
 base::Duration lost_at(const SeenList& seen, const api::NodeListEntry& entry,
                        const SeenDaemon& daemon, const NodeTimes& times) {
   base::Duration since = daemon.since;
@@ -21,7 +21,7 @@ base::Duration lost_at(const SeenList& seen, const api::NodeListEntry& entry,
   }
   const auto was_connected = daemon.disconnected.find(entry.slot);
   if (was_connected == daemon.disconnected.end()) return since + times.first_contact;
-  // What is told to it once the connection has gone is no reason to wait.
+  // A signal to the daemon after the connection broke is no reason to wait.
   const base::Duration broke_off = was_connected->second;
   if (daemon.signalled && *daemon.signalled <= broke_off) {
     since = std::max(since, *daemon.signalled);
@@ -71,8 +71,8 @@ Connections connections_of(const SeenList& seen, const ServedGroup& served,
                            const SeenDaemon& daemon, const NodeWorld& world) {
   Connections connections;
   if (daemon.host_managed) return connections;
-  // By the terms of one list, so that of two nodes one tells: a node that was dropped and came back
-  // has another term there than it began to serve in.
+  // Compares the terms of one list, so that exactly one of two nodes reports: a node that was
+  // dropped and came back has another term there than the one in which it began to serve.
   const api::NodeListEntry* own = own_entry(world, seen);
   const std::int64_t own_term = own != nullptr ? own->term : served.term;
   for (const api::NodeListEntry& entry : seen.stored.list->entries) {

@@ -24,7 +24,8 @@ struct Connections {
   std::set<std::int64_t> connected;      // slots of members
   std::vector<std::string> unreachable;  // not connected for the report's hold or longer, by name
   bool complete = true;                  // every other member is connected
-  // Of those admitted before this node, with which it is this one's part to tell the connection.
+  // Members that were admitted before this node: it is this node that reports the connection with
+  // them.
   std::set<std::int64_t> earlier;  // connected
   bool awaits_earlier = false;     // some are neither connected nor unreachable yet
   // When somebody becomes unreachable by time alone.

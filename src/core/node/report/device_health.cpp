@@ -18,7 +18,7 @@ bool has_prepared(const Checkpoint& checkpoint, const std::string& group) {
   return false;
 }
 
-// Of a device whose claim is prepared: it works while the daemon is READY.
+// A device whose claim is prepared works while the daemon is READY.
 void judge_daemon(const NodeWorld& world, const ServedGroup& served, DeviceHealth& health) {
   if (!world.daemon) {
     // A supervisor that ends takes its daemon with it; one that is only slow is back in a moment.

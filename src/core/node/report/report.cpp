@@ -138,8 +138,8 @@ struct DaemonWord {
   bool tells_connections = false;
 };
 
-// Of two members the later one tells that they are connected, when its first word came before: once
-// for all that were there before it.
+// The later one of two members reports that they are connected. When its first report came before
+// the connection, it reports once for all members that were there before it.
 bool are_news(const Connections& connections, const api::GroupReport& said) {
   const std::set<std::int64_t> told = parse_slot_ranges(said.connected);
   return !connections.awaits_earlier && !std::ranges::includes(told, connections.earlier);
@@ -154,7 +154,7 @@ bool is_successor(const NodeWorld& world, const ServedGroup& served, const SeenD
          published(world)->status.boot_id == world.self.boot_id;
 }
 
-// The end of the one before, told at once.
+// Reports the end of the daemon before, at once.
 DaemonWord successor_word(const SeenDaemon& daemon) {
   DaemonWord word;
   word.group.state = DaemonState::Failed;
@@ -193,7 +193,7 @@ DaemonWord running_word(NodeDraft& draft, const ServedGroup& served, const SeenD
       word.group.connected = slot_ranges(connections.connected);
       word.group.unreachable = connections.unreachable;
       if (connections.next) draft.look_again_at(*connections.next);
-      // What was told of an end stands for a moment, so that everybody sees it.
+      // A reported end stands for a moment, so that everybody sees it.
       const bool told_an_end = said != nullptr && said->state == DaemonState::Failed;
       word.tells_connections = settled && are_news(connections, *said);
       settled |= connections.complete && !told_an_end;
@@ -204,7 +204,7 @@ DaemonWord running_word(NodeDraft& draft, const ServedGroup& served, const SeenD
   }
   if (!settled) {
     const NodeTimes& times = draft.world.times;
-    // Of this group's first daemon here; whom it complains of it does not await.
+    // This group's first daemon here waits for its peers, but not once it complains of one.
     const bool awaits_peers = daemon.phase == base::DaemonPhase::Ready && knows_peers &&
                               word.group.unreachable.empty() &&
                               (said == nullptr || said->instance.empty());

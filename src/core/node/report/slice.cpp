@@ -78,8 +78,8 @@ void publish_slice(NodeDraft& draft) {
     if (slice.meta.name == wanted.meta.name) {
       own = &slice;
     } else {
-      // Of the reference driver, which this one replaces: two writers of a pool would exclude each
-      // other's devices.
+      // The slice is the reference driver's, which this driver replaces: two writers of a pool
+      // would exclude each other's devices.
       draft.add(RemoveSlice{slice.meta});
       wanted.pool_generation = std::max(wanted.pool_generation, slice.pool_generation + 1);
     }

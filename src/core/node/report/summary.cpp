@@ -33,7 +33,7 @@ std::optional<MemberState> member_state(DaemonState state) {
   return std::nullopt;
 }
 
-// Of two that weigh the same the first; nullptr: every group has stopped.
+// The first one among equals; nullptr: every group has stopped.
 const api::GroupReport* worst_of(const api::ComputeDomainNodeReport& report) {
   const api::GroupReport* worst = nullptr;
   for (const api::GroupReport& group : report.groups) {
