@@ -225,7 +225,7 @@ class Run : public Proofs {
         api::name_of(meta), "status", api::staleness_patch(version_of(meta), action.stale)));
   }
 
-  // Of any version: agents write their reports all the time.
+  // Without a resourceVersion: agents write their reports all the time.
   Result<void> operator()(const core::TellPause& action) {
     const auto value = action.pause.empty() ? std::nullopt : std::optional(action.pause);
     return unless_gone(client_.patch<api::ComputeDomainNode>(
@@ -271,8 +271,8 @@ class Run : public Proofs {
   Result<void> operator()(const core::LabelForAgents& action) {
     const auto value =
         action.has_agent ? std::optional<std::string>(api::kAgentNodeDetected) : std::nullopt;
-    // Of any version: kubelet writes Nodes all the time. A person's value is guarded by the
-    // admission policy, which lets this one only replace its own.
+    // Without a resourceVersion: kubelet writes Nodes all the time. The admission policy guards a
+    // person's value: it lets the controller replace only its own.
     api::ObjectMeta node = action.node;
     node.resource_version.clear();
     return patch_node(node, {{api::kAgentNodeLabel, value}}, {});

@@ -31,8 +31,8 @@ const api::Condition* ready_condition(const api::ComputeDomain& domain) {
 
 bool is_ready(const api::ComputeDomain& domain) { return domain.status && domain.status->ready; }
 
-// How much it matters that a domain has series: those with more come first. Of what forms, a domain
-// that has no pods matters least: it may be so for long.
+// How much it matters that a domain has series: those with more weight come first. Among domains
+// that form, one without pods matters least: it may stay so for long.
 using Weight = std::pair<core::Severity, bool>;
 
 Weight weight_of(const api::ComputeDomain& domain) {

@@ -522,7 +522,8 @@ void Controller::Loop::work(Queue& queue, const std::string& thread, const std::
   }
 }
 
-// Of a thread that runs for as long as run(), which is what ends when one of them is stuck then.
+// The pulse of a thread that runs as long as run() does: when such a thread is stuck at the end,
+// run() cannot return.
 std::function<void()> Controller::Loop::pulse_of(const std::string& thread) const {
   if (options_.pulses == nullptr) return [] {};
   return [&pulse = options_.pulses->add(thread)] { pulse.beat(); };

@@ -19,8 +19,8 @@ namespace {
 using base::cat;
 
 constexpr std::string_view kProgram = "compute-domain-controller";
-// Of its chart today, of the charts that were released as 25.x, and of the GPU Operator. A chart
-// puts its own name in front of "-component", and may be told another one.
+// Labels of its pods: in its chart today, in the charts that were released as 25.x, and in the GPU
+// Operator. A chart puts its own name in front of "-component"; a value can replace that name.
 constexpr const char* kPodLabels[] = {"dra-driver-nvidia-gpu-component=controller",
                                       "nvidia-dra-driver-gpu-component=controller",
                                       "app=nvidia-dra-driver-controller"};
@@ -38,7 +38,7 @@ Suspect suspect(const T& object) {
           .service_account = object.service_account.empty() ? "default" : object.service_account};
 }
 
-// Of the objects those that `is_it` takes: tenants decide how many there are, and how long.
+// Keeps only the objects that `is_it` takes: tenants decide how many there are, and how long.
 template <class T, class IsIt>
 void find(const kube::Client& client, const kube::Selection& of, const IsIt& is_it,
           std::vector<Suspect>& found) {

@@ -17,12 +17,12 @@ using base::Result;
 
 namespace {
 
-// As much of an object as names it.
+// Only what names the object.
 api::ObjectMeta identity_of(const api::ObjectMeta& meta) {
   return {.name = meta.name, .ns = meta.ns, .uid = meta.uid};
 }
 
-// As much of a claim as says whose it is.
+// Only what says whose claim it is.
 api::ResourceClaim allocated_claim(const std::string& uid, core::DomainRef ref) {
   api::ResourceClaim claim;
   claim.meta.uid = uid;
@@ -182,7 +182,7 @@ Result<void> Proofs::operator()(const core::EnsureClaimsReleased& action) {
       },
       &unreadable);
   if (!claims) return claims.error();
-  // Of these nobody knows what they are allocated for: they may be the domain's.
+  // Nobody knows what an unreadable claim is allocated for: it may be the domain's.
   for (const api::Unreadable& object : unreadable) {
     claims->push_back(
         allocated_claim(object.uid, {core::DomainRef::Kind::Named, action.domain_uid}));

@@ -1,4 +1,4 @@
-// Which object a write is about that concerns no domain, so that its refusal has no condition.
+// The object of a write that concerns no domain, so that no condition shows its refusal.
 #pragma once
 
 #include <optional>
@@ -9,8 +9,8 @@
 
 namespace cdom::controller {
 
-// For an Event; nullopt: a domain's status tells of it. Of a slice that is not there yet its
-// DeviceClass.
+// The object for the Event; nullopt: a domain's status reports the refusal. For a slice that is not
+// there yet, its DeviceClass.
 std::optional<api::ObjectReference> object_of(const core::Action& action,
                                               const kube::Client& client);
 

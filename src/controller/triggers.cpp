@@ -98,7 +98,8 @@ bool is_as_fit(const api::ComputeDomainNode* a, const api::ComputeDomainNode* b)
   return (a == nullptr ? "" : core::lack_of(*a)) == (b == nullptr ? "" : core::lack_of(*b));
 }
 
-// Of all labels and annotations only those are kept that a decision reads (trim).
+// The store keeps only the labels and annotations that a decision reads (trim), so any change of
+// them counts.
 bool has_other_label(const api::Node* before, const api::Node& after) {
   return before == nullptr || before->meta.uid != after.meta.uid ||
          before->meta.labels != after.meta.labels ||
@@ -408,7 +409,7 @@ void Triggers::add_domains_on_nodes_in(const core::StoredList& stored) const {
   for (const std::string& uid : uids) add_(domain_key(uid));
 }
 
-// Of a clique's list only those that it says something new of: a clique has many domains.
+// Adds only the domains of which the list says something new: a clique has many domains.
 void Triggers::add_domains_of_clique(const core::StoredList* before,
                                      const core::StoredList* after) const {
   const std::string clique = (after != nullptr ? after : before)->meta.label(api::kCliqueLabel);
@@ -463,7 +464,7 @@ void Triggers::on_change(const core::StoredList* before, const core::StoredList*
     if (core::is_of_clique(stored->meta)) return add_domains_of_clique(before, after);
     const std::string uid = stored->meta.label(api::kDomainLabel);
     if (uid.empty()) continue;
-    // Of a list that is gone its group may be known to nobody else.
+    // When a list is gone, nothing else may know its group.
     if (after == nullptr) add_(group_key({uid, stored->meta.label(api::kCliqueLabel)}));
     // It comes with its groups.
     add_(domain_key(uid));

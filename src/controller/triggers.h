@@ -60,7 +60,7 @@ class Triggers {
   void add_agent_labels(const api::ResourceClaim* before, const api::ResourceClaim* after) const;
   void on_automatic_claim(const api::ResourceClaim* before, const api::ResourceClaim* after) const;
   void note_admissions(const core::StoredList* before, const core::StoredList* after) const;
-  // Of an automatic domain what its share of a clique's list admits, and admits no more.
+  // Notes which claims a clique's list admits for an automatic domain, and which it admits no more.
   void note_share(const std::string& domain_uid, const std::set<std::string>& before,
                   const std::set<std::string>& after) const;
   void add_deletions_with_slots_in(const std::string& clique) const;
@@ -71,7 +71,7 @@ class Triggers {
   // Seats have become free or are gone.
   void add_placement() const;
   void add_waiting() const;  // domains whose status says how many seats are in use
-  // Of nodes that are gone and have left the list.
+  // Reports of nodes that are gone and have left the list.
   void add_reports_left(const core::StoredList& before, const core::StoredList* after) const;
   // Those for which something else is reserved than before.
   void add_domains_of_reservations(const core::StoredList* before,

@@ -36,8 +36,8 @@ class DefinitionLook {
   DefinitionLook(const kube::Client& client, base::Registry& metrics,
                  std::vector<api::Definition> expected);
 
-  // Reads each. Of one that is not there, or may not be read, which is logged once, nothing is
-  // known; one that cannot be read for another reason stays as it was.
+  // Reads each definition. Nothing is known of one that is not there or may not be read (the latter
+  // is logged once). When a read fails for another reason, what is known stays.
   void look();
   // An Event on each definition whose fault had none yet.
   void tell(kube::EventRecorder& events);

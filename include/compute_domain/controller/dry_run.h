@@ -25,7 +25,7 @@ struct ObjectFile {
 api::PlanReport dry_run(const std::vector<ObjectFile>& files, const core::Settings& settings,
                         const base::Clock& clock);
 
-// As a page of text.
+// The report as a page of text.
 std::string page_of(const api::PlanReport& report);
 
 }  // namespace cdom::controller

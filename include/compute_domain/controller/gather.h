@@ -21,8 +21,8 @@ struct Sources {
   const Workloads& workloads;
 };
 
-// Of a domain what the node lists of its groups are decided by, and to that what the domain itself
-// is; gather_domain() is both.
+// gather_groups() gathers what the node lists of a domain's groups are decided by, gather_rest()
+// adds what the domain itself is decided by, gather_domain() does both.
 core::World gather_groups(const Sources& from, const std::string& uid);
 void gather_rest(const Sources& from, core::World& world);
 core::World gather_domain(const Sources& from, const std::string& uid);

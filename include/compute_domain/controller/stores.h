@@ -27,7 +27,7 @@ using WatchedKinds = KindList<api::ComputeDomain, api::ResourceClaim, api::Resou
                               api::ConfigMap, api::ComputeDomainNode, api::Node, api::ResourceSlice,
                               api::Pod, api::ComputeDomainClique>;
 
-// As what an object is stored: the object itself, trimmed; of a node list what its text says.
+// What is stored of an object: the object itself, trimmed; for a node list, the decoded text.
 template <class T>
 struct StoredType {
   using Type = T;

@@ -85,8 +85,8 @@ std::optional<std::string> published_clique(const Stores& stores, const std::str
   return clique;
 }
 
-// The agent's pods tell whether it lives. Of a node that has none, this process knows since when,
-// if it has seen the last one go; else since it has all that there is.
+// The agent's pods tell whether it lives. When a node has none, it has had none since this process
+// saw the last one go, or, if it saw none, since this process began to decide.
 std::optional<core::AgentPod> agent_of(const Sources& from, const std::string& node) {
   const base::Duration now = from.clock.elapsed();
   if (const auto known = from.memory.agent(node)) {

@@ -118,7 +118,7 @@ class Watches {
   [[nodiscard]] bool have_synced() const;  // those that are needed
   [[nodiscard]] bool are_broken() const;   // one of them
   [[nodiscard]] std::optional<base::Duration> next_due() const;
-  // As Controller says; of those that are needed.
+  // What Controller says of the same name, for the watches that are needed.
   [[nodiscard]] std::string not_ready() const;
   [[nodiscard]] std::optional<base::Error> lost_kind() const;
   // What a person has to correct before the first list of a kind can succeed; nullopt: nothing that

@@ -19,7 +19,7 @@ std::vector<std::string> one_of(std::string value) {
   return {std::move(value)};
 }
 
-// Of what Kubernetes gives a name.
+// The longest name that Kubernetes gives an object.
 constexpr std::size_t kLongestName = 253;
 
 // All that only others care for.
@@ -30,7 +30,8 @@ void trim_meta(api::ObjectMeta& meta) {
   meta.owners = {};
 }
 
-// Of an automatic domain one says how the domain is to be; nobody reads the others again.
+// A claim of an automatic domain keeps the one configuration that says how the domain is to be;
+// nobody reads the others again.
 void keep_one_config(api::ResourceClaim& claim) {
   std::vector<api::OpaqueConfig> kept;
   const api::OpaqueConfig* config = core::config_of_driver(claim);
@@ -247,7 +248,7 @@ void trim(api::ResourceClaimTemplate& object) {
   object.meta.annotations.clear();
   if (!generation.empty()) object.meta.annotations[api::kPlacementGeneration] = generation;
   object.claim_labels.clear();
-  // Of ours the clique that its claims ask for.
+  // A template of ours keeps the clique that its claims ask for.
   if (!core::placement_of(object)) object.spec = {};
   core::keep_asked_clique(object.spec);
   object.spec.configs = {};

@@ -93,7 +93,7 @@ std::string unknown_kind(const api::TypeMeta& type) {
       return cat("no kind \"", type.kind, "\" in ", type.api_version, ": it is of ", group.name,
                  "/…, as in apiVersion: ", newest);
     }
-    // Of taints there are versions that nothing else has.
+    // DeviceTaintRule has versions that no other kind has.
     const bool is_rule = type.kind == "DeviceTaintRule";
     if (is_of_group && !is_rule && !holds(group.versions, version)) {
       return cat("no version \"", version, "\" of ", type.kind, ": it is ", newest);

@@ -15,11 +15,11 @@ namespace cdom::controller {
 // "" unless the kind or its group is one that this driver uses, and together with the version they
 // are none, as after a slip.
 std::string unknown_kind(const api::TypeMeta& type);
-// Of a ComputeDomain.
+// Fields of a ComputeDomain that its CustomResourceDefinition does not have.
 std::vector<std::string> unknown_fields(const std::string& json);
 // Values that its CustomResourceDefinition does not allow, or that cannot work.
 std::vector<std::string> faults_of(const api::ComputeDomain& domain);
-// Of a ResourceClaim or ResourceClaimTemplate: configurations that the agents would refuse.
+// Configurations of a ResourceClaim or ResourceClaimTemplate that the agents would refuse.
 std::vector<std::string> config_faults(const api::TypeMeta& type, const std::string& json);
 // Templates that pods name and nobody makes; domains with fewer pods or seats than they want.
 std::vector<std::string> mismatches(const Stores& stores, const std::vector<api::AskedPods>& asked);

@@ -81,7 +81,7 @@ std::vector<cli::Flag> own_rows(ControllerFlags& f) {
   };
 }
 
-// Of "ADDRESS:PORT"; also when there is none.
+// Whether "ADDRESS:PORT" is on this machine only; true also for "".
 bool is_loopback(std::string_view listen) {
   const std::string_view address = listen.substr(0, listen.rfind(':'));
   return listen.empty() || address == "localhost" || address == "[::1]" ||

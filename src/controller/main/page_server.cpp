@@ -15,7 +15,7 @@ namespace {
 using base::cat;
 using base::Result;
 
-// Of the header field, without its port.
+// Looks at the Host field without its port.
 bool names_loopback(const http::Headers& headers) {
   const auto field = headers.find("Host");
   if (field == headers.end()) return false;
