@@ -146,7 +146,7 @@ void AgentMetrics::see_daemon(const std::optional<core::SeenDaemon>& daemon) {
 }
 
 void AgentMetrics::count_start(const core::SeenDaemon& daemon) {
-  // Of the daemon that an agent finds at its own start it does not know how it came to be.
+  // The agent does not know how a daemon that it finds at its own start came to be.
   const bool is_restart = !instance_.empty() && daemon.group == group_;
   if (is_restart) restarts(*registry_).add();
   group_ = daemon.group;

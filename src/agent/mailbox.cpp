@@ -14,7 +14,7 @@ struct Mailbox::Letter {
   [[nodiscard]] std::optional<base::Duration> age(base::Duration now) const {
     return since ? std::optional(now - *since) : std::nullopt;
   }
-  // As in an error that kubelet gets before the agent has seen the call.
+  // The claim's name, for an error that kubelet gets before the agent has seen the call.
   [[nodiscard]] std::string claim() const {
     return cat("ResourceClaim \"", call.claim.ns, "/", call.claim.name, "\"");
   }

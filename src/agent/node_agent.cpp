@@ -374,7 +374,7 @@ class NodeAgent::Shell {
       return true;
     }
     if (!*done) {
-      // Of what was decided after the setback nothing may be true any more.
+      // An action met a setback: the rest of the plan may not hold any more.
       has_news_ = true;
       return true;
     }
@@ -382,7 +382,8 @@ class NodeAgent::Shell {
     told_error_.clear();
     retry_at_.reset();
     const bool acted = !plan.on_node.empty();
-    // Those of an earlier plan are under way: when they are done there is a new decision.
+    // While intents of an earlier plan are under way, none is sent: a new decision follows when
+    // they are done.
     const bool sends = !server_is_busy_ && !plan.on_server.empty();
     if (sends) {
       server_is_busy_ = true;

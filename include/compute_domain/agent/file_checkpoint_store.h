@@ -29,8 +29,8 @@ class FileCheckpointStore : public CheckpointStore {
   base::Result<void> save(const std::string& text) override;
   // With its locks and what was set aside, and its directory when nothing else is in it.
   base::Result<void> clear_away() override;
-  // As "<path>.unreadable-N", at most nine of them: the last is then replaced. When the file still
-  // has this text it is moved, which needs no room on the disk.
+  // Keeps the text as "<path>.unreadable-N", N from 1 to 9; when all are taken, the last one is
+  // replaced. A file that still has this text is moved, which needs no room on the disk.
   base::Result<std::string> set_aside(const std::string& text) override;
 
   [[nodiscard]] std::string lock_path() const { return path_ + ".lock"; }

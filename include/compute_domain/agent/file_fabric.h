@@ -26,9 +26,8 @@ class FileFabric : public Fabric {
   explicit FileFabric(std::string path, FabricMode mode = FabricMode::Strict)
       : path_(std::move(path)), mode_(mode) {}
 
-  // Of the file as it is now.
+  // Both read the file again at each call; facts() is for people.
   core::FabricReading read() override;
-  // The same for people.
   [[nodiscard]] FabricFacts facts() const;
 
  private:

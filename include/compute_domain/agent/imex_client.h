@@ -36,7 +36,8 @@ class ImexClient : public ImexSupervisor {
   // Kubelet's record of claims, as its file has it.
   base::Result<std::string> kubelet_state();
 
-  // As of the last status(), and also while the supervisor is away; nullopt: none was ever told.
+  // What the supervisor had reported when status() was last called; it stays while the supervisor
+  // is away. nullopt: no report has come yet.
   [[nodiscard]] const std::optional<nvidia::FabricFacts>& fabric() const { return fabric_; }
 
   // Readable when status() has news; -1 while there is no connection.

@@ -24,8 +24,9 @@ class ImexSupervisor {
   // Conflict: a daemon runs already.
   virtual base::Result<void> start(const core::StartDaemon& config) = 0;
   virtual base::Result<void> signal() = 0;
-  // SIGTERM; success also when none runs. It has ended once status() says so. Of a supervisor that
-  // has ended the wish is withdrawn, so that its successor starts none.
+  // Sends SIGTERM; success also when no daemon runs. The daemon has ended once status() says so.
+  // When the supervisor itself has ended, the start that was asked for is withdrawn, so that its
+  // successor starts none.
   virtual base::Result<void> stop() = 0;
   // NVML is asked no more, and what asks it is killed; or it is asked again. A daemon goes on.
   virtual base::Result<void> pause_driver(bool is_paused) = 0;

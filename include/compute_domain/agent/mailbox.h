@@ -73,7 +73,7 @@ class Mailbox {
   std::optional<base::Duration> answer(Operation operation, const std::string& uid,
                                        CallAnswer answer);
 
-  // To be called when next_end() has come.
+  // The agent calls it when next_end() has come.
   void end_overdue();
   [[nodiscard]] std::optional<base::Duration> next_end() const;
 

@@ -64,7 +64,7 @@ class NodeAgent {
   // when no other agent of the node is there.
   void leave();
 
-  // As of the last decision.
+  // The health of the devices, as it was at the last decision.
   [[nodiscard]] std::vector<core::DeviceHealth> seats() const;
   // Whether the API server has a report of this node.
   [[nodiscard]] bool has_published() const;

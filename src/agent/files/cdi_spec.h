@@ -24,7 +24,7 @@ std::string cdi_kind();
 // `as_zero`: containers see an only channel as channel0.
 std::string encode_cdi_spec(const std::string& claim_uid, const core::ChannelRange& channels,
                             unsigned major, bool as_zero = false);
-// Of the claim's file. Invalid: no CDI spec, or channels with gaps.
+// Decodes the file of the claim. Invalid: it is not a CDI spec, or its channels have gaps.
 base::Result<CdiSpec> decode_cdi_spec(const std::string& text, const std::string& file_name,
                                       const std::string& claim_uid);
 
