@@ -20,7 +20,7 @@ constexpr std::array<std::pair<base::DaemonPhase, const char*>, 5> kStates{
      {base::DaemonPhase::Failed, "Failed"}}};
 // No view has told of the peer yet, or by a letter that is not known.
 constexpr char kNotKnown = '?';
-// As the IMEX guide calls its connection letters.
+// The IMEX guide's names of the connection letters.
 constexpr std::array<std::pair<char, const char*>, 9> kPeers{{{base::kConnected, "Connected"},
                                                               {'A', "Authenticating"},
                                                               {'N', "NeverConnected"},
@@ -104,7 +104,7 @@ void SupervisorMetrics::see(const DaemonKeeper& keeper) {
   for (const auto& [phase, number] : states_) number->set(phase == status.phase ? 1 : 0);
   deaths_->set(keeper.deaths());
   std::map<char, int> count;
-  // Of the host's own daemon they are not known.
+  // The peers of the host's own daemon are not known.
   if (status.running && !status.host_managed) {
     for (const std::int64_t slot : keeper.awaited()) {
       const auto peer = status.peers.find(slot);

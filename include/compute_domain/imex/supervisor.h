@@ -25,17 +25,18 @@
 namespace cdom::imex {
 
 struct SupervisorOptions {
-  std::string program = "compute-domain-imex";  // name and version, as told to agents
+  std::string program = "compute-domain-imex";  // name and version, sent to agents
   std::string socket_path;
   std::string directory;  // of its own, for files that need not survive a reboot
   std::string driver_root = "/driver-root";
   // Folders below it, searched before the usual ones.
   std::vector<std::string> driver_programs, driver_libraries;
-  // Of the host's own nvidia-imex, below the driver root; "": the daemons are the supervisor's. The
-  // host's is asked for its state, and never started, told anything, or stopped.
+  // The command socket of the host's own nvidia-imex, below the driver root; "": the supervisor
+  // runs the daemons. It only asks the host's daemon for its state, and never starts, signals or
+  // stops it.
   std::string host_socket;
   std::string boot_id;
-  // At which the other nodes reach its daemons, as told to agents; "": the agent has to know.
+  // Where the other nodes reach its daemons, sent to agents; "": the agent has to know.
   std::string address;
   // The file that the daemon sees as /etc/hosts.
   std::string hosts_path = "/etc/hosts";
@@ -45,8 +46,8 @@ struct SupervisorOptions {
   std::string devices_path = "/proc/devices", kernel_driver_path = "/proc/driver/nvidia";
   std::string dev_path = "/dev";
   std::int64_t server_port = 50000, command_port = 50005;
-  // Of key, certificate and authority, which switch on the daemons' TLS; "": off. The files are
-  // looked at now and then, and the daemon reads them again when they have changed.
+  // The folder of key, certificate and authority, which switch on the daemons' TLS; "": off. The
+  // supervisor looks at the files now and then; when they change, the daemon reads them again.
   std::string tls_directory;
   std::string tls_name = "compute-domain-imex";  // that all certificates have
   base::Duration tls_interval = std::chrono::seconds(10);

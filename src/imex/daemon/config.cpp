@@ -9,7 +9,8 @@ std::string config_text(const ImexConfig& config) {
       {"LOG_LEVEL", "4"},
       {"LOG_FILE_NAME", ""},  // standard error
       {"LOG_APPEND_TO_LOG", "0"},
-      // Of the statistics too, which would be printed if they had no file: this one is in memory.
+      // It bounds the file of the statistics too. Without that file, which is in memory, the daemon
+      // would print them.
       {"LOG_FILE_MAX_SIZE", "4"},  // MB
       {"LOG_MAX_ROTATE_COUNT", "1"},
       {"LOG_USE_SYSLOG", "0"},

@@ -21,8 +21,9 @@ struct ImexConfig {
   std::map<std::string, std::string> options;  // replace those of the same name
 };
 
-// As the reference driver's template, but bound to the node's own address: the names of slots
-// without a member lead to a loopback address, which must not be taken for this node's.
+// Equals the reference driver's template, except that the daemon binds the node's own address: the
+// names of slots without a member lead to a loopback address, which the daemon must not take for
+// its own.
 std::string config_text(const ImexConfig& config);
 
 }  // namespace cdom::imex

@@ -46,7 +46,7 @@ struct KeeperTimes {
   base::Duration view_patience = std::chrono::seconds(10);  // connections without news are none
 };
 
-// To be answered with started() or failed_to_start().
+// The supervisor answers it with started() or failed_to_start().
 struct StartChild {
   Want want;
   std::string instance;
@@ -56,7 +56,7 @@ struct SignalChild {
   int number = 0;
   friend bool operator==(const SignalChild&, const SignalChild&) = default;
 };
-// To be answered with answered().
+// The supervisor answers it with answered().
 struct AskTool {
   enum class Question { State, View } question = Question::State;  // -q, -N
   friend bool operator==(const AskTool&, const AskTool&) = default;

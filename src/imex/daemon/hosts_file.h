@@ -16,7 +16,7 @@ class HostsFile {
   explicit HostsFile(std::string path) : path_(std::move(path)) {}
 
   base::Result<void> write(const Hosts& hosts) const;
-  // Of the block that lies there; "" when there is none, or not the whole of it.
+  // The revision of our block in the file; "" when there is none, or not the whole of it.
   [[nodiscard]] std::string revision() const;
   [[nodiscard]] const std::string& path() const { return path_; }
 

@@ -1,8 +1,8 @@
 // Relay: what the daemon prints, on its way to the supervisor's log, and its last words.
 //
-// It waits for nobody. It takes what has come, and gives on what the log takes at once. Of a log
-// that is not read so fast 64 KiB are kept; what comes while they wait is left out, and the log
-// says how much. One thread.
+// It never waits. It takes what has come, and passes on what the log takes at once. When the log is
+// read more slowly, it keeps 64 KiB; what comes while they wait is left out, and the log says how
+// much. One thread.
 #pragma once
 
 #include <cstddef>
@@ -19,7 +19,7 @@ class Relay {
   // (SIGPIPE).
   explicit Relay(int log) : log_(log) {}
 
-  // Of another daemon from now on.
+  // What comes from now on is another daemon's.
   void begin();
   // Takes what has come from `output`, which does not block: a bounded part of it, as there may
   // always be more. How many lines have ended with it.

@@ -11,12 +11,12 @@ namespace cdom::imex {
 
 struct TlsFiles {
   std::string key, certificate, authority;  // paths
-  // Of what they hold: another one when something has renewed them.
+  // The revision of their contents: it changes when something has renewed them.
   std::string revision;
 };
 
-// As a Secret of type kubernetes.io/tls names them. Invalid: names the one that is missing or
-// empty, and what has to be mounted.
+// Reads the files, named as in a Secret of type kubernetes.io/tls. Invalid: names the one that is
+// missing or empty, and what has to be mounted.
 base::Result<TlsFiles> read_tls_files(const std::string& directory);
 
 }  // namespace cdom::imex

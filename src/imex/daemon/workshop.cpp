@@ -129,7 +129,7 @@ Result<void> Workshop::prepare_host_tool() {
   tool_ = {
       .arguments = {files->control_tool},
       .environment = {"PATH=/usr/sbin:/usr/bin:/sbin:/bin", cat("LD_LIBRARY_PATH=", at("lib"))}};
-  // Of the host: where one of its folders is a link, as /var/run is, it means a path of the host.
+  // A link in this path, as /var/run is one, leads to a path of the host.
   const std::string root = options_.driver_root == "/" ? "" : options_.driver_root;
   host_socket_ = base::path_below(root, options_.host_socket);
   return {};

@@ -32,7 +32,7 @@ bool is_file(const std::string& path) {
   return fs::is_regular_file(path, error);
 }
 
-// "" when no folder has it. Of two that have it the first wins.
+// The first folder that has it wins; "" when none has it.
 std::string find(const std::string& root, const std::vector<std::string>& folders,
                  const std::string& name) {
   for (const std::string& folder : folders) {
@@ -72,7 +72,7 @@ void add_nvidia_libraries(DriverFiles& files, const std::string& root,
   }
 }
 
-// Where the loader looks without being told to, on every distribution that this may be.
+// Where the loader looks by default, on every distribution that this may be.
 bool is_own(const std::string& own_root, const std::string& name) {
   static const std::vector<std::string> folders{"/lib/x86_64-linux-gnu",
                                                 "/lib/aarch64-linux-gnu",

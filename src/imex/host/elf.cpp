@@ -19,7 +19,7 @@ using base::Result;
 
 namespace {
 
-// Of one table; more is no file that a loader takes.
+// The longest table: no loader takes a file with a longer one.
 constexpr std::uint64_t kMostBytes = std::uint64_t{8} << 20;
 
 class File {
@@ -34,7 +34,7 @@ class File {
     if (!in_.read(reinterpret_cast<char*>(&value), sizeof value)) return std::nullopt;
     return value;
   }
-  // As much of it as there is.
+  // As many of these bytes as the file has.
   std::string bytes_at(std::uint64_t offset, std::uint64_t size) {
     std::string bytes(std::min(size, kMostBytes), '\0');
     in_.clear();

@@ -7,7 +7,7 @@ namespace cdom::imex {
 
 namespace {
 
-// Of a message: paths and processes that other programs have named.
+// A message is cut at this length: paths and processes in it have names that others chose.
 constexpr std::size_t kLongestMessage = 1024;
 
 }  // namespace

@@ -19,9 +19,9 @@ namespace cdom::imex {
 
 namespace {
 
-// Of Linux 5.4; the C library of 2019 does not name it.
+// Since Linux 5.4; the C library of 2019 does not name it.
 constexpr auto kPidfd = static_cast<idtype_t>(3);
-// Of Linux 5.11 (close_range(2)).
+// Since Linux 5.11 (close_range(2)).
 constexpr unsigned kCloseRangeAtExec = 4;
 
 struct Failure {

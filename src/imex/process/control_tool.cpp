@@ -8,9 +8,9 @@
 namespace cdom::imex {
 
 namespace {
-// Of a domain of a thousand nodes; a tool that says more is out of its mind.
+// Room for the output of a domain of a thousand nodes; a tool that prints more is broken.
 constexpr std::size_t kMostOutput = std::size_t{64} << 20;
-// That do not die; more of them would not help.
+// Processes that were killed and have not ended; more of them would not help.
 constexpr std::size_t kMostDying = 4;
 }  // namespace
 

@@ -21,7 +21,7 @@ class ControlTool {
   // Forgets an earlier question.
   void ask(Command command, base::Duration patience);
   void forget();
-  // The answer, once. To be called when a descriptor is readable, or after next_due().
+  // The answer, once. Call it when a descriptor is readable, or after next_due().
   std::optional<ToolAnswer> poll();
   [[nodiscard]] std::optional<base::Duration> next_due() const;
   // nullptr while nothing is asked.
@@ -30,7 +30,7 @@ class ControlTool {
   [[nodiscard]] bool has(pid_t pid) const;
   // Whether an earlier process was killed and has not ended yet.
   bool has_dying();
-  // Of the running tool: whether there may still be output. At its end there is none to wait for.
+  // Whether the running tool may still have output. Once it has ended there is none to wait for.
   [[nodiscard]] bool has_output() const { return !is_drained_; }
 
  private:

@@ -25,8 +25,8 @@ constexpr std::pair<std::string_view, DaemonWord> kWords[] = {
     {"SHUTTING_DOWN", DaemonWord::ShuttingDown},
 };
 
-// The letter of a connection's status: -N prints letters, -N -j words such as CONNECTED. Of a word
-// that is not known only that it is no connection.
+// The letter of a connection's status: -N prints letters, -N -j words such as CONNECTED. A word
+// that is not known counts as not connected.
 char letter_of(const std::string& status) {
   if (status == "C" || status == "CONNECTED") return 'C';
   if (status.find("VERSION") != std::string::npos || status == "!V!") return 'V';

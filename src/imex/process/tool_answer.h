@@ -19,7 +19,7 @@ struct ToolAnswer {
   std::string text;  // what it printed, or why it could not start
 };
 
-// As `nvidia-imex-ctl -q` prints them (NVIDIA/DCGM, DcgmImexManager).
+// The states of a daemon that `nvidia-imex-ctl -q` prints (NVIDIA/DCGM, DcgmImexManager).
 enum class DaemonWord {
   Initializing,
   StartingAuthServer,
@@ -29,8 +29,8 @@ enum class DaemonWord {
   Ready,
   ShuttingDown,
 };
-// Of -q: the last line that is not empty, exactly one of the words. Unavailable: it is none, or the
-// daemon could not be reached (UNAVAILABLE).
+// Reads the output of -q: its last line that is not empty is exactly one of the states.
+// Unavailable: it is none of them, or the tool could not reach the daemon (UNAVAILABLE).
 base::Result<DaemonWord> daemon_word(const std::string& text);
 
 // What -N -j tells of one node.
@@ -38,7 +38,7 @@ struct NodeView {
   std::map<std::int64_t, char> letters;  // of its connections, by index, without its own
   bool is_ready = false;                 // its row says READY
 };
-// Of the node with this index. Invalid: no such JSON.
+// Reads what the node with this index sees. Invalid: the text is not such JSON.
 base::Result<NodeView> node_view(const std::string& text, std::int64_t own_index);
 
 }  // namespace cdom::imex
