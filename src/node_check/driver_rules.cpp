@@ -11,7 +11,7 @@ namespace {
 
 bool is_loaded(const NodeFacts& facts) { return !facts.kernel_driver_version.empty(); }
 
-// Of what the kernel has only with the driver.
+// The finding on what the kernel has only with the driver.
 Finding without_driver(const std::string& requirement) {
   return {requirement, "no NVIDIA driver is loaded", Verdict::Unknown, "see \"driver\""};
 }

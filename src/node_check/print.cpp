@@ -11,10 +11,10 @@ using base::cat;
 
 namespace {
 
-// Of the columns that are broken into lines; a word that is longer stays whole.
+// The widths at which columns are broken into lines; a longer word stays whole.
 constexpr std::size_t kFoundWidth = 44, kRemedyWidth = 60, kGap = 3;
 
-// As a terminal counts: characters, not bytes.
+// Counts characters, as a terminal does, not bytes.
 std::size_t width_of(std::string_view text) {
   return static_cast<std::size_t>(
       std::ranges::count_if(text, [](char c) { return (c & 0xC0) != 0x80; }));

@@ -20,7 +20,7 @@ void judge_ports(const NodeFacts& facts, std::vector<Finding>& findings);
 // With which the daemons of NVIDIA's DRA driver run, in pods.
 inline constexpr char kPredecessorsCfg[] = "/imexd/imexd.cfg";
 
-// Of what this program cannot see.
+// The remedy for what this program cannot see.
 inline constexpr char kSeenByTheJob[] =
     "run manifests/examples/recipe/01, which sees the whole node";
 

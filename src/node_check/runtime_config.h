@@ -10,8 +10,8 @@ namespace cdom::node_check {
 // `host_root` is the node's root as seen here.
 ContainerRuntime container_runtime_of(const std::string& host_root);
 
-// Of one file of TOML: what it says, over what earlier ones have said. No parser: five names, each
-// on a line of its own, are looked for.
+// Reads one file of TOML, whose values replace those of earlier files. It is not a parser: it looks
+// for five names, each on a line of its own.
 void read_runtime_config(const std::string& toml, ContainerRuntime& runtime);
 
 }  // namespace cdom::node_check

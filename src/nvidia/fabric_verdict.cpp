@@ -187,7 +187,7 @@ std::vector<std::string> complaints_of(std::uint32_t mask) {
   return complaints;
 }
 
-// Of the GPUs that are in a clique; "" when all are well.
+// The first unhealthy one among the GPUs that are in a clique; "" when all are well.
 std::string first_unhealthy(const FabricFacts& facts, FabricMode mode) {
   std::string first;
   int more = 0;

@@ -24,7 +24,7 @@ class TakenClock : public base::Clock {
  public:
   explicit TakenClock(base::Time taken) : taken_(taken) {}
   [[nodiscard]] base::Time now() const override { return taken_; }
-  // As of a process that has run for long.
+  // The uptime of a process that has run for long.
   [[nodiscard]] base::Duration elapsed() const override { return std::chrono::hours(24 * 365); }
 
  private:

@@ -69,7 +69,8 @@ NodeHealth health_of(const Facts& facts, const std::string& node) {
     return unwell(Cause::NoSlice, "",
                   "although it can serve: the scheduler has no ResourceSlice to allocate from");
   }
-  // As of a node whose clique was known before its fabric could not be read any more.
+  // A node may serve although it lacks something: its clique was known before its fabric could not
+  // be read any more, for one.
   for (const api::Condition& condition : report->status.conditions) {
     if (condition.type == api::kConditionCanServe) continue;
     if (condition.status != api::ConditionStatus::False) continue;

@@ -46,7 +46,7 @@ class Reading {
     read_kept(objects, of, [](const T&) { return true; });
   }
 
-  // Those for which `is_kept` says so. Of a kind that the server does not have there are none.
+  // Reads the objects that `is_kept` takes; none when the server does not have the kind.
   template <class T, class Keep>
   void read_kept(std::vector<T>& objects, const kube::Selection& of, const Keep& is_kept) {
     if (error_) return;

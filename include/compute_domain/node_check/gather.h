@@ -26,16 +26,17 @@ struct Places {
   std::string host_root;
   std::string proc = "/proc";
   std::string proc_devices = "/proc/devices", proc_driver = "/proc/driver/nvidia";
-  // Of the node. Where its root is out of sight they are looked for at the same path here.
+  // Folders of the node. When its root is out of sight, they are looked for at the same path here.
   std::string plugins_dir = "/var/lib/kubelet/plugins";
   std::string registrar_dir = "/var/lib/kubelet/plugins_registry";
   std::string cdi_folder = "/var/run/cdi";
   std::string own_configuration = "/run/compute-domain/imex/imexd.cfg";
   std::vector<std::int64_t> ports = {50000, 50005};
-  // Of ours that are connected to the supervisor, which nobody else may; nullopt: not known here.
+  // How many of our agents are connected to the supervisor, to which nobody else may connect;
+  // nullopt: not known here.
   std::optional<std::int64_t> agents;
-  // Only what a Finding with a reason needs, and beside a daemon that may start at any moment: a
-  // port is not bound, but taken when `proc` shows who listens on it at every address.
+  // Gathers only what a Finding with a reason needs, beside a daemon that may start at any moment:
+  // no port is bound; a port counts as taken when `proc` shows who listens on it at every address.
   bool is_brief = false;
 };
 

@@ -25,7 +25,7 @@ struct ImexPrograms {
   std::string error;                           // why one was not found; then the rest is empty
 };
 
-// Of the unit nvidia-imex.service.
+// The state of the unit nvidia-imex.service.
 enum class UnitState { Absent, Disabled, Enabled, Masked };
 
 struct ContainerRuntime {

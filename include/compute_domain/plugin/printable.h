@@ -12,10 +12,10 @@ namespace cdom::plugin {
 
 // How many bytes the UTF-8 character at the start has; 0: it is none.
 std::size_t character_size(std::string_view text);
-// Of one character, of ASCII: U+0000 to U+001F, U+007F.
+// Whether one character is a control character of ASCII: U+0000 to U+001F, U+007F.
 bool is_control(std::string_view character);
-// Of one character: it would turn round the order in which what follows is read (U+200E, U+200F,
-// U+202A to U+202E, U+2066 to U+2069), or is a control character beyond ASCII (U+0080 to U+009F).
+// Whether one character would change the direction of the text behind it (U+200E, U+200F, U+202A to
+// U+202E, U+2066 to U+2069), or is a control character beyond ASCII (U+0080 to U+009F).
 bool is_unseen(std::string_view character);
 
 // A space for each of those, and for each byte that is of no character; newlines stay where

@@ -8,7 +8,7 @@
 
 namespace cdom::program {
 
-// As people call it: kubectl finds the program kubectl-compute_domain under this name.
+// How people call it: kubectl finds the program kubectl-compute_domain under this name.
 inline constexpr char kPluginProgram[] = "kubectl compute-domain";
 
 struct PluginFlags {

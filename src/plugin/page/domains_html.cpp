@@ -17,7 +17,7 @@ namespace {
 // Conditions that are written out; the API has fewer.
 constexpr std::size_t kMostConditions = 8;
 
-// How much a condition that is False weighs. Of one of somebody else nobody knows.
+// How much a condition that is False weighs. The weight of another writer's is not known.
 std::pair<core::Severity, bool> weight_of(const api::Condition& condition) {
   const auto reason = core::Reason::find(condition.reason);
   const bool is_ours = reason && reason->row().subject == core::Subject::Domain;

@@ -8,7 +8,7 @@ namespace {
 
 using Row = std::vector<Reach>;
 
-// Of what one cell stands for, the one that has to be seen.
+// A cell stands for several pairs: it shows the one that weighs most.
 int weight_of(Reach reach) {
   switch (reach) {
     case Reach::Unreachable:

@@ -20,7 +20,7 @@ constexpr std::size_t kMostNamed = 36, kMostListed = 1200;
 constexpr std::size_t kMostSentences = 30, kMostSigns = 160;
 // Pixels that a sign needs.
 constexpr double kSignSize = 12;
-// Of cells that are smaller, what is wrong is drawn larger than it is.
+// In smaller cells, what is wrong is drawn larger than it is.
 constexpr double kThinCell = 4;
 // What says how many cliques are left out, at most.
 constexpr std::size_t kMatrixFrame = 300;
@@ -293,8 +293,8 @@ Html svg_html(const ReachGroup& group, const Rows& rows, const HeatMap& map) {
   html.decimal(kTop) << ") scale(";
   html.decimal(size) << ")\"><rect class=\"r-c\" width=\"" << map.cells << "\" height=\""
                      << map.cells << "\"/>";
-  // Of names, a rectangle may go over the node itself; of numbers, the line would hide what is
-  // thin.
+  // With names, rectangles may cover the diagonal; with numbers, the diagonal would hide thin
+  // rectangles.
   if (has_names(map)) {
     html << rects << diagonal_html(map);
   } else {
@@ -305,7 +305,7 @@ Html svg_html(const ReachGroup& group, const Rows& rows, const HeatMap& map) {
   return html << "</svg></div>\n";
 }
 
-// Of each node what it does not reach, as a screen reader has it too.
+// What each node does not reach, in sentences, also for a screen reader.
 Html sentences_html(const ReachGroup& group) {
   Html html;
   std::size_t count = 0;

@@ -176,7 +176,8 @@ Html row_html(const TimelineReport& report, const TimelineEntry& entry) {
   return html;
 }
 
-// Before the first pod, up to Ready, after it. To the second, as the entries are in that order.
+// 0: before the first pod, 1: up to Ready, 2: after it. Compares seconds, as the order of the
+// entries does.
 int part_of(const TimelineReport& report, Time time) {
   const auto second = [](Time at) { return std::chrono::floor<seconds>(at); };
   if (second(time) < second(report.zero)) return 0;
@@ -189,8 +190,8 @@ Html gap_html(std::size_t entries) {
   return html << "<tr><td colspan=\"4\">" << left_out(entries, "entries here") << "</td></tr>\n";
 }
 
-// Of more entries than the table has rows: those of the objects themselves, which are few, then
-// warnings, then the others; of each kind the first ones and the last ones.
+// Which entries are shown when there are more than the table has rows: those of the objects
+// themselves, which are few, then warnings, then the others; the first and the last of each kind.
 std::set<std::size_t> shown_entries(const std::vector<TimelineEntry>& entries) {
   std::array<std::vector<std::size_t>, 3> kinds;
   for (std::size_t i = 0; i < entries.size(); ++i) {

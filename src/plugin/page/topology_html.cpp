@@ -99,7 +99,7 @@ std::vector<NodeState> map_cells(const TopologyClique& clique, const StateCounts
   return cells;
 }
 
-// Of 4 by 10, from its upper left corner: a shape for each state, as colours are not enough.
+// A shape for each state, as colours are not enough: 4 by 10, from its upper left corner.
 Literal shape_of(NodeState state) {
   switch (state) {
     case NodeState::Trouble:

@@ -68,7 +68,8 @@ std::string json_of(const MatrixReport& report) {
   for (const ReachGroup& group : report.groups) {
     Json rows = Json::array();
     for (std::size_t i = 0; i < group.nodes.size(); ++i) {
-      // As a list of names, of which each is there once: an ordered object would look for it.
+      // Each name is there once, so the member is appended: operator[] of an ordered object would
+      // search for it.
       Json::object_t to;
       for (std::size_t j = 0; j < group.nodes.size(); ++j) {
         to.push_back({group.nodes[j], name_of(group.cells[i][j])});

@@ -21,10 +21,10 @@ class TextTable {
   std::vector<std::vector<std::string>> rows_;
 };
 
-// Of a paragraph, so that it can be read.
+// The width of a paragraph that is easy to read.
 inline constexpr std::size_t kTextWidth = 100;
 
-// As a terminal counts: characters, not bytes.
+// Counts characters, as a terminal does, not bytes.
 std::size_t width_of(std::string_view text);
 // The text in lines of at most `width`, each after `indent` but the first; a longer word stays
 // whole. No character that would move a terminal's cursor is left.
