@@ -66,7 +66,7 @@ Result<void> make_device_nodes(const std::vector<DeviceNode>& nodes, const std::
     struct stat there {};
     if (stat(path.c_str(), &there) == 0) {
       if (S_ISCHR(there.st_mode) && there.st_rdev == device) continue;
-      // Of an earlier load of the driver, which has another major number now.
+      // It is left from an earlier load of the driver, which has another major number now.
       if (unlink(path.c_str()) != 0) return system_error(cat("cannot replace ", path));
     }
     auto made = make_directories(std::filesystem::path(path).parent_path());

@@ -7,7 +7,8 @@
 
 namespace cdom::base {
 
-// As kubernetes-sigs/dra-driver-nvidia-gpu (package root: findFile and the search paths).
+// The same folders as in kubernetes-sigs/dra-driver-nvidia-gpu (package root: findFile and the
+// search paths).
 const std::vector<std::string>& driver_program_folders() {
   static const std::vector<std::string> folders{
       "/",    "/opt/bin", "/usr/bin",       "/usr/sbin",

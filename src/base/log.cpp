@@ -32,7 +32,7 @@ Sink& sink() {
   return instance;
 }
 
-// Of a pipe: whether it has room for a line of usual length (pipe(7)).
+// Whether a pipe has room for a line of usual length (pipe(7)).
 bool has_room() {
   pollfd one{.fd = STDERR_FILENO, .events = POLLOUT, .revents = 0};
   return poll(&one, 1, 0) == 1;

@@ -11,7 +11,8 @@ namespace cdom::base {
 
 namespace {
 
-// Of a process that shows nothing else, too: at most 15 characters.
+// The kernel's name of the process, at most 15 characters: also a process that hides the rest shows
+// it.
 std::string comm_of(const std::string& proc, int pid) {
   const auto text = read_file(cat(proc, "/", pid, "/comm"));
   return text ? std::string(trim(*text)) : "";

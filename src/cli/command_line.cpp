@@ -77,7 +77,7 @@ std::string take(const Flag& flag, const po::variables_map& values) {
     if (flag.variable.empty()) return "";
     const char* text = std::getenv(flag.variable.c_str());  // NOLINT(concurrency-mt-unsafe)
     if (text == nullptr) return "";
-    // As of a ConfigMap's key that nobody has filled in.
+    // A ConfigMap's key that nobody has filled in gives an empty variable.
     if (flag.value.form == Value::Form::Switch && *text == '\0') return "";
     return taken(flag.variable, text);
   }

@@ -7,9 +7,9 @@
 
 namespace cdom::cli {
 
-// The usage, then each flag with what stands for its value, its range and its default, its text and
-// its environment variable below it, wrapped between words. Of a sub-command its own usage and
-// flags; null: of the program.
+// The usage, then each flag with its value's name, range and default; below it the flag's text and
+// its environment variable, wrapped between words. A sub-command has its own usage and flags; null
+// is the program itself.
 std::string help_text(const CommandLine& line, const SubCommand* sub_command);
 
 }  // namespace cdom::cli

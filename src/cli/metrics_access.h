@@ -1,10 +1,10 @@
 // MetricsAccess: whether the bearer of a token may read the metrics, as the API server says.
 //
-// As controller-runtime has it: a TokenReview says whose token it is, and is believed for a minute;
-// a SubjectAccessReview says whether that user may `get` the path, and is believed for five
-// minutes, a refusal for thirty seconds. Of a token only its digest is kept, and nothing of it is
-// logged. One thread of its own asks, and at most 16 wait for it, none longer than ten seconds.
-// Thread-safe.
+// As in controller-runtime, a TokenReview says whose token it is, and is believed for a minute; a
+// SubjectAccessReview says whether that user may `get` the path, and is believed for five minutes,
+// a refusal for thirty seconds. Only the digest of a token is kept, and nothing of a token is
+// logged. One thread of its own asks; at most 16 requests wait for it, none longer than ten
+// seconds. Thread-safe.
 #pragma once
 
 #include <condition_variable>
@@ -91,7 +91,8 @@ class MetricsAccess : public MetricsReaders {
   std::jthread thread_;
 };
 
-// Of `path`, as the flags say; null without authentication. Both must outlive it.
+// The readers of `path`, as the flags say; null without authentication. `api_server` and `clock`
+// must outlive it.
 std::unique_ptr<MetricsReaders> readers_of(const std::string& path, const HealthFlags& flags,
                                            const kube::Client& api_server,
                                            const base::Clock& clock);

@@ -15,7 +15,7 @@ namespace cdom::cli {
 
 namespace {
 
-// Of /proc/PID/stat, see proc(5); counted from what follows the program's name, which is field 2.
+// Fields of /proc/PID/stat, see proc(5), counted from the one behind the program's name (field 2).
 constexpr std::size_t kUserTicks = 14 - 3;
 constexpr std::size_t kSystemTicks = 15 - 3;
 constexpr std::size_t kStartTicks = 22 - 3;

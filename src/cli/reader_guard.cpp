@@ -12,7 +12,7 @@ namespace {
 
 using base::cat;
 
-// Of a bearer token (RFC 6750) beside letters and digits.
+// What a bearer token (RFC 6750) may hold beside letters and digits.
 constexpr std::string_view kTokenPunctuation = "-._~+/=";
 
 http::Response unauthorized() {

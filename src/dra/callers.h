@@ -1,9 +1,9 @@
 // Callers: the connections that were accepted, until they end.
 //
-// A connection costs gRPC 14 KB, of which the allocator keeps much when it is gone; a descriptor
-// costs next to nothing. So one is served only when its client speaks HTTP/2, as kubelet's does at
-// once. Of too many, silent or served, the oldest ends: no client can shut kubelet out, which
-// connects anew, and none can make this process large. One thread.
+// A connection costs gRPC 14 KB, much of which the allocator keeps when it is gone; a descriptor
+// costs next to nothing. So a connection is served only when its client speaks HTTP/2, as kubelet
+// does at once. When there are too many, silent or served, the oldest ends. So no client can shut
+// out kubelet, which connects again, and none can make this process large. One thread.
 #pragma once
 
 #include <cstddef>
@@ -20,7 +20,7 @@ namespace cdom::dra {
 class Callers {
  public:
   using Serve = std::function<void(base::Descriptor)>;  // takes a connection
-  // Of the silent, and of those that are served; kubelet has a handful.
+  // The most silent connections, and the most served ones; kubelet has a handful.
   static constexpr std::size_t kMost = 128;
 
   static base::Result<Callers> open();

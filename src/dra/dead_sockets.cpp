@@ -35,8 +35,8 @@ bool is_dead(const std::string& path) {
          errno == ECONNREFUSED;
 }
 
-// Of this folder, those whose names are `prefix`, then nothing or a dash and a pod's UID, then
-// `suffix`.
+// Removes the dead sockets of this folder whose names are `prefix`, then nothing or a dash and a
+// pod's UID, then `suffix`.
 void remove_dead_in(const std::string& folder, const std::string& prefix, const std::string& suffix,
                     const std::string& own) {
   std::error_code ignored;

@@ -7,7 +7,7 @@ namespace {
 
 constexpr std::size_t kMostPieces = 1'000;
 constexpr std::size_t kMostBytes = 8u << 20;
-// As much as keeps the connection busy until the writer has had its turn.
+// Enough to keep the connection busy until the writer runs again.
 constexpr std::size_t kRoomPieces = 64;
 constexpr std::size_t kRoomBytes = 256u << 10;
 

@@ -94,8 +94,8 @@ base::Result<Pipe::Piece> Pipe::read(base::Duration wait) {
 }
 
 void Pipe::give_back(std::string bytes) {
-  // As much as a reader that is behind needs. What one larger piece needed once is not kept for as
-  // long as the stream lasts.
+  // Enough for a reader that is behind. The room for one larger piece is not kept as long as the
+  // stream lasts.
   constexpr std::size_t kMostSpare = 2 * kBound;
   if (bytes.capacity() > kMostSpare) return;
   bytes.clear();

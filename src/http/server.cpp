@@ -31,7 +31,7 @@ using boost::system::error_code;
 constexpr std::chrono::nanoseconds kLongestTick = std::chrono::seconds(1);
 // Without file descriptors accepting fails at once, again and again.
 constexpr std::chrono::milliseconds kAcceptPause{100};
-// Of warnings that a peer can cause as often as it likes.
+// The pause between warnings that a peer can cause as often as it likes.
 constexpr std::chrono::minutes kBetweenWarnings{1};
 
 std::chrono::nanoseconds tick_of(const ServerConfig& config) {

@@ -21,7 +21,7 @@ constexpr std::size_t kHeaderLimit = 64u << 10;
 // Bytes read ahead of the request being answered.
 constexpr std::size_t kReadAhead = 2 * kHeaderLimit;
 constexpr std::size_t kPiecesPerWrite = 32;
-// Of a whole response at a time: who takes this much has made progress.
+// A whole response is written in parts of this size: a peer that takes one has made progress.
 constexpr std::size_t kWholePart = 256u << 10;
 constexpr std::chrono::seconds kDrainLimit{5};
 

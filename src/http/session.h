@@ -92,7 +92,7 @@ class Session : public std::enable_shared_from_this<Session> {
   bool in_request_ = false;  // its first byte has come
   bool continued_ = false;   // "100 Continue" was sent
 
-  // Of the request being answered.
+  // Properties of the request that is being answered.
   bool keep_alive_ = true;
   bool is_head_ = false;
   bool is_http10_ = false;

@@ -53,10 +53,10 @@ class Transport {
   boost::system::error_code problem_;
 };
 
-// Of an accepted connection, with TLS when `tls` is not null.
+// The transport of an accepted connection, with TLS when `tls` is not null.
 std::unique_ptr<Transport> make_transport(boost::asio::ip::tcp::socket socket,
                                           boost::asio::ssl::context* tls);
-// Of one to a server; `server_name` is asked for by TLS, unless it is empty.
+// The transport of a connection to a server. TLS asks for `server_name`, unless it is empty.
 std::unique_ptr<Transport> make_client_transport(boost::asio::ip::tcp::socket socket,
                                                  boost::asio::ssl::context* tls,
                                                  const std::string& server_name);

@@ -59,8 +59,8 @@ std::optional<base::Duration> retry_after_of(const http::Headers& headers) {
   return std::chrono::seconds(seconds);
 }
 
-// As client-go refuses it: without a name the path would be that of all objects, and a server
-// takes dots for a way to another path.
+// Refuses the same names as client-go: an empty one would make the path that of all objects, and
+// dots would lead the server to another path.
 std::optional<base::Error> mistake_in(const api::Kind& kind, const api::ObjectName& name) {
   for (const std::string& part : {name.name, kind.namespaced ? name.ns : "-"}) {
     if (!part.empty() && part != "." && part != ".." &&

@@ -27,7 +27,7 @@ struct EventKey {
 
 class EventCorrelator {
  public:
-  // Of how many objects, and kinds of event, it remembers what came of them last.
+  // `remembered`: for how many objects, and how many kinds of event, it remembers the last ones.
   explicit EventCorrelator(std::size_t remembered) : similar_(remembered), budgets_(remembered) {}
 
   // The same key, or that of the combined event. `now` is Clock::elapsed(), here and below.

@@ -21,7 +21,7 @@ using namespace std::chrono_literals;
 
 constexpr std::size_t kQueueLimit = 1000;
 constexpr std::size_t kMessageLimit = 1024;  // bytes, by Kubernetes' validation of Events
-// As client-go's recorder: twelve attempts, ten seconds apart.
+// The same as client-go's recorder: twelve attempts, ten seconds apart.
 constexpr int kAttempts = 12;
 constexpr base::Duration kRetryAfter = 10s;
 constexpr base::Duration kLongestNap = 30s;

@@ -286,7 +286,8 @@ base::Result<ExecPlugin> read_exec(const Entry& user, const Entry& cluster) {
   return plugin;
 }
 
-// For whom the user acts, as fields of each request. As client-go: for nobody without a name.
+// For whom the user acts, as header fields of each request: without a name for nobody, as in
+// client-go.
 void read_impersonation(const Entry& entry, EntryReader& in, http::ClientConfig& config) {
   const auto add = [&](const char* field, const std::string& name, const std::string& value) {
     if (std::ranges::any_of(value, [](unsigned char c) { return c < ' ' || c == 0x7f; })) {
@@ -385,7 +386,7 @@ base::Result<ClusterAccess> load_kubeconfig(const std::string& files, const std:
   // Without a user: anonymous.
   if (*user != nullptr) {
     if (const auto error = read_user(**user, access.http, use)) return *error;
-    // As client-go: a token of the user's own goes before the program, a certificate beside it.
+    // The user's own token goes before the program, a certificate beside it, as in client-go.
     const bool has_token = !(access.http.token.empty() && access.http.token_file.empty());
     if (!has_token && has_field((*user)->fields, "exec")) {
       auto plugin = read_exec(**user, **cluster);

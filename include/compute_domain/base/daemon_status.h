@@ -52,7 +52,8 @@ struct DaemonStatus {
   // Connection letters of the peers, by slot: C connected, A authenticating, N never connected, R
   // recovering, D disconnected, I invalid, V and M version and node map mismatch (IMEX guide).
   std::map<std::int64_t, char> peers;
-  // Of the supervisor's pod, which its daemons are to bind; "" when it does not know it.
+  // The address of the supervisor's pod, which its daemons bind; "" when the supervisor does not
+  // know it.
   std::string address;
   // Why no daemon could be started now: the driver's files or devices are not there. "" when one
   // could, or when one runs.

@@ -22,7 +22,7 @@ struct DeviceNode {
 
 // The major number of a character device in the text of /proc/devices.
 std::optional<unsigned> character_major(std::string_view proc_devices, std::string_view name);
-// Of a line "DeviceFileMinor: 17" in a file of /proc/driver/nvidia.
+// The number in a line such as "DeviceFileMinor: 17" of a file in /proc/driver/nvidia.
 std::optional<unsigned> numeric_field(std::string_view text, std::string_view name);
 
 // The NVIDIA driver's folder of the same /proc: "/proc/driver/nvidia" for "/proc/devices".

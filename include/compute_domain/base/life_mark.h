@@ -16,7 +16,7 @@ class LifeMark {
  public:
   // Makes the file when there is none.
   static Result<LifeMark> hold(const std::string& path);
-  // To be inherited by a process that counts as a holder.
+  // A process that inherits it counts as a holder.
   [[nodiscard]] int descriptor() const { return file_.get(); }
 
   // Whether all that have ever held it have ended. Without the file nobody can tell: false.

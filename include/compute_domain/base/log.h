@@ -21,8 +21,8 @@ struct LogField {
 
 // Once, at the start of main.
 void configure_log(LogLevel level, LogFormat format);
-// As well, for a program that must go on when nobody reads its log: a line that standard error does
-// not take at once is left out, and a later one counts those.
+// For a program that must go on when nobody reads its log: a line that standard error does not take
+// at once is left out, and a later line says how many were.
 void keep_log_from_waiting();
 
 void log(LogLevel level, std::string_view message, std::initializer_list<LogField> fields = {});

@@ -17,7 +17,7 @@ class Pulses {
  public:
   Pulses(const Clock& clock, Duration bound) : clock_(clock), bound_(bound) {}
 
-  // Of one thread. Outlived by its Pulses.
+  // The pulse of one thread. Its Pulses must outlive it.
   class Pulse {
    public:
     Pulse(const Clock& clock, std::string thread)

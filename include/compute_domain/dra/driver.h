@@ -42,7 +42,7 @@ struct ClaimCall {
   // succeeds for a claim that this node does not know; its ns and name may be empty.
   Operation operation = Operation::Prepare;
   Claim claim;
-  // To be called once, by any thread, also from within post().
+  // The driver calls it once, on any thread, also from within post().
   std::function<void(ClaimAnswer)> reply;
   // Stopped when nobody waits for the answer any more (kubelet is gone, its deadline has passed,
   // the plugin ends): the reply is then to come at once, whatever it is.

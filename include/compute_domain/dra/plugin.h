@@ -22,7 +22,7 @@ struct PluginOptions {
   // Below kubelet's --root-dir; both see them at the same path.
   std::string plugins_dir = "/var/lib/kubelet/plugins";
   std::string registrar_dir = "/var/lib/kubelet/plugins_registry";
-  // Of this pod, for rolling updates (Kubernetes 1.33 or later); empty: one plugin per node.
+  // This pod's UID, for rolling updates (Kubernetes 1.33 or later); empty: one plugin per node.
   std::string pod_uid;
   // Where grpc.health.v1 answers too, as on the sockets, for kubelet's gRPC probes:
   // "0.0.0.0:51515"; empty: nowhere.

@@ -16,7 +16,7 @@ namespace cdom::dra {
 struct NodePod {
   std::string ns, name, uid;
   // ResourceClaims that its spec names, while a container of it runs: a pod has a claim only then.
-  // Of those made from templates kubelet's API has no name.
+  // Kubelet's API has no name for those made from templates.
   std::set<std::string> claims;
   std::int64_t grace_seconds = 0;  // spec.terminationGracePeriodSeconds
   // In a final phase or being deleted, with containers of which none runs.

@@ -21,7 +21,7 @@ struct Request {
   std::string target;
   Headers headers;
   std::string body;
-  // Of the answer: a server's word must not fill this process's memory.
+  // The longest body of the answer: a server must not fill this process's memory.
   std::size_t most_bytes = std::size_t{16} << 20;
 };
 

@@ -194,8 +194,8 @@ class Client {
   mutable std::map<std::string, std::string, std::less<>> versions_;
 };
 
-// As client-go's pager: a list that takes longer than the server keeps its history is read once
-// more, in one piece.
+// A list that takes longer than the server keeps its history is read once more, in one piece, as
+// client-go's pager does.
 base::Result<void> Client::each_page(const Selection& of, const auto& start, const auto& fetch,
                                      const auto& take) {
   ListOptions options{.of = of, .limit = kPageSize, .continue_token = {}};
@@ -320,7 +320,7 @@ base::Result<std::optional<T>> Client::begin_removal(const api::ObjectName& name
                                                      const api::Precondition& if_is) const {
   const auto body = send(remove_call(api::kind_of<T>(), name, if_is));
   if (!body) return body.error();
-  // Of what is gone a Status tells, for most kinds.
+  // For most kinds the server answers with a Status when the object is gone.
   const auto type = api::type_meta_in(*body);
   if (!type) return type.error();
   if (type->kind != api::kind_of<T>().kind) return std::optional<T>();

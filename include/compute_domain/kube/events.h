@@ -1,9 +1,9 @@
 // EventRecorder: tells people what happened to an object, without ever getting in the way.
 //
-// record() only queues; step() sends one. As client-go's recorder does, identical events become a
-// count, ten different messages of one reason within ten minutes become one event, and one object
-// may cause 25 writes at once and one per five minutes then. What cannot be sent is counted and
-// logged, nothing else. record() is thread-safe; step() belongs to one thread.
+// record() only queues; step() sends one event. The limits are those of client-go's recorder:
+// identical events become a count, ten different messages of one reason within ten minutes become
+// one event, and one object may cause 25 writes at once and then one per five minutes. An event
+// that cannot be sent is counted and logged. record() is thread-safe; step() belongs to one thread.
 #pragma once
 
 #include <cstddef>

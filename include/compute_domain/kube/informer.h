@@ -71,7 +71,7 @@ class Informer : private WatchSource {
 
   [[nodiscard]] const Store<Stored>& store() const { return store_; }
 
-  // As WatchLoop says.
+  // The same as WatchLoop's.
   Step step(base::Duration wait) { return loop_.step(wait); }
   [[nodiscard]] std::optional<base::Duration> next_due() const { return loop_.next_due(); }
   void run(const std::stop_token& token, const std::function<void()>& before_step = {}) {

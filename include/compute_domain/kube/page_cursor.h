@@ -11,7 +11,7 @@ namespace cdom::kube {
 
 class PageCursor {
  public:
-  // Of the pages of a list, each: what a page holds while it is decoded is some times as much.
+  // The longest page of a list: a page takes several times as much memory while it is decoded.
   static constexpr std::size_t kMostBytes = std::size_t{16} << 20;
 
   explicit PageCursor(std::size_t page_size) : page_size_(page_size), limit_(page_size) {}

@@ -24,10 +24,10 @@ using base::Error;
 using base::ErrorKind;
 using base::Result;
 
-// A connection that the server closed while it was kept alive fails at once; what took longer than
-// this was under way, and is told rather than repeated.
+// A connection that the server closed while it was kept alive fails at once. A request that took
+// longer than this was under way: its error is returned, and it is not repeated.
 constexpr base::Duration kBreaksAtOnce = std::chrono::seconds(1);
-// Of which something comes now and then.
+// For an answer of which something comes now and then.
 constexpr base::Duration kLongestAnswer = std::chrono::hours(1);
 
 // The library resolves an IPv6 address and checks the certificate for it only in this form, in

@@ -51,13 +51,13 @@ Error Explainer::operator()(const std::exception_ptr& thrown) const {
   try {
     std::rethrow_exception(thrown);
   } catch (const web::http::http_exception& e) {
-    // Of cpprest's codes only these two mean one thing.
+    // Only these two of cpprest's codes have one meaning each.
     const int code = e.error_code().value();
     if (code == ECANCELED) return cancelled;
     if (code == ETIMEDOUT) {
       return unavailable(cat("nothing was heard for ", base::short_duration(idle_timeout_)));
     }
-    // Of a refused certificate it says only that the handshake failed.
+    // For a refused certificate it says only that the handshake failed.
     const auto refusals = tls_->refusals();
     return unavailable(refusals.count > refusals_before_ ? refusals.last_reason : e.what());
   } catch (const pplx::task_canceled&) {

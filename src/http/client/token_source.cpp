@@ -11,7 +11,7 @@
 namespace cdom::http {
 namespace {
 
-// As client-go does for the token of a service account.
+// How long a token that was read is used, as in client-go for the token of a service account.
 constexpr base::Duration kFresh = std::chrono::seconds(60);
 
 }  // namespace

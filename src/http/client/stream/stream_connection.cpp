@@ -101,7 +101,7 @@ void StreamConnection::secure() {
   transport_->handshake([self = shared_from_this(), refusals_before](bool ok, std::size_t) {
     if (self->is_over_) return;
     if (ok) return self->send();
-    // Of a refused certificate the library says only that the handshake failed.
+    // For a refused certificate the library says only that the handshake failed.
     const auto refusals = self->to_.tls->refusals();
     self->fail(refusals.count > refusals_before
                    ? refusals.last_reason

@@ -14,7 +14,8 @@ namespace cdom::http {
 
 class StreamExchange : public ResponseSource {
  public:
-  // As StreamConnection takes them; a request to stop is a cancel(), and `on_news` the pipe's.
+  // The parameters are those of StreamConnection; a request to stop `stop` is a cancel(), and the
+  // pipe calls `on_news`.
   StreamExchange(std::shared_ptr<IoThread> thread, Destination to, std::string what,
                  std::string head, base::Duration idle_timeout, const std::stop_token& stop,
                  std::function<void()> on_news);
