@@ -1,12 +1,4 @@
-// FileFabric: the fabric as a YAML file tells it, for tests and for machines without GPUs.
-//
-//   driver: 580.65.06
-//   gpus:
-//   - uuid: GPU-0      # and name, error, status, statusText, healthMask (NVML's);
-//                      # health: healthy, unhealthy, limitedCapacity
-//     state: completed # or notSupported, notStarted, inProgress
-//     clusterUUID: 6f0a3c52-1c7e-4b1f-9d53-0c2f6c2b7a10
-//     cliqueID: 32766
+// FileFabric: the fabric as a YAML file describes it, for tests and for machines without GPUs.
 #pragma once
 
 #include <optional>
@@ -18,7 +10,15 @@
 
 namespace cdom::agent {
 
-// Invalid: file, and the field that is wrong or unknown.
+// Reads such a file. Invalid: file, and the field that is wrong or unknown.
+//
+//   driver: 580.65.06
+//   gpus:
+//   - uuid: GPU-0      # and name, error, status, statusText, healthMask (NVML's);
+//                      # health: healthy, unhealthy, limitedCapacity
+//     state: completed # or notSupported, notStarted, inProgress
+//     clusterUUID: 6f0a3c52-1c7e-4b1f-9d53-0c2f6c2b7a10
+//     cliqueID: 32766
 base::Result<FabricFacts> parse_fabric_facts(const std::string& yaml, const std::string& file_name);
 
 class FileFabric : public Fabric {

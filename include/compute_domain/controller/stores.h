@@ -2,11 +2,6 @@
 //
 // The same view serves the running controller (its informers own the stores) and the dry run (which
 // fills stores from files). Thread-safe for reading.
-//
-// A new kind to watch: its type in WatchedKinds and its place in Stores, both last; in stores.cpp
-// its indexes and what is trimmed; and Triggers::on_change() for it. Where not all of its objects
-// are wanted, or none without an option, or somebody is to hear of those that cannot be read,
-// informers.h says so.
 #pragma once
 
 #include <cstdint>
@@ -23,6 +18,9 @@ namespace cdom::controller {
 
 template <class... Kind>
 struct KindList {};
+// A new kind to watch: its type here and its place in Stores, both last; in stores.cpp its indexes
+// and what is trimmed; and Triggers::on_change() for it. informers.h says when not all objects of a
+// kind are wanted, or none without an option, or somebody is to hear of those that cannot be read.
 using WatchedKinds = KindList<api::ComputeDomain, api::ResourceClaim, api::ResourceClaimTemplate,
                               api::ConfigMap, api::ComputeDomainNode, api::Node, api::ResourceSlice,
                               api::Pod, api::ComputeDomainClique>;

@@ -1,13 +1,9 @@
 // Slots: which node has which line of a group's node table.
 //
-// How it goes:
-//  1. What is on record is united: the node list, then the domain's status. The nodes' reports
-//  count
-//     only when the list is lost, and only for what neither of the two has given to anybody.
-//  2. A node that has a slot keeps it. Others get, by name, the lowest slot that nobody ever had.
-//  3. When none is left, the lowest slot whose holder is neither a member nor possibly running.
-// What it guarantees: no two nodes have one slot, and no slot changes hands while a daemon may
-// still be running in it. Pure.
+// How it goes: 1. recorded_slots() unites what is on record. 2. A node that has a slot keeps it;
+// others get, by name, the lowest slot that nobody ever had. 3. When none is left, they get the
+// lowest slot whose holder is neither a member nor possibly running. What it guarantees: no two
+// nodes have one slot, and no slot changes hands while a daemon may still run in it. Pure.
 #pragma once
 
 #include <map>
@@ -28,15 +24,17 @@ struct SlotRecord {
 };
 using SlotRecords = std::map<std::string, SlotRecord>;  // by node
 
-// Step 1, for one group with `slots` slots. A record outside of the table is dropped; of two nodes
-// with one slot the one whose source is stronger keeps it (of reports, that of a running daemon),
-// else the first by name.
+// Step 1, for one group with `slots` slots: the node list comes first, then the domain's status.
+// The nodes' reports count only when the list is lost, and only for slots that neither of the two
+// has given to anybody. A record outside of the table is dropped. When two nodes have one slot, the
+// one with the stronger source keeps it (among reports, the one of a running daemon), else the
+// first by name.
 SlotRecords recorded_slots(const std::string& group, const api::NodeList* list,
                            const std::vector<api::ComputeDomainNodeStatus>& status_of_clique,
                            const NodeViews& nodes, std::int64_t slots);
 
-// Whether it is proven that no daemon of `node` runs in its slot of the group any more: its own
-// word "stopped", another boot, or an administrator's word. Absence proves nothing.
+// Whether it is proven that no daemon of `node` runs in its slot of the group any more: the node
+// reports "stopped", it has another boot, or an administrator says so. Absence proves nothing.
 bool is_fenced(const NodeView& node, const std::string& group, const SlotRecord& record);
 
 struct SlotAssignment {

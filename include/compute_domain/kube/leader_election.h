@@ -1,16 +1,10 @@
 // LeaderElection: of several processes that share a Lease one leads, as client-go elects it.
 //
-// How it goes:
-//   1. A Lease that nobody holds, or whose record has not changed for as long as it says, is taken
-//      by a write with a precondition, so that one of several wins.
-//   2. The leader renews it every retry period. Others watch whether the record changes; they never
-//      compare its times with their own clock.
-//   3. A leader that cannot renew for the renew deadline has lost, for good: its process ends. A
-//      renewal whose answer comes after that does not change it.
-// What it guarantees: is_leading() is false, by this process' own clock and whatever its threads
-// are doing, from the renew deadline after the start of the last renewal that succeeded; and nobody
-// else takes over before the lease duration after that renewal has passed. The first is the
-// shorter. Once is_leading() has been true and false it is never true again.
+// How it goes: 1. A process takes a Lease that has expired, by a write with a precondition. 2. The
+// leader renews it every retry period. 3. A leader that cannot renew for the renew deadline has
+// lost for good. What it guarantees: is_leading() is false from the renew deadline after the start
+// of the last renewal that succeeded; nobody else takes over before the lease duration, which is
+// longer, has passed since then; a process that has led and lost never leads again.
 #pragma once
 
 #include <atomic>
@@ -51,10 +45,13 @@ class LeaderElection {
   LeaderElection(const Client& client, const base::Clock& clock, LeaderElectionOptions options,
                  base::Registry* metrics = nullptr);
 
-  // Thread-safe.
+  // By this process' own clock, and whatever its threads are doing. Thread-safe.
   [[nodiscard]] bool is_leading() const;
 
-  // For one thread, as all below. One try to acquire or to renew, when it is due; whether it was.
+  // One try to acquire or to renew, when it is due; whether it was. A Lease has expired when nobody
+  // holds it, or when its record has not changed for its own duration: times in the record are
+  // never compared with this process' clock. A renewal whose answer comes after the renew deadline
+  // changes nothing. This and all below are for one thread.
   bool step();
   [[nodiscard]] base::Duration next_due() const { return next_; }
   [[nodiscard]] Standing standing() const;

@@ -1,14 +1,10 @@
 // WatchLoop: list, then watch, for ever: the state machine below every informer.
 //
-// How it goes: 1. List all pages; the last one makes the list the content. 2. Open a watch from the
-// list's version, and take its events. 3. When the watch ends or breaks, open the next from the
-// last version seen. 4. When the server no longer has that version (410) or no longer serves the
-// collection as it was (404), or the same line cannot be read twice, list again; a list whose next
-// page it no longer has is read in one piece then, as client-go does it. Whatever fails is tried
-// again after a backoff with jitter, but for a watch that broke when it had brought something new:
-// its next one is opened at once. What it guarantees: no change between two versions is skipped,
-// and none is applied twice. Stepped by one thread; stop(), has_stopped(), last_error() and
-// trouble() are for any.
+// How it goes: 1. List all pages; the last one makes the list the content. 2. Watch from the list's
+// version, and take the events. 3. When the watch ends or breaks, watch from the last version seen.
+// 4. List again when the server no longer has that version. What fails is tried again after a
+// backoff. What it guarantees: no change between two versions is skipped, and none is applied
+// twice. One thread steps it; stop(), has_stopped(), last_error() and trouble() are for any.
 #pragma once
 
 #include <condition_variable>
@@ -88,6 +84,12 @@ class WatchLoop {
 
   // One unit of work; waits for it at most `wait`, not at all when that is zero (what it asks of
   // the server takes as long as it takes).
+  //
+  // It lists again after 410 (the server no longer has the version) and 404 (it no longer serves
+  // the collection as it was), and when the same line cannot be read twice. A list whose next page
+  // the server no longer has is read in one piece, as client-go does it. A watch that breaks after
+  // it has brought something new is opened again at once; any other failure has a backoff with
+  // jitter.
   Step step(base::Duration wait);
   // When a step can do something by itself, on Clock::elapsed(): the end of a backoff, or now. In
   // an open watch that is for the server to say, and this gives nullopt.

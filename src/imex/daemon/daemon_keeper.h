@@ -1,14 +1,9 @@
 // DaemonKeeper: everything that the IMEX supervisor decides about its daemon, without doing it.
 //
 // How it goes: wishes and events come in, next() gives the actions that are due now, one by one,
-// and status() is what to tell. The control tool is asked when something may have changed: the
-// daemon was started, has printed lines, got a signal or other hosts; and in growing steps
-// otherwise, as a daemon may print nothing: up to READY ("-q"), and then ("-N") until it is
-// connected to all that it should be. A daemon at rest is asked every five seconds, each node at
-// moments of its own: a question is a process, and "-N" asks the daemons of all nodes. What it
-// prints again and again without any change counts ever less. A daemon that ends by itself is
-// started again; how soon, and how often it gets SIGUSR1, base::DaemonPolicy says. No signal goes
-// out before the daemon has answered, as it would end it. Steppable; one thread.
+// and status() is what to report. The control tool is asked when something may have changed, and
+// else from time to time (KeeperTimes). A daemon that ends by itself is started again;
+// base::DaemonPolicy says how soon, and how often it gets SIGUSR1. Steppable; one thread.
 #pragma once
 
 #include <cstdint>
@@ -27,6 +22,11 @@
 
 namespace cdom::imex {
 
+// When the control tool is asked: after the daemon was started, has printed lines, or got a signal
+// or other hosts; and in growing steps otherwise, as a daemon may print nothing: up to READY
+// ("-q"), and then ("-N") until it is connected to all that it should be. A daemon at rest is asked
+// every rest_interval, each node at moments of its own: a question is a process, and "-N" asks the
+// daemons of all nodes. Lines that come again and again without any change count ever less.
 struct KeeperTimes {
   base::Duration stop_patience = std::chrono::seconds(5);  // from SIGTERM to SIGKILL
   base::Duration first_question = std::chrono::milliseconds(5);
@@ -78,6 +78,7 @@ class DaemonKeeper {
   // Conflict: a daemon runs that was started otherwise.
   base::Result<void> want(const Want& want);
   void stop();
+  // The signal goes out after the daemon has answered a question: before that it would end it.
   void request_signal();
   void set_hosts(const Hosts& hosts);
 

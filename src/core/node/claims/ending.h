@@ -1,12 +1,8 @@
 // Ending claims: Unprepare, a claim that is proven stale, and the daemon that ends with the last.
 //
-// How it goes: the claim is Ending in the checkpoint; its injection is removed; when it was the
-// last of its group the daemon is stopped; once the daemon has ended the claim leaves the
-// checkpoint and the group becomes "stopped" there. Kubelet also unprepares the claims of pods that
-// were deleted by force while their containers run on: where its PodsAPI shows such a pod the call
-// is answered, and the claim waits for the pod's end. What it guarantees: nothing here waits for
-// the API server; a crash anywhere leaves a claim that goes on ending; "stopped" is never said of a
-// daemon that may run. Nothing else stops a daemon for good.
+// How it goes: end_claims(). What it guarantees: nothing here waits for the API server; after a
+// crash anywhere a claim goes on ending; a report never has "stopped" for a daemon that may run.
+// Nothing else stops a daemon for good.
 #pragma once
 
 #include <set>
@@ -16,6 +12,11 @@
 
 namespace cdom::core {
 
+// The claim becomes Ending in the checkpoint and its injection is removed; the daemon is stopped
+// when the claim was the last of its group. Once the daemon has ended, the claim leaves the
+// checkpoint and the group becomes "stopped" there. Kubelet also unprepares the claims of pods that
+// were deleted by force while their containers run on: where its PodsAPI shows such a pod, the call
+// is answered and the claim waits for the pod's end.
 void end_claims(NodeDraft& draft);
 
 // Takes a claim that only waits for the end of its pods back into use, as kubelet wants it again

@@ -1,20 +1,19 @@
 // Preparing claims: from kubelet's wish to the answer.
 //
-// How it goes:
-//  1. begin_prepares: the claim is read and checked, a node list admits it, and the checkpoint says
-//     Started before anything else happens.
-//  2. keep_daemon (daemon.h): the group's daemon is started.
-//  3. finish_prepares: this node's daemon has said READY for the group's table; the channel is
-//     injected, the checkpoint says Completed, kubelet is answered.
-// What it guarantees: a crash between any two of these leaves what the next run goes on from, and
-// the same claim always gets the same devices.
+// How it goes: begin_prepares(), then keep_daemon() (daemon.h) starts the group's daemon, then
+// finish_prepares(). What it guarantees: after a crash between any two of these the next run goes
+// on from what is there, and the same claim always gets the same devices.
 #pragma once
 
 #include "core/node/draft.h"
 
 namespace cdom::core {
 
+// Reads and checks each claim. Once a node list admits it, the checkpoint says Started, before
+// anything else happens.
 void begin_prepares(NodeDraft& draft);
+// Once this node's daemon is READY for the group's table, the channel is injected, the checkpoint
+// says Completed, and kubelet gets its answer.
 void finish_prepares(NodeDraft& draft);
 
 }  // namespace cdom::core
