@@ -15,8 +15,8 @@ constexpr base::Duration kFirstPatience = std::chrono::seconds(15);
 
 core::FabricReading ImexFabric::read() {
   const auto connected = supervisor_.status();
-  const std::optional<FabricFacts>& told = supervisor_.fabric();
-  if (!told) {
+  const std::optional<FabricFacts>& reported = supervisor_.fabric();
+  if (!reported) {
     if (clock_.elapsed() - begin_ < kFirstPatience) return {};
     if (connected && connected->driver_paused.value_or(false)) {
       return {std::nullopt, "NVML is not asked while the GPU driver is being replaced"};
@@ -27,9 +27,9 @@ core::FabricReading ImexFabric::read() {
                   "the agent; drain the node and delete its pod, so that it is updated"
                 : connected.error().message};
   }
-  if (told == facts_) return last_;
-  facts_ = told;
-  core::FabricReading reading = reading_of(*told, mode_);
+  if (reported == facts_) return last_;
+  facts_ = reported;
+  core::FabricReading reading = reading_of(*reported, mode_);
   if (reading.clique == "" && !clique_.empty()) {
     reading = {std::nullopt, base::cat("the GPUs were in NVLink clique ", clique_,
                                        " and now say that they are in none; if that is meant, "

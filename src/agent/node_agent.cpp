@@ -244,8 +244,8 @@ class NodeAgent::Shell {
     world.settings = options_.settings;
     world.self = options_.self;
     // A supervisor that is silent for a moment has not moved.
-    if (inputs_.imex) told_address_ = inputs_.imex->address;
-    if (world.self.address.empty()) world.self.address = told_address_;
+    if (inputs_.imex) last_address_ = inputs_.imex->address;
+    if (world.self.address.empty()) world.self.address = last_address_;
     world.fabric = inputs_.fabric;
     tell_fabric(world.fabric);
     world.checkpoint = checkpoint_;
@@ -379,7 +379,7 @@ class NodeAgent::Shell {
       return true;
     }
     failures_ = 0;
-    told_error_.clear();
+    logged_error_.clear();
     retry_at_.reset();
     const bool acted = !plan.on_node.empty();
     // While intents of an earlier plan are under way, none is sent: a new decision follows when
@@ -398,10 +398,10 @@ class NodeAgent::Shell {
 
   void back_off(const std::string& error) {
     // Once, however often the same is tried in vain.
-    if (error != told_error_) {
+    if (error != logged_error_) {
       base::log_warning("trying again", {{"node", options_.self.name}, {"error", error}});
     }
-    told_error_ = error;
+    logged_error_ = error;
     mailbox_.set_reason_of_all(error);
     const base::Duration delay = std::min(kFirstBackoff * (1 << failures_), kLastBackoff);
     failures_ = std::min(failures_ + 1, 10);
@@ -422,13 +422,13 @@ class NodeAgent::Shell {
   DaemonHistory daemon_;
   Setbacks setbacks_;
   AgentMetrics agent_metrics_;
-  std::string fabric_error_, told_address_, cannot_start_;
+  std::string fabric_error_, last_address_, cannot_start_;
   std::vector<base::NodeLack> lacks_;
   std::optional<base::Duration> not_looked_since_;
   std::map<std::string, base::Duration> held_since_;  // as NodeWorld's
   Apply apply_;
   int failures_ = 0;
-  std::string told_error_;  // of the failures since the last success
+  std::string logged_error_;  // of the failures since the last success
   std::optional<base::Duration> retry_at_, look_again_at_;
   // A decision is due when there is news, and at this moment.
   bool has_news_ = true;

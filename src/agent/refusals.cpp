@@ -20,7 +20,7 @@ void Refusals::see(const std::vector<core::WantedClaim>& prepares,
   for (const core::WantedClaim& ending : unprepares) by_uid_.erase(ending.claim.uid);
   const base::Duration before = clock_.elapsed() - kStands;
   std::erase_if(by_uid_, [&](const auto& entry) {
-    return entry.second.told < before && std::ranges::none_of(prepares, [&](const auto& wanted) {
+    return entry.second.added < before && std::ranges::none_of(prepares, [&](const auto& wanted) {
              return wanted.claim.uid == entry.first;
            });
   });

@@ -27,7 +27,7 @@ class Refusals {
  private:
   struct Refusal {
     std::string reason;
-    base::Duration told{};
+    base::Duration added{};
   };
 
   const base::Clock& clock_;

@@ -205,7 +205,7 @@ class Run : public Proofs {
     record(action);
     const std::string& kind = action.involved.kind;
     if (kind == "ResourceClaim" || kind == "ComputeDomainClique") {
-      memory_.object_told(action.involved.uid);
+      memory_.object_reported(action.involved.uid);
     }
     return {};
   }

@@ -48,7 +48,7 @@ constexpr base::Duration kBetweenLooks = std::chrono::milliseconds(50);
 constexpr base::Duration kPlacementPace = std::chrono::milliseconds(50);
 
 // That cannot be read, of which is remembered that they had their Event.
-constexpr std::size_t kMostToldObjects = 10'000;
+constexpr std::size_t kMostReportedObjects = 10'000;
 
 // No attempt helps until a person changes something: a quota, a policy, a webhook (one that does
 // not answer is an internal error of the API server), or somebody's finalizer.
@@ -144,8 +144,8 @@ class Controller::Loop {
   std::vector<std::unique_ptr<Queue>> queues_;  // one for each worker
   Expectations expectations_;
   IdleLooks idle_looks_;
-  std::atomic<bool> is_lack_told_ = false;  // of a watch that is not needed
-  std::optional<base::Duration> placed_;    // when who gets which clique was last decided
+  std::atomic<bool> is_lack_logged_ = false;  // of a watch that is not needed
+  std::optional<base::Duration> placed_;      // when who gets which clique was last decided
   kube::EventRecorder events_;
   const Apply apply_;
   Placer placer_;
@@ -194,11 +194,11 @@ template <class T>
 void Controller::Loop::report_unreadable(InformerOf<T>& informer) {
   if constexpr (kUnreadable<T> != Unreadable::TellsNobody) {
     informer.on_unreadable(
-        [this, told = std::set<std::string>()](const api::Unreadable& object) mutable {
+        [this, reported = std::set<std::string>()](const api::Unreadable& object) mutable {
           if constexpr (kUnreadable<T> == Unreadable::TellsOnce) {
             if (object.name.name.empty() || object.uid.empty()) return;
-            if (told.size() >= kMostToldObjects) told.clear();
-            if (!told.insert(object.uid).second) return;
+            if (reported.size() >= kMostReportedObjects) reported.clear();
+            if (!reported.insert(object.uid).second) return;
           }
           const api::Kind& kind = api::kind_of<T>();
           record({.api_version = api::api_version_of(kind, client_.version_of(kind)),
@@ -309,8 +309,8 @@ void Controller::Loop::process(Queue& queue, const Key& key) {
 bool Controller::Loop::lacks_its_watch(const Key& key) {
   if (key.kind != Key::Kind::CliqueObjects) return false;
   const auto lacking = informers_.watches().lacking();
-  const bool was_told = is_lack_told_.exchange(lacking.has_value());
-  if (lacking && !was_told) {
+  const bool was_logged = is_lack_logged_.exchange(lacking.has_value());
+  if (lacking && !was_logged) {
     base::log_warning(
         cat("no ComputeDomainClique is written, and all else goes on: ", lacking->message),
         {{"error", std::string(base::name_of(lacking->kind))}});

@@ -40,7 +40,7 @@ base::Duration Memory::domain_known_for(const std::string& uid, base::Duration e
 void Memory::status_written(const std::string& uid, base::Time when) {
   const std::scoped_lock lock(mutex_);
   status_written_[uid] = when;
-  untold_list_.erase(uid);
+  unreported_list_.erase(uid);
 }
 
 std::optional<base::Time> Memory::status_written(const std::string& uid) const {
@@ -52,12 +52,12 @@ void Memory::list_written(const core::ImexGroupKey& group, base::Time when) {
   const std::scoped_lock lock(mutex_);
   list_written_[group] = when;
   list_held_.erase(group);
-  if (!group.domain_uid.empty()) untold_list_.try_emplace(group.domain_uid, when);
+  if (!group.domain_uid.empty()) unreported_list_.try_emplace(group.domain_uid, when);
 }
 
 void Memory::list_awaited(const std::string& uid, base::Time when) {
   const std::scoped_lock lock(mutex_);
-  untold_list_.try_emplace(uid, when);
+  unreported_list_.try_emplace(uid, when);
 }
 
 std::optional<base::Time> Memory::list_written(const core::ImexGroupKey& group) const {
@@ -87,19 +87,19 @@ std::map<core::ImexGroupKey, core::HeldList> Memory::lists_held(const std::strin
   return of_domain(list_held_, uid);
 }
 
-std::optional<base::Time> Memory::untold_list(const std::string& uid) const {
+std::optional<base::Time> Memory::unreported_list(const std::string& uid) const {
   const std::scoped_lock lock(mutex_);
-  return value_at(untold_list_, uid);
+  return value_at(unreported_list_, uid);
 }
 
-void Memory::object_told(const std::string& uid) {
+void Memory::object_reported(const std::string& uid) {
   const std::scoped_lock lock(mutex_);
-  told_.insert(uid);
+  reported_.insert(uid);
 }
 
-bool Memory::is_told(const std::string& uid) const {
+bool Memory::is_reported(const std::string& uid) const {
   const std::scoped_lock lock(mutex_);
-  return told_.contains(uid);
+  return reported_.contains(uid);
 }
 
 void Memory::agent_seen(const std::string& node, const SeenAgent& agent) {
@@ -212,7 +212,7 @@ void Memory::forget_domain(const std::string& uid) {
   const std::scoped_lock lock(mutex_);
   domains_seen_.erase(uid);
   status_written_.erase(uid);
-  untold_list_.erase(uid);
+  unreported_list_.erase(uid);
   std::erase_if(list_written_, [&](const auto& known) { return known.first.domain_uid == uid; });
   std::erase_if(list_held_, [&](const auto& known) { return known.first.domain_uid == uid; });
   forming_since_.erase(uid);
@@ -223,7 +223,7 @@ void Memory::forget_domain(const std::string& uid) {
 
 void Memory::forget_object(const std::string& uid) {
   const std::scoped_lock lock(mutex_);
-  told_.erase(uid);
+  reported_.erase(uid);
   pruned_daemons_.erase(uid);
 }
 

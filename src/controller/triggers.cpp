@@ -475,9 +475,9 @@ void Triggers::add_pause(const std::string& name) const {
   const auto node = from_.stores.nodes.get({"", name});
   const auto report = from_.stores.reports.get({"", name});
   if (node == nullptr || report == nullptr) return;
-  const bool is_told =
+  const bool is_annotated =
       report->meta.annotation(api::kPauseAnnotation) == core::to_text(core::pause_of(*node));
-  if (!is_told) add_(report_key(name));
+  if (!is_annotated) add_(report_key(name));
 }
 
 void Triggers::on_change(const api::ComputeDomainNode* before,

@@ -173,19 +173,19 @@ void Workloads::pods_read(const std::string& ns, std::vector<core::PodFacts> pod
   const std::scoped_lock lock(mutex_);
   Namespace& known = namespaces_[ns];
   known.last_read = std::move(read);
-  bool told_something = false;
+  bool learned_something = false;
   const std::size_t workloads = claims_of_.size();
   for (auto& [uid, claim] : claims_) {
     if (claim.ns != ns) continue;
     const auto was_seen = claim.pod_seen;
     resolve(uid, claim);
-    told_something = told_something || claim.pod_seen != was_seen;
+    learned_something = learned_something || claim.pod_seen != was_seen;
   }
   known.read_found_workload = claims_of_.size() > workloads;
   for (const std::string& uid : known.shared) {
-    if (resolve(known, uid, shared_[uid])) told_something = true;
+    if (resolve(known, uid, shared_[uid])) learned_something = true;
   }
-  known.vain_reads = told_something ? 0 : known.vain_reads + 1;
+  known.vain_reads = learned_something ? 0 : known.vain_reads + 1;
 }
 
 void Workloads::job_read(const std::string& ns, const std::string& uid,

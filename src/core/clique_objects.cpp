@@ -118,7 +118,7 @@ Plan reconcile_clique_objects(const CliqueObjectsWorld& world) {
     const api::ComputeDomainClique& found = *it->second;
     stored.erase(it);
     if (!is_own_clique_object(found)) {
-      if (!world.told.contains(found.meta.uid)) plan.actions.emplace_back(left_alone(found));
+      if (!world.reported.contains(found.meta.uid)) plan.actions.emplace_back(left_alone(found));
     } else if (!found.meta.is_deleting() && !says_the_same(world, found, wanted)) {
       patches.emplace_back(WriteCliqueObject{found.meta, std::move(wanted)});
     }

@@ -19,15 +19,15 @@ bool is_without_slot(const ReportWorld& world) {
 }
 
 std::optional<api::Staleness> staleness_of(const ReportWorld& world) {
-  const auto& told = world.view.report->stale;
-  const bool was_without_agent = told && told->reason == MemberState("AgentUnknown").name();
+  const auto& before = world.view.report->stale;
+  const bool was_without_agent = before && before->reason == MemberState("AgentUnknown").name();
   const auto doubt =
       doubt_of(&world.view, world.node, world.settings.agent_grace, was_without_agent);
   if (!doubt) return std::nullopt;
   api::Staleness stale{.reason = std::string(doubt->state.name()),
                        .message = doubt->detail,
                        .since = std::chrono::floor<std::chrono::seconds>(world.now)};
-  if (told && told->reason == stale.reason) stale.since = told->since;
+  if (before && before->reason == stale.reason) stale.since = before->since;
   return stale;
 }
 

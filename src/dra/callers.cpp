@@ -60,7 +60,7 @@ void Callers::attend() {
       hear(event.data.u64, (event.events & (EPOLLRDHUP | EPOLLHUP | EPOLLERR)) != 0);
     }
   } while (count == static_cast<int>(events.size()));
-  if (silent_.size() + served_.size() < kMost / 2) has_told_ = false;
+  if (silent_.size() + served_.size() < kMost / 2) has_warned_ = false;
 }
 
 bool Callers::watch(int descriptor, std::uint32_t events, Number number) const {
@@ -108,7 +108,7 @@ void Callers::end_the_oldest() {
 }
 
 void Callers::tell_that_there_are_too_many() {
-  if (std::exchange(has_told_, true)) return;
+  if (std::exchange(has_warned_, true)) return;
   base::log_warning(
       "more connections to kubelet's sockets than kubelet makes: the oldest are ended",
       {{"silent", std::to_string(silent_.size())}, {"served", std::to_string(served_.size())}});

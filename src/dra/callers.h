@@ -54,7 +54,7 @@ class Callers {
   Number next_ = 0;
   std::map<Number, Silent> silent_;
   std::map<Number, base::Descriptor> served_;  // a second descriptor of each
-  bool has_told_ = false;                      // that there are too many
+  bool has_warned_ = false;                    // that there are too many
 };
 
 }  // namespace cdom::dra

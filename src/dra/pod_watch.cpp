@@ -105,9 +105,9 @@ class PodWatch::Loop {
     if (event.type() == v1alpha1::INITIAL_SYNC_COMPLETE) {
       is_complete_ = true;
       listener_.on_complete();
-      if (!is_told_) base::log_info("watching the pods of this node", {{"socket", socket_}});
-      is_told_ = true;
-      told_end_.clear();
+      if (!is_logged_) base::log_info("watching the pods of this node", {{"socket", socket_}});
+      is_logged_ = true;
+      logged_end_.clear();
       return;
     }
     core_v1::Pod object;
@@ -122,8 +122,8 @@ class PodWatch::Loop {
 
   // Once, however often it is the same.
   void report_end(const grpc::Status& end) {
-    if (end.error_message() == told_end_) return;
-    told_end_ = end.error_message();
+    if (end.error_message() == logged_end_) return;
+    logged_end_ = end.error_message();
     base::log_info("lost the watch of kubelet's pods; trying again",
                    {{"socket", socket_}, {"error", end.error_message()}});
   }
@@ -137,9 +137,9 @@ class PodWatch::Loop {
 
   const std::string socket_;
   PodListener& listener_;
-  bool is_told_ = false;
+  bool is_logged_ = false;
   bool is_complete_ = false;  // this watch has named all
-  std::string told_end_;
+  std::string logged_end_;
   std::jthread thread_;  // the last: it uses the others
 };
 

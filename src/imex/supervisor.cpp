@@ -75,7 +75,7 @@ class Supervisor::Loop {
   void act(const SignalChild& action);
   void act(const AskTool& action);
   Result<void> save();
-  [[nodiscard]] DaemonStatus told_status() const;
+  [[nodiscard]] DaemonStatus reported_status() const;
   void tell();
   void wait(Duration patience);
   void poll_process(const ControlTool& tool);
@@ -105,7 +105,7 @@ class Supervisor::Loop {
   const StateFile state_file_;
   const AgentServer::Calls calls_{[this](const Request& r) { return act(r); },
                                   [this] { return base::read_file(options_.kubelet_state_path); },
-                                  [this] { return encode(told_status(), clock_.elapsed()); },
+                                  [this] { return encode(reported_status(), clock_.elapsed()); },
                                   [this] { return fabric_.facts(); },
                                   [this](const Watch& watch) { node_.look_for(watch.cdi_root); }};
   std::optional<Child> daemon_;
@@ -114,7 +114,7 @@ class Supervisor::Loop {
   std::optional<Error> start_error_;  // of the last start
   std::string cannot_start_;          // while no daemon runs
   Duration check_at_{}, check_credentials_at_{};
-  DaemonStatus told_;
+  DaemonStatus reported_;
   bool is_ending_ = false, offers_tool_ = false;
   std::vector<pollfd> polled_;
 };
@@ -254,7 +254,7 @@ Result<void> Supervisor::Loop::save() {
   return state_file_.save({keeper_.status(), keeper_.wanted(), hosts_});
 }
 
-DaemonStatus Supervisor::Loop::told_status() const {
+DaemonStatus Supervisor::Loop::reported_status() const {
   DaemonStatus status = keeper_.status();
   status.address = options_.address;
   if (!status.running) status.cannot_start = cannot_start_;
@@ -265,13 +265,13 @@ DaemonStatus Supervisor::Loop::told_status() const {
 }
 
 void Supervisor::Loop::tell() {
-  DaemonStatus status = told_status();
-  if (status == told_) return;
-  if (status.phase != told_.phase || status.message != told_.message) {
+  DaemonStatus status = reported_status();
+  if (status == reported_) return;
+  if (status.phase != reported_.phase || status.message != reported_.message) {
     base::log_info("nvidia-imex",
                    {{"state", std::string(name_of(status.phase))}, {"message", status.message}});
   }
-  told_ = std::move(status);
+  reported_ = std::move(status);
   metrics_.see(keeper_);
   server_.publish(calls_);
 }

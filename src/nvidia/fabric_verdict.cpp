@@ -114,7 +114,7 @@ std::vector<int> version_numbers(const std::string& version) {
 
 std::string health_of(const GpuFacts& gpu) {
   switch (gpu.health) {
-    case FabricHealth::NotTold:
+    case FabricHealth::NotReported:
       return "not reported";
     case FabricHealth::Healthy:
       return "healthy";
@@ -134,7 +134,7 @@ std::uint32_t configuration_in(std::uint32_t mask) { return (mask >> kConfigurat
 
 // Whether a GPU of a fabric cannot share memory over it. A driver that sums nothing up has a mask.
 bool is_unhealthy(const GpuFacts& gpu) {
-  if (gpu.health != FabricHealth::NotTold) return gpu.health == FabricHealth::Unhealthy;
+  if (gpu.health != FabricHealth::NotReported) return gpu.health == FabricHealth::Unhealthy;
   return ((gpu.health_mask >> kRouteUnhealthyShift) & 1U) == 1 ||
          configuration_in(gpu.health_mask) > kConfigurationIsRight;
 }

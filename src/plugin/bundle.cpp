@@ -61,7 +61,7 @@ std::string text_in(const Json& json, const char* name) {
   return it != json.end() && it->is_string() ? it->get<std::string>() : "";
 }
 
-// How many objects of a kind the manifest promises.
+// How many objects of a kind the manifest lists.
 std::size_t count_in(const Json& manifest, const char* plural) {
   const auto counts = manifest.find("objects");
   if (counts == manifest.end() || !counts->is_object()) return 0;
@@ -127,9 +127,9 @@ base::Result<ClusterView> view_in(const std::vector<ArchivedFile>& files, const 
   base::Result<void> done;
   for_each_kind(view, [&]<class T>(const char* plural, std::vector<T>& objects) {
     if (!done) return;
-    const std::size_t promised = count_in(manifest, plural);
+    const std::size_t listed = count_in(manifest, plural);
     const ArchivedFile* file = find_file(files, path_of(plural));
-    if (file == nullptr && promised > 0) {
+    if (file == nullptr && listed > 0) {
       done = base::invalid(cat("it is incomplete: it lacks ", path_of(plural)));
     }
     if (file == nullptr) return;
@@ -138,9 +138,9 @@ base::Result<ClusterView> view_in(const std::vector<ArchivedFile>& files, const 
       done = base::invalid(cat(path_of(plural), ": ", page.error().message));
     } else if (!page->unreadable.empty()) {
       done = base::invalid(cat(path_of(plural), ": ", page->unreadable.front().problem));
-    } else if (page->items.size() != promised) {
+    } else if (page->items.size() != listed) {
       done = base::invalid(cat("it is incomplete: ", path_of(plural), " has ", page->items.size(),
-                               " objects, and the manifest says ", promised));
+                               " objects, and the manifest says ", listed));
     } else {
       objects = std::move(page->items);
     }

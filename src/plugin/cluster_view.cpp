@@ -102,7 +102,7 @@ bool reduce_object(api::ConfigMap& map) {
   return !map.meta.label(api::kGroupLabel).empty() || map.meta.name == core::kReservationsName;
 }
 
-std::set<std::string> told_uids(const ClusterView& view) {
+std::set<std::string> involved_uids(const ClusterView& view) {
   std::set<std::string> uids;
   const auto add = [&](const auto& objects) {
     for (const auto& object : objects) uids.insert(object.meta.uid);
@@ -127,7 +127,7 @@ ClusterView reduced(ClusterView view) {
     return pod.claims.empty() && pod.extended_claim.empty() && !is_operators(view, pod);
   });
   // Events are many, and tell of everything: kept are those on objects that are here.
-  std::erase_if(view.events, [uids = told_uids(view)](const api::Occurrence& event) {
+  std::erase_if(view.events, [uids = involved_uids(view)](const api::Occurrence& event) {
     return !uids.contains(event.involved.uid);
   });
   for_each_kind(view, [](const char*, auto& objects) {

@@ -57,8 +57,8 @@ core::PodFacts facts_of_pod(const api::PodState& pod) {
 
 const api::Condition* DomainFacts::condition(std::string_view type) const {
   // What the API server refuses to the controller nobody else can work out.
-  const auto& told = type == core::kConditionWrites ? object->status : status;
-  return told ? api::find_condition(told->conditions, type) : nullptr;
+  const auto& shown = type == core::kConditionWrites ? object->status : status;
+  return shown ? api::find_condition(shown->conditions, type) : nullptr;
 }
 
 const core::MemberView* DomainFacts::member(const std::string& node) const {

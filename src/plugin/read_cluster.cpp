@@ -120,11 +120,11 @@ base::Result<ClusterView> read_cluster(kube::Client& client, const Namespaces& n
   reading.read(view.claims);
   reading.read(view.templates);
   reading.read(view.lists, {.ns = namespaces.operators});
-  const std::set<std::string> told = told_uids(view);
+  const std::set<std::string> involved = involved_uids(view);
   for (const char* kind : {"ComputeDomain", "ComputeDomainNode", "ResourceClaim", "Pod"}) {
     reading.read_kept(
         view.events, {.field_selector = cat("involvedObject.kind=", kind)},
-        [&](const api::Occurrence& event) { return told.contains(event.involved.uid); });
+        [&](const api::Occurrence& event) { return involved.contains(event.involved.uid); });
   }
   if (reading.error()) return *reading.error();
   // Last, as nothing that was read is younger.

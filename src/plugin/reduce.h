@@ -42,7 +42,7 @@ bool reduce_for(ClusterView& view, T& object) {
   return false;
 }
 
-// UIDs of the objects in the view of which Events tell.
-std::set<std::string> told_uids(const ClusterView& view);
+// UIDs of the objects in the view whose Events are kept.
+std::set<std::string> involved_uids(const ClusterView& view);
 
 }  // namespace cdom::plugin

@@ -85,7 +85,7 @@ void add_node(TopologyClique& clique, TopologyNode node) {
 void add_unreachable(const Facts& facts, TopologyReport& report) {
   for (const api::ComputeDomain& domain : facts.view().domains) {
     for (const core::OpenPair& pair : facts.facts_of(domain).readiness.open_pairs) {
-      if (!pair.told) continue;
+      if (!pair.is_reported) continue;
       report.unreachable.push_back({api::to_string(api::name_of(domain.meta)), pair.from, pair.to});
     }
   }

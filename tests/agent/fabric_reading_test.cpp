@@ -156,7 +156,7 @@ TEST(FabricFaults, AnUnhealthyGpuKeepsItsCliqueAndIsOne) {
             "serial number), and 1 more GPU: see the rack's NVLink manager and the kernel log");
   gpu.health = FabricHealth::LimitedCapacity;
   EXPECT_EQ(reading_with(gpu).faults.size(), 0U) << "it shares memory, more slowly";
-  gpu.health = FabricHealth::NotTold;
+  gpu.health = FabricHealth::NotReported;
   EXPECT_EQ(reading_with(gpu).faults.size(), 1U) << "an older driver has the mask alone";
 }
 

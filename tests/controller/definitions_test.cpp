@@ -158,11 +158,11 @@ TEST_F(DefinitionLookOnServer, TellsOnceOfADefinitionThatAnOlderOneHasReplaced) 
 
   load(older("computedomainnodes", "pendingClaims"));
   look_.look();
-  EXPECT_TRUE(look_.has_untold());
+  EXPECT_TRUE(look_.has_unreported());
   EXPECT_EQ(metric("computedomainnodes"), "1");
   EXPECT_THAT(told(), ElementsAre(AllOf(HasSubstr("computedomainnodes.resource.nvidia.com: "),
                                         HasSubstr("status.pendingClaims"))));
-  EXPECT_FALSE(look_.has_untold());
+  EXPECT_FALSE(look_.has_unreported());
   look_.look();
   EXPECT_THAT(told(), IsEmpty()) << "nothing new";
 
@@ -172,7 +172,7 @@ TEST_F(DefinitionLookOnServer, TellsOnceOfADefinitionThatAnOlderOneHasReplaced) 
 
   load(source_text("crds/computedomainnodes.yaml"));
   look_.look();
-  EXPECT_FALSE(look_.has_untold());
+  EXPECT_FALSE(look_.has_unreported());
   EXPECT_EQ(metric("computedomainnodes"), "0");
 }
 
@@ -181,7 +181,7 @@ TEST_F(DefinitionLookOnServer, GoesOnWithoutTheRightToLook) {
   load(older("computedomains", "lastFailure"));
   look.look();
   look.look();
-  EXPECT_FALSE(look.has_untold());
+  EXPECT_FALSE(look.has_unreported());
   EXPECT_EQ(metric("computedomains"), "");
 }
 
@@ -195,7 +195,7 @@ TEST_F(DefinitionLookOnServer, KnowsNothingOfADefinitionThatItMayNotReadAnyMore)
   let_nobody_read({"computedomainnodes", "computedomaincliques"});
   look.look();
   EXPECT_EQ(metric("computedomains"), "0");
-  EXPECT_FALSE(look.has_untold());
+  EXPECT_FALSE(look.has_unreported());
   load(source_text("crds/computedomains.yaml"));
   look.look();
   EXPECT_EQ(metric("computedomains"), "0");

@@ -45,15 +45,15 @@ TEST(Memory, ForgetsADomainWithAllThatItsKeysMet) {
   EXPECT_EQ(memory.pruned("u"), std::nullopt);
   EXPECT_EQ(memory.status_written("u"), std::nullopt);
   EXPECT_EQ(memory.list_written({"u", "c"}), std::nullopt);
-  EXPECT_EQ(memory.untold_list("u"), std::nullopt);
+  EXPECT_EQ(memory.unreported_list("u"), std::nullopt);
 }
 
 TEST(Memory, ForgetsTheEventsOfAClaim) {
   Memory memory;
-  memory.object_told("c");
-  EXPECT_TRUE(memory.is_told("c"));
+  memory.object_reported("c");
+  EXPECT_TRUE(memory.is_reported("c"));
   memory.forget_object("c");
-  EXPECT_FALSE(memory.is_told("c"));
+  EXPECT_FALSE(memory.is_reported("c"));
 }
 
 TEST(Memory, AListIsHeldUntilItIsWritten) {
@@ -74,9 +74,9 @@ TEST(Memory, AListAwaitsItsStatusSinceTheFirstThatWasWritten) {
   Memory memory;
   memory.list_written({"u", "c"}, base::Time{1s});
   memory.list_written({"u", "d"}, base::Time{2s});
-  EXPECT_EQ(memory.untold_list("u"), base::Time{1s});
+  EXPECT_EQ(memory.unreported_list("u"), base::Time{1s});
   memory.status_written("u", base::Time{3s});
-  EXPECT_EQ(memory.untold_list("u"), std::nullopt);
+  EXPECT_EQ(memory.unreported_list("u"), std::nullopt);
 }
 
 }  // namespace

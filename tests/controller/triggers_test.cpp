@@ -104,10 +104,10 @@ TEST(Triggers, AComputeDomainCliqueBringsTheDomainInItsName) {
   auto object = object_named<api::ComputeDomainClique>("uid-train.a.1", "compute-domain-operator");
   rig.put(object);
   EXPECT_THAT(rig.taken_keys(), ElementsAre(clique_objects_key("uid-train")));
-  rig.memory.object_told(object.meta.uid);
+  rig.memory.object_reported(object.meta.uid);
   rig.remove<api::ComputeDomainClique>(api::name_of(object.meta));
   EXPECT_THAT(rig.taken_keys(), ElementsAre(clique_objects_key("uid-train")));
-  EXPECT_FALSE(rig.memory.is_told(object.meta.uid));
+  EXPECT_FALSE(rig.memory.is_reported(object.meta.uid));
   rig.put(object_named<api::ComputeDomainClique>("nameless", "compute-domain-operator"));
   EXPECT_THAT(rig.taken_keys(), IsEmpty());
 }
@@ -271,9 +271,9 @@ TEST(Triggers, ATemplateOfAnotherNamespaceBringsNoDomain) {
 TEST(Triggers, AClaimThatIsGoneIsForgottenWithItsEvents) {
   ShellRig rig;
   rig.put(claim_of("uid-train", "c", "n1"));
-  rig.memory.object_told("uid-c");
+  rig.memory.object_reported("uid-c");
   rig.remove<api::ResourceClaim>({"team-a", "c"});
-  EXPECT_FALSE(rig.memory.is_told("uid-c"));
+  EXPECT_FALSE(rig.memory.is_reported("uid-c"));
 }
 
 // What a worker that comes at once finds must not hold the domain any longer.

@@ -144,7 +144,7 @@ TEST_F(CliqueObjects, OfSomebodyElseAreLeftAloneWithOneEvent) {
   ASSERT_NE(event, nullptr) << to_string(found.front());
   EXPECT_EQ(event->reason, "NotOurs");
   EXPECT_EQ(event->involved.uid, "uid-theirs");
-  world_.told = {"uid-theirs"};
+  world_.reported = {"uid-theirs"};
   EXPECT_THAT(actions(), IsEmpty());
   world_.domain.reset();
   EXPECT_THAT(actions(), IsEmpty()) << "nor deleted";

@@ -163,7 +163,7 @@ TEST(PlacedDomain, TellsClaimsThatAskForItsFormerClique) {
               Contains("record Warning event MadeForFormerClique on ResourceClaim team-a/c1: asks "
                        "for a seat of clique bbbb.2, and ComputeDomain train is now in clique "
                        "aaaa.1; delete the pod, so that its claim is created again"));
-  world.told_claims = {waiting.meta.uid};
+  world.reported_claims = {waiting.meta.uid};
   EXPECT_THAT(sentences(reconcile(world)), Not(Contains(HasSubstr("MadeForFormerClique"))));
 }
 

@@ -313,7 +313,7 @@ TEST(Reconcile, RecordsANewSlotWithinHalfASecond) {
   world.view.claims.push_back(claim("c2").on("n2"));
   world.nodes["n2"] = idle_node("n2");
   write_list(world);
-  world.status_written = world.untold_list = world.now;
+  world.status_written = world.unreported_list = world.now;
   const Plan plan = reconcile(world);
   ASSERT_TRUE(plan.look_again);
   EXPECT_LE(*plan.look_again, 500ms);
@@ -336,7 +336,7 @@ TEST(Reconcile, TellsWhatANodeListBringsAboutTogetherWithIt) {
   world.view.claims.push_back(claim("c2").on("n2"));
   world.nodes["n2"] = idle_node("n2");
   world.status_written = world.now - 900ms;
-  world.untold_list = world.now - 100ms;
+  world.unreported_list = world.now - 100ms;
   const Plan plan = reconcile(world);
   EXPECT_THAT(plan.actions, IsEmpty());
   EXPECT_EQ(plan.look_again, base::Duration(1900ms));
@@ -362,7 +362,7 @@ TEST(Reconcile, TellsAClaimOfAnotherNamespaceAndDoesNotCountIt) {
   const Plan plan = reconcile(world);
   ASSERT_THAT(plan.actions, SizeIs(1));
   EXPECT_EQ(std::get<RecordEvent>(plan.actions[0]).reason, "WrongNamespace");
-  world.told_claims = {"uid-stray"};
+  world.reported_claims = {"uid-stray"};
   EXPECT_THAT(reconcile(world).actions, IsEmpty());
 }
 

@@ -425,7 +425,7 @@ TEST(Workloads, RefuseADomainIdThatIsNoUid) {
     ASSERT_THAT(events, SizeIs(1));
     EXPECT_EQ(events[0].reason, "InvalidConfig");
     EXPECT_THAT(events[0].message, HasSubstr(base::cat("\"", text, "\" is not the UID")));
-    known_claim.is_told = true;
+    known_claim.is_reported = true;
     EXPECT_EQ(reconcile_workloads(world_with({known_claim})), Plan{});
   }
 }
@@ -439,7 +439,7 @@ TEST(Workloads, TellWhatIsWrongWithAConfigOnce) {
   const auto events = actions<RecordEvent>(reconcile_workloads(world));
   ASSERT_THAT(events, SizeIs(1));
   EXPECT_THAT(events[0].message, HasSubstr("unknown field \"nodes\""));
-  world.claims[0].is_told = true;
+  world.claims[0].is_reported = true;
   EXPECT_THAT(reconcile_workloads(world).actions, IsEmpty());
 }
 

@@ -59,10 +59,10 @@ TEST(Nvml, EachLayoutOfTheAnswerIsUnderstood) {
   expect_clique(FabricHealth::Healthy);
   for (const char* newest : {R"("newest": 2)", R"("newest": 1)"}) {
     driver.say(in_clique_7_and(newest));
-    expect_clique(FabricHealth::NotTold);
+    expect_clique(FabricHealth::NotReported);
   }
   driver.install("libnvidia-ml-old");
-  expect_clique(FabricHealth::NotTold);
+  expect_clique(FabricHealth::NotReported);
 }
 
 TEST(Nvml, ADriverThatIsNotThereIsTold) {

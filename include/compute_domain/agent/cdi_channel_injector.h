@@ -53,7 +53,7 @@ class CdiChannelInjector : public ChannelInjector {
 
   const CdiOptions options_;
   const base::MakeNode make_node_;
-  std::set<std::string> told_;  // paths
+  std::set<std::string> logged_;  // paths
 };
 
 }  // namespace cdom::agent

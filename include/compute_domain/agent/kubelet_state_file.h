@@ -43,7 +43,7 @@ class KubeletStateFile : public KubeletState {
 
   const std::string source_;
   const Read read_;
-  std::string told_;  // the last problem, "" when there was none
+  std::string logged_;  // the last problem, "" when there was none
 };
 
 }  // namespace cdom::agent

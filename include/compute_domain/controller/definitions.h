@@ -41,13 +41,13 @@ class DefinitionLook {
   void look();
   // An Event on each definition whose fault had none yet.
   void tell(kube::EventRecorder& events);
-  [[nodiscard]] bool has_untold() const;
+  [[nodiscard]] bool has_unreported() const;
 
  private:
   struct Known {
     std::string fault;
     std::string uid;
-    bool is_told = false;
+    bool is_reported = false;
   };
   void see(const api::Definition& expected, const api::Definition& found);
   base::Number& missing_fields_of(const std::string& name);

@@ -45,11 +45,11 @@ class Memory {
       const std::string& uid) const;
   // A list of a clique is about to be written for the domain: its status waits for it.
   void list_awaited(const std::string& uid, base::Time when);
-  [[nodiscard]] std::optional<base::Time> untold_list(const std::string& uid) const;
+  [[nodiscard]] std::optional<base::Time> unreported_list(const std::string& uid) const;
 
   // Objects that got their Event, by UID: claims, and ComputeDomainCliques of somebody else.
-  void object_told(const std::string& uid);
-  [[nodiscard]] bool is_told(const std::string& uid) const;
+  void object_reported(const std::string& uid);
+  [[nodiscard]] bool is_reported(const std::string& uid) const;
 
   // The agent's pod of a node became ready, stopped being so, or is gone (not ready); since then,
   // on Clock::elapsed(), as the wall clock may be set meanwhile.
@@ -108,8 +108,8 @@ class Memory {
   std::map<std::string, base::Time> status_written_;
   std::map<core::ImexGroupKey, base::Time> list_written_;
   std::map<core::ImexGroupKey, core::HeldList> list_held_;
-  std::map<std::string, base::Time> untold_list_;
-  std::set<std::string> told_;
+  std::map<std::string, base::Time> unreported_list_;
+  std::set<std::string> reported_;
   std::map<std::string, SeenAgent> agents_;
   std::optional<base::Duration> decides_since_;
   std::shared_ptr<const ClaimsOnNodes> claims_on_nodes_;

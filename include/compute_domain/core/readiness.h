@@ -26,11 +26,11 @@ struct MemberView {
   std::optional<api::DaemonFailure> last_failure;
 };
 
-// A pair of members of one group that is not connected, by name; `told` when one of them says that
-// it cannot reach the other, else nobody has said anything of the pair yet.
+// A pair of members of one group that is not connected, by name. `is_reported`: one of them reports
+// that it cannot reach the other; else neither has reported on the pair yet.
 struct OpenPair {
   std::string from, to;
-  bool told = false;
+  bool is_reported = false;
 
   friend bool operator==(const OpenPair&, const OpenPair&) = default;
 };

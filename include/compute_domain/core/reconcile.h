@@ -75,7 +75,7 @@ struct CliqueObjectsWorld {
   std::optional<api::ComputeDomain> domain;      // absent: not in the cache
   bool has_predecessor = false;                  // whose own daemons write such objects then
   std::vector<api::ComputeDomainClique> stored;  // whose names begin with the UID; in any order
-  std::set<std::string> told;  // UIDs of those that had their Event from this process
+  std::set<std::string> reported;  // UIDs of those that had their Event from this process
   std::map<std::string, PrunedDaemons> pruned;  // by UID: what was cut of this process's last write
 };
 Plan reconcile_clique_objects(const CliqueObjectsWorld& world);

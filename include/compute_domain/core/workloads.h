@@ -78,7 +78,7 @@ struct AutomaticClaim {
   std::optional<OwnedWorkload> workload;  // once its pod has been read
   bool is_settled = false;                // it is known to be of some workload
   bool lacks_templates = false;           // of its pod, which has been read
-  bool is_told = false;                   // has had its Event
+  bool is_reported = false;               // has had its Event
   // When a read last showed its pod, and not ending; of a claim that a person made there is none.
   std::optional<base::Duration> pod_seen;
 };

@@ -157,8 +157,8 @@ struct World {
   std::optional<base::Time> status_written;  // by this process
   base::Duration known_for{};                // how long this process has known the domain
   // When this process wrote the first node list of this domain since it last wrote the status.
-  std::optional<base::Time> untold_list;
-  std::set<std::string> told_claims;  // UIDs that got their Event from this process
+  std::optional<base::Time> unreported_list;
+  std::set<std::string> reported_claims;  // UIDs that got their Event from this process
   // Whether the workload of a claim that names no domain is still unknown.
   bool has_unknown_claims = false;
   // For a domain that wants one clique: what is reserved for it, and what this process found last.

@@ -11,7 +11,7 @@ namespace cdom::nvidia {
 
 // NVML's numbers; others may come from a later driver.
 enum class FabricState : std::uint8_t { NotSupported, NotStarted, InProgress, Completed };
-enum class FabricHealth : std::uint8_t { NotTold, Healthy, Unhealthy, LimitedCapacity };
+enum class FabricHealth : std::uint8_t { NotReported, Healthy, Unhealthy, LimitedCapacity };
 
 struct GpuFacts {
   std::string uuid, name;  // "" when it has not said
@@ -21,7 +21,7 @@ struct GpuFacts {
   std::string status_text;   // the same in words, or ""
   std::string cluster_uuid;  // lower case; "" when it is zero: a fabric within this node
   std::uint32_t clique_id = 0;
-  FabricHealth health = FabricHealth::NotTold;
+  FabricHealth health = FabricHealth::NotReported;
   std::uint32_t health_mask = 0;  // NVML's
 
   friend bool operator==(const GpuFacts&, const GpuFacts&) = default;

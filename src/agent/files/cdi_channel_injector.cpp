@@ -140,13 +140,13 @@ Result<void> CdiChannelInjector::remove(const std::string& claim_uid) {
     tell(path, "it is left in place: its kind is not ours");
     return {};
   }
-  told_.erase(path);
+  logged_.erase(path);
   return base::remove_file(path);
 }
 
 // Once.
 void CdiChannelInjector::tell(const std::string& path, const std::string& problem) {
-  if (!told_.insert(path).second) return;
+  if (!logged_.insert(path).second) return;
   base::log_warning("a CDI file has the name of a claim's and is not one",
                     {{"path", path}, {"problem", problem}});
 }

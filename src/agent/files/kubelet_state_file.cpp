@@ -77,13 +77,13 @@ base::Result<std::vector<KubeletClaim>> KubeletStateFile::read() {
   auto claims =
       text ? decode_kubelet_state(*text) : base::Result<std::vector<KubeletClaim>>(text.error());
   const std::string problem = claims ? "" : claims.error().message;
-  if (problem != told_ && !problem.empty()) {
+  if (problem != logged_ && !problem.empty()) {
     base::log_warning("cannot read which claims kubelet uses; is its directory mounted?",
                       {{"from", source_}, {"error", problem}});
-  } else if (problem != told_) {
+  } else if (problem != logged_) {
     base::log_info("kubelet's state can be read again", {{"from", source_}});
   }
-  told_ = problem;
+  logged_ = problem;
   return claims;
 }
 

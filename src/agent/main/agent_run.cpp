@@ -138,9 +138,9 @@ class Cluster {
   // Asks once.
   base::Result<api::Node> meet() {
     auto node = first_contact(client_, flags_.node, flags_.ns);
-    if (is_away(node) && node.error().message != told_) {
-      told_ = node.error().message;
-      base::log_warning("the API server does not answer; trying again", {{"error", told_}});
+    if (is_away(node) && node.error().message != logged_) {
+      logged_ = node.error().message;
+      base::log_warning("the API server does not answer; trying again", {{"error", logged_}});
     }
     return node;
   }
@@ -157,7 +157,7 @@ class Cluster {
  private:
   const AgentFlags& flags_;
   kube::Client& client_;
-  std::string told_;
+  std::string logged_;
 };
 
 void compare_boot_ids(const api::Node& node, const std::string& boot_id, const std::string& file) {

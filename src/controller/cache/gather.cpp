@@ -216,9 +216,9 @@ void gather_rest(const Sources& from, core::World& world) {
   add_templates(from, world);
   world.status_written = from.memory.status_written(uid);
   world.known_for = from.memory.domain_known_for(uid, from.clock.elapsed());
-  world.untold_list = from.memory.untold_list(uid);
+  world.unreported_list = from.memory.unreported_list(uid);
   for (const api::ResourceClaim& claim : world.view.claims) {
-    if (from.memory.is_told(claim.meta.uid)) world.told_claims.insert(claim.meta.uid);
+    if (from.memory.is_reported(claim.meta.uid)) world.reported_claims.insert(claim.meta.uid);
   }
   if (!core::waiting_claims(world.view, world.now).empty()) world.seats = count_seats(from);
   if (world.view.domain && api::wants_one_clique(*world.view.domain)) {
@@ -323,7 +323,7 @@ core::CliqueObjectsWorld gather_clique_objects(const Sources& from, const std::s
   for (const auto& object : from.stores.cliques.by_index(kByDomain, uid)) {
     world.stored.push_back(*object);
     const std::string& own = object->meta.uid;
-    if (from.memory.is_told(own)) world.told.insert(own);
+    if (from.memory.is_reported(own)) world.reported.insert(own);
     if (auto pruned = from.memory.pruned_daemons(own)) world.pruned[own] = *std::move(pruned);
   }
   return world;
@@ -334,8 +334,9 @@ core::WorkloadsWorld gather_workloads(const Sources& from, const std::string& ns
   world.now = from.clock.elapsed();
   world.ns = ns;
   for (const auto& claim : from.stores.claims.by_index(kUnnamedIn, ns)) {
-    world.claims.push_back(
-        {.object = *claim, .seen = world.now, .is_told = from.memory.is_told(claim->meta.uid)});
+    world.claims.push_back({.object = *claim,
+                            .seen = world.now,
+                            .is_reported = from.memory.is_reported(claim->meta.uid)});
   }
   for (const auto& domain : from.stores.domains.by_index(kByNamespace, ns)) {
     world.domains.push_back(*domain);

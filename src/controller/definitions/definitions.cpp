@@ -138,7 +138,7 @@ void DefinitionLook::see(const api::Definition& expected, const api::Definition&
 
 void DefinitionLook::tell(kube::EventRecorder& events) {
   for (auto& [name, known] : known_) {
-    if (known.is_told) continue;
+    if (known.is_reported) continue;
     const core::RecordEvent event = core::event_on({.api_version = "apiextensions.k8s.io/v1",
                                                     .kind = "CustomResourceDefinition",
                                                     .ns = "",
@@ -146,12 +146,12 @@ void DefinitionLook::tell(kube::EventRecorder& events) {
                                                     .uid = known.uid},
                                                    "DefinitionOutdated", known.fault);
     events.record(event.involved, event.type, event.reason, event.message);
-    known.is_told = true;
+    known.is_reported = true;
   }
 }
 
-bool DefinitionLook::has_untold() const {
-  return std::ranges::any_of(known_, [](const auto& entry) { return !entry.second.is_told; });
+bool DefinitionLook::has_unreported() const {
+  return std::ranges::any_of(known_, [](const auto& entry) { return !entry.second.is_reported; });
 }
 
 }  // namespace cdom::controller

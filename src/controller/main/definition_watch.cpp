@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::chrono::minutes kLookInterval{5};
 // While there is something to tell: this process may come to lead.
-constexpr std::chrono::seconds kUntilTold{5};
+constexpr std::chrono::seconds kUntilReported{5};
 
 }  // namespace
 
@@ -36,11 +36,11 @@ DefinitionWatch::DefinitionWatch(const Ports& ports, std::vector<api::Definition
           if (is_leading()) look.tell(events);
           while (events.step()) pulse.beat();
           // One that could not be sent is due later.
-          const bool waits = look.has_untold() || events.next_due();
+          const bool waits = look.has_unreported() || events.next_due();
           pulse.rest();
           std::unique_lock lock(mutex);
           never.wait_for(lock, stop,
-                         waits ? base::Duration(kUntilTold) : base::Duration(kLookInterval),
+                         waits ? base::Duration(kUntilReported) : base::Duration(kLookInterval),
                          [] { return false; });
         }
         pulse.rest();

@@ -29,7 +29,7 @@ std::size_t peers_of(const std::string& node, const Readiness& readiness) {
 std::vector<std::string> accusations(const Readiness& readiness) {
   std::vector<const OpenPair*> left;
   for (const OpenPair& pair : readiness.open_pairs) {
-    if (pair.told) left.push_back(&pair);
+    if (pair.is_reported) left.push_back(&pair);
   }
   constexpr std::size_t kMostLines = 3;
   std::vector<std::string> lines;
@@ -62,10 +62,10 @@ std::vector<std::string> accusations(const Readiness& readiness) {
 }
 
 std::string complaints(const Readiness& readiness) {
-  const auto told = [](const OpenPair& pair) { return pair.told; };
-  const auto first = std::ranges::find_if(readiness.open_pairs, told);
+  const auto is_reported = [](const OpenPair& pair) { return pair.is_reported; };
+  const auto first = std::ranges::find_if(readiness.open_pairs, is_reported);
   const auto& [one, other] = std::minmax(first->from, first->to);
-  const auto count = std::ranges::count_if(readiness.open_pairs, told);
+  const auto count = std::ranges::count_if(readiness.open_pairs, is_reported);
   return cat("members are not connected (",
              count == 1 ? "1 pair: " : cat(count, " pairs, the first: "), one, " and ", other, ")");
 }

@@ -291,11 +291,11 @@ void add_open_pairs(const std::vector<Peer>& peers, std::vector<OpenPair>& open)
     for (std::size_t j = i + 1; j < peers.size(); ++j) {
       const Peer& a = peers[i];
       const Peer& b = peers[j];
-      const bool told = a.complains_of(b) || b.complains_of(a);
-      if (!told && (a.reaches(b) || b.reaches(a))) continue;
-      const bool from_b = told && !a.complains_of(b);
+      const bool is_reported = a.complains_of(b) || b.complains_of(a);
+      if (!is_reported && (a.reaches(b) || b.reaches(a))) continue;
+      const bool from_b = is_reported && !a.complains_of(b);
       open.push_back({(from_b ? b : a).member->membership.node,
-                      (from_b ? a : b).member->membership.node, told});
+                      (from_b ? a : b).member->membership.node, is_reported});
     }
   }
 }

@@ -310,7 +310,7 @@ base::Duration wait_of_status(const World& world, const api::ComputeDomainStatus
   const base::Duration interval =
       is_detail ? world.settings.detail_interval : world.settings.status_interval;
   return std::max(left_of(interval, world.status_written, world.now),
-                  left_of(interval, world.untold_list, world.now));
+                  left_of(interval, world.unreported_list, world.now));
 }
 
 // What an older CustomResourceDefinition has cut is not written again: it would be for ever.
@@ -362,10 +362,11 @@ void add_status(const World& world, const Readiness& readiness, const TemplateVe
   if (is_refused) plan.actions.emplace_back(SetStatus{domain.meta, after});
 }
 
-std::vector<const api::ResourceClaim*> untold_claims(const World& world) {
+std::vector<const api::ResourceClaim*> unreported_claims(const World& world) {
   std::vector<const api::ResourceClaim*> claims;
   for (const api::ResourceClaim& claim : world.view.claims) {
-    if (claim.allocation && !world.told_claims.contains(claim.meta.uid)) claims.push_back(&claim);
+    if (claim.allocation && !world.reported_claims.contains(claim.meta.uid))
+      claims.push_back(&claim);
   }
   std::ranges::sort(claims, {}, [](const api::ResourceClaim* claim) {
     return std::pair(api::name_of(claim->meta), claim->meta.uid);
@@ -374,7 +375,7 @@ std::vector<const api::ResourceClaim*> untold_claims(const World& world) {
 }
 
 void tell_claims_of_other_namespaces(const World& world, Plan& plan) {
-  for (const api::ResourceClaim* claim : untold_claims(world)) {
+  for (const api::ResourceClaim* claim : unreported_claims(world)) {
     if (standing_of(*claim, world.view) != Standing::WrongNamespace) continue;
     plan.actions.emplace_back(event_on(
         reference_to(*claim), "WrongNamespace",
@@ -387,7 +388,7 @@ void tell_claims_of_other_namespaces(const World& world, Plan& plan) {
 // Claims that were made before their domain was placed anew.
 void tell_claims_of_a_former_clique(const World& world, Plan& plan) {
   for (const api::ResourceClaim* claim : former_claims(world)) {
-    if (world.told_claims.contains(claim->meta.uid)) continue;
+    if (world.reported_claims.contains(claim->meta.uid)) continue;
     plan.actions.emplace_back(event_on(
         reference_to(*claim), "MadeForFormerClique",
         cat("asks for a seat of clique ", asked_clique(claim->spec), ", and ComputeDomain ",
@@ -398,7 +399,7 @@ void tell_claims_of_a_former_clique(const World& world, Plan& plan) {
 
 void tell_claims_that_come_too_late(const World& world, Plan& plan) {
   const std::set<std::string> held = cached_held_claims(world);
-  for (const api::ResourceClaim* claim : untold_claims(world)) {
+  for (const api::ResourceClaim* claim : unreported_claims(world)) {
     const Standing standing = standing_of(*claim, world.view);
     if (standing == Standing::WrongNamespace || held.contains(claim->meta.uid)) continue;
     plan.actions.emplace_back(
@@ -450,7 +451,7 @@ void add_children_absent(const World& world, Plan& plan) {
 Plan reconcile_absent(const World& world) {
   Plan children;
   add_children_absent(world, children);
-  for (const api::ResourceClaim* claim : untold_claims(world)) {
+  for (const api::ResourceClaim* claim : unreported_claims(world)) {
     children.actions.emplace_back(
         event_on(reference_to(*claim), "UnknownComputeDomain",
                  cat("names the ComputeDomain with UID ", world.view.uid,

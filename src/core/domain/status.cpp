@@ -79,8 +79,8 @@ std::optional<Finding> finding_on_members(const Readiness& readiness,
   return Finding{api::ConditionStatus::False, lacks.front().state, message};
 }
 
-// Whether the status tells already that members are not connected.
-bool is_told_of_pairs(const World& world) {
+// Whether the status already reports that members are not connected.
+bool has_reported_pairs(const World& world) {
   const auto& status = world.view.domain->status;
   const auto* ready = status ? api::find_condition(status->conditions, kConditionReady) : nullptr;
   return ready != nullptr &&
@@ -88,7 +88,7 @@ bool is_told_of_pairs(const World& world) {
 }
 
 // Who complains first may be the one that is lost, and has seen its first loss. So nobody is
-// accused before the pairs are told: an accusation is a detail then, and the pace of the status
+// accused before the pairs are reported: an accusation is a detail then, and the pace of the status
 // holds it back for its interval.
 Finding finding_on_pairs(const World& world, const Readiness& readiness) {
   const std::vector<std::string> lines = accusations(readiness);
@@ -102,7 +102,7 @@ Finding finding_on_pairs(const World& world, const Readiness& readiness) {
                       first.to)};
   }
   return {api::ConditionStatus::False, kMembersNotConnected,
-          cat(is_told_of_pairs(world) ? base::join(lines, ", ") : complaints(readiness),
+          cat(has_reported_pairs(world) ? base::join(lines, ", ") : complaints(readiness),
               "; check TCP port 50000 between the compute-domain-imex pods of these nodes")};
 }
 
@@ -117,12 +117,13 @@ std::vector<std::string> members_elsewhere(const World& world, const Readiness& 
   return nodes;
 }
 
-// Until this process has looked for a clique, what was told before stands.
+// Until this process has looked for a clique, what was reported before stands.
 Finding placement_finding(const World& world, const Readiness& readiness) {
   const auto& status = world.view.domain->status;
-  const auto* told = status ? api::find_condition(status->conditions, kConditionPlaced) : nullptr;
-  if (!world.placement && told != nullptr) {
-    return {told->status, Reason::find(told->reason).value_or(Reason("Choosing")), told->message};
+  const auto* before = status ? api::find_condition(status->conditions, kConditionPlaced) : nullptr;
+  if (!world.placement && before != nullptr) {
+    return {before->status, Reason::find(before->reason).value_or(Reason("Choosing")),
+            before->message};
   }
   if (!world.placement) {
     return {api::ConditionStatus::Unknown, "Choosing", "a clique is being chosen"};

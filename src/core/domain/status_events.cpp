@@ -104,7 +104,7 @@ class News {
       } else if (is_true(condition)) {
         tell(*reason, cat(condition.message, cures.empty() ? "" : "; ", cures));
       } else if (const std::string words = own_words(condition, after_);
-                 !words.empty() && !is_told_of_members(*reason)) {
+                 !words.empty() && !members_are_reported(*reason)) {
         tell(*reason, words);
       }
     }
@@ -170,30 +170,30 @@ class News {
   }
 
   // It was not ready before, and there has been an Event then.
-  [[nodiscard]] bool was_told(const MemberView& member) const {
+  [[nodiscard]] bool was_reported(const MemberView& member) const {
     const api::ComputeDomainNodeStatus* old = before(member);
     return old != nullptr && !old->ready && is_severe(old->reason);
   }
 
   // Whether Ready is False for members that have an Event in this plan, or had one in an earlier
   // one: one bad reason follows another, or a lesser one shows once the worse one is gone.
-  [[nodiscard]] bool is_told_of_members(Reason ready) const {
+  [[nodiscard]] bool members_are_reported(Reason ready) const {
     if (ready == "MembersNotConnected") {
       return std::ranges::all_of(readiness_.open_pairs, [&](const OpenPair& pair) {
-        return !pair.told || was_told(pair.from) || was_told(pair.to);
+        return !pair.is_reported || was_reported(pair.from) || was_reported(pair.to);
       });
     }
     bool is_of_members = false;
     for (const MemberView& member : readiness_.members) {
       if (member.state == "Ready" || member.state.name() != ready.name()) continue;
       is_of_members = true;
-      if (!lost_.contains(member.membership.node) && !was_told(member)) return false;
+      if (!lost_.contains(member.membership.node) && !was_reported(member)) return false;
     }
     return is_of_members;
   }
-  [[nodiscard]] bool was_told(const std::string& node) const {
+  [[nodiscard]] bool was_reported(const std::string& node) const {
     return std::ranges::any_of(readiness_.members, [&](const MemberView& member) {
-      return member.membership.node == node && was_told(member);
+      return member.membership.node == node && was_reported(member);
     });
   }
 

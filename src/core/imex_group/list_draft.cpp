@@ -175,14 +175,14 @@ std::string why_address_refused(const NodeView& view, const api::NodeList& list,
 }
 
 void update_instances(const ListDraft& draft, api::NodeList& list) {
-  std::map<std::string, std::string> told;
+  std::map<std::string, std::string> reported;
   std::set<std::string> missed;
   bool all_have_their_first = true;
   for (const api::NodeListEntry& entry : list.entries) {
     const api::GroupReport* report = find_report(draft.nodes, entry.node, draft.group);
     const bool has_one =
         report != nullptr && report->slot == entry.slot && !report->instance.empty();
-    if (has_one) told[entry.node] = report->instance;
+    if (has_one) reported[entry.node] = report->instance;
     if (entry.member && (!has_one || !entry.instance.empty())) all_have_their_first = false;
     if (entry.member && report != nullptr) {
       missed.insert(report->unreachable.begin(), report->unreachable.end());
@@ -190,8 +190,8 @@ void update_instances(const ListDraft& draft, api::NodeList& list) {
   }
   const bool written_anyway = draft.before == nullptr || *draft.before != list;
   for (api::NodeListEntry& entry : list.entries) {
-    const auto it = told.find(entry.node);
-    if (it == told.end() || it->second == entry.instance) continue;
+    const auto it = reported.find(entry.node);
+    if (it == reported.end() || it->second == entry.instance) continue;
     if (!entry.instance.empty() || written_anyway || all_have_their_first ||
         missed.contains(entry.node)) {
       entry.instance = it->second;

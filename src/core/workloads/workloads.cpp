@@ -85,7 +85,7 @@ base::Result<api::DomainConfig> config_of(const api::ResourceClaim& claim) {
 }
 
 void tell(const AutomaticClaim& claim, Reason reason, std::string message, Plan& plan) {
-  if (claim.is_told) return;
+  if (claim.is_reported) return;
   plan.actions.emplace_back(event_on(reference_to(claim.object), reason, std::move(message)));
 }
 

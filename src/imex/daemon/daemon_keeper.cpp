@@ -179,12 +179,12 @@ void DaemonKeeper::failed_to_start(const Error& error) {
 }
 
 void DaemonKeeper::ended(const std::string& how) {
-  const bool was_told = status_.stopping;
+  const bool was_asked = status_.stopping;
   status_.running = status_.stopping = status_.answers = false;
   status_.peers.clear();
   ask_at_.reset();
   wants_signal_ = false;
-  if (was_told || !wanted_) {
+  if (was_asked || !wanted_) {
     status_.phase = DaemonPhase::Stopped;
     status_.message.clear();
     policy_ = {};

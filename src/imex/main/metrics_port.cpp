@@ -52,21 +52,21 @@ void MetricsPort::start() {
   is_kept_ = true;
   try {
     keeper_ = means_.start([this](const std::stop_token& stop) { keep(stop); });
-    has_told_ = false;
+    has_warned_ = false;
   } catch (const std::exception& e) {
     is_kept_ = false;
-    if (!std::exchange(has_told_, true)) tell_not_served(e.what());
+    if (!std::exchange(has_warned_, true)) tell_not_served(e.what());
   }
 }
 
 // What is thrown here would end the supervisor, and with it the daemon.
 void MetricsPort::keep(const std::stop_token& stop) {
   try {
-    std::string told;
+    std::string logged;
     while (!stop.stop_requested()) {
       const std::string error = serve_until(stop);
-      if (!error.empty() && error != told) tell_not_served(error);
-      told = error;
+      if (!error.empty() && error != logged) tell_not_served(error);
+      logged = error;
       sleep(stop, means_.between_tries);
     }
   } catch (const std::exception&) {

@@ -58,7 +58,7 @@ class MetricsPort {
   const base::Clock& clock_;
   const Means means_;
   bool is_wanted_ = false;
-  bool has_told_ = false;  // that there is no thread
+  bool has_warned_ = false;  // that there is no thread
   base::Duration due_{};
   std::mutex mutex_;
   std::condition_variable_any never_;

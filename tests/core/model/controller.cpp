@@ -55,7 +55,8 @@ World Model::world_of(const Objects& cache, int domain) const {
           testing::claim(cat("c", domain, node)).of(domain_name(domain)).on(node_name(node));
       builder.object.meta.uid = claim_uid(domain, node, claim.generation);
       if (claim.phase == ClaimObject::kReleased) builder.unreserved();
-      if (cache.told[d][n] == claim.generation) world.told_claims.insert(builder.object.meta.uid);
+      if (cache.told[d][n] == claim.generation)
+        world.reported_claims.insert(builder.object.meta.uid);
       world.view.claims.push_back(builder);
     }
     NodeView view = testing::idle_node(node_name(node));

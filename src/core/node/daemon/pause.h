@@ -13,7 +13,7 @@
 namespace cdom::core {
 
 // The pause that the controller has written on this node's report.
-NodePause pause_told(const NodeWorld& world);
+NodePause annotated_pause(const NodeWorld& world);
 
 // Why the driver is not to be used by anything new, for people; "": it may be.
 std::string why_driver_paused(const NodeWorld& world);

@@ -110,13 +110,13 @@ std::string joined(std::initializer_list<std::string> sentences) {
 }
 
 // A moment on the wall clock as the API keeps it.
-base::Time told(base::Time time) { return std::chrono::floor<std::chrono::seconds>(time); }
+base::Time in_seconds(base::Time time) { return std::chrono::floor<std::chrono::seconds>(time); }
 
 // A state that goes on keeps the time at which it began, also when the agent is a new one.
 base::Time since_of(const api::GroupReport& now, const api::GroupReport* said, base::Time began) {
   const bool goes_on =
       said != nullptr && said->state == now.state && said->instance == now.instance;
-  return goes_on ? said->since : told(began);
+  return goes_on ? said->since : in_seconds(began);
 }
 
 std::string recovery_message(NodeDraft& draft, const ServedGroup& served,
@@ -141,8 +141,8 @@ struct DaemonWord {
 // The later one of two members reports that they are connected. When its first report came before
 // the connection, it reports once for all members that were there before it.
 bool are_news(const Connections& connections, const api::GroupReport& said) {
-  const std::set<std::int64_t> told = parse_slot_ranges(said.connected);
-  return !connections.awaits_earlier && !std::ranges::includes(told, connections.earlier);
+  const std::set<std::int64_t> reported = parse_slot_ranges(said.connected);
+  return !connections.awaits_earlier && !std::ranges::includes(reported, connections.earlier);
 }
 
 // Whether another daemon runs where one was READY: that one has ended with its supervisor, and with
@@ -159,7 +159,7 @@ DaemonWord successor_word(const SeenDaemon& daemon) {
   DaemonWord word;
   word.group.state = DaemonState::Failed;
   word.group.instance = daemon.instance;
-  word.group.since = told(daemon.since_time);
+  word.group.since = in_seconds(daemon.since_time);
   word.group.message =
       cat("the IMEX daemon that was READY has ended with its supervisor, and another one has taken "
           "its ",
@@ -194,9 +194,9 @@ DaemonWord running_word(NodeDraft& draft, const ServedGroup& served, const SeenD
       word.group.unreachable = connections.unreachable;
       if (connections.next) draft.look_again_at(*connections.next);
       // A reported end stands for a moment, so that everybody sees it.
-      const bool told_an_end = said != nullptr && said->state == DaemonState::Failed;
+      const bool reported_an_end = said != nullptr && said->state == DaemonState::Failed;
       word.tells_connections = settled && are_news(connections, *said);
-      settled |= connections.complete && !told_an_end;
+      settled |= connections.complete && !reported_an_end;
     } else if (settled) {
       word.group.connected = said->connected;
       word.group.unreachable = said->unreachable;
@@ -269,7 +269,7 @@ std::optional<DaemonWord> daemon_word(NodeDraft& draft, const ServedGroup& serve
   // The word "stopped" is taken back before the daemon starts.
   DaemonWord word;
   word.group.state = DaemonState::Starting;
-  word.group.since = told(draft.world.now);
+  word.group.since = in_seconds(draft.world.now);
   return word;
 }
 

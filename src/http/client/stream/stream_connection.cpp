@@ -156,17 +156,17 @@ void StreamConnection::peer_ended() {
   }
   Error error;
   // Where only its end tells how long an answer is, TLS has to say that this is the end.
-  if (head_is_told_ && problem == asio::error::eof) parser_->put_eof(error);
-  if (head_is_told_ && !error && parser_->is_done()) return end();
-  fail(head_is_told_ ? "the connection ended in the middle of the answer"
-                     : "the connection ended before an answer");
+  if (has_given_head_ && problem == asio::error::eof) parser_->put_eof(error);
+  if (has_given_head_ && !error && parser_->is_done()) return end();
+  fail(has_given_head_ ? "the connection ended in the middle of the answer"
+                       : "the connection ended before an answer");
 }
 
 StreamConnection::Error StreamConnection::parse(std::string_view bytes) {
   Error error;
   while (!error && !bytes.empty() && !parser_->is_done()) {
     bytes.remove_prefix(parser_->put(asio::buffer(bytes), error));
-    if (!parser_->is_header_done() || head_is_told_) continue;
+    if (!parser_->is_header_done() || has_given_head_) continue;
     if (parser_->get().result_int() / 100 == 1) {
       expect_answer();  // the one that is meant comes after it
     } else {
@@ -188,7 +188,7 @@ void StreamConnection::expect_answer() {
 }
 
 void StreamConnection::tell_head() {
-  head_is_told_ = true;
+  has_given_head_ = true;
   Response head;
   head.status = static_cast<int>(parser_->get().result_int());
   for (const auto& field : parser_->get()) {

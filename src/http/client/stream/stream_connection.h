@@ -118,7 +118,7 @@ class StreamConnection : public std::enable_shared_from_this<StreamConnection> {
   std::array<char, 32u << 10> chunk_{};  // what a pending read fills
   std::string received_;                 // not parsed yet
   std::optional<Parser> parser_;
-  bool head_is_told_ = false;
+  bool has_given_head_ = false;
 };
 
 }  // namespace cdom::http
