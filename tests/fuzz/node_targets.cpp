@@ -110,7 +110,7 @@ void read_imex_lines(std::string_view bytes) {
 
 void read_imex_tool(std::string_view bytes) {
   const std::string text(bytes);
-  (void)imex::daemon_word(text);
+  (void)imex::reported_state(text);
   for (const std::int64_t own : {0, 3}) {
     const auto view = imex::node_view(text, own);
     require(!view || !view->letters.contains(own), "a node has no connection to itself");

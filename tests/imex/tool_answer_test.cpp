@@ -12,14 +12,14 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::Pair;
 
-TEST(DaemonWord, IsExactlyTheLastLine) {
-  EXPECT_EQ(*daemon_word("READY\n"), DaemonWord::Ready);
-  EXPECT_EQ(*daemon_word("warning: old config\nWAITING_FOR_RECOVERY\n\n"),
-            DaemonWord::WaitingForRecovery);
-  EXPECT_FALSE(daemon_word("NOT_READY\n"));
-  EXPECT_FALSE(daemon_word("READY?\n"));
-  EXPECT_FALSE(daemon_word(""));
-  EXPECT_THAT(daemon_word("UNAVAILABLE\n").error().message, HasSubstr("UNAVAILABLE"));
+TEST(ReportedState, IsExactlyTheLastLine) {
+  EXPECT_EQ(*reported_state("READY\n"), ReportedState::Ready);
+  EXPECT_EQ(*reported_state("warning: old config\nWAITING_FOR_RECOVERY\n\n"),
+            ReportedState::WaitingForRecovery);
+  EXPECT_FALSE(reported_state("NOT_READY\n"));
+  EXPECT_FALSE(reported_state("READY?\n"));
+  EXPECT_FALSE(reported_state(""));
+  EXPECT_THAT(reported_state("UNAVAILABLE\n").error().message, HasSubstr("UNAVAILABLE"));
 }
 
 TEST(NodeView, HasTheLettersOfTheOwnRow) {

@@ -41,7 +41,7 @@ const char* pass_number(const char* at) {
   return at;
 }
 
-const char* pass_word(const char* at, std::string_view word) {
+const char* pass_literal(const char* at, std::string_view word) {
   return std::string_view(at, word.size()) == word ? at + word.size() : nullptr;
 }
 
@@ -274,13 +274,13 @@ const char* StructureWalk::pass_scalar(const char* begin) {
     case '"':
       return look_into_string() ? end_of_string() : nullptr;
     case 't':
-      end = pass_word(begin, "true");
+      end = pass_literal(begin, "true");
       break;
     case 'f':
-      end = pass_word(begin, "false");
+      end = pass_literal(begin, "false");
       break;
     case 'n':
-      end = pass_word(begin, "null");
+      end = pass_literal(begin, "null");
       break;
     default:
       end = pass_number(begin);

@@ -290,29 +290,29 @@ void DaemonKeeper::answered(const ToolAnswer& answer) {
   if (question == AskTool::Question::View) {
     see_view(answer);
   } else {
-    see_word(answer);
+    see_state(answer);
   }
   count_lines(status_.phase != phase || status_.peers != peers);
   ask_about_lines();
 }
 
-void DaemonKeeper::see_word(const ToolAnswer& answer) {
+void DaemonKeeper::see_state(const ToolAnswer& answer) {
   if (answer.outcome == ToolAnswer::Outcome::Silence) {
     return see_fault("nvidia-imex-ctl -q gives no answer; nvidia-imex may hang", true);
   }
-  const auto word = daemon_word(answer.text);
-  if (answer.outcome == ToolAnswer::Outcome::Refusal || !word) {
+  const auto state = reported_state(answer.text);
+  if (answer.outcome == ToolAnswer::Outcome::Refusal || !state) {
     return see_fault(cat("nvidia-imex does not answer: ",
-                         word ? "nvidia-imex-ctl -q fails" : word.error().message),
+                         state ? "nvidia-imex-ctl -q fails" : state.error().message),
                      false);
   }
   refusals_ = 0;
   status_.answers = true;
   // What a view lacks only a view takes back.
-  if (!lacks_view_ || *word != DaemonWord::Ready) status_.message.clear();
-  if (*word != DaemonWord::Ready) {
-    const DaemonPhase phase =
-        *word == DaemonWord::WaitingForRecovery ? DaemonPhase::Recovering : DaemonPhase::Starting;
+  if (!lacks_view_ || *state != ReportedState::Ready) status_.message.clear();
+  if (*state != ReportedState::Ready) {
+    const DaemonPhase phase = *state == ReportedState::WaitingForRecovery ? DaemonPhase::Recovering
+                                                                          : DaemonPhase::Starting;
     if (status_.phase != phase) note_change();
     status_.phase = phase;
     return ask_again_soon(step());

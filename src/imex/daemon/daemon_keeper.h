@@ -106,7 +106,7 @@ class DaemonKeeper {
 
  private:
   [[nodiscard]] std::optional<base::Duration> signal_due() const;
-  void see_word(const ToolAnswer& answer);
+  void see_state(const ToolAnswer& answer);
   void see_view(const ToolAnswer& answer);
   void see_fault(const std::string& what, bool has_listened);
   void see_no_view(const std::string& what, bool is_silent);

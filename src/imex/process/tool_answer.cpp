@@ -15,14 +15,14 @@ using base::cat;
 using base::Error;
 using base::ErrorKind;
 
-constexpr std::pair<std::string_view, DaemonWord> kWords[] = {
-    {"INITIALIZING", DaemonWord::Initializing},
-    {"STARTING_AUTH_SERVER", DaemonWord::StartingAuthServer},
-    {"WAITING_FOR_PEERS", DaemonWord::WaitingForPeers},
-    {"WAITING_FOR_RECOVERY", DaemonWord::WaitingForRecovery},
-    {"INIT_GPU", DaemonWord::InitGpu},
-    {"READY", DaemonWord::Ready},
-    {"SHUTTING_DOWN", DaemonWord::ShuttingDown},
+constexpr std::pair<std::string_view, ReportedState> kWords[] = {
+    {"INITIALIZING", ReportedState::Initializing},
+    {"STARTING_AUTH_SERVER", ReportedState::StartingAuthServer},
+    {"WAITING_FOR_PEERS", ReportedState::WaitingForPeers},
+    {"WAITING_FOR_RECOVERY", ReportedState::WaitingForRecovery},
+    {"INIT_GPU", ReportedState::InitGpu},
+    {"READY", ReportedState::Ready},
+    {"SHUTTING_DOWN", ReportedState::ShuttingDown},
 };
 
 // The letter of a connection's status: -N prints letters, -N -j words such as CONNECTED. A word
@@ -48,7 +48,7 @@ std::string in_short(const std::string& text) {
 
 }  // namespace
 
-base::Result<DaemonWord> daemon_word(const std::string& text) {
+base::Result<ReportedState> reported_state(const std::string& text) {
   std::string_view last = base::trim(text);
   const std::size_t line = last.rfind('\n');
   if (line != std::string_view::npos) last = base::trim(last.substr(line + 1));

@@ -20,7 +20,7 @@ struct ToolAnswer {
 };
 
 // The states of a daemon that `nvidia-imex-ctl -q` prints (NVIDIA/DCGM, DcgmImexManager).
-enum class DaemonWord {
+enum class ReportedState {
   Initializing,
   StartingAuthServer,
   WaitingForPeers,
@@ -31,7 +31,7 @@ enum class DaemonWord {
 };
 // Reads the output of -q: its last line that is not empty is exactly one of the states.
 // Unavailable: it is none of them, or the tool could not reach the daemon (UNAVAILABLE).
-base::Result<DaemonWord> daemon_word(const std::string& text);
+base::Result<ReportedState> reported_state(const std::string& text);
 
 // What -N -j tells of one node.
 struct NodeView {

@@ -33,7 +33,7 @@ std::string namespace_of_domain(const NodeWorld& world, const std::string& domai
 }
 
 // What the domain says for as long as NVIDIA's DRA driver serves it; else "".
-std::string word_of_predecessor(const api::ComputeDomain& domain) {
+std::string message_of_predecessor(const api::ComputeDomain& domain) {
   if (!domain.status) return "";
   const auto* ready = api::find_condition(domain.status->conditions, kConditionReady);
   const bool is_served = ready != nullptr && ready->reason == kServedByPredecessor.name();
@@ -101,7 +101,7 @@ NoAdmission why_not_admitted(const NodeWorld& world, const ClaimRef& claim,
   if (domain->meta.is_deleting()) {
     return {.reason = cat(name, " is being deleted and admits no new claim")};
   }
-  if (const std::string other = word_of_predecessor(*domain); !other.empty()) {
+  if (const std::string other = message_of_predecessor(*domain); !other.empty()) {
     return {.reason = cat(name, " is not ours yet: ", other)};
   }
   const api::NodeList* list = list_of_domain(world, domain_uid);

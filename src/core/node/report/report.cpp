@@ -24,12 +24,12 @@ using api::DaemonState;
 using base::cat;
 using Groups = std::map<std::string, api::GroupReport>;
 
-// The report as it is now; `hold` is the moment before which it is not worth telling.
-struct Word {
+// The report as it is now; `hold` is the moment before which it is not worth a write.
+struct NewReport {
   api::ComputeDomainNodeReport report;
   std::optional<base::Duration> hold;
-  bool tells_connections = false;  // which of them were not told yet is news
-  bool tells_releases = false;     // somebody waits for that word
+  bool has_new_connections = false;  // some are not reported yet
+  bool has_new_releases = false;     // and somebody waits for them
 };
 
 const api::ComputeDomainNode* published(const NodeWorld& world) {
@@ -52,7 +52,7 @@ std::vector<std::string> claims_of(const Checkpoint& checkpoint, std::string_vie
 }
 
 // The channels of all claims, also of those that look at others' and of those that begin or end;
-// for one whose channel is not known any more all that were told before stand.
+// for one whose channel is not known any more all that were reported before stand.
 std::string channels_of(const Checkpoint& checkpoint, std::string_view group,
                         const api::GroupReport* said) {
   std::set<std::int64_t> numbers;
@@ -69,7 +69,7 @@ std::string channels_of(const Checkpoint& checkpoint, std::string_view group,
 }
 
 // The domains of the claims that are prepared here, as the group's list names them; of a list that
-// is not seen, those that were told before.
+// is not seen, those that were reported before.
 std::vector<std::string> domains_of(const NodeWorld& world, const api::GroupReport& group,
                                     const api::GroupReport* said) {
   const SeenList* seen = find_seen_list(world, group.group);
@@ -132,10 +132,10 @@ std::string recovery_message(NodeDraft& draft, const ServedGroup& served,
 }
 
 // The daemon's part of a group report, and how long to hold it.
-struct DaemonWord {
+struct DaemonReport {
   api::GroupReport group;
   std::optional<base::Duration> hold;
-  bool tells_connections = false;
+  bool has_new_connections = false;
 };
 
 // The later one of two members reports that they are connected. When its first report came before
@@ -155,83 +155,83 @@ bool is_successor(const NodeWorld& world, const ServedGroup& served, const SeenD
 }
 
 // Reports the end of the daemon before, at once.
-DaemonWord successor_word(const SeenDaemon& daemon) {
-  DaemonWord word;
-  word.group.state = DaemonState::Failed;
-  word.group.instance = daemon.instance;
-  word.group.since = in_seconds(daemon.since_time);
-  word.group.message =
+DaemonReport successor_report(const SeenDaemon& daemon) {
+  DaemonReport report;
+  report.group.state = DaemonState::Failed;
+  report.group.instance = daemon.instance;
+  report.group.since = in_seconds(daemon.since_time);
+  report.group.message =
       cat("the IMEX daemon that was READY has ended with its supervisor, and another one has taken "
           "its ",
           "place; ", kMemoryLost);
-  return word;
+  return report;
 }
 
-DaemonWord running_word(NodeDraft& draft, const ServedGroup& served, const SeenDaemon& daemon,
-                        const api::GroupReport* said) {
-  if (is_successor(draft.world, served, daemon, said)) return successor_word(daemon);
-  DaemonWord word;
-  word.group.state = state_of(daemon.phase);
-  word.group.instance = daemon.instance;
-  word.group.message = daemon.message;
-  word.group.since = since_of(word.group, said, daemon.since_time);
+DaemonReport running_report(NodeDraft& draft, const ServedGroup& served, const SeenDaemon& daemon,
+                            const api::GroupReport* said) {
+  if (is_successor(draft.world, served, daemon, said)) return successor_report(daemon);
+  DaemonReport report;
+  report.group.state = state_of(daemon.phase);
+  report.group.instance = daemon.instance;
+  report.group.message = daemon.message;
+  report.group.since = since_of(report.group, said, daemon.since_time);
   bool settled =
-      said != nullptr && said->state == word.group.state && said->instance == daemon.instance;
+      said != nullptr && said->state == report.group.state && said->instance == daemon.instance;
   if (daemon.phase == base::DaemonPhase::Recovering) {
-    word.group.message = recovery_message(draft, served, daemon);
+    report.group.message = recovery_message(draft, served, daemon);
   }
   // The host's own is restarted by the host.
   if (daemon.phase == base::DaemonPhase::Failed && !daemon.host_managed) {
-    word.group.message += cat("; delete the compute-domain-imex pod on ", draft.world.self.name,
-                              " to restart it: this ends what uses NVLink there");
+    report.group.message += cat("; delete the compute-domain-imex pod on ", draft.world.self.name,
+                                " to restart it: this ends what uses NVLink there");
   }
   bool knows_peers = false;
   if (daemon.phase == base::DaemonPhase::Ready) {
     if (const SeenList* seen = find_seen_list(draft.world, served.group)) {
       knows_peers = true;
       const Connections connections = connections_of(*seen, served, daemon, draft.world);
-      word.group.connected = slot_ranges(connections.connected);
-      word.group.unreachable = connections.unreachable;
+      report.group.connected = slot_ranges(connections.connected);
+      report.group.unreachable = connections.unreachable;
       if (connections.next) draft.look_again_at(*connections.next);
       // A reported end stands for a moment, so that everybody sees it.
       const bool reported_an_end = said != nullptr && said->state == DaemonState::Failed;
-      word.tells_connections = settled && are_news(connections, *said);
+      report.has_new_connections = settled && are_news(connections, *said);
       settled |= connections.complete && !reported_an_end;
     } else if (settled) {
-      word.group.connected = said->connected;
-      word.group.unreachable = said->unreachable;
+      report.group.connected = said->connected;
+      report.group.unreachable = said->unreachable;
     }
   }
   if (!settled) {
     const NodeTimes& times = draft.world.times;
     // This group's first daemon here waits for its peers, but not once it complains of one.
     const bool awaits_peers = daemon.phase == base::DaemonPhase::Ready && knows_peers &&
-                              word.group.unreachable.empty() &&
+                              report.group.unreachable.empty() &&
                               (said == nullptr || said->instance.empty());
-    word.hold = daemon.since + (awaits_peers ? times.ready_hold : times.report_hold);
+    report.hold = daemon.since + (awaits_peers ? times.ready_hold : times.report_hold);
   }
-  return word;
+  return report;
 }
 
 // Without a daemon that runs: why not, and since when.
-DaemonWord failed_word(const NodeDraft& draft, const ServedGroup& served,
-                       const api::GroupReport* said) {
+DaemonReport failed_report(const NodeDraft& draft, const ServedGroup& served,
+                           const api::GroupReport* said) {
   const NodeWorld& world = draft.world;
-  DaemonWord word;
-  word.group.state = DaemonState::Failed;
+  DaemonReport report;
+  report.group.state = DaemonState::Failed;
   base::Duration began = world.supervisor_silent_since;
   base::Time began_time = world.now - (world.elapsed - began);
   if (world.daemon) {
-    word.group.instance = world.daemon->instance;
-    word.group.message = world.daemon->message;
+    report.group.instance = world.daemon->instance;
+    report.group.message = world.daemon->message;
     began = world.daemon->since;
     began_time = world.daemon->since_time;
   } else {
-    if (said != nullptr) word.group.instance = said->instance;
+    if (said != nullptr) report.group.instance = said->instance;
     // It names compute-domain-imex.
-    word.group.message = cat(world.supervisor_error, "; check its pod on this node");
+    report.group.message = cat(world.supervisor_error, "; check its pod on this node");
   }
-  word.group.since = since_of(word.group, said, began_time);
+  report.group.since = since_of(report.group, said, began_time);
   // The end of a daemon that was READY is the end of what ran over it, however soon the next one is
   // there.
   const bool said_ready = world.daemon && said != nullptr && said->state == DaemonState::Ready &&
@@ -245,32 +245,32 @@ DaemonWord failed_word(const NodeDraft& draft, const ServedGroup& served,
   const bool was_ready = world.daemon && (said_ready || held_ready);
   const bool was_lost = said != nullptr && said->state == DaemonState::Failed &&
                         said->message.find(kMemoryLost) != std::string::npos;
-  if (was_ready || (world.daemon && was_lost)) word.group.message += cat("; ", kMemoryLost);
-  if (!was_ready) word.hold = began + world.times.report_hold;
-  return word;
+  if (was_ready || (world.daemon && was_lost)) report.group.message += cat("; ", kMemoryLost);
+  if (!was_ready) report.hold = began + world.times.report_hold;
+  return report;
 }
 
-// nullopt: the daemon is about to start, and there is nothing to tell yet.
-std::optional<DaemonWord> daemon_word(NodeDraft& draft, const ServedGroup& served,
-                                      const api::GroupReport* said) {
+// nullopt: the daemon is about to start, and there is nothing to report yet.
+std::optional<DaemonReport> daemon_report(NodeDraft& draft, const ServedGroup& served,
+                                          const api::GroupReport* said) {
   const auto& daemon = draft.world.daemon;
-  if (is_running_for(daemon, served)) return running_word(draft, served, *daemon, said);
+  if (is_running_for(daemon, served)) return running_report(draft, served, *daemon, said);
   if (daemon && !daemon->running) {
     if (const std::string why = why_resting(draft); !why.empty()) {
-      DaemonWord word;
-      word.group.message = why;
-      word.group.since = since_of(word.group, said, draft.world.now);
-      return word;
+      DaemonReport report;
+      report.group.message = why;
+      report.group.since = since_of(report.group, said, draft.world.now);
+      return report;
     }
   }
   const bool failed = !daemon || (daemon->phase == base::DaemonPhase::Failed && !daemon->running);
-  if (failed) return failed_word(draft, served, said);
+  if (failed) return failed_report(draft, served, said);
   if (!says_stopped(draft.world, served)) return std::nullopt;
-  // The word "stopped" is taken back before the daemon starts.
-  DaemonWord word;
-  word.group.state = DaemonState::Starting;
-  word.group.since = in_seconds(draft.world.now);
-  return word;
+  // "Stopped" is taken back before the daemon starts.
+  DaemonReport report;
+  report.group.state = DaemonState::Starting;
+  report.group.since = in_seconds(draft.world.now);
+  return report;
 }
 
 // Counted here, as only the node sees each of its daemons: a controller may not be there.
@@ -288,11 +288,11 @@ void note_failures(const NodeWorld& world, api::GroupReport& group, const api::G
   }
 }
 
-void add_served(NodeDraft& draft, Groups& groups, Word& word) {
+void add_served(NodeDraft& draft, Groups& groups, NewReport& fresh) {
   const auto& served = draft.checkpoint.served;
   if (!served) return;
   const api::GroupReport* said = published_group(draft.world, served->group);
-  auto of_daemon = daemon_word(draft, *served, said);
+  auto of_daemon = daemon_report(draft, *served, said);
   if (!of_daemon) {
     if (said != nullptr) groups[served->group] = *said;
     return;
@@ -311,18 +311,18 @@ void add_served(NodeDraft& draft, Groups& groups, Word& word) {
     group.releases = seen != nullptr   ? seen->stored.list->releases
                      : said != nullptr ? said->releases
                                        : 0;
-    word.tells_releases = seen != nullptr && seen->stored.list->scarce && said != nullptr &&
-                          said->releases != group.releases;
+    fresh.has_new_releases = seen != nullptr && seen->stored.list->scarce && said != nullptr &&
+                             said->releases != group.releases;
   }
   const std::string& unread = draft.fabric.error;
   group.message = joined({group.message, doubts_about(draft, served->group),
                           unread.empty() ? "" : cat("the fabric cannot be read: ", unread)});
-  if (of_daemon->hold && *of_daemon->hold > draft.world.elapsed) word.hold = of_daemon->hold;
-  word.tells_connections = of_daemon->tells_connections;
+  if (of_daemon->hold && *of_daemon->hold > draft.world.elapsed) fresh.hold = of_daemon->hold;
+  fresh.has_new_connections = of_daemon->has_new_connections;
   groups[served->group] = std::move(group);
 }
 
-// Groups without a table: a claim that is prepared is all there is to tell.
+// Groups without a table: a claim that is prepared is all there is to report.
 void add_without_fabric(const NodeDraft& draft, Groups& groups) {
   for (const auto& [uid, claim] : draft.checkpoint.claims) {
     if (claim.channels.count > 0 || claim.admin_access || claim.phase != ClaimPhase::Completed) {
@@ -375,30 +375,30 @@ void add_slots_not_used(const NodeDraft& draft, Groups& groups) {
   }
 }
 
-Word word_of(NodeDraft& draft) {
+NewReport new_report(NodeDraft& draft) {
   const NodeWorld& world = draft.world;
-  Word word;
-  word.report.boot_id = world.self.boot_id;
-  word.report.address = world.self.address;
+  NewReport fresh;
+  fresh.report.boot_id = world.self.boot_id;
+  fresh.report.address = world.self.address;
   // What is not known is not taken back either.
-  if (word.report.address.empty()) {
-    if (const auto* said = published(world)) word.report.address = said->status.address;
+  if (fresh.report.address.empty()) {
+    if (const auto* said = published(world)) fresh.report.address = said->status.address;
   }
-  word.report.clique = draft.checkpoint.clique.value_or(draft.doubted_clique);
-  word.report.fabric_error = draft.fabric.error;
+  fresh.report.clique = draft.checkpoint.clique.value_or(draft.doubted_clique);
+  fresh.report.fabric_error = draft.fabric.error;
   if (draft.fabric.clique && draft.fabric.clique != draft.checkpoint.clique) {
-    word.report.next_clique = draft.fabric.clique;
+    fresh.report.next_clique = draft.fabric.clique;
   }
   using api::Isolation;
-  word.report.isolation = draft.checkpoint.by_channel ? Isolation::Channel : Isolation::Domain;
-  if (draft.checkpoint.clique && world.settings.isolation != word.report.isolation) {
-    word.report.next_isolation = world.settings.isolation;
+  fresh.report.isolation = draft.checkpoint.by_channel ? Isolation::Channel : Isolation::Domain;
+  if (draft.checkpoint.clique && world.settings.isolation != fresh.report.isolation) {
+    fresh.report.next_isolation = world.settings.isolation;
   }
-  word.report.host_managed =
+  fresh.report.host_managed =
       world.daemon ? world.daemon->host_managed
                    : published(world) != nullptr && published(world)->status.host_managed;
   Groups groups;
-  add_served(draft, groups, word);
+  add_served(draft, groups, fresh);
   add_without_fabric(draft, groups);
   for (const auto& [group, stopped] : draft.checkpoint.stopped) add_stopped(draft, groups, stopped);
   add_slots_not_used(draft, groups);
@@ -408,12 +408,12 @@ Word word_of(NodeDraft& draft) {
   }
   for (auto& [name, group] : groups) {
     group.domains = domains_of(world, group, published_group(world, name));
-    word.report.groups.push_back(std::move(group));
+    fresh.report.groups.push_back(std::move(group));
   }
-  word.report.pending_claims = pending_claims(draft);
-  word.report.conditions = conditions_of(draft, published(world));
-  word.report.summary = summary_of(word.report);
-  return word;
+  fresh.report.pending_claims = pending_claims(draft);
+  fresh.report.conditions = conditions_of(draft, published(world));
+  fresh.report.summary = summary_of(fresh.report);
+  return fresh;
 }
 
 // Whether anything has changed but the set of connected members, and how many releases are known.
@@ -454,7 +454,7 @@ bool is_without_slot_elsewhere(NodeDraft& draft, const StoppedGroup& stopped) {
   return false;
 }
 
-// Whether no node list keeps a slot for this node any more: nobody can need the word "stopped".
+// Whether no node list keeps a slot for this node any more: nobody can need "stopped".
 bool is_without_slot(NodeDraft& draft, const StoppedGroup& stopped) {
   if (stopped.clique != draft.checkpoint.clique) return is_without_slot_elsewhere(draft, stopped);
   const SeenList* seen = find_seen_list(draft.world, stopped.group);
@@ -483,22 +483,23 @@ void publish_report(NodeDraft& draft) {
   const NodeWorld& world = draft.world;
   const bool has_something_to_say = draft.checkpoint.clique || !draft.fabric.error.empty();
   if (!has_something_to_say || !world.report.current) return;
-  Word word = word_of(draft);
-  word.report = api::bounded(std::move(word.report));
-  if (word.hold) return draft.look_again_at(*word.hold);
+  NewReport fresh = new_report(draft);
+  fresh.report = api::bounded(std::move(fresh.report));
+  if (fresh.hold) return draft.look_again_at(*fresh.hold);
   const api::ComputeDomainNode* said = published(world);
-  // A word whose answer is missing may be the last one: it is followed by a word that is answered.
-  const bool has_to_tell =
-      word.tells_connections || word.tells_releases || !world.maybe_stopped.empty();
-  if (said != nullptr && !has_to_tell && !is_news(said->status, word.report)) return;
+  // A write without an answer may be what is stored last: another one follows, until one is
+  // answered.
+  const bool has_to_write =
+      fresh.has_new_connections || fresh.has_new_releases || !world.maybe_stopped.empty();
+  if (said != nullptr && !has_to_write && !is_news(said->status, fresh.report)) return;
   if (const auto& cut = world.cut_report;
       cut && said != nullptr && said->meta.resource_version == cut->resource_version &&
-      world.elapsed < cut->until && without_times(cut->report) == without_times(word.report)) {
+      world.elapsed < cut->until && without_times(cut->report) == without_times(fresh.report)) {
     return draft.look_again_at(cut->until);
   }
   api::ObjectMeta meta;
   meta.name = world.self.name;
-  draft.add(PublishReport{said == nullptr ? meta : said->meta, std::move(word.report)});
+  draft.add(PublishReport{said == nullptr ? meta : said->meta, std::move(fresh.report)});
 }
 
 void forget_stopped(NodeDraft& draft) {
