@@ -122,7 +122,7 @@ void AgentMetrics::see(const core::NodeWorld& world) {
   in_flight("unprepare", world.unprepares.size());
   std::size_t devices = 0;
   for (const auto& [uid, claim] : world.checkpoint.claims) {
-    if (claim.phase == core::ClaimPhase::Completed) devices += claim.seats.size();
+    if (claim.phase == core::ClaimPhase::Completed) devices += claim.devices.size();
   }
   registry_
       ->gauge("nvidia_dra_prepared_devices",

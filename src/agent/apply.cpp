@@ -86,7 +86,8 @@ Result<void> Apply::act(const core::RemoveCdi& intent) {
 
 Result<void> Apply::act(const core::AnswerPrepared& intent) {
   refusals_.was_prepared(intent.claim_uid);
-  const auto took = mailbox_.answer(Operation::Prepare, intent.claim_uid, {.seats = intent.seats});
+  const auto took =
+      mailbox_.answer(Operation::Prepare, intent.claim_uid, {.devices = intent.devices});
   if (took) metrics_.answered_prepare(AgentMetrics::Outcome::Prepared, *took);
   return {};
 }

@@ -50,7 +50,7 @@ class NodeAgent::Shell {
         apply_(ports_, options_.self, checkpoint_, mailbox_, refusals_, daemon_, setbacks_,
                agent_metrics_) {}
 
-  [[nodiscard]] const std::vector<core::DeviceHealth>& seats() const { return seats_; }
+  [[nodiscard]] const std::vector<core::DeviceHealth>& devices() const { return devices_; }
   [[nodiscard]] bool has_published() const { return has_published_; }
 
   bool step() {
@@ -135,7 +135,7 @@ class NodeAgent::Shell {
     has_news_ = false;
     const core::NodeWorld world = gather();
     const core::NodePlan plan = core::reconcile_node(world);
-    seats_ = core::device_health(world);
+    devices_ = core::device_health(world);
     has_published_ = !world.report.objects.empty();
     mailbox_.set_reasons(plan.waits);
     look_again_at_.reset();
@@ -435,7 +435,7 @@ class NodeAgent::Shell {
   bool server_is_busy_ = false;  // with what a plan asked of it
   base::Duration decide_at_{};
   Inputs inputs_;
-  std::vector<core::DeviceHealth> seats_;
+  std::vector<core::DeviceHealth> devices_;
   bool has_published_ = false;
 };
 
@@ -451,7 +451,7 @@ std::optional<base::Duration> NodeAgent::next_due() const { return shell_->next_
 
 void NodeAgent::leave() { shell_->leave(); }
 
-std::vector<core::DeviceHealth> NodeAgent::seats() const { return shell_->seats(); }
+std::vector<core::DeviceHealth> NodeAgent::devices() const { return shell_->devices(); }
 
 bool NodeAgent::has_published() const { return shell_->has_published(); }
 

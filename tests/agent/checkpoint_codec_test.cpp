@@ -21,13 +21,13 @@ core::Checkpoint full_checkpoint() {
                              .phase = core::ClaimPhase::Completed,
                              .group = "g",
                              .channels = {0, 2048},
-                             .seats = {{"channel", "n00", "channel-0"}},
+                             .devices = {{"channel", "n00", "channel-0"}},
                              .admin_access = true};
   checkpoint.claims["u2"] = {.claim = {"team-a", "b", "u2"},
                              .phase = core::ClaimPhase::Ending,
                              .group = "g",
                              .channels = {},
-                             .seats = {},
+                             .devices = {},
                              .admin_access = false,
                              .pods = {"p1", "p2"},
                              .held_by = {{"p2", 30}}};

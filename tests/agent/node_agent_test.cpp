@@ -35,7 +35,7 @@ TEST(NodeAgent, PreparesAndUnpreparesAClaim) {
 
   const ClaimStep prepared = rig.prepare(claim);
   ASSERT_EQ(prepared.state, ClaimStep::State::Done) << prepared.reason;
-  EXPECT_THAT(prepared.seats.at(0).cdi_ids, ElementsAre(core::cdi_device_id(claim.uid)));
+  EXPECT_THAT(prepared.devices.at(0).cdi_ids, ElementsAre(core::cdi_device_id(claim.uid)));
   EXPECT_EQ(rig.channels.channels.at(claim.uid), (core::ChannelRange{0, 1}));
   const api::GroupReport group = rig.report().groups.at(0);
   EXPECT_EQ(group.state, api::DaemonState::Ready);

@@ -62,7 +62,7 @@ TEST(NodeFiles, AClaimIsPreparedAndUnpreparedAcrossAgents) {
   EXPECT_EQ(node.checkpoint().claims.at(claim.uid).phase, core::ClaimPhase::Completed);
 
   node.start_agent();
-  EXPECT_EQ(node.rig.prepare(claim).seats, prepared.seats);
+  EXPECT_EQ(node.rig.prepare(claim).devices, prepared.devices);
   EXPECT_EQ(node.rig.unprepare(claim).state, ClaimStep::State::Done);
   EXPECT_THAT(*node.channels.written(), IsEmpty());
   EXPECT_THAT(node.checkpoint().claims, IsEmpty());

@@ -90,14 +90,14 @@ core::Checkpoint checkpoint() {
                             .phase = core::ClaimPhase::Completed,
                             .group = "g",
                             .channels = {7, 1},
-                            .seats = {{"channel", "n1", "channel-0"}},
+                            .devices = {{"channel", "n1", "channel-0"}},
                             .admin_access = false,
                             .pods = {"pod-1"}};
   made.claims["claim-2"] = {.claim = {"team-a", "train-1", "claim-2"},
                             .phase = core::ClaimPhase::Ending,
                             .group = "g",
                             .channels = {7, 1},
-                            .seats = {},
+                            .devices = {},
                             .admin_access = true,
                             .pods = {"pod-2"},
                             .held_by = {{"pod-2", 30}}};

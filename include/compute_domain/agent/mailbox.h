@@ -28,9 +28,9 @@ namespace cdom::agent {
 enum class Operation { Prepare, Unprepare };
 
 struct CallAnswer {
-  std::string error = {};                      // empty: it is done
-  bool permanent = false;                      // of an error: no repetition can help
-  std::vector<core::PreparedSeat> seats = {};  // of a prepare that is done
+  std::string error = {};                          // empty: it is done
+  bool permanent = false;                          // of an error: no repetition can help
+  std::vector<core::PreparedDevice> devices = {};  // of a prepare that is done
   // Since it had its turn; nullopt: it never had.
   std::optional<base::Duration> took = {};
 };

@@ -65,7 +65,7 @@ class NodeAgent {
   void leave();
 
   // The health of the devices, as it was at the last decision.
-  [[nodiscard]] std::vector<core::DeviceHealth> seats() const;
+  [[nodiscard]] std::vector<core::DeviceHealth> devices() const;
   // Whether the API server has a report of this node.
   [[nodiscard]] bool has_published() const;
 

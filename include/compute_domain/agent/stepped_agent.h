@@ -26,8 +26,8 @@ struct ClaimStep {
   };
   State state = State::Waiting;
   std::string reason;
-  bool permanent = false;                 // Failed: no repetition can help
-  std::vector<core::PreparedSeat> seats;  // Done, of a prepare
+  bool permanent = false;                     // Failed: no repetition can help
+  std::vector<core::PreparedDevice> devices;  // Done, of a prepare
 };
 
 class SteppedAgent {
@@ -84,11 +84,11 @@ class SteppedAgent {
                      question.stop.get_token()});
     }
     question.asked = now;
-    if (!*question.answer) return {.reason = mailbox_.reason_of(claim.uid), .seats = {}};
+    if (!*question.answer) return {.reason = mailbox_.reason_of(claim.uid), .devices = {}};
     CallAnswer given = **question.answer;
     questions_.erase(it);
     const auto state = given.error.empty() ? ClaimStep::State::Done : ClaimStep::State::Failed;
-    return {state, std::move(given.error), given.permanent, std::move(given.seats)};
+    return {state, std::move(given.error), given.permanent, std::move(given.devices)};
   }
   void end(const std::string& claim_uid) {
     const auto it = questions_.find(claim_uid);

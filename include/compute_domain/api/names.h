@@ -74,9 +74,9 @@ inline constexpr char kDriverPodRestart[] = "pod-restart-required";
 inline constexpr char kOutOfServiceTaint[] = "node.kubernetes.io/out-of-service";
 inline constexpr char kUnschedulableTaint[] = "node.kubernetes.io/unschedulable";
 
-inline constexpr char kAttributeType[] = "type";      // of a seat: "channel", or kSharedType
-inline constexpr char kAttributeId[] = "id";          // of a seat: 0
-inline constexpr char kAttributeClique[] = "clique";  // of a seat; absent without a fabric
+inline constexpr char kAttributeType[] = "type";      // of a device: "channel", or kSharedType
+inline constexpr char kAttributeId[] = "id";          // of a device: 0
+inline constexpr char kAttributeClique[] = "clique";  // of a device; absent without a fabric
 
 inline constexpr char kAgentAppLabel[] = "app";
 inline constexpr char kAgentApp[] = "compute-domain-agent";

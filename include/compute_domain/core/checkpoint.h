@@ -48,7 +48,7 @@ struct PreparedClaim {
   ClaimPhase phase = ClaimPhase::Started;
   std::string group;
   ChannelRange channels;
-  std::vector<DeviceRef> seats;
+  std::vector<DeviceRef> devices;
   bool admin_access = false;        // uses the group that runs; does not keep it running
   std::set<std::string> pods = {};  // UIDs of pods for which it was reserved at its prepare
   // Ending: pods that kubelet still runs, by UID, and their grace period in seconds. Until they

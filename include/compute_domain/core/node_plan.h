@@ -64,14 +64,14 @@ struct RemoveCdi {
   friend bool operator==(const RemoveCdi&, const RemoveCdi&) = default;
 };
 
-struct PreparedSeat {
-  DeviceRef seat;
+struct PreparedDevice {
+  DeviceRef ref;
   std::vector<std::string> cdi_ids;  // none without a fabric
-  friend bool operator==(const PreparedSeat&, const PreparedSeat&) = default;
+  friend bool operator==(const PreparedDevice&, const PreparedDevice&) = default;
 };
 struct AnswerPrepared {
   std::string claim_uid;
-  std::vector<PreparedSeat> seats;
+  std::vector<PreparedDevice> devices;
   friend bool operator==(const AnswerPrepared&, const AnswerPrepared&) = default;
 };
 struct AnswerFailed {

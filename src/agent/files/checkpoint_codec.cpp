@@ -37,9 +37,10 @@ core::ClaimPhase phase_named(const std::string& name) {
 }
 
 Json json_of(const core::PreparedClaim& claim) {
-  Json seats = Json::array();
-  for (const core::DeviceRef& seat : claim.seats) {
-    seats.push_back({{"request", seat.request}, {"pool", seat.pool}, {"device", seat.device}});
+  Json devices = Json::array();
+  for (const core::DeviceRef& device : claim.devices) {
+    devices.push_back(
+        {{"request", device.request}, {"pool", device.pool}, {"device", device.device}});
   }
   Json json = {{"namespace", claim.claim.ns},
                {"name", claim.claim.name},
@@ -47,7 +48,7 @@ Json json_of(const core::PreparedClaim& claim) {
                {"group", claim.group},
                {"firstChannel", claim.channels.first},
                {"channels", claim.channels.count},
-               {"seats", seats},
+               {"seats", devices},
                {"adminAccess", claim.admin_access}};
   if (!claim.pods.empty()) json["pods"] = claim.pods;
   if (!claim.held_by.empty()) json["heldBy"] = claim.held_by;
@@ -60,8 +61,8 @@ core::PreparedClaim claim_of(const std::string& uid, const Json& json) {
   claim.phase = phase_named(json.at("phase"));
   claim.group = json.at("group");
   claim.channels = {whole_number(json.at("firstChannel")), whole_number(json.at("channels"))};
-  for (const Json& seat : json.at("seats")) {
-    claim.seats.push_back({seat.at("request"), seat.at("pool"), seat.at("device")});
+  for (const Json& device : json.at("seats")) {
+    claim.devices.push_back({device.at("request"), device.at("pool"), device.at("device")});
   }
   claim.admin_access = json.at("adminAccess");
   if (json.contains("pods")) claim.pods = json.at("pods").get<std::set<std::string>>();

@@ -120,12 +120,12 @@ std::string lack_of(const dra::Plugin& plugin, const agent::NodeAgent& agent) {
 
 std::vector<dra::DeviceHealth> health_of(const agent::NodeAgent& agent) {
   std::vector<dra::DeviceHealth> devices;
-  for (const core::DeviceHealth& seat : agent.seats()) {
+  for (const core::DeviceHealth& device : agent.devices()) {
     using State = core::DeviceHealth::State;
-    const dra::Health health = seat.state == State::Healthy     ? dra::Health::Healthy
-                               : seat.state == State::Unhealthy ? dra::Health::Unhealthy
-                                                                : dra::Health::Unknown;
-    devices.push_back({seat.pool, seat.device, health, seat.message});
+    const dra::Health health = device.state == State::Healthy     ? dra::Health::Healthy
+                               : device.state == State::Unhealthy ? dra::Health::Unhealthy
+                                                                  : dra::Health::Unknown;
+    devices.push_back({device.pool, device.device, health, device.message});
   }
   return devices;
 }

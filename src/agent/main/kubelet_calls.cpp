@@ -14,10 +14,10 @@ using base::cat;
 
 dra::ClaimAnswer answer_of(bool prepares, const agent::CallAnswer& answer) {
   dra::ClaimAnswer out;
-  for (const core::PreparedSeat& prepared : answer.seats) {
-    out.devices.push_back({.requests = {prepared.seat.request},
-                           .pool = prepared.seat.pool,
-                           .device = prepared.seat.device,
+  for (const core::PreparedDevice& prepared : answer.devices) {
+    out.devices.push_back({.requests = {prepared.ref.request},
+                           .pool = prepared.ref.pool,
+                           .device = prepared.ref.device,
                            .cdi_ids = prepared.cdi_ids});
   }
   // What a pod's Event begins with for the reference driver, which people and their tools look for.

@@ -14,13 +14,13 @@ namespace cdom::core {
 
 namespace {
 
-bool asks_for_seat(const api::ResourceClaimSpec& spec) {
+bool asks_for_device(const api::ResourceClaimSpec& spec) {
   return std::ranges::any_of(spec.requests, [](const api::DeviceRequest& request) {
     return request.device_class == api::kChannelClass || request.device_class == api::kSharedClass;
   });
 }
 
-bool has_seat(const api::Allocation& allocation) {
+bool has_device(const api::Allocation& allocation) {
   return std::ranges::any_of(allocation.devices, [](const api::AllocatedDevice& device) {
     return device.driver == api::kDriver;
   });
@@ -116,7 +116,7 @@ const api::OpaqueConfig* config_of_driver(const api::ResourceClaim& claim) {
 // Later configs override earlier ones, and those of the claim come after those of the class.
 DomainRef domain_ref_of(const api::ResourceClaim& claim) {
   if (claim.domain_ref) return *claim.domain_ref;
-  if (claim.allocation && !has_seat(*claim.allocation)) return {};
+  if (claim.allocation && !has_device(*claim.allocation)) return {};
   bool has_domain_config = false, has_other = false;
   std::optional<std::string> uid;
   for (const auto& config : claim.allocation ? claim.allocation->configs : claim.spec.configs) {
@@ -129,7 +129,7 @@ DomainRef domain_ref_of(const api::ResourceClaim& claim) {
   if (uid && !is_uid(*uid)) return {DomainRef::Kind::Invalid, quoted(*std::move(uid))};
   if (uid) return {DomainRef::Kind::Named, *std::move(uid)};
   if (has_other) return {};
-  const bool is_ours = claim.allocation || has_domain_config || asks_for_seat(claim.spec);
+  const bool is_ours = claim.allocation || has_domain_config || asks_for_device(claim.spec);
   return {is_ours ? DomainRef::Kind::Automatic : DomainRef::Kind::None, {}};
 }
 
@@ -149,7 +149,7 @@ bool has_admin_access(const api::ResourceClaim& claim) {
 }
 
 std::vector<std::string> nodes_of(const api::ResourceClaim& claim) {
-  if (!claim.allocation || !has_seat(*claim.allocation)) return {};
+  if (!claim.allocation || !has_device(*claim.allocation)) return {};
   if (!claim.allocation->node.empty()) return {claim.allocation->node};
   std::set<std::string> nodes;
   for (const api::ClaimConsumer& consumer : claim.reserved_for) {
@@ -159,7 +159,7 @@ std::vector<std::string> nodes_of(const api::ResourceClaim& claim) {
 }
 
 bool is_shared(const api::ResourceClaim& claim) {
-  return claim.allocation && claim.allocation->node.empty() && has_seat(*claim.allocation);
+  return claim.allocation && claim.allocation->node.empty() && has_device(*claim.allocation);
 }
 
 bool waits_for_nodes(const api::ResourceClaim& claim, const DomainView& view) {
@@ -172,7 +172,7 @@ bool waits_for_nodes(const api::ResourceClaim& claim, const DomainView& view) {
 }
 
 bool takes_seat(const api::ResourceClaim& claim) {
-  return claim.allocation && has_seat(*claim.allocation) && !is_shared(claim) &&
+  return claim.allocation && has_device(*claim.allocation) && !is_shared(claim) &&
          !has_admin_access(claim);
 }
 

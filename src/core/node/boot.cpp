@@ -62,7 +62,7 @@ std::map<std::string, PreparedClaim> claims_found(const NodeWorld& world,
                                                      .phase = ClaimPhase::Completed,
                                                      .group = group,
                                                      .channels = held.channels,
-                                                     .seats = {},
+                                                     .devices = {},
                                                      .admin_access = false});
   }
   return claims;

@@ -49,7 +49,7 @@ struct IntentText {
   }
   std::string operator()(const PublishSlice& i) const {
     return cat(i.slice.meta.uid.empty() ? "create" : "update", " ResourceSlice ", i.slice.meta.name,
-               " with ", i.slice.devices.size(), " seats");
+               " with ", i.slice.devices.size(), " devices");
   }
   std::string operator()(const RemoveSlice& i) const {
     return cat("delete ResourceSlice ", i.slice.name);

@@ -126,7 +126,7 @@ std::string text_of(const Checkpoint& checkpoint) {
   std::string text = cat(checkpoint.boot_id, "|", checkpoint.clique.value_or("-"));
   for (const auto& [uid, claim] : checkpoint.claims) {
     text += cat("|", uid, static_cast<int>(claim.phase), claim.group, claim.channels.first,
-                claim.channels.count, claim.seats.size());
+                claim.channels.count, claim.devices.size());
   }
   if (const auto& served = checkpoint.served) {
     text += cat("|served", served->group, " ", served->slot, " ", served->term, " ",

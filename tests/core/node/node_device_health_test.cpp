@@ -9,10 +9,10 @@ using testing::IsEmpty;
 using testing::SizeIs;
 using State = DeviceHealth::State;
 
-DeviceHealth seat_of(const NodeScene& scene) {
-  const auto seats = device_health(scene.world);
-  EXPECT_THAT(seats, SizeIs(1));
-  return seats.empty() ? DeviceHealth{} : seats.front();
+DeviceHealth device_of(const NodeScene& scene) {
+  const auto devices = device_health(scene.world);
+  EXPECT_THAT(devices, SizeIs(1));
+  return devices.empty() ? DeviceHealth{} : devices.front();
 }
 
 TEST(NodeDeviceHealth, IsNotTellableBeforeTheCliqueIsKnown) {
@@ -23,24 +23,24 @@ TEST(NodeDeviceHealth, IsNotTellableBeforeTheCliqueIsKnown) {
 TEST(NodeDeviceHealth, IsThatOfThePublishedSeat) {
   NodeScene scene;
   scene.settle();
-  EXPECT_EQ(seat_of(scene), (DeviceHealth{kSelf, "channel-0", State::Healthy, ""}));
+  EXPECT_EQ(device_of(scene), (DeviceHealth{kSelf, "channel-0", State::Healthy, ""}));
   EXPECT_EQ(scene.world.slices.objects.at(0).devices.at(0).name, "channel-0");
 }
 
 TEST(NodeDeviceHealth, FollowsTheDaemonOnceAClaimIsPrepared) {
   NodeScene scene;
   scene.settle().show(train(1).admits("a")).prepare("a").settle();
-  EXPECT_EQ(seat_of(scene).state, State::Healthy) << "nobody uses it yet";
+  EXPECT_EQ(device_of(scene).state, State::Healthy) << "nobody uses it yet";
   scene.daemon_ready().settle();
-  EXPECT_EQ(seat_of(scene).state, State::Healthy);
+  EXPECT_EQ(device_of(scene).state, State::Healthy);
 
   scene.daemon_dies("killed by SIGKILL");
-  EXPECT_EQ(seat_of(scene).state, State::Unhealthy);
-  EXPECT_EQ(seat_of(scene).message, "the IMEX daemon does not run: killed by SIGKILL");
+  EXPECT_EQ(device_of(scene).state, State::Unhealthy);
+  EXPECT_EQ(device_of(scene).message, "the IMEX daemon does not run: killed by SIGKILL");
   scene.advance(seconds(1)).settle();
-  EXPECT_EQ(seat_of(scene).message, "the IMEX daemon is not READY");
+  EXPECT_EQ(device_of(scene).message, "the IMEX daemon is not READY");
   scene.daemon_ready().settle();
-  EXPECT_EQ(seat_of(scene).state, State::Healthy);
+  EXPECT_EQ(device_of(scene).state, State::Healthy);
 }
 
 TEST(NodeDeviceHealth, IsUnknownWhenTheSupervisorIsSilentAndThenUnhealthy) {
@@ -48,19 +48,19 @@ TEST(NodeDeviceHealth, IsUnknownWhenTheSupervisorIsSilentAndThenUnhealthy) {
   scene.world.daemon.reset();
   scene.world.supervisor_error = "connection refused";
   scene.world.supervisor_silent_since = scene.world.elapsed;
-  EXPECT_EQ(seat_of(scene).state, State::Unknown);
+  EXPECT_EQ(device_of(scene).state, State::Unknown);
   scene.advance(seconds(1));
-  EXPECT_EQ(seat_of(scene).state, State::Unhealthy);
-  EXPECT_THAT(seat_of(scene).message, HasSubstr("connection refused"));
+  EXPECT_EQ(device_of(scene).state, State::Unhealthy);
+  EXPECT_THAT(device_of(scene).message, HasSubstr("connection refused"));
 }
 
 TEST(NodeDeviceHealth, IsUnknownWhileTheFabricCannotBeRead) {
   NodeScene scene;
   scene.settle();
   scene.world.fabric = {std::nullopt, "NVML does not answer"};
-  EXPECT_EQ(seat_of(scene).state, State::Unknown);
-  EXPECT_EQ(seat_of(scene).message, "the fabric cannot be read: NVML does not answer");
-  EXPECT_EQ(seat_of(serving()).state, State::Healthy);
+  EXPECT_EQ(device_of(scene).state, State::Unknown);
+  EXPECT_EQ(device_of(scene).message, "the fabric cannot be read: NVML does not answer");
+  EXPECT_EQ(device_of(serving()).state, State::Healthy);
 }
 
 }  // namespace

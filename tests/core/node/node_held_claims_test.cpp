@@ -114,7 +114,7 @@ TEST(NodeHeldClaim, DoesNotComeBackAsAnotherThanItWas) {
   scene.world.running_pods.clear();
   scene.settle().daemon_ready().settle();
   EXPECT_TRUE(scene.is_prepared("a"));
-  EXPECT_EQ(scene.prepared.at("a-uid").seats.front().seat.device, "channel-1");
+  EXPECT_EQ(scene.prepared.at("a-uid").devices.front().ref.device, "channel-1");
 }
 
 TEST(NodeHeldClaim, ThereIsNoneWithoutAFabric) {

@@ -33,9 +33,9 @@ TEST(NodePrepare, PreparesTheClaimThatAListAdmitsOnceItsDaemonIsReady) {
 
   scene.daemon_ready().settle();
   ASSERT_TRUE(scene.is_prepared("a"));
-  const PreparedSeat seat = scene.prepared["a-uid"].seats.at(0);
-  EXPECT_EQ(seat.seat, (DeviceRef{"channel", kSelf, "channel-0"}));
-  EXPECT_THAT(seat.cdi_ids, ElementsAre("k8s.compute-domain.nvidia.com/claim=a-uid-channel-0"));
+  const PreparedDevice device = scene.prepared["a-uid"].devices.at(0);
+  EXPECT_EQ(device.ref, (DeviceRef{"channel", kSelf, "channel-0"}));
+  EXPECT_THAT(device.cdi_ids, ElementsAre("k8s.compute-domain.nvidia.com/claim=a-uid-channel-0"));
   EXPECT_TRUE(scene.injected.contains("a-uid"));
 }
 
@@ -152,7 +152,7 @@ TEST(NodePrepare, PreparesWithoutFabricAndInjectsNothing) {
   scene.settle().show(train().admits("a").without_fabric()).prepare("a").settle();
 
   ASSERT_TRUE(scene.is_prepared("a"));
-  EXPECT_THAT(scene.prepared["a-uid"].seats.at(0).cdi_ids, IsEmpty());
+  EXPECT_THAT(scene.prepared["a-uid"].devices.at(0).cdi_ids, IsEmpty());
   EXPECT_EQ(scene.starts, 0);
   const api::GroupReport* group = api::find_group(scene.report(), "no-fabric");
   ASSERT_NE(group, nullptr);

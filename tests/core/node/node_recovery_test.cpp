@@ -123,7 +123,7 @@ TEST(LostCheckpoint, GivesTheSameDevicesWhenKubeletAsksAgain) {
   scene.world.checkpoint = {};
   scene.restart_agent().settle().prepare("a").settle();
   ASSERT_TRUE(scene.is_prepared("a"));
-  EXPECT_EQ(scene.prepared.at("a-uid").seats.size(), 1U);
+  EXPECT_EQ(scene.prepared.at("a-uid").devices.size(), 1U);
   EXPECT_EQ(scene.starts, 1);
 }
 

@@ -16,7 +16,7 @@ TEST(NodeReport, ComesBeforeTheSlice) {
   EXPECT_THAT(scene.history,
               ElementsAre("write the checkpoint (0 claims)", "create ComputeDomainNode n00",
                           "create ResourceSlice n00-compute-domain.nvidia.com with "
-                          "1 seats"));
+                          "1 devices"));
   EXPECT_EQ(scene.report().boot_id, kBoot);
   EXPECT_EQ(scene.report().clique, kClique);
   EXPECT_EQ(scene.report().address, "10.0.0.1");

@@ -21,7 +21,7 @@ TEST(NodeSharedClaim, IsPreparedWithTheDeviceOfItsClique) {
   scene.claim(shared_claim("a", kClique)).settle().show(train(2).admits("a"));
   scene.prepare("a").settle().daemon_ready().settle();
   ASSERT_TRUE(scene.is_prepared("a"));
-  EXPECT_EQ(scene.prepared["a-uid"].seats.at(0).seat,
+  EXPECT_EQ(scene.prepared["a-uid"].devices.at(0).ref,
             (DeviceRef{"channel", std::string("clique/") + kClique, "shared-3"}));
   EXPECT_TRUE(scene.injected.contains("a-uid"));
 }

@@ -30,12 +30,12 @@ std::optional<std::string> clique_of(const api::AllocatedDevice& device) {
 // A clique's devices are for every node that the scheduler takes for one of it.
 std::vector<const api::AllocatedDevice*> seats_on(const api::Allocation& allocation,
                                                   const std::string& node) {
-  std::vector<const api::AllocatedDevice*> seats;
+  std::vector<const api::AllocatedDevice*> devices;
   for (const api::AllocatedDevice& device : allocation.devices) {
     const bool is_here = device.pool == node || clique_of(device);
-    if (device.driver == api::kDriver && is_here) seats.push_back(&device);
+    if (device.driver == api::kDriver && is_here) devices.push_back(&device);
   }
-  return seats;
+  return devices;
 }
 
 // The config of the highest precedence: class configs come before those of the claim, and later
@@ -80,7 +80,7 @@ std::variant<ClaimWish, Refusal> wish_of(const ClaimRef& claim, const api::Resou
   ClaimWish wish;
   const api::OpaqueConfig* config = nullptr;
   for (const api::AllocatedDevice* device : devices) {
-    wish.seats.push_back({main_request(device->request), device->pool, device->device});
+    wish.devices.push_back({main_request(device->request), device->pool, device->device});
     wish.admin_access |= device->admin_access;
     if (auto clique = clique_of(*device)) wish.shared_clique = std::move(clique);
     if (config == nullptr) config = config_for(*object.allocation, device->request);

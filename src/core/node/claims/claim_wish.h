@@ -14,8 +14,8 @@ namespace cdom::core {
 struct ClaimWish {
   std::string domain_uid;  // "": it is for the automatic domain of its workload
   api::AllocationMode allocation_mode = api::AllocationMode::Single;
-  std::vector<DeviceRef> seats;
-  // The clique whose nodes share what is allocated; nullopt: it is a seat of this node alone.
+  std::vector<DeviceRef> devices;
+  // The clique whose nodes share what is allocated; nullopt: it is a device of this node alone.
   std::optional<std::string> shared_clique = {};
   bool admin_access = false;
 };

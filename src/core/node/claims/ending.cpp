@@ -62,7 +62,7 @@ bool daemon_has_ended(NodeDraft& draft, const std::string& uid) {
 
 // Without a fabric there is no daemon, but a last claim there is.
 bool is_last_without_fabric(const Checkpoint& checkpoint, const PreparedClaim& claim) {
-  return claim.channels.count == 0 && !claim.admin_access && !claim.seats.empty() &&
+  return claim.channels.count == 0 && !claim.admin_access && !claim.devices.empty() &&
          std::ranges::count_if(checkpoint.claims, [&](const auto& entry) {
            return entry.second.group == claim.group && !entry.second.admin_access;
          }) == 1;
@@ -80,7 +80,7 @@ void remember_stopped_without_fabric(NodeDraft& draft, const std::string& group)
 // The channels of a claim that was taken over are not known, so it counts as having some. Without a
 // fabric there is nothing to keep.
 bool has_channels(const PreparedClaim& claim) {
-  return claim.channels.count > 0 || claim.seats.empty();
+  return claim.channels.count > 0 || claim.devices.empty();
 }
 
 bool uses(const RunningPod& pod, const PreparedClaim& claim) {

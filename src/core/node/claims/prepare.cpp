@@ -88,7 +88,7 @@ void begin_admin_access(NodeDraft& draft, const WantedClaim& wanted, const Claim
   const auto host = std::ranges::find_if(draft.checkpoint.claims, [](const auto& entry) {
     // The channels of a claim that was taken over are not all known before kubelet asks again.
     return !entry.second.admin_access && entry.second.phase == ClaimPhase::Completed &&
-           !entry.second.seats.empty();
+           !entry.second.devices.empty();
   });
   if (host == draft.checkpoint.claims.end()) {
     return refuse(draft, wanted.claim,
@@ -100,7 +100,7 @@ void begin_admin_access(NodeDraft& draft, const WantedClaim& wanted, const Claim
                                                .phase = ClaimPhase::Started,
                                                .group = host->second.group,
                                                .channels = host->second.channels,
-                                               .seats = wish.seats,
+                                               .devices = wish.devices,
                                                .admin_access = true,
                                                .pods = std::move(pods)};
   draft.save_checkpoint();
@@ -162,7 +162,7 @@ void begin_admitted(NodeDraft& draft, const WantedClaim& wanted, const ClaimWish
                       .phase = ClaimPhase::Started,
                       .group = list.group,
                       .channels = {},
-                      .seats = wish.seats,
+                      .devices = wish.devices,
                       .admin_access = false,
                       .pods = std::move(pods)};
   if (has_fabric) {
@@ -206,14 +206,14 @@ void wait_for_its_end(NodeDraft& draft, const WantedClaim& wanted) {
 bool is_as_it_was(const PreparedClaim& claim, const ClaimWish& wish, const AdmittedBy& admitted) {
   const bool has_its_channel =
       claim.channels.count != 1 || claim.channels.first == admitted.channel;
-  return claim.seats == wish.seats && claim.group == admitted.list->stored.list->group &&
+  return claim.devices == wish.devices && claim.group == admitted.list->stored.list->group &&
          has_its_channel;
 }
 
 void begin(NodeDraft& draft, const WantedClaim& wanted) {
   const auto known = draft.checkpoint.claims.find(wanted.claim.uid);
   if (known != draft.checkpoint.claims.end()) {
-    const bool redo = known->second.seats.empty();  // taken over without its devices
+    const bool redo = known->second.devices.empty();  // taken over without its devices
     const bool is_ending = known->second.phase == ClaimPhase::Ending;
     if (is_ending && known->second.held_by.empty()) return wait_for_its_end(draft, wanted);
     if (!redo && !is_ending) return;
@@ -302,10 +302,10 @@ void finish(NodeDraft& draft, const WantedClaim& wanted, PreparedClaim& claim) {
     draft.save_checkpoint();
   }
   AnswerPrepared answer{wanted.claim.uid, {}};
-  for (const DeviceRef& seat : claim.seats) {
-    answer.seats.push_back({seat, injects
-                                      ? std::vector<std::string>{cdi_device_id(wanted.claim.uid)}
-                                      : std::vector<std::string>{}});
+  for (const DeviceRef& device : claim.devices) {
+    answer.devices.push_back(
+        {device, injects ? std::vector<std::string>{cdi_device_id(wanted.claim.uid)}
+                         : std::vector<std::string>{}});
   }
   draft.add(std::move(answer));
 }
@@ -326,7 +326,7 @@ void begin_prepares(NodeDraft& draft) {
 void finish_prepares(NodeDraft& draft) {
   for (const WantedClaim& wanted : draft.world.prepares) {
     const auto it = draft.checkpoint.claims.find(wanted.claim.uid);
-    if (it == draft.checkpoint.claims.end() || it->second.seats.empty()) continue;
+    if (it == draft.checkpoint.claims.end() || it->second.devices.empty()) continue;
     if (it->second.phase == ClaimPhase::Ending || is_answered(draft, wanted.claim.uid)) continue;
     finish(draft, wanted, it->second);
   }

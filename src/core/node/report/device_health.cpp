@@ -50,14 +50,14 @@ std::vector<DeviceHealth> device_health(const NodeWorld& world) {
     health.message = cat("the fabric cannot be read: ", world.fabric.error);
   }
   std::vector<DeviceHealth> devices;
-  for (std::string& name : seat_names(checkpoint, world.settings)) {
+  for (std::string& name : device_names(checkpoint, world.settings)) {
     health.device = std::move(name);
     devices.push_back(health);
   }
   for (const auto& [uid, claim] : checkpoint.claims) {
     const bool is_served = checkpoint.served && claim.group == checkpoint.served->group;
     if (!is_served || claim.phase != ClaimPhase::Completed) continue;
-    for (const DeviceRef& held : claim.seats) {
+    for (const DeviceRef& held : claim.devices) {
       if (held.pool == health.pool) continue;
       devices.push_back({held.pool, held.device, health.state, health.message});
     }

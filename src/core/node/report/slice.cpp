@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::size_t kLongestName = 253;  // a DNS subdomain
 
-api::Device seat(const std::string& name, const std::string& clique) {
+api::Device channel_device(const std::string& name, const std::string& clique) {
   api::Device device{.name = name, .attributes = {}};
   device.attributes[api::kAttributeType] = std::string("channel");
   device.attributes[api::kAttributeId] = std::int64_t{0};
@@ -30,14 +30,14 @@ api::ResourceSlice wanted_slice(const NodeDraft& draft) {
   slice.pool_slices = 1;
   if (!draft.checkpoint.clique || is_changing_over(draft) || !faults_of(draft).empty())
     return slice;
-  for (const std::string& name : seat_names(draft.checkpoint, draft.world.settings)) {
-    slice.devices.push_back(seat(name, *draft.checkpoint.clique));
+  for (const std::string& name : device_names(draft.checkpoint, draft.world.settings)) {
+    slice.devices.push_back(channel_device(name, *draft.checkpoint.clique));
   }
   return slice;
 }
 
-// Whether the stored report says what the seats are of. Until then a claim that gets one of them
-// would be on a node of which the controller knows nothing, or something else.
+// Whether the stored report says of which clique the devices are. Until then a claim that gets one
+// of them would be on a node of which the controller knows nothing, or something else.
 bool is_reported(const NodeDraft& draft) {
   const NodeWorld& world = draft.world;
   if (world.report.objects.empty()) return false;
@@ -56,7 +56,7 @@ std::string slice_name(const std::string& node) {
 }
 
 // Without a fabric there is nothing to keep apart.
-std::vector<std::string> seat_names(const Checkpoint& checkpoint, const NodeSettings& settings) {
+std::vector<std::string> device_names(const Checkpoint& checkpoint, const NodeSettings& settings) {
   const bool has_several = checkpoint.by_channel && !checkpoint.clique.value_or("").empty();
   std::vector<std::string> names;
   for (std::int64_t i = 0; i < (has_several ? settings.seats : 1); ++i) {

@@ -1,4 +1,4 @@
-// The slice: the seats that this node offers to the scheduler.
+// The slice: the devices that this node offers to the scheduler.
 #pragma once
 
 #include <string>
@@ -10,12 +10,12 @@ namespace cdom::core {
 
 // The devices of a node: one, or with isolation by channel several. Which channel one of them means
 // is the controller's word.
-std::vector<std::string> seat_names(const Checkpoint& checkpoint, const NodeSettings& settings);
+std::vector<std::string> device_names(const Checkpoint& checkpoint, const NodeSettings& settings);
 
 // "n01-compute-domain.nvidia.com": a function of the node, so that there is never a second one.
 std::string slice_name(const std::string& node);
 
-// The seats, with the clique that the node serves; none while the node changes over to something
+// The devices, with the clique that the node serves; none while the node changes over to something
 // else. The report comes first: a claim is not allocated to a node that has told nothing.
 void publish_slice(NodeDraft& draft);
 
