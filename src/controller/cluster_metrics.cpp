@@ -151,7 +151,7 @@ Trouble trouble_of(const api::ComputeDomainNode& report) {
   }
   trouble.has_fabric_error = !report.status.fabric_error.empty();
   trouble.is_stale = report.stale.has_value();
-  for (const api::GroupReport& group : report.status.groups) {
+  for (const api::ImexGroupReport& group : report.status.groups) {
     trouble.unreachable += group.unreachable.size();
     trouble.restarts += group.restarts;
     const bool is_bad =

@@ -29,9 +29,9 @@ bool is_nvidia_gpu(std::string_view key) {
 }
 
 bool serves(const std::optional<api::ComputeDomainNode>& report) {
-  return report && std::ranges::any_of(report->status.groups, [](const api::GroupReport& group) {
-           return !group.claims.empty();
-         });
+  return report && std::ranges::any_of(
+                       report->status.groups,
+                       [](const api::ImexGroupReport& group) { return !group.claims.empty(); });
 }
 
 }  // namespace

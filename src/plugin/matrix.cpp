@@ -27,7 +27,7 @@ std::optional<Reported> reported_by(const Facts& facts, const DomainFacts& domai
   if (node == nullptr || facts.doubt_of(member.membership.node)) return std::nullopt;
   const std::string group =
       core::group_id(core::group_of(domain.object->meta.uid, member.membership));
-  const api::GroupReport* report = api::find_group(node->status, group);
+  const api::ImexGroupReport* report = api::find_group(node->status, group);
   if (report == nullptr || report->state != api::DaemonState::Ready) return std::nullopt;
   return Reported{.unreachable = {report->unreachable.begin(), report->unreachable.end()},
                   .connected = core::parse_slot_ranges(report->connected)};

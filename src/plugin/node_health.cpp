@@ -15,9 +15,9 @@ using Cause = NodeHealth::Cause;
 constexpr char kLookAtAgent[] = "check the compute-domain-agent pod there";
 
 // A daemon that has failed, of a group that the node still serves.
-const api::GroupReport* failed_group(const api::ComputeDomainNode& report) {
-  const auto it =
-      std::ranges::find(report.status.groups, api::DaemonState::Failed, &api::GroupReport::state);
+const api::ImexGroupReport* failed_group(const api::ComputeDomainNode& report) {
+  const auto it = std::ranges::find(report.status.groups, api::DaemonState::Failed,
+                                    &api::ImexGroupReport::state);
   return it == report.status.groups.end() ? nullptr : &*it;
 }
 

@@ -31,13 +31,13 @@ core::Checkpoint full_checkpoint() {
                              .admin_access = false,
                              .pods = {"p1", "p2"},
                              .held_by = {{"p2", 30}}};
-  checkpoint.served = core::ServedGroup{.group = "g",
-                                        .slots = 18,
-                                        .slot = 3,
-                                        .term = 2,
-                                        .started = true,
-                                        .peers = {{1, {"10.0.0.2", "i"}}},
-                                        .forget_importers = true};
+  checkpoint.served = core::ServedImexGroup{.group = "g",
+                                            .slots = 18,
+                                            .slot = 3,
+                                            .term = 2,
+                                            .started = true,
+                                            .peers = {{1, {"10.0.0.2", "i"}}},
+                                            .forget_importers = true};
   checkpoint.stopped["h"] = {.group = "h", .clique = "c", .slot = 1, .term = 4};
   return checkpoint;
 }

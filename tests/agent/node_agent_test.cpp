@@ -37,7 +37,7 @@ TEST(NodeAgent, PreparesAndUnpreparesAClaim) {
   ASSERT_EQ(prepared.state, ClaimStep::State::Done) << prepared.reason;
   EXPECT_THAT(prepared.devices.at(0).cdi_ids, ElementsAre(core::cdi_device_id(claim.uid)));
   EXPECT_EQ(rig.channels.channels.at(claim.uid), (core::ChannelRange{0, 1}));
-  const api::GroupReport group = rig.report().groups.at(0);
+  const api::ImexGroupReport group = rig.report().groups.at(0);
   EXPECT_EQ(group.state, api::DaemonState::Ready);
   EXPECT_THAT(group.claims, ElementsAre(claim.uid));
 

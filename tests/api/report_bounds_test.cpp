@@ -18,7 +18,7 @@ ComputeDomainNode read_back(const ComputeDomainNode& report) {
   return decode<ComputeDomainNode>(encode(report, "v1beta1")).value();
 }
 
-ComputeDomainNode report_with(GroupReport group) {
+ComputeDomainNode report_with(ImexGroupReport group) {
   ComputeDomainNode report;
   report.meta.name = "n1";
   report.status.boot_id = "boot-1";
@@ -28,7 +28,7 @@ ComputeDomainNode report_with(GroupReport group) {
 }
 
 TEST(ReportBounds, NumbersBeyondReasonAreCutToThem) {
-  GroupReport group;
+  ImexGroupReport group;
   group.slot = 70'000;
   group.term = group.releases = INT64_MAX;
   const auto read = read_back(report_with(group)).status.groups.at(0);
@@ -38,7 +38,7 @@ TEST(ReportBounds, NumbersBeyondReasonAreCutToThem) {
 }
 
 TEST(ReportBounds, ListsAndTextsAreCut) {
-  GroupReport group;
+  ImexGroupReport group;
   group.claims.assign(5'000, "c");
   group.unreachable.assign(5'000, "n");
   group.message = std::string(100'000, 'm');
@@ -54,7 +54,7 @@ TEST(ReportBounds, ListsAndTextsAreCut) {
 
 TEST(ReportBounds, AreNotMultipliedByTheNumberOfGroups) {
   ComputeDomainNode report = report_with({});
-  GroupReport group = report.status.groups.at(0);
+  ImexGroupReport group = report.status.groups.at(0);
   group.claims.assign(ReportBounds::kOfAGroup, std::string(63, 'c'));
   group.unreachable.assign(ReportBounds::kOfAGroup, std::string(253, 'n'));
   group.claim_channels.assign(ReportBounds::kOfAGroup, {std::string(63, 'c'), 7});

@@ -58,7 +58,7 @@ inline ComputeDomainClique sample<ComputeDomainClique>() {
 
 template <>
 inline ComputeDomainNode sample<ComputeDomainNode>() {
-  GroupReport group;
+  ImexGroupReport group;
   group.group = "0123456789abcdef";
   group.table_hash = "feedfeedfeedfeed";
   group.slot = 5;
@@ -85,7 +85,7 @@ inline ComputeDomainNode sample<ComputeDomainNode>() {
            true,
            "NVML timed out",
            "10.0.0.1",
-           {group, GroupReport{"g2"}},
+           {group, ImexGroupReport{"g2"}},
            {{"c3", "the node still serves another domain"}},
            {sample_condition()},
            {DaemonState::Recovering, group.since, "team-a/train", "n8", "waits for n8"}},

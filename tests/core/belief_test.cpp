@@ -193,9 +193,9 @@ class CliqueBelief : public ::testing::Test {
     return plan;
   }
   const api::NodeList& list() { return *world.list->list; }
-  api::GroupReport& report(const std::string& node, const std::vector<std::string>& claims,
-                           const std::string& channels) {
-    api::GroupReport said;
+  api::ImexGroupReport& report(const std::string& node, const std::vector<std::string>& claims,
+                               const std::string& channels) {
+    api::ImexGroupReport said;
     said.group = group_id({"", kClique});
     if (world.list) {
       said.slot = find_entry(list(), node)->slot;

@@ -144,7 +144,7 @@ inline const api::NodeList& list_in(const World& world, const std::string& cliqu
   return *find_list(world.lists, group_id({world.view.uid, clique}));
 }
 
-inline api::GroupReport& group_report(World& world, const std::string& node) {
+inline api::ImexGroupReport& group_report(World& world, const std::string& node) {
   return world.nodes.at(node).report->status.groups.front();
 }
 
@@ -152,7 +152,7 @@ inline api::GroupReport& group_report(World& world, const std::string& node) {
 inline void report_ready(World& world, const std::string& clique = kClique) {
   const api::NodeList& list = list_in(world, clique);
   for (const api::NodeListEntry& entry : list.entries) {
-    api::GroupReport report;
+    api::ImexGroupReport report;
     report.group = list.group;
     report.slot = entry.slot;
     report.term = entry.term;

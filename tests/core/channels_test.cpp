@@ -55,7 +55,7 @@ class Clique : public ::testing::Test {
   // What the node says: READY, with these claims and channels.
   void report(const std::string& node, const std::vector<std::string>& claims,
               const std::string& channels) {
-    api::GroupReport said;
+    api::ImexGroupReport said;
     said.group = list().group;
     said.slot = find_entry(list(), node)->slot;
     said.term = find_entry(list(), node)->term;

@@ -142,7 +142,7 @@ TEST(ReconcileGroup, NeverGivesAwayASlotWhoseDaemonMayRun) {
 
 TEST(ReconcileGroup, GivesAwayTheSlotOfANodeThatSaysStopped) {
   World world = contended_world();
-  api::GroupReport& report = group_report(world, "n1");
+  api::ImexGroupReport& report = group_report(world, "n1");
   report.state = api::DaemonState::Stopped;
   report.claims.clear();
   write_list(world);
@@ -152,7 +152,7 @@ TEST(ReconcileGroup, GivesAwayTheSlotOfANodeThatSaysStopped) {
 
 TEST(ReconcileGroup, DoesNotBelieveAStoppedOfAnEarlierTerm) {
   World world = contended_world();
-  api::GroupReport& report = group_report(world, "n1");
+  api::ImexGroupReport& report = group_report(world, "n1");
   report.state = api::DaemonState::Stopped;
   report.claims.clear();
   report.term -= 1;

@@ -103,13 +103,13 @@ core::Checkpoint checkpoint() {
                             .held_by = {{"pod-2", 30}}};
   made.claims["claim-3"] = {
       .claim = {"team-a", "train-2", "claim-3"}, .phase = core::ClaimPhase::Started, .group = "g"};
-  made.served = core::ServedGroup{.group = "g",
-                                  .slots = 18,
-                                  .slot = 3,
-                                  .term = 2,
-                                  .started = true,
-                                  .peers = {{1, {"10.0.0.2", "i"}}},
-                                  .forget_importers = true};
+  made.served = core::ServedImexGroup{.group = "g",
+                                      .slots = 18,
+                                      .slot = 3,
+                                      .term = 2,
+                                      .started = true,
+                                      .peers = {{1, {"10.0.0.2", "i"}}},
+                                      .forget_importers = true};
   made.stopped["h"] = {.group = "h", .clique = "rack-2.1", .slot = 1, .term = 4};
   return made;
 }

@@ -181,7 +181,7 @@ void read_reports(std::string_view bytes) {
   const auto node = read_object<api::ComputeDomainNode>(bytes);
   if (!node) return;
   require(api::bounded(node->status) == node->status, "what is read is within its bounds");
-  for (const api::GroupReport& group : node->status.groups) {
+  for (const api::ImexGroupReport& group : node->status.groups) {
     for (const std::string& text : {group.connected, group.channels}) {
       const auto numbers = base::parse_ranges(text);
       require(base::parse_ranges(base::ranges_text(numbers)) == numbers,

@@ -28,7 +28,7 @@ TEST(Matrix, ShowsThatAllReachAll) {
 
 TEST(Matrix, ShowsWhatEachNodeItselfReports) {
   core::World world = settled_world(3);
-  api::GroupReport& first = core::testing::group_report(world, "n1");
+  api::ImexGroupReport& first = core::testing::group_report(world, "n1");
   first.connected = "0,2";
   first.unreachable = {"n2"};
   core::testing::group_report(world, "n2").connected = "1";

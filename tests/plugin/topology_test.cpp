@@ -68,7 +68,7 @@ TEST(Topology, PutsNodesWithoutAFabricLast) {
 
 TEST(Topology, TellsPairsThatDoNotReachEachOther) {
   core::World world = settled_world(4);
-  api::GroupReport& group = core::testing::group_report(world, "n1");
+  api::ImexGroupReport& group = core::testing::group_report(world, "n1");
   group.connected = "0,2-3";
   group.unreachable = {"n2"};
   const TopologyReport report = topology(view_of(world));

@@ -55,7 +55,7 @@ TEST(WhyDomain, CountsTheNodesThatAreMissing) {
 
 TEST(WhyDomain, NamesTheNodeThatIsWorst) {
   core::World world = settled_world();
-  api::GroupReport& group = core::testing::group_report(world, "n2");
+  api::ImexGroupReport& group = core::testing::group_report(world, "n2");
   group.state = api::DaemonState::Failed;
   group.message = "nvidia-imex is missing";
   const WhyReport report = why_train(view_of(world));

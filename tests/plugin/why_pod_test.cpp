@@ -216,7 +216,7 @@ TEST(WhyPod, StopsAtTheNodeWhoseAgentSaysNothing) {
 
 TEST(WhyPod, StopsAtTheDaemonThatHasFailed) {
   core::World world = settled_world();
-  api::GroupReport& group = core::testing::group_report(world, "n1");
+  api::ImexGroupReport& group = core::testing::group_report(world, "n1");
   group.state = api::DaemonState::Failed;
   group.message = "nvidia-imex has ended with code 3";
   const WhyReport report = why(view_of(world), "pod-c1");
@@ -227,7 +227,7 @@ TEST(WhyPod, StopsAtTheDaemonThatHasFailed) {
 TEST(WhyPod, StopsAtThePeersThatDoNotReachTheNode) {
   core::World world = settled_world(3);
   for (const char* node : {"n2", "n3"}) {
-    api::GroupReport& group = core::testing::group_report(world, node);
+    api::ImexGroupReport& group = core::testing::group_report(world, node);
     group.connected = "1-2";
     group.unreachable = {"n1"};
   }

@@ -33,7 +33,7 @@ TEST_F(Deletion, OfTheDomainComesAfterTheEndOfItsDaemons) {
   for (const std::string& node : on) {
     const auto report = kubectl().client().get<api::ComputeDomainNode>({"", node});
     ASSERT_TRUE(report);
-    for (const api::GroupReport& group : report->status.groups) {
+    for (const api::ImexGroupReport& group : report->status.groups) {
       EXPECT_EQ(group.state, api::DaemonState::Stopped) << node;
     }
   }

@@ -286,7 +286,7 @@ class Story {
     const auto reports = rig_.kubectl().list_all<api::ComputeDomainNode>();
     std::set<std::pair<std::string, std::int64_t>> running;
     for (const api::ComputeDomainNode& report : *reports) {
-      for (const api::GroupReport& group : report.status.groups) {
+      for (const api::ImexGroupReport& group : report.status.groups) {
         if (group.state != api::DaemonState::Ready || group.slot < 0) continue;
         if (!running.emplace(group.group, group.slot).second) {
           return cat("two nodes say READY in slot ", group.slot, " of group ", group.group);

@@ -61,7 +61,7 @@ struct ReportBounds {
   static constexpr std::int64_t kCount = 1'000'000'000'000'000;  // terms, releases
 };
 
-struct GroupReport {
+struct ImexGroupReport {
   std::string group;       // the group's id
   std::string table_hash;  // of the node table that the daemon was started with
   std::int64_t slot = -1;  // -1 without a fabric
@@ -85,7 +85,7 @@ struct GroupReport {
   std::int64_t restarts = 0;
   std::optional<DaemonFailure> last_failure;
 
-  friend bool operator==(const GroupReport&, const GroupReport&) = default;
+  friend bool operator==(const ImexGroupReport&, const ImexGroupReport&) = default;
 };
 
 // A claim that kubelet asks the node to prepare and that it cannot prepare, or not yet.
@@ -126,9 +126,9 @@ struct ComputeDomainNodeReport {
   // Its IMEX daemon is the host's own: the driver only asks it for its state, and never starts it,
   // stops it or gives it peers.
   bool host_managed = false;
-  std::string fabric_error;         // why the fabric cannot be read; for people
-  std::string address;              // where this node's IMEX daemon is reached by the others
-  std::vector<GroupReport> groups;  // by group
+  std::string fabric_error;             // why the fabric cannot be read; for people
+  std::string address;                  // where this node's IMEX daemon is reached by the others
+  std::vector<ImexGroupReport> groups;  // by group
   std::vector<PendingClaim> pending_claims;  // by UID
   // CanServe; and for each requirement that the node does not meet one that is False.
   std::vector<Condition> conditions;
@@ -164,6 +164,6 @@ std::optional<std::string> clique_of(const ComputeDomainNodeReport& report);
 // groups those first that have not stopped; a value that cannot be cut counts as not reported.
 ComputeDomainNodeReport bounded(ComputeDomainNodeReport report);
 
-const GroupReport* find_group(const ComputeDomainNodeReport& report, std::string_view group);
+const ImexGroupReport* find_group(const ComputeDomainNodeReport& report, std::string_view group);
 
 }  // namespace cdom::api

@@ -66,7 +66,7 @@ struct PeerIdentity {
 };
 
 // The group whose IMEX daemon this node runs, or is to run: a GPU driver takes one session.
-struct ServedGroup {
+struct ServedImexGroup {
   std::string group;
   std::int64_t slots = 0;  // of its table
   std::int64_t slot = -1;
@@ -76,16 +76,16 @@ struct ServedGroup {
   // Before its next start the daemon's record of importers goes: they have ended.
   bool forget_importers = false;
 
-  friend bool operator==(const ServedGroup&, const ServedGroup&) = default;
+  friend bool operator==(const ServedImexGroup&, const ServedImexGroup&) = default;
 };
 
 // A group whose daemon has ended for good here: the word "stopped".
-struct StoppedGroup {
+struct StoppedImexGroup {
   std::string group, clique;
   std::int64_t slot = -1;
   std::int64_t term = 0;
 
-  friend bool operator==(const StoppedGroup&, const StoppedGroup&) = default;
+  friend bool operator==(const StoppedImexGroup&, const StoppedImexGroup&) = default;
 };
 
 struct Checkpoint {
@@ -95,8 +95,8 @@ struct Checkpoint {
   std::optional<std::string> clique;            // that the node serves; nullopt: not known yet
   bool by_channel = false;                      // it isolates domains by channel, not by daemon
   std::map<std::string, PreparedClaim> claims;  // by UID
-  std::optional<ServedGroup> served;
-  std::map<std::string, StoppedGroup> stopped;  // by group
+  std::optional<ServedImexGroup> served;
+  std::map<std::string, StoppedImexGroup> stopped;  // by group
 
   friend bool operator==(const Checkpoint&, const Checkpoint&) = default;
 };

@@ -189,11 +189,11 @@ struct Setback {
 inline constexpr char kDaemonSetback[] = "";
 
 // A term of this node in a group.
-struct GroupTerm {
+struct ImexGroupTerm {
   std::string group;
   std::int64_t term = 0;
 
-  friend auto operator<=>(const GroupTerm&, const GroupTerm&) = default;
+  friend auto operator<=>(const ImexGroupTerm&, const ImexGroupTerm&) = default;
 };
 
 // Objects of our own: as a watch shows them, or as the API server answered a later write. While one
@@ -224,7 +224,7 @@ struct NodeWorld {
   bool supervisor_has_ended = false;  // proven, and with it the daemon that it may have run
   base::Duration supervisor_silent_since{};
   Published<api::ComputeDomainNode> report;
-  std::set<GroupTerm> maybe_stopped;  // words "stopped" whose write was not answered
+  std::set<ImexGroupTerm> maybe_stopped;  // words "stopped" whose write was not answered
   std::optional<CutReport> cut_report;
   Published<api::ResourceSlice> slices;           // of this driver on this node
   std::map<std::string, ClaimReading> readings;   // by claim UID

@@ -74,7 +74,7 @@ core::PreparedClaim claim_of(const std::string& uid, const Json& json) {
   return claim;
 }
 
-Json json_of(const core::ServedGroup& served) {
+Json json_of(const core::ServedImexGroup& served) {
   Json peers = Json::array();
   for (const auto& [slot, peer] : served.peers) {
     peers.push_back({{"slot", slot}, {"address", peer.address}, {"instance", peer.instance}});
@@ -88,8 +88,8 @@ Json json_of(const core::ServedGroup& served) {
           {"forgetImporters", served.forget_importers}};
 }
 
-core::ServedGroup served_of(const Json& json) {
-  core::ServedGroup served;
+core::ServedImexGroup served_of(const Json& json) {
+  core::ServedImexGroup served;
   served.group = json.at("group");
   served.slots = whole_number(json.at("slots"));
   served.slot = whole_number(json.at("slot"));
@@ -102,7 +102,7 @@ core::ServedGroup served_of(const Json& json) {
   return served;
 }
 
-Json json_of(const core::StoppedGroup& stopped) {
+Json json_of(const core::StoppedImexGroup& stopped) {
   return {{"clique", stopped.clique}, {"slot", stopped.slot}, {"term", stopped.term}};
 }
 

@@ -22,7 +22,7 @@ class UnansweredReports {
     last_base_ = std::max(last_base_, kube::version_number(write.current.resource_version));
     const bool is_known =
         base != nullptr && base->meta.resource_version == write.current.resource_version;
-    for (const api::GroupReport& group : write.report.groups) {
+    for (const api::ImexGroupReport& group : write.report.groups) {
       if (group.state != api::DaemonState::Stopped) continue;
       const auto* said = is_known ? api::find_group(base->status, group.group) : nullptr;
       const bool is_said =
@@ -40,10 +40,10 @@ class UnansweredReports {
     last_base_ = 0;
   }
 
-  [[nodiscard]] const std::set<core::GroupTerm>& stopped() const { return stopped_; }
+  [[nodiscard]] const std::set<core::ImexGroupTerm>& stopped() const { return stopped_; }
 
  private:
-  std::set<core::GroupTerm> stopped_;
+  std::set<core::ImexGroupTerm> stopped_;
   std::uint64_t last_base_ = 0;
 };
 

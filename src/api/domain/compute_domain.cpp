@@ -77,8 +77,8 @@ std::optional<std::string> clique_of(const ComputeDomainNodeReport& report) {
   return report.clique;
 }
 
-const GroupReport* find_group(const ComputeDomainNodeReport& report, std::string_view group) {
-  const auto found = std::ranges::find(report.groups, group, &GroupReport::group);
+const ImexGroupReport* find_group(const ComputeDomainNodeReport& report, std::string_view group) {
+  const auto found = std::ranges::find(report.groups, group, &ImexGroupReport::group);
   return found == report.groups.end() ? nullptr : &*found;
 }
 

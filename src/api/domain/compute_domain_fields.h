@@ -139,24 +139,24 @@ inline constexpr auto kFields<ClaimChannel> =
                field("channel", &ClaimChannel::channel, Presence::Always)};
 
 template <>
-inline constexpr auto kFields<GroupReport> =
-    std::tuple{field("group", &GroupReport::group, Presence::Always),
-               field("tableHash", &GroupReport::table_hash),
-               field("slot", &GroupReport::slot, Presence::Always),
-               field("term", &GroupReport::term),
-               field("state", &GroupReport::state, Presence::Always),
-               field("instance", &GroupReport::instance),
-               field("since", &GroupReport::since),
-               field("connected", &GroupReport::connected),
-               field("unreachable", &GroupReport::unreachable),
-               field("domains", &GroupReport::domains),
-               field("claims", &GroupReport::claims),
-               field("channels", &GroupReport::channels),
-               field("claimChannels", &GroupReport::claim_channels),
-               field("releases", &GroupReport::releases),
-               field("message", &GroupReport::message),
-               field("restarts", &GroupReport::restarts),
-               field("lastFailure", &GroupReport::last_failure)};
+inline constexpr auto kFields<ImexGroupReport> =
+    std::tuple{field("group", &ImexGroupReport::group, Presence::Always),
+               field("tableHash", &ImexGroupReport::table_hash),
+               field("slot", &ImexGroupReport::slot, Presence::Always),
+               field("term", &ImexGroupReport::term),
+               field("state", &ImexGroupReport::state, Presence::Always),
+               field("instance", &ImexGroupReport::instance),
+               field("since", &ImexGroupReport::since),
+               field("connected", &ImexGroupReport::connected),
+               field("unreachable", &ImexGroupReport::unreachable),
+               field("domains", &ImexGroupReport::domains),
+               field("claims", &ImexGroupReport::claims),
+               field("channels", &ImexGroupReport::channels),
+               field("claimChannels", &ImexGroupReport::claim_channels),
+               field("releases", &ImexGroupReport::releases),
+               field("message", &ImexGroupReport::message),
+               field("restarts", &ImexGroupReport::restarts),
+               field("lastFailure", &ImexGroupReport::last_failure)};
 
 template <>
 inline constexpr auto kFields<PendingClaim> =

@@ -21,15 +21,15 @@ void keep_first(std::vector<T>& list, std::size_t most) {
 }
 
 template <class T>
-void keep_first_of_all(std::vector<GroupReport>& groups, std::vector<T> GroupReport::*list,
+void keep_first_of_all(std::vector<ImexGroupReport>& groups, std::vector<T> ImexGroupReport::*list,
                        std::size_t most) {
-  for (GroupReport& group : groups) {
+  for (ImexGroupReport& group : groups) {
     keep_first(group.*list, most);
     most -= (group.*list).size();
   }
 }
 
-void bound(GroupReport& group) {
+void bound(ImexGroupReport& group) {
   for (std::string* id : {&group.group, &group.table_hash, &group.instance}) {
     bound(*id, Bounds::kId);
   }
@@ -58,14 +58,15 @@ void bound(GroupReport& group) {
 }
 
 // Otherwise the bounds of one group would be multiplied by those of the list.
-void bound_together(std::vector<GroupReport>& groups) {
-  for (auto list : {&GroupReport::claims, &GroupReport::unreachable, &GroupReport::domains}) {
+void bound_together(std::vector<ImexGroupReport>& groups) {
+  for (auto list :
+       {&ImexGroupReport::claims, &ImexGroupReport::unreachable, &ImexGroupReport::domains}) {
     keep_first_of_all(groups, list, Bounds::kOfAGroup);
   }
-  keep_first_of_all(groups, &GroupReport::claim_channels, Bounds::kOfAGroup);
-  for (auto ranges : {&GroupReport::connected, &GroupReport::channels}) {
+  keep_first_of_all(groups, &ImexGroupReport::claim_channels, Bounds::kOfAGroup);
+  for (auto ranges : {&ImexGroupReport::connected, &ImexGroupReport::channels}) {
     std::size_t left = Bounds::kRanges;
-    for (GroupReport& group : groups) {
+    for (ImexGroupReport& group : groups) {
       bound(group.*ranges, left);
       left -= (group.*ranges).size();
     }
@@ -73,15 +74,15 @@ void bound_together(std::vector<GroupReport>& groups) {
 }
 
 // What a node has stopped is only for others to know; without it their slots stay kept.
-void bound(std::vector<GroupReport>& groups) {
+void bound(std::vector<ImexGroupReport>& groups) {
   if (groups.size() > Bounds::kGroups) {
-    std::stable_partition(groups.begin(), groups.end(), [](const GroupReport& group) {
+    std::stable_partition(groups.begin(), groups.end(), [](const ImexGroupReport& group) {
       return group.state != DaemonState::Stopped;
     });
     groups.resize(Bounds::kGroups);
-    std::ranges::sort(groups, {}, &GroupReport::group);
+    std::ranges::sort(groups, {}, &ImexGroupReport::group);
   }
-  for (GroupReport& group : groups) bound(group);
+  for (ImexGroupReport& group : groups) bound(group);
   bound_together(groups);
 }
 

@@ -269,7 +269,7 @@ void trim(api::ComputeDomainNode& report) {
   report.meta.annotations = std::move(kept);
   // What is for people alone.
   report.status.summary = {};
-  for (api::GroupReport& group : report.status.groups) group.domains = {};
+  for (api::ImexGroupReport& group : report.status.groups) group.domains = {};
 }
 
 void trim(api::Node& node) {

@@ -31,7 +31,7 @@ struct Evidence {
   const NodeView* view = nullptr;
   const api::NodeList* list = nullptr;
   const api::NodeListEntry* entry = nullptr;
-  const api::GroupReport* report = nullptr;
+  const api::ImexGroupReport* report = nullptr;
 };
 
 const api::ComputeDomainNodeStatus* status_before(const World& world, const std::string& node) {
@@ -80,7 +80,7 @@ std::string with_imex_fault(const std::string& said, const NodeView& view) {
 }
 
 Verdict verdict_on_daemon(const Evidence& evidence, const Membership& membership) {
-  const api::GroupReport* report = evidence.report;
+  const api::ImexGroupReport* report = evidence.report;
   if (report == nullptr) {
     const std::string waits = pending_reason(evidence, membership);
     return {"Starting", with_imex_fault(cat("it has not prepared a claim yet",
@@ -243,7 +243,7 @@ void keep_what_was_given(MemberView& member, const World& world) {
 }
 
 // What has failed stays told while the node says nothing of the group.
-void note_failures(MemberView& member, const api::GroupReport* report, const World& world) {
+void note_failures(MemberView& member, const api::ImexGroupReport* report, const World& world) {
   if (report != nullptr) {
     member.restarts = report->restarts;
     member.last_failure = report->last_failure;
@@ -438,7 +438,7 @@ Readiness readiness_of(const World& world, const std::vector<Membership>& member
   for (const auto& [group, indexes] : ready_by_group) {
     std::vector<Peer> peers;
     for (const std::size_t index : indexes) {
-      const api::GroupReport& report = *evidence[index].report;
+      const api::ImexGroupReport& report = *evidence[index].report;
       peers.push_back(
           {&readiness.members[index], parse_slot_ranges(report.connected), &report.unreachable});
     }

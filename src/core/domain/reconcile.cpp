@@ -248,7 +248,7 @@ WaitsFor what_still_runs(const World& world) {
       // daemon can ever get into its slot.
       const bool answers = view.node && view.node->ready != api::ConditionStatus::Unknown;
       if (!answers || !view.report) continue;
-      const api::GroupReport* report = api::find_group(view.report->status, group);
+      const api::ImexGroupReport* report = api::find_group(view.report->status, group);
       if (report == nullptr) continue;
       const SlotRecord record{report->slot, view.report->status.boot_id, report->term};
       if (is_fenced(view, group, record)) continue;

@@ -68,7 +68,7 @@ void Channels::rebuild() {
       remember(status.channel, view.uid, status.name);
     }
   }
-  std::map<std::string, const api::GroupReport*> reports;
+  std::map<std::string, const api::ImexGroupReport*> reports;
   for (const auto& [node, view] : world_.nodes) {
     if (const auto* report = find_report(world_.nodes, node, group_)) reports[node] = report;
   }
@@ -116,7 +116,7 @@ void Channels::note_containers() {
   for (const DomainView& view : world_.domains) {
     for (const api::ResourceClaim& claim : view.claims) {
       for (const std::string& node : nodes_of(claim)) {
-        const api::GroupReport* report = find_report(world_.nodes, node, group_);
+        const api::ImexGroupReport* report = find_report(world_.nodes, node, group_);
         if (report == nullptr) continue;
         const auto said = std::ranges::find(report->claim_channels, claim.meta.uid,
                                             &api::ClaimChannel::claim_uid);
@@ -150,7 +150,7 @@ void Channels::take_back() {
 // A node that is in the list no more is one whose daemon, and every container with it, has ended.
 bool Channels::is_let_go(const Record& channel) const {
   return std::ranges::all_of(channel.nodes, [&](const std::string& node) {
-    const api::GroupReport* report = find_report(world_.nodes, node, group_);
+    const api::ImexGroupReport* report = find_report(world_.nodes, node, group_);
     if (report == nullptr) return before_ == nullptr || find_entry(*before_, node) == nullptr;
     return report->releases >= channel.release &&
            !parse_slot_ranges(report->channels).contains(channel.number);

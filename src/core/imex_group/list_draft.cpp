@@ -115,8 +115,8 @@ std::string reported_address(const NodeView* view) {
   return base::peer_address(view->report->status.address);
 }
 
-const api::GroupReport* find_report(const NodeViews& nodes, const std::string& node,
-                                    std::string_view group) {
+const api::ImexGroupReport* find_report(const NodeViews& nodes, const std::string& node,
+                                        std::string_view group) {
   const NodeView* view = find_view(nodes, node);
   return view != nullptr && view->report ? api::find_group(view->report->status, group) : nullptr;
 }
@@ -179,7 +179,7 @@ void update_instances(const ListDraft& draft, api::NodeList& list) {
   std::set<std::string> missed;
   bool all_have_their_first = true;
   for (const api::NodeListEntry& entry : list.entries) {
-    const api::GroupReport* report = find_report(draft.nodes, entry.node, draft.group);
+    const api::ImexGroupReport* report = find_report(draft.nodes, entry.node, draft.group);
     const bool has_one =
         report != nullptr && report->slot == entry.slot && !report->instance.empty();
     if (has_one) reported[entry.node] = report->instance;

@@ -24,8 +24,8 @@ std::string reported_address(const NodeView* view);
 std::string why_address_refused(const NodeView& view, const api::NodeList& list,
                                 const api::NodeListEntry& entry);
 // What the node says of the group; nullptr: nothing.
-const api::GroupReport* find_report(const NodeViews& nodes, const std::string& node,
-                                    std::string_view group);
+const api::ImexGroupReport* find_report(const NodeViews& nodes, const std::string& node,
+                                        std::string_view group);
 
 // What a node is to have in the list.
 struct Seating {

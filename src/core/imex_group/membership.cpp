@@ -29,7 +29,7 @@ bool has_device(const api::Allocation& allocation) {
 // Whether the node's daemon serves the group, by its own report.
 bool serves(const NodeView& view, std::string_view group) {
   if (!view.report) return false;
-  const api::GroupReport* report = api::find_group(view.report->status, group);
+  const api::ImexGroupReport* report = api::find_group(view.report->status, group);
   return report != nullptr && report->state != api::DaemonState::Stopped &&
          (report->state != api::DaemonState::None || !report->claims.empty());
 }

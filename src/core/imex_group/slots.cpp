@@ -23,7 +23,7 @@ struct Claimant {
 // The highest term that a report is believed; each admission counts terms up by one.
 constexpr std::int64_t kHighestTerm = 1'000'000'000'000;
 
-bool is_running(const api::GroupReport& report) {
+bool is_running(const api::ImexGroupReport& report) {
   return report.state == api::DaemonState::Starting ||
          report.state == api::DaemonState::Recovering || report.state == api::DaemonState::Ready;
 }
@@ -42,7 +42,7 @@ std::vector<Claimant> claimants(const std::string& group, const api::NodeList* l
   }
   if (list != nullptr) return all;
   for (const auto& [node, view] : nodes) {
-    const api::GroupReport* report =
+    const api::ImexGroupReport* report =
         view.report ? api::find_group(view.report->status, group) : nullptr;
     if (report == nullptr) continue;
     all.push_back(
@@ -63,7 +63,7 @@ SlotRecord record_of(std::int64_t slot, const std::string& group, const std::str
     record.term = entry->term;
     record.boot_id = entry->boot_id;
   } else if (has_report && list == nullptr) {
-    const api::GroupReport* report = api::find_group(view->second.report->status, group);
+    const api::ImexGroupReport* report = api::find_group(view->second.report->status, group);
     if (report == nullptr) return record;
     record.term = std::clamp<std::int64_t>(report->term, 0, kHighestTerm) + 1;
     record.boot_id = view->second.report->status.boot_id;
@@ -116,7 +116,7 @@ bool is_fenced(const NodeView& node, const std::string& group, const SlotRecord&
   if (!reported_boot.empty() && !record.boot_id.empty() && reported_boot != record.boot_id) {
     return true;
   }
-  const api::GroupReport* report = api::find_group(node.report->status, group);
+  const api::ImexGroupReport* report = api::find_group(node.report->status, group);
   return report != nullptr && report->state == api::DaemonState::Stopped &&
          report->claims.empty() && report->term == record.term;
 }

@@ -42,7 +42,7 @@ void serve_clique(NodeDraft& draft) {
 namespace {
 
 // What the daemon's group was last said to be, in this boot.
-const api::GroupReport* said_of(const NodeWorld& world, const std::string& group) {
+const api::ImexGroupReport* said_of(const NodeWorld& world, const std::string& group) {
   if (world.report.objects.empty()) return nullptr;
   const api::ComputeDomainNodeReport& report = world.report.objects.front().status;
   return report.boot_id == world.self.boot_id ? api::find_group(report, group) : nullptr;
@@ -53,7 +53,7 @@ const api::GroupReport* said_of(const NodeWorld& world, const std::string& group
 std::map<std::string, PreparedClaim> claims_found(const NodeWorld& world,
                                                   const std::string& group) {
   std::vector<HeldClaim> found = world.held;
-  if (const api::GroupReport* said = said_of(world, group)) {
+  if (const api::ImexGroupReport* said = said_of(world, group)) {
     for (const std::string& uid : said->claims) found.push_back({{"", "", uid}, {}});
   }
   std::map<std::string, PreparedClaim> claims;
@@ -79,16 +79,16 @@ void take_over_daemon(NodeDraft& draft) {
   std::map<std::string, PreparedClaim> claims = claims_found(world, daemon.group);
   if (claims.empty() && !is_standing(draft.checkpoint, daemon.group)) return;
 
-  const api::GroupReport* said = said_of(world, daemon.group);
+  const api::ImexGroupReport* said = said_of(world, daemon.group);
   const api::NodeListEntry* entry = own_entry(world, *seen);
-  draft.checkpoint.served = ServedGroup{.group = daemon.group,
-                                        .slots = seen->stored.list->slots,
-                                        .slot = daemon.slot,
-                                        .term = said != nullptr    ? said->term
-                                                : entry != nullptr ? entry->term
-                                                                   : 0,
-                                        .started = true,
-                                        .peers = {}};
+  draft.checkpoint.served = ServedImexGroup{.group = daemon.group,
+                                            .slots = seen->stored.list->slots,
+                                            .slot = daemon.slot,
+                                            .term = said != nullptr    ? said->term
+                                                    : entry != nullptr ? entry->term
+                                                                       : 0,
+                                            .started = true,
+                                            .peers = {}};
   draft.checkpoint.claims.merge(claims);
   draft.save_checkpoint();
 }
@@ -97,7 +97,7 @@ namespace {
 
 void leave_standing_group(NodeDraft& draft) {
   Checkpoint& checkpoint = draft.checkpoint;
-  const ServedGroup& served = *checkpoint.served;
+  const ServedImexGroup& served = *checkpoint.served;
   const bool is_used = std::ranges::any_of(
       checkpoint.claims, [&](const auto& claim) { return claim.second.group == served.group; });
   if (is_used || !draft.world.daemon) return;

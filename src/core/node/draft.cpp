@@ -53,18 +53,18 @@ bool is_standing(const Checkpoint& checkpoint, std::string_view group) {
          group == group_id({"", *checkpoint.clique});
 }
 
-ServedGroup served_by(const api::NodeList& list, const api::NodeListEntry& entry) {
-  ServedGroup served{.group = list.group,
-                     .slots = list.slots,
-                     .slot = entry.slot,
-                     .term = entry.term,
-                     .started = false,
-                     .peers = {}};
+ServedImexGroup served_by(const api::NodeList& list, const api::NodeListEntry& entry) {
+  ServedImexGroup served{.group = list.group,
+                         .slots = list.slots,
+                         .slot = entry.slot,
+                         .term = entry.term,
+                         .started = false,
+                         .peers = {}};
   served.peers = peers_in(list, served);
   return served;
 }
 
-api::NodeList table_of(const ServedGroup& served) {
+api::NodeList table_of(const ServedImexGroup& served) {
   api::NodeList list;
   list.group = served.group;
   list.slots = served.slots;
@@ -73,28 +73,28 @@ api::NodeList table_of(const ServedGroup& served) {
 
 namespace {
 
-bool is_configured_for(const SeenDaemon& daemon, const ServedGroup& served) {
+bool is_configured_for(const SeenDaemon& daemon, const ServedImexGroup& served) {
   return daemon.group == served.group && daemon.slot == served.slot &&
          daemon.table_hash == api::table_hash(table_of(served));
 }
 
 }  // namespace
 
-bool is_running_for(const std::optional<SeenDaemon>& daemon, const ServedGroup& served) {
+bool is_running_for(const std::optional<SeenDaemon>& daemon, const ServedImexGroup& served) {
   return daemon && daemon->running && daemon->group == served.group;
 }
 
-bool may_run_for(const std::optional<SeenDaemon>& daemon, const ServedGroup& served) {
+bool may_run_for(const std::optional<SeenDaemon>& daemon, const ServedImexGroup& served) {
   return daemon && daemon->group == served.group &&
          (daemon->running || may_start_by_itself(*daemon));
 }
 
-bool starts_again_for(const std::optional<SeenDaemon>& daemon, const ServedGroup& served) {
+bool starts_again_for(const std::optional<SeenDaemon>& daemon, const ServedImexGroup& served) {
   return daemon && !daemon->running && daemon->starts_again.value_or(false) &&
          is_configured_for(*daemon, served);
 }
 
-bool is_ready_for(const std::optional<SeenDaemon>& daemon, const ServedGroup& served) {
+bool is_ready_for(const std::optional<SeenDaemon>& daemon, const ServedImexGroup& served) {
   return daemon && daemon->running && !daemon->stopping &&
          daemon->phase == base::DaemonPhase::Ready && is_configured_for(*daemon, served);
 }

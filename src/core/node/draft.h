@@ -56,19 +56,19 @@ bool is_changing_over(const NodeDraft& draft);
 bool is_standing(const Checkpoint& checkpoint, std::string_view group);
 
 // What serving the group as this entry says begins with.
-ServedGroup served_by(const api::NodeList& list, const api::NodeListEntry& entry);
+ServedImexGroup served_by(const api::NodeList& list, const api::NodeListEntry& entry);
 
 // The table of a served group: a function of its id and its size, so that it can be told without
 // the list.
-api::NodeList table_of(const ServedGroup& served);
+api::NodeList table_of(const ServedImexGroup& served);
 
-bool is_running_for(const std::optional<SeenDaemon>& daemon, const ServedGroup& served);
+bool is_running_for(const std::optional<SeenDaemon>& daemon, const ServedImexGroup& served);
 // Runs, or may by itself: only one that was stopped has ended for good.
-bool may_run_for(const std::optional<SeenDaemon>& daemon, const ServedGroup& served);
+bool may_run_for(const std::optional<SeenDaemon>& daemon, const ServedImexGroup& served);
 // Does not run, and its supervisor starts it again with what it is to be started with.
-bool starts_again_for(const std::optional<SeenDaemon>& daemon, const ServedGroup& served);
+bool starts_again_for(const std::optional<SeenDaemon>& daemon, const ServedImexGroup& served);
 // Said READY for the served group's table and slot, and has not been told to stop.
-bool is_ready_for(const std::optional<SeenDaemon>& daemon, const ServedGroup& served);
+bool is_ready_for(const std::optional<SeenDaemon>& daemon, const ServedImexGroup& served);
 
 // Whether a claim keeps the group's daemon running.
 bool keeps_running(const PreparedClaim& claim, std::string_view group);

@@ -69,7 +69,7 @@ NodeViews nodes_of(const Objects& objects) {
     view.report->status.isolation = api::Isolation::Channel;
     const Report& said = objects.reports[n];
     if (said.exists == 0) continue;
-    api::GroupReport report;
+    api::ImexGroupReport report;
     report.group = group();
     report.slot = static_cast<std::int64_t>(n);
     report.state = api::DaemonState::Ready;

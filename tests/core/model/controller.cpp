@@ -65,7 +65,7 @@ World Model::world_of(const Objects& cache, int domain) const {
     if (cache.reports[n].boot == 0) view.report->status = {};
     const GroupWord& word = cache.reports[n].groups[d];
     if (word.state != GroupWord::kNothing || word.term != 0) {
-      api::GroupReport report;
+      api::ImexGroupReport report;
       report.group = group_of(domain);
       report.slot = word.slot;
       report.term = word.term;

@@ -71,7 +71,7 @@ api::ComputeDomainNode own_report(const ReportObject& stored, int node) {
   for (int domain = 0; domain < kDomains; ++domain) {
     const GroupWord& word = stored.groups[static_cast<std::size_t>(domain)];
     if (word.state == GroupWord::kNothing) continue;
-    api::GroupReport group;
+    api::ImexGroupReport group;
     group.group = group_of(domain);
     group.slot = word.slot;
     group.term = word.term;
@@ -94,7 +94,7 @@ api::ComputeDomainNode own_report(const ReportObject& stored, int node) {
     if (!group.claims.empty()) group.domains = {cat("team-a/", domain_name(domain))};
     object.status.groups.push_back(std::move(group));
   }
-  std::ranges::sort(object.status.groups, {}, &api::GroupReport::group);
+  std::ranges::sort(object.status.groups, {}, &api::ImexGroupReport::group);
   object.status.summary = summary_of(object.status);
   return object;
 }
@@ -103,7 +103,7 @@ ReportObject stored_report(const api::ComputeDomainNodeReport& report, int node,
   ReportObject stored;
   stored.boot = boot;
   for (int domain = 0; domain < kDomains; ++domain) {
-    const api::GroupReport* group = api::find_group(report, group_of(domain));
+    const api::ImexGroupReport* group = api::find_group(report, group_of(domain));
     if (group == nullptr) continue;
     GroupWord& word = stored.groups[static_cast<std::size_t>(domain)];
     word.state = group->state == api::DaemonState::Ready     ? GroupWord::kReady

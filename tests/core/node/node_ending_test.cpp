@@ -11,8 +11,8 @@ TEST(Checkpoint, IsWorthKeepingForClaimsADaemonOrAWord) {
   EXPECT_FALSE(is_worth_keeping({}));
   EXPECT_FALSE(is_worth_keeping({.agent = "a", .boot_id = "boot-1", .clique = "rack-1.7"}));
   EXPECT_TRUE(is_worth_keeping({.claims = {{"a-uid", PreparedClaim{}}}}));
-  EXPECT_TRUE(is_worth_keeping({.served = ServedGroup{}}));
-  EXPECT_TRUE(is_worth_keeping({.stopped = {{"g", StoppedGroup{}}}}));
+  EXPECT_TRUE(is_worth_keeping({.served = ServedImexGroup{}}));
+  EXPECT_TRUE(is_worth_keeping({.stopped = {{"g", StoppedImexGroup{}}}}));
 }
 
 TEST(NodeUnprepare, SucceedsForAClaimThatIsNotKnown) {
@@ -60,7 +60,7 @@ TEST(NodeUnprepare, SaysStoppedWithoutFabricToo) {
   scene.world.fabric.clique = "";
   scene.settle().show(train().admits("a").without_fabric()).prepare("a").settle();
   scene.unprepare("a").settle();
-  const api::GroupReport* group = api::find_group(scene.report(), "no-fabric");
+  const api::ImexGroupReport* group = api::find_group(scene.report(), "no-fabric");
   ASSERT_NE(group, nullptr);
   EXPECT_EQ(group->state, api::DaemonState::Stopped);
   EXPECT_EQ(group->term, 1);
@@ -222,7 +222,7 @@ TEST(NodeUnprepare, TakesBackTheWordStoppedBeforeTheDaemonStartsAgainInTheSameTe
 TEST(NodeUnprepare, TakesBackAWordStoppedOfWhichNoAnswerCame) {
   NodeScene scene = serving();
   const auto shown = scene.world.report;
-  const ServedGroup served = *scene.world.checkpoint.served;
+  const ServedImexGroup served = *scene.world.checkpoint.served;
   scene.unprepare("a").settle();
   scene.world.report = shown;
   scene.world.maybe_stopped = {{served.group, served.term}};

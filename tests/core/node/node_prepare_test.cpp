@@ -154,7 +154,7 @@ TEST(NodePrepare, PreparesWithoutFabricAndInjectsNothing) {
   ASSERT_TRUE(scene.is_prepared("a"));
   EXPECT_THAT(scene.prepared["a-uid"].devices.at(0).cdi_ids, IsEmpty());
   EXPECT_EQ(scene.starts, 0);
-  const api::GroupReport* group = api::find_group(scene.report(), "no-fabric");
+  const api::ImexGroupReport* group = api::find_group(scene.report(), "no-fabric");
   ASSERT_NE(group, nullptr);
   EXPECT_EQ(group->slot, -1);
   EXPECT_THAT(group->claims, ElementsAre("a-uid"));

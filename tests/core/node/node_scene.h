@@ -271,7 +271,8 @@ class NodeScene {
   [[nodiscard]] const api::ComputeDomainNodeReport& report() const {
     return world.report.objects.at(0).status;
   }
-  [[nodiscard]] const api::GroupReport* group(const std::string& domain_uid = "train-uid") const {
+  [[nodiscard]] const api::ImexGroupReport* group(
+      const std::string& domain_uid = "train-uid") const {
     return api::find_group(report(), group_id({domain_uid, kClique}));
   }
   [[nodiscard]] bool is_prepared(const std::string& name) const {

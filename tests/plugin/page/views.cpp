@@ -115,12 +115,12 @@ void Cluster::form(const std::string& name, const std::vector<std::string>& node
                                cat(nodes.size(), " nodes are ready and connected"), ready));
 }
 
-api::GroupReport& Cluster::group_on(const std::string& node) {
+api::ImexGroupReport& Cluster::group_on(const std::string& node) {
   return nodes_.at(node).report->status.groups.front();
 }
 
 void Cluster::cuts(const std::string& node, const std::set<std::string>& others) {
-  api::GroupReport& group = group_on(node);
+  api::ImexGroupReport& group = group_on(node);
   std::set<std::int64_t> slots = core::parse_slot_ranges(group.connected);
   for (const std::string& other : others) slots.erase(group_on(other).slot);
   group.connected = core::slot_ranges(slots);

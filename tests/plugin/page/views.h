@@ -25,7 +25,7 @@ class Cluster {
             base::Duration ago = std::chrono::minutes(12));
 
   // What the node's report says of the only group on it.
-  api::GroupReport& group_on(const std::string& node);
+  api::ImexGroupReport& group_on(const std::string& node);
   // That it does not reach these.
   void cuts(const std::string& node, const std::set<std::string>& others);
   core::NodeView& node(const std::string& name) { return nodes_.at(name); }

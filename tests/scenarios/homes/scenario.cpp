@@ -298,7 +298,7 @@ std::string Scenario::leftovers() const {
   const std::set<std::string> own(nodes_.begin(), nodes_.end());
   for (const auto& node : or_throw(kubectl().client().list_all<api::ComputeDomainNode>())) {
     if (!own.contains(node.meta.name)) continue;
-    for (const api::GroupReport& group : node.status.groups) {
+    for (const api::ImexGroupReport& group : node.status.groups) {
       // A clique's group is served whether or not there is a claim.
       const bool by_channel = node.status.isolation == api::Isolation::Channel;
       if (by_channel && group.claims.empty() && group.channels.empty()) continue;

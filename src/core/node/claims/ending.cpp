@@ -169,7 +169,7 @@ void stop_what_has_ended(NodeDraft& draft) {
 }
 
 void remember_stopped(Checkpoint& checkpoint) {
-  const ServedGroup& served = *checkpoint.served;
+  const ServedImexGroup& served = *checkpoint.served;
   checkpoint.stopped[served.group] = {.group = served.group,
                                       .clique = checkpoint.clique.value_or(""),
                                       .slot = served.slot,

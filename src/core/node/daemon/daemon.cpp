@@ -12,7 +12,7 @@ namespace cdom::core {
 
 namespace {
 
-const api::NodeList* list_of(const NodeWorld& world, const ServedGroup& served) {
+const api::NodeList* list_of(const NodeWorld& world, const ServedImexGroup& served) {
   const SeenList* seen = find_seen_list(world, served.group);
   return seen == nullptr ? nullptr : &*seen->stored.list;
 }
@@ -25,7 +25,7 @@ void write_hosts(NodeDraft& draft, const api::NodeList& list) {
 // The moment at which the daemon may start; nullopt: not before something else has happened.
 std::optional<base::Duration> start_moment(const NodeDraft& draft) {
   const NodeWorld& world = draft.world;
-  const ServedGroup& served = *draft.checkpoint.served;
+  const ServedImexGroup& served = *draft.checkpoint.served;
   const SeenDaemon& daemon = *world.daemon;
   if (has_to_take_back_stopped(world, served)) return std::nullopt;
   base::Duration moment = world.elapsed;
@@ -41,9 +41,9 @@ std::optional<base::Duration> start_moment(const NodeDraft& draft) {
 }
 
 void start(NodeDraft& draft) {
-  ServedGroup& served = *draft.checkpoint.served;
+  ServedImexGroup& served = *draft.checkpoint.served;
   const api::NodeList* list = list_of(draft.world, served);
-  const ServedGroup before = served;
+  const ServedImexGroup before = served;
   served.started = true;
   // From now on the daemon connects to these by itself.
   if (list != nullptr) served.peers = peers_in(*list, served);
@@ -64,7 +64,7 @@ void start(NodeDraft& draft) {
 
 void signal(NodeDraft& draft, const api::NodeList& list) {
   const NodeWorld& world = draft.world;
-  ServedGroup& served = *draft.checkpoint.served;
+  ServedImexGroup& served = *draft.checkpoint.served;
   // A signal that comes before the daemon has its handler ends it.
   if (!world.daemon->answers || !needs_signal(list, served, *world.daemon)) return;
   // It would be sent then, and may not be needed any more.
@@ -85,17 +85,18 @@ void rest(NodeDraft& draft) {
 
 }  // namespace
 
-bool has_to_take_back_stopped(const NodeWorld& world, const ServedGroup& served) {
+bool has_to_take_back_stopped(const NodeWorld& world, const ServedImexGroup& served) {
   if (served.started) return false;
   // While a report of ours is under way the last word is not known.
   if (!world.report.current) return true;
   return says_stopped(world, served);
 }
 
-bool says_stopped(const NodeWorld& world, const ServedGroup& served) {
+bool says_stopped(const NodeWorld& world, const ServedImexGroup& served) {
   if (world.maybe_stopped.contains({served.group, served.term})) return true;
   if (world.report.objects.empty()) return false;
-  const api::GroupReport* said = api::find_group(world.report.objects.front().status, served.group);
+  const api::ImexGroupReport* said =
+      api::find_group(world.report.objects.front().status, served.group);
   return said != nullptr && said->state == api::DaemonState::Stopped && said->term == served.term;
 }
 

@@ -13,7 +13,7 @@ void keep_daemon(NodeDraft& draft);
 
 // A daemon that starts again within the term of which the published report says "stopped" might
 // run in a slot that is being given away: that word has to be taken back first.
-bool has_to_take_back_stopped(const NodeWorld& world, const ServedGroup& served);
-bool says_stopped(const NodeWorld& world, const ServedGroup& served);
+bool has_to_take_back_stopped(const NodeWorld& world, const ServedImexGroup& served);
+bool says_stopped(const NodeWorld& world, const ServedImexGroup& served);
 
 }  // namespace cdom::core

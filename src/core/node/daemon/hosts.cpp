@@ -28,7 +28,7 @@ std::string nobodys_address(std::int64_t slot) {
   return base::cat("127.0.", 1 + slot / kPerBlock % 255, ".", 1 + slot % kPerBlock);
 }
 
-WriteHosts hosts_of(const api::NodeList& list, const ServedGroup& served,
+WriteHosts hosts_of(const api::NodeList& list, const ServedImexGroup& served,
                     const std::string& own_address) {
   std::map<std::int64_t, std::string> addresses;
   std::set<std::string> taken{base::peer_address(own_address)};

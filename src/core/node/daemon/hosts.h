@@ -17,7 +17,7 @@ namespace cdom::core {
 std::string nobodys_address(std::int64_t slot);
 
 // One line for each slot of the table; the node's own slot has `own_address`.
-WriteHosts hosts_of(const api::NodeList& list, const ServedGroup& served,
+WriteHosts hosts_of(const api::NodeList& list, const ServedImexGroup& served,
                     const std::string& own_address);
 
 }  // namespace cdom::core

@@ -48,7 +48,7 @@ std::map<std::string, base::Duration> member_since(const SeenList& before, const
 }
 
 std::map<std::int64_t, PeerIdentity> peers_in(const api::NodeList& list,
-                                              const ServedGroup& served) {
+                                              const ServedImexGroup& served) {
   std::map<std::int64_t, PeerIdentity> peers;
   for (const api::NodeListEntry& entry : list.entries) {
     if (!entry.member || entry.address.empty() || entry.slot == served.slot) continue;
@@ -57,7 +57,8 @@ std::map<std::int64_t, PeerIdentity> peers_in(const api::NodeList& list,
   return peers;
 }
 
-bool needs_signal(const api::NodeList& list, const ServedGroup& served, const SeenDaemon& daemon) {
+bool needs_signal(const api::NodeList& list, const ServedImexGroup& served,
+                  const SeenDaemon& daemon) {
   if (daemon.host_managed) return false;
   return std::ranges::any_of(peers_in(list, served), [&](const auto& entry) {
     const auto& [slot, identity] = entry;
@@ -67,7 +68,7 @@ bool needs_signal(const api::NodeList& list, const ServedGroup& served, const Se
   });
 }
 
-Connections connections_of(const SeenList& seen, const ServedGroup& served,
+Connections connections_of(const SeenList& seen, const ServedImexGroup& served,
                            const SeenDaemon& daemon, const NodeWorld& world) {
   Connections connections;
   if (daemon.host_managed) return connections;

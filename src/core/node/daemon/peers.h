@@ -12,12 +12,14 @@
 namespace cdom::core {
 
 // Members other than this node that have an address, by slot.
-std::map<std::int64_t, PeerIdentity> peers_in(const api::NodeList& list, const ServedGroup& served);
+std::map<std::int64_t, PeerIdentity> peers_in(const api::NodeList& list,
+                                              const ServedImexGroup& served);
 
 // Whether SIGUSR1 is worth its price: a peer that the daemon is not connected to has an address or
 // an instance that it had not when the daemon last connected to all. A peer of which no instance is
 // known has no daemon to connect to yet; one that left is no reason either.
-bool needs_signal(const api::NodeList& list, const ServedGroup& served, const SeenDaemon& daemon);
+bool needs_signal(const api::NodeList& list, const ServedImexGroup& served,
+                  const SeenDaemon& daemon);
 
 // How a daemon that is READY stands with the other members.
 struct Connections {
@@ -31,7 +33,7 @@ struct Connections {
   // When somebody becomes unreachable by time alone.
   std::optional<base::Duration> next;
 };
-Connections connections_of(const SeenList& seen, const ServedGroup& served,
+Connections connections_of(const SeenList& seen, const ServedImexGroup& served,
                            const SeenDaemon& daemon, const NodeWorld& world);
 
 }  // namespace cdom::core

@@ -10,13 +10,13 @@ namespace cdom::core {
 
 namespace {
 
-bool is_recovering(const NodeWorld& world, const ServedGroup& served) {
+bool is_recovering(const NodeWorld& world, const ServedImexGroup& served) {
   return is_running_for(world.daemon, served) && !world.daemon->host_managed &&
          world.daemon->phase == base::DaemonPhase::Recovering;
 }
 
 std::vector<const api::NodeListEntry*> not_connected(const NodeWorld& world,
-                                                     const ServedGroup& served) {
+                                                     const ServedImexGroup& served) {
   std::vector<const api::NodeListEntry*> entries;
   const SeenList* seen = find_seen_list(world, served.group);
   if (seen == nullptr || !world.daemon) return entries;
@@ -47,7 +47,7 @@ bool has_proven_end(NodeDraft& draft, const std::string& group, const api::NodeL
 
 }  // namespace
 
-std::string awaited_importers(const NodeWorld& world, const ServedGroup& served) {
+std::string awaited_importers(const NodeWorld& world, const ServedImexGroup& served) {
   std::vector<std::string> names;
   for (const api::NodeListEntry* entry : not_connected(world, served)) {
     names.push_back(entry->member ? entry->node : base::cat(entry->node, " (no member any more)"));

@@ -16,6 +16,6 @@ namespace cdom::core {
 void end_vain_recovery(NodeDraft& draft);
 
 // "n02, n05 (no member any more)": whom a recovering daemon is not connected with; "" for nobody.
-std::string awaited_importers(const NodeWorld& world, const ServedGroup& served);
+std::string awaited_importers(const NodeWorld& world, const ServedImexGroup& served);
 
 }  // namespace cdom::core

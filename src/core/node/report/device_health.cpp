@@ -19,7 +19,7 @@ bool has_prepared(const Checkpoint& checkpoint, const std::string& group) {
 }
 
 // A device whose claim is prepared works while the daemon is READY.
-void judge_daemon(const NodeWorld& world, const ServedGroup& served, DeviceHealth& health) {
+void judge_daemon(const NodeWorld& world, const ServedImexGroup& served, DeviceHealth& health) {
   if (!world.daemon) {
     // A supervisor that ends takes its daemon with it; one that is only slow is back in a moment.
     const bool is_gone = world.elapsed - world.supervisor_silent_since >= world.times.report_hold;

@@ -22,7 +22,7 @@ namespace {
 
 using api::DaemonState;
 using base::cat;
-using Groups = std::map<std::string, api::GroupReport>;
+using Groups = std::map<std::string, api::ImexGroupReport>;
 
 // The report as it is now; `hold` is the moment before which it is not worth a write.
 struct NewReport {
@@ -36,7 +36,7 @@ const api::ComputeDomainNode* published(const NodeWorld& world) {
   return world.report.objects.empty() ? nullptr : &world.report.objects.front();
 }
 
-const api::GroupReport* published_group(const NodeWorld& world, const std::string& group) {
+const api::ImexGroupReport* published_group(const NodeWorld& world, const std::string& group) {
   const api::ComputeDomainNode* node = published(world);
   return node == nullptr ? nullptr : api::find_group(node->status, group);
 }
@@ -54,7 +54,7 @@ std::vector<std::string> claims_of(const Checkpoint& checkpoint, std::string_vie
 // The channels of all claims, also of those that look at others' and of those that begin or end;
 // for one whose channel is not known any more all that were reported before stand.
 std::string channels_of(const Checkpoint& checkpoint, std::string_view group,
-                        const api::GroupReport* said) {
+                        const api::ImexGroupReport* said) {
   std::set<std::int64_t> numbers;
   for (const auto& [uid, claim] : checkpoint.claims) {
     if (claim.group != group) continue;
@@ -70,8 +70,8 @@ std::string channels_of(const Checkpoint& checkpoint, std::string_view group,
 
 // The domains of the claims that are prepared here, as the group's list names them; of a list that
 // is not seen, those that were reported before.
-std::vector<std::string> domains_of(const NodeWorld& world, const api::GroupReport& group,
-                                    const api::GroupReport* said) {
+std::vector<std::string> domains_of(const NodeWorld& world, const api::ImexGroupReport& group,
+                                    const api::ImexGroupReport* said) {
   const SeenList* seen = find_seen_list(world, group.group);
   if (group.claims.empty()) return {};
   if (seen == nullptr) return said == nullptr ? std::vector<std::string>{} : said->domains;
@@ -113,13 +113,14 @@ std::string joined(std::initializer_list<std::string> sentences) {
 base::Time in_seconds(base::Time time) { return std::chrono::floor<std::chrono::seconds>(time); }
 
 // A state that goes on keeps the time at which it began, also when the agent is a new one.
-base::Time since_of(const api::GroupReport& now, const api::GroupReport* said, base::Time began) {
+base::Time since_of(const api::ImexGroupReport& now, const api::ImexGroupReport* said,
+                    base::Time began) {
   const bool goes_on =
       said != nullptr && said->state == now.state && said->instance == now.instance;
   return goes_on ? said->since : in_seconds(began);
 }
 
-std::string recovery_message(NodeDraft& draft, const ServedGroup& served,
+std::string recovery_message(NodeDraft& draft, const ServedImexGroup& served,
                              const SeenDaemon& daemon) {
   const base::Duration notice = daemon.since + draft.world.times.recovery_notice;
   if (draft.world.elapsed < notice) {
@@ -133,22 +134,22 @@ std::string recovery_message(NodeDraft& draft, const ServedGroup& served,
 
 // The daemon's part of a group report, and how long to hold it.
 struct DaemonReport {
-  api::GroupReport group;
+  api::ImexGroupReport group;
   std::optional<base::Duration> hold;
   bool has_new_connections = false;
 };
 
 // The later one of two members reports that they are connected. When its first report came before
 // the connection, it reports once for all members that were there before it.
-bool are_news(const Connections& connections, const api::GroupReport& said) {
+bool are_news(const Connections& connections, const api::ImexGroupReport& said) {
   const std::set<std::int64_t> reported = parse_slot_ranges(said.connected);
   return !connections.awaits_earlier && !std::ranges::includes(reported, connections.earlier);
 }
 
 // Whether another daemon runs where one was READY: that one has ended with its supervisor, and with
 // it what ran over it, although nobody saw it end.
-bool is_successor(const NodeWorld& world, const ServedGroup& served, const SeenDaemon& daemon,
-                  const api::GroupReport* said) {
+bool is_successor(const NodeWorld& world, const ServedImexGroup& served, const SeenDaemon& daemon,
+                  const api::ImexGroupReport* said) {
   return said != nullptr && said->state == DaemonState::Ready &&
          said->instance != daemon.instance && said->term == served.term &&
          published(world)->status.boot_id == world.self.boot_id;
@@ -167,8 +168,8 @@ DaemonReport successor_report(const SeenDaemon& daemon) {
   return report;
 }
 
-DaemonReport running_report(NodeDraft& draft, const ServedGroup& served, const SeenDaemon& daemon,
-                            const api::GroupReport* said) {
+DaemonReport running_report(NodeDraft& draft, const ServedImexGroup& served,
+                            const SeenDaemon& daemon, const api::ImexGroupReport* said) {
   if (is_successor(draft.world, served, daemon, said)) return successor_report(daemon);
   DaemonReport report;
   report.group.state = state_of(daemon.phase);
@@ -214,8 +215,8 @@ DaemonReport running_report(NodeDraft& draft, const ServedGroup& served, const S
 }
 
 // Without a daemon that runs: why not, and since when.
-DaemonReport failed_report(const NodeDraft& draft, const ServedGroup& served,
-                           const api::GroupReport* said) {
+DaemonReport failed_report(const NodeDraft& draft, const ServedImexGroup& served,
+                           const api::ImexGroupReport* said) {
   const NodeWorld& world = draft.world;
   DaemonReport report;
   report.group.state = DaemonState::Failed;
@@ -251,8 +252,8 @@ DaemonReport failed_report(const NodeDraft& draft, const ServedGroup& served,
 }
 
 // nullopt: the daemon is about to start, and there is nothing to report yet.
-std::optional<DaemonReport> daemon_report(NodeDraft& draft, const ServedGroup& served,
-                                          const api::GroupReport* said) {
+std::optional<DaemonReport> daemon_report(NodeDraft& draft, const ServedImexGroup& served,
+                                          const api::ImexGroupReport* said) {
   const auto& daemon = draft.world.daemon;
   if (is_running_for(daemon, served)) return running_report(draft, served, *daemon, said);
   if (daemon && !daemon->running) {
@@ -274,7 +275,8 @@ std::optional<DaemonReport> daemon_report(NodeDraft& draft, const ServedGroup& s
 }
 
 // Counted here, as only the node sees each of its daemons: a controller may not be there.
-void note_failures(const NodeWorld& world, api::GroupReport& group, const api::GroupReport* said) {
+void note_failures(const NodeWorld& world, api::ImexGroupReport& group,
+                   const api::ImexGroupReport* said) {
   const bool goes_on = said != nullptr && said->term == group.term &&
                        published(world)->status.boot_id == world.self.boot_id;
   if (goes_on) {
@@ -291,13 +293,13 @@ void note_failures(const NodeWorld& world, api::GroupReport& group, const api::G
 void add_served(NodeDraft& draft, Groups& groups, NewReport& fresh) {
   const auto& served = draft.checkpoint.served;
   if (!served) return;
-  const api::GroupReport* said = published_group(draft.world, served->group);
+  const api::ImexGroupReport* said = published_group(draft.world, served->group);
   auto of_daemon = daemon_report(draft, *served, said);
   if (!of_daemon) {
     if (said != nullptr) groups[served->group] = *said;
     return;
   }
-  api::GroupReport& group = of_daemon->group;
+  api::ImexGroupReport& group = of_daemon->group;
   group.group = served->group;
   group.table_hash = api::table_hash(table_of(*served));
   group.slot = served->slot;
@@ -332,8 +334,8 @@ void add_without_fabric(const NodeDraft& draft, Groups& groups) {
     if (draft.checkpoint.served && draft.checkpoint.served->group == claim.group) continue;
     const auto [it, is_new] = groups.try_emplace(claim.group);
     if (!is_new) continue;
-    api::GroupReport& group = it->second;
-    const api::GroupReport* said = published_group(draft.world, claim.group);
+    api::ImexGroupReport& group = it->second;
+    const api::ImexGroupReport* said = published_group(draft.world, claim.group);
     group.group = claim.group;
     group.claims = claims_of(draft.checkpoint, claim.group);
     group.message = doubts_about(draft, claim.group);
@@ -345,9 +347,9 @@ void add_without_fabric(const NodeDraft& draft, Groups& groups) {
   }
 }
 
-void add_stopped(const NodeDraft& draft, Groups& groups, const StoppedGroup& stopped) {
+void add_stopped(const NodeDraft& draft, Groups& groups, const StoppedImexGroup& stopped) {
   const auto [it, is_new] = groups.try_emplace(stopped.group);
-  api::GroupReport& group = it->second;
+  api::ImexGroupReport& group = it->second;
   if (!is_new && (group.state != DaemonState::Stopped || group.term >= stopped.term)) return;
   group = {};
   group.group = stopped.group;
@@ -418,7 +420,7 @@ NewReport new_report(NodeDraft& draft) {
 
 // Whether anything has changed but the set of connected members, and how many releases are known.
 bool is_news(api::ComputeDomainNodeReport said, const api::ComputeDomainNodeReport& now) {
-  for (api::GroupReport& group : said.groups) {
+  for (api::ImexGroupReport& group : said.groups) {
     const auto* same = api::find_group(now, group.group);
     if (same == nullptr) continue;
     group.connected = same->connected;
@@ -434,7 +436,7 @@ api::ComputeDomainNodeReport without_times(api::ComputeDomainNodeReport report) 
 }
 
 // The lists of another clique are not watched: the API server is asked.
-bool is_without_slot_elsewhere(NodeDraft& draft, const StoppedGroup& stopped) {
+bool is_without_slot_elsewhere(NodeDraft& draft, const StoppedImexGroup& stopped) {
   const NodeWorld& world = draft.world;
   const auto it = world.old_lists.find(stopped.group);
   const ListReading* reading = it == world.old_lists.end() ? nullptr : &it->second;
@@ -455,7 +457,7 @@ bool is_without_slot_elsewhere(NodeDraft& draft, const StoppedGroup& stopped) {
 }
 
 // Whether no node list keeps a slot for this node any more: nobody can need "stopped".
-bool is_without_slot(NodeDraft& draft, const StoppedGroup& stopped) {
+bool is_without_slot(NodeDraft& draft, const StoppedImexGroup& stopped) {
   if (stopped.clique != draft.checkpoint.clique) return is_without_slot_elsewhere(draft, stopped);
   const SeenList* seen = find_seen_list(draft.world, stopped.group);
   return seen == nullptr;

@@ -34,9 +34,9 @@ std::optional<MemberState> member_state(DaemonState state) {
 }
 
 // The first one among equals; nullptr: every group has stopped.
-const api::GroupReport* worst_of(const api::ComputeDomainNodeReport& report) {
-  const api::GroupReport* worst = nullptr;
-  for (const api::GroupReport& group : report.groups) {
+const api::ImexGroupReport* worst_of(const api::ComputeDomainNodeReport& report) {
+  const api::ImexGroupReport* worst = nullptr;
+  for (const api::ImexGroupReport& group : report.groups) {
     if (group.state == DaemonState::Stopped) continue;
     const auto state = member_state(group.state);
     const auto before = worst == nullptr ? std::nullopt : member_state(worst->state);
@@ -61,7 +61,7 @@ std::string message_of(const api::ComputeDomainNodeReport& report) {
   }
   bool tells_of_fabric =
       can_serve != nullptr && can_serve->reason == Reason("FabricUnreadable").name();
-  for (const api::GroupReport& group : report.groups) {
+  for (const api::ImexGroupReport& group : report.groups) {
     if (group.state == DaemonState::Stopped) continue;
     say(sentences, group.message);
     tells_of_fabric |= group.message.find(report.fabric_error) != std::string::npos;
@@ -80,14 +80,14 @@ std::string message_of(const api::ComputeDomainNodeReport& report) {
 api::ReportSummary summary_of(const api::ComputeDomainNodeReport& report) {
   api::ReportSummary summary;
   std::set<std::string> domains, unreachable;
-  for (const api::GroupReport& group : report.groups) {
+  for (const api::ImexGroupReport& group : report.groups) {
     if (group.state == DaemonState::Stopped) continue;
     domains.insert(group.domains.begin(), group.domains.end());
     unreachable.insert(group.unreachable.begin(), group.unreachable.end());
   }
   summary.domains = base::list_names({domains.begin(), domains.end()}, 3);
   summary.unreachable = base::list_names({unreachable.begin(), unreachable.end()}, 3);
-  if (const api::GroupReport* worst = worst_of(report)) {
+  if (const api::ImexGroupReport* worst = worst_of(report)) {
     summary.state = worst->state;
     summary.since = worst->since;
   }
