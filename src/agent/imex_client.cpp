@@ -27,7 +27,8 @@ using base::Result;
 
 namespace {
 
-// After so long without a word it is asked whether it lives, and has as long again to answer.
+// A supervisor that is silent for so long is asked whether it lives, and has as long again to
+// answer.
 constexpr Duration kQuietTime = std::chrono::seconds(2);
 
 Error unavailable(const std::string& path, const std::string& what) {
@@ -251,8 +252,8 @@ Result<void> ImexClient::signal() { return ask(imex::Signal{}); }
 Result<void> ImexClient::stop() {
   auto stopped = ask(imex::Stop{});
   if (stopped || stopped.error().kind != ErrorKind::NotFound) return stopped;
-  // A supervisor that starts reads this while it holds the mark: it finds the word, or is found
-  // here.
+  // A supervisor that starts reads this file while it holds the mark: either it finds the
+  // withdrawal, or this agent finds the supervisor.
   const std::string withdrawal = imex::withdrawal_of(socket_path_);
   if (auto written = base::replace_file(withdrawal, ""); !written) return written;
   if (supervisor_has_ended(socket_path_)) return {};

@@ -28,7 +28,7 @@ constexpr base::Duration kSupervisorPatience = std::chrono::seconds(10);
 constexpr base::Duration kLookPatience = std::chrono::minutes(1);
 // When another agent of the node has its turn.
 constexpr base::Duration kBetweenTurns = std::chrono::milliseconds(2);
-// The longest time without a decision, whether or not anything has told of a change.
+// The longest time without a decision, even if nothing has shown a change.
 constexpr base::Duration kLongestPause = std::chrono::seconds(1);
 
 }  // namespace
@@ -56,7 +56,8 @@ class NodeAgent::Shell {
   bool step() {
     mailbox_.end_overdue();
     const bool took = take_results();
-    // Also when there is nothing to do with it: the ports' descriptors tell of what was not taken.
+    // Taken even when there is nothing to do with it: otherwise the ports' descriptors stay
+    // readable.
     if (Inputs inputs = inputs_now(); inputs != inputs_) {
       inputs_ = std::move(inputs);
       has_news_ = true;
@@ -274,7 +275,7 @@ class NodeAgent::Shell {
     return world;
   }
 
-  // What the supervisor has told last holds while it is silent, and until its successor has looked.
+  // The supervisor's last report holds while it is silent, and until its successor has looked.
   void show_lacks(core::NodeWorld& world) {
     if (inputs_.imex) {
       cannot_start_ = inputs_.imex->cannot_start;

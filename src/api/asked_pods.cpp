@@ -17,7 +17,7 @@ std::string text_at(const Json& object, const char* name) {
   return it != object.end() && it->is_string() ? it->get<std::string>() : "";
 }
 
-// More pods than any cluster has count as so many: a product of two such counts can be told.
+// More pods than any cluster has count as so many: a product of two such counts does not overflow.
 constexpr std::int64_t kMostPods = 1'000'000'000;
 
 std::int64_t count_at(const Json& object, const char* name, std::int64_t otherwise) {

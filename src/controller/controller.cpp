@@ -41,13 +41,13 @@ constexpr base::Duration kUntilOthersGoOn = std::chrono::seconds(1);
 // A worker that waits for a key beats its pulse so often, and is woken for every key.
 constexpr base::Duration kLongestNap = std::chrono::seconds(30);
 
-// At leadership, and at what the watches say.
+// How often it looks at leadership and at the watches.
 constexpr base::Duration kBetweenLooks = std::chrono::milliseconds(50);
 
 // From one decision about all domains to the next: many seats become free or taken at once.
 constexpr base::Duration kPlacementPace = std::chrono::milliseconds(50);
 
-// That cannot be read, of which is remembered that they had their Event.
+// How many unreadable objects are remembered because they had their Event.
 constexpr std::size_t kMostReportedObjects = 10'000;
 
 // No attempt helps until a person changes something: a quota, a policy, a webhook (one that does

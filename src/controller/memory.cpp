@@ -4,7 +4,7 @@ namespace cdom::controller {
 
 namespace {
 
-// A text is told for so long before another one takes its place.
+// A text stays for so long before another one takes its place.
 constexpr base::Duration kRefusalStands = std::chrono::seconds(30);
 
 template <class Map>

@@ -289,7 +289,7 @@ void Triggers::on_change(const api::ResourceClaim* before, const api::ResourceCl
     core::DomainRef ref = core::domain_ref_of(*claim);
     if (ref.kind == Kind::Named) uids.insert(std::move(ref.uid));
     (claim == after ? is_automatic : was_automatic) = ref.kind == Kind::Automatic;
-    // Told once what is wrong with it; it is of no workload.
+    // It gets one Event about what is wrong with it, and belongs to no workload.
     const bool is_wrong = ref.kind == Kind::Contradictory || ref.kind == Kind::Invalid;
     if (is_wrong && after != nullptr) add_(workloads_key(after->meta.ns));
   }

@@ -12,7 +12,8 @@ namespace {
 
 constexpr base::Duration kFirstPause = std::chrono::seconds(1);
 constexpr base::Duration kLongestPause = std::chrono::seconds(30);
-// That a server which does not answer, or an admission webhook, has to be away for.
+// Failures in a row after which a person has to know: a server that does not answer, or an
+// admission webhook, is more than briefly away then.
 constexpr int kLastingFailures = 3;
 
 std::string key_of(const api::ComputeDomain& domain) {

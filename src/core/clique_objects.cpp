@@ -20,7 +20,7 @@ std::map<std::string, Daemons> daemons_by_clique(const api::ComputeDomain& domai
   std::map<std::string, Daemons> cliques;
   if (!domain.status) return cliques;
   for (const api::ComputeDomainNodeStatus& node : domain.status->nodes) {
-    // The clique is a node's own word, and is to be part of a name and of a label.
+    // The clique is what a node reports, and becomes part of a name and of a label.
     const bool is_daemon = is_clique_name(node.clique) &&
                            base::is_dns_subdomain(cat(domain.meta.uid, ".", node.clique)) &&
                            node.index >= 0 && !node.ip_address.empty();

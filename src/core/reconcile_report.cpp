@@ -37,7 +37,7 @@ Plan reconcile_report(const ReportWorld& world) {
   if (!world.view.report) return {};
   const api::ComputeDomainNode& report = *world.view.report;
   Plan plan;
-  // That the cache does not show a Node proves nothing.
+  // A Node that the cache does not show may exist.
   if (!world.view.node) plan.actions.emplace_back(EnsureNodeGone{world.node});
   if (!world.view.node && is_without_slot(world)) {
     plan.actions.emplace_back(DeleteReport{report.meta});

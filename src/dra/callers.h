@@ -43,7 +43,7 @@ class Callers {
   };
 
   explicit Callers(base::Descriptor news) : news_(std::move(news)) {}
-  // False when its end could not be told.
+  // False when its end could not be watched for.
   [[nodiscard]] bool watch(int descriptor, std::uint32_t events, Number number) const;
   void hear(Number number, bool is_at_its_end);
   void serve(Number number, Silent caller);

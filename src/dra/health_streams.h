@@ -1,4 +1,4 @@
-// HealthStreams: the health of the devices, and who is told of it.
+// HealthStreams: the health of the devices, and the streams that report it.
 //
 // Each stream gets the newest state at its start, at each change and at each repetition; one that
 // is slow misses what is between. A stream does one thing at a time, and is used until it says that
@@ -25,9 +25,9 @@ struct HealthMessage {
 class HealthStream {
  public:
   virtual ~HealthStream() = default;
-  // Its end is told by HealthStreams::written().
+  // HealthStreams::written() is called at its end.
   virtual void write(const HealthMessage& message) = 0;
-  // The last call; its end is told by HealthStreams::closed().
+  // The last call; HealthStreams::closed() is called at its end.
   virtual void finish() = 0;
 };
 

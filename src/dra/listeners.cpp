@@ -126,7 +126,8 @@ void Listeners::take_connections(Door& door) {
 }
 
 void Listeners::look_after_files() {
-  // A watch before each look: what changes after the look is told. Adding one again is harmless.
+  // A watch is added before each look, so that it reports what changes after the look. Adding one
+  // again is harmless.
   for (const Door& door : doors_) {
     const std::string folder = door.socket.path().substr(0, door.socket.path().rfind('/'));
     if (changes_) inotify_add_watch(changes_.get(), folder.c_str(), kFolderChanges);

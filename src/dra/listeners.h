@@ -49,7 +49,7 @@ class Listeners {
   struct Door {
     SocketFile socket;
     Callers::Serve serve;
-    std::string problem;  // told last
+    std::string problem;  // logged last
   };
 
   Listeners(Beat beat, std::function<void(bool)> on_listening, const base::Clock& clock)

@@ -77,7 +77,7 @@ class RegistrationService final : public registrar::Registration::CallbackServic
     if (status->plugin_registered()) {
       base::log_info("registered with kubelet", {{"driver", driver_name_}});
     } else if (before != said) {
-      // It tries again with a backoff: only news are told.
+      // It tries again with a backoff: only news is logged.
       base::log_error("kubelet refuses the plugin: is another one registered for this driver?",
                       {{"driver", driver_name_}, {"error", status->error()}});
     }

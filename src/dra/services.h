@@ -16,7 +16,7 @@ namespace cdom::dra {
 
 class Services {
  public:
-  // `endpoint` is the socket that kubelet is told. Unavailable: the health address cannot be bound.
+  // `endpoint` is the socket that kubelet gets. Unavailable: the health address cannot be bound.
   static base::Result<std::unique_ptr<Services>> start(const PluginOptions& options,
                                                        const std::string& endpoint, Driver& driver,
                                                        const base::Clock& clock);

@@ -8,7 +8,7 @@
 
 namespace cdom::http {
 
-// How the end of a reply's body is told to the peer.
+// How the peer sees the end of a reply's body.
 struct Framing {
   enum class Body { Length, Chunked, UntilClose };
   Body body = Body::Length;

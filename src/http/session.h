@@ -45,7 +45,7 @@ class Session : public std::enable_shared_from_this<Session> {
   void tick();
   // When the last byte came or went.
   [[nodiscard]] std::chrono::steady_clock::time_point silent_since() const { return silent_since_; }
-  // Breaks the connection; open streams are told.
+  // Breaks the connection; open streams hear of it.
   void close();
 
  private:

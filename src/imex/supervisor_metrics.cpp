@@ -18,7 +18,7 @@ constexpr std::array<std::pair<base::DaemonPhase, const char*>, 5> kStates{
      {base::DaemonPhase::Recovering, "Recovering"},
      {base::DaemonPhase::Ready, "Ready"},
      {base::DaemonPhase::Failed, "Failed"}}};
-// No view has told of the peer yet, or by a letter that is not known.
+// No view has shown the peer yet, or only with a letter that is not known.
 constexpr char kNotKnown = '?';
 // The IMEX guide's names of the connection letters.
 constexpr std::array<std::pair<char, const char*>, 9> kPeers{{{base::kConnected, "Connected"},

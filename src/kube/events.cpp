@@ -188,7 +188,7 @@ void EventRecorder::Queue::settle(Series& series, const Series& sent, Outcome ou
   if (outcome == Outcome::Again) return;
   attempts_ = 0;
   count(outcome == Outcome::Sent ? "sent" : "failed");
-  // Occurrences that came while it was sent have not been told.
+  // Occurrences that came while it was sent have not been reported.
   series.is_queued = series.event.count != sent.event.count;
   if (series.is_queued) queue_.push_back(queue_.front());
   queue_.pop_front();

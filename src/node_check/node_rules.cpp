@@ -58,7 +58,7 @@ Finding other_daemons(const NodeFacts& facts) {
   return {requirement, "none runs", Verdict::Ok, ""};
 }
 
-// By its own, as any pod may run a process that is called like the daemon.
+// Looks at the unit, as any pod may run a process with the daemon's name.
 Finding host_unit(const NodeFacts& facts) {
   const std::string requirement = "nvidia-imex.service";
   if (!facts.imex_unit) return {requirement, "out of sight", Verdict::Unknown, kSeenByTheJob};
@@ -76,8 +76,8 @@ Finding host_unit(const NodeFacts& facts) {
   return {requirement, "not there", Verdict::Ok, ""};
 }
 
-// Whoever has a socket in kubelet's folder is a plugin, as the folder is root's; a process of any
-// pod may be called like one.
+// Any process with a socket in kubelet's folder is a plugin, as the folder is root's. A process of
+// any pod may have a plugin's name.
 Finding other_plugins(const NodeFacts& facts) {
   const std::string requirement = "no other compute-domain plugin";
   std::vector<std::string> others;

@@ -17,7 +17,7 @@ void judge_neighbours(const NodeFacts& facts, std::vector<Finding>& findings);
 void judge_kubelet(const NodeFacts& facts, std::vector<Finding>& findings);
 void judge_ports(const NodeFacts& facts, std::vector<Finding>& findings);
 
-// With which the daemons of NVIDIA's DRA driver run, in pods.
+// The configuration with which the daemons of NVIDIA's DRA driver run, in pods.
 inline constexpr char kPredecessorsCfg[] = "/imexd/imexd.cfg";
 
 // The remedy for what this program cannot see.

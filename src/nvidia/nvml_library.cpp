@@ -111,7 +111,7 @@ nvml::Return NvmlLibrary::fabric_of_version(nvml::Device gpu, std::uint32_t vers
   facts->cluster_uuid = uuid_text(info.cluster_uuid);
   facts->clique_id = info.clique_id;
   facts->health_mask = info.health_mask;
-  facts->health = static_cast<FabricHealth>(info.health);  // zero in version 2: not told
+  facts->health = static_cast<FabricHealth>(info.health);  // zero in version 2: not reported
   return done;
 }
 

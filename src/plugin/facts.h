@@ -59,7 +59,7 @@ class Facts {
   // Null when there is none.
   [[nodiscard]] const api::ComputeDomain* domain(const api::ObjectName& name) const;
   [[nodiscard]] const api::ComputeDomain* domain_of_uid(const std::string& uid) const;
-  // Whose template of this name is, or would be.
+  // The domain whose template has this name, or would have it.
   [[nodiscard]] const api::ComputeDomain* maker_of(const api::ObjectName& template_name) const;
   [[nodiscard]] const api::ResourceClaimTemplate* claim_template(const api::ObjectName& name) const;
   [[nodiscard]] const api::PodState* pod(const api::ObjectName& name) const;

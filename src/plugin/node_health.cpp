@@ -33,7 +33,7 @@ Verdict verdict_of(const std::optional<core::Reason>& reason) {
   }
 }
 
-// With the remedy of the reason's row, where it has one.
+// Adds the remedy of the reason's row, where it has one.
 NodeHealth unwell(Cause cause, const std::string& reason, const std::string& message) {
   const auto known = core::Reason::find(reason);
   return {.cause = cause,

@@ -40,7 +40,7 @@ class CdiChannelInjector : public ChannelInjector {
   // kernel has fewer channels, or somebody else's file has the claim's name.
   base::Result<void> write(const core::ClaimRef& claim,
                            const core::ChannelRange& channels) override;
-  // Files that cannot be understood are told and left out.
+  // Files that cannot be understood are logged and left out.
   base::Result<std::map<std::string, core::ChannelRange>> written() override;
   base::Result<void> remove(const std::string& claim_uid) override;
 

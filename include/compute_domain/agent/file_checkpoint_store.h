@@ -27,7 +27,7 @@ class FileCheckpointStore : public CheckpointStore {
 
   base::Result<std::optional<std::string>> load() override;
   base::Result<void> save(const std::string& text) override;
-  // With its locks and what was set aside, and its directory when nothing else is in it.
+  // Removes also its locks and what was set aside, and its directory when nothing else is in it.
   base::Result<void> clear_away() override;
   // Keeps the text as "<path>.unreadable-N", N from 1 to 9; when all are taken, the last one is
   // replaced. A file that still has this text is moved, which needs no room on the disk.

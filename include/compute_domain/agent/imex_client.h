@@ -17,7 +17,7 @@ namespace cdom::agent {
 
 class ImexClient : public ImexSupervisor {
  public:
-  // `cdi_root`: of the agent's CDI files, told to the supervisor, which looks whether the container
+  // `cdi_root`: of the agent's CDI files, sent to the supervisor, which looks whether the container
   // runtime reads them.
   ImexClient(std::string socket_path, std::string program, const base::Clock& clock,
              std::string cdi_root = "", base::Duration patience = std::chrono::milliseconds(250));

@@ -11,9 +11,9 @@ namespace cdom::agent {
 class KubeletState {
  public:
   virtual ~KubeletState() = default;
-  // True also when it cannot be told.
+  // True also when that is not known.
   virtual bool knows(const std::string& claim_uid) = 0;
-  // The claims of this driver that it names; none also when it cannot be told.
+  // The claims of this driver that it names; none also when that is not known.
   virtual std::vector<core::ClaimRef> claims() = 0;
 };
 

@@ -31,7 +31,7 @@ class KubeletStateFile : public KubeletState {
   using Read = std::function<base::Result<std::string>()>;
 
   explicit KubeletStateFile(std::string path = "/var/lib/kubelet/dra_manager_state");
-  // By another program that may read the file; `source` names it in the log.
+  // `read`: another program that may read the file; `source` names it in the log.
   KubeletStateFile(std::string source, Read read)
       : source_(std::move(source)), read_(std::move(read)) {}
 

@@ -44,8 +44,8 @@ struct Call {
 
 struct MailboxLimits {
   std::size_t most = 256;  // calls at a time; more are refused
-  // With a call that has its turn. Kubelet's own is 45 s; a plan gives a prepare up after 40 s,
-  // with a better reason.
+  // How long a call that has its turn may take. Kubelet gives up after 45 s; a plan gives a prepare
+  // up after 40 s, with a better reason.
   base::Duration patience = std::chrono::seconds(42);
 };
 

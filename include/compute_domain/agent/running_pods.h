@@ -25,7 +25,7 @@ inline constexpr base::Duration kPodEndMargin = std::chrono::seconds(30);
 // A tenant chooses it. A kubelet that has started again gives such a pod's containers a second.
 inline constexpr std::int64_t kLongestGraceSeconds = 600;
 
-// That have left: another process may write of them a little later.
+// Pods that have left: another process may write about them a little later.
 inline constexpr std::size_t kPodsRemembered = 1000;
 
 class RunningPods {

@@ -88,7 +88,7 @@ struct ResourceClaim {
   std::vector<ClaimConsumer> reserved_for;
   // Where it has been read out of the configuration once and for all; no field of the API.
   std::optional<DomainRef> domain_ref = {};
-  // In which the server has given it, one of Kind::versions: references to it are in that one.
+  // The version in which the server gave it, one of Kind::versions: references to it use that one.
   std::string_view version = "v1";
 
   friend bool operator==(const ResourceClaim&, const ResourceClaim&) = default;

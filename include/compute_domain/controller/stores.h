@@ -50,7 +50,7 @@ struct Stores {
   const kube::Store<api::ComputeDomainClique>& cliques;
 };
 
-// Up to which change each store has followed the API server.
+// The resource version up to which each store has followed the API server.
 std::vector<std::uint64_t> seen_versions(const Stores& stores);
 
 // Names of indexes, and the indexes themselves.

@@ -39,7 +39,7 @@ struct DeviceRef {
 
 enum class ClaimPhase {
   Started,    // admitted; side effects may have begun
-  Completed,  // kubelet may have been told the devices
+  Completed,  // kubelet may have got the devices
   Ending,     // being unprepared; goes on by itself
 };
 
@@ -79,7 +79,7 @@ struct ServedImexGroup {
   friend bool operator==(const ServedImexGroup&, const ServedImexGroup&) = default;
 };
 
-// A group whose daemon has ended for good here: the word "stopped".
+// A group whose daemon has ended for good here: the report says "stopped".
 struct StoppedImexGroup {
   std::string group, clique;
   std::int64_t slot = -1;

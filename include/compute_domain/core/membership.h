@@ -58,7 +58,7 @@ bool waits_for_nodes(const api::ResourceClaim& claim, const DomainView& view);
 // A node of the domain with the claims that put it there, by UID.
 struct Membership {
   std::string node;
-  std::optional<std::string> clique;  // nullopt: nobody has told it yet
+  std::optional<std::string> clique;  // nullopt: not reported yet
   api::Isolation isolation = api::Isolation::Domain;
   bool counted = false;  // some claim of it is reserved
   std::vector<std::string> claims;

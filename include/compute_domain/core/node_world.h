@@ -56,11 +56,12 @@ struct NodeIdentity {
   friend bool operator==(const NodeIdentity&, const NodeIdentity&) = default;
 };
 
-// What the agent is told to serve.
+// What the agent is configured to serve.
 struct NodeSettings {
   api::Isolation isolation = api::Isolation::Domain;
   std::int64_t seats = 8;  // with isolation by channel; by domain there is one
-  // With isolation by channel: that the driver has to have, as the controller gives any of them.
+  // With isolation by channel: how many channels the driver must have, as the controller may give
+  // any of them.
   std::int64_t channels = 2048;
 
   friend bool operator==(const NodeSettings&, const NodeSettings&) = default;
@@ -86,13 +87,13 @@ struct NodeFault {
   std::string type;  // of the condition: kFaultChannels
   Reason reason = "RequirementsMet";
   std::string message;  // for people, with the remedy
-  // Its pods would fail; else it is only told.
+  // Its pods would fail; else it is only reported.
   bool is_blocking = true;
 
   friend bool operator==(const NodeFault&, const NodeFault&) = default;
 };
 
-// What the fabric says now: a clique ("" : none), or why it cannot be told.
+// What the fabric says now: a clique ("" : none), or why it is not known.
 struct FabricReading {
   std::optional<std::string> clique;
   std::string error;

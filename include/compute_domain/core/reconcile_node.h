@@ -11,8 +11,8 @@ namespace cdom::core {
 
 NodePlan reconcile_node(const NodeWorld& world);
 
-// Whether the next agent has to know something of it: claims, a daemon, a word that is still owed.
-// The clique is no such thing, as the fabric tells it again.
+// Whether the next agent has to know something of it: claims, a daemon, a report that is still
+// owed. The clique is no such thing, as the fabric tells it again.
 bool is_worth_keeping(const Checkpoint& checkpoint);
 
 }  // namespace cdom::core

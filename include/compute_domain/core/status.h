@@ -50,7 +50,8 @@ api::ComputeDomainStatus computed_status(const World& world, const Readiness& re
 // Claims without a seat that ask for a clique where their domain is not placed any more, by name.
 std::vector<const api::ResourceClaim*> former_claims(const World& world);
 
-// From when on a claim is said to wait for a seat: a scheduler takes a moment.
+// The status reports that a claim waits for a seat only after this time: a scheduler takes a
+// moment.
 inline constexpr base::Duration kClaimPatience = std::chrono::seconds(5);
 // Claims without a seat that are older than that, by name; `next`, when given, is when the next one
 // will be, from now.

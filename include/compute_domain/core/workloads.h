@@ -62,7 +62,7 @@ std::string workload_id(const std::string& ns, const api::Workload& workload);
 // Takes out of a pod's metadata what no function here reads.
 void trim_pod(api::ObjectMeta& meta);
 
-// That the API server did not take a workload's domain.
+// The API server did not take a workload's domain.
 struct DomainRefusal {
   std::string why;
   base::Duration next_try{};
@@ -103,7 +103,7 @@ struct WorkloadsWorld {
   // When a domain of a workload was last seen, by its id: if it is gone since, older reads say
   // nothing of whether the workload still needs one.
   std::map<std::string, base::Duration> domains_seen;
-  int vain_reads = 0;  // in a row, which told of no claim's pod
+  int vain_reads = 0;  // reads in a row that showed no claim's pod
 };
 Plan reconcile_workloads(const WorkloadsWorld& world);
 

@@ -1,4 +1,4 @@
-// Store: the objects of one kind as the API server last told them.
+// Store: the objects of one kind as the API server last showed them.
 //
 // What is const is the read side: thread-safe, and what it hands out are immutable snapshots that
 // stay valid. The rest is the write side, for the one informer that owns the store. Absence here

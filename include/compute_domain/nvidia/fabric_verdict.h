@@ -14,11 +14,11 @@ namespace cdom::nvidia {
 enum class FabricMode { Strict, Legacy };
 
 struct FabricVerdict {
-  // That all GPUs with one agree on, "<cluster uuid>.<clique id>"; "" when none has one; nullopt
-  // when that cannot be said, and `error` says why.
+  // The clique on which all GPUs that have one agree, "<cluster uuid>.<clique id>"; "" when none
+  // has one; nullopt when it is not known, and `error` says why.
   std::optional<std::string> clique;
   std::string error;
-  // For what the node cannot serve although it has a clique, each "" when it is well.
+  // Why the node cannot serve although it has a clique, each "" when it is well.
   std::string old_driver, unhealthy;
 };
 

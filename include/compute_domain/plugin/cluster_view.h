@@ -21,7 +21,7 @@
 
 namespace cdom::plugin {
 
-// By which a pod's nodeSelector names one node.
+// The label by which a pod's nodeSelector names one node.
 inline constexpr char kHostNameLabel[] = "kubernetes.io/hostname";
 
 // Where the operator is, and where the user is.

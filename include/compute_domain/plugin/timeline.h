@@ -17,7 +17,7 @@ struct TimelineEntry {
   std::string subject;  // "pods", "claim train-0-x7k2p", "node n01"
   std::string what;
   bool is_warning = false;
-  bool is_event = false;  // told by an Event; else by the object itself
+  bool is_event = false;  // known from an Event; else from the object itself
 
   friend bool operator==(const TimelineEntry&, const TimelineEntry&) = default;
 };

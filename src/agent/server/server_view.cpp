@@ -164,7 +164,7 @@ void ServerView::show(core::NodeWorld& world) const {
     world.report.objects = {*shown};
   }
   world.maybe_stopped = unanswered_.stopped();
-  // An agent before this one may have sent that word, and seen no answer either.
+  // An agent before this one may have sent that report, and seen no answer either.
   const auto& served = world.checkpoint.served;
   if (!has_answer_ && served && !served->started) {
     world.maybe_stopped.insert({served->group, served->term});

@@ -155,7 +155,7 @@ base::Result<void> read_text(const Kind& kind, const Wanted& wanted, std::string
 
 WantedObject wanted_of_object(const Kind& kind, Wanted of_table) {
   for (const char* name : {"apiVersion", "kind"}) of_table.members[name].add(everything());
-  // By which an object is named that is not as it should be.
+  // What names an object that is not as it should be.
   for (const char* name : {"name", "namespace"}) {
     of_table.members["metadata"].members[name].add(everything());
   }

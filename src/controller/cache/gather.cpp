@@ -302,7 +302,7 @@ core::AgentLabelWorld gather_agent_label(const Sources& from, const std::string&
 core::SharedSliceWorld gather_shared_slice(const Sources& from, const std::string& clique) {
   core::SharedSliceWorld world;
   world.clique = clique;
-  // By its label the scheduler finds it; a clique that only its agent speaks of is nobody's.
+  // The scheduler finds the clique by a Node's label; one that only an agent reports has no nodes.
   world.has_nodes =
       std::ranges::any_of(from.stores.slices.by_index(kByClique, clique), [&](const auto& slice) {
         const auto node = from.stores.nodes.get({"", slice->node});

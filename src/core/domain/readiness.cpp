@@ -60,7 +60,8 @@ Verdict verdict_on_node(const Evidence& evidence, const std::string& node, const
   return {};
 }
 
-// What kubelet is told of a claim of the member that it waits for; "" when that is nothing yet.
+// What a claim of the member waits for on its node, as kubelet is answered; "" when none is
+// reported as pending.
 std::string pending_reason(const Evidence& evidence, const Membership& membership) {
   if (evidence.view == nullptr || !evidence.view->report) return "";
   for (const api::PendingClaim& claim : evidence.view->report->status.pending_claims) {
@@ -153,7 +154,7 @@ std::string name_of(const World& world) {
   return world.view.domain ? api::to_string(api::name_of(world.view.domain->meta)) : "";
 }
 
-// The daemon runs before there is a claim, so that its word alone says nothing of the domain.
+// The daemon runs before there is a claim, so its report alone says nothing about the domain.
 Verdict verdict_on_channel(const Evidence& evidence, const Membership& membership,
                            const World& world) {
   const std::string& clique = evidence.list->clique;
@@ -242,7 +243,7 @@ void keep_what_was_given(MemberView& member, const World& world) {
   member.channel = before->channel;
 }
 
-// What has failed stays told while the node says nothing of the group.
+// A failure stays reported while the node says nothing about the group.
 void note_failures(MemberView& member, const api::ImexGroupReport* report, const World& world) {
   if (report != nullptr) {
     member.restarts = report->restarts;
@@ -322,7 +323,7 @@ std::string loss_text(const Peer& lost, const std::vector<Peer>& peers) {
   return what + "; check its network";
 }
 
-// In how many pairs that are not connected a member is, and how often it is the accused.
+// The number of pairs of a member that are not connected, and how often it is the accused.
 using Blame = std::pair<std::size_t, std::size_t>;
 
 Blame blame_of(const Peer& peer, const std::vector<const Peer*>& peers) {

@@ -298,7 +298,7 @@ bool gives_a_slot(const std::optional<api::ComputeDomainStatus>& before,
   });
 }
 
-// What a node list brings about is told together with it, if it comes soon.
+// The status reports a node list together with its effects, if these come soon.
 base::Duration wait_of_status(const World& world, const api::ComputeDomainStatus& after,
                               const Readiness& readiness) {
   const api::ComputeDomain& domain = *world.view.domain;
@@ -447,7 +447,7 @@ void add_children_absent(const World& world, Plan& plan) {
 }
 
 // The domain is not in the cache, which proves nothing: the API server is asked before anything
-// that carries its UID is removed, or a claim is told that its domain is unknown.
+// that carries its UID is removed, or a claim gets an Event that its domain is unknown.
 Plan reconcile_absent(const World& world) {
   Plan children;
   add_children_absent(world, children);

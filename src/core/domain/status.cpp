@@ -39,7 +39,7 @@ struct Lack {
   std::vector<std::string> nodes;
 };
 
-// From the worst: what is wrong in one member is not told of another.
+// The worst comes first. What is wrong in one member is not reported again for another.
 std::vector<Lack> lacks_of(const Readiness& readiness) {
   std::vector<const MemberView*> members;
   members.reserve(readiness.members.size());

@@ -148,7 +148,7 @@ class News {
     }
   }
 
-  // "nodes n2, n3 are ready again"; "" also of nodes whose trouble was never told.
+  // "nodes n2, n3 are ready again"; "" also for nodes whose trouble was never reported.
   [[nodiscard]] std::string cures_text() const {
     const api::Condition* was_ready = api::find_condition(before_.conditions, kConditionReady);
     if (was_ready == nullptr || !is_severe(was_ready->reason)) return "";

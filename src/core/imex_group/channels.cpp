@@ -217,7 +217,7 @@ void Channels::write_to(api::NodeList& list) const {
   list.scarce = is_scarce_ && std::ranges::any_of(records_, [](const Record& channel) {
                   return channel.release != 0;
                 });
-  // That the nodes know of a release is worth no write of its own.
+  // The news that nodes know of a release is not worth a write of its own.
   if (before_ == nullptr) return;
   api::NodeList same = list;
   same.channels = before_->channels;

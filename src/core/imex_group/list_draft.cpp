@@ -35,7 +35,7 @@ SlotAssignment slots_of(const ListDraft& draft, std::int64_t slots) {
   return assigned_slots(records, members, fenced, slots);
 }
 
-// A word about the daemon's end that was said before this says nothing of the next daemon.
+// A report of the daemon's end that came before this says nothing about the next daemon.
 bool begins_anew(const ListDraft& draft, const api::NodeListEntry* before,
                  const api::NodeListEntry& entry) {
   if (before == nullptr) return true;

@@ -10,7 +10,7 @@ namespace cdom::core {
 
 namespace {
 
-// Beside the list itself, so that an edit by hand is seen and undone rather than believed.
+// The checksum beside the list shows an edit by hand, which is undone rather than believed.
 constexpr char kChecksumKey[] = "checksum";
 
 }  // namespace

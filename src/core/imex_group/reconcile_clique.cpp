@@ -49,7 +49,7 @@ std::map<std::string, Tenant> tenants_of(const CliqueWorld& world) {
   return tenants;
 }
 
-// By its own word, and as long as there is such a Node.
+// The node reports it, and there is such a Node.
 bool says_it_is_of(const NodeView& view, const std::string& clique) {
   return view.node && view.report && view.report->status.isolation == api::Isolation::Channel &&
          api::clique_of(view.report->status) == clique;
@@ -214,7 +214,7 @@ Plan reconcile_clique(const CliqueWorld& world) {
     plan.look_again = left;
     return plan;
   }
-  // That the cache does not show a domain proves nothing.
+  // A domain that the cache does not show may exist.
   for (const std::string& uid : channels.released())
     plan.actions.emplace_back(EnsureDomainGone{uid});
   plan.actions.emplace_back(

@@ -11,7 +11,7 @@ namespace cdom::core {
 
 namespace {
 
-// From the strongest. What was given to a node comes before what any node says.
+// The strongest comes first. What was given to a node comes before what any node reports.
 enum class Source { List, Status, RunningDaemon, Report };
 
 struct Claimant {

@@ -9,7 +9,7 @@
 namespace cdom::core {
 
 void NodeDraft::save_checkpoint() {
-  // With nothing between them the later of two says it all.
+  // The later of two checkpoints with nothing between them is enough.
   if (!plan.on_node.empty() && std::holds_alternative<WriteCheckpoint>(plan.on_node.back())) {
     plan.on_node.pop_back();
   }

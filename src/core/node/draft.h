@@ -67,7 +67,7 @@ bool is_running_for(const std::optional<SeenDaemon>& daemon, const ServedImexGro
 bool may_run_for(const std::optional<SeenDaemon>& daemon, const ServedImexGroup& served);
 // Does not run, and its supervisor starts it again with what it is to be started with.
 bool starts_again_for(const std::optional<SeenDaemon>& daemon, const ServedImexGroup& served);
-// Said READY for the served group's table and slot, and has not been told to stop.
+// It was READY for the served group's table and slot, and nobody has asked it to stop.
 bool is_ready_for(const std::optional<SeenDaemon>& daemon, const ServedImexGroup& served);
 
 // Whether a claim keeps the group's daemon running.

@@ -54,7 +54,7 @@ class Decision {
   [[nodiscard]] std::int64_t need_of(const Reservation& reservation,
                                      const PlacementDomain* domain) const;
   [[nodiscard]] const PlacementDomain* find(const std::string& uid) const;
-  // With the fewest left of those with at least `seats`; null when none has.
+  // The clique with the fewest seats left among those with at least `seats`; null when none has.
   CliqueState* best_fit(std::int64_t seats, std::string_view except);
   // It has a template, nothing is reserved for it, and that it lives could not be proved.
   [[nodiscard]] bool is_lost(const PlacementDomain& domain) const;

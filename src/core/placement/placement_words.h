@@ -1,4 +1,4 @@
-// What is told of a placement. Pure.
+// The texts about a placement. Pure.
 #pragma once
 
 #include <cstdint>

@@ -105,7 +105,7 @@ struct Work {
   std::vector<const AutomaticClaim*> claims;
 };
 
-// Claims by their workload; those that cannot be used are told why.
+// Claims by their workload; those that cannot be used get an Event that says why.
 std::map<std::string, Work> works_of(const WorkloadsWorld& world, Plan& plan) {
   std::vector<const AutomaticClaim*> claims;
   claims.reserve(world.claims.size());
@@ -169,7 +169,7 @@ class KnownDomains {
       if (domain.spec.workload) of_.emplace(domain.meta.label(api::kWorkloadLabel), &domain);
     }
   }
-  // That of the workload with this id, or null.
+  // The domain of the workload with this id, or null.
   [[nodiscard]] const api::ComputeDomain* of(const std::string& id) const {
     const auto it = of_.find(id);
     return it == of_.end() ? nullptr : it->second;
@@ -227,7 +227,7 @@ std::optional<base::Duration> next_read_for_claims(const WorkloadsWorld& world,
   Batch all, new_ones;
   for (const AutomaticClaim& claim : world.claims) {
     if (!needs_read(world, domains, claim)) continue;
-    // Nothing is waited for: the first read has told that a second one is needed.
+    // It waits for nothing: the first read has shown that a second one is needed.
     if (claim.lacks_templates && !world.specs_read) return world.now;
     all.add(claim.seen);
     if (world.pods_read && claim.seen > *world.pods_read) new_ones.add(claim.seen);
@@ -328,7 +328,7 @@ api::Workload named_workload(const WorkloadsWorld& world, const Work& work) {
   return workload;
 }
 
-// Whether its creation was refused, and is not tried again yet. Its pods wait: they are told once.
+// Whether its creation was refused, and is not tried again yet. Its pods wait, and get one Event.
 bool is_put_off(const WorkloadsWorld& world, const std::string& id, const std::string& name,
                 const Work& work, Plan& plan) {
   const auto refused = world.refusals.find(id);

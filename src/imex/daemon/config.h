@@ -15,7 +15,8 @@ struct ImexConfig {
   std::string table_path;  // of the node table
   std::string directory;   // for files of the daemon's own
   std::int64_t server_port = 50000, command_port = 50005;
-  // By which daemons know each other, and the name that all certificates have; nullopt: by nothing.
+  // What daemons prove themselves with, and the name that all certificates have; nullopt: TLS is
+  // off.
   std::optional<TlsFiles> tls;
   std::string tls_name;
   std::map<std::string, std::string> options;  // replace those of the same name

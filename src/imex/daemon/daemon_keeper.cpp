@@ -215,7 +215,7 @@ std::size_t DaemonKeeper::missing() const {
 
 Duration DaemonKeeper::rest() {
   const bool is_young = clock_.elapsed() - changed_at_ < times_.settling;
-  // That the host's has ended is only seen by asking, and only this node's is asked.
+  // Only a question shows that the host's daemon has ended, and it asks only this node's daemon.
   if (is_hosts_ || (is_young && missing() > 0)) return times_.question_interval;
   // A peer that has moved may still be shown as connected.
   if (clock_.elapsed() < doubt_until_) return times_.question_interval;
@@ -328,7 +328,7 @@ void DaemonKeeper::see_state(const ToolAnswer& answer) {
     ready_at_ = viewed_at_ = clock_.elapsed();
     view_step_ = times_.first_view;
   }
-  // Whom it is connected to is told in the host's own names.
+  // The host's daemon names its peers by the host's own names.
   if (is_hosts_) return ask_again_after(rest());
   view_is_next_ = true;
   // It has just begun to dial.

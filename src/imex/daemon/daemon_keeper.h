@@ -72,7 +72,7 @@ class DaemonKeeper {
 
   // What an earlier supervisor of this boot knew: the daemon is started again when one is wanted.
   void resume(const DaemonStatus& last, std::optional<Want> wanted);
-  // No daemon until the next want(); what is told says why.
+  // No daemon until the next want(); the status says why.
   void forget_wanted(const std::string& why);
 
   // Conflict: a daemon runs that was started otherwise.
@@ -149,7 +149,7 @@ class DaemonKeeper {
   base::Duration viewed_at_{};
   base::Duration view_step_{};   // from one -N to the next
   int refusals_ = 0;             // in a row, or silences
-  base::Duration changed_at_{};  // of anything that is told of this instance
+  base::Duration changed_at_{};  // of anything that is reported of this instance
   base::Duration doubt_until_{};
   std::string hosts_text_;
   std::set<std::int64_t> awaited_;  // peers

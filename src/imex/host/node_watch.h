@@ -55,7 +55,7 @@ class NodeWatch {
   base::Duration due_{}, interval_;
   bool has_ended_ = false;
   std::int64_t agents_ = 0, asked_agents_ = 0;
-  std::optional<std::vector<base::NodeLack>> lacks_, found_;  // told, and by the last look
+  std::optional<std::vector<base::NodeLack>> lacks_, found_;  // reported, and by the last look
 };
 
 }  // namespace cdom::imex

@@ -16,7 +16,7 @@ std::vector<std::string> fabric_command_of(const ImexFlags& flags);
 // That process: may hang or crash in the GPU driver's library. Gives the exit code.
 int print_fabric_lines(const ImexFlags& flags, const char* program);
 
-// For people: starts that process, and says what comes of it. 1 when no clique can be told.
+// For people: starts that process, and prints what comes of it. 1 when the clique is not known.
 int print_fabric(const ImexFlags& flags, const std::stop_token& stop);
 
 // The process that looks at what the node lacks, as NodeWatch wants it: this program.

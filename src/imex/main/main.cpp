@@ -65,7 +65,8 @@ int run(const program::ImexFlags& flags, const cli::Signals& signals) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  // By a link in the image, for who enters this container; its flags are the tool's.
+  // A link in the image gives this name, for people who enter the container; the flags are the
+  // tool's.
   if (std::filesystem::path(argv[0]).filename() == imex::kToolName) {
     const std::string by_default = program::supervisor_by_default().directory;
     const char* directory = std::getenv("IMEX_DIRECTORY");  // NOLINT(concurrency-mt-unsafe)

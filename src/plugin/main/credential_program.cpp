@@ -30,7 +30,7 @@ std::vector<std::string>& kept_environment() {
   return kept;
 }
 
-// That of keep_environment(), with `added`, of which the last of a name counts.
+// The environment of keep_environment(), with `added`; the last one of a name counts.
 std::vector<std::string> environment_with(const std::vector<std::string>& added) {
   std::vector<std::string> all = kept_environment();
   for (const std::string& one : added) {

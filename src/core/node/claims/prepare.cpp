@@ -189,7 +189,7 @@ void begin_admitted(NodeDraft& draft, const WantedClaim& wanted, const ClaimWish
   draft.save_checkpoint();
 }
 
-// The label by which the scheduler has placed the pod is not the word of the node's GPUs.
+// The label by which the scheduler placed the pod does not prove what the node's GPUs say.
 std::string why_not_of_clique(const NodeDraft& draft, const ClaimRef& claim,
                               const ClaimWish& wish) {
   const std::string here = draft.checkpoint.clique.value_or("");

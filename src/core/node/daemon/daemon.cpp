@@ -87,7 +87,7 @@ void rest(NodeDraft& draft) {
 
 bool has_to_take_back_stopped(const NodeWorld& world, const ServedImexGroup& served) {
   if (served.started) return false;
-  // While a report of ours is under way the last word is not known.
+  // While a report of ours is under way, it is not known what is stored.
   if (!world.report.current) return true;
   return says_stopped(world, served);
 }

@@ -1,4 +1,4 @@
-// The daemon of the served group: started, kept running, and told of its peers.
+// The daemon of the served group: it is started, kept running, and gets its peers.
 #pragma once
 
 #include "core/node/draft.h"

@@ -38,7 +38,7 @@ bool may_stand(const NodeWorld& world) { return !world.report.objects.empty(); }
 
 void pause_driver(NodeDraft& draft) {
   const NodeWorld& world = draft.world;
-  // What was told may stand: nothing is known before the report has been seen.
+  // The annotation may still stand: nothing is known before the report has been seen.
   if (!world.daemon || !world.daemon->driver_paused || world.report.objects.empty()) return;
   const bool is_paused = !annotated_pause(world).driver.empty();
   if (*world.daemon->driver_paused == is_paused || draft.held_back(kDaemonSetback) != nullptr)
