@@ -15,8 +15,8 @@ bool is_one_of(const core::NodeIntent& intent) {
   return (std::holds_alternative<Kinds>(intent) || ...);
 }
 
-// What a failure of the intent is a setback of, as the setbacks name it; nullopt: of the node.
-std::optional<std::string> what_it_is_of(const core::NodeIntent& intent) {
+// The key of the setback that a failure of the intent causes; nullopt: it concerns the whole node.
+std::optional<std::string> setback_of(const core::NodeIntent& intent) {
   if (const auto* write = std::get_if<core::WriteCdi>(&intent)) return write->claim.uid;
   if (const auto* remove = std::get_if<core::RemoveCdi>(&intent)) return remove->claim_uid;
   const bool is_of_daemon = is_one_of<core::WriteHosts, core::ForgetImporters, core::SignalDaemon,
@@ -29,7 +29,7 @@ std::optional<std::string> what_it_is_of(const core::NodeIntent& intent) {
 Result<bool> Apply::on_the_node(const std::vector<core::NodeIntent>& intents) {
   for (const core::NodeIntent& intent : intents) {
     const auto failed = carry_out(intent);
-    const auto of = what_it_is_of(intent);
+    const auto of = setback_of(intent);
     if (failed && !of) return *failed;
     if (failed) {
       setbacks_.failed(*of, failed->message);

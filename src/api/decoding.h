@@ -36,7 +36,7 @@ class Decoding {
     ++depth_;
   }
 
-  // No table leads that deep; of what did a message would say where it begins.
+  // No table leads that deep; a message about a deeper place would name only its beginning.
   std::array<Part, 32> parts_;
   std::size_t depth_ = 0;
   std::optional<std::string> problem_;

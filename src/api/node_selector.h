@@ -1,5 +1,5 @@
-// NodeSelector: of core/v1 what an allocation and a slice may have of it, and the two questions
-// that are asked of one.
+// NodeSelector: the part of core/v1's that an allocation and a slice may have, and the two
+// questions that are asked of it.
 #pragma once
 
 #include <string>

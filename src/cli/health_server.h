@@ -26,7 +26,7 @@ struct HealthParts {
   std::function<std::string()> not_ready;   // why; "" when the program is ready
   std::unique_ptr<MetricsReaders> readers;  // null without authentication
   const base::Clock& clock;
-  // What else /metrics has, in the Prometheus text format: of metrics that are not in `metrics`.
+  // What else /metrics has, in the Prometheus text format: metrics that are not in `metrics`.
   std::function<std::string()> more_metrics = [] { return std::string(); };
   base::Duration between_looks = std::chrono::seconds(10);  // at the certificate's files
 };

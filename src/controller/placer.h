@@ -26,7 +26,7 @@ class Placer {
   struct Round {
     core::Plan plan;  // that was carried out, or tried
     Applied applied;
-    // What holds now, by UID of the domain; of a choice that the API server refuses that it does.
+    // What holds now, by UID of the domain; for a choice that the API server refuses, its refusal.
     std::map<std::string, core::PlacementVerdict> verdicts;
   };
   Round run();

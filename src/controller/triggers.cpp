@@ -23,7 +23,7 @@ bool is_same(const api::Node& a, const api::Node& b) {
          a.meta.annotation(api::kNodeCliqueMark) == b.meta.annotation(api::kNodeCliqueMark);
 }
 
-// Claims that the list of an automatic domain admits; of others nobody asks.
+// Claims that the list of an automatic domain admits; nobody asks for those of others.
 std::set<std::string> admitted_by(const core::StoredList& stored) {
   std::set<std::string> uids;
   if (stored.meta.label(api::kWorkloadLabel).empty()) return uids;

@@ -15,7 +15,7 @@ using base::cat;
 using Daemons = std::vector<api::ComputeDomainCliqueDaemon>;
 
 // What such an object repeats of a domain: the members that have a slot and an address. The
-// reference driver's daemon enters itself with these when it starts. By clique; of each, by name.
+// reference driver's daemon enters itself with these when it starts. By clique, then by name.
 std::map<std::string, Daemons> daemons_by_clique(const api::ComputeDomain& domain) {
   std::map<std::string, Daemons> cliques;
   if (!domain.status) return cliques;

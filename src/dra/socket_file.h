@@ -19,7 +19,7 @@ class SocketFile {
  public:
   enum class State { Ours, Missing, Anothers };
 
-  // The folder exists already; of a path as socket_paths() gives it.
+  // The folder must exist; `path` is one that socket_paths() gives.
   static base::Result<SocketFile> listen(const std::string& path);
   ~SocketFile();
   SocketFile(SocketFile&&) noexcept = default;

@@ -220,7 +220,7 @@ Finding port(const NodeFacts& facts, const Port& one) {
     return {requirement, cat("held by ", base::text_of(*one.holder)), Verdict::Fails,
             "end it, or --server-port and --command-port on every node", "PortTaken"};
   }
-  // Nobody's that can be seen: of a daemon that is ending, too.
+  // No process that holds it is in sight; a daemon that is ending may hold it.
   return {requirement, cat(one.error, network), Verdict::Fails,
           cat("ss -ltnp 'sport = :", one.number, "'")};
 }

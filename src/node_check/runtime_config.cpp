@@ -64,7 +64,7 @@ std::vector<std::string> quoted_in(const std::string& text) {
   return found;
 }
 
-// Files of the host, sorted; of a pattern the last part may have wildcards.
+// Files of the host, sorted; the last part of the pattern may have wildcards.
 std::vector<std::string> files_like(const std::string& host_root, const fs::path& pattern) {
   glob_t found{};
   std::vector<std::string> files;

@@ -32,7 +32,7 @@ void add_device(DeviceCount& count, SeatState state) {
   }
 }
 
-// By node; of nodes without a fabric too, whose devices have no clique.
+// By node, including nodes without a fabric, whose devices have no clique.
 std::map<std::string, DeviceCount> devices_by_node(const Facts& facts) {
   std::map<std::string, DeviceCount> counts;
   for (const core::CliqueSeats& clique : facts.seats()) {

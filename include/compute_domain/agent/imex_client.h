@@ -1,7 +1,7 @@
 // ImexClient: the port ImexSupervisor, over the unix socket of compute-domain-imex.
 //
-// It connects when it is asked for something and has no connection. What it tells is the state, and
-// the node's fabric, that the supervisor told last; a supervisor that does not answer for a while
+// It connects when it is asked for something and has no connection. It gives the state and the
+// node's fabric that the supervisor reported last; a supervisor that does not answer for a while
 // counts as silent. A request waits for its answer, which is a matter of microseconds, at most for
 // `patience`. One thread.
 #pragma once
@@ -17,8 +17,8 @@ namespace cdom::agent {
 
 class ImexClient : public ImexSupervisor {
  public:
-  // `cdi_root`: of the agent's CDI files, sent to the supervisor, which looks whether the container
-  // runtime reads them.
+  // `cdi_root`: the folder of the agent's CDI files. The supervisor gets it and looks whether the
+  // container runtime reads them.
   ImexClient(std::string socket_path, std::string program, const base::Clock& clock,
              std::string cdi_root = "", base::Duration patience = std::chrono::milliseconds(250));
   ~ImexClient() override;

@@ -2,7 +2,7 @@
 // its own. So this program opens no device of a GPU, and a GPU driver that hangs or crashes harms
 // neither.
 //
-// What was told last stands while the other is away. One thread.
+// What the supervisor reported last stands while it is away. One thread.
 #pragma once
 
 #include <optional>

@@ -1,9 +1,9 @@
 // KubeletStateFile: kubelet's own file of the claims in use, <kubelet's
 // directory>/dra_manager_state.
 //
-// Kubelet writes it when it starts and before each NodePrepareResources. What cannot be read, is of
-// a newer format or does not fit its checksum is unknown, also a file that is not there; it is told
-// once. One thread.
+// Kubelet writes it when it starts and before each NodePrepareResources. The state is unknown when
+// the file is not there, cannot be read, has a newer format or does not fit its checksum; that is
+// logged once. One thread.
 #pragma once
 
 #include <functional>

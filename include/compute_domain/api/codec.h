@@ -52,7 +52,7 @@ struct WatchEvent {
   WatchType type = WatchType::Unknown;
   T object;       // of a bookmark only meta.resource_version counts
   Status status;  // of Error
-  // The object could not be read: of it there is nothing but name, UID and resource version.
+  // The object could not be read: only its name, UID and resource version are known.
   std::optional<Unreadable> unreadable;
 };
 

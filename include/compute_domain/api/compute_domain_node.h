@@ -1,4 +1,4 @@
-// ComputeDomainNode, resource.nvidia.com/v1beta1: a node's own word about its IMEX.
+// ComputeDomainNode, resource.nvidia.com/v1beta1: what a node reports about its IMEX.
 //
 // Cluster-scoped, named after the node, written only by that node's agent (its status), for fencing
 // by an administrator (an annotation), and by the controller where it says that the report may not
@@ -46,8 +46,8 @@ struct ClaimChannel {
 // has beyond these bounds is left out.
 struct ReportBounds {
   static constexpr std::size_t kGroups = 256;
-  // Claims, their channels, and peers that are not reached: of a group, and of all groups together.
-  // A node runs one daemon and has at most 128 devices; what it keeps of stopped groups is short.
+  // Claims, their channels, and peers that are not reached: the bound of one group, and of all
+  // groups together. A node runs one daemon and has at most 128 devices; a stopped group is short.
   static constexpr std::size_t kOfAGroup = 256;
   static constexpr std::size_t kPendingClaims = 64;
   static constexpr std::size_t kConditions = 16;
@@ -139,7 +139,7 @@ struct ComputeDomainNodeReport {
 
 enum class StaleState { Unknown };
 
-// Why a report may not be true any more. The controller's word, not the node's.
+// Why a report may not be true any more. The controller writes it, not the node.
 struct Staleness {
   StaleState state = StaleState::Unknown;  // what a table shows instead of the summary's
   std::string reason;                      // a word for programs: "NodeUnknown"
@@ -160,8 +160,8 @@ struct ComputeDomainNode {
 // nullopt: not known, as the node has not reported yet or cannot tell whether it has a fabric.
 std::optional<std::string> clique_of(const ComputeDomainNodeReport& report);
 
-// The report without what goes beyond its bounds: of messages the beginning, of lists the first, of
-// groups those first that have not stopped; a value that cannot be cut counts as not reported.
+// The report within its bounds: messages and lists keep their beginning, groups that have not
+// stopped go before others, and a value that cannot be cut counts as not reported.
 ComputeDomainNodeReport bounded(ComputeDomainNodeReport report);
 
 const ImexGroupReport* find_group(const ComputeDomainNodeReport& report, std::string_view group);

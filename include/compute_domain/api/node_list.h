@@ -26,11 +26,11 @@ struct Admission {
 struct NodeListEntry {
   std::string node;
   std::int64_t slot = -1;  // -1 in a group without a table (no fabric)
-  std::string address;     // "" while the node has not told one
+  std::string address;     // "" while the node has not reported one
   std::string instance;    // of the node's daemon; "" while none has been reported
   std::string boot_id;     // of the node when it got the slot; "" when not known
-  // Counts up with each time that a node of the group is admitted anew. A node's word "stopped"
-  // frees its slot only when it was said of this term, not of an earlier one.
+  // Counts up each time a node of the group is admitted again. A report of "stopped" frees the
+  // node's slot only when it is of this term, not of an earlier one.
   std::int64_t term = 0;
   // A current member: some claim of it is reserved, or with isolation by channel the node says that
   // it is of this clique. False: the entry only keeps the slot.

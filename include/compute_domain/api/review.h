@@ -30,8 +30,8 @@ struct TokenReview {
   friend bool operator==(const TokenReview&, const TokenReview&) = default;
 };
 
-// Of a resource in all namespaces (`verb`, `group`, `resource`), or of a path that is none
-// (`path_verb`, `path`).
+// Asks about a resource in all namespaces (`verb`, `group`, `resource`), or about a path that is
+// not a resource's (`path_verb`, `path`).
 struct SubjectAccessReview {
   ObjectMeta meta;
   std::string user, uid;

@@ -66,7 +66,7 @@ class Controller {
   // failed for less than ten seconds is about to work again.
   [[nodiscard]] std::string not_ready() const;
   // What is known of domains, cliques and nodes, in the Prometheus text format; "" unless this
-  // process leads and every store has been filled: of several processes one tells.
+  // process leads and every store has been filled: only one of several processes reports it.
   [[nodiscard]] std::string cluster_metrics() const;
   // Which kind the API server has not served for a minute, as run() ends with it.
   [[nodiscard]] std::optional<base::Error> lost_kind() const;

@@ -1,9 +1,9 @@
-// Workloads: what this process has read of pods: of which workload each claim is that names no
-// domain, and on which nodes the pods of a shared claim are.
+// Workloads: what this process has read of pods: the workload of each claim that names no domain,
+// and the nodes on which the pods of a shared claim are.
 //
-// All times are of Clock::elapsed(). What a claim was first found to be it stays, also when its
-// pod's labels change; what a node list admits is of that list's domain, also after a restart.
-// Thread-safe.
+// All times are of Clock::elapsed(). A claim stays with the workload that was found first, also
+// when its pod's labels change; a claim that a node list admits belongs to that list's domain, also
+// after a restart. Thread-safe.
 #pragma once
 
 #include <map>
@@ -37,7 +37,7 @@ class Workloads {
   void forget_claim(const std::string& uid);
   // A node list admits it for the workload of this id.
   void claim_admitted(const std::string& uid, const std::string& workload);
-  // A claim as the watch shows it; of one that is not shared nothing is kept.
+  // A claim as the watch shows it; nothing is kept of one that is not shared.
   void consumers_seen(const api::ResourceClaim& claim, base::Duration now);
   void forget_consumers(const std::string& claim_uid);
   void pods_read(const std::string& ns, std::vector<core::PodFacts> pods, bool with_specs,

@@ -20,8 +20,8 @@ namespace cdom::core {
 
 class Channels {
  public:
-  // What the node list says; of one that is lost, what the domains' statuses remember and, beside
-  // that, what nodes report.
+  // Starts from what the node list says. When it is lost: from what the domains' statuses remember,
+  // and beside that from what nodes report.
   explicit Channels(const CliqueWorld& world);
 
   // The domain's channel, given to it now if it has none and `is_known` does not hold; notes that

@@ -31,8 +31,8 @@ std::optional<std::string> domain_of(const api::ResourceClaim& claim);
 // Whether it has admin access, or asks for it as long as it is not allocated.
 bool has_admin_access(const api::ResourceClaim& claim);
 
-// The nodes on which an allocated claim is used, in order: one for a seat of a node; of a shared
-// one those of the pods that it is reserved for, as far as they are known.
+// The nodes on which an allocated claim is used, in order: one for a device of a node; for a shared
+// device those of the pods that the claim is reserved for, as far as they are known.
 std::vector<std::string> nodes_of(const api::ResourceClaim& claim);
 
 // Whether what is allocated may be used from every node of a clique.

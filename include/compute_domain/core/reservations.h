@@ -20,7 +20,7 @@ namespace cdom::core {
 struct Reservation {
   std::string clique;
   std::int64_t seats = 0;
-  // Counts the choices of all domains: of two cliques for one domain the one of the later
+  // Counts the choices of all domains: when a domain has two cliques, the one of the later
   // generation holds.
   std::int64_t generation = 0;
   // The clique that the domain is moved away from. Its seats stay reserved until the template of

@@ -79,7 +79,7 @@ struct AutomaticClaim {
   bool is_settled = false;                // it is known to be of some workload
   bool lacks_templates = false;           // of its pod, which has been read
   bool is_reported = false;               // has had its Event
-  // When a read last showed its pod, and not ending; of a claim that a person made there is none.
+  // When a read last showed its pod, and not ending; nullopt for a claim that a person made.
   std::optional<base::Duration> pod_seen;
 };
 

@@ -152,7 +152,7 @@ struct World {
   NodeViews nodes;                                   // that a claim, a list or the status names
   std::map<ImexGroupKey, base::Time> lists_written;  // by this process
   std::map<ImexGroupKey, HeldList> lists_held;       // likewise
-  // The one of the wanted name; of a domain that is absent all that bear its UID.
+  // The template of the wanted name; when the domain is absent, all templates that bear its UID.
   std::vector<api::ResourceClaimTemplate> templates;
   std::optional<base::Time> status_written;  // by this process
   base::Duration known_for{};                // how long this process has known the domain

@@ -106,7 +106,7 @@ struct NumberedRequest {
   base::Result<Request> request;
 };
 NumberedRequest decode_request(std::string_view line);
-// nullopt: of a kind that this version does not know; to be ignored.
+// nullopt: this version does not know the kind, and ignores it.
 std::optional<Notice> decode_notice(std::string_view line, base::Duration now = {});
 
 // Cuts what comes from a socket into lines.

@@ -1,10 +1,10 @@
-// Informer: keeps a Store equal to what the API server has, and tells of every change.
+// Informer: keeps a Store equal to what the API server has, and reports every change.
 //
 // What it guarantees: WatchLoop's order, and that an object which vanished while nobody watched is
-// told as deleted. An object that cannot be decoded harms no other: its last readable state stays,
-// as long as it is the same object. Kinds that the codec reads in protobuf come so where the server
-// has it. step() and the callbacks belong to one thread; store(), stop(),
-// last_error() and trouble() to any.
+// reported as deleted. An object that cannot be decoded harms no other: its last readable state
+// stays, as long as it is the same object. Kinds that the codec reads in protobuf come so where the
+// server has it. One thread calls step() and gets the callbacks; store(), stop(), last_error() and
+// trouble() are for any.
 #pragma once
 
 #include <cstdint>

@@ -115,7 +115,7 @@ class WatchLoop {
   Step read(base::Duration wait);
   Step take(std::string_view line);
   Step watch_ended();
-  enum class How { Refused, Broken };  // by the server's own word, or by what lies between
+  enum class How { Refused, Broken };  // by the server, or by what lies between
   Step watch_failed(const base::Error& error, How how = How::Refused);
   enum class Again { Later, AtOnce };
   Step fail(const base::Error& error, Again again = Again::Later);

@@ -21,8 +21,7 @@ class ServerView {
       : clock_(clock), node_(std::move(node)), history_(clock) {}
 
   void take(const ServerResult& result);
-  // Whether a report is on its way, of which no result has come: what the watch shows is not the
-  // node's last word.
+  // Whether a report is on its way that has no result yet: the watch may show an older one.
   void report_is_sent(bool is_sent) { report_is_sent_ = is_sent; }
   // The clique whose lists count; whether it is another one.
   bool follow(const std::string& clique);

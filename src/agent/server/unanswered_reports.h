@@ -1,5 +1,5 @@
 // UnansweredReports: what the API server may have stored of this node's report although no answer
-// came: a daemon that started beside its own word "stopped" would be one that peers do not expect.
+// came. If a daemon started while "stopped" is stored for it, its peers would not expect it.
 //
 // A write is for one version of the report. Once another version is seen, or a later write is
 // answered, it has been stored before that or it never will be. One thread.

@@ -1,4 +1,4 @@
-// Heads: of a page and of a watch event what is beside their objects.
+// Heads: what a page and a watch event have beside their objects.
 #pragma once
 
 #include <optional>

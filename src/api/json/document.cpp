@@ -198,8 +198,8 @@ PageHead head_of_list(const std::vector<JsonMember>& list) {
   return head;
 }
 
-// The same as decode_list() gives of a list in which nothing is wrong but, perhaps, with the fields
-// of an object; nullopt: of another one, and of one without items.
+// The same as decode_list() for a list in which nothing is wrong except, perhaps, fields of an
+// object; nullopt for any other list, and for one without items.
 std::optional<PageHead> decode_quickly(const Kind& kind, const WantedObject& wanted,
                                        std::string_view json, const ReadItems& items) {
   const QuickReader::Lease quick = QuickReader::of_thread();

@@ -14,7 +14,7 @@ namespace cdom::api {
 
 class MessageReader {
  public:
-  // `is_broken`: of the whole text; set when something is.
+  // `is_broken` belongs to the whole text; it is set when any part is broken.
   MessageReader(std::string_view text, bool& is_broken) : rest_(text), is_broken_(is_broken) {}
 
   // Goes to the next field. False: there is none, or the text is broken.

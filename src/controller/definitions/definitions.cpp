@@ -27,7 +27,7 @@ bool is_of_every_object(const std::string& path) {
          path.starts_with("metadata.");
 }
 
-// The path of what a field is in: of "a.list[].x" "a.list[]"; "" at the root.
+// The path of what a field is in: "a.list[]" for "a.list[].x"; "" at the root.
 std::string above_of(const std::string& path) {
   const std::size_t dot = path.rfind('.');
   return dot == std::string::npos ? "" : path.substr(0, dot);

@@ -230,8 +230,8 @@ Verdict verdict_on(const Evidence& evidence, const Membership& membership, const
                     : verdict_on_claim(evidence, membership);
 }
 
-// What is not known now takes nothing back: of a list that is lost, the status alone remembers
-// which slot and channel the node has.
+// What is not known now takes nothing back: when a list is lost, only the status remembers which
+// slot and channel the node has.
 void keep_what_was_given(MemberView& member, const World& world) {
   const api::ComputeDomainNodeStatus* before = status_before(world, member.membership.node);
   if (before == nullptr || before->index < 0) return;

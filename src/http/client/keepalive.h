@@ -1,4 +1,4 @@
-// Keepalive: how a peer that is gone without a word is found.
+// Keepalive: how a peer that vanished is found.
 #pragma once
 
 #include <boost/asio/ip/tcp.hpp>

@@ -1,7 +1,7 @@
 // HostsFile: our block in the pod's /etc/hosts, which is how the daemon finds its peers.
 //
-// The lines of others (kubelet's) stay as they are. The block carries its revision, so that what
-// the file says can be told after a restart of the supervisor, when kubelet has written a new one.
+// The lines of others (kubelet's) stay as they are. The block carries its revision, so that a
+// supervisor that restarts knows what the file says, also when kubelet has written a new one.
 #pragma once
 
 #include <string>

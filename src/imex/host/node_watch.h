@@ -1,8 +1,8 @@
 // NodeWatch: what the node lacks, by a process that looks (`compute-domain-imex check --lines`).
 //
 // It looks at other processes and at files of the node, which may hang: then that process is
-// killed, and what was known stays. It looks first when an agent is there to be told. One thread;
-// nothing waits.
+// killed, and what was known stays. It looks first when an agent is connected. One thread; nothing
+// waits.
 #pragma once
 
 #include <cstdint>

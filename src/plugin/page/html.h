@@ -41,7 +41,7 @@ class Html {
   operator<<(Number number) {
     return html_ += std::to_string(number), *this;
   }
-  // "12.5": of percentages and coordinates; no more digits than a screen shows.
+  // "12.5", for percentages and coordinates: no more digits than a screen shows.
   Html& decimal(double number);
   // "5,004": for people.
   Html& count(std::int64_t number);

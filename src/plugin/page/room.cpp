@@ -25,7 +25,7 @@ Fitted fitted(const std::vector<std::size_t>& order, std::size_t room,
   for (std::size_t i = 0; i < order.size(); ++i) {
     const bool has_line = i < lines.size();
     if (has_line) kept -= lines[i].size();
-    // Smaller ones may still find room; of very many not each is tried.
+    // Smaller ones may still find room; when there are very many, not each is tried.
     if (misses < kMostMisses) {
       Html piece = whole(order[i]);
       if (used + kept + piece.size() <= room) {

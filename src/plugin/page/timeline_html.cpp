@@ -83,8 +83,8 @@ Html axis_html(const Scale& scale, Time zero) {
   return html << "</span><span></span></div>\n";
 }
 
-// Marks of what happened within the scale; of several at one place one. Warnings have room first,
-// and lie above the others.
+// Marks of what happened within the scale; several at one place are one mark. Warnings have room
+// first, and lie above the others.
 Html marks_html(const TimelineReport& report, const Scale& scale, Literal title) {
   Html calm, bad;
   std::set<std::pair<int, bool>> places;

@@ -84,7 +84,8 @@ Html counts_html(const StateCounts& counts) {
   return html;
 }
 
-// The states of a clique's nodes, in their order; of too many the states' shares.
+// The states of a clique's nodes, in their order; when there are too many, the shares of the
+// states.
 std::vector<NodeState> map_cells(const TopologyClique& clique, const StateCounts& counts) {
   std::vector<NodeState> cells;
   if (clique.nodes.size() <= kMostMapCells) {

@@ -106,7 +106,8 @@ void begin_admin_access(NodeDraft& draft, const WantedClaim& wanted, const Claim
   draft.save_checkpoint();
 }
 
-// The claims of `group`, for somebody of the namespace `ns`: of other namespaces only their number.
+// The claims of `group`, for a reader in the namespace `ns`: claims of other namespaces are only
+// counted.
 std::string claims_of_group(const Checkpoint& checkpoint, const std::string& group,
                             const std::string& ns) {
   std::vector<std::string> named_here;

@@ -51,8 +51,8 @@ std::vector<std::string> claims_of(const Checkpoint& checkpoint, std::string_vie
   return uids;
 }
 
-// The channels of all claims, also of those that look at others' and of those that begin or end;
-// for one whose channel is not known any more all that were reported before stand.
+// The channels of all claims, also of those with admin access and of those that begin or end. When
+// a claim's channel is not known any more, all channels that were reported before stand.
 std::string channels_of(const Checkpoint& checkpoint, std::string_view group,
                         const api::ImexGroupReport* said) {
   std::set<std::int64_t> numbers;
@@ -68,8 +68,8 @@ std::string channels_of(const Checkpoint& checkpoint, std::string_view group,
   return slot_ranges(numbers);
 }
 
-// The domains of the claims that are prepared here, as the group's list names them; of a list that
-// is not seen, those that were reported before.
+// The domains of the claims that are prepared here, as the group's node list names them; when the
+// list is not seen, those that were reported before.
 std::vector<std::string> domains_of(const NodeWorld& world, const api::ImexGroupReport& group,
                                     const api::ImexGroupReport* said) {
   const SeenList* seen = find_seen_list(world, group.group);

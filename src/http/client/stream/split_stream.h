@@ -1,5 +1,5 @@
-// SplitStream: the body of an answer, part by part: of a LineSplitter lines, of a FrameSplitter
-// frames.
+// SplitStream: the body of an answer, part by part: lines with a LineSplitter, frames with a
+// FrameSplitter.
 #pragma once
 
 #include <memory>
