@@ -1,7 +1,6 @@
 // Apply: carries out what a NodePlan wants of the node itself, in order, up to the first intent
-// that does not succeed. What fails for one claim, or for the daemon, becomes a setback, and the
-// rest is for the next plan to decide. The checkpoint that it was last able to write is the one
-// that counts. One thread.
+// that fails. A failure for one claim, or for the daemon, becomes a setback, and the next plan
+// decides about the rest. The checkpoint that it wrote last is the one that counts. One thread.
 #pragma once
 
 #include <optional>

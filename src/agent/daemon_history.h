@@ -1,7 +1,7 @@
-// DaemonHistory: since when the IMEX daemon has been what its supervisor says it is.
+// DaemonHistory: since when the IMEX daemon has been in the state that its supervisor reports.
 //
-// The supervisor tells the present; rules speak of how long. A new agent knows no past and takes
-// what it sees first as having begun then. One thread.
+// The supervisor reports only the present, and rules depend on how long a state lasts. For a new
+// agent, what it sees first began at that moment. One thread.
 #pragma once
 
 #include <optional>

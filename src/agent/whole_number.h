@@ -1,5 +1,5 @@
-// A whole number out of JSON. The library makes one of any number, and of one that is out of range
-// whatever the processor makes of it. Pure.
+// A whole number out of JSON. The library converts any number to one, and for a number out of range
+// the result depends on the processor. Pure.
 #pragma once
 
 #include <cstdint>

@@ -1,8 +1,8 @@
 // HealthCertificate: the certificate of a health server, in two files that somebody renews.
 //
 // look() takes what is in the files now; a pair that cannot be used leaves the last one in use. It
-// is warned of once, and only when two looks in a row have found it so: a renewal may have been
-// under way. One thread at a time.
+// logs one warning for such a pair, and only when two looks in a row have found it: a renewal may
+// be under way at the first. One thread at a time.
 #pragma once
 
 #include <memory>

@@ -1,7 +1,7 @@
 // ClusterMetrics: domains, cliques and nodes as the stores show them, for a scrape.
 //
-// Made for each scrape, so that what is gone has no series. Whose trouble it is comes first where
-// there is more than the bounds allow, and how many are left out is a metric of its own.
+// Made for each scrape, so that what is gone has no series. When there is more than the bounds
+// allow, objects in trouble come first, and a metric of its own says how many are left out.
 // Thread-safe.
 #pragma once
 

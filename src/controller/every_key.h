@@ -1,4 +1,4 @@
-// every_key: all keys that the objects in the stores give reason for.
+// every_key: all keys that the objects in the stores concern.
 #pragma once
 
 #include <set>

@@ -1,8 +1,8 @@
 // Triggers: which keys a change of an object concerns, and what is remembered of the change.
 //
-// Called by the informers' threads after their store has the change. A change that no decision
-// depends upon (a Node's heartbeat) gives no key. Memory and Workloads take note here too: keys
-// depend on what they knew before and on what they know after.
+// The informers' threads call it after their store has the change. A change that no decision
+// depends on (a Node's heartbeat) gives no key. It also updates Memory and Workloads: keys depend
+// on what these knew before and know after the change.
 #pragma once
 
 #include <functional>

@@ -1,5 +1,5 @@
-// Dead sockets: files of plugins of this driver that have ended without removing them, as those of
-// a pod that was killed. Kubelet would try to register them for ever.
+// Dead sockets: socket files that plugins of this driver left when they ended, for example in a pod
+// that was killed. Kubelet would try to register them for ever.
 #pragma once
 
 #include "compute_domain/dra/plugin.h"

@@ -1,8 +1,8 @@
 // Listeners: the thread that accepts on the plugin's sockets and keeps their files where they are.
 //
-// A file that vanishes is noticed at once (inotify) and put back; where that fails it is tried
-// again every second. One that another process has put in its place is left to it while it is
-// there. At the end the files go, the last first.
+// A file that vanishes is noticed at once (inotify) and put back; when that fails, it is tried
+// again every second. A file that another process has put in its place stays while it is there. At
+// the end the files are removed, the last one first.
 #pragma once
 
 #include <atomic>

@@ -1,9 +1,9 @@
 // Outbox: what a streamed reply still has to send, between the threads that write it and the I/O
 // thread that sends it.
 //
-// Pieces are shared, not copied, so that one event to a thousand watchers is one text. Bounded: who
-// asks has_room() keeps to the pace of the peer; a peer that others write 1,000 pieces or 8 MiB
-// ahead of loses its connection. Thread-safe.
+// Pieces are shared, not copied, so that one event to a thousand watchers is one text. Bounded: a
+// writer that asks has_room() keeps to the pace of the peer; otherwise a peer that falls 1,000
+// pieces or 8 MiB behind loses its connection. Thread-safe.
 #pragma once
 
 #include <cstddef>

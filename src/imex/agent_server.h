@@ -1,8 +1,7 @@
 // AgentServer: the supervisor's unix socket.
 //
-// Only processes of allowed users are heard. Who does not read what it asked for only gets the
-// newest state later; nobody can make the supervisor wait. Part of the supervisor's poll loop; one
-// thread.
+// It serves only processes of allowed users. An agent that reads slowly gets only the newest state
+// later; no agent can make the supervisor wait. Part of the supervisor's poll loop; one thread.
 #pragma once
 
 #include <poll.h>

@@ -3,8 +3,8 @@
 //
 // The number of series is fixed: a state, a peer's state, a question and an outcome have one of
 // the values that are known, and nothing names a node, a group or an instance. All but the two
-// times are there from the start, so that a rate finds the first of a kind. What the loop updates
-// are atomic numbers that it keeps: no scrape holds it up, but perhaps the first of each time. One
+// times are there from the start, so that a rate finds the first of a kind. The loop updates atomic
+// numbers, so a scrape does not hold it up, except perhaps when a time gets its first value. One
 // thread; others may render the registry.
 #pragma once
 

@@ -1,4 +1,4 @@
-// What a ClusterView keeps of one object alone, whatever else there is.
+// What a ClusterView keeps of one object, without looking at others.
 //
 // While a cluster is read each object goes through here at once: annotations and claims of others
 // may be as large as their writers like, and must not lie in memory together.

@@ -1,7 +1,7 @@
 // CheckpointStore: where the checkpoint's text lies. A port.
 //
-// Two agents of a node may share it, old and new during a rolling update. What a store says of that
-// by default is right for one that a single process has.
+// Two agents of a node may share it, old and new during a rolling update. The defaults here are
+// right for a store that a single process has.
 #pragma once
 
 #include <memory>

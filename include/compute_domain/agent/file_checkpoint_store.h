@@ -1,6 +1,6 @@
 // FileCheckpointStore: the checkpoint as a file on the node's disk.
 //
-// Beside it lie "<path>.lock", which whoever has a hold has locked, and "<path>.agent-<name>",
+// Beside it lie "<path>.lock", which the holder of a Hold has locked, and "<path>.agent-<name>",
 // which the agent of that name keeps locked for as long as it lives. One thread.
 #pragma once
 

@@ -1,6 +1,6 @@
-// ImexFabric: the node's fabric as compute-domain-imex tells it, which reads NVML in a process of
-// its own. So this program opens no device of a GPU, and a GPU driver that hangs or crashes harms
-// neither.
+// ImexFabric: the node's fabric as compute-domain-imex reports it. That program reads NVML in a
+// process of its own, so the agent opens no device of a GPU, and a GPU driver that hangs or crashes
+// harms neither program.
 //
 // What the supervisor reported last stands while it is away. One thread.
 #pragma once

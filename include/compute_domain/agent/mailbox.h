@@ -1,11 +1,10 @@
-// Mailbox: kubelet's calls from their arrival to their answer, in the one queue on their way: what
-// lies here is a NodeWorld's `prepares` and `unprepares`, and what the plan answers is the reply.
+// Mailbox: the one queue of kubelet's calls, from their arrival to their answer. Its calls are a
+// NodeWorld's `prepares` and `unprepares`; an answer in the plan is the reply.
 //
-// Of one claim (by UID) the agent sees one call at a time, in the order of their arrival. A call
-// ends with its answer, when its token is stopped as nobody waits any more, or when its patience is
-// over: kubelet then gets an error that says what is still missing. Thread-safe. Replies are called
-// once each, without a lock, by the thread that ends the call; those who post outlive the mailbox
-// or have stopped their calls.
+// The agent sees one call at a time for each claim (UID), in the order of arrival. A call ends with
+// its answer, with the stop of its token, or when its patience is over: kubelet then gets an error
+// that says what is still missing. Thread-safe. The thread that ends a call calls its reply, once
+// and without a lock; those who post outlive the mailbox or have stopped their calls.
 #pragma once
 
 #include <cstdint>

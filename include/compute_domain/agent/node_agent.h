@@ -1,10 +1,10 @@
 // NodeAgent: one node's agent, as a machine that is stepped: gather, reconcile_node, apply.
 //
-// How it goes: kubelet's calls lie in the mailbox until a plan answers them; step() does the work,
-// one unit at a time, and never waits for news. What a plan asks of the API server goes by mail to
-// the ServerAgent, and what came of it comes back by mail: what the node itself can do does not
-// wait for it. What survives a crash is in the ports and in the API server, so an agent may be
-// destroyed at any point and a new one put in its place. One thread.
+// How it goes: kubelet's calls lie in the mailbox until a plan answers them; step() does one unit
+// of work at a time and never waits for news. What a plan asks of the API server goes by mail to
+// the ServerAgent, and the result comes back by mail, so that work on the node does not wait for
+// it. What survives a crash is in the ports and in the API server: an agent may be destroyed at any
+// point and replaced by a new one. One thread.
 #pragma once
 
 #include <cstdint>

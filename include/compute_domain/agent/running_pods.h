@@ -1,9 +1,9 @@
 // RunningPods: the pods that this node runs, by what kubelet's PodsAPI has said.
 //
-// A pod leaves when it is deleted or its containers have ended for good. Kubelet leaves pods that
-// were deleted by force out of what it says at the begin of a watch, though it may still run them,
-// and a kubelet that has started again never tells of their end. So a pod that is not watched any
-// more is kept for its grace period, ten minutes at most, and a margin. Thread-safe.
+// A pod leaves when it is deleted or its containers have ended for good. At the begin of a watch
+// kubelet leaves out pods that were deleted by force, though it may still run them, and a kubelet
+// that has started again never reports their end. So a pod that is not watched any more is kept for
+// its grace period, ten minutes at most, and a margin. Thread-safe.
 #pragma once
 
 #include <cstdint>

@@ -1,8 +1,8 @@
-// ServerAgent: the side of a node's agent that speaks with the API server: it carries out what
-// plans ask of it, and holds the watches. It decides nothing.
+// ServerAgent: the side of a node's agent that uses the API server. It carries out what plans ask
+// of that server, and holds the watches. It decides nothing.
 //
-// One thread, which may wait in the client for an answer: NodeAgent goes on meanwhile, and learns
-// by mail what came of it.
+// One thread, which may wait in the client for an answer: NodeAgent goes on meanwhile, and gets the
+// result by mail.
 #pragma once
 
 #include <memory>

@@ -1,5 +1,5 @@
-// ServerMail: what the two sides of an agent say to each other: NodeAgent, which decides and does
-// what the node itself can do, and ServerAgent, which asks and tells the API server. Plain values.
+// ServerMail: the messages between the two sides of an agent: NodeAgent, which decides and does
+// what the node itself can do, and ServerAgent, which reads and writes on the API server. Values.
 #pragma once
 
 #include <cstdint>

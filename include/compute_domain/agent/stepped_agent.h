@@ -1,5 +1,5 @@
-// SteppedAgent: both sides of an agent and what lies between them, for one who steps them by hand
-// and asks for each answer again and again: the sandbox and tests. One thread.
+// SteppedAgent: both sides of an agent and the mail between them, for the sandbox and tests, which
+// step them by hand and poll for each answer. One thread.
 #pragma once
 
 #include <algorithm>

@@ -1,9 +1,9 @@
 // DynamicObject: an object of a kind that is known only at run time, with all that it has.
 //
-// The other types of this module keep the fields that this project reads, so that what they leave
-// out must not be written back as a whole. This one keeps the document, for whoever needs more of
-// an object, or serves kinds that have no type here. Which kind it is of is a value, which goes
-// with each call of kube::Client and kube::Informer. A value; compares equal by its document.
+// The other types of this module keep only the fields that this project reads, so they must not be
+// written back as a whole. This one keeps the document, for callers that need more of an object, or
+// a kind that has no type here. Its kind is a value that each call of kube::Client and
+// kube::Informer gets. A value; compares equal by its document.
 #pragma once
 
 #include <string>

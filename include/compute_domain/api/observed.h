@@ -1,9 +1,9 @@
-// Views of built-in kinds for who looks for the cause of a trouble: how far a pod has come, what an
-// Event says, how much of a Deployment or DaemonSet is ready; and which fields a
+// Views of built-in kinds for a person who looks for the cause of a trouble: how far a pod has
+// come, what an Event says, how much of a Deployment or DaemonSet is ready; and which fields a
 // CustomResourceDefinition has.
 //
-// None of them has a field for what a container runs, its environment or a volume: what is written
-// of these types cannot tell a secret. Values.
+// None of them has a field for what a container runs, its environment or a volume, so writing one
+// out cannot reveal a secret. Values.
 #pragma once
 
 #include <cstdint>

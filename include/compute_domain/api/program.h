@@ -1,4 +1,4 @@
-// What pods run, and as whom: views of the kinds Pod and Deployment for who looks for a program.
+// What pods run, and as whom: views of the kinds Pod and Deployment, to look for a program.
 #pragma once
 
 #include <cstdint>

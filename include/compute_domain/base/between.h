@@ -1,4 +1,4 @@
-// between: how far two times are apart that somebody else wrote. Their difference may be more than
+// between: how far apart two times are that somebody else wrote. Their difference may be more than
 // a Duration holds: a Kubernetes object may have a time of the year 1. Pure.
 #pragma once
 

@@ -1,4 +1,4 @@
-// Pulses: since when each thread of a program has been in the same step, to tell one that is stuck.
+// Pulses: since when each thread of a program has been in the same step, to find one that is stuck.
 //
 // A thread beats its pulse whenever it begins something new. One that has not done so for longer
 // than `bound`, which no lawful wait reaches, is stuck. Thread-safe.

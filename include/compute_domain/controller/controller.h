@@ -1,8 +1,8 @@
 // Controller: the reconcile loop around the core.
 //
-// Informers fill stores, changes become keys in a work queue, workers gather a World for a key, let
-// the core decide and apply its Plan. Everything it does is one of its steps, which a test can take
-// one by one; run() takes them on threads of their own.
+// Informers fill stores; changes become keys in a work queue; workers gather a World for a key, let
+// the core decide, and apply its Plan. A test can take these steps one by one; run() takes them on
+// threads of their own.
 #pragma once
 
 #include <functional>

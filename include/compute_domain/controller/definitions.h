@@ -1,8 +1,8 @@
 // Definitions: whether the cluster's CustomResourceDefinitions have all fields of this release.
 //
-// An API server drops what a definition does not know, and says so to nobody: an older release, or
-// another driver with definitions of the same names, that is installed over this one takes fields
-// away that domains and nodes depend upon.
+// An API server silently drops fields that a definition does not have. So an older release, or
+// another driver with definitions of the same names, that is installed over this one takes away
+// fields that domains and nodes depend on.
 #pragma once
 
 #include <map>

@@ -1,10 +1,10 @@
-// Predecessor: the ComputeDomain controller of NVIDIA's DRA driver, which this one takes the place
-// of. Two that write the same objects would undo each other's work, so only one may run.
+// Predecessor: the ComputeDomain controller of NVIDIA's DRA driver, which this one replaces. Two
+// that write the same objects would undo each other's work, so only one may run.
 //
-// How it is found: by its pods, as its charts and the GPU Operator label them, and by Deployments,
-// however they are named, that run `compute-domain-controller`. What looks like it counts only when
-// its ServiceAccount may write ComputeDomains in all namespaces, which nobody can give themselves:
-// so a tenant's pod with such a label stops nothing.
+// How it is found: by its pods, as its charts and the GPU Operator label them, and by Deployments
+// of any name that run `compute-domain-controller`. A suspect counts only when its ServiceAccount
+// may write ComputeDomains in all namespaces. No tenant can grant that right, so a tenant's pod
+// with such a label stops nothing.
 #pragma once
 
 #include <optional>

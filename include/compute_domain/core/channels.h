@@ -1,11 +1,11 @@
 // Channels: which domain has which IMEX channel of a clique.
 //
-// How it goes: a domain gets the next number in turn when its first claim in the clique is
-// admitted, and keeps it for as long as it lives and a claim of it is left. What it had is taken
-// back then, and given to the next domain only when every node on which it was admitted has said
-// that it knows of that and has it in no container any more. What it guarantees: a number has one
-// domain at a time, by the node list that is written under the precondition of the one decided
-// upon; no container has a channel that another domain is given. Pure.
+// How it goes: a domain gets the next number when its first claim in the clique is admitted, and
+// keeps it while the domain lives and has a claim. Then the number is taken back. Another domain
+// gets it only when every node on which the first one was admitted reports that it knows of that
+// and has the channel in no container. What it guarantees: a number has one domain at a time, as a
+// node list is written under the precondition of the one decided upon; no container has a channel
+// that another domain gets. Pure.
 #pragma once
 
 #include <map>

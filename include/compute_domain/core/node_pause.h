@@ -1,4 +1,4 @@
-// NodePause: what a Node says that who uses its GPU driver has to know. Values and pure functions.
+// NodePause: what a Node says that users of its GPU driver have to know. Values and pure functions.
 //
 // The controller reads Nodes, and writes this on the node's ComputeDomainNode, which the node's
 // agent watches: so an agent need not be allowed to watch Nodes.

@@ -1,9 +1,9 @@
 // NodePlan: what a reconcile of a node wants done, in order.
 //
 // The agent applies the intents one by one, first those that concern the node alone, then those for
-// the API server, and stops at the first that does not succeed; any prefix may be the last thing
-// that this process ever does, and every intent may be repeated. What failed for one claim, or for
-// the daemon, is a setback in the next NodeWorld, whose plan leaves it out.
+// the API server, and stops at the first one that fails. The process may end after any of them, and
+// every intent may be repeated. What failed for one claim, or for the daemon, is a setback in the
+// next NodeWorld, whose plan leaves it out.
 #pragma once
 
 #include <map>

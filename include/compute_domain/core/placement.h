@@ -1,4 +1,4 @@
-// Placement: which clique a domain gets that wants all of its seats in one.
+// Placement: the clique for a domain that wants all of its seats in one.
 //
 // Domains come in the order of their age. Each gets the clique with the fewest free seats among
 // those that have enough. Seats that are reserved and not taken yet are not free. One decision is

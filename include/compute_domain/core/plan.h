@@ -1,7 +1,7 @@
 // Plan: what a reconcile wants done, in order.
 //
-// The shell applies the actions one by one and stops at the first that does not succeed; any prefix
-// may be the last thing that this process ever does. Every write but Events has a precondition.
+// The shell applies the actions one by one and stops at the first one that fails. The process may
+// end after any of them. Every write except Events has a precondition.
 #pragma once
 
 #include <optional>

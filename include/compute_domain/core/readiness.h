@@ -1,8 +1,8 @@
 // Readiness: what is true of each member, and of each pair of members, by the nodes' own reports.
 //
-// A member is ready when its daemon has said READY for the table of its node list and nothing known
-// since contradicts it. A pair is connected only when one of the two says so and neither says the
-// opposite: the lack of a complaint is no connection. Pure.
+// A member is ready when its daemon is READY for the table of its node list and nothing known since
+// contradicts that. A pair is connected only when one of the two reports it and neither reports the
+// opposite: without a complaint a pair need not be connected. Pure.
 #pragma once
 
 #include <optional>

@@ -2,7 +2,7 @@
 // ConfigMap.
 //
 // Every choice is one write of it under the precondition of the version that was decided upon, so
-// choices come one after the other, whoever makes them. What they hold is never more than what a
+// choices come one after the other, even with two controllers. Reservations never exceed what a
 // clique has. A domain's claim template is made from its reservation. Pure.
 #pragma once
 

@@ -1,9 +1,9 @@
-// Templates: whose a ResourceClaimTemplate is.
+// Templates: who owns a ResourceClaimTemplate.
 //
-// Anybody who may write templates in one namespace may give them any label, so no label proves
+// A user who may write templates in a namespace may give them any label, so no label proves
 // anything. Ours is the one that the domain's own UID owns, under the name and in the namespace
-// that the domain wants. What NVIDIA's DRA driver has left is believed only where an administrator
-// has said that this driver was (Settings::adopt_from), and by all of its marks. Pure.
+// that the domain wants. A template of NVIDIA's DRA driver is believed only in a namespace that an
+// administrator has named (Settings::adopt_from), and only with all of its marks. Pure.
 #pragma once
 
 #include <string>

@@ -1,9 +1,9 @@
 // Workloads: the automatic domains of a namespace.
 //
-// Pods whose claims name no ComputeDomain get one that the controller makes for their workload.
-// What one workload is, the first of these that a pod has: the label
-// resource.nvidia.com/compute-domain; its JobSet; its group of a LeaderWorkerSet; its controlling
-// owner; its claim template; itself. Pure.
+// Pods whose claims name no ComputeDomain get one that the controller makes for their workload. A
+// pod's workload is the first of these that it has: the label resource.nvidia.com/compute-domain;
+// its JobSet; its group of a LeaderWorkerSet; its controlling owner; its claim template; itself.
+// Pure.
 #pragma once
 
 #include <map>

@@ -1,10 +1,10 @@
 // The protocol between the IMEX supervisor and its agent: lines of text on a unix socket.
 //
 // A line is a verb and its fields, "want id=3 group=3f0e slot=2 …\n", values percent-encoded. Both
-// sides may be of any version: a field that one does not know is ignored, one that is absent has
-// its default, and a request that the supervisor does not know is answered with Invalid. The
-// supervisor answers requests in order, and tells its state and the node's fabric at once and at
-// every change to who sent "watch": what a request has changed before its answer.
+// sides may be of any version: an unknown field is ignored, an absent one has its default, and an
+// unknown request is answered with Invalid. The supervisor answers requests in order. An agent that
+// sent "watch" gets its state and the node's fabric at once and at every change; what a request has
+// changed comes before its answer.
 #pragma once
 
 #include <cstdint>

@@ -1,9 +1,9 @@
 // ToolLink: the driver's nvidia-imex-ctl for people, and for programs, that enter the supervisor's
 // pod.
 //
-// In the image `nvidia-imex-ctl` is a link to the supervisor's program, which becomes the driver's
-// own tool by what the supervisor has linked in its directory; and /imexd is that directory, as in
-// the pods of NVIDIA's DRA driver: `nvidia-imex-ctl -c /imexd/imexd.cfg -N -j -H`.
+// In the image `nvidia-imex-ctl` is a link to the supervisor's program, which then executes the
+// driver's own tool, as the supervisor has linked it in its directory. /imexd is that directory, as
+// in the pods of NVIDIA's DRA driver: `nvidia-imex-ctl -c /imexd/imexd.cfg -N -j -H`.
 #pragma once
 
 #include <string>

@@ -1,5 +1,5 @@
 // Gathering: looks at a node's files, processes and ports, and changes none of them. It binds the
-// ports for a moment, unless `is_brief`, and connects to registration sockets without a word.
+// ports for a moment, unless `is_brief`, and connects to registration sockets without sending.
 //
 // All files are below folders that the caller names, so that a test can be the node.
 #pragma once

@@ -1,5 +1,5 @@
 // A line on standard error when this process crashes in a call of the GPU driver's library, which
-// would otherwise end it without a word. Any thread.
+// would otherwise end it silently. Any thread.
 #pragma once
 
 #include <string>

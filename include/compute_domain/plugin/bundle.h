@@ -1,9 +1,9 @@
-// Bundle: a ClusterView as one .tar.gz, for who helps from elsewhere.
+// Bundle: a ClusterView as one .tar.gz, for a person who helps from elsewhere.
 //
-// How it lies there: manifest.json says which format it is, by which release, of which server and
-// when; objects/<plural>.json is a list of each kind, as an API server gives it. Only what the
-// types of a ClusterView hold is written, so that it has no secret. Reading believes nothing: a
-// bundle may come from anywhere.
+// Its files: manifest.json names the format, the release, the server and the time;
+// objects/<plural>.json is a list of each kind, as an API server gives it. Only what the types of a
+// ClusterView hold is written, so that a bundle has no secret. Reading trusts nothing: a bundle may
+// come from anywhere.
 #pragma once
 
 #include <string>

@@ -1,4 +1,4 @@
-// page: a ClusterView as one HTML document that needs nothing else: topology, and of each
+// page: a ClusterView as one HTML document that needs nothing else: the topology, and for each
 // ComputeDomain who reaches whom and its timeline. Pure.
 //
 // It makes no request, and its Content-Security-Policy allows none. What objects say is text in it,

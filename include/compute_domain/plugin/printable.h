@@ -1,4 +1,4 @@
-// printable: text that does nothing to a terminal or a page but stand there.
+// printable: text that cannot control a terminal or a page.
 //
 // Messages come from objects that anybody may write, and a bundle from anywhere: an escape sequence
 // among them could hide a line, or type one. Pure.

@@ -1,10 +1,10 @@
 // AgentLoop: steps the two sides of a node's agent as soon as there is something new, each on a
-// thread of its own: one answers kubelet and does what the node itself can do, the other asks and
-// tells the API server.
+// thread of its own: one answers kubelet and does what the node itself can do, the other uses the
+// API server.
 //
-// Both sleep until they are woken, something is due, or a second has passed; the first also until a
-// port has news: some ports tell nobody when they come back. An exception of the agent ends the
-// loop; the process is then to end too, as a new agent may take its place at any point.
+// Both sleep until they are woken, something is due, or a second has passed, as some ports do not
+// report that they are back; the first one also until a port has news. An exception of the agent
+// ends the loop; the process must then end too, as a new agent may take its place at any point.
 #pragma once
 
 #include <functional>

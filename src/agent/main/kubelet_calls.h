@@ -1,5 +1,5 @@
-// KubeletCalls: the calls that module dra has from kubelet, put into the agent's mailbox, and the
-// agent's answers in dra's words. It keeps nothing. Thread-safe.
+// KubeletCalls: puts kubelet's calls, which module dra gets, into the agent's mailbox, and gives
+// the agent's answers back in dra's types. It keeps nothing. Thread-safe.
 #pragma once
 
 #include "compute_domain/agent/mailbox.h"

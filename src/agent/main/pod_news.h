@@ -1,5 +1,4 @@
-// PodNews: what module dra has from kubelet's PodsAPI, in the words of RunningPods. It keeps
-// nothing.
+// PodNews: passes what module dra gets from kubelet's PodsAPI to RunningPods. It keeps nothing.
 #pragma once
 
 #include <string>

@@ -1,8 +1,8 @@
 // PendingWrite: a write of ours that the watch has not shown yet.
 //
-// Until it has, what the store shows is older than what we wrote, and deciding on it would repeat
-// or undo the write. A watch that shows nothing for 5 s is not waited for: the precondition of the
-// next write protects it. A failed write counts as one until its backoff has ended. One thread.
+// Until then the store is older than what we wrote, and a decision on it would repeat or undo the
+// write. After 5 s nobody waits for the watch any more: the precondition of the next write protects
+// it. A failed write counts as pending until its backoff has ended. One thread.
 #pragma once
 
 #include <algorithm>

@@ -4,8 +4,8 @@
 // its line. A field reads and writes as its type does, or as a Shape says: a struct with
 //   static void read(Decoding&, const JsonView&, Member&);
 //   static void write(Json&, const Member&);
-// They read from a JsonView, and so from any document; only fields.cpp looks into the library that
-// is written with.
+// They read from a JsonView, and so from any document; only fields.cpp uses the library that writes
+// JSON.
 #pragma once
 
 #include <array>

@@ -1,7 +1,6 @@
-// JSON text to and from the library's document. The only way in: the text is read as Go reads it
-// (json_scanner.h); what comes from here is bounded in depth, so that whoever walks it may recurse,
-// and is without managedFields, which nobody here reads and which are a third of what an API server
-// sends.
+// JSON text to and from the library's document, and the only way in. The text is read as Go reads
+// it (json_scanner.h). The document is bounded in depth, so that code may recurse over it, and has
+// no managedFields, which nobody here reads and which are a third of what an API server sends.
 #pragma once
 
 #include <functional>

@@ -1,6 +1,6 @@
-// JsonView: a value of a document that has been read, wherever the document is kept: in the library
-// that is written with (json_text.h), or as the quick reader has kept it. The tables read through
-// it, so that both readers give the same objects.
+// JsonView: a value of a document that has been read, by the library that also writes JSON
+// (json_text.h) or by the quick reader. The field tables read through it, so that both readers give
+// the same objects.
 //
 // A value; the document has to outlive it.
 #pragma once

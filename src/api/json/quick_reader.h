@@ -1,10 +1,10 @@
-// QuickReader: reads JSON of which simdjson finds the structure (structure_walk.h), which goes for
-// most documents, and says nothing of the others.
+// QuickReader: reads most JSON documents, with the structure that simdjson finds
+// (structure_walk.h), and gives nullopt for the others.
 //
-// What it takes, parse_json() takes too, and both mean the same. What it does not take (bytes that
-// are not UTF-8, numbers beyond 64 bits, documents deeper than 64 levels) may still be JSON:
-// parse_json() reads it, or tells what is wrong. One thread; it keeps its memory for the next
-// document, unless that was a large one.
+// parse_json() takes every document that it takes, with the same result. What it does not take
+// (bytes that are not UTF-8, numbers beyond 64 bits, documents deeper than 64 levels) may still be
+// JSON: parse_json() reads it, or says what is wrong. One thread; it keeps its memory for the next
+// document, unless the last one was large.
 #pragma once
 
 #include <cstddef>

@@ -1,11 +1,10 @@
-// StructureWalk: goes once through a text of JSON of which simdjson has found the structure, looks
-// into all of it, and keeps what is wanted.
+// StructureWalk: goes once through all of a JSON text, with the structure that simdjson has found,
+// and keeps what is wanted.
 //
-// The structure is where each token begins: a bracket, a comma, a colon, a string or another value;
-// and that the text is UTF-8, all strings end, and none has a control character in it. What is left
-// to be seen is whether the tokens are JSON in this order, and each of them by itself. What it
-// takes, JsonScanner takes too; it gives up on what is nested deeper than 64 levels, and on numbers
-// that it would have to round.
+// simdjson has found where each token begins, and that the text is UTF-8 with strings that end and
+// have no control characters. The walk checks the order of the tokens and each token by itself.
+// JsonScanner takes everything that it takes; it gives up on values deeper than 64 levels, and on
+// numbers that it would have to round.
 #pragma once
 
 #include <cstddef>

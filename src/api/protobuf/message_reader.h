@@ -1,9 +1,9 @@
 // MessageReader: the fields of one message of protobuf's wire format, one by one
 // (https://protobuf.dev/programming-guides/encoding/).
 //
-// A field that nobody asks for is passed over at no cost but its length. What is not of the format
-// ends the message and all that it is part of: is_broken() tells. The text has to outlive what is
-// read of it. One thread.
+// A field that nobody asks for is skipped by its length. Bytes that do not fit the format end the
+// message and all that it is part of: see is_broken(). The text has to outlive what is read of it.
+// One thread.
 #pragma once
 
 #include <cstdint>

@@ -1,11 +1,11 @@
 // Page server: /debug/page of the controller, the page of `kubectl compute-domain topology --html`
 // as the cluster is now; /debug/page/NAMESPACE/NAME is that of one ComputeDomain.
 //
-// A view is read from the API server when somebody asks, and is shown to all who ask within five
-// seconds after that, as is the reason for which it cannot be read: however many look, the API
-// server gives its lists once in that time. At most 16 wait.
-// Without authentication a request has to name a loopback host: otherwise a web site that a user
-// has open beside `kubectl port-forward` could make its own name one of this machine's, and read.
+// A view is read from the API server on request and shown for five seconds, as is the reason why it
+// cannot be read: however many people look, the API server is listed once in that time. At most 16
+// requests wait. Without authentication a request has to name a loopback host: otherwise a web site
+// that a user has open beside `kubectl port-forward` could make its own name one of this machine's,
+// and read.
 #pragma once
 
 #include <condition_variable>

@@ -1,4 +1,4 @@
-// What members say of those whom they cannot reach, in words, and who is to blame for it. Pure.
+// The texts about members that cannot reach others, and which of them is to blame. Pure.
 #pragma once
 
 #include <string>

@@ -1,5 +1,5 @@
-// What the end of an IMEX daemon means for those who used it: said by agents in their reports, and
-// known again by the controller, which tells the pods.
+// What the end of an IMEX daemon means for pods that used it: agents write this text into their
+// reports, and the controller finds it there and names the pods.
 #pragma once
 
 namespace cdom::core {

@@ -1,5 +1,5 @@
-// ResponseSource: an exchange that is under way, seen by who reads its answer. Destroying it ends
-// it.
+// ResponseSource: an exchange that is under way, for the reader of its answer. Its destructor ends
+// the exchange.
 #pragma once
 
 #include "http/pipe.h"

@@ -1,5 +1,5 @@
-// LastWords: the last line with something in it of all that a program has printed, but for those of
-// nvidia-imex that say [INFO]: they tell what goes well.
+// LastWords: the last line that is not empty of what a program has printed, except lines of
+// nvidia-imex with [INFO], which are not about errors.
 //
 // What it keeps is bounded, however much is printed and however long a line is. One thread.
 #pragma once

@@ -1,5 +1,5 @@
 // The node's fabric as lines of text: what `compute-domain-imex fabric --lines` prints for its
-// supervisor, and what the supervisor tells agents.
+// supervisor, and what the supervisor sends to agents.
 #pragma once
 
 #include <string>

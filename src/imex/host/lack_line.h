@@ -1,5 +1,5 @@
 // What a node lacks as lines of text: what `compute-domain-imex check --lines` prints for its
-// supervisor, and a part of what the supervisor tells agents.
+// supervisor, and a part of what the supervisor sends to agents.
 #pragma once
 
 #include <cstddef>

@@ -1,7 +1,7 @@
 // ControlTool: one question at a time to nvidia-imex-ctl, without waiting for it.
 //
 // A tool that does not end in time is killed, and its answer is Silence, with what it had printed.
-// Nobody waits for its end, as one that is stuck inside a driver does not come to it. One thread.
+// Nobody waits for its end, as a tool that is stuck inside a driver may never end. One thread.
 #pragma once
 
 #include <list>

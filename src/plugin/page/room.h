@@ -1,5 +1,5 @@
-// Room: which of many things are on a page with all that is to say of them, which with a line, and
-// which are only counted. Pure.
+// Room: which of many things a page shows in full, which with one line, and which it only counts.
+// Pure.
 #pragma once
 
 #include <cstddef>

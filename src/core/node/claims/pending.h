@@ -1,4 +1,4 @@
-// What kubelet asked for and has not got, as the node's report tells it. A pure function.
+// Claims that kubelet asked for and has not got, for the node's report. A pure function.
 #pragma once
 
 #include <vector>

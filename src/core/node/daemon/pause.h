@@ -1,8 +1,8 @@
-// A node whose GPU driver is to be replaced: who uses it without need lets go of it.
+// A node whose GPU driver is about to be replaced: what uses the driver without need lets go of it.
 //
-// A node that is cordoned and has no claim rests: its standing daemon stops, as what comes next may
-// be the driver's end. Where the GPU Operator says that the driver goes, NVML is not asked, and
-// nothing begins. What has a claim is not touched by either.
+// A cordoned node without claims rests: its standing daemon stops, as the driver may be replaced
+// next. When the GPU Operator says that it replaces the driver, NVML is not asked, and nothing
+// begins. Neither touches what has a claim.
 #pragma once
 
 #include <string>

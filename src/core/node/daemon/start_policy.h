@@ -1,7 +1,7 @@
 // The start policy: when a daemon may read its table for the first time.
 //
-// A daemon that starts before its peers' names resolve backs off for 15 s and more, so it is worth
-// a moment to wait for them; but nobody is held back until a count is reached. Pure.
+// A daemon that starts before its peers' names resolve backs off for 15 s and more, so it waits a
+// moment for them; but it never waits until a number of peers is there. Pure.
 #pragma once
 
 #include "compute_domain/core/node_world.h"

@@ -1,4 +1,4 @@
-// StreamExchange: a StreamConnection, for who reads its answer.
+// StreamExchange: a StreamConnection, for the reader of its answer.
 #pragma once
 
 #include <functional>
