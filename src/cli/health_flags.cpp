@@ -34,7 +34,7 @@ std::vector<Flag> rows_of(HealthFlags& flags) {
   return open_rows(flags, {is_of_its_own, kOfItsOwn}) +
          std::vector<Flag>{
              {"metrics-authentication", "METRICS_AUTHENTICATION", on_off(flags.authentication),
-              "show metrics only to who sends the token of a user that may get --metrics-path; "
+              "show metrics only to requests with the token of a user who may get --metrics-path; "
               "needs TLS and the right to create tokenreviews and subjectaccessreviews"},
          };
 }

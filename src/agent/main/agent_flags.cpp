@@ -33,20 +33,20 @@ std::vector<cli::Flag> own_rows(AgentFlags& f) {
   return {
       {"node-name", "NODE_NAME", text(f.node, "NAME"), "this node's name in Kubernetes", "check"},
       {"node-address", "", text(f.node_address, "ADDRESS"),
-       "at which other nodes reach this node's IMEX daemon, instead of what compute-domain-imex "
-       "reports; for tests"},
+       "address at which other nodes reach this node's IMEX daemon, instead of what "
+       "compute-domain-imex reports; for tests"},
       {"kubeconfig", "", text(f.kubeconfig, "FILE"),
        "cluster to work on (KUBECONFIG; else the pod's service account)"},
       {"namespace", "NAMESPACE",
        text(f.ns, "NAMESPACE", {base::is_dns_label, "a valid name of a namespace"}),
-       "the operator's own namespace, where node lists lie"},
+       "the operator's own namespace, where the node lists are"},
       {"pod-uid", "POD_UID", text(f.pod_uid, "UID", {base::is_dns_label, "a valid UID of a pod"}),
        "this pod's UID; it becomes part of the sockets' names, so that old and new pods of a "
        "rolling update run side by side; from Kubernetes 1.33 on"},
       {"kubelet-plugins-dir", "KUBELET_PLUGINS_DIRECTORY_PATH", path(f.plugins_dir, "DIR"),
-       "kubelet's own, at the same path here", "check"},
+       "kubelet's directory, at the same path here", "check"},
       {"kubelet-registrar-dir", "KUBELET_REGISTRAR_DIRECTORY_PATH", path(f.registrar_dir, "DIR"),
-       "kubelet's own, at the same path here", "check"},
+       "kubelet's directory, at the same path here", "check"},
       {"kubelet-pods-socket", "KUBELET_PODS_SOCKET", path(f.pods_socket, "FILE"),
        "kubelet's PodsAPI (Kubernetes 1.37), by which a claim of a pod that was deleted by force "
        "keeps its channel until the pod's containers have ended; it need not be there"},
@@ -56,7 +56,7 @@ std::vector<cli::Flag> own_rows(AgentFlags& f) {
       {"cdi-root", "CDI_ROOT", path(f.cdi_root, "DIR"),
        "directory in which the container runtime looks for CDI files", "check"},
       {"device-files", "", choice(f.device_files, "WAY", {"none", "make"}),
-       "of channels below /dev: none (the container runtime makes them), or make"},
+       "device files of channels below /dev: none (the container runtime makes them), or make"},
       {"fabric-file", "", text(f.fabric_file, "FILE"),
        "YAML file that describes the fabric, instead of compute-domain-imex, for machines without "
        "GPUs",
@@ -64,7 +64,7 @@ std::vector<cli::Flag> own_rows(AgentFlags& f) {
       {"fabric-mode", "", choice(f.fabric_mode, "MODE", {"strict", "legacy"}),
        "strict: a GPU that has not joined its fabric is a fault; legacy: it has no clique",
        "fabric check"},
-      {"imex-socket", "", path(f.imex_socket, "FILE"), "of compute-domain-imex on this node",
+      {"imex-socket", "", path(f.imex_socket, "FILE"), "socket of compute-domain-imex on this node",
        "fabric check"},
       {"boot-id-file", "", path(f.boot_id_file, "FILE"), "the node's boot id, as kubelet sees it"},
       {"alt-proc-devices", "ALT_PROC_DEVICES_PATH", path(f.proc_devices, "FILE"),
@@ -81,7 +81,7 @@ std::vector<cli::Flag> own_rows(AgentFlags& f) {
        "port of the gRPC health service (grpc.health.v1), services \"\" and \"liveness\"; -1 for "
        "none"},
       {"imex-mode", "IMEX_MODE", choice(f.imex_mode, "MODE", {"driverManaged", "hostManaged"}),
-       "of this node's compute-domain-imex, for `check`", "check"},
+       "mode of this node's compute-domain-imex, for `check`", "check"},
   };
 }
 

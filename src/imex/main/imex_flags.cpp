@@ -48,7 +48,7 @@ std::vector<cli::Flag> own_rows(ImexFlags& f) {
        "unix socket on which the node's agent asks", "probe"},
       {"address", "POD_IP",
        text(supervisor.address, "ADDRESS", {base::is_ip_address, "an IP address"}),
-       "at which the other nodes reach nvidia-imex here: the pod's"},
+       "address at which the other nodes reach nvidia-imex here: the pod's"},
       {"directory", "IMEX_DIRECTORY", path(supervisor.directory, "DIR"),
        "for configuration, node table and state; lost at a reboot", "check"},
       {"driver-root", "DRIVER_ROOT_CTR_PATH", path(supervisor.driver_root, "DIR"),
@@ -87,15 +87,15 @@ std::vector<cli::Flag> own_rows(ImexFlags& f) {
       {"kubelet-state-file", "", path(supervisor.kubelet_state_path, "FILE"),
        "kubelet's record of claims, for the agent, which does not see kubelet's folder"},
       {"fabric-mode", "", choice(f.fabric_mode, "MODE", {"strict", "legacy"}),
-       "of `fabric`: strict: a GPU that has not joined its fabric is a fault; legacy: it has no "
+       "for `fabric`: strict: a GPU that has not joined its fabric is a fault; legacy: it has no "
        "clique",
        "fabric check"},
       {"lines", "", on_off(f.prints_lines),
-       "of `fabric` and `check`: print the lines that compute-domain-imex itself reads; `fabric` "
+       "for `fabric` and `check`: print the lines that compute-domain-imex itself reads; `fabric` "
        "then asks NVML in this process, and `check` does not ask it, nor bind ports",
        "fabric check"},
       {"agents", "", number<std::int64_t>(f.agents, 0, 1000),
-       "of `check --lines`: agents that are connected to compute-domain-imex now", "check"},
+       "for `check --lines`: agents that are connected to compute-domain-imex now", "check"},
       {"boot-id-file", "", path(f.boot_id_file, "FILE"), "the node's boot id, as kubelet sees it"},
       {"alt-proc-devices", "ALT_PROC_DEVICES_PATH", text(supervisor.devices_path, "FILE"),
        "where to read the major numbers of devices", "check"},
@@ -103,9 +103,9 @@ std::vector<cli::Flag> own_rows(ImexFlags& f) {
        "id of a user who may connect, besides root and this program's own"},
       {"node-name", "NODE_NAME", text(f.node, "NAME"), "this node's name, for `check`", "check"},
       {"kubelet-plugins-dir", "KUBELET_PLUGINS_DIRECTORY_PATH", path(f.plugins_dir, "DIR"),
-       "kubelet's own, on the node, for `check`", "check"},
+       "kubelet's directory on the node, for `check`", "check"},
       {"kubelet-registrar-dir", "KUBELET_REGISTRAR_DIRECTORY_PATH", path(f.registrar_dir, "DIR"),
-       "kubelet's own, on the node, for `check`", "check"},
+       "kubelet's directory on the node, for `check`", "check"},
       {"cdi-root", "CDI_ROOT", path(f.cdi_root, "DIR"),
        "directory of the agent's CDI files, on the node, for `check`", "check"},
   };

@@ -18,14 +18,14 @@ std::vector<cli::Flag> rows_of(CheckFlags& flags) {
        "that is a whole system with a kubelet",
        "check"},
       {"imex-channels", "IMEX_CHANNELS", number<std::int64_t>(flags.channels, 2, base::kRangesEnd),
-       "that each node's driver has to have (NVreg_ImexChannelCount), as many as the controller "
-       "gives: for `check`, and for agents that isolate by channel",
+       "IMEX channels that each node's driver must have (NVreg_ImexChannelCount), as many as the "
+       "controller gives: for `check`, and for agents that isolate by channel",
        "check"},
       {"output,o", "", choice(flags.output, "FORMAT", {"text", "json"}),
-       "of `check`; json is for programs", "check"},
+       "how `check` prints; json is for programs", "check"},
       {"stay", "", duration(flags.stay),
-       "how long `check` goes on after it has printed: of a Job with a pod per node no pod ends "
-       "before the last one has its node",
+       "how long `check` goes on after it has printed, so that in a Job with a pod per node no pod "
+       "ends before the last one has its node",
        "check"},
   };
 }

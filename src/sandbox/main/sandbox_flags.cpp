@@ -50,7 +50,7 @@ std::vector<cli::Flag> rows_of(SandboxFlags& f) {
        "them for http_sd_configs of Prometheus; empty for none"},
       {"namespace", "",
        text(f.ns, "NAMESPACE", {base::is_dns_label, "a valid name of a namespace"}),
-       "the operator's own namespace, where node lists lie", "nodes"},
+       "the operator's own namespace, where the node lists are", "nodes"},
       {"node-namespace", "",
        text(f.node_ns, "NAMESPACE",
             {base::is_dns_label, "a valid name of a namespace; name the one of the agents' pods"}),
