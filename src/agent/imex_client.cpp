@@ -201,8 +201,8 @@ Result<void> ImexClient::connect() {
   connection->send(imex::Hello{imex::kProtocolVersion, program_});
   connection->send(imex::Watch{cdi_root_});
   if (!connection->take_until([&] { return connection->status().has_value(); })) {
-    return unavailable(socket_path_,
-                       connection->refusal().empty() ? "it tells no state" : connection->refusal());
+    return unavailable(socket_path_, connection->refusal().empty() ? "it reports no state"
+                                                                   : connection->refusal());
   }
   connection_ = std::move(connection);
   return {};

@@ -65,7 +65,7 @@ void show(base::Registry& metrics, const api::ComputeDomain& domain) {
   const std::int64_t members = domain.status ? std::ssize(domain.status->nodes) : 0;
   metrics
       .gauge("compute_domain_members_expected",
-             "Nodes that the domain is to have: spec.numNodes, or those that have come.", labels)
+             "Nodes that the domain should have: spec.numNodes, or those that have come.", labels)
       .set(static_cast<double>(std::max(domain.spec.num_nodes, members)));
   metrics.gauge("compute_domain_members_ready", "Nodes of the domain that are Ready.", labels)
       .set(domain.status ? static_cast<double>(std::ranges::count(

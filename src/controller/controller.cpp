@@ -312,7 +312,7 @@ bool Controller::Loop::lacks_its_watch(const Key& key) {
   const bool was_logged = is_lack_logged_.exchange(lacking.has_value());
   if (lacking && !was_logged) {
     base::log_warning(
-        cat("no ComputeDomainClique is written, and all else goes on: ", lacking->message),
+        cat("cannot write ComputeDomainCliques; all else goes on: ", lacking->message),
         {{"error", std::string(base::name_of(lacking->kind))}});
   }
   return lacking || !stores_.cliques.has_synced();
@@ -367,8 +367,7 @@ void Controller::Loop::reconcile_one(Queue& queue, const Key& key, const Decide&
   }
   expectations_.expect(key, applied.written, clock_.elapsed());
   answer(queue, key, plan, applied);
-  metrics_
-      .gauge("compute_domain_refused_keys", "Keys of which the API server refuses what they write.")
+  metrics_.gauge("compute_domain_refused_keys", "Keys whose writes the API server refuses.")
       .set(static_cast<double>(memory_.refusals()));
   metrics_
       .histogram("compute_domain_reconcile_seconds", "Time of one reconcile, with its writes.",
@@ -458,7 +457,7 @@ void Controller::Loop::answer(Queue& queue, const Key& key, const core::Plan& pl
                    "Reconciles that asked to run again within 100 ms and changed nothing.",
                    {{"key", std::string(name_of(key.kind))}})
           .add();
-      base::log_debug("looks again and again, and finds nothing to do", {{"key", to_string(key)}});
+      base::log_debug("a key runs again and again with nothing to do", {{"key", to_string(key)}});
     }
     return;
   }

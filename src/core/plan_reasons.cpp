@@ -69,7 +69,7 @@ struct ActionReason {
     return "that a cache does not show it proves nothing";
   }
   std::string_view operator()(const MarkReport&) const {
-    return "nobody shall take an old report for the node's state";
+    return "an old report must not be taken for the node's state";
   }
   std::string_view operator()(const DeleteReport&) const {
     return "its Node is gone, and no node list names it";

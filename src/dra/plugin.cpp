@@ -78,7 +78,7 @@ base::Result<std::unique_ptr<Plugin>> Plugin::start(const PluginOptions& options
   }
   if (!listeners) return listeners.error();
   parts->listeners = std::move(*listeners);
-  base::log_info("kubelet is awaited", {{"socket", paths->registration}});
+  base::log_info("waiting for kubelet", {{"socket", paths->registration}});
   return std::unique_ptr<Plugin>(new Plugin(std::move(parts)));
 }
 

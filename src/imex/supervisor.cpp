@@ -229,7 +229,7 @@ void Supervisor::Loop::go_by_host(const StartChild& action) {
   }
   keeper_.started();
   if (const auto saved = save(); !saved) base::log_warning(saved.error().message);
-  base::log_info("going by the host's nvidia-imex",
+  base::log_info("using the host's nvidia-imex",
                  {{"group", action.want.group}, {"socket", options_.host_socket}});
 }
 

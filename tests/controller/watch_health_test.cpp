@@ -83,7 +83,7 @@ TEST_F(WatchHealth, AWatchOfComputeDomainCliquesThatDoesNotWorkHoldsNothingElseB
   EXPECT_TRUE(filling.has_synced());
   EXPECT_EQ(filling.not_ready(), "");
   EXPECT_THAT(server_.asked("/computedomains/train"), Not(testing::IsEmpty())) << "is served";
-  const std::string lack = "no ComputeDomainClique is written";
+  const std::string lack = "cannot write ComputeDomainCliques";
   EXPECT_THAT(log, AllOf(HasSubstr(lack), HasSubstr("apply the roles of manifests/")));
   EXPECT_EQ(log.find(lack), log.rfind(lack)) << log;
 

@@ -152,8 +152,8 @@ TEST_F(NodeWatchTest, LogsALackOnceAndItsEnd) {
   EXPECT_THAT(more, HasSubstr("reason=PortTaken"));
   EXPECT_THAT(more, Not(HasSubstr("CdiNotRead"))) << "it was told";
   const std::string none = log_of("looked\n");
-  EXPECT_THAT(none, HasSubstr("lacks that no more reason=CdiNotRead"));
-  EXPECT_THAT(none, HasSubstr("lacks that no more reason=PortTaken"));
+  EXPECT_THAT(none, HasSubstr("no longer lacks this reason=CdiNotRead"));
+  EXPECT_THAT(none, HasSubstr("no longer lacks this reason=PortTaken"));
 }
 
 TEST_F(NodeWatchTest, ALookBesideWhichAnAgentComesOrGoesCountsNot) {

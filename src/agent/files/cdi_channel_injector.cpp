@@ -147,7 +147,7 @@ Result<void> CdiChannelInjector::remove(const std::string& claim_uid) {
 // Once.
 void CdiChannelInjector::tell(const std::string& path, const std::string& problem) {
   if (!logged_.insert(path).second) return;
-  base::log_warning("a CDI file has the name of a claim's and is not one",
+  base::log_warning("a CDI file is named like a claim's but is not one",
                     {{"path", path}, {"problem", problem}});
 }
 

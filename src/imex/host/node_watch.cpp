@@ -21,7 +21,7 @@ void tell_changes(const std::vector<NodeLack>& before, const std::vector<NodeLac
   }
   for (const NodeLack& lack : before) {
     if (std::ranges::find(now, lack.reason, &NodeLack::reason) != now.end()) continue;
-    base::log_info("this node lacks that no more", {{"reason", lack.reason}});
+    base::log_info("this node no longer lacks this", {{"reason", lack.reason}});
   }
 }
 

@@ -61,7 +61,7 @@ base::Result<ReportedState> reported_state(const std::string& text) {
 base::Result<NodeView> node_view(const std::string& text, std::int64_t own_index) {
   const auto unreadable = [&] {
     return Error{ErrorKind::Invalid,
-                 cat("nvidia-imex-ctl -N -j does not tell the connections of index ", own_index,
+                 cat("nvidia-imex-ctl -N -j does not show the connections of index ", own_index,
                      ": \"", in_short(text), "\"")};
   };
   // A warning may stand before it.
