@@ -62,8 +62,8 @@ base::Histogram& request_seconds(base::Registry& registry, const std::string& op
 
 }  // namespace
 
-// What has not happened yet counts 0: who asks for a rate finds it. Each outcome other than
-// Prepared has times only once it has come, as on most nodes it never does.
+// What has not happened yet counts 0, so that a rate finds it. Each outcome other than Prepared has
+// times only once it has come, as on most nodes it never does.
 AgentMetrics::AgentMetrics(base::Registry* registry) : registry_(registry) {
   if (registry_ == nullptr) return;
   for (const Outcome outcome : {Outcome::Prepared, Outcome::Failed, Outcome::Refused}) {

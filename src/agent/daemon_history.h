@@ -31,7 +31,7 @@ class DaemonHistory {
   core::SeenDaemon seen_;
   base::DaemonPolicy policy_;
   bool has_seen_ = false;
-  bool start_failed_ = false;  // seen_ tells of that, not of the supervisor's last word
+  bool start_failed_ = false;  // seen_ shows that, not the supervisor's last report
   std::optional<base::Duration> silent_since_;
   std::string error_;
   bool is_gone_ = false;  // the supervisor, for certain

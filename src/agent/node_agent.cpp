@@ -75,7 +75,8 @@ class NodeAgent::Shell {
     return earliest;
   }
 
-  // Whoever has the hold, or a checkpoint that cannot be read, is an agent's who needs it.
+  // The checkpoint stays when another agent has the hold, or when it cannot be read: an agent may
+  // need it.
   void leave() {
     const auto hold = ports_.checkpoints.hold();
     if (!hold || !has_entered_) return;
@@ -89,7 +90,7 @@ class NodeAgent::Shell {
   }
 
  private:
-  // What is asked at every step, as nobody tells when it changes.
+  // What is asked at every step, as its changes are not reported.
   struct Inputs {
     std::optional<base::DaemonStatus> imex;
     std::optional<base::Error> imex_error;  // its kind says whether the supervisor has ended
@@ -200,7 +201,7 @@ class NodeAgent::Shell {
     return false;
   }
 
-  // Who starts leads, and who is left when the one that led has ended.
+  // The agent that starts leads, and the one that is left when the leading one has ended.
   bool take_lead() {
     const std::string& self = options_.self.agent;
     const bool has_led = checkpoint_.agent == self;

@@ -31,7 +31,7 @@ Result<FileLock> FileLock::try_acquire(const std::string& path) {
       if (errno != EWOULDBLOCK) return system_error(cat("cannot lock ", path));
       return Error{ErrorKind::Conflict, cat("another process holds ", path)};
     }
-    // Whoever removed the file in between has left this lock on a file that nobody else can open.
+    // When the file was removed in between, this lock is on a file that no other process can open.
     if (is_still_at(path, file.get())) return FileLock(std::move(file));
   }
   return Error{ErrorKind::Unavailable,

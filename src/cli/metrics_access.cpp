@@ -20,7 +20,7 @@ constexpr base::Duration kBelieveRight = std::chrono::minutes(5);
 constexpr base::Duration kBelieveRefusal = std::chrono::seconds(30);
 // After this a scraper has given up.
 constexpr base::Duration kLongestWait = std::chrono::seconds(10);
-// Whoever may connect can cause a warning with each request.
+// Any peer that may connect can cause a warning with each request.
 constexpr base::Duration kBetweenWarnings = std::chrono::minutes(1);
 
 }  // namespace

@@ -81,7 +81,7 @@ class Run : public Proofs {
     std::vector<std::string> finalizers = action.domain.finalizers;
     std::erase(finalizers, api::kDomainFinalizer);
     Result<void> done = write_finalizers(action.domain, finalizers);
-    // Whoever removed the object has done what this was for.
+    // The object is removed already, which is what this action is for.
     if (!done && done.error().kind == ErrorKind::NotFound) return {};
     if (!done) return done;
     // With its last finalizer the object goes, and the API server answers with its last version but

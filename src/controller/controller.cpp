@@ -254,7 +254,7 @@ std::vector<std::string> Controller::Loop::unrest() const {
     for (const core::Action& action : plan.actions) {
       lines.push_back(cat(to_string(key), ": ", core::to_string(action)));
     }
-    // Whoever holds it has remembered that.
+    // The worker that holds the list has noted that.
     if (plan.holds_list) lines.push_back(cat(to_string(key), ": hold its node list"));
   }
   return lines;
@@ -463,7 +463,7 @@ void Controller::Loop::answer(Queue& queue, const Key& key, const core::Plan& pl
   }
   const Error& error = applied.result.error();
   if (is_refusal(error)) note_refusal(key, plan, applied);
-  // A status that waits for its turn tells of it.
+  // A status that waits to be written reports it.
   if (key.kind == Key::Kind::Domain && plan.look_again) queue.add_after(key, *plan.look_again);
   const base::LogField fields[] = {{"key", to_string(key)}, {"error", outcome}};
   switch (error.kind) {

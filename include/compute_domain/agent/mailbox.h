@@ -68,7 +68,7 @@ class Mailbox {
   void set_reason_of_all(const std::string& reason);
   [[nodiscard]] std::string reason_of(const std::string& uid) const;
   // The reply to the one for this claim that was shown; gives how long it has waited. nullopt:
-  // nobody asks for that any more.
+  // no call is waiting any more.
   std::optional<base::Duration> answer(Operation operation, const std::string& uid,
                                        CallAnswer answer);
 

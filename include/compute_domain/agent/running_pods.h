@@ -53,7 +53,7 @@ class RunningPods {
  private:
   struct Seen {
     core::RunningPod pod;
-    std::optional<base::Duration> lost_since;  // no watch tells of it
+    std::optional<base::Duration> lost_since;  // no watch shows it
     std::uint64_t watch = 0;                   // that has named it last
   };
   void expect_locked(const std::string& uid, std::int64_t grace_seconds);

@@ -11,7 +11,7 @@
 
 namespace cdom::api {
 
-// Whoever a request comes from (authentication.k8s.io, UserInfo).
+// The user whom a request comes from (authentication.k8s.io, UserInfo).
 struct UserInfo {
   std::string name, uid;
   std::vector<std::string> groups;

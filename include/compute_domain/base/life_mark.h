@@ -19,7 +19,7 @@ class LifeMark {
   // A process that inherits it counts as a holder.
   [[nodiscard]] int descriptor() const { return file_.get(); }
 
-  // Whether all that have ever held it have ended. Without the file nobody can tell: false.
+  // Whether all that have ever held it have ended. False without the file, as that is not known.
   static bool is_free(const std::string& path);
 
  private:

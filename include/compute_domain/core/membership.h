@@ -38,7 +38,7 @@ std::vector<std::string> nodes_of(const api::ResourceClaim& claim);
 // Whether what is allocated may be used from every node of a clique.
 bool is_shared(const api::ResourceClaim& claim);
 
-// Whether a node's seat is allocated to it that nobody else can have then.
+// Whether it has a seat of a node that no other claim can have then.
 bool takes_seat(const api::ResourceClaim& claim);
 
 // What a claim means for the domain that it names.
@@ -46,7 +46,7 @@ enum class Standing {
   Pending,         // not allocated yet
   Held,            // allocated and not reserved: keeps its slot, is not counted
   Reserved,        // makes its node a member
-  AdminAccess,     // uses the channel of whoever runs there; starts nothing, is no member
+  AdminAccess,     // uses the channel of the group that runs there; starts nothing, makes no member
   WrongNamespace,  // names a domain of another namespace
 };
 Standing standing_of(const api::ResourceClaim& claim, const DomainView& view);

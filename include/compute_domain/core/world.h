@@ -40,7 +40,7 @@ struct Settings {
   bool labels_nodes = false;   // GPU_CLIQUE_LABEL_ENABLED
   bool shares_claims = false;  // SHARED_CLAIMS_ENABLED
   bool fills_cliques = false;  // COMPUTE_DOMAIN_CLIQUES_ENABLED
-  // How long a clique may lack seats before a domain whose pods wait for them is placed anew.
+  // How long a clique may lack seats before a domain whose pods wait for them is placed again.
   base::Duration placement_patience = std::chrono::seconds(60);
   // The namespaces in which NVIDIA's DRA driver was, whose domains are taken over; none: nothing
   // of that driver is believed.

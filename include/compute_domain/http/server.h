@@ -72,7 +72,7 @@ struct ServerConfig {
   std::string client_ca_pem;  // when set, clients must show a certificate of this authority
   std::size_t body_limit = 8u << 20;
   // Connections at a time. One more takes the place of the one that has been silent the longest, so
-  // that whoever only holds connections open keeps nobody else out.
+  // that a peer that only holds connections open keeps no other peer out.
   std::size_t session_limit = 10'000;
   // The longest that a handshake or a request's header fields may take, and a body may pause.
   std::chrono::nanoseconds header_timeout = std::chrono::seconds(30);
@@ -90,7 +90,7 @@ class Server {
   [[nodiscard]] virtual std::string address() const = 0;
   // Runs `work` on the I/O thread after `delay`; for deadlines of streamed replies.
   virtual void run_after(std::chrono::nanoseconds delay, std::function<void()> work) = 0;
-  // Shows this certificate to who connects from now on; connections that are open go on. Invalid:
+  // Shows this certificate to new connections from now on; open connections go on. Invalid:
   // the two cannot be used, or there is no TLS here, and nothing changes. Any thread.
   virtual base::Result<void> set_certificate(const std::string& certificate_pem,
                                              const std::string& key_pem) = 0;

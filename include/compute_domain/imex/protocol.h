@@ -115,7 +115,7 @@ class LineBuffer {
   void add(std::string_view bytes) { bytes_ += bytes; }
   // The next whole line, without its break.
   std::optional<std::string> next();
-  // More without a break than any line of this protocol has: whoever sends it is none of ours.
+  // More bytes without a line break than any line of this protocol has: the sender is none of ours.
   [[nodiscard]] bool is_flooded() const { return bytes_.size() > kLongestLine; }
 
  private:

@@ -88,7 +88,7 @@ class LeaderElection {
   base::Duration observed_at_{};        // when it was first seen so
   base::Duration next_{};
   std::string trouble_;  // logged once, not every two seconds
-  // Whoever reads that the time is over makes it kLost, so that no renewal can come after.
+  // The thread that reads that the time is over makes it kLost, so that no renewal can come after.
   mutable std::atomic<Until> leads_until_{kNeverLed};
   mutable std::mutex mutex_;  // guards holder_
   std::string holder_;

@@ -104,7 +104,7 @@ Result<void> FileCheckpointStore::save(const std::string& text) {
   return base::replace_file_durably(path_, text);
 }
 
-// Who comes in between finds no lock, and makes folder and lock anew (hold).
+// An agent that comes in between finds no lock, and makes folder and lock again (hold).
 Result<void> FileCheckpointStore::clear_away() {
   if (clear_away_the_dead()) {
     return base::Error{ErrorKind::Conflict, "another agent of this node is there"};

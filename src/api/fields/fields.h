@@ -302,7 +302,7 @@ Wanted wanted_fields() {
 }
 
 // --- A document that is not a Kubernetes object.
-// `read` starts anew when it is called a second time.
+// `read` starts again from the beginning when it is called a second time.
 
 base::Result<void> read_document(std::string_view text, const WantedDocument& wanted,
                                  FunctionRef<void(Decoding&, const JsonView&)> read);

@@ -21,8 +21,8 @@
 
 namespace cdom::api {
 
-// `version` is one of Kind::versions: what the object says that it is of.
-// Called anew for the same object where the quick reader did not take it.
+// `version` is one of Kind::versions: what the object says that it is of. It is called again for an
+// object that the quick reader did not take.
 using ReadObject =
     FunctionRef<void(Decoding& decoding, const JsonView& json, std::string_view version)>;
 

@@ -79,7 +79,7 @@ core::PlacementDomain placement_domain(const Sources& from, const api::ComputeDo
 
 }  // namespace
 
-// A node that isolates by domain has one seat, which whoever shares its clique takes too.
+// A node that isolates by domain has one seat, which a shared claim on the node takes too.
 std::vector<core::CliqueSeats> seats_by_clique(const Sources& from) {
   const Stores& stores = from.stores;
   const std::unordered_map<std::string, std::size_t> taken = seats_taken(stores);
