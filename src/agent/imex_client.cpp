@@ -82,7 +82,6 @@ class ImexClient::Connection {
     return last_id_;
   }
 
-  // Takes what has come.
   void take() {
     char block[4096];
     while (!is_over_) {

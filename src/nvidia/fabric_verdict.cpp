@@ -79,7 +79,6 @@ std::string first_fault(const FabricFacts& facts, FabricMode mode) {
   return first;
 }
 
-// The GPUs of each clique.
 std::map<std::string, std::vector<std::string>> gpus_by_clique(const FabricFacts& facts,
                                                                FabricMode mode) {
   std::map<std::string, std::vector<std::string>> cliques;

@@ -106,7 +106,6 @@ struct DefinitionVersion {
   friend bool operator==(const DefinitionVersion&, const DefinitionVersion&) = default;
 };
 
-// A CustomResourceDefinition.
 struct Definition {
   ObjectMeta meta;
   std::vector<DefinitionVersion> versions;

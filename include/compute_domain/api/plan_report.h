@@ -11,7 +11,6 @@ struct PlanStep {
   std::string action, reason;
 };
 
-// The steps for one key.
 struct PlannedKey {
   std::string about;  // "its node list of clique 3f0e….1"
   std::vector<PlanStep> steps;

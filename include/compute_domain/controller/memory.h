@@ -86,7 +86,6 @@ class Memory {
   // All that the key wrote was accepted; gives whether it was refused before.
   bool accepted(const Key& key);
   [[nodiscard]] std::optional<std::string> refusal(const Key& key) const;
-  // How many keys are refused.
   [[nodiscard]] std::size_t refusals() const;
 
   // The API server has kept less of a status than was sent; nullopt: all of it.

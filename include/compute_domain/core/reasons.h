@@ -315,7 +315,7 @@ class Reason {
 
   // Not severe: the domain forms, or waits for a person. Any other reason may be shown instead.
   [[nodiscard]] constexpr bool is_severe() const { return row_->severity >= Severity::Ending; }
-  // Compares two states of members.
+  // Only for two states of members.
   [[nodiscard]] constexpr bool is_worse_than(Reason other) const { return row_ < other.row_; }
 
   friend constexpr bool operator==(Reason a, Reason b) { return a.row_ == b.row_; }

@@ -67,7 +67,6 @@ struct WatchTrouble {
 
 class WatchLoop {
  public:
-  // What one step did.
   enum class Step {
     Listed,   // one page; has_listed() tells whether it was the last
     Opened,   // a watch

@@ -37,7 +37,6 @@ struct AgentFlags {
   bool channel_as_zero = false;
   int healthcheck_port = -1;
   cli::HealthFlags health = {.listen = "127.0.0.1:8081"};
-  // Flags of the sub-command `check`.
   CheckFlags check;
   std::string imex_mode = "driverManaged";
 };

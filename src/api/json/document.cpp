@@ -28,7 +28,6 @@ std::string text_in_metadata(const Json& json, std::string_view name) {
   return json.is_object() && metadata != json.end() ? text_member(*metadata, name) : std::string{};
 }
 
-// Whether it is api_version_of(kind, version).
 bool is_api_version(std::string_view text, const Kind& kind, std::string_view version) {
   if (kind.group.empty()) return text == version;
   return text.size() == kind.group.size() + 1 + version.size() && text.starts_with(kind.group) &&

@@ -14,7 +14,6 @@ using base::cat;
 
 constexpr std::string_view kMagic{"k8s\0", 4};
 
-// A runtime.Unknown.
 struct Enveloped {
   TypeMeta type;
   std::string_view object;

@@ -95,7 +95,6 @@ struct NamedOwner {
   std::map<std::string, api::OwnerReference> witnesses;
 };
 
-// The claims of one workload.
 struct Work {
   api::Workload workload;
   std::map<std::string, api::OwnerReference> owners;  // by UID

@@ -27,7 +27,6 @@ struct ImexFlags {
   bool prints_lines = false;
   std::string boot_id_file = "/proc/sys/kernel/random/boot_id";
   cli::HealthFlags health;  // served only where an address is given; may have mistakes
-  // Flags of the sub-command `check`.
   CheckFlags check;
   std::string node;
   std::string plugins_dir = "/var/lib/kubelet/plugins";
