@@ -290,8 +290,8 @@ class NodeAgent::Shell {
     world.faults.insert(world.faults.end(), lacks.begin(), lacks.end());
   }
 
-  // Those that an earlier one has told, when the one that answers never looks. One of before does
-  // not say whether it does.
+  // Forgets what an earlier supervisor reported when the one that answers never looks. An old one
+  // does not say whether it looks.
   void forget_lacks(base::Duration now) {
     const bool may_never_look = inputs_.imex && !inputs_.imex->lacks && !inputs_.imex->looks;
     if (!may_never_look) {

@@ -62,7 +62,8 @@ void AsCelSelector::write(Json& json, const std::string& expression) {
 
 void AsJsonText::read(Decoding&, const JsonView& json, std::string& out) { out = json.raw_text(); }
 
-// Text that is no JSON is written as a string: the API server, which wants an object here, says so.
+// Text that is not JSON is written as a string: the API server, which wants an object here, then
+// says so.
 void AsJsonText::write(Json& json, const std::string& text) {
   auto parsed = parse_json(text);
   json = parsed ? std::move(*parsed) : Json(text);

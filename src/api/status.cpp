@@ -15,7 +15,7 @@ namespace {
 
 using base::ErrorKind;
 
-// A body that is no Status can be a proxy's whole page.
+// A body that is not a Status can be a proxy's whole page.
 constexpr std::size_t kMostOfABody = 200;
 
 std::string one_line(std::string_view body) {

@@ -136,7 +136,7 @@ std::optional<Time> parse_rfc3339(std::string_view text) {
 }
 
 Time time_of_seconds(std::int64_t seconds_since_1970) {
-  // In days, as so many nanoseconds need not be a number.
+  // Counts in days, as the nanoseconds may overflow.
   const std::chrono::sys_seconds time{seconds(seconds_since_1970)};
   if (floor<days>(time) < kFirstDay) return kFirstDay;
   if (floor<days>(time) > kLastDay) return kLastDay;

@@ -1,4 +1,4 @@
-// Text as protobuf carries it: kubelet refuses a whole answer over one byte that is no UTF-8. Pure.
+// Text as protobuf carries it: kubelet refuses a whole answer for one byte that is not UTF-8. Pure.
 #pragma once
 
 #include <string>

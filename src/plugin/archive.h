@@ -19,8 +19,8 @@ struct ArchivedFile {
 // The same files and time give the same bytes.
 base::Result<std::string> packed(const std::vector<ArchivedFile>& files, base::Time time);
 
-// Invalid: it is no .tar.gz, it is cut off, or there is too much in it. What is no file is left
-// out.
+// Invalid: it is not a .tar.gz, it is cut off, or there is too much in it. Entries that are not
+// files are left out.
 base::Result<std::vector<ArchivedFile>> unpacked(const std::string& archive);
 
 }  // namespace cdom::plugin

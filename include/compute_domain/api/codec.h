@@ -82,7 +82,7 @@ inline constexpr std::string_view kMetadataList =
     "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1";
 base::Result<Page<ObjectMeta>> decode_metadata_page(std::string_view json);
 
-// A body that is no Status (a proxy's page, plain text) gives one made from the HTTP code.
+// A body that is not a Status (a proxy's page, plain text) gives one made from the HTTP code.
 Status decode_status(int http_code, std::string_view body);
 // The error that a caller acts upon: 404 NotFound, 409 by reason, 410 Expired, 422, 400 and what
 // else cannot succeed when it is sent again (405, 406, 413, 415) Invalid, 403 and 401 Forbidden,

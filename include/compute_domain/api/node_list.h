@@ -45,8 +45,9 @@ struct Channel {
   std::int64_t number = 0;
   std::string domain_uid;  // that has it, or had it; "": of a list that was lost, nobody knows
   std::string domain;      // its name, "team-a/train", as far as it is known; for people
-  // Not 0: it has been taken back, as the so-manieth of the group. It is given to nobody else
-  // before the node in each of `slots` has said that it knows of it and does not use it.
+  // Not 0: the channel was taken back, and this is the number of that release in the group. It is
+  // given to no other domain before the node in each of `slots` has said that it knows of it and
+  // does not use it.
   std::int64_t release = 0;
   std::set<std::int64_t> slots;  // of the nodes on which it has been admitted
 

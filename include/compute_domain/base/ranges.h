@@ -15,7 +15,8 @@ constexpr int kRangesEnd = 1 << 16;
 // In ascending order, neighbours as one range; "" for none.
 std::string ranges_text(const std::set<std::int64_t>& numbers);
 
-// Back again. A text that is no such list, or has a number from kRangesEnd on, gives an empty set.
+// Back again. A text that is not such a list, or has a number from kRangesEnd on, gives an empty
+// set.
 std::set<std::int64_t> parse_ranges(std::string_view text);
 
 }  // namespace cdom::base

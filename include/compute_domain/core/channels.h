@@ -88,7 +88,7 @@ class ListRoom {
 
 // How many domains a clique may have at a time: number 0 is no domain's.
 inline std::int64_t usable_channels(const Settings& settings) { return settings.channels - 1; }
-// Whether a number of the clique is to be had.
+// Whether a number of the clique is free.
 bool has_free_channel(const api::NodeList& list, const Settings& settings);
 
 }  // namespace cdom::core

@@ -89,7 +89,7 @@ struct Offer {
 };
 Offer offer_of(const api::ResourceSlice& slice, Seat::State state);
 // The seats that slices of this driver offer. The newest generation of a pool counts; a text that
-// is no name of a clique is none.
+// is not a clique's name counts as none.
 std::vector<CliqueSeats> seats_in(const std::vector<Offer>& offers);
 // `node` is null when it is not in the cache. `is_in_use`: a claim of this driver is allocated on
 // it, whoever's.

@@ -12,7 +12,7 @@ namespace cdom::core {
 NodePlan reconcile_node(const NodeWorld& world);
 
 // Whether the next agent has to know something of it: claims, a daemon, a report that is still
-// owed. The clique is no such thing, as the fabric tells it again.
+// owed. The clique does not count, as the fabric gives it again.
 bool is_worth_keeping(const Checkpoint& checkpoint);
 
 }  // namespace cdom::core

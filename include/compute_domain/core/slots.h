@@ -46,7 +46,7 @@ struct SlotAssignment {
 SlotAssignment assigned_slots(SlotRecords records, const std::set<std::string>& members,
                               const std::set<std::string>& fenced, std::int64_t slots);
 
-// "0-3,7" and back. Text that is no such list gives an empty set.
+// "0-3,7" and back. A text that is not such a list gives an empty set.
 std::string slot_ranges(const std::set<std::int64_t>& slots);
 std::set<std::int64_t> parse_slot_ranges(std::string_view text);
 

@@ -84,7 +84,7 @@ struct Reply {
   std::string text = {};  // of what was asked for
   friend bool operator==(const Reply&, const Reply&) = default;
 };
-// The fabric comes once it is known; supervisors of before never tell it.
+// The fabric comes once it is known; earlier supervisors never send it.
 using Notice = std::variant<Hello, Reply, DaemonStatus, nvidia::FabricFacts>;
 
 // Files beside the supervisor's socket.

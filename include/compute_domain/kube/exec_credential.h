@@ -35,7 +35,7 @@ base::Result<std::string> exec_info(const ExecPlugin& plugin, const http::Client
                                     bool is_interactive);
 
 // Puts the token, and the client certificate with its key, where there are any, into `access`.
-// Invalid: `printed` is no ExecCredential of the plugin's version, or has neither.
+// Invalid: `printed` is not an ExecCredential of the plugin's version, or has neither.
 base::Result<void> take_exec_credential(const ExecPlugin& plugin, const std::string& printed,
                                         http::ClientConfig& access);
 

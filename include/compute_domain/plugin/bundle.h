@@ -18,7 +18,7 @@ namespace cdom::plugin {
 // Unavailable: the file cannot be written. A file that is there is replaced as a whole.
 base::Result<void> write_bundle(const ClusterView& view, const std::string& file);
 
-// Invalid: there is no such file, it is no bundle, is cut off, or is of another format; says which.
+// Invalid: the file is not there, is not a bundle, is cut off, or has another format; says which.
 base::Result<ClusterView> read_bundle(const std::string& file);
 
 // The objects of a view as files of a dry run.

@@ -19,7 +19,7 @@ void ListHistory::see(const api::ObjectName& name, const std::optional<api::Conf
   const auto [it, is_new] = lists_.try_emplace(name);
   core::SeenList& seen = it->second;
   if (is_new) seen.first_seen = now;
-  // Another resource version with the same list is no change.
+  // Another resource version with the same list is not a change.
   if (is_new || seen.stored.list != stored.list) seen.changed = now;
   seen.member_since = core::member_since(seen, stored, now);
   seen.stored = std::move(stored);

@@ -31,7 +31,7 @@ base::Result<PageHead> read_enveloped_list(const Kind& kind, std::string_view te
 // Calls `read` for an event that has an object of the kind, in its first version.
 base::Result<EventHead> read_event_message(const Kind& kind, std::string_view text,
                                            ReadMessage read);
-// nullopt: it is no Status.
+// nullopt: it is not a Status.
 std::optional<StatusFields> status_in_envelope(std::string_view text);
 
 }  // namespace cdom::api

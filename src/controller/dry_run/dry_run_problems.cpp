@@ -53,7 +53,7 @@ const api::ComputeDomain* maker_of(const Stores& stores, const api::ObjectName& 
   return domains.empty() ? nullptr : domains.front().get();
 }
 
-// Pods that name the template; nullopt: that cannot be counted, or none is here.
+// Pods that name the template; nullopt: they cannot be counted, or there are none.
 std::optional<std::int64_t> pods_with(const std::vector<api::AskedPods>& asked,
                                       const api::ObjectName& name) {
   std::int64_t count = 0;

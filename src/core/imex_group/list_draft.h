@@ -17,8 +17,8 @@
 namespace cdom::core {
 
 const NodeView* find_view(const NodeViews& nodes, const std::string& node);
-// Where the node says that its daemon is reached; "": nowhere yet, or at what is no address of a
-// peer (base::peer_address), which must not get into its peers' hosts files.
+// The address at which the node reports its daemon; "": none yet, or not one that a peer can reach
+// (base::peer_address), which must not get into its peers' hosts files.
 std::string reported_address(const NodeView* view);
 // Why the list does not have the address that a member reports; "" when it has, or will have.
 std::string why_address_refused(const NodeView& view, const api::NodeList& list,

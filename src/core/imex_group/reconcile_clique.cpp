@@ -138,8 +138,8 @@ void admit(ListDraft& draft, const std::map<std::string, Tenant>& tenants, Chann
   for (auto& [node, seating] : draft.seats) std::ranges::sort(seating.admits);
 }
 
-// A slot of a node that is no member, whose daemon has ended for good and whose Node is gone:
-// nobody can come back to it.
+// A slot of a node that is not a member, whose daemon has ended for good and whose Node is gone:
+// no node can come back to it.
 bool is_abandoned(const ListDraft& draft, const api::NodeListEntry& entry) {
   if (entry.member || !entry.admits.empty()) return false;
   const NodeView* view = find_view(draft.nodes, entry.node);

@@ -64,7 +64,7 @@ std::optional<Reservation> reservation_of(const std::string& text) {
                           .leaving_seats = *leaving_seats};
   const bool is_named = is_clique_name(reservation.clique) &&
                         (reservation.leaving.empty() || is_clique_name(reservation.leaving));
-  // Whatever else is written there is no reservation.
+  // Any other text there is not a reservation.
   if (!is_named || text_of(reservation) != text) return std::nullopt;
   return reservation;
 }

@@ -77,7 +77,7 @@ class MixedClient : public Client {
       opened.stream = parts_of(std::move(answer->exchange), opened.response, name_of(request));
       return opened;
     }
-    // Nor may what is no stream be idle for as long as one.
+    // A request that is not a stream may not be idle for as long as a stream.
     auto response = whole(*answer, request, config_.request_timeout);
     if (!response) return response.error();
     opened.response = *std::move(response);

@@ -1,7 +1,7 @@
 // StateFile: what the next supervisor of the same boot has to know.
 //
-// It carries the boot id: after a reboot nothing of it is believed, as no daemon of before can run
-// and its hosts and peers are of another time.
+// It carries the boot id: after a reboot nothing of it is believed, as no earlier daemon can run,
+// and its hosts and peers are out of date.
 #pragma once
 
 #include <cstdio>

@@ -68,7 +68,7 @@ std::vector<std::string> device_names(const Checkpoint& checkpoint, const NodeSe
 void publish_slice(NodeDraft& draft) {
   const NodeWorld& world = draft.world;
   if (!world.slices.current) return;
-  // What an agent before this one offered is not to be had while the driver sees no GPU.
+  // The devices that an earlier agent offered cannot be used while the driver sees no GPU.
   const bool takes_back =
       !draft.checkpoint.clique && !draft.doubted_clique.empty() && !world.slices.objects.empty();
   if (!takes_back && (!draft.checkpoint.clique || !is_reported(draft))) return;

@@ -14,8 +14,8 @@ namespace {
 using api::DaemonState;
 using base::cat;
 
-// What a member of the group is by its daemon, as reasons.h weighs it; nullopt: there is no daemon
-// to tell of.
+// The state of a member by its daemon, as reasons.h weighs it; nullopt: there is no daemon to
+// report.
 std::optional<MemberState> member_state(DaemonState state) {
   switch (state) {
     case DaemonState::Failed:
@@ -52,7 +52,7 @@ void say(std::vector<std::string>& sentences, const std::string& sentence) {
   }
 }
 
-// Why it offers no devices comes first: then nothing comes to it.
+// The reason why the node offers no devices comes first, as it then gets no claims.
 std::string message_of(const api::ComputeDomainNodeReport& report) {
   std::vector<std::string> sentences;
   const auto* can_serve = api::find_condition(report.conditions, api::kConditionCanServe);
