@@ -33,14 +33,19 @@ enum class Severity {
 // `None`: the condition alone says so.
 enum class EventType { None, Normal, Warning };
 
+// The link of the chain from a pod to its peers at which a member in the state stops its pods:
+// `kubectl compute-domain why pod` shows the chain.
+enum class Stop { Nowhere, AtNode, AtNodeList, AtDaemon, AtPeers };
+
 struct ReasonRow {
   std::string_view name;
   Subject subject;
   std::string_view where;  // the conditions that have it, or the kinds of objects with an Event
   Severity severity;
   EventType event;
-  std::string_view means;  // a clause: "all nodes are ready"
-  std::string_view next;   // what a person does then; "": nothing
+  std::string_view means;     // a clause: "all nodes are ready"
+  std::string_view next;      // what a person does then; "": nothing
+  Stop stop = Stop::Nowhere;  // of a member that is not ready
 };
 
 namespace reasons_detail {
@@ -48,56 +53,62 @@ namespace reasons_detail {
 using enum Subject;
 using enum Severity;
 using enum EventType;
+using enum Stop;
 
 // Members come first, from the worst.
 inline constexpr ReasonRow kRows[] = {
     {"ImexFailed", Member, "Ready", Fault, Warning,
      "the node's IMEX daemon has ended, hangs or cannot be started",
      "read the message; it is started again by itself, and pods that have lost imported memory "
-     "have to start again"},
+     "have to start again",
+     AtDaemon},
     {"NodeUnknown", Member, "Ready", Fault, Warning,
      "the node's kubelet has stopped answering, or there is no such Node",
-     "check the machine; if it is off for good, delete its pods and fence it as the message says"},
+     "check the machine; if it is off for good, delete its pods and fence it as the message says",
+     AtNode},
     {"NodeRebooted", Member, "Ready", Fault, Warning,
      "the node has rebooted and its agent has not reported since",
-     "check the compute-domain-agent pod there"},
+     "check the compute-domain-agent pod there", AtNode},
     {"AgentUnknown", Member, "Ready", Fault, Warning,
      "the node's agent has not been ready for longer than its grace, so what its IMEX daemon does "
      "is not known",
-     "check the compute-domain-agent pod there"},
+     "check the compute-domain-agent pod there", AtNode},
     {"Unreachable", Member, "Ready", Fault, Warning,
      "most of the other members cannot reach the node's IMEX daemon, or it cannot reach them",
-     "check the node's network, TCP port 50000 between the compute-domain-imex pods above all"},
+     "check the node's network, TCP port 50000 between the compute-domain-imex pods above all",
+     AtPeers},
     {"WrongNodeTable", Member, "Ready", Fault, Warning,
      "the node's IMEX daemon runs with another node table than its node list has",
-     "wait a moment; if it lasts, check the compute-domain-agent pod there"},
+     "wait a moment; if it lasts, check the compute-domain-agent pod there", AtDaemon},
     {"AddressRefused", Member, "Ready", Fault, Warning,
      "the node reports an address of another member, or one that is nobody's",
-     "correct the address that the message names"},
+     "correct the address that the message names", AtNodeList},
     {"WrongChannel", Member, "Ready", Fault, Warning,
      "containers on the node have another IMEX channel than the node list says",
-     "delete the node's pods, so that they are created again"},
+     "delete the node's pods, so that they are created again", AtDaemon},
     {"GroupFull", Member, "Ready", Fault, Warning, "all slots of the node's IMEX group are taken",
-     "use fewer nodes in one clique"},
+     "use fewer nodes in one clique", AtNodeList},
     {"ChannelsUsedUp", Member, "Ready", Fault, Warning,
-     "all IMEX channels of the node's clique are taken", "delete ComputeDomains that have ended"},
+     "all IMEX channels of the node's clique are taken", "delete ComputeDomains that have ended",
+     AtNodeList},
     {"NodeListFull", Member, "Ready", Fault, Warning,
      "the node list of the clique has no room for another claim",
-     "delete pods or ComputeDomains that have ended"},
+     "delete pods or ComputeDomains that have ended", AtNodeList},
     {"CliqueNotConfirmed", Member, "Ready", Fault, Warning,
      "nobody but the node's own agent says that it is in the clique",
-     "confirm it with the command in the message"},
+     "confirm it with the command in the message", AtNodeList},
     {"MixedIsolation", Member, "Ready", Fault, Warning,
      "the node isolates by domain and others of its clique by channel, so they share no memory",
-     "delete the pods on it, so that they are created again"},
+     "delete the pods on it, so that they are created again", AtNodeList},
     {"Recovering", Member, "Ready", Fault, Warning,
      "the node's IMEX daemon waits for importers of an earlier run",
-     "delete the pods of the earlier run that still end"},
+     "delete the pods of the earlier run that still end", AtDaemon},
     {"NotReported", Member, "Ready", Forming, Warning,
      "the node's agent has not reported yet, or not its clique",
-     "wait a moment; if it lasts, check the compute-domain-agent pod there"},
+     "wait a moment; if it lasts, check the compute-domain-agent pod there", AtNode},
     {"Starting", Member, "Ready", Forming, Normal,
-     "the node prepares the claim, and its IMEX daemon is not READY yet", "wait a moment"},
+     "the node prepares the claim, and its IMEX daemon is not READY yet", "wait a moment",
+     AtDaemon},
     {"Ready", Member, "", Fine, None, "the node is ready", ""},
 
     {"AllNodesReady", Domain, "Ready", Fine, Normal, "all nodes of the domain are ready", ""},
@@ -280,6 +291,8 @@ constexpr bool are_sound() {
     const ReasonRow& row = rows[i];
     const bool is_bad = row.severity == Blocked || row.severity == Fault;
     if (row.name.empty() || row.means.empty() || (is_bad && row.next.empty())) return false;
+    const bool stops = row.subject == Member && row.severity != Fine;
+    if (stops != (row.stop != Nowhere)) return false;
     if (row.subject == Member && i > 0 && rows[i - 1].subject != Member) return false;
     for (std::size_t j = 0; j < i; ++j) {
       if (rows[j].name == row.name) return false;
@@ -288,7 +301,8 @@ constexpr bool are_sound() {
   return true;
 }
 static_assert(are_sound(),
-              "a row lacks something, has a name twice, or is a member's below others");
+              "a row lacks something, has a name twice, is a member's below others, or only a "
+              "member that is not ready has a stop");
 
 }  // namespace reasons_detail
 

@@ -245,43 +245,10 @@ std::string node_of(const PodScene& scene) {
   return scene.pod.node.empty() ? scene.claim->allocation->node : scene.pod.node;
 }
 
-// The link at which a node that is in this state stops its pods.
-struct StateLink {
-  std::string_view state, link;
-};
-constexpr StateLink kStateLinks[] = {
-    {"NodeUnknown", "Node"},
-    {"NodeRebooted", "Node"},
-    {"AgentUnknown", "Node"},
-    {"NotReported", "Node"},
-    {"GroupFull", "Node list"},
-    {"ChannelsUsedUp", "Node list"},
-    {"NodeListFull", "Node list"},
-    {"AddressRefused", "Node list"},
-    {"CliqueNotConfirmed", "Node list"},
-    {"MixedIsolation", "Node list"},
-    {"ImexFailed", "IMEX daemon"},
-    {"Recovering", "IMEX daemon"},
-    {"Starting", "IMEX daemon"},
-    {"WrongNodeTable", "IMEX daemon"},
-    {"WrongChannel", "IMEX daemon"},
-    {"Unreachable", "Peers"},
-};
-constexpr bool has_link(const core::ReasonRow& row) {
-  if (row.subject != core::Subject::Member || row.name == core::MemberState("Ready").name()) {
-    return true;
-  }
-  return std::ranges::find(kStateLinks, row.name, &StateLink::state) != std::end(kStateLinks);
-}
-static_assert(std::ranges::all_of(core::reason_rows(), has_link),
-              "a member's state of reasons.h has no link");
-
-// The pod's node in the domain, when its state belongs to this link.
-const core::MemberView* member_at(const PodScene& scene, std::string_view link) {
+// The pod's node in the domain, when its state stops its pods here.
+const core::MemberView* member_that_stops(const PodScene& scene, core::Stop where) {
   const core::MemberView* member = scene.domain->member(node_of(scene));
-  if (member == nullptr) return nullptr;
-  const auto* row = std::ranges::find(kStateLinks, member->state.name(), &StateLink::state);
-  return row == std::end(kStateLinks) || row->link != link ? nullptr : member;
+  return member != nullptr && member->state.row().stop == where ? member : nullptr;
 }
 
 // What kubelet could not do before anybody of ours heard of it.
@@ -306,7 +273,7 @@ bool has_node(PodScene& scene) {
         core::Reason::find(doubt->reason).value_or(core::Reason("NodeUnknown")), text,
         doubt->message);
   }
-  if (const core::MemberView* member = member_at(scene, "Node")) {
+  if (const core::MemberView* member = member_that_stops(scene, core::Stop::AtNode)) {
     return scene.chain.stops_for(member->state, text, member->detail);
   }
   const api::ComputeDomainNode* report = scene.facts.report(node);
@@ -336,7 +303,7 @@ bool is_in_node_list(PodScene& scene) {
   if (core::has_admin_access(*scene.claim)) {
     return scene.chain.holds("the claim has admin access and needs no node list");
   }
-  if (const core::MemberView* member = member_at(scene, "Node list")) {
+  if (const core::MemberView* member = member_that_stops(scene, core::Stop::AtNodeList)) {
     return scene.chain.stops_for(member->state, "the node list has no place for the node",
                                  member->detail);
   }
@@ -358,7 +325,7 @@ bool is_in_node_list(PodScene& scene) {
 
 bool has_daemon(PodScene& scene) {
   const std::string node = node_of(scene);
-  if (const core::MemberView* member = member_at(scene, "IMEX daemon")) {
+  if (const core::MemberView* member = member_that_stops(scene, core::Stop::AtDaemon)) {
     if (const api::Occurrence* event = failed_prepare(scene);
         event != nullptr && member->state == core::MemberState("Starting")) {
       return scene.chain.stops(
@@ -381,7 +348,7 @@ bool has_daemon(PodScene& scene) {
 }
 
 bool has_peers(PodScene& scene) {
-  if (const core::MemberView* member = member_at(scene, "Peers")) {
+  if (const core::MemberView* member = member_that_stops(scene, core::Stop::AtPeers)) {
     return scene.chain.stops_for(member->state, cat("node ", node_of(scene), " is cut off"),
                                  member->detail);
   }
