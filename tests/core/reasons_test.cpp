@@ -114,15 +114,58 @@ TEST(Reasons, HaveAPageThatIsUpToDate) {
   EXPECT_TRUE(source_text(kPage) == page()) << kPage << ": run test_core with UPDATE=1";
 }
 
+bool is_why_not_ready(const ReasonRow& row) {
+  const std::vector<std::string> conditions = base::split(row.where, ',');
+  return row.severity != Severity::Fine && std::ranges::any_of(conditions, [](const auto& name) {
+           return base::trim(name) == "Ready";
+         });
+}
+
+// The first cell of a line of a table: names in quotes, with commas.
+std::vector<std::string> names_in(const std::string& line) {
+  std::vector<std::string> names;
+  const std::string cell = line.substr(0, line.find('|', 1));
+  for (const std::string& part :
+       base::split(cell.substr(std::min<std::size_t>(1, cell.size())), ',')) {
+    const std::string_view name = base::trim(part);
+    if (name.size() > 2) names.emplace_back(name.substr(1, name.size() - 2));
+  }
+  return names;
+}
+
+// The lines of a table with a line for each reason why a domain is not Ready: those that are there
+// stay as somebody has written them, others come from the rows, each below the one before it.
+std::vector<std::string> completed(std::vector<std::string> lines) {
+  auto next = lines.begin();
+  for (const ReasonRow& row : reason_rows()) {
+    if (!is_why_not_ready(row)) continue;
+    auto found = std::ranges::find_if(lines, [&](const std::string& line) {
+      return std::ranges::count(names_in(line), row.name) > 0;
+    });
+    if (found == lines.end()) {
+      found = lines.insert(next, cat("| `", row.name, "` | ", row.means, " | ", row.next, " |"));
+    }
+    next = found + 1;
+  }
+  return lines;
+}
+
 // By the reason a person finds what to do.
 TEST(Reasons, OfReadyAreAllInTheTroubleshootingPage) {
-  const std::string page = source_text("docs/troubleshooting.md");
-  for (const ReasonRow& row : reason_rows()) {
-    const std::vector<std::string> conditions = base::split(row.where, ',');
-    const bool is_of_ready = std::ranges::any_of(
-        conditions, [](const std::string& name) { return base::trim(name) == "Ready"; });
-    if (!is_of_ready || row.severity == Severity::Fine) continue;
-    EXPECT_THAT(page, ::testing::HasSubstr(cat("`", row.name, "`")));
+  constexpr char kTroubleshooting[] = "docs/troubleshooting.md";
+  const std::string head = "| reason | means | do |\n|---|---|---|\n";
+  const std::string page = source_text(kTroubleshooting);
+  const std::size_t begin = page.find(head) + head.size(), end = page.find("\n\n", begin);
+  ASSERT_NE(page.find(head), std::string::npos);
+  const auto lines = base::split(page.substr(begin, end - begin), '\n');
+  const auto wanted = completed(lines);
+  if (std::getenv("UPDATE") != nullptr) {  // NOLINT(concurrency-mt-unsafe): one thread
+    std::ofstream(source_tree() / kTroubleshooting)
+        << page.substr(0, begin) << base::join(wanted, "\n") << page.substr(end);
+  }
+  EXPECT_TRUE(lines == wanted) << kTroubleshooting << ": run test_core with UPDATE=1";
+  for (const std::string& line : lines) {
+    for (const std::string& name : names_in(line)) EXPECT_NE(Reason::find(name), std::nullopt);
   }
 }
 
