@@ -34,11 +34,11 @@ agent::FabricFacts ask_supervisor(const AgentFlags& flags, const cli::Signals& s
 
 agent::FabricFacts ask_fabric(const AgentFlags& flags, const cli::Signals& signals) {
   if (flags.fabric_file.empty()) return ask_supervisor(flags, signals);
-  return agent::FileFabric(flags.fabric_file, fabric_mode_of(flags)).facts();
+  return agent::FileFabric(flags.fabric_file, flags.node.mode_of_fabric()).facts();
 }
 
 int print_fabric(const AgentFlags& flags, const cli::Signals& signals) {
-  const agent::FabricMode mode = fabric_mode_of(flags);
+  const agent::FabricMode mode = flags.node.mode_of_fabric();
   const agent::FabricFacts facts = ask_fabric(flags, signals);
   std::fputs(nvidia::describe_fabric(facts, mode).c_str(), stdout);
   return nvidia::verdict_of(facts, mode).error.empty() ? 0 : 1;

@@ -31,7 +31,6 @@ constexpr char kCheckUsage[] =
 std::vector<cli::Flag> own_rows(AgentFlags& f) {
   using namespace cli;  // NOLINT(google-build-using-namespace): the words of a row
   return {
-      {"node-name", "NODE_NAME", text(f.node, "NAME"), "this node's name in Kubernetes", "check"},
       {"node-address", "", text(f.node_address, "ADDRESS"),
        "address at which other nodes reach this node's IMEX daemon, instead of what "
        "compute-domain-imex reports; for tests"},
@@ -43,32 +42,20 @@ std::vector<cli::Flag> own_rows(AgentFlags& f) {
       {"pod-uid", "POD_UID", text(f.pod_uid, "UID", {base::is_dns_label, "a valid UID of a pod"}),
        "this pod's UID; it becomes part of the sockets' names, so that old and new pods of a "
        "rolling update run side by side; from Kubernetes 1.33 on"},
-      {"kubelet-plugins-dir", "KUBELET_PLUGINS_DIRECTORY_PATH", path(f.plugins_dir, "DIR"),
-       "kubelet's directory, at the same path here", "check"},
-      {"kubelet-registrar-dir", "KUBELET_REGISTRAR_DIRECTORY_PATH", path(f.registrar_dir, "DIR"),
-       "kubelet's directory, at the same path here", "check"},
       {"kubelet-pods-socket", "KUBELET_PODS_SOCKET", path(f.pods_socket, "FILE"),
        "kubelet's PodsAPI (Kubernetes 1.37), by which a claim of a pod that was deleted by force "
        "keeps its channel until the pod's containers have ended; it need not be there"},
       {"kubelet-state-file", "", path(f.kubelet_state_file, "FILE"),
        "kubelet's record of claims, where this program may read it itself; else "
        "compute-domain-imex reads it"},
-      {"cdi-root", "CDI_ROOT", path(f.cdi_root, "DIR"),
-       "directory in which the container runtime looks for CDI files", "check"},
       {"device-files", "", choice(f.device_files, "WAY", {"none", "make"}),
        "device files of channels below /dev: none (the container runtime makes them), or make"},
       {"fabric-file", "", text(f.fabric_file, "FILE"),
        "YAML file that describes the fabric, instead of compute-domain-imex, for machines without "
        "GPUs",
        "fabric check"},
-      {"fabric-mode", "", choice(f.fabric_mode, "MODE", {"strict", "legacy"}),
-       "strict: a GPU that has not joined its fabric is a fault; legacy: it has no clique",
-       "fabric check"},
       {"imex-socket", "", path(f.imex_socket, "FILE"), "socket of compute-domain-imex on this node",
        "fabric check"},
-      {"boot-id-file", "", path(f.boot_id_file, "FILE"), "the node's boot id, as kubelet sees it"},
-      {"alt-proc-devices", "ALT_PROC_DEVICES_PATH", path(f.proc_devices, "FILE"),
-       "where to read the major numbers of devices", "check"},
       {"isolation", "IMEX_ISOLATION", choice(f.isolation, "MODE", {"domain", "channel", ""}),
        "what keeps domains apart on this node: domain (IMEX daemons of their own) or channel (one "
        "set of daemons for the clique, an IMEX channel for each domain)"},
@@ -80,16 +67,14 @@ std::vector<cli::Flag> own_rows(AgentFlags& f) {
       {"healthcheck-port", "HEALTHCHECK_PORT", number(f.healthcheck_port, -1, 65535),
        "port of the gRPC health service (grpc.health.v1), services \"\" and \"liveness\"; -1 for "
        "none"},
-      {"imex-mode", "IMEX_MODE", choice(f.imex_mode, "MODE", {"driverManaged", "hostManaged"}),
-       "mode of this node's compute-domain-imex, for `check`", "check"},
   };
 }
 
 // What only the agent itself needs, and what takes several values.
 std::string mistake_in(const AgentFlags& flags) {
-  if (flags.node.empty()) return "--node-name: missing; give this node's name in Kubernetes";
-  if (!base::is_dns_subdomain(flags.node)) {
-    return cat("--node-name: \"", flags.node, "\" is not a valid name of a node");
+  if (flags.node.name.empty()) return "--node-name: missing; give this node's name in Kubernetes";
+  if (!base::is_dns_subdomain(flags.node.name)) {
+    return cat("--node-name: \"", flags.node.name, "\" is not a valid name of a node");
   }
   if (flags.healthcheck_port == 0) return "--healthcheck-port: 0 is neither a port nor -1";
   if (std::string mistake = cli::mistake_in(flags.health); !mistake.empty()) return mistake;
@@ -105,7 +90,7 @@ cli::CommandLine command_line_of(AgentFlags& flags) {
   return {.program = kAgentProgram,
           .usage = kUsage,
           .sub_commands = {{"fabric", kFabricUsage}, {"check", kCheckUsage}},
-          .flags = own_rows(flags) + cli::rows_of(flags.health) + rows_of(flags.check),
+          .flags = rows_of(flags.node) + own_rows(flags) + cli::rows_of(flags.health),
           .mistake = [&flags](const std::string& sub_command) {
             return sub_command.empty() ? mistake_in(flags) : "";
           }};
@@ -115,18 +100,14 @@ core::NodeSettings settings_of(const AgentFlags& flags) {
   using api::Isolation;
   return {.isolation = flags.isolation == "channel" ? Isolation::Channel : Isolation::Domain,
           .seats = flags.seats,
-          .channels = flags.check.channels};
-}
-
-agent::FabricMode fabric_mode_of(const AgentFlags& flags) {
-  return flags.fabric_mode == "legacy" ? agent::FabricMode::Legacy : agent::FabricMode::Strict;
+          .channels = flags.node.channels};
 }
 
 agent::CdiOptions cdi_of(const AgentFlags& flags) {
   agent::CdiOptions options;
-  options.directory = flags.cdi_root;
-  options.proc_devices = flags.proc_devices;
-  options.proc_driver = base::proc_driver_beside(flags.proc_devices);
+  options.directory = flags.node.cdi_root;
+  options.proc_devices = flags.node.proc_devices;
+  options.proc_driver = base::proc_driver_beside(flags.node.proc_devices);
   if (flags.device_files == "none") options.dev.clear();
   options.as_zero = flags.channel_as_zero;
   return options;
@@ -135,24 +116,17 @@ agent::CdiOptions cdi_of(const AgentFlags& flags) {
 dra::PluginOptions plugin_of(const AgentFlags& flags) {
   dra::PluginOptions options;
   options.driver = api::kDriver;
-  options.plugins_dir = flags.plugins_dir;
-  options.registrar_dir = flags.registrar_dir;
+  options.plugins_dir = flags.node.plugins_dir;
+  options.registrar_dir = flags.node.registrar_dir;
   options.pod_uid = flags.pod_uid;
   if (flags.healthcheck_port > 0) options.health_listen = cat("[::]:", flags.healthcheck_port);
   return options;
 }
 
 node_check::Places places_of(const AgentFlags& flags) {
-  node_check::Places places;
+  node_check::Places places = places_of(flags.node);
   places.program = node_check::Program::Agent;
-  places.node = flags.node;
-  places.is_host_managed = flags.imex_mode == "hostManaged";
   places.driver.root.clear();  // the other program has it
-  places.proc_devices = flags.proc_devices;
-  places.proc_driver = base::proc_driver_beside(flags.proc_devices);
-  places.plugins_dir = flags.plugins_dir;
-  places.registrar_dir = flags.registrar_dir;
-  places.cdi_folder = flags.cdi_root;
   return places;
 }
 

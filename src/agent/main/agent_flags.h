@@ -6,46 +6,36 @@
 #include "cli/command_line.h"
 #include "cli/health_flags.h"
 #include "compute_domain/agent/cdi_channel_injector.h"
-#include "compute_domain/agent/fabric_reading.h"
 #include "compute_domain/core/node_world.h"
 #include "compute_domain/dra/plugin.h"
-#include "node_check/main/check_command.h"
+#include "node_check/main/node_flags.h"
 
 namespace cdom::program {
 
 inline constexpr char kAgentProgram[] = "compute-domain-agent";
 
 struct AgentFlags {
-  std::string node;
+  NodeFlags node;
   std::string node_address;
   std::string kubeconfig;
   std::string ns = "compute-domain-operator";
   std::string pod_uid;
-  std::string plugins_dir = "/var/lib/kubelet/plugins";
-  std::string registrar_dir = "/var/lib/kubelet/plugins_registry";
   std::string pods_socket = "/var/lib/kubelet/pods-api/pods-api.sock";
   std::string kubelet_state_file;
-  std::string cdi_root = "/var/run/cdi";
   std::string device_files = "none";
   std::string fabric_file;
-  std::string fabric_mode = "strict";
   std::string imex_socket = "/run/compute-domain/imex.sock";
-  std::string boot_id_file = "/proc/sys/kernel/random/boot_id";
-  std::string proc_devices = "/proc/devices";
   std::string isolation = "domain";
   int seats = 8;
   bool channel_as_zero = false;
   int healthcheck_port = -1;
   cli::HealthFlags health = {.listen = "127.0.0.1:8081"};
-  CheckFlags check;
-  std::string imex_mode = "driverManaged";
 };
 
 // Writes into `flags`, which must outlive it.
 cli::CommandLine command_line_of(AgentFlags& flags);
 
 core::NodeSettings settings_of(const AgentFlags& flags);
-agent::FabricMode fabric_mode_of(const AgentFlags& flags);
 agent::CdiOptions cdi_of(const AgentFlags& flags);
 dra::PluginOptions plugin_of(const AgentFlags& flags);
 node_check::Places places_of(const AgentFlags& flags);

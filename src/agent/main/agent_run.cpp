@@ -70,8 +70,8 @@ std::string boot_id_in(const std::string& file) {
 // Why kubelet cannot be served; "" when it can.
 std::string lack_of_kubelet(const AgentFlags& flags) {
   for (const auto& [flag, directory] :
-       {std::pair("--kubelet-plugins-dir", flags.plugins_dir),
-        std::pair("--kubelet-registrar-dir", flags.registrar_dir)}) {
+       {std::pair("--kubelet-plugins-dir", flags.node.plugins_dir),
+        std::pair("--kubelet-registrar-dir", flags.node.registrar_dir)}) {
     std::error_code ignored;
     if (!std::filesystem::is_directory(directory, ignored)) {
       return cat(
@@ -137,7 +137,7 @@ class Cluster {
 
   // Asks once.
   base::Result<api::Node> meet() {
-    auto node = first_contact(client_, flags_.node, flags_.ns);
+    auto node = first_contact(client_, flags_.node.name, flags_.ns);
     if (is_away(node) && node.error().message != logged_) {
       logged_ = node.error().message;
       base::log_warning("the API server does not answer; trying again", {{"error", logged_}});
@@ -172,9 +172,9 @@ void compare_boot_ids(const api::Node& node, const std::string& boot_id, const s
 
 int run_agent(const AgentFlags& flags, cli::Signals& signals) {
   const base::SystemClock clock;
-  const std::string boot_id = boot_id_in(flags.boot_id_file);
+  const std::string boot_id = boot_id_in(flags.node.boot_id_file);
   if (boot_id.empty()) {
-    return fail(cat("--boot-id-file: cannot read a boot id in ", flags.boot_id_file));
+    return fail(cat("--boot-id-file: cannot read a boot id in ", flags.node.boot_id_file));
   }
   if (const std::string lack = lack_of_kubelet(flags); !lack.empty()) return fail(lack);
   base::Registry metrics;
@@ -214,17 +214,17 @@ int run_agent(const AgentFlags& flags, cli::Signals& signals) {
   if (!node && !Cluster::is_away(node)) {
     return fail(cat(node.error().message, " (", access->source, ")"));
   }
-  if (node) compare_boot_ids(*node, boot_id, flags.boot_id_file);
+  if (node) compare_boot_ids(*node, boot_id, flags.node.boot_id_file);
 
   const dra::PluginOptions plugin_options = plugin_of(flags);
-  const std::string directory = cat(flags.plugins_dir, "/", api::kDriver);
+  const std::string directory = cat(flags.node.plugins_dir, "/", api::kDriver);
   if (const auto made = base::make_directories(directory); !made) {
     return fail(made.error().message);
   }
   agent::FileCheckpointStore checkpoints(directory + "/checkpoint");
   agent::CdiChannelInjector channels(cdi_of(flags));
   agent::ImexClient imex(flags.imex_socket, cat(kAgentProgram, "/", CDOM_VERSION), clock,
-                         flags.cdi_root);
+                         flags.node.cdi_root);
   agent::KubeletStateFile kubelet =
       flags.kubelet_state_file.empty()
           ? agent::KubeletStateFile("compute-domain-imex", [&] { return imex.kubelet_state(); })
@@ -238,7 +238,7 @@ int run_agent(const AgentFlags& flags, cli::Signals& signals) {
   agent::ServerMail mail{
       .orders = agent::Queue<agent::ServerOrder>([server_wakeup] { server_wakeup->wake(); }),
       .results = agent::Queue<agent::ServerResult>([wakeup] { wakeup->wake(); })};
-  const agent::NodeAgentOptions options{.self = {.name = flags.node,
+  const agent::NodeAgentOptions options{.self = {.name = flags.node.name,
                                                  .boot_id = boot_id,
                                                  .address = flags.node_address,
                                                  .agent = base::hex64(seed)},
@@ -261,7 +261,7 @@ int run_agent(const AgentFlags& flags, cli::Signals& signals) {
   KubeletCalls calls(mailbox);
   auto plugin = dra::Plugin::start(plugin_options, calls, clock);
   if (!plugin) return fail(plugin.error().message);
-  base::log_info("starting", {{"node", flags.node},
+  base::log_info("starting", {{"node", flags.node.name},
                               {"server", server},
                               {"from", access->source},
                               {"namespace", flags.ns},

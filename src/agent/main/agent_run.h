@@ -3,6 +3,7 @@
 
 #include "agent/main/agent_flags.h"
 #include "cli/signals.h"
+#include "compute_domain/agent/fabric_reading.h"
 
 namespace cdom::program {
 

@@ -15,9 +15,9 @@ inline std::unique_ptr<agent::Fabric> make_node_fabric(const AgentFlags& flags,
                                                        agent::ImexClient& supervisor,
                                                        const base::Clock& clock) {
   if (!flags.fabric_file.empty()) {
-    return std::make_unique<agent::FileFabric>(flags.fabric_file, fabric_mode_of(flags));
+    return std::make_unique<agent::FileFabric>(flags.fabric_file, flags.node.mode_of_fabric());
   }
-  return std::make_unique<agent::ImexFabric>(supervisor, fabric_mode_of(flags), clock);
+  return std::make_unique<agent::ImexFabric>(supervisor, flags.node.mode_of_fabric(), clock);
 }
 
 }  // namespace cdom::program

@@ -10,6 +10,7 @@
 #include "compute_domain/node_check/findings.h"
 #include "compute_domain/nvidia/fabric_verdict.h"
 #include "compute_domain/nvidia/nvml_crash.h"
+#include "node_check/main/check_command.h"
 
 namespace cdom::program {
 
@@ -32,17 +33,11 @@ int print_fabric_lines(const ImexFlags& flags, const char* program) {
   return 0;
 }
 
-namespace {
-nvidia::FabricMode mode_of(const ImexFlags& flags) {
-  return flags.fabric_mode == "legacy" ? nvidia::FabricMode::Legacy : nvidia::FabricMode::Strict;
-}
-}  // namespace
-
 int check_node(const ImexFlags& flags, const std::stop_token& stop) {
   const auto facts = imex::read_fabric(fabric_command_of(flags), stop);
   if (!facts) return 1;
-  return run_check(flags.check, places_of(flags), node_check::fabric_of(*facts, mode_of(flags)),
-                   stop);
+  return run_check(flags.node, places_of(flags),
+                   node_check::fabric_of(*facts, flags.node.mode_of_fabric()), stop);
 }
 
 std::vector<std::string> check_command_of(const ImexFlags& flags) {
@@ -52,19 +47,18 @@ std::vector<std::string> check_command_of(const ImexFlags& flags) {
                                    "--lines",
                                    cat("--driver-root=", supervisor.driver_root),
                                    cat("--directory=", supervisor.directory),
-                                   cat("--imex-mode=", flags.mode),
+                                   cat("--imex-mode=", flags.node.imex_mode),
                                    cat("--server-port=", supervisor.server_port),
                                    cat("--command-port=", supervisor.command_port),
-                                   cat("--alt-proc-devices=", supervisor.devices_path),
-                                   cat("--kubelet-plugins-dir=", flags.plugins_dir),
-                                   cat("--kubelet-registrar-dir=", flags.registrar_dir)};
-  if (!flags.check.host_root.empty()) command.push_back(cat("--host-root=", flags.check.host_root));
+                                   cat("--alt-proc-devices=", flags.node.proc_devices),
+                                   cat("--kubelet-plugins-dir=", flags.node.plugins_dir),
+                                   cat("--kubelet-registrar-dir=", flags.node.registrar_dir)};
+  if (!flags.node.host_root.empty()) command.push_back(cat("--host-root=", flags.node.host_root));
   return command;
 }
 
 int print_check_lines(const ImexFlags& flags) {
   node_check::Places places = places_of(flags);
-  places.host_root = flags.check.host_root;
   places.is_brief = true;
   places.agents = flags.agents;
   std::vector<base::NodeLack> lacks;
@@ -83,7 +77,7 @@ int print_check_lines(const ImexFlags& flags) {
 int print_fabric(const ImexFlags& flags, const std::stop_token& stop) {
   const auto facts = imex::read_fabric(fabric_command_of(flags), stop);
   if (!facts) return 1;
-  const auto mode = mode_of(flags);
+  const auto mode = flags.node.mode_of_fabric();
   std::fputs(nvidia::describe_fabric(*facts, mode).c_str(), stdout);
   return nvidia::verdict_of(*facts, mode).error.empty() ? 0 : 1;
 }

@@ -61,10 +61,6 @@ std::vector<cli::Flag> own_rows(ImexFlags& f) {
        "folder below the driver root that has the driver's libraries, searched before the usual "
        "ones",
        "fabric check"},
-      {"imex-mode", "IMEX_MODE", choice(f.mode, "MODE", {"driverManaged", "hostManaged"}),
-       "driverManaged: daemons are started as agents ask for them; hostManaged: the host's own is "
-       "asked for its state, and never started or stopped",
-       "check"},
       {"imex-host-socket", "IMEX_HOST_SOCKET_PATH", path(f.host_socket, "FILE"),
        "socket of the host's own daemon, for nvidia-imex-ctl; below the driver root"},
       {"hosts-file", "", path(supervisor.hosts_path, "FILE"),
@@ -86,28 +82,14 @@ std::vector<cli::Flag> own_rows(ImexFlags& f) {
        "make (those of the GPUs and fabric-imex-mgmt) or given (by the container runtime)"},
       {"kubelet-state-file", "", path(supervisor.kubelet_state_path, "FILE"),
        "kubelet's record of claims, for the agent, which does not see kubelet's folder"},
-      {"fabric-mode", "", choice(f.fabric_mode, "MODE", {"strict", "legacy"}),
-       "for `fabric`: strict: a GPU that has not joined its fabric is a fault; legacy: it has no "
-       "clique",
-       "fabric check"},
       {"lines", "", on_off(f.prints_lines),
        "for `fabric` and `check`: print the lines that compute-domain-imex itself reads; `fabric` "
        "then asks NVML in this process, and `check` does not ask it, nor bind ports",
        "fabric check"},
       {"agents", "", number<std::int64_t>(f.agents, 0, 1000),
        "for `check --lines`: agents that are connected to compute-domain-imex now", "check"},
-      {"boot-id-file", "", path(f.boot_id_file, "FILE"), "the node's boot id, as kubelet sees it"},
-      {"alt-proc-devices", "ALT_PROC_DEVICES_PATH", text(supervisor.devices_path, "FILE"),
-       "where to read the major numbers of devices", "check"},
       {"allow-user", "", numbers(f.allowed_users, "ID"),
        "id of a user who may connect, besides root and this program's own"},
-      {"node-name", "NODE_NAME", text(f.node, "NAME"), "this node's name, for `check`", "check"},
-      {"kubelet-plugins-dir", "KUBELET_PLUGINS_DIRECTORY_PATH", path(f.plugins_dir, "DIR"),
-       "kubelet's directory on the node, for `check`", "check"},
-      {"kubelet-registrar-dir", "KUBELET_REGISTRAR_DIRECTORY_PATH", path(f.registrar_dir, "DIR"),
-       "kubelet's directory on the node, for `check`", "check"},
-      {"cdi-root", "CDI_ROOT", path(f.cdi_root, "DIR"),
-       "directory of the agent's CDI files, on the node, for `check`", "check"},
   };
 }
 
@@ -125,7 +107,7 @@ cli::CommandLine command_line_of(ImexFlags& flags) {
       .program = kImexProgram,
       .usage = kUsage,
       .sub_commands = {{"check", kCheckUsage}, {"fabric", kFabricUsage}, {"probe", kProbeUsage}},
-      .flags = own_rows(flags) + cli::rows_of_open_metrics(flags.health) + rows_of(flags.check),
+      .flags = own_rows(flags) + rows_of(flags.node) + cli::rows_of_open_metrics(flags.health),
       .mistake = [&flags](const std::string&) -> std::string {
         // Those of the metrics keep no daemon from its work: MetricsPort tells them.
         return flags.supervisor.server_port == flags.supervisor.command_port
@@ -136,18 +118,11 @@ cli::CommandLine command_line_of(ImexFlags& flags) {
 
 node_check::Places places_of(const ImexFlags& flags) {
   const imex::SupervisorOptions& supervisor = flags.supervisor;
-  node_check::Places places;
+  node_check::Places places = places_of(flags.node);
   places.program = node_check::Program::Imex;
-  places.node = flags.node;
-  places.is_host_managed = flags.mode == "hostManaged";
   places.driver.root = supervisor.driver_root;
   places.driver.program_folders = supervisor.driver_programs;
   places.driver.library_folders = supervisor.driver_libraries;
-  places.proc_devices = supervisor.devices_path;
-  places.proc_driver = base::proc_driver_beside(supervisor.devices_path);
-  places.plugins_dir = flags.plugins_dir;
-  places.registrar_dir = flags.registrar_dir;
-  places.cdi_folder = flags.cdi_root;
   places.own_configuration = cat(supervisor.directory, "/imexd.cfg");
   places.ports = {supervisor.server_port, supervisor.command_port};
   return places;
@@ -160,8 +135,9 @@ imex::SupervisorOptions supervisor_of(const ImexFlags& flags) {
     supervisor.imex_options[option.substr(0, equals)] = option.substr(equals + 1);
   }
   // What a stand-in for the kernel's files has is all beside its list of devices.
+  supervisor.devices_path = flags.node.proc_devices;
   supervisor.kernel_driver_path = base::proc_driver_beside(supervisor.devices_path);
-  if (flags.mode == "hostManaged") supervisor.host_socket = flags.host_socket;
+  if (flags.node.is_host_managed()) supervisor.host_socket = flags.host_socket;
   supervisor.makes_device_files = flags.device_files == "make";
   supervisor.allowed_users = {0, geteuid()};
   supervisor.allowed_users.insert(flags.allowed_users.begin(), flags.allowed_users.end());

@@ -8,7 +8,7 @@
 #include "cli/command_line.h"
 #include "cli/health_flags.h"
 #include "compute_domain/imex/supervisor.h"
-#include "node_check/main/check_command.h"
+#include "node_check/main/node_flags.h"
 
 namespace cdom::program {
 
@@ -17,22 +17,15 @@ inline constexpr char kImexProgram[] = "compute-domain-imex";
 imex::SupervisorOptions supervisor_by_default();
 
 struct ImexFlags {
+  NodeFlags node;
   imex::SupervisorOptions supervisor = supervisor_by_default();
   std::string device_files = "make";
-  std::string mode = "driverManaged";
   std::string host_socket = "/etc/nvidia-imex/imex_ctrl.sock";
   std::vector<std::string> imex_options;
   std::vector<std::uint32_t> allowed_users;
-  std::string fabric_mode = "strict";
   bool prints_lines = false;
-  std::string boot_id_file = "/proc/sys/kernel/random/boot_id";
   cli::HealthFlags health;  // served only where an address is given; may have mistakes
-  CheckFlags check;
-  std::string node;
-  std::string plugins_dir = "/var/lib/kubelet/plugins";
-  std::string registrar_dir = "/var/lib/kubelet/plugins_registry";
-  std::string cdi_root = "/var/run/cdi";
-  std::int64_t agents = 0;
+  std::int64_t agents = 0;  // for `check --lines`
 };
 
 // Writes into `flags`, which must outlive it.

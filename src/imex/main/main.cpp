@@ -39,8 +39,8 @@ int run(const program::ImexFlags& flags, const cli::Signals& signals) {
   options.program = cat(kProgram, "/", CDOM_VERSION);
   options.fabric_command = program::fabric_command_of(flags);
   options.check_command = program::check_command_of(flags);
-  std::ifstream(flags.boot_id_file) >> options.boot_id;
-  if (options.boot_id.empty()) return fail(cat("cannot read ", flags.boot_id_file));
+  std::ifstream(flags.node.boot_id_file) >> options.boot_id;
+  if (options.boot_id.empty()) return fail(cat("cannot read ", flags.node.boot_id_file));
   const base::SystemClock clock;
   base::Registry metrics;
   base::Pulses pulses(clock, kStuck);

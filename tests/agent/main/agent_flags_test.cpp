@@ -13,7 +13,7 @@ using testing::StartsWith;
 
 AgentFlags usable() {
   AgentFlags flags;
-  flags.node = "gpu1";
+  flags.node.name = "gpu1";
   return flags;
 }
 
