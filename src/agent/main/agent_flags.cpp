@@ -34,11 +34,6 @@ std::vector<cli::Flag> own_rows(AgentFlags& f) {
       {"node-address", "", text(f.node_address, "ADDRESS"),
        "address at which other nodes reach this node's IMEX daemon, instead of what "
        "compute-domain-imex reports; for tests"},
-      {"kubeconfig", "", text(f.kubeconfig, "FILE"),
-       "cluster to work on (KUBECONFIG; else the pod's service account)"},
-      {"namespace", "NAMESPACE",
-       text(f.ns, "NAMESPACE", {base::is_dns_label, "a valid name of a namespace"}),
-       "the operator's own namespace, where the node lists are"},
       {"pod-uid", "POD_UID", text(f.pod_uid, "UID", {base::is_dns_label, "a valid UID of a pod"}),
        "this pod's UID; it becomes part of the sockets' names, so that old and new pods of a "
        "rolling update run side by side; from Kubernetes 1.33 on"},
@@ -90,7 +85,8 @@ cli::CommandLine command_line_of(AgentFlags& flags) {
   return {.program = kAgentProgram,
           .usage = kUsage,
           .sub_commands = {{"fabric", kFabricUsage}, {"check", kCheckUsage}},
-          .flags = rows_of(flags.node) + own_rows(flags) + cli::rows_of(flags.health),
+          .flags = rows_of(flags.node) + cli::rows_of(flags.cluster) + own_rows(flags) +
+                   cli::rows_of(flags.health),
           .mistake = [&flags](const std::string& sub_command) {
             return sub_command.empty() ? mistake_in(flags) : "";
           }};

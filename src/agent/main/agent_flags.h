@@ -3,6 +3,7 @@
 
 #include <string>
 
+#include "cli/cluster_flags.h"
 #include "cli/command_line.h"
 #include "cli/health_flags.h"
 #include "compute_domain/agent/cdi_channel_injector.h"
@@ -17,8 +18,7 @@ inline constexpr char kAgentProgram[] = "compute-domain-agent";
 struct AgentFlags {
   NodeFlags node;
   std::string node_address;
-  std::string kubeconfig;
-  std::string ns = "compute-domain-operator";
+  cli::ClusterFlags cluster;
   std::string pod_uid;
   std::string pods_socket = "/var/lib/kubelet/pods-api/pods-api.sock";
   std::string kubelet_state_file;

@@ -137,7 +137,7 @@ class Cluster {
 
   // Asks once.
   base::Result<api::Node> meet() {
-    auto node = first_contact(client_, flags_.node.name, flags_.ns);
+    auto node = first_contact(client_, flags_.node.name, flags_.cluster.ns);
     if (is_away(node) && node.error().message != logged_) {
       logged_ = node.error().message;
       base::log_warning("the API server does not answer; trying again", {{"error", logged_}});
@@ -178,7 +178,7 @@ int run_agent(const AgentFlags& flags, cli::Signals& signals) {
   }
   if (const std::string lack = lack_of_kubelet(flags); !lack.empty()) return fail(lack);
   base::Registry metrics;
-  auto access = kube::find_cluster(flags.kubeconfig, environment_variable);
+  auto access = kube::find_cluster(flags.cluster.kubeconfig, environment_variable);
   if (!access) return cli::usage_error(kAgentProgram, access.error().message);
   const auto wakeup = std::make_shared<Wakeup>(), server_wakeup = std::make_shared<Wakeup>();
   access->http.user_agent = cat(kAgentProgram, "/", CDOM_VERSION);
@@ -244,7 +244,7 @@ int run_agent(const AgentFlags& flags, cli::Signals& signals) {
                                                  .agent = base::hex64(seed)},
                                         .times = {},
                                         .settings = settings_of(flags),
-                                        .operator_namespace = flags.ns,
+                                        .operator_namespace = flags.cluster.ns,
                                         .seed = seed};
   agent::NodeAgent node_agent({.fabric = *fabric,
                                .imex = imex,
@@ -264,7 +264,7 @@ int run_agent(const AgentFlags& flags, cli::Signals& signals) {
   base::log_info("starting", {{"node", flags.node.name},
                               {"server", server},
                               {"from", access->source},
-                              {"namespace", flags.ns},
+                              {"namespace", flags.cluster.ns},
                               {"boot", boot_id},
                               {"imex", flags.imex_socket},
                               {"health", health ? health->address() : "off"}});

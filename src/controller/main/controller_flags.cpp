@@ -27,10 +27,6 @@ std::vector<cli::Flag> own_rows(ControllerFlags& f) {
   using namespace cli;  // NOLINT(google-build-using-namespace): the words of a row
   const Rule namespace_name{base::is_dns_label, "a valid name of a namespace"};
   return {
-      {"kubeconfig", "", text(f.kubeconfig, "FILE"),
-       "cluster to work on (KUBECONFIG; else the pod's service account)"},
-      {"namespace", "NAMESPACE", text(f.ns, "NAMESPACE", namespace_name),
-       "the operator's own namespace, where the node lists are", "plan"},
       {"node-namespace", "NODE_NAMESPACE",
        text(f.node_ns, "NAMESPACE",
             {base::is_dns_label, "a valid name of a namespace; name the one of the agents' pods"}),
@@ -101,16 +97,17 @@ std::string mistake_in(const ControllerFlags& flags) {
 }  // namespace
 
 cli::CommandLine command_line_of(ControllerFlags& flags) {
-  return {.program = kControllerProgram,
-          .usage = kUsage,
-          .sub_commands = {{"plan", kPlanUsage, true}},
-          .flags = own_rows(flags) + cli::rows_of(flags.health),
-          .mistake = [&flags](const std::string&) { return mistake_in(flags); }};
+  return {
+      .program = kControllerProgram,
+      .usage = kUsage,
+      .sub_commands = {{"plan", kPlanUsage, true}},
+      .flags = cli::rows_of(flags.cluster, "plan") + own_rows(flags) + cli::rows_of(flags.health),
+      .mistake = [&flags](const std::string&) { return mistake_in(flags); }};
 }
 
 core::Settings settings_of(const ControllerFlags& flags) {
   core::Settings settings;
-  settings.operator_namespace = flags.ns;
+  settings.operator_namespace = flags.cluster.ns;
   settings.slots_per_group = flags.max_nodes;
   settings.labels_nodes = flags.label_nodes;
   settings.shares_claims = flags.share_claims;
@@ -122,13 +119,13 @@ core::Settings settings_of(const ControllerFlags& flags) {
 
 kube::LeaderElectionOptions election_of(const ControllerFlags& flags, const std::string& pod,
                                         std::uint64_t seed) {
-  return {
-      .lease = {flags.lease_namespace.empty() ? flags.ns : flags.lease_namespace, flags.lease_name},
-      .identity = cat(pod.empty() ? kControllerProgram : pod, "-", base::Random(seed).uuid()),
-      .lease_duration = flags.lease_duration,
-      .renew_deadline = flags.renew_deadline,
-      .retry_period = flags.retry_period,
-      .seed = seed};
+  return {.lease = {flags.lease_namespace.empty() ? flags.cluster.ns : flags.lease_namespace,
+                    flags.lease_name},
+          .identity = cat(pod.empty() ? kControllerProgram : pod, "-", base::Random(seed).uuid()),
+          .lease_duration = flags.lease_duration,
+          .renew_deadline = flags.renew_deadline,
+          .retry_period = flags.retry_period,
+          .seed = seed};
 }
 
 }  // namespace cdom::program

@@ -6,6 +6,7 @@
 #include <set>
 #include <string>
 
+#include "cli/cluster_flags.h"
 #include "cli/command_line.h"
 #include "cli/health_flags.h"
 #include "compute_domain/core/world.h"
@@ -16,8 +17,7 @@ namespace cdom::program {
 inline constexpr char kControllerProgram[] = "compute-domain-controller";
 
 struct ControllerFlags {
-  std::string kubeconfig;
-  std::string ns = "compute-domain-operator";
+  cli::ClusterFlags cluster;
   std::string node_ns = "compute-domain-nodes";
   int workers = 4;
   cli::HealthFlags health = {.listen = "127.0.0.1:8080"};

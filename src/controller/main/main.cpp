@@ -63,7 +63,7 @@ base::Result<void> meet(kube::Client& client, const std::string& server,
 }
 
 int run_controller(const program::ControllerFlags& flags, const cli::Signals& signals) {
-  auto access = kube::find_cluster(flags.kubeconfig, environment);
+  auto access = kube::find_cluster(flags.cluster.kubeconfig, environment);
   if (!access) return cli::usage_error(kProgram, access.error().message);
   access->http.user_agent = cat(kProgram, "/", CDOM_VERSION);
   const std::string server = http::without_user(access->http.base_url);
@@ -90,12 +90,12 @@ int run_controller(const program::ControllerFlags& flags, const cli::Signals& si
     return fail(cat(met.error().message, " (", access->source, ")"));
   }
 
-  if (const auto other =
-          controller::find_predecessor(onlooker, controller::Look::AtDeployments, flags.ns)) {
+  if (const auto other = controller::find_predecessor(onlooker, controller::Look::AtDeployments,
+                                                      flags.cluster.ns)) {
     return fail(program::at_work(*other));
   }
   std::optional<program::PredecessorWatch> predecessor_watch;
-  predecessor_watch.emplace(onlooker, pulses, flags.ns,
+  predecessor_watch.emplace(onlooker, pulses, flags.cluster.ns,
                             [&ending](const auto& found) { ending.predecessor_found(found); });
 
   std::vector<api::Definition> definitions = controller::expected_definitions();
@@ -136,7 +136,8 @@ int run_controller(const program::ControllerFlags& flags, const cli::Signals& si
   kube::Client reader(*transport, clock, kProgram, &metrics);
   program::PageMaker pages(
       [&] {
-        return plugin::read_cluster(reader, {.operators = flags.ns, .nodes = flags.node_ns}, clock);
+        return plugin::read_cluster(reader, {.operators = flags.cluster.ns, .nodes = flags.node_ns},
+                                    clock);
       },
       pod.empty() ? kProgram : pod, clock);
   std::unique_ptr<http::Server> page;
@@ -149,7 +150,7 @@ int run_controller(const program::ControllerFlags& flags, const cli::Signals& si
   }
   base::log_info("starting", {{"server", server},
                               {"from", access->source},
-                              {"namespace", flags.ns},
+                              {"namespace", flags.cluster.ns},
                               {"health", health ? health->address() : "off"},
                               {"page", page ? page->address() : "off"}});
   const std::stop_callback on_stop(ending.token(), [&] { transport->shut_down(); });
