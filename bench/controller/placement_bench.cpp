@@ -31,7 +31,7 @@ class Cluster {
     for (int d = 0; d < kPlaced; ++d) add_placed(d);
     for (int d = 0; d < kWaiting; ++d) add_domain(cat("waiting-", d), 16);
     reservations_.meta.uid = "reservations";
-    lists_.put(controller::stored(reservations_));
+    filled_.of<api::ConfigMap>().put(controller::stored(reservations_));
   }
 
   [[nodiscard]] core::PlacementWorld gathered() {
@@ -48,7 +48,7 @@ class Cluster {
     api::Node node;
     node.meta.name = node_name(clique, number);
     node.ready = api::ConditionStatus::True;
-    nodes_.put(std::move(node));
+    filled_.of<api::Node>().put(std::move(node));
     api::ResourceSlice slice;
     slice.meta.name = cat(node_name(clique, number), "-compute-domain.nvidia.com-x7k2p");
     slice.driver = api::kDriver;
@@ -57,7 +57,7 @@ class Cluster {
                       .attributes = {{"type", std::string("channel")},
                                      {"id", std::int64_t{0}},
                                      {"clique", clique_name(clique)}}}};
-    slices_.put(std::move(slice));
+    filled_.of<api::ResourceSlice>().put(std::move(slice));
   }
 
   std::string add_domain(const std::string& name, int nodes) {
@@ -68,7 +68,7 @@ class Cluster {
     domain.spec.num_nodes = nodes;
     domain.spec.channel = api::ComputeDomainChannel{.template_name = name};
     domain.spec.placement = api::ComputeDomainPlacement{api::CliquePlacement::Single};
-    domains_.put(domain);
+    filled_.of<api::ComputeDomain>().put(domain);
     return domain.meta.uid;
   }
 
@@ -93,23 +93,12 @@ class Cluster {
                                                       .device = "channel-0"}},
                                          .configs = claim.spec.configs,
                                          .node = node_name(number, n)};
-      claims_.put(std::move(claim));
+      filled_.of<api::ResourceClaim>().put(std::move(claim));
     }
   }
 
-  kube::Store<api::ComputeDomain> domains_{controller::indexes_of<api::ComputeDomain>()};
-  kube::Store<api::ResourceClaim> claims_{controller::indexes_of<api::ResourceClaim>()};
-  kube::Store<api::ResourceClaimTemplate> templates_{
-      controller::indexes_of<api::ResourceClaimTemplate>()};
-  kube::Store<core::StoredList> lists_{controller::indexes_of<core::StoredList>()};
-  kube::Store<api::ComputeDomainNode> reports_{controller::indexes_of<api::ComputeDomainNode>()};
-  kube::Store<api::Node> nodes_{controller::indexes_of<api::Node>()};
-  kube::Store<api::ResourceSlice> slices_{controller::indexes_of<api::ResourceSlice>()};
-  kube::Store<api::Pod> agents_{controller::indexes_of<api::Pod>()};
-  kube::Store<api::ComputeDomainClique> cliques_{
-      controller::indexes_of<api::ComputeDomainClique>()};
-  const controller::Stores stores_{domains_, claims_, templates_, lists_,  reports_,
-                                   nodes_,   slices_, agents_,    cliques_};
+  controller::FilledStores filled_;
+  const controller::Stores stores_ = filled_.view();
   controller::Memory memory_;
   core::Settings settings_;
   base::SystemClock clock_;
