@@ -321,10 +321,10 @@ bool Controller::Loop::lacks_its_watch(const Key& key) {
 // A domain comes with its groups, and after them: pods wait for a node list, nobody waits for a
 // status. All are of one World, as long as the stores have not moved on.
 void Controller::Loop::process_domain(Queue& queue, const Key& key) {
-  std::vector<std::uint64_t> versions = seen_versions(stores_);
+  std::vector<std::uint64_t> versions = informers_.seen_versions();
   core::World world = gather_groups(sources_, key.id);
   const auto keep_up = [&] {
-    std::vector<std::uint64_t> now = seen_versions(stores_);
+    std::vector<std::uint64_t> now = informers_.seen_versions();
     if (now == versions) return;
     versions = std::move(now);
     world = gather_groups(sources_, key.id);

@@ -4,7 +4,6 @@
 // fills stores from files). Thread-safe for reading.
 #pragma once
 
-#include <cstdint>
 #include <set>
 #include <string>
 #include <tuple>
@@ -18,9 +17,10 @@ namespace cdom::controller {
 
 template <class... Kind>
 struct KindList {};
-// A new kind to watch: its type here and its place in Stores, both last; in stores.cpp its indexes
-// and what is trimmed; and Triggers::on_change() for it. informers.h says when not all objects of a
-// kind are wanted, or none without an option, or somebody is to hear of those that cannot be read.
+// A new kind to watch: its type here and its place in Stores, both last, and Triggers::on_change()
+// for it; in src/controller/cache/stores.cpp its indexes, and what is trimmed, where it is not what
+// is trimmed of any kind. informers.h beside it says when not all objects of a kind are wanted, or
+// none without an option, or somebody is to hear of those that cannot be read.
 using WatchedKinds = KindList<api::ComputeDomain, api::ResourceClaim, api::ResourceClaimTemplate,
                               api::ConfigMap, api::ComputeDomainNode, api::Node, api::ResourceSlice,
                               api::Pod, api::ComputeDomainClique>;
@@ -49,9 +49,6 @@ struct Stores {
   const kube::Store<api::Pod>& agents;
   const kube::Store<api::ComputeDomainClique>& cliques;
 };
-
-// The resource version up to which each store has followed the API server.
-std::vector<std::uint64_t> seen_versions(const Stores& stores);
 
 // Names of indexes, and the indexes themselves.
 inline constexpr char kByUid[] = "uid";              // ComputeDomain: its own UID
@@ -89,8 +86,11 @@ std::string workload_in(const std::string& ns, const std::string& id);
 // UIDs of the domains that a template says it is of, by label and by owner.
 std::vector<std::string> domains_in(const api::ResourceClaimTemplate& object);
 
+// None, unless it is said here.
 template <class T>
-typename kube::Store<T>::Indexes indexes_of();
+typename kube::Store<T>::Indexes indexes_of() {
+  return {};
+}
 template <>
 kube::Store<api::ComputeDomain>::Indexes indexes_of<api::ComputeDomain>();
 template <>
@@ -102,8 +102,6 @@ kube::Store<core::StoredList>::Indexes indexes_of<core::StoredList>();
 template <>
 kube::Store<api::ComputeDomainNode>::Indexes indexes_of<api::ComputeDomainNode>();
 template <>
-kube::Store<api::Node>::Indexes indexes_of<api::Node>();
-template <>
 kube::Store<api::ResourceSlice>::Indexes indexes_of<api::ResourceSlice>();
 template <>
 kube::Store<api::Pod>::Indexes indexes_of<api::Pod>();
@@ -111,14 +109,17 @@ template <>
 kube::Store<api::ComputeDomainClique>::Indexes indexes_of<api::ComputeDomainClique>();
 
 // Takes out of an object what no decision reads: a cluster has thousands of nodes, and claims of
-// other drivers.
+// other drivers. Its labels, annotations, finalizers and owners, unless it is said here.
+void trim_meta(api::ObjectMeta& meta);
+template <class T>
+void trim(T& object) {
+  trim_meta(object.meta);
+}
 void trim(api::ComputeDomain& domain);
 void trim(api::ResourceClaim& claim);
 void trim(api::ResourceClaimTemplate& object);
 void trim(api::ComputeDomainNode& report);
 void trim(api::Node& node);
-void trim(api::ResourceSlice& slice);
-void trim(api::Pod& pod);
 void trim(api::ComputeDomainClique& object);
 
 // What is stored of an object that comes.

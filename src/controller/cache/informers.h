@@ -4,6 +4,7 @@
 // are stepped by one thread each.
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <optional>
 #include <stop_token>
@@ -150,6 +151,10 @@ class InformersOf<KindList<T...>> {
     return std::get<InformerOf<Kind>>(informers_);
   }
   [[nodiscard]] Stores stores() const { return {std::get<InformerOf<T>>(informers_).store()...}; }
+  // Up to which change each store has followed the API server.
+  [[nodiscard]] std::vector<std::uint64_t> seen_versions() const {
+    return {std::get<InformerOf<T>>(informers_).store().seen_version()...};
+  }
   [[nodiscard]] const Watches& watches() const { return watches_; }
 
   // Calls `with` for each informer: before the first step.

@@ -22,14 +22,6 @@ std::vector<std::string> one_of(std::string value) {
 // The longest name that Kubernetes gives an object.
 constexpr std::size_t kLongestName = 253;
 
-// All that only others care for.
-void trim_meta(api::ObjectMeta& meta) {
-  meta.labels.clear();
-  meta.annotations.clear();
-  meta.finalizers = {};
-  meta.owners = {};
-}
-
 // A claim of an automatic domain keeps the one configuration that says how the domain is to be;
 // nobody reads the others again.
 void keep_one_config(api::ResourceClaim& claim) {
@@ -53,13 +45,6 @@ bool is_unnamed(const api::ResourceClaim& claim) {
 }
 
 }  // namespace
-
-std::vector<std::uint64_t> seen_versions(const Stores& stores) {
-  return {
-      stores.domains.seen_version(), stores.claims.seen_version(),  stores.templates.seen_version(),
-      stores.lists.seen_version(),   stores.reports.seen_version(), stores.nodes.seen_version(),
-      stores.slices.seen_version(),  stores.agents.seen_version(),  stores.cliques.seen_version()};
-}
 
 std::string workload_in(const std::string& ns, const std::string& id) {
   return base::cat(ns, "/", id);
@@ -168,11 +153,6 @@ kube::Store<api::ComputeDomainNode>::Indexes indexes_of<api::ComputeDomainNode>(
 }
 
 template <>
-kube::Store<api::Node>::Indexes indexes_of<api::Node>() {
-  return {};
-}
-
-template <>
 kube::Store<api::ResourceSlice>::Indexes indexes_of<api::ResourceSlice>() {
   return {{kByNode, [](const api::ResourceSlice& slice) { return one_of(slice.node); }},
           {kByClique, [](const api::ResourceSlice& slice) {
@@ -191,6 +171,13 @@ kube::Store<api::ComputeDomainClique>::Indexes indexes_of<api::ComputeDomainCliq
   return {{kByDomain, [](const api::ComputeDomainClique& object) {
              return one_of(core::domain_of_clique_object(object.meta.name));
            }}};
+}
+
+void trim_meta(api::ObjectMeta& meta) {
+  meta.labels.clear();
+  meta.annotations.clear();
+  meta.finalizers = {};
+  meta.owners = {};
 }
 
 void trim(api::ComputeDomain& domain) {
@@ -283,8 +270,7 @@ void trim(api::Node& node) {
   node.meta.finalizers = {};
   node.meta.owners = {};
 }
-void trim(api::ResourceSlice& slice) { trim_meta(slice.meta); }
-void trim(api::Pod& pod) { trim_meta(pod.meta); }
+
 void trim(api::ComputeDomainClique& object) {
   std::erase_if(object.meta.labels, [](const auto& label) {
     return label.first != api::kDomainLabel && label.first != api::kCliqueIdLabel &&
