@@ -32,8 +32,7 @@ base::Result<Page<ObjectMeta>> decode_metadata_page(std::string_view json) {
     read(decoding, item, object);
     if (!decoding.has_failed()) page.items.push_back(std::move(object.meta));
   };
-  const auto start = [&] { page.items.clear(); };
-  auto head = decode_list(kPartialObjectMetadata, wanted, json, {start, read_it});
+  auto head = decode_list(kPartialObjectMetadata, wanted, json, read_it);
   if (!head) return head.error();
   page.resource_version = std::move(head->resource_version);
   page.continue_token = std::move(head->continue_token);

@@ -199,8 +199,8 @@ PageHead head_of_list(const std::vector<JsonMember>& list) {
 
 // The same as decode_list() for a list in which nothing is wrong except, perhaps, fields of an
 // object; nullopt for any other list, and for one without items.
-std::optional<PageHead> decode_quickly(const Kind& kind, const WantedObject& wanted,
-                                       std::string_view json, const ReadItems& items) {
+std::optional<PageHead> decode_list_quickly(const Kind& kind, const WantedObject& wanted,
+                                            std::string_view json, ReadObject read) {
   const QuickReader::Lease quick = QuickReader::of_thread();
   if (!quick) return std::nullopt;
   const auto list = quick->cut(json);
@@ -210,20 +210,19 @@ std::optional<PageHead> decode_quickly(const Kind& kind, const WantedObject& wan
     return std::nullopt;
   }
   PageHead head = head_of_list(list->members);
-  items.start();
   for (std::size_t i = 0; i < list->items.size(); ++i) {
     const auto item = quick->item(i, wanted.object.index);
-    if (item && read_view(kind, *item, items.read, of_list->api_version)) continue;
+    if (item && read_view(kind, *item, read, of_list->api_version)) continue;
     const std::string_view text = list->items[i];
-    const auto done = read_text(kind, wanted.object.all, text, items.read, *of_list);
+    const auto done = read_text(kind, wanted.object.all, text, read, *of_list);
     if (!done) head.unreadable.push_back(unreadable(text, done.error()));
   }
   return head;
 }
 
 // The same of an event of an object with which nothing is wrong.
-std::optional<EventHead> decode_quickly(const Kind& kind, const WantedObject& wanted,
-                                        std::string_view line, ReadObject read) {
+std::optional<EventHead> decode_event_quickly(const Kind& kind, const WantedObject& wanted,
+                                              std::string_view line, ReadObject read) {
   const QuickReader::Lease quick = QuickReader::of_thread();
   if (!quick) return std::nullopt;
   const auto event = quick->read(line, wanted.event);
@@ -242,13 +241,12 @@ std::optional<EventHead> decode_quickly(const Kind& kind, const WantedObject& wa
 }  // namespace
 
 base::Result<PageHead> decode_list(const Kind& kind, const WantedObject& wanted,
-                                   std::string_view json, const ReadItems& items, Reading reading) {
+                                   std::string_view json, ReadObject read, Reading reading) {
   if (reading == Reading::Quick) {
-    if (auto head = decode_quickly(kind, wanted, json, items)) return *std::move(head);
+    if (auto head = decode_list_quickly(kind, wanted, json, read)) return *std::move(head);
   }
-  items.start();
   return decode_list(&kind, json, [&](std::string_view text, const TypeMeta& of_list) {
-    return read_text(kind, wanted.object.all, text, items.read, of_list);
+    return read_text(kind, wanted.object.all, text, read, of_list);
   });
 }
 
@@ -278,7 +276,7 @@ base::Result<PageHead> decode_list(const Kind* kind, std::string_view json, Read
 base::Result<EventHead> decode_event(const Kind& kind, const WantedObject& wanted,
                                      std::string_view line, ReadObject read, Reading reading) {
   if (reading == Reading::Quick) {
-    if (auto head = decode_quickly(kind, wanted, line, read)) return *std::move(head);
+    if (auto head = decode_event_quickly(kind, wanted, line, read)) return *std::move(head);
   }
   return decode_event(&kind, line, [&](std::string_view text, const TypeMeta&) {
     return read_text(kind, wanted.object.all, text, read);

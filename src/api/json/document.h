@@ -54,13 +54,8 @@ base::Result<void> decode_document(const Kind& kind, const WantedObject& wanted,
                                    std::string_view json, ReadObject read,
                                    Reading reading = Reading::Quick);
 // Calls `read` for each item that is JSON of the kind; one whose decoding fails is unreadable.
-// `start`: forgets the items of which it has been called so far.
-struct ReadItems {
-  FunctionRef<void()> start;
-  ReadObject read;
-};
 base::Result<PageHead> decode_list(const Kind& kind, const WantedObject& wanted,
-                                   std::string_view json, const ReadItems& items,
+                                   std::string_view json, ReadObject read,
                                    Reading reading = Reading::Quick);
 // Calls `read` for an event that has an object of the kind.
 base::Result<EventHead> decode_event(const Kind& kind, const WantedObject& wanted,
@@ -98,13 +93,12 @@ base::Result<T> decode(std::string_view json) {
 template <class T>
 base::Result<Page<T>> decode_page(std::string_view json, Reading reading) {
   std::vector<T> items;
-  const auto start = [&] { items.clear(); };
   const auto read_it = [&](Decoding& decoding, const JsonView& item, std::string_view version) {
     T object;
     into(object)(decoding, item, version);
     if (!decoding.has_failed()) items.push_back(std::move(object));
   };
-  auto head = decode_list(kind_of<T>(), wanted_of<T>(), json, {start, read_it}, reading);
+  auto head = decode_list(kind_of<T>(), wanted_of<T>(), json, read_it, reading);
   return page_of(std::move(head), std::move(items));
 }
 
