@@ -1,7 +1,6 @@
 #include "compute_domain/api/channel_config.h"
 
 #include <nlohmann/json.hpp>
-#include <set>
 
 #include "api/domain/compute_domain_fields.h"
 #include "api/json/strict.h"
@@ -17,8 +16,6 @@ using base::cat;
 using base::invalid;
 
 constexpr std::string_view kConfigKind = "ComputeDomainChannelConfig";
-const std::set<std::string_view> kConfigFields = {"apiVersion", "kind", "domainID",
-                                                  "allocationMode"};
 
 std::string config_api_version() { return api_version_of(kind_of<ComputeDomain>(), "v1beta1"); }
 
@@ -48,7 +45,7 @@ base::Result<ChannelConfig> decode_channel_config(const std::string& parameters)
                        text->api_version, "\": must be ", kConfigKind, " of ",
                        config_api_version()));
   }
-  if (auto problem = strict_problem(parameters, kConfigFields); !problem.empty()) {
+  if (auto problem = strict_problem(parameters, field_names<ConfigText>()); !problem.empty()) {
     return invalid(problem);
   }
   if (text->domain_uid.empty()) {

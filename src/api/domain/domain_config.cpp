@@ -1,7 +1,6 @@
 #include "compute_domain/api/domain_config.h"
 
 #include <nlohmann/json.hpp>
-#include <set>
 
 #include "api/domain/compute_domain_fields.h"
 #include "api/json/json_scanner.h"
@@ -12,9 +11,6 @@
 namespace cdom::api {
 
 namespace {
-
-const std::set<std::string_view> kDomainConfigFields = {"apiVersion", "kind", "numNodes",
-                                                        "allocationMode", "placement"};
 
 struct DomainConfigText {
   std::string api_version, kind;
@@ -33,7 +29,7 @@ std::string placement_problem(const std::string& parameters) {
   for (const auto& [name, value] : *members) {
     if (name == "placement") placement = value;
   }
-  return strict_problem(placement, {"clique", "policy"});
+  return strict_problem(placement, field_names<ComputeDomainPlacement>());
 }
 
 }  // namespace
@@ -60,7 +56,8 @@ base::Result<DomainConfig> decode_domain_config(const std::string& parameters) {
                                    text->api_version, "\": must be ", kDomainConfigKind, " of ",
                                    domain_config_version()));
   }
-  if (auto problem = strict_problem(parameters, kDomainConfigFields); !problem.empty()) {
+  if (auto problem = strict_problem(parameters, field_names<DomainConfigText>());
+      !problem.empty()) {
     return base::invalid(problem);
   }
   if (auto problem = placement_problem(parameters); !problem.empty()) {

@@ -12,6 +12,7 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <tuple>
@@ -264,6 +265,14 @@ void read(Decoding& decoding, const JsonView& json, std::map<std::string, T>& ou
 template <class T>
 void write(Json& json, const std::map<std::string, T>& map) {
   MapOf<AsIs>::write(json, map);
+}
+
+// What the members of an object with the table of T are called.
+template <HasFields T>
+const std::set<std::string_view>& field_names() {
+  static const std::set<std::string_view> names = std::apply(
+      [](const auto&... field) { return std::set{field.path.begin()->name.text...}; }, kFields<T>);
+  return names;
 }
 
 // --- What of a document is read at all.
