@@ -102,6 +102,15 @@ void add_paths(const std::string& path, std::set<std::string>& paths) {
   std::apply([&](const auto&... field) { (add(field), ...); }, kFields<T>);
 }
 
+const std::set<std::string>& domain_paths() {
+  static const std::set<std::string> paths = [] {
+    std::set<std::string> all;
+    add_paths<ComputeDomain>("", all);
+    return all;
+  }();
+  return paths;
+}
+
 bool is_known(const std::set<std::string>& paths, const std::string& path) {
   const auto it = paths.lower_bound(path);
   if (it == paths.end() || !it->starts_with(path)) return false;
@@ -147,14 +156,20 @@ AskedPods asked_pods_in(std::string_view json) {
 }
 
 std::vector<std::string> unknown_domain_fields(std::string_view json) {
-  static const std::set<std::string> paths = [] {
-    std::set<std::string> all;
-    add_paths<ComputeDomain>("", all);
-    return all;
-  }();
   std::vector<std::string> unknown;
-  if (const auto object = parse_json(json)) add_unknown(*object, "", paths, unknown);
+  if (const auto object = parse_json(json)) add_unknown(*object, "", domain_paths(), unknown);
   return unknown;
+}
+
+std::string domain_field_in_other_case(const std::string& path) {
+  const std::string wanted = base::to_lower(path);
+  for (const std::string& known : domain_paths()) {
+    const std::string at = known.substr(0, path.size());
+    const bool is_whole_step =
+        known.size() == at.size() || known[at.size()] == '.' || known[at.size()] == '[';
+    if (is_whole_step && base::to_lower(at) == wanted) return at.substr(at.rfind('.') + 1);
+  }
+  return "";
 }
 
 }  // namespace cdom::api

@@ -5,8 +5,13 @@
 namespace cdom::api {
 namespace {
 
+using testing::AllOf;
+using testing::Contains;
+using testing::ContainsRegex;
+using testing::Each;
 using testing::ElementsAre;
 using testing::IsEmpty;
+using testing::Not;
 using testing::Pair;
 
 constexpr char kPodSpec[] =
@@ -66,6 +71,17 @@ TEST(UnknownDomainFields, AreThoseThatTheApiServerWouldNotKnow) {
       unknown_domain_fields(
           R"({"kind":"ComputeDomain","spec":{"numNodes":2,"channel":{"resourceClaimTemplate":{"name":"t"},"allocationMode":"All"},"placement":{"clique":"Single"}},"status":{"nodes":[{"name":"n"}]}})"),
       IsEmpty());
+}
+
+TEST(UnknownDomainFields, MayBeKnownInOtherCaseAtTheSamePlace) {
+  EXPECT_EQ(domain_field_in_other_case("spec.numnodes"), "numNodes");
+  EXPECT_EQ(domain_field_in_other_case("Spec"), "spec");
+  EXPECT_EQ(domain_field_in_other_case("spec.channel.resourceclaimtemplate"),
+            "resourceClaimTemplate");
+  EXPECT_EQ(domain_field_in_other_case("status.nodes[].Name"), "name");
+  EXPECT_EQ(domain_field_in_other_case("spec.nodes"), "") << "the status has them";
+  EXPECT_EQ(domain_field_in_other_case("spec.Nodes"), "");
+  EXPECT_EQ(domain_field_in_other_case("spec.num"), "");
 }
 
 }  // namespace

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -30,5 +31,8 @@ AskedPods asked_pods_in(std::string_view json);
 // Paths of a ComputeDomain's fields that its CustomResourceDefinition does not have:
 // "spec.numnodes".
 std::vector<std::string> unknown_domain_fields(std::string_view json);
+// The name of the field that it has at this path if it is written otherwise: "numNodes". "" if there
+// is none.
+std::string domain_field_in_other_case(const std::string& path);
 
 }  // namespace cdom::api

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <iterator>
 #include <optional>
+#include <set>
 
 #include "compute_domain/api/names.h"
 #include "compute_domain/base/text.h"
@@ -14,35 +15,35 @@ namespace {
 
 using base::cat;
 
+// Of taints there are versions that nothing else has, and nobody here reads them.
+constexpr char kTaintRule[] = "DeviceTaintRule";
+
 // Kinds of a group, and the versions in which somebody may serve them, the newest first.
 struct Group {
   std::string name;
-  std::vector<std::string> kinds, versions;
+  std::set<std::string> kinds;
+  std::vector<std::string_view> versions;
 };
-const std::vector<Group> kGroups{
-    {"resource.nvidia.com",
-     {"ComputeDomain", "ComputeDomainClique", "ComputeDomainNode"},
-     {"v1beta1"}},
-    {"resource.k8s.io",
-     {"DeviceClass", "DeviceTaintRule", "ResourceClaim", "ResourceClaimTemplate", "ResourceSlice"},
-     {"v1", "v1beta2", "v1beta1"}}};
 
-bool holds(const std::vector<std::string>& names, std::string_view name) {
-  return std::ranges::find(names, name) != names.end();
+// That of `kind`, with those of the table that are in it too, and `others`.
+Group group_of(const api::Kind& kind, const std::set<std::string>& others = {}) {
+  Group group{std::string(kind.group), others, kind.versions};
+  for (const api::Kind* other : api::all_kinds()) {
+    if (other->group == kind.group) group.kinds.emplace(other->kind);
+  }
+  return group;
 }
 
-const std::vector<std::string> kFieldNames{"allocationMode", "channel",  "clique",
-                                           "name",           "numNodes", "placement",
-                                           "policy",         "spec",     "resourceClaimTemplate",
-                                           "status",         "workload"};
+const std::vector<Group>& groups() {
+  static const std::vector<Group> all{group_of(api::kind_of<api::ComputeDomain>()),
+                                      group_of(api::kind_of<api::ResourceClaim>(), {kTaintRule})};
+  return all;
+}
 
 // "; did you mean numNodes?" where only the case differs.
 std::string suggestion(const std::string& path) {
-  const std::string last = path.substr(path.rfind('.') + 1);
-  for (const std::string& name : kFieldNames) {
-    if (base::to_lower(name) == base::to_lower(last)) return cat("; did you mean ", name, "?");
-  }
-  return "";
+  const std::string name = api::domain_field_in_other_case(path);
+  return name.empty() ? "" : cat("; did you mean ", name, "?");
 }
 
 std::string pods_text(std::int64_t count) { return cat(count, count == 1 ? " pod" : " pods"); }
@@ -82,20 +83,20 @@ std::string unknown_kind(const api::TypeMeta& type) {
   const std::size_t slash = type.api_version.find('/');
   const std::string name = slash == std::string::npos ? "" : type.api_version.substr(0, slash);
   const std::string version = type.api_version.substr(slash == std::string::npos ? 0 : slash + 1);
-  for (const Group& group : kGroups) {
-    const bool is_of_group = name == group.name, is_known = holds(group.kinds, type.kind);
+  for (const Group& group : groups()) {
+    const bool is_of_group = name == group.name, is_known = group.kinds.contains(type.kind);
     const std::string newest = cat(group.name, "/", group.versions.front());
     if (is_of_group && !is_known) {
       return cat("no kind \"", type.kind, "\" in ", type.api_version, ": it has ",
-                 base::join(group.kinds, ", "));
+                 base::join({group.kinds.begin(), group.kinds.end()}, ", "));
     }
     if (!is_of_group && is_known) {
       return cat("no kind \"", type.kind, "\" in ", type.api_version, ": it is of ", group.name,
                  "/…, as in apiVersion: ", newest);
     }
-    // DeviceTaintRule has versions that no other kind has.
-    const bool is_rule = type.kind == "DeviceTaintRule";
-    if (is_of_group && !is_rule && !holds(group.versions, version)) {
+    const bool is_served = type.kind == kTaintRule ||
+                           std::ranges::find(group.versions, version) != group.versions.end();
+    if (is_of_group && !is_served) {
       return cat("no version \"", version, "\" of ", type.kind, ": it is ", newest);
     }
   }
