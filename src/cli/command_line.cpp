@@ -5,9 +5,9 @@
 #include <boost/program_options/parsers.hpp>
 #include <boost/program_options/variables_map.hpp>
 #include <cstdio>
-#include <cstdlib>
 #include <iostream>
 
+#include "cli/environment.h"
 #include "cli/help_text.h"
 #include "compute_domain/base/log.h"
 #include "compute_domain/base/text.h"
@@ -75,11 +75,11 @@ std::string take(const Flag& flag, const po::variables_map& values) {
   };
   if (!values.contains(name)) {
     if (flag.variable.empty()) return "";
-    const char* text = std::getenv(flag.variable.c_str());  // NOLINT(concurrency-mt-unsafe)
-    if (text == nullptr) return "";
-    // A ConfigMap's key that nobody has filled in gives an empty variable.
-    if (flag.value.form == Value::Form::Switch && *text == '\0') return "";
-    return taken(flag.variable, text);
+    const auto text = find_variable(flag.variable.c_str());
+    if (!text) return "";
+    // As of a ConfigMap's key that nobody has filled in.
+    if (flag.value.form == Value::Form::Switch && text->empty()) return "";
+    return taken(flag.variable, *text);
   }
   if (flag.value.form != Value::Form::List) {
     return taken(cat("--", name), values[name].as<std::string>());

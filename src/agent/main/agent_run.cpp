@@ -3,7 +3,6 @@
 #include <atomic>
 #include <condition_variable>
 #include <cstdio>
-#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <mutex>
@@ -17,6 +16,7 @@
 #include "agent/main/pod_news.h"
 #include "agent/main/spare_memory.h"
 #include "agent/main/wakeup.h"
+#include "cli/environment.h"
 #include "cli/health_server.h"
 #include "cli/metrics_access.h"
 #include "compute_domain/agent/file_checkpoint_store.h"
@@ -41,11 +41,6 @@ constexpr base::Duration kRequestTimeout = std::chrono::seconds(5);
 // Longer than any thread of this program ever has to wait for one thing.
 constexpr base::Duration kStuck = std::chrono::minutes(1);
 constexpr base::Duration kBetweenContacts = std::chrono::seconds(1);
-
-std::string environment_variable(const char* name) {
-  const char* value = std::getenv(name);  // NOLINT(concurrency-mt-unsafe): nobody sets any
-  return value == nullptr ? "" : value;
-}
 
 int fail(const std::string& what) {
   std::fprintf(stderr, "%s: %s\n", kAgentProgram, what.c_str());
@@ -178,7 +173,7 @@ int run_agent(const AgentFlags& flags, cli::Signals& signals) {
   }
   if (const std::string lack = lack_of_kubelet(flags); !lack.empty()) return fail(lack);
   base::Registry metrics;
-  auto access = kube::find_cluster(flags.cluster.kubeconfig, environment_variable);
+  auto access = kube::find_cluster(flags.cluster.kubeconfig, cli::variable);
   if (!access) return cli::usage_error(kAgentProgram, access.error().message);
   const auto wakeup = std::make_shared<Wakeup>(), server_wakeup = std::make_shared<Wakeup>();
   access->http.user_agent = cat(kAgentProgram, "/", CDOM_VERSION);

@@ -3,11 +3,11 @@
 #include <malloc.h>
 
 #include <cstdio>
-#include <cstdlib>
 #include <optional>
 #include <stop_token>
 #include <thread>
 
+#include "cli/environment.h"
 #include "cli/health_server.h"
 #include "cli/metrics_access.h"
 #include "cli/signals.h"
@@ -39,11 +39,6 @@ constexpr const char* kProgram = program::kControllerProgram;
 // Longer than the worst plan takes, whose every request takes as long as it may.
 constexpr base::Duration kStuck = std::chrono::minutes(5);
 
-std::string environment(const char* name) {
-  const char* value = std::getenv(name);  // NOLINT(concurrency-mt-unsafe): before any thread
-  return value == nullptr ? "" : value;
-}
-
 int fail(const std::string& what) {
   std::fprintf(stderr, "%s: %s\n", kProgram, what.c_str());
   return 1;
@@ -63,11 +58,11 @@ base::Result<void> meet(kube::Client& client, const std::string& server,
 }
 
 int run_controller(const program::ControllerFlags& flags, const cli::Signals& signals) {
-  auto access = kube::find_cluster(flags.cluster.kubeconfig, environment);
+  auto access = kube::find_cluster(flags.cluster.kubeconfig, cli::variable);
   if (!access) return cli::usage_error(kProgram, access.error().message);
   access->http.user_agent = cat(kProgram, "/", CDOM_VERSION);
   const std::string server = http::without_user(access->http.base_url);
-  const std::string pod = environment("POD_NAME");
+  const std::string pod = cli::variable("POD_NAME");
   const std::uint64_t seed = base::entropy_seed();
 
   const base::SystemClock clock;

@@ -3,10 +3,10 @@
 #include <unistd.h>
 
 #include <cstdio>
-#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 
+#include "cli/environment.h"
 #include "cli/signals.h"
 #include "compute_domain/base/log.h"
 #include "compute_domain/base/text.h"
@@ -68,9 +68,9 @@ int main(int argc, char** argv) {
   // A link in the image gives this name, for people who enter the container; the flags are the
   // tool's.
   if (std::filesystem::path(argv[0]).filename() == imex::kToolName) {
-    const std::string by_default = program::supervisor_by_default().directory;
-    const char* directory = std::getenv("IMEX_DIRECTORY");  // NOLINT(concurrency-mt-unsafe)
-    return fail(imex::become_tool(directory != nullptr ? directory : by_default, argv).message);
+    const std::string directory =
+        cli::find_variable("IMEX_DIRECTORY").value_or(program::supervisor_by_default().directory);
+    return fail(imex::become_tool(directory, argv).message);
   }
   const cli::Signals signals;
   program::ImexFlags flags;

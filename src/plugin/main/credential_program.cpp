@@ -7,12 +7,12 @@
 
 #include <cerrno>
 #include <csignal>
-#include <cstdlib>
 #include <cstring>
 #include <filesystem>
 #include <string>
 #include <vector>
 
+#include "cli/environment.h"
 #include "compute_domain/base/descriptor.h"
 #include "compute_domain/base/system_error.h"
 #include "compute_domain/base/text.h"
@@ -44,8 +44,7 @@ std::vector<std::string> environment_with(const std::vector<std::string>& added)
 // Where a command without a slash is, or "": never in the folder that somebody happens to be in.
 std::string found_in_path(const std::string& command) {
   if (command.find('/') != std::string::npos) return command;
-  const char* path = std::getenv("PATH");  // NOLINT(concurrency-mt-unsafe): nobody writes it
-  for (const std::string& folder : base::split(path == nullptr ? "" : path, ':')) {
+  for (const std::string& folder : base::split(cli::variable("PATH"), ':')) {
     std::string file = cat(folder, "/", command);
     std::error_code ignored;
     if (folder.starts_with('/') && access(file.c_str(), X_OK) == 0 &&

@@ -1,8 +1,8 @@
 #include "plugin/main/view_source.h"
 
-#include <cstdlib>
 #include <filesystem>
 
+#include "cli/environment.h"
 #include "compute_domain/base/text.h"
 #include "compute_domain/http/client.h"
 #include "compute_domain/kube/client.h"
@@ -17,11 +17,6 @@ namespace {
 
 using base::cat;
 
-std::string environment(const char* name) {
-  const char* value = std::getenv(name);  // NOLINT(concurrency-mt-unsafe): nobody writes it
-  return value == nullptr ? "" : value;
-}
-
 base::Result<SourcedView> from_bundle(const PluginFlags& flags) {
   auto view = plugin::read_bundle(flags.from);
   if (!view) return view.error();
@@ -32,7 +27,7 @@ base::Result<SourcedView> from_bundle(const PluginFlags& flags) {
 
 base::Result<SourcedView> from_cluster(const PluginFlags& flags) {
   auto access =
-      kube::find_cluster(flags.kubeconfig, environment, flags.context, kube::ExecUse::Allowed);
+      kube::find_cluster(flags.kubeconfig, cli::variable, flags.context, kube::ExecUse::Allowed);
   if (!access) return access.error();
   if (const auto got = get_credentials(*access); !got) return got.error();
   access->http.user_agent = cat("kubectl-compute_domain/", CDOM_VERSION);
