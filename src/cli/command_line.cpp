@@ -134,9 +134,13 @@ std::vector<Flag> rows_of(CommonFlags& flags) {
   };
 }
 
+int failure(const std::string& program, const std::string& what, int exit_code) {
+  std::fprintf(stderr, "%s: %s\n", program.c_str(), what.c_str());
+  return exit_code;
+}
+
 int usage_error(const std::string& program, const std::string& what) {
-  std::fprintf(stderr, "%s: %s (see %s --help)\n", program.c_str(), what.c_str(), program.c_str());
-  return 2;
+  return failure(program, cat(what, " (see ", program, " --help)"), 2);
 }
 
 Parsed parse(int argc, char** argv, const CommandLine& line) {

@@ -47,7 +47,9 @@ struct Parsed {
 // thread.
 Parsed parse(int argc, char** argv, const CommandLine& line);
 
-// One line on standard error; gives 2.
+// One line on standard error; gives `exit_code`.
+int failure(const std::string& program, const std::string& what, int exit_code = 1);
+// The same of what the user can put right as --help tells; gives 2.
 int usage_error(const std::string& program, const std::string& what);
 
 }  // namespace cdom::cli

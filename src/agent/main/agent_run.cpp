@@ -2,7 +2,6 @@
 
 #include <atomic>
 #include <condition_variable>
-#include <cstdio>
 #include <filesystem>
 #include <fstream>
 #include <mutex>
@@ -41,11 +40,6 @@ constexpr base::Duration kRequestTimeout = std::chrono::seconds(5);
 // Longer than any thread of this program ever has to wait for one thing.
 constexpr base::Duration kStuck = std::chrono::minutes(1);
 constexpr base::Duration kBetweenContacts = std::chrono::seconds(1);
-
-int fail(const std::string& what) {
-  std::fprintf(stderr, "%s: %s\n", kAgentProgram, what.c_str());
-  return 1;
-}
 
 // False when the token was stopped meanwhile.
 bool pause(const std::stop_token& stop, base::Duration time) {
@@ -169,9 +163,12 @@ int run_agent(const AgentFlags& flags, cli::Signals& signals) {
   const base::SystemClock clock;
   const std::string boot_id = boot_id_in(flags.node.boot_id_file);
   if (boot_id.empty()) {
-    return fail(cat("--boot-id-file: cannot read a boot id in ", flags.node.boot_id_file));
+    return cli::failure(kAgentProgram,
+                        cat("--boot-id-file: cannot read a boot id in ", flags.node.boot_id_file));
   }
-  if (const std::string lack = lack_of_kubelet(flags); !lack.empty()) return fail(lack);
+  if (const std::string lack = lack_of_kubelet(flags); !lack.empty()) {
+    return cli::failure(kAgentProgram, lack);
+  }
   base::Registry metrics;
   auto access = kube::find_cluster(flags.cluster.kubeconfig, cli::variable);
   if (!access) return cli::usage_error(kAgentProgram, access.error().message);
@@ -207,14 +204,14 @@ int run_agent(const AgentFlags& flags, cli::Signals& signals) {
   auto node = cluster.meet();
   if (leave.stop_requested()) return code;
   if (!node && !Cluster::is_away(node)) {
-    return fail(cat(node.error().message, " (", access->source, ")"));
+    return cli::failure(kAgentProgram, cat(node.error().message, " (", access->source, ")"));
   }
   if (node) compare_boot_ids(*node, boot_id, flags.node.boot_id_file);
 
   const dra::PluginOptions plugin_options = plugin_of(flags);
   const std::string directory = cat(flags.node.plugins_dir, "/", api::kDriver);
   if (const auto made = base::make_directories(directory); !made) {
-    return fail(made.error().message);
+    return cli::failure(kAgentProgram, made.error().message);
   }
   agent::FileCheckpointStore checkpoints(directory + "/checkpoint");
   agent::CdiChannelInjector channels(cdi_of(flags));
@@ -255,7 +252,7 @@ int run_agent(const AgentFlags& flags, cli::Signals& signals) {
   // From here on kubelet may call; what it asks waits for the loop.
   KubeletCalls calls(mailbox);
   auto plugin = dra::Plugin::start(plugin_options, calls, clock);
-  if (!plugin) return fail(plugin.error().message);
+  if (!plugin) return cli::failure(kAgentProgram, plugin.error().message);
   base::log_info("starting", {{"node", flags.node.name},
                               {"server", server},
                               {"from", access->source},

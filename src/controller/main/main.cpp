@@ -2,7 +2,6 @@
 // ask for. Sub-command `plan`: what it would do with the objects of some files.
 #include <malloc.h>
 
-#include <cstdio>
 #include <optional>
 #include <stop_token>
 #include <thread>
@@ -38,11 +37,6 @@ using base::cat;
 constexpr const char* kProgram = program::kControllerProgram;
 // Longer than the worst plan takes, whose every request takes as long as it may.
 constexpr base::Duration kStuck = std::chrono::minutes(5);
-
-int fail(const std::string& what) {
-  std::fprintf(stderr, "%s: %s\n", kProgram, what.c_str());
-  return 1;
-}
 
 // A server that does not answer is waited for; only a wrong one is an error at once.
 base::Result<void> meet(kube::Client& client, const std::string& server,
@@ -82,12 +76,12 @@ int run_controller(const program::ControllerFlags& flags, const cli::Signals& si
   // Past the gate: what a controller needs while another one leads.
   const kube::Client onlooker(*transport, clock, kProgram, &metrics);
   if (const auto met = meet(client, server, ending.token()); !met) {
-    return fail(cat(met.error().message, " (", access->source, ")"));
+    return cli::failure(kProgram, cat(met.error().message, " (", access->source, ")"));
   }
 
   if (const auto other = controller::find_predecessor(onlooker, controller::Look::AtDeployments,
                                                       flags.cluster.ns)) {
-    return fail(program::at_work(*other));
+    return cli::failure(kProgram, program::at_work(*other));
   }
   std::optional<program::PredecessorWatch> predecessor_watch;
   predecessor_watch.emplace(onlooker, pulses, flags.cluster.ns,
@@ -153,8 +147,10 @@ int run_controller(const program::ControllerFlags& flags, const cli::Signals& si
   transport->shut_down();
   predecessor_watch.reset();
   definition_watch.reset();
-  if (!done) return fail(done.error().message);
-  if (const std::string fault = ending.fault(); !fault.empty()) return fail(fault);
+  if (!done) return cli::failure(kProgram, done.error().message);
+  if (const std::string fault = ending.fault(); !fault.empty()) {
+    return cli::failure(kProgram, fault);
+  }
   base::log_info("stopped");
   return 0;
 }

@@ -2,7 +2,6 @@
 // while workloads run.
 #include <unistd.h>
 
-#include <cstdio>
 #include <filesystem>
 #include <fstream>
 
@@ -27,11 +26,6 @@ constexpr base::Duration kProbePatience = std::chrono::seconds(5);
 // Longer than anything but the wait for news takes.
 constexpr base::Duration kStuck = std::chrono::minutes(1);
 
-int fail(const std::string& what) {
-  std::fprintf(stderr, "%s: %s\n", kProgram, what.c_str());
-  return 1;
-}
-
 int run(const program::ImexFlags& flags, const cli::Signals& signals) {
   base::keep_log_from_waiting();  // nor may the daemon, which prints into the same log
   imex::SupervisorOptions options = program::supervisor_of(flags);
@@ -40,7 +34,9 @@ int run(const program::ImexFlags& flags, const cli::Signals& signals) {
   options.fabric_command = program::fabric_command_of(flags);
   options.check_command = program::check_command_of(flags);
   std::ifstream(flags.node.boot_id_file) >> options.boot_id;
-  if (options.boot_id.empty()) return fail(cat("cannot read ", flags.node.boot_id_file));
+  if (options.boot_id.empty()) {
+    return cli::failure(kProgram, cat("cannot read ", flags.node.boot_id_file));
+  }
   const base::SystemClock clock;
   base::Registry metrics;
   base::Pulses pulses(clock, kStuck);
@@ -48,7 +44,7 @@ int run(const program::ImexFlags& flags, const cli::Signals& signals) {
   options.pulse = &pulses.add("supervisor");
   const auto supervisor =
       imex::Supervisor::open(options, clock, base::Random(base::entropy_seed()));
-  if (!supervisor) return fail(supervisor.error().message);
+  if (!supervisor) return cli::failure(kProgram, supervisor.error().message);
   base::log_info("starting", {{"socket", options.socket_path},
                               {"driver root", options.driver_root},
                               {"address", options.address},
@@ -70,7 +66,7 @@ int main(int argc, char** argv) {
   if (std::filesystem::path(argv[0]).filename() == imex::kToolName) {
     const std::string directory =
         cli::find_variable("IMEX_DIRECTORY").value_or(program::supervisor_by_default().directory);
-    return fail(imex::become_tool(directory, argv).message);
+    return cli::failure(kProgram, imex::become_tool(directory, argv).message);
   }
   const cli::Signals signals;
   program::ImexFlags flags;
@@ -86,7 +82,7 @@ int main(int argc, char** argv) {
   }
   if (parsed.sub_command == "probe") {
     const std::string fault = program::probe_imex(flags.supervisor.socket_path, kProbePatience);
-    return fault.empty() ? 0 : fail(fault);
+    return fault.empty() ? 0 : cli::failure(kProgram, fault);
   }
   return run(flags, signals);
 }

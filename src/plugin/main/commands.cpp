@@ -33,10 +33,7 @@ struct Call {
   std::vector<std::string> arguments;
 };
 
-int fail(const std::string& what) {
-  std::fprintf(stderr, "%s: %s\n", kPluginProgram, plugin::printable(what).c_str());
-  return 1;
-}
+int fail(const std::string& what) { return cli::failure(kPluginProgram, plugin::printable(what)); }
 
 int misused(const Call& call, const std::string& what) {
   return cli::usage_error(cat(kPluginProgram, " ", call.name), what);

@@ -18,7 +18,7 @@ constexpr base::Duration kStep = std::chrono::milliseconds(2);
 // Of resource.k8s.io. A server that does not answer is waited for.
 base::Result<std::string> served_version(http::Client& administrator, const base::Clock& clock,
                                          const std::stop_token& stop) {
-  kube::Client client(administrator, clock, "compute-domain-sandbox");
+  kube::Client client(administrator, clock, kSandboxProgram);
   auto discovered = client.discover();
   while (!discovered && discovered.error().kind == base::ErrorKind::Unavailable &&
          !stop.stop_requested()) {

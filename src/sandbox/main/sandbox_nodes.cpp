@@ -7,24 +7,16 @@
 #include "sandbox/main/sandbox_run.h"
 
 namespace cdom::program {
-namespace {
-
-int fail(const base::Error& error, int code) {
-  std::fprintf(stderr, "compute-domain-sandbox: %s\n", error.message.c_str());
-  return code;
-}
-
-}  // namespace
 
 int run_nodes(const SandboxFlags& flags, cli::Signals& signals) {
   const base::SystemClock clock;
   const auto access = kube::load_kubeconfig(flags.kubeconfig);
-  if (!access) return fail(access.error(), 2);
+  if (!access) return cli::failure(kSandboxProgram, access.error().message, 2);
   http::ClientConfig config = access->http;
-  config.user_agent = "compute-domain-sandbox";
+  config.user_agent = kSandboxProgram;
   const std::stop_token stop = signals.token();
   const auto nodes = JoinedNodes::join(flags, std::move(config), clock, stop);
-  if (!nodes) return fail(nodes.error(), 1);
+  if (!nodes) return cli::failure(kSandboxProgram, nodes.error().message);
 
   bool has_told = false;
   while (!stop.stop_requested()) {

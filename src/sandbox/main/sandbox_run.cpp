@@ -12,11 +12,6 @@
 namespace cdom::program {
 namespace {
 
-int fail(const std::string& what) {
-  std::fprintf(stderr, "compute-domain-sandbox: %s\n", what.c_str());
-  return 1;
-}
-
 std::string default_kubeconfig() {
   std::error_code error;
   auto directory = std::filesystem::temp_directory_path(error);
@@ -29,12 +24,14 @@ std::string default_kubeconfig() {
 int run_sandbox(const SandboxFlags& flags, cli::Signals& signals) {
   const base::SystemClock clock;
   const auto sandbox = EmbeddedSandbox::start(flags, clock);
-  if (!sandbox) return fail(sandbox.error().message);
+  if (!sandbox) return cli::failure(kSandboxProgram, sandbox.error().message);
 
   const std::string file = flags.kubeconfig.empty() ? default_kubeconfig() : flags.kubeconfig;
   const auto written = sandbox::write_kubeconfig(
       file, sandbox::kubeconfig((*sandbox)->address(), (*sandbox)->server().admin_token()));
-  if (!written) return fail(base::cat("--kubeconfig: ", written.error().message));
+  if (!written) {
+    return cli::failure(kSandboxProgram, base::cat("--kubeconfig: ", written.error().message));
+  }
 
   const std::stop_token stop = signals.token();
   while (!(*sandbox)->is_up() && !stop.stop_requested()) {
