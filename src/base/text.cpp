@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <cstdio>
 
+#include "compute_domain/base/utf8.h"
+
 namespace cdom::base {
 
 namespace {
@@ -56,16 +58,12 @@ std::string list_names(const std::vector<std::string>& names, std::size_t most) 
   return cat(join(first, ", "), " and ", names.size() - most, " more");
 }
 
-std::string shortened(std::string text, std::size_t most) {
-  constexpr std::string_view kLeftOut = "…";
+std::string shortened(std::string text, std::size_t most, std::string_view left_out) {
   if (text.size() <= most) return text;
-  std::size_t end = most - std::min(most, kLeftOut.size());
-  const auto continues = [&](std::size_t i) {
-    return (static_cast<unsigned char>(text[i]) & 0xC0U) == 0x80U;
-  };
-  while (end > 0 && continues(end)) --end;
+  std::size_t end = most - std::min(most, left_out.size());
+  while (end > 0 && continues_character(text[end])) --end;
   text.resize(end);
-  return text.append(kLeftOut);
+  return text.append(left_out);
 }
 
 std::uint64_t fnv1a64(std::string_view text) {

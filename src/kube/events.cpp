@@ -26,14 +26,6 @@ constexpr int kAttempts = 12;
 constexpr base::Duration kRetryAfter = 10s;
 constexpr base::Duration kLongestNap = 30s;
 
-std::string shortened(std::string text) {
-  if (text.size() <= kMessageLimit) return text;
-  std::size_t end = kMessageLimit - 3;
-  // Not in the middle of a UTF-8 character.
-  while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xC0U) == 0x80U) --end;
-  return text.substr(0, end) + "...";
-}
-
 // "<object>.<16 hex digits>", still a DNS subdomain when the object's name is as long as one.
 std::string event_name(const std::string& object, std::uint64_t ending) {
   std::string prefix = object.substr(0, 253 - 17);
@@ -109,7 +101,8 @@ void EventRecorder::Queue::record(EventKey occurrence) {
   ++event.count;
   event.last = clock_.now();
   event.message =
-      shortened(EventCorrelator::is_combined(key) ? base::cat(key.message, message) : message);
+      base::shortened(EventCorrelator::is_combined(key) ? base::cat(key.message, message) : message,
+                      kMessageLimit, "...");
 }
 
 std::shared_ptr<EventRecorder::Queue::Series> EventRecorder::Queue::new_series(

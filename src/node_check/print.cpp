@@ -3,27 +3,24 @@
 #include <nlohmann/json.hpp>
 
 #include "compute_domain/base/text.h"
+#include "compute_domain/base/utf8.h"
 #include "compute_domain/node_check/findings.h"
 
 namespace cdom::node_check {
 
 using base::cat;
+using base::count_characters;
 
 namespace {
 
 // The widths at which columns are broken into lines; a longer word stays whole.
 constexpr std::size_t kFoundWidth = 44, kRemedyWidth = 60, kGap = 3;
 
-// Counts characters, as a terminal does, not bytes.
-std::size_t width_of(std::string_view text) {
-  return static_cast<std::size_t>(
-      std::ranges::count_if(text, [](char c) { return (c & 0xC0) != 0x80; }));
-}
-
 std::vector<std::string> lines_of(const std::string& text, std::size_t width) {
   std::vector<std::string> lines(1);
   for (const std::string& word : base::split(text, ' ')) {
-    if (!lines.back().empty() && width_of(lines.back()) + 1 + width_of(word) > width) {
+    if (!lines.back().empty() &&
+        count_characters(lines.back()) + 1 + count_characters(word) > width) {
       lines.emplace_back();
     }
     lines.back() += cat(lines.back().empty() ? "" : " ", word);
@@ -36,7 +33,7 @@ using Row = std::array<std::vector<std::string>, 4>;
 std::size_t widest(const std::vector<Row>& rows, std::size_t column) {
   std::size_t width = 0;
   for (const Row& row : rows) {
-    for (const std::string& line : row.at(column)) width = std::max(width, width_of(line));
+    for (const std::string& line : row.at(column)) width = std::max(width, count_characters(line));
   }
   return width;
 }
@@ -83,7 +80,7 @@ std::string table_of(const std::string& node, const std::vector<Finding>& findin
       std::string line;
       for (std::size_t column = 0; column < row.size(); ++column) {
         const std::string cell = i < row.at(column).size() ? row.at(column)[i] : "";
-        line += cat(cell, std::string(widths.at(column) - width_of(cell), ' '));
+        line += cat(cell, std::string(widths.at(column) - count_characters(cell), ' '));
       }
       text += cat(line.substr(0, line.find_last_not_of(' ') + 1), "\n");
     }

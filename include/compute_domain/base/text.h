@@ -40,8 +40,8 @@ std::string to_lower(std::string_view text);
 // "n03, n07, n09 and 4 more": the first `most` names, then a count.
 std::string list_names(const std::vector<std::string>& names, std::size_t most = 5);
 
-// At most `most` bytes of the text, whole UTF-8 characters; what was left out shows as "…".
-std::string shortened(std::string text, std::size_t most);
+// At most `most` bytes of the text, whole UTF-8 characters; `left_out` stands for the rest.
+std::string shortened(std::string text, std::size_t most, std::string_view left_out = "…");
 
 // FNV-1a, 64 bit. Stable across versions and machines: names of objects are made from it.
 std::uint64_t fnv1a64(std::string_view text);

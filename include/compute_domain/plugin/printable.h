@@ -4,14 +4,11 @@
 // among them could hide a line, or type one. Pure.
 #pragma once
 
-#include <cstddef>
 #include <string>
 #include <string_view>
 
 namespace cdom::plugin {
 
-// How many bytes the UTF-8 character at the start has; 0: it is none.
-std::size_t character_size(std::string_view text);
 // Whether one character is a control character of ASCII: U+0000 to U+001F, U+007F.
 bool is_control(std::string_view character);
 // Whether one character would change the direction of the text behind it (U+200E, U+200F, U+202A to

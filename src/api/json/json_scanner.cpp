@@ -6,12 +6,11 @@
 #include <cstring>
 
 #include "compute_domain/base/text.h"
+#include "compute_domain/base/utf8.h"
 
 namespace cdom::api {
 
 namespace {
-
-constexpr std::string_view kReplacement = "\xEF\xBF\xBD";  // U+FFFD
 
 bool is_decimal(char c) { return c >= '0' && c <= '9'; }
 
@@ -33,26 +32,6 @@ std::uint32_t hex4(std::string_view digits) {
   return code;
 }
 
-void append_utf8(std::string& out, std::uint32_t code) {
-  const auto byte = [&](std::uint32_t bits) { out += static_cast<char>(bits); };
-  const auto tail = [&](unsigned shift) { byte(0x80U | (code >> shift & 0x3FU)); };
-  if (code < 0x80) {
-    byte(code);
-  } else if (code < 0x800) {
-    byte(0xC0U | code >> 6U);
-    tail(0);
-  } else if (code < 0x10000) {
-    byte(0xE0U | code >> 12U);
-    tail(6);
-    tail(0);
-  } else {
-    byte(0xF0U | code >> 18U);
-    tail(12);
-    tail(6);
-    tail(0);
-  }
-}
-
 bool is_ascii(std::string_view text) {
   // Eight bytes at a time: it is asked of every string that comes.
   constexpr std::uint64_t kHighBits = 0x8080'8080'8080'8080;
@@ -65,26 +44,6 @@ bool is_ascii(std::string_view text) {
   }
   for (; i < text.size(); ++i) bits |= static_cast<unsigned char>(text[i]);
   return (bits & kHighBits) == 0;
-}
-
-// The bytes of the character at the start of `text`; 0 when it is not UTF-8 (RFC 3629).
-std::size_t utf8_length(std::string_view text) {
-  const auto at = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
-  const unsigned first = at(0);
-  if (first < 0x80) return 1;
-  const std::size_t length = first >= 0xC2 && first <= 0xDF   ? 2
-                             : first >= 0xE0 && first <= 0xEF ? 3
-                             : first >= 0xF0 && first <= 0xF4 ? 4
-                                                              : 0;
-  if (length == 0 || text.size() < length) return 0;
-  // Neither more bytes than needed, nor surrogates, nor beyond U+10FFFF.
-  const unsigned least = first == 0xE0 ? 0xA0 : first == 0xF0 ? 0x90 : 0x80;
-  const unsigned most = first == 0xED ? 0x9F : first == 0xF4 ? 0x8F : 0xBF;
-  if (at(1) < least || at(1) > most) return 0;
-  for (std::size_t i = 2; i < length; ++i) {
-    if (at(i) < 0x80 || at(i) > 0xBF) return 0;
-  }
-  return length;
 }
 
 // Appends what the escape at the start of `rest` means; its length.
@@ -113,28 +72,28 @@ std::size_t append_escape(std::string& out, std::string_view rest) {
   }
   const std::uint32_t code = hex4(rest.substr(2));
   if (!is_surrogate(code)) {
-    append_utf8(out, code);
+    base::append_utf8(out, code);
     return 6;
   }
   if (code < 0xDC00 && rest.size() >= 12 && rest.substr(6, 2) == "\\u") {
     const std::uint32_t low = hex4(rest.substr(8));
     if (low >= 0xDC00 && low <= 0xDFFF) {
-      append_utf8(out, 0x10000U + ((code - 0xD800U) << 10U) + (low - 0xDC00U));
+      base::append_utf8(out, 0x10000U + ((code - 0xD800U) << 10U) + (low - 0xDC00U));
       return 12;
     }
   }
-  out += kReplacement;
+  out += base::kReplacementCharacter;
   return 6;
 }
 
 // Appends the character at the start of `rest`, or U+FFFD for a byte that is part of none; its
 // length.
 std::size_t append_character(std::string& out, std::string_view rest) {
-  if (const std::size_t length = utf8_length(rest); length > 0) {
+  if (const std::size_t length = base::character_size(rest); length > 0) {
     out += rest.substr(0, length);
     return length;
   }
-  out += kReplacement;
+  out += base::kReplacementCharacter;
   return 1;
 }
 

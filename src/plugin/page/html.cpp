@@ -5,13 +5,12 @@
 #include <cstdio>
 
 #include "compute_domain/base/text.h"
+#include "compute_domain/base/utf8.h"
 #include "compute_domain/plugin/printable.h"
 
 namespace cdom::plugin::page {
 
 namespace {
-
-constexpr std::string_view kUnknown = "\xEF\xBF\xBD";  // U+FFFD
 
 std::string_view escaped(char c) {
   switch (c) {
@@ -40,11 +39,11 @@ Html& Html::operator<<(Text text) {
     text.text = shorter;
   }
   for (std::string_view rest = text.text; !rest.empty();) {
-    const std::size_t size = character_size(rest);
+    const std::size_t size = base::character_size(rest);
     const std::string_view character = rest.substr(0, std::max<std::size_t>(size, 1));
     rest.remove_prefix(character.size());
     if (size == 0 || is_unseen(character)) {
-      html_ += kUnknown;
+      html_ += base::kReplacementCharacter;
     } else if (is_control(character)) {
       html_ += ' ';
     } else if (const std::string_view entity = escaped(character[0]); !entity.empty()) {

@@ -3,6 +3,7 @@
 #include <nlohmann/json.hpp>
 
 #include "compute_domain/base/text.h"
+#include "compute_domain/base/utf8.h"
 #include "compute_domain/plugin/check.h"
 #include "plugin/text/json_report.h"
 #include "plugin/text/text_table.h"
@@ -12,16 +13,18 @@ namespace cdom::plugin {
 namespace {
 
 using base::cat;
+using base::count_characters;
 
 std::string lines_of(const std::vector<Finding>& findings) {
   std::size_t width = 0;
-  for (const Finding& finding : findings) width = std::max(width, width_of(finding.subject));
+  for (const Finding& finding : findings)
+    width = std::max(width, count_characters(finding.subject));
   const std::string indent(width + 8, ' ');
   std::string text;
   for (const Finding& finding : findings) {
     const std::string verdict(name_of(finding.verdict));
     text += cat(verdict, std::string(5 - verdict.size(), ' '), " ", finding.subject,
-                std::string(width - width_of(finding.subject) + 2, ' '),
+                std::string(width - count_characters(finding.subject) + 2, ' '),
                 wrapped(finding.found, kTextWidth, indent), "\n");
     if (finding.remedy.empty()) continue;
     text += cat(indent, "do: ", wrapped(finding.remedy, kTextWidth, indent), "\n");

@@ -3,33 +3,27 @@
 #include <algorithm>
 
 #include "compute_domain/base/text.h"
+#include "compute_domain/base/utf8.h"
 #include "compute_domain/plugin/printable.h"
 
 namespace cdom::plugin {
 
-namespace {
-
 using base::cat;
-
-}  // namespace
-
-std::size_t width_of(std::string_view text) {
-  return static_cast<std::size_t>(
-      std::ranges::count_if(text, [](char c) { return (c & 0xC0) != 0x80; }));
-}
+using base::count_characters;
 
 std::string TextTable::text(const std::string& indent) const {
   std::vector<std::size_t> widths;
   for (const auto& row : rows_) {
     widths.resize(std::max(widths.size(), row.size()));
-    for (std::size_t i = 0; i < row.size(); ++i) widths[i] = std::max(widths[i], width_of(row[i]));
+    for (std::size_t i = 0; i < row.size(); ++i)
+      widths[i] = std::max(widths[i], count_characters(row[i]));
   }
   std::string text;
   for (const auto& row : rows_) {
     std::string line = indent;
     for (std::size_t i = 0; i < row.size(); ++i) {
       line += printable(row[i]);
-      if (i + 1 < row.size()) line += std::string(widths[i] - width_of(row[i]) + 3, ' ');
+      if (i + 1 < row.size()) line += std::string(widths[i] - count_characters(row[i]) + 3, ' ');
     }
     text += cat(line.substr(0, line.find_last_not_of(' ') + 1), "\n");
   }
@@ -39,7 +33,7 @@ std::string TextTable::text(const std::string& indent) const {
 std::string wrapped(const std::string& text, std::size_t width, const std::string& indent) {
   std::string out, line;
   for (const std::string& word : base::split(printable(text), ' ')) {
-    if (!line.empty() && width_of(line) + 1 + width_of(word) > width) {
+    if (!line.empty() && count_characters(line) + 1 + count_characters(word) > width) {
       out += cat(line, "\n", indent);
       line.clear();
     }

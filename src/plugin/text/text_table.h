@@ -3,7 +3,6 @@
 
 #include <cstddef>
 #include <string>
-#include <string_view>
 #include <vector>
 
 namespace cdom::plugin {
@@ -24,8 +23,6 @@ class TextTable {
 // The width of a paragraph that is easy to read.
 inline constexpr std::size_t kTextWidth = 100;
 
-// Counts characters, as a terminal does, not bytes.
-std::size_t width_of(std::string_view text);
 // The text in lines of at most `width`, each after `indent` but the first; a longer word stays
 // whole. No character that would move a terminal's cursor is left.
 std::string wrapped(const std::string& text, std::size_t width, const std::string& indent);

@@ -1,6 +1,7 @@
 #include <algorithm>
 
 #include "compute_domain/base/text.h"
+#include "compute_domain/base/utf8.h"
 #include "sandbox/cel/functions.h"
 
 namespace cdom::sandbox::cel {
@@ -10,15 +11,9 @@ namespace {
 using Evaluated = base::Result<Value>;
 using Arguments = std::span<const Value>;
 
-// CEL counts the characters of a string, not its bytes.
-std::size_t count_characters(const std::string& text) {
-  return static_cast<std::size_t>(std::ranges::count_if(
-      text, [](char c) { return (static_cast<unsigned char>(c) & 0xC0) != 0x80; }));
-}
-
 Evaluated size(Arguments arguments) {
   const auto count = [](std::size_t size) { return Value(static_cast<std::int64_t>(size)); };
-  if (const std::string* text = arguments[0].text()) return count(count_characters(*text));
+  if (const std::string* text = arguments[0].text()) return count(base::count_characters(*text));
   if (const List* list = arguments[0].list()) return count(list->size());
   if (const Map* map = arguments[0].map()) return count(map->entries.size());
   return no_such_overload("size", arguments);

@@ -2,8 +2,10 @@
 
 #include <cctype>
 #include <charconv>
+#include <cstdint>
 
 #include "compute_domain/base/text.h"
+#include "compute_domain/base/utf8.h"
 
 namespace cdom::sandbox::cel {
 
@@ -13,25 +15,6 @@ bool is_digit(char c) { return std::isdigit(static_cast<unsigned char>(c)) != 0;
 bool is_hex_digit(char c) { return std::isxdigit(static_cast<unsigned char>(c)) != 0; }
 bool is_name_start(char c) { return std::isalpha(static_cast<unsigned char>(c)) != 0 || c == '_'; }
 bool is_name_part(char c) { return is_name_start(c) || is_digit(c); }
-
-void append_utf8(std::string& out, unsigned long point) {
-  const auto byte = [&](unsigned long bits) { out += static_cast<char>(bits); };
-  if (point < 0x80) {
-    byte(point);
-  } else if (point < 0x800) {
-    byte(0xC0 | (point >> 6));
-    byte(0x80 | (point & 0x3F));
-  } else if (point < 0x10000) {
-    byte(0xE0 | (point >> 12));
-    byte(0x80 | ((point >> 6) & 0x3F));
-    byte(0x80 | (point & 0x3F));
-  } else {
-    byte(0xF0 | (point >> 18));
-    byte(0x80 | ((point >> 12) & 0x3F));
-    byte(0x80 | ((point >> 6) & 0x3F));
-    byte(0x80 | (point & 0x3F));
-  }
-}
 
 class Lexer {
  public:
@@ -163,14 +146,14 @@ class Lexer {
                                                             : 0;
     const std::string_view code =
         rest().substr(std::min(rest().size(), is_octal ? 1UL : 2UL), digits);
-    unsigned long point = 0;
+    std::uint32_t point = 0;
     const auto [end, failed] =
         std::from_chars(code.data(), code.data() + code.size(), point, is_octal ? 8 : 16);
     if (digits == 0 || code.size() < digits || failed != std::errc() ||
         end != code.data() + code.size() || point > 0x10FFFF) {
       return error("an escape in a string that CEL does not know");
     }
-    append_utf8(out, point);
+    base::append_utf8(out, point);
     at_ += (is_octal ? 1 : 2) + digits;
     return {};
   }

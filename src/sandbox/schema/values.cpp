@@ -6,6 +6,7 @@
 #include <set>
 
 #include "compute_domain/base/text.h"
+#include "compute_domain/base/utf8.h"
 #include "sandbox/schema/correlation.h"
 #include "sandbox/schema/formats.h"
 
@@ -124,8 +125,7 @@ void check_number(const json& value, const Schema& schema, const Check& check) {
 
 void check_string(const json& value, const Schema& schema, const Check& check) {
   const auto& text = value.get_ref<const std::string&>();
-  const auto characters = static_cast<std::size_t>(std::ranges::count_if(
-      text, [](char c) { return (static_cast<unsigned char>(c) & 0xC0) != 0x80; }));
+  const std::size_t characters = base::count_characters(text);
   if (schema.max_length && characters > *schema.max_length) {
     check.fail("FieldValueTooLong",
                base::cat("Too long: may not be more than ", *schema.max_length, " bytes"));
