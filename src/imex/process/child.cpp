@@ -12,6 +12,7 @@
 #include <csignal>
 #include <cstring>
 
+#include "compute_domain/base/argument_list.h"
 #include "compute_domain/base/system_error.h"
 #include "compute_domain/base/text.h"
 
@@ -34,14 +35,6 @@ struct Prepared {
   int null_input, output, report;
   pid_t supervisor;
 };
-
-std::vector<char*> pointers(const std::vector<std::string>& texts) {
-  std::vector<char*> out;
-  out.reserve(texts.size() + 1);
-  for (const std::string& text : texts) out.push_back(const_cast<char*>(text.c_str()));
-  out.push_back(nullptr);
-  return out;
-}
 
 // Runs between fork and exec: nothing but calls to the system.
 [[noreturn]] void become(const Command& command, const Prepared& prepared) {
@@ -118,9 +111,12 @@ base::Result<Child> Child::start(const Command& command) {
   base::Descriptor output_reader(output[0]), output_writer(output[1]);
   if (output_reader) fcntl(output_reader.get(), F_SETFL, O_NONBLOCK);
   const base::Descriptor null_input(open("/dev/null", O_RDONLY | O_CLOEXEC));
-  const Prepared prepared{
-      pointers(command.arguments), pointers(command.environment), null_input.get(),
-      output_writer.get(),         report_writer.get(),           getpid()};
+  const Prepared prepared{base::argument_list(command.arguments),
+                          base::argument_list(command.environment),
+                          null_input.get(),
+                          output_writer.get(),
+                          report_writer.get(),
+                          getpid()};
   const pid_t pid = fork();
   if (pid < 0) return base::system_error("cannot start a process");
   if (pid == 0) become(command, prepared);

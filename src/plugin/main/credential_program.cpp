@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "cli/environment.h"
+#include "compute_domain/base/argument_list.h"
 #include "compute_domain/base/descriptor.h"
 #include "compute_domain/base/system_error.h"
 #include "compute_domain/base/text.h"
@@ -60,15 +61,6 @@ base::Error cannot_start(const ExecPlugin& plugin, const std::string& why) {
   return invalid(cat(plugin.where, ".command: cannot start ", plugin.command, ": ", why, hint));
 }
 
-std::vector<char*> pointers(const std::vector<std::string>& texts) {
-  std::vector<char*> out;
-  out.reserve(texts.size() + 1);
-  // NOLINTNEXTLINE(cppcoreguidelines-pro-type-const-cast): posix_spawn does not write to them
-  for (const std::string& text : texts) out.push_back(const_cast<char*>(text.c_str()));
-  out.push_back(nullptr);
-  return out;
-}
-
 // Ends with the program, or earlier when that closes its output.
 std::string read_all(int fd) {
   constexpr std::size_t kMost = std::size_t{1} << 20U;  // of a credential
@@ -103,8 +95,9 @@ base::Result<std::string> output_of(const ExecPlugin& plugin, const std::string&
   }
   posix_spawn_file_actions_adddup2(&actions, writer.get(), STDOUT_FILENO);
   pid_t pid = 0;
-  const int failure = posix_spawn(&pid, file.c_str(), &actions, nullptr, pointers(arguments).data(),
-                                  pointers(environment).data());
+  const int failure =
+      posix_spawn(&pid, file.c_str(), &actions, nullptr, base::argument_list(arguments).data(),
+                  base::argument_list(environment).data());
   posix_spawn_file_actions_destroy(&actions);
   if (failure != 0) {
     return cannot_start(plugin, std::strerror(failure));  // NOLINT(concurrency-mt-unsafe)
