@@ -13,6 +13,7 @@
 #include "compute_domain/api/channel_config.h"
 #include "compute_domain/base/text.h"
 #include "compute_domain/core/node_world.h"
+#include "compute_domain/core/reasons.h"
 #include "compute_domain/core/reservations.h"
 #include "compute_domain/core/status.h"
 #include "compute_domain/plugin/why.h"
@@ -168,7 +169,7 @@ api::ComputeDomain unseen(api::ComputeDomain object) {
   object.status = api::ComputeDomainStatus{};
   object.status->conditions = {{.type = core::kConditionReady,
                                 .status = api::ConditionStatus::Unknown,
-                                .reason = api::kWaitingForController,
+                                .reason = std::string(core::Reason("WaitingForController").name()),
                                 .message = kNoController}};
   return object;
 }

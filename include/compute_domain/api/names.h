@@ -32,8 +32,6 @@ inline constexpr char kManagedByController[] = "compute-domain-controller";
 inline constexpr char kCliquesOwner[] = "compute-domain-cliques";
 inline constexpr char kIsolationLabel[] = "resource.nvidia.com/isolation";  // domain | channel
 inline constexpr char kDomainNamespaceLabel[] = "resource.nvidia.com/computeDomainNamespace";
-// The reason of the condition Ready in the CRD's default: nobody has written the status yet.
-inline constexpr char kWaitingForController[] = "WaitingForController";
 inline constexpr char kFencedAnnotation[] = "resource.nvidia.com/fenced";  // value: a boot id
 // On a ComputeDomainNode: what its Node says that the agent must know, as core/node_pause.h has it.
 inline constexpr char kPauseAnnotation[] = "resource.nvidia.com/pause";
