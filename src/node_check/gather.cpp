@@ -7,11 +7,11 @@
 #include <filesystem>
 #include <sstream>
 
-#include "compute_domain/base/device_nodes.h"
 #include "compute_domain/base/driver_root.h"
 #include "compute_domain/base/files.h"
 #include "compute_domain/base/processes.h"
 #include "compute_domain/base/text.h"
+#include "compute_domain/nvidia/device_nodes.h"
 #include "node_check/rules.h"
 #include "node_check/runtime_config.h"
 #include "node_check/sockets.h"
@@ -111,14 +111,14 @@ void NodeView::see_kernel(NodeFacts& facts) const {
     ++facts.gpus;
   }
   if (const auto devices = base::read_file(places_.proc_devices)) {
-    facts.channel_major = base::character_major(*devices, "nvidia-caps-imex-channels");
-    facts.capabilities_major = base::character_major(*devices, "nvidia-caps");
+    facts.channel_major = nvidia::character_major(*devices, "nvidia-caps-imex-channels");
+    facts.capabilities_major = nvidia::character_major(*devices, "nvidia-caps");
   }
   if (const auto text = base::read_file(places_.proc_driver + "/capabilities/fabric-imex-mgmt")) {
-    facts.imex_capability = base::numeric_field(*text, "DeviceFileMinor");
+    facts.imex_capability = nvidia::numeric_field(*text, "DeviceFileMinor");
   }
   if (const auto text = base::read_file(places_.proc_driver + "/params")) {
-    facts.channel_count = base::numeric_field(*text, "ImexChannelCount");
+    facts.channel_count = nvidia::numeric_field(*text, "ImexChannelCount");
   }
   facts.page_size = sysconf(_SC_PAGESIZE);
   utsname machine{};

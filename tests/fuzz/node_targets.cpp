@@ -7,9 +7,9 @@
 #include "compute_domain/agent/checkpoint_codec.h"
 #include "compute_domain/agent/file_fabric.h"
 #include "compute_domain/agent/kubelet_state_file.h"
-#include "compute_domain/base/device_nodes.h"
 #include "compute_domain/base/text.h"
 #include "compute_domain/imex/protocol.h"
+#include "compute_domain/nvidia/device_nodes.h"
 #include "fuzz/laws.h"
 #include "imex/daemon/hosts_file.h"
 #include "imex/daemon/last_words.h"
@@ -139,8 +139,8 @@ void read_node_files(std::string_view bytes) {
   const std::string text(bytes);
   read_cdi_spec(text);
   read_fabric(text);
-  (void)base::character_major(bytes, "nvidia-caps-imex-channels");
-  (void)base::numeric_field(bytes, "ImexChannelCount");
+  (void)nvidia::character_major(bytes, "nvidia-caps-imex-channels");
+  (void)nvidia::numeric_field(bytes, "ImexChannelCount");
   node_check::ContainerRuntime runtime;
   node_check::read_runtime_config(text, runtime);
   if (bytes.starts_with("\x7f"

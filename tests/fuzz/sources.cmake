@@ -1,6 +1,6 @@
 # What the decoders are made of: all of api, and of the other modules the files that take bytes.
 set(sources
-    base/clock.cpp base/daemon_status.cpp base/device_nodes.cpp base/driver_root.cpp base/files.cpp base/ip_address.cpp base/log.cpp base/metrics.cpp base/random.cpp
+    base/clock.cpp base/daemon_status.cpp base/driver_root.cpp base/files.cpp base/ip_address.cpp base/log.cpp base/metrics.cpp base/random.cpp
     base/ranges.cpp base/result.cpp base/system_error.cpp base/text.cpp base/utf8.cpp
     api/asked_pods.cpp api/domain/channel_config.cpp api/domain/compute_domain.cpp api/core.cpp api/definition_fields.cpp api/json/document.cpp
     api/domain/domain_config.cpp api/dynamic_object.cpp api/fields.cpp api/json/json_scanner.cpp api/json/json_text.cpp api/json/json_view.cpp
@@ -17,7 +17,7 @@ set(sources
     kube/base64.cpp kube/client.cpp kube/exec_credential.cpp kube/kubeconfig.cpp kube/unreadable_objects.cpp kube/watch_loop.cpp
     agent/cdi_spec.cpp agent/checkpoint_codec.cpp agent/fabric_reading.cpp agent/file_fabric.cpp
     agent/kubelet_state_file.cpp agent/whole_number.cpp
-    node_check/runtime_config.cpp nvidia/fabric_verdict.cpp)
+    node_check/runtime_config.cpp nvidia/device_nodes.cpp nvidia/fabric_verdict.cpp)
 list(TRANSFORM sources PREPEND ${PROJECT_SOURCE_DIR}/src/ OUTPUT_VARIABLE fuzzed_sources)
 
 # What reads bundles, and of the core what it asks.

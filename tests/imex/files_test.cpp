@@ -7,14 +7,14 @@
 #include "imex/daemon/config.h"
 #include "imex/daemon/hosts_file.h"
 #include "imex/daemon/workshop.h"
-#include "imex/host/device_nodes.h"
+#include "imex/host/needed_device_nodes.h"
 #include "imex/process/control_tool.h"
 #include "imex/rig.h"
 
 namespace cdom::imex {
 namespace {
 
-using base::DeviceNode;
+using nvidia::DeviceNode;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 

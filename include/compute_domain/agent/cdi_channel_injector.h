@@ -13,7 +13,7 @@
 #include <string>
 
 #include "compute_domain/agent/channel_injector.h"
-#include "compute_domain/base/device_nodes.h"
+#include "compute_domain/nvidia/device_nodes.h"
 
 namespace cdom::agent {
 
@@ -31,7 +31,7 @@ struct CdiOptions {
 class CdiChannelInjector : public ChannelInjector {
  public:
   explicit CdiChannelInjector(CdiOptions options,
-                              base::MakeNode make_node = base::make_device_node);
+                              nvidia::MakeNode make_node = nvidia::make_device_node);
 
   // Unavailable: the kernel has no IMEX channels.
   base::Result<void> check() override;
@@ -52,7 +52,7 @@ class CdiChannelInjector : public ChannelInjector {
   void tell(const std::string& path, const std::string& problem);
 
   const CdiOptions options_;
-  const base::MakeNode make_node_;
+  const nvidia::MakeNode make_node_;
   std::set<std::string> logged_;  // paths
 };
 

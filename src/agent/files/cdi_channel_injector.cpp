@@ -39,7 +39,7 @@ std::string text_of(const core::ChannelRange& channels) {
 
 }  // namespace
 
-CdiChannelInjector::CdiChannelInjector(CdiOptions options, base::MakeNode make_node)
+CdiChannelInjector::CdiChannelInjector(CdiOptions options, nvidia::MakeNode make_node)
     : options_(std::move(options)), make_node_(std::move(make_node)) {}
 
 std::string CdiChannelInjector::path_of(const std::string& claim_uid) const {
@@ -49,7 +49,7 @@ std::string CdiChannelInjector::path_of(const std::string& claim_uid) const {
 Result<unsigned> CdiChannelInjector::channel_major() const {
   const auto devices = base::read_file(options_.proc_devices);
   if (!devices) return devices.error();
-  if (const auto major = base::character_major(*devices, kChannelDevice)) return *major;
+  if (const auto major = nvidia::character_major(*devices, kChannelDevice)) return *major;
   return Error{ErrorKind::Unavailable,
                cat(options_.proc_devices, " has no character device ", kChannelDevice,
                    ": is the NVIDIA driver loaded on this node, with IMEX channels?")};
@@ -64,7 +64,7 @@ std::string CdiChannelInjector::params() const { return options_.proc_driver + "
 
 std::optional<std::int64_t> CdiChannelInjector::count() {
   const auto text = base::read_file(params());
-  return text ? base::numeric_field(*text, "ImexChannelCount") : std::nullopt;
+  return text ? nvidia::numeric_field(*text, "ImexChannelCount") : std::nullopt;
 }
 
 Result<void> CdiChannelInjector::check_count(const core::ChannelRange& channels) {
@@ -87,11 +87,11 @@ Result<void> CdiChannelInjector::write(const core::ClaimRef& claim,
   if (!major) return major.error();
   if (auto enough = check_count(channels); !enough) return enough;
   if (!options_.dev.empty()) {
-    std::vector<base::DeviceNode> nodes;
+    std::vector<nvidia::DeviceNode> nodes;
     for (std::int64_t i = channels.first; i < channels.first + channels.count; ++i) {
       nodes.push_back({channel_node(i), *major, static_cast<unsigned>(i), 0666});
     }
-    if (auto made = base::make_device_nodes(nodes, options_.dev, make_node_); !made) return made;
+    if (auto made = nvidia::make_device_nodes(nodes, options_.dev, make_node_); !made) return made;
   }
   const std::string path = path_of(claim.uid);
   const std::string text = encode_cdi_spec(claim.uid, channels, *major, options_.as_zero);

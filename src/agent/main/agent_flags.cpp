@@ -103,7 +103,7 @@ agent::CdiOptions cdi_of(const AgentFlags& flags) {
   agent::CdiOptions options;
   options.directory = flags.node.cdi_root;
   options.proc_devices = flags.node.proc_devices;
-  options.proc_driver = base::proc_driver_beside(flags.node.proc_devices);
+  options.proc_driver = nvidia::proc_driver_beside(flags.node.proc_devices);
   if (flags.device_files == "none") options.dev.clear();
   options.as_zero = flags.channel_as_zero;
   return options;

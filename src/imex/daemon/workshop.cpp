@@ -10,7 +10,7 @@
 #include "compute_domain/base/text.h"
 #include "compute_domain/imex/tool_link.h"
 #include "imex/daemon/config.h"
-#include "imex/host/device_nodes.h"
+#include "imex/host/needed_device_nodes.h"
 
 namespace cdom::imex {
 
@@ -85,7 +85,7 @@ Result<Command> Workshop::prepare(const Want& want) {
   if (options_.makes_device_files) {
     const auto nodes = needed_device_nodes({options_.devices_path, options_.kernel_driver_path});
     if (!nodes) return nodes.error();
-    if (auto made = base::make_device_nodes(*nodes, options_.dev_path); !made) {
+    if (auto made = nvidia::make_device_nodes(*nodes, options_.dev_path); !made) {
       return made.error();
     }
   }

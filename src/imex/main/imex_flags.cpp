@@ -2,8 +2,8 @@
 
 #include <unistd.h>
 
-#include "compute_domain/base/device_nodes.h"
 #include "compute_domain/base/text.h"
+#include "compute_domain/nvidia/device_nodes.h"
 
 namespace cdom::program {
 
@@ -136,7 +136,7 @@ imex::SupervisorOptions supervisor_of(const ImexFlags& flags) {
   }
   // What a stand-in for the kernel's files has is all beside its list of devices.
   supervisor.devices_path = flags.node.proc_devices;
-  supervisor.kernel_driver_path = base::proc_driver_beside(supervisor.devices_path);
+  supervisor.kernel_driver_path = nvidia::proc_driver_beside(supervisor.devices_path);
   if (flags.node.is_host_managed()) supervisor.host_socket = flags.host_socket;
   supervisor.makes_device_files = flags.device_files == "make";
   supervisor.allowed_users = {0, geteuid()};

@@ -1,7 +1,7 @@
 #include "node_check/main/node_flags.h"
 
-#include "compute_domain/base/device_nodes.h"
 #include "compute_domain/base/ranges.h"
+#include "compute_domain/nvidia/device_nodes.h"
 
 namespace cdom::program {
 
@@ -55,7 +55,7 @@ node_check::Places places_of(const NodeFlags& flags) {
   places.is_host_managed = flags.is_host_managed();
   places.host_root = flags.host_root;
   places.proc_devices = flags.proc_devices;
-  places.proc_driver = base::proc_driver_beside(flags.proc_devices);
+  places.proc_driver = nvidia::proc_driver_beside(flags.proc_devices);
   places.plugins_dir = flags.plugins_dir;
   places.registrar_dir = flags.registrar_dir;
   places.cdi_folder = flags.cdi_root;

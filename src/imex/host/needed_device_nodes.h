@@ -4,8 +4,8 @@
 #include <string>
 #include <vector>
 
-#include "compute_domain/base/device_nodes.h"
 #include "compute_domain/base/result.h"
+#include "compute_domain/nvidia/device_nodes.h"
 
 namespace cdom::imex {
 
@@ -15,6 +15,6 @@ struct KernelFiles {
 };
 
 // What the kernel driver says that there is. Unavailable: it is not loaded, or has no IMEX.
-base::Result<std::vector<base::DeviceNode>> needed_device_nodes(const KernelFiles& kernel);
+base::Result<std::vector<nvidia::DeviceNode>> needed_device_nodes(const KernelFiles& kernel);
 
 }  // namespace cdom::imex

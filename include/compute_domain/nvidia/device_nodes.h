@@ -1,4 +1,5 @@
-// Device files, and the numbers that the kernel has given to its devices. No state.
+// Device files of the GPU driver, and the numbers that the kernel has given to its devices. No
+// state.
 #pragma once
 
 #include <sys/types.h>
@@ -11,7 +12,7 @@
 
 #include "compute_domain/base/result.h"
 
-namespace cdom::base {
+namespace cdom::nvidia {
 
 struct DeviceNode {
   std::string path;  // below /dev: "nvidia-caps/nvidia-cap17"
@@ -34,7 +35,7 @@ int make_device_node(const char* path, mode_t mode, dev_t device);
 // Makes character devices that are missing below `dev`, and anew those of another number: the
 // driver has been loaded again since.
 using MakeNode = std::function<int(const char* path, mode_t mode, dev_t device)>;
-Result<void> make_device_nodes(const std::vector<DeviceNode>& nodes, const std::string& dev,
-                               const MakeNode& make_node = make_device_node);
+base::Result<void> make_device_nodes(const std::vector<DeviceNode>& nodes, const std::string& dev,
+                                     const MakeNode& make_node = make_device_node);
 
-}  // namespace cdom::base
+}  // namespace cdom::nvidia

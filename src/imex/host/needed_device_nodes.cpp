@@ -1,4 +1,4 @@
-#include "imex/host/device_nodes.h"
+#include "imex/host/needed_device_nodes.h"
 
 #include <algorithm>
 #include <filesystem>
@@ -10,12 +10,12 @@ namespace cdom::imex {
 
 namespace fs = std::filesystem;
 using base::cat;
-using base::character_major;
-using base::DeviceNode;
 using base::Error;
 using base::ErrorKind;
-using base::numeric_field;
 using base::Result;
+using nvidia::character_major;
+using nvidia::DeviceNode;
+using nvidia::numeric_field;
 
 namespace {
 

@@ -1,4 +1,4 @@
-#include "compute_domain/base/device_nodes.h"
+#include "compute_domain/nvidia/device_nodes.h"
 
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
@@ -12,7 +12,12 @@
 #include "compute_domain/base/system_error.h"
 #include "compute_domain/base/text.h"
 
-namespace cdom::base {
+namespace cdom::nvidia {
+
+using base::cat;
+using base::split;
+using base::system_error;
+using base::trim;
 
 namespace {
 
@@ -58,8 +63,8 @@ int make_device_node(const char* path, mode_t mode, dev_t device) {
   return chmod(path, mode & 07777U);
 }
 
-Result<void> make_device_nodes(const std::vector<DeviceNode>& nodes, const std::string& dev,
-                               const MakeNode& make_node) {
+base::Result<void> make_device_nodes(const std::vector<DeviceNode>& nodes, const std::string& dev,
+                                     const MakeNode& make_node) {
   for (const DeviceNode& node : nodes) {
     const std::string path = cat(dev, "/", node.path);
     const dev_t device = makedev(node.major, node.minor);
@@ -69,7 +74,7 @@ Result<void> make_device_nodes(const std::vector<DeviceNode>& nodes, const std::
       // It is left from an earlier load of the driver, which has another major number now.
       if (unlink(path.c_str()) != 0) return system_error(cat("cannot replace ", path));
     }
-    auto made = make_directories(std::filesystem::path(path).parent_path());
+    auto made = base::make_directories(std::filesystem::path(path).parent_path());
     if (!made) return made;
     if (make_node(path.c_str(), S_IFCHR | node.mode, device) != 0 && errno != EEXIST) {
       return system_error(cat("cannot make the device file ", path));
@@ -78,4 +83,4 @@ Result<void> make_device_nodes(const std::vector<DeviceNode>& nodes, const std::
   return {};
 }
 
-}  // namespace cdom::base
+}  // namespace cdom::nvidia

@@ -1,4 +1,4 @@
-#include "compute_domain/base/device_nodes.h"
+#include "compute_domain/nvidia/device_nodes.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -7,9 +7,10 @@
 
 #include "base/directory.h"
 
-namespace cdom::base {
+namespace cdom::nvidia {
 namespace {
 
+using base::Directory;
 using ::testing::ElementsAre;
 
 TEST(CharacterMajor, IsOfACharacterDeviceOfThatNameOnly) {
@@ -55,4 +56,4 @@ TEST(DeviceNodes, TheDriversFolderIsBesideTheListOfDevices) {
 }
 
 }  // namespace
-}  // namespace cdom::base
+}  // namespace cdom::nvidia
