@@ -7,8 +7,8 @@
 #include <filesystem>
 #include <sstream>
 
-#include "compute_domain/base/driver_root.h"
 #include "compute_domain/base/files.h"
+#include "compute_domain/base/path_below.h"
 #include "compute_domain/base/processes.h"
 #include "compute_domain/base/text.h"
 #include "compute_domain/nvidia/device_nodes.h"

@@ -7,8 +7,8 @@
 #include <filesystem>
 #include <vector>
 
-#include "compute_domain/base/driver_root.h"
 #include "compute_domain/base/files.h"
+#include "compute_domain/base/path_below.h"
 #include "compute_domain/base/text.h"
 
 namespace cdom::node_check {

@@ -4,8 +4,9 @@
 #include <filesystem>
 #include <iterator>
 
-#include "compute_domain/base/driver_root.h"
+#include "compute_domain/base/path_below.h"
 #include "compute_domain/base/text.h"
+#include "compute_domain/nvidia/driver_folders.h"
 #include "compute_domain/nvidia/nvml_crash.h"
 #include "nvidia/nvml_library.h"
 
@@ -21,7 +22,7 @@ base::Result<std::string> find_nvml(const NvmlOptions& options) {
   if (!options.library.empty()) return options.library;
   const std::string root = options.driver_root == "/" ? "" : options.driver_root;
   std::vector<std::string> folders = options.folders;
-  std::ranges::copy(base::driver_library_folders(), std::back_inserter(folders));
+  std::ranges::copy(nvidia::driver_library_folders(), std::back_inserter(folders));
   for (const std::string& folder : folders) {
     std::string path = base::path_below(root, cat(folder, "/", kNvmlName));
     std::error_code error;

@@ -14,7 +14,7 @@
 
 namespace cdom::imex {
 
-// Folders are paths below the root, searched before the usual ones (base/driver_root.h).
+// Folders are paths below the root, searched before the usual ones (nvidia/driver_folders.h).
 struct DriverPlace {
   std::string root;
   std::vector<std::string> program_folders, library_folders;

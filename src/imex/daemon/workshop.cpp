@@ -3,9 +3,9 @@
 #include <cstdio>
 #include <filesystem>
 
-#include "compute_domain/base/driver_root.h"
 #include "compute_domain/base/files.h"
 #include "compute_domain/base/log.h"
+#include "compute_domain/base/path_below.h"
 #include "compute_domain/base/processes.h"
 #include "compute_domain/base/text.h"
 #include "compute_domain/imex/tool_link.h"

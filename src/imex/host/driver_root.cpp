@@ -5,10 +5,11 @@
 #include <set>
 #include <utility>
 
-#include "compute_domain/base/driver_root.h"
 #include "compute_domain/base/files.h"
+#include "compute_domain/base/path_below.h"
 #include "compute_domain/base/system_error.h"
 #include "compute_domain/base/text.h"
+#include "compute_domain/nvidia/driver_folders.h"
 #include "imex/host/elf.h"
 
 namespace cdom::imex {
@@ -44,7 +45,7 @@ std::string find(const std::string& root, const std::vector<std::string>& folder
 
 Result<std::string> find_program(const DriverPlace& place, const std::string& root,
                                  const std::string& name) {
-  const auto folders = joined(place.program_folders, base::driver_program_folders());
+  const auto folders = joined(place.program_folders, nvidia::driver_program_folders());
   std::string path = find(root, folders, name);
   if (!path.empty()) return path;
   return Error{ErrorKind::Invalid,
@@ -125,7 +126,7 @@ Result<DriverFiles> find_driver_files(const DriverPlace& place) {
   auto control_tool = find_program(place, root, "nvidia-imex-ctl");
   if (!control_tool) return control_tool.error();
   files.control_tool = *std::move(control_tool);
-  const auto folders = joined(place.library_folders, base::driver_library_folders());
+  const auto folders = joined(place.library_folders, nvidia::driver_library_folders());
   add_nvidia_libraries(files, root, folders);
   add_second_choices(files, place, root, folders);
   return files;

@@ -1,36 +1,12 @@
-#include "compute_domain/base/driver_root.h"
+#include "compute_domain/base/path_below.h"
 
 #include <algorithm>
 #include <filesystem>
+#include <vector>
 
 #include "compute_domain/base/text.h"
 
 namespace cdom::base {
-
-// The same folders as in kubernetes-sigs/dra-driver-nvidia-gpu (package root: findFile and the
-// search paths).
-const std::vector<std::string>& driver_program_folders() {
-  static const std::vector<std::string> folders{
-      "/",    "/opt/bin", "/usr/bin",       "/usr/sbin",
-      "/bin", "/sbin",    "/usr/local/bin", "/usr/local/glibc/usr/bin"};  // Talos
-  return folders;
-}
-
-const std::vector<std::string>& driver_library_folders() {
-  static const std::vector<std::string> folders{
-      "/",
-      "/usr/lib64",
-      "/usr/lib/x86_64-linux-gnu",
-      "/usr/lib/aarch64-linux-gnu",
-      "/lib64",
-      "/lib/x86_64-linux-gnu",
-      "/lib/aarch64-linux-gnu",
-      "/usr/local/glibc/usr/lib",    // Talos
-      "/usr/local/glibc/usr/lib64",  // Talos 1.13
-      "/usr/lib/nvidia/tesla",       // Bottlerocket
-  };
-  return folders;
-}
 
 std::string path_below(const std::string& root, const std::string& path) {
   constexpr int kMostLinks = 40;
