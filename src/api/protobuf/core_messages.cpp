@@ -10,21 +10,7 @@ namespace cdom::api {
 namespace {
 
 void read_message(MessageReader in, Taint& out) {
-  while (in.next()) {
-    switch (in.number()) {
-      case 1:
-        in.read(out.key);
-        break;
-      case 2:
-        in.read(out.value);
-        break;
-      case 3:
-        in.read(out.effect);
-        break;
-      default:
-        break;
-    }
-  }
+  read_plain(in, PlainField{1, out.key}, PlainField{2, out.value}, PlainField{3, out.effect});
 }
 
 // A NodeCondition or PodCondition, which have the same numbers.
@@ -64,10 +50,7 @@ struct NodeAddress {
 };
 
 void read_message(MessageReader in, NodeAddress& out) {
-  while (in.next()) {
-    if (in.number() == 1) in.read(out.type);
-    if (in.number() == 2) in.read(out.address);
-  }
+  read_plain(in, PlainField{1, out.type}, PlainField{2, out.address});
 }
 
 void read_spec(MessageReader in, Node& out) {
@@ -92,19 +75,13 @@ void read_status(MessageReader in, Node& out) {
       has_address = address.type == "InternalIP";
       if (has_address) out.internal_ip = std::move(address.address);
     } else if (in.number() == 7) {
-      MessageReader info = in.message();
-      while (info.next()) {
-        if (info.number() == 3) info.read(out.boot_id);
-      }
+      read_plain(in.message(), PlainField{3, out.boot_id});
     }
   }
 }
 
 void read_message(MessageReader in, PodClaim& out) {
-  while (in.next()) {
-    if (in.number() == 1) in.read(out.name);
-    if (in.number() == 4) in.read(out.template_name);
-  }
+  read_plain(in, PlainField{1, out.name}, PlainField{4, out.template_name});
 }
 
 void read_spec(MessageReader in, Pod& out) {
@@ -133,21 +110,7 @@ void read_status(MessageReader in, Pod& out) {
 }
 
 void read_message(MessageReader in, NodeSelectorRequirement& out) {
-  while (in.next()) {
-    switch (in.number()) {
-      case 1:
-        in.read(out.key);
-        break;
-      case 2:
-        in.read(out.op);
-        break;
-      case 3:
-        read_item(in, out.values);
-        break;
-      default:
-        break;
-    }
-  }
+  read_plain(in, PlainField{1, out.key}, PlainField{2, out.op}, PlainField{3, out.values});
 }
 
 void read_message(MessageReader in, NodeSelectorTerm& out) {

@@ -30,11 +30,7 @@ Enveloped opened(std::string_view text, bool& is_broken) {
   MessageReader in(is_broken ? std::string_view() : text.substr(kMagic.size()), is_broken);
   while (in.next()) {
     if (in.number() == 1) {
-      MessageReader type = in.message();
-      while (type.next()) {
-        if (type.number() == 1) type.read(out.type.api_version);
-        if (type.number() == 2) type.read(out.type.kind);
-      }
+      read_plain(in.message(), PlainField{1, out.type.api_version}, PlainField{2, out.type.kind});
     } else if (in.number() == 2) {
       out.object = in.bytes();
     } else if (in.number() == 3) {
@@ -45,10 +41,7 @@ Enveloped opened(std::string_view text, bool& is_broken) {
 }
 
 void read_list_meta(MessageReader in, PageHead& out) {
-  while (in.next()) {
-    if (in.number() == 2) in.read(out.resource_version);
-    if (in.number() == 3) in.read(out.continue_token);
-  }
+  read_plain(in, PlainField{2, out.resource_version}, PlainField{3, out.continue_token});
 }
 
 // The resource version of an object of whatever kind: metadata is field 1 of all.
@@ -66,11 +59,7 @@ void read_status(MessageReader in, StatusFields& out) {
     if (in.number() == 3) in.read(out.message);
     if (in.number() == 4) in.read(out.reason);
     if (in.number() == 6) in.read(out.code);
-    if (in.number() != 5) continue;
-    MessageReader details = in.message();
-    while (details.next()) {
-      if (details.number() == 5) details.read(out.retry_after_seconds);
-    }
+    if (in.number() == 5) read_plain(in.message(), PlainField{5, out.retry_after_seconds});
   }
 }
 

@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace cdom::api {
 
@@ -28,6 +29,8 @@ class MessageReader {
   void read(std::string& out) const;
   void read(bool& out) const { out = integer() != 0; }
   void read(std::int64_t& out) const { out = static_cast<std::int64_t>(integer()); }
+  // One more element.
+  void read(std::vector<std::string>& out) const { read(out.emplace_back()); }
   [[nodiscard]] MessageReader message() const { return {bytes(), is_broken_}; }
 
   [[nodiscard]] bool is_broken() const { return is_broken_; }
@@ -57,5 +60,20 @@ class MessageReader {
   std::uint64_t integer_ = 0;
   std::string_view bytes_;
 };
+
+// A field that is no message: its number, and where its value goes.
+template <class T>
+struct PlainField {
+  std::uint64_t number;
+  T& out;
+};
+template <class T>
+PlainField(std::uint64_t, T&) -> PlainField<T>;  // for clang before 17, which deduces no aggregate
+
+// Reads a message of which only such fields are wanted.
+template <class... T>
+void read_plain(MessageReader in, const PlainField<T>&... fields) {
+  while (in.next()) ((in.number() == fields.number ? in.read(fields.out) : void()), ...);
+}
 
 }  // namespace cdom::api

@@ -49,10 +49,6 @@ void read_message(MessageReader in, NodeSelector& out);
 // nullopt: the zero time, which an API server writes as null.
 void read_message(MessageReader in, std::optional<base::Time>& out);
 
-// An element of a list of strings.
-inline void read_item(const MessageReader& field, std::vector<std::string>& out) {
-  field.read(out.emplace_back());
-}
 // An entry of a map, which is a message with its key and its value.
 void read_entry(MessageReader entry, std::string& key, auto&& read_value) {
   while (entry.next()) {

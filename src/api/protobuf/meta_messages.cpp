@@ -7,27 +7,8 @@ namespace cdom::api {
 namespace {
 
 void read_message(MessageReader in, OwnerReference& out) {
-  while (in.next()) {
-    switch (in.number()) {
-      case 1:
-        in.read(out.kind);
-        break;
-      case 3:
-        in.read(out.name);
-        break;
-      case 4:
-        in.read(out.uid);
-        break;
-      case 5:
-        in.read(out.api_version);
-        break;
-      case 6:
-        in.read(out.controller);
-        break;
-      default:
-        break;
-    }
-  }
+  read_plain(in, PlainField{1, out.kind}, PlainField{3, out.name}, PlainField{4, out.uid},
+             PlainField{5, out.api_version}, PlainField{6, out.controller});
 }
 
 void read_label(MessageReader entry, Labels& out, IsRead is_read) {
@@ -90,7 +71,7 @@ void read_message(MessageReader in, ObjectMeta& out, IsRead is_read) {
         read_message(in.message(), out.owners.emplace_back());
         break;
       case 14:
-        read_item(in, out.finalizers);
+        in.read(out.finalizers);
         break;
       default:
         break;

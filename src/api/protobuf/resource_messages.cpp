@@ -10,11 +10,7 @@ namespace {
 // A DeviceSelector: its CEL expression.
 void read_selector(MessageReader in, std::string& out) {
   while (in.next()) {
-    if (in.number() != 1) continue;
-    MessageReader cel = in.message();
-    while (cel.next()) {
-      if (cel.number() == 1) cel.read(out);
-    }
+    if (in.number() == 1) read_plain(in.message(), PlainField{1, out});
   }
 }
 
@@ -47,11 +43,7 @@ void read_message(MessageReader in, DeviceRequest& out) {
 void read_opaque(MessageReader in, OpaqueConfig& out) {
   while (in.next()) {
     if (in.number() == 1) in.read(out.driver);
-    if (in.number() != 2) continue;
-    MessageReader raw = in.message();
-    while (raw.next()) {
-      if (raw.number() == 1) raw.read(out.parameters);
-    }
+    if (in.number() == 2) read_plain(in.message(), PlainField{1, out.parameters});
   }
 }
 
@@ -64,7 +56,7 @@ void read_device_config(MessageReader in, OpaqueConfig& out) {
 // A configuration of a claim.
 void read_message(MessageReader in, OpaqueConfig& out) {
   while (in.next()) {
-    if (in.number() == 1) read_item(in, out.requests);
+    if (in.number() == 1) in.read(out.requests);
     if (in.number() == 2) read_device_config(in.message(), out);
   }
 }
@@ -79,7 +71,7 @@ void read_allocated_config(MessageReader in, OpaqueConfig& out) {
         break;
       }
       case 2:
-        read_item(in, out.requests);
+        in.read(out.requests);
         break;
       case 3:
         read_device_config(in.message(), out);
@@ -102,27 +94,8 @@ void read_message(MessageReader in, ResourceClaimSpec& out) {
 }
 
 void read_message(MessageReader in, AllocatedDevice& out) {
-  while (in.next()) {
-    switch (in.number()) {
-      case 1:
-        in.read(out.request);
-        break;
-      case 2:
-        in.read(out.driver);
-        break;
-      case 3:
-        in.read(out.pool);
-        break;
-      case 4:
-        in.read(out.device);
-        break;
-      case 5:
-        in.read(out.admin_access);
-        break;
-      default:
-        break;
-    }
-  }
+  read_plain(in, PlainField{1, out.request}, PlainField{2, out.driver}, PlainField{3, out.pool},
+             PlainField{4, out.device}, PlainField{5, out.admin_access});
 }
 
 void read_message(MessageReader in, Allocation& out) {
@@ -144,21 +117,7 @@ void read_message(MessageReader in, Allocation& out) {
 }
 
 void read_message(MessageReader in, ClaimConsumer& out) {
-  while (in.next()) {
-    switch (in.number()) {
-      case 3:
-        in.read(out.resource);
-        break;
-      case 4:
-        in.read(out.name);
-        break;
-      case 5:
-        in.read(out.uid);
-        break;
-      default:
-        break;
-    }
-  }
+  read_plain(in, PlainField{3, out.resource}, PlainField{4, out.name}, PlainField{5, out.uid});
 }
 
 void read_status(MessageReader in, ResourceClaim& out) {
@@ -169,21 +128,8 @@ void read_status(MessageReader in, ResourceClaim& out) {
 }
 
 void read_pool(MessageReader in, ResourceSlice& out) {
-  while (in.next()) {
-    switch (in.number()) {
-      case 1:
-        in.read(out.pool);
-        break;
-      case 2:
-        in.read(out.pool_generation);
-        break;
-      case 3:
-        in.read(out.pool_slices);
-        break;
-      default:
-        break;
-    }
-  }
+  read_plain(in, PlainField{1, out.pool}, PlainField{2, out.pool_generation},
+             PlainField{3, out.pool_slices});
 }
 
 // A DeviceAttribute. One that has another type, as lists are, stays what it is by default.
