@@ -2,15 +2,14 @@
 
 #include <grpcpp/grpcpp.h>
 
-#include <condition_variable>
 #include <filesystem>
-#include <mutex>
 #include <stop_token>
 #include <system_error>
 #include <thread>
 #include <utility>
 
 #include "compute_domain/base/log.h"
+#include "compute_domain/base/pause.h"
 #include "compute_domain/base/text.h"
 #include "dra_proto/core_v1.pb.h"
 #include "dra_proto/pods.grpc.pb.h"
@@ -73,7 +72,7 @@ class PodWatch::Loop {
     while (!stop.stop_requested()) {
       std::error_code ignored;
       if (!std::filesystem::exists(socket_, ignored)) {
-        pause(stop, kBetweenLooks);
+        base::pause(stop, kBetweenLooks);
         continue;
       }
       is_complete_ = false;
@@ -82,7 +81,7 @@ class PodWatch::Loop {
       listener_.on_end();
       report_end(end);
       // One that never said all is not about to.
-      pause(stop, is_complete_ ? kBetweenWatches : kBetweenLooks);
+      base::pause(stop, is_complete_ ? kBetweenWatches : kBetweenLooks);
     }
   }
 
@@ -126,13 +125,6 @@ class PodWatch::Loop {
     logged_end_ = end.error_message();
     base::log_info("lost the watch of kubelet's pods; trying again",
                    {{"socket", socket_}, {"error", end.error_message()}});
-  }
-
-  static void pause(const std::stop_token& stop, std::chrono::seconds time) {
-    std::mutex mutex;
-    std::condition_variable_any never;
-    std::unique_lock lock(mutex);
-    never.wait_for(lock, stop, time, [] { return false; });
   }
 
   const std::string socket_;

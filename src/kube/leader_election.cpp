@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "compute_domain/base/log.h"
+#include "compute_domain/base/pause.h"
 #include "compute_domain/base/text.h"
 
 namespace cdom::kube {
@@ -111,13 +112,9 @@ bool LeaderElection::step() {
 
 LeaderElection::Standing LeaderElection::run(const std::stop_token& token,
                                              const std::function<void()>& before_step) {
-  std::mutex mutex;
-  std::condition_variable_any never;
   while (!token.stop_requested() && standing() != Standing::Lost) {
     if (before_step) before_step();
-    if (step()) continue;
-    std::unique_lock lock(mutex);
-    never.wait_for(lock, token, next_ - clock_.elapsed(), [] { return false; });
+    if (!step()) base::pause(token, next_ - clock_.elapsed());
   }
   return standing();
 }

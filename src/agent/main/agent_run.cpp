@@ -1,7 +1,6 @@
 #include "agent/main/agent_run.h"
 
 #include <atomic>
-#include <condition_variable>
 #include <filesystem>
 #include <fstream>
 #include <mutex>
@@ -24,6 +23,7 @@
 #include "compute_domain/api/names.h"
 #include "compute_domain/base/files.h"
 #include "compute_domain/base/log.h"
+#include "compute_domain/base/pause.h"
 #include "compute_domain/base/random.h"
 #include "compute_domain/base/text.h"
 #include "compute_domain/http/client.h"
@@ -40,15 +40,6 @@ constexpr base::Duration kRequestTimeout = std::chrono::seconds(5);
 // Longer than any thread of this program ever has to wait for one thing.
 constexpr base::Duration kStuck = std::chrono::minutes(1);
 constexpr base::Duration kBetweenContacts = std::chrono::seconds(1);
-
-// False when the token was stopped meanwhile.
-bool pause(const std::stop_token& stop, base::Duration time) {
-  std::mutex mutex;
-  std::condition_variable_any never;
-  std::unique_lock lock(mutex);
-  never.wait_for(lock, stop, time, [] { return false; });
-  return !stop.stop_requested();
-}
 
 std::string boot_id_in(const std::string& file) {
   std::string boot_id;
@@ -136,7 +127,7 @@ class Cluster {
   // Until there is another answer than that it is away.
   base::Result<api::Node> meet(const std::stop_token& stop) {
     auto node = meet();
-    while (is_away(node) && pause(stop, kBetweenContacts)) node = meet();
+    while (is_away(node) && base::pause(stop, kBetweenContacts)) node = meet();
     return node;
   }
   static bool is_away(const base::Result<api::Node>& node) {
@@ -291,7 +282,7 @@ int run_agent(const AgentFlags& flags, cli::Signals& signals) {
       leave.request_stop();
     }
     // Neither a disk that hangs nor an API server that is silent keeps a reason from kubelet.
-    while (pause(over, std::chrono::seconds(1))) mailbox.end_overdue();
+    while (base::pause(over, std::chrono::seconds(1))) mailbox.end_overdue();
     base::log_info("stopping");
   }
   // The sockets go, the registration first; then the calls in progress are answered.

@@ -1,10 +1,9 @@
 #include "controller/main/definition_watch.h"
 
 #include <chrono>
-#include <condition_variable>
-#include <mutex>
 #include <utility>
 
+#include "compute_domain/base/pause.h"
 #include "compute_domain/controller/definitions.h"
 
 namespace cdom::program {
@@ -24,8 +23,6 @@ DefinitionWatch::DefinitionWatch(const Ports& ports, std::vector<api::Definition
         base::Pulses::Pulse& pulse = ports.pulses.add("definitions");
         controller::DefinitionLook look(ports.client, ports.metrics, expected);
         kube::EventRecorder events(ports.client, ports.clock, source, &ports.metrics);
-        std::mutex mutex;
-        std::condition_variable_any never;
         base::Duration next_look = ports.clock.elapsed();
         while (!stop.stop_requested()) {
           pulse.beat();
@@ -38,10 +35,7 @@ DefinitionWatch::DefinitionWatch(const Ports& ports, std::vector<api::Definition
           // One that could not be sent is due later.
           const bool waits = look.has_unreported() || events.next_due();
           pulse.rest();
-          std::unique_lock lock(mutex);
-          never.wait_for(lock, stop,
-                         waits ? base::Duration(kUntilReported) : base::Duration(kLookInterval),
-                         [] { return false; });
+          base::pause(stop, waits ? base::Duration(kUntilReported) : base::Duration(kLookInterval));
         }
         pulse.rest();
       }) {}

@@ -1,9 +1,8 @@
 #include "controller/main/predecessor_watch.h"
 
-#include <condition_variable>
-#include <mutex>
 #include <utility>
 
+#include "compute_domain/base/pause.h"
 #include "compute_domain/controller/predecessor.h"
 
 namespace cdom::program {
@@ -23,15 +22,9 @@ PredecessorWatch::PredecessorWatch(const kube::Client& client, base::Pulses& pul
                                    base::Duration between_looks)
     : thread_([&client, &pulse = pulses.add("predecessor"), ns = std::move(own_namespace),
                on_found = std::move(on_found), between_looks](const std::stop_token& stop) {
-        std::mutex mutex;
-        std::condition_variable_any never;
         for (int look = 1;; ++look) {
           pulse.beat();
-          {
-            std::unique_lock lock(mutex);
-            never.wait_for(lock, stop, between_looks, [] { return false; });
-          }
-          if (stop.stop_requested()) break;
+          if (!base::pause(stop, between_looks)) break;
           pulse.beat();
           const bool looks_far = look % kPodLooksPerDeploymentLook == 0;
           const auto found = controller::find_predecessor(

@@ -1,10 +1,10 @@
 #include "node_check/main/check_command.h"
 
-#include <condition_variable>
 #include <cstdio>
-#include <mutex>
 #include <utility>
 
+#include "compute_domain/base/pause.h"
+#include "compute_domain/base/ranges.h"
 #include "compute_domain/node_check/findings.h"
 
 namespace cdom::program {
@@ -19,9 +19,7 @@ int run_check(const NodeFlags& flags, node_check::Places places,
                                                   : node_check::table_of(places.node, findings);
   std::fputs(text.c_str(), stdout);
   std::fflush(stdout);
-  std::mutex mutex;
-  std::unique_lock lock(mutex);
-  std::condition_variable_any().wait_for(lock, stop, flags.stay, [] { return false; });
+  base::pause(stop, flags.stay);
   return node_check::exit_code_of(findings);
 }
 
