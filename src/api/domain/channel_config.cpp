@@ -3,21 +3,13 @@
 #include <nlohmann/json.hpp>
 
 #include "api/domain/compute_domain_fields.h"
-#include "api/json/strict.h"
-#include "compute_domain/api/kind.h"
-#include "compute_domain/api/names.h"
-#include "compute_domain/base/text.h"
+#include "api/domain/config_text.h"
 
 namespace cdom::api {
 
 namespace {
 
-using base::cat;
-using base::invalid;
-
 constexpr std::string_view kConfigKind = "ComputeDomainChannelConfig";
-
-std::string config_api_version() { return api_version_of(kind_of<ComputeDomain>(), "v1beta1"); }
 
 struct ConfigText {
   std::string api_version, kind, domain_uid, allocation_mode;
@@ -38,18 +30,10 @@ std::string encode_channel_config(const ChannelConfig& config) {
 }
 
 base::Result<ChannelConfig> decode_channel_config(const std::string& parameters) {
-  const auto text = decode_fields<ConfigText>(parameters);
+  const auto text = decode_config<ConfigText>(parameters, kConfigKind);
   if (!text) return text.error();
-  if (text->api_version != config_api_version() || text->kind != kConfigKind) {
-    return invalid(cat("no kind \"", text->kind, "\" is registered for version \"",
-                       text->api_version, "\": must be ", kConfigKind, " of ",
-                       config_api_version()));
-  }
-  if (auto problem = strict_problem(parameters, field_names<ConfigText>()); !problem.empty()) {
-    return invalid(problem);
-  }
   if (text->domain_uid.empty()) {
-    return invalid("domainID cannot be empty: use the claim template of a ComputeDomain");
+    return base::invalid("domainID cannot be empty: use the claim template of a ComputeDomain");
   }
   // Any other word means Single, as in the reference driver.
   const bool all = text->allocation_mode == to_string(AllocationMode::All);

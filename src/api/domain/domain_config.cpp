@@ -3,9 +3,8 @@
 #include <nlohmann/json.hpp>
 
 #include "api/domain/compute_domain_fields.h"
+#include "api/domain/config_text.h"
 #include "api/json/json_scanner.h"
-#include "api/json/strict.h"
-#include "compute_domain/api/kind.h"
 #include "compute_domain/base/text.h"
 
 namespace cdom::api {
@@ -18,8 +17,6 @@ struct DomainConfigText {
   AllocationMode allocation_mode = AllocationMode::Single;
   std::optional<ComputeDomainPlacement> placement;
 };
-
-std::string domain_config_version() { return api_version_of(kind_of<ComputeDomain>(), "v1beta1"); }
 
 // strict_problem() of the member, where there is one.
 std::string placement_problem(const std::string& parameters) {
@@ -43,23 +40,13 @@ inline constexpr auto kFields<DomainConfigText> =
                field("placement", &DomainConfigText::placement)};
 
 std::string encode_domain_config(const DomainConfig& config) {
-  return encode_fields(DomainConfigText{domain_config_version(), kDomainConfigKind,
-                                        config.num_nodes, config.allocation_mode,
-                                        config.placement});
+  return encode_fields(DomainConfigText{config_api_version(), kDomainConfigKind, config.num_nodes,
+                                        config.allocation_mode, config.placement});
 }
 
 base::Result<DomainConfig> decode_domain_config(const std::string& parameters) {
-  const auto text = decode_fields<DomainConfigText>(parameters);
+  const auto text = decode_config<DomainConfigText>(parameters, kDomainConfigKind);
   if (!text) return text.error();
-  if (text->api_version != domain_config_version() || text->kind != kDomainConfigKind) {
-    return base::invalid(base::cat("no kind \"", text->kind, "\" is registered for version \"",
-                                   text->api_version, "\": must be ", kDomainConfigKind, " of ",
-                                   domain_config_version()));
-  }
-  if (auto problem = strict_problem(parameters, field_names<DomainConfigText>());
-      !problem.empty()) {
-    return base::invalid(problem);
-  }
   if (auto problem = placement_problem(parameters); !problem.empty()) {
     return base::invalid(base::cat("placement: ", problem));
   }
