@@ -70,7 +70,7 @@ class NodeAgent::Shell {
   std::optional<base::Duration> next_due() const {
     std::optional<base::Duration> earliest = server_.writes_end();
     for (const auto& moment : {retry_at_, look_again_at_, mailbox_.next_end()}) {
-      if (moment && (!earliest || *moment < *earliest)) earliest = moment;
+      earliest = base::earlier(earliest, moment);
     }
     return earliest;
   }

@@ -272,15 +272,10 @@ void Controller::Loop::wake_waiting() {
 }
 
 std::optional<base::Duration> Controller::Loop::next_due() const {
-  std::optional<base::Duration> earliest;
-  const auto consider = [&](const std::optional<base::Duration>& due) {
-    if (due) earliest = std::min(earliest.value_or(*due), *due);
-  };
+  auto earliest = base::earlier(events_.next_due(), informers_.watches().next_due());
   if (has_synced() && may_work()) {
-    for (const auto& queue : queues_) consider(queue->next_due());
+    for (const auto& queue : queues_) earliest = base::earlier(earliest, queue->next_due());
   }
-  consider(events_.next_due());
-  consider(informers_.watches().next_due());
   return earliest;
 }
 

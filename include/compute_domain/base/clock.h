@@ -29,6 +29,12 @@ class SystemClock : public Clock {
   [[nodiscard]] Duration elapsed() const override;
 };
 
+// The earlier of two moments of Clock::elapsed(), of which either may be absent.
+inline std::optional<Duration> earlier(std::optional<Duration> a, std::optional<Duration> b) {
+  if (!a) return b;
+  return !b || *a < *b ? a : b;
+}
+
 // A clock that moves only when told to, for tests and for virtual time.
 class ManualClock : public Clock {
  public:

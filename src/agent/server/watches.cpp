@@ -38,10 +38,6 @@ bool step_one(kube::Informer<T>& informer) {
   return step != Step::Idle && step != Step::Stopped;
 }
 
-void take_earlier(std::optional<base::Duration>& earliest, std::optional<base::Duration> moment) {
-  if (moment && (!earliest || *moment < *earliest)) earliest = moment;
-}
-
 }  // namespace
 
 Watches::Watches(const kube::Client& client, const base::Clock& clock, Queue<ServerResult>& results,
@@ -90,11 +86,8 @@ bool Watches::step_own(Watch<T>& watch) {
 }
 
 std::optional<base::Duration> Watches::next_due() const {
-  std::optional<base::Duration> earliest;
-  if (lists_) take_earlier(earliest, lists_->next_due());
-  take_earlier(earliest, slices_.next_due());
-  take_earlier(earliest, report_.next_due());
-  return earliest;
+  const auto due = base::earlier(slices_.next_due(), report_.next_due());
+  return lists_ ? base::earlier(due, lists_->next_due()) : due;
 }
 
 }  // namespace cdom::agent

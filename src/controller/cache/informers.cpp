@@ -74,9 +74,7 @@ bool Watches::are_broken() const {
 
 std::optional<base::Duration> Watches::next_due() const {
   std::optional<base::Duration> earliest;
-  for (const Watch& watch : watches_) {
-    if (const auto due = watch.next_due()) earliest = std::min(earliest.value_or(*due), *due);
-  }
+  for (const Watch& watch : watches_) earliest = base::earlier(earliest, watch.next_due());
   return earliest;
 }
 

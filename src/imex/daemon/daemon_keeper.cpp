@@ -20,10 +20,6 @@ namespace {
 constexpr int kRest = 4;
 constexpr int kGrowth = 4;  // of the steps between views
 
-void keep_earlier(std::optional<Duration>& due, const std::optional<Duration>& other) {
-  if (other && (!due || *other < *due)) due = other;
-}
-
 }  // namespace
 
 DaemonKeeper::DaemonKeeper(const base::Clock& clock, base::Random random, bool is_hosts,
@@ -139,9 +135,7 @@ std::optional<Action> DaemonKeeper::next() {
 std::optional<Duration> DaemonKeeper::next_due() const {
   if (!status_.running) return start_at_;
   if (status_.stopping) return sent_term_ ? kill_at_ : clock_.elapsed();
-  std::optional<Duration> due = signal_due();
-  if (!asking_) keep_earlier(due, ask_at_);
-  return due;
+  return asking_ ? signal_due() : base::earlier(signal_due(), ask_at_);
 }
 
 void DaemonKeeper::started() {

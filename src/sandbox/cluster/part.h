@@ -18,11 +18,6 @@ class Part {
   [[nodiscard]] virtual std::optional<base::Duration> next_due() const = 0;
 };
 
-// The earlier of two moments, of which either may be absent.
-inline std::optional<base::Duration> earlier(std::optional<base::Duration> a,
-                                             std::optional<base::Duration> b) {
-  if (!a) return b;
-  return !b || *a < *b ? a : b;
-}
+using base::earlier;  // of what several parts say
 
 }  // namespace cdom::sandbox
