@@ -56,5 +56,14 @@ TEST(Clock, PrintsShortDurationsAsKubectlDoes) {
   EXPECT_EQ(short_duration(72h), "3d");
 }
 
+TEST(Clock, TellsTheEarlierOfTwoMoments) {
+  constexpr Duration kSoon = std::chrono::seconds(1), kLater = std::chrono::seconds(2);
+  EXPECT_EQ(earlier(kLater, kSoon), kSoon);
+  EXPECT_EQ(earlier(kSoon, kLater), kSoon);
+  EXPECT_EQ(earlier(std::nullopt, kLater), kLater);
+  EXPECT_EQ(earlier(kLater, std::nullopt), kLater);
+  EXPECT_EQ(earlier(std::nullopt, std::nullopt), std::nullopt);
+}
+
 }  // namespace
 }  // namespace cdom::base
