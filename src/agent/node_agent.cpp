@@ -401,7 +401,8 @@ class NodeAgent::Shell {
   void back_off(const std::string& error) {
     // Once, however often the same is tried in vain.
     if (error != logged_error_) {
-      base::log_warning("trying again", {{"node", options_.self.name}, {"error", error}});
+      base::log_warning("could not carry out what is planned for this node; trying again",
+                        {{"node", options_.self.name}, {"error", error}});
     }
     logged_error_ = error;
     mailbox_.set_reason_of_all(error);

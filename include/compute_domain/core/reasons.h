@@ -1,8 +1,9 @@
 // Reasons: the words in which conditions, reports and Events say what is the case. One row each.
 //
 // A reason is the name of its row: Reason("GroupFull"). A name that has no row does not compile, so
-// there is no state without a weight, an Event type, a sentence and a next step. To add one, add a
-// row; docs/reference/conditions.md is made from this table. Pure values.
+// there is no state without a severity, an Event type, a sentence and a next step. The message of a
+// condition is made where its reason is found. To add a reason, add a row;
+// docs/reference/conditions.md is made from this table. Pure values.
 #pragma once
 
 #include <cstddef>

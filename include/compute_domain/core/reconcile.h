@@ -18,9 +18,9 @@ Plan reconcile_group(const World& world, const ImexGroupKey& key);
 // The key of a clique: its node list, where the nodes are isolated by channel.
 Plan reconcile_clique(const CliqueWorld& world);
 
-// A node key: on its report, whether that can be believed and what the agent has to know of its
-// Node; and the end of the report of a node that is gone. `lists` are all node lists that name a
-// node which is gone.
+// A report key: on the node's report, whether that can be believed and what the agent has to know
+// of its Node; and the end of the report of a node that is gone. `lists` are all node lists that
+// name a node which is gone.
 struct ReportWorld {
   std::string node;
   NodeView view;
@@ -30,7 +30,7 @@ struct ReportWorld {
 };
 Plan reconcile_report(const ReportWorld& world);
 
-// A node key: the label nvidia.com/gpu.clique of its Node. One that somebody else has written is
+// A label key: the label nvidia.com/gpu.clique of a Node. One that somebody else has written is
 // left alone.
 struct LabelWorld {
   std::optional<api::Node> node;      // absent: not in the cache
@@ -43,7 +43,8 @@ Plan reconcile_label(const LabelWorld& world);
 std::string confirmed_clique(const api::ObjectMeta& node);
 // Why that is not `clique`, and the command that confirms it; "" when it is.
 std::string why_not_confirmed(const api::ObjectMeta& node, const std::string& clique);
-// A node key: whether its Node has the label by which DaemonSets give it an agent and an IMEX
+
+// An agent label key: whether a Node has the label by which DaemonSets give it an agent and an IMEX
 // supervisor. Node feature discovery says which Nodes have GPUs; when it stops saying so, the label
 // stays as long as a claim may be in use, as the end of these pods is the end of NVLink jobs.
 struct AgentLabelWorld {

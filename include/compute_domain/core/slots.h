@@ -1,8 +1,8 @@
 // Slots: which node has which line of a group's node table.
 //
 // How it goes: 1. recorded_slots() unites what is on record. 2. A node that has a slot keeps it;
-// others get, by name, the lowest slot that nobody ever had. 3. When none is left, they get the
-// lowest slot whose holder is neither a member nor possibly running. What it guarantees: no two
+// others get, by name, the lowest slot that nobody has on record. 3. When none is left, they get
+// the lowest slot whose holder is neither a member nor possibly running. What it guarantees: no two
 // nodes have one slot, and no slot changes hands while a daemon may still run in it. Pure.
 #pragma once
 

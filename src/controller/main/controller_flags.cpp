@@ -36,9 +36,10 @@ std::vector<cli::Flag> own_rows(ControllerFlags& f) {
        number<std::int64_t>(f.max_nodes, 1, 1024), "slots of a new IMEX group's node table",
        "plan"},
       {"imex-mode", "IMEX_MODE", choice(f.imex_mode, "MODE", {"driverManaged", "hostManaged"}),
-       "the mode of compute-domain-imex on the nodes, which decides"},
+       "checked, and not used: compute-domain-imex on the nodes reads the same variable, and "
+       "decides"},
       {"isolation", "IMEX_ISOLATION", choice(f.isolation, "MODE", {"domain", "channel", ""}),
-       "as in the agents on the nodes, which decide"},
+       "checked, and not used: the agents on the nodes read the same variable, and decide"},
       {"imex-channels", "IMEX_CHANNELS", number(f.channels, 2, base::kRangesEnd),
        "how many IMEX channels each node's driver has (NVreg_ImexChannelCount), for isolation by "
        "channel",

@@ -1,9 +1,9 @@
 // The report: what the node says in its ComputeDomainNode.
 //
 // What is written and when: a first READY is held until every current member is connected, at most
-// a second. A state that lasts less than the hold is passed over. A member out of reach is reported
-// after the hold, one that is back at once. Who is connected is reported along with something else,
-// never by itself, as the newcomer's own report says the same.
+// `ready_hold`. A state that lasts less than the hold is passed over. A member out of reach is
+// reported after the hold, one that is back at once. Who is connected is reported along with
+// something else, never by itself, as the newcomer's own report says the same.
 #pragma once
 
 #include "core/node/draft.h"
