@@ -1,4 +1,4 @@
-#include "cli/health_server.h"
+#include "cli/health/health_server.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -6,8 +6,8 @@
 #include <future>
 
 #include "base/directory.h"
-#include "cli/health_certificate.h"
-#include "cli/metrics_access.h"
+#include "cli/health/health_certificate.h"
+#include "cli/health/metrics_access.h"
 #include "cli/metrics_rig.h"
 #include "cli/refusal.h"
 #include "compute_domain/base/text.h"

@@ -1,4 +1,4 @@
-#include "cli/metrics_access.h"
+#include "cli/health/metrics_access.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

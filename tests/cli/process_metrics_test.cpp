@@ -1,4 +1,4 @@
-#include "cli/process_metrics.h"
+#include "cli/health/process_metrics.h"
 
 #include <fcntl.h>
 #include <gmock/gmock.h>

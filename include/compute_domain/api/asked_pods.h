@@ -31,8 +31,8 @@ AskedPods asked_pods_in(std::string_view json);
 // Paths of a ComputeDomain's fields that its CustomResourceDefinition does not have:
 // "spec.numnodes".
 std::vector<std::string> unknown_domain_fields(std::string_view json);
-// The name of the field that it has at this path if it is written otherwise: "numNodes". "" if there
-// is none.
+// The name of the field that it has at this path if it is written otherwise: "numNodes". "" if
+// there is none.
 std::string domain_field_in_other_case(const std::string& path);
 
 }  // namespace cdom::api

@@ -5,7 +5,7 @@
 
 #include "cli/cluster_flags.h"
 #include "cli/command_line.h"
-#include "cli/health_flags.h"
+#include "cli/health/health_flags.h"
 #include "compute_domain/agent/cdi_channel_injector.h"
 #include "compute_domain/core/node_world.h"
 #include "compute_domain/dra/plugin.h"

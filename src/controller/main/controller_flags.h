@@ -8,7 +8,7 @@
 
 #include "cli/cluster_flags.h"
 #include "cli/command_line.h"
-#include "cli/health_flags.h"
+#include "cli/health/health_flags.h"
 #include "compute_domain/core/world.h"
 #include "compute_domain/kube/leader_election.h"
 

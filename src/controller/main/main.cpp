@@ -7,8 +7,8 @@
 #include <thread>
 
 #include "cli/environment.h"
-#include "cli/health_server.h"
-#include "cli/metrics_access.h"
+#include "cli/health/health_server.h"
+#include "cli/health/metrics_access.h"
 #include "cli/signals.h"
 #include "compute_domain/base/log.h"
 #include "compute_domain/base/random.h"

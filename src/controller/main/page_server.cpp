@@ -4,7 +4,7 @@
 #include <string_view>
 #include <utility>
 
-#include "cli/health_certificate.h"
+#include "cli/health/health_certificate.h"
 #include "compute_domain/base/text.h"
 #include "compute_domain/plugin/page.h"
 

@@ -19,9 +19,9 @@
 #include <thread>
 #include <vector>
 
-#include "cli/health_flags.h"
-#include "cli/metrics_readers.h"
-#include "cli/reader_guard.h"
+#include "cli/health/health_flags.h"
+#include "cli/health/metrics_readers.h"
+#include "cli/health/reader_guard.h"
 #include "compute_domain/base/clock.h"
 #include "compute_domain/base/result.h"
 #include "compute_domain/http/server.h"

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "cli/command_line.h"
-#include "cli/health_flags.h"
+#include "cli/health/health_flags.h"
 #include "compute_domain/imex/supervisor.h"
 #include "node_check/main/node_flags.h"
 

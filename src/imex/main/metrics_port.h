@@ -16,8 +16,8 @@
 #include <string>
 #include <thread>
 
-#include "cli/health_flags.h"
-#include "cli/health_server.h"
+#include "cli/health/health_flags.h"
+#include "cli/health/health_server.h"
 #include "compute_domain/base/clock.h"
 #include "compute_domain/base/metrics.h"
 #include "compute_domain/base/pulses.h"

@@ -6,7 +6,7 @@
 #include <thread>
 #include <utility>
 
-#include "cli/health_server.h"
+#include "cli/health/health_server.h"
 #include "compute_domain/base/log.h"
 #include "compute_domain/base/metrics.h"
 #include "compute_domain/base/pulses.h"

@@ -8,7 +8,7 @@
 #include <condition_variable>
 #include <mutex>
 
-#include "cli/metrics_access.h"
+#include "cli/health/metrics_access.h"
 #include "cli/metrics_rig.h"
 #include "compute_domain/base/text.h"
 #include "compute_domain/http/client.h"

@@ -1,10 +1,10 @@
-#include "cli/health_server.h"
+#include "cli/health/health_server.h"
 
 #include <utility>
 
-#include "cli/health_certificate.h"
-#include "cli/process_metrics.h"
-#include "cli/reader_guard.h"
+#include "cli/health/health_certificate.h"
+#include "cli/health/process_metrics.h"
+#include "cli/health/reader_guard.h"
 #include "compute_domain/base/text.h"
 
 namespace cdom::cli {

@@ -1,4 +1,4 @@
-#include "cli/health_certificate.h"
+#include "cli/health/health_certificate.h"
 
 #include <utility>
 

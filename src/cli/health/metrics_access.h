@@ -21,8 +21,8 @@
 #include <tuple>
 #include <vector>
 
-#include "cli/health_flags.h"
-#include "cli/metrics_readers.h"
+#include "cli/health/health_flags.h"
+#include "cli/health/metrics_readers.h"
 #include "compute_domain/api/review.h"
 #include "compute_domain/base/clock.h"
 #include "compute_domain/base/recent_map.h"

@@ -9,8 +9,8 @@
 #include <memory>
 #include <string>
 
-#include "cli/health_flags.h"
-#include "cli/metrics_readers.h"
+#include "cli/health/health_flags.h"
+#include "cli/health/metrics_readers.h"
 #include "compute_domain/base/clock.h"
 #include "compute_domain/base/metrics.h"
 #include "compute_domain/base/pulses.h"

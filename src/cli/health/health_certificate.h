@@ -8,7 +8,7 @@
 #include <memory>
 #include <string>
 
-#include "cli/health_flags.h"
+#include "cli/health/health_flags.h"
 #include "compute_domain/base/clock.h"
 #include "compute_domain/base/result.h"
 #include "compute_domain/http/server.h"

@@ -1,4 +1,4 @@
-#include "cli/health_flags.h"
+#include "cli/health/health_flags.h"
 
 #include "compute_domain/base/text.h"
 

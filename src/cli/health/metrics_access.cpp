@@ -1,4 +1,4 @@
-#include "cli/metrics_access.h"
+#include "cli/health/metrics_access.h"
 
 #include <pthread.h>
 

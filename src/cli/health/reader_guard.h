@@ -8,7 +8,7 @@
 #include <memory>
 #include <string>
 
-#include "cli/metrics_readers.h"
+#include "cli/health/metrics_readers.h"
 #include "compute_domain/http/message.h"
 #include "compute_domain/http/server.h"
 

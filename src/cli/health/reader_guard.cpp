@@ -1,4 +1,4 @@
-#include "cli/reader_guard.h"
+#include "cli/health/reader_guard.h"
 
 #include <algorithm>
 #include <string_view>
