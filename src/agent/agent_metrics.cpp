@@ -142,7 +142,10 @@ void AgentMetrics::see_daemon(const std::optional<core::SeenDaemon>& daemon) {
     gauge(now).set(1);
     state_ = now;
   }
-  if (daemon && daemon->running && daemon->instance != instance_) count_start(*daemon);
+  if (!daemon) return;
+  // It was stopped on purpose, so the next one does not take the place of one that has ended.
+  if (daemon->phase == base::DaemonPhase::Stopped) instance_.clear();
+  if (daemon->running && daemon->instance != instance_) count_start(*daemon);
 }
 
 void AgentMetrics::count_start(const core::SeenDaemon& daemon) {

@@ -34,7 +34,7 @@ class AgentMetrics {
 
   base::Registry* const registry_;
   std::optional<std::string> state_;  // that the gauge shows
-  std::string group_, instance_;      // of the daemon seen last
+  std::string group_, instance_;      // of the daemon seen last; no instance once it was stopped
 };
 
 }  // namespace cdom::agent

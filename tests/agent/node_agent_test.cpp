@@ -305,6 +305,22 @@ TEST(NodeAgent, ReportsNoFaultThatIsOverAndSendsNoReportForNothing) {
   EXPECT_EQ(rig.report().summary.message, "");
 }
 
+TEST(NodeAgent, CountsNoRestartOfADaemonThatItHadStopped) {
+  base::Registry metrics;
+  Rig rig;
+  rig.metrics = &metrics;
+  rig.start_agent();
+  rig.settle();
+  for (const char* name : {"first", "second"}) {
+    const core::ClaimRef claim = rig.make_claim(name);
+    rig.write_list({claim.uid});
+    ASSERT_EQ(rig.prepare(claim).state, ClaimStep::State::Done);
+    ASSERT_EQ(rig.unprepare(claim).state, ClaimStep::State::Done);
+    ASSERT_FALSE(rig.imex.daemon.running);
+  }
+  EXPECT_THAT(metrics.render(), HasSubstr("compute_domain_agent_imex_restarts_total 0"));
+}
+
 TEST(NodeAgent, CountsWhatItDoes) {
   base::Registry metrics;
   Rig rig;
