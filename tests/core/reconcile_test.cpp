@@ -656,8 +656,10 @@ TEST(Reconcile, NamesAClaimThatWaitsAlsoWhenTheDomainHasTheNodesThatItWants) {
 
 TEST(Reconcile, SaysNothingOfAClaimThatASchedulerIsAboutToAllocate) {
   const Plan plan = reconcile(world_with_a_waiting_claim(2s));
-  EXPECT_EQ(condition_in(plan, "Ready").message,
-            "1 of 2 nodes have a pod with a claim, 1 of them ready");
+  EXPECT_EQ(
+      condition_in(plan, "Ready").message,
+      "1 of 2 nodes have a pod with a claim, 1 of them ready; create the pods that are missing, "
+      "or lower spec.numNodes");
   EXPECT_EQ(plan.look_again, base::Duration(3s));
 }
 

@@ -70,7 +70,8 @@ TEST(StatusText, CutsAnAnswerOfTheApiServerBetweenCharacters) {
 TEST(StatusText, NodesOfSeveralCliquesAreNotConnected) {
   const World world = ready_world({kClique, kClique, kSecondClique});
   EXPECT_EQ(ready_message(world),
-            "3 nodes are ready in 2 cliques (2 + 1); no memory is shared between cliques");
+            "3 nodes are ready in 2 cliques (2 + 1); no memory is shared between cliques: "
+            "spec.placement.clique Single keeps pods in one");
 }
 
 TEST(StatusText, NodesWithoutAFabricShareNoMemory) {
@@ -100,9 +101,11 @@ TEST(StatusText, WhatIsWrongInOneNodeIsNotToldOfAnother) {
   }
   group_report(world, "n2").message = "nvidia-imex hangs";
   world.nodes["n4"].node->ready = api::ConditionStatus::Unknown;
-  EXPECT_EQ(ready_message(world),
-            "0 of 4 nodes ready; n1, n3: nvidia-imex has ended; n2: nvidia-imex hangs; n4: its "
-            "kubelet has stopped answering; check the machine");
+  EXPECT_EQ(
+      ready_message(world),
+      "0 of 4 nodes ready; n1, n3: nvidia-imex has ended; n2: nvidia-imex hangs; n4: its "
+      "kubelet has stopped answering; check the machine; if it is off for good, taint the Node "
+      "node.kubernetes.io/out-of-service=nodeshutdown:NoExecute, which ends its pods too");
 }
 
 // With what is told first of members that are not connected.

@@ -188,7 +188,7 @@ std::vector<Trouble> troubles() {
          return told(world);
        },
        "pod-c1", "Peers", "wants 5 nodes, and all nodes together offer 2 devices",
-       "ower spec.numNodes", "2 of 5 nodes have a pod with a claim"},
+       "ower spec.numNodes", "create the pods that are missing, or lower spec.numNodes"},
       {"a pod names a template that does not exist",
        [] {
          ClusterView view = told(waiting(domain("train").wants(2)));
@@ -221,7 +221,7 @@ std::vector<Trouble> troubles() {
          return told(world);
        },
        "cd", "Peers", "nodes are in different NVLink cliques", "eep the pods within one clique",
-       "nodes are ready"},
+       "spec.placement.clique Single keeps pods in one"},
       {"Single with a pod that is nailed outside the clique",
        [] {
          DomainBuilder builder = domain("train").wants(2);
@@ -257,7 +257,8 @@ std::vector<Trouble> troubles() {
          world.nodes["n1"].node->ready = api::ConditionStatus::Unknown;
          return told(world);
        },
-       "pod-c1", "Node", "kubelet has stopped answering", "heck the machine", "n1"},
+       "pod-c1", "Node", "taint the Node node.kubernetes.io/out-of-service",
+       "ence it as the message says", "taint the Node node.kubernetes.io/out-of-service"},
       {"a node is cut off",
        [] {
          World world = settled_world(3);
@@ -270,11 +271,18 @@ std::vector<Trouble> troubles() {
        "pod-c1", "Peers", "2 of 2 members cannot reach its IMEX daemon", "TCP port 50000",
        "n1: 2 of 2 members cannot reach its IMEX daemon"},
       {"an IMEX daemon is killed", [] { return with_daemon("nvidia-imex was killed by signal 9"); },
-       "pod-c1", "IMEX daemon", "killed by signal 9", "it is started again by itself",
+       "pod-c1", "IMEX daemon", "killed by signal 9", "has ended is started again by itself",
        "n1: nvidia-imex was killed by signal 9"},
-      {"an IMEX daemon hangs", [] { return with_daemon("nvidia-imex-ctl got no answer for 4 s"); },
-       "pod-c1", "IMEX daemon", "got no answer for 4 s", "ead the message",
-       "n1: nvidia-imex-ctl got no answer for 4 s"},
+      {"an IMEX daemon hangs",
+       [] {
+         return with_daemon(
+             "nvidia-imex-ctl -q gives no answer; nvidia-imex may hang; delete the "
+             "compute-domain-imex pod on n1 to restart it: this ends what uses NVLink there");
+       },
+       "pod-c1", "IMEX daemon", "delete the compute-domain-imex pod on n1 to restart it",
+       "hangs or cannot be started do what the message says",
+       "n1: nvidia-imex-ctl -q gives no answer; nvidia-imex may hang; delete the "
+       "compute-domain-imex pod on n1 to restart it"},
       {"a domain is deleted under pods that run",
        [] {
          World world = settled_world();
@@ -309,7 +317,7 @@ std::vector<Trouble> troubles() {
          return told(world);
        },
        "cd", "Peers", "no node has an NVLink fabric", "se nodes with an NVLink fabric",
-       "nodes are ready"},
+       "none has an NVLink fabric, so they share no memory"},
       {"there are no nodes with GPUs", [] { return with_unfit_nodes("", ""); }, "pod-c1", "Device",
        "no node has an agent that has reported", "nstall the agents on nodes with GPUs",
        "(no node offers one): see that compute-domain-agent runs on the nodes with GPUs"},
@@ -362,7 +370,7 @@ std::vector<Trouble> troubles() {
        cat("n1: ImexCannotStart: ", kForeignDaemon), "end what the nodes lack", kForeignDaemon,
        "cdn n1"},
       {"somebody else's nvidia-imex runs on a node of the domain", with_foreign_daemon, "pod-c1",
-       "IMEX daemon", kForeignDaemon, "ead the message",
+       "IMEX daemon", kForeignDaemon, "hangs or cannot be started do what the message says",
        cat("n1: nvidia-imex has ended; ", kForeignDaemon)},
   };
 }

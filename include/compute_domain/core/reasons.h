@@ -60,13 +60,12 @@ using enum Stop;
 inline constexpr ReasonRow kRows[] = {
     {"ImexFailed", Member, "Ready", Fault, Warning,
      "the node's IMEX daemon has ended, hangs or cannot be started",
-     "read the message; it is started again by itself, and pods that have lost imported memory "
-     "have to start again",
+     "one that has ended is started again by itself; for one that hangs or cannot be started do "
+     "what the message says; pods that have lost imported memory have to start again",
      AtDaemon},
     {"NodeUnknown", Member, "Ready", Fault, Warning,
      "the node's kubelet has stopped answering, or there is no such Node",
-     "check the machine; if it is off for good, delete its pods and fence it as the message says",
-     AtNode},
+     "check the machine; if it is off for good, fence it as the message says", AtNode},
     {"NodeRebooted", Member, "Ready", Fault, Warning,
      "the node has rebooted and its agent has not reported since",
      "check the compute-domain-agent pod there", AtNode},

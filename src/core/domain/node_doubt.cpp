@@ -28,7 +28,11 @@ std::optional<NodeDoubt> doubt_of(const NodeView* view, const std::string& node,
     return NodeDoubt{"NodeUnknown", fencing_text(view, node)};
   }
   if (view->node->ready == api::ConditionStatus::Unknown) {
-    return NodeDoubt{"NodeUnknown", "its kubelet has stopped answering; check the machine"};
+    // https://kubernetes.io/docs/concepts/cluster-administration/node-shutdown/
+    return NodeDoubt{"NodeUnknown",
+                     "its kubelet has stopped answering; check the machine; if it is off for good, "
+                     "taint the Node node.kubernetes.io/out-of-service=nodeshutdown:NoExecute, "
+                     "which ends its pods too"};
   }
   if (!view->report) return std::nullopt;
   const std::string& boot = view->node->boot_id;

@@ -190,7 +190,9 @@ std::string ready_text(const Readiness& readiness) {
       cat(cliques.size(), cliques.size() == 1 ? " clique (" : " cliques (",
           base::join(sizes, " + "), ")");
   if (without.empty()) {
-    return cat(nodes_are(count), " ready in ", in_cliques, "; no memory is shared between cliques");
+    return cat(
+        nodes_are(count), " ready in ", in_cliques,
+        "; no memory is shared between cliques: spec.placement.clique Single keeps pods in one");
   }
   return cat(nodes_are(count), " ready, in ", in_cliques, " and ", without.mapped(),
              " without an NVLink fabric; memory is shared within a clique only");
@@ -240,7 +242,9 @@ Finding ready_finding(const World& world, const Readiness& readiness,
   if (count < domain.spec.num_nodes) {
     return {api::ConditionStatus::False, "WaitingForNodes",
             cat(count, " of ", domain.spec.num_nodes, " nodes have a pod with a claim, ",
-                ready_count(readiness), " of them ready", waiting.empty() ? "" : "; ", waiting)};
+                ready_count(readiness), " of them ready; ",
+                waiting.empty() ? "create the pods that are missing, or lower spec.numNodes"
+                                : waiting)};
   }
   std::optional<Finding> lacking = finding_on_members(readiness, lacks);
   if (!lacking && !readiness.open_pairs.empty()) lacking = finding_on_pairs(world, readiness);
