@@ -3,9 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <cstdlib>
-
 #include "cli/refusal.h"
+#include "cli/variable.h"
 
 namespace cdom::cli {
 namespace {
@@ -56,18 +55,6 @@ std::string refusal(const std::vector<std::string>& arguments) {
   Fields fields;
   return refusal(arguments, line_of(fields));
 }
-
-// A variable of the environment, for as long as it lives; there is one thread.
-class Variable {
- public:
-  Variable(const char* name, const char* value) : name_(name) {
-    setenv(name, value, 1);  // NOLINT(concurrency-mt-unsafe)
-  }
-  ~Variable() { unsetenv(name_); }  // NOLINT(concurrency-mt-unsafe)
-
- private:
-  const char* name_;
-};
 
 TEST(CommandLine, FillsTheFieldsOfItsRows) {
   const Fields fields =
