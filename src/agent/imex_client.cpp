@@ -165,10 +165,10 @@ class ImexClient::Connection {
 };
 
 ImexClient::ImexClient(std::string socket_path, std::string program, const base::Clock& clock,
-                       std::string cdi_root, Duration patience)
+                       imex::Watch watch, Duration patience)
     : socket_path_(std::move(socket_path)),
       program_(std::move(program)),
-      cdi_root_(std::move(cdi_root)),
+      watch_(std::move(watch)),
       clock_(clock),
       patience_(patience) {}
 
@@ -198,7 +198,7 @@ Result<void> ImexClient::connect() {
                                          "; does its pod run on this node?"));
   }
   connection->send(imex::Hello{imex::kProtocolVersion, program_});
-  connection->send(imex::Watch{cdi_root_});
+  connection->send(watch_);
   if (!connection->take_until([&] { return connection->status().has_value(); })) {
     return unavailable(socket_path_, connection->refusal().empty() ? "it reports no state"
                                                                    : connection->refusal());

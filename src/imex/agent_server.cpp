@@ -54,8 +54,8 @@ void AgentServer::add_to(std::vector<pollfd>& polled) const {
   }
 }
 
-std::int64_t AgentServer::watchers() const {
-  return std::ranges::count_if(connections_, &Connection::watches);
+std::int64_t AgentServer::agents() const {
+  return std::ranges::count_if(connections_, &Connection::is_agent);
 }
 
 void AgentServer::serve(const std::vector<pollfd>& polled, const Calls& calls) {
@@ -142,7 +142,8 @@ void AgentServer::answer(Connection& connection, const std::string& line, const 
                      {{"program", hello->program}, {"protocol", std::to_string(hello->version)}});
     }
   } else if (const auto* watch = std::get_if<Watch>(&*asked.request)) {
-    calls.watched(*watch);
+    connection.is_agent = watch->is_agent;
+    if (connection.is_agent) calls.watched(*watch);
     connection.watches = connection.has_news = connection.has_fabric_news = true;
   } else if (std::holds_alternative<ReadKubeletState>(*asked.request)) {
     auto text = calls.kubelet_state();

@@ -28,15 +28,15 @@ class AgentServer {
     std::function<base::Result<std::string>()> kubelet_state;
     std::function<std::string()> status;  // encoded
     std::function<std::optional<nvidia::FabricFacts>()> fabric;
-    std::function<void(const Watch&)> watched;  // somebody has begun to
+    std::function<void(const Watch&)> watched;  // an agent has begun to
   };
   // Replaces a socket that nobody serves any more: the caller holds the lock that says so.
   static base::Result<AgentServer> listen(const std::string& path, std::set<uid_t> allowed,
                                           std::string program);
 
   void add_to(std::vector<pollfd>& polled) const;
-  // How many watch: the agents of this node, as only allowed users are heard.
-  [[nodiscard]] std::int64_t watchers() const;
+  // How many watch as agents: those of this node, as only allowed users are heard.
+  [[nodiscard]] std::int64_t agents() const;
   // Does what the sockets in `polled` have for us.
   void serve(const std::vector<pollfd>& polled, const Calls& calls);
   // Everybody who watches gets the state, or the fabric.
@@ -48,8 +48,8 @@ class AgentServer {
     base::Descriptor socket;
     LineBuffer in;
     std::string out;
-    bool is_known = false, watches = false, has_news = false, has_fabric_news = false,
-         is_over = false;
+    bool is_known = false, watches = false, is_agent = false, has_news = false,
+         has_fabric_news = false, is_over = false;
   };
 
   AgentServer(base::Descriptor listener, std::set<uid_t> allowed, std::string program)

@@ -51,7 +51,11 @@ Line line_of(const Forget& forget) { return Line{"forget", {}}.with("group", for
 Line line_of(const PauseDriver& pause) {
   return Line{"pause_driver", {}}.with("paused", pause.is_paused ? "1" : "0");
 }
-Line line_of(const Watch& watch) { return Line{"watch", {}}.with("cdi_root", watch.cdi_root); }
+Line line_of(const Watch& watch) {
+  Line line{"watch", {}};
+  line.with("cdi_root", watch.cdi_root);
+  return watch.is_agent ? line : line.with("agent", "0");
+}
 Line line_of(const ReadKubeletState&) { return {"read_kubelet_state", {}}; }
 
 Line line_of(const Reply& reply) {
@@ -181,7 +185,9 @@ NumberedRequest decode_request(std::string_view text) {
   if (line.verb == "stop") return {id, Request(Stop{})};
   if (line.verb == "forget") return {id, Request(Forget{line.text("group")})};
   if (line.verb == "pause_driver") return {id, Request(PauseDriver{line.number("paused") != 0})};
-  if (line.verb == "watch") return {id, Request(Watch{line.text("cdi_root")})};
+  if (line.verb == "watch") {
+    return {id, Request(Watch{line.text("cdi_root"), line.number("agent", 1) != 0})};
+  }
   if (line.verb == "read_kubelet_state") return {id, Request(ReadKubeletState{})};
   return {id,
           base::Error{ErrorKind::Invalid,

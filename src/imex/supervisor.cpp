@@ -319,7 +319,7 @@ void Supervisor::Loop::poll_process(const ControlTool& tool) {
 }
 
 void Supervisor::Loop::look_around() {
-  node_.see_agents(server_.watchers());
+  node_.see_agents(server_.agents());
   node_.step();
   if (!fabric_.step()) return;
   const std::string& error = fabric_.facts()->error;

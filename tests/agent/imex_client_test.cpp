@@ -48,7 +48,8 @@ core::WriteHosts hosts_of(const imex::Node& node) {
 class PatientClient : public ImexClient {
  public:
   explicit PatientClient(const imex::Node& node, const std::string& cdi_root = "")
-      : ImexClient(node.options.socket_path, "agent", node.clock, cdi_root, imex::kPatience) {}
+      : ImexClient(node.options.socket_path, "agent", node.clock, {.cdi_root = cdi_root},
+                   imex::kPatience) {}
 };
 
 // Waits for news and reads them, until it holds.

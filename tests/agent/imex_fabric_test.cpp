@@ -64,7 +64,7 @@ class ImexFabricTest : public testing::Test {
   }
 
   imex::Node node_{0};
-  ImexClient client_{node_.options.socket_path, "agent", node_.clock, "", imex::kPatience};
+  ImexClient client_{node_.options.socket_path, "agent", node_.clock, {}, imex::kPatience};
   base::ManualClock clock_;
   ImexFabric fabric_{client_, FabricMode::Strict, clock_};
   core::FabricReading last_;

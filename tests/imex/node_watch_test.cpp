@@ -226,5 +226,21 @@ TEST(ImexSupervisor, TellsItsAgentsWhatTheNodeLacks) {
   EXPECT_EQ(*base::read_file(node.dir.at("asked")), "--agents=1\n");
 }
 
+TEST(ImexSupervisor, CountsNobodyAsAnAgentWhoOnlyLooks) {
+  Rig rig(0, 1);
+  rig.nodes.push_back(std::make_unique<Node>(0));
+  Node& node = rig.node(0);
+  node.dir.write("found", kOneLack);
+  node.options.check_command = command_in(node.dir);
+  ASSERT_TRUE(node.open());
+  TestAgent onlooker(node.options.socket_path);
+  onlooker.send(encode(1, Request(Watch{.cdi_root = "/other", .is_agent = false})));
+  EXPECT_TRUE(rig.until([&] {
+    onlooker.read();
+    return onlooker.state && onlooker.state->lacks;
+  })) << "it hears what agents hear";
+  EXPECT_EQ(*base::read_file(node.dir.at("asked")), "--agents=1\n");
+}
+
 }  // namespace
 }  // namespace cdom::imex

@@ -21,6 +21,7 @@ TEST(ImexProtocol, CarriesEveryRequest) {
                               PauseDriver{true},
                               PauseDriver{false},
                               Watch{},
+                              Watch{"/etc/cdi", false},
                               ReadKubeletState{}};
   for (const Request& request : requests) {
     const std::string line = encode(7, request);
@@ -114,6 +115,7 @@ TEST(ImexProtocol, TakesWhatAnEarlierVersionLeavesOutAsTheDefault) {
   EXPECT_FALSE(state.starts_again) << "a supervisor that does not say whether it does";
   EXPECT_FALSE(state.driver_paused) << "a supervisor that cannot be told to let go of the driver";
   EXPECT_FALSE(decode_notice("weather sunny=1"));
+  EXPECT_TRUE(*decode_request("watch id=1").request == Request(Watch{})) << "an agent";
 }
 
 TEST(ImexProtocol, RefusesAWantThatLacksAField) {

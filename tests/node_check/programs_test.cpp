@@ -15,6 +15,7 @@
 #include "compute_domain/base/clock.h"
 #include "compute_domain/base/descriptor.h"
 #include "compute_domain/base/text.h"
+#include "imex/agent_server.h"
 #include "imex/process/child.h"
 #include "node_check/node_on_disk.h"
 
@@ -289,6 +290,35 @@ TEST(FabricProgram, OfTheAgentEndsOnASignalWhileTheSupervisorWaitsForNvml) {
     EXPECT_EQ(done.ending, "exited with code 1");
     EXPECT_THAT(done.output, HasSubstr("compute-domain-imex reports no NVLink fabric"));
   }
+}
+
+// As an agent it would stand for one of the plugins that listen in kubelet's folder.
+TEST(FabricProgram, OfTheAgentWatchesTheSupervisorAndIsNoAgent) {
+  const base::Directory dir;
+  const std::string socket = dir.at("imex.sock");
+  auto server = imex::AgentServer::listen(socket, {geteuid()}, kImex);
+  ASSERT_TRUE(server) << server.error().message;
+  bool has_agent = false;
+  const imex::AgentServer::Calls calls{
+      .act = [](const auto&) { return base::Result<void>(); },
+      .kubelet_state = [] { return base::Result<std::string>(""); },
+      .status = [] { return imex::encode(imex::Notice(imex::DaemonStatus{})); },
+      .fabric = [] { return nvidia::FabricFacts{.error = "NVML of this test"}; },
+      .watched = [&has_agent](const auto&) { has_agent = true; }};
+  auto fabric = start(kAgent, {"fabric", "--imex-socket", socket});
+  ASSERT_TRUE(fabric) << fabric.error().message;
+  EXPECT_TRUE(until([&] {
+    std::vector<pollfd> polled{{.fd = fabric->exit_descriptor(), .events = POLLIN, .revents = 0}};
+    server->add_to(polled);
+    poll(polled.data(), polled.size(), 100);
+    const bool has_ended = polled.front().revents != 0;
+    polled.erase(polled.begin());
+    server->serve(polled, calls);
+    has_agent = has_agent || server->agents() > 0;
+    return has_ended;
+  }));
+  EXPECT_THAT(outcome_of(*fabric).output, HasSubstr("NVML of this test"));
+  EXPECT_FALSE(has_agent);
 }
 
 }  // namespace

@@ -17,10 +17,10 @@ namespace cdom::agent {
 
 class ImexClient : public ImexSupervisor {
  public:
-  // `cdi_root`: the folder of the agent's CDI files. The supervisor gets it and looks whether the
-  // container runtime reads them.
+  // `watch`: who watches. The supervisor counts the node's agents, and looks whether the container
+  // runtime reads their CDI files.
   ImexClient(std::string socket_path, std::string program, const base::Clock& clock,
-             std::string cdi_root = "", base::Duration patience = std::chrono::milliseconds(250));
+             imex::Watch watch = {}, base::Duration patience = std::chrono::milliseconds(250));
   ~ImexClient() override;
   ImexClient(const ImexClient&) = delete;
   ImexClient& operator=(const ImexClient&) = delete;
@@ -49,7 +49,8 @@ class ImexClient : public ImexSupervisor {
   base::Result<std::string> ask_for_text(const imex::Request& request);
   base::Result<void> ask(const imex::Request& request);
 
-  const std::string socket_path_, program_, cdi_root_;
+  const std::string socket_path_, program_;
+  const imex::Watch watch_;
   const base::Clock& clock_;
   const base::Duration patience_;
   std::unique_ptr<Connection> connection_;

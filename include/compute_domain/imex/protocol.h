@@ -68,6 +68,8 @@ struct PauseDriver {
 };
 struct Watch {
   std::string cdi_root;  // of the agent's CDI files, on the node; "": that by default
+  // False: a person looks (`compute-domain-agent fabric`), who counts as no agent of this node.
+  bool is_agent = true;
   friend bool operator==(const Watch&, const Watch&) = default;
 };
 // The answer's text is kubelet's record of claims (dra_manager_state), which only the supervisor

@@ -17,7 +17,7 @@ constexpr base::Duration kPatience = std::chrono::seconds(12),
 agent::FabricFacts ask_supervisor(const AgentFlags& flags, const cli::Signals& signals) {
   const base::SystemClock clock;
   agent::ImexClient supervisor(flags.imex_socket, base::cat(kAgentProgram, "/", CDOM_VERSION),
-                               clock);
+                               clock, {.is_agent = false});
   const base::Duration end = clock.elapsed() + kPatience;
   agent::FabricFacts none;
   none.source = flags.imex_socket;

@@ -207,7 +207,7 @@ int run_agent(const AgentFlags& flags, cli::Signals& signals) {
   agent::FileCheckpointStore checkpoints(directory + "/checkpoint");
   agent::CdiChannelInjector channels(cdi_of(flags));
   agent::ImexClient imex(flags.imex_socket, cat(kAgentProgram, "/", CDOM_VERSION), clock,
-                         flags.node.cdi_root);
+                         {.cdi_root = flags.node.cdi_root});
   agent::KubeletStateFile kubelet =
       flags.kubelet_state_file.empty()
           ? agent::KubeletStateFile("compute-domain-imex", [&] { return imex.kubelet_state(); })
