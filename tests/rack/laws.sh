@@ -132,6 +132,25 @@ see_nodes() { # NODE
     eventually 60 all_ready daemonset compute-domain-imex 3
 }
 
+# --- another plugin, which kubelet would find as it finds ours
+plugins=/var/lib/kubelet/plugins_registry
+# Below /node, where see_nodes has the node's root.
+has_long_socket() { # NODE
+  on_node "$1" find $plugins -name 'compute-domain.nvidia.com-*-reg.sock' |
+    awk '{ print "/node" $0 } length("/node" $0) <= 107 { is_short = 1 } END { exit NR != 1 || is_short }'
+}
+other_plugin_listens() { # NODE: until its socket is removed
+  on_node "$1" "$(python3 -c 'import sys; print(sys.executable)')" -c '
+import os, socket, sys, time
+listener = socket.socket(socket.AF_UNIX)
+listener.bind(sys.argv[1])
+listener.listen()
+while os.path.exists(sys.argv[1]):
+    time.sleep(0.1)' $plugins/compute-domain.nvidia.com-reg.sock >"$work/plugin" 2>&1 &
+  eventually 10 on_node "$1" test -S $plugins/compute-domain.nvidia.com-reg.sock
+}
+other_plugin_goes() { on_node "$1" rm $plugins/compute-domain.nvidia.com-reg.sock; }
+
 # --- tenants
 refuse_templates() { # NAMESPACE: by a quota that the API server knows
   kubectl create quota none -n "$1" --hard=count/resourceclaimtemplates.resource.k8s.io=0 &&

@@ -107,6 +107,15 @@ check "a file is no proof, so the seat stays" has_seat n03
 check "CDI is on again" cdi_comes n03
 check "which is seen" eventually 60 is_empty condition_of n03 ContainerRuntime
 
+# --- another plugin of the driver
+check "for that supervisor the socket of n03's agent has a longer path than a socket may have" has_long_socket n03
+check "another plugin listens beside it" other_plugin_listens n03
+check "the agent reports it" eventually 60 prints 'False OtherPlugin' condition_of n03 KubeletPlugin
+check "and offers no seat" eventually 30 has_no_seat n03
+check "the other plugin goes" other_plugin_goes n03
+check "which is seen" eventually 60 is_empty condition_of n03 KubeletPlugin
+check "the seat is back" eventually 30 has_seat n03
+
 # --- a stolen token, on simulated nodes
 # Their DaemonSet would take the agents of simulated nodes for its own.
 check "no DaemonSet keeps agents any more" node_programs delete daemonset --all --cascade=orphan
