@@ -228,7 +228,9 @@ std::optional<base::Error> read_cluster(const Entry& entry, http::ClientConfig& 
   if (config.insecure_skip_tls_verify && !(config.ca_pem.empty() && config.ca_file.empty())) {
     in.fail("insecure-skip-tls-verify", "contradicts certificate-authority: remove one of them");
   }
-  in.refuse("proxy-url", "is not supported: connect without a proxy");
+  in.refuse("proxy-url",
+            "is not supported: remove it where the server can be reached without it, or go through "
+            "`kubectl proxy` (docs/install.md, Proxies)");
   return in.error();
 }
 

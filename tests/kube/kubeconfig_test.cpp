@@ -113,7 +113,9 @@ TEST_F(KubeconfigTest, SaysWhatIsWrongWithAField) {
       {base::cat(kServer, ", certificate-authority-data: Q0EK, insecure-skip-tls-verify: true"), "",
        "insecure-skip-tls-verify contradicts certificate-authority: remove one of them"},
       {base::cat(kServer, ", insecure-skip-tls-verify: maybe"), "", "must be true or false"},
-      {base::cat(kServer, ", proxy-url: 'http://p'"), "", "proxy-url is not supported"},
+      {base::cat(kServer, ", proxy-url: 'http://p'"), "",
+       "clusters[prod].cluster.proxy-url is not supported: remove it where the server can be "
+       "reached without it, or go through `kubectl proxy`"},
       {kServer, "exec: {command: aws}", "users[me].user.exec is not supported: use a client"},
       {kServer, "username: u, password: p", "users[me].user.username is not supported"},
       {kServer, "as: 7", "users[me].user.as must be a text"},
