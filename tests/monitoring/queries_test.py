@@ -118,8 +118,10 @@ def start_cluster(cluster: Cluster) -> None:
     cluster.start("sandbox", BUILD / "bin/compute-domain-sandbox", "--racks", 1, "--nodes-per-rack", 6, "--run-controller=false",
                   "--kubeconfig", cluster.folder / "kubeconfig")
     wait(60, "the API server", lambda: "ready: KUBECONFIG=" in cluster.log("sandbox"))
+    # Alerts and dashboard know no Lease by its name.
     for name in ("controller-a", "controller-b"):
-        cluster.start(name, BUILD / "bin/compute-domain-controller", "--metrics-listen", "127.0.0.1:0", "--leader-election-enabled", POD_NAME=name)
+        cluster.start(name, BUILD / "bin/compute-domain-controller", "--metrics-listen", "127.0.0.1:0", "--leader-election-enabled",
+                      "--leader-election-lease-lock-name", "fabrics", POD_NAME=name)
     for node in AGENTS:
         cluster.apply({"apiVersion": "v1", "kind": "Node", "metadata": {"name": node, "labels": {"kubernetes.io/hostname": node}}})
         set_kubelet(cluster, node, "True", "KubeletReady")
