@@ -184,6 +184,19 @@ TEST(Recipe, TellsInEachFileWhatItNeedsAndWhatItShows) {
   }
 }
 
+TEST(Recipe, VerifiesAnInstallOnKubernetes132TheSameWay) {
+  std::vector<json> newer, older = objects_in("manifests/kubernetes-1.32/verify-install.yaml");
+  for (const json& object : objects_in("manifests/examples/recipe/01-install-and-verify.yaml")) {
+    if (object["metadata"]["name"] == "verify-install") newer.push_back(object);
+  }
+  ASSERT_EQ(newer.size(), 2U);
+  newer[0]["apiVersion"] = "resource.k8s.io/v1beta1";
+  json& request = newer[0]["spec"]["spec"]["devices"]["requests"][0];
+  request.update(json(request["exactly"]));
+  request.erase("exactly");
+  EXPECT_EQ(older, newer);
+}
+
 TEST(Examples, CanBeAppliedSideBySide) {
   std::set<std::string> names;
   for (const auto& file : yaml_files("manifests/examples")) {
