@@ -510,6 +510,10 @@ WRONG = [
     ({"metrics": {"rules": {"label": {}}}}, "at '/metrics/rules': additional properties 'label' not allowed"),
     ({"metrics": {"dashboards": {}}}, "at '/metrics': additional properties 'dashboards' not allowed"),
     ({"networkPolicy": {"metricsFrom": []}}, "at '/networkPolicy/metricsFrom': minItems: got 0, want 1"),
+    ({"networkPolicy": {"metricsFrom": None}}, "at '/networkPolicy': missing property 'metricsFrom'"),
+    ({"image": {"registry": None}}, "at '/image': missing property 'registry'"),
+    ({"commonLabels": None}, "at '': missing property 'commonLabels'"),
+    ({"imex": {"tls": None}}, "at '/imex': missing property 'tls'"),
     ({"namespaces": {"nodes": {"name": "Nodes"}}}, "at '/namespaces/nodes/name': 'Nodes' does not match pattern"),
     ({"namespaces": {"nodes": {"name": NAME}}}, 'the release is in the namespace "compute-domain-operator", which is also namespaces.nodes.name'),
     ({"imex": {"isolation": "channel"}}, "imex.isolation=channel needs gpuCliqueLabel.enabled=false"),
@@ -548,6 +552,42 @@ def wrong_values_get_one_clear_error_each(major: str) -> None:
     refused({}, "chart requires kubeVersion: >=1.32.0-0 which is incompatible with Kubernetes v1.31.9", kubernetes="1.31.9")
 
 
+def keys(of, path=()):
+    for key, value in of.items() if isinstance(of, dict) else ():
+        yield (*path, key)
+        yield from keys(value, (*path, key))
+
+
+# That the namespaces are no longer taken over, and what Kubernetes takes as unset. Any other key is there in every release.
+MAY_BE_UNSET = {("adoptFrom",), *((program, "resources", *path) for program in WORKLOADS for path in (
+    ("requests",), ("requests", "cpu"), ("requests", "memory"), ("limits",), ("limits", "memory")))}
+
+
+@of_each_helm
+def a_key_without_a_value_is_refused_by_its_name(major: str) -> None:
+    """Helm takes such a key and its default out before the schema looks. All of one depth at once: the schema names each that is missing."""
+    known = set(keys(libyaml.load((CHART / "values.yaml").read_text())))
+    assert MAY_BE_UNSET < known, MAY_BE_UNSET - known
+    for depth in sorted({len(path) for path in known}):
+        unset = {path for path in known if len(path) == depth}
+        answer = template(major, merged(*(nested(path, None) for path in unset)))
+        named = {(*filter(None, where.split("/")), name)
+                 for where, names in re.findall(r"^ *- at '([^']*)': missing propert(?:y|ies) (.*)$", answer.stderr, re.MULTILINE)
+                 for name in re.findall(r"'(\w+)'", names)}
+        assert named == unset - MAY_BE_UNSET, (depth, named ^ (unset - MAY_BE_UNSET), answer.stderr)
+        assert (answer.returncode == 0) == (not named), (depth, answer.stderr)
+
+
+@of_each_helm
+def a_key_that_may_be_unset_is_not_there(major: str) -> None:
+    assert rendered(major, {"adoptFrom": None}) == rendered(major)
+    for depth, wanted in ((3, {}), (4, {"requests": {}, "limits": {}})):
+        objects = rendered(major, merged(*(nested(path, None) for path in MAY_BE_UNSET if len(path) == depth)))
+        for workload in WORKLOADS.values():
+            resources = value_at(objects, f"{workload} {POD} containers 0 resources")
+            assert resources == wanted, (depth, workload, resources)
+
+
 @of_each_helm
 def versions_of_providers_count_as_what_they_are(major: str) -> None:
     for kubernetes, served in (("v1.32.4-eks-abc123", "v1beta1"), ("v1.33.5-gke.1080000", "v1beta1"), ("v1.34.1-gke.100", "v1"), ("v1.37.0-rc.1", "v1")):
@@ -584,6 +624,8 @@ TESTS = (
     the_schema_knows_the_values_and_no_others,
     numbers_end_where_those_of_the_programs_do,
     wrong_values_get_one_clear_error_each,
+    a_key_without_a_value_is_refused_by_its_name,
+    a_key_that_may_be_unset_is_not_there,
     versions_of_providers_count_as_what_they_are,
     the_profiles_are_for_where_their_names_say,
 )
