@@ -8,10 +8,14 @@ The first argument of each is a dict; objects are maps, which they change in pla
 {{/* A file below kustomize/, with the names of namespaces and kubelet's folder that the values say. Of: root, path. */}}
 {{- define "kustomize.file" -}}
 {{- $text := .root.Files.Get (printf "kustomize/%s" .path) | required (printf "the chart lacks kustomize/%s: was it copied without what its links lead to?" .path) }}
-{{- range $from, $to := dict "compute-domain-operator" .root.Release.Namespace "compute-domain-nodes" .root.Values.namespaces.nodes.name }}
-{{- $text = regexReplaceAll (printf "(?m)\\b(namespace|value): %s$" $from) $text (printf "${1}: %s" $to) }}
-{{- $text = replace (printf "system:serviceaccount:%s:" $from) (printf "system:serviceaccount:%s:" $to) $text }}
-{{- $text = regexReplaceAll (printf "(?m)\\.%s\\.svc$" $from) $text (printf ".%s.svc" $to) }}
+{{- $names := dict "compute-domain-operator" .root.Release.Namespace "compute-domain-nodes" .root.Values.namespaces.nodes.name }}
+{{- range $from := keys $names }}{{/* both before any value is there, which may be the other's name; no namespace has an @ */}}
+{{- $text = regexReplaceAll (printf "(?m)\\b(namespace|value): %s$" $from) $text (printf "${1}: @%s@" $from) }}
+{{- $text = replace (printf "system:serviceaccount:%s:" $from) (printf "system:serviceaccount:@%s@:" $from) $text }}
+{{- $text = regexReplaceAll (printf "(?m)\\.%s\\.svc$" $from) $text (printf ".@%s@.svc" $from) }}
+{{- end }}
+{{- range $from, $to := $names }}
+{{- $text = replace (printf "@%s@" $from) $to $text }}
 {{- end }}
 {{- $text | replace "/var/lib/kubelet" .root.Values.kubelet.directory }}
 {{- end }}

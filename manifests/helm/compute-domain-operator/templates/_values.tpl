@@ -12,8 +12,8 @@
 {{- end }}
 {{- range $object := $state.objects }}
 {{- $of := dict "root" $.root "object" $object }}
-{{- include "compute-domain.adapt" $of }}
 {{- if eq (include "compute-domain.is-wanted" $of) "true" }}
+{{- include "compute-domain.adapt" $of }}
 ---
 {{ toYaml $object }}
 {{- end }}
@@ -182,11 +182,12 @@ true
 {{- end }}
 {{- end }}
 
+{{/* Of: root, object (with the name that manifests/ has). */}}
 {{- define "compute-domain.is-wanted" -}}
 {{- $of := .root.Values }}
 {{- $name := .object.metadata.name }}
 {{- if eq .object.kind "Namespace" }}{{/* that of the release is Helm's */}}
-{{- and (eq $name $of.namespaces.nodes.name) $of.namespaces.nodes.create }}
+{{- and (eq $name "compute-domain-nodes") $of.namespaces.nodes.create }}
 {{- else if eq .object.kind "NetworkPolicy" }}
 {{- $of.networkPolicy.enabled }}
 {{- else if eq .object.kind "PodDisruptionBudget" }}
