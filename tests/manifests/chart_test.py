@@ -422,6 +422,18 @@ TOGETHER = [
     ({"metrics": {"dashboard": {"enabled": True, "annotations": {"grafana_folder": "NVLink"}}}},
      "ConfigMap/compute-domain-dashboard metadata annotations grafana_folder", "NVLink"),
     ({"imex": {"mode": "hostManaged", "hostSocketPath": "/run/imex.sock"}}, variable(IMEX, "IMEX_HOST_SOCKET_PATH"), "/run/imex.sock"),
+    # What YAML would have as something else, if it were not quoted.
+    ({"imex": {"mode": "hostManaged", "hostSocketPath": "/etc/x: y #z"}}, variable(IMEX, "IMEX_HOST_SOCKET_PATH"), "/etc/x: y #z"),
+    ({"imex": {"tls": {"enabled": True, "secretName": "0x7"}}}, f"{IMEX} {POD} volumes [tls] secret secretName", "0x7"),
+    ({"metrics": {"tls": {"enabled": True, "secretName": "123"}}}, f"{CONTROLLER} {POD} volumes [metrics-tls] secret secretName", "123"),
+    ({"imex": {"metrics": {"enabled": True}}, "metrics": {"tls": {"enabled": True, "secretName": "null"}}},
+     f"{IMEX} {POD} volumes [metrics-tls] secret secretName", "null"),
+    ({"driver": {"root": "/opt/a: b #c"}}, f"{IMEX} {POD} volumes [driver-root] hostPath path", "/opt/a: b #c"),
+    ({"driver": {"installedBy": "gpuOperator", "root": "/opt/g: u/a: b #c"}}, f"{IMEX} {POD} volumes [driver-root] hostPath path", "/opt/g: u"),
+    ({"driver": {"installedBy": "gpuOperator", "root": "/opt/g: u/a: b #c"}}, variable(IMEX, "DRIVER_ROOT_CTR_PATH"), "/driver-root/a: b #c"),
+    ({"namespaces": {"nodes": {"name": "123"}}}, "Namespace/123 metadata name", "123"),
+    ({"namespaces": {"nodes": {"name": "123"}}}, f"{AGENT} metadata namespace", "123"),
+    ({"namespaces": {"nodes": {"name": "123"}}}, variable(CONTROLLER, "NODE_NAMESPACE"), "123"),
     # What the component leaves out is at the path that the other value says.
     ({"kubelet": {"directory": "/data/kubelet", "podsApi": {"enabled": False}}}, f"{AGENT} {POD} containers 0 volumeMounts 2 name", "cdi"),
     ({"imex": {"isolation": "channel"}, **UNLABELLED}, variable(AGENT, "IMEX_ISOLATION"), "channel"),
@@ -514,6 +526,7 @@ WRONG = [
     ({"kubelet": {"podsAPI": {"enabled": False}}}, "at '/kubelet': additional properties 'podsAPI' not allowed"),
     ({"kubelet": {"podsApi": {"enabled": "no"}}}, "at '/kubelet/podsApi/enabled': got string, want boolean"),
     ({"kubelet": {"directory": "/var/lib/kubelet/"}}, "at '/kubelet/directory': '/var/lib/kubelet/' does not match pattern"),
+    ({"kubelet": {"directory": "/data/a: b"}}, "at '/kubelet/directory': '/data/a: b' does not match pattern"),
     ({"image": {"registry": "https://registry.example.com"}}, "at '/image/registry': 'https://registry.example.com' does not match pattern"),
     ({"image": {"tag": "0.1.0:latest"}}, "at '/image/tag': '0.1.0:latest' does not match pattern"),
     ({"image": {"tag": 1.0}}, "at '/image/tag': got number, want string"),
@@ -602,6 +615,24 @@ def a_key_that_may_be_unset_is_not_there(major: str) -> None:
 
 
 @of_each_helm
+def what_is_not_yaml_is_refused_by_its_place(major: str) -> None:
+    """In place of a file or template of the package, one that a fault has got into."""
+    for file, whole, broken, place in (
+            ("kustomize/host-managed/kustomization.yaml", "value: hostManaged", "value: host: managed", "host-managed/kustomization.yaml: error"),
+            ("kustomize/host-managed/kustomization.yaml", "kind: Component", "kind: Component: x", "host-managed/kustomization.yaml: error"),
+            ("kustomize/gpu-clique-label/kustomization.yaml", "op: replace", "op: re: place", "gpu-clique-label/kustomization.yaml: error"),
+            ("templates/_programs.tpl", "- name: imex\n", "- name: im: ex\n", "compute-domain.imex-patch: error")):
+        with tempfile.TemporaryDirectory() as folder:
+            with tarfile.open(package(major)) as tar:
+                tar.extractall(folder, filter="data")
+            path = Path(folder) / NAME / file
+            assert whole in path.read_text(), (file, whole)
+            path.write_text(path.read_text().replace(whole, broken))
+            answer = template(major, {"imex": {"mode": "hostManaged"}}, chart=Path(folder) / NAME)
+            assert answer.returncode != 0 and place in answer.stderr, (file, broken, answer.returncode, answer.stderr)
+
+
+@of_each_helm
 def versions_of_providers_count_as_what_they_are(major: str) -> None:
     for kubernetes, served in (("v1.32.4-eks-abc123", "v1beta1"), ("v1.33.5-gke.1080000", "v1beta1"), ("v1.34.1-gke.100", "v1"), ("v1.37.0-rc.1", "v1")):
         versions = {each["apiVersion"] for each in rendered(major, kubernetes=kubernetes) if each["kind"] == "DeviceClass"}
@@ -640,6 +671,7 @@ TESTS = (
     wrong_values_get_one_clear_error_each,
     a_key_without_a_value_is_refused_by_its_name,
     a_key_that_may_be_unset_is_not_there,
+    what_is_not_yaml_is_refused_by_its_place,
     versions_of_providers_count_as_what_they_are,
     the_profiles_are_for_where_their_names_say,
 )

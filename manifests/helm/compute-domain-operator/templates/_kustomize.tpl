@@ -10,7 +10,7 @@ The first argument of each is a dict; objects are maps, which they change in pla
 {{- $text := .root.Files.Get (printf "kustomize/%s" .path) | required (printf "the chart lacks kustomize/%s: was it copied without what its links lead to?" .path) }}
 {{- $names := dict "compute-domain-operator" .root.Release.Namespace "compute-domain-nodes" .root.Values.namespaces.nodes.name }}
 {{- range $from := keys $names }}{{/* both before any value is there, which may be the other's name; no namespace has an @ */}}
-{{- $text = regexReplaceAll (printf "(?m)\\b(namespace|value): %s$" $from) $text (printf "${1}: @%s@" $from) }}
+{{- $text = regexReplaceAll (printf "(?m)\\b(namespace|value): %s$" $from) $text (printf "${1}: \"@%s@\"" $from) }}
 {{- $text = replace (printf "system:serviceaccount:%s:" $from) (printf "system:serviceaccount:@%s@:" $from) $text }}
 {{- $text = regexReplaceAll (printf "(?m)\\.%s\\.svc$" $from) $text (printf ".@%s@.svc" $from) }}
 {{- end }}
@@ -20,20 +20,29 @@ The first argument of each is a dict; objects are maps, which they change in pla
 {{- $text | replace "/var/lib/kubelet" .root.Values.kubelet.directory }}
 {{- end }}
 
+{{/* What a text has is set as parsed.map; text that is not YAML of a map is an error, which names its place. Of: text, place, parsed. */}}
+{{- define "kustomize.parse" -}}
+{{- $map := fromYaml .text }}
+{{- if hasKey $map "Error" }}{{ fail (printf "%s: %s" .place $map.Error) }}{{ end }}
+{{- $_ := set .parsed "map" $map }}
+{{- end }}
+
 {{/* The objects that are listed in the kustomization of a folder, appended to state.objects. Of: root, folder, state. */}}
 {{- define "kustomize.read" -}}
-{{- $kustomization := include "kustomize.file" (dict "root" .root "path" (printf "%s/kustomization.yaml" .folder)) | fromYaml }}
-{{- range $resource := $kustomization.resources }}
+{{- $place := printf "%s/kustomization.yaml" .folder }}
+{{- $kustomization := dict }}
+{{- include "kustomize.parse" (dict "text" (include "kustomize.file" (dict "root" .root "path" $place)) "place" $place "parsed" $kustomization) }}
+{{- range $resource := $kustomization.map.resources }}
 {{- if hasSuffix ".yaml" $resource }}{{/* else a folder */}}
 {{- $path := printf "%s/%s" $.folder $resource }}
 {{- range regexSplit "(?m)^---$" (include "kustomize.file" (dict "root" $.root "path" $path)) -1 }}
-{{- $object := fromYaml . }}
-{{- if hasKey $object "Error" }}{{ fail (printf "%s: %s" $path $object.Error) }}{{ end }}
-{{- $_ := set $.state "objects" (append $.state.objects $object) }}
+{{- $object := dict }}
+{{- include "kustomize.parse" (dict "text" . "place" $path "parsed" $object) }}
+{{- $_ := set $.state "objects" (append $.state.objects $object.map) }}
 {{- end }}
 {{- end }}
 {{- end }}
-{{- range $entry := $kustomization.configMapGenerator }}
+{{- range $entry := $kustomization.map.configMapGenerator }}
 {{- $object := include "kustomize.config-map" (dict "root" $.root "folder" $.folder "entry" $entry) | fromJson }}
 {{- $_ := set $.state "objects" (append $.state.objects $object) }}
 {{- end }}
@@ -49,12 +58,17 @@ The first argument of each is a dict; objects are maps, which they change in pla
 
 {{/* The patches of the component in a folder, on state.objects. Of: root, folder, state. */}}
 {{- define "kustomize.patch" -}}
-{{- $kustomization := include "kustomize.file" (dict "root" .root "path" (printf "%s/kustomization.yaml" .folder)) | fromYaml }}
-{{- range $entry := $kustomization.patches }}
+{{- $place := printf "%s/kustomization.yaml" .folder }}
+{{- $kustomization := dict }}
+{{- include "kustomize.parse" (dict "text" (include "kustomize.file" (dict "root" .root "path" $place)) "place" $place "parsed" $kustomization) }}
+{{- range $entry := $kustomization.map.patches }}
+{{- $patch := dict }}
+{{- $text := hasKey $entry "target" | ternary (printf "steps:\n%s" (indent 2 $entry.patch)) $entry.patch }}
+{{- include "kustomize.parse" (dict "text" $text "place" $place "parsed" $patch) }}
 {{- if $entry.target }}
 {{- range $object := $.state.objects }}
 {{- if and (eq $object.kind $entry.target.kind) (eq $object.metadata.name (default $object.metadata.name $entry.target.name)) }}
-{{- range $step := fromYamlArray $entry.patch }}
+{{- range $step := $patch.map.steps }}
 {{- if or (eq $step.op "replace") (and (eq $step.op "add") (not (regexMatch "/([0-9]+|-)$" $step.path))) }}
 {{- include "kustomize.replace" (dict "in" $object "path" (splitList "/" (trimPrefix "/" $step.path)) "value" $step.value) }}
 {{- else if ne $step.op "test" }}{{/* which components go together the chart checks itself */}}
@@ -64,10 +78,9 @@ The first argument of each is a dict; objects are maps, which they change in pla
 {{- end }}
 {{- end }}
 {{- else }}
-{{- $patch := fromYaml $entry.patch }}
 {{- range $object := $.state.objects }}
-{{- if and (eq $object.kind $patch.kind) (eq $object.metadata.name $patch.metadata.name) }}
-{{- include "kustomize.merge" (dict "into" $object "patch" $patch) }}
+{{- if and (eq $object.kind $patch.map.kind) (eq $object.metadata.name $patch.map.metadata.name) }}
+{{- include "kustomize.merge" (dict "into" $object "patch" $patch.map) }}
 {{- end }}
 {{- end }}
 {{- end }}

@@ -3,9 +3,16 @@ What the values make of the three programs. For each workload of manifests/defau
 patch of its own. Arguments are a dict of: root, object.
 */}}
 
+{{/* Of: into (an object), root, patch (the name of its template). */}}
+{{- define "compute-domain.merge" -}}
+{{- $patch := dict }}
+{{- include "kustomize.parse" (dict "text" (include .patch .root) "place" .patch "parsed" $patch) }}
+{{- include "kustomize.merge" (dict "into" .into "patch" $patch.map) }}
+{{- end }}
+
 {{- define "compute-domain.controller" -}}
 {{- $values := .root.Values.controller }}
-{{- include "kustomize.merge" (dict "into" .object "patch" (include "compute-domain.controller-patch" .root | fromYaml)) }}
+{{- include "compute-domain.merge" (dict "into" .object "root" .root "patch" "compute-domain.controller-patch") }}
 {{- $_ := set .object.spec "replicas" $values.replicas }}
 {{- $container := first .object.spec.template.spec.containers }}
 {{- if not $values.leaderElection.enabled }}
@@ -44,7 +51,7 @@ spec:
 {{- end }}
 
 {{- define "compute-domain.agent" -}}
-{{- include "kustomize.merge" (dict "into" .object "patch" (include "compute-domain.agent-patch" .root | fromYaml)) }}
+{{- include "compute-domain.merge" (dict "into" .object "root" .root "patch" "compute-domain.agent-patch") }}
 {{- include "compute-domain.program" (dict "root" .root "object" .object "values" (merge dict .root.Values.agent .root.Values.daemonSets) "args" list) }}
 {{- end }}
 
@@ -71,7 +78,7 @@ spec:
 {{- end }}
 
 {{- define "compute-domain.imex" -}}
-{{- include "kustomize.merge" (dict "into" .object "patch" (include "compute-domain.imex-patch" .root | fromYaml)) }}
+{{- include "compute-domain.merge" (dict "into" .object "root" .root "patch" "compute-domain.imex-patch") }}
 {{- $args := list }}
 {{- range .root.Values.driver.programFolders }}{{ $args = append $args (printf "--driver-programs=%s" .) }}{{ end }}
 {{- range .root.Values.driver.libraryFolders }}{{ $args = append $args (printf "--driver-libraries=%s" .) }}{{ end }}
@@ -91,11 +98,11 @@ spec:
         env:
         {{- if and $root (eq .Values.driver.installedBy "gpuOperator") }}
         - name: DRIVER_ROOT_CTR_PATH
-          value: /driver-root/{{ base $root }}
+          value: {{ printf "/driver-root/%s" (base $root) | quote }}
         {{- end }}
         {{- if eq .Values.imex.mode "hostManaged" }}
         - name: IMEX_HOST_SOCKET_PATH
-          value: {{ .Values.imex.hostSocketPath }}
+          value: {{ quote .Values.imex.hostSocketPath }}
         {{- end }}
         {{- include "compute-domain.channels-env" . | nindent 8 }}
         {{- include "compute-domain.kubelet-env" . | nindent 8 }}
@@ -104,17 +111,17 @@ spec:
       {{- if $root }}
       - name: driver-root
         hostPath:
-          path: {{ eq .Values.driver.installedBy "gpuOperator" | ternary (dir $root) $root }}
+          path: {{ eq .Values.driver.installedBy "gpuOperator" | ternary (dir $root) $root | quote }}
       {{- end }}
       {{- if .Values.imex.tls.enabled }}
       - name: tls
         secret:
-          secretName: {{ .Values.imex.tls.secretName }}
+          secretName: {{ quote .Values.imex.tls.secretName }}
       {{- end }}
       {{- if and .Values.imex.metrics.enabled .Values.metrics.tls.enabled }}
       - name: metrics-tls
         secret:
-          secretName: {{ .Values.metrics.tls.secretName }}
+          secretName: {{ quote .Values.metrics.tls.secretName }}
       {{- end }}
 {{- end }}
 
@@ -130,11 +137,11 @@ spec:
 {{- define "compute-domain.kubelet-env" -}}
 {{- if ne .Values.kubelet.directory "/var/lib/kubelet" }}
 - name: KUBELET_PLUGINS_DIRECTORY_PATH
-  value: {{ .Values.kubelet.directory }}/plugins
+  value: {{ printf "%s/plugins" .Values.kubelet.directory | quote }}
 - name: KUBELET_REGISTRAR_DIRECTORY_PATH
-  value: {{ .Values.kubelet.directory }}/plugins_registry
+  value: {{ printf "%s/plugins_registry" .Values.kubelet.directory | quote }}
 - name: KUBELET_PODS_SOCKET
-  value: {{ .Values.kubelet.directory }}/pods-api/pods-api.sock
+  value: {{ printf "%s/pods-api/pods-api.sock" .Values.kubelet.directory | quote }}
 {{- end }}
 {{- end }}
 
@@ -149,7 +156,7 @@ spec:
 volumes:
 - name: metrics-tls
   secret:
-    secretName: {{ .Values.metrics.tls.secretName }}
+    secretName: {{ quote .Values.metrics.tls.secretName }}
 {{- end }}
 {{- end }}
 
