@@ -14,8 +14,8 @@ import yaml
 ROOT = Path(__file__).resolve().parent.parent.parent
 MONITORING = ROOT / "manifests" / "monitoring"
 WORDS = {"and", "or", "unless", "by", "without", "on", "ignoring", "group_left", "group_right", "offset", "bool", "inf", "nan"}
-# What Prometheus, or a monitor of ours, gives each series of a program.
-OF_TARGETS = {"instance", "job", "namespace", "node", "pod", "service"}
+# What Prometheus, or a monitor of ours, gives each series of a program; `cluster` where it has several.
+OF_TARGETS = {"cluster", "instance", "job", "namespace", "node", "pod", "service"}
 REASONS = (ROOT / "docs/reference/conditions.md").read_text()
 # kube-state-metrics' own pages, docs/metrics: these are not in every cluster (docs/monitoring.md).
 OF_KUBE_STATE_METRICS = {

@@ -46,8 +46,8 @@ def targets() -> list:
 
 
 def filled_in(query: str) -> str:
-    """As Grafana sends it, for all namespaces."""
-    return query.replace("$__rate_interval", "1m").replace("$namespace", ".*")
+    """As Grafana sends it, for all clusters and namespaces."""
+    return query.replace("$__rate_interval", "1m").replace("$cluster", ".*").replace("$namespace", ".*")
 
 
 class Cluster:

@@ -16,7 +16,7 @@ import yaml
 
 sys.dont_write_bytecode = True
 
-from promql import MONITORING, ROOT, alerts, grouping, problems, program
+from promql import MONITORING, ROOT, alerts, grouping, problems, program, selectors
 
 sys.path.insert(0, str(ROOT / "tests"))
 
@@ -66,6 +66,27 @@ def each_alert_that_is_pending_stays_so_while_no_controller_leads() -> None:
     """It looks back, or is one of those by metrics that the leader is not the only one to have."""
     starts_again = {alert["alert"] for alert in alerts() if "for" in alert and not re.search(r"\[3m:?\]", alert["expr"])}
     assert starts_again == {"ComputeDomainDaemonSetIncomplete", "ComputeDomainNoLeader", "ComputeDomainMetricsAbsent"}, starts_again
+
+
+def each_alert_keeps_clusters_apart() -> None:
+    """What is aggregated or compared has the label `cluster`; and what is absent is so in one of them. alerts.yaml shows some."""
+    for alert in alerts():
+        mixed = [labels for labels in re.findall(r"\b(?:by|on) \(([^)]*)\)", alert["expr"]) if "cluster" not in labels.split(", ")]
+        mixed += re.findall(r"\b(?:max|min|sum|count|group|absent)\s*\(", alert["expr"])
+        assert not mixed, (alert["alert"], mixed)
+
+
+def each_query_of_the_dashboard_is_of_the_chosen_clusters() -> None:
+    dashboard = json.loads((MONITORING / "compute-domains.json").read_text())
+    assert [each["name"] for each in dashboard["templating"]["list"]] == ["datasource", "cluster", "namespace"]
+    for panel in dashboard["panels"]:
+        for target in panel.get("targets", []):
+            for name, matchers in selectors(target["expr"]):
+                assert matchers.get("cluster") == ("=~", "$cluster"), (panel["title"], name, matchers)
+            # An object's name is its own only with its cluster.
+            for labels in re.findall(r"\b(?:by|on) \(([^)]*)\)", target["expr"]):
+                of_an_object = {"namespace", "name", "node", "clique", "pod", "instance"} & set(labels.split(", "))
+                assert not of_an_object or "cluster" in labels.split(", "), (panel["title"], labels)
 
 
 def each_alert_names_metrics_labels_and_reasons_that_there_are() -> None:
@@ -146,6 +167,8 @@ TESTS = (
     each_alert_is_seen_to_fire_and_not_to,
     each_alert_goes_on_while_no_controller_leads,
     each_alert_that_is_pending_stays_so_while_no_controller_leads,
+    each_alert_keeps_clusters_apart,
+    each_query_of_the_dashboard_is_of_the_chosen_clusters,
     each_alert_names_metrics_labels_and_reasons_that_there_are,
     each_alert_says_what_it_means_and_where_to_read_on,
     the_page_has_each_alert,
