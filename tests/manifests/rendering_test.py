@@ -79,7 +79,7 @@ def environment(container: dict) -> dict:
 
 
 def kustomization_in(page: str) -> str:
-    """The text of my-cluster/kustomization.yaml that a page shows."""
+    """The text of my-cluster/kustomization.yaml that a page shows. The folder is beside this repository, as the page's paths are."""
     [block] = re.findall(r"^```yaml\n# my-cluster/kustomization.yaml\n(.*?)^```", (ROOT / page).read_text(), re.DOTALL | re.MULTILINE)
     return block
 
@@ -87,9 +87,11 @@ def kustomization_in(page: str) -> str:
 def what_the_pages_show_takes_its_images_from_your_registry() -> None:
     for page in ("README.md", "docs/install.md"):
         with tempfile.TemporaryDirectory() as folder:
-            here = os.path.relpath(ROOT, Path(folder).resolve())
-            (Path(folder) / "kustomization.yaml").write_text(kustomization_in(page).replace("<this repository>", here))
-            objects = objects_of(kustomize(Path(folder)))
+            (Path(folder) / "compute-domain-operator").symlink_to(ROOT)
+            [named] = re.findall(r"^kubectl apply --server-side -k ../(\S+) ", (ROOT / page).read_text(), re.MULTILINE)
+            (Path(folder) / named).mkdir()
+            (Path(folder) / named / "kustomization.yaml").write_text(kustomization_in(page))
+            objects = objects_of(kustomize(Path(folder) / named))
         images = {each["metadata"]["name"]: container_of(objects, each["metadata"]["name"])["image"] for each in workloads(objects)}
         names = ("compute-domain-controller", "compute-domain-agent", "compute-domain-imex")
         assert set(images) == set(names) and all(images[name].startswith(f"registry.example.com/{name}:") for name in names), (page, images)
