@@ -120,13 +120,14 @@ def made() -> dict:
 
 
 def a_release_has_what_its_page_says() -> None:
-    wanted = {"SHA256SUMS", "RELEASE_NOTES.md", "images.txt", "check-nodes.yaml", f"{NAME}-{VERSION}.tgz", *overlays()}
+    wanted = {"SHA256SUMS", "RELEASE_NOTES.md", "images.txt", "check-nodes.yaml", f"{NAME}-{VERSION}.tgz",
+              f"{NAME}-{VERSION}-docs.tar.gz", *overlays()}
     wanted |= {f"{PLUGIN}_linux_{arch}.tar.gz" for arch in ARCHITECTURES}
     wanted |= {f"{name}.tar" for name in PROGRAMS} | {f"{name}-{arch}.spdx.json" for name in PROGRAMS for arch in ARCHITECTURES}
     assert {path.name for path in MADE.iterdir()} == wanted, {path.name for path in MADE.iterdir()} ^ wanted
     assert RAN.stderr == "" and RAN.stdout.endswith("not signed\n"), RAN
     page = (ROOT / "docs/releasing.md").read_text()
-    for name in ("images.txt", "install.yaml", "adopt.yaml", "check-nodes.yaml", "RELEASE_NOTES.md", "SHA256SUMS", "SHA256SUMS.sigstore.json"):
+    for name in (f"{NAME}-{VERSION}-docs.tar.gz", "images.txt", "install.yaml", "adopt.yaml", "check-nodes.yaml", "RELEASE_NOTES.md", "SHA256SUMS", "SHA256SUMS.sigstore.json"):
         assert f"`{name}`" in page, name
 
 
@@ -298,6 +299,39 @@ def other_libraries_on_another_architecture_are_named() -> None:
     assert found == ["libssl3 is 3.0.17-1~deb12u3 for amd64 and 3.0.17-1~deb12u2 for arm64"], found
 
 
+def documentation() -> Path:
+    folder = WORKPLACE / "docs"
+    if not folder.exists():
+        with tarfile.open(MADE / f"{NAME}-{VERSION}-docs.tar.gz") as tar:
+            assert all(each.isfile() or each.issym() for each in tar), tar.getnames()
+            tar.extractall(folder)
+    return folder / f"{NAME}-{VERSION}"
+
+
+def what_the_release_calls_a_page_is_in_its_documentation() -> None:
+    """In alerts, the chart, and the manifests; and where its pages lead to, but for the tests that one of them counts."""
+    root = documentation()
+    with tarfile.open(MADE / f"{NAME}-{VERSION}.tgz") as chart:
+        texts = {each.name: chart.extractfile(each).read().decode() for each in chart}
+    texts |= {path.name: path.read_text() for path in MADE.glob("*.yaml")}
+    named = {name for text in texts.values() for name in re.findall(r"docs/[\w./-]+\.md", text)}
+    assert "docs/troubleshooting.md" in named
+    assert not (lost := [name for name in named if not (root / name).exists()]), lost
+    for page in root.rglob("*.md"):
+        text = re.sub(r"^```.*?^```|`[^`\n]*`", "", page.read_text(), flags=re.MULTILINE | re.DOTALL)
+        for link in re.findall(r"\]\(([^)#\s:]+)(?:#[^)]*)?\)", text):
+            path = page.parent / link
+            assert path.exists() or (page.name == "kubernetes.md" and "tests" in path.parts), (page, link)
+
+
+def its_manifests_are_those_of_the_release() -> None:
+    for folder in ("default", "adopt"):
+        rendered = [subprocess.run([KUBECTL, "kustomize", root / "manifests" / folder], check=True, capture_output=True, text=True).stdout
+                    for root in (documentation(), TREE)]
+        assert rendered[0] == rendered[1], folder
+    assert helm("4", "lint", "--strict", documentation() / CHART, "--kube-version", "1.37.2")
+
+
 def a_signature_that_fails_is_an_error() -> None:
     folder = WORKPLACE / "unsigned"
     folder.mkdir()
@@ -423,6 +457,8 @@ TESTS = (
     a_second_run_gives_the_same_files,
     a_rehearsal_says_that_it_is_one,
     other_libraries_on_another_architecture_are_named,
+    what_the_release_calls_a_page_is_in_its_documentation,
+    its_manifests_are_those_of_the_release,
     a_signature_that_fails_is_an_error,
     what_is_not_a_release_is_refused,
     one_file_of_another_version_is_refused,
