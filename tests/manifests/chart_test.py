@@ -261,6 +261,18 @@ def the_package_is_the_folder(major: str) -> None:
 
 
 @of_each_helm
+def each_alert_has_the_address_of_its_section(major: str) -> None:
+    """Where the values say at which address the page is; kustomize and the default have none, as this project has no such address."""
+    for address, wanted in (("", None), (RUNBOOK, RUNBOOK)):
+        [rule] = [each for each in rendered(major, {"metrics": {"rules": {"enabled": True, "runbookUrl": address}}}) if each["kind"] == "PrometheusRule"]
+        alerts = [alert for group in rule["spec"]["groups"] for alert in group["rules"]]
+        assert len(alerts) > 10
+        for alert in alerts:
+            section = re.search(r" See docs/troubleshooting\.md(#[\w-]+)\.$", alert["annotations"]["description"])[1]
+            assert alert["annotations"].get("runbook_url") == (wanted and wanted + section), alert
+
+
+@of_each_helm
 def lint_finds_nothing(major: str) -> None:
     for profile in (None, *sorted(PROFILES.glob("compute-domain-*.yaml"))):
         found = helm(major, "lint", "--strict", package(major), "--kube-version", NEWEST, *(("--values", profile) if profile else ()))
@@ -307,6 +319,7 @@ POLICY = "NetworkPolicy/compute-domain-controller"
 DIGEST = "sha256:" + "0123456789abcdef" * 4
 TOLERATIONS = [{"key": "nvidia.com/gpu", "operator": "Exists", "effect": "NoSchedule"}]
 SECRETS = [{"name": "registry"}]
+RUNBOOK = "https://wiki.example.com/troubleshooting.md"
 EXTRA = {"name": "extra", "emptyDir": {}}
 MOUNT = {"name": "extra", "mountPath": "/extra"}
 
@@ -417,6 +430,8 @@ TOGETHER = [
     ({"metrics": {"dashboard": {"enabled": True}}}, "PrometheusRule/compute-domain-alerts", None),
     ({"metrics": {"rules": {"enabled": True, "labels": {"release": "prometheus"}}}}, "PrometheusRule/compute-domain-alerts metadata labels release",
      "prometheus"),
+    ({"metrics": {"rules": {"enabled": True, "runbookUrl": RUNBOOK}}},
+     "PrometheusRule/compute-domain-alerts spec groups [computedomains] rules 0 annotations runbook_url", f"{RUNBOOK}#a-computedomain-is-notready"),
     ({"metrics": {"dashboard": {"enabled": True, "labels": {"grafana_dashboard": "yes"}}}},
      "ConfigMap/compute-domain-dashboard metadata labels grafana_dashboard", "yes"),
     ({"metrics": {"dashboard": {"enabled": True, "annotations": {"grafana_folder": "NVLink"}}}},
@@ -533,6 +548,8 @@ WRONG = [
     ({"agent": {"image": {"digest": "sha256:abc"}}}, "at '/agent/image/digest': 'sha256:abc' does not match pattern"),
     ({"metrics": {"monitors": {"interval": "15"}}}, "at '/metrics/monitors/interval': '15' does not match pattern"),
     ({"metrics": {"rules": {"label": {}}}}, "at '/metrics/rules': additional properties 'label' not allowed"),
+    ({"metrics": {"rules": {"runbookUrl": "docs/troubleshooting.md"}}}, "at '/metrics/rules/runbookUrl': 'docs/troubleshooting.md' does not match pattern"),
+    ({"metrics": {"rules": {"runbookUrl": f"{RUNBOOK}#top"}}}, f"at '/metrics/rules/runbookUrl': '{RUNBOOK}#top' does not match pattern"),
     ({"metrics": {"dashboards": {}}}, "at '/metrics': additional properties 'dashboards' not allowed"),
     ({"networkPolicy": {"metricsFrom": []}}, "at '/networkPolicy/metricsFrom': minItems: got 0, want 1"),
     ({"networkPolicy": {"metricsFrom": None}}, "at '/networkPolicy': missing property 'metricsFrom'"),
@@ -662,6 +679,7 @@ TESTS = (
     the_two_namespaces_may_change_names,
     the_chart_links_to_every_kustomization,
     the_package_is_the_folder,
+    each_alert_has_the_address_of_its_section,
     lint_finds_nothing,
     both_helms_render_the_same,
     each_value_does_what_it_says,

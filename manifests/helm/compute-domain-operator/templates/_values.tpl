@@ -220,6 +220,7 @@ true
 {{- include "compute-domain.monitor" . }}
 {{- else if eq $kind "PrometheusRule" }}
 {{- $_ := set .object.metadata "labels" (merge dict .object.metadata.labels $of.metrics.rules.labels) }}
+{{- with $of.metrics.rules.runbookUrl }}{{ include "compute-domain.runbooks" (dict "groups" $.object.spec.groups "url" .) }}{{ end }}
 {{- else if eq $name "compute-domain-dashboard" }}
 {{- $_ := set .object.metadata "labels" (mergeOverwrite dict .object.metadata.labels $of.metrics.dashboard.labels) }}
 {{- with $of.metrics.dashboard.annotations }}{{ $_ := set $.object.metadata "annotations" . }}{{ end }}
@@ -240,6 +241,16 @@ true
 {{- range .object.spec.endpoints }}
 {{- if $of.monitors.interval }}{{ $_ := set . "interval" $of.monitors.interval }}{{ end }}
 {{- with .tlsConfig.ca }}{{ $_ := set .secret "name" $of.tls.secretName }}{{ end }}
+{{- end }}
+{{- end }}
+
+{{/* Each alert's description ends with its section of docs/troubleshooting.md. Of: groups, url. */}}
+{{- define "compute-domain.runbooks" -}}
+{{- range $group := .groups }}
+{{- range $rule := $group.rules }}
+{{- $section := regexFind "#[a-z-]+\\.$" $rule.annotations.description | trimSuffix "." }}
+{{- $_ := set $rule.annotations "runbook_url" (printf "%s%s" $.url $section) }}
+{{- end }}
 {{- end }}
 {{- end }}
 
