@@ -8,11 +8,14 @@
 #include "compute_domain/api/names.h"
 #include "compute_domain/base/text.h"
 #include "compute_domain/controller/definitions.h"
+#include "compute_domain/core/reasons.h"
 #include "compute_domain/core/reconcile.h"
 #include "plugin/controller_life.h"
 #include "plugin/facts.h"
 #include "plugin/node_health.h"
 #include "plugin/reports.h"
+#include "plugin/why/domain_links.h"
+#include "plugin/why/lost_memory.h"
 
 namespace cdom::plugin {
 
@@ -180,6 +183,26 @@ Finding look_at_node(const Facts& facts, const std::string& name) {
           health.verdict == Verdict::Fails ? look_at_pods(facts.view(), name) : ""};
 }
 
+// ComputeDomains that are Ready again, and whose pods have lost memory before.
+std::vector<Finding> look_at_memory(const Facts& facts) {
+  std::vector<Finding> findings;
+  const bool has_event = std::ranges::any_of(facts.view().events, [](const api::Occurrence& event) {
+    return event.reason == core::Reason("ImexMemoryLost").name();
+  });
+  if (!has_event) return findings;
+  for (const api::ComputeDomain& domain : facts.view().domains) {
+    const auto pods = pods_without_memory(facts, facts.facts_of(domain));
+    if (pods.empty()) continue;
+    findings.push_back({cat("ComputeDomain ", api::to_string(api::name_of(domain.meta))),
+                        Verdict::Warning,
+                        cat(pods_text(pods), pods.size() == 1 ? " has" : " have",
+                            " lost imported memory: an IMEX daemon ended, and they have not "
+                            "started again since"),
+                        "delete them, so that they start again", deletion_of(pods)});
+  }
+  return findings;
+}
+
 }  // namespace
 
 std::string_view name_of(Verdict verdict) {
@@ -196,7 +219,8 @@ std::string_view name_of(Verdict verdict) {
 
 bool CheckReport::is_healthy() const {
   const auto fails = [](const Finding& finding) { return finding.verdict == Verdict::Fails; };
-  return std::ranges::none_of(install, fails) && std::ranges::none_of(nodes, fails);
+  return std::ranges::none_of(install, fails) && std::ranges::none_of(nodes, fails) &&
+         std::ranges::none_of(domains, fails);
 }
 
 std::vector<Finding> install_of(const ClusterView& view,
@@ -223,13 +247,14 @@ std::vector<Finding> install_of(const ClusterView& view,
 }
 
 CheckReport check(const ClusterView& view, const std::vector<api::Definition>& expected) {
-  CheckReport report{.install = install_of(view, expected), .nodes = {}};
+  CheckReport report{.install = install_of(view, expected), .nodes = {}, .domains = {}};
   const Facts facts(view);
   std::set<std::string> names;
   for (const api::Node& node : view.nodes) names.insert(node.meta.name);
   for (const api::ComputeDomainNode& node : view.reports) names.insert(node.meta.name);
   report.nodes.reserve(names.size());
   for (const std::string& name : names) report.nodes.push_back(look_at_node(facts, name));
+  report.domains = look_at_memory(facts);
   return report;
 }
 

@@ -289,6 +289,21 @@ TEST(Check, FailsForANodeThatOffersNothingAlthoughItCanServe) {
   EXPECT_THAT(only_trouble(view, "node n2").found, HasSubstr("no ResourceSlice"));
 }
 
+TEST(Check, WarnsOfPodsThatHaveLostTheirMemory) {
+  ClusterView view = settled_view();
+  view.events = {memory_lost("pod-c2", std::chrono::seconds(5)),
+                 memory_lost("pod-c1", std::chrono::seconds(5))};
+  const CheckReport report = checked(view);
+  EXPECT_TRUE(report.is_healthy());
+  ASSERT_EQ(report.domains.size(), 1U) << text_of(report);
+  EXPECT_EQ(report.domains.front().subject, "ComputeDomain team-a/train");
+  EXPECT_EQ(report.domains.front().verdict, Verdict::Warning);
+  EXPECT_EQ(report.domains.front().command, "kubectl delete pods pod-c1 pod-c2 -n team-a");
+  EXPECT_THAT(text_of(report), HasSubstr("\nComputeDomains\nWARN  ComputeDomain team-a/train"));
+  EXPECT_THAT(json_of(report), HasSubstr("\"domains\": ["));
+  EXPECT_TRUE(checked(settled_view()).domains.empty());
+}
+
 TEST(Check, PrintsAVerdictAndARemedyForEachFinding) {
   ClusterView view = settled_view();
   view.leases = {lease_renewed(std::chrono::minutes(2))};

@@ -162,6 +162,19 @@ inline ClusterView view_of(const core::World& world) {
 
 inline ClusterView settled_view(int nodes = 2) { return view_of(settled_world(nodes)); }
 
+// That the pod has lost its memory, told so long ago.
+inline api::Occurrence memory_lost(const std::string& pod, base::Duration ago) {
+  api::Occurrence event;
+  event.meta.name = "lost-" + pod;
+  event.meta.ns = "team-a";
+  event.involved.uid = "uid-" + pod;
+  event.type = "Warning";
+  event.reason = "ImexMemoryLost";
+  event.message = "the IMEX daemon of node n1 has ended, and with it the memory of this pod";
+  event.event_time = kNow - ago;
+  return event;
+}
+
 // The name of the link where a chain stops; "" when it does not.
 inline std::string stop_of(const WhyReport& report) {
   const Link* broken = report.broken();

@@ -63,6 +63,17 @@ TEST(WhyDomain, NamesTheNodeThatIsWorst) {
   EXPECT_THAT(report.cause, HasSubstr("n2: nvidia-imex is missing"));
 }
 
+// A domain is Ready again when its daemons are; what its pods imported does not come back.
+TEST(WhyDomain, NamesPodsThatRunWithoutTheMemoryThatTheyImported) {
+  ClusterView view = settled_view();
+  view.events = {memory_lost("pod-c1", std::chrono::seconds(5)),
+                 memory_lost("pod-c2", std::chrono::seconds(5))};
+  const WhyReport report = why_train(view);
+  EXPECT_EQ(stop_of(report), "Pods") << text_of(report);
+  EXPECT_THAT(report.cause, HasSubstr("pods pod-c1, pod-c2"));
+  EXPECT_EQ(report.command, "kubectl delete pods pod-c1 pod-c2 -n team-a");
+}
+
 TEST(WhyDomain, WaitsForItsPodsWhileItIsDeleted) {
   ClusterView view = settled_view();
   view.domains.front().meta.deletion_time = kNow - std::chrono::seconds(5);

@@ -86,13 +86,31 @@ TEST(WhyPod, SaysThatThePodHasEndedRatherThanThatItNeverAsked) {
   EXPECT_THAT(report.cause, HasSubstr("he pod has ended"));
   EXPECT_THAT(report.command, HasSubstr("kubectl logs pod-c1"));
 
-  api::Occurrence event;
-  event.involved.uid = "uid-pod-c1";
-  event.type = "Warning";
-  event.reason = "ImexMemoryLost";
-  event.message = "node n1 has restarted its daemon";
-  view.events = {event};
-  EXPECT_THAT(why(view, "pod-c1").cause, HasSubstr("n1 has restarted its daemon"));
+  view.events = {memory_lost("pod-c1", std::chrono::seconds(5))};
+  EXPECT_THAT(why(view, "pod-c1").cause, HasSubstr("he IMEX daemon of node n1 has ended"));
+}
+
+// Its daemon is READY again, so all else is well.
+TEST(WhyPod, StopsAtTheDaemonThatEndedUnderAPodThatStillRuns) {
+  ClusterView view = settled_view();
+  view.events = {memory_lost("pod-c1", std::chrono::seconds(5))};
+  const WhyReport report = why(view, "pod-c1");
+  EXPECT_EQ(stop_of(report), "IMEX daemon") << text_of(report);
+  EXPECT_THAT(report.cause, HasSubstr("he IMEX daemon of node n1 has ended"));
+  EXPECT_EQ(report.remedy, "Delete the pod, so that it starts again.");
+  EXPECT_EQ(report.command, "kubectl delete pod pod-c1 -n team-a");
+  EXPECT_EQ(stop_of(why(view, "pod-c2")), "");
+}
+
+TEST(WhyPod, HasNothingToSayOfAPodThatStartedAgainSinceItLostItsMemory) {
+  ClusterView view = settled_view();
+  view.events = {memory_lost("pod-c1", std::chrono::seconds(15))};
+  EXPECT_EQ(stop_of(why(view, "pod-c1")), "") << text_of(why(view, "pod-c1"));
+  // The Event was written when the container had started again; the daemon ended before.
+  view.events = {memory_lost("pod-c1", std::chrono::seconds(5))};
+  report_in(view, "n1").status.groups.front().last_failure =
+      api::DaemonFailure{kNow - std::chrono::seconds(11), "killed"};
+  EXPECT_EQ(stop_of(why(view, "pod-c1")), "") << text_of(why(view, "pod-c1"));
 }
 
 TEST(WhyPod, DoesNotTakeForGoneWhatCannotBeRead) {

@@ -128,6 +128,13 @@ check "describe of its report says it, with the remedy" prints "systemctl mask n
 kubectl annotate node n04 sandbox.compute-domain/fault- >/dev/null
 check "and that it has ended" eventually 20 refuses prints ImexCannotStart cd_ check
 
+kubectl annotate node "$(node_of two-nodes-1)" sandbox.compute-domain/fault=imex-kill >/dev/null
+check "why pod: memory that a pod which runs has lost" eventually 60 prints "kubectl delete pod two-nodes-1 -n default" \
+  cd_ why pod two-nodes-1
+kubectl annotate node "$(node_of two-nodes-1)" sandbox.compute-domain/fault- >/dev/null
+check "check warns of it" eventually 60 says 0 "pod two-nodes-1 has lost imported memory" cd_ check
+check "the other pod has lost none" eventually 60 says 0 "nothing is broken" cd_ why pod two-nodes-0
+
 # A field that is not spelled as it should be, in a template that somebody wrote by hand.
 cat >"$work/misspelt.yaml" <<YAML
 apiVersion: resource.k8s.io/v1

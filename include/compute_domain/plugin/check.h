@@ -29,6 +29,7 @@ struct Finding {
 struct CheckReport {
   std::vector<Finding> install;  // CRDs, DeviceClasses, controller, DaemonSets
   std::vector<Finding> nodes;    // each GPU node, by name
+  std::vector<Finding> domains;  // ComputeDomains whose pods need somebody; most need nobody
 
   [[nodiscard]] bool is_healthy() const;
 };

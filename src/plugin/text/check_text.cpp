@@ -47,7 +47,8 @@ nlohmann::ordered_json json_of_findings(const std::vector<Finding>& findings) {
 
 std::int64_t count(const CheckReport& report, Verdict verdict) {
   return std::ranges::count(report.install, verdict, &Finding::verdict) +
-         std::ranges::count(report.nodes, verdict, &Finding::verdict);
+         std::ranges::count(report.nodes, verdict, &Finding::verdict) +
+         std::ranges::count(report.domains, verdict, &Finding::verdict);
 }
 
 }  // namespace
@@ -58,7 +59,9 @@ std::string text_of(const CheckReport& report) {
   const std::string also =
       warnings == 0 ? "" : cat(", ", warnings, warnings == 1 ? " warning" : " warnings");
   return cat("Install\n", lines_of(report.install),
-             report.nodes.empty() ? "" : cat("\nNodes\n", lines_of(report.nodes)), "\n",
+             report.nodes.empty() ? "" : cat("\nNodes\n", lines_of(report.nodes)),
+             report.domains.empty() ? "" : cat("\nComputeDomains\n", lines_of(report.domains)),
+             "\n",
              fails == 0 ? cat("healthy", also, "\n")
                         : cat("not healthy: ", fails,
                               fails == 1 ? " finding fails" : " findings fail", also, "\n"));
@@ -67,7 +70,8 @@ std::string text_of(const CheckReport& report) {
 std::string json_of(const CheckReport& report) {
   return json_report({{"healthy", report.is_healthy()},
                       {"install", json_of_findings(report.install)},
-                      {"nodes", json_of_findings(report.nodes)}});
+                      {"nodes", json_of_findings(report.nodes)},
+                      {"domains", json_of_findings(report.domains)}});
 }
 
 }  // namespace cdom::plugin

@@ -1,5 +1,5 @@
 // The chain of a ComputeDomain: the controller, its template, pods with claims, their devices, the
-// nodes with their daemons, and whether these reach each other.
+// nodes with their daemons, whether these reach each other, and whether a pod has lost its memory.
 #include <algorithm>
 #include <set>
 
@@ -8,6 +8,7 @@
 #include "compute_domain/core/status.h"
 #include "plugin/reports.h"
 #include "plugin/why/domain_links.h"
+#include "plugin/why/lost_memory.h"
 
 namespace cdom::plugin {
 
@@ -119,6 +120,22 @@ bool nodes_are_ready(DomainScene& scene) {
                                cat(worst->membership.node, ": ", worst->detail));
 }
 
+bool pods_have_their_memory(DomainScene& scene) {
+  const auto pods = pods_without_memory(scene.facts, scene.domain);
+  if (pods.empty()) return scene.chain.holds("no pod that runs has lost imported memory");
+  const bool is_one = pods.size() == 1;
+  return scene.chain.stops(
+      cat(pods_text(pods), is_one ? " runs" : " run", " without the memory that ",
+          is_one ? "it has" : "they have", " imported"),
+      cat("an IMEX daemon ended under ", pods_text(pods), ", and with it the memory that ",
+          is_one ? "it" : "they",
+          " had imported over NVLink: a daemon that is READY again does "
+          "not bring it back"),
+      is_one ? "delete the pod, so that it starts again"
+             : "delete the pods, so that they start again",
+      deletion_of(pods));
+}
+
 bool controller_works(DomainScene& scene) {
   const api::Condition* writes = scene.domain.condition(core::kConditionWrites);
   if (writes != nullptr && writes->status == api::ConditionStatus::False) {
@@ -143,12 +160,13 @@ base::Result<WhyReport> why_domain(const ClusterView& view, const api::ObjectNam
 
 WhyReport why_of(const Facts& facts, const DomainFacts& domain) {
   const ControllerLife controller = controller_life(facts.view());
-  Chain chain(cat("ComputeDomain ", api::to_string(api::name_of(domain.object->meta))),
-              {"ComputeDomain", "Controller", "Template", "Claims", "Devices", "Nodes", "Peers"});
+  Chain chain(
+      cat("ComputeDomain ", api::to_string(api::name_of(domain.object->meta))),
+      {"ComputeDomain", "Controller", "Template", "Claims", "Devices", "Nodes", "Peers", "Pods"});
   DomainScene scene{{facts, controller, chain}, domain};
   void(domain_lives(scene, domain) && controller_works(scene) && has_template(scene) &&
        has_claims(scene) && has_devices(scene) && nodes_are_ready(scene) &&
-       peers_are_connected(scene, domain));
+       peers_are_connected(scene, domain) && pods_have_their_memory(scene));
   return std::move(chain).report();
 }
 

@@ -8,6 +8,7 @@
 #include "compute_domain/core/membership.h"
 #include "compute_domain/core/node_lists.h"
 #include "plugin/why/domain_links.h"
+#include "plugin/why/lost_memory.h"
 
 namespace cdom::plugin {
 
@@ -342,6 +343,12 @@ bool has_daemon(PodScene& scene) {
     return scene.chain.stops(cat("kubelet cannot prepare the claim on ", node), event->message,
                              "check the compute-domain-agent pod there",
                              look_at_agent(scene, node));
+  }
+  if (const api::Occurrence* lost = lost_memory(scene.facts, *scene.domain, scene.pod)) {
+    return scene.chain.stops(
+        cat("the IMEX daemon on ", node, " is READY again, and the pod runs since before it ended"),
+        lost->message, std::string(core::Reason("ImexMemoryLost").row().next),
+        deletion_of({&scene.pod}));
   }
   return scene.chain.holds(
       cat("the IMEX daemon on ", node, " is READY, and the claim is prepared"));

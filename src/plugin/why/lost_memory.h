@@ -1,0 +1,24 @@
+// lost_memory: whether a pod that runs has lost the memory that it imported over NVLink. Pure.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "compute_domain/api/observed.h"
+#include "plugin/facts.h"
+
+namespace cdom::plugin {
+
+// The Event that says so, where a container of the pod has run since before the IMEX daemon of its
+// node ended: one that has started again since can import again. Null: there is none.
+const api::Occurrence* lost_memory(const Facts& facts, const DomainFacts& domain,
+                                   const api::PodState& pod);
+
+// Pods of the domain that have lost memory, in the order of the view.
+std::vector<const api::PodState*> pods_without_memory(const Facts& facts,
+                                                      const DomainFacts& domain);
+
+// "kubectl delete pod train-0 -n team-a"; of very many, the command that lists them.
+std::string deletion_of(const std::vector<const api::PodState*>& pods);
+
+}  // namespace cdom::plugin
