@@ -38,9 +38,20 @@ inline constexpr auto kFields<ContainerState> =
                field("state.running.startedAt", &ContainerState::started)};
 
 template <>
+inline constexpr auto kFields<ContainerClaim> =
+    std::tuple{field("name", &ContainerClaim::name, Presence::Always)};
+
+template <>
+inline constexpr auto kFields<ContainerSpec> =
+    std::tuple{field("name", &ContainerSpec::name, Presence::Always),
+               field("resources.claims", &ContainerSpec::claims)};
+
+template <>
 inline constexpr auto kFields<PodState> = std::tuple{
     field("metadata", &PodState::meta, Presence::Always),
     field("spec.resourceClaims", &PodState::claims),
+    field("spec.containers", &PodState::container_specs),
+    field("spec.initContainers", &PodState::init_container_specs),
     field("spec.nodeSelector", &PodState::node_selector),
     field("spec.nodeName", &PodState::node),
     field("status.phase", &PodState::phase),
@@ -79,6 +90,16 @@ inline constexpr auto kFields<DaemonSetRollout> =
 const PodCondition* PodState::condition(std::string_view type) const {
   const auto it = std::ranges::find(conditions, type, &PodCondition::type);
   return it == conditions.end() ? nullptr : &*it;
+}
+
+std::optional<bool> PodState::uses(std::string_view claim) const {
+  if (container_specs.empty()) return std::nullopt;
+  const auto has_it = [&](const ContainerSpec& container) {
+    return std::ranges::find(container.claims, claim, &ContainerClaim::name) !=
+           container.claims.end();
+  };
+  return std::ranges::any_of(container_specs, has_it) ||
+         std::ranges::any_of(init_container_specs, has_it);
 }
 
 std::optional<base::Time> Occurrence::begin() const {

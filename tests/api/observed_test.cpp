@@ -20,7 +20,9 @@ constexpr char kPod[] = R"({"apiVersion":"v1","kind":"Pod",
   "metadata":{"name":"p","namespace":"team-a","uid":"u"},
   "spec":{"nodeName":"n1","nodeSelector":{"kubernetes.io/hostname":"n1"},
     "resourceClaims":[{"name":"a","resourceClaimTemplateName":"t"},{"name":"b","resourceClaimName":"c"}],
-    "containers":[{"name":"w","image":"i","command":["hunter2"],"env":[{"name":"P","value":"hunter2"}]}],
+    "containers":[{"name":"w","image":"i","command":["hunter2"],"env":[{"name":"P","value":"hunter2"}],
+                   "resources":{"claims":[{"name":"a"}]}}],
+    "initContainers":[{"name":"s","resources":{"claims":[{"name":"b","request":"r"}]}}],
     "volumes":[{"name":"v","secret":{"secretName":"hunter2"}}]},
   "status":{"phase":"Pending",
     "conditions":[{"type":"PodScheduled","status":"False","reason":"Unschedulable","message":"0/2",
@@ -38,6 +40,15 @@ TEST(PodState, HasHowFarThePodHasCome) {
   EXPECT_EQ(pod->condition("PodScheduled")->reason, "Unschedulable");
   EXPECT_EQ(pod->condition("Ready"), nullptr);
   EXPECT_EQ(pod->containers.front().waiting_reason, "ImagePullBackOff");
+}
+
+TEST(PodState, SaysWhichClaimsItsContainersUse) {
+  const auto pod = decode<PodState>(kPod);
+  ASSERT_TRUE(pod) << pod.error().message;
+  EXPECT_EQ(pod->uses("a"), true);
+  EXPECT_EQ(pod->uses("b"), true) << "an init container does";
+  EXPECT_EQ(pod->uses("c"), false);
+  EXPECT_EQ(PodState{}.uses("a"), std::nullopt);
 }
 
 TEST(PodState, IsWrittenWithoutWhatAContainerRuns) {

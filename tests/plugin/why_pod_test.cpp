@@ -61,6 +61,25 @@ TEST(WhyPod, BlamesNoTemplateOfAnotherDriver) {
               AllOf(HasSubstr("lost (names tain-channel)"), Not(HasSubstr("four-gpus"))));
 }
 
+TEST(WhyPod, StopsAtAClaimThatNoContainerUses) {
+  ClusterView view = settled_view();
+  pod_in(view, "pod-c1").container_specs.front().claims.clear();
+  const WhyReport report = why(view, "pod-c1");
+  EXPECT_EQ(stop_of(report), "Claim") << text_of(report);
+  EXPECT_THAT(report.cause, HasSubstr("o container of the pod uses claim channel"));
+  EXPECT_THAT(report.remedy, HasSubstr("dd resources.claims: [{name: channel}] to the container"));
+  // An init container may be what needs it.
+  pod_in(view, "pod-c1").init_container_specs = {{.name = "first", .claims = {{"channel"}}}};
+  EXPECT_EQ(stop_of(why(view, "pod-c1")), "");
+}
+
+// A bundle of a release that did not keep what containers use.
+TEST(WhyPod, DoesNotJudgeContainersThatNobodyHasRead) {
+  ClusterView view = settled_view();
+  pod_in(view, "pod-c1").container_specs.clear();
+  EXPECT_EQ(stop_of(why(view, "pod-c1")), "");
+}
+
 TEST(WhyPod, SaysThatAPodWithAClaimOfAnotherDriverAsksForNoComputeDomain) {
   ClusterView view = settled_view();
   api::PodState pod = pending_pod("gpu", "", "");

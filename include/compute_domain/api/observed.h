@@ -48,9 +48,26 @@ struct ContainerState {
   friend bool operator==(const ContainerState&, const ContainerState&) = default;
 };
 
+// An entry of a container's resources.claims: it names one of the pod's spec.resourceClaims.
+struct ContainerClaim {
+  std::string name;
+
+  friend bool operator==(const ContainerClaim&, const ContainerClaim&) = default;
+};
+
+// A container as a pod's spec asks for it.
+struct ContainerSpec {
+  std::string name;
+  std::vector<ContainerClaim> claims;
+
+  friend bool operator==(const ContainerSpec&, const ContainerSpec&) = default;
+};
+
 struct PodState {
   ObjectMeta meta;
   std::vector<PodClaimRef> claims;
+  // Both are empty in a bundle of a release that did not keep them.
+  std::vector<ContainerSpec> container_specs, init_container_specs;
   std::vector<PodClaimMade> made;
   std::string extended_claim;  // that the scheduler made for an extended resource; "": none
   Labels node_selector;
@@ -59,6 +76,8 @@ struct PodState {
   std::vector<ContainerState> containers;
 
   [[nodiscard]] const PodCondition* condition(std::string_view type) const;
+  // Whether a container has this entry of spec.resourceClaims; nullopt: nobody knows.
+  [[nodiscard]] std::optional<bool> uses(std::string_view claim) const;
 
   friend bool operator==(const PodState&, const PodState&) = default;
 };

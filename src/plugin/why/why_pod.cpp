@@ -174,6 +174,38 @@ bool claim_is_missing(PodScene& scene) {
   return template_is_missing(scene, scene.facts.facts_of(*maker));
 }
 
+// An entry of the pod's spec that leads to a claim for this driver.
+bool is_for_one_of(const api::PodState& pod, const api::PodClaimRef& ref,
+                   const std::vector<const api::ResourceClaim*>& claims) {
+  return std::ranges::any_of(claims, [&](const api::ResourceClaim* claim) {
+    if (!ref.claim_name.empty()) return ref.claim_name == claim->meta.name;
+    return std::ranges::find(pod.made, api::PodClaimMade{ref.name, claim->meta.name}) !=
+           pod.made.end();
+  });
+}
+
+// The entry of the pod's spec for a ComputeDomain, when no container has it, nor another one; null:
+// a container has one, or nobody knows.
+const api::PodClaimRef* unused_entry(const api::PodState& pod,
+                                     const std::vector<const api::ResourceClaim*>& claims) {
+  const api::PodClaimRef* unused = nullptr;
+  for (const api::PodClaimRef& ref : pod.claims) {
+    if (!is_for_one_of(pod, ref, claims)) continue;
+    if (pod.uses(ref.name).value_or(true)) return nullptr;
+    if (unused == nullptr) unused = &ref;
+  }
+  return unused;
+}
+
+bool claim_is_unused(const PodScene& scene, const std::string& claim, const std::string& entry) {
+  return scene.chain.stops(
+      cat("claim ", claim, " is of the pod, and of none of its containers"),
+      cat("no container of the pod uses claim ", entry,
+          ", so each of them runs without an IMEX channel"),
+      cat("add resources.claims: [{name: ", entry,
+          "}] to the container that needs it, in what makes the pod, and create the pod again"));
+}
+
 bool has_claim(PodScene& scene) {
   const auto claims = scene.facts.claims_of(scene.pod);
   if (claims.empty()) return claim_is_missing(scene);
@@ -182,6 +214,9 @@ bool has_claim(PodScene& scene) {
   const std::string mistake =
       core::config_mistake(claim.allocation ? claim.allocation->configs : claim.spec.configs);
   const std::string name = cat("claim ", claim.meta.name);
+  if (const api::PodClaimRef* entry = unused_entry(scene.pod, claims)) {
+    return claim_is_unused(scene, claim.meta.name, entry->name);
+  }
   if (mistake.empty()) return scene.chain.holds(cat(name, " is for ", api::kDriver));
   return scene.chain.stops(
       cat(name, " has a configuration that cannot be used"),
