@@ -46,25 +46,56 @@ std::int64_t copies_of(const Json& object) {
                     std::min(at_a_time, count_at(object, "completions", at_a_time)));
 }
 
-void add_templates(const Json& json, std::int64_t copies,
-                   std::map<std::string, std::int64_t>& templates) {
+// Calls `visit` with each object in a list that `object` has under that name.
+template <class Visit>
+void for_each_in(const Json& object, const char* name, const Visit& visit) {
+  const auto list = object.find(name);
+  if (list == object.end() || !list->is_array()) return;
+  for (const Json& item : *list) {
+    if (item.is_object()) visit(item);
+  }
+}
+
+// Names in resources.claims of the containers of a pod's spec.
+std::set<std::string> used_claims(const Json& pod_spec) {
+  std::set<std::string> used;
+  for (const char* containers : {"containers", "initContainers"}) {
+    for_each_in(pod_spec, containers, [&](const Json& container) {
+      const auto resources = container.find("resources");
+      if (resources == container.end() || !resources->is_object()) return;
+      for_each_in(*resources, "claims",
+                  [&](const Json& claim) { used.insert(text_at(claim, "name")); });
+    });
+  }
+  return used;
+}
+
+void add_pods(const Json& pod_spec, std::int64_t copies, AskedPods& asked) {
+  const std::set<std::string> used = used_claims(pod_spec);
+  std::set<std::string> named;
+  for_each_in(pod_spec, "resourceClaims", [&](const Json& claim) {
+    const std::string name = text_at(claim, "name");
+    const std::string from = text_at(claim, "resourceClaimTemplateName");
+    if (from.empty()) return;
+    named.insert(from);
+    if (!used.contains(name)) asked.unused.emplace(name, from);
+  });
+  for (const std::string& name : named) asked.templates[name] += copies;
+}
+
+void add_templates(const Json& json, std::int64_t copies, AskedPods& asked) {
   if (json.is_array()) {
-    for (const Json& item : json) add_templates(item, copies, templates);
+    for (const Json& item : json) add_templates(item, copies, asked);
   }
   if (!json.is_object()) return;
   const auto claims = json.find("resourceClaims");
   if (json.contains("containers") && claims != json.end() && claims->is_array()) {
-    std::set<std::string> named;
-    for (const Json& claim : *claims) {
-      if (claim.is_object()) named.insert(text_at(claim, "resourceClaimTemplateName"));
-    }
-    named.erase("");
-    for (const std::string& name : named) templates[name] += copies;
+    add_pods(json, copies, asked);
     return;
   }
   for (const auto& [name, member] : json.items()) {
     if (name != "metadata" && name != "status") {
-      add_templates(member, product_of(copies, copies_of(json)), templates);
+      add_templates(member, product_of(copies, copies_of(json)), asked);
     }
   }
 }
@@ -151,7 +182,7 @@ AskedPods asked_pods_in(std::string_view json) {
   // By the nodes there are, the time of day, and sizes that have other names.
   asked.is_countable =
       asked.kind != "DaemonSet" && asked.kind != "CronJob" && asked.kind != "LeaderWorkerSet";
-  add_templates(*object, 1, asked.templates);
+  add_templates(*object, 1, asked);
   return asked;
 }
 

@@ -57,6 +57,23 @@ TEST(AskedPods, AreNoMoreThanCanBeCounted) {
   EXPECT_THAT(set("-5").templates, ElementsAre(Pair("fabric", 0)));
 }
 
+TEST(AskedPods, SayWhichClaimsNoContainerUses) {
+  EXPECT_THAT(asked_pods_in(with_pod(R"({"kind":"Pod","spec":)", "}")).unused,
+              ElementsAre(Pair("a", "fabric")));
+  const auto with_use = [](const std::string& containers) {
+    return asked_pods_in(
+        R"({"kind":"Job","spec":{"template":{"spec":{"resourceClaims":[{"name":"a","resourceClaimTemplateName":"fabric"}],)" +
+        containers + "}}}}");
+  };
+  const char user[] = R"([{"name":"c","resources":{"claims":[{"name":"a"}]}}])";
+  EXPECT_THAT(with_use(std::string(R"("containers":)") + user).unused, IsEmpty());
+  EXPECT_THAT(
+      with_use(std::string(R"("containers":[{"name":"d"}],"initContainers":)") + user).unused,
+      IsEmpty());
+  EXPECT_THAT(with_use(R"("containers":[{"name":"c","resources":{"claims":"a"}},7])").unused,
+              ElementsAre(Pair("a", "fabric")));
+}
+
 TEST(AskedPods, OfADaemonSetCannotBeCounted) {
   EXPECT_FALSE(asked_pods_in(R"({"kind":"DaemonSet","spec":{}})").is_countable);
   EXPECT_THAT(asked_pods_in("no JSON").templates, IsEmpty());

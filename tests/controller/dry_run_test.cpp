@@ -55,8 +55,8 @@ spec: {numNodes: 2, channel: {resourceClaimTemplate: {name: train-channel}}}
 std::string job_with(const std::string& claim_template, int pods) {
   return cat("apiVersion: batch/v1\nkind: Job\nmetadata: {name: run, namespace: team-a}\nspec:\n",
              "  parallelism: ", pods, "\n  completions: ", pods,
-             "\n  template: {spec: {containers: [{name: c}], resourceClaims: [{name: a, "
-             "resourceClaimTemplateName: ",
+             "\n  template: {spec: {containers: [{name: c, resources: {claims: [{name: a}]}}], "
+             "resourceClaims: [{name: a, resourceClaimTemplateName: ",
              claim_template, "}]}}\n");
 }
 
@@ -161,6 +161,16 @@ TEST(DryRun, NamesPodsWhoseTemplateNobodyMakes) {
   EXPECT_THAT(problems_of(kDomain + job_with("tain-channel", 2)),
               ::testing::ElementsAre(
                   HasSubstr("Job team-a/run names ResourceClaimTemplate \"tain-channel\"")));
+}
+
+TEST(DryRun, NamesAClaimThatNoContainerUses) {
+  std::string job = job_with("train-channel", 2);
+  const std::string use = ", resources: {claims: [{name: a}]}";
+  job.erase(job.find(use), use.size());
+  EXPECT_THAT(problems_of(kDomain + job),
+              ::testing::ElementsAre("Job team-a/run: no container uses claim a, so its pods would "
+                                     "run without an IMEX channel: add resources.claims: [{name: "
+                                     "a}] to the container that needs it"));
 }
 
 TEST(DryRun, ComparesNodesWithPodsAndSeats) {

@@ -22,6 +22,9 @@ struct AskedPods {
   bool has_controller = false;  // something else has made it, and asks for the same
   // ResourceClaimTemplates that its pods name, with the number of these pods.
   std::map<std::string, std::int64_t> templates;
+  // Entries of spec.resourceClaims that no container of these pods has in its resources.claims, by
+  // name, with their ResourceClaimTemplates.
+  std::map<std::string, std::string> unused;
 };
 
 // The pods that the object asks for: a Pod itself, or the template in any other kind. `json` is one

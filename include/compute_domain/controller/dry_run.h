@@ -18,10 +18,10 @@ struct ObjectFile {
 // Per ComputeDomain its members with their state, the condition of the domain, and the plan of each
 // of its keys, each step with its reason. Problems are what an API server would refuse (an
 // unknown field or kind), and what would leave pods waiting: a template that nothing here makes,
-// fewer pods or seats than the domain wants nodes. Objects of kinds that the controller does not
-// read are left out; what lies in a namespace other than the operator's is no node list. An object
-// that cannot be read, or a file, is a problem, which names the line or the object; the rest goes
-// on without it.
+// a claim that no container uses, fewer pods or seats than the domain wants nodes. Objects of kinds
+// that the controller does not read are left out; what lies in a namespace other than the
+// operator's is no node list. An object that cannot be read, or a file, is a problem, which names
+// the line or the object; the rest goes on without it.
 api::PlanReport dry_run(const std::vector<ObjectFile>& files, const core::Settings& settings,
                         const base::Clock& clock);
 

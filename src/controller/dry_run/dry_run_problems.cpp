@@ -54,6 +54,13 @@ const api::ComputeDomain* maker_of(const Stores& stores, const api::ObjectName& 
   return domains.empty() ? nullptr : domains.front().get();
 }
 
+// Whether claims of that template are for this driver; of one that nobody has seen nobody knows.
+bool is_for_domains(const Stores& stores, const api::ObjectName& name) {
+  const auto object = stores.templates.get(name);
+  return maker_of(stores, name) != nullptr ||
+         (object != nullptr && core::asks_for_domain(object->spec));
+}
+
 // Pods that name the template; nullopt: they cannot be counted, or there are none.
 std::optional<std::int64_t> pods_with(const std::vector<api::AskedPods>& asked,
                                       const api::ObjectName& name) {
@@ -166,6 +173,17 @@ std::vector<std::string> mismatches(const Stores& stores,
                           " names ResourceClaimTemplate \"", name,
                           "\", which is not among these objects, and which none of their "
                           "ComputeDomains makes: its pods would not start"));
+    }
+  }
+  for (const api::AskedPods& pods : asked) {
+    if (pods.has_controller) continue;  // it says the same of its own
+    for (const auto& [entry, name] : pods.unused) {
+      if (!is_for_domains(stores, {pods.name.ns, name})) continue;
+      lines.push_back(cat(pods.kind, " ", api::to_string(pods.name), ": no container uses claim ",
+                          entry,
+                          ", so its pods would run without an IMEX channel: add "
+                          "resources.claims: [{name: ",
+                          entry, "}] to the container that needs it"));
     }
   }
   const std::int64_t seats = seats_in(stores);

@@ -21,7 +21,8 @@ std::vector<std::string> unknown_fields(const std::string& json);
 std::vector<std::string> faults_of(const api::ComputeDomain& domain);
 // Configurations of a ResourceClaim or ResourceClaimTemplate that the agents would refuse.
 std::vector<std::string> config_faults(const api::TypeMeta& type, const std::string& json);
-// Templates that pods name and nobody makes; domains with fewer pods or seats than they want.
+// Templates that pods name and nobody makes; claims for ComputeDomains that no container uses;
+// domains with fewer pods or seats than they want.
 std::vector<std::string> mismatches(const Stores& stores, const std::vector<api::AskedPods>& asked);
 
 }  // namespace cdom::controller
