@@ -48,6 +48,7 @@ std::string manifest_of(const ClusterView& view) {
                       {"nodeNamespace", view.namespaces.nodes},
                       {"objects", std::move(counts)},
                       {"ofOthers", std::move(of_others)},
+                      {"podsReadIn", view.pods_read_in},
                       {"unreadable", std::move(unreadable)}});
 }
 
@@ -117,6 +118,7 @@ base::Result<ClusterView> view_in(const std::vector<ArchivedFile>& files, const 
   view.namespaces = {.user = text_in(manifest, "namespace"),
                      .operators = text_in(manifest, "operatorNamespace"),
                      .nodes = text_in(manifest, "nodeNamespace")};
+  view.pods_read_in = text_in(manifest, "podsReadIn");
   for_each_member(manifest, "ofOthers", [&](const char* plural, const auto&, const auto& name) {
     view.of_others[plural].insert(name_in(name));
   });

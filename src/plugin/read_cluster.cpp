@@ -114,9 +114,14 @@ base::Result<ClusterView> read_cluster(kube::Client& client, const Namespaces& n
   reading.read(view.slices);
   // Before their claims, as a claim that a pod has is made before the pod says so.
   reading.read_kept(view.pods, {}, [&](const api::PodState& pod) {
-    return !pod.claims.empty() || !pod.extended_claim.empty() ||
-           pod.meta.ns == namespaces.operators || pod.meta.ns == namespaces.nodes;
+    const bool is_kept = !pod.claims.empty() || !pod.extended_claim.empty() ||
+                         pod.meta.ns == namespaces.operators || pod.meta.ns == namespaces.nodes;
+    if (!is_kept && pod.meta.ns == namespaces.user) {
+      view.of_others["pods"].insert(api::name_of(pod.meta));
+    }
+    return is_kept;
   });
+  view.pods_read_in = namespaces.user;
   reading.read(view.claims);
   reading.read(view.templates);
   reading.read(view.lists, {.ns = namespaces.operators});

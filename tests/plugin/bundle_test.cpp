@@ -54,6 +54,8 @@ ClusterView full_view() {
   view.claims.emplace_back();
   view.claims.back().meta = {.name = "my-gpu", .ns = "team-a"};
   view.unreadable["computedomains"][{"team-a", "odd"}] = "spec: not an object";
+  view.of_others["pods"] = {{"team-a", "plain"}};
+  view.pods_read_in = "team-a";
   return reduced(view);
 }
 

@@ -42,20 +42,26 @@ class ReadCluster : public ::testing::Test {
 TEST_F(ReadCluster, HasWhatIsThere) {
   load_definitions();
   load("{apiVersion: v1, kind: Namespace, metadata: {name: team-a}}");
+  load("{apiVersion: v1, kind: Namespace, metadata: {name: team-b}}");
   load(R"({apiVersion: resource.nvidia.com/v1beta1, kind: ComputeDomain,
       metadata: {name: train, namespace: team-a},
       spec: {numNodes: 2, channel: {resourceClaimTemplate: {name: train-channel}}}})");
   load(R"({apiVersion: v1, kind: Pod, metadata: {name: a, namespace: team-a},
       spec: {containers: [{name: c, image: i, env: [{name: PASSWORD, value: hunter2}]}],
              resourceClaims: [{name: x, resourceClaimTemplateName: train-channel}]}})");
-  load(R"({apiVersion: v1, kind: Pod, metadata: {name: plain, namespace: team-a},
-      spec: {containers: [{name: c, image: i}]}})");
+  for (const char* ns : {"team-a", "team-b"}) {
+    load(std::string("{apiVersion: v1, kind: Pod, metadata: {name: plain, namespace: ") + ns +
+         "}, spec: {containers: [{name: c, image: i}]}}");
+  }
   const auto view = read();
   ASSERT_TRUE(view) << view.error().message;
   EXPECT_THAT(view->definitions, SizeIs(3));
   EXPECT_THAT(view->domains, SizeIs(1));
   ASSERT_THAT(view->pods, SizeIs(1));
   EXPECT_EQ(view->pods.front().claims.front().template_name, "train-channel");
+  EXPECT_TRUE(is_of_others<api::PodState>(*view, {"team-a", "plain"}));
+  EXPECT_FALSE(is_of_others<api::PodState>(*view, {"team-b", "plain"}));
+  EXPECT_EQ(view->pods_read_in, "team-a");
   EXPECT_EQ(lacking_api(*view), "");
 }
 

@@ -295,6 +295,21 @@ TEST(WhyPod, TellsAPodWithoutAClaimOfThisDriver) {
   EXPECT_THAT(report.cause, HasSubstr("does not ask for a ComputeDomain"));
 }
 
+// The cluster is read with the names alone of pods that have no claim.
+TEST(WhyPod, TellsAPodWithoutAnyClaimFromOneThatDoesNotExist) {
+  ClusterView view = settled_view();
+  view.of_others["pods"] = {{"team-a", "plain"}};
+  const WhyReport report = why(view, "plain");
+  EXPECT_EQ(stop_of(report), "Claim") << text_of(report);
+  EXPECT_THAT(report.cause, HasSubstr("does not ask for a ComputeDomain"));
+  EXPECT_THAT(report.remedy, HasSubstr("train-channel (of ComputeDomain train)"));
+  EXPECT_THAT(why(view, "none").subject,
+              HasSubstr("no pod none with a resource claim in namespace team-a"))
+      << "nobody has read that namespace's pods without one";
+  view.pods_read_in = "team-a";
+  EXPECT_THAT(why(view, "none").subject, HasSubstr("there is no pod none in namespace team-a;"));
+}
+
 TEST(WhyPod, NamesThePodsThereAreForOneThatIsNot) {
   const auto report = why_pod(settled_view(), {"team-a", "pod-c9"});
   ASSERT_FALSE(report);

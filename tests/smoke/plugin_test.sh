@@ -104,6 +104,9 @@ pod lost tow-nodes-channel
 check "why pod: a wrong template name" prints "o ResourceClaimTemplate tow-nodes-channel exists" cd_ why pod lost
 check "with the one that there is" prints "two-nodes-channel (of ComputeDomain two-nodes)" cd_ why pod lost
 
+apply <<<'{"apiVersion":"v1","kind":"Pod","metadata":{"name":"plain"},"spec":{"containers":[{"name":"worker","image":"busybox"}]}}'
+check "why pod: one that has no claim at all" says 0 "does not ask for a ComputeDomain" cd_ why pod plain
+
 domain other 1
 eventually 10 kubectl get resourceclaimtemplate other-channel >/dev/null
 pod other-0 other-channel "\"nodeSelector\":{\"kubernetes.io/hostname\":\"$(node_of two-nodes-0)\"},"

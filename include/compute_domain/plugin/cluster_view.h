@@ -56,8 +56,10 @@ struct ClusterView {
   std::vector<api::PodState> pods;                    // with claims, and the operator's own
   std::vector<api::Occurrence> events;                // of what is here
 
-  // Claims and claim templates for other drivers: that they exist.
+  // Claims and claim templates for other drivers, and pods without claims in the namespace of which
+  // that was read: that they exist.
   NamesByKind of_others;
+  std::string pods_read_in;  // that namespace; "": none, as in a bundle of an earlier release
   // What is wrong with objects that cannot be read, in sentences that begin with their names.
   std::map<std::string, std::map<api::ObjectName, std::string>, std::less<>> unreadable;
 

@@ -126,6 +126,14 @@ std::string lost_claim(const PodScene& scene) {
   return "";
 }
 
+bool asks_for_none(const PodScene& scene) {
+  return scene.chain.stops("no claim of the pod is for a ComputeDomain",
+                           "the pod does not ask for a ComputeDomain, so it gets no IMEX channel",
+                           cat("name the ComputeDomain's ResourceClaimTemplate in the pod's "
+                               "spec.resourceClaims and in its container's resources.claims; ",
+                               templates_there_are(scene)));
+}
+
 bool claim_is_missing(PodScene& scene) {
   const api::PodClaimRef* ref = entry_without_claim(scene);
   const std::string lost = lost_claim(scene);
@@ -143,14 +151,7 @@ bool claim_is_missing(PodScene& scene) {
         cat("ResourceClaim ", lost, " does not exist any more: somebody has deleted it"),
         "delete the pod, so that another one gets a claim of its own");
   }
-  if (ref == nullptr) {
-    return scene.chain.stops("no claim of the pod is for a ComputeDomain",
-                             "the pod does not ask for a ComputeDomain, so it gets no IMEX channel",
-                             cat("name the ComputeDomain's ResourceClaimTemplate in the pod's "
-                                 "spec.resourceClaims and in "
-                                 "its container's resources.claims; ",
-                                 templates_there_are(scene)));
-  }
+  if (ref == nullptr) return asks_for_none(scene);
   const std::string& ns = scene.pod.meta.ns;
   if (!ref->claim_name.empty()) {
     return scene.chain.stops(cat("the pod names ResourceClaim ", ref->claim_name),
@@ -422,23 +423,35 @@ std::vector<std::string> names_of(const std::vector<api::PodState>& pods, const 
   return names;
 }
 
+// Of pods without claims a bundle has those of one namespace only.
+base::Error no_such_pod(const ClusterView& view, const api::ObjectName& name) {
+  const std::vector<std::string> names = names_of(view.pods, name.ns);
+  return {
+      base::ErrorKind::NotFound,
+      cat("there is no pod ", name.name,
+          view.pods_read_in == name.ns ? "" : " with a resource claim", " in namespace ", name.ns,
+          names.empty() ? "" : cat("; those with a claim: ", base::list_names(names)))};
+}
+
 }  // namespace
 
 base::Result<WhyReport> why_pod(const ClusterView& view, const api::ObjectName& name) {
   const Facts facts(view);
   const api::PodState* pod = facts.pod(name);
-  if (pod == nullptr) {
-    const std::vector<std::string> names = names_of(view.pods, name.ns);
-    return base::Error{
-        base::ErrorKind::NotFound,
-        cat("there is no pod ", name.name, " with a resource claim in namespace ", name.ns,
-            names.empty() ? "" : cat("; those there are: ", base::list_names(names)))};
-  }
+  if (pod == nullptr && !is_of_others<api::PodState>(view, name)) return no_such_pod(view, name);
   const ControllerLife controller = controller_life(view);
   Chain chain(cat("pod ", api::to_string(name)),
               {"Pod", "Claim", "ComputeDomain", "Device", "Node", "Node list", "IMEX daemon",
                "Peers", "Containers"});
-  PodScene scene{{facts, controller, chain}, *pod};
+  // Of a pod without a claim nothing else is known.
+  api::PodState unread;
+  unread.meta.ns = name.ns;
+  unread.meta.name = name.name;
+  PodScene scene{{facts, controller, chain}, pod == nullptr ? unread : *pod};
+  if (pod == nullptr) {
+    void(chain.holds(cat("pod ", name.name, " is there")) && asks_for_none(scene));
+    return std::move(chain).report();
+  }
   // Each step tells one link, and whether the next one is worth a look.
   void(pod_is_there(scene) && has_claim(scene) && has_domain(scene) && has_device(scene) &&
        has_node(scene) && is_in_node_list(scene) && has_daemon(scene) && has_peers(scene) &&
