@@ -240,8 +240,13 @@ std::vector<Finding> install_of(const ClusterView& view,
   if (auto agents = look_at_agents(view)) install.push_back(*std::move(agents));
   std::ranges::move(look_at_unreadable(view), std::back_inserter(install));
   if (view.nodes.empty() && view.reports.empty()) {
-    install.push_back({"nodes", Verdict::Warning, "no node has a GPU or an agent",
-                       "see docs/install.md, which nodes get an agent"});
+    install.push_back({"nodes", Verdict::Fails,
+                       "no node is known to have GPUs, so none gets an agent, and no pod of a "
+                       "ComputeDomain can start",
+                       "install node feature discovery or GPU feature discovery, by whose labels "
+                       "the controller knows the nodes with GPUs (docs/install.md), or label them "
+                       "yourself",
+                       cat("kubectl label node NODE ", api::kAgentNodeLabel, "=true")});
   }
   return install;
 }

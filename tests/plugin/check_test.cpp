@@ -211,6 +211,18 @@ TEST(Check, WarnsWhenNoAgentIsWhereTheyShouldBe) {
   EXPECT_EQ(only_trouble(view, "agents").verdict, Verdict::Warning);
 }
 
+TEST(Check, FailsWhereNoNodeIsKnownToHaveGpus) {
+  ClusterView view = installed();
+  view.deployments = {rollout(1, 1)};
+  add_daemon_sets(view);
+  const Finding finding = only_trouble(view, "nodes");
+  EXPECT_EQ(finding.verdict, Verdict::Fails);
+  EXPECT_THAT(finding.remedy, HasSubstr("node feature discovery"));
+  EXPECT_EQ(finding.command,
+            "kubectl label node NODE resource.nvidia.com/compute-domain-agent=true");
+  EXPECT_THAT(json_of(checked(view)), HasSubstr("\"healthy\": false"));
+}
+
 TEST(Check, FailsForANodeWithoutAReport) {
   ClusterView view = settled_view();
   view.domains.clear();
