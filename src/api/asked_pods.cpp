@@ -6,6 +6,7 @@
 
 #include "api/domain/compute_domain_fields.h"
 #include "api/json/json_text.h"
+#include "compute_domain/api/kind.h"
 #include "compute_domain/base/text.h"
 
 namespace cdom::api {
@@ -15,6 +16,16 @@ namespace {
 std::string text_at(const Json& object, const char* name) {
   const auto it = object.find(name);
   return it != object.end() && it->is_string() ? it->get<std::string>() : "";
+}
+
+// Calls `visit` with each object in a list that `object` has under that name.
+template <class Visit>
+void for_each_in(const Json& object, const char* name, const Visit& visit) {
+  const auto list = object.find(name);
+  if (list == object.end() || !list->is_array()) return;
+  for (const Json& item : *list) {
+    if (item.is_object()) visit(item);
+  }
 }
 
 // More pods than any cluster has count as so many: a product of two such counts does not overflow.
@@ -29,12 +40,12 @@ std::int64_t count_at(const Json& object, const char* name, std::int64_t otherwi
                                                : std::clamp<std::int64_t>(count, 0, kMostPods);
 }
 
-bool has_controller(const Json& meta) {
-  const auto owners = meta.find("ownerReferences");
-  if (owners == meta.end() || !owners->is_array()) return false;
-  return std::ranges::any_of(*owners, [](const Json& owner) {
-    return owner.is_object() && owner.value("controller", Json()) == Json(true);
+std::string controller_in(const Json& meta) {
+  std::string name;
+  for_each_in(meta, "ownerReferences", [&](const Json& owner) {
+    if (owner.value("controller", Json()) == Json(true)) name = text_at(owner, "name");
   });
+  return name;
 }
 
 std::int64_t product_of(std::int64_t a, std::int64_t b) { return std::min(a * b, kMostPods); }
@@ -44,16 +55,6 @@ std::int64_t copies_of(const Json& object) {
   const std::int64_t at_a_time = count_at(object, "parallelism", 1);
   return product_of(count_at(object, "replicas", 1),
                     std::min(at_a_time, count_at(object, "completions", at_a_time)));
-}
-
-// Calls `visit` with each object in a list that `object` has under that name.
-template <class Visit>
-void for_each_in(const Json& object, const char* name, const Visit& visit) {
-  const auto list = object.find(name);
-  if (list == object.end() || !list->is_array()) return;
-  for (const Json& item : *list) {
-    if (item.is_object()) visit(item);
-  }
 }
 
 // Names in resources.claims of the containers of a pod's spec.
@@ -174,16 +175,34 @@ AskedPods asked_pods_in(std::string_view json) {
   asked.kind = text_at(*object, "kind");
   if (const auto meta = object->find("metadata"); meta != object->end() && meta->is_object()) {
     asked.name = {text_at(*meta, "namespace"), text_at(*meta, "name")};
-    asked.has_controller = has_controller(*meta);
+    asked.controller = controller_in(*meta);
   }
   if (const auto spec = object->find("spec"); spec != object->end() && spec->is_object()) {
     asked.has_node = asked.kind == "Pod" && !text_at(*spec, "nodeName").empty();
+  }
+  if (const auto status = object->find("status"); status != object->end() && status->is_object()) {
+    const std::string phase = text_at(*status, "phase");
+    asked.has_ended = asked.kind == "Pod" && (phase == "Succeeded" || phase == "Failed");
   }
   // By the nodes there are, the time of day, and sizes that have other names.
   asked.is_countable =
       asked.kind != "DaemonSet" && asked.kind != "CronJob" && asked.kind != "LeaderWorkerSet";
   add_templates(*object, 1, asked);
   return asked;
+}
+
+std::string in_namespace(std::string json, const std::string& ns) {
+  if (ns.empty()) return json;
+  auto object = parse_json(json);
+  if (!object || !object->is_object()) return json;
+  const std::string kind = text_at(*object, "kind");
+  const bool has_none = std::ranges::any_of(
+      all_kinds(), [&](const Kind* known) { return known->kind == kind && !known->namespaced; });
+  const auto meta = object->find("metadata");
+  if (has_none || meta == object->end() || !meta->is_object()) return json;
+  if (!text_at(*meta, "namespace").empty()) return json;
+  (*meta)["namespace"] = ns;
+  return text_of(*object);
 }
 
 std::vector<std::string> unknown_domain_fields(std::string_view json) {

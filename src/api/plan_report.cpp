@@ -31,7 +31,10 @@ Json json_of(const PlanSection& section) {
 std::string encode_plan_report(const PlanReport& report) {
   Json sections = Json::array();
   for (const PlanSection& section : report.sections) sections.push_back(json_of(section));
-  return text_of({{"problems", report.problems}, {"sections", std::move(sections)}}) + "\n";
+  return text_of({{"problems", report.problems},
+                  {"earlierProblems", report.earlier_problems},
+                  {"sections", std::move(sections)}}) +
+         "\n";
 }
 
 }  // namespace cdom::api

@@ -188,7 +188,7 @@ base::Result<ClusterView> read_bundle(const std::string& file) {
 std::vector<controller::ObjectFile> object_files_of(const ClusterView& view) {
   std::vector<controller::ObjectFile> files;
   for_each_kind(view, [&](const char* plural, const auto& objects) {
-    if (!objects.empty()) files.push_back({path_of(plural), api::encode_list(objects)});
+    if (!objects.empty()) files.push_back({path_of(plural), api::encode_list(objects), true});
   });
   return files;
 }

@@ -57,6 +57,28 @@ TEST(AskedPods, AreNoMoreThanCanBeCounted) {
   EXPECT_THAT(set("-5").templates, ElementsAre(Pair("fabric", 0)));
 }
 
+TEST(AskedPods, SayWhatHasMadeAPodAndWhetherItHasEnded) {
+  const AskedPods asked = asked_pods_in(with_pod(
+      R"({"kind":"Pod","metadata":{"ownerReferences":[{"name":"other"},{"name":"run","controller":true}]},"status":{"phase":"Failed"},"spec":)",
+      "}"));
+  EXPECT_EQ(asked.controller, "run");
+  EXPECT_TRUE(asked.has_ended);
+  EXPECT_FALSE(asked_pods_in(with_pod(R"({"kind":"Pod","spec":)", "}")).has_ended);
+}
+
+TEST(InNamespace, GivesTheNamespaceToWhatNamesNoneAndMayHaveOne) {
+  const auto namespace_of = [](const std::string& json) {
+    return asked_pods_in(in_namespace(json, "team-a")).name.ns;
+  };
+  EXPECT_EQ(namespace_of(R"({"kind":"ComputeDomain","metadata":{"name":"d"}})"), "team-a");
+  EXPECT_EQ(namespace_of(R"({"kind":"JobSet","metadata":{"name":"d","namespace":""}})"), "team-a");
+  EXPECT_EQ(namespace_of(R"({"kind":"Job","metadata":{"name":"d","namespace":"b"}})"), "b");
+  EXPECT_EQ(namespace_of(R"({"kind":"Node","metadata":{"name":"n"}})"), "");
+  for (const char* odd : {"", "7", R"({"kind":"Job"})", R"({"kind":"Job","metadata":7})"}) {
+    EXPECT_EQ(in_namespace(odd, "team-a"), odd);
+  }
+}
+
 TEST(AskedPods, SayWhichClaimsNoContainerUses) {
   EXPECT_THAT(asked_pods_in(with_pod(R"({"kind":"Pod","spec":)", "}")).unused,
               ElementsAre(Pair("a", "fabric")));

@@ -181,6 +181,71 @@ TEST(DryRun, ComparesNodesWithPodsAndSeats) {
                   HasSubstr("wants 2 nodes, and the nodes among these objects offer 1 seat")));
 }
 
+// As in a bundle: what is in a cluster, where two pods of a Job run.
+api::PlanReport beside(const std::string& there, const std::string& planned,
+                       const std::string& ns = "") {
+  const base::SystemClock clock;
+  return dry_run({{"bundle", there, /*is_there=*/true}, {"train.yaml", planned}}, {}, clock, ns);
+}
+
+std::string running_pod(const std::string& name, const std::string& job,
+                        const char* phase = "Running") {
+  return cat(
+      "apiVersion: v1\nkind: Pod\nmetadata: {name: ", name,
+      ", namespace: team-a, ownerReferences: [{apiVersion: batch/v1, kind: Job, name: ", job,
+      ", uid: u, controller: true}]}\nspec: {nodeName: n1, containers: [{name: c, resources: "
+      "{claims: [{name: a}]}}], resourceClaims: [{name: a, resourceClaimTemplateName: "
+      "train-channel}]}\nstatus: {phase: ",
+      phase, "}\n---\n");
+}
+
+TEST(DryRun, PutsObjectsWithoutANamespaceIntoTheOneThatIsMeant) {
+  std::string domain = kDomain;
+  domain.erase(domain.find(", namespace: team-a"), 19);
+  const std::string job = job_with("train-channel", 2);
+  EXPECT_THAT(problems_of(domain + job), ::testing::SizeIs(1)) << "they are in two namespaces";
+  const api::PlanReport report = beside("", domain + job, "team-a");
+  EXPECT_THAT(report.problems, ::testing::IsEmpty());
+  EXPECT_THAT(page_of(report), HasSubstr("ComputeDomain team-a/train"));
+}
+
+TEST(DryRun, TellsApartWhatIsWrongWithOtherObjectsThatAreThere) {
+  const std::string other = domain_with("{numNodes: 3}") + node_yaml("n1", "a.1", "True") +
+                            node_yaml("n2", "a.1", "True");
+  const api::PlanReport report = beside(other, kDomain + job_with("train-channel", 2));
+  EXPECT_THAT(report.problems, ::testing::IsEmpty());
+  EXPECT_THAT(report.earlier_problems,
+              ::testing::ElementsAre(HasSubstr("team-a/other wants 3 nodes, and the nodes")));
+  EXPECT_THAT(page_of(report),
+              HasSubstr("Problems of objects that are there already, which these do not touch\n"));
+  // A pod more makes it a matter of what is planned.
+  EXPECT_THAT(beside(kDomain, job_with("train-channel", 1)).problems,
+              ::testing::ElementsAre(HasSubstr("wants 2 nodes, and 1 pod names its template")));
+}
+
+TEST(DryRun, CountsPodsThatAreThereAndRun) {
+  const std::string pods = running_pod("run-0", "run") + running_pod("run-1", "run");
+  EXPECT_THAT(beside(pods, kDomain).problems, ::testing::IsEmpty());
+  EXPECT_THAT(beside(running_pod("run-0", "run"), kDomain).problems,
+              ::testing::ElementsAre(HasSubstr("wants 2 nodes, and 1 pod names its template")));
+  EXPECT_THAT(
+      beside(running_pod("run-0", "run") + running_pod("run-1", "run", "Failed"), kDomain).problems,
+      ::testing::SizeIs(1))
+      << "one has ended";
+  EXPECT_THAT(beside(running_pod("run-0", "run"), kDomain + job_with("train-channel", 1)).problems,
+              ::testing::ElementsAre(HasSubstr("1 pod names its template")))
+      << "of the Job itself";
+}
+
+TEST(DryRun, ChangesADomainThatIsThere) {
+  std::string there = kDomain, planned = kDomain;
+  there.replace(there.find("namespace: team-a"), 17, "namespace: team-a, uid: u1");
+  planned.replace(planned.find("numNodes: 2"), 11, "numNodes: 3");
+  const std::string page = page_of(beside(there, planned));
+  EXPECT_THAT(page, HasSubstr("ComputeDomain team-a/train, UID u1\n  wants 3 nodes"));
+  EXPECT_THAT(page, Not(HasSubstr("not created")));
+}
+
 TEST(DryRun, GivesAReasonForEachStep) {
   const base::SystemClock clock;
   const api::PlanReport report = dry_run({{"train.yaml", kDomain}}, {}, clock);

@@ -17,9 +17,10 @@ namespace cdom::api {
 struct AskedPods {
   std::string kind;
   ObjectName name;
-  bool is_countable = true;     // how many pods there will be follows from the object alone
-  bool has_node = false;        // a Pod that runs, or is about to
-  bool has_controller = false;  // something else has made it, and asks for the same
+  bool is_countable = true;  // how many pods there will be follows from the object alone
+  bool has_node = false;     // a Pod that runs, or is about to
+  bool has_ended = false;    // a Pod that runs no more
+  std::string controller;    // the name of what has made it, and asks for the same; "": nothing
   // ResourceClaimTemplates that its pods name, with the number of these pods.
   std::map<std::string, std::int64_t> templates;
   // Entries of spec.resourceClaims that no container of these pods has in its resources.claims, by
@@ -30,6 +31,9 @@ struct AskedPods {
 // The pods that the object asks for: a Pod itself, or the template in any other kind. `json` is one
 // object.
 AskedPods asked_pods_in(std::string_view json);
+
+// The object with that namespace, where it names none and its kind may have one.
+std::string in_namespace(std::string json, const std::string& ns);
 
 // Paths of a ComputeDomain's fields that its CustomResourceDefinition does not have:
 // "spec.numnodes".

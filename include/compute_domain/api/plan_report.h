@@ -27,10 +27,13 @@ struct PlanSection {
 
 struct PlanReport {
   std::vector<std::string> problems;  // that an API server or the controller would have
+  // Those of objects that are there already, which the objects that are planned do not touch.
+  std::vector<std::string> earlier_problems;
   std::vector<PlanSection> sections;
 };
 
-// {"problems": […], "sections": [{"title", "facts", "members", "plans": [{"about", "steps":
+// {"problems": […], "earlierProblems": […], "sections": [{"title", "facts", "members", "plans":
+// [{"about", "steps":
 // [{"action", "reason"}], "lookAgain"}]}]}, with a line's end.
 std::string encode_plan_report(const PlanReport& report);
 

@@ -24,6 +24,16 @@ using base::cat;
 using base::Error;
 using base::Result;
 
+// What the API server would have of a domain that is there already and is applied again.
+void apply_onto(const Stores& stores, api::ComputeDomain& domain) {
+  const auto there = stores.domains.get(api::name_of(domain.meta));
+  if (there == nullptr || !domain.meta.uid.empty()) return;
+  api::ComputeDomain changed = *there;
+  if (changed.spec != domain.spec) ++changed.meta.generation;
+  changed.spec = domain.spec;
+  domain = std::move(changed);
+}
+
 template <class T>
 Result<void> put(FilledCluster& cluster, const std::string& json, const std::string& file) {
   Result<T> object = api::decode<T>(json);
@@ -31,6 +41,7 @@ Result<void> put(FilledCluster& cluster, const std::string& json, const std::str
     return Error{base::ErrorKind::Invalid,
                  cat(file, ": ", api::kind_of<T>().kind, ": ", object.error().message)};
   }
+  if constexpr (std::is_same_v<T, api::ComputeDomain>) apply_onto(cluster.stores(), *object);
   if (object->meta.uid.empty()) object->meta.uid = cat("(not created) ", object->meta.name);
   if constexpr (std::is_same_v<T, api::Pod>) cluster.put_pod(core::facts_of(*object));
   cluster.put<T>(std::move(*object));
@@ -124,6 +135,29 @@ bool add_problems(const std::string& json, const std::string& file,
   return unknown.empty();
 }
 
+void put_file(const ObjectFile& file, const std::string& ns, FilledCluster& cluster,
+              AskedObjects& asked, std::vector<std::string>& problems) {
+  const auto objects = api::objects_in_yaml(file.text, file.name);
+  if (!objects) {
+    problems.push_back(objects.error().message);
+    return;
+  }
+  for (const std::string& object : *objects) {
+    const std::string json = api::in_namespace(object, ns);
+    const bool is_kind = add_problems(json, file.name, problems);
+    if (Result<void> done = put(cluster, json, file.name); !done) {
+      if (is_kind) problems.push_back(done.error().message);
+      continue;
+    }
+    api::AskedPods pods = api::asked_pods_in(json);
+    if (!file.is_there && pods.kind == api::kind_of<api::ComputeDomain>().kind) {
+      asked.planned_domains.insert(pods.name);
+    }
+    if (pods.templates.empty()) continue;
+    (file.is_there ? asked.there : asked.planned).push_back(std::move(pods));
+  }
+}
+
 api::PlanSection workloads_section(const Sources& from, const std::string& ns) {
   api::PlanSection section;
   section.title =
@@ -192,38 +226,28 @@ std::string text_of(const api::PlanSection& section) {
 
 std::string page_of(const api::PlanReport& report) {
   std::vector<std::string> pages;
-  if (!report.problems.empty()) {
-    std::string text = "Problems\n";
-    for (const std::string& problem : report.problems) text += cat("  ", problem, "\n");
+  const auto add = [&](const char* title, const std::vector<std::string>& problems) {
+    if (problems.empty()) return;
+    std::string text = cat(title, "\n");
+    for (const std::string& problem : problems) text += cat("  ", problem, "\n");
     pages.push_back(std::move(text));
-  }
+  };
+  add("Problems", report.problems);
+  add("Problems of objects that are there already, which these do not touch",
+      report.earlier_problems);
   for (const api::PlanSection& section : report.sections) pages.push_back(text_of(section));
   if (pages.empty()) return "no ComputeDomain, claim or node list among these objects\n";
   return base::join(pages, "\n");
 }
 
 api::PlanReport dry_run(const std::vector<ObjectFile>& files, const core::Settings& settings,
-                        const base::Clock& clock) {
+                        const base::Clock& clock, const std::string& ns) {
   FilledCluster cluster(settings, clock);
   const Stores& stores = cluster.stores();
   api::PlanReport report;
-  std::vector<api::AskedPods> asked;
+  AskedObjects asked;
   for (const ObjectFile& file : files) {
-    const auto objects = api::objects_in_yaml(file.text, file.name);
-    if (!objects) {
-      report.problems.push_back(objects.error().message);
-      continue;
-    }
-    for (const std::string& json : *objects) {
-      const bool is_kind = add_problems(json, file.name, report.problems);
-      if (Result<void> done = put(cluster, json, file.name); !done) {
-        if (is_kind) report.problems.push_back(done.error().message);
-        continue;
-      }
-      if (api::AskedPods pods = api::asked_pods_in(json); !pods.templates.empty()) {
-        asked.push_back(std::move(pods));
-      }
-    }
+    put_file(file, ns, cluster, asked, file.is_there ? report.earlier_problems : report.problems);
   }
   std::set<std::string> uids;
   for (const auto& domain : stores.domains.all()) uids.insert(domain->meta.uid);
@@ -234,9 +258,13 @@ api::PlanReport dry_run(const std::vector<ObjectFile>& files, const core::Settin
     if (const std::string uid = list->meta.label(api::kDomainLabel); !uid.empty()) uids.insert(uid);
   }
   const std::set<std::string> namespaces = cluster.learn_workloads();
-  std::ranges::move(mismatches(stores, asked), std::back_inserter(report.problems));
+  Mismatches found = mismatches(stores, asked);
+  std::ranges::move(found.planned, std::back_inserter(report.problems));
+  std::ranges::move(found.earlier, std::back_inserter(report.earlier_problems));
   const Sources from = cluster.sources();
-  for (const std::string& ns : namespaces) report.sections.push_back(workloads_section(from, ns));
+  for (const std::string& name : namespaces) {
+    report.sections.push_back(workloads_section(from, name));
+  }
   if (auto section = placement_section(cluster)) {
     report.sections.push_back(*std::move(section));
   }

@@ -61,16 +61,31 @@ bool is_for_domains(const Stores& stores, const api::ObjectName& name) {
          (object != nullptr && core::asks_for_domain(object->spec));
 }
 
+bool is_asking_for(const api::AskedPods& pods, const api::ObjectName& name) {
+  return pods.name.ns == name.ns && pods.templates.contains(name.name);
+}
+
+// Whether something else among the objects asks for that pod, too: what has made it, or has made
+// that, by the names that these give: JobSet "run", Job "run-w-0", Pod "run-w-0-1-x7k2p".
+bool is_counted_elsewhere(const api::AskedPods& pod, const api::ObjectName& name,
+                          const std::vector<const api::AskedPods*>& all) {
+  if (pod.controller.empty()) return false;
+  return std::ranges::any_of(all, [&](const api::AskedPods* other) {
+    return other->kind != "Pod" && is_asking_for(*other, name) &&
+           (pod.controller == other->name.name ||
+            pod.controller.starts_with(cat(other->name.name, "-")));
+  });
+}
+
 // Pods that name the template; nullopt: they cannot be counted, or there are none.
-std::optional<std::int64_t> pods_with(const std::vector<api::AskedPods>& asked,
+std::optional<std::int64_t> pods_with(const std::vector<const api::AskedPods*>& all,
                                       const api::ObjectName& name) {
   std::int64_t count = 0;
-  for (const api::AskedPods& pods : asked) {
-    const auto it = pods.templates.find(name.name);
-    // Those that are there already are counted with what has made them.
-    if (pods.name.ns != name.ns || it == pods.templates.end() || pods.has_controller) continue;
-    if (!pods.is_countable) return std::nullopt;
-    count += it->second;
+  for (const api::AskedPods* pods : all) {
+    if (!is_asking_for(*pods, name) || pods->has_ended || is_counted_elsewhere(*pods, name, all))
+      continue;
+    if (!pods->is_countable) return std::nullopt;
+    count += pods->templates.at(name.name);
   }
   return count == 0 ? std::nullopt : std::optional(count);
 }
@@ -82,6 +97,61 @@ std::int64_t seats_in(const Stores& stores) {
     if (is_ours && !slice->node.empty()) seats += std::ssize(slice->devices);
   }
   return seats;
+}
+
+// The template by whose name pods join it; of no name where it has none.
+api::ObjectName template_of(const api::ComputeDomain& domain) {
+  return {domain.meta.ns, domain.spec.channel ? domain.spec.channel->template_name : ""};
+}
+
+bool has_pods(const std::vector<api::AskedPods>& asked, const api::ObjectName& template_name) {
+  return std::ranges::any_of(
+      asked, [&](const api::AskedPods& pods) { return is_asking_for(pods, template_name); });
+}
+
+std::vector<std::string> faults_of(const api::AskedPods& pods, const Stores& stores) {
+  std::vector<std::string> lines;
+  if (!pods.controller.empty()) return lines;  // which says the same of its own
+  const std::string who = cat(pods.kind, " ", api::to_string(pods.name));
+  for (const auto& [name, count] : pods.templates) {
+    if (pods.has_node) break;  // its claims are there already
+    const api::ObjectName full{pods.name.ns, name};
+    if (stores.templates.get(full) != nullptr || maker_of(stores, full) != nullptr) continue;
+    lines.push_back(cat(who, " names ResourceClaimTemplate \"", name,
+                        "\", which is not among these objects, and which none of their "
+                        "ComputeDomains makes: its pods would not start"));
+  }
+  for (const auto& [entry, name] : pods.unused) {
+    if (!is_for_domains(stores, {pods.name.ns, name})) continue;
+    lines.push_back(cat(who, ": no container uses claim ", entry,
+                        ", so its pods would run without an IMEX channel: add resources.claims: "
+                        "[{name: ",
+                        entry, "}] to the container that needs it"));
+  }
+  return lines;
+}
+
+// That it would have fewer pods or seats than it wants nodes.
+std::vector<std::string> lacks_of(const api::ComputeDomain& domain, const Stores& stores,
+                                  const std::vector<const api::AskedPods*>& asked) {
+  std::vector<std::string> lines;
+  const std::int64_t wants = domain.spec.num_nodes;
+  const std::string who = cat("ComputeDomain ", api::to_string(api::name_of(domain.meta)),
+                              " wants ", nodes_text(wants));
+  if (domain.spec.channel) {
+    const auto pods = pods_with(asked, template_of(domain));
+    if (pods && *pods < wants) {
+      lines.push_back(cat(who, ", and ", pods_text(*pods), *pods == 1 ? " names" : " name",
+                          " its template: it would wait for more; lower spec.numNodes, or start "
+                          "more pods"));
+    }
+  }
+  const std::int64_t seats = seats_in(stores);
+  if (stores.slices.size() > 0 && seats < wants) {
+    lines.push_back(cat(who, ", and the nodes among these objects offer ", seats,
+                        seats == 1 ? " seat" : " seats"));
+  }
+  return lines;
 }
 
 }  // namespace
@@ -161,52 +231,26 @@ std::vector<std::string> config_faults(const api::TypeMeta& type, const std::str
               " cannot be used: ", mistake)};
 }
 
-std::vector<std::string> mismatches(const Stores& stores,
-                                    const std::vector<api::AskedPods>& asked) {
-  std::vector<std::string> lines;
-  for (const api::AskedPods& pods : asked) {
-    if (pods.has_node || pods.has_controller) continue;  // their claims are there already
-    for (const auto& [name, count] : pods.templates) {
-      const api::ObjectName full{pods.name.ns, name};
-      if (stores.templates.get(full) != nullptr || maker_of(stores, full) != nullptr) continue;
-      lines.push_back(cat(pods.kind, " ", api::to_string(pods.name),
-                          " names ResourceClaimTemplate \"", name,
-                          "\", which is not among these objects, and which none of their "
-                          "ComputeDomains makes: its pods would not start"));
-    }
+Mismatches mismatches(const Stores& stores, const AskedObjects& asked) {
+  Mismatches found;
+  std::vector<const api::AskedPods*> all;
+  for (const api::AskedPods& pods : asked.planned) {
+    all.push_back(&pods);
+    std::ranges::move(faults_of(pods, stores), std::back_inserter(found.planned));
   }
-  for (const api::AskedPods& pods : asked) {
-    if (pods.has_controller) continue;  // it says the same of its own
-    for (const auto& [entry, name] : pods.unused) {
-      if (!is_for_domains(stores, {pods.name.ns, name})) continue;
-      lines.push_back(cat(pods.kind, " ", api::to_string(pods.name), ": no container uses claim ",
-                          entry,
-                          ", so its pods would run without an IMEX channel: add "
-                          "resources.claims: [{name: ",
-                          entry, "}] to the container that needs it"));
-    }
+  for (const api::AskedPods& pods : asked.there) {
+    all.push_back(&pods);
+    std::ranges::move(faults_of(pods, stores), std::back_inserter(found.earlier));
   }
-  const std::int64_t seats = seats_in(stores);
-  const bool has_slices = stores.slices.size() > 0;
   for (const auto& domain : stores.domains.all()) {
-    const std::int64_t wants = domain->spec.num_nodes;
-    const std::string who = cat("ComputeDomain ", api::to_string(api::name_of(domain->meta)),
-                                " wants ", nodes_text(wants));
-    if (domain->spec.channel) {
-      const auto pods = pods_with(asked, {domain->meta.ns, domain->spec.channel->template_name});
-      if (pods && *pods < wants) {
-        lines.push_back(cat(who, ", and ", pods_text(*pods), *pods == 1 ? " names" : " name",
-                            " its template: it would wait for more; lower spec.numNodes, or start "
-                            "more pods"));
-      }
-    }
-    if (has_slices && seats < wants) {
-      lines.push_back(cat(who, ", and the nodes among these objects offer ", seats,
-                          seats == 1 ? " seat" : " seats"));
-    }
+    const bool is_planned = asked.planned_domains.contains(api::name_of(domain->meta)) ||
+                            has_pods(asked.planned, template_of(*domain));
+    std::ranges::move(lacks_of(*domain, stores, all),
+                      std::back_inserter(is_planned ? found.planned : found.earlier));
   }
-  std::ranges::sort(lines);
-  return lines;
+  std::ranges::sort(found.planned);
+  std::ranges::sort(found.earlier);
+  return found;
 }
 
 }  // namespace cdom::controller

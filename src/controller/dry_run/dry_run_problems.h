@@ -2,6 +2,7 @@
 // the field and the remedy. Reads stores and the objects' own texts.
 #pragma once
 
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -21,8 +22,20 @@ std::vector<std::string> unknown_fields(const std::string& json);
 std::vector<std::string> faults_of(const api::ComputeDomain& domain);
 // Configurations of a ResourceClaim or ResourceClaimTemplate that the agents would refuse.
 std::vector<std::string> config_faults(const api::TypeMeta& type, const std::string& json);
+
+// Pods that objects ask for, and the ComputeDomains among these.
+struct AskedObjects {
+  std::vector<api::AskedPods> planned, there;
+  std::set<api::ObjectName> planned_domains;
+};
+
+struct Mismatches {
+  std::vector<std::string> planned;  // with what is planned
+  std::vector<std::string> earlier;  // of what is there already, alone
+};
+
 // Templates that pods name and nobody makes; claims for ComputeDomains that no container uses;
 // domains with fewer pods or seats than they want.
-std::vector<std::string> mismatches(const Stores& stores, const std::vector<api::AskedPods>& asked);
+Mismatches mismatches(const Stores& stores, const AskedObjects& asked);
 
 }  // namespace cdom::controller

@@ -158,15 +158,20 @@ int plan(const Call& call) {
   controller::FoundFiles found = controller::files_below(call.arguments);
   auto files = controller::read_object_files(found.files);
   if (!files) return misused(call, plugin::printable(files.error().message));
+  std::string ns = call.flags.ns;
+  std::vector<controller::ObjectFile> objects;
   if (!call.flags.from.empty()) {
     const auto view = plugin::read_bundle(call.flags.from);
     if (!view) return fail(view.error().message);
-    std::ranges::move(plugin::object_files_of(*view), std::back_inserter(*files));
+    objects = plugin::object_files_of(*view);
+    if (ns.empty()) ns = view->namespaces.user;
   }
+  if (ns.empty()) ns = plugin::Namespaces().user;
+  std::ranges::move(*files, std::back_inserter(objects));
   core::Settings settings;
   settings.operator_namespace = call.flags.operator_ns;
   const base::SystemClock clock;
-  api::PlanReport report = controller::dry_run(*files, settings, clock);
+  api::PlanReport report = controller::dry_run(objects, settings, clock, ns);
   std::ranges::move(found.problems, std::back_inserter(report.problems));
   const bool is_json = call.flags.output == "json";
   print_text(is_json, is_json ? api::encode_plan_report(report) : controller::page_of(report));

@@ -57,9 +57,10 @@ constexpr char kPlanUsage[] =
     "kubectl compute-domain plan FILE|DIR|-… [FLAGS]\n"
     "    Reads objects in YAML or JSON (- is standard input) and prints what is wrong with them, "
     "and\n"
-    "    what the controller would do. With --from, beside the objects of a bundle. Exit code 1 "
-    "when\n"
-    "    something is wrong. Needs no cluster.";
+    "    what the controller would do. With --from, beside the objects of a bundle; what is wrong "
+    "with\n"
+    "    these alone is named apart. Exit code 1 when something is wrong with the objects of the\n"
+    "    files. Needs no cluster.";
 
 // A flag that was given without a name is another thing than one that was not given.
 cli::Value file_of_page(std::optional<std::string>& field) {
@@ -75,7 +76,9 @@ std::vector<cli::Flag> rows_of(PluginFlags& f) {
   const std::string all = "check why topology matrix timeline bundle";
   return {
       {"namespace,n", "", text(f.ns, "NAMESPACE", namespace_name),
-       "namespace of the pod or ComputeDomain; that of the kubeconfig's context by default", all},
+       "namespace of the pod or ComputeDomain; that of the kubeconfig's context by default. For "
+       "plan: of objects that name none; that of the bundle by default, else default",
+       cat(all, " plan")},
       {"context", "", text(f.context, "NAME"), "context of the kubeconfig", all},
       {"kubeconfig", "", text(f.kubeconfig, "FILE"),
        "cluster to look at (KUBECONFIG; else ~/.kube/config)", all},
