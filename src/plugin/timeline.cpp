@@ -1,6 +1,7 @@
 #include "compute_domain/plugin/timeline.h"
 
 #include <algorithm>
+#include <iterator>
 #include <map>
 
 #include "compute_domain/base/text.h"
@@ -28,6 +29,12 @@ class Milestone {
   }
   [[nodiscard]] std::optional<base::Time> last() const {
     return empty() ? std::nullopt : std::optional(times_.rbegin()->first);
+  }
+  // The last that is not after `end`, to the second: most times are no finer.
+  [[nodiscard]] std::optional<base::Time> last_until(base::Time end) const {
+    const auto after =
+        times_.lower_bound(std::chrono::floor<std::chrono::seconds>(end) + std::chrono::seconds(1));
+    return after == times_.begin() ? std::nullopt : std::optional(std::prev(after)->first);
   }
 
   // One entry where all came within a second, else one for the first and one for the last.
@@ -193,9 +200,10 @@ std::vector<TimelinePhase> phases_of(const Milestones& milestones,
     at = std::max(*at, *end);
   };
   if (!ready || (at && *ready < std::chrono::floor<std::chrono::seconds>(*at))) return phases;
-  add("pods created", milestones.created.last());
-  add("pods scheduled", milestones.scheduled.last());
-  add("IMEX daemons READY", milestones.daemons.last());
+  // What came after it did not keep it from being Ready: a pod that took another one's place.
+  add("pods created", milestones.created.last_until(*ready));
+  add("pods scheduled", milestones.scheduled.last_until(*ready));
+  add("IMEX daemons READY", milestones.daemons.last_until(*ready));
   add("ComputeDomain Ready", ready);
   return phases;
 }

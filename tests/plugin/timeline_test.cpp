@@ -119,6 +119,23 @@ TEST(Timeline, CountsFromTheFirstPodToTheReadyThatCameAfterIt) {
   EXPECT_THAT(text_of(timeline_of(view)), HasSubstr("Ready 20s after the first pod was created"));
 }
 
+// A pod took another one's place when all was Ready.
+TEST(Timeline, CountsOnlyWhatCameBeforeReadyAsTheWayToIt) {
+  ClusterView view = formed_view();
+  view.events = {event_on("uid-train", "AllNodesReady", kNow - 8s)};
+  api::PodState& later = pod_in(view, "pod-c2");
+  later.meta.creation_time = kNow - 4s;
+  later.conditions.front().since = kNow - 3s;
+  report_in(view, "n1").status.groups.front().since = kNow - 9s;
+  report_in(view, "n2").status.groups.front().since = kNow - 2s;
+  const TimelineReport report = timeline_of(view);
+  EXPECT_EQ(report.ready, kNow - 8s);
+  EXPECT_THAT(report.phases,
+              ElementsAre(TimelinePhase{"pods created", 0s}, TimelinePhase{"pods scheduled", 2s},
+                          TimelinePhase{"IMEX daemons READY", 9s},
+                          TimelinePhase{"ComputeDomain Ready", 1s}));
+}
+
 TEST(Timeline, SaysThatItWasReadyBeforeItsPods) {
   core::World world = settled_world();
   core::testing::group_report(world, "n1").state = api::DaemonState::Failed;
