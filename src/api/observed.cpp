@@ -47,12 +47,17 @@ inline constexpr auto kFields<ContainerSpec> =
                field("resources.claims", &ContainerSpec::claims)};
 
 template <>
+inline constexpr auto kFields<SchedulingGate> =
+    std::tuple{field("name", &SchedulingGate::name, Presence::Always)};
+
+template <>
 inline constexpr auto kFields<PodState> = std::tuple{
     field("metadata", &PodState::meta, Presence::Always),
     field("spec.resourceClaims", &PodState::claims),
     field("spec.containers", &PodState::container_specs),
     field("spec.initContainers", &PodState::init_container_specs),
     field("spec.nodeSelector", &PodState::node_selector),
+    field("spec.schedulingGates", &PodState::gates),
     field("spec.nodeName", &PodState::node),
     field("status.phase", &PodState::phase),
     field("status.conditions", &PodState::conditions),

@@ -19,6 +19,7 @@ using testing::Not;
 constexpr char kPod[] = R"({"apiVersion":"v1","kind":"Pod",
   "metadata":{"name":"p","namespace":"team-a","uid":"u"},
   "spec":{"nodeName":"n1","nodeSelector":{"kubernetes.io/hostname":"n1"},
+    "schedulingGates":[{"name":"kueue.x-k8s.io/admission"}],
     "resourceClaims":[{"name":"a","resourceClaimTemplateName":"t"},{"name":"b","resourceClaimName":"c"}],
     "containers":[{"name":"w","image":"i","command":["hunter2"],"env":[{"name":"P","value":"hunter2"}],
                    "resources":{"claims":[{"name":"a"}]}}],
@@ -37,6 +38,7 @@ TEST(PodState, HasHowFarThePodHasCome) {
   EXPECT_THAT(pod->claims, ElementsAre(PodClaimRef{"a", "t", ""}, PodClaimRef{"b", "", "c"}));
   EXPECT_THAT(pod->made, ElementsAre(PodClaimMade{"a", "p-a-x7k2p"}));
   EXPECT_EQ(pod->extended_claim, "p-ext");
+  EXPECT_THAT(pod->gates, ElementsAre(SchedulingGate{"kueue.x-k8s.io/admission"}));
   EXPECT_EQ(pod->condition("PodScheduled")->reason, "Unschedulable");
   EXPECT_EQ(pod->condition("Ready"), nullptr);
   EXPECT_EQ(pod->containers.front().waiting_reason, "ImagePullBackOff");

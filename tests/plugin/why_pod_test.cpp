@@ -182,6 +182,31 @@ TEST(WhyPod, SaysThatTheDomainWantsMoreNodesThanTheClusterHas) {
   EXPECT_EQ(stop_of(why(view, "pod-c1")), "Peers");
 }
 
+// As Kueue sets it until it admits the Job.
+TEST(WhyPod, NamesTheGateThatHoldsThePodBack) {
+  ClusterView view = with_waiting_pod(settled_view());
+  add_node(view, idle_node("n3"));
+  api::PodState& pod = pod_in(view, "pod-c3");
+  pod.node_selector[kHostNameLabel] = "n1";
+  pod.conditions.front().reason = "SchedulingGated";
+  pod.gates = {{"kueue.x-k8s.io/admission"}};
+  WhyReport report = why(view, "pod-c3");
+  EXPECT_EQ(stop_of(report), "Device") << text_of(report);
+  EXPECT_THAT(report.cause, HasSubstr("he gate kueue.x-k8s.io/admission holds pod pod-c3 back"));
+  EXPECT_EQ(report.command, "kubectl get workloads -n team-a");
+  EXPECT_THAT(why_domain(view, {"team-a", "train"})->cause, HasSubstr("holds pod pod-c3 back"));
+
+  pod.gates = {{"example.com/budget"}};
+  report = why(view, "pod-c3");
+  EXPECT_THAT(report.remedy, HasSubstr("has set the gate example.com/budget"));
+  // Before its claim is made, too; of a template that does not exist it says that.
+  pod.made.clear();
+  std::erase_if(view.claims, [](const auto& one) { return one.meta.name == "c3"; });
+  EXPECT_THAT(why(view, "pod-c3").cause, HasSubstr("he gate example.com/budget holds"));
+  pod.claims.front().template_name = "tain-channel";
+  EXPECT_THAT(why(view, "pod-c3").cause, HasSubstr("no ComputeDomain there makes one"));
+}
+
 TEST(WhyPod, NamesTheDomainThatHasTheOneNodeThatThePodWants) {
   ClusterView view = settled_view();
   view.domains.push_back(domain("other").wants(1));

@@ -63,6 +63,13 @@ struct ContainerSpec {
   friend bool operator==(const ContainerSpec&, const ContainerSpec&) = default;
 };
 
+// What keeps the scheduler from a pod until somebody takes it away.
+struct SchedulingGate {
+  std::string name;
+
+  friend bool operator==(const SchedulingGate&, const SchedulingGate&) = default;
+};
+
 struct PodState {
   ObjectMeta meta;
   std::vector<PodClaimRef> claims;
@@ -71,6 +78,7 @@ struct PodState {
   std::vector<PodClaimMade> made;
   std::string extended_claim;  // that the scheduler made for an extended resource; "": none
   Labels node_selector;
+  std::vector<SchedulingGate> gates;
   std::string node, phase;
   std::vector<PodCondition> conditions;
   std::vector<ContainerState> containers;

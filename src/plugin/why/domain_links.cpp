@@ -15,6 +15,9 @@ namespace {
 
 using base::cat;
 
+// Gates of Kueue: kueue.x-k8s.io/admission, kueue.x-k8s.io/topology.
+constexpr char kQueueGates[] = "kueue.x-k8s.io/";
+
 std::string name_of(const api::ComputeDomain& domain) {
   return cat("ComputeDomain ", api::to_string(api::name_of(domain.meta)));
 }
@@ -188,6 +191,28 @@ bool template_is_missing(const Scene& scene, const DomainFacts& domain) {
   return scene.chain.stops_for("WaitingForController", text, "");
 }
 
+const api::PodState* gated(const std::vector<const api::PodState*>& pods) {
+  const auto it = std::ranges::find_if(
+      pods, [](const api::PodState* pod) { return !pod->gates.empty() && pod->node.empty(); });
+  return it == pods.end() ? nullptr : *it;
+}
+
+bool gate_is_closed(const Scene& scene, const api::PodState& pod, std::string text) {
+  const std::string& gate = pod.gates.front().name;
+  const bool is_queued = gate.starts_with(kQueueGates);
+  const std::string queued =
+      "see why the pod's Workload is not admitted: its queue may have no quota left";
+  const std::string other =
+      cat("see what has set the gate ", gate, " in spec.schedulingGates, and what it waits for");
+  return scene.chain.stops(
+      std::move(text),
+      cat("the gate ", gate, " holds pod ", pod.meta.name,
+          " back: the scheduler does not look at the pod before somebody takes the gate away"),
+      is_queued ? queued : other,
+      is_queued ? cat("kubectl get workloads -n ", pod.meta.ns)
+                : cat("kubectl describe pod ", pod.meta.name, " -n ", pod.meta.ns));
+}
+
 bool device_is_missing(const Scene& scene, const DomainFacts& domain,
                        const api::ResourceClaim& claim) {
   const Facts& facts = scene.facts;
@@ -196,11 +221,12 @@ bool device_is_missing(const Scene& scene, const DomainFacts& domain,
   const std::string text =
       cat("the scheduler has given claim ", claim.meta.name, " no device: ", free, " of ",
           devices_text(seats.total), free == 1 ? " is free" : " are free");
+  const std::vector<const api::PodState*> pods = facts.pods_of(claim);
+  if (const api::PodState* pod = gated(pods)) return gate_is_closed(scene, *pod, text);
   const std::int64_t wants = domain.object->spec.num_nodes;
   if (seats.total == 0 || (seats.one_per_node && wants > seats.total)) {
     return cluster_is_too_small(scene, domain, text);
   }
-  const std::vector<const api::PodState*> pods = facts.pods_of(claim);
   const std::string scheduler = scheduler_words(pods);
   if (const std::string node = wanted_node(pods);
       !node.empty() && !facts.domains_on(node).empty()) {

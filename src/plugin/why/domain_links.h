@@ -26,6 +26,11 @@ bool template_is_missing(const Scene& scene, const DomainFacts& domain);
 bool device_is_missing(const Scene& scene, const DomainFacts& domain,
                        const api::ResourceClaim& claim);
 
+// The first of the pods that a scheduling gate holds back; null: none is.
+const api::PodState* gated(const std::vector<const api::PodState*>& pods);
+// That its gate holds the pod back. Always broken.
+bool gate_is_closed(const Scene& scene, const api::PodState& pod, std::string text);
+
 // Whether the domain is Ready: all of its nodes are, and reach each other.
 bool peers_are_connected(const Scene& scene, const DomainFacts& domain);
 

@@ -161,8 +161,9 @@ bool claim_is_missing(PodScene& scene) {
   }
   const api::ObjectName wanted{ns, ref->template_name};
   if (scene.facts.claim_template(wanted) != nullptr) {
-    return scene.chain.stops(cat("there is no claim of template ", wanted.name, " for the pod yet"),
-                             "Kubernetes has not created the pod's claim yet",
+    const std::string text = cat("there is no claim of template ", wanted.name, " for the pod yet");
+    if (gated({&scene.pod}) != nullptr) return gate_is_closed(scene, scene.pod, text);
+    return scene.chain.stops(text, "Kubernetes has not created the pod's claim yet",
                              "wait a moment; if it lasts, see the pod's Events", describe(scene));
   }
   const api::ComputeDomain* maker = scene.facts.maker_of(wanted);
@@ -250,6 +251,7 @@ bool has_domain(PodScene& scene) {
         return scene.chain.stops_for(*reason, text, event->message);
       }
     }
+    if (gated({&scene.pod}) != nullptr) return gate_is_closed(scene, scene.pod, text);
     return scene.chain.stops(text, "the controller has not created the ComputeDomain yet",
                              "wait a moment; if it lasts, read the controller's log");
   }
