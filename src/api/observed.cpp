@@ -42,9 +42,9 @@ inline constexpr auto kFields<ContainerClaim> =
     std::tuple{field("name", &ContainerClaim::name, Presence::Always)};
 
 template <>
-inline constexpr auto kFields<ContainerSpec> =
-    std::tuple{field("name", &ContainerSpec::name, Presence::Always),
-               field("resources.claims", &ContainerSpec::claims)};
+inline constexpr auto kFields<ContainerSpec> = std::tuple{
+    field("name", &ContainerSpec::name, Presence::Always), field("image", &ContainerSpec::image),
+    field("resources.claims", &ContainerSpec::claims)};
 
 template <>
 inline constexpr auto kFields<SchedulingGate> =
@@ -84,11 +84,15 @@ template <>
 inline constexpr auto kFields<DeploymentRollout> =
     std::tuple{field("metadata", &DeploymentRollout::meta, Presence::Always),
                field("spec.replicas", &DeploymentRollout::wanted),
+               field("spec.strategy.type", &DeploymentRollout::strategy),
+               field("spec.template.spec.containers", &DeploymentRollout::containers),
                field("status.readyReplicas", &DeploymentRollout::ready)};
 
 template <>
 inline constexpr auto kFields<DaemonSetRollout> =
     std::tuple{field("metadata", &DaemonSetRollout::meta, Presence::Always),
+               field("spec.updateStrategy.type", &DaemonSetRollout::strategy),
+               field("spec.template.spec.containers", &DaemonSetRollout::containers),
                field("status.desiredNumberScheduled", &DaemonSetRollout::wanted),
                field("status.numberReady", &DaemonSetRollout::ready)};
 

@@ -12,6 +12,7 @@
 #include "compute_domain/core/reconcile.h"
 #include "plugin/controller_life.h"
 #include "plugin/facts.h"
+#include "plugin/images.h"
 #include "plugin/node_health.h"
 #include "plugin/reports.h"
 #include "plugin/why/domain_links.h"
@@ -237,6 +238,7 @@ std::vector<Finding> install_of(const ClusterView& view,
     install.push_back(look_at_daemon_set(view, set));
   }
   std::ranges::move(look_for_daemon_sets(view), std::back_inserter(install));
+  std::ranges::move(look_at_images(view), std::back_inserter(install));
   if (auto agents = look_at_agents(view)) install.push_back(*std::move(agents));
   std::ranges::move(look_at_unreadable(view), std::back_inserter(install));
   if (view.nodes.empty() && view.reports.empty()) {

@@ -126,6 +126,13 @@ ClusterView reduced(ClusterView view) {
   std::erase_if(view.pods, [&](const api::PodState& pod) {
     return pod.claims.empty() && pod.extended_claim.empty() && !is_operators(view, pod);
   });
+  // What runs in a tenant's pods concerns nobody here.
+  for (api::PodState& pod : view.pods) {
+    if (is_operators(view, pod)) continue;
+    for (auto* containers : {&pod.container_specs, &pod.init_container_specs}) {
+      for (api::ContainerSpec& container : *containers) container.image.clear();
+    }
+  }
   // Events are many, and tell of everything: kept are those on objects that are here.
   std::erase_if(view.events, [uids = involved_uids(view)](const api::Occurrence& event) {
     return !uids.contains(event.involved.uid);

@@ -59,6 +59,16 @@ TEST(PodState, IsWrittenWithoutWhatAContainerRuns) {
   EXPECT_EQ(*decode<PodState>(text), *decode<PodState>(kPod));
 }
 
+TEST(DaemonSetRollout, HasTheImagesOfItsPods) {
+  const auto set = decode<DaemonSetRollout>(R"({"kind":"DaemonSet","apiVersion":"apps/v1",
+    "metadata":{"name":"d"},"spec":{"updateStrategy":{"type":"OnDelete"},"template":{"spec":{
+      "containers":[{"name":"c","image":"r/i:1","env":[{"name":"P","value":"hunter2"}]}]}}}})");
+  ASSERT_TRUE(set) << set.error().message;
+  EXPECT_EQ(set->strategy, "OnDelete");
+  EXPECT_EQ(set->containers.front().image, "r/i:1");
+  EXPECT_THAT(encode(*set, "v1"), Not(HasSubstr("hunter2")));
+}
+
 TEST(Occurrence, HasTheTimesOfBothKindsOfWriters) {
   const auto old = decode<Occurrence>(R"({"kind":"Event","apiVersion":"v1","metadata":{"name":"e"},
     "firstTimestamp":"2026-01-02T03:04:05Z","lastTimestamp":"2026-01-02T03:04:09Z","count":3})");

@@ -87,7 +87,7 @@ TEST_F(Bundle, IsTheSameBytesForTheSameView) {
   EXPECT_EQ(bytes(), first);
 }
 
-TEST_F(Bundle, HasNoAnnotationLabelOrConfigurationOfOthers) {
+TEST_F(Bundle, HasNoAnnotationLabelConfigurationOrImageOfOthers) {
   ClusterView view = settled_view();
   const char secret[] = "hunter2";
   for_each_kind(view, [&](const char*, auto& objects) {
@@ -101,7 +101,13 @@ TEST_F(Bundle, HasNoAnnotationLabelOrConfigurationOfOthers) {
         {.requests = {}, .driver = "gpu.nvidia.com", .parameters = R"({"key":"hunter2"})"});
     claim.allocation->configs.push_back(claim.spec.configs.back());
   }
+  pod_in(view, "pod-c1").container_specs.front().image = secret;
+  pod_in(view, "agent-n1").container_specs = {
+      {.name = "agent", .image = "agent:0.1.0", .claims = {}}};
   written(reduced(view));
+  auto back = read_bundle(file_);
+  ASSERT_TRUE(back) << back.error().message;
+  EXPECT_EQ(pod_in(*back, "agent-n1").container_specs.front().image, "agent:0.1.0");
   const auto files = unpacked(bytes());
   ASSERT_TRUE(files);
   for (const ArchivedFile& file : *files)

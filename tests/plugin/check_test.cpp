@@ -205,6 +205,59 @@ TEST(Check, WarnsOfADaemonSetThatIsNotWhole) {
   EXPECT_EQ(finding.found, "1 of 2 pods are ready");
 }
 
+// A pod of the DaemonSet compute-domain-imex.
+api::PodState imex_pod(const std::string& name, const std::string& image) {
+  api::PodState pod;
+  pod.meta.name = name;
+  pod.meta.ns = "compute-domain-nodes";
+  pod.meta.owners = {{.kind = "DaemonSet", .name = "compute-domain-imex"}};
+  pod.container_specs = {{.name = "imex", .image = image, .claims = {}}};
+  return pod;
+}
+
+TEST(Check, WarnsOfPodsThatRunAnotherReleaseThanTheirDaemonSetWouldStart) {
+  ClusterView view = settled_view();
+  api::DaemonSetRollout set;
+  set.meta.name = "compute-domain-imex";
+  set.meta.ns = "compute-domain-nodes";
+  set.strategy = "OnDelete";
+  set.containers = {{.name = "imex", .image = "ghcr.io:443/o/imex:0.2.0", .claims = {}}};
+  view.daemon_sets = {set};
+  view.pods.push_back(imex_pod("a", "ghcr.io:443/o/imex:0.2.0"));
+  view.pods.push_back(imex_pod("b", "ghcr.io:443/o/imex:0.2.0"));
+  const std::string subject = "images of DaemonSet compute-domain-imex";
+  EXPECT_EQ(only_trouble(view, subject).found, "2 of 2 pods run image tag 0.2.0");
+  EXPECT_EQ(only_trouble(view, subject).verdict, Verdict::Ok);
+
+  view.pods.push_back(imex_pod("c", "ghcr.io:443/o/imex:0.1.0"));
+  Finding finding = only_trouble(view, subject);
+  EXPECT_EQ(finding.verdict, Verdict::Warning);
+  EXPECT_EQ(finding.found, "2 of 3 pods run image tag 0.2.0, 1 runs 0.1.0");
+  EXPECT_THAT(finding.remedy, HasSubstr("delete the pods of the other tag"));
+  view.daemon_sets.front().strategy = "RollingUpdate";
+  EXPECT_EQ(only_trouble(view, subject).command,
+            "kubectl rollout status daemonset/compute-domain-imex -n compute-domain-nodes");
+
+  view.pods.back() = imex_pod("c", "example.com/imex:0.2.0");
+  EXPECT_THAT(only_trouble(view, subject).found, HasSubstr(", 1 runs example.com/imex:0.2.0"));
+}
+
+TEST(Check, KnowsTheImagesOfTheControllersPodsByTheirReplicaSet) {
+  ClusterView view = settled_view();
+  view.deployments = {rollout(1, 1)};
+  view.deployments.front().meta.ns = "compute-domain-operator";
+  view.deployments.front().containers = {
+      {.name = "c", .image = "o/c@sha256:0123456789abcdef", .claims = {}}};
+  add_daemon_sets(view);
+  api::PodState pod = imex_pod("p", "o/c@sha256:0123456789abcdef");
+  pod.meta.ns = "compute-domain-operator";
+  pod.meta.owners = {{.kind = "ReplicaSet", .name = "compute-domain-controller-7d9c"}};
+  pod.container_specs.front().name = "c";
+  view.pods.push_back(pod);
+  EXPECT_EQ(only_trouble(view, "images of Deployment compute-domain-controller").found,
+            "1 of 1 pod runs image tag sha256:0123456789ab");
+}
+
 TEST(Check, WarnsWhenNoAgentIsWhereTheyShouldBe) {
   ClusterView view = settled_view();
   view.namespaces.nodes = "elsewhere";

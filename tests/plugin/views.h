@@ -44,7 +44,7 @@ inline api::PodState running_pod(const std::string& name, const std::string& cla
   pod.meta.creation_time = kNow - std::chrono::seconds(20);
   pod.claims = {{.name = "channel", .template_name = template_name, .claim_name = {}}};
   pod.made = {{.name = "channel", .claim_name = claim_name}};
-  pod.container_specs = {{.name = "worker", .claims = {{"channel"}}}};
+  pod.container_specs = {{.name = "worker", .image = {}, .claims = {{"channel"}}}};
   pod.node = node;
   pod.phase = "Running";
   pod.conditions = {{.type = "PodScheduled",

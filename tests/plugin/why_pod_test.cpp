@@ -69,7 +69,8 @@ TEST(WhyPod, StopsAtAClaimThatNoContainerUses) {
   EXPECT_THAT(report.cause, HasSubstr("o container of the pod uses claim channel"));
   EXPECT_THAT(report.remedy, HasSubstr("dd resources.claims: [{name: channel}] to the container"));
   // An init container may be what needs it.
-  pod_in(view, "pod-c1").init_container_specs = {{.name = "first", .claims = {{"channel"}}}};
+  pod_in(view, "pod-c1").init_container_specs = {
+      {.name = "first", .image = {}, .claims = {{"channel"}}}};
   EXPECT_EQ(stop_of(why(view, "pod-c1")), "");
 }
 

@@ -2,7 +2,7 @@
 // come, what an Event says, how much of a Deployment or DaemonSet is ready; and which fields a
 // CustomResourceDefinition has.
 //
-// None of them has a field for what a container runs, its environment or a volume, so writing one
+// None of them has a field for a container's command, its environment or a volume, so writing one
 // out cannot reveal a secret. Values.
 #pragma once
 
@@ -57,7 +57,7 @@ struct ContainerClaim {
 
 // A container as a pod's spec asks for it.
 struct ContainerSpec {
-  std::string name;
+  std::string name, image;
   std::vector<ContainerClaim> claims;
 
   friend bool operator==(const ContainerSpec&, const ContainerSpec&) = default;
@@ -110,6 +110,8 @@ struct Occurrence {
 struct DeploymentRollout {
   ObjectMeta meta;
   std::int64_t wanted = 0, ready = 0;
+  std::string strategy;                   // of updates: "RollingUpdate", "Recreate"
+  std::vector<ContainerSpec> containers;  // of the pods that it makes
 
   friend bool operator==(const DeploymentRollout&, const DeploymentRollout&) = default;
 };
@@ -117,6 +119,8 @@ struct DeploymentRollout {
 struct DaemonSetRollout {
   ObjectMeta meta;
   std::int64_t wanted = 0, ready = 0;
+  std::string strategy;                   // of updates: "RollingUpdate", "OnDelete"
+  std::vector<ContainerSpec> containers;  // of the pods that it makes
 
   friend bool operator==(const DaemonSetRollout&, const DaemonSetRollout&) = default;
 };
