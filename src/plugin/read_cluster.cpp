@@ -78,7 +78,9 @@ class Reading {
     if (error.kind != ErrorKind::Forbidden) return;
     error_->message =
         cat("you lack the right ", right_text(api::kind_of<T>(), verb, ns),
-            "; ask for a role that has it (the API server says: ", error.message, ")");
+            ": ask a platform administrator for it (docs/kubectl-plugin.md, Install); until then "
+            "`kubectl describe computedomain NAME -n ",
+            view_.namespaces.user, "` has the cause (the API server says: ", error.message, ")");
   }
 
   const kube::Client& client_;

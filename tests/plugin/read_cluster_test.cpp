@@ -115,7 +115,9 @@ TEST_F(ReadCluster, NamesTheRightThatIsMissing) {
   ASSERT_FALSE(view);
   EXPECT_EQ(view.error().kind, base::ErrorKind::Forbidden);
   EXPECT_THAT(view.error().message,
-              HasSubstr("you lack the right \"get\" on customresourcedefinitions"));
+              AllOf(HasSubstr("you lack the right \"get\" on customresourcedefinitions"),
+                    HasSubstr("ask a platform administrator"),
+                    HasSubstr("kubectl describe computedomain NAME -n team-a")));
 }
 
 TEST(ReadOldCluster, SaysThatTheServerHasNoDynamicResourceAllocation) {
