@@ -170,11 +170,14 @@ Parsed parse(int argc, char** argv, const CommandLine& line) {
     return {.exit_code = 0};
   }
   if (!parsed.sub_command.empty()) {
-    const bool is_alone = parsed.arguments.empty();
-    if (!is_known || (!is_alone && !command->takes_arguments)) {
-      const std::string& word =
-          is_alone || !is_known ? parsed.sub_command : parsed.arguments.back();
-      return {.exit_code = usage_error(line.program, not_a_sub_command(word, line.sub_commands))};
+    if (!is_known) {
+      return {.exit_code = usage_error(line.program,
+                                       not_a_sub_command(parsed.sub_command, line.sub_commands))};
+    }
+    if (!parsed.arguments.empty() && !command->takes_arguments) {
+      return {.exit_code =
+                  usage_error(cat(line.program, " ", command->name),
+                              cat("it takes no argument: ", base::join(parsed.arguments, " ")))};
     }
   }
 

@@ -161,8 +161,8 @@ TEST(CommandLine, KnowsItsSubCommands) {
             "program: \"lok\" is not a sub-command; try `look` or `read` (see program --help)\n");
   EXPECT_EQ(refusal({"lok", "at"}),
             "program: \"lok\" is not a sub-command; try `look` or `read` (see program --help)\n");
-  EXPECT_EQ(refusal({"look", "at"}),
-            "program: \"at\" is not a sub-command; try `look` or `read` (see program --help)\n");
+  EXPECT_EQ(refusal({"look", "at", "this"}),
+            "program look: it takes no argument: at this (see program look --help)\n");
 }
 
 }  // namespace
