@@ -87,7 +87,9 @@ ControllerLife controller_life(const ClusterView& view) {
       cat("there is neither a Lease nor a Deployment ", kController, " in namespace ", ns);
   if (all_are_looked_after(view)) {
     return {State::Unseen, cat("the ComputeDomains are looked after, although ", missing),
-            "name the operator's namespace with --operator-namespace", ""};
+            "name the operator's namespace with --operator-namespace, unless the controller runs "
+            "outside the cluster, as that of the sandbox may",
+            ""};
   }
   return {State::Missing, missing,
           "install the operator, or name its namespace with --operator-namespace", ""};
