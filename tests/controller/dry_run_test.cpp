@@ -246,6 +246,19 @@ TEST(DryRun, ChangesADomainThatIsThere) {
   EXPECT_THAT(page, Not(HasSubstr("not created")));
 }
 
+// As a gate of a pipeline with a wrong path would be.
+TEST(DryRun, NamesAFileWithoutAnObject) {
+  for (const char* nothing : {"", "# a note\n", "---\n---\n"}) {
+    EXPECT_THAT(problems_of(nothing),
+                ::testing::ElementsAre("train.yaml: there is no object in this file"));
+  }
+  const base::SystemClock clock;
+  const ObjectFile note{.name = "note.yaml", .text = "# a note", .may_be_empty = true};
+  EXPECT_THAT(dry_run({note, {"train.yaml", kDomain}}, {}, clock).problems, ::testing::IsEmpty());
+  EXPECT_THAT(dry_run({note, {"bundle", kDomain, /*is_there=*/true}}, {}, clock).problems,
+              ::testing::ElementsAre("there is no object in note.yaml"));
+}
+
 TEST(DryRun, GivesAReasonForEachStep) {
   const base::SystemClock clock;
   const api::PlanReport report = dry_run({{"train.yaml", kDomain}}, {}, clock);

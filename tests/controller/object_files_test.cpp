@@ -56,5 +56,18 @@ TEST(FilesOfAPlan, AreTheOthersWhereAFolderCannotBeRead) {
               ElementsAre(AllOf(HasSubstr("closed: Permission denied"), HasSubstr("left out"))));
 }
 
+TEST(FilesOfAPlan, AreNotMissedInSilence) {
+  const base::Directory folder;
+  folder.write("notes/readme.md", "");
+  const FoundFiles found = files_below({folder.at("notes")});
+  EXPECT_THAT(found.problems,
+              ElementsAre(folder.at("notes") +
+                          ": there is no manifest in this folder (*.yaml, *.yml, *.json)"));
+  const auto texts = read_object_files(files_below({folder.at("none.yaml")}));
+  ASSERT_FALSE(texts);
+  EXPECT_THAT(texts.error().message,
+              AllOf(HasSubstr(folder.at("none.yaml")), HasSubstr("No such file or directory")));
+}
+
 }  // namespace
 }  // namespace cdom::controller

@@ -163,6 +163,9 @@ check "plan finds it before" says 1 'unknown field "allocationMod"' cd_ plan "$w
 sed "s/^  name: /  namespace: default\n  name: /" manifests/examples/two-nodes.yaml >"$work/two-nodes.yaml"
 check "plan has nothing against the example" says 0 "ComputeDomain default/two-nodes" \
   cd_ plan "$work/two-nodes.yaml"
+check "nor without its namespace" says 0 "ComputeDomain default/two-nodes" cd_ plan manifests/examples/two-nodes.yaml
+check "plan names a file that is not there" says 1 "none.yaml: No such file or directory" cd_ plan "$work/none.yaml"
+check "and one without an object" says 1 "empty.yaml: there is no object" eval ": >'$work/empty.yaml'; cd_ plan '$work/empty.yaml'"
 
 kubectl delete cd two-nodes --wait=false >/dev/null
 check "why pod: the domain was deleted under it" eventually 10 prints "deleted ComputeDomain default/two-nodes" \
@@ -232,6 +235,7 @@ check "without its escape sequences" eval "[ -s '$work/timeline' ] && ! LC_ALL=C
 
 # What cannot be done.
 check "no such command" says 2 '"wy" is not a sub-command' cd_ wy pod two-nodes-0
+check "an argument too many" says 2 'check: it takes no argument: extra' cd_ check extra
 check "no such pod" says 1 "there is no pod none" cd_ why pod none
 check "no such domain" says 1 "there is no ComputeDomain none in namespace default; those there are: late" \
   cd_ why cd none

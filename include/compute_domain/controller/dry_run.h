@@ -16,6 +16,7 @@ struct ObjectFile {
   // Its objects are in the cluster already, as those of a bundle: what is wrong with them alone is
   // an earlier problem.
   bool is_there = false;
+  bool may_be_empty = false;  // it is one of several of a folder; else it has an object
 };
 
 // Per ComputeDomain its members with their state, the condition of the domain, and the plan of each

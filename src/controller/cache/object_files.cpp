@@ -2,11 +2,10 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <fstream>
 #include <iostream>
-#include <optional>
 #include <sstream>
 
+#include "compute_domain/base/files.h"
 #include "compute_domain/base/text.h"
 
 namespace cdom::controller {
@@ -32,6 +31,7 @@ void add_folder(const fs::path& folder, FoundFiles& found) {
       add_folder(it->path(), found);
     } else if (is_manifest(it->path())) {
       found.files.push_back(it->path());
+      found.of_folders.insert(it->path());
     }
   }
   if (error) {
@@ -40,15 +40,10 @@ void add_folder(const fs::path& folder, FoundFiles& found) {
   }
 }
 
-std::optional<std::string> text_in(const std::string& file) {
+base::Result<std::string> text_in(const std::string& file) {
+  if (file != kStandardInput) return base::read_file(file);
   std::ostringstream text;
-  if (file == kStandardInput) {
-    text << std::cin.rdbuf();
-    return text.str();
-  }
-  const std::ifstream in(file);
-  if (!in) return std::nullopt;
-  text << in.rdbuf();
+  text << std::cin.rdbuf();
   return text.str();
 }
 
@@ -59,7 +54,12 @@ FoundFiles files_below(const std::vector<std::string>& paths) {
   for (const std::string& path : paths) {
     std::error_code ignored;
     if (path != kStandardInput && fs::is_directory(path, ignored)) {
+      const std::size_t before = found.files.size() + found.problems.size();
       add_folder(path, found);
+      if (found.files.size() + found.problems.size() == before) {
+        found.problems.push_back(
+            cat(path, ": there is no manifest in this folder (*.yaml, *.yml, *.json)"));
+      }
     } else {
       found.files.push_back(path);
     }
@@ -68,13 +68,15 @@ FoundFiles files_below(const std::vector<std::string>& paths) {
   return found;
 }
 
-base::Result<std::vector<ObjectFile>> read_object_files(const std::vector<std::string>& files) {
+base::Result<std::vector<ObjectFile>> read_object_files(const FoundFiles& found) {
   std::vector<ObjectFile> objects;
-  objects.reserve(files.size());
-  for (const std::string& file : files) {
-    std::optional<std::string> text = text_in(file);
-    if (!text) return base::invalid(cat("cannot read ", file));
-    objects.push_back({file == kStandardInput ? "standard input" : file, *std::move(text)});
+  objects.reserve(found.files.size());
+  for (const std::string& file : found.files) {
+    auto text = text_in(file);
+    if (!text) return text.error();
+    objects.push_back({.name = file == kStandardInput ? "standard input" : file,
+                       .text = *std::move(text),
+                       .may_be_empty = found.of_folders.contains(file)});
   }
   return objects;
 }

@@ -142,6 +142,10 @@ void put_file(const ObjectFile& file, const std::string& ns, FilledCluster& clus
     problems.push_back(objects.error().message);
     return;
   }
+  if (objects->empty() && !file.may_be_empty) {
+    problems.push_back(cat(file.name, ": there is no object in this file"));
+  }
+  if (!file.is_there) asked.planned_count += objects->size();
   for (const std::string& object : *objects) {
     const std::string json = api::in_namespace(object, ns);
     const bool is_kind = add_problems(json, file.name, problems);
@@ -156,6 +160,14 @@ void put_file(const ObjectFile& file, const std::string& ns, FilledCluster& clus
     if (pods.templates.empty()) continue;
     (file.is_there ? asked.there : asked.planned).push_back(std::move(pods));
   }
+}
+
+std::vector<std::string> planned_names(const std::vector<ObjectFile>& files) {
+  std::vector<std::string> names;
+  for (const ObjectFile& file : files) {
+    if (!file.is_there) names.push_back(file.name);
+  }
+  return names;
 }
 
 api::PlanSection workloads_section(const Sources& from, const std::string& ns) {
@@ -248,6 +260,10 @@ api::PlanReport dry_run(const std::vector<ObjectFile>& files, const core::Settin
   AskedObjects asked;
   for (const ObjectFile& file : files) {
     put_file(file, ns, cluster, asked, file.is_there ? report.earlier_problems : report.problems);
+  }
+  const std::vector<std::string> planned = planned_names(files);
+  if (asked.planned_count == 0 && report.problems.empty() && !planned.empty()) {
+    report.problems.push_back(cat("there is no object in ", base::list_names(planned)));
   }
   std::set<std::string> uids;
   for (const auto& domain : stores.domains.all()) uids.insert(domain->meta.uid);

@@ -2,6 +2,7 @@
 // the field and the remedy. Reads stores and the objects' own texts.
 #pragma once
 
+#include <cstddef>
 #include <set>
 #include <string>
 #include <string_view>
@@ -27,6 +28,7 @@ std::vector<std::string> config_faults(const api::TypeMeta& type, const std::str
 struct AskedObjects {
   std::vector<api::AskedPods> planned, there;
   std::set<api::ObjectName> planned_domains;
+  std::size_t planned_count = 0;  // objects of all kinds
 };
 
 struct Mismatches {

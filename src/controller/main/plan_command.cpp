@@ -21,8 +21,8 @@ int run_plan(const ControllerFlags& flags, const std::vector<std::string>& paths
     return cli::usage_error(kProgram, "name a file or a folder, or - for standard input");
   }
   controller::FoundFiles found = controller::files_below(paths);
-  const auto objects = controller::read_object_files(found.files);
-  if (!objects) return cli::usage_error(kProgram, plugin::printable(objects.error().message));
+  const auto objects = controller::read_object_files(found);
+  if (!objects) return cli::failure(kProgram, plugin::printable(objects.error().message));
   const base::SystemClock clock;
   api::PlanReport report = controller::dry_run(*objects, settings_of(flags), clock);
   std::ranges::move(found.problems, std::back_inserter(report.problems));

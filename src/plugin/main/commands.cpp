@@ -156,8 +156,8 @@ int plan(const Call& call) {
     return misused(call, "name a file or a folder, or - for standard input");
   }
   controller::FoundFiles found = controller::files_below(call.arguments);
-  auto files = controller::read_object_files(found.files);
-  if (!files) return misused(call, plugin::printable(files.error().message));
+  auto files = controller::read_object_files(found);
+  if (!files) return fail(files.error().message);
   std::string ns = call.flags.ns;
   std::vector<controller::ObjectFile> objects;
   if (!call.flags.from.empty()) {
