@@ -56,8 +56,10 @@ std::set<std::string> serving_nodes(const ClusterView& view) {
   return names;
 }
 
-bool is_operators(const ClusterView& view, const api::PodState& pod) {
-  return pod.meta.ns == view.namespaces.operators || pod.meta.ns == view.namespaces.nodes;
+// An object in the namespaces of the operator.
+template <class T>
+bool is_operators(const ClusterView& view, const T& object) {
+  return object.meta.ns == view.namespaces.operators || object.meta.ns == view.namespaces.nodes;
 }
 
 }  // namespace
@@ -133,9 +135,10 @@ ClusterView reduced(ClusterView view) {
       for (api::ContainerSpec& container : *containers) container.image.clear();
     }
   }
-  // Events are many, and tell of everything: kept are those on objects that are here.
-  std::erase_if(view.events, [uids = involved_uids(view)](const api::Occurrence& event) {
-    return !uids.contains(event.involved.uid);
+  // Events are many, and tell of everything: kept are those on objects that are here, and those of
+  // the operator, which tell also why it has no pods.
+  std::erase_if(view.events, [&, uids = involved_uids(view)](const api::Occurrence& event) {
+    return !uids.contains(event.involved.uid) && !is_operators(view, event);
   });
   for_each_kind(view, [](const char*, auto& objects) {
     using Object = typename std::remove_cvref_t<decltype(objects)>::value_type;

@@ -128,11 +128,15 @@ base::Result<ClusterView> read_cluster(kube::Client& client, const Namespaces& n
   reading.read(view.templates);
   reading.read(view.lists, {.ns = namespaces.operators});
   const std::set<std::string> involved = involved_uids(view);
+  const std::set<std::string> operators{namespaces.operators, namespaces.nodes};
   for (const char* kind : {"ComputeDomain", "ComputeDomainNode", "ResourceClaim", "Pod"}) {
-    reading.read_kept(
-        view.events, {.field_selector = cat("involvedObject.kind=", kind)},
-        [&](const api::Occurrence& event) { return involved.contains(event.involved.uid); });
+    reading.read_kept(view.events, {.field_selector = cat("involvedObject.kind=", kind)},
+                      [&](const api::Occurrence& event) {
+                        return involved.contains(event.involved.uid) &&
+                               !operators.contains(event.meta.ns);
+                      });
   }
+  for (const std::string& ns : operators) reading.read(view.events, {.ns = ns});
   if (reading.error()) return *reading.error();
   // Last, as nothing that was read is younger.
   view.taken = clock.now();

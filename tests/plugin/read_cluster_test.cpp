@@ -81,6 +81,23 @@ TEST_F(ReadCluster, KeepsNothingOfOthers) {
   EXPECT_THAT(view->events, SizeIs(0));
 }
 
+// Why a DaemonSet has no pods is told by Events on itself.
+TEST_F(ReadCluster, HasTheEventsOfTheOperatorsNamespacesOnce) {
+  load_definitions();
+  load("{apiVersion: v1, kind: Namespace, metadata: {name: compute-domain-nodes}}");
+  load(R"({apiVersion: v1, kind: Pod, metadata: {name: a, namespace: compute-domain-nodes, uid: u},
+      spec: {containers: [{name: c, image: i}]}})");
+  for (const char* kind : {"DaemonSet", "Pod"}) {
+    load(std::string("{apiVersion: v1, kind: Event, metadata: {namespace: compute-domain-nodes, "
+                     "name: on-") +
+         (kind[0] == 'P' ? "pod" : "set") + "}, message: quota, involvedObject: {kind: " + kind +
+         ", name: a, namespace: compute-domain-nodes, uid: u}}");
+  }
+  const auto view = read();
+  ASSERT_TRUE(view) << view.error().message;
+  EXPECT_THAT(view->events, SizeIs(2));
+}
+
 TEST_F(ReadCluster, ReadsDefinitionsThatAreWhatThisReleaseIsMadeFor) {
   load_definitions();
   const auto view = read();

@@ -54,7 +54,7 @@ struct ClusterView {
   std::vector<api::ResourceClaimTemplate> templates;  // the same
   std::vector<api::ConfigMap> lists;                  // node lists and the reservations
   std::vector<api::PodState> pods;                    // with claims, and the operator's own
-  std::vector<api::Occurrence> events;                // of what is here
+  std::vector<api::Occurrence> events;                // of what is here and of the operator
 
   // Claims and claim templates for other drivers, and pods without claims in the namespace of which
   // that was read: that they exist.
