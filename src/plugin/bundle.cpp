@@ -153,11 +153,17 @@ base::Result<ClusterView> view_in(const std::vector<ArchivedFile>& files, const 
 
 }  // namespace
 
-base::Result<void> write_bundle(const ClusterView& view, const std::string& file) {
+base::Result<void> write_bundle(const ClusterView& view, const std::string& file,
+                                const std::vector<PodLog>& logs) {
   std::vector<ArchivedFile> files{{kManifest, manifest_of(view)}};
   for_each_kind(view, [&](const char* plural, const auto& objects) {
     files.push_back({path_of(plural), api::encode_list(objects)});
   });
+  for (const PodLog& log : logs) {
+    files.push_back({cat("logs/", log.ns, "/", log.pod, "/", log.container,
+                         log.is_previous ? ".previous.log" : ".log"),
+                     log.text});
+  }
   const auto text = packed(files, view.taken);
   if (!text) return text.error();
   return base::replace_users_file(file, *text);

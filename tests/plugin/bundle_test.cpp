@@ -80,6 +80,20 @@ TEST_F(Bundle, GivesTheSameAnswer) {
             text_of(*why_pod(view, {"team-a", "pod-c1"})));
 }
 
+TEST_F(Bundle, HasLogsThatNoCommandReads) {
+  const ClusterView view = full_view();
+  const auto done = write_bundle(
+      view, file_,
+      {{"ns", "pod", "c", false, "now\n"}, {"ns", "pod", "c", /*is_previous=*/true, "before\n"}});
+  ASSERT_TRUE(done) << done.error().message;
+  EXPECT_EQ(*read_bundle(file_), view);
+  const auto files = unpacked(bytes());
+  ASSERT_TRUE(files);
+  EXPECT_THAT(*files,
+              ::testing::IsSupersetOf({ArchivedFile{"logs/ns/pod/c.log", "now\n"},
+                                       ArchivedFile{"logs/ns/pod/c.previous.log", "before\n"}}));
+}
+
 TEST_F(Bundle, IsTheSameBytesForTheSameView) {
   written(full_view());
   const std::string first = bytes();

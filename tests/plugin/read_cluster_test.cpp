@@ -8,6 +8,7 @@
 
 #include "compute_domain/controller/definitions.h"
 #include "compute_domain/plugin/check.h"
+#include "compute_domain/plugin/pod_logs.h"
 #include "compute_domain/sandbox/api_server.h"
 #include "source_tree/source_tree.h"
 
@@ -96,6 +97,28 @@ TEST_F(ReadCluster, HasTheEventsOfTheOperatorsNamespacesOnce) {
   const auto view = read();
   ASSERT_TRUE(view) << view.error().message;
   EXPECT_THAT(view->events, SizeIs(2));
+}
+
+TEST_F(ReadCluster, NamesTheLogsThatItCannotRead) {
+  load_definitions();
+  load("{apiVersion: v1, kind: Namespace, metadata: {name: compute-domain-nodes}}");
+  load(R"({apiVersion: v1, kind: Pod, metadata: {name: agent, namespace: compute-domain-nodes},
+      spec: {containers: [{name: c, image: i}]}})");
+  const auto view = read();
+  ASSERT_TRUE(view) << view.error().message;
+  const auto logs_for = [&](const sandbox::User& user) {
+    const auto transport = server_.client(user);
+    const kube::Client client(*transport, clock_, "test");
+    return read_logs(client, *view);
+  };
+  const PodLogs logs = logs_for(sandbox::admin_user());
+  EXPECT_THAT(logs.logs, SizeIs(0));
+  EXPECT_THAT(logs.problems,
+              ::testing::ElementsAre(AllOf(HasSubstr("without the log of pod agent, container c: "),
+                                           HasSubstr("is waiting to start"))));
+  EXPECT_THAT(logs_for(sandbox::service_account_user("team-a", "nobody")).problems,
+              ::testing::ElementsAre("without logs of namespace compute-domain-nodes: you lack the "
+                                     "right \"get\" on pods/log there"));
 }
 
 TEST_F(ReadCluster, ReadsDefinitionsThatAreWhatThisReleaseIsMadeFor) {

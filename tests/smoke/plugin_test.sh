@@ -178,6 +178,7 @@ check "timeline says what it waits for" eventually 20 prints "Deleting: waits fo
 # The same from a bundle.
 check "bundle" says 0 "wrote $work/b.tar.gz" cd_ bundle "$work/b.tar.gz"
 check "it has no environment, no command" refuses bash -c "tar -xzOf '$work/b.tar.gz' | grep hunter2"
+check "without logs where none are wanted" eval "cd_ bundle --no-logs '$work/short.tar.gz' && ! tar -tzf '$work/short.tar.gz' | grep logs/"
 check "its manifest says of which server it is" prints '"serverVersion": "v' tar -xzOf "$work/b.tar.gz" manifest.json
 for pod in two-nodes-0 lost other-0 by-hand; do
   check "the bundle's why pod $pod is the cluster's" same why pod $pod

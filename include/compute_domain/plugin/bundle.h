@@ -2,8 +2,9 @@
 //
 // Its files: manifest.json names the format, the release, the server and the time;
 // objects/<plural>.json is a list of each kind, as an API server gives it. Only what the types of a
-// ClusterView hold is written, so that a bundle has no secret. Reading trusts nothing: a bundle may
-// come from anywhere.
+// ClusterView hold is written, so that a bundle has no secret; and, under logs/, what the
+// operator's own pods have logged, which is for people and which no command reads. Reading trusts
+// nothing: a bundle may come from anywhere.
 #pragma once
 
 #include <string>
@@ -12,11 +13,13 @@
 #include "compute_domain/base/result.h"
 #include "compute_domain/controller/dry_run.h"
 #include "compute_domain/plugin/cluster_view.h"
+#include "compute_domain/plugin/pod_logs.h"
 
 namespace cdom::plugin {
 
 // Unavailable: the file cannot be written. A file that is there is replaced as a whole.
-base::Result<void> write_bundle(const ClusterView& view, const std::string& file);
+base::Result<void> write_bundle(const ClusterView& view, const std::string& file,
+                                const std::vector<PodLog>& logs = {});
 
 // Invalid: the file is not there, is not a bundle, is cut off, or has another format; says which.
 base::Result<ClusterView> read_bundle(const std::string& file);

@@ -137,17 +137,20 @@ int about_domain(const Call& call, const Make& make) {
 
 int bundle(const Call& call) {
   if (call.arguments.size() > 1) return misused(call, "name one file");
-  const auto found = view_of(call.flags);
+  const auto found = view_of(call.flags, !call.flags.no_logs);
   if (!found) return fail(found.error().message);
   std::string time = base::to_rfc3339(found->view.taken);
   std::erase_if(time, [](char c) { return c == ':' || c == '-'; });
   const std::string file =
       call.arguments.empty() ? cat("compute-domain-", time, ".tar.gz") : call.arguments.front();
-  if (const auto done = plugin::write_bundle(found->view, file); !done) {
+  if (const auto done = plugin::write_bundle(found->view, file, found->logs.logs); !done) {
     return fail(cat("cannot write ", file, ": ", done.error().message));
   }
   std::printf("wrote %s: look into it before you pass it on; read it with --from %s\n",
               file.c_str(), file.c_str());
+  for (const std::string& problem : found->logs.problems) {
+    std::fprintf(stderr, "%s\n", plugin::printable(problem).c_str());
+  }
   return 0;
 }
 

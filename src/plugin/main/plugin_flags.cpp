@@ -51,8 +51,10 @@ constexpr char kTimelineUsage[] =
     "    --html FILE as a page for a browser, with its matrix and its cliques too.";
 constexpr char kBundleUsage[] =
     "kubectl compute-domain bundle [FILE] [FLAGS]\n"
-    "    Writes all that the other commands read into one .tar.gz, which they read with --from.\n"
-    "    Without environment variables, commands, volumes, Secrets, or annotations of others.";
+    "    Writes all that the other commands read into one .tar.gz, which they read with --from, "
+    "and\n"
+    "    the last lines that the operator's own pods have logged. Without environment variables,\n"
+    "    commands, volumes, Secrets, or annotations of others.";
 constexpr char kPlanUsage[] =
     "kubectl compute-domain plan FILE|DIR|-… [FLAGS]\n"
     "    Reads objects in YAML or JSON (- is standard input) and prints what is wrong with them, "
@@ -90,6 +92,8 @@ std::vector<cli::Flag> rows_of(PluginFlags& f) {
        "a page for a browser, in one file that needs no other, in place of what is printed (- is "
        "standard output)",
        "topology matrix timeline"},
+      {"no-logs", "", on_off(f.no_logs), "leave out what the operator's own pods have logged",
+       "bundle"},
       {"operator-namespace", "", text(f.operator_ns, "NAMESPACE", namespace_name),
        "where the controller and the node lists are", cat(all, " plan")},
       {"node-namespace", "", text(f.node_ns, "NAMESPACE", namespace_name),

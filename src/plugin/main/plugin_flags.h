@@ -16,6 +16,7 @@ struct PluginFlags {
   std::string kubeconfig, context;
   std::string from;  // a bundle; "": the cluster
   std::string output = "text";
+  bool no_logs = false;             // in a bundle
   std::optional<std::string> html;  // a file for a page; "-": standard output
   std::string operator_ns = "compute-domain-operator";
   std::string node_ns = "compute-domain-nodes";

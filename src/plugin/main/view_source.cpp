@@ -25,7 +25,7 @@ base::Result<SourcedView> from_bundle(const PluginFlags& flags) {
   return SourcedView{*std::move(view), cat("bundle ", file)};
 }
 
-base::Result<SourcedView> from_cluster(const PluginFlags& flags) {
+base::Result<SourcedView> from_cluster(const PluginFlags& flags, bool wants_logs) {
   auto access =
       kube::find_cluster(flags.kubeconfig, cli::variable, flags.context, kube::ExecUse::Allowed);
   if (!access) return access.error();
@@ -40,6 +40,8 @@ base::Result<SourcedView> from_cluster(const PluginFlags& flags) {
                                     .operators = flags.operator_ns,
                                     .nodes = flags.node_ns},
                                    clock);
+  plugin::PodLogs logs;
+  if (view && wants_logs) logs = plugin::read_logs(client, *view);
   transport->shut_down();
   if (!view) {
     return base::Error{view.error().kind,
@@ -47,13 +49,13 @@ base::Result<SourcedView> from_cluster(const PluginFlags& flags) {
   }
   const std::string context =
       access->context.empty() ? "" : cat(" (context ", access->context, ")");
-  return SourcedView{*std::move(view), cat(server, context)};
+  return SourcedView{*std::move(view), cat(server, context), std::move(logs)};
 }
 
 }  // namespace
 
-base::Result<SourcedView> view_of(const PluginFlags& flags) {
-  auto found = flags.from.empty() ? from_cluster(flags) : from_bundle(flags);
+base::Result<SourcedView> view_of(const PluginFlags& flags, bool wants_logs) {
+  auto found = flags.from.empty() ? from_cluster(flags, wants_logs) : from_bundle(flags);
   if (found && !flags.ns.empty()) found->view.namespaces.user = flags.ns;
   return found;
 }
