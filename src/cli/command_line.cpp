@@ -40,6 +40,20 @@ std::vector<std::string> arguments_of(int argc, char** argv) {
   return arguments;
 }
 
+// Boost takes the word behind a switch for its value, also one that is for the sub-command: only
+// these two are of a switch.
+std::vector<std::string> with_values_of_switches(const std::vector<Flag>& flags,
+                                                 std::vector<std::string> arguments) {
+  for (std::size_t i = 0; i + 1 < arguments.size(); ++i) {
+    const bool is_switch = std::ranges::any_of(flags, [&](const Flag& flag) {
+      return flag.value.form == Value::Form::Switch && arguments[i] == cat("--", flag.long_name());
+    });
+    const std::string& next = arguments[i + 1];
+    if (is_switch && !next.empty() && next != "true" && next != "false") arguments[i] += "=true";
+  }
+  return arguments;
+}
+
 // The library splits the arguments and knows the names; the rows know the values.
 po::variables_map split(const std::vector<Flag>& flags, const std::vector<std::string>& arguments) {
   po::options_description options;
@@ -148,7 +162,7 @@ Parsed parse(int argc, char** argv, const CommandLine& line) {
   const std::vector<Flag> flags = rows_of(common) + line.flags;
   po::variables_map values;
   try {
-    values = split(flags, arguments_of(argc, argv));
+    values = split(flags, with_values_of_switches(flags, arguments_of(argc, argv)));
   } catch (const po::error& error) {
     return {.exit_code = usage_error(line.program, error.what())};
   }

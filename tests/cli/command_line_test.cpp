@@ -134,6 +134,16 @@ TEST(CommandLine, ComesFromTheEnvironmentWhereAFlagIsNotGiven) {
   EXPECT_FALSE(fields.is_on);
 }
 
+TEST(CommandLine, ASwitchLeavesTheNextWordToTheSubCommand) {
+  Fields fields;
+  const Parsed parsed = parse({"read", "--on", "a", "--seats=3"}, line_of(fields));
+  EXPECT_FALSE(parsed.exit_code);
+  EXPECT_THAT(parsed.arguments, ElementsAre("a"));
+  EXPECT_TRUE(fields.is_on);
+  EXPECT_FALSE(fields_of({"--on", "false"}).is_on);
+  EXPECT_TRUE(fields_of({"--on", "--seats=3"}).is_on);
+}
+
 TEST(CommandLine, AnEmptyVariableLeavesASwitchOff) {
   const Variable on("TEST_ON", "");
   EXPECT_FALSE(fields_of({}).is_on);
