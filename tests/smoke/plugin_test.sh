@@ -172,6 +172,9 @@ check "why pod: the domain was deleted under it" eventually 10 prints "deleted C
   cd_ why pod two-nodes-0
 check "with its pods" prints "two-nodes-0, two-nodes-1" cd_ why cd two-nodes
 
+# A state that is on its way too, which the cluster's matrix would have and the bundle's not.
+check "matrix shows the node whose daemon serves nobody yet" eventually 30 prints "X" cd_ matrix two-nodes
+
 # The last Event that is on its way, which the cluster's timeline would have and the bundle's not.
 check "timeline says what it waits for" eventually 20 prints "Deleting: waits for 3 pods" cd_ timeline two-nodes
 
