@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <map>
+#include <random>
 #include <stdexcept>
 
 #include "compute_domain/api/core.h"
@@ -62,6 +64,85 @@ TEST(Store, AnIndexFollowsItsObjects) {
   EXPECT_THAT(names(store.by_index("node", "n2")), ElementsAre("a"));
   store.remove({"ns", "b"});
   EXPECT_TRUE(store.by_index("node", "n1").empty());
+}
+
+// The halves of their fnv1a64, exclusive-ored, are the same.
+constexpr char kOneNode[] = "n15748", kNodeOfTheSameHash[] = "n33700";
+
+TEST(Store, TellsValuesOfTheSameHashApart) {
+  auto store = pods_by_node();
+  store.put(pod("a", kOneNode));
+  store.put(pod("b", kNodeOfTheSameHash));
+  EXPECT_THAT(names(store.by_index("node", kOneNode)), ElementsAre("a"));
+  EXPECT_THAT(names(store.by_index("node", kNodeOfTheSameHash)), ElementsAre("b"));
+  store.put(pod("a", kNodeOfTheSameHash));
+  EXPECT_THAT(names(store.by_index("node", kNodeOfTheSameHash)), ElementsAre("a", "b"));
+  EXPECT_TRUE(store.by_index("node", kOneNode).empty());
+}
+
+TEST(Store, FindsAnObjectWithTwoValuesOfTheSameHashByBoth) {
+  Store<Pod> store({{"node", [](const Pod& p) {
+                       return p.node.empty()
+                                  ? std::vector<std::string>{}
+                                  : std::vector<std::string>{kOneNode, kNodeOfTheSameHash};
+                     }}});
+  store.put(pod("a", "both"));
+  EXPECT_THAT(names(store.by_index("node", kOneNode)), ElementsAre("a"));
+  EXPECT_THAT(names(store.by_index("node", kNodeOfTheSameHash)), ElementsAre("a"));
+  store.put(pod("a", ""));
+  EXPECT_TRUE(store.by_index("node", kOneNode).empty());
+  EXPECT_TRUE(store.by_index("node", kNodeOfTheSameHash).empty());
+}
+
+// What a store with an index shows, said in the plainest way.
+class PlainPods {
+ public:
+  void put(const Pod& pod) { pods_.insert_or_assign(pod.meta.name, pod); }
+  void remove(const std::string& name) { pods_.erase(name); }
+  [[nodiscard]] std::vector<std::string> on(const std::string& node) const {
+    std::vector<std::string> out;
+    for (const auto& [name, pod] : pods_) {
+      if (pod.node == node) out.push_back(name);
+    }
+    return out;
+  }
+
+ private:
+  std::map<std::string, Pod> pods_;
+};
+
+TEST(Store, ShowsAfterAnyChangesWhatIsThereAndNothingElse) {
+  for (unsigned seed = 0; seed < 10; ++seed) {
+    SCOPED_TRACE(seed);
+    std::mt19937 random(seed);
+    auto store = pods_by_node();
+    PlainPods plain;
+    for (int step = 0; step < 4000; ++step) {
+      const std::string name = "p" + std::to_string(random() % 700);
+      if (random() % 3 == 0) {
+        store.remove({"ns", name});
+        plain.remove(name);
+      } else {
+        const Pod object = pod(name, "n" + std::to_string(random() % 5));
+        store.put(object);
+        plain.put(object);
+      }
+    }
+    for (const std::string node : {"n0", "n1", "n2", "n3", "n4", "n5"}) {
+      EXPECT_EQ(names(store.by_index("node", node)), plain.on(node));
+    }
+  }
+}
+
+TEST(Store, KeepsObjectsOfOneNameInTheOrderOfTheirNamespaces) {
+  auto store = pods_by_node();
+  for (const std::string ns : {"b", "c", "a"}) {
+    Pod object = pod(ns + "-pod", "n1");
+    object.meta.ns = ns;
+    store.put(object);
+  }
+  EXPECT_THAT(names(store.all()), ElementsAre("a-pod", "b-pod", "c-pod"));
+  EXPECT_THAT(names(store.by_index("node", "n1")), ElementsAre("a-pod", "b-pod", "c-pod"));
 }
 
 TEST(Store, RefusesAnIndexThatDoesNotExist) {

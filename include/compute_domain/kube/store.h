@@ -5,21 +5,28 @@
 // never proves absence there: only the API server's own NotFound does.
 #pragma once
 
+#include <algorithm>
 #include <charconv>
 #include <cstddef>
 #include <cstdint>
+#include <deque>
 #include <functional>
+#include <iterator>
 #include <map>
 #include <memory>
 #include <mutex>
 #include <set>
 #include <shared_mutex>
+#include <stdexcept>
 #include <string>
+#include <string_view>
 #include <tuple>
 #include <utility>
 #include <vector>
 
 #include "compute_domain/api/meta.h"
+#include "compute_domain/base/sorted_chunks.h"
+#include "compute_domain/base/text.h"
 
 namespace cdom::kube {
 
@@ -68,60 +75,111 @@ class Store {
   void see_version(const std::string& resource_version);
 
  private:
-  Change<T> put_locked(T object);
-  Change<T> remove_locked(const api::ObjectName& name);
-  void index_locked(const T& object, bool present);
+  // The number of the place where an object lies, for as long as it is here. What stands beside the
+  // objects names them by it: a cluster has a hundred thousand of a kind, whose names would take
+  // more than they do themselves.
+  using Slot = std::uint32_t;
+  // That an index knows the object of `slot` under a value of this hash.
+  struct Entry {
+    std::uint32_t hash;
+    Slot slot;
 
-  // Finds an object by its metadata, without a copy of its name.
-  struct ByName {
-    using is_transparent = void;
-    template <class A, class B>
-    bool operator()(const A& a, const B& b) const {
-      return std::tie(a.ns, a.name) < std::tie(b.ns, b.name);
-    }
+    friend auto operator<=>(const Entry&, const Entry&) = default;
   };
+
+  static std::uint32_t hash_of(std::size_t index, std::string_view value);
+  // The first whose name is not before `name`.
+  [[nodiscard]] base::SortedChunks<Slot>::Place first_from(std::string_view ns,
+                                                           std::string_view name) const;
+  [[nodiscard]] bool is_at(base::SortedChunks<Slot>::Place place, std::string_view ns,
+                           std::string_view name) const;
+  Slot new_slot(Snapshot object);
+  std::pair<Slot, Change<T>> put_locked(T object);
+  Change<T> remove_locked(std::string_view ns, std::string_view name);
+  // By which the indexes know an object.
+  [[nodiscard]] std::vector<std::uint32_t> hashes_of(const T& object) const;
+  void index_locked(Slot slot, const std::vector<std::uint32_t>& before,
+                    const std::vector<std::uint32_t>& after);
 
   const Indexes indexes_;
   mutable std::shared_mutex mutex_;
-  std::map<api::ObjectName, Snapshot, ByName> objects_;
-  // (index, value) to the names that have it.
-  std::map<std::pair<std::string, std::string>, std::set<api::ObjectName>> names_by_value_;
+  std::deque<Snapshot> objects_;  // by slot; null where a slot is free
+  std::vector<Slot> free_;
+  base::SortedChunks<Slot> by_name_;
+  base::SortedChunks<Entry> by_value_;
   std::uint64_t seen_version_ = 0;
   bool synced_ = false;
 };
 
 template <class T>
+std::uint32_t Store<T>::hash_of(std::size_t index, std::string_view value) {
+  const std::uint64_t hash = base::fnv1a64(value) + index * 0x9e3779b97f4a7c15;
+  return static_cast<std::uint32_t>(hash ^ (hash >> 32));
+}
+
+template <class T>
+base::SortedChunks<typename Store<T>::Slot>::Place Store<T>::first_from(
+    std::string_view ns, std::string_view name) const {
+  return by_name_.first_not([&](Slot slot) {
+    const api::ObjectMeta& meta = objects_[slot]->meta;
+    return std::tie(meta.ns, meta.name) < std::tie(ns, name);
+  });
+}
+
+template <class T>
+bool Store<T>::is_at(base::SortedChunks<Slot>::Place place, std::string_view ns,
+                     std::string_view name) const {
+  if (place == by_name_.end()) return false;
+  const api::ObjectMeta& meta = objects_[*place]->meta;
+  return meta.ns == ns && meta.name == name;
+}
+
+template <class T>
 typename Store<T>::Snapshot Store<T>::get(const api::ObjectName& name) const {
   const std::shared_lock lock(mutex_);
-  const auto it = objects_.find(name);
-  return it == objects_.end() ? nullptr : it->second;
+  const auto place = first_from(name.ns, name.name);
+  return is_at(place, name.ns, name.name) ? objects_[*place] : nullptr;
 }
 
 template <class T>
 std::vector<typename Store<T>::Snapshot> Store<T>::all() const {
   const std::shared_lock lock(mutex_);
   std::vector<Snapshot> out;
-  out.reserve(objects_.size());
-  for (const auto& [name, object] : objects_) out.push_back(object);
+  out.reserve(by_name_.size());
+  for (const Slot slot : by_name_) out.push_back(objects_[slot]);
   return out;
 }
 
 template <class T>
 std::vector<typename Store<T>::Snapshot> Store<T>::by_index(const std::string& index,
                                                             const std::string& value) const {
-  indexes_.at(index);
-  const std::shared_lock lock(mutex_);
+  const auto found = indexes_.find(index);
+  if (found == indexes_.end()) throw std::out_of_range("no index " + index);
+  const auto position = static_cast<std::size_t>(std::distance(indexes_.begin(), found));
+  const Entry first{hash_of(position, value), 0};
   std::vector<Snapshot> out;
-  const auto it = names_by_value_.find({index, value});
-  if (it == names_by_value_.end()) return out;
-  for (const api::ObjectName& name : it->second) out.push_back(objects_.at(name));
+  {
+    const std::shared_lock lock(mutex_);
+    auto it = by_value_.first_not([&](const Entry& entry) { return entry < first; });
+    for (; it != by_value_.end() && (*it).hash == first.hash; ++it) {
+      out.push_back(objects_[(*it).slot]);
+    }
+  }
+  // Other values may have the same hash.
+  std::erase_if(out, [&](const Snapshot& object) {
+    const std::vector<std::string> values = found->second(*object);
+    return std::ranges::find(values, value) == values.end();
+  });
+  std::ranges::sort(out, [](const Snapshot& a, const Snapshot& b) {
+    return std::tie(a->meta.ns, a->meta.name) < std::tie(b->meta.ns, b->meta.name);
+  });
   return out;
 }
 
 template <class T>
 std::size_t Store<T>::size() const {
   const std::shared_lock lock(mutex_);
-  return objects_.size();
+  return by_name_.size();
 }
 
 template <class T>
@@ -139,13 +197,13 @@ std::uint64_t Store<T>::seen_version() const {
 template <class T>
 Change<T> Store<T>::put(T object) {
   const std::unique_lock lock(mutex_);
-  return put_locked(std::move(object));
+  return put_locked(std::move(object)).second;
 }
 
 template <class T>
 Change<T> Store<T>::remove(const api::ObjectName& name) {
   const std::unique_lock lock(mutex_);
-  return remove_locked(name);
+  return remove_locked(name.ns, name.name);
 }
 
 template <class T>
@@ -153,17 +211,21 @@ std::vector<Change<T>> Store<T>::replace(std::vector<T> objects,
                                          const std::string& resource_version,
                                          const std::set<api::ObjectName>& kept) {
   const std::unique_lock lock(mutex_);
-  std::set<api::ObjectName> gone;
-  for (const auto& [name, object] : objects_) {
-    if (!kept.contains(name)) gone.insert(name);
-  }
   std::vector<Change<T>> changes;
+  std::vector<bool> stays(objects_.size());  // by slot
   for (T& object : objects) {
-    gone.erase(api::name_of(object.meta));
-    Change<T> change = put_locked(std::move(object));
+    auto [slot, change] = put_locked(std::move(object));
+    if (slot >= stays.size()) stays.resize(slot + 1);
+    stays[slot] = true;
     if (!change.before || !(*change.before == *change.after)) changes.push_back(std::move(change));
   }
-  for (const api::ObjectName& name : gone) changes.push_back(remove_locked(name));
+  std::vector<api::ObjectName> gone;
+  for (const Slot slot : by_name_) {
+    if (stays[slot]) continue;
+    api::ObjectName name = api::name_of(objects_[slot]->meta);
+    if (!kept.contains(name)) gone.push_back(std::move(name));
+  }
+  for (const api::ObjectName& name : gone) changes.push_back(remove_locked(name.ns, name.name));
   seen_version_ = version_number(resource_version);
   synced_ = true;
   return changes;
@@ -176,39 +238,72 @@ void Store<T>::see_version(const std::string& resource_version) {
 }
 
 template <class T>
-Change<T> Store<T>::put_locked(T object) {
+typename Store<T>::Slot Store<T>::new_slot(Snapshot object) {
+  if (free_.empty()) {
+    objects_.push_back(std::move(object));
+    return static_cast<Slot>(objects_.size() - 1);
+  }
+  const Slot slot = free_.back();
+  free_.pop_back();
+  objects_[slot] = std::move(object);
+  return slot;
+}
+
+template <class T>
+std::pair<typename Store<T>::Slot, Change<T>> Store<T>::put_locked(T object) {
   auto after = std::make_shared<const T>(std::move(object));
-  auto slot = objects_.find(after->meta);
-  if (slot == objects_.end()) slot = objects_.emplace(api::name_of(after->meta), nullptr).first;
-  const Snapshot before = std::exchange(slot->second, after);
-  if (before) index_locked(*before, false);
-  index_locked(*after, true);
-  return {before, std::move(after)};
+  const auto place = first_from(after->meta.ns, after->meta.name);
+  if (!is_at(place, after->meta.ns, after->meta.name)) {
+    const Slot slot = new_slot(after);
+    by_name_.insert(place, slot);
+    index_locked(slot, {}, hashes_of(*after));
+    return {slot, {nullptr, std::move(after)}};
+  }
+  const Slot slot = *place;
+  Snapshot before = std::exchange(objects_[slot], after);
+  index_locked(slot, hashes_of(*before), hashes_of(*after));
+  return {slot, {std::move(before), std::move(after)}};
 }
 
 template <class T>
-Change<T> Store<T>::remove_locked(const api::ObjectName& name) {
-  const auto it = objects_.find(name);
-  if (it == objects_.end()) return {};
-  const Snapshot before = std::move(it->second);
-  objects_.erase(it);
-  index_locked(*before, false);
-  return {before, nullptr};
+Change<T> Store<T>::remove_locked(std::string_view ns, std::string_view name) {
+  const auto place = first_from(ns, name);
+  if (!is_at(place, ns, name)) return {};
+  const Slot slot = *place;
+  by_name_.erase(place);
+  free_.push_back(slot);
+  Snapshot before = std::exchange(objects_[slot], nullptr);
+  index_locked(slot, hashes_of(*before), {});
+  return {std::move(before), nullptr};
 }
 
 template <class T>
-void Store<T>::index_locked(const T& object, bool present) {
-  if (indexes_.empty()) return;
-  const api::ObjectName name = api::name_of(object.meta);
-  for (const auto& [index, values_of] : indexes_) {
-    for (const std::string& value : values_of(object)) {
-      const std::pair key(index, value);
-      if (present) {
-        names_by_value_[key].insert(name);
-      } else if (const auto it = names_by_value_.find(key); it != names_by_value_.end()) {
-        it->second.erase(name);
-        if (it->second.empty()) names_by_value_.erase(it);
-      }
+std::vector<std::uint32_t> Store<T>::hashes_of(const T& object) const {
+  std::vector<std::uint32_t> hashes;
+  std::size_t index = 0;
+  for (const auto& [name, values_of] : indexes_) {
+    for (const std::string& value : values_of(object)) hashes.push_back(hash_of(index, value));
+    ++index;
+  }
+  return hashes;
+}
+
+template <class T>
+void Store<T>::index_locked(Slot slot, const std::vector<std::uint32_t>& before,
+                            const std::vector<std::uint32_t>& after) {
+  if (before == after) return;
+  const auto place_of = [&](const Entry& entry) {
+    return by_value_.first_not([&](const Entry& other) { return other < entry; });
+  };
+  for (const std::uint32_t hash : before) {
+    const auto place = place_of({hash, slot});
+    // Two of its values may have the same hash.
+    if (place != by_value_.end() && *place == Entry{hash, slot}) by_value_.erase(place);
+  }
+  for (const std::uint32_t hash : after) {
+    const auto place = place_of({hash, slot});
+    if (place == by_value_.end() || *place != Entry{hash, slot}) {
+      by_value_.insert(place, {hash, slot});
     }
   }
 }
