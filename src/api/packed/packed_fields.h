@@ -1,0 +1,155 @@
+// The fields of the objects that can be packed, in the order in which they are.
+//
+// fields_of(each, object) gives them to `each`, which writes or reads them. The bindings name all
+// fields of a struct, so that one which gets a new field does not compile before it is here.
+#pragma once
+
+#include <concepts>
+#include <type_traits>
+
+#include "compute_domain/api/compute_domain_node.h"
+#include "compute_domain/api/core.h"
+#include "compute_domain/api/resource.h"
+
+namespace cdom::api::packed {
+
+// A T, or a const one.
+template <class Object, class T>
+concept Of = std::same_as<std::remove_const_t<Object>, T>;
+
+void fields_of(auto& each, Of<OwnerReference> auto& owner) {
+  auto& [api_version, kind, name, uid, controller] = owner;
+  each(api_version, kind, name, uid, controller);
+}
+
+// First what name_in() reads.
+void fields_of(auto& each, Of<ObjectMeta> auto& meta) {
+  auto& [name, ns, uid, resource_version, generation, creation_time, deletion_time, labels,
+         annotations, finalizers, owners] = meta;
+  each.name(ns);
+  each.name(name);
+  each.version(resource_version);
+  each(uid, generation, creation_time, deletion_time, labels, annotations, finalizers, owners);
+}
+
+void fields_of(auto& each, Of<Condition> auto& condition) {
+  auto& [type, status, reason, message, last_transition, observed_generation, text] = condition;
+  each(type, status, reason, message, last_transition, observed_generation, text);
+}
+
+void fields_of(auto& each, Of<Taint> auto& taint) {
+  auto& [key, value, effect] = taint;
+  each(key, value, effect);
+}
+
+void fields_of(auto& each, Of<Node> auto& node) {
+  auto& [meta, boot_id, taints, unschedulable, ready, internal_ip] = node;
+  each(meta, boot_id, taints, unschedulable, ready, internal_ip);
+}
+
+void fields_of(auto& each, Of<PodClaim> auto& claim) {
+  auto& [name, template_name] = claim;
+  each(name, template_name);
+}
+
+void fields_of(auto& each, Of<Pod> auto& pod) {
+  auto& [meta, claims, node, phase, ip, ready, ready_changed] = pod;
+  each(meta, claims, node, phase, ip, ready, ready_changed);
+}
+
+void fields_of(auto& each, Of<DeviceRequest> auto& request) {
+  auto& [name, device_class, selectors, admin_access] = request;
+  each(name, device_class, selectors, admin_access);
+}
+
+void fields_of(auto& each, Of<OpaqueConfig> auto& config) {
+  auto& [requests, driver, parameters, from_class] = config;
+  each(requests, driver, parameters, from_class);
+}
+
+void fields_of(auto& each, Of<ResourceClaimSpec> auto& spec) {
+  auto& [requests, configs] = spec;
+  each(requests, configs);
+}
+
+void fields_of(auto& each, Of<AllocatedDevice> auto& device) {
+  auto& [request, driver, pool, name, admin_access] = device;
+  each(request, driver, pool, name, admin_access);
+}
+
+void fields_of(auto& each, Of<Allocation> auto& allocation) {
+  auto& [devices, configs, node] = allocation;
+  each(devices, configs, node);
+}
+
+void fields_of(auto& each, Of<ClaimConsumer> auto& consumer) {
+  auto& [resource, name, uid, node] = consumer;
+  each(resource, name, uid, node);
+}
+
+void fields_of(auto& each, Of<DomainRef> auto& ref) {
+  auto& [kind, uid] = ref;
+  each(kind, uid);
+}
+
+void fields_of(auto& each, Of<ResourceClaim> auto& claim) {
+  auto& [meta, spec, allocation, reserved_for, domain_ref, version] = claim;
+  each(meta, spec, allocation, reserved_for, domain_ref);
+  each.claim_version(version);
+}
+
+void fields_of(auto& each, Of<Device> auto& device) {
+  auto& [name, attributes] = device;
+  each(name, attributes);
+}
+
+void fields_of(auto& each, Of<ResourceSlice> auto& slice) {
+  auto& [meta, driver, pool, pool_generation, pool_slices, node, clique, devices] = slice;
+  each(meta, driver, pool, pool_generation, pool_slices, node, clique, devices);
+}
+
+void fields_of(auto& each, Of<ClaimChannel> auto& claim) {
+  auto& [claim_uid, channel] = claim;
+  each(claim_uid, channel);
+}
+
+void fields_of(auto& each, Of<DaemonFailure> auto& failure) {
+  auto& [time, message] = failure;
+  each(time, message);
+}
+
+void fields_of(auto& each, Of<ImexGroupReport> auto& report) {
+  auto& [group, table_hash, slot, term, state, instance, since, connected, unreachable, domains,
+         claims, channels, claim_channels, releases, message, restarts, last_failure] = report;
+  each(group, table_hash, slot, term, state, instance, since, connected, unreachable, domains,
+       claims, channels, claim_channels, releases, message, restarts, last_failure);
+}
+
+void fields_of(auto& each, Of<PendingClaim> auto& claim) {
+  auto& [uid, message] = claim;
+  each(uid, message);
+}
+
+void fields_of(auto& each, Of<ReportSummary> auto& summary) {
+  auto& [state, since, domains, unreachable, message] = summary;
+  each(state, since, domains, unreachable, message);
+}
+
+void fields_of(auto& each, Of<ComputeDomainNodeReport> auto& report) {
+  auto& [boot_id, clique, next_clique, isolation, next_isolation, host_managed, fabric_error,
+         address, groups, pending_claims, conditions, summary] = report;
+  each(boot_id, clique, next_clique, isolation, next_isolation, host_managed, fabric_error, address,
+       groups, pending_claims, conditions, summary);
+}
+
+void fields_of(auto& each, Of<Staleness> auto& stale) {
+  auto& [state, reason, message, since] = stale;
+  each(state, reason, message, since);
+}
+
+void fields_of(auto& each, Of<ComputeDomainNode> auto& node) {
+  auto& [meta, status, stale] = node;
+  each(meta, status, stale);
+}
+
+}  // namespace cdom::api::packed
