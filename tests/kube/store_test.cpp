@@ -24,8 +24,21 @@ Pod pod(const std::string& name, const std::string& node) {
   return out;
 }
 
-Store<Pod> pods_by_node() {
-  return Store<Pod>({{"node", [](const Pod& p) { return std::vector<std::string>{p.node}; }}});
+// In both forms they are the same.
+template <class StoreType>
+class AnyStore : public testing::Test {};
+using StoreTypes = testing::Types<Store<Pod>, Store<Pod, Packed>>;
+TYPED_TEST_SUITE(AnyStore, StoreTypes);
+
+Store<Pod>::Indexes by_node() {
+  return {{"node", [](const Pod& p) { return std::vector<std::string>{p.node}; }}};
+}
+
+template <class StoreType>
+std::vector<typename StoreType::Kept> kept(const std::vector<Pod>& pods) {
+  std::vector<typename StoreType::Kept> out;
+  for (const Pod& pod : pods) out.push_back(StoreType::kept(pod));
+  return out;
 }
 
 std::vector<std::string> names(const std::vector<Store<Pod>::Snapshot>& pods) {
@@ -35,8 +48,8 @@ std::vector<std::string> names(const std::vector<Store<Pod>::Snapshot>& pods) {
   return out;
 }
 
-TEST(Store, KeepsTheLastStateOfAnObject) {
-  Store<Pod> store;
+TYPED_TEST(AnyStore, KeepsTheLastStateOfAnObject) {
+  TypeParam store;
   store.put(pod("a", "n1"));
   const Change<Pod> change = store.put(pod("a", "n2"));
   EXPECT_EQ(change.before->node, "n1");
@@ -45,8 +58,8 @@ TEST(Store, KeepsTheLastStateOfAnObject) {
   EXPECT_EQ(store.size(), 1U);
 }
 
-TEST(Store, ASnapshotOutlivesItsObject) {
-  Store<Pod> store;
+TYPED_TEST(AnyStore, ASnapshotOutlivesItsObject) {
+  TypeParam store;
   store.put(pod("a", "n1"));
   const auto snapshot = store.get({"ns", "a"});
   store.remove({"ns", "a"});
@@ -54,8 +67,8 @@ TEST(Store, ASnapshotOutlivesItsObject) {
   EXPECT_EQ(snapshot->node, "n1");
 }
 
-TEST(Store, AnIndexFollowsItsObjects) {
-  auto store = pods_by_node();
+TYPED_TEST(AnyStore, AnIndexFollowsItsObjects) {
+  TypeParam store(by_node());
   store.put(pod("b", "n1"));
   store.put(pod("a", "n1"));
   EXPECT_THAT(names(store.by_index("node", "n1")), ElementsAre("a", "b"));
@@ -69,8 +82,8 @@ TEST(Store, AnIndexFollowsItsObjects) {
 // The halves of their fnv1a64, exclusive-ored, are the same.
 constexpr char kOneNode[] = "n15748", kNodeOfTheSameHash[] = "n33700";
 
-TEST(Store, TellsValuesOfTheSameHashApart) {
-  auto store = pods_by_node();
+TYPED_TEST(AnyStore, TellsValuesOfTheSameHashApart) {
+  TypeParam store(by_node());
   store.put(pod("a", kOneNode));
   store.put(pod("b", kNodeOfTheSameHash));
   EXPECT_THAT(names(store.by_index("node", kOneNode)), ElementsAre("a"));
@@ -80,12 +93,12 @@ TEST(Store, TellsValuesOfTheSameHashApart) {
   EXPECT_TRUE(store.by_index("node", kOneNode).empty());
 }
 
-TEST(Store, FindsAnObjectWithTwoValuesOfTheSameHashByBoth) {
-  Store<Pod> store({{"node", [](const Pod& p) {
-                       return p.node.empty()
-                                  ? std::vector<std::string>{}
-                                  : std::vector<std::string>{kOneNode, kNodeOfTheSameHash};
-                     }}});
+TYPED_TEST(AnyStore, FindsAnObjectWithTwoValuesOfTheSameHashByBoth) {
+  TypeParam store({{"node", [](const Pod& p) {
+                      return p.node.empty()
+                                 ? std::vector<std::string>{}
+                                 : std::vector<std::string>{kOneNode, kNodeOfTheSameHash};
+                    }}});
   store.put(pod("a", "both"));
   EXPECT_THAT(names(store.by_index("node", kOneNode)), ElementsAre("a"));
   EXPECT_THAT(names(store.by_index("node", kNodeOfTheSameHash)), ElementsAre("a"));
@@ -111,11 +124,11 @@ class PlainPods {
   std::map<std::string, Pod> pods_;
 };
 
-TEST(Store, ShowsAfterAnyChangesWhatIsThereAndNothingElse) {
+TYPED_TEST(AnyStore, ShowsAfterAnyChangesWhatIsThereAndNothingElse) {
   for (unsigned seed = 0; seed < 10; ++seed) {
     SCOPED_TRACE(seed);
     std::mt19937 random(seed);
-    auto store = pods_by_node();
+    TypeParam store(by_node());
     PlainPods plain;
     for (int step = 0; step < 4000; ++step) {
       const std::string name = "p" + std::to_string(random() % 700);
@@ -134,8 +147,8 @@ TEST(Store, ShowsAfterAnyChangesWhatIsThereAndNothingElse) {
   }
 }
 
-TEST(Store, KeepsObjectsOfOneNameInTheOrderOfTheirNamespaces) {
-  auto store = pods_by_node();
+TYPED_TEST(AnyStore, KeepsObjectsOfOneNameInTheOrderOfTheirNamespaces) {
+  TypeParam store(by_node());
   for (const std::string ns : {"b", "c", "a"}) {
     Pod object = pod(ns + "-pod", "n1");
     object.meta.ns = ns;
@@ -145,19 +158,20 @@ TEST(Store, KeepsObjectsOfOneNameInTheOrderOfTheirNamespaces) {
   EXPECT_THAT(names(store.by_index("node", "n1")), ElementsAre("a-pod", "b-pod", "c-pod"));
 }
 
-TEST(Store, RefusesAnIndexThatDoesNotExist) {
-  const auto store = pods_by_node();
+TYPED_TEST(AnyStore, RefusesAnIndexThatDoesNotExist) {
+  const TypeParam store(by_node());
   EXPECT_THROW((void)store.by_index("claim", "x"), std::out_of_range);
 }
 
-TEST(Store, AListTellsWhatCameChangedAndWent) {
-  auto store = pods_by_node();
-  store.replace({pod("gone", "n1"), pod("same", "n1"), pod("moved", "n1")}, "10");
-  const auto changes =
-      store.replace({pod("same", "n1"), pod("moved", "n2"), pod("new", "n3")}, "20");
+TYPED_TEST(AnyStore, AListTellsWhatCameChangedAndWent) {
+  TypeParam store(by_node());
+  store.replace(kept<TypeParam>({pod("gone", "n1"), pod("same", "n1"), pod("moved", "n1")}), "10");
+  const auto changes = store.replace(
+      kept<TypeParam>({pod("same", "n1"), pod("moved", "n2"), pod("new", "n3")}), "20");
   std::vector<std::string> told;
   told.reserve(changes.size());
-  for (const auto& [before, after] : changes) {
+  for (const auto& change : changes) {
+    const auto [before, after] = TypeParam::opened(change);
     told.push_back((before ? before->meta.name + "@" + before->node : "-") + " " +
                    (after ? after->meta.name + "@" + after->node : "-"));
   }
@@ -165,8 +179,72 @@ TEST(Store, AListTellsWhatCameChangedAndWent) {
   EXPECT_THAT(names(store.by_index("node", "n1")), ElementsAre("same"));
 }
 
-TEST(Store, HasSyncedOnceItWasListed) {
-  Store<Pod> store;
+TYPED_TEST(AnyStore, AListTellsOfAnObjectOfWhichOnlyTheVersionHasChanged) {
+  TypeParam store(by_node());
+  Pod object = pod("a", "n1");
+  object.meta.resource_version = "5";
+  store.replace(kept<TypeParam>({object}), "10");
+  EXPECT_THAT(store.replace(kept<TypeParam>({object}), "11"), testing::IsEmpty());
+  object.meta.resource_version = "12";
+  const auto changes = store.replace(kept<TypeParam>({object}), "12");
+  ASSERT_EQ(changes.size(), 1U);
+  const auto [before, after] = TypeParam::opened(changes.front());
+  EXPECT_NE(before, nullptr);
+  EXPECT_EQ(*after, object);
+  EXPECT_EQ(*store.get({"ns", "a"}), object);
+}
+
+TYPED_TEST(AnyStore, KeepsWhatAListCannotSay) {
+  TypeParam store(by_node());
+  store.replace(kept<TypeParam>({pod("a", "n1"), pod("b", "n1"), pod("c", "n1")}), "10");
+  const auto changes = store.replace(kept<TypeParam>({pod("c", "n1")}), "20", {{"ns", "b"}});
+  ASSERT_EQ(changes.size(), 1U);
+  EXPECT_EQ(TypeParam::opened(changes.front()).before->meta.name, "a");
+  EXPECT_THAT(names(store.by_index("node", "n1")), ElementsAre("b", "c"));
+}
+
+TYPED_TEST(AnyStore, ShowsWhatWasThereWhenItWasAskedOneAfterTheOther) {
+  TypeParam store;
+  store.put(pod("b", "n1"));
+  store.put(pod("a", "n1"));
+  std::vector<std::string> shown;
+  store.for_each([&](const auto& object) {
+    shown.push_back(object->meta.name + "@" + object->node);
+    store.put(pod("b", "n2"));
+    store.put(pod("c", "n2"));
+  });
+  EXPECT_THAT(shown, ElementsAre("a@n1", "b@n1"));
+}
+
+TYPED_TEST(AnyStore, PutsAnotherObjectWhereOneWas) {
+  TypeParam store(by_node());
+  store.put(pod("a", "n1"));
+  store.put(pod("b", "n1"));
+  store.remove({"ns", "a"});
+  store.put(pod("c", "n2"));
+  EXPECT_THAT(names(store.all()), ElementsAre("b", "c"));
+  EXPECT_THAT(names(store.by_index("node", "n1")), ElementsAre("b"));
+  EXPECT_THAT(names(store.by_index("node", "n2")), ElementsAre("c"));
+  EXPECT_FALSE(store.remove({"ns", "a"}).before);
+}
+
+// Most of what a watch brings: nothing has to be unpacked for it.
+TEST(PackedStore, GivesOneStateForBothWhereOnlyTheVersionHasChanged) {
+  Store<Pod, Packed> store(by_node());
+  Pod object = pod("a", "n1");
+  object.meta.resource_version = "5";
+  store.put(object);
+  object.meta.resource_version = "6";
+  const Change<Pod> change = store.put(object);
+  EXPECT_EQ(change.before, change.after);
+  EXPECT_EQ(*change.after, object);
+  EXPECT_EQ(store.get({"ns", "a"})->meta.resource_version, "6");
+  object.meta.uid = "u-2";
+  EXPECT_NE(store.put(object).before->meta.uid, "u-2");
+}
+
+TYPED_TEST(AnyStore, HasSyncedOnceItWasListed) {
+  TypeParam store;
   EXPECT_FALSE(store.has_synced());
   EXPECT_EQ(store.seen_version(), 0U);
   store.replace({}, "41");
@@ -175,7 +253,7 @@ TEST(Store, HasSyncedOnceItWasListed) {
   EXPECT_EQ(store.seen_version(), 42U);
 }
 
-TEST(Store, AVersionThatIsNoNumberCountsAsZero) {
+TEST(VersionNumber, OfWhatIsNoNumberIsZero) {
   EXPECT_EQ(version_number("18446744073709551615"), 18446744073709551615U);
   EXPECT_EQ(version_number(""), 0U);
   EXPECT_EQ(version_number("12a"), 0U);

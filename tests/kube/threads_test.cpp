@@ -89,10 +89,12 @@ TEST(StoreThreads, ReadersSeeWholeListsWhileOneWriterWrites) {
   Store<api::ConfigMap> store(
       {{"value", [](const api::ConfigMap& c) { return std::vector{c.data.at("value")}; }}});
   const auto list = [](const std::string& value) {
-    std::vector<api::ConfigMap> out(3);
-    for (std::size_t i = 0; i < out.size(); ++i) {
-      out[i].meta.name = std::to_string(i);
-      out[i].data["value"] = value;
+    std::vector<std::shared_ptr<const api::ConfigMap>> out;
+    for (int i = 0; i < 3; ++i) {
+      api::ConfigMap map;
+      map.meta.name = std::to_string(i);
+      map.data["value"] = value;
+      out.push_back(std::make_shared<const api::ConfigMap>(std::move(map)));
     }
     return out;
   };

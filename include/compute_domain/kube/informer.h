@@ -32,12 +32,12 @@ struct InformerOptions {
 };
 
 // `Stored` is what the store keeps of a T: the same type unless `read` makes another one of it.
-// Where T is api::DynamicObject, `kind` says of which kind.
-template <class T, class Stored = T>
+// Where T is api::DynamicObject, `kind` says of which kind. `StoreType` says in which form.
+template <class T, class Stored = T, class StoreType = Store<Stored>>
 class Informer : private WatchSource {
  public:
   using Step = WatchLoop::Step;
-  // Null `before`: added; null `after`: deleted. Both are snapshots of the store.
+  // Null `before`: added; null `after`: deleted. Both are as Change has them.
   using OnChange = std::function<void(const Stored* before, const Stored* after)>;
   // What the store gets of each object: without what nobody reads, and decoded where many would
   // have to. It keeps the metadata's namespace, name, UID and resource version.
@@ -45,7 +45,7 @@ class Informer : private WatchSource {
 
   Informer(
       const Client& client, const base::Clock& clock, InformerOptions options,
-      typename Store<Stored>::Indexes indexes = {}, base::Registry* metrics = nullptr,
+      typename StoreType::Indexes indexes = {}, base::Registry* metrics = nullptr,
       Read read = [](T&& object) -> Stored { return std::move(object); },
       api::Kind kind = api::kind_of<T>())
       : client_(client),
@@ -69,7 +69,7 @@ class Informer : private WatchSource {
   using OnUnreadable = std::function<void(const api::Unreadable&)>;
   void on_unreadable(OnUnreadable callback) { on_unreadable_ = std::move(callback); }
 
-  [[nodiscard]] const Store<Stored>& store() const { return store_; }
+  [[nodiscard]] const StoreType& store() const { return store_; }
 
   // The same as WatchLoop's.
   Step step(base::Duration wait) { return loop_.step(wait); }
@@ -94,7 +94,7 @@ class Informer : private WatchSource {
     for (api::Unreadable& object : page->unreadable) {
       listed_unreadable_[object.name] = std::move(object);
     }
-    for (T& item : page->items) listed_.push_back(read_(std::move(item)));
+    for (T& item : page->items) listed_.push_back(StoreType::kept(read_(std::move(item))));
     return PageEnd{std::move(page->resource_version), std::move(page->continue_token)};
   }
 
@@ -106,7 +106,7 @@ class Informer : private WatchSource {
     const auto changes = store_.replace(std::exchange(listed_, {}), resource_version, kept);
     unreadable_.keep_only(listed_unreadable_);
     for (const auto& [name, object] : std::exchange(listed_unreadable_, {})) note(object);
-    for (const Change<Stored>& change : changes) tell(change);
+    for (const auto& change : changes) tell(StoreType::opened(change));
   }
 
   base::Result<std::unique_ptr<http::Stream>> open_watch(const std::string& resource_version,
@@ -182,12 +182,12 @@ class Informer : private WatchSource {
   const Read read_;
   PageCursor cursor_;
   Encoding encoding_ = Encoding::Protobuf;  // that is asked for
-  Store<Stored> store_;
+  StoreType store_;
   base::Number* const objects_;
   std::vector<OnChange> callbacks_;
   OnUnreadable on_unreadable_;
   UnreadableObjects unreadable_;
-  std::vector<Stored> listed_;  // pages so far
+  std::vector<typename StoreType::Kept> listed_;  // pages so far
   std::map<api::ObjectName, api::Unreadable> listed_unreadable_;
   api::WatchEvent<T> pending_;  // read, not yet applied
   WatchLoop loop_;

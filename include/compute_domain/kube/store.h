@@ -20,13 +20,13 @@
 #include <stdexcept>
 #include <string>
 #include <string_view>
-#include <tuple>
 #include <utility>
 #include <vector>
 
 #include "compute_domain/api/meta.h"
 #include "compute_domain/base/sorted_chunks.h"
 #include "compute_domain/base/text.h"
+#include "compute_domain/kube/kept.h"
 
 namespace cdom::kube {
 
@@ -39,16 +39,19 @@ inline std::uint64_t version_number(const std::string& resource_version) {
   return error == std::errc() && at == end ? number : 0;
 }
 
-// One change of the store: null `before` means added, null `after` deleted.
+// One change of the store: null `before` means added, null `after` deleted. Where objects are
+// packed and nothing but the resource version has changed, `before` is `after`.
 template <class T>
 struct Change {
   std::shared_ptr<const T> before, after;
 };
 
-template <class T>
+template <class T, template <class> class Form = AsIs>
 class Store {
  public:
   using Snapshot = std::shared_ptr<const T>;
+  // An object as it is kept here; what `false` is of it: none.
+  using Kept = typename Form<T>::Kept;
   // The values under which an index knows an object, by the index's name.
   using Indexes = std::map<std::string, std::function<std::vector<std::string>(const T&)>>;
 
@@ -58,6 +61,10 @@ class Store {
   [[nodiscard]] Snapshot get(const api::ObjectName& name) const;
   // In the order of their names.
   [[nodiscard]] std::vector<Snapshot> all() const;
+  // Shows the same to `visit`, one after the other, so that of packed objects never all have to be
+  // unpacked. They are of one moment; `visit` may take its time.
+  template <class Visit>
+  void for_each(const Visit& visit) const;
   // In the order of their names; throws std::out_of_range for an index that does not exist.
   [[nodiscard]] std::vector<Snapshot> by_index(const std::string& index,
                                                const std::string& value) const;
@@ -69,9 +76,15 @@ class Store {
 
   Change<T> put(T object);
   Change<T> remove(const api::ObjectName& name);
-  // Makes `objects` the whole content, at once for all readers; of `kept` what is here stays.
-  std::vector<Change<T>> replace(std::vector<T> objects, const std::string& resource_version,
-                                 const std::set<api::ObjectName>& kept = {});
+  // What a list brings: a change of each object that is not as it was, which opened() shows.
+  struct KeptChange {
+    Kept before, after;
+  };
+  static Kept kept(T object) { return Form<T>::keep(std::make_shared<const T>(std::move(object))); }
+  static Change<T> opened(const KeptChange& change);
+  // Makes `objects` the whole content, at once for all readers; of `staying` what is here stays.
+  std::vector<KeptChange> replace(std::vector<Kept> objects, const std::string& resource_version,
+                                  const std::set<api::ObjectName>& staying = {});
   void see_version(const std::string& resource_version);
 
  private:
@@ -79,6 +92,7 @@ class Store {
   // objects names them by it: a cluster has a hundred thousand of a kind, whose names would take
   // more than they do themselves.
   using Slot = std::uint32_t;
+  using Place = base::SortedChunks<Slot>::Place;
   // That an index knows the object of `slot` under a value of this hash.
   struct Entry {
     std::uint32_t hash;
@@ -89,21 +103,19 @@ class Store {
 
   static std::uint32_t hash_of(std::size_t index, std::string_view value);
   // The first whose name is not before `name`.
-  [[nodiscard]] base::SortedChunks<Slot>::Place first_from(std::string_view ns,
-                                                           std::string_view name) const;
-  [[nodiscard]] bool is_at(base::SortedChunks<Slot>::Place place, std::string_view ns,
-                           std::string_view name) const;
-  Slot new_slot(Snapshot object);
-  std::pair<Slot, Change<T>> put_locked(T object);
-  Change<T> remove_locked(std::string_view ns, std::string_view name);
-  // By which the indexes know an object.
-  [[nodiscard]] std::vector<std::uint32_t> hashes_of(const T& object) const;
+  [[nodiscard]] Place first_from(const api::PackedName& name) const;
+  [[nodiscard]] bool is_at(const Place& place, const api::PackedName& name) const;
+  // Where `object` lies from now on, and what lay there before.
+  std::pair<Slot, Kept> exchange_locked(const Kept& object);
+  Kept remove_locked(const api::PackedName& name);
+  // By which the indexes know an object; none for none.
+  [[nodiscard]] std::vector<std::uint32_t> hashes_of(const Snapshot& object) const;
   void index_locked(Slot slot, const std::vector<std::uint32_t>& before,
                     const std::vector<std::uint32_t>& after);
 
   const Indexes indexes_;
   mutable std::shared_mutex mutex_;
-  std::deque<Snapshot> objects_;  // by slot; null where a slot is free
+  std::deque<Kept> objects_;  // by slot; none where a slot is free
   std::vector<Slot> free_;
   base::SortedChunks<Slot> by_name_;
   base::SortedChunks<Entry> by_value_;
@@ -111,186 +123,211 @@ class Store {
   bool synced_ = false;
 };
 
-template <class T>
-std::uint32_t Store<T>::hash_of(std::size_t index, std::string_view value) {
+template <class T, template <class> class Form>
+std::uint32_t Store<T, Form>::hash_of(std::size_t index, std::string_view value) {
   const std::uint64_t hash = base::fnv1a64(value) + index * 0x9e3779b97f4a7c15;
   return static_cast<std::uint32_t>(hash ^ (hash >> 32));
 }
 
-template <class T>
-base::SortedChunks<typename Store<T>::Slot>::Place Store<T>::first_from(
-    std::string_view ns, std::string_view name) const {
-  return by_name_.first_not([&](Slot slot) {
-    const api::ObjectMeta& meta = objects_[slot]->meta;
-    return std::tie(meta.ns, meta.name) < std::tie(ns, name);
-  });
+template <class T, template <class> class Form>
+typename Store<T, Form>::Place Store<T, Form>::first_from(const api::PackedName& name) const {
+  return by_name_.first_not([&](Slot slot) { return Form<T>::name_of(objects_[slot]) < name; });
 }
 
-template <class T>
-bool Store<T>::is_at(base::SortedChunks<Slot>::Place place, std::string_view ns,
-                     std::string_view name) const {
-  if (place == by_name_.end()) return false;
-  const api::ObjectMeta& meta = objects_[*place]->meta;
-  return meta.ns == ns && meta.name == name;
+template <class T, template <class> class Form>
+bool Store<T, Form>::is_at(const Place& place, const api::PackedName& name) const {
+  return place != by_name_.end() && Form<T>::name_of(objects_[*place]) == name;
 }
 
-template <class T>
-typename Store<T>::Snapshot Store<T>::get(const api::ObjectName& name) const {
-  const std::shared_lock lock(mutex_);
-  const auto place = first_from(name.ns, name.name);
-  return is_at(place, name.ns, name.name) ? objects_[*place] : nullptr;
+template <class T, template <class> class Form>
+typename Store<T, Form>::Snapshot Store<T, Form>::get(const api::ObjectName& name) const {
+  Kept object;
+  {
+    const std::shared_lock lock(mutex_);
+    const auto place = first_from({name.ns, name.name});
+    if (is_at(place, {name.ns, name.name})) object = objects_[*place];
+  }
+  return Form<T>::open(object);
 }
 
-template <class T>
-std::vector<typename Store<T>::Snapshot> Store<T>::all() const {
-  const std::shared_lock lock(mutex_);
+template <class T, template <class> class Form>
+std::vector<typename Store<T, Form>::Snapshot> Store<T, Form>::all() const {
   std::vector<Snapshot> out;
-  out.reserve(by_name_.size());
-  for (const Slot slot : by_name_) out.push_back(objects_[slot]);
+  for_each([&](const Snapshot& object) { out.push_back(object); });
   return out;
 }
 
-template <class T>
-std::vector<typename Store<T>::Snapshot> Store<T>::by_index(const std::string& index,
-                                                            const std::string& value) const {
+template <class T, template <class> class Form>
+template <class Visit>
+void Store<T, Form>::for_each(const Visit& visit) const {
+  std::vector<Kept> objects;
+  {
+    const std::shared_lock lock(mutex_);
+    objects.reserve(by_name_.size());
+    for (const Slot slot : by_name_) objects.push_back(objects_[slot]);
+  }
+  for (const Kept& object : objects) visit(Form<T>::open(object));
+}
+
+template <class T, template <class> class Form>
+std::vector<typename Store<T, Form>::Snapshot> Store<T, Form>::by_index(
+    const std::string& index, const std::string& value) const {
   const auto found = indexes_.find(index);
   if (found == indexes_.end()) throw std::out_of_range("no index " + index);
   const auto position = static_cast<std::size_t>(std::distance(indexes_.begin(), found));
   const Entry first{hash_of(position, value), 0};
-  std::vector<Snapshot> out;
+  std::vector<Kept> candidates;
   {
     const std::shared_lock lock(mutex_);
     auto it = by_value_.first_not([&](const Entry& entry) { return entry < first; });
     for (; it != by_value_.end() && (*it).hash == first.hash; ++it) {
-      out.push_back(objects_[(*it).slot]);
+      candidates.push_back(objects_[(*it).slot]);
     }
   }
-  // Other values may have the same hash.
-  std::erase_if(out, [&](const Snapshot& object) {
+  std::ranges::sort(candidates, {}, Form<T>::name_of);
+  std::vector<Snapshot> out;
+  for (const Kept& candidate : candidates) {
+    Snapshot object = Form<T>::open(candidate);
+    // Other values may have the same hash.
     const std::vector<std::string> values = found->second(*object);
-    return std::ranges::find(values, value) == values.end();
-  });
-  std::ranges::sort(out, [](const Snapshot& a, const Snapshot& b) {
-    return std::tie(a->meta.ns, a->meta.name) < std::tie(b->meta.ns, b->meta.name);
-  });
+    if (std::ranges::find(values, value) != values.end()) out.push_back(std::move(object));
+  }
   return out;
 }
 
-template <class T>
-std::size_t Store<T>::size() const {
+template <class T, template <class> class Form>
+std::size_t Store<T, Form>::size() const {
   const std::shared_lock lock(mutex_);
   return by_name_.size();
 }
 
-template <class T>
-bool Store<T>::has_synced() const {
+template <class T, template <class> class Form>
+bool Store<T, Form>::has_synced() const {
   const std::shared_lock lock(mutex_);
   return synced_;
 }
 
-template <class T>
-std::uint64_t Store<T>::seen_version() const {
+template <class T, template <class> class Form>
+std::uint64_t Store<T, Form>::seen_version() const {
   const std::shared_lock lock(mutex_);
   return seen_version_;
 }
 
-template <class T>
-Change<T> Store<T>::put(T object) {
+template <class T, template <class> class Form>
+Change<T> Store<T, Form>::put(T object) {
+  auto after = std::make_shared<const T>(std::move(object));
+  const Kept kept = Form<T>::keep(after);
   const std::unique_lock lock(mutex_);
-  return put_locked(std::move(object)).second;
+  const auto [slot, replaced] = exchange_locked(kept);
+  if (replaced && Form<T>::difference(replaced, kept) != Difference::Unknown) return {after, after};
+  Snapshot before = Form<T>::open(replaced);
+  index_locked(slot, hashes_of(before), hashes_of(after));
+  return {std::move(before), std::move(after)};
 }
 
-template <class T>
-Change<T> Store<T>::remove(const api::ObjectName& name) {
+template <class T, template <class> class Form>
+Change<T> Store<T, Form>::remove(const api::ObjectName& name) {
   const std::unique_lock lock(mutex_);
-  return remove_locked(name.ns, name.name);
+  return {Form<T>::open(remove_locked({name.ns, name.name})), nullptr};
 }
 
-template <class T>
-std::vector<Change<T>> Store<T>::replace(std::vector<T> objects,
-                                         const std::string& resource_version,
-                                         const std::set<api::ObjectName>& kept) {
-  const std::unique_lock lock(mutex_);
-  std::vector<Change<T>> changes;
-  std::vector<bool> stays(objects_.size());  // by slot
-  for (T& object : objects) {
-    auto [slot, change] = put_locked(std::move(object));
-    if (slot >= stays.size()) stays.resize(slot + 1);
-    stays[slot] = true;
-    if (!change.before || !(*change.before == *change.after)) changes.push_back(std::move(change));
+template <class T, template <class> class Form>
+Change<T> Store<T, Form>::opened(const KeptChange& change) {
+  const auto& [before, after] = change;
+  Snapshot now = Form<T>::open(after);
+  if (before && after && Form<T>::difference(before, after) != Difference::Unknown) {
+    return {now, now};
   }
-  std::vector<api::ObjectName> gone;
+  return {Form<T>::open(before), std::move(now)};
+}
+
+template <class T, template <class> class Form>
+std::vector<typename Store<T, Form>::KeptChange> Store<T, Form>::replace(
+    std::vector<Kept> objects, const std::string& resource_version,
+    const std::set<api::ObjectName>& staying) {
+  const std::unique_lock lock(mutex_);
+  std::vector<KeptChange> changes;
+  std::vector<bool> listed(objects_.size());  // by slot
+  for (Kept& object : objects) {
+    auto [slot, replaced] = exchange_locked(object);
+    if (slot >= listed.size()) listed.resize(slot + 1);
+    listed[slot] = true;
+    const Difference difference =
+        replaced ? Form<T>::difference(replaced, object) : Difference::Unknown;
+    bool is_same = difference == Difference::None;
+    if (difference == Difference::Unknown) {
+      const Snapshot before = Form<T>::open(replaced), after = Form<T>::open(object);
+      index_locked(slot, hashes_of(before), hashes_of(after));
+      is_same = before && *before == *after;
+    }
+    if (!is_same) changes.push_back({std::move(replaced), std::move(object)});
+  }
+  std::vector<Kept> gone;
   for (const Slot slot : by_name_) {
-    if (stays[slot]) continue;
-    api::ObjectName name = api::name_of(objects_[slot]->meta);
-    if (!kept.contains(name)) gone.push_back(std::move(name));
+    if (listed[slot]) continue;
+    const auto [ns, name] = Form<T>::name_of(objects_[slot]);
+    if (!staying.contains({std::string(ns), std::string(name)})) gone.push_back(objects_[slot]);
   }
-  for (const api::ObjectName& name : gone) changes.push_back(remove_locked(name.ns, name.name));
+  for (Kept& object : gone) {
+    remove_locked(Form<T>::name_of(object));
+    changes.push_back({std::move(object), {}});
+  }
   seen_version_ = version_number(resource_version);
   synced_ = true;
   return changes;
 }
 
-template <class T>
-void Store<T>::see_version(const std::string& resource_version) {
+template <class T, template <class> class Form>
+void Store<T, Form>::see_version(const std::string& resource_version) {
   const std::unique_lock lock(mutex_);
   seen_version_ = version_number(resource_version);
 }
 
-template <class T>
-typename Store<T>::Slot Store<T>::new_slot(Snapshot object) {
+template <class T, template <class> class Form>
+std::pair<typename Store<T, Form>::Slot, typename Store<T, Form>::Kept>
+Store<T, Form>::exchange_locked(const Kept& object) {
+  const api::PackedName name = Form<T>::name_of(object);
+  const auto place = first_from(name);
+  if (is_at(place, name)) return {*place, std::exchange(objects_[*place], object)};
+  auto slot = static_cast<Slot>(objects_.size());
   if (free_.empty()) {
-    objects_.push_back(std::move(object));
-    return static_cast<Slot>(objects_.size() - 1);
+    objects_.push_back(object);
+  } else {
+    slot = free_.back();
+    free_.pop_back();
+    objects_[slot] = object;
   }
-  const Slot slot = free_.back();
-  free_.pop_back();
-  objects_[slot] = std::move(object);
-  return slot;
+  by_name_.insert(place, slot);
+  return {slot, {}};
 }
 
-template <class T>
-std::pair<typename Store<T>::Slot, Change<T>> Store<T>::put_locked(T object) {
-  auto after = std::make_shared<const T>(std::move(object));
-  const auto place = first_from(after->meta.ns, after->meta.name);
-  if (!is_at(place, after->meta.ns, after->meta.name)) {
-    const Slot slot = new_slot(after);
-    by_name_.insert(place, slot);
-    index_locked(slot, {}, hashes_of(*after));
-    return {slot, {nullptr, std::move(after)}};
-  }
-  const Slot slot = *place;
-  Snapshot before = std::exchange(objects_[slot], after);
-  index_locked(slot, hashes_of(*before), hashes_of(*after));
-  return {slot, {std::move(before), std::move(after)}};
-}
-
-template <class T>
-Change<T> Store<T>::remove_locked(std::string_view ns, std::string_view name) {
-  const auto place = first_from(ns, name);
-  if (!is_at(place, ns, name)) return {};
+template <class T, template <class> class Form>
+typename Store<T, Form>::Kept Store<T, Form>::remove_locked(const api::PackedName& name) {
+  const auto place = first_from(name);
+  if (!is_at(place, name)) return {};
   const Slot slot = *place;
   by_name_.erase(place);
   free_.push_back(slot);
-  Snapshot before = std::exchange(objects_[slot], nullptr);
-  index_locked(slot, hashes_of(*before), {});
-  return {std::move(before), nullptr};
+  Kept before = std::exchange(objects_[slot], {});
+  index_locked(slot, hashes_of(Form<T>::open(before)), {});
+  return before;
 }
 
-template <class T>
-std::vector<std::uint32_t> Store<T>::hashes_of(const T& object) const {
+template <class T, template <class> class Form>
+std::vector<std::uint32_t> Store<T, Form>::hashes_of(const Snapshot& object) const {
   std::vector<std::uint32_t> hashes;
+  if (object == nullptr) return hashes;
   std::size_t index = 0;
   for (const auto& [name, values_of] : indexes_) {
-    for (const std::string& value : values_of(object)) hashes.push_back(hash_of(index, value));
+    for (const std::string& value : values_of(*object)) hashes.push_back(hash_of(index, value));
     ++index;
   }
   return hashes;
 }
 
-template <class T>
-void Store<T>::index_locked(Slot slot, const std::vector<std::uint32_t>& before,
-                            const std::vector<std::uint32_t>& after) {
+template <class T, template <class> class Form>
+void Store<T, Form>::index_locked(Slot slot, const std::vector<std::uint32_t>& before,
+                                  const std::vector<std::uint32_t>& after) {
   if (before == after) return;
   const auto place_of = [&](const Entry& entry) {
     return by_value_.first_not([&](const Entry& other) { return other < entry; });
