@@ -242,11 +242,11 @@ void show_cliques(base::Registry& metrics, const Sources& from, std::size_t most
 
 void show_nodes(base::Registry& metrics, const Stores& stores, std::size_t most) {
   std::size_t there = 0;
-  for (const auto& report : stores.reports.all()) {
+  stores.reports.for_each([&](const auto& report) {
     const Trouble trouble = trouble_of(*report);
-    if (trouble == Trouble{}) continue;
+    if (trouble == Trouble{}) return;
     if (++there <= most) show(metrics, report->meta.name, trouble);
-  }
+  });
   note_left_out(metrics, "nodes", there, most);
 }
 

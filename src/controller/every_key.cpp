@@ -11,9 +11,9 @@ namespace {
 std::set<std::string> domains(const Stores& stores) {
   std::set<std::string> uids;
   for (const auto& domain : stores.domains.all()) uids.insert(domain->meta.uid);
-  for (const auto& claim : stores.claims.all()) {
+  stores.claims.for_each([&](const auto& claim) {
     if (const auto uid = core::domain_of(*claim)) uids.insert(*uid);
-  }
+  });
   for (const auto& list : stores.lists.all()) uids.insert(list->meta.label(api::kDomainLabel));
   for (const auto& object : stores.templates.all()) {
     for (std::string& uid : domains_in(*object)) uids.insert(std::move(uid));
@@ -27,9 +27,9 @@ std::set<std::string> cliques(const Stores& stores) {
   for (const auto& list : stores.lists.all()) {
     if (core::is_of_clique(list->meta)) all.insert(list->meta.label(api::kCliqueLabel));
   }
-  for (const auto& report : stores.reports.all()) {
+  stores.reports.for_each([&](const auto& report) {
     if (report->status.isolation == api::Isolation::Channel) all.insert(report->status.clique);
-  }
+  });
   all.erase("");
   return all;
 }
@@ -43,13 +43,13 @@ std::set<Key> every_key(const Sources& from) {
     for (Key& key : keys_of(gather_groups(from, uid))) keys.insert(std::move(key));
   }
   for (const std::string& clique : cliques(stores)) keys.insert(clique_key(clique));
-  for (const auto& report : stores.reports.all()) keys.insert(report_key(report->meta.name));
-  for (const auto& claim : stores.claims.all()) keys.insert(workloads_key(claim->meta.ns));
+  stores.reports.for_each([&](const auto& report) { keys.insert(report_key(report->meta.name)); });
+  stores.claims.for_each([&](const auto& claim) { keys.insert(workloads_key(claim->meta.ns)); });
   for (const auto& domain : stores.domains.all()) keys.insert(workloads_key(domain->meta.ns));
-  for (const auto& node : stores.nodes.all()) {
+  stores.nodes.for_each([&](const auto& node) {
     keys.insert(agent_label_key(node->meta.name));
     if (from.settings.labels_nodes) keys.insert(label_key(node->meta.name));
-  }
+  });
   if (from.settings.fills_cliques) {
     for (const auto& domain : stores.domains.all()) {
       keys.insert(clique_objects_key(domain->meta.uid));
@@ -60,12 +60,12 @@ std::set<Key> every_key(const Sources& from) {
     }
   }
   if (!from.settings.shares_claims) return keys;
-  for (const auto& slice : stores.slices.all()) {
+  stores.slices.for_each([&](const auto& slice) {
     for (const std::string& clique : cliques_of_devices(*slice)) {
       keys.insert(shared_slice_key(clique));
     }
     if (!slice->clique.empty()) keys.insert(shared_slice_key(slice->clique));
-  }
+  });
   return keys;
 }
 

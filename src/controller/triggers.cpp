@@ -329,7 +329,7 @@ void Triggers::add_agent_labels(const api::ResourceClaim* before,
   const bool was_shared = before != nullptr && core::is_shared(*before);
   if (was_shared && (after == nullptr || !core::is_shared(*after))) {
     // Which nodes have used it is not known any more.
-    for (const auto& node : from_.stores.nodes.all()) add_agent_label(node->meta.name);
+    from_.stores.nodes.for_each([&](const auto& node) { add_agent_label(node->meta.name); });
     return;
   }
   std::set<std::string> nodes;

@@ -7,6 +7,7 @@
 #include <set>
 #include <string>
 #include <tuple>
+#include <type_traits>
 #include <vector>
 
 #include "compute_domain/api/kind.h"
@@ -37,17 +38,35 @@ struct StoredType<api::ConfigMap> {
 template <class T>
 using Stored = typename StoredType<T>::Type;
 
+// Of these a cluster has as many as nodes: they are kept packed.
+template <class T>
+inline constexpr bool kIsPacked = false;
+template <>
+inline constexpr bool kIsPacked<api::ResourceClaim> = true;
+template <>
+inline constexpr bool kIsPacked<api::ComputeDomainNode> = true;
+template <>
+inline constexpr bool kIsPacked<api::Node> = true;
+template <>
+inline constexpr bool kIsPacked<api::ResourceSlice> = true;
+template <>
+inline constexpr bool kIsPacked<api::Pod> = true;
+// The store of what is stored.
+template <class T>
+using StoreOf =
+    std::conditional_t<kIsPacked<T>, kube::Store<T, kube::Packed>, kube::Store<T, kube::AsIs>>;
+
 // In the order of WatchedKinds.
 struct Stores {
-  const kube::Store<api::ComputeDomain>& domains;
-  const kube::Store<api::ResourceClaim>& claims;
-  const kube::Store<api::ResourceClaimTemplate>& templates;
-  const kube::Store<core::StoredList>& lists;  // and the reservations
-  const kube::Store<api::ComputeDomainNode>& reports;
-  const kube::Store<api::Node>& nodes;
-  const kube::Store<api::ResourceSlice>& slices;
-  const kube::Store<api::Pod>& agents;
-  const kube::Store<api::ComputeDomainClique>& cliques;
+  const StoreOf<api::ComputeDomain>& domains;
+  const StoreOf<api::ResourceClaim>& claims;
+  const StoreOf<api::ResourceClaimTemplate>& templates;
+  const StoreOf<core::StoredList>& lists;  // and the reservations
+  const StoreOf<api::ComputeDomainNode>& reports;
+  const StoreOf<api::Node>& nodes;
+  const StoreOf<api::ResourceSlice>& slices;
+  const StoreOf<api::Pod>& agents;
+  const StoreOf<api::ComputeDomainClique>& cliques;
 };
 
 // Names of indexes, and the indexes themselves.
@@ -141,13 +160,13 @@ class FilledStoresOf<KindList<T...>> {
   FilledStoresOf() : stores_(indexes_of<Stored<T>>()...) {}
 
   template <class Kind>
-  kube::Store<Stored<Kind>>& of() {
-    return std::get<kube::Store<Stored<Kind>>>(stores_);
+  StoreOf<Stored<Kind>>& of() {
+    return std::get<StoreOf<Stored<Kind>>>(stores_);
   }
-  [[nodiscard]] Stores view() const { return {std::get<kube::Store<Stored<T>>>(stores_)...}; }
+  [[nodiscard]] Stores view() const { return {std::get<StoreOf<Stored<T>>>(stores_)...}; }
 
  private:
-  std::tuple<kube::Store<Stored<T>>...> stores_;
+  std::tuple<StoreOf<Stored<T>>...> stores_;
 };
 using FilledStores = FilledStoresOf<WatchedKinds>;
 

@@ -23,14 +23,14 @@ std::set<std::string> FilledCluster::learn_workloads() {
   using Kind = core::DomainRef::Kind;
   const base::Duration now = clock_.elapsed();
   std::set<std::string> namespaces, with_claims;
-  for (const auto& claim : stores_.claims.all()) {
+  stores_.claims.for_each([&](const auto& claim) {
     const Kind kind = core::domain_ref_of(*claim).kind;
     with_claims.insert(claim->meta.ns);
     workloads_.consumers_seen(*claim, now);
-    if (kind == Kind::None || kind == Kind::Named) continue;
+    if (kind == Kind::None || kind == Kind::Named) return;
     if (kind == Kind::Automatic) workloads_.claim_seen(*claim, now);
     namespaces.insert(claim->meta.ns);
-  }
+  });
   for (const api::Job& job : jobs_) workloads_.job_read(job.meta.ns, job.meta.uid, job);
   for (const std::string& ns : with_claims) {
     std::vector<core::PodFacts> pods;
@@ -55,15 +55,15 @@ core::PlacementPlan FilledCluster::place() {
 
 void FilledCluster::learn_agents() {
   const base::Duration now = clock_.elapsed();
-  for (const auto& pod : stores_.agents.all()) {
-    if (pod->node.empty()) continue;
+  stores_.agents.for_each([&](const auto& pod) {
+    if (pod->node.empty()) return;
     const base::Duration lasts =
         pod->ready_changed ? base::between(*pod->ready_changed, clock_.now()) : base::Duration();
     const auto known = memory_.agent(pod->node);
     // While a DaemonSet replaces it a node has two: the one that is ready counts.
-    if (known && known->ready) continue;
+    if (known && known->ready) return;
     memory_.agent_seen(pod->node, {.ready = pod->ready, .since = now - lasts});
-  }
+  });
   // Where there is none at all, they are in another namespace than the one that was looked at.
   if (stores_.agents.size() > 0) memory_.decides(base::Duration::zero());
 }

@@ -16,14 +16,14 @@ namespace {
 // Seats that claims have, by node.
 std::unordered_map<std::string, std::size_t> seats_taken(const Stores& stores) {
   std::unordered_map<std::string, std::size_t> taken;
-  for (const auto& claim : stores.claims.all()) {
-    if (!core::takes_seat(*claim)) continue;
+  stores.claims.for_each([&](const auto& claim) {
+    if (!core::takes_seat(*claim)) return;
     const auto devices =
         std::ranges::count(claim->allocation->devices, api::kDriver, &api::AllocatedDevice::driver);
     for (std::string& node : core::nodes_of(*claim)) {
       taken[std::move(node)] += static_cast<std::size_t>(devices);
     }
-  }
+  });
   return taken;
 }
 
@@ -83,26 +83,25 @@ core::PlacementDomain placement_domain(const Sources& from, const api::ComputeDo
 std::vector<core::CliqueSeats> seats_by_clique(const Sources& from) {
   const Stores& stores = from.stores;
   const std::unordered_map<std::string, std::size_t> taken = seats_taken(stores);
-  const auto slices = stores.slices.all();
   std::vector<core::Offer> offers;
-  offers.reserve(slices.size());
-  for (const auto& slice : slices) {
-    if (slice->node.empty()) continue;
+  offers.reserve(stores.slices.size());
+  stores.slices.for_each([&](const auto& slice) {
+    if (slice->node.empty()) return;
     const auto node = stores.nodes.get({"", slice->node});
     const auto it = taken.find(slice->node);
     const bool is_shared =
         slice->devices.size() == 1 && !from.workloads.shared_on(slice->node).empty();
     const bool is_full = is_shared || (it != taken.end() && it->second >= slice->devices.size());
     offers.push_back(core::offer_of(*slice, core::seat_state_of(node.get(), is_full)));
-  }
+  });
   return core::seats_in(offers);
 }
 
 core::SeatCount count_seats(const Sources& from) {
   const std::unordered_map<std::string, std::size_t> taken = seats_taken(from.stores);
   core::SeatCount count;
-  for (const auto& slice : from.stores.slices.all()) {
-    if (slice->node.empty() || slice->driver != api::kDriver) continue;
+  from.stores.slices.for_each([&](const auto& slice) {
+    if (slice->node.empty() || slice->driver != api::kDriver) return;
     const std::size_t seats = slice->devices.size();
     const auto it = taken.find(slice->node);
     const bool is_shared = seats == 1 && !from.workloads.shared_on(slice->node).empty();
@@ -110,11 +109,11 @@ core::SeatCount count_seats(const Sources& from) {
     count.in_use += static_cast<std::int64_t>(
         is_shared ? seats : std::min(seats, it == taken.end() ? 0 : it->second));
     if (seats > 1) count.one_per_node = false;
-  }
-  for (const auto& report : from.stores.reports.all()) {
+  });
+  from.stores.reports.for_each([&](const auto& report) {
     const std::string reason = core::lack_of(*report);
     if (!reason.empty()) count.lacking[reason].push_back(report->meta.name);
-  }
+  });
   for (auto& [reason, nodes] : count.lacking) std::ranges::sort(nodes);
   return count;
 }

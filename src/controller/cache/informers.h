@@ -79,10 +79,10 @@ struct InformerContext {
 };
 
 template <class T>
-class InformerOf : public kube::Informer<T, Stored<T>> {
+class InformerOf : public kube::Informer<T, Stored<T>, StoreOf<Stored<T>>> {
  public:
   explicit InformerOf(const InformerContext& in)
-      : kube::Informer<T, Stored<T>>(
+      : kube::Informer<T, Stored<T>, StoreOf<Stored<T>>>(
             in.client, in.clock,
             {.of = selection_of<T>(in.options),
              .seed = in.options.seed ^ base::fnv1a64(api::kind_of<T>().plural),
