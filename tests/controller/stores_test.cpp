@@ -54,6 +54,16 @@ TEST(TrimmedDomain, KeepsTheNodesThatAnotherDriverWroteBesideTheDefaultStatus) {
   EXPECT_THAT(domain.status->conditions, IsEmpty());
 }
 
+TEST(TrimmedDomain, HasNoRoomForMoreNodesThanItHas) {
+  api::ComputeDomain domain;
+  domain.status.emplace();
+  domain.status->nodes.resize(18);
+  domain.status->nodes.reserve(32);
+  trim(domain);
+  EXPECT_EQ(domain.status->nodes.size(), 18U);
+  EXPECT_EQ(domain.status->nodes.capacity(), 18U);
+}
+
 TEST(TrimmedClaim, IsReadForItsDomainOnceAndHoldsNoConfigurationThatNobodyReadsAgain) {
   const std::string named = api::encode_channel_config({.domain_uid = "u-d"});
   const std::string automatic = api::encode_domain_config({.num_nodes = 3});

@@ -186,6 +186,9 @@ void trim(api::ComputeDomain& domain) {
   // another driver, which writes no conditions.
   if (!domain.status) return;
   auto& conditions = domain.status->conditions;
+  // They have grown while they were read, and have room for almost as many more.
+  domain.status->nodes.shrink_to_fit();
+  conditions.shrink_to_fit();
   const auto* ready = api::find_condition(conditions, core::kConditionReady);
   if (ready == nullptr || ready->reason != core::Reason("WaitingForController").name()) return;
   if (domain.status->nodes.empty()) {
