@@ -64,6 +64,19 @@ TEST(TrimmedDomain, HasNoRoomForMoreNodesThanItHas) {
   EXPECT_EQ(domain.status->nodes.capacity(), 18U);
 }
 
+TEST(TrimmedReport, KeepsOfItsConditionsWhatTheySayAndNotTheirText) {
+  api::ComputeDomainNode report;
+  report.status.conditions = {{.type = api::kConditionCanServe,
+                               .status = api::ConditionStatus::False,
+                               .reason = "NoDriver",
+                               .message = "load the driver",
+                               .text = R"({"type":"CanServe"})"}};
+  const api::ComputeDomainNode before = report;
+  trim(report);
+  EXPECT_EQ(report, before);
+  EXPECT_EQ(report.status.conditions.front().text, "");
+}
+
 TEST(TrimmedClaim, IsReadForItsDomainOnceAndHoldsNoConfigurationThatNobodyReadsAgain) {
   const std::string named = api::encode_channel_config({.domain_uid = "u-d"});
   const std::string automatic = api::encode_domain_config({.num_nodes = 3});

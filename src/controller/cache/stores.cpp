@@ -260,6 +260,8 @@ void trim(api::ComputeDomainNode& report) {
   // What is for people alone.
   report.status.summary = {};
   for (api::ImexGroupReport& group : report.status.groups) group.domains = {};
+  // Its JSON is for who writes a condition back; that is the agent.
+  for (api::Condition& condition : report.status.conditions) condition.text = {};
 }
 
 void trim(api::Node& node) {
