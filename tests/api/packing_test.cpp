@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "compute_domain/api/node_list.h"
 #include "samples.h"
 
 namespace cdom::api {
@@ -10,7 +11,8 @@ namespace {
 
 template <class T>
 class PackedKind : public testing::Test {};
-using PackedKinds = testing::Types<Node, Pod, ResourceClaim, ResourceSlice, ComputeDomainNode>;
+using PackedKinds =
+    testing::Types<Node, Pod, ResourceClaim, ResourceSlice, ComputeDomainNode, ConfigMap>;
 TYPED_TEST_SUITE(PackedKind, PackedKinds);
 
 TYPED_TEST(PackedKind, ComesBackWithAllOfItsFields) {
@@ -89,6 +91,24 @@ TEST(Packing, GivesManyTextsBackInTheirOrder) {
     claim.reserved_for.push_back({"pods", name, "uid of " + name});
   }
   EXPECT_EQ(unpack<ResourceClaim>(pack(claim).view()), claim);
+}
+
+TEST(Packing, GivesANodeListBackWithAllOfItsFields) {
+  NodeList list;
+  list.group = "0123456789abcdef";
+  list.clique = "a.1";
+  list.slots = 18;
+  list.complete = true;
+  list.last_term = 7;
+  list.entries = {{"n1", 0, "10.0.0.1", "i-1", "boot-1", 3, true, {{"u-c1", 0}, {"u-c2", 5}}},
+                  {"n2", -1, "", "", "", 0, false, {}}};
+  list.channels = {{5, "u-d", "team-a/train", 2, {0, 3, 17}}, {6}};
+  list.last_channel = 6;
+  list.releases = 2;
+  list.scarce = true;
+  list.domain = "team-a/train";
+  EXPECT_EQ(unpack<NodeList>(pack(list).view()), list);
+  EXPECT_EQ(unpack<NodeList>(pack(NodeList()).view()), NodeList());
 }
 
 TEST(Packing, KeepsTheVersionInWhichAClaimCame) {

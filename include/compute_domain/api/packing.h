@@ -13,7 +13,7 @@
 
 namespace cdom::api {
 
-// Of Node, Pod, ResourceClaim, ResourceSlice and ComputeDomainNode.
+// Of Node, Pod, ResourceClaim, ResourceSlice, ComputeDomainNode; ObjectMeta, ConfigMap, NodeList.
 template <class T>
 base::SharedBytes pack(const T& object);
 template <class T>

@@ -9,6 +9,7 @@
 
 #include "compute_domain/api/compute_domain_node.h"
 #include "compute_domain/api/core.h"
+#include "compute_domain/api/node_list.h"
 #include "compute_domain/api/resource.h"
 
 namespace cdom::api::packed {
@@ -145,6 +146,33 @@ void fields_of(auto& each, Of<ComputeDomainNodeReport> auto& report) {
 void fields_of(auto& each, Of<Staleness> auto& stale) {
   auto& [state, reason, message, since] = stale;
   each(state, reason, message, since);
+}
+
+void fields_of(auto& each, Of<ConfigMap> auto& map) {
+  auto& [meta, data] = map;
+  each(meta, data);
+}
+
+void fields_of(auto& each, Of<Admission> auto& admission) {
+  auto& [claim_uid, channel] = admission;
+  each(claim_uid, channel);
+}
+
+void fields_of(auto& each, Of<NodeListEntry> auto& entry) {
+  auto& [node, slot, address, instance, boot_id, term, member, admits] = entry;
+  each(node, slot, address, instance, boot_id, term, member, admits);
+}
+
+void fields_of(auto& each, Of<Channel> auto& channel) {
+  auto& [number, domain_uid, domain, release, slots] = channel;
+  each(number, domain_uid, domain, release, slots);
+}
+
+void fields_of(auto& each, Of<NodeList> auto& list) {
+  auto& [group, clique, slots, complete, last_term, entries, channels, last_channel, releases,
+         scarce, domain] = list;
+  each(group, clique, slots, complete, last_term, entries, channels, last_channel, releases, scarce,
+       domain);
 }
 
 void fields_of(auto& each, Of<ComputeDomainNode> auto& node) {

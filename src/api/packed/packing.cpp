@@ -7,6 +7,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <stdexcept>
 #include <type_traits>
 #include <utility>
@@ -181,6 +182,10 @@ class Writer {
       write(value);
     }
   }
+  void write(const std::set<std::int64_t>& numbers) {
+    bytes_.append_number(numbers.size());
+    for (const std::int64_t number : numbers) write(number);
+  }
   void write(const AttributeValue& value) {
     bytes_.append(static_cast<char>(value.index()));
     std::visit([this](const auto& held) { write(held); }, value);
@@ -296,6 +301,13 @@ class Reader {
       read(values.try_emplace(values.end(), std::move(key))->second);
     }
   }
+  void read(std::set<std::int64_t>& numbers) {
+    for (std::uint64_t left = number_at(at_); left > 0; --left) {
+      std::int64_t number = 0;
+      read(number);
+      numbers.insert(numbers.end(), number);
+    }
+  }
   void read(AttributeValue& value) {
     switch (bytes_[at_++]) {
       case 0:
@@ -347,10 +359,16 @@ template base::SharedBytes pack(const Pod&);
 template base::SharedBytes pack(const ResourceClaim&);
 template base::SharedBytes pack(const ResourceSlice&);
 template base::SharedBytes pack(const ComputeDomainNode&);
+template base::SharedBytes pack(const ObjectMeta&);
+template base::SharedBytes pack(const ConfigMap&);
+template base::SharedBytes pack(const NodeList&);
 template Node unpack(std::string_view);
 template Pod unpack(std::string_view);
 template ResourceClaim unpack(std::string_view);
 template ResourceSlice unpack(std::string_view);
 template ComputeDomainNode unpack(std::string_view);
+template ObjectMeta unpack(std::string_view);
+template ConfigMap unpack(std::string_view);
+template NodeList unpack(std::string_view);
 
 }  // namespace cdom::api
