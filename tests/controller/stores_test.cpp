@@ -160,5 +160,52 @@ TEST(StoredConfigMap, KeepsTheReservationsMapAsItIs) {
   EXPECT_EQ(stored(map).reservations->data, map.data);
 }
 
+core::StoredList list_of(const std::string& clique_or_domain_label) {
+  core::StoredList stored;
+  stored.meta = {.name = "list", .ns = "operator", .uid = "u-l", .resource_version = "7"};
+  stored.meta.labels = {{clique_or_domain_label, "u-d"}};
+  api::NodeList list;
+  list.group = "g";
+  list.slots = 18;
+  list.entries = {{"n1", 0, "10.0.0.1", "i-1", "boot-1", 3, true, {{"u-c1", 0}}}};
+  stored.list = std::move(list);
+  return stored;
+}
+
+TEST(PackedList, ComesBackAsItWas) {
+  const core::StoredList with_list = list_of(api::kDomainLabel);
+  core::StoredList with_problem, reservations, of_both = with_list;
+  with_problem.meta = with_list.meta;
+  with_problem.problem = "nodes.json is missing";
+  reservations.meta = with_list.meta;
+  reservations.reservations = api::ConfigMap{with_list.meta, {{"u-d", "{}"}}};
+  of_both.problem = "odd";
+  for (const core::StoredList& stored :
+       {with_list, with_problem, reservations, of_both, core::StoredList()}) {
+    EXPECT_EQ(api::unpack<core::StoredList>(api::pack(stored).view()), stored);
+  }
+  EXPECT_EQ(api::name_in(api::pack(with_list).view()), (api::PackedName{"operator", "list"}));
+}
+
+// Each of many domains would unpack it.
+TEST(StoredLists, AreOneValueForAllWhoReadThemWhereThatIsMoreThanOneDomain) {
+  FilledStores stores;
+  const auto is_shared = [&](core::StoredList stored) {
+    stores.of<api::ConfigMap>().put(std::move(stored));
+    const auto& lists = stores.view().lists;
+    return lists.get({"operator", "list"}) == lists.get({"operator", "list"});
+  };
+  core::StoredList reservations;
+  reservations.meta = {.name = "list", .ns = "operator"};
+  reservations.reservations = api::ConfigMap{};
+  EXPECT_FALSE(is_shared(list_of(api::kDomainLabel)));
+  EXPECT_TRUE(is_shared(reservations));
+  core::StoredList of_clique = list_of(api::kCliqueLabel);
+  of_clique.meta.labels[api::kIsolationLabel] = api::to_string(api::Isolation::Channel);
+  ASSERT_TRUE(core::is_of_clique(of_clique.meta));
+  EXPECT_TRUE(is_shared(of_clique));
+  EXPECT_FALSE(is_shared(list_of(api::kDomainLabel)));
+}
+
 }  // namespace
 }  // namespace cdom::controller

@@ -4,15 +4,28 @@
 // fills stores from files). Thread-safe for reading.
 #pragma once
 
+#include <memory>
 #include <set>
 #include <string>
+#include <string_view>
 #include <tuple>
 #include <type_traits>
 #include <vector>
 
 #include "compute_domain/api/kind.h"
+#include "compute_domain/api/packing.h"
+#include "compute_domain/base/shared_bytes.h"
+#include "compute_domain/core/membership.h"
 #include "compute_domain/core/world.h"
 #include "compute_domain/kube/store.h"
+
+namespace cdom::api {
+// A list that is packed, of its parts.
+template <>
+base::SharedBytes pack(const core::StoredList& stored);
+template <>
+core::StoredList unpack(std::string_view bytes);
+}  // namespace cdom::api
 
 namespace cdom::controller {
 
@@ -51,10 +64,46 @@ template <>
 inline constexpr bool kIsPacked<api::ResourceSlice> = true;
 template <>
 inline constexpr bool kIsPacked<api::Pod> = true;
+// The list of a domain is read for little else than that domain, and packed. What many domains read
+// stays as it is: the list of a clique, and the reservations.
+template <class T>
+struct PackedIfOfOneDomain {
+  struct Kept {
+    std::shared_ptr<const T> shared;
+    base::SharedBytes packed;
+
+    explicit operator bool() const { return shared || packed; }
+  };
+
+  static Kept keep(const std::shared_ptr<const T>& object) {
+    const bool is_shared = object->reservations || core::is_of_clique(object->meta);
+    return is_shared ? Kept{object, {}} : Kept{nullptr, kube::Packed<T>::keep(object)};
+  }
+  static std::shared_ptr<const T> open(const Kept& kept) {
+    return kept.shared ? kept.shared : kube::Packed<T>::open(kept.packed);
+  }
+  static api::PackedName name_of(const Kept& kept) {
+    return kept.shared ? kube::AsIs<T>::name_of(kept.shared)
+                       : kube::Packed<T>::name_of(kept.packed);
+  }
+  static kube::Difference difference(const Kept& a, const Kept& b) {
+    if (a.shared || b.shared) return kube::Difference::Unknown;
+    return kube::Packed<T>::difference(a.packed, b.packed);
+  }
+};
+
 // The store of what is stored.
 template <class T>
-using StoreOf =
-    std::conditional_t<kIsPacked<T>, kube::Store<T, kube::Packed>, kube::Store<T, kube::AsIs>>;
+struct StoreType {
+  using Type =
+      std::conditional_t<kIsPacked<T>, kube::Store<T, kube::Packed>, kube::Store<T, kube::AsIs>>;
+};
+template <>
+struct StoreType<core::StoredList> {
+  using Type = kube::Store<core::StoredList, PackedIfOfOneDomain>;
+};
+template <class T>
+using StoreOf = typename StoreType<T>::Type;
 
 // In the order of WatchedKinds.
 struct Stores {
