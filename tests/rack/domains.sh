@@ -50,6 +50,9 @@ has_event() { # REASON MESSAGE [OBJECT]
   prints "$2" kubectl get events --field-selector "reason=$1${3:+,involvedObject.name=$3}" -o 'jsonpath={range .items[*]}{.message}{"\n"}{end}'
 }
 
+# kubectl compute-domain, as an administrator.
+plugin() { KUBECONFIG="$work/cluster/identities/admin.kubeconfig" "$build/bin/kubectl-compute_domain" "$@"; }
+
 imex() { on_node "$1" pgrep -x nvidia-imex; }
 # The daemons of these nodes, which have to stay what they are.
 daemons() { for node in "$@"; do echo "$node $(imex "$node")"; done; }

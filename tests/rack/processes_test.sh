@@ -46,13 +46,18 @@ set_up_rack 4
 form_train n01 n02 n03
 check "all objects are the same in protobuf and in JSON" same_in_both_encodings
 
+check "kubectl compute-domain finds the install healthy" prints healthy plugin check
+
 # --- the daemon
 took=$(time_to_not_ready train kill_imex n02)
 check "a daemon that dies is told within a second ($took ms)" test "${took:-9999}" -le 1000
 check "by an Event that names the node" eventually 10 has_event ImexFailed n02
 check "and is READY again" is_ready train
+check "why names the pod that has lost its memory" eventually 20 \
+  prints 'kubectl delete pod train-n02 -n default' plugin why pod train-n02
 hang_imex n02
 check "a daemon that hangs is told" eventually 30 says train ImexFailed n02
+check "why pod says how to end it" prints 'elete the compute-domain-imex pod on n02 to restart it' plugin why pod train-n02
 check "and its pod says that its channel is unhealthy" eventually 60 pod_has_channel Unhealthy
 wake_imex n02
 check "and is READY again" is_ready train
@@ -76,6 +81,9 @@ prepare_killed() {
   is_ready late && pods_run late
 }
 check "an agent that is killed while it prepares goes on" prepare_killed
+check "a pod of another domain waits for that node" form other n04
+check "why says who has it" eventually 30 prints 'whose device default/late has' plugin why pod other-n04
+check "it goes" dissolve other
 check "that domain goes" dissolve late
 # --- deletion
 check "a domain that is deleted under its pods" kubectl delete computedomain train --wait=false

@@ -49,6 +49,7 @@ check "n02 is cut off from the API server" cluster node n02 cut --from api
 check "its agent is killed" kill_agent n02
 check "and comes back" eventually 20 agent_runs n02
 check "the domain says that the node is silent" eventually 40 says train NodeUnknown n02
+check "why pod says how to fence its machine" prints 'node.kubernetes.io/out-of-service=nodeshutdown' plugin why pod train-n02
 check "n02 is back" cluster node n02 heal
 check "the domain is Ready again" is_ready train
 check "no daemon and no container has ended" nothing_has_ended
