@@ -75,7 +75,7 @@ void measure(const std::string& program, int domains) {
   cluster.heartbeat(kIdle);
   const double idle = controller.cpu_seconds() - before;
   bench::print(
-      {"controller: memory, settled", "MiB", {controller.memory("VmRSS")}, bound(64), "resident"});
+      {"controller: memory, settled", "MiB", {controller.memory("VmRSS")}, bound(40), "resident"});
   bench::print(
       {"controller: memory, highest", "MiB", {controller.memory("VmHWM")}, {}, "resident"});
   bench::print({"controller: CPU when settled",
