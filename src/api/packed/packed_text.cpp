@@ -61,10 +61,10 @@ constexpr std::string_view kWords[] = {
 
 // The value of a digit; negative for what is none.
 constexpr auto kValues = [] {
-  std::array<signed char, 256> values{};
+  std::array<int, 256> values{};
   values.fill(-1);
-  for (int i = 0; i < 10; ++i) values[static_cast<std::size_t>('0' + i)] = static_cast<char>(i);
-  for (int i = 0; i < 6; ++i) values[static_cast<std::size_t>('a' + i)] = static_cast<char>(10 + i);
+  for (int i = 0; i < 10; ++i) values[static_cast<std::size_t>('0' + i)] = i;
+  for (int i = 0; i < 6; ++i) values[static_cast<std::size_t>('a' + i)] = 10 + i;
   return values;
 }();
 
