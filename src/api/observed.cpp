@@ -62,6 +62,7 @@ inline constexpr auto kFields<PodState> = std::tuple{
     field("status.phase", &PodState::phase),
     field("status.conditions", &PodState::conditions),
     field("status.containerStatuses", &PodState::containers),
+    field("status.initContainerStatuses", &PodState::init_containers),
     field("status.resourceClaimStatuses", &PodState::made),
     field("status.extendedResourceClaimStatus.resourceClaimName", &PodState::extended_claim)};
 

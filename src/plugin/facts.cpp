@@ -274,4 +274,13 @@ std::vector<const api::Occurrence*> Facts::events_on(const std::string& uid) con
   return find_in(events_, uid);
 }
 
+bool leads_to_one_of(const api::PodState& pod, const api::PodClaimRef& ref,
+                     const std::vector<const api::ResourceClaim*>& claims) {
+  return std::ranges::any_of(claims, [&](const api::ResourceClaim* claim) {
+    if (!ref.claim_name.empty()) return ref.claim_name == claim->meta.name;
+    return std::ranges::find(pod.made, api::PodClaimMade{ref.name, claim->meta.name}) !=
+           pod.made.end();
+  });
+}
+
 }  // namespace cdom::plugin

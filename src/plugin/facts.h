@@ -131,4 +131,8 @@ class Facts {
   std::map<const api::ComputeDomain*, std::vector<const api::ResourceClaim*>> claims_of_domains_;
 };
 
+// Whether an entry of the pod's spec leads to one of the claims.
+bool leads_to_one_of(const api::PodState& pod, const api::PodClaimRef& ref,
+                     const std::vector<const api::ResourceClaim*>& claims);
+
 }  // namespace cdom::plugin

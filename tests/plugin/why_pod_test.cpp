@@ -1,6 +1,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "compute_domain/base/text.h"
+#include "compute_domain/core/memory_lost.h"
 #include "compute_domain/plugin/why.h"
 #include "plugin/views.h"
 
@@ -8,6 +10,7 @@ namespace cdom::plugin {
 namespace {
 
 using namespace plugin::testing;  // NOLINT(google-build-using-namespace): the words of a view
+using base::cat;
 using ::testing::AllOf;
 using ::testing::HasSubstr;
 using ::testing::Not;
@@ -129,8 +132,38 @@ TEST(WhyPod, HasNothingToSayOfAPodThatStartedAgainSinceItLostItsMemory) {
   // The Event was written when the container had started again; the daemon ended before.
   view.events = {memory_lost("pod-c1", std::chrono::seconds(5))};
   report_in(view, "n1").status.groups.front().last_failure =
-      api::DaemonFailure{kNow - std::chrono::seconds(11), "killed"};
+      api::DaemonFailure{kNow - std::chrono::seconds(11), cat("killed; ", core::kMemoryLost)};
   EXPECT_EQ(stop_of(why(view, "pod-c1")), "") << text_of(why(view, "pod-c1"));
+}
+
+// The API server keeps Events for an hour.
+TEST(WhyPod, KnowsOfLostMemoryByTheStatusWhenTheEventHasGone) {
+  ClusterView view = settled_view();
+  auto& group = report_in(view, "n1").status.groups.front();
+  group.last_failure = api::DaemonFailure{kNow - std::chrono::seconds(5), "no configuration"};
+  EXPECT_EQ(stop_of(why(view, "pod-c1")), "") << "no memory was lost then";
+  group.last_failure->message = cat("killed; ", core::kMemoryLost);
+  const WhyReport report = why(view, "pod-c1");
+  EXPECT_EQ(stop_of(report), "IMEX daemon") << text_of(report);
+  EXPECT_THAT(report.cause, HasSubstr("n node n1: killed; pods there have lost the memory"));
+}
+
+TEST(WhyPod, LooksOnlyAtContainersThatHaveTheClaim) {
+  ClusterView view = settled_view();
+  view.events = {memory_lost("pod-c1", std::chrono::seconds(5))};
+  api::PodState& pod = pod_in(view, "pod-c1");
+  api::ContainerSpec worker = pod.container_specs.front();
+  const api::ContainerState now{.name = worker.name, .started = kNow - std::chrono::seconds(2)};
+  const base::Time before = kNow - std::chrono::minutes(10);
+  pod.container_specs = {worker, {.name = "log", .image = {}, .claims = {}}};
+  pod.containers = {now, {.name = "log", .started = before}};
+  EXPECT_EQ(stop_of(why(view, "pod-c1")), "") << text_of(why(view, "pod-c1"));
+
+  // A sidecar is an init container that goes on.
+  worker.name = "sidecar";
+  pod.init_container_specs = {worker};
+  pod.init_containers = {{.name = "sidecar", .started = before}};
+  EXPECT_EQ(stop_of(why(view, "pod-c1")), "IMEX daemon");
 }
 
 TEST(WhyPod, DoesNotTakeForGoneWhatCannotBeRead) {

@@ -81,7 +81,7 @@ struct PodState {
   std::vector<SchedulingGate> gates;
   std::string node, phase;
   std::vector<PodCondition> conditions;
-  std::vector<ContainerState> containers;
+  std::vector<ContainerState> containers, init_containers;
 
   [[nodiscard]] const PodCondition* condition(std::string_view type) const;
   // Whether a container has this entry of spec.resourceClaims; nullopt: nobody knows.

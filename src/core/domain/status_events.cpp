@@ -7,8 +7,8 @@
 #include <utility>
 
 #include "compute_domain/base/text.h"
+#include "compute_domain/core/memory_lost.h"
 #include "compute_domain/core/status.h"
-#include "core/domain/memory_lost.h"
 
 namespace cdom::core {
 

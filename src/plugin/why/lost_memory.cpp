@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "compute_domain/base/text.h"
+#include "compute_domain/core/memory_lost.h"
 #include "compute_domain/core/reasons.h"
 
 namespace cdom::plugin {
@@ -14,34 +15,64 @@ using base::cat;
 // A command of more names nobody pastes.
 constexpr std::size_t kMostNames = 18;
 
-// When the daemon of that node last ended, as far as the domain's status says it.
-std::optional<base::Time> last_failure_on(const DomainFacts& domain, const std::string& node) {
-  if (!domain.status) return std::nullopt;
+// The last end of a daemon of that node with which memory was lost, as the domain's status has it.
+const api::DaemonFailure* last_loss_on(const DomainFacts& domain, const std::string& node) {
+  if (!domain.status) return nullptr;
   const auto& nodes = domain.status->nodes;
   const auto it = std::ranges::find(nodes, node, &api::ComputeDomainNodeStatus::name);
-  if (it == nodes.end() || !it->last_failure) return std::nullopt;
-  return it->last_failure->time;
+  if (it == nodes.end() || !it->last_failure) return nullptr;
+  const bool is_loss = it->last_failure->message.find(core::kMemoryLost) != std::string::npos;
+  return is_loss ? &*it->last_failure : nullptr;
 }
 
-}  // namespace
-
-const api::Occurrence* lost_memory(const Facts& facts, const DomainFacts& domain,
-                                   const api::PodState& pod) {
-  if (pod.phase != "Running") return nullptr;
+const api::Occurrence* last_event_of_loss(const Facts& facts, const api::PodState& pod) {
   const auto events = facts.events_on(pod.meta.uid);
   const auto event =
       std::ranges::find(events.rbegin(), events.rend(), core::Reason("ImexMemoryLost").name(),
                         &api::Occurrence::reason);
-  if (event == events.rend()) return nullptr;
-  // The Event comes a moment after the daemon's end, in which a container may have started again.
-  const auto failed = last_failure_on(domain, pod.node);
-  const std::optional<base::Time> lost = failed ? failed : (*event)->end();
-  if (!lost) return nullptr;
-  const bool runs_since_before =
-      std::ranges::any_of(pod.containers, [&](const api::ContainerState& container) {
-        return container.started && *container.started < *lost;
-      });
-  return runs_since_before ? *event : nullptr;
+  return event == events.rend() ? nullptr : *event;
+}
+
+// Whether a container of that name has one of the claims; true where nobody knows.
+bool may_import(const api::PodState& pod, const std::string& name,
+                const std::vector<const api::ResourceClaim*>& claims) {
+  if (pod.container_specs.empty() || !pod.extended_claim.empty()) return true;
+  for (const auto* specs : {&pod.container_specs, &pod.init_container_specs}) {
+    const auto it = std::ranges::find(*specs, name, &api::ContainerSpec::name);
+    if (it == specs->end()) continue;
+    return std::ranges::any_of(pod.claims, [&](const api::PodClaimRef& ref) {
+      return leads_to_one_of(pod, ref, claims) &&
+             std::ranges::find(it->claims, ref.name, &api::ContainerClaim::name) !=
+                 it->claims.end();
+    });
+  }
+  return true;
+}
+
+bool runs_since_before(const api::PodState& pod, base::Time time,
+                       const std::vector<const api::ResourceClaim*>& claims) {
+  const auto is_older = [&](const api::ContainerState& container) {
+    return container.started && *container.started < time &&
+           may_import(pod, container.name, claims);
+  };
+  return std::ranges::any_of(pod.containers, is_older) ||
+         std::ranges::any_of(pod.init_containers, is_older);
+}
+
+}  // namespace
+
+std::optional<std::string> lost_memory(const Facts& facts, const DomainFacts& domain,
+                                       const api::PodState& pod) {
+  if (pod.phase != "Running") return std::nullopt;
+  const api::DaemonFailure* loss = last_loss_on(domain, pod.node);
+  const api::Occurrence* event = last_event_of_loss(facts, pod);
+  if (loss == nullptr && event == nullptr) return std::nullopt;
+  // The Event comes a moment after the daemon's end, in which a container may have started again;
+  // and the API server forgets it within an hour.
+  const std::optional<base::Time> lost = loss != nullptr ? loss->time : event->end();
+  const bool has_lost = lost && runs_since_before(pod, *lost, facts.claims_of(*domain.object));
+  if (!has_lost) return std::nullopt;
+  return event != nullptr ? event->message : cat("on node ", pod.node, ": ", loss->message);
 }
 
 std::vector<const api::PodState*> pods_without_memory(const Facts& facts,
@@ -49,7 +80,7 @@ std::vector<const api::PodState*> pods_without_memory(const Facts& facts,
   std::vector<const api::PodState*> pods;
   for (const api::ResourceClaim* claim : facts.claims_of(*domain.object)) {
     for (const api::PodState* pod : facts.pods_of(*claim)) {
-      if (lost_memory(facts, domain, *pod) == nullptr) continue;
+      if (!lost_memory(facts, domain, *pod)) continue;
       if (std::ranges::find(pods, pod) == pods.end()) pods.push_back(pod);
     }
   }

@@ -1,6 +1,7 @@
 // lost_memory: whether a pod that runs has lost the memory that it imported over NVLink. Pure.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -9,10 +10,11 @@
 
 namespace cdom::plugin {
 
-// The Event that says so, where a container of the pod has run since before the IMEX daemon of its
-// node ended: one that has started again since can import again. Null: there is none.
-const api::Occurrence* lost_memory(const Facts& facts, const DomainFacts& domain,
-                                   const api::PodState& pod);
+// What says so, the pod's Event or the status of its domain, where a container that has a claim of
+// the domain runs since before the IMEX daemon of its node ended: one that has started again since
+// can import again. Nothing: none does.
+std::optional<std::string> lost_memory(const Facts& facts, const DomainFacts& domain,
+                                       const api::PodState& pod);
 
 // Pods of the domain that have lost memory, in the order of the view.
 std::vector<const api::PodState*> pods_without_memory(const Facts& facts,

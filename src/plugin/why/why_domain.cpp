@@ -122,7 +122,9 @@ bool nodes_are_ready(DomainScene& scene) {
 
 bool pods_have_their_memory(DomainScene& scene) {
   const auto pods = pods_without_memory(scene.facts, scene.domain);
-  if (pods.empty()) return scene.chain.holds("no pod that runs has lost imported memory");
+  if (pods.empty())
+    return scene.chain.holds(
+        "nothing tells of a pod that runs without memory that it had imported");
   const bool is_one = pods.size() == 1;
   return scene.chain.stops(
       cat(pods_text(pods), is_one ? " runs" : " run", " without the memory that ",

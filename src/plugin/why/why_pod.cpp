@@ -176,23 +176,13 @@ bool claim_is_missing(PodScene& scene) {
   return template_is_missing(scene, scene.facts.facts_of(*maker));
 }
 
-// An entry of the pod's spec that leads to a claim for this driver.
-bool is_for_one_of(const api::PodState& pod, const api::PodClaimRef& ref,
-                   const std::vector<const api::ResourceClaim*>& claims) {
-  return std::ranges::any_of(claims, [&](const api::ResourceClaim* claim) {
-    if (!ref.claim_name.empty()) return ref.claim_name == claim->meta.name;
-    return std::ranges::find(pod.made, api::PodClaimMade{ref.name, claim->meta.name}) !=
-           pod.made.end();
-  });
-}
-
 // The entry of the pod's spec for a ComputeDomain, when no container has it, nor another one; null:
 // a container has one, or nobody knows.
 const api::PodClaimRef* unused_entry(const api::PodState& pod,
                                      const std::vector<const api::ResourceClaim*>& claims) {
   const api::PodClaimRef* unused = nullptr;
   for (const api::PodClaimRef& ref : pod.claims) {
-    if (!is_for_one_of(pod, ref, claims)) continue;
+    if (!leads_to_one_of(pod, ref, claims)) continue;
     if (pod.uses(ref.name).value_or(true)) return nullptr;
     if (unused == nullptr) unused = &ref;
   }
@@ -382,11 +372,10 @@ bool has_daemon(PodScene& scene) {
                              "check the compute-domain-agent pod there",
                              look_at_agent(scene, node));
   }
-  if (const api::Occurrence* lost = lost_memory(scene.facts, *scene.domain, scene.pod)) {
+  if (const auto lost = lost_memory(scene.facts, *scene.domain, scene.pod)) {
     return scene.chain.stops(
         cat("the IMEX daemon on ", node, " is READY again, and the pod runs since before it ended"),
-        lost->message, std::string(core::Reason("ImexMemoryLost").row().next),
-        deletion_of({&scene.pod}));
+        *lost, std::string(core::Reason("ImexMemoryLost").row().next), deletion_of({&scene.pod}));
   }
   return scene.chain.holds(
       cat("the IMEX daemon on ", node, " is READY, and the claim is prepared"));

@@ -4,9 +4,9 @@
 #include <map>
 
 #include "compute_domain/base/text.h"
+#include "compute_domain/core/memory_lost.h"
 #include "compute_domain/core/node_lists.h"
 #include "compute_domain/core/slots.h"
-#include "core/domain/memory_lost.h"
 #include "core/node/claims/ending.h"
 #include "core/node/claims/pending.h"
 #include "core/node/daemon/daemon.h"

@@ -1,5 +1,5 @@
 // What the end of an IMEX daemon means for pods that used it: agents write this text into their
-// reports, and the controller finds it there and names the pods.
+// reports, and the controller and the kubectl plugin find it there and name the pods.
 #pragma once
 
 namespace cdom::core {
