@@ -8,7 +8,6 @@
 #include "compute_domain/api/names.h"
 #include "compute_domain/base/text.h"
 #include "compute_domain/controller/definitions.h"
-#include "compute_domain/core/reasons.h"
 #include "compute_domain/core/reconcile.h"
 #include "plugin/controller_life.h"
 #include "plugin/facts.h"
@@ -187,19 +186,17 @@ Finding look_at_node(const Facts& facts, const std::string& name) {
 // ComputeDomains that are Ready again, and whose pods have lost memory before.
 std::vector<Finding> look_at_memory(const Facts& facts) {
   std::vector<Finding> findings;
-  const bool has_event = std::ranges::any_of(facts.view().events, [](const api::Occurrence& event) {
-    return event.reason == core::Reason("ImexMemoryLost").name();
-  });
-  if (!has_event) return findings;
   for (const api::ComputeDomain& domain : facts.view().domains) {
     const auto pods = pods_without_memory(facts, facts.facts_of(domain));
     if (pods.empty()) continue;
-    findings.push_back({cat("ComputeDomain ", api::to_string(api::name_of(domain.meta))),
-                        Verdict::Warning,
-                        cat(pods_text(pods), pods.size() == 1 ? " has" : " have",
-                            " lost imported memory: an IMEX daemon ended, and they have not "
-                            "started again since"),
-                        "delete them, so that they start again", deletion_of(pods)});
+    findings.push_back(
+        {cat("ComputeDomain ", api::to_string(api::name_of(domain.meta))), Verdict::Warning,
+         cat(pods_text(pods), pods.size() == 1 ? " has" : " have",
+             " lost imported memory: an IMEX daemon ended, and ",
+             pods.size() == 1 ? "it has" : "they have", " not started again since"),
+         cat("delete ", pods.size() == 1 ? "it, so that it starts" : "them, so that they start",
+             " again"),
+         deletion_of(pods)});
   }
   return findings;
 }
@@ -242,13 +239,14 @@ std::vector<Finding> install_of(const ClusterView& view,
   if (auto agents = look_at_agents(view)) install.push_back(*std::move(agents));
   std::ranges::move(look_at_unreadable(view), std::back_inserter(install));
   if (view.nodes.empty() && view.reports.empty()) {
-    install.push_back({"nodes", Verdict::Fails,
-                       "no node is known to have GPUs, so none gets an agent, and no pod of a "
-                       "ComputeDomain can start",
-                       "install node feature discovery or GPU feature discovery, by whose labels "
-                       "the controller knows the nodes with GPUs (docs/install.md), or label them "
-                       "yourself",
-                       cat("kubectl label node NODE ", api::kAgentNodeLabel, "=true")});
+    install.push_back(
+        {"nodes", Verdict::Fails,
+         "no node is known to have GPUs, or there is none now, so no pod of a ComputeDomain "
+         "can start",
+         "install node feature discovery or GPU feature discovery, by whose labels "
+         "the controller knows the nodes with GPUs (docs/install.md), or label them "
+         "yourself",
+         cat("kubectl label node NODE ", api::kAgentNodeLabel, "=true")});
   }
   return install;
 }

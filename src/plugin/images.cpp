@@ -40,6 +40,13 @@ bool is_made_by(const api::PodState& pod, const char* kind, const std::string& n
   });
 }
 
+// What is left of "registry/org/agent:0.1.0" when another registry gives it.
+std::string without_registry(const std::string& image) {
+  const std::size_t slash = image.substr(0, image.find('@')).rfind('/');
+  return slash == std::string::npos ? image : image.substr(slash + 1);
+}
+
+// By without_registry().
 using CountByImage = std::map<std::string, std::int64_t>;
 
 // What people see of the images: their tags, or all of them where two have one tag.
@@ -61,8 +68,9 @@ std::string found_in(const CountByImage& counts, const std::string& wanted) {
   for (const auto& [image, count] : counts) all += count;
   const auto labels = labels_of(counts);
   const std::int64_t current = counts.at(wanted);
-  std::string text = cat(current, " of ", all, all == 1 ? " pod" : " pods",
-                         current == 1 ? " runs" : " run", " image tag ", labels.at(wanted));
+  std::string text =
+      cat(current, " of ", all, all == 1 ? " pod" : " pods",
+          current == 1 || all == 1 ? " runs" : " run", " image tag ", labels.at(wanted));
   for (const auto& [image, count] : counts) {
     if (image == wanted) continue;
     text += cat(", ", count, count == 1 ? " runs " : " run ", labels.at(image));
@@ -74,25 +82,28 @@ template <class Rollout>
 void look_at(const ClusterView& view, const Rollout& set, const char* kind,
              std::vector<Finding>& findings) {
   if (set.containers.empty() || set.containers.front().image.empty()) return;
-  const api::ContainerSpec& wanted = set.containers.front();
+  const std::string& container = set.containers.front().name;
+  const std::string wanted = without_registry(set.containers.front().image);
   CountByImage counts;
   for (const api::PodState& pod : view.pods) {
     if (pod.meta.ns != set.meta.ns || !is_made_by(pod, kind, set.meta.name)) continue;
-    const std::string image = image_of(pod, wanted.name);
-    if (!image.empty()) ++counts[image];
+    // An evicted pod stays there for long, and is in nobody's way.
+    const bool has_ended = pod.phase == "Failed" || pod.phase == "Succeeded";
+    const std::string image = image_of(pod, container);
+    if (!image.empty() && !has_ended && !pod.meta.is_deleting()) ++counts[without_registry(image)];
   }
   if (counts.empty()) return;
-  const bool is_current = counts.size() == 1 && counts.contains(wanted.image);
-  counts.try_emplace(wanted.image, 0);
+  const bool is_current = counts.size() == 1 && counts.contains(wanted);
+  counts.try_emplace(wanted, 0);
   Finding finding{cat("images of ", kind, " ", set.meta.name),
-                  is_current ? Verdict::Ok : Verdict::Warning, found_in(counts, wanted.image), ""};
+                  is_current ? Verdict::Ok : Verdict::Warning, found_in(counts, wanted), ""};
   if (!is_current && set.strategy == "OnDelete") {
     finding.remedy =
-        "delete the pods of the other tag to upgrade them, for it waits for that "
-        "(OnDelete); docs/upgrade.md says what runs on meanwhile";
+        "nothing has to be done at once; to upgrade, node by node, drain the node and then delete "
+        "its pod of the other tag: its end is the end of NVLink memory there (docs/upgrade.md)";
     finding.command = cat("kubectl get pods -n ", set.meta.ns,
-                          " -o custom-columns=NAME:.metadata.name,NODE:.spec.nodeName,"
-                          "IMAGE:.spec.containers[*].image");
+                          " -o custom-columns='NAME:.metadata.name,NODE:.spec.nodeName,"
+                          "IMAGE:.spec.containers[*].image'");
   } else if (!is_current) {
     finding.remedy =
         "wait until the update is over; if it stands still, see which pod is not ready";

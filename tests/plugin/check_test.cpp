@@ -233,13 +233,17 @@ TEST(Check, WarnsOfPodsThatRunAnotherReleaseThanTheirDaemonSetWouldStart) {
   Finding finding = only_trouble(view, subject);
   EXPECT_EQ(finding.verdict, Verdict::Warning);
   EXPECT_EQ(finding.found, "2 of 3 pods run image tag 0.2.0, 1 runs 0.1.0");
-  EXPECT_THAT(finding.remedy, HasSubstr("delete the pods of the other tag"));
+  EXPECT_THAT(finding.remedy, HasSubstr("drain the node and then delete its pod"));
   view.daemon_sets.front().strategy = "RollingUpdate";
   EXPECT_EQ(only_trouble(view, subject).command,
             "kubectl rollout status daemonset/compute-domain-imex -n compute-domain-nodes");
 
-  view.pods.back() = imex_pod("c", "example.com/imex:0.2.0");
-  EXPECT_THAT(only_trouble(view, subject).found, HasSubstr(", 1 runs example.com/imex:0.2.0"));
+  view.pods.back().phase = "Failed";
+  EXPECT_EQ(only_trouble(view, subject).found, "2 of 2 pods run image tag 0.2.0") << "evicted";
+  view.pods.back() = imex_pod("c", "mirror.example/o/imex:0.2.0");
+  EXPECT_EQ(only_trouble(view, subject).found, "3 of 3 pods run image tag 0.2.0") << "a mirror";
+  view.pods.back() = imex_pod("c", "ghcr.io:443/o/other:0.2.0");
+  EXPECT_THAT(only_trouble(view, subject).found, HasSubstr(", 1 runs other:0.2.0"));
 }
 
 TEST(Check, KnowsTheImagesOfTheControllersPodsByTheirReplicaSet) {
