@@ -138,7 +138,9 @@ ClusterView reduced(ClusterView view) {
   // Events are many, and tell of everything: kept are those on objects that are here, and those of
   // the operator, which tell also why it has no pods.
   std::erase_if(view.events, [&, uids = involved_uids(view)](const api::Occurrence& event) {
-    return !uids.contains(event.involved.uid) && !is_operators(view, event);
+    const bool is_of_operator =
+        is_operators(view, event) && event.involved.name.starts_with("compute-domain-");
+    return !uids.contains(event.involved.uid) && !is_of_operator;
   });
   for_each_kind(view, [](const char*, auto& objects) {
     using Object = typename std::remove_cvref_t<decltype(objects)>::value_type;

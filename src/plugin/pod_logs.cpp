@@ -4,6 +4,7 @@
 #include <set>
 #include <tuple>
 
+#include "compute_domain/api/names.h"
 #include "compute_domain/base/text.h"
 
 namespace cdom::plugin {
@@ -17,12 +18,20 @@ bool is_ready(const api::PodState& pod) {
   return ready != nullptr && ready->status == api::ConditionStatus::True;
 }
 
-// Those of the operator's namespaces, in the order in which they are worth a look.
+// Others may run in its namespaces, whose logs are nobody's business here.
+bool is_operators_own(const api::PodState& pod) {
+  static const std::set<std::string> kApps{"compute-domain-controller", "compute-domain-agent",
+                                           "imex-daemon"};
+  return kApps.contains(pod.meta.label(api::kAgentAppLabel));
+}
+
+// Those of the operator, in the order in which they are worth a look.
 std::vector<const api::PodState*> pods_with_logs(const ClusterView& view) {
   const std::string& operators = view.namespaces.operators;
   std::vector<const api::PodState*> pods;
   for (const api::PodState& pod : view.pods) {
-    if (pod.meta.ns == operators || pod.meta.ns == view.namespaces.nodes) pods.push_back(&pod);
+    const bool is_there = pod.meta.ns == operators || pod.meta.ns == view.namespaces.nodes;
+    if (is_there && is_operators_own(pod)) pods.push_back(&pod);
   }
   std::ranges::stable_sort(pods, {}, [&](const api::PodState* pod) {
     return std::tuple(pod->meta.ns != operators, is_ready(*pod), pod->meta.name);

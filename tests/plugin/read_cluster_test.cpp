@@ -92,8 +92,12 @@ TEST_F(ReadCluster, HasTheEventsOfTheOperatorsNamespacesOnce) {
     load(std::string("{apiVersion: v1, kind: Event, metadata: {namespace: compute-domain-nodes, "
                      "name: on-") +
          (kind[0] == 'P' ? "pod" : "set") + "}, message: quota, involvedObject: {kind: " + kind +
-         ", name: a, namespace: compute-domain-nodes, uid: u}}");
+         ", name: compute-domain-agent, namespace: compute-domain-nodes, uid: v}}");
   }
+  load(
+      "{apiVersion: v1, kind: Event, metadata: {namespace: compute-domain-nodes, name: foreign}, "
+      "message: quota, involvedObject: {kind: DaemonSet, name: vault, namespace: "
+      "compute-domain-nodes, uid: w}}");
   const auto view = read();
   ASSERT_TRUE(view) << view.error().message;
   EXPECT_THAT(view->events, SizeIs(2));
@@ -102,8 +106,11 @@ TEST_F(ReadCluster, HasTheEventsOfTheOperatorsNamespacesOnce) {
 TEST_F(ReadCluster, NamesTheLogsThatItCannotRead) {
   load_definitions();
   load("{apiVersion: v1, kind: Namespace, metadata: {name: compute-domain-nodes}}");
-  load(R"({apiVersion: v1, kind: Pod, metadata: {name: agent, namespace: compute-domain-nodes},
-      spec: {containers: [{name: c, image: i}]}})");
+  load(R"({apiVersion: v1, kind: Pod, metadata: {name: agent, namespace: compute-domain-nodes,
+      labels: {app: compute-domain-agent}}, spec: {containers: [{name: c, image: i}]}})");
+  // Others may live in that namespace, too.
+  load(R"({apiVersion: v1, kind: Pod, metadata: {name: vault, namespace: compute-domain-nodes,
+      labels: {app: vault}}, spec: {containers: [{name: c, image: i}]}})");
   const auto view = read();
   ASSERT_TRUE(view) << view.error().message;
   const auto logs_for = [&](const sandbox::User& user) {
