@@ -237,6 +237,12 @@ TEST(DryRun, CountsPodsThatAreThereAndRun) {
       << "of the Job itself";
 }
 
+TEST(DryRun, TakesPodsForThoseOfAJobOnlyByItsWholeName) {
+  const std::string eval = running_pod("run-eval-0", "run-eval");
+  EXPECT_THAT(beside(eval, kDomain + job_with("train-channel", 1)).problems, ::testing::IsEmpty())
+      << "one of each Job";
+}
+
 TEST(DryRun, ChangesADomainThatIsThere) {
   std::string there = kDomain, planned = kDomain;
   there.replace(there.find("namespace: team-a"), 17, "namespace: team-a, uid: u1");

@@ -71,8 +71,11 @@ bool is_counted_elsewhere(const api::AskedPods& pod, const api::ObjectName& name
                           const std::vector<const api::AskedPods*>& all) {
   if (pod.controller.empty()) return false;
   return std::ranges::any_of(all, [&](const api::AskedPods* other) {
-    return other->kind != "Pod" && is_asking_for(*other, name) &&
-           (pod.controller == other->name.name ||
+    if (other->kind == "Pod" || !is_asking_for(*other, name)) return false;
+    // These make pods themselves.
+    static const std::set<std::string> kMakers{"Job", "ReplicaSet", "StatefulSet", "DaemonSet"};
+    return pod.controller == other->name.name ||
+           (!kMakers.contains(other->kind) &&
             pod.controller.starts_with(cat(other->name.name, "-")));
   });
 }
