@@ -41,8 +41,10 @@ base::Number& unprepares(base::Registry& registry) {
 }
 
 base::Number& restarts(base::Registry& registry) {
-  return registry.counter("compute_domain_agent_imex_restarts_total",
-                          "Starts of the IMEX daemon for an IMEX group that it had served before.");
+  return registry.counter(
+      "compute_domain_agent_imex_restarts_total",
+      "Starts of the IMEX daemon in the place of one that had ended by itself, or with its "
+      "supervisor.");
 }
 
 // The names and buckets of NVIDIA's DRA driver, so that its dashboards go on.
