@@ -108,6 +108,18 @@ TEST(Predecessor, DoesNotWaitForClaimsThatWaitForItsEnd) {
                     Action(kGone)}));
 }
 
+// Times are of whole seconds, and each would wait for the other for ever.
+TEST(Predecessor, DoesNotWaitForAClaimOfTheSameSecondThatKubeletBringsToOurAgent) {
+  World world = world_with_claim_made_at(kNow);
+  world.view.claims.erase(world.view.claims.begin());
+  world.nodes["n2"].report->status.pending_claims = {{"uid-other", "waits"}};
+  EXPECT_FALSE(removes_anything(reconcile(world))) << "another claim";
+  world.nodes["n2"].report->status.pending_claims = {{"uid-late", "waits"}};
+  EXPECT_TRUE(removes_anything(reconcile(world)));
+  world.view.claims[0].meta.creation_time = kNow - std::chrono::seconds(1);
+  EXPECT_FALSE(removes_anything(reconcile(world))) << "made before";
+}
+
 TEST(Predecessor, WaitsForClaimsThatItMayHavePrepared) {
   World world = world_with_claim_made_at(kNow);
   world.view.claims.erase(world.view.claims.begin());

@@ -104,11 +104,20 @@ std::set<std::string> late_claims(const World& world) {
     const auto since = it->second.report->meta.creation_time;
     return since && made > *since;
   };
+  // Times are of whole seconds: of a claim that was made in the same one, our agent's word tells
+  // that kubelet has come to it.
+  const auto has_asked_us = [&](const std::string& node, const std::string& uid) {
+    const auto& pending = world.nodes.at(node).report->status.pending_claims;
+    return std::ranges::find(pending, uid, &api::PendingClaim::uid) != pending.end();
+  };
   for (const api::ResourceClaim& claim : world.view.claims) {
     const auto made = claim.meta.creation_time;
-    if (!made || *made <= *taken_over) continue;
-    const std::vector<std::string> nodes = nodes_of(claim);
-    if (std::ranges::all_of(nodes, [&](const auto& node) { return is_ours(node, *made); })) {
+    if (!made || *made < *taken_over) continue;
+    const bool is_sure = *made > *taken_over;
+    const auto is_late_on = [&](const std::string& node) {
+      return is_ours(node, *made) && (is_sure || has_asked_us(node, claim.meta.uid));
+    };
+    if (std::ranges::all_of(nodes_of(claim), is_late_on)) {
       late.insert(claim.meta.uid);
     }
   }
