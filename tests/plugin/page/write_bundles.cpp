@@ -1,11 +1,14 @@
 // plugin_page_bundles DIR: the views of the page's tests as bundles, DIR/troubled.tar.gz and so on,
-// for the test that opens their pages in a browser.
+// for the test that opens their pages in a browser; and DIR/hostile.html, the page of names that no
+// bundle may have.
 #include <cstdio>
+#include <fstream>
 #include <functional>
 #include <map>
 
 #include "compute_domain/base/text.h"
 #include "compute_domain/plugin/bundle.h"
+#include "compute_domain/plugin/page.h"
 #include "plugin/page/views.h"
 #include "plugin/views.h"
 
@@ -22,7 +25,6 @@ int main(int argc, char** argv) {
       {"troubled", plugin::testing::troubled_view},
       {"large", plugin::testing::large_view},
       {"huge", [] { return plugin::testing::huge_domain_view(576, 7); }},
-      {"hostile", plugin::testing::hostile_view},
   };
   for (const auto& [name, make] : views) {
     const std::string file = base::cat(argv[1], "/", name, ".tar.gz");
@@ -31,4 +33,7 @@ int main(int argc, char** argv) {
       return 1;
     }
   }
+  std::ofstream page(base::cat(argv[1], "/hostile.html"));
+  page << plugin::html_of(plugin::testing::hostile_view(), "a test");
+  return page.flush() ? 0 : 1;
 }
