@@ -2,9 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include <array>
 #include <string>
 #include <thread>
-#include <vector>
 
 namespace cdom::base {
 namespace {
@@ -32,12 +32,14 @@ TEST(SharedBytes, LiveAsLongAsAnyCopy) {
 
 TEST(SharedBytes, AreCopiedByManyThreads) {
   const SharedBytes bytes("of all");
-  std::vector<std::jthread> threads;
-  for (int i = 0; i < 4; ++i) {
-    threads.emplace_back([&bytes] {
+  std::array<std::jthread, 4> threads;
+  for (std::jthread& thread : threads) {
+    thread = std::jthread([&bytes] {
+      SharedBytes copy;
       for (int n = 0; n < 10'000; ++n) {
-        const SharedBytes copy = bytes;
+        copy = bytes;
         if (copy.view() != "of all") std::abort();
+        copy = {};
       }
     });
   }

@@ -37,6 +37,7 @@ Store<Pod>::Indexes by_node() {
 template <class StoreType>
 std::vector<typename StoreType::Kept> kept(const std::vector<Pod>& pods) {
   std::vector<typename StoreType::Kept> out;
+  out.reserve(pods.size());
   for (const Pod& pod : pods) out.push_back(StoreType::kept(pod));
   return out;
 }

@@ -63,8 +63,8 @@ constexpr std::string_view kWords[] = {
 constexpr auto kValues = [] {
   std::array<int, 256> values{};
   values.fill(-1);
-  for (int i = 0; i < 10; ++i) values[static_cast<std::size_t>('0' + i)] = i;
-  for (int i = 0; i < 6; ++i) values[static_cast<std::size_t>('a' + i)] = 10 + i;
+  for (std::size_t i = 0; i < 10; ++i) values['0' + i] = static_cast<int>(i);
+  for (std::size_t i = 0; i < 6; ++i) values['a' + i] = static_cast<int>(10 + i);
   return values;
 }();
 
