@@ -12,7 +12,7 @@ namespace cdom::core {
 std::vector<const api::ResourceClaim*> unreported_claims(const World& world);
 
 void tell_claims_of_other_namespaces(const World& world, Plan& plan);
-// Claims that were made before their domain was placed anew.
+// Claims that were made before their domain was placed again.
 void tell_claims_of_a_former_clique(const World& world, Plan& plan);
 void tell_claims_that_come_too_late(const World& world, Plan& plan);
 
