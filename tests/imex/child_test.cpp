@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <poll.h>
+#include <sys/ptrace.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -10,6 +11,7 @@
 #include <csignal>
 
 #include "base/directory.h"
+#include "compute_domain/base/descriptor.h"
 #include "imex/process/control_tool.h"
 
 namespace cdom::imex {
@@ -67,6 +69,34 @@ TEST(Child, EndsWithItsSupervisor) {
     pid = child->pid();
   }
   EXPECT_EQ(kill(pid, 0), -1) << "killed and reaped";
+}
+
+TEST(Child, IsReapedAlsoWhereATracerHearsOfItsEndFirst) {
+  pid_t pid = 0, tracer = 0;
+  {
+    auto child = Child::start(shell("exec sleep 60"));
+    ASSERT_TRUE(child);
+    pid = child->pid();
+    int holds[2];
+    ASSERT_EQ(pipe(holds), 0);
+    const base::Descriptor reader(holds[0]);
+    base::Descriptor writer(holds[1]);
+    tracer = fork();
+    if (tracer == 0) {
+      const char yes = ptrace(PTRACE_SEIZE, pid, nullptr, nullptr) == 0 ? 1 : 0;
+      (void)!write(writer.get(), &yes, 1);
+      usleep(100'000);
+      _exit(0);  // lets go of it
+    }
+    char holds_it = 0;
+    ASSERT_EQ(read(reader.get(), &holds_it, 1), 1);
+    if (!holds_it) {
+      waitpid(tracer, nullptr, 0);
+      GTEST_SKIP() << "this machine lets nobody trace a process";
+    }
+  }
+  EXPECT_EQ(kill(pid, 0), -1) << "killed and reaped";
+  waitpid(tracer, nullptr, 0);
 }
 
 TEST(Child, WhatCannotBeWatchedDoesNotRun) {

@@ -9,8 +9,10 @@
 #include <sys/wait.h>
 
 #include <cerrno>
+#include <chrono>
 #include <csignal>
 #include <cstring>
+#include <thread>
 
 #include "compute_domain/base/argument_list.h"
 #include "compute_domain/base/system_error.h"
@@ -24,6 +26,8 @@ namespace {
 constexpr auto kPidfd = static_cast<idtype_t>(3);
 // Since Linux 5.11 (close_range(2)).
 constexpr unsigned kCloseRangeAtExec = 4;
+// For the end of a process that was killed; milliseconds.
+constexpr int kPatience = 1000;
 
 struct Failure {
   enum Step : int { Namespace, Mount, Execute } step;
@@ -143,8 +147,12 @@ Child::~Child() {
   if (!pidfd_) return;
   signal(SIGKILL);
   pollfd exit{.fd = pidfd_.get(), .events = POLLIN, .revents = 0};
-  poll(&exit, 1, 1000);
-  reap();
+  if (poll(&exit, 1, kPatience) == 0) return;
+  // It has ended, but whoever traces it (a debugger, a leak checker) hears of it first, and until
+  // then the kernel does not give it to us (ptrace(2)).
+  for (int waited = 0; !reap() && waited < kPatience; ++waited) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
 }
 
 void Child::signal(int number) const {

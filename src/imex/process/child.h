@@ -1,8 +1,8 @@
 // Child: a process that this one started, seen through a pidfd.
 //
 // It cannot outlive its supervisor: the kernel kills it when the thread that started it ends, and
-// so does the destructor, which waits a second at most: a process inside a driver's call may not
-// die. One thread.
+// so does the destructor, which waits two seconds at most: a process inside a driver's call may not
+// die, and one that is traced is its tracer's at first. One thread.
 #pragma once
 
 #include <sys/types.h>
@@ -49,7 +49,7 @@ class Child {
   [[nodiscard]] int output_descriptor() const { return output_.get(); }
   [[nodiscard]] pid_t pid() const { return pid_; }
   void signal(int number) const;
-  // Once: nullopt while it runs.
+  // Once: nullopt while it runs, or is still its tracer's.
   std::optional<Ending> reap();
 
  private:
