@@ -251,7 +251,7 @@ def hostile_slices(admin: Api) -> list:
     def add(**spec) -> None:
         piece = copy.deepcopy(own["spec"]) | spec
         pieces.append({"apiVersion": "resource.k8s.io/v1", "kind": "ResourceSlice",
-                       "metadata": {"name": f"stolen-{len(pieces)}"}, "spec": piece})
+                       "metadata": {"name": own["metadata"]["name"]}, "spec": piece})
 
     def device(name="channel-0", **attributes) -> dict:
         return {"name": name, "attributes": {key: value for key, value in attributes.items()}}

@@ -192,7 +192,7 @@ def targets() -> dict:
         "ComputeDomainNode of n1, status": Target(REPORTS, report("n1"), "status", boot),
         "ComputeDomainNode of n2": Target(REPORTS, report("n2")),
         "ComputeDomainNode of n2, status": Target(REPORTS, report("n2"), "status", boot),
-        "ResourceSlice of n1": Target(SLICES, slice_of("own", {"nodeName": "n1"})),
+        "ResourceSlice of n1": Target(SLICES, slice_of(f"n1-{DRIVER}", {"nodeName": "n1"})),
         "ResourceSlice of n1, another driver's": Target(SLICES, slice_of("gpus", {"nodeName": "n1"}, "gpu.nvidia.com")),
         "ResourceSlice of n2": Target(SLICES, slice_of("other", {"nodeName": "n2"})),
         "ResourceSlice of all nodes": Target(SLICES, slice_of("all", {"allNodes": True})),
@@ -278,12 +278,13 @@ def tricks_are_refused(cluster: Cluster, who: Api) -> None:
             ("PATCH", f"{SLICES}/all", {"spec": {"nodeName": "n1", "allNodes": None}}, merge),
         "a slice of another driver that is said to be ours":
             ("PATCH", f"{SLICES}/gpus", {"spec": {"driver": DRIVER}}, merge),
-        "an own slice that is given to n2": ("PATCH", f"{SLICES}/own", {"spec": {"nodeName": "n2"}}, merge),
+        "an own slice that is given to n2": ("PATCH", f"{SLICES}/n1-{DRIVER}", {"spec": {"nodeName": "n2"}}, merge),
         "an own slice that is given to another driver":
-            ("PATCH", f"{SLICES}/own", {"spec": {"driver": "gpu.nvidia.com"}}, merge),
+            ("PATCH", f"{SLICES}/n1-{DRIVER}", {"spec": {"driver": "gpu.nvidia.com"}}, merge),
+        "a second slice of n1": ("POST", SLICES, slice_of("new", {"nodeName": "n1"})),
         "a slice with devices in the pool of n2": ("POST", SLICES, slice_of("new", {"nodeName": "n1"}, pool="n2")),
         "an own slice that is put into the pool of n2":
-            ("PATCH", f"{SLICES}/own", {"spec": {"pool": {"name": "n2"}}}, merge),
+            ("PATCH", f"{SLICES}/n1-{DRIVER}", {"spec": {"pool": {"name": "n2"}}}, merge),
         "a new slice of n2 by apply": ("PATCH", f"{SLICES}/new{manager}", slice_of("new", {"nodeName": "n2"}), apply),
         "a slice of n2 by apply": ("PATCH", f"{SLICES}/other{manager}", slice_of("other", {"nodeName": "n2"}), apply),
         "a slice of a node selector": ("POST", SLICES, slice_of("new", {"nodeSelector": {"nodeSelectorTerms": [

@@ -50,8 +50,9 @@ class Policies : public ::testing::Test {
 
 constexpr char kSlices[] = "/apis/resource.k8s.io/v1/resourceslices";
 
-json slice_in_pool(const std::string& pool) {
-  return {{"metadata", {{"name", "slice"}}},
+json slice_in_pool(const std::string& pool,
+                   const std::string& name = "n1-compute-domain.nvidia.com") {
+  return {{"metadata", {{"name", name}}},
           {"spec",
            {{"driver", "compute-domain.nvidia.com"},
             {"nodeName", "n1"},
@@ -63,6 +64,25 @@ TEST_F(Policies, AnAgentPublishesDevicesInThePoolOfItsNodeOnly) {
   expect_refused(agent_.post(kSlices, slice_in_pool("n2")),
                  R"(the agent of node "n1" may not publish devices in the pool "n2")");
   EXPECT_EQ(agent_.post(kSlices, slice_in_pool("n1")).status, 201);
+}
+
+TEST_F(Policies, AnAgentPublishesOneSlice) {
+  EXPECT_EQ(agent_.post(kSlices, slice_in_pool("n1")).status, 201);
+  for (const char* name :
+       {"n1-compute-domain.nvidia.com-2", "0123456789abcdef-compute-domain.nvidia.com"}) {
+    expect_refused(agent_.post(kSlices, slice_in_pool("n1", name)),
+                   "may create the ResourceSlice n1-compute-domain.nvidia.com only");
+  }
+}
+
+TEST_F(Policies, AnAgentOfANodeWithALongNamePublishesASliceWithAHashedName) {
+  const std::string node(230, 'n');
+  ApiClient agent(server_, sandbox::service_account_user(kNodes, "compute-domain-agent", node));
+  json slice = slice_in_pool(node, "0123456789abcdef-compute-domain.nvidia.com");
+  slice["spec"]["nodeName"] = node;
+  EXPECT_EQ(agent.post(kSlices, slice).status, 201);
+  slice["metadata"]["name"] = "another";
+  expect_refused(agent.post(kSlices, slice), "may create the ResourceSlice ");
 }
 
 constexpr char kNode[] = "/api/v1/nodes/n1";
