@@ -16,7 +16,7 @@ std::set<std::string> domains(const Stores& stores) {
   });
   for (const auto& list : stores.lists.all()) uids.insert(list->meta.label(api::kDomainLabel));
   for (const auto& object : stores.templates.all()) {
-    for (std::string& uid : domains_in(*object)) uids.insert(std::move(uid));
+    uids.insert(object->meta.label(api::kDomainLabel));
   }
   uids.erase("");
   return uids;

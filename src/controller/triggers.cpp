@@ -349,7 +349,7 @@ void Triggers::on_change(const api::ResourceClaimTemplate* before,
   for (const api::ResourceClaimTemplate* object : {before, after}) {
     if (object == nullptr) continue;
     if (core::placement_of(*object)) add_(placement_key());
-    for (const std::string& uid : domains_in(*object)) {
+    if (const std::string uid = object->meta.label(api::kDomainLabel); !uid.empty()) {
       // What lies in another namespace says nothing of a domain that is there.
       const auto domains = from_.stores.domains.by_index(kByUid, uid);
       const bool may_concern = domains.empty() || domains.front()->meta.ns == object->meta.ns ||

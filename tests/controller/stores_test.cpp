@@ -5,9 +5,11 @@
 #include "compute_domain/api/channel_config.h"
 #include "compute_domain/api/domain_config.h"
 #include "compute_domain/api/names.h"
+#include "compute_domain/base/text.h"
 #include "compute_domain/core/membership.h"
 #include "compute_domain/core/node_lists.h"
 #include "compute_domain/core/reservations.h"
+#include "compute_domain/core/templates.h"
 
 namespace cdom::controller {
 namespace {
@@ -62,6 +64,65 @@ TEST(TrimmedDomain, HasNoRoomForMoreNodesThanItHas) {
   trim(domain);
   EXPECT_EQ(domain.status->nodes.size(), 18U);
   EXPECT_EQ(domain.status->nodes.capacity(), 18U);
+}
+
+void add_what_a_tenant_may_write(api::ObjectMeta& meta) {
+  for (int i = 0; i < 50'000; ++i) meta.labels.emplace(base::cat("l", i), "");
+  for (int i = 0; i < 5'000; ++i) {
+    meta.owners.push_back({"example.com/v1", "ComputeDomain", "x", base::cat("u", i)});
+  }
+}
+
+TEST(TrimmedDomain, KeepsOfItsLabelsTheOneThatIsRead) {
+  api::ComputeDomain domain;
+  domain.meta.labels = {{api::kWorkloadLabel, "w"}};
+  domain.meta.finalizers = {api::kDomainFinalizer};
+  add_what_a_tenant_may_write(domain.meta);
+  trim(domain);
+  EXPECT_THAT(domain.meta.labels, ElementsAre(std::pair(api::kWorkloadLabel, "w")));
+  EXPECT_THAT(domain.meta.owners, IsEmpty());
+  EXPECT_TRUE(domain.meta.has_finalizer(api::kDomainFinalizer));
+}
+
+TEST(TrimmedDomain, ThatIsAutomaticKeepsItsOwners) {
+  api::ComputeDomain domain;
+  domain.spec.workload = {.kind = "Job", .name = "j", .uid = "u-j"};
+  domain.meta.owners = {{"batch/v1", "Job", "j", "u-j"}, {"batch/v1", "Job", "i", "u-i"}};
+  const auto owners = domain.meta.owners;
+  trim(domain);
+  EXPECT_EQ(domain.meta.owners, owners) << "they are written back with those that come";
+}
+
+TEST(TrimmedTemplate, KeepsOfLabelsAndOwnersWhatTellsWhoseItIs) {
+  const api::OwnerReference ours{"resource.nvidia.com/v1beta1", "ComputeDomain", "d", "u-d"};
+  api::ResourceClaimTemplate object;
+  object.meta.labels = {{api::kDomainLabel, "u-d"}, {api::kTargetLabel, api::kTargetWorkload}};
+  const auto labels = object.meta.labels;
+  add_what_a_tenant_may_write(object.meta);
+  object.meta.owners.push_back(ours);
+  object.meta.finalizers = {"example.com/held"};
+  trim(object);
+  EXPECT_EQ(object.meta.labels, labels);
+  EXPECT_TRUE(core::is_owned_by(object.meta, "u-d"));
+  EXPECT_LT(object.meta.owners.size(), 10U);
+  EXPECT_GT(object.meta.owners.size(), 1U) << "that it has others is read too";
+  EXPECT_THAT(object.meta.finalizers, IsEmpty());
+}
+
+TEST(TrimmedSlice, KeepsOfItsDevicesTheAttributesThatAreRead) {
+  api::ResourceSlice slice;
+  slice.node = "n1";
+  slice.devices = {{.name = "channel-0",
+                    .attributes = {{api::kAttributeType, std::string("channel")},
+                                   {api::kAttributeId, std::int64_t{0}},
+                                   {api::kAttributeClique, std::string("a.1")}}}};
+  const api::ResourceSlice wanted = slice;
+  for (int i = 0; i < 32; ++i) {
+    slice.devices.front().attributes[base::cat("other", i)] = std::string(64, 'x');
+  }
+  add_what_a_tenant_may_write(slice.meta);
+  trim(slice);
+  EXPECT_EQ(slice, wanted);
 }
 
 TEST(TrimmedReport, KeepsOfItsConditionsWhatTheySayAndNotTheirText) {

@@ -388,6 +388,25 @@ TEST(Reconcile, SweepsChildrenOfADomainOnlyWhenTheServerSaysThatItIsGone) {
   EXPECT_TRUE(std::holds_alternative<EnsureTemplateAbsent>(plan.actions[2]));
 }
 
+TEST(Reconcile, LeavesToOthersTheTemplateThatAnotherGroupsComputeDomainOwns) {
+  World world = settled_world(1);
+  world.view.domain.reset();
+  world.view.claims.clear();
+  world.lists.clear();
+  world.templates.front().meta.owners = {{"example.com/v1", "ComputeDomain", "train", "uid-train"}};
+  EXPECT_THAT(reconcile(world).actions, IsEmpty());
+}
+
+// The controller may not delete it; the garbage collector does, as its owner is gone.
+TEST(Reconcile, LeavesToTheGarbageCollectorATemplateThatHasLostItsLabels) {
+  World world = settled_world(1);
+  world.view.domain.reset();
+  world.view.claims.clear();
+  world.lists.clear();
+  world.templates.front().meta.labels.clear();
+  EXPECT_THAT(reconcile(world).actions, IsEmpty());
+}
+
 TEST(Reconcile, BelievesNoLabelOfATemplateThatItsDomainDoesNotOwn) {
   World world = settled_world(2);
   world.templates.front().meta.owners.clear();

@@ -132,8 +132,8 @@ inline constexpr char kForSeats[] = "seats";
 inline constexpr char kByDeletion[] = "deletion";  // ComputeDomain: kDeleting if it is deleted
 inline constexpr char kDeleting[] = "deleting";
 // Claims, templates, lists: UID of the domain, of a clique's list those that have a channel in it,
-// of a template those that it says it is of, which proves nothing, of a ComputeDomainClique the one
-// in its name.
+// of a template the one of its label, which proves nothing, of a ComputeDomainClique the one in its
+// name.
 inline constexpr char kByDomain[] = "domain";
 // Claims that name no domain, or wrongly: their namespace, and their own UID. No text that a user
 // writes is a value of these.
@@ -151,8 +151,6 @@ std::set<std::string> cliques_of_devices(const api::ResourceSlice& slice);
 // The workload with this id in a namespace: a key of kByWorkload. The id is a label, so that a
 // domain of any namespace may have it.
 std::string workload_in(const std::string& ns, const std::string& id);
-// UIDs of the domains that a template says it is of, by label and by owner.
-std::vector<std::string> domains_in(const api::ResourceClaimTemplate& object);
 
 // None, unless it is said here.
 template <class T>
@@ -177,7 +175,8 @@ template <>
 kube::Store<api::ComputeDomainClique>::Indexes indexes_of<api::ComputeDomainClique>();
 
 // Takes out of an object what no decision reads: a cluster has thousands of nodes, and claims of
-// other drivers. Its labels, annotations, finalizers and owners, unless it is said here.
+// other drivers, and a user may write megabytes of labels. Its labels, annotations, finalizers and
+// owners, unless it is said here.
 void trim_meta(api::ObjectMeta& meta);
 template <class T>
 void trim(T& object) {
@@ -187,6 +186,7 @@ void trim(api::ComputeDomain& domain);
 void trim(api::ResourceClaim& claim);
 void trim(api::ResourceClaimTemplate& object);
 void trim(api::ComputeDomainNode& report);
+void trim(api::ResourceSlice& slice);
 void trim(api::Node& node);
 void trim(api::ComputeDomainClique& object);
 

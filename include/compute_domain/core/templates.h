@@ -12,8 +12,13 @@
 
 namespace cdom::core {
 
+// Whether an owner is a ComputeDomain, in any version of it: other groups may have a kind of that
+// name.
+bool is_domain(const api::OwnerReference& owner);
 // Has an owner reference to the ComputeDomain of this UID.
 bool is_owned_by(const api::ObjectMeta& meta, const std::string& domain_uid);
+// All that we make bear it, and the controller may delete no other template.
+bool bears_label_of(const api::ObjectMeta& meta, const std::string& domain_uid);
 
 // The users' template as the reference driver makes it: its labels and its finalizer, no owner.
 bool is_predecessors_template(const api::ObjectMeta& meta, const std::string& domain_uid);

@@ -1,5 +1,8 @@
 #include "compute_domain/controller/stores.h"
 
+#include <algorithm>
+#include <initializer_list>
+
 #include "compute_domain/api/names.h"
 #include "compute_domain/base/text.h"
 #include "compute_domain/core/membership.h"
@@ -9,6 +12,7 @@
 #include "compute_domain/core/reconcile.h"
 #include "compute_domain/core/reservations.h"
 #include "compute_domain/core/status.h"
+#include "compute_domain/core/templates.h"
 
 namespace cdom::controller {
 
@@ -39,6 +43,22 @@ std::vector<std::string> domain_label(const T& object) {
   return one_of(object.meta.label(api::kDomainLabel));
 }
 
+// Users write the labels of their objects, and nothing bounds how many.
+void keep_labels(api::ObjectMeta& meta, std::initializer_list<std::string_view> read) {
+  std::erase_if(meta.labels, [&](const auto& label) {
+    return std::ranges::find(read, label.first) == read.end();
+  });
+}
+
+// Of owners that are no ComputeDomains it is only asked whether there are any, and for the first.
+constexpr std::size_t kMostOwners = 8;
+
+void keep_few_owners(api::ObjectMeta& meta) {
+  std::ranges::stable_partition(meta.owners, core::is_domain);
+  if (meta.owners.size() > kMostOwners) meta.owners.resize(kMostOwners);
+  meta.owners.shrink_to_fit();
+}
+
 bool is_unnamed(const api::ResourceClaim& claim) {
   const core::DomainRef::Kind kind = core::domain_ref_of(claim).kind;
   return kind != core::DomainRef::Kind::None && kind != core::DomainRef::Kind::Named;
@@ -59,15 +79,6 @@ std::set<std::string> cliques_of_devices(const api::ResourceSlice& slice) {
     if (const auto* clique = std::get_if<std::string>(&it->second)) cliques.insert(*clique);
   }
   return cliques;
-}
-
-std::vector<std::string> domains_in(const api::ResourceClaimTemplate& object) {
-  std::set<std::string> uids{object.meta.label(api::kDomainLabel)};
-  for (const api::OwnerReference& owner : object.meta.owners) {
-    if (owner.kind == "ComputeDomain") uids.insert(owner.uid);
-  }
-  uids.erase("");
-  return {uids.begin(), uids.end()};
 }
 
 template <>
@@ -121,7 +132,7 @@ kube::Store<api::ResourceClaim>::Indexes indexes_of<api::ResourceClaim>() {
 
 template <>
 kube::Store<api::ResourceClaimTemplate>::Indexes indexes_of<api::ResourceClaimTemplate>() {
-  return {{kByDomain, domains_in}};
+  return {{kByDomain, domain_label<api::ResourceClaimTemplate>}};
 }
 
 template <>
@@ -182,6 +193,9 @@ void trim_meta(api::ObjectMeta& meta) {
 
 void trim(api::ComputeDomain& domain) {
   domain.meta.annotations.clear();
+  keep_labels(domain.meta, {api::kWorkloadLabel});
+  // Those of an automatic domain are written back with more.
+  if (!domain.spec.workload) domain.meta.owners = {};
   // What the CRD says of a domain as long as nobody has written its status. Nodes beside it are of
   // another driver, which writes no conditions.
   if (!domain.status) return;
@@ -237,6 +251,10 @@ void trim(api::ResourceClaimTemplate& object) {
   const std::string generation = object.meta.annotation(api::kPlacementGeneration);
   object.meta.annotations.clear();
   if (!generation.empty()) object.meta.annotations[api::kPlacementGeneration] = generation;
+  keep_labels(object.meta, {api::kDomainLabel, api::kTargetLabel});
+  keep_few_owners(object.meta);
+  // Those of NVIDIA's DRA driver are written back without its own.
+  if (!object.meta.has_finalizer(api::kDomainFinalizer)) object.meta.finalizers = {};
   object.claim_labels.clear();
   // A template of ours keeps the clique that its claims ask for.
   if (!core::placement_of(object)) object.spec = {};
@@ -262,6 +280,18 @@ void trim(api::ComputeDomainNode& report) {
   for (api::ImexGroupReport& group : report.status.groups) group.domains = {};
   // Its JSON is for who writes a condition back; that is the agent.
   for (api::Condition& condition : report.status.conditions) condition.text = {};
+}
+
+void trim(api::ResourceSlice& slice) {
+  trim_meta(slice.meta);
+  // That of a clique is compared with what it is to be.
+  if (slice.node.empty()) return;
+  for (api::Device& device : slice.devices) {
+    std::erase_if(device.attributes, [](const auto& attribute) {
+      return attribute.first != api::kAttributeType && attribute.first != api::kAttributeId &&
+             attribute.first != api::kAttributeClique;
+    });
+  }
 }
 
 void trim(api::Node& node) {

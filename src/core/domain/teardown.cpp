@@ -10,6 +10,7 @@
 #include "compute_domain/core/node_lists.h"
 #include "compute_domain/core/readiness.h"
 #include "compute_domain/core/reconcile.h"
+#include "compute_domain/core/templates.h"
 #include "core/domain/claim_events.h"
 #include "core/domain/status_plan.h"
 #include "core/domain/still_running.h"
@@ -33,7 +34,8 @@ void add_children_absent(const World& world, Plan& plan) {
   std::vector<EnsureTemplateAbsent> templates;
   for (const api::ResourceClaimTemplate& object : world.templates) {
     const bool predecessors = world.view.has_predecessor && is_inherited(world, object);
-    if (predecessors || (owns(world, object) && !object.meta.is_deleting())) {
+    const bool is_ours = owns(world, object) && bears_label_of(object.meta, world.view.uid);
+    if (predecessors || (is_ours && !object.meta.is_deleting())) {
       templates.push_back({api::name_of(object.meta), world.view.uid, predecessors});
     }
   }

@@ -10,16 +10,25 @@ namespace cdom::core {
 namespace {
 
 bool has_marks(const api::ObjectMeta& meta, const std::string& domain_uid, const char* target) {
-  return meta.label(api::kDomainLabel) == domain_uid && meta.label(api::kTargetLabel) == target &&
+  return bears_label_of(meta, domain_uid) && meta.label(api::kTargetLabel) == target &&
          meta.has_finalizer(api::kDomainFinalizer);
 }
 
 }  // namespace
 
+bool is_domain(const api::OwnerReference& owner) {
+  return owner.kind == "ComputeDomain" &&
+         owner.api_version.starts_with(base::cat(api::kGroup, "/"));
+}
+
 bool is_owned_by(const api::ObjectMeta& meta, const std::string& domain_uid) {
   return std::ranges::any_of(meta.owners, [&](const api::OwnerReference& owner) {
-    return owner.kind == "ComputeDomain" && owner.uid == domain_uid;
+    return is_domain(owner) && owner.uid == domain_uid;
   });
+}
+
+bool bears_label_of(const api::ObjectMeta& meta, const std::string& domain_uid) {
+  return meta.label(api::kDomainLabel) == domain_uid;
 }
 
 bool is_predecessors_template(const api::ObjectMeta& meta, const std::string& domain_uid) {
