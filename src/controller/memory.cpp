@@ -133,6 +133,16 @@ std::shared_ptr<const ClaimsOnNodes> Memory::claims_on_nodes(base::Duration now)
   return now - claims_asked_ < std::chrono::seconds(1) ? claims_on_nodes_ : nullptr;
 }
 
+core::SeatCount Memory::seats(const SeatsCounted& when,
+                              const std::function<core::SeatCount()>& count) const {
+  const std::scoped_lock lock(seats_mutex_);
+  if (seats_counted_ != when) {
+    seats_ = count();
+    seats_counted_ = when;
+  }
+  return seats_;
+}
+
 bool Memory::placement_found(const std::string& uid, const core::PlacementVerdict& verdict) {
   const std::scoped_lock lock(mutex_);
   const auto [it, is_new] = placements_.try_emplace(uid, verdict);

@@ -328,8 +328,10 @@ void Triggers::add_agent_labels(const api::ResourceClaim* before,
                                 const api::ResourceClaim* after) const {
   const bool was_shared = before != nullptr && core::is_shared(*before);
   if (was_shared && (after == nullptr || !core::is_shared(*after))) {
-    // Which nodes have used it is not known any more.
-    from_.stores.nodes.for_each([&](const auto& node) { add_agent_label(node->meta.name); });
+    // Which nodes have used it is not known any more; no other can lose its label by that.
+    from_.stores.nodes.for_each([&](const auto& node) {
+      if (node->meta.labels.contains(api::kAgentNodeLabel)) add_agent_label(node->meta.name);
+    });
     return;
   }
   std::set<std::string> nodes;

@@ -118,6 +118,7 @@ bool Workloads::resolve(const Namespace& ns, const std::string& claim_uid, Share
     if (!consumer.node.empty() || pod == nullptr || pod->node.empty()) continue;
     consumer.node = pod->node;
     shared_on_[consumer.node].insert(claim_uid);
+    ++moves_;
     is_news = true;
   }
   return is_news;
@@ -126,6 +127,7 @@ bool Workloads::resolve(const Namespace& ns, const std::string& claim_uid, Share
 void Workloads::leave_node(const std::string& node, const std::string& claim_uid) {
   const auto on = shared_on_.find(node);
   if (on == shared_on_.end()) return;
+  ++moves_;
   if (const auto it = on->second.find(claim_uid); it != on->second.end()) on->second.erase(it);
   if (on->second.empty()) shared_on_.erase(on);
 }
@@ -290,6 +292,11 @@ bool Workloads::has_nodeless_consumers(const std::string& ns) const {
     return std::ranges::any_of(shared_.at(uid).pods,
                                [](const auto& pod) { return pod.second.node.empty(); });
   });
+}
+
+std::uint64_t Workloads::moves() const {
+  const std::scoped_lock lock(mutex_);
+  return moves_;
 }
 
 std::shared_ptr<const PodsRead> Workloads::last_read(const std::string& ns) const {

@@ -46,11 +46,6 @@ bool has_gpus(const api::ObjectMeta& node) {
       node.labels, [](const auto& label) { return tells_of_gpus(label.first, label.second); });
 }
 
-bool may_be_used_on(const api::ResourceClaim& claim, const std::string& node) {
-  if (is_shared(claim)) return true;
-  return std::ranges::count(nodes_of(claim), node) != 0;
-}
-
 Plan reconcile_agent_label(const AgentLabelWorld& world) {
   if (!world.view.node || world.view.node->meta.is_deleting()) return {};
   const api::ObjectMeta& node = world.view.node->meta;

@@ -45,6 +45,44 @@ TEST(Gather, ANodeThatIsMadeAgainHasTheAgentPodThatIsThere) {
   EXPECT_TRUE(view_of_n1(rig).agent->ready);
 }
 
+TEST(Gather, SeatsAreCountedOnceUntilSomethingOfThemChanges) {
+  ShellRig rig;
+  fill(rig);
+  auto slice = object_named<api::ResourceSlice>("n1-slice", "");
+  slice.driver = api::kDriver;
+  slice.node = slice.pool = "n1";
+  slice.devices = {{.name = "channel-0", .attributes = {}}};
+  rig.put(slice);
+  const core::SeatCount first = seats_of(rig.sources);
+  EXPECT_EQ(first, count_seats(rig.sources));
+  EXPECT_EQ(first.in_use, 1);
+  const Memory::SeatsCounted now{rig.sources.stores.claims.changes(),
+                                 rig.sources.stores.slices.changes(),
+                                 rig.sources.stores.reports.changes(), rig.workloads.moves()};
+  EXPECT_EQ(rig.memory.seats(now,
+                             []() -> core::SeatCount {
+                               ADD_FAILURE() << "they are counted";
+                               return {};
+                             }),
+            first);
+
+  rig.remove<api::ResourceClaim>({"team-a", "c"});
+  EXPECT_EQ(seats_of(rig.sources).in_use, 0) << "a claim has gone";
+  rig.put(claim_of("uid-train", "mesh", "", {"a"}));
+  EXPECT_EQ(seats_of(rig.sources).in_use, 0);
+  rig.workloads.pods_read("team-a", {facts_of_pod("n1", "a")}, true, {});
+  EXPECT_EQ(seats_of(rig.sources).in_use, 1) << "a shared claim has come to the node";
+  slice.devices.push_back({.name = "channel-1", .attributes = {}});
+  rig.put(slice);
+  EXPECT_EQ(seats_of(rig.sources).total, 2) << "a slice has changed";
+  api::ComputeDomainNode report = report_of("n1");
+  report.status.conditions = {{.type = api::kConditionCanServe,
+                               .status = api::ConditionStatus::False,
+                               .reason = "DriverTooOld"}};
+  rig.put(report);
+  EXPECT_THAT(seats_of(rig.sources).lacking, testing::SizeIs(1)) << "a report has changed";
+}
+
 TEST(Gather, ASliceWithoutDevicesPublishesNoClique) {
   ShellRig rig;
   fill(rig);

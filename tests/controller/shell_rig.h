@@ -116,4 +116,12 @@ inline api::ConfigMap node_list_of(const api::ComputeDomain& domain, const std::
   return map;
 }
 
+inline core::PodFacts facts_of_pod(const std::string& node, const std::string& name) {
+  core::PodFacts facts;
+  facts.meta = object_named<api::Pod>(name).meta;
+  facts.templates.emplace();
+  facts.node = node;
+  return facts;
+}
+
 }  // namespace cdom::controller

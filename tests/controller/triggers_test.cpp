@@ -21,14 +21,6 @@ api::ComputeDomain placed(const std::string& name) {
   return domain;
 }
 
-core::PodFacts facts_of_pod(const std::string& node, const std::string& name) {
-  core::PodFacts facts;
-  facts.meta = object_named<api::Pod>(name).meta;
-  facts.templates.emplace();
-  facts.node = node;
-  return facts;
-}
-
 TEST(Triggers, ANodeThatChangesBringsTheDomainsThatAreThere) {
   ShellRig rig;
   rig.put(domain_named("train"));
@@ -334,6 +326,22 @@ TEST(Triggers, ASharedClaimThatIsGoneGivesTheSeatsOfItsPodsBackAndBringsThePlace
   rig.remove<api::ResourceClaim>({"team-a", "mesh"});
   EXPECT_THAT(rig.workloads.shared_on("n1"), IsEmpty());
   EXPECT_THAT(rig.taken_keys(), Contains(placement_key()));
+}
+
+TEST(Triggers, ASharedClaimThatIsGoneBringsTheLabelsThatMayGoWithIt) {
+  ShellRig rig;
+  api::Node labelled = node_named("n1");
+  labelled.meta.labels[api::kAgentNodeLabel] = api::kAgentNodeDetected;
+  rig.put(labelled);
+  rig.put(node_named("n2"));
+  rig.put(claim_of("uid-train", "mesh", "", {"a"}));
+  EXPECT_TRUE(gather_agent_label(rig.sources, "n1").may_have_claims);
+  rig.taken_keys();
+  rig.remove<api::ResourceClaim>({"team-a", "mesh"});
+  const std::set<Key> keys = rig.taken_keys();
+  EXPECT_THAT(keys, Contains(agent_label_key("n1")));
+  EXPECT_THAT(keys, Not(Contains(agent_label_key("n2")))) << "it has none to lose";
+  EXPECT_FALSE(gather_agent_label(rig.sources, "n1").may_have_claims);
 }
 
 TEST(Triggers, AClaimThatTakesOrGivesBackASeatBringsThePlacement) {

@@ -574,6 +574,19 @@ TEST(Reconcile, NamesTheClaimThatWaitsForASeatAndCountsTheSeats) {
               ::testing::StartsWith("1 pod waits: claim c2 has no seat yet"));
 }
 
+TEST(Reconcile, TellsOfSeatsTheMoreSeldomTheMoreDomainsWaitForThem) {
+  World world = world_with_a_waiting_claim(5s);
+  world.seats = SeatCount{.total = 36, .in_use = 1};
+  world.view.domain->status = status_in(reconcile(world))->status;
+  world.status_written = world.now;
+  world.seats->in_use = 2;
+  EXPECT_EQ(reconcile(world).look_again, base::Duration(2s));
+  world.seats->told_by = 1000;
+  EXPECT_EQ(reconcile(world).look_again, base::Duration(20s));
+  world.now += 20s;
+  EXPECT_THAT(condition_in(reconcile(world), "Ready").message, HasSubstr("34 of 36 seats"));
+}
+
 TEST(Reconcile, SaysWhatAPersonLooksAtNextWhenAClaimWaitsForASeat) {
   World world = world_with_a_waiting_claim(5s);
   const auto message = [&world](SeatCount seats) {

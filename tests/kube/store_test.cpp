@@ -5,6 +5,7 @@
 
 #include <map>
 #include <random>
+#include <set>
 #include <stdexcept>
 
 #include "compute_domain/api/core.h"
@@ -57,6 +58,39 @@ TYPED_TEST(AnyStore, KeepsTheLastStateOfAnObject) {
   EXPECT_EQ(change.after->node, "n2");
   EXPECT_EQ(store.get({"ns", "a"})->node, "n2");
   EXPECT_EQ(store.size(), 1U);
+}
+
+TYPED_TEST(AnyStore, CountsItsChanges) {
+  TypeParam store;
+  std::set<std::uint64_t> counts{store.changes()};
+  const auto is_news = [&] { return counts.insert(store.changes()).second; };
+  store.put(pod("a", "n1"));
+  EXPECT_TRUE(is_news());
+  store.put(pod("a", "n2"));
+  EXPECT_TRUE(is_news());
+  EXPECT_NE(store.get({"ns", "a"}), nullptr);
+  store.remove({"ns", "b"});
+  EXPECT_FALSE(is_news());
+  store.remove({"ns", "a"});
+  EXPECT_TRUE(is_news());
+  store.replace(kept<TypeParam>({pod("a", "n1")}), "7");
+  EXPECT_TRUE(is_news());
+  store.replace({}, "8");
+  EXPECT_TRUE(is_news());
+}
+
+TYPED_TEST(AnyStore, TellsWhetherAnIndexHasAny) {
+  TypeParam store(by_node());
+  EXPECT_FALSE(store.has("node", "n1"));
+  store.put(pod("a", "n1"));
+  store.put(pod("b", "n1"));
+  EXPECT_TRUE(store.has("node", "n1"));
+  EXPECT_FALSE(store.has("node", "n2"));
+  store.remove({"ns", "a"});
+  EXPECT_TRUE(store.has("node", "n1"));
+  store.remove({"ns", "b"});
+  EXPECT_FALSE(store.has("node", "n1"));
+  EXPECT_THROW((void)store.has("none", "n1"), std::out_of_range);
 }
 
 TYPED_TEST(AnyStore, ASnapshotOutlivesItsObject) {

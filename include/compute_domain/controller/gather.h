@@ -40,6 +40,8 @@ std::vector<core::CliqueSeats> seats_by_clique(const Sources& from);
 
 // All seats that nodes offer, with a clique or without.
 core::SeatCount count_seats(const Sources& from);
+// The same, counted once for all domains that tell of them.
+core::SeatCount seats_of(const Sources& from);
 
 // Those allocated on the node, and shared ones of which it has a pod.
 std::vector<kube::Store<api::ResourceClaim>::Snapshot> claims_on(const Sources& from,

@@ -2,7 +2,10 @@
 // wrong one. Thread-safe.
 #pragma once
 
+#include <array>
 #include <cstddef>
+#include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -71,6 +74,12 @@ class Memory {
   // Null: none is that young.
   [[nodiscard]] std::shared_ptr<const ClaimsOnNodes> claims_on_nodes(base::Duration now) const;
 
+  // The seats of the cluster, which `count` counts anew where anything of this has changed since:
+  // the changes of claims, slices and reports, and the moves of shared claims.
+  using SeatsCounted = std::array<std::uint64_t, 4>;
+  [[nodiscard]] core::SeatCount seats(const SeatsCounted& when,
+                                      const std::function<core::SeatCount()>& count) const;
+
   // What was last found for a domain that wants one clique; whether that is news.
   bool placement_found(const std::string& uid, const core::PlacementVerdict& verdict);
   [[nodiscard]] std::optional<core::PlacementVerdict> placement(const std::string& uid) const;
@@ -113,6 +122,10 @@ class Memory {
   std::optional<base::Duration> decides_since_;
   std::shared_ptr<const ClaimsOnNodes> claims_on_nodes_;
   base::Duration claims_asked_{};
+  // One counts for all who ask meanwhile.
+  mutable std::mutex seats_mutex_;
+  mutable std::optional<SeatsCounted> seats_counted_;
+  mutable core::SeatCount seats_;
   std::map<std::string, base::Duration> forming_since_;
   std::map<std::string, core::PlacementVerdict> placements_;
   struct Refusal {

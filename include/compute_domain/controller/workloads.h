@@ -6,6 +6,7 @@
 // after a restart. Thread-safe.
 #pragma once
 
+#include <cstdint>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -62,6 +63,8 @@ class Workloads {
   [[nodiscard]] std::vector<api::ObjectName> shared_on(const std::string& node) const;
   [[nodiscard]] std::vector<api::ObjectName> shared_in(const std::string& ns) const;
   [[nodiscard]] bool has_nodeless_consumers(const std::string& ns) const;
+  // How often a shared claim has come to a node or gone from one.
+  [[nodiscard]] std::uint64_t moves() const;
   // The last read of the namespace, which nobody changes any more; null: there was none.
   [[nodiscard]] std::shared_ptr<const PodsRead> last_read(const std::string& ns) const;
   // `world` but for its claims' objects and its domains, which the stores have.
@@ -105,6 +108,7 @@ class Workloads {
   std::map<std::string, Namespace> namespaces_;
   std::map<std::string, Shared> shared_;                         // by UID of the claim
   std::map<std::string, std::multiset<std::string>> shared_on_;  // those, once a pod, by node
+  std::uint64_t moves_ = 0;                                      // in it
   std::map<std::string, std::set<std::string>> claims_of_;       // by workload
   // By namespace and UID: what a pod of one says of its owner is nothing to another.
   std::map<std::pair<std::string, std::string>, std::optional<api::Job>> jobs_;

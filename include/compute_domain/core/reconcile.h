@@ -56,8 +56,6 @@ Plan reconcile_agent_label(const AgentLabelWorld& world);
 // Whether a label of a Node says that it has NVIDIA GPUs, and whether some label does.
 bool tells_of_gpus(const std::string& key, const std::string& value);
 bool has_gpus(const api::ObjectMeta& node);
-// Whether the claim is allocated to this node, or to several that only its pods tell.
-bool may_be_used_on(const api::ResourceClaim& claim, const std::string& node);
 
 // The key of a clique: the ResourceSlice whose devices all of its nodes share.
 struct SharedSliceWorld {

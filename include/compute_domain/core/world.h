@@ -121,6 +121,7 @@ struct SeatCount {
   // Nodes that offer none and report why: by the reason of their condition CanServe, a row of
   // reasons.h. What else they report is a node's own text, and every tenant that waits sees this.
   std::map<std::string, std::vector<std::string>> lacking = {};
+  std::int64_t told_by = 0;  // domains whose status tells of them
 
   friend bool operator==(const SeatCount&, const SeatCount&) = default;
 };

@@ -68,7 +68,12 @@ class Store {
   // In the order of their names; throws std::out_of_range for an index that does not exist.
   [[nodiscard]] std::vector<Snapshot> by_index(const std::string& index,
                                                const std::string& value) const;
+  // Whether there is any; opens no more objects than it has to.
+  [[nodiscard]] bool has(const std::string& index, const std::string& value) const;
   [[nodiscard]] std::size_t size() const;
+  // How often something has changed here: what was worked out of all objects holds while it is the
+  // same.
+  [[nodiscard]] std::uint64_t changes() const;
   // Whether it has ever been listed completely.
   [[nodiscard]] bool has_synced() const;
   // Every change up to this resource version is in here; 0 before the first list.
@@ -102,6 +107,10 @@ class Store {
   };
 
   static std::uint32_t hash_of(std::size_t index, std::string_view value);
+  // Shows `visit` the objects that the index knows under the value, in the order of their names,
+  // until it gives false.
+  template <class Visit>
+  void visit_index(const std::string& index, const std::string& value, const Visit& visit) const;
   // The first whose name is not before `name`.
   [[nodiscard]] Place first_from(const api::PackedName& name) const;
   [[nodiscard]] bool is_at(const Place& place, const api::PackedName& name) const;
@@ -120,6 +129,7 @@ class Store {
   base::SortedChunks<Slot> by_name_;
   base::SortedChunks<Entry> by_value_;
   std::uint64_t seen_version_ = 0;
+  std::uint64_t changes_ = 0;
   bool synced_ = false;
 };
 
@@ -170,8 +180,9 @@ void Store<T, Form>::for_each(const Visit& visit) const {
 }
 
 template <class T, template <class> class Form>
-std::vector<typename Store<T, Form>::Snapshot> Store<T, Form>::by_index(
-    const std::string& index, const std::string& value) const {
+template <class Visit>
+void Store<T, Form>::visit_index(const std::string& index, const std::string& value,
+                                 const Visit& visit) const {
   const auto found = indexes_.find(index);
   if (found == indexes_.end()) throw std::out_of_range("no index " + index);
   const auto position = static_cast<std::size_t>(std::distance(indexes_.begin(), found));
@@ -185,20 +196,46 @@ std::vector<typename Store<T, Form>::Snapshot> Store<T, Form>::by_index(
     }
   }
   std::ranges::sort(candidates, {}, Form<T>::name_of);
-  std::vector<Snapshot> out;
   for (const Kept& candidate : candidates) {
-    Snapshot object = Form<T>::open(candidate);
+    const Snapshot object = Form<T>::open(candidate);
     // Other values may have the same hash.
     const std::vector<std::string> values = found->second(*object);
-    if (std::ranges::find(values, value) != values.end()) out.push_back(std::move(object));
+    if (std::ranges::find(values, value) == values.end()) continue;
+    if (!visit(object)) return;
   }
+}
+
+template <class T, template <class> class Form>
+std::vector<typename Store<T, Form>::Snapshot> Store<T, Form>::by_index(
+    const std::string& index, const std::string& value) const {
+  std::vector<Snapshot> out;
+  visit_index(index, value, [&](const Snapshot& object) {
+    out.push_back(object);
+    return true;
+  });
   return out;
+}
+
+template <class T, template <class> class Form>
+bool Store<T, Form>::has(const std::string& index, const std::string& value) const {
+  bool is_there = false;
+  visit_index(index, value, [&](const Snapshot& /*object*/) {
+    is_there = true;
+    return false;
+  });
+  return is_there;
 }
 
 template <class T, template <class> class Form>
 std::size_t Store<T, Form>::size() const {
   const std::shared_lock lock(mutex_);
   return by_name_.size();
+}
+
+template <class T, template <class> class Form>
+std::uint64_t Store<T, Form>::changes() const {
+  const std::shared_lock lock(mutex_);
+  return changes_;
 }
 
 template <class T, template <class> class Form>
@@ -286,6 +323,7 @@ void Store<T, Form>::see_version(const std::string& resource_version) {
 template <class T, template <class> class Form>
 std::pair<typename Store<T, Form>::Slot, typename Store<T, Form>::Kept>
 Store<T, Form>::exchange_locked(const Kept& object) {
+  ++changes_;
   const api::PackedName name = Form<T>::name_of(object);
   const auto place = first_from(name);
   if (is_at(place, name)) return {*place, std::exchange(objects_[*place], object)};
@@ -305,6 +343,7 @@ template <class T, template <class> class Form>
 typename Store<T, Form>::Kept Store<T, Form>::remove_locked(const api::PackedName& name) {
   const auto place = first_from(name);
   if (!is_at(place, name)) return {};
+  ++changes_;
   const Slot slot = *place;
   by_name_.erase(place);
   free_.push_back(slot);

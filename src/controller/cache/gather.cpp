@@ -220,7 +220,7 @@ void gather_rest(const Sources& from, core::World& world) {
   for (const api::ResourceClaim& claim : world.view.claims) {
     if (from.memory.is_reported(claim.meta.uid)) world.reported_claims.insert(claim.meta.uid);
   }
-  if (!core::waiting_claims(world.view, world.now).empty()) world.seats = count_seats(from);
+  if (!core::waiting_claims(world.view, world.now).empty()) world.seats = seats_of(from);
   if (world.view.domain && api::wants_one_clique(*world.view.domain)) {
     world.reservation = reservation_of(from, uid);
     world.placement = from.memory.placement(uid);
@@ -293,9 +293,7 @@ core::LabelWorld gather_label(const Sources& from, const std::string& node) {
 core::AgentLabelWorld gather_agent_label(const Sources& from, const std::string& node) {
   core::AgentLabelWorld world{.view = node_view(from, node)};
   world.has_claims = !claims_on(from, node).empty();
-  for (const auto& claim : from.stores.claims.by_index(kByShared, kIsShared)) {
-    world.may_have_claims = world.may_have_claims || core::may_be_used_on(*claim, node);
-  }
+  world.may_have_claims = from.stores.claims.has(kByShared, kIsShared);
   return world;
 }
 

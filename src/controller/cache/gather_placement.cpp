@@ -115,7 +115,14 @@ core::SeatCount count_seats(const Sources& from) {
     if (!reason.empty()) count.lacking[reason].push_back(report->meta.name);
   });
   for (auto& [reason, nodes] : count.lacking) std::ranges::sort(nodes);
+  count.told_by = std::ssize(from.stores.domains.by_index(kByWaiting, kForSeats));
   return count;
+}
+
+core::SeatCount seats_of(const Sources& from) {
+  const Memory::SeatsCounted when{from.stores.claims.changes(), from.stores.slices.changes(),
+                                  from.stores.reports.changes(), from.workloads.moves()};
+  return from.memory.seats(when, [&] { return count_seats(from); });
 }
 
 core::PlacementWorld gather_placement(const Sources& from) {

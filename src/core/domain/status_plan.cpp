@@ -31,6 +31,15 @@ bool gives_a_slot(const std::optional<api::ComputeDomainStatus>& before,
   });
 }
 
+// A seat that is taken or freed is news to all domains that wait for one: together they write it
+// fifty times a second at most.
+constexpr base::Duration kPaceOfSeats = std::chrono::milliseconds(20);
+
+base::Duration detail_interval(const World& world) {
+  if (!world.seats) return world.settings.detail_interval;
+  return std::max(world.settings.detail_interval, kPaceOfSeats * world.seats->told_by);
+}
+
 // The status reports a node list together with its effects, if these come soon.
 base::Duration wait_of_status(const World& world, const api::ComputeDomainStatus& after,
                               const Readiness& readiness) {
@@ -41,7 +50,7 @@ base::Duration wait_of_status(const World& world, const api::ComputeDomainStatus
       events_for(world, domain.status.value_or(api::ComputeDomainStatus{}), after, readiness)
           .empty();
   const base::Duration interval =
-      is_detail ? world.settings.detail_interval : world.settings.status_interval;
+      is_detail ? detail_interval(world) : world.settings.status_interval;
   return std::max(left_of(interval, world.status_written, world.now),
                   left_of(interval, world.unreported_list, world.now));
 }
