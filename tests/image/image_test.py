@@ -355,7 +355,8 @@ def programs_of_another_architecture_are_refused(images: dict) -> None:
 
 
 def programs_that_are_not_built_are_told_with_the_way_to_build_them(images: dict) -> None:
-    refused(1, "is not there: cmake --build --preset release --target", "--build", "/nonexistent")
+    refused(1, f"is not there: tools/setup, then cmake --preset release and cmake --build --preset release --target {' '.join(PROGRAMS)}",
+            "--build", "/nonexistent")
     if native().name != "arm64":
         refused(1, "is not there: tools/setup --arm64, then cmake --preset arm64", "--arch", "arm64", "--build", "/nonexistent")
 

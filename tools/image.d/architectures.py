@@ -42,7 +42,7 @@ class Architecture:
     def how_to_build(self) -> str:
         preset = self._foreign_preset()
         return (f"tools/setup --{preset}, then cmake --preset {preset} and cmake --build --preset {preset}" if preset
-                else "cmake --build --preset release")
+                else "tools/setup, then cmake --preset release and cmake --build --preset release")
 
     @property
     def strip(self) -> str:

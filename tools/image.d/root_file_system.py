@@ -12,7 +12,7 @@ from architectures import Architecture, native
 from debian_packages import DebianPackages, records
 from failure import Failure
 from oci_archive import Entry
-from programs import Program
+from programs import PROGRAMS, Program
 
 _CERTIFICATES = "etc/ssl/certs/ca-certificates.crt"
 _LICENSE = Path(__file__).resolve().parent.parent.parent / "LICENSE"
@@ -27,7 +27,7 @@ _GROUP = "root:x:0:\nnonroot:x:65532:\n"
 def of(program: Program, binary: Path, architecture: Architecture, version: str, created: str) -> dict:
     """Entries by path without the leading slash."""
     if not binary.is_file():
-        raise Failure(f"{binary} is not there: {architecture.how_to_build} --target {program.name}")
+        raise Failure(f"{binary} is not there: {architecture.how_to_build} --target {' '.join(PROGRAMS)}")
     libraries = shared_libraries.of(binary, program.more_libraries, architecture)
     entries = {folder: Entry(0o755) for folder in ("dev", "proc", "run", "sys", "var")}
     entries["tmp"] = Entry(0o1777)
