@@ -154,9 +154,10 @@ def the_namespaces_may_have_other_names() -> None:
     names = yaml.safe_dump({
         "apiVersion": "v1", "kind": "ConfigMap", "data": {"operator": "our-controllers", "nodes": "our-agents"},
         "metadata": {"name": "compute-domain-namespaces", "annotations": {"config.kubernetes.io/local-config": "true"}}})
-    every = ["gpu-operator", "gpu-clique-label", "isolation-channel", "host-managed", "imex-tls", "imex-metrics", "monitoring", "metrics-tls",
-             "imex-metrics/tls", "shared-claims", "compute-domain-cliques", "debug-page", "openshift", "without-pods-api"]
-    for base, components in (("default", every), ("default", ["monitoring"]), ("default", ["extended-resource"]), ("default", ["kubernetes-1.32/component"]),
+    most = ["gpu-operator", "gpu-clique-label", "host-managed", "imex-metrics", "monitoring", "metrics-tls", "imex-metrics/tls", "shared-claims",
+            "compute-domain-cliques", "debug-page", "openshift", "without-pods-api"]
+    others = ["isolation-channel", "imex-tls"]  # refused beside some of those
+    for base, components in (("default", most), ("default", others), ("default", ["monitoring"]), ("default", ["extended-resource"]), ("default", ["kubernetes-1.32/component"]),
                              ("kubernetes-1.32", []), ("test", []), ("adopt", [])):
         before = combined(base, *components)
         after = combined(base, *components, "namespaces", resources={"namespaces.yaml": names})
@@ -386,6 +387,17 @@ def what_an_older_version_cannot_have_is_refused() -> None:
         assert rendered.returncode != 0 and word in rendered.stderr, (base, components, rendered.stderr)
 
 
+def components_that_contradict_each_other_are_refused_in_any_order() -> None:
+    for one, other, words in (("isolation-channel", "gpu-clique-label", ("gpu-clique-label", "imex-isolation")),
+                              ("host-managed", "imex-tls", ("imex-tls", "imex-mode"))):
+        for components in ([one, other], [other, one], [other, "imex-metrics", one]):
+            refused = combined("default", *components)
+            assert refused.returncode != 0 and any(word in refused.stderr for word in words), (components, refused.stderr)
+    for components in (["isolation-channel", "host-managed"], ["isolation-channel", "imex-tls"], ["gpu-clique-label", "host-managed"],
+                       ["gpu-clique-label", "imex-tls"]):
+        assert combined("default", *components).returncode == 0, components
+
+
 TESTS = (
     what_the_pages_show_takes_its_images_from_your_registry,
     every_object_and_pod_has_the_recommended_labels,
@@ -406,6 +418,7 @@ TESTS = (
     the_rules_and_the_dashboard_are_what_their_files_have,
     older_versions_have_classes_that_they_serve,
     what_an_older_version_cannot_have_is_refused,
+    components_that_contradict_each_other_are_refused_in_any_order,
 )
 
 

@@ -45,7 +45,8 @@ slices_of_cliques() {
 has_slices() { [ "$(slices_of_cliques | wc -l)" = "$1" ]; }
 
 isolate_by_channel() {
-  with_components isolation-channel gpu-clique-label shared-claims &&
+  # The cluster has written the labels of the cliques, which confirm them.
+  with_components isolation-channel shared-claims &&
     kubectl apply --server-side -k "$manifests" &&
     # All at once, and not one after the other.
     node_programs delete pods -l app=compute-domain-agent --wait=false &&
