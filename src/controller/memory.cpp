@@ -57,7 +57,7 @@ void Memory::list_written(const core::ImexGroupKey& group, base::Time when) {
 
 void Memory::list_awaited(const std::string& uid, base::Time when) {
   const std::scoped_lock lock(mutex_);
-  unreported_list_.try_emplace(uid, when);
+  if (domains_seen_.contains(uid)) unreported_list_.try_emplace(uid, when);
 }
 
 std::optional<base::Time> Memory::list_written(const core::ImexGroupKey& group) const {

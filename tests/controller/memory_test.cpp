@@ -79,5 +79,18 @@ TEST(Memory, AListAwaitsItsStatusSinceTheFirstThatWasWritten) {
   EXPECT_EQ(memory.unreported_list("u"), std::nullopt);
 }
 
+// The list of a clique may have a channel of a domain that is gone.
+TEST(Memory, OnlyADomainThatIsThereAwaitsItsList) {
+  Memory memory;
+  memory.list_awaited("u", base::Time{1s});
+  EXPECT_EQ(memory.unreported_list("u"), std::nullopt);
+  memory.domain_seen("u", 1s);
+  memory.list_awaited("u", base::Time{2s});
+  EXPECT_EQ(memory.unreported_list("u"), base::Time{2s});
+  memory.forget_domain("u");
+  memory.list_awaited("u", base::Time{3s});
+  EXPECT_EQ(memory.unreported_list("u"), std::nullopt) << "a worker had begun before it was gone";
+}
+
 }  // namespace
 }  // namespace cdom::controller

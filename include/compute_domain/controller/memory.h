@@ -46,7 +46,8 @@ class Memory {
   void list_not_held(const core::ImexGroupKey& group);
   [[nodiscard]] std::map<core::ImexGroupKey, core::HeldList> lists_held(
       const std::string& uid) const;
-  // A list of a clique is about to be written for the domain: its status waits for it.
+  // A list is about to be written for the domain: its status waits for it, if it is there. The list
+  // of a clique may have a channel of one that is gone.
   void list_awaited(const std::string& uid, base::Time when);
   [[nodiscard]] std::optional<base::Time> unreported_list(const std::string& uid) const;
 
