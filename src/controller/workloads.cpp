@@ -15,6 +15,10 @@ constexpr base::Duration kLongestPause = std::chrono::seconds(30);
 // Failures in a row after which a person has to know: a server that does not answer, or an
 // admission webhook, is more than briefly away then.
 constexpr int kLastingFailures = 3;
+// For how long a read of a namespace's pods may put off the one for a claim that is new there.
+constexpr base::Duration kReadPaces = std::chrono::seconds(1);
+// So many owners are remembered that a domain has had, whether anything names them or not.
+constexpr std::size_t kMostFormerOwners = 64;
 
 std::string key_of(const api::ComputeDomain& domain) {
   return workload_in(domain.meta.ns, domain.meta.label(api::kWorkloadLabel));
@@ -64,8 +68,57 @@ void Workloads::resolve(const std::string& uid, Claim& claim) {
   }
 }
 
+// Those of another namespace may have the same id: anybody may write a domain's label.
+bool Workloads::has_claims(const std::string& ns, const std::string& workload) const {
+  const auto of = claims_of_.find(workload);
+  return of != claims_of_.end() && std::ranges::any_of(of->second, [&](const std::string& uid) {
+           const auto it = claims_.find(uid);
+           return it != claims_.end() && it->second.ns == ns;
+         });
+}
+
+void Workloads::leave_workload(const std::string& uid, const Claim& claim) {
+  const auto of = claims_of_.find(claim.id);
+  if (of == claims_of_.end() || of->second.erase(uid) == 0) return;
+  if (of->second.empty()) claims_of_.erase(of);
+  forget_workload(claim.ns, claim.id);
+}
+
+// Unless a claim is of it.
+void Workloads::forget_workload(const std::string& ns, const std::string& workload) {
+  if (has_claims(ns, workload)) return;
+  domains_seen_.erase(workload_in(ns, workload));
+  refused_.erase(workload_in(ns, workload));
+}
+
+// Ends the namespace unless it is needed. That it was read stays for a moment, or claims that come
+// and go would have its pods read as often.
+void Workloads::let_go(const std::string& ns) {
+  const auto it = namespaces_.find(ns);
+  if (it == namespaces_.end() || it->second.is_needed()) return;
+  if (!it->second.read_at) {
+    namespaces_.erase(it);
+    return;
+  }
+  it->second.last_read.reset();
+  let_go_.emplace(*it->second.read_at, ns);
+}
+
+void Workloads::forget_old_reads(base::Duration now) {
+  while (!let_go_.empty() && let_go_.begin()->first + kReadPaces <= now) {
+    const auto& [read_at, name] = *let_go_.begin();
+    const auto it = namespaces_.find(name);
+    // It may be needed again, or have been read once more.
+    if (it != namespaces_.end() && !it->second.is_needed() && it->second.read_at == read_at) {
+      namespaces_.erase(it);
+    }
+    let_go_.erase(let_go_.begin());
+  }
+}
+
 void Workloads::claim_seen(const api::ResourceClaim& object, base::Duration now) {
   const std::scoped_lock lock(mutex_);
+  forget_old_reads(now);
   const auto [it, is_new] = claims_.try_emplace(object.meta.uid);
   Claim& claim = it->second;
   if (!is_new && !claim.ns.empty()) return;
@@ -73,8 +126,10 @@ void Workloads::claim_seen(const api::ResourceClaim& object, base::Duration now)
   claim.pod = core::pod_of(object);
   claim.seen = now;
   if (!claim.pod) claim.workload = core::workload_of(object);
+  Namespace& ns = namespaces_[claim.ns];
+  ns.claims.insert(object.meta.uid);
   // What the last reads could not tell says nothing of this one.
-  namespaces_[claim.ns].vain_reads = 0;
+  ns.vain_reads = 0;
   resolve(object.meta.uid, claim);
 }
 
@@ -82,7 +137,7 @@ void Workloads::claim_admitted(const std::string& uid, const std::string& worklo
   const std::scoped_lock lock(mutex_);
   Claim& claim = claims_[uid];
   if (claim.id == workload) return;
-  if (!claim.id.empty()) claims_of_[claim.id].erase(uid);
+  leave_workload(uid, claim);
   claim.id = workload;
   claims_of_[workload].insert(uid);
   if (!claim.ns.empty()) namespaces_[claim.ns].unknown.erase(uid);
@@ -93,21 +148,19 @@ void Workloads::forget_claim(const std::string& uid) {
   const auto node = claims_.extract(uid);
   if (node.empty()) return;
   const Claim& claim = node.mapped();
-  if (claim.workload && claim.workload->witness) {
-    jobs_.erase({claim.ns, claim.workload->witness->uid});
+  leave_workload(uid, claim);
+  if (claim.workload) {
+    if (claim.workload->witness) jobs_.erase({claim.ns, claim.workload->witness->uid});
+    if (!has_claims(claim.ns, claim.id)) jobs_.erase({claim.ns, claim.workload->workload.uid});
   }
-  if (const auto of = claims_of_.find(claim.id); of != claims_of_.end()) {
-    of->second.erase(uid);
-    if (of->second.empty()) {
-      claims_of_.erase(of);
-      domains_seen_.erase(workload_in(claim.ns, claim.id));
-      refused_.erase(workload_in(claim.ns, claim.id));
-      if (claim.workload) jobs_.erase({claim.ns, claim.workload->workload.uid});
-    }
+  const auto ns = namespaces_.find(claim.ns);
+  if (ns == namespaces_.end()) return;
+  ns->second.claims.erase(uid);
+  ns->second.unknown.erase(uid);
+  if (ns->second.claims.empty()) {
+    std::erase_if(jobs_, [&](const auto& job) { return job.first.first == claim.ns; });
   }
-  if (const auto ns = namespaces_.find(claim.ns); ns != namespaces_.end()) {
-    ns->second.unknown.erase(uid);
-  }
+  let_go(claim.ns);
 }
 
 // Gives whether anything became known.
@@ -136,6 +189,7 @@ void Workloads::consumers_seen(const api::ResourceClaim& claim, base::Duration n
   const std::string& uid = claim.meta.uid;
   if (!core::is_shared(claim) || claim.reserved_for.empty()) return forget_consumers(uid);
   const std::scoped_lock lock(mutex_);
+  forget_old_reads(now);
   Namespace& ns = namespaces_[claim.meta.ns];
   ns.shared.insert(uid);
   Shared& shared = shared_[uid];
@@ -163,23 +217,27 @@ void Workloads::forget_consumers(const std::string& claim_uid) {
   if (const auto ns = namespaces_.find(node.mapped().name.ns); ns != namespaces_.end()) {
     ns->second.shared.erase(claim_uid);
   }
+  let_go(node.mapped().name.ns);
 }
 
 void Workloads::pods_read(const std::string& ns, std::vector<core::PodFacts> pods, bool with_specs,
                           base::Duration now) {
-  auto read = std::make_shared<PodsRead>(PodsRead{.pods = {}, .at = now, .with_specs = with_specs});
+  auto read = std::make_shared<PodsRead>(PodsRead{.pods = {}, .at = now});
   for (core::PodFacts& pod : pods) {
     core::trim_pod(pod.meta);
     const std::string uid = pod.meta.uid;
     read->pods.emplace(uid, std::move(pod));
   }
   const std::scoped_lock lock(mutex_);
+  forget_old_reads(now);
   Namespace& known = namespaces_[ns];
   known.last_read = std::move(read);
+  known.read_at = now;
+  known.specs_read = with_specs;
   bool learned_something = false;
   const std::size_t workloads = claims_of_.size();
-  for (auto& [uid, claim] : claims_) {
-    if (claim.ns != ns) continue;
+  for (const std::string& uid : known.claims) {
+    Claim& claim = claims_.at(uid);
     const auto was_seen = claim.pod_seen;
     resolve(uid, claim);
     learned_something = learned_something || claim.pod_seen != was_seen;
@@ -189,17 +247,22 @@ void Workloads::pods_read(const std::string& ns, std::vector<core::PodFacts> pod
     if (resolve(known, uid, shared_[uid])) learned_something = true;
   }
   known.vain_reads = learned_something ? 0 : known.vain_reads + 1;
+  // All that it was read for may be gone meanwhile.
+  let_go(ns);
 }
 
 void Workloads::job_read(const std::string& ns, const std::string& uid,
                          std::optional<api::Job> job) {
   const std::scoped_lock lock(mutex_);
+  const auto known = namespaces_.find(ns);
+  if (known == namespaces_.end() || known->second.claims.empty()) return;
   jobs_[{ns, uid}] = std::move(job);
 }
 
 void Workloads::domain_refused(const api::ComputeDomain& domain, const std::string& why,
                                bool is_final, base::Duration now) {
   const std::scoped_lock lock(mutex_);
+  if (!has_claims(domain.meta.ns, domain.meta.label(api::kWorkloadLabel))) return;
   Refused& refused = refused_[key_of(domain)];
   const base::Duration pause = kFirstPause * (1 << std::min(refused.times++, 10));
   refused.refusal = {.why = why,
@@ -207,27 +270,55 @@ void Workloads::domain_refused(const api::ComputeDomain& domain, const std::stri
                      .lasts = is_final || refused.times >= kLastingFailures};
 }
 
+// Beyond a number, only owners that may come up again are kept: those that it has, and those that
+// one of its claims names.
+void Workloads::note_owners(const api::ComputeDomain& domain, std::set<std::string>& owners) const {
+  std::set<std::string> named;
+  for (const auto& owner : domain.meta.owners) named.insert(owner.uid);
+  owners.insert(named.begin(), named.end());
+  if (owners.size() <= named.size() + kMostFormerOwners) return;
+  if (const auto of = claims_of_.find(domain.meta.label(api::kWorkloadLabel));
+      of != claims_of_.end()) {
+    for (const std::string& uid : of->second) {
+      const auto claim = claims_.find(uid);
+      if (claim == claims_.end() || claim->second.ns != domain.meta.ns) continue;
+      const auto& workload = claim->second.workload;
+      if (workload && workload->owner) named.insert(workload->owner->uid);
+    }
+  }
+  std::erase_if(owners, [&](const std::string& uid) { return !named.contains(uid); });
+}
+
 void Workloads::domain_seen(const api::ComputeDomain& domain, base::Duration now) {
-  if (!domain.spec.workload) return;
+  const std::string& ns = domain.meta.ns;
   const std::scoped_lock lock(mutex_);
+  forget_old_reads(now);
+  if (domain.meta.is_deleting()) namespaces_[ns].ending.insert(domain.meta.uid);
+  if (!domain.spec.workload) return;
+  Domain& known = domains_[domain.meta.uid];
+  const std::string workload = domain.meta.label(api::kWorkloadLabel);
+  if (known.workload != workload) forget_workload(ns, std::exchange(known.workload, workload));
   domains_seen_[key_of(domain)] = now;
   refused_.erase(key_of(domain));
   // Needed until the domain is made, and it is.
-  jobs_.erase({domain.meta.ns, domain.spec.workload->uid});
+  jobs_.erase({ns, domain.spec.workload->uid});
   std::erase_if(jobs_, [&](const auto& job) {
-    return job.first.first == domain.meta.ns && job.second &&
+    return job.first.first == ns && job.second &&
            std::ranges::any_of(job.second->meta.owners, [&](const auto& owner) {
              return owner.uid == domain.spec.workload->uid;
            });
   });
-  for (const auto& owner : domain.meta.owners) owners_[domain.meta.uid].insert(owner.uid);
+  note_owners(domain, known.owners);
 }
 
 void Workloads::forget_domain(const api::ComputeDomain& domain) {
   const std::scoped_lock lock(mutex_);
-  owners_.erase(domain.meta.uid);
-  if (!claims_of_.contains(domain.meta.label(api::kWorkloadLabel))) {
-    domains_seen_.erase(key_of(domain));
+  const std::string& ns = domain.meta.ns;
+  const auto node = domains_.extract(domain.meta.uid);
+  if (!node.empty()) forget_workload(ns, node.mapped().workload);
+  if (const auto known = namespaces_.find(ns); known != namespaces_.end()) {
+    known->second.ending.erase(domain.meta.uid);
+    let_go(ns);
   }
 }
 
@@ -321,10 +412,8 @@ void Workloads::describe(core::WorkloadsWorld& world) const {
     claim.is_settled = !it->second.id.empty();
   }
   if (const auto ns = namespaces_.find(world.ns); ns != namespaces_.end()) {
-    if (const auto& read = ns->second.last_read) {
-      world.pods_read = read->at;
-      world.specs_read = read->with_specs;
-    }
+    world.pods_read = ns->second.read_at;
+    world.specs_read = ns->second.specs_read;
     world.read_found_workload = ns->second.read_found_workload;
     world.vain_reads = ns->second.vain_reads;
     for (const std::string& uid : ns->second.shared) {
@@ -334,8 +423,8 @@ void Workloads::describe(core::WorkloadsWorld& world) const {
     }
   }
   for (const api::ComputeDomain& domain : world.domains) {
-    const auto owners = owners_.find(domain.meta.uid);
-    if (owners != owners_.end()) world.owners[domain.meta.uid] = owners->second;
+    const auto known = domains_.find(domain.meta.uid);
+    if (known != domains_.end()) world.owners[domain.meta.uid] = known->second.owners;
   }
   for (const core::AutomaticClaim& claim : world.claims) {
     if (!claim.workload) continue;

@@ -1,9 +1,11 @@
-// Where the pods are that share a claim, as far as reads have told.
+// Where the pods are that share a claim, as far as reads have told, and what is kept of workloads.
 #include "compute_domain/controller/workloads.h"
 
 #include <gmock/gmock.h>
+#include <malloc.h>
 
 #include "compute_domain/api/names.h"
+#include "compute_domain/base/text.h"
 #include "compute_domain/core/membership.h"
 
 namespace cdom::controller {
@@ -40,6 +42,16 @@ std::vector<std::string> nodes_known(const Workloads& workloads, api::ResourceCl
 }
 
 const api::ObjectName kMesh{"team-a", "mesh"};
+
+// What has made the pods that it waits for is asked for.
+api::ComputeDomain domain_that_ends() {
+  api::ComputeDomain domain;
+  domain.meta.name = "ends";
+  domain.meta.ns = "team-a";
+  domain.meta.uid = "uid-ends";
+  domain.meta.deletion_time = base::Time{};
+  return domain;
+}
 
 TEST(Workloads, KnowTheNodesOfPodsThatShareAClaim) {
   Workloads workloads;
@@ -81,6 +93,7 @@ TEST(Workloads, KnowWhatHasMadeAPod) {
   core::PodFacts copy = pod_on("n1", "c");
   copy.meta.labels = of_set.meta.labels;
   Workloads workloads;
+  workloads.domain_seen(domain_that_ends(), {});
   workloads.pods_read("team-a", {made_by(pod_on("n1", "a"), "batch/v1", "Job"), of_set, copy},
                       false, {});
   const auto read = workloads.last_read("team-a");
@@ -157,6 +170,58 @@ TEST(Workloads, TellWhetherTheLastReadFoundANewOne) {
   EXPECT_TRUE(found());
 }
 
+// What the core is told of team-a, with these claims.
+core::WorkloadsWorld described(const Workloads& workloads,
+                               const std::vector<api::ResourceClaim>& claims = {}) {
+  core::WorkloadsWorld world;
+  world.ns = "team-a";
+  for (const api::ResourceClaim& claim : claims) world.claims.push_back({.object = claim});
+  workloads.describe(world);
+  return world;
+}
+
+TEST(Workloads, KeepTheReadOfPodsUntilTheLastClaimOfTheirNamespaceIsGone) {
+  Workloads workloads;
+  workloads.claim_seen(claim_of("a"), {});
+  workloads.claim_seen(claim_of("b"), {});
+  workloads.consumers_seen(shared_by({"c"}), {});
+  workloads.pods_read("team-a", {pod_of_job("a", "train"), pod_on("n1", "c")}, true, {});
+  workloads.forget_claim("uid-a-channel");
+  workloads.forget_claim("uid-b-channel");
+  EXPECT_NE(workloads.last_read("team-a"), nullptr);
+  workloads.forget_consumers("uid-mesh");
+  EXPECT_EQ(workloads.last_read("team-a"), nullptr);
+}
+
+TEST(Workloads, KeepTheReadOfPodsForADomainThatIsBeingDeletedUntilItIsGone) {
+  Workloads workloads;
+  workloads.pods_read("team-a", {pod_of_job("a", "train")}, false, {});
+  EXPECT_EQ(workloads.last_read("team-a"), nullptr) << "nobody needs it";
+  workloads.domain_seen(domain_that_ends(), {});
+  workloads.pods_read("team-a", {pod_of_job("a", "train")}, false, {});
+  EXPECT_NE(workloads.last_read("team-a"), nullptr);
+  workloads.claim_seen(claim_of("a"), {});
+  workloads.forget_claim("uid-a-channel");
+  EXPECT_NE(workloads.last_read("team-a"), nullptr);
+  workloads.forget_domain(domain_that_ends());
+  EXPECT_EQ(workloads.last_read("team-a"), nullptr);
+}
+
+// Or claims that come and go would have the pods read as often.
+TEST(Workloads, KnowForAMomentThatPodsWereReadOfANamespaceWithoutClaims) {
+  using namespace std::chrono_literals;
+  Workloads workloads;
+  workloads.claim_seen(claim_of("a"), 1s);
+  workloads.pods_read("team-a", {}, true, 1s);
+  workloads.forget_claim("uid-a-channel");
+  workloads.claim_seen(claim_of("b"), 1500ms);
+  EXPECT_EQ(described(workloads).pods_read, 1s);
+  EXPECT_TRUE(described(workloads).specs_read);
+  workloads.forget_claim("uid-b-channel");
+  workloads.claim_seen(claim_of("c"), 10s);
+  EXPECT_EQ(described(workloads).pods_read, std::nullopt);
+}
+
 api::ComputeDomain domain_for(const core::OwnedWorkload& owned, const std::string& ns) {
   api::ComputeDomain domain;
   domain.meta.ns = ns;
@@ -212,6 +277,122 @@ TEST(Workloads, AReadOfAJobInOneNamespaceSaysNothingOfAnother) {
   workloads.job_read("team-a", "uid-job", std::nullopt);
   workloads.describe(world);
   EXPECT_EQ(world.jobs.size(), 1U);
+}
+
+api::ComputeDomain domain_of_train(const std::string& ns = "team-a") {
+  api::ComputeDomain domain = domain_for(*core::workload_of(pod_of_job("a", "train"), ""), ns);
+  domain.meta.uid = "uid-domain";
+  return domain;
+}
+
+void own(api::ComputeDomain& domain, const std::string& uid) {
+  domain.meta.owners.push_back({.api_version = "batch/v1", .kind = "Job", .name = uid, .uid = uid});
+}
+
+std::set<std::string> owners_of(const Workloads& workloads, const api::ComputeDomain& domain) {
+  core::WorkloadsWorld world;
+  world.ns = "team-a";
+  world.domains = {domain};
+  workloads.describe(world);
+  return world.owners[domain.meta.uid];
+}
+
+TEST(Workloads, RememberTheOwnersThatADomainHasHad) {
+  Workloads workloads;
+  api::ComputeDomain domain = domain_of_train();
+  own(domain, "first");
+  own(domain, "second");
+  workloads.domain_seen(domain, {});
+  domain.meta.owners.pop_back();
+  workloads.domain_seen(domain, {});
+  EXPECT_THAT(owners_of(workloads, domain), ElementsAre("first", "second"));
+  workloads.forget_domain(domain);
+  EXPECT_THAT(owners_of(workloads, domain), IsEmpty());
+}
+
+TEST(Workloads, RememberOfManyOwnersThoseThatAClaimOrTheDomainHas) {
+  Workloads workloads;
+  workloads.claim_seen(claim_of("a"), {});
+  workloads.pods_read("team-a", {pod_of_job("a", "train")}, false, {});
+  api::ComputeDomain domain = domain_of_train();
+  own(domain, "uid-train");
+  workloads.domain_seen(domain, {});
+  for (int i = 0; i < 1'000; ++i) {
+    domain.meta.owners.clear();
+    own(domain, "stays");
+    own(domain, base::cat("of-edit-", i));
+    workloads.domain_seen(domain, {});
+  }
+  EXPECT_THAT(owners_of(workloads, domain), testing::IsSupersetOf({"stays", "uid-train"}));
+  EXPECT_LE(owners_of(workloads, domain).size(), 100U);
+}
+
+// Anybody may write the label that a domain is known by.
+TEST(Workloads, ForgetTheIdThatADomainNoLongerHas) {
+  using namespace std::chrono_literals;
+  Workloads workloads;
+  api::ComputeDomain domain = domain_of_train();
+  workloads.domain_seen(domain, 1s);
+  domain.meta.labels = {{api::kWorkloadLabel, "another"}};
+  workloads.domain_seen(domain, 2s);
+  workloads.claim_seen(claim_of("a"), 3s);
+  workloads.pods_read("team-a", {pod_of_job("a", "train")}, false, 3s);
+  EXPECT_THAT(described(workloads, {claim_of("a")}).domains_seen, IsEmpty());
+}
+
+TEST(Workloads, RememberTheIdThatADomainNoLongerHasWhileAClaimHasIt) {
+  using namespace std::chrono_literals;
+  Workloads workloads;
+  workloads.claim_seen(claim_of("a"), 1s);
+  workloads.pods_read("team-a", {pod_of_job("a", "train")}, false, 1s);
+  api::ComputeDomain domain = domain_of_train();
+  workloads.domain_seen(domain, 2s);
+  domain.meta.labels = {{api::kWorkloadLabel, "another"}};
+  workloads.domain_seen(domain, 3s);
+  const auto seen = described(workloads, {claim_of("a")}).domains_seen;
+  ASSERT_EQ(seen.size(), 1U);
+  EXPECT_EQ(seen.begin()->second, 2s);
+}
+
+// A namespace with its pods, claims and domains comes and goes, and its domain is edited meanwhile.
+void come_and_go(Workloads& workloads, int round) {
+  const base::Duration now = std::chrono::seconds(10 * round);
+  const std::string ns = base::cat("team-", round);
+  api::ResourceClaim claim = claim_of("a");
+  api::ResourceClaim mesh = shared_by({"b"});
+  claim.meta.ns = mesh.meta.ns = ns;
+  api::ComputeDomain domain = domain_of_train(ns);
+  workloads.claim_seen(claim, now);
+  workloads.consumers_seen(mesh, now);
+  workloads.pods_read(ns, {pod_of_job("a", "train"), pod_on("n1", "b")}, true, now);
+  workloads.job_read(ns, "uid-train", api::Job{});
+  domain.meta.labels = {{api::kWorkloadLabel, *workloads.workload_of(claim.meta.uid)}};
+  workloads.domain_refused(domain, "quota", true, now);
+  for (int i = 0; i < 3; ++i) {
+    domain.meta.labels = {{api::kWorkloadLabel, base::cat("of-edit-", i)}};
+    workloads.domain_seen(domain, now);
+    workloads.claim_admitted(claim.meta.uid, base::cat("of-edit-", i));
+  }
+  domain.meta.deletion_time = base::Time{};
+  workloads.domain_seen(domain, now);
+  workloads.forget_claim(claim.meta.uid);
+  workloads.forget_consumers(mesh.meta.uid);
+  workloads.forget_domain(domain);
+  // These were on their way.
+  workloads.domain_refused(domain, "quota", true, now);
+  workloads.job_read(ns, "uid-train", api::Job{});
+  workloads.pods_read(ns, {pod_of_job("a", "train")}, true, now);
+}
+
+TEST(Workloads, KeepNothingOfNamespacesThatComeAndGo) {
+  // Nothing under a sanitizer, which has a heap of its own.
+  const auto bytes_in_use = [] { return mallinfo2().uordblks; };
+  Workloads workloads;
+  int round = 0;
+  while (round < 100) come_and_go(workloads, round++);
+  const std::size_t before = bytes_in_use();
+  while (round < 1'100) come_and_go(workloads, round++);
+  EXPECT_LE(bytes_in_use(), before + 10'000);
 }
 
 }  // namespace

@@ -24,7 +24,6 @@ namespace cdom::controller {
 struct PodsRead {
   std::map<std::string, core::PodFacts> pods;  // by UID
   base::Duration at{};
-  bool with_specs = false;
 
   // What has made these pods, by UID.
   [[nodiscard]] std::map<std::string, api::OwnerReference> makers_of(
@@ -44,7 +43,7 @@ class Workloads {
   void pods_read(const std::string& ns, std::vector<core::PodFacts> pods, bool with_specs,
                  base::Duration now);
   void job_read(const std::string& ns, const std::string& uid, std::optional<api::Job> job);
-  // An automatic domain, also while it is being deleted.
+  // Any domain. What has made its pods may be asked for while it is being deleted.
   void domain_seen(const api::ComputeDomain& domain, base::Duration now);
   // The API server did not take the domain of a workload, for this reason; `is_final` when only a
   // person can change that. It is tried again ever more seldom.
@@ -65,7 +64,8 @@ class Workloads {
   [[nodiscard]] bool has_nodeless_consumers(const std::string& ns) const;
   // How often a shared claim has come to a node or gone from one.
   [[nodiscard]] std::uint64_t moves() const;
-  // The last read of the namespace, which nobody changes any more; null: there was none.
+  // The last read of the namespace, which nobody changes any more; null: there was none, or none is
+  // kept, as no claim and no domain that is being deleted is there.
   [[nodiscard]] std::shared_ptr<const PodsRead> last_read(const std::string& ns) const;
   // `world` but for its claims' objects and its domains, which the stores have.
   void describe(core::WorkloadsWorld& world) const;
@@ -82,14 +82,27 @@ class Workloads {
   };
   struct Namespace {
     std::shared_ptr<const PodsRead> last_read;
+    std::optional<base::Duration> read_at;  // the pods of that read may be gone
+    bool specs_read = false;
     bool read_found_workload = false;
     int vain_reads = 0;
-    std::set<std::string> unknown;  // UIDs of claims
-    std::set<std::string> shared;   // the same, of those that are shared
+    std::set<std::string> claims;   // UIDs
+    std::set<std::string> unknown;  // those of them whose workload is not known yet
+    std::set<std::string> shared;   // UIDs of claims that are shared
+    std::set<std::string> ending;   // UIDs of domains that are being deleted
+
+    [[nodiscard]] bool is_needed() const {
+      return !claims.empty() || !shared.empty() || !ending.empty();
+    }
   };
   struct Consumer {
     base::Duration seen{};
     std::string node;  // "" : not known yet
+  };
+  // An automatic one.
+  struct Domain {
+    std::string workload;          // by its label, which may change
+    std::set<std::string> owners;  // UIDs of those that it has or had, of many not all
   };
   struct Refused {
     core::DomainRefusal refusal;
@@ -102,19 +115,27 @@ class Workloads {
   void resolve(const std::string& uid, Claim& claim);
   bool resolve(const Namespace& ns, const std::string& claim_uid, Shared& shared);
   void leave_node(const std::string& node, const std::string& claim_uid);
+  [[nodiscard]] bool has_claims(const std::string& ns, const std::string& workload) const;
+  void leave_workload(const std::string& uid, const Claim& claim);
+  void forget_workload(const std::string& ns, const std::string& workload);
+  void note_owners(const api::ComputeDomain& domain, std::set<std::string>& owners) const;
+  void let_go(const std::string& ns);
+  void forget_old_reads(base::Duration now);
 
   mutable std::mutex mutex_;
   std::map<std::string, Claim> claims_;  // by UID
   std::map<std::string, Namespace> namespaces_;
+  // Namespaces that were not needed any more, by when their pods were read.
+  std::set<std::pair<base::Duration, std::string>> let_go_;
   std::map<std::string, Shared> shared_;                         // by UID of the claim
   std::map<std::string, std::multiset<std::string>> shared_on_;  // those, once a pod, by node
   std::uint64_t moves_ = 0;                                      // in it
   std::map<std::string, std::set<std::string>> claims_of_;       // by workload
   // By namespace and UID: what a pod of one says of its owner is nothing to another.
   std::map<std::pair<std::string, std::string>, std::optional<api::Job>> jobs_;
-  std::map<std::string, std::set<std::string>> owners_;  // by UID of the domain
-  std::map<std::string, base::Duration> domains_seen_;   // by namespace and workload
-  std::map<std::string, Refused> refused_;               // the same
+  std::map<std::string, Domain> domains_;               // by UID
+  std::map<std::string, base::Duration> domains_seen_;  // by namespace and workload
+  std::map<std::string, Refused> refused_;              // the same
 };
 
 }  // namespace cdom::controller

@@ -32,13 +32,14 @@ std::set<std::string> FilledCluster::learn_workloads() {
     namespaces.insert(claim->meta.ns);
   });
   for (const api::Job& job : jobs_) workloads_.job_read(job.meta.ns, job.meta.uid, job);
+  // Before the pods: of one that is being deleted they are kept.
+  for (const auto& domain : stores_.domains.all()) workloads_.domain_seen(*domain, now);
   for (const std::string& ns : with_claims) {
     std::vector<core::PodFacts> pods;
     std::ranges::copy_if(pods_, std::back_inserter(pods),
                          [&](const core::PodFacts& pod) { return pod.meta.ns == ns; });
     workloads_.pods_read(ns, std::move(pods), /*with_specs=*/true, now);
   }
-  for (const auto& domain : stores_.domains.all()) workloads_.domain_seen(*domain, now);
   return namespaces;
 }
 
