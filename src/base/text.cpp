@@ -62,8 +62,8 @@ std::string shortened(std::string text, std::size_t most, std::string_view left_
   if (text.size() <= most) return text;
   std::size_t end = most - std::min(most, left_out.size());
   while (end > 0 && continues_character(text[end])) --end;
-  text.resize(end);
-  return text.append(left_out);
+  // Another string: this one would keep the memory of the whole text.
+  return cat(std::string_view(text).substr(0, end), left_out);
 }
 
 std::uint64_t fnv1a64(std::string_view text) {

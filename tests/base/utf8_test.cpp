@@ -39,6 +39,7 @@ TEST(Utf8, IsNotCutWithinACharacter) {
   EXPECT_EQ(shortened("\u20ac\u20ac\u20ac", 9), "\u20ac\u20ac\u20ac");
   EXPECT_EQ(shortened("\u20ac\u20ac\u20ac", 8), "\u20ac…");
   EXPECT_EQ(shortened("\u20ac\u20ac\u20ac", 8, "..."), "\u20ac...");
+  EXPECT_LT(shortened(std::string(100'000, 'a'), 8).capacity(), 100U) << "nor their memory";
 }
 
 }  // namespace
