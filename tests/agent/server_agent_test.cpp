@@ -1,12 +1,23 @@
 #include "compute_domain/agent/server_agent.h"
 
+#include <malloc.h>
+
 #include "agent/rig.h"
+#include "compute_domain/base/text.h"
 
 namespace cdom::agent {
 namespace {
 
 using testing::ElementsAre;
+using testing::HasSubstr;
 using testing::IsEmpty;
+using testing::SizeIs;
+
+// In bytes; none under a sanitizer.
+std::size_t used_memory() {
+  const struct mallinfo2 heap = mallinfo2();
+  return heap.uordblks + heap.hblkhd;
+}
 
 class ServerAgentTest : public testing::Test {
  protected:
@@ -62,6 +73,62 @@ TEST_F(ServerAgentTest, LeavesTheRestOfAPlanAfterAWriteThatFails) {
       carry_out({core::PublishReport{.current = {}, .report = {}}, core::LookUpPeer{"n07"}});
   ASSERT_EQ(results.size(), 2U);
   EXPECT_EQ(std::get<ReportNotWritten>(results[0]).error.kind, base::ErrorKind::Unavailable);
+}
+
+TEST_F(ServerAgentTest, KeepsAFewHundredBytesOfADomainHoweverLongItIs) {
+  api::ComputeDomain domain;
+  std::tie(domain.meta.ns, domain.meta.name) = std::tuple("team-a", "train");
+  for (int i = 0; i < 50'000; ++i) domain.meta.labels[base::cat("label-", i)] = "of-a-tenant";
+  const auto made = rig_.admin.create(domain);
+  ASSERT_TRUE(made) << made.error().message;
+
+  auto results = carry_out({core::LookUpDomains{"team-a"}});
+  ASSERT_THAT(results, SizeIs(2));
+  const auto& listed = std::get<DomainsRead>(results[0]).reading.domains;
+  EXPECT_THAT(*listed, ElementsAre(core::ListedDomain{.uid = made->meta.uid, .name = "train"}));
+  const std::size_t before = used_memory();
+  results.clear();
+  EXPECT_LT(before - used_memory(), 1000U);
+}
+
+TEST_F(ServerAgentTest, ListsADomainBesideOneThatCannotBeRead) {
+  // By this definition any object is a ComputeDomain.
+  const auto loaded = rig_.server.load(R"(
+apiVersion: apiextensions.k8s.io/v1
+kind: CustomResourceDefinition
+metadata: {name: computedomains.resource.nvidia.com}
+spec:
+  group: resource.nvidia.com
+  scope: Namespaced
+  names: {kind: ComputeDomain, listKind: ComputeDomainList, plural: computedomains, singular: computedomain}
+  versions:
+  - name: v1beta1
+    served: true
+    storage: true
+    schema: {openAPIV3Schema: {type: object, x-kubernetes-preserve-unknown-fields: true}}
+---
+apiVersion: resource.nvidia.com/v1beta1
+kind: ComputeDomain
+metadata: {name: odd, namespace: team-a}
+spec: {numNodes: many}
+---
+apiVersion: resource.nvidia.com/v1beta1
+kind: ComputeDomain
+metadata: {name: train, namespace: team-a}
+spec: {numNodes: 2}
+)");
+  ASSERT_TRUE(loaded) << loaded.error().message;
+  const auto results = carry_out({core::LookUpDomains{"team-a"}});
+  const core::DomainsReading& reading = std::get<DomainsRead>(results.at(0)).reading;
+  EXPECT_FALSE(reading.error);
+  ASSERT_THAT(*reading.domains, SizeIs(2));
+  const core::ListedDomain& train = reading.domains->at(0);
+  EXPECT_EQ(train.name, "train");
+  EXPECT_TRUE(train.is_readable());
+  const core::ListedDomain& odd = reading.domains->at(1);
+  EXPECT_EQ(odd.name, "odd");
+  EXPECT_NE(odd.uid, "");
+  EXPECT_THAT(odd.problem, HasSubstr("ComputeDomain team-a/odd: spec.numNodes: must be"));
 }
 
 TEST_F(ServerAgentTest, ShowsTheListsOfTheCliqueThatItFollows) {

@@ -11,12 +11,13 @@
 #include <string>
 #include <vector>
 
-#include "compute_domain/api/compute_domain.h"
 #include "compute_domain/api/compute_domain_node.h"
 #include "compute_domain/api/resource.h"
 #include "compute_domain/base/daemon_status.h"
 #include "compute_domain/base/result.h"
+#include "compute_domain/base/shared.h"
 #include "compute_domain/core/checkpoint.h"
+#include "compute_domain/core/listed_domain.h"
 #include "compute_domain/core/world.h"
 
 namespace cdom::core {
@@ -149,8 +150,9 @@ struct ListReading {
   base::Duration asked{};
 };
 
+// The same about the ComputeDomains of a namespace.
 struct DomainsReading {
-  std::vector<api::ComputeDomain> domains;
+  base::Shared<std::vector<ListedDomain>> domains = std::vector<ListedDomain>();
   std::optional<base::Error> error;
   base::Duration asked{};
 };

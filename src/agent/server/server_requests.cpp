@@ -168,12 +168,22 @@ core::ListReading ServerRequests::read(const core::LookUpList& question) const {
 core::DomainsReading ServerRequests::read(const core::LookUpDomains& question) const {
   core::DomainsReading reading;
   reading.asked = clock_.elapsed();
-  auto answer = client_.list_all<api::ComputeDomain>({.ns = question.ns});
-  if (answer) {
-    reading.domains = std::move(*answer);
-  } else {
+  std::vector<api::Unreadable> unreadable;
+  auto answer = client_.list_kept<api::ComputeDomain>(
+      {.ns = question.ns},
+      [](const api::ComputeDomain& domain) { return std::optional(core::listed_domain(domain)); },
+      &unreadable);
+  if (!answer) {
     reading.error = answer.error();
+    return reading;
   }
+  for (const api::Unreadable& object : unreadable) {
+    answer->push_back(
+        {.uid = object.uid,
+         .name = object.name.name,
+         .problem = base::shortened(object.problem, core::ListedDomain::kLongestText)});
+  }
+  reading.domains = std::move(*answer);
   return reading;
 }
 

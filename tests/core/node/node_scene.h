@@ -411,7 +411,10 @@ class NodeScene {
   }
   void act(const LookUpDomains& i) {
     DomainsReading reading;
-    reading.domains = domains;
+    reading.error = domains_error;
+    std::vector<ListedDomain> listed = unreadable_domains;
+    for (const api::ComputeDomain& domain : domains) listed.push_back(listed_domain(domain));
+    reading.domains = std::move(listed);
     reading.asked = world.elapsed;
     world.domains[i.ns] = reading;
   }
@@ -422,6 +425,8 @@ class NodeScene {
 
  public:
   std::vector<api::ComputeDomain> domains;         // of team-a
+  std::vector<ListedDomain> unreadable_domains;    // of team-a, too
+  std::optional<base::Error> domains_error;        // of who lists them
   std::map<std::string, NodeView> peers;           // other nodes as the API server has them
   std::map<std::string, api::NodeList> old_lists;  // of cliques that are not watched, by group
 };

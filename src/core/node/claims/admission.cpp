@@ -6,7 +6,6 @@
 #include "compute_domain/base/text.h"
 #include "compute_domain/core/channels.h"
 #include "compute_domain/core/membership.h"
-#include "compute_domain/core/status.h"
 
 namespace cdom::core {
 
@@ -32,27 +31,27 @@ std::string namespace_of_domain(const NodeWorld& world, const std::string& domai
   return "";
 }
 
-// What the domain says for as long as NVIDIA's DRA driver serves it; else "".
-std::string message_of_predecessor(const api::ComputeDomain& domain) {
-  if (!domain.status) return "";
-  const auto* ready = api::find_condition(domain.status->conditions, kConditionReady);
-  const bool is_served = ready != nullptr && ready->reason == kServedByPredecessor.name();
-  return is_served ? ready->message : "";
-}
-
 // Only the controller knows to which workload the claim belongs.
-NoAdmission why_no_automatic_domain(const ClaimRef& claim, const DomainsReading& domains) {
-  std::vector<std::string> names;
-  for (const api::ComputeDomain& domain : domains.domains) {
-    if (domain.spec.workload) names.push_back(domain.meta.name);
+NoAdmission why_no_automatic_domain(const ClaimRef& claim,
+                                    const std::vector<ListedDomain>& domains) {
+  std::vector<std::string> names, unreadable;
+  for (const ListedDomain& domain : domains) {
+    if (domain.is_automatic) names.push_back(domain.name);
+    if (!domain.is_readable()) unreadable.push_back(domain.name);
   }
   std::ranges::sort(names);
+  std::ranges::sort(unreadable);
+  const std::string where =
+      cat("namespace ", claim.ns,
+          unreadable.empty()
+              ? ""
+              : cat(" (ComputeDomain ", base::list_names(unreadable), " cannot be read)"));
   return {
       .reason = cat("ResourceClaim ", to_string(claim),
                     " names no ComputeDomain, and the one of its workload does not admit it; ",
-                    names.empty() ? cat("there is no automatic one in namespace ", claim.ns)
-                                  : cat("the automatic ones of namespace ", claim.ns, " are ",
-                                        base::list_names(names)),
+                    names.empty()
+                        ? cat("there is no automatic one in ", where)
+                        : cat("the automatic ones of ", where, " are ", base::list_names(names)),
                     "; see the Events of the claim, and whether compute-domain-controller runs"),
       .may_come = true};
 }
@@ -79,14 +78,16 @@ std::optional<AdmittedBy> admission_of(const NodeWorld& world, const std::string
 NoAdmission why_not_admitted(const NodeWorld& world, const ClaimRef& claim,
                              const std::string& domain_uid, const DomainsReading& domains) {
   if (domains.error) {
-    return {.reason = cat("no node list admits ResourceClaim ", to_string(claim),
-                          ", and the API server does not answer: ", domains.error->message),
+    const bool is_silent = domains.error->kind == base::ErrorKind::Unavailable;
+    return {.reason = cat("no node list admits ResourceClaim ", to_string(claim), ", and ",
+                          is_silent ? "the API server does not answer"
+                                    : "the ComputeDomains of its namespace cannot be read",
+                          ": ", domains.error->message),
             .may_come = true};
   }
-  if (domain_uid.empty()) return why_no_automatic_domain(claim, domains);
-  const auto domain = std::ranges::find_if(
-      domains.domains, [&](const api::ComputeDomain& d) { return d.meta.uid == domain_uid; });
-  if (domain == domains.domains.end()) {
+  if (domain_uid.empty()) return why_no_automatic_domain(claim, *domains.domains);
+  const auto domain = std::ranges::find(*domains.domains, domain_uid, &ListedDomain::uid);
+  if (domain == domains.domains->end()) {
     const std::string home = namespace_of_domain(world, domain_uid);
     if (!home.empty() && home != claim.ns) {
       return {.reason = cat(
@@ -97,12 +98,18 @@ NoAdmission why_not_admitted(const NodeWorld& world, const ClaimRef& claim,
     return {.reason = cat("there is no ComputeDomain with UID ", domain_uid, " in namespace ",
                           claim.ns, "; apply it there, or delete the pod if the domain is gone")};
   }
-  const std::string name = cat("ComputeDomain ", api::to_string(api::name_of(domain->meta)));
-  if (domain->meta.is_deleting()) {
+  // The controller may be newer than this agent, or know an earlier state of it.
+  if (!domain->is_readable()) {
+    return {.reason = cat("no node list admits ResourceClaim ", to_string(claim),
+                          ", and its domain cannot be read: ", domain->problem),
+            .may_come = true};
+  }
+  const std::string name = cat("ComputeDomain ", claim.ns, "/", domain->name);
+  if (domain->is_deleting) {
     return {.reason = cat(name, " is being deleted and admits no new claim")};
   }
-  if (const std::string other = message_of_predecessor(*domain); !other.empty()) {
-    return {.reason = cat(name, " is not ours yet: ", other)};
+  if (!domain->predecessor.empty()) {
+    return {.reason = cat(name, " is not ours yet: ", domain->predecessor)};
   }
   const api::NodeList* list = list_of_domain(world, domain_uid);
   if (list != nullptr && is_full_without(*list, world.self.name)) {
