@@ -156,13 +156,14 @@ ClusterView reduced(ClusterView view) {
   return view;
 }
 
-std::string lacking_api(const ClusterView& view) {
-  const api::Kind& kind = api::kind_of<api::ComputeDomain>();
+namespace {
+
+std::string lacking_kind(const ClusterView& view, const api::Kind& kind) {
   const std::string name = base::cat(kind.plural, ".", kind.group);
   const auto it =
       std::ranges::find(view.definitions, name, [](const auto& d) { return d.meta.name; });
   if (it == view.definitions.end()) {
-    return base::cat("the cluster has no ComputeDomains: CRD ", name,
+    return base::cat("the cluster has no ", kind.kind, "s: CRD ", name,
                      " is not installed; install the operator (docs/install.md)");
   }
   std::vector<std::string> served;
@@ -173,6 +174,13 @@ std::string lacking_api(const ClusterView& view) {
   return base::cat("the cluster serves ", name, " in version ",
                    served.empty() ? "none" : base::join(served, ", "), ", and this plugin reads ",
                    kind.versions.front(), ": use the plugin of the operator's release");
+}
+
+}  // namespace
+
+std::string lacking_api(const ClusterView& view) {
+  const std::string lack = lacking_kind(view, api::kind_of<api::ComputeDomain>());
+  return lack.empty() ? lacking_kind(view, api::kind_of<api::ComputeDomainNode>()) : lack;
 }
 
 }  // namespace cdom::plugin

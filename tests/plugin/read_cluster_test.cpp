@@ -147,6 +147,16 @@ TEST_F(ReadCluster, SaysThatThereIsNoSuchKind) {
               HasSubstr("CRD computedomains.resource.nvidia.com is not installed"));
 }
 
+// Without it no node could report, and each would be blamed for its silence.
+TEST_F(ReadCluster, SaysThatThereIsNoKindForTheReportsOfNodes) {
+  load(source_text("crds/computedomains.yaml"));
+  const auto view = read();
+  ASSERT_TRUE(view) << view.error().message;
+  EXPECT_EQ(lacking_api(*view),
+            "the cluster has no ComputeDomainNodes: CRD computedomainnodes.resource.nvidia.com is "
+            "not installed; install the operator (docs/install.md)");
+}
+
 TEST_F(ReadCluster, SaysThatTheDefinitionServesAnotherVersion) {
   std::string text = source_text("crds/computedomains.yaml");
   text.replace(text.find("name: v1beta1"), 13, "name: v2alpha1");

@@ -107,7 +107,7 @@ bool is_of_others(const ClusterView& view, const api::ObjectName& name) {
 }
 
 // Why nothing can be said of the ComputeDomains of this cluster, in a sentence: it has none of the
-// version that we speak. "" when it has.
+// version that we speak, or no reports of nodes. "" when it has.
 std::string lacking_api(const ClusterView& view);
 
 }  // namespace cdom::plugin
