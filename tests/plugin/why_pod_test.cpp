@@ -320,6 +320,25 @@ TEST(WhyPod, StopsAtTheDaemonThatHasFailed) {
   EXPECT_THAT(report.cause, HasSubstr("ended with code 3"));
 }
 
+// For as long as nothing says yet that the agent is away.
+TEST(WhyPod, LooksAtTheAgentWhereKubeletKnowsNone) {
+  core::World world = settled_world();
+  core::testing::group_report(world, "n1").state = api::DaemonState::Stopped;
+  ClusterView view = view_of(world);
+  pod_in(view, "pod-c1").phase = "Pending";
+  api::Occurrence event = memory_lost("pod-c1", std::chrono::seconds(5));
+  event.reason = "FailedPrepareDynamicResources";
+  event.message = "DRA driver compute-domain.nvidia.com is not registered";
+  view.events.push_back(event);
+  WhyReport report = why(view, "pod-c1");
+  EXPECT_EQ(stop_of(report), "IMEX daemon") << text_of(report);
+  EXPECT_EQ(report.remedy, "Check the compute-domain-agent pod there.");
+  EXPECT_THAT(report.command, HasSubstr("kubectl get pods -n compute-domain-nodes"));
+
+  view.events.back().message = "waits for its daemon";
+  EXPECT_EQ(why(view, "pod-c1").command, "kubectl describe cdn n1");
+}
+
 TEST(WhyPod, StopsAtThePeersThatDoNotReachTheNode) {
   core::World world = settled_world(3);
   for (const char* node : {"n2", "n3"}) {

@@ -352,11 +352,23 @@ bool is_in_node_list(PodScene& scene) {
                            "wait a moment; if it lasts, read the controller's log");
 }
 
+// Kubelet knows no agent of ours there, so that what the node has reported gets no newer.
+bool has_no_agent(const api::Occurrence& event) {
+  return event.message.find(cat(api::kDriver, " is not registered")) != std::string::npos;
+}
+
+bool stops_at_agent(PodScene& scene, const api::Occurrence& event) {
+  const std::string node = node_of(scene);
+  return scene.chain.stops(cat("kubelet cannot prepare the claim on ", node), event.message,
+                           "check the compute-domain-agent pod there", look_at_agent(scene, node));
+}
+
 bool has_daemon(PodScene& scene) {
   const std::string node = node_of(scene);
   if (const core::MemberView* member = member_that_stops(scene, core::Stop::AtDaemon)) {
     if (const api::Occurrence* event = failed_prepare(scene);
         event != nullptr && member->state == core::MemberState("Starting")) {
+      if (has_no_agent(*event)) return stops_at_agent(scene, *event);
       return scene.chain.stops(
           cat("kubelet cannot prepare the claim on ", node),
           cat(event->message,
@@ -368,9 +380,7 @@ bool has_daemon(PodScene& scene) {
   }
   if (const api::Occurrence* event = failed_prepare(scene);
       event != nullptr && scene.domain->member(node) == nullptr) {
-    return scene.chain.stops(cat("kubelet cannot prepare the claim on ", node), event->message,
-                             "check the compute-domain-agent pod there",
-                             look_at_agent(scene, node));
+    return stops_at_agent(scene, *event);
   }
   if (const auto lost = lost_memory(scene.facts, *scene.domain, scene.pod)) {
     return scene.chain.stops(
