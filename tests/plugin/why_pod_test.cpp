@@ -395,6 +395,14 @@ TEST(WhyPod, NamesThePodsThereAreForOneThatIsNot) {
               AllOf(HasSubstr("no pod pod-c9"), HasSubstr("pod-c1, pod-c2")));
 }
 
+TEST(WhyPod, SaysOfAPodThatIsThereThatItCannotBeRead) {
+  ClusterView view = settled_view();
+  view.unreadable["pods"][{"team-a", "odd"}] = "spec.containers: not an array";
+  EXPECT_EQ(why(view, "odd").subject,
+            "pod odd in namespace team-a cannot be read: spec.containers: not an array");
+  EXPECT_THAT(why_pod(view, {"team-b", "odd"}).error().message, HasSubstr("there is no pod odd"));
+}
+
 TEST(WhyPod, PrintsTheBrokenLinkTheCauseAndTheRemedy) {
   ClusterView view = settled_view();
   view.domains.clear();

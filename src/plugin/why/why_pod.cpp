@@ -426,6 +426,10 @@ std::vector<std::string> names_of(const std::vector<api::PodState>& pods, const 
 
 // Of pods without claims a bundle has those of one namespace only.
 base::Error no_such_pod(const ClusterView& view, const api::ObjectName& name) {
+  if (const std::string problem = unreadable_in<api::PodState>(view, name); !problem.empty()) {
+    return base::invalid(
+        cat("pod ", name.name, " in namespace ", name.ns, " cannot be read: ", problem));
+  }
   const std::vector<std::string> names = names_of(view.pods, name.ns);
   return {
       base::ErrorKind::NotFound,
