@@ -96,7 +96,7 @@ class Controller::Loop {
   [[nodiscard]] std::optional<base::Duration> next_due() const;
   [[nodiscard]] bool has_synced() const;
   [[nodiscard]] std::vector<std::string> unrest() const;
-  [[nodiscard]] std::string cluster_metrics() const;
+  [[nodiscard]] std::string scraped_metrics() const;
   [[nodiscard]] std::string not_ready() const { return informers_.watches().not_ready(); }
   [[nodiscard]] std::optional<Error> lost_kind() const { return informers_.watches().lost_kind(); }
 
@@ -240,8 +240,10 @@ void Controller::Loop::count_domains(const api::ComputeDomain* before,
 
 bool Controller::Loop::has_synced() const { return informers_.watches().have_synced(); }
 
-std::string Controller::Loop::cluster_metrics() const {
-  return has_synced() && may_work() ? controller::cluster_metrics(sources_) : "";
+std::string Controller::Loop::scraped_metrics() const {
+  base::Registry work;
+  for (const auto& queue : queues_) queue->show_work_in_progress(work);
+  return work.render() + (has_synced() && may_work() ? cluster_metrics(sources_) : "");
 }
 
 std::vector<std::string> Controller::Loop::unrest() const {
@@ -586,7 +588,7 @@ const std::vector<Controller::Part>& Controller::parts() const { return loop_->p
 std::optional<base::Duration> Controller::next_due() const { return loop_->next_due(); }
 bool Controller::has_synced() const { return loop_->has_synced(); }
 std::vector<std::string> Controller::unrest() const { return loop_->unrest(); }
-std::string Controller::cluster_metrics() const { return loop_->cluster_metrics(); }
+std::string Controller::scraped_metrics() const { return loop_->scraped_metrics(); }
 std::string Controller::not_ready() const { return loop_->not_ready(); }
 std::optional<Error> Controller::lost_kind() const { return loop_->lost_kind(); }
 

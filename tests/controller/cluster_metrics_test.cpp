@@ -3,7 +3,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "compute_domain/controller/controller.h"
 #include "compute_domain/core/status.h"
+#include "controller/empty_server.h"
 #include "controller/shell_rig.h"
 
 namespace cdom::controller {
@@ -184,6 +186,21 @@ TEST_F(ClusterMetrics, ShowADeletionBeforeOthersThatAreNotReadyAlsoWhileItsDomai
   rig_.put(domain);
   EXPECT_THAT(text({.domains = 1, .cliques = 1, .nodes = 1}),
               AllOf(HasSubstr("name=\"z\""), Not(HasSubstr("name=\"a\""))));
+}
+
+// Also where nothing has been read yet: a worker that hangs is to be seen then too.
+TEST(ScrapedMetrics, SayOfEachWorkerForHowLongItHoldsItsKeys) {
+  EmptyServer server;
+  const base::ManualClock clock;
+  base::Registry metrics;
+  const kube::Client client(server, clock, "test");
+  Options options;
+  options.workers = 2;
+  const Controller controller(client, clock, metrics, options);
+  EXPECT_THAT(
+      controller.scraped_metrics(),
+      AllOf(HasSubstr("workqueue_unfinished_work_seconds{name=\"worker-0\"} 0\n"),
+            HasSubstr("workqueue_longest_running_processor_seconds{name=\"worker-1\"} 0\n")));
 }
 
 }  // namespace

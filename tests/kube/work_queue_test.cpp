@@ -168,5 +168,30 @@ TEST(WorkQueue, CountsAddsAndTakesTheTimesAsClientGo) {
   }
 }
 
+TEST(WorkQueue, ShowsForHowLongKeysAreHeldAsClientGo) {
+  ManualClock clock;
+  Queue queue(clock, "domains");
+  const auto shown = [&queue] {
+    base::Registry metrics;
+    queue.show_work_in_progress(metrics);
+    return std::pair(
+        metrics.gauge("workqueue_unfinished_work_seconds", "", {{"name", "domains"}}).value(),
+        metrics.gauge("workqueue_longest_running_processor_seconds", "", {{"name", "domains"}})
+            .value());
+  };
+  for (const char* key : {"a", "b", "c"}) queue.add(key);
+  clock.advance(1s);
+  EXPECT_EQ(shown(), std::pair(0.0, 0.0)) << "they wait";
+  ASSERT_EQ(queue.try_pop(), "a");
+  clock.advance(2s);
+  ASSERT_EQ(queue.try_pop(), "b");
+  clock.advance(500ms);
+  EXPECT_EQ(shown(), std::pair(3.0, 2.5));
+  queue.done("a");
+  EXPECT_EQ(shown(), std::pair(0.5, 0.5));
+  queue.done("b");
+  EXPECT_EQ(shown(), std::pair(0.0, 0.0));
+}
+
 }  // namespace
 }  // namespace cdom::kube

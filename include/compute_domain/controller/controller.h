@@ -65,9 +65,10 @@ class Controller {
   // server, by kind of error but without the server's words; "" when all do. A watch that has
   // failed for less than ten seconds is about to work again.
   [[nodiscard]] std::string not_ready() const;
-  // What is known of domains, cliques and nodes, in the Prometheus text format; "" unless this
-  // process leads and every store has been filled: only one of several processes reports it.
-  [[nodiscard]] std::string cluster_metrics() const;
+  // What a scrape finds beside the registry's, in the Prometheus text format: for how long workers
+  // hold their keys; and of domains, cliques and nodes what is known, if this process leads and
+  // every store has been filled: only one of several processes reports that.
+  [[nodiscard]] std::string scraped_metrics() const;
   // Which kind the API server has not served for a minute, as run() ends with it.
   [[nodiscard]] std::optional<base::Error> lost_kind() const;
 

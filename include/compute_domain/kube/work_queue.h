@@ -63,6 +63,10 @@ class WorkQueue {
   // When the next key becomes due, on Clock::elapsed(); nullopt when none will by itself.
   [[nodiscard]] std::optional<base::Duration> next_due() const;
 
+  // Sets what grows while a worker holds a key, as of now: for a scrape, since no event of the
+  // queue would ever show a worker that hangs.
+  void show_work_in_progress(base::Registry& metrics) const;
+
  private:
   void add_locked(const Key& key);
   void add_after_locked(const Key& key, base::Duration delay);
@@ -82,6 +86,7 @@ class WorkQueue {
   }
 
   const base::Clock& clock_;
+  const std::string name_;
   std::optional<Shown> shown_;
   mutable std::mutex mutex_;
   std::condition_variable_any changed_;
@@ -105,7 +110,7 @@ class WorkQueue {
 template <class Key>
 WorkQueue<Key>::WorkQueue(const base::Clock& clock, const std::string& name,
                           base::Registry* metrics)
-    : clock_(clock) {
+    : clock_(clock), name_(name) {
   if (metrics == nullptr) return;
   const auto others = [&](const char* state) -> base::Number& {
     return metrics->gauge("compute_domain_work_queue_keys",
@@ -222,6 +227,30 @@ template <class Key>
 std::optional<base::Duration> WorkQueue<Key>::next_due() const {
   const std::scoped_lock lock(mutex_);
   return ready_.empty() ? earliest_delayed_locked() : clock_.elapsed();
+}
+
+template <class Key>
+void WorkQueue<Key>::show_work_in_progress(base::Registry& metrics) const {
+  std::chrono::duration<double> unfinished{}, longest{};
+  {
+    const std::scoped_lock lock(mutex_);
+    const base::Duration now = clock_.elapsed();
+    for (const auto& [key, since] : held_) {
+      unfinished += now - since;
+      longest = std::max<std::chrono::duration<double>>(longest, now - since);
+    }
+  }
+  metrics
+      .gauge("workqueue_unfinished_work_seconds",
+             "How long workers have held the keys that they hold now, together: what "
+             "workqueue_work_duration_seconds does not have yet.",
+             {{"name", name_}})
+      .set(unfinished.count());
+  metrics
+      .gauge("workqueue_longest_running_processor_seconds",
+             "How long a worker has held the key that is held for the longest time now.",
+             {{"name", name_}})
+      .set(longest.count());
 }
 
 template <class Key>

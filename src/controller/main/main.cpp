@@ -117,7 +117,7 @@ int run_controller(const program::ControllerFlags& flags, const cli::Signals& si
          .not_ready = [&loop] { return loop.not_ready(); },
          .readers = cli::readers_of(flags.health.metrics_path, flags.health, onlooker, clock),
          .clock = clock,
-         .more_metrics = [&loop] { return loop.cluster_metrics(); }});
+         .more_metrics = [&loop] { return loop.scraped_metrics(); }});
     if (!served) return cli::usage_error(kProgram, served.error().message);
     health = std::move(*served);
   }

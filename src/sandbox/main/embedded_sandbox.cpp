@@ -80,7 +80,7 @@ class ControllerThread {
                               .not_ready = [this] { return controller_.not_ready(); },
                               .readers = nullptr,
                               .clock = clock,
-                              .more_metrics = [this] { return controller_.cluster_metrics(); }});
+                              .more_metrics = [this] { return controller_.scraped_metrics(); }});
     if (!served) return served.error();
     base::log_info("the controller's metrics are served", {{"address", (*served)->address()}});
     health_ = std::move(*served);
