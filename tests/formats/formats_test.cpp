@@ -1,7 +1,7 @@
 // The texts that outlive a program, as release 0.1.0 has written them (tests/formats/0.1.0): the
-// node lists and reservations of the controller, the checkpoint of the agent. Every later release
-// reads them, and writes what a program of that release reads: each of its fields, with the same
-// value. What a later release adds, older ones pass over.
+// node lists and reservations of the controller, the reports and the checkpoint of the agent. Every
+// later release reads them, and writes what a program of that release reads: each of its fields,
+// with the same value. What a later release adds, older ones pass over.
 //
 // A release that changes a format adds a folder of its own. `UPDATE=1 test_formats` writes the
 // newest one.
@@ -13,6 +13,8 @@
 #include <nlohmann/json.hpp>
 
 #include "compute_domain/agent/checkpoint_codec.h"
+#include "compute_domain/api/codec.h"
+#include "compute_domain/api/compute_domain_node.h"
 #include "compute_domain/api/node_list.h"
 #include "compute_domain/base/text.h"
 #include "compute_domain/core/reservations.h"
@@ -114,6 +116,80 @@ core::Checkpoint checkpoint() {
   return made;
 }
 
+base::Time time_of(const std::string& text) { return base::parse_rfc3339(text).value(); }
+
+// One daemon serves, another has stopped, and a claim waits.
+api::ComputeDomainNodeReport report_by_domain() {
+  api::ImexGroupReport serves;
+  serves.group = "0123456789abcdef";
+  serves.table_hash = "feedfeedfeedfeed";
+  serves.slot = 0;
+  serves.term = 1;
+  serves.state = api::DaemonState::Ready;
+  serves.instance = "i1";
+  serves.since = time_of("2026-11-27T03:04:05Z");
+  serves.connected = "0-3,7";
+  serves.unreachable = {"n8"};
+  serves.domains = {"team-a/train"};
+  serves.claims = {"claim-1", "claim-2"};
+  serves.restarts = 2;
+  serves.last_failure = api::DaemonFailure{serves.since, "nvidia-imex has ended with code 1"};
+  api::ImexGroupReport stopped;
+  stopped.group = "h";
+  stopped.slot = 1;
+  stopped.term = 4;
+  stopped.state = api::DaemonState::Stopped;
+  stopped.since = serves.since;
+
+  api::ComputeDomainNodeReport report;
+  report.boot_id = "boot-1";
+  report.clique = "rack-1.7";
+  report.address = "10.0.0.1";
+  report.groups = {serves, stopped};
+  report.pending_claims = {{"claim-3", "the node still serves another domain"}};
+  report.conditions = {{.type = api::kConditionCanServe,
+                        .status = api::ConditionStatus::True,
+                        .reason = "RequirementsMet",
+                        .message = "offers its devices",
+                        .last_transition = serves.since}};
+  report.summary = {.state = serves.state,
+                    .since = serves.since,
+                    .domains = "team-a/train",
+                    .unreachable = "n8",
+                    .message = ""};
+  return report;
+}
+
+// On a node that is to change over, to another isolation and another clique.
+api::ComputeDomainNodeReport report_by_channel() {
+  api::ComputeDomainNodeReport report = report_by_domain();
+  report.isolation = api::Isolation::Channel;
+  report.next_isolation = api::Isolation::Domain;
+  report.next_clique = "rack-2.1";
+  report.host_managed = true;
+  report.fabric_error = "GPU 0 cannot be asked: GPU is lost";
+  api::ImexGroupReport& serves = report.groups.front();
+  serves.state = api::DaemonState::Failed;
+  serves.domains = {"team-a/eval", "team-a/train"};
+  serves.channels = "3,7-8";
+  serves.claim_channels = {{"claim-1", 3}, {"claim-2", 7}};
+  serves.releases = 2;
+  serves.message = "nvidia-imex has ended with code 1";
+  report.summary.state = serves.state;
+  report.summary.message = serves.message;
+  return report;
+}
+
+std::string text_of(const api::NodeList& list) {
+  return Json{{api::kNodeListKey, api::encode_node_list(list)}}.dump(2);
+}
+
+// As the API server keeps what the agent writes.
+std::string text_of(const api::ComputeDomainNodeReport& report) {
+  const api::ComputeDomainNode node{.meta = {.name = "n1"}, .status = report, .stale = {}};
+  return Json::parse(api::encode(node, "v1beta1")).dump(2);
+}
+
 // A ConfigMap's data, as its text.
 std::string data_of(const api::ConfigMap& map) { return Json(map.data).dump(2); }
 api::ConfigMap map_with(const std::string& data) {
@@ -163,8 +239,12 @@ std::vector<Format> formats() {
       return std::string(*read == list ? "" : "reads as another list");
     };
   };
-  const auto text_of = [](const api::NodeList& list) {
-    return Json{{api::kNodeListKey, api::encode_node_list(list)}}.dump(2);
+  const auto report_of = [](const api::ComputeDomainNodeReport& report) {
+    return [report](const std::string& text) {
+      const auto read = api::decode<api::ComputeDomainNode>(text);
+      if (!read) return read.error().message;
+      return std::string(read->status == report ? "" : "reads as another report");
+    };
   };
   return {{"node-list.json", text_of(by_domain()), list_of(by_domain())},
           {"clique-list.json", text_of(by_channel()), list_of(by_channel())},
@@ -174,6 +254,8 @@ std::vector<Format> formats() {
                                     ? ""
                                     : "reads as other reservations");
            }},
+          {"report.json", text_of(report_by_domain()), report_of(report_by_domain())},
+          {"clique-report.json", text_of(report_by_channel()), report_of(report_by_channel())},
           {"checkpoint.json", agent::encode_checkpoint(checkpoint()), [](const std::string& text) {
              const auto read = agent::decode_checkpoint(text);
              if (!read) return read.error().message;
@@ -216,6 +298,16 @@ TEST(Formats, OfLaterReleasesAreReadPastWhatTheyAdd) {
         api::decode_node_list(map_with(Json{{api::kNodeListKey, later.dump()}}.dump()));
     ASSERT_TRUE(read) << read.error().message;
     EXPECT_EQ(*read, list);
+  }
+  for (const api::ComputeDomainNodeReport& report : {report_by_domain(), report_by_channel()}) {
+    Json later = Json::parse(text_of(report));
+    later["status"]["laterField"] = {{"any", "thing"}};
+    for (const char* part : {"groups", "conditions", "pendingClaims"}) {
+      for (Json& row : later["status"].at(part)) row["laterField"] = 1;
+    }
+    const auto read = api::decode<api::ComputeDomainNode>(later.dump());
+    ASSERT_TRUE(read) << read.error().message;
+    EXPECT_EQ(read->status, report);
   }
 }
 
