@@ -40,6 +40,11 @@ TEST_F(DaemonSetTest, OwnsThePodsOfTheAgents) {
   EXPECT_EQ(owner()["controller"], true);
 }
 
+TEST_F(DaemonSetTest, HasItsImageRun) {
+  EXPECT_EQ(at(get(kPods, kAgentPod), "/spec/containers/0/image"),
+            at(get(kDaemonSets, kAgents), "/spec/template/spec/containers/0/image"));
+}
+
 TEST_F(DaemonSetTest, CountsThem) {
   settle();
   EXPECT_EQ(status("desiredNumberScheduled"), 4);

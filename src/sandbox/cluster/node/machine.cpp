@@ -233,27 +233,7 @@ bool Machine::keep_agent() {
   return kubelet_.is_running(agent_key_) && start_agent(*pod);
 }
 
-base::Result<json> Machine::owners_of_agent_pod() {
-  json owners = json::array();
-  if (config_.agent_daemon_set.empty()) return owners;
-  const auto owner = objects_.get(kDaemonSets, {agent_key_.ns, config_.agent_daemon_set});
-  // Without it there are no pods of its.
-  if (!owner) return owner.error();
-  owners.push_back({{"apiVersion", api_version_of(kDaemonSets)},
-                    {"kind", kDaemonSets.kind},
-                    {"name", config_.agent_daemon_set},
-                    {"uid", uid_of(*owner)},
-                    {"controller", true},
-                    {"blockOwnerDeletion", true}});
-  return owners;
-}
-
-bool Machine::create_agent_pod() {
-  auto owners = owners_of_agent_pod();
-  if (!owners) {
-    agent_due_ = clock_.elapsed() + kRetry;
-    return true;
-  }
+base::Result<json> Machine::compose_agent_pod() {
   json pod{
       {"metadata",
        {{"namespace", agent_key_.ns}, {"name", agent_key_.name}, {"labels", {{"app", kAgentApp}}}}},
@@ -265,8 +245,28 @@ bool Machine::create_agent_pod() {
         {"tolerations", json::array({{{"operator", "Exists"}}})},
         {"containers",
          json::array({{{"name", "agent"}, {"image", "compute-domain-agent:sandbox"}}})}}}};
-  if (!owners->empty()) pod["metadata"]["ownerReferences"] = *std::move(owners);
-  auto made = objects_.create(kPods, pod);
+  if (config_.agent_daemon_set.empty()) return pod;
+  const auto owner = objects_.get(kDaemonSets, {agent_key_.ns, config_.agent_daemon_set});
+  // Without it there are no pods of its.
+  if (!owner) return owner.error();
+  pod["metadata"]["ownerReferences"] = json::array({{{"apiVersion", api_version_of(kDaemonSets)},
+                                                     {"kind", kDaemonSets.kind},
+                                                     {"name", config_.agent_daemon_set},
+                                                     {"uid", uid_of(*owner)},
+                                                     {"controller", true},
+                                                     {"blockOwnerDeletion", true}}});
+  // By its image one sees of which version of the DaemonSet a pod is.
+  pod["spec"]["containers"][0]["image"] = at(*owner, "/spec/template/spec/containers/0/image");
+  return pod;
+}
+
+bool Machine::create_agent_pod() {
+  const auto pod = compose_agent_pod();
+  if (!pod) {
+    agent_due_ = clock_.elapsed() + kRetry;
+    return true;
+  }
+  auto made = objects_.create(kPods, *pod);
   if (made) {
     writes_.note(pods_, *made);
   } else {

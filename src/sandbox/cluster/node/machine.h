@@ -52,8 +52,8 @@ class Machine : public Part {
   void stop_agent();
   bool keep_agent();
   bool create_agent_pod();
-  // One reference, or none when it has no owner.
-  base::Result<json> owners_of_agent_pod();
+  // As its DaemonSet wants it, if it has one.
+  base::Result<json> compose_agent_pod();
   bool start_agent(const json& pod);
   bool wipe_slices();
   void follow_network();
