@@ -281,5 +281,16 @@ check "which check finds" says 1 "it is not installed" cd_ check
 kill "$sandbox"
 wait "$sandbox" 2>/dev/null
 check "no server" says 1 "cannot read the cluster at http" cd_ topology
+
+# The sandbox as the documentation starts it, before the first domain.
+"$bin/compute-domain-sandbox" --racks 1 --nodes-per-rack 4 --kubeconfig "$KUBECONFIG" >"$work/own.out" 2>"$work/own.log" &
+sandbox=$!
+check "a sandbox with a controller of its own gets ready" eventually 30 grep -q '^ready: KUBECONFIG=' "$work/own.out"
+check "check is healthy there" eventually 10 says 0 "healthy" cd_ check
+check "and has nothing to warn of" eventually 10 refuses prints WARN cd_ check
+check "the Lease names its controller" prints " holds the Lease" cd_ check
+check "its agents run the image of their DaemonSet" prints "4 of 4 pods run image tag" cd_ check
+kill "$sandbox"
+wait "$sandbox" 2>/dev/null
 [ "$failed" -eq 0 ] || tail -n 20 "$work"/*log
 finish_checks

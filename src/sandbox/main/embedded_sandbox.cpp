@@ -10,9 +10,11 @@
 #include "compute_domain/base/log.h"
 #include "compute_domain/base/metrics.h"
 #include "compute_domain/base/pulses.h"
+#include "compute_domain/base/random.h"
 #include "compute_domain/base/text.h"
 #include "compute_domain/controller/controller.h"
 #include "compute_domain/kube/client.h"
+#include "compute_domain/kube/leader_election.h"
 #include "compute_domain/sandbox/api_front.h"
 #include "sandbox/main/agent_pages.h"
 #include "sandbox/main/cluster_loop.h"
@@ -52,13 +54,27 @@ core::Settings settings_of(const SandboxFlags& flags) {
   return settings;
 }
 
-// The controller, on threads of its own, as its ServiceAccount.
+kube::LeaderElectionOptions election_of(const SandboxFlags& flags) {
+  return {.lease = {flags.ns, kController},
+          .identity = base::cat(kController, "-", base::Random(flags.seed).uuid()),
+          .seed = flags.seed};
+}
+
+// The controller, on threads of its own, as its ServiceAccount. It holds the Lease of a controller,
+// by which others see that one works; but it works without it too, as a process that was asleep
+// has lost the Lease and cannot start again by itself.
 class ControllerThread {
  public:
   ControllerThread(sandbox::ApiServer& server, const base::Clock& clock, const SandboxFlags& flags)
       : pulses_(clock, kStuck),
         transport_(server.client(sandbox::service_account_user(flags.ns, kController))),
         client_(*transport_, clock, kController, &metrics_),
+        election_client_(*transport_, clock, base::cat(kController, "-election"), &metrics_),
+        election_thread_([this, &clock, options = election_of(flags)](const std::stop_token& stop) {
+          while (!stop.stop_requested()) {
+            kube::LeaderElection(election_client_, clock, options, &metrics_).run(stop);
+          }
+        }),
         controller_(client_, clock, metrics_,
                     {.settings = settings_of(flags),
                      .node_namespace = flags.node_ns,
@@ -92,6 +108,8 @@ class ControllerThread {
   base::Pulses pulses_;
   const std::unique_ptr<http::Client> transport_;
   kube::Client client_;
+  const kube::Client election_client_;
+  std::jthread election_thread_;
   controller::Controller controller_;
   std::jthread thread_;
   std::unique_ptr<http::Server> health_;
