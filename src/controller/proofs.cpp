@@ -106,7 +106,9 @@ Result<void> Proofs::remove_node_labels(const std::string& labelled) {
 
 Result<void> Proofs::operator()(const core::EnsureTemplateAbsent& action) {
   return ensure_absent<api::ResourceClaimTemplate>(action.name, [&](const api::ObjectMeta& meta) {
-    return core::is_owned_by(meta, action.domain_uid) ||
+    // One that has lost its label we may not delete; it goes with its owner.
+    return (core::is_owned_by(meta, action.domain_uid) &&
+            core::bears_label_of(meta, action.domain_uid)) ||
            (action.predecessors && core::is_predecessors_template(meta, action.domain_uid));
   });
 }

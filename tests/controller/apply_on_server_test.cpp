@@ -56,10 +56,12 @@ class ApplyOnServer : public testing::Test {
 };
 
 TEST_F(ApplyOnServer, DeletesATemplateOfItsDomainOnlyWhateverHasTakenItsName) {
-  const auto is_left = [&](const std::string& owners) {
+  const auto is_left = [&](const std::string& owners,
+                           const std::string& labels =
+                               "resource.nvidia.com/computeDomain: uid-train") {
     load(cat(R"({apiVersion: resource.k8s.io/v1, kind: ResourceClaimTemplate,
-        metadata: {namespace: team-a, name: train-channel, ownerReferences: [)",
-             owners, "]}, spec: {spec: {}}}"));
+        metadata: {namespace: team-a, name: train-channel, labels: {)",
+             labels, "}, ownerReferences: [", owners, "]}, spec: {spec: {}}}"));
     const Applied applied =
         apply(core::EnsureTemplateAbsent{{"team-a", "train-channel"}, "uid-train"});
     EXPECT_TRUE(applied.result) << applied.result.error().message;
@@ -72,6 +74,7 @@ TEST_F(ApplyOnServer, DeletesATemplateOfItsDomainOnlyWhateverHasTakenItsName) {
   EXPECT_TRUE(is_left("")) << "a user's own";
   EXPECT_TRUE(is_left(owner("uid-other"))) << "of another domain";
   EXPECT_FALSE(is_left(owner("uid-train")));
+  EXPECT_TRUE(is_left(owner("uid-train"), "")) << "without its label we may not";
 }
 
 class CliqueObjectsOnServer : public ApplyOnServer {

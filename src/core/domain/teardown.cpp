@@ -23,6 +23,12 @@ namespace {
 
 using base::cat;
 
+// The admission policy lets the controller delete no template without the label; one that has lost
+// it goes with its owner.
+bool is_ours(const World& world, const api::ResourceClaimTemplate& object) {
+  return owns(world, object) && bears_label_of(object.meta, world.view.uid);
+}
+
 // Children that bear the UID of a domain which is gone, or which we do not hold any more. A
 // template that is being deleted already goes by itself, whatever still holds it.
 void add_children_absent(const World& world, Plan& plan) {
@@ -34,8 +40,7 @@ void add_children_absent(const World& world, Plan& plan) {
   std::vector<EnsureTemplateAbsent> templates;
   for (const api::ResourceClaimTemplate& object : world.templates) {
     const bool predecessors = world.view.has_predecessor && is_inherited(world, object);
-    const bool is_ours = owns(world, object) && bears_label_of(object.meta, world.view.uid);
-    if (predecessors || (is_ours && !object.meta.is_deleting())) {
+    if (predecessors || (is_ours(world, object) && !object.meta.is_deleting())) {
       templates.push_back({api::name_of(object.meta), world.view.uid, predecessors});
     }
   }
@@ -112,7 +117,7 @@ Plan reconcile_deleting(const World& world) {
   if (!waits_for.empty()) {
     const auto* found = wanted ? find_template(world, api::name_of(wanted->meta)) : nullptr;
     const bool is_there = found != nullptr && !found->meta.is_deleting() &&
-                          (owns(world, *found) || is_inherited(world, *found));
+                          (is_ours(world, *found) || is_inherited(world, *found));
     const Readiness readiness = readiness_now(world);
     plan.look_again = readiness.look_again;
     // Told before what does not succeed is tried again.
