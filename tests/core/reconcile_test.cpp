@@ -583,6 +583,9 @@ TEST(Reconcile, TellsOfSeatsTheMoreSeldomTheMoreDomainsWaitForThem) {
   EXPECT_EQ(reconcile(world).look_again, base::Duration(2s));
   world.seats->told_by = 1000;
   EXPECT_EQ(reconcile(world).look_again, base::Duration(20s));
+  World with_more = world;
+  with_more.view.domain->status->nodes.front().ip_address = "10.0.9.9";
+  EXPECT_EQ(reconcile(with_more).look_again, base::Duration(2s)) << "not of seats alone";
   world.now += 20s;
   EXPECT_THAT(condition_in(reconcile(world), "Ready").message, HasSubstr("34 of 36 seats"));
 }

@@ -35,8 +35,19 @@ bool gives_a_slot(const std::optional<api::ComputeDomainStatus>& before,
 // fifty times a second at most.
 constexpr base::Duration kPaceOfSeats = std::chrono::milliseconds(20);
 
-base::Duration detail_interval(const World& world) {
-  if (!world.seats) return world.settings.detail_interval;
+// The message of Ready counts the seats.
+bool differs_in_a_message(const api::ComputeDomainStatus& before, api::ComputeDomainStatus after) {
+  for (api::Condition& condition : after.conditions) {
+    const auto* known = api::find_condition(before.conditions, condition.type);
+    if (known != nullptr && condition.type == kConditionReady) condition.message = known->message;
+  }
+  return after == before;
+}
+
+base::Duration detail_interval(const World& world, const api::ComputeDomainStatus& after) {
+  const auto& before = world.view.domain->status;
+  const bool is_of_seats = world.seats && before && differs_in_a_message(*before, after);
+  if (!is_of_seats) return world.settings.detail_interval;
   return std::max(world.settings.detail_interval, kPaceOfSeats * world.seats->told_by);
 }
 
@@ -50,7 +61,7 @@ base::Duration wait_of_status(const World& world, const api::ComputeDomainStatus
       events_for(world, domain.status.value_or(api::ComputeDomainStatus{}), after, readiness)
           .empty();
   const base::Duration interval =
-      is_detail ? detail_interval(world) : world.settings.status_interval;
+      is_detail ? detail_interval(world, after) : world.settings.status_interval;
   return std::max(left_of(interval, world.status_written, world.now),
                   left_of(interval, world.unreported_list, world.now));
 }
