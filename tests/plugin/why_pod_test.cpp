@@ -328,12 +328,16 @@ TEST(WhyPod, LooksAtTheAgentWhereKubeletKnowsNone) {
   pod_in(view, "pod-c1").phase = "Pending";
   api::Occurrence event = memory_lost("pod-c1", std::chrono::seconds(5));
   event.reason = "FailedPrepareDynamicResources";
-  event.message = "DRA driver compute-domain.nvidia.com is not registered";
   view.events.push_back(event);
-  WhyReport report = why(view, "pod-c1");
-  EXPECT_EQ(stop_of(report), "IMEX daemon") << text_of(report);
-  EXPECT_EQ(report.remedy, "Check the compute-domain-agent pod there.");
-  EXPECT_THAT(report.command, HasSubstr("kubectl get pods -n compute-domain-nodes"));
+  for (const char* message :
+       {"DRA driver compute-domain.nvidia.com is not registered",
+        "plugin name compute-domain.nvidia.com not found in the list of registered DRA plugins"}) {
+    view.events.back().message = message;
+    const WhyReport report = why(view, "pod-c1");
+    EXPECT_EQ(stop_of(report), "IMEX daemon") << text_of(report);
+    EXPECT_EQ(report.remedy, "Check the compute-domain-agent pod there.");
+    EXPECT_THAT(report.command, HasSubstr("kubectl get pods -n compute-domain-nodes"));
+  }
 
   view.events.back().message = "waits for its daemon";
   EXPECT_EQ(why(view, "pod-c1").command, "kubectl describe cdn n1");

@@ -353,8 +353,13 @@ bool is_in_node_list(PodScene& scene) {
 }
 
 // Kubelet knows no agent of ours there, so that what the node has reported gets no newer.
+// (k8s.io/kubernetes/pkg/kubelet/cm/dra/plugin; the second text is that of 1.32 and 1.33.)
 bool has_no_agent(const api::Occurrence& event) {
-  return event.message.find(cat(api::kDriver, " is not registered")) != std::string::npos;
+  const auto says = [&](const std::string& text) {
+    return event.message.find(text) != std::string::npos;
+  };
+  return says(cat(api::kDriver, " is not registered")) ||
+         (says(api::kDriver) && says("not found in the list of registered DRA plugins"));
 }
 
 bool stops_at_agent(PodScene& scene, const api::Occurrence& event) {
