@@ -104,9 +104,24 @@ TEST(TrimmedTemplate, KeepsOfLabelsAndOwnersWhatTellsWhoseItIs) {
   trim(object);
   EXPECT_EQ(object.meta.labels, labels);
   EXPECT_TRUE(core::is_owned_by(object.meta, "u-d"));
-  EXPECT_LT(object.meta.owners.size(), 10U);
+  EXPECT_LT(object.meta.owners.size(), 70U);
   EXPECT_GT(object.meta.owners.size(), 1U) << "that it has others is read too";
   EXPECT_THAT(object.meta.finalizers, IsEmpty());
+}
+
+TEST(TrimmedTemplate, KeepsNoTextOfAnyLength) {
+  api::ResourceClaimTemplate object;
+  object.meta.owners = {{"example.com/v1", "X", std::string(1'000'000, 'n'), "u"}};
+  object.meta.annotations[api::kPlacementGeneration] = std::string(200'000, '7');
+  trim(object);
+  EXPECT_LT(object.meta.owners.at(0).name.size(), 300U);
+  EXPECT_THAT(object.meta.annotations, IsEmpty());
+}
+
+TEST(TrimmedClaim, KeepsNoNameOfAPodThatNoPodCanHave) {
+  api::ResourceClaim claim = claim_with({api::encode_domain_config({.num_nodes = 3})});
+  claim.meta.owners = {{"v1", "Pod", std::string(1'000'000, 'n'), "u-pod"}};
+  EXPECT_LT(trimmed(claim).meta.owners.at(0).name.size(), 300U);
 }
 
 TEST(TrimmedSlice, KeepsOfItsDevicesTheAttributesThatAreRead) {

@@ -467,6 +467,42 @@ TEST(Workloads, AddOwnersThatComeLaterAndPutNoneBack) {
   EXPECT_THAT(reconcile_workloads(world).actions, IsEmpty());
 }
 
+// A tenant may write as many owners as it likes, and of any length.
+TEST(Workloads, WriteNoOwnersBackWhereSomeAreNotKept) {
+  PodFacts other = pod("b");
+  other.meta.owners = {{"batch/v1", "Job", "second", "uid-second", true}};
+  PodFacts first = pod_of_job("train-0");
+  for (PodFacts* facts : {&first, &other}) facts->meta.labels = {{api::kPodDomainLabel, "ring"}};
+  WorkloadsWorld world = world_with({known(claim_for("train-0"), *workload_of(first, "channel"))});
+  api::ComputeDomain domain = made_by(reconcile_workloads(world));
+  domain.meta.uid = "uid-domain";
+  world.claims.push_back(known(claim_for("b"), *workload_of(other, "channel")));
+
+  const auto sets_with = [&](const std::vector<api::OwnerReference>& more) {
+    api::ObjectMeta meta = domain.meta;
+    meta.owners.insert(meta.owners.end(), more.begin(), more.end());
+    bound_owners(meta);
+    EXPECT_LE(meta.owners.size(), 65U);
+    for (const auto& owner : meta.owners) EXPECT_LE(owner.name.size(), 254U);
+    world.domains = {domain};
+    world.domains.front().meta = meta;
+    return actions<SetOwners>(reconcile_workloads(world));
+  };
+  EXPECT_THAT(sets_with({}), SizeIs(1));
+  EXPECT_THAT(sets_with({{"v1", "ConfigMap", std::string(253, 'n'), "u"}}), SizeIs(1));
+  EXPECT_THAT(sets_with({{"v1", "ConfigMap", std::string(100'000, 'n'), "u"}}), IsEmpty());
+  EXPECT_THAT(sets_with(std::vector<api::OwnerReference>(5'000, {"v1", "ConfigMap", "n", "u"})),
+              IsEmpty());
+}
+
+TEST(TrimmedPod, KeepsOfItsOwnersTheController) {
+  PodFacts facts = pod_of_job("train-0");
+  const api::OwnerReference controller = facts.meta.owners.front();
+  facts.meta.owners.insert(facts.meta.owners.begin(), 5'000, {"v1", "ConfigMap", "n", "u"});
+  trim_pod(facts.meta);
+  EXPECT_THAT(facts.meta.owners, ElementsAre(controller));
+}
+
 TEST(Workloads, NameAClaimThatOwnsInTheVersionThatIsServedNow) {
   api::ResourceClaim claim = claim_for("mesh");
   claim.meta.owners.clear();

@@ -61,6 +61,11 @@ std::string workload_id(const std::string& ns, const api::Workload& workload);
 
 // Takes out of a pod's metadata what no function here reads.
 void trim_pod(api::ObjectMeta& meta);
+// The API server bounds neither how many owners an object has, nor their texts. Cuts what is more
+// than any workload has; has_all_owners() tells that nothing was cut, so that they may be written
+// back.
+void bound_owners(api::ObjectMeta& meta);
+bool has_all_owners(const api::ObjectMeta& meta);
 
 // The API server did not take a workload's domain.
 struct DomainRefusal {

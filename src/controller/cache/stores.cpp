@@ -13,6 +13,7 @@
 #include "compute_domain/core/reservations.h"
 #include "compute_domain/core/status.h"
 #include "compute_domain/core/templates.h"
+#include "compute_domain/core/workloads.h"
 
 namespace cdom::controller {
 
@@ -25,6 +26,7 @@ std::vector<std::string> one_of(std::string value) {
 
 // The longest name that Kubernetes gives an object.
 constexpr std::size_t kLongestName = 253;
+constexpr std::size_t kLongestNumber = 20;  // in decimal digits
 
 // A claim of an automatic domain keeps the one configuration that says how the domain is to be;
 // nobody reads the others again.
@@ -48,15 +50,6 @@ void keep_labels(api::ObjectMeta& meta, std::initializer_list<std::string_view> 
   std::erase_if(meta.labels, [&](const auto& label) {
     return std::ranges::find(read, label.first) == read.end();
   });
-}
-
-// Of owners that are no ComputeDomains it is only asked whether there are any, and for the first.
-constexpr std::size_t kMostOwners = 8;
-
-void keep_few_owners(api::ObjectMeta& meta) {
-  std::ranges::stable_partition(meta.owners, core::is_domain);
-  if (meta.owners.size() > kMostOwners) meta.owners.resize(kMostOwners);
-  meta.owners.shrink_to_fit();
 }
 
 bool is_unnamed(const api::ResourceClaim& claim) {
@@ -196,6 +189,7 @@ void trim(api::ComputeDomain& domain) {
   keep_labels(domain.meta, {api::kWorkloadLabel});
   // Those of an automatic domain are written back with more.
   if (!domain.spec.workload) domain.meta.owners = {};
+  core::bound_owners(domain.meta);
   // What the CRD says of a domain as long as nobody has written its status. Nodes beside it are of
   // another driver, which writes no conditions.
   if (!domain.status) return;
@@ -227,6 +221,7 @@ void trim(api::ResourceClaim& claim) {
     if (owners.size() > 1) owners.resize(1);
     trim_meta(claim.meta);
     claim.meta.owners = std::move(owners);
+    core::bound_owners(claim.meta);
     if (!name.empty() && name.size() <= kLongestName) {
       claim.meta.annotations[api::kPodClaimAnnotation] = name;
     }
@@ -250,9 +245,12 @@ void trim(api::ResourceClaim& claim) {
 void trim(api::ResourceClaimTemplate& object) {
   const std::string generation = object.meta.annotation(api::kPlacementGeneration);
   object.meta.annotations.clear();
-  if (!generation.empty()) object.meta.annotations[api::kPlacementGeneration] = generation;
+  const bool is_number = !generation.empty() && generation.size() <= kLongestNumber;
+  if (is_number) object.meta.annotations[api::kPlacementGeneration] = generation;
   keep_labels(object.meta, {api::kDomainLabel, api::kTargetLabel});
-  keep_few_owners(object.meta);
+  // Of those that are no ComputeDomains it is only asked whether there are any, and for the first.
+  std::ranges::stable_partition(object.meta.owners, core::is_domain);
+  core::bound_owners(object.meta);
   // Those of NVIDIA's DRA driver are written back without its own.
   if (!object.meta.has_finalizer(api::kDomainFinalizer)) object.meta.finalizers = {};
   object.claim_labels.clear();

@@ -1,6 +1,7 @@
 #include "compute_domain/core/workloads.h"
 
 #include <algorithm>
+#include <array>
 #include <chrono>
 #include <tuple>
 #include <unordered_map>
@@ -384,7 +385,7 @@ void create_domain(const WorkloadsWorld& world, const KnownDomains& domains, con
 // about an owner in another one, as an upgrade of the cluster leaves it.
 void add_owners(const WorkloadsWorld& world, const api::ComputeDomain& domain, const Work& work,
                 Plan& plan) {
-  if (domain.meta.owners.empty()) return;
+  if (domain.meta.owners.empty() || !has_all_owners(domain.meta)) return;
   const auto had = world.owners.find(domain.meta.uid);
   std::vector<api::OwnerReference> owners = domain.meta.owners;
   for (const auto& [uid, owner] : work.owners) {
@@ -487,6 +488,39 @@ void trim_pod(api::ObjectMeta& meta) {
   });
   meta.annotations.clear();
   meta.finalizers = {};
+  std::vector<api::OwnerReference> owners;
+  if (const api::OwnerReference* controller = controller_of(meta)) owners = {*controller};
+  meta.owners = std::move(owners);
+  bound_owners(meta);
+}
+
+namespace {
+
+constexpr std::array kTextsOfOwner = {&api::OwnerReference::api_version, &api::OwnerReference::kind,
+                                      &api::OwnerReference::name, &api::OwnerReference::uid};
+// The longest name that Kubernetes gives an object, and more owners than a workload has.
+constexpr std::size_t kLongestText = 253, kMostOwners = 64;
+
+}  // namespace
+
+void bound_owners(api::ObjectMeta& meta) {
+  if (meta.owners.size() > kMostOwners) meta.owners.resize(kMostOwners + 1);
+  meta.owners.shrink_to_fit();
+  for (api::OwnerReference& owner : meta.owners) {
+    for (const auto text : kTextsOfOwner) {
+      if ((owner.*text).size() > kLongestText)
+        owner.*text = (owner.*text).substr(0, kLongestText + 1);
+    }
+  }
+}
+
+bool has_all_owners(const api::ObjectMeta& meta) {
+  return meta.owners.size() <= kMostOwners &&
+         std::ranges::all_of(meta.owners, [](const api::OwnerReference& owner) {
+           return std::ranges::all_of(kTextsOfOwner, [&](const auto text) {
+             return (owner.*text).size() <= kLongestText;
+           });
+         });
 }
 
 Plan reconcile_workloads(const WorkloadsWorld& world) {
