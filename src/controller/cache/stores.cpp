@@ -249,7 +249,7 @@ void trim(api::ResourceClaimTemplate& object) {
   if (is_number) object.meta.annotations[api::kPlacementGeneration] = generation;
   keep_labels(object.meta, {api::kDomainLabel, api::kTargetLabel});
   // Of those that are no ComputeDomains it is only asked whether there are any, and for the first.
-  std::ranges::stable_partition(object.meta.owners, core::is_domain);
+  std::stable_partition(object.meta.owners.begin(), object.meta.owners.end(), core::is_domain);
   core::bound_owners(object.meta);
   // Those of NVIDIA's DRA driver are written back without its own.
   if (!object.meta.has_finalizer(api::kDomainFinalizer)) object.meta.finalizers = {};
