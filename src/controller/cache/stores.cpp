@@ -245,8 +245,8 @@ void trim(api::ResourceClaim& claim) {
 void trim(api::ResourceClaimTemplate& object) {
   const std::string generation = object.meta.annotation(api::kPlacementGeneration);
   object.meta.annotations.clear();
-  const bool is_number = !generation.empty() && generation.size() <= kLongestNumber;
-  if (is_number) object.meta.annotations[api::kPlacementGeneration] = generation;
+  const bool may_be_number = !generation.empty() && generation.size() <= kLongestNumber;
+  if (may_be_number) object.meta.annotations[api::kPlacementGeneration] = generation;
   keep_labels(object.meta, {api::kDomainLabel, api::kTargetLabel});
   // Of those that are no ComputeDomains it is only asked whether there are any, and for the first.
   std::stable_partition(object.meta.owners.begin(), object.meta.owners.end(), core::is_domain);
