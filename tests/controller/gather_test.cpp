@@ -45,12 +45,17 @@ TEST(Gather, ANodeThatIsMadeAgainHasTheAgentPodThatIsThere) {
   EXPECT_TRUE(view_of_n1(rig).agent->ready);
 }
 
-TEST(Gather, SeatsAreCountedOnceUntilSomethingOfThemChanges) {
-  ShellRig rig;
-  fill(rig);
+api::ResourceSlice slice_of_n1() {
   auto slice = object_named<api::ResourceSlice>("n1-slice", "");
   slice.driver = api::kDriver;
   slice.node = slice.pool = "n1";
+  return slice;
+}
+
+TEST(Gather, SeatsAreCountedOnceUntilSomethingOfThemChanges) {
+  ShellRig rig;
+  fill(rig);
+  api::ResourceSlice slice = slice_of_n1();
   slice.devices = {{.name = "channel-0", .attributes = {}}};
   rig.put(slice);
   const core::SeatCount first = seats_of(rig.sources);
@@ -86,9 +91,7 @@ TEST(Gather, SeatsAreCountedOnceUntilSomethingOfThemChanges) {
 TEST(Gather, ASliceWithoutDevicesPublishesNoClique) {
   ShellRig rig;
   fill(rig);
-  auto slice = object_named<api::ResourceSlice>("n1-slice", "");
-  slice.driver = api::kDriver;
-  slice.node = slice.pool = "n1";
+  api::ResourceSlice slice = slice_of_n1();
   rig.put(slice);
   EXPECT_EQ(gather_label(rig.sources, "n1").clique, std::nullopt);
   slice.devices = {{.name = "channel-0", .attributes = {}}};
@@ -99,9 +102,7 @@ TEST(Gather, ASliceWithoutDevicesPublishesNoClique) {
 TEST(Gather, ACliqueThatOnlyAnAgentSpeaksOfHasNoSharedSlice) {
   ShellRig rig;
   fill(rig);
-  auto slice = object_named<api::ResourceSlice>("n1-slice", "");
-  slice.driver = api::kDriver;
-  slice.node = slice.pool = "n1";
+  api::ResourceSlice slice = slice_of_n1();
   slice.devices = {
       {.name = "channel-0",
        .attributes = {{"type", std::string("channel")}, {"clique", std::string("a.1")}}}};

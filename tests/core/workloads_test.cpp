@@ -449,7 +449,8 @@ TEST(Workloads, MakeNothingForAdminAccess) {
   EXPECT_THAT(reconcile_workloads(world).actions, IsEmpty());
 }
 
-TEST(Workloads, AddOwnersThatComeLaterAndPutNoneBack) {
+// The domain of a workload with a Job that owns it, and since then a claim of a second Job.
+WorkloadsWorld world_with_a_second_owner() {
   PodFacts other = pod("b");
   other.meta.owners = {{"batch/v1", "Job", "second", "uid-second", true}};
   PodFacts first = pod_of_job("train-0");
@@ -459,6 +460,11 @@ TEST(Workloads, AddOwnersThatComeLaterAndPutNoneBack) {
   domain.meta.uid = "uid-domain";
   world.domains = {domain};
   world.claims.push_back(known(claim_for("b"), *workload_of(other, "channel")));
+  return world;
+}
+
+TEST(Workloads, AddOwnersThatComeLaterAndPutNoneBack) {
+  WorkloadsWorld world = world_with_a_second_owner();
   const auto sets = actions<SetOwners>(reconcile_workloads(world));
   ASSERT_THAT(sets, SizeIs(1));
   EXPECT_THAT(sets[0].owners, SizeIs(2));
@@ -469,14 +475,8 @@ TEST(Workloads, AddOwnersThatComeLaterAndPutNoneBack) {
 
 // A tenant may write as many owners as it likes, and of any length.
 TEST(Workloads, WriteNoOwnersBackWhereSomeAreNotKept) {
-  PodFacts other = pod("b");
-  other.meta.owners = {{"batch/v1", "Job", "second", "uid-second", true}};
-  PodFacts first = pod_of_job("train-0");
-  for (PodFacts* facts : {&first, &other}) facts->meta.labels = {{api::kPodDomainLabel, "ring"}};
-  WorkloadsWorld world = world_with({known(claim_for("train-0"), *workload_of(first, "channel"))});
-  api::ComputeDomain domain = made_by(reconcile_workloads(world));
-  domain.meta.uid = "uid-domain";
-  world.claims.push_back(known(claim_for("b"), *workload_of(other, "channel")));
+  WorkloadsWorld world = world_with_a_second_owner();
+  const api::ComputeDomain domain = world.domains.front();
 
   const auto sets_with = [&](const std::vector<api::OwnerReference>& more) {
     api::ObjectMeta meta = domain.meta;
