@@ -28,7 +28,8 @@ TEST(Reconcile, StartsWithFinalizerThenTemplateThenStatus) {
               ElementsAre("add the finalizer to ComputeDomain team-a/train",
                           "create ResourceClaimTemplate team-a/train-channel",
                           "set the status of ComputeDomain team-a/train: NotReady 0/2 "
-                          "(WaitingForPods: no pod has a claim of this domain yet)"));
+                          "(WaitingForPods: no pod has a claim of this domain yet; pods get one by "
+                          "resourceClaimTemplateName: train-channel)"));
 }
 
 TEST(Reconcile, MakesTheTemplateOfTheReferenceDriver) {

@@ -64,7 +64,7 @@ TEST(StatusText, CutsAnAnswerOfTheApiServerBetweenCharacters) {
   World world = ready_world({kClique});
   world.view.domain->spec.num_nodes = 2;
   world.refusals = {std::string(999, 'x') + "\u00e4\u00e4\u00e4"};
-  EXPECT_THAT(ready_message(world), ::testing::EndsWith("x\u2026"));
+  EXPECT_THAT(ready_message(world), ::testing::EndsWith("x\u2026; change what refuses it"));
 }
 
 TEST(StatusText, NodesOfSeveralCliquesAreNotConnected) {
@@ -78,7 +78,8 @@ TEST(StatusText, NodesWithoutAFabricShareNoMemory) {
   const World world = ready_world({"", ""});
   const Plan plan = reconcile(world);
   EXPECT_EQ(condition_in(plan, "Ready").message,
-            "2 nodes are ready; none has an NVLink fabric, so they share no memory");
+            "2 nodes are ready; none has an NVLink fabric, so they share no memory: choose "
+            "nodes that have one");
   EXPECT_EQ(condition_in(plan, "SingleClique").status, api::ConditionStatus::False);
   const auto warns = [](const Action& action) {
     const auto* event = std::get_if<RecordEvent>(&action);
@@ -216,7 +217,7 @@ TEST(StatusEvents, ARefusalThatEndsADeletionIsNotToldTwice) {
   }
   EXPECT_THAT(messages, ElementsAre(::testing::AllOf(::testing::StartsWith("Deleting: waits for"),
                                                      Not(HasSubstr("no room"))),
-                                    "WriteRefused: cannot go on: no room"));
+                                    "WriteRefused: cannot go on: no room; change what refuses it"));
 }
 
 TEST(StatusEvents, OneThatIsLostIsNotToldOfAgainAsItsComplaintsChange) {

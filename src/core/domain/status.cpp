@@ -175,7 +175,7 @@ std::string ready_text(const Readiness& readiness) {
     return count == 1 ? "1 node is ready; it has no NVLink fabric"
                       : cat(count,
                             " nodes are ready; none has an NVLink fabric, so they share no "
-                            "memory");
+                            "memory: choose nodes that have one");
   }
   if (cliques.size() == 1 && without.empty()) {
     if (count == 1) return "1 node is ready";
@@ -196,6 +196,14 @@ std::string ready_text(const Readiness& readiness) {
   }
   return cat(nodes_are(count), " ready, in ", in_cliques, " and ", without.mapped(),
              " without an NVLink fabric; memory is shared within a clique only");
+}
+
+// An automatic domain has its pods: their claims come.
+std::string no_pods_text(const api::ComputeDomainSpec& spec) {
+  return cat("no pod has a claim of this domain yet",
+             spec.channel && !spec.workload
+                 ? cat("; pods get one by resourceClaimTemplateName: ", spec.channel->template_name)
+                 : "");
 }
 
 Finding ready_finding(const World& world, const Readiness& readiness,
@@ -237,7 +245,7 @@ Finding ready_finding(const World& world, const Readiness& readiness,
   const std::string waiting = waiting_text(world);
   if (count == 0) {
     return {api::ConditionStatus::False, "WaitingForPods",
-            waiting.empty() ? "no pod has a claim of this domain yet" : waiting};
+            waiting.empty() ? no_pods_text(domain.spec) : waiting};
   }
   if (count < domain.spec.num_nodes) {
     return {api::ConditionStatus::False, "WaitingForNodes",
@@ -264,7 +272,7 @@ std::optional<Finding> refusal_finding(const World& world) {
   for (const std::string& text : world.refusals)
     texts.push_back(base::shortened(text, kLongestRefusal));
   return Finding{api::ConditionStatus::False, "WriteRefused",
-                 cat("cannot go on: ", base::join(texts, "; "))};
+                 cat("cannot go on: ", base::join(texts, "; "), "; change what refuses it")};
 }
 
 Finding with_refusals(const World& world, Finding ready) {

@@ -354,9 +354,10 @@ TEST(NodeReport, TellsTheEndOfADaemonThatWasReadyAtOnce) {
   NodeScene scene = serving(1);
   scene.advance(minutes(1)).daemon_dies("killed by signal 9").settle();
   EXPECT_EQ(scene.group()->state, api::DaemonState::Failed);
-  EXPECT_EQ(scene.group()->message,
-            "killed by signal 9; pods there have lost the memory that they imported and have to "
-            "start again");
+  EXPECT_EQ(
+      scene.group()->message,
+      "killed by signal 9; the next one starts by itself; pods there have lost the memory that "
+      "they imported and have to start again");
 }
 
 TEST(NodeReport, SaysHowADaemonThatHangsIsRestarted) {

@@ -93,7 +93,9 @@ std::variant<ClaimWish, Refusal> wish_of(const ClaimRef& claim, const api::Resou
   }
   if (config == nullptr) return wish;
   const auto refusal = [&](const base::Error& error) {
-    return Refusal{cat("error decoding config parameters of ", name, ": ", error.message), true};
+    return Refusal{cat("error decoding config parameters of ", name, ": ", error.message,
+                       "; correct it in its ResourceClaimTemplate, and create the pod again"),
+                   true};
   };
   if (api::config_words_in(config->parameters).kind == api::kDomainConfigKind) {
     const auto automatic = api::decode_domain_config(config->parameters);

@@ -225,6 +225,8 @@ DaemonReport failed_report(const NodeDraft& draft, const ServedImexGroup& served
   if (world.daemon) {
     report.group.instance = world.daemon->instance;
     report.group.message = world.daemon->message;
+    // The host's own is started by the host.
+    if (!world.daemon->host_managed) report.group.message += "; the next one starts by itself";
     began = world.daemon->since;
     began_time = world.daemon->since_time;
   } else {
