@@ -21,16 +21,33 @@ void Pipe::set_head(Response head) {
   changed_.notify_all();
 }
 
-bool Pipe::write(std::string_view bytes) {
+template <class Add>
+bool Pipe::take(const Add& add) {
   bool goes_on = true;
   {
     const std::lock_guard lock(mutex_);
     if (cancelled_ || ended_ || error_) return true;
-    bytes_ += bytes;
+    add(bytes_);
     changed_.notify_all();
     goes_on = has_room();
   }
   tell();
+  return goes_on;
+}
+
+bool Pipe::write(std::string_view bytes) {
+  return take([&](std::string& waiting) { waiting += bytes; });
+}
+
+bool Pipe::hand_over(std::string& bytes) {
+  const bool goes_on = take([&](std::string& waiting) {
+    if (waiting.empty()) {
+      waiting.swap(bytes);
+    } else {
+      waiting += bytes;
+    }
+  });
+  bytes.clear();
   return goes_on;
 }
 

@@ -39,6 +39,8 @@ class Pipe {
   void set_head(Response head);
   // False when the writer should wait for room.
   [[nodiscard]] bool write(std::string_view bytes);
+  // The same; `bytes` is empty then, with memory that the writer can use again.
+  [[nodiscard]] bool hand_over(std::string& bytes);
   // Calls `on_room` once: at once when there is room, else from the reader or from cancel().
   void when_room(std::function<void()> on_room);
   void end();
@@ -62,6 +64,9 @@ class Pipe {
   [[nodiscard]] bool is_over() const;
 
  private:
+  // Takes what is to be read by `add`, which gets the bytes that wait.
+  template <class Add>
+  bool take(const Add& add);
   [[nodiscard]] bool has_room() const { return bytes_.size() < kBound; }
   void tell() const {
     if (on_news_) on_news_();

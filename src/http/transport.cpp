@@ -2,6 +2,7 @@
 
 #include <openssl/x509.h>
 
+#include <boost/asio/post.hpp>
 #include <boost/asio/ssl/stream.hpp>
 #include <boost/asio/write.hpp>
 #include <utility>
@@ -55,6 +56,16 @@ class TlsTransport : public Transport {
   void read_some(asio::mutable_buffer into, Done done) override {
     stream_.async_read_some(into, telling(std::move(done)));
   }
+  void read_what_came(asio::mutable_buffer into, Done done) override {
+    if (late_) {
+      asio::post(stream_.get_executor(), [tell = telling(std::move(done)),
+                                          error = std::exchange(late_, {})] { tell(error, 0); });
+      return;
+    }
+    read_some(into, [this, into, done = std::move(done)](bool ok, std::size_t count) {
+      done(ok, ok ? count + take_what_came(into + count) : count);
+    });
+  }
   void write(const std::vector<asio::const_buffer>& buffers, Done done) override {
     asio::async_write(stream_, buffers, telling(std::move(done)));
   }
@@ -73,8 +84,23 @@ class TlsTransport : public Transport {
   tcp::socket& socket() override { return stream_.next_layer(); }
 
  private:
+  // A read gives one record, which often is what the peer has written in one piece of 4 KiB.
+  std::size_t take_what_came(asio::mutable_buffer into) {
+    std::size_t taken = 0;
+    error_code error;
+    stream_.next_layer().non_blocking(true, error);
+    while (!error && into.size() > 0) {
+      const std::size_t count = stream_.read_some(into, error);
+      into += count;
+      taken += count;
+    }
+    if (error != asio::error::would_block) late_ = error;
+    return taken;
+  }
+
   const Side side_;
   asio::ssl::stream<tcp::socket> stream_;
+  error_code late_;  // met behind what was given last
 };
 
 void send_at_once(tcp::socket& socket) {

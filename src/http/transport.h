@@ -23,6 +23,10 @@ class Transport {
   virtual ~Transport() = default;
   virtual void handshake(Done done) = 0;
   virtual void read_some(boost::asio::mutable_buffer into, Done done) = 0;
+  // The same, and what has come behind it, as far as it fits; of who waits to write nothing.
+  virtual void read_what_came(boost::asio::mutable_buffer into, Done done) {
+    read_some(into, std::move(done));
+  }
   // Writes all of `buffers`, whose memory has to stay until `done`.
   virtual void write(const std::vector<boost::asio::const_buffer>& buffers, Done done) = 0;
   // What the last operation that was not ok has met.

@@ -21,6 +21,23 @@ TEST(Pipe, GivesAllBytesAndThenTheEnd) {
   EXPECT_TRUE(pipe.read(0s)->is_end);
 }
 
+TEST(Pipe, WhatIsHandedOverComesInItsOrder) {
+  Pipe pipe;
+  std::string bytes = "one ";
+  EXPECT_TRUE(pipe.hand_over(bytes));
+  EXPECT_EQ(bytes, "");
+  bytes = "two ";
+  EXPECT_TRUE(pipe.hand_over(bytes));
+  EXPECT_TRUE(pipe.write("three"));
+  EXPECT_EQ(pipe.read(0s)->bytes, "one two three");
+  bytes = std::string(Pipe::kBound, 'x');
+  EXPECT_FALSE(pipe.hand_over(bytes));
+  pipe.cancel();
+  bytes = "dropped";
+  EXPECT_TRUE(pipe.hand_over(bytes));
+  EXPECT_EQ(bytes, "");
+}
+
 TEST(Pipe, AnErrorComesAfterTheBytesBeforeIt) {
   Pipe pipe;
   EXPECT_TRUE(pipe.write("ab"));

@@ -121,10 +121,10 @@ void StreamConnection::send() {
 }
 
 void StreamConnection::read() {
-  transport_->read_some(asio::buffer(chunk_),
-                        [self = shared_from_this()](bool ok, std::size_t count) {
-                          if (!self->is_over_) self->received(ok, count);
-                        });
+  transport_->read_what_came(asio::buffer(chunk_),
+                             [self = shared_from_this()](bool ok, std::size_t count) {
+                               if (!self->is_over_) self->received(ok, count);
+                             });
 }
 
 void StreamConnection::received(bool ok, std::size_t count) {
@@ -135,8 +135,7 @@ void StreamConnection::received(bool ok, std::size_t count) {
   const Error problem = parse(received_.empty() ? arrived : std::string_view(received_));
   // What came before it is good.
   std::string& body = parser_->get().body();
-  const bool goes_on = body.empty() || pipe_->write(body);
-  body.clear();
+  const bool goes_on = body.empty() || pipe_->hand_over(body);
   if (problem) return fail(cat("not an answer of HTTP: ", problem.message()));
   if (parser_->is_done()) return end();
   if (goes_on) return read();
