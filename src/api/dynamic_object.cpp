@@ -96,16 +96,24 @@ base::Result<Page<DynamicObject>> decode_page<DynamicObject>(std::string_view js
 }
 
 template <>
-base::Result<WatchEvent<DynamicObject>> decode_watch_event<DynamicObject>(std::string_view line) {
-  WatchEvent<DynamicObject> event;
+base::Result<WatchEventHead> decode_watch_event<DynamicObject>(std::string_view line,
+                                                               DynamicObject& object) {
   auto head = decode_event(nullptr, line,
                            [&](std::string_view text, const TypeMeta&) -> base::Result<void> {
-                             auto object = read_dynamic(text, {});
-                             if (!object) return object.error();
-                             event.object = *std::move(object);
+                             auto read = read_dynamic(text, {});
+                             if (!read) return read.error();
+                             object = *std::move(read);
                              return {};
                            });
-  return event_of(std::move(head), std::move(event));
+  complete(object, head);
+  return head;
+}
+
+template <>
+base::Result<WatchEvent<DynamicObject>> decode_watch_event<DynamicObject>(std::string_view line) {
+  DynamicObject object;
+  auto head = decode_watch_event<DynamicObject>(line, object);
+  return event_of<DynamicObject>(std::move(head), std::move(object));
 }
 
 template <>

@@ -139,7 +139,7 @@ WatchLoop::Step WatchLoop::read(base::Duration wait) {
 }
 
 WatchLoop::Step WatchLoop::take(std::string_view line) {
-  const auto event = source_.read(line);
+  auto event = source_.read(line);
   if (!event) {
     // Most likely the end of a broken connection: the same event comes again from version_.
     ++unreadable_;
@@ -159,8 +159,9 @@ WatchLoop::Step WatchLoop::take(std::string_view line) {
     const std::scoped_lock lock(mutex_);
     trouble_.reset();
   }
-  version_ = event->resource_version;
-  count("event");
+  version_ = std::move(event->resource_version);
+  if (events_ == nullptr) events_ = counter_of("event");
+  if (events_ != nullptr) events_->add();
   source_.apply();
   return Step::Took;
 }
@@ -247,13 +248,15 @@ bool WatchLoop::wait_for_due(base::Duration wait) {
   return true;
 }
 
+base::Number* WatchLoop::counter_of(const char* what) const {
+  if (metrics_ == nullptr) return nullptr;
+  return &metrics_->counter("compute_domain_watch_steps_total",
+                            "Lists, watches and events that informers took.",
+                            {{"resource", name_}, {"what", what}});
+}
+
 void WatchLoop::count(const char* what) const {
-  if (metrics_ == nullptr) return;
-  metrics_
-      ->counter("compute_domain_watch_steps_total",
-                "Lists, watches and events that informers took.",
-                {{"resource", name_}, {"what", what}})
-      .add();
+  if (base::Number* counter = counter_of(what)) counter->add();
 }
 
 }  // namespace cdom::kube

@@ -47,13 +47,17 @@ struct Page {
 
 enum class WatchType { Added, Modified, Deleted, Bookmark, Error, Unknown };
 
-template <class T>
-struct WatchEvent {
+// What a watch event has beside its object.
+struct WatchEventHead {
   WatchType type = WatchType::Unknown;
-  T object;       // of a bookmark only meta.resource_version counts
-  Status status;  // of Error
+  Status status;                 // of Error
+  std::string resource_version;  // of Bookmark
   // The object could not be read: only its name, UID and resource version are known.
   std::optional<Unreadable> unreadable;
+};
+template <class T>
+struct WatchEvent : WatchEventHead {
+  T object;  // of a bookmark only meta.resource_version counts
 };
 
 // All of these are instantiated for the kinds of kind.h, and for DynamicObject. Whatever one object
@@ -64,6 +68,9 @@ template <class T>
 base::Result<Page<T>> decode_page(std::string_view json);
 template <class T>
 base::Result<WatchEvent<T>> decode_watch_event(std::string_view line);
+// The same, with the object in `object`, which is a new one.
+template <class T>
+base::Result<WatchEventHead> decode_watch_event(std::string_view line, T& object);
 template <class T>
 std::string encode(const T& object, std::string_view version);
 

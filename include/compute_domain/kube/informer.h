@@ -15,6 +15,7 @@
 #include <set>
 #include <stop_token>
 #include <string>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -43,11 +44,9 @@ class Informer : private WatchSource {
   // have to. It keeps the metadata's namespace, name, UID and resource version.
   using Read = std::function<Stored(T&&)>;
 
-  Informer(
-      const Client& client, const base::Clock& clock, InformerOptions options,
-      typename StoreType::Indexes indexes = {}, base::Registry* metrics = nullptr,
-      Read read = [](T&& object) -> Stored { return std::move(object); },
-      api::Kind kind = api::kind_of<T>())
+  Informer(const Client& client, const base::Clock& clock, InformerOptions options,
+           typename StoreType::Indexes indexes = {}, base::Registry* metrics = nullptr,
+           Read read = as_it_is(), api::Kind kind = api::kind_of<T>())
       : client_(client),
         kind_(std::move(kind)),
         options_(std::move(options)),
@@ -82,6 +81,19 @@ class Informer : private WatchSource {
   [[nodiscard]] std::optional<WatchTrouble> trouble() const { return loop_.trouble(); }
 
  private:
+  static Read as_it_is() {
+    static_assert(std::is_same_v<T, Stored>, "`read` says how a Stored is made of a T");
+    return {};
+  }
+
+  // What the store gets of it.
+  Stored stored(T&& object) const {
+    if constexpr (std::is_same_v<T, Stored>) {
+      if (!read_) return std::move(object);
+    }
+    return read_(std::move(object));
+  }
+
   base::Result<PageEnd> list_page(const std::string& continue_token, Paging paging) override {
     if (continue_token.empty()) {
       listed_.clear();
@@ -94,7 +106,7 @@ class Informer : private WatchSource {
     for (api::Unreadable& object : page->unreadable) {
       listed_unreadable_[object.name] = std::move(object);
     }
-    for (T& item : page->items) listed_.push_back(StoreType::kept(read_(std::move(item))));
+    for (T& item : page->items) listed_.push_back(StoreType::kept(stored(std::move(item))));
     return PageEnd{std::move(page->resource_version), std::move(page->continue_token)};
   }
 
@@ -124,21 +136,22 @@ class Informer : private WatchSource {
   }
 
   base::Result<Event> read(std::string_view line) override {
-    auto event = api::decode_watch_event<T>(line);
-    if (!event) {
+    object_ = std::make_shared<T>();
+    auto head = api::decode_watch_event<T>(line, *object_);
+    if (!head) {
       // The reader of JSON says what is wrong with an object.
       encoding_ = Encoding::Json;
-      return event.error();
+      return head.error();
     }
-    pending_ = std::move(*event);
-    return Event{pending_.type, pending_.object.meta.resource_version, pending_.status};
+    pending_ = *std::move(head);
+    return Event{pending_.type, object_->meta.resource_version, std::move(pending_.status)};
   }
 
   void apply() override {
-    const std::string version = pending_.object.meta.resource_version;
+    const std::string version = object_->meta.resource_version;
     Change<Stored> change;
     if (pending_.type == api::WatchType::Deleted) {
-      const api::ObjectName name = api::name_of(pending_.object.meta);
+      const api::ObjectName name = api::name_of(object_->meta);
       unreadable_.remove(name);
       change = store_.remove(name);
     } else if (pending_.unreadable) {
@@ -147,11 +160,18 @@ class Informer : private WatchSource {
         change = store_.remove(pending_.unreadable->name);
       }
     } else if (pending_.type != api::WatchType::Bookmark) {
-      if (!unreadable_.is_empty()) unreadable_.remove(api::name_of(pending_.object.meta));
-      change = store_.put(read_(std::move(pending_.object)));
+      if (!unreadable_.is_empty()) unreadable_.remove(api::name_of(object_->meta));
+      change = put(std::move(object_));
     }
     store_.see_version(version);
     tell(change);
+  }
+
+  Change<Stored> put(std::shared_ptr<T> object) {
+    if constexpr (std::is_same_v<T, Stored>) {
+      if (!read_) return store_.put(std::move(object));
+    }
+    return store_.put(read_(std::move(*object)));
   }
 
   // Whether the store has an earlier state of it, and not an object that had its name before.
@@ -189,7 +209,9 @@ class Informer : private WatchSource {
   UnreadableObjects unreadable_;
   std::vector<typename StoreType::Kept> listed_;  // pages so far
   std::map<api::ObjectName, api::Unreadable> listed_unreadable_;
-  api::WatchEvent<T> pending_;  // read, not yet applied
+  // Read, not yet applied.
+  api::WatchEventHead pending_;
+  std::shared_ptr<T> object_;
   WatchLoop loop_;
 };
 

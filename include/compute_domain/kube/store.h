@@ -79,7 +79,8 @@ class Store {
   // Every change up to this resource version is in here; 0 before the first list.
   [[nodiscard]] std::uint64_t seen_version() const;
 
-  Change<T> put(T object);
+  Change<T> put(T object) { return put(std::make_shared<const T>(std::move(object))); }
+  Change<T> put(Snapshot after);
   Change<T> remove(const api::ObjectName& name);
   // What a list brings: a change of each object that is not as it was, which opened() shows.
   struct KeptChange {
@@ -251,8 +252,7 @@ std::uint64_t Store<T, Form>::seen_version() const {
 }
 
 template <class T, template <class> class Form>
-Change<T> Store<T, Form>::put(T object) {
-  auto after = std::make_shared<const T>(std::move(object));
+Change<T> Store<T, Form>::put(Snapshot after) {
   const Kept kept = Form<T>::keep(after);
   const std::unique_lock lock(mutex_);
   const auto [slot, replaced] = exchange_locked(kept);

@@ -123,6 +123,7 @@ class WatchLoop {
   [[nodiscard]] bool is_steady_locked() const;
   bool wait_for_due(base::Duration wait);
   [[nodiscard]] base::Duration backoff();
+  [[nodiscard]] base::Number* counter_of(const char* what) const;  // null without metrics
   void count(const char* what) const;
 
   WatchSource& source_;
@@ -130,6 +131,7 @@ class WatchLoop {
   base::Random random_;
   const std::string name_;
   base::Registry* const metrics_;
+  base::Number* events_ = nullptr;  // from the first event on
 
   Phase phase_ = Phase::List;
   std::string continue_token_;

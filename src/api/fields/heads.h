@@ -15,12 +15,7 @@ struct PageHead {
   std::vector<Unreadable> unreadable;
 };
 
-struct EventHead {
-  WatchType type = WatchType::Unknown;
-  Status status;                         // of Error
-  std::string resource_version;          // of Bookmark
-  std::optional<Unreadable> unreadable;  // the object
-};
+using EventHead = WatchEventHead;
 
 // The type that an event names: "ADDED".
 WatchType watch_type_of(std::string_view word);

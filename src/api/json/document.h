@@ -116,44 +116,58 @@ base::Result<Page<T>> decode_page(std::string_view text) {
   return decode_page<T>(text, Reading::Quick);
 }
 
-// An event whose object has been read into `event`.
+// Of an object that has been read what its event's head knows.
 template <class T>
-base::Result<WatchEvent<T>> event_of(base::Result<EventHead> head, WatchEvent<T>&& event) {
-  if (!head) return head.error();
-  event.type = head->type;
-  event.status = std::move(head->status);
-  if (head->type == WatchType::Bookmark) {
-    event.object.meta.resource_version = std::move(head->resource_version);
+void complete(T& object, const base::Result<EventHead>& head) {
+  if (!head) return;
+  if (head->type == WatchType::Bookmark) object.meta.resource_version = head->resource_version;
+  if (!head->unreadable) return;
+  object = {};
+  std::tie(object.meta.ns, object.meta.name) =
+      std::tie(head->unreadable->name.ns, head->unreadable->name.name);
+  object.meta.uid = head->unreadable->uid;
+  object.meta.resource_version = head->unreadable->resource_version;
+}
+
+template <class T>
+base::Result<EventHead> decode_watch_event(std::string_view line, T& object, Reading reading) {
+  auto head = decode_event(kind_of<T>(), wanted_of<T>(), line, into(object), reading);
+  complete(object, head);
+  return head;
+}
+
+template <class T>
+base::Result<EventHead> decode_watch_event(std::string_view text, T& object) {
+  if constexpr (kIsInProtobuf<T>) {
+    if (is_event_message(text)) {
+      auto head = read_event_message(kind_of<T>(), text, [&](const MessageReader& of_object) {
+        read_message(of_object, object);
+      });
+      complete(object, head);
+      return head;
+    }
   }
-  if (!head->unreadable) return std::move(event);
-  event.object = {};
-  ObjectMeta& meta = event.object.meta;
-  std::tie(meta.ns, meta.name) = std::tie(head->unreadable->name.ns, head->unreadable->name.name);
-  meta.uid = head->unreadable->uid;
-  meta.resource_version = head->unreadable->resource_version;
-  event.unreadable = std::move(head->unreadable);
-  return std::move(event);
+  return decode_watch_event<T>(text, object, Reading::Quick);
+}
+
+template <class T>
+base::Result<WatchEvent<T>> event_of(base::Result<EventHead> head, T&& object) {
+  if (!head) return head.error();
+  return WatchEvent<T>{*std::move(head), std::move(object)};
 }
 
 template <class T>
 base::Result<WatchEvent<T>> decode_watch_event(std::string_view line, Reading reading) {
-  WatchEvent<T> event;
-  auto head = decode_event(kind_of<T>(), wanted_of<T>(), line, into(event.object), reading);
-  return event_of(std::move(head), std::move(event));
+  T object;
+  auto head = decode_watch_event<T>(line, object, reading);
+  return event_of<T>(std::move(head), std::move(object));
 }
 
 template <class T>
 base::Result<WatchEvent<T>> decode_watch_event(std::string_view text) {
-  if constexpr (kIsInProtobuf<T>) {
-    if (is_event_message(text)) {
-      WatchEvent<T> event;
-      auto head = read_event_message(kind_of<T>(), text, [&](const MessageReader& object) {
-        read_message(object, event.object);
-      });
-      return event_of(std::move(head), std::move(event));
-    }
-  }
-  return decode_watch_event<T>(text, Reading::Quick);
+  T object;
+  auto head = decode_watch_event<T>(text, object);
+  return event_of<T>(std::move(head), std::move(object));
 }
 
 template <class T>
@@ -175,6 +189,7 @@ std::string encode(const T& object, std::string_view version) {
   template base::Result<Page<T>> decode_page<T>(std::string_view);                       \
   template base::Result<Page<T>> decode_page<T>(std::string_view, Reading);              \
   template base::Result<WatchEvent<T>> decode_watch_event<T>(std::string_view);          \
+  template base::Result<EventHead> decode_watch_event<T>(std::string_view, T&);          \
   template base::Result<WatchEvent<T>> decode_watch_event<T>(std::string_view, Reading); \
   template bool reads_protobuf<T>(std::string_view);                                     \
   template std::string encode<T>(const T&, std::string_view)

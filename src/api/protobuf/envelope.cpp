@@ -15,12 +15,18 @@ using base::cat;
 constexpr std::string_view kMagic{"k8s\0", 4};
 
 struct Enveloped {
-  TypeMeta type;
+  std::string_view api_version, kind;
   std::string_view object;
-  std::string encoding;  // "": the object is as it is
+  std::string_view encoding;  // "": the object is as it is
 
-  [[nodiscard]] bool is(std::string_view api_version, std::string_view kind) const {
-    return encoding.empty() && type.api_version == api_version && type.kind == kind;
+  [[nodiscard]] bool is_plain(std::string_view of_kind) const {
+    return encoding.empty() && kind == of_kind;
+  }
+  // Of a kind's first version: "v1", or "group/v1".
+  [[nodiscard]] bool has_version_of(const Kind& of) const {
+    const std::size_t prefix = of.group.empty() ? 0 : of.group.size() + 1;
+    return api_version.size() >= prefix && api_version.substr(prefix) == of.versions.front() &&
+           (prefix == 0 || (api_version.starts_with(of.group) && api_version[prefix - 1] == '/'));
   }
 };
 
@@ -30,7 +36,7 @@ Enveloped opened(std::string_view text, bool& is_broken) {
   MessageReader in(is_broken ? std::string_view() : text.substr(kMagic.size()), is_broken);
   while (in.next()) {
     if (in.number() == 1) {
-      read_plain(in.message(), PlainField{1, out.type.api_version}, PlainField{2, out.type.kind});
+      read_plain(in.message(), PlainField{1, out.api_version}, PlainField{2, out.kind});
     } else if (in.number() == 2) {
       out.object = in.bytes();
     } else if (in.number() == 3) {
@@ -82,7 +88,7 @@ base::Result<PageHead> read_enveloped_list(const Kind& kind, std::string_view te
                                            ReadMessage read) {
   bool is_broken = false;
   const Enveloped list = opened(text, is_broken);
-  if (!list.is(api_version_of(kind, kind.versions.front()), cat(kind.kind, "List"))) {
+  if (!list.has_version_of(kind) || !list.is_plain(cat(kind.kind, "List"))) {
     return unexpected(kind, "a list");
   }
   PageHead head;
@@ -103,9 +109,7 @@ base::Result<EventHead> read_event_message(const Kind& kind, std::string_view te
   MessageReader in(text, is_broken);
   while (in.next()) {
     if (in.number() == 1) {
-      std::string type;
-      in.read(type);
-      head.type = watch_type_of(type);
+      head.type = watch_type_of(in.bytes());
     } else if (in.number() == 2) {
       MessageReader extension = in.message();
       while (extension.next()) {
@@ -120,7 +124,7 @@ base::Result<EventHead> read_event_message(const Kind& kind, std::string_view te
     return head;
   }
   const Enveloped object = opened(raw, is_broken);
-  if (!object.is(api_version_of(kind, kind.versions.front()), kind.kind)) {
+  if (!object.has_version_of(kind) || !object.is_plain(kind.kind)) {
     return unexpected(kind, "an event");
   }
   if (head.type == WatchType::Bookmark) {
@@ -135,7 +139,7 @@ base::Result<EventHead> read_event_message(const Kind& kind, std::string_view te
 std::optional<StatusFields> status_in_envelope(std::string_view text) {
   bool is_broken = false;
   const Enveloped status = opened(text, is_broken);
-  if (!status.is("v1", "Status")) return std::nullopt;
+  if (!status.is_plain("Status") || status.api_version != "v1") return std::nullopt;
   StatusFields fields;
   read_status(MessageReader(status.object, is_broken), fields);
   return fields;

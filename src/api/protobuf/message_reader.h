@@ -27,6 +27,7 @@ class MessageReader {
   [[nodiscard]] std::string_view bytes() const;
   // Bytes that are not UTF-8 have become U+FFFD, as they do where an API server writes JSON.
   void read(std::string& out) const;
+  void read(std::string_view& out) const { out = bytes(); }  // as they are
   void read(bool& out) const { out = integer() != 0; }
   void read(std::int64_t& out) const { out = static_cast<std::int64_t>(integer()); }
   // One more element.
@@ -50,8 +51,16 @@ class MessageReader {
     return true;
   }
   bool take_long_varint(std::uint64_t& value);
-  bool take_bytes(std::uint64_t size);
-  bool broke() const;
+  bool take_bytes(std::uint64_t size) {
+    if (size > rest_.size()) return false;
+    bytes_ = rest_.substr(0, size);
+    rest_.remove_prefix(size);
+    return true;
+  }
+  bool broke() const {
+    is_broken_ = true;
+    return false;
+  }
 
   std::string_view rest_;
   bool& is_broken_;
@@ -60,6 +69,36 @@ class MessageReader {
   std::uint64_t integer_ = 0;
   std::string_view bytes_;
 };
+
+inline bool MessageReader::next() {
+  if (is_broken_ || rest_.empty()) return false;
+  std::uint64_t tag = 0;
+  if (!take_varint(tag)) return broke();
+  constexpr unsigned kBitsOfType = 3;
+  number_ = tag >> kBitsOfType;
+  if (number_ == 0) return broke();
+  type_ = static_cast<Type>(tag & 7U);
+  switch (type_) {
+    case Type::Varint:
+      return take_varint(integer_) || broke();
+    case Type::Bytes: {
+      std::uint64_t size = 0;
+      return (take_varint(size) && take_bytes(size)) || broke();
+    }
+    case Type::Fixed64:
+      return take_bytes(8) || broke();
+    case Type::Fixed32:
+      return take_bytes(4) || broke();
+  }
+  // A group, which Kubernetes has nowhere.
+  return broke();
+}
+
+inline std::string_view MessageReader::bytes() const {
+  if (type_ == Type::Bytes) return bytes_;
+  broke();
+  return {};
+}
 
 // A field that is no message: its number, and where its value goes.
 template <class T>
