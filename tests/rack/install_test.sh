@@ -1,13 +1,52 @@
 #!/usr/bin/env bash
-# The operator as a platform team installs it, on a real control plane with two real kubelets: images, manifests,
-# a domain whose pods get their channel, the replacement of its parts, and what is left when it is taken away.
-# Stand-ins play the driver. Prints a line per check and their count.
+# The operator as a platform team installs it, by the lines of README.md, on a real control plane with two real kubelets:
+# images, manifests, a domain whose pods get their channel, the replacement of its parts, and what is left when it is taken
+# away. Stand-ins play the driver. Prints a line per check and their count.
 set -uo pipefail
 cd "$(dirname "$0")/../.."
 . tests/smoke/check.sh
 . tests/rack/rack.sh
 
-delete_domain() { kubectl delete -f manifests/examples/two-nodes.yaml --timeout=90s; }
+# in_readme SECTION [LANGUAGE]: the first block of that section.
+in_readme() {
+  awk -v section="## $1" -v fence="\`\`\`${2:-}" '
+    /^## / { here = $0 == section }
+    here && inside && $0 == "```" { exit }
+    here && inside { print }
+    here && $0 == fence { inside = 1 }' README.md
+}
+# A user's folder beside the repository. It has what these nodes need in the place of the GPU Operator's driver, no registry, and the
+# only image that they have for a pod.
+make_users_folders() {
+  mkdir -p "$work/compute-domain-operator" "$work/my-cluster" && cp -r manifests crds "$work/compute-domain-operator" &&
+    sed -i 's|image: busybox|image: docker.io/local/busybox:1|; s|\[sleep, "60"\]|[sleep, infinity]|' \
+      "$work/compute-domain-operator/manifests/examples/two-nodes.yaml" &&
+    in_readme Install yaml | sed -e 's|manifests/gpu-operator\].*|manifests/test/stand-ins]|' -e 's|registry\.example\.com|registry.invalid|' \
+      >"$work/my-cluster/kustomization.yaml" && grep -c stand-ins "$work/my-cluster/kustomization.yaml"
+}
+# in_folder COMMAND: as a user types it in the repository.
+in_folder() { (cd "$work/compute-domain-operator" && eval "$1"); }
+# README's command that begins so.
+in_readme_line() { in_readme "$1" | grep -m 1 "^$2"; }
+# What README shows below a command, but for the age.
+shows() { # COMMAND
+  local wanted
+  wanted=$(in_readme "First domain" | awk -v command="$ $1" '/^\$ / { here = $0 == command; next } here')
+  [ -n "$wanted" ] && prints "$(without_age <<<"$wanted")" eval "in_folder '$1' | without_age"
+}
+without_age() { sed -E 's/ +[0-9]+s$//; s/ +AGE$//'; }
+each_row() { # COUNT PATTERN COMMAND: so many rows below the head, and each has it
+  local rows
+  rows=$(in_folder "$3" | tail -n +2)
+  echo "$rows"
+  [ "$(wc -l <<<"$rows")" = "$1" ] && ! grep -vE "$2" <<<"$rows"
+}
+verified() { # COUNT PATTERN WORD: README's line with that word
+  local line
+  line=$(in_readme Verify | grep -m 1 -e "$3") && eventually 60 each_row "$1" "$2" "$line"
+}
+
+delete_domain() { in_folder "kubectl delete -f manifests/examples/two-nodes.yaml --timeout=90s"; }
 
 run_without_claim() {
   kubectl run plain --image=docker.io/local/busybox:1 --restart=Never &&
@@ -67,17 +106,22 @@ make_driver_root
 check "a cluster of two nodes" start_cluster --nodes 2
 check "its nodes take the images" load_images
 
-check "one apply installs everything" kubectl apply --server-side -k manifests/test
+check "a folder as README has it" make_users_folders
+check "README's line installs everything" in_folder "$(in_readme_line Install 'kubectl apply')"
 check "two controllers run" operator rollout status deployment/compute-domain-controller --timeout=120s
 check "one of them leads" eventually 30 leader
 check "an IMEX supervisor runs on each node" eventually 60 all_ready daemonset compute-domain-imex 2
 check "and an agent" eventually 60 all_ready daemonset compute-domain-agent 2
 
-check "a domain and its pods apply" apply_example examples/two-nodes
+check "by README's lines to verify: two controllers, Ready" verified 2 ' 1/1 +Running ' compute-domain-operator
+check "on each node an agent and a supervisor, Ready" verified 4 ' 1/1 +Running ' compute-domain-nodes
+check "and each node can serve" verified 2 RequirementsMet 'get cdn'
+
+check "README's first domain applies" shows "kubectl apply -f manifests/examples/two-nodes.yaml"
 check "it gets its claim template" eventually 30 kubectl get resourceclaimtemplate two-nodes-channel
 check "its pods start" kubectl wait --for=condition=Ready pod/two-nodes-0 pod/two-nodes-1 --timeout=90s
 check "it gets Ready" kubectl wait --for=condition=Ready computedomain/two-nodes --timeout=60s
-check "2/2 nodes of it" prints "2/2" kubectl get computedomains
+check "as README shows it" eventually 5 shows "kubectl get computedomains"
 check "the driver's control tool is found in the pod of the daemon's supervisor" prints '"nodes"' ask_daemon_of n01
 for pod in two-nodes-0 two-nodes-1; do check "$pod has its channel" starts_with_channel "$pod"; done
 check "a pod without a claim runs" run_without_claim
@@ -98,9 +142,8 @@ check "the end of its daemon is told" eventually 10 prints ImexFailed \
   kubectl get events --field-selector involvedObject.kind=ComputeDomain
 
 check "the domain goes with its pods" delete_domain
-check "no domain is left to wait for" kubectl delete computedomains --all --all-namespaces --timeout=60s
 check_requests
-check "the rest goes" kubectl delete -k manifests/test --timeout=120s
+check "the rest goes by README's line" in_folder "$(in_readme_line "Upgrade and uninstall" 'kubectl delete')"
 # Kubelet takes the slices of a driver that has gone after 30 s.
 check "no object is left" eventually 60 is_empty objects_left
 check "no file, no socket and no daemon is left" eventually 10 is_empty files_left n01 n02
