@@ -7,6 +7,7 @@ runs a process of ours that obeys annotations as faults of them (faults.py).
 import contextlib
 import dataclasses
 import hashlib
+import json
 import os
 import shlex
 import sys
@@ -54,6 +55,8 @@ class Cluster:
                 self._kill_all()
                 self._directory.clear()
                 self._start(binary, options, deadline)
+            if file := os.environ.get("CDOM_RUNS"):
+                self._record(Path(file), os.environ["CDOM_TEST"])
             print(f"ready: KUBECONFIG={self._kubeconfig()}")
 
     def restart(self, component: str, timeout: float) -> None:
@@ -201,6 +204,11 @@ class Cluster:
             except BaseException:
                 self._kill_all()
                 raise
+
+    def _record(self, file: Path, test: str) -> None:
+        """A line of which test ran on which versions, for tools/reference."""
+        with file.open("a") as lines:
+            lines.write(json.dumps({"test": test, **self._prober().versions()}) + "\n")
 
     def _write_kubectl(self, binary: Path) -> None:
         """The program DIR/kubectl, which starts in a third of the time of `tools/cluster kubectl`."""

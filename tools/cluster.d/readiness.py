@@ -39,6 +39,13 @@ class Prober:
         return {node["metadata"]["name"]: node["status"]["nodeInfo"]["bootID"] for node in nodes
                 if {"type": "Ready", "status": "True"}.items() <= _condition(node, "Ready").items()}
 
+    def versions(self) -> dict:
+        """Of Kubernetes, as the API server says, and of the nodes' kubelets and container runtimes, as they say."""
+        nodes = [node["status"]["nodeInfo"] for node in json.loads(self._ask("kube-apiserver", "/api/v1/nodes") or '{"items": []}')["items"]]
+        return {"kubernetes": json.loads(self._ask("kube-apiserver", "/version"))["gitVersion"].removeprefix("v"),
+                "kubelets": sorted({node["kubeletVersion"].removeprefix("v") for node in nodes}),
+                "runtimes": sorted({node["containerRuntimeVersion"].replace("://", " ").replace(" v", " ") for node in nodes})}
+
     def _answers(self, component: str, path: str) -> bool:
         return self._ask(component, path) is not None
 
