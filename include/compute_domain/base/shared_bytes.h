@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <cstddef>
 #include <cstdint>
 #include <new>
 #include <string_view>
@@ -18,9 +19,14 @@ class SharedBytes {
   SharedBytes() = default;
   // At most 4 GiB.
   explicit SharedBytes(std::string_view bytes)
-      : block_(new (::operator new(sizeof(Block) + bytes.size())) Block) {
-    block_->size = static_cast<std::uint32_t>(bytes.size());
-    std::copy_n(bytes.data(), bytes.size(), reinterpret_cast<char*>(block_ + 1));
+      : SharedBytes(bytes.size(),
+                    [&](char* place) { std::copy_n(bytes.data(), bytes.size(), place); }) {}
+  // `write` writes all of them to the place that it is given.
+  template <class Write>
+  SharedBytes(std::size_t size, const Write& write)
+      : block_(new (::operator new(sizeof(Block) + size)) Block) {
+    block_->size = static_cast<std::uint32_t>(size);
+    write(reinterpret_cast<char*>(block_ + 1));
   }
   SharedBytes(const SharedBytes& other) noexcept : block_(other.block_) {
     if (block_ != nullptr) block_->users.fetch_add(1, std::memory_order_relaxed);
