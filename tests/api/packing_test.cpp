@@ -11,8 +11,8 @@ namespace {
 
 template <class T>
 class PackedKind : public testing::Test {};
-using PackedKinds =
-    testing::Types<Node, Pod, ResourceClaim, ResourceSlice, ComputeDomainNode, ConfigMap>;
+using PackedKinds = testing::Types<ComputeDomain, ComputeDomainNode, Event, Node, Pod,
+                                   ResourceClaim, ResourceClaimTemplate, ResourceSlice, ConfigMap>;
 TYPED_TEST_SUITE(PackedKind, PackedKinds);
 
 TYPED_TEST(PackedKind, ComesBackWithAllOfItsFields) {
@@ -25,6 +25,19 @@ TYPED_TEST(PackedKind, TellsItsNameAsItIs) {
   const base::SharedBytes bytes = pack(sample<TypeParam>());
   EXPECT_EQ(name_in(bytes.view()), (PackedName{"team-a", "train"}));
   EXPECT_EQ(name_in(pack(TypeParam()).view()), PackedName());
+}
+
+TYPED_TEST(PackedKind, TellsWhetherItsNameIsInItsBeginning) {
+  auto object = sample<TypeParam>();
+  for (const std::size_t length : {0, 1, 31, 32, 253}) {
+    object.meta.name = std::string(length, 'n');
+    const base::SharedBytes bytes = pack(object);
+    const std::string_view name = name_in(bytes.view()).name;
+    const auto end = static_cast<std::size_t>(name.data() + name.size() - bytes.view().data());
+    for (std::size_t size = 0; size <= bytes.view().size(); ++size) {
+      ASSERT_EQ(holds_name(bytes.view().substr(0, size)), size >= end) << size << " of " << end;
+    }
+  }
 }
 
 TYPED_TEST(PackedKind, TellsWhetherMoreThanItsVersionHasChanged) {

@@ -13,7 +13,8 @@
 
 namespace cdom::api {
 
-// Of Node, Pod, ResourceClaim, ResourceSlice, ComputeDomainNode; ObjectMeta, ConfigMap, NodeList.
+// Of ComputeDomain, ComputeDomainNode, Event, Node, Pod, ResourceClaim, ResourceClaimTemplate,
+// ResourceSlice; ObjectMeta, ConfigMap, NodeList.
 template <class T>
 base::SharedBytes pack(const T& object);
 template <class T>
@@ -26,6 +27,8 @@ struct PackedName {
   friend auto operator<=>(const PackedName&, const PackedName&) = default;
 };
 PackedName name_in(std::string_view bytes);
+// Whether the name ends in what may be only their beginning.
+bool holds_name(std::string_view begin);
 // Two states of one object that differ in nothing but their resource version, if in that: most of
 // what a watch brings, as what changes most often is what nobody keeps.
 bool is_same_but_for_version(std::string_view a, std::string_view b);

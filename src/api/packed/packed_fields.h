@@ -7,6 +7,7 @@
 #include <concepts>
 #include <type_traits>
 
+#include "compute_domain/api/compute_domain.h"
 #include "compute_domain/api/compute_domain_node.h"
 #include "compute_domain/api/core.h"
 #include "compute_domain/api/node_list.h"
@@ -99,6 +100,11 @@ void fields_of(auto& each, Of<ResourceClaim> auto& claim) {
   each.claim_version(version);
 }
 
+void fields_of(auto& each, Of<ResourceClaimTemplate> auto& object) {
+  auto& [meta, claim_labels, spec] = object;
+  each(meta, claim_labels, spec);
+}
+
 void fields_of(auto& each, Of<Device> auto& device) {
   auto& [name, attributes] = device;
   each(name, attributes);
@@ -117,6 +123,43 @@ void fields_of(auto& each, Of<ClaimChannel> auto& claim) {
 void fields_of(auto& each, Of<DaemonFailure> auto& failure) {
   auto& [time, message] = failure;
   each(time, message);
+}
+
+void fields_of(auto& each, Of<ComputeDomainChannel> auto& channel) {
+  auto& [template_name, allocation_mode] = channel;
+  each(template_name, allocation_mode);
+}
+
+void fields_of(auto& each, Of<Workload> auto& workload) {
+  auto& [kind, name, uid] = workload;
+  each(kind, name, uid);
+}
+
+void fields_of(auto& each, Of<ComputeDomainPlacement> auto& placement) {
+  auto& [clique, policy] = placement;
+  each(clique, policy);
+}
+
+void fields_of(auto& each, Of<ComputeDomainSpec> auto& spec) {
+  auto& [num_nodes, channel, workload, placement] = spec;
+  each(num_nodes, channel, workload, placement);
+}
+
+void fields_of(auto& each, Of<ComputeDomainNodeStatus> auto& node) {
+  auto& [name, ip_address, clique, index, channel, ready, reason, message, restarts, last_failure] =
+      node;
+  each(name, ip_address, clique, index, channel, ready, reason, message, restarts, last_failure);
+}
+
+void fields_of(auto& each, Of<ComputeDomainStatus> auto& status) {
+  auto& [ready, observed_generation, ready_nodes, cliques, placed_clique, nodes, conditions] =
+      status;
+  each(ready, observed_generation, ready_nodes, cliques, placed_clique, nodes, conditions);
+}
+
+void fields_of(auto& each, Of<ComputeDomain> auto& domain) {
+  auto& [meta, spec, status] = domain;
+  each(meta, spec, status);
 }
 
 void fields_of(auto& each, Of<ImexGroupReport> auto& report) {
@@ -151,6 +194,17 @@ void fields_of(auto& each, Of<Staleness> auto& stale) {
 void fields_of(auto& each, Of<ConfigMap> auto& map) {
   auto& [meta, data] = map;
   each(meta, data);
+}
+
+void fields_of(auto& each, Of<ObjectReference> auto& object) {
+  auto& [api_version, kind, ns, name, uid] = object;
+  each(api_version, kind, ns, name, uid);
+}
+
+void fields_of(auto& each, Of<Event> auto& event) {
+  auto& [meta, involved, type, reason, message, component, instance, host, count, first, last] =
+      event;
+  each(meta, involved, type, reason, message, component, instance, host, count, first, last);
 }
 
 void fields_of(auto& each, Of<Admission> auto& admission) {

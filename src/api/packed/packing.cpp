@@ -350,21 +350,42 @@ PackedName name_in(std::string_view bytes) {
   return {ns, reader.literal()};
 }
 
+bool holds_name(std::string_view begin) {
+  std::size_t at = packed::kVersionSize;
+  for (int text = 0; text < 2; ++text) {
+    std::size_t begun = 0;
+    int shift = 0;
+    do {
+      if (at >= begin.size()) return false;
+      begun |= static_cast<std::size_t>(begin[at] & 0x7f) << shift;
+      shift += 7;
+    } while ((begin[at++] & 0x80) != 0);
+    at += begun / 4;
+  }
+  return at <= begin.size();
+}
+
 bool is_same_but_for_version(std::string_view a, std::string_view b) {
   return a.substr(packed::kVersionSize) == b.substr(packed::kVersionSize);
 }
 
+template base::SharedBytes pack(const ComputeDomain&);
+template base::SharedBytes pack(const Event&);
 template base::SharedBytes pack(const Node&);
 template base::SharedBytes pack(const Pod&);
 template base::SharedBytes pack(const ResourceClaim&);
+template base::SharedBytes pack(const ResourceClaimTemplate&);
 template base::SharedBytes pack(const ResourceSlice&);
 template base::SharedBytes pack(const ComputeDomainNode&);
 template base::SharedBytes pack(const ObjectMeta&);
 template base::SharedBytes pack(const ConfigMap&);
 template base::SharedBytes pack(const NodeList&);
+template ComputeDomain unpack(std::string_view);
+template Event unpack(std::string_view);
 template Node unpack(std::string_view);
 template Pod unpack(std::string_view);
 template ResourceClaim unpack(std::string_view);
+template ResourceClaimTemplate unpack(std::string_view);
 template ResourceSlice unpack(std::string_view);
 template ComputeDomainNode unpack(std::string_view);
 template ObjectMeta unpack(std::string_view);
