@@ -43,6 +43,15 @@ std::vector<typename StoreType::Kept> kept(const std::vector<Pod>& pods) {
   return out;
 }
 
+template <class StoreType>
+std::vector<Change<Pod>> opened(const StoreType& /*of*/,
+                                const typename StoreType::Changes& changes) {
+  std::vector<Change<Pod>> out;
+  changes.for_each([&](const Change<Pod>& change) { out.push_back(change); });
+  EXPECT_EQ(out.size(), changes.size());
+  return out;
+}
+
 std::vector<std::string> names(const std::vector<Store<Pod>::Snapshot>& pods) {
   std::vector<std::string> out;
   out.reserve(pods.size());
@@ -201,12 +210,12 @@ TYPED_TEST(AnyStore, RefusesAnIndexThatDoesNotExist) {
 TYPED_TEST(AnyStore, AListTellsWhatCameChangedAndWent) {
   TypeParam store(by_node());
   store.replace(kept<TypeParam>({pod("gone", "n1"), pod("same", "n1"), pod("moved", "n1")}), "10");
-  const auto changes = store.replace(
-      kept<TypeParam>({pod("same", "n1"), pod("moved", "n2"), pod("new", "n3")}), "20");
+  const auto changes = opened(
+      store, store.replace(
+                 kept<TypeParam>({pod("same", "n1"), pod("moved", "n2"), pod("new", "n3")}), "20"));
   std::vector<std::string> told;
   told.reserve(changes.size());
-  for (const auto& change : changes) {
-    const auto [before, after] = TypeParam::opened(change);
+  for (const auto& [before, after] : changes) {
     told.push_back((before ? before->meta.name + "@" + before->node : "-") + " " +
                    (after ? after->meta.name + "@" + after->node : "-"));
   }
@@ -219,11 +228,11 @@ TYPED_TEST(AnyStore, AListTellsOfAnObjectOfWhichOnlyTheVersionHasChanged) {
   Pod object = pod("a", "n1");
   object.meta.resource_version = "5";
   store.replace(kept<TypeParam>({object}), "10");
-  EXPECT_THAT(store.replace(kept<TypeParam>({object}), "11"), testing::IsEmpty());
+  EXPECT_THAT(opened(store, store.replace(kept<TypeParam>({object}), "11")), testing::IsEmpty());
   object.meta.resource_version = "12";
-  const auto changes = store.replace(kept<TypeParam>({object}), "12");
+  const auto changes = opened(store, store.replace(kept<TypeParam>({object}), "12"));
   ASSERT_EQ(changes.size(), 1U);
-  const auto [before, after] = TypeParam::opened(changes.front());
+  const auto [before, after] = changes.front();
   EXPECT_NE(before, nullptr);
   EXPECT_EQ(*after, object);
   EXPECT_EQ(*store.get({"ns", "a"}), object);
@@ -232,10 +241,52 @@ TYPED_TEST(AnyStore, AListTellsOfAnObjectOfWhichOnlyTheVersionHasChanged) {
 TYPED_TEST(AnyStore, KeepsWhatAListCannotSay) {
   TypeParam store(by_node());
   store.replace(kept<TypeParam>({pod("a", "n1"), pod("b", "n1"), pod("c", "n1")}), "10");
-  const auto changes = store.replace(kept<TypeParam>({pod("c", "n1")}), "20", {{"ns", "b"}});
+  const auto changes =
+      opened(store, store.replace(kept<TypeParam>({pod("c", "n1")}), "20", {{"ns", "b"}}));
   ASSERT_EQ(changes.size(), 1U);
-  EXPECT_EQ(TypeParam::opened(changes.front()).before->meta.name, "a");
+  EXPECT_EQ(changes.front().before->meta.name, "a");
   EXPECT_THAT(names(store.by_index("node", "n1")), ElementsAre("b", "c"));
+}
+
+TYPED_TEST(AnyStore, AFirstListThatNamesAnObjectTwiceBringsItsLastState) {
+  TypeParam store(by_node());
+  const auto changes = opened(
+      store,
+      store.replace(kept<TypeParam>({pod("b", "n1"), pod("a", "n1"), pod("b", "n2")}), "10"));
+  ASSERT_EQ(changes.size(), 3U);
+  EXPECT_EQ(changes.back().before->node, "n1");
+  EXPECT_EQ(changes.back().after->node, "n2");
+  store.put(pod("c", "n1"));
+  EXPECT_THAT(names(store.all()), ElementsAre("a", "b", "c"));
+  EXPECT_THAT(names(store.by_index("node", "n1")), ElementsAre("a", "c"));
+  EXPECT_THAT(names(store.by_index("node", "n2")), ElementsAre("b"));
+}
+
+TYPED_TEST(AnyStore, ShowsWhatAListBroughtAlsoWhenItHasChangedSince) {
+  TypeParam store(by_node());
+  const auto changes = store.replace(kept<TypeParam>({pod("a", "n1"), pod("b", "n1")}), "10");
+  store.put(pod("a", "n2"));
+  store.remove({"ns", "b"});
+  std::vector<std::string> shown;
+  changes.for_each([&](const Change<Pod>& change) {
+    shown.push_back(change.after->meta.name + "@" + change.after->node);
+  });
+  EXPECT_THAT(shown, ElementsAre("a@n1", "b@n1"));
+}
+
+TYPED_TEST(AnyStore, FindsObjectsOfLongNames) {
+  TypeParam store;
+  std::vector<std::string> all;
+  for (const char last : {'a', 'b', 'c'}) {
+    all.push_back(std::string(250, 'n') + last);
+    store.put(pod(all.back(), "n1"));
+  }
+  EXPECT_THAT(names(store.all()), testing::ElementsAreArray(all));
+  for (const std::string& name : all) {
+    ASSERT_NE(store.get({"ns", name}), nullptr);
+    EXPECT_EQ(store.get({"ns", name})->meta.name, name);
+  }
+  EXPECT_EQ(store.get({"ns", std::string(250, 'n')}), nullptr);
 }
 
 TYPED_TEST(AnyStore, ShowsWhatWasThereWhenItWasAskedOneAfterTheOther) {

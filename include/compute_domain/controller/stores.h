@@ -4,6 +4,7 @@
 // fills stores from files). Thread-safe for reading.
 #pragma once
 
+#include <map>
 #include <memory>
 #include <set>
 #include <string>
@@ -90,6 +91,35 @@ struct PackedIfOfOneDomain {
     if (a.shared || b.shared) return kube::Difference::Unknown;
     return kube::Packed<T>::difference(a.packed, b.packed);
   }
+
+  class Shelf {
+   public:
+    [[nodiscard]] Kept at(kube::Slot slot) const {
+      const auto it = shared_.find(slot);
+      return it == shared_.end() ? Kept{nullptr, packed_.at(slot)} : Kept{it->second, {}};
+    }
+    [[nodiscard]] api::PackedName name_at(kube::Slot slot, std::string& room) const {
+      const auto it = shared_.find(slot);
+      return it == shared_.end() ? packed_.name_at(slot, room) : kube::AsIs<T>::name_of(it->second);
+    }
+    void set(kube::Slot slot, const Kept& object) {
+      if (object.shared) {
+        packed_.clear(slot);
+        shared_[slot] = object.shared;
+      } else {
+        shared_.erase(slot);
+        packed_.set(slot, object.packed);
+      }
+    }
+    void clear(kube::Slot slot) {
+      shared_.erase(slot);
+      packed_.clear(slot);
+    }
+
+   private:
+    std::map<kube::Slot, std::shared_ptr<const T>> shared_;
+    typename kube::Packed<T>::Shelf packed_;
+  };
 };
 
 // The store of what is stored.

@@ -96,7 +96,7 @@ class Informer : private WatchSource {
 
   base::Result<PageEnd> list_page(const std::string& continue_token, Paging paging) override {
     if (continue_token.empty()) {
-      listed_.clear();
+      listed_ = {};
       listed_unreadable_.clear();
       cursor_ = PageCursor(options_.page_size);
     }
@@ -118,7 +118,7 @@ class Informer : private WatchSource {
     const auto changes = store_.replace(std::exchange(listed_, {}), resource_version, kept);
     unreadable_.keep_only(listed_unreadable_);
     for (const auto& [name, object] : std::exchange(listed_unreadable_, {})) note(object);
-    for (const auto& change : changes) tell(StoreType::opened(change));
+    changes.for_each([this](const Change<Stored>& change) { tell(change); });
   }
 
   base::Result<std::unique_ptr<http::Stream>> open_watch(const std::string& resource_version,
@@ -207,7 +207,7 @@ class Informer : private WatchSource {
   std::vector<OnChange> callbacks_;
   OnUnreadable on_unreadable_;
   UnreadableObjects unreadable_;
-  std::vector<typename StoreType::Kept> listed_;  // pages so far
+  typename StoreType::Listed listed_;  // pages so far
   std::map<api::ObjectName, api::Unreadable> listed_unreadable_;
   // Read, not yet applied.
   api::WatchEventHead pending_;

@@ -9,7 +9,6 @@
 #include <charconv>
 #include <cstddef>
 #include <cstdint>
-#include <deque>
 #include <functional>
 #include <iterator>
 #include <map>
@@ -27,6 +26,7 @@
 #include "compute_domain/base/sorted_chunks.h"
 #include "compute_domain/base/text.h"
 #include "compute_domain/kube/kept.h"
+#include "compute_domain/kube/listed.h"
 
 namespace cdom::kube {
 
@@ -38,13 +38,6 @@ inline std::uint64_t version_number(const std::string& resource_version) {
   const auto [at, error] = std::from_chars(resource_version.data(), end, number);
   return error == std::errc() && at == end ? number : 0;
 }
-
-// One change of the store: null `before` means added, null `after` deleted. Where objects are
-// packed and nothing but the resource version has changed, `before` is `after`.
-template <class T>
-struct Change {
-  std::shared_ptr<const T> before, after;
-};
 
 template <class T, template <class> class Form = AsIs>
 class Store {
@@ -82,22 +75,18 @@ class Store {
   Change<T> put(T object) { return put(std::make_shared<const T>(std::move(object))); }
   Change<T> put(Snapshot after);
   Change<T> remove(const api::ObjectName& name);
-  // What a list brings: a change of each object that is not as it was, which opened() shows.
-  struct KeptChange {
-    Kept before, after;
-  };
+  using Listed = kube::Listed<T, Form>;
+  using Changes = ListChanges<T, Form>;
   static Kept kept(T object) { return Form<T>::keep(std::make_shared<const T>(std::move(object))); }
-  static Change<T> opened(const KeptChange& change);
   // Makes `objects` the whole content, at once for all readers; of `staying` what is here stays.
-  std::vector<KeptChange> replace(std::vector<Kept> objects, const std::string& resource_version,
-                                  const std::set<api::ObjectName>& staying = {});
+  Changes replace(Listed objects, const std::string& resource_version,
+                  const std::set<api::ObjectName>& staying = {});
   void see_version(const std::string& resource_version);
 
  private:
-  // The number of the place where an object lies, for as long as it is here. What stands beside the
-  // objects names them by it: a cluster has a hundred thousand of a kind, whose names would take
-  // more than they do themselves.
-  using Slot = std::uint32_t;
+  // Slots: an object has the same for as long as it is here. What stands beside the objects names
+  // them by it: a cluster has a hundred thousand of a kind, whose names would take more than they
+  // do themselves.
   using Place = base::SortedChunks<Slot>::Place;
   // That an index knows the object of `slot` under a value of this hash.
   struct Entry {
@@ -108,15 +97,21 @@ class Store {
   };
 
   static std::uint32_t hash_of(std::size_t index, std::string_view value);
-  // Shows `visit` the objects that the index knows under the value, in the order of their names,
-  // until it gives false.
+  // Throws std::out_of_range for an index that does not exist.
+  [[nodiscard]] std::size_t position_of(const std::string& index) const;
+  // Shows `visit` the objects that an index knows under a value of this hash until it gives false.
   template <class Visit>
-  void visit_index(const std::string& index, const std::string& value, const Visit& visit) const;
+  void visit_locked(std::uint32_t hash, const Visit& visit) const;
+  // Other values may have the same hash.
+  [[nodiscard]] bool has_value(const T& object, const std::string& index,
+                               const std::string& value) const;
   // The first whose name is not before `name`.
   [[nodiscard]] Place first_from(const api::PackedName& name) const;
   [[nodiscard]] bool is_at(const Place& place, const api::PackedName& name) const;
   // Where `object` lies from now on, and what lay there before.
   std::pair<Slot, Kept> exchange_locked(const Kept& object);
+  // The same of what lies in this slot already, where a list has brought it.
+  std::pair<Slot, Kept> take_in_locked(Slot slot, const Kept& object);
   Kept remove_locked(const api::PackedName& name);
   // By which the indexes know an object; none for none.
   [[nodiscard]] std::vector<std::uint32_t> hashes_of(const Snapshot& object) const;
@@ -125,7 +120,8 @@ class Store {
 
   const Indexes indexes_;
   mutable std::shared_mutex mutex_;
-  std::deque<Kept> objects_;  // by slot; none where a slot is free
+  typename Form<T>::Shelf objects_;  // by slot; none where a slot is free
+  Slot slots_ = 0;                   // so many there are
   std::vector<Slot> free_;
   base::SortedChunks<Slot> by_name_;
   base::SortedChunks<Entry> by_value_;
@@ -142,12 +138,14 @@ std::uint32_t Store<T, Form>::hash_of(std::size_t index, std::string_view value)
 
 template <class T, template <class> class Form>
 typename Store<T, Form>::Place Store<T, Form>::first_from(const api::PackedName& name) const {
-  return by_name_.first_not([&](Slot slot) { return Form<T>::name_of(objects_[slot]) < name; });
+  std::string room;
+  return by_name_.first_not([&](Slot slot) { return objects_.name_at(slot, room) < name; });
 }
 
 template <class T, template <class> class Form>
 bool Store<T, Form>::is_at(const Place& place, const api::PackedName& name) const {
-  return place != by_name_.end() && Form<T>::name_of(objects_[*place]) == name;
+  std::string room;
+  return place != by_name_.end() && objects_.name_at(*place, room) == name;
 }
 
 template <class T, template <class> class Form>
@@ -156,7 +154,7 @@ typename Store<T, Form>::Snapshot Store<T, Form>::get(const api::ObjectName& nam
   {
     const std::shared_lock lock(mutex_);
     const auto place = first_from({name.ns, name.name});
-    if (is_at(place, {name.ns, name.name})) object = objects_[*place];
+    if (is_at(place, {name.ns, name.name})) object = objects_.at(*place);
   }
   return Form<T>::open(object);
 }
@@ -171,58 +169,70 @@ std::vector<typename Store<T, Form>::Snapshot> Store<T, Form>::all() const {
 template <class T, template <class> class Form>
 template <class Visit>
 void Store<T, Form>::for_each(const Visit& visit) const {
-  std::vector<Kept> objects;
+  typename Form<T>::Shelf objects;
+  std::vector<Slot> slots;
   {
     const std::shared_lock lock(mutex_);
-    objects.reserve(by_name_.size());
-    for (const Slot slot : by_name_) objects.push_back(objects_[slot]);
+    objects = objects_;
+    slots.reserve(by_name_.size());
+    for (const Slot slot : by_name_) slots.push_back(slot);
   }
-  for (const Kept& object : objects) visit(Form<T>::open(object));
+  for (const Slot slot : slots) visit(Form<T>::open(objects.at(slot)));
+}
+
+template <class T, template <class> class Form>
+std::size_t Store<T, Form>::position_of(const std::string& index) const {
+  const auto found = indexes_.find(index);
+  if (found == indexes_.end()) throw std::out_of_range("no index " + index);
+  return static_cast<std::size_t>(std::distance(indexes_.begin(), found));
 }
 
 template <class T, template <class> class Form>
 template <class Visit>
-void Store<T, Form>::visit_index(const std::string& index, const std::string& value,
-                                 const Visit& visit) const {
-  const auto found = indexes_.find(index);
-  if (found == indexes_.end()) throw std::out_of_range("no index " + index);
-  const auto position = static_cast<std::size_t>(std::distance(indexes_.begin(), found));
-  const Entry first{hash_of(position, value), 0};
-  std::vector<Kept> candidates;
-  {
-    const std::shared_lock lock(mutex_);
-    auto it = by_value_.first_not([&](const Entry& entry) { return entry < first; });
-    for (; it != by_value_.end() && (*it).hash == first.hash; ++it) {
-      candidates.push_back(objects_[(*it).slot]);
-    }
+void Store<T, Form>::visit_locked(std::uint32_t hash, const Visit& visit) const {
+  const Entry first{hash, 0};
+  auto it = by_value_.first_not([&](const Entry& entry) { return entry < first; });
+  for (; it != by_value_.end() && (*it).hash == hash; ++it) {
+    if (!visit(objects_.at((*it).slot))) return;
   }
-  std::ranges::sort(candidates, {}, Form<T>::name_of);
-  for (const Kept& candidate : candidates) {
-    const Snapshot object = Form<T>::open(candidate);
-    // Other values may have the same hash.
-    const std::vector<std::string> values = found->second(*object);
-    if (std::ranges::find(values, value) == values.end()) continue;
-    if (!visit(object)) return;
-  }
+}
+
+template <class T, template <class> class Form>
+bool Store<T, Form>::has_value(const T& object, const std::string& index,
+                               const std::string& value) const {
+  const std::vector<std::string> values = indexes_.at(index)(object);
+  return std::ranges::find(values, value) != values.end();
 }
 
 template <class T, template <class> class Form>
 std::vector<typename Store<T, Form>::Snapshot> Store<T, Form>::by_index(
     const std::string& index, const std::string& value) const {
+  const std::uint32_t hash = hash_of(position_of(index), value);
+  std::vector<Kept> candidates;
+  {
+    const std::shared_lock lock(mutex_);
+    visit_locked(hash, [&](Kept object) {
+      candidates.push_back(std::move(object));
+      return true;
+    });
+  }
+  std::ranges::sort(candidates, {}, Form<T>::name_of);
   std::vector<Snapshot> out;
-  visit_index(index, value, [&](const Snapshot& object) {
-    out.push_back(object);
-    return true;
-  });
+  for (const Kept& candidate : candidates) {
+    Snapshot object = Form<T>::open(candidate);
+    if (has_value(*object, index, value)) out.push_back(std::move(object));
+  }
   return out;
 }
 
 template <class T, template <class> class Form>
 bool Store<T, Form>::has(const std::string& index, const std::string& value) const {
+  const std::uint32_t hash = hash_of(position_of(index), value);
   bool is_there = false;
-  visit_index(index, value, [&](const Snapshot& /*object*/) {
-    is_there = true;
-    return false;
+  const std::shared_lock lock(mutex_);
+  visit_locked(hash, [&](const Kept& object) {
+    is_there = has_value(*Form<T>::open(object), index, value);
+    return !is_there;
   });
   return is_there;
 }
@@ -269,24 +279,22 @@ Change<T> Store<T, Form>::remove(const api::ObjectName& name) {
 }
 
 template <class T, template <class> class Form>
-Change<T> Store<T, Form>::opened(const KeptChange& change) {
-  const auto& [before, after] = change;
-  Snapshot now = Form<T>::open(after);
-  if (before && after && Form<T>::difference(before, after) != Difference::Unknown) {
-    return {now, now};
-  }
-  return {Form<T>::open(before), std::move(now)};
-}
-
-template <class T, template <class> class Form>
-std::vector<typename Store<T, Form>::KeptChange> Store<T, Form>::replace(
-    std::vector<Kept> objects, const std::string& resource_version,
-    const std::set<api::ObjectName>& staying) {
+typename Store<T, Form>::Changes Store<T, Form>::replace(Listed objects,
+                                                         const std::string& resource_version,
+                                                         const std::set<api::ObjectName>& staying) {
   const std::unique_lock lock(mutex_);
-  std::vector<KeptChange> changes;
-  std::vector<bool> listed(objects_.size());  // by slot
-  for (Kept& object : objects) {
-    auto [slot, replaced] = exchange_locked(object);
+  Changes changes(std::move(objects));
+  const Listed& list = changes.listed();
+  // The first list is the content as it is.
+  const bool is_first = slots_ == 0;
+  if (is_first) {
+    objects_ = list.shelf();
+    slots_ = list.size();
+  }
+  std::vector<bool> listed(slots_);  // by slot
+  for (Slot at = 0; at < list.size(); ++at) {
+    const Kept object = list.shelf().at(at);
+    auto [slot, replaced] = is_first ? take_in_locked(at, object) : exchange_locked(object);
     if (slot >= listed.size()) listed.resize(slot + 1);
     listed[slot] = true;
     const Difference difference =
@@ -297,17 +305,18 @@ std::vector<typename Store<T, Form>::KeptChange> Store<T, Form>::replace(
       index_locked(slot, hashes_of(before), hashes_of(after));
       is_same = before && *before == *after;
     }
-    if (!is_same) changes.push_back({std::move(replaced), std::move(object)});
+    if (!is_same) changes.add(std::move(replaced), at);
   }
   std::vector<Kept> gone;
   for (const Slot slot : by_name_) {
     if (listed[slot]) continue;
-    const auto [ns, name] = Form<T>::name_of(objects_[slot]);
-    if (!staying.contains({std::string(ns), std::string(name)})) gone.push_back(objects_[slot]);
+    Kept object = objects_.at(slot);
+    const auto [ns, name] = Form<T>::name_of(object);
+    if (!staying.contains({std::string(ns), std::string(name)})) gone.push_back(std::move(object));
   }
   for (Kept& object : gone) {
     remove_locked(Form<T>::name_of(object));
-    changes.push_back({std::move(object), {}});
+    changes.add_gone(std::move(object));
   }
   seen_version_ = version_number(resource_version);
   synced_ = true;
@@ -321,20 +330,39 @@ void Store<T, Form>::see_version(const std::string& resource_version) {
 }
 
 template <class T, template <class> class Form>
-std::pair<typename Store<T, Form>::Slot, typename Store<T, Form>::Kept>
-Store<T, Form>::exchange_locked(const Kept& object) {
+std::pair<Slot, typename Store<T, Form>::Kept> Store<T, Form>::exchange_locked(const Kept& object) {
   ++changes_;
   const api::PackedName name = Form<T>::name_of(object);
   const auto place = first_from(name);
-  if (is_at(place, name)) return {*place, std::exchange(objects_[*place], object)};
-  auto slot = static_cast<Slot>(objects_.size());
+  if (is_at(place, name)) {
+    Kept before = objects_.at(*place);
+    if (Form<T>::difference(before, object) != Difference::None) objects_.set(*place, object);
+    return {*place, std::move(before)};
+  }
+  Slot slot = slots_;
   if (free_.empty()) {
-    objects_.push_back(object);
+    ++slots_;
   } else {
     slot = free_.back();
     free_.pop_back();
-    objects_[slot] = object;
   }
+  objects_.set(slot, object);
+  by_name_.insert(place, slot);
+  return {slot, {}};
+}
+
+template <class T, template <class> class Form>
+std::pair<Slot, typename Store<T, Form>::Kept> Store<T, Form>::take_in_locked(Slot slot,
+                                                                              const Kept& object) {
+  const api::PackedName name = Form<T>::name_of(object);
+  const auto place = first_from(name);
+  // A name that is listed twice is one object.
+  if (is_at(place, name)) {
+    objects_.clear(slot);
+    free_.push_back(slot);
+    return exchange_locked(object);
+  }
+  ++changes_;
   by_name_.insert(place, slot);
   return {slot, {}};
 }
@@ -347,7 +375,8 @@ typename Store<T, Form>::Kept Store<T, Form>::remove_locked(const api::PackedNam
   const Slot slot = *place;
   by_name_.erase(place);
   free_.push_back(slot);
-  Kept before = std::exchange(objects_[slot], {});
+  Kept before = objects_.at(slot);
+  objects_.clear(slot);
   index_locked(slot, hashes_of(Form<T>::open(before)), {});
   return before;
 }
