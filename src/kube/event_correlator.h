@@ -6,9 +6,9 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <set>
 #include <string>
-#include <tuple>
 
 #include "compute_domain/api/core.h"
 #include "compute_domain/base/clock.h"
@@ -24,6 +24,8 @@ struct EventKey {
 
   friend auto operator<=>(const EventKey&, const EventKey&) = default;
 };
+// In one piece, as thousands are remembered: other texts for another key.
+std::string text_of(const EventKey& key);
 
 class EventCorrelator {
  public:
@@ -38,15 +40,15 @@ class EventCorrelator {
 
  private:
   struct Similar {
-    std::set<std::string> messages;
+    std::set<std::uint64_t> messages;  // hashes
     base::Duration last{};
   };
   struct Budget {
     double writes = 0;
     base::Duration as_of{};
   };
-  base::RecentMap<std::tuple<api::ObjectReference, std::string, std::string>, Similar> similar_;
-  base::RecentMap<api::ObjectReference, Budget> budgets_;
+  base::RecentMap<std::string, Similar> similar_;  // by text_of() a key without its message
+  base::RecentMap<std::string, Budget> budgets_;   // of one that has nothing but the object
 };
 
 }  // namespace cdom::kube

@@ -7,9 +7,11 @@
 #include <mutex>
 #include <utility>
 
+#include "compute_domain/api/packing.h"
 #include "compute_domain/base/log.h"
 #include "compute_domain/base/random.h"
 #include "compute_domain/base/recent_map.h"
+#include "compute_domain/base/shared_bytes.h"
 #include "compute_domain/base/text.h"
 #include "kube/event_correlator.h"
 
@@ -53,16 +55,19 @@ class EventRecorder::Queue {
   void run(const std::stop_token& token, const std::function<void()>& before_step);
 
  private:
+  // Thousands are remembered.
   struct Series {
-    api::Event event;
+    base::SharedBytes packed;
     bool is_created = false;  // on the server
     bool is_queued = false;
+
+    [[nodiscard]] api::Event event() const { return api::unpack<api::Event>(packed.view()); }
   };
   enum class Outcome { Sent, Again, Later, Dropped };
 
   [[nodiscard]] std::shared_ptr<Series> new_series(const EventKey& key);
   [[nodiscard]] Outcome send(Series& series);
-  [[nodiscard]] Outcome outcome_of(const base::Error& error, const Series& series);
+  [[nodiscard]] Outcome outcome_of(const base::Error& error, const api::Event& event);
   void settle(Series& series, const Series& sent, Outcome outcome);
   void count(const char* outcome) const;
 
@@ -75,7 +80,7 @@ class EventRecorder::Queue {
   std::condition_variable_any changed_;
   base::Random random_;
   EventCorrelator correlator_;
-  base::RecentMap<EventKey, std::shared_ptr<Series>> series_;
+  base::RecentMap<std::string, std::shared_ptr<Series>> series_;  // by text_of()
   std::deque<std::shared_ptr<Series>> queue_;  // those with news, the oldest first
   base::Duration not_before_{};
   std::optional<base::Duration> retry_after_;  // of the attempt that failed last
@@ -87,28 +92,29 @@ void EventRecorder::Queue::record(EventKey occurrence) {
   const base::Duration now = clock_.elapsed();
   const std::string message = occurrence.message;
   const EventKey key = correlator_.combined(std::move(occurrence), now);
-  const std::shared_ptr<Series>* known = series_.find(key);
+  const std::string text = text_of(key);
+  const std::shared_ptr<Series>* known = series_.find(text);
   if (known == nullptr || !(*known)->is_queued) {
     if (queue_.size() >= kQueueLimit || !correlator_.take_write(key.involved, now)) {
       return count("dropped");
     }
-    if (known == nullptr) known = &series_.at_or(key, new_series(key));
+    if (known == nullptr) known = &series_.at_or(text, new_series(key));
     (*known)->is_queued = true;
     queue_.push_back(*known);
     changed_.notify_one();
   }
-  api::Event& event = (*known)->event;
+  api::Event event = (*known)->event();
   ++event.count;
   event.last = clock_.now();
   event.message =
       base::shortened(EventCorrelator::is_combined(key) ? base::cat(key.message, message) : message,
                       kMessageLimit, "...");
+  (*known)->packed = api::pack(event);
 }
 
 std::shared_ptr<EventRecorder::Queue::Series> EventRecorder::Queue::new_series(
     const EventKey& key) {
-  auto series = std::make_shared<Series>();
-  api::Event& event = series->event;
+  api::Event event;
   event.meta.ns = key.involved.ns.empty() ? "default" : key.involved.ns;
   event.meta.name = event_name(key.involved.name, random_.next());
   event.involved = key.involved;
@@ -119,7 +125,7 @@ std::shared_ptr<EventRecorder::Queue::Series> EventRecorder::Queue::new_series(
   event.host = source_.host;
   event.count = 0;
   event.first = clock_.now();
-  return series;
+  return std::make_shared<Series>(Series{api::pack(event)});
 }
 
 bool EventRecorder::Queue::step() {
@@ -138,12 +144,12 @@ bool EventRecorder::Queue::step() {
 }
 
 EventRecorder::Queue::Outcome EventRecorder::Queue::send(Series& series) {
-  const api::Event& event = series.event;
+  const api::Event event = series.event();
   if (!series.is_created) {
     const auto created = client_.create<api::Event>(event);
     // Nobody else makes this name: AlreadyExists is our own create, whose answer was lost.
     series.is_created = created || created.error().kind == base::ErrorKind::AlreadyExists;
-    return series.is_created ? Outcome::Sent : outcome_of(created.error(), series);
+    return series.is_created ? Outcome::Sent : outcome_of(created.error(), event);
   }
   const auto patched = client_.patch<api::Event>(
       api::name_of(event.meta), "", api::event_count_patch(event.count, event.last, event.message));
@@ -153,21 +159,20 @@ EventRecorder::Queue::Outcome EventRecorder::Queue::send(Series& series) {
     series.is_created = false;
     return Outcome::Again;
   }
-  return outcome_of(patched.error(), series);
+  return outcome_of(patched.error(), event);
 }
 
 EventRecorder::Queue::Outcome EventRecorder::Queue::outcome_of(const base::Error& error,
-                                                               const Series& series) {
+                                                               const api::Event& event) {
   if (error.kind == base::ErrorKind::Unavailable && attempts_ + 1 < kAttempts) {
     retry_after_ = error.retry_after;
     return Outcome::Later;
   }
-  base::log_warning(
-      "event not recorded",
-      {{"object", base::cat(series.event.involved.kind, " ", series.event.involved.name)},
-       {"reason", series.event.reason},
-       {"message", series.event.message},
-       {"error", base::to_string(error)}});
+  base::log_warning("event not recorded",
+                    {{"object", base::cat(event.involved.kind, " ", event.involved.name)},
+                     {"reason", event.reason},
+                     {"message", event.message},
+                     {"error", base::to_string(error)}});
   return Outcome::Dropped;
 }
 
@@ -182,7 +187,7 @@ void EventRecorder::Queue::settle(Series& series, const Series& sent, Outcome ou
   attempts_ = 0;
   count(outcome == Outcome::Sent ? "sent" : "failed");
   // Occurrences that came while it was sent have not been reported.
-  series.is_queued = series.event.count != sent.event.count;
+  series.is_queued = series.event().count != sent.event().count;
   if (series.is_queued) queue_.push_back(queue_.front());
   queue_.pop_front();
 }

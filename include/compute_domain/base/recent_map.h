@@ -25,20 +25,22 @@ class RecentMap {
   Value& at_or(const Key& key, Value fresh) {
     if (Value* found = find(key)) return *found;
     if (entries_.size() >= capacity_) {
-      entries_.erase(by_use_.back());
+      entries_.erase(entries_.find(*by_use_.back()));
       by_use_.pop_back();
     }
-    by_use_.push_front(key);
-    return entries_.emplace(key, Entry{std::move(fresh), by_use_.begin()}).first->second.value;
+    const auto it = entries_.emplace(key, Entry{std::move(fresh), by_use_.end()}).first;
+    by_use_.push_front(&it->first);
+    it->second.use = by_use_.begin();
+    return it->second.value;
   }
 
  private:
   struct Entry {
     Value value;
-    typename std::list<Key>::iterator use;
+    typename std::list<const Key*>::iterator use;
   };
   const std::size_t capacity_;
-  std::list<Key> by_use_;  // the last used first
+  std::list<const Key*> by_use_;  // of entries_; the last used first
   std::map<Key, Entry> entries_;
 };
 
