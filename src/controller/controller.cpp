@@ -20,6 +20,7 @@
 #include "expectations.h"
 #include "idle_looks.h"
 #include "placer.h"
+#include "queued_key.h"
 #include "refused_objects.h"
 #include "triggers.h"
 
@@ -108,7 +109,7 @@ class Controller::Loop {
 
   // All keys of a domain go to one worker: a list that one worker is about to write must not come
   // after another has seen that there is none.
-  using Queue = kube::WorkQueue<Key>;
+  using Queue = kube::WorkQueue<QueuedKey>;
   Queue& queue_of(const Key& key) const { return *queues_[base::fnv1a64(key.id) % queues_.size()]; }
   void wake_waiting();
   void add_domains_concerned(const Key& key) const;
@@ -283,9 +284,9 @@ std::optional<base::Duration> Controller::Loop::next_due() const {
 
 bool Controller::Loop::process_one(Queue& queue) {
   if (!has_synced() || !may_work()) return false;
-  const std::optional<Key> key = queue.try_pop();
+  const std::optional<QueuedKey> key = queue.try_pop();
   if (!key) return false;
-  process(queue, *key);
+  process(queue, key->key());
   return true;
 }
 
@@ -514,7 +515,7 @@ void Controller::Loop::work(Queue& queue, const std::string& thread, const std::
   const std::function<void()> beat = pulse_of(thread);
   while (!token.stop_requested()) {
     beat();
-    if (const auto key = queue.pop(kLongestNap, token)) process(queue, *key);
+    if (const auto key = queue.pop(kLongestNap, token)) process(queue, key->key());
   }
 }
 

@@ -22,6 +22,7 @@
 
 #include "compute_domain/base/clock.h"
 #include "compute_domain/base/metrics.h"
+#include "compute_domain/base/sorted_chunks.h"
 
 namespace cdom::kube {
 
@@ -90,18 +91,28 @@ class WorkQueue {
   std::optional<Shown> shown_;
   mutable std::mutex mutex_;
   std::condition_variable_any changed_;
-  // The maps below store the keys; ready_ and delayed_ point to those, as after a start there are
-  // some keys for each node of the cluster.
+  // Due, or held and added meanwhile. After a start there are some for each node of the cluster.
+  struct Waiting {
+    Key key;
+    base::Duration since{};
+  };
+  using Place = typename base::SortedChunks<Waiting>::Place;
+  [[nodiscard]] Place first_waiting(const Key& key) const {
+    return waiting_.first_not([&](const Waiting& each) { return each.key < key; });
+  }
+  [[nodiscard]] bool is_at(const Place& place, const Key& key) const {
+    return place != waiting_.end() && (*place).key == key;
+  }
+  // due_of_ stores the keys that are delayed, and delayed_ points to those.
   struct EarliestFirst {
     using Delayed = std::pair<base::Duration, const Key*>;
     bool operator()(const Delayed& a, const Delayed& b) const {
       return std::tie(a.first, *a.second) < std::tie(b.first, *b.second);
     }
   };
-  std::deque<const Key*> ready_;  // of waiting_: due, and held by nobody
-  // Those of ready_, and held ones that were added meanwhile; since when.
-  std::map<Key, base::Duration> waiting_;
-  std::map<Key, base::Duration> held_;  // since when
+  std::deque<Key> ready_;                // of waiting_: those that nobody holds
+  base::SortedChunks<Waiting> waiting_;  // by key
+  std::map<Key, base::Duration> held_;   // since when
   std::map<Key, base::Duration> due_of_;
   std::set<typename EarliestFirst::Delayed, EarliestFirst> delayed_;  // due_of_
   std::map<Key, int> retries_of_;
@@ -176,8 +187,8 @@ void WorkQueue<Key>::done(const Key& key) {
   if (held != held_.end()) {
     if (shown_) observe(shown_->worked, clock_.elapsed() - held->second);
     held_.erase(held);
-    if (const auto it = waiting_.find(key); it != waiting_.end()) {
-      ready_.push_back(&it->first);
+    if (is_at(first_waiting(key), key)) {
+      ready_.push_back(key);
       changed_.notify_one();
     }
   }
@@ -220,7 +231,7 @@ std::size_t WorkQueue<Key>::size() const {
 template <class Key>
 bool WorkQueue<Key>::is_empty() const {
   const std::scoped_lock lock(mutex_);
-  return waiting_.empty() && held_.empty() && delayed_.empty();
+  return waiting_.size() == 0 && held_.empty() && delayed_.empty();
 }
 
 template <class Key>
@@ -255,11 +266,12 @@ void WorkQueue<Key>::show_work_in_progress(base::Registry& metrics) const {
 
 template <class Key>
 void WorkQueue<Key>::add_locked(const Key& key) {
-  const auto [it, is_new] = waiting_.try_emplace(key, clock_.elapsed());
-  if (!is_new) return;
+  const Place place = first_waiting(key);
+  if (is_at(place, key)) return;
+  waiting_.insert(place, {key, clock_.elapsed()});
   if (shown_) shown_->adds.add();
   if (held_.contains(key)) return;
-  ready_.push_back(&it->first);
+  ready_.push_back(key);
   changed_.notify_one();
 }
 
@@ -299,13 +311,13 @@ template <class Key>
 std::optional<Key> WorkQueue<Key>::try_pop_locked() {
   take_due_locked();
   if (ready_.empty()) return std::nullopt;
-  Key key = *ready_.front();
+  Key key = std::move(ready_.front());
   ready_.pop_front();
   const base::Duration now = clock_.elapsed();
-  auto entry = waiting_.extract(key);
-  if (shown_) observe(shown_->waited, now - entry.mapped());
-  entry.mapped() = now;
-  held_.insert(std::move(entry));
+  const Place place = first_waiting(key);
+  if (shown_) observe(shown_->waited, now - (*place).since);
+  waiting_.erase(place);
+  held_.emplace(key, now);
   show_sizes_locked();
   return key;
 }
