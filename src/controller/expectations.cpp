@@ -1,5 +1,7 @@
 #include "expectations.h"
 
+#include <algorithm>
+
 #include "compute_domain/base/log.h"
 
 namespace cdom::controller {
@@ -48,7 +50,19 @@ std::vector<Key> Expectations::fulfilled(const Stores& stores) {
     if (is_seen(expected_.at(key).written, stores)) keys.push_back(key);
   }
   for (const Key& key : keys) waiting_.erase(key);
+  // Most keys do not come back soon, and those of what is gone never.
+  if (expected_.size() >= too_many_) {
+    std::erase_if(expected_, [&](const auto& each) {
+      return !waiting_.contains(each.first) && is_seen(each.second.written, stores);
+    });
+    too_many_ = std::max(kFew, 2 * expected_.size());
+  }
   return keys;
+}
+
+std::size_t Expectations::size() const {
+  const std::scoped_lock lock(mutex_);
+  return expected_.size();
 }
 
 }  // namespace cdom::controller

@@ -5,6 +5,7 @@
 // snapshot and run into a conflict, so it waits. Thread-safe.
 #pragma once
 
+#include <cstddef>
 #include <map>
 #include <mutex>
 #include <optional>
@@ -29,15 +30,21 @@ class Expectations {
   std::optional<base::Duration> wait_for(const Key& key, const Stores& stores, base::Duration now);
   // Keys that were told to wait, and need not any more.
   std::vector<Key> fulfilled(const Stores& stores);
+  // Keys that are remembered: those that have not seen what they wrote, and as many others at
+  // most, or a few.
+  [[nodiscard]] std::size_t size() const;
 
  private:
   struct Expected {
     Written written;
     base::Duration until{};
   };
-  std::mutex mutex_;
+  static constexpr std::size_t kFew = 64;
+
+  mutable std::mutex mutex_;
   std::map<Key, Expected> expected_;
-  std::set<Key> waiting_;  // of these
+  std::set<Key> waiting_;        // of these
+  std::size_t too_many_ = kFew;  // of them: then it is looked which have been seen
 };
 
 }  // namespace cdom::controller

@@ -3,6 +3,9 @@
 
 #include <gmock/gmock.h>
 
+#include <algorithm>
+#include <string>
+
 #include "controller/shell_rig.h"
 
 namespace cdom::controller {
@@ -42,6 +45,33 @@ TEST(Expectations, AKeyThatDoesNotWaitIsNotGiven) {
   expectations.expect(kNamespaceKey, {.domains = 7}, 0s);
   rig.filled.of<api::ComputeDomain>().see_version("7");
   EXPECT_THAT(expectations.fulfilled(rig.stores), IsEmpty());
+}
+
+TEST(Expectations, ForgetsKeysThatNeverComeBack) {
+  ShellRig rig;
+  Expectations expectations;
+  std::size_t most = 0;
+  for (int i = 1; i <= 1'000; ++i) {
+    expectations.expect(domain_key("u-" + std::to_string(i)), {.domains = 1}, 0s);
+    rig.filled.of<api::ComputeDomain>().see_version("1");
+    EXPECT_THAT(expectations.fulfilled(rig.stores), IsEmpty());
+    most = std::max(most, expectations.size());
+  }
+  EXPECT_LE(most, 64U);
+}
+
+TEST(Expectations, OfManyKeysNoneIsForgottenThatHasNotSeenItsWrite) {
+  ShellRig rig;
+  Expectations expectations;
+  for (int i = 0; i < 200; ++i) {
+    expectations.expect(domain_key("u-" + std::to_string(i)), {.domains = 7}, 0s);
+    EXPECT_THAT(expectations.fulfilled(rig.stores), IsEmpty());
+  }
+  EXPECT_TRUE(expectations.wait_for(domain_key("u-0"), rig.stores, 0s));
+  EXPECT_TRUE(expectations.wait_for(domain_key("u-199"), rig.stores, 0s));
+  rig.filled.of<api::ComputeDomain>().see_version("7");
+  EXPECT_THAT(expectations.fulfilled(rig.stores),
+              ElementsAre(domain_key("u-0"), domain_key("u-199")));
 }
 
 // Each kind counts its own versions in the store of its own.
