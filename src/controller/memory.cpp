@@ -104,12 +104,23 @@ bool Memory::is_reported(const std::string& uid) const {
 
 void Memory::agent_seen(const std::string& node, const SeenAgent& agent) {
   const std::scoped_lock lock(mutex_);
-  agents_[node] = agent;
+  const AgentPlace known = first_agent_from(node);
+  if (is_agent_of(known, node)) agents_.erase(known);
+  agents_.insert(first_agent_from(node), {base::SharedBytes(node), agent});
+}
+
+Memory::AgentPlace Memory::first_agent_from(const std::string& node) const {
+  return agents_.first_not([&](const Agent& agent) { return agent.node.view() < node; });
+}
+
+bool Memory::is_agent_of(const AgentPlace& place, const std::string& node) const {
+  return place != agents_.end() && (*place).node.view() == node;
 }
 
 std::optional<Memory::SeenAgent> Memory::agent(const std::string& node) const {
   const std::scoped_lock lock(mutex_);
-  return value_at(agents_, node);
+  const AgentPlace place = first_agent_from(node);
+  return is_agent_of(place, node) ? std::optional((*place).seen) : std::nullopt;
 }
 
 void Memory::decides(base::Duration elapsed) {
@@ -239,7 +250,8 @@ void Memory::forget_object(const std::string& uid) {
 
 void Memory::forget_node(const std::string& node) {
   const std::scoped_lock lock(mutex_);
-  agents_.erase(node);
+  const AgentPlace place = first_agent_from(node);
+  if (is_agent_of(place, node)) agents_.erase(place);
 }
 
 }  // namespace cdom::controller

@@ -14,6 +14,8 @@
 #include <string>
 
 #include "compute_domain/base/clock.h"
+#include "compute_domain/base/shared_bytes.h"
+#include "compute_domain/base/sorted_chunks.h"
 #include "compute_domain/controller/key.h"
 #include "compute_domain/core/world.h"
 
@@ -120,7 +122,15 @@ class Memory {
   std::map<core::ImexGroupKey, core::HeldList> list_held_;
   std::map<std::string, base::Time> unreported_list_;
   std::set<std::string> reported_;
-  std::map<std::string, SeenAgent> agents_;
+  // As many as nodes.
+  struct Agent {
+    base::SharedBytes node;
+    SeenAgent seen;
+  };
+  using AgentPlace = base::SortedChunks<Agent>::Place;
+  [[nodiscard]] AgentPlace first_agent_from(const std::string& node) const;
+  [[nodiscard]] bool is_agent_of(const AgentPlace& place, const std::string& node) const;
+  base::SortedChunks<Agent> agents_;  // by node
   std::optional<base::Duration> decides_since_;
   std::shared_ptr<const ClaimsOnNodes> claims_on_nodes_;
   base::Duration claims_asked_{};
