@@ -214,15 +214,20 @@ void note_left_out(base::Registry& metrics, const std::string& what, std::size_t
       .set(static_cast<double>(there > most ? there - most : 0));
 }
 
+// Those of the most weight, one after the other: never all of them have to be unpacked at a time.
 void show_domains(base::Registry& metrics, const Stores& stores, std::size_t most) {
-  const auto domains = stores.domains.all();
-  note_left_out(metrics, "domains", domains.size(), most);
-  std::map<Weight, std::vector<const api::ComputeDomain*>, std::greater<>> by_weight;
-  for (const auto& domain : domains) by_weight[weight_of(*domain)].push_back(domain.get());
+  std::map<Weight, std::vector<api::ObjectName>, std::greater<>> by_weight;
+  std::size_t there = 0;
+  stores.domains.for_each([&](const auto& domain) {
+    by_weight[weight_of(*domain)].push_back(api::name_of(domain->meta));
+    ++there;
+  });
+  note_left_out(metrics, "domains", there, most);
   std::size_t shown = 0;
   for (const auto& [weight, those] : by_weight) {
-    for (const api::ComputeDomain* domain : those) {
-      if (shown++ < most) show(metrics, *domain);
+    for (const api::ObjectName& name : those) {
+      if (shown++ >= most) return;
+      if (const auto domain = stores.domains.get(name)) show(metrics, *domain);
     }
   }
 }

@@ -155,7 +155,7 @@ void Triggers::on_pods_read(const std::string& ns) const {
 }
 
 void Triggers::add_placement() const {
-  if (!from_.stores.domains.by_index(kByPlacement, kSingle).empty()) add_(placement_key());
+  if (from_.stores.domains.has(kByPlacement, kSingle)) add_(placement_key());
   add_waiting();
 }
 
@@ -226,7 +226,7 @@ void Triggers::on_change(const api::ComputeDomain* before, const api::ComputeDom
   workloads_.forget_domain(*before);
   // Its name, and its workload if it was made for one, may be wanted again.
   const std::string& ns = before->meta.ns;
-  if (!from_.stores.claims.by_index(kUnnamedIn, ns).empty()) {
+  if (from_.stores.claims.has(kUnnamedIn, ns)) {
     add_(workloads_key(ns));
   }
 }
@@ -384,7 +384,7 @@ void Triggers::note_admissions(const core::StoredList* before,
   }
   if (before == nullptr) return;
   for (const std::string& uid : admitted_by(*before)) {
-    const bool is_gone = from_.stores.claims.by_index(kUnnamedByUid, uid).empty();
+    const bool is_gone = !from_.stores.claims.has(kUnnamedByUid, uid);
     if (is_gone && !now.contains(uid)) workloads_.forget_claim(uid);
   }
 }
@@ -440,7 +440,7 @@ void Triggers::note_share(const std::string& domain_uid, const std::set<std::str
     for (const std::string& uid : after) workloads_.claim_admitted(uid, workload);
   }
   for (const std::string& uid : before) {
-    const bool is_gone = from_.stores.claims.by_index(kUnnamedByUid, uid).empty();
+    const bool is_gone = !from_.stores.claims.has(kUnnamedByUid, uid);
     if (is_gone && !after.contains(uid)) workloads_.forget_claim(uid);
   }
 }

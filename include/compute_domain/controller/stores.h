@@ -52,11 +52,15 @@ struct StoredType<api::ConfigMap> {
 template <class T>
 using Stored = typename StoredType<T>::Type;
 
-// Of these a cluster has as many as nodes: they are kept packed.
+// Of these a cluster has as many as nodes, or as domains, which name as many: they are kept packed.
 template <class T>
 inline constexpr bool kIsPacked = false;
 template <>
+inline constexpr bool kIsPacked<api::ComputeDomain> = true;
+template <>
 inline constexpr bool kIsPacked<api::ResourceClaim> = true;
+template <>
+inline constexpr bool kIsPacked<api::ResourceClaimTemplate> = true;
 template <>
 inline constexpr bool kIsPacked<api::ComputeDomainNode> = true;
 template <>
