@@ -12,11 +12,11 @@
 #include "agent/main/kubelet_calls.h"
 #include "agent/main/node_fabric.h"
 #include "agent/main/pod_news.h"
-#include "agent/main/spare_memory.h"
 #include "agent/main/wakeup.h"
 #include "cli/environment.h"
 #include "cli/health/health_server.h"
 #include "cli/health/metrics_access.h"
+#include "cli/spare_memory.h"
 #include "compute_domain/agent/file_checkpoint_store.h"
 #include "compute_domain/agent/imex_client.h"
 #include "compute_domain/agent/kubelet_state_file.h"
@@ -252,7 +252,7 @@ int run_agent(const AgentFlags& flags, cli::Signals& signals) {
                               {"imex", flags.imex_socket},
                               {"health", health ? health->address() : "off"}});
   {
-    SpareMemory spare_memory(clock);
+    cli::SpareMemory spare_memory(clock);
     const AgentLoop loop(
         {.node = node_agent,
          .server = server_agent,

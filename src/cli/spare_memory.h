@@ -11,7 +11,7 @@
 
 #include "compute_domain/base/clock.h"
 
-namespace cdom::program {
+namespace cdom::cli {
 
 // In bytes.
 struct MemoryUse {
@@ -39,4 +39,4 @@ class SpareMemory {
   std::size_t left_ = 0;  // resident after the last time
 };
 
-}  // namespace cdom::program
+}  // namespace cdom::cli

@@ -1,4 +1,4 @@
-#include "agent/main/spare_memory.h"
+#include "cli/spare_memory.h"
 
 #include <malloc.h>
 #include <unistd.h>
@@ -8,7 +8,7 @@
 #include <fstream>
 #include <utility>
 
-namespace cdom::program {
+namespace cdom::cli {
 
 namespace {
 
@@ -45,4 +45,4 @@ void SpareMemory::look() {
   left_ = use_().resident;
 }
 
-}  // namespace cdom::program
+}  // namespace cdom::cli

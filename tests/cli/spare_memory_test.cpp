@@ -1,10 +1,10 @@
-#include "agent/main/spare_memory.h"
+#include "cli/spare_memory.h"
 
 #include <gtest/gtest.h>
 
 #include <chrono>
 
-namespace cdom::program {
+namespace cdom::cli {
 
 namespace {
 
@@ -74,4 +74,4 @@ TEST(MemoryUse, IsThisProcesss) { EXPECT_GT(memory_use().resident, 0U); }
 
 }  // namespace
 
-}  // namespace cdom::program
+}  // namespace cdom::cli
