@@ -10,7 +10,9 @@
 #include "cli/health/health_server.h"
 #include "cli/health/metrics_access.h"
 #include "cli/signals.h"
+#include "cli/spare_memory.h"
 #include "compute_domain/base/log.h"
+#include "compute_domain/base/pause.h"
 #include "compute_domain/base/random.h"
 #include "compute_domain/base/text.h"
 #include "compute_domain/controller/controller.h"
@@ -37,6 +39,7 @@ using base::cat;
 constexpr const char* kProgram = program::kControllerProgram;
 // Longer than the worst plan takes, whose every request takes as long as it may.
 constexpr base::Duration kStuck = std::chrono::minutes(5);
+constexpr base::Duration kBetweenLooksForSpareMemory = std::chrono::seconds(5);
 
 // A server that does not answer is waited for; only a wrong one is an error at once.
 base::Result<void> meet(kube::Client& client, const std::string& server,
@@ -143,6 +146,11 @@ int run_controller(const program::ControllerFlags& flags, const cli::Signals& si
                               {"health", health ? health->address() : "off"},
                               {"page", page ? page->address() : "off"}});
   const std::stop_callback on_stop(ending.token(), [&] { transport->shut_down(); });
+  // After a start there is as much of it as the caches take: each Node has brought its keys.
+  const std::jthread spare_memory([&clock](const std::stop_token& stop) {
+    cli::SpareMemory spare(clock);
+    while (base::pause(stop, kBetweenLooksForSpareMemory)) spare.look();
+  });
   const base::Result<void> done = loop.run(ending.token());
   transport->shut_down();
   predecessor_watch.reset();
