@@ -27,6 +27,9 @@ import yaml
 
 sys.dont_write_bytecode = True
 
+import dashboard
+import drawing
+from dashboard import filled_in
 from promql import MONITORING, OF_KUBE_STATE_METRICS, OF_PROMETHEUS, ROOT, alerts, problems, program, selectors
 
 BUILD = Path(os.environ.get("CDOM_BUILD", ROOT / "build/release")).resolve()
@@ -41,13 +44,7 @@ CHANNELS = "Character devices:\n235 nvidia-caps-imex-channels\n\nBlock devices:\
 
 def targets() -> list:
     """(title, query) of all panels of the dashboard."""
-    dashboard = json.loads((MONITORING / "compute-domains.json").read_text())
-    return [(panel["title"], target["expr"]) for panel in dashboard["panels"] for target in panel.get("targets", [])]
-
-
-def filled_in(query: str) -> str:
-    """As Grafana sends it, for all clusters and namespaces."""
-    return query.replace("$__rate_interval", "1m").replace("$cluster", ".*").replace("$namespace", ".*")
+    return [(panel["title"], target["expr"]) for panel in dashboard.read()["panels"] for target in panel.get("targets", [])]
 
 
 class Cluster:
@@ -181,8 +178,8 @@ def scrape_configs(cluster: Cluster) -> list:
 
 
 class Prometheus:
-    def __init__(self, cluster: Cluster, scrapes: list, rules: Path = MONITORING / "rules.yaml"):
-        config = {"global": {"scrape_interval": "1s", "evaluation_interval": "2s"}, "rule_files": [str(rules)], "scrape_configs": scrapes}
+    def __init__(self, cluster: Cluster, scrapes: list, rules: Path = MONITORING / "rules.yaml", every: str = "1s"):
+        config = {"global": {"scrape_interval": every, "evaluation_interval": "2s"}, "rule_files": [str(rules)], "scrape_configs": scrapes}
         (cluster.folder / "prometheus.yaml").write_text(yaml.safe_dump(config))
         address = free_address()
         self.url = f"http://{address}"
@@ -306,6 +303,12 @@ class Tests:
     def each_query_of_the_dashboard_finds_something(self) -> None:
         queries = {filled_in(query) for _, query in targets()}
         all_find_something(self.prometheus, queries | parts_of(queries))
+
+    def each_panel_is_drawn(self) -> None:
+        """As the pictures of docs/monitoring.md are (dashboard_picture.py), without a browser."""
+        page = drawing.page(dashboard.read(), dashboard.Answers(self.prometheus, time.time() - 60, time.time()))
+        missing = [panel["title"] for panel in dashboard.read()["panels"] if f">{panel['title']}<" not in page]
+        assert not missing, missing
 
     def each_metric_of_the_alerts_is_there(self) -> None:
         all_find_something(self.prometheus, parts_of(alert["expr"] for alert in alerts()))

@@ -5,7 +5,6 @@ Whether each alert fires when it should and not beside that, and whether what it
 last line counts what passed.
 """
 
-import json
 import re
 import subprocess
 import sys
@@ -16,6 +15,7 @@ import yaml
 
 sys.dont_write_bytecode = True
 
+import dashboard
 from promql import MONITORING, ROOT, alerts, grouping, problems, program, selectors
 
 sys.path.insert(0, str(ROOT / "tests"))
@@ -77,9 +77,9 @@ def each_alert_keeps_clusters_apart() -> None:
 
 
 def each_query_of_the_dashboard_is_of_the_chosen_clusters() -> None:
-    dashboard = json.loads((MONITORING / "compute-domains.json").read_text())
-    assert [each["name"] for each in dashboard["templating"]["list"]] == ["datasource", "cluster", "namespace"]
-    for panel in dashboard["panels"]:
+    shipped = dashboard.read()
+    assert [each["name"] for each in shipped["templating"]["list"]] == ["datasource", "cluster", "namespace"]
+    for panel in shipped["panels"]:
         for target in panel.get("targets", []):
             for name, matchers in selectors(target["expr"]):
                 assert matchers.get("cluster") == ("=~", "$cluster"), (panel["title"], name, matchers)
@@ -116,8 +116,7 @@ def the_page_has_each_alert() -> None:
 
 
 def the_dashboard_shows_each_panel_once_and_whole() -> None:
-    dashboard = json.loads((MONITORING / "compute-domains.json").read_text())
-    panels, taken = dashboard["panels"], {}
+    panels, taken = dashboard.read()["panels"], {}
     assert len({panel["id"] for panel in panels}) == len(panels)
     for panel in panels:
         place, title = panel["gridPos"], panel["title"]
@@ -132,6 +131,23 @@ def the_dashboard_shows_each_panel_once_and_whole() -> None:
         for override in panel.get("fieldConfig", {}).get("overrides", []):
             name = override["matcher"]["options"]
             assert name in ("Value", *(f"Value #{target['refId']}" for target in panel["targets"])), (title, name)
+
+
+def the_pictures_show_all_of_the_dashboard() -> None:
+    """Those of docs/monitoring.md, which dashboard_picture.py makes: each kind of panel, unit, option and transformation."""
+    found = dashboard.unknown(dashboard.read())
+    assert not found, "\n".join(found)
+
+
+def what_a_picture_would_leave_out_is_found() -> None:
+    for spoil, wrong in ((lambda panel: panel.update(type="heatmap"), 'type is "heatmap"'),
+                         (lambda panel: panel["fieldConfig"]["defaults"].update(unit="percentunit"), 'fieldConfig.defaults.unit is "percentunit"'),
+                         (lambda panel: panel["fieldConfig"]["defaults"].update(custom={"drawStyle": "bars"}), 'fieldConfig.defaults.custom.drawStyle is "bars"'),
+                         (lambda panel: panel.update(transformations=[{"id": "limit", "options": {}}]), 'transformations.id is "limit"')):
+        spoilt = dashboard.read()
+        panel = next(panel for panel in spoilt["panels"] if panel["title"] == "Domains by reason")
+        spoil(panel)
+        assert dashboard.unknown(spoilt) == [f"Domains by reason: {wrong}, which tests/monitoring/dashboard.py does not know"], dashboard.unknown(spoilt)
 
 
 def a_typo_is_found() -> None:
@@ -173,6 +189,8 @@ TESTS = (
     each_alert_says_what_it_means_and_where_to_read_on,
     the_page_has_each_alert,
     the_dashboard_shows_each_panel_once_and_whole,
+    the_pictures_show_all_of_the_dashboard,
+    what_a_picture_would_leave_out_is_found,
     a_typo_is_found,
     promtool_finds_an_alert_that_is_gone,
 )
