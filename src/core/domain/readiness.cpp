@@ -32,6 +32,7 @@ struct Evidence {
   const api::NodeList* list = nullptr;
   const api::NodeListEntry* entry = nullptr;
   const api::ImexGroupReport* report = nullptr;
+  const std::string* table_hash = nullptr;  // of the list
 };
 
 const api::ComputeDomainNodeStatus* status_before(const World& world, const std::string& node) {
@@ -105,8 +106,7 @@ Verdict verdict_on_daemon(const Evidence& evidence, const Membership& membership
     case api::DaemonState::Ready:
       break;
   }
-  if (report->slot != evidence.entry->slot ||
-      report->table_hash != api::table_hash(*evidence.list)) {
+  if (report->slot != evidence.entry->slot || report->table_hash != *evidence.table_hash) {
     return {"WrongNodeTable",
             "its IMEX daemon runs with another node table; if this lasts, check the "
             "compute-domain-agent pod there"};
@@ -392,6 +392,7 @@ void tell_complaints_of_silent(std::vector<MemberView>& members,
 Readiness readiness_of(const World& world, const std::vector<Membership>& memberships) {
   Readiness readiness;
   std::map<std::string, std::vector<std::size_t>> ready_by_group;
+  std::map<const api::NodeList*, std::string> table_hashes;
   std::vector<Evidence> evidence;
   for (const Membership& membership : memberships) {
     if (!membership.counted) continue;
@@ -406,7 +407,12 @@ Readiness readiness_of(const World& world, const std::vector<Membership>& member
     if (membership.clique) {
       group = group_id(group_of(world.view.uid, membership));
       known.list = find_list(world.lists, group);
-      if (known.list != nullptr) known.entry = find_entry(*known.list, membership.node);
+      if (known.list != nullptr) {
+        known.entry = find_entry(*known.list, membership.node);
+        const auto [hash, is_new] = table_hashes.try_emplace(known.list);
+        if (is_new) hash->second = api::table_hash(*known.list);
+        known.table_hash = &hash->second;
+      }
       if (known.view != nullptr && known.view->report) {
         known.report = api::find_group(known.view->report->status, group);
       }
