@@ -97,15 +97,15 @@ TEST(StatusPatch, LeavesForeignFieldsAlone) {
 
 TEST(ConfigMapPatch, SetsOurLabelsAndTheDataAsAWhole) {
   ConfigMap current;
-  current.data = {{"nodes.json", "old"}, {"stray", "x"}};
+  current.data = {{"nodes", "old"}, {"stray", "x"}};
   ConfigMap desired;
   desired.meta.labels = {{"ours", "1"}};
-  desired.data = {{"nodes.json", "new"}};
+  desired.data = {{"nodes", "new"}};
   const json after = merged(
-      R"({"metadata":{"labels":{"foreign":"2","ours":"0"}},"data":{"nodes.json":"old","stray":"x"}})",
+      R"({"metadata":{"labels":{"foreign":"2","ours":"0"}},"data":{"nodes":"old","stray":"x"}})",
       config_map_patch({}, current, desired));
   EXPECT_EQ(after, json::parse(R"({"metadata":{"labels":{"foreign":"2","ours":"1"}},
-                                   "data":{"nodes.json":"new"}})"));
+                                   "data":{"nodes":"new"}})"));
 }
 
 TEST(EventCountPatch, SetsCountTimeAndMessage) {

@@ -252,7 +252,7 @@ TEST(PackedList, ComesBackAsItWas) {
   const core::StoredList with_list = list_of(api::kDomainLabel);
   core::StoredList with_problem, reservations, of_both = with_list;
   with_problem.meta = with_list.meta;
-  with_problem.problem = "nodes.json is missing";
+  with_problem.problem = "nodes is missing";
   reservations.meta = with_list.meta;
   reservations.reservations = api::ConfigMap{with_list.meta, {{"u-d", "{}"}}};
   of_both.problem = "odd";

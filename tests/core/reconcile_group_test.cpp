@@ -207,7 +207,7 @@ TEST(ReconcileGroup, UndoesAnEditByHand) {
   World world = settled_world(2);
   api::ConfigMap edited = config_map_of(list_in(world), *world.view.domain, world.settings);
   edited.meta.uid = "uid-list";
-  edited.data["nodes.json"] += " ";
+  edited.data[api::kNodeListKey] += " ";
   world.lists = {stored_list(edited)};
   EXPECT_FALSE(world.lists[0].list);
   const Plan plan = write_list(world);

@@ -7,7 +7,7 @@ set(sources
     api/json/quick_reader.cpp api/json/structure_walk.cpp api/json/wanted_index.cpp api/kind.cpp api/node_selector.cpp
     api/protobuf/core_messages.cpp api/protobuf/envelope.cpp api/protobuf/message_reader.cpp api/protobuf/meta_messages.cpp
     api/protobuf/resource_messages.cpp
-    api/meta.cpp api/domain/node_list.cpp api/observed.cpp api/partial_metadata.cpp api/patch.cpp api/plan_report.cpp api/program.cpp
+    api/meta.cpp api/domain/node_list.cpp api/domain/text_table.cpp api/observed.cpp api/partial_metadata.cpp api/patch.cpp api/plan_report.cpp api/program.cpp
     api/domain/report_bounds.cpp api/resource.cpp api/resource_versions.cpp api/review.cpp api/status.cpp
     api/json/strict.cpp api/json/yaml.cpp api/json/yaml_document.cpp api/json/yaml_scalar.cpp
     http/acknowledged.cpp http/late_response.cpp http/client/stream/frame_splitter.cpp http/client/stream/line_splitter.cpp http/message.cpp http/pem.cpp http/outbox.cpp http/reply_head.cpp http/session.cpp

@@ -80,10 +80,10 @@ def seen(admin: Api) -> dict:
     """All that concerns other nodes than the thief's, by where it is."""
     found = {}
     for config in items(admin, LISTS):
-        if "nodes.json" in config["data"]:
-            content, name = json.loads(config["data"]["nodes.json"]), f"node list {config['metadata']['name']}"
+        if "nodes" in config["data"]:
+            content, name = node_list(config["data"]["nodes"]), f"node list {config['metadata']['name']}"
             found |= seen_in_list(name, content)
-            if {THIEF} < {entry["node"] for entry in content["entries"]}:
+            if {THIEF} < {entry["node"] for entry in content["nodes"]}:
                 found[f"{name} has {THIEF}"] = True
     for domain in items(admin, DOMAINS):
         name, status = domain["metadata"]["name"], domain.get("status", {})
@@ -117,14 +117,25 @@ def numbers_in(ranges: str) -> set:
     return found
 
 
+def node_list(text: str) -> dict:
+    """What stands in the head of a node list, by name, and the rows of its tables."""
+    head, *tables = text.rstrip("\n").split("\n\n")
+    content = dict(line.split(" ", 1) for line in head.splitlines())
+    for table in tables:
+        names, *rows = table.splitlines()
+        title, columns = names.split(": ")
+        content[title] = [dict(zip(columns.split(" "), row.split(" "))) for row in rows]
+    return content
+
+
 def seen_in_list(where: str, content: dict) -> dict:
     """A list of the thief alone concerns nobody else."""
-    found = {f"{where}, {entry['node']}": entry for entry in content["entries"] if entry["node"] != THIEF}
+    found = {f"{where}, {entry['node']}": entry for entry in content["nodes"] if entry["node"] != THIEF}
     if not found:
         return {}
-    own = {entry["slot"] for entry in content["entries"] if entry["node"] == THIEF}
-    channels = [{**channel, "slots": sorted(numbers_in(channel.get("slots", "")) - own)}
-                for channel in content.get("channels", []) if channel.get("domain")]
+    own = {int(entry["slot"]) for entry in content["nodes"] if entry["node"] == THIEF}
+    channels = [{**channel, "slots": sorted(numbers_in(channel.get("slots", "").strip("-")) - own)}
+                for channel in content.get("channels", []) if channel.get("domain", "-") != "-"]
     found[where] = {"channels": channels, **{key: content.get(key) for key in (
         "group", "clique", "slots", "lastChannel", "releases")}}
     return found

@@ -23,8 +23,8 @@ of_services() { each services '.spec.clusterIPs[*]' --all-namespaces | grep -v N
 of_reports() { each computedomainnodes .status.address; }
 of_members() { of train '{range .status.nodes[*]}{.ipAddress}{"\n"}{end}'; }
 listed() {
-  operator get configmaps -l resource.nvidia.com/computeDomainGroup -o 'jsonpath={.items[*].data.nodes\.json}' |
-    grep -oE '"address":"[^"]*"' | cut -d'"' -f4
+  operator get configmaps -l resource.nvidia.com/computeDomainGroup -o 'jsonpath={.items[*].data.nodes}' |
+    awk '/^nodes: slot node address / { is_row = 1; next } /^$/ { is_row = 0 } is_row { print $3 }'
 }
 
 # What the daemon of a node sees: its hosts file, and its connections with the others' port 50000, as proc(5) has them.

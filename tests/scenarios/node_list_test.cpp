@@ -20,7 +20,8 @@ class NodeListByHand : public Scenario {
     const json patch{{"data", {{api::kNodeListKey, text}}}};
     operator_.patch("ConfigMap", before_.meta.name, patch.dump());
   }
-  [[nodiscard]] std::string text() const { return before_.data.at(api::kNodeListKey); }
+  // The list as the operator wrote it, for an edit.
+  [[nodiscard]] api::NodeList list() const { return api::decode_node_list(before_).value(); }
   void expect_restored() {
     EXPECT_TRUE(eventually("the same slots again", [&] {
       const auto map = operator_.client().get<api::ConfigMap>(api::name_of(before_.meta));
@@ -48,16 +49,16 @@ TEST_F(NodeListByHand, DeletedIsRestored) {
 }
 
 TEST_F(NodeListByHand, WithSlotsExchangedIsRestored) {
-  json list = json::parse(text());
-  std::swap(list["entries"][0]["slot"], list["entries"][1]["slot"]);
-  write(list.dump());
+  api::NodeList edited = list();
+  std::swap(edited.entries.at(0).slot, edited.entries.at(1).slot);
+  write(api::encode_node_list(edited));
   expect_restored();
 }
 
 TEST_F(NodeListByHand, WithoutAMemberIsRestored) {
-  json list = json::parse(text());
-  list["entries"].erase(1);
-  write(list.dump());
+  api::NodeList edited = list();
+  edited.entries.erase(edited.entries.begin() + 1);
+  write(api::encode_node_list(edited));
   expect_restored();
 }
 

@@ -80,11 +80,14 @@ std::string table_text(const NodeList& list);
 // The hash of table_text(), which a daemon's READY refers to. "" for a group without a table.
 std::string table_hash(const NodeList& list);
 
-// The ConfigMap's data: key "nodes.json". encode() is canonical: equal lists give equal text.
+// The ConfigMap's data: key "nodes", text that people read with kubectl: a line "name value" for
+// each of what the list says as a whole, an empty line, and a table of the nodes, a line each; with
+// isolation by channel an empty line and a table of the channels. encode() is canonical: equal
+// lists give equal text. decode() passes over names, columns and tables that it does not know.
 std::string encode_node_list(const NodeList& list);
-// Invalid: names the key or field that is missing or wrong.
+// Invalid: names the key, or the line and the column, that is missing or wrong.
 base::Result<NodeList> decode_node_list(const ConfigMap& map);
 
-inline constexpr char kNodeListKey[] = "nodes.json";
+inline constexpr char kNodeListKey[] = "nodes";
 
 }  // namespace cdom::api

@@ -1,94 +1,109 @@
 #include "compute_domain/api/node_list.h"
 
 #include <algorithm>
+#include <array>
 #include <cstdio>
+#include <string_view>
 #include <tuple>
+#include <utility>
 
-#include "api/fields/fields.h"
-#include "compute_domain/base/ranges.h"
+#include "api/domain/text_table.h"
 #include "compute_domain/base/text.h"
 
 namespace cdom::api {
 
 using base::cat;
 
-template <>
-inline constexpr auto kFields<Admission> =
-    std::tuple{field("claim", &Admission::claim_uid, Presence::Required),
-               field("channel", &Admission::channel, Presence::Required)};
-
-template <>
-inline constexpr auto kFields<NodeListEntry> =
-    std::tuple{field("node", &NodeListEntry::node, Presence::Required),
-               field("slot", &NodeListEntry::slot, Presence::Required),
-               field("address", &NodeListEntry::address),
-               field("instance", &NodeListEntry::instance),
-               field("bootID", &NodeListEntry::boot_id),
-               field("term", &NodeListEntry::term),
-               field("member", &NodeListEntry::member, Presence::Always),
-               field("admits", &NodeListEntry::admits)};
-
-// "0-3,7": names of nodes would fill the object long before the channels are used up.
-struct AsRanges {
-  static void read(Decoding& decoding, const JsonView& json, std::set<std::int64_t>& out) {
-    std::string text;
-    api::read(decoding, json, text);
-    out = base::parse_ranges(text);
+// "UID,UID=7": the channel stands there when it is not 0.
+static void write_cell(std::string& out, const std::vector<Admission>& admits) {
+  if (admits.empty()) out += '-';
+  for (const Admission& admission : admits) {
+    if (&admission != &admits.front()) out += ',';
+    write_cell(out, admission.claim_uid);
+    if (admission.channel != 0) out += cat('=', admission.channel);
   }
-  static void write(Json& json, const std::set<std::int64_t>& slots) {
-    api::write(json, base::ranges_text(slots));
+}
+
+static std::string_view read_cell(std::string_view cell, std::vector<Admission>& out) {
+  constexpr std::string_view kMust = "must be UIDs of claims, each with its channel, as UID,UID=7";
+  out.clear();
+  if (cell == "-") return "";
+  for (std::size_t begin = 0; begin <= cell.size();) {
+    const std::size_t end = std::min(cell.find(',', begin), cell.size());
+    const std::string_view item = cell.substr(begin, end - begin);
+    const std::size_t equals = item.find('=');
+    Admission& admission = out.emplace_back();
+    if (!read_cell(item.substr(0, equals), admission.claim_uid).empty()) return kMust;
+    if (admission.claim_uid.empty()) return kMust;
+    if (equals != std::string_view::npos &&
+        !read_cell(item.substr(equals + 1), admission.channel).empty()) {
+      return kMust;
+    }
+    begin = end + 1;
   }
-};
-
-template <>
-inline constexpr auto kFields<Channel> =
-    std::tuple{field("number", &Channel::number, Presence::Required),
-               field("domain", &Channel::domain_uid), field("name", &Channel::domain),
-               field("release", &Channel::release), field<AsRanges>("slots", &Channel::slots)};
-
-template <>
-inline constexpr auto kFields<NodeList> =
-    std::tuple{field("group", &NodeList::group, Presence::Required),
-               field("clique", &NodeList::clique, Presence::Required),
-               field("domain", &NodeList::domain),
-               field("slots", &NodeList::slots, Presence::Required),
-               field("complete", &NodeList::complete, Presence::Always),
-               field("lastTerm", &NodeList::last_term),
-               field("entries", &NodeList::entries, Presence::Required),
-               field("channels", &NodeList::channels),
-               field("lastChannel", &NodeList::last_channel),
-               field("releases", &NodeList::releases),
-               field("scarce", &NodeList::scarce)};
-
-// A channel as versions before 2026-11-23 wrote it.
-struct ChannelByName {
-  std::int64_t number = 0;
-  std::vector<std::string> nodes;
-};
-struct ChannelsByName {
-  std::vector<ChannelByName> channels;
-};
-
-template <>
-inline constexpr auto kFields<ChannelByName> =
-    std::tuple{field("number", &ChannelByName::number), field("nodes", &ChannelByName::nodes)};
-template <>
-inline constexpr auto kFields<ChannelsByName> =
-    std::tuple{field("channels", &ChannelsByName::channels)};
+  return "";
+}
 
 namespace {
 
-void read_slots_by_name(const std::string& text, NodeList& list) {
-  const auto older = decode_fields<ChannelsByName>(text);
-  if (!older) return;
-  for (const ChannelByName& named : older->channels) {
-    const auto channel = std::ranges::find(list.channels, named.number, &Channel::number);
-    if (channel == list.channels.end()) continue;
-    for (const std::string& node : named.nodes) {
-      const auto entry = std::ranges::find(list.entries, node, &NodeListEntry::node);
-      if (entry != list.entries.end()) channel->slots.insert(entry->slot);
+constexpr std::array kListHead = {column<&NodeList::group>("group", Cell::Required),
+                                  column<&NodeList::clique>("clique", Cell::Required),
+                                  column<&NodeList::domain>("domain"),
+                                  column<&NodeList::slots>("slots", Cell::Required),
+                                  column<&NodeList::complete>("complete", Cell::Always),
+                                  column<&NodeList::last_term>("lastTerm"),
+                                  column<&NodeList::last_channel>("lastChannel"),
+                                  column<&NodeList::releases>("releases"),
+                                  column<&NodeList::scarce>("scarce")};
+
+// What most rows do not say comes last.
+constexpr std::array kEntryColumns = {column<&NodeListEntry::slot>("slot", Cell::Required),
+                                      column<&NodeListEntry::node>("node", Cell::Required),
+                                      column<&NodeListEntry::address>("address"),
+                                      column<&NodeListEntry::term>("term"),
+                                      column<&NodeListEntry::instance>("instance"),
+                                      column<&NodeListEntry::boot_id>("bootID"),
+                                      column<&NodeListEntry::admits>("admits"),
+                                      column<&NodeListEntry::member>("member")};
+
+// "0-3,7": names of nodes would fill the object long before the channels are used up.
+constexpr std::array kChannelColumns = {
+    column<&Channel::number>("number", Cell::Required), column<&Channel::domain_uid>("domain"),
+    column<&Channel::domain>("name"), column<&Channel::slots>("slots"),
+    column<&Channel::release>("release")};
+
+constexpr std::string_view kEntriesTitle = "nodes";
+constexpr std::string_view kChannelsTitle = "channels";
+
+NodeListEntry blank_entry() {
+  NodeListEntry entry;
+  entry.member = true;
+  return entry;
+}
+
+// What is wrong with the text; "": nothing.
+std::string read_list(std::string_view text, NodeList& list) {
+  TextLines lines(text);
+  if (std::string problem = read_head(lines, kListHead, list); !problem.empty()) return problem;
+  bool has_entries = false, has_channels = false;
+  while (const auto line = lines.next()) {
+    if (line->empty()) continue;
+    const std::size_t colon = line->find(": ");
+    const std::string_view title = line->substr(0, colon);
+    const bool is_of_entries = title == kEntriesTitle;
+    if (colon == std::string_view::npos || (!is_of_entries && title != kChannelsTitle)) {
+      lines.skip_table();
+      continue;
     }
+    bool& is_known = is_of_entries ? has_entries : has_channels;
+    if (std::exchange(is_known, true)) return lines.problem(title, "is there twice");
+    const std::string_view names = line->substr(colon + 2);
+    std::string problem = is_of_entries
+                              ? read_table(lines, names, kEntryColumns, list.entries, blank_entry())
+                              : read_table(lines, names, kChannelColumns, list.channels, Channel{});
+    if (!problem.empty()) return problem;
   }
+  return has_entries ? "" : cat(kEntriesTitle, ": is required");
 }
 
 // No count of ours gets there; one that has is damaged, and counting on would overflow.
@@ -128,7 +143,14 @@ std::string encode_node_list(const NodeList& list) {
                     [](const NodeListEntry& e) { return std::tie(e.slot, e.node); });
   for (NodeListEntry& entry : sorted.entries) std::ranges::sort(entry.admits);
   std::ranges::sort(sorted.channels, {}, &Channel::number);
-  return encode_fields(sorted);
+  std::string text;
+  write_head(text, kListHead, sorted);
+  text += '\n';
+  write_table(text, kEntriesTitle, kEntryColumns, sorted.entries, blank_entry());
+  if (sorted.channels.empty()) return text;
+  text += '\n';
+  write_table(text, kChannelsTitle, kChannelColumns, sorted.channels, Channel{});
+  return text;
 }
 
 base::Result<NodeList> decode_node_list(const ConfigMap& map) {
@@ -138,16 +160,15 @@ base::Result<NodeList> decode_node_list(const ConfigMap& map) {
   };
   const auto text = map.data.find(kNodeListKey);
   if (text == map.data.end()) return problem("is missing");
-  auto list = decode_fields<NodeList>(text->second);
-  if (!list) return problem(list.error().message);
+  NodeList list;
+  if (const std::string wrong = read_list(text->second, list); !wrong.empty())
+    return problem(wrong);
   // The table is made of it: a damaged number must not become a table of that length.
   constexpr std::int64_t kMostSlots = 10'000;
-  if (list->slots < 0 || list->slots > kMostSlots) {
-    return problem(cat("slots: must be from 0 to ", kMostSlots, ", is ", list->slots));
+  if (list.slots < 0 || list.slots > kMostSlots) {
+    return problem(cat("slots: must be from 0 to ", kMostSlots, ", is ", list.slots));
   }
-  if (!counts_are_sound(*list)) return problem("terms and releases: must be counts");
-  const auto has_no_slots = [](const Channel& channel) { return channel.slots.empty(); };
-  if (std::ranges::any_of(list->channels, has_no_slots)) read_slots_by_name(text->second, *list);
+  if (!counts_are_sound(list)) return problem("terms and releases: must be counts");
   return list;
 }
 

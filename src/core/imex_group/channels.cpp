@@ -239,8 +239,9 @@ namespace {
 
 // The rest is for labels, the checksum, and what entries come to say.
 constexpr std::size_t kMostBytes = 900'000;
-// The bytes of an admission beside the claim's UID, and of a channel beside the domain's name.
-constexpr std::size_t kBytesOfAClaim = 28;
+// The bytes of an admission beside the claim's UID, ",=65535", and of a channel beside the domain's
+// name.
+constexpr std::size_t kBytesOfAClaim = 7;
 constexpr std::size_t kBytesOfAChannel = 120;
 
 }  // namespace
