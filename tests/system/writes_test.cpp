@@ -44,6 +44,22 @@ TEST_P(Writes, OfASettledClusterAreLeasesOnly) {
   EXPECT_EQ(rig_->requests().summary(is_of_operator_but_lease), "");
 }
 
+// Each version of the node list goes to the agents of all members.
+TEST(WritesOfALargeClique, AreFewAndOfSmallObjects) {
+  constexpr int kMany = 144;
+  const auto rig = cluster_with_domain(1, kMany, {.slots_per_group = kMany});
+  form_in_one_pass(*rig, kMany);
+  EXPECT_LE(rig->requests().count(is_ours), kMany + 8) << rig->requests().summary(is_ours);
+  EXPECT_LE(rig->requests().count([](const WriteRequest& write) {
+    return is_ours(write) && write.resource == "configmaps";
+  }),
+            2);
+  const std::vector<api::ConfigMap> lists = rig->node_lists();
+  ASSERT_EQ(lists.size(), 1U);
+  EXPECT_LE(api::encode(lists.front(), "v1").size(), 20'000U);
+  EXPECT_LE(api::encode(rig->domains().front(), "v1beta1").size(), 20'000U);
+}
+
 INSTANTIATE_TEST_SUITE_P(Seed, Writes, ::testing::Range<std::uint64_t>(1, 9));
 
 }  // namespace
