@@ -64,7 +64,9 @@ TEST(StatusText, CutsAnAnswerOfTheApiServerBetweenCharacters) {
   World world = ready_world({kClique});
   world.view.domain->spec.num_nodes = 2;
   world.refusals = {std::string(999, 'x') + "\u00e4\u00e4\u00e4"};
-  EXPECT_THAT(ready_message(world), ::testing::EndsWith("x\u2026; change what refuses it"));
+  EXPECT_THAT(
+      ready_message(world),
+      ::testing::EndsWith("x\u2026; it is tried again; if it lasts, change what refuses it"));
 }
 
 TEST(StatusText, NodesOfSeveralCliquesAreNotConnected) {
@@ -217,7 +219,8 @@ TEST(StatusEvents, ARefusalThatEndsADeletionIsNotToldTwice) {
   }
   EXPECT_THAT(messages, ElementsAre(::testing::AllOf(::testing::StartsWith("Deleting: waits for"),
                                                      Not(HasSubstr("no room"))),
-                                    "WriteRefused: cannot go on: no room; change what refuses it"));
+                                    "WriteRefused: cannot go on: no room; it is tried again; if it "
+                                    "lasts, change what refuses it"));
 }
 
 TEST(StatusEvents, OneThatIsLostIsNotToldOfAgainAsItsComplaintsChange) {

@@ -286,11 +286,9 @@ std::vector<Trouble> troubles() {
        "pod-c1", "Peers", "2 of 2 members cannot reach its IMEX daemon", "TCP port 50000",
        "2 of 3 nodes ready; n1: 2 of 2 members cannot reach its IMEX daemon; check its network"},
       {"an IMEX daemon is killed",
-       [] {
-         return with_daemon("nvidia-imex was ended by SIGKILL; the next one starts by itself");
-       },
+       [] { return with_daemon("nvidia-imex was ended by SIGKILL (it is started again)"); },
        "pod-c1", "IMEX daemon", "ended by SIGKILL", "has ended is started again by itself",
-       "1 of 2 nodes ready; n1: nvidia-imex was ended by SIGKILL; the next one starts by itself"},
+       "1 of 2 nodes ready; n1: nvidia-imex was ended by SIGKILL (it is started again)"},
       {"an IMEX daemon hangs",
        [] {
          return with_daemon(
@@ -385,8 +383,8 @@ std::vector<Trouble> troubles() {
          return told(world);
        },
        "cd", "Controller", "exceeded quota: few", "a quota, a policy, a role",
-       "cannot go on: cannot create ConfigMap cd-train: exceeded quota: few; change what refuses "
-       "it"},
+       "cannot go on: cannot create ConfigMap cd-train: exceeded quota: few; it is tried again; if "
+       "it lasts, change what refuses it"},
       {"the driver is too old",
        [] { return with_unfit_nodes("DriverTooOld", "driver 535 has no IMEX by host names"); },
        "pod-c1", "Device", "n1: DriverTooOld: driver 535", "end what the nodes lack",

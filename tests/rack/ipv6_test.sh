@@ -23,7 +23,7 @@ of_services() { each services '.spec.clusterIPs[*]' --all-namespaces | grep -v N
 of_reports() { each computedomainnodes .status.address; }
 of_members() { of train '{range .status.nodes[*]}{.ipAddress}{"\n"}{end}'; }
 listed() {
-  operator get configmaps -l resource.nvidia.com/computeDomainGroup -o 'jsonpath={.items[*].data.nodes}' |
+  operator get configmaps -l resource.nvidia.com/computeDomainGroup -o 'jsonpath={range .items[*]}{.data.nodes}{"\n"}{end}' |
     awk '/^nodes: slot node address / { is_row = 1; next } /^$/ { is_row = 0 } is_row { print $3 }'
 }
 

@@ -56,7 +56,7 @@ class Cluster:
                 self._directory.clear()
                 self._start(binary, options, deadline)
             if file := os.environ.get("CDOM_RUNS"):
-                self._record(Path(file), os.environ["CDOM_TEST"])
+                self._record(Path(file), os.environ.get("CDOM_TEST", ""), deadline)
             print(f"ready: KUBECONFIG={self._kubeconfig()}")
 
     def restart(self, component: str, timeout: float) -> None:
@@ -205,10 +205,12 @@ class Cluster:
                 self._kill_all()
                 raise
 
-    def _record(self, file: Path, test: str) -> None:
+    def _record(self, file: Path, test: str, deadline: float) -> None:
         """A line of which test ran on which versions, for tools/reference."""
+        found = []
+        self._wait_for("kube-apiserver", "the versions of all", lambda: found.append(self._prober().versions()) or found[-1], deadline)
         with file.open("a") as lines:
-            lines.write(json.dumps({"test": test, **self._prober().versions()}) + "\n")
+            lines.write(json.dumps({"test": test, **found[-1]}) + "\n")
 
     def _write_kubectl(self, binary: Path) -> None:
         """The program DIR/kubectl, which starts in a third of the time of `tools/cluster kubectl`."""

@@ -39,10 +39,13 @@ class Prober:
         return {node["metadata"]["name"]: node["status"]["nodeInfo"]["bootID"] for node in nodes
                 if {"type": "Ready", "status": "True"}.items() <= _condition(node, "Ready").items()}
 
-    def versions(self) -> dict:
-        """Of Kubernetes, as the API server says, and of the nodes' kubelets and container runtimes, as they say."""
-        nodes = [node["status"]["nodeInfo"] for node in json.loads(self._ask("kube-apiserver", "/api/v1/nodes") or '{"items": []}')["items"]]
-        return {"kubernetes": json.loads(self._ask("kube-apiserver", "/version"))["gitVersion"].removeprefix("v"),
+    def versions(self) -> Optional[dict]:
+        """Of Kubernetes, as the API server says, and of the nodes' kubelets and container runtimes, as they say. None: no answer."""
+        server, list_of_nodes = self._ask("kube-apiserver", "/version"), self._ask("kube-apiserver", "/api/v1/nodes")
+        if server is None or list_of_nodes is None:
+            return None
+        nodes = [node["status"]["nodeInfo"] for node in json.loads(list_of_nodes)["items"]]
+        return {"kubernetes": json.loads(server)["gitVersion"].removeprefix("v"),
                 "kubelets": sorted({node["kubeletVersion"].removeprefix("v") for node in nodes}),
                 "runtimes": sorted({node["containerRuntimeVersion"].replace("://", " ").replace(" v", " ") for node in nodes})}
 

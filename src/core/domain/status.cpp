@@ -199,9 +199,10 @@ std::string ready_text(const Readiness& readiness) {
 }
 
 // An automatic domain has its pods: their claims come.
-std::string no_pods_text(const api::ComputeDomainSpec& spec) {
+std::string no_pods_text(const api::ComputeDomainSpec& spec, const TemplateVerdict& verdict) {
+  const bool can_pods_name_it = verdict.what == TemplateVerdict::What::Ready && !spec.workload;
   return cat("no pod has a claim of this domain yet",
-             spec.channel && !spec.workload
+             can_pods_name_it && spec.channel
                  ? cat("; pods get one by resourceClaimTemplateName: ", spec.channel->template_name)
                  : "");
 }
@@ -245,7 +246,7 @@ Finding ready_finding(const World& world, const Readiness& readiness,
   const std::string waiting = waiting_text(world);
   if (count == 0) {
     return {api::ConditionStatus::False, "WaitingForPods",
-            waiting.empty() ? no_pods_text(domain.spec) : waiting};
+            waiting.empty() ? no_pods_text(domain.spec, verdict) : waiting};
   }
   if (count < domain.spec.num_nodes) {
     return {api::ConditionStatus::False, "WaitingForNodes",
@@ -272,7 +273,8 @@ std::optional<Finding> refusal_finding(const World& world) {
   for (const std::string& text : world.refusals)
     texts.push_back(base::shortened(text, kLongestRefusal));
   return Finding{api::ConditionStatus::False, "WriteRefused",
-                 cat("cannot go on: ", base::join(texts, "; "), "; change what refuses it")};
+                 cat("cannot go on: ", base::join(texts, "; "),
+                     "; it is tried again; if it lasts, change what refuses it")};
 }
 
 Finding with_refusals(const World& world, Finding ready) {

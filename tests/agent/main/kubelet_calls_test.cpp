@@ -54,11 +54,10 @@ TEST_F(KubeletCallsTest, TellWhyTheAgentRefuses) {
 TEST_F(KubeletCallsTest, TellTheFieldOfAConfigurationThatThereIsNot) {
   // It goes into the JSON as it is.
   const core::ClaimRef claim = rig_.make_claim("a", R"(train-uid","mtu":"9000)");
-  EXPECT_EQ(
-      ask(dra::Operation::Prepare, claim).error,
-      "error preparing devices: error decoding config parameters of ResourceClaim team-a/a: "
-      "strict decoding error: unknown field \"mtu\"; correct it in its ResourceClaimTemplate, "
-      "and create the pod again");
+  EXPECT_EQ(ask(dra::Operation::Prepare, claim).error,
+            "error preparing devices: error decoding config parameters of ResourceClaim team-a/a: "
+            "strict decoding error: unknown field \"mtu\"; delete the ResourceClaim, and create it "
+            "again without the mistake");
 }
 
 // What the thread sanitizer sees: calls come, are answered, overdue and given up at the same time.

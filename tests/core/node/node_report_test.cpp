@@ -352,12 +352,23 @@ TEST(NodeReport, TellsAStateThatLasts) {
 
 TEST(NodeReport, TellsTheEndOfADaemonThatWasReadyAtOnce) {
   NodeScene scene = serving(1);
-  scene.advance(minutes(1)).daemon_dies("killed by signal 9").settle();
+  scene.advance(minutes(1)).daemon_dies("killed by signal 9");
+  scene.world.daemon->starts_again = true;
+  scene.settle();
   EXPECT_EQ(scene.group()->state, api::DaemonState::Failed);
-  EXPECT_EQ(
-      scene.group()->message,
-      "killed by signal 9; the next one starts by itself; pods there have lost the memory that "
-      "they imported and have to start again");
+  EXPECT_EQ(scene.group()->message,
+            "killed by signal 9 (it is started again); pods there have lost the memory that they "
+            "imported and have to start again");
+}
+
+TEST(NodeReport, PromisesNoDaemonWhoseStartWasRefused) {
+  NodeScene scene = serving(1);
+  scene.advance(minutes(1)).daemon_dies("nvidia-imex is missing");
+  scene.world.daemon->starts_again = false;
+  scene.settle();
+  EXPECT_EQ(scene.group()->message,
+            "nvidia-imex is missing; pods there have lost the memory that they imported and have "
+            "to start again");
 }
 
 TEST(NodeReport, SaysHowADaemonThatHangsIsRestarted) {

@@ -56,6 +56,18 @@ const api::OpaqueConfig* config_for(const api::Allocation& allocation, const std
   return found;
 }
 
+// What a mistake quotes may be long, and what is told of it is bounded.
+constexpr std::size_t kLongestMistake = 500;
+
+// A claim keeps what it was made of.
+std::string_view remedy_of(const api::OpaqueConfig& config, const api::ResourceClaim& claim) {
+  if (config.from_class) return "correct it in the DeviceClass, and create the claim again";
+  const bool is_of_template =
+      std::ranges::any_of(claim.meta.owners, [](const auto& owner) { return owner.kind == "Pod"; });
+  return is_of_template ? "correct it in its ResourceClaimTemplate, and create the pod again"
+                        : "delete the ResourceClaim, and create it again without the mistake";
+}
+
 }  // namespace
 
 bool has_ended_here(const ClaimReading& reading, const ClaimRef& claim, const std::string& node) {
@@ -93,9 +105,10 @@ std::variant<ClaimWish, Refusal> wish_of(const ClaimRef& claim, const api::Resou
   }
   if (config == nullptr) return wish;
   const auto refusal = [&](const base::Error& error) {
-    return Refusal{cat("error decoding config parameters of ", name, ": ", error.message,
-                       "; correct it in its ResourceClaimTemplate, and create the pod again"),
-                   true};
+    return Refusal{
+        cat("error decoding config parameters of ", name, ": ",
+            base::shortened(error.message, kLongestMistake), "; ", remedy_of(*config, object)),
+        true};
   };
   if (api::config_words_in(config->parameters).kind == api::kDomainConfigKind) {
     const auto automatic = api::decode_domain_config(config->parameters);

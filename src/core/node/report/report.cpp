@@ -225,8 +225,8 @@ DaemonReport failed_report(const NodeDraft& draft, const ServedImexGroup& served
   if (world.daemon) {
     report.group.instance = world.daemon->instance;
     report.group.message = world.daemon->message;
-    // The host's own is started by the host.
-    if (!world.daemon->host_managed) report.group.message += "; the next one starts by itself";
+    // Not one whose start was refused.
+    if (starts_again_for(world.daemon, served)) report.group.message += " (it is started again)";
     began = world.daemon->since;
     began_time = world.daemon->since_time;
   } else {
