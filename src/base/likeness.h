@@ -11,7 +11,7 @@
 namespace cdom::base::likeness {
 
 // Sample and piece together at most.
-inline constexpr std::size_t kLongest = 60'000;
+inline constexpr std::size_t kLongest = 20'000;
 
 // Appends `piece` to `out`.
 void write(std::string_view sample, std::string_view piece, std::string& out);

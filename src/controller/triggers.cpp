@@ -117,7 +117,7 @@ Triggers::Triggers(const Sources& from, Memory& memory, Workloads& workloads, Ad
     : from_(from), memory_(memory), workloads_(workloads), add_(std::move(add)) {}
 
 void Triggers::add_automatic_domains(const std::string& ns) const {
-  for (const auto& domain : from_.stores.domains.by_index(kByNamespace, ns)) {
+  for (const auto& domain : from_.stores.domains.by_index(kWithPodsIn, ns)) {
     if (domain->spec.workload) add_(domain_key(domain->meta.uid));
   }
 }
@@ -141,7 +141,7 @@ std::set<std::string> Triggers::domains_named_by(const api::ResourceClaim& claim
 
 void Triggers::on_pods_read(const std::string& ns) const {
   add_automatic_domains(ns);
-  for (const auto& domain : from_.stores.domains.by_index(kByNamespace, ns)) {
+  for (const auto& domain : from_.stores.domains.by_index(kWithPodsIn, ns)) {
     if (domain->meta.is_deleting()) add_(domain_key(domain->meta.uid));
   }
   const auto shared = workloads_.shared_in(ns);

@@ -264,6 +264,35 @@ TEST(PackedList, ComesBackAsItWas) {
 }
 
 // Each of many domains would unpack it.
+// Whether each who reads the one object of the store gets the same value.
+bool is_one_value(const api::ComputeDomain& domain) {
+  StoreOf<api::ComputeDomain> store;
+  store.put(domain);
+  const api::ObjectName name = api::name_of(domain.meta);
+  EXPECT_EQ(*store.get(name), domain);
+  return store.get(name) == store.get(name);
+}
+
+TEST(StoredDomains, AreOneValueForAllWhoReadThemWhereThatIsMoreThanTheirOwnKeys) {
+  api::ComputeDomain domain;
+  domain.meta = {.name = "d", .ns = "team-a", .uid = "u-d"};
+  EXPECT_FALSE(is_one_value(domain));
+
+  api::ComputeDomain placed = domain;
+  placed.spec.placement = api::ComputeDomainPlacement{.clique = api::CliquePlacement::Single};
+  EXPECT_TRUE(is_one_value(placed));
+  api::ComputeDomain deleted = domain;
+  deleted.meta.deletion_time = base::Time(std::chrono::seconds(1));
+  EXPECT_TRUE(is_one_value(deleted));
+  api::ComputeDomain automatic = domain;
+  automatic.spec.workload.emplace();
+  EXPECT_TRUE(is_one_value(automatic));
+  // A tenant writes as many finalizers as an object holds.
+  api::ComputeDomain large = domain;
+  for (int i = 0; i < 2'000; ++i) large.meta.finalizers.push_back(base::cat("example.com/f", i));
+  EXPECT_TRUE(is_one_value(large));
+}
+
 TEST(StoredLists, AreOneValueForAllWhoReadThemWhereThatIsMoreThanOneDomain) {
   FilledStores stores;
   const auto is_shared = [&](core::StoredList stored) {

@@ -52,15 +52,11 @@ struct StoredType<api::ConfigMap> {
 template <class T>
 using Stored = typename StoredType<T>::Type;
 
-// Of these a cluster has as many as nodes, or as domains, which name as many: they are kept packed.
+// Of these a cluster has as many as nodes: they are kept packed.
 template <class T>
 inline constexpr bool kIsPacked = false;
 template <>
-inline constexpr bool kIsPacked<api::ComputeDomain> = true;
-template <>
 inline constexpr bool kIsPacked<api::ResourceClaim> = true;
-template <>
-inline constexpr bool kIsPacked<api::ResourceClaimTemplate> = true;
 template <>
 inline constexpr bool kIsPacked<api::ComputeDomainNode> = true;
 template <>
@@ -69,10 +65,17 @@ template <>
 inline constexpr bool kIsPacked<api::ResourceSlice> = true;
 template <>
 inline constexpr bool kIsPacked<api::Pod> = true;
-// The list of a domain is read for little else than that domain, and packed. What many domains read
-// stays as it is: the list of a clique, and the reservations.
+// Whether more than its own keys read it: the list of a clique and the reservations; domains that
+// wait for seats or for a clique, are being deleted, or come and go with their workload.
+bool is_read_by_many(const core::StoredList& stored);
+bool is_read_by_many(const api::ComputeDomain& domain);
+inline bool is_read_by_many(const api::ResourceClaimTemplate& /*object*/) { return false; }
+
+// Of domains a cluster has fewer than nodes, but they and their lists name all of those. What is
+// read for itself is packed. What many read stays as it is, and so does what is long: to unpack it
+// would cost them more than it takes, whoever has written it.
 template <class T>
-struct PackedIfOfOneDomain {
+struct PackedIfReadByFew {
   struct Kept {
     std::shared_ptr<const T> shared;
     base::SharedBytes packed;
@@ -81,8 +84,9 @@ struct PackedIfOfOneDomain {
   };
 
   static Kept keep(const std::shared_ptr<const T>& object) {
-    const bool is_shared = object->reservations || core::is_of_clique(object->meta);
-    return is_shared ? Kept{object, {}} : Kept{nullptr, kube::Packed<T>::keep(object)};
+    if (is_read_by_many(*object)) return {object, {}};
+    base::SharedBytes packed = kube::Packed<T>::keep(object);
+    return packed.view().size() > kLong ? Kept{object, {}} : Kept{nullptr, std::move(packed)};
   }
   static std::shared_ptr<const T> open(const Kept& kept) {
     return kept.shared ? kept.shared : kube::Packed<T>::open(kept.packed);
@@ -95,6 +99,8 @@ struct PackedIfOfOneDomain {
     if (a.shared || b.shared) return kube::Difference::Unknown;
     return kube::Packed<T>::difference(a.packed, b.packed);
   }
+
+  static constexpr std::size_t kLong = 16u << 10;
 
   class Shelf {
    public:
@@ -134,7 +140,15 @@ struct StoreType {
 };
 template <>
 struct StoreType<core::StoredList> {
-  using Type = kube::Store<core::StoredList, PackedIfOfOneDomain>;
+  using Type = kube::Store<core::StoredList, PackedIfReadByFew>;
+};
+template <>
+struct StoreType<api::ComputeDomain> {
+  using Type = kube::Store<api::ComputeDomain, PackedIfReadByFew>;
+};
+template <>
+struct StoreType<api::ResourceClaimTemplate> {
+  using Type = kube::Store<api::ResourceClaimTemplate, PackedIfReadByFew>;
 };
 template <class T>
 using StoreOf = typename StoreType<T>::Type;
@@ -156,7 +170,9 @@ struct Stores {
 inline constexpr char kByUid[] = "uid";              // ComputeDomain: its own UID
 inline constexpr char kByTemplate[] = "template";    // ComputeDomain: "ns/name" of its template
 inline constexpr char kByNamespace[] = "namespace";  // ComputeDomain
-inline constexpr char kByWorkload[] = "workload";    // ComputeDomain: workload_in()
+inline constexpr char kWithPodsIn[] = "with-pods";  // ComputeDomain: its namespace, if what pods do
+                                                    // there can change what becomes of it
+inline constexpr char kByWorkload[] = "workload";   // ComputeDomain: workload_in()
 inline constexpr char kByPlacement[] =
     "placement";  // ComputeDomain: kSingle if it wants one clique
 inline constexpr char kSingle[] = "Single";

@@ -59,6 +59,15 @@ bool is_unnamed(const api::ResourceClaim& claim) {
 
 }  // namespace
 
+bool is_read_by_many(const core::StoredList& stored) {
+  return stored.reservations || core::is_of_clique(stored.meta);
+}
+
+bool is_read_by_many(const api::ComputeDomain& domain) {
+  return domain.meta.is_deleting() || domain.spec.workload || api::wants_one_clique(domain) ||
+         core::tells_of_seats(domain);
+}
+
 std::string workload_in(const std::string& ns, const std::string& id) {
   return base::cat(ns, "/", id);
 }
@@ -84,6 +93,10 @@ kube::Store<api::ComputeDomain>::Indexes indexes_of<api::ComputeDomain>() {
                  api::ObjectName{domain.meta.ns, domain.spec.channel->template_name}));
            }},
           {kByNamespace, [](const api::ComputeDomain& domain) { return one_of(domain.meta.ns); }},
+          {kWithPodsIn,
+           [](const api::ComputeDomain& domain) {
+             return one_of(domain.spec.workload || domain.meta.is_deleting() ? domain.meta.ns : "");
+           }},
           {kByPlacement,
            [](const api::ComputeDomain& domain) {
              return one_of(api::wants_one_clique(domain) ? kSingle : "");

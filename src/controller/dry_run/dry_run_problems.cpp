@@ -49,16 +49,14 @@ std::string suggestion(const std::string& path) {
 std::string pods_text(std::int64_t count) { return cat(count, count == 1 ? " pod" : " pods"); }
 std::string nodes_text(std::int64_t count) { return cat(count, count == 1 ? " node" : " nodes"); }
 
-const api::ComputeDomain* maker_of(const Stores& stores, const api::ObjectName& name) {
-  const auto domains = stores.domains.by_index(kByTemplate, api::to_string(name));
-  return domains.empty() ? nullptr : domains.front().get();
+bool is_of_a_domain(const Stores& stores, const api::ObjectName& name) {
+  return stores.domains.has(kByTemplate, api::to_string(name));
 }
 
 // Whether claims of that template are for this driver; of one that nobody has seen nobody knows.
 bool is_for_domains(const Stores& stores, const api::ObjectName& name) {
   const auto object = stores.templates.get(name);
-  return maker_of(stores, name) != nullptr ||
-         (object != nullptr && core::asks_for_domain(object->spec));
+  return is_of_a_domain(stores, name) || (object != nullptr && core::asks_for_domain(object->spec));
 }
 
 bool is_asking_for(const api::AskedPods& pods, const api::ObjectName& name) {
@@ -119,7 +117,7 @@ std::vector<std::string> faults_of(const api::AskedPods& pods, const Stores& sto
   for (const auto& [name, count] : pods.templates) {
     if (pods.has_node) break;  // its claims are there already
     const api::ObjectName full{pods.name.ns, name};
-    if (stores.templates.get(full) != nullptr || maker_of(stores, full) != nullptr) continue;
+    if (stores.templates.get(full) != nullptr || is_of_a_domain(stores, full)) continue;
     lines.push_back(cat(who, " names ResourceClaimTemplate \"", name,
                         "\", which is not among these objects, and which none of their "
                         "ComputeDomains makes: its pods would not start"));
