@@ -113,7 +113,7 @@ template <>
 base::Result<WatchEvent<DynamicObject>> decode_watch_event<DynamicObject>(std::string_view line) {
   DynamicObject object;
   auto head = decode_watch_event<DynamicObject>(line, object);
-  return event_of<DynamicObject>(std::move(head), std::move(object));
+  return event_of(std::move(head), std::move(object));
 }
 
 template <>

@@ -151,7 +151,7 @@ base::Result<EventHead> decode_watch_event(std::string_view text, T& object) {
 }
 
 template <class T>
-base::Result<WatchEvent<T>> event_of(base::Result<EventHead> head, T&& object) {
+base::Result<WatchEvent<T>> event_of(base::Result<EventHead> head, T object) {
   if (!head) return head.error();
   return WatchEvent<T>{*std::move(head), std::move(object)};
 }
@@ -160,14 +160,14 @@ template <class T>
 base::Result<WatchEvent<T>> decode_watch_event(std::string_view line, Reading reading) {
   T object;
   auto head = decode_watch_event<T>(line, object, reading);
-  return event_of<T>(std::move(head), std::move(object));
+  return event_of(std::move(head), std::move(object));
 }
 
 template <class T>
 base::Result<WatchEvent<T>> decode_watch_event(std::string_view text) {
   T object;
   auto head = decode_watch_event<T>(text, object);
-  return event_of<T>(std::move(head), std::move(object));
+  return event_of(std::move(head), std::move(object));
 }
 
 template <class T>
