@@ -73,7 +73,7 @@ inline bool is_read_by_many(const api::ResourceClaimTemplate& /*object*/) { retu
 
 // Of domains a cluster has fewer than nodes, but they and their lists name all of those. What is
 // read for itself is packed. What many read stays as it is, and so does what is long: to unpack it
-// would cost them more than it takes, whoever has written it.
+// would cost them more than it takes, and a tenant can write it.
 template <class T>
 struct PackedIfReadByFew {
   struct Kept {

@@ -56,7 +56,7 @@ const api::OpaqueConfig* config_for(const api::Allocation& allocation, const std
   return found;
 }
 
-// What a mistake quotes may be long, and what is told of it is bounded.
+// Of a mistake: what it quotes may be long, and the remedy behind it has to stay.
 constexpr std::size_t kLongestMistake = 500;
 
 // A claim keeps what it was made of.
