@@ -191,6 +191,7 @@ refuses_what_it_cannot_do() {
   expect_failure "something else than a cluster" up "$WORK/precious"
   expect_failure "something else than a cluster" cluster --dir "$WORK/precious" down
   [ -e "$WORK/precious/file" ] || fail "removed a file that is not its own"
+  expect_failure "as $WORK/precious/file is a file" cluster --dir "$WORK/precious/file/below" status
 }
 
 down_leaves_nothing() {

@@ -16,6 +16,9 @@ from failure import Failure
 
 class Directory:
     def __init__(self, path: Path):
+        for part in (path, *path.parents):
+            if part.exists() and not part.is_dir():
+                raise Failure(f"{path} cannot be the cluster's directory, as {part} is a file: choose another --dir")
         self.path = path
         self._state_file = path / "cluster.json"
         self._unfinished_state_file = path / "cluster.json.new"
