@@ -39,15 +39,26 @@ TEST(Reservations, IsALineForEachDomain) {
 
 TEST(Reservations, ALineThatSomebodyHasBrokenReservesNothing) {
   api::ConfigMap map;
-  for (const char* text : {"", "16", "16 seats of aaaa.1", "16 seats of aaaa.1 generation -7",
-                           "x seats of aaaa.1 generation 7", "16 seats of a'a generation 7",
-                           "16 chairs of aaaa.1 generation 7", "016 seats of aaaa.1 generation 7",
-                           "16 seats of aaaa.1 generation 7 leaving 3 of ",
-                           "99999999999999999999 seats of aaaa.1 generation 7",
-                           "16 seats of aaaa.1 generation 1000000000000"}) {
+  for (const char* text :
+       {"", "16", "16 seats of aaaa.1", "16 seats of aaaa.1 generation -7",
+        "x seats of aaaa.1 generation 7", "16 seats of a'a generation 7",
+        "16 chairs of aaaa.1 generation 7", "016 seats of aaaa.1 generation 7",
+        "16 seats of aaaa.1 generation 7 leaving 3 of ",
+        "16 seats of aaaa.1 generation 7 leaving 3", "16 seats of aaaa.1 generation 7, later 3",
+        "99999999999999999999 seats of aaaa.1 generation 7",
+        "16 seats of aaaa.1 generation 1000000000000"}) {
     map.data = {{"u1", text}};
     EXPECT_THAT(reservations_in(map).by_domain, IsEmpty()) << text;
   }
+}
+
+TEST(Reservations, OfALaterReleaseAreReadPastWhatItAdds) {
+  api::ConfigMap map = config_map_of(two_reservations(), "operator");
+  for (const char* uid : {"u1", "u2"}) map.data.at(uid) += " later 3 of anything";
+  EXPECT_EQ(reservations_in(map), two_reservations());
+  EXPECT_TRUE(is_reservations(map));
+  map.data["u3"] = "16 chairs of aaaa.1";
+  EXPECT_FALSE(is_reservations(map));
 }
 
 TEST(Reservations, HasNoDataWhenNothingIsReserved) {

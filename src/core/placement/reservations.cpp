@@ -50,10 +50,13 @@ std::string text_of(const Reservation& reservation) {
   return base::cat(text, " leaving ", reservation.leaving_seats, " of ", reservation.leaving);
 }
 
+// Words behind those are a later release's, and passed over: a clique whose reservation an older
+// controller did not read would look free to it.
 std::optional<Reservation> reservation_of(const std::string& text) {
   const std::vector<std::string> words = base::split(text, ' ');
-  const bool is_moving = words.size() == 10;
-  if (words.size() != 6 && !is_moving) return std::nullopt;
+  if (words.size() < 6) return std::nullopt;
+  const bool is_moving = words.size() > 6 && words[6] == "leaving";
+  if (is_moving && words.size() < 10) return std::nullopt;
   const auto seats = number_in(words[0]), generation = number_in(words[5]);
   const auto leaving_seats = is_moving ? number_in(words[7]) : std::optional<std::int64_t>(0);
   if (!seats || !generation || !leaving_seats) return std::nullopt;
@@ -62,10 +65,11 @@ std::optional<Reservation> reservation_of(const std::string& text) {
                           .generation = *generation,
                           .leaving = is_moving ? words[9] : "",
                           .leaving_seats = *leaving_seats};
-  const bool is_named = is_clique_name(reservation.clique) &&
-                        (reservation.leaving.empty() || is_clique_name(reservation.leaving));
+  if (!is_clique_name(reservation.clique)) return std::nullopt;
+  if (is_moving && !is_clique_name(reservation.leaving)) return std::nullopt;
   // Any other text there is not a reservation.
-  if (!is_named || text_of(reservation) != text) return std::nullopt;
+  const std::string known = text_of(reservation);
+  if (text != known && !text.starts_with(known + " ")) return std::nullopt;
   return reservation;
 }
 
@@ -94,7 +98,10 @@ Reservations reservations_in(const api::ConfigMap& map) {
 }
 
 bool is_reservations(const api::ConfigMap& map) {
-  return !map.data.empty() && config_map_of(reservations_in(map), map.meta.ns).data == map.data;
+  return !map.data.empty() && std::ranges::all_of(map.data, [](const auto& entry) {
+    const auto& [key, text] = entry;
+    return key == kGenerationKey ? number_in(text).has_value() : reservation_of(text).has_value();
+  });
 }
 
 api::ConfigMap config_map_of(const Reservations& reservations, const std::string& ns) {
