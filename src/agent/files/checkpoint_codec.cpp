@@ -29,11 +29,13 @@ const char* name_of(core::ClaimPhase phase) {
   return "PrepareStarted";
 }
 
+// A phase that a later release has added is of a claim that is held, which goes on being: an agent
+// that goes back a version ends nothing by that.
 core::ClaimPhase phase_named(const std::string& name) {
-  for (const auto phase : {core::ClaimPhase::Started, core::ClaimPhase::Completed}) {
+  for (const auto phase : {core::ClaimPhase::Started, core::ClaimPhase::Ending}) {
     if (name == name_of(phase)) return phase;
   }
-  return core::ClaimPhase::Ending;
+  return core::ClaimPhase::Completed;
 }
 
 Json json_of(const core::PreparedClaim& claim) {

@@ -62,6 +62,9 @@ inline constexpr std::array kWords<DaemonState> = {
     Word<DaemonState>{DaemonState::Ready, "Ready"},
     Word<DaemonState>{DaemonState::Failed, "Failed"},
     Word<DaemonState>{DaemonState::Stopped, "Stopped"}};
+// Neither ready nor failed: agents of the next release work beside this controller.
+template <>
+inline constexpr std::optional kOtherwise<DaemonState> = DaemonState::Starting;
 
 template <>
 inline constexpr std::array kWords<StaleState> = {Word<StaleState>{StaleState::Unknown, "Unknown"}};

@@ -58,6 +58,9 @@ inline constexpr std::nullptr_t kFields = nullptr;
 // The words of the enumeration T: a std::array of Word<T>.
 template <class T>
 inline constexpr std::nullptr_t kWords = nullptr;
+// What a word is read as that a later release has added; none: such a word is a mistake.
+template <class T>
+inline constexpr std::optional<T> kOtherwise = std::nullopt;
 
 template <class T>
 concept HasFields = !std::is_null_pointer_v<std::remove_const_t<decltype(kFields<T>)>>;
@@ -189,6 +192,10 @@ void read(Decoding& decoding, const JsonView& json, T& out) {
       out = value;
       return;
     }
+  }
+  if constexpr (kOtherwise<T>.has_value()) {
+    out = *kOtherwise<T>;
+    return;
   }
   std::string choices;
   for (const auto& [value, word] : kWords<T>) {
