@@ -1,7 +1,9 @@
 // The texts that outlive a program, as release 0.1.0 has written them (tests/formats/0.1.0): the
-// node lists and reservations of the controller, the reports and the checkpoint of the agent. Every
-// later release reads them, and writes what a program of that release reads: each of its fields,
-// with the same value. What a later release adds, older ones pass over.
+// node lists and reservations of the controller, the reports and the checkpoint of the agent;
+// imex_formats_test.cpp has those of the IMEX supervisor. Every later release reads them, and
+// writes what a program of that release reads: each of its fields, with the same value. What a
+// later release adds, older ones pass over: fields, the states of a daemon, the phases of a claim.
+// A third `isolation` would not be one: a report with it is read by no earlier controller.
 //
 // A release that changes a format adds a folder of its own. `UPDATE=1 test_formats` writes the
 // newest one.
@@ -329,6 +331,20 @@ std::string later_list(const std::string& text) {
   return later + "\nlaterTable: any\nthing, of another kind\n";
 }
 
+// With fields more; with a phase, all claims have that one.
+std::string later_checkpoint(const std::string& phase) {
+  Json later = Json::parse(agent::encode_checkpoint(checkpoint()));
+  Json& content = later.at("checkpoint");
+  content["laterField"] = {{"any", "thing"}};
+  for (auto& [uid, claim] : content.at("claims").items()) {
+    claim["laterField"] = 1;
+    if (!phase.empty()) claim["phase"] = phase;
+  }
+  later["checksum"] = base::hex64(base::fnv1a64(content.dump()));
+  later["laterField"] = 1;
+  return later.dump();
+}
+
 // As a controller of the next release may write it while agents of this one still run.
 TEST(Formats, OfLaterReleasesAreReadPastWhatTheyAdd) {
   for (const api::NodeList& list : {by_domain(), by_channel()}) {
@@ -346,6 +362,31 @@ TEST(Formats, OfLaterReleasesAreReadPastWhatTheyAdd) {
     const auto read = api::decode<api::ComputeDomainNode>(later.dump());
     ASSERT_TRUE(read) << read.error().message;
     EXPECT_EQ(read->status, report);
+  }
+  Json map = Json::parse(data_of(core::config_map_of(reservations(), "op")));
+  for (const char* uid : {"train-uid", "eval-uid"}) {
+    map[uid] = base::cat(map[uid].get<std::string>(), " later 3 of anything");
+  }
+  EXPECT_EQ(core::reservations_in(map_with(map.dump())), reservations());
+  const auto read = agent::decode_checkpoint(later_checkpoint({}));
+  ASSERT_TRUE(read) << read.error().message;
+  EXPECT_EQ(*read, checkpoint());
+}
+
+TEST(Formats, WordsOfALaterReleaseEndNothing) {
+  api::ComputeDomainNodeReport report = report_by_domain();
+  Json later = Json::parse(text_of(report));
+  later["status"]["groups"][0]["state"] = later["status"]["summary"]["state"] = "Later";
+  const auto read = api::decode<api::ComputeDomainNode>(later.dump());
+  ASSERT_TRUE(read) << read.error().message;
+  report.groups.front().state = api::DaemonState::Starting;
+  report.summary.state = api::DaemonState::Starting;
+  EXPECT_EQ(read->status, report);
+
+  const auto held = agent::decode_checkpoint(later_checkpoint("PrepareLater"));
+  ASSERT_TRUE(held) << held.error().message;
+  for (const auto& [uid, claim] : held->claims) {
+    EXPECT_EQ(claim.phase, core::ClaimPhase::Completed) << uid;
   }
 }
 
