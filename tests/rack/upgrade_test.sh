@@ -1,14 +1,20 @@
 #!/usr/bin/env bash
 # upgrade_test.sh [COMMIT]: an upgrade from the operator of that commit to this one and back, program by program, under a
-# Job that runs in a domain, and completes; on three real kubelets, with the images and the manifests of both. COMMIT: the last release, or what is
-# before this commit where there is none yet. Its programs are built in build/older. Prints a line per check and their count.
+# Job that runs in a domain, and completes; on three real kubelets, with the images and the manifests of both. COMMIT: the last release before
+# this commit, by its tag or by the day that it has in CHANGELOG.md; where there is none yet, what is before this commit. Its programs are built in
+# build/older. Prints a line per check and their count.
 set -uo pipefail
 cd "$(dirname "$0")/../.."
 . tests/smoke/check.sh
 . tests/rack/rack.sh
 . tests/rack/domains.sh
 
-commit=$(git rev-parse --short "${1:-$(git describe --tags --abbrev=0 2>/dev/null || echo HEAD~1)}^{commit}") || exit 1
+# Of the commits before this one the last that has written a day into the heading of a version.
+last_release() {
+  git describe --tags --abbrev=0 HEAD~1 2>/dev/null || git log -1 --format=%H -G '^## [0-9.]+ \([0-9]{4}-[0-9]{2}-[0-9]{2}\)$' HEAD~1 -- CHANGELOG.md
+}
+older=${1:-$(last_release)}
+commit=$(git rev-parse --short "${older:-HEAD~1}^{commit}") || exit 1
 . tests/rack/older.sh
 
 install_and_wait() { # as `install`
