@@ -377,7 +377,8 @@ TEST(NodeAgent, CountsFromZero) {
        R"(nvidia_dra_requests_total{driver="compute-domain.nvidia.com",operation="prepare"} 0)",
        R"(nvidia_dra_requests_total{driver="compute-domain.nvidia.com",operation="unprepare"} 0)",
        R"(nvidia_dra_request_duration_seconds_count{driver="compute-domain.nvidia.com",operation="prepare"} 0)",
-       R"(nvidia_dra_request_duration_seconds_count{driver="compute-domain.nvidia.com",operation="unprepare"} 0)"}) {
+       R"(nvidia_dra_request_duration_seconds_count{driver="compute-domain.nvidia.com",operation="unprepare"} 0)",
+       R"(nvidia_dra_node_unprepare_errors_total{driver="compute-domain.nvidia.com",error_type="unprepare_devices"} 0)"}) {
     EXPECT_THAT(text, HasSubstr(line));
   }
 }

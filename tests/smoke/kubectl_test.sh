@@ -25,6 +25,7 @@ check "the domain gets Ready" kubectl wait --for=condition=Ready computedomain/t
 check "get shows the count" prints "2/2" kubectl get computedomains
 metrics() { curl --silent --max-time 5 "http://$(sed -n "s/.*controller's metrics are served.*address=//p" "$work/log")/metrics"; }
 check "the controller's metrics show it" eventually 20 prints 'compute_domain_status{name="two-nodes",namespace="default",reason="AllNodesReady"} 1' metrics
+check "also as NVIDIA's DRA driver counts domains" eventually 20 prints 'nvidia_dra_compute_domain_info{status="Ready"} 1' metrics
 check "get -o wide shows the message" prints "2 nodes are ready and connected" kubectl get cd -o wide
 check "get -o jsonpath" prints "Ready" kubectl get cd two-nodes -o 'jsonpath={.status.status}'
 check "describe shows conditions and Events" prints "AllNodesReady" kubectl describe cd two-nodes
@@ -47,12 +48,14 @@ check "an unknown field is told" prints 'numNodez"' kubectl create -f - <<<'{"ap
 kubectl delete cd x --ignore-not-found >/dev/null 2>&1  # an old kubectl only warns
 check "an IMEX daemon that dies is told" kubectl annotate node n01 sandbox.compute-domain/fault=power-off
 check "the domain is NotReady" eventually 90 prints "NotReady" kubectl get cd two-nodes
+check "which is not counted as Ready then" eventually 20 prints 'nvidia_dra_compute_domain_info{status="NotReady"} 1' metrics
 check "delete, with the finalizer" kubectl delete -f manifests/examples/two-nodes.yaml --timeout=60s --wait=false
 check "an unknown fault" kubectl annotate node n02 sandbox.compute-domain/fault=fire
 check "is told with the known ones" eventually 10 prints 'there is no fault "fire"; the known ones are power-off' \
   kubectl get events --field-selector reason=UnknownFault
 check "heal" kubectl annotate node n01 sandbox.compute-domain/fault-
 check "the domain is gone" eventually 90 is_empty kubectl get computedomains -o name
+check "and is counted no more" eventually 20 prints 'nvidia_dra_compute_domain_info{status="NotReady"} 0' metrics
 check "so are its templates" eventually 30 is_empty kubectl get resourceclaimtemplates -o name
 check "so are its node lists" eventually 30 is_empty kubectl get configmaps -n compute-domain-operator \
   -l resource.nvidia.com/computeDomainGroup -o name
