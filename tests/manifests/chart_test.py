@@ -491,6 +491,47 @@ def numbers_end_where_those_of_the_programs_do() -> None:
         assert of_programs == {schema[field]["maximum"]}, (field, of_programs, schema[field])
 
 
+def the_schema_knows_the_flags_of_each_program() -> None:
+    """But for those with which a program only prints something, and ends."""
+    definitions = json.loads((CHART / "values.schema.json").read_text())["$defs"]
+    sections = dict(part.split("\n", 1) for part in (ROOT / "docs/reference/flags.md").read_text().split("\n## "))
+    flags = {name: set(re.findall(r"^\| `--([a-z-]+)`", text, re.MULTILINE)) for name, text in sections.items()}
+    common = flags["Every program"] - {"help", "version"}
+    for name in WORKLOADS:
+        pattern = definitions[f"{name}Args"]["items"]["pattern"]
+        known = set(re.fullmatch(r"\^--\(([a-z|-]+)\)\(=\.\*\)\?\$", pattern)[1].split("|"))
+        assert known == flags[f"compute-domain-{name}"] | common, (name, known ^ (flags[f"compute-domain-{name}"] | common))
+
+
+# Of what is made of parts, all that there are.
+TERM = {"matchExpressions": [{"key": "a", "operator": "Gt", "values": ["1"]}], "matchFields": [{"key": "metadata.name", "operator": "Exists"}]}
+SELECTOR = {"matchLabels": {"a": "b"}, "matchExpressions": [{"key": "a", "operator": "NotIn", "values": ["c"]}]}
+NEIGHBOURS = {"topologyKey": "zone", "labelSelector": SELECTOR, "namespaceSelector": {}, "namespaces": ["a"], "matchLabelKeys": ["a"],
+              "mismatchLabelKeys": ["b"]}
+REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution"
+PREFERRED = "preferredDuringSchedulingIgnoredDuringExecution"
+BESIDE = {REQUIRED: [NEIGHBOURS], PREFERRED: [{"weight": 1, "podAffinityTerm": NEIGHBOURS}]}
+AFFINITY = {"nodeAffinity": {REQUIRED: {"nodeSelectorTerms": [TERM]}, PREFERRED: [{"weight": 100, "preference": TERM}]},
+            "podAffinity": BESIDE, "podAntiAffinity": BESIDE}
+RESOURCES = {which: {"cpu": 1, "memory": "2Gi", "ephemeral-storage": "1G", "hugepages-2Mi": "4Mi", "example.com/thing": "1"}
+             for which in ("requests", "limits")}
+PEERS = [{"namespaceSelector": SELECTOR, "podSelector": SELECTOR}, {"ipBlock": {"cidr": "10.0.0.0/8", "except": ["10.1.0.0/16"]}}]
+MOUNTED = {**MOUNT, "readOnly": True, "recursiveReadOnly": "IfPossible", "mountPropagation": "None", "subPath": "a", "bindMountOptions": ["nodev"]}
+FROM = {"name": "A", "valueFrom": {"secretKeyRef": {"name": "a", "key": "b"}}}
+
+
+@of_each_helm
+def what_the_schema_looks_into_is_passed_on_as_it_is(major: str) -> None:
+    default = value_at(rendered(major), f"{CONTROLLER} {POD} affinity")
+    for value in (AFFINITY, default):
+        assert value_at(rendered(major, {"controller": {"affinity": value}}), f"{CONTROLLER} {POD} affinity") == value
+    assert value_at(rendered(major, {"networkPolicy": {"metricsFrom": PEERS}}), f"{POLICY} spec ingress 0 from") == PEERS
+    for name, workload in WORKLOADS.items():
+        objects = rendered(major, {name: {"resources": RESOURCES, "volumes": [EXTRA], "volumeMounts": [MOUNTED], "env": [FROM]}})
+        for path, wanted in (("resources", RESOURCES), ("volumeMounts [extra]", MOUNTED), ("env [A]", FROM)):
+            assert value_at(objects, f"{workload} {POD} containers 0 {path}") == wanted, (workload, path)
+
+
 def of_the_schema(schema: dict, definitions: dict):
     """Each object in it, with its path."""
     def walk(node: dict, path: tuple):
@@ -519,6 +560,14 @@ def the_schema_knows_the_values_and_no_others() -> None:
 
 def elected(**durations: str) -> dict:
     return {"controller": {"leaderElection": durations}}
+
+
+def scraped(**peer: dict) -> dict:
+    return {"networkPolicy": {"metricsFrom": [peer]}}
+
+
+def placed(**affinity: dict) -> dict:
+    return {"controller": {"affinity": affinity}}
 
 
 # Values, and the only thing that is said of them.
@@ -551,6 +600,30 @@ WRONG = [
     ({"metrics": {"rules": {"runbookUrl": "docs/troubleshooting.md"}}}, "at '/metrics/rules/runbookUrl': 'docs/troubleshooting.md' does not match pattern"),
     ({"metrics": {"rules": {"runbookUrl": f"{RUNBOOK}#top"}}}, f"at '/metrics/rules/runbookUrl': '{RUNBOOK}#top' does not match pattern"),
     ({"metrics": {"dashboards": {}}}, "at '/metrics': additional properties 'dashboards' not allowed"),
+    # Without it the selector would be that of all namespaces.
+    (scraped(namespaceSelector={"matchLabel": {"a": "b"}}),
+     "at '/networkPolicy/metricsFrom/0/namespaceSelector': additional properties 'matchLabel' not allowed"),
+    (scraped(podSelector={"matchExpressions": [{"key": "a", "operator": "Is"}]}),
+     "at '/networkPolicy/metricsFrom/0/podSelector/matchExpressions/0/operator': value must be one of 'In', 'NotIn', 'Exists', 'DoesNotExist'"),
+    (scraped(ipBlock={"CIDR": "10.0.0.0/8", "cidr": "10.0.0.0/8"}), "at '/networkPolicy/metricsFrom/0/ipBlock': additional properties 'CIDR' not allowed"),
+    (placed(nodeAffinity={"requiredDuringScheduling": {}}),
+     "at '/controller/affinity/nodeAffinity': additional properties 'requiredDuringScheduling' not allowed"),
+    (placed(nodeAffinity={REQUIRED: {"nodeSelectorTerms": [{"matchLabels": {}}]}}),
+     f"at '/controller/affinity/nodeAffinity/{REQUIRED}/nodeSelectorTerms/0': additional properties 'matchLabels' not allowed"),
+    (placed(podAntiAffinity={REQUIRED: [{"topologyKey": "zone", "labelSelectors": {}}]}),
+     f"at '/controller/affinity/podAntiAffinity/{REQUIRED}/0': additional properties 'labelSelectors' not allowed"),
+    (placed(podAffinity={PREFERRED: [{"podAffinityTerm": {"topologyKey": "zone"}}]}),
+     f"at '/controller/affinity/podAffinity/{PREFERRED}/0': missing property 'weight'"),
+    ({"controller": {"resources": {"requests": {"memry": "1Gi"}}}}, "at '/controller/resources/requests': additional properties 'memry' not allowed"),
+    ({"imex": {"resources": {"limits": {"memory": "64ki"}}}}, "at '/imex/resources/limits/memory': '64ki' does not match pattern"),
+    # Without it the volume would be an empty folder.
+    ({"agent": {"volumes": [{"name": "a", "hostpath": {"path": "/a"}}]}}, "at '/agent/volumes/0': additional properties 'hostpath' not allowed"),
+    ({"agent": {"volumes": [{"name": "a"}]}}, "at '/agent/volumes/0': minProperties: got 1, want 2"),
+    ({"imex": {"volumeMounts": [{**MOUNT, "readonly": True}]}}, "at '/imex/volumeMounts/0': additional properties 'readonly' not allowed"),
+    ({"agent": {"env": [{"name": "A", "valueFrom": {"secretRef": {}}}]}}, "at '/agent/env/0/valueFrom': additional properties 'secretRef' not allowed"),
+    ({"agent": {"args": ["--log-levl=debug"]}}, "at '/agent/args/0': '--log-levl=debug' does not match pattern"),
+    ({"controller": {"args": ["--log-level", "debug"]}}, "at '/controller/args/1': 'debug' does not match pattern"),
+    ({"controller": {"args": ["--driver-root=/a"]}}, "at '/controller/args/0': '--driver-root=/a' does not match pattern"),
     ({"networkPolicy": {"metricsFrom": []}}, "at '/networkPolicy/metricsFrom': minItems: got 0, want 1"),
     ({"networkPolicy": {"metricsFrom": None}}, "at '/networkPolicy': missing property 'metricsFrom'"),
     ({"image": {"registry": None}}, "at '/image': missing property 'registry'"),
@@ -685,6 +758,8 @@ TESTS = (
     each_value_does_what_it_says,
     every_value_is_tried_above,
     the_schema_knows_the_values_and_no_others,
+    the_schema_knows_the_flags_of_each_program,
+    what_the_schema_looks_into_is_passed_on_as_it_is,
     numbers_end_where_those_of_the_programs_do,
     wrong_values_get_one_clear_error_each,
     a_key_without_a_value_is_refused_by_its_name,
