@@ -6,6 +6,8 @@ tree, in which CHANGELOG.md has a day. $KUBECTL is as in tests/manifests/renderi
 """
 
 import filecmp
+import fnmatch
+import hashlib
 import json
 import os
 import re
@@ -24,6 +26,7 @@ sys.path.insert(0, str(ROOT / "tools/release.d"))
 
 import elf
 import image_archives
+import krew
 import signature
 import libyaml
 import test_runner
@@ -34,6 +37,7 @@ from programs import PROGRAMS, version
 OTHER = Path(sys.argv[2]).resolve() if len(sys.argv) > 2 and sys.argv[2] != "-" else None
 ARCHITECTURES = [native().name, *(["arm64"] if OTHER else [])]
 REGISTRY = "registry.example.com/nvlink"
+DOWNLOADS = "https://downloads.example.com/compute-domain-operator/0.1.0"
 VERSION = version(ROOT)
 NAME = "compute-domain-operator"
 CHART = "manifests/helm/compute-domain-operator"
@@ -85,7 +89,7 @@ def clone(name: str) -> Path:
 def release(root: Path, directory: Path, *more: str, version=VERSION, **environment: str) -> subprocess.CompletedProcess:
     builds = ",".join(map(str, [BUILD, *([OTHER] if OTHER else [])]))
     return subprocess.run([root / "tools/release", version, directory, "--registry", REGISTRY, "--arch", ",".join(ARCHITECTURES),
-                           "--build", builds, *more],
+                           "--build", builds, "--download-url", DOWNLOADS, *more],
                           capture_output=True, text=True, env={**os.environ, "KUBECTL": KUBECTL, **environment})
 
 
@@ -122,12 +126,13 @@ def made() -> dict:
 def a_release_has_what_its_page_says() -> None:
     wanted = {"SHA256SUMS", "RELEASE_NOTES.md", "images.txt", "check-nodes.yaml", f"{NAME}-{VERSION}.tgz",
               f"{NAME}-{VERSION}-docs.tar.gz", *overlays()}
-    wanted |= {f"{PLUGIN}_linux_{arch}.tar.gz" for arch in ARCHITECTURES}
+    wanted |= {"compute-domain.yaml", *(f"{PLUGIN}_linux_{arch}.tar.gz" for arch in ARCHITECTURES)}
     wanted |= {f"{name}.tar" for name in PROGRAMS} | {f"{name}-{arch}.spdx.json" for name in PROGRAMS for arch in ARCHITECTURES}
     assert {path.name for path in MADE.iterdir()} == wanted, {path.name for path in MADE.iterdir()} ^ wanted
     assert RAN.stderr == "" and RAN.stdout.endswith("not signed\n"), RAN
     page = (ROOT / "docs/releasing.md").read_text()
-    for name in (f"{NAME}-{VERSION}-docs.tar.gz", "images.txt", "install.yaml", "adopt.yaml", "check-nodes.yaml", "RELEASE_NOTES.md", "SHA256SUMS", "SHA256SUMS.sigstore.json"):
+    for name in (f"{NAME}-{VERSION}-docs.tar.gz", "images.txt", "install.yaml", "adopt.yaml", "check-nodes.yaml", "compute-domain.yaml", "RELEASE_NOTES.md", "SHA256SUMS",
+                 "SHA256SUMS.sigstore.json"):
         assert f"`{name}`" in page, name
 
 
@@ -212,6 +217,49 @@ def the_plugin_has_its_libraries_with_their_licenses() -> None:
         licenses = {path.name for path in (folder / "copyright").iterdir()}
         assert licenses == {*(name for name, _, _ in lines), "libboost1.74-dev", "nlohmann-json3-dev"}, licenses
         assert (folder / "LICENSE").read_text() == (TREE / "LICENSE").read_text()
+
+
+def the_krew_manifest_is_of_the_archives_beside_it() -> None:
+    """What krew looks at (its ValidatePlugin), does with the archive, and links to as kubectl-compute_domain."""
+    manifest = libyaml.load((MADE / "compute-domain.yaml").read_text())
+    spec = manifest.pop("spec")
+    assert manifest == {"apiVersion": "krew.googlecontainertools.github.com/v1alpha2", "kind": "Plugin", "metadata": {"name": "compute-domain"}}, manifest
+    assert spec["version"] == f"v{VERSION}" and 0 < len(spec["shortDescription"]) <= 50 and "\n" not in spec["shortDescription"], spec
+    assert spec["description"].strip() and spec["caveats"].strip(), spec
+    assert [each["selector"] for each in spec["platforms"]] == [{"matchLabels": {"os": "linux", "arch": arch}} for arch in ARCHITECTURES], spec
+    for arch, platform in zip(ARCHITECTURES, spec["platforms"]):
+        archive = MADE / f"{PLUGIN}_linux_{arch}.tar.gz"
+        assert platform["uri"] == f"{DOWNLOADS}/{archive.name}", platform
+        assert platform["sha256"] == hashlib.sha256(archive.read_bytes()).hexdigest(), platform
+        with tarfile.open(archive) as tar:
+            members = tar.getmembers()
+        # It takes regular files alone, below the folder.
+        assert all(each.isreg() and ".." not in each.name and not each.name.startswith("/") for each in members), members
+        [moved] = platform["files"]
+        assert moved["to"] == ".", moved
+        at_the_top = {each.name.partition("/")[0] for each in members}
+        placed = {name for name in at_the_top if fnmatch.fnmatchcase(name, moved["from"])}
+        assert placed == at_the_top, at_the_top - placed
+        [program] = [each for each in members if each.name == platform["bin"]]
+        assert program.mode & 0o111 and platform["bin"] == PLUGIN, (platform, program.mode)
+
+
+def without_an_address_the_krew_manifest_has_one_where_nothing_can_be() -> None:
+    folder = WORKPLACE / "krew"
+    folder.mkdir()
+    for arch in ("amd64", "arm64"):
+        (folder / f"{PLUGIN}_linux_{arch}.tar.gz").write_bytes(arch.encode())
+    krew.write(ROOT, folder, VERSION, ["amd64", "arm64"])
+    text = (folder / "compute-domain.yaml").read_text()
+    platforms = libyaml.load(text)["spec"]["platforms"]
+    assert {each["uri"].rpartition("/")[0] for each in platforms} == {"https://downloads.invalid/compute-domain-operator"}, platforms
+    assert [each["sha256"] for each in platforms] == [hashlib.sha256(arch).hexdigest() for arch in (b"amd64", b"arm64")], platforms
+    assert f"# kubectl krew install --manifest=compute-domain.yaml --archive={PLUGIN}_linux_amd64.tar.gz\n" in text, text[:400]
+    # With one it says nothing of that.
+    assert "--archive" not in (MADE / "compute-domain.yaml").read_text()
+    for url in ("http://downloads.example.com", "downloads.example.com/a", "https://downloads.example.com/a/", "https://downloads.example.com/a b"):
+        ran = release(TREE, WORKPLACE / "nowhere", "--download-url", url)
+        assert ran.returncode == 2 and f"--download-url: '{url}' is not the address of a folder" in ran.stderr, ran
 
 
 def every_manifest_names_only_images_that_are_in_the_archives() -> None:
@@ -450,6 +498,8 @@ TESTS = (
     a_bill_of_materials_is_beside_each_image,
     the_plugin_runs_where_nothing_is_but_a_shell,
     the_plugin_has_its_libraries_with_their_licenses,
+    the_krew_manifest_is_of_the_archives_beside_it,
+    without_an_address_the_krew_manifest_has_one_where_nothing_can_be,
     every_manifest_names_only_images_that_are_in_the_archives,
     the_check_of_the_nodes_has_the_image_of_the_release,
     a_manifest_is_the_overlay,

@@ -28,14 +28,18 @@ exec "$here/lib/{loader}" --inhibit-cache --library-path "$here/lib" "$here/lib/
 """
 
 
+def name(architecture: str) -> str:
+    return f"{NAME}_linux_{architecture}.tar.gz"
+
+
 def write(root: Path, directory: Path, architectures: list, builds: list, time: int) -> None:
     found = {}  # of each architecture, the packages as a bill of materials has them
-    for name, build in zip(architectures, builds):
-        architecture = ARCHITECTURES[name]
+    for each, build in zip(architectures, builds):
+        architecture = ARCHITECTURES[each]
         packages = DebianPackages(architecture.root)
         files, used = _files(root, build / "bin" / NAME, architecture, packages)
-        found[name] = {"packages": [{"SPDXID": f"SPDXRef-deb-{each.name}", "name": each.name, "versionInfo": each["Version"]} for each in used]}
-        (directory / f"{NAME}_linux_{name}.tar.gz").write_bytes(gzipped(_tar(files, time)))
+        found[each] = {"packages": [{"SPDXID": f"SPDXRef-deb-{one.name}", "name": one.name, "versionInfo": one["Version"]} for one in used]}
+        (directory / name(each)).write_bytes(gzipped(_tar(files, time)))
     if differences := different_versions(found):
         raise Failure(f"{NAME} would not be the same for each architecture: {'; '.join(differences)}; upgrade this machine's packages, "
                       "make the sysroot again (rm -rf build/arm64-sysroot; tools/setup --arm64), and build")
