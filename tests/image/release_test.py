@@ -2,11 +2,15 @@
 """What tools/release makes, with the programs of build directories: release_test.py [DIR [DIR-OF-ARM64 | - [TEST…]]].
 
 DIR is this machine's (default: build/release); with another one for arm64 the images are for both. Works on copies of this
-tree, in which CHANGELOG.md has a day. $KUBECTL is as in tests/manifests/rendering_test.py. The last line counts what passed.
+tree, in which CHANGELOG.md has a day. $KUBECTL is as in tests/manifests/rendering_test.py. A control plane of tools/cluster takes
+the manifests and the chart. The last line counts what passed.
 """
 
+import atexit
+import contextlib
 import filecmp
 import fnmatch
+import functools
 import hashlib
 import json
 import os
@@ -40,6 +44,7 @@ REGISTRY = "registry.example.com/nvlink"
 DOWNLOADS = "https://downloads.example.com/compute-domain-operator/0.1.0"
 VERSION = version(ROOT)
 NAME = "compute-domain-operator"
+NODES = "compute-domain-nodes"
 CHART = "manifests/helm/compute-domain-operator"
 PLUGIN = "kubectl-compute_domain"
 DAY = "2026-01-31"
@@ -491,6 +496,119 @@ def the_chart_has_what_helm_packages() -> None:
     assert {name for name in wanted if wanted[name] != found[name]} == {f"{NAME}/Chart.yaml", f"{NAME}/values.yaml"}
 
 
+# ---- On a control plane
+
+# Of others, which our components name: OpenShift's kind, whose schema is in no module that we have.
+SECURITY_CONTEXT_CONSTRAINTS = """\
+apiVersion: apiextensions.k8s.io/v1
+kind: CustomResourceDefinition
+metadata: {name: securitycontextconstraints.security.openshift.io}
+spec:
+  group: security.openshift.io
+  scope: Cluster
+  names: {kind: SecurityContextConstraints, plural: securitycontextconstraints, singular: securitycontextconstraints}
+  versions:
+  - name: v1
+    served: true
+    storage: true
+    schema: {openAPIV3Schema: {type: object, x-kubernetes-preserve-unknown-fields: true}}
+"""
+
+
+class ControlPlane:
+    """Of tools/cluster."""
+
+    def __init__(self) -> None:
+        self.folder = WORKPLACE / "cluster"
+        # v1beta1 for manifests/kubernetes-1.32.
+        ready = self._cluster("up", "--api-versions", "v1,v1beta1")
+        atexit.register(self._cluster, "down")
+        self.kubeconfig = ready.splitlines()[-1].partition("KUBECONFIG=")[2]
+        self.kubectl("create", "namespace", NAME)
+        self.kubectl("apply", "-f", ROOT / "tests/monitoring/definitions.yaml")
+        self.kubectl("apply", "-f", "-", text=SECURITY_CONTEXT_CONSTRAINTS)
+        self.kubectl("wait", "--for=condition=Established", "crd", "--all", "--timeout=30s")
+
+    def _cluster(self, *arguments: str) -> str:
+        return subprocess.run([ROOT / "tools/cluster", "--dir", self.folder, *arguments], check=True, stdout=subprocess.PIPE, text=True).stdout
+
+    def asked(self, *arguments, text="") -> subprocess.CompletedProcess:
+        return subprocess.run([self.folder / "kubectl", *map(str, arguments)], input=text, capture_output=True, text=True, timeout=120)
+
+    def kubectl(self, *arguments, text="") -> str:
+        done = self.asked(*arguments, text=text)
+        assert done.returncode == 0, (arguments, done.stderr)
+        return done.stdout
+
+    def would_apply(self, text: str) -> subprocess.CompletedProcess:
+        return self.asked("apply", "--server-side", "--dry-run=server", "--validate=strict", "-f", "-", text=text)
+
+
+@functools.cache
+def control_plane() -> ControlPlane:
+    return ControlPlane()
+
+
+@contextlib.contextmanager
+def namespace_of_the_nodes():
+    """A dry run makes none, and then takes no object for it."""
+    control_plane().kubectl("create", "namespace", NODES)
+    try:
+        yield
+    finally:
+        control_plane().kubectl("delete", "namespace", NODES, "--timeout=60s")
+
+
+def an_api_server_takes_every_manifest() -> None:
+    """By the line of its second comment, but strictly and as a dry run."""
+    files = sorted(path for path in MADE.glob("*.yaml") if path.name != "compute-domain.yaml")
+    assert {path.name for path in files} == {"check-nodes.yaml", *overlays()}, files
+    with namespace_of_the_nodes():
+        for path in files:
+            text = path.read_text()
+            done = control_plane().would_apply(text)
+            said = [line for line in done.stderr.splitlines()
+                    if not (path.name == "install-kubernetes-1.32.yaml" and "resource.k8s.io/v1beta1 DeviceClass is deprecated" in line)]
+            assert done.returncode == 0 and not said, (path.name, done.stderr)
+            objects = [each for each in libyaml.load_all(text) if each]
+            assert done.stdout.count("serverside-applied (server dry run)\n") == len(objects), (path.name, done.stdout)
+
+
+def what_is_misspelt_in_a_manifest_it_does_not_take() -> None:
+    """So that the test above can fail."""
+    text = (MADE / "install.yaml").read_text()
+    wrong = (("  replicas: 2\n", "  replica: 2\n", ".spec.replica"), ("kind: DeviceClass\n", "kind: DeviceClasses\n", "DeviceClasses"))
+    with namespace_of_the_nodes():
+        for old, new, said in wrong:
+            assert old in text
+            done = control_plane().would_apply(text.replace(old, new, 1))
+            assert done.returncode != 0 and said in done.stderr, (new, done)
+
+
+def each_helm_installs_the_chart_and_takes_it_away() -> None:
+    kubectl = control_plane().kubectl
+    of_the_release = ("get", "namespaces,deployments,daemonsets,deviceclasses,clusterroles,validatingadmissionpolicies,crds", "--all-namespaces",
+                      "-o", "name", "-l", f"app.kubernetes.io/instance={NAME}")
+    settings = {name: str(WORKPLACE / "helm") for name in ("HELM_CACHE_HOME", "HELM_CONFIG_HOME", "HELM_DATA_HOME")}
+    environment = {**os.environ, **settings, "KUBECONFIG": control_plane().kubeconfig}
+    for major in ("3", "4"):
+        def ask(*arguments) -> subprocess.CompletedProcess:
+            return subprocess.run([ROOT / "tools/helm", major, *map(str, arguments), "--namespace", NAME], env=environment, capture_output=True, text=True)
+
+        done = ask("install", NAME, MADE / f"{NAME}-{VERSION}.tgz")
+        assert done.returncode == 0 and "arning" not in done.stderr, (major, done.stderr)
+        found = kubectl(*of_the_release).split()
+        assert {each.partition("/")[0].partition(".")[0] for each in found} == {
+            "namespace", "deployment", "daemonset", "deviceclass", "clusterrole", "validatingadmissionpolicy", "customresourcedefinition"}, found
+        images = images_of(json.loads(kubectl("get", "deployments,daemonsets", "--all-namespaces", "-o", "json"))["items"])
+        assert images == set(made().values()), images
+        done = ask("uninstall", NAME)
+        assert done.returncode == 0, (major, done.stderr)
+        kubectl("wait", "--for=delete", f"namespace/{NODES}", "--timeout=60s")
+        left = kubectl(*of_the_release).split()
+        assert left and all(each.startswith("customresourcedefinition") for each in left), left
+
+
 TESTS = (
     a_release_has_what_its_page_says,
     the_checksums_are_of_all_files,
@@ -514,6 +632,9 @@ TESTS = (
     one_file_of_another_version_is_refused,
     the_chart_names_the_same_images,
     the_chart_has_what_helm_packages,
+    an_api_server_takes_every_manifest,
+    what_is_misspelt_in_a_manifest_it_does_not_take,
+    each_helm_installs_the_chart_and_takes_it_away,
 )
 
 
