@@ -31,6 +31,21 @@ std::string config_mistake(const std::vector<api::OpaqueConfig>& configs) {
          "its own: leave one of them out";
 }
 
+std::string_view config_remedy(const api::OpaqueConfig& config, const api::ResourceClaim& claim) {
+  if (config.from_class) return "correct it in the DeviceClass, and create the claim again";
+  const bool is_of_template =
+      std::ranges::any_of(claim.meta.owners, [](const auto& owner) { return owner.kind == "Pod"; });
+  return is_of_template ? "correct it in its ResourceClaimTemplate, and create the pod again"
+                        : "delete the ResourceClaim, and create it again without the mistake";
+}
+
+std::string_view config_remedy(const api::ResourceClaim& claim) {
+  const auto& configs = claim.allocation ? claim.allocation->configs : claim.spec.configs;
+  const auto found = std::ranges::find_if(
+      configs, [](const api::OpaqueConfig& config) { return !config_mistake(config).empty(); });
+  return config_remedy(found != configs.end() ? *found : api::OpaqueConfig{}, claim);
+}
+
 bool asks_for_domain(const api::ResourceClaimSpec& spec) {
   const bool has_request =
       std::ranges::any_of(spec.requests, [](const api::DeviceRequest& request) {

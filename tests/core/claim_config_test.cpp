@@ -40,6 +40,16 @@ TEST(ConfigMistake, IsTwoConfigurationsThatContradictEachOther) {
               HasSubstr("leave one of them out"));
 }
 
+TEST(ConfigRemedy, IsWhereTheFirstMistakeWasMade) {
+  api::ResourceClaim claim = testing::claim("c1").of("train").object;
+  claim.spec.configs.push_back(config(channel_config(R"("allocationMod":"All")")));
+  EXPECT_THAT(config_remedy(claim), HasSubstr("delete the ResourceClaim"));
+  claim.meta.owners = {{.api_version = "v1", .kind = "Pod", .name = "p1", .uid = "uid-p1"}};
+  EXPECT_THAT(config_remedy(claim), HasSubstr("its ResourceClaimTemplate"));
+  claim.spec.configs.back().from_class = true;
+  EXPECT_THAT(config_remedy(claim), HasSubstr("the DeviceClass"));
+}
+
 TEST(AsksForDomain, IsByTheClassOrByTheConfiguration) {
   api::ResourceClaimSpec spec;
   EXPECT_FALSE(asks_for_domain(spec));

@@ -160,6 +160,8 @@ ClusterView with_misspelt_field() {
                      api::decode_channel_config(kMisspelt).error().message,
                      "; correct it in its ResourceClaimTemplate, and create the pod again")}};
   ClusterView view = told(world);
+  view.claims.front().meta.owners = {
+      {.api_version = "v1", .kind = "Pod", .name = "pod-c1", .uid = "uid-pod-c1"}};
   for (auto* configs :
        {&view.claims.front().spec.configs, &view.claims.front().allocation->configs}) {
     configs->front().parameters = kMisspelt;
@@ -310,7 +312,7 @@ std::vector<Trouble> troubles() {
        "create the ComputeDomain again",
        "waits for 2 pods (pod-c1, pod-c2): delete them, or what has made them"},
       {"a field of a configuration is misspelt", with_misspelt_field, "pod-c1", "Claim",
-       "unknown field \"allocationMod\"", "orrect it in the ResourceClaimTemplate",
+       "unknown field \"allocationMod\"", "orrect it in its ResourceClaimTemplate",
        "1 of 2 nodes ready; n1: it has not prepared a claim yet: error decoding config parameters "
        "of "
        "ResourceClaim team-a/c1: strict decoding error: unknown field \"allocationMod\"; correct "

@@ -283,6 +283,8 @@ TEST(WhyPod, QuotesTheDecoderOnAConfigurationWithAMisspeltField) {
   const WhyReport report = why(view, "pod-c1");
   EXPECT_EQ(stop_of(report), "Claim") << text_of(report);
   EXPECT_THAT(report.cause, HasSubstr("unknown field \"allocationMod\""));
+  EXPECT_THAT(report.remedy, HasSubstr("create it again without the mistake"))
+      << "the claim is of no pod, and so of no template";
 }
 
 TEST(WhyPod, SaysThatSomebodyDeletedTheDomainUnderRunningPods) {

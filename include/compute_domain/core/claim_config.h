@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "compute_domain/api/resource.h"
@@ -13,6 +14,12 @@ namespace cdom::core {
 std::string config_mistake(const api::OpaqueConfig& config);
 // The first such mistake among several, and that they contradict each other.
 std::string config_mistake(const std::vector<api::OpaqueConfig>& configs);
+
+// Where the claim's user corrects a mistake in this one of its configurations, and what next: a
+// claim keeps what it was made of.
+std::string_view config_remedy(const api::OpaqueConfig& config, const api::ResourceClaim& claim);
+// The same of the first mistake in what the claim has been allocated with, or asks for.
+std::string_view config_remedy(const api::ResourceClaim& claim);
 
 // Whether a claim or a template asks for a device of this driver, or configures one.
 bool asks_for_domain(const api::ResourceClaimSpec& spec);

@@ -11,6 +11,7 @@
 #include "compute_domain/api/kind.h"
 #include "compute_domain/api/names.h"
 #include "compute_domain/base/text.h"
+#include "compute_domain/core/claim_config.h"
 #include "compute_domain/core/status.h"
 #include "core/pace.h"
 
@@ -137,7 +138,7 @@ std::map<std::string, Work> works_of(const WorkloadsWorld& world, Plan& plan) {
     if (!config) {
       tell(*claim, "InvalidConfig",
            cat("its configuration for ", api::kDriver, " cannot be used: ", config.error().message,
-               "; correct the ResourceClaimTemplate, and create the pod again"),
+               "; ", config_remedy(claim->object)),
            plan);
       continue;
     }

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <set>
 
+#include "compute_domain/api/names.h"
 #include "compute_domain/base/text.h"
 #include "compute_domain/core/claim_config.h"
 #include "compute_domain/core/status.h"
@@ -69,7 +70,10 @@ bool has_claims(DomainScene& scene) {
       const std::string mistake = core::config_mistake(
           claim->allocation ? claim->allocation->configs : claim->spec.configs);
       if (mistake.empty()) continue;
-      return scene.chain.stops_for("InvalidConfig", cat("claim ", claim->meta.name), mistake);
+      return scene.chain.stops(cat("claim ", claim->meta.name),
+                               cat("the opaque configuration for ", api::kDriver, " in claim ",
+                                   claim->meta.name, " is wrong: ", mistake),
+                               std::string(core::config_remedy(*claim)));
     }
     return scene.chain.holds(cat(count, count == 1 ? " claim" : " claims", " of pods"));
   }

@@ -213,8 +213,7 @@ bool has_claim(PodScene& scene) {
   return scene.chain.stops(
       cat(name, " has a configuration that cannot be used"),
       cat("the opaque configuration for ", api::kDriver, " in the claim is wrong: ", mistake),
-      "correct it in the ResourceClaimTemplate, then create the pod again: a claim keeps what its "
-      "template was");
+      std::string(core::config_remedy(claim)));
 }
 
 bool has_domain(PodScene& scene) {

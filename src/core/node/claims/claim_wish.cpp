@@ -7,6 +7,7 @@
 #include "compute_domain/api/domain_config.h"
 #include "compute_domain/api/names.h"
 #include "compute_domain/base/text.h"
+#include "compute_domain/core/claim_config.h"
 #include "compute_domain/core/membership.h"
 
 namespace cdom::core {
@@ -59,15 +60,6 @@ const api::OpaqueConfig* config_for(const api::Allocation& allocation, const std
 // Of a mistake: what it quotes may be long, and the remedy behind it has to stay.
 constexpr std::size_t kLongestMistake = 500;
 
-// A claim keeps what it was made of.
-std::string_view remedy_of(const api::OpaqueConfig& config, const api::ResourceClaim& claim) {
-  if (config.from_class) return "correct it in the DeviceClass, and create the claim again";
-  const bool is_of_template =
-      std::ranges::any_of(claim.meta.owners, [](const auto& owner) { return owner.kind == "Pod"; });
-  return is_of_template ? "correct it in its ResourceClaimTemplate, and create the pod again"
-                        : "delete the ResourceClaim, and create it again without the mistake";
-}
-
 }  // namespace
 
 bool has_ended_here(const ClaimReading& reading, const ClaimRef& claim, const std::string& node) {
@@ -107,7 +99,7 @@ std::variant<ClaimWish, Refusal> wish_of(const ClaimRef& claim, const api::Resou
   const auto refusal = [&](const base::Error& error) {
     return Refusal{
         cat("error decoding config parameters of ", name, ": ",
-            base::shortened(error.message, kLongestMistake), "; ", remedy_of(*config, object)),
+            base::shortened(error.message, kLongestMistake), "; ", config_remedy(*config, object)),
         true};
   };
   if (api::config_words_in(config->parameters).kind == api::kDomainConfigKind) {
