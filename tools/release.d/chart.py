@@ -18,7 +18,7 @@ NAME = "compute-domain-operator"
 
 def write(root: Path, directory: Path, version: str, registry: str, images: list, time: int) -> None:
     files = _files(root / "manifests/helm" / NAME)
-    files["Chart.yaml"] += _annotation(images).encode()
+    files["Chart.yaml"] = _annotated(files["Chart.yaml"].decode(), images).encode()
     files["values.yaml"] = _with_registry(files["values.yaml"].decode(), registry).encode()
     buffer = io.BytesIO()
     with tarfile.open(fileobj=buffer, mode="w", format=tarfile.GNU_FORMAT) as tar:
@@ -49,11 +49,15 @@ def _files(folder: Path) -> dict:
     return found
 
 
-def _annotation(images: list) -> str:
-    lines = ["annotations:", "  artifacthub.io/images: |"]
+def _annotated(chart: str, images: list) -> str:
+    """Under the chart's own annotations, which end it: a second `annotations:` would take their place."""
+    _, found, own = chart.partition("\nannotations:\n")
+    if not found or re.search(r"^\S", own, re.MULTILINE):
+        raise Failure(f"Chart.yaml of {NAME} does not end with its annotations, to which those of the images are added")
+    lines = ["  artifacthub.io/images: |"]
     for image in images:
         lines += [f"    - name: {image.program}", f"      image: {image.reference}", f"      platforms: [{', '.join(image.platforms)}]"]
-    return "\n".join(lines) + "\n"
+    return chart + "\n".join(lines) + "\n"
 
 
 def _with_registry(values: str, registry: str) -> str:
