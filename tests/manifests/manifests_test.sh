@@ -154,18 +154,63 @@ every_kustomization_for_this_version_is_accepted() {
   done
 }
 
+# The Prometheus operator's CustomResourceDefinitions, of the module in tests/monitoring/definitions whose go.mod is $1.
+define_monitors() {
+  local go definitions
+  go=$("$ROOT/tools/cluster.d/find-go")
+  definitions=$(cd "$ROOT/tests/monitoring/definitions" && GOFLAGS="-modfile=$1" GOTOOLCHAIN=local GOWORK=off \
+    "$go" mod download -json github.com/prometheus-operator/prometheus-operator | jq -r .Dir)/example/prometheus-operator-crd
+  kubectl delete crd --ignore-not-found {servicemonitors,prometheusrules}.monitoring.coreos.com >/dev/null
+  kubectl create -f "$definitions/monitoring.coreos.com_servicemonitors.yaml" -f "$definitions/monitoring.coreos.com_prometheusrules.yaml" >/dev/null
+  kubectl wait --for=condition=Established crd --all --timeout=30s >/dev/null
+}
+
+# A command that succeeds, and of which the API server does not complain.
+quietly() {
+  "$@" >/dev/null 2>"$WORK/warnings" || fail "$*: $(<"$WORK/warnings")"
+  [ ! -s "$WORK/warnings" ] || fail "$*: $(<"$WORK/warnings")"
+}
+
 every_component_is_accepted() {
   local name
-  # The Prometheus operator's CustomResourceDefinitions, or what stands for them.
-  kubectl apply -f "$ROOT/tests/monitoring/definitions.yaml" >/dev/null
-  kubectl wait --for=condition=Established crd --all --timeout=30s >/dev/null
+  define_monitors go.mod
   for name in gpu-clique-label shared-claims compute-domain-cliques extended-resource gpu-operator isolation-channel host-managed imex-tls imex-metrics \
     monitoring metrics-tls debug-page without-pods-api; do
     stored_with "$name" >"$WORK/with-$name.json" 2>"$WORK/warnings" || fail "$name: $(<"$WORK/warnings")"
     [ ! -s "$WORK/warnings" ] || fail "$name: $(<"$WORK/warnings")"
   done
-  stored_with imex-metrics metrics-tls imex-metrics/tls >/dev/null 2>"$WORK/warnings" || fail "imex-metrics/tls: $(<"$WORK/warnings")"
-  [ ! -s "$WORK/warnings" ] || fail "imex-metrics/tls: $(<"$WORK/warnings")"
+  quietly stored_with imex-metrics metrics-tls imex-metrics/tls
+}
+
+# With each value of the chart's that ServiceMonitors, alerts or dashboard have; by the chart as it is published, without links.
+monitoring_by_helm() {
+  [ -d "$WORK/chart" ] || "$ROOT/tools/helm" package "$ROOT/manifests/helm/compute-domain-operator" --destination "$WORK/chart" >/dev/null 2>"$WORK/warnings" ||
+    fail "helm package: $(<"$WORK/warnings")"
+  "$ROOT/tools/helm" template compute-domain-operator "$WORK"/chart/*.tgz --namespace compute-domain-operator --kube-version 1.37 \
+    --set metrics.monitors.enabled=true,metrics.monitors.interval=15s,metrics.monitors.labels.release=prometheus \
+    --set metrics.rules.enabled=true,metrics.rules.labels.release=prometheus,metrics.rules.runbookUrl=https://wiki.example.com/page.md \
+    --set metrics.dashboard.enabled=true "$@"
+}
+
+apply_strictly() { kubectl apply --server-side --dry-run=server --validate=strict -f "$1"; }
+
+# The oldest one that docs/monitoring.md names, and the newest.
+the_prometheus_operator_knows_every_field() {
+  local operator field
+  monitoring_by_helm >"$WORK/helm.yaml"
+  monitoring_by_helm --set metrics.tls.enabled=true,imex.metrics.enabled=true >"$WORK/helm-tls.yaml"
+  for operator in go-0.66.mod go.mod; do
+    define_monitors "$operator"
+    # metrics-tls changes the ServiceMonitors.
+    quietly stored_with imex-metrics monitoring metrics-tls imex-metrics/tls
+    quietly apply_strictly "$WORK/helm.yaml"
+    quietly apply_strictly "$WORK/helm-tls.yaml"
+    # So that a definition which takes everything is no proof.
+    for field in interval honorLabels serverName targetLabel keep_firing_for; do
+      sed "s/^\( *\(- \)\?$field\):/\1s:/" "$WORK/helm-tls.yaml" >"$WORK/misspelt.yaml"
+      refused "${field}s: field not declared in schema" apply_strictly "$WORK/misspelt.yaml"
+    done
+  done
 }
 
 # Not a field that the API server passes over, as it does where the feature gate is off.
@@ -282,6 +327,7 @@ for test in \
   an_agent_publishes_slices_of_its_own_node_only \
   every_kustomization_for_this_version_is_accepted \
   every_component_is_accepted \
+  the_prometheus_operator_knows_every_field \
   the_device_class_has_a_name_for_limits_only_where_that_is_asked_for \
   each_namespace_admits_its_own_pods_only \
   every_example_is_accepted \
