@@ -262,7 +262,7 @@ def without_an_address_the_krew_manifest_has_one_where_nothing_can_be() -> None:
     assert f"# kubectl krew install --manifest=compute-domain.yaml --archive={PLUGIN}_linux_amd64.tar.gz\n" in text, text[:400]
     # With one it says nothing of that.
     assert "--archive" not in (MADE / "compute-domain.yaml").read_text()
-    for url in ("http://downloads.example.com", "downloads.example.com/a", "https://downloads.example.com/a/", "https://downloads.example.com/a b"):
+    for url in ("", "http://downloads.example.com", "downloads.example.com/a", "https://downloads.example.com/a/", "https://downloads.example.com/a b"):
         ran = release(TREE, WORKPLACE / "nowhere", "--download-url", url)
         assert ran.returncode == 2 and f"--download-url: '{url}' is not the address of a folder" in ran.stderr, ran
 
@@ -525,7 +525,9 @@ class ControlPlane:
         atexit.register(self._cluster, "down")
         self.kubeconfig = ready.splitlines()[-1].partition("KUBECONFIG=")[2]
         self.kubectl("create", "namespace", NAME)
-        self.kubectl("apply", "-f", ROOT / "tests/monitoring/definitions.yaml")
+        monitors = subprocess.run([ROOT / "tests/monitoring/definitions/folder"], check=True, stdout=subprocess.PIPE, text=True).stdout.strip()
+        for kind in ("servicemonitors", "prometheusrules"):
+            self.kubectl("create", "-f", f"{monitors}/monitoring.coreos.com_{kind}.yaml")
         self.kubectl("apply", "-f", "-", text=SECURITY_CONTEXT_CONSTRAINTS)
         self.kubectl("wait", "--for=condition=Established", "crd", "--all", "--timeout=30s")
 

@@ -156,10 +156,8 @@ every_kustomization_for_this_version_is_accepted() {
 
 # The Prometheus operator's CustomResourceDefinitions, of the module in tests/monitoring/definitions whose go.mod is $1.
 define_monitors() {
-  local go definitions
-  go=$("$ROOT/tools/cluster.d/find-go")
-  definitions=$(cd "$ROOT/tests/monitoring/definitions" && GOFLAGS="-modfile=$1" GOTOOLCHAIN=local GOWORK=off \
-    "$go" mod download -json github.com/prometheus-operator/prometheus-operator | jq -r .Dir)/example/prometheus-operator-crd
+  local definitions
+  definitions=$("$ROOT/tests/monitoring/definitions/folder" "$1")
   kubectl delete crd --ignore-not-found {servicemonitors,prometheusrules}.monitoring.coreos.com >/dev/null
   kubectl create -f "$definitions/monitoring.coreos.com_servicemonitors.yaml" -f "$definitions/monitoring.coreos.com_prometheusrules.yaml" >/dev/null
   kubectl wait --for=condition=Established crd --all --timeout=30s >/dev/null
