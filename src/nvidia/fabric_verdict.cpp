@@ -40,7 +40,10 @@ std::string status_of(const GpuFacts& gpu) {
 GpuVerdict verdict_on(const GpuFacts& gpu, FabricMode mode) {
   using Kind = GpuVerdict::Kind;
   const Kind if_not_joined = mode == FabricMode::Strict ? Kind::Fault : Kind::None;
-  if (!gpu.error.empty()) return {Kind::Fault, cat("cannot be asked: ", gpu.error)};
+  if (!gpu.error.empty()) {
+    return {Kind::Fault,
+            cat("cannot be asked: ", gpu.error, ": see nvidia-smi on the node and the kernel log")};
+  }
   if (gpu.state == FabricState::NotSupported) {
     return {Kind::None, "is in no NVLink fabric (state not supported)"};
   }

@@ -84,7 +84,9 @@ TEST(FabricReading, AGpuThatCannotBeAskedIsAFaultByAllRules) {
   GpuFacts gpu;
   gpu.error = "GPU is lost (15)";
   for (const FabricMode mode : {FabricMode::Strict, FabricMode::Legacy}) {
-    EXPECT_EQ(reading({gpu, gpu_in(7)}, mode).error, "GPU 0 cannot be asked: GPU is lost (15)");
+    EXPECT_EQ(reading({gpu, gpu_in(7)}, mode).error,
+              "GPU 0 cannot be asked: GPU is lost (15): see nvidia-smi on the node and the kernel "
+              "log");
   }
 }
 

@@ -91,7 +91,9 @@ void Machine::follow_network() {
 }
 
 std::string Machine::fabric_error() const {
-  return faults_.contains(Fault::FabricError) ? "GPU 0 cannot be asked: GPU is lost" : "";
+  return faults_.contains(Fault::FabricError)
+             ? "GPU 0 cannot be asked: GPU is lost: see nvidia-smi on the node and the kernel log"
+             : "";
 }
 
 // As the IMEX supervisor says it of a real node.
