@@ -48,7 +48,12 @@ std::string placed_text(const World& world) {
 std::string next_text(const World& world, std::int64_t free, std::int64_t waiting) {
   if (std::string placed = placed_text(world); !placed.empty()) return placed;
   if (free >= waiting) return "see the scheduler's Event on the pod";
-  const std::string others = "see in kubectl get computedomainnodes who has them";
+  const std::int64_t wants = world.view.domain->spec.num_nodes;
+  const bool is_too_large = world.seats->one_per_node && wants > world.seats->total;
+  const std::string others =
+      is_too_large ? cat("the domain wants ", wants,
+                         " nodes, so lower spec.numNodes and start fewer pods, or add nodes")
+                   : "see in kubectl get computedomainnodes who has them";
   const std::string lacks = lacks_text(*world.seats);
   return lacks.empty() ? others : cat(others, "; these nodes offer none: ", lacks);
 }
