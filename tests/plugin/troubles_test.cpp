@@ -1,8 +1,9 @@
 // The troubles that people have with ComputeDomains. In each of them `why` says where it stops,
-// names the cause and what to do; and so does `kubectl describe` of an object, in a condition that
-// the controller or an agent writes, or that the definition gives. Those that need programs (a
-// controller that is away, a server that refuses) are told by the same words in
-// tests/smoke/plugin_test.sh.
+// names the cause and what to do; and so does `kubectl describe` of an object: in a condition that
+// the controller or an agent writes, or that the definition gives, in an Event of the pod, or in
+// what a node reports of a claim that waits. tests/smoke/plugin_test.sh asks real programs, also
+// with the controller away and with a server that refuses; tests/smoke/webhook_test.sh has a real
+// server that refuses.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -12,12 +13,12 @@
 
 #include "compute_domain/api/channel_config.h"
 #include "compute_domain/base/text.h"
-#include "compute_domain/core/node_world.h"
 #include "compute_domain/core/placement.h"
 #include "compute_domain/core/reasons.h"
 #include "compute_domain/core/reservations.h"
 #include "compute_domain/core/status.h"
 #include "compute_domain/plugin/why.h"
+#include "plugin/agent_words.h"
 #include "plugin/facts.h"
 #include "plugin/views.h"
 #include "source_tree/source_tree.h"
@@ -40,12 +41,14 @@ using ::testing::HasSubstr;
 struct Trouble {
   std::string name;
   std::function<ClusterView()> view;
-  std::string of;                  // "cd" for the domain train, or a pod
-  std::string stops_at;            // a link of the chain
-  std::string cause;               // a part of it
-  std::string remedy;              // a part of it
-  std::string describe;            // what `kubectl describe` shows of …
-  std::string where = "cd train";  // … this: Ready of a domain, or CanServe of a node's report
+  std::string of;        // "cd" for the domain train, or a pod
+  std::string stops_at;  // a link of the chain
+  std::string cause;     // a part of it
+  std::string remedy;    // a part of it
+  std::string describe;  // what `kubectl describe` shows of …
+  // … this: Ready of a domain; CanServe of a node's report (cdn n1); the last Event of a pod
+  // (pod pod-c1); the first claim that waits on a node (claims n1).
+  std::string where = "cd train";
 };
 
 constexpr char kNextClique[] = "6f0a5a5e-0000-4000-8000-000000000001.1";
@@ -54,6 +57,22 @@ constexpr char kNextClique[] = "6f0a5a5e-0000-4000-8000-000000000001.1";
 ClusterView told(World world) {
   apply_status(world, core::reconcile(world));
   return view_of(world);
+}
+
+// As the API server has the Events of a plan.
+void add_events(ClusterView& view, const core::Plan& plan) {
+  for (const core::Action& action : plan.actions) {
+    const auto* record = std::get_if<core::RecordEvent>(&action);
+    if (record == nullptr) continue;
+    api::Occurrence event;
+    event.meta.ns = record->involved.ns;
+    event.involved = record->involved;
+    event.type = record->type;
+    event.reason = record->reason;
+    event.message = record->message;
+    event.event_time = kNow - seconds(2);
+    view.events.push_back(event);
+  }
 }
 
 // A domain of whose pods none has come.
@@ -101,6 +120,17 @@ ClusterView not_placed() {
   return view;
 }
 
+// A domain of four nodes in a cluster of two, whose pods have all come.
+ClusterView larger_than_the_cluster() {
+  World world = settled_world();
+  world.view.domain->spec.num_nodes = 4;
+  ClusterView view = told(world);
+  add_waiting(view, world, waiting_claim("c3", "train"));
+  world.view.claims = view.claims;
+  add_waiting(view, world, waiting_claim("c4", "train"));
+  return view;
+}
+
 ClusterView with_daemon(const std::string& message) {
   World world = settled_world();
   group_report(world, "n1").state = api::DaemonState::Failed;
@@ -108,38 +138,40 @@ ClusterView with_daemon(const std::string& message) {
   return told(world);
 }
 
+// A daemon was killed, and is READY again; a pod runs since before that.
+ClusterView with_daemon_that_was_killed() {
+  World world = settled_world();
+  world.view.claims.front().reserved_for.front().uid = "uid-pod-c1";
+  group_report(world, "n1").state = api::DaemonState::Failed;
+  group_report(world, "n1").message = words_of_killed_daemon();
+  const core::Plan loss = core::reconcile(world);
+  apply_status(world, loss);
+  group_report(world, "n1").state = api::DaemonState::Ready;
+  group_report(world, "n1").message.clear();
+  ClusterView view = told(world);
+  add_events(view, loss);
+  return view;
+}
+
 // No node offers a device; what one of them says of itself.
-ClusterView with_unfit_nodes(const std::string& reason, const std::string& message) {
+ClusterView with_unfit_nodes(const std::vector<api::Condition>& conditions) {
   const World world = waiting(domain("train").wants(2));
   ClusterView view = told(world);
-  if (!reason.empty()) {
+  if (!conditions.empty()) {
     add_node(view, idle_node("n1"));
     view.slices.clear();
-    view.reports.front().status.conditions = {{.type = api::kConditionCanServe,
-                                               .status = api::ConditionStatus::False,
-                                               .reason = reason,
-                                               .message = message,
-                                               .last_transition = kNow}};
+    view.reports.front().status.conditions = conditions;
   }
   add_waiting(view, world, waiting_claim("c1", "train"));
   return view;
 }
-
-// As the IMEX supervisor says it (ImexSupervisor.TellsOfADaemonThatSomebodyElseRunsOnTheNode).
-constexpr char kForeignDaemon[] =
-    "another IMEX daemon runs on this node, nvidia-imex -c /etc/nvidia-imex/config.cfg (pid 812): "
-    "systemctl disable --now nvidia-imex.service && systemctl mask nvidia-imex.service";
 
 // The daemon of a member has ended, and somebody else's has its place.
 ClusterView with_foreign_daemon() {
   World world = settled_world();
   group_report(world, "n1").state = api::DaemonState::Failed;
   group_report(world, "n1").message = "nvidia-imex has ended";
-  const std::vector<api::Condition> conditions = {{.type = core::kFaultImex,
-                                                   .status = api::ConditionStatus::False,
-                                                   .reason = "ImexCannotStart",
-                                                   .message = kForeignDaemon,
-                                                   .last_transition = kNow}};
+  const std::vector<api::Condition> conditions = conditions_with_foreign_daemon();
   world.nodes["n1"].report->status.conditions = conditions;
   ClusterView view = told(world);
   report_in(view, "n1").status.conditions = conditions;
@@ -169,6 +201,31 @@ ClusterView with_misspelt_field() {
   return view;
 }
 
+// What `kubectl describe` shows of that (Trouble::where); "" when there is no such thing.
+std::string described(const ClusterView& view, const std::string& of) {
+  const std::string kind = of.substr(0, of.find(' ')), name = of.substr(of.find(' ') + 1);
+  const auto message_of = [](const std::vector<api::Condition>& conditions, const char* type) {
+    const api::Condition* condition = api::find_condition(conditions, type);
+    return condition == nullptr ? "" : condition->message;
+  };
+  if (kind == "cd") {
+    const auto it =
+        std::ranges::find(view.domains, name, [](const auto& d) { return d.meta.name; });
+    const bool has_status = it != view.domains.end() && it->status;
+    return has_status ? message_of(it->status->conditions, core::kConditionReady) : "";
+  }
+  if (kind == "pod") {
+    const auto it = std::ranges::find(view.events.rbegin(), view.events.rend(), name,
+                                      [](const auto& event) { return event.involved.name; });
+    return it == view.events.rend() ? "" : it->message;
+  }
+  const auto it = std::ranges::find(view.reports, name, [](const auto& r) { return r.meta.name; });
+  if (it == view.reports.end()) return "";
+  const api::ComputeDomainNodeReport& report = it->status;
+  if (kind == "cdn") return message_of(report.conditions, api::kConditionCanServe);
+  return report.pending_claims.empty() ? "" : report.pending_claims.front().message;
+}
+
 // A domain whose status nobody has written: what the definition says of it by default.
 constexpr char kNoController[] =
     "no controller has seen it yet: check deployment compute-domain-controller";
@@ -182,10 +239,30 @@ api::ComputeDomain unseen(api::ComputeDomain object) {
   return object;
 }
 
+void leave_without_controller(ClusterView& view) { view.leases = {lease_renewed(minutes(5))}; }
+
+// The controller has gone, and another pod of the domain comes.
+ClusterView with_pod_that_no_controller_sees() {
+  World world = settled_world();
+  world.view.domain->spec.num_nodes = 3;
+  world.view.claims.push_back(claim("c3").on("n3"));
+  world.nodes["n3"] = idle_node("n3");
+  ClusterView view = view_of(world);
+  report_in(view, "n3").status.pending_claims = {{"uid-c3", words_without_controller()}};
+  leave_without_controller(view);
+  return view;
+}
+
 TEST(Troubles, ADomainThatNoControllerHasSeenSaysSoByItsDefinition) {
   EXPECT_THAT(source_text("crds/computedomains.yaml"),
               HasSubstr(cat("message: \"", kNoController, "\"")));
 }
+
+// What a node reports of these, with the next step.
+constexpr char kLostGpu[] =
+    "the NVLink fabric has never been read: GPU 0 cannot be asked: GPU is lost (15): see "
+    "nvidia-smi on the node and the kernel log";
+constexpr char kOldDriver[] = "the GPU driver 570.86.15 is too old: 570.158.01 or later is needed";
 
 std::vector<Trouble> troubles() {
   return {
@@ -200,6 +277,11 @@ std::vector<Trouble> troubles() {
        "2 of 5 nodes have a pod with a claim, 2 of them ready; create the pods that are missing, "
        "or "
        "lower spec.numNodes"},
+      {"numNodes is larger than the cluster, and its pods wait", larger_than_the_cluster, "cd",
+       "Devices", "wants 4 nodes, and all nodes together offer 2 devices", "ower spec.numNodes",
+       "2 of 4 nodes have a pod with a claim, 2 of them ready; 2 pods wait: claims c3, c4 have no "
+       "seat yet (0 of 2 seats are free; a node serves one domain at a time): the domain wants 4 "
+       "nodes, so lower spec.numNodes and start fewer pods, or add nodes"},
       {"a pod names a template that does not exist",
        [] {
          ClusterView view = told(waiting(domain("train").wants(2)));
@@ -287,10 +369,16 @@ std::vector<Trouble> troubles() {
        },
        "pod-c1", "Peers", "2 of 2 members cannot reach its IMEX daemon", "TCP port 50000",
        "2 of 3 nodes ready; n1: 2 of 2 members cannot reach its IMEX daemon; check its network"},
-      {"an IMEX daemon is killed",
-       [] { return with_daemon("nvidia-imex was ended by SIGKILL (it is started again)"); },
-       "pod-c1", "IMEX daemon", "ended by SIGKILL", "has ended is started again by itself",
-       "1 of 2 nodes ready; n1: nvidia-imex was ended by SIGKILL (it is started again)"},
+      {"an IMEX daemon is killed", [] { return with_daemon(words_of_killed_daemon()); }, "pod-c1",
+       "IMEX daemon", "ended by SIGKILL", "has ended is started again by itself",
+       "1 of 2 nodes ready; n1: nvidia-imex was ended by SIGKILL (it is started again); pods there "
+       "have lost the memory that they imported and have to start again"},
+      {"an IMEX daemon is killed under a pod that runs on", with_daemon_that_was_killed, "pod-c1",
+       "IMEX daemon", "the memory that this pod imported over NVLink",
+       "elete the pod, so that it starts again",
+       "the IMEX daemon of node n1 has ended, and with it the memory that this pod imported over "
+       "NVLink; delete the pod, so that it starts again",
+       "pod pod-c1"},
       {"an IMEX daemon hangs",
        [] {
          return with_daemon(
@@ -345,7 +433,7 @@ std::vector<Trouble> troubles() {
        "cd", "Peers", "no node has an NVLink fabric", "se nodes with an NVLink fabric",
        "2 nodes are ready; none has an NVLink fabric, so they share no memory: choose nodes that "
        "have one"},
-      {"there are no nodes with GPUs", [] { return with_unfit_nodes("", ""); }, "pod-c1", "Device",
+      {"there are no nodes with GPUs", [] { return with_unfit_nodes({}); }, "pod-c1", "Device",
        "no node has an agent that has reported", "nstall the agents on nodes with GPUs",
        "1 pod waits: claim c1 has no seat yet (no node offers one): see that compute-domain-agent "
        "runs on the nodes with GPUs"},
@@ -355,11 +443,18 @@ std::vector<Trouble> troubles() {
          view.templates.clear();
          view.domains = {unseen(domain("train").wants(2))};
          view.claims.clear();
-         view.leases = {lease_renewed(minutes(5))};
+         leave_without_controller(view);
          pod_in(view, "pod-c1").made.clear();
          return view;
        },
-       "pod-c1", "Claim", "renewed 5m ago", "controller", kNoController},
+       "pod-c1", "Claim", "o controller works that would create the ResourceClaimTemplate",
+       "ee why the controller does not run, and read its log", kNoController},
+      {"no controller works any more", with_pod_that_no_controller_sees, "pod-c3", "Node list",
+       "the Lease of controller-1 was last renewed 5m ago",
+       "ee why the controller does not run, and read its log",
+       "no answer from the controller for ComputeDomain team-a/train; check that "
+       "compute-domain-controller runs",
+       "claims n3"},
       {"a node has no agent",
        [] {
          World world = settled_world();
@@ -368,16 +463,18 @@ std::vector<Trouble> troubles() {
          std::erase_if(view.pods, [](const auto& pod) { return pod.meta.name == "agent-n1"; });
          return view;
        },
-       "pod-c1", "Node", "agent", "heck the compute-domain-agent pod there",
+       "pod-c1", "Node", "its agent is not ready, so what its IMEX daemon does is not known",
+       "heck the compute-domain-agent pod there",
        "1 of 2 nodes ready; n1: its agent is not ready, so what its IMEX daemon does is not known; "
        "check the compute-domain-agent pod there"},
-      {"the fabric is broken",
-       [] { return with_unfit_nodes("FabricUnreadable", "GPU 0 cannot be asked: GPU is lost"); },
-       "pod-c1", "Device", "n1: FabricUnreadable: GPU 0 cannot be asked: GPU is lost",
-       "end what the nodes lack",
+      {"the fabric is broken", [] { return with_unfit_nodes(conditions_with_lost_gpu()); },
+       "pod-c1", "Device", cat("n1: FabricUnreadable: ", kLostGpu), "end what the nodes lack",
        "1 pod waits: claim c1 has no seat yet (no node offers one): n1: FabricUnreadable (the "
        "node's NVLink fabric cannot be read); see kubectl describe "
        "computedomainnode n1"},
+      {"the fabric is broken, as its node's report says",
+       [] { return with_unfit_nodes(conditions_with_lost_gpu()); }, "cd", "Devices",
+       cat("n1: FabricUnreadable: ", kLostGpu), "end what the nodes lack", kLostGpu, "cdn n1"},
       {"a quota refuses what the controller writes",
        [] {
          World world = waiting(domain("train").wants(2));
@@ -387,14 +484,16 @@ std::vector<Trouble> troubles() {
        "cd", "Controller", "exceeded quota: few", "a quota, a policy, a role",
        "cannot go on: cannot create ConfigMap cd-train: exceeded quota: few; it is tried again; if "
        "it lasts, change what refuses it"},
-      {"the driver is too old",
-       [] { return with_unfit_nodes("DriverTooOld", "driver 535 has no IMEX by host names"); },
-       "pod-c1", "Device", "n1: DriverTooOld: driver 535", "end what the nodes lack",
+      {"the driver is too old", [] { return with_unfit_nodes(conditions_with_old_driver()); },
+       "pod-c1", "Device", cat("n1: DriverTooOld: ", kOldDriver), "end what the nodes lack",
        "1 pod waits: claim c1 has no seat yet (no node offers one): n1: DriverTooOld (the NVIDIA "
        "driver is too old for IMEX with names of hosts); see kubectl "
        "describe computedomainnode n1"},
+      {"the driver is too old, as its node's report says",
+       [] { return with_unfit_nodes(conditions_with_old_driver()); }, "cd", "Devices",
+       cat("n1: DriverTooOld: ", kOldDriver), "end what the nodes lack", kOldDriver, "cdn n1"},
       {"somebody else's nvidia-imex runs on a node",
-       [] { return with_unfit_nodes("ImexCannotStart", kForeignDaemon); }, "pod-c1", "Device",
+       [] { return with_unfit_nodes(conditions_with_foreign_daemon()); }, "pod-c1", "Device",
        cat("n1: ImexCannotStart: ", kForeignDaemon), "end what the nodes lack",
        "1 pod waits: claim c1 has no seat yet (no node offers one): n1: ImexCannotStart (no IMEX "
        "daemon can be started on the node: nvidia-imex is missing or does not run, or the host "
@@ -402,32 +501,13 @@ std::vector<Trouble> troubles() {
        "its own); see kubectl describe "
        "computedomainnode n1"},
       {"somebody else's nvidia-imex runs on a node, as its report says",
-       [] { return with_unfit_nodes("ImexCannotStart", kForeignDaemon); }, "cd", "Devices",
+       [] { return with_unfit_nodes(conditions_with_foreign_daemon()); }, "cd", "Devices",
        cat("n1: ImexCannotStart: ", kForeignDaemon), "end what the nodes lack", kForeignDaemon,
        "cdn n1"},
       {"somebody else's nvidia-imex runs on a node of the domain", with_foreign_daemon, "pod-c1",
        "IMEX daemon", kForeignDaemon, "hangs or cannot be started do what the message says",
        cat("1 of 2 nodes ready; n1: nvidia-imex has ended; ", kForeignDaemon)},
   };
-}
-
-// The message of the condition that `kubectl describe` shows of "cd train" or "cdn n1".
-std::string described(const ClusterView& view, const std::string& object) {
-  const std::string name = object.substr(object.find(' ') + 1);
-  const std::vector<api::Condition>* conditions = nullptr;
-  if (object.starts_with("cdn ")) {
-    for (const api::ComputeDomainNode& report : view.reports) {
-      if (report.meta.name == name) conditions = &report.status.conditions;
-    }
-  } else {
-    for (const api::ComputeDomain& domain : view.domains) {
-      if (domain.meta.name == name && domain.status) conditions = &domain.status->conditions;
-    }
-  }
-  if (conditions == nullptr) return "";
-  const api::Condition* condition = api::find_condition(
-      *conditions, object.starts_with("cdn ") ? api::kConditionCanServe : core::kConditionReady);
-  return condition == nullptr ? "" : condition->message;
 }
 
 class TroublesTest : public ::testing::TestWithParam<Trouble> {};

@@ -242,7 +242,7 @@ class NodeScene {
         return true;
       });
       if (is_too_much) {
-        ADD_FAILURE() << "does not settle: " << testing::PrintToString(history);
+        ADD_FAILURE() << "does not settle: " << ::testing::PrintToString(history);
         return *this;
       }
     }
