@@ -253,6 +253,27 @@ ClusterView with_pod_that_no_controller_sees() {
   return view;
 }
 
+// What only `why` tells: the status of a domain has no time of its own, so `kubectl describe` shows
+// the last words of a controller that has gone as if they were of now.
+TEST(Troubles, TheLastWordsOfAControllerThatHasGoneAreKnownAsSuchByWhyAlone) {
+  World world = settled_world();
+  group_report(world, "n1").state = api::DaemonState::Failed;
+  ClusterView view = told(world);
+  const std::string words = described(view, "cd train");
+  EXPECT_THAT(words, HasSubstr("1 of 2 nodes ready"));
+  report_in(view, "n1").status.groups.front().state = api::DaemonState::Ready;
+  leave_without_controller(view);
+  EXPECT_EQ(described(view, "cd train"), words);
+  const auto report = why_domain(view, {"team-a", "train"});
+  ASSERT_TRUE(report) << report.error().message;
+  EXPECT_EQ(stop_of(*report), "Controller") << text_of(*report);
+  EXPECT_THAT(report->cause,
+              HasSubstr("o controller works that would write that the ComputeDomain is Ready, as "
+                        "it is by what its nodes report: the Lease of controller-1 was last "
+                        "renewed 5m ago"));
+  EXPECT_THAT(report->remedy, HasSubstr("ee why the controller does not run, and read its log"));
+}
+
 TEST(Troubles, ADomainThatNoControllerHasSeenSaysSoByItsDefinition) {
   EXPECT_THAT(source_text("crds/computedomains.yaml"),
               HasSubstr(cat("message: \"", kNoController, "\"")));

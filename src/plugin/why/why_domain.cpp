@@ -1,6 +1,7 @@
 // The chain of a ComputeDomain: the controller, its template, pods with claims, their devices, the
 // nodes with their daemons, whether these reach each other, and whether a pod has lost its memory.
 #include <algorithm>
+#include <optional>
 #include <set>
 
 #include "compute_domain/api/names.h"
@@ -142,10 +143,23 @@ bool pods_have_their_memory(DomainScene& scene) {
       deletion_of(pods));
 }
 
+bool is_ready(const std::optional<api::ComputeDomainStatus>& status) {
+  return status && status->ready;
+}
+
 bool controller_works(DomainScene& scene) {
   const api::Condition* writes = scene.domain.condition(core::kConditionWrites);
   if (writes != nullptr && writes->status == api::ConditionStatus::False) {
     return scene.chain.stops_for("WriteRefused", scene.controller.found, writes->message);
+  }
+  if (scene.controller.is_away() && is_ready(scene.domain.status) &&
+      !is_ready(scene.domain.object->status)) {
+    return scene.chain.stops(
+        scene.controller.found,
+        cat("no controller works that would write that the ComputeDomain is Ready, as it is by "
+            "what its nodes report: ",
+            scene.controller.found),
+        scene.controller.remedy, scene.controller.command);
   }
   if (scene.domain.status || !scene.controller.is_away()) {
     return scene.chain.holds(scene.controller.found);
