@@ -13,9 +13,9 @@ export PATH=$bin:$PATH
 "$bin/compute-domain-sandbox" --racks 1 --nodes-per-rack 4 --run-controller=false --kubeconfig "$KUBECONFIG" \
   >"$work/out" 2>"$work/log" &
 sandbox=$!
-controller=
+controller= old=
 cleanup() {
-  kill $controller "$sandbox" 2>/dev/null
+  kill $controller "$sandbox" $old 2>/dev/null
   wait 2>/dev/null
   rm -rf "$work"
 }
@@ -79,6 +79,8 @@ kubectl apply -f manifests/examples/two-nodes.yaml >/dev/null
 check "check fails without a controller" eventually 10 says 1 "FAIL  controller" cd_ check
 check "and says what is missing" prints "neither a Lease nor a Deployment" cd_ check
 check "why cd stops at the controller" prints "stops at Controller" cd_ why cd two-nodes
+check "describe says it, with the next step" prints "no controller has seen it yet: check deployment compute-domain-controller" \
+  kubectl describe cd two-nodes
 check "why pod stops at the claim, whose template nobody makes" prints "o controller works that would create" \
   cd_ why pod two-nodes-0
 
@@ -98,6 +100,7 @@ check "why cd: more nodes wanted than there are" eventually 10 prints \
   "wants 6 nodes, and all nodes together offer 4 devices" cd_ why cd two-nodes
 check "why pod says it too" prints "wants 6 nodes" cd_ why pod two-nodes-0
 check "with the command that mends it" prints '"numNodes":4' cd_ why pod two-nodes-0
+check "describe says what to do" eventually 10 prints "create the pods that are missing, or lower spec.numNodes" kubectl describe cd two-nodes
 kubectl patch cd two-nodes --type merge -p '{"spec":{"numNodes":2}}' >/dev/null
 
 pod lost tow-nodes-channel
@@ -118,11 +121,14 @@ check "describe: seats are free, and the scheduler says why it takes none" event
 # A fault that the nodes report.
 kubectl annotate node "$(node_of two-nodes-1)" sandbox.compute-domain/fault=partition >/dev/null
 check "why pod: a node that nobody reaches" eventually 60 prints "stops at Peers" cd_ why pod two-nodes-0
+check "describe names the node and the next step" eventually 10 prints "its IMEX daemon; check its network" kubectl describe cd two-nodes
 check "matrix shows it" eventually 30 prints "X" cd_ matrix two-nodes
 kubectl annotate node "$(node_of two-nodes-1)" sandbox.compute-domain/fault- >/dev/null
 check "and that it is over" eventually 60 says 0 "nothing is broken" cd_ why pod two-nodes-0
 kubectl annotate node "$(node_of two-nodes-1)" sandbox.compute-domain/fault=fabric-error >/dev/null
 check "check: a node whose fabric cannot be read" eventually 20 says 0 "it serves, but FabricUnreadable" cd_ check
+check "describe of its report says where to look" prints "GPU is lost: see nvidia-smi on the node and the kernel log" \
+  kubectl describe cdn "$(node_of two-nodes-1)"
 kubectl annotate node "$(node_of two-nodes-1)" sandbox.compute-domain/fault- >/dev/null
 check "and that it can be read again" eventually 20 refuses prints FabricUnreadable cd_ check
 kubectl annotate node n04 sandbox.compute-domain/fault=imex-foreign >/dev/null
@@ -135,6 +141,8 @@ kubectl annotate node "$(node_of two-nodes-1)" sandbox.compute-domain/fault=imex
 check "why pod: memory that a pod which runs has lost" eventually 60 prints "kubectl delete pod two-nodes-1 -n default" \
   cd_ why pod two-nodes-1
 kubectl annotate node "$(node_of two-nodes-1)" sandbox.compute-domain/fault- >/dev/null
+check "describe of the pod says it" eventually 10 prints "delete the pod, so that it starts again" kubectl describe pod two-nodes-1
+check "that of its domain too" prints "pods there have lost the memory that they imported and have to start again" kubectl describe cd two-nodes
 check "check warns of it" eventually 60 says 0 "pod two-nodes-1 has lost imported memory" cd_ check
 check "the other pod has lost none" eventually 60 says 0 "nothing is broken" cd_ why pod two-nodes-0
 
@@ -167,10 +175,34 @@ check "nor without its namespace" says 0 "ComputeDomain default/two-nodes" cd_ p
 check "plan names a file that is not there" says 1 "none.yaml: No such file or directory" cd_ plan "$work/none.yaml"
 check "and one without an object" says 1 "empty.yaml: there is no object" eval ": >'$work/empty.yaml'; cd_ plan '$work/empty.yaml'"
 
+# A server that refuses what the controller writes.
+apply <<'YAML'
+apiVersion: admissionregistration.k8s.io/v1
+kind: ValidatingAdmissionPolicy
+metadata: {name: wall}
+spec:
+  failurePolicy: Fail
+  matchConstraints:
+    resourceRules: [{apiGroups: [resource.k8s.io], apiVersions: ["*"], operations: [CREATE], resources: [resourceclaimtemplates]}]
+  validations: [{expression: '!object.metadata.name.startsWith("walled")', message: no templates on Fridays}]
+---
+apiVersion: admissionregistration.k8s.io/v1
+kind: ValidatingAdmissionPolicyBinding
+metadata: {name: wall}
+spec: {policyName: wall, validationActions: [Deny]}
+YAML
+domain walled 1
+check "why cd: a server that refuses" eventually 20 prints "no templates on Fridays" cd_ why cd walled
+check "it stops at the controller" prints "stops at Controller" cd_ why cd walled
+check "describe says it, with the next step" eventually 10 prints "no templates on Fridays; it is tried again; if it lasts, change what refuses it" \
+  kubectl describe cd walled
+check "a domain that is refused can go" kubectl delete cd walled --timeout=30s
+
 kubectl delete cd two-nodes --wait=false >/dev/null
 check "why pod: the domain was deleted under it" eventually 10 prints "deleted ComputeDomain default/two-nodes" \
   cd_ why pod two-nodes-0
 check "with its pods" prints "two-nodes-0, two-nodes-1" cd_ why cd two-nodes
+check "describe says it, with the next step" eventually 10 prints "): delete them, or what has made them" kubectl describe cd two-nodes
 
 # A state that is on its way too, which the cluster's matrix would have and the bundle's not.
 check "matrix shows the node whose daemon serves nobody yet" eventually 30 prints "X" cd_ matrix two-nodes
@@ -248,6 +280,11 @@ check "neither pod nor domain" says 2 "neither pod nor cd" cd_ why node n01
 head -c 900 "$work/b.tar.gz" >"$work/cut.tar.gz"
 check "a bundle that is cut off" says 1 "perhaps it was cut off" cd_ check --from "$work/cut.tar.gz"
 check "in one line" is_one_line cd_ check --from "$work/cut.tar.gz"
+mkdir "$work/whole" && tar -xzf "$work/b.tar.gz" -C "$work/whole"
+sed -i 's/"format": *1/"format": 2/' "$work/whole/manifest.json"
+tar -czf "$work/newer.tar.gz" -C "$work/whole" $(tar -tzf "$work/b.tar.gz")
+check "a bundle of another release's format" says 1 "it is a bundle of format 2" cd_ check --from "$work/newer.tar.gz"
+check "in one line" is_one_line cd_ check --from "$work/newer.tar.gz"
 check "a file that is no bundle" says 1 "not a whole .tar.gz" cd_ topology --from README.md
 check "a bundle and a cluster" says 2 "leave out --kubeconfig" cd_ check --from "$work/b.tar.gz" --context x
 check "no such context" says 1 'context "x" is not in contexts' cd_ check --context x
@@ -277,10 +314,23 @@ done
 kubectl delete crd computedomains.resource.nvidia.com --wait=false >/dev/null
 check "a cluster without our kinds" eventually 20 says 1 "CRD computedomains.resource.nvidia.com is not installed" \
   cd_ why cd late
+check "in one line" is_one_line cd_ why cd late
 check "which check finds" says 1 "it is not installed" cd_ check
+sed 's/name: v1beta1$/name: v2alpha1/' crds/computedomains.yaml | kubectl apply -f - >/dev/null
+check "a cluster with another version of them" eventually 20 says 1 "in version v2alpha1" cd_ why cd late
+check "in one line" is_one_line cd_ why cd late
 kill "$sandbox"
 wait "$sandbox" 2>/dev/null
 check "no server" says 1 "cannot read the cluster at http" cd_ topology
+# One that knows no path at all: of a version without dynamic resource allocation.
+mkdir "$work/nothing"
+python3 -u -m http.server 0 --bind 127.0.0.1 --directory "$work/nothing" >"$work/old.out" 2>&1 &
+old=$!
+kubectl config set-cluster old --server="$(eventually 10 grep -o 'http://[0-9.:]*' "$work/old.out" && grep -o 'http://[0-9.:]*' "$work/old.out")" >/dev/null
+kubectl config set-context old --cluster=old >/dev/null
+check "a server of another version" says 1 "serves resource.k8s.io in none of the versions v1" cd_ check --context old
+check "in one line" is_one_line cd_ check --context old
+kill "$old"
 
 # The sandbox as the documentation starts it, before the first domain.
 "$bin/compute-domain-sandbox" --racks 1 --nodes-per-rack 4 --kubeconfig "$KUBECONFIG" >"$work/own.out" 2>"$work/own.log" &
