@@ -70,7 +70,7 @@ def git(root: Path, *arguments: str) -> str:
 
 
 def copy_of_the_tree() -> Path:
-    """Committed as a whole, on the day that its CHANGELOG.md has."""
+    """Committed as a whole, on the day that its CHANGELOG.md has; its pages say so too."""
     root = WORKPLACE / "tree"
     listed = git(ROOT, "ls-files", "-z", "--cached", "--others", "--exclude-standard").split("\0")
     for path in filter(None, listed):
@@ -79,6 +79,8 @@ def copy_of_the_tree() -> Path:
             shutil.copy2(ROOT / path, root / path, follow_symlinks=False)
     changelog = root / "CHANGELOG.md"
     changelog.write_text(re.sub(r"^(## \S+) \(.+\)$", rf"\1 ({DAY})", changelog.read_text(), count=1, flags=re.MULTILINE))
+    for name in ("README.md", "SECURITY.md"):
+        (root / name).write_text((root / name).read_text().replace("unreleased", "released"))
     git(root, "init", "--quiet", "--initial-branch=main")
     git(root, "add", "--all")
     git(root, "commit", "--quiet", "--message=all")
@@ -452,6 +454,14 @@ def one_file_of_another_version_is_refused() -> None:
         git(tree, "revert", "--no-edit", "HEAD")
 
 
+def a_page_that_says_unreleased_is_refused() -> None:
+    tree = clone("tree-of-pages")
+    for name in ("README.md", "SECURITY.md"):
+        (tree / name).write_text((tree / name).read_text() + "\n0.1.0 is unreleased.\n")
+        git(tree, "commit", "--all", "--quiet", "--message=other")
+        refused(f"{name} still say 'unreleased': write what holds once this is released, and commit that\n", tree)
+
+
 # ---- The chart, by Helm
 
 def helm(major: str, *arguments) -> str:
@@ -632,6 +642,7 @@ TESTS = (
     a_signature_that_fails_is_an_error,
     what_is_not_a_release_is_refused,
     one_file_of_another_version_is_refused,
+    a_page_that_says_unreleased_is_refused,
     the_chart_names_the_same_images,
     the_chart_has_what_helm_packages,
     an_api_server_takes_every_manifest,

@@ -5,6 +5,9 @@ from pathlib import Path
 
 from failure import Failure
 
+# What tells a user whether there is a release at all; the documentation archive has it.
+_TELL_OF_RELEASES = ("README.md", "SECURITY.md")
+
 
 def section(root: Path, version: str, is_rehearsal: bool) -> str:
     """What CHANGELOG.md has of the version, which has to be its first one, with the day of the release in its heading."""
@@ -16,6 +19,9 @@ def section(root: Path, version: str, is_rehearsal: bool) -> str:
         raise Failure(f"CHANGELOG.md does not begin with '## {version} (DATE)' but with '## {heading}'")
     if not re.fullmatch(r"\d{4}-\d\d-\d\d", found[2]) and not is_rehearsal:
         raise Failure(f"CHANGELOG.md says '{heading}': write the day of the release in place of '{found[2]}', and commit that")
+    stale = [name for name in _TELL_OF_RELEASES if "unreleased" in (root / name).read_text()]
+    if stale and not is_rehearsal:
+        raise Failure(f"{' and '.join(stale)} still say 'unreleased': write what holds once this is released, and commit that")
     return body.strip()
 
 
