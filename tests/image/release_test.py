@@ -84,13 +84,21 @@ def copy_of_the_tree() -> Path:
     git(root, "init", "--quiet", "--initial-branch=main")
     git(root, "add", "--all")
     git(root, "commit", "--quiet", "--message=all")
-    return root
+    return with_libraries(root)
 
 
 def clone(name: str) -> Path:
     """Another checkout of the same commit."""
     git(WORKPLACE, "clone", "--quiet", str(TREE), name)
-    return WORKPLACE / name
+    return with_libraries(WORKPLACE / name)
+
+
+def with_libraries(root: Path) -> Path:
+    """Those of programs that were built for another architecture, which git ignores."""
+    if OTHER:
+        (root / "build").mkdir()
+        (root / "build/arm64-sysroot").symlink_to(ROOT / "build/arm64-sysroot")
+    return root
 
 
 def release(root: Path, directory: Path, *more: str, version=VERSION, **environment: str) -> subprocess.CompletedProcess:
