@@ -185,6 +185,15 @@ def unpacked(arch: str) -> Path:
     return folder
 
 
+KUBECONFIG = """\
+apiVersion: v1
+kind: Config
+current-context: x
+contexts: [{name: x, context: {cluster: x}}]
+clusters: [{name: x, cluster: {server: 'SERVER'}}]
+"""
+
+
 def the_plugin_runs_where_nothing_is_but_a_shell() -> None:
     """In a root that has what is in the archive, in a folder to which a link of PATH leads, as krew does it."""
     root = WORKPLACE / "bare"
@@ -205,9 +214,16 @@ def the_plugin_runs_where_nothing_is_but_a_shell() -> None:
     lost = run("check", "--from", "/pod.yaml")
     assert lost.returncode == 1 and "/pod.yaml" in lost.stderr, lost
 
+    # A machine may find names by modules that are not in the archive.
+    (root / "etc").mkdir()
+    (root / "etc/hosts").write_text("127.0.0.1 api.example.com\n")
+    (root / "etc/nsswitch.conf").write_text("hosts: mymachines resolve [!UNAVAIL=return] files dns\n")
+    (root / "config").write_text(KUBECONFIG.replace("SERVER", "https://api.example.com:1").replace("{server", "{insecure-skip-tls-verify: true, server"))
+    lost = run("check", "--kubeconfig", "/config")
+    assert lost.returncode == 1 and "Failed to connect to any resolved endpoint" in lost.stderr, lost
+
     # Authorities of the system are where this distribution, or another one, has them.
-    (root / "config").write_text("apiVersion: v1\nkind: Config\ncurrent-context: x\ncontexts: [{name: x, context: {cluster: x}}]\n"
-                                 "clusters: [{name: x, cluster: {server: 'https://127.0.0.1:1'}}]\n")
+    (root / "config").write_text(KUBECONFIG.replace("SERVER", "https://127.0.0.1:1"))
     lost = run("check", "--kubeconfig", "/config")
     assert "authority of the system: /etc/ssl/certs/ca-certificates.crt: No such file" in lost.stderr, lost
     other = root / "etc/pki/tls/certs/ca-bundle.crt"
