@@ -602,7 +602,7 @@ TEST(Reconcile, SaysWhatAPersonLooksAtNextWhenAClaimWaitsForASeat) {
   EXPECT_THAT(message({.total = 36, .in_use = 36}),
               EndsWith("): see in kubectl get computedomainnodes who has them"));
   EXPECT_THAT(message({.total = 1, .in_use = 1}),
-              EndsWith("(0 of 1 seat are free; a node serves one domain at a time): the domain "
+              EndsWith("(0 of 1 seat is free; a node serves one domain at a time): the domain "
                        "wants 2 nodes, so lower spec.numNodes and start fewer pods, or add nodes"));
   EXPECT_THAT(message({.total = 1, .in_use = 1, .one_per_node = false}),
               EndsWith("): see in kubectl get computedomainnodes who has them"))

@@ -78,7 +78,7 @@ std::string waiting_text(const World& world) {
   }
   const std::int64_t free = std::max<std::int64_t>(seats.total - seats.in_use, 0);
   return cat(text, " (", free, " of ", seats.total, seats.total == 1 ? " seat" : " seats",
-             free == 1 ? " is free" : " are free",
+             free == 1 || seats.total == 1 ? " is free" : " are free",
              seats.one_per_node ? "; a node serves one domain at a time): " : "): ",
              next_text(world, free, std::ssize(claims)));
 }
