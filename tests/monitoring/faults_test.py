@@ -36,7 +36,7 @@ def in_seconds(rules: str) -> str:
     """The rules with short times; what looks back to span the time from one leader to the next is as it was, and how often pods fail."""
     rules = re.sub(r"\b\d+ \* 60\b", "2", rules)
     rules = re.sub(r"(compute_domain_status\{[^}]*\})\[(?:15m|1h)\]", r"\1[2s]", rules)
-    rules = rules.replace("[2h:1m]) > 60", "[4s:1s]) > 2")
+    rules = re.sub(r"\[2h:1m\]\) > 6[01]\b", "[4s:1s]) > 2", rules)
     return re.sub(r"\bfor: \d+m\b", "for: 1s", rules)
 
 
