@@ -266,7 +266,7 @@ TEST(Troubles, TheLastWordsOfAControllerThatHasGoneAreKnownAsSuchByWhyAlone) {
   EXPECT_EQ(described(view, "cd train"), words);
   const auto report = why_domain(view, {"team-a", "train"});
   ASSERT_TRUE(report) << report.error().message;
-  EXPECT_EQ(stop_of(*report), "Controller") << text_of(*report);
+  EXPECT_EQ(stop_of(*report), "Status") << text_of(*report);
   EXPECT_THAT(report->cause,
               HasSubstr("o controller works that would write that the ComputeDomain is Ready, as "
                         "it is by what its nodes report: the Lease of controller-1 was last "

@@ -210,6 +210,14 @@ check "matrix shows the node whose daemon serves nobody yet" eventually 30 print
 # The last Event that is on its way, which the cluster's timeline would have and the bundle's not.
 check "timeline says what it waits for" eventually 20 prints "Deleting: waits for 3 pods" cd_ timeline two-nodes
 
+# What else is on its way: a connection, a report.
+all_answers() { for what in "topology" "matrix two-nodes" "timeline two-nodes" "check"; do answer $what; done; }
+nothing_moves() {
+  local before
+  before=$(all_answers) && sleep 3 && [ "$(all_answers)" = "$before" ]
+}
+check "nothing moves any more" eventually 60 nothing_moves
+
 # The same from a bundle.
 check "bundle" says 0 "wrote $work/b.tar.gz" cd_ bundle "$work/b.tar.gz"
 check "it has no environment, no command" refuses bash -c "tar -xzOf '$work/b.tar.gz' | grep hunter2"

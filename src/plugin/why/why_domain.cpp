@@ -143,23 +143,10 @@ bool pods_have_their_memory(DomainScene& scene) {
       deletion_of(pods));
 }
 
-bool is_ready(const std::optional<api::ComputeDomainStatus>& status) {
-  return status && status->ready;
-}
-
 bool controller_works(DomainScene& scene) {
   const api::Condition* writes = scene.domain.condition(core::kConditionWrites);
   if (writes != nullptr && writes->status == api::ConditionStatus::False) {
     return scene.chain.stops_for("WriteRefused", scene.controller.found, writes->message);
-  }
-  if (scene.controller.is_away() && is_ready(scene.domain.status) &&
-      !is_ready(scene.domain.object->status)) {
-    return scene.chain.stops(
-        scene.controller.found,
-        cat("no controller works that would write that the ComputeDomain is Ready, as it is by "
-            "what its nodes report: ",
-            scene.controller.found),
-        scene.controller.remedy, scene.controller.command);
   }
   if (scene.domain.status || !scene.controller.is_away()) {
     return scene.chain.holds(scene.controller.found);
@@ -167,6 +154,23 @@ bool controller_works(DomainScene& scene) {
   return scene.chain.stops(scene.controller.found,
                            "no controller has seen the ComputeDomain, as none works",
                            scene.controller.remedy, scene.controller.command);
+}
+
+bool is_ready(const std::optional<api::ComputeDomainStatus>& status) {
+  return status && status->ready;
+}
+
+// The last link, as what is broken in the domain itself comes first.
+bool status_is_written(DomainScene& scene) {
+  const bool is_stale = is_ready(scene.domain.status) && !is_ready(scene.domain.object->status);
+  if (!is_stale) return scene.chain.holds("says what the nodes report");
+  if (!scene.controller.is_away()) return scene.chain.holds("the controller is about to write it");
+  return scene.chain.stops(
+      "says NotReady, as a controller has written that has gone",
+      cat("no controller works that would write that the ComputeDomain is Ready, as it is by "
+          "what its nodes report: ",
+          scene.controller.found),
+      scene.controller.remedy, scene.controller.command);
 }
 
 }  // namespace
@@ -180,13 +184,14 @@ base::Result<WhyReport> why_domain(const ClusterView& view, const api::ObjectNam
 
 WhyReport why_of(const Facts& facts, const DomainFacts& domain) {
   const ControllerLife controller = controller_life(facts.view());
-  Chain chain(
-      cat("ComputeDomain ", api::to_string(api::name_of(domain.object->meta))),
-      {"ComputeDomain", "Controller", "Template", "Claims", "Devices", "Nodes", "Peers", "Pods"});
+  Chain chain(cat("ComputeDomain ", api::to_string(api::name_of(domain.object->meta))),
+              {"ComputeDomain", "Controller", "Template", "Claims", "Devices", "Nodes", "Peers",
+               "Pods", "Status"});
   DomainScene scene{{facts, controller, chain}, domain};
   void(domain_lives(scene, domain) && controller_works(scene) && has_template(scene) &&
        has_claims(scene) && has_devices(scene) && nodes_are_ready(scene) &&
-       peers_are_connected(scene, domain) && pods_have_their_memory(scene));
+       peers_are_connected(scene, domain) && pods_have_their_memory(scene) &&
+       status_is_written(scene));
   return std::move(chain).report();
 }
 
