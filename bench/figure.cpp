@@ -37,19 +37,21 @@ double quantile(std::vector<double> samples, double share) {
 }
 
 bool print(const Figure& figure) {
-  bool holds = true;
+  bool holds = !figure.samples.empty();
   std::vector<std::string> targets;
   for (const Bound& bound : figure.bounds) {
     const bool is_most = bound.side == Bound::Side::AtMost;
     targets.push_back(base::cat(bound.statistic, is_most ? " <= " : " >= ", number(bound.limit)));
     const double value = statistic(figure, bound.statistic);
-    // Written so that no sample at all is a miss.
     holds = holds && (is_most ? value <= bound.limit : value >= bound.limit);
   }
   const auto column = [&](const char* name) {
     return figure.samples.empty() ? std::string("-") : number(statistic(figure, name));
   };
-  const std::string verdict = figure.bounds.empty() ? "info" : holds ? "met" : "MISSED";
+  const std::string verdict = figure.samples.empty()  ? "FAILED"
+                              : figure.bounds.empty() ? "info"
+                              : holds                 ? "met"
+                                                      : "MISSED";
   std::printf("%s\t%s\t%zu\t%s\t%s\t%s\t%s\t%s\t%s\t%s\n", figure.name.c_str(), figure.unit.c_str(),
               figure.samples.size(), column("p50").c_str(), column("p99").c_str(),
               column("min").c_str(), column("max").c_str(), base::join(targets, ", ").c_str(),
