@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # upgrade_test.sh [COMMIT]: an upgrade from the operator of that commit to this one and back, program by program, under a
 # Job that runs in a domain, and completes; on three real kubelets, with the images and the manifests of both. COMMIT: the last release before
-# this commit, by its tag or by the day that it has in CHANGELOG.md; where there is none yet, what is before this commit. Its programs are built in
+# the version of this tree, by its tag or by the day that it has in CHANGELOG.md; where there is none yet, what is before this commit. Its programs are built in
 # build/older. Prints a line per check and their count.
 set -uo pipefail
 cd "$(dirname "$0")/../.."
@@ -9,9 +9,14 @@ cd "$(dirname "$0")/../.."
 . tests/rack/rack.sh
 . tests/rack/domains.sh
 
-# Of the commits before this one the last that has written a day into the heading of a version.
+# Of the newest version with a day in CHANGELOG.md, but for this tree's own: its tag, or the last commit that has written that heading.
 last_release() {
-  git describe --tags --abbrev=0 HEAD~1 2>/dev/null || git log -1 --format=%H -G '^## [0-9.]+ \([0-9]{4}-[0-9]{2}-[0-9]{2}\)$' HEAD~1 -- CHANGELOG.md
+  local own version heading
+  own=$(sed -n 's/^project(.* VERSION \([^ ]*\).*/\1/p' CMakeLists.txt)
+  heading=$(grep -E '^## [0-9.]+ \([0-9]{4}-[0-9]{2}-[0-9]{2}\)$' CHANGELOG.md | grep -vF "## $own (" | head -1)
+  [ -n "$heading" ] || return 0
+  version=${heading#'## '}
+  git rev-parse --quiet --verify "v${version%% *}^{commit}" || git log -1 --format=%H -S "$heading" -- CHANGELOG.md
 }
 older=${1:-$(last_release)}
 commit=$(git rev-parse --short "${older:-HEAD~1}^{commit}") || exit 1
