@@ -280,8 +280,8 @@ up_again_keeps_what_is_there() {
 }
 
 refuses_what_it_cannot_do() {
-  expect_failure "needs all components of Kubernetes 1.36" other up --nodes 1 --only apiserver
-  expect_failure "needs all components of Kubernetes 1.36" other up --nodes 1 --version 1.33
+  expect_failure "needs all components" other up --nodes 1 --only apiserver
+  expect_failure "of Kubernetes 1.33 resource.k8s.io/v1beta1" other up --nodes 1 --version 1.33 --api-versions v1beta2
   expect_failure "a node in each" other up --nodes 1 --racks 2
   expect_failure "without --nodes" other up --ip-family ipv6
   expect_failure "no node n77" node n77 kill

@@ -191,7 +191,8 @@ class Cluster:
                 self._control_plane().create_files()
                 self._write_kubectl(binary)
                 if options.nodes > 0:
-                    self._nodes().create(self._control_plane().identities, numbers["kube-apiserver"])
+                    self._nodes().create(self._control_plane().identities, numbers["kube-apiserver"],
+                                         options.kubernetes().feature_gates)
                 # The API server waits for etcd, but its clients end where they meet none that is ready.
                 self._run(binary, SERVERS)
                 self._wait_for_apiserver(deadline)

@@ -51,8 +51,9 @@ class Options:
                 raise Failure(f"--api-versions: Kubernetes {self.release} has no resource.k8s.io/{version}: "
                               f"use some of {','.join(known)}")
         self.places()
-        if self.nodes > 0 and not (self.kubernetes().has_kubelet and self.serves("v1") and not self.only_apiserver):
-            raise Failure("--nodes needs all components of Kubernetes 1.36 or later, and resource.k8s.io/v1")
+        own = self.kubernetes().own_api_version
+        if self.nodes > 0 and (self.only_apiserver or not self.serves(own)):
+            raise Failure(f"--nodes needs all components, and of Kubernetes {self.release} resource.k8s.io/{own}")
         if self.nodes == 0 and self.ip_family != DEFAULT_FAMILY:
             raise Failure(f"--ip-family {self.ip_family}: without --nodes there is only 127.0.0.1")
 
@@ -117,7 +118,7 @@ class ControlPlane:
         }[component]()
         gates = self._options.kubernetes().feature_gates
         if gates and component != "etcd":
-            flags["feature-gates"] = gates
+            flags["feature-gates"] = ",".join(f"{gate}=true" for gate in gates)
         return [component, *(f"--{name}={value}" for name, value in flags.items())]
 
     def _etcd_flags(self) -> dict:
@@ -134,7 +135,7 @@ class ControlPlane:
         }
 
     def _apiserver_flags(self) -> dict:
-        identities = self.identities
+        identities, kubernetes = self.identities, self._options.kubernetes()
         flags = {
             "etcd-servers": self._etcd_url("etcd"),
             "secure-port": self._ports["kube-apiserver"],
@@ -151,14 +152,14 @@ class ControlPlane:
             "requestheader-extra-headers-prefix": "X-Remote-Extra-",
             "tls-cert-file": identities.certificate("kube-apiserver"),
             "tls-private-key-file": identities.key("kube-apiserver"),
-            # The node authorizer watches ResourceSlices in v1 and keeps a server that has none from getting ready.
-            "authorization-mode": "Node,RBAC" if self._options.serves("v1") else "RBAC",
+            # The node authorizer watches ResourceSlices, and keeps a server from getting ready that does not serve its version.
+            "authorization-mode": "Node,RBAC" if self._options.serves(kubernetes.own_api_version) else "RBAC",
             "enable-admission-plugins": "NodeRestriction",
             "allow-privileged": "true",
             "audit-policy-file": self._audit_policy(),
             "audit-log-path": self.audit_log,
             "runtime-config": ",".join(f"resource.k8s.io/{version}={str(self._options.serves(version)).lower()}"
-                                       for version in self._options.kubernetes().resource_api_versions),
+                                       for version in kubernetes.resource_api_versions),
         }
         if self._options.nodes > 0:
             flags |= {

@@ -70,7 +70,7 @@ class NodeFiles:
         self._place = place
         self.boot_id = directory / "boot_id"
 
-    def create(self, identities: Identities, port: int) -> None:
+    def create(self, identities: Identities, port: int, feature_gates: tuple) -> None:
         for name in (*OVERLAYS, *(f"{name}.work" for name in OVERLAYS), *FOLDERS, "test"):
             (self._directory / name).mkdir(parents=True)
         name, family = f"system:node:{self._place.name}", self._place.family
@@ -82,7 +82,8 @@ class NodeFiles:
             "etc/machine-id": f"{uuid.uuid4().hex}\n",
             "etc/containerd/config.toml": _CONTAINERD_CONFIG,
             "etc/kubernetes/ca.crt": identities.ca.read_text(),
-            "etc/kubernetes/kubelet.yaml": f"{_KUBELET_CONFIG}clusterDNS: ['{family.name_server_address}']\n",
+            "etc/kubernetes/kubelet.yaml": _KUBELET_CONFIG + f"clusterDNS: ['{family.name_server_address}']\n" +
+                                           f"featureGates: {json.dumps(dict.fromkeys(feature_gates, True))}\n",
             "etc/kubernetes/kubelet.kubeconfig": identities.kubeconfig(name).read_text(),
             "etc-cni-net.d/pods.conflist": json.dumps(self._cni()),
             "test/nvml.json": json.dumps(self._place.gpus),

@@ -30,12 +30,12 @@ class Nodes:
         self._network = network
         self.all = [Node(place, directory / "nodes" / place.name, name) for place in places]
 
-    def create(self, identities: Identities, port: int) -> None:
-        """All files; `port` is the API server's."""
+    def create(self, identities: Identities, port: int, feature_gates: tuple) -> None:
+        """All files; `port` is the API server's, the gates are the kubelets'."""
         self._images.create()
         self._no_driver.mkdir()
         for node in self.all:
-            node.files.create(identities, port)
+            node.files.create(identities, port, feature_gates)
 
     def named(self, name: str) -> Node:
         for node in self.all:

@@ -9,14 +9,16 @@ class Release:
     modules: str  # the file in go/ that names its Go modules
     resource_api_versions: tuple  # all versions of resource.k8s.io that it can serve
     default_api_versions: tuple
-    feature_gates: str = ""
-    has_kubelet: bool = False  # its binary, and so nodes
+    own_api_version: str = "v1"  # that which its other components and its kubelets ask for
+    kubelet: str = "kubelet"  # the file in go/ that adds it, and the tag that builds this file
+    feature_gates: tuple = ()  # that are switched on in all components and kubelets
 
 
 RELEASES = {
-    "1.33": Release("v1.33.13", "go-1.33.mod", ("v1beta2", "v1beta1"), ("v1beta2", "v1beta1"),
-                    "DynamicResourceAllocation=true"),
-    "1.36": Release("v1.36.3", "go-1.36.mod", ("v1", "v1beta2", "v1beta1"), ("v1",), has_kubelet=True),
-    "1.37": Release("v1.37.2", "go.mod", ("v1", "v1beta2", "v1beta1"), ("v1",), has_kubelet=True),
+    # Kubelets of all releases restart containers after a second (node_files.py); this one refuses that without its second gate.
+    "1.33": Release("v1.33.13", "go-1.33.mod", ("v1beta2", "v1beta1"), ("v1beta2", "v1beta1"), "v1beta1", "kubelet_1.33",
+                    ("DynamicResourceAllocation", "KubeletCrashLoopBackOffMax")),
+    "1.36": Release("v1.36.3", "go-1.36.mod", ("v1", "v1beta2", "v1beta1"), ("v1",)),
+    "1.37": Release("v1.37.2", "go.mod", ("v1", "v1beta2", "v1beta1"), ("v1",)),
 }
 DEFAULT = "1.37"
