@@ -48,8 +48,9 @@ check "it gets Ready" kubectl wait --for=condition=Ready computedomain/two-nodes
 check "it says 2/2" prints "2/2" kubectl get computedomains
 check "describe shows it" prints "AllNodesReady" kubectl describe computedomain two-nodes
 cliques() { kubectl get computedomaincliques -n compute-domain-operator "$@"; }
-check "its ComputeDomainClique has two daemons" eventually 30 prints "Ready Ready" \
-  cliques -o 'jsonpath={.items[0].daemons[*].status}'
+# The scheduler of Kubernetes 1.33 puts the pods into different cliques as often as not, that of 1.37 into one.
+check "its ComputeDomainCliques have two daemons" eventually 30 prints "Ready Ready" \
+  cliques -o 'jsonpath={.items[*].daemons[*].status}'
 check "it goes with its pods" kubectl delete -f manifests/examples/two-nodes.yaml --timeout=90s
 check "nothing is left" eventually 30 is_empty kubectl get resourceclaimtemplates,resourceclaims -o name
 check "no node list is left" eventually 30 is_empty kubectl get configmaps -n compute-domain-operator \
