@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # The operator as a platform team installs it, by the lines of README.md, on a real control plane with two real kubelets:
 # images, manifests, a domain whose pods get their channel, the replacement of its parts, and what is left when it is taken
-# away. Stand-ins play the driver. Prints a line per check and their count.
+# away. Stand-ins play the driver. Prints a line per check and their count. KUBERNETES=1.33: by what docs/install.md adds for it.
 set -uo pipefail
 cd "$(dirname "$0")/../.."
 . tests/smoke/check.sh
@@ -18,12 +18,16 @@ in_readme() {
 # A user's folder beside the repository. It has what these nodes need in the place of the GPU Operator's driver, no registry, and the
 # only image that they have for a pod.
 make_users_folders() {
+  local components=manifests/test/stand-ins
+  [ -z "$last_component" ] || components+=", $(in_install_page '\.\./[a-z/-]*/kubernetes-[0-9.]*/component')"
   mkdir -p "$work/compute-domain-operator" "$work/my-cluster" && cp -r manifests crds "$work/compute-domain-operator" &&
-    sed -i 's|image: busybox|image: docker.io/local/busybox:1|; s|\[sleep, "60"\]|[sleep, infinity]|' \
-      "$work/compute-domain-operator/manifests/examples/two-nodes.yaml" &&
-    in_readme Install yaml | sed -e 's|manifests/gpu-operator\].*|manifests/test/stand-ins]|' -e 's|registry\.example\.com|registry.invalid|' \
-      >"$work/my-cluster/kustomization.yaml" && grep -c stand-ins "$work/my-cluster/kustomization.yaml"
+    sed -i 's|image: busybox|image: docker.io/local/busybox:1|; s|\[sleep, "60"\]|[sleep, infinity]|; s|: 18$|: 2|' \
+      "$work/compute-domain-operator"/manifests/{examples/two-nodes,examples/recipe/01-install-and-verify,kubernetes-1.32/verify-install}.yaml &&
+    in_readme Install yaml | sed -e "s|manifests/gpu-operator\].*|$components]|" -e 's|registry\.example\.com|registry.invalid|' \
+      >"$work/my-cluster/kustomization.yaml" && grep "stand-ins.*$last_component" "$work/my-cluster/kustomization.yaml"
 }
+# in_install_page PATTERN: the first such text of docs/install.md.
+in_install_page() { grep -oE -m 1 -e "$1" docs/install.md | head -1; }
 # in_folder COMMAND: as a user types it in the repository.
 in_folder() { (cd "$work/compute-domain-operator" && eval "$1"); }
 # README's command that begins so.
@@ -116,6 +120,17 @@ check "and an agent" eventually 60 all_ready daemonset compute-domain-agent 2
 check "by README's lines to verify: two controllers, Ready" verified 2 ' 1/1 +Running ' compute-domain-operator
 check "on each node an agent and a supervisor, Ready" verified 4 ' 1/1 +Running ' compute-domain-nodes
 check "and each node can serve" verified 2 RequirementsMet 'get cdn'
+
+if [ -n "$last_component" ]; then
+  check "the recipe's first file, but for its claim template" prints "no matches for kind \"ResourceClaimTemplate\"" \
+    in_folder "$(in_install_page 'kubectl apply -f manifests/examples/recipe/01[^ ]*')"
+  check "which the file beside the older manifests brings" in_folder "$(in_install_page 'kubectl apply -f manifests/kubernetes[^` ]*')"
+  check "so the Job that verifies the install completes" in_folder "$(in_install_page 'kubectl wait .*job/verify-install[^`]*')"
+  check "its pod has its channel" prints channel0 kubectl logs job/verify-install
+  check "the recipe's Jobs go" kubectl delete job node-check verify-install --timeout=90s
+  check "and the template" kubectl delete resourceclaimtemplate verify-install
+  check "and the domain that was made for them" eventually 60 is_empty kubectl get computedomains -o name
+fi
 
 check "README's first domain applies" shows "kubectl apply -f manifests/examples/two-nodes.yaml"
 check "it gets its claim template" eventually 30 kubectl get resourceclaimtemplate two-nodes-channel

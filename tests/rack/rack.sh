@@ -3,6 +3,10 @@
 # older one.
 build=${CDOM_BUILD:-build/release}
 work=$(mktemp -d)
+manifests=manifests/test # what is installed
+# What docs/install.md adds to it before Kubernetes 1.34, as the last component.
+last_component=
+[ "${KUBERNETES:-}" != 1.33 ] || last_component=kubernetes-1.32/component
 cleanup() {
   tools/cluster --dir "$work/cluster" down
   rm -rf "$work"
@@ -37,16 +41,18 @@ load_images() {
 # with_components NAME…: these components of manifests/ beside what tests install. kustomize takes what lies beside it
 # only.
 with_components() {
-  manifests=build/rack-$1
+  set -- "$@" ${last_component:+"$last_component"}
+  manifests=build/rack-${1//\//-}
   mkdir -p "$manifests" &&
     { echo 'resources: [../../manifests/test]' && echo 'components:' && printf -- '- ../../manifests/%s\n' "$@"; } \
       >"$manifests/kustomization.yaml"
 }
+[ -z "$last_component" ] || with_components
 
 # install_operator COUNT: as in $manifests, until it runs on so many nodes.
 install_operator() {
   check "its nodes take the images" load_images
-  check "the operator is installed" kubectl apply --server-side -k "${manifests:-manifests/test}"
+  check "the operator is installed" kubectl apply --server-side -k "$manifests"
   check "IMEX supervisors run" eventually 60 all_ready daemonset compute-domain-imex "$1"
   check "and agents" eventually 60 all_ready daemonset compute-domain-agent "$1"
 }
@@ -116,6 +122,6 @@ check_requests() {
   sed -n '/granted and not used/,$p' "$work/audit"
 }
 audit() {
-  kubectl create --dry-run=client -k manifests/test -o json >"$work/manifests.json" || return 1
+  kubectl create --dry-run=client -k "$manifests" -o json >"$work/manifests.json" || return 1
   tests/rack/audit.py "$work/cluster/audit.log" "$work/manifests.json" "$@" | tee "$work/audit"
 }
