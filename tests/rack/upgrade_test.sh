@@ -9,16 +9,7 @@ cd "$(dirname "$0")/../.."
 . tests/rack/rack.sh
 . tests/rack/domains.sh
 
-# Of the newest version with a day in CHANGELOG.md, but for this tree's own: its tag, or the last commit that has written that heading.
-last_release() {
-  local own version heading
-  own=$(sed -n 's/^project(.* VERSION \([^ ]*\).*/\1/p' CMakeLists.txt)
-  heading=$(grep -E '^## [0-9.]+ \([0-9]{4}-[0-9]{2}-[0-9]{2}\)$' CHANGELOG.md | grep -vF "## $own (" | head -1)
-  [ -n "$heading" ] || return 0
-  version=${heading#'## '}
-  git rev-parse --quiet --verify "v${version%% *}^{commit}" || git log -1 --format=%H -S "$heading" -- CHANGELOG.md
-}
-older=${1:-$(last_release)}
+older=${1:-$(tests/release_commit)}
 commit=$(git rev-parse --short "${older:-HEAD~1}^{commit}") || exit 1
 . tests/rack/older.sh
 
