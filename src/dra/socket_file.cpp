@@ -66,8 +66,9 @@ base::Result<void> SocketFile::put_back() {
                 draft.c_str());
   base::Descriptor socket(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
   unlinkat(at.get(), draft.c_str(), 0);
+  // As many may wait as the kernel lets: where the queue is full, kubelet's connection is refused.
   if (!socket || bind(socket.get(), reinterpret_cast<sockaddr*>(&address), sizeof address) != 0 ||
-      fchmodat(at.get(), draft.c_str(), 0600, 0) != 0 || ::listen(socket.get(), 64) != 0 ||
+      fchmodat(at.get(), draft.c_str(), 0600, 0) != 0 || ::listen(socket.get(), SOMAXCONN) != 0 ||
       fstatat(at.get(), draft.c_str(), &found, AT_SYMLINK_NOFOLLOW) != 0 ||
       renameat(at.get(), draft.c_str(), at.get(), path_.c_str() + slash + 1) != 0) {
     const base::Error error = base::system_error(cat("cannot listen on ", path_));

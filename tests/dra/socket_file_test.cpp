@@ -2,12 +2,18 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/un.h>
 #include <unistd.h>
 
+#include <cerrno>
+#include <cstring>
 #include <filesystem>
+#include <vector>
 
 #include "base/directory.h"
+#include "compute_domain/base/descriptor.h"
 
 namespace cdom::dra {
 
@@ -40,6 +46,21 @@ TEST_F(SocketFileTest, IsForItsSupervisorOnlyAndGoesWithIt) {
     EXPECT_EQ(files(), 1U);
   }
   EXPECT_EQ(files(), 0U);
+}
+
+TEST_F(SocketFileTest, LetsABurstOfConnectionsWaitUntilItAccepts) {
+  const auto file = SocketFile::listen(path_);
+  ASSERT_TRUE(file) << file.error().message;
+  sockaddr_un address{};
+  address.sun_family = AF_UNIX;
+  path_.copy(address.sun_path, sizeof address.sun_path - 1);
+  std::vector<base::Descriptor> clients;
+  for (int i = 0; i < 500; ++i) {
+    clients.emplace_back(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+    ASSERT_EQ(connect(clients.back().get(), reinterpret_cast<sockaddr*>(&address), sizeof address),
+              0)
+        << i << ": " << std::strerror(errno);
+  }
 }
 
 TEST_F(SocketFileTest, ReplacesTheSocketOfACrashedProcess) {
