@@ -166,7 +166,7 @@ bool status_is_written(DomainScene& scene) {
   if (!is_stale) return scene.chain.holds("says what the nodes report");
   if (!scene.controller.is_away()) return scene.chain.holds("the controller is about to write it");
   return scene.chain.stops(
-      "says NotReady, as a controller has written that has gone",
+      "says NotReady: the controller that wrote it has gone",
       cat("no controller works that would write that the ComputeDomain is Ready, as it is by "
           "what its nodes report: ",
           scene.controller.found),
