@@ -480,10 +480,11 @@ def one_file_of_another_version_is_refused() -> None:
 
 def a_page_that_says_unreleased_is_refused() -> None:
     tree = clone("tree-of-pages")
-    for name in ("README.md", "SECURITY.md"):
-        (tree / name).write_text((tree / name).read_text() + "\n0.1.0 is unreleased.\n")
+    for name in ("README.md", "README.md and SECURITY.md"):
+        page = tree / name.rpartition(" ")[2]
+        page.write_text(page.read_text() + "\n0.1.0 is unreleased.\n")
         git(tree, "commit", "--all", "--quiet", "--message=other")
-        refused(f"{name} still say 'unreleased': write what holds once this is released, and commit that\n", tree)
+        refused(f"release: 'unreleased' is still in {name}: write what holds once this is released, and commit that\n", tree)
 
 
 # ---- The chart, by Helm

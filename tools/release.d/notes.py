@@ -21,7 +21,7 @@ def section(root: Path, version: str, is_rehearsal: bool) -> str:
         raise Failure(f"CHANGELOG.md says '{heading}': write the day of the release in place of '{found[2]}', and commit that")
     stale = [name for name in _TELL_OF_RELEASES if "unreleased" in (root / name).read_text()]
     if stale and not is_rehearsal:
-        raise Failure(f"{' and '.join(stale)} still say 'unreleased': write what holds once this is released, and commit that")
+        raise Failure(f"'unreleased' is still in {' and '.join(stale)}: write what holds once this is released, and commit that")
     return body.strip()
 
 
