@@ -8,8 +8,8 @@
 #include <unistd.h>
 
 #include <cerrno>
-#include <cstring>
 #include <filesystem>
+#include <system_error>
 #include <vector>
 
 #include "base/directory.h"
@@ -59,7 +59,7 @@ TEST_F(SocketFileTest, LetsABurstOfConnectionsWaitUntilItAccepts) {
     clients.emplace_back(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
     ASSERT_EQ(connect(clients.back().get(), reinterpret_cast<sockaddr*>(&address), sizeof address),
               0)
-        << i << ": " << std::strerror(errno);
+        << i << ": " << std::generic_category().message(errno);
   }
 }
 
