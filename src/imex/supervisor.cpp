@@ -17,6 +17,7 @@
 #include "compute_domain/base/log.h"
 #include "compute_domain/base/system_error.h"
 #include "compute_domain/base/text.h"
+#include "compute_domain/nvidia/fabric_verdict.h"
 #include "imex/agent_server.h"
 #include "imex/daemon/daemon_keeper.h"
 #include "imex/daemon/hosts_file.h"
@@ -323,6 +324,7 @@ void Supervisor::Loop::look_around() {
   node_.step();
   if (!fabric_.step()) return;
   const std::string& error = fabric_.facts()->error;
+  node_.see_persistence(nvidia::is_persistent(*fabric_.facts()));
   if (!error.empty()) base::log_warning("cannot read the NVLink fabric", {{"error", error}});
   server_.publish_fabric(calls_);
 }

@@ -110,13 +110,16 @@ Finding page_size(const NodeFacts& facts) {
 
 Finding persistence(const NodeFacts& facts) {
   const std::string requirement = "persistence mode";
+  if (facts.is_persistent || (facts.fabric && facts.fabric->is_persistent)) {
+    return {requirement, "on", Verdict::Ok, ""};
+  }
   if (!facts.keeps_gpus_initialised) {
     return {requirement, "out of sight", Verdict::Unknown, kSeenByTheJob};
   }
   if (*facts.keeps_gpus_initialised) {
     return {requirement, "nvidia-persistenced runs", Verdict::Ok, ""};
   }
-  return {requirement, "no nvidia-persistenced runs", Verdict::Warning,
+  return {requirement, "off, and no nvidia-persistenced runs", Verdict::Warning,
           "systemctl enable --now nvidia-persistenced: else the driver lets "
           "go of a GPU that nobody uses",
           "NoPersistence"};

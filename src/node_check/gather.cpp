@@ -152,6 +152,7 @@ void NodeView::see_imex_programs(NodeFacts& facts) const {
 
 void NodeView::see_processes(NodeFacts& facts) const {
   facts.own_configuration = places_.own_configuration;
+  facts.is_persistent = places_.is_persistent;
   if (host_proc_) {
     facts.imex_daemons = imex_daemons_in(*host_proc_, places_.own_configuration);
     facts.foreign_plugins = base::processes_named(*host_proc_, "compute-domain-kubelet-plugin");

@@ -1,5 +1,6 @@
 #include "compute_domain/nvidia/fabric_verdict.h"
 
+#include <algorithm>
 #include <charconv>
 #include <map>
 
@@ -275,6 +276,10 @@ std::string conclusion(const FabricFacts& facts, FabricMode mode) {
 }
 
 }  // namespace
+
+bool is_persistent(const FabricFacts& facts) {
+  return !facts.gpus.empty() && std::ranges::all_of(facts.gpus, &GpuFacts::is_persistent);
+}
 
 std::string describe_fabric(const FabricFacts& facts, FabricMode mode) {
   std::string text =

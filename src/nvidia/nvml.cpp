@@ -8,6 +8,7 @@
 #include "compute_domain/base/text.h"
 #include "compute_domain/nvidia/driver_folders.h"
 #include "compute_domain/nvidia/nvml_crash.h"
+#include "nvidia/kernel_gpus.h"
 #include "nvidia/nvml_library.h"
 
 namespace cdom::nvidia {
@@ -47,6 +48,8 @@ GpuFacts ask_gpu(const NvmlLibrary& nvml, unsigned index, const BeforeCall& befo
   facts.uuid = nvml.uuid_of(gpu);
   call("nvmlDeviceGetName");
   facts.name = nvml.name_of(gpu);
+  call("nvmlDeviceGetPersistenceMode");
+  facts.is_persistent = nvml.is_persistent(gpu);
   call("nvmlDeviceGetGpuFabricInfo");
   const auto done = nvml.fabric(gpu, &facts);
   if (done == nvml::kNotSupported) {
@@ -57,6 +60,33 @@ GpuFacts ask_gpu(const NvmlLibrary& nvml, unsigned index, const BeforeCall& befo
     facts.status_text = nvml.text_of(facts.status);
   }
   return facts;
+}
+
+// NVML is silent about a GPU whose device file it may not open, and counts none of them: seen with
+// driver 580.159.04.
+void add_unseen(const std::string& proc_driver, std::vector<GpuFacts>& gpus) {
+  std::vector<KernelGpu> unseen = kernel_gpus(proc_driver);
+  if (unseen.size() <= gpus.size()) return;
+  const std::size_t count = unseen.size() - gpus.size();
+  std::erase_if(unseen, [&](const KernelGpu& gpu) {
+    return !gpu.uuid.empty() && std::ranges::find(gpus, gpu.uuid, &GpuFacts::uuid) != gpus.end();
+  });
+  unseen.resize(std::min(unseen.size(), count));
+  for (const KernelGpu& gpu : unseen) {
+    const std::string file = gpu.device_file.empty() ? "its device file" : gpu.device_file;
+    gpus.push_back({.uuid = gpu.uuid,
+                    .error = cat("the kernel module has it, and NVML does not see it (is ", file,
+                                 " in this container, and may it be opened?)")});
+  }
+}
+
+std::string start_error(const NvmlLibrary& nvml, nvml::Return code,
+                        const std::string& proc_driver) {
+  std::error_code error;
+  const bool is_loaded = std::filesystem::exists(cat(proc_driver, "/version"), error);
+  if (code != nvml::kDriverNotLoaded || !is_loaded) return nvml.text_of(code);
+  return cat("Driver Not Loaded (", code, "): the kernel module is loaded (", proc_driver,
+             "/version); is /dev/nvidiactl in this container?");
 }
 
 }  // namespace
@@ -83,7 +113,7 @@ FabricFacts ask_nvml(const NvmlOptions& options, const BeforeCall& tell) {
   before("nvmlInitWithFlags");
   if (const auto done = nvml->init(); done != nvml::kSuccess) {
     note_nvml_call("");
-    facts.error = cat("NVML does not start: ", nvml->text_of(done));
+    facts.error = cat("NVML does not start: ", start_error(*nvml, done, options.proc_driver));
     return facts;
   }
   before("nvmlSystemGetDriverVersion");
@@ -94,6 +124,7 @@ FabricFacts ask_nvml(const NvmlOptions& options, const BeforeCall& tell) {
     facts.error = cat("NVML does not count the GPUs: ", nvml->text_of(done));
   } else {
     for (unsigned i = 0; i < gpus; ++i) facts.gpus.push_back(ask_gpu(*nvml, i, before));
+    add_unseen(options.proc_driver, facts.gpus);
   }
   before("nvmlShutdown");
   (void)nvml->shut_down();

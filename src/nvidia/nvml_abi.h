@@ -23,6 +23,8 @@ constexpr Return kResetRequired = 16;
 constexpr Return kLibraryMismatch = 18;  // with the kernel module: one of the two is newer
 constexpr Return kVersionMismatch = 25;  // of a structure
 
+constexpr int kDisabled = 0, kEnabled = 1;
+
 constexpr unsigned kInitWithoutGpus = 1;  // success also when there are none
 constexpr unsigned kTextSize = 96;        // enough for each text that is asked for
 

@@ -68,6 +68,7 @@ base::Result<NvmlLibrary> NvmlLibrary::open(const std::string& path) {
   nvml.find(nvml.device_, "nvmlDeviceGetHandleByIndex_v2");
   nvml.find(nvml.uuid_, "nvmlDeviceGetUUID");
   nvml.find(nvml.name_, "nvmlDeviceGetName");
+  nvml.find(nvml.persistence_, "nvmlDeviceGetPersistenceMode");
   nvml.find(nvml.fabric1_, "nvmlDeviceGetGpuFabricInfo");
   nvml.find(nvml.fabric3_, "nvmlDeviceGetGpuFabricInfoV");
   if (nvml.init_ == nullptr || nvml.shut_down_ == nullptr || nvml.count_ == nullptr ||
@@ -98,6 +99,12 @@ std::string NvmlLibrary::name_of(nvml::Device gpu) const {
   char text[nvml::kTextSize] = {};
   if (name_ == nullptr || name_(gpu, text, sizeof text - 1) != nvml::kSuccess) return {};
   return text;
+}
+
+bool NvmlLibrary::is_persistent(nvml::Device gpu) const {
+  int mode = nvml::kDisabled;
+  return persistence_ != nullptr && persistence_(gpu, &mode) == nvml::kSuccess &&
+         mode == nvml::kEnabled;
 }
 
 nvml::Return NvmlLibrary::fabric_of_version(nvml::Device gpu, std::uint32_t version,

@@ -25,6 +25,8 @@ class NvmlLibrary {
   nvml::Return device(unsigned index, nvml::Device* gpu) const { return device_(index, gpu); }
   [[nodiscard]] std::string uuid_of(nvml::Device gpu) const;
   [[nodiscard]] std::string name_of(nvml::Device gpu) const;
+  // "Persistence-M" of nvidia-smi; false too where it cannot be asked.
+  [[nodiscard]] bool is_persistent(nvml::Device gpu) const;
   // With the newest layout that the driver knows.
   nvml::Return fabric(nvml::Device gpu, GpuFacts* facts) const;
 
@@ -46,6 +48,7 @@ class NvmlLibrary {
   nvml::Return (*device_)(unsigned, nvml::Device*) = nullptr;
   Text* uuid_ = nullptr;
   Text* name_ = nullptr;
+  nvml::Return (*persistence_)(nvml::Device, int*) = nullptr;
   nvml::Return (*fabric1_)(nvml::Device, nvml::FabricInfo1*) = nullptr;
   nvml::Return (*fabric3_)(nvml::Device, nvml::FabricInfo3*) = nullptr;
 };

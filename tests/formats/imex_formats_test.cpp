@@ -73,7 +73,8 @@ std::vector<Notice> notices() {
                   .state = nvidia::FabricState::Completed,
                   .cluster_uuid = "6f0a3c52-1c7e-4b1f-9d53-0c2f6c2b7a10",
                   .clique_id = 7,
-                  .health = nvidia::FabricHealth::Healthy},
+                  .health = nvidia::FabricHealth::Healthy,
+                  .is_persistent = true},
                  {.error = "GPU is lost (15)"}};
   return {Hello{1, "compute-domain-imex 0.1.0"},
           Reply{3, std::nullopt},

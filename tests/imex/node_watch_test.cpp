@@ -26,10 +26,10 @@ constexpr char kOneLack[] = "lack reason=CdiNotRead message=CDI:%20off\nlooked\n
 const NodeLack kNoCdi{"CdiNotRead", "CDI: off"};
 
 // Prints the file `found`, once there is no file `held`, and says in the file `asked` with which
-// argument it was run.
+// arguments it was run.
 std::vector<std::string> command_in(const base::Directory& dir) {
   return {"/bin/sh", "-c",
-          "echo \"$0\" > " + dir.at("asked") + "; while [ -e " + dir.at("held") +
+          "echo \"$0${1:+ $1}\" > " + dir.at("asked") + "; while [ -e " + dir.at("held") +
               " ]; do sleep 0.01; done; while read -r line; do echo \"$line\"; done < " +
               dir.at("found")};
 }
@@ -74,7 +74,7 @@ TEST_F(NodeWatchTest, LooksWhenAnAgentComesAndLessAndLessOftenWhileNothingChange
   EXPECT_FALSE(watch_.lacks());
   watch_.look_for("/etc/cdi");
   ASSERT_TRUE(hears_news());
-  EXPECT_EQ(asked(), "--cdi-root=/etc/cdi\n");
+  EXPECT_EQ(asked(), "--cdi-root=/etc/cdi --agents=0\n");
   EXPECT_THAT(*watch_.lacks(), IsEmpty());
   for (const int seconds_to_next : {10, 20, 40, 80, 160, 300, 300}) {
     EXPECT_EQ(watch_.next_due(), clock_.elapsed() + seconds(seconds_to_next));
@@ -95,7 +95,7 @@ TEST_F(NodeWatchTest, LooksAtOnceForAnAgentThatComesAnew) {
   dir_.write("found", kOneLack);
   watch_.look_for("/etc/cdi");
   ASSERT_TRUE(hears_news());
-  EXPECT_EQ(asked(), "--cdi-root=/etc/cdi\n");
+  EXPECT_EQ(asked(), "--cdi-root=/etc/cdi --agents=0\n");
 }
 
 TEST_F(NodeWatchTest, OfALookThatDoesNotEndKeepsWhatWasKnown) {
@@ -174,6 +174,22 @@ TEST_F(NodeWatchTest, ALookBesideWhichAnAgentComesOrGoesCountsNot) {
   EXPECT_FALSE(looks_once()) << "the first";
   clock_.advance(seconds(3));
   EXPECT_TRUE(looks_once());
+}
+
+// NVML says it, which the look does not ask; and its answer may come after the first look.
+TEST_F(NodeWatchTest, TellsTheLookThatPersistenceModeIsOnAndLooksAnewWhenThatChanges) {
+  watch_.look_for("");
+  ASSERT_TRUE(hears_news());
+  watch_.see_persistence(true);
+  EXPECT_EQ(watch_.next_due(), clock_.elapsed());
+  EXPECT_FALSE(looks_once());
+  EXPECT_EQ(asked(), "--agents=0 --persistent\n");
+  watch_.see_persistence(true);
+  EXPECT_EQ(watch_.next_due(), clock_.elapsed() + seconds(20));
+  watch_.see_persistence(false);
+  EXPECT_EQ(watch_.next_due(), clock_.elapsed());
+  EXPECT_FALSE(looks_once());
+  EXPECT_EQ(asked(), "--agents=0\n");
 }
 
 TEST(NodeWatch, KillsALookThatHangsAndKeepsWhatWasKnown) {

@@ -71,12 +71,16 @@ Outcome check(const std::string& program, const NodeOnDisk& node,
   return run(program, flags);
 }
 
-// NVML's stand-in as the node's library, and what it says.
-void put_nvml(const NodeOnDisk& node, const std::string& says) {
+// NVML's stand-in as the node's library, what it says, and of how many GPUs: the kernel module has no
+// more of them.
+void put_nvml(const NodeOnDisk& node, const std::string& says, std::size_t gpus) {
   const std::string library = node.dir.at("host/usr/lib64/libnvidia-ml.so.580.142");
   fs::copy_file(cat(CDOM_NVML_STAND_IN, "/libnvidia-ml.so.1"), library,
                 fs::copy_options::overwrite_existing);
   node.dir.write("host/usr/lib64/libnvidia-ml.so.580.142.json", says);
+  for (std::size_t i = gpus; i < 4; ++i) {
+    node.remove(cat("/proc/driver/nvidia/gpus/0000:0", i, ":00.0"));
+  }
 }
 constexpr char kOneGpu[] = R"({"driver": "580.65.06", "gpus": [
   {"uuid": "GPU-0", "state": 3, "cluster": "6f0a3c521c7e4b1f9d530c2f6c2b7a10", "clique": 7}]})";
@@ -102,7 +106,8 @@ class HangingNvml {
   explicit HangingNvml(const NodeOnDisk& node) : pipe_(node.dir.at("pipe")) {
     EXPECT_EQ(mkfifo(pipe_.c_str(), 0600), 0);
     put_nvml(node,
-             cat(R"({"hangs": "nvmlDeviceGetCount_v2", "until": ")", pipe_, "\", ", kTwoGpus + 1));
+             cat(R"({"hangs": "nvmlDeviceGetCount_v2", "until": ")", pipe_, "\", ", kTwoGpus + 1),
+             2);
   }
   // Whether somebody calls it.
   bool is_called() {
@@ -145,7 +150,7 @@ std::map<std::string, nlohmann::json> rows_of(const std::string& output) {
 
 TEST(NodeCheckProgram, PrintsATableAndEndsWellOnAGoodNode) {
   const NodeOnDisk node;
-  put_nvml(node, kOneGpu);
+  put_nvml(node, kOneGpu, 1);
   const Outcome done = check(kImex, node, {"--server-port", "1", "--command-port", "2"});
   EXPECT_EQ(done.ending, "exited with code 0") << done.output;
   EXPECT_THAT(done.output, testing::StartsWith("REQUIREMENT "));
@@ -156,7 +161,7 @@ TEST(NodeCheckProgram, PrintsATableAndEndsWellOnAGoodNode) {
 
 TEST(NodeCheckProgram, EndsWithCodeOneWhereSomethingFails) {
   const NodeOnDisk node;
-  put_nvml(node, kTwoGpus);
+  put_nvml(node, kTwoGpus, 2);
   node.run(812, {"/usr/bin/nvidia-imex", "-c", "/etc/nvidia-imex/config.cfg"});
   for (const char* program : {kImex, kAgent}) {
     const Outcome done = check(program, node);
@@ -178,6 +183,8 @@ TEST(NodeCheckProgram, PrintsWhatIsLackingAsLines) {
   EXPECT_THAT(lacks.output, HasSubstr("reason=NoPersistence"));
   EXPECT_THAT(lacks.output, testing::EndsWith("\nlooked\n"));
   EXPECT_THAT(lacks.output, Not(HasSubstr("CdiNotRead")));
+  EXPECT_THAT(check(kImex, node, {"--lines", "--persistent"}).output,
+              AllOf(HasSubstr("reason=OtherPlugin"), Not(HasSubstr("NoPersistence"))));
   EXPECT_THAT(check(kImex, node, {"--lines", "--agents", "1"}).output,
               Not(HasSubstr("OtherPlugin")));
   node.remove("/var/lib/kubelet/plugins_registry/compute-domain.nvidia.com-reg.sock");
@@ -187,7 +194,7 @@ TEST(NodeCheckProgram, PrintsWhatIsLackingAsLines) {
 
 TEST(NodeCheckProgram, TellsOfEachGpu) {
   const NodeOnDisk node;
-  put_nvml(node, kTwoGpus);
+  put_nvml(node, kTwoGpus, 2);
   const Outcome done = check(kImex, node, {"--output", "json"});
   EXPECT_EQ(done.ending, "exited with code 1") << done.output;
   auto rows = rows_of(done.output);
@@ -223,7 +230,7 @@ TEST(NodeCheckProgram, OfTheAgentTakesItsOwnContainerForNoNode) {
 
 TEST(NodeCheckProgram, OutlivesAnNvmlThatCrashes) {
   const NodeOnDisk node;
-  put_nvml(node, cat(R"({"crashes": "nvmlDeviceGetUUID", )", kTwoGpus + 1));
+  put_nvml(node, cat(R"({"crashes": "nvmlDeviceGetUUID", )", kTwoGpus + 1), 2);
   const Outcome done = check(kImex, node);
   EXPECT_EQ(done.ending, "exited with code 1") << done.output;
   EXPECT_THAT(done.output, AllOf(HasSubstr("NVLink fabric"), HasSubstr("nvmlDeviceGetUUID")));

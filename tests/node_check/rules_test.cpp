@@ -189,7 +189,20 @@ TEST(NodeCheckPages, AreRecommendedToBeLargeOnArmOnly) {
 TEST(NodeCheckPersistence, IsAWarningWhereItIsOff) {
   NodeFacts facts = good_node();
   facts.keeps_gpus_initialised = false;
-  EXPECT_THAT(finding_of(facts, "persistence"), is(Verdict::Warning, "no", "nvidia-persistenced"));
+  EXPECT_THAT(finding_of(facts, "persistence"), is(Verdict::Warning, "off", "nvidia-persistenced"));
+}
+
+// `nvidia-smi --persistence-mode=1`, which needs no daemon.
+TEST(NodeCheckPersistence, IsWhatNvmlSaysWhoeverHasSwitchedItOn) {
+  for (const std::optional<bool> daemon : {std::optional<bool>(), std::optional(false)}) {
+    NodeFacts facts = good_node();
+    facts.keeps_gpus_initialised = daemon;
+    facts.fabric->is_persistent = true;
+    EXPECT_THAT(finding_of(facts, "persistence"), is(Verdict::Ok, "on", ""));
+    facts.fabric.reset();
+    facts.is_persistent = true;
+    EXPECT_THAT(finding_of(facts, "persistence"), is(Verdict::Ok, "on", ""));
+  }
 }
 
 TEST(NodeCheckPrograms, AreFoundAndExecutable) {

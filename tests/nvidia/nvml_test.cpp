@@ -5,6 +5,7 @@
 
 #include <csignal>
 
+#include "compute_domain/base/text.h"
 #include "compute_domain/nvidia/fabric_verdict.h"
 #include "compute_domain/nvidia/nvml_crash.h"
 #include "nvidia/driver.h"
@@ -17,7 +18,8 @@ using ::testing::HasSubstr;
 
 TEST(Nvml, IsFoundBelowTheDriverRootAndAskedAboutEveryGpu) {
   const Driver driver(R"({"driver": "580.65.06", "gpus": [
-    {"uuid": "GPU-0", "name": "NVIDIA GB200", "state": 3, "cluster": "6f0a3c521c7e4b1f9d530c2f6c2b7a10", "clique": 7},
+    {"uuid": "GPU-0", "name": "NVIDIA GB200", "state": 3, "cluster": "6f0a3c521c7e4b1f9d530c2f6c2b7a10", "clique": 7,
+     "persistence": 1},
     {"uuid": "GPU-1", "state": 3, "status": 15, "cluster": "00000000000000000000000000000001", "clique": 4294967295,
      "mask": 1025, "health": 2},
     {"uuid": "GPU-2", "fabric": 3},
@@ -32,7 +34,9 @@ TEST(Nvml, IsFoundBelowTheDriverRootAndAskedAboutEveryGpu) {
                                      .state = FabricState::Completed,
                                      .cluster_uuid = "6f0a3c52-1c7e-4b1f-9d53-0c2f6c2b7a10",
                                      .clique_id = 7,
-                                     .health = FabricHealth::Healthy}));
+                                     .health = FabricHealth::Healthy,
+                                     .is_persistent = true}));
+  EXPECT_FALSE(is_persistent(facts)) << "that of GPU-1 is off";
   EXPECT_EQ(
       facts.gpus[1],
       (GpuFacts{.uuid = "GPU-1",
@@ -85,6 +89,72 @@ TEST(Nvml, ADriverThatIsNotThereIsTold) {
   NvmlOptions options;
   options.library = "libm.so.6";
   EXPECT_EQ(ask_nvml(options).error, "libm.so.6 is not NVML, or is too old");
+}
+
+// As driver 580.159.04 writes it, of an NVIDIA H200.
+std::string information(const std::string& uuid, int minor, const std::string& excluded = "No") {
+  return base::cat(
+      "Model: \t\t NVIDIA H200\nIRQ:   \t\t 41\nGPU UUID: \t ", uuid,
+      "\nVideo BIOS: \t 96.00.a5.00.1a\nBus Type: \t PCIe\nDMA Size: \t 52 bits\nDMA Mask: \t "
+      "0xfffffffffffff\nBus Location: \t 0000:00:06.0\nDevice Minor: \t ",
+      minor, "\nGPU Firmware: \t 580.159.04\nGPU Excluded:\t ", excluded, "\n");
+}
+
+class KernelGpusTest : public testing::Test {
+ protected:
+  [[nodiscard]] FabricFacts asked() const {
+    NvmlOptions options = driver_.options();
+    options.proc_driver = driver_.dir().at("proc/driver/nvidia");
+    return ask_nvml(options);
+  }
+  void has(const std::string& uuid, int minor, const std::string& excluded = "No") const {
+    driver_.dir().write(base::cat("proc/driver/nvidia/gpus/0000:0", minor, ":00.0/information"),
+                        information(uuid, minor, excluded));
+  }
+
+  const Driver driver_;
+};
+
+// That driver says "no GPUs" and success where it may not open /dev/nvidia0.
+TEST_F(KernelGpusTest, AGpuThatNvmlDoesNotSeeIsAFaultAndNotANodeWithoutFabric) {
+  driver_.say(R"({"driver": "580.159.04", "gpus": []})");
+  has("GPU-76f0f73a", 0);
+  const FabricFacts facts = asked();
+  ASSERT_EQ(facts.gpus.size(), 1U);
+  EXPECT_EQ(facts.gpus[0].uuid, "GPU-76f0f73a");
+  for (const FabricMode mode : {FabricMode::Strict, FabricMode::Legacy}) {
+    const FabricVerdict verdict = verdict_of(facts, mode);
+    EXPECT_FALSE(verdict.clique);
+    EXPECT_THAT(verdict.error,
+                AllOf(HasSubstr("GPU 0 (GPU-76f0f73a) cannot be asked: the kernel module has it"),
+                      HasSubstr("is /dev/nvidia0 in this container")));
+  }
+}
+
+TEST_F(KernelGpusTest, TheOneThatIsMissingIsNamed) {
+  driver_.say(R"({"gpus": [{"uuid": "GPU-0"}, {"uuid": "GPU-2"}]})");
+  has("GPU-0", 0);
+  has("GPU-" + std::string(32, '?'), 1);  // never initialised
+  has("GPU-2", 2);
+  const FabricFacts facts = asked();
+  ASSERT_EQ(facts.gpus.size(), 3U);
+  EXPECT_EQ(facts.gpus[2].uuid, "");
+  EXPECT_THAT(facts.gpus[2].error, HasSubstr("/dev/nvidia1"));
+}
+
+TEST_F(KernelGpusTest, OneThatAnAdministratorHasExcludedIsNotMissed) {
+  driver_.say(R"({"gpus": [{"uuid": "GPU-0"}]})");
+  has("GPU-0", 0);
+  has("GPU-1", 1, "Yes");
+  EXPECT_EQ(asked().gpus.size(), 1U);
+}
+
+TEST_F(KernelGpusTest, AKernelModuleThatIsLoadedIsNotAskedFor) {
+  driver_.say(R"({"init": 9})");
+  EXPECT_THAT(asked().error, HasSubstr("is the NVIDIA driver loaded on this node?"));
+  driver_.dir().write("proc/driver/nvidia/version", "NVRM version: 580.159.04\n");
+  EXPECT_THAT(asked().error, AllOf(HasSubstr("the kernel module is loaded"),
+                                   HasSubstr("is /dev/nvidiactl in this container?")));
 }
 
 TEST(Nvml, IsLookedForInTheGivenFoldersFirst) {

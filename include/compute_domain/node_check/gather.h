@@ -35,6 +35,8 @@ struct Places {
   // How many of our agents are connected to the supervisor, to which nobody else may connect;
   // nullopt: not known here.
   std::optional<std::int64_t> agents;
+  // Persistence mode of every GPU is on, as NVML has said elsewhere.
+  bool is_persistent = false;
   // Gathers only what a Finding with a reason needs, beside a daemon that may start at any moment:
   // no port is bound; a port counts as taken when `proc` shows who listens on it at every address.
   bool is_brief = false;

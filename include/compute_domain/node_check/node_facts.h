@@ -66,6 +66,7 @@ struct GpuFabric {
 // What NVML says of the GPUs.
 struct Fabric {
   std::string driver_version;
+  bool is_persistent = false;  // persistence mode of every GPU is on
   std::vector<GpuFabric> gpus;
   std::string clique;  // that all agree on; "": none
   std::string error;   // why there is no answer, or none that fits together
@@ -97,6 +98,7 @@ struct NodeFacts {
   std::optional<std::vector<Process>> foreign_plugins;  // called as NVIDIA's kubelet plugin
   std::optional<std::int64_t> agents;                   // of ours, as Places has them
   std::optional<bool> keeps_gpus_initialised;           // nvidia-persistenced
+  bool is_persistent = false;                           // as Places has it
   std::optional<ContainerRuntime> runtime;
   std::string cdi_folder;
   std::optional<bool> has_cdi_folder;

@@ -35,7 +35,8 @@ std::string text_of(const GpuFacts& gpu) {
       .with("cluster", gpu.cluster_uuid)
       .with_number("clique", gpu.clique_id)
       .with_number("health", static_cast<int>(gpu.health))
-      .with_number("mask", gpu.health_mask);
+      .with_number("mask", gpu.health_mask)
+      .with_number("persistent", gpu.is_persistent ? 1 : 0);
   return std::string(base::trim(encode_line(line)));
 }
 
@@ -52,6 +53,7 @@ GpuFacts gpu_in(const std::string& text) {
   gpu.clique_id = number_in<std::uint32_t>(line, "clique");
   gpu.health = static_cast<nvidia::FabricHealth>(number_in<std::uint8_t>(line, "health"));
   gpu.health_mask = number_in<std::uint32_t>(line, "mask");
+  gpu.is_persistent = line.number("persistent") == 1;
   return gpu;
 }
 

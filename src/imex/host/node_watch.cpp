@@ -51,6 +51,12 @@ void NodeWatch::look_for(const std::string& cdi_root) {
   due_ = clock_.elapsed();
 }
 
+void NodeWatch::see_persistence(bool is_on) {
+  if (is_persistent_ == is_on) return;
+  is_persistent_ = is_on;
+  if (cdi_root_) look_for(std::string(*cdi_root_));
+}
+
 void NodeWatch::end() {
   has_ended_ = true;
   process_.forget();
@@ -69,6 +75,7 @@ bool NodeWatch::step() {
     if (!cdi_root_->empty()) command.push_back(base::cat("--cdi-root=", *cdi_root_));
     asked_agents_ = agents_;
     command.push_back(base::cat("--agents=", agents_));
+    if (is_persistent_) command.emplace_back("--persistent");
     process_.ask({.arguments = std::move(command), .environment = {}}, options_.patience);
     due_ = clock_.elapsed() + options_.longest;
   }

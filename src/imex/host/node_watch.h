@@ -34,6 +34,9 @@ class NodeWatch {
   void look_for(const std::string& cdi_root);
   // So many are connected: what is found counts only if it stays so meanwhile.
   void see_agents(std::int64_t count) { agents_ = count; }
+  // Whether persistence mode is on for every GPU, which only NVML knows: it is looked at once when
+  // that has changed.
+  void see_persistence(bool is_on);
   // Nothing is looked at any more, and what was under way is killed.
   void end();
   // Starts what is due and takes what has come; whether what is lacking has changed. Each lack is
@@ -55,6 +58,7 @@ class NodeWatch {
   base::Duration due_{}, interval_;
   bool has_ended_ = false;
   std::int64_t agents_ = 0, asked_agents_ = 0;
+  bool is_persistent_ = false;
   std::optional<std::vector<base::NodeLack>> lacks_, found_;  // reported, and by the last look
 };
 

@@ -8,6 +8,7 @@
 #include "compute_domain/imex/fabric.h"
 #include "compute_domain/imex/lacks.h"
 #include "compute_domain/node_check/findings.h"
+#include "compute_domain/nvidia/device_nodes.h"
 #include "compute_domain/nvidia/fabric_verdict.h"
 #include "compute_domain/nvidia/nvml_crash.h"
 #include "node_check/main/check_command.h"
@@ -18,7 +19,8 @@ using base::cat;
 
 std::vector<std::string> fabric_command_of(const ImexFlags& flags) {
   std::vector<std::string> command{"/proc/self/exe", "fabric", "--lines",
-                                   cat("--driver-root=", flags.supervisor.driver_root)};
+                                   cat("--driver-root=", flags.supervisor.driver_root),
+                                   cat("--alt-proc-devices=", flags.node.proc_devices)};
   for (const std::string& folder : flags.supervisor.driver_libraries) {
     command.push_back(cat("--driver-libraries=", folder));
   }
@@ -27,9 +29,10 @@ std::vector<std::string> fabric_command_of(const ImexFlags& flags) {
 
 int print_fabric_lines(const ImexFlags& flags, const char* program) {
   nvidia::report_nvml_crashes(program);
-  imex::print_fabric_lines(
-      {.driver_root = flags.supervisor.driver_root, .folders = flags.supervisor.driver_libraries},
-      stdout);
+  imex::print_fabric_lines({.driver_root = flags.supervisor.driver_root,
+                            .folders = flags.supervisor.driver_libraries,
+                            .proc_driver = nvidia::proc_driver_beside(flags.node.proc_devices)},
+                           stdout);
   return 0;
 }
 
@@ -61,6 +64,7 @@ int print_check_lines(const ImexFlags& flags) {
   node_check::Places places = places_of(flags);
   places.is_brief = true;
   places.agents = flags.agents;
+  places.is_persistent = flags.is_persistent;
   std::vector<base::NodeLack> lacks;
   for (const node_check::Finding& finding : node_check::judge(node_check::gather(places))) {
     if (finding.reason.empty()) continue;

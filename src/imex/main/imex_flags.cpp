@@ -88,6 +88,8 @@ std::vector<cli::Flag> own_rows(ImexFlags& f) {
        "fabric check"},
       {"agents", "", number<std::int64_t>(f.agents, 0, 1000),
        "for `check --lines`: agents that are connected to compute-domain-imex now", "check"},
+      {"persistent", "", on_off(f.is_persistent),
+       "for `check --lines`: the persistence mode of every GPU is on", "check"},
       {"allow-user", "", numbers(f.allowed_users, "ID"),
        "id of a user who may connect, besides root and this program's own"},
   };

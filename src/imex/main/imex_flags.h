@@ -25,7 +25,8 @@ struct ImexFlags {
   std::vector<std::uint32_t> allowed_users;
   bool prints_lines = false;
   cli::HealthFlags health;  // served only where an address is given; may have mistakes
-  std::int64_t agents = 0;  // for `check --lines`
+  std::int64_t agents = 0;  // for `check --lines`, as the next
+  bool is_persistent = false;
 };
 
 // Writes into `flags`, which must outlive it.

@@ -8,10 +8,9 @@
 //    "hangs": "nvmlDeviceGetCount_v2",   this call reads the named pipe to its end, once
 //    "until": "/tmp/pipe",
 //    "crashes": "nvmlDeviceGetUUID",     this call ends the process
-//    "gpus": [{"uuid": "GPU-0", "name": "NVIDIA GB200", "handle": 0, "fabric": 0, "state": 3,
-//    "status": 0,
-//              "cluster": "6f0a3c521c7e4b1f9d530c2f6c2b7a10", "clique": 7, "mask": 0, "health":
-//              1}]}
+//    "gpus": [{"uuid": "GPU-0", "name": "NVIDIA GB200", "handle": 0, "fabric": 0,
+//              "state": 3, "status": 0, "cluster": "6f0a3c521c7e4b1f9d530c2f6c2b7a10",
+//              "clique": 7, "mask": 0, "health": 1, "persistence": 0}]}
 //
 // Layouts are written here by offsets, so that they are declared twice and not copied.
 #include <dlfcn.h>
@@ -161,6 +160,11 @@ NVML_CALL nvmlDeviceGetUUID(void* device, char* out, unsigned length) {
 
 NVML_CALL nvmlDeviceGetName(void* device, char* out, unsigned length) {
   return put_text(get<std::string>(gpu_of(device), "name", ""), out, length);
+}
+
+NVML_CALL nvmlDeviceGetPersistenceMode(void* device, int* mode) {
+  *mode = get(gpu_of(device), "persistence", 0);
+  return 0;
 }
 
 NVML_CALL nvmlDeviceGetGpuFabricInfo(void* device, char* out) {
