@@ -298,7 +298,9 @@ Client::Call Client::watch_call(const api::Kind& kind, const WatchOptions& optio
       .with("timeoutSeconds", std::to_string(seconds))
       .with("resourceVersion", options.resource_version)
       .with(options.of);
-  return {"watch", kind.plural, request_of("GET", target.text())};
+  http::Request request = request_of("GET", target.text());
+  request.rest = options.rest;
+  return {"watch", kind.plural, std::move(request)};
 }
 
 Client::Call Client::create_call(const api::Kind& kind, const std::string& version,

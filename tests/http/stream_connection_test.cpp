@@ -182,6 +182,52 @@ TEST(StreamConnection, AReaderThatIsSlowSlowsItsServerDown) {
   EXPECT_GT(fountain.sent_at_rest(), waiting);
 }
 
+// Three changes at short intervals are two reads.
+TEST(StreamConnection, ReadsNoMoreForAWhileWhenItHasTakenAllThereWas) {
+  std::atomic<bool> has_first = false;
+  const RawServer server([&](RawConnection& connection) {
+    connection.read_request();
+    connection.send(std::string(kChunked) + "4\r\none\n\r\n");
+    while (!has_first) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    connection.send("4\r\ntwo\n\r\n");
+    connection.send("6\r\nthree\n\r\n0\r\n\r\n");
+  });
+  const auto client = connect(config_for(server.url()));
+  http::Request request{"GET", "/", {}, {}};
+  request.rest = std::chrono::milliseconds(300);
+  auto opened = client->open(request);
+  ASSERT_TRUE(opened && opened->stream);
+  EXPECT_EQ(next_of(*opened->stream), "one");
+  const base::SystemClock clock;
+  const base::Duration start = clock.elapsed();
+  has_first = true;
+  EXPECT_EQ(next_of(*opened->stream), "two");
+  // It may have been read a moment before it was taken.
+  EXPECT_GT(clock.elapsed() - start, request.rest / 2);
+  EXPECT_EQ(next_of(*opened->stream), "three");
+  EXPECT_EQ(next_of(*opened->stream), "END");
+}
+
+TEST(StreamConnection, ThatRestsCanBeCancelled) {
+  std::atomic<bool> is_gone = false;
+  const RawServer server([&](RawConnection& connection) {
+    connection.read_request();
+    connection.send(std::string(kChunked) + "4\r\none\n\r\n");
+    while (connection.send("2\r\nx\n\r\n")) continue;
+    is_gone = true;
+  });
+  const auto client = connect(config_for(server.url()));
+  http::Request request{"GET", "/", {}, {}};
+  request.rest = std::chrono::hours(1);
+  auto opened = client->open(request);
+  ASSERT_TRUE(opened && opened->stream);
+  EXPECT_EQ(next_of(*opened->stream), "one");
+  opened->stream.reset();
+  for (int i = 0; i < 2000 && !is_gone; ++i)
+    std::this_thread::sleep_for(std::chrono::milliseconds(5));
+  EXPECT_TRUE(is_gone);
+}
+
 TEST(StreamConnection, ALineThatDoesNotEndIsNotKept) {
   std::atomic<bool> is_gone = false;
   const RawServer server([&](RawConnection& connection) {

@@ -6,6 +6,8 @@
 #include <string>
 #include <string_view>
 
+#include "compute_domain/base/clock.h"
+
 namespace cdom::http {
 
 // Field names compare without regard to case, as RFC 9110 has it.
@@ -23,6 +25,9 @@ struct Request {
   std::string body;
   // The longest body of the answer: a server must not fill this process's memory.
   std::size_t most_bytes = std::size_t{16} << 20;
+  // Of a stream: after a read that has taken all there was the next one waits so long, so that what
+  // comes bit by bit wakes nobody for each.
+  base::Duration rest{};
 };
 
 struct Response {

@@ -55,6 +55,7 @@ struct WatchOptions {
   std::string resource_version;  // events after this one
   base::Duration timeout = std::chrono::minutes(5);
   Encoding encoding = Encoding::Json;
+  base::Duration rest{};  // http::Request::rest
 };
 
 class Client {

@@ -30,6 +30,7 @@ struct InformerOptions {
   Selection of;
   std::uint64_t seed = 0;  // of the jitter
   std::size_t page_size = 500;
+  base::Duration rest{};  // of the watch: http::Request::rest
 };
 
 // `Stored` is what the store keeps of a T: the same type unless `read` makes another one of it.
@@ -123,7 +124,8 @@ class Informer : private WatchSource {
 
   base::Result<std::unique_ptr<http::Stream>> open_watch(const std::string& resource_version,
                                                          base::Duration timeout) override {
-    auto opened = client_.open_watch<T>({options_.of, resource_version, timeout, encoding_}, kind_);
+    auto opened = client_.open_watch<T>(
+        {options_.of, resource_version, timeout, encoding_, options_.rest}, kind_);
     if (!opened) return not_served(opened.error());
     return opened;
   }

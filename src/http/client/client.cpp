@@ -212,9 +212,12 @@ class MixedClient : public Client {
   Result<Answer> streamed_answer_to(const Request& request, const Headers& extra) {
     (void)web::uri(request.target);  // throws
     // A stream may be idle for longer than anybody should wait for its head.
-    return answer_of(std::make_unique<StreamExchange>(
-                         io_thread(), to_, name_of(request), head_text(request, extra),
-                         config_.stream_idle_timeout, stop_.get_token(), config_.on_stream_news),
+    Question question{.what = name_of(request),
+                      .head = head_text(request, extra),
+                      .idle_timeout = config_.stream_idle_timeout,
+                      .rest = request.rest};
+    return answer_of(std::make_unique<StreamExchange>(io_thread(), to_, std::move(question),
+                                                      stop_.get_token(), config_.on_stream_news),
                      request, config_.request_timeout);
   }
 

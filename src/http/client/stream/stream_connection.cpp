@@ -24,18 +24,16 @@ constexpr std::uint32_t kLongestHead = 64u << 10;
 
 }  // namespace
 
-StreamConnection::StreamConnection(asio::io_context& io, Destination to, std::string what,
-                                   std::string head, base::Duration idle_timeout,
+StreamConnection::StreamConnection(asio::io_context& io, Destination to, Question question,
                                    std::shared_ptr<Pipe> pipe)
     : io_(io),
       to_(std::move(to)),
-      what_(std::move(what)),
-      head_(std::move(head)),
-      idle_timeout_(idle_timeout),
+      question_(std::move(question)),
       pipe_(std::move(pipe)),
       resolver_(io),
       socket_(io),
-      silence_(io) {}
+      silence_(io),
+      rest_(io) {}
 
 void StreamConnection::start() {
   asio::post(io_, [self = shared_from_this()] {
@@ -111,13 +109,14 @@ void StreamConnection::secure() {
 
 void StreamConnection::send() {
   moved();
-  transport_->write({asio::buffer(head_)}, [self = shared_from_this()](bool ok, std::size_t) {
-    if (self->is_over_) return;
-    if (!ok) return self->fail(self->transport_->problem().message());
-    self->expect_answer();
-    self->moved();
-    self->read();
-  });
+  transport_->write({asio::buffer(question_.head)},
+                    [self = shared_from_this()](bool ok, std::size_t) {
+                      if (self->is_over_) return;
+                      if (!ok) return self->fail(self->transport_->problem().message());
+                      self->expect_answer();
+                      self->moved();
+                      self->read();
+                    });
 }
 
 void StreamConnection::read() {
@@ -138,13 +137,22 @@ void StreamConnection::received(bool ok, std::size_t count) {
   const bool goes_on = body.empty() || pipe_->hand_over(body);
   if (problem) return fail(cat("not an answer of HTTP: ", problem.message()));
   if (parser_->is_done()) return end();
-  if (goes_on) return read();
+  if (goes_on) return count < chunk_.size() ? read_after_rest() : read();
   pipe_->when_room([self = shared_from_this()] {
     asio::post(self->io_, [self] {
       if (self->is_over_) return;
       self->moved();
       self->read();
     });
+  });
+}
+
+// What comes meanwhile waits in the kernel.
+void StreamConnection::read_after_rest() {
+  if (!has_given_head_ || question_.rest <= base::Duration::zero()) return read();
+  rest_.expires_after(question_.rest);
+  rest_.async_wait([self = shared_from_this()](const Error& error) {
+    if (!error && !self->is_over_) self->read();
   });
 }
 
@@ -198,19 +206,19 @@ void StreamConnection::tell_head() {
 
 // Looks at its clock now and then, rather than be set again by each read.
 void StreamConnection::wait_for_silence() {
-  silence_.expires_at(moved_at_ + idle_timeout_);
+  silence_.expires_at(moved_at_ + question_.idle_timeout);
   silence_.async_wait([self = shared_from_this()](const Error& error) {
     if (error || self->is_over_) return;
-    if (std::chrono::steady_clock::now() < self->moved_at_ + self->idle_timeout_) {
+    if (std::chrono::steady_clock::now() < self->moved_at_ + self->question_.idle_timeout) {
       return self->wait_for_silence();
     }
-    self->fail(cat("nothing was heard for ", base::short_duration(self->idle_timeout_)));
+    self->fail(cat("nothing was heard for ", base::short_duration(self->question_.idle_timeout)));
   });
 }
 
 void StreamConnection::fail(std::string_view problem) {
   if (is_over_) return;
-  pipe_->fail({base::ErrorKind::Unavailable, cat(what_, ": ", problem)});
+  pipe_->fail({base::ErrorKind::Unavailable, cat(question_.what, ": ", problem)});
   break_off();
 }
 
@@ -224,6 +232,7 @@ void StreamConnection::break_off() {
   Error ignored;  // what cannot be closed is closed already
   resolver_.cancel();
   silence_.cancel(ignored);
+  rest_.cancel(ignored);
   if (transport_) {
     transport_->close();
   } else {

@@ -68,12 +68,18 @@ struct ArrivedBody {
   };
 };
 
+// What is asked there.
+struct Question {
+  std::string what;             // the request, for errors: "GET https://host/path"
+  std::string head;             // its text, with the empty line
+  base::Duration idle_timeout;  // when nothing has moved for so long, it breaks off
+  base::Duration rest{};        // Request::rest
+};
+
 class StreamConnection : public std::enable_shared_from_this<StreamConnection> {
  public:
-  // `what` is the request, for errors ("GET https://host/path"), and `head` its text with the empty
-  // line. When nothing has moved for `idle_timeout` it breaks off.
-  StreamConnection(boost::asio::io_context& io, Destination to, std::string what, std::string head,
-                   base::Duration idle_timeout, std::shared_ptr<Pipe> pipe);
+  StreamConnection(boost::asio::io_context& io, Destination to, Question question,
+                   std::shared_ptr<Pipe> pipe);
 
   // From any thread. What is pending after close() is dropped.
   void start();
@@ -89,6 +95,7 @@ class StreamConnection : public std::enable_shared_from_this<StreamConnection> {
   void secure();
   void send();
   void read();
+  void read_after_rest();
   void received(bool ok, std::size_t count);
   void peer_ended();
   void expect_answer();
@@ -103,8 +110,7 @@ class StreamConnection : public std::enable_shared_from_this<StreamConnection> {
 
   boost::asio::io_context& io_;
   const Destination to_;
-  const std::string what_, head_;
-  const base::Duration idle_timeout_;
+  const Question question_;
   const std::shared_ptr<Pipe> pipe_;
 
   bool is_over_ = false;
@@ -113,7 +119,7 @@ class StreamConnection : public std::enable_shared_from_this<StreamConnection> {
   std::optional<boost::asio::ssl::context> tls_;
   std::unique_ptr<Transport> transport_;
   std::chrono::steady_clock::time_point moved_at_ = std::chrono::steady_clock::now();
-  boost::asio::steady_timer silence_;
+  boost::asio::steady_timer silence_, rest_;
 
   std::array<char, 32u << 10> chunk_{};  // what a pending read fills
   std::string received_;                 // not parsed yet

@@ -4,13 +4,12 @@
 
 namespace cdom::http {
 
-StreamExchange::StreamExchange(std::shared_ptr<IoThread> thread, Destination to, std::string what,
-                               std::string head, base::Duration idle_timeout,
+StreamExchange::StreamExchange(std::shared_ptr<IoThread> thread, Destination to, Question question,
                                const std::stop_token& stop, std::function<void()> on_news)
     : thread_(std::move(thread)),
       pipe_(std::make_shared<Pipe>(std::move(on_news))),
-      connection_(std::make_shared<StreamConnection>(thread_->io(), std::move(to), std::move(what),
-                                                     std::move(head), idle_timeout, pipe_)),
+      connection_(std::make_shared<StreamConnection>(thread_->io(), std::move(to),
+                                                     std::move(question), pipe_)),
       on_stop_(stop, Cancel{this}) {
   connection_->start();
 }

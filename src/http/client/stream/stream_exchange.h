@@ -16,9 +16,8 @@ class StreamExchange : public ResponseSource {
  public:
   // The parameters are those of StreamConnection; a request to stop `stop` is a cancel(), and the
   // pipe calls `on_news`.
-  StreamExchange(std::shared_ptr<IoThread> thread, Destination to, std::string what,
-                 std::string head, base::Duration idle_timeout, const std::stop_token& stop,
-                 std::function<void()> on_news);
+  StreamExchange(std::shared_ptr<IoThread> thread, Destination to, Question question,
+                 const std::stop_token& stop, std::function<void()> on_news);
   ~StreamExchange() override;
   StreamExchange(const StreamExchange&) = delete;
   StreamExchange& operator=(const StreamExchange&) = delete;
