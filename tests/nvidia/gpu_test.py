@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""What the programs say of a real NVIDIA driver, beside what NVIDIA's own nvidia-smi and nvidia-ml-py say of it.
+"""What the programs say of a real NVIDIA driver, beside what NVIDIA's own nvidia-smi and nvidia-ml-py say of it, and what CUDA
+does with IMEX channels.
 
 gpu_test.py ARCHIVE [TEST…]: on a machine with a GPU, as root, with compute-domain-imex.tar of tools/image; its image is unpacked
 and entered, as a container would, so that the machine may be any Linux. Needs Python 3.9 with nvidia-ml-py. Changes no setting
@@ -237,10 +238,85 @@ def without_device_files_root_makes_them(container: Container) -> None:
         assert os.stat(container.dev / f"nvidia{gpu.minor}").st_rdev == os.makedev(major("nvidia"), gpu.minor)
 
 
+class Process:
+    """A process of CUDA that sees these channels and no others: minors by the names that a container would have for them."""
+
+    def __init__(self, channels: dict, *arguments: str):
+        folder = Path("/dev/nvidia-caps-imex-channels")
+        folder.mkdir(exist_ok=True)
+        steps = [f"mount -t tmpfs tmpfs {folder}"]
+        steps += [f"mknod -m 666 {folder}/{name} c {major('nvidia-caps-imex-channels')} {minor}" for name, minor in channels.items()]
+        steps += [f"exec {sys.executable} {Path(__file__).parent}/fabric_memory.py {' '.join(arguments)}"]
+        self._process = subprocess.Popen(["unshare", "--mount", "--propagation", "private", "sh", "-ec", "\n".join(steps)],
+                                         stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+
+    def said(self) -> str:
+        return self._process.stdout.readline().strip()
+
+    def __enter__(self) -> "Process":
+        return self
+
+    def __exit__(self, *_) -> None:
+        self._process.stdin.close()
+        assert self._process.wait(timeout=60) == 0
+
+
+def imported(channels: dict, handle: str) -> str:
+    with Process(channels, "import", handle) as process:
+        return process.said()
+
+
+REFUSED = "CUDA_ERROR_NOT_PERMITTED"
+
+
+def cuda_makes_memory_for_other_nodes_with_a_channel_alone(container: Container) -> None:
+    with Process({}, "export") as process:
+        assert process.said() == REFUSED
+    with Process({"channel0": 0}, "export") as process:
+        handle = process.said()
+        assert re.fullmatch("[0-9a-f]{128}", handle), handle
+        assert imported({"channel0": 0}, handle) == "imported"
+        assert imported({}, handle) == REFUSED
+
+
+# A container has channel 7 as channel7; or, on request, as channel0 too.
+def memory_of_a_channel_is_opened_through_the_file_of_its_name(container: Container) -> None:
+    both = {"channel0": 7, "channel7": 7}
+    for exporter in ({"channel7": 7}, both):
+        with Process(exporter, "export") as process:
+            handle = process.said()
+            for importer in ({"channel7": 7}, both):
+                assert imported(importer, handle) == "imported", (exporter, importer)
+            for importer in ({"channel0": 7}, {"channel7": 0}, {"channel3": 7}):
+                assert imported(importer, handle) == REFUSED, (exporter, importer)
+
+
+# Isolation by channel, as the driver enforces it.
+def one_channels_memory_is_not_opened_with_another_channel(container: Container) -> None:
+    with Process({"channel7": 7}, "export") as process:
+        handle = process.said()
+        for importer in ({"channel0": 0}, {"channel8": 8}, {"channel0": 8, "channel8": 8}):
+            assert imported(importer, handle) == REFUSED, importer
+
+
+# allocationMode All.
+def of_several_channels_memory_is_made_through_the_first_and_opened_through_each(container: Container) -> None:
+    several = {f"channel{minor}": minor for minor in (3, 5)}
+    with Process(several, "export") as process:
+        handle = process.said()
+        assert imported({"channel3": 3}, handle) == "imported"
+        assert imported({"channel5": 5}, handle) == REFUSED
+    with Process({"channel5": 5}, "export") as process:
+        assert imported(several, process.said()) == "imported"
+
+
 TESTS = [names_each_gpu_as_nvidia_smi_does, says_of_each_fabric_what_nvidia_ml_py_reads, its_layouts_are_those_of_nvidia_ml_py,
          a_layout_that_the_driver_does_not_know_is_a_version_mismatch, reads_persistence_mode, check_finds_what_the_kernel_module_has,
          the_kernel_module_opens_the_device_files_by_these_numbers, without_device_files_a_user_is_told,
-         a_gpu_without_its_device_file_is_a_fault, without_device_files_root_makes_them]
+         a_gpu_without_its_device_file_is_a_fault, without_device_files_root_makes_them,
+         cuda_makes_memory_for_other_nodes_with_a_channel_alone, memory_of_a_channel_is_opened_through_the_file_of_its_name,
+         one_channels_memory_is_not_opened_with_another_channel,
+         of_several_channels_memory_is_made_through_the_first_and_opened_through_each]
 
 
 def main() -> int:

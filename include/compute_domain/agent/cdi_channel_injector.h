@@ -24,7 +24,7 @@ struct CdiOptions {
   // The host's, where device files are made that are missing; "" : none are. A container runtime
   // needs none, as the files here say all of a device; programs on the host may.
   std::string dev = "/dev";
-  // Containers see the only channel that they have as channel0.
+  // Containers see the only channel that they have as channel0 too.
   bool as_zero = false;
 };
 

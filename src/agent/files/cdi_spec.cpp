@@ -68,15 +68,15 @@ std::string cdi_kind() {
 std::string encode_cdi_spec(const std::string& claim_uid, const core::ChannelRange& channels,
                             unsigned major, bool as_zero) {
   Json nodes = Json::array();
-  for (std::int64_t i = 0; i < channels.count; ++i) {
-    const std::int64_t channel = channels.first + i;
-    const bool is_renamed = as_zero && channels.count == 1;
-    nodes.push_back({{"path", cat("/dev/", channel_node(is_renamed ? 0 : channel))},
+  const auto add = [&](std::int64_t name, std::int64_t channel) {
+    nodes.push_back({{"path", cat("/dev/", channel_node(name))},
                      {"type", "c"},
                      {"major", major},
                      {"minor", channel},
                      {"fileMode", 0666}});
-  }
+  };
+  if (as_zero && channels.count == 1 && channels.first != 0) add(0, channels.first);
+  for (std::int64_t i = 0; i < channels.count; ++i) add(channels.first + i, channels.first + i);
   const std::string device = device_of(claim_uid);
   const Json spec = {
       {"cdiVersion", starts_with_digit(device) ? "0.5.0" : "0.3.0"},

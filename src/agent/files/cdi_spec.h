@@ -21,7 +21,9 @@ struct CdiSpec {
 std::string channel_node(std::int64_t channel);
 
 std::string cdi_kind();
-// `as_zero`: containers see an only channel as channel0.
+// `as_zero`: containers see an only channel as channel0 too. CUDA makes memory through the first
+// channel that it finds, and opens memory of others by the number of theirs: the name has to be
+// there as well (seen with driver 580.159.04).
 std::string encode_cdi_spec(const std::string& claim_uid, const core::ChannelRange& channels,
                             unsigned major, bool as_zero = false);
 // Decodes the file of the claim. Invalid: it is not a CDI spec, or its channels have gaps.

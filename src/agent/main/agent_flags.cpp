@@ -58,7 +58,7 @@ std::vector<cli::Flag> own_rows(AgentFlags& f) {
        number(f.seats, 1, kMostSeats, ", the devices of one ResourceSlice"),
        "claims that this node has room for with isolation by channel"},
       {"channel-as-zero", "IMEX_CHANNEL_AS_ZERO", on_off(f.channel_as_zero),
-       "containers see their channel as channel0, whichever it is"},
+       "containers see their channel as channel0 too, whichever it is"},
       {"healthcheck-port", "HEALTHCHECK_PORT", number(f.healthcheck_port, -1, 65535),
        "port of the gRPC health service (grpc.health.v1), services \"\" and \"liveness\"; -1 for "
        "none"},
