@@ -239,6 +239,9 @@ base::Time BigCluster::wait_for_all(const std::string& collection, const Bringin
   while (clock_.elapsed() < end) {
     const auto read = opened->stream->next(100ms);
     if (!read) throw std::runtime_error(read.error().message);
+    if (read->what == http::StreamRead::What::End) {
+      throw std::runtime_error(cat("the watch of ", collection, " has ended"));
+    }
     if (read->what != http::StreamRead::What::Line) continue;
     if (const std::string name = domain_in(read->line); !name.empty()) seen.insert(name);
     if (std::ssize(seen) == racks_) return clock_.now();
@@ -262,23 +265,30 @@ base::Time BigCluster::wait_until_ready() {
 }
 
 void BigCluster::answer_lists(const std::stop_token& stop) {
-  const auto opened =
-      user_->open({.method = "GET",
-                   .target = "/api/v1/namespaces/compute-domain-operator/configmaps?watch=true"});
   std::set<std::string> answered;
-  while (!stop.stop_requested() && opened && opened->stream) {
-    const auto read = opened->stream->next(100ms);
-    if (!read) return;
-    if (read->what != http::StreamRead::What::Line) continue;
-    const auto event = api::decode_watch_event<api::ConfigMap>(read->line);
-    if (!event || event->type == api::WatchType::Deleted) continue;
-    const core::StoredList stored = core::stored_list(event->object);
-    if (!stored.list || !stored.list->complete) continue;
-    for (const api::NodeListEntry& entry : stored.list->entries) {
-      if (entry.admits.empty() || !answered.insert(entry.node).second) continue;
-      send("PATCH", cat(kReports, "/", entry.node, "/status"),
-           json{{"status", {{"groups", {ready_word(*stored.list, entry)}}}}}.dump());
+  // A watcher that falls behind is cut.
+  while (!stop.stop_requested()) {
+    const auto opened =
+        user_->open({.method = "GET",
+                     .target = "/api/v1/namespaces/compute-domain-operator/configmaps?watch=true"});
+    if (!opened || !opened->stream) return;
+    while (!stop.stop_requested()) {
+      const auto read = opened->stream->next(100ms);
+      if (!read || read->what == http::StreamRead::What::End) break;
+      if (read->what == http::StreamRead::What::Line) answer(read->line, answered);
     }
+  }
+}
+
+void BigCluster::answer(std::string_view line, std::set<std::string>& answered) {
+  const auto event = api::decode_watch_event<api::ConfigMap>(line);
+  if (!event || event->type == api::WatchType::Deleted) return;
+  const core::StoredList stored = core::stored_list(event->object);
+  if (!stored.list || !stored.list->complete) return;
+  for (const api::NodeListEntry& entry : stored.list->entries) {
+    if (entry.admits.empty() || !answered.insert(entry.node).second) continue;
+    send("PATCH", cat(kReports, "/", entry.node, "/status"),
+         json{{"status", {{"groups", {ready_word(*stored.list, entry)}}}}}.dump());
   }
 }
 

@@ -6,7 +6,9 @@
 
 #include <functional>
 #include <memory>
+#include <set>
 #include <string>
+#include <string_view>
 #include <thread>
 
 #include "compute_domain/base/clock.h"
@@ -45,7 +47,9 @@ class BigCluster {
  private:
   std::string send(const std::string& method, const std::string& target, const std::string& body);
   void create_node(int rack, int place);
+  // Reports each node that a complete list admits as READY, once.
   void answer_lists(const std::stop_token& stop);
+  void answer(std::string_view line, std::set<std::string>& answered);
   // The name of the domain of which a line of the watch brings what is waited for; "" for others.
   using Bringing = std::function<std::string(std::string_view line)>;
   base::Time wait_for_all(const std::string& collection, const Bringing& domain_in);
