@@ -25,8 +25,8 @@ struct Request {
   std::string body;
   // The longest body of the answer: a server must not fill this process's memory.
   std::size_t most_bytes = std::size_t{16} << 20;
-  // Of a stream: after a read that has taken all there was the next one waits so long, so that what
-  // comes bit by bit wakes nobody for each.
+  // Of a stream: after a read that has taken all there was the next one waits so long (10 ms at
+  // most after much), so that what comes bit by bit wakes nobody for each. Below the idle timeout.
   base::Duration rest{};
 };
 

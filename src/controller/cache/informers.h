@@ -72,7 +72,8 @@ template <>
 inline constexpr Unreadable kUnreadable<api::ComputeDomainClique> = Unreadable::TellsOnce;
 
 // Each Node has a new status every five minutes, which says nothing new: of 20,000 nodes one comes
-// every 15 ms. They are read some at a time. What is decided by a Node waits for seconds anyway.
+// every 15 ms. They are read some at a time: nothing that is decided by a Node is worse for a
+// quarter of a second.
 template <class T>
 inline constexpr base::Duration kRest{};
 template <>

@@ -21,6 +21,7 @@ namespace beast_http = boost::beast::http;
 using base::cat;
 
 constexpr std::uint32_t kLongestHead = 64u << 10;
+constexpr base::Duration kRestOfTheBusy = std::chrono::milliseconds(10);
 
 }  // namespace
 
@@ -137,6 +138,7 @@ void StreamConnection::received(bool ok, std::size_t count) {
   const bool goes_on = body.empty() || pipe_->hand_over(body);
   if (problem) return fail(cat("not an answer of HTTP: ", problem.message()));
   if (parser_->is_done()) return end();
+  since_rest_ += count;
   if (goes_on) return count < chunk_.size() ? read_after_rest() : read();
   pipe_->when_room([self = shared_from_this()] {
     asio::post(self->io_, [self] {
@@ -150,7 +152,9 @@ void StreamConnection::received(bool ok, std::size_t count) {
 // What comes meanwhile waits in the kernel.
 void StreamConnection::read_after_rest() {
   if (!has_given_head_ || question_.rest <= base::Duration::zero()) return read();
-  rest_.expires_after(question_.rest);
+  // Much in one go may be as much as the kernel had room for: who sends it waits.
+  const bool is_busy = std::exchange(since_rest_, 0) > chunk_.size();
+  rest_.expires_after(is_busy ? std::min(question_.rest, kRestOfTheBusy) : question_.rest);
   rest_.async_wait([self = shared_from_this()](const Error& error) {
     if (!error && !self->is_over_) self->read();
   });

@@ -125,6 +125,7 @@ class StreamConnection : public std::enable_shared_from_this<StreamConnection> {
   std::string received_;                 // not parsed yet
   std::optional<Parser> parser_;
   bool has_given_head_ = false;
+  std::size_t since_rest_ = 0;  // bytes
 };
 
 }  // namespace cdom::http
