@@ -271,12 +271,12 @@ void BigCluster::answer_lists(const std::stop_token& stop) {
     const auto opened =
         user_->open({.method = "GET",
                      .target = "/api/v1/namespaces/compute-domain-operator/configmaps?watch=true"});
-    if (!opened || !opened->stream) return;
-    while (!stop.stop_requested()) {
+    while (opened && opened->stream && !stop.stop_requested()) {
       const auto read = opened->stream->next(100ms);
       if (!read || read->what == http::StreamRead::What::End) break;
       if (read->what == http::StreamRead::What::Line) answer(read->line, answered);
     }
+    std::this_thread::sleep_for(10ms);
   }
 }
 
