@@ -324,7 +324,8 @@ void Supervisor::Loop::look_around() {
   node_.step();
   if (!fabric_.step()) return;
   const std::string& error = fabric_.facts()->error;
-  node_.see_persistence(nvidia::is_persistent(*fabric_.facts()));
+  // Of a driver that does not answer what it has said before stands.
+  if (const auto is_on = nvidia::is_persistent(*fabric_.facts())) node_.see_persistence(*is_on);
   if (!error.empty()) base::log_warning("cannot read the NVLink fabric", {{"error", error}});
   server_.publish_fabric(calls_);
 }

@@ -32,7 +32,7 @@ GpuFabric gpu_of(std::size_t index, nvidia::GpuFacts gpu, nvidia::FabricMode mod
 
 Fabric fabric_of(const nvidia::FabricFacts& facts, nvidia::FabricMode mode) {
   Fabric fabric{.driver_version = facts.driver_version,
-                .is_persistent = nvidia::is_persistent(facts)};
+                .is_persistent = nvidia::is_persistent(facts).value_or(false)};
   for (std::size_t i = 0; i < facts.gpus.size(); ++i) {
     fabric.gpus.push_back(gpu_of(i, facts.gpus[i], mode));
   }

@@ -12,6 +12,7 @@
 #include "compute_domain/base/processes.h"
 #include "compute_domain/base/text.h"
 #include "compute_domain/nvidia/device_nodes.h"
+#include "compute_domain/nvidia/kernel_gpus.h"
 #include "node_check/rules.h"
 #include "node_check/runtime_config.h"
 #include "node_check/sockets.h"
@@ -105,11 +106,7 @@ void NodeView::see_kernel(NodeFacts& facts) const {
   facts.proc_devices = places_.proc_devices;
   const auto version = base::read_file(places_.proc_driver + "/version");
   if (version) facts.kernel_driver_version = version_in(*version);
-  std::error_code error;
-  for (fs::directory_iterator it(places_.proc_driver + "/gpus", error), end; !error && it != end;
-       it.increment(error)) {
-    ++facts.gpus;
-  }
+  facts.gpus = static_cast<int>(nvidia::kernel_gpus(places_.proc_driver).size());
   if (const auto devices = base::read_file(places_.proc_devices)) {
     facts.channel_major = nvidia::character_major(*devices, "nvidia-caps-imex-channels");
     facts.capabilities_major = nvidia::character_major(*devices, "nvidia-caps");

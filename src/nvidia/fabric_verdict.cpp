@@ -277,8 +277,12 @@ std::string conclusion(const FabricFacts& facts, FabricMode mode) {
 
 }  // namespace
 
-bool is_persistent(const FabricFacts& facts) {
-  return !facts.gpus.empty() && std::ranges::all_of(facts.gpus, &GpuFacts::is_persistent);
+std::optional<bool> is_persistent(const FabricFacts& facts) {
+  std::optional<bool> all;
+  for (const GpuFacts& gpu : facts.gpus) {
+    if (gpu.is_persistent) all = all.value_or(true) && *gpu.is_persistent;
+  }
+  return all;
 }
 
 std::string describe_fabric(const FabricFacts& facts, FabricMode mode) {

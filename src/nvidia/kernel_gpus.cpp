@@ -1,4 +1,4 @@
-#include "nvidia/kernel_gpus.h"
+#include "compute_domain/nvidia/kernel_gpus.h"
 
 #include <algorithm>
 #include <filesystem>
@@ -27,6 +27,7 @@ std::string field(const std::string& information, std::string_view name) {
 }  // namespace
 
 std::vector<KernelGpu> kernel_gpus(const std::string& proc_driver) {
+  if (proc_driver.empty()) return {};
   std::vector<std::string> folders;
   std::error_code error;
   for (fs::directory_iterator it(proc_driver + "/gpus", error), end; !error && it != end;

@@ -7,8 +7,8 @@
 #include "compute_domain/base/path_below.h"
 #include "compute_domain/base/text.h"
 #include "compute_domain/nvidia/driver_folders.h"
+#include "compute_domain/nvidia/kernel_gpus.h"
 #include "compute_domain/nvidia/nvml_crash.h"
-#include "nvidia/kernel_gpus.h"
 #include "nvidia/nvml_library.h"
 
 namespace cdom::nvidia {
@@ -71,19 +71,27 @@ void add_unseen(const std::string& proc_driver, std::vector<GpuFacts>& gpus) {
   std::erase_if(unseen, [&](const KernelGpu& gpu) {
     return !gpu.uuid.empty() && std::ranges::find(gpus, gpu.uuid, &GpuFacts::uuid) != gpus.end();
   });
-  unseen.resize(std::min(unseen.size(), count));
+  // Those that NVML has counted and cannot ask have no UUID there.
+  std::vector<std::string> files;
+  files.reserve(unseen.size());
   for (const KernelGpu& gpu : unseen) {
-    const std::string file = gpu.device_file.empty() ? "its device file" : gpu.device_file;
-    gpus.push_back({.uuid = gpu.uuid,
-                    .error = cat("the kernel module has it, and NVML does not see it (is ", file,
-                                 " in this container, and may it be opened?)")});
+    files.push_back(gpu.device_file.empty() ? "its device file" : gpu.device_file);
+  }
+  const bool is_known = unseen.size() == count;
+  for (std::size_t i = 0; i < count; ++i) {
+    gpus.push_back(
+        {.uuid = is_known ? unseen[i].uuid : "",
+         .error = cat("the kernel module has it, and NVML does not see it (is ",
+                      is_known ? files[i] : base::join(files, " or "),
+                      " in this container, and may it be opened? Or has somebody drained it?)")});
   }
 }
 
 std::string start_error(const NvmlLibrary& nvml, nvml::Return code,
                         const std::string& proc_driver) {
   std::error_code error;
-  const bool is_loaded = std::filesystem::exists(cat(proc_driver, "/version"), error);
+  const bool is_loaded =
+      !proc_driver.empty() && std::filesystem::exists(cat(proc_driver, "/version"), error);
   if (code != nvml::kDriverNotLoaded || !is_loaded) return nvml.text_of(code);
   return cat("Driver Not Loaded (", code, "): the kernel module is loaded (", proc_driver,
              "/version); is /dev/nvidiactl in this container?");
@@ -124,6 +132,7 @@ FabricFacts ask_nvml(const NvmlOptions& options, const BeforeCall& tell) {
     facts.error = cat("NVML does not count the GPUs: ", nvml->text_of(done));
   } else {
     for (unsigned i = 0; i < gpus; ++i) facts.gpus.push_back(ask_gpu(*nvml, i, before));
+    before("reading what the kernel module has");
     add_unseen(options.proc_driver, facts.gpus);
   }
   before("nvmlShutdown");

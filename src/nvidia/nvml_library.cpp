@@ -101,10 +101,10 @@ std::string NvmlLibrary::name_of(nvml::Device gpu) const {
   return text;
 }
 
-bool NvmlLibrary::is_persistent(nvml::Device gpu) const {
+std::optional<bool> NvmlLibrary::is_persistent(nvml::Device gpu) const {
   int mode = nvml::kDisabled;
-  return persistence_ != nullptr && persistence_(gpu, &mode) == nvml::kSuccess &&
-         mode == nvml::kEnabled;
+  if (persistence_ == nullptr || persistence_(gpu, &mode) != nvml::kSuccess) return std::nullopt;
+  return mode == nvml::kEnabled;
 }
 
 nvml::Return NvmlLibrary::fabric_of_version(nvml::Device gpu, std::uint32_t version,

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "compute_domain/base/result.h"
@@ -25,8 +26,8 @@ class NvmlLibrary {
   nvml::Return device(unsigned index, nvml::Device* gpu) const { return device_(index, gpu); }
   [[nodiscard]] std::string uuid_of(nvml::Device gpu) const;
   [[nodiscard]] std::string name_of(nvml::Device gpu) const;
-  // "Persistence-M" of nvidia-smi; false too where it cannot be asked.
-  [[nodiscard]] bool is_persistent(nvml::Device gpu) const;
+  // "Persistence-M" of nvidia-smi.
+  [[nodiscard]] std::optional<bool> is_persistent(nvml::Device gpu) const;
   // With the newest layout that the driver knows.
   nvml::Return fabric(nvml::Device gpu, GpuFacts* facts) const;
 

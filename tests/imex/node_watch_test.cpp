@@ -192,6 +192,26 @@ TEST_F(NodeWatchTest, TellsTheLookThatPersistenceModeIsOnAndLooksAnewWhenThatCha
   EXPECT_EQ(asked(), "--agents=0\n");
 }
 
+TEST_F(NodeWatchTest, ALookThatBeganBeforeNvmlsAnswerCountsNot) {
+  dir_.write("found", kOneLack);
+  watch_.look_for("");
+  EXPECT_FALSE(looks_once());
+  clock_.advance(seconds(3));
+  dir_.write("held", "");
+  EXPECT_FALSE(watch_.step()) << "the one that would confirm it has begun";
+  watch_.see_persistence(true);
+  std::filesystem::remove(dir_.at("held"));
+  // The next one begins when that one has died.
+  for (int i = 0; i < 1000 && asked() != "--agents=0 --persistent\n"; ++i) {
+    clock_.advance(seconds(1));
+    EXPECT_FALSE(looks_once());
+    poll(nullptr, 0, 10);
+  }
+  EXPECT_FALSE(watch_.lacks()) << "it is the first that knows";
+  clock_.advance(seconds(3));
+  EXPECT_TRUE(looks_once());
+}
+
 TEST(NodeWatch, KillsALookThatHangsAndKeepsWhatWasKnown) {
   const base::Directory dir;
   base::ManualClock clock;

@@ -36,7 +36,10 @@ TEST(Nvml, IsFoundBelowTheDriverRootAndAskedAboutEveryGpu) {
                                      .clique_id = 7,
                                      .health = FabricHealth::Healthy,
                                      .is_persistent = true}));
-  EXPECT_FALSE(is_persistent(facts)) << "that of GPU-1 is off";
+  EXPECT_EQ(is_persistent(facts), false) << "that of GPU-1 is off";
+  EXPECT_EQ(is_persistent(FabricFacts{.gpus = {facts.gpus[0], facts.gpus[3]}}), true)
+      << "the last cannot be asked";
+  EXPECT_EQ(is_persistent(FabricFacts{.gpus = {facts.gpus[3]}}), std::nullopt);
   EXPECT_EQ(
       facts.gpus[1],
       (GpuFacts{.uuid = "GPU-1",
@@ -46,8 +49,9 @@ TEST(Nvml, IsFoundBelowTheDriverRootAndAskedAboutEveryGpu) {
                 .cluster_uuid = "00000000-0000-0000-0000-000000000001",
                 .clique_id = 4294967295,
                 .health = FabricHealth::Unhealthy,
-                .health_mask = 1025}));
-  EXPECT_EQ(facts.gpus[2], (GpuFacts{.uuid = "GPU-2"}))
+                .health_mask = 1025,
+                .is_persistent = false}));
+  EXPECT_EQ(facts.gpus[2], (GpuFacts{.uuid = "GPU-2", .is_persistent = false}))
       << "a call that is not supported: no fabric";
   EXPECT_THAT(facts.gpus[3].error, HasSubstr("GPU is lost (15)"));
 }
@@ -142,7 +146,17 @@ TEST_F(KernelGpusTest, TheOneThatIsMissingIsNamed) {
   EXPECT_THAT(facts.gpus[2].error, HasSubstr("/dev/nvidia1"));
 }
 
-TEST_F(KernelGpusTest, OneThatAnAdministratorHasExcludedIsNotMissed) {
+// One that NVML has counted and cannot ask has no UUID there: which of the two it is nobody knows.
+TEST_F(KernelGpusTest, WhereSeveralMayBeMissingAllOfThemAreNamed) {
+  driver_.say(R"({"gpus": [{"uuid": "GPU-0"}, {"handle": 15}]})");
+  for (int i = 0; i < 3; ++i) has(base::cat("GPU-", i), i);
+  const FabricFacts facts = asked();
+  ASSERT_EQ(facts.gpus.size(), 3U);
+  EXPECT_EQ(facts.gpus[2].uuid, "");
+  EXPECT_THAT(facts.gpus[2].error, HasSubstr("is /dev/nvidia1 or /dev/nvidia2 in this container"));
+}
+
+TEST_F(KernelGpusTest, OneThatTheDriverExcludesIsNotMissed) {
   driver_.say(R"({"gpus": [{"uuid": "GPU-0"}]})");
   has("GPU-0", 0);
   has("GPU-1", 1, "Yes");

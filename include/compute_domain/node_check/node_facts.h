@@ -66,7 +66,7 @@ struct GpuFabric {
 // What NVML says of the GPUs.
 struct Fabric {
   std::string driver_version;
-  bool is_persistent = false;  // persistence mode of every GPU is on
+  bool is_persistent = false;  // persistence mode is on, of every GPU that has said
   std::vector<GpuFabric> gpus;
   std::string clique;  // that all agree on; "": none
   std::string error;   // why there is no answer, or none that fits together

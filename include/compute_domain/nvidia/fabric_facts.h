@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -23,9 +24,10 @@ struct GpuFacts {
   std::uint32_t clique_id = 0;
   FabricHealth health = FabricHealth::NotReported;
   std::uint32_t health_mask = 0;  // NVML's
-  // Persistence mode is on. A library that does not see nvidia-persistenced's socket, as in a
-  // container, may say of one that this keeps initialised that it is off.
-  bool is_persistent = false;
+  // Whether persistence mode is on; nullopt when it has not said. A library that does not see
+  // nvidia-persistenced's socket, as in a container, may say of one that this keeps initialised
+  // that it is off.
+  std::optional<bool> is_persistent;
 
   friend bool operator==(const GpuFacts&, const GpuFacts&) = default;
 };

@@ -28,8 +28,8 @@ FabricVerdict verdict_of(const FabricFacts& facts, FabricMode mode);
 inline constexpr char kOldestDriver[] = "570.158.01";
 bool is_too_old(const std::string& driver_version);
 
-// Persistence mode is on for every GPU, and there are some.
-bool is_persistent(const FabricFacts& facts);
+// Whether persistence mode is on for every GPU that has said; nullopt when none has.
+std::optional<bool> is_persistent(const FabricFacts& facts);
 
 // Several lines for people: what was found per GPU, and why there is a clique or none.
 std::string describe_fabric(const FabricFacts& facts, FabricMode mode);

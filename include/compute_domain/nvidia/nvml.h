@@ -17,7 +17,7 @@ struct NvmlOptions {
   std::string driver_root = "/";     // below which libnvidia-ml.so.1 is looked for
   std::vector<std::string> folders;  // below it, searched before the usual ones
   std::string library;               // instead, when not ""
-  // What the kernel module says, /proc/driver/nvidia: GPUs that NVML does not see are told. A
+  // What the kernel module says, /proc/driver/nvidia: GPUs that NVML does not see are told. "" or a
   // folder that is not there says nothing.
   std::string proc_driver;
 };

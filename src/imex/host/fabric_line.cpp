@@ -35,8 +35,8 @@ std::string text_of(const GpuFacts& gpu) {
       .with("cluster", gpu.cluster_uuid)
       .with_number("clique", gpu.clique_id)
       .with_number("health", static_cast<int>(gpu.health))
-      .with_number("mask", gpu.health_mask)
-      .with_number("persistent", gpu.is_persistent ? 1 : 0);
+      .with_number("mask", gpu.health_mask);
+  if (gpu.is_persistent) line.with("persistent", *gpu.is_persistent ? "on" : "off");
   return std::string(base::trim(encode_line(line)));
 }
 
@@ -53,7 +53,8 @@ GpuFacts gpu_in(const std::string& text) {
   gpu.clique_id = number_in<std::uint32_t>(line, "clique");
   gpu.health = static_cast<nvidia::FabricHealth>(number_in<std::uint8_t>(line, "health"));
   gpu.health_mask = number_in<std::uint32_t>(line, "mask");
-  gpu.is_persistent = line.number("persistent") == 1;
+  const std::string persistent = line.text("persistent");
+  if (persistent == "on" || persistent == "off") gpu.is_persistent = persistent == "on";
   return gpu;
 }
 

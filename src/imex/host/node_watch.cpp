@@ -54,6 +54,9 @@ void NodeWatch::look_for(const std::string& cdi_root) {
 void NodeWatch::see_persistence(bool is_on) {
   if (is_persistent_ == is_on) return;
   is_persistent_ = is_on;
+  // What is being found does not know of it.
+  process_.forget();
+  found_.reset();
   if (cdi_root_) look_for(std::string(*cdi_root_));
 }
 

@@ -105,11 +105,15 @@ imex::SupervisorOptions supervisor_by_default() {
 }
 
 cli::CommandLine command_line_of(ImexFlags& flags) {
+  std::vector<cli::Flag> of_node = rows_of(flags.node);
+  for (cli::Flag& flag : of_node) {
+    if (flag.name == "alt-proc-devices") flag.read_by = "fabric check";
+  }
   return {
       .program = kImexProgram,
       .usage = kUsage,
       .sub_commands = {{"check", kCheckUsage}, {"fabric", kFabricUsage}, {"probe", kProbeUsage}},
-      .flags = own_rows(flags) + rows_of(flags.node) + cli::rows_of_open_metrics(flags.health),
+      .flags = own_rows(flags) + of_node + cli::rows_of_open_metrics(flags.health),
       .mistake = [&flags](const std::string&) -> std::string {
         // Those of the metrics keep no daemon from its work: MetricsPort tells them.
         return flags.supervisor.server_port == flags.supervisor.command_port

@@ -29,7 +29,7 @@ std::vector<cli::Flag> rows_of(NodeFlags& f) {
        "where to read the major numbers of devices; the folder driver/nvidia beside it has what "
        "the "
        "kernel module says of GPUs",
-       "fabric check"},
+       "check"},
       {"boot-id-file", "", path(f.boot_id_file, "FILE"), "the node's boot id, as kubelet sees it"},
       {"imex-channels", "IMEX_CHANNELS", number<std::int64_t>(f.channels, 2, base::kRangesEnd),
        "IMEX channels that each node's driver must have (NVreg_ImexChannelCount), as many as the "
