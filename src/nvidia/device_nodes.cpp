@@ -48,14 +48,18 @@ std::string proc_driver_beside(const std::string& proc_devices) {
   return cat(proc_devices.substr(0, proc_devices.rfind('/')), "/driver/nvidia");
 }
 
-std::optional<unsigned> numeric_field(std::string_view text, std::string_view name) {
+std::string text_field(std::string_view text, std::string_view name) {
   for (const std::string& line : split(text, '\n')) {
     const std::size_t colon = line.find(':');
     if (colon != std::string::npos && trim(line.substr(0, colon)) == name) {
-      return number_of(trim(std::string_view(line).substr(colon + 1)));
+      return std::string(trim(std::string_view(line).substr(colon + 1)));
     }
   }
-  return std::nullopt;
+  return {};
+}
+
+std::optional<unsigned> numeric_field(std::string_view text, std::string_view name) {
+  return number_of(text_field(text, name));
 }
 
 int make_device_node(const char* path, mode_t mode, dev_t device) {

@@ -9,22 +9,8 @@
 
 namespace cdom::nvidia {
 
-namespace {
-
 namespace fs = std::filesystem;
 using base::cat;
-
-// As `information` has it; "" when it does not.
-std::string field(const std::string& information, std::string_view name) {
-  for (const std::string& line : base::split(information, '\n')) {
-    const std::size_t colon = line.find(':');
-    if (colon == std::string::npos || base::trim(line.substr(0, colon)) != name) continue;
-    return std::string(base::trim(std::string_view(line).substr(colon + 1)));
-  }
-  return {};
-}
-
-}  // namespace
 
 std::vector<KernelGpu> kernel_gpus(const std::string& proc_driver) {
   if (proc_driver.empty()) return {};
@@ -38,8 +24,8 @@ std::vector<KernelGpu> kernel_gpus(const std::string& proc_driver) {
   std::vector<KernelGpu> gpus;
   for (const std::string& folder : folders) {
     const auto text = base::read_file(folder + "/information");
-    if (!text || field(*text, "GPU Excluded") == "Yes") continue;
-    KernelGpu gpu{.uuid = field(*text, "GPU UUID")};
+    if (!text || text_field(*text, "GPU Excluded") == "Yes") continue;
+    KernelGpu gpu{.uuid = text_field(*text, "GPU UUID")};
     if (gpu.uuid.find('?') != std::string::npos) gpu.uuid.clear();
     if (const auto minor = numeric_field(*text, "Device Minor")) {
       gpu.device_file = cat("/dev/nvidia", *minor);

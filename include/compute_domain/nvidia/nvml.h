@@ -17,8 +17,8 @@ struct NvmlOptions {
   std::string driver_root = "/";     // below which libnvidia-ml.so.1 is looked for
   std::vector<std::string> folders;  // below it, searched before the usual ones
   std::string library;               // instead, when not ""
-  // What the kernel module says, /proc/driver/nvidia: GPUs that NVML does not see are told. "" or a
-  // folder that is not there says nothing.
+  // Where the kernel module says what it has: /proc/driver/nvidia. A GPU of its that NVML does not
+  // see is in the facts, with an error. "", or a folder that is not there: NVML alone is asked.
   std::string proc_driver;
 };
 
