@@ -71,8 +71,8 @@ Outcome check(const std::string& program, const NodeOnDisk& node,
   return run(program, flags);
 }
 
-// NVML's stand-in as the node's library, what it says, and of how many GPUs: the kernel module has no
-// more of them.
+// NVML's stand-in as the node's library, what it says, and of how many GPUs: the kernel module has
+// no more of them.
 void put_nvml(const NodeOnDisk& node, const std::string& says, std::size_t gpus) {
   const std::string library = node.dir.at("host/usr/lib64/libnvidia-ml.so.580.142");
   fs::copy_file(cat(CDOM_NVML_STAND_IN, "/libnvidia-ml.so.1"), library,

@@ -24,8 +24,7 @@ struct DeviceNode {
 // The major number of a character device in the text of /proc/devices.
 std::optional<unsigned> character_major(std::string_view proc_devices, std::string_view name);
 // What follows the name in a line such as "GPU UUID: GPU-76f0f73a" of a file in
-// /proc/driver/nvidia;
-// "" when there is no such line.
+// /proc/driver/nvidia; "" when there is no such line.
 std::string text_field(std::string_view text, std::string_view name);
 // The number there: "DeviceFileMinor: 17".
 std::optional<unsigned> numeric_field(std::string_view text, std::string_view name);
