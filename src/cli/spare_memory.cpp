@@ -17,6 +17,10 @@ constexpr std::size_t kMuch = std::size_t{1} << 20U;
 // What cannot be given back, as something used lies on each page, is not asked for again and again.
 constexpr std::size_t kMoreThanLeft = std::size_t{1} << 20U;
 
+std::size_t spare_of(const MemoryUse& use) {
+  return use.resident - std::min(use.resident, use.allocated);
+}
+
 }  // namespace
 
 MemoryUse memory_use() {
@@ -38,11 +42,11 @@ void SpareMemory::look() {
   const base::Duration now = clock_.elapsed();
   if (next_ && now < *next_) return;
   next_ = now + kBetweenLooks;
-  const MemoryUse use = use_();
-  left_ = std::min(left_, use.resident);
-  if (use.resident < use.allocated + kMuch || use.resident < left_ + kMoreThanLeft) return;
+  const std::size_t spare = spare_of(use_());
+  left_ = std::min(left_, spare);
+  if (spare < kMuch || spare < left_ + kMoreThanLeft) return;
   give_back_();
-  left_ = use_().resident;
+  left_ = spare_of(use_());
 }
 
 }  // namespace cdom::cli

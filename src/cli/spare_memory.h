@@ -36,7 +36,7 @@ class SpareMemory {
   const std::function<MemoryUse()> use_;
   const std::function<void()> give_back_;
   std::optional<base::Duration> next_;
-  std::size_t left_ = 0;  // resident after the last time
+  std::size_t left_ = 0;  // spare after the last time, at most
 };
 
 }  // namespace cdom::cli

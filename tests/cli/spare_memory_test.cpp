@@ -59,6 +59,23 @@ TEST_F(SpareMemoryTest, IsGivenBackOnceWhereMuchOfItIsPinned) {
   EXPECT_EQ(times_, 2);
 }
 
+TEST_F(SpareMemoryTest, IsGivenBackAlsoWhereALookFellIntoTheBurst) {
+  use_ = {.resident = 12 * kMiB, .allocated = 10 * kMiB};
+  look_later();
+  EXPECT_EQ(times_, 1);
+
+  use_.allocated = 1 * kMiB;
+  look_later();
+  EXPECT_EQ(times_, 2);
+  EXPECT_EQ(use_.resident, 1 * kMiB);
+}
+
+TEST_F(SpareMemoryTest, IsNoneWhereNotAllOfWhatIsAllocatedIsResident) {
+  use_ = {.resident = 1 * kMiB, .allocated = 10 * kMiB};
+  look_later();
+  EXPECT_EQ(times_, 0);
+}
+
 TEST_F(SpareMemoryTest, IsLookedAtAFewTimesAMinuteOnly) {
   look_later();
   use_.resident = 40 * kMiB;

@@ -133,6 +133,8 @@ func checkCrowd(c *Checks, plugin *Plugin, node *Node, claim Claim, who string, 
 	c.Check("nor the registration", node.AwaitSockets())
 	now := node.use()
 	fmt.Printf("        %d connections %s: %d file descriptors of the agent, %d kB of its own\n", size, who, now.descriptors, now.kilobytes)
+	// The agent looks for memory to give back each five seconds: also while they are there.
+	time.Sleep(6 * time.Second)
 	for _, conn := range crowd {
 		conn.Close()
 	}
