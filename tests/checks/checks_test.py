@@ -33,6 +33,7 @@ class Tree:
         self.write("include/compute_domain/core/plan.h", "struct Plan {};\nPlan make_plan();\n")
         self.write("src/core/plan.cpp", '#include "compute_domain/core/plan.h"\n')
         self.write("src/core/order.cpp", '#include <algorithm>\n\n#include "compute_domain/api/claim.h"\nvoid sorted_by_slot() {}\n')
+        self.write("tests/fuzz/sources.cmake", "set(sources\n    core/plan.cpp core/order.cpp)\n")
         for name in CHECKS:
             shutil.copy(ROOT / "tools" / name, self.write(f"tools/{name}", ""))
 
@@ -136,6 +137,13 @@ def includes_keep_libraries_and_private_headers_out_of_headers(tree: Tree) -> No
 
 
 @in_a_tree
+def includes_are_in_the_fuzzers_program_too(tree: Tree) -> None:
+    tree.replace("tests/fuzz/sources.cmake", "core/plan.cpp core/order.cpp", "core/order.cpp")
+    tree.write("src/core/order.cpp", '#include "compute_domain/core/plan.h"\n#include "compute_domain/api/claim.h"\n')
+    tree.refuses("check-includes", "tests/fuzz/sources.cmake:2: core/order.cpp includes compute_domain/core/plan.h, and core/plan.cpp is missing here")
+
+
+@in_a_tree
 def words_are_for_readers(tree: Tree) -> None:
     tree.write("docs/install.md", "A pod is\ntold so. There is no more. It is no longer there. Whoever asks.\n")
     tree.write("src/core/order.cpp", '// A pod is told so.\nauto text = "it is "\n            "no node";\nauto fine = "there is no node";\n')
@@ -146,5 +154,6 @@ def words_are_for_readers(tree: Tree) -> None:
 if __name__ == "__main__":
     sys.exit(run((a_tree_that_is_right_passes, design_misses_a_name_in_the_file_before_it, design_wants_the_whole_name,
                   design_misses_files_and_links, design_misses_a_module_in_the_table, design_finds_no_module_where_the_table_has_gone,
-                  includes_keep_modules_apart, includes_keep_libraries_and_private_headers_out_of_headers, words_are_for_readers),
+                  includes_keep_modules_apart, includes_keep_libraries_and_private_headers_out_of_headers,
+                  includes_are_in_the_fuzzers_program_too, words_are_for_readers),
                  names=sys.argv[1:]))
