@@ -1,5 +1,5 @@
 // Services: what kubelet finds behind the plugin's two sockets, served on connections that are open
-// already. All of gRPC and protobuf is in its source. Thread-safe.
+// already. It shows nothing of gRPC and protobuf. Thread-safe.
 #pragma once
 
 #include <memory>

@@ -12,6 +12,7 @@
 #include <barrier>
 #include <cstring>
 #include <filesystem>
+#include <fstream>
 #include <future>
 #include <memory>
 #include <optional>
@@ -197,6 +198,17 @@ TEST_F(PluginTest, NeverSendsWhatIsNoUtf8) {
 
   EXPECT_EQ(answer.code, kOk) << answer.message;
   EXPECT_EQ(answer.claims["uid-of-a"].error, "\uFFFD in the file");
+}
+
+// Those of gRPC's callback interface wake each second, and hear nothing for 100 ms then.
+TEST_F(PluginTest, HasNoThreadThatSleepsThroughACall) {
+  start();
+  ASSERT_EQ(Kubelet(paths().dra).prepare({claim_named("a")}).code, kOk);
+  for (const auto& thread : std::filesystem::directory_iterator("/proc/self/task")) {
+    std::string name;
+    std::ifstream(thread.path() / "comm") >> name;
+    EXPECT_NE(name, "nexting_thread");
+  }
 }
 
 TEST_F(PluginTest, ServesRequestsSideBySide) {

@@ -1,7 +1,8 @@
-// For the thread sanitizer: what gRPC's own threads touch is not judged. Debian's gRPC is not
-// instrumented, so of a handover between one of its threads and ours only the two accesses are seen
-// and not what orders them; and its threads run inline functions that the linker took from our
-// instrumented objects, in stacks that name nothing of gRPC that tsan.supp could match.
+// For the thread sanitizer: what gRPC's own threads touch is not judged, nor what those of
+// dra/grpc_server.h do, to which gRPC hands it over. Debian's gRPC is not instrumented, so of a
+// handover between one of its threads and ours only the two accesses are seen and not what orders
+// them; and its threads run inline functions that the linker took from our instrumented objects, in
+// stacks that name nothing of gRPC that tsan.supp could match.
 #include <dlfcn.h>
 #include <pthread.h>
 
@@ -33,11 +34,14 @@ struct Unjudged {
 
 }  // namespace
 
-// In place of the C library's: gRPC names each thread that it makes, first thing, on that thread.
+// In place of the C library's: gRPC names each thread that it makes, first thing, on that thread,
+// and so does GrpcServer.
 extern "C" int pthread_setname_np(pthread_t thread, const char* name) {
   Dl_info caller{};
-  if (dladdr(__builtin_return_address(0), &caller) != 0 &&
-      std::string_view(caller.dli_fname).find("/libgpr.so") != std::string_view::npos) {
+  const bool is_grpcs =
+      dladdr(__builtin_return_address(0), &caller) != 0 &&
+      std::string_view(caller.dli_fname).find("/libgpr.so") != std::string_view::npos;
+  if (is_grpcs || std::string_view(name) == "grpc-calls") {
     thread_local const Unjudged unjudged;
   }
   using SetName = int (*)(pthread_t, const char*);

@@ -60,8 +60,8 @@ std::vector<cli::Flag> own_rows(AgentFlags& f) {
       {"channel-as-zero", "IMEX_CHANNEL_AS_ZERO", on_off(f.channel_as_zero),
        "containers see their channel as channel0 too, whichever it is"},
       {"healthcheck-port", "HEALTHCHECK_PORT", number(f.healthcheck_port, -1, 65535),
-       "port of the gRPC health service (grpc.health.v1), services \"\" and \"liveness\"; -1 for "
-       "none"},
+       "port of the gRPC health service (grpc.health.v1: Check), services \"\" and \"liveness\"; "
+       "-1 for none"},
   };
 }
 
