@@ -122,11 +122,11 @@ def machine() -> dict:
 PROGRAMS = ("compute-domain-controller", "compute-domain-agent", "compute-domain-imex", "nvidia-imex")
 
 
-def spent() -> dict:
+def spent(programs: tuple = PROGRAMS) -> dict:
     """CPU-seconds of the operator's programs and of the IMEX daemons on this rack's nodes, with those of their processes
     that have ended: of the IMEX supervisors nearly all is its control tool's."""
     group = Cluster(Path(AUDIT_LOG).parent).control_group()
-    spent_by = dict.fromkeys(PROGRAMS, 0.0)
+    spent_by = dict.fromkeys(programs, 0.0)
     for process in Path("/proc").glob("[0-9]*"):
         try:
             program = Path(os.readlink(process / "exe")).name

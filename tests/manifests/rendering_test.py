@@ -124,6 +124,25 @@ def every_container_has_requests_and_a_memory_limit() -> None:
             assert {"cpu", "memory"} <= set(resources["requests"]) and "memory" in resources["limits"], container["name"]
 
 
+def every_container_is_asked_whether_it_lives_and_whether_it_is_ready() -> None:
+    for each in workloads(shipped("default")):
+        for container in each["spec"]["template"]["spec"]["containers"]:
+            if each["metadata"]["name"] == "compute-domain-imex":
+                # It serves nothing without a component, so that each question is a process that the runtime starts; and its
+                # end ends the workloads' memory.
+                asked = {name: container[f"{name}Probe"] for name in ("startup", "liveness")}
+                assert "readinessProbe" not in container, container
+                for probe in asked.values():
+                    assert probe["exec"]["command"] == ["/usr/bin/compute-domain-imex", "probe"], probe
+                    assert probe["periodSeconds"] * probe["failureThreshold"] >= 1200, probe
+                assert asked["liveness"]["periodSeconds"] >= 300, asked
+            else:
+                asked = {name: container[f"{name}Probe"] for name in ("liveness", "readiness")}
+                ports = {port["name"] for port in container["ports"]}
+                paths = {name: probe["httpGet"]["path"] for name, probe in asked.items() if probe["httpGet"]["port"] in ports}
+                assert paths == {"liveness": "/healthz", "readiness": "/readyz"}, (container["name"], asked)
+
+
 def needs_the_node(spec: dict) -> bool:
     """What Pod Security refuses already at its level "baseline", as far as pods here may have it."""
     containers = [*spec["containers"], *spec.get("initContainers", [])]
@@ -402,6 +421,7 @@ TESTS = (
     what_the_pages_show_takes_its_images_from_your_registry,
     every_object_and_pod_has_the_recommended_labels,
     every_container_has_requests_and_a_memory_limit,
+    every_container_is_asked_whether_it_lives_and_whether_it_is_ready,
     no_namespace_has_both_pods_that_need_the_node_and_others,
     the_namespaces_may_have_other_names,
     metrics_are_for_the_monitoring_namespace_only,
