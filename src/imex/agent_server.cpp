@@ -27,6 +27,12 @@ constexpr std::size_t kMostUnread = std::size_t{64} << 10;
 
 base::Result<AgentServer> AgentServer::listen(const std::string& path, std::set<uid_t> allowed,
                                               std::string program) {
+  auto door = open(path);
+  if (!door) return door.error();
+  return AgentServer(path, std::move(*door), std::move(allowed), std::move(program));
+}
+
+base::Result<AgentServer::Door> AgentServer::open(const std::string& path) {
   sockaddr_un address{};
   address.sun_family = AF_UNIX;
   if (path.empty() || path.size() >= sizeof address.sun_path) {
@@ -41,11 +47,32 @@ base::Result<AgentServer> AgentServer::listen(const std::string& path, std::set<
       chmod(path.c_str(), 0600) != 0 || ::listen(listener.get(), 16) != 0) {
     return base::system_error(cat("cannot listen on ", path));
   }
-  return AgentServer(std::move(listener), std::move(allowed), std::move(program));
+  const auto file = file_at(path);
+  if (!file) return base::system_error(cat("cannot look at ", path));
+  return Door{std::move(listener), *file};
+}
+
+std::optional<AgentServer::FileId> AgentServer::file_at(const std::string& path) {
+  struct stat status {};
+  if (lstat(path.c_str(), &status) != 0) return std::nullopt;
+  return FileId{status.st_dev, status.st_ino};
+}
+
+void AgentServer::look_after_file() {
+  if (file_at(path_) == door_.file) return;
+  auto door = open(path_);
+  if (!door) {
+    if (door.error().message != problem_) base::log_error(door.error().message);
+    problem_ = door.error().message;
+    return;
+  }
+  door_ = std::move(*door);
+  problem_.clear();
+  base::log_warning("the socket had been removed or replaced, and was put back", {{"path", path_}});
 }
 
 void AgentServer::add_to(std::vector<pollfd>& polled) const {
-  polled.push_back({.fd = listener_.get(), .events = POLLIN, .revents = 0});
+  polled.push_back({.fd = door_.socket.get(), .events = POLLIN, .revents = 0});
   for (const Connection& connection : connections_) {
     short events = 0;
     if (connection.out.size() < kMostUnread) events |= POLLIN;
@@ -61,7 +88,7 @@ std::int64_t AgentServer::agents() const {
 void AgentServer::serve(const std::vector<pollfd>& polled, const Calls& calls) {
   for (const pollfd& one : polled) {
     if (one.revents == 0) continue;
-    if (one.fd == listener_.get()) {
+    if (one.fd == door_.socket.get()) {
       accept_all();
       continue;
     }
@@ -95,7 +122,7 @@ void AgentServer::publish_fabric(const Calls& calls) {
 void AgentServer::accept_all() {
   for (;;) {
     base::Descriptor accepted(
-        accept4(listener_.get(), nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK));
+        accept4(door_.socket.get(), nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK));
     if (!accepted) return;
     ucred peer{};
     socklen_t size = sizeof peer;

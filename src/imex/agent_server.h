@@ -34,6 +34,10 @@ class AgentServer {
   static base::Result<AgentServer> listen(const std::string& path, std::set<uid_t> allowed,
                                           std::string program);
 
+  // Puts the socket file back where somebody has removed or replaced it: who is connected sees
+  // nothing of that, and a new agent, or a probe, finds nobody. Call it again and again.
+  void look_after_file();
+
   void add_to(std::vector<pollfd>& polled) const;
   // How many watch as agents: those of this node, as only allowed users are heard.
   [[nodiscard]] std::int64_t agents() const;
@@ -52,10 +56,25 @@ class AgentServer {
          has_fabric_news = false, is_over = false;
   };
 
-  AgentServer(base::Descriptor listener, std::set<uid_t> allowed, std::string program)
-      : listener_(std::move(listener)),
+  // What the socket file is, whatever its name.
+  struct FileId {
+    dev_t device = 0;
+    ino_t inode = 0;
+    friend bool operator==(const FileId&, const FileId&) = default;
+  };
+  struct Door {
+    base::Descriptor socket;
+    FileId file;
+  };
+
+  AgentServer(std::string path, Door door, std::set<uid_t> allowed, std::string program)
+      : path_(std::move(path)),
+        door_(std::move(door)),
         allowed_(std::move(allowed)),
         program_(std::move(program)) {}
+
+  static base::Result<Door> open(const std::string& path);
+  static std::optional<FileId> file_at(const std::string& path);
 
   void accept_all();
   void read_from(Connection& connection, const Calls& calls);
@@ -63,7 +82,9 @@ class AgentServer {
   static void write_to(Connection& connection, const Calls& calls);
   void drop_ended();
 
-  base::Descriptor listener_;
+  std::string path_;
+  Door door_;
+  std::string problem_;  // that kept the file from being put back
   std::set<uid_t> allowed_;
   std::string program_;
   std::list<Connection> connections_;

@@ -85,6 +85,7 @@ class Supervisor::Loop {
   void look_around();
   void check_driver();
   void check_credentials();
+  void check_socket();
   void reap_orphans() const;
   [[nodiscard]] bool is_withdrawn() const;
   [[nodiscard]] std::string how_it_ended(const Ending& ending) const;
@@ -114,7 +115,7 @@ class Supervisor::Loop {
   std::optional<Hosts> hosts_;
   std::optional<Error> start_error_;  // of the last start
   std::string cannot_start_;          // while no daemon runs
-  Duration check_at_{}, check_credentials_at_{};
+  Duration check_at_{}, check_credentials_at_{}, check_socket_at_{};
   DaemonStatus reported_;
   bool is_ending_ = false, offers_tool_ = false;
   std::vector<pollfd> polled_;
@@ -342,6 +343,7 @@ void Supervisor::Loop::step(Duration patience) {
   server_.serve(polled_, calls_);
   check_driver();
   check_credentials();
+  check_socket();
   if (options_.reaps_orphans) reap_orphans();
   act_on_keeper();
   tell();
@@ -367,6 +369,14 @@ void Supervisor::Loop::check_driver() {
   }
   offers_tool_ = usable.has_value();
   check_at_ = clock_.elapsed() + (usable ? kWhileUsable : kElse);
+}
+
+// Nothing waits for that: the loop comes by every ten seconds at least.
+void Supervisor::Loop::check_socket() {
+  constexpr Duration kBetweenLooks = std::chrono::seconds(2);
+  if (clock_.elapsed() < check_socket_at_) return;
+  check_socket_at_ = clock_.elapsed() + kBetweenLooks;
+  server_.look_after_file();
 }
 
 // They are renewed by whatever mounts them; the daemon reads them at the start and at SIGUSR1.

@@ -8,6 +8,8 @@
 
 #include <algorithm>
 #include <csignal>
+#include <filesystem>
+#include <fstream>
 #include <thread>
 
 #include "compute_domain/base/files.h"
@@ -347,6 +349,29 @@ TEST(ImexSupervisor, OnlyOneOwnsANode) {
   const auto second = Supervisor::open(rig.node(0).options, rig.node(0).clock, base::Random(9));
   ASSERT_FALSE(second);
   EXPECT_EQ(second.error().kind, base::ErrorKind::Conflict);
+}
+
+// Kubelet's probe connects anew each time: it would have the pod started again, and with it the
+// workloads that use NVLink, while the agent is content with the connection that it has.
+TEST(ImexSupervisor, PutsBackASocketThatVanishes) {
+  Rig rig(1);
+  Node& node = rig.node(0);
+  rig.start(0);
+  ASSERT_TRUE(rig.until_phase(0, DaemonPhase::Ready));
+  const auto is_there = [&] { return std::filesystem::is_socket(node.options.socket_path); };
+  for (const bool is_replaced : {false, true}) {
+    std::filesystem::remove(node.options.socket_path);
+    if (is_replaced) std::ofstream(node.options.socket_path) << "not a socket";
+    ASSERT_TRUE(rig.until(is_there));
+    const auto pids = daemon_pids();
+    TestAgent another(node.options.socket_path);
+    ASSERT_TRUE(rig.until([&] {
+      another.read();
+      return another.hello.has_value();
+    }));
+    EXPECT_FALSE(rig.ask(node, Request(rig.hosts()))) << "by the connection that it had";
+    EXPECT_EQ(daemon_pids(), pids);
+  }
 }
 
 TEST(ImexSupervisor, HearsOnlyAllowedUsers) {
