@@ -209,6 +209,47 @@ TEST_F(DaemonKeeperTest, ALineBringsTheViewOnceThereIsOneForEachMissingPeer) {
   EXPECT_GE(*keeper.next_due() - clock.elapsed(), seconds(4));
 }
 
+// Each view is a process, and tells nothing of peers that the daemon has printed nothing about.
+TEST_F(DaemonKeeperTest, ADaemonThatPrintsIsAskedForItsConnectionsOnceItHasPrintedThem) {
+  have_two_peers();
+  start();
+  keeper.printed(1);
+  ASSERT_EQ(*next(), Action(AskTool{Question::State}));
+  keeper.answered(says("READY\n"));
+  EXPECT_EQ(*keeper.next_due() - clock.elapsed(), milliseconds(200));
+  clock.advance(milliseconds(100));
+  keeper.printed(1);
+  EXPECT_EQ(*keeper.next_due() - clock.elapsed(), milliseconds(5));
+  EXPECT_EQ(*next(), Action(AskTool{Question::View}));
+  keeper.answered(says(kPartView));
+  EXPECT_EQ(*keeper.next_due() - clock.elapsed(), milliseconds(800));
+}
+
+TEST_F(DaemonKeeperTest, LinesThatCameBeforeReadyCountAsConnections) {
+  have_two_peers();
+  start();
+  keeper.printed(2);
+  ASSERT_EQ(*next(), Action(AskTool{Question::State}));
+  keeper.answered(says("READY\n"));
+  EXPECT_EQ(*keeper.next_due() - clock.elapsed(), milliseconds(10));
+  EXPECT_EQ(*next(), Action(AskTool{Question::View}));
+  keeper.answered(says(kWholeView));
+  EXPECT_GE(*keeper.next_due() - clock.elapsed(), seconds(4));
+}
+
+TEST_F(DaemonKeeperTest, ALineFromBeforeTheLastViewIsOfAPeerThatItShows) {
+  have_two_peers();
+  start();
+  keeper.printed(2);
+  next();
+  keeper.answered(says("READY\n"));
+  next();
+  keeper.answered(says(kNoView));
+  const auto due = keeper.next_due();
+  keeper.printed(1);
+  EXPECT_EQ(keeper.next_due(), due) << "of two that are missing";
+}
+
 TEST_F(DaemonKeeperTest, LooksSoonerWhenTheDaemonHasPrintedSomething) {
   have_two_peers();
   view_ = kWholeView;

@@ -125,6 +125,7 @@ std::optional<Action> DaemonKeeper::next() {
     ask_at_.reset();
     asked_instance_ = status_.instance;
     asking_ = view_is_next_ ? AskTool::Question::View : AskTool::Question::State;
+    if (view_is_next_) unviewed_ = 0;
     asked_at_ = now;
     is_about_lines_ = std::exchange(news_, 0) > 0;
     return AskTool{*asking_};
@@ -150,9 +151,9 @@ void DaemonKeeper::started() {
   begun.hosts_revision = status_.hosts_revision;
   status_ = std::move(begun);
   is_first_try_ = view_is_next_ = lacks_view_ = wants_signal_ = sent_term_ = false;
-  row_was_ready_ = was_whole_ = false;
+  row_was_ready_ = was_whole_ = has_printed_ = false;
   refusals_ = 0;
-  news_ = 0;
+  news_ = unviewed_ = 0;
   line_interval_ = times_.line_interval;
   doubt_until_ = {};
   awaited_ = awaited_peers(wanted_->table_text, hosts_text_, wanted_->slot);
@@ -200,6 +201,11 @@ Duration DaemonKeeper::step() const {
   return std::clamp(age, times_.first_question, times_.longest_step);
 }
 
+Duration DaemonKeeper::first_view() const {
+  const bool is_part = has_printed_ && unviewed_ < missing();
+  return is_part ? times_.first_unprinted_view : times_.first_view;
+}
+
 std::size_t DaemonKeeper::missing() const {
   return static_cast<std::size_t>(std::ranges::count_if(awaited_, [&](std::int64_t peer) {
     const auto letter = status_.peers.find(peer);
@@ -231,7 +237,7 @@ void DaemonKeeper::note_change() { changed_at_ = clock_.elapsed(); }
 // The answer to a question under way may be about the moment before.
 void DaemonKeeper::look_sooner() {
   note_change();
-  view_step_ = times_.first_view;
+  view_step_ = first_view();
   line_interval_ = times_.line_interval;
   doubt_until_ = changed_at_ + times_.doubt;
   // Between two refusals that would make a fault the daemon has its time.
@@ -245,6 +251,8 @@ void DaemonKeeper::printed(std::size_t lines) {
   if (now - printed_at_ >= times_.line_silence) line_interval_ = times_.line_interval;
   printed_at_ = now;
   news_ += lines;
+  unviewed_ += lines;
+  has_printed_ = true;
   ask_about_lines();
 }
 
@@ -253,7 +261,7 @@ void DaemonKeeper::printed(std::size_t lines) {
 void DaemonKeeper::ask_about_lines() {
   const bool may_be_a_fault = status_.answers && refusals_ > 0;
   if (news_ == 0 || asking_ || !ask_at_ || may_be_a_fault) return;
-  const bool is_part = ready_at_ && !was_whole_ && news_ < missing();
+  const bool is_part = ready_at_ && !was_whole_ && unviewed_ < missing();
   const Duration interval =
       is_part ? std::max(times_.question_interval, line_interval_) : line_interval_;
   const Duration rest = std::min(kRest * answer_took_, times_.question_interval);
@@ -320,7 +328,7 @@ void DaemonKeeper::see_state(const ToolAnswer& answer) {
   const bool is_first = !ready_at_;
   if (is_first) {
     ready_at_ = viewed_at_ = clock_.elapsed();
-    view_step_ = times_.first_view;
+    view_step_ = first_view();
   }
   // The host's daemon names its peers by the host's own names.
   if (is_hosts_) return ask_again_after(rest());

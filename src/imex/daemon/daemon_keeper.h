@@ -24,15 +24,17 @@ namespace cdom::imex {
 
 // When the control tool is asked: after the daemon was started, has printed lines, or got a signal
 // or other hosts; and in growing steps otherwise, as a daemon may print nothing: up to READY
-// ("-q"), and then ("-N") until it is connected to all that it should be. A daemon at rest is asked
-// every rest_interval, each node at moments of its own: a question is a process, and "-N" asks the
+// ("-q"), and then ("-N") until it is connected to all that it should be; in greater steps where it
+// prints, and has not yet printed a line for each peer. A daemon at rest is asked every
+// rest_interval, each node at moments of its own: a question is a process, and "-N" asks the
 // daemons of all nodes. Lines that come again and again without any change count ever less.
 struct KeeperTimes {
   base::Duration stop_patience = std::chrono::seconds(5);  // from SIGTERM to SIGKILL
   base::Duration first_question = std::chrono::milliseconds(5);
   base::Duration longest_step = std::chrono::milliseconds(250);  // of a start of usual length
   base::Duration usual_start = std::chrono::seconds(10);
-  base::Duration first_view = std::chrono::milliseconds(10);    // then four times that, and so on
+  base::Duration first_view = std::chrono::milliseconds(10);  // then four times that, and so on
+  base::Duration first_unprinted_view = std::chrono::milliseconds(200);
   base::Duration question_interval = std::chrono::seconds(1);   // while something is awaited,
   base::Duration settling = std::chrono::seconds(30);           // for so long after the last change
   base::Duration doubt = std::chrono::seconds(5);               // and after hosts or a signal
@@ -117,6 +119,8 @@ class DaemonKeeper {
   void note_change();
   void count_lines(bool has_changed);
   [[nodiscard]] base::Duration step() const;
+  // From READY, or a signal, to the next view.
+  [[nodiscard]] base::Duration first_view() const;
   // Peers that the daemon should be connected to and is not.
   [[nodiscard]] std::size_t missing() const;
   // Until the next question when there is no reason for one.
@@ -155,6 +159,8 @@ class DaemonKeeper {
   std::set<std::int64_t> awaited_;  // peers
 
   std::size_t news_ = 0;            // lines, and a signal, since the last question
+  std::size_t unviewed_ = 0;        // lines since the last view
+  bool has_printed_ = false;        // this instance
   bool is_about_lines_ = false;     // the question under way
   base::Duration line_interval_{};  // between questions about lines
   base::Duration printed_at_{};
