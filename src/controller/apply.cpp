@@ -39,6 +39,8 @@ std::uint64_t& newest_of_kind(Written& written) {
     return written.lists;
   } else if constexpr (std::is_same_v<T, api::ComputeDomainClique>) {
     return written.cliques;
+  } else if constexpr (std::is_same_v<T, api::Node>) {
+    return written.nodes;
   } else {
     static_assert(std::is_same_v<T, api::ResourceSlice>, "no key waits to see this kind");
     return written.slices;
@@ -315,8 +317,8 @@ class Run : public Proofs {
 
   Result<void> patch_node(const api::ObjectMeta& node, const api::MetadataValues& labels,
                           const api::MetadataValues& annotations) {
-    return unless_gone(client_.patch<api::Node>(
-        api::name_of(node), "", api::metadata_patch(version_of(node), labels, annotations)));
+    return unless_gone(noted(client_.patch<api::Node>(
+        api::name_of(node), "", api::metadata_patch(version_of(node), labels, annotations))));
   }
 
   // What is there under a name that the cache does not have has lost the labels by which the cache
@@ -428,7 +430,8 @@ class Run : public Proofs {
 
 Written newest_of(const Written& a, const Written& b) {
   return {std::max(a.domains, b.domains), std::max(a.templates, b.templates),
-          std::max(a.lists, b.lists), std::max(a.slices, b.slices), std::max(a.cliques, b.cliques)};
+          std::max(a.lists, b.lists),     std::max(a.slices, b.slices),
+          std::max(a.cliques, b.cliques), std::max(a.nodes, b.nodes)};
 }
 
 Apply::Apply(const kube::Client& client, kube::EventRecorder& events, Memory& memory,

@@ -13,7 +13,8 @@ bool is_seen(const Written& written, const Stores& stores) {
          stores.templates.seen_version() >= written.templates &&
          stores.lists.seen_version() >= written.lists &&
          stores.slices.seen_version() >= written.slices &&
-         stores.cliques.seen_version() >= written.cliques;
+         stores.cliques.seen_version() >= written.cliques &&
+         stores.nodes.seen_version() >= written.nodes;
 }
 
 }  // namespace

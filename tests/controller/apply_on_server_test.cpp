@@ -77,6 +77,26 @@ TEST_F(ApplyOnServer, DeletesATemplateOfItsDomainOnlyWhateverHasTakenItsName) {
   EXPECT_TRUE(is_left(owner("uid-train"), "")) << "without its label we may not";
 }
 
+// The watch of Nodes rests between reads: a key that went on before it has shown the write would
+// decide as before, of a version that is gone, and run into one conflict after the other.
+TEST_F(ApplyOnServer, TellsWhichNodeItHasWritten) {
+  load("{apiVersion: v1, kind: Node, metadata: {name: n1}}");
+  const auto written = [&](const auto& action_of) {
+    const auto node = client_.get<api::Node>({"", "n1"});
+    if (!node) return std::uint64_t{0};
+    const Applied applied = apply(action_of(node->meta));
+    EXPECT_TRUE(applied.result) << applied.result.error().message;
+    const auto after = client_.get<api::Node>({"", "n1"});
+    EXPECT_EQ(applied.written.nodes, kube::version_number(after->meta.resource_version));
+    return applied.written.nodes;
+  };
+  EXPECT_GT(written([](const auto& meta) { return core::LabelNode{meta, "u.1"}; }), 0U);
+  EXPECT_GT(written([](const auto& meta) { return core::UnmarkNode{meta}; }), 0U);
+  EXPECT_GT(written([](const auto& meta) { return core::LabelForAgents{meta, true}; }), 0U);
+  EXPECT_EQ(apply(core::UnmarkNode{{.name = "gone", .resource_version = "1"}}).written, Written{})
+      << "a Node that is gone is no failure";
+}
+
 class CliqueObjectsOnServer : public ApplyOnServer {
  protected:
   CliqueObjectsOnServer() {

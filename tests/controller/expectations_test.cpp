@@ -76,8 +76,9 @@ TEST(Expectations, OfManyKeysNoneIsForgottenThatHasNotSeenItsWrite) {
 
 // Each kind counts its own versions in the store of its own.
 TEST(Expectations, AWriteIsSeenInTheStoreOfItsKind) {
-  for (const Written& written : {Written{.domains = 3}, Written{.templates = 3},
-                                 Written{.lists = 3}, Written{.slices = 3}}) {
+  for (const Written& written :
+       {Written{.domains = 3}, Written{.templates = 3}, Written{.lists = 3}, Written{.slices = 3},
+        Written{.cliques = 3}, Written{.nodes = 3}}) {
     ShellRig rig;
     Expectations expectations;
     expectations.expect(kNamespaceKey, written, 0s);

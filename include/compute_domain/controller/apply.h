@@ -20,7 +20,7 @@ namespace cdom::controller {
 
 // What a key has to see in its stores before it is reconciled again.
 struct Written {
-  std::uint64_t domains = 0, templates = 0, lists = 0, slices = 0, cliques = 0;
+  std::uint64_t domains = 0, templates = 0, lists = 0, slices = 0, cliques = 0, nodes = 0;
 
   friend bool operator==(const Written&, const Written&) = default;
 };
