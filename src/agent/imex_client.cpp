@@ -35,6 +35,16 @@ Error unavailable(const std::string& path, const std::string& what) {
   return {ErrorKind::Unavailable, cat("compute-domain-imex does not answer on ", path, ": ", what)};
 }
 
+Error too_new(const std::string& path, const imex::Hello& supervisor) {
+  return {ErrorKind::Unavailable,
+          cat(supervisor.program.empty() ? "compute-domain-imex" : supervisor.program, " on ", path,
+              " speaks protocol ", supervisor.version, ", and this agent speaks ",
+              imex::kProtocolVersion,
+              ": bring the agent to that version, or delete the compute-domain-imex pod of this "
+              "node, which comes back in the version that is installed; that ends what uses NVLink "
+              "here")};
+}
+
 // Proven by its mark, which a supervisor makes before it starts anything. Without a mark none has
 // run since the node has booted, or the last has ended its daemon and taken its files along.
 bool supervisor_has_ended(const std::string& socket_path) {
@@ -111,17 +121,25 @@ class ImexClient::Connection {
     return reply_.error ? Result<std::string>(*reply_.error) : Result<std::string>(reply_.text);
   }
 
+  // That of the supervisor, where it is lower than this agent's.
+  [[nodiscard]] std::int64_t protocol() const {
+    return supervisor_ ? std::min(supervisor_->version, imex::kProtocolVersion)
+                       : imex::kProtocolVersion;
+  }
+
   // False when it has not been heard of for too long.
   bool is_alive() {
     const Duration now = clock_.elapsed();
     if (asked_alive_) return now - *asked_alive_ < kQuietTime;
     if (now - heard_ >= kQuietTime) {
       asked_alive_ = now;
-      send(imex::Hello{});
+      send(imex::Hello{protocol(), ""});
     }
     return true;
   }
 
+  [[nodiscard]] bool has_heard() const { return has_heard_; }
+  [[nodiscard]] const std::optional<imex::Hello>& supervisor() const { return supervisor_; }
   [[nodiscard]] const std::string& refusal() const { return refusal_; }
 
  private:
@@ -136,6 +154,7 @@ class ImexClient::Connection {
   void hear(const std::string& line) {
     heard_ = clock_.elapsed();
     asked_alive_.reset();
+    has_heard_ = true;
     const auto notice = imex::decode_notice(line, heard_);
     if (!notice) return;
     if (const auto* status = std::get_if<base::DaemonStatus>(&*notice)) {
@@ -143,6 +162,7 @@ class ImexClient::Connection {
       // Why one is not connected decides nothing, and changes of it would only wake the agent.
       std::erase_if(status_->peers, [](const auto& p) { return p.second != base::kConnected; });
     }
+    if (const auto* hello = std::get_if<imex::Hello>(&*notice)) supervisor_ = *hello;
     if (const auto* fabric = std::get_if<nvidia::FabricFacts>(&*notice)) fabric_ = *fabric;
     if (const auto* reply = std::get_if<imex::Reply>(&*notice)) {
       reply_ = *reply;
@@ -158,8 +178,10 @@ class ImexClient::Connection {
   std::uint64_t last_id_ = 0;
   imex::Reply reply_;
   std::string refusal_;  // of the connection itself
+  std::optional<imex::Hello> supervisor_;
   std::optional<base::DaemonStatus> status_;
   Duration heard_;
+  bool has_heard_ = false;
   std::optional<Duration> asked_alive_;
   bool is_over_ = false;
 };
@@ -197,9 +219,17 @@ Result<void> ImexClient::connect() {
     return unavailable(socket_path_, cat(std::generic_category().message(why),
                                          "; does its pod run on this node?"));
   }
-  connection->send(imex::Hello{imex::kProtocolVersion, program_});
-  connection->send(watch_);
-  if (!connection->take_until([&] { return connection->status().has_value(); })) {
+  // It speaks first. One that is refused, as it is tried at each step, is asked for nothing.
+  (void)connection->take_until([&] { return connection->has_heard(); });
+  if (const auto& supervisor = connection->supervisor()) {
+    if (supervisor->version > imex::kProtocolVersion) return too_new(socket_path_, *supervisor);
+  }
+  const bool is_heard = connection->has_heard() && connection->refusal().empty();
+  if (is_heard) {
+    connection->send(imex::Hello{connection->protocol(), program_});
+    connection->send(watch_);
+  }
+  if (!is_heard || !connection->take_until([&] { return connection->status().has_value(); })) {
     return unavailable(socket_path_, connection->refusal().empty() ? "it reports no state"
                                                                    : connection->refusal());
   }

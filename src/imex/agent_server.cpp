@@ -152,9 +152,28 @@ void AgentServer::read_from(Connection& connection, const Calls& calls) {
       return;
     }
     connection.in.add({block, static_cast<std::size_t>(got)});
-    while (const auto line = connection.in.next()) answer(connection, *line, calls);
+    while (!connection.is_over) {
+      const auto line = connection.in.next();
+      if (!line) break;
+      answer(connection, *line, calls);
+    }
     if (connection.in.is_flooded()) connection.is_over = true;
   }
+}
+
+// Once in the log: the agent comes again.
+void AgentServer::refuse(Connection& connection, const Hello& agent) {
+  const std::string why =
+      cat(agent.program.empty() ? "the agent" : agent.program, " speaks protocol ", agent.version,
+          ", and ", program_, " speaks ", kProtocolVersion,
+          ": delete the compute-domain-imex pod of this node, which comes back in the version that "
+          "is installed and ends what uses NVLink here, or take the agent back to this version");
+  if (std::exchange(refused_, agent.program) != agent.program) {
+    base::log_warning("refused an agent", {{"error", why}});
+  }
+  const std::string line = encode(Notice(Reply{0, base::Error{base::ErrorKind::Invalid, why}}));
+  (void)!send(connection.socket.get(), line.data(), line.size(), MSG_NOSIGNAL);
+  connection.is_over = true;
 }
 
 void AgentServer::answer(Connection& connection, const std::string& line, const Calls& calls) {
@@ -163,6 +182,7 @@ void AgentServer::answer(Connection& connection, const std::string& line, const 
   if (!asked.request) {
     reply.error = asked.request.error();
   } else if (const auto* hello = std::get_if<Hello>(&*asked.request)) {
+    if (hello->version > kProtocolVersion) return refuse(connection, *hello);
     // An agent also says it to hear whether the supervisor lives.
     if (!std::exchange(connection.is_known, true)) {
       base::log_info("an agent has connected",

@@ -79,6 +79,7 @@ class AgentServer {
   void accept_all();
   void read_from(Connection& connection, const Calls& calls);
   void answer(Connection& connection, const std::string& line, const Calls& calls);
+  void refuse(Connection& connection, const Hello& agent);
   static void write_to(Connection& connection, const Calls& calls);
   void drop_ended();
 
@@ -86,7 +87,7 @@ class AgentServer {
   Door door_;
   std::string problem_;  // that kept the file from being put back
   std::set<uid_t> allowed_;
-  std::string program_;
+  std::string program_, refused_;  // the agent that was refused last
   std::list<Connection> connections_;
 };
 

@@ -249,6 +249,17 @@ class ScriptedSupervisor {
       (void)!::send(socket_.get(), text.data(), text.size(), MSG_NOSIGNAL);
     });
   }
+  // All that a client has said until it went.
+  std::string heard() {
+    thread_.join();
+    std::string text;
+    char block[4096];
+    for (ssize_t got = 1; got > 0;) {
+      got = recv(socket_.get(), block, sizeof block, 0);
+      if (got > 0) text.append(block, static_cast<std::size_t>(got));
+    }
+    return text;
+  }
 
  private:
   base::Descriptor listener_, socket_;
@@ -261,12 +272,46 @@ TEST(ImexClient, UnderstandsASupervisorOfALaterVersion) {
   ScriptedSupervisor supervisor(dir.at("sock"));
   ImexClient client(dir.at("sock"), "agent", clock);
   supervisor.say(
-      "hello version=9 program=later colour=blue\nweather sunny=1\n"
+      "hello version=1 program=later colour=blue\nweather sunny=1\n"
       "state phase=ready running=1 answers=1 group=g slot=0 instance=i peers=1:C,2:N,3:Z heat=7\n");
   const auto status = client.status();
   ASSERT_TRUE(status) << status.error().message;
   EXPECT_EQ(status->phase, base::DaemonPhase::Ready);
   EXPECT_THAT(status->peers, ElementsAre(Pair(1, 'C'))) << "no change of another wakes the agent";
+}
+
+// Its words may mean something else than this agent takes them for.
+TEST(ImexClient, RefusesASupervisorOfALaterProtocol) {
+  const base::Directory dir;
+  const base::SystemClock clock;
+  const std::string path = dir.at("sock");
+  ScriptedSupervisor supervisor(path);
+  ImexClient client(path, "agent", clock);
+  supervisor.say(
+      "hello version=9 program=compute-domain-imex/0.9.0\nstate phase=ready running=1\n");
+  const auto status = client.status();
+  ASSERT_FALSE(status);
+  EXPECT_EQ(status.error().kind, base::ErrorKind::Unavailable);
+  EXPECT_EQ(status.error().message,
+            "compute-domain-imex/0.9.0 on " + path +
+                " speaks protocol 9, and this agent speaks 1: bring the agent to that version, or "
+                "delete the compute-domain-imex pod of this node, which comes back in the version "
+                "that is installed; that ends what uses NVLink here");
+  EXPECT_EQ(supervisor.heard(), "") << "it would begin to look at what the node lacks";
+
+  supervisor.say("hello program=of-before\nstate phase=ready running=1\n");
+  EXPECT_TRUE(client.status()) << "an earlier one is served";
+}
+
+TEST(ImexClient, SaysWhyItIsRefused) {
+  const base::Directory dir;
+  const base::SystemClock clock;
+  ScriptedSupervisor supervisor(dir.at("sock"));
+  ImexClient client(dir.at("sock"), "agent", clock);
+  supervisor.say("error id=0 kind=Forbidden message=no%20guests\n");
+  const auto status = client.status();
+  ASSERT_FALSE(status);
+  EXPECT_THAT(status.error().message, HasSubstr("no guests"));
 }
 
 TEST(ImexClient, ASilentSupervisorIsUnavailable) {

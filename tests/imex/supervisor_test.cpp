@@ -41,6 +41,22 @@ TEST(ImexSupervisor, FormsADomainThroughItsOwnHostsFile) {
   EXPECT_THAT(rig.node(0).agent->hello->program, HasSubstr("compute-domain-imex"));
 }
 
+TEST(ImexSupervisor, RefusesAnAgentOfALaterProtocol) {
+  Rig rig(1);
+  TestAgent later(rig.node(0).options.socket_path);
+  later.send(encode(1, Hello{kProtocolVersion + 1, "compute-domain-agent/9"}) + encode(2, Watch{}));
+  ASSERT_TRUE(rig.until([&] {
+    later.read();
+    return later.is_over;
+  }));
+  ASSERT_TRUE(later.reply && later.reply->error);
+  EXPECT_EQ(later.reply->id, 0U);
+  EXPECT_THAT(later.reply->error->message, HasSubstr("compute-domain-agent/9 speaks protocol 2"));
+  EXPECT_THAT(later.reply->error->message, HasSubstr("delete the compute-domain-imex pod"));
+  EXPECT_FALSE(later.state);
+  EXPECT_FALSE(rig.ask(rig.node(0), Stop{})) << "the other agent is served";
+}
+
 TEST(ImexSupervisor, GivesTheDaemonTheDevicesOfTheNode) {
   Rig rig(0, 1);
   rig.nodes.push_back(std::make_unique<Node>(0));

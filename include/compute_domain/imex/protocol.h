@@ -2,9 +2,10 @@
 //
 // A line is a verb and its fields, "want id=3 group=3f0e slot=2 …\n", values percent-encoded. Both
 // sides may be of any version: an unknown field is ignored, an absent one has its default, and an
-// unknown request is answered with Invalid. The supervisor answers requests in order. An agent that
-// sent "watch" gets its state and the node's fabric at once and at every change; what a request has
-// changed comes before its answer.
+// unknown request is answered with Invalid. The supervisor says hello first, and answers requests
+// in order; who is refused gets an error of id 0, and no more. An agent that sent "watch" gets its
+// state and the node's fabric at once and at every change; what a request has changed comes before
+// its answer.
 #pragma once
 
 #include <cstdint>
@@ -24,7 +25,9 @@ namespace cdom::imex {
 using base::DaemonPhase;
 using base::DaemonStatus;
 
-// Counts up when a field or verb changes its meaning; what is only added does not count.
+// Counts up when a field or verb changes its meaning; what is only added does not count. An agent
+// speaks that of its supervisor where it is lower than its own, and says so in its hello. Who hears
+// one above its own refuses the other.
 inline constexpr std::int64_t kProtocolVersion = 1;
 
 struct Hello {
