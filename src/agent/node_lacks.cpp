@@ -9,8 +9,12 @@ std::vector<core::NodeFault> faults_by(const std::vector<base::NodeLack>& lacks)
   std::vector<core::NodeFault> faults;
   for (const base::NodeLack& lack : lacks) {
     const auto reason = core::Reason::find(lack.reason);
-    if (!reason || reason->row().subject != core::Subject::Node) continue;
-    core::NodeFault fault{.reason = *reason, .message = lack.message, .is_blocking = false};
+    if (!reason || reason->row().subject != core::Subject::Node) {
+      if (lack.is_blocking) faults.push_back({core::kFaultImex, "ImexCannotStart", lack.message});
+      continue;
+    }
+    core::NodeFault fault{
+        .reason = *reason, .message = lack.message, .is_blocking = lack.is_blocking};
     for (const std::string& part : base::split(reason->row().where, ',')) {
       const std::string_view condition = base::trim(part);
       if (condition == api::kConditionCanServe) {

@@ -8,8 +8,9 @@
 
 namespace cdom::agent {
 
-// The condition of each is that of its reason's row; where that names CanServe too, pods would
-// fail. Reasons that this version does not know are left out.
+// The condition of each is that of its reason's row; where that names CanServe too, or the
+// supervisor says so, pods would fail. Of the reasons that this version does not know, those for
+// which pods would fail are ImexCannotStart, with the supervisor's message; others are left out.
 std::vector<core::NodeFault> faults_by(const std::vector<base::NodeLack>& lacks);
 
 }  // namespace cdom::agent

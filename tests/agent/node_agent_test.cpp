@@ -523,6 +523,12 @@ TEST(NodeAgent, ANodeThatLacksSomethingSaysSoAndOffersNothingWherePodsWouldFail)
   EXPECT_EQ(reason_of(rig, api::kConditionCanServe), "OtherPlugin");
   EXPECT_EQ(reason_of(rig, "Persistence"), "");
 
+  rig.imex.daemon.lacks = Lacks{{"NoCoffee", "of a later version", "Coffee", true}};
+  rig.pass(seconds(2));
+  EXPECT_THAT(rig.slices().at(0).devices, IsEmpty());
+  EXPECT_EQ(reason_of(rig, "Imex"), "ImexCannotStart");
+  EXPECT_EQ(reason_of(rig, api::kConditionCanServe), "ImexCannotStart");
+
   rig.imex.daemon.lacks = Lacks{};
   rig.pass(seconds(2));
   EXPECT_THAT(rig.slices().at(0).devices, SizeIs(1));

@@ -31,8 +31,27 @@ TEST(NodeLacks, KeepANodeFromServingWhereItsPodsWouldFail) {
   }
 }
 
-TEST(NodeLacks, OfALaterVersionAreLeftOut) {
-  EXPECT_THAT(faults_by({{"NoCoffee", "?"}, {"GroupFull", "of a member"}, {"", ""}}), IsEmpty());
+// A supervisor stays as it is when the agents go back a version.
+TEST(NodeLacks, OfALaterVersionKeepANodeFromServingWhereItsSupervisorSaysSo) {
+  const auto faults = faults_by({{"NoCoffee", "make some", "Coffee", true},
+                                 {"GroupFull", "of a member", "Ready", true},
+                                 {"", "without a reason", "", true}});
+  ASSERT_THAT(faults, SizeIs(3));
+  for (const core::NodeFault& fault : faults) {
+    EXPECT_EQ(fault.type, core::kFaultImex);
+    EXPECT_EQ(fault.reason.name(), "ImexCannotStart");
+    EXPECT_TRUE(fault.is_blocking);
+  }
+  EXPECT_EQ(faults.front().message, "make some");
+  const auto known = faults_by({{"NoPersistence", "what to do", "Persistence", true}});
+  ASSERT_THAT(known, SizeIs(1));
+  EXPECT_EQ(known.front().type, "Persistence");
+  EXPECT_TRUE(known.front().is_blocking);
+}
+
+TEST(NodeLacks, OfALaterVersionAreElseLeftOut) {
+  EXPECT_THAT(faults_by({{"NoCoffee", "?", "Coffee"}, {"GroupFull", "of a member"}, {"", ""}}),
+              IsEmpty());
   EXPECT_THAT(faults_by({{"NoCoffee", "?"}, {"OtherPlugin", ""}}), SizeIs(1));
 }
 

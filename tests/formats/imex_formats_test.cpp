@@ -6,11 +6,14 @@
 #include <cstdlib>
 #include <fstream>
 
+#include "agent/node_lacks.h"
 #include "base/directory.h"
 #include "compute_domain/base/files.h"
 #include "compute_domain/base/text.h"
 #include "compute_domain/imex/protocol.h"
+#include "compute_domain/node_check/findings.h"
 #include "imex/daemon/state_file.h"
+#include "imex/host/lack_line.h"
 #include "imex/process/line.h"
 #include "source_tree/source_tree.h"
 
@@ -56,7 +59,9 @@ DaemonStatus ready() {
   status.address = "10.0.0.2";
   status.driver_paused = false;
   status.looks = true;
-  status.lacks = std::vector<base::NodeLack>{{"CdiNotRead", "CDI: containerd reads \"/etc/cdi\""}};
+  status.lacks = std::vector<base::NodeLack>{
+      {"CdiNotRead", "CDI: containerd reads \"/etc/cdi\"", "ContainerRuntime", false},
+      {"PortTaken", "port 50000: held by another", "Ports", true}};
   return status;
 }
 
@@ -149,6 +154,32 @@ TEST(ImexFormats, NoticesOfEachReleaseAreRead) {
       ASSERT_TRUE(read) << line;
       EXPECT_TRUE(*read == notices()[i]) << line;
     }
+  }
+}
+
+// A supervisor stays for as long as nobody replaces it, whatever version its agent has by then.
+TEST(ImexFormats, LacksOfEachReleaseAreReadByAgents) {
+  std::string written;
+  std::vector<base::NodeLack> lacks;
+  for (const node_check::LackReason& reason : node_check::lack_reasons()) {
+    lacks.push_back({std::string(reason.name), cat("what to do about ", reason.name),
+                     std::string(reason.type), reason.is_blocking});
+    written += encode_line(line_of(lacks.back()));
+  }
+  const auto lines = released("imex-lacks.txt", written);
+  EXPECT_EQ(lack(lines, lines_of(written)), "") << "an agent of that release would miss it";
+  ASSERT_EQ(lines.size(), lacks.size());
+  for (std::size_t i = 0; i < lines.size(); ++i) {
+    for (const std::string& line : {lines[i], with_more(lines[i])}) {
+      EXPECT_EQ(lack_of(decode_line(line)), lacks[i]) << line;
+    }
+    // By its row of core/reasons.h an agent comes to the same.
+    const base::NodeLack& said = lacks[i];
+    const auto faults = agent::faults_by({{said.reason, said.message}});
+    ASSERT_EQ(faults.size(), 1U) << said.reason;
+    EXPECT_EQ(faults.front().reason.name(), said.reason);
+    EXPECT_EQ(faults.front().type, said.type) << said.reason;
+    EXPECT_EQ(faults.front().is_blocking, said.is_blocking) << said.reason;
   }
 }
 

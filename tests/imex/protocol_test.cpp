@@ -51,7 +51,8 @@ TEST(ImexProtocol, CarriesEveryNotice) {
   state.driver_paused = false;
   state.looks = true;
   state.lacks = std::vector<base::NodeLack>{
-      {"CdiNotRead", "CDI: containerd reads \"/etc/cdi\" = 100 %"}, {"OtherPlugin", ""}};
+      {"CdiNotRead", "CDI: containerd reads \"/etc/cdi\" = 100 %", "ContainerRuntime"},
+      {"OtherPlugin", "", "KubeletPlugin", true}};
   nvidia::FabricFacts fabric{.source = "/usr/lib64/libnvidia-ml.so.1", .driver_version = "580.1"};
   fabric.gpus = {{.uuid = "GPU-0",
                   .name = "NVIDIA GB200 100 %",

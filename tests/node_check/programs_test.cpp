@@ -179,7 +179,8 @@ TEST(NodeCheckProgram, PrintsWhatIsLackingAsLines) {
   const Outcome lacks = lines();
   EXPECT_EQ(lacks.ending, "exited with code 0");
   // This test listens there.
-  EXPECT_THAT(lacks.output, HasSubstr("reason=OtherPlugin"));
+  EXPECT_THAT(lacks.output, HasSubstr("reason=OtherPlugin type=KubeletPlugin\n"));
+  EXPECT_THAT(lacks.output, HasSubstr("lack blocking=1 "));
   EXPECT_THAT(lacks.output, HasSubstr("reason=NoPersistence"));
   EXPECT_THAT(lacks.output, testing::EndsWith("\nlooked\n"));
   EXPECT_THAT(lacks.output, Not(HasSubstr("CdiNotRead")));

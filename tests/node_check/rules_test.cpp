@@ -447,6 +447,27 @@ TEST(NodeCheck, SaysWhatIsLackingInTheWordsOfAReport) {
   }
 }
 
+TEST(NodeCheck, TellsTheAgentWhatIsLacking) {
+  NodeFacts facts = good_node();
+  EXPECT_THAT(lacks_in(judge(facts)), IsEmpty());
+  facts.imex_unit = UnitState::Enabled;
+  facts.page_size = 4096;
+  facts.keeps_gpus_initialised = false;
+  facts.runtime->enable_cdi = false;
+  facts.registrations->front().listener = kForeignPlugin;
+  facts.ports[0] = {50000, "in use", Process{812, {"/usr/bin/nvidia-imex", "-c\n\xff"}}};
+  const auto lacks = lacks_in(judge(facts));
+  EXPECT_EQ(lacks.size(), lack_reasons().size());
+  for (const LackReason& reason : lack_reasons()) {
+    const auto lack = std::ranges::find(lacks, reason.name, &base::NodeLack::reason);
+    ASSERT_NE(lack, lacks.end()) << reason.name;
+    EXPECT_EQ(lack->type, reason.type);
+    EXPECT_EQ(lack->is_blocking, reason.is_blocking);
+    EXPECT_FALSE(lack->message.empty());
+    EXPECT_EQ(lack->message.find_first_of("\n\xff"), std::string::npos) << lack->message;
+  }
+}
+
 TEST(NodeCheckPorts, AreFreeOrOurOwnDaemons) {
   NodeFacts facts = good_node();
   EXPECT_THAT(finding_of(facts, "port 50000"), is(Verdict::Ok, "this pod's own network", ""));

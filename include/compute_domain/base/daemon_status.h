@@ -29,6 +29,10 @@ std::string_view name_of(DaemonPhase phase);
 struct NodeLack {
   std::string reason;   // the name of a row of core/reasons.h
   std::string message;  // for people, with the remedy
+  // What that row says, for an agent that does not have it: the condition, and whether the node's
+  // pods would fail.
+  std::string type = {};
+  bool is_blocking = false;
   friend bool operator==(const NodeLack&, const NodeLack&) = default;
 };
 

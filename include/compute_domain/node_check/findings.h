@@ -3,10 +3,12 @@
 // What could not be seen is Unknown and says who can see it; it is never Ok.
 #pragma once
 
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "compute_domain/base/daemon_status.h"
 #include "compute_domain/node_check/node_facts.h"
 
 namespace cdom::node_check {
@@ -26,6 +28,15 @@ struct Finding {
 
 // Every requirement, in the order in which to look at them.
 std::vector<Finding> judge(const NodeFacts& facts);
+
+// A reason that a Finding may have, with what its row of core/reasons.h says.
+struct LackReason {
+  std::string_view name, type;  // of the condition
+  bool is_blocking = false;     // the node's pods would fail
+};
+std::span<const LackReason> lack_reasons();
+// The findings that have a reason, as the agent receives them.
+std::vector<base::NodeLack> lacks_in(const std::vector<Finding>& findings);
 
 // 1 when a requirement fails, else 0.
 int exit_code_of(const std::vector<Finding>& findings);

@@ -15,11 +15,14 @@ constexpr std::size_t kLongestMessage = 1024;
 Line line_of(const base::NodeLack& lack) {
   return Line{kLackVerb, {}}
       .with("reason", lack.reason)
-      .with("message", base::shortened(lack.message, kLongestMessage));
+      .with("message", base::shortened(lack.message, kLongestMessage))
+      .with("type", lack.type)
+      .with_number("blocking", lack.is_blocking ? 1 : 0);
 }
 
 base::NodeLack lack_of(const Line& line) {
-  return {line.text("reason"), base::shortened(line.text("message"), kLongestMessage)};
+  return {line.text("reason"), base::shortened(line.text("message"), kLongestMessage),
+          line.text("type"), line.number("blocking") != 0};
 }
 
 void print_check_lines(const std::vector<base::NodeLack>& lacks, std::FILE* out) {

@@ -1,8 +1,6 @@
 #include "imex/main/imex_fabric.h"
 
-#include <algorithm>
 #include <cstdio>
-#include <utility>
 
 #include "compute_domain/base/text.h"
 #include "compute_domain/imex/fabric.h"
@@ -65,16 +63,8 @@ int print_check_lines(const ImexFlags& flags) {
   places.is_brief = true;
   places.agents = flags.agents;
   places.is_persistent = flags.is_persistent;
-  std::vector<base::NodeLack> lacks;
-  for (const node_check::Finding& finding : node_check::judge(node_check::gather(places))) {
-    if (finding.reason.empty()) continue;
-    // Other processes' names and arguments may be any bytes.
-    std::string message = cat(finding.requirement, ": ", finding.found, "; ", finding.remedy);
-    std::ranges::replace_if(
-        message, [](char c) { return c < ' ' || c > '~'; }, '?');
-    lacks.push_back({finding.reason, std::move(message)});
-  }
-  imex::print_check_lines(lacks, stdout);
+  const auto findings = node_check::judge(node_check::gather(places));
+  imex::print_check_lines(node_check::lacks_in(findings), stdout);
   return 0;
 }
 
