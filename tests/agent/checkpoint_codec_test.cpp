@@ -50,6 +50,53 @@ TEST(CheckpointCodec, KeepsEveryField) {
   }
 }
 
+// A text of a later version, with a member more in each object.
+nlohmann::json later_content() {
+  nlohmann::json content =
+      nlohmann::json::parse(encode_checkpoint(full_checkpoint())).at("checkpoint");
+  content["laterField"] = {{"any", {1, 0.5, "thing"}}};
+  auto& claim = content.at("claims").at("u1");
+  auto& served = content.at("served");
+  for (auto* object : {&claim, &claim.at("seats")[0], &served, &served.at("peers")[0],
+                       &content.at("stopped").at("h")}) {
+    (*object)["laterField"] = "\xC3\xA9";
+  }
+  claim["phase"] = "PrepareLater";
+  return content;
+}
+
+nlohmann::json content_of(const core::Checkpoint& checkpoint) {
+  return nlohmann::json::parse(encode_checkpoint(checkpoint)).at("checkpoint");
+}
+
+core::Checkpoint read(const nlohmann::json& content) {
+  const nlohmann::json whole{{"format", 1},
+                             {"checksum", base::hex64(base::fnv1a64(content.dump()))},
+                             {"checkpoint", content}};
+  return decode_checkpoint(whole.dump()).value();
+}
+
+TEST(CheckpointCodec, WritesBackWhatALaterVersionHasAdded) {
+  const nlohmann::json content = later_content();
+  const core::Checkpoint checkpoint = read(content);
+  EXPECT_EQ(content_of(checkpoint), content);
+  EXPECT_EQ(decode_checkpoint(encode_checkpoint(checkpoint)).value(), checkpoint);
+}
+
+TEST(CheckpointCodec, KnowsThatWhatALaterVersionHasAddedHasChanged) {
+  nlohmann::json content = later_content();
+  const core::Checkpoint before = read(content);
+  content["claims"]["u1"]["laterField"] = "another";
+  EXPECT_NE(read(content), before);
+}
+
+TEST(CheckpointCodec, WritesTheWordOfAPhaseThatThisVersionGivesAClaim) {
+  core::Checkpoint checkpoint = read(later_content());
+  EXPECT_EQ(checkpoint.claims.at("u1").phase, core::ClaimPhase::Completed);
+  checkpoint.claims.at("u1").phase = core::ClaimPhase::Ending;
+  EXPECT_EQ(content_of(checkpoint)["claims"]["u1"]["phase"], "Ending");
+}
+
 TEST(CheckpointCodec, SeesThatATextIsTornAtAnyByte) {
   const std::string text = encode_checkpoint(full_checkpoint());
   for (std::size_t size = 0; size < text.size(); ++size) {

@@ -99,6 +99,24 @@ TEST_F(TwoAgents, LoseNothingOfWhatTheOtherHasWritten) {
   EXPECT_EQ(checkpoint->agent, "newer");
 }
 
+// The newer is of a later version, which has written more than this one knows.
+TEST_F(TwoAgents, TheOlderWritesBackWhatOnlyTheNewerKnows) {
+  const core::ClaimRef first = rig_.make_claim("a"), second = rig_.make_claim("b");
+  rig_.write_list({first.uid, second.uid});
+  newer();
+  ASSERT_EQ(rig_.prepare(first).state, ClaimStep::State::Done);
+  core::Checkpoint more = decode_checkpoint(*rig_.checkpoints.text).value();
+  more.later = more.served->later = more.claims.at(first.uid).later = R"({"laterField":1})";
+  more.claims.at(first.uid).later_phase = "PrepareLater";
+  rig_.checkpoints.text = encode_checkpoint(more);
+
+  const ClaimStep prepared = ask_older([&](SteppedAgent& agent) { return agent.prepare(second); });
+  EXPECT_EQ(prepared.state, ClaimStep::State::Done) << prepared.reason;
+  core::Checkpoint now = decode_checkpoint(*rig_.checkpoints.text).value();
+  EXPECT_EQ(now.claims.erase(second.uid), 1U);
+  EXPECT_EQ(now, more);
+}
+
 TEST_F(TwoAgents, TheOlderLeadsAgainWhenTheNewerHasEnded) {
   newer();
   rig_.agent.reset();

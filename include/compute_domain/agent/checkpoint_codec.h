@@ -1,4 +1,7 @@
 // The checkpoint's text: JSON with a format number and a checksum. Pure.
+//
+// What a later version of this format adds to the objects within "checkpoint" is kept
+// (core::Checkpoint::later); beside "checkpoint" nothing is, as the checksum is not of it.
 #pragma once
 
 #include <string>

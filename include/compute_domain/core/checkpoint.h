@@ -2,6 +2,10 @@
 //
 // It is written before every side effect and after it, so that a fresh agent either repeats an
 // effect, which is harmless, or knows that it is done. Values; belongs to one boot of the node.
+//
+// Agents of two versions share it while one replaces the other. `later`, in each of these values,
+// is what a later version has added there: a JSON object's text, or "" for none. It is written back
+// as it is, for as long as there is what it belongs to.
 #pragma once
 
 #include <cstdint>
@@ -33,6 +37,7 @@ struct ChannelRange {
 // A device of a claim's allocation that is ours.
 struct DeviceRef {
   std::string request, pool, device;
+  std::string later = {};
 
   friend bool operator==(const DeviceRef&, const DeviceRef&) = default;
 };
@@ -54,6 +59,9 @@ struct PreparedClaim {
   // Ending: pods that kubelet still runs, by UID, and their grace period in seconds. Until they
   // have ended nothing of the claim goes, though kubelet has unprepared it.
   std::map<std::string, std::int64_t> held_by = {};
+  // Completed: the word for a phase that only a later version knows, and which is written back.
+  std::string later_phase = {};
+  std::string later = {};
 
   friend bool operator==(const PreparedClaim&, const PreparedClaim&) = default;
 };
@@ -61,6 +69,7 @@ struct PreparedClaim {
 // Where a peer's daemon was to be found, and which one it was.
 struct PeerIdentity {
   std::string address, instance;
+  std::string later = {};
 
   friend bool operator==(const PeerIdentity&, const PeerIdentity&) = default;
 };
@@ -75,6 +84,7 @@ struct ServedImexGroup {
   std::map<std::int64_t, PeerIdentity> peers;  // members when the daemon last connected to all
   // Before its next start the daemon's record of importers goes: they have ended.
   bool forget_importers = false;
+  std::string later = {};
 
   friend bool operator==(const ServedImexGroup&, const ServedImexGroup&) = default;
 };
@@ -84,6 +94,7 @@ struct StoppedImexGroup {
   std::string group, clique;
   std::int64_t slot = -1;
   std::int64_t term = 0;
+  std::string later = {};
 
   friend bool operator==(const StoppedImexGroup&, const StoppedImexGroup&) = default;
 };
@@ -97,6 +108,7 @@ struct Checkpoint {
   std::map<std::string, PreparedClaim> claims;  // by UID
   std::optional<ServedImexGroup> served;
   std::map<std::string, StoppedImexGroup> stopped;  // by group
+  std::string later = {};
 
   friend bool operator==(const Checkpoint&, const Checkpoint&) = default;
 };

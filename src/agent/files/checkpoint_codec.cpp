@@ -1,7 +1,10 @@
 #include "compute_domain/agent/checkpoint_codec.h"
 
+#include <algorithm>
 #include <exception>
+#include <initializer_list>
 #include <nlohmann/json.hpp>
+#include <utility>
 
 #include "agent/whole_number.h"
 #include "compute_domain/base/text.h"
@@ -16,6 +19,22 @@ using Json = nlohmann::json;
 constexpr int kFormat = 1;
 
 std::string checksum_of(const Json& content) { return base::hex64(base::fnv1a64(content.dump())); }
+
+// The members of an object that this version does not know.
+std::string later_in(const Json& object, std::initializer_list<const char*> known) {
+  Json later = Json::object();
+  for (const auto& [name, value] : object.items()) {
+    if (std::ranges::find(known, name) == known.end()) later[name] = value;
+  }
+  return later.empty() ? "" : later.dump();
+}
+
+Json with_later(Json object, const std::string& text) {
+  if (text.empty()) return object;
+  const Json later = Json::parse(text);
+  object.insert(later.begin(), later.end());
+  return object;
+}
 
 const char* name_of(core::ClaimPhase phase) {
   switch (phase) {
@@ -38,15 +57,21 @@ core::ClaimPhase phase_named(const std::string& name) {
   return core::ClaimPhase::Completed;
 }
 
+std::string phase_word(const core::PreparedClaim& claim) {
+  const bool is_later = claim.phase == core::ClaimPhase::Completed && !claim.later_phase.empty();
+  return is_later ? claim.later_phase : name_of(claim.phase);
+}
+
 Json json_of(const core::PreparedClaim& claim) {
   Json devices = Json::array();
   for (const core::DeviceRef& device : claim.devices) {
     devices.push_back(
-        {{"request", device.request}, {"pool", device.pool}, {"device", device.device}});
+        with_later({{"request", device.request}, {"pool", device.pool}, {"device", device.device}},
+                   device.later));
   }
   Json json = {{"namespace", claim.claim.ns},
                {"name", claim.claim.name},
-               {"phase", name_of(claim.phase)},
+               {"phase", phase_word(claim)},
                {"group", claim.group},
                {"firstChannel", claim.channels.first},
                {"channels", claim.channels.count},
@@ -54,17 +79,20 @@ Json json_of(const core::PreparedClaim& claim) {
                {"adminAccess", claim.admin_access}};
   if (!claim.pods.empty()) json["pods"] = claim.pods;
   if (!claim.held_by.empty()) json["heldBy"] = claim.held_by;
-  return json;
+  return with_later(std::move(json), claim.later);
 }
 
 core::PreparedClaim claim_of(const std::string& uid, const Json& json) {
   core::PreparedClaim claim;
   claim.claim = {json.at("namespace"), json.at("name"), uid};
-  claim.phase = phase_named(json.at("phase"));
+  const std::string phase = json.at("phase");
+  claim.phase = phase_named(phase);
+  if (phase != name_of(claim.phase)) claim.later_phase = phase;
   claim.group = json.at("group");
   claim.channels = {whole_number(json.at("firstChannel")), whole_number(json.at("channels"))};
   for (const Json& device : json.at("seats")) {
-    claim.devices.push_back({device.at("request"), device.at("pool"), device.at("device")});
+    claim.devices.push_back({device.at("request"), device.at("pool"), device.at("device"),
+                             later_in(device, {"request", "pool", "device"})});
   }
   claim.admin_access = json.at("adminAccess");
   if (json.contains("pods")) claim.pods = json.at("pods").get<std::set<std::string>>();
@@ -73,21 +101,25 @@ core::PreparedClaim claim_of(const std::string& uid, const Json& json) {
       claim.held_by[pod] = whole_number(grace);
     }
   }
+  claim.later = later_in(json, {"namespace", "name", "phase", "group", "firstChannel", "channels",
+                                "seats", "adminAccess", "pods", "heldBy"});
   return claim;
 }
 
 Json json_of(const core::ServedImexGroup& served) {
   Json peers = Json::array();
   for (const auto& [slot, peer] : served.peers) {
-    peers.push_back({{"slot", slot}, {"address", peer.address}, {"instance", peer.instance}});
+    peers.push_back(with_later(
+        {{"slot", slot}, {"address", peer.address}, {"instance", peer.instance}}, peer.later));
   }
-  return {{"group", served.group},
-          {"slots", served.slots},
-          {"slot", served.slot},
-          {"term", served.term},
-          {"started", served.started},
-          {"peers", peers},
-          {"forgetImporters", served.forget_importers}};
+  return with_later({{"group", served.group},
+                     {"slots", served.slots},
+                     {"slot", served.slot},
+                     {"term", served.term},
+                     {"started", served.started},
+                     {"peers", peers},
+                     {"forgetImporters", served.forget_importers}},
+                    served.later);
 }
 
 core::ServedImexGroup served_of(const Json& json) {
@@ -99,13 +131,17 @@ core::ServedImexGroup served_of(const Json& json) {
   served.started = json.at("started");
   served.forget_importers = json.value("forgetImporters", false);
   for (const Json& peer : json.at("peers")) {
-    served.peers[whole_number(peer.at("slot"))] = {peer.at("address"), peer.at("instance")};
+    served.peers[whole_number(peer.at("slot"))] = {peer.at("address"), peer.at("instance"),
+                                                   later_in(peer, {"slot", "address", "instance"})};
   }
+  served.later =
+      later_in(json, {"group", "slots", "slot", "term", "started", "peers", "forgetImporters"});
   return served;
 }
 
 Json json_of(const core::StoppedImexGroup& stopped) {
-  return {{"clique", stopped.clique}, {"slot", stopped.slot}, {"term", stopped.term}};
+  return with_later({{"clique", stopped.clique}, {"slot", stopped.slot}, {"term", stopped.term}},
+                    stopped.later);
 }
 
 Json content_of(const core::Checkpoint& checkpoint) {
@@ -119,7 +155,7 @@ Json content_of(const core::Checkpoint& checkpoint) {
   for (const auto& [group, stopped] : checkpoint.stopped) {
     content["stopped"][group] = json_of(stopped);
   }
-  return content;
+  return with_later(std::move(content), checkpoint.later);
 }
 
 core::Checkpoint checkpoint_of(const Json& content) {
@@ -134,8 +170,11 @@ core::Checkpoint checkpoint_of(const Json& content) {
   }
   for (const auto& [group, stopped] : content.at("stopped").items()) {
     checkpoint.stopped[group] = {group, stopped.at("clique"), whole_number(stopped.at("slot")),
-                                 whole_number(stopped.at("term"))};
+                                 whole_number(stopped.at("term")),
+                                 later_in(stopped, {"clique", "slot", "term"})};
   }
+  checkpoint.later =
+      later_in(content, {"agent", "bootID", "clique", "byChannel", "claims", "served", "stopped"});
   return checkpoint;
 }
 

@@ -167,6 +167,20 @@ TEST(Signal, IsSentAtMostOncePerFiveSeconds) {
   EXPECT_EQ(scene.signals, 2);
 }
 
+// It is of this peer where it was, and of no other that comes in its place.
+TEST(Signal, KeepsWhatALaterVersionHasWrittenOfAPeerThatIsTheSame) {
+  NodeScene scene = serving(1);
+  scene.show(train(1).member(1, "j1").member(2, "k1").admits("a")).settle();
+  ASSERT_EQ(scene.signals, 1);
+  ServedImexGroup& served = *scene.world.checkpoint.served;
+  served.later = served.peers.at(1).later = served.peers.at(2).later = R"({"laterField":1})";
+  scene.advance(seconds(5)).show(train(1).member(1, "j1").member(2, "k2").admits("a")).settle();
+  ASSERT_EQ(scene.signals, 2);
+  EXPECT_EQ(served.peers.at(1).later, R"({"laterField":1})");
+  EXPECT_EQ(served.peers.at(2).later, "");
+  EXPECT_EQ(served.later, R"({"laterField":1})");
+}
+
 TEST(Signal, NeverComesBeforeTheDaemonHasAnswered) {
   NodeScene scene;
   scene.settle().show(train(1).admits("a")).prepare("a").settle();

@@ -101,6 +101,22 @@ TEST(NodeHeldClaim, ComesBackIntoUseWhenKubeletWantsItForTheNextPod) {
   EXPECT_EQ(scene.stops, 0) << "the end of the pod before it is none of its own";
 }
 
+TEST(NodeHeldClaim, KeepsWhatALaterVersionHasWrittenWhenItIsWantedAgain) {
+  NodeScene scene = running();
+  PreparedClaim& claim = scene.world.checkpoint.claims.at("a-uid");
+  claim.later = claim.devices.at(0).later = R"({"laterField":1})";
+  claim.later_phase = "PrepareLater";
+  const PreparedClaim before = claim;
+  scene.unprepare("a").settle();
+  scene.prepare("a").settle();
+  ASSERT_TRUE(scene.is_prepared("a"));
+  const PreparedClaim& now = scene.world.checkpoint.claims.at("a-uid");
+  EXPECT_EQ(now.phase, ClaimPhase::Completed);
+  EXPECT_EQ(now.later_phase, "") << "this version has prepared it";
+  EXPECT_EQ(now.later, before.later);
+  EXPECT_EQ(now.devices, before.devices);
+}
+
 // The scheduler has allocated it again meanwhile, with another device.
 TEST(NodeHeldClaim, DoesNotComeBackAsAnotherThanItWas) {
   NodeScene scene = running();

@@ -76,6 +76,24 @@ TEST(NodeOlderAgent, OnlyNotesThatAClaimEnds) {
   EXPECT_THAT(scene.unprepared, Contains("a-uid"));
 }
 
+TEST(NodeOlderAgent, EndsAClaimOfAPhaseThatOnlyTheNewerKnowsByItsOwnWord) {
+  NodeScene scene = serving();
+  Turns turns(scene);
+  scene.world.checkpoint.later = R"({"laterField":1})";
+  PreparedClaim& claim = scene.world.checkpoint.claims.at("a-uid");
+  claim.later_phase = "PrepareLater";
+  claim.later = R"({"laterField":2})";
+  turns.older().unprepare("a").settle();
+  const PreparedClaim& ending = scene.world.checkpoint.claims.at("a-uid");
+  EXPECT_EQ(ending.phase, ClaimPhase::Ending);
+  EXPECT_EQ(ending.later_phase, "");
+  EXPECT_EQ(ending.later, R"({"laterField":2})");
+
+  turns.newer().settle();
+  EXPECT_THAT(scene.world.checkpoint.claims, IsEmpty());
+  EXPECT_EQ(scene.world.checkpoint.later, R"({"laterField":1})");
+}
+
 TEST(NodeOlderAgent, KeepsTheNewersNameOverAReboot) {
   NodeScene scene = serving();
   Turns turns(scene);

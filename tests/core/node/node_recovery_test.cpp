@@ -127,6 +127,23 @@ TEST(LostCheckpoint, GivesTheSameDevicesWhenKubeletAsksAgain) {
   EXPECT_EQ(scene.starts, 1);
 }
 
+TEST(LostCheckpoint, KeepsWhatALaterVersionHasWrittenOfAClaimThatItTookOver) {
+  for (const bool is_admin : {false, true}) {
+    NodeScene scene = serving(2);
+    scene.settle().show(train(2).admits("a").admits("b")).prepare("b").settle();
+    PreparedClaim& claim = scene.world.checkpoint.claims.at("b-uid");
+    claim.devices.clear();
+    claim.later = R"({"laterField":1})";
+    api::ResourceClaim object = claim_object("b");
+    object.allocation->devices[0].admin_access = is_admin;
+    scene.advance(seconds(1)).claim(object).prepare_only("b").settle();
+    const PreparedClaim& now = scene.world.checkpoint.claims.at("b-uid");
+    EXPECT_EQ(now.devices.size(), 1U);
+    EXPECT_EQ(now.admin_access, is_admin);
+    EXPECT_EQ(now.later, R"({"laterField":1})");
+  }
+}
+
 // A node that has served a group of its old clique and has changed over.
 NodeScene changed_over() {
   NodeScene scene = serving(2);

@@ -93,6 +93,7 @@ void begin_ending(NodeDraft& draft, const std::string& uid) {
   if (it == draft.checkpoint.claims.end() || it->second.phase == ClaimPhase::Ending) return;
   PreparedClaim& claim = it->second;
   claim.phase = ClaimPhase::Ending;
+  claim.later_phase.clear();
   if (has_channels(claim)) {
     for (const auto& [pod_uid, pod] : draft.world.running_pods) {
       if (uses(pod, claim)) claim.held_by[pod_uid] = pod.grace_seconds;
@@ -262,7 +263,8 @@ std::string doubts_about(const NodeDraft& draft, std::string_view group) {
 }
 
 bool is_worth_keeping(const Checkpoint& checkpoint) {
-  return !checkpoint.claims.empty() || checkpoint.served || !checkpoint.stopped.empty();
+  return !checkpoint.claims.empty() || checkpoint.served || !checkpoint.stopped.empty() ||
+         !checkpoint.later.empty();
 }
 
 }  // namespace cdom::core

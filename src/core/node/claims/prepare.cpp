@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <tuple>
 #include <variant>
 
 #include "compute_domain/api/names.h"
@@ -82,6 +83,12 @@ void wait_for_admission(NodeDraft& draft, const WantedClaim& wanted, const Claim
   refuse(draft, wanted.claim, {none.reason});
 }
 
+// What a later version has written of a claim that is prepared once more.
+std::string later_of(const Checkpoint& checkpoint, const std::string& uid) {
+  const auto it = checkpoint.claims.find(uid);
+  return it == checkpoint.claims.end() ? "" : it->second.later;
+}
+
 // With admin access a claim looks at what runs here and changes nothing of it.
 void begin_admin_access(NodeDraft& draft, const WantedClaim& wanted, const ClaimWish& wish,
                         std::set<std::string> pods) {
@@ -96,13 +103,15 @@ void begin_admin_access(NodeDraft& draft, const WantedClaim& wanted, const Claim
                        " has admin access, which gives the channel of the IMEX group that runs on "
                        "the node, and no IMEX group runs here")});
   }
-  draft.checkpoint.claims[wanted.claim.uid] = {.claim = wanted.claim,
-                                               .phase = ClaimPhase::Started,
-                                               .group = host->second.group,
-                                               .channels = host->second.channels,
-                                               .devices = wish.devices,
-                                               .admin_access = true,
-                                               .pods = std::move(pods)};
+  const std::string& uid = wanted.claim.uid;
+  draft.checkpoint.claims[uid] = {.claim = wanted.claim,
+                                  .phase = ClaimPhase::Started,
+                                  .group = host->second.group,
+                                  .channels = host->second.channels,
+                                  .devices = wish.devices,
+                                  .admin_access = true,
+                                  .pods = std::move(pods),
+                                  .later = later_of(draft.checkpoint, uid)};
   draft.save_checkpoint();
 }
 
@@ -165,7 +174,8 @@ void begin_admitted(NodeDraft& draft, const WantedClaim& wanted, const ClaimWish
                       .channels = {},
                       .devices = wish.devices,
                       .admin_access = false,
-                      .pods = std::move(pods)};
+                      .pods = std::move(pods),
+                      .later = later_of(draft.checkpoint, wanted.claim.uid)};
   if (has_fabric) {
     if (std::string other = other_group_here(draft, list.group, wanted.claim.ns); !other.empty()) {
       return wait_or_give_up(draft, wanted, other);
@@ -204,11 +214,18 @@ void wait_for_its_end(NodeDraft& draft, const WantedClaim& wanted) {
   wait_or_give_up(draft, wanted, cat(named(wanted.claim), " is still being unprepared"));
 }
 
+bool are_same_devices(const std::vector<DeviceRef>& some, const std::vector<DeviceRef>& others) {
+  return std::ranges::equal(some, others, [](const DeviceRef& one, const DeviceRef& other) {
+    return std::tie(one.request, one.pool, one.device) ==
+           std::tie(other.request, other.pool, other.device);
+  });
+}
+
 bool is_as_it_was(const PreparedClaim& claim, const ClaimWish& wish, const AdmittedBy& admitted) {
   const bool has_its_channel =
       claim.channels.count != 1 || claim.channels.first == admitted.channel;
-  return claim.devices == wish.devices && claim.group == admitted.list->stored.list->group &&
-         has_its_channel;
+  return are_same_devices(claim.devices, wish.devices) &&
+         claim.group == admitted.list->stored.list->group && has_its_channel;
 }
 
 void begin(NodeDraft& draft, const WantedClaim& wanted) {

@@ -52,7 +52,12 @@ std::map<std::int64_t, PeerIdentity> peers_in(const api::NodeList& list,
   std::map<std::int64_t, PeerIdentity> peers;
   for (const api::NodeListEntry& entry : list.entries) {
     if (!entry.member || entry.address.empty() || entry.slot == served.slot) continue;
-    peers[entry.slot] = {entry.address, entry.instance};
+    PeerIdentity& peer = peers[entry.slot] = {entry.address, entry.instance};
+    const auto known = served.peers.find(entry.slot);
+    if (known == served.peers.end()) continue;
+    const PeerIdentity& before = known->second;
+    const bool is_same = before.address == peer.address && before.instance == peer.instance;
+    if (is_same) peer.later = before.later;
   }
   return peers;
 }
