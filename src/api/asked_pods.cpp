@@ -13,6 +13,10 @@ namespace cdom::api {
 
 namespace {
 
+struct AskedDomain {
+  ComputeDomainSpec spec;
+};
+
 std::string text_at(const Json& object, const char* name) {
   const auto it = object.find(name);
   return it != object.end() && it->is_string() ? it->get<std::string>() : "";
@@ -203,6 +207,16 @@ std::string in_namespace(std::string json, const std::string& ns) {
   if (!text_at(*meta, "namespace").empty()) return json;
   (*meta)["namespace"] = ns;
   return text_of(*object);
+}
+
+template <>
+inline constexpr auto kFields<AskedDomain> = std::tuple{field("spec", &AskedDomain::spec)};
+
+std::string unknown_domain_word(std::string_view json) {
+  // What is wrong in any case, decode() says.
+  if (!decode_fields<AskedDomain>(json)) return "";
+  const auto strictly = decode_fields<AskedDomain>(json, Decoding(Decoding::Strict()));
+  return strictly ? "" : strictly.error().message;
 }
 
 std::vector<std::string> unknown_domain_fields(std::string_view json) {

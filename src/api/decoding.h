@@ -15,6 +15,14 @@ namespace cdom::api {
 
 class Decoding {
  public:
+  // A word that a later release may have added is a mistake here, as in what somebody is about to
+  // apply.
+  struct Strict {};
+  Decoding() = default;
+  explicit Decoding(Strict /*strict*/) : strict_(true) {}
+
+  [[nodiscard]] bool is_strict() const { return strict_; }
+
   void enter(std::string_view name) { enter(Part{name, 0}); }
   void enter(std::size_t index) { enter(Part{{}, index}); }
   void leave(std::size_t steps = 1) { depth_ -= steps; }
@@ -39,6 +47,7 @@ class Decoding {
   // No table leads that deep; a message about a deeper place would name only its beginning.
   std::array<Part, 32> parts_;
   std::size_t depth_ = 0;
+  bool strict_ = false;
   std::optional<std::string> problem_;
 };
 

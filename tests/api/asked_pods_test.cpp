@@ -112,6 +112,16 @@ TEST(UnknownDomainFields, AreThoseThatTheApiServerWouldNotKnow) {
       IsEmpty());
 }
 
+TEST(UnknownDomainWord, IsOneThatTheApiServerWouldRefuse) {
+  EXPECT_EQ(unknown_domain_word(R"({"spec":{"placement":{"clique":"Singel"}}})"),
+            "spec.placement.clique: must be one of Any, Single, is \"Singel\"");
+  EXPECT_EQ(unknown_domain_word(R"({"spec":{"channel":{"allocationMode":"all"}}})"),
+            "spec.channel.allocationMode: must be one of Single, All, is \"all\"");
+  EXPECT_EQ(unknown_domain_word(R"({"spec":{"placement":{"clique":"Single"}}})"), "");
+  EXPECT_EQ(unknown_domain_word(R"({"spec":7})"), "");
+  EXPECT_EQ(unknown_domain_word("no JSON"), "");
+}
+
 TEST(UnknownDomainFields, MayBeKnownInOtherCaseAtTheSamePlace) {
   EXPECT_EQ(domain_field_in_other_case("spec.numnodes"), "numNodes");
   EXPECT_EQ(domain_field_in_other_case("Spec"), "spec");

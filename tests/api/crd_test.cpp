@@ -19,6 +19,10 @@ Json schema_of(std::string_view plural) {
   return crd["spec"]["versions"][0]["schema"]["openAPIV3Schema"];
 }
 
+// Of a word that programs of the next release may write: an older definition, which is applied
+// again on the way back, must not refuse it.
+constexpr char kAnyWord[] = "or another one";
+
 // The leaves of a schema: "status.nodes[].name", and with their words, sorted, for enumerations.
 void add_schema_fields(const Json& schema, const std::string& path, std::set<std::string>& out) {
   if (schema.contains("properties")) {
@@ -31,6 +35,7 @@ void add_schema_fields(const Json& schema, const std::string& path, std::set<std
     add_schema_fields(schema["items"], path + "[]", out);
   } else {
     auto words = schema.value("enum", std::set<std::string>{});
+    if (schema.value("pattern", "") == "^[A-Za-z]*$") words = {kAnyWord};
     out.insert(
         base::cat(path, words.empty() ? "" : " ", base::join({words.begin(), words.end()}, "|")));
   }
@@ -40,7 +45,9 @@ void add_schema_fields(const Json& schema, const std::string& path, std::set<std
 template <class Shape, class T>
 void add_leaf(const std::string& path, const T&, std::set<std::string>& out) {
   std::set<std::string> words;
-  if constexpr (HasWords<T>) {
+  if constexpr (std::is_same_v<T, DaemonState> || std::is_same_v<T, StaleState>) {
+    words = {kAnyWord};
+  } else if constexpr (HasWords<T>) {
     for (const auto& [value, word] : kWords<T>) words.emplace(word);
   } else if constexpr (std::is_same_v<Shape, AsReadyWord>) {
     words = {"NotReady", "Ready"};

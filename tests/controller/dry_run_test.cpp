@@ -60,6 +60,13 @@ std::string job_with(const std::string& claim_template, int pods) {
              claim_template, "}]}}\n");
 }
 
+std::string domain_with(const std::string& spec) {
+  return cat(
+      "apiVersion: resource.nvidia.com/v1beta1\nkind: ComputeDomain\n"
+      "metadata: {name: other, namespace: team-a}\nspec: ",
+      spec, "\n---\n");
+}
+
 // What the controller waits for there is not in files.
 TEST(DryRun, HoldsNoNodeList) {
   const base::SystemClock clock;
@@ -79,6 +86,13 @@ TEST(DryRun, NamesAFieldThatTheApiServerDoesNotKnow) {
                                      "\"spec.numnodes\"; did you mean numNodes?"));
 }
 
+TEST(DryRun, NamesAWordThatTheApiServerRefuses) {
+  EXPECT_THAT(problems_of(domain_with("{numNodes: 2, channel: {resourceClaimTemplate: {name: t}}, "
+                                      "placement: {clique: Singel}}")),
+              ::testing::Contains("train.yaml: ComputeDomain team-a/other: spec.placement.clique: "
+                                  "must be one of Any, Single, is \"Singel\""));
+}
+
 TEST(DryRun, NamesAKindThatThereIsNot) {
   std::string text = kDomain;
   text.replace(text.find("kind: ComputeDomain"), 19, "kind: ComputeDomian");
@@ -93,13 +107,6 @@ TEST(DryRun, NamesAVersionThatThereIsNot) {
   EXPECT_THAT(problems_of(text),
               ::testing::Contains("train.yaml: no version \"v1\" of ComputeDomain: it is "
                                   "resource.nvidia.com/v1beta1"));
-}
-
-std::string domain_with(const std::string& spec) {
-  return cat(
-      "apiVersion: resource.nvidia.com/v1beta1\nkind: ComputeDomain\n"
-      "metadata: {name: other, namespace: team-a}\nspec: ",
-      spec, "\n---\n");
 }
 
 TEST(DryRun, NamesAConfigurationThatTheAgentsRefuse) {

@@ -38,6 +38,10 @@ std::string in_namespace(std::string json, const std::string& ns);
 // Paths of a ComputeDomain's fields that its CustomResourceDefinition does not have:
 // "spec.numnodes".
 std::vector<std::string> unknown_domain_fields(std::string_view json);
+// What is wrong with the first word of its spec that is none of those it may be, with its path:
+// spec.placement.clique: must be one of Any, Single, is "Singel". "" if there is none. decode()
+// takes such a word for one of a later release.
+std::string unknown_domain_word(std::string_view json);
 // The name of the field that it has at this path if it is written otherwise: "numNodes". "" if
 // there is none.
 std::string domain_field_in_other_case(const std::string& path);

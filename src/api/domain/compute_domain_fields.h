@@ -40,15 +40,24 @@ template <>
 inline constexpr std::array kWords<AllocationMode> = {
     Word<AllocationMode>{AllocationMode::Single, "Single"},
     Word<AllocationMode>{AllocationMode::All, "All"}};
+// What a later release may have added is read as one of these, so that a domain that has it is
+// still served after a way back. Where something is about to be applied, it is a mistake.
+template <>
+inline constexpr std::optional kOtherwise<AllocationMode> = AllocationMode::Single;
 
 template <>
 inline constexpr std::array kWords<CliquePlacement> = {
     Word<CliquePlacement>{CliquePlacement::Any, "Any"},
     Word<CliquePlacement>{CliquePlacement::Single, "Single"}};
+// The one that gives nothing away: seats that are kept for the domain stay so.
+template <>
+inline constexpr std::optional kOtherwise<CliquePlacement> = CliquePlacement::Single;
 
 template <>
 inline constexpr std::array kWords<PlacementPolicy> = {
     Word<PlacementPolicy>{PlacementPolicy::BestFit, "BestFit"}};
+template <>
+inline constexpr std::optional kOtherwise<PlacementPolicy> = PlacementPolicy::BestFit;
 
 template <>
 inline constexpr std::array kWords<Isolation> = {Word<Isolation>{Isolation::Domain, "domain"},
@@ -68,6 +77,8 @@ inline constexpr std::optional kOtherwise<DaemonState> = DaemonState::Starting;
 
 template <>
 inline constexpr std::array kWords<StaleState> = {Word<StaleState>{StaleState::Unknown, "Unknown"}};
+template <>
+inline constexpr std::optional kOtherwise<StaleState> = StaleState::Unknown;
 
 template <>
 inline constexpr auto kFields<ComputeDomainChannel> = std::tuple{
@@ -82,7 +93,7 @@ inline constexpr auto kFields<Workload> =
 template <>
 inline constexpr auto kFields<ComputeDomainPlacement> =
     std::tuple{field("clique", &ComputeDomainPlacement::clique, Presence::Always),
-               field("policy", &ComputeDomainPlacement::policy, Presence::Always)};
+               field("policy", &ComputeDomainPlacement::policy)};
 
 template <>
 inline constexpr auto kFields<ComputeDomainSpec> = std::tuple{

@@ -19,7 +19,7 @@ inline std::string config_api_version() {
 // A T has members `api_version` and `kind`, which are to say that it is of `kind`.
 template <HasFields T>
 base::Result<T> decode_config(const std::string& parameters, std::string_view kind) {
-  auto text = decode_fields<T>(parameters);
+  auto text = decode_fields<T>(parameters, Decoding(Decoding::Strict()));
   if (!text) return text;
   if (text->api_version != config_api_version() || text->kind != kind) {
     return base::invalid(base::cat("no kind \"", text->kind, "\" is registered for version \"",

@@ -179,17 +179,18 @@ void want_at(Wanted& wanted, const JsonPath& path, const Wanted& there) {
 }
 
 base::Result<void> read_document(std::string_view text, const WantedDocument& wanted,
+                                 const Decoding& start,
                                  FunctionRef<void(Decoding&, const JsonView&)> read) {
   if (const QuickReader::Lease quick = QuickReader::of_thread()) {
     if (const auto document = quick->read(text, wanted.index)) {
-      Decoding decoding;
+      Decoding decoding = start;
       read(decoding, *document);
       if (!decoding.has_failed()) return {};
     }
   }
   const auto json = parse_json(text, wanted.all);
   if (!json) return json.error();
-  Decoding decoding;
+  Decoding decoding = start;
   read(decoding, *json);
   if (decoding.has_failed()) return decoding.error();
   return {};

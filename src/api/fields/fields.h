@@ -195,7 +195,7 @@ void read(Decoding& decoding, const JsonView& json, T& out) {
   }
   if constexpr (kOtherwise<T>.has_value()) {
     out = *kOtherwise<T>;
-    return;
+    if (!decoding.is_strict()) return;
   }
   std::string choices;
   for (const auto& [value, word] : kWords<T>) {
@@ -321,18 +321,20 @@ Wanted wanted_fields() {
 // `read` starts again from the beginning when it is called a second time.
 
 base::Result<void> read_document(std::string_view text, const WantedDocument& wanted,
+                                 const Decoding& start,
                                  FunctionRef<void(Decoding&, const JsonView&)> read);
 std::string write_document(FunctionRef<void(Json&)> write);
 
+// `start`: how strictly it is read.
 template <HasFields T>
-base::Result<T> decode_fields(std::string_view text) {
+base::Result<T> decode_fields(std::string_view text, const Decoding& start = Decoding()) {
   static const WantedDocument wanted(wanted_fields<T>());
   T value;
   const auto read_it = [&](Decoding& d, const JsonView& json) {
     value = {};
     read(d, json, value);
   };
-  if (const auto done = read_document(text, wanted, read_it); !done) return done.error();
+  if (const auto done = read_document(text, wanted, start, read_it); !done) return done.error();
   return value;
 }
 

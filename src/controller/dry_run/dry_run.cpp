@@ -128,6 +128,8 @@ bool add_problems(const std::string& json, const std::string& file,
   const Result<api::ComputeDomain> domain = api::decode<api::ComputeDomain>(json);
   const std::string name = domain ? api::to_string(api::name_of(domain->meta)) : "";
   std::vector<std::string> lines = unknown_fields(json);
+  if (std::string word = api::unknown_domain_word(json); !word.empty())
+    lines.push_back(std::move(word));
   if (domain) std::ranges::move(faults_of(*domain), std::back_inserter(lines));
   for (const std::string& line : lines) {
     problems.push_back(cat(file, ": ComputeDomain ", name, ": ", line));
