@@ -95,7 +95,7 @@ def seen(admin: Api) -> dict:
                 kept = {key: node[key] for key in node if key not in whose}
                 found[f"domain {name}, node {node['name']}"] = kept
         if name != "mixed":
-            found[f"domain {name}"] = {key: status.get(key) for key in ("status", "readyNodes", "cliques", "conditions")}
+            found[f"domain {name}"] = {key: status.get(key) for key in ("status", "summary", "conditions")}
     for report in items(admin, REPORTS):
         node, status = report["metadata"]["name"], report.get("status", {})
         if node != THIEF:

@@ -123,8 +123,8 @@ template <>
 inline constexpr auto kFields<ComputeDomainStatus> =
     std::tuple{field<AsReadyWord>("status", &ComputeDomainStatus::ready, Presence::Always),
                field("observedGeneration", &ComputeDomainStatus::observed_generation),
-               field("readyNodes", &ComputeDomainStatus::ready_nodes),
-               field("cliques", &ComputeDomainStatus::cliques),
+               field("summary.ready", &ComputeDomainStatus::ready_nodes),
+               field("summary.cliques", &ComputeDomainStatus::cliques),
                field("placedClique", &ComputeDomainStatus::placed_clique),
                field("nodes", &ComputeDomainStatus::nodes),
                field<AsConditions>("conditions", &ComputeDomainStatus::conditions)};
