@@ -48,7 +48,7 @@ inline constexpr char kAgentNodeLabel[] = "resource.nvidia.com/compute-domain-ag
 inline constexpr char kAgentNodeDetected[] = "detected";
 // Which pods of a namespace share an automatic domain, by the user's own word; and the workload
 // that a domain and its node lists were made for, by the id that the controller gives it.
-inline constexpr char kPodDomainLabel[] = "resource.nvidia.com/compute-domain";
+inline constexpr char kPodDomainLabel[] = "resource.nvidia.com/compute-domain-workload";
 inline constexpr char kWorkloadLabel[] = "resource.nvidia.com/workload";
 inline constexpr char kLabelWorkload[] = "Label";  // a Workload's kind, of that label
 // Labels by which other controllers mark the pods of one workload.

@@ -1,9 +1,9 @@
 // Workloads: the automatic domains of a namespace.
 //
 // Pods whose claims name no ComputeDomain get one that the controller makes for their workload. A
-// pod's workload is the first of these that it has: the label resource.nvidia.com/compute-domain;
-// its JobSet; its group of a LeaderWorkerSet; its controlling owner; its claim template; itself.
-// Pure.
+// pod's workload is the first of these that it has: the label
+// resource.nvidia.com/compute-domain-workload; its JobSet; its group of a LeaderWorkerSet; its
+// controlling owner; its claim template; itself. Pure.
 #pragma once
 
 #include <map>
