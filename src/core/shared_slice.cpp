@@ -1,4 +1,5 @@
 #include "compute_domain/api/names.h"
+#include "compute_domain/base/digest.h"
 #include "compute_domain/base/text.h"
 #include "compute_domain/core/reconcile.h"
 
@@ -13,7 +14,7 @@ constexpr int kSharedDevices = 128;
 }  // namespace
 
 std::string shared_slice_name(const std::string& clique) {
-  return base::cat("clique-", base::hex64(base::fnv1a64(clique)), "-", api::kDriver);
+  return base::cat("clique-", base::digest128(clique), "-", api::kDriver);
 }
 
 Plan reconcile_shared_slice(const SharedSliceWorld& world) {

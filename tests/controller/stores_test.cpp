@@ -206,7 +206,7 @@ TEST(TrimmedTemplate, KeepsOfItsSelectorsTheCliqueThatItsClaimsAskFor) {
 }
 
 api::NodeList list_of_two() {
-  return {.group = "0123456789abcdef",
+  return {.group = core::group_id({"", "a.1"}),
           .clique = "a.1",
           .entries = {{.node = "n1", .slot = 0}, {.node = "n2", .slot = 1}}};
 }

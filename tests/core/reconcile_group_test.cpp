@@ -215,6 +215,21 @@ TEST(ReconcileGroup, UndoesAnEditByHand) {
   EXPECT_EQ(std::get<RecordEvent>(plan.actions.at(1)).reason, "NodeListRestored");
 }
 
+// Whoever gives the list of one domain the labels of another.
+TEST(ReconcileGroup, BelievesNoListThatIsOfAnotherDomainOrClique) {
+  World world = settled_world(2);
+  api::ConfigMap map = config_map_of(list_in(world), *world.view.domain, world.settings);
+  ASSERT_TRUE(stored_list(map).list);
+  api::ConfigMap of_another = map;
+  of_another.meta.labels[api::kDomainLabel] = uid_of("eval");
+  EXPECT_FALSE(stored_list(of_another).list);
+  EXPECT_EQ(stored_list(of_another).problem, "holds the list of another group");
+  api::NodeList in_another_clique = list_in(world);
+  in_another_clique.clique = "another.1";
+  map = config_map_of(in_another_clique, *world.view.domain, world.settings);
+  EXPECT_EQ(stored_list(map).problem, "holds the list of another group");
+}
+
 TEST(ReconcileGroup, LetsTheWordOfARunningDaemonWin) {
   World world = settled_world(2);
   group_report(world, "n1").slot = 7;

@@ -1,6 +1,6 @@
 # What the decoders are made of: all of api, and of the other modules the files that take bytes.
 set(sources
-    base/clock.cpp base/daemon_status.cpp base/files.cpp base/ip_address.cpp base/log.cpp base/metrics.cpp base/path_below.cpp base/random.cpp
+    base/clock.cpp base/daemon_status.cpp base/digest.cpp base/files.cpp base/ip_address.cpp base/log.cpp base/metrics.cpp base/path_below.cpp base/random.cpp
     base/ranges.cpp base/result.cpp base/system_error.cpp base/text.cpp base/utf8.cpp
     api/asked_pods.cpp api/domain/channel_config.cpp api/domain/compute_domain.cpp api/core.cpp api/fields/definition_fields.cpp api/json/document.cpp
     api/domain/domain_config.cpp api/dynamic_object.cpp api/fields/fields.cpp api/json/json_scanner.cpp api/json/json_text.cpp api/json/json_view.cpp

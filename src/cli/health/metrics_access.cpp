@@ -4,9 +4,9 @@
 
 #include <utility>
 
+#include "compute_domain/base/digest.h"
 #include "compute_domain/base/log.h"
 #include "compute_domain/base/text.h"
-#include "compute_domain/http/digest.h"
 
 namespace cdom::cli {
 
@@ -43,7 +43,7 @@ MetricsAccess::~MetricsAccess() = default;
 void MetricsAccess::ask(const std::string& token, const Then& then) {
   const auto at_once = [&]() -> std::optional<Answer> {
     const std::lock_guard lock(mutex_);
-    if (const auto known = known_locked(http::sha256(token))) return known;
+    if (const auto known = known_locked(base::sha256(token))) return known;
     if (questions_.size() >= kMostWaiting) return Answer::Busy;
     questions_.push_back({token, then, clock_.elapsed()});
     return std::nullopt;
@@ -94,7 +94,7 @@ void MetricsAccess::work(const std::stop_token& stop) {
 }
 
 MetricsAccess::Answer MetricsAccess::answer_to(const Question& question) {
-  const std::string digest = http::sha256(question.token);
+  const std::string digest = base::sha256(question.token);
   {
     // The one before it may have had the same token.
     const std::lock_guard lock(mutex_);

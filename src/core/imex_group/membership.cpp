@@ -6,6 +6,7 @@
 #include "compute_domain/api/channel_config.h"
 #include "compute_domain/api/domain_config.h"
 #include "compute_domain/api/names.h"
+#include "compute_domain/base/digest.h"
 #include "compute_domain/base/text.h"
 #include "compute_domain/core/channels.h"
 #include "compute_domain/core/node_lists.h"
@@ -278,7 +279,7 @@ std::set<std::string> held_claims(const std::string& domain_uid,
 }
 
 std::string group_id(const ImexGroupKey& key) {
-  return base::hex64(base::fnv1a64(base::cat(key.domain_uid, "/", key.clique)));
+  return base::digest128(base::cat(key.domain_uid, "/", key.clique));
 }
 
 std::string node_list_name(std::string_view group) {

@@ -33,8 +33,11 @@ StoredList stored_list(const api::ConfigMap& map) {
     stored.problem = list.error().message;
     return stored;
   }
+  // A list of another domain or clique than its labels say is not believed: the controller too
+  // puts labels back on an object that is in the way.
+  const ImexGroupKey key{map.meta.label(api::kDomainLabel), list->clique};
   if (map.meta.label(api::kGroupLabel) != list->group ||
-      map.meta.name != node_list_name(list->group)) {
+      map.meta.name != node_list_name(list->group) || list->group != group_id(key)) {
     stored.problem = "holds the list of another group";
     return stored;
   }

@@ -10,6 +10,7 @@
 #include "compute_domain/api/domain_config.h"
 #include "compute_domain/api/kind.h"
 #include "compute_domain/api/names.h"
+#include "compute_domain/base/digest.h"
 #include "compute_domain/base/text.h"
 #include "compute_domain/core/claim_config.h"
 #include "compute_domain/core/status.h"
@@ -476,8 +477,8 @@ OwnedWorkload workload_of(const api::ResourceClaim& claim) {
 
 std::string workload_id(const std::string& ns, const api::Workload& workload) {
   // When there is a UID, the name is for people only.
-  return base::hex64(base::fnv1a64(
-      cat(ns, "/", workload.kind, "/", workload.uid.empty() ? workload.name : workload.uid)));
+  return base::digest128(
+      cat(ns, "/", workload.kind, "/", workload.uid.empty() ? workload.name : workload.uid));
 }
 
 void trim_pod(api::ObjectMeta& meta) {

@@ -8,8 +8,8 @@
 #include <regex>
 #include <set>
 
+#include "compute_domain/base/digest.h"
 #include "compute_domain/base/text.h"
-#include "compute_domain/http/digest.h"
 #include "plugin/page/parts.h"
 #include "plugin/page/views.h"
 #include "plugin/views.h"
@@ -67,7 +67,7 @@ TEST(Page, AllowsOnlyItsOwnScript) {
   EXPECT_EQ(count(page, "<script"), 1U);
   EXPECT_THAT(page, HasSubstr(cat("content=\"default-src 'none'; style-src 'unsafe-inline'; "
                                   "script-src 'sha256-",
-                                  base64(http::sha256(script)), "';")))
+                                  base64(base::sha256(script)), "';")))
       << "page.js has changed: this is what kScriptHash in assets.cpp.in has to be";
 }
 
