@@ -31,7 +31,7 @@ constexpr std::array<std::pair<char, const char*>, 9> kPeers{{{base::kConnected,
                                                               {'M', "NodeMapMismatch"},
                                                               {kNotKnown, "NotKnown"}}};
 constexpr std::array<std::pair<Question, const char*>, 2> kQuestions{
-    {{Question::State, "-q"}, {Question::View, "-N"}}};
+    {{Question::State, "State"}, {Question::View, "View"}}};
 constexpr std::array<std::pair<Outcome, const char*>, 3> kOutcomes{
     {{Outcome::Answer, "Answer"}, {Outcome::Refusal, "Refusal"}, {Outcome::Silence, "Silence"}}};
 
@@ -51,7 +51,8 @@ base::Number& peers(base::Registry& registry, const std::string& name) {
 base::Number& questions(base::Registry& registry, const std::string& question,
                         const std::string& outcome) {
   return registry.counter("compute_domain_imex_questions_total",
-                          "Questions to nvidia-imex-ctl, by its option and what came of them.",
+                          "Questions to nvidia-imex-ctl, by what was asked (the daemon's State, or "
+                          "its View of all nodes) and what came of them.",
                           {{"question", question}, {"outcome", outcome}});
 }
 
@@ -88,9 +89,9 @@ SupervisorMetrics::SupervisorMetrics(base::Registry* registry, const base::Clock
   if (registry_ == nullptr) return;
   for (const auto& [phase, name] : kStates) states_[phase] = &state(*registry_, name);
   for (const auto& [letter, name] : kPeers) peers_[letter] = &peers(*registry_, name);
-  for (const auto& [question, option] : kQuestions) {
+  for (const auto& [question, asked] : kQuestions) {
     for (const auto& [outcome, name] : kOutcomes) {
-      questions_[{question, outcome}] = &questions(*registry_, option, name);
+      questions_[{question, outcome}] = &questions(*registry_, asked, name);
     }
   }
   starts_ = &starts(*registry_, "Started");

@@ -96,7 +96,7 @@ void EventRecorder::Queue::record(EventKey occurrence) {
   const std::shared_ptr<Series>* known = series_.find(text);
   if (known == nullptr || !(*known)->is_queued) {
     if (queue_.size() >= kQueueLimit || !correlator_.take_write(key.involved, now)) {
-      return count("dropped");
+      return count("Dropped");
     }
     if (known == nullptr) known = &series_.at_or(text, new_series(key));
     (*known)->is_queued = true;
@@ -180,12 +180,12 @@ void EventRecorder::Queue::settle(Series& series, const Series& sent, Outcome ou
   if (outcome == Outcome::Later) {
     ++attempts_;
     not_before_ = clock_.elapsed() + std::max(kRetryAfter, retry_after_.value_or(0s));
-    return count("retried");
+    return count("Retried");
   }
   series.is_created = sent.is_created;
   if (outcome == Outcome::Again) return;
   attempts_ = 0;
-  count(outcome == Outcome::Sent ? "sent" : "failed");
+  count(outcome == Outcome::Sent ? "Sent" : "Failed");
   // Occurrences that came while it was sent have not been reported.
   series.is_queued = series.event().count != sent.event().count;
   if (series.is_queued) queue_.push_back(queue_.front());

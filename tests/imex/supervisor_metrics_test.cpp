@@ -67,7 +67,7 @@ TEST(SupervisorMetrics, HaveAllButTheTimesFromTheStart) {
                     HasSubstr("compute_domain_imex_deaths_total 0\n"),
                     HasSubstr("compute_domain_imex_starts_total{outcome=\"Started\"} 0\n"),
                     HasSubstr("compute_domain_imex_questions_total{outcome=\"Silence\","
-                              "question=\"-N\"} 0\n"),
+                              "question=\"View\"} 0\n"),
                     Not(HasSubstr("timestamp"))));
 }
 
@@ -104,9 +104,10 @@ TEST(SupervisorMetrics, TellWhenItWasReadyAndCountWhatTheToolAnswers) {
   for (int i = 0; i < 3; ++i) counted.answer(ToolAnswer::Outcome::Silence, "");
   const std::string hung = counted.text();
   EXPECT_EQ(last_ready(hung), last_ready(ready));
-  EXPECT_THAT(hung, AllOf(HasSubstr("state{state=\"Failed\"} 1\n"),
-                          HasSubstr("questions_total{outcome=\"Answer\",question=\"-N\"} 1\n"),
-                          HasSubstr("questions_total{outcome=\"Refusal\",question=\"-q\"} 1\n")));
+  EXPECT_THAT(hung,
+              AllOf(HasSubstr("state{state=\"Failed\"} 1\n"),
+                    HasSubstr("questions_total{outcome=\"Answer\",question=\"View\"} 1\n"),
+                    HasSubstr("questions_total{outcome=\"Refusal\",question=\"State\"} 1\n")));
   counted.answer(ToolAnswer::Outcome::Answer, "READY\n");
   EXPECT_NE(last_ready(counted.text()), last_ready(ready));
 }
