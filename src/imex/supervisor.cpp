@@ -328,6 +328,7 @@ void Supervisor::Loop::look_around() {
   // Of a driver that does not answer what it has said before stands.
   if (const auto is_on = nvidia::is_persistent(*fabric_.facts())) node_.see_persistence(*is_on);
   if (!error.empty()) base::log_warning("cannot read the NVLink fabric", {{"error", error}});
+  metrics_.see(nvidia::verdict_of(*fabric_.facts(), options_.fabric_mode));
   server_.publish_fabric(calls_);
 }
 

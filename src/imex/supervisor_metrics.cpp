@@ -78,6 +78,16 @@ base::Number& ready_time(base::Registry& registry) {
                         "since the Unix epoch.");
 }
 
+// The reasons are those of a report.
+base::Number& fabric_error(base::Registry& registry, const std::string& reason) {
+  return registry.gauge("compute_domain_imex_fabric_error",
+                        "1 for what is wrong with the node's NVLink fabric by NVML's last answer "
+                        "to this supervisor: FabricUnreadable (the clique is not known), "
+                        "FabricUnhealthy (a GPU of the clique cannot share memory over it; stays "
+                        "while the fabric is unreadable).",
+                        {{"reason", reason}});
+}
+
 double seconds_of(const base::Clock& clock) {
   return std::chrono::duration<double>(clock.now().time_since_epoch()).count();
 }
@@ -114,6 +124,17 @@ void SupervisorMetrics::see(const DaemonKeeper& keeper) {
     }
   }
   for (const auto& [letter, number] : peers_) number->set(count[letter]);
+}
+
+void SupervisorMetrics::see(const nvidia::FabricVerdict& fabric) {
+  if (registry_ == nullptr) return;
+  if (unreadable_ == nullptr) {
+    unreadable_ = &fabric_error(*registry_, "FabricUnreadable");
+    unhealthy_ = &fabric_error(*registry_, "FabricUnhealthy");
+  }
+  unreadable_->set(fabric.clique ? 0 : 1);
+  // Of a driver that does not answer what it has said before stands, as with the agent.
+  if (fabric.clique) unhealthy_->set(fabric.unhealthy.empty() ? 0 : 1);
 }
 
 void SupervisorMetrics::started() {

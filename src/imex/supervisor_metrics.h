@@ -1,11 +1,11 @@
-// SupervisorMetrics: what a supervisor counts of its IMEX daemon. Without a registry it counts
-// nothing.
+// SupervisorMetrics: what a supervisor counts of its IMEX daemon, and what it knows of the fabric.
+// Without a registry it counts nothing.
 //
 // The number of series is fixed: a state, a peer's state, a question and an outcome have one of
 // the values that are known, and nothing names a node, a group or an instance. All but the two
-// times are there from the start, so that a rate finds the first of a kind. The loop updates atomic
-// numbers, so a scrape does not hold it up, except perhaps when a time gets its first value. One
-// thread; others may render the registry.
+// times and the fabric's errors are there from the start, so that a rate finds the first of a kind.
+// The loop updates atomic numbers, so a scrape does not hold it up, except perhaps when one of
+// these gets its first value. One thread; others may render the registry.
 #pragma once
 
 #include <map>
@@ -14,6 +14,7 @@
 #include "compute_domain/base/clock.h"
 #include "compute_domain/base/daemon_status.h"
 #include "compute_domain/base/metrics.h"
+#include "compute_domain/nvidia/fabric_verdict.h"
 #include "imex/daemon/daemon_keeper.h"
 #include "imex/process/tool_answer.h"
 
@@ -26,6 +27,8 @@ class SupervisorMetrics {
 
   // What the keeper says of its daemon now.
   void see(const DaemonKeeper& keeper);
+  // What follows from NVML's last answer.
+  void see(const nvidia::FabricVerdict& fabric);
   void started();
   void failed_to_start();
   // The control tool has answered, and the keeper has heard it.
@@ -44,6 +47,9 @@ class SupervisorMetrics {
   // Null until they are known: what is 0 would be shown as 1970.
   base::Number* start_time_ = nullptr;
   base::Number* ready_time_ = nullptr;
+  // Null until NVML has answered: what is 0 would be shown as well.
+  base::Number* unreadable_ = nullptr;
+  base::Number* unhealthy_ = nullptr;
 };
 
 }  // namespace cdom::imex

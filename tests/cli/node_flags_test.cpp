@@ -34,6 +34,13 @@ TEST(NodeFlags, TakeAPathOfAnotherListOfDevices) {
   EXPECT_EQ(supervisor_of(flags).devices_path, "/etc/devices");
 }
 
+TEST(NodeFlags, TellTheSupervisorHowItsMetricsJudgeTheFabric) {
+  program::ImexFlags flags;
+  EXPECT_EQ(supervisor_of(flags).fabric_mode, nvidia::FabricMode::Strict);
+  EXPECT_EQ(refusal({"--fabric-mode=legacy"}, command_line_of(flags)), "");
+  EXPECT_EQ(supervisor_of(flags).fabric_mode, nvidia::FabricMode::Legacy);
+}
+
 TEST(NodeFlags, RefuseAListOfDevicesWithoutAnAbsolutePath) {
   for (const char* path : {"", "devices", "./devices", "~/devices"}) {
     const std::string mistake =

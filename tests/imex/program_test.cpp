@@ -370,7 +370,9 @@ TEST(ImexProgram, ServesItsMetrics) {
   EXPECT_TRUE(running.rig.until([&] {
     const std::string now = page(port, "/metrics");
     return now.find("imex_deaths_total 1\n") != std::string::npos &&
-           now.find("imex_state{state=\"Ready\"} 1\n") != std::string::npos;
+           now.find("imex_state{state=\"Ready\"} 1\n") != std::string::npos &&
+           // NVML below its driver root is no library.
+           now.find("fabric_error{reason=\"FabricUnreadable\"} 1\n") != std::string::npos;
   }));
 }
 

@@ -11,6 +11,7 @@
 
 #include "compute_domain/base/text.h"
 #include "imex/rig.h"
+#include "nvidia/driver.h"
 
 namespace cdom::imex {
 namespace {
@@ -68,7 +69,7 @@ TEST(SupervisorMetrics, HaveAllButTheTimesFromTheStart) {
                     HasSubstr("compute_domain_imex_starts_total{outcome=\"Started\"} 0\n"),
                     HasSubstr("compute_domain_imex_questions_total{outcome=\"Silence\","
                               "question=\"View\"} 0\n"),
-                    Not(HasSubstr("timestamp"))));
+                    Not(HasSubstr("timestamp")), Not(HasSubstr("fabric"))));
 }
 
 TEST(SupervisorMetrics, TellTheStateAndThePeersThatAreAwaited) {
@@ -131,6 +132,31 @@ TEST(SupervisorMetrics, CountDeathsAndNotEndsThatWereAskedFor) {
                                     HasSubstr("state{state=\"Stopped\"} 1\n")));
 }
 
+// As an agent: what an unreadable fabric has said of its health before stands.
+TEST(SupervisorMetrics, TellWhatIsWrongWithTheFabricByTheLastAnswer) {
+  Counted counted;
+  nvidia::GpuFacts gpu{.state = nvidia::FabricState::Completed, .cluster_uuid = "c"};
+  const auto answer = [&](const std::string& error) {
+    counted.metrics.see(nvidia::verdict_of({.gpus = {gpu}, .error = error}, {}));
+    const std::string text = counted.text();
+    return std::pair(text.find("fabric_error{reason=\"FabricUnreadable\"} 1\n") < text.size(),
+                     text.find("fabric_error{reason=\"FabricUnhealthy\"} 1\n") < text.size());
+  };
+  EXPECT_EQ(answer(""), std::pair(false, false));
+  EXPECT_THAT(
+      counted.text(),
+      AllOf(HasSubstr("compute_domain_imex_fabric_error{reason=\"FabricUnhealthy\"} 0\n"),
+            HasSubstr("compute_domain_imex_fabric_error{reason=\"FabricUnreadable\"} 0\n")));
+  gpu.health = nvidia::FabricHealth::Unhealthy;
+  EXPECT_EQ(answer(""), std::pair(false, true));
+  EXPECT_EQ(answer("NVML does not answer"), std::pair(true, true));
+  EXPECT_EQ(answer(""), std::pair(false, true));
+  gpu.health = nvidia::FabricHealth::Healthy;
+  EXPECT_EQ(answer(""), std::pair(false, false));
+  gpu.error = "GPU is lost";
+  EXPECT_EQ(answer(""), std::pair(true, false));
+}
+
 TEST(SupervisorMetrics, HaveASeriesForEachKnownValueAndNoMore) {
   Counted counted;
   counted.start();
@@ -139,6 +165,8 @@ TEST(SupervisorMetrics, HaveASeriesForEachKnownValueAndNoMore) {
                  R"({"nodes": {"0": {"status": "READY", "connections": {
     "1": {"status": "OF_A_LATER_VERSION"}, "2": {"status": "CONNECTED"}}}}})");
   EXPECT_EQ(series_in(counted.text()), 25U) << counted.text();
+  counted.metrics.see(nvidia::FabricVerdict{});
+  EXPECT_EQ(series_in(counted.text()), 27U) << counted.text();
 }
 
 // The text of a scrape of many series, which takes a while, has what was counted meanwhile.
@@ -195,6 +223,29 @@ TEST(SupervisorMetrics, AreThoseOfARealSupervisor) {
   }));
   EXPECT_THAT(registry.render(), HasSubstr("deaths_total 1\n"));
   rig.node(0).close();
+}
+
+// Strict and legacy: a GPU that has not joined its fabric.
+TEST(SupervisorMetrics, JudgeTheFabricOfARealSupervisorByItsMode) {
+  const nvidia::Driver driver(R"({"gpus": [{"state": 2}]})");
+  for (const auto mode : {nvidia::FabricMode::Strict, nvidia::FabricMode::Legacy}) {
+    Rig rig(0, 1);
+    base::Registry registry;
+    rig.nodes.push_back(std::make_unique<Node>(0));
+    Node& node = rig.node(0);
+    node.options.metrics = &registry;
+    node.options.fabric_mode = mode;
+    node.options.fabric_command = {CDOM_IMEX_PROGRAM, "fabric", "--lines",
+                                   "--driver-root=" + driver.options().driver_root};
+    ASSERT_TRUE(node.open());
+    EXPECT_THAT(registry.render(), Not(HasSubstr("fabric_error")));
+    EXPECT_TRUE(rig.until([&] {
+      return registry.render().find(base::cat("fabric_error{reason=\"FabricUnreadable\"} ",
+                                              mode == nvidia::FabricMode::Strict ? 1 : 0, "\n")) !=
+             std::string::npos;
+    }));
+    node.close();
+  }
 }
 
 TEST(SupervisorMetrics, CountAStartThatFails) {

@@ -268,6 +268,8 @@ def make_trouble(cluster: Cluster, prometheus: Prometheus) -> None:
     fault(cluster, "n03", "imex-hang")
     fault(cluster, "n05", "partition")
     set_kubelet(cluster, "gpu2", "Unknown", "NodeStatusUnknown")
+    # The GPU Operator replaces its driver.
+    cluster.kubectl("label", "node", "n06", "nvidia.com/gpu-driver-upgrade-state=pod-restart-required")
 
 
 def all_find_something(prometheus: Prometheus, queries: set) -> None:

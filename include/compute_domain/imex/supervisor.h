@@ -21,6 +21,7 @@
 #include "compute_domain/base/pulses.h"
 #include "compute_domain/base/random.h"
 #include "compute_domain/base/result.h"
+#include "compute_domain/nvidia/fabric_verdict.h"
 
 namespace cdom::imex {
 
@@ -58,6 +59,8 @@ struct SupervisorOptions {
   // The program that asks NVML about the fabric, with its arguments (`compute-domain-imex fabric
   // --lines`); empty: agents hear nothing of the fabric.
   std::vector<std::string> fabric_command;
+  // By which its metrics judge the fabric; agents hear what the GPUs say, and judge it themselves.
+  nvidia::FabricMode fabric_mode = nvidia::FabricMode::Strict;
   // The program that looks at what the node lacks (`compute-domain-imex check --lines`); empty:
   // agents hear nothing of it.
   std::vector<std::string> check_command;

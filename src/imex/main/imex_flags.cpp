@@ -143,6 +143,7 @@ imex::SupervisorOptions supervisor_of(const ImexFlags& flags) {
   // What a stand-in for the kernel's files has is all beside its list of devices.
   supervisor.devices_path = flags.node.proc_devices;
   supervisor.kernel_driver_path = nvidia::proc_driver_beside(supervisor.devices_path);
+  supervisor.fabric_mode = flags.node.mode_of_fabric();
   if (flags.node.is_host_managed()) supervisor.host_socket = flags.host_socket;
   supervisor.makes_device_files = flags.device_files == "make";
   supervisor.allowed_users = {0, geteuid()};

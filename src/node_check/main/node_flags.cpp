@@ -16,7 +16,7 @@ std::vector<cli::Flag> rows_of(NodeFlags& f) {
        "check"},
       {"fabric-mode", "", choice(f.fabric_mode, "MODE", {"strict", "legacy"}),
        "strict: a GPU that has not joined its fabric is a fault; legacy: it has no clique. The "
-       "agent decides; compute-domain-imex reads it for `fabric` and `check`",
+       "agent decides; compute-domain-imex reads it for its metrics, `fabric` and `check`",
        "fabric check"},
       {"kubelet-plugins-dir", "KUBELET_PLUGINS_DIRECTORY_PATH", path(f.plugins_dir, "DIR"),
        "kubelet's directory, at the same path on the node and in the agent's container", "check"},
