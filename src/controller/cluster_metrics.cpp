@@ -12,6 +12,7 @@
 
 #include "compute_domain/base/metrics.h"
 #include "compute_domain/core/reasons.h"
+#include "compute_domain/core/reconcile.h"
 #include "compute_domain/core/status.h"
 
 namespace cdom::controller {
@@ -135,7 +136,7 @@ void show(base::Registry& metrics, const core::CliqueSeats& clique, std::int64_t
 struct Trouble {
   std::string cannot_serve;  // reason of the condition; "" when it can
   bool has_fabric_error = false;
-  bool is_stale = false;
+  bool is_stale = false;  // or missing
   std::size_t unreachable = 0;
   std::int64_t restarts = 0;
   std::optional<api::DaemonState> failed;
@@ -179,7 +180,9 @@ void show(base::Registry& metrics, const std::string& node, const Trouble& troub
   if (trouble.is_stale) {
     metrics
         .gauge("compute_domain_node_report_stale",
-               "1 for a node whose report may not be true any more.", labels)
+               "1 for a node whose report may not be true any more, or that should have an agent "
+               "and has no report.",
+               labels)
         .set(1);
   }
   if (trouble.unreachable > 0) {
@@ -245,12 +248,24 @@ void show_cliques(base::Registry& metrics, const Sources& from, std::size_t most
   }
 }
 
+// Those with a report first: where agents are missing everywhere they say more.
 void show_nodes(base::Registry& metrics, const Stores& stores, std::size_t most) {
   std::size_t there = 0;
-  stores.reports.for_each([&](const auto& report) {
-    const Trouble trouble = trouble_of(*report);
+  const auto show_one = [&](const std::string& node, const Trouble& trouble) {
     if (trouble == Trouble{}) return;
-    if (++there <= most) show(metrics, report->meta.name, trouble);
+    if (++there <= most) show(metrics, node, trouble);
+  };
+  std::vector<std::string> reported;  // ordered, as stores are
+  reported.reserve(stores.reports.size());
+  stores.reports.for_each([&](const auto& report) {
+    show_one(report->meta.name, trouble_of(*report));
+    reported.push_back(report->meta.name);
+  });
+  stores.nodes.for_each([&](const auto& node) {
+    if (node->meta.is_deleting() || !core::needs_agent(node->meta)) return;
+    Trouble trouble;
+    trouble.is_stale = !std::ranges::binary_search(reported, node->meta.name);
+    show_one(node->meta.name, trouble);
   });
   note_left_out(metrics, "nodes", there, most);
 }

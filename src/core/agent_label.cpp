@@ -15,6 +15,9 @@ constexpr std::string_view kPciSuffix = ".present";
 constexpr std::string_view kNvidiaVendor = "10de";
 constexpr std::string_view kDisplayClass = "03";
 
+// A person's value of the agent label, for a Node that nothing detects.
+constexpr std::string_view kWanted = "true";
+
 // Node feature discovery names a device by the fields that it is configured with, by default its
 // class and vendor: pci-0302_10de.present. NVIDIA's devices of the class 03 are GPUs; where the
 // label has only the vendor, any of them may be one.
@@ -44,6 +47,11 @@ bool tells_of_gpus(const std::string& key, const std::string& value) {
 bool has_gpus(const api::ObjectMeta& node) {
   return std::ranges::any_of(
       node.labels, [](const auto& label) { return tells_of_gpus(label.first, label.second); });
+}
+
+bool needs_agent(const api::ObjectMeta& node) {
+  const std::string value = node.label(api::kAgentNodeLabel);
+  return value == api::kAgentNodeDetected || value == kWanted;
 }
 
 Plan reconcile_agent_label(const AgentLabelWorld& world) {

@@ -148,6 +148,50 @@ TEST_F(ClusterMetrics, OfANodeTellItsTroublesAndOfAWellOneNothing) {
                     HasSubstr("node_imex_trouble{node=\"n1\",state=\"Failed\"} 1\n")));
 }
 
+TEST_F(ClusterMetrics, OfANodeThatNeverHadAnAgentTellThatItHasNoReport) {
+  const std::string series = "node_report_stale{node=\"n1\"} 1\n";
+  api::Node node = node_named("n1");
+  rig_.put(node);
+  EXPECT_THAT(text(), Not(HasSubstr("node="))) << "it has no GPUs";
+  for (const char* value : {api::kAgentNodeDetected, "true"}) {
+    node.meta.labels[api::kAgentNodeLabel] = value;
+    rig_.put(node);
+    EXPECT_THAT(text(), HasSubstr(series)) << value;
+  }
+  rig_.put(report_of("n1"));
+  EXPECT_THAT(text(), Not(HasSubstr("node="))) << "it has reported";
+  rig_.remove<api::ComputeDomainNode>({"", "n1"});
+  EXPECT_THAT(text(), HasSubstr(series));
+
+  node.meta.labels[api::kAgentNodeLabel] = "false";
+  rig_.put(node);
+  EXPECT_THAT(text(), Not(HasSubstr("node="))) << "somebody wants no agent there";
+  node.meta.labels[api::kAgentNodeLabel] = "true";
+  node.meta.deletion_time = base::Time{} + seconds(1'700'000'000);
+  rig_.put(node);
+  EXPECT_THAT(text(), Not(HasSubstr("node="))) << "it goes";
+  node.meta.deletion_time.reset();
+  rig_.put(node);
+  EXPECT_THAT(text(), HasSubstr(series));
+  rig_.remove<api::Node>({"", "n1"});
+  EXPECT_THAT(text(), Not(HasSubstr("node="))) << "it is gone";
+}
+
+TEST_F(ClusterMetrics, OfNodesShowThoseWithoutAReportLast) {
+  for (const char* name : {"a", "b"}) {
+    api::Node node = node_named(name);
+    node.meta.labels[api::kAgentNodeLabel] = api::kAgentNodeDetected;
+    rig_.put(node);
+  }
+  api::ComputeDomainNode report = report_of("z");
+  report.status.fabric_error = "NVML does not answer";
+  rig_.put(report);
+  EXPECT_THAT(text({.domains = 1, .cliques = 1, .nodes = 2}),
+              AllOf(HasSubstr("node_fabric_error{node=\"z\"} 1\n"),
+                    HasSubstr("node_report_stale{node=\"a\"} 1\n"), Not(HasSubstr("node=\"b\"")),
+                    HasSubstr("compute_domain_metrics_left_out{what=\"nodes\"} 1\n")));
+}
+
 TEST_F(ClusterMetrics, AreBoundedAndBeginWithTheTroubles) {
   for (const char* name : {"a", "b", "c"}) {
     rig_.put(domain_that_is(true, name, "AllNodesReady"));

@@ -103,5 +103,13 @@ TEST(ReconcileAgentLabel, LeavesANodeThatGoes) {
   EXPECT_THAT(plan_of(world), IsEmpty());
 }
 
+TEST(NeedsAgent, WhereTheLabelHasAValueThatTheDaemonSetsSelectBy) {
+  for (const char* value : {"detected", "true"}) {
+    EXPECT_TRUE(needs_agent(labelled({}, value).view.node->meta)) << value;
+  }
+  EXPECT_FALSE(needs_agent(labelled(kGpus, "false").view.node->meta));
+  EXPECT_FALSE(needs_agent(labelled(kGpus).view.node->meta)) << "not labelled yet";
+}
+
 }  // namespace
 }  // namespace cdom::core

@@ -178,6 +178,7 @@ class Tests:
         fault(self.cluster, "r2n01", "fabric-error")
         fault(self.cluster, "r2n02", "imex-foreign")
         fault(self.cluster, "r2n03", "agent-crash")
+        self.cluster.apply({"apiVersion": "v1", "kind": "Node", "metadata": {"name": "without-machine", "labels": {"nvidia.com/gpu.present": "true"}}})
         self.cluster.kubectl("delete", "computedomain", "leaves", "--wait=false")
         self.cluster.apply(domain("waits", 2), domain("too-large", 100, placement={"clique": "Single"}), pod("waits", "r1n08"))
         # Other nodes are free.
@@ -205,6 +206,9 @@ class Tests:
 
     def a_node_without_power_is_an_alert(self) -> None:
         self._fires("ComputeDomainAgentMissing", node="r2n04")
+
+    def a_node_that_never_had_an_agent_is_an_alert(self) -> None:
+        self._fires("ComputeDomainAgentMissing", node="without-machine")
 
     def a_pod_for_which_no_device_is_free_is_an_alert(self) -> None:
         self.cluster.kubectl("taint", "nodes", "--all", "node.kubernetes.io/unschedulable:NoSchedule")

@@ -56,6 +56,8 @@ Plan reconcile_agent_label(const AgentLabelWorld& world);
 // Whether a label of a Node says that it has NVIDIA GPUs, and whether some label does.
 bool tells_of_gpus(const std::string& key, const std::string& value);
 bool has_gpus(const api::ObjectMeta& node);
+// Whether a Node is to have an agent, by the label that the DaemonSets select by.
+bool needs_agent(const api::ObjectMeta& node);
 
 // The key of a clique: the ResourceSlice whose devices all of its nodes share.
 struct SharedSliceWorld {
