@@ -154,7 +154,7 @@ int failure(const std::string& program, const std::string& what, int exit_code) 
 }
 
 int usage_error(const std::string& program, const std::string& what) {
-  return failure(program, cat(what, " (see ", program, " --help)"), 2);
+  return failure(program, cat(what, " (see ", program, " --help)"), kWrongUsage);
 }
 
 Parsed parse(int argc, char** argv, const CommandLine& line) {

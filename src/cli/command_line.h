@@ -1,7 +1,7 @@
 // CommandLine: all that a program reads of its arguments and its environment, as a table of flags.
 //
 // A flag that is not given comes from its environment variable, under the names of the reference
-// driver. What does not parse ends the program with one line and exit code 2.
+// driver. What does not parse ends the program with one line and kWrongUsage.
 #pragma once
 
 #include <functional>
@@ -47,9 +47,13 @@ struct Parsed {
 // thread.
 Parsed parse(int argc, char** argv, const CommandLine& line);
 
+// Exit codes beside 0. A sub-command that judges (`check`, `plan`) ends with kFoundWrong only when
+// it has looked: a pipeline can tell a broken node from a token that has expired.
+inline constexpr int kFailed = 1, kWrongUsage = 2, kFoundWrong = 3;
+
 // One line on standard error; gives `exit_code`.
-int failure(const std::string& program, const std::string& what, int exit_code = 1);
-// The same of what the user can put right as --help tells; gives 2.
+int failure(const std::string& program, const std::string& what, int exit_code = kFailed);
+// The same of what the user can put right as --help tells; gives kWrongUsage.
 int usage_error(const std::string& program, const std::string& what);
 
 }  // namespace cdom::cli

@@ -63,9 +63,9 @@ std::vector<base::NodeLack> lacks_in(const std::vector<Finding>& findings) {
   return lacks;
 }
 
-int exit_code_of(const std::vector<Finding>& findings) {
+bool has_failure(const std::vector<Finding>& findings) {
   const auto fails = [](const Finding& finding) { return finding.verdict == Verdict::Fails; };
-  return std::ranges::any_of(findings, fails) ? 1 : 0;
+  return std::ranges::any_of(findings, fails);
 }
 
 }  // namespace cdom::node_check

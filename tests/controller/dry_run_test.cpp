@@ -264,8 +264,13 @@ TEST(DryRun, NamesAFileWithoutAnObject) {
   for (const char* nothing : {"", "# a note\n", "---\n---\n"}) {
     EXPECT_THAT(problems_of(nothing),
                 ::testing::ElementsAre("train.yaml: there is no object in this file"));
+    EXPECT_FALSE(dry_run({{"train.yaml", nothing}}, {}, base::SystemClock()).is_whole);
   }
   const base::SystemClock clock;
+  EXPECT_TRUE(dry_run({{"train.yaml", "kind: Unknown\nspec: }"}}, {}, clock).is_whole)
+      << "a mistake in a file is found, and its exit code is another one";
+  EXPECT_FALSE(
+      dry_run({{.name = "note.yaml", .text = "", .may_be_empty = true}}, {}, clock).is_whole);
   const ObjectFile note{.name = "note.yaml", .text = "# a note", .may_be_empty = true};
   EXPECT_THAT(dry_run({note, {"train.yaml", kDomain}}, {}, clock).problems, ::testing::IsEmpty());
   EXPECT_THAT(dry_run({note, {"bundle", kDomain, /*is_there=*/true}}, {}, clock).problems,

@@ -159,13 +159,13 @@ TEST(NodeCheckProgram, PrintsATableAndEndsWellOnAGoodNode) {
                     HasSubstr("\nn01: "), Not(HasSubstr("FAILS")), Not(HasSubstr("UNKNOWN"))));
 }
 
-TEST(NodeCheckProgram, EndsWithCodeOneWhereSomethingFails) {
+TEST(NodeCheckProgram, EndsWithCodeThreeWhereSomethingFails) {
   const NodeOnDisk node;
   put_nvml(node, kTwoGpus, 2);
   node.run(812, {"/usr/bin/nvidia-imex", "-c", "/etc/nvidia-imex/config.cfg"});
   for (const char* program : {kImex, kAgent}) {
     const Outcome done = check(program, node);
-    EXPECT_EQ(done.ending, "exited with code 1") << program << done.output;
+    EXPECT_EQ(done.ending, "exited with code 3") << program << done.output;
     EXPECT_THAT(done.output, HasSubstr("systemctl disable --now nvidia-imex.service")) << program;
   }
 }
@@ -197,7 +197,7 @@ TEST(NodeCheckProgram, TellsOfEachGpu) {
   const NodeOnDisk node;
   put_nvml(node, kTwoGpus, 2);
   const Outcome done = check(kImex, node, {"--output", "json"});
-  EXPECT_EQ(done.ending, "exited with code 1") << done.output;
+  EXPECT_EQ(done.ending, "exited with code 3") << done.output;
   auto rows = rows_of(done.output);
   EXPECT_EQ(rows["fabric of GPU 0 (GPU-0)"]["found"],
             "clique 6f0a3c52-1c7e-4b1f-9d53-0c2f6c2b7a10.7");
@@ -233,7 +233,7 @@ TEST(NodeCheckProgram, OutlivesAnNvmlThatCrashes) {
   const NodeOnDisk node;
   put_nvml(node, cat(R"({"crashes": "nvmlDeviceGetUUID", )", kTwoGpus + 1), 2);
   const Outcome done = check(kImex, node);
-  EXPECT_EQ(done.ending, "exited with code 1") << done.output;
+  EXPECT_EQ(done.ending, "exited with code 3") << done.output;
   EXPECT_THAT(done.output, AllOf(HasSubstr("NVLink fabric"), HasSubstr("nvmlDeviceGetUUID")));
 }
 
@@ -241,7 +241,7 @@ TEST(NodeCheckProgram, OutlivesAnNvmlThatHangs) {
   const NodeOnDisk node;
   const HangingNvml nvml(node);
   const Outcome done = check(kImex, node);
-  EXPECT_EQ(done.ending, "exited with code 1") << done.output;
+  EXPECT_EQ(done.ending, "exited with code 3") << done.output;
   EXPECT_THAT(done.output, HasSubstr("nvmlDeviceGetCount"));
 }
 

@@ -76,7 +76,7 @@ check "its help names its commands" prints "why pod NAME" cd_ --help
 
 # Before there is a controller.
 kubectl apply -f manifests/examples/two-nodes.yaml >/dev/null
-check "check fails without a controller" eventually 10 says 1 "FAIL  controller" cd_ check
+check "check fails without a controller" eventually 10 says 3 "FAIL  controller" cd_ check
 check "and says what is missing" prints "neither a Lease nor a Deployment" cd_ check
 check "why cd stops at the controller" prints "stops at Controller" cd_ why cd two-nodes
 check "describe says it, with the next step" prints "no controller has seen it yet: check deployment compute-domain-controller" \
@@ -167,12 +167,16 @@ pod by-hand by-hand
 check "why pod: a misspelt field of the configuration" eventually 20 prints 'unknown field "allocationMod"' \
   cd_ why pod by-hand
 check "describe of the domain says it too" eventually 60 prints 'unknown field "allocationMod"' kubectl describe cd two-nodes
-check "plan finds it before" says 1 'unknown field "allocationMod"' cd_ plan "$work/misspelt.yaml"
+check "plan finds it before" says 3 'unknown field "allocationMod"' cd_ plan "$work/misspelt.yaml"
+check "so does the controller's" says 3 'unknown field "allocationMod"' compute-domain-controller plan "$work/misspelt.yaml"
 sed "s/^  name: /  namespace: default\n  name: /" manifests/examples/two-nodes.yaml >"$work/two-nodes.yaml"
 check "plan has nothing against the example" says 0 "ComputeDomain default/two-nodes" \
   cd_ plan "$work/two-nodes.yaml"
 check "nor without its namespace" says 0 "ComputeDomain default/two-nodes" cd_ plan manifests/examples/two-nodes.yaml
 check "plan names a file that is not there" says 1 "none.yaml: No such file or directory" cd_ plan "$work/none.yaml"
+check "as the controller's does" says 1 "none.yaml: No such file or directory" compute-domain-controller plan "$work/none.yaml"
+mkdir "$work/empty"
+check "and a folder without a manifest" says 1 "there is no manifest in this folder" cd_ plan "$work/empty"
 check "and one without an object" says 1 "empty.yaml: there is no object" eval ": >'$work/empty.yaml'; cd_ plan '$work/empty.yaml'"
 
 # A server that refuses what the controller writes.
@@ -254,13 +258,13 @@ check "nor where none can be" says 1 "no page is written: cannot " cd_ topology 
 check "in one line" is_one_line cd_ topology --html "$work/page.html/below.html"
 check "not into a device" says 1 "/dev/null is not a regular file" cd_ topology --html /dev/null
 check "nor where there is no room" says 1 "takes no more" bash -c "kubectl compute-domain topology --html - 2>&1 >/dev/full"
-check "plan with a bundle counts its devices" says 1 "the nodes among these objects offer 4 seats" \
+check "plan with a bundle counts its devices" says 3 "the nodes among these objects offer 4 seats" \
   cd_ plan --from "$work/b.tar.gz" - <<<'{"apiVersion":"resource.nvidia.com/v1beta1","kind":"ComputeDomain",
     "metadata":{"name":"large","namespace":"default"},"spec":{"numNodes":9}}'
 
 kill "$controller"
 wait "$controller" 2>/dev/null
-check "check fails when the controller is gone" eventually 20 says 1 "no controller holds the Lease" cd_ check
+check "check fails when the controller is gone" eventually 20 says 3 "no controller holds the Lease" cd_ check
 domain late 1
 pod late-0 late-channel
 check "why pod: no controller" eventually 10 prints "o controller works that would create the ResourceClaimTemplate" \
@@ -323,7 +327,7 @@ kubectl delete crd computedomains.resource.nvidia.com --wait=false >/dev/null
 check "a cluster without our kinds" eventually 20 says 1 "CRD computedomains.resource.nvidia.com is not installed" \
   cd_ why cd late
 check "in one line" is_one_line cd_ why cd late
-check "which check finds" says 1 "it is not installed" cd_ check
+check "which check finds" says 3 "it is not installed" cd_ check
 sed 's/name: v1beta1$/name: v2alpha1/' crds/computedomains.yaml | kubectl apply -f - >/dev/null
 check "a cluster with another version of them" eventually 20 says 1 "in version v2alpha1" cd_ why cd late
 check "in one line" is_one_line cd_ why cd late

@@ -30,6 +30,8 @@ struct PlanReport {
   // Those of objects that are there already, which the objects that are planned do not touch.
   std::vector<std::string> earlier_problems;
   std::vector<PlanSection> sections;
+  // Each file that was to be planned could be read, and has an object; not part of the JSON.
+  bool is_whole = true;
 };
 
 // {"problems": […], "earlierProblems": […], "sections": [{"title", "facts", "members", "plans":

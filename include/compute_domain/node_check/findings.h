@@ -38,8 +38,7 @@ std::span<const LackReason> lack_reasons();
 // The findings that have a reason, as the agent receives them.
 std::vector<base::NodeLack> lacks_in(const std::vector<Finding>& findings);
 
-// 1 when a requirement fails, else 0.
-int exit_code_of(const std::vector<Finding>& findings);
+bool has_failure(const std::vector<Finding>& findings);
 
 // A table for people, of lines that a terminal can show, and a last line that sums it up:
 // "n01: 1 FAILS: no other nvidia-imex; 3 UNKNOWN".

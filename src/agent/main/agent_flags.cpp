@@ -26,7 +26,7 @@ constexpr char kCheckUsage[] =
     "compute-domain-agent check [-o text|json] [FLAGS]\n"
     "    Prints what this node has of what ComputeDomains need, as far as the agent sees it, and "
     "what\n"
-    "    to do about the rest. Exit code 1 when a requirement fails. Needs no cluster.";
+    "    to do about the rest. Exit code 3 when a requirement fails. Needs no cluster.";
 
 std::vector<cli::Flag> own_rows(AgentFlags& f) {
   using namespace cli;  // NOLINT(google-build-using-namespace): the words of a row

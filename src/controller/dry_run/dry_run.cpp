@@ -145,6 +145,7 @@ void put_file(const ObjectFile& file, const std::string& ns, FilledCluster& clus
     return;
   }
   if (objects->empty() && !file.may_be_empty) {
+    asked.is_whole = false;
     problems.push_back(cat(file.name, ": there is no object in this file"));
   }
   if (!file.is_there) asked.planned_count += objects->size();
@@ -265,8 +266,10 @@ api::PlanReport dry_run(const std::vector<ObjectFile>& files, const core::Settin
   }
   const std::vector<std::string> planned = planned_names(files);
   if (asked.planned_count == 0 && report.problems.empty() && !planned.empty()) {
+    asked.is_whole = false;
     report.problems.push_back(cat("there is no object in ", base::list_names(planned)));
   }
+  report.is_whole = asked.is_whole;
   std::set<std::string> uids;
   for (const auto& domain : stores.domains.all()) uids.insert(domain->meta.uid);
   for (const auto& claim : stores.claims.all()) {

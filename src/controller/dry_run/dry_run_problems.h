@@ -29,6 +29,7 @@ struct AskedObjects {
   std::vector<api::AskedPods> planned, there;
   std::set<api::ObjectName> planned_domains;
   std::size_t planned_count = 0;  // objects of all kinds
+  bool is_whole = true;           // as PlanReport has it
 };
 
 struct Mismatches {

@@ -18,10 +18,11 @@ constexpr char kUsage[] =
 constexpr char kPlanUsage[] =
     "compute-domain-controller plan [FLAGS] DIR|FILE|-…\n"
     "    Reads objects in YAML or JSON (as from `kubectl get … -o yaml`; - is standard input) and\n"
-    "    prints what the controller would do with them and why. Exit code 1 when something is "
+    "    prints what the controller would do with them and why. Exit code 3 when something is "
     "wrong\n"
     "    with them: an object that cannot be read, an unknown field or kind, a template\n"
-    "    that nothing makes, fewer pods or seats than a domain wants nodes. Needs no cluster.";
+    "    that nothing makes, fewer pods or seats than a domain wants nodes. Exit code 1 when\n"
+    "    a file is not there or has no object. Needs no cluster.";
 
 std::vector<cli::Flag> own_rows(ControllerFlags& f) {
   using namespace cli;  // NOLINT(google-build-using-namespace): the words of a row

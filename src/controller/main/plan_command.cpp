@@ -25,12 +25,13 @@ int run_plan(const ControllerFlags& flags, const std::vector<std::string>& paths
   if (!objects) return cli::failure(kProgram, plugin::printable(objects.error().message));
   const base::SystemClock clock;
   api::PlanReport report = controller::dry_run(*objects, settings_of(flags), clock);
-  std::ranges::move(found.problems, std::back_inserter(report.problems));
+  std::ranges::copy(found.problems, std::back_inserter(report.problems));
   const std::string text = flags.output == "json"
                                ? api::encode_plan_report(report)
                                : plugin::printable(controller::page_of(report), true);
   std::fputs(text.c_str(), stdout);
-  return report.problems.empty() ? 0 : 1;
+  if (!report.is_whole || !found.problems.empty()) return cli::kFailed;
+  return report.problems.empty() ? 0 : cli::kFoundWrong;
 }
 
 }  // namespace cdom::program

@@ -8,8 +8,8 @@
 
 namespace cdom::program {
 
-// Prints the plan; gives the exit code: 1 when the objects have a problem, 2 when they cannot be
-// read. "-" is standard input.
+// Prints the plan; gives the exit code: cli::kFoundWrong when the objects have a problem,
+// cli::kFailed when a file cannot be read or has no object. "-" is standard input.
 int run_plan(const ControllerFlags& flags, const std::vector<std::string>& paths);
 
 }  // namespace cdom::program

@@ -24,7 +24,7 @@ std::vector<std::string> check_command_of(const ImexFlags& flags);
 // That process; it asks neither NVML nor anybody else.
 int print_check_lines(const ImexFlags& flags);
 
-// Prints what the node has of what it needs, and what to do about the rest. 1 when something fails.
+// Prints what the node has of what it needs, and what to do about the rest: run_check().
 int check_node(const ImexFlags& flags, const std::stop_token& stop);
 
 }  // namespace cdom::program

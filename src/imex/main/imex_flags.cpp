@@ -31,7 +31,7 @@ constexpr char kCheckUsage[] =
     "compute-domain-imex check [-o text|json] [FLAGS]\n"
     "    Prints what this node has of what ComputeDomains need, and what to do about the rest. "
     "Exit\n"
-    "    code 1 when a requirement fails. Changes nothing, and needs no cluster.";
+    "    code 3 when a requirement fails. Changes nothing, and needs no cluster.";
 
 bool is_one_line(const std::string& text) { return text.find('\n') == std::string::npos; }
 

@@ -3,6 +3,7 @@
 #include <cstdio>
 #include <utility>
 
+#include "cli/command_line.h"
 #include "compute_domain/base/pause.h"
 #include "compute_domain/base/ranges.h"
 #include "compute_domain/node_check/findings.h"
@@ -20,7 +21,7 @@ int run_check(const NodeFlags& flags, node_check::Places places,
   std::fputs(text.c_str(), stdout);
   std::fflush(stdout);
   base::pause(stop, flags.stay);
-  return node_check::exit_code_of(findings);
+  return node_check::has_failure(findings) ? cli::kFoundWrong : 0;
 }
 
 }  // namespace cdom::program

@@ -9,7 +9,7 @@
 namespace cdom::program {
 
 // Looks, prints, stays as long as the flags say or until `stop`, and gives the exit code: 0 when
-// nothing fails, else 1.
+// nothing fails, else cli::kFoundWrong.
 int run_check(const NodeFlags& flags, node_check::Places places,
               std::optional<node_check::Fabric> fabric, const std::stop_token& stop);
 

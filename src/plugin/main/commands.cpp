@@ -85,7 +85,7 @@ int check(const Call& call) {
   if (!found) return fail(found.error().message);
   const plugin::CheckReport report = plugin::check(found->view, controller::expected_definitions());
   print(call, report);
-  return report.is_healthy() ? 0 : 1;
+  return report.is_healthy() ? 0 : cli::kFoundWrong;
 }
 
 // "pod NAME", "cd NAME", "pod/NAME".
@@ -175,10 +175,11 @@ int plan(const Call& call) {
   settings.operator_namespace = call.flags.operator_ns;
   const base::SystemClock clock;
   api::PlanReport report = controller::dry_run(objects, settings, clock, ns);
-  std::ranges::move(found.problems, std::back_inserter(report.problems));
+  std::ranges::copy(found.problems, std::back_inserter(report.problems));
   const bool is_json = call.flags.output == "json";
   print_text(is_json, is_json ? api::encode_plan_report(report) : controller::page_of(report));
-  return report.problems.empty() ? 0 : 1;
+  if (!report.is_whole || !found.problems.empty()) return cli::kFailed;
+  return report.problems.empty() ? 0 : cli::kFoundWrong;
 }
 
 }  // namespace

@@ -1,5 +1,6 @@
 // The sub-commands of kubectl compute-domain: each reads, asks the module, prints, and gives the
-// exit code: 2 for a wrong command line, 1 when it could not be done.
+// exit code: cli::kFailed when it could not be done, cli::kFoundWrong when `check` or `plan` found
+// something.
 #pragma once
 
 #include <string>

@@ -24,7 +24,7 @@ constexpr char kCheckUsage[] =
     "kubectl compute-domain check [FLAGS]\n"
     "    Looks at the CustomResourceDefinitions, the DeviceClasses, the controller and each node "
     "with\n"
-    "    GPUs. Exit code 0 when nothing fails, 1 when something does.";
+    "    GPUs. Exit code 0 when nothing fails, 3 when something does, 1 when it cannot look.";
 constexpr char kWhyUsage[] =
     "kubectl compute-domain why pod NAME [FLAGS]\n"
     "kubectl compute-domain why cd NAME [FLAGS]\n"
@@ -61,8 +61,8 @@ constexpr char kPlanUsage[] =
     "and\n"
     "    what the controller would do. With --from, beside the objects of a bundle; what is wrong "
     "with\n"
-    "    these alone is named apart. Exit code 1 when something is wrong with the objects of the\n"
-    "    files. Needs no cluster.";
+    "    these alone is named apart. Exit code 3 when something is wrong with the objects of the\n"
+    "    files, 1 when a file cannot be read or has no object. Needs no cluster.";
 
 // A flag that was given without a name is another thing than one that was not given.
 cli::Value file_of_page(std::optional<std::string>& field) {
