@@ -8,6 +8,9 @@ namespace cdom::api {
 
 namespace {
 
+// Goes up when a program that reads what is printed would misread it.
+constexpr int kFormat = 1;
+
 Json json_of(const PlannedKey& key) {
   Json steps = Json::array();
   for (const PlanStep& step : key.steps) {
@@ -31,7 +34,8 @@ Json json_of(const PlanSection& section) {
 std::string encode_plan_report(const PlanReport& report) {
   Json sections = Json::array();
   for (const PlanSection& section : report.sections) sections.push_back(json_of(section));
-  return text_of({{"problems", report.problems},
+  return text_of({{"format", kFormat},
+                  {"problems", report.problems},
                   {"earlierProblems", report.earlier_problems},
                   {"sections", std::move(sections)}}) +
          "\n";

@@ -128,14 +128,24 @@ Finding persistence(const NodeFacts& facts) {
 }  // namespace
 
 void judge_kernel(const NodeFacts& facts, std::vector<Finding>& findings) {
-  for (const auto& rule :
-       {driver, gpus, channels, channel_count, capability, page_size, persistence}) {
-    findings.push_back(rule(facts));
+  for (const Rule& rule :
+       {Rule{"Driver", driver}, Rule{"Gpus", gpus}, Rule{"ImexChannels", channels},
+        Rule{"ImexChannelCount", channel_count}, Rule{"ImexCapability", capability},
+        Rule{"PageSize", page_size}, Rule{"Persistence", persistence}}) {
+    findings.push_back(named(rule.check, rule.judge(facts)));
   }
 }
 
 void judge_imex_programs(const NodeFacts& facts, std::vector<Finding>& findings) {
   const std::string programs = "nvidia-imex and -ctl", libraries = "libraries of nvidia-imex";
+  const auto add_programs = [&](const std::string& found, Verdict verdict,
+                                const std::string& remedy) {
+    findings.push_back(named("ImexPrograms", {programs, found, verdict, remedy}));
+  };
+  const auto add_libraries = [&](const std::string& found, Verdict verdict,
+                                 const std::string& remedy) {
+    findings.push_back(named("ImexLibraries", {libraries, found, verdict, remedy}));
+  };
   if (!facts.imex_programs) {
     const std::string remedy =
         facts.driver_root.empty()
@@ -145,81 +155,89 @@ void judge_imex_programs(const NodeFacts& facts, std::vector<Finding>& findings)
     const std::string found = facts.driver_root.empty()
                                   ? "this program has no driver root"
                                   : cat("there is no driver root ", facts.driver_root);
-    findings.push_back({programs, found, Verdict::Unknown, remedy});
-    findings.push_back({libraries, found, Verdict::Unknown, remedy});
+    add_programs(found, Verdict::Unknown, remedy);
+    add_libraries(found, Verdict::Unknown, remedy);
     return;
   }
   const ImexPrograms& found = *facts.imex_programs;
   if (!found.error.empty()) {
-    findings.push_back({programs, in_brief(found.error), Verdict::Fails,
-                        "install the package nvidia-imex of the driver's version on this node, or "
-                        "name its folder by --driver-programs"});
-    findings.push_back({libraries, "no programs", Verdict::Unknown, cat("see \"", programs, "\"")});
+    add_programs(in_brief(found.error), Verdict::Fails,
+                 "install the package nvidia-imex of the driver's version on this node, or "
+                 "name its folder by --driver-programs");
+    add_libraries("no programs", Verdict::Unknown, cat("see \"", programs, "\""));
     return;
   }
   if (!found.not_executable.empty()) {
-    findings.push_back({programs, cat("not executable: ", base::join(found.not_executable, ", ")),
-                        Verdict::Fails, "reinstall the package nvidia-imex"});
+    add_programs(cat("not executable: ", base::join(found.not_executable, ", ")), Verdict::Fails,
+                 "reinstall the package nvidia-imex");
   } else {
-    findings.push_back(
-        {programs,
-         found.daemon.empty() ? found.control_tool : cat(found.daemon, ", ", found.control_tool),
-         Verdict::Ok, ""});
+    add_programs(
+        found.daemon.empty() ? found.control_tool : cat(found.daemon, ", ", found.control_tool),
+        Verdict::Ok, "");
   }
   if (!found.missing_libraries.empty()) {
-    findings.push_back(
-        {libraries, cat("missing: ", base::list_names(found.missing_libraries)), Verdict::Fails,
-         cat("install them on the node, or name their folder by --driver-libraries (neither this "
-             "image nor ",
-             facts.driver_root, " has them)")});
+    add_libraries(
+        cat("missing: ", base::list_names(found.missing_libraries)), Verdict::Fails,
+        cat("install them on the node, or name their folder by --driver-libraries (neither this "
+            "image nor ",
+            facts.driver_root, " has them)"));
   } else if (facts.program == Program::Agent) {
     // It runs them in its own image, which has others than this one.
-    findings.push_back({libraries, "all are in this image or the driver root", Verdict::Unknown,
-                        "run `compute-domain-imex check`, in whose image they run"});
+    add_libraries("all are in this image or the driver root", Verdict::Unknown,
+                  "run `compute-domain-imex check`, in whose image they run");
   } else {
-    findings.push_back({libraries, "all found", Verdict::Ok, ""});
+    add_libraries("all found", Verdict::Ok, "");
   }
 }
 
-void judge_fabric(const NodeFacts& facts, std::vector<Finding>& findings) {
+namespace {
+
+Finding fabric_of_gpu(const GpuFabric& gpu) {
+  Finding finding{cat("fabric of ", gpu.name),
+                  gpu.clique.empty() ? "in no fabric with other nodes" : cat("clique ", gpu.clique),
+                  Verdict::Ok, ""};
+  if (!gpu.warning.empty()) {
+    finding.found += cat(", ", gpu.warning);
+    finding.verdict = Verdict::Warning;
+    finding.remedy = "nvidia-smi -q; see the rack's NVLink manager";
+  }
+  if (!gpu.fault.empty()) {
+    finding.found = gpu.fault;
+    finding.verdict = Verdict::Fails;
+    finding.remedy = "nvidia-smi -q, dmesg; see the rack's NVLink manager";
+  }
+  return finding;
+}
+
+// What all of them come to.
+Finding fabric(const NodeFacts& facts) {
   const std::string requirement = "NVLink fabric";
   if (!facts.fabric) {
-    findings.push_back({requirement, "NVML was not asked", Verdict::Unknown,
-                        "run `compute-domain-imex check` on this node"});
-    return;
+    return {requirement, "NVML was not asked", Verdict::Unknown,
+            "run `compute-domain-imex check` on this node"};
   }
-  if (!is_loaded(facts)) {
-    findings.push_back(without_driver(requirement));
-    return;
+  if (!is_loaded(facts)) return without_driver(requirement);
+  const Fabric& all = *facts.fabric;
+  if (!all.error.empty()) {
+    return {requirement, in_brief(all.error), Verdict::Fails, "nvidia-smi -q, dmesg"};
   }
-  const Fabric& fabric = *facts.fabric;
-  for (const GpuFabric& gpu : fabric.gpus) {
-    Finding finding{
-        cat("fabric of ", gpu.name),
-        gpu.clique.empty() ? "in no fabric with other nodes" : cat("clique ", gpu.clique),
-        Verdict::Ok, ""};
-    if (!gpu.warning.empty()) {
-      finding.found += cat(", ", gpu.warning);
-      finding.verdict = Verdict::Warning;
-      finding.remedy = "nvidia-smi -q; see the rack's NVLink manager";
+  if (all.clique.empty()) {
+    return {requirement, "no GPU is in a fabric with other nodes", Verdict::Warning,
+            "nothing, where that is meant: pods get no channel, and share no memory "
+            "with other nodes; else see the rack's NVLink manager"};
+  }
+  return {requirement, cat("clique ", all.clique), Verdict::Ok, ""};
+}
+
+}  // namespace
+
+void judge_fabric(const NodeFacts& facts, std::vector<Finding>& findings) {
+  if (facts.fabric && is_loaded(facts)) {
+    for (const GpuFabric& gpu : facts.fabric->gpus) {
+      findings.push_back(named("GpuFabric", fabric_of_gpu(gpu), cat(gpu.index)));
     }
-    if (!gpu.fault.empty()) {
-      finding.found = gpu.fault;
-      finding.verdict = Verdict::Fails;
-      finding.remedy = "nvidia-smi -q, dmesg; see the rack's NVLink manager";
-    }
-    findings.push_back(std::move(finding));
   }
-  if (!fabric.error.empty()) {
-    findings.push_back(
-        {requirement, in_brief(fabric.error), Verdict::Fails, "nvidia-smi -q, dmesg"});
-  } else if (fabric.clique.empty()) {
-    findings.push_back({requirement, "no GPU is in a fabric with other nodes", Verdict::Warning,
-                        "nothing, where that is meant: pods get no channel, and share no memory "
-                        "with other nodes; else see the rack's NVLink manager"});
-  } else {
-    findings.push_back({requirement, cat("clique ", fabric.clique), Verdict::Ok, ""});
-  }
+  findings.push_back(named("NvlinkFabric", fabric(facts)));
 }
 
 }  // namespace cdom::node_check

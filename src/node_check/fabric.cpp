@@ -13,6 +13,7 @@ namespace {
 // What the rules say of this GPU alone, without its name.
 GpuFabric gpu_of(std::size_t index, nvidia::GpuFacts gpu, nvidia::FabricMode mode) {
   GpuFabric found{.name = cat("GPU ", index)};
+  found.index = index;
   if (!gpu.uuid.empty()) found.name += cat(" (", gpu.uuid, ")");
   if (gpu.health == nvidia::FabricHealth::LimitedCapacity) found.warning = "limited capacity";
   gpu.uuid.clear();

@@ -35,6 +35,12 @@ std::string_view name_of(Verdict verdict) {
   return "UNKNOWN";
 }
 
+Finding named(std::string check, Finding finding, std::string name) {
+  finding.check = std::move(check);
+  finding.name = std::move(name);
+  return finding;
+}
+
 std::vector<Finding> judge(const NodeFacts& facts) {
   std::vector<Finding> findings;
   judge_kernel(facts, findings);

@@ -228,19 +228,28 @@ Finding port(const NodeFacts& facts, const Port& one) {
 }  // namespace
 
 void judge_neighbours(const NodeFacts& facts, std::vector<Finding>& findings) {
-  findings.push_back(facts.is_host_managed ? host_daemon(facts) : other_daemons(facts));
-  if (!facts.is_host_managed) findings.push_back(host_unit(facts));
-  findings.push_back(other_plugins(facts));
+  if (facts.is_host_managed) {
+    findings.push_back(named("HostDaemon", host_daemon(facts)));
+  } else {
+    findings.push_back(named("OtherDaemon", other_daemons(facts)));
+    findings.push_back(named("HostImex", host_unit(facts)));
+  }
+  findings.push_back(named("OtherPlugin", other_plugins(facts)));
 }
 
 void judge_kubelet(const NodeFacts& facts, std::vector<Finding>& findings) {
-  for (const auto& rule : {kubelet_folders, registration, cdi}) findings.push_back(rule(facts));
+  for (const Rule& rule : {Rule{"KubeletFolders", kubelet_folders},
+                           Rule{"RegistrationSocket", registration}, Rule{"Cdi", cdi}}) {
+    findings.push_back(named(rule.check, rule.judge(facts)));
+  }
 }
 
 void judge_ports(const NodeFacts& facts, std::vector<Finding>& findings) {
   // The host's own daemon has them.
   if (facts.is_host_managed) return;
-  for (const Port& one : facts.ports) findings.push_back(port(facts, one));
+  for (const Port& one : facts.ports) {
+    findings.push_back(named("Port", port(facts, one), cat(one.number)));
+  }
 }
 
 }  // namespace cdom::node_check

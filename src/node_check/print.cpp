@@ -59,6 +59,23 @@ std::string summary_of(const std::string& node, const std::vector<Finding>& find
              parts.empty() ? "all requirements are met" : base::join(parts, "; "), "\n");
 }
 
+// Goes up when a program that reads what is printed would misread it.
+constexpr int kFormat = 1;
+
+std::string_view json_name_of(Verdict verdict) {
+  switch (verdict) {
+    case Verdict::Ok:
+      return "ok";
+    case Verdict::Warning:
+      return "warning";
+    case Verdict::Fails:
+      return "fails";
+    case Verdict::Unknown:
+      break;
+  }
+  return "unknown";
+}
+
 }  // namespace
 
 std::string table_of(const std::string& node, const std::vector<Finding>& findings) {
@@ -91,12 +108,16 @@ std::string table_of(const std::string& node, const std::vector<Finding>& findin
 std::string json_of(const std::string& node, const std::vector<Finding>& findings) {
   nlohmann::ordered_json all = nlohmann::ordered_json::array();
   for (const Finding& finding : findings) {
-    all.push_back({{"requirement", finding.requirement},
+    all.push_back({{"check", finding.check},
+                   {"name", finding.name},
+                   {"requirement", finding.requirement},
+                   {"verdict", json_name_of(finding.verdict)},
                    {"found", finding.found},
-                   {"verdict", name_of(finding.verdict)},
+                   {"reason", finding.reason},
                    {"remedy", finding.remedy}});
   }
-  const nlohmann::ordered_json report{{"node", node}, {"findings", std::move(all)}};
+  const nlohmann::ordered_json report{
+      {"format", kFormat}, {"node", node}, {"findings", std::move(all)}};
   // What is found on a node need not be UTF-8.
   return report.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";
 }

@@ -17,6 +17,13 @@ void judge_neighbours(const NodeFacts& facts, std::vector<Finding>& findings);
 void judge_kubelet(const NodeFacts& facts, std::vector<Finding>& findings);
 void judge_ports(const NodeFacts& facts, std::vector<Finding>& findings);
 
+// The rule of one row, and what programs call that.
+struct Rule {
+  const char* check;
+  Finding (*judge)(const NodeFacts& facts);
+};
+Finding named(std::string check, Finding finding, std::string name = "");
+
 // The configuration with which the daemons of NVIDIA's DRA driver run, in pods.
 inline constexpr char kPredecessorsCfg[] = "/imexd/imexd.cfg";
 

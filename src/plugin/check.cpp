@@ -4,10 +4,12 @@
 #include <iterator>
 #include <optional>
 #include <set>
+#include <utility>
 
 #include "compute_domain/api/names.h"
 #include "compute_domain/base/text.h"
 #include "compute_domain/controller/definitions.h"
+#include "compute_domain/core/reasons.h"
 #include "compute_domain/core/reconcile.h"
 #include "plugin/controller_life.h"
 #include "plugin/facts.h"
@@ -25,6 +27,13 @@ using base::cat;
 
 constexpr char kDaemonClass[] = "compute-domain-daemon.nvidia.com";
 constexpr char kApplyAgain[] = "apply the manifests of this release again (docs/install.md)";
+
+// As programs name it.
+Finding named(std::string check, std::string name, Finding finding) {
+  finding.check = std::move(check);
+  finding.name = std::move(name);
+  return finding;
+}
 
 Finding look_at_definition(const ClusterView& view, const api::Definition& expected) {
   const std::string& name = expected.meta.name;
@@ -95,10 +104,12 @@ std::vector<Finding> look_for_daemon_sets(const ClusterView& view) {
     const auto it =
         std::ranges::find(view.daemon_sets, name, [](const auto& set) { return set.meta.name; });
     if (it != view.daemon_sets.end()) continue;
-    missing.push_back({cat("DaemonSet ", name), Verdict::Fails,
-                       cat("it is not in namespace ", view.namespaces.nodes),
-                       "apply the manifests of this release again (docs/install.md), or name the "
-                       "namespace with --node-namespace"});
+    missing.push_back(
+        named("DaemonSet", name,
+              {cat("DaemonSet ", name), Verdict::Fails,
+               cat("it is not in namespace ", view.namespaces.nodes),
+               "apply the manifests of this release again (docs/install.md), or name the "
+               "namespace with --node-namespace"}));
   }
   return missing;
 }
@@ -112,10 +123,11 @@ std::vector<Finding> look_at_unreadable(const ClusterView& view) {
     for (const auto& [name, problem] : problems) {
       texts.push_back(cat(api::to_string(name), ": ", problem));
     }
-    findings.push_back({plural, Verdict::Warning,
-                        cat("the plugin cannot read some of them, and leaves them out: ",
-                            base::list_names(texts, 3)),
-                        "correct them, or use the plugin of the operator's release"});
+    findings.push_back(named("UnreadableObjects", plural,
+                             {plural, Verdict::Warning,
+                              cat("the plugin cannot read some of them, and leaves them out: ",
+                                  base::list_names(texts, 3)),
+                              "correct them, or use the plugin of the operator's release"}));
   }
   return findings;
 }
@@ -125,10 +137,11 @@ std::optional<Finding> look_at_agents(const ClusterView& view) {
   const bool has_agent =
       std::ranges::any_of(view.pods, [&](const api::PodState& pod) { return is_agent(view, pod); });
   if (has_agent || view.reports.empty()) return std::nullopt;
-  return Finding{"agents", Verdict::Warning,
-                 cat("no pod with the label app=", api::kAgentApp, " is in namespace ",
-                     view.namespaces.nodes, ", so nobody knows whether the agents live"),
-                 "name the agents' namespace with --node-namespace"};
+  return named("Agents", "",
+               {"agents", Verdict::Warning,
+                cat("no pod with the label app=", api::kAgentApp, " is in namespace ",
+                    view.namespaces.nodes, ", so nobody knows whether the agents live"),
+                "name the agents' namespace with --node-namespace"});
 }
 
 std::string look_at_pods(const ClusterView& view, const std::string& node) {
@@ -179,8 +192,10 @@ std::string found_on(const Facts& facts, const std::string& node, const NodeHeal
 
 Finding look_at_node(const Facts& facts, const std::string& name) {
   const NodeHealth health = health_of(facts, name);
-  return {cat("node ", name), health.verdict, found_on(facts, name, health), health.remedy,
-          health.verdict == Verdict::Fails ? look_at_pods(facts.view(), name) : ""};
+  Finding finding{cat("node ", name), health.verdict, found_on(facts, name, health), health.remedy,
+                  health.verdict == Verdict::Fails ? look_at_pods(facts.view(), name) : ""};
+  finding.reason = health.reason;
+  return named("Node", name, std::move(finding));
 }
 
 // ComputeDomains that are Ready again, and whose pods have lost memory before.
@@ -189,14 +204,17 @@ std::vector<Finding> look_at_memory(const Facts& facts) {
   for (const api::ComputeDomain& domain : facts.view().domains) {
     const auto pods = pods_without_memory(facts, facts.facts_of(domain));
     if (pods.empty()) continue;
-    findings.push_back(
-        {cat("ComputeDomain ", api::to_string(api::name_of(domain.meta))), Verdict::Warning,
-         cat(pods_text(pods), pods.size() == 1 ? " has" : " have",
-             " lost imported memory: an IMEX daemon ended, and ",
-             pods.size() == 1 ? "it has" : "they have", " not started again since"),
-         cat("delete ", pods.size() == 1 ? "it, so that it starts" : "them, so that they start",
-             " again"),
-         deletion_of(pods)});
+    const std::string name = api::to_string(api::name_of(domain.meta));
+    Finding finding{
+        cat("ComputeDomain ", name), Verdict::Warning,
+        cat(pods_text(pods), pods.size() == 1 ? " has" : " have",
+            " lost imported memory: an IMEX daemon ended, and ",
+            pods.size() == 1 ? "it has" : "they have", " not started again since"),
+        cat("delete ", pods.size() == 1 ? "it, so that it starts" : "them, so that they start",
+            " again"),
+        deletion_of(pods)};
+    finding.reason = core::Reason("ImexMemoryLost").name();
+    findings.push_back(named("LostMemory", name, std::move(finding)));
   }
   return findings;
 }
@@ -226,13 +244,16 @@ std::vector<Finding> install_of(const ClusterView& view,
   std::vector<Finding> install;
   install.reserve(expected.size() + view.daemon_sets.size() + 5);
   for (const api::Definition& definition : expected) {
-    install.push_back(look_at_definition(view, definition));
+    install.push_back(
+        named("Definition", definition.meta.name, look_at_definition(view, definition)));
   }
-  install.push_back(look_at_class(view, api::kChannelClass, Verdict::Fails));
-  install.push_back(look_at_class(view, kDaemonClass, Verdict::Warning));
-  install.push_back(look_at_controller(view));
+  for (const auto& [name, when_missing] :
+       {std::pair(api::kChannelClass, Verdict::Fails), std::pair(kDaemonClass, Verdict::Warning)}) {
+    install.push_back(named("DeviceClass", name, look_at_class(view, name, when_missing)));
+  }
+  install.push_back(named("Controller", "", look_at_controller(view)));
   for (const api::DaemonSetRollout& set : view.daemon_sets) {
-    install.push_back(look_at_daemon_set(view, set));
+    install.push_back(named("DaemonSet", set.meta.name, look_at_daemon_set(view, set)));
   }
   std::ranges::move(look_for_daemon_sets(view), std::back_inserter(install));
   std::ranges::move(look_at_images(view), std::back_inserter(install));
@@ -240,13 +261,14 @@ std::vector<Finding> install_of(const ClusterView& view,
   std::ranges::move(look_at_unreadable(view), std::back_inserter(install));
   if (view.nodes.empty() && view.reports.empty()) {
     install.push_back(
-        {"nodes", Verdict::Fails,
-         "no node is known to have GPUs, or there is none now, so no pod of a ComputeDomain "
-         "can start",
-         "install node feature discovery or GPU feature discovery, by whose labels "
-         "the controller knows the nodes with GPUs (docs/install.md), or label them "
-         "yourself",
-         cat("kubectl label node NODE ", api::kAgentNodeLabel, "=true")});
+        named("GpuNodes", "",
+              {"nodes", Verdict::Fails,
+               "no node is known to have GPUs, or there is none now, so no pod of a ComputeDomain "
+               "can start",
+               "install node feature discovery or GPU feature discovery, by whose labels "
+               "the controller knows the nodes with GPUs (docs/install.md), or label them "
+               "yourself",
+               cat("kubectl label node NODE ", api::kAgentNodeLabel, "=true")}));
   }
   return install;
 }

@@ -97,6 +97,8 @@ void look_at(const ClusterView& view, const Rollout& set, const char* kind,
   counts.try_emplace(wanted, 0);
   Finding finding{cat("images of ", kind, " ", set.meta.name),
                   is_current ? Verdict::Ok : Verdict::Warning, found_in(counts, wanted), ""};
+  finding.check = "Images";
+  finding.name = cat(kind, "/", set.meta.name);
   if (!is_current && set.strategy == "OnDelete") {
     finding.remedy =
         "nothing has to be done at once; to upgrade, node by node, drain the node and then delete "

@@ -193,18 +193,18 @@ std::vector<TimelinePhase> phases_of(const Milestones& milestones,
                                      const std::optional<base::Time>& ready) {
   std::vector<TimelinePhase> phases;
   std::optional<base::Time> at = milestones.created.first();
-  const auto add = [&](const char* name, const std::optional<base::Time>& end) {
+  const auto add = [&](const char* key, const char* name, const std::optional<base::Time>& end) {
     // What came first of two things that one would expect in another order took no time.
     if (!at || !end) return;
-    phases.push_back({name, std::max(between(*at, *end), base::Duration::zero())});
+    phases.push_back({key, name, std::max(between(*at, *end), base::Duration::zero())});
     at = std::max(*at, *end);
   };
   if (!ready || (at && *ready < std::chrono::floor<std::chrono::seconds>(*at))) return phases;
   // What came after it did not keep it from being Ready: a pod that took another one's place.
-  add("pods created", milestones.created.last_until(*ready));
-  add("pods scheduled", milestones.scheduled.last_until(*ready));
-  add("IMEX daemons READY", milestones.daemons.last_until(*ready));
-  add("ComputeDomain Ready", ready);
+  add("PodsCreated", "pods created", milestones.created.last_until(*ready));
+  add("PodsScheduled", "pods scheduled", milestones.scheduled.last_until(*ready));
+  add("DaemonsReady", "IMEX daemons READY", milestones.daemons.last_until(*ready));
+  add("DomainReady", "ComputeDomain Ready", ready);
   return phases;
 }
 

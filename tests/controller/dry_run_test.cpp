@@ -287,6 +287,16 @@ TEST(DryRun, GivesAReasonForEachStep) {
           R"({"action":"create ResourceClaimTemplate team-a/train-channel","reason":"spec.channel asks for it)"));
 }
 
+// docs/kubectl-plugin.md promises them, as long as `format` is 1.
+TEST(DryRun, HasTheMembersThatProgramsRead) {
+  const base::SystemClock clock;
+  const api::PlanReport report = dry_run({{"train.yaml", kDomain}}, {}, clock);
+  EXPECT_THAT(
+      api::encode_plan_report(report),
+      ::testing::AllOf(HasSubstr(R"("format":1)"), HasSubstr(R"("problems":[])"),
+                       HasSubstr(R"("earlierProblems":[])"), HasSubstr(R"("sections":[{)")));
+}
+
 TEST(DryRun, ShowsWhichCliqueADomainWouldGetAndTheTemplateForIt) {
   const std::string page = plan_of_cluster(2);
   EXPECT_THAT(page, HasSubstr("reserve 2 seats of clique b.1 for domain u1"));

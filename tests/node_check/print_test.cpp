@@ -32,11 +32,31 @@ TEST(NodeCheckJson, HasEachFindingInOrder) {
   const auto report =
       nlohmann::json::parse(json_of("n01", {{"driver", "none \xff", Verdict::Fails, "install it"},
                                             {"GPUs", "", Verdict::Unknown, ""}}));
+  EXPECT_EQ(report["format"], 1);
   EXPECT_EQ(report["node"], "n01");
   ASSERT_EQ(report["findings"].size(), 2U);
-  EXPECT_EQ(report["findings"][0]["verdict"], "FAILS");
   EXPECT_EQ(report["findings"][0]["remedy"], "install it");
   EXPECT_EQ(report["findings"][1]["requirement"], "GPUs");
+}
+
+// People read other words.
+TEST(NodeCheckJson, HasTheVerdictsThatThePluginHas) {
+  const auto report = nlohmann::json::parse(json_of("n01", {{"a", "", Verdict::Ok, ""},
+                                                            {"b", "", Verdict::Warning, ""},
+                                                            {"c", "", Verdict::Fails, ""},
+                                                            {"d", "", Verdict::Unknown, ""}}));
+  std::vector<std::string> verdicts;
+  for (const auto& finding : report["findings"]) verdicts.push_back(finding["verdict"]);
+  EXPECT_THAT(verdicts, testing::ElementsAre("ok", "warning", "fails", "unknown"));
+}
+
+TEST(NodeCheckJson, HasAKeyAndTheReasonOfAFinding) {
+  const auto report = nlohmann::json::parse(json_of(
+      "n01", {{"port 50000", "held", Verdict::Fails, "end it", "PortTaken", "Port", "50000"}}));
+  const auto& finding = report["findings"][0];
+  EXPECT_EQ(finding["check"], "Port");
+  EXPECT_EQ(finding["name"], "50000");
+  EXPECT_EQ(finding["reason"], "PortTaken");
 }
 
 }  // namespace

@@ -141,10 +141,14 @@ Outcome outcome_of_signal(imex::Child& child, int signal) {
   return outcome;
 }
 
+// By check and name.
 std::map<std::string, nlohmann::json> rows_of(const std::string& output) {
   std::map<std::string, nlohmann::json> rows;
   const auto report = nlohmann::json::parse(output);
-  for (const auto& row : report["findings"]) rows[row["requirement"]] = row;
+  for (const auto& row : report["findings"]) {
+    const std::string check = row["check"], name = row["name"];
+    rows[cat(check, name.empty() ? "" : " ", name)] = row;
+  }
   return rows;
 }
 
@@ -199,11 +203,10 @@ TEST(NodeCheckProgram, TellsOfEachGpu) {
   const Outcome done = check(kImex, node, {"--output", "json"});
   EXPECT_EQ(done.ending, "exited with code 3") << done.output;
   auto rows = rows_of(done.output);
-  EXPECT_EQ(rows["fabric of GPU 0 (GPU-0)"]["found"],
-            "clique 6f0a3c52-1c7e-4b1f-9d53-0c2f6c2b7a10.7");
-  EXPECT_EQ(rows["fabric of GPU 1 (GPU-1)"]["verdict"], "FAILS");
-  EXPECT_EQ(rows["fabric of GPU 1 (GPU-1)"]["found"],
-            "has not joined its NVLink fabric (state in progress)");
+  EXPECT_EQ(rows["GpuFabric 0"]["found"], "clique 6f0a3c52-1c7e-4b1f-9d53-0c2f6c2b7a10.7");
+  EXPECT_EQ(rows["GpuFabric 1"]["verdict"], "fails");
+  EXPECT_EQ(rows["GpuFabric 1"]["requirement"], "fabric of GPU 1 (GPU-1)");
+  EXPECT_EQ(rows["GpuFabric 1"]["found"], "has not joined its NVLink fabric (state in progress)");
 }
 
 TEST(NodeCheckProgram, OfTheAgentSendsToTheOtherForWhatItCannotSee) {
@@ -214,11 +217,10 @@ TEST(NodeCheckProgram, OfTheAgentSendsToTheOtherForWhatItCannotSee) {
   const Outcome done = check(kAgent, node, {"-o", "json"});
   EXPECT_EQ(done.ending, "exited with code 0") << done.output;
   auto rows = rows_of(done.output);
-  EXPECT_EQ(rows["driver 570.158.01 or later"]["verdict"], "OK");
-  EXPECT_EQ(rows["NVLink fabric"]["verdict"], "OK");
-  for (const char* row :
-       {"nvidia-imex and -ctl", "libraries of nvidia-imex", "port 50000", "port 50005"}) {
-    EXPECT_EQ(rows[row]["verdict"], "UNKNOWN") << row;
+  EXPECT_EQ(rows["Driver"]["verdict"], "ok");
+  EXPECT_EQ(rows["NvlinkFabric"]["verdict"], "ok");
+  for (const char* row : {"ImexPrograms", "ImexLibraries", "Port 50000", "Port 50005"}) {
+    EXPECT_EQ(rows[row]["verdict"], "unknown") << row;
     EXPECT_EQ(rows[row]["remedy"], "run `compute-domain-imex check`") << row;
   }
 }
@@ -226,7 +228,7 @@ TEST(NodeCheckProgram, OfTheAgentSendsToTheOtherForWhatItCannotSee) {
 TEST(NodeCheckProgram, OfTheAgentTakesItsOwnContainerForNoNode) {
   const Outcome done = run(kAgent, {"check", "--imex-socket", "/nowhere/imex.sock", "-o", "json"});
   auto rows = rows_of(done.output);
-  EXPECT_EQ(rows["CDI"]["verdict"], "UNKNOWN");
+  EXPECT_EQ(rows["Cdi"]["verdict"], "unknown");
 }
 
 TEST(NodeCheckProgram, OutlivesAnNvmlThatCrashes) {

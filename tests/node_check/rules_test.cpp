@@ -91,6 +91,29 @@ TEST(NodeCheck, ANodeThatHasEverythingIsOkInEachRow) {
   EXPECT_FALSE(has_failure(findings));
 }
 
+// Programs find a row by it, whatever people read there.
+TEST(NodeCheck, EachRowHasAKeyWhateverIsSeenOfTheNode) {
+  const auto keys_of = [](const NodeFacts& facts) {
+    std::vector<std::string> keys;
+    for (const Finding& finding : judge(facts)) {
+      keys.push_back(finding.check + (finding.name.empty() ? "" : " " + finding.name));
+    }
+    return keys;
+  };
+  NodeFacts facts = good_node();
+  EXPECT_THAT(keys_of(facts),
+              testing::ElementsAre("Driver", "Gpus", "ImexChannels", "ImexChannelCount",
+                                   "ImexCapability", "PageSize", "Persistence", "ImexPrograms",
+                                   "ImexLibraries", "GpuFabric 0", "NvlinkFabric", "OtherDaemon",
+                                   "HostImex", "OtherPlugin", "KubeletFolders",
+                                   "RegistrationSocket", "Cdi", "Port 50000", "Port 50005"));
+  const auto keys = keys_of(NodeFacts{.ports = {{50000, "", {}}, {50005, "", {}}}});
+  EXPECT_THAT(keys, testing::IsSubsetOf(keys_of(facts)));
+  EXPECT_EQ(keys.size(), keys_of(facts).size() - 1) << "all but the row of the GPU";
+  facts.is_host_managed = true;
+  EXPECT_THAT(keys_of(facts), testing::Contains("HostDaemon"));
+}
+
 TEST(NodeCheck, ANodeOfWhichNothingIsSeenIsOkInNoRowThatIsOutOfSight) {
   NodeFacts facts;
   facts.driver_root = "/driver-root";

@@ -88,9 +88,9 @@ class Container:
                               capture_output=True, timeout=60)
 
     def checked(self) -> dict:
-        """Found and verdict by requirement."""
+        """Found and verdict by check."""
         findings = json.loads(self.run("check", "--host-root", "/driver-root", "-o", "json").stdout)["findings"]
-        return {each["requirement"]: (each["found"], each["verdict"]) for each in findings}
+        return {each["check"]: (each["found"], each["verdict"]) for each in findings}
 
 
 class Gpu:
@@ -180,21 +180,21 @@ def a_layout_that_the_driver_does_not_know_is_a_version_mismatch(container: Cont
 
 
 def reads_persistence_mode(container: Container) -> None:
-    found, verdict = container.checked()["persistence mode"]
+    found, verdict = container.checked()["Persistence"]
     if all(gpu.is_persistent for gpu in gpus()):
-        assert (found, verdict) == ("on", "OK"), (found, verdict)
+        assert (found, verdict) == ("on", "ok"), (found, verdict)
     else:
-        assert verdict != "OK" or found == "nvidia-persistenced runs", (found, verdict)
+        assert verdict != "ok" or found == "nvidia-persistenced runs", (found, verdict)
 
 
 def check_finds_what_the_kernel_module_has(container: Container) -> None:
     found = container.checked()
     channels = numbers("/proc/driver/nvidia/params")["ImexChannelCount"]
     capability = numbers("/proc/driver/nvidia/capabilities/fabric-imex-mgmt")["DeviceFileMinor"]
-    assert found["IMEX channels"] == (f"major {major('nvidia-caps-imex-channels')} in /proc/devices", "OK"), found
-    assert found["number of IMEX channels"][0].startswith(f"{channels} "), found
-    assert found["capability fabric-imex-mgmt"] == (f"/dev/nvidia-caps/nvidia-cap{capability}, major {major('nvidia-caps')}", "OK"), found
-    assert found["GPUs"] == (str(len(gpus())), "OK"), found
+    assert found["ImexChannels"] == (f"major {major('nvidia-caps-imex-channels')} in /proc/devices", "ok"), found
+    assert found["ImexChannelCount"][0].startswith(f"{channels} "), found
+    assert found["ImexCapability"] == (f"/dev/nvidia-caps/nvidia-cap{capability}, major {major('nvidia-caps')}", "ok"), found
+    assert found["Gpus"] == (str(len(gpus())), "ok"), found
 
 
 # What a container gets is channel N = minor N; the daemon gets the capability.

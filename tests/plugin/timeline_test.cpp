@@ -47,10 +47,10 @@ TEST(Timeline, GoesFromTheFirstPodToReady) {
   const TimelineReport report = timeline_of(formed_view());
   EXPECT_EQ(report.zero, kNow - 20s);
   EXPECT_EQ(report.ready, kNow);
-  EXPECT_THAT(report.phases,
-              ElementsAre(TimelinePhase{"pods created", 1s}, TimelinePhase{"pods scheduled", 1s},
-                          TimelinePhase{"IMEX daemons READY", 13s},
-                          TimelinePhase{"ComputeDomain Ready", 5s}));
+  EXPECT_THAT(report.phases, ElementsAre(TimelinePhase{"PodsCreated", "pods created", 1s},
+                                         TimelinePhase{"PodsScheduled", "pods scheduled", 1s},
+                                         TimelinePhase{"DaemonsReady", "IMEX daemons READY", 13s},
+                                         TimelinePhase{"DomainReady", "ComputeDomain Ready", 5s}));
   EXPECT_EQ(report.entries.front().what, "created");
   EXPECT_THAT(text_of(report),
               AllOf(HasSubstr("-5s"), HasSubstr("Ready 20s after the first pod was created: pods "
@@ -130,10 +130,10 @@ TEST(Timeline, CountsOnlyWhatCameBeforeReadyAsTheWayToIt) {
   report_in(view, "n2").status.groups.front().since = kNow - 2s;
   const TimelineReport report = timeline_of(view);
   EXPECT_EQ(report.ready, kNow - 8s);
-  EXPECT_THAT(report.phases,
-              ElementsAre(TimelinePhase{"pods created", 0s}, TimelinePhase{"pods scheduled", 2s},
-                          TimelinePhase{"IMEX daemons READY", 9s},
-                          TimelinePhase{"ComputeDomain Ready", 1s}));
+  EXPECT_THAT(report.phases, ElementsAre(TimelinePhase{"PodsCreated", "pods created", 0s},
+                                         TimelinePhase{"PodsScheduled", "pods scheduled", 2s},
+                                         TimelinePhase{"DaemonsReady", "IMEX daemons READY", 9s},
+                                         TimelinePhase{"DomainReady", "ComputeDomain Ready", 1s}));
 }
 
 TEST(Timeline, SaysThatItWasReadyBeforeItsPods) {

@@ -34,9 +34,8 @@ struct PlanReport {
   bool is_whole = true;
 };
 
-// {"problems": […], "earlierProblems": […], "sections": [{"title", "facts", "members", "plans":
-// [{"about", "steps":
-// [{"action", "reason"}], "lookAgain"}]}]}, with a line's end.
+// {"format": 1, "problems": […], "earlierProblems": […], "sections": [{"title", "facts", "members",
+// "plans": [{"about", "steps": [{"action", "reason"}], "lookAgain"}]}]}, with a line's end.
 std::string encode_plan_report(const PlanReport& report);
 
 }  // namespace cdom::api

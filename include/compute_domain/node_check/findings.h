@@ -23,6 +23,9 @@ struct Finding {
   // In the words of a ComputeDomainNode, the name of a row of core/reasons.h; "": where this is
   // missing the node's programs find out by themselves, or nothing was seen.
   std::string reason = {};
+  // For programs, which `requirement` is not: what is required, as "Driver", and of which port or
+  // GPU, where a node has several; "" else.
+  std::string check = {}, name = {};
   friend bool operator==(const Finding&, const Finding&) = default;
 };
 
@@ -43,7 +46,8 @@ bool has_failure(const std::vector<Finding>& findings);
 // A table for people, of lines that a terminal can show, and a last line that sums it up:
 // "n01: 1 FAILS: no other nvidia-imex; 3 UNKNOWN".
 std::string table_of(const std::string& node, const std::vector<Finding>& findings);
-// {"node":…,"findings":[{"requirement":…,"found":…,"verdict":…,"remedy":…}]} and a line break.
+// {"format":1,"node":…,"findings":[{"check":…,"name":…,"requirement":…,"verdict":…,"found":…,
+// "reason":…,"remedy":…}]} and a line break. docs/kubectl-plugin.md says what each is.
 std::string json_of(const std::string& node, const std::vector<Finding>& findings);
 
 }  // namespace cdom::node_check

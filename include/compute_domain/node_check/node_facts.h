@@ -61,6 +61,7 @@ struct GpuFabric {
   std::string clique;   // "": in none
   std::string fault;    // why it cannot share memory over its fabric; "": it can
   std::string warning;  // what is less than it should be
+  std::size_t index = 0;
 };
 
 // What NVML says of the GPUs.

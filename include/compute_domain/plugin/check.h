@@ -22,6 +22,10 @@ struct Finding {
   std::string found;
   std::string remedy;        // "" when Ok
   std::string command = {};  // that looks closer; "" for none
+  // For programs, which `subject` is not: what was looked at, as "DaemonSet", and the name of the
+  // object; "" where there is one of a kind.
+  std::string check = {}, name = {};
+  std::string reason = {};  // as a status has it, a name of core/reasons.h; "" for none
 
   friend bool operator==(const Finding&, const Finding&) = default;
 };

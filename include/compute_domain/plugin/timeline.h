@@ -24,7 +24,8 @@ struct TimelineEntry {
 
 // How long a part of the way to Ready took.
 struct TimelinePhase {
-  std::string name;
+  std::string key;   // for programs: "PodsCreated"
+  std::string name;  // for people: "pods created"
   base::Duration took{};
 
   friend bool operator==(const TimelinePhase&, const TimelinePhase&) = default;

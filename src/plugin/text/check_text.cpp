@@ -33,12 +33,27 @@ std::string lines_of(const std::vector<Finding>& findings) {
   return text;
 }
 
+std::string_view json_name_of(Verdict verdict) {
+  switch (verdict) {
+    case Verdict::Ok:
+      return "ok";
+    case Verdict::Warning:
+      return "warning";
+    case Verdict::Fails:
+      return "fails";
+  }
+  return "";
+}
+
 nlohmann::ordered_json json_of_findings(const std::vector<Finding>& findings) {
   auto list = nlohmann::ordered_json::array();
   for (const Finding& finding : findings) {
-    list.push_back({{"subject", finding.subject},
-                    {"verdict", name_of(finding.verdict)},
+    list.push_back({{"check", finding.check},
+                    {"name", finding.name},
+                    {"subject", finding.subject},
+                    {"verdict", json_name_of(finding.verdict)},
                     {"found", finding.found},
+                    {"reason", finding.reason},
                     {"remedy", finding.remedy},
                     {"command", finding.command}});
   }
@@ -68,7 +83,8 @@ std::string text_of(const CheckReport& report) {
 }
 
 std::string json_of(const CheckReport& report) {
-  return json_report({{"healthy", report.is_healthy()},
+  return json_report({{"format", kReportFormat},
+                      {"healthy", report.is_healthy()},
                       {"install", json_of_findings(report.install)},
                       {"nodes", json_of_findings(report.nodes)},
                       {"domains", json_of_findings(report.domains)}});

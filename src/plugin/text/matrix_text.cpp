@@ -78,7 +78,8 @@ std::string json_of(const MatrixReport& report) {
     }
     groups.push_back({{"clique", group.clique}, {"rows", std::move(rows)}});
   }
-  return json_report({{"domain", report.domain},
+  return json_report({{"format", kReportFormat},
+                      {"domain", report.domain},
                       {"cliques", std::move(groups)},
                       {"inNoClique", report.others},
                       {"hostManaged", report.host_managed}});

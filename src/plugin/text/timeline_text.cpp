@@ -68,9 +68,11 @@ std::string json_of(const TimelineReport& report) {
                        {"warning", entry.is_warning}});
   }
   for (const TimelinePhase& phase : report.phases) {
-    phases.push_back({{"name", phase.name}, {"seconds", seconds_of(phase.took)}});
+    phases.push_back(
+        {{"phase", phase.key}, {"name", phase.name}, {"seconds", seconds_of(phase.took)}});
   }
-  Json json{{"domain", report.domain},
+  Json json{{"format", kReportFormat},
+            {"domain", report.domain},
             {"zero", base::to_rfc3339(report.zero)},
             {"entries", std::move(entries)},
             {"phases", std::move(phases)}};

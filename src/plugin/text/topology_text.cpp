@@ -56,7 +56,7 @@ Json json_of_clique(const TopologyClique& clique) {
                      {"domains", node.domains},
                      {"trouble", node.trouble}});
   }
-  return {{"name", clique.name},
+  return {{"clique", clique.name},
           {"devices", json_of_count(clique.devices)},
           {"domains", clique.domains},
           {"nodes", std::move(nodes)}};
@@ -85,7 +85,9 @@ std::string json_of(const TopologyReport& report) {
   for (const UnreachablePair& pair : report.unreachable) {
     pairs.push_back({{"domain", pair.domain}, {"from", pair.from}, {"to", pair.to}});
   }
-  return json_report({{"cliques", std::move(cliques)}, {"unreachable", std::move(pairs)}});
+  return json_report({{"format", kReportFormat},
+                      {"cliques", std::move(cliques)},
+                      {"unreachable", std::move(pairs)}});
 }
 
 }  // namespace cdom::plugin

@@ -25,6 +25,13 @@ std::string mark_of(Link::State state) {
   return "";
 }
 
+// As programs name it: one word.
+std::string key_of(const Link& link) {
+  if (link.name == "Node list") return "NodeList";
+  if (link.name == "IMEX daemon") return "ImexDaemon";
+  return link.name;
+}
+
 }  // namespace
 
 std::string_view name_of(Link::State state) {
@@ -67,11 +74,12 @@ std::string text_of(const WhyReport& report) {
 std::string json_of(const WhyReport& report) {
   auto links = nlohmann::ordered_json::array();
   for (const Link& link : report.links) {
-    links.push_back({{"name", link.name}, {"state", name_of(link.state)}, {"text", link.text}});
+    links.push_back({{"link", key_of(link)}, {"state", name_of(link.state)}, {"text", link.text}});
   }
   const Link* broken = report.broken();
-  return json_report({{"subject", report.subject},
-                      {"stopsAt", broken == nullptr ? "" : broken->name},
+  return json_report({{"format", kReportFormat},
+                      {"subject", report.subject},
+                      {"stopsAt", broken == nullptr ? "" : key_of(*broken)},
                       {"links", std::move(links)},
                       {"cause", report.cause},
                       {"remedy", report.remedy},

@@ -139,11 +139,11 @@ def would_complain_of_a_foreign_script(pages: Pages) -> None:
 def has_a_box_for_each_node(pages: Pages) -> None:
     for view in BUNDLES:
         page, report = pages.open(view), pages.report(view)
-        wanted = {clique["name"]: [node["name"] for node in clique["nodes"]] for clique in report["cliques"]}
+        wanted = {clique["clique"]: [node["name"] for node in clique["nodes"]] for clique in report["cliques"]}
         shown = page.script("[...document.querySelectorAll('#topology details')].map((e) => [e.querySelector('h3 code').textContent,"
                             " [...e.querySelectorAll('.nodes b')].map((b) => b.textContent)])")
         assert {"" if name == "no clique" else name: nodes for name, nodes in shown} == wanted, view
-    assert sum(map(len, {clique["name"]: clique["nodes"] for clique in pages.report("large")["cliques"]}.values())) == 5004
+    assert sum(map(len, {clique["clique"]: clique["nodes"] for clique in pages.report("large")["cliques"]}.values())) == 5004
 
 
 def of_5000_nodes_is_small_and_quick(pages: Pages) -> None:
