@@ -259,16 +259,16 @@ std::vector<Finding> install_of(const ClusterView& view,
   std::ranges::move(look_at_images(view), std::back_inserter(install));
   if (auto agents = look_at_agents(view)) install.push_back(*std::move(agents));
   std::ranges::move(look_at_unreadable(view), std::back_inserter(install));
-  if (view.nodes.empty() && view.reports.empty()) {
+  if (std::ranges::all_of(view.nodes, is_left_out) && view.reports.empty()) {
     install.push_back(
         named("GpuNodes", "",
               {"nodes", Verdict::Fails,
-               "no node is known to have GPUs, or there is none now, so no pod of a ComputeDomain "
-               "can start",
+               "no node is known to have GPUs, there is none now, or each has a label against the "
+               "agent, so no pod of a ComputeDomain can start",
                "install node feature discovery or GPU feature discovery, by whose labels "
                "the controller knows the nodes with GPUs (docs/install.md), or label them "
                "yourself",
-               cat("kubectl label node NODE ", api::kAgentNodeLabel, "=true")}));
+               cat("kubectl label node NODE --overwrite ", api::kAgentNodeLabel, "=true")}));
   }
   return install;
 }
@@ -277,7 +277,9 @@ CheckReport check(const ClusterView& view, const std::vector<api::Definition>& e
   CheckReport report{.install = install_of(view, expected), .nodes = {}, .domains = {}};
   const Facts facts(view);
   std::set<std::string> names;
-  for (const api::Node& node : view.nodes) names.insert(node.meta.name);
+  for (const api::Node& node : view.nodes) {
+    if (!is_left_out(node)) names.insert(node.meta.name);
+  }
   for (const api::ComputeDomainNode& node : view.reports) names.insert(node.meta.name);
   report.nodes.reserve(names.size());
   for (const std::string& name : names) report.nodes.push_back(look_at_node(facts, name));

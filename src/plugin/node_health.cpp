@@ -2,8 +2,10 @@
 
 #include <algorithm>
 
+#include "compute_domain/api/names.h"
 #include "compute_domain/base/text.h"
 #include "compute_domain/core/reasons.h"
+#include "compute_domain/core/reconcile.h"
 
 namespace cdom::plugin {
 
@@ -44,6 +46,10 @@ NodeHealth unwell(Cause cause, const std::string& reason, const std::string& mes
 }
 
 }  // namespace
+
+bool is_left_out(const api::Node& node) {
+  return node.meta.labels.contains(api::kAgentNodeLabel) && !core::needs_agent(node.meta);
+}
 
 NodeHealth health_of(const Facts& facts, const std::string& node) {
   const api::ComputeDomainNode* report = facts.report(node);

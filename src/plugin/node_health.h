@@ -26,6 +26,9 @@ struct NodeHealth {
   std::string remedy;
 };
 
+// Whether somebody wants no agent on it. It is looked at only if it has reported all the same.
+bool is_left_out(const api::Node& node);
+
 NodeHealth health_of(const Facts& facts, const std::string& node);
 
 // "FabricNotReady: GPU 3 has not joined the NVLink fabric"; "" without a cause.

@@ -99,7 +99,9 @@ TopologyReport topology_of(const Facts& facts) {
   const ClusterView& view = facts.view();
   std::map<std::string, DeviceCount> devices = devices_by_node(facts);
   std::set<std::string, NaturalLess> names;
-  for (const api::Node& node : view.nodes) names.insert(node.meta.name);
+  for (const api::Node& node : view.nodes) {
+    if (!is_left_out(node)) names.insert(node.meta.name);
+  }
   for (const api::ComputeDomainNode& node : view.reports) names.insert(node.meta.name);
   std::map<std::string, TopologyClique, NaturalLess> cliques;
   for (const std::string& name : names) {

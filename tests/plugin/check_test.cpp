@@ -277,7 +277,7 @@ TEST(Check, FailsWhereNoNodeIsKnownToHaveGpus) {
   EXPECT_EQ(finding.verdict, Verdict::Fails);
   EXPECT_THAT(finding.remedy, HasSubstr("node feature discovery"));
   EXPECT_EQ(finding.command,
-            "kubectl label node NODE resource.nvidia.com/compute-domain-agent=true");
+            "kubectl label node NODE --overwrite resource.nvidia.com/compute-domain-agent=true");
   EXPECT_THAT(json_of(checked(view)), HasSubstr("\"healthy\": false"));
 }
 
@@ -290,6 +290,19 @@ TEST(Check, FailsForANodeWithoutAReport) {
   EXPECT_EQ(finding.verdict, Verdict::Fails);
   EXPECT_THAT(finding.found, HasSubstr("has not reported"));
   EXPECT_THAT(finding.command, HasSubstr("spec.nodeName=n2"));
+}
+
+TEST(Check, LeavesOutANodeThatSomebodyWantsNoAgentOn) {
+  ClusterView view = settled_view();
+  api::Node node;
+  node.meta.name = "n9";
+  for (const auto& [value, is_there] :
+       {std::pair("detected", true), std::pair("true", true), std::pair("false", false)}) {
+    node.meta.labels[api::kAgentNodeLabel] = value;
+    view.nodes.push_back(node);
+    EXPECT_EQ(finding_on(checked(view), "node n9").verdict == Verdict::Fails, is_there) << value;
+    view.nodes.pop_back();
+  }
 }
 
 TEST(Check, FailsForAReportThatIsNotBelieved) {
@@ -438,6 +451,17 @@ TEST(Check, GivesProgramsAKeyAVerdictAndAReasonOfEachRow) {
   view.namespaces.nodes = "elsewhere";
   EXPECT_THAT(rows_in_json(checked(view)), ::testing::Contains("install Agents warning"));
   EXPECT_THAT(rows_in_json(checked(installed())), ::testing::Contains("install GpuNodes fails"));
+}
+
+TEST(Check, FailsWhereSomebodyWantsNoAgentOnAnyNode) {
+  ClusterView view = installed();
+  api::Node node;
+  node.meta.name = "n9";
+  node.meta.labels[api::kAgentNodeLabel] = "false";
+  view.nodes.push_back(node);
+  const CheckReport report = checked(view);
+  EXPECT_THAT(rows_in_json(report), ::testing::Contains("install GpuNodes fails"));
+  EXPECT_THAT(report.install.back().command, HasSubstr("label node NODE --overwrite"));
 }
 
 }  // namespace

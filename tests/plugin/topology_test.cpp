@@ -47,6 +47,21 @@ TEST(Topology, HasCliquesAndNodesInTheOrderInWhichPeopleCount) {
   EXPECT_LT(at("6f0a.10 n9"), at("6f0a.10 n10"));
 }
 
+TEST(Topology, LeavesOutANodeThatSomebodyWantsNoAgentOn) {
+  ClusterView view = settled_view();
+  const auto has_n9 = [&view] {
+    const auto cliques = topology(view).cliques;
+    return std::ranges::any_of(cliques, [](const TopologyClique& clique) {
+      return std::ranges::find(clique.nodes, "n9", &TopologyNode::name) != clique.nodes.end();
+    });
+  };
+  view.nodes.emplace_back().meta.name = "n9";
+  view.nodes.back().meta.labels[api::kAgentNodeLabel] = "true";
+  EXPECT_TRUE(has_n9());
+  view.nodes.back().meta.labels[api::kAgentNodeLabel] = "false";
+  EXPECT_FALSE(has_n9());
+}
+
 TEST(Topology, CountsDevicesOfANodeThatIsDownAsOut) {
   ClusterView view = settled_view();
   core::NodeView down = idle_node("n3");
