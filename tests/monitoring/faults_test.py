@@ -176,6 +176,7 @@ class Tests:
         fault(self.cluster, "r1n05", "imex-cut")
         fault(self.cluster, "r1n06", "imex-kill")
         fault(self.cluster, "r2n01", "fabric-error")
+        fault(self.cluster, "r2n05", "fabric-unhealthy")
         fault(self.cluster, "r2n02", "imex-foreign")
         fault(self.cluster, "r2n03", "agent-crash")
         self.cluster.apply({"apiVersion": "v1", "kind": "Node", "metadata": {"name": "without-machine", "labels": {"nvidia.com/gpu.present": "true"}}})
@@ -194,6 +195,7 @@ class Tests:
 
     def faults_of_nodes_are_alerts(self) -> None:
         self._fires("ComputeDomainFabricError", node="r2n01")
+        self._fires("ComputeDomainFabricError", node="r2n05")
         self._fires("ComputeDomainNodeCannotServe", node="r2n02", reason="ImexCannotStart")
         self._fires("ComputeDomainDaemonSetIncomplete", daemonset="compute-domain-agent", namespace="compute-domain-nodes")
 

@@ -36,6 +36,7 @@ enum class Fault {
   ImexCut,      // "imex-cut": IMEX daemons of other nodes do not reach this one's; all else works
   ImexSplit,    // "imex-split": IMEX daemons of nodes with it do not reach those of others
   FabricError,  // "fabric-error": the GPU driver does not say of which clique the node is
+  FabricUnhealthy,  // "fabric-unhealthy": a GPU is in its clique, and its fabric is not healthy
   ImexForeign,  // "imex-foreign": somebody else's daemon runs there whenever the operator's does
                 // not
 };

@@ -73,6 +73,8 @@ struct NodeEnvironment {
   std::function<std::string()> clique_now;
   // Why the driver does not say it; "" when it does.
   std::function<std::string()> fabric_error;
+  // Whether it says that a GPU is not healthy in its fabric.
+  std::function<bool()> is_fabric_unhealthy;
   // Why no IMEX daemon of the operator can be started; "" when one can.
   std::function<std::string()> cannot_start;
 };

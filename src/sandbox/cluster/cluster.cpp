@@ -19,11 +19,17 @@ namespace cdom::sandbox {
 namespace {
 
 constexpr std::pair<Fault, std::string_view> kFaultNames[] = {
-    {Fault::PowerOff, "power-off"},       {Fault::ImexKill, "imex-kill"},
-    {Fault::ImexHang, "imex-hang"},       {Fault::AgentCrash, "agent-crash"},
-    {Fault::Partition, "partition"},      {Fault::SlowApi, "slow-api"},
-    {Fault::WatchCut, "watch-cut"},       {Fault::ImexCut, "imex-cut"},
-    {Fault::ImexSplit, "imex-split"},     {Fault::FabricError, "fabric-error"},
+    {Fault::PowerOff, "power-off"},
+    {Fault::ImexKill, "imex-kill"},
+    {Fault::ImexHang, "imex-hang"},
+    {Fault::AgentCrash, "agent-crash"},
+    {Fault::Partition, "partition"},
+    {Fault::SlowApi, "slow-api"},
+    {Fault::WatchCut, "watch-cut"},
+    {Fault::ImexCut, "imex-cut"},
+    {Fault::ImexSplit, "imex-split"},
+    {Fault::FabricError, "fabric-error"},
+    {Fault::FabricUnhealthy, "fabric-unhealthy"},
     {Fault::ImexForeign, "imex-foreign"},
 };
 

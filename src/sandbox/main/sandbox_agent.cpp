@@ -5,6 +5,7 @@
 #include <map>
 #include <memory>
 
+#include "compute_domain/agent/fabric_reading.h"
 #include "compute_domain/agent/stepped_agent.h"
 #include "compute_domain/base/text.h"
 #include "compute_domain/kube/client.h"
@@ -86,17 +87,41 @@ class NodeChannels : public agent::ChannelInjector {
   sandbox::NodeFiles& files_;
 };
 
+// What an agent makes of a GPU of a clique to which the fabric has no healthy route.
+std::vector<core::NodeFault> faults_of_unhealthy_gpu() {
+  constexpr std::uint32_t kRouteUnhealthy = 1U << 4U;  // in NVML's mask
+  const agent::GpuFacts gpu{.state = agent::FabricState::Completed,
+                            .cluster_uuid = "of-any-cluster",
+                            .health = agent::FabricHealth::Unhealthy,
+                            .health_mask = kRouteUnhealthy};
+  return agent::reading_of({.gpus = {gpu}}, agent::FabricMode::Strict).faults;
+}
+
 class NodeFabric : public agent::Fabric {
  public:
-  NodeFabric(std::function<std::string()> clique, std::function<std::string()> error)
-      : clique_(std::move(clique)), error_(std::move(error)) {}
+  explicit NodeFabric(const sandbox::NodeEnvironment& node)
+      : clique_(node.clique_now),
+        error_(node.fabric_error),
+        is_unhealthy_(node.is_fabric_unhealthy) {}
   core::FabricReading read() override {
-    if (std::string error = error_(); !error.empty()) return {std::nullopt, std::move(error)};
-    return {clique_(), {}};
+    // As ImexFabric has it: what was wrong before still is.
+    if (std::string error = error_(); !error.empty()) {
+      return {.clique = std::nullopt, .error = std::move(error), .faults = faults_};
+    }
+    core::FabricReading reading{.clique = clique_(), .error = {}};
+    // A GPU that is in no clique has no fabric that could be ill.
+    const bool is_unhealthy = !reading.clique->empty() && is_unhealthy_();
+    if (is_unhealthy == faults_.empty()) {
+      faults_ = is_unhealthy ? faults_of_unhealthy_gpu() : std::vector<core::NodeFault>();
+    }
+    reading.faults = faults_;
+    return reading;
   }
 
  private:
   const std::function<std::string()> clique_, error_;
+  const std::function<bool()> is_unhealthy_;
+  std::vector<core::NodeFault> faults_;  // of the last answer
 };
 
 class NodeKubelet : public agent::KubeletState {
@@ -128,7 +153,7 @@ class SandboxAgent : public sandbox::NodePlugin {
         client_(node.api, node.clock, "compute-domain-agent", metrics()),
         checkpoints_(node.files),
         channels_(node.files),
-        fabric_(node.clique_now, node.fabric_error),
+        fabric_(node),
         kubelet_(node.kubelet_claims),
         supervisor_(supervisor),
         clock_(node.clock),

@@ -16,8 +16,8 @@ constexpr char kUsage[] =
     "compute-domain-sandbox nodes --kubeconfig FILE [FLAGS]\n"
     "    Joins simulated nodes to the cluster of that kubeconfig.\n"
     "Faults: kubectl annotate node NODE sandbox.compute-domain/fault=power-off (or imex-kill,\n"
-    "    imex-hang, imex-cut, imex-split, imex-foreign, fabric-error, agent-crash, partition,\n"
-    "    slow-api, watch-cut); take it away to heal.";
+    "    imex-hang, imex-cut, imex-split, imex-foreign, fabric-error, fabric-unhealthy,\n"
+    "    agent-crash, partition, slow-api, watch-cut); take it away to heal.";
 constexpr char kNodesUsage[] =
     "compute-domain-sandbox nodes --kubeconfig FILE [FLAGS]\n"
     "    Joins simulated nodes to the cluster of that kubeconfig, until SIGINT or SIGTERM.";

@@ -120,7 +120,7 @@ TEST_F(FaultTest, AnUnknownFaultIsToldOnTheObjectWithTheKnownOnes) {
       message("r1n01", "UnknownFault"),
       "annotation sandbox.compute-domain/fault: there is no fault \"poweroff\"; the known "
       "ones are power-off, imex-kill, imex-hang, agent-crash, partition, slow-api, watch-cut, "
-      "imex-cut, imex-split, fabric-error, imex-foreign");
+      "imex-cut, imex-split, fabric-error, fabric-unhealthy, imex-foreign");
   annotate(kPods, {"compute-domain-nodes", "compute-domain-agent-r1n02"}, kFaultAnnotation, "fire");
   wait(minutes(5));
   int told = 0;

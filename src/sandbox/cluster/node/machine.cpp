@@ -96,6 +96,8 @@ std::string Machine::fabric_error() const {
              : "";
 }
 
+bool Machine::is_fabric_unhealthy() const { return faults_.contains(Fault::FabricUnhealthy); }
+
 // As the IMEX supervisor says it of a real node.
 std::string Machine::cannot_start() const {
   return faults_.contains(Fault::ImexForeign)
@@ -144,6 +146,7 @@ void Machine::inject(Fault fault) {
     case Fault::ImexSplit:
       return network_.set_split(name(), true);
     case Fault::FabricError:  // is read
+    case Fault::FabricUnhealthy:
     case Fault::ImexForeign:
       return;
   }
@@ -175,6 +178,7 @@ void Machine::heal(Fault fault) {
     case Fault::ImexKill:
     case Fault::WatchCut:
     case Fault::FabricError:
+    case Fault::FabricUnhealthy:
     case Fault::ImexForeign:
       return;
   }
@@ -303,6 +307,7 @@ bool Machine::start_agent(const json& pod) {
                              .kubelet_claims = [this] { return kubelet_.claims(); },
                              .clique_now = [this] { return clique_now_; },
                              .fabric_error = [this] { return fabric_error(); },
+                             .is_fabric_unhealthy = [this] { return is_fabric_unhealthy(); },
                              .cannot_start = [this] { return cannot_start(); }});
   if (!agent) {
     base::log_debug("the agent does not start",

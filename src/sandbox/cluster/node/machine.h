@@ -61,6 +61,7 @@ class Machine : public Part {
   // Whether a fault cuts its IMEX daemon off from the others.
   [[nodiscard]] bool is_imex_cut() const;
   [[nodiscard]] std::string fabric_error() const;
+  [[nodiscard]] bool is_fabric_unhealthy() const;
   [[nodiscard]] std::string cannot_start() const;
 
   const base::Clock& clock_;
