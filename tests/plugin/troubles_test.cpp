@@ -312,6 +312,8 @@ std::vector<Trouble> troubles() {
        },
        "lost", "Claim", "train-channel (of ComputeDomain train)",
        "orrect resourceClaimTemplateName",
+       // That a pod names another one is in Kubernetes' own Event on that pod
+       // (tests/smoke/plugin_test.sh).
        "no pod has a claim of this domain yet; pods get one by resourceClaimTemplateName: "
        "train-channel"},
       {"two domains want one node",

@@ -105,6 +105,8 @@ kubectl patch cd two-nodes --type merge -p '{"spec":{"numNodes":2}}' >/dev/null
 
 pod lost tow-nodes-channel
 check "why pod: a wrong template name" prints "o ResourceClaimTemplate tow-nodes-channel exists" cd_ why pod lost
+check "describe of the pod says it in Kubernetes' words" eventually 10 prints 'resourceclaimtemplate.resource.k8s.io "tow-nodes-channel" not found' \
+  kubectl describe pod lost
 check "with the one that there is" prints "two-nodes-channel (of ComputeDomain two-nodes)" cd_ why pod lost
 
 apply <<<'{"apiVersion":"v1","kind":"Pod","metadata":{"name":"plain"},"spec":{"containers":[{"name":"worker","image":"busybox"}]}}'

@@ -115,6 +115,7 @@ bool ClaimController::ensure_generated(const json& pod) {
         recorder_.record(
             reference_to(kPods, pod), "Warning", "FailedResourceClaimCreation",
             base::cat("PodResourceClaim ", wanted.entry, ": resource claim template \"",
+                      wanted.template_name, "\": resourceclaimtemplate.resource.k8s.io \"",
                       wanted.template_name, "\" not found"));
         pods_without_template_[template_key].insert(key_of(pod));
         continue;
