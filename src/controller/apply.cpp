@@ -290,7 +290,8 @@ class Run : public Proofs {
     const auto owner = client_.get<api::DeviceClass>({"", api::kSharedClass});
     if (!owner && owner.error().kind == ErrorKind::NotFound) {
       return Error{ErrorKind::Invalid, cat("there is no DeviceClass ", api::kSharedClass,
-                                           ", for which it is: apply manifests/shared-claims")};
+                                           ", for which it is: apply the operator's manifests "
+                                           "with the component shared-claims again")};
     }
     if (!owner) return owner.error();
     const api::Kind& kind = api::kind_of<api::DeviceClass>();
@@ -308,7 +309,8 @@ class Run : public Proofs {
     if (!owner && owner.error().kind == ErrorKind::NotFound) {
       return Error{ErrorKind::Invalid,
                    cat("there is no ConfigMap ", ns, "/", api::kCliquesOwner,
-                       ", which is to own it: apply manifests/compute-domain-cliques")};
+                       ", which is to own it: apply the operator's manifests with the component "
+                       "compute-domain-cliques again")};
     }
     if (!owner) return owner.error();
     return api::OwnerReference{
@@ -387,7 +389,7 @@ class Run : public Proofs {
     if (kept == action.status) return memory_.status_pruned(action.domain.uid, std::nullopt);
     base::log_warning(
         "the API server keeps less of a status than was written: its CustomResourceDefinition of "
-        "ComputeDomain is older than this controller; apply crds/",
+        "ComputeDomain is older than this controller; apply the manifests of this version again",
         {{"domain", named(api::name_of(action.domain))}});
     memory_.status_pruned(action.domain.uid, core::PrunedStatus{action.status, kept});
   }
@@ -399,7 +401,8 @@ class Run : public Proofs {
     if (!memory_.daemons_pruned(uid, {action.desired.daemons, kept.daemons})) return;
     base::log_warning(
         "the API server keeps less of a ComputeDomainClique than was written: its "
-        "CustomResourceDefinition is older than this controller; apply crds/",
+        "CustomResourceDefinition is older than this controller; apply the manifests of this "
+        "version again",
         {{"object", named(api::name_of(kept.meta))}});
   }
 

@@ -118,7 +118,8 @@ TEST_F(CliqueObjectsOnServer, AreOwnedByWhatHasSwitchedThemOn) {
   Applied applied = apply(core::WriteCliqueObject{{}, desired_});
   ASSERT_FALSE(applied.result);
   EXPECT_EQ(applied.result.error().kind, ErrorKind::Invalid);
-  EXPECT_THAT(applied.result.error().message, HasSubstr("apply manifests/compute-domain-cliques"));
+  EXPECT_THAT(applied.result.error().message,
+              HasSubstr("with the component compute-domain-cliques again"));
   load_owner();
   applied = apply(core::WriteCliqueObject{{}, desired_});
   ASSERT_TRUE(applied.result) << applied.result.error().message;

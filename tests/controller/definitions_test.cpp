@@ -77,7 +77,7 @@ TEST(FaultOf, NamesFieldsAndRemedy) {
   const api::Definition& wanted = expected("computedomains");
   api::Definition found = wanted;
   std::erase(found.versions.front().fields, "status.conditions");
-  EXPECT_THAT(fault_of(wanted, found), AllOf(HasSubstr("status.conditions"), HasSubstr("-f crds/"),
+  EXPECT_THAT(fault_of(wanted, found), AllOf(HasSubstr("status.conditions"), HasSubstr("-k crds,"),
                                              HasSubstr("helm upgrade")));
   found.versions.front().served = false;
   EXPECT_EQ(fault_of(wanted, found), "") << "which the watches report";

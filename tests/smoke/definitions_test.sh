@@ -26,7 +26,7 @@ check "an older definition replaces one" eval "older | kubectl replace -f -"
 start_controller first.log
 check "the log names the field" eventually 20 grep -q 'lacks field status.pendingClaims' "$work/first.log"
 check "and the definition" grep -q 'definition=computedomainnodes.resource.nvidia.com' "$work/first.log"
-check "an Event does, with the remedy" eventually 20 prints "kubectl apply --server-side --force-conflicts -f crds/" \
+check "an Event does, with the remedy" eventually 20 prints "kubectl apply --server-side --force-conflicts -k crds" \
   outdated -o 'jsonpath={.items[*].message}'
 check "it is on the definition" prints "CustomResourceDefinition/computedomainnodes.resource.nvidia.com" \
   outdated -o 'jsonpath={.items[*].involvedObject.kind}/{.items[*].involvedObject.name}'
@@ -35,7 +35,7 @@ check "one gets Ready" kubectl wait --for=condition=Ready computedomain/two-node
 kill "$controller"
 wait "$controller" 2>/dev/null
 check "the Event is deleted" kubectl delete events -n default --field-selector reason=DefinitionOutdated
-check "the remedy" kubectl replace -f crds/computedomainnodes.yaml
+check "the remedy" kubectl apply --server-side --force-conflicts -k crds
 start_controller second.log
 check "the controller starts again" eventually 20 grep -q 'all watches are synced' "$work/second.log"
 sleep 2

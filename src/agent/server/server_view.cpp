@@ -74,7 +74,7 @@ void ServerView::see(const ReportWritten& result) {
   if (!cut_report_) {
     base::log_warning(
         "the API server stores nothing of this node's report: its ComputeDomainNode definition is "
-        "older than this agent; apply crds/ of this version",
+        "older than this agent; apply the manifests of this version again",
         {{"node", node_}});
   }
   cut_report_ = {write.report, write.current.resource_version, clock_.elapsed() + kUntilCutAgain};

@@ -71,10 +71,11 @@ std::string fault_of(const api::Definition& expected, const api::Definition& fou
   if (served == nullptr) return "";
   const std::vector<std::string> missing = missing_fields(expected.versions.front(), *served);
   if (missing.empty()) return "";
-  return cat("lacks ", missing.size() == 1 ? "field " : "fields ", base::list_names(missing, 4),
-             " of this release, so the API server drops what is written there: apply the "
-             "CustomResourceDefinitions of this release again (kubectl apply --server-side "
-             "--force-conflicts -f crds/, or helm upgrade with its chart)");
+  return cat(
+      "lacks ", missing.size() == 1 ? "field " : "fields ", base::list_names(missing, 4),
+      " of this release, so the API server drops what is written there: apply the "
+      "CustomResourceDefinitions of this release again (kubectl apply --server-side "
+      "--force-conflicts -k crds, of a release -f install.yaml, or helm upgrade with its chart)");
 }
 
 DefinitionLook::DefinitionLook(const kube::Client& client, base::Registry& metrics,
