@@ -174,6 +174,7 @@ def pod(name: str, node: str, account="default") -> dict:
 REPORTS = "/apis/resource.nvidia.com/v1beta1/computedomainnodes"
 SLICES = "/apis/resource.k8s.io/v1/resourceslices"
 DOMAINS = "/apis/resource.nvidia.com/v1beta1/namespaces/default/computedomains"
+CLIQUES = "/apis/resource.nvidia.com/v1beta1/namespaces/default/computedomaincliques"
 CLAIMS = "/apis/resource.k8s.io/v1/namespaces/default/resourceclaims"
 DEFAULT = "/api/v1/namespaces/default"
 OWN = f"/api/v1/namespaces/{OPERATOR}"
@@ -419,6 +420,8 @@ def users_have_what_their_role_says(cluster: Cluster) -> None:
             status, said = domain.attempt(verb, who, cluster.admin)
             if (status < 300) != (verb in verbs):
                 raise Failed(f"{role}: {verb} a ComputeDomain: {status} {said.get('message')}")
+        if who.request("GET", CLIQUES)[0] != 200 or who.request("POST", CLIQUES, {"metadata": {"name": "uid.u.1"}})[0] != 403:
+            raise Failed(f"{role}: it reads ComputeDomainCliques, and writes none")
         if who.request("PATCH", f"{domain.path}/status", {"status": {"status": "Ready"}}, "application/merge-patch+json")[0] != 403:
             raise Failed(f"{role}: it may write the status of a ComputeDomain")
         elsewhere = DOMAINS.replace("/default/", "/kube-system/")
