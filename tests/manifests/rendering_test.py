@@ -9,6 +9,7 @@ import re
 import subprocess
 import sys
 import tempfile
+import textwrap
 from pathlib import Path
 
 import yaml
@@ -84,17 +85,30 @@ def kustomization_in(page: str) -> str:
     return block
 
 
+def beside_the_repository(kustomization: str) -> list:
+    """The objects of a folder that has it, where the pages have my-cluster."""
+    with tempfile.TemporaryDirectory() as folder:
+        (Path(folder) / "compute-domain-operator").symlink_to(ROOT)
+        (Path(folder) / "my-cluster").mkdir()
+        (Path(folder) / "my-cluster/kustomization.yaml").write_text(kustomization)
+        return objects_of(kustomize(Path(folder) / "my-cluster"))
+
+
 def what_the_pages_show_takes_its_images_from_your_registry() -> None:
     for page in ("README.md", "docs/install.md"):
-        with tempfile.TemporaryDirectory() as folder:
-            (Path(folder) / "compute-domain-operator").symlink_to(ROOT)
-            [named] = re.findall(r"^kubectl apply --server-side -k ../(\S+) ", (ROOT / page).read_text(), re.MULTILINE)
-            (Path(folder) / named).mkdir()
-            (Path(folder) / named / "kustomization.yaml").write_text(kustomization_in(page))
-            objects = objects_of(kustomize(Path(folder) / named))
+        [named] = re.findall(r"^kubectl apply --server-side -k ../(\S+) ", (ROOT / page).read_text(), re.MULTILINE)
+        assert named == "my-cluster", (page, named)
+        objects = beside_the_repository(kustomization_in(page))
         images = {each["metadata"]["name"]: container_of(objects, each["metadata"]["name"])["image"] for each in workloads(objects)}
         names = ("compute-domain-controller", "compute-domain-agent", "compute-domain-imex")
         assert set(images) == set(names) and all(images[name].startswith(f"registry.example.com/{name}:") for name in names), (page, images)
+
+
+def a_controller_that_takes_over_knows_the_other_drivers_namespaces_from_its_first_start() -> None:
+    [patch] = re.findall(r"^   ```yaml\n(   patches:.*?)^   ```", (ROOT / "docs/install.md").read_text(), re.DOTALL | re.MULTILINE)
+    objects = beside_the_repository(kustomization_in("docs/install.md") + textwrap.dedent(patch))
+    env = environment(container_of(objects, "compute-domain-controller"))
+    assert env["ADOPT_FROM"] == "nvidia-dra-driver-gpu" and env["IMEX_MODE"], env
 
 
 def every_object_and_pod_has_the_recommended_labels() -> None:
@@ -419,6 +433,7 @@ def components_that_contradict_each_other_are_refused_in_any_order() -> None:
 
 TESTS = (
     what_the_pages_show_takes_its_images_from_your_registry,
+    a_controller_that_takes_over_knows_the_other_drivers_namespaces_from_its_first_start,
     every_object_and_pod_has_the_recommended_labels,
     every_container_has_requests_and_a_memory_limit,
     every_container_is_asked_whether_it_lives_and_whether_it_is_ready,
