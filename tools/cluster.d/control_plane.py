@@ -158,6 +158,8 @@ class ControlPlane:
             "allow-privileged": "true",
             "audit-policy-file": self._audit_policy(),
             "audit-log-path": self.audit_log,
+            # In megabytes. Who counts what was written reads from where it was: another file in its place would have nothing there.
+            "audit-log-maxsize": 10_000,
             "runtime-config": ",".join(f"resource.k8s.io/{version}={str(self._options.serves(version)).lower()}"
                                        for version in kubernetes.resource_api_versions),
         }
