@@ -30,9 +30,10 @@ fail() {
 }
 
 refused() {
-  local message=$1 output
+  local message=$1 output code=0
   shift
-  if output=$("$@" 2>&1); then fail "'$*' was not refused"; fi
+  output=$("$@" 2>&1) || code=$?
+  is_equal "the exit code of '$*'" 1 "$code"
   [[ $output == *"$message"* ]] || fail "'$*' was refused without '$message': $output"
 }
 

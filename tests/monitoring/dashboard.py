@@ -1,4 +1,4 @@
-"""The Grafana dashboard of manifests/monitoring: what its panels ask a Prometheus, and what Grafana would show of the answers.
+"""The Grafana dashboard of manifests/monitoring: what its panels and variables ask a Prometheus, and what Grafana would show of it.
 
 As far as that dashboard goes: unknown() names each setting of which this knows nothing. What is asked for, and how merge, organize
 and names of columns work, is as in Grafana's Prometheus data source and transformations, with all clusters and namespaces chosen.
@@ -63,6 +63,19 @@ def unknown(dashboard: dict) -> list:
             values = [values for pattern, values in KNOWN.items() if fnmatchcase(path, pattern)]
             if not values or (values[0] is not ANYTHING and value not in values[0]):
                 found.append(f"{panel['title']}: {path} is {json.dumps(value)}, which tests/monitoring/dashboard.py does not know")
+    return found
+
+
+def variables(dashboard: dict) -> list:
+    """(name, selector, label) of each whose values are those of a label in the series that the selector finds."""
+    found = []
+    for variable in dashboard["templating"]["list"]:
+        if variable["type"] == "query":
+            query = variable["query"]["query"]
+            assert variable["definition"] == query, f"{variable['name']}: Grafana shows {variable['definition']} and asks {query}"
+            values = re.fullmatch(r"label_values\((.+),\s*(\w+)\)", query)
+            assert values, f"{variable['name']}: {query} is not label_values(selector, label)"
+            found.append((variable["name"], values[1], values[2]))
     return found
 
 

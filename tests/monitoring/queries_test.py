@@ -4,8 +4,8 @@
 The embedded API server with simulated nodes; two controllers, of which one leads; an agent with a supervisor and a stand-in for
 nvidia-imex, one without, and one without a fabric. Prometheus is Debian's (tools/setup), with the labels that
 manifests/monitoring/service-monitors.yaml gives. Each query has to find something, and so has each metric in it with its labels:
-a name that no program has is found here, as is one that a program shows in other words than those of its page. The last line
-counts what passed. CDOM_BUILD: the programs' build, by default build/release.
+a name that no program has is found here, as is one that a program shows in other words than those of its page. The dashboard's
+variables have to have their values. The last line counts what passed. CDOM_BUILD: the programs' build, by default build/release.
 """
 
 import contextlib
@@ -297,6 +297,11 @@ class Tests:
         found = {title: wrong for title, query in targets() if (wrong := problems(filled_in(query)))}
         assert not found, found
 
+    def each_variable_of_the_dashboard_names_what_the_pages_have(self) -> None:
+        found = {name: wrong for name, selector, label in dashboard.variables(dashboard.read())
+                 if (wrong := problems(filled_in(f"count by ({label}) ({selector})")))}
+        assert not found, found
+
     def programs_run_and_get_into_trouble(self) -> None:
         start_cluster(self.cluster)
         self.prometheus = Prometheus(self.cluster, scrape_configs(self.cluster))
@@ -305,6 +310,15 @@ class Tests:
     def each_query_of_the_dashboard_finds_something(self) -> None:
         queries = {filled_in(query) for _, query in targets()}
         all_find_something(self.prometheus, queries | parts_of(queries))
+
+    def each_variable_of_the_dashboard_has_its_values(self) -> None:
+        """As Grafana asks for them. No series here has the label `cluster`: of clusters only All is there, but the series must be."""
+        found = {}
+        for name, selector, label in dashboard.variables(dashboard.read()):
+            match = {"match[]": filled_in(selector)}
+            assert self.prometheus.get("series", **match), f"{name}: there is no series {selector}"
+            found[name] = self.prometheus.get(f"label/{label}/values", **match)
+        assert found == {"cluster": [], "namespace": ["default"]}, found
 
     def each_panel_is_drawn(self) -> None:
         """As the pictures of docs/monitoring.md are (dashboard_picture.py), without a browser."""

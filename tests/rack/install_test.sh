@@ -26,6 +26,16 @@ make_users_folders() {
     in_readme Install yaml | sed -e "s|manifests/gpu-operator\].*|$components]|" -e 's|registry\.example\.com|registry.invalid|' \
       >"$work/my-cluster/kustomization.yaml" && grep "stand-ins.*$last_component" "$work/my-cluster/kustomization.yaml"
 }
+# README's line for this machine's architecture alone, as the page allows; of the programs under test, into a folder of the test's.
+make_images_by_readme() {
+  local line
+  line=$(in_readme_line Install tools/image) && [[ $line == *"--arch amd64,arm64 --output images"* ]] &&
+    eval "$(sed "s|,arm64||; s|--output images|--build $build --output $work/images|" <<<"$line")"
+}
+load_them() {
+  local image
+  for image in "$work"/images/*.tar; do cluster load-image "$image" || return 1; done
+}
 # in_install_page PATTERN: the first such text of docs/install.md.
 in_install_page() { grep -oE -m 1 -e "$1" docs/install.md | head -1; }
 # in_folder COMMAND: as a user types it in the repository.
@@ -108,7 +118,8 @@ ask_daemon_of() {
 
 make_driver_root
 check "a cluster of two nodes" start_cluster --nodes 2
-check "its nodes take the images" load_images
+check "README's line makes the images" make_images_by_readme
+check "its nodes take them" load_them
 
 check "a folder as README has it" make_users_folders
 check "README's line installs everything" in_folder "$(in_readme_line Install 'kubectl apply')"
