@@ -83,7 +83,9 @@ std::vector<cli::Flag> rows_of(PluginFlags& f) {
        cat(all, " plan")},
       {"context", "", text(f.context, "NAME"), "context of the kubeconfig", all},
       {"kubeconfig", "", text(f.kubeconfig, "FILE"),
-       "cluster to look at (KUBECONFIG; else ~/.kube/config)", all},
+       "cluster to look at (KUBECONFIG; else, in a pod, by its service account; else "
+       "~/.kube/config)",
+       all},
       {"from", "", text(f.from, "FILE"), "a bundle to look at in place of a cluster",
        "check why topology matrix timeline plan"},
       {"output,o", "", choice(f.output, "FORMAT", {"text", "json"}), "how it prints",
