@@ -14,8 +14,11 @@ namespace {
 
 constexpr base::Duration kBetweenLooks = std::chrono::seconds(5);
 constexpr std::size_t kMuch = std::size_t{1} << 20U;
-// What cannot be given back, as something used lies on each page, is not asked for again and again.
 constexpr std::size_t kMoreThanLeft = std::size_t{1} << 20U;
+// Else what cannot be given back, as something used lies on each page, is asked for ever more
+// seldom, and not never: a small thing that goes may free the page it lay on.
+constexpr std::size_t kWorthIt = std::size_t{256} << 10U;  // or a sixteenth of what is spare
+constexpr base::Duration kLongestWait = std::chrono::minutes(10);
 
 std::size_t spare_of(const MemoryUse& use) {
   return use.resident - std::min(use.resident, use.allocated);
@@ -44,9 +47,12 @@ void SpareMemory::look() {
   next_ = now + kBetweenLooks;
   const std::size_t spare = spare_of(use_());
   left_ = std::min(left_, spare);
-  if (spare < kMuch || spare < left_ + kMoreThanLeft) return;
+  if (spare < kMuch || (spare < left_ + kMoreThanLeft && now < again_)) return;
   give_back_();
   left_ = spare_of(use_());
+  const bool was_worth_it = spare >= left_ + std::max(kWorthIt, spare / 16);
+  wait_ = was_worth_it ? kBetweenLooks : std::clamp(2 * wait_, kBetweenLooks, kLongestWait);
+  again_ = now + wait_;
 }
 
 }  // namespace cdom::cli

@@ -36,7 +36,8 @@ class SpareMemory {
   const std::function<MemoryUse()> use_;
   const std::function<void()> give_back_;
   std::optional<base::Duration> next_;
-  std::size_t left_ = 0;  // spare after the last time, at most
+  std::size_t left_ = 0;             // spare after the last time, at most
+  base::Duration again_{}, wait_{};  // the next time even where little is new
 };
 
 }  // namespace cdom::cli

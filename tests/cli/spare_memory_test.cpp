@@ -48,15 +48,34 @@ TEST_F(SpareMemoryTest, IsGivenBackAfterABurst) {
   EXPECT_EQ(use_.resident, 1 * kMiB);
 }
 
-TEST_F(SpareMemoryTest, IsGivenBackOnceWhereMuchOfItIsPinned) {
+TEST_F(SpareMemoryTest, IsAskedForEverMoreSeldomWhereMuchOfItIsPinned) {
   pinned_ = 10 * kMiB;
   use_.resident = 40 * kMiB;
-  for (int i = 0; i < 5; ++i) look_later();
+  look_later();
   EXPECT_EQ(times_, 1);
-
-  use_.resident += 2 * kMiB;
   look_later();
   EXPECT_EQ(times_, 2);
+  for (int i = 0; i < 720; ++i) look_later();  // an hour
+  EXPECT_GE(times_, 10);
+  EXPECT_LE(times_, 15);
+
+  const int before = times_;
+  use_.resident += 2 * kMiB;
+  look_later();
+  EXPECT_EQ(times_, before + 1);
+}
+
+// As when the last of a crowd goes: small things, each alone on a page.
+TEST_F(SpareMemoryTest, IsGivenBackAlsoWhereLittleHasHeldMuch) {
+  pinned_ = 5 * kMiB;
+  use_.resident = 12 * kMiB;
+  look_later();
+  EXPECT_EQ(use_.resident, 6 * kMiB);
+
+  pinned_ = 0;
+  use_.allocated -= 128U << 10U;
+  look_later();
+  EXPECT_EQ(use_.resident, use_.allocated);
 }
 
 TEST_F(SpareMemoryTest, IsGivenBackAlsoWhereALookFellIntoTheBurst) {
