@@ -9,6 +9,7 @@
 #include <array>
 #include <cerrno>
 #include <chrono>
+#include <cstddef>
 #include <cstdint>
 
 #include "compute_domain/base/log.h"
@@ -22,6 +23,8 @@ namespace {
 // Between two looks at what inotify does not tell: folders that were replaced.
 constexpr base::Duration kLookEvery = std::chrono::seconds(10);
 constexpr base::Duration kLookAgain = std::chrono::seconds(1);
+// While who serves the connections is behind.
+constexpr base::Duration kMoment = std::chrono::milliseconds(1);
 constexpr std::uint32_t kFolderChanges = IN_CREATE | IN_DELETE | IN_MOVED_FROM | IN_MOVED_TO |
                                          IN_DELETE_SELF | IN_MOVE_SELF | IN_ONLYDIR;
 
@@ -51,7 +54,7 @@ base::Result<std::unique_ptr<Listeners>> Listeners::start(std::vector<Listener> 
         "no inotify: sockets are looked at every second; raise the sysctl "
         "fs.inotify.max_user_instances");
   }
-  auto callers = Callers::open();
+  auto callers = Callers::open(clock);
   if (!callers) return callers.error();
   all->callers_ = std::move(*callers);
   all->doors_.reserve(listeners.size());
@@ -87,16 +90,20 @@ void Listeners::run(const std::stop_token& stop) {
       beat_.call();
       beat_due = clock_.elapsed() + beat_.every;
     }
+    const bool is_behind = callers_->is_behind();
+    const int news_of_callers = is_behind ? -1 : callers_->descriptor();
     polled = {{.fd = wake_.get(), .events = POLLIN, .revents = 0},
               {.fd = changes_.get(), .events = POLLIN, .revents = 0},
-              {.fd = callers_->descriptor(), .events = POLLIN, .revents = 0}};
+              {.fd = news_of_callers, .events = POLLIN, .revents = 0}};
     const std::size_t first_door = polled.size();
     for (const Door& door : doors_) {
-      polled.push_back(
-          {.fd = is_tired_ ? -1 : door.socket.descriptor(), .events = POLLIN, .revents = 0});
+      const int news = is_tired_ || is_behind ? -1 : door.socket.descriptor();
+      polled.push_back({.fd = news, .events = POLLIN, .revents = 0});
     }
-    if (poll(polled.data(), polled.size(),
-             milliseconds_until(std::min(beat_due, look_due), clock_.elapsed())) <= 0) {
+    const base::Duration now = clock_.elapsed();
+    base::Duration due = std::min(beat_due, look_due);
+    if (is_behind) due = std::min(due, now + kMoment);
+    if (poll(polled.data(), polled.size(), milliseconds_until(due, now)) <= 0) {
       continue;
     }
     if (polled[1].revents != 0) {
@@ -112,8 +119,9 @@ void Listeners::run(const std::stop_token& stop) {
   }
 }
 
+// Not all that come: other sockets, the beat and the end have their turn in a flood too.
 void Listeners::take_connections(Door& door) {
-  for (;;) {
+  for (std::size_t i = 0; i < Callers::kMost; ++i) {
     auto connection = door.socket.accept();
     if (!connection) {
       base::log_error(connection.error().message + "; tried again in a second");
@@ -122,6 +130,7 @@ void Listeners::take_connections(Door& door) {
     }
     if (!*connection) return;
     callers_->add(std::move(**connection), door.serve);
+    if (callers_->is_behind()) return;
   }
 }
 

@@ -5,6 +5,7 @@
 #include <sys/socket.h>
 
 #include <array>
+#include <chrono>
 #include <string>
 #include <utility>
 #include <vector>
@@ -42,7 +43,8 @@ class CallersTest : public testing::Test {
   }
   static bool is_ended(const Descriptor& client) { return heard_by(client).empty(); }
 
-  base::Result<Callers> callers_ = Callers::open();
+  base::ManualClock clock_;
+  base::Result<Callers> callers_ = Callers::open(clock_);
   std::vector<Descriptor> served_;
   const Callers::Serve serve_ = [this](Descriptor c) { served_.push_back(std::move(c)); };
 };
@@ -104,6 +106,28 @@ TEST_F(CallersTest, LetsAConnectionGoThatIsEndedByWhoServesIt) {
   EXPECT_TRUE(is_ended(client));
 }
 
+TEST_F(CallersTest, DoesNotServeAClientThatIsGone) {
+  connect_and_say(kWords).reset();
+  const Descriptor half = connect_and_say(kWords);
+  shutdown(half.get(), SHUT_WR);  // it hears an answer still
+  callers_->attend();
+  EXPECT_EQ(served_.size(), 1U);
+  EXPECT_EQ(callers_->silent(), 0U);
+}
+
+TEST_F(CallersTest, ServesAClientThatSpeaksAfterManyOthers) {
+  const Descriptor late = connect();
+  std::vector<Descriptor> crowd;
+  while (crowd.size() < Callers::kMost) {
+    crowd.push_back(connect_and_say(kWords));
+    callers_->attend();
+  }
+  say(late, kWords);
+  callers_->attend();
+  EXPECT_FALSE(is_ended(late));
+  EXPECT_TRUE(is_ended(crowd[0]));
+}
+
 TEST_F(CallersTest, EndsTheOldestOfTooManyThatSayNothing) {
   const Descriptor oldest = connect();
   std::vector<Descriptor> crowd;
@@ -137,6 +161,47 @@ TEST_F(CallersTest, EndsTheOldestOfTooManyThatAreServed) {
   EXPECT_EQ(heard_by(served_[0]), kWords);
   EXPECT_TRUE(is_ended(served_[0]));
   EXPECT_EQ(served_.size(), crowd.size());
+}
+
+TEST_F(CallersTest, IsBehindWhileManyThatHaveEndedAreHeldByWhoServesThem) {
+  std::vector<Descriptor> crowd;
+  for (std::size_t i = 0; i < Callers::kMost; ++i) crowd.push_back(connect_and_say(kWords));
+  callers_->attend();
+  EXPECT_EQ(served_.size(), Callers::kMost);
+  EXPECT_FALSE(callers_->is_behind());
+
+  crowd.clear();
+  callers_->attend();
+  EXPECT_TRUE(callers_->is_behind());
+
+  served_.erase(served_.begin(), served_.begin() + Callers::kMost * 4 / 5);
+  EXPECT_FALSE(callers_->is_behind());
+}
+
+TEST_F(CallersTest, IsBehindAlsoWithThoseThatItHasEnded) {
+  std::vector<Descriptor> crowd;
+  while (crowd.size() < 2 * Callers::kMost && !callers_->is_behind()) {
+    crowd.push_back(connect_and_say(kWords));
+    callers_->attend();
+  }
+  EXPECT_TRUE(callers_->is_behind());
+  EXPECT_EQ(callers_->served(), Callers::kMost);
+  EXPECT_LT(served_.size(), Callers::kMost * 3 / 2);
+
+  served_.clear();
+  EXPECT_FALSE(callers_->is_behind());
+}
+
+TEST_F(CallersTest, WaitsOnlyAMomentForAServerThatIsHeldUp) {
+  std::vector<Descriptor> crowd;
+  for (std::size_t i = 0; i < Callers::kMost; ++i) crowd.push_back(connect_and_say(kWords));
+  callers_->attend();
+  crowd.clear();
+  callers_->attend();
+  EXPECT_TRUE(callers_->is_behind());
+
+  clock_.advance(std::chrono::seconds(2));
+  EXPECT_FALSE(callers_->is_behind());
 }
 
 }  // namespace
