@@ -41,6 +41,10 @@ void tell(const char* how, void (*form)(Rig&, int), int most) {
   cdom::bench::print({name + ": of them refused", "writes", counts.refused, {{"max", 0}}, ""});
 }
 
+bool is_of_a_node_list(const WriteRequest& write) {
+  return is_ours(write) && write.resource == "configmaps" && write.status < 300;
+}
+
 // What a domain of a whole clique of 144 costs, and how large its objects get.
 void tell_large_clique() {
   constexpr int kMany = 144;
@@ -50,6 +54,11 @@ void tell_large_clique() {
   const std::string name = "stepped: 144 nodes, allocated in one pass: ";
   const auto ours = static_cast<double>(rig->requests().count(is_ours));
   cdom::bench::print({name + "writes", "writes", {ours}, {{"max", kMany + 8}}, ""});
+  cdom::bench::print({name + "node lists that a member reads",
+                      "bytes",
+                      {static_cast<double>(rig->requests().bytes(is_of_a_node_list))},
+                      {{"max", kMostBytesOfAList}},
+                      std::to_string(rig->requests().count(is_of_a_node_list)) + " of them"});
   const auto tell_largest = [&](const char* what, const auto& objects, const char* version,
                                 std::vector<cdom::bench::Bound> bounds) {
     double most = 0;

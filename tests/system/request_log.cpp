@@ -16,8 +16,10 @@ class RequestLog::Client : public http::Client {
   base::Result<http::Response> send(const http::Request& request) override {
     auto answer = client_->send(request);
     const bool is_read = request.method == "GET" || request.method == "HEAD";
-    ++(is_read ? log_.reads_ : log_.counts_)[{user_, request.method, resource_of(request.target),
-                                              answer ? answer->status : 0}];
+    Requests& same = (is_read ? log_.reads_ : log_.writes_)[{
+        user_, request.method, resource_of(request.target), answer ? answer->status : 0}];
+    ++same.count;
+    if (answer) same.bytes += answer->body.size();
     return answer;
   }
   base::Result<http::Opened> open(const http::Request& request) override {
@@ -38,21 +40,27 @@ std::unique_ptr<http::Client> RequestLog::wrapped(std::unique_ptr<http::Client> 
 
 int RequestLog::count(const Wanted& wanted) const {
   int sum = 0;
-  for (const auto& [write, count] : counts_) sum += wanted(write) ? count : 0;
+  for (const auto& [write, same] : writes_) sum += wanted(write) ? same.count : 0;
   return sum;
 }
 
 int RequestLog::reads(const Wanted& wanted) const {
   int sum = 0;
-  for (const auto& [read, count] : reads_) sum += wanted(read) ? count : 0;
+  for (const auto& [read, same] : reads_) sum += wanted(read) ? same.count : 0;
+  return sum;
+}
+
+std::size_t RequestLog::bytes(const Wanted& wanted) const {
+  std::size_t sum = 0;
+  for (const auto& [write, same] : writes_) sum += wanted(write) ? same.bytes : 0;
   return sum;
 }
 
 std::string RequestLog::summary(const Wanted& wanted) const {
   std::map<std::string, int> counts;
-  for (const auto& [write, count] : counts_) {
+  for (const auto& [write, same] : writes_) {
     if (!wanted(write)) continue;
-    counts[base::cat(write.method, " ", write.resource, " ", write.status)] += count;
+    counts[base::cat(write.method, " ", write.resource, " ", write.status)] += same.count;
   }
   std::vector<std::string> parts;
   parts.reserve(counts.size());

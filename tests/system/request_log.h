@@ -5,6 +5,7 @@
 #pragma once
 
 #include <compare>
+#include <cstddef>
 #include <functional>
 #include <map>
 #include <memory>
@@ -29,19 +30,25 @@ class RequestLog {
   std::unique_ptr<http::Client> wrapped(std::unique_ptr<http::Client> client, std::string user);
 
   void clear() {
-    counts_.clear();
+    writes_.clear();
     reads_.clear();
   }
   using Wanted = std::function<bool(const WriteRequest&)>;
   [[nodiscard]] int count(const Wanted& wanted) const;
   // GETs and LISTs, no watches.
   [[nodiscard]] int reads(const Wanted& wanted) const;
+  // Of their answers' bodies, all together: of a write what whoever watches the object gets too.
+  [[nodiscard]] std::size_t bytes(const Wanted& wanted) const;
   // "4 PATCH computedomains/status 200, 1 POST configmaps 201", for the message of a check.
   [[nodiscard]] std::string summary(const Wanted& wanted) const;
 
  private:
   class Client;
-  std::map<WriteRequest, int> counts_, reads_;
+  struct Requests {
+    int count = 0;
+    std::size_t bytes = 0;
+  };
+  std::map<WriteRequest, Requests> writes_, reads_;
 };
 
 // Of the operator itself (controller and agents), and none that is counted apart: Events, Leases.
