@@ -99,6 +99,13 @@ leftovers() { # UID
 has_leftovers() { [ "$(leftovers "$1" | wc -l)" -eq 5 ]; }
 events_of() { kubectl get events --field-selector "involvedObject.name=$1" -o 'jsonpath={.items[*].message}'; }
 are_allocated() { [ "$(kubectl get resourceclaims | grep -c allocated,reserved)" -eq 2 ]; }
+# Times of the API are of whole seconds. The agents of the simulated nodes are ours and have refused these
+# claims: only the second in which our controller takes over says that the other driver has prepared them.
+are_of_past_seconds() {
+  local newest
+  newest=$(kubectl get resourceclaims -o 'jsonpath={range .items[*]}{.metadata.creationTimestamp}{"\n"}{end}' | sort | tail -n 1)
+  [ -n "$newest" ] && [[ $(date -u +%FT%TZ) > $newest ]]
+}
 lists_of() { kubectl get configmaps -n compute-domain-operator -l "$mark=$1" -o name; }
 # Its controller as its chart installs it; here is no node yet on which the pod could run.
 install_theirs() {
@@ -157,6 +164,7 @@ second=$(kubectl get computedomain second -o 'jsonpath={.metadata.uid}')
 check "with a daemon" eventually 60 has_leftovers "$uid"
 check "each" eventually 60 has_leftovers "$second"
 check "and claims" eventually 60 are_allocated
+check "which are older than our controller" eventually 5 are_of_past_seconds
 controller 600 >"$work/controller.log" 2>&1 &
 ours=$!
 pids+=("$ours")
