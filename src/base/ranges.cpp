@@ -34,7 +34,8 @@ std::set<std::int64_t> parse_ranges(std::string_view text) {
     const auto first = number(ends.front());
     const auto last = number(ends.back());
     if (ends.size() > 2 || !first || !last || *first > *last) return {};
-    for (std::int64_t n = *first; n <= *last; ++n) numbers.insert(n);
+    if (!numbers.empty() && *first <= *numbers.rbegin()) return {};
+    for (std::int64_t n = *first; n <= *last; ++n) numbers.insert(numbers.end(), n);
   }
   return numbers;
 }

@@ -15,8 +15,8 @@ constexpr int kRangesEnd = 1 << 16;
 // In ascending order, neighbours as one range; "" for none.
 std::string ranges_text(const std::set<std::int64_t>& numbers);
 
-// Back again. A text that is not such a list, or has a number from kRangesEnd on, gives an empty
-// set.
+// Back again. A text that is not such a list, has a number from kRangesEnd on, or one that is not
+// greater than those before it, gives an empty set: so a long text costs no more than a short one.
 std::set<std::int64_t> parse_ranges(std::string_view text);
 
 }  // namespace cdom::base
