@@ -40,7 +40,8 @@ struct Prepared {
   pid_t supervisor;
 };
 
-// Runs between fork and exec: nothing but calls to the system.
+// Runs between vfork and exec, in the memory of the supervisor, which waits: nothing but calls to
+// the system.
 [[noreturn]] void become(const Command& command, const Prepared& prepared) {
   const auto give_up = [&](Failure::Step step) {
     const Failure failure{step, errno};
@@ -76,6 +77,22 @@ struct Prepared {
   execve(prepared.arguments[0], prepared.arguments.data(), prepared.environment.data());
   give_up(Failure::Execute);
   _exit(127);
+}
+
+// The control tool is asked on every node for ever: fork() would copy the supervisor's page tables
+// for each question, and then each page that it writes. The child has the supervisor's memory until
+// it is another program: no signal comes meanwhile, and of those that come as it unblocks them the
+// supervisor handles none, so that they end the child.
+pid_t start_process(const Command& command, const Prepared& prepared) {
+  sigset_t all, before;
+  sigfillset(&all);
+  pthread_sigmask(SIG_SETMASK, &all, &before);
+  const pid_t pid = vfork();                // NOLINT(clang-analyzer-security.insecureAPI.vfork)
+  if (pid == 0) become(command, prepared);  // NOLINT(clang-analyzer-unix.Vfork)
+  const int number = errno;
+  pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  errno = number;
+  return pid;
 }
 
 base::Error error_of(const Failure& failure, const Command& command) {
@@ -121,9 +138,8 @@ base::Result<Child> Child::start(const Command& command) {
                           output_writer.get(),
                           report_writer.get(),
                           getpid()};
-  const pid_t pid = fork();
+  const pid_t pid = start_process(command, prepared);
   if (pid < 0) return base::system_error("cannot start a process");
-  if (pid == 0) become(command, prepared);
   base::Descriptor pidfd(static_cast<int>(syscall(SYS_pidfd_open, pid, 0)));
   if (!pidfd) {
     auto error = base::system_error("cannot watch a process (Linux 5.4 or later is needed)");
