@@ -44,6 +44,12 @@ Kubelet::Kubelet(const kube::Client& client, Informers& informers, const base::C
   informers.of(kPods).on_change([this](const Change& change) { see_pod(change); });
 }
 
+void Kubelet::show(Run& run, const ObjectPtr& pod) {
+  run.pod = pod;
+  run.is_deleting = is_deleting(*pod);
+  run.shows_ready = has_condition(*pod, "Ready", "True");
+}
+
 void Kubelet::see_pod(const Change& change) {
   if (!is_on_) return;
   if (change.before && (!change.after || uid_of(*change.before) != uid_of(*change.after))) {
@@ -55,11 +61,10 @@ void Kubelet::see_pod(const Change& change) {
   }
   if (!change.after || node_of(*change.after) != config_.node) return;
   const auto [run, is_new] = runs_.try_emplace(uid_of(*change.after));
+  const bool was_deleting = run->second.is_deleting;
+  show(run->second, change.after);
   // A pod that is to end does not wait for the next attempt at starting it.
-  const bool ends =
-      is_deleting(*change.after) && !(run->second.pod && is_deleting(*run->second.pod));
-  if (ends) run->second.due = {};
-  run->second.pod = change.after;
+  if (run->second.is_deleting && !was_deleting) run->second.due = {};
   run->second.key = change.key;
 }
 
@@ -70,7 +75,7 @@ void Kubelet::boot() {
     const ObjectPtr& pod = known->document;
     if (node_of(*pod) != config_.node) continue;
     Run& run = runs_[uid_of(*pod)];
-    run.pod = pod;
+    show(run, pod);
     run.key = api::name_of(known->meta);
     const json& statuses = at(*pod, "/status/containerStatuses");
     if (statuses.empty() || is_terminal(*pod)) continue;
@@ -128,7 +133,7 @@ std::optional<base::Duration> Kubelet::next_due() const {
 }
 
 bool Kubelet::advance(const std::string& uid, Run& run) {
-  const bool shall_end = run.is_gone || is_deleting(*run.pod);
+  const bool shall_end = run.is_gone || run.is_deleting;
   if (shall_end && run.stage < Stage::Unpreparing) {
     if (run.started) end_containers(run, kSignalled);
     run.stage = Stage::Unpreparing;
@@ -290,7 +295,7 @@ bool Kubelet::watch_containers(Run& run) {
   const auto known = readiness_.find(run.key);
   const bool is_ready = known == readiness_.end() || known->second;
   // The node controller calls the pods of a lost node not ready; once it is back we know better.
-  if (is_ready != run.state.is_ready || is_ready != has_condition(*run.pod, "Ready", "True")) {
+  if (is_ready != run.state.is_ready || is_ready != run.shows_ready) {
     run.state.is_ready = is_ready;
     write_status(run);
     return true;
@@ -345,7 +350,7 @@ bool Kubelet::unprepare(const std::string& uid, Run& run) {
 }
 
 bool Kubelet::finish(Run& run) {
-  if (run.is_gone || run.has_been_deleted || !is_deleting(*run.pod)) return false;
+  if (run.is_gone || run.has_been_deleted || !run.is_deleting) return false;
   const auto gone =
       objects_.remove(kPods, run.key, {.uid = uid_of(*run.pod)}, {.grace_period_seconds = 0});
   if (!gone && gone.error().kind == base::ErrorKind::Unavailable) {

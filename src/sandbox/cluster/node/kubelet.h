@@ -62,7 +62,10 @@ class Kubelet : public Part {
  private:
   enum class Stage { Admitted, Preparing, Starting, Running, BackOff, Unpreparing, Ended };
   struct Run {
-    ObjectPtr pod;  // the last state seen
+    // The last state seen, and what each step asks of it.
+    ObjectPtr pod;
+    bool is_deleting = false;
+    bool shows_ready = false;
     api::ObjectName key;
     Stage stage = Stage::Admitted;
     base::Duration due{};  // not before
@@ -75,6 +78,7 @@ class Kubelet : public Part {
     bool has_been_deleted = false;  // by us, at the end of a graceful deletion
   };
 
+  static void show(Run& run, const ObjectPtr& pod);
   void see_pod(const Change& change);
   bool advance(const std::string& uid, Run& run);
   bool admit(Run& run);

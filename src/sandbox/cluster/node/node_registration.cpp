@@ -51,7 +51,7 @@ void NodeRegistration::boot(std::string boot_id) {
   boot_id_ = std::move(boot_id);
   is_on_ = true;
   is_registered_ = false;
-  seen_version_.reset();
+  right_.reset();
   node_due_ = lease_due_ = clock_.elapsed();
 }
 
@@ -100,15 +100,14 @@ bool NodeRegistration::keep_node() {
   const ObjectPtr node = nodes_.find({"", description_.name});
   // kubelet registers once; a Node that is deleted later comes back with the next boot.
   if (!node) return !is_registered_ && create_node();
-  const std::string version = text_at(*node, "/metadata/resourceVersion");
-  if (seen_version_ == version) return false;
+  if (right_ == node) return false;
   json current = at(*node, "/status");
   if (!current.is_object()) current = json::object();
   json desired = current;
   desired.merge_patch(status(*node));
   if (desired == current) {
     is_registered_ = true;
-    seen_version_ = version;
+    right_ = node;
     return true;
   }
   const std::string old_boot = text_at(*node, "/status/nodeInfo/bootID");

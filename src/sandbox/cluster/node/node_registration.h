@@ -53,7 +53,7 @@ class NodeRegistration : public Part {
   std::string boot_id_;
   bool is_on_ = false, is_frozen_ = false, is_registered_ = false;
   base::Duration node_due_{}, lease_due_{};
-  std::optional<std::string> seen_version_;  // of the Node when its status was right
+  ObjectPtr right_;  // the Node with the status that it is to have
 };
 
 }  // namespace cdom::sandbox
