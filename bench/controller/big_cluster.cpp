@@ -30,6 +30,7 @@ constexpr char kSlices[] = "/apis/resource.k8s.io/v1/resourceslices";
 constexpr char kClaims[] = "/apis/resource.k8s.io/v1/namespaces/default/resourceclaims";
 constexpr char kTemplates[] = "/apis/resource.k8s.io/v1/namespaces/default/resourceclaimtemplates";
 constexpr char kNodes[] = "/api/v1/nodes";
+constexpr char kAgents[] = "/api/v1/namespaces/compute-domain-nodes/pods";
 
 std::string node_name(int rack, int place) { return cat("gb200-rack-", rack, "-node-", place); }
 std::string clique_of(int rack) { return cat("4f6e1c1a-0000-4000-8000-000000000000.", rack); }
@@ -66,6 +67,29 @@ json node_object(int rack, int place) {
            {"reason", "KubeletReady"},
            {"lastHeartbeatTime", "2026-01-02T03:04:05Z"}}}},
         {"images", images}}}};
+}
+
+// Of the agent, as its DaemonSet makes it; no more of its spec than what says where it runs.
+json agent_pod(int rack, int place) {
+  const std::string name = node_name(rack, place);
+  return {{"metadata",
+           {{"name", cat(api::kAgentApp, "-", name)},
+            {"labels",
+             {{api::kAgentAppLabel, api::kAgentApp},
+              {"controller-revision-hash", "7d5c9f6b8d"},
+              {"pod-template-generation", "1"}}}}},
+          {"spec",
+           {{"nodeName", name},
+            {"containers",
+             {{{"name", "agent"},
+               {"image", cat("registry.example.com/team/agent@sha256:", std::string(64, 'f'))}}}}}},
+          {"status",
+           {{"phase", "Running"},
+            {"podIP", cat("10.", rack / 250, ".", rack % 250, ".", place)},
+            {"conditions",
+             {{{"type", "Ready"},
+               {"status", "True"},
+               {"lastTransitionTime", "2026-01-02T03:04:05Z"}}}}}}};
 }
 
 json claim_spec(const std::string& domain_uid) {
@@ -128,7 +152,10 @@ BigCluster::BigCluster(const base::Clock& clock, int racks)
   }
   send("POST", "/api/v1/namespaces", json{{"metadata", {{"name", "default"}}}}.dump());
   for (int rack = 0; rack < racks_; ++rack) {
-    for (int place = 0; place < kNodesPerRack; ++place) create_node(rack, place);
+    for (int place = 0; place < kNodesPerRack; ++place) {
+      create_node(rack, place);
+      create_agent(rack, place);
+    }
   }
   node_size_ = send("GET", cat(kNodes, "/", node_name(0, 0)), "").size();
   auto front = sandbox::serve(server_, "127.0.0.1:0");
@@ -183,6 +210,13 @@ void BigCluster::create_node(int rack, int place) {
               {"clique", clique_of(rack)},
               {"address", cat("10.", rack / 250, ".", rack % 250, ".", place)}}}}
            .dump());
+}
+
+void BigCluster::create_agent(int rack, int place) {
+  const json pod = agent_pod(rack, place);
+  send("POST", kAgents, pod.dump());
+  const std::string name = pod["metadata"]["name"];
+  send("PATCH", cat(kAgents, "/", name, "/status"), json{{"status", pod["status"]}}.dump());
 }
 
 void BigCluster::create_domains() {

@@ -1,7 +1,8 @@
 // BigCluster: an API server with thousands of nodes, and agents that answer at once.
 //
-// Racks of 18 nodes, each with a Node object of more than 4 KB, a seat and a report. The agents are
-// one thread: when a node list is complete, each of its nodes reports READY, connected to all.
+// Racks of 18 nodes, each with a Node object of more than 4 KB, a seat, a report and a pod of the
+// agent that is ready: without one the controller takes an agent for dead after a while. The agents
+// are one thread: when a node list is complete, each of its nodes reports READY, connected to all.
 #pragma once
 
 #include <functional>
@@ -47,6 +48,7 @@ class BigCluster {
  private:
   std::string send(const std::string& method, const std::string& target, const std::string& body);
   void create_node(int rack, int place);
+  void create_agent(int rack, int place);
   // Reports each node that a complete list admits as READY, once.
   void answer_lists(const std::stop_token& stop);
   void answer(std::string_view line, std::set<std::string>& answered);
