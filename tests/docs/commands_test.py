@@ -133,7 +133,7 @@ def what_is_wrong_is_found() -> None:
     for line, said in (("cmake --preset relase", "no such preset"), ("cmake --preset unity", "no such preset"),
                        ("cmake --build --preset release --target kubectl-computedomain", "no target"), ("tools/images", "is no program"),
                        ("tools/image --archs amd64", "unrecognized"), ("tools/image --arch amd46", "is none of"), ("tools/setup --arm46", "it has no"),
-                       ("tools/cluster up --node-count 2", "unrecognized"), ("tools/release 0.1.0 ../release", "--registry"),
+                       ("tools/cluster up --node-count 2", "unrecognized"), ("tools/release 0.2.0 ../release", "--registry"),
                        ("build/release/bin/compute-domain-sandbox --rack 2", "it has no")):
         found = mistake(shlex.split(line))
         assert said in found, (line, found)

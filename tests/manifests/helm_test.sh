@@ -94,7 +94,7 @@ the_page_installs_it() {
   run_commands_of docs/install.md "helm install"
   grep -q "rollout status -n $NAME deployment/compute-domain-controller" "$WORK/out" || fail "its notes: $(<"$WORK/out")"
   kubectl wait --for=condition=Established crd/computedomains.resource.nvidia.com --timeout=30s >/dev/null
-  is_equal "the image" registry.example.com/compute-domain-agent:0.1.0 "$(of_workload daemonset/compute-domain-agent .image)"
+  is_equal "the image" registry.example.com/compute-domain-agent:0.2.0 "$(of_workload daemonset/compute-domain-agent .image)"
   is_equal "the level of $NAME" restricted \
     "$(kubectl get namespace "$NAME" -o 'jsonpath={.metadata.labels.pod-security\.kubernetes\.io/enforce}')"
   kubectl create -f - >/dev/null <<<"{apiVersion: resource.nvidia.com/v1beta1, kind: ComputeDomain, metadata: {name: kept}, spec: {numNodes: 2}}"
@@ -131,7 +131,7 @@ an_upgrade_does_what_the_values_say() {
   is_equal "the scheme" HTTPS "$(of_workload deployment/compute-domain-controller .livenessProbe.httpGet.scheme)"
   kubectl get clusterrole compute-domain-metrics-auth >/dev/null
   kubectl get deviceclass compute-domain-shared-channel.nvidia.com >/dev/null
-  is_equal "the image" registry.example.com/compute-domain-agent:0.1.0 "$(of_workload daemonset/compute-domain-agent .image)"
+  is_equal "the image" registry.example.com/compute-domain-agent:0.2.0 "$(of_workload daemonset/compute-domain-agent .image)"
 }
 
 a_rollback_takes_it_back() {
