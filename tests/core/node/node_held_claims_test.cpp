@@ -174,6 +174,7 @@ TEST(NodeHeldClaim, IsReportedWhenItLasts) {
   EXPECT_THAT(scene.reason("a"), HasSubstr("kubelet has not reported that pod team-a/p has ended"));
 
   scene.advance(seconds(1)).settle();
+  EXPECT_EQ(scene.plan().look_again, std::nullopt) << "its end is reported";
   EXPECT_THAT(scene.group()->message,
               HasSubstr("ResourceClaim team-a/a (pod team-a/p) is unprepared, but kubelet has not "
                         "reported that its pod has ended (deleted by force?)"));

@@ -235,7 +235,11 @@ class NodeScene {
   NodeScene& settle(int most = 100) {
     for (;;) {
       const NodePlan next = plan();
-      if (is_empty(next)) return *this;
+      if (is_empty(next)) {
+        // An agent looks again at that moment, however often nothing comes of it.
+        EXPECT_NE(next.look_again, base::Duration::zero()) << "it decides for ever";
+        return *this;
+      }
       const bool is_too_much = !apply_each(next, [&](const auto& intent) {
         if (most-- == 0) return false;
         apply(intent);

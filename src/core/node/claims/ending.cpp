@@ -126,8 +126,8 @@ void go_on_ending(NodeDraft& draft, const std::string& uid) {
   if (is_held(draft, claim)) {
     const auto since = draft.world.held_since.find(uid);
     if (since != draft.world.held_since.end()) {
-      draft.look_again_at(
-          std::max(since->second + draft.world.times.pending_notice, draft.world.elapsed));
+      const base::Duration notice = since->second + draft.world.times.pending_notice;
+      if (notice > draft.world.elapsed) draft.look_again_at(notice);
     }
     return draft.wait(
         uid, cat("kubelet has not reported that ", pods_text(draft.world, claim), " has ended"));
