@@ -60,13 +60,15 @@ bool supervisor_has_ended(const std::string& socket_path) {
 
 class ImexClient::Connection {
  public:
-  // Writes the fabric that the supervisor reports to `fabric`, which outlives this.
+  // Writes the fabric that the supervisor reports to `fabric`, and counts its reports in `news`,
+  // which outlive this.
   Connection(int socket, const base::Clock& clock, Duration patience,
-             std::optional<nvidia::FabricFacts>& fabric)
+             std::optional<nvidia::FabricFacts>& fabric, std::uint64_t& news)
       : socket_(socket),
         clock_(clock),
         patience_(patience),
         fabric_(fabric),
+        news_(news),
         heard_(clock.elapsed()) {}
   ~Connection() { close(socket_); }
   Connection(const Connection&) = delete;
@@ -157,6 +159,11 @@ class ImexClient::Connection {
     has_heard_ = true;
     const auto notice = imex::decode_notice(line, heard_);
     if (!notice) return;
+    // Not a greeting: one that is refused greets at each attempt.
+    if (std::holds_alternative<base::DaemonStatus>(*notice) ||
+        std::holds_alternative<nvidia::FabricFacts>(*notice)) {
+      ++news_;
+    }
     if (const auto* status = std::get_if<base::DaemonStatus>(&*notice)) {
       status_ = *status;
       // Why one is not connected decides nothing, and changes of it would only wake the agent.
@@ -174,6 +181,7 @@ class ImexClient::Connection {
   const base::Clock& clock_;
   const Duration patience_;
   std::optional<nvidia::FabricFacts>& fabric_;
+  std::uint64_t& news_;
   imex::LineBuffer in_;
   std::uint64_t last_id_ = 0;
   imex::Reply reply_;
@@ -208,7 +216,7 @@ Result<void> ImexClient::connect() {
   std::memcpy(address.sun_path, socket_path_.c_str(), socket_path_.size() + 1);
   const int socket = ::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
   if (socket < 0) return unavailable(socket_path_, std::generic_category().message(errno));
-  auto connection = std::make_unique<Connection>(socket, clock_, patience_, fabric_);
+  auto connection = std::make_unique<Connection>(socket, clock_, patience_, fabric_, news_);
   if (::connect(socket, reinterpret_cast<sockaddr*>(&address), sizeof address) != 0) {
     const int why = errno;
     if (supervisor_has_ended(socket_path_)) {

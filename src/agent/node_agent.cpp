@@ -30,6 +30,8 @@ constexpr base::Duration kLookPatience = std::chrono::minutes(1);
 constexpr base::Duration kBetweenTurns = std::chrono::milliseconds(2);
 // The longest time without a decision, even if nothing has shown a change.
 constexpr base::Duration kLongestPause = std::chrono::seconds(1);
+// At the supervisor's news, for what comes meanwhile.
+constexpr int kMostLooks = 3;
 
 }  // namespace
 
@@ -64,7 +66,10 @@ class NodeAgent::Shell {
     }
     if (retry_at_ && clock_.elapsed() < *retry_at_) return took;
     if (!has_news_ && clock_.elapsed() < decide_at_) return took;
-    return decide() || took;
+    const bool acted = decide();
+    // What the supervisor was asked for meanwhile may have brought its news. One that is refused
+    // has some at each attempt.
+    return acted || took || (inputs_.imex && ports_.imex.news() != looked_at_);
   }
 
   std::optional<base::Duration> next_due() const {
@@ -116,12 +121,16 @@ class NodeAgent::Shell {
   }
 
   Inputs inputs_now() {
-    Inputs inputs{.fabric = ports_.fabric.read(), .calls = mailbox_.revision()};
+    Inputs inputs{.calls = mailbox_.revision()};
     if (ports_.pods != nullptr) inputs.ended_pods = ports_.pods->revision();
-    if (auto status = ports_.imex.status()) {
-      inputs.imex = std::move(*status);
-    } else {
-      inputs.imex_error = status.error();
+    // The fabric comes from the supervisor too, and to ask for one may bring news of the other.
+    for (int looks = 0; looks < kMostLooks; ++looks) {
+      looked_at_ = ports_.imex.news();
+      inputs.fabric = ports_.fabric.read();
+      auto status = ports_.imex.status();
+      inputs.imex_error = status ? std::nullopt : std::optional(status.error());
+      inputs.imex = status ? std::optional(*std::move(status)) : std::nullopt;
+      if (!inputs.imex || ports_.imex.news() == looked_at_) break;
     }
     return inputs;
   }
@@ -420,6 +429,7 @@ class NodeAgent::Shell {
   core::Checkpoint known_;  // whose text is known_text_
   std::string known_text_;
   bool has_entered_ = false;
+  std::uint64_t looked_at_ = 0;  // of the supervisor's news
   Refusals refusals_;
   ServerView server_;
   DaemonHistory daemon_;

@@ -336,9 +336,11 @@ TEST(ImexClient, ReadsKubeletsRecordThroughTheSupervisor) {
   EXPECT_THAT(client.kubelet_state().error().message, HasSubstr("dra_manager_state"));
   const std::string text(300'000, '%');
   node.dir.write("dra_manager_state", text);
+  const std::uint64_t news = client.news();
   const auto read = client.kubelet_state();
   ASSERT_TRUE(read) << read.error().message;
   EXPECT_EQ(*read, text);
+  EXPECT_EQ(client.news(), news) << "what was asked for is no news";
 }
 
 }  // namespace

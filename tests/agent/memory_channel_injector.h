@@ -1,9 +1,11 @@
 // MemoryChannelInjector: which claims have which channels, in memory. Outlives agents.
 #pragma once
 
+#include <functional>
 #include <map>
 #include <optional>
 #include <string>
+#include <utility>
 
 #include "compute_domain/agent/channel_injector.h"
 
@@ -16,8 +18,10 @@ class MemoryChannelInjector : public ChannelInjector {
   std::map<std::string, base::Error> errors;           // the same of what is of one claim, by UID
   std::optional<base::Error> lack;                     // of check(), while it is set
   std::optional<std::int64_t> number;                  // that count() tells
+  std::function<void()> meanwhile;                     // what else happens during the next check()
 
   base::Result<void> check() override {
+    if (meanwhile) std::exchange(meanwhile, nullptr)();
     return lack ? base::Result<void>(*lack) : base::Result<void>();
   }
 

@@ -21,6 +21,8 @@ class MemoryImexSupervisor : public ImexSupervisor {
   std::string hosts;
   std::optional<base::Error> error;        // of every call while it is set
   std::optional<base::Error> start_error;  // of each start
+  std::uint64_t reports = 0;               // what an answer to something else may have brought
+  int questions = 0;                       // for its status
   int starts = 0, stops = 0, signals = 0, forgets = 0;
 
   void become_ready(const std::set<std::int64_t>& connected = {}) {
@@ -36,7 +38,11 @@ class MemoryImexSupervisor : public ImexSupervisor {
     daemon.peers.clear();
   }
 
+  [[nodiscard]] std::uint64_t news() const override { return reports; }
   base::Result<base::DaemonStatus> status() override {
+    ++questions;
+    // Before it is refused it says something at each attempt.
+    if (error) ++reports;
     if (error) return *error;
     return daemon;
   }

@@ -66,6 +66,39 @@ TEST(NodeAgent, LearnsItsAddressFromTheSupervisorOfTheDaemon) {
   EXPECT_EQ(rig.report().address, "10.8.8.8");
 }
 
+// To read kubelet's record, for one, takes all that the supervisor has sent.
+TEST(NodeAgent, SeesWhatTheSupervisorReportsWhileItDecides) {
+  Rig rig;
+  rig.address = "";
+  rig.start_agent();
+  rig.settle();
+  rig.channels.meanwhile = [&rig] {
+    rig.imex.daemon.address = "10.8.8.8";
+    ++rig.imex.reports;
+  };
+  rig.clock.advance(seconds(2));
+  while (rig.agent->step_node()) {
+  }
+  ASSERT_FALSE(rig.channels.meanwhile) << "it has decided";
+  while (rig.agent->step_server()) {
+  }
+  EXPECT_EQ(rig.report().address, "10.8.8.8");
+}
+
+// Each attempt may take its patience, and kubelet's calls wait meanwhile.
+TEST(NodeAgent, TriesASupervisorThatItRefusesOnceForEachLook) {
+  Rig rig;
+  rig.settle();
+  rig.imex.error = base::Error{base::ErrorKind::Unavailable, "speaks protocol 9"};
+  rig.settle();
+  rig.imex.questions = 0;
+  rig.clock.advance(seconds(1));
+  int steps = 1;
+  while (rig.agent->step_node()) ++steps;
+  EXPECT_EQ(steps, 1);
+  EXPECT_EQ(rig.imex.questions, 1);
+}
+
 TEST(NodeAgent, TellsASupervisorThatWasReplacedWhileItDidNotRun) {
   Rig rig;
   rig.settle();

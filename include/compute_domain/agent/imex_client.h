@@ -26,6 +26,7 @@ class ImexClient : public ImexSupervisor {
   ImexClient& operator=(const ImexClient&) = delete;
 
   base::Result<base::DaemonStatus> status() override;
+  [[nodiscard]] std::uint64_t news() const override { return news_; }
   base::Result<void> write_hosts(const core::WriteHosts& hosts) override;
   base::Result<void> forget_importers(const std::string& group) override;
   base::Result<void> start(const core::StartDaemon& config) override;
@@ -55,6 +56,7 @@ class ImexClient : public ImexSupervisor {
   const base::Duration patience_;
   std::unique_ptr<Connection> connection_;
   std::optional<nvidia::FabricFacts> fabric_;
+  std::uint64_t news_ = 0;
 };
 
 }  // namespace cdom::agent

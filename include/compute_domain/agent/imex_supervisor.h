@@ -17,6 +17,8 @@ class ImexSupervisor {
   virtual ~ImexSupervisor() = default;
   // Unavailable: the supervisor does not answer. NotFound: it has ended, and its daemon too.
   virtual base::Result<base::DaemonStatus> status() = 0;
+  // How much it has reported so far, of its own accord: any call may have brought some of it.
+  [[nodiscard]] virtual std::uint64_t news() const { return 0; }
   virtual base::Result<void> write_hosts(const core::WriteHosts& hosts) = 0;
   // Removes the record of those who imported from this group's daemon in an earlier run, for whom
   // it would wait. Conflict: a daemon runs.
