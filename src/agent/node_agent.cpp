@@ -28,8 +28,13 @@ constexpr base::Duration kSupervisorPatience = std::chrono::seconds(10);
 constexpr base::Duration kLookPatience = std::chrono::minutes(1);
 // When another agent of the node has its turn.
 constexpr base::Duration kBetweenTurns = std::chrono::milliseconds(2);
-// The longest time without a decision, even if nothing has shown a change.
-constexpr base::Duration kLongestPause = std::chrono::seconds(1);
+// The longest time without a decision, even if nothing has shown a change: a node at rest pays for
+// each, for ever. A supervisor that is away tells nobody when it is back, nor does another agent of
+// the node what it has written.
+constexpr base::Duration kLongestPause = std::chrono::seconds(2);
+constexpr base::Duration kLongestPauseInChange = std::chrono::seconds(1);
+// So long an agent takes another one to be there, which it replaces.
+constexpr base::Duration kBeginning = std::chrono::minutes(2);
 // At the supervisor's news, for what comes meanwhile.
 constexpr int kMostLooks = 3;
 
@@ -44,6 +49,7 @@ class NodeAgent::Shell {
         mail_(mail),
         clock_(clock),
         options_(std::move(options)),
+        began_(clock.elapsed()),
         refusals_(clock),
         server_(clock, options_.self.name),
         daemon_(clock),
@@ -79,6 +85,8 @@ class NodeAgent::Shell {
     }
     return earliest;
   }
+
+  base::Duration next_look() const { return retry_at_.value_or(decide_at_); }
 
   // The checkpoint stays when another agent has the hold, or when it cannot be read: an agent may
   // need it.
@@ -135,6 +143,12 @@ class NodeAgent::Shell {
     return inputs;
   }
 
+  [[nodiscard]] base::Duration longest_pause() const {
+    const bool is_new = clock_.elapsed() - began_ < kBeginning;
+    const bool leads = checkpoint_.agent == options_.self.agent;
+    return inputs_.imex && leads && !is_new ? kLongestPause : kLongestPauseInChange;
+  }
+
   // Under the hold of the checkpoint: another agent of this node may have written it.
   bool decide() {
     auto hold = ports_.checkpoints.hold();
@@ -151,7 +165,7 @@ class NodeAgent::Shell {
     mailbox_.set_reasons(plan.waits);
     look_again_at_.reset();
     if (plan.look_again) look_again_at_ = clock_.elapsed() + *plan.look_again;
-    const base::Duration latest = clock_.elapsed() + kLongestPause;
+    const base::Duration latest = clock_.elapsed() + longest_pause();
     decide_at_ = std::min(latest, next_due().value_or(latest));
     if (plan.on_node.empty() && plan.on_server.empty()) return false;
     return carry_out(plan, *std::move(hold));
@@ -429,6 +443,7 @@ class NodeAgent::Shell {
   core::Checkpoint known_;  // whose text is known_text_
   std::string known_text_;
   bool has_entered_ = false;
+  const base::Duration began_;
   std::uint64_t looked_at_ = 0;  // of the supervisor's news
   Refusals refusals_;
   ServerView server_;
@@ -461,6 +476,8 @@ NodeAgent::~NodeAgent() = default;
 bool NodeAgent::step() { return shell_->step(); }
 
 std::optional<base::Duration> NodeAgent::next_due() const { return shell_->next_due(); }
+
+base::Duration NodeAgent::next_look() const { return shell_->next_look(); }
 
 void NodeAgent::leave() { shell_->leave(); }
 

@@ -88,6 +88,7 @@ class PodWatch::Loop {
   grpc::Status watch(const std::stop_token& stop) {
     grpc::ChannelArguments arguments;
     arguments.SetMaxReceiveMessageSize(kLargestEvent);
+    arguments.SetInt(GRPC_ARG_HTTP2_BDP_PROBE, 0);  // as in grpc_server.cpp
     const auto channel = grpc::CreateCustomChannel(base::cat("unix:", socket_),
                                                    grpc::InsecureChannelCredentials(), arguments);
     const auto stub = v1alpha1::Pods::NewStub(channel);

@@ -99,6 +99,25 @@ TEST(NodeAgent, TriesASupervisorThatItRefusesOnceForEachLook) {
   EXPECT_EQ(rig.imex.questions, 1);
 }
 
+// Files tell nobody that they have changed; and nobody counts on a decision that is not due.
+TEST(NodeAgent, LooksAtWhatTellsNobodyThatItHasChanged) {
+  Rig rig;
+  rig.settle();
+  EXPECT_EQ(rig.agent->next_look() - rig.clock.elapsed(), seconds(1))
+      << "another agent of the node may be there, which it replaces";
+  rig.pass(minutes(5));
+  EXPECT_GT(rig.agent->next_look(), rig.clock.elapsed());
+  EXPECT_LE(rig.agent->next_look() - rig.clock.elapsed(), seconds(2));
+  rig.clock.advance(rig.agent->next_look() - rig.clock.elapsed());
+  rig.settle();
+  EXPECT_EQ(rig.agent->next_look() - rig.clock.elapsed(), seconds(2));
+
+  rig.imex.error = base::Error{base::ErrorKind::Unavailable, "connection refused"};
+  rig.settle();
+  EXPECT_EQ(rig.agent->next_look() - rig.clock.elapsed(), seconds(1))
+      << "it tells nobody when it is back";
+}
+
 TEST(NodeAgent, TellsASupervisorThatWasReplacedWhileItDidNotRun) {
   Rig rig;
   rig.settle();

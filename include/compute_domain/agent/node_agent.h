@@ -59,6 +59,9 @@ class NodeAgent {
   // When step() is worth calling without other news, on Clock::elapsed(). News are kubelet's calls,
   // results and changes of the ports.
   [[nodiscard]] std::optional<base::Duration> next_due() const;
+  // When it looks again at what tells nobody that it has changed: files, and what other agents of
+  // the node have written.
+  [[nodiscard]] base::Duration next_look() const;
 
   // After the last step of a process that ends in order: a checkpoint that no agent needs goes,
   // when no other agent of the node is there.

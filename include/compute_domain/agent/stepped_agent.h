@@ -55,6 +55,7 @@ class SteppedAgent {
     const auto node = node_.next_due(), server = server_.next_due();
     return node && server ? std::min(*node, *server) : node ? node : server;
   }
+  [[nodiscard]] base::Duration next_look() const { return node_.next_look(); }
   void leave() { node_.leave(); }
   Mailbox& mailbox() { return mailbox_; }
 

@@ -14,7 +14,7 @@ namespace {
 
 // What is due and could not be done is not tried again in a hurry.
 constexpr base::Duration kShortestNap = std::chrono::milliseconds(1);
-constexpr base::Duration kLongestNap = std::chrono::seconds(1);
+constexpr base::Duration kLongestNap = std::chrono::seconds(5);
 
 }  // namespace
 
@@ -57,7 +57,8 @@ base::Duration AgentLoop::node_round(const std::stop_token& stop) {
     node_pulse_.beat();
   } while (!stop.stop_requested() && parts_.node.step());
   parts_.after_round();
-  return parts_.node.next_due().value_or(base::Duration::max()) - parts_.clock.elapsed();
+  const base::Duration look = parts_.node.next_look();
+  return std::min(parts_.node.next_due().value_or(look), look) - parts_.clock.elapsed();
 }
 
 base::Duration AgentLoop::server_round(const std::stop_token& stop) {

@@ -2,8 +2,8 @@
 // thread of its own: one answers kubelet and does what the node itself can do, the other uses the
 // API server.
 //
-// Both sleep until they are woken, something is due, or a second has passed, as some ports do not
-// report that they are back; the first one also until a port has news. An exception of the agent
+// Both sleep until they are woken or something is due; the first one also until a port has news, or
+// it is to look at what tells nobody that it has changed. An exception of the agent
 // ends the loop; the process must then end too, as a new agent may take its place at any point.
 #pragma once
 

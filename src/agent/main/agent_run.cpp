@@ -1,5 +1,6 @@
 #include "agent/main/agent_run.h"
 
+#include <algorithm>
 #include <atomic>
 #include <filesystem>
 #include <fstream>
@@ -40,6 +41,9 @@ constexpr base::Duration kRequestTimeout = std::chrono::seconds(5);
 // Longer than any thread of this program ever has to wait for one thing.
 constexpr base::Duration kStuck = std::chrono::minutes(1);
 constexpr base::Duration kBetweenContacts = std::chrono::seconds(1);
+// Until it is looked whether a call of kubelet's is overdue; one that comes meanwhile is not.
+constexpr base::Duration kShortestPause = std::chrono::milliseconds(100),
+                         kLongestPause = std::chrono::seconds(5);
 
 std::string boot_id_in(const std::string& file) {
   std::string boot_id;
@@ -282,7 +286,12 @@ int run_agent(const AgentFlags& flags, cli::Signals& signals) {
       leave.request_stop();
     }
     // Neither a disk that hangs nor an API server that is silent keeps a reason from kubelet.
-    while (base::pause(over, std::chrono::seconds(1))) mailbox.end_overdue();
+    const auto pause = [&] {
+      const base::Duration now = clock.elapsed();
+      const base::Duration end = mailbox.next_end().value_or(now + kLongestPause);
+      return base::pause(over, std::clamp(end - now, kShortestPause, kLongestPause));
+    };
+    while (pause()) mailbox.end_overdue();
     base::log_info("stopping");
   }
   // The sockets go, the registration first; then the calls in progress are answered.
