@@ -129,6 +129,18 @@ std::string Transport::peer_address() {
                                 : base::cat(address, ":", peer.port());
 }
 
+void Transport::wake_for(int bytes) {
+  error_code ignored;  // only a matter of speed
+  socket().set_option(tcp::socket::receive_low_watermark(bytes), ignored);
+}
+
+std::size_t Transport::room() {
+  tcp::socket::receive_buffer_size size;
+  error_code unknown;
+  socket().get_option(size, unknown);
+  return unknown ? 0 : static_cast<std::size_t>(size.value());
+}
+
 std::uint64_t Transport::acknowledged() { return acknowledged_bytes(socket().native_handle()); }
 
 std::unique_ptr<Transport> make_transport(tcp::socket socket, asio::ssl::context* tls) {

@@ -42,6 +42,12 @@ class Transport {
   [[nodiscard]] std::string peer_address();
   // Bytes that the peer's machine has taken so far: what is written may wait for it in the kernel.
   [[nodiscard]] std::uint64_t acknowledged();
+  // From now on the thread is woken only for so many bytes at least, for which the kernel makes
+  // room, when that room runs out, or by the connection's end. A read takes what there is, and
+  // waits for so many where there is nothing. 1 at first.
+  void wake_for(int bytes);
+  // Bytes that the kernel keeps for the reader at most, its own accounts included.
+  [[nodiscard]] std::size_t room();
 
  protected:
   virtual boost::asio::ip::tcp::socket& socket() = 0;

@@ -4,6 +4,11 @@
 
 #include <atomic>
 #include <chrono>
+#include <cstdint>
+#include <filesystem>
+#include <fstream>
+#include <string>
+#include <string_view>
 #include <thread>
 
 #include "compute_domain/base/text.h"
@@ -204,6 +209,50 @@ TEST(StreamConnection, ReadsNoMoreForAWhileWhenItHasTakenAllThereWas) {
   EXPECT_EQ(next_of(*opened->stream), "two");
   EXPECT_GE(clock.elapsed() - start, request.rest);
   EXPECT_EQ(next_of(*opened->stream), "three");
+  EXPECT_EQ(next_of(*opened->stream), "END");
+}
+
+// How often the threads of streams in this process went to sleep, which is once for each waking.
+std::int64_t sleeps_of_stream_threads() {
+  std::int64_t sum = 0;
+  for (const auto& thread : std::filesystem::directory_iterator("/proc/self/task")) {
+    std::ifstream in(thread.path() / "status");
+    bool is_of_streams = false;
+    for (std::string line; std::getline(in, line);) {
+      if (line == "Name:\thttp-streams") is_of_streams = true;
+      const std::string_view field = "voluntary_ctxt_switches:";
+      if (is_of_streams && line.starts_with(field)) sum += std::stoll(line.substr(field.size()));
+    }
+  }
+  return sum;
+}
+
+TEST(StreamConnection, IsNotWokenForWhatComesWhileItRests) {
+  constexpr int kPieces = 200;
+  std::atomic<bool> has_first = false;
+  std::atomic<bool> has_sent = false;
+  const RawServer server([&](RawConnection& connection) {
+    connection.read_request();
+    connection.send(std::string(kChunked) + "4\r\none\n\r\n");
+    while (!has_first) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    for (int i = 0; i < kPieces; ++i) {
+      connection.send("4\r\ntwo\n\r\n");
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    }
+    has_sent = true;
+    connection.send("0\r\n\r\n");
+  });
+  const auto client = connect(config_for(server.url()));
+  http::Request request{"GET", "/", {}, {}};
+  request.rest = std::chrono::seconds(2);
+  auto opened = client->open(request);
+  ASSERT_TRUE(opened && opened->stream);
+  EXPECT_EQ(next_of(*opened->stream), "one");
+  const std::int64_t before = sleeps_of_stream_threads();
+  has_first = true;
+  while (!has_sent) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  EXPECT_LT(sleeps_of_stream_threads() - before, kPieces / 4);
+  for (int i = 0; i < kPieces; ++i) ASSERT_EQ(next_of(*opened->stream), "two");
   EXPECT_EQ(next_of(*opened->stream), "END");
 }
 
