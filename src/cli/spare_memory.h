@@ -13,18 +13,18 @@
 
 namespace cdom::cli {
 
-// In bytes.
+// What a process has, in bytes.
 struct MemoryUse {
-  std::size_t resident = 0;   // but for files
-  std::size_t allocated = 0;  // of it, what the program has asked for
+  std::function<std::size_t()> resident;   // but for files
+  std::function<std::size_t()> allocated;  // of it, what the program has asked for
 };
-// This process's.
-MemoryUse memory_use();
+// This process's. The allocator counts what is allocated by looking at all that is free, which
+// takes it a millisecond where there is much.
+MemoryUse own_memory_use();
 
 class SpareMemory {
  public:
-  SpareMemory(const base::Clock& clock, std::function<MemoryUse()> use,
-              std::function<void()> give_back);
+  SpareMemory(const base::Clock& clock, MemoryUse use, std::function<void()> give_back);
   // malloc_trim() for this process.
   explicit SpareMemory(const base::Clock& clock);
 
@@ -33,11 +33,13 @@ class SpareMemory {
 
  private:
   const base::Clock& clock_;
-  const std::function<MemoryUse()> use_;
+  const MemoryUse use_;
   const std::function<void()> give_back_;
   std::optional<base::Duration> next_;
-  std::size_t left_ = 0;             // spare after the last time, at most
-  base::Duration again_{}, wait_{};  // the next time even where little is new
+  std::size_t resident_ = 0, allocated_ = 0;  // when it last asked for both
+  base::Duration rest_{}, rests_until_{};     // from asking for both where resident is as it was
+  std::size_t left_ = 0;                      // spare after the last time, at most
+  base::Duration again_{}, wait_{};           // the next time even where little is new
 };
 
 }  // namespace cdom::cli

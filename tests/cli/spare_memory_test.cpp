@@ -20,10 +20,18 @@ class SpareMemoryTest : public testing::Test {
   }
 
   base::ManualClock clock_;
-  MemoryUse use_{.resident = 2 * kMiB - 1, .allocated = 1 * kMiB};
+  struct Use {
+    std::size_t resident = 2 * kMiB - 1, allocated = 1 * kMiB;
+  } use_;
   std::size_t pinned_ = 0;  // cannot be given back
-  int times_ = 0;
-  SpareMemory memory_{clock_, [this] { return use_; },
+  int times_ = 0, questions_ = 0;
+  SpareMemory memory_{clock_,
+                      {.resident = [this] { return use_.resident; },
+                       .allocated =
+                           [this] {
+                             ++questions_;
+                             return use_.allocated;
+                           }},
                       [this] {
                         ++times_;
                         use_.resident = use_.allocated + pinned_;
@@ -106,7 +114,27 @@ TEST_F(SpareMemoryTest, IsLookedAtAFewTimesAMinuteOnly) {
   EXPECT_EQ(times_, 1);
 }
 
-TEST(MemoryUse, IsThisProcesss) { EXPECT_GT(memory_use().resident, 0U); }
+// The allocator looks at all that is free to say how much is not.
+TEST_F(SpareMemoryTest, OfAProcessAtRestIsAskedForEverMoreSeldom) {
+  for (int i = 0; i < 120; ++i) look_later();  // ten minutes
+  EXPECT_GE(questions_, 10);
+  EXPECT_LE(questions_, 16);
+
+  use_.resident = 40 * kMiB;
+  look_later();
+  EXPECT_EQ(times_, 1) << "one that has grown is looked at at once";
+}
+
+TEST_F(SpareMemoryTest, OfAProcessAtRestIsFoundWithinAMinute) {
+  use_ = {.resident = 40 * kMiB, .allocated = 39 * kMiB + 1};
+  for (int i = 0; i < 106; ++i) look_later();
+  use_.allocated = 1 * kMiB;
+  for (int i = 0; i < 12; ++i) look_later();
+  EXPECT_EQ(times_, 1);
+  EXPECT_EQ(use_.resident, 1 * kMiB);
+}
+
+TEST(MemoryUse, IsThisProcesss) { EXPECT_GT(own_memory_use().resident(), 0U); }
 
 }  // namespace
 
