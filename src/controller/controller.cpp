@@ -10,6 +10,7 @@
 #include "cluster_metrics.h"
 #include "compute_domain/api/names.h"
 #include "compute_domain/base/log.h"
+#include "compute_domain/base/pause.h"
 #include "compute_domain/base/text.h"
 #include "compute_domain/controller/apply.h"
 #include "compute_domain/controller/gather.h"
@@ -42,8 +43,9 @@ constexpr base::Duration kUntilOthersGoOn = std::chrono::seconds(1);
 // A worker that waits for a key beats its pulse so often, and is woken for every key.
 constexpr base::Duration kLongestNap = std::chrono::seconds(30);
 
-// How often it looks at leadership and at the watches.
+// How often it looks at the watches, and whether it leads: until it does, and then.
 constexpr base::Duration kBetweenLooks = std::chrono::milliseconds(50);
+constexpr base::Duration kBetweenLooksAtWork = std::chrono::seconds(1);
 
 // From one decision about all domains to the next: many seats become free or taken at once.
 constexpr base::Duration kPlacementPace = std::chrono::milliseconds(50);
@@ -559,7 +561,7 @@ Result<void> Controller::Loop::run(const std::stop_token& token) {
   std::optional<Error> lost;
   while (!token.stop_requested() && !(lost = lost_kind())) {
     if (workers.empty() && may_work()) workers = start_workers();
-    std::this_thread::sleep_for(kBetweenLooks);
+    base::pause(token, workers.empty() ? kBetweenLooks : kBetweenLooksAtWork);
   }
   for (std::jthread& worker : workers) worker.request_stop();
   workers.clear();

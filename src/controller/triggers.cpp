@@ -501,6 +501,7 @@ void Triggers::add_report(const std::string& node) const {
 }
 
 void Triggers::on_change(const api::Node* before, const api::Node* after) const {
+  if (before == after) return;  // a heartbeat: nothing that is kept of it has changed
   if (after != nullptr && has_other_label(before, *after)) {
     if (from_.settings.labels_nodes) add_(label_key(after->meta.name));
     add_(agent_label_key(after->meta.name));
