@@ -258,8 +258,11 @@ void show_nodes(base::Registry& metrics, const Stores& stores, std::size_t most)
   std::vector<std::string> reported;  // ordered, as stores are
   reported.reserve(stores.reports.size());
   stores.reports.for_each([&](const auto& report) {
-    show_one(report->meta.name, trouble_of(*report));
     reported.push_back(report->meta.name);
+    // What an agent has said that is to be there no more is nobody's trouble.
+    const auto node = report->stale ? stores.nodes.get({"", report->meta.name}) : nullptr;
+    if (node && !core::needs_agent(node->meta)) return;
+    show_one(report->meta.name, trouble_of(*report));
   });
   stores.nodes.for_each([&](const auto& node) {
     if (node->meta.is_deleting() || !core::needs_agent(node->meta)) return;

@@ -177,6 +177,26 @@ TEST_F(ClusterMetrics, OfANodeThatNeverHadAnAgentTellThatItHasNoReport) {
   EXPECT_THAT(text(), Not(HasSubstr("node="))) << "it is gone";
 }
 
+TEST_F(ClusterMetrics, OfANodeThatIsToHaveAnAgentNoMoreTellNothingThatIsStale) {
+  api::Node node = node_named("n1");
+  node.meta.labels[api::kAgentNodeLabel] = api::kAgentNodeDetected;
+  rig_.put(node);
+  api::ComputeDomainNode report = report_of("n1");
+  report.status.fabric_error = "NVML does not answer";
+  report.stale.emplace();
+  rig_.put(report);
+  EXPECT_THAT(text(), HasSubstr("node_report_stale{node=\"n1\"} 1\n"));
+  node.meta.labels[api::kAgentNodeLabel] = "false";
+  rig_.put(node);
+  EXPECT_THAT(text(), Not(HasSubstr("node="))) << "as docs/troubleshooting.md says";
+  node.meta.labels.erase(api::kAgentNodeLabel);
+  rig_.put(node);
+  EXPECT_THAT(text(), Not(HasSubstr("node="))) << "its GPUs are gone";
+  report.stale.reset();
+  rig_.put(report);
+  EXPECT_THAT(text(), HasSubstr("node_fabric_error{node=\"n1\"} 1\n")) << "its agent is there yet";
+}
+
 TEST_F(ClusterMetrics, OfNodesShowThoseWithoutAReportLast) {
   for (const char* name : {"a", "b"}) {
     api::Node node = node_named(name);

@@ -120,7 +120,9 @@ def start_cluster(cluster: Cluster) -> None:
         cluster.start(name, BUILD / "bin/compute-domain-controller", "--metrics-listen", "127.0.0.1:0", "--leader-election-enabled",
                       "--leader-election-lease-lock-name", "fabrics", POD_NAME=name)
     for node in AGENTS:
-        cluster.apply({"apiVersion": "v1", "kind": "Node", "metadata": {"name": node, "labels": {"kubernetes.io/hostname": node}}})
+        # The controller labels a Node with GPUs for agents, and then asks after its agent.
+        labels = {"kubernetes.io/hostname": node, "nvidia.com/gpu.present": "true"}
+        cluster.apply({"apiVersion": "v1", "kind": "Node", "metadata": {"name": node, "labels": labels}})
         set_kubelet(cluster, node, "True", "KubeletReady")
         start_agent(cluster, node)
 
