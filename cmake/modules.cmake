@@ -18,6 +18,11 @@ target_compile_definitions(cdom_options INTERFACE _TURN_OFF_PLATFORM_STRING)
 if(CMAKE_UNITY_BUILD)
   target_compile_options(cdom_options INTERFACE -Wno-subobject-linkage)
 endif()
+# Sources compiled as one also come into a program as one: what of them it does not use is left out.
+if(CMAKE_BUILD_TYPE STREQUAL "Release")
+  target_compile_options(cdom_options INTERFACE -ffunction-sections -fdata-sections)
+  target_link_options(cdom_options INTERFACE -Wl,--gc-sections)
+endif()
 if(CDOM_SANITIZE)
   # A look through a null pointer ends in the address sanitizer too, and these two checks cost the compiler a
   # quarter of its time. The check of vtables opens a pipe for each, and takes it for a wrong object
