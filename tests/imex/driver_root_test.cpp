@@ -130,18 +130,18 @@ TEST(DriverRoot, HasWhatTheImageLacks) {
   make_driver_root(dir, "root");
   const auto needed = needed_libraries(dir.at("root/usr/bin/nvidia-imex"));
   ASSERT_TRUE(needed) << needed.error().message;
-  ASSERT_THAT(*needed, testing::IsSupersetOf({"libc.so.6", "libstdc++.so.6"}));
+  ASSERT_THAT(*needed, testing::IsSupersetOf({"libc.so.6", "libz.so.1"}));
   for (const std::string& name : *needed) {
-    if (name != "libstdc++.so.6") dir.write("image/lib64/" + name, "");
+    if (name != "libz.so.1") dir.write("image/lib64/" + name, "");
   }
   const auto lacking = find_driver_files({.root = dir.at("root"), .own_root = dir.at("image")});
   ASSERT_TRUE(lacking);
-  EXPECT_THAT(lacking->missing, ElementsAre("libstdc++.so.6"));
-  dir.write("root/usr/lib64/libstdc++.so.6", "the host's");
+  EXPECT_THAT(lacking->missing, ElementsAre("libz.so.1"));
+  dir.write("root/usr/lib64/libz.so.1", "the host's");
   const auto whole = find_driver_files({.root = dir.at("root"), .own_root = dir.at("image")});
   ASSERT_TRUE(whole);
   EXPECT_THAT(whole->missing, ElementsAre());
-  EXPECT_THAT(whole->libraries.at("libstdc++.so.6"), EndsWith("/usr/lib64/libstdc++.so.6"));
+  EXPECT_THAT(whole->libraries.at("libz.so.1"), EndsWith("/usr/lib64/libz.so.1"));
   EXPECT_FALSE(whole->libraries.contains("libc.so.6")) << "the image's is the first choice";
 }
 
