@@ -328,7 +328,10 @@ TEST(Channels, ACordonedNodeRestsAndTroublesNobody) {
   ASSERT_TRUE(becomes_ready(rig, "blue"));
   const auto before = status_of(rig, "blue");
   cordon(rig, nodes[2], true);
-  ASSERT_TRUE(rig.run_until([&] { return !daemons(rig).contains(nodes[2]); }, 10s));
+  const auto rests = [&] {
+    return !daemons(rig).contains(nodes[2]) && !report_of(rig, nodes[2]).groups.empty();
+  };
+  ASSERT_TRUE(rig.run_until(rests, 10s));
   const auto slot = [&] { return report_of(rig, nodes[2]).groups.at(0).slot; };
   const std::int64_t its = slot();
   rig.run_for(60s);

@@ -104,6 +104,8 @@ class Imex {
   [[nodiscard]] std::uint64_t ends() const { return ends_; }
   // Another number whenever what is_running() and query() tell may be something else.
   [[nodiscard]] std::uint64_t revision() const { return revision_; }
+  // How many of these were of a link to one peer, and of nothing else.
+  [[nodiscard]] std::uint64_t link_changes() const { return link_changes_; }
 
   // While a workload with a channel runs here, every connected peer counts as an importer.
   void set_importing(bool importing);
@@ -134,7 +136,7 @@ class Imex {
   std::map<std::string, Record> records_;  // by group
   bool importing_ = false;
   std::uint64_t ends_ = 0;
-  std::uint64_t revision_ = 0;
+  std::uint64_t revision_ = 0, link_changes_ = 0;
   // Of the network: which of its nodes this is, when it has something to do there, and which links
   // of other nodes (by their numbers) lead here.
   std::size_t number_ = 0;

@@ -157,7 +157,6 @@ class SandboxAgent : public sandbox::NodePlugin {
         kubelet_(node.kubelet_claims),
         supervisor_(supervisor),
         clock_(node.clock),
-        imex_(node.imex),
         cannot_start_(node.cannot_start),
         agent_(client_,
                {.fabric = fabric_,
@@ -220,7 +219,7 @@ class SandboxAgent : public sandbox::NodePlugin {
 
   // What the node's side would see now.
   struct Ports {
-    std::uint64_t imex = 0, calls = 0;
+    std::uint64_t calls = 0;
     core::FabricReading fabric;
     std::string cannot_start;
     friend bool operator==(const Ports&, const Ports&) = default;
@@ -228,8 +227,9 @@ class SandboxAgent : public sandbox::NodePlugin {
 
   bool step_node() {
     const base::Duration now = clock_.elapsed();
-    Ports ports{imex_.revision(), agent_.mailbox().revision(), fabric_.read(), cannot_start_()};
-    if (is_quiet_ && ports == seen_ && now < quiet_until_) return false;
+    Ports ports{agent_.mailbox().revision(), fabric_.read(), cannot_start_()};
+    const bool is_same = !supervisor_.has_news() && ports == seen_;
+    if (is_quiet_ && is_same && now < quiet_until_) return false;
     if (agent_.step_node()) return true;
     is_quiet_ = true;
     seen_ = std::move(ports);
@@ -251,7 +251,6 @@ class SandboxAgent : public sandbox::NodePlugin {
   NodeKubelet kubelet_;
   SimulatedSupervisor& supervisor_;
   const base::Clock& clock_;
-  const sandbox::Imex& imex_;
   const std::function<std::string()> cannot_start_;
   agent::SteppedAgent agent_;
   bool is_quiet_ = false;  // it found nothing to do when it saw these ports

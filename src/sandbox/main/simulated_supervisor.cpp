@@ -1,5 +1,6 @@
 #include "sandbox/main/simulated_supervisor.h"
 
+#include <algorithm>
 #include <sstream>
 #include <utility>
 
@@ -7,6 +8,10 @@
 
 namespace cdom::program {
 namespace {
+
+// Between two looks at links, of which each is one of all peers: what the daemon prints within it
+// costs a real supervisor one question (imex::KeeperTimes, line_pause).
+constexpr base::Duration kLinePause = std::chrono::milliseconds(5);
 
 base::DaemonPhase phase_of(sandbox::ImexState state) {
   switch (state) {
@@ -28,16 +33,35 @@ base::Result<base::DaemonStatus> SimulatedSupervisor::status() {
   }
   last_.running = imex_.is_running();
   last_.stopping = last_.running && is_told_to_stop_;
-  const bool is_changed = std::exchange(seen_, imex_.revision()) != imex_.revision();
   if (!last_.running) {
+    note_look();
     see_ended();
-  } else if (is_changed) {
+  } else if (has_news()) {
+    note_look();
     see_running();
   }
   last_.starts_again = start_at_.has_value();
   // As a real supervisor, which looks while no daemon of its own runs.
   last_.cannot_start = last_.running ? "" : cannot_start_();
   return last_;
+}
+
+bool SimulatedSupervisor::has_news() const {
+  if (imex_.revision() == seen_) return false;
+  const bool is_of_links = imex_.revision() - seen_ == imex_.link_changes() - seen_links_;
+  return !is_of_links || clock_.elapsed() >= looked_at_ + kLinePause;
+}
+
+std::optional<base::Duration> SimulatedSupervisor::next_due() const {
+  if (imex_.revision() == seen_) return start_at_;
+  const base::Duration look = looked_at_ + kLinePause;
+  return std::min(start_at_.value_or(look), look);
+}
+
+void SimulatedSupervisor::note_look() {
+  seen_ = imex_.revision();
+  seen_links_ = imex_.link_changes();
+  looked_at_ = clock_.elapsed();
 }
 
 void SimulatedSupervisor::see_running() {

@@ -2,7 +2,9 @@
 // IMEX.
 //
 // It outlives the agent, as the real supervisor does: one per node and boot. A daemon that ends by
-// itself starts again by the same policy, while somebody asks for the status. One thread.
+// itself starts again by the same policy, while somebody asks for the status. Links that change are
+// looked at only now and then, as the real one asks its control tool; all else is seen at once. One
+// thread.
 #pragma once
 
 #include <cstdint>
@@ -38,10 +40,13 @@ class SimulatedSupervisor : public agent::ImexSupervisor {
     cannot_start_ = std::move(cannot_start);
   }
 
-  // When status() will start a daemon again.
-  [[nodiscard]] std::optional<base::Duration> next_due() const { return start_at_; }
+  // Whether status() may tell something else than the last time.
+  [[nodiscard]] bool has_news() const;
+  // When status() will start a daemon again, or look at links that have changed.
+  [[nodiscard]] std::optional<base::Duration> next_due() const;
 
  private:
+  void note_look();
   void see_running();
   void see_ended();
   void connect_slots(const std::vector<sandbox::ImexPeer>& peers);
@@ -54,7 +59,10 @@ class SimulatedSupervisor : public agent::ImexSupervisor {
   base::DaemonPolicy policy_;
   std::function<std::string()> cannot_start_ = [] { return std::string(); };
   std::optional<base::Duration> ready_at_, start_at_;
-  std::uint64_t seen_ = 0;  // the revision of the daemon that last_ tells of, while it runs
+  // The revision of the daemon that last_ tells of, while it runs, how many of its links had
+  // changed by then, and when it was looked at.
+  std::uint64_t seen_ = 0, seen_links_ = 0;
+  base::Duration looked_at_{};
 };
 
 }  // namespace cdom::program

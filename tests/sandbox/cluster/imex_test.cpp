@@ -90,6 +90,20 @@ TEST(ImexNetwork, TakesAStepForEachConnectionAndTwoForEachDaemon) {
   EXPECT_EQ(nodes[0]->connected_count(), kDaemons - 2);
 }
 
+TEST_F(ImexTest, CountsWhatChangesOfLinksAloneApart) {
+  start(0);
+  settle();
+  const std::uint64_t changes = nodes_[0]->revision(), of_links = nodes_[0]->link_changes();
+  start(1);
+  settle();
+  EXPECT_EQ(letters(0), "CN");
+  EXPECT_EQ(nodes_[0]->revision(), changes + 1);
+  EXPECT_EQ(nodes_[0]->link_changes(), of_links + 1);
+  nodes_[0]->set_hung(true);
+  EXPECT_EQ(nodes_[0]->revision(), changes + 2);
+  EXPECT_EQ(nodes_[0]->link_changes(), of_links + 1);
+}
+
 TEST_F(ImexTest, IsReadyAtOnceAndConnectsToThePeersThatRun) {
   start(0);
   start(1);

@@ -116,7 +116,10 @@ void ImexNetwork::set_link(Imex& imex, std::size_t index, Imex::Link link) {
     daemon.connected -= known.peer != nullptr ? 1 : 0;
     daemon.connected += link.peer != nullptr ? 1 : 0;
   }
-  if (known.letter != link.letter) ++imex.revision_;
+  if (known.letter != link.letter) {
+    ++imex.revision_;
+    ++imex.link_changes_;
+  }
   if (const auto due = known.due()) daemon.agenda.erase({*due, index});
   known = std::move(link);
   if (const auto due = known.due()) daemon.agenda.insert({*due, index});
