@@ -1,6 +1,6 @@
-// Write requests of the operator for one formation of 18 nodes, in the stepped system and virtual
-// time: counts, so no matter of this machine. tests/system/writes_test.cpp holds them to the same
-// targets.
+// Write requests of the operator for one formation of 18 nodes, and of whole cliques, in the
+// stepped system and virtual time: counts, so no matter of this machine.
+// tests/system/writes_test.cpp holds them to the same targets.
 #include <algorithm>
 #include <cstdio>
 #include <exception>
@@ -45,15 +45,15 @@ bool is_of_a_node_list(const WriteRequest& write) {
   return is_ours(write) && write.resource == "configmaps" && write.status < 300;
 }
 
-// What a domain of a whole clique of 144 costs, and how large its objects get.
-void tell_large_clique() {
-  constexpr int kMany = 144;
+// What a domain of a whole clique costs, and how large its objects get.
+void tell_large_clique(int nodes) {
   constexpr double kMostBytes = 64 << 10, kMostBytesOfAList = 20'000;
-  const auto rig = cluster_with_domain(1, kMany, {.slots_per_group = kMany});
-  form_in_one_pass(*rig, kMany);
-  const std::string name = "stepped: 144 nodes, allocated in one pass: ";
+  const auto rig = cluster_with_domain(1, nodes, {.slots_per_group = nodes});
+  form_in_one_pass(*rig, nodes);
+  const std::string name = "stepped: " + std::to_string(nodes) + " nodes, allocated in one pass: ";
   const auto ours = static_cast<double>(rig->requests().count(is_ours));
-  cdom::bench::print({name + "writes", "writes", {ours}, {{"max", kMany + 8}}, ""});
+  cdom::bench::print(
+      {name + "writes", "writes", {ours}, {{"max", static_cast<double>(nodes + 8)}}, ""});
   cdom::bench::print({name + "node lists that a member reads",
                       "bytes",
                       {static_cast<double>(rig->requests().bytes(is_of_a_node_list))},
@@ -80,7 +80,7 @@ int main() {
     tell("allocated in one pass (N + 8)", form_in_one_pass, kNodes + 8);
     tell("one by one, 5 s apart (3 N + 10)", form_one_by_one, 3 * kNodes + 10);
     tell("at random within 2 s (N + 12)", form_at_random, kNodes + 12);
-    tell_large_clique();
+    for (const int nodes : {144, 576}) tell_large_clique(nodes);
     std::vector<double> settled;
     for (std::uint64_t seed = 1; seed <= kSeeds; ++seed) {
       const auto rig = cluster_with_domain(seed, kNodes);

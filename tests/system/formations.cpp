@@ -1,6 +1,7 @@
 #include "system/formations.h"
 
 #include <stdexcept>
+#include <utility>
 
 namespace cdom::system_test {
 
@@ -20,7 +21,12 @@ int bound_pods(const Rig& rig) {
 }
 
 void settle(Rig& rig) {
-  if (!rig.run_until([&] { return rig.is_ready("train"); }, 30s)) {
+  // A domain of many is a long text to read, after each step.
+  std::uint64_t read_at = 0;
+  const auto is_ready = [&] {
+    return std::exchange(read_at, rig.writes()) != rig.writes() && rig.is_ready("train");
+  };
+  if (!rig.run_until(is_ready, 30s)) {
     throw std::runtime_error("the domain is not Ready after half a minute");
   }
   rig.run_for(30s);
@@ -42,7 +48,15 @@ std::unique_ptr<Rig> cluster_with_domain(std::uint64_t seed, int nodes, RigOptio
 void form_in_one_pass(Rig& rig, int nodes) {
   rig.freeze_controller(true);
   for (int i = 0; i < nodes; ++i) add_pod(rig, i);
-  if (!rig.run_until([&] { return bound_pods(rig) == nodes; }, 10s)) {
+  // Each takes a write, so that many are counted again only when all may be bound.
+  std::uint64_t count_again_at = 0;
+  const auto are_all_bound = [&] {
+    if (rig.writes() < count_again_at) return false;
+    const int unbound = nodes - bound_pods(rig);
+    count_again_at = rig.writes() + static_cast<std::uint64_t>(unbound);
+    return unbound == 0;
+  };
+  if (!rig.run_until(are_all_bound, 10s)) {
     throw std::runtime_error("not all pods are bound after ten seconds");
   }
   rig.freeze_controller(false);

@@ -18,7 +18,8 @@ namespace {
 
 constexpr char kNamespace[] = "compute-domain-operator";
 constexpr char kResourceGroup[] = "resource.k8s.io/";
-constexpr int kMostStepsAtAMoment = 50'000;
+// Of a cluster of up to 223 nodes; see most_steps_at_a_moment.
+constexpr int kFewStepsAtAMoment = 50'000;
 // Whatever is paced has been done when nothing is due for so long.
 constexpr base::Duration kRest = std::chrono::milliseconds(600);
 // Whoever waits by the wall clock looks at it again after that, whatever it has been set to.
@@ -78,6 +79,13 @@ class Faulty : public http::Client {
   Rig::WriteFault& writes_;
 };
 
+// What is no hot loop yet: that a domain forms is one moment, in which each node's daemon may meet
+// each other one, and all else is a few dozen steps for each node.
+int most_steps_at_a_moment(const RigOptions& options) {
+  const int nodes = options.racks * options.nodes_per_rack;
+  return std::max(kFewStepsAtAMoment, nodes * nodes);
+}
+
 void check(const base::Result<void>& result) {
   if (!result) throw std::runtime_error(base::to_string(result.error()));
 }
@@ -86,6 +94,7 @@ void check(const base::Result<void>& result) {
 
 Rig::Rig(const RigOptions& options)
     : writes_allowed_(writes_of_a_controller()),
+      most_steps_at_a_moment_(most_steps_at_a_moment(options)),
       labels_nodes_(options.labels_nodes),
       shares_claims_(options.shares_claims),
       fills_cliques_(options.fills_cliques),
@@ -225,8 +234,8 @@ bool Rig::step_something() {
     const std::size_t at = (first + i) % (parts.size() + 1);
     if (!(at == parts.size() ? cluster_->step() : parts[at]->step())) continue;
     // Whoever goes on for ever at one moment is in a hot loop.
-    if (++steps_at_this_moment_ > kMostStepsAtAMoment) {
-      throw std::runtime_error(base::cat("hot loop: ", kMostStepsAtAMoment,
+    if (++steps_at_this_moment_ > most_steps_at_a_moment_) {
+      throw std::runtime_error(base::cat("hot loop: ", most_steps_at_a_moment_,
                                          " steps at one moment, the last of ",
                                          at == parts.size() ? "the cluster" : parts[at]->name));
     }

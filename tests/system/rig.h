@@ -146,7 +146,7 @@ class Rig {
   std::optional<base::Duration> next_due() const;
 
   RigClock clock_;
-  const int writes_allowed_;
+  const int writes_allowed_, most_steps_at_a_moment_;
   int writes_before_ = 0;
   const bool labels_nodes_, shares_claims_, fills_cliques_;
   const std::int64_t channels_, slots_per_group_;

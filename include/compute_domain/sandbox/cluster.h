@@ -88,7 +88,9 @@ struct ClusterOptions {
   // real control plane would replace such pods by its own.
   std::string agent_daemon_set;
   bool shuffle_nodes = false;  // the scheduler takes equal nodes in a seeded order, not by name
-  bool shuffle_steps = false;  // step() picks by seed whose turn it is, not one after the other
+  // step() picks by seed whose turn it is, not one after the other; where there are some 100
+  // nodes and more, for several steps.
+  bool shuffle_steps = false;
 };
 
 class Cluster {

@@ -34,21 +34,30 @@ constexpr std::pair<Fault, std::string_view> kFaultNames[] = {
 };
 
 constexpr char kManager[] = "kube-controller-manager";
+// Where steps are shuffled: what makes a cluster large, and after how many steps of one of its
+// parts it is another's turn, on average.
+constexpr std::size_t kManyParts = 100;
+constexpr std::size_t kChangeOfTurns = 8;
 
 std::string two_digits(int number) {
   return number < 10 ? base::cat("0", number) : std::to_string(number);
 }
+
+// Slots of a rack whose addresses differ in one byte only.
+constexpr int kPerBlock = 256;
 
 // The nodes of all racks, then those without a fabric.
 std::vector<MachineConfig> machine_configs(const ClusterOptions& options,
                                            const std::string& fabric_uuid) {
   std::vector<MachineConfig> configs;
   const auto add = [&](const std::string& name, int rack, int slot, const std::string& clique) {
-    const std::string pod_network = base::cat("10.", 100 + rack, ".", slot, ".");
+    const int block = slot / kPerBlock, place = slot % kPerBlock;
+    const std::string pod_network = base::cat(10 + block, ".", 100 + rack, ".", place, ".");
+    const std::string address = base::cat("10.", 88 + block, ".", rack, ".", place);
     configs.push_back({.description = {.name = name,
                                        .rack = base::cat("r", rack),
                                        .clique = clique,
-                                       .address = base::cat("10.88.", rack, ".", slot),
+                                       .address = address,
                                        .pod_cidr = base::cat(pod_network, "0/24")},
                        .pod_network = pod_network,
                        .node_namespace = options.node_namespace,
@@ -191,13 +200,24 @@ bool Cluster::step() {
       if (informers->step()) return true;
     }
   }
-  std::size_t next = parts.options.shuffle_steps ? parts.random.below(count) : parts.turn;
+  // In a large cluster most parts have nothing to do, and a look at each of them would cost more
+  // than the step: mostly the part that did something goes on, and daemons meet several at a time.
+  const bool is_large = parts.options.shuffle_steps && count >= kManyParts;
+  std::size_t next = parts.turn;
+  if (is_large && parts.random.below(kChangeOfTurns) > 0) {
+    next = (parts.turn + count - 1) % count;
+  } else if (parts.options.shuffle_steps) {
+    next = parts.random.below(count);
+  }
   for (std::size_t i = 0; i < count; ++i, next = (next + 1) % count) {
     if (!parts.turns[next]->step()) continue;
     parts.turn = (next + 1) % count;
     return true;
   }
-  return parts.network->step();
+  if (!parts.network->step()) return false;
+  const std::size_t more = is_large ? parts.random.below(count) : 0;
+  for (std::size_t i = 0; i < more && parts.network->step(); ++i) continue;
+  return true;
 }
 
 std::optional<base::Duration> Cluster::next_due() const {

@@ -24,6 +24,17 @@ TEST_F(ClusterTest, RegistersItsNodesWithLeasesAndAgents) {
   EXPECT_EQ(text_at(node, "/status/addresses/0/address"), "10.88.2.1");
 }
 
+class LongRack : public ClusterTest {
+ protected:
+  LongRack() : ClusterTest({.racks = 1, .nodes_per_rack = 257}) {}
+};
+
+TEST_F(LongRack, HasAnAddressForEachNode) {
+  EXPECT_EQ(text_at(get(kNodes, {"", "n255"}), "/status/addresses/0/address"), "10.88.1.255");
+  EXPECT_EQ(text_at(get(kNodes, {"", "n256"}), "/status/addresses/0/address"), "10.89.1.0");
+  EXPECT_EQ(text_at(get(kNodes, {"", "n257"}), "/status/addresses/0/address"), "10.89.1.1");
+}
+
 TEST_F(ClusterTest, QuotesTheServerWithoutTheRequest) {
   const auto none = objects_.get(kPods, {"default", "none"});
   ASSERT_FALSE(none);

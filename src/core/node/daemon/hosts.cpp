@@ -1,9 +1,9 @@
 #include "core/node/daemon/hosts.h"
 
 #include <algorithm>
-#include <iterator>
 #include <map>
 #include <set>
+#include <vector>
 
 #include "compute_domain/base/ip_address.h"
 #include "compute_domain/base/text.h"
@@ -13,9 +13,11 @@ namespace cdom::core {
 namespace {
 
 // The members, in the order in which they were given their slots.
-std::vector<api::NodeListEntry> by_term(const api::NodeList& list) {
-  std::vector<api::NodeListEntry> members;
-  std::ranges::copy_if(list.entries, std::back_inserter(members), &api::NodeListEntry::member);
+std::vector<const api::NodeListEntry*> by_term(const api::NodeList& list) {
+  std::vector<const api::NodeListEntry*> members;
+  for (const api::NodeListEntry& entry : list.entries) {
+    if (entry.member) members.push_back(&entry);
+  }
   std::ranges::stable_sort(members, {}, &api::NodeListEntry::term);
   return members;
 }
@@ -32,10 +34,10 @@ WriteHosts hosts_of(const api::NodeList& list, const ServedImexGroup& served,
                     const std::string& own_address) {
   std::map<std::int64_t, std::string> addresses;
   std::set<std::string> taken{base::peer_address(own_address)};
-  for (const api::NodeListEntry& entry : by_term(list)) {
+  for (const api::NodeListEntry* entry : by_term(list)) {
     // A line break in an address would be a line of its own; and no member's name leads to another.
-    const std::string address = base::peer_address(entry.address);
-    if (!address.empty() && taken.insert(address).second) addresses[entry.slot] = address;
+    const std::string address = base::peer_address(entry->address);
+    if (!address.empty() && taken.insert(address).second) addresses[entry->slot] = address;
   }
   addresses[served.slot] = own_address;
 
