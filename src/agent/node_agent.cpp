@@ -289,10 +289,12 @@ class NodeAgent::Shell {
       world.faults.push_back({core::kFaultImex, "ImexSupervisorSilent", world.supervisor_error});
     }
     agent_metrics_.see(world);
-    if (!checkpoint_.served && world.daemon && world.daemon->running) world.held = held_claims();
+    show_asked(world);
     server_.keep_only(checkpoint_, world.prepares,
                       world.daemon && world.daemon->phase == base::DaemonPhase::Recovering);
     server_.show(world);
+    const bool may_begin = (world.daemon && world.daemon->running) || core::admits_here(world);
+    if (!checkpoint_.served && may_begin) show_held(world);
     for (const auto& [uid, reading] : world.readings) {
       if (reading.gone_since && ports_.kubelet.knows(uid)) world.known_to_kubelet.insert(uid);
     }
@@ -324,6 +326,14 @@ class NodeAgent::Shell {
     } else if (now - *not_looked_since_ >= kLookPatience) {
       lacks_.clear();
     }
+  }
+
+  // Since when anything is wanted here.
+  void show_asked(core::NodeWorld& world) {
+    const bool is_asked = !world.prepares.empty() || !checkpoint_.claims.empty();
+    if (!is_asked) asked_since_.reset();
+    if (is_asked && !asked_since_) asked_since_ = world.elapsed;
+    world.asked_since = asked_since_.value_or(base::Duration{});
   }
 
   // Which pods keep claims that kubelet has unprepared, and since when.
@@ -369,16 +379,15 @@ class NodeAgent::Shell {
     }
   }
 
-  std::vector<core::HeldClaim> held_claims() {
-    std::vector<core::HeldClaim> held;
+  void show_held(core::NodeWorld& world) {
     const auto written = ports_.channels.written();
-    if (!written || written->empty()) return held;
+    world.knows_held = written && written->are_all;
+    if (!written || written->by_claim.empty()) return;
     const std::vector<core::ClaimRef> named = ports_.kubelet.claims();
-    for (const auto& [uid, channels] : *written) {
+    for (const auto& [uid, channels] : written->by_claim) {
       const auto it = std::ranges::find(named, uid, &core::ClaimRef::uid);
-      held.push_back({it == named.end() ? core::ClaimRef{"", "", uid} : *it, channels});
+      world.held.push_back({it == named.end() ? core::ClaimRef{"", "", uid} : *it, channels});
     }
-    return held;
   }
 
   base::Result<base::DaemonStatus> imex_status() const {
@@ -454,6 +463,7 @@ class NodeAgent::Shell {
   std::vector<base::NodeLack> lacks_;
   std::optional<base::Duration> not_looked_since_;
   std::map<std::string, base::Duration> held_since_;  // as NodeWorld's
+  std::optional<base::Duration> asked_since_;         // the same
   Apply apply_;
   int failures_ = 0;
   std::string logged_error_;  // of the failures since the last success

@@ -78,14 +78,14 @@ TEST(CdiChannelInjector, WritesTheReferenceDriversSpecInTheLowestVersionThatWill
 
 TEST(CdiChannelInjector, TellsWhatItWroteAlsoToTheNextAgent) {
   NodeFolders node;
-  EXPECT_THAT(*node.injector().written(), IsEmpty()) << "there is no folder yet";
+  EXPECT_THAT(node.injector().written()->by_claim, IsEmpty()) << "there is no folder yet";
   ASSERT_TRUE(node.injector().write(kClaim, kAll));
   ASSERT_TRUE(node.injector().write({"team-a", "b", "b-2"}, {7, 1}));
-  EXPECT_THAT(*node.injector().written(),
+  EXPECT_THAT(node.injector().written()->by_claim,
               UnorderedElementsAre(Pair("3f0e-1", kAll), Pair("b-2", core::ChannelRange{7, 1})));
   ASSERT_TRUE(node.injector().remove(kClaim.uid));
   ASSERT_TRUE(node.injector().remove(kClaim.uid)) << "again";
-  EXPECT_THAT(*node.injector().written(),
+  EXPECT_THAT(node.injector().written()->by_claim,
               UnorderedElementsAre(Pair("b-2", core::ChannelRange{7, 1})));
 }
 
@@ -99,7 +99,7 @@ TEST(CdiChannelInjector, ShowsAnOnlyChannelAsChannelZeroTooOnRequest) {
                     HasSubstr(R"("minor":7,"path":"/dev/nvidia-caps-imex-channels/channel7")")));
   EXPECT_THAT(node.made, ElementsAre("dev/nvidia-caps-imex-channels/channel7 235:7 438"))
       << "the host has it under its own name";
-  EXPECT_EQ(node.injector().written()->at(kClaim.uid), (core::ChannelRange{7, 1}))
+  EXPECT_EQ(node.injector().written()->by_claim.at(kClaim.uid), (core::ChannelRange{7, 1}))
       << "also for an agent without the request";
   ASSERT_TRUE(node.injector().write(kClaim, {7, 1}));
   EXPECT_THAT(node.dir.read(kFile),
@@ -122,15 +122,17 @@ TEST(CdiChannelInjector, WritingTheSameAgainDoesNotTouchTheFile) {
   ASSERT_TRUE(node.injector().write(kClaim, {0, 1}));
   EXPECT_EQ(inode(), before);
   ASSERT_TRUE(node.injector().write(kClaim, {1, 1}));
-  EXPECT_EQ(node.injector().written()->at(kClaim.uid), (core::ChannelRange{1, 1}));
+  EXPECT_EQ(node.injector().written()->by_claim.at(kClaim.uid), (core::ChannelRange{1, 1}));
 }
 
 TEST(CdiChannelInjector, ATornFileIsWrittenAnew) {
   NodeFolders node;
+  EXPECT_TRUE(node.injector().written()->are_all);
   node.dir.write(kFile, R"({"cdiVersion":"0.5)");
-  EXPECT_THAT(*node.injector().written(), IsEmpty());
+  EXPECT_THAT(node.injector().written()->by_claim, IsEmpty());
+  EXPECT_FALSE(node.injector().written()->are_all);
   ASSERT_TRUE(node.injector().write(kClaim, {0, 1}));
-  EXPECT_THAT(*node.injector().written(), SizeIs(1));
+  EXPECT_THAT(node.injector().written()->by_claim, SizeIs(1));
 }
 
 TEST(CdiChannelInjector, MakesTheHostsDeviceFilesThatAreMissing) {
@@ -158,7 +160,8 @@ TEST(CdiChannelInjector, UnderstandsTheReferenceDriversClaimsAndLeavesTheFilesOf
   node.dir.write(prefix + "foreign.yaml",
                  "cdiVersion: 0.5.0\nkind: vendor.com/claim\ndevices: []\n");
   auto injector = node.injector();
-  EXPECT_THAT(*injector.written(), UnorderedElementsAre(Pair("ref", core::ChannelRange{0, 1})));
+  EXPECT_THAT(injector.written()->by_claim,
+              UnorderedElementsAre(Pair("ref", core::ChannelRange{0, 1})));
 
   const auto refused = injector.write({"team-a", "f", "foreign"}, {0, 1});
   ASSERT_FALSE(refused);
@@ -206,7 +209,7 @@ TEST(CdiChannelInjector, AFullDiskIsToldAndLeavesTheFileAsItWas) {
   ASSERT_FALSE(full);
   EXPECT_THAT(full.error().message,
               AllOf(HasSubstr(node.dir.at(kFile)), HasSubstr("No space left on device")));
-  EXPECT_EQ(node.injector().written()->at(kClaim.uid), (core::ChannelRange{0, 1}));
+  EXPECT_EQ(node.injector().written()->by_claim.at(kClaim.uid), (core::ChannelRange{0, 1}));
   EXPECT_THAT(node.files(), SizeIs(1));
 }
 
@@ -225,7 +228,7 @@ TEST(CdiChannelInjector, AFolderThatCannotBeWrittenIsTold) {
                                              HasSubstr("Permission denied")));
   ASSERT_FALSE(removed);
   EXPECT_THAT(removed.error().message, HasSubstr("cannot remove " + node.dir.at(kFile)));
-  EXPECT_THAT(*node.injector().written(), SizeIs(1));
+  EXPECT_THAT(node.injector().written()->by_claim, SizeIs(1));
 }
 
 TEST(CdiChannelInjector, RefusesWhatCannotBeAFileOrADevice) {

@@ -97,6 +97,41 @@ TEST(CheckpointCodec, WritesTheWordOfAPhaseThatThisVersionGivesAClaim) {
   EXPECT_EQ(content_of(checkpoint)["claims"]["u1"]["phase"], "Ending");
 }
 
+core::Checkpoint ahead_of_claims() {
+  core::Checkpoint checkpoint;
+  checkpoint.boot_id = "b";
+  checkpoint.clique = "c";
+  checkpoint.served = {.group = "g", .slots = 18, .slot = 3, .term = 7, .started = true};
+  return checkpoint;
+}
+
+TEST(CheckpointCodec, KeepsAGroupThatIsServedAheadOfItsClaims) {
+  const core::Checkpoint checkpoint = ahead_of_claims();
+  EXPECT_EQ(decode_checkpoint(encode_checkpoint(checkpoint)).value(), checkpoint);
+}
+
+// It would go on for ever: 0.1.0 ends a daemon with its last claim.
+TEST(CheckpointCodec, TellsAnAgentThatKnowsNoSuchGroupToStopItsDaemon) {
+  nlohmann::json content = content_of(ahead_of_claims());
+  EXPECT_FALSE(content.contains("served"));
+  const nlohmann::json mark{{"clique", "c"}, {"slot", 3}, {"term", 6}};
+  EXPECT_EQ(content["stopped"]["g"], mark) << "of an earlier term: the slot is not free yet";
+}
+
+TEST(CheckpointCodec, PassesOverAnAheadThatSuchAnAgentHasWrittenBack) {
+  const nlohmann::json content = content_of(ahead_of_claims());
+  nlohmann::json stopped = content, begun = content, served = content;
+  stopped["stopped"]["g"]["term"] = 7;
+  begun["stopped"].erase("g");
+  served["served"] = served["ahead"];
+  served["served"]["group"] = "h";
+  EXPECT_FALSE(read(stopped).served);
+  EXPECT_EQ(read(stopped).stopped.at("g").term, 7);
+  EXPECT_FALSE(read(begun).served);
+  EXPECT_EQ(read(served).served->group, "h");
+  EXPECT_EQ(read(served).stopped.at("g").term, 6);
+}
+
 TEST(CheckpointCodec, SeesThatATextIsTornAtAnyByte) {
   const std::string text = encode_checkpoint(full_checkpoint());
   for (std::size_t size = 0; size < text.size(); ++size) {

@@ -33,9 +33,9 @@ class MemoryChannelInjector : public ChannelInjector {
     channels[claim.uid] = range;
     return {};
   }
-  base::Result<std::map<std::string, core::ChannelRange>> written() override {
+  base::Result<WrittenChannels> written() override {
     if (error) return *error;
-    return channels;
+    return WrittenChannels{.by_claim = channels};
   }
   base::Result<void> remove(const std::string& claim_uid) override {
     if (error) return *error;

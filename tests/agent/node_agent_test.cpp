@@ -300,7 +300,7 @@ TEST(NodeAgent, SaysThatTheDiskIsFullAndGoesOnWhenItIsNot) {
   rig.agent->prepare(claim);
   rig.settle();
   EXPECT_THAT(rig.agent->prepare(claim).reason,
-              HasSubstr("cannot write the checkpoint (1 claim): no space left on device"));
+              HasSubstr("cannot write the checkpoint (0 claims): no space left on device"));
   EXPECT_EQ(rig.imex.starts, 0);
 
   rig.checkpoints.error.reset();

@@ -58,13 +58,13 @@ TEST(NodeFiles, AClaimIsPreparedAndUnpreparedAcrossAgents) {
   node.rig.write_list({claim.uid});
   const ClaimStep prepared = node.rig.prepare(claim);
   ASSERT_EQ(prepared.state, ClaimStep::State::Done) << prepared.reason;
-  EXPECT_EQ(node.channels.written()->at(claim.uid), (core::ChannelRange{0, 1}));
+  EXPECT_EQ(node.channels.written()->by_claim.at(claim.uid), (core::ChannelRange{0, 1}));
   EXPECT_EQ(node.checkpoint().claims.at(claim.uid).phase, core::ClaimPhase::Completed);
 
   node.start_agent();
   EXPECT_EQ(node.rig.prepare(claim).devices, prepared.devices);
   EXPECT_EQ(node.rig.unprepare(claim).state, ClaimStep::State::Done);
-  EXPECT_THAT(*node.channels.written(), IsEmpty());
+  EXPECT_THAT(node.channels.written()->by_claim, IsEmpty());
   EXPECT_THAT(node.checkpoint().claims, IsEmpty());
 }
 

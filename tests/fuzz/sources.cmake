@@ -12,7 +12,7 @@ set(sources
     api/json/strict.cpp api/json/yaml.cpp api/json/yaml_document.cpp api/json/yaml_scalar.cpp
     http/acknowledged.cpp http/late_response.cpp http/client/stream/frame_splitter.cpp http/client/stream/line_splitter.cpp http/message.cpp http/pem.cpp http/outbox.cpp http/reply_head.cpp http/session.cpp
     http/transport.cpp
-    core/placement/reservations.cpp core/node/node_plan.cpp
+    core/placement/reservations.cpp core/node/checkpoint.cpp core/node/node_plan.cpp
     imex/host/elf.cpp imex/host/fabric_line.cpp imex/host/lack_line.cpp imex/daemon/hosts_file.cpp imex/daemon/last_words.cpp imex/process/line.cpp imex/protocol.cpp imex/daemon/state_file.cpp imex/process/tool_answer.cpp
     kube/base64.cpp kube/client.cpp kube/exec_credential.cpp kube/kubeconfig.cpp kube/unreadable_objects.cpp kube/watch_loop.cpp
     agent/files/cdi_spec.cpp agent/files/checkpoint_codec.cpp agent/fabric_reading.cpp agent/files/file_fabric.cpp

@@ -41,7 +41,7 @@ class CdiChannelInjector : public ChannelInjector {
   base::Result<void> write(const core::ClaimRef& claim,
                            const core::ChannelRange& channels) override;
   // Files that cannot be understood are logged and left out.
-  base::Result<std::map<std::string, core::ChannelRange>> written() override;
+  base::Result<WrittenChannels> written() override;
   base::Result<void> remove(const std::string& claim_uid) override;
 
  private:

@@ -11,6 +11,12 @@
 
 namespace cdom::agent {
 
+// What has been written and not removed.
+struct WrittenChannels {
+  std::map<std::string, core::ChannelRange> by_claim;  // by claim UID
+  bool are_all = true;                                 // false: there is more, which is unreadable
+};
+
 class ChannelInjector {
  public:
   virtual ~ChannelInjector() = default;
@@ -21,8 +27,7 @@ class ChannelInjector {
   // Makes core::cdi_device_id(claim.uid) mean these channels; repeating it is harmless.
   virtual base::Result<void> write(const core::ClaimRef& claim,
                                    const core::ChannelRange& channels) = 0;
-  // What has been written and not removed, by claim UID.
-  virtual base::Result<std::map<std::string, core::ChannelRange>> written() = 0;
+  virtual base::Result<WrittenChannels> written() = 0;
   // Success also when there is nothing.
   virtual base::Result<void> remove(const std::string& claim_uid) = 0;
 };

@@ -13,6 +13,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace cdom::core {
@@ -112,5 +113,15 @@ struct Checkpoint {
 
   friend bool operator==(const Checkpoint&, const Checkpoint&) = default;
 };
+
+// Whether the group is the one whose daemon runs for the whole clique, whatever claims there are.
+bool is_standing(const Checkpoint& checkpoint, std::string_view group);
+
+// Whether a claim is here that uses the group: all but those with admin access.
+bool has_claims(const Checkpoint& checkpoint, std::string_view group);
+
+// Whether a group, not the standing one of a clique, is served of which no claim is here: its
+// daemon runs ahead of them.
+bool is_ahead(const Checkpoint& checkpoint);
 
 }  // namespace cdom::core

@@ -236,10 +236,15 @@ struct NodeWorld {
   std::map<std::string, ListReading> old_lists;   // by group
   std::set<std::string> known_to_kubelet;         // of the checkpoint's claims, by UID
   std::vector<HeldClaim> held;                    // while the checkpoint serves no group
-  std::vector<NodeFault> faults;                  // besides the fabric's
-  std::map<std::string, Setback> setbacks;        // by claim UID
-  std::map<std::string, std::string> refused;     // why kubelet got no claim last, by its UID
+  bool knows_held = false;                        // these are all of them
+  base::Duration asked_since{};  // since when kubelet has wanted something, or has had a claim here
+  std::vector<NodeFault> faults;               // besides the fabric's
+  std::map<std::string, Setback> setbacks;     // by claim UID
+  std::map<std::string, std::string> refused;  // why kubelet got no claim last, by its UID
 };
+
+// Whether the node list of an IMEX group with a table admits a claim on this node.
+bool admits_here(const NodeWorld& world);
 
 // Whether the answer proves that the claim has ended here: it is gone, has another UID, or is not
 // allocated to this node any more.

@@ -105,11 +105,11 @@ Result<void> CdiChannelInjector::write(const core::ClaimRef& claim,
   return base::replace_file_durably(path, text);
 }
 
-Result<std::map<std::string, core::ChannelRange>> CdiChannelInjector::written() {
-  std::map<std::string, core::ChannelRange> by_claim;
+Result<WrittenChannels> CdiChannelInjector::written() {
+  WrittenChannels written;
   std::error_code error;
   fs::directory_iterator it(options_.directory, error);
-  if (error == std::errc::no_such_file_or_directory) return by_claim;
+  if (error == std::errc::no_such_file_or_directory) return written;
   const std::string prefix = cdi_file_prefix();
   for (; !error && it != fs::directory_iterator(); it.increment(error)) {
     std::string uid = it->path().filename();
@@ -119,17 +119,19 @@ Result<std::map<std::string, core::ChannelRange>> CdiChannelInjector::written() 
     const auto text = base::read_file(path);
     if (!text) {
       tell(path, text.error().message);
+      written.are_all = false;
       continue;
     }
     const auto spec = decode_cdi_spec(*text, path, uid);
     if (!spec) {
       tell(path, spec.error().message);
+      written.are_all = false;
     } else if (!is_someone_elses(spec) && spec->channels) {
-      by_claim[uid] = *spec->channels;
+      written.by_claim[uid] = *spec->channels;
     }
   }
   if (error) return base::system_error(cat("cannot list ", options_.directory), error.value());
-  return by_claim;
+  return written;
 }
 
 Result<void> CdiChannelInjector::remove(const std::string& claim_uid) {

@@ -144,18 +144,50 @@ Json json_of(const core::StoppedImexGroup& stopped) {
                     stopped.later);
 }
 
+// An agent of 0.1 knows no daemon without a claim, and nothing would end it. To such an agent it is
+// one that has stopped and is to be stopped; of an earlier term, so that its slot stays taken.
+core::StoppedImexGroup mark_of_ahead(const core::Checkpoint& checkpoint) {
+  const core::ServedImexGroup& served = *checkpoint.served;
+  return {.group = served.group,
+          .clique = checkpoint.clique.value_or(""),
+          .slot = served.slot,
+          .term = std::max<std::int64_t>(served.term, 1) - 1};
+}
+
 Json content_of(const core::Checkpoint& checkpoint) {
   Json content = {
       {"bootID", checkpoint.boot_id}, {"claims", Json::object()}, {"stopped", Json::object()}};
   if (!checkpoint.agent.empty()) content["agent"] = checkpoint.agent;
   if (checkpoint.clique) content["clique"] = *checkpoint.clique;
   if (checkpoint.by_channel) content["byChannel"] = true;
-  if (checkpoint.served) content["served"] = json_of(*checkpoint.served);
+  const auto& served = checkpoint.served;
+  const bool is_ahead = core::is_ahead(checkpoint);
+  if (served) content[is_ahead ? "ahead" : "served"] = json_of(*served);
   for (const auto& [uid, claim] : checkpoint.claims) content["claims"][uid] = json_of(claim);
   for (const auto& [group, stopped] : checkpoint.stopped) {
     content["stopped"][group] = json_of(stopped);
   }
+  if (is_ahead) content["stopped"][served->group] = json_of(mark_of_ahead(checkpoint));
   return with_later(std::move(content), checkpoint.later);
+}
+
+// An agent of 0.1 in between writes it back as it was, whatever has become of it.
+void take_ahead(core::Checkpoint& checkpoint, core::ServedImexGroup ahead) {
+  if (auto& served = checkpoint.served) {
+    // Such an agent has begun a claim of it while this one's daemon ran: whom that one has dialled
+    // is known here only.
+    if (served->group == ahead.group && served->slot == ahead.slot) served->peers = ahead.peers;
+    return;
+  }
+  checkpoint.served = std::move(ahead);
+  const auto mark = checkpoint.stopped.find(checkpoint.served->group);
+  const bool holds = core::is_ahead(checkpoint) && mark != checkpoint.stopped.end() &&
+                     mark->second == mark_of_ahead(checkpoint);
+  if (holds) {
+    checkpoint.stopped.erase(mark);
+  } else {
+    checkpoint.served.reset();
+  }
 }
 
 core::Checkpoint checkpoint_of(const Json& content) {
@@ -173,8 +205,9 @@ core::Checkpoint checkpoint_of(const Json& content) {
                                  whole_number(stopped.at("term")),
                                  later_in(stopped, {"clique", "slot", "term"})};
   }
-  checkpoint.later =
-      later_in(content, {"agent", "bootID", "clique", "byChannel", "claims", "served", "stopped"});
+  checkpoint.later = later_in(
+      content, {"agent", "bootID", "clique", "byChannel", "claims", "served", "ahead", "stopped"});
+  if (content.contains("ahead")) take_ahead(checkpoint, served_of(content.at("ahead")));
   return checkpoint;
 }
 

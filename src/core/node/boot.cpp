@@ -68,16 +68,33 @@ std::map<std::string, PreparedClaim> claims_found(const NodeWorld& world,
   return claims;
 }
 
+// Whether it is known that no claim of the daemon's is prepared here: it ran ahead of them.
+bool has_no_claims(const NodeDraft& draft, const std::map<std::string, PreparedClaim>& found) {
+  const NodeWorld& world = draft.world;
+  const std::string& group = world.daemon->group;
+  const bool is_named = std::ranges::any_of(
+      draft.checkpoint.claims, [&](const auto& claim) { return claim.second.group == group; });
+  return !group.empty() && found.empty() && !is_named && world.knows_held && world.report.current &&
+         world.lists_synced && !world.daemon->host_managed &&
+         !draft.checkpoint.stopped.contains(group);
+}
+
 }  // namespace
 
 void take_over_daemon(NodeDraft& draft) {
   const NodeWorld& world = draft.world;
   if (draft.checkpoint.served || !world.daemon || !world.daemon->running) return;
   const SeenDaemon& daemon = *world.daemon;
-  const SeenList* seen = find_seen_list(world, daemon.group);
-  if (seen == nullptr || api::table_hash(*seen->stored.list) != daemon.table_hash) return;
   std::map<std::string, PreparedClaim> claims = claims_found(world, daemon.group);
-  if (claims.empty() && !is_standing(draft.checkpoint, daemon.group)) return;
+  const bool stands = is_standing(draft.checkpoint, daemon.group);
+  const bool was_ahead = !stands && has_no_claims(draft, claims);
+  const SeenList* seen = find_seen_list(world, daemon.group);
+  if (seen == nullptr || api::table_hash(*seen->stored.list) != daemon.table_hash) {
+    const bool is_asked = daemon.stopping || draft.held_back(kDaemonSetback) != nullptr;
+    if (was_ahead && !is_asked) draft.stop_daemon();
+    return;
+  }
+  if (claims.empty() && !stands && !was_ahead) return;
 
   const api::ImexGroupReport* said = said_of(world, daemon.group);
   const api::NodeListEntry* entry = own_entry(world, *seen);

@@ -48,11 +48,6 @@ bool is_changing_over(const NodeDraft& draft) {
          (draft.checkpoint.clique && by_channel != draft.checkpoint.by_channel);
 }
 
-bool is_standing(const Checkpoint& checkpoint, std::string_view group) {
-  return checkpoint.by_channel && checkpoint.clique && !checkpoint.clique->empty() &&
-         group == group_id({"", *checkpoint.clique});
-}
-
 ServedImexGroup served_by(const api::NodeList& list, const api::NodeListEntry& entry) {
   ServedImexGroup served{.group = list.group,
                          .slots = list.slots,

@@ -52,9 +52,6 @@ const api::NodeListEntry* own_entry(const NodeWorld& world, const SeenList& list
 // It changes over when nothing is in use any more.
 bool is_changing_over(const NodeDraft& draft);
 
-// Whether the group is the one whose daemon runs for the whole clique, whatever claims there are.
-bool is_standing(const Checkpoint& checkpoint, std::string_view group);
-
 // What serving the group as this entry says begins with.
 ServedImexGroup served_by(const api::NodeList& list, const api::NodeListEntry& entry);
 

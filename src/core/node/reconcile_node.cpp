@@ -3,6 +3,7 @@
 #include "core/node/boot.h"
 #include "core/node/claims/ending.h"
 #include "core/node/claims/prepare.h"
+#include "core/node/daemon/ahead.h"
 #include "core/node/daemon/daemon.h"
 #include "core/node/daemon/pause.h"
 #include "core/node/daemon/recovery.h"
@@ -33,6 +34,7 @@ NodePlan reconcile_node(const NodeWorld& world) {
   end_claims(draft);
   if (leads) {
     serve_standing_group(draft);
+    serve_ahead(draft);
     end_vain_recovery(draft);
   }
   begin_prepares(draft);

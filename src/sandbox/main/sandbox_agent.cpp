@@ -62,13 +62,14 @@ class NodeChannels : public agent::ChannelInjector {
     files_.tmpfs.erase(path(claim_uid));
     return {};
   }
-  base::Result<std::map<std::string, core::ChannelRange>> written() override {
-    std::map<std::string, core::ChannelRange> by_claim;
+  base::Result<agent::WrittenChannels> written() override {
+    agent::WrittenChannels written;
     for (auto file = files_.tmpfs.lower_bound(kPrefix);
          file != files_.tmpfs.end() && file->first.starts_with(kPrefix); ++file) {
-      by_claim[file->first.substr(std::string_view(kPrefix).size())] = range_in(file->second);
+      written.by_claim[file->first.substr(std::string_view(kPrefix).size())] =
+          range_in(file->second);
     }
-    return by_claim;
+    return written;
   }
   // "channel-3", "channel-0..2047"; "" for a claim without channels.
   [[nodiscard]] std::string of(const std::string& claim_uid) const {
@@ -292,7 +293,7 @@ sandbox::NodePluginFactory agent_factory(std::string operator_namespace, Setting
 }
 
 std::map<std::string, core::ChannelRange> injected_channels(sandbox::NodeFiles& files) {
-  return *NodeChannels(files).written();
+  return NodeChannels(files).written()->by_claim;
 }
 
 }  // namespace cdom::program

@@ -87,6 +87,16 @@ std::string Model::violation(const State& state) const {
 }
 
 std::string Model::unsettled(const State& state) {
+  for (std::size_t n = 0; n < kNodes; ++n) {
+    const NodeTruth& truth = state.nodes[n];
+    if (truth.daemon_of == 0) continue;
+    const std::size_t d = truth.daemon_of - 1U;
+    const bool is_wanted = state.server.claims[d][n].phase == ClaimObject::kReserved;
+    if (!is_wanted && truth.prepared[d] == 0) {
+      return cat("the daemon of ", domain_name(static_cast<int>(d)), " on ",
+                 node_name(static_cast<int>(n)), " runs for no claim");
+    }
+  }
   for (std::size_t d = 0; d < kDomains; ++d) {
     const std::string name = domain_name(static_cast<int>(d));
     const DomainObject& domain = state.server.domains[d];

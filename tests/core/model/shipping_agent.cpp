@@ -158,6 +158,7 @@ NodeWorld Model::node_world(const State& state, int node) const {
   world.self = {node_name(node), boot_name(truth.boot), testing::address_of(node_name(node))};
   world.fabric.clique = testing::kClique;
   world.lists_synced = true;
+  world.knows_held = true;
   if (truth.checkpoint != 0) world.checkpoint = checkpoints_.at(truth.checkpoint);
   world.daemon = daemon_on(truth);
   world.report.current = true;

@@ -229,5 +229,15 @@ TEST(NodePause, TheHostsOwnDaemonIsTheHostsToStop) {
   EXPECT_EQ(seats_offered(scene), 0U);
 }
 
+TEST(NodePause, NothingRunsAheadOfItsClaimsWhileTheDriverIsReplaced) {
+  NodeScene scene;
+  tell_pause(scene.settle(), kIsPaused).show(train(2).admits("a")).settle();
+  EXPECT_EQ(scene.starts, 0);
+  tell_pause(scene, {});
+  EXPECT_EQ(scene.starts, 1);
+  tell_pause(scene.daemon_ready({1}).settle(), kIsPaused);
+  EXPECT_EQ(scene.stops, 1);
+}
+
 }  // namespace
 }  // namespace cdom::core

@@ -41,9 +41,9 @@ TEST(NodePrepare, PreparesTheClaimThatAListAdmitsOnceItsDaemonIsReady) {
 
 TEST(NodePrepare, TellsTheCheckpointBeforeEverySideEffect) {
   NodeScene scene;
-  scene.settle().show(train().admits("a")).prepare("a");
+  scene.settle();
   scene.history.clear();
-  scene.settle().daemon_ready().settle();
+  scene.prepare("a").settle().show(train().admits("a")).settle().daemon_ready().settle();
 
   EXPECT_THAT(
       scene.history,
@@ -177,6 +177,7 @@ TEST(NodePrepare, NeverStopsADaemonWhoseClaimsAreNotKnown) {
   NodeScene scene = serving();
   scene.world.checkpoint = {};  // lost
   scene.world.report.objects.clear();
+  scene.world.knows_held = false;  // nor can its files be read
   scene.show(ListBuilder("other-uid", 1).admits("b")).prepare("b").settle();
 
   EXPECT_THAT(scene.reason("b"), HasSubstr("whose claims are not known here"));
@@ -210,7 +211,7 @@ TEST(NodePrepare, RefusesAdminAccessWhereNothingRuns) {
   NodeScene scene;
   api::ResourceClaim admin = claim_object("admin");
   admin.allocation->devices[0].admin_access = true;
-  scene.claim(admin).show(train().admits("admin")).prepare("admin").settle();
+  scene.claim(admin).show(train()).prepare("admin").settle();
 
   EXPECT_THAT(scene.error("admin"), HasSubstr("no IMEX group runs here"));
   EXPECT_EQ(scene.starts, 0);

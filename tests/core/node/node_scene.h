@@ -117,6 +117,7 @@ class NodeScene {
     world.daemon->driver_paused = false;
     world.report.current = true;
     world.slices.current = true;
+    world.knows_held = true;
   }
 
   NodeScene& show(const api::NodeList& list) {

@@ -169,5 +169,16 @@ TEST(StandingGroup, TellsWhichReleasesItKnowsOfWhenADomainWaits) {
   EXPECT_EQ(scene.group("")->releases, 1);
 }
 
+// Its peers are to run all the time, whether or not anybody needs them.
+TEST(StandingGroup, AFirstClaimGivesAPeerThatIsUnreachableNoMoreTime) {
+  NodeScene scene = by_channel();
+  scene.settle().show(of_clique(2)).settle().daemon_ready().advance(minutes(1)).settle();
+  ASSERT_THAT(scene.group("")->unreachable, testing::ElementsAre("n01"));
+  scene.world.asked_since = scene.world.elapsed;
+  scene.show(of_clique(2).admits("a", 7)).prepare("a").settle();
+  EXPECT_TRUE(scene.is_prepared("a"));
+  EXPECT_THAT(scene.group("")->unreachable, testing::ElementsAre("n01"));
+}
+
 }  // namespace
 }  // namespace cdom::core

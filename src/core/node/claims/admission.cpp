@@ -64,6 +64,13 @@ bool is_full_without(const api::NodeList& list, const std::string& node) {
 
 }  // namespace
 
+bool admits_here(const NodeWorld& world) {
+  return std::ranges::any_of(world.lists, [&](const SeenList& seen) {
+    const api::NodeListEntry* entry = own_entry(world, seen);
+    return entry != nullptr && entry->slot >= 0 && !entry->admits.empty();
+  });
+}
+
 std::optional<AdmittedBy> admission_of(const NodeWorld& world, const std::string& claim_uid) {
   for (const SeenList& seen : world.lists) {
     const api::NodeListEntry* entry = own_entry(world, seen);

@@ -149,6 +149,11 @@ std::string other_group_here(const NodeDraft& draft, const std::string& group,
     other = world.daemon->group;
   }
   if (other.empty()) return "";
+  if (is_ahead(draft.checkpoint) && draft.checkpoint.served->group == other) {
+    return "this node is stopping the IMEX daemon of another ComputeDomain, which had started "
+           "before "
+           "any pod here needed it";
+  }
   const std::string claims = claims_of_group(draft.checkpoint, other, ns);
   return cat(
       "this node still runs the IMEX daemon of another ComputeDomain",

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "compute_domain/base/daemon_policy.h"
+#include "core/node/daemon/ahead.h"
 #include "core/node/daemon/hosts.h"
 #include "core/node/daemon/pause.h"
 #include "core/node/daemon/peers.h"
@@ -105,7 +106,7 @@ void keep_daemon(NodeDraft& draft) {
   if (!served || !draft.world.daemon) return;
   const bool stands = is_standing(draft.checkpoint, served->group) && !is_changing_over(draft);
   const bool is_used = has_live_claim(draft.checkpoint, served->group);
-  if (!stands && !is_used) return;
+  if (!stands && !is_used && !awaits_claims(draft)) return;
   if (!why_resting(draft).empty()) return rest(draft);
   if (draft.world.self.address.empty()) return;  // that it would bind
   if (draft.held_back(kDaemonSetback) != nullptr) return;

@@ -14,8 +14,9 @@ namespace {
 // member that is there already. The loss of one that was connected is reported soon, but not while
 // this daemon or that one has just started or just got a new address.
 base::Duration lost_at(const SeenList& seen, const api::NodeListEntry& entry,
-                       const SeenDaemon& daemon, const NodeTimes& times) {
-  base::Duration since = daemon.since;
+                       const SeenDaemon& daemon, const NodeWorld& world) {
+  const NodeTimes& times = world.times;
+  base::Duration since = needed_since(world, daemon);
   if (const auto it = seen.member_since.find(entry.node); it != seen.member_since.end()) {
     since = std::max(since, it->second);
   }
@@ -30,6 +31,11 @@ base::Duration lost_at(const SeenList& seen, const api::NodeListEntry& entry,
 }
 
 }  // namespace
+
+base::Duration needed_since(const NodeWorld& world, const SeenDaemon& daemon) {
+  const bool stands = is_standing(world.checkpoint, daemon.group);
+  return stands ? daemon.since : std::max(daemon.since, world.asked_since);
+}
 
 std::map<std::string, base::Duration> member_since(const SeenList& before, const StoredList& after,
                                                    base::Duration now) {
@@ -91,7 +97,7 @@ Connections connections_of(const SeenList& seen, const ServedImexGroup& served,
     }
     connections.complete = false;
     if (entry.address.empty()) continue;
-    const base::Duration due = lost_at(seen, entry, daemon, world.times);
+    const base::Duration due = lost_at(seen, entry, daemon, world);
     if (due <= world.elapsed) {
       connections.unreachable.push_back(entry.node);
     } else {

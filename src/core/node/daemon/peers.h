@@ -21,6 +21,10 @@ std::map<std::int64_t, PeerIdentity> peers_in(const api::NodeList& list,
 bool needs_signal(const api::NodeList& list, const ServedImexGroup& served,
                   const SeenDaemon& daemon);
 
+// Since when the daemon has been as it is and somebody has needed it. One that ran ahead of its
+// claims may have peers that had no reason to run before.
+base::Duration needed_since(const NodeWorld& world, const SeenDaemon& daemon);
+
 // How a daemon that is READY stands with the other members.
 struct Connections {
   std::set<std::int64_t> connected;      // slots of members

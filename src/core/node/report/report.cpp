@@ -9,6 +9,7 @@
 #include "compute_domain/core/slots.h"
 #include "core/node/claims/ending.h"
 #include "core/node/claims/pending.h"
+#include "core/node/daemon/ahead.h"
 #include "core/node/daemon/daemon.h"
 #include "core/node/daemon/pause.h"
 #include "core/node/daemon/peers.h"
@@ -150,7 +151,7 @@ bool are_news(const Connections& connections, const api::ImexGroupReport& said) 
 // it what ran over it, although nobody saw it end.
 bool is_successor(const NodeWorld& world, const ServedImexGroup& served, const SeenDaemon& daemon,
                   const api::ImexGroupReport* said) {
-  return said != nullptr && said->state == DaemonState::Ready &&
+  return said != nullptr && said->state == DaemonState::Ready && !is_ahead(world.checkpoint) &&
          said->instance != daemon.instance && said->term == served.term &&
          published(world)->status.boot_id == world.self.boot_id;
 }
@@ -192,8 +193,11 @@ DaemonReport running_report(NodeDraft& draft, const ServedImexGroup& served,
       knows_peers = true;
       const Connections connections = connections_of(*seen, served, daemon, draft.world);
       report.group.connected = slot_ranges(connections.connected);
-      report.group.unreachable = connections.unreachable;
-      if (connections.next) draft.look_again_at(*connections.next);
+      // Nobody needs those yet whose daemons do not run ahead.
+      if (!is_ahead(draft.checkpoint)) {
+        report.group.unreachable = connections.unreachable;
+        if (connections.next) draft.look_again_at(*connections.next);
+      }
       // A reported end stands for a moment, so that everybody sees it.
       const bool reported_an_end = said != nullptr && said->state == DaemonState::Failed;
       report.has_new_connections = settled && are_news(connections, *said);
@@ -209,7 +213,8 @@ DaemonReport running_report(NodeDraft& draft, const ServedImexGroup& served,
     const bool awaits_peers = daemon.phase == base::DaemonPhase::Ready && knows_peers &&
                               report.group.unreachable.empty() &&
                               (said == nullptr || said->instance.empty());
-    report.hold = daemon.since + (awaits_peers ? times.ready_hold : times.report_hold);
+    report.hold =
+        needed_since(draft.world, daemon) + (awaits_peers ? times.ready_hold : times.report_hold);
   }
   return report;
 }
@@ -245,7 +250,7 @@ DaemonReport failed_report(const NodeDraft& draft, const ServedImexGroup& served
            entry.second.phase == ClaimPhase::Completed;
   });
   const bool held_ready = has_prepared && (said == nullptr || said->instance.empty());
-  const bool was_ready = world.daemon && (said_ready || held_ready);
+  const bool was_ready = world.daemon && (said_ready || held_ready) && !is_ahead(world.checkpoint);
   const bool was_lost = said != nullptr && said->state == DaemonState::Failed &&
                         said->message.find(kMemoryLost) != std::string::npos;
   if (was_ready || (world.daemon && was_lost)) report.group.message += cat("; ", kMemoryLost);
@@ -257,7 +262,14 @@ DaemonReport failed_report(const NodeDraft& draft, const ServedImexGroup& served
 std::optional<DaemonReport> daemon_report(NodeDraft& draft, const ServedImexGroup& served,
                                           const api::ImexGroupReport* said) {
   const auto& daemon = draft.world.daemon;
-  if (is_running_for(daemon, served)) return running_report(draft, served, *daemon, said);
+  if (is_running_for(daemon, served)) {
+    // A daemon ahead of its claims is reported with them, unless it fails or has failed.
+    const bool is_told = said != nullptr && said->state != DaemonState::Stopped;
+    const bool fails = daemon->phase == base::DaemonPhase::Failed ||
+                       daemon->phase == base::DaemonPhase::Recovering;
+    if (!is_told && !fails && is_ahead(draft.checkpoint)) return std::nullopt;
+    return running_report(draft, served, *daemon, said);
+  }
   if (daemon && !daemon->running) {
     if (const std::string why = why_resting(draft); !why.empty()) {
       DaemonReport report;
