@@ -132,6 +132,7 @@ Rig::Rig(const RigOptions& options)
   cluster.nodes_per_rack = options.nodes_per_rack;
   cluster.seed = options.seed;
   cluster.imex.ready_delay = options.imex_delay;
+  cluster.imex.incoming_handshake_connects = options.incoming_connects;
   cluster.shuffle_steps = true;
   cluster.resource_version = options.resource_version;
   cluster.control_plane = options.resource_version == "v1";

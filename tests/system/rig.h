@@ -30,6 +30,9 @@ struct RigOptions {
   int racks = 1;
   int nodes_per_rack = 4;
   base::Duration imex_delay{};
+  // Nothing public says whether a daemon that a peer has dialled is connected with it. False: only
+  // when it has dialled that one itself.
+  bool incoming_connects = true;
   // The only version of resource.k8s.io that is served; without v1 there is no control plane beside
   // the API server, as kube-scheduler and kube-controller-manager speak v1 only.
   std::string resource_version = "v1";
