@@ -40,6 +40,19 @@ TEST(NodeList, WritesEqualListsAsEqualText) {
   EXPECT_EQ(encode_node_list(shuffled), encode_node_list(two_nodes()));
 }
 
+// A controller would write a list with such rows for ever.
+TEST(NodeList, KeepsTheOrderOfRowsThatAreThereTwice) {
+  NodeList list = two_nodes();
+  for (std::int64_t i = 0; i < 40; ++i) {
+    list.entries.push_back({.node = "n1", .slot = 0, .term = i});
+    list.channels.push_back({.number = 7, .release = i});
+  }
+  const std::string text = encode_node_list(list);
+  const auto back = decoded(text);
+  ASSERT_TRUE(back) << back.error().message;
+  EXPECT_EQ(encode_node_list(*back), text);
+}
+
 TEST(NodeList, IsTextThatPeopleRead) {
   EXPECT_EQ(encode_node_list(two_nodes()),
             "group 0123456789abcdef\n"

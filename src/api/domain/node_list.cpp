@@ -139,10 +139,12 @@ std::string table_hash(const NodeList& list) {
 
 std::string encode_node_list(const NodeList& list) {
   NodeList sorted = list;
-  std::ranges::sort(sorted.entries, {},
-                    [](const NodeListEntry& e) { return std::tie(e.slot, e.node); });
+  // Rows of one slot and node, or of one number, stay as they are: a list that somebody damaged is
+  // written once, and not again in another order.
+  std::ranges::stable_sort(sorted.entries, {},
+                           [](const NodeListEntry& e) { return std::tie(e.slot, e.node); });
   for (NodeListEntry& entry : sorted.entries) std::ranges::sort(entry.admits);
-  std::ranges::sort(sorted.channels, {}, &Channel::number);
+  std::ranges::stable_sort(sorted.channels, {}, &Channel::number);
   std::string text;
   write_head(text, kListHead, sorted);
   text += '\n';

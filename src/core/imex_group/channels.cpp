@@ -211,7 +211,7 @@ void Channels::write_to(api::NodeList& list) const {
       if (record.nodes.contains(entry.node)) channel.slots.insert(entry.slot);
     }
   }
-  std::ranges::sort(list.channels, {}, &api::Channel::number);
+  std::ranges::stable_sort(list.channels, {}, &api::Channel::number);
   list.last_channel = last_;
   list.releases = releases_;
   list.scarce = is_scarce_ && std::ranges::any_of(records_, [](const Record& channel) {
