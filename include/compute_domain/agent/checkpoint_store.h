@@ -31,7 +31,8 @@ class CheckpointStore {
 
   // nullopt: there is none.
   virtual base::Result<std::optional<std::string>> load() = 0;
-  // Atomic and durable: after a crash either the old text is there or the new one.
+  // Atomic: after a crash of the process either the old text is there or the new one. After a loss
+  // of power it may be any text of that boot, or one that cannot be read.
   virtual base::Result<void> save(const std::string& text) = 0;
   // This process was the last agent: removes the checkpoint, and all that was made for it, as far
   // as it is ours. Conflict: another agent is there.

@@ -100,8 +100,10 @@ Result<std::optional<std::string>> FileCheckpointStore::load() {
   return text.error();
 }
 
+// Not synced to the disk, which may take as long as kubelet's call: what a loss of power takes is
+// of a boot that has ended.
 Result<void> FileCheckpointStore::save(const std::string& text) {
-  return base::replace_file_durably(path_, text);
+  return base::replace_file(path_, text);
 }
 
 // An agent that comes in between finds no lock, and makes folder and lock again (hold).
