@@ -240,6 +240,44 @@ TEST_F(CliqueBelief, ANodeJoinsOnlyWhenSomebodyElseThanItsAgentSaysSo) {
   EXPECT_NE(find_entry(list(), "n3"), nullptr);
 }
 
+TEST_F(CliqueBelief, AReportOfANodeThatNobodyConfirmsMakesNoList) {
+  world.nodes.clear();
+  api::ObjectMeta& node = add("n3").node->meta;
+  const std::map<std::string, std::string> labels = std::exchange(node.labels, {});
+  report("n3", {"somebodys"}, "1-100").slot = 0;
+  EXPECT_THAT(reconcile_clique(world).actions, IsEmpty());
+  // Nor one that goes again at once, and comes again.
+  world.nodes["n3"].report->status.boot_id = "of no Node";
+  EXPECT_THAT(reconcile_clique(world).actions, IsEmpty());
+  node.labels = labels;
+  write();
+  EXPECT_EQ(find_entry(list(), "n3")->slot, 0);
+}
+
+TEST_F(CliqueBelief, AListThatIsLostTakesNoChannelsFromANodeThatNobodyConfirms) {
+  add("n3").node->meta.labels.clear();
+  report("n3", {"somebodys"}, "1-100").slot = 0;
+  domain_with("blue", {"n1"});
+  write();
+  EXPECT_EQ(find_entry(list(), "n3"), nullptr);
+  EXPECT_EQ(find_entry(list(), "n1")->slot, 0);
+  EXPECT_EQ(channel("blue"), 1);
+}
+
+TEST_F(CliqueBelief, AListThatIsLostBelievesANodeThatADomainRemembers) {
+  DomainView& blue = domain_with("blue", {"n1"});
+  write();
+  report("n1", {"blue-n1"}, "1").claim_channels = {{uid_of("blue-n1"), 1}};
+  World of = world_of_domain(blue);
+  apply_status(of, reconcile(of));
+  world.domains.front().domain = of.view.domain;
+  world.list.reset();
+  world.nodes["n1"].node->meta.labels.clear();
+  write();
+  ASSERT_NE(find_entry(list(), "n1"), nullptr);
+  EXPECT_EQ(channel("blue"), 1);
+}
+
 TEST_F(CliqueBelief, ANodeOfAnUnconfirmedCliqueIsToldTheCommandThatConfirmsIt) {
   DomainView& blue = domain_with("blue", {"n1"});
   api::ObjectMeta& node = world.nodes["n1"].node->meta;

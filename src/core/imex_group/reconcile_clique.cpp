@@ -55,15 +55,42 @@ bool says_it_is_of(const NodeView& view, const std::string& clique) {
          api::clique_of(view.report->status) == clique;
 }
 
+// Slots and channels in the clique that domains know of: the list may be lost.
+std::vector<api::ComputeDomainNodeStatus> remembered_of(const CliqueWorld& world) {
+  std::vector<api::ComputeDomainNodeStatus> remembered;
+  for (const DomainView& view : world.domains) {
+    if (!view.domain || !view.domain->status) continue;
+    for (const auto& status : view.domain->status->nodes) {
+      if (status.clique == world.clique && status.channel > 0) remembered.push_back(status);
+    }
+  }
+  return remembered;
+}
+
+bool has_list(const CliqueWorld& world) { return world.list && world.list->list; }
+
 // A node joins only when somebody else than its agent says that it is of the clique, which writes
 // report and ResourceSlice: the label of its Node, or what was given to it before.
-bool is_attested(const ListDraft& draft, const std::string& node, const NodeView& view) {
-  const api::NodeListEntry* before = entry_before(draft, node);
-  if (before != nullptr && before->member) return true;
-  if (confirmed_clique(view.node->meta) == draft.clique) return true;
-  return draft.before == nullptr &&
-         std::ranges::find(draft.remembered, node, &api::ComputeDomainNodeStatus::name) !=
-             draft.remembered.end();
+bool is_attested(const CliqueWorld& world,
+                 const std::vector<api::ComputeDomainNodeStatus>& remembered,
+                 const std::string& node, const NodeView& view) {
+  if (view.node && confirmed_clique(view.node->meta) == world.clique) return true;
+  if (has_list(world)) {
+    const api::NodeListEntry* before = find_entry(*world.list->list, node);
+    return before != nullptr && before->member;
+  }
+  return std::ranges::find(remembered, node, &api::ComputeDomainNodeStatus::name) !=
+         remembered.end();
+}
+
+// Without a list slots and channels are what nodes report: of those alone that are attested. Of a
+// Node that is gone nobody can say, and its daemon may run on.
+CliqueWorld without_strangers(CliqueWorld world) {
+  const auto remembered = remembered_of(world);
+  std::erase_if(world.nodes, [&](const auto& entry) {
+    return entry.second.node && !is_attested(world, remembered, entry.first, entry.second);
+  });
+  return world;
 }
 
 ListDraft draft_of(const CliqueWorld& world) {
@@ -72,19 +99,12 @@ ListDraft draft_of(const CliqueWorld& world) {
                   .clique = world.clique,
                   .slots = world.settings.slots_per_group,
                   .seats = {},
-                  .remembered = {},
+                  .remembered = remembered_of(world),
                   .serves_members = true};
   if (world.list) draft.stored = &*world.list;
-  if (draft.stored != nullptr && draft.stored->list) draft.before = &*draft.stored->list;
-  // Domains know the slots of a list that is lost.
-  for (const DomainView& view : world.domains) {
-    if (!view.domain || !view.domain->status) continue;
-    for (const auto& status : view.domain->status->nodes) {
-      if (status.clique == world.clique && status.channel > 0) draft.remembered.push_back(status);
-    }
-  }
+  if (has_list(world)) draft.before = &*world.list->list;
   for (const auto& [node, view] : world.nodes) {
-    if (says_it_is_of(view, world.clique) && is_attested(draft, node, view)) {
+    if (says_it_is_of(view, world.clique) && is_attested(world, draft.remembered, node, view)) {
       draft.seats[node].is_member = true;
     }
   }
@@ -182,9 +202,7 @@ bool completes(const std::map<std::string, Tenant>& tenants, const api::NodeList
   });
 }
 
-}  // namespace
-
-Plan reconcile_clique(const CliqueWorld& world) {
+Plan plan_of(const CliqueWorld& world) {
   ListDraft draft = draft_of(world);
   const std::map<std::string, Tenant> tenants = tenants_of(world);
   Channels channels(world);
@@ -220,6 +238,12 @@ Plan reconcile_clique(const CliqueWorld& world) {
   plan.actions.emplace_back(
       WriteNodeList{draft.stored == nullptr ? api::ObjectMeta{} : draft.stored->meta, desired});
   return plan;
+}
+
+}  // namespace
+
+Plan reconcile_clique(const CliqueWorld& world) {
+  return has_list(world) ? plan_of(world) : plan_of(without_strangers(world));
 }
 
 }  // namespace cdom::core
