@@ -104,6 +104,18 @@ TEST(PlacedDomain, IsQuietOnceItHasIt) {
   EXPECT_EQ(reconcile(world), Plan{});
 }
 
+// By it the reservation is told from a template that a tenant has written.
+TEST(PlacedDomain, KeepsTheCliqueOfItsTemplateInTheStatusWhileTheReservationIsLost) {
+  World world = reserved_one();
+  make_placed_template(world, kReservation);
+  apply_status(world, reconcile(world));
+  world.reservation.reset();
+  world.placement = PlacementVerdict{false, "NoCliqueFits", "needs 2 seats, …"};
+  EXPECT_EQ(status_in(reconcile(world))->status.placed_clique, "aaaa.1");
+  make_placed_template(world, {.clique = "bbbb.2", .seats = 2, .generation = 8});
+  EXPECT_EQ(status_in(reconcile(world))->status.placed_clique, "");
+}
+
 TEST(PlacedDomain, KeepsWhatWasToldUntilThisProcessHasLooked) {
   World world = wanting_one_clique();
   world.placement = PlacementVerdict{false, "NoCliqueFits", "needs 2 seats, …"};

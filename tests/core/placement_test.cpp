@@ -425,6 +425,50 @@ TEST(Placement, NoNumberThatATenantWritesOverflowsTheChoiceForOthers) {
   EXPECT_EQ(world.clique_of("train"), "b.1");
 }
 
+// Which names the domain as its owner, and a clique.
+TEST(Placement, ATemplateThatATenantWritesTakesNoSeatsThatOthersHave) {
+  auto world = scene().clique("a.1", 4).wants("mallory", 100);
+  world.decide();
+  world.wants("train", 4).decide();
+  world.domain("mallory").num_nodes = 4;
+  world.domain("mallory").made = TemplatePlacement{"a.1", 1};
+  const PlacementPlan plan = world.decide();
+  EXPECT_TRUE(verdict_on(plan, "train").holds);
+  EXPECT_FALSE(verdict_on(plan, "mallory").holds);
+  EXPECT_EQ(world.decide().plan, Plan{});
+  // Once another clique has room, it is placed there like any other.
+  world.clique("b.1", 4).decide();
+  EXPECT_EQ(world.clique_of("mallory"), "b.1");
+}
+
+TEST(Placement, ATemplateThatATenantWritesClosesNoCliqueToOthers) {
+  auto world = scene().clique("a.1", 4).wants("mallory", 1'000'000);
+  world.domain("mallory").made = TemplatePlacement{"a.1", 1};
+  world.decide();
+  world.wants("train", 4).decide();
+  EXPECT_EQ(world.clique_of("train"), "a.1");
+}
+
+TEST(Placement, APlacedDomainComesBeforeATemplateThatATenantWritesWhenTheMapIsLost) {
+  auto world = scene().clique("a.1", 4).wants("mallory", 4).wants("train", 4);
+  world.domain("mallory").made = TemplatePlacement{"a.1", 1};
+  world.domain("train").made = TemplatePlacement{"a.1", 2};
+  world.domain("train").placed_clique = "a.1";
+  world.decide();
+  EXPECT_EQ(world.clique_of("train"), "a.1");
+  EXPECT_EQ(world.clique_of("mallory"), "");
+}
+
+TEST(Placement, APlacedDomainKeepsItsCliqueThoughSeatsAreMissingWhenTheMapIsLost) {
+  auto world = scene().clique("a.1", 4).clique("b.1", 4).wants("train", 4);
+  world.takes("train", "a.1", 2).seats("a.1", 1, State::NotReady);
+  world.domain("train").made = TemplatePlacement{"a.1", 1};
+  world.domain("train").placed_clique = "a.1";
+  const PlacementPlan plan = world.decide();
+  EXPECT_EQ(world.clique_of("train"), "a.1");
+  EXPECT_EQ(verdict_on(plan, "train").reason, Reason("CliqueLacksSeats"));
+}
+
 // "train" on a.1, whose template a tenant has annotated with `generation`.
 PlacementScene annotated_scene(std::int64_t generation) {
   auto world = scene().clique("a.1", 4).clique("b.1", 18).wants("train", 4);

@@ -47,6 +47,7 @@ struct PlacementDomain {
   bool has_allocated_claims = false;      // also ones whose nodes are not known, or that need none
   bool has_waiting_claims = false;        // that are not allocated
   std::optional<TemplatePlacement> made;  // its template
+  std::string placed_clique = {};         // that its status says; "": none
   std::optional<base::Time> unplaced_since;  // by its condition
 
   friend bool operator==(const PlacementDomain&, const PlacementDomain&) = default;

@@ -67,6 +67,7 @@ core::PlacementDomain placement_domain(const Sources& from, const api::ComputeDo
                              .has_allocated_claims = false,
                              .has_waiting_claims = false,
                              .made = std::nullopt,
+                             .placed_clique = domain.status ? domain.status->placed_clique : "",
                              .unplaced_since = unplaced_since(domain)};
   add_claims(from, view);
   if (!domain.spec.channel) return view;

@@ -5,6 +5,7 @@
 
 #include "compute_domain/api/kind.h"
 #include "compute_domain/base/text.h"
+#include "compute_domain/core/templates.h"
 #include "core/domain/accusations.h"
 #include "core/domain/waiting_words.h"
 
@@ -352,6 +353,18 @@ void set_condition(std::vector<api::Condition>& conditions, const std::string& t
   }
 }
 
+// A reservation that is lost is made again of the template, if this still says that it was placed.
+std::string placed_clique(const World& world) {
+  if (world.reservation) return world.reservation->clique;
+  const auto& status = world.view.domain->status;
+  const bool is_asked_for = status && std::ranges::any_of(world.templates, [&](const auto& object) {
+                              const auto made = placement_of(object);
+                              return is_owned_by(object.meta, world.view.uid) && made &&
+                                     made->clique == status->placed_clique;
+                            });
+  return is_asked_for ? status->placed_clique : "";
+}
+
 }  // namespace
 
 api::ComputeDomainStatus computed_status(const World& world, const Readiness& readiness,
@@ -387,7 +400,7 @@ api::ComputeDomainStatus computed_status(const World& world, const Readiness& re
   set_condition(status.conditions, kConditionCliques, clique_finding(cliques), world);
   set_condition(status.conditions, kConditionWrites, refusal_finding(world), world);
   if (api::wants_one_clique(domain)) {
-    status.placed_clique = world.reservation ? world.reservation->clique : "";
+    status.placed_clique = placed_clique(world);
     set_condition(status.conditions, kConditionPlaced, placement_finding(world, readiness), world);
   }
   std::ranges::sort(status.conditions, {}, &api::Condition::type);

@@ -23,6 +23,11 @@ bool is_in_use(const PlacementDomain& domain) {
   return domain.has_allocated_claims || !domain.nodes.empty();
 }
 
+// The clique of its template was chosen for it: tenants write templates, and no status.
+bool was_placed(const PlacementDomain& domain) {
+  return domain.made && domain.placed_clique == domain.made->clique;
+}
+
 // One decision on its way.
 class Decision {
  public:
@@ -39,6 +44,8 @@ class Decision {
 
   void count_seats();
   void adopt_templates();
+  // Reserves what its template asks for, as far as nobody else has it.
+  void adopt(const PlacementDomain& domain);
   void end_reservations();
   void count_reservations();
   void finish_moves();
@@ -58,6 +65,7 @@ class Decision {
   CliqueState* best_fit(std::int64_t seats, std::string_view except);
   // It has a template, nothing is reserved for it, and that it lives could not be proved.
   [[nodiscard]] bool is_lost(const PlacementDomain& domain) const;
+  [[nodiscard]] Action claims_released(const PlacementDomain& domain) const;
   // Whether it may be placed anew now; sets `look_again` when it may be later.
   bool may_move(const PlacementDomain& domain);
 
@@ -86,9 +94,9 @@ Decision::Decision(const PlacementWorld& world) : world_(world) {
 
 PlacementPlan Decision::plan() {
   count_seats();
-  adopt_templates();
   end_reservations();
   count_reservations();
+  adopt_templates();
   finish_moves();
   resize();
   find_shortages();
@@ -111,8 +119,8 @@ PlacementPlan Decision::plan() {
 
 std::map<std::string, std::int64_t> Decision::unreserved() {
   count_seats();
-  adopt_templates();
   count_reservations();
+  adopt_templates();
   std::map<std::string, std::int64_t> left;
   for (const auto& [clique, state] : cliques_) left.emplace(clique, state.left);
   return left;
@@ -155,22 +163,35 @@ std::int64_t Decision::need_of(const Reservation& reservation,
   return std::max<std::int64_t>(reservation.seats - members_in(domain, reservation.clique), 0);
 }
 
-// The ConfigMap, or a line of it, that somebody has deleted is made again from the templates.
-// Otherwise what a tenant writes into one does not count.
+// The ConfigMap, or a line of it, that somebody has deleted is made again from the templates. A
+// tenant may write such a template, so those come first that the controller has said to be placed.
 void Decision::adopt_templates() {
-  for (const PlacementDomain* domain : domains_) {
-    if (!domain->made || after_.by_domain.contains(domain->uid)) continue;
-    after_.generation = std::max(after_.generation, domain->made->generation);
-    if (domain->is_deleting || !domain->wants_one_clique) continue;
-    // A template may be younger than the end of its domain, which the cache shows late.
-    if (world_.unproven.contains(domain->uid)) continue;
-    proofs_.emplace_back(EnsureDomainLives{domain->name, domain->uid});
-    after_.by_domain.emplace(domain->uid,
-                             Reservation{.clique = domain->made->clique,
-                                         .seats = std::min(domain->num_nodes, kMostSeats),
-                                         .generation = domain->made->generation,
-                                         .leaving = {}});
+  for (const bool were_placed : {true, false}) {
+    for (const PlacementDomain* domain : domains_) {
+      if (!domain->made || after_.by_domain.contains(domain->uid)) continue;
+      if (was_placed(*domain) == were_placed) adopt(*domain);
+    }
   }
+}
+
+void Decision::adopt(const PlacementDomain& domain) {
+  after_.generation = std::max(after_.generation, domain.made->generation);
+  if (domain.is_deleting || !domain.wants_one_clique) return;
+  // A template may be younger than the end of its domain, which the cache shows late.
+  if (world_.unproven.contains(domain.uid)) return;
+  CliqueState& state = state_of(domain.made->clique);
+  Reservation reservation{.clique = domain.made->clique,
+                          .seats = std::min(domain.num_nodes, kMostSeats),
+                          .generation = domain.made->generation,
+                          .leaving = {}};
+  const std::int64_t lacks = need_of(reservation, &domain) - std::max<std::int64_t>(state.left, 0);
+  if (lacks > 0) {
+    if (!was_placed(domain)) return;
+    reservation.seats -= lacks;
+  }
+  state.left -= need_of(reservation, &domain);
+  proofs_.emplace_back(EnsureDomainLives{domain.name, domain.uid});
+  after_.by_domain.emplace(domain.uid, std::move(reservation));
 }
 
 bool Decision::is_lost(const PlacementDomain& domain) const {
@@ -252,6 +273,15 @@ void Decision::find_shortages() {
   }
 }
 
+// That no pod of it has what its template asked for.
+Action Decision::claims_released(const PlacementDomain& domain) const {
+  return EnsureClaimsReleased{.claims_ns = domain.name.ns,
+                              .lists_ns = world_.settings.operator_namespace,
+                              .domain_uid = domain.uid,
+                              .has_predecessor = true,
+                              .late = {}};
+}
+
 bool Decision::may_move(const PlacementDomain& domain) {
   if (!domain.has_waiting_claims) return true;
   // They ask for the old clique and will go on doing so: not for a node that is back in a moment.
@@ -289,11 +319,7 @@ void Decision::move() {
                    .generation = ++after_.generation,
                    .leaving = reservation.clique,
                    .leaving_seats = reservation.seats};
-    proofs_.emplace_back(EnsureClaimsReleased{.claims_ns = domain->name.ns,
-                                              .lists_ns = world_.settings.operator_namespace,
-                                              .domain_uid = domain->uid,
-                                              .has_predecessor = true,
-                                              .late = {}});
+    proofs_.push_back(claims_released(*domain));
     shortages_.erase(shortage);
   }
 }
@@ -312,8 +338,11 @@ void Decision::choose() {
     const bool wants = domain->wants_one_clique && domain->has_channel && domain->num_nodes > 0 &&
                        !domain->is_deleting && !is_lost(*domain);
     if (!wants || after_.by_domain.contains(domain->uid)) continue;
+    // Its template was not adopted: it asks for seats that others have.
+    if (domain->made && is_in_use(*domain)) continue;
     CliqueState* fit = best_fit(domain->num_nodes, "");
     if (fit == nullptr) continue;
+    if (domain->made) proofs_.push_back(claims_released(*domain));
     fit->left -= domain->num_nodes;
     after_.by_domain.emplace(domain->uid, Reservation{.clique = std::string(fit->clique),
                                                       .seats = domain->num_nodes,
