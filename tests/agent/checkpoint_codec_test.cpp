@@ -132,6 +132,19 @@ TEST(CheckpointCodec, PassesOverAnAheadThatSuchAnAgentHasWrittenBack) {
   EXPECT_EQ(read(served).stopped.at("g").term, 6);
 }
 
+TEST(CheckpointCodec, KnowsWhatHasBecomeOfADaemonWhoseFirstClaimSuchAnAgentHasBegun) {
+  core::Checkpoint before = ahead_of_claims();
+  before.served->forget_importers = true;
+  nlohmann::json content = content_of(before);
+  content["stopped"].erase("g");
+  content["served"] = content["ahead"];
+  content["served"]["started"] = content["served"]["forgetImporters"] = false;
+  const core::Checkpoint checkpoint = read(content);
+  ASSERT_TRUE(checkpoint.served);
+  EXPECT_TRUE(checkpoint.served->started);
+  EXPECT_TRUE(checkpoint.served->forget_importers);
+}
+
 TEST(CheckpointCodec, SeesThatATextIsTornAtAnyByte) {
   const std::string text = encode_checkpoint(full_checkpoint());
   for (std::size_t size = 0; size < text.size(); ++size) {
