@@ -328,9 +328,9 @@ class NodeAgent::Shell {
     }
   }
 
-  // Since when anything is wanted here.
+  // Since when anything is wanted here; a claim that only looks on wants nothing.
   void show_asked(core::NodeWorld& world) {
-    const bool is_asked = !world.prepares.empty() || !checkpoint_.claims.empty();
+    const bool is_asked = !world.prepares.empty() || core::has_claims(checkpoint_);
     if (!is_asked) asked_since_.reset();
     if (is_asked && !asked_since_) asked_since_ = world.elapsed;
     world.asked_since = asked_since_.value_or(base::Duration{});

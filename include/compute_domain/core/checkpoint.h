@@ -120,6 +120,9 @@ bool is_standing(const Checkpoint& checkpoint, std::string_view group);
 // Whether a claim is here that uses the group: all but those with admin access.
 bool has_claims(const Checkpoint& checkpoint, std::string_view group);
 
+// The same of any group.
+bool has_claims(const Checkpoint& checkpoint);
+
 // Whether a group, not the standing one of a clique, is served of which no claim is here: its
 // daemon runs ahead of them.
 bool is_ahead(const Checkpoint& checkpoint);

@@ -17,6 +17,11 @@ bool has_claims(const Checkpoint& checkpoint, std::string_view group) {
   });
 }
 
+bool has_claims(const Checkpoint& checkpoint) {
+  return std::ranges::any_of(checkpoint.claims,
+                             [](const auto& entry) { return !entry.second.admin_access; });
+}
+
 bool is_ahead(const Checkpoint& checkpoint) {
   const auto& served = checkpoint.served;
   return served && !is_standing(checkpoint, served->group) &&

@@ -232,6 +232,20 @@ TEST(DaemonAhead, SaysToTheClaimThatItMakesWayForWhatThatWaitsFor) {
   EXPECT_THAT(scene.reason("b"), Not(HasSubstr("not known here")));
 }
 
+TEST(DaemonAhead, SaysToThatClaimWhatKeepsItFromBeingStopped) {
+  NodeScene silent = ahead();
+  silent.world.daemon.reset();
+  silent.world.supervisor_error = "connection refused";
+  silent.show(serve().admits("b")).prepare("b").settle();
+  EXPECT_THAT(silent.reason("b"), HasSubstr("does not answer: connection refused"));
+
+  NodeScene failing = ahead();
+  failing.world.setbacks[kDaemonSetback] = {"cannot write the hosts file",
+                                            failing.world.elapsed + minutes(1)};
+  failing.show(serve().admits("b")).prepare("b").settle();
+  EXPECT_EQ(failing.reason("b"), "cannot write the hosts file");
+}
+
 TEST(DaemonAhead, IsNotStoppedForAClaimThatCannotBeginBefore) {
   NodeScene scene = ahead();
   scene.show(serve().admits("b")).prepare("a").prepare("b").settle();
@@ -262,6 +276,25 @@ TEST(DaemonAhead, HasNoMemoryToLose) {
 }
 
 // Its peers start when they are asked for a claim: an older agent's do.
+TEST(DaemonAhead, HasNoMemoryToLoseEitherWhenItsFirstClaimHasOnlyBegun) {
+  for (const bool is_replaced : {false, true}) {
+    NodeScene scene = ahead();
+    scene.daemon_dies().advance(seconds(5)).settle();
+    scene.advance(minutes(1)).settle().daemon_ready({1}).advance(seconds(5)).settle();
+    ASSERT_EQ(scene.group()->state, api::DaemonState::Ready);
+    if (is_replaced) {
+      scene.daemon_is_another(base::DaemonPhase::Starting);
+    } else {
+      scene.daemon_dies();
+    }
+    scene.prepare("a").settle();
+    ASSERT_FALSE(scene.is_prepared("a"));
+    EXPECT_THAT(scene.group()->message, Not(HasSubstr("memory")));
+    scene.advance(seconds(5)).settle();
+    EXPECT_THAT(scene.group()->message, Not(HasSubstr("memory")));
+  }
+}
+
 TEST(DaemonAhead, GivesItsPeersTheirTimeFromWhenItIsNeeded) {
   NodeScene scene;
   scene.settle().show(train(2).admits("a")).settle().daemon_ready().advance(minutes(1)).settle();
@@ -328,6 +361,8 @@ TEST(DaemonAhead, DoesNotStandForAdminAccess) {
   scene.claim(admin).prepare("admin").settle().unprepare("a").settle();
   EXPECT_EQ(scene.stops, 1);
   EXPECT_EQ(scene.starts, 1);
+  EXPECT_TRUE(scene.world.checkpoint.claims.contains("admin-uid"));
+  EXPECT_FALSE(has_claims(scene.world.checkpoint)) << "else its peers' time would have begun";
 }
 
 }  // namespace

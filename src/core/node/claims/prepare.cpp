@@ -138,9 +138,19 @@ std::string claims_of_group(const Checkpoint& checkpoint, const std::string& gro
   return base::join(parts, " and ");
 }
 
+// Why the daemon that runs ahead of another group's claims has not made way yet.
+std::string why_not_left(NodeDraft& draft) {
+  const NodeWorld& world = draft.world;
+  if (!world.daemon && !world.supervisor_has_ended) {
+    return cat("the IMEX supervisor does not answer: ", world.supervisor_error);
+  }
+  if (const Setback* setback = draft.held_back(kDaemonSetback)) return setback->error;
+  return "this node is stopping the IMEX daemon of another ComputeDomain, which had started before "
+         "any pod here needed it";
+}
+
 // Who keeps the node's only IMEX session, other than `group`; "" when nobody does.
-std::string other_group_here(const NodeDraft& draft, const std::string& group,
-                             const std::string& ns) {
+std::string other_group_here(NodeDraft& draft, const std::string& group, const std::string& ns) {
   const NodeWorld& world = draft.world;
   std::string other;
   if (draft.checkpoint.served && draft.checkpoint.served->group != group) {
@@ -150,9 +160,7 @@ std::string other_group_here(const NodeDraft& draft, const std::string& group,
   }
   if (other.empty()) return "";
   if (is_ahead(draft.checkpoint) && draft.checkpoint.served->group == other) {
-    return "this node is stopping the IMEX daemon of another ComputeDomain, which had started "
-           "before "
-           "any pod here needed it";
+    return why_not_left(draft);
   }
   const std::string claims = claims_of_group(draft.checkpoint, other, ns);
   return cat(

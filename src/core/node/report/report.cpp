@@ -147,13 +147,21 @@ bool are_news(const Connections& connections, const api::ImexGroupReport& said) 
   return !connections.awaits_earlier && !std::ranges::includes(reported, connections.earlier);
 }
 
+// Whether pods may have used the group's daemon; not those whose claims have only begun.
+bool has_users(const Checkpoint& checkpoint, const std::string& group) {
+  return std::ranges::any_of(checkpoint.claims, [&](const auto& entry) {
+    const PreparedClaim& claim = entry.second;
+    return claim.group == group && !claim.admin_access && claim.phase != ClaimPhase::Started;
+  });
+}
+
 // Whether another daemon runs where one was READY: that one has ended with its supervisor, and with
 // it what ran over it, although nobody saw it end.
 bool is_successor(const NodeWorld& world, const ServedImexGroup& served, const SeenDaemon& daemon,
                   const api::ImexGroupReport* said) {
-  return said != nullptr && said->state == DaemonState::Ready && !is_ahead(world.checkpoint) &&
-         said->instance != daemon.instance && said->term == served.term &&
-         published(world)->status.boot_id == world.self.boot_id;
+  return said != nullptr && said->state == DaemonState::Ready &&
+         has_users(world.checkpoint, served.group) && said->instance != daemon.instance &&
+         said->term == served.term && published(world)->status.boot_id == world.self.boot_id;
 }
 
 // Reports the end of the daemon before, at once.
@@ -250,7 +258,8 @@ DaemonReport failed_report(const NodeDraft& draft, const ServedImexGroup& served
            entry.second.phase == ClaimPhase::Completed;
   });
   const bool held_ready = has_prepared && (said == nullptr || said->instance.empty());
-  const bool was_ready = world.daemon && (said_ready || held_ready) && !is_ahead(world.checkpoint);
+  const bool was_ready =
+      world.daemon && (said_ready || held_ready) && has_users(world.checkpoint, served.group);
   const bool was_lost = said != nullptr && said->state == DaemonState::Failed &&
                         said->message.find(kMemoryLost) != std::string::npos;
   if (was_ready || (world.daemon && was_lost)) report.group.message += cat("; ", kMemoryLost);
