@@ -82,6 +82,19 @@ TEST_F(WatchStream, BookmarksComeEveryMinute) {
   EXPECT_THAT(events_of(*stream), IsEmpty());
 }
 
+// As kube-apiserver 1.37: an etcd that was restored from a backup has such versions ahead.
+TEST_F(WatchStream, IsSilentUntilItsVersionIsPassed) {
+  const auto version = std::to_string(server.resource_version() + 2);
+  const auto stream = api.watch(std::string(kConfigMaps) + "?watch=true&allowWatchBookmarks=true" +
+                                "&resourceVersion=" + version);
+  api.post(kConfigMaps, config_map("a"));
+  clock.advance(2min);
+  EXPECT_THAT(events_of(*stream), IsEmpty());
+  api.post(kConfigMaps, config_map("b"));
+  api.post(kConfigMaps, config_map("c"));
+  EXPECT_THAT(events_of(*stream), ElementsAre("ADDED c", "BOOKMARK"));
+}
+
 TEST_F(WatchStream, AStreamedListEndsWithItsBookmark) {
   api.post(kConfigMaps, config_map("a"));
   const auto stream = api.watch(std::string(kConfigMaps) +

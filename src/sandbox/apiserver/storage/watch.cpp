@@ -48,7 +48,9 @@ bool wants_initial_events(const ApiState& state, const RequestInfo& info) {
   return true;
 }
 
-std::uint64_t wanted_version(const ApiState& state, const RequestInfo& info) {
+// As kube-apiserver 1.37 does: where the list comes first, a version that is yet to come is
+// refused; else the watch is silent until it is passed.
+std::uint64_t wanted_version(const ApiState& state, const RequestInfo& info, bool streams_list) {
   const std::string& text = info.option("resourceVersion");
   const auto version = parse_resource_version(text);
   if (!version) {
@@ -56,7 +58,7 @@ std::uint64_t wanted_version(const ApiState& state, const RequestInfo& info) {
         "ListOptions",
         {invalid_value("resourceVersion", cat("\"", text, "\""), "must be a number")}));
   }
-  if (*version > state.storage.resource_version()) {
+  if (streams_list && *version > state.storage.resource_version()) {
     throw StatusError(
         resource_version_too_large(text, std::to_string(state.storage.resource_version())));
   }
@@ -77,7 +79,7 @@ Watch::Watch(std::shared_ptr<ApiState> shared, const Call& call)
       wants_bookmarks_(call.info.is_set("allowWatchBookmarks")),
       last_bookmark_(call.state.clock.elapsed()) {
   const bool streams_list = wants_initial_events(state(), call.info);
-  position_ = wanted_version(state(), call.info);
+  position_ = wanted_version(state(), call.info, streams_list);
   if (streams_list || position_ == 0) {
     position_ = state().storage.resource_version();
     initial_ = state().storage.snapshot(kind_->bucket);
@@ -119,7 +121,7 @@ Piece Watch::take() {
   const base::Duration now = state().clock.elapsed();
   removals_ = state().kinds.removals();
   if (now >= *deadline_ || is_resource_gone()) return end();
-  if (wants_bookmarks_ && now - last_bookmark_ >= kBookmarkEvery) return bookmark();
+  if (is_bookmark_due(now)) return bookmark();
   return {};
 }
 
@@ -127,7 +129,15 @@ bool Watch::has_news() const {
   if (ended_ || initial_ || tells_initial_end_ || last_change_ > position_) return true;
   if (state().kinds.removals() != removals_) return true;
   const base::Duration now = state().clock.elapsed();
-  return now >= *deadline_ || (wants_bookmarks_ && now - last_bookmark_ >= kBookmarkEvery);
+  return now >= *deadline_ || is_bookmark_due(now);
+}
+
+bool Watch::is_bookmark_due(base::Duration now) const {
+  return takes_bookmark() && now - last_bookmark_ >= kBookmarkEvery;
+}
+
+bool Watch::takes_bookmark() const {
+  return wants_bookmarks_ && state().storage.resource_version() >= position_;
 }
 
 std::shared_ptr<const std::string> Watch::line_of(const Event& event) const {
@@ -167,7 +177,7 @@ Piece Watch::expired() {
 
 Piece Watch::end() {
   ended_ = true;
-  if (wants_bookmarks_) return bookmark();
+  if (takes_bookmark()) return bookmark();
   return {.what = Piece::What::End};
 }
 

@@ -33,6 +33,9 @@ class Watch : public LiveStream {
   // The next of what was there at the start; null when all has been given.
   std::shared_ptr<const std::string> next_initial();
   [[nodiscard]] std::shared_ptr<const std::string> line_of(const Event& event) const;
+  [[nodiscard]] bool is_bookmark_due(base::Duration now) const;
+  // Not while its own version is yet to come.
+  [[nodiscard]] bool takes_bookmark() const;
   Piece bookmark();
   Piece expired();
   // The end: a last bookmark first, when the client takes them.
