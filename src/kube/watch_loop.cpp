@@ -21,10 +21,11 @@ constexpr base::Duration kShortestTimeout = 5min;
 // A watch that has been open for so long works.
 constexpr base::Duration kSteady = 5s;
 
-// A server whose history was set back answers so to a version from its lost future.
-bool is_from_the_future(const base::Error& error) {
-  return error.message.find("Too large resource version") != std::string::npos;
-}
+// An API server says something in every watch at least once a minute or so, if only a bookmark
+// (KEP-956). One whose history was set back takes a watch from a version of its lost future, and is
+// silent until it has got there again.
+constexpr base::Duration kLongSilence = 1min;
+constexpr int kMostSilentWatches = 2;
 
 }  // namespace
 
@@ -114,7 +115,7 @@ WatchLoop::Step WatchLoop::open() {
   if (!opened) return watch_failed(opened.error());
   count("watch");
   phase_ = Phase::Read;
-  has_progressed_ = false;
+  has_progressed_ = has_heard_ = false;
   succeeded();
   const std::scoped_lock lock(mutex_);
   opened_at_ = clock_.elapsed();
@@ -139,6 +140,8 @@ WatchLoop::Step WatchLoop::read(base::Duration wait) {
 }
 
 WatchLoop::Step WatchLoop::take(std::string_view line) {
+  has_heard_ = true;
+  silent_ = 0;
   auto event = source_.read(line);
   if (!event) {
     // Most likely the end of a broken connection: the same event comes again from version_.
@@ -171,21 +174,32 @@ WatchLoop::Step WatchLoop::watch_ended() {
   if (!has_progressed_ && clock_.elapsed() - opened_at_ < kVeryShortWatch) {
     return watch_failed({base::ErrorKind::Unavailable, "the watch ended at once without an event"});
   }
+  const bool is_lost = is_version_lost();
   close_stream();
-  phase_ = Phase::Open;
+  phase_ = is_lost ? Phase::List : Phase::Open;
   return Step::Ended;
+}
+
+bool WatchLoop::is_version_lost() {
+  if (!has_heard_ && clock_.elapsed() - opened_at_ >= kLongSilence) ++silent_;
+  if (silent_ < kMostSilentWatches) return false;
+  base::log_warning("watches bring nothing, not even a bookmark: listing again",
+                    {{"resource", name_}, {"version", version_}});
+  silent_ = 0;
+  return true;
 }
 
 WatchLoop::Step WatchLoop::watch_failed(const base::Error& error, How how) {
   const bool was_open = phase_ == Phase::Read;
   if (was_open && clock_.elapsed() - opened_at_ >= kLastBackoff) failures_ = 0;
+  const bool is_lost = was_open && is_version_lost();
   close_stream();
   phase_ = Phase::Open;
   // Reading the same events once more cannot help when they could not be read twice.
   const bool is_unreadable = unreadable_ > 1;
   // NotFound: in another version, which all that is stored has to be in as well.
   if (error.kind == base::ErrorKind::Expired || error.kind == base::ErrorKind::NotFound ||
-      is_from_the_future(error) || is_unreadable) {
+      is_lost || is_unreadable) {
     phase_ = Phase::List;
   }
   // What broke a watch that had brought something need not be in the way of the next one, and a

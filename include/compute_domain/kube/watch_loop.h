@@ -118,6 +118,9 @@ class WatchLoop {
   Step watch_failed(const base::Error& error, How how = How::Refused);
   enum class Again { Later, AtOnce };
   Step fail(const base::Error& error, Again again = Again::Later);
+  // Of a watch that ends now: whether it and those before it were so silent that the server does
+  // not seem to know their version.
+  bool is_version_lost();
   void close_stream();
   void succeeded();
   [[nodiscard]] bool is_steady_locked() const;
@@ -138,6 +141,8 @@ class WatchLoop {
   WatchSource::Paging paging_ = WatchSource::Paging::On;
   std::string version_;          // of the last event, bookmark or list that was taken
   bool has_progressed_ = false;  // since the watch was opened
+  bool has_heard_ = false;       // a line, since then
+  int silent_ = 0;               // watches in a row that were open for long and brought no line
   int failures_ = 0;             // since the last progress
   int unreadable_ = 0;           // lines in a row
 
