@@ -51,8 +51,9 @@ std::uint64_t& newest_of_kind(Written& written) {
 class Run : public Proofs {
  public:
   Run(const kube::Client& client, kube::EventRecorder& events, Memory& memory, Workloads& workloads,
-      const base::Clock& clock, base::Registry* metrics, Written& written)
-      : Proofs(client, memory, clock),
+      const base::Clock& clock, base::Registry* metrics, std::optional<ListedDomains>& domains,
+      Written& written)
+      : Proofs(client, memory, clock, domains),
         client_(client),
         events_(events),
         memory_(memory),
@@ -450,8 +451,13 @@ Apply::Apply(const kube::Client& client, kube::EventRecorder& events, Memory& me
 }
 
 Applied Apply::operator()(const core::Plan& plan) const {
+  std::optional<ListedDomains> domains;
+  return (*this)(plan, domains);
+}
+
+Applied Apply::operator()(const core::Plan& plan, std::optional<ListedDomains>& domains) const {
   Applied applied;
-  Run run(client_, events_, memory_, workloads_, clock_, metrics_, applied.written);
+  Run run(client_, events_, memory_, workloads_, clock_, metrics_, domains, applied.written);
   for (const core::Action& action : plan.actions) {
     applied.result = std::visit(run, action);
     if (!applied.result) {

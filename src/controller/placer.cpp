@@ -39,12 +39,13 @@ Placer::Round Placer::run() {
   core::PlacementWorld world = gather_placement(from_);
   world.unproven = paused_domains();
   std::vector<core::Action> proved;
+  std::optional<ListedDomains> domains;
   Round round;
   for (;;) {
     core::PlacementPlan placement = core::place(world);
     round.plan = std::move(placement.plan);
     round.verdicts = std::move(placement.verdicts);
-    Proofs proofs = prove(round.plan, proved, world.unproven);
+    Proofs proofs = prove(round.plan, proved, domains, world.unproven);
     if (!proofs.result) {
       round.applied.result = std::move(proofs.result);
       round.verdicts.clear();
@@ -66,12 +67,13 @@ Placer::Round Placer::run() {
 }
 
 Placer::Proofs Placer::prove(const core::Plan& plan, std::vector<core::Action>& proved,
+                             std::optional<ListedDomains>& domains,
                              std::set<std::string>& unproven) {
   Proofs proofs;
   for (const core::Action& action : plan.actions) {
     const std::string uid = core::domain_of_proof(action);
     if (uid.empty() || std::ranges::find(proved, action) != proved.end()) continue;
-    Applied applied = apply_({.actions = {action}, .look_again = std::nullopt});
+    Applied applied = apply_({.actions = {action}, .look_again = std::nullopt}, domains);
     if (applied.result) {
       proved.push_back(action);
       continue;

@@ -6,6 +6,7 @@
 #pragma once
 
 #include <map>
+#include <optional>
 #include <set>
 #include <string>
 #include <vector>
@@ -37,7 +38,7 @@ class Placer {
     bool all_hold = true;
   };
   Proofs prove(const core::Plan& plan, std::vector<core::Action>& proved,
-               std::set<std::string>& unproven);
+               std::optional<ListedDomains>& domains, std::set<std::string>& unproven);
   [[nodiscard]] std::set<std::string> paused_domains();
   void look_again_after_pauses(core::Plan& plan) const;
 

@@ -126,27 +126,37 @@ Result<void> Proofs::operator()(const core::EnsureNodeListsAbsent& action) {
 }
 
 Result<void> Proofs::operator()(const core::EnsureDomainGone& action) {
-  std::vector<api::Unreadable> unreadable;
-  const auto domains = client_.list_kept<api::ComputeDomain>(
-      {},
-      [&](const api::ComputeDomain& domain) {
-        return domain.meta.uid == action.uid ? std::optional(api::name_of(domain.meta))
-                                             : std::nullopt;
-      },
-      &unreadable);
-  if (!domains) return domains.error();
+  if (!domains_) {
+    auto listed = domains_now();
+    if (!listed) return listed.error();
+    domains_ = *std::move(listed);
+  }
   const auto is_it = [&](const api::Unreadable& object) {
     return object.uid.empty() || object.uid == action.uid;
   };
+  const auto& unreadable = domains_->unreadable;
   if (const auto it = std::ranges::find_if(unreadable, is_it); it != unreadable.end()) {
     return base::invalid(it->problem);
   }
-  if (!domains->empty()) {
-    return Error{ErrorKind::Conflict, cat("ComputeDomain ", api::to_string(domains->front()),
+  if (const auto it = domains_->by_uid.find(action.uid); it != domains_->by_uid.end()) {
+    return Error{ErrorKind::Conflict, cat("ComputeDomain ", api::to_string(it->second),
                                           " exists and is not in the cache yet")};
   }
   memory_.forget_domain(action.uid);
   return {};
+}
+
+Result<ListedDomains> Proofs::domains_now() const {
+  ListedDomains domains;
+  const auto listed = client_.list_kept<api::ComputeDomain>(
+      {},
+      [](const api::ComputeDomain& domain) {
+        return std::optional(std::pair(domain.meta.uid, api::name_of(domain.meta)));
+      },
+      &domains.unreadable);
+  if (!listed) return listed.error();
+  domains.by_uid.insert(listed->begin(), listed->end());
+  return domains;
 }
 
 Result<void> Proofs::operator()(const core::EnsureDomainLives& action) {

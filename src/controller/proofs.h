@@ -5,9 +5,11 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "compute_domain/controller/apply.h"
 #include "compute_domain/controller/memory.h"
 #include "compute_domain/core/plan.h"
 #include "compute_domain/kube/client.h"
@@ -27,8 +29,9 @@ base::Result<void> unless_gone(const base::Result<T>& done) {
 
 class Proofs {
  public:
-  Proofs(const kube::Client& client, Memory& memory, const base::Clock& clock)
-      : client_(client), memory_(memory), clock_(clock) {}
+  Proofs(const kube::Client& client, Memory& memory, const base::Clock& clock,
+         std::optional<ListedDomains>& domains)
+      : client_(client), memory_(memory), clock_(clock), domains_(domains) {}
 
   base::Result<void> operator()(const core::EnsureTemplateAbsent& action);
   base::Result<void> operator()(const core::EnsureNodeListsAbsent& action);
@@ -40,6 +43,7 @@ class Proofs {
   base::Result<void> operator()(const core::EnsureNodeUnused& action);
 
  private:
+  [[nodiscard]] base::Result<ListedDomains> domains_now() const;
   base::Result<std::shared_ptr<const ClaimsOnNodes>> claims_on_nodes();
   [[nodiscard]] base::Result<std::vector<api::ConfigMap>> lists_of(
       const std::string& ns, const std::string& domain_uid) const;
@@ -55,6 +59,7 @@ class Proofs {
   const kube::Client& client_;
   Memory& memory_;
   const base::Clock& clock_;
+  std::optional<ListedDomains>& domains_;  // one list for a decision, which may name hundreds
 };
 
 }  // namespace cdom::controller

@@ -5,7 +5,10 @@
 #include <gtest/gtest.h>
 
 #include "compute_domain/base/text.h"
+#include "compute_domain/core/reservations.h"
 #include "controller/empty_server.h"
+#include "controller/placer.h"
+#include "controller/shell_rig.h"
 
 namespace cdom::controller {
 namespace {
@@ -14,6 +17,7 @@ using namespace std::chrono_literals;
 using base::cat;
 using testing::HasSubstr;
 using testing::IsEmpty;
+using testing::Not;
 
 class ApplyTest : public testing::Test {
  protected:
@@ -55,6 +59,36 @@ TEST_F(ApplyTest, OneListProvesOfManyNodesThatTheyAreNotUsed) {
   EXPECT_THAT(use_of("n1"), IsEmpty());
   EXPECT_THAT(use_of("n2"), HasSubstr("n2"));
   EXPECT_EQ(lists(), 2U);
+}
+
+// A tenant may delete a namespace full of them, and nobody else's claims wait for as many lists.
+TEST_F(ApplyTest, OneListProvesOfAllDomainsOfAPlanThatTheyAreGone) {
+  core::Plan plan;
+  for (int i = 0; i < 100; ++i) plan.actions.emplace_back(core::EnsureDomainGone{cat("uid-", i)});
+  EXPECT_TRUE(apply_(plan).result);
+  EXPECT_EQ(server_.asked("/computedomains?").size(), 1U);
+  server_.put("computedomains", R"({"metadata":{"namespace":"team-a","name":"train","uid":"uid-7",
+      "resourceVersion":"3"},"spec":{"numNodes":1,"channel":{"resourceClaimTemplate":{"name":"t"}}}})");
+  const Applied applied = apply_(plan);
+  ASSERT_FALSE(applied.result);
+  EXPECT_THAT(applied.result.error().message, HasSubstr("ComputeDomain team-a/train exists"));
+  EXPECT_EQ(server_.asked("/computedomains?").size(), 2U) << "each plan sees for itself";
+}
+
+// Also beside one that is still there.
+TEST_F(ApplyTest, OneListProvesOfAllReservationsThatTheirDomainsAreGone) {
+  ShellRig rig;
+  core::Reservations reservations;
+  for (int i = 0; i < 100; ++i) {
+    reservations.by_domain[cat("uid-", i)] = {.clique = "a.1", .seats = 1, .generation = i};
+  }
+  rig.put(core::config_map_of(reservations, rig.settings.operator_namespace));
+  server_.put("computedomains", R"({"metadata":{"namespace":"team-a","name":"train","uid":"uid-7",
+      "resourceVersion":"3"},"spec":{"numNodes":1,"channel":{"resourceClaimTemplate":{"name":"t"}}}})");
+  Placer placer(rig.sources, apply_);
+  (void)placer.run();
+  EXPECT_EQ(server_.asked("/computedomains?").size(), 1U);
+  EXPECT_THAT(server_.asked("/configmaps"), Not(IsEmpty())) << "the others' are ended";
 }
 
 TEST_F(ApplyTest, AClaimThatCannotBeReadKeepsNoNodeInUse) {

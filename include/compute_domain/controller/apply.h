@@ -7,7 +7,13 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
 
+#include "compute_domain/api/codec.h"
+#include "compute_domain/api/meta.h"
 #include "compute_domain/base/metrics.h"
 #include "compute_domain/base/result.h"
 #include "compute_domain/controller/memory.h"
@@ -33,12 +39,21 @@ struct Applied {
   std::size_t actions = 0;  // that succeeded
 };
 
+// All ComputeDomains that exist, as one live list had them.
+struct ListedDomains {
+  std::map<std::string, api::ObjectName> by_uid;
+  std::vector<api::Unreadable> unreadable;
+};
+
 class Apply {
  public:
   Apply(const kube::Client& client, kube::EventRecorder& events, Memory& memory,
         Workloads& workloads, const base::Clock& clock, base::Registry* metrics);
 
   Applied operator()(const core::Plan& plan) const;
+  // The same for a plan that is one of several of one decision. Their proofs share `domains`, which
+  // are listed once one of them needs it.
+  Applied operator()(const core::Plan& plan, std::optional<ListedDomains>& domains) const;
 
  private:
   const kube::Client& client_;
