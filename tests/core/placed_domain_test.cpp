@@ -133,6 +133,24 @@ TEST(PlacedDomain, TellsThatItHasWaitedForItsCliqueWithSuccess) {
   EXPECT_THAT(sentences(reconcile(then)), Contains(HasSubstr("record Normal event CliqueChosen")));
 }
 
+TEST(PlacedDomain, IsQuietWithAnyTurnThatItMayHave) {
+  for (const std::int64_t generation : {1'000'000'000L, 1'000'000'001L, 50'000'000'000L}) {
+    World world = reserved_one();
+    world.reservation->generation = generation;
+    apply_status(world, reconcile(world));
+    make_placed_template(world, *world.reservation);
+    EXPECT_EQ(reconcile(world), Plan{}) << generation;
+  }
+}
+
+TEST(PlacedDomain, MakesATemplateAgainWhoseTurnNoCacheCanBeBehind) {
+  World world = reserved_one();
+  make_placed_template(world, {.clique = "aaaa.1", .seats = 2, .generation = 5'000'000});
+  EXPECT_NE(action_in<ReplaceTemplate>(reconcile(world)), nullptr);
+  make_placed_template(world, {.clique = "aaaa.1", .seats = 2, .generation = 900});
+  EXPECT_EQ(action_in<ReplaceTemplate>(reconcile(world)), nullptr) << "of a later choice";
+}
+
 TEST(PlacedDomain, MakesItsTemplateAnewWhenItIsPlacedAnew) {
   World world = reserved_one();
   make_placed_template(world, {.clique = "bbbb.2", .seats = 2, .generation = 3});

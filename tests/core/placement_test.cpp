@@ -459,6 +459,19 @@ TEST(Placement, APlacedDomainComesBeforeATemplateThatATenantWritesWhenTheMapIsLo
   EXPECT_EQ(world.clique_of("mallory"), "");
 }
 
+TEST(Placement, ANumberThatATenantHasRaisedTakesNoSeatsOfOthersWhenTheMapIsLost) {
+  for (const std::int64_t raised : {10, 20, 1'000'000}) {
+    auto world = scene().clique("a.1", 16).wants("old", raised).wants("train", 8);
+    for (const char* name : {"old", "train"}) {
+      world.domain(name).made = TemplatePlacement{"a.1", 1};
+      world.domain(name).placed_clique = "a.1";
+    }
+    const PlacementPlan plan = world.decide();
+    EXPECT_TRUE(verdict_on(plan, "train").holds) << raised;
+    EXPECT_FALSE(verdict_on(plan, "old").holds) << raised;
+  }
+}
+
 TEST(Placement, APlacedDomainKeepsItsCliqueThoughSeatsAreMissingWhenTheMapIsLost) {
   auto world = scene().clique("a.1", 4).clique("b.1", 4).wants("train", 4);
   world.takes("train", "a.1", 2).seats("a.1", 1, State::NotReady);
@@ -467,6 +480,32 @@ TEST(Placement, APlacedDomainKeepsItsCliqueThoughSeatsAreMissingWhenTheMapIsLost
   const PlacementPlan plan = world.decide();
   EXPECT_EQ(world.clique_of("train"), "a.1");
   EXPECT_EQ(verdict_on(plan, "train").reason, Reason("CliqueLacksSeats"));
+  // The seat is its own when it comes back.
+  world.seats("a.1", 1, State::Free).wants("mallory", 1);
+  world.domain("mallory").made = TemplatePlacement{"a.1", 1};
+  EXPECT_TRUE(verdict_on(world.decide(), "train").holds);
+  EXPECT_NE(world.clique_of("mallory"), "a.1");
+}
+
+TEST(Placement, ADomainInUseThatNothingSaysToBePlacedIsToldWhatItsCliqueLacks) {
+  auto world = scene().clique("a.1", 4).clique("b.1", 4).wants("train", 4);
+  world.takes("train", "a.1", 2).seats("a.1", 1, State::NotReady);
+  world.domain("train").made = TemplatePlacement{"a.1", 1};
+  const PlacementPlan plan = world.decide();
+  EXPECT_EQ(verdict_on(plan, "train").reason, Reason("CliqueLacksSeats"));
+  EXPECT_EQ(world.clique_of("train"), "");
+}
+
+TEST(Placement, ADomainWhosePodsWaitForAFullCliqueIsToldSoBeforeItIsPlacedElsewhere) {
+  auto world = scene().clique("a.1", 4).clique("b.1", 8).wants("serve", 4).takes("serve", "a.1", 4);
+  world.decide();
+  world.wants("train", 4);
+  world.domain("train").made = TemplatePlacement{"a.1", 1};
+  world.domain("train").has_waiting_claims = true;
+  const PlacementPlan plan = world.decide();
+  EXPECT_EQ(verdict_on(plan, "train").reason, Reason("CliqueLacksSeats"));
+  EXPECT_EQ(plan.plan.look_again, world.world.settings.placement_patience);
+  EXPECT_EQ(world.clique_of("train"), "");
 }
 
 // "train" on a.1, whose template a tenant has annotated with `generation`.
@@ -490,6 +529,23 @@ TEST(Placement, NoTurnThatATenantWritesStopsTheChoicesForOthers) {
     world.wants("serve", 16).decide();
     EXPECT_EQ(world.clique_of("serve"), "b.1") << generation;
     EXPECT_EQ(reservations_in(*world.world.reservations).generation, 2) << generation;
+  }
+}
+
+// A template that is read as one of an earlier choice would be made again for ever.
+TEST(Placement, NoTurnThatATenantWritesOutdatesTheTemplatesOfOthers) {
+  for (const bool is_placed : {false, true}) {
+    for (const std::int64_t generation : kTurnsOfTenants) {
+      auto world = scene().clique("a.1", 4).clique("b.1", 4).wants("mallory", is_placed ? 1 : 1000);
+      world.domain("mallory").made = TemplatePlacement{"a.1", generation};
+      if (is_placed) world.domain("mallory").placed_clique = "a.1";
+      world.decide();
+      world.wants("train", 4).decide();
+      const auto kept = reservation_in(*world.world.reservations, uid_of("train"));
+      ASSERT_TRUE(kept) << generation;
+      const auto made = placement_of(*wanted_template(testing::domain("train"), *kept));
+      EXPECT_EQ(made->generation, kept->generation) << generation;
+    }
   }
 }
 

@@ -26,12 +26,17 @@ std::string owner_of(const World& world, const api::ResourceClaimTemplate& objec
   return "somebody else";
 }
 
+// No cache is so many choices behind: somebody else has written it.
+constexpr std::int64_t kMostChoicesAhead = 1'000'000;
+
 // The choice that a template was made for is older than the one that holds; a newer one than the
 // reservation's is of a ConfigMap that this cache does not show yet.
 bool is_outdated(const World& world, const api::ResourceClaimTemplate& found) {
   if (!api::wants_one_clique(*world.view.domain) || !world.reservation) return false;
   const auto made = placement_of(found);
-  return !world.view.has_predecessor && (!made || made->generation < world.reservation->generation);
+  if (world.view.has_predecessor) return false;
+  const std::int64_t chosen = world.reservation->generation;
+  return !made || made->generation < chosen || made->generation > chosen + kMostChoicesAhead;
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <set>
 #include <string_view>
+#include <tuple>
 #include <unordered_map>
 #include <utility>
 
@@ -28,6 +29,28 @@ bool was_placed(const PlacementDomain& domain) {
   return domain.made && domain.placed_clique == domain.made->clique;
 }
 
+constexpr char kWaitsForClique[] =
+    "another clique has them, and it is placed there if this lasts, although pods wait for this "
+    "one";
+
+// Of a template, which tenants may edit: so far below what a ConfigMap may have that choices
+// counted up from it never get there.
+constexpr std::int64_t kHighestGenerationOfTemplate = 1'000'000'000;
+
+// 0: one that no choice of ours has had.
+std::int64_t generation_of_template(const PlacementDomain& domain) {
+  const std::int64_t generation = domain.made ? domain.made->generation : 0;
+  return generation <= kHighestGenerationOfTemplate ? generation : 0;
+}
+
+// What its template asks for.
+Reservation asked_for(const PlacementDomain& domain) {
+  return {.clique = domain.made->clique,
+          .seats = std::min(domain.num_nodes, kMostSeats),
+          .generation = generation_of_template(domain),
+          .leaving = {}};
+}
+
 // One decision on its way.
 class Decision {
  public:
@@ -43,9 +66,11 @@ class Decision {
   };
 
   void count_seats();
-  void adopt_templates();
-  // Reserves what its template asks for, as far as nobody else has it.
-  void adopt(const PlacementDomain& domain);
+  [[nodiscard]] bool may_adopt(const PlacementDomain& domain) const;
+  void adopt_placed();
+  void adopt_others();
+  void adopt(const PlacementDomain& domain, Reservation reservation);
+  void count_up_to(const PlacementDomain& domain);
   void end_reservations();
   void count_reservations();
   void finish_moves();
@@ -77,6 +102,7 @@ class Decision {
   Reservations before_, after_;
   std::vector<Action> proofs_;
   std::map<std::string, Shortage> shortages_;
+  std::set<std::string> waits_;  // with pods, for seats that their template asks for
   std::optional<base::Duration> look_again_;
 };
 
@@ -96,9 +122,10 @@ PlacementPlan Decision::plan() {
   count_seats();
   end_reservations();
   count_reservations();
-  adopt_templates();
+  adopt_placed();
   finish_moves();
   resize();
+  adopt_others();
   find_shortages();
   move();
   choose();
@@ -120,7 +147,8 @@ PlacementPlan Decision::plan() {
 std::map<std::string, std::int64_t> Decision::unreserved() {
   count_seats();
   count_reservations();
-  adopt_templates();
+  adopt_placed();
+  adopt_others();
   std::map<std::string, std::int64_t> left;
   for (const auto& [clique, state] : cliques_) left.emplace(clique, state.left);
   return left;
@@ -163,35 +191,52 @@ std::int64_t Decision::need_of(const Reservation& reservation,
   return std::max<std::int64_t>(reservation.seats - members_in(domain, reservation.clique), 0);
 }
 
-// The ConfigMap, or a line of it, that somebody has deleted is made again from the templates. A
-// tenant may write such a template, so those come first that the controller has said to be placed.
-void Decision::adopt_templates() {
-  for (const bool were_placed : {true, false}) {
-    for (const PlacementDomain* domain : domains_) {
-      if (!domain->made || after_.by_domain.contains(domain->uid)) continue;
-      if (was_placed(*domain) == were_placed) adopt(*domain);
+// The ConfigMap, or a line of it, that somebody has deleted is made again from the templates.
+// Tenants write templates, too: so those come first that the controller has said to be placed.
+bool Decision::may_adopt(const PlacementDomain& domain) const {
+  // A template may be younger than the end of its domain, which the cache shows late.
+  return domain.made && domain.wants_one_clique && !domain.is_deleting &&
+         !after_.by_domain.contains(domain.uid) && !world_.unproven.contains(domain.uid);
+}
+
+// How many seats each had is lost, too, and spec.numNodes may have been raised since: who wants
+// most takes from nobody who wants less.
+void Decision::adopt_placed() {
+  std::vector<std::tuple<std::int64_t, std::size_t, const PlacementDomain*>> placed;
+  for (const PlacementDomain* domain : domains_) {
+    if (!may_adopt(*domain) || !was_placed(*domain)) continue;
+    placed.emplace_back(need_of(asked_for(*domain), domain), placed.size(), domain);
+  }
+  std::ranges::sort(placed);
+  for (const auto& [need, age, domain] : placed) {
+    Reservation reservation = asked_for(*domain);
+    const std::int64_t left = std::max<std::int64_t>(state_of(reservation.clique).left, 0);
+    reservation.seats -= std::max<std::int64_t>(need - left, 0);
+    adopt(*domain, std::move(reservation));
+  }
+}
+
+void Decision::adopt_others() {
+  for (const PlacementDomain* domain : domains_) {
+    if (!may_adopt(*domain)) continue;
+    Reservation reservation = asked_for(*domain);
+    const std::int64_t need = need_of(reservation, domain);
+    if (need <= std::max<std::int64_t>(state_of(reservation.clique).left, 0)) {
+      adopt(*domain, std::move(reservation));
     }
   }
 }
 
-void Decision::adopt(const PlacementDomain& domain) {
-  after_.generation = std::max(after_.generation, domain.made->generation);
-  if (domain.is_deleting || !domain.wants_one_clique) return;
-  // A template may be younger than the end of its domain, which the cache shows late.
-  if (world_.unproven.contains(domain.uid)) return;
-  CliqueState& state = state_of(domain.made->clique);
-  Reservation reservation{.clique = domain.made->clique,
-                          .seats = std::min(domain.num_nodes, kMostSeats),
-                          .generation = domain.made->generation,
-                          .leaving = {}};
-  const std::int64_t lacks = need_of(reservation, &domain) - std::max<std::int64_t>(state.left, 0);
-  if (lacks > 0) {
-    if (!was_placed(domain)) return;
-    reservation.seats -= lacks;
-  }
-  state.left -= need_of(reservation, &domain);
+void Decision::adopt(const PlacementDomain& domain, Reservation reservation) {
+  state_of(reservation.clique).left -= need_of(reservation, &domain);
   proofs_.emplace_back(EnsureDomainLives{domain.name, domain.uid});
+  count_up_to(domain);
   after_.by_domain.emplace(domain.uid, std::move(reservation));
+}
+
+// Else its template would be taken for that of a later choice.
+void Decision::count_up_to(const PlacementDomain& domain) {
+  after_.generation = std::max(after_.generation, generation_of_template(domain));
 }
 
 bool Decision::is_lost(const PlacementDomain& domain) const {
@@ -313,7 +358,7 @@ void Decision::move() {
     fit->left -= seats;
     // When an older ConfigMap of reservations was put back, the domain's template may be ahead of
     // it.
-    if (domain->made) after_.generation = std::max(after_.generation, domain->made->generation);
+    count_up_to(*domain);
     reservation = {.clique = std::string(fit->clique),
                    .seats = seats,
                    .generation = ++after_.generation,
@@ -342,7 +387,12 @@ void Decision::choose() {
     if (domain->made && is_in_use(*domain)) continue;
     CliqueState* fit = best_fit(domain->num_nodes, "");
     if (fit == nullptr) continue;
+    if (domain->made && !may_move(*domain)) {
+      waits_.insert(domain->uid);
+      continue;
+    }
     if (domain->made) proofs_.push_back(claims_released(*domain));
+    count_up_to(*domain);
     fit->left -= domain->num_nodes;
     after_.by_domain.emplace(domain->uid, Reservation{.clique = std::string(fit->clique),
                                                       .seats = domain->num_nodes,
@@ -356,18 +406,24 @@ PlacementVerdict Decision::verdict_on(const PlacementDomain& domain) const {
   if (it != after_.by_domain.end()) {
     const auto shortage = shortages_.find(domain.uid);
     if (shortage == shortages_.end()) return reserved(it->second);
-    const std::string outlook =
-        is_in_use(domain) || shortage->second.is_unproven
-            ? "it is not placed again, as pods of it have seats already"
-        : shortage->second.waits ? "another clique has them, and it is placed there if this lasts, "
-                                   "although pods wait for this one"
-                                 : "no other clique has them";
+    const std::string outlook = is_in_use(domain) || shortage->second.is_unproven
+                                    ? "it is not placed again, as pods of it have seats already"
+                                : shortage->second.waits ? kWaitsForClique
+                                                         : "no other clique has them";
     return clique_lacks_seats(shortage->second.lacks, std::max(domain.num_nodes, it->second.seats),
                               cliques_.at(it->second.clique), outlook);
   }
   if (domain.is_automatic) return placement_unsupported();
   if (!domain.has_channel) return no_template();
   if (domain.num_nodes == 0) return num_nodes_missing(domain);
+  if (domain.made && (is_in_use(domain) || waits_.contains(domain.uid))) {
+    const CliqueState& state = cliques_.at(domain.made->clique);
+    const std::int64_t need = need_of(asked_for(domain), &domain);
+    return clique_lacks_seats(
+        need - std::max<std::int64_t>(state.left, 0), domain.num_nodes, state,
+        is_in_use(domain) ? "its claim template asks for this clique, and pods of it have seats"
+                          : kWaitsForClique);
+  }
   const CliqueState *best = nullptr, *largest = nullptr;
   for (const auto& [clique, state] : cliques_) {
     if (state.seats == nullptr) continue;

@@ -13,9 +13,6 @@ namespace {
 constexpr char kGenerationKey[] = "generation";
 // Numbers of the ConfigMap stay below this, so that counting up from them never overflows.
 constexpr std::int64_t kHighestNumber = 100'000'000'000;
-// The same for a template, which tenants may edit: so far below that choices counted up from it
-// never reach kHighestNumber.
-constexpr std::int64_t kHighestGenerationOfTemplate = 1'000'000'000;
 // A value of the label by which node lists are known, so that one watch brings both.
 constexpr char kReservationsGroup[] = "placement";
 
@@ -144,8 +141,7 @@ std::optional<TemplatePlacement> placement_of(const api::ResourceClaimTemplate& 
   std::string clique = asked_clique(object.spec);
   if (clique.empty()) return std::nullopt;
   const auto generation = number_in(object.meta.annotation(api::kPlacementGeneration));
-  const bool is_taken = generation && *generation <= kHighestGenerationOfTemplate;
-  return TemplatePlacement{std::move(clique), is_taken ? *generation : 0};
+  return TemplatePlacement{std::move(clique), generation.value_or(0)};
 }
 
 }  // namespace cdom::core
