@@ -260,8 +260,41 @@ TEST_F(CliqueBelief, AListThatIsLostTakesNoChannelsFromANodeThatNobodyConfirms) 
   domain_with("blue", {"n1"});
   write();
   EXPECT_EQ(find_entry(list(), "n3"), nullptr);
+  EXPECT_EQ(find_entry(list(), "n1")->slot, 1) << "a daemon may run in the other";
+  EXPECT_THAT(list().channels, SizeIs(1));
+  EXPECT_EQ(channel("blue"), 2) << "a container may have the other";
+}
+
+// The labels may go and come with GPU feature discovery, and the daemons run on.
+TEST_F(CliqueBelief, NodesHaveTheirSlotsAgainWhenTheirLabelsComeBackAfterTheListWasLost) {
+  write();
+  std::map<std::string, api::ObjectMeta> metas;
+  for (const char* node : {"n1", "n2"}) {
+    report(node, {}, "").term = 5;
+    metas[node] = world.nodes[node].node->meta;
+    world.nodes[node].node->meta.labels.clear();
+  }
+  world.list.reset();
+  add("n3");
+  write();
+  EXPECT_EQ(find_entry(list(), "n3")->slot, 2);
+  for (const char* node : {"n2", "n1"}) {
+    world.nodes[node].node->meta = metas[node];
+    write();
+  }
   EXPECT_EQ(find_entry(list(), "n1")->slot, 0);
-  EXPECT_EQ(channel("blue"), 1);
+  EXPECT_EQ(find_entry(list(), "n2")->slot, 1);
+  EXPECT_GT(find_entry(list(), "n1")->term, 5)
+      << "its daemon's end has to be told from an earlier one";
+}
+
+TEST_F(CliqueBelief, ANodeThatNobodyConfirmsKeepsNoneOfAnotherFromASlot) {
+  world.settings.slots_per_group = 2;
+  add("n0").node->meta.labels.clear();
+  report("n0", {}, "").slot = 0;
+  write();
+  EXPECT_THAT(list().entries, SizeIs(2));
+  EXPECT_EQ(find_entry(list(), "n2")->slot, 0);
 }
 
 TEST_F(CliqueBelief, AListThatIsLostBelievesANodeThatADomainRemembers) {

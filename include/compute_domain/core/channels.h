@@ -21,8 +21,9 @@ namespace cdom::core {
 class Channels {
  public:
   // Starts from what the node list says. When it is lost: from what the domains' statuses remember,
-  // and beside that from what nodes report.
-  explicit Channels(const CliqueWorld& world);
+  // and beside that from what nodes report that are no `strangers`. What these report in use is
+  // given to nobody, and is on no record.
+  explicit Channels(const CliqueWorld& world, const std::set<std::string>& strangers = {});
 
   // The domain's channel, given to it now if it has none and `is_known` does not hold; notes that
   // it is admitted on the node. nullopt: none is free.
@@ -50,9 +51,10 @@ class Channels {
   };
 
   void read_list();
-  void rebuild();
+  void rebuild(const std::set<std::string>& strangers);
   void remember(std::int64_t number, const std::string& domain_uid, const std::string& node);
   void note_containers();
+  void note_containers_of(const std::set<std::string>& strangers);
   void take_back();
   [[nodiscard]] std::string name_of(const Record& record) const;
   [[nodiscard]] bool is_number(std::int64_t number) const;

@@ -28,7 +28,8 @@ bool has_claims(const DomainView& view) {
 
 }  // namespace
 
-Channels::Channels(const CliqueWorld& world) : world_(world), group_(group_id({"", world.clique})) {
+Channels::Channels(const CliqueWorld& world, const std::set<std::string>& strangers)
+    : world_(world), group_(group_id({"", world.clique})) {
   if (world.list && world.list->list) before_ = &*world.list->list;
   for (const DomainView& view : world.domains) {
     for (const api::ResourceClaim& claim : view.claims) {
@@ -39,9 +40,10 @@ Channels::Channels(const CliqueWorld& world) : world_(world), group_(group_id({"
   if (before_ != nullptr) {
     read_list();
   } else {
-    rebuild();
+    rebuild(strangers);
   }
   note_containers();
+  note_containers_of(strangers);
   take_back();
 }
 
@@ -60,7 +62,7 @@ void Channels::read_list() {
 // What the statuses remember comes first; then what nodes report of claims that belong to the
 // domains and are on the reporting node. When containers have a channel and nobody knows for whom,
 // the node has to report that the channel is free: its claim may be gone while its containers run.
-void Channels::rebuild() {
+void Channels::rebuild(const std::set<std::string>& strangers) {
   for (const DomainView& view : world_.domains) {
     if (!view.domain || !view.domain->status) continue;
     for (const auto& status : view.domain->status->nodes) {
@@ -70,6 +72,7 @@ void Channels::rebuild() {
   }
   std::map<std::string, const api::ImexGroupReport*> reports;
   for (const auto& [node, view] : world_.nodes) {
+    if (strangers.contains(node)) continue;
     if (const auto* report = find_report(world_.nodes, node, group_)) reports[node] = report;
   }
   for (const auto& [node, report] : reports) {
@@ -122,6 +125,20 @@ void Channels::note_containers() {
                                             &api::ClaimChannel::claim_uid);
         if (said != report->claim_channels.end()) in_containers_.insert(said->channel);
       }
+    }
+  }
+}
+
+// No node has more channels than claims.
+void Channels::note_containers_of(const std::set<std::string>& strangers) {
+  for (const std::string& node : strangers) {
+    const api::ImexGroupReport* report = find_report(world_.nodes, node, group_);
+    if (report == nullptr) continue;
+    std::size_t left = std::min(report->claims.size(), kMostClaimsOfANode);
+    for (const std::int64_t number : parse_slot_ranges(report->channels)) {
+      if (left == 0) break;
+      --left;
+      in_containers_.insert(number);
     }
   }
 }

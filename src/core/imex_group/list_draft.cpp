@@ -23,8 +23,8 @@ std::string current_boot(const NodeView* view, const std::string& on_record) {
 }
 
 SlotAssignment slots_of(const ListDraft& draft, std::int64_t slots) {
-  const SlotRecords records =
-      recorded_slots(draft.group, draft.before, draft.remembered, draft.nodes, slots);
+  const SlotRecords records = recorded_slots(draft.group, draft.before, draft.remembered,
+                                             draft.nodes, slots, draft.strangers);
   std::set<std::string> fenced;
   for (const auto& [node, record] : records) {
     const NodeView* view = find_view(draft.nodes, node);
@@ -32,7 +32,10 @@ SlotAssignment slots_of(const ListDraft& draft, std::int64_t slots) {
   }
   std::set<std::string> members;
   for (const auto& [node, seating] : draft.seats) members.insert(node);
-  return assigned_slots(records, members, fenced, slots);
+  // A clique's daemons run whether or not its list is there.
+  const SlotRecords reported =
+      draft.serves_members ? reported_slots(draft.group, records, draft.nodes) : SlotRecords();
+  return assigned_slots(records, members, fenced, slots, reported);
 }
 
 // A report of the daemon's end that came before this says nothing about the next daemon.

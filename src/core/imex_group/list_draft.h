@@ -6,6 +6,7 @@
 
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -41,6 +42,8 @@ struct ListDraft {
   const StoredList* stored = nullptr;     // the object, believed or not
   const api::NodeList* before = nullptr;  // only when it is believed
   std::map<std::string, Seating> seats;   // by node; others only keep a slot
+  // Nodes whose reports prove nothing.
+  std::set<std::string> strangers = {};
   // Slots that a status remembers.
   std::vector<api::ComputeDomainNodeStatus> remembered;
   // Daemons run for members, whether or not a claim is admitted; else for claims.

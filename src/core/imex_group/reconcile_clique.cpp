@@ -83,22 +83,26 @@ bool is_attested(const CliqueWorld& world,
          remembered.end();
 }
 
-// Without a list slots and channels are what nodes report: of those alone that are attested. Of a
-// Node that is gone nobody can say, and its daemon may run on.
-CliqueWorld without_strangers(CliqueWorld world) {
+// Nodes of which nobody but their agents says that they are of the clique, and which the list has
+// not. Of a Node that is gone nobody can say, and its daemon may run on.
+std::set<std::string> strangers_of(const CliqueWorld& world) {
   const auto remembered = remembered_of(world);
-  std::erase_if(world.nodes, [&](const auto& entry) {
-    return entry.second.node && !is_attested(world, remembered, entry.first, entry.second);
-  });
-  return world;
+  std::set<std::string> strangers;
+  for (const auto& [node, view] : world.nodes) {
+    if (!view.node || is_attested(world, remembered, node, view)) continue;
+    const bool is_listed = has_list(world) && find_entry(*world.list->list, node) != nullptr;
+    if (!is_listed) strangers.insert(node);
+  }
+  return strangers;
 }
 
-ListDraft draft_of(const CliqueWorld& world) {
+ListDraft draft_of(const CliqueWorld& world, const std::set<std::string>& strangers) {
   ListDraft draft{.nodes = world.nodes,
                   .group = group_id({"", world.clique}),
                   .clique = world.clique,
                   .slots = world.settings.slots_per_group,
                   .seats = {},
+                  .strangers = strangers,
                   .remembered = remembered_of(world),
                   .serves_members = true};
   if (world.list) draft.stored = &*world.list;
@@ -202,10 +206,13 @@ bool completes(const std::map<std::string, Tenant>& tenants, const api::NodeList
   });
 }
 
-Plan plan_of(const CliqueWorld& world) {
-  ListDraft draft = draft_of(world);
+}  // namespace
+
+Plan reconcile_clique(const CliqueWorld& world) {
+  const std::set<std::string> strangers = strangers_of(world);
+  ListDraft draft = draft_of(world, strangers);
   const std::map<std::string, Tenant> tenants = tenants_of(world);
-  Channels channels(world);
+  Channels channels(world, strangers);
   admit(draft, tenants, channels);
   api::NodeList list = drafted_list(draft).list;
   std::erase_if(list.entries,
@@ -238,12 +245,6 @@ Plan plan_of(const CliqueWorld& world) {
   plan.actions.emplace_back(
       WriteNodeList{draft.stored == nullptr ? api::ObjectMeta{} : draft.stored->meta, desired});
   return plan;
-}
-
-}  // namespace
-
-Plan reconcile_clique(const CliqueWorld& world) {
-  return has_list(world) ? plan_of(world) : plan_of(without_strangers(world));
 }
 
 }  // namespace cdom::core

@@ -30,7 +30,7 @@ bool is_running(const api::ImexGroupReport& report) {
 
 std::vector<Claimant> claimants(const std::string& group, const api::NodeList* list,
                                 const std::vector<api::ComputeDomainNodeStatus>& status_of_clique,
-                                const NodeViews& nodes) {
+                                const NodeViews& nodes, const std::set<std::string>& strangers) {
   std::vector<Claimant> all;
   if (list != nullptr) {
     for (const api::NodeListEntry& entry : list->entries) {
@@ -44,7 +44,7 @@ std::vector<Claimant> claimants(const std::string& group, const api::NodeList* l
   for (const auto& [node, view] : nodes) {
     const api::ImexGroupReport* report =
         view.report ? api::find_group(view.report->status, group) : nullptr;
-    if (report == nullptr) continue;
+    if (report == nullptr || strangers.contains(node)) continue;
     all.push_back(
         {node, is_running(*report) ? Source::RunningDaemon : Source::Report, report->slot});
   }
@@ -71,21 +71,38 @@ SlotRecord record_of(std::int64_t slot, const std::string& group, const std::str
   return record;
 }
 
-std::optional<std::int64_t> lowest_unused(const SlotRecords& records, std::int64_t slots) {
-  std::set<std::int64_t> used;
-  for (const auto& [node, record] : records) used.insert(record.slot);
-  for (std::int64_t slot = 0; slot < slots; ++slot) {
-    if (!used.contains(slot)) return slot;
+std::set<std::int64_t> slots_in(const SlotRecords& records) {
+  std::set<std::int64_t> slots;
+  for (const auto& [node, record] : records) slots.insert(record.slot);
+  return slots;
+}
+
+// For a member that has none: the one where its daemon runs, else the lowest, and of these the ones
+// where daemons of others may run come last.
+std::optional<SlotRecord> unused_slot(const std::string& node, const SlotRecords& records,
+                                      const SlotRecords& reported, std::int64_t slots) {
+  const std::set<std::int64_t> used = slots_in(records), avoided = slots_in(reported);
+  const auto own = reported.find(node);
+  if (own != reported.end() && own->second.slot < slots && !used.contains(own->second.slot)) {
+    return own->second;
   }
-  return std::nullopt;
+  std::optional<std::int64_t> last;
+  for (std::int64_t slot = 0; slot < slots; ++slot) {
+    if (used.contains(slot)) continue;
+    if (!avoided.contains(slot)) return SlotRecord{.slot = slot, .boot_id = {}, .term = 0};
+    if (!last) last = slot;
+  }
+  if (!last) return std::nullopt;
+  return SlotRecord{.slot = *last, .boot_id = {}, .term = 0};
 }
 
 }  // namespace
 
 SlotRecords recorded_slots(const std::string& group, const api::NodeList* list,
                            const std::vector<api::ComputeDomainNodeStatus>& status_of_clique,
-                           const NodeViews& nodes, std::int64_t slots) {
-  std::vector<Claimant> all = claimants(group, list, status_of_clique, nodes);
+                           const NodeViews& nodes, std::int64_t slots,
+                           const std::set<std::string>& strangers) {
+  std::vector<Claimant> all = claimants(group, list, status_of_clique, nodes, strangers);
   std::ranges::stable_sort(all, [](const Claimant& a, const Claimant& b) {
     return std::tie(a.source, a.node) < std::tie(b.source, b.node);
   });
@@ -99,6 +116,21 @@ SlotRecords recorded_slots(const std::string& group, const api::NodeList* list,
     records[claimant.node] = record_of(slot, group, claimant.node, list, nodes);
   }
   return records;
+}
+
+SlotRecords reported_slots(const std::string& group, const SlotRecords& records,
+                           const NodeViews& nodes) {
+  SlotRecords reported;
+  for (const auto& [node, view] : nodes) {
+    const api::ImexGroupReport* report =
+        view.report ? api::find_group(view.report->status, group) : nullptr;
+    if (report == nullptr || records.contains(node)) continue;
+    if (!is_running(*report) || report->slot < 0) continue;
+    reported[node] = {.slot = report->slot,
+                      .boot_id = {},
+                      .term = std::clamp<std::int64_t>(report->term, 0, kHighestTerm)};
+  }
+  return reported;
 }
 
 bool is_fenced(const NodeView& node, const std::string& group, const SlotRecord& record) {
@@ -122,11 +154,12 @@ bool is_fenced(const NodeView& node, const std::string& group, const SlotRecord&
 }
 
 SlotAssignment assigned_slots(SlotRecords records, const std::set<std::string>& members,
-                              const std::set<std::string>& fenced, std::int64_t slots) {
+                              const std::set<std::string>& fenced, std::int64_t slots,
+                              const SlotRecords& reported) {
   SlotAssignment assignment{.slots = std::move(records), .full = {}};
   for (const std::string& node : members) {
     if (assignment.slots.contains(node)) continue;
-    std::optional<std::int64_t> slot = lowest_unused(assignment.slots, slots);
+    std::optional<SlotRecord> slot = unused_slot(node, assignment.slots, reported, slots);
     if (!slot) {
       const auto holder = std::ranges::min_element(assignment.slots, {}, [&](const auto& held) {
         const bool free = !members.contains(held.first) && fenced.contains(held.first);
@@ -134,7 +167,7 @@ SlotAssignment assigned_slots(SlotRecords records, const std::set<std::string>& 
       });
       if (holder != assignment.slots.end() && !members.contains(holder->first) &&
           fenced.contains(holder->first)) {
-        slot = holder->second.slot;
+        slot = SlotRecord{.slot = holder->second.slot, .boot_id = {}, .term = 0};
         assignment.slots.erase(holder);
       }
     }
@@ -142,7 +175,7 @@ SlotAssignment assigned_slots(SlotRecords records, const std::set<std::string>& 
       assignment.full.push_back(node);
       continue;
     }
-    assignment.slots[node] = {.slot = *slot, .boot_id = {}, .term = 0};
+    assignment.slots[node] = *std::move(slot);
   }
   return assignment;
 }
