@@ -174,13 +174,11 @@ Json content_of(const core::Checkpoint& checkpoint) {
 // An agent of 0.1 in between writes it back as it was, whatever has become of it.
 void take_ahead(core::Checkpoint& checkpoint, core::ServedImexGroup ahead) {
   if (auto& served = checkpoint.served) {
-    // Such an agent has begun a claim of it while this one's daemon ran: what has become of that
-    // one is known here only.
-    if (served->group != ahead.group || served->slot != ahead.slot) return;
-    served->peers = std::move(ahead.peers);
-    served->started |= ahead.started;
-    served->forget_importers |= ahead.forget_importers;
-    if (served->later.empty()) served->later = std::move(ahead.later);
+    // Such an agent has begun a claim of it while this one's daemon ran, and has started none
+    // since: what has become of that one is known here only.
+    const bool is_same = served->group == ahead.group && served->slot == ahead.slot &&
+                         served->term == ahead.term && !served->started;
+    if (is_same) served = std::move(ahead);
     return;
   }
   checkpoint.served = std::move(ahead);
