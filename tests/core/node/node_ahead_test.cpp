@@ -295,6 +295,21 @@ TEST(DaemonAhead, HasNoMemoryToLoseEitherWhenItsFirstClaimHasOnlyBegun) {
   }
 }
 
+// Its containers run while kubelet has it prepared again.
+TEST(DaemonAhead, IsNotTakenForOneWithoutUsersWhileAKnownClaimIsPreparedAgain) {
+  NodeScene scene = serving();
+  scene.world.checkpoint.claims.at("a-uid").devices.clear();  // taken over
+  const SeenDaemon daemon = *scene.world.daemon;
+  scene.world.daemon.reset();
+  scene.world.supervisor_error = "connection refused";
+  scene.world.supervisor_silent_since = scene.world.elapsed;
+  scene.prepare("a").settle();
+  ASSERT_FALSE(scene.is_prepared("a"));
+  scene.world.daemon = daemon;
+  scene.daemon_is_another(base::DaemonPhase::Starting).settle();
+  EXPECT_THAT(scene.group()->message, HasSubstr("memory"));
+}
+
 TEST(DaemonAhead, GivesItsPeersTheirTimeFromWhenItIsNeeded) {
   NodeScene scene;
   scene.settle().show(train(2).admits("a")).settle().daemon_ready().advance(minutes(1)).settle();

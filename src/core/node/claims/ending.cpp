@@ -200,8 +200,8 @@ void end_claims(NodeDraft& draft) {
 
 void resume_held(NodeDraft& draft, const std::string& uid, std::set<std::string> pods) {
   PreparedClaim& claim = draft.checkpoint.claims.at(uid);
-  claim.phase = ClaimPhase::Started;
-  // Those that still end have it too.
+  // Its containers have it, those that still end, too.
+  claim.phase = ClaimPhase::Completed;
   for (const auto& [pod, grace] : claim.held_by) pods.insert(pod);
   claim.pods = std::move(pods);
   claim.held_by.clear();

@@ -89,6 +89,14 @@ std::string later_of(const Checkpoint& checkpoint, const std::string& uid) {
   return it == checkpoint.claims.end() ? "" : it->second.later;
 }
 
+// One that was taken over has been prepared before.
+ClaimPhase phase_to_begin(const Checkpoint& checkpoint, const std::string& uid) {
+  const auto it = checkpoint.claims.find(uid);
+  const bool is_known = it != checkpoint.claims.end() && !it->second.admin_access;
+  return is_known && it->second.phase == ClaimPhase::Completed ? ClaimPhase::Completed
+                                                               : ClaimPhase::Started;
+}
+
 // With admin access a claim looks at what runs here and changes nothing of it.
 void begin_admin_access(NodeDraft& draft, const WantedClaim& wanted, const ClaimWish& wish,
                         std::set<std::string> pods) {
@@ -182,7 +190,7 @@ void begin_admitted(NodeDraft& draft, const WantedClaim& wanted, const ClaimWish
   const api::NodeList& list = *admitted.list->stored.list;
   const bool has_fabric = list.slots > 0;
   PreparedClaim claim{.claim = wanted.claim,
-                      .phase = ClaimPhase::Started,
+                      .phase = phase_to_begin(draft.checkpoint, wanted.claim.uid),
                       .group = list.group,
                       .channels = {},
                       .devices = wish.devices,
