@@ -24,14 +24,26 @@ constexpr base::Duration kSteady = 5s;
 // An API server says something in every watch at least once a minute or so, if only a bookmark
 // (KEP-956). One whose history was set back takes a watch from a version of its lost future, and is
 // silent until it has got there again.
-constexpr base::Duration kLongSilence = 1min;
-constexpr int kMostSilentWatches = 2;
+constexpr base::Duration kLongSilence = 100s;
+constexpr int kSilentWatches = 2;
+// Something between that lets no bookmark through is no reason to list all the time.
+constexpr int kMostSilentWatches = 64;
+
+// A server answers so that looks whether it has got to that version.
+bool is_from_the_future(const base::Error& error) {
+  return error.message.find("Too large resource version") != std::string::npos;
+}
 
 }  // namespace
 
 WatchLoop::WatchLoop(WatchSource& source, const base::Clock& clock, std::uint64_t seed,
                      std::string name, base::Registry* metrics)
-    : source_(source), clock_(clock), random_(seed), name_(std::move(name)), metrics_(metrics) {}
+    : source_(source),
+      clock_(clock),
+      random_(seed),
+      name_(std::move(name)),
+      metrics_(metrics),
+      silent_before_list_(kSilentWatches) {}
 
 WatchLoop::Step WatchLoop::step(base::Duration wait) {
   if (!wait_for_due(wait)) return has_stopped() ? Step::Stopped : Step::Idle;
@@ -142,6 +154,7 @@ WatchLoop::Step WatchLoop::read(base::Duration wait) {
 WatchLoop::Step WatchLoop::take(std::string_view line) {
   has_heard_ = true;
   silent_ = 0;
+  silent_before_list_ = kSilentWatches;
   auto event = source_.read(line);
   if (!event) {
     // Most likely the end of a broken connection: the same event comes again from version_.
@@ -182,10 +195,11 @@ WatchLoop::Step WatchLoop::watch_ended() {
 
 bool WatchLoop::is_version_lost() {
   if (!has_heard_ && clock_.elapsed() - opened_at_ >= kLongSilence) ++silent_;
-  if (silent_ < kMostSilentWatches) return false;
+  if (silent_ < silent_before_list_) return false;
   base::log_warning("watches bring nothing, not even a bookmark: listing again",
                     {{"resource", name_}, {"version", version_}});
   silent_ = 0;
+  silent_before_list_ = std::min(2 * silent_before_list_, kMostSilentWatches);
   return true;
 }
 
@@ -199,7 +213,7 @@ WatchLoop::Step WatchLoop::watch_failed(const base::Error& error, How how) {
   const bool is_unreadable = unreadable_ > 1;
   // NotFound: in another version, which all that is stored has to be in as well.
   if (error.kind == base::ErrorKind::Expired || error.kind == base::ErrorKind::NotFound ||
-      is_lost || is_unreadable) {
+      is_from_the_future(error) || is_lost || is_unreadable) {
     phase_ = Phase::List;
   }
   // What broke a watch that had brought something need not be in the way of the next one, and a

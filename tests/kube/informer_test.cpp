@@ -297,7 +297,34 @@ TEST(Informer, ListsAgainWhenTheServersHistoryWasSetBack) {
   EXPECT_EQ(rig.lists(), 1U);
   is_silent_for(2min);
   EXPECT_EQ(rig.lists(), 2U);
+  // The next time only after four: the server may give no bookmarks.
+  for (int i = 0; i < 3; ++i) is_silent_for(2min);
+  EXPECT_EQ(rig.lists(), 2U);
   is_silent_for(2min);
+  EXPECT_EQ(rig.lists(), 3U);
+}
+
+TEST(Informer, ListsNothingAgainWhereSomethingEndsEachWatchAfterAMinute) {
+  InformerRig rig;
+  rig.server.put("a", "1");
+  rig.settle();
+  for (int i = 0; i < 10; ++i) {
+    rig.clock.advance(61s);
+    rig.server.break_watches();
+    rig.settle();
+  }
+  EXPECT_EQ(rig.lists(), 1U);
+}
+
+TEST(Informer, ListsAgainWhenTheServerSaysThatItsHistoryWasSetBack) {
+  InformerRig rig;
+  rig.server.put("a", "1");
+  rig.settle();
+  rig.server.break_watches();
+  EXPECT_EQ(rig.step(), Step::Failed);
+  rig.server.script(http::Response{
+      504, {}, status_json(504, "Timeout", "Too large resource version: 101, current: 7")});
+  rig.settle();
   EXPECT_EQ(rig.lists(), 2U);
 }
 

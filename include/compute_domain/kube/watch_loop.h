@@ -143,6 +143,7 @@ class WatchLoop {
   bool has_progressed_ = false;  // since the watch was opened
   bool has_heard_ = false;       // a line, since then
   int silent_ = 0;               // watches in a row that were open for long and brought no line
+  int silent_before_list_;       // so many of them mean that the version is lost
   int failures_ = 0;             // since the last progress
   int unreadable_ = 0;           // lines in a row
 
