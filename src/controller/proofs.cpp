@@ -1,6 +1,7 @@
 #include "proofs.h"
 
 #include <algorithm>
+#include <set>
 
 #include "compute_domain/api/names.h"
 #include "compute_domain/base/text.h"
@@ -29,6 +30,24 @@ api::ResourceClaim allocated_claim(const std::string& uid, core::DomainRef ref) 
   claim.allocation.emplace();
   claim.domain_ref = std::move(ref);
   return claim;
+}
+
+// Each claim that there may be, as far as the lists tell claims apart: those that they admit, and
+// one that no list knows. If none of these is held, no claim is.
+std::vector<api::ResourceClaim> any_claims(const std::string& domain_uid,
+                                           const std::vector<core::StoredList>& lists) {
+  std::set<std::string> uids{""};
+  for (const core::StoredList& stored : lists) {
+    if (!stored.list) continue;
+    for (const api::NodeListEntry& entry : stored.list->entries) {
+      for (const api::Admission& admission : entry.admits) uids.insert(admission.claim_uid);
+    }
+  }
+  std::vector<api::ResourceClaim> claims;
+  for (const std::string& uid : uids) {
+    claims.push_back(allocated_claim(uid, {core::DomainRef::Kind::Named, domain_uid}));
+  }
+  return claims;
 }
 
 }  // namespace
@@ -172,7 +191,27 @@ Result<void> Proofs::operator()(const core::EnsureDomainLives& action) {
                    " is gone or is being deleted, and the cache does not know it yet")};
 }
 
+// Those of a tenant may be many and large, and nobody else's work waits for a list of them that
+// nothing depends on.
 Result<void> Proofs::operator()(const core::EnsureClaimsReleased& action) {
+  const auto lists = lists_that_may_admit(action);
+  if (!lists) return lists.error();
+  const auto still_held = [&](const std::vector<api::ResourceClaim>& claims) {
+    auto held = core::held_claims(action.domain_uid, *lists, claims);
+    for (const std::string& uid : action.late) held.erase(uid);
+    return held.size();
+  };
+  if (still_held(any_claims(action.domain_uid, *lists)) == 0) return {};
+  const auto claims = allocated_claims(action);
+  if (!claims) return claims.error();
+  const std::size_t held = still_held(*claims);
+  if (held == 0) return {};
+  return Error{ErrorKind::Conflict,
+               cat(held, held == 1 ? " claim is" : " claims are", " still allocated")};
+}
+
+Result<std::vector<core::StoredList>> Proofs::lists_that_may_admit(
+    const core::EnsureClaimsReleased& action) const {
   const auto maps = lists_of(action.lists_ns, action.domain_uid);
   if (!maps) return maps.error();
   std::vector<core::StoredList> lists;
@@ -185,6 +224,11 @@ Result<void> Proofs::operator()(const core::EnsureClaimsReleased& action) {
   for (const api::ConfigMap& map : *cliques) lists.push_back(core::stored_list(map));
   // It has left no list: each of its claims may be in use.
   if (action.has_predecessor) lists.emplace_back();
+  return lists;
+}
+
+Result<std::vector<api::ResourceClaim>> Proofs::allocated_claims(
+    const core::EnsureClaimsReleased& action) const {
   std::vector<api::Unreadable> unreadable;
   auto claims = client_.list_kept<api::ResourceClaim>(
       {.ns = action.claims_ns},
@@ -199,11 +243,7 @@ Result<void> Proofs::operator()(const core::EnsureClaimsReleased& action) {
     claims->push_back(
         allocated_claim(object.uid, {core::DomainRef::Kind::Named, action.domain_uid}));
   }
-  auto held = core::held_claims(action.domain_uid, lists, *claims);
-  for (const std::string& uid : action.late) held.erase(uid);
-  if (held.empty()) return {};
-  return Error{ErrorKind::Conflict, cat(held.size(), held.size() == 1 ? " claim is" : " claims are",
-                                        " still allocated")};
+  return claims;
 }
 
 // Its template is the sign that something of it may be left, and so goes last.

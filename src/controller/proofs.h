@@ -12,6 +12,7 @@
 #include "compute_domain/controller/apply.h"
 #include "compute_domain/controller/memory.h"
 #include "compute_domain/core/plan.h"
+#include "compute_domain/core/world.h"
 #include "compute_domain/kube/client.h"
 
 namespace cdom::controller {
@@ -47,6 +48,10 @@ class Proofs {
   base::Result<std::shared_ptr<const ClaimsOnNodes>> claims_on_nodes();
   [[nodiscard]] base::Result<std::vector<api::ConfigMap>> lists_of(
       const std::string& ns, const std::string& domain_uid) const;
+  [[nodiscard]] base::Result<std::vector<core::StoredList>> lists_that_may_admit(
+      const core::EnsureClaimsReleased& action) const;
+  [[nodiscard]] base::Result<std::vector<api::ResourceClaim>> allocated_claims(
+      const core::EnsureClaimsReleased& action) const;
   template <class T, class IsOurs>
   base::Result<void> ensure_absent(const api::ObjectName& name, const IsOurs& is_ours);
   template <class T>

@@ -4,7 +4,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "compute_domain/api/codec.h"
 #include "compute_domain/base/text.h"
+#include "compute_domain/core/membership.h"
+#include "compute_domain/core/node_lists.h"
 #include "compute_domain/core/reservations.h"
 #include "controller/empty_server.h"
 #include "controller/placer.h"
@@ -89,6 +92,78 @@ TEST_F(ApplyTest, OneListProvesOfAllReservationsThatTheirDomainsAreGone) {
   (void)placer.run();
   EXPECT_EQ(server_.asked("/computedomains?").size(), 1U);
   EXPECT_THAT(server_.asked("/configmaps"), Not(IsEmpty())) << "the others' are ended";
+}
+
+// Whether no claim of domain train is held, of which one is allocated.
+class ReleasedClaims : public ApplyTest {
+ protected:
+  ReleasedClaims() {
+    server_.put("resourceclaims", api::encode(claim_of("uid-train", "c", "n1"), "v1"));
+  }
+  void put_list(const api::ConfigMap& map) { server_.put("configmaps", api::encode(map, "v1")); }
+  // The list of train, or of its clique, that admits this claim.
+  static api::NodeList list_with(const std::string& claim_uid, std::int64_t channel = 0) {
+    api::NodeList list;
+    list.group = core::group_id({channel > 0 ? "" : "uid-train", "a.1"});
+    list.clique = "a.1";
+    list.slots = 18;
+    list.entries.push_back({.node = "n1", .slot = 0});
+    if (!claim_uid.empty()) list.entries[0].admits = {{claim_uid, channel}};
+    return list;
+  }
+  static api::ConfigMap own_list(const std::string& claim_uid) {
+    return core::config_map_of(list_with(claim_uid), domain_named("train"), {});
+  }
+  // With isolation by channel: train has channel 7 of the clique, and other has channel 8.
+  static api::ConfigMap clique_list(const std::string& claim_uid, std::int64_t channel) {
+    api::NodeList list = list_with(claim_uid, channel);
+    list.channels = {{.number = 7, .domain_uid = "uid-train"},
+                     {.number = 8, .domain_uid = "uid-other"}};
+    list.last_channel = 8;
+    return core::config_map_of(list, {});
+  }
+  bool are_released(bool has_predecessor = false, const std::set<std::string>& late = {}) {
+    return apply_({.actions = {core::EnsureClaimsReleased{
+                       .claims_ns = "team-a",
+                       .lists_ns = core::Settings{}.operator_namespace,
+                       .domain_uid = "uid-train",
+                       .has_predecessor = has_predecessor,
+                       .late = late}},
+                   .look_again = std::nullopt})
+        .result.has_value();
+  }
+};
+
+// A tenant may have many and large ones, which each list of them reads.
+TEST_F(ReleasedClaims, AreNotListedWhereNoListCanHoldOne) {
+  EXPECT_TRUE(are_released()) << "no list";
+  put_list(own_list(""));
+  EXPECT_TRUE(are_released());
+  put_list(clique_list("", 7));
+  EXPECT_TRUE(are_released());
+  put_list(clique_list("uid-c", 8));
+  EXPECT_TRUE(are_released()) << "with the channel of another domain";
+  put_list(own_list("uid-c"));
+  EXPECT_TRUE(are_released(false, {"uid-c"}));
+  EXPECT_EQ(lists(), 0U);
+}
+
+TEST_F(ReleasedClaims, AreListedWhereAListMayHoldOne) {
+  put_list(own_list("uid-c"));
+  EXPECT_FALSE(are_released());
+  put_list(clique_list("uid-c", 7));
+  EXPECT_FALSE(are_released());
+  api::ConfigMap damaged = own_list("");
+  damaged.data[api::kNodeListKey] += "x";
+  put_list(damaged);
+  EXPECT_FALSE(are_released()) << "nobody knows whom it admits";
+  EXPECT_FALSE(are_released(false, {"uid-other"}));
+  put_list(own_list(""));
+  EXPECT_FALSE(are_released(true)) << "the reference driver has left no list";
+  EXPECT_TRUE(are_released(true, {"uid-c"}));
+  put_list(own_list("uid-gone"));
+  EXPECT_TRUE(are_released()) << "admitted, and not there any more";
+  EXPECT_EQ(lists(), 7U);
 }
 
 TEST_F(ApplyTest, AClaimThatCannotBeReadKeepsNoNodeInUse) {

@@ -147,8 +147,9 @@ struct EnsureDomainLives {
   friend bool operator==(const EnsureDomainLives&, const EnsureDomainLives&) = default;
 };
 // Succeeds only when held_claims() of live LISTs, of the domain's node lists in `lists_ns` and of
-// the claims in `claims_ns`, is empty. With a predecessor every allocated claim is held but `late`
-// ones, which came when it could not serve them any more.
+// the claims in `claims_ns`, is empty; where the lists can hold no claim whatever, claims are not
+// read. With a predecessor every allocated claim is held but `late` ones, which came when it could
+// not serve them any more.
 struct EnsureClaimsReleased {
   std::string claims_ns, lists_ns;
   std::string domain_uid;
