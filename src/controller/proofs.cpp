@@ -44,6 +44,7 @@ std::vector<api::ResourceClaim> any_claims(const std::string& domain_uid,
     }
   }
   std::vector<api::ResourceClaim> claims;
+  claims.reserve(uids.size());
   for (const std::string& uid : uids) {
     claims.push_back(allocated_claim(uid, {core::DomainRef::Kind::Named, domain_uid}));
   }

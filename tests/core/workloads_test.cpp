@@ -3,6 +3,8 @@
 
 #include <gmock/gmock.h>
 
+#include <set>
+
 #include "compute_domain/api/domain_config.h"
 #include "compute_domain/base/text.h"
 #include "compute_domain/core/status.h"
@@ -338,6 +340,42 @@ TEST(Workloads, TellNothingOfAServerThatIsAwayForAMoment) {
   const std::string id = workload_id("team-a", workload_of_job().workload);
   world.refusals[id] = {.why = "no answer", .next_try = kElapsed + 1s, .lasts = false};
   EXPECT_EQ(reconcile_workloads(world), (Plan{.actions = {}, .look_again = 1s}));
+}
+
+// Claims that persons made: each is a workload of its own.
+WorkloadsWorld world_of_many(std::size_t count) {
+  std::vector<AutomaticClaim> claims;
+  for (std::size_t i = 0; i < count; ++i) {
+    api::ResourceClaim object = claim_for(base::cat("w", i));
+    object.meta.owners.clear();
+    claims.push_back(known(object, workload_of(object)));
+  }
+  return world_with(std::move(claims));
+}
+
+// Keys of other namespaces wait for the same worker.
+TEST(Workloads, MakesFewDomainsAtOnceAndComesBackForTheOthers) {
+  WorkloadsWorld world = world_of_many(100);
+  int rounds = 0;
+  for (Plan plan; !(plan = reconcile_workloads(world)).actions.empty(); ++rounds) {
+    ASSERT_LE(plan.actions.size(), 32U);
+    const auto made = actions<CreateDomain>(plan);
+    for (const CreateDomain& create : made) world.domains.push_back(create.object);
+    const bool is_last = world.domains.size() == 100;
+    EXPECT_EQ(plan.look_again, is_last ? std::nullopt : std::optional(base::Duration::zero()));
+  }
+  EXPECT_EQ(rounds, 4);
+}
+
+TEST(Workloads, DomainsThatAreNeverMadeHoldBackNoOthersForEver) {
+  WorkloadsWorld world = world_of_many(100);
+  std::set<std::string> tried;
+  for (int round = 0; round < 100; ++round, world.now += 7ms) {
+    for (const CreateDomain& create : actions<CreateDomain>(reconcile_workloads(world))) {
+      tried.insert(create.object.meta.name);
+    }
+  }
+  EXPECT_EQ(tried.size(), 100U);
 }
 
 TEST(Workloads, TakesTheSmallerOfParallelismAndCompletions) {

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <array>
 #include <chrono>
+#include <cstddef>
+#include <cstdint>
 #include <tuple>
 #include <unordered_map>
 #include <unordered_set>
@@ -35,6 +37,9 @@ constexpr int kMostDoublings = 6;
 constexpr base::Duration kBindingSettles = 50ms;
 constexpr base::Duration kBindingPatience = 250ms;
 constexpr int kMostDoublingsForNodes = 3;
+
+// The requests of one plan. Keys of other namespaces wait for the worker that makes them.
+constexpr std::size_t kMostRequests = 32;
 
 // The part of a name before the hash, short enough for a name in Kubernetes.
 constexpr std::size_t kLongestStem = 52;
@@ -403,6 +408,21 @@ void add_owners(const WorkloadsWorld& world, const api::ComputeDomain& domain, c
   plan.actions.emplace_back(SetOwners{domain.meta, std::move(owners)});
 }
 
+// Leaves the rest for when the others have had their turn. Which part of them comes first differs
+// from time to time: those that fail as often as they are tried hold back none for ever.
+void bound_requests(const WorkloadsWorld& world, Plan& plan) {
+  std::vector<Action>& actions = plan.actions;
+  const auto first = std::stable_partition(actions.begin(), actions.end(), [](const auto& action) {
+    return std::holds_alternative<RecordEvent>(action);
+  });
+  const auto count = static_cast<std::size_t>(actions.end() - first);
+  if (count <= kMostRequests) return;
+  const std::uint64_t drawn = base::fnv1a64(cat(world.now.count()));
+  std::rotate(first, first + static_cast<std::ptrdiff_t>(drawn % count), actions.end());
+  actions.erase(first + kMostRequests, actions.end());
+  plan.look_again = base::Duration::zero();
+}
+
 }  // namespace
 
 PodFacts facts_of(const api::Pod& pod) {
@@ -537,6 +557,7 @@ Plan reconcile_workloads(const WorkloadsWorld& world) {
       add_owners(world, *domain, work, plan);
     }
   }
+  bound_requests(world, plan);
   add_read(world, domains, plan);
   return plan;
 }
