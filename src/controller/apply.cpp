@@ -205,9 +205,11 @@ class Run : public Proofs {
   }
 
   Result<void> operator()(const core::RecordEvent& action) {
-    record(action);
+    // One that found no place comes again when its key is looked at next; one that has to make room
+    // later does not.
+    const bool is_taken = record(action);
     const std::string& kind = action.involved.kind;
-    if (kind == "ResourceClaim" || kind == "ComputeDomainClique") {
+    if (is_taken && (kind == "ResourceClaim" || kind == "ComputeDomainClique")) {
       memory_.object_reported(action.involved.uid);
     }
     return {};
@@ -282,8 +284,8 @@ class Run : public Proofs {
   }
 
  private:
-  void record(const core::RecordEvent& event) {
-    events_.record(event.involved, event.type, event.reason, event.message);
+  bool record(const core::RecordEvent& event) {
+    return events_.record(event.involved, event.type, event.reason, event.message);
   }
 
   // It goes with its class, and so with what has installed it.

@@ -126,7 +126,7 @@ class Controller::Loop {
   [[nodiscard]] base::Duration wait_of_placement() const;
   void answer(Queue& queue, const Key& key, const core::Plan& plan, const Applied& applied);
   void note_refusal(const Key& key, const core::Plan& plan, const Applied& applied);
-  void record(const api::ObjectReference& involved, core::Reason reason,
+  bool record(const api::ObjectReference& involved, core::Reason reason,
               const std::string& message);
   void work(Queue& queue, const std::string& thread, const std::stop_token& token);
   Result<void> wait_until_synced(const std::stop_token& token);
@@ -186,10 +186,10 @@ Controller::Loop::Loop(const kube::Client& client, const base::Clock& clock,
   parts_.push_back({"events", [this] { return events_.step(); }});
 }
 
-void Controller::Loop::record(const api::ObjectReference& involved, core::Reason reason,
+bool Controller::Loop::record(const api::ObjectReference& involved, core::Reason reason,
                               const std::string& message) {
   const core::RecordEvent event = core::event_on(involved, reason, message);
-  events_.record(event.involved, event.type, event.reason, event.message);
+  return events_.record(event.involved, event.type, event.reason, event.message);
 }
 
 // An Event, for those who can correct it.
@@ -201,16 +201,20 @@ void Controller::Loop::report_unreadable(InformerOf<T>& informer) {
           if constexpr (kUnreadable<T> == Unreadable::TellsOnce) {
             if (object.name.name.empty() || object.uid.empty()) return;
             if (reported.size() >= kMostReportedObjects) reported.clear();
-            if (!reported.insert(object.uid).second) return;
+            if (reported.contains(object.uid)) return;
           }
           const api::Kind& kind = api::kind_of<T>();
-          record({.api_version = api::api_version_of(kind, client_.version_of(kind)),
-                  .kind = std::string(kind.kind),
-                  .ns = object.name.ns,
-                  .name = object.name.name,
-                  .uid = object.uid},
-                 "Unreadable",
-                 cat("what has changed is ignored until this is corrected: ", object.problem));
+          [[maybe_unused]] const bool is_taken =
+              record({.api_version = api::api_version_of(kind, client_.version_of(kind)),
+                      .kind = std::string(kind.kind),
+                      .ns = object.name.ns,
+                      .name = object.name.name,
+                      .uid = object.uid},
+                     "Unreadable",
+                     cat("what has changed is ignored until this is corrected: ", object.problem));
+          if constexpr (kUnreadable<T> == Unreadable::TellsOnce) {
+            if (is_taken) reported.insert(object.uid);
+          }
         });
   }
 }

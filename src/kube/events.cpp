@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <chrono>
 #include <condition_variable>
-#include <deque>
 #include <mutex>
 #include <utility>
 
@@ -14,6 +13,7 @@
 #include "compute_domain/base/shared_bytes.h"
 #include "compute_domain/base/text.h"
 #include "kube/event_correlator.h"
+#include "kube/fair_queue.h"
 
 namespace cdom::kube {
 
@@ -49,7 +49,7 @@ class EventRecorder::Queue {
         correlator_(source_.remembered),
         series_(source_.remembered) {}
 
-  void record(EventKey occurrence);
+  bool record(EventKey occurrence);
   bool step();
   [[nodiscard]] std::optional<base::Duration> next_due() const;
   void run(const std::stop_token& token, const std::function<void()>& before_step);
@@ -66,6 +66,7 @@ class EventRecorder::Queue {
   enum class Outcome { Sent, Again, Later, Dropped };
 
   [[nodiscard]] std::shared_ptr<Series> new_series(const EventKey& key);
+  void enqueue(const std::string& ns, const std::shared_ptr<Series>& series);
   [[nodiscard]] Outcome send(Series& series);
   [[nodiscard]] Outcome outcome_of(const base::Error& error, const api::Event& event);
   void settle(Series& series, const Series& sent, Outcome outcome);
@@ -81,13 +82,13 @@ class EventRecorder::Queue {
   base::Random random_;
   EventCorrelator correlator_;
   base::RecentMap<std::string, std::shared_ptr<Series>> series_;  // by text_of()
-  std::deque<std::shared_ptr<Series>> queue_;  // those with news, the oldest first
+  FairQueue<std::shared_ptr<Series>> queue_{kQueueLimit};         // those with news, by namespace
   base::Duration not_before_{};
   std::optional<base::Duration> retry_after_;  // of the attempt that failed last
-  int attempts_ = 0;                           // at the first of the queue
+  int attempts_ = 0;                           // at the one whose turn it is
 };
 
-void EventRecorder::Queue::record(EventKey occurrence) {
+bool EventRecorder::Queue::record(EventKey occurrence) {
   const std::scoped_lock lock(mutex_);
   const base::Duration now = clock_.elapsed();
   const std::string message = occurrence.message;
@@ -95,13 +96,12 @@ void EventRecorder::Queue::record(EventKey occurrence) {
   const std::string text = text_of(key);
   const std::shared_ptr<Series>* known = series_.find(text);
   if (known == nullptr || !(*known)->is_queued) {
-    if (queue_.size() >= kQueueLimit || !correlator_.take_write(key.involved, now)) {
-      return count("Dropped");
+    if (!queue_.has_place(key.involved.ns) || !correlator_.take_write(key.involved, now)) {
+      count("Dropped");
+      return false;
     }
     if (known == nullptr) known = &series_.at_or(text, new_series(key));
-    (*known)->is_queued = true;
-    queue_.push_back(*known);
-    changed_.notify_one();
+    enqueue(key.involved.ns, *known);
   }
   api::Event event = (*known)->event();
   ++event.count;
@@ -110,6 +110,16 @@ void EventRecorder::Queue::record(EventKey occurrence) {
       base::shortened(EventCorrelator::is_combined(key) ? base::cat(key.message, message) : message,
                       kMessageLimit, "...");
   (*known)->packed = api::pack(event);
+  return true;
+}
+
+void EventRecorder::Queue::enqueue(const std::string& ns, const std::shared_ptr<Series>& series) {
+  series->is_queued = true;
+  if (const auto lost = queue_.push(ns, series)) {
+    (*lost)->is_queued = false;
+    count("Dropped");
+  }
+  changed_.notify_one();
 }
 
 std::shared_ptr<EventRecorder::Queue::Series> EventRecorder::Queue::new_series(
@@ -133,7 +143,7 @@ bool EventRecorder::Queue::step() {
   Series copy;
   {
     const std::scoped_lock lock(mutex_);
-    if (queue_.empty() || clock_.elapsed() < not_before_) return false;
+    if (queue_.is_empty() || clock_.elapsed() < not_before_) return false;
     series = queue_.front();
     copy = *series;
   }
@@ -188,13 +198,12 @@ void EventRecorder::Queue::settle(Series& series, const Series& sent, Outcome ou
   count(outcome == Outcome::Sent ? "Sent" : "Failed");
   // Occurrences that came while it was sent have not been reported.
   series.is_queued = series.event().count != sent.event().count;
-  if (series.is_queued) queue_.push_back(queue_.front());
-  queue_.pop_front();
+  queue_.pop(series.is_queued);
 }
 
 std::optional<base::Duration> EventRecorder::Queue::next_due() const {
   const std::scoped_lock lock(mutex_);
-  if (queue_.empty()) return std::nullopt;
+  if (queue_.is_empty()) return std::nullopt;
   return std::max(not_before_, clock_.elapsed());
 }
 
@@ -204,8 +213,8 @@ void EventRecorder::Queue::run(const std::stop_token& token,
     if (before_step) before_step();
     if (step()) continue;
     std::unique_lock lock(mutex_);
-    if (queue_.empty()) {
-      changed_.wait_for(lock, token, kLongestNap, [this] { return !queue_.empty(); });
+    if (queue_.is_empty()) {
+      changed_.wait_for(lock, token, kLongestNap, [this] { return !queue_.is_empty(); });
     } else {
       changed_.wait_for(lock, token, not_before_ - clock_.elapsed(), [] { return false; });
     }
@@ -225,9 +234,9 @@ EventRecorder::EventRecorder(const Client& client, const base::Clock& clock, Eve
     : queue_(std::make_unique<Queue>(client, clock, std::move(source), metrics)) {}
 EventRecorder::~EventRecorder() = default;
 
-void EventRecorder::record(const api::ObjectReference& involved, std::string_view type,
+bool EventRecorder::record(const api::ObjectReference& involved, std::string_view type,
                            std::string_view reason, std::string_view message) {
-  queue_->record({involved, std::string(type), std::string(reason), std::string(message)});
+  return queue_->record({involved, std::string(type), std::string(reason), std::string(message)});
 }
 bool EventRecorder::step() { return queue_->step(); }
 std::optional<base::Duration> EventRecorder::next_due() const { return queue_->next_due(); }

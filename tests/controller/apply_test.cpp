@@ -9,6 +9,7 @@
 #include "compute_domain/core/membership.h"
 #include "compute_domain/core/node_lists.h"
 #include "compute_domain/core/reservations.h"
+#include "compute_domain/core/status.h"
 #include "controller/empty_server.h"
 #include "controller/placer.h"
 #include "controller/shell_rig.h"
@@ -170,6 +171,19 @@ TEST_F(ApplyTest, AClaimThatCannotBeReadKeepsNoNodeInUse) {
   server_.put("resourceclaims", R"({"metadata":{"namespace":"team-a","name":"odd","uid":"uid-odd",
       "resourceVersion":"3","labels":{"odd":1}}})");
   EXPECT_THAT(use_of("n1"), IsEmpty());
+}
+
+TEST_F(ApplyTest, AClaimWhoseEventWasDroppedIsNotYetToldOf) {
+  const auto tell = [&](const std::string& name, const std::string& ns) {
+    const api::ResourceClaim claim = object_named<api::ResourceClaim>(name, ns);
+    core::Plan plan;
+    plan.actions.emplace_back(core::event_on(core::reference_to(claim), "InvalidConfig", "odd"));
+    EXPECT_TRUE(apply_(plan).result);
+    return memory_.is_reported(claim.meta.uid);
+  };
+  for (int i = 0; i < 1000; ++i) ASSERT_TRUE(tell(cat("c", i), "team-a"));
+  EXPECT_FALSE(tell("one-more", "team-a"));
+  EXPECT_TRUE(tell("other", "team-b"));
 }
 
 // Else a rate would not see the first one.

@@ -181,6 +181,76 @@ TEST_F(EventsTest, HoldsABoundedNumberWhileTheServerIsAway) {
   EXPECT_THAT(sent(), SizeIs(1000));
 }
 
+TEST_F(EventsTest, TellsWhetherItTookAnEvent) {
+  for (int i = 0; i < 1000; ++i) {
+    train.name = base::cat("d", i);
+    EXPECT_TRUE(recorder.record(train, "Normal", "Waiting", "hello"));
+  }
+  EXPECT_TRUE(recorder.record(train, "Normal", "Waiting", "hello")) << "it waits already";
+  train.name = "one-more";
+  EXPECT_FALSE(recorder.record(train, "Normal", "Waiting", "hello"));
+  send();
+  EXPECT_TRUE(recorder.record(train, "Normal", "Waiting", "hello"));
+}
+
+TEST_F(EventsTest, ANamespaceThatFloodsItLosesItsOwnEventsAndNotThoseOfOthers) {
+  for (int i = 0; i < 3000; ++i) {
+    train.name = base::cat("d", i);
+    record("flood");
+  }
+  for (int i = 0; i < 600; ++i) {
+    train.ns = "other";
+    train.name = base::cat("o", i);
+    EXPECT_EQ(recorder.record(train, "Normal", "Waiting", "hello"), i < 500) << i;
+  }
+  train.ns = "third";
+  EXPECT_TRUE(recorder.record(train, "Normal", "Waiting", "hello"));
+  send();
+  EXPECT_THAT(sent(), SizeIs(1000));
+  EXPECT_THAT(server.targets("/namespaces/other/events"), SizeIs(testing::AnyOf(499, 500)));
+  EXPECT_THAT(server.targets("/namespaces/third/events"), SizeIs(1));
+  // What gave way is sent when it happens again.
+  train.ns = "team";
+  train.name = "d999";
+  record("flood");
+  send();
+  EXPECT_THAT(last_body(), AllOf(HasSubstr(R"("name":"d999")"), HasSubstr(R"("count":2)")));
+}
+
+TEST_F(EventsTest, SendsInTurnsByNamespace) {
+  for (const char* reason : {"A", "B", "C"}) record("hello", reason);
+  train.ns = "other";
+  record("hello");
+  for (const char* ns : {"team", "other", "team", "team"}) {
+    server.script(ok(kAnyEvent));
+    EXPECT_TRUE(recorder.step());
+    EXPECT_THAT(sent().back(), HasSubstr(base::cat("/namespaces/", ns, "/")));
+  }
+  EXPECT_FALSE(recorder.step());
+}
+
+// The one that is on its way does not give way.
+TEST_F(EventsTest, MakesRoomWhileItSends) {
+  BusyServer busy;
+  const Client to_busy(busy, clock, "controller");
+  EventRecorder other(to_busy, clock, {"controller", "pod-1", 7});
+  const auto flood = [&](const std::string& ns) {
+    train.ns = ns;
+    for (int i = 0; i < 1000; ++i) {
+      train.name = base::cat("d", i);
+      other.record(train, "Normal", "Waiting", "hello");
+    }
+  };
+  busy.during = [&] {
+    flood("other");
+    flood("third");
+  };
+  flood("team");
+  while (other.step()) {
+  }
+  EXPECT_THAT(busy.bodies, SizeIs(1000));
+}
+
 TEST_F(EventsTest, TriesAgainTenSecondsAfterAFailureTwelveTimesInAll) {
   record("hello");
   for (int attempt = 1; attempt <= 12; ++attempt) {

@@ -2,7 +2,8 @@
 //
 // record() only queues; step() sends one event. The limits are those of client-go's recorder:
 // identical events become a count, ten different messages of one reason within ten minutes become
-// one event, and one object may cause 25 writes at once and then one per five minutes. An event
+// one event, and one object may cause 25 writes at once and then one per five minutes. Namespaces
+// take turns, and one that floods the queue loses its own events, not those of others. An event
 // that cannot be sent is counted and logged. record() is thread-safe; step() belongs to one thread.
 #pragma once
 
@@ -42,7 +43,8 @@ class EventRecorder {
   EventRecorder& operator=(const EventRecorder&) = delete;
 
   // `type` is Normal or Warning. An event of a cluster-scoped object goes to namespace default.
-  void record(const api::ObjectReference& involved, std::string_view type, std::string_view reason,
+  // False: it was dropped, as there is no place for it, or the object has caused too many.
+  bool record(const api::ObjectReference& involved, std::string_view type, std::string_view reason,
               std::string_view message);
 
   // Sends one; false when none is due.
