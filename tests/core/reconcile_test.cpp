@@ -362,7 +362,11 @@ TEST(Reconcile, TellsAClaimOfAnotherNamespaceAndDoesNotCountIt) {
   world.view.claims.push_back(claim("stray").in("team-b").on("n9"));
   const Plan plan = reconcile(world);
   ASSERT_THAT(plan.actions, SizeIs(1));
-  EXPECT_EQ(std::get<RecordEvent>(plan.actions[0]).reason, "WrongNamespace");
+  const auto& event = std::get<RecordEvent>(plan.actions[0]);
+  EXPECT_EQ(event.reason, "WrongNamespace");
+  EXPECT_EQ(event.message,
+            "the ComputeDomain with UID uid-train belongs to another namespace; a claim can only "
+            "use one of its own namespace, team-b: create a ComputeDomain there");
   world.reported_claims = {"uid-stray"};
   EXPECT_THAT(reconcile(world).actions, IsEmpty());
 }

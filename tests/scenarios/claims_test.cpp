@@ -65,7 +65,8 @@ TEST_F(Claims, OfAnotherNamespacesDomainAreToldAndNoMember) {
   ASSERT_TRUE(train);
 
   const std::string claim = claim_of_pod_from(template_yaml(train->meta.uid));
-  EXPECT_TRUE(tells("ResourceClaim", claim, "WrongNamespace", cat(other.ns(), "/train")));
+  EXPECT_TRUE(tells("ResourceClaim", claim, "WrongNamespace",
+                    cat("the ComputeDomain with UID ", train->meta.uid, " belongs to another")));
   EXPECT_TRUE(tells("Pod", "p", "FailedPrepareDynamicResources"));
   EXPECT_EQ(phase_of("p"), "Pending");
   ASSERT_EQ(other.computedomains().size(), 1U);

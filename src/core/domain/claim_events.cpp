@@ -26,14 +26,15 @@ std::vector<const api::ResourceClaim*> unreported_claims(const World& world) {
   return claims;
 }
 
+// Without the domain's name: its namespace is none of theirs.
 void tell_claims_of_other_namespaces(const World& world, Plan& plan) {
   for (const api::ResourceClaim* claim : unreported_claims(world)) {
     if (standing_of(*claim, world.view) != Standing::WrongNamespace) continue;
     plan.actions.emplace_back(event_on(
         reference_to(*claim), "WrongNamespace",
-        cat("names ComputeDomain ", api::to_string(api::name_of(world.view.domain->meta)),
-            ", which serves claims of its own namespace only; create a ComputeDomain in namespace ",
-            claim->meta.ns)));
+        cat("the ComputeDomain with UID ", world.view.uid,
+            " belongs to another namespace; a claim can only use one of its own namespace, ",
+            claim->meta.ns, ": create a ComputeDomain there")));
   }
 }
 
