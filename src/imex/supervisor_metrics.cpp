@@ -32,8 +32,10 @@ constexpr std::array<std::pair<char, const char*>, 9> kPeers{{{base::kConnected,
                                                               {kNotKnown, "NotKnown"}}};
 constexpr std::array<std::pair<Question, const char*>, 2> kQuestions{
     {{Question::State, "State"}, {Question::View, "View"}}};
-constexpr std::array<std::pair<Outcome, const char*>, 3> kOutcomes{
-    {{Outcome::Answer, "Answer"}, {Outcome::Refusal, "Refusal"}, {Outcome::Silence, "Silence"}}};
+constexpr std::array<std::pair<Outcome, const char*>, 4> kOutcomes{{{Outcome::Answer, "Answer"},
+                                                                    {Outcome::Refusal, "Refusal"},
+                                                                    {Outcome::Silence, "Silence"},
+                                                                    {Outcome::Unasked, "Unasked"}}};
 
 base::Number& state(base::Registry& registry, const std::string& name) {
   return registry.gauge("compute_domain_imex_state",

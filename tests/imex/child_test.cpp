@@ -4,7 +4,6 @@
 #include <gtest/gtest.h>
 #include <poll.h>
 #include <sys/ptrace.h>
-#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -12,6 +11,7 @@
 
 #include "base/directory.h"
 #include "compute_domain/base/descriptor.h"
+#include "imex/few_descriptors.h"
 #include "imex/process/control_tool.h"
 
 namespace cdom::imex {
@@ -100,16 +100,11 @@ TEST(Child, IsReapedAlsoWhereATracerHearsOfItsEndFirst) {
 }
 
 TEST(Child, WhatCannotBeWatchedDoesNotRun) {
-  rlimit before{};
-  getrlimit(RLIMIT_NOFILE, &before);
-  const int lowest = dup(STDIN_FILENO);
-  close(lowest);
-  // Enough for what comes before the pidfd: the pipe of the report, and /dev/null.
-  rlimit few = before;
-  few.rlim_cur = static_cast<rlim_t>(lowest) + 3;
-  setrlimit(RLIMIT_NOFILE, &few);
-  const auto child = Child::start(shell("exec sleep 60"));
-  setrlimit(RLIMIT_NOFILE, &before);
+  const auto child = [] {
+    // Enough for what comes before the pidfd: the pipe of the report, and /dev/null.
+    const FewDescriptors few(3);
+    return Child::start(shell("exec sleep 60"));
+  }();
   ASSERT_FALSE(child);
   EXPECT_THAT(child.error().message, HasSubstr("cannot watch a process"));
   EXPECT_EQ(waitpid(-1, nullptr, WNOHANG), -1) << "there is no child";
@@ -144,11 +139,15 @@ TEST(ControlTool, AToolThatFailsIsARefusalWithItsWords) {
   const ToolAnswer answer = answer_of(tool);
   EXPECT_EQ(answer.outcome, ToolAnswer::Outcome::Refusal);
   EXPECT_EQ(answer.text, "no daemon\n");
+}
 
+TEST(ControlTool, AToolThatCannotBeStartedIsNoRefusalOfTheDaemon) {
+  const base::SystemClock clock;
+  ControlTool tool(clock);
   tool.ask({.arguments = {"/nowhere/nvidia-imex-ctl"}}, std::chrono::seconds(10));
   const auto missing = tool.poll();
   ASSERT_TRUE(missing);
-  EXPECT_EQ(missing->outcome, ToolAnswer::Outcome::Refusal);
+  EXPECT_EQ(missing->outcome, ToolAnswer::Outcome::Unasked);
   EXPECT_THAT(missing->text, HasSubstr("/nowhere/nvidia-imex-ctl"));
 }
 

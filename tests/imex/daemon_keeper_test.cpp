@@ -17,6 +17,7 @@ using Question = AskTool::Question;
 Want some_want(const std::string& group = "g") { return {group, 0, "a\nb\n", "hash", "10.0.0.1"}; }
 ToolAnswer says(const std::string& text) { return {ToolAnswer::Outcome::Answer, text}; }
 ToolAnswer refusal() { return {ToolAnswer::Outcome::Refusal, "connection refused"}; }
+ToolAnswer unasked() { return {ToolAnswer::Outcome::Unasked, "cannot start a process"}; }
 ToolAnswer silence() { return {ToolAnswer::Outcome::Silence, ""}; }
 const char kView[] =
     R"({"nodes": {"0": {"status": "READY", "connections": {"1": {"status": "CONNECTED"}}}}})";
@@ -651,6 +652,39 @@ TEST_F(DaemonKeeperTest, OneRefusalOfAReadyDaemonIsAskedAgainAndTwoAreAFault) {
   }
 }
 
+TEST_F(DaemonKeeperTest, ADaemonThatNobodyCouldAskStaysAsItWas) {
+  become_ready();
+  const base::Duration seen = clock.elapsed();
+  while (clock.elapsed() - seen < seconds(30)) {
+    ASSERT_EQ(*next(), Action(AskTool{Question::View}));
+    keeper.answered(unasked());
+    EXPECT_EQ(keeper.status().phase, DaemonPhase::Ready);
+    EXPECT_THAT(keeper.status().message, HasSubstr("cannot start a process"));
+    EXPECT_EQ(keeper.status().peers.empty(), clock.elapsed() - seen >= seconds(10));
+    EXPECT_LE(*keeper.next_due() - clock.elapsed(), seconds(1)) << "it is asked again soon";
+  }
+  ASSERT_EQ(*next(), Action(AskTool{Question::View}));
+  keeper.answered(says(kView));
+  EXPECT_EQ(keeper.status().message, "");
+  EXPECT_FALSE(keeper.status().peers.empty());
+}
+
+TEST_F(DaemonKeeperTest, AQuestionThatWasNotAskedIsNoSecondRefusal) {
+  become_ready();
+  ASSERT_EQ(*next(), Action(AskTool{Question::View}));
+  keeper.answered(refusal());
+  ASSERT_EQ(*next(), Action(AskTool{Question::State}));
+  keeper.answered(refusal());
+  for (int i = 0; i < 3; ++i) {
+    ASSERT_EQ(*next(), Action(AskTool{Question::State}));
+    keeper.answered(unasked());
+    EXPECT_EQ(keeper.status().phase, DaemonPhase::Ready);
+  }
+  ASSERT_EQ(*next(), Action(AskTool{Question::State}));
+  keeper.answered(says("READY\n"));
+  EXPECT_EQ(keeper.status().message, "");
+}
+
 TEST_F(DaemonKeeperTest, ConnectionsWithoutNewsCountAsNoneAfterAWhile) {
   become_ready();
   const base::Duration seen = clock.elapsed();
@@ -730,6 +764,7 @@ TEST_F(DaemonKeeperTest, KeepsItsRulesUnderAnyOrderOfEvents) {
           break;
         case 4: {
           const ToolAnswer answer = random.chance(0.6)   ? says(is_view ? kView : "READY\n")
+                                    : random.chance(0.1) ? unasked()
                                     : random.chance(0.5) ? refusal()
                                                          : silence();
           k.answered(answer);

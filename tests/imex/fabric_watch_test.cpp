@@ -9,6 +9,7 @@
 #include <thread>
 
 #include "compute_domain/nvidia/fabric_verdict.h"
+#include "imex/few_descriptors.h"
 #include "imex/rig.h"
 #include "nvidia/driver.h"
 
@@ -115,6 +116,25 @@ TEST_F(FabricWatchTest, KillsAProcessThatHangsAndNamesTheCall) {
   EXPECT_EQ(clique(), nvidia::kClique7);
 }
 
+TEST_F(FabricWatchTest, KeepsWhatWasSaidWhileNoProcessCanBeStarted) {
+  ASSERT_TRUE(hears_news());
+  clock_.advance(minutes(1));
+  {
+    const FewDescriptors none(0);
+    EXPECT_FALSE(watch_.step());
+  }
+  EXPECT_EQ(clique(), nvidia::kClique7);
+  driver_.remove();
+  clock_.advance(seconds(5));
+  EXPECT_TRUE(hears_news()) << "it is asked again soon";
+}
+
+TEST_F(FabricWatchTest, SaysWhyNoProcessCouldBeStarted) {
+  const FewDescriptors none(0);
+  ASSERT_TRUE(watch_.step());
+  EXPECT_THAT(watch_.facts()->error, HasSubstr("cannot make a pipe: Too many open files"));
+}
+
 TEST_F(FabricWatchTest, APauseEndsTheProcessAndKeepsWhatWasSaid) {
   ASSERT_TRUE(hears_news());
   driver_.hang_in("nvmlDeviceGetGpuFabricInfoV");
@@ -157,7 +177,7 @@ TEST(FabricWatch, ACommandThatCannotBeStartedIsAFault) {
   const base::ManualClock clock;
   FabricWatch watch({.command = {"/nowhere/compute-domain-imex"}}, clock);
   ASSERT_TRUE(watch.step());
-  EXPECT_THAT(watch.facts()->error, HasSubstr("(starting)"));
+  EXPECT_THAT(watch.facts()->error, HasSubstr("cannot execute /nowhere/compute-domain-imex"));
 }
 
 TEST(FabricWatch, WithoutACommandThereAreNoFacts) {

@@ -289,7 +289,9 @@ void DaemonKeeper::answered(const ToolAnswer& answer) {
   if (asked_instance_ != status_.instance || !status_.running || status_.stopping) return;
   const DaemonPhase phase = status_.phase;
   const auto peers = status_.peers;
-  if (question == AskTool::Question::View) {
+  if (answer.outcome == ToolAnswer::Outcome::Unasked) {
+    see_unasked(answer.text);
+  } else if (question == AskTool::Question::View) {
     see_view(answer);
   } else {
     see_state(answer);
@@ -399,6 +401,15 @@ void DaemonKeeper::see_no_view(const std::string& what, bool is_silent) {
   status_.message = what;
   ask_again_after(Duration::zero());
   if (clock_.elapsed() - viewed_at_ >= times_.view_patience) status_.peers.clear();
+}
+
+// Nothing is known of the daemon that was not known before; only its connections grow old. Whatever
+// is asked next takes the message back.
+void DaemonKeeper::see_unasked(const std::string& why) {
+  lacks_view_ = false;
+  status_.message = cat("nvidia-imex is taken to be as it was, as it cannot be asked: ", why);
+  if (clock_.elapsed() - viewed_at_ >= times_.view_patience) status_.peers.clear();
+  ask_again_soon(step());
 }
 
 DaemonStatus DaemonKeeper::status() const {

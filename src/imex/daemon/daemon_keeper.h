@@ -112,6 +112,7 @@ class DaemonKeeper {
   void see_view(const ToolAnswer& answer);
   void see_fault(const std::string& what, bool has_listened);
   void see_no_view(const std::string& what, bool is_silent);
+  void see_unasked(const std::string& why);
   void ask_again_after(base::Duration delay);
   void ask_again_soon(base::Duration delay);
   void ask_about_lines();

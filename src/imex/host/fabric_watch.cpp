@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "compute_domain/base/log.h"
 #include "compute_domain/base/text.h"
 #include "imex/host/fabric_line.h"
 
@@ -37,6 +38,10 @@ FabricFacts FabricWatch::facts_in(const ToolAnswer& answer) const {
   }
   FabricFacts facts;
   facts.source = "NVML";
+  if (answer.outcome == ToolAnswer::Outcome::Unasked) {
+    facts.error = cat("NVML cannot be asked: ", answer.text);
+    return facts;
+  }
   facts.error = answer.outcome == ToolAnswer::Outcome::Silence
                     ? cat("NVML has not answered for ", base::short_duration(options_.patience),
                           " (", call, "): a GPU or its driver hangs")
@@ -59,6 +64,12 @@ bool FabricWatch::step() {
   const auto answer = process_.poll();
   if (!answer) return false;
   FabricFacts facts = facts_in(*answer);
+  if (answer->outcome == ToolAnswer::Outcome::Unasked && facts_) {
+    // This is about us; what the GPUs have said before stands.
+    base::log_warning("cannot read the NVLink fabric again", {{"error", facts.error}});
+    due_ = clock_.elapsed() + options_.retry;
+    return false;
+  }
   due_ = clock_.elapsed() + (is_unsettled(facts) ? options_.retry : options_.refresh);
   if (facts_ == facts) return false;
   facts_ = std::move(facts);

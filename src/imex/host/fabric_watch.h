@@ -1,8 +1,8 @@
 // FabricWatch: what the node's GPUs say about their NVLink fabric, by a process that asks NVML.
 //
 // A call into the GPU driver may never return, and may crash: then that process is killed or gone,
-// and the facts are the error, with the call. The next one asks when the last has ended. One
-// thread; nothing waits.
+// and the facts are the error, with the call. The next one asks when the last has ended. Where no
+// process can be started, the facts that there are stand. One thread; nothing waits.
 #pragma once
 
 #include <optional>

@@ -25,6 +25,12 @@ void tell_changes(const std::vector<NodeLack>& before, const std::vector<NodeLac
   }
 }
 
+std::string failure_of(ToolAnswer::Outcome outcome) {
+  if (outcome == ToolAnswer::Outcome::Silence) return "the look did not end in time";
+  return outcome == ToolAnswer::Outcome::Unasked ? "the look could not be started"
+                                                 : "the look has failed";
+}
+
 // nullopt: the process has not come to its end.
 std::optional<std::vector<NodeLack>> lacks_in(const ToolAnswer& answer) {
   std::vector<NodeLack> lacks;
@@ -86,10 +92,9 @@ bool NodeWatch::step() {
   if (!answer) return false;
   auto lacks = lacks_in(*answer);
   if (!lacks) {
-    const bool is_late = answer->outcome == ToolAnswer::Outcome::Silence;
-    base::log_warning("cannot look at what this node lacks",
-                      {{"error", is_late ? "the look did not end in time" : "the look has failed"},
-                       {"output", base::shortened(answer->text, 200)}});
+    base::log_warning(
+        "cannot look at what this node lacks",
+        {{"error", failure_of(answer->outcome)}, {"output", base::shortened(answer->text, 200)}});
   } else if (lacks != lacks_ && (agents_ != asked_agents_ || lacks != found_)) {
     found_ = agents_ == asked_agents_ ? std::move(lacks) : std::nullopt;
     due_ = clock_.elapsed() + options_.confirmation;

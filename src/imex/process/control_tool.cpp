@@ -29,7 +29,7 @@ void ControlTool::ask(Command command, base::Duration patience) {
   if (started) {
     child_.emplace(std::move(*started));
   } else {
-    failed_ = ToolAnswer{ToolAnswer::Outcome::Refusal, started.error().message};
+    failed_ = ToolAnswer{ToolAnswer::Outcome::Unasked, started.error().message};
   }
 }
 

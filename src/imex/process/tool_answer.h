@@ -12,8 +12,9 @@ namespace cdom::imex {
 struct ToolAnswer {
   enum class Outcome {
     Answer,
-    Refusal,  // could not be started, or exited with an error
+    Refusal,  // exited with an error
     Silence,  // did not end in time
+    Unasked,  // could not be started: this is about us, and about nobody whom it would ask
   };
   Outcome outcome = Outcome::Silence;
   std::string text;  // what it printed, or why it could not start
