@@ -3,21 +3,29 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <poll.h>
+#include <sys/mount.h>
 #include <sys/ptrace.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <csignal>
+#include <cstring>
 
 #include "base/directory.h"
 #include "compute_domain/base/descriptor.h"
+#include "compute_domain/base/files.h"
+#include "compute_domain/base/text.h"
 #include "imex/few_descriptors.h"
 #include "imex/process/control_tool.h"
 
 namespace cdom::imex {
 namespace {
 
+using ::testing::AllOf;
 using ::testing::HasSubstr;
+using ::testing::Not;
 
 bool becomes_readable(int fd, int milliseconds = 10'000) {
   pollfd one{.fd = fd, .events = POLLIN, .revents = 0};
@@ -28,6 +36,21 @@ Command shell(const std::string& script) {
   return {.arguments = {"/bin/sh", "-c", script},
           .environment = {"PATH=/usr/bin:/bin", "WORD=moon"}};
 }
+
+// Memory as a file system, in a folder of its own.
+class Mounted {
+ public:
+  explicit Mounted(std::string path) : path_(std::move(path)) {
+    mkdir(path_.c_str(), 0755);
+    if (mount("none", path_.c_str(), "tmpfs", 0, nullptr) != 0) ADD_FAILURE() << strerror(errno);
+  }
+  ~Mounted() { umount2(path_.c_str(), MNT_DETACH); }
+  Mounted(const Mounted&) = delete;
+  Mounted& operator=(const Mounted&) = delete;
+
+ private:
+  const std::string path_;
+};
 
 ToolAnswer answer_of(ControlTool& tool) {
   for (;;) {
@@ -120,6 +143,25 @@ TEST(Child, SeesItsOwnFilesInThePlaceOfOthers) {
   tool.ask(command, std::chrono::seconds(10));
   EXPECT_EQ(answer_of(tool).text, "right\n");
   EXPECT_EQ(dir.read("theirs"), "wrong\n") << "nobody else sees it";
+}
+
+TEST(Child, LetsGoOfWhatIsUnmountedOutside) {
+  const base::Directory dir;
+  const Mounted host(dir.at("host"));
+  // As what a node mounts for its pods: a mount is seen by all who have what it lies on.
+  ASSERT_EQ(mount(nullptr, dir.at("host").c_str(), nullptr, MS_SHARED, nullptr), 0);
+  std::optional<Mounted> volume(dir.at("host/volume"));
+  dir.write("theirs", "wrong\n");
+  Command command = shell("exec sleep 60");
+  command.mounts = {{dir.write("ours", "right\n"), dir.at("theirs")}};
+  const auto child = Child::start(command);
+  ASSERT_TRUE(child) << child.error().message;
+  const std::string mounts = base::cat("/proc/", child->pid(), "/mountinfo");
+  ASSERT_THAT(*base::read_file(mounts),
+              AllOf(HasSubstr("/host/volume "), HasSubstr(dir.at("theirs"))));
+  volume.reset();
+  EXPECT_THAT(*base::read_file(mounts),
+              AllOf(Not(HasSubstr("/host/volume ")), HasSubstr(dir.at("theirs"))));
 }
 
 TEST(ControlTool, GivesWhatTheToolPrintsAndNothingOfOurEnvironment) {

@@ -60,8 +60,10 @@ struct Prepared {
     dup2(prepared.output, STDERR_FILENO);
   }
   if (!command.mounts.empty()) {
+    // What others unmount goes away here too: a copy of its own would keep a volume busy for as
+    // long as the child runs. What the child mounts, nobody else sees.
     if (unshare(CLONE_NEWNS) != 0 ||
-        mount(nullptr, "/", nullptr, MS_REC | MS_PRIVATE, nullptr) != 0) {
+        mount(nullptr, "/", nullptr, MS_REC | MS_SLAVE, nullptr) != 0) {
       give_up(Failure::Namespace);
     }
     for (const BindMount& bind : command.mounts) {
