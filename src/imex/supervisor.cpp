@@ -72,6 +72,8 @@ class Supervisor::Loop {
   void act_on_keeper();
   [[nodiscard]] bool is_hosts() const { return !options_.host_socket.empty(); }
   void act(const StartChild& action);
+  Result<void> put_hosts();
+  Result<Child> start_daemon(const Want& want);
   void go_by_host(const StartChild& action);
   void act(const SignalChild& action);
   void act(const AskTool& action);
@@ -121,7 +123,7 @@ class Supervisor::Loop {
   std::vector<pollfd> polled_;
 };
 
-// A daemon must find its peers when it starts, so the hosts come first.
+// What cannot be written now is tried again before the daemon starts, by put_hosts().
 void Supervisor::Loop::resume() {
   auto saved = state_file_.load();
   const bool is_withdrawn = this->is_withdrawn();
@@ -194,17 +196,32 @@ void Supervisor::Loop::act_on_keeper() {
   }
 }
 
+// A daemon that starts without its peers' addresses would not dial them later either.
+Result<void> Supervisor::Loop::put_hosts() {
+  if (!hosts_) return {};
+  if (auto written = hosts_file_.write(*hosts_); !written) {
+    return Error{written.error().kind,
+                 cat("nvidia-imex would not find its peers' addresses: ", written.error().message)};
+  }
+  keeper_.set_hosts(*hosts_);
+  return {};
+}
+
+Result<Child> Supervisor::Loop::start_daemon(const Want& want) {
+  if (auto put = put_hosts(); !put) return put.error();
+  auto command = workshop_.prepare(want);
+  if (!command) return command.error();
+  command->captures_output = true;
+  command->kept_descriptor = life_.descriptor();
+  return Child::start(*command);
+}
+
 void Supervisor::Loop::act(const StartChild& action) {
   // What is left of an earlier question is about another daemon.
   tool_.forget();
   keeper_.answered({});
   if (is_hosts()) return go_by_host(action);
-  auto command = workshop_.prepare(action.want);
-  if (command) {
-    command->captures_output = true;
-    command->kept_descriptor = life_.descriptor();
-  }
-  auto child = command ? Child::start(*command) : Result<Child>(command.error());
+  auto child = start_daemon(action.want);
   if (!child) {
     base::log_error("cannot start nvidia-imex",
                     {{"group", action.want.group}, {"error", child.error().message}});

@@ -21,6 +21,7 @@ namespace cdom::imex {
 namespace {
 
 using std::chrono::milliseconds;
+using ::testing::AllOf;
 using ::testing::HasSubstr;
 using ::testing::SizeIs;
 
@@ -327,6 +328,29 @@ TEST(ImexSupervisor, ASuccessorOfTheSameBootGoesOnAndOneOfAnotherBootDoesNot) {
   EXPECT_EQ(rig.node(0).agent->state->phase, DaemonPhase::Stopped);
   EXPECT_EQ(rig.node(0).agent->state->group, "");
   EXPECT_EQ(rig.node(0).agent->state->instance, "");
+}
+
+TEST(ImexSupervisor, ASuccessorStartsNoDaemonThatWouldNotFindItsPeers) {
+  Rig rig(1);
+  rig.start(0);
+  ASSERT_TRUE(rig.until_phase(0, DaemonPhase::Ready));
+  Node& node = rig.node(0);
+  node.close();
+  // Nobody can write a file there.
+  std::filesystem::remove(node.dir.at("hosts"));
+  std::filesystem::create_directory(node.dir.at("hosts"));
+  ASSERT_TRUE(node.open());
+  ASSERT_TRUE(rig.until([&] { return node.agent->state.has_value(); }));
+  EXPECT_EQ(node.agent->state->phase, DaemonPhase::Failed);
+  EXPECT_THAT(node.agent->state->message,
+              AllOf(HasSubstr("its peers' addresses"), HasSubstr(node.dir.at("hosts"))));
+  EXPECT_EQ(node.agent->state->hosts_revision, "");
+  EXPECT_THAT(daemon_pids(), SizeIs(0));
+
+  std::filesystem::remove(node.dir.at("hosts"));
+  node.dir.write("hosts", "127.0.0.1 localhost\n");
+  ASSERT_TRUE(rig.until_phase(0, DaemonPhase::Ready)) << "nobody has to ask for it";
+  EXPECT_EQ(node.agent->state->hosts_revision, rig.hosts().revision);
 }
 
 TEST(ImexSupervisor, TellsItsAddressAndASuccessorAtAnotherLeavesTheStartToTheAgent) {
