@@ -22,14 +22,16 @@ namespace {
 constexpr std::size_t kMostConnections = 16;
 // Who has this much to read gets nothing new to do.
 constexpr std::size_t kMostUnread = std::size_t{64} << 10;
+// Where nobody can be accepted, as there are no more files or no memory.
+constexpr base::Duration kDoorRest = std::chrono::seconds(1);
 
 }  // namespace
 
 base::Result<AgentServer> AgentServer::listen(const std::string& path, std::set<uid_t> allowed,
-                                              std::string program) {
+                                              std::string program, const base::Clock& clock) {
   auto door = open(path);
   if (!door) return door.error();
-  return AgentServer(path, std::move(*door), std::move(allowed), std::move(program));
+  return AgentServer(path, std::move(*door), std::move(allowed), std::move(program), clock);
 }
 
 base::Result<AgentServer::Door> AgentServer::open(const std::string& path) {
@@ -72,13 +74,18 @@ void AgentServer::look_after_file() {
 }
 
 void AgentServer::add_to(std::vector<pollfd>& polled) const {
-  polled.push_back({.fd = door_.socket.get(), .events = POLLIN, .revents = 0});
+  if (!next_due()) polled.push_back({.fd = door_.socket.get(), .events = POLLIN, .revents = 0});
   for (const Connection& connection : connections_) {
     short events = 0;
     if (connection.out.size() < kMostUnread) events |= POLLIN;
     if (!connection.out.empty()) events |= POLLOUT;
     polled.push_back({.fd = connection.socket.get(), .events = events, .revents = 0});
   }
+}
+
+std::optional<base::Duration> AgentServer::next_due() const {
+  if (!rests_until_ || *rests_until_ <= clock_.elapsed()) return std::nullopt;
+  return rests_until_;
 }
 
 std::int64_t AgentServer::agents() const {
@@ -123,7 +130,10 @@ void AgentServer::accept_all() {
   for (;;) {
     base::Descriptor accepted(
         accept4(door_.socket.get(), nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK));
-    if (!accepted) return;
+    if (!accepted && (errno == EINTR || errno == ECONNABORTED)) continue;
+    if (!accepted && errno == EAGAIN) return;
+    if (!accepted) return rest();
+    rests_until_.reset();
     ucred peer{};
     socklen_t size = sizeof peer;
     const bool is_known = getsockopt(accepted.get(), SOL_SOCKET, SO_PEERCRED, &peer, &size) == 0;
@@ -139,6 +149,13 @@ void AgentServer::accept_all() {
     connections_.push_back({.socket = std::move(accepted), .in = {}, .out = {}});
     connections_.back().out = encode(Notice(Hello{kProtocolVersion, program_}));
   }
+}
+
+// Who waits there stays readable, and would keep the loop busy. One word for a row of failures.
+void AgentServer::rest() {
+  const auto error = base::system_error(cat("cannot accept a connection on ", path_));
+  if (!rests_until_) base::log_error(error.message + "; tried again each second");
+  rests_until_ = clock_.elapsed() + kDoorRest;
 }
 
 void AgentServer::read_from(Connection& connection, const Calls& calls) {

@@ -15,6 +15,7 @@
 #include <string>
 #include <vector>
 
+#include "compute_domain/base/clock.h"
 #include "compute_domain/base/descriptor.h"
 #include "compute_domain/base/result.h"
 #include "compute_domain/imex/protocol.h"
@@ -32,13 +33,15 @@ class AgentServer {
   };
   // Replaces a socket that nobody serves any more: the caller holds the lock that says so.
   static base::Result<AgentServer> listen(const std::string& path, std::set<uid_t> allowed,
-                                          std::string program);
+                                          std::string program, const base::Clock& clock);
 
   // Puts the socket file back where somebody has removed or replaced it: who is connected sees
   // nothing of that, and a new agent, or a probe, finds nobody. Call it again and again.
   void look_after_file();
 
   void add_to(std::vector<pollfd>& polled) const;
+  // When add_to() has more without other news.
+  [[nodiscard]] std::optional<base::Duration> next_due() const;
   // How many watch as agents: those of this node, as only allowed users are heard.
   [[nodiscard]] std::int64_t agents() const;
   // Does what the sockets in `polled` have for us.
@@ -67,8 +70,10 @@ class AgentServer {
     FileId file;
   };
 
-  AgentServer(std::string path, Door door, std::set<uid_t> allowed, std::string program)
-      : path_(std::move(path)),
+  AgentServer(std::string path, Door door, std::set<uid_t> allowed, std::string program,
+              const base::Clock& clock)
+      : clock_(clock),
+        path_(std::move(path)),
         door_(std::move(door)),
         allowed_(std::move(allowed)),
         program_(std::move(program)) {}
@@ -77,15 +82,18 @@ class AgentServer {
   static std::optional<FileId> file_at(const std::string& path);
 
   void accept_all();
+  void rest();
   void read_from(Connection& connection, const Calls& calls);
   void answer(Connection& connection, const std::string& line, const Calls& calls);
   void refuse(Connection& connection, const Hello& agent);
   static void write_to(Connection& connection, const Calls& calls);
   void drop_ended();
 
+  const base::Clock& clock_;
   std::string path_;
   Door door_;
-  std::string problem_;  // that kept the file from being put back
+  std::optional<base::Duration> rests_until_;  // accepting has failed: not again before
+  std::string problem_;                        // that kept the file from being put back
   std::set<uid_t> allowed_;
   std::string program_, refused_;  // the agent that was refused last
   std::list<Connection> connections_;

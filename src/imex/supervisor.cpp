@@ -302,7 +302,7 @@ void Supervisor::Loop::wait(Duration patience) {
   const auto credentials_due =
       has_credentials ? std::optional(check_credentials_at_) : std::nullopt;
   for (const auto& due : {keeper_.next_due(), tool_.next_due(), fabric_.next_due(),
-                          node_.next_due(), check_due, credentials_due}) {
+                          node_.next_due(), server_.next_due(), check_due, credentials_due}) {
     if (due) patience = std::clamp(*due - now, Duration::zero(), patience);
   }
   polled_.clear();
@@ -488,7 +488,8 @@ Result<std::unique_ptr<Supervisor>> Supervisor::open(SupervisorOptions options,
                  cat("another compute-domain-imex has ", options.directory)};
   }
   std::set<uid_t> allowed(options.allowed_users.begin(), options.allowed_users.end());
-  auto server = AgentServer::listen(options.socket_path, std::move(allowed), options.program);
+  auto server =
+      AgentServer::listen(options.socket_path, std::move(allowed), options.program, clock);
   if (!server) return server.error();
   // Before anything that an agent may have withdrawn is read: it looks whether this is held last.
   auto life = base::LifeMark::hold(life_mark_of(options.socket_path));

@@ -15,6 +15,7 @@
 #include "compute_domain/base/files.h"
 #include "compute_domain/base/text.h"
 #include "imex/daemon/state_file.h"
+#include "imex/few_descriptors.h"
 #include "imex/rig.h"
 
 namespace cdom::imex {
@@ -412,6 +413,24 @@ TEST(ImexSupervisor, PutsBackASocketThatVanishes) {
     EXPECT_FALSE(rig.ask(node, Request(rig.hosts()))) << "by the connection that it had";
     EXPECT_EQ(daemon_pids(), pids);
   }
+}
+
+TEST(ImexSupervisor, RestsWhereItCanAcceptNobody) {
+  Rig rig(1);
+  Node& node = rig.node(0);
+  ASSERT_TRUE(rig.until([&] { return node.agent->state.has_value(); }));
+  TestAgent another(node.options.socket_path);
+  int steps = 0;
+  {
+    const FewDescriptors none(0);
+    const base::Duration end = node.clock.elapsed() + milliseconds(300);
+    for (; node.clock.elapsed() < end; ++steps) node.supervisor->step(milliseconds(100));
+  }
+  EXPECT_LE(steps, 20);
+  EXPECT_TRUE(rig.until([&] {
+    another.read();
+    return another.hello.has_value();
+  })) << "once it can";
 }
 
 TEST(ImexSupervisor, HearsOnlyAllowedUsers) {

@@ -306,7 +306,8 @@ TEST(FabricProgram, OfTheAgentEndsOnASignalWhileTheSupervisorWaitsForNvml) {
 TEST(FabricProgram, OfTheAgentWatchesTheSupervisorAndIsNoAgent) {
   const base::Directory dir;
   const std::string socket = dir.at("imex.sock");
-  auto server = imex::AgentServer::listen(socket, {geteuid()}, kImex);
+  const base::SystemClock clock;
+  auto server = imex::AgentServer::listen(socket, {geteuid()}, kImex, clock);
   ASSERT_TRUE(server) << server.error().message;
   bool has_agent = false;
   const imex::AgentServer::Calls calls{
