@@ -278,7 +278,7 @@ class NodeAgent::Shell {
     show_pods(world);
     refusals_.see(world.prepares, world.unprepares);
     world.refused = refusals_.all();
-    setbacks_.keep_only(checkpoint_, world.prepares);
+    setbacks_.keep_only(world);
     world.setbacks = setbacks_.all();
     if (const auto fault = channel_fault()) world.faults.push_back(*fault);
     world.channel_count = ports_.channels.count();

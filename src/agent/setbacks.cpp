@@ -28,11 +28,13 @@ void Setbacks::failed(const std::string& of, const std::string& error) {
 
 void Setbacks::succeeded(const std::string& of) { rows_.erase(of); }
 
-void Setbacks::keep_only(const core::Checkpoint& checkpoint,
-                         const std::vector<core::WantedClaim>& wanted) {
+void Setbacks::keep_only(const core::NodeWorld& world) {
+  const auto has = [](const std::vector<core::WantedClaim>& wanted, const std::string& uid) {
+    return std::ranges::any_of(wanted, [&](const auto& w) { return w.claim.uid == uid; });
+  };
   std::erase_if(rows_, [&](const auto& row) {
-    return row.first != core::kDaemonSetback && !checkpoint.claims.contains(row.first) &&
-           std::ranges::none_of(wanted, [&](const auto& w) { return w.claim.uid == row.first; });
+    return row.first != core::kDaemonSetback && !world.checkpoint.claims.contains(row.first) &&
+           !has(world.prepares, row.first) && !has(world.unprepares, row.first);
   });
 }
 

@@ -18,7 +18,7 @@ class Setbacks {
   void failed(const std::string& of, const std::string& error);
   void succeeded(const std::string& of);
   // Drops those of claims that neither the checkpoint nor kubelet names.
-  void keep_only(const core::Checkpoint& checkpoint, const std::vector<core::WantedClaim>& wanted);
+  void keep_only(const core::NodeWorld& world);
 
   [[nodiscard]] std::map<std::string, core::Setback> all() const;
 

@@ -716,6 +716,23 @@ TEST(NodeAgent, FindsTheClaimsOfALostCheckpointInTheirFiles) {
   EXPECT_FALSE(rig.imex.daemon.running);
 }
 
+TEST(NodeAgent, RemovesTheFileOfAClaimThatItDoesNotKnow) {
+  Rig rig;
+  rig.settle();
+  const core::ClaimRef claim{"team-a", "lost", "lost-uid"};
+  rig.channels.channels[claim.uid] = {0, 1};
+  rig.channels.errors.emplace(claim.uid, base::Error{base::ErrorKind::Unavailable, "read-only"});
+  rig.agent->unprepare(claim);
+  rig.settle();
+  const ClaimStep waiting = rig.agent->unprepare(claim);
+  EXPECT_EQ(waiting.state, ClaimStep::State::Waiting);
+  EXPECT_THAT(waiting.reason, HasSubstr("read-only"));
+  rig.channels.errors.clear();
+  rig.pass(seconds(3));
+  EXPECT_EQ(rig.unprepare(claim).state, ClaimStep::State::Done);
+  EXPECT_THAT(rig.channels.channels, IsEmpty());
+}
+
 TEST(NodeAgent, TellsAFabricThatCannotBeReadInLogAndReport) {
   Rig rig;
   rig.fabric.reading = {std::nullopt, "NVML: driver not loaded"};

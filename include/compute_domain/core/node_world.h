@@ -40,10 +40,11 @@ struct NodeTimes {
   base::Duration first_contact = std::chrono::seconds(5);
   base::Duration recovery_notice = std::chrono::seconds(10);
   base::Duration admission_patience = std::chrono::seconds(5);
-  base::Duration prepare_patience = std::chrono::seconds(40);  // kubelet's own deadline is 45 s
-  base::Duration retry_look_up = std::chrono::seconds(1);      // of an answer that was an error
-  base::Duration doubt_look_up = std::chrono::minutes(1);      // of a claim that nobody admits
-  base::Duration pending_notice = std::chrono::seconds(5);     // before a wait is reported
+  base::Duration prepare_patience = std::chrono::seconds(40);   // kubelet's own deadline is 45 s
+  base::Duration takeover_patience = std::chrono::seconds(10);  // of an unprepare, with node lists
+  base::Duration retry_look_up = std::chrono::seconds(1);       // of an answer that was an error
+  base::Duration doubt_look_up = std::chrono::minutes(1);       // of a claim that nobody admits
+  base::Duration pending_notice = std::chrono::seconds(5);      // before a wait is reported
   base::Duration stale_grace = std::chrono::minutes(10);
   base::Duration old_list_look_up = std::chrono::minutes(5);  // of a clique that is not watched
 };

@@ -22,6 +22,18 @@ TEST(NodeUnprepare, SucceedsForAClaimThatIsNotKnown) {
   EXPECT_TRUE(scene.unprepared.contains("a-uid"));
 }
 
+TEST(NodeUnprepare, OfAClaimThatIsNotKnownRemovesItsChannelFirst) {
+  NodeScene scene;
+  scene.settle().injected = {"a-uid"};
+  scene.world.setbacks["a-uid"] = {"cannot remove it", scene.world.elapsed + seconds(1)};
+  scene.unprepare("a").settle();
+  EXPECT_FALSE(scene.unprepared.contains("a-uid"));
+  EXPECT_EQ(scene.reason("a"), "cannot remove it");
+  scene.advance(seconds(1)).settle();
+  EXPECT_TRUE(scene.unprepared.contains("a-uid"));
+  EXPECT_THAT(scene.injected, testing::IsEmpty());
+}
+
 TEST(NodeUnprepare, OfTheLastClaimStopsTheDaemonAndSaysStopped) {
   NodeScene scene = serving();
   scene.unprepare("a").settle();

@@ -118,6 +118,47 @@ TEST(LostCheckpoint, IsMadeGoodByTheInjectedChannelsWhenTheReportIsLostToo) {
   EXPECT_EQ(scene.group()->state, api::DaemonState::Stopped);
 }
 
+// Where the lists are not there yet, and neither is the report.
+NodeScene without_checkpoint_or_lists() {
+  NodeScene scene = serving(2);
+  scene.world.checkpoint = {};
+  scene.world.report.objects.clear();
+  scene.world.report.current = scene.world.lists_synced = false;
+  scene.world.held = {{claim_ref("a"), {0, 1}}};
+  scene.show_no_lists().restart_agent();
+  return scene;
+}
+
+TEST(LostCheckpoint, KeepsAClaimThatIsUnpreparedUntilItsDaemonIsKnown) {
+  NodeScene scene = without_checkpoint_or_lists();
+  scene.unprepare("a").settle();
+  EXPECT_FALSE(scene.unprepared.contains("a-uid"));
+  EXPECT_TRUE(scene.injected.contains("a-uid"));
+  EXPECT_THAT(scene.reason("a"), HasSubstr("the node lists are not read yet"));
+  EXPECT_EQ(scene.stops, 0);
+
+  scene.world.report.current = scene.world.lists_synced = true;
+  scene.show(train(2).admits("a")).settle();
+  EXPECT_TRUE(scene.unprepared.contains("a-uid"));
+  EXPECT_FALSE(scene.injected.contains("a-uid"));
+  EXPECT_EQ(scene.stops, 1);
+  EXPECT_EQ(scene.group()->state, api::DaemonState::Stopped);
+}
+
+TEST(LostCheckpoint, LetsGoOfAClaimAtOnceWhereNoDaemonIsLeftToItself) {
+  for (const bool is_hosts : {true, false}) {
+    NodeScene scene = without_checkpoint_or_lists();
+    if (is_hosts) {
+      scene.world.daemon->host_managed = true;
+    } else {
+      scene.daemon_has_ended();
+    }
+    scene.unprepare("a").settle();
+    EXPECT_TRUE(scene.unprepared.contains("a-uid"));
+    EXPECT_FALSE(scene.injected.contains("a-uid"));
+  }
+}
+
 TEST(LostCheckpoint, GivesTheSameDevicesWhenKubeletAsksAgain) {
   NodeScene scene = serving(2);
   scene.world.checkpoint = {};

@@ -144,6 +144,33 @@ void go_on_ending(NodeDraft& draft, const std::string& uid) {
   draft.save_checkpoint();
 }
 
+// Whether a daemon runs here, after the checkpoint was lost, that can be taken over with the claim,
+// as its file tells, as soon as the node lists are there.
+bool awaits_takeover(const NodeDraft& draft, const std::string& uid) {
+  const NodeWorld& world = draft.world;
+  const auto& daemon = world.daemon;
+  const bool has_file = std::ranges::find(world.held, uid, [](const HeldClaim& held) {
+                          return held.claim.uid;
+                        }) != world.held.end();
+  return (has_file || !world.knows_held) && !world.lists_synced && !draft.checkpoint.served &&
+         daemon && daemon->running && !daemon->host_managed &&
+         !draft.checkpoint.stopped.contains(daemon->group);
+}
+
+// Its file may be there all the same, and is the last word about a claim of a lost checkpoint.
+void end_unknown(NodeDraft& draft, const WantedClaim& wanted) {
+  const std::string& uid = wanted.claim.uid;
+  const base::Duration patience_ends = wanted.since + draft.world.times.takeover_patience;
+  if (awaits_takeover(draft, uid) && draft.world.elapsed < patience_ends) {
+    draft.look_again_at(patience_ends);
+    return draft.wait(uid, cat("the daemon of IMEX group ", draft.world.daemon->group,
+                               " runs, and the node lists are not read yet that tell its claims"));
+  }
+  if (const Setback* setback = draft.held_back(uid)) return draft.wait(uid, setback->error);
+  draft.add(RemoveCdi{uid});
+  draft.add(AnswerUnprepared{uid});
+}
+
 bool is_held_for_long(const NodeWorld& world, const std::string& uid, const PreparedClaim& claim) {
   const auto since = world.held_since.find(uid);
   return !claim.held_by.empty() && since != world.held_since.end() &&
@@ -179,7 +206,16 @@ void remember_stopped(Checkpoint& checkpoint) {
 }
 
 void end_claims(NodeDraft& draft) {
-  for (const WantedClaim& wanted : draft.world.unprepares) begin_ending(draft, wanted.claim.uid);
+  std::vector<std::string> asked;
+  for (const WantedClaim& wanted : draft.world.unprepares) {
+    const std::string& uid = wanted.claim.uid;
+    if (draft.checkpoint.claims.contains(uid)) {
+      begin_ending(draft, uid);
+      asked.push_back(uid);
+    } else {
+      end_unknown(draft, wanted);
+    }
+  }
   std::vector<std::string> ending;
   for (const auto& [uid, claim] : draft.checkpoint.claims) {
     if (claim.phase == ClaimPhase::Ending) ending.push_back(uid);
@@ -188,8 +224,7 @@ void end_claims(NodeDraft& draft) {
   if (is_newest_agent(draft.world)) {
     for (const std::string& uid : ending) go_on_ending(draft, uid);
   }
-  for (const WantedClaim& wanted : draft.world.unprepares) {
-    const std::string& uid = wanted.claim.uid;
+  for (const std::string& uid : asked) {
     const auto it = draft.checkpoint.claims.find(uid);
     // Kubelet goes on with the pod only when it has its answer, and only then ends it.
     if (it == draft.checkpoint.claims.end() || !it->second.held_by.empty()) {

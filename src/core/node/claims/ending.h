@@ -1,8 +1,9 @@
 // Ending claims: Unprepare, a claim that is proven stale, and the daemon that ends with the last.
 //
-// How it goes: end_claims(). What it guarantees: nothing here waits for the API server; after a
-// crash anywhere a claim goes on ending; a report never has "stopped" for a daemon that may run.
-// Nothing else stops a daemon for good.
+// How it goes: end_claims(). What it guarantees: nothing here waits for the API server, except the
+// end of a claim that the checkpoint does not name while a daemon runs that it does not name
+// either; after a crash anywhere a claim goes on ending; a report never has "stopped" for a daemon
+// that may run. Nothing else stops a daemon for good.
 #pragma once
 
 #include <set>
@@ -16,7 +17,8 @@ namespace cdom::core {
 // when the claim was the last of its group. Once the daemon has ended, the claim leaves the
 // checkpoint and the group becomes "stopped" there. Kubelet also unprepares the claims of pods that
 // were deleted by force while their containers run on: where its PodsAPI shows such a pod, the call
-// is answered and the claim waits for the pod's end.
+// is answered and the claim waits for the pod's end. Of a claim that the checkpoint does not name
+// the injection is removed, once a daemon that is left of a lost checkpoint was taken over.
 void end_claims(NodeDraft& draft);
 
 // Takes a claim that only waits for the end of its pods back into use, as kubelet wants it again
