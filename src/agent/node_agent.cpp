@@ -278,7 +278,8 @@ class NodeAgent::Shell {
     show_pods(world);
     refusals_.see(world.prepares, world.unprepares);
     world.refused = refusals_.all();
-    setbacks_.keep_only(world);
+    // Of an earlier boot any file may be one that cannot be removed.
+    if (!core::has_rebooted(world)) setbacks_.keep_only(world);
     world.setbacks = setbacks_.all();
     if (const auto fault = channel_fault()) world.faults.push_back(*fault);
     world.channel_count = ports_.channels.count();
@@ -294,7 +295,7 @@ class NodeAgent::Shell {
                       world.daemon && world.daemon->phase == base::DaemonPhase::Recovering);
     server_.show(world);
     const bool may_begin = (world.daemon && world.daemon->running) || core::admits_here(world);
-    if (!checkpoint_.served && may_begin) show_held(world);
+    if ((!checkpoint_.served && may_begin) || core::has_rebooted(world)) show_held(world);
     for (const auto& [uid, reading] : world.readings) {
       if (reading.gone_since && ports_.kubelet.knows(uid)) world.known_to_kubelet.insert(uid);
     }

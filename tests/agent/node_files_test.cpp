@@ -27,7 +27,7 @@ class NodeFiles {
     rig.agent.reset();
     rig.agent = std::make_unique<SteppedAgent>(
         rig.client, NodePorts{fabric, rig.imex, checkpoints, channels, kubelet}, rig.clock,
-        NodeAgentOptions{.self = {kNode, "boot-1", "10.0.0.1"},
+        NodeAgentOptions{.self = {kNode, boot_id, "10.0.0.1"},
                          .times = {},
                          .operator_namespace = kNamespace,
                          .seed = 7});
@@ -39,6 +39,7 @@ class NodeFiles {
     return decoded ? *decoded : core::Checkpoint();
   }
 
+  std::string boot_id = "boot-1";
   const base::Directory dir;
   FileFabric fabric{dir.at("fabric.yaml")};
   FileCheckpointStore checkpoints{dir.at("plugin/checkpoint")};
@@ -66,6 +67,22 @@ TEST(NodeFiles, AClaimIsPreparedAndUnpreparedAcrossAgents) {
   EXPECT_EQ(node.rig.unprepare(claim).state, ClaimStep::State::Done);
   EXPECT_THAT(node.channels.written()->by_claim, IsEmpty());
   EXPECT_THAT(node.checkpoint().claims, IsEmpty());
+}
+
+TEST(NodeFiles, NoFileOfAnEarlierBootStaysWhenTheCheckpointDoesNotNameItsClaim) {
+  NodeFiles node;
+  node.start_agent();
+  const core::ClaimRef claim = node.rig.make_claim("a");
+  node.rig.write_list({claim.uid});
+  const std::string before = node.dir.read("plugin/checkpoint");
+  ASSERT_EQ(node.rig.prepare(claim).state, ClaimStep::State::Done);
+  // The disk had it no later than this, and the file of the claim.
+  node.dir.write("plugin/checkpoint", before);
+  node.rig.imex.daemon = {};
+  node.boot_id = "boot-2";
+  node.start_agent();
+  EXPECT_EQ(node.checkpoint().boot_id, "boot-2");
+  EXPECT_THAT(node.channels.written()->by_claim, IsEmpty());
 }
 
 TEST(NodeFiles, ATornCheckpointIsSetAsideAndTheRunningDaemonTakenOver) {

@@ -236,13 +236,17 @@ struct NodeWorld {
   std::map<std::string, PeerReading> peers;       // by node
   std::map<std::string, ListReading> old_lists;   // by group
   std::set<std::string> known_to_kubelet;         // of the checkpoint's claims, by UID
-  std::vector<HeldClaim> held;                    // while the checkpoint serves no group
-  bool knows_held = false;                        // these are all of them
+  // While the checkpoint serves no group, or is of an earlier boot.
+  std::vector<HeldClaim> held;
+  bool knows_held = false;       // these are all of them
   base::Duration asked_since{};  // since when kubelet has wanted something, or has had a claim here
   std::vector<NodeFault> faults;               // besides the fabric's
   std::map<std::string, Setback> setbacks;     // by claim UID
   std::map<std::string, std::string> refused;  // why kubelet got no claim last, by its UID
 };
+
+// Whether the checkpoint is of an earlier boot: no claim, channel or daemon of it can be left.
+bool has_rebooted(const NodeWorld& world);
 
 // Whether the node list of an IMEX group with a table admits a claim on this node.
 bool admits_here(const NodeWorld& world);

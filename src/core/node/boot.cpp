@@ -1,6 +1,7 @@
 #include "core/node/boot.h"
 
 #include <algorithm>
+#include <set>
 
 #include "core/node/claims/ending.h"
 
@@ -13,7 +14,11 @@ bool has_rebooted(const NodeWorld& world) {
 void forget_earlier_boot(NodeDraft& draft) {
   const NodeWorld& world = draft.world;
   if (draft.held_back(kDaemonSetback) != nullptr) return;
-  for (const auto& [uid, claim] : draft.checkpoint.claims) {
+  // The disk may have lost what the checkpoint said last, and have kept a file.
+  std::set<std::string> uids;
+  for (const auto& [uid, claim] : draft.checkpoint.claims) uids.insert(uid);
+  for (const HeldClaim& held : world.held) uids.insert(held.claim.uid);
+  for (const std::string& uid : uids) {
     // A file that cannot be removed names a claim that nobody has any more.
     if (!world.setbacks.contains(uid)) draft.add(RemoveCdi{uid});
   }

@@ -5,8 +5,7 @@
 
 namespace cdom::core {
 
-// The checkpoint is of an earlier boot: no claim, channel or daemon of it can be left.
-bool has_rebooted(const NodeWorld& world);
+// Empties a checkpoint of an earlier boot, and removes the CDI files of all claims.
 void forget_earlier_boot(NodeDraft& draft);
 
 // The clique that the node serves: what the fabric said first, and something else only when nothing

@@ -311,6 +311,22 @@ TEST(NodeReboot, ForgetsEverythingOfTheEarlierBoot) {
   EXPECT_EQ(scene.starts, 1);
 }
 
+TEST(NodeReboot, RemovesAlsoChannelsThatTheCheckpointDoesNotName) {
+  NodeScene scene = serving();
+  scene.world.self.boot_id = "boot-2";
+  scene.injected.insert({"lost-uid", "stuck-uid"});
+  scene.world.held = {
+      {claim_ref("a"), {0, 1}}, {{"", "", "lost-uid"}, {0, 1}}, {{"", "", "stuck-uid"}, {0, 1}}};
+  scene.world.setbacks["stuck-uid"] = {"cannot remove its file", scene.world.elapsed + seconds(1)};
+  scene.daemon_has_ended();
+  EXPECT_EQ(std::ranges::count(scene.plan().on_node, NodeIntent(RemoveCdi{"a-uid"})), 1);
+  NodeScene::apply_each(scene.plan(), [&](const auto& intent) {
+    scene.apply(intent);
+    return true;
+  });
+  EXPECT_THAT(scene.injected, testing::ElementsAre("stuck-uid"));
+}
+
 NodeScene with_a_claim_that_is_gone() {
   NodeScene scene = serving();
   api::NodeList list = train(1);
