@@ -106,6 +106,13 @@ bool has_other_label(const api::Node* before, const api::Node& after) {
          before->meta.annotations != after.meta.annotations;
 }
 
+bool is_of_same_clique(const api::ComputeDomainNode* a, const api::ComputeDomainNode* b) {
+  const auto clique = [](const auto* report) {
+    return report == nullptr ? std::nullopt : api::clique_of(report->status);
+  };
+  return clique(a) == clique(b);
+}
+
 bool is_status_only(const api::ComputeDomain& a, const api::ComputeDomain& b) {
   return a.meta.uid == b.meta.uid && a.spec == b.spec &&
          a.meta.is_deleting() == b.meta.is_deleting();
@@ -178,9 +185,19 @@ void Triggers::add_domains_of_reservations(const core::StoredList* before,
   }
 }
 
-void Triggers::add_domains_of_node(const std::string& node) const {
+std::set<std::string> Triggers::domains_with_pods_on(const std::string& node) const {
   std::set<std::string> uids;
-  for (const auto& claim : claims_on(from_, node)) uids.merge(domains_named_by(*claim));
+  for (const auto& claim : from_.stores.claims.by_index(kByNode, node)) {
+    uids.merge(domains_named_by(*claim));
+  }
+  for (const api::ObjectName& name : workloads_.shared_on(node)) {
+    if (const auto claim = from_.stores.claims.get(name)) uids.merge(domains_named_by(*claim));
+  }
+  return uids;
+}
+
+void Triggers::add_domains_of_node(const std::string& node) const {
+  std::set<std::string> uids = domains_with_pods_on(node);
   for (const auto& map : from_.stores.lists.by_index(kByNode, node)) {
     if (core::is_of_clique(map->meta)) {
       add_(clique_key(map->meta.label(api::kCliqueLabel)));
@@ -405,9 +422,7 @@ void Triggers::add_deletions_with_slots_in(const std::string& clique) const {
 // Those that have a claim on a node of the list, with a channel or without.
 void Triggers::add_domains_on_nodes_in(const core::StoredList& stored) const {
   std::set<std::string> uids;
-  for (const std::string& node : nodes_in(stored)) {
-    for (const auto& claim : claims_on(from_, node)) uids.merge(domains_named_by(*claim));
-  }
+  for (const std::string& node : nodes_in(stored)) uids.merge(domains_with_pods_on(node));
   for (const std::string& uid : uids) add_(domain_key(uid));
 }
 
@@ -490,6 +505,9 @@ void Triggers::on_change(const api::ComputeDomainNode* before,
       before != nullptr && after != nullptr && is_as_credible(*before, *after);
   if (!is_credible_still || from_.stores.nodes.get({"", node}) == nullptr) add_(report_key(node));
   if (!is_as_fit(before, after)) add_waiting();
+  // A shared claim has a seat only of a node that is of its clique.
+  const bool has_other_clique = !is_of_same_clique(before, after);
+  if (has_other_clique && !workloads_.shared_on(node).empty()) add_placement();
   if (before != nullptr && after != nullptr && is_same(*before, *after)) return;
   add_domains_of_node(node);
   add_agent_label(node);

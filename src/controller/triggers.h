@@ -45,6 +45,9 @@ class Triggers {
   std::set<std::string> domains_of_claim(const api::ResourceClaim& claim) const;
   // And of any other, as far as it is known.
   std::set<std::string> domains_named_by(const api::ResourceClaim& claim) const;
+  // Those with a claim on the node, and with a shared one that a pod there names: whether that can
+  // use it may be what has changed.
+  std::set<std::string> domains_with_pods_on(const std::string& node) const;
   // Where pods that share it run, as far as that is known.
   std::set<std::string> nodes_of_shared(const api::ResourceClaim& claim) const;
   void note_consumers(const api::ResourceClaim* before, const api::ResourceClaim* after) const;

@@ -58,6 +58,7 @@ TEST(Gather, SeatsAreCountedOnceUntilSomethingOfThemChanges) {
   api::ResourceSlice slice = slice_of_n1();
   slice.devices = {{.name = "channel-0", .attributes = {}}};
   rig.put(slice);
+  rig.put(report_of("n1", kSharedIn));
   const core::SeatCount first = seats_of(rig.sources);
   EXPECT_EQ(first, count_seats(rig.sources));
   EXPECT_EQ(first.in_use, 1);
@@ -86,6 +87,33 @@ TEST(Gather, SeatsAreCountedOnceUntilSomethingOfThemChanges) {
                                .reason = "DriverTooOld"}};
   rig.put(report);
   EXPECT_THAT(seats_of(rig.sources).lacking, testing::SizeIs(1)) << "a report has changed";
+}
+
+TEST(Gather, ASharedClaimHasNoSeatOfANodeOfAnotherClique) {
+  constexpr char kOther[] = "6f0a5a5e-0000-4000-8000-000000000001.2";
+  ShellRig rig;
+  fill(rig);
+  rig.remove<api::ResourceClaim>({"team-a", "c"});
+  api::ResourceSlice slice = slice_of_n1();
+  slice.devices = {{.name = "channel-0",
+                    .attributes = {{api::kAttributeType, std::string("channel")},
+                                   {api::kAttributeId, std::int64_t{0}},
+                                   {api::kAttributeClique, std::string(kOther)}}}};
+  rig.put(slice);
+  rig.put(claim_of("uid-train", "mesh", "", {"a"}));
+  rig.workloads.pods_read("team-a", {facts_of_pod("n1", "a")}, true, {});
+  const auto is_used = [&] {
+    const auto cliques = seats_by_clique(rig.sources);
+    const bool has_claims = gather_agent_label(rig.sources, "n1").has_claims;
+    EXPECT_EQ(seats_of(rig.sources).in_use, has_claims ? 1 : 0);
+    EXPECT_EQ(cliques.at(0).seats.at(0).state == core::Seat::State::InUse, has_claims);
+    return has_claims;
+  };
+  EXPECT_FALSE(is_used()) << "nobody knows its clique";
+  rig.put(report_of("n1", kOther));
+  EXPECT_FALSE(is_used());
+  rig.put(report_of("n1", kSharedIn));
+  EXPECT_TRUE(is_used());
 }
 
 TEST(Gather, ASliceWithoutDevicesPublishesNoClique) {

@@ -68,20 +68,32 @@ inline api::ComputeDomainNode report_of(const std::string& node) {
   return object_named<api::ComputeDomainNode>(node, "");
 }
 
+inline api::ComputeDomainNode report_of(const std::string& node, const std::string& clique) {
+  api::ComputeDomainNode report = report_of(node);
+  report.status.boot_id = "boot-1";
+  report.status.clique = clique;
+  return report;
+}
+
 inline api::Node node_named(const std::string& name) {
   auto node = object_named<api::Node>(name, "");
   node.ready = api::ConditionStatus::True;
   return node;
 }
 
-// Allocated on a node and reserved for a pod; without a node, shared by `pods`.
+inline constexpr char kSharedIn[] = "u.1";
+
+// Allocated on a node and reserved for a pod; without a node, shared by `pods` in that clique.
 inline api::ResourceClaim claim_of(const std::string& domain_uid, const std::string& name,
                                    const std::string& node,
                                    const std::vector<std::string>& pods = {"p"}) {
   auto claim = object_named<api::ResourceClaim>(name);
   claim.allocation.emplace().node = node;
   claim.allocation->devices = {
-      {.request = "channel", .driver = api::kDriver, .pool = node, .device = "channel-0"}};
+      {.request = "channel",
+       .driver = api::kDriver,
+       .pool = node.empty() ? base::cat(api::kSharedPoolPrefix, kSharedIn) : node,
+       .device = "channel-0"}};
   if (!domain_uid.empty()) {
     claim.allocation->configs = {
         {.requests = {"channel"},

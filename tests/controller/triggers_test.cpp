@@ -299,6 +299,24 @@ TEST(Triggers, ASharedClaimsPodThatLeavesItsNodeBringsThePlacement) {
   EXPECT_THAT(rig.taken_keys(), Contains(placement_key())) << "n2 has its seat back";
 }
 
+TEST(Triggers, ANodesCliqueBringsWhatASharedClaimHasThere) {
+  ShellRig rig;
+  rig.put(placed("waits"));
+  rig.put(node_named("n1"));
+  rig.put(claim_of("uid-train", "mesh", "", {"a"}));
+  rig.workloads.pods_read("team-a", {facts_of_pod("n1", "a")}, true, {});
+  EXPECT_THAT(claims_on(rig.sources, "n1"), IsEmpty()) << "its clique is not known";
+  for (const char* clique : {kSharedIn, "u.2"}) {
+    rig.taken_keys();
+    rig.put(report_of("n1", clique));
+    const std::set<Key> keys = rig.taken_keys();
+    EXPECT_THAT(keys, Contains(domain_key("uid-train"))) << clique;
+    EXPECT_THAT(keys, Contains(placement_key())) << clique;
+    EXPECT_THAT(keys, Contains(agent_label_key("n1"))) << clique;
+    EXPECT_EQ(claims_on(rig.sources, "n1").size(), clique == kSharedIn ? 1U : 0U);
+  }
+}
+
 // Of one without a label and without the labels of its GPUs nothing else brings it.
 TEST(Triggers, ASharedClaimsPodBringsTheLabelOfItsNode) {
   ShellRig rig;

@@ -98,6 +98,62 @@ TEST(SharedClaim, StaysWhereItWasAdmittedUntilItsPodsHaveBeenRead) {
   EXPECT_THAT(reconcile_group(world, group_of(world)).actions, IsEmpty());
 }
 
+// Anybody may bind a pod to any node.
+TEST(SharedClaim, MakesNoMemberOfANodeOfAnotherClique) {
+  World world = world_with(shared("c", {"n1", "n2"}), 0, 2);
+  world.nodes["n2"] = idle_node("n2", "b.1");
+  write_list(world);
+  EXPECT_THAT(members_in(world), ElementsAre("n1"));
+  EXPECT_TRUE(list_in(world).complete) << "nobody waits for it";
+  EXPECT_THAT(reconcile_group(world, group_of(world, "b.1")).actions, IsEmpty());
+}
+
+TEST(SharedClaim, IsLetInByNoListOfAnotherClique) {
+  for (const std::string clique : {kClique, "b.1"}) {
+    CliqueWorld world{.now = kNow, .settings = {}, .clique = clique, .list = {}, .nodes = {}};
+    world.settings.arrivals_pause = {};
+    world.nodes["n1"] = idle_node("n1", clique);
+    world.nodes["n1"].report->status.isolation = api::Isolation::Channel;
+    world.domains = {{.uid = uid_of("train"), .domain = domain("train").finalized(), .claims = {}}};
+    world.domains.front().claims = {shared("c", {"n1"})};
+    const Plan plan = reconcile_clique(world);
+    ASSERT_THAT(plan.actions, SizeIs(1));
+    const auto& write = std::get<WriteNodeList>(plan.actions.front());
+    const StoredList list = stored_list(write.desired);
+    EXPECT_THAT(find_entry(*list.list, "n1")->admits, SizeIs(clique == kClique ? 1 : 0));
+    EXPECT_THAT(list.list->channels, SizeIs(clique == kClique ? 1 : 0));
+  }
+}
+
+TEST(SharedClaim, HasANodeByItsLabelUntilItHasReported) {
+  World world = world_with(shared("c", {"n1"}), 0, 1);
+  api::ComputeDomainNode report = *std::exchange(world.nodes["n1"].report, std::nullopt);
+  const auto is_member = [&] {
+    return !memberships_of(world.view, world.nodes, world.lists).empty();
+  };
+  EXPECT_TRUE(is_member());
+  world.nodes["n1"].node->meta.labels.clear();
+  EXPECT_FALSE(is_member());
+  world.nodes["n1"].report = report;
+  EXPECT_TRUE(is_member());
+  world.nodes["n1"].node->meta.labels[api::kNodeCliqueLabel] = "b.1";
+  EXPECT_TRUE(is_member()) << "the agent knows better";
+}
+
+TEST(SharedClaim, StaysOnANodeThatServesItWhenTheNodesCliqueChanges) {
+  World world = world_with(shared("c", {"n1", "n2"}), 2, 2);
+  write_list(world);
+  report_ready(world);
+  write_list(world);
+  world.nodes["n2"].report->status.clique = "b.1";
+  world.now += 1min;
+  EXPECT_THAT(reconcile_group(world, group_of(world)).actions, IsEmpty());
+  world.nodes["n2"].report->status.groups.clear();
+  write_list(world);
+  EXPECT_THAT(members_in(world), ElementsAre("n1")) << "it has not begun";
+  EXPECT_THAT(reconcile_group(world, group_of(world, "b.1")).actions, IsEmpty());
+}
+
 SharedSliceWorld slice_world() { return {.clique = kClique, .has_nodes = true, .stored = {}}; }
 
 api::ResourceSlice slice_written(const SharedSliceWorld& world) {

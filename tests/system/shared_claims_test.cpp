@@ -66,6 +66,23 @@ spec:
   resourceClaims: [{name: channel, resourceClaimName: mesh}]
 )";
 
+// One that shares the claim, on a node that no scheduler has chosen.
+std::string bound_pod(const std::string& node) {
+  return base::cat(R"(
+apiVersion: v1
+kind: Pod
+metadata: {name: bound-)",
+                   node, R"(, namespace: default}
+spec:
+  nodeName: )",
+                   node, R"(
+  terminationGracePeriodSeconds: 1
+  containers:
+  - {name: worker, image: busybox, command: [sleep, infinity], resources: {claims: [{name: channel}]}}
+  resourceClaims: [{name: channel, resourceClaimName: mesh}]
+)");
+}
+
 constexpr char kSharingJob[] = "/apis/batch/v1/namespaces/default/jobs/train";
 constexpr char kSharedClaim[] = "/apis/resource.k8s.io/v1/namespaces/default/resourceclaims/mesh";
 
@@ -155,6 +172,28 @@ TEST(SharedClaim, CostsOneReadForAllPodsThatComeTogether) {
     return read.user.ends_with(":compute-domain-controller");
   }),
             3);
+}
+
+// Kubernetes reserves a claim for a pod that is bound, wherever that is.
+TEST(SharedClaim, TakesNothingInACliqueThatItIsNotOf) {
+  for (const bool by_channel : {false, true}) {
+    SCOPED_TRACE(by_channel ? "by channel" : "by domain");
+    RigOptions options = sharing(3, 2, by_channel);
+    options.racks = 2;
+    Rig rig(options);
+    rig.apply(kMesh);
+    ASSERT_TRUE(rig.run_until([&] { return shared_slices(rig).size() == 2; }, 10s));
+    rig.apply(kOneMore);
+    ASSERT_TRUE(rig.run_until([&] { return mesh_has_formed(rig, "1/1"); }, 60s));
+    const auto nodes = *rig.kubectl().list_all<api::Node>();
+    ASSERT_THAT(nodes, SizeIs(4));
+    for (const api::Node& node : nodes) rig.apply(bound_pod(node.meta.name));
+    rig.run_for(60s);
+    EXPECT_TRUE(mesh_has_formed(rig, "2/2")) << "the other two are of another clique";
+    rig.apply(domain_yaml("train", 2) + "  placement: {clique: Single}\n");
+    for (const char* pod : {"train-0", "train-1"}) rig.apply(pod_yaml(pod, "train"));
+    EXPECT_TRUE(rig.run_until([&] { return rig.is_ready("train"); }, 60s));
+  }
 }
 
 // Kubernetes keeps 256 in status.reservedFor. The controller dies every second.

@@ -43,9 +43,14 @@ core::SeatCount count_seats(const Sources& from);
 // The same, counted once for all domains that tell of them.
 core::SeatCount seats_of(const Sources& from);
 
-// Those allocated on the node, and shared ones of which it has a pod.
-std::vector<kube::Store<api::ResourceClaim>::Snapshot> claims_on(const Sources& from,
-                                                                 const std::string& node);
+using Claims = std::vector<kube::Store<api::ResourceClaim>::Snapshot>;
+
+// Whether a pod on the node can use the shared claim there, or a node list has admitted it before.
+bool is_usable_on(const Sources& from, const api::ResourceClaim& claim, const std::string& node);
+// Shared claims of which the node has a pod that can use it.
+Claims shared_on(const Sources& from, const std::string& node);
+// Those, and the ones allocated on the node.
+Claims claims_on(const Sources& from, const std::string& node);
 
 // UIDs of the domains whose statuses tell what happens to a key.
 std::set<std::string> domains_concerned(const Sources& from, const Key& key);

@@ -32,11 +32,25 @@ std::optional<std::string> domain_of(const api::ResourceClaim& claim);
 bool has_admin_access(const api::ResourceClaim& claim);
 
 // The nodes on which an allocated claim is used, in order: one for a device of a node; for a shared
-// device those of the pods that the claim is reserved for, as far as they are known.
+// device those of the pods that the claim is reserved for, as far as they are known, whether they
+// can use it there or not.
 std::vector<std::string> nodes_of(const api::ResourceClaim& claim);
 
 // Whether what is allocated may be used from every node of a clique.
 bool is_shared(const api::ResourceClaim& claim);
+
+// The clique whose nodes share the device; nullopt: it is a node's own.
+std::optional<std::string> shared_clique_of(const api::AllocatedDevice& device);
+
+// Whether a pod on the node can use the shared claim: anybody may bind a pod to any node, and only
+// those of the clique have the device. The node's report says which it is of, or else the label by
+// which the scheduler goes; either may be null.
+bool is_usable_on(const api::ResourceClaim& claim, const std::string& node,
+                  const api::ComputeDomainNode* report, const api::Node* object);
+// Whether the list is of the shared claim's clique and admits it on a node that serves the list's
+// group still: there it stays, whatever the node says of its clique by now.
+bool keeps_on(const StoredList& stored, const api::ResourceClaim& claim, const std::string& node,
+              const api::ComputeDomainNode* report);
 
 // Whether it has a seat of a node that no other claim can have then.
 bool takes_seat(const api::ResourceClaim& claim);

@@ -1,6 +1,7 @@
 #include "compute_domain/controller/gather.h"
 
 #include <algorithm>
+#include <iterator>
 #include <set>
 
 #include "compute_domain/api/names.h"
@@ -136,12 +137,27 @@ core::NodeViews nodes_concerned(const Sources& from, const core::DomainView& vie
 
 }  // namespace
 
-std::vector<kube::Store<api::ResourceClaim>::Snapshot> claims_on(const Sources& from,
-                                                                 const std::string& node) {
-  auto claims = from.stores.claims.by_index(kByNode, node);
+bool is_usable_on(const Sources& from, const api::ResourceClaim& claim, const std::string& node) {
+  const auto report = from.stores.reports.get({"", node});
+  const auto object = from.stores.nodes.get({"", node});
+  if (core::is_usable_on(claim, node, report.get(), object.get())) return true;
+  return std::ranges::any_of(from.stores.lists.by_index(kByNode, node), [&](const auto& list) {
+    return core::keeps_on(*list, claim, node, report.get());
+  });
+}
+
+Claims shared_on(const Sources& from, const std::string& node) {
+  Claims claims;
   for (const api::ObjectName& name : from.workloads.shared_on(node)) {
-    if (auto claim = from.stores.claims.get(name)) claims.push_back(std::move(claim));
+    auto claim = from.stores.claims.get(name);
+    if (claim && is_usable_on(from, *claim, node)) claims.push_back(std::move(claim));
   }
+  return claims;
+}
+
+Claims claims_on(const Sources& from, const std::string& node) {
+  Claims claims = from.stores.claims.by_index(kByNode, node);
+  std::ranges::move(shared_on(from, node), std::back_inserter(claims));
   return claims;
 }
 

@@ -47,7 +47,9 @@ void add_claims(const Sources& from, core::PlacementDomain& view) {
     if (core::is_shared(*claim)) {
       api::ResourceClaim shared = *claim;
       from.workloads.place_consumers(shared);
-      view.nodes.merge(as_set(core::nodes_of(shared)));
+      for (std::string& node : core::nodes_of(shared)) {
+        if (is_usable_on(from, *claim, node)) view.nodes.insert(std::move(node));
+      }
     } else if (core::takes_seat(*claim)) {
       view.nodes.merge(as_set(core::nodes_of(*claim)));
     }
@@ -90,8 +92,7 @@ std::vector<core::CliqueSeats> seats_by_clique(const Sources& from) {
     if (slice->node.empty()) return;
     const auto node = stores.nodes.get({"", slice->node});
     const auto it = taken.find(slice->node);
-    const bool is_shared =
-        slice->devices.size() == 1 && !from.workloads.shared_on(slice->node).empty();
+    const bool is_shared = slice->devices.size() == 1 && !shared_on(from, slice->node).empty();
     const bool is_full = is_shared || (it != taken.end() && it->second >= slice->devices.size());
     offers.push_back(core::offer_of(*slice, core::seat_state_of(node.get(), is_full)));
   });
@@ -105,7 +106,7 @@ core::SeatCount count_seats(const Sources& from) {
     if (slice->node.empty() || slice->driver != api::kDriver) return;
     const std::size_t seats = slice->devices.size();
     const auto it = taken.find(slice->node);
-    const bool is_shared = seats == 1 && !from.workloads.shared_on(slice->node).empty();
+    const bool is_shared = seats == 1 && !shared_on(from, slice->node).empty();
     count.total += std::ssize(slice->devices);
     count.in_use += static_cast<std::int64_t>(
         is_shared ? seats : std::min(seats, it == taken.end() ? 0 : it->second));

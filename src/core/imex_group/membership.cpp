@@ -27,10 +27,17 @@ bool has_device(const api::Allocation& allocation) {
   });
 }
 
+template <class IsFit>
+bool has_device_that(const api::ResourceClaim& claim, const IsFit& is_fit) {
+  return claim.allocation &&
+         std::ranges::any_of(claim.allocation->devices, [&](const auto& device) {
+           return device.driver == api::kDriver && is_fit(device);
+         });
+}
+
 // Whether the node's daemon serves the group, by its own report.
-bool serves(const NodeView& view, std::string_view group) {
-  if (!view.report) return false;
-  const api::ImexGroupReport* report = api::find_group(view.report->status, group);
+bool serves(const api::ComputeDomainNode& node, std::string_view group) {
+  const api::ImexGroupReport* report = api::find_group(node.status, group);
   return report != nullptr && report->state != api::DaemonState::Stopped &&
          (report->state != api::DaemonState::None || !report->claims.empty());
 }
@@ -58,6 +65,20 @@ void add_admitted_nodes(const std::vector<StoredList>& lists, const std::string&
       if (!is_known && admits_any(entry, {claim})) nodes.push_back(entry.node);
     }
   }
+}
+
+// Where pods are that cannot use the shared claim, it makes no member.
+void drop_unusable(const api::ResourceClaim& claim, const NodeViews& views,
+                   const std::vector<StoredList>& lists, std::vector<std::string>& nodes) {
+  std::erase_if(nodes, [&](const std::string& node) {
+    const auto it = views.find(node);
+    const NodeView* view = it == views.end() ? nullptr : &it->second;
+    const auto* report = view != nullptr && view->report ? &*view->report : nullptr;
+    const auto* object = view != nullptr && view->node ? &*view->node : nullptr;
+    return !is_usable_on(claim, node, report, object) &&
+           std::ranges::none_of(
+               lists, [&](const auto& list) { return keeps_on(list, claim, node, report); });
+  });
 }
 
 // What was given to the node before: its entry in a node list of the domain, or the status.
@@ -90,8 +111,9 @@ void find_group_of(Membership& member, const DomainView& view, const NodeViews& 
     const api::NodeListEntry* entry = find_entry(*stored.list, member.node);
     if (entry == nullptr) continue;
     const bool of_clique = is_of_clique(stored.meta);
-    const bool is_in = of_clique ? admits_any(*entry, member.claims)
-                                 : known != nullptr && serves(*known, stored.list->group);
+    const bool is_in =
+        of_clique ? admits_any(*entry, member.claims)
+                  : known != nullptr && known->report && serves(*known->report, stored.list->group);
     if (!is_in) continue;
     member.clique = stored.list->clique;
     member.isolation = of_clique ? api::Isolation::Channel : api::Isolation::Domain;
@@ -163,6 +185,36 @@ bool is_shared(const api::ResourceClaim& claim) {
   return claim.allocation && claim.allocation->node.empty() && has_device(*claim.allocation);
 }
 
+std::optional<std::string> shared_clique_of(const api::AllocatedDevice& device) {
+  constexpr std::string_view kPrefix = api::kSharedPoolPrefix;
+  if (!device.pool.starts_with(kPrefix)) return std::nullopt;
+  return device.pool.substr(kPrefix.size());
+}
+
+bool is_usable_on(const api::ResourceClaim& claim, const std::string& node,
+                  const api::ComputeDomainNode* report, const api::Node* object) {
+  auto clique = report == nullptr ? std::nullopt : api::clique_of(report->status);
+  if (!clique && object != nullptr) clique = object->meta.label(api::kNodeCliqueLabel);
+  return has_device_that(claim, [&](const api::AllocatedDevice& device) {
+    const auto shared_in = shared_clique_of(device);
+    return shared_in ? shared_in == clique : device.pool == node;
+  });
+}
+
+bool keeps_on(const StoredList& stored, const api::ResourceClaim& claim, const std::string& node,
+              const api::ComputeDomainNode* report) {
+  if (!stored.list) return false;
+  // A node of which it is not known serves the group that it was given before.
+  const bool is_in = is_of_clique(stored.meta) || report == nullptr ||
+                     !api::clique_of(report->status) || serves(*report, stored.list->group);
+  if (!is_in) return false;
+  const api::NodeListEntry* entry = find_entry(*stored.list, node);
+  return entry != nullptr && admits_any(*entry, {claim.meta.uid}) &&
+         has_device_that(claim, [&](const api::AllocatedDevice& device) {
+           return shared_clique_of(device) == stored.list->clique;
+         });
+}
+
 bool waits_for_nodes(const api::ResourceClaim& claim, const DomainView& view) {
   const Standing standing = standing_of(claim, view);
   if (standing == Standing::Pending) return true;
@@ -194,6 +246,7 @@ std::vector<Membership> memberships_of(const DomainView& view, const NodeViews& 
     if (is_shared(claim) && waits_for_nodes(claim, view)) {
       add_admitted_nodes(lists, claim.meta.uid, used_on);
     }
+    if (is_shared(claim)) drop_unusable(claim, nodes, lists, used_on);
     for (const std::string& node : used_on) {
       Membership& membership = by_node[node];
       membership.node = node;

@@ -21,19 +21,12 @@ std::string main_request(const std::string& request) {
   return request.substr(0, request.find('/'));
 }
 
-// The clique of whose shared devices it is; nullopt: it is a node's own.
-std::optional<std::string> clique_of(const api::AllocatedDevice& device) {
-  constexpr std::string_view kPrefix = api::kSharedPoolPrefix;
-  if (device.pool.rfind(kPrefix, 0) != 0) return std::nullopt;
-  return device.pool.substr(kPrefix.size());
-}
-
 // A clique's devices are for every node that the scheduler takes for one of it.
 std::vector<const api::AllocatedDevice*> seats_on(const api::Allocation& allocation,
                                                   const std::string& node) {
   std::vector<const api::AllocatedDevice*> devices;
   for (const api::AllocatedDevice& device : allocation.devices) {
-    const bool is_here = device.pool == node || clique_of(device);
+    const bool is_here = device.pool == node || shared_clique_of(device);
     if (device.driver == api::kDriver && is_here) devices.push_back(&device);
   }
   return devices;
@@ -86,7 +79,7 @@ std::variant<ClaimWish, Refusal> wish_of(const ClaimRef& claim, const api::Resou
   for (const api::AllocatedDevice* device : devices) {
     wish.devices.push_back({main_request(device->request), device->pool, device->device});
     wish.admin_access |= device->admin_access;
-    if (auto clique = clique_of(*device)) wish.shared_clique = std::move(clique);
+    if (auto clique = shared_clique_of(*device)) wish.shared_clique = std::move(clique);
     if (config == nullptr) config = config_for(*object.allocation, device->request);
   }
   if (domain_ref_of(object).kind == DomainRef::Kind::Contradictory) {
