@@ -41,27 +41,55 @@ Mailbox::~Mailbox() = default;
 
 void Mailbox::post(Call call) {
   const auto letter = std::make_shared<Letter>(std::move(call));
-  if (!add(letter)) {
-    letter->call.reply({.error = cat(letter->claim(), ": ", limits_.most,
-                                     " other calls are in progress on this node; kubelet tries "
-                                     "again")});
-    return;
-  }
+  const Shared refused = add(letter);
+  if (refused) refuse(*refused);
+  if (refused == letter) return;
   // A token that is stopped already withdraws the call here and now.
   letter->on_stop.emplace(letter->call.stop, [this, uid = letter->call.claim.uid,
                                               number = letter->number] { withdraw(uid, number); });
   on_news_();
 }
 
-bool Mailbox::add(const Shared& letter) {
+void Mailbox::refuse(const Letter& letter) const {
+  letter.call.reply({.error = cat(letter.claim(), ": ", limits_.most,
+                                  " other calls are in progress on this node; kubelet tries again"),
+                     .took = letter.age(clock_.elapsed())});
+}
+
+std::size_t& Mailbox::count(Operation operation) {
+  return operation == Operation::Prepare ? prepares_ : unprepares_;
+}
+
+Mailbox::Shared Mailbox::make_room(const std::string& ns) {
+  std::map<std::string, std::vector<Shared>> prepares;  // by namespace
+  for (const auto& [uid, letters] : by_uid_) {
+    for (const Shared& letter : letters) {
+      if (letter->call.operation != Operation::Prepare) continue;
+      prepares[letter->call.claim.ns].push_back(letter);
+    }
+  }
+  const auto size_of = [](const auto& entry) { return entry.second.size(); };
+  const auto most = std::ranges::max_element(prepares, {}, size_of);
+  if (most == prepares.end() || size_of(*most) <= prepares[ns].size() + 1) return nullptr;
+  const Shared newest =
+      *std::ranges::max_element(most->second, {}, [](const Shared& one) { return one->number; });
+  return take(by_uid_.find(newest->call.claim.uid), newest->number);
+}
+
+Mailbox::Shared Mailbox::add(const Shared& letter) {
   const std::lock_guard lock(mutex_);
-  if (size_ >= limits_.most) return false;
-  ++size_;
+  const Operation operation = letter->call.operation;
+  Shared removed;
+  if (count(operation) >= limits_.most) {
+    if (operation == Operation::Prepare) removed = make_room(letter->call.claim.ns);
+    if (!removed) return letter;
+  }
+  ++count(operation);
   letter->number = ++last_number_;
   std::deque<Shared>& queue = by_uid_[letter->call.claim.uid];
   queue.push_back(letter);
   if (queue.size() == 1) begin_turn(*letter);
-  return true;
+  return removed;
 }
 
 void Mailbox::begin_turn(Letter& letter) {
@@ -76,7 +104,7 @@ Mailbox::Shared Mailbox::take(Queues::iterator queue, std::uint64_t number) {
   Shared letter = *it;
   const bool had_turn = it == letters.begin();
   letters.erase(it);
-  --size_;
+  --count(letter->call.operation);
   if (letters.empty()) {
     by_uid_.erase(queue);
     ++revision_;

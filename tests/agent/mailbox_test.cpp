@@ -9,16 +9,19 @@ namespace cdom::agent {
 namespace {
 
 using std::chrono::seconds;
+using testing::_;
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
+using testing::SizeIs;
 
 class MailboxTest : public testing::Test {
  protected:
   // The reply is noted as "a: error".
-  void post(Operation operation, const std::string& name, std::stop_token stop = {}) {
+  void post(Operation operation, const std::string& name, std::stop_token stop = {},
+            const std::string& ns = "team-a") {
     mailbox_.post({operation,
-                   {"team-a", name, name + "-uid"},
+                   {ns, name, name + "-uid"},
                    [this, name](const CallAnswer& answer) {
                      replies_.push_back(name + ": " + answer.error);
                      took_ = answer.took;
@@ -27,6 +30,9 @@ class MailboxTest : public testing::Test {
   }
   void prepare(const std::string& name, std::stop_token stop = {}) {
     post(Operation::Prepare, name, std::move(stop));
+  }
+  void prepare_in(const std::string& ns, const std::string& name) {
+    post(Operation::Prepare, name, {}, ns);
   }
   void unprepare(const std::string& name, std::stop_token stop = {}) {
     post(Operation::Unprepare, name, std::move(stop));
@@ -72,7 +78,7 @@ TEST_F(MailboxTest, GivesNoAnswerToACallThatTheDecisionHasNotSeen) {
   stop.request_stop();
   prepare("a");
   EXPECT_EQ(answer(Operation::Prepare, "a", "not ready after 40 s"), std::nullopt);
-  EXPECT_THAT(replies_, testing::SizeIs(1));
+  EXPECT_THAT(replies_, SizeIs(1));
   EXPECT_THAT(seen(), ElementsAre("+a"));
   EXPECT_TRUE(answer(Operation::Prepare, "a"));
   EXPECT_THAT(replies_, ElementsAre(HasSubstr("given up"), "a: "));
@@ -104,6 +110,61 @@ TEST_F(MailboxTest, RefusesMoreThanItHolds) {
   answer(Operation::Prepare, "a");
   prepare("e");
   EXPECT_THAT(seen(), ElementsAre("+b", "+c", "+e"));
+}
+
+TEST_F(MailboxTest, HasRoomForUnpreparesBesideAllItsPrepares) {
+  for (const char* name : {"a", "b", "c", "d"}) prepare(name);
+  for (const char* name : {"e", "f", "g", "h"}) unprepare(name);
+  EXPECT_THAT(replies_, IsEmpty());
+  unprepare("i");
+  prepare("j");
+  EXPECT_THAT(replies_, ElementsAre(HasSubstr("i: ResourceClaim \"team-a/i\": 4 other calls"),
+                                    HasSubstr("j: ResourceClaim \"team-a/j\": 4 other calls")));
+  (void)seen();
+  answer(Operation::Unprepare, "e");
+  prepare("j");
+  EXPECT_THAT(replies_, SizeIs(4)) << "that is room for an unprepare";
+  unprepare("i");
+  EXPECT_THAT(seen(), ElementsAre("+a", "+b", "+c", "+d", "-f", "-g", "-h", "-i"));
+}
+
+TEST_F(MailboxTest, LetsTheNewestOfTheNamespaceWithTheMostPreparesMakeRoomForOthers) {
+  prepare_in("team-b", "x");
+  for (const char* name : {"c", "b", "a"}) prepare(name);
+  unprepare("d");
+  clock_.advance(seconds(1));
+  const int before = news_;
+  prepare_in("team-b", "y");
+  EXPECT_GT(news_, before);
+  EXPECT_THAT(replies_, ElementsAre("a: ResourceClaim \"team-a/a\": 4 other calls are in progress "
+                                    "on this node; kubelet tries again"));
+  EXPECT_EQ(took_, seconds(1));
+  EXPECT_THAT(seen(), ElementsAre("+b", "+c", "+x", "+y", "-d"));
+  EXPECT_EQ(answer(Operation::Prepare, "a"), std::nullopt);
+  prepare_in("team-c", "z");
+  EXPECT_THAT(replies_, ElementsAre(_, HasSubstr("team-a/b"))) << "of as many, by name";
+  EXPECT_THAT(seen(), ElementsAre("+c", "+x", "+y", "+z", "-d"));
+}
+
+// Or each would take the other's place in turn.
+TEST_F(MailboxTest, RefusesAPrepareOfANamespaceThatHasOneFewer) {
+  for (const char* name : {"a", "b"}) prepare(name);
+  prepare_in("team-b", "x");
+  prepare_in("team-c", "y");
+  prepare_in("team-b", "z");
+  EXPECT_THAT(replies_, ElementsAre(HasSubstr("z: ResourceClaim \"team-b/z\"")));
+  EXPECT_THAT(seen(), ElementsAre("+a", "+b", "+x", "+y"));
+}
+
+TEST_F(MailboxTest, GivesTheNextCallForAClaimItsTurnWhenTheFirstMakesRoom) {
+  prepare("b");
+  prepare("a");
+  unprepare("a");
+  prepare_in("team-b", "x");
+  prepare_in("team-b", "y");
+  prepare_in("team-c", "z");
+  EXPECT_THAT(replies_, ElementsAre(HasSubstr("a: ResourceClaim \"team-a/a\": 4 other calls")));
+  EXPECT_THAT(seen(), ElementsAre("+b", "+x", "+y", "+z", "-a"));
 }
 
 TEST_F(MailboxTest, SaysWhatIsMissingWhenThePatienceIsOver) {

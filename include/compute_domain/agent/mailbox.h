@@ -1,6 +1,9 @@
 // Mailbox: the one queue of kubelet's calls, from their arrival to their answer. Its calls are a
 // NodeWorld's `prepares` and `unprepares`; an answer in the plan is the reply.
 //
+// When there is no room for another prepare, the newest one of the namespace that has the most
+// makes room for those of others, so that no tenant shuts the others out.
+//
 // The agent sees one call at a time for each claim (UID), in the order of arrival. A call ends with
 // its answer, with the stop of its token, or when its patience is over: kubelet then gets an error
 // that says what is still missing. Thread-safe. The thread that ends a call calls its reply, once
@@ -42,7 +45,7 @@ struct Call {
 };
 
 struct MailboxLimits {
-  std::size_t most = 256;  // calls at a time; more are refused
+  std::size_t most = 256;  // prepares at a time, and as many unprepares; more are refused
   // How long a call that has its turn may take. Kubelet gives up after 45 s; a plan gives a prepare
   // up after 40 s, with a better reason.
   base::Duration patience = std::chrono::seconds(42);
@@ -82,8 +85,13 @@ class Mailbox {
   using Queues =
       std::map<std::string, std::deque<Shared>>;  // by UID; of each the first has its turn
 
-  // False: there are too many.
-  bool add(const Shared& letter);
+  // Gives the one for which there is no room: this one, one that was there, or null.
+  Shared add(const Shared& letter);
+  void refuse(const Letter& letter) const;
+  std::size_t& count(Operation operation);
+  // Under the mutex; null when no namespace has so many more prepares than this one that it would
+  // not take the place back in turn.
+  Shared make_room(const std::string& ns);
   void withdraw(const std::string& uid, std::uint64_t number);
   // Under the mutex; null when it has ended before.
   Shared take(Queues::iterator queue, std::uint64_t number);
@@ -94,7 +102,7 @@ class Mailbox {
   const MailboxLimits limits_;
   mutable std::mutex mutex_;
   Queues by_uid_;
-  std::size_t size_ = 0;
+  std::size_t prepares_ = 0, unprepares_ = 0;
   std::uint64_t last_number_ = 0, revision_ = 0;
 };
 
