@@ -52,6 +52,19 @@ TEST(SharedClaim, HasTheNodesOfItsPods) {
   EXPECT_FALSE(is_shared(claim("c")));
 }
 
+// A controller that has just started does not know them.
+TEST(SharedClaim, HasNoStatusBeforeTheNodesOfItsPodsHaveBeenRead) {
+  World world = world_with(shared("c", {"n1", ""}), 0, 2);
+  write_list(world);
+  world.awaits_pods = true;
+  EXPECT_EQ(status_in(reconcile(world)), nullptr);
+  world.known_for = 10s;
+  EXPECT_NE(status_in(reconcile(world)), nullptr) << "they cannot be read";
+  world.known_for = {};
+  world.awaits_pods = false;
+  EXPECT_NE(status_in(reconcile(world)), nullptr);
+}
+
 TEST(SharedClaim, OfTheClassThatIsForItIsForTheDomainOfItsWorkload) {
   api::ResourceClaim object = claim("c");
   object.spec.configs.clear();

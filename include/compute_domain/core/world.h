@@ -162,6 +162,8 @@ struct World {
   std::set<std::string> reported_claims;  // UIDs that got their Event from this process
   // Whether the workload of a claim that names no domain is still unknown.
   bool has_unknown_claims = false;
+  // It has shared claims, and on which nodes their pods run this process has not read yet.
+  bool awaits_pods = false;
   // For a domain that wants one clique: what is reserved for it, and what this process found last.
   std::optional<Reservation> reservation;
   std::optional<PlacementVerdict> placement;

@@ -196,6 +196,17 @@ std::string namespace_of(const Sources& from, const std::string& uid) {
   return domains.empty() ? "" : domains.front()->meta.ns;
 }
 
+// Where pods of shared claims run is in memory alone.
+bool awaits_pods(const Sources& from, const std::string& ns, const core::DomainView& view) {
+  if (ns.empty() || from.workloads.last_read(ns) != nullptr) return false;
+  return std::ranges::any_of(view.claims, [&](const api::ResourceClaim& claim) {
+    return claim.meta.ns == ns && core::is_shared(claim) &&
+           std::ranges::any_of(claim.reserved_for, [](const api::ClaimConsumer& consumer) {
+             return consumer.resource == "pods" && consumer.node.empty();
+           });
+  });
+}
+
 void add_templates(const Sources& from, core::World& world) {
   if (!world.view.domain) {
     for (const auto& object : from.stores.templates.by_index(kByDomain, world.view.uid)) {
@@ -218,6 +229,7 @@ core::World gather_groups(const Sources& from, const std::string& uid) {
   const std::string ns = namespace_of(from, uid);
   world.has_unknown_claims = !ns.empty() && from.workloads.has_unknown_claims(ns);
   world.view = view_of(from, uid);
+  world.awaits_pods = awaits_pods(from, ns, world.view);
   world.lists = lists_of(from, world.view);
   world.nodes = nodes_concerned(from, world.view, world.lists);
   world.lists_written = from.memory.lists_written(uid);

@@ -80,6 +80,10 @@ bool is_cut_short(const World& world, const api::ComputeDomainStatus& after) {
 // it is there. The first status does not wait for longer than this.
 constexpr base::Duration kPlacementSettles = std::chrono::seconds(1);
 
+// A process that has just started reads pods within a moment. Until then members of shared claims
+// may be missing, and a status without them would be taken back.
+constexpr base::Duration kPodsPatience = std::chrono::seconds(10);
+
 bool is_about_to_be_placed(const World& world) {
   const api::ComputeDomain& domain = *world.view.domain;
   if (!api::wants_one_clique(domain) || domain.meta.is_deleting() || world.reservation)
@@ -102,6 +106,9 @@ void add_status(const World& world, const Readiness& readiness, const TemplateVe
   if (is_about_to_be_placed(world)) {
     if (!domain.status) look_again_after(kPlacementSettles - world.known_for, plan);
     return;
+  }
+  if (world.awaits_pods && world.known_for < kPodsPatience) {
+    return look_again_after(kPodsPatience - world.known_for, plan);
   }
   const api::ComputeDomainStatus after = computed_status(world, readiness, verdict, waits_for);
   if (domain.status == after || is_cut_short(world, after)) return;
