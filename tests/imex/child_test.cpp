@@ -5,6 +5,7 @@
 #include <poll.h>
 #include <sys/mount.h>
 #include <sys/ptrace.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -183,14 +184,31 @@ TEST(ControlTool, AToolThatFailsIsARefusalWithItsWords) {
   EXPECT_EQ(answer.text, "no daemon\n");
 }
 
-TEST(ControlTool, AToolThatCannotBeStartedIsNoRefusalOfTheDaemon) {
+TEST(ControlTool, AToolThatIsNotThereIsARefusal) {
   const base::SystemClock clock;
+  for (const char* path : {"/nowhere/nvidia-imex-ctl", "/etc/passwd"}) {
+    ControlTool tool(clock);
+    tool.ask({.arguments = {path}}, std::chrono::seconds(10));
+    const auto missing = tool.poll();
+    ASSERT_TRUE(missing);
+    EXPECT_EQ(missing->outcome, ToolAnswer::Outcome::Refusal);
+    EXPECT_THAT(missing->text, HasSubstr(path));
+  }
+}
+
+TEST(ControlTool, AToolForWhichNoFileIsLeftIsNoRefusalOfTheDaemon) {
+  const base::SystemClock clock;
+  rlimit limit{};
+  ASSERT_EQ(getrlimit(RLIMIT_NOFILE, &limit), 0);
+  rlimit none = limit;
+  none.rlim_cur = 0;
   ControlTool tool(clock);
-  tool.ask({.arguments = {"/nowhere/nvidia-imex-ctl"}}, std::chrono::seconds(10));
-  const auto missing = tool.poll();
-  ASSERT_TRUE(missing);
-  EXPECT_EQ(missing->outcome, ToolAnswer::Outcome::Unasked);
-  EXPECT_THAT(missing->text, HasSubstr("/nowhere/nvidia-imex-ctl"));
+  ASSERT_EQ(setrlimit(RLIMIT_NOFILE, &none), 0);
+  tool.ask(shell("true"), std::chrono::seconds(10));
+  ASSERT_EQ(setrlimit(RLIMIT_NOFILE, &limit), 0);
+  const auto unasked = tool.poll();
+  ASSERT_TRUE(unasked);
+  EXPECT_EQ(unasked->outcome, ToolAnswer::Outcome::Unasked);
 }
 
 TEST(ControlTool, AToolThatHangsIsKilledAndIsSilence) {

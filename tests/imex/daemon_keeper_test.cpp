@@ -669,6 +669,27 @@ TEST_F(DaemonKeeperTest, ADaemonThatNobodyCouldAskStaysAsItWas) {
   EXPECT_FALSE(keeper.status().peers.empty());
 }
 
+// Only its answers show that it lives.
+TEST_F(DaemonKeeperTest, ADaemonOfTheHostThatNobodyCanAskForLongHasFailed) {
+  DaemonKeeper hosts(clock, base::Random(1), /*is_hosts=*/true);
+  ASSERT_TRUE(hosts.want(some_want()));
+  ASSERT_TRUE(std::holds_alternative<StartChild>(*hosts.next()));
+  hosts.started();
+  const auto answer_all = [&](const ToolAnswer& answer, base::Duration time) {
+    for (const base::Duration end = clock.elapsed() + time; clock.elapsed() < end;) {
+      clock.advance(milliseconds(100));
+      if (hosts.next()) hosts.answered(answer);
+    }
+  };
+  answer_all(says("READY\n"), seconds(2));
+  ASSERT_EQ(hosts.status().phase, DaemonPhase::Ready);
+  answer_all(unasked(), seconds(8));
+  EXPECT_EQ(hosts.status().phase, DaemonPhase::Ready);
+  answer_all(unasked(), seconds(10));
+  EXPECT_EQ(hosts.status().phase, DaemonPhase::Failed);
+  EXPECT_THAT(hosts.status().message, HasSubstr("cannot start a process"));
+}
+
 TEST_F(DaemonKeeperTest, AQuestionThatWasNotAskedIsNoSecondRefusal) {
   become_ready();
   ASSERT_EQ(*next(), Action(AskTool{Question::View}));

@@ -289,6 +289,7 @@ void DaemonKeeper::answered(const ToolAnswer& answer) {
   if (asked_instance_ != status_.instance || !status_.running || status_.stopping) return;
   const DaemonPhase phase = status_.phase;
   const auto peers = status_.peers;
+  if (answer.outcome != ToolAnswer::Outcome::Unasked) unasked_since_.reset();
   if (answer.outcome == ToolAnswer::Outcome::Unasked) {
     see_unasked(answer.text);
   } else if (question == AskTool::Question::View) {
@@ -404,8 +405,12 @@ void DaemonKeeper::see_no_view(const std::string& what, bool is_silent) {
 }
 
 // Nothing is known of the daemon that was not known before; only its connections grow old. Whatever
-// is asked next takes the message back.
+// is asked next takes the message back. Of the host's daemon only answers show that it lives.
 void DaemonKeeper::see_unasked(const std::string& why) {
+  if (!unasked_since_) unasked_since_ = clock_.elapsed();
+  const bool is_long = clock_.elapsed() - *unasked_since_ >= times_.view_patience;
+  if (is_hosts_ && is_long) return see_fault(cat("nvidia-imex cannot be asked: ", why), true);
+  if (status_.phase == DaemonPhase::Failed) return ask_again_soon(step());
   lacks_view_ = false;
   status_.message = cat("nvidia-imex is taken to be as it was, as it cannot be asked: ", why);
   if (clock_.elapsed() - viewed_at_ >= times_.view_patience) status_.peers.clear();

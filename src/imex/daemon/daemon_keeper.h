@@ -148,9 +148,10 @@ class DaemonKeeper {
   std::string asked_instance_;
   base::Duration asked_at_{}, answer_took_{};
   bool view_is_next_ = false;
-  bool lacks_view_ = false;     // the message tells why the last view failed
-  bool row_was_ready_ = false;  // in the last view
-  bool was_whole_ = false;      // connected to all that are awaited
+  bool lacks_view_ = false;                      // the message tells why the last view failed
+  std::optional<base::Duration> unasked_since_;  // no question could be started
+  bool row_was_ready_ = false;                   // in the last view
+  bool was_whole_ = false;                       // connected to all that are awaited
   base::Duration viewed_at_{};
   base::Duration view_step_{};   // from one -N to the next
   int refusals_ = 0;             // in a row, or silences

@@ -38,7 +38,7 @@ FabricFacts FabricWatch::facts_in(const ToolAnswer& answer) const {
   }
   FabricFacts facts;
   facts.source = "NVML";
-  if (answer.outcome == ToolAnswer::Outcome::Unasked) {
+  if (!answer.has_run) {
     facts.error = cat("NVML cannot be asked: ", answer.text);
     return facts;
   }

@@ -112,7 +112,12 @@ base::Error error_of(const Failure& failure, const Command& command) {
     case Failure::Execute:
       break;
   }
-  return base::system_error(base::cat("cannot execute ", program), failure.number);
+  base::Error error = base::system_error(base::cat("cannot execute ", program), failure.number);
+  // The rest is about the program, which is as good as not there.
+  const bool is_shortage = failure.number == EAGAIN || failure.number == ENOMEM ||
+                           failure.number == EMFILE || failure.number == ENFILE;
+  if (!is_shortage) error.kind = base::ErrorKind::NotFound;
+  return error;
 }
 
 }  // namespace

@@ -29,7 +29,10 @@ void ControlTool::ask(Command command, base::Duration patience) {
   if (started) {
     child_.emplace(std::move(*started));
   } else {
-    failed_ = ToolAnswer{ToolAnswer::Outcome::Unasked, started.error().message};
+    // A tool that is not there may have gone with what it would ask.
+    const bool is_gone = started.error().kind == base::ErrorKind::NotFound;
+    failed_ = ToolAnswer{is_gone ? ToolAnswer::Outcome::Refusal : ToolAnswer::Outcome::Unasked,
+                         started.error().message, /*has_run=*/false};
   }
 }
 

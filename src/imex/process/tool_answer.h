@@ -12,12 +12,13 @@ namespace cdom::imex {
 struct ToolAnswer {
   enum class Outcome {
     Answer,
-    Refusal,  // exited with an error
+    Refusal,  // exited with an error, or is no program that runs here
     Silence,  // did not end in time
-    Unasked,  // could not be started: this is about us, and about nobody whom it would ask
+    Unasked,  // could not be started for a lack of ours, of processes, files or memory
   };
   Outcome outcome = Outcome::Silence;
   std::string text;  // what it printed, or why it could not start
+  bool has_run = true;
 };
 
 // The states of a daemon that `nvidia-imex-ctl -q` prints (NVIDIA/DCGM, DcgmImexManager).
