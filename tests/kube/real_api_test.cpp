@@ -322,6 +322,16 @@ TEST_F(RealApi, AWatchFromAForgottenVersionIsExpired) {
   EXPECT_EQ(api::error_of(event->status).kind, ErrorKind::Expired);
 }
 
+// An etcd that was restored from an older backup has such versions ahead.
+TEST_F(RealApi, AWatchFromAVersionThatIsYetToComeIsSilent) {
+  const auto stream = client->open_watch<ConfigMap>({ours(), "999999999999", 3s});
+  ASSERT_TRUE(stream) << stream.error().message;
+  created("a");
+  const auto read = (*stream)->next(kBound);
+  ASSERT_TRUE(read) << read.error().message;
+  EXPECT_EQ(read->what, http::StreamRead::What::End) << read->line;
+}
+
 TEST_F(RealApi, AWatchEndsProperlyAtItsTimeout) {
   const auto page = client->list<ConfigMap>({ours(), 1, ""});
   ASSERT_TRUE(page) << page.error().message;
