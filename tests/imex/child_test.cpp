@@ -10,13 +10,13 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <cerrno>
 #include <csignal>
 #include <cstring>
 
 #include "base/directory.h"
 #include "compute_domain/base/descriptor.h"
 #include "compute_domain/base/files.h"
+#include "compute_domain/base/system_error.h"
 #include "compute_domain/base/text.h"
 #include "imex/few_descriptors.h"
 #include "imex/process/control_tool.h"
@@ -43,7 +43,9 @@ class Mounted {
  public:
   explicit Mounted(std::string path) : path_(std::move(path)) {
     mkdir(path_.c_str(), 0755);
-    if (mount("none", path_.c_str(), "tmpfs", 0, nullptr) != 0) ADD_FAILURE() << strerror(errno);
+    if (mount("none", path_.c_str(), "tmpfs", 0, nullptr) != 0) {
+      ADD_FAILURE() << base::system_error("cannot mount " + path_).message;
+    }
   }
   ~Mounted() { umount2(path_.c_str(), MNT_DETACH); }
   Mounted(const Mounted&) = delete;

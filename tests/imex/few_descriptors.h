@@ -14,7 +14,7 @@ class FewDescriptors {
     const int lowest = dup(STDIN_FILENO);
     close(lowest);
     rlimit few = before_;
-    few.rlim_cur = static_cast<rlim_t>(lowest + more);
+    few.rlim_cur = static_cast<rlim_t>(lowest) + static_cast<rlim_t>(more);
     setrlimit(RLIMIT_NOFILE, &few);
   }
   ~FewDescriptors() { setrlimit(RLIMIT_NOFILE, &before_); }
