@@ -412,7 +412,8 @@ void DaemonKeeper::see_unasked(const std::string& why) {
   if (is_hosts_ && is_long) return see_fault(cat("nvidia-imex cannot be asked: ", why), true);
   if (status_.phase == DaemonPhase::Failed) return ask_again_soon(step());
   lacks_view_ = false;
-  status_.message = cat("nvidia-imex is taken to be as it was, as it cannot be asked: ", why);
+  status_.message =
+      cat("compute-domain-imex cannot ask nvidia-imex, and takes it to be as it was: ", why);
   if (clock_.elapsed() - viewed_at_ >= times_.view_patience) status_.peers.clear();
   ask_again_soon(step());
 }
