@@ -145,6 +145,18 @@ TEST(LostCheckpoint, KeepsAClaimThatIsUnpreparedUntilItsDaemonIsKnown) {
   EXPECT_EQ(scene.group()->state, api::DaemonState::Stopped);
 }
 
+// The GPUs may hang, which say whose node lists to read, or the API server be away.
+TEST(LostCheckpoint, KeepsNoClaimForLongWhereNodeListsDoNotCome) {
+  NodeScene scene = without_checkpoint_or_lists();
+  scene.world.knows_held = true;
+  scene.unprepare("a").unprepare("b").settle();
+  EXPECT_TRUE(scene.unprepared.contains("b-uid")) << "without a file it is not that daemon's";
+  EXPECT_FALSE(scene.unprepared.contains("a-uid"));
+  scene.advance(seconds(10)).settle();
+  EXPECT_TRUE(scene.unprepared.contains("a-uid"));
+  EXPECT_FALSE(scene.injected.contains("a-uid"));
+}
+
 TEST(LostCheckpoint, LetsGoOfAClaimAtOnceWhereNoDaemonIsLeftToItself) {
   for (const bool is_hosts : {true, false}) {
     NodeScene scene = without_checkpoint_or_lists();

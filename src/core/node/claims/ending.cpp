@@ -163,8 +163,9 @@ void end_unknown(NodeDraft& draft, const WantedClaim& wanted) {
   const base::Duration patience_ends = wanted.since + draft.world.times.takeover_patience;
   if (awaits_takeover(draft, uid) && draft.world.elapsed < patience_ends) {
     draft.look_again_at(patience_ends);
-    return draft.wait(uid, cat("the daemon of IMEX group ", draft.world.daemon->group,
-                               " runs, and the node lists are not read yet that tell its claims"));
+    return draft.wait(uid,
+                      cat("this node runs the daemon of IMEX group ", draft.world.daemon->group,
+                          ", and the node lists are not read yet that say for which claims"));
   }
   if (const Setback* setback = draft.held_back(uid)) return draft.wait(uid, setback->error);
   draft.add(RemoveCdi{uid});

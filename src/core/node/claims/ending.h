@@ -1,9 +1,9 @@
 // Ending claims: Unprepare, a claim that is proven stale, and the daemon that ends with the last.
 //
-// How it goes: end_claims(). What it guarantees: nothing here waits for the API server, except the
-// end of a claim that the checkpoint does not name while a daemon runs that it does not name
-// either; after a crash anywhere a claim goes on ending; a report never has "stopped" for a daemon
-// that may run. Nothing else stops a daemon for good.
+// How it goes: end_claims(). What it guarantees: nothing here waits for the API server, except, for
+// a bounded time, the end of a claim that the checkpoint does not name while a daemon runs that it
+// does not name either; after a crash anywhere a claim goes on ending; a report never has "stopped"
+// for a daemon that may run. Nothing else stops a daemon for good.
 #pragma once
 
 #include <set>
