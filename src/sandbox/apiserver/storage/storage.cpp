@@ -130,7 +130,7 @@ bool Storage::remembers(std::string_view bucket, std::uint64_t resource_version)
 
 void Storage::compact() {
   for (auto& [name, bucket] : buckets_) {
-    bucket.forgotten = bucket.last_change = resource_version_;
+    bucket.forgotten = bucket.last_change = resource_version();
     bucket.events.clear();
   }
 }

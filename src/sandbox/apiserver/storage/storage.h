@@ -45,7 +45,7 @@ class Storage {
   // of etcd; at the latest with the next write to the bucket.
   void keep_for(std::string_view bucket, base::Duration lifetime);
 
-  // The resource version of the last write.
+  // The resource version of the last write. May be read without any lock.
   [[nodiscard]] std::uint64_t resource_version() const { return resource_version_; }
 
   // Null when there is none.
@@ -100,7 +100,7 @@ class Storage {
 
   const base::Clock& clock_;
   const std::size_t history_;
-  std::uint64_t resource_version_ = 1;
+  std::atomic<std::uint64_t> resource_version_ = 1;
   std::vector<std::condition_variable*> changed_;
   std::map<std::string, Bucket, std::less<>> buckets_;
 };
