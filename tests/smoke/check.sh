@@ -53,6 +53,15 @@ is_empty() {
   [ -z "$output" ] || { echo "$output"; return 1; }
 }
 
+# no_sanitizer_complains LOG…: they hold no report of a sanitizer. Else what the first is, and the
+# first frames of its stacks, in as many lines as check shows.
+no_sanitizer_complains() {
+  ! grep -q Sanitizer "$@" || {
+    grep -hE 'Sanitizer|runtime error| of size | #[0-3] ' "$@" | cut -c 1-200 | head -n 20
+    return 1
+  }
+}
+
 finish_checks() {
   echo "$passed passed, $failed failed"
   [ "$failed" -eq 0 ]
