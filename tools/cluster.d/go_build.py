@@ -16,6 +16,7 @@ from pathlib import Path
 from failure import Failure
 
 HERE = Path(__file__).resolve().parent
+TRIES = 3
 
 
 def cache_directory() -> Path:
@@ -68,12 +69,12 @@ class GoBuild:
         environment = os.environ | {"CGO_ENABLED": "0", "GOTOOLCHAIN": "local", "GOWORK": "off"}
         with tempfile.TemporaryDirectory(dir=folder) as unfinished:
             for program, package in self.packages.items():
-                build = subprocess.run(
-                    ["nice", "-n", "10", go, "build", "-trimpath", "-buildvcs=false", *self.flags,
-                     "-o", Path(unfinished) / program, package],
-                    cwd=self.source, env=environment, stdout=sys.stderr)
-                if build.returncode != 0:
-                    raise Failure(f"{self.name} could not be built: see above")
+                command = ["nice", "-n", "10", go, "build", "-trimpath", "-buildvcs=false", *self.flags,
+                           "-o", Path(unfinished) / program, package]
+                # It fetches hundreds of modules, and asks for none twice: of three tries the next goes on where one ended.
+                if not any(subprocess.run(command, cwd=self.source, env=environment, stdout=sys.stderr).returncode == 0
+                           for _ in range(TRIES)):
+                    raise Failure(f"{self.name} could not be built in {TRIES} tries: see above")
             for program in self.packages:
                 (Path(unfinished) / program).rename(folder / program)
 
