@@ -179,12 +179,12 @@ a_node_without_power_is_gone_without_a_word() {
   local before group
   before=$(boot_id r2n01)
   node r2n01 kill
+  expect True "$(kubectl get node r2n01 -o 'jsonpath={.status.conditions[?(@.type=="Ready")].status}')"
   expect "r2n01: is off" "$(cluster status | grep '^r2n01' | tr -s ' ')"
   for group in $(find /sys/fs/cgroup -path "*/compute-domain-*/r2n01" -path "*$(own_name)*"); do
     fail "there is still a control group $group"
   done
   does_not_reach r1n01 r2n01 || fail "its pod answers"
-  expect True "$(kubectl get node r2n01 -o 'jsonpath={.status.conditions[?(@.type=="Ready")].status}')"
   kubectl wait --for=condition=Ready=Unknown node/r2n01 --timeout=60s >/dev/null
   expect "$before" "$(boot_id r2n01)"
 }
@@ -316,7 +316,7 @@ down_cleans_up_after_an_up_that_was_killed() {
   local file
   for file in network.pid kube-apiserver.pid nodes/n02/first.pid nodes/n01/kubelet.log; do
     cluster up --nodes 2 >/dev/null 2>&1 &
-    until [ -e "$MAIN/$file" ]; do sleep 0.05; done
+    timeout 300 bash -c 'until [ -e "$1" ]; do sleep 0.05; done' until "$MAIN/$file" || fail "there is no $file"
     kill -KILL $!
     wait $! 2>/dev/null || true
     cluster down

@@ -161,9 +161,9 @@ TEST(Crowd, AWatcherThatTakesNothingIsCutOff) {
 
 TEST(Crowd, AWatcherThatIsSlowIsWaitedFor) {
   ServerConfig config;
-  config.stall_timeout = std::chrono::milliseconds(100);
-  // One write, which takes a second: what is taken of it tells that the watcher goes on.
-  const std::string text(16u << 20, 'x');
+  config.stall_timeout = std::chrono::milliseconds(500);
+  // One write, which takes longer than that: what is taken of it tells that the watcher goes on.
+  const std::string text(32u << 20, 'x');
   const auto server = serve(streaming([&](const auto& writer) {
                               writer->write(shared(text));
                               writer->finish();

@@ -193,7 +193,7 @@ TEST(StandInImex, WithoutQuorumItWaitsForNobody) {
 
 TEST(StandInImex, APeerThatDiesIsRecoveringAndAfterTheGraceTimeDisconnected) {
   Rig rig(0, 2);
-  open_nodes(rig, 2, {{"IMEX_NODE_DISCONNECTED_GRACE_TIME", "2"}});
+  open_nodes(rig, 2, {{"IMEX_NODE_DISCONNECTED_GRACE_TIME", "5"}});
   rig.start(0);
   rig.start(1);
   ASSERT_TRUE(rig.until_letter(0, 1, 'C'));
@@ -216,7 +216,7 @@ TEST(StandInImex, APeerThatFallsSilentIsLostAndComesBack) {
 
 TEST(StandInImex, GoesThroughItsStatesInTime) {
   Rig rig(0, 1);
-  open_nodes(rig, 1, {{"STAND_IN_READY_DELAY_MS", "1000"}});
+  open_nodes(rig, 1, {{"STAND_IN_READY_DELAY_MS", "3000"}});
   rig.start(0);
   ASSERT_TRUE(rig.until_phase(0, DaemonPhase::Ready));
   bool answered_before = false;

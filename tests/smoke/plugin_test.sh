@@ -23,7 +23,6 @@ trap cleanup EXIT
 
 start_controller() {
   POD_NAME=controller-1 "$bin/compute-domain-controller" --metrics-listen "" --debug-listen 127.0.0.1:0 --leader-election-enabled \
-    --leader-election-lease-duration 4s --leader-election-renew-deadline 3s \
     --leader-election-retry-period 500ms >"$work/controller.log" 2>&1 &
   controller=$!
 }

@@ -34,7 +34,7 @@ apply_manifests() {
 }
 check "the manifests apply" apply_manifests
 join_nodes() { # ISOLATION
-  timeout 900 build/release/bin/compute-domain-sandbox nodes --kubeconfig "$KUBECONFIG" --racks 2 \
+  timeout 3600 build/release/bin/compute-domain-sandbox nodes --kubeconfig "$KUBECONFIG" --racks 2 \
     --nodes-per-rack 19 --isolation "$1" >"$work/nodes.out" 2>>"$work/nodes.log" &
   nodes=$!
   pids+=("$nodes")

@@ -13,7 +13,7 @@ start_controller() {
 exec 9>$1/controller.lock
 flock 9
 [ ! -e $controller_pid ] || kill -KILL -- "-\$(cat $controller_pid)"
-timeout 900 $PWD/build/release/bin/compute-domain-controller --kubeconfig $KUBECONFIG \
+timeout 3600 $PWD/build/release/bin/compute-domain-controller --kubeconfig $KUBECONFIG \
   --metrics-listen "" ${*:2} >>$1/controller.log 2>&1 </dev/null 9>&- &
 echo \$! >$controller_pid
 SCRIPT
@@ -36,7 +36,7 @@ play() {
   done
   for ((shard = 0; shard < shards; shard++)); do
     GTEST_TOTAL_SHARDS=$shards GTEST_SHARD_INDEX=$shard \
-      timeout 600 "$player" --gtest_filter="$filter" >"$log.$shard" 2>&1 &
+      timeout 1800 "$player" --gtest_filter="$filter" >"$log.$shard" 2>&1 &
     pids+=($!)
   done
   for ((shard = 0; shard < shards; shard++)); do
