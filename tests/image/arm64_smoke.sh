@@ -138,7 +138,7 @@ for program in "${PROGRAMS[@]}"; do
   printf '#!/bin/sh\nexec %s -L %s %s "$@"\n' "$EMULATOR" "$work/$program" "$work/$program/usr/bin/$program" >"$wrapped/bin/$program"
   chmod +x "$wrapped/bin/$program"
 done
-at_work() { CDOM_BUILD=$wrapped CDOM_EMULATED=yes timeout 900 "$1" | grep -vE '^ok'; return "${PIPESTATUS[0]}"; }
+at_work() { CDOM_BUILD=$wrapped CDOM_SLOW=yes timeout 900 "$1" | grep -vE '^ok'; return "${PIPESTATUS[0]}"; }
 check "two controllers, of which one works (tests/smoke/leader_test.sh)" at_work tests/smoke/leader_test.sh
 check "an agent and a supervisor of IMEX (tests/smoke/agent_test.sh)" at_work tests/smoke/agent_test.sh
 finish_checks

@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # compute-domain-agent on a machine without GPUs: the embedded API server with the controller, the supervisor
 # of IMEX with a stand-in for nvidia-imex, and a client that calls the plugin's sockets as kubelet does.
-# Prints a line per check and their count, and what an idle agent uses. CDOM_EMULATED=yes: the programs run under an emulator.
+# Prints a line per check and their count, and what an idle agent uses. CDOM_SLOW=yes: the programs run under an emulator or
+# a sanitizer, which has memory of its own.
 set -uo pipefail
 cd "$(dirname "$0")/../.."
 . tests/smoke/check.sh
@@ -165,7 +166,9 @@ registers # what is called earlier is refused
 of_claim prepare worker >"$work/second" 2>&1 &
 second=$!
 unprepared_before_ready() {
+  local end=$((SECONDS + 60))
   until grep -q 'state=ready' "$work/imex.log"; do
+    [ "$SECONDS" -lt "$end" ] || return 1
     [ -e "$file" ] && ! grep -q 'state=ready' "$work/imex.log" && return 1
     sleep 0.05
   done
@@ -197,28 +200,28 @@ kill -CONT "$pid"
 check "and healthy when it answers" eventually 15 prints "gpu1/channel-0 Healthy" kubelet health "$socket"
 
 # ---- The API server freezes: it takes what is sent and answers nothing
-in_a_second() { # COMMAND…
+at_once() { # COMMAND…: in less time than a request that gets no answer takes
   local start=${EPOCHREALTIME/./}
   "$@" || return 1
   local took=$(((${EPOCHREALTIME/./} - start) / 1000))
   echo "took $took ms"
-  [ "$took" -lt 1000 ]
+  [ "$took" -lt 4000 ]
 }
 worker_name=$(claim_field worker name)
 worker_uid=$(claim_field worker uid)
 known() { kubelet "$1" "$socket" default "$worker_name" "$worker_uid"; } # asks no API server
 kubectl annotate computedomainnode gpu1 seen=yes >/dev/null # the watches are open, and get no rest
 kill -STOP "$sandbox"
-check "the API server freezes: a claim that is known is prepared within a second" in_a_second prints "done" known prepare
-check "unprepared too" in_a_second prints "done" known unprepare
+check "the API server freezes: a claim that is known is prepared at once" at_once prints "done" known prepare
+check "unprepared too" at_once prints "done" known unprepare
 check "its file is gone" refuses test -e "$file"
 check "and IMEX ends" eventually 10 refuses kill -0 "$pid"
-check "unprepared again, while the agent waits for an answer to its report" in_a_second prints "done" known unprepare
+check "unprepared again, while the agent waits for an answer to its report" at_once prints "done" known unprepare
 sleep 6 # longer than a request may take: now it waits for the next one
-check "and again" in_a_second prints "done" known unprepare
+check "and again" at_once prints "done" known unprepare
 known prepare >"$work/frozen" 2>&1 &
 frozen=$!
-check "a call that needs the API server does not hold up others" in_a_second prints "done" kubelet unprepare "$socket" default other other-uid
+check "a call that needs the API server does not hold up others" at_once prints "done" kubelet unprepare "$socket" default other other-uid
 kill -CONT "$sandbox"
 check "which is answered when the API server is back" wait "$frozen"
 check "with the claim prepared" prints "done" cat "$work/frozen"
@@ -237,18 +240,17 @@ connections() { # of the process, established
 stop_agent
 start_agent --metrics-listen 127.0.0.1:0
 registers
-sleep 3
 address_of_health=$(sed -n 's/.* health=//p' "$work/agent.log" | tail -1)
 health_of() {
   python3 -c 'import sys, urllib.request as u; print(u.urlopen(sys.argv[1], timeout=5).read().decode())' \
     "http://$address_of_health$1"
 }
 watches() { health_of /metrics | grep -c 'compute_domain_watch_steps_total.*what="watch"'; }
-echo "        idle agent: $(rss) kB RSS, $(connections) connections, $(watches) watches"
-check "it is ready" prints ok health_of /readyz
+check "it is ready" eventually 20 prints ok health_of /readyz
 check "and no thread is stuck" prints ok health_of /healthz
-# Under an emulator the process is the emulator.
-[ -n "${CDOM_EMULATED:-}" ] || check "at most 30 MB" test "$(rss)" -le 30720
+sleep 3 # the work of its start is behind it
+echo "        idle agent: $(rss) kB RSS, $(connections) connections, $(watches) watches"
+[ -n "${CDOM_SLOW:-}" ] || check "at most 30 MB" test "$(rss)" -le 30720
 at_most_5_connections() { [ "$(connections)" -le 5 ]; }
 check "at most 5 connections" eventually 40 at_most_5_connections
 check "3 watches" test "$(watches)" -eq 3

@@ -41,5 +41,6 @@ check "the controller starts again" eventually 20 grep -q 'all watches are synce
 sleep 2
 check "and has nothing to tell" eval "! grep -q lacks '$work/second.log'"
 check "nor an Event" is_empty outdated -o name
+check "no sanitizer has complained" no_sanitizer_complains "$work"/*.log
 [ "$failed" -eq 0 ] || tail -n 20 "$work"/*.log
 finish_checks
