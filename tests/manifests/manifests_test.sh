@@ -306,6 +306,7 @@ the_channel_of_a_domain_is_immutable() {
   kubectl patch cd two-nodes --type merge -p '{"spec": {"numNodes": 3}}' >/dev/null
   refused 'spec.channel is immutable' set_channel two-nodes '{"allocationMode": "All"}'
   refused 'spec.channel is immutable' set_channel two-nodes null
+  refused 'spec cannot be taken away' kubectl patch cd two-nodes --type merge -p '{"spec": null}'
 }
 
 a_domain_may_do_without_a_channel_and_a_spec_may_come_later() {

@@ -43,6 +43,7 @@ refuses() { ! "$@"; }
 check "a negative numNodes is refused" refuses kubectl patch cd two-nodes --type merge -p '{"spec":{"numNodes":-1}}'
 check "spec.channel is immutable" refuses kubectl patch cd two-nodes --type merge \
   -p '{"spec":{"channel":{"resourceClaimTemplate":{"name":"other"}}}}'
+check "nor does it go with spec" refuses kubectl patch cd two-nodes --type merge -p '{"spec":null}'
 # Debian's kubectl 1.20 validates by itself, with other words.
 check "an unknown field is told" prints 'numNodez"' kubectl create -f - <<<'{"apiVersion":"resource.nvidia.com/v1beta1","kind":"ComputeDomain","metadata":{"name":"x"},"spec":{"numNodez":1}}'
 kubectl delete cd x --ignore-not-found >/dev/null 2>&1  # an old kubectl only warns
