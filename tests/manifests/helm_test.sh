@@ -171,13 +171,19 @@ uids() { kubectl get deployments,daemonsets --all-namespaces -o 'jsonpath={.item
 
 what_kustomize_has_installed_becomes_a_release() {
   local before
-  kubectl apply --server-side -k "$ROOT/manifests/default" >/dev/null
+  mkdir "$WORK/my-cluster"
+  echo '{resources: [../checkout/manifests/default], components: [../checkout/manifests/metrics-tls]}' >"$WORK/my-cluster/kustomization.yaml"
+  kubectl apply --server-side -k "$WORK/my-cluster" >/dev/null
   before=$(uids)
   refused "invalid ownership metadata" helm install "$NAME" "$WORK"/checkout/*.tgz -n "$NAME"
   major=3 helm_quietly install "$NAME" "$WORK"/checkout/*.tgz -n "$NAME" --take-ownership --dry-run=server
   run_commands_of docs/upgrade.md "take-ownership"
   is_equal "Deployment and DaemonSets" "$before" "$(uids)"
   is_equal "who manages them" Helm "$(kubectl get daemonset compute-domain-imex -n "$NODES" -o 'jsonpath={.metadata.labels.app\.kubernetes\.io/managed-by}')"
+  run_commands_of docs/upgrade.md 'eq "Helm"'
+  is_equal "Deployment and DaemonSets" "$before" "$(uids)"
+  is_equal "what the values do not have" "" "$(of_workload daemonset/compute-domain-agent '.env[].name | select(startswith("METRICS_TLS"))')"
+  is_equal "who has applied it" helm "$(kubectl get daemonset compute-domain-agent -n "$NODES" -o 'jsonpath={.metadata.managedFields[?(@.operation=="Apply")].manager}' --show-managed-fields)"
 }
 
 a_release_of_helm_3_is_upgraded_by_helm_4() {

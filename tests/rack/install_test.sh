@@ -169,7 +169,7 @@ check "the end of its daemon is told" eventually 10 prints ImexFailed \
 
 check "the domain goes with its pods" delete_domain
 check_requests
-check "the rest goes by README's line" in_folder "$(in_readme_line "Upgrade and uninstall" 'kubectl delete')"
+check "the rest goes by README's lines" in_folder "$(in_readme "Upgrade and uninstall")"
 # Kubelet takes the slices of a driver that has gone after 30 s.
 check "no object is left" eventually 60 is_empty objects_left
 check "no file, no socket and no daemon is left" eventually 10 is_empty files_left n01 n02
