@@ -159,6 +159,16 @@ base::Result<bool> Client::serves(const api::Kind& kind) const {
   return body.error();
 }
 
+base::Result<std::string> Client::collection_version(const api::Kind& kind,
+                                                     const std::string& ns) const {
+  const ListOptions options{.of = {ns, "", ""}, .limit = 1, .continue_token = {}};
+  const auto body = send_list(kind, options, api::kMetadataList, nullptr);
+  if (!body) return body.error();
+  auto page = api::decode_metadata_page(*body);
+  if (!page) return page.error();
+  return std::move(page->resource_version);
+}
+
 base::Result<std::vector<api::ObjectMeta>> Client::list_metadata(const api::Kind& kind,
                                                                  const Selection& of,
                                                                  const TrimMeta& trim) const {

@@ -23,7 +23,9 @@ constexpr base::Duration kSteady = 5s;
 
 // An API server says something in every watch at least once a minute or so, if only a bookmark
 // (KEP-956). One whose history was set back takes a watch from a version of its lost future, and is
-// silent until it has got there again.
+// silent until it has got there again. What is written before that would be missed for ever. So a
+// server that was away, or silent for longer than it should be, is asked for its version before the
+// next watch.
 constexpr base::Duration kLongSilence = 100s;
 constexpr int kSilentWatches = 2;
 // Something between that lets no bookmark through is no reason to list all the time.
@@ -32,6 +34,17 @@ constexpr int kMostSilentWatches = 64;
 // A server answers so that looks whether it has got to that version.
 bool is_from_the_future(const base::Error& error) {
   return error.message.find("Too large resource version") != std::string::npos;
+}
+
+// To ask again cannot help.
+bool is_for_good(const base::Error& error) {
+  return error.kind == base::ErrorKind::Forbidden || error.kind == base::ErrorKind::Invalid;
+}
+
+// What is not a number is not compared.
+bool is_lower(const std::string& version, const std::string& than) {
+  const std::uint64_t number = version_number(version);
+  return number > 0 && number < version_number(than);
 }
 
 }  // namespace
@@ -113,6 +126,7 @@ WatchLoop::Step WatchLoop::list() {
     count("list");
     paging_ = WatchSource::Paging::On;
     version_ = page->resource_version;
+    is_in_doubt_ = false;
     source_.finish_list(version_);
     phase_ = Phase::Open;
   }
@@ -121,6 +135,17 @@ WatchLoop::Step WatchLoop::list() {
 }
 
 WatchLoop::Step WatchLoop::open() {
+  if (is_in_doubt_) {
+    const auto now = source_.collection_version();
+    if (!now && !is_for_good(now.error())) return watch_failed(now.error());
+    is_in_doubt_ = false;
+    if (now && is_lower(*now, version_)) {
+      base::log_warning("the server's history was set back: listing again",
+                        {{"resource", name_}, {"version", version_}, {"now", *now}});
+      phase_ = Phase::List;
+      return list();
+    }
+  }
   // Not all watches of all clients end at the same time.
   const base::Duration timeout = kShortestTimeout + std::chrono::seconds(random_.below(300));
   auto opened = source_.open_watch(version_, timeout);
@@ -130,7 +155,7 @@ WatchLoop::Step WatchLoop::open() {
   has_progressed_ = has_heard_ = false;
   succeeded();
   const std::scoped_lock lock(mutex_);
-  opened_at_ = clock_.elapsed();
+  opened_at_ = heard_at_ = clock_.elapsed();
   stream_ = std::move(*opened);
   if (stopped_) stream_->cancel();
   return Step::Opened;
@@ -153,6 +178,7 @@ WatchLoop::Step WatchLoop::read(base::Duration wait) {
 
 WatchLoop::Step WatchLoop::take(std::string_view line) {
   has_heard_ = true;
+  heard_at_ = clock_.elapsed();
   silent_ = 0;
   silent_before_list_ = kSilentWatches;
   auto event = source_.read(line);
@@ -194,6 +220,7 @@ WatchLoop::Step WatchLoop::watch_ended() {
 }
 
 bool WatchLoop::is_version_lost() {
+  if (clock_.elapsed() - heard_at_ >= kLongSilence) is_in_doubt_ = true;
   if (!has_heard_ && clock_.elapsed() - opened_at_ >= kLongSilence) ++silent_;
   if (silent_ < silent_before_list_) return false;
   base::log_warning("watches bring nothing, not even a bookmark: listing again",
@@ -207,6 +234,7 @@ WatchLoop::Step WatchLoop::watch_failed(const base::Error& error, How how) {
   const bool was_open = phase_ == Phase::Read;
   if (was_open && clock_.elapsed() - opened_at_ >= kLastBackoff) failures_ = 0;
   const bool is_lost = was_open && is_version_lost();
+  if (!was_open) is_in_doubt_ = true;
   close_stream();
   phase_ = Phase::Open;
   // Reading the same events once more cannot help when they could not be read twice.

@@ -185,6 +185,15 @@ TEST_F(ClientTest, AnEmptyListOfMetadataMayBeNull) {
   EXPECT_TRUE(all->empty());
 }
 
+TEST_F(ClientTest, AsksForTheVersionOfACollectionByTheMetadataOfOneObject) {
+  server.put("a", "1");
+  const auto version = client.collection_version(api::kind_of<ConfigMap>(), "");
+  ASSERT_TRUE(version) << version.error().message;
+  EXPECT_EQ(*version, "101");
+  EXPECT_THAT(server.targets(), ElementsAre("GET /api/v1/configmaps?limit=1"));
+  EXPECT_TRUE(is_of_metadata(last()));
+}
+
 TEST_F(ClientTest, NamesTheWriterOfEveryWrite) {
   server.script(http::Response{201, {}, config_map_json("a", "x", 7)});
   server.script(ok(config_map_json("a", "y", 8)));

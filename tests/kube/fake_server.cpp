@@ -1,7 +1,9 @@
 #include "kube/fake_server.h"
 
 #include <chrono>
+#include <tuple>
 
+#include "compute_domain/api/codec.h"
 #include "compute_domain/base/text.h"
 
 namespace cdom::kube {
@@ -33,6 +35,11 @@ std::string watch_line(const std::string& type, const std::string& object) {
 }
 
 http::Response ok(std::string body) { return {200, {}, std::move(body)}; }
+
+bool is_of_metadata(const http::Request& request) {
+  const auto accept = request.headers.find("Accept");
+  return accept != request.headers.end() && accept->second == api::kMetadataList;
+}
 
 std::string parameter(const std::string& target, const std::string& name) {
   const auto query = target.find('?');
@@ -166,6 +173,21 @@ void FakeServer::compact() {
   compacted_ = version_;
 }
 
+void FakeServer::back_up() {
+  const std::scoped_lock lock(mutex_);
+  backup_ = {version_, objects_};
+}
+
+void FakeServer::restore() {
+  {
+    const std::scoped_lock lock(mutex_);
+    std::tie(version_, objects_) = backup_;
+    std::erase_if(history_, [&](const Event& event) { return event.version > version_; });
+    snapshots_.clear();
+  }
+  break_watches();
+}
+
 void FakeServer::report_expired_as_event() {
   const std::scoped_lock lock(mutex_);
   expired_as_event_ = true;
@@ -207,7 +229,8 @@ std::optional<base::Result<http::Response>> FakeServer::scripted_locked(
 }
 
 // A continue token is "<version>.<how many objects came before>".
-http::Response FakeServer::list_locked(const std::string& target) {
+http::Response FakeServer::list_locked(const http::Request& request) {
+  const std::string& target = request.target;
   std::uint64_t version = version_;
   std::size_t first = 0;
   if (const std::string token = parameter(target, "continue"); !token.empty()) {
@@ -228,6 +251,11 @@ http::Response FakeServer::list_locked(const std::string& target) {
     ++at;
   }
   const std::string next = end < at ? base::cat(version, ".", end) : "";
+  // Of metadata alone nobody looks at the items.
+  if (is_of_metadata(request)) {
+    return ok(base::cat(R"({"kind":"PartialObjectMetadataList","apiVersion":"meta.k8s.io/v1",)",
+                        R"("metadata":{"resourceVersion":")", version, R"("},"items":[]})"));
+  }
   return ok(base::cat(R"({"kind":"ConfigMapList","apiVersion":"v1","metadata":)",
                       R"({"resourceVersion":")", version, R"(","continue":")", next,
                       R"("},"items":[)", items, "]}"));
@@ -237,7 +265,7 @@ base::Result<http::Response> FakeServer::send(const http::Request& request) {
   const std::scoped_lock lock(mutex_);
   if (auto answer = scripted_locked(request)) return *answer;
   if (request.method == "GET" && request.target.starts_with("/api/v1/configmaps")) {
-    http::Response page = list_locked(request.target);
+    http::Response page = list_locked(request);
     page.is_too_long = page.body.size() > request.most_bytes;
     if (page.is_too_long) page.body.clear();
     return page;

@@ -36,6 +36,10 @@ class FakeServer : public http::Client {
   void break_watches();     // the connection is lost
   void end_watches();       // the server's own timeout
   void truncate_watches();  // half of the next event, then the connection is lost
+  // Keeps what there is; goes back to it, as an etcd that is restored from a backup, with versions
+  // that count up from there once more. The watches that are open break.
+  void back_up();
+  void restore();
   // The history up to now is gone: older watches and continue tokens get 410, watches as an answer
   // or as an event.
   void compact();
@@ -67,7 +71,7 @@ class FakeServer : public http::Client {
   };
 
   std::optional<base::Result<http::Response>> scripted_locked(const http::Request& request);
-  [[nodiscard]] http::Response list_locked(const std::string& target);
+  [[nodiscard]] http::Response list_locked(const http::Request& request);
   void change_locked(const char* type, const std::string& name, Object& object);
   void strike(Fault fault);
 
@@ -77,6 +81,7 @@ class FakeServer : public http::Client {
   std::uint64_t compacted_ = 0;
   using Objects = std::map<std::string, Object>;
   Objects objects_;
+  std::pair<std::uint64_t, Objects> backup_;
   std::map<std::string, int> creations_;        // of each name
   std::map<std::uint64_t, Objects> snapshots_;  // that continue tokens refer to
   std::vector<Event> history_;
@@ -99,6 +104,8 @@ std::string config_map_json(const std::string& name, const std::string& value,
 std::string status_json(int code, const std::string& reason, const std::string& message);
 std::string watch_line(const std::string& type, const std::string& object);
 http::Response ok(std::string body);
+// Whether it asks for a list of metadata alone.
+bool is_of_metadata(const http::Request& request);
 // The value of a query parameter, or "".
 std::string parameter(const std::string& target, const std::string& name);
 

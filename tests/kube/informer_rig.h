@@ -1,6 +1,7 @@
 // InformerRig: an informer of ConfigMaps, its server and its clock, stepped by the test.
 #pragma once
 
+#include <algorithm>
 #include <map>
 #include <string>
 #include <vector>
@@ -51,7 +52,12 @@ struct InformerRig {
   }
 
   [[nodiscard]] std::size_t lists() const {
-    return server.targets("limit=").size() - server.targets("continue=").size();
+    return server.targets("limit=").size() - server.targets("continue=").size() - questions();
+  }
+  // For the version of the collection.
+  [[nodiscard]] std::size_t questions() const {
+    const auto requests = server.requests();
+    return static_cast<std::size_t>(std::ranges::count_if(requests, is_of_metadata));
   }
   [[nodiscard]] std::size_t watches() const { return server.targets("watch=true").size(); }
 

@@ -304,6 +304,103 @@ TEST(Informer, ListsAgainWhenTheServersHistoryWasSetBack) {
   EXPECT_EQ(rig.lists(), 3U);
 }
 
+// An etcd is restored from a backup while its API servers are stopped.
+TEST(Informer, ListsAgainAsSoonAsAServerIsBackWithALowerVersion) {
+  InformerRig rig;
+  rig.server.put("a", "1");
+  rig.server.back_up();
+  rig.server.put("b", "1");
+  rig.server.put("b", "2");
+  rig.settle();
+  rig.server.restore();
+  EXPECT_EQ(rig.step(), Step::Failed);
+  rig.server.script(std::nullopt);
+  rig.server.put("c", "1");
+  const base::Duration start = rig.clock.elapsed();
+  rig.settle();
+  EXPECT_LT(rig.clock.elapsed() - start, 5s);
+  EXPECT_EQ(rig.stored(), rig.server.objects());
+  EXPECT_EQ(rig.replayed, rig.server.objects());
+  EXPECT_EQ(rig.lists(), 2U);
+  rig.server.put("c", "2");
+  rig.settle();
+  EXPECT_EQ(rig.stored(), rig.server.objects());
+}
+
+// Another control plane has taken the address of the former one.
+TEST(Informer, ListsAgainAlsoWhenTheHistoryHasCaughtUpSoon) {
+  InformerRig rig;
+  rig.server.back_up();
+  rig.server.put("a", "1");
+  rig.server.put("a", "2");
+  rig.settle();
+  rig.server.restore();
+  rig.settle();
+  rig.clock.advance(100s);
+  rig.server.put("b", "1");
+  rig.server.break_watches();
+  rig.settle();
+  rig.clock.advance(80s);
+  for (const std::string value : {"2", "3", "4"}) rig.server.put("b", value);
+  rig.settle();
+  EXPECT_EQ(rig.stored(), rig.server.objects());
+  EXPECT_EQ(rig.replayed, rig.server.objects());
+  EXPECT_EQ(rig.lists(), 2U);
+}
+
+TEST(Informer, AsksForTheVersionOnlyAfterAServerWasAwayOrSilent) {
+  InformerRig rig;
+  rig.settle();
+  rig.server.break_watches();
+  rig.settle();
+  rig.clock.advance(5min);
+  rig.server.put("a", "1");
+  rig.settle();
+  rig.server.break_watches();
+  rig.settle();
+  rig.clock.advance(5min);
+  rig.server.put("a", "2");
+  rig.settle();
+  rig.server.end_watches();
+  rig.settle();
+  EXPECT_EQ(rig.questions(), 0U) << "what is between, and the server's own timeout";
+  rig.server.break_watches();
+  EXPECT_EQ(rig.step(), Step::Failed);
+  for (int i = 0; i < 3; ++i) rig.server.script(std::nullopt);
+  rig.settle();
+  EXPECT_EQ(rig.questions(), 3U) << "one request for each attempt, and one more";
+  rig.server.break_watches();
+  rig.settle();
+  EXPECT_EQ(rig.questions(), 3U) << "it has answered";
+  rig.clock.advance(2min);
+  rig.server.break_watches();
+  rig.settle();
+  EXPECT_EQ(rig.questions(), 4U);
+  EXPECT_EQ(rig.lists(), 1U);
+  EXPECT_THAT(rig.server.targets("/configmaps?limit=1"),
+              testing::Each("GET /api/v1/configmaps?limit=1"));
+}
+
+TEST(Informer, GoesOnWhereTheServerDoesNotTellItsVersion) {
+  const auto answers = {http::Response{403, {}, status_json(403, "Forbidden", "no")},
+                        ok(R"({"kind":"PartialObjectMetadataList","items":[],)"
+                           R"("metadata":{"resourceVersion":"a"}})")};
+  for (const http::Response& answer : answers) {
+    InformerRig rig;
+    rig.settle();
+    rig.server.break_watches();
+    EXPECT_EQ(rig.step(), Step::Failed);
+    rig.server.script(std::nullopt);
+    rig.server.script(answer);
+    rig.settle();
+    rig.server.put("a", "1");
+    rig.settle();
+    EXPECT_EQ(rig.stored(), rig.server.objects());
+    EXPECT_EQ(rig.lists(), 1U);
+    EXPECT_EQ(rig.questions(), 1U);
+  }
+}
+
 TEST(Informer, ListsNothingAgainWhereSomethingEndsEachWatchAfterAMinute) {
   InformerRig rig;
   rig.server.put("a", "1");

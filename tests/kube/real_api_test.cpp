@@ -332,6 +332,16 @@ TEST_F(RealApi, AWatchFromAVersionThatIsYetToComeIsSilent) {
   EXPECT_EQ(read->what, http::StreamRead::What::End) << read->line;
 }
 
+// By which an informer knows that from one whose history goes on.
+TEST_F(RealApi, TheVersionOfACollectionIsNoLowerThanWhatWasAnsweredBefore) {
+  for (const char* name : {"a", "b"}) {
+    const ConfigMap made = created(name);
+    const auto now = client->collection_version(api::kind_of<ConfigMap>(), "default");
+    ASSERT_TRUE(now) << now.error().message;
+    EXPECT_GE(version_number(*now), version_number(made.meta.resource_version));
+  }
+}
+
 TEST_F(RealApi, AWatchEndsProperlyAtItsTimeout) {
   const auto page = client->list<ConfigMap>({ours(), 1, ""});
   ASSERT_TRUE(page) << page.error().message;

@@ -76,6 +76,10 @@ class Client {
   // Whether the server has this kind (is the CRD there?). Forbidden when we may not list it.
   base::Result<bool> serves(const api::Kind& kind) const;
 
+  // The version that the collection has now: of a list of one object's metadata, which is as new as
+  // all that was answered before. `ns` is "" for all namespaces.
+  base::Result<std::string> collection_version(const api::Kind& kind, const std::string& ns) const;
+
   template <class T>
   base::Result<T> get(const api::ObjectName& name, const api::Kind& kind = api::kind_of<T>()) const;
   // One page. Invalid when it is longer than an answer may be.

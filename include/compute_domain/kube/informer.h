@@ -122,6 +122,14 @@ class Informer : private WatchSource {
     changes.for_each([this](const Change<Stored>& change) { tell(change); });
   }
 
+  // Of all of the namespace's objects: with a selector an API server may look for long at those
+  // that are not of it.
+  base::Result<std::string> collection_version() override {
+    auto version = client_.collection_version(kind_, options_.of.ns);
+    if (!version) return not_served(version.error());
+    return version;
+  }
+
   base::Result<std::unique_ptr<http::Stream>> open_watch(const std::string& resource_version,
                                                          base::Duration timeout) override {
     auto opened = client_.open_watch<T>(

@@ -2,7 +2,7 @@
 //
 // How it goes: 1. List all pages; the last one makes the list the content. 2. Watch from the list's
 // version, and take the events. 3. When the watch ends or breaks, watch from the last version seen.
-// 4. List again when the server no longer has that version. What fails is tried again after a
+// 4. List again when the server does not have that version. What fails is tried again after a
 // backoff. What it guarantees: no change between two versions is skipped, and none is applied
 // twice. One thread steps it; stop(), has_stopped(), last_error() and trouble() are for any.
 #pragma once
@@ -42,6 +42,10 @@ class WatchSource {
   virtual base::Result<PageEnd> list_page(const std::string& continue_token, Paging paging) = 0;
   // Makes what was listed the content of the store.
   virtual void finish_list(const std::string& resource_version) = 0;
+
+  // The version that the collection has now; no less than any that was given before, unless the
+  // server's history was set back.
+  virtual base::Result<std::string> collection_version() = 0;
 
   virtual base::Result<std::unique_ptr<http::Stream>> open_watch(
       const std::string& resource_version, base::Duration timeout) = 0;
@@ -84,11 +88,12 @@ class WatchLoop {
   // One unit of work; waits for it at most `wait`, not at all when that is zero (what it asks of
   // the server takes as long as it takes).
   //
-  // It lists again after 410 (the server no longer has the version) and 404 (it no longer serves
-  // the collection as it was), and when the same line cannot be read twice. A list whose next page
-  // the server no longer has is read in one piece, as client-go does it. A watch that breaks after
-  // it has brought something new is opened again at once; any other failure has a backoff with
-  // jitter.
+  // It lists again after 410 (the server no longer has the version), 404 (it no longer serves the
+  // collection as it was) and "Too large resource version" (its history was set back), when the
+  // same line cannot be read twice, when a server that was away or silent has a lower version than
+  // the last one, and after several watches in a row that were silent. A list whose next page the
+  // server no longer has is read in one piece, as client-go does it. A watch that breaks after it
+  // has brought something new is opened again at once; any other failure has a backoff with jitter.
   Step step(base::Duration wait);
   // When a step can do something by itself, on Clock::elapsed(): the end of a backoff, or now. In
   // an open watch that is for the server to say, and this gives nullopt.
@@ -119,7 +124,7 @@ class WatchLoop {
   enum class Again { Later, AtOnce };
   Step fail(const base::Error& error, Again again = Again::Later);
   // Of a watch that ends now: whether it and those before it were so silent that the server does
-  // not seem to know their version.
+  // not seem to know their version. Of a silent one it is in doubt from now on.
   bool is_version_lost();
   void close_stream();
   void succeeded();
@@ -142,10 +147,13 @@ class WatchLoop {
   std::string version_;          // of the last event, bookmark or list that was taken
   bool has_progressed_ = false;  // since the watch was opened
   bool has_heard_ = false;       // a line, since then
-  int silent_ = 0;               // watches in a row that were open for long and brought no line
-  int silent_before_list_;       // so many of them mean that the version is lost
-  int failures_ = 0;             // since the last progress
-  int unreadable_ = 0;           // lines in a row
+  base::Duration heard_at_{};    // the last line, or the watch's begin
+  // The server was away or silent since it gave version_, and may be one that never had it.
+  bool is_in_doubt_ = false;
+  int silent_ = 0;          // watches in a row that were open for long and brought no line
+  int silent_before_list_;  // so many of them mean that the version is lost
+  int failures_ = 0;        // since the last progress
+  int unreadable_ = 0;      // lines in a row
 
   mutable std::mutex mutex_;  // for what follows
   std::condition_variable changed_;
