@@ -78,6 +78,7 @@ base::Error error_of_response(const http::Response& response, std::string_view v
   if (!status.retry_after) status.retry_after = retry_after_of(response.headers);
   base::Error error = api::error_of(status);
   error.message = base::cat(verb, " ", resource, ": ", error.message);
+  error.is_answer = true;
   return error;
 }
 

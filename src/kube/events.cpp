@@ -64,12 +64,22 @@ class EventRecorder::Queue {
     [[nodiscard]] api::Event event() const { return api::unpack<api::Event>(packed.view()); }
   };
   enum class Outcome { Sent, Again, Later, Dropped };
+  // Of a namespace, to send its oldest one.
+  struct Turn {
+    std::string ns;
+    std::shared_ptr<Series> series;
+    Series sent;                       // as it was when the turn came
+    int failures = 0;                  // of the attempts before this one
+    std::optional<base::Error> error;  // of this one, when there is to be another
+  };
 
   [[nodiscard]] std::shared_ptr<Series> new_series(const EventKey& key);
   void enqueue(const std::string& ns, const std::shared_ptr<Series>& series);
-  [[nodiscard]] Outcome send(Series& series);
-  [[nodiscard]] Outcome outcome_of(const base::Error& error, const api::Event& event);
-  void settle(Series& series, const Series& sent, Outcome outcome);
+  [[nodiscard]] std::optional<Turn> next_turn() const;
+  [[nodiscard]] Outcome send(Turn& turn) const;
+  static Outcome outcome_of(const base::Error& error, const api::Event& event, Turn& turn);
+  void settle(const Turn& turn, Outcome outcome);
+  [[nodiscard]] std::optional<base::Duration> next_due_locked() const;
   void count(const char* outcome) const;
 
   const Client& client_;
@@ -83,9 +93,7 @@ class EventRecorder::Queue {
   EventCorrelator correlator_;
   base::RecentMap<std::string, std::shared_ptr<Series>> series_;  // by text_of()
   FairQueue<std::shared_ptr<Series>> queue_{kQueueLimit};         // those with news, by namespace
-  base::Duration not_before_{};
-  std::optional<base::Duration> retry_after_;  // of the attempt that failed last
-  int attempts_ = 0;                           // at the one whose turn it is
+  base::Duration not_before_{};  // of all, while the server cannot be reached
 };
 
 bool EventRecorder::Queue::record(EventKey occurrence) {
@@ -139,27 +147,36 @@ std::shared_ptr<EventRecorder::Queue::Series> EventRecorder::Queue::new_series(
 }
 
 bool EventRecorder::Queue::step() {
-  std::shared_ptr<Series> series;
-  Series copy;
-  {
-    const std::scoped_lock lock(mutex_);
-    if (queue_.is_empty() || clock_.elapsed() < not_before_) return false;
-    series = queue_.front();
-    copy = *series;
-  }
-  const Outcome outcome = send(copy);
+  std::optional<Turn> turn = next_turn();
+  if (!turn) return false;
+  const Outcome outcome = send(*turn);
   const std::scoped_lock lock(mutex_);
-  settle(*series, copy, outcome);
+  settle(*turn, outcome);
   return true;
 }
 
-EventRecorder::Queue::Outcome EventRecorder::Queue::send(Series& series) {
+std::optional<EventRecorder::Queue::Turn> EventRecorder::Queue::next_turn() const {
+  const std::scoped_lock lock(mutex_);
+  const base::Duration now = clock_.elapsed();
+  if (now < not_before_) return std::nullopt;
+  const std::optional<std::string> ns = queue_.due(now);
+  if (!ns) return std::nullopt;
+  const std::shared_ptr<Series>& series = queue_.front(*ns);
+  return Turn{.ns = *ns,
+              .series = series,
+              .sent = *series,
+              .failures = queue_.times_put_off(*ns),
+              .error = {}};
+}
+
+EventRecorder::Queue::Outcome EventRecorder::Queue::send(Turn& turn) const {
+  Series& series = turn.sent;
   const api::Event event = series.event();
   if (!series.is_created) {
     const auto created = client_.create<api::Event>(event);
     // Nobody else makes this name: AlreadyExists is our own create, whose answer was lost.
     series.is_created = created || created.error().kind == base::ErrorKind::AlreadyExists;
-    return series.is_created ? Outcome::Sent : outcome_of(created.error(), event);
+    return series.is_created ? Outcome::Sent : outcome_of(created.error(), event, turn);
   }
   const auto patched = client_.patch<api::Event>(
       api::name_of(event.meta), "", api::event_count_patch(event.count, event.last, event.message));
@@ -169,13 +186,14 @@ EventRecorder::Queue::Outcome EventRecorder::Queue::send(Series& series) {
     series.is_created = false;
     return Outcome::Again;
   }
-  return outcome_of(patched.error(), event);
+  return outcome_of(patched.error(), event, turn);
 }
 
 EventRecorder::Queue::Outcome EventRecorder::Queue::outcome_of(const base::Error& error,
-                                                               const api::Event& event) {
-  if (error.kind == base::ErrorKind::Unavailable && attempts_ + 1 < kAttempts) {
-    retry_after_ = error.retry_after;
+                                                               const api::Event& event,
+                                                               Turn& turn) {
+  if (error.kind == base::ErrorKind::Unavailable && turn.failures + 1 < kAttempts) {
+    turn.error = error;
     return Outcome::Later;
   }
   base::log_warning("event not recorded",
@@ -186,25 +204,34 @@ EventRecorder::Queue::Outcome EventRecorder::Queue::outcome_of(const base::Error
   return Outcome::Dropped;
 }
 
-void EventRecorder::Queue::settle(Series& series, const Series& sent, Outcome outcome) {
+void EventRecorder::Queue::settle(const Turn& turn, Outcome outcome) {
   if (outcome == Outcome::Later) {
-    ++attempts_;
-    not_before_ = clock_.elapsed() + std::max(kRetryAfter, retry_after_.value_or(0s));
+    const base::Duration again =
+        clock_.elapsed() + std::max(kRetryAfter, turn.error->retry_after.value_or(0s));
+    queue_.put_off(turn.ns, again);
+    // What the server answers is about this namespace: a limit of its Events, or a webhook. That
+    // nothing answers is about all.
+    if (!turn.error->is_answer) not_before_ = again;
     return count("Retried");
   }
-  series.is_created = sent.is_created;
+  Series& series = *turn.series;
+  series.is_created = turn.sent.is_created;
   if (outcome == Outcome::Again) return;
-  attempts_ = 0;
   count(outcome == Outcome::Sent ? "Sent" : "Failed");
   // Occurrences that came while it was sent have not been reported.
-  series.is_queued = series.event().count != sent.event().count;
-  queue_.pop(series.is_queued);
+  series.is_queued = series.event().count != turn.sent.event().count;
+  queue_.pop(turn.ns, series.is_queued);
 }
 
 std::optional<base::Duration> EventRecorder::Queue::next_due() const {
   const std::scoped_lock lock(mutex_);
-  if (queue_.is_empty()) return std::nullopt;
-  return std::max(not_before_, clock_.elapsed());
+  return next_due_locked();
+}
+
+std::optional<base::Duration> EventRecorder::Queue::next_due_locked() const {
+  const std::optional<base::Duration> first = queue_.next_due();
+  if (!first) return std::nullopt;
+  return std::max({*first, not_before_, clock_.elapsed()});
 }
 
 void EventRecorder::Queue::run(const std::stop_token& token,
@@ -213,11 +240,14 @@ void EventRecorder::Queue::run(const std::stop_token& token,
     if (before_step) before_step();
     if (step()) continue;
     std::unique_lock lock(mutex_);
-    if (queue_.is_empty()) {
-      changed_.wait_for(lock, token, kLongestNap, [this] { return !queue_.is_empty(); });
-    } else {
-      changed_.wait_for(lock, token, not_before_ - clock_.elapsed(), [] { return false; });
-    }
+    // One of another namespace may come while those of one wait.
+    const auto is_due = [this] {
+      const std::optional<base::Duration> due = next_due_locked();
+      return due && *due <= clock_.elapsed();
+    };
+    const base::Duration now = clock_.elapsed();
+    const base::Duration nap = next_due_locked().value_or(now + kLongestNap) - now;
+    changed_.wait_for(lock, token, std::min(nap, kLongestNap), is_due);
   }
 }
 

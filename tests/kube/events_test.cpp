@@ -32,6 +32,22 @@ struct EventsTest : testing::Test {
   void record(const std::string& message, const std::string& reason = "Waiting") {
     recorder.record(train, "Normal", reason, message);
   }
+  void record_in(const std::string& ns, const std::string& message) {
+    train.ns = ns;
+    record(message);
+  }
+  // The next one to be sent is of that namespace, and is answered so.
+  void attempt_in(const std::string& ns, int status) {
+    if (status == 201) {
+      server.script(ok(kAnyEvent));
+    } else {
+      server.script_status(status, "");
+    }
+    const std::size_t before = sent().size();
+    EXPECT_TRUE(recorder.step());
+    ASSERT_THAT(sent(), SizeIs(before + 1));
+    EXPECT_THAT(sent().back(), HasSubstr(base::cat("/namespaces/", ns, "/")));
+  }
   // Sends all that is due; the server accepts it.
   void send() {
     while (recorder.next_due() == clock.elapsed()) {
@@ -271,6 +287,88 @@ TEST_F(EventsTest, WaitsAsLongAsTheServerSaid) {
   server.script_status(429, "TooManyRequests", {{"Retry-After", "25"}});
   EXPECT_TRUE(recorder.step());
   EXPECT_EQ(recorder.next_due(), base::Duration(25s));
+}
+
+// As the admission plugin EventRateLimit answers, or a webhook that selects namespaces.
+TEST_F(EventsTest, ANamespaceWhoseEventsFailHoldsUpNoOther) {
+  record_in("bad", "first");
+  record_in("bad", "second");
+  record_in("good", "hello");
+  attempt_in("bad", 429);
+  attempt_in("good", 201);
+  EXPECT_FALSE(recorder.step());
+  EXPECT_EQ(recorder.next_due(), base::Duration(10s));
+  // Others come and go meanwhile.
+  clock.advance(1s);
+  record_in("good", "hello again");
+  EXPECT_EQ(recorder.next_due(), clock.elapsed());
+  attempt_in("good", 201);
+  EXPECT_EQ(recorder.next_due(), base::Duration(10s));
+  clock.advance(9s);
+  record_in("good", "and again");
+  attempt_in("bad", 201);
+  EXPECT_THAT(last_body(), HasSubstr("first"));
+  attempt_in("good", 201);
+  attempt_in("bad", 201);
+  EXPECT_EQ(recorder.next_due(), std::nullopt);
+}
+
+TEST_F(EventsTest, EachNamespaceHasItsTwelveAttemptsAtAnEvent) {
+  record_in("bad", "first");
+  record_in("bad", "second");
+  record_in("worse", "first");
+  for (int attempt = 1; attempt <= 12; ++attempt) {
+    attempt_in("bad", 500);
+    attempt_in("worse", 500);
+    if (attempt == 12) break;
+    EXPECT_FALSE(recorder.step());
+    clock.advance(10s);
+  }
+  EXPECT_THAT(metrics.render(),
+              AllOf(HasSubstr(R"(compute_domain_events_total{outcome="Retried"} 22)"),
+                    HasSubstr(R"(compute_domain_events_total{outcome="Failed"} 2)")));
+  attempt_in("bad", 500);
+  EXPECT_THAT(last_body(), HasSubstr("second"));
+  EXPECT_EQ(recorder.next_due(), clock.elapsed() + 10s) << "it has attempts of its own";
+}
+
+TEST_F(EventsTest, AnEventThatWasSentAtLastLeavesNoWaitBehind) {
+  record_in("bad", "first");
+  attempt_in("bad", 429);
+  clock.advance(10s);
+  attempt_in("bad", 201);
+  record_in("bad", "second");
+  attempt_in("bad", 201);
+}
+
+TEST_F(EventsTest, AServerThatCannotBeReachedIsTriedForOneNamespaceAtATime) {
+  record_in("team", "hello");
+  record_in("other", "hello");
+  server.script(std::nullopt);
+  EXPECT_TRUE(recorder.step());
+  EXPECT_FALSE(recorder.step());
+  record_in("third", "hello");
+  EXPECT_FALSE(recorder.step());
+  EXPECT_EQ(recorder.next_due(), base::Duration(10s));
+  clock.advance(10s);
+  send();
+  EXPECT_THAT(sent(), SizeIs(4));
+}
+
+// The one that will be tried again does not give way.
+TEST_F(EventsTest, MakesRoomWhileANamespaceWaits) {
+  record_in("bad", "first");
+  attempt_in("bad", 429);
+  for (int i = 0; i < 1500; ++i) {
+    train.name = base::cat("d", i);
+    record_in("bad", "flood");
+    record_in("good", "flood");
+  }
+  send();
+  EXPECT_THAT(server.targets("/namespaces/good/events"), SizeIs(testing::AnyOf(499, 500)));
+  clock.advance(10s);
+  attempt_in("bad", 201);
+  EXPECT_THAT(last_body(), HasSubstr("first"));
 }
 
 TEST_F(EventsTest, DropsWhatTheServerRefusesAndGoesOn) {

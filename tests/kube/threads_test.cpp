@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "compute_domain/api/core.h"
+#include "compute_domain/kube/events.h"
 #include "compute_domain/kube/informer.h"
 #include "compute_domain/kube/store.h"
 #include "compute_domain/kube/work_queue.h"
@@ -133,6 +134,32 @@ TEST(InformerThreads, StopEndsAWatchThatWaits) {
   thread.request_stop();
   thread.join();
   EXPECT_EQ(informer.step(0s), WatchLoop::Step::Stopped);
+}
+
+TEST(EventThreads, AnEventOfAnotherNamespaceWakesOneThatSleepsUntilItMayTryAgain) {
+  FakeServer server;
+  const base::SystemClock clock;
+  const Client client(server, clock, "test");
+  EventRecorder recorder(client, clock, {.component = "test", .instance = "test"});
+  const auto record_in = [&](const std::string& ns) {
+    recorder.record({"v1", "Pod", ns, "p", "uid"}, "Normal", "Waiting", "hello");
+  };
+  const auto start = std::chrono::steady_clock::now();
+  const auto is_tried = [&](const std::string& ns) {
+    while (server.targets(ns + "/events").empty()) {
+      if (std::chrono::steady_clock::now() > start + kBound) return false;
+      std::this_thread::yield();
+    }
+    return true;
+  };
+  server.script_status(429, "TooManyRequests", {{"Retry-After", "3600"}});
+  record_in("bad");
+  const std::jthread thread([&](const std::stop_token& stop) { recorder.run(stop); });
+  ASSERT_TRUE(is_tried("bad"));
+  record_in("good");
+  EXPECT_TRUE(is_tried("good"));
+  // Without that it would have slept on.
+  EXPECT_LT(std::chrono::steady_clock::now(), start + 15s);
 }
 
 }  // namespace

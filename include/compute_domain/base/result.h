@@ -34,6 +34,8 @@ struct Error {
   std::string message;
   // When the server said how long to wait (Retry-After).
   std::optional<std::chrono::nanoseconds> retry_after = std::nullopt;
+  // An API server has answered so. False: nothing has answered, or nothing was asked.
+  bool is_answer = false;
 
   friend bool operator==(const Error&, const Error&) = default;
 };

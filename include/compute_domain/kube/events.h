@@ -3,8 +3,9 @@
 // record() only queues; step() sends one event. The limits are those of client-go's recorder:
 // identical events become a count, ten different messages of one reason within ten minutes become
 // one event, and one object may cause 25 writes at once and then one per five minutes. Namespaces
-// take turns, and one that floods the queue loses its own events, not those of others. An event
-// that cannot be sent is counted and logged. record() is thread-safe; step() belongs to one thread.
+// take turns: one whose events the server does not take for now waits alone, and one that floods
+// the queue loses its own events, not those of others. An event that cannot be sent is counted and
+// logged. record() is thread-safe; step() belongs to one thread.
 #pragma once
 
 #include <cstddef>
