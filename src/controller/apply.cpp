@@ -1,6 +1,7 @@
 #include "compute_domain/controller/apply.h"
 
 #include <algorithm>
+#include <set>
 #include <type_traits>
 
 #include "compute_domain/api/codec.h"
@@ -52,7 +53,7 @@ class Run : public Proofs {
  public:
   Run(const kube::Client& client, kube::EventRecorder& events, Memory& memory, Workloads& workloads,
       const base::Clock& clock, base::Registry* metrics, std::optional<ListedDomains>& domains,
-      Written& written)
+      Applied& applied)
       : Proofs(client, memory, clock, domains),
         client_(client),
         events_(events),
@@ -60,7 +61,7 @@ class Run : public Proofs {
         workloads_(workloads),
         clock_(clock),
         metrics_(metrics),
-        written_(written) {}
+        applied_(applied) {}
 
   using Proofs::operator();
 
@@ -89,8 +90,8 @@ class Run : public Proofs {
     if (!done) return done;
     // With its last finalizer the object goes, and the API server answers with its last version but
     // one: what the watch will show is a later one.
-    written_.domains =
-        std::max(written_.domains, kube::version_number(action.domain.resource_version) + 1);
+    std::uint64_t& newest = applied_.written.domains;
+    newest = std::max(newest, kube::version_number(action.domain.resource_version) + 1);
     memory_.forget_domain(action.domain.uid);
     return done;
   }
@@ -205,12 +206,17 @@ class Run : public Proofs {
   }
 
   Result<void> operator()(const core::RecordEvent& action) {
-    // One that found no place comes again when its key is looked at next; one that has to make room
-    // later does not.
-    const bool is_taken = record(action);
-    const std::string& kind = action.involved.kind;
-    if (is_taken && (kind == "ResourceClaim" || kind == "ComputeDomainClique")) {
-      memory_.object_reported(action.involved.uid);
+    const auto& [api_version, kind, ns, name, uid] = action.involved;
+    // With each look at its key, until it has been reported. There may be thousands of these, and
+    // those of a namespace after one that found no place find none either.
+    const bool comes_again = kind == "ResourceClaim" || kind == "ComputeDomainClique";
+    if ((comes_again && without_place_.contains(ns)) || !record(action)) {
+      applied_.dropped.insert(applied_.actions);
+      applied_.has_untold |= comes_again;
+      if (comes_again) without_place_.insert(ns);
+    } else if (comes_again) {
+      // Also one that has to make room later.
+      memory_.object_reported(uid);
     }
     return {};
   }
@@ -378,7 +384,7 @@ class Run : public Proofs {
   }
   template <class T>
   void note(const api::ObjectMeta& written) {
-    std::uint64_t& newest = newest_of_kind<T>(written_);
+    std::uint64_t& newest = newest_of_kind<T>(applied_.written);
     newest = std::max(newest, kube::version_number(written.resource_version));
   }
 
@@ -428,8 +434,9 @@ class Run : public Proofs {
   Workloads& workloads_;
   const base::Clock& clock_;
   base::Registry* const metrics_;
-  Written& written_;
-  std::string domain_version_;  // after this plan's own writes
+  Applied& applied_;
+  std::string domain_version_;           // after this plan's own writes
+  std::set<std::string> without_place_;  // namespaces whose Events find no place
 };
 
 }  // namespace
@@ -459,7 +466,7 @@ Applied Apply::operator()(const core::Plan& plan) const {
 
 Applied Apply::operator()(const core::Plan& plan, std::optional<ListedDomains>& domains) const {
   Applied applied;
-  Run run(client_, events_, memory_, workloads_, clock_, metrics_, domains, applied.written);
+  Run run(client_, events_, memory_, workloads_, clock_, metrics_, domains, applied);
   for (const core::Action& action : plan.actions) {
     applied.result = std::visit(run, action);
     if (!applied.result) {

@@ -40,6 +40,9 @@ constexpr base::Duration kUntilAPersonActs = std::chrono::seconds(30);
 // After a failure, which may be of one workload, its namespace is looked at again.
 constexpr base::Duration kUntilOthersGoOn = std::chrono::seconds(1);
 
+// What found no place in the queue of Events is tried again then.
+constexpr base::Duration kUntilThereIsPlace = std::chrono::seconds(30);
+
 // A worker that waits for a key beats its pulse so often, and is woken for every key.
 constexpr base::Duration kLongestNap = std::chrono::seconds(30);
 
@@ -59,6 +62,10 @@ bool is_refusal(const Error& error) {
   return error.kind == ErrorKind::Invalid || error.kind == ErrorKind::Forbidden ||
          (error.kind == ErrorKind::Unavailable &&
           error.message.find("failed calling webhook") != std::string::npos);
+}
+
+bool is_event(const core::Action& action) {
+  return std::holds_alternative<core::RecordEvent>(action);
 }
 
 std::string_view name_of(Key::Kind kind) {
@@ -124,6 +131,7 @@ class Controller::Loop {
   Applied carry_out(const Key& key, const Decide& decide, core::Plan& plan);
   Applied apply_each(const Key& key, core::Plan& plan);
   [[nodiscard]] base::Duration wait_of_placement() const;
+  static std::optional<base::Duration> next_look(const core::Plan& plan, const Applied& applied);
   void answer(Queue& queue, const Key& key, const core::Plan& plan, const Applied& applied);
   void note_refusal(const Key& key, const core::Plan& plan, const Applied& applied);
   bool record(const api::ObjectReference& involved, core::Reason reason,
@@ -403,12 +411,14 @@ Applied Controller::Loop::carry_out(const Key& key, const Decide& decide, core::
 }
 
 // Each action is for another workload of the namespace, or clique of the domain, so that one that
-// fails holds back none of the others. Gives the first failure; those that succeeded come first in
-// the plan then.
+// fails holds back none of the others. Events do not fail, and come first. Gives the first failure;
+// those that succeeded come first in the plan then.
 Applied Controller::Loop::apply_each(const Key& key, core::Plan& plan) {
-  Applied all;
-  std::vector<core::Action> done, failed;
-  for (core::Action& action : plan.actions) {
+  const auto first = std::stable_partition(plan.actions.begin(), plan.actions.end(), is_event);
+  std::vector<core::Action> done(plan.actions.begin(), first), failed;
+  Applied all = apply_({.actions = done, .look_again = std::nullopt});
+  for (auto it = first; it != plan.actions.end(); ++it) {
+    core::Action& action = *it;
     Applied one = apply_({.actions = {action}, .look_again = std::nullopt});
     all.written = newest_of(all.written, one.written);
     if (one.result) {
@@ -432,6 +442,15 @@ Applied Controller::Loop::apply_each(const Key& key, core::Plan& plan) {
   return all;
 }
 
+// A plan that has nothing but Events and leaves some for the next look does not come back at once
+// when one of them found no place: it would, again and again, for each that is sent.
+std::optional<base::Duration> Controller::Loop::next_look(const core::Plan& plan,
+                                                          const Applied& applied) {
+  const bool waits = applied.has_untold && std::ranges::all_of(plan.actions, is_event);
+  if (waits && plan.look_again == base::Duration::zero()) return std::nullopt;
+  return plan.look_again;
+}
+
 void Controller::Loop::answer(Queue& queue, const Key& key, const core::Plan& plan,
                               const Applied& applied) {
   const std::string outcome(applied.result ? "Done" : base::name_of(applied.result.error().kind));
@@ -440,6 +459,7 @@ void Controller::Loop::answer(Queue& queue, const Key& key, const core::Plan& pl
                {{"key", std::string(name_of(key.kind))}, {"outcome", outcome}})
       .add();
   for (std::size_t i = 0; i < applied.actions; ++i) {
+    if (applied.dropped.contains(i)) continue;
     base::log_info(core::to_string(plan.actions[i]), {{"key", to_string(key)}});
     const auto* read = std::get_if<core::ReadPods>(&plan.actions[i]);
     if (read != nullptr) triggers_.on_pods_read(read->ns);
@@ -447,7 +467,9 @@ void Controller::Loop::answer(Queue& queue, const Key& key, const core::Plan& pl
   if (applied.result) {
     if (memory_.accepted(key)) add_domains_concerned(key);
     queue.forget(key);
-    if (plan.look_again) queue.add_after(key, *plan.look_again);
+    const std::optional<base::Duration> look_again = next_look(plan, applied);
+    if (look_again) queue.add_after(key, *look_again);
+    if (applied.has_untold) queue.retry(key, kUntilThereIsPlace);
     if (plan.holds_list) {
       memory_.list_held({key.id, key.clique}, *plan.holds_list, clock_.now());
       // The domain's status is written after the list, not before it and after it.
@@ -455,7 +477,7 @@ void Controller::Loop::answer(Queue& queue, const Key& key, const core::Plan& pl
     } else if (key.kind == Key::Kind::Group && !plan.look_again) {
       memory_.list_not_held({key.id, key.clique});
     }
-    if (idle_looks_.note(key, !plan.actions.empty(), plan.look_again, clock_.elapsed())) {
+    if (idle_looks_.note(key, !plan.actions.empty(), look_again, clock_.elapsed())) {
       metrics_
           .counter("compute_domain_idle_looks_total",
                    "Reconciles that asked to run again within 100 ms and changed nothing.",

@@ -22,6 +22,7 @@ using base::cat;
 using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::Not;
+using testing::SizeIs;
 
 class ApplyTest : public testing::Test {
  protected:
@@ -93,6 +94,52 @@ TEST_F(ApplyTest, OneListProvesOfAllReservationsThatTheirDomainsAreGone) {
   (void)placer.run();
   EXPECT_EQ(server_.asked("/computedomains?").size(), 1U);
   EXPECT_THAT(server_.asked("/configmaps"), Not(IsEmpty())) << "the others' are ended";
+}
+
+core::RecordEvent event_about(const std::string& kind, const std::string& ns,
+                              const std::string& name) {
+  return core::event_on({"v1", kind, ns, name, cat("uid-", name)}, "InvalidConfig", "hello");
+}
+
+// One that finds no place is not reported, and those of its namespace after it are not tried.
+TEST_F(ApplyTest, EventsOfANamespaceEndAtTheFirstThatFindsNoPlace) {
+  base::Registry metrics;
+  kube::EventRecorder events(client_, clock_, {.component = "test", .instance = "test"}, &metrics);
+  const Apply apply(client_, events, memory_, workloads_, clock_, nullptr);
+  core::Plan plan;
+  for (int i = 0; i < 1100; ++i) {
+    plan.actions.emplace_back(event_about("ResourceClaim", "flood", cat("c", i)));
+  }
+  plan.actions.emplace_back(event_about("ResourceClaim", "team-a", "other"));
+  plan.actions.emplace_back(event_about("ComputeDomain", "team-a", "train"));
+  const Applied applied = apply(plan);
+  EXPECT_TRUE(applied.result);
+  EXPECT_EQ(applied.actions, 1102U);
+  EXPECT_THAT(applied.dropped, SizeIs(100));
+  EXPECT_EQ(*applied.dropped.begin(), 1000U);
+  EXPECT_TRUE(applied.has_untold);
+  EXPECT_EQ(metrics.counter("compute_domain_events_total", "", {{"outcome", "Dropped"}}).value(), 3)
+      << "one was tried in vain, and two made room for those of the other namespace";
+  EXPECT_TRUE(memory_.is_reported("uid-c999"));
+  EXPECT_FALSE(memory_.is_reported("uid-c1000"));
+  EXPECT_TRUE(memory_.is_reported("uid-other"));
+}
+
+// Nothing brings them again.
+TEST_F(ApplyTest, EventsThatHappenOnceAreAllTried) {
+  base::Registry metrics;
+  kube::EventRecorder events(client_, clock_, {.component = "test", .instance = "test"}, &metrics);
+  const Apply apply(client_, events, memory_, workloads_, clock_, nullptr);
+  core::Plan plan;
+  for (int i = 0; i < 1010; ++i) {
+    plan.actions.emplace_back(event_about("ComputeDomain", "team-a", cat("d", i)));
+  }
+  const Applied applied = apply(plan);
+  EXPECT_TRUE(applied.result);
+  EXPECT_THAT(applied.dropped, SizeIs(10));
+  EXPECT_EQ(metrics.counter("compute_domain_events_total", "", {{"outcome", "Dropped"}}).value(),
+            10);
+  EXPECT_FALSE(applied.has_untold) << "it is not worth another look";
 }
 
 // Whether no claim of domain train is held, of which one is allocated.

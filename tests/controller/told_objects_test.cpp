@@ -2,6 +2,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <vector>
+
 #include "compute_domain/base/text.h"
 #include "compute_domain/controller/controller.h"
 #include "controller/empty_server.h"
@@ -64,6 +66,41 @@ TEST_F(ToldObjects, WithoutAUidAreNotNamed) {
   server_.put("resourceclaims", R"({"metadata":{"namespace":"team-a","labels":{"odd":1}}})");
   run_for(3s);
   EXPECT_THAT(events("Unreadable"), SizeIs(0));
+}
+
+// A person's, with a configuration that cannot be used.
+std::string unusable_claim(const std::string& name) {
+  return cat(R"({"metadata":{"namespace":"team-a","name":")", name, R"(","uid":"uid-)", name,
+             R"(","resourceVersion":"3"},"spec":{"devices":{"config":[{"opaque":{
+             "driver":"compute-domain.nvidia.com","parameters":{
+             "apiVersion":"resource.nvidia.com/v1beta1","kind":"ComputeDomainConfig","nodes":2}}}]}}})");
+}
+
+double count_of(base::Registry& metrics, const char* outcome) {
+  return metrics.counter("compute_domain_events_total", "", {{"outcome", outcome}}).value();
+}
+
+// The queue of Events has room for a thousand.
+TEST_F(ToldObjects, AreAllTheClaimsOfANamespaceThatCannotBeUsedHoweverMany) {
+  std::vector<std::string> claims;
+  claims.reserve(1500);
+  for (int i = 0; i < 1500; ++i) claims.push_back(unusable_claim(cat("c", i)));
+  server_.put("resourceclaims", base::join(claims, ","));
+  run_for(5min);
+  EXPECT_THAT(events("InvalidConfig"), SizeIs(1500)) << "each once";
+  EXPECT_THAT(controller_.unrest(), SizeIs(0));
+  EXPECT_LE(count_of(metrics_, "Dropped"), 10) << "one that finds no place ends the look";
+}
+
+TEST_F(ToldObjects, WithoutAPlaceForTheirEventsAreTriedSeldom) {
+  std::vector<std::string> claims;
+  claims.reserve(1500);
+  for (int i = 0; i < 1500; ++i) claims.push_back(unusable_claim(cat("c", i)));
+  server_.put("resourceclaims", base::join(claims, ","));
+  server_.refuse("/namespaces/team-a/events", 429);
+  run_for(100s);
+  EXPECT_LE(count_of(metrics_, "Dropped"), 10);
+  EXPECT_THAT(controller_.unrest(), SizeIs(0)) << "the key waits for its time";
 }
 
 TEST_F(ToldObjects, AreNodesWhoseLabelIsRefused) {

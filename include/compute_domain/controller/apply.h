@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -36,7 +37,12 @@ Written newest_of(const Written& a, const Written& b);
 struct Applied {
   base::Result<void> result;
   Written written;
-  std::size_t actions = 0;  // that succeeded
+  std::size_t actions = 0;  // that succeeded, with Events that were dropped
+  // Which of them those are, by their place in the plan.
+  std::set<std::size_t> dropped = {};
+  // Some of those are of objects that the next plan has an Event for, too: it is worth a look
+  // later, when there may be a place.
+  bool has_untold = false;
 };
 
 // All ComputeDomains that exist, as one live list had them.

@@ -59,7 +59,8 @@ class Controller {
   [[nodiscard]] bool has_synced() const;
   // The law that at rest every key is empty, for tests: a line for each key that would do something
   // by what the stores have now, although nothing is about to bring it. Keys whose last reconcile
-  // failed are left out; while a watch is broken there is no rest.
+  // failed, or had an Event for which there was no place, are left out; while a watch is broken
+  // there is no rest.
   [[nodiscard]] std::vector<std::string> unrest() const;
   // One line for anybody: which watches have not filled their store or do not follow the API
   // server, by kind of error but without the server's words; "" when all do. A watch that has
